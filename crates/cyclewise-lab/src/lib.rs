@@ -1,0 +1,12 @@
+//! The lab: measures what hot paths cost on this machine, and says which variant is faster.
+
+pub mod arch;
+pub mod command;
+pub mod error;
+pub mod experiment;
+pub mod export;
+pub mod machine;
+pub mod record;
+pub mod runner;
+pub mod stats;
+pub mod sys;

@@ -1,0 +1,3 @@
+//! The `cyclewise` command.
+
+fn main() {}

@@ -1,0 +1,127 @@
+//! Reading a record back: a truncated, foreign or newer file gets one clear line.
+
+use super::{Record, SCHEMA};
+use crate::error::{Error, Result};
+use serde::Deserialize;
+use std::path::Path;
+
+#[derive(Deserialize)]
+struct Head {
+    schema: Option<String>,
+}
+
+/// Reads the record at `path`.
+///
+/// # Errors
+/// Exit 2, with the path: unreadable, truncated, not JSON, not a record, or a newer version's.
+pub fn load(path: &Path) -> Result<Record> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path)
+        .map_err(|e| Error::usage(format!("{name}: {e}; give a record written by `cyclewise run --json`")))?;
+    from_str(&name, &text)
+}
+
+/// Reads a record from `text`; `name` is what the error calls it.
+///
+/// # Errors
+/// As [`load`].
+pub fn from_str(name: &str, text: &str) -> Result<Record> {
+    let head: Head = serde_json::from_str(text).map_err(|e| {
+        let what = if e.is_eof() {
+            "ends too early (truncated?)"
+        } else {
+            "is not a JSON object"
+        };
+        Error::usage(format!(
+            "{name} {what}: {e}; write it again with `cyclewise run --json`"
+        ))
+    })?;
+    match head.schema.as_deref() {
+        Some(SCHEMA) => {}
+        Some(other) if is_newer(other) => {
+            return Err(Error::usage(format!(
+                "{name} has schema {other}, this build reads {SCHEMA}; use a newer cyclewise"
+            )));
+        }
+        Some(other) => {
+            return Err(Error::usage(format!(
+                "{name} has schema {other:?}, not {SCHEMA}; it was not written by `cyclewise run --json`"
+            )));
+        }
+        None => {
+            return Err(Error::usage(format!(
+                "{name} has no \"schema\": it is not a cyclewise record; write one with `cyclewise run --json`"
+            )));
+        }
+    }
+    let record: Record = serde_json::from_str(text).map_err(|e| {
+        Error::usage(format!(
+            "{name} says {SCHEMA} but breaks it: {e}; write it again with `cyclewise run --json`"
+        ))
+    })?;
+    check(name, &record)?;
+    Ok(record)
+}
+
+fn is_newer(schema: &str) -> bool {
+    schema
+        .strip_prefix("cyclewise.record/")
+        .and_then(|v| v.parse::<u32>().ok())
+        .is_some_and(|v| v > 1)
+}
+
+/// What the types cannot say: counts that match their samples, and comparisons of variants that exist.
+fn check(name: &str, record: &Record) -> Result<()> {
+    for e in &record.experiments {
+        for v in &e.variants {
+            if v.n != v.samples.len() {
+                return Err(Error::usage(format!(
+                    "{name}: {}/{} says n = {} but holds {} samples; the file was changed after it was written",
+                    e.name,
+                    v.name,
+                    v.n,
+                    v.samples.len()
+                )));
+            }
+        }
+        for c in &e.comparisons {
+            for side in [&c.a, &c.b] {
+                if !e.variants.iter().any(|v| v.name == *side) {
+                    return Err(Error::usage(format!(
+                        "{name}: {} compares {side:?}, which it does not hold; the file was changed after it was written",
+                        e.name
+                    )));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(text: &str) -> String {
+        from_str("r.json", text).unwrap_err().message
+    }
+
+    #[test]
+    fn a_truncated_record_says_so() {
+        assert!(error(r#"{"schema": "cyclewise.rec"#).contains("truncated"));
+        assert!(error("").contains("truncated"));
+    }
+
+    #[test]
+    fn a_foreign_file_says_so() {
+        assert!(error("[1,2]").contains("not a JSON object"));
+        assert!(error("{}").contains("no \"schema\""));
+        assert!(error(r#"{"schema":"other/1"}"#).contains("other/1"));
+        assert!(error(r#"{"schema":"cyclewise.record/1"}"#).contains("breaks it"));
+    }
+
+    #[test]
+    fn a_newer_record_says_so() {
+        assert!(error(r#"{"schema":"cyclewise.record/2"}"#).contains("newer cyclewise"));
+    }
+}
