@@ -1,0 +1,71 @@
+//! What the runner needs of a variant, and of the experiment that holds it.
+
+use crate::error::Result;
+
+/// One way of doing an operation, ready to be sampled again and again.
+pub trait Subject {
+    /// The name scripts use.
+    fn name(&self) -> &str;
+
+    /// Bytes of one operation's code, where known.
+    fn code_bytes(&self) -> Option<u32> {
+        None
+    }
+
+    /// Takes one sample, in the experiment's unit.
+    ///
+    /// # Errors
+    /// Only what ends the run: a sample that is merely disturbed is the guards' business.
+    fn sample(&mut self) -> Result<Sample>;
+}
+
+/// One sample.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sample {
+    /// The figure, in the experiment's unit.
+    pub value: f64,
+    /// Other quantities of the same run: name, unit, value. The same names in the same order in every sample.
+    pub metrics: Vec<(&'static str, &'static str, f64)>,
+}
+
+impl Sample {
+    /// A sample with no other quantities.
+    pub fn new(value: f64) -> Self {
+        Self {
+            value,
+            metrics: Vec::new(),
+        }
+    }
+}
+
+/// Which disturbances spoil a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Guards {
+    /// The sample is this thread's alone: pinned, and spoiled by preemption, migration, steal or a clock that jumps.
+    ThisThread,
+    /// The sample lets the scheduler work on every CPU: spoiled by steal or a clock that jumps.
+    WholeMachine,
+}
+
+/// How the noise floor is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// The subject with this index is sampled twice in every round.
+    Repeat(usize),
+    /// The rounds of the subject with this index are split into odd and even: for samples that cost seconds.
+    Split(usize),
+}
+
+/// An experiment made ready for this machine.
+pub struct Setup {
+    /// The variants, in the order of the table.
+    pub subjects: Vec<Box<dyn Subject>>,
+    /// Comparisons: (a, b) as indices of `subjects`; the verdict speaks of a.
+    pub compare: Vec<(usize, usize)>,
+    /// The A/A control.
+    pub control: Control,
+    /// What spoils a sample.
+    pub guards: Guards,
+    /// What a reader should know: what could not be run and why.
+    pub notes: Vec<String>,
+}
