@@ -1,0 +1,6 @@
+//! AArch64: the bodies and stamps.
+
+mod body;
+pub mod counter;
+pub mod entry;
+pub mod stamp;

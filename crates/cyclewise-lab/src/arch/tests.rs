@@ -1,0 +1,103 @@
+//! What the bodies promise: they work on the arena as named, and their length is that of the emitted code.
+
+use super::*;
+
+#[test]
+fn zero_iterations_execute_nothing() {
+    let mut arena = Arena::new();
+    assert_eq!(
+        entry::ADD_CHAIN.once.run(0, &mut arena) * 2,
+        entry::ADD_CHAIN.twice.run(0, &mut arena)
+    );
+    assert!(arena.0.iter().all(|w| *w == 0));
+}
+
+#[test]
+fn stamps_go_forward() {
+    let a = stamp::start();
+    let b = stamp::stop();
+    assert!(b >= a);
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::*;
+
+    fn body(name: &str) -> Body {
+        *lock_prefix::BODIES.iter().find(|b| b.name == name).unwrap()
+    }
+
+    #[test]
+    fn increments_count_iterations_times_copies() {
+        for name in ["plain-inc64", "ds-inc64", "lock-inc64"] {
+            let mut arena = Arena::new();
+            let b = body(name);
+            b.once.run(10, &mut arena);
+            assert_eq!(arena.0[0], 10 * u64::from(b.copies), "{name}");
+            b.twice.run(10, &mut arena);
+            assert_eq!(arena.0[0], 30 * u64::from(b.copies), "{name}");
+            assert!(arena.0[1..].iter().all(|w| *w == 0), "{name} wrote past its word");
+        }
+    }
+
+    #[test]
+    fn the_prefixes_do_not_change_the_result() {
+        for (one, other, third) in [
+            ("nop-xadd32", "ds-xadd32", "lock-xadd32"),
+            ("nop-xadd64", "ds-xadd64", "lock-xadd64"),
+        ] {
+            let values = [one, other, third].map(|name| {
+                let mut arena = Arena::new();
+                body(name).once.run(3, &mut arena);
+                arena.0[0]
+            });
+            assert_eq!(values[0], values[1]);
+            assert_eq!(values[1], values[2]);
+            assert_ne!(values[0], 0);
+        }
+    }
+
+    #[test]
+    fn code_bytes_are_those_of_the_encoding() {
+        let expect = [
+            ("nop-xadd32", 4),
+            ("ds-xadd32", 4),
+            ("lock-xadd32", 4),
+            ("nop-xadd64", 5),
+            ("lock-xadd64", 5),
+            ("plain-inc64", 3),
+            ("ds-inc64", 4),
+            ("lock-inc64", 4),
+            ("ds-cmpxchg64", 5),
+            ("lock-cmpxchg64", 5),
+            ("xchg64", 3),
+        ];
+        for (name, bytes) in expect {
+            assert_eq!(body(name).code_bytes(), Some(bytes), "{name}");
+        }
+        assert_eq!(body("empty").code_bytes(), None);
+    }
+
+    #[test]
+    fn f3_9d_pops_flags_exactly_as_9d_does() {
+        // Every combination of the six arithmetic flags.
+        for bits in 0..64u64 {
+            let flags = (0..6)
+                .zip([0u64, 2, 4, 6, 7, 11])
+                .map(|(i, at)| (bits >> i & 1) << at)
+                .sum::<u64>();
+            assert_eq!(popf::popped(flags, false), flags);
+            assert_eq!(
+                popf::popped(flags, true),
+                flags,
+                "F3 9D differs from 9D at flags {flags:#x}"
+            );
+        }
+    }
+
+    #[test]
+    fn one_percent_is_one_add_in_a_hundred() {
+        let (a, b) = (entry::ADDS_100, entry::ADDS_101);
+        assert_eq!(a.code_bytes().unwrap() * 101, b.code_bytes().unwrap() * 100);
+    }
+}

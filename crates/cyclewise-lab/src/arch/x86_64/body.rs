@@ -1,0 +1,53 @@
+//! The frame every body shares: entry, aligned loop, unrolled copies, exit.
+//!
+//! Registers: rdi counts iterations down, rsi is the arena; a body may use rax, rcx, rdx, r8 to r11 and balanced pushes.
+//! The loop starts on a 64-byte boundary, so that a body's cost does not hang on where the linker put it.
+
+/// Defines a function `$name` with `$copies` unrolled copies of `$op`, after `$setup`.
+macro_rules! looped {
+    ($name:ident, $copies:expr, [$($setup:literal),*], [$($op:literal),*] $(, after [$($after:literal),*])?) => {
+        // SAFETY: (of the attribute) the assembly follows the C calling convention and ends in RET.
+        #[unsafe(naked)]
+        unsafe extern "C" fn $name(iterations: u64, arena: *mut u64) -> u64 {
+            core::arch::naked_asm!(
+                "test rdi, rdi",
+                "jz 5f",
+                $($setup,)*
+                ".p2align 6",
+                "2:",
+                ".rept {copies}",
+                $($op,)*
+                ".endr",
+                "3:",
+                "dec rdi",
+                "jnz 2b",
+                "ret",
+                "5:",
+                "lea rax, [rip + 3b]",
+                "lea rcx, [rip + 2b]",
+                "sub rax, rcx",
+                "ret",
+                $($($after,)*)?
+                copies = const $copies,
+            )
+        }
+    };
+}
+
+/// A [`Body`](crate::arch::Body) from its operation.
+macro_rules! body {
+    ($name:literal, $copies:literal, [$($setup:literal),*], [$($op:literal),*] $(, after [$($after:literal),*])?) => {{
+        $crate::arch::x86_64::body::looped!(once, $copies, [$($setup),*], [$($op),*] $(, after [$($after),*])?);
+        $crate::arch::x86_64::body::looped!(twice, 2 * $copies, [$($setup),*], [$($op),*] $(, after [$($after),*])?);
+        $crate::arch::Body {
+            name: $name,
+            copies: $copies,
+            // SAFETY: `looped` keeps Invariant 1 for operations that touch only the stack and [rsi].
+            once: unsafe { $crate::arch::Code::new(once) },
+            // SAFETY: as above.
+            twice: unsafe { $crate::arch::Code::new(twice) },
+        }
+    }};
+}
+
+pub(super) use {body, looped};

@@ -1,0 +1,8 @@
+//! x86-64: the bodies and stamps.
+
+mod body;
+pub mod counter;
+pub mod entry;
+pub mod lock_prefix;
+pub mod popf;
+pub mod stamp;

@@ -1,0 +1,33 @@
+//! Serialized time stamps around a batch.
+//!
+//! Start: LFENCE; RDTSC; LFENCE — earlier instructions have completed, later ones have not begun. Stop: RDTSCP; LFENCE —
+//! the batch has completed, later instructions have not begun. Not the `_rdtsc` intrinsics: the compiler may move
+//! other code between an intrinsic and its fence.
+//!
+//! # References
+//! Intel SDM vol. 2, LFENCE, RDTSC, RDTSCP; AMD APM vol. 3, the same; Paoloni, "How to Benchmark Code Execution
+//! Times", 2010 (with CPUID, which exits to the hypervisor in a VM, where LFENCE does not).
+//!
+//! # Safety
+//! The instructions only write the registers named.
+#![expect(unsafe_code, reason = "inline assembly")]
+
+use core::arch::asm;
+
+/// Ticks before a batch.
+#[inline(always)]
+pub fn start() -> u64 {
+    let (low, high): (u32, u32);
+    // SAFETY: writes eax and edx only. No nomem: memory accesses must not move across the stamp.
+    unsafe { asm!("lfence", "rdtsc", "lfence", out("eax") low, out("edx") high, options(nostack)) };
+    u64::from(high) << 32 | u64::from(low)
+}
+
+/// Ticks after a batch.
+#[inline(always)]
+pub fn stop() -> u64 {
+    let (low, high): (u32, u32);
+    // SAFETY: writes eax, edx and ecx only. No nomem: as above.
+    unsafe { asm!("rdtscp", "lfence", out("eax") low, out("edx") high, out("ecx") _, options(nostack)) };
+    u64::from(high) << 32 | u64::from(low)
+}

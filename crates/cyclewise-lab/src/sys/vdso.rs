@@ -1,0 +1,37 @@
+//! getcpu(2) as libc offers it: a call into the vDSO on x86-64.
+//!
+//! # Safety
+//! The symbol is looked up by name and called with the type the manual page gives it.
+#![expect(unsafe_code, reason = "dlsym")]
+
+use std::ffi::{c_int, c_uint};
+
+type Getcpu = unsafe extern "C" fn(*mut c_uint, *mut c_uint) -> c_int;
+
+/// libc's `getcpu`, where it has one (glibc since 2.29).
+#[derive(Clone, Copy)]
+pub struct GetCpu(Getcpu);
+
+impl GetCpu {
+    /// Looks it up.
+    pub fn find() -> Option<Self> {
+        // SAFETY: a NUL-terminated name, and the default search order.
+        let symbol = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"getcpu".as_ptr()) };
+        if symbol.is_null() {
+            return None;
+        }
+        // SAFETY: libc's symbol of this name has this type (getcpu(2)).
+        Some(Self(unsafe {
+            std::mem::transmute::<*mut libc::c_void, Getcpu>(symbol)
+        }))
+    }
+
+    /// The CPU the thread was on.
+    #[inline(always)]
+    pub fn call(self) -> u32 {
+        let mut cpu: c_uint = 0;
+        // SAFETY: writes one integer; a null node is allowed.
+        unsafe { (self.0)(&mut cpu, std::ptr::null_mut()) };
+        cpu
+    }
+}
