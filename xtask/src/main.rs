@@ -1,3 +1,48 @@
-//! The house's own checks.
+//! The house's own checks: `cargo xtask ci` and `cargo xtask tidy`.
 
-fn main() {}
+mod ci;
+mod tidy;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  ci [--keep-going] [--skip STEP]...   every check a change must pass, first failure ends it
+  tidy                                 the rules no compiler checks: layers, asm, unsafe, lengths, names";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let Some(root) = workspace_root() else {
+        eprintln!("xtask: no workspace here or above; run it inside a checkout");
+        return ExitCode::from(2);
+    };
+    let outcome = match arguments.split_first() {
+        Some((command, options)) if command == "ci" => ci::Options::parse(options).map(|o| ci::run(&root, &o)),
+        Some((command, [])) if command == "tidy" => Ok(tidy::run(&root)),
+        Some((command, _)) if command == "--help" || command == "-h" => {
+            println!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        _ => Err(format!("wrong use\n{USAGE}")),
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(message) => {
+            eprintln!("xtask: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// The nearest folder, here or above, that holds this program's own source.
+///
+/// Found when run, not when built: checkouts that share a target directory share the built program too.
+fn workspace_root() -> Option<PathBuf> {
+    let here = std::env::current_dir().ok()?;
+    here.ancestors()
+        .find(|folder| folder.join("xtask/Cargo.toml").is_file())
+        .map(PathBuf::from)
+}

@@ -1,0 +1,75 @@
+//! The table of layers: which packages of this tree, and which modules of each, a part may use.
+
+/// What one package may use.
+pub(super) struct Package {
+    pub(super) name: &'static str,
+    /// Packages of this tree it may depend on.
+    pub(super) ours: &'static [&'static str],
+    /// Each module at the root of its `src/`, and the modules it may name; none where its modules are its own affair.
+    pub(super) modules: Option<&'static [Row]>,
+}
+
+/// A module, and the modules it may name.
+pub(super) type Row = (&'static str, &'static [&'static str]);
+
+/// Every package. A row that is missing is a finding, so a new module says where it stands.
+pub(super) const PACKAGES: &[Package] = &[
+    Package {
+        name: "cyclewise",
+        ours: &[],
+        modules: Some(&[
+            ("error", &[]),
+            ("arch", &[]),
+            ("sys", &["error"]),
+            ("patch", &["arch", "sys", "error"]),
+            ("atomic", &["arch", "sys", "patch", "error"]),
+            ("lock", &["arch", "sys", "patch", "atomic", "error"]),
+            // A LockRef that has run out of retries takes the queued spinlock.
+            ("refs", &["arch", "sys", "patch", "atomic", "lock", "error"]),
+            ("percpu", &["arch", "sys", "patch", "atomic", "error"]),
+            ("mask", &["arch", "sys", "patch", "atomic", "error"]),
+            ("clock", &["arch", "sys", "error"]),
+        ]),
+    },
+    Package {
+        name: "cyclewise-lab",
+        ours: &["cyclewise", "cyclewise-sim"],
+        modules: Some(&[
+            ("error", &[]),
+            ("arch", &[]),
+            ("sys", &["error"]),
+            ("record", &["error"]),
+            // For the record's Verdict.
+            ("stats", &["record"]),
+            ("machine", &["arch", "sys", "record", "error"]),
+            ("runner", &["arch", "sys", "stats", "record", "machine", "error"]),
+            ("experiment", &["arch", "sys", "runner", "record", "machine", "error"]),
+            ("export", &["record", "stats", "machine", "experiment", "error"]),
+            (
+                "command",
+                &[
+                    "arch",
+                    "sys",
+                    "stats",
+                    "record",
+                    "machine",
+                    "runner",
+                    "experiment",
+                    "export",
+                    "error",
+                ],
+            ),
+            ("main", &["command", "error"]),
+        ]),
+    },
+    Package {
+        name: "cyclewise-sim",
+        ours: &[],
+        modules: None,
+    },
+    Package {
+        name: "xtask",
+        ours: &[],
+        modules: None,
+    },
+];

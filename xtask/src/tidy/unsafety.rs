@@ -1,0 +1,124 @@
+//! Unsafe code stands in few files, and each of them says so at its top.
+//!
+//! A file that uses `unsafe` has `#![allow(unsafe_code, reason = "...")]` or `#![expect(...)]`, so that a search for the
+//! lint's name is the list of files to audit, and a `# Safety` section in its module doc, which its proofs cite.
+
+use super::source::Source;
+use super::tree::Tree;
+use super::{Finding, Rule};
+
+pub(super) const RULE: Rule = Rule { name: "unsafe", check };
+
+/// Folders of any package's `src/` whose business is unsafe.
+const FOLDERS: &[&str] = &["arch", "sys"];
+
+/// Files, and folders ending in `/`, that need it as well, from the root. Each line is followed by its reason.
+const ALSO: &[&str] = &[];
+
+fn check(tree: &Tree) -> Vec<Finding> {
+    let mut findings = check_with(tree, ALSO);
+    for entry in ALSO.iter().filter(|e| !tree.exists(e)) {
+        findings.push(Finding::new(
+            "xtask/src/tidy/unsafety.rs",
+            1,
+            format!("ALSO names {entry}, which is not there"),
+            "remove the line, or name what it has become",
+        ));
+    }
+    findings
+}
+
+fn check_with(tree: &Tree, also: &[&str]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for source in tree.package_sources() {
+        let Some(first) = source.names.all.iter().find(|n| n.text() == "unsafe") else {
+            continue;
+        };
+        let mut find = |what: &str, fix: &str| findings.push(Finding::new(&source.path, first.line, what, fix));
+        if !may_be_unsafe(source, also) {
+            find(
+                "unsafe code outside arch/ and sys/",
+                "move it there, or give the file a line and a reason in ALSO in xtask/src/tidy/unsafety.rs",
+            );
+        }
+        if !source.opt_ins.iter().any(|lint| lint == "unsafe_code") {
+            find(
+                "unsafe code without opting in",
+                "add `#![allow(unsafe_code, reason = \"...\")]` below the module doc",
+            );
+        }
+        if !source.module_doc.iter().any(|line| line.trim() == "# Safety") {
+            find(
+                "unsafe code without `# Safety` in the module doc",
+                "add the section: what must hold, numbered, for the proofs to cite",
+            );
+        }
+    }
+    findings
+}
+
+fn may_be_unsafe(source: &Source, also: &[&str]) -> bool {
+    let is_listed = |entry: &str| source.path == entry || entry.ends_with('/') && source.path.starts_with(entry);
+    FOLDERS.iter().any(|f| source.is_in(f)) || also.iter().any(|e| is_listed(e))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RULE, check_with};
+    use crate::tidy::testing::{check, package, tree};
+
+    const SOUND: &str =
+        "//! M.\n//!\n//! # Safety\n//! 1. Mapped.\n#![allow(unsafe_code, reason = \"maps\")]\nfn f() { unsafe {} }\n";
+    const BARE: &str = "//! M: unsafe.\n\nfn f() { unsafe {} }\n";
+
+    #[test]
+    fn a_file_that_opts_in_is_fine_in_its_places() {
+        let manifest = package("a");
+        let good = check(
+            &RULE,
+            &[
+                ("crates/a/Cargo.toml", &manifest),
+                ("crates/a/src/sys/map.rs", SOUND),
+                (
+                    "crates/a/src/safe.rs",
+                    "//! Not unsafe.\n#![forbid(unsafe_code)]\nconst S: &str = \"unsafe\";\n",
+                ),
+            ],
+        );
+        assert_eq!(good, [""; 0]);
+    }
+
+    #[test]
+    fn a_listed_file_and_a_listed_folder_are_places_too() {
+        let manifest = package("a");
+        let tree = tree(&[
+            ("crates/a/Cargo.toml", &manifest),
+            ("crates/a/src/patch/text.rs", SOUND),
+            ("crates/a/src/cell.rs", SOUND),
+        ]);
+        assert_eq!(
+            check_with(&tree, &["crates/a/src/patch/", "crates/a/src/cell.rs"]).len(),
+            0
+        );
+        assert_eq!(check_with(&tree, &["crates/a/src/patch/"]).len(), 1);
+    }
+
+    #[test]
+    fn a_bare_file_elsewhere_is_caught_three_times() {
+        let bad = check(
+            &RULE,
+            &[("crates/a/Cargo.toml", &package("a")), ("crates/a/src/cell.rs", BARE)],
+        );
+        assert_eq!(
+            bad,
+            [
+                "crates/a/src/cell.rs:3: unsafe: unsafe code outside arch/ and sys/; \
+                 move it there, or give the file a line and a reason in ALSO in xtask/src/tidy/unsafety.rs",
+                "crates/a/src/cell.rs:3: unsafe: unsafe code without opting in; \
+                 add `#![allow(unsafe_code, reason = \"...\")]` below the module doc",
+                "crates/a/src/cell.rs:3: unsafe: unsafe code without `# Safety` in the module doc; \
+                 add the section: what must hold, numbered, for the proofs to cite",
+            ]
+        );
+    }
+}
