@@ -10,10 +10,14 @@
 //! # References
 //! Each file names the paper, book or page its formulas come from. The distributions themselves are `statrs`'s.
 
+mod holm;
 mod moments;
+mod rank;
 mod student;
 mod ttest;
 
 
+pub use holm::holm;
 pub use moments::{Summary, describe, half_width};
+pub use rank::mann_whitney;
 pub use ttest::{TTest, pooled, welch};
