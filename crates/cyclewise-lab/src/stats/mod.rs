@@ -10,6 +10,7 @@
 //! # References
 //! Each file names the paper, book or page its formulas come from. The distributions themselves are `statrs`'s.
 
+mod bootstrap;
 mod holm;
 mod moments;
 mod rank;
@@ -17,6 +18,7 @@ mod student;
 mod ttest;
 
 
+pub use bootstrap::{RESAMPLES, paired_ratio_ci, ratio_ci};
 pub use holm::holm;
 pub use moments::{Summary, describe, half_width};
 pub use rank::mann_whitney;
