@@ -11,15 +11,21 @@
 //! Each file names the paper, book or page its formulas come from. The distributions themselves are `statrs`'s.
 
 mod bootstrap;
+mod floor;
 mod holm;
 mod moments;
+mod power;
 mod rank;
 mod student;
 mod ttest;
+mod verdict;
 
 
 pub use bootstrap::{RESAMPLES, paired_ratio_ci, ratio_ci};
+pub use floor::{Floor, noise_floor, split_floor};
 pub use holm::holm;
 pub use moments::{Summary, describe, half_width};
+pub use power::{samples_needed, smallest_detectable};
 pub use rank::mann_whitney;
 pub use ttest::{TTest, pooled, welch};
+pub use verdict::{ALPHA, verdict};

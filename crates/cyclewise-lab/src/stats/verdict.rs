@@ -1,0 +1,103 @@
+//! The verdict: faster, slower, or indistinguishable.
+//!
+//! A difference is claimed only where four witnesses agree, each blind to something another sees:
+//!
+//! 1. Welch's p after Holm's correction is under [`ALPHA`]: not chance, over all the record's comparisons.
+//! 2. The rank test's p is under [`ALPHA`]: not a few wild samples.
+//! 3. The ratio's bootstrap interval leaves out 1, on the side the difference points to: not a disturbance that the
+//!    pairing of rounds takes away.
+//! 4. The difference is larger than the noise floor: more than the same thing measured twice.
+//!
+//! Whatever is missing or not a number counts against the claim. So does a control that could not be had: without it
+//! nobody knows what the apparatus adds.
+
+use crate::record::Verdict;
+
+/// The chance of a false claim that each test may take.
+///
+/// The customary 5 %; the demand that all agree, and the floor, bring the verdict's own false-alarm rate under 1 %,
+/// which the simulations in `tests` hold it to.
+pub const ALPHA: f64 = 0.05;
+
+/// What the comparison of `a` with a reference comes to, said of `a`.
+///
+/// `difference` is mean(a) − mean(reference), `floor` the control's share of the mean (`None`: no control could be had,
+/// which gives [`Verdict::Indistinguishable`]). A p of exactly 0.05, a difference of exactly the floor and an interval
+/// that touches 1 are not enough.
+pub fn verdict(
+    difference: f64,
+    reference_mean: f64,
+    p_holm: f64,
+    p_rank: f64,
+    ratio_ci95: [f64; 2],
+    floor: Option<f64>,
+    more_is_faster: bool,
+) -> Verdict {
+    let share = difference / reference_mean;
+    let [lo, hi] = ratio_ci95;
+    // Each line is false where its figure is NaN.
+    let beyond_chance = p_holm < ALPHA && p_rank < ALPHA;
+    let beyond_one = if share > 0.0 {
+        lo > 1.0 && hi >= lo
+    } else {
+        hi < 1.0 && lo <= hi
+    };
+    let beyond_noise = share.is_finite() && floor.is_some_and(|floor| share.abs() > floor);
+    if !(beyond_chance && beyond_one && beyond_noise) {
+        return Verdict::Indistinguishable;
+    }
+    if (difference > 0.0) == more_is_faster {
+        Verdict::Faster
+    } else {
+        Verdict::Slower
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Verdict::{Faster, Indistinguishable, Slower};
+
+    /// Every witness agrees that `a` takes 2 % less.
+    fn less(p_holm: f64, p_rank: f64, ci: [f64; 2], floor: Option<f64>) -> Verdict {
+        verdict(-2.0, 100.0, p_holm, p_rank, ci, floor, false)
+    }
+
+    #[test]
+    fn the_direction_follows_the_unit() {
+        let (below, above) = ([0.97, 0.99], [1.01, 1.03]);
+        assert_eq!(verdict(-2.0, 100.0, 0.01, 0.01, below, Some(0.01), false), Faster);
+        assert_eq!(verdict(2.0, 100.0, 0.01, 0.01, above, Some(0.01), false), Slower);
+        assert_eq!(verdict(-2.0, 100.0, 0.01, 0.01, below, Some(0.01), true), Slower);
+        assert_eq!(verdict(2.0, 100.0, 0.01, 0.01, above, Some(0.01), true), Faster);
+    }
+
+    #[test]
+    fn each_witness_alone_can_refuse() {
+        let ci = [0.97, 0.99];
+        assert_eq!(less(0.049, 0.049, ci, Some(0.0199)), Faster);
+        assert_eq!(less(0.05, 0.01, ci, Some(0.01)), Indistinguishable);
+        assert_eq!(less(0.01, 0.05, ci, Some(0.01)), Indistinguishable);
+        assert_eq!(less(0.01, 0.01, [0.97, 1.0], Some(0.01)), Indistinguishable);
+        assert_eq!(less(0.01, 0.01, ci, Some(0.02)), Indistinguishable);
+        assert_eq!(less(0.01, 0.01, ci, None), Indistinguishable);
+    }
+
+    #[test]
+    fn an_interval_on_the_wrong_side_refuses() {
+        assert_eq!(less(0.01, 0.01, [1.01, 1.03], Some(0.01)), Indistinguishable);
+    }
+
+    #[test]
+    fn what_is_not_a_number_refuses() {
+        let ci = [0.97, 0.99];
+        assert_eq!(less(f64::NAN, 0.01, ci, Some(0.01)), Indistinguishable);
+        assert_eq!(less(0.01, f64::NAN, ci, Some(0.01)), Indistinguishable);
+        assert_eq!(less(0.01, 0.01, [f64::NAN, 0.99], Some(0.01)), Indistinguishable);
+        assert_eq!(less(0.01, 0.01, [0.97, f64::NAN], Some(0.01)), Indistinguishable);
+        assert_eq!(less(0.01, 0.01, ci, Some(f64::NAN)), Indistinguishable);
+        for (d, mean) in [(f64::NAN, 1.0), (-1.0, f64::NAN), (-1.0, 0.0), (0.0, 1.0), (0.0, 0.0)] {
+            assert_eq!(verdict(d, mean, 0.01, 0.01, ci, Some(0.01), false), Indistinguishable);
+        }
+    }
+}
