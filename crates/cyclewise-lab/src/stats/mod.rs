@@ -20,6 +20,8 @@ mod student;
 mod ttest;
 mod verdict;
 
+#[cfg(test)]
+mod tests;
 
 pub use bootstrap::{RESAMPLES, paired_ratio_ci, ratio_ci};
 pub use floor::{Floor, noise_floor, split_floor};

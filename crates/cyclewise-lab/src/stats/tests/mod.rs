@@ -1,0 +1,4 @@
+//! What the formulas are held to: published figures, laws, and rates counted in simulations.
+
+mod laws;
+mod published;
