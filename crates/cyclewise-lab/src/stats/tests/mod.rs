@@ -2,3 +2,6 @@
 
 mod laws;
 mod published;
+mod random;
+mod rates;
+mod verdicts;
