@@ -1,0 +1,76 @@
+//! membarrier(2): which commands this kernel has.
+//!
+//! # Safety
+//! The only command issued is QUERY, which changes nothing.
+#![expect(unsafe_code, reason = "membarrier has no wrapper in libc")]
+
+use super::errno::Errno;
+
+/// Bits of the answer, with their names without `MEMBARRIER_CMD_` (include/uapi/linux/membarrier.h).
+pub const COMMANDS: [(u32, &str); 10] = [
+    (1 << 0, "GLOBAL"),
+    (1 << 1, "GLOBAL_EXPEDITED"),
+    (1 << 2, "REGISTER_GLOBAL_EXPEDITED"),
+    (PRIVATE_EXPEDITED, "PRIVATE_EXPEDITED"),
+    (1 << 4, "REGISTER_PRIVATE_EXPEDITED"),
+    (SYNC_CORE, "PRIVATE_EXPEDITED_SYNC_CORE"),
+    (1 << 6, "REGISTER_PRIVATE_EXPEDITED_SYNC_CORE"),
+    (RSEQ, "PRIVATE_EXPEDITED_RSEQ"),
+    (1 << 8, "REGISTER_PRIVATE_EXPEDITED_RSEQ"),
+    (1 << 9, "GET_REGISTRATIONS"),
+];
+/// A barrier on every CPU that runs this process.
+pub const PRIVATE_EXPEDITED: u32 = 1 << 3;
+/// The same with a serializing instruction: what patching code needs.
+pub const SYNC_CORE: u32 = 1 << 5;
+/// Restarts rseq critical sections elsewhere: what remote access to per-CPU data needs.
+pub const RSEQ: u32 = 1 << 7;
+
+/// The bit mask of supported commands.
+///
+/// # Errors
+/// ENOSYS where the kernel was built without it or a filter hides it.
+pub fn query() -> Result<u32, Errno> {
+    // SAFETY: the arguments are numbers, and QUERY (0) only reports.
+    let mask = unsafe { libc::syscall(libc::SYS_membarrier, 0, 0, 0) };
+    u32::try_from(mask).map_err(|_| Errno::last())
+}
+
+/// Names of the commands in `mask`, in the order of their bits.
+pub fn names(mask: u32) -> Vec<&'static str> {
+    COMMANDS
+        .iter()
+        .filter(|(bit, _)| mask & bit != 0)
+        .map(|(_, name)| *name)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_have_the_kernels_names() {
+        assert_eq!(names(0), Vec::<&str>::new());
+        assert_eq!(
+            names(0b1010_1000),
+            [
+                "PRIVATE_EXPEDITED",
+                "PRIVATE_EXPEDITED_SYNC_CORE",
+                "PRIVATE_EXPEDITED_RSEQ"
+            ]
+        );
+        assert_eq!(names(0x3ff).len(), COMMANDS.len());
+    }
+
+    #[test]
+    fn a_query_answers_or_says_why_not() {
+        match query() {
+            Ok(mask) => assert!(
+                names(mask).contains(&"GLOBAL"),
+                "GLOBAL is in every kernel that answers: {mask:#x}"
+            ),
+            Err(errno) => eprintln!("skipped: membarrier QUERY gave {errno}"),
+        }
+    }
+}
