@@ -1,0 +1,41 @@
+//! The kernel's list format for CPUs and nodes: `0-3,8,10-11`.
+
+/// How many CPUs one list may name: the largest NR_CPUS of any architecture, so that a broken file costs little.
+const MOST: u32 = 8192;
+
+/// Parses a list; `None` where it is not one. An empty list is an empty vector.
+pub(crate) fn parse(text: &str) -> Option<Vec<u32>> {
+    let mut cpus = Vec::new();
+    for part in text.trim().split(',').filter(|p| !p.is_empty()) {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let first: u32 = first.trim().parse().ok()?;
+        let last: u32 = last.trim().parse().ok()?;
+        if first > last || last >= MOST {
+            return None;
+        }
+        cpus.extend(first..=last);
+    }
+    cpus.sort_unstable();
+    cpus.dedup();
+    Some(cpus)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_and_single_cpus() {
+        assert_eq!(parse("0-2,5,7-8\n"), Some(vec![0, 1, 2, 5, 7, 8]));
+        assert_eq!(parse("3"), Some(vec![3]));
+        assert_eq!(parse("4,0-1,1"), Some(vec![0, 1, 4]));
+        assert_eq!(parse(""), Some(vec![]));
+    }
+
+    #[test]
+    fn what_is_no_list_is_none() {
+        for text in ["x", "1-", "3-1", "0-99999999", "(null)"] {
+            assert_eq!(parse(text), None, "{text}");
+        }
+    }
+}

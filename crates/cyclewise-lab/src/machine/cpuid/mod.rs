@@ -1,0 +1,240 @@
+//! CPUID: the leaves the lab looks at, kept as data so that any CPU's can be judged on any machine.
+//!
+//! A leaf is here only where the CPU has it; `read` sees to that.
+//!
+//! # References
+//! Intel SDM vol. 2, CPUID; AMD APM vol. 3, appendix E; Linux Documentation/virt/kvm/x86/cpuid.rst.
+
+mod read;
+
+use std::collections::BTreeMap;
+
+/// Where hypervisors put their signatures; the second one holds KVM's where the first plays Hyper-V.
+const HYPERVISOR_BASES: [u32; 2] = [0x4000_0000, 0x4000_0100];
+
+/// The four registers of one leaf.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Leaf {
+    /// EAX.
+    pub eax: u32,
+    /// EBX.
+    pub ebx: u32,
+    /// ECX.
+    pub ecx: u32,
+    /// EDX.
+    pub edx: u32,
+}
+
+/// The leaves of one CPU, subleaf 0.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cpuid {
+    leaves: BTreeMap<u32, Leaf>,
+}
+
+/// A hypervisor's signature, and the leaf that held it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hypervisor {
+    /// 0x4000_0000 or 0x4000_0100.
+    pub base: u32,
+    /// `KVMKVMKVM`, `Microsoft Hv`, `TCGTCGTCGTCG` and the like.
+    pub signature: String,
+}
+
+impl Cpuid {
+    /// The CPU this thread runs on; `None` where the architecture has no CPUID.
+    pub fn here() -> Option<Self> {
+        read::here()
+    }
+
+    /// Leaves given as data.
+    pub fn from_leaves(leaves: impl IntoIterator<Item = (u32, Leaf)>) -> Self {
+        Self {
+            leaves: leaves.into_iter().collect(),
+        }
+    }
+
+    /// One leaf, where the CPU has it.
+    pub fn leaf(&self, number: u32) -> Option<Leaf> {
+        self.leaves.get(&number).copied()
+    }
+
+    /// The vendor's 12 characters.
+    pub fn vendor(&self) -> Option<String> {
+        let leaf = self.leaf(0)?;
+        Some(ascii(&[leaf.ebx, leaf.edx, leaf.ecx]))
+    }
+
+    /// The brand string.
+    pub fn brand(&self) -> Option<String> {
+        let mut words = Vec::new();
+        for number in 0x8000_0002..=0x8000_0004 {
+            let leaf = self.leaf(number)?;
+            words.extend([leaf.eax, leaf.ebx, leaf.ecx, leaf.edx]);
+        }
+        Some(ascii(&words)).filter(|brand| !brand.is_empty())
+    }
+
+    /// Family, model, stepping, as the kernel counts them.
+    pub fn family_model_stepping(&self) -> Option<(u32, u32, u32)> {
+        let eax = self.leaf(1)?.eax;
+        let base = eax >> 8 & 0xf;
+        let family = if base == 0xf { base + (eax >> 20 & 0xff) } else { base };
+        let extended = if base == 0xf || base == 6 { eax >> 16 & 0xf } else { 0 };
+        Some((family, extended << 4 | eax >> 4 & 0xf, eax & 0xf))
+    }
+
+    /// Leaf 1 ECX bit 31: reserved on hardware, set by every hypervisor that does not hide.
+    pub fn has_hypervisor(&self) -> bool {
+        self.leaf(1).is_some_and(|l| l.ecx >> 31 == 1)
+    }
+
+    /// Every signature that is there, the one a guest meets first at the front.
+    pub fn hypervisors(&self) -> Vec<Hypervisor> {
+        let at = |base| {
+            let leaf = self.leaf(base)?;
+            let signature = ascii(&[leaf.ebx, leaf.ecx, leaf.edx]);
+            (!signature.is_empty()).then_some(Hypervisor { base, signature })
+        };
+        HYPERVISOR_BASES.into_iter().filter_map(at).collect()
+    }
+
+    /// KVM's feature bits: EAX of the leaf after its signature; `None` under any other hypervisor.
+    pub fn kvm_features(&self) -> Option<u32> {
+        let kvm = self
+            .hypervisors()
+            .into_iter()
+            .find(|h| h.signature.starts_with("KVM"))?;
+        Some(self.leaf(kvm.base + 1)?.eax)
+    }
+
+    /// 8000_0007 EDX bit 8; `None` where the leaf is absent.
+    pub fn invariant_tsc(&self) -> Option<bool> {
+        Some(self.leaf(0x8000_0007)?.edx >> 8 & 1 == 1)
+    }
+
+    /// Leaf 7 EDX bit 15: cores of different kinds in one package.
+    pub fn is_hybrid(&self) -> bool {
+        self.leaf(7).is_some_and(|l| l.edx >> 15 & 1 == 1)
+    }
+
+    /// TSC rate from leaf 15h: crystal × EBX / EAX; `None` where a term is 0.
+    pub fn tsc_hz_from_crystal(&self) -> Option<u64> {
+        let leaf = self.leaf(0x15)?;
+        (leaf.eax != 0 && leaf.ebx != 0 && leaf.ecx != 0)
+            .then(|| u64::from(leaf.ecx) * u64::from(leaf.ebx) / u64::from(leaf.eax))
+    }
+
+    /// TSC rate from the hypervisor's timing leaf 4000_0010 (kHz in EAX), which VMware began and KVM's users fill in.
+    pub fn tsc_hz_from_hypervisor(&self) -> Option<u64> {
+        let khz = self.leaf(0x4000_0010)?.eax;
+        (khz != 0).then_some(u64::from(khz) * 1000)
+    }
+}
+
+/// Registers as characters, without the padding.
+fn ascii(words: &[u32]) -> String {
+    let bytes = words.iter().flat_map(|w| w.to_le_bytes());
+    let text: String = bytes
+        .map(char::from)
+        .filter(|c| c.is_ascii_graphic() || *c == ' ')
+        .collect();
+    text.trim().to_owned()
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    fn chars(s: &[u8; 4]) -> u32 {
+        u32::from_le_bytes(*s)
+    }
+
+    /// An EPYC guest of KVM with an invariant TSC, with FSGSBASE, RDTSCP and RDPID, without leaf 15h.
+    pub(crate) fn kvm_guest() -> Cpuid {
+        let leaf = |eax, ebx, ecx, edx| Leaf { eax, ebx, ecx, edx };
+        Cpuid::from_leaves([
+            (0, leaf(0x1c, chars(b"Auth"), chars(b"cAMD"), chars(b"enti"))),
+            (1, leaf(0x00a1_0f11, 0, 1 << 31, 0)),
+            (7, leaf(0, 1, 1 << 22, 0)),
+            (
+                0x4000_0000,
+                leaf(0x4000_0001, chars(b"KVMK"), chars(b"VMKV"), chars(b"M\0\0\0")),
+            ),
+            (0x4000_0001, leaf(1 << 0 | 1 << 3 | 1 << 5 | 1 << 24, 0, 0, 0)),
+            (0x8000_0001, leaf(0, 0, 0, 1 << 27)),
+            (0x8000_0002, leaf(chars(b"AMD "), chars(b"EPYC"), 0, 0)),
+            (0x8000_0003, Leaf::default()),
+            (0x8000_0004, Leaf::default()),
+            (0x8000_0007, leaf(0, 0, 0, 1 << 8)),
+        ])
+    }
+
+    #[test]
+    fn leaves_are_decoded() {
+        let cpuid = kvm_guest();
+        assert_eq!(cpuid.vendor().as_deref(), Some("AuthenticAMD"));
+        assert_eq!(cpuid.brand().as_deref(), Some("AMD EPYC"));
+        assert_eq!(cpuid.family_model_stepping(), Some((25, 17, 1)));
+        assert_eq!(cpuid.invariant_tsc(), Some(true));
+        assert!(cpuid.has_hypervisor() && !cpuid.is_hybrid());
+        let [kvm] = &cpuid.hypervisors()[..] else {
+            panic!("one signature")
+        };
+        assert_eq!((kvm.base, kvm.signature.as_str()), (0x4000_0000, "KVMKVMKVM"));
+    }
+
+    #[test]
+    fn nothing_is_made_of_absent_leaves() {
+        let none = Cpuid::default();
+        assert_eq!(
+            (none.vendor(), none.brand(), none.family_model_stepping()),
+            (None, None, None)
+        );
+        assert_eq!(
+            (
+                none.invariant_tsc(),
+                none.tsc_hz_from_crystal(),
+                none.tsc_hz_from_hypervisor()
+            ),
+            (None, None, None)
+        );
+        assert!(!none.has_hypervisor() && !none.is_hybrid() && none.hypervisors().is_empty());
+    }
+
+    #[test]
+    fn rates_need_every_term() {
+        let crystal = |ecx| {
+            Cpuid::from_leaves([(
+                0x15,
+                Leaf {
+                    eax: 2,
+                    ebx: 216,
+                    ecx,
+                    edx: 0,
+                },
+            )])
+        };
+        assert_eq!(crystal(24_000_000).tsc_hz_from_crystal(), Some(2_592_000_000));
+        assert_eq!(crystal(0).tsc_hz_from_crystal(), None);
+        let vmware = Cpuid::from_leaves([(
+            0x4000_0010,
+            Leaf {
+                eax: 2_600_000,
+                ..Leaf::default()
+            },
+        )]);
+        assert_eq!(vmware.tsc_hz_from_hypervisor(), Some(2_600_000_000));
+    }
+
+    #[test]
+    fn a_skylake_client_has_its_extended_model() {
+        let cpuid = Cpuid::from_leaves([(
+            1,
+            Leaf {
+                eax: 0x0005_06e3,
+                ..Leaf::default()
+            },
+        )]);
+        assert_eq!(cpuid.family_model_stepping(), Some((6, 94, 3)));
+    }
+}

@@ -1,0 +1,129 @@
+//! Reading the leaves of the CPU this thread runs on.
+//!
+//! # Invariants
+//! 1. A leaf beyond the maximum of its range is absent: Intel answers such a leaf with the data of the last basic one.
+//! 2. Hypervisor leaves are read only where leaf 1 says that there is a hypervisor.
+
+use super::{Cpuid, Leaf};
+
+/// Leaves that the lab looks at, by the first of their range, which holds the range's maximum.
+const RANGES: [&[u32]; 2] = [
+    &[0x0, 0x1, 0x7, 0x15, 0x16],
+    &[
+        0x8000_0000,
+        0x8000_0001,
+        0x8000_0002,
+        0x8000_0003,
+        0x8000_0004,
+        0x8000_0007,
+    ],
+];
+
+/// Every leaf that is there, as `cpuid` answers.
+pub(super) fn all(cpuid: impl Fn(u32) -> Leaf) -> Cpuid {
+    let mut found = Vec::new();
+    for range in RANGES {
+        let last = cpuid(range[0]).eax;
+        found.extend(range.iter().filter(|n| **n <= last));
+    }
+    if cpuid(1).ecx >> 31 == 1 {
+        for base in super::HYPERVISOR_BASES {
+            let last = last_of_hypervisor(base, cpuid(base).eax);
+            found.extend([base, base + 1, base + 0x10].into_iter().filter(|n| *n <= last));
+        }
+    }
+    Cpuid::from_leaves(found.into_iter().map(|n| (n, cpuid(n))))
+}
+
+/// The last leaf of a hypervisor's range, or 0 where `said` is no such thing.
+fn last_of_hypervisor(base: u32, said: u32) -> u32 {
+    match said {
+        // Old KVM says 0 and means base + 1; at the second base a 0 is only an absent leaf.
+        0 if base == super::HYPERVISOR_BASES[0] => base + 1,
+        _ if said >= base && said - base < 0x100 => said,
+        _ => 0,
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(super) fn here() -> Option<Cpuid> {
+    Some(all(|number| {
+        let r = raw_cpuid::native_cpuid::cpuid_count(number, 0);
+        Leaf {
+            eax: r.eax,
+            ebx: r.ebx,
+            ecx: r.ecx,
+            edx: r.edx,
+        }
+    }))
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) fn here() -> Option<Cpuid> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    /// An Intel CPU: beyond the maximum it repeats its last basic leaf.
+    fn intel(leaves: &BTreeMap<u32, Leaf>, number: u32) -> Leaf {
+        leaves.get(&number).copied().unwrap_or(leaves[&0x7])
+    }
+
+    fn leaves(hypervisor: bool, said: u32) -> BTreeMap<u32, Leaf> {
+        let eax = |eax| Leaf { eax, ..Leaf::default() };
+        let bit = Leaf {
+            ecx: u32::from(hypervisor) << 31,
+            ..Leaf::default()
+        };
+        BTreeMap::from([
+            (0x0, eax(0x7)),
+            (0x1, bit),
+            (
+                0x7,
+                Leaf {
+                    eax: 0,
+                    ebx: 0x4141_4141,
+                    ecx: 0x4242_4242,
+                    edx: 0x4343_4343,
+                },
+            ),
+            (0x8000_0000, eax(0x8000_0001)),
+            (0x8000_0001, eax(1)),
+            (
+                0x4000_0000,
+                Leaf {
+                    eax: said,
+                    ebx: u32::from_le_bytes(*b"KVMK"),
+                    ..Leaf::default()
+                },
+            ),
+        ])
+    }
+
+    #[test]
+    fn leaves_beyond_the_maximum_are_absent() {
+        let known = leaves(false, 0);
+        let cpuid = all(|n| intel(&known, n));
+        assert_eq!((cpuid.leaf(0x15), cpuid.leaf(0x8000_0007)), (None, None));
+        assert!(cpuid.leaf(7).is_some() && cpuid.hypervisors().is_empty());
+    }
+
+    #[test]
+    fn a_repeated_leaf_is_no_second_hypervisor() {
+        for said in [0, 0x4000_0001, 0x4000_0010] {
+            let known = leaves(true, said);
+            let cpuid = all(|n| intel(&known, n));
+            assert_eq!(cpuid.hypervisors().len(), 1, "{said:#x}");
+            assert_eq!(cpuid.leaf(0x4000_0010).is_some(), said == 0x4000_0010);
+        }
+    }
+
+    #[test]
+    fn this_cpu_is_read_or_has_no_cpuid() {
+        assert_eq!(here().is_some(), cfg!(target_arch = "x86_64"));
+    }
+}

@@ -1,0 +1,104 @@
+//! /proc/cpuinfo of the first CPU, x86 and Arm spellings alike.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What /proc/cpuinfo says of its first CPU.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CpuInfo {
+    fields: BTreeMap<String, String>,
+    flags: BTreeSet<String>,
+}
+
+impl CpuInfo {
+    /// Parses the file; fields of later CPUs are kept only where the first has none (Arm's trailing `Hardware`).
+    pub fn parse(text: &str) -> Self {
+        let mut info = Self::default();
+        for line in text.lines() {
+            if let Some((key, value)) = line.split_once(':') {
+                let (key, value) = (key.trim().to_owned(), value.trim().to_owned());
+                info.fields.entry(key).or_insert(value);
+            }
+        }
+        let flags = info.get("flags").or_else(|| info.get("Features")).unwrap_or_default();
+        info.flags = flags.split_whitespace().map(str::to_owned).collect();
+        info
+    }
+
+    /// One field.
+    pub fn get(&self, key: &str) -> Option<&str> {
+        self.fields.get(key).map(String::as_str).filter(|v| !v.is_empty())
+    }
+
+    /// Whether `flags` (x86) or `Features` (Arm) has `flag`.
+    pub fn has(&self, flag: &str) -> bool {
+        self.flags.contains(flag)
+    }
+
+    /// `flag set` or `flag not set`, for each of `flags`, as evidence.
+    pub fn evidence(&self, flags: &[&str]) -> String {
+        if self.flags.is_empty() {
+            return "/proc/cpuinfo: no flags".to_owned();
+        }
+        let said: Vec<String> = flags
+            .iter()
+            .map(|f| format!("{f} {}", if self.has(f) { "set" } else { "not set" }))
+            .collect();
+        format!("/proc/cpuinfo flags: {}", said.join(", "))
+    }
+
+    /// The TSC rate in hertz that the kernel's loops_per_jiffy stands for: on x86 it is derived from the TSC, and
+    /// `bogomips` is twice it, in millions.
+    pub fn tsc_hz_from_bogomips(&self) -> Option<f64> {
+        let bogomips: f64 = self.get("bogomips")?.parse().ok()?;
+        (bogomips > 0.0).then_some(bogomips / 2.0 * 1e6)
+    }
+
+    /// MIDR_EL1 put together from Arm's fields (revision is `r<variant>p<revision>`).
+    pub fn midr(&self) -> Option<u64> {
+        let hex = |key| u64::from_str_radix(self.get(key)?.trim_start_matches("0x"), 16).ok();
+        let implementer = hex("CPU implementer")?;
+        let revision: u64 = self.get("CPU revision")?.parse().ok()?;
+        Some(implementer << 24 | hex("CPU variant")? << 20 | 0xf << 16 | hex("CPU part")? << 4 | revision)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    pub(crate) const X86: &str = "processor\t: 0\nvendor_id\t: AuthenticAMD\nmodel name\t: AMD EPYC\n\
+        flags\t\t: fpu tsc rdtscp constant_tsc nonstop_tsc hypervisor fsgsbase rdpid\nbogomips\t: 5192.28\n\n\
+        processor\t: 1\nmodel name\t: second\n";
+
+    pub(crate) const AARCH64: &str = "processor\t: 0\nBogoMIPS\t: 243.75\nFeatures\t: fp asimd atomics\n\
+        CPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x3\nCPU part\t: 0xd0c\nCPU revision\t: 1\n";
+
+    #[test]
+    fn the_first_cpu_of_an_x86() {
+        let info = CpuInfo::parse(X86);
+        assert_eq!(info.get("model name"), Some("AMD EPYC"));
+        assert!(info.has("constant_tsc") && !info.has("vmx"));
+        assert_eq!(
+            info.evidence(&["rdpid", "vmx"]),
+            "/proc/cpuinfo flags: rdpid set, vmx not set"
+        );
+        assert_eq!(info.tsc_hz_from_bogomips(), Some(2_596_140_000.0));
+        assert_eq!(info.midr(), None);
+    }
+
+    #[test]
+    fn an_arm_has_features_and_a_midr() {
+        let info = CpuInfo::parse(AARCH64);
+        assert!(info.has("atomics"));
+        assert_eq!(info.midr(), Some(0x413f_d0c1));
+        assert_eq!(info.get("model name"), None);
+    }
+
+    #[test]
+    fn an_absent_file_gives_an_empty_one() {
+        let info = CpuInfo::parse("");
+        assert_eq!(info, CpuInfo::default());
+        assert_eq!(info.evidence(&["vmx"]), "/proc/cpuinfo: no flags");
+        assert_eq!(info.tsc_hz_from_bogomips(), None);
+    }
+}
