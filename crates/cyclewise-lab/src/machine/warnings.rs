@@ -1,0 +1,259 @@
+//! What a reader should know before trusting a figure of this machine: each warning says what it means and what to do.
+
+use super::cpuid::Cpuid;
+use super::cpuinfo::CpuInfo;
+use super::{boost, emulator, topology};
+use crate::sys::procfs::Sysfs;
+
+/// Load per CPU above which somebody else's work is in the figures.
+pub(crate) const LOAD_PER_CPU: f64 = 0.5; // A guess: at one half, a pinned run is disturbed sooner than the guards can repair.
+
+/// What the warnings are made from.
+pub(crate) struct Facts<'a> {
+    pub(crate) fs: &'a Sysfs,
+    pub(crate) cpuid: Option<&'a Cpuid>,
+    pub(crate) cpuinfo: &'a CpuInfo,
+    pub(crate) arch: &'a str,
+    pub(crate) hypervisor: Option<&'a str>,
+    pub(crate) clocksource: &'a str,
+    pub(crate) governor: Option<&'a str>,
+}
+
+/// All that apply, the gravest first.
+pub(crate) fn all(facts: &Facts<'_>) -> Vec<String> {
+    [
+        emulated(facts),
+        unsteady_tsc(facts),
+        clocksource(facts),
+        hypervisor(facts),
+        kinds_of_cores(facts),
+        smt(facts),
+        governor(facts),
+        boosted(facts),
+        load(facts),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn emulated(facts: &Facts<'_>) -> Option<String> {
+    let evidence = emulator::evidence(facts.cpuid, facts.cpuinfo)?;
+    Some(format!(
+        "this CPU is emulated ({evidence}): figures are not CPU figures"
+    ))
+}
+
+fn unsteady_tsc(facts: &Facts<'_>) -> Option<String> {
+    let steady = facts.cpuid?.invariant_tsc() == Some(true) && facts.cpuinfo.has("constant_tsc");
+    (!steady).then(|| {
+        "the TSC is not invariant (CPUID 0x80000007 EDX bit 8, constant_tsc): ticks change length with the clock; \
+         compare only within this run"
+            .to_owned()
+    })
+}
+
+fn clocksource(facts: &Facts<'_>) -> Option<String> {
+    let expected = if facts.arch == "aarch64" {
+        "arch_sys_counter"
+    } else {
+        "tsc"
+    };
+    match facts.clocksource {
+        found if found == expected => None,
+        "" => Some("the kernel's clocksource is not known: /sys/devices/system/clocksource cannot be read".to_owned()),
+        found => Some(format!(
+            "the kernel's clocksource is {found}, not {expected}: it may have found the {expected} unsteady; see dmesg"
+        )),
+    }
+}
+
+fn hypervisor(facts: &Facts<'_>) -> Option<String> {
+    let name = facts.hypervisor?;
+    Some(format!(
+        "a hypervisor is present ({name}): it may steal time, hide SMT siblings and offer no PMU; \
+         samples with steal are rejected"
+    ))
+}
+
+fn kinds_of_cores(facts: &Facts<'_>) -> Option<String> {
+    let advice = "figures hold for the kind of core that was pinned; choose one with --cpu";
+    if let Some((performance, efficiency)) = topology::hybrid(facts.fs) {
+        return Some(format!(
+            "hybrid CPU, {} performance and {} efficiency CPUs: {advice}",
+            performance.len(),
+            efficiency.len()
+        ));
+    }
+    if facts.cpuid.is_some_and(Cpuid::is_hybrid) {
+        return Some(format!("hybrid CPU (CPUID 7 EDX bit 15): {advice}"));
+    }
+    let capacities = topology::capacities(facts.fs);
+    (capacities.len() > 1).then(|| format!("cores of different strength (cpu_capacity {capacities:?}): {advice}"))
+}
+
+fn smt(facts: &Facts<'_>) -> Option<String> {
+    let active = facts.fs.text(&format!("{}/smt/active", topology::CPUS))?;
+    (active == "1").then(|| {
+        "SMT is on: work on a sibling thread slows the pinned one; keep the sibling idle, or write off to \
+         /sys/devices/system/cpu/smt/control"
+            .to_owned()
+    })
+}
+
+fn governor(facts: &Facts<'_>) -> Option<String> {
+    let governor = facts.governor?;
+    (governor != "performance").then(|| {
+        format!("the cpufreq governor is {governor}: the clock moves under the samples; set it to performance")
+    })
+}
+
+fn boosted(facts: &Facts<'_>) -> Option<String> {
+    let said = boost::state(facts.fs)?;
+    said.on.then(|| {
+        format!(
+            "boost is on ({}): the clock depends on heat and on other cores' load",
+            said.evidence
+        )
+    })
+}
+
+fn load(facts: &Facts<'_>) -> Option<String> {
+    let text = facts.fs.text("/proc/loadavg")?;
+    let minute: f64 = text.split_whitespace().next()?.parse().ok()?;
+    let cpus = topology::online(facts.fs).map_or(1, |c| c.len());
+    (minute > LOAD_PER_CPU * cpus as f64).then(|| {
+        format!("the load average is {minute} on {cpus} CPUs: other work is running; wait, or pin away from it")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::cpuid::Leaf;
+    use crate::machine::cpuid::tests::kvm_guest;
+    use crate::machine::cpuinfo::tests::X86;
+    use crate::machine::fake::Tree;
+
+    /// Warnings of a machine where only the tree and `change` give cause.
+    fn warnings(tree: &Tree, change: impl Fn(&mut Facts<'_>)) -> Vec<String> {
+        let (fs, cpuid, cpuinfo) = (tree.fs(), kvm_guest(), CpuInfo::parse(X86));
+        let mut facts = Facts {
+            fs: &fs,
+            cpuid: Some(&cpuid),
+            cpuinfo: &cpuinfo,
+            arch: "x86_64",
+            hypervisor: None,
+            clocksource: "tsc",
+            governor: Some("performance"),
+        };
+        change(&mut facts);
+        all(&facts)
+    }
+
+    #[track_caller]
+    fn only(warnings: &[String], word: &str) {
+        assert!(
+            warnings.len() == 1 && warnings[0].contains(word),
+            "{word}: {warnings:?}"
+        );
+    }
+
+    #[test]
+    fn a_quiet_machine_has_none() {
+        assert_eq!(warnings(&Tree::guest(), |_| ()), Vec::<String>::new());
+        assert_eq!(
+            warnings(&Tree::new(), |_| ()),
+            Vec::<String>::new(),
+            "absent files are no cause"
+        );
+    }
+
+    #[test]
+    fn what_the_caller_knows() {
+        let tree = Tree::new();
+        only(&warnings(&tree, |f| f.hypervisor = Some("KVMKVMKVM")), "KVMKVMKVM");
+        only(&warnings(&tree, |f| f.clocksource = "hpet"), "hpet");
+        only(&warnings(&tree, |f| f.clocksource = ""), "not known");
+        only(&warnings(&tree, |f| f.governor = Some("powersave")), "powersave");
+        only(
+            &warnings(&tree, |f| f.governor = Some("schedutil")),
+            "set it to performance",
+        );
+    }
+
+    #[test]
+    fn what_the_files_say() {
+        let with = |path: &str, text: &str| {
+            let tree = Tree::guest();
+            tree.write(path, text);
+            warnings(&tree, |_| ())
+        };
+        only(&with("/proc/loadavg", "1.73 1 1 1/1 1"), "1.73 on 2 CPUs");
+        only(&with("/sys/devices/system/cpu/smt/active", "1"), "SMT is on");
+        only(
+            &with("/sys/devices/system/cpu/intel_pstate/no_turbo", "0"),
+            "boost is on",
+        );
+        only(&with("/sys/devices/system/cpu/cpufreq/boost", "1"), "boost is on");
+        assert!(with("/sys/devices/system/cpu/intel_pstate/no_turbo", "1").is_empty());
+    }
+
+    #[test]
+    fn cores_of_two_kinds() {
+        let tree = Tree::guest();
+        tree.write("/sys/devices/system/cpu/cpu0/cpu_capacity", "1024");
+        assert!(warnings(&tree, |_| ()).is_empty());
+        tree.write("/sys/devices/system/cpu/cpu1/cpu_capacity", "446");
+        only(&warnings(&tree, |_| ()), "[446, 1024]");
+        tree.write("/sys/devices/cpu_core/cpus", "0");
+        tree.write("/sys/devices/cpu_atom/cpus", "1");
+        only(&warnings(&tree, |_| ()), "1 performance and 1 efficiency");
+    }
+
+    #[test]
+    fn what_cpuid_says() {
+        let bare = Cpuid::from_leaves([(0x8000_0007, Leaf::default())]);
+        only(&warnings_of(&bare), "not invariant");
+        let invariant = (
+            0x8000_0007,
+            Leaf {
+                edx: 1 << 8,
+                ..Leaf::default()
+            },
+        );
+        let hybrid = (
+            7,
+            Leaf {
+                edx: 1 << 15,
+                ..Leaf::default()
+            },
+        );
+        only(&warnings_of(&Cpuid::from_leaves([invariant, hybrid])), "hybrid");
+        let tcg = u32::from_le_bytes(*b"TCGT");
+        let emulated = (
+            0x4000_0000,
+            Leaf {
+                ebx: tcg,
+                ..Leaf::default()
+            },
+        );
+        only(
+            &warnings_of(&Cpuid::from_leaves([invariant, emulated])),
+            "not CPU figures",
+        );
+    }
+
+    fn warnings_of(cpuid: &Cpuid) -> Vec<String> {
+        let (fs, cpuinfo) = (Tree::guest().fs(), CpuInfo::parse(X86));
+        all(&Facts {
+            fs: &fs,
+            cpuid: Some(cpuid),
+            cpuinfo: &cpuinfo,
+            arch: "x86_64",
+            hypervisor: None,
+            clocksource: "tsc",
+            governor: None,
+        })
+    }
+}
