@@ -1,1 +1,3 @@
-//! Placeholder.
+//! The formats that people and programs read.
+
+pub mod doctor;

@@ -1,0 +1,199 @@
+//! Lines on the CPU itself: its name, and the instructions that the variants want.
+
+use super::{Inputs, Line, Status};
+use crate::machine::{emulator, fingerprint};
+
+pub(super) fn lines(i: &Inputs) -> Vec<Line> {
+    vec![
+        cpu(i),
+        emulated(i),
+        lock_prefix(i),
+        lse(i),
+        rdtscp(i),
+        rdpid(i),
+        fsgsbase(i),
+    ]
+}
+
+fn cpu(i: &Inputs) -> Line {
+    let model = fingerprint::cpu_model(i.cpuid.as_ref(), &i.cpuinfo, &i.fs);
+    let id = fingerprint::cpu_id(&i.fs, i.cpuid.as_ref(), &i.cpuinfo);
+    let evidence = if i.is_x86() {
+        let registers = i.cpuid_evidence(1, "EAX");
+        format!(
+            "CPUID 0x80000002..4; {registers}; {}",
+            i.cpuinfo.evidence(&["hypervisor"])
+        )
+    } else {
+        let part = i.cpuinfo.get("CPU part").unwrap_or("no CPU part");
+        format!("/proc/cpuinfo: {part}; {}", i.fs.read(fingerprint::MIDR))
+    };
+    match (model.is_empty(), id.is_empty()) {
+        (true, true) => Line::new("cpu", Status::Unknown, "no name and no number", evidence)
+            .so("records name the machine by its kernel alone; compare them with care"),
+        (true, false) => Line::new("cpu", Status::Ok, id, evidence),
+        (false, true) => Line::new("cpu", Status::Ok, model, evidence),
+        (false, false) => Line::new("cpu", Status::Ok, format!("{model} ({id})"), evidence),
+    }
+}
+
+fn emulated(i: &Inputs) -> Line {
+    match emulator::evidence(i.cpuid.as_ref(), &i.cpuinfo) {
+        Some(evidence) => Line::new("emulator", Status::Limited, "this CPU is emulated", evidence)
+            .so("every record of this machine warns that its figures are not CPU figures"),
+        None if i.cpuid.is_none() && i.cpuinfo.midr().is_none() => Line::new(
+            "emulator",
+            Status::Unknown,
+            "cannot be told",
+            "neither CPUID nor MIDR can be read",
+        ),
+        None => {
+            let evidence = "no TCG signature in CPUID, no TCG model name, MIDR or PVM flag in /proc/cpuinfo";
+            Line::new("emulator", Status::Ok, "none seen", evidence)
+        }
+    }
+}
+
+fn lock_prefix(i: &Inputs) -> Line {
+    if i.is_x86() {
+        let evidence = format!("{}: F0 before a memory instruction, 3E (DS) in its place", i.arch);
+        return Line::new(
+            "lock-prefix",
+            Status::Ok,
+            "can be elided by patching one byte",
+            evidence,
+        );
+    }
+    let evidence = format!("{} instruction set", i.arch);
+    Line::new("lock-prefix", Status::Absent, "no LOCK prefix to elide", evidence)
+        .so("the lock-prefix experiment is not run; atomics stay atomic")
+}
+
+/// HWCAP bit 8 (ATOMICS) on aarch64.
+fn lse(i: &Inputs) -> Line {
+    if i.is_x86() {
+        let evidence = format!("{} instruction set: LOCK XADD and its like", i.arch);
+        return Line::new(
+            "lse",
+            Status::Absent,
+            "Arm only; this CPU has locked instructions",
+            evidence,
+        );
+    }
+    let Some(hwcap) = i.auxv.hwcap else {
+        return Line::new(
+            "lse",
+            Status::Unknown,
+            "cannot be told",
+            "AT_HWCAP is not in the auxiliary vector",
+        )
+        .so("load- and store-exclusive loops are used");
+    };
+    let evidence = format!("AT_HWCAP = {hwcap:#x}, bit 8 (ATOMICS)");
+    if hwcap >> 8 & 1 == 1 {
+        return Line::new("lse", Status::Ok, "atomics in one instruction", evidence);
+    }
+    Line::new("lse", Status::Absent, "no LSE atomics", evidence).so("load- and store-exclusive loops are used")
+}
+
+/// 8000_0001 EDX bit 27.
+fn rdtscp(i: &Inputs) -> Line {
+    let leaf = i.cpuid.as_ref().and_then(|c| c.leaf(0x8000_0001));
+    let bit = leaf.map(|l| l.edx >> 27 & 1 == 1);
+    instruction(i, "rdtscp", bit, i.cpuid_evidence(0x8000_0001, "EDX") + ", bit 27")
+        .unless_ok("ordered clock reads use LFENCE;RDTSC (isb;mrs on aarch64)")
+}
+
+/// Leaf 7 ECX bit 22.
+fn rdpid(i: &Inputs) -> Line {
+    let bit = i.cpuid.as_ref().and_then(|c| c.leaf(7)).map(|l| l.ecx >> 22 & 1 == 1);
+    instruction(i, "rdpid", bit, i.cpuid_evidence(7, "ECX") + ", bit 22")
+        .unless_ok("the rdpid variants are left out; the CPU's number comes from rseq or getcpu")
+}
+
+fn instruction(i: &Inputs, name: &'static str, bit: Option<bool>, evidence: String) -> Line {
+    if !i.is_x86() {
+        return Line::new(name, Status::Absent, "x86 only", format!("{} instruction set", i.arch));
+    }
+    let evidence = format!("{evidence}; {}", i.cpuinfo.evidence(&[name]));
+    match bit.unwrap_or(i.cpuinfo.has(name)) {
+        true => Line::new(name, Status::Ok, "present", evidence),
+        false if i.cpuid.is_none() => Line::new(name, Status::Unknown, "cannot be told", evidence),
+        false => Line::new(name, Status::Absent, "not on this CPU", evidence),
+    }
+}
+
+/// HWCAP2 bit 1: the CPU's bit does not say whether the kernel turned the instructions on.
+fn fsgsbase(i: &Inputs) -> Line {
+    const NAME: &str = "fsgsbase";
+    if !i.is_x86() {
+        return Line::new(NAME, Status::Absent, "x86 only", format!("{} instruction set", i.arch))
+            .so("per-CPU data goes through rseq");
+    }
+    let cpu = i.cpuid.as_ref().and_then(|c| c.leaf(7)).is_some_and(|l| l.ebx & 1 == 1);
+    let kernel = i.auxv.hwcap2.unwrap_or(0) >> 1 & 1 == 1;
+    let hwcap2 = i.auxv.hwcap2.map_or("not given".to_owned(), |v| format!("{v:#x}"));
+    let evidence = format!("AT_HWCAP2 = {hwcap2}, bit 1; {}, bit 0", i.cpuid_evidence(7, "EBX"));
+    let (status, value) = match (kernel, cpu) {
+        (true, _) => (Status::Ok, "wrgsbase is allowed"),
+        (false, true) => (
+            Status::Absent,
+            "the CPU has it, the kernel has not turned it on (HWCAP2 says no)",
+        ),
+        (false, false) => (Status::Absent, "the CPU does not have it"),
+    };
+    Line::new(NAME, status, value, evidence).unless_ok("%gs variants are left out; per-CPU data goes through rseq")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::CpuInfo;
+    use crate::machine::cpuinfo::tests::AARCH64;
+    use crate::machine::fake::Tree;
+
+    #[test]
+    fn a_guest_has_its_instructions() {
+        let i = Inputs::guest(&Tree::guest());
+        assert_eq!(cpu(&i).value, "AMD EPYC (family 25 model 17 stepping 1)");
+        assert_eq!(
+            (rdtscp(&i).status, rdpid(&i).status, emulated(&i).status),
+            (Status::Ok, Status::Ok, Status::Ok)
+        );
+        assert_eq!(
+            rdtscp(&i).evidence,
+            "CPUID 0x80000001 EDX = 0x08000000, bit 27; /proc/cpuinfo flags: rdtscp set"
+        );
+    }
+
+    #[test]
+    fn fsgsbase_is_the_kernels_to_allow() {
+        let mut i = Inputs::guest(&Tree::guest());
+        assert!(fsgsbase(&i).value.contains("the kernel has not"));
+        i.auxv.hwcap2 = Some(0b10);
+        assert_eq!(fsgsbase(&i).status, Status::Ok);
+        i.cpuid = None;
+        i.auxv.hwcap2 = None;
+        assert_eq!(fsgsbase(&i).value, "the CPU does not have it");
+    }
+
+    #[test]
+    fn an_arm_has_lse_or_not_and_no_lock_prefix() {
+        let mut i = Inputs::nothing("aarch64");
+        assert_eq!(
+            (lock_prefix(&i).status, lse(&i).status),
+            (Status::Absent, Status::Unknown)
+        );
+        assert_eq!(lock_prefix(&i).value, "no LOCK prefix to elide");
+        i.auxv.hwcap = Some(0xff);
+        assert_eq!(lse(&i).status, Status::Absent);
+        i.auxv.hwcap = Some(0x1ff);
+        assert_eq!(lse(&i).status, Status::Ok);
+        i.cpuinfo = CpuInfo::parse(AARCH64);
+        assert_eq!(cpu(&i).value, "MIDR 0x413fd0c1");
+        assert_eq!(
+            (rdtscp(&i).status, fsgsbase(&i).status),
+            (Status::Absent, Status::Absent)
+        );
+    }
+}

@@ -1,0 +1,145 @@
+//! Everything the doctor judges, gathered beforehand, so that tests can show it any machine.
+
+use crate::machine::{CpuInfo, Cpuid};
+use crate::sys::auxv::Auxv;
+use crate::sys::errno::Errno;
+use crate::sys::limits::Limits;
+use crate::sys::procfs::{Reading, Sysfs};
+use crate::sys::{kvm, membarrier, memfd, perf_probe, protect, rseq};
+use std::time::Duration;
+
+/// How long steal is watched.
+const STEAL_INTERVAL: Duration = Duration::from_millis(200);
+
+/// One machine, as its files, registers and system calls describe it.
+#[derive(Clone, Debug)]
+pub struct Inputs {
+    /// `x86_64` or `aarch64`.
+    pub arch: String,
+    /// /proc and /sys.
+    pub fs: Sysfs,
+    /// /proc/cpuinfo, parsed.
+    pub cpuinfo: CpuInfo,
+    /// CPUID, where the architecture has it.
+    pub cpuid: Option<Cpuid>,
+    /// The auxiliary vector.
+    pub auxv: Auxv,
+    /// What libc says of rseq.
+    pub libc_rseq: Option<rseq::Libc>,
+    /// What the kernel answered to an rseq call it must refuse.
+    pub rseq_refusal: Errno,
+    /// The bit mask of membarrier commands.
+    pub membarrier: Result<u32, Errno>,
+    /// Cycles that the PMU counted.
+    pub perf: Result<u64, Errno>,
+    /// KVM's interface version.
+    pub kvm: Result<i32, Errno>,
+    /// Ways of changing text.
+    pub protect: protect::Probes,
+    /// Anonymous files.
+    pub memfd: memfd::Probe,
+    /// Resource limits.
+    pub limits: Limits,
+    /// /proc/stat before and after an interval.
+    pub stat: [Reading; 2],
+    /// That interval.
+    pub stat_interval: Duration,
+}
+
+impl Inputs {
+    /// This machine.
+    pub fn gather() -> Self {
+        let fs = Sysfs::machine();
+        let before = fs.read("/proc/stat");
+        std::thread::sleep(STEAL_INTERVAL);
+        let after = fs.read("/proc/stat");
+        Self {
+            arch: std::env::consts::ARCH.to_owned(),
+            cpuinfo: CpuInfo::parse(&fs.text("/proc/cpuinfo").unwrap_or_default()),
+            cpuid: Cpuid::here(),
+            auxv: Auxv::here(),
+            libc_rseq: rseq::Libc::here(),
+            rseq_refusal: rseq::refused_call(),
+            membarrier: membarrier::query(),
+            perf: perf_probe::probe(),
+            kvm: kvm::api_version(),
+            protect: protect::probe(),
+            memfd: memfd::probe(),
+            limits: Limits::here(),
+            stat: [before, after],
+            stat_interval: STEAL_INTERVAL,
+            fs,
+        }
+    }
+
+    /// Whether the machine is an x86.
+    pub(super) fn is_x86(&self) -> bool {
+        self.arch == "x86_64"
+    }
+
+    /// `CPUID 7 EBX = 0x...`: one register of a leaf as evidence.
+    pub(super) fn cpuid_evidence(&self, leaf: u32, register: &str) -> String {
+        let Some(cpuid) = &self.cpuid else {
+            return format!("no CPUID on {}", self.arch);
+        };
+        let Some(found) = cpuid.leaf(leaf) else {
+            return format!("CPUID {leaf:#x}: no such leaf");
+        };
+        let value = match register {
+            "EAX" => found.eax,
+            "EBX" => found.ebx,
+            "ECX" => found.ecx,
+            _ => found.edx,
+        };
+        format!("CPUID {leaf:#x} {register} = {value:#010x}")
+    }
+}
+
+#[cfg(test)]
+impl Inputs {
+    /// A machine whose files are gone, whose CPU says nothing, and whose kernel refuses every call.
+    pub(crate) fn nothing(arch: &str) -> Self {
+        let fs = crate::machine::fake::Tree::new().fs();
+        let no = Errno(libc::ENOSYS);
+        let stat = fs.read("/proc/stat");
+        Self {
+            arch: arch.to_owned(),
+            cpuinfo: CpuInfo::default(),
+            cpuid: None,
+            auxv: Auxv::default(),
+            libc_rseq: None,
+            rseq_refusal: no,
+            membarrier: Err(no),
+            perf: Err(no),
+            kvm: Err(Errno(libc::ENOENT)),
+            protect: protect::Probes {
+                anonymous: Err(no),
+                program: Err(no),
+                mdwe: Err(no),
+            },
+            memfd: memfd::Probe {
+                plain: Err(no),
+                exec: Err(no),
+            },
+            limits: Limits {
+                processes: Err(no),
+                files: Err(no),
+            },
+            stat: [stat.clone(), stat],
+            stat_interval: STEAL_INTERVAL,
+            fs,
+        }
+    }
+
+    /// The tree's machine, an x86 guest of KVM as to its CPUID; system calls are still refused.
+    pub(crate) fn guest(tree: &crate::machine::fake::Tree) -> Self {
+        let fs = tree.fs();
+        Self {
+            cpuinfo: CpuInfo::parse(&fs.text("/proc/cpuinfo").unwrap_or_default()),
+            cpuid: Some(crate::machine::cpuid::tests::kvm_guest()),
+            stat: [fs.read("/proc/stat"), fs.read("/proc/stat")],
+            fs,
+            ..Self::nothing("x86_64")
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Lines on the kernel: its release and tick, mitigations, limits, ptrace, and how busy it is.
+
+use super::{Inputs, Line, Status};
+use crate::machine::{fingerprint, topology};
+use crate::sys::errno::Errno;
+use crate::sys::limits::Limit;
+
+const RELEASE: &str = "/proc/sys/kernel/osrelease";
+
+/// hackbench's own figures: 10 groups of 40 processes, each pair of which has a socket pair.
+const PROCESSES_WANTED: u64 = 500;
+const FILES_WANTED: u64 = 1024;
+
+pub(super) fn lines(i: &Inputs) -> Vec<Line> {
+    vec![
+        kernel(i),
+        kernel_hz(i),
+        mitigations(i),
+        limits(i),
+        ptrace_scope(i),
+        load(i),
+    ]
+}
+
+fn kernel(i: &Inputs) -> Line {
+    let reading = i.fs.read(RELEASE);
+    match reading.get() {
+        Some(release) => Line::new("kernel", Status::Ok, release, reading.to_string()),
+        None => Line::new("kernel", Status::Unknown, "cannot be read", reading.to_string()),
+    }
+}
+
+/// The kernel's own tick is only in its configuration; what user space is told is always USER_HZ, 100.
+fn kernel_hz(i: &Inputs) -> Line {
+    const NAME: &str = "kernel-hz";
+    let path = format!("/boot/config-{}", i.fs.text(RELEASE).unwrap_or_default());
+    let reading = i.fs.read(&path);
+    let hz = reading
+        .get()
+        .and_then(|t| t.lines().find_map(|l| l.strip_prefix("CONFIG_HZ=")));
+    match hz {
+        Some(hz) => Line::new(NAME, Status::Ok, format!("{hz} Hz"), format!("{path}: CONFIG_HZ={hz}")),
+        None => {
+            let why = reading
+                .text
+                .as_ref()
+                .map_or_else(Errno::to_string, |_| "no CONFIG_HZ=".to_owned());
+            Line::new(NAME, Status::Unknown, "cannot be read", format!("{path}: {why}"))
+                .so("a timer tick inside a sample shows as an outlier: read the median beside the mean")
+        }
+    }
+}
+
+fn mitigations(i: &Inputs) -> Line {
+    const NAME: &str = "mitigations";
+    let known = fingerprint::mitigations(&i.fs);
+    if known.is_empty() {
+        return Line::new(
+            NAME,
+            Status::Unknown,
+            "cannot be read",
+            i.fs.presence(fingerprint::VULNERABILITIES),
+        )
+        .so("figures of system calls cannot be held against another machine's");
+    }
+    let count = |start: &str| known.values().filter(|v| v.starts_with(start)).count();
+    let (not, mitigated, open) = (count("Not affected"), count("Mitigation"), count("Vulnerable"));
+    let value = format!(
+        "{mitigated} mitigated, {open} vulnerable, {not} not affected of {}",
+        known.len()
+    );
+    let affected: Vec<String> = known
+        .iter()
+        .filter(|(_, v)| !v.starts_with("Not affected"))
+        .map(|(name, v)| format!("{name}: {v}"))
+        .collect();
+    let listed = if affected.is_empty() {
+        "all say Not affected".to_owned()
+    } else {
+        affected.join("; ")
+    };
+    Line::new(
+        NAME,
+        Status::Ok,
+        value,
+        format!("{}: {listed}", fingerprint::VULNERABILITIES),
+    )
+}
+
+fn limits(i: &Inputs) -> Line {
+    const NAME: &str = "limits";
+    let shown = |limit: Result<Limit, Errno>| {
+        let number = |n: Option<u64>| n.map_or("unlimited".to_owned(), |n| n.to_string());
+        limit.map_or_else(
+            |e| e.to_string(),
+            |l| format!("{} (hard {})", number(l.soft), number(l.hard)),
+        )
+    };
+    let evidence = format!(
+        "RLIMIT_NPROC = {}; RLIMIT_NOFILE = {}",
+        shown(i.limits.processes),
+        shown(i.limits.files)
+    );
+    let (Ok(processes), Ok(files)) = (i.limits.processes, i.limits.files) else {
+        return Line::new(NAME, Status::Unknown, "cannot be read", evidence);
+    };
+    let number = |n: Option<u64>| n.map_or("unlimited".to_owned(), |n| n.to_string());
+    let value = format!(
+        "{} processes, {} descriptors",
+        number(processes.soft),
+        number(files.soft)
+    );
+    let enough = |limit: Limit, wanted| limit.soft.is_none_or(|n| n >= wanted);
+    let status = if enough(processes, PROCESSES_WANTED) && enough(files, FILES_WANTED) {
+        Status::Ok
+    } else {
+        Status::Limited
+    };
+    Line::new(NAME, status, value, evidence)
+        .unless_ok("hackbench needs fewer groups (--groups), or `ulimit -u` and `ulimit -n` raised")
+}
+
+fn ptrace_scope(i: &Inputs) -> Line {
+    const NAME: &str = "ptrace-scope";
+    let reading = i.fs.read("/proc/sys/kernel/yama/ptrace_scope");
+    let (status, value) = match reading.number() {
+        Some(0) => (Status::Ok, "any process of this user may be traced"),
+        Some(1) => (Status::Ok, "children may be traced"),
+        Some(2) => (Status::Limited, "tracing needs CAP_SYS_PTRACE"),
+        Some(_) => (Status::Limited, "no tracing at all"),
+        // Absence speaks only where the rest of /proc/sys/kernel is there.
+        None if reading.text == Err(Errno(libc::ENOENT)) && i.fs.exists(RELEASE) => {
+            (Status::Ok, "no Yama: the usual rules of ptrace apply")
+        }
+        None => (Status::Unknown, "cannot be read"),
+    };
+    Line::new(NAME, status, value, reading.to_string())
+        .unless_ok("nothing that cyclewise measures needs ptrace; debuggers and perf trace do")
+}
+
+fn load(i: &Inputs) -> Line {
+    const NAME: &str = "load";
+    let reading = i.fs.read("/proc/loadavg");
+    let minute = reading
+        .get()
+        .and_then(|t| t.split_whitespace().next()?.parse::<f64>().ok());
+    let Some(minute) = minute else {
+        return Line::new(NAME, Status::Unknown, "cannot be read", reading.to_string());
+    };
+    let cpus = topology::online(&i.fs).map_or(1, |c| c.len());
+    let busy = minute > crate::machine::warnings::LOAD_PER_CPU * cpus as f64;
+    let status = if busy { Status::Limited } else { Status::Ok };
+    Line::new(
+        NAME,
+        status,
+        format!("{minute} over the last minute"),
+        format!("{reading}; CPUs online: {cpus}"),
+    )
+    .unless_ok("other work is running; wait, or let the idlest CPU be chosen")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::fake::Tree;
+
+    #[test]
+    fn the_tick_is_in_the_configuration() {
+        let tree = Tree::guest();
+        let i = Inputs::guest(&tree);
+        assert_eq!(
+            (kernel(&i).value.as_str(), kernel_hz(&i).status),
+            ("6.18.0", Status::Unknown)
+        );
+        tree.write(
+            "/boot/config-6.18.0",
+            "# CONFIG_HZ_100 is not set\nCONFIG_HZ_250=y\nCONFIG_HZ=250\n",
+        );
+        assert_eq!(kernel_hz(&i).value, "250 Hz");
+    }
+
+    #[test]
+    fn mitigations_are_counted_and_listed() {
+        let tree = Tree::guest();
+        tree.write(&format!("{}/ssb", fingerprint::VULNERABILITIES), "Vulnerable");
+        let line = mitigations(&Inputs::guest(&tree));
+        assert_eq!(line.value, "1 mitigated, 1 vulnerable, 1 not affected of 3");
+        assert!(
+            line.evidence
+                .ends_with("spectre_v2: Mitigation: Retpolines; ssb: Vulnerable"),
+            "{line:?}"
+        );
+        assert_eq!(mitigations(&Inputs::nothing("x86_64")).status, Status::Unknown);
+    }
+
+    #[test]
+    fn limits_that_hackbench_would_meet() {
+        let mut i = Inputs::nothing("x86_64");
+        assert_eq!(limits(&i).status, Status::Unknown);
+        i.limits.processes = Ok(Limit { soft: None, hard: None });
+        i.limits.files = Ok(Limit {
+            soft: Some(1024),
+            hard: Some(4096),
+        });
+        assert_eq!(
+            (limits(&i).status, limits(&i).value.as_str()),
+            (Status::Ok, "unlimited processes, 1024 descriptors")
+        );
+        i.limits.processes = Ok(Limit {
+            soft: Some(100),
+            hard: Some(100),
+        });
+        assert_eq!(limits(&i).status, Status::Limited);
+    }
+
+    #[test]
+    fn scopes_of_ptrace_and_load() {
+        let tree = Tree::guest();
+        let i = Inputs::guest(&tree);
+        assert_eq!(ptrace_scope(&i).status, Status::Ok);
+        for (scope, status) in [
+            ("0", Status::Ok),
+            ("1", Status::Ok),
+            ("2", Status::Limited),
+            ("3", Status::Limited),
+        ] {
+            tree.write("/proc/sys/kernel/yama/ptrace_scope", scope);
+            assert_eq!(ptrace_scope(&i).status, status, "{scope}");
+        }
+        assert_eq!(load(&i).status, Status::Ok);
+        tree.write("/proc/loadavg", "3.5 1 1 1/1 1");
+        assert_eq!(load(&i).status, Status::Limited);
+        tree.remove("/proc/loadavg");
+        assert_eq!(load(&i).status, Status::Unknown);
+    }
+}

@@ -1,0 +1,191 @@
+//! Lines on memory: whether text can be patched and by which way, anonymous files, address layout, huge pages.
+
+use super::{Inputs, Line, Status};
+use crate::sys::errno::Errno;
+use crate::sys::protect::Probe;
+
+pub(super) fn lines(i: &Inputs) -> Vec<Line> {
+    vec![wx(i), memfd(i), aslr(i), huge_pages(i)]
+}
+
+fn said(result: Result<(), Errno>) -> String {
+    result.map_or_else(|errno| format!("refused, {errno}"), |()| "allowed".to_owned())
+}
+
+fn ways(of: &str, probe: Result<Probe, Errno>) -> String {
+    match probe {
+        Err(errno) => format!("{of}: cannot be mapped, {errno}"),
+        Ok(p) => format!(
+            "{of}: RWX {}, RW then RX {}, /proc/self/mem {}",
+            said(p.rwx),
+            said(p.flip),
+            said(p.proc_mem)
+        ),
+    }
+}
+
+/// A page of the program decides: it is what patching our text amounts to.
+fn wx(i: &Inputs) -> Line {
+    const NAME: &str = "wx";
+    let cmdline = i.fs.text("/proc/cmdline");
+    let forced = cmdline
+        .iter()
+        .flat_map(|c| c.split_whitespace())
+        .find(|t| t.starts_with("proc_mem.force_override="));
+    let mdwe = i
+        .protect
+        .mdwe
+        .map_or_else(|errno| errno.to_string(), |bits| format!("{bits:#x}"));
+    let evidence = format!(
+        "{}; {}; {}; PR_GET_MDWE = {mdwe}; {}",
+        ways("page of this program", i.protect.program),
+        ways("anonymous page", i.protect.anonymous),
+        i.fs.read("/sys/fs/selinux/enforce"),
+        forced.unwrap_or("no proc_mem.force_override= in /proc/cmdline"),
+    );
+    let Ok(probe) = i.protect.program.or(i.protect.anonymous) else {
+        return Line::new(NAME, Status::Unknown, "no executable page can be mapped", evidence)
+            .so("text is not patched: LOCK prefixes stay, static keys are read from memory");
+    };
+    let ways = [
+        (probe.rwx, "mprotect RWX"),
+        (probe.flip, "mprotect RW then RX"),
+        (probe.proc_mem, "/proc/self/mem"),
+    ];
+    let open: Vec<&str> = ways.iter().filter(|(r, _)| r.is_ok()).map(|w| w.1).collect();
+    let value = if open.is_empty() {
+        "text cannot be changed".to_owned()
+    } else {
+        format!("text can be changed by {}", open.join(", "))
+    };
+    match (open.len(), probe.proc_mem) {
+        (0, _) => Line::new(NAME, Status::Absent, value, evidence)
+            .so("text is not patched: LOCK prefixes stay, static keys are read from memory"),
+        (3, _) => Line::new(NAME, Status::Ok, value, evidence),
+        (_, Ok(())) => Line::new(NAME, Status::Limited, value, evidence).so("patching goes through /proc/self/mem"),
+        (_, Err(_)) => Line::new(NAME, Status::Limited, value, evidence)
+            .so("patching goes through mprotect, with a window in which the page is writable"),
+    }
+}
+
+fn memfd(i: &Inputs) -> Line {
+    const NAME: &str = "memfd";
+    let policy = i.fs.read("/proc/sys/vm/memfd_noexec");
+    let evidence = format!(
+        "memfd_create {}; with MFD_EXEC {}; {policy}",
+        said(i.memfd.plain),
+        said(i.memfd.exec)
+    );
+    match (i.memfd.plain, i.memfd.exec) {
+        (Ok(()), Ok(())) => Line::new(NAME, Status::Ok, "available, executable too", evidence),
+        // EINVAL: a kernel before 6.3, where every memfd may be executed.
+        (Ok(()), Err(Errno(libc::EINVAL))) => Line::new(NAME, Status::Ok, "available", evidence),
+        (Ok(()), Err(_)) => Line::new(NAME, Status::Limited, "available, not executable", evidence)
+            .so("code generated for an experiment goes to anonymous memory"),
+        (Err(_), _) => Line::new(NAME, Status::Absent, "refused", evidence)
+            .so("shared memory is a temporary file, or MAP_SHARED before a fork"),
+    }
+}
+
+fn aslr(i: &Inputs) -> Line {
+    const NAME: &str = "aslr";
+    let reading = i.fs.read("/proc/sys/kernel/randomize_va_space");
+    let consequence = "code and data lie elsewhere in every run: repeat the run, or start it under `setarch -R`, before \
+        believing a small difference";
+    let (status, value) = match reading.number() {
+        Some(0) => (Status::Ok, "off: every run has the same layout"),
+        Some(1) => (Status::Limited, "on, but for the heap"),
+        Some(_) => (Status::Limited, "on"),
+        None => (Status::Unknown, "cannot be read"),
+    };
+    Line::new(NAME, status, value, reading.to_string()).unless_ok(consequence)
+}
+
+fn huge_pages(i: &Inputs) -> Line {
+    const NAME: &str = "huge-pages";
+    let reading = i.fs.read("/sys/kernel/mm/transparent_hugepage/enabled");
+    let chosen = reading.get().and_then(|t| {
+        t.split_whitespace()
+            .find_map(|w| w.strip_prefix('[')?.strip_suffix(']'))
+    });
+    let consequence = "large buffers may or may not get huge pages: repeat the run before believing a small difference";
+    match chosen {
+        // Either extreme is the same in every run; madvise is ours to decide.
+        Some(c @ ("never" | "madvise")) => Line::new(NAME, Status::Ok, c, reading.to_string()),
+        Some(c) => Line::new(NAME, Status::Limited, c, reading.to_string()).so(consequence),
+        None => Line::new(NAME, Status::Unknown, "cannot be read", reading.to_string()).so(consequence),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::fake::Tree;
+
+    const NO: Result<(), Errno> = Err(Errno(libc::EACCES));
+
+    fn with(rwx: Result<(), Errno>, flip: Result<(), Errno>, proc_mem: Result<(), Errno>) -> Line {
+        let mut i = Inputs::nothing("x86_64");
+        i.protect.program = Ok(Probe { rwx, flip, proc_mem });
+        wx(&i)
+    }
+
+    #[test]
+    fn ways_of_patching() {
+        assert_eq!(with(Ok(()), Ok(()), Ok(())).status, Status::Ok);
+        let strict = with(NO, NO, Ok(()));
+        assert_eq!(
+            (strict.status, strict.value.as_str()),
+            (Status::Limited, "text can be changed by /proc/self/mem")
+        );
+        assert!(with(NO, Ok(()), NO).consequence.unwrap().contains("mprotect"));
+        let shut = with(NO, NO, NO);
+        assert_eq!(shut.status, Status::Absent);
+        assert!(
+            shut.evidence.contains("RWX refused, EACCES 13") && shut.evidence.contains("selinux"),
+            "{shut:?}"
+        );
+    }
+
+    #[test]
+    fn a_forced_override_is_quoted() {
+        let tree = Tree::guest();
+        tree.write("/proc/cmdline", "quiet proc_mem.force_override=never");
+        assert!(
+            wx(&Inputs::guest(&tree))
+                .evidence
+                .ends_with("; proc_mem.force_override=never")
+        );
+    }
+
+    #[test]
+    fn anonymous_files() {
+        let mut i = Inputs::nothing("x86_64");
+        assert_eq!(memfd(&i).status, Status::Absent);
+        i.memfd.plain = Ok(());
+        i.memfd.exec = Err(Errno(libc::EINVAL));
+        assert_eq!(memfd(&i).status, Status::Ok);
+        i.memfd.exec = NO;
+        assert_eq!(memfd(&i).status, Status::Limited);
+    }
+
+    #[test]
+    fn settings_of_the_kernel() {
+        let tree = Tree::guest();
+        let i = Inputs::guest(&tree);
+        assert_eq!(
+            (aslr(&i).status, huge_pages(&i).status),
+            (Status::Unknown, Status::Unknown)
+        );
+        let thp = "/sys/kernel/mm/transparent_hugepage/enabled";
+        tree.write("/proc/sys/kernel/randomize_va_space", "2");
+        tree.write(thp, "[always] madvise never");
+        assert_eq!(
+            (aslr(&i).value.as_str(), huge_pages(&i).value.as_str()),
+            ("on", "always")
+        );
+        tree.write("/proc/sys/kernel/randomize_va_space", "0");
+        tree.write(thp, "always [madvise] never");
+        assert_eq!((aslr(&i).status, huge_pages(&i).status), (Status::Ok, Status::Ok));
+    }
+}

@@ -1,0 +1,99 @@
+//! The doctor: what this machine offers to a measurement, each line with the evidence that said so.
+//!
+//! # Invariants
+//! 1. Every line has evidence: the file, register or call, with its raw value or the reason why there is none.
+//! 2. Names of lines are unique, and once released they keep their meaning: scripts select by them.
+//! 3. Nothing here panics for want of a file, a call or a CPU feature; that is what the doctor is for.
+
+mod cpu;
+mod inputs;
+mod kernel;
+mod line;
+mod memory;
+mod percpu;
+mod pmu;
+mod power;
+mod shape;
+mod time;
+mod virt;
+
+pub use inputs::Inputs;
+pub use line::{Line, Report, SCHEMA, Status};
+
+/// Looks at this machine; takes a quarter of a second, most of it spent watching steal.
+pub fn examine() -> Report {
+    examine_with(&Inputs::gather())
+}
+
+/// Draws up the lines from what was gathered.
+pub fn examine_with(inputs: &Inputs) -> Report {
+    let sections = [
+        cpu::lines(inputs),
+        time::lines(inputs),
+        percpu::lines(inputs),
+        pmu::lines(inputs),
+        virt::lines(inputs),
+        shape::lines(inputs),
+        power::lines(inputs),
+        memory::lines(inputs),
+        kernel::lines(inputs),
+    ];
+    Report::new(sections.into_iter().flatten().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[track_caller]
+    fn holds_its_invariants(report: &Report) {
+        let mut names = BTreeSet::new();
+        for line in &report.lines {
+            assert!(!line.evidence.trim().is_empty(), "{} has no evidence", line.name);
+            assert!(!line.value.trim().is_empty(), "{} has no value", line.name);
+            let kebab = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+            assert!(line.name.chars().all(kebab), "{} is not kebab-case", line.name);
+            assert!(names.insert(line.name), "{} is there twice", line.name);
+        }
+        assert!(names.len() >= 30, "{names:?}");
+    }
+
+    #[test]
+    fn this_machine() {
+        let report = examine();
+        holds_its_invariants(&report);
+        let json = serde_json::to_value(&report).unwrap();
+        assert_eq!(json["schema"], "cyclewise.doctor/1");
+        assert_eq!(json["lines"][0]["name"], "cpu");
+    }
+
+    #[test]
+    fn a_machine_that_offers_nothing() {
+        for arch in ["x86_64", "aarch64"] {
+            let report = examine_with(&Inputs::nothing(arch));
+            holds_its_invariants(&report);
+            let fine: Vec<_> = report
+                .lines
+                .iter()
+                .filter(|l| l.status == Status::Ok)
+                .map(|l| l.name)
+                .collect();
+            // The instruction set alone vouches for these.
+            let by_isa: &[&str] = if arch == "x86_64" { &["lock-prefix"] } else { &[] };
+            assert_eq!(fine, by_isa, "{arch}");
+        }
+    }
+
+    #[test]
+    fn both_architectures_have_the_same_names() {
+        let names = |arch| -> Vec<_> {
+            examine_with(&Inputs::nothing(arch))
+                .lines
+                .iter()
+                .map(|l| l.name)
+                .collect()
+        };
+        assert_eq!(names("x86_64"), names("aarch64"));
+    }
+}

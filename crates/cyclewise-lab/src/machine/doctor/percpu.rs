@@ -1,0 +1,204 @@
+//! Lines on per-CPU data: restartable sequences, the ids they publish, and remote barriers.
+
+use super::{Inputs, Line, Status};
+use crate::sys::membarrier;
+
+/// What the first kernels with rseq publish: cpu_id_start, cpu_id, rseq_cs, flags.
+const ORIGINAL_FEATURES: u64 = 20;
+/// End of `node_id` in `struct rseq` (include/uapi/linux/rseq.h).
+const WITH_NODE_ID: u64 = 24;
+/// End of `mm_cid`.
+const WITH_MM_CID: u64 = 28;
+/// Length of the original area, which glibc registers although `__rseq_size` may say 20.
+const ORIGINAL_AREA: u64 = 32;
+
+pub(super) fn lines(i: &Inputs) -> Vec<Line> {
+    let live = live_features(i);
+    vec![
+        rseq(i, live),
+        field(
+            i,
+            "mm-cid",
+            live,
+            WITH_MM_CID,
+            "per-process CPU numbers are not used: areas are sized by CPU",
+        ),
+        field(i, "node-id", live, WITH_NODE_ID, "the memory node comes from getcpu"),
+        barrier(i),
+    ]
+}
+
+/// Bytes of the registered area that the kernel fills; `None` where libc registered none.
+fn live_features(i: &Inputs) -> Option<u64> {
+    let registered = match u64::from(i.libc_rseq?.size) {
+        0 => return None,
+        // glibc before 2.40 says 20 or 32 for an area of 32.
+        ORIGINAL_FEATURES | ORIGINAL_AREA => ORIGINAL_AREA,
+        size => size,
+    };
+    Some(registered.min(i.auxv.rseq_feature_size.unwrap_or(ORIGINAL_FEATURES)))
+}
+
+fn evidence(i: &Inputs) -> String {
+    let libc = i.libc_rseq.map_or("libc has no __rseq_size".to_owned(), |l| {
+        format!(
+            "__rseq_size = {}, __rseq_offset = {:#x}, __rseq_flags = {:#x}",
+            l.size, l.offset, l.flags
+        )
+    });
+    let entry = |v: Option<u64>| v.map_or("not given".to_owned(), |v| v.to_string());
+    format!(
+        "{libc}; AT_RSEQ_FEATURE_SIZE = {}, AT_RSEQ_ALIGN = {}; rseq(2) with an unknown flag: {}",
+        entry(i.auxv.rseq_feature_size),
+        entry(i.auxv.rseq_align),
+        i.rseq_refusal
+    )
+}
+
+fn rseq(i: &Inputs, live: Option<u64>) -> Line {
+    let (status, value, consequence) = match live {
+        Some(bytes) => (
+            Status::Ok,
+            format!("registered by libc, {bytes} bytes of features"),
+            None,
+        ),
+        None if i.rseq_refusal.0 == libc::EINVAL => {
+            let value = "in the kernel, not registered by libc".to_owned();
+            (
+                Status::Limited,
+                value,
+                Some("the library registers an area of its own, thread by thread"),
+            )
+        }
+        None => {
+            let value = "not in this kernel, or filtered".to_owned();
+            (
+                Status::Absent,
+                value,
+                Some("the rseq variants are left out; per-CPU data uses getcpu and atomics"),
+            )
+        }
+    };
+    let line = Line::new("rseq", status, value, evidence(i));
+    consequence.into_iter().fold(line, Line::so)
+}
+
+/// A field is published where the kernel's features reach its end; the evidence of the area itself is on line `rseq`.
+fn field(i: &Inputs, name: &'static str, live: Option<u64>, end: u64, instead: &str) -> Line {
+    let given = i
+        .auxv
+        .rseq_feature_size
+        .map_or("not given".to_owned(), |v| v.to_string());
+    let Some(live) = live else {
+        let evidence = format!("AT_RSEQ_FEATURE_SIZE = {given}, but libc registered no area");
+        return Line::new(name, Status::Absent, "no rseq area is registered", evidence).so(instead);
+    };
+    let evidence = format!("AT_RSEQ_FEATURE_SIZE = {given}; {live} bytes live, {end} needed");
+    if live >= end {
+        return Line::new(name, Status::Ok, "published in the rseq area", evidence);
+    }
+    Line::new(name, Status::Absent, "not published by this kernel", evidence).so(instead)
+}
+
+fn barrier(i: &Inputs) -> Line {
+    const NAME: &str = "membarrier";
+    let mask = match i.membarrier {
+        Ok(mask) => mask,
+        Err(errno) => {
+            return Line::new(
+                NAME,
+                Status::Absent,
+                "not in this kernel, or filtered",
+                format!("membarrier(QUERY): {errno}"),
+            )
+            .so("text is not patched while threads run, and remote per-CPU access goes through the owner's CPU");
+        }
+    };
+    let evidence = format!("membarrier(QUERY) = {mask:#x}: {}", membarrier::names(mask).join(", "));
+    let wanted = [
+        (membarrier::PRIVATE_EXPEDITED, "PRIVATE_EXPEDITED", "asymmetric fences"),
+        (membarrier::SYNC_CORE, "SYNC_CORE", "patching text while threads run"),
+        (membarrier::RSEQ, "RSEQ", "remote access to per-CPU data"),
+    ];
+    let (has, lacks): (Vec<_>, Vec<_>) = wanted.iter().partition(|(bit, ..)| mask & bit != 0);
+    let names = |list: &[&(u32, &'static str, &'static str)]| list.iter().map(|w| w.1).collect::<Vec<_>>().join(", ");
+    if lacks.is_empty() {
+        return Line::new(NAME, Status::Ok, names(&has), evidence);
+    }
+    let uses: Vec<_> = lacks.iter().map(|w| w.2).collect();
+    Line::new(NAME, Status::Limited, format!("without {}", names(&lacks)), evidence)
+        .so(format!("left out: {}", uses.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys::errno::Errno;
+    use crate::sys::rseq::Libc;
+
+    fn machine(size: Option<u32>, feature_size: Option<u64>) -> Inputs {
+        let mut i = Inputs::nothing("x86_64");
+        i.libc_rseq = size.map(|size| Libc {
+            size,
+            offset: -160,
+            flags: 0,
+        });
+        i.auxv.rseq_feature_size = feature_size;
+        i.rseq_refusal = Errno(libc::EINVAL);
+        i
+    }
+
+    #[test]
+    fn what_is_live_is_the_lesser_of_both() {
+        for (size, feature, live) in [
+            (Some(20), Some(28), Some(28)),
+            (Some(32), Some(28), Some(28)),
+            (Some(32), Some(33), Some(32)),
+            (Some(33), Some(33), Some(33)),
+            (Some(32), None, Some(20)),
+            (Some(0), Some(28), None),
+            (None, Some(28), None),
+        ] {
+            assert_eq!(live_features(&machine(size, feature)), live, "{size:?} {feature:?}");
+        }
+    }
+
+    #[test]
+    fn fields_come_with_the_size() {
+        let status = |i: &Inputs| lines(i).iter().map(|l| l.status).take(3).collect::<Vec<_>>();
+        assert_eq!(
+            status(&machine(Some(20), Some(28))),
+            [Status::Ok, Status::Ok, Status::Ok]
+        );
+        assert_eq!(
+            status(&machine(Some(20), Some(24))),
+            [Status::Ok, Status::Absent, Status::Ok]
+        );
+        assert_eq!(
+            status(&machine(Some(32), None)),
+            [Status::Ok, Status::Absent, Status::Absent]
+        );
+        assert_eq!(
+            status(&machine(Some(0), Some(28))),
+            [Status::Limited, Status::Absent, Status::Absent]
+        );
+        let mut filtered = machine(None, None);
+        filtered.rseq_refusal = Errno(libc::ENOSYS);
+        assert_eq!(status(&filtered)[0], Status::Absent);
+    }
+
+    #[test]
+    fn barriers_are_named() {
+        let mut i = machine(None, None);
+        i.membarrier = Ok(0x3ff);
+        assert_eq!(
+            (barrier(&i).status, barrier(&i).value.as_str()),
+            (Status::Ok, "PRIVATE_EXPEDITED, SYNC_CORE, RSEQ")
+        );
+        i.membarrier = Ok(0b1_1111);
+        assert_eq!(barrier(&i).value, "without SYNC_CORE, RSEQ");
+        assert!(barrier(&i).consequence.unwrap().contains("patching text"));
+        i.membarrier = Err(Errno(libc::ENOSYS));
+        assert_eq!(barrier(&i).status, Status::Absent);
+    }
+}

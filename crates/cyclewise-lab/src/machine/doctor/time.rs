@@ -1,0 +1,238 @@
+//! Lines on clocks: whether ticks are a clock, how fast they go, and what the kernel makes of them.
+
+use super::{Inputs, Line, Status};
+use crate::machine::{Cpuid, fingerprint};
+
+const AVAILABLE: &str = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
+
+pub(super) fn lines(i: &Inputs) -> Vec<Line> {
+    vec![tsc_invariant(i), tsc_rate(i), clocksource(i), vdso(i), vmclock(i)]
+}
+
+fn tsc_invariant(i: &Inputs) -> Line {
+    const NAME: &str = "tsc-invariant";
+    if !i.is_x86() {
+        let evidence = format!(
+            "{} architecture: the generic timer counts at a fixed rate; {}",
+            i.arch,
+            i.fs.read(fingerprint::CLOCKSOURCE)
+        );
+        let kept =
+            i.fs.text(fingerprint::CLOCKSOURCE)
+                .is_some_and(|c| c == "arch_sys_counter");
+        let status = if kept { Status::Ok } else { Status::Unknown };
+        return Line::new(NAME, status, "cntvct_el0 stands for the TSC", evidence)
+            .unless_ok("`cyclewise verify clock` tests it on every pair of CPUs");
+    }
+    let bit = i.cpuid.as_ref().and_then(Cpuid::invariant_tsc);
+    let flags = ["constant_tsc", "nonstop_tsc", "tsc_reliable", "tsc_known_freq"];
+    let evidence = format!(
+        "{}, bit 8; {}",
+        i.cpuid_evidence(0x8000_0007, "EDX"),
+        i.cpuinfo.evidence(&flags)
+    );
+    let constant = i.cpuinfo.has("constant_tsc");
+    let (status, value) = match bit {
+        Some(true) if constant && i.cpuinfo.has("nonstop_tsc") => (Status::Ok, "constant rate, in every sleep state"),
+        Some(true) if constant => (
+            Status::Limited,
+            "constant rate; the kernel does not say that it runs on in sleep",
+        ),
+        Some(true) => (
+            Status::Limited,
+            "the CPU says invariant, the kernel does not say constant",
+        ),
+        Some(false) | None if constant => (
+            Status::Limited,
+            "constant rate by the kernel; it may stop in deep sleep",
+        ),
+        Some(false) => (Status::Absent, "ticks follow the clock of the core"),
+        None if i.cpuid.is_some() => (Status::Absent, "the CPU has no leaf that would promise it"),
+        None => (Status::Unknown, "cannot be told"),
+    };
+    Line::new(NAME, status, value, evidence)
+        .unless_ok("samples across which the tick rate moved against CLOCK_MONOTONIC_RAW are rejected")
+}
+
+fn tsc_rate(i: &Inputs) -> Line {
+    const NAME: &str = "tsc-rate";
+    if !i.is_x86() {
+        let evidence = format!("no CPUID on {}; the rate is in cntfrq_el0", i.arch);
+        return Line::new(NAME, Status::Unknown, "not looked up here", evidence)
+            .so("the rate is measured against CLOCK_MONOTONIC_RAW at the start of a run");
+    }
+    let crystal = i.cpuid.as_ref().and_then(Cpuid::tsc_hz_from_crystal);
+    let told = i.cpuid.as_ref().and_then(Cpuid::tsc_hz_from_hypervisor);
+    let base_mhz = i
+        .cpuid
+        .as_ref()
+        .and_then(|c| c.leaf(0x16))
+        .map_or("none".to_owned(), |l| format!("{} MHz", l.eax & 0xffff));
+    let looked = format!(
+        "{}; {}; CPUID 0x16 base {base_mhz}; /proc/cpuinfo bogomips: {}",
+        i.cpuid_evidence(0x15, "ECX"),
+        i.cpuid_evidence(0x4000_0010, "EAX"),
+        i.cpuinfo.get("bogomips").unwrap_or("none"),
+    );
+    let mhz = |hz: f64| format!("{:.3} MHz", hz / 1e6);
+    let (status, value) = match (crystal, told, i.cpuinfo.tsc_hz_from_bogomips()) {
+        (Some(hz), _, _) => (Status::Ok, format!("{} (crystal, CPUID 0x15)", mhz(hz as f64))),
+        (None, Some(hz), _) => (Status::Ok, format!("{} (hypervisor, CPUID 0x40000010)", mhz(hz as f64))),
+        (None, None, Some(hz)) => (
+            Status::Limited,
+            format!("about {} (half the kernel's bogomips)", mhz(hz)),
+        ),
+        (None, None, None) => (Status::Unknown, "nobody says".to_owned()),
+    };
+    Line::new(NAME, status, value, looked)
+        .unless_ok("the rate is measured against CLOCK_MONOTONIC_RAW at the start of a run")
+}
+
+fn clocksource(i: &Inputs) -> Line {
+    const NAME: &str = "clocksource";
+    let current = i.fs.read(fingerprint::CLOCKSOURCE);
+    let evidence = format!(
+        "{current}; available: {}",
+        i.fs.text(AVAILABLE).unwrap_or("not known".to_owned())
+    );
+    let Some(name) = current.get() else {
+        return Line::new(NAME, Status::Unknown, "cannot be read", evidence)
+            .so("ticks are checked against CLOCK_MONOTONIC_RAW during every run");
+    };
+    let line = |status| Line::new(NAME, status, name, evidence.clone());
+    match (name, i.is_x86()) {
+        ("tsc", true) | ("arch_sys_counter", false) => line(Status::Ok),
+        ("kvm-clock", true) if stable_kvm_clock(i) => line(Status::Limited)
+            .so("kvm-clock reads the TSC and is marked stable; Instant::now pays for the conversion"),
+        _ => line(Status::Limited)
+            .so("the kernel keeps time by something else, perhaps because it found the TSC unsteady; see dmesg"),
+    }
+}
+
+/// KVM_FEATURE_CLOCKSOURCE_STABLE_BIT.
+fn stable_kvm_clock(i: &Inputs) -> bool {
+    i.cpuid
+        .as_ref()
+        .and_then(Cpuid::kvm_features)
+        .is_some_and(|features| features >> 24 & 1 == 1)
+}
+
+fn vdso(i: &Inputs) -> Line {
+    match i.auxv.sysinfo_ehdr {
+        // Where it is changes with every exec and would make two reports differ for nothing.
+        Some(_) => Line::new(
+            "vdso",
+            Status::Ok,
+            "mapped",
+            "AT_SYSINFO_EHDR is in the auxiliary vector",
+        ),
+        None => Line::new(
+            "vdso",
+            Status::Absent,
+            "not mapped",
+            "AT_SYSINFO_EHDR is not in the auxiliary vector",
+        )
+        .so("clock_gettime is a system call here, and so are Instant::now and SystemTime::now"),
+    }
+}
+
+fn vmclock(i: &Inputs) -> Line {
+    const DEVICE: &str = "/dev/vmclock0";
+    let evidence = i.fs.presence(DEVICE);
+    if i.fs.exists(DEVICE) {
+        return Line::new(
+            "vmclock",
+            Status::Ok,
+            "the hypervisor tells of migration and snapshots",
+            evidence,
+        );
+    }
+    Line::new(
+        "vmclock",
+        Status::Absent,
+        "nobody tells of migration and snapshots",
+        evidence,
+    )
+    .so("they are seen as a jump against CLOCK_MONOTONIC_RAW, and the sample is rejected")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::cpuid::Leaf;
+    use crate::machine::fake::Tree;
+
+    #[test]
+    fn an_invariant_tsc_needs_both_witnesses() {
+        let tree = Tree::guest();
+        let mut i = Inputs::guest(&tree);
+        assert_eq!(tsc_invariant(&i).status, Status::Ok);
+        i.cpuinfo = Default::default();
+        assert_eq!(tsc_invariant(&i).status, Status::Limited);
+        i.cpuid = Some(Cpuid::from_leaves([(0x8000_0007, Leaf::default())]));
+        assert_eq!(tsc_invariant(&i).status, Status::Absent);
+        i.cpuid = None;
+        assert_eq!(tsc_invariant(&i).status, Status::Unknown);
+    }
+
+    #[test]
+    fn the_rate_names_its_source() {
+        let mut i = Inputs::guest(&Tree::guest());
+        assert_eq!(tsc_rate(&i).value, "about 2596.140 MHz (half the kernel's bogomips)");
+        assert_eq!(tsc_rate(&i).status, Status::Limited);
+        let crystal = Leaf {
+            eax: 2,
+            ebx: 216,
+            ecx: 24_000_000,
+            edx: 0,
+        };
+        i.cpuid = Some(Cpuid::from_leaves([
+            (0x15, crystal),
+            (0x4000_0010, Leaf { eax: 1, ..crystal }),
+        ]));
+        assert_eq!(tsc_rate(&i).value, "2592.000 MHz (crystal, CPUID 0x15)");
+        i.cpuid = Some(Cpuid::from_leaves([(
+            0x4000_0010,
+            Leaf {
+                eax: 2_600_000,
+                ..crystal
+            },
+        )]));
+        assert_eq!(tsc_rate(&i).value, "2600.000 MHz (hypervisor, CPUID 0x40000010)");
+        assert_eq!(tsc_rate(&Inputs::nothing("x86_64")).status, Status::Unknown);
+    }
+
+    #[test]
+    fn clocksources_are_told_apart() {
+        let tree = Tree::guest();
+        let i = Inputs::guest(&tree);
+        assert_eq!(
+            (clocksource(&i).status, clocksource(&i).value.as_str()),
+            (Status::Ok, "tsc")
+        );
+        assert!(clocksource(&i).evidence.ends_with("available: tsc kvm-clock"));
+        tree.write(fingerprint::CLOCKSOURCE, "kvm-clock");
+        assert!(clocksource(&i).consequence.unwrap().contains("stable"));
+        tree.write(fingerprint::CLOCKSOURCE, "hpet");
+        assert!(clocksource(&i).consequence.unwrap().contains("dmesg"));
+        tree.remove(fingerprint::CLOCKSOURCE);
+        assert_eq!(clocksource(&i).status, Status::Unknown);
+        let mut arm = Inputs::nothing("aarch64");
+        tree.write(fingerprint::CLOCKSOURCE, "arch_sys_counter");
+        arm.fs = tree.fs();
+        assert_eq!(
+            (clocksource(&arm).status, tsc_invariant(&arm).status),
+            (Status::Ok, Status::Ok)
+        );
+    }
+
+    #[test]
+    fn devices_and_mappings() {
+        let tree = Tree::guest();
+        let mut i = Inputs::guest(&tree);
+        assert_eq!((vdso(&i).status, vmclock(&i).status), (Status::Absent, Status::Absent));
+        i.auxv.sysinfo_ehdr = Some(0x7ffd_0000);
+        tree.write("/dev/vmclock0", "");
+        assert_eq!((vdso(&i).status, vmclock(&i).status), (Status::Ok, Status::Ok));
+    }
+}

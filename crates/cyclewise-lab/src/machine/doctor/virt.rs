@@ -1,0 +1,208 @@
+//! Lines on virtual machines: the one we run in, what it takes from us, and whether we can run one ourselves.
+
+use super::{Inputs, Line, Status};
+use crate::machine::{Cpuid, fingerprint, stat};
+use crate::sys::procfs::Reading;
+
+/// Bits of KVM's feature leaf that bear on measurements (Documentation/virt/kvm/x86/cpuid.rst).
+const KVM_FEATURES: [(u32, &str); 5] = [
+    (0, "kvm-clock (old)"),
+    (3, "kvm-clock"),
+    (5, "steal time"),
+    (7, "paravirtual unlock"),
+    (24, "clock stable"),
+];
+
+pub(super) fn lines(i: &Inputs) -> Vec<Line> {
+    vec![hypervisor(i), steal(i), kvm(i)]
+}
+
+fn hypervisor(i: &Inputs) -> Line {
+    const NAME: &str = "hypervisor";
+    let found = fingerprint::hypervisor(&i.fs, i.cpuid.as_ref(), &i.cpuinfo);
+    let mut evidence = vec![i.cpuid_evidence(1, "ECX") + ", bit 31"];
+    for h in i.cpuid.iter().flat_map(Cpuid::hypervisors) {
+        evidence.push(format!("CPUID {:#x} {:?}", h.base, h.signature));
+    }
+    if let Some(features) = i.cpuid.as_ref().and_then(Cpuid::kvm_features) {
+        let set = KVM_FEATURES.iter().filter(|(bit, _)| features >> bit & 1 == 1);
+        let names: Vec<_> = set.map(|f| f.1).collect();
+        evidence.push(format!("KVM features {features:#x}: {}", names.join(", ")));
+    }
+    if i.cpuid.is_none() {
+        evidence = vec![
+            i.fs.read("/sys/hypervisor/type").to_string(),
+            i.fs.read("/proc/device-tree/hypervisor/compatible").to_string(),
+            i.fs.read("/sys/class/dmi/id/product_name").to_string(),
+        ];
+    }
+    // Firmware that names a physical product speaks for bare metal as CPUID's bit does.
+    let can_tell = i.cpuid.is_some() || i.fs.exists("/sys/class/dmi/id/product_name");
+    let evidence = evidence.join("; ");
+    match found {
+        Some(name) => Line::new(NAME, Status::Limited, name, evidence)
+            .so("time may be stolen and SMT siblings hidden; samples with steal are rejected"),
+        None if can_tell => Line::new(NAME, Status::Ok, "none", evidence),
+        None => Line::new(NAME, Status::Unknown, "cannot be told", evidence),
+    }
+}
+
+fn steal(i: &Inputs) -> Line {
+    const NAME: &str = "steal";
+    let [before, after] = &i.stat;
+    let times = |r: &Reading| stat::all(format!("{}\n", r.get()?).as_bytes());
+    let (Some(earlier), Some(later)) = (times(before), times(after)) else {
+        let evidence = after.get().map_or(after.to_string(), |_| {
+            "/proc/stat: its cpu line has no steal".to_owned()
+        });
+        return Line::new(NAME, Status::Unknown, "cannot be read", evidence)
+            .so("samples cannot be guarded against stolen time; repeat the run and compare");
+    };
+    let passed = later.since(earlier);
+    let boot = later.share(later.steal).unwrap_or(0.0);
+    let now = passed.share(passed.steal).unwrap_or(0.0);
+    let ms = i.stat_interval.as_millis();
+    let value = format!(
+        "{:.2} % since boot, {:.1} % over the last {ms} ms",
+        boot * 100.0,
+        now * 100.0
+    );
+    let evidence = format!(
+        "/proc/stat cpu: {} of {} ticks since boot, {} of {} over {ms} ms",
+        later.steal, later.total, passed.steal, passed.total
+    );
+    // One part in a thousand is what a long run can reject without noticing the loss.
+    let status = if now > 0.0 || boot > 0.001 {
+        Status::Limited
+    } else {
+        Status::Ok
+    };
+    Line::new(NAME, status, value, evidence)
+        .unless_ok("samples with steal are rejected and counted; a run may take longer to be precise enough")
+}
+
+/// Which kind of KVM /dev/kvm is.
+fn kvm(i: &Inputs) -> Line {
+    const NAME: &str = "kvm";
+    let modules: Vec<&str> = ["kvm_intel", "kvm_amd", "kvm_pvm"]
+        .into_iter()
+        .filter(|m| i.fs.exists(&format!("/sys/module/{m}")))
+        .collect();
+    let opened = match i.kvm {
+        Ok(version) => format!("/dev/kvm opens, API version {version}"),
+        Err(errno) => format!("/dev/kvm: {errno}"),
+    };
+    let found = if modules.is_empty() {
+        "none of kvm_intel, kvm_amd, kvm_pvm".to_owned()
+    } else {
+        modules.join(", ")
+    };
+    let evidence = format!(
+        "{opened}; {}; /sys/module: {found}",
+        i.cpuinfo.evidence(&["vmx", "svm"])
+    );
+    if let Err(errno) = i.kvm {
+        let hint = match errno.0 {
+            libc::EACCES | libc::EPERM => "ring-0 figures cannot be taken; join the group of /dev/kvm",
+            _ => "ring-0 figures cannot be taken here",
+        };
+        return Line::new(NAME, Status::Absent, "none", evidence).so(hint);
+    }
+    let hardware = i.cpuinfo.has("vmx") || i.cpuinfo.has("svm");
+    let pvm = modules.contains(&"kvm_pvm") && !modules.iter().any(|m| *m != "kvm_pvm" && hardware);
+    let (status, value) = match () {
+        () if pvm => (Status::Limited, "pvm-emulated"),
+        () if i.cpuinfo.has("vmx") => (Status::Ok, "vmx"),
+        () if i.cpuinfo.has("svm") => (Status::Ok, "svm"),
+        () if !i.is_x86() => (Status::Ok, "arm"),
+        () => (
+            Status::Unknown,
+            "a device without vmx, svm or a module that says what it is",
+        ),
+    };
+    Line::new(NAME, status, value, evidence).unless_ok(
+        "guests' privileged instructions may be emulated: ring-0 figures are labelled, and are not CPU figures",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::CpuInfo;
+    use crate::machine::fake::Tree;
+    use crate::sys::errno::Errno;
+
+    #[test]
+    fn hypervisors_are_named_with_their_features() {
+        let line = hypervisor(&Inputs::guest(&Tree::guest()));
+        assert_eq!((line.status, line.value.as_str()), (Status::Limited, "KVMKVMKVM"));
+        assert!(
+            line.evidence.contains("steal time") && line.evidence.contains("clock stable"),
+            "{line:?}"
+        );
+        let tree = Tree::new();
+        let mut arm = Inputs::nothing("aarch64");
+        arm.fs = tree.fs();
+        assert_eq!(hypervisor(&arm).status, Status::Unknown);
+        tree.write("/sys/class/dmi/id/product_name", "TaiShan 200");
+        assert_eq!(hypervisor(&arm).status, Status::Ok);
+        tree.write("/sys/class/dmi/id/product_name", "KVM Virtual Machine");
+        assert_eq!(hypervisor(&arm).value, "KVM Virtual Machine");
+    }
+
+    #[test]
+    fn steal_is_shown_as_a_share() {
+        let tree = Tree::guest();
+        let mut i = Inputs::guest(&tree);
+        assert_eq!(steal(&i).status, Status::Unknown);
+        let stat = |steal: u64| {
+            tree.write("/proc/stat", &format!("cpu  100 0 0 {} 0 0 0 {steal} 0 0", 900 - steal));
+            i.fs.read("/proc/stat")
+        };
+        let (quiet, first, second) = (stat(0), stat(50), stat(50));
+        i.stat = [first.clone(), second];
+        assert_eq!(steal(&i).value, "5.00 % since boot, 0.0 % over the last 200 ms");
+        i.stat = [quiet.clone(), quiet];
+        assert_eq!(steal(&i).status, Status::Ok);
+        tree.write("/proc/stat", "cpu  110 0 0 860 0 0 0 60 0 0");
+        i.stat = [first, i.fs.read("/proc/stat")];
+        assert_eq!(steal(&i).value, "5.83 % since boot, 33.3 % over the last 200 ms");
+    }
+
+    #[test]
+    fn kinds_of_kvm() {
+        let with = |flags: &str, modules: &[&str]| {
+            let tree = Tree::new();
+            for module in modules {
+                tree.write(&format!("/sys/module/{module}/x"), "");
+            }
+            let mut i = Inputs::guest(&tree);
+            i.cpuinfo = CpuInfo::parse(&format!("flags : tsc {flags}\n"));
+            i.kvm = Ok(12);
+            let line = kvm(&i);
+            (line.status, line.value)
+        };
+        assert_eq!(with("vmx", &["kvm_intel"]), (Status::Ok, "vmx".into()));
+        assert_eq!(with("svm", &["kvm_amd"]), (Status::Ok, "svm".into()));
+        assert_eq!(
+            with("svm", &[]),
+            (Status::Ok, "svm".into()),
+            "built in without parameters"
+        );
+        assert_eq!(with("", &["kvm_pvm"]), (Status::Limited, "pvm-emulated".into()));
+        assert_eq!(with("vmx", &["kvm_pvm"]), (Status::Limited, "pvm-emulated".into()));
+        assert_eq!(with("vmx", &["kvm_intel", "kvm_pvm"]), (Status::Ok, "vmx".into()));
+        assert_eq!(with("", &[]).0, Status::Unknown);
+    }
+
+    #[test]
+    fn no_kvm_says_why() {
+        let mut i = Inputs::nothing("x86_64");
+        assert_eq!((kvm(&i).status, kvm(&i).value.as_str()), (Status::Absent, "none"));
+        i.kvm = Err(Errno(libc::EACCES));
+        assert!(kvm(&i).consequence.unwrap().contains("join the group"));
+        i.kvm = Ok(12);
+        i.arch = "aarch64".into();
+        assert_eq!(kvm(&i).value, "arm");
+    }
+}
