@@ -4,7 +4,7 @@
 //! private copy of a page of this program's file, which is what patching our own text amounts to.
 //!
 //! # Invariants
-//! 1. A [`Page`] is one mapped page that nobody else knows, from `map` until `drop`.
+//! 1. A `Page` is one mapped page that nobody else knows, from `map` until `drop`.
 //! 2. Nothing is ever executed from it.
 //!
 //! # Safety

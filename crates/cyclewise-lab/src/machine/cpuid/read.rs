@@ -4,9 +4,12 @@
 //! 1. A leaf beyond the maximum of its range is absent: Intel answers such a leaf with the data of the last basic one.
 //! 2. Hypervisor leaves are read only where leaf 1 says that there is a hypervisor.
 
-use super::{Cpuid, Leaf};
+use super::Cpuid;
+#[cfg(any(target_arch = "x86_64", test))]
+use super::Leaf;
 
 /// Leaves that the lab looks at, by the first of their range, which holds the range's maximum.
+#[cfg(any(target_arch = "x86_64", test))]
 const RANGES: [&[u32]; 2] = [
     &[0x0, 0x1, 0x7, 0x15, 0x16],
     &[
@@ -20,6 +23,7 @@ const RANGES: [&[u32]; 2] = [
 ];
 
 /// Every leaf that is there, as `cpuid` answers.
+#[cfg(any(target_arch = "x86_64", test))]
 pub(super) fn all(cpuid: impl Fn(u32) -> Leaf) -> Cpuid {
     let mut found = Vec::new();
     for range in RANGES {
@@ -36,6 +40,7 @@ pub(super) fn all(cpuid: impl Fn(u32) -> Leaf) -> Cpuid {
 }
 
 /// The last leaf of a hypervisor's range, or 0 where `said` is no such thing.
+#[cfg(any(target_arch = "x86_64", test))]
 fn last_of_hypervisor(base: u32, said: u32) -> u32 {
     match said {
         // Old KVM says 0 and means base + 1; at the second base a 0 is only an absent leaf.
