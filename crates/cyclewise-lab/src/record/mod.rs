@@ -2,6 +2,7 @@
 //!
 //! Fields are only ever added within version 1; readers ignore what they do not know.
 
+pub mod compare;
 mod load;
 
 pub use load::{from_str, load};
