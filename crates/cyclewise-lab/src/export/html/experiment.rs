@@ -1,0 +1,240 @@
+//! One experiment of a record: its verdicts, plot and tables, ready for the template.
+
+use super::number::{NONE, count, decimals, estimate, fixed, half_width, interval, p_value, percent, significant};
+use super::plot::{Figure, Plot, Strip};
+use super::table::{Cell, Table, maybe, number, verdict, words};
+use super::words::{Finding, Sentence, floor, times};
+use crate::error::Result;
+use crate::experiment::Published;
+use crate::record::{Experiment, Variant};
+
+/// An experiment as the template sees it.
+pub(super) struct ExperimentView<'a> {
+    pub(super) id: String,
+    pub(super) name: &'a str,
+    pub(super) question: &'a str,
+    pub(super) source: &'a str,
+    pub(super) verdicts: Vec<Sentence>,
+    pub(super) floor: String,
+    pub(super) plot: Plot,
+    /// In the order of the page.
+    pub(super) tables: Vec<Table>,
+    pub(super) notes: &'a [String],
+}
+
+impl<'a> ExperimentView<'a> {
+    /// The view of `e`; `id` is its anchor, `seed` the record's.
+    pub(super) fn new(e: &'a Experiment, id: String, seed: u64, published: &[Published]) -> Result<Self> {
+        let control = e.control.as_ref();
+        let verdicts = e.comparisons.iter().map(|c| Finding::of(c, e.unit, control).sentence());
+        let tables = [
+            super::published::table(e, published),
+            Some(variants(e)),
+            metrics(e),
+            comparisons(e),
+        ];
+        Ok(ExperimentView {
+            id,
+            name: &e.name,
+            question: &e.question,
+            source: &e.source,
+            verdicts: verdicts.collect(),
+            floor: floor(control, e.unit),
+            plot: figure(e, seed).draw()?,
+            tables: tables.into_iter().flatten().collect(),
+            notes: &e.notes,
+        })
+    }
+}
+
+fn figure(e: &Experiment, seed: u64) -> Figure<'_> {
+    Figure {
+        name: &e.name,
+        unit: e.unit.as_str(),
+        seed,
+        strips: e
+            .variants
+            .iter()
+            .map(|v| Strip {
+                label: v.name.clone(),
+                samples: &v.samples,
+                mean: v.mean,
+                ci95: v.ci95,
+                series: 0,
+            })
+            .collect(),
+    }
+}
+
+/// The variant that every comparison is held against, where there is one.
+fn reference(e: &Experiment) -> Option<&Variant> {
+    let first = &e.comparisons.first()?.b;
+    if e.comparisons.iter().any(|c| c.b != *first) {
+        return None;
+    }
+    e.variants.iter().find(|v| v.name == *first && v.n > 0 && v.mean > 0.0)
+}
+
+fn variants(e: &Experiment) -> Table {
+    let unit = e.unit.as_str();
+    let reference = reference(e);
+    let cycles = e.variants.iter().any(|v| v.cycles.is_some());
+    let ipc = e
+        .variants
+        .iter()
+        .any(|v| v.cycles.as_ref().is_some_and(|c| c.ipc.is_some()));
+    let bytes = e.variants.iter().any(|v| v.code_bytes.is_some());
+
+    let mut table = Table::new(format!("What each variant costs, in {unit}"));
+    table.words("Variant");
+    table.numbers("n", "kept");
+    table.numbers("Rejected", "");
+    for title in ["Mean", "SD", "Median", "Min"] {
+        table.numbers(title, unit);
+    }
+    table.numbers("95\u{a0}% CI of mean", unit);
+    if let Some(r) = reference {
+        table.numbers("Ratio of means", &format!("to {}", r.name));
+    }
+    if cycles {
+        table.numbers("Core cycles", "cycle/op");
+    }
+    if ipc {
+        table.numbers("Instructions", "per op");
+        table.numbers("IPC", "");
+    }
+    if bytes {
+        table.numbers("Code", "bytes/op");
+    }
+    for v in &e.variants {
+        let mut row = vec![words(&v.name), number(count(v.n)), rejected(v)];
+        row.extend(figures(v));
+        if let Some(r) = reference {
+            let ratio = if v.n > 0 {
+                significant(v.mean / r.mean, 3)
+            } else {
+                NONE.to_owned()
+            };
+            row.push(number(ratio));
+        }
+        let c = v.cycles.as_ref();
+        if cycles {
+            row.push(maybe(c, |c| estimate(c.per_op, c.ci95)).with_detail(c.map_or("", |c| &c.source)));
+        }
+        if ipc {
+            row.push(maybe(c.and_then(|c| c.instructions), |i| significant(i, 3)));
+            row.push(maybe(c.and_then(|c| c.ipc), |i| significant(i, 3)));
+        }
+        if bytes {
+            row.push(maybe(v.code_bytes, |b| b.to_string()));
+        }
+        table.rows.push(row);
+    }
+    table
+}
+
+/// Mean, spread and place: one variant's figures share their decimals.
+fn figures(v: &Variant) -> Vec<Cell> {
+    if v.n == 0 {
+        let mut cells = vec![number("no samples kept")];
+        cells.resize_with(5, || number(NONE));
+        return cells;
+    }
+    let d = decimals(v.mean, half_width(v.ci95));
+    vec![
+        number(fixed(v.mean, d)),
+        number(significant(v.sd, 2)),
+        number(fixed(v.median, d)),
+        number(fixed(v.min, d)),
+        number(interval(v.mean, v.ci95)),
+    ]
+}
+
+fn rejected(v: &Variant) -> Cell {
+    let reasons: Vec<String> = v
+        .rejected_by
+        .iter()
+        .map(|(why, n)| format!("{} {why}", count(*n)))
+        .collect();
+    number(count(v.rejected)).with_detail(reasons.join(", "))
+}
+
+/// User and system time, memory and the like; `None` where no variant has them.
+fn metrics(e: &Experiment) -> Option<Table> {
+    let mut names: Vec<(&str, &str)> = Vec::new();
+    for (name, m) in e.variants.iter().flat_map(|v| &v.metrics) {
+        if !names.iter().any(|(n, _)| *n == name) {
+            names.push((name, &m.unit));
+        }
+    }
+    if names.is_empty() {
+        return None;
+    }
+    let mut table = Table::new("Measured in the same runs (mean, and standard deviation below it)");
+    table.words("Variant");
+    for (name, unit) in &names {
+        table.numbers(name, unit);
+    }
+    for v in &e.variants {
+        let mut row = vec![words(&v.name)];
+        for (name, _) in &names {
+            row.push(match v.metrics.get(*name) {
+                Some(m) => number(fixed(m.mean, decimals(m.mean, m.sd))).with_detail(format!(
+                    "SD {} {}",
+                    significant(m.sd, 2),
+                    m.unit
+                )),
+                None => number(NONE),
+            });
+        }
+        table.rows.push(row);
+    }
+    Some(table)
+}
+
+fn comparisons(e: &Experiment) -> Option<Table> {
+    if e.comparisons.is_empty() {
+        return None;
+    }
+    let unit = e.unit.as_str();
+    let mut table =
+        Table::new("Who against whom: the difference is the first less the second, the verdict speaks of the first");
+    table.words("Comparison");
+    table.words("Verdict");
+    table.numbers("Difference", unit);
+    table.numbers("95\u{a0}% CI", unit);
+    table.numbers("Ratio", "");
+    table.numbers("95\u{a0}% CI", "of ratio");
+    table.numbers("t", "Welch");
+    table.numbers("df", "");
+    table.numbers("p", "Welch");
+    table.numbers("p", "rank");
+    table.numbers("p", "Holm");
+    for c in &e.comparisons {
+        let mut row = vec![
+            words(format!("{} against {}", c.a, c.b)),
+            verdict(c.verdict),
+            number(estimate(c.difference, c.ci95)),
+            number(interval(c.difference, c.ci95)),
+            number(times(c.ratio, c.ratio_ci95)),
+            number(interval(c.ratio, c.ratio_ci95)),
+        ];
+        row.extend(test(c.t, c.df, [c.p, c.p_rank, c.p_holm]));
+        table.rows.push(row);
+    }
+    Some(table)
+}
+
+/// The cells of a test: t, its degrees of freedom, and the three p.
+pub(super) fn test(t: f64, df: f64, p: [f64; 3]) -> Vec<Cell> {
+    let mut cells = vec![number(fixed(t, 2)), number(fixed(df, 1))];
+    cells.extend(p.map(|p| number(p_value(p))));
+    cells
+}
+
+/// The noise floor for a heading: `0.30 %`.
+pub(super) fn floor_figure(floor: Option<f64>) -> String {
+    floor
+        .filter(|f| f.is_finite())
+        .map_or_else(|| "unknown".to_owned(), percent)
+}

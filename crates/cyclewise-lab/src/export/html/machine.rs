@@ -1,0 +1,88 @@
+//! The machine's fingerprint as terms and descriptions, the same terms for every machine so that two can be laid side by side.
+
+use super::number::{NONE, count, plus_minus, significant};
+use crate::record::{Machine, Tool};
+
+/// One term of a fingerprint.
+pub(super) struct Fact {
+    pub(super) term: &'static str,
+    pub(super) text: String,
+}
+
+/// The fingerprint. Every machine gives the same terms in the same order.
+pub(super) fn fingerprint(m: &Machine) -> Vec<Fact> {
+    let cpu = match m.cpu_id.as_str() {
+        "" => m.cpu_model.clone(),
+        id => format!("{} ({id})", m.cpu_model),
+    };
+    let pinned = m
+        .pinned_cpu
+        .map_or(String::new(), |cpu| format!(", pinned to CPU {cpu}"));
+    let cycles = m.core_cycles_per_tick.as_ref().map_or_else(
+        || "unknown; see the warnings".to_owned(),
+        |c| {
+            let source = if c.source.is_empty() {
+                String::new()
+            } else {
+                format!(", by {}", c.source)
+            };
+            let why = if c.why.is_empty() {
+                String::new()
+            } else {
+                format!(": {}", c.why)
+            };
+            format!("{} (95\u{a0}% CI{source}{why})", plus_minus(c.value, c.ci95))
+        },
+    );
+    let facts = [
+        ("CPU", cpu),
+        ("Architecture", m.arch.clone()),
+        ("CPUs", format!("{}{pinned}", m.cpus)),
+        ("Kernel", m.kernel.clone()),
+        (
+            "Hypervisor",
+            m.hypervisor.clone().unwrap_or_else(|| "none seen".to_owned()),
+        ),
+        ("Tick rate", hertz(m.tsc_hz)),
+        ("Core cycles per tick", cycles),
+        ("Clock source", m.clocksource.clone()),
+        ("Governor", m.governor.clone().unwrap_or_else(|| "none".to_owned())),
+        ("SMT", m.smt.clone().unwrap_or_else(|| "unknown".to_owned())),
+        (
+            "Stolen during the run",
+            format!("{} USER_HZ ticks", count(m.steal_ticks as usize)),
+        ),
+    ];
+    facts
+        .into_iter()
+        .map(|(term, text)| Fact {
+            term,
+            text: if text.is_empty() { NONE.to_owned() } else { text },
+        })
+        .collect()
+}
+
+/// Mitigations by name, as the kernel words them.
+pub(super) fn mitigations(m: &Machine) -> Vec<(String, String)> {
+    m.mitigations.iter().map(|(k, v)| (k.clone(), v.clone())).collect()
+}
+
+/// The program that wrote a record.
+pub(super) fn tool(tool: &Tool) -> String {
+    match &tool.commit {
+        Some(commit) => format!(
+            "cyclewise {} ({})",
+            tool.version,
+            commit.chars().take(12).collect::<String>()
+        ),
+        None => format!("cyclewise {}", tool.version),
+    }
+}
+
+fn hertz(hz: f64) -> String {
+    if hz.is_finite() && hz > 0.0 {
+        format!("{}\u{a0}GHz", significant(hz / 1e9, 5))
+    } else {
+        "unknown".to_owned()
+    }
+}

@@ -1,0 +1,95 @@
+//! The page of one or more records, as its template sees it.
+
+use super::experiment::ExperimentView;
+use super::machine::{Fact, fingerprint, mitigations, tool};
+use super::plot::SERIES;
+use crate::error::Result;
+use crate::experiment::Published;
+use crate::record::Record;
+use askama::Template;
+
+/// The style of every page.
+pub(super) const STYLE: &str = include_str!("../../../templates/report.css");
+
+/// One or more records.
+#[derive(Template)]
+#[template(path = "run.html")]
+pub(super) struct RunPage<'a> {
+    title: String,
+    style: &'static str,
+    series: usize,
+    records: Vec<RecordView<'a>>,
+}
+
+/// One record.
+struct RecordView<'a> {
+    id: String,
+    /// Its machine.
+    name: &'a str,
+    created: &'a str,
+    facts: Vec<Fact>,
+    mitigations: Vec<(String, String)>,
+    warnings: &'a [String],
+    experiments: Vec<ExperimentView<'a>>,
+}
+
+impl<'a> RunPage<'a> {
+    /// The page of `records`.
+    pub(super) fn new(records: &'a [Record], published: &dyn Fn(&str) -> &'static [Published]) -> Result<Self> {
+        let title = match records {
+            [one] => format!("Hot paths on {}", one.machine.cpu_model),
+            many => format!("Hot paths: {} records", many.len()),
+        };
+        let records = records
+            .iter()
+            .enumerate()
+            .map(|(i, record)| RecordView::new(record, i + 1, published))
+            .collect::<Result<_>>()?;
+        Ok(RunPage {
+            title,
+            style: STYLE,
+            series: SERIES,
+            records,
+        })
+    }
+}
+
+impl<'a> RecordView<'a> {
+    fn new(record: &'a Record, place: usize, published: &dyn Fn(&str) -> &'static [Published]) -> Result<Self> {
+        let mut facts = fingerprint(&record.machine);
+        facts.extend(run_facts(record));
+        let experiments = record
+            .experiments
+            .iter()
+            .enumerate()
+            .map(|(i, e)| ExperimentView::new(e, format!("r{place}-e{}", i + 1), record.seed, published(&e.name)))
+            .collect::<Result<_>>()?;
+        Ok(RecordView {
+            id: format!("r{place}"),
+            name: &record.machine.cpu_model,
+            created: &record.created,
+            facts,
+            mitigations: mitigations(&record.machine),
+            warnings: &record.machine.warnings,
+            experiments,
+        })
+    }
+}
+
+/// How the run was made.
+fn run_facts(record: &Record) -> Vec<Fact> {
+    let command = if record.command.is_empty() {
+        "not recorded".to_owned()
+    } else {
+        format!("cyclewise {}", record.command.join(" "))
+    };
+    [
+        ("Measured", record.created.clone()),
+        ("Written by", tool(&record.tool)),
+        ("Seed", record.seed.to_string()),
+        ("Command", command),
+    ]
+    .into_iter()
+    .map(|(term, text)| Fact { term, text })
+    .collect()
+}

@@ -1,0 +1,226 @@
+//! The axis of a plot: where a value lies on it, and which values are too far out to be on it.
+//!
+//! # Invariants
+//! 1. Every mean is on the axis.
+//! 2. A value that is not on the axis is in a lane at its low or its high end: nothing is left out.
+
+use super::Strip;
+
+/// Means further apart than this are unreadable on a linear axis.
+const LOG_FROM: f64 = 50.0;
+/// The share of a strip's samples that the axis is made for; the rest get on it when they are near.
+const BULK: f64 = 0.975;
+/// Samples beyond this multiple of the bulk would squash it, so they go to the lane.
+const FAR_LINEAR: f64 = 2.0;
+/// As [`FAR_LINEAR`], where a decade more costs little.
+const FAR_LOG: f64 = 100.0;
+/// Values that all lie in this upper share of a linear axis get an axis that does not start at 0.
+const ZOOM: f64 = 0.75;
+
+/// Where a value is drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Place {
+    /// On the axis, from 0 to 1.
+    At(f64),
+    /// In the lane of values below it.
+    Low,
+    /// In the lane of values beyond it.
+    High,
+}
+
+/// The axis of a plot.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Axis {
+    pub(super) lo: f64,
+    pub(super) hi: f64,
+    pub(super) log: bool,
+    pub(super) low_lane: bool,
+    pub(super) high_lane: bool,
+}
+
+impl Axis {
+    /// The axis for these strips; `None` where there is nothing to draw.
+    pub(super) fn choose(strips: &[Strip]) -> Option<Axis> {
+        let mut all: Vec<f64> = Vec::new();
+        let mut bulk = f64::NEG_INFINITY;
+        let mut bulk_low = f64::INFINITY;
+        let mut means: Vec<f64> = Vec::new();
+        for strip in strips {
+            let mut sorted: Vec<f64> = strip.finite().collect();
+            sorted.sort_by(f64::total_cmp);
+            let Some(last) = sorted.len().checked_sub(1) else {
+                continue;
+            };
+            let rank = |share: f64| sorted[(share * last as f64).floor() as usize];
+            bulk = bulk.max(rank(BULK));
+            bulk_low = bulk_low.min(rank(1.0 - BULK));
+            if strip.mean.is_finite() {
+                means.push(strip.mean);
+            }
+            all.append(&mut sorted);
+        }
+        let min = all.iter().copied().reduce(f64::min)?;
+        let max = all.iter().copied().reduce(f64::max)?;
+        let mean_lo = means.iter().copied().fold(bulk_low, f64::min);
+        let mean_hi = means.iter().copied().fold(bulk, f64::max);
+        Some(if mean_lo > 0.0 && mean_hi / mean_lo > LOG_FROM {
+            Self::log(min, max, mean_lo, mean_hi)
+        } else {
+            Self::linear(min, max, mean_lo, mean_hi)
+        })
+    }
+
+    fn linear(min: f64, max: f64, bulk_lo: f64, bulk_hi: f64) -> Axis {
+        let reach = bulk_hi.abs().max(bulk_lo.abs());
+        let far = |limit: f64| limit + reach * (FAR_LINEAR - 1.0);
+        let high_lane = max > far(bulk_hi);
+        let low_lane = min < bulk_lo - reach * FAR_LINEAR;
+        let mut hi = if high_lane { bulk_hi + 0.15 * reach } else { max };
+        let mut lo = if low_lane { bulk_lo - 0.15 * reach } else { min };
+        if lo > ZOOM * hi {
+            let margin = ((hi - lo) * 0.08).max(hi * 1e-6);
+            lo -= margin;
+            hi += margin;
+        } else {
+            hi += (hi - lo.min(0.0)) * 0.03;
+            lo = lo.min(0.0);
+        }
+        if hi <= lo {
+            hi = lo + 1.0;
+        }
+        Axis {
+            lo,
+            hi,
+            log: false,
+            low_lane,
+            high_lane,
+        }
+    }
+
+    fn log(min: f64, max: f64, bulk_lo: f64, bulk_hi: f64) -> Axis {
+        let high_lane = max > bulk_hi * FAR_LOG;
+        let low_lane = min < bulk_lo / FAR_LOG;
+        Axis {
+            lo: if low_lane { bulk_lo } else { min } / 1.15,
+            hi: if high_lane { bulk_hi } else { max } * 1.15,
+            log: true,
+            low_lane,
+            high_lane,
+        }
+    }
+
+    /// Whether the axis leaves 0 out, which a reader must be told.
+    pub(super) fn zoomed(&self) -> bool {
+        !self.log && self.lo > 0.0
+    }
+
+    /// Where `value` is drawn.
+    pub(super) fn place(&self, value: f64) -> Place {
+        if value < self.lo {
+            Place::Low
+        } else if value > self.hi {
+            Place::High
+        } else if self.log {
+            Place::At((value / self.lo).ln() / (self.hi / self.lo).ln())
+        } else {
+            Place::At((value - self.lo) / (self.hi - self.lo))
+        }
+    }
+
+    /// Round values on the axis, about `wanted` of them, and the decimals they need.
+    pub(super) fn ticks(&self, wanted: usize) -> (Vec<f64>, i32) {
+        if self.log {
+            self.log_ticks(wanted)
+        } else {
+            self.linear_ticks(wanted)
+        }
+    }
+
+    fn linear_ticks(&self, wanted: usize) -> (Vec<f64>, i32) {
+        let rough = (self.hi - self.lo) / wanted.max(1) as f64;
+        let power = rough.log10().floor();
+        let decade = 10f64.powf(power);
+        let step = [1.0, 2.0, 5.0, 10.0]
+            .into_iter()
+            .map(|m| m * decade)
+            .find(|&s| s >= rough)
+            .unwrap_or(rough);
+        let first = (self.lo / step).ceil();
+        // The bound is a guard against a step lost to rounding; no axis has so many ticks.
+        let ticks = (0..100)
+            .map(|i| (first + f64::from(i)) * step)
+            .take_while(|&t| t <= self.hi)
+            .collect();
+        (ticks, (-step.log10()).ceil().max(0.0) as i32)
+    }
+
+    fn log_ticks(&self, wanted: usize) -> (Vec<f64>, i32) {
+        let decades = (self.lo.log10().floor() as i32)..=(self.hi.log10().ceil() as i32);
+        let on_axis = |steps: &[f64]| -> Vec<f64> {
+            decades
+                .clone()
+                .flat_map(|d| steps.iter().map(move |s| s * 10f64.powi(d)))
+                .filter(|t| (self.lo..=self.hi).contains(t))
+                .collect()
+        };
+        let fine = on_axis(&[1.0, 2.0, 5.0]);
+        let coarse = on_axis(&[1.0]);
+        let mut ticks = if fine.len() <= wanted + 2 { fine } else { coarse };
+        while ticks.len() > wanted + 2 {
+            ticks = ticks.into_iter().step_by(2).collect();
+        }
+        let smallest = ticks.first().copied().unwrap_or(1.0);
+        (ticks, (-smallest.log10()).ceil().max(0.0) as i32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn axis(strips: &[&[f64]]) -> Axis {
+        let strips: Vec<Strip> = strips.iter().map(|s| Strip::of("x", s)).collect();
+        Axis::choose(&strips).unwrap()
+    }
+
+    #[test]
+    fn a_linear_axis_starts_at_zero() {
+        let a = axis(&[&[1.0, 1.1], &[20.0, 20.2]]);
+        assert_eq!((a.lo, a.log, a.high_lane), (0.0, false, false));
+        assert_eq!(a.ticks(5).0, [0.0, 5.0, 10.0, 15.0, 20.0]);
+    }
+
+    #[test]
+    fn means_decades_apart_get_a_log_axis() {
+        let a = axis(&[&[1.0, 1.1], &[900.0, 1000.0]]);
+        assert!(a.log);
+        assert_eq!(a.ticks(4).0, [1.0, 10.0, 100.0, 1000.0]);
+    }
+
+    #[test]
+    fn near_values_get_an_axis_without_zero() {
+        let a = axis(&[&[33.9, 34.1], &[34.0, 35.7]]);
+        assert!(a.zoomed() && a.lo > 33.0 && a.hi < 36.5, "{a:?}");
+    }
+
+    #[test]
+    fn far_samples_go_to_the_lane_and_none_is_lost() {
+        let mut samples = vec![1.0; 400];
+        samples.push(500.0);
+        let a = axis(&[&samples]);
+        assert!(a.high_lane && a.hi < 4.0, "{a:?}");
+        assert_eq!(a.place(500.0), Place::High);
+        assert!(matches!(a.place(samples.iter().sum::<f64>() / 401.0), Place::At(_)));
+    }
+
+    #[test]
+    fn zeros_negatives_and_equals_have_an_axis() {
+        for odd in [&[0.0][..], &[-3.0, -3.0], &[5.0], &[-1e9, 1.0, 2.0]] {
+            let a = axis(&[odd]);
+            assert!(a.hi > a.lo && a.hi.is_finite(), "{odd:?}: {a:?}");
+            assert!(a.ticks(5).0.len() < 100);
+        }
+        assert_eq!(Axis::choose(&[]), None);
+        assert_eq!(Axis::choose(&[Strip::of("x", &[f64::NAN])]), None);
+    }
+}

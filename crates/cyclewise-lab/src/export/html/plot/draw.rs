@@ -1,0 +1,199 @@
+//! Draws a figure: grid, lanes, a dot for each sample, and each mean with its interval.
+
+use super::Figure;
+use super::axis::{Axis, Place};
+use super::layout::{Layout, SCALE, Shape};
+use super::palette::Role;
+use crate::error::Result;
+use crate::export::html::{broken, number};
+use plotters::coord::Shift;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use rand::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// The library writes `font-size` as its own size divided by this.
+const FONT: f64 = 1.24;
+const TEXT: f64 = 13.0;
+const SMALL: f64 = 11.5;
+
+struct Canvas<'a> {
+    area: DrawingArea<SVGBackend<'a>, Shift>,
+}
+
+/// The figure's SVG elements, without the enclosing tag.
+pub(super) fn draw(figure: &Figure, axis: &Axis, layout: &Layout) -> Result<String> {
+    let mut svg = String::new();
+    {
+        let size = (units(layout.width) as u32, units(layout.height) as u32);
+        let canvas = Canvas {
+            area: SVGBackend::with_string(&mut svg, size).into_drawing_area(),
+        };
+        canvas.grid(figure, axis, layout)?;
+        for i in 0..figure.strips.len() {
+            canvas.strip(figure, axis, layout, i)?;
+        }
+        canvas.area.present().map_err(broken)?;
+    }
+    let inside = svg.split_once('>').map_or("", |(_, rest)| rest);
+    Ok(inside.trim().trim_end_matches("</svg>").to_owned())
+}
+
+fn units(pixels: f64) -> i32 {
+    (pixels * SCALE).round() as i32
+}
+
+fn point(x: f64, y: f64) -> (i32, i32) {
+    (units(x), units(y))
+}
+
+impl Canvas<'_> {
+    fn line(&self, role: Role, width: f64, from: (f64, f64), to: (f64, f64)) -> Result<()> {
+        let style = role.colour().stroke_width(units(width) as u32);
+        let ends = vec![point(from.0, from.1), point(to.0, to.1)];
+        self.area.draw(&PathElement::new(ends, style)).map_err(broken)
+    }
+
+    fn text(&self, role: Role, size: f64, at: (f64, f64), anchor: HPos, text: &str) -> Result<()> {
+        let colour = role.colour();
+        let style = TextStyle::from(("sans-serif", size * SCALE * FONT).into_font())
+            .color(&colour)
+            .pos(Pos::new(anchor, VPos::Center));
+        self.area
+            .draw(&Text::new(text, point(at.0, at.1), style))
+            .map_err(broken)
+    }
+
+    fn grid(&self, figure: &Figure, axis: &Axis, layout: &Layout) -> Result<()> {
+        let bottom = layout.bottom;
+        let lanes = [
+            (axis.low_lane, layout.low_x, "<", axis.lo),
+            (axis.high_lane, layout.high_x, ">", axis.hi),
+        ];
+        for (there, x, sign, end) in lanes {
+            if there {
+                let ends = [point(x, 4.0), point(x + layout.lane(), bottom)];
+                self.area
+                    .draw(&Rectangle::new(ends, Role::Lane.colour().filled()))
+                    .map_err(broken)?;
+                let label = format!("{sign} {}", number::significant(end, 2));
+                let at = (x + layout.lane() / 2.0, bottom + 15.0);
+                self.text(Role::Muted, SMALL, at, HPos::Center, &label)?;
+            }
+        }
+        let (ticks, decimals) = axis.ticks(layout.ticks);
+        // A label that would run into the lane's is left out; its grid line stays.
+        let room = if axis.high_lane {
+            layout.axis_x[1] - 20.0
+        } else {
+            f64::INFINITY
+        };
+        for tick in ticks {
+            let x = layout.x(axis.place(tick), 0.0);
+            self.line(Role::Grid, 1.0, (x, 4.0), (x, bottom + 4.0))?;
+            if x < room {
+                let decimals = if axis.log {
+                    -(tick.log10().floor() as i32).min(0)
+                } else {
+                    decimals
+                };
+                let at = (x, bottom + 15.0);
+                self.text(Role::Muted, SMALL, at, HPos::Center, &number::fixed(tick, decimals))?;
+            }
+        }
+        for i in 1..figure.strips.len() {
+            let y = layout.top(i);
+            self.line(Role::Grid, 0.5, (0.0, y), (layout.width, y))?;
+        }
+        let title = if axis.log {
+            format!("{} (log scale)", figure.unit)
+        } else {
+            figure.unit.to_owned()
+        };
+        let middle = (layout.axis_x[0] + layout.axis_x[1]) / 2.0;
+        self.text(Role::Muted, SMALL, (middle, bottom + 34.0), HPos::Center, &title)
+    }
+
+    fn strip(&self, figure: &Figure, axis: &Axis, layout: &Layout, i: usize) -> Result<()> {
+        let strip = &figure.strips[i];
+        let label = shortened(&strip.label, layout.label_letters);
+        self.text(Role::Ink, TEXT, (2.0, layout.label_y(i)), HPos::Left, &label)?;
+        if strip.finite().next().is_none() {
+            let x = layout.axis_x[0] + 4.0;
+            return self.text(Role::Muted, SMALL, (x, layout.centre(i)), HPos::Left, "no samples kept");
+        }
+        self.samples(figure, axis, layout, i)?;
+        if let Place::At(share) = axis.place(strip.mean) {
+            self.mean(axis, layout, i, Place::At(share), strip.ci95)?;
+        }
+        let mean = number::plus_minus(strip.mean, strip.ci95);
+        let at = (layout.width - 2.0, layout.label_y(i));
+        self.text(Role::Ink, TEXT, at, HPos::Right, &mean)
+    }
+
+    /// One line for each kind of marker: the style shows its vertices and not the line.
+    fn samples(&self, figure: &Figure, axis: &Axis, layout: &Layout, i: usize) -> Result<()> {
+        let strip = &figure.strips[i];
+        let mut dice = Xoshiro256PlusPlus::seed_from_u64(figure.seed ^ (i as u64));
+        let mut kinds = [
+            (Role::Dots(strip.series), Vec::new()),
+            (Role::Beyond, Vec::new()),
+            (Role::Below, Vec::new()),
+        ];
+        for value in strip.finite() {
+            let y = layout.centre(i) + dice.random_range(-1.0..=1.0) * layout.reach();
+            let place = axis.place(value);
+            let x = layout.x(place, dice.random_range(-1.0..=1.0));
+            let kind = match place {
+                Place::At(_) => 0,
+                Place::High => 1,
+                Place::Low => 2,
+            };
+            kinds[kind].1.push(point(x, y));
+        }
+        for (role, vertices) in kinds {
+            if !vertices.is_empty() {
+                self.area
+                    .draw(&PathElement::new(vertices, role.colour()))
+                    .map_err(broken)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A tall tick at the mean and whiskers to the ends of its interval, which stop at the ends of the axis.
+    fn mean(&self, axis: &Axis, layout: &Layout, i: usize, mean: Place, ci: [f64; 2]) -> Result<()> {
+        let (x, y) = (layout.x(mean, 0.0), layout.centre(i));
+        let reach = layout.reach() + 2.0;
+        let narrow = layout.shape == Shape::Narrow;
+        self.line(
+            Role::Mean,
+            if narrow { 1.6 } else { 2.0 },
+            (x, y - reach),
+            (x, y + reach),
+        )?;
+        if !ci.iter().all(|end| end.is_finite()) {
+            return Ok(());
+        }
+        let end = |value: f64, edge: f64| match axis.place(value) {
+            Place::At(_) => (layout.x(axis.place(value), 0.0), true),
+            _ => (edge, false),
+        };
+        let ends = [end(ci[0], layout.axis_x[0]), end(ci[1], layout.axis_x[1])];
+        self.line(Role::Mean, 1.4, (ends[0].0, y), (ends[1].0, y))?;
+        for (x, on_axis) in ends {
+            if on_axis {
+                self.line(Role::Mean, 1.4, (x, y - 4.5), (x, y + 4.5))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn shortened(label: &str, letters: usize) -> String {
+    if label.chars().count() <= letters {
+        return label.to_owned();
+    }
+    let kept: String = label.chars().take(letters.saturating_sub(1)).collect();
+    format!("{kept}…")
+}

@@ -1,0 +1,113 @@
+//! The two shapes of a plot: labels left of their strips on a wide page, above them on a narrow one.
+
+use super::Figure;
+use super::axis::{Axis, Place};
+
+/// Drawing units in a CSS pixel: the drawing library counts in whole units, dots need finer ones.
+pub(super) const SCALE: f64 = 10.0;
+/// Advance of an average letter, in pixels; the plot's text is set in 13 pixels.
+const LETTER: f64 = 6.9;
+const LANE: f64 = 44.0;
+const AXIS_HEIGHT: f64 = 46.0;
+
+/// Which page a plot is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// From a tablet up.
+    Wide,
+    /// A phone.
+    Narrow,
+}
+
+/// Where things go, in pixels.
+pub(super) struct Layout {
+    pub(super) shape: Shape,
+    pub(super) width: f64,
+    pub(super) height: f64,
+    /// Letters that fit a label.
+    pub(super) label_letters: usize,
+    /// Left and right end of the axis.
+    pub(super) axis_x: [f64; 2],
+    /// Left end of the lane of low values, and of high ones.
+    pub(super) low_x: f64,
+    pub(super) high_x: f64,
+    /// Bottom of the last row.
+    pub(super) bottom: f64,
+    pub(super) ticks: usize,
+    row: f64,
+    label: f64,
+}
+
+impl Layout {
+    /// The layout of `figure` on `axis`.
+    pub(super) fn new(figure: &Figure, axis: &Axis, shape: Shape) -> Layout {
+        let longest = figure.strips.iter().map(|s| s.label.chars().count()).max().unwrap_or(0) as f64;
+        let (width, left, right, row, label, ticks) = match shape {
+            Shape::Wide => {
+                let left = (longest * LETTER + 14.0).clamp(70.0, 270.0);
+                (960.0, left, 152.0, 36.0, 0.0, 7)
+            }
+            Shape::Narrow => (340.0, 6.0, 6.0, 50.0, 20.0, 4),
+        };
+        let low = if axis.low_lane { LANE } else { 0.0 };
+        let high = if axis.high_lane { LANE } else { 0.0 };
+        let bottom = 4.0 + row * figure.strips.len() as f64;
+        let letters = match shape {
+            Shape::Wide => (left - 14.0) / LETTER,
+            // A narrow label shares its line with the mean.
+            Shape::Narrow => 26.0,
+        };
+        Layout {
+            shape,
+            width,
+            height: bottom + AXIS_HEIGHT,
+            label_letters: letters.ceil() as usize,
+            axis_x: [left + low, width - right - high],
+            low_x: left,
+            high_x: width - right - high,
+            bottom,
+            ticks,
+            row,
+            label,
+        }
+    }
+
+    /// Top of row `i`.
+    pub(super) fn top(&self, i: usize) -> f64 {
+        4.0 + self.row * i as f64
+    }
+
+    /// The line that the strip of row `i` is centred on.
+    pub(super) fn centre(&self, i: usize) -> f64 {
+        self.top(i) + self.label + (self.row - self.label) / 2.0
+    }
+
+    /// The line that the label of row `i` is centred on.
+    pub(super) fn label_y(&self, i: usize) -> f64 {
+        match self.shape {
+            Shape::Wide => self.centre(i),
+            Shape::Narrow => self.top(i) + 12.0,
+        }
+    }
+
+    /// Half the height of a strip.
+    pub(super) fn reach(&self) -> f64 {
+        (self.row - self.label) / 2.0 - 4.0
+    }
+
+    /// Where a place on the axis is; `shift` from −1 to 1 spreads what is in a lane.
+    pub(super) fn x(&self, place: Place, shift: f64) -> f64 {
+        let [left, right] = self.axis_x;
+        let middle = LANE / 2.0 + shift * (LANE / 2.0 - 7.0);
+        match place {
+            Place::At(share) => left + share * (right - left),
+            Place::Low => self.low_x + middle,
+            Place::High => self.high_x + middle,
+        }
+    }
+
+    /// Width of a lane.
+    pub(super) fn lane(&self) -> f64 {
+        LANE
+    }
+}

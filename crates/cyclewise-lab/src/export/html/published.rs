@@ -1,0 +1,52 @@
+//! What the source of an experiment published, beside what this machine gave.
+
+use super::number::{NONE, count, plus_minus};
+use super::table::{Table, number, words};
+use crate::experiment::Published;
+use crate::record::Experiment;
+
+/// The table; `None` where the source published no figure.
+pub(super) fn table(e: &Experiment, published: &[Published]) -> Option<Table> {
+    if published.is_empty() {
+        return None;
+    }
+    let mut table = Table::new("What the source published, and the figure of this record that answers to it");
+    table.words("What");
+    table.numbers("Published", "");
+    table.words("Unit");
+    table.words("Machine");
+    table.words("Variant here");
+    table.numbers("This record", e.unit.as_str());
+    for p in published {
+        let (variant, ours) = match p.variant {
+            None => ("none", number(NONE)),
+            Some(name) => (name, ours(e, name)),
+        };
+        table.rows.push(vec![
+            words(p.what),
+            number(as_printed(p.figure)),
+            words(p.unit),
+            words(p.machine),
+            words(variant),
+            ours,
+        ]);
+    }
+    Some(table)
+}
+
+fn ours(e: &Experiment, name: &str) -> super::table::Cell {
+    match e.variants.iter().find(|v| v.name == name) {
+        Some(v) if v.n > 0 => {
+            number(plus_minus(v.mean, v.ci95)).with_detail(format!("95\u{a0}% CI, n = {}", count(v.n)))
+        }
+        Some(_) => number("no samples kept"),
+        None => number("not in this record"),
+    }
+}
+
+/// The source's own digits: it knew how many it meant. Only thousands are set apart.
+fn as_printed(figure: f64) -> String {
+    let printed = figure.to_string();
+    let decimals = printed.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+    super::number::fixed(figure, decimals as i32)
+}

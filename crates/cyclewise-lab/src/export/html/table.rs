@@ -1,0 +1,105 @@
+//! A table as the template sees it: headings with their units, and rows of cells.
+
+use super::number::NONE;
+use super::words::sign;
+use crate::record::Verdict;
+
+/// A column's heading.
+pub(super) struct Column {
+    pub(super) title: String,
+    /// The unit below it; empty where the figures have none.
+    pub(super) unit: String,
+    /// Words are set left, numbers right.
+    pub(super) words: bool,
+}
+
+/// One cell.
+pub(super) struct Cell {
+    pub(super) text: String,
+    /// A smaller second line; empty where there is none.
+    pub(super) detail: String,
+    /// The style's classes.
+    pub(super) class: &'static str,
+    /// A sign before the text, hidden from readers that speak; empty where there is none.
+    pub(super) sign: &'static str,
+}
+
+/// A table whose first column names its rows.
+pub(super) struct Table {
+    pub(super) caption: String,
+    pub(super) columns: Vec<Column>,
+    pub(super) rows: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    /// An empty table.
+    pub(super) fn new(caption: impl Into<String>) -> Self {
+        Table {
+            caption: caption.into(),
+            columns: Vec::new(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Adds a column of words.
+    pub(super) fn words(&mut self, title: &str) {
+        self.column(title, "", true);
+    }
+
+    /// Adds a column of numbers.
+    pub(super) fn numbers(&mut self, title: &str, unit: &str) {
+        self.column(title, unit, false);
+    }
+
+    fn column(&mut self, title: &str, unit: &str, words: bool) {
+        self.columns.push(Column {
+            title: title.to_owned(),
+            unit: unit.to_owned(),
+            words,
+        });
+    }
+}
+
+/// A cell of words.
+pub(super) fn words(text: impl Into<String>) -> Cell {
+    Cell {
+        text: text.into(),
+        detail: String::new(),
+        class: "words",
+        sign: "",
+    }
+}
+
+/// A cell with a number.
+pub(super) fn number(text: impl Into<String>) -> Cell {
+    Cell {
+        class: "number",
+        ..words(text)
+    }
+}
+
+/// A number that may be missing.
+pub(super) fn maybe<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> Cell {
+    number(value.map_or_else(|| NONE.to_owned(), show))
+}
+
+/// A verdict: a sign, a word and a colour.
+pub(super) fn verdict(v: Verdict) -> Cell {
+    Cell {
+        class: match v {
+            Verdict::Faster => "words verdict faster",
+            Verdict::Slower => "words verdict slower",
+            Verdict::Indistinguishable => "words verdict indistinguishable",
+        },
+        sign: sign(v),
+        ..words(v.as_str())
+    }
+}
+
+impl Cell {
+    /// Adds a smaller second line.
+    pub(super) fn with_detail(mut self, detail: impl Into<String>) -> Self {
+        self.detail = detail.into();
+        self
+    }
+}
