@@ -8,6 +8,7 @@ use super::plot::{Figure, Plot, SERIES, Strip};
 use super::table::{Cell, Table, number, verdict, words};
 use super::words::{Finding, Sentence, times};
 use crate::error::Result;
+use crate::record::Verdict;
 use crate::record::compare::{CompareExperiment, CompareReport, CompareRow, Side};
 use askama::Template;
 
@@ -30,6 +31,8 @@ struct View<'a> {
     question: &'a str,
     floor: String,
     verdicts: Vec<Sentence>,
+    /// How many rows came to nothing: the summary counts them, the experiment lists them.
+    alike: usize,
     plot: Plot,
     table: Table,
     notes: &'a [String],
@@ -125,6 +128,11 @@ impl<'a> View<'a> {
             question: &e.question,
             floor: floor_figure(e.floor),
             verdicts: verdicts.collect(),
+            alike: e
+                .rows
+                .iter()
+                .filter(|row| row.verdict == Verdict::Indistinguishable)
+                .count(),
             plot: figure(e).draw()?,
             table: rows(e),
             notes: &e.notes,
@@ -172,10 +180,8 @@ fn rows(e: &CompareExperiment) -> Table {
     table.words("Verdict");
     table.numbers("Base", unit);
     table.numbers("Other", unit);
-    table.numbers("Difference", unit);
-    table.numbers("95\u{a0}% CI", unit);
-    table.numbers("Ratio", "");
-    table.numbers("95\u{a0}% CI", "of ratio");
+    table.numbers(&format!("Difference, {unit}"), "95\u{a0}% CI");
+    table.numbers("Ratio", "95\u{a0}% CI");
     table.numbers("t", "Welch");
     table.numbers("df", "");
     for kind in ["Welch", "rank", "Holm"] {
@@ -191,10 +197,8 @@ fn row(row: &CompareRow) -> Vec<Cell> {
         verdict(row.verdict),
         side(&row.base_stats),
         side(&row.other_stats),
-        number(estimate(row.difference, row.ci95)),
-        number(interval(row.difference, row.ci95)),
-        number(times(row.ratio, row.ratio_ci95)),
-        number(interval(row.ratio, row.ratio_ci95)),
+        number(estimate(row.difference, row.ci95)).with_detail(interval(row.difference, row.ci95)),
+        number(times(row.ratio, row.ratio_ci95)).with_detail(interval(row.ratio, row.ratio_ci95)),
     ];
     cells.extend(test(row.t, row.df, [row.p, row.p_rank, row.p_holm]));
     cells

@@ -151,11 +151,8 @@ fn figures(v: &Variant) -> Vec<Cell> {
 }
 
 fn rejected(v: &Variant) -> Cell {
-    let reasons: Vec<String> = v
-        .rejected_by
-        .iter()
-        .map(|(why, n)| format!("{} {why}", count(*n)))
-        .collect();
+    let reasons = v.rejected_by.iter().filter(|(_, n)| **n > 0);
+    let reasons: Vec<String> = reasons.map(|(why, n)| format!("{} {why}", count(*n))).collect();
     number(count(v.rejected)).with_detail(reasons.join(", "))
 }
 
@@ -201,10 +198,8 @@ fn comparisons(e: &Experiment) -> Option<Table> {
         Table::new("Who against whom: the difference is the first less the second, the verdict speaks of the first");
     table.words("Comparison");
     table.words("Verdict");
-    table.numbers("Difference", unit);
-    table.numbers("95\u{a0}% CI", unit);
-    table.numbers("Ratio", "");
-    table.numbers("95\u{a0}% CI", "of ratio");
+    table.numbers(&format!("Difference, {unit}"), "95\u{a0}% CI");
+    table.numbers("Ratio", "95\u{a0}% CI");
     table.numbers("t", "Welch");
     table.numbers("df", "");
     table.numbers("p", "Welch");
@@ -214,10 +209,8 @@ fn comparisons(e: &Experiment) -> Option<Table> {
         let mut row = vec![
             words(format!("{} against {}", c.a, c.b)),
             verdict(c.verdict),
-            number(estimate(c.difference, c.ci95)),
-            number(interval(c.difference, c.ci95)),
-            number(times(c.ratio, c.ratio_ci95)),
-            number(interval(c.ratio, c.ratio_ci95)),
+            number(estimate(c.difference, c.ci95)).with_detail(interval(c.difference, c.ci95)),
+            number(times(c.ratio, c.ratio_ci95)).with_detail(interval(c.ratio, c.ratio_ci95)),
         ];
         row.extend(test(c.t, c.df, [c.p, c.p_rank, c.p_holm]));
         table.rows.push(row);

@@ -135,12 +135,12 @@ pub(super) fn p_value(p: f64) -> String {
     }
 }
 
-/// A p-value as a sentence says it: `p = 0.43`, `p < 1e-99`.
+/// A p-value as a sentence says it: `p = 0.43`, `p < 1e-99`, in one piece.
 pub(super) fn p_equals(p: f64) -> String {
     match p_value(p) {
         none if none == NONE => "p unknown".to_owned(),
-        below if below.starts_with('<') => format!("p {below}"),
-        value => format!("p = {value}"),
+        below if below.starts_with('<') => format!("p\u{a0}{}", below.replace(' ', "\u{a0}")),
+        value => format!("p\u{a0}=\u{a0}{value}"),
     }
 }
 
@@ -174,10 +174,10 @@ mod tests {
 
     #[test]
     fn p_values_stay_readable() {
-        assert_eq!(p_equals(0.0), "p < 1e-99");
-        assert_eq!(p_equals(0.9620), "p = 0.96");
-        assert_eq!(p_equals(0.0123), "p = 0.012");
-        assert_eq!(p_equals(3.2e-12), "p = 3e-12");
+        assert_eq!(p_equals(0.0), "p\u{a0}<\u{a0}1e-99");
+        assert_eq!(p_equals(0.9620), "p\u{a0}=\u{a0}0.96");
+        assert_eq!(p_equals(0.0123), "p\u{a0}=\u{a0}0.012");
+        assert_eq!(p_equals(3.2e-12), "p\u{a0}=\u{a0}3e-12");
     }
 
     #[test]

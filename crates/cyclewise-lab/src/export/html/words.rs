@@ -133,12 +133,12 @@ mod tests {
         assert_eq!(
             finding(Verdict::Slower, Unit::TicksPerOp, 20.1, [20.0, 20.2], 0.0),
             "lock-inc64 is slower than ds-inc64: 20.10× the time (95\u{a0}% CI 20.00–20.20), \
-             p < 1e-99; noise floor 0.30\u{a0}%."
+             p\u{a0}<\u{a0}1e-99; noise floor 0.30\u{a0}%."
         );
         assert_eq!(
             finding(Verdict::Faster, Unit::OpsPerSecond, 1.98, [1.8, 2.2], 0.002),
             "lock-inc64 is faster than ds-inc64: 1.98× the rate (95\u{a0}% CI 1.80–2.20), \
-             p = 0.0020; noise floor 0.30\u{a0}%."
+             p\u{a0}=\u{a0}0.0020; noise floor 0.30\u{a0}%."
         );
         assert!(
             finding(Verdict::Indistinguishable, Unit::Seconds, 1.0, [0.9, 1.1], 0.96)

@@ -2,7 +2,7 @@
 
 use super::Figure;
 use super::axis::{Axis, Place};
-use super::layout::{Layout, SCALE, Shape};
+use super::layout::{Layout, MEAN, SCALE};
 use super::palette::Role;
 use crate::error::Result;
 use crate::export::html::{broken, number};
@@ -76,7 +76,7 @@ impl Canvas<'_> {
                 self.area
                     .draw(&Rectangle::new(ends, Role::Lane.colour().filled()))
                     .map_err(broken)?;
-                let label = format!("{sign} {}", number::significant(end, 2));
+                let label = format!("{sign} {}", number::significant(end, 3));
                 let at = (x + layout.lane() / 2.0, bottom + 15.0);
                 self.text(Role::Muted, SMALL, at, HPos::Center, &label)?;
             }
@@ -120,7 +120,7 @@ impl Canvas<'_> {
         self.text(Role::Ink, TEXT, (2.0, layout.label_y(i)), HPos::Left, &label)?;
         if strip.finite().next().is_none() {
             let x = layout.axis_x[0] + 4.0;
-            return self.text(Role::Muted, SMALL, (x, layout.centre(i)), HPos::Left, "no samples kept");
+            return self.text(Role::Muted, SMALL, (x, layout.dots_y(i)), HPos::Left, "no samples kept");
         }
         self.samples(figure, axis, layout, i)?;
         if let Place::At(share) = axis.place(strip.mean) {
@@ -141,7 +141,7 @@ impl Canvas<'_> {
             (Role::Below, Vec::new()),
         ];
         for value in strip.finite() {
-            let y = layout.centre(i) + dice.random_range(-1.0..=1.0) * layout.reach();
+            let y = layout.dots_y(i) + dice.random_range(-1.0..=1.0) * layout.reach();
             let place = axis.place(value);
             let x = layout.x(place, dice.random_range(-1.0..=1.0));
             let kind = match place {
@@ -161,29 +161,26 @@ impl Canvas<'_> {
         Ok(())
     }
 
-    /// A tall tick at the mean and whiskers to the ends of its interval, which stop at the ends of the axis.
+    /// A tick at the mean and whiskers to the ends of its interval, which stop at the ends of the axis.
     fn mean(&self, axis: &Axis, layout: &Layout, i: usize, mean: Place, ci: [f64; 2]) -> Result<()> {
-        let (x, y) = (layout.x(mean, 0.0), layout.centre(i));
-        let reach = layout.reach() + 2.0;
-        let narrow = layout.shape == Shape::Narrow;
-        self.line(
-            Role::Mean,
-            if narrow { 1.6 } else { 2.0 },
-            (x, y - reach),
-            (x, y + reach),
-        )?;
+        let (x, y) = (layout.x(mean, 0.0), layout.mean_y(i));
+        let bar = |x: f64, width: f64, height: f64| {
+            let half = height / 2.0;
+            self.line(Role::Mean, width, (x, y - half), (x, y + half))
+        };
+        bar(x, 2.4, MEAN)?;
         if !ci.iter().all(|end| end.is_finite()) {
             return Ok(());
         }
         let end = |value: f64, edge: f64| match axis.place(value) {
-            Place::At(_) => (layout.x(axis.place(value), 0.0), true),
+            place @ Place::At(_) => (layout.x(place, 0.0), true),
             _ => (edge, false),
         };
         let ends = [end(ci[0], layout.axis_x[0]), end(ci[1], layout.axis_x[1])];
-        self.line(Role::Mean, 1.4, (ends[0].0, y), (ends[1].0, y))?;
+        self.line(Role::Mean, 1.3, (ends[0].0, y), (ends[1].0, y))?;
         for (x, on_axis) in ends {
             if on_axis {
-                self.line(Role::Mean, 1.4, (x, y - 4.5), (x, y + 4.5))?;
+                bar(x, 1.3, MEAN * 0.6)?;
             }
         }
         Ok(())

@@ -8,6 +8,8 @@ pub(super) const SCALE: f64 = 10.0;
 /// Advance of an average letter, in pixels; the plot's text is set in 13 pixels.
 const LETTER: f64 = 6.9;
 const LANE: f64 = 44.0;
+/// Height of the mean's tick.
+pub(super) const MEAN: f64 = 10.0;
 const AXIS_HEIGHT: f64 = 46.0;
 
 /// Which page a plot is for.
@@ -45,9 +47,9 @@ impl Layout {
         let (width, left, right, row, label, ticks) = match shape {
             Shape::Wide => {
                 let left = (longest * LETTER + 14.0).clamp(70.0, 270.0);
-                (960.0, left, 152.0, 36.0, 0.0, 7)
+                (960.0, left, 152.0, 38.0, 0.0, 7)
             }
-            Shape::Narrow => (340.0, 6.0, 6.0, 50.0, 20.0, 4),
+            Shape::Narrow => (340.0, 6.0, 6.0, 56.0, 20.0, 4),
         };
         let low = if axis.low_lane { LANE } else { 0.0 };
         let high = if axis.high_lane { LANE } else { 0.0 };
@@ -77,22 +79,27 @@ impl Layout {
         4.0 + self.row * i as f64
     }
 
-    /// The line that the strip of row `i` is centred on.
-    pub(super) fn centre(&self, i: usize) -> f64 {
-        self.top(i) + self.label + (self.row - self.label) / 2.0
+    /// The line that the dots of row `i` are centred on.
+    pub(super) fn dots_y(&self, i: usize) -> f64 {
+        self.top(i) + self.label + 3.0 + self.reach()
+    }
+
+    /// The line of row `i`'s mean and whiskers: below the dots, so that it hides none of them.
+    pub(super) fn mean_y(&self, i: usize) -> f64 {
+        self.top(i) + self.row - MEAN / 2.0 - 1.0
     }
 
     /// The line that the label of row `i` is centred on.
     pub(super) fn label_y(&self, i: usize) -> f64 {
         match self.shape {
-            Shape::Wide => self.centre(i),
+            Shape::Wide => self.top(i) + self.row / 2.0,
             Shape::Narrow => self.top(i) + 12.0,
         }
     }
 
-    /// Half the height of a strip.
+    /// Half the height of the dots' strip.
     pub(super) fn reach(&self) -> f64 {
-        (self.row - self.label) / 2.0 - 4.0
+        (self.row - self.label - MEAN - 7.0) / 2.0
     }
 
     /// Where a place on the axis is; `shift` from −1 to 1 spreads what is in a lane.

@@ -1,0 +1,229 @@
+//! The page as text: complete, self-contained, escaped, small.
+
+use crate::fixtures;
+use cyclewise_lab::export::html::{render, render_comparison};
+use cyclewise_lab::record::{Record, Unit, Verdict};
+
+fn page(records: &[Record]) -> String {
+    render(records, &fixtures::published).unwrap()
+}
+
+/// What a reader sees of a page, a line for each element.
+fn text(page: &str) -> String {
+    let body = page.split_once("<body>").unwrap().1;
+    let mut out = String::new();
+    for piece in body.split('<') {
+        let words = piece.split_once('>').map_or(piece, |(_, words)| words).trim();
+        if !words.is_empty() {
+            out.push_str(words);
+            out.push('\n');
+        }
+    }
+    out
+}
+
+/// Vertices of the lines whose style makes markers of them, in each of the page's plots.
+pub(crate) fn markers(page: &str) -> Vec<usize> {
+    let plots = page.split("<svg class=\"plot").skip(1);
+    let is_marker = |line: &&str| {
+        ["#0600", "#0700", "#0800"]
+            .iter()
+            .any(|c| line.contains(&format!("stroke=\"{c}")))
+    };
+    plots
+        .map(|plot| {
+            let lines = plot.split("<polyline").filter(is_marker);
+            lines
+                .map(|line| {
+                    let points = line.split_once("points=\"").unwrap().1;
+                    points.split('"').next().unwrap().split_whitespace().count()
+                })
+                .sum()
+        })
+        .collect()
+}
+
+#[test]
+fn a_record_reads_as_it_should() {
+    insta::assert_snapshot!(text(&page(&[fixtures::small()])));
+}
+
+#[test]
+fn a_comparison_reads_as_it_should() {
+    let mut report = fixtures::comparison();
+    report.experiments.truncate(2);
+    for e in &mut report.experiments {
+        e.rows.truncate(5);
+    }
+    insta::assert_snapshot!(text(&render_comparison(&report).unwrap()));
+}
+
+#[test]
+fn every_kept_sample_is_drawn_wide_and_narrow() {
+    let record = fixtures::record(7, 300);
+    let kept: Vec<usize> = record
+        .experiments
+        .iter()
+        .flat_map(|e| [e.variants.iter().map(|v| v.samples.len()).sum(); 2])
+        .collect();
+    assert_eq!(markers(&page(&[record])), kept);
+
+    let report = fixtures::comparison();
+    let kept: Vec<usize> = report
+        .experiments
+        .iter()
+        .flat_map(|e| {
+            let both = e.rows.iter().map(|r| r.base_samples.len() + r.other_samples.len());
+            [both.sum(); 2]
+        })
+        .collect();
+    assert_eq!(markers(&render_comparison(&report).unwrap()), kept);
+}
+
+#[test]
+fn far_samples_are_counted_in_the_caption() {
+    let mut samples = vec![1.0; 300];
+    samples.extend([70.0, 80.0]);
+    let e = fixtures::plain(Unit::TicksPerOp, vec![fixtures::with_samples("v", samples)]);
+    let page = page(&[fixtures::record_of(vec![e])]);
+    assert_eq!(markers(&page), [302, 302]);
+    assert!(
+        text(&page).contains("2 lie outside the axis, from 70.0 to 80.0 tick/op (2 v)"),
+        "{}",
+        text(&page)
+    );
+}
+
+#[test]
+fn the_page_asks_for_nothing_from_elsewhere() {
+    for page in [
+        page(&[fixtures::record(1, 50)]),
+        render_comparison(&fixtures::comparison()).unwrap(),
+    ] {
+        assert!(page.contains("default-src 'none'; style-src 'unsafe-inline'; img-src data:"));
+        for external in ["http:", "https:", "//", "src=", "@import", "<script", "<link", "url(\""] {
+            assert!(!page.contains(external), "the page holds {external}");
+        }
+        assert!(page.split("url(").skip(1).all(|u| u.starts_with('#')));
+        assert!(page.split("href=\"").skip(1).all(|u| u.starts_with('#')));
+    }
+}
+
+#[test]
+fn one_page_serves_light_dark_and_paper() {
+    let page = page(&[fixtures::small()]);
+    for part in [
+        "--paper:",
+        "@media (prefers-color-scheme: dark)",
+        "@media print",
+        "var(--series-1)",
+    ] {
+        assert!(page.contains(part), "no {part}");
+    }
+}
+
+#[test]
+fn what_a_record_says_is_escaped() {
+    const EVIL: &str = "<script>alert('x')</script>\"&";
+    let mut r = fixtures::small();
+    let e = &mut r.experiments[0];
+    e.variants[0].name = EVIL.to_owned();
+    e.comparisons[0].a = EVIL.to_owned();
+    for text in [
+        &mut e.name,
+        &mut e.question,
+        &mut e.source,
+        &mut e.notes[0],
+        &mut r.created,
+    ] {
+        *text = EVIL.to_owned();
+    }
+    for text in [
+        &mut r.machine.cpu_model,
+        &mut r.machine.kernel,
+        &mut r.machine.warnings[0],
+        &mut r.command[0],
+    ] {
+        *text = EVIL.to_owned();
+    }
+    let one = page(&[r.clone()]);
+    let mut report = fixtures::comparison();
+    report.records[0].label = EVIL.to_owned();
+    report.experiments[0].rows[0].variant = EVIL.to_owned();
+    for page in [one, page(&[r.clone(), r]), render_comparison(&report).unwrap()] {
+        assert!(!page.contains("<script"), "unescaped");
+        assert!(!page.contains("')</"), "unescaped");
+        assert!(
+            page.contains("&lt;script") && page.contains("&#60;script"),
+            "neither writer was tried"
+        );
+    }
+}
+
+#[test]
+fn several_records_have_an_index() {
+    let page = page(&[fixtures::small(), fixtures::small()]);
+    for part in ["<nav", "href=\"#r1\"", "href=\"#r2\"", "id=\"r1-e1\"", "id=\"r2-e1\""] {
+        assert!(page.contains(part), "no {part}");
+    }
+    assert!(text(&self::page(&[])).contains("No records were given."));
+}
+
+#[test]
+fn odd_data_become_words() {
+    let odd = [
+        vec![],
+        vec![f64::NAN],
+        vec![0.0],
+        vec![1.0, f64::INFINITY],
+        vec![-1e300, 1e300],
+        vec![5e-324],
+    ];
+    for unit in [Unit::TicksPerOp, Unit::OpsPerSecond] {
+        for samples in &odd {
+            let mut e = fixtures::plain(unit, vec![fixtures::with_samples("odd", samples.clone())]);
+            e.control = None;
+            let text = text(&page(&[fixtures::record_of(vec![e])]));
+            assert!(!text.contains("NaN") && !text.contains("inf "), "{samples:?}: {text}");
+            if samples.is_empty() {
+                assert!(
+                    text.contains("no samples kept") && text.contains("nothing to plot"),
+                    "{text}"
+                );
+            }
+        }
+    }
+    let nothing = fixtures::plain(Unit::Seconds, Vec::new());
+    assert!(text(&page(&[fixtures::record_of(vec![nothing])])).contains("Nothing was compared."));
+}
+
+#[test]
+fn a_verdict_is_more_than_a_colour() {
+    let mut r = fixtures::small();
+    for (verdict, sign) in [
+        (Verdict::Faster, "▲"),
+        (Verdict::Slower, "▼"),
+        (Verdict::Indistinguishable, "≈"),
+    ] {
+        r.experiments[0].comparisons[0].verdict = verdict;
+        let text = text(&page(&[r.clone()]));
+        assert!(text.contains(sign) && text.contains(verdict.as_str()), "{text}");
+    }
+}
+
+#[test]
+fn seven_large_experiments_stay_below_four_megabytes() {
+    let mut r = fixtures::record(3, 500);
+    let mut large = r.experiments.swap_remove(0);
+    large.variants.extend_from_within(..7);
+    assert_eq!(large.variants.iter().map(|v| v.samples.len()).sum::<usize>(), 20 * 500);
+    r.experiments = vec![large; 7];
+    let bytes = page(&[r]).len();
+    assert!(bytes < 4_000_000, "{bytes} bytes");
+}
+
+#[test]
+fn the_same_record_gives_the_same_page() {
+    let r = [fixtures::record(5, 60)];
+    assert_eq!(page(&r), page(&r));
+}
