@@ -1,6 +1,8 @@
 //! One experiment of a record: its verdicts, plot and tables, ready for the template.
 
-use super::number::{NONE, count, decimals, estimate, fixed, half_width, interval, p_value, percent, significant};
+use super::number::{
+    NONE, at_least_two_digits, count, decimals, estimate, fixed, half_width, interval, p_value, percent, significant,
+};
 use super::plot::{Figure, Plot, Strip};
 use super::table::{Cell, Table, maybe, number, verdict, words};
 use super::words::{Finding, Sentence, floor, times};
@@ -144,8 +146,8 @@ fn figures(v: &Variant) -> Vec<Cell> {
     vec![
         number(fixed(v.mean, d)),
         number(significant(v.sd, 2)),
-        number(fixed(v.median, d)),
-        number(fixed(v.min, d)),
+        number(at_least_two_digits(v.median, d)),
+        number(at_least_two_digits(v.min, d)),
         number(interval(v.mean, v.ci95)),
     ]
 }

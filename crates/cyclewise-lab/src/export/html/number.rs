@@ -66,6 +66,15 @@ pub(super) fn significant(value: f64, digits: i32) -> String {
     fixed(value, digits - 1 - exponent(value))
 }
 
+/// `value` with `decimals` decimals, or more where those would round it away: outliers widen a mean's interval, they do
+/// not make the median less known.
+pub(super) fn at_least_two_digits(value: f64, decimals: i32) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return fixed(value, decimals);
+    }
+    fixed(value, decimals.max(1 - exponent(value)))
+}
+
 fn scientific(value: f64) -> String {
     format!("{value:.1e}").replace('-', "−")
 }
@@ -82,7 +91,7 @@ fn grouped(digits: &str) -> String {
     }
     let mut out = String::new();
     for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
             out.push(THIN);
         }
         out.push(c);
@@ -162,6 +171,12 @@ mod tests {
         );
         assert_eq!(interval(0.00745, [-0.30682, 0.32172]), "−0.31 to 0.32");
         assert_eq!(estimate(3.0, [3.0, 3.0]), "3.000");
+    }
+
+    #[test]
+    fn a_wide_interval_does_not_round_the_median_away() {
+        assert_eq!(at_least_two_digits(3.05, -3), "3.0");
+        assert_eq!(at_least_two_digits(18.601, 2), "18.60");
     }
 
     #[test]

@@ -82,16 +82,14 @@ impl Canvas<'_> {
             }
         }
         let (ticks, decimals) = axis.ticks(layout.ticks);
-        // A label that would run into the lane's is left out; its grid line stays.
-        let room = if axis.high_lane {
-            layout.axis_x[1] - 20.0
-        } else {
-            f64::INFINITY
-        };
+        // A label that would run into a lane's is left out; its grid line stays.
+        let [left, right] = layout.axis_x;
+        let from = if axis.low_lane { left + 20.0 } else { left - 1.0 };
+        let to = if axis.high_lane { right - 20.0 } else { right + 1.0 };
         for tick in ticks {
             let x = layout.x(axis.place(tick), 0.0);
             self.line(Role::Grid, 1.0, (x, 4.0), (x, bottom + 4.0))?;
-            if x < room {
+            if (from..=to).contains(&x) {
                 let decimals = if axis.log {
                     -(tick.log10().floor() as i32).min(0)
                 } else {
@@ -178,9 +176,10 @@ impl Canvas<'_> {
         };
         let ends = [end(ci[0], layout.axis_x[0]), end(ci[1], layout.axis_x[1])];
         self.line(Role::Mean, 1.3, (ends[0].0, y), (ends[1].0, y))?;
-        for (x, on_axis) in ends {
-            if on_axis {
-                bar(x, 1.3, MEAN * 0.6)?;
+        for (end, on_axis) in ends {
+            // An end inside the mean's own tick would only blur it.
+            if on_axis && (end - x).abs() > 2.5 {
+                bar(end, 1.3, MEAN * 0.6)?;
             }
         }
         Ok(())
