@@ -90,11 +90,11 @@ fn variants(e: &Experiment) -> Table {
     let mut table = Table::new(format!("What each variant costs, in {unit}"));
     table.words("Variant");
     table.numbers("n", "kept");
-    table.numbers("Rejected", "");
     for title in ["Mean", "SD", "Median", "Min"] {
         table.numbers(title, unit);
     }
     table.numbers("95\u{a0}% CI of mean", unit);
+    table.numbers("Rejected", "");
     if let Some(r) = reference {
         table.numbers("Ratio of means", &format!("to {}", r.name));
     }
@@ -109,8 +109,9 @@ fn variants(e: &Experiment) -> Table {
         table.numbers("Code", "bytes/op");
     }
     for v in &e.variants {
-        let mut row = vec![words(&v.name), number(count(v.n)), rejected(v)];
+        let mut row = vec![words(&v.name), number(count(v.n))];
         row.extend(figures(v));
+        row.push(rejected(v));
         if let Some(r) = reference {
             let ratio = if v.n > 0 {
                 significant(v.mean / r.mean, 3)
