@@ -2,11 +2,15 @@
 
 use super::cpuid::Cpuid;
 use super::cpuinfo::CpuInfo;
+use crate::sys::procfs::Sysfs;
 
 /// How we know that instructions are emulated; `None` where nothing says so.
 ///
 /// A hypervisor that hides leaves no trace here, so `None` is no proof of hardware.
-pub(crate) fn evidence(cpuid: Option<&Cpuid>, cpuinfo: &CpuInfo) -> Option<String> {
+pub(crate) fn evidence(fs: &Sysfs, arch: &str, cpuid: Option<&Cpuid>, cpuinfo: &CpuInfo) -> Option<String> {
+    if let Some(evidence) = foreign(fs, arch, cpuinfo) {
+        return Some(evidence);
+    }
     let hypervisors = cpuid.map(Cpuid::hypervisors).unwrap_or_default();
     if let Some(tcg) = hypervisors.iter().find(|h| h.signature.starts_with("TCG")) {
         return Some(format!("TCG: CPUID {:#x} says {:?}", tcg.base, tcg.signature));
@@ -27,18 +31,41 @@ pub(crate) fn evidence(cpuid: Option<&Cpuid>, cpuinfo: &CpuInfo) -> Option<Strin
         .map(|flag| format!("PVM: /proc/cpuinfo flag {flag}"))
 }
 
+/// A program of one architecture on another's kernel: user-mode emulation, which passes the host's files through.
+fn foreign(fs: &Sysfs, arch: &str, cpuinfo: &CpuInfo) -> Option<String> {
+    let kernel = fs.read("/proc/sys/kernel/arch"); // Since Linux 6.1.
+    if kernel.get().is_some_and(|k| k != arch) {
+        return Some(format!("user mode: this program is {arch}, {kernel}"));
+    }
+    let field = if arch == "aarch64" {
+        "vendor_id"
+    } else {
+        "CPU implementer"
+    };
+    let value = cpuinfo.get(field)?;
+    Some(format!(
+        "user mode: this program is {arch}, /proc/cpuinfo has {field}: {value}"
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::machine::cpuid::Leaf;
     use crate::machine::cpuid::tests::kvm_guest;
     use crate::machine::cpuinfo::tests::{AARCH64, X86};
+    use crate::machine::fake::Tree;
+
+    /// A machine that has nothing to read but /proc/cpuinfo.
+    fn on(arch: &str, cpuid: Option<&Cpuid>, cpuinfo: &str) -> Option<String> {
+        evidence(&Tree::new().fs(), arch, cpuid, &CpuInfo::parse(cpuinfo))
+    }
 
     #[test]
     fn hardware_and_kvm_are_no_emulators() {
-        assert_eq!(evidence(Some(&kvm_guest()), &CpuInfo::parse(X86)), None);
-        assert_eq!(evidence(None, &CpuInfo::parse(AARCH64)), None);
-        assert_eq!(evidence(None, &CpuInfo::default()), None);
+        assert_eq!(on("x86_64", Some(&kvm_guest()), X86), None);
+        assert_eq!(on("aarch64", None, AARCH64), None);
+        assert_eq!(on("x86_64", None, ""), None);
     }
 
     #[test]
@@ -51,17 +78,35 @@ mod tests {
             edx: word(b"GTCG"),
         };
         let cpuid = Cpuid::from_leaves([(0x4000_0000, tcg)]);
-        let said = evidence(Some(&cpuid), &CpuInfo::default()).unwrap();
+        let said = on("x86_64", Some(&cpuid), "").unwrap();
         assert_eq!(said, "TCG: CPUID 0x40000000 says \"TCGTCGTCGTCG\"");
-        let named = CpuInfo::parse("model name : QEMU TCG CPU version 2.5+\n");
-        assert!(evidence(None, &named).unwrap().starts_with("TCG"));
-        let max = CpuInfo::parse(&AARCH64.replace("0x41", "0x00"));
-        assert!(evidence(None, &max).unwrap().contains("MIDR"));
+        let named = "model name : QEMU TCG CPU version 2.5+\n";
+        assert!(on("x86_64", None, named).unwrap().starts_with("TCG"));
+        let max = AARCH64.replace("0x41", "0x00");
+        assert!(on("aarch64", None, &max).unwrap().contains("MIDR"));
     }
 
     #[test]
     fn a_pvm_guest_is_known_by_its_flag() {
-        let pvm = CpuInfo::parse("flags : tsc kvm_pvm_guest\n");
-        assert!(evidence(None, &pvm).unwrap().starts_with("PVM"));
+        let pvm = "flags : tsc kvm_pvm_guest\n";
+        assert!(on("x86_64", None, pvm).unwrap().starts_with("PVM"));
+    }
+
+    #[test]
+    fn user_mode_emulation_is_known_by_the_hosts_files() {
+        assert!(on("aarch64", None, X86).unwrap().contains("vendor_id: AuthenticAMD"));
+        assert!(
+            on("x86_64", Some(&kvm_guest()), AARCH64)
+                .unwrap()
+                .contains("CPU implementer: 0x41")
+        );
+        let tree = Tree::new();
+        tree.write("/proc/sys/kernel/arch", "x86_64");
+        let said = |arch| evidence(&tree.fs(), arch, None, &CpuInfo::default());
+        assert_eq!(said("x86_64"), None);
+        assert_eq!(
+            said("aarch64").unwrap(),
+            "user mode: this program is aarch64, /proc/sys/kernel/arch: x86_64"
+        );
     }
 }

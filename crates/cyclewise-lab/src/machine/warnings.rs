@@ -38,7 +38,7 @@ pub(crate) fn all(facts: &Facts<'_>) -> Vec<String> {
 }
 
 fn emulated(facts: &Facts<'_>) -> Option<String> {
-    let evidence = emulator::evidence(facts.cpuid, facts.cpuinfo)?;
+    let evidence = emulator::evidence(facts.fs, facts.arch, facts.cpuid, facts.cpuinfo)?;
     Some(format!(
         "this CPU is emulated ({evidence}): figures are not CPU figures"
     ))

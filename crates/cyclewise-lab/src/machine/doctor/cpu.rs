@@ -38,7 +38,7 @@ fn cpu(i: &Inputs) -> Line {
 }
 
 fn emulated(i: &Inputs) -> Line {
-    match emulator::evidence(i.cpuid.as_ref(), &i.cpuinfo) {
+    match emulator::evidence(&i.fs, &i.arch, i.cpuid.as_ref(), &i.cpuinfo) {
         Some(evidence) => Line::new("emulator", Status::Limited, "this CPU is emulated", evidence)
             .so("every record of this machine warns that its figures are not CPU figures"),
         None if i.cpuid.is_none() && i.cpuinfo.midr().is_none() => Line::new(
@@ -48,7 +48,8 @@ fn emulated(i: &Inputs) -> Line {
             "neither CPUID nor MIDR can be read",
         ),
         None => {
-            let evidence = "no TCG signature in CPUID, no TCG model name, MIDR or PVM flag in /proc/cpuinfo";
+            let evidence =
+                "no TCG signature in CPUID; /proc/cpuinfo: this architecture's, no TCG model name or MIDR, no PVM flag";
             Line::new("emulator", Status::Ok, "none seen", evidence)
         }
     }

@@ -42,7 +42,7 @@ fn live_features(i: &Inputs) -> Option<u64> {
 fn evidence(i: &Inputs) -> String {
     let libc = i.libc_rseq.map_or("libc has no __rseq_size".to_owned(), |l| {
         format!(
-            "__rseq_size = {}, __rseq_offset = {:#x}, __rseq_flags = {:#x}",
+            "__rseq_size = {}, __rseq_offset = {}, __rseq_flags = {:#x}",
             l.size, l.offset, l.flags
         )
     });

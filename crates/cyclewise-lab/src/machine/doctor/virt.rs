@@ -31,6 +31,7 @@ fn hypervisor(i: &Inputs) -> Line {
     }
     if i.cpuid.is_none() {
         evidence = vec![
+            i.cpuinfo.evidence(&["hypervisor"]),
             i.fs.read("/sys/hypervisor/type").to_string(),
             i.fs.read("/proc/device-tree/hypervisor/compatible").to_string(),
             i.fs.read("/sys/class/dmi/id/product_name").to_string(),
