@@ -2,7 +2,7 @@
 //!
 //! # Safety
 //! The kernel writes one `rlimit` into a local that is one.
-#![expect(unsafe_code, reason = "getrlimit is a foreign function")]
+#![expect(unsafe_code, reason = "getrlimit, geteuid")]
 
 use super::errno::Errno;
 
@@ -13,6 +13,11 @@ pub struct Limit {
     pub soft: Option<u64>,
     /// How far it may be raised.
     pub hard: Option<u64>,
+}
+
+impl Limit {
+    /// No limit, which is also how a limit that cannot be read is taken.
+    pub const UNLIMITED: Self = Self { soft: None, hard: None };
 }
 
 /// The limits that hackbench and open-read-close meet.
@@ -45,6 +50,12 @@ impl Limits {
             files: checked(of_files, files),
         }
     }
+}
+
+/// Whether the effective user is root, whom RLIMIT_NPROC does not bind.
+pub fn is_root() -> bool {
+    // SAFETY: takes nothing, cannot fail.
+    unsafe { libc::geteuid() == 0 }
 }
 
 fn checked(status: libc::c_int, limit: libc::rlimit) -> Result<Limit, Errno> {

@@ -2,16 +2,22 @@
 
 pub mod affinity;
 pub mod auxv;
+pub mod channel;
 pub mod clock;
 pub mod errno;
+pub mod file;
+pub mod futex;
 pub mod kvm;
 pub mod limits;
 pub mod membarrier;
 pub mod memfd;
 pub mod perf;
 pub mod perf_probe;
+pub mod process;
 pub mod procfs;
 pub mod protect;
 pub mod rseq;
+pub mod shared;
+pub mod spawn;
 pub mod usage;
 pub mod vdso;
