@@ -1,5 +1,7 @@
 //! The experiments: each answers one question, and knows what its source published.
 
+pub mod hackbench;
+
 use crate::error::Result;
 use crate::record::Unit;
 use crate::runner::Setup;

@@ -1,0 +1,160 @@
+//! `hackbench`: groups of senders that each write to every receiver of their group, all at once.
+//!
+//! It measures the scheduler and the kernel's channels under far more tasks than CPUs. Kernel code is full of atomics,
+//! which made it the macro-benchmark of the LOCK prefix. The protocol is that of rt-tests' program of this name:
+//! tasks are made, say that they are ready through one channel, wait for a byte on another, and the time runs from
+//! that byte until the last one is reaped.
+//!
+//! # References
+//! The program: rt-tests, `src/hackbench`, by Rusty Russell, Yanmin Zhang, Ingo Molnar and David Sommerseth.
+
+mod needs;
+mod plan;
+mod processes;
+mod protocol;
+mod threads;
+
+pub use plan::{Carrier, Outcome, Plan};
+
+use super::{Mode, Options, Published};
+use crate::error::{Error, Result};
+use crate::runner::{Control, Guards, Sample, Setup, Subject};
+use crate::sys::channel::Kind;
+
+const XEON: &str = "2.0 GHz E5405 Core 2 dual Quad-Core Xeon, 1 CPU in use, Linux 2.6.27-rc2";
+
+/// What the mail on the LOCK prefix published of `hackbench 50`: processes over socket pairs, on one kernel whose LOCK
+/// prefixes were replaced and one whose were not. We run on one kernel, so these are context and not our variants.
+pub static PUBLISHED: &[Published] = &[
+    Published {
+        variant: None,
+        what: "hackbench 50, no lock prefix (DS segment prefix), +/- 0.01",
+        figure: 2.99,
+        unit: "s",
+        machine: XEON,
+    },
+    Published {
+        variant: None,
+        what: "hackbench 50, no lock prefix (0x90 NOP), +/- 0.01",
+        figure: 3.00,
+        unit: "s",
+        machine: XEON,
+    },
+    Published {
+        variant: Some("processes-socketpair"),
+        what: "hackbench 50, with lock prefix, +/- 0.01",
+        figure: 3.74,
+        unit: "s",
+        machine: XEON,
+    },
+];
+
+/// Makes the experiment ready.
+///
+/// # Errors
+/// Exit 2 where a count is zero or absurd; exit 3 where a limit of this machine is in the way.
+pub fn setup(options: &Options) -> Result<Setup> {
+    let plans = plans(options)?;
+    let mut notes = vec![describe(&plans[0])];
+    for plan in &plans {
+        notes.extend(needs::check(plan)?);
+    }
+    // Pairs of (threads, processes) on each channel; then pipe against socket pair for each carrier.
+    let mut compare = vec![(1, 0)];
+    if options.pipe {
+        compare.extend([(3, 2), (2, 0), (3, 1)]);
+    }
+    let subjects = plans
+        .into_iter()
+        .map(|plan| {
+            Box::new(Hackbench {
+                name: plan.name(),
+                plan,
+            }) as Box<dyn Subject>
+        })
+        .collect();
+    Ok(Setup {
+        subjects,
+        compare,
+        control: match options.mode {
+            Mode::Quick | Mode::Normal => Control::Repeat(0),
+            Mode::Full => Control::Split(0), // seconds a sample
+        },
+        guards: Guards::WholeMachine,
+        notes,
+    })
+}
+
+fn plans(options: &Options) -> Result<Vec<Plan>> {
+    let groups = options.groups.unwrap_or(match options.mode {
+        Mode::Quick => 1,   // some 60 ms on 2 CPUs of 2023
+        Mode::Normal => 10, // rt-tests' default
+        Mode::Full => 50,   // the mail's parameter
+    });
+    let loops = options.loops.unwrap_or(100); // rt-tests' default
+    let kinds: &[Kind] = if options.pipe {
+        &[Kind::SocketPair, Kind::Pipe]
+    } else {
+        &[Kind::SocketPair]
+    };
+    let mut plans = Vec::new();
+    for &channel in kinds {
+        for carrier in [Carrier::Processes, Carrier::Threads] {
+            plans.push(Plan::new(carrier, channel, groups, loops)?);
+        }
+    }
+    Ok(plans)
+}
+
+fn describe(plan: &Plan) -> String {
+    format!(
+        "{} groups of {} senders and {} receivers ({} tasks), {} messages of {} bytes from each sender to each receiver \
+         of its group, {} messages in all; the time runs from the wake-up until the last task is reaped",
+        plan.groups(),
+        Plan::FDS,
+        Plan::FDS,
+        plan.tasks(),
+        plan.loops(),
+        protocol::MESSAGE,
+        plan.messages()
+    )
+}
+
+struct Hackbench {
+    name: &'static str,
+    plan: Plan,
+}
+
+impl Subject for Hackbench {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn sample(&mut self) -> Result<Sample> {
+        let outcome = run(&self.plan)?;
+        Ok(Sample::new(outcome.elapsed.as_secs_f64()))
+    }
+}
+
+/// Runs it once.
+///
+/// # Errors
+/// Exit 3 where a task failed, exit 1 where messages were lost.
+pub fn run(plan: &Plan) -> Result<Outcome> {
+    let outcome = match plan.carrier() {
+        Carrier::Processes => processes::run(plan)?,
+        Carrier::Threads => threads::run(plan)?,
+    };
+    if outcome.received != plan.messages() {
+        return Err(Error::check(format!(
+            "hackbench {}: {} messages were received of {} sent; the kernel lost some, or a task ended early unnoticed",
+            plan.name(),
+            outcome.received,
+            plan.messages()
+        )));
+    }
+    Ok(outcome)
+}
+
+#[cfg(test)]
+mod tests;

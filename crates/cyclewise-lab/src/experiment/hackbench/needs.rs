@@ -1,0 +1,277 @@
+//! Whether this machine's limits leave room for a run: a refusal that names the limit, before anything is forked.
+
+use super::plan::{Carrier, Plan};
+use crate::error::{Error, Result};
+use crate::sys::channel::Kind;
+use crate::sys::limits::{self, Limit};
+use std::fs::read_to_string;
+use std::path::Path;
+
+/// What a run has to fit in.
+struct Room {
+    open_files: Limit,
+    /// Open already.
+    files_open: u64,
+    user_tasks: Limit,
+    root: bool,
+    /// Each limit of tasks that the system or a control group sets: its name, and how many are left of it.
+    tasks_left: Vec<(String, u64)>,
+    /// Bytes of MemAvailable.
+    memory: Option<u64>,
+    /// Pages that one user's pipes may have before new ones get two each.
+    pipe_pages: Option<u64>,
+}
+
+/// Refuses `plan` where it cannot run; else says what a reader should know.
+pub(super) fn check(plan: &Plan) -> Result<Vec<String>> {
+    judge(plan, &Room::look())
+}
+
+fn judge(plan: &Plan, room: &Room) -> Result<Vec<String>> {
+    let name = plan.name();
+    let files = room.files_open + files(plan, plan.groups());
+    if let Some(soft) = room.open_files.soft.filter(|&soft| soft < files) {
+        let how = match room.open_files.hard {
+            Some(hard) if hard < files => format!("the hard limit of {hard} must be raised first"),
+            _ => format!("run `ulimit -n {files}` first"),
+        };
+        let fits = |groups: u32| room.files_open + self::files(plan, groups) <= soft;
+        return Err(refuse(
+            name,
+            &format!("{files} open files"),
+            &format!("a process may have {soft} (RLIMIT_NOFILE)"),
+            &how,
+            plan,
+            fits,
+        ));
+    }
+    let tasks = u64::from(plan.tasks());
+    let fits = |left: u64| move |groups: u32| tasks / u64::from(plan.groups()) * u64::from(groups) <= left;
+    if let Some(soft) = room.user_tasks.soft.filter(|&soft| !room.root && soft < tasks) {
+        let limit = format!("a user may have {soft} (RLIMIT_NPROC)");
+        return Err(refuse(
+            name,
+            &format!("{tasks} tasks"),
+            &limit,
+            "raise `ulimit -u`",
+            plan,
+            fits(soft),
+        ));
+    }
+    for (what, left) in &room.tasks_left {
+        if *left < tasks {
+            let limit = format!("{what} leaves {left}");
+            return Err(refuse(
+                name,
+                &format!("{tasks} tasks"),
+                &limit,
+                "raise it",
+                plan,
+                fits(*left),
+            ));
+        }
+    }
+    let memory = memory(plan, plan.groups());
+    if let Some(available) = room.memory.filter(|&available| available < memory) {
+        let mib = |bytes: u64| bytes.div_ceil(1 << 20);
+        let limit = format!("{} MiB are available (MemAvailable)", mib(available));
+        let fits = |groups: u32| self::memory(plan, groups) <= available;
+        return Err(refuse(
+            name,
+            &format!("about {} MiB", mib(memory)),
+            &limit,
+            "free some",
+            plan,
+            fits,
+        ));
+    }
+    Ok(notes(plan, room))
+}
+
+/// Most files open at once in this process, beside those open before.
+fn files(plan: &Plan, groups: u32) -> u64 {
+    let gate = 4;
+    gate + u64::from(match plan.carrier() {
+        Carrier::Processes => Plan::FDS + 1, // a group's write ends, and the read end being handed over
+        Carrier::Threads => 2 * Plan::FDS * groups,
+    })
+}
+
+/// Bytes: an estimate on the safe side.
+fn memory(plan: &Plan, groups: u32) -> u64 {
+    let task = match plan.carrier() {
+        Carrier::Processes => 512 << 10, // page tables, kernel stack, and the pages a child writes to
+        Carrier::Threads => 64 << 10,    // kernel stack, and the pages touched of its own
+    };
+    let group = 2 * u64::from(Plan::FDS) * task + u64::from(Plan::FDS) * plan.bytes_in_flight_per_channel();
+    u64::from(groups) * group
+}
+
+fn refuse(name: &str, need: &str, limit: &str, how: &str, plan: &Plan, fits: impl Fn(u32) -> bool) -> Error {
+    let fewer = match (1..plan.groups()).rev().find(|&g| fits(g)) {
+        Some(groups) => format!(", or give --groups {groups}"),
+        None => String::new(),
+    };
+    Error::unsupported(format!(
+        "hackbench {name} with {} groups needs {need}, but {limit}; {how}{fewer}",
+        plan.groups()
+    ))
+}
+
+fn notes(plan: &Plan, room: &Room) -> Vec<String> {
+    const PIPE_PAGES: u64 = 16; // a pipe's size, pipe(7)
+    let pages = (u64::from(plan.groups() * Plan::FDS) + 2) * PIPE_PAGES;
+    match room.pipe_pages {
+        Some(allowed) if plan.channel() == Kind::Pipe && !room.root && allowed < pages => vec![format!(
+            "{}: {pages} pages of pipes are over fs.pipe-user-pages-soft ({allowed}), so the last pipes are smaller than \
+             the first and block sooner",
+            plan.name()
+        )],
+        _ => Vec::new(),
+    }
+}
+
+impl Room {
+    fn look() -> Self {
+        let number = |path: &str| read_to_string(path).ok()?.trim().parse::<u64>().ok();
+        // /proc/loadavg: "0.5 0.6 0.6 running/existing last-pid".
+        let existing = read_to_string("/proc/loadavg").ok().and_then(|text| {
+            let field = text.split_whitespace().nth(3)?;
+            field.split_once('/')?.1.parse::<u64>().ok()
+        });
+        let mut tasks_left = Vec::new();
+        for name in ["pid_max", "threads-max"] {
+            if let (Some(limit), Some(existing)) = (number(&format!("/proc/sys/kernel/{name}")), existing) {
+                tasks_left.push((format!("kernel.{name} of {limit}"), limit.saturating_sub(existing)));
+            }
+        }
+        tasks_left.extend(group_limits());
+        let memory = read_to_string("/proc/meminfo").ok().and_then(|text| {
+            let line = text.lines().find_map(|l| l.strip_prefix("MemAvailable:"))?;
+            line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()
+        });
+        Self {
+            open_files: limits::open_files(),
+            files_open: std::fs::read_dir("/proc/self/fd").map_or(16, |entries| entries.count() as u64),
+            user_tasks: limits::user_tasks(),
+            root: limits::is_root(),
+            tasks_left,
+            memory: memory.map(|kib| kib << 10),
+            pipe_pages: number("/proc/sys/fs/pipe-user-pages-soft").filter(|&pages| pages > 0),
+        }
+    }
+}
+
+/// pids.max of this process's control group and of those above it (cgroup v2).
+fn group_limits() -> Vec<(String, u64)> {
+    let Ok(text) = read_to_string("/proc/self/cgroup") else {
+        return Vec::new();
+    };
+    let Some(path) = text.lines().find_map(|line| line.strip_prefix("0::/")) else {
+        return Vec::new();
+    };
+    let root = Path::new("/sys/fs/cgroup");
+    let leaf = root.join(path);
+    let groups = leaf.ancestors().take_while(|group| group.starts_with(root));
+    let left = groups.filter_map(|group| {
+        let number = |file: &str| read_to_string(group.join(file)).ok()?.trim().parse::<u64>().ok();
+        let (max, current) = (number("pids.max")?, number("pids.current")?);
+        Some((
+            format!("pids.max of {} ({max})", group.display()),
+            max.saturating_sub(current),
+        ))
+    });
+    left.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Status;
+
+    fn plan(carrier: Carrier, channel: Kind) -> Plan {
+        Plan::new(carrier, channel, 50, 100).unwrap()
+    }
+
+    fn room() -> Room {
+        let limit = |soft| Limit {
+            soft: Some(soft),
+            hard: Some(4096),
+        };
+        Room {
+            open_files: limit(4096),
+            files_open: 6,
+            user_tasks: limit(4096),
+            root: false,
+            tasks_left: vec![("kernel.pid_max of 32768".to_string(), 32_000)],
+            memory: Some(8 << 30),
+            pipe_pages: Some(16_384),
+        }
+    }
+
+    fn refusal(carrier: Carrier, change: impl FnOnce(&mut Room)) -> String {
+        let mut room = room();
+        change(&mut room);
+        let error = judge(&plan(carrier, Kind::SocketPair), &room).unwrap_err();
+        assert_eq!(error.status, Status::Unsupported);
+        error.message
+    }
+
+    #[test]
+    fn enough_of_everything_is_no_refusal() {
+        assert!(
+            judge(&plan(Carrier::Threads, Kind::SocketPair), &room())
+                .unwrap()
+                .is_empty()
+        );
+    }
+
+    #[test]
+    fn refusals_name_the_limit_the_need_and_the_way_out() {
+        use Carrier::{Processes, Threads};
+        let all = [
+            refusal(Threads, |r| r.open_files.soft = Some(1024)),
+            refusal(Threads, |r| {
+                r.open_files.soft = Some(1024);
+                r.open_files.hard = Some(1024);
+            }),
+            refusal(Processes, |r| r.open_files.soft = Some(16)),
+            refusal(Processes, |r| r.user_tasks.soft = Some(1000)),
+            refusal(Processes, |r| r.tasks_left[0].1 = 39),
+            refusal(Processes, |r| r.memory = Some(600 << 20)),
+        ];
+        insta::assert_snapshot!(all.join("\n"), @r"
+        hackbench threads-socketpair with 50 groups needs 2010 open files, but a process may have 1024 (RLIMIT_NOFILE); run `ulimit -n 2010` first, or give --groups 25
+        hackbench threads-socketpair with 50 groups needs 2010 open files, but a process may have 1024 (RLIMIT_NOFILE); the hard limit of 1024 must be raised first, or give --groups 25
+        hackbench processes-socketpair with 50 groups needs 31 open files, but a process may have 16 (RLIMIT_NOFILE); run `ulimit -n 31` first
+        hackbench processes-socketpair with 50 groups needs 2000 tasks, but a user may have 1000 (RLIMIT_NPROC); raise `ulimit -u`, or give --groups 25
+        hackbench processes-socketpair with 50 groups needs 2000 tasks, but kernel.pid_max of 32768 leaves 39; raise it
+        hackbench processes-socketpair with 50 groups needs about 1204 MiB, but 600 MiB are available (MemAvailable); free some, or give --groups 24
+        ");
+    }
+
+    #[test]
+    fn processes_do_not_need_a_file_for_each_channel() {
+        let mut room = room();
+        room.open_files.soft = Some(64);
+        assert!(judge(&plan(Carrier::Processes, Kind::SocketPair), &room).is_ok());
+    }
+
+    #[test]
+    fn smaller_pipes_are_noted() {
+        let mut room = room();
+        let plan = plan(Carrier::Processes, Kind::Pipe);
+        assert_eq!(notes(&plan, &room).len(), 0);
+        room.pipe_pages = Some(8192);
+        assert_eq!(notes(&plan, &room).len(), 1);
+        room.root = true;
+        assert_eq!(notes(&plan, &room).len(), 0);
+    }
+
+    #[test]
+    fn this_machine_can_be_looked_at() {
+        let room = Room::look();
+        assert!(room.files_open >= 3);
+        assert!(room.memory.is_some());
+    }
+}

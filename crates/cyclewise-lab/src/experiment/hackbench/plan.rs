@@ -1,0 +1,133 @@
+//! What one run of hackbench does: who carries the work, over which channel, and how much of it.
+
+use super::protocol;
+use crate::error::{Error, Result};
+use crate::sys::channel::Kind;
+use std::time::Duration;
+
+/// What a sender or a receiver is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carrier {
+    /// A forked process.
+    Processes,
+    /// A thread of this process.
+    Threads,
+}
+
+/// What one run does.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    carrier: Carrier,
+    channel: Kind,
+    groups: u32,
+    loops: u32,
+    pub(super) fault: Option<Fault>,
+}
+
+/// A promise broken on purpose, to show that it is caught.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(test), expect(dead_code, reason = "only tests break a run on purpose"))]
+pub(super) enum Fault {
+    /// The first receiver stops after this many messages, as if all were well.
+    ReceiverStops(u64),
+    /// The first sender stops before it sends anything, as if all were well.
+    SenderStops,
+    /// The first receiver never reads and never ends.
+    ReceiverSleeps,
+}
+
+/// How a run went.
+#[derive(Clone, Copy, Debug)]
+pub struct Outcome {
+    /// From the wake-up until the last task was reaped.
+    pub elapsed: Duration,
+    /// Messages that receivers counted.
+    pub received: u64,
+}
+
+impl Plan {
+    /// Senders of a group, and receivers of a group: rt-tests' default.
+    pub const FDS: u32 = 20;
+
+    /// A plan.
+    ///
+    /// # Errors
+    /// Exit 2 where a count is zero or beyond any machine.
+    pub fn new(carrier: Carrier, channel: Kind, groups: u32, loops: u32) -> Result<Self> {
+        if !(1..=10_000).contains(&groups) {
+            return Err(Error::usage(format!(
+                "hackbench --groups {groups}: give 1 to 10000; each group is {} tasks",
+                2 * Self::FDS
+            )));
+        }
+        if !(1..=10_000_000).contains(&loops) {
+            return Err(Error::usage(format!("hackbench --loops {loops}: give 1 to 10000000")));
+        }
+        Ok(Self {
+            carrier,
+            channel,
+            groups,
+            loops,
+            fault: None,
+        })
+    }
+
+    /// Who carries the work.
+    pub fn carrier(&self) -> Carrier {
+        self.carrier
+    }
+
+    /// What carries the messages.
+    pub fn channel(&self) -> Kind {
+        self.channel
+    }
+
+    /// Groups.
+    pub fn groups(&self) -> u32 {
+        self.groups
+    }
+
+    /// Messages from each sender to each receiver of its group.
+    pub fn loops(&self) -> u32 {
+        self.loops
+    }
+
+    /// The variant's name.
+    pub fn name(&self) -> &'static str {
+        match (self.carrier, self.channel) {
+            (Carrier::Processes, Kind::SocketPair) => "processes-socketpair",
+            (Carrier::Threads, Kind::SocketPair) => "threads-socketpair",
+            (Carrier::Processes, Kind::Pipe) => "processes-pipe",
+            (Carrier::Threads, Kind::Pipe) => "threads-pipe",
+        }
+    }
+
+    /// Processes or threads.
+    pub fn tasks(&self) -> u32 {
+        self.groups * 2 * Self::FDS
+    }
+
+    /// Messages to one receiver; a sender sends as many.
+    pub fn share(&self) -> u64 {
+        u64::from(Self::FDS) * u64::from(self.loops)
+    }
+
+    /// Messages in all.
+    pub fn messages(&self) -> u64 {
+        u64::from(self.groups) * u64::from(Self::FDS) * self.share()
+    }
+
+    /// Seconds after which a run is given up: a minute, and 100 µs a message, some 50 times what they take.
+    pub(super) fn limit_s(&self) -> u32 {
+        if self.fault == Some(Fault::ReceiverSleeps) {
+            return 1;
+        }
+        60 + u32::try_from(self.messages() / 10_000).unwrap_or(u32::MAX / 2)
+    }
+
+    /// Bytes of messages that fit no channel at once, at worst: what the kernel may have to hold.
+    pub(super) fn bytes_in_flight_per_channel(&self) -> u64 {
+        // Linux charges a stream socket about 768 bytes for each 100-byte message, up to net.core.wmem_default.
+        (self.share() * (protocol::MESSAGE as u64 + 668)).min(212_992)
+    }
+}
