@@ -1,6 +1,7 @@
 //! The experiments: each answers one question, and knows what its source published.
 
 pub mod hackbench;
+pub mod open_read_close;
 
 use crate::error::Result;
 use crate::record::Unit;

@@ -1,0 +1,202 @@
+//! `open-read-close`: processes that all open, read and close one file, each on its own CPU.
+//!
+//! Opening a file read-only takes a reference to its directory entry, which is a lockref, and to the file, which is a
+//! refcount: the more CPUs, the more they fight for those two cache lines. This is the workload on which unbounded
+//! compare-and-swap loops were found to collapse on ThunderX2.
+//!
+//! # References
+//! Jayachandran C. Nair, refcount-test: `otest` does 500 000 times open, read 64 bytes, close; `runtest.sh` starts 1, 2,
+//! 4, ... of them on one 512-byte file. There, each process times itself; here, one interval spans them all.
+
+mod barrier;
+mod crowd;
+mod target;
+
+use super::{Mode, Options, Published};
+use crate::error::{Error, Result};
+use crate::runner::{Control, Guards, Sample, Setup, Subject};
+use crate::sys::affinity;
+use crowd::Crowd;
+use std::sync::Arc;
+use target::Target;
+
+/// The counts of `runtest.sh`.
+const COUNTS: &[u32] = &[
+    1, 2, 4, 8, 10, 16, 20, 27, 32, 40, 50, 55, 64, 80, 96, 100, 111, 128, 150, 180, 200, 223,
+];
+
+/// More processes than this are taken for a slip of the finger.
+const MOST: u32 = 4096;
+
+const THUNDERX2: &str = "ThunderX2 (SMT 4, 28 cores, 2 sockets: 224 CPUs)";
+
+/// What the thread on lockref published: ratios only, between kernels that we do not have. Context, not our variants.
+pub static PUBLISHED: &[Published] = &[
+    Published {
+        variant: None,
+        what: "retries for one cmpxchg to succeed, 28 threads on one file, unbounded lockref loop",
+        figure: 25.0,
+        unit: "retries",
+        machine: "ThunderX2",
+    },
+    Published {
+        variant: None,
+        what: "open-close with lockref disabled (queued spinlock) against the unbounded loop",
+        figure: 2.0,
+        unit: "times the rate",
+        machine: "ThunderX2",
+    },
+    Published {
+        variant: None,
+        what: "open-close with at most 100 retries against the unbounded loop, lower end",
+        figure: 60.0,
+        unit: "% more",
+        machine: "ThunderX2",
+    },
+    Published {
+        variant: None,
+        what: "open-close with at most 100 retries against the unbounded loop, upper end",
+        figure: 70.0,
+        unit: "% more",
+        machine: "ThunderX2",
+    },
+    Published {
+        variant: None,
+        what: "open-read-close, queued spinlock against the unbounded loop, 224 CPUs",
+        figure: 2.5,
+        unit: "times as fast",
+        machine: THUNDERX2,
+    },
+    Published {
+        variant: None,
+        what: "open-read-close with the refcount patch and its fixes, about",
+        figure: 50.0,
+        unit: "% more",
+        machine: "Kunpeng 920, 96 CPUs",
+    },
+];
+
+/// Makes the experiment ready: the file, the counts, and a number of iterations that suits the mode.
+///
+/// # Errors
+/// Exit 2 where a count is 0 or absurd; exit 3 where the file cannot be made or read.
+pub fn setup(options: &Options) -> Result<Setup> {
+    let cpus = affinity::allowed().map_err(|e| {
+        let what = "open-read-close: cannot tell which CPUs may be used";
+        Error::system(what, &e, "use a machine of at most 1024 CPUs")
+    })?;
+    let counts = counts(&options.threads, cpus.len())?;
+    let target = Arc::new(Target::create(&std::env::temp_dir())?);
+    let iterations = iterations(options.mode, &target, &cpus)?;
+    let notes = notes(&counts, cpus.len(), iterations, &target);
+
+    // p1 is what the others are held against; where it was not asked for, the first count.
+    let base = counts.iter().position(|&c| c == 1).unwrap_or(0);
+    let fits = |&(_, &count): &(usize, &u32)| count as usize <= cpus.len();
+    let control = counts
+        .iter()
+        .enumerate()
+        .filter(fits)
+        .max_by_key(|&(_, &count)| count)
+        .map_or(base, |(i, _)| i);
+    Ok(Setup {
+        compare: (0..counts.len()).filter(|&i| i != base).map(|i| (i, base)).collect(),
+        subjects: counts
+            .iter()
+            .map(|&count| {
+                let crowd = Crowd::new(Arc::clone(&target), cpus.clone(), count, iterations);
+                Box::new(Variant {
+                    name: format!("p{count}"),
+                    crowd,
+                }) as Box<dyn Subject>
+            })
+            .collect(),
+        control: match options.mode {
+            Mode::Quick | Mode::Normal => Control::Repeat(control),
+            Mode::Full => Control::Split(control),
+        },
+        guards: Guards::WholeMachine,
+        notes,
+    })
+}
+
+struct Variant {
+    name: String,
+    crowd: Crowd,
+}
+
+impl Subject for Variant {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn sample(&mut self) -> Result<Sample> {
+        let run = self.crowd.run()?;
+        Ok(Sample::new(run.ops as f64 / run.seconds))
+    }
+}
+
+/// The counts asked for, or the source's up to the number of CPUs.
+fn counts(asked: &[u32], cpus: usize) -> Result<Vec<u32>> {
+    if asked.is_empty() {
+        return Ok(COUNTS.iter().copied().filter(|&c| c as usize <= cpus).collect());
+    }
+    let mut counts = Vec::new();
+    for &count in asked {
+        if !(1..=MOST).contains(&count) {
+            return Err(Error::usage(format!(
+                "open-read-close --threads {count}: give counts from 1 to {MOST}"
+            )));
+        }
+        // A count given twice is one variant.
+        if !counts.contains(&count) {
+            counts.push(count);
+        }
+    }
+    Ok(counts)
+}
+
+/// How often each process does it: as many as fill a sample when one process runs alone.
+fn iterations(mode: Mode, target: &Arc<Target>, cpus: &[u32]) -> Result<u64> {
+    let sample_s = match mode {
+        Mode::Quick => 0.03,
+        Mode::Normal => 0.15,
+        Mode::Full => return Ok(500_000), // runtest.sh
+    };
+    const TRIAL: u64 = 2000;
+    let trial = Crowd::new(Arc::clone(target), cpus.to_vec(), 1, TRIAL).run()?;
+    let fill = sample_s / (trial.seconds / TRIAL as f64);
+    // Two digits are enough, and read better.
+    let step = 10f64.powf(fill.log10().floor() - 1.0);
+    Ok(((fill / step).round() * step).clamp(1000.0, 500_000.0) as u64)
+}
+
+fn notes(counts: &[u32], cpus: usize, iterations: u64, target: &Target) -> Vec<String> {
+    let mut notes = vec![
+        format!(
+            "{iterations} times in each process: open(O_RDONLY), read 64 bytes, close, of one {}-byte file on {}; the rate \
+             is over the interval from the earliest start to the latest end",
+            target::SIZE,
+            target.file_system()
+        ),
+        format!(
+            "the source had 28, 56, 112 and 224 CPUs of ThunderX2; {cpus} may be used here, so what happens beyond {cpus} \
+             cannot be seen on this machine"
+        ),
+    ];
+    let over: Vec<String> = counts
+        .iter()
+        .filter(|&&c| c as usize > cpus)
+        .map(|c| format!("p{c}"))
+        .collect();
+    if !over.is_empty() {
+        notes.push(format!(
+            "over-subscribed, so that processes share a CPU: {}",
+            over.join(", ")
+        ));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,108 @@
+//! Processes that start together: the last to arrive lets all of them go.
+//!
+//! No parent takes part, which would need a CPU of its own just when every CPU has a process that waits.
+//!
+//! # States of `gate`
+//! [`SHUT`] until the last one arrives, then [`OPEN`] for good; [`BROKEN`] as soon as one gives up.
+
+use crate::sys::futex;
+use std::io;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::time::Duration;
+
+const SHUT: u32 = 0; // somebody is missing
+const OPEN: u32 = 1; // everybody came
+const BROKEN: u32 = 2; // somebody will never come
+
+/// Looks before sleeping: some 10 to 100 µs, about what a wake-up would cost.
+const SPINS: u32 = 2000;
+
+/// Nobody takes this long to be forked and pinned.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A barrier of `parties` processes, on two words of shared memory that are 0 at first. It serves once.
+pub(super) struct Barrier<'a> {
+    pub(super) gate: &'a AtomicU32,
+    pub(super) arrived: &'a AtomicU32,
+    pub(super) parties: u32,
+}
+
+impl Barrier<'_> {
+    /// Waits until all have arrived. Async-signal-safe.
+    pub(super) fn wait(&self) -> io::Result<()> {
+        // AcqRel: whoever goes has seen what the others did before they arrived.
+        if self.arrived.fetch_add(1, AcqRel) + 1 == self.parties {
+            self.turn(OPEN);
+        }
+        for _ in 0..SPINS {
+            // Acquire: pairs with the Release in `turn`.
+            if self.gate.load(Acquire) != SHUT {
+                break;
+            }
+            std::hint::spin_loop();
+        }
+        while self.gate.load(Acquire) == SHUT {
+            if let Err(e) = futex::wait(self.gate, SHUT, TIMEOUT) {
+                self.break_it();
+                return Err(e);
+            }
+        }
+        match self.gate.load(Acquire) {
+            OPEN => Ok(()),
+            _ => Err(io::ErrorKind::Interrupted.into()),
+        }
+    }
+
+    /// Lets those who wait give up: somebody will never arrive.
+    pub(super) fn break_it(&self) {
+        self.turn(BROKEN);
+    }
+
+    fn turn(&self, to: u32) {
+        // Release: pairs with the Acquires in `wait`. Only from SHUT: those who were let go are gone.
+        let _ = self.gate.compare_exchange(SHUT, to, Release, Relaxed);
+        futex::wake_all(self.gate);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicU32;
+
+    #[test]
+    fn nobody_goes_before_the_last_one_came() {
+        let words = [const { AtomicU32::new(0) }; 3];
+        let barrier = Barrier {
+            gate: &words[0],
+            arrived: &words[1],
+            parties: 3,
+        };
+        std::thread::scope(|s| {
+            for _ in 0..3 {
+                s.spawn(|| {
+                    words[2].fetch_add(1, Relaxed);
+                    barrier.wait().unwrap();
+                    assert_eq!(words[2].load(Relaxed), 3);
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn a_broken_barrier_lets_everyone_give_up() {
+        let words = [const { AtomicU32::new(0) }; 2];
+        let barrier = Barrier {
+            gate: &words[0],
+            arrived: &words[1],
+            parties: 2,
+        };
+        std::thread::scope(|s| {
+            let waiter = s.spawn(|| barrier.wait().is_err());
+            std::thread::sleep(Duration::from_millis(5));
+            barrier.break_it();
+            assert!(waiter.join().unwrap());
+        });
+    }
+}

@@ -1,0 +1,76 @@
+//! The file that everyone opens: 512 read-only bytes in a directory of its own, gone when dropped.
+
+use crate::error::{Error, Result};
+use crate::sys::file;
+use std::ffi::{CStr, CString};
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// Bytes of the file: one block of `dd`, as the source made it.
+pub(super) const SIZE: usize = 512;
+
+pub(super) struct Target {
+    directory: PathBuf,
+    file: CString,
+}
+
+impl Target {
+    /// Makes the file in a new directory under `parent`.
+    pub(super) fn create(parent: &Path) -> Result<Self> {
+        let failed = |e: io::Error| {
+            let what = format!("open-read-close: cannot make its file in {}", parent.display());
+            Error::system(&what, &e, "set TMPDIR to a directory that can be written to")
+        };
+        let directory = Self::directory(parent).map_err(failed)?;
+        let path = directory.join("file");
+        // From here on, dropping removes whatever was made.
+        let target = Self {
+            file: CString::new(path.as_os_str().as_bytes()).map_err(|e| failed(e.into()))?,
+            directory,
+        };
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o400)
+            .open(&path)
+            .map_err(failed)?;
+        file.write_all(&b"hello\n".repeat(SIZE)[..SIZE]).map_err(failed)?;
+        Ok(target)
+    }
+
+    fn directory(parent: &Path) -> io::Result<PathBuf> {
+        static SERIAL: AtomicU32 = AtomicU32::new(0);
+        loop {
+            // Relaxed: only uniqueness matters.
+            let serial = SERIAL.fetch_add(1, Relaxed);
+            let path = parent.join(format!("cyclewise-{}-{serial}", std::process::id()));
+            match DirBuilder::new().mode(0o700).create(&path) {
+                Ok(()) => return Ok(path),
+                // Left behind by a killed process of the same number: never use what another may have made.
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(e),
+            }
+        }
+    }
+
+    /// Its path.
+    pub(super) fn path(&self) -> &CStr {
+        &self.file
+    }
+
+    /// What kind of file system it is on.
+    pub(super) fn file_system(&self) -> String {
+        file::file_system(&self.file).unwrap_or_else(|| "a file system that does not say which".to_string())
+    }
+}
+
+impl Drop for Target {
+    fn drop(&mut self) {
+        // Nobody can act on an error here; what stays behind is 512 bytes in the temporary directory.
+        let _ = fs::remove_dir_all(&self.directory);
+    }
+}
