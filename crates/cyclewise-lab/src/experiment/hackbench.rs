@@ -108,9 +108,10 @@ fn plans(options: &Options) -> Result<Vec<Plan>> {
 
 fn describe(plan: &Plan) -> String {
     format!(
-        "{} groups of {} senders and {} receivers ({} tasks), {} messages of {} bytes from each sender to each receiver \
+        "{} group{} of {} senders and {} receivers ({} tasks), {} messages of {} bytes from each sender to each receiver \
          of its group, {} messages in all; the time runs from the wake-up until the last task is reaped",
         plan.groups(),
+        if plan.groups() == 1 { "" } else { "s" },
         Plan::FDS,
         Plan::FDS,
         plan.tasks(),

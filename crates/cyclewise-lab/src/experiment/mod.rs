@@ -2,6 +2,7 @@
 
 pub mod hackbench;
 pub mod open_read_close;
+pub mod time;
 
 use crate::error::Result;
 use crate::record::Unit;

@@ -180,7 +180,7 @@ fn notes(counts: &[u32], cpus: usize, iterations: u64, target: &Target) -> Vec<S
             target.file_system()
         ),
         format!(
-            "the source had 28, 56, 112 and 224 CPUs of ThunderX2; {cpus} may be used here, so what happens beyond {cpus} \
+            "the source had 28 to 224 CPUs of ThunderX2; {cpus} may be used here, so what happens beyond {cpus} \
              cannot be seen on this machine"
         ),
     ];

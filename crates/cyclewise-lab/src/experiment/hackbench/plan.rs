@@ -125,7 +125,7 @@ impl Plan {
         60 + u32::try_from(self.messages() / 10_000).unwrap_or(u32::MAX / 2)
     }
 
-    /// Bytes of messages that fit no channel at once, at worst: what the kernel may have to hold.
+    /// Bytes that the kernel may have to hold for one channel, at worst.
     pub(super) fn bytes_in_flight_per_channel(&self) -> u64 {
         // Linux charges a stream socket about 768 bytes for each 100-byte message, up to net.core.wmem_default.
         (self.share() * (protocol::MESSAGE as u64 + 668)).min(212_992)

@@ -1,0 +1,150 @@
+//! One command as a subject: prepared, run, timed, and its output kept in case it fails.
+
+use super::TimeOptions;
+use super::failure::{self, Place};
+use crate::error::{Error, Result};
+use crate::runner::{Sample, Subject};
+use crate::sys::spawn::{self, Finished};
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom};
+use std::process::{Command, Stdio};
+
+/// A command to be timed. Interrupting this program interrupts the command too: they share a process group.
+pub struct CommandSubject {
+    name: String,
+    run: Line,
+    prepare: Option<Line>,
+    opts: TimeOptions,
+    /// Both streams of every run, emptied before each: in memory, so that no disk is part of the time.
+    output: File,
+    warmed: bool,
+    runs: u32,
+}
+
+/// A command line: its text, and the words to execute.
+struct Line {
+    text: String,
+    words: Vec<String>,
+}
+
+impl CommandSubject {
+    /// The command `text`, called `name` in the table.
+    ///
+    /// # Errors
+    /// Exit 2 where the text, or that of the prepare command, is no command; exit 3 where its output cannot be kept.
+    pub fn new(name: String, text: &str, opts: &TimeOptions) -> Result<Self> {
+        let output = spawn::memory_file(c"cyclewise-output").map_err(|e| {
+            let what = "time: cannot make a file for the command's output (memfd_create)";
+            Error::system(what, &e, "raise `ulimit -n`, or give fewer commands")
+        })?;
+        Ok(Self {
+            name,
+            run: Line::new("command", text, opts.shell)?,
+            prepare: match &opts.prepare {
+                Some(text) => Some(Line::new("prepare command", text, opts.shell)?),
+                None => None,
+            },
+            opts: opts.clone(),
+            output,
+            warmed: false,
+            runs: 0,
+        })
+    }
+
+    /// Prepares and runs it once.
+    fn once(&mut self, place: Place) -> Result<Finished> {
+        if let Some(prepare) = &self.prepare {
+            let what = format!("prepare command '{}'", prepare.text);
+            let when = format!(" before {place} of '{}'", self.run.text);
+            let done = self.execute(prepare, &what, &when)?;
+            if !done.status.success() {
+                return Err(failure::explain(&what, &when, done.status, &self.output, ""));
+            }
+        }
+        let what = format!("command '{}'", self.run.text);
+        let when = format!(" ({place})");
+        let done = self.execute(&self.run, &what, &when)?;
+        if !done.status.success() && !self.opts.ignore_failure {
+            let hint = "; if that is expected, use --ignore-failure";
+            return Err(failure::explain(&what, &when, done.status, &self.output, hint));
+        }
+        Ok(done)
+    }
+
+    fn execute(&self, line: &Line, what: &str, when: &str) -> Result<Finished> {
+        let run = || -> io::Result<Finished> {
+            // What an earlier run printed is its own business; the descriptors share one offset.
+            self.output.set_len(0)?;
+            (&self.output).seek(SeekFrom::Start(0))?;
+            let mut command = Command::new(&line.words[0]);
+            command
+                .args(&line.words[1..])
+                .stdin(Stdio::null())
+                .stdout(self.output.try_clone()?)
+                .stderr(self.output.try_clone()?);
+            spawn::run(&mut command)
+        };
+        run().map_err(|e| {
+            Error::check(format!(
+                "{what} cannot be run{when}: {e}; {}",
+                failure::why_not_started(&e)
+            ))
+        })
+    }
+}
+
+impl Line {
+    fn new(what: &str, text: &str, shell: bool) -> Result<Self> {
+        let wrong = |why: &str| Error::usage(format!("time: the {what} {text:?} {why}"));
+        if text.contains('\0') {
+            return Err(wrong("has a NUL byte, which no command can have; remove it"));
+        }
+        if text.trim().is_empty() {
+            return Err(wrong("is empty; give a command, quoted as one argument"));
+        }
+        let words = if shell {
+            // `--` for texts that begin with a dash.
+            ["sh", "-c", "--", text].map(String::from).to_vec()
+        } else {
+            let words =
+                shlex::split(text).ok_or_else(|| wrong("has a quote or a backslash without its end; close it"))?;
+            match words.first() {
+                Some(program) if !program.is_empty() => words,
+                _ => return Err(wrong("names no program; give one, or let a shell run it")),
+            }
+        };
+        Ok(Self {
+            text: text.to_string(),
+            words,
+        })
+    }
+}
+
+impl Subject for CommandSubject {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn sample(&mut self) -> Result<Sample> {
+        if !self.warmed {
+            for run in 1..=self.opts.warmup {
+                self.once(Place::Warmup(run, self.opts.warmup))?;
+            }
+            self.warmed = true;
+        }
+        self.runs += 1;
+        let Finished { elapsed, usage, .. } = self.once(Place::Run(self.runs, self.opts.runs))?;
+        Ok(Sample {
+            value: elapsed.as_secs_f64(),
+            metrics: vec![
+                ("user", "s", usage.user_s),
+                ("sys", "s", usage.system_s),
+                ("max-rss", "KiB", usage.max_rss_kib as f64),
+                ("voluntary-switches", "1", usage.voluntary_switches as f64),
+                ("involuntary-switches", "1", usage.involuntary_switches as f64),
+                ("minor-faults", "1", usage.minor_faults as f64),
+                ("major-faults", "1", usage.major_faults as f64),
+            ],
+        })
+    }
+}
