@@ -1,5 +1,24 @@
 //! The measuring loop: variants interleaved in seeded random order, guarded, until they are precise enough.
 
+mod budget;
+mod conclude;
+mod guard;
+mod measure;
+mod micro;
 mod subject;
+pub mod timer;
 
+pub use budget::{Budget, Mode};
+pub use conclude::{Heading, conclude, cycles_per_tick, judge};
+pub use guard::Reason;
+pub use measure::{Column, Measured, Progress, Runner, tick_rate};
+pub use micro::{Bench, Unrolled};
 pub use subject::{Control, Guards, Sample, Setup, Subject};
+
+/// The metric under which a sample carries the PMU's core cycles per operation.
+pub const CORE_CYCLES: &str = "core-cycles";
+/// The metric under which a sample carries the PMU's instructions per operation.
+pub const INSTRUCTIONS: &str = "instructions";
+
+#[cfg(test)]
+mod tests;

@@ -52,6 +52,16 @@ impl Limits {
     }
 }
 
+/// Open files of this process (RLIMIT_NOFILE, `ulimit -n`).
+pub fn open_files() -> Limit {
+    Limits::here().files.unwrap_or(Limit::UNLIMITED)
+}
+
+/// Tasks of this user (RLIMIT_NPROC, `ulimit -u`); root is exempt.
+pub fn user_tasks() -> Limit {
+    Limits::here().processes.unwrap_or(Limit::UNLIMITED)
+}
+
 /// Whether the effective user is root, whom RLIMIT_NPROC does not bind.
 pub fn is_root() -> bool {
     // SAFETY: takes nothing, cannot fail.

@@ -48,7 +48,7 @@ pub struct Group {
 }
 
 /// One reading of a [`Group`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
     /// The first counter.
     pub cycles: u64,

@@ -19,6 +19,9 @@ pub const EMPTY: Body = Body {
     ..body!("empty", 0, [], [])
 };
 
+/// The variant that the lab checks itself with.
+pub const LOCK_INC64: Body = body!("lock-inc64", 32, [], ["lock inc qword ptr [rsi]"]);
+
 /// The variants in the order of the table.
 pub const BODIES: [Body; 13] = [
     EMPTY,
@@ -50,7 +53,7 @@ pub const BODIES: [Body; 13] = [
     body!("lock-xadd64", 32, ["mov eax, 1"], ["lock xadd qword ptr [rsi], rax"]),
     body!("plain-inc64", 64, [], ["inc qword ptr [rsi]"]),
     body!("ds-inc64", 64, [], [".byte 0x3e", "inc qword ptr [rsi]"]),
-    body!("lock-inc64", 32, [], ["lock inc qword ptr [rsi]"]),
+    LOCK_INC64,
     body!(
         "ds-cmpxchg64",
         32,

@@ -26,7 +26,12 @@ pub const BODIES: [Body; 5] = [
     ),
     body!("pushf-pop", 32, [], ["pushfq", "pop r9"]),
     // IF is bit 9 and set in user mode: the branch past the restore is not taken.
-    body!("test-branch", 64, ["pushfq", "pop r8"], ["test r8d, 0x200", "jz 5f"]),
+    body!(
+        "test-branch",
+        64,
+        ["pushfq", "pop r8"],
+        ["test r8d, 0x200", "jz 7f", "7:"]
+    ),
 ];
 
 /// The arithmetic flags, which POPF may set freely: CF, PF, AF, ZF, SF, OF.

@@ -1,0 +1,111 @@
+//! How many rounds: until every variant is precise enough, within bounds of rounds and of time.
+//!
+//! The rule looks at the width of each variant's interval and never at a difference between variants, so stopping by it
+//! does not bend any p.
+
+use super::Guards;
+use crate::stats;
+use std::time::Duration;
+
+/// How much time a run may take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// One experiment within 10 s, all within 60 s.
+    Quick,
+    /// Minutes for all.
+    #[default]
+    Normal,
+    /// The source's own parameters, however long.
+    Full,
+}
+
+/// Bounds of a measurement.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Budget {
+    /// Rounds that are run whatever the precision; time alone cuts them.
+    pub least: usize,
+    /// Rounds after which it ends whatever the precision.
+    pub most: usize,
+    /// Half-width of each variant's 95 % interval to reach, as a share of its mean.
+    pub target: f64,
+    /// Time after which no further round begins.
+    pub time: Duration,
+}
+
+/// Below this mean (ticks) a share of the mean is finer than the clock: a quarter of a core cycle is the yardstick.
+const YARDSTICK_TICKS: f64 = 1.0;
+
+/// Fewer kept samples than this say nothing of precision.
+const SOME: usize = 4;
+
+impl Budget {
+    /// The budget of `mode` for samples of a few instructions, or for samples that take the whole machine.
+    pub fn of(mode: Mode, guards: Guards) -> Self {
+        let budget = |least, most, target, seconds| Self {
+            least,
+            most,
+            target,
+            time: Duration::from_secs(seconds),
+        };
+        match (guards, mode) {
+            // Six experiments of at most 7 s leave a third of the minute for what surrounds them.
+            (Guards::ThisThread, Mode::Quick) => budget(100, 1_000, 0.004, 6),
+            (Guards::ThisThread, Mode::Normal) => budget(300, 2_000, 0.002, 20),
+            (Guards::ThisThread, Mode::Full) => budget(1_000, 10_000, 0.001, 120),
+            (Guards::WholeMachine, Mode::Quick) => budget(6, 60, 0.01, 7),
+            (Guards::WholeMachine, Mode::Normal) => budget(10, 60, 0.005, 40),
+            // The source's own parameters take as long as they take; twenty runs, as in seed 000's last table.
+            (Guards::WholeMachine, Mode::Full) => budget(20, 20, 0.0, 24 * 3600),
+        }
+    }
+
+    /// Exactly `n` rounds, however long they take.
+    pub fn runs(n: usize) -> Self {
+        Self {
+            least: n,
+            most: n,
+            target: 0.0,
+            time: Duration::MAX,
+        }
+    }
+
+    /// Whether the variant with these samples needs no more. `ticks`: the unit is ticks per operation.
+    pub fn is_precise(&self, samples: &[f64], ticks: bool) -> bool {
+        Self::precision(samples, ticks).is_some_and(|p| p <= self.target)
+    }
+
+    /// Half-width of the 95 % interval as a share of the mean (of the yardstick, where the mean is under it).
+    pub fn precision(samples: &[f64], ticks: bool) -> Option<f64> {
+        if samples.len() < SOME {
+            return None;
+        }
+        let half = stats::half_width(samples, 0.95)?;
+        let mean = stats::describe(samples)?.mean.abs();
+        Some(
+            half / if ticks {
+                mean.max(YARDSTICK_TICKS)
+            } else {
+                mean.max(f64::MIN_POSITIVE)
+            },
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn precision_is_the_share_of_the_mean_but_not_below_a_tick() {
+        let samples = [0.09, 0.10, 0.11, 0.10];
+        let coarse = Budget::precision(&samples, true).unwrap();
+        let fine = Budget::precision(&samples, false).unwrap();
+        assert!((fine / coarse - 10.0).abs() < 1e-9);
+        assert_eq!(Budget::precision(&samples[..3], true), None);
+    }
+
+    #[test]
+    fn identical_samples_are_precise() {
+        assert!(Budget::of(Mode::Quick, Guards::ThisThread).is_precise(&[2.0; 8], true));
+    }
+}

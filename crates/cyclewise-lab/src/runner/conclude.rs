@@ -1,0 +1,279 @@
+//! From samples to the record's figures: summaries, core cycles, noise floor, comparisons, and in the end verdicts.
+//!
+//! Verdicts wait for [`judge`], because Holm's correction is over all comparisons of a record.
+
+use super::measure::{Column, Measured};
+use super::{CORE_CYCLES, Control, INSTRUCTIONS, Setup};
+use crate::error::{Error, Result};
+use crate::record::{Comparison, Cycles, CyclesPerTick, Experiment, Metric, Record, Unit, Variant, Verdict};
+use crate::{record, stats};
+use std::collections::BTreeMap;
+
+/// A variant that loses more of its samples than this is on a machine too noisy to be judged.
+const TOO_NOISY: f64 = 0.20;
+
+/// What an experiment is called, in the record.
+#[derive(Clone, Copy, Debug)]
+pub struct Heading<'a> {
+    /// The name scripts use.
+    pub name: &'a str,
+    /// The question it answers.
+    pub question: &'a str,
+    /// Where the question comes from.
+    pub source: &'a str,
+    /// What its samples count.
+    pub unit: Unit,
+}
+
+/// Makes the record's experiment of what was measured. Comparisons have no verdict yet: see [`judge`].
+///
+/// # Errors
+/// Exit 3 where a variant kept fewer than two samples.
+pub fn conclude(heading: Heading<'_>, setup: &Setup, measured: &Measured, seed: u64) -> Result<Experiment> {
+    let chain = measured.add_chain.as_ref().and_then(|c| cycles_per_tick(&c.kept()));
+    let variants = measured
+        .columns
+        .iter()
+        .map(|c| variant(c, heading.unit, chain.as_ref()))
+        .collect::<Result<Vec<_>>>()?;
+    let comparisons = setup
+        .compare
+        .iter()
+        .filter_map(|&(a, b)| comparison(&measured.columns[a], &measured.columns[b], seed))
+        .collect();
+    let mut notes = setup.notes.clone();
+    notes.extend(precision_note(measured));
+    notes.extend(noise_note(&variants));
+    Ok(Experiment {
+        name: heading.name.to_string(),
+        question: heading.question.to_string(),
+        source: heading.source.to_string(),
+        unit: heading.unit,
+        rounds: measured.columns.iter().map(|c| c.rounds.len()).max().unwrap_or(0),
+        control: control(setup.control, measured),
+        variants,
+        comparisons,
+        notes,
+    })
+}
+
+/// Core cycles per tick from samples of ticks per dependent add, each of which takes one core cycle.
+pub fn cycles_per_tick(add_chain: &[f64]) -> Option<CyclesPerTick> {
+    let s = stats::describe(add_chain)?;
+    let positive = s.n >= 2 && s.ci95[0] > 0.0;
+    positive.then(|| CyclesPerTick {
+        value: 1.0 / s.mean,
+        ci95: [1.0 / s.ci95[1], 1.0 / s.ci95[0]],
+        source: "add-chain".to_string(),
+        why: String::new(),
+    })
+}
+
+fn variant(column: &Column, unit: Unit, chain: Option<&CyclesPerTick>) -> Result<Variant> {
+    let samples = column.kept();
+    let rejected: usize = column.rejected.values().sum();
+    let s = stats::describe(&samples).filter(|s| s.n >= 2).ok_or_else(|| {
+        let name = &column.name;
+        let reasons: Vec<String> = column.rejected.iter().map(|(r, n)| format!("{n} {}", r.as_str())).collect();
+        Error::unsupported(format!(
+            "{name}: {} of {} samples were usable ({}); quieten the machine, choose another --cpu, or give it more time",
+            samples.len(),
+            column.rounds.len(),
+            if reasons.is_empty() { "none thrown away".to_string() } else { reasons.join(", ") }
+        ))
+    })?;
+    let mut metrics = metrics(column);
+    let pmu = pmu_cycles(&mut metrics);
+    let cycles = pmu.or_else(|| chain.filter(|_| unit == Unit::TicksPerOp).map(|c| chain_cycles(&s, c)));
+    let rejected_rounds = column
+        .rounds
+        .iter()
+        .enumerate()
+        .filter(|(_, r)| r.is_none())
+        .map(|(i, _)| i)
+        .collect();
+    Ok(Variant {
+        name: column.name.clone(),
+        n: s.n,
+        rejected,
+        rejected_by: column
+            .rejected
+            .iter()
+            .map(|(r, n)| (r.as_str().to_string(), *n))
+            .collect(),
+        rejected_rounds,
+        mean: s.mean,
+        sd: s.sd,
+        median: s.median,
+        min: s.min,
+        ci95: s.ci95,
+        code_bytes: column.code_bytes,
+        cycles,
+        metrics,
+        samples,
+    })
+}
+
+fn metrics(column: &Column) -> BTreeMap<String, Metric> {
+    let kept = || column.rounds.iter().flatten();
+    let Some(first) = kept().next() else {
+        return BTreeMap::new();
+    };
+    let metric = |i: usize, unit: &str| {
+        let samples: Vec<f64> = kept().filter_map(|s| s.metrics.get(i)).map(|m| m.2).collect();
+        let s = stats::describe(&samples)?;
+        Some(Metric {
+            unit: unit.to_string(),
+            mean: s.mean,
+            sd: s.sd,
+            samples,
+        })
+    };
+    let named = first.metrics.iter().enumerate();
+    named
+        .filter_map(|(i, (name, unit, _))| Some((name.to_string(), metric(i, unit)?)))
+        .collect()
+}
+
+/// The PMU's own count, taken out of the metrics.
+fn pmu_cycles(metrics: &mut BTreeMap<String, Metric>) -> Option<Cycles> {
+    let cycles = metrics.remove(CORE_CYCLES)?;
+    let instructions = metrics.remove(INSTRUCTIONS)?;
+    let s = stats::describe(&cycles.samples)?;
+    Some(Cycles {
+        per_op: s.mean,
+        ci95: s.ci95,
+        instructions: Some(instructions.mean),
+        ipc: (s.mean > 0.0).then(|| instructions.mean / s.mean),
+        source: "pmu".to_string(),
+    })
+}
+
+/// Ticks times cycles per tick; the relative half-widths of independent factors add as squares.
+fn chain_cycles(s: &stats::Summary, chain: &CyclesPerTick) -> Cycles {
+    let per_op = s.mean * chain.value;
+    let share = |half: f64, of: f64| if of == 0.0 { 0.0 } else { half / of };
+    let own = share((s.ci95[1] - s.ci95[0]) / 2.0, s.mean);
+    let rate = share((chain.ci95[1] - chain.ci95[0]) / 2.0, chain.value);
+    let half = per_op.abs() * own.hypot(rate);
+    Cycles {
+        per_op,
+        ci95: [per_op - half, per_op + half],
+        instructions: None,
+        ipc: None,
+        source: "add-chain".to_string(),
+    }
+}
+
+fn comparison(a: &Column, b: &Column, seed: u64) -> Option<Comparison> {
+    let (kept_a, kept_b) = (a.kept(), b.kept());
+    let welch = stats::welch(&kept_a, &kept_b)?;
+    let pairs: Vec<(f64, f64)> = a
+        .rounds
+        .iter()
+        .zip(&b.rounds)
+        .filter_map(|(a, b)| Some((a.as_ref()?.value, b.as_ref()?.value)))
+        .collect();
+    let ratio = stats::describe(&kept_a)?.mean / stats::describe(&kept_b)?.mean;
+    Some(Comparison {
+        a: a.name.clone(),
+        b: b.name.clone(),
+        difference: welch.difference,
+        ci95: welch.ci95,
+        ratio,
+        ratio_ci95: stats::paired_ratio_ci(&pairs, seed).unwrap_or([f64::MIN, f64::MAX]),
+        t: welch.t,
+        df: welch.df,
+        p: welch.p,
+        p_rank: stats::mann_whitney(&kept_a, &kept_b).unwrap_or(1.0),
+        p_holm: 1.0,
+        verdict: Verdict::Indistinguishable,
+    })
+    .filter(|c| c.ratio.is_finite())
+}
+
+fn control(kind: Control, measured: &Measured) -> Option<record::Control> {
+    let (index, floor, samples) = match kind {
+        Control::Repeat(i) => {
+            let again = measured.again.as_ref()?.kept();
+            (i, stats::noise_floor(&measured.columns[i].kept(), &again), again)
+        }
+        Control::Split(i) => (i, stats::split_floor(&measured.columns[i].kept()), Vec::new()),
+    };
+    let floor = floor?;
+    let n = if samples.is_empty() {
+        measured.columns[index].kept().len()
+    } else {
+        samples.len()
+    };
+    let of = measured.columns[index].name.clone();
+    Some(record::Control {
+        of,
+        n,
+        difference: floor.difference,
+        ci99: floor.ci99,
+        floor: floor.share,
+        samples,
+    })
+}
+
+fn precision_note(measured: &Measured) -> Option<String> {
+    if measured.imprecise.is_empty() {
+        return None;
+    }
+    let each = measured.imprecise.iter().map(|(name, p)| match p {
+        Some(p) => format!("{name} ±{:.2} %", 100.0 * p),
+        None => format!("{name} too few samples"),
+    });
+    Some(format!(
+        "target precision ±{:.2} % not reached in the time allowed: {}",
+        100.0 * measured.target,
+        each.collect::<Vec<_>>().join(", ")
+    ))
+}
+
+fn noise_note(variants: &[Variant]) -> Option<String> {
+    let lost: usize = variants.iter().map(|v| v.rejected).sum();
+    let all = lost + variants.iter().map(|v| v.n).sum::<usize>();
+    let share = lost as f64 / all.max(1) as f64;
+    (share > TOO_NOISY).then(|| {
+        format!(
+            "this machine is too noisy: {:.0} % of the samples were thrown away (limit {:.0} %), so no verdict is given; \
+             stop other work, choose another CPU with --cpu, or run on an idle or dedicated machine",
+            100.0 * share,
+            100.0 * TOO_NOISY
+        )
+    })
+}
+
+/// Corrects the p of all comparisons of `record` by Holm's method and gives the verdicts.
+pub fn judge(record: &mut Record) {
+    let p: Vec<f64> = record
+        .experiments
+        .iter()
+        .flat_map(|e| &e.comparisons)
+        .map(|c| c.p)
+        .collect();
+    let mut corrected = stats::holm(&p).into_iter();
+    for e in &mut record.experiments {
+        let noisy = noise_note(&e.variants).is_some();
+        let floor = e.control.as_ref().map(|c| c.floor);
+        for c in &mut e.comparisons {
+            c.p_holm = corrected.next().unwrap_or(1.0);
+            let reference = e.variants.iter().find(|v| v.name == c.b).map_or(f64::NAN, |v| v.mean);
+            c.verdict = if noisy {
+                Verdict::Indistinguishable
+            } else {
+                stats::verdict(
+                    c.difference,
+                    reference,
+                    c.p_holm,
+                    c.p_rank,
+                    c.ratio_ci95,
+                    floor,
+                    e.unit.more_is_faster(),
+                )
+            };
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! What the runner promises, on subjects whose behaviour is known; and the twins that break a promise and are caught.
+
+use super::guard::Reason;
+use super::*;
+use crate::error::{Error, Result, Status};
+use crate::record::{Machine, Record, Tool, Unit, Verdict};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::Duration;
+
+struct Silent;
+
+impl Progress for Silent {
+    fn step(&self, _: f64, _: &str) {}
+}
+
+/// A subject that says what a function of its own says, and logs that it was asked.
+struct Scripted<F> {
+    name: &'static str,
+    log: Rc<RefCell<Vec<&'static str>>>,
+    value: F,
+}
+
+impl<F: FnMut() -> Result<f64>> Subject for Scripted<F> {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn sample(&mut self) -> Result<Sample> {
+        self.log.borrow_mut().push(self.name);
+        (self.value)().map(Sample::new)
+    }
+}
+
+type Log = Rc<RefCell<Vec<&'static str>>>;
+
+fn subject(name: &'static str, log: &Log, value: impl FnMut() -> Result<f64> + 'static) -> Box<dyn Subject> {
+    Box::new(Scripted {
+        name,
+        log: Rc::clone(log),
+        value,
+    })
+}
+
+fn setup(subjects: Vec<Box<dyn Subject>>, guards: Guards) -> Setup {
+    Setup {
+        subjects,
+        compare: vec![(0, 1)],
+        control: Control::Repeat(1),
+        guards,
+        notes: Vec::new(),
+    }
+}
+
+const HEADING: Heading<'static> = Heading {
+    name: "test",
+    question: "Which?",
+    source: "a test",
+    unit: Unit::Seconds,
+};
+
+fn budget(least: usize, most: usize, target: f64) -> Budget {
+    Budget {
+        least,
+        most,
+        target,
+        time: Duration::from_secs(60),
+    }
+}
+
+fn measure(setup: &mut Setup, seed: u64, budget: Budget) -> Result<Measured> {
+    let tsc_hz = tick_rate(Duration::from_millis(20));
+    let runner = Runner {
+        cpu: 0,
+        cpus: 1,
+        tsc_hz,
+        seed,
+        progress: &Silent,
+    };
+    runner.measure("test", setup, Unit::Seconds, budget)
+}
+
+fn judged(setup: &Setup, measured: &Measured) -> Result<crate::record::Experiment> {
+    let mut record = Record {
+        schema: crate::record::SCHEMA.to_string(),
+        created: String::new(),
+        tool: Tool {
+            version: String::new(),
+            commit: None,
+        },
+        seed: 1,
+        command: Vec::new(),
+        machine: Machine::default(),
+        experiments: vec![conclude(HEADING, setup, measured, 1)?],
+    };
+    judge(&mut record);
+    Ok(record.experiments.remove(0))
+}
+
+fn constant_pair(log: &Log) -> Setup {
+    setup(
+        vec![subject("a", log, || Ok(1.0)), subject("b", log, || Ok(2.0))],
+        Guards::WholeMachine,
+    )
+}
+
+#[test]
+fn every_round_asks_every_column_once_in_seeded_random_order() {
+    let orders: Vec<Vec<&str>> = [7, 7, 8]
+        .map(|seed| {
+            let log = Log::default();
+            measure(&mut constant_pair(&log), seed, budget(40, 40, 0.0)).unwrap();
+            log.take()
+        })
+        .to_vec();
+    for round in orders[0].chunks(3) {
+        assert_eq!(round.iter().filter(|n| **n == "a").count(), 1);
+        assert_eq!(
+            round.iter().filter(|n| **n == "b").count(),
+            2,
+            "b is the control: once as itself, once again"
+        );
+    }
+    assert_eq!(orders[0], orders[1], "the seed decides the order");
+    assert_ne!(orders[0], orders[2], "another seed, another order");
+    let first_is_a = orders[0].chunks(3).filter(|r| r[0] == "a").count();
+    assert!(
+        (3..30).contains(&first_is_a),
+        "a came first in {first_is_a} of 40 rounds"
+    );
+}
+
+#[test]
+fn it_stops_when_every_variant_is_precise_and_not_before() {
+    let log = Log::default();
+    let measured = measure(&mut constant_pair(&log), 1, budget(10, 500, 0.01)).unwrap();
+    assert_eq!(measured.columns[0].rounds.len(), 10);
+    assert!(measured.imprecise.is_empty());
+}
+
+#[test]
+fn what_did_not_get_precise_is_named() {
+    let log = Log::default();
+    let flip = Cell::new(false);
+    let noisy = move || {
+        flip.set(!flip.get());
+        Ok(if flip.get() { 1.0 } else { 3.0 })
+    };
+    let mut setup = setup(
+        vec![subject("noisy", &log, noisy), subject("calm", &log, || Ok(2.0))],
+        Guards::WholeMachine,
+    );
+    let measured = measure(&mut setup, 1, budget(10, 20, 0.01)).unwrap();
+    assert_eq!(measured.columns[0].rounds.len(), 20);
+    let notes = judged(&setup, &measured).unwrap().notes.join("; ");
+    assert!(
+        notes.contains("not reached") && notes.contains("noisy") && !notes.contains("calm"),
+        "{notes}"
+    );
+}
+
+#[test]
+fn a_subject_that_fails_ends_the_run() {
+    let log = Log::default();
+    let fails = || Err(Error::check("boom"));
+    let mut setup = setup(
+        vec![subject("a", &log, fails), subject("b", &log, || Ok(1.0))],
+        Guards::WholeMachine,
+    );
+    assert_eq!(measure(&mut setup, 1, budget(2, 2, 0.0)).unwrap_err().message, "boom");
+}
+
+#[test]
+fn samples_taken_off_the_cpu_are_thrown_away_and_counted() {
+    let log = Log::default();
+    let sleeps = || {
+        std::thread::sleep(Duration::from_millis(1));
+        Ok(1.0)
+    };
+    let mut sleepy = setup(
+        vec![subject("sleeps", &log, sleeps), subject("computes", &log, || Ok(1.0))],
+        Guards::ThisThread,
+    );
+    let measured = measure(&mut sleepy, 1, budget(10, 10, 0.0)).unwrap();
+    assert_eq!(measured.columns[0].rejected.values().sum::<usize>(), 10);
+    assert!(
+        measured.columns[0].rejected.contains_key(&Reason::Preempted),
+        "{:?}",
+        measured.columns[0].rejected
+    );
+    assert!(measured.columns[1].kept().len() > 5, "the twin that computes is kept");
+    let error = judged(&sleepy, &measured).unwrap_err();
+    assert_eq!(error.status, Status::Unsupported);
+    assert!(error.message.contains("sleeps: 0 of 10 samples"), "{}", error.message);
+}
+
+/// Columns made by hand: `a` at 1.1 and `b` at 1.0 with a spread of 1 %, and `lost` of every ten rounds thrown away.
+fn made(lost: usize) -> Measured {
+    let spread = |i: usize| 1.0 + 0.01 * ((i * 7 % 11) as f64 / 5.0 - 1.0);
+    let column = |name: &str, mean: f64, shift: usize| {
+        let rounds = (0..100)
+            .map(|i| (i % 10 >= lost).then(|| Sample::new(mean * spread(i + shift))))
+            .collect();
+        Column {
+            name: name.to_string(),
+            code_bytes: None,
+            rounds,
+            rejected: [(Reason::Stolen, 10 * lost)].into(),
+        }
+    };
+    Measured {
+        columns: vec![column("a", 1.1, 0), column("b", 1.0, 3)],
+        again: Some(column("", 1.0, 5)),
+        add_chain: None,
+        imprecise: Vec::new(),
+        target: 0.0,
+    }
+}
+
+#[test]
+fn a_run_that_loses_more_than_a_fifth_says_so_and_gives_no_verdict() {
+    let log = Log::default();
+    let setup = constant_pair(&log);
+    let calm = judged(&setup, &made(2)).unwrap();
+    assert_eq!(
+        calm.comparisons[0].verdict,
+        Verdict::Slower,
+        "at the limit the verdict stands"
+    );
+    let noisy = judged(&setup, &made(3)).unwrap();
+    assert_eq!(noisy.comparisons[0].verdict, Verdict::Indistinguishable);
+    let note = noisy.notes.join("; ");
+    assert!(
+        note.contains("too noisy") && note.contains("30 %") && note.contains("--cpu"),
+        "{note}"
+    );
+    assert_eq!(noisy.variants[0].rejected_by["stolen"], 30);
+    assert_eq!(noisy.variants[0].rejected_rounds[..4], [0, 1, 2, 10]);
+}
+
+/// A clock that slows by 2 % over `of` samples: the `i`-th one read of a true 1.0.
+fn drifting(i: usize, of: usize) -> f64 {
+    let wobble = 0.001 * ((i * 7 % 11) as f64 / 5.0 - 1.0);
+    1.0 + 0.02 * i as f64 / of as f64 + wobble
+}
+
+fn drift_verdict(at: impl Fn(usize, usize) -> usize) -> Verdict {
+    let log = Log::default();
+    let column = |which: usize| Column {
+        name: ["a", "b", ""][which].to_string(),
+        rounds: (0..100)
+            .map(|round| Some(Sample::new(drifting(at(which, round), 300))))
+            .collect(),
+        ..Column::default()
+    };
+    let measured = Measured {
+        columns: vec![column(0), column(1)],
+        again: Some(column(2)),
+        add_chain: None,
+        imprecise: Vec::new(),
+        target: 0.0,
+    };
+    judged(&constant_pair(&log), &measured).unwrap().comparisons[0].verdict
+}
+
+#[test]
+fn a_clock_that_drifts_does_not_part_what_is_interleaved() {
+    assert_eq!(
+        drift_verdict(|which, round| 3 * round + which),
+        Verdict::Indistinguishable
+    );
+    // The twin: one variant after the other, the control beside its variant. The drift passes for a difference.
+    let one_after_the_other = |which: usize, round: usize| if which == 0 { round } else { 100 + 2 * round + which - 1 };
+    assert_eq!(drift_verdict(one_after_the_other), Verdict::Faster);
+}
+
+#[test]
+fn cycles_per_tick_is_the_inverse_of_ticks_per_add() {
+    let c = cycles_per_tick(&[0.5, 0.5, 0.5, 0.5]).unwrap();
+    assert_eq!((c.value, c.ci95), (2.0, [2.0, 2.0]));
+    assert!(cycles_per_tick(&[]).is_none() && cycles_per_tick(&[0.5]).is_none());
+    assert!(
+        cycles_per_tick(&[1.0, -1.0]).is_none(),
+        "an interval through zero has no inverse"
+    );
+}
+
+#[test]
+fn the_pmu_rows_become_cycles_and_ipc() {
+    let log = Log::default();
+    let setup = constant_pair(&log);
+    let mut measured = made(0);
+    for sample in measured.columns[0].rounds.iter_mut().flatten() {
+        sample.metrics = vec![(CORE_CYCLES, "1", 4.0), (INSTRUCTIONS, "1", 6.0)];
+    }
+    let e = judged(&setup, &measured).unwrap();
+    let cycles = e.variants[0].cycles.as_ref().unwrap();
+    assert_eq!(
+        (cycles.per_op, cycles.instructions, cycles.ipc),
+        (4.0, Some(6.0), Some(1.5))
+    );
+    assert_eq!(cycles.source, "pmu");
+    assert!(e.variants[0].metrics.is_empty());
+}
