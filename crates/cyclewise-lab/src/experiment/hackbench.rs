@@ -16,16 +16,26 @@ mod threads;
 
 pub use plan::{Carrier, Outcome, Plan};
 
-use super::{Mode, Options, Published};
+use super::{Definition, Mode, Options, Published};
 use crate::error::{Error, Result};
+use crate::record::Unit;
 use crate::runner::{Control, Guards, Sample, Setup, Subject};
 use crate::sys::channel::Kind;
 
 const XEON: &str = "2.0 GHz E5405 Core 2 dual Quad-Core Xeon, 1 CPU in use, Linux 2.6.27-rc2";
 
+pub(super) static DEFINITION: Definition = Definition {
+    name: "hackbench",
+    question: "How long do groups of senders and receivers take, as processes and as threads?",
+    source: "Mathieu Desnoyers, \"x86: alternatives: fix LOCK_PREFIX race with preemptible kernel and CPU hotplug\", August 2008, by hackbench",
+    unit: Unit::Seconds,
+    published: PUBLISHED,
+    setup,
+};
+
 /// What the mail on the LOCK prefix published of `hackbench 50`: processes over socket pairs, on one kernel whose LOCK
 /// prefixes were replaced and one whose were not. We run on one kernel, so these are context and not our variants.
-pub static PUBLISHED: &[Published] = &[
+static PUBLISHED: &[Published] = &[
     Published {
         variant: None,
         what: "hackbench 50, no lock prefix (DS segment prefix), +/- 0.01",
@@ -53,7 +63,7 @@ pub static PUBLISHED: &[Published] = &[
 ///
 /// # Errors
 /// Exit 2 where a count is zero or absurd; exit 3 where a limit of this machine is in the way.
-pub fn setup(options: &Options) -> Result<Setup> {
+fn setup(options: &Options) -> Result<Setup> {
     let plans = plans(options)?;
     let mut notes = vec![describe(&plans[0])];
     for plan in &plans {

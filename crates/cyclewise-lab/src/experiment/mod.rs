@@ -1,24 +1,18 @@
 //! The experiments: each answers one question, and knows what its source published.
 
 pub mod hackbench;
-pub mod open_read_close;
+mod lock_prefix;
+mod null_syscall;
+mod open_read_close;
+mod popf;
+mod rdtsc;
 pub mod time;
 
-use crate::error::Result;
-use crate::record::Unit;
-use crate::runner::Setup;
+pub use crate::runner::Mode;
 
-/// How much time a run may take.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mode {
-    /// One experiment within 10 s, all within 60 s.
-    Quick,
-    /// Minutes for all.
-    #[default]
-    Normal,
-    /// The source's own parameters, however long.
-    Full,
-}
+use crate::error::{Error, Result};
+use crate::record::Unit;
+use crate::runner::{Heading, Setup, Subject};
 
 /// What the command line asks of an experiment.
 #[derive(Clone, Debug, Default)]
@@ -64,4 +58,97 @@ pub struct Definition {
     pub published: &'static [Published],
     /// Makes it ready, or says why this machine cannot run it.
     pub setup: fn(&Options) -> Result<Setup>,
+}
+
+impl Definition {
+    /// What the record says of it.
+    pub fn heading(&self) -> Heading<'static> {
+        Heading {
+            name: self.name,
+            question: self.question,
+            source: self.source,
+            unit: self.unit,
+        }
+    }
+}
+
+/// Every experiment, in the order in which `run` takes them.
+pub static ALL: &[&Definition] = &[
+    &lock_prefix::DEFINITION,
+    &popf::DEFINITION,
+    &rdtsc::DEFINITION,
+    &null_syscall::DEFINITION,
+    &hackbench::DEFINITION,
+    &open_read_close::DEFINITION,
+];
+
+/// The experiments with these names; all of them for none.
+///
+/// # Errors
+/// Exit 2 for a name there is not, with the names there are.
+pub fn select(names: &[String]) -> Result<Vec<&'static Definition>> {
+    if names.is_empty() {
+        return Ok(ALL.to_vec());
+    }
+    names.iter().map(|name| find(name)).collect()
+}
+
+fn find(name: &str) -> Result<&'static Definition> {
+    ALL.iter().find(|d| d.name == name).copied().ok_or_else(|| {
+        let names: Vec<&str> = ALL.iter().map(|d| d.name).collect();
+        Error::usage(format!(
+            "no experiment is called {name:?}; there are: {}",
+            names.join(", ")
+        ))
+    })
+}
+
+/// What the source of experiment `name` published; empty for an unknown name.
+pub fn published(name: &str) -> &'static [Published] {
+    find(name).map_or(&[], |d| d.published)
+}
+
+/// Index of the subject called `name`.
+fn index(subjects: &[Box<dyn Subject>], name: &str) -> Option<usize> {
+    subjects.iter().position(|s| s.name() == name)
+}
+
+/// Pairs of names as pairs of indices; a pair whose variant this machine lacks is left out.
+fn pairs(subjects: &[Box<dyn Subject>], names: &[(&str, &str)]) -> Vec<(usize, usize)> {
+    names
+        .iter()
+        .filter_map(|(a, b)| Some((index(subjects, a)?, index(subjects, b)?)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_questions_ask() {
+        for (i, d) in ALL.iter().enumerate() {
+            assert!(d.question.ends_with('?'), "{}", d.name);
+            assert!(ALL[..i].iter().all(|other| other.name != d.name), "{}", d.name);
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_lists_the_known() {
+        let message = select(&["lock-prefx".to_string()]).err().unwrap().message;
+        assert!(message.contains("lock-prefix") && message.contains("lock-prefx"));
+    }
+
+    #[test]
+    fn published_figures_answer_to_variants_that_exist() {
+        for d in ALL {
+            let Ok(setup) = (d.setup)(&Options::default()) else {
+                continue;
+            };
+            for p in d.published.iter().filter_map(|p| p.variant) {
+                assert!(index(&setup.subjects, p).is_some(), "{}: {p}", d.name);
+            }
+            assert!(!setup.compare.is_empty(), "{} compares nothing", d.name);
+        }
+    }
 }

@@ -12,8 +12,9 @@ mod barrier;
 mod crowd;
 mod target;
 
-use super::{Mode, Options, Published};
+use super::{Definition, Mode, Options, Published};
 use crate::error::{Error, Result};
+use crate::record::Unit;
 use crate::runner::{Control, Guards, Sample, Setup, Subject};
 use crate::sys::affinity;
 use crowd::Crowd;
@@ -30,8 +31,17 @@ const MOST: u32 = 4096;
 
 const THUNDERX2: &str = "ThunderX2 (SMT 4, 28 cores, 2 sockets: 224 CPUs)";
 
+pub(super) static DEFINITION: Definition = Definition {
+    name: "open-read-close",
+    question: "How does opening, reading and closing one file scale with the processes that do it?",
+    source: "Jan Glauber, Linus Torvalds, Jayachandran C. Nair and others, \"Disable lockref on arm64\", April to June 2019",
+    unit: Unit::OpsPerSecond,
+    published: PUBLISHED,
+    setup,
+};
+
 /// What the thread on lockref published: ratios only, between kernels that we do not have. Context, not our variants.
-pub static PUBLISHED: &[Published] = &[
+static PUBLISHED: &[Published] = &[
     Published {
         variant: None,
         what: "retries for one cmpxchg to succeed, 28 threads on one file, unbounded lockref loop",
@@ -80,7 +90,7 @@ pub static PUBLISHED: &[Published] = &[
 ///
 /// # Errors
 /// Exit 2 where a count is 0 or absurd; exit 3 where the file cannot be made or read.
-pub fn setup(options: &Options) -> Result<Setup> {
+fn setup(options: &Options) -> Result<Setup> {
     let cpus = affinity::allowed().map_err(|e| {
         let what = "open-read-close: cannot tell which CPUs may be used";
         Error::system(what, &e, "use a machine of at most 1024 CPUs")

@@ -1,0 +1,70 @@
+//! `null-syscall`: what entering the kernel costs, against a call into the vDSO and a call of a function.
+
+use super::{Definition, Options, Published};
+use crate::arch::entry;
+use crate::error::Result;
+use crate::record::Unit;
+use crate::runner::{Bench, Control, Guards, Setup};
+use crate::sys::vdso::GetCpu;
+use std::hint::black_box;
+
+pub(super) static DEFINITION: Definition = Definition {
+    name: "null-syscall",
+    question: "What does entering the kernel cost, against a call into the vDSO and a call of a function?",
+    source: "Jeremy Fitzhardinge, \"[PATCH 0/8] Implement per-processor data areas for i386\", August 2006, by lmbench's null syscall",
+    unit: Unit::TicksPerOp,
+    published: &PUBLISHED,
+    setup,
+};
+
+const COMPARE: [(&str, &str); 3] = [
+    ("getppid", "function-call"),
+    ("vdso-getcpu", "function-call"),
+    ("getppid", "vdso-getcpu"),
+];
+
+fn setup(_: &Options) -> Result<Setup> {
+    let mut bench = Bench::new();
+    let mut notes = Vec::new();
+    let mut subjects = vec![bench.body(entry::GETPPID)];
+    match getcpu() {
+        Ok(getcpu) => subjects.push(bench.calls("vdso-getcpu", move || {
+            black_box(getcpu.call());
+        })),
+        Err(why) => notes.push(format!("vdso-getcpu left out: {why}")),
+    }
+    subjects.push(bench.body(entry::FUNCTION_CALL));
+    Ok(Setup {
+        compare: super::pairs(&subjects, &COMPARE),
+        control: Control::Repeat(0),
+        guards: Guards::ThisThread,
+        notes,
+        subjects,
+    })
+}
+
+fn getcpu() -> std::result::Result<GetCpu, &'static str> {
+    if cfg!(target_arch = "aarch64") {
+        return Err("the AArch64 vDSO has no getcpu, libc would enter the kernel");
+    }
+    GetCpu::find().ok_or("this libc has no getcpu (glibc has it since 2.29)")
+}
+
+const CORE_DUO: &str = "Intel Core Duo at 1 GHz";
+
+static PUBLISHED: [Published; 2] = [
+    Published {
+        variant: Some("getppid"),
+        what: "null syscall, before",
+        figure: 237.0,
+        unit: "ns",
+        machine: CORE_DUO,
+    },
+    Published {
+        variant: Some("getppid"),
+        what: "null syscall with %gs saved and restored for per-processor data",
+        figure: 245.0,
+        unit: "ns",
+        machine: CORE_DUO,
+    },
+];

@@ -1,0 +1,99 @@
+//! `rdtsc`: what each way of ordering a read of the time stamp counter costs, and what the vDSO and std make of it.
+
+use super::{Definition, Options, Published};
+use crate::arch::counter;
+use crate::error::Result;
+use crate::record::Unit;
+use crate::runner::{Bench, Control, Guards, Setup};
+use crate::sys::clock;
+use std::hint::black_box;
+use std::time::Instant;
+
+pub(super) static DEFINITION: Definition = Definition {
+    name: "rdtsc",
+    question: "What does each way of ordering a read of the time stamp counter cost?",
+    source: "Andy Lutomirski and Ingo Molnar, \"x86-64: Optimize vread_tsc's barriers\", April 2011",
+    unit: Unit::TicksPerOp,
+    published: &PUBLISHED,
+    setup,
+};
+
+#[cfg(target_arch = "x86_64")]
+const BARE: &str = "rdtsc";
+#[cfg(target_arch = "aarch64")]
+const BARE: &str = "cntvct";
+
+const COMPARE: [(&str, &str); 10] = [
+    ("lfence-rdtsc", BARE),
+    ("mfence-rdtsc", BARE),
+    ("rdtscp", BARE),
+    ("lfence-rdtsc-lfence", BARE),
+    ("rdtsc-dependent-load", BARE),
+    ("lfence-rdtsc-dependent-load", "lfence-rdtsc-lfence"),
+    ("rdtscp", "lfence-rdtsc"),
+    ("isb-cntvct", BARE),
+    ("vdso-monotonic", BARE),
+    ("std-instant", "vdso-monotonic"),
+];
+
+fn setup(_: &Options) -> Result<Setup> {
+    let mut bench = Bench::new();
+    let mut notes = vec![
+        "lfence-rdtsc-dependent-load is the sequence the source proposes in place of lfence-rdtsc-lfence; \
+         rdtsc-dependent-load is its second half alone"
+            .to_string(),
+    ];
+    let mut subjects = Vec::new();
+    for body in counter::BODIES {
+        if runs_here(body.name) {
+            subjects.push(bench.body(body));
+        } else {
+            notes.push(format!(
+                "{} left out: this CPU does not have it (CPUID 8000_0001h, EDX bit 27 is 0)",
+                body.name
+            ));
+        }
+    }
+    subjects.push(bench.calls("vdso-monotonic", || {
+        black_box(clock::monotonic_ns());
+    }));
+    subjects.push(bench.calls("std-instant", || {
+        black_box(Instant::now());
+    }));
+    Ok(Setup {
+        compare: super::pairs(&subjects, &COMPARE),
+        control: Control::Repeat(super::index(&subjects, BARE).unwrap_or(0)),
+        guards: Guards::ThisThread,
+        notes,
+        subjects,
+    })
+}
+
+#[cfg(target_arch = "x86_64")]
+fn runs_here(name: &str) -> bool {
+    name != "rdtscp" || counter::has_rdtscp()
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn runs_here(_: &str) -> bool {
+    true
+}
+
+const SANDY_BRIDGE: &str = "Sandy Bridge i7-2600";
+
+static PUBLISHED: [Published; 2] = [
+    Published {
+        variant: Some("vdso-monotonic"),
+        what: "clock_gettime(CLOCK_MONOTONIC) with two fences",
+        figure: 22.7,
+        unit: "ns",
+        machine: SANDY_BRIDGE,
+    },
+    Published {
+        variant: Some("vdso-monotonic"),
+        what: "clock_gettime(CLOCK_MONOTONIC) with one fence and a dependent load",
+        figure: 17.7,
+        unit: "ns",
+        machine: SANDY_BRIDGE,
+    },
+];
