@@ -1,7 +1,10 @@
 //! The lab: measures what hot paths cost on this machine, and says which variant is faster.
 
+#![deny(unsafe_code)]
+
 pub mod arch;
 pub mod command;
+pub mod compare;
 pub mod error;
 pub mod experiment;
 pub mod export;
@@ -10,3 +13,4 @@ pub mod record;
 pub mod runner;
 pub mod stats;
 pub mod sys;
+pub mod verify;

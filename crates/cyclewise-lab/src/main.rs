@@ -1,3 +1,5 @@
 //! The `cyclewise` command.
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    cyclewise_lab::command::main()
+}

@@ -1,1 +1,49 @@
-//! Placeholder.
+//! The `cyclewise` command: one file a subcommand, and what they share.
+
+mod cli;
+mod compare;
+mod doctor;
+mod list;
+mod output;
+mod place;
+mod progress;
+mod report;
+mod run;
+mod session;
+mod time;
+mod verify;
+
+use crate::error::{Result, Status};
+use clap::Parser;
+use std::process::ExitCode;
+
+/// Parses the command line, does what it asks, and gives the exit status of the contract: 0 done, 1 a check failed,
+/// 2 wrong use, 3 this machine cannot do it.
+pub fn main() -> ExitCode {
+    let cli = cli::Cli::parse();
+    match dispatch(cli.command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            anstream::eprintln!("cyclewise: {error}");
+            ExitCode::from(error.status as u8)
+        }
+    }
+}
+
+fn dispatch(command: cli::Command) -> Result<()> {
+    match command {
+        cli::Command::Run(args) => run::run(&args),
+        cli::Command::List { json } => list::list(json),
+        cli::Command::Doctor { json } => doctor::doctor(json),
+        cli::Command::Compare(args) => compare::compare(&args),
+        cli::Command::Report { records, html } => report::report(&records, &html),
+        cli::Command::Time(args) => time::time(&args),
+        cli::Command::Verify(args) => verify::verify(&args),
+    }
+}
+
+/// What a subcommand that finished part of its work ends with: its first failure, after all it had is written.
+fn finish(failures: Vec<crate::error::Error>) -> Result<()> {
+    let worst = failures.into_iter().max_by_key(|e| e.status == Status::CheckFailed);
+    worst.map_or(Ok(()), Err)
+}

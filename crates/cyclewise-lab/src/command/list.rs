@@ -1,0 +1,16 @@
+//! `cyclewise list`: the experiments, their question and where it comes from.
+
+use super::output;
+use crate::error::Result;
+use crate::experiment::ALL;
+use crate::export;
+use std::path::Path;
+
+pub(super) fn list(json: bool) -> Result<()> {
+    let text = if json {
+        export::json::experiments(ALL)?
+    } else {
+        export::table::experiments(ALL)
+    };
+    output::put(Path::new("-"), &text)
+}

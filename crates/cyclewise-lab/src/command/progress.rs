@@ -1,0 +1,65 @@
+//! Progress on stderr: a bar on a terminal, plain lines elsewhere.
+
+use crate::runner::Progress;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::cell::Cell;
+use std::io::IsTerminal;
+
+/// Steps of the bar.
+const STEPS: u64 = 1000;
+/// Elsewhere, a line each time this share of an experiment is done.
+const LINE_EVERY: f64 = 0.25;
+
+/// Where a command tells how far it is.
+pub(super) struct Reporter {
+    bar: Option<ProgressBar>,
+    next_line: Cell<f64>,
+}
+
+impl Reporter {
+    /// A bar if stderr is a terminal. No thread draws it: nothing runs beside a sample.
+    pub(super) fn new() -> Self {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::stderr_with_hz(10));
+            let style = ProgressStyle::with_template("{bar:30} {percent:>3} % {wide_msg}");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar
+        });
+        Self {
+            bar,
+            next_line: Cell::new(0.0),
+        }
+    }
+
+    /// A line of its own.
+    pub(super) fn say(&self, line: &str) {
+        self.next_line.set(LINE_EVERY);
+        match &self.bar {
+            Some(bar) => bar.suspend(|| anstream::eprintln!("{line}")),
+            None => anstream::eprintln!("{line}"),
+        }
+    }
+
+    /// Takes the bar away.
+    pub(super) fn done(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Progress for Reporter {
+    fn step(&self, share: f64, line: &str) {
+        match &self.bar {
+            Some(bar) => {
+                bar.set_position((share * STEPS as f64) as u64);
+                bar.set_message(line.to_string());
+            }
+            None if share >= self.next_line.get() => {
+                anstream::eprintln!("{line} ({:.0} % of the budget)", 100.0 * share);
+                self.next_line.set(share + LINE_EVERY);
+            }
+            None => {}
+        }
+    }
+}

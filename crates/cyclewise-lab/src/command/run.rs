@@ -1,0 +1,103 @@
+//! `cyclewise run`: measures experiments, prints the table, writes the record and the report.
+
+use super::cli::RunArgs;
+use super::place::Place;
+use super::progress::Reporter;
+use super::session::Session;
+use super::{finish, output};
+use crate::error::{Error, Result};
+use crate::experiment::{self, Definition, Mode, Options};
+use crate::export;
+use crate::record::Experiment;
+use crate::runner::{self, Budget, Guards, Measured, Runner};
+
+use std::time::Duration;
+
+/// The rate of the counter is known this well before the first sample; the record's is taken over the whole run.
+const FIRST_RATE: Duration = Duration::from_millis(50);
+
+pub(super) fn run(args: &RunArgs) -> Result<()> {
+    let chosen = experiment::select(&args.experiments)?;
+    output::check(&args.common)?;
+    let options = options(args);
+    let place = Place::choose(args.cpu)?;
+    let reporter = Reporter::new();
+    reporter.say(&format!("pinned to {}", place.why));
+    let mut session = Session::begin(args.common.seed, Some(place.cpu));
+    let tsc_hz = runner::tick_rate(FIRST_RATE);
+
+    let mut failures = Vec::new();
+    let mut add_chain = Vec::new();
+    for definition in chosen {
+        let runner = Runner {
+            cpu: place.cpu,
+            cpus: place.allowed.len(),
+            tsc_hz,
+            seed: args.common.seed,
+            progress: &reporter,
+        };
+        match one(definition, &options, &place, &runner) {
+            Ok((experiment, measured)) => {
+                add_chain.extend(measured.add_chain.map(|c| c.kept()).unwrap_or_default());
+                session.add(experiment);
+            }
+            Err(error) => {
+                let error = Error {
+                    message: format!("{}: {}", definition.name, error.message),
+                    ..error
+                };
+                reporter.say(&format!("cyclewise: {error}"));
+                failures.push((definition, error));
+            }
+        }
+    }
+    reporter.done();
+    // What this machine cannot run is an error only for who asked for it by name.
+    let asked = !args.experiments.is_empty();
+    for (_, error) in &failures {
+        session.warn(error.message.clone());
+    }
+    let record = session.end(&add_chain);
+    if record.experiments.is_empty() {
+        return finish(failures.into_iter().map(|(_, e)| e).collect());
+    }
+    output::write(&record, &args.common, &export::table::record(&record), true)?;
+    finish(failures.into_iter().filter(|_| asked).map(|(_, e)| e).collect())
+}
+
+fn options(args: &RunArgs) -> Options {
+    Options {
+        mode: match (args.quick, args.full) {
+            (true, _) => Mode::Quick,
+            (_, true) => Mode::Full,
+            _ => Mode::Normal,
+        },
+        pipe: args.pipe,
+        groups: args.groups,
+        loops: args.loops,
+        threads: args.threads.clone(),
+    }
+}
+
+/// Sets up and measures one experiment: pinned throughout, or on every CPU.
+fn one(
+    definition: &'static Definition,
+    options: &Options,
+    place: &Place,
+    runner: &Runner,
+) -> Result<(Experiment, Measured)> {
+    let work = |mut setup: runner::Setup| {
+        let budget = Budget::of(options.mode, setup.guards);
+        let measured = runner.measure(definition.name, &mut setup, definition.unit, budget)?;
+        Ok((
+            runner::conclude(definition.heading(), &setup, &measured, runner.seed)?,
+            measured,
+        ))
+    };
+    // Set up pinned, because that sizes batches; what wants every CPU gets the mask back before it is measured.
+    let setup = place.pinned(|| (definition.setup)(options))?;
+    match setup.guards {
+        Guards::ThisThread => place.pinned(|| work(setup)),
+        Guards::WholeMachine => work(setup),
+    }
+}

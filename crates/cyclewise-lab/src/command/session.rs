@@ -1,0 +1,109 @@
+//! One sitting at the machine, from which a record comes: its fingerprint, its clock's rate, what was stolen meanwhile.
+
+use crate::machine::{self, StealWatch};
+use crate::record::{CyclesPerTick, Experiment, Machine, Record, SCHEMA, Tool};
+use crate::runner::{self, timer::Anchor};
+use crate::sys::perf;
+
+/// Steal above this share of all CPUs' time is worth a warning.
+const STEAL_SHARE: f64 = 0.01;
+
+/// A record in the making.
+pub(super) struct Session {
+    machine: Machine,
+    seed: u64,
+    begun: Anchor,
+    steal: Option<StealWatch>,
+    steal_before: u64,
+    experiments: Vec<Experiment>,
+}
+
+impl Session {
+    /// Takes the machine's fingerprint and anchors its clock.
+    pub(super) fn begin(seed: u64, pinned_cpu: Option<u32>) -> Self {
+        let mut machine = machine::fingerprint();
+        machine.pinned_cpu = pinned_cpu;
+        let mut steal = StealWatch::open().ok();
+        let steal_before = steal.as_mut().and_then(StealWatch::read).unwrap_or(0);
+        Self {
+            machine,
+            seed,
+            begun: Anchor::now(),
+            steal,
+            steal_before,
+            experiments: Vec::new(),
+        }
+    }
+
+    /// Adds what was measured.
+    pub(super) fn add(&mut self, experiment: Experiment) {
+        self.experiments.push(experiment);
+    }
+
+    /// Adds a warning for the reader.
+    pub(super) fn warn(&mut self, warning: String) {
+        self.machine.warnings.push(warning);
+    }
+
+    /// Ends the sitting: rates over its whole length, verdicts over all its comparisons.
+    pub(super) fn end(mut self, add_chain: &[f64]) -> Record {
+        let now = Anchor::now();
+        self.machine.tsc_hz = self.begun.rate_to(now);
+        self.count_steal(now);
+        self.machine.core_cycles_per_tick = self.cycles_per_tick(add_chain);
+        let mut record = Record {
+            schema: SCHEMA.to_string(),
+            created: jiff::Timestamp::now().to_string(),
+            tool: Tool {
+                version: env!("CARGO_PKG_VERSION").to_string(),
+                commit: option_env!("CYCLEWISE_COMMIT").map(str::to_string),
+            },
+            seed: self.seed,
+            command: std::env::args_os()
+                .skip(1)
+                .map(|a| a.to_string_lossy().into_owned())
+                .collect(),
+            machine: self.machine,
+            experiments: self.experiments,
+        };
+        runner::judge(&mut record);
+        record
+    }
+
+    fn count_steal(&mut self, now: Anchor) {
+        let Some(steal) = self.steal.as_mut().and_then(StealWatch::read) else {
+            return self.warn(
+                "/proc/stat shows no steal column: time taken by a hypervisor would go unseen there".to_string(),
+            );
+        };
+        self.machine.steal_ticks = steal.saturating_sub(self.steal_before);
+        let seconds = (now.raw_ns - self.begun.raw_ns) as f64 / 1e9;
+        let share = self.machine.steal_ticks as f64 / 100.0 / (seconds * f64::from(self.machine.cpus.max(1)));
+        if share > STEAL_SHARE {
+            self.warn(format!(
+                "the hypervisor took {:.1} % of this machine's CPU time during the run (/proc/stat steal)",
+                100.0 * share
+            ));
+        }
+    }
+
+    /// From the PMU's rows where they counted, else from the add chain.
+    fn cycles_per_tick(&mut self, add_chain: &[f64]) -> Option<CyclesPerTick> {
+        let refused = perf::Group::core().err();
+        let chain = runner::cycles_per_tick(add_chain);
+        match (chain, refused) {
+            (Some(chain), Some(e)) => {
+                let why =
+                    format!("no PMU (perf_event_open: {e}), so core cycles are counted by a chain of dependent adds");
+                Some(CyclesPerTick { why, ..chain })
+            }
+            (Some(chain), None) => {
+                let why =
+                    "a PMU answers and counts each row's cycles; this rate is the add chain's, measured beside them"
+                        .to_string();
+                Some(CyclesPerTick { why, ..chain })
+            }
+            (None, _) => None,
+        }
+    }
+}

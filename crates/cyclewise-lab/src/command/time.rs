@@ -1,0 +1,53 @@
+//! `cyclewise time`: whole commands, interleaved in seeded random order.
+
+use super::cli::TimeArgs;
+use super::output;
+use super::place::Place;
+use super::progress::Reporter;
+use super::session::Session;
+use crate::error::Result;
+use crate::experiment::time::{self, TimeOptions};
+use crate::export;
+use crate::record::Unit;
+use crate::runner::{self, Budget, Heading, Runner};
+use std::time::Duration;
+
+const HEADING: Heading<'static> = Heading {
+    name: "time",
+    question: "Which command is faster?",
+    source: "the command line; the method of Mathieu Desnoyers's tables of August 2008 (make -j1, hackbench), interleaved",
+    unit: Unit::Seconds,
+};
+
+pub(super) fn time(args: &TimeArgs) -> Result<()> {
+    output::check(&args.common)?;
+    let options = TimeOptions {
+        prepare: args.prepare.clone(),
+        shell: !args.no_shell,
+        ignore_failure: args.ignore_failure,
+        warmup: args.warmup,
+        runs: Some(args.runs),
+    };
+    let mut setup = time::setup(&args.commands, &options)?;
+    let place = Place::anywhere()?;
+    let reporter = Reporter::new();
+    let mut session = Session::begin(args.common.seed, None);
+    let runner = Runner {
+        cpu: place.cpu,
+        cpus: place.allowed.len(),
+        tsc_hz: runner::tick_rate(Duration::from_millis(20)),
+        seed: args.common.seed,
+        progress: &reporter,
+    };
+    let measured = runner.measure(HEADING.name, &mut setup, HEADING.unit, Budget::runs(args.runs as usize))?;
+    reporter.done();
+    session.add(runner::conclude(HEADING, &setup, &measured, args.common.seed)?);
+    let record = session.end(&[]);
+    let mut table = export::table::record(&record);
+    if args.list_runs {
+        for e in &record.experiments {
+            table.push_str(&export::table::runs(e));
+        }
+    }
+    output::write(&record, &args.common, &table, false)
+}

@@ -1,0 +1,43 @@
+//! Promises checked on this machine, and what came of it.
+
+pub mod lab;
+
+use serde::Serialize;
+
+/// The schema of a verification's JSON.
+pub const SCHEMA: &str = "cyclewise.verify/1";
+
+/// One promise.
+#[derive(Clone, Debug, Serialize)]
+pub struct Check {
+    /// The name scripts use.
+    pub name: &'static str,
+    /// What is promised, in a sentence.
+    pub promise: &'static str,
+    /// What was seen, with its count.
+    pub seen: String,
+    /// How often it was tried.
+    pub tries: usize,
+    /// In how many tries the event that is counted happened.
+    pub events: usize,
+    /// Whether what was seen is compatible with the promise.
+    pub holds: bool,
+}
+
+/// All promises of one subject.
+#[derive(Clone, Debug, Serialize)]
+pub struct Verification {
+    /// Always [`SCHEMA`].
+    pub schema: &'static str,
+    /// What was verified.
+    pub what: &'static str,
+    /// Its promises.
+    pub checks: Vec<Check>,
+}
+
+impl Verification {
+    /// Whether every promise holds.
+    pub fn holds(&self) -> bool {
+        self.checks.iter().all(|c| c.holds)
+    }
+}
