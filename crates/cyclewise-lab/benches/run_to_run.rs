@@ -9,7 +9,7 @@
 use criterion::Criterion;
 use cyclewise_lab::arch::{Arena, Body, entry, stamp};
 use cyclewise_lab::record::Unit;
-use cyclewise_lab::runner::{Bench, Budget, Control, Guards, Progress, Runner, Setup, tick_rate};
+use cyclewise_lab::runner::{Bench, Budget, Control, Guards, Heading, Progress, Runner, Setup, tick_rate};
 use cyclewise_lab::{machine, stats, sys};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -117,6 +117,14 @@ fn print(figures: &BTreeMap<(&str, &str), Vec<f64>>) {
     }
 }
 
+const HEADING: Heading<'static> = Heading {
+    name: "run-to-run",
+    question: "",
+    source: "",
+    unit: Unit::TicksPerOp,
+    guards: Guards::ThisThread,
+};
+
 /// The lab's mean, in ticks per copy.
 fn ours(body: Body, tsc_hz: f64, seed: u64) -> f64 {
     let mut bench = Bench::new();
@@ -124,7 +132,6 @@ fn ours(body: Body, tsc_hz: f64, seed: u64) -> f64 {
         subjects: vec![bench.body(body)],
         compare: Vec::new(),
         control: Control::Split(0),
-        guards: Guards::ThisThread,
         notes: Vec::new(),
     };
     let runner = Runner {
@@ -140,9 +147,7 @@ fn ours(body: Body, tsc_hz: f64, seed: u64) -> f64 {
         target: 0.0,
         time: TIME,
     };
-    let measured = runner
-        .measure("run-to-run", &mut setup, Unit::TicksPerOp, budget)
-        .expect("bodies do not fail");
+    let measured = runner.measure(HEADING, &mut setup, budget).expect("bodies do not fail");
     stats::describe(&measured.columns[0].kept()).map_or(f64::NAN, |s| s.mean)
 }
 

@@ -80,24 +80,18 @@ fn options(args: &RunArgs) -> Options {
 }
 
 /// Sets up and measures one experiment: pinned throughout, or on every CPU.
-fn one(
-    definition: &'static Definition,
-    options: &Options,
-    place: &Place,
-    runner: &Runner,
-) -> Result<(Experiment, Measured)> {
-    let work = |mut setup: runner::Setup| {
-        let budget = Budget::of(options.mode, setup.guards);
-        let measured = runner.measure(definition.name, &mut setup, definition.unit, budget)?;
+fn one(definition: &Definition, options: &Options, place: &Place, runner: &Runner) -> Result<(Experiment, Measured)> {
+    let work = || {
+        let mut setup = (definition.setup)(options)?;
+        let budget = Budget::of(options.mode, definition.guards);
+        let measured = runner.measure(definition.heading(), &mut setup, budget)?;
         Ok((
             runner::conclude(definition.heading(), &setup, &measured, runner.seed)?,
             measured,
         ))
     };
-    // Set up pinned, because that sizes batches; what wants every CPU gets the mask back before it is measured.
-    let setup = place.pinned(|| (definition.setup)(options))?;
-    match setup.guards {
-        Guards::ThisThread => place.pinned(|| work(setup)),
-        Guards::WholeMachine => work(setup),
+    match definition.guards {
+        Guards::ThisThread => place.pinned(work),
+        Guards::WholeMachine => work(),
     }
 }

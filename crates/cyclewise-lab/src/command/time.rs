@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::experiment::time::{self, TimeOptions};
 use crate::export;
 use crate::record::Unit;
-use crate::runner::{self, Budget, Heading, Runner};
+use crate::runner::{self, Budget, Guards, Heading, Runner};
 use std::time::Duration;
 
 const HEADING: Heading<'static> = Heading {
@@ -17,6 +17,7 @@ const HEADING: Heading<'static> = Heading {
     question: "Which command is faster?",
     source: "the command line; the method of Mathieu Desnoyers's tables of August 2008 (make -j1, hackbench), interleaved",
     unit: Unit::Seconds,
+    guards: Guards::WholeMachine,
 };
 
 pub(super) fn time(args: &TimeArgs) -> Result<()> {
@@ -39,13 +40,14 @@ pub(super) fn time(args: &TimeArgs) -> Result<()> {
         seed: args.common.seed,
         progress: &reporter,
     };
-    let measured = runner.measure(HEADING.name, &mut setup, HEADING.unit, Budget::runs(args.runs as usize))?;
+    let measured = runner.measure(HEADING, &mut setup, Budget::runs(args.runs as usize))?;
     reporter.done();
     session.add(runner::conclude(HEADING, &setup, &measured, args.common.seed)?);
     let record = session.end(&[]);
     let mut table = export::table::record(&record);
-    if args.list_runs {
-        for e in &record.experiments {
+    for e in &record.experiments {
+        table.push_str(&export::table::t_tests(e));
+        if args.list_runs {
             table.push_str(&export::table::runs(e));
         }
     }

@@ -29,6 +29,7 @@ pub(super) static DEFINITION: Definition = Definition {
     question: "How long do groups of senders and receivers take, as processes and as threads?",
     source: "Mathieu Desnoyers, \"x86: alternatives: fix LOCK_PREFIX race with preemptible kernel and CPU hotplug\", August 2008, by hackbench",
     unit: Unit::Seconds,
+    guards: Guards::WholeMachine,
     published: PUBLISHED,
     setup,
 };
@@ -90,7 +91,6 @@ fn setup(options: &Options) -> Result<Setup> {
             Mode::Quick | Mode::Normal => Control::Repeat(0),
             Mode::Full => Control::Split(0), // seconds a sample
         },
-        guards: Guards::WholeMachine,
         notes,
     })
 }

@@ -3,13 +3,14 @@
 use super::{Definition, Options, Published};
 use crate::error::Result;
 use crate::record::Unit;
-use crate::runner::Setup;
+use crate::runner::{Guards, Setup};
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "lock-prefix",
     question: "What does a LOCK prefix cost when nobody contends, and is a DS prefix in its place as cheap as a NOP?",
     source: "Mathieu Desnoyers, \"x86: alternatives: fix LOCK_PREFIX race with preemptible kernel and CPU hotplug\", August 2008",
     unit: Unit::TicksPerOp,
+    guards: Guards::ThisThread,
     published: &PUBLISHED,
     setup,
 };
@@ -28,7 +29,7 @@ const COMPARE: [(&str, &str); 7] = [
 
 #[cfg(target_arch = "x86_64")]
 fn setup(_: &Options) -> Result<Setup> {
-    use crate::runner::{Bench, Control, Guards};
+    use crate::runner::{Bench, Control};
     let mut bench = Bench::new();
     let subjects: Vec<_> = crate::arch::lock_prefix::BODIES
         .into_iter()
@@ -37,7 +38,6 @@ fn setup(_: &Options) -> Result<Setup> {
     Ok(Setup {
         compare: super::pairs(&subjects, &COMPARE),
         control: Control::Repeat(super::index(&subjects, "lock-inc64").unwrap_or(0)),
-        guards: Guards::ThisThread,
         notes: vec![
             "empty is the loop itself (DEC and a taken branch), per iteration; the other rows are free of it, the source's are not".to_string(),
             "one word in this core's L1 all the time: nobody contends; xchg64 locks without a prefix".to_string(),

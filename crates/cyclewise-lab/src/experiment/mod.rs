@@ -12,7 +12,7 @@ pub use crate::runner::Mode;
 
 use crate::error::{Error, Result};
 use crate::record::Unit;
-use crate::runner::{Heading, Setup, Subject};
+use crate::runner::{Guards, Heading, Setup, Subject};
 
 /// What the command line asks of an experiment.
 #[derive(Clone, Debug, Default)]
@@ -54,6 +54,8 @@ pub struct Definition {
     pub source: &'static str,
     /// What its samples count.
     pub unit: Unit,
+    /// What spoils a sample: alone on one CPU, or on all of them.
+    pub guards: Guards,
     /// What the source published.
     pub published: &'static [Published],
     /// Makes it ready, or says why this machine cannot run it.
@@ -68,6 +70,7 @@ impl Definition {
             question: self.question,
             source: self.source,
             unit: self.unit,
+            guards: self.guards,
         }
     }
 }

@@ -13,6 +13,7 @@ pub(super) static DEFINITION: Definition = Definition {
     question: "What does entering the kernel cost, against a call into the vDSO and a call of a function?",
     source: "Jeremy Fitzhardinge, \"[PATCH 0/8] Implement per-processor data areas for i386\", August 2006, by lmbench's null syscall",
     unit: Unit::TicksPerOp,
+    guards: Guards::ThisThread,
     published: &PUBLISHED,
     setup,
 };
@@ -37,7 +38,6 @@ fn setup(_: &Options) -> Result<Setup> {
     Ok(Setup {
         compare: super::pairs(&subjects, &COMPARE),
         control: Control::Repeat(0),
-        guards: Guards::ThisThread,
         notes,
         subjects,
     })

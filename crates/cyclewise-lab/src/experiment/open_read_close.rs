@@ -36,6 +36,7 @@ pub(super) static DEFINITION: Definition = Definition {
     question: "How does opening, reading and closing one file scale with the processes that do it?",
     source: "Jan Glauber, Linus Torvalds, Jayachandran C. Nair and others, \"Disable lockref on arm64\", April to June 2019",
     unit: Unit::OpsPerSecond,
+    guards: Guards::WholeMachine,
     published: PUBLISHED,
     setup,
 };
@@ -125,7 +126,6 @@ fn setup(options: &Options) -> Result<Setup> {
             Mode::Quick | Mode::Normal => Control::Repeat(control),
             Mode::Full => Control::Split(control),
         },
-        guards: Guards::WholeMachine,
         notes,
     })
 }

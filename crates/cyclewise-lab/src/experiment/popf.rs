@@ -3,13 +3,14 @@
 use super::{Definition, Options, Published};
 use crate::error::Result;
 use crate::record::Unit;
-use crate::runner::Setup;
+use crate::runner::{Guards, Setup};
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "popf",
     question: "Is POPF slow even when the flags it restores do not change?",
     source: "Denys Vlasenko, \"RFC: Petition Intel/AMD to add POPF_IF insn\", August 2016",
     unit: Unit::TicksPerOp,
+    guards: Guards::ThisThread,
     published: &PUBLISHED,
     setup,
 };
@@ -24,7 +25,7 @@ const COMPARE: [(&str, &str); 4] = [
 
 #[cfg(target_arch = "x86_64")]
 fn setup(_: &Options) -> Result<Setup> {
-    use crate::runner::{Bench, Control, Guards};
+    use crate::runner::{Bench, Control};
     let mut bench = Bench::new();
     let subjects: Vec<_> = crate::arch::popf::BODIES
         .into_iter()
@@ -33,7 +34,6 @@ fn setup(_: &Options) -> Result<Setup> {
     Ok(Setup {
         compare: super::pairs(&subjects, &COMPARE),
         control: Control::Repeat(super::index(&subjects, "push-popf").unwrap_or(0)),
-        guards: Guards::ThisThread,
         notes: vec![
             "in user mode POPF leaves the interrupt flag alone; the kernel's cost when it does change is not seen here"
                 .to_string(),

@@ -14,6 +14,7 @@ pub(super) static DEFINITION: Definition = Definition {
     question: "What does each way of ordering a read of the time stamp counter cost?",
     source: "Andy Lutomirski and Ingo Molnar, \"x86-64: Optimize vread_tsc's barriers\", April 2011",
     unit: Unit::TicksPerOp,
+    guards: Guards::ThisThread,
     published: &PUBLISHED,
     setup,
 };
@@ -63,7 +64,6 @@ fn setup(_: &Options) -> Result<Setup> {
     Ok(Setup {
         compare: super::pairs(&subjects, &COMPARE),
         control: Control::Repeat(super::index(&subjects, BARE).unwrap_or(0)),
-        guards: Guards::ThisThread,
         notes,
         subjects,
     })

@@ -9,7 +9,7 @@ mod failure;
 pub use command::CommandSubject;
 
 use crate::error::{Error, Result};
-use crate::runner::{Control, Guards, Setup, Subject};
+use crate::runner::{Control, Setup, Subject};
 
 /// How commands are run.
 #[derive(Clone, Debug)]
@@ -56,7 +56,6 @@ pub fn setup(commands: &[String], opts: &TimeOptions) -> Result<Setup> {
         compare: (1..subjects.len()).map(|i| (i, 0)).collect(),
         subjects,
         control: Control::Split(0),
-        guards: Guards::WholeMachine,
         notes: notes(opts),
     })
 }

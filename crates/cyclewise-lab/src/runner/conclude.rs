@@ -3,7 +3,7 @@
 //! Verdicts wait for [`judge`], because Holm's correction is over all comparisons of a record.
 
 use super::measure::{Column, Measured};
-use super::{CORE_CYCLES, Control, INSTRUCTIONS, Setup};
+use super::{CORE_CYCLES, Control, Guards, INSTRUCTIONS, Setup};
 use crate::error::{Error, Result};
 use crate::record::{Comparison, Cycles, CyclesPerTick, Experiment, Metric, Record, Unit, Variant, Verdict};
 use crate::{record, stats};
@@ -23,6 +23,8 @@ pub struct Heading<'a> {
     pub source: &'a str,
     /// What its samples count.
     pub unit: Unit,
+    /// What spoils a sample.
+    pub guards: Guards,
 }
 
 /// Makes the record's experiment of what was measured. Comparisons have no verdict yet: see [`judge`].

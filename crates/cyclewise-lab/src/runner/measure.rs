@@ -11,7 +11,7 @@
 
 use super::guard::{Guard, Reason};
 use super::timer::Anchor;
-use super::{Bench, Budget, Control, Guards, Sample, Setup, Subject};
+use super::{Bench, Budget, Control, Guards, Heading, Sample, Setup, Subject};
 use crate::arch::entry;
 use crate::error::Result;
 use crate::record::Unit;
@@ -88,8 +88,9 @@ impl Runner<'_> {
     ///
     /// # Errors
     /// What a subject's `sample` gives.
-    pub fn measure(&self, name: &str, setup: &mut Setup, unit: Unit, budget: Budget) -> Result<Measured> {
-        let mut calibration = (setup.guards == Guards::ThisThread).then(|| Bench::new().body(entry::ADD_CHAIN));
+    pub fn measure(&self, heading: Heading<'_>, setup: &mut Setup, budget: Budget) -> Result<Measured> {
+        let ticks = heading.unit == Unit::TicksPerOp;
+        let mut calibration = (heading.guards == Guards::ThisThread).then(|| Bench::new().body(entry::ADD_CHAIN));
         let control = match setup.control {
             Control::Repeat(index) => Some(index),
             Control::Split(_) => None,
@@ -110,15 +111,15 @@ impl Runner<'_> {
             Some(chain) if which == usize::MAX => chain.sample(),
             _ => setup.subjects[which].sample(),
         };
-        if setup.guards == Guards::ThisThread {
+        if heading.guards == Guards::ThisThread {
             spin(WARM_UP);
             for &which in sampled.iter().cycle().take(WARM_UP_SAMPLES * sampled.len()) {
                 pick(setup, &mut calibration, which)?;
             }
         }
 
-        let mut guard = Guard::new(setup.guards, self.tsc_hz, self.cpus);
-        let pinned = (setup.guards == Guards::ThisThread).then_some(self.cpu);
+        let mut guard = Guard::new(heading.guards, self.tsc_hz, self.cpus);
+        let pinned = (heading.guards == Guards::ThisThread).then_some(self.cpu);
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed);
         let mut order: Vec<usize> = (0..sampled.len()).collect();
         let begun = Instant::now();
@@ -136,15 +137,12 @@ impl Runner<'_> {
                 columns.iter_mut().for_each(Column::reject_last);
             }
             rounds += 1;
-            if rounds % LOOK_EVERY == 0 || setup.guards == Guards::WholeMachine {
+            if rounds % LOOK_EVERY == 0 || heading.guards == Guards::WholeMachine {
                 let share =
                     (rounds as f64 / budget.most as f64).max(begun.elapsed().as_secs_f64() / budget.time.as_secs_f64());
-                self.progress.step(share.min(1.0), &format!("{name}: round {rounds}"));
-                if rounds >= budget.least
-                    && columns[..subjects]
-                        .iter()
-                        .all(|c| budget.is_precise(&c.kept(), unit == Unit::TicksPerOp))
-                {
+                self.progress
+                    .step(share.min(1.0), &format!("{}: round {rounds}", heading.name));
+                if rounds >= budget.least && columns[..subjects].iter().all(|c| budget.is_precise(&c.kept(), ticks)) {
                     break;
                 }
             }
@@ -154,7 +152,7 @@ impl Runner<'_> {
         let again = control.and_then(|_| columns.pop());
         let imprecise = columns
             .iter()
-            .map(|c| (c.name.clone(), Budget::precision(&c.kept(), unit == Unit::TicksPerOp)))
+            .map(|c| (c.name.clone(), Budget::precision(&c.kept(), ticks)))
             .filter(|(_, precision)| budget.target > 0.0 && precision.is_none_or(|p| p > budget.target))
             .collect();
         Ok(Measured {

@@ -64,8 +64,6 @@ pub struct Setup {
     pub compare: Vec<(usize, usize)>,
     /// The A/A control.
     pub control: Control,
-    /// What spoils a sample.
-    pub guards: Guards,
     /// What a reader should know: what could not be run and why.
     pub notes: Vec<String>,
 }

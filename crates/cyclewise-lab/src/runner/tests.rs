@@ -42,12 +42,11 @@ fn subject(name: &'static str, log: &Log, value: impl FnMut() -> Result<f64> + '
     })
 }
 
-fn setup(subjects: Vec<Box<dyn Subject>>, guards: Guards) -> Setup {
+fn setup(subjects: Vec<Box<dyn Subject>>) -> Setup {
     Setup {
         subjects,
         compare: vec![(0, 1)],
         control: Control::Repeat(1),
-        guards,
         notes: Vec::new(),
     }
 }
@@ -57,6 +56,7 @@ const HEADING: Heading<'static> = Heading {
     question: "Which?",
     source: "a test",
     unit: Unit::Seconds,
+    guards: Guards::WholeMachine,
 };
 
 fn budget(least: usize, most: usize, target: f64) -> Budget {
@@ -68,7 +68,7 @@ fn budget(least: usize, most: usize, target: f64) -> Budget {
     }
 }
 
-fn measure(setup: &mut Setup, seed: u64, budget: Budget) -> Result<Measured> {
+fn measure(guards: Guards, setup: &mut Setup, seed: u64, budget: Budget) -> Result<Measured> {
     let tsc_hz = tick_rate(Duration::from_millis(20));
     let runner = Runner {
         cpu: 0,
@@ -77,7 +77,7 @@ fn measure(setup: &mut Setup, seed: u64, budget: Budget) -> Result<Measured> {
         seed,
         progress: &Silent,
     };
-    runner.measure("test", setup, Unit::Seconds, budget)
+    runner.measure(Heading { guards, ..HEADING }, setup, budget)
 }
 
 fn judged(setup: &Setup, measured: &Measured) -> Result<crate::record::Experiment> {
@@ -98,10 +98,7 @@ fn judged(setup: &Setup, measured: &Measured) -> Result<crate::record::Experimen
 }
 
 fn constant_pair(log: &Log) -> Setup {
-    setup(
-        vec![subject("a", log, || Ok(1.0)), subject("b", log, || Ok(2.0))],
-        Guards::WholeMachine,
-    )
+    setup(vec![subject("a", log, || Ok(1.0)), subject("b", log, || Ok(2.0))])
 }
 
 #[test]
@@ -109,7 +106,13 @@ fn every_round_asks_every_column_once_in_seeded_random_order() {
     let orders: Vec<Vec<&str>> = [7, 7, 8]
         .map(|seed| {
             let log = Log::default();
-            measure(&mut constant_pair(&log), seed, budget(40, 40, 0.0)).unwrap();
+            measure(
+                Guards::WholeMachine,
+                &mut constant_pair(&log),
+                seed,
+                budget(40, 40, 0.0),
+            )
+            .unwrap();
             log.take()
         })
         .to_vec();
@@ -133,7 +136,7 @@ fn every_round_asks_every_column_once_in_seeded_random_order() {
 #[test]
 fn it_stops_when_every_variant_is_precise_and_not_before() {
     let log = Log::default();
-    let measured = measure(&mut constant_pair(&log), 1, budget(10, 500, 0.01)).unwrap();
+    let measured = measure(Guards::WholeMachine, &mut constant_pair(&log), 1, budget(10, 500, 0.01)).unwrap();
     assert_eq!(measured.columns[0].rounds.len(), 10);
     assert!(measured.imprecise.is_empty());
 }
@@ -146,11 +149,8 @@ fn what_did_not_get_precise_is_named() {
         flip.set(!flip.get());
         Ok(if flip.get() { 1.0 } else { 3.0 })
     };
-    let mut setup = setup(
-        vec![subject("noisy", &log, noisy), subject("calm", &log, || Ok(2.0))],
-        Guards::WholeMachine,
-    );
-    let measured = measure(&mut setup, 1, budget(10, 20, 0.01)).unwrap();
+    let mut setup = setup(vec![subject("noisy", &log, noisy), subject("calm", &log, || Ok(2.0))]);
+    let measured = measure(Guards::WholeMachine, &mut setup, 1, budget(10, 20, 0.01)).unwrap();
     assert_eq!(measured.columns[0].rounds.len(), 20);
     let notes = judged(&setup, &measured).unwrap().notes.join("; ");
     assert!(
@@ -163,11 +163,13 @@ fn what_did_not_get_precise_is_named() {
 fn a_subject_that_fails_ends_the_run() {
     let log = Log::default();
     let fails = || Err(Error::check("boom"));
-    let mut setup = setup(
-        vec![subject("a", &log, fails), subject("b", &log, || Ok(1.0))],
-        Guards::WholeMachine,
+    let mut setup = setup(vec![subject("a", &log, fails), subject("b", &log, || Ok(1.0))]);
+    assert_eq!(
+        measure(Guards::WholeMachine, &mut setup, 1, budget(2, 2, 0.0))
+            .unwrap_err()
+            .message,
+        "boom"
     );
-    assert_eq!(measure(&mut setup, 1, budget(2, 2, 0.0)).unwrap_err().message, "boom");
 }
 
 #[test]
@@ -177,11 +179,11 @@ fn samples_taken_off_the_cpu_are_thrown_away_and_counted() {
         std::thread::sleep(Duration::from_millis(1));
         Ok(1.0)
     };
-    let mut sleepy = setup(
-        vec![subject("sleeps", &log, sleeps), subject("computes", &log, || Ok(1.0))],
-        Guards::ThisThread,
-    );
-    let measured = measure(&mut sleepy, 1, budget(10, 10, 0.0)).unwrap();
+    let mut sleepy = setup(vec![
+        subject("sleeps", &log, sleeps),
+        subject("computes", &log, || Ok(1.0)),
+    ]);
+    let measured = measure(Guards::ThisThread, &mut sleepy, 1, budget(10, 10, 0.0)).unwrap();
     assert_eq!(measured.columns[0].rejected.values().sum::<usize>(), 10);
     assert!(
         measured.columns[0].rejected.contains_key(&Reason::Preempted),

@@ -112,7 +112,6 @@ fn compare(runner: &Runner<'_>, seed: u64, bodies: [Body; 2], time: Duration) ->
         subjects: bodies.into_iter().map(|b| bench.body(b)).collect(),
         compare: vec![(0, 1)],
         control: Control::Repeat(1),
-        guards: Guards::ThisThread,
         notes: Vec::new(),
     };
     let heading = Heading {
@@ -120,6 +119,7 @@ fn compare(runner: &Runner<'_>, seed: u64, bodies: [Body; 2], time: Duration) ->
         question: "",
         source: "",
         unit: Unit::TicksPerOp,
+        guards: Guards::ThisThread,
     };
     let budget = Budget {
         least: 100,
@@ -128,7 +128,7 @@ fn compare(runner: &Runner<'_>, seed: u64, bodies: [Body; 2], time: Duration) ->
         time,
     };
     let seeded = Runner { seed, ..*runner };
-    let measured = seeded.measure(heading.name, &mut setup, heading.unit, budget)?;
+    let measured = seeded.measure(heading, &mut setup, budget)?;
     let mut record = alone(runner::conclude(heading, &setup, &measured, seed)?);
     runner::judge(&mut record);
     Ok(record.experiments.remove(0).comparisons.remove(0))

@@ -1,0 +1,79 @@
+//! Records held against each other.
+
+use super::super::number::{figure, interval, p_value, percent};
+use super::grid::{BOLD, DIM, YELLOW, coloured, table};
+use crate::record::compare::{CompareExperiment, CompareReport};
+use comfy_table::Table;
+use std::fmt::Write;
+
+/// Records held against each other.
+pub fn comparison(report: &CompareReport) -> String {
+    let mut out = String::new();
+    for (i, r) in report.records.iter().enumerate() {
+        let role = if i == 0 { "base" } else { "other" };
+        let _ = writeln!(
+            out,
+            "{BOLD}{role}{BOLD:#} {} ({}, {}, Linux {})",
+            r.label, r.created, r.machine.cpu_model, r.machine.kernel
+        );
+    }
+    for w in &report.warnings {
+        let _ = writeln!(out, "{YELLOW}warning:{YELLOW:#} {w}");
+    }
+    for e in &report.experiments {
+        let floor = e.floor.map_or("no noise floor, so no verdict".to_string(), |f| {
+            format!("noise floor {}", percent(f))
+        });
+        let _ = writeln!(
+            out,
+            "\n{BOLD}{}{BOLD:#}  {}\n{}, {floor}\n{}",
+            e.name,
+            e.question,
+            e.unit.as_str(),
+            compared(report, e)
+        );
+        for note in &e.notes {
+            let _ = writeln!(out, "{DIM}note:{DIM:#} {note}");
+        }
+    }
+    out
+}
+
+fn compared(report: &CompareReport, e: &CompareExperiment) -> Table {
+    let rows = e.rows.iter().map(|r| {
+        let half = |ci: [f64; 2]| (ci[1] - ci[0]) / 2.0;
+        vec![
+            r.variant.clone(),
+            report
+                .records
+                .get(r.other)
+                .map_or_else(String::new, |h| h.label.clone()),
+            coloured(r.verdict),
+            figure(r.base_stats.mean, half(r.base_stats.ci95)),
+            figure(r.other_stats.mean, half(r.other_stats.ci95)),
+            figure(r.ratio, half(r.ratio_ci95)),
+            interval(r.ratio_ci95),
+            figure(r.difference, half(r.ci95)),
+            interval(r.ci95),
+            p_value(r.p),
+            p_value(r.p_holm),
+        ]
+    });
+    table(
+        &[
+            "variant",
+            "in",
+            "verdict",
+            "base",
+            "other",
+            "ratio",
+            "95 %",
+            "difference",
+            "95 %",
+            "p",
+            "p (Holm)",
+        ],
+        rows,
+        3,
+    )
+}

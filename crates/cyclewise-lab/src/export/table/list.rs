@@ -1,0 +1,36 @@
+//! Lists: the experiments there are, the promises that were checked.
+
+use super::grid::{BOLD, DIM, green, red, table};
+use crate::experiment::Definition;
+use crate::verify::Verification;
+use std::fmt::Write;
+
+/// The list of experiments.
+pub fn experiments(all: &[&Definition]) -> String {
+    let mut out = String::new();
+    for d in all {
+        let _ = writeln!(
+            out,
+            "{BOLD}{}{BOLD:#}  {}\n    {DIM}{} ({}){DIM:#}",
+            d.name,
+            d.question,
+            d.source,
+            d.unit.as_str()
+        );
+    }
+    out
+}
+
+/// Promises, and whether they hold.
+pub fn verification(v: &Verification) -> String {
+    let rows = v.checks.iter().map(|c| {
+        let (style, word) = if c.holds { (green(), "holds") } else { (red(), "BROKEN") };
+        vec![
+            c.name.to_string(),
+            format!("{style}{word}{style:#}"),
+            c.seen.clone(),
+            c.promise.to_string(),
+        ]
+    });
+    format!("{}\n", table(&["check", "", "seen", "promise"], rows, 4))
+}
