@@ -19,5 +19,6 @@ pub mod protect;
 pub mod rseq;
 pub mod shared;
 pub mod spawn;
+pub mod thread;
 pub mod usage;
 pub mod vdso;

@@ -11,16 +11,17 @@ use super::plan::{Fault, Outcome, Plan};
 use super::protocol::{Gate, MESSAGE, receive, send};
 use crate::error::{Error, Result};
 use crate::sys::channel::{Pair, set_nonblocking};
+use crate::sys::thread::{Crew as Tasks, crew as with_tasks};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::sync::{Mutex, mpsc};
-use std::thread::{Builder, Scope, ScopedJoinHandle, scope, sleep};
+use std::thread::{Builder, scope, sleep};
 use std::time::{Duration, Instant};
 
-/// Bytes of a thread's stack. rt-tests asks for the least there is; only the pages touched cost anything.
-const STACK: usize = 64 * 1024;
+/// Bytes of a thread's stack. rt-tests asks for the least there is, 16 KiB; our frames fit that too, but not by much.
+const STACK: usize = 32 * 1024;
 
 /// A group's channels: receiver n reads `reads[n]`, every sender writes to all of `writes`.
 struct Group {
@@ -63,7 +64,7 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome> {
         abort: AtomicBool::new(false),
         first_failure: Mutex::new(None),
     };
-    let elapsed = scope(|s| crew.drive(s));
+    let elapsed = with_tasks(STACK, |tasks| crew.drive(tasks));
     let failure = crew.first_failure.into_inner().unwrap_or_else(|e| e.into_inner());
     match (failure, elapsed) {
         (None, Ok(elapsed)) => Ok(Outcome {
@@ -82,41 +83,52 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome> {
     }
 }
 
+/// Counts a task out, even one that panics.
+struct Leaving<'a>(&'a AtomicU32);
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, SeqCst);
+    }
+}
+
 impl Crew<'_> {
-    fn drive<'s>(&'s self, s: &'s Scope<'s, '_>) -> io::Result<Duration> {
-        let mut handles = Vec::with_capacity(self.plan.tasks() as usize);
-        let (done, watch) = mpsc::channel::<()>();
+    fn drive<'w>(&'w self, tasks: &mut Tasks<'w>) -> io::Result<Duration> {
         let started = self
-            .start(s, &mut handles)
-            .and_then(|()| Builder::new().spawn_scoped(s, move || self.guard(&watch)).map(drop))
+            .start(tasks)
             .and_then(|()| self.gate.gather(self.plan.tasks(), || self.still_well()));
         if let Err(e) = started {
             self.abort.store(true, SeqCst);
             self.gate.open()?; // they look at `abort` when they wake
             return Err(e);
         }
-        let start = Instant::now();
-        self.gate.open()?;
-        for handle in handles {
-            // A panic is a failure recorded by nobody else.
-            if handle.join().is_err() {
+        let (done, watch) = mpsc::channel::<()>();
+        scope(|s| {
+            Builder::new()
+                .spawn_scoped(s, move || self.guard(&watch))
+                .inspect_err(|_| {
+                    self.abort.store(true, SeqCst);
+                    // The error that follows is the one to report.
+                    let _ = self.gate.open();
+                })?;
+            let start = Instant::now();
+            self.gate.open()?;
+            let panicked = tasks.join_all();
+            let elapsed = start.elapsed();
+            drop(done); // ends the watchdog
+            if panicked > 0 {
                 self.fail("a task panicked".to_string());
             }
-        }
-        let elapsed = start.elapsed();
-        drop(done); // ends the watchdog
-        Ok(elapsed)
+            Ok(elapsed)
+        })
     }
 
-    fn start<'s>(&'s self, s: &'s Scope<'s, '_>, handles: &mut Vec<ScopedJoinHandle<'s, ()>>) -> io::Result<()> {
-        let mut spawn = |work: Box<dyn FnOnce() + Send + 's>| -> io::Result<()> {
+    fn start<'w>(&'w self, tasks: &mut Tasks<'w>) -> io::Result<()> {
+        let mut spawn = |work: Box<dyn Fn() + Send + Sync + 'w>| -> io::Result<()> {
             self.running.fetch_add(1, SeqCst);
-            let spawned = Builder::new().stack_size(STACK).spawn_scoped(s, work);
-            if spawned.is_err() {
+            tasks.spawn(work).inspect_err(|_| {
                 self.running.fetch_sub(1, SeqCst);
-            }
-            handles.push(spawned?);
-            Ok(())
+            })
         };
         for (g, group) in self.groups.iter().enumerate() {
             for (i, read) in group.reads.iter().enumerate() {
@@ -130,6 +142,7 @@ impl Crew<'_> {
     }
 
     fn receiver(&self, input: &File, first: bool) {
+        let _leaving = Leaving(&self.running);
         let messages = match self.plan.fault {
             Some(Fault::ReceiverStops(after)) if first => after,
             Some(Fault::ReceiverSleeps) if first => {
@@ -153,6 +166,7 @@ impl Crew<'_> {
     }
 
     fn sender(&self, outs: &[File], first: bool) {
+        let _leaving = Leaving(&self.running);
         let stops = first && self.plan.fault == Some(Fault::SenderStops);
         let loops = if stops { 0 } else { self.plan.loops() };
         let outcome = self.pass().and_then(|()| send(outs, loops));
@@ -170,7 +184,7 @@ impl Crew<'_> {
         }
     }
 
-    /// The last thing a task does (Invariant 1).
+    /// What a task does before it leaves (Invariant 1).
     fn end(&self, outcome: io::Result<()>) {
         if let Err(e) = outcome {
             let what = match e.kind() {
@@ -181,7 +195,6 @@ impl Crew<'_> {
                 self.release(1); // all but this one
             }
         }
-        self.running.fetch_sub(1, SeqCst);
     }
 
     /// Records a failure; says whether it is the first, which is the cause of the others.
@@ -201,7 +214,7 @@ impl Crew<'_> {
             let _ = set_nonblocking(read);
             let _ = set_nonblocking(write);
         }
-        let mut junk = [0; 64 * MESSAGE];
+        let mut junk = vec![0; 64 * MESSAGE]; // not on these small stacks
         while self.running.load(SeqCst) > left {
             // Readers first, with time to take what they are fed before it is drained for the writers.
             for (_, mut write) in channels() {
