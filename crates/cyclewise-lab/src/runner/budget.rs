@@ -22,11 +22,11 @@ pub enum Mode {
 /// Bounds of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Budget {
-    /// Rounds that are run whatever the precision; time alone cuts them.
+    /// Samples that every variant must keep; time alone cuts them.
     pub least: usize,
     /// Rounds after which it ends whatever the precision.
     pub most: usize,
-    /// Half-width of each variant's 95 % interval to reach, as a share of its mean.
+    /// Half-width of each variant's 95 % interval to reach, as a share of its mean; infinite where only `least` counts.
     pub target: f64,
     /// Time after which no further round begins.
     pub time: Duration,
@@ -55,21 +55,26 @@ impl Budget {
             (Guards::WholeMachine, Mode::Quick) => budget(6, 60, 0.01, 7),
             (Guards::WholeMachine, Mode::Normal) => budget(10, 60, 0.005, 40),
             // The source's own parameters take as long as they take; twenty runs, as in seed 000's last table.
-            (Guards::WholeMachine, Mode::Full) => budget(20, 20, 0.0, 24 * 3600),
+            (Guards::WholeMachine, Mode::Full) => budget(20, 40, f64::INFINITY, 24 * 3600),
         }
     }
 
-    /// Exactly `n` rounds, however long they take.
+    /// `n` kept samples of each, however long they take; at most as many again for those thrown away.
     pub fn runs(n: usize) -> Self {
         Self {
             least: n,
-            most: n,
-            target: 0.0,
+            most: 2 * n,
+            target: f64::INFINITY,
             time: Duration::MAX,
         }
     }
 
     /// Whether the variant with these samples needs no more. `ticks`: the unit is ticks per operation.
+    pub fn is_met(&self, samples: &[f64], ticks: bool) -> bool {
+        samples.len() >= self.least && (self.target.is_infinite() || self.is_precise(samples, ticks))
+    }
+
+    /// Whether the target precision is reached.
     pub fn is_precise(&self, samples: &[f64], ticks: bool) -> bool {
         Self::precision(samples, ticks).is_some_and(|p| p <= self.target)
     }
@@ -106,6 +111,15 @@ mod tests {
 
     #[test]
     fn identical_samples_are_precise() {
-        assert!(Budget::of(Mode::Quick, Guards::ThisThread).is_precise(&[2.0; 8], true));
+        let budget = Budget::of(Mode::Quick, Guards::ThisThread);
+        assert!(budget.is_precise(&[2.0; 8], true));
+        assert!(!budget.is_met(&[2.0; 8], true), "but too few");
+        assert!(budget.is_met(&[2.0; 100], true));
+    }
+
+    #[test]
+    fn a_number_of_runs_is_met_by_count_alone() {
+        assert!(!Budget::runs(3).is_met(&[1.0, 9.0], false));
+        assert!(Budget::runs(3).is_met(&[1.0, 9.0, 5.0], false));
     }
 }

@@ -228,8 +228,9 @@ fn precision_note(measured: &Measured) -> Option<String> {
         None => format!("{name} too few samples"),
     });
     Some(format!(
-        "target precision ±{:.2} % not reached in the time allowed: {}",
+        "target precision ±{:.2} % not reached in {} rounds: {}",
         100.0 * measured.target,
+        measured.columns.first().map_or(0, |c| c.rounds.len()),
         each.collect::<Vec<_>>().join(", ")
     ))
 }

@@ -142,7 +142,7 @@ impl Runner<'_> {
                     (rounds as f64 / budget.most as f64).max(begun.elapsed().as_secs_f64() / budget.time.as_secs_f64());
                 self.progress
                     .step(share.min(1.0), &format!("{}: round {rounds}", heading.name));
-                if rounds >= budget.least && columns[..subjects].iter().all(|c| budget.is_precise(&c.kept(), ticks)) {
+                if columns[..subjects].iter().all(|c| budget.is_met(&c.kept(), ticks)) {
                     break;
                 }
             }
@@ -153,7 +153,7 @@ impl Runner<'_> {
         let imprecise = columns
             .iter()
             .map(|c| (c.name.clone(), Budget::precision(&c.kept(), ticks)))
-            .filter(|(_, precision)| budget.target > 0.0 && precision.is_none_or(|p| p > budget.target))
+            .filter(|(_, precision)| budget.target.is_finite() && precision.is_none_or(|p| p > budget.target))
             .collect();
         Ok(Measured {
             columns,

@@ -1,0 +1,302 @@
+//! The command's contract with scripts: exit status, what goes to which stream, what each document holds.
+
+use cyclewise_lab::record::{self, Record, Verdict};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn cyclewise(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_cyclewise"))
+        .args(args)
+        .output()
+        .unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// The status and the one line that says why.
+fn refused(args: &[&str]) -> (i32, String) {
+    let output = cyclewise(args);
+    assert!(
+        output.stdout.is_empty(),
+        "{args:?} printed results: {}",
+        stdout(&output)
+    );
+    let text = stderr(&output);
+    let line = text
+        .lines()
+        .find(|l| l.starts_with("cyclewise:") || l.starts_with("error:"));
+    (
+        output.status.code().unwrap(),
+        line.unwrap_or_else(|| panic!("{args:?}: {text}")).to_string(),
+    )
+}
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn with(&self, name: &str, text: &str) -> String {
+        std::fs::write(self.path(name), text).unwrap();
+        text_of(&self.path(name))
+    }
+}
+
+fn text_of(path: &Path) -> String {
+    path.display().to_string()
+}
+
+/// A real record, measured once for all the tests that need one.
+fn measured() -> &'static str {
+    static RECORD: std::sync::OnceLock<String> = std::sync::OnceLock::new();
+    RECORD.get_or_init(|| {
+        let output = cyclewise(&["run", "null-syscall", "--quick", "--json", "-"]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        stdout(&output)
+    })
+}
+
+#[test]
+fn with_json_on_stdout_the_record_is_alone_there_and_whole() {
+    let record: Record = record::from_str("stdout", measured()).unwrap();
+    assert_eq!(record.experiments.len(), 1);
+    let e = &record.experiments[0];
+    assert_eq!(e.name, "null-syscall");
+    let getppid = e.variants.iter().find(|v| v.name == "getppid").unwrap();
+    let call = e.variants.iter().find(|v| v.name == "function-call").unwrap();
+    assert!(getppid.n >= 2 && getppid.mean > call.mean && call.mean > 0.0);
+    assert!(getppid.code_bytes.is_some_and(|b| b > 0));
+    let control = e.control.as_ref().unwrap();
+    assert_eq!(control.of, "getppid");
+    assert!(control.floor > 0.0 && !control.samples.is_empty());
+    let entry = e
+        .comparisons
+        .iter()
+        .find(|c| c.a == "getppid" && c.b == "function-call")
+        .unwrap();
+    // A hundred times is told on any machine, unless it lost a fifth of its samples, which it must say.
+    assert!(
+        entry.verdict == Verdict::Slower || e.notes.iter().any(|n| n.contains("too noisy")),
+        "{:?}",
+        e.notes
+    );
+    assert!(record.machine.tsc_hz > 1e6 && record.machine.cpus > 0 && record.machine.pinned_cpu.is_some());
+    let rate = record.machine.core_cycles_per_tick.unwrap();
+    assert!(rate.value > 0.0 && rate.ci95[0] <= rate.value && rate.value <= rate.ci95[1] && !rate.why.is_empty());
+}
+
+#[test]
+fn the_documents_go_where_they_are_told() {
+    let folder = Folder::new();
+    let names = ["r.json", "r.csv", "b.json", "r.html"].map(|n| text_of(&folder.path(n)));
+    let output = cyclewise(&[
+        "run",
+        "null-syscall",
+        "--quick",
+        "--seed",
+        "7",
+        "--json",
+        &names[0],
+        "--csv",
+        &names[1],
+        "--bmf",
+        &names[2],
+        "--html",
+        &names[3],
+    ]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let table = stdout(&output);
+    assert!(
+        table.contains("getppid") && table.contains("noise floor") && !table.contains('\x1b'),
+        "{table}"
+    );
+
+    let record = record::load(&folder.path("r.json")).unwrap();
+    assert_eq!(record.seed, 7);
+    let csv = std::fs::read_to_string(&names[1]).unwrap();
+    let header = "experiment,variant,unit,n,rejected,mean,sd,median,min,ci95_low,ci95_high,code_bytes,core_cycles,instructions,cycles_source";
+    assert_eq!(csv.lines().next(), Some(header));
+    assert!(csv.lines().any(|l| l.starts_with("null-syscall,getppid,tick/op,")));
+    let bmf: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&names[2]).unwrap()).unwrap();
+    let latency = &bmf["null-syscall/getppid"]["latency"];
+    let nanos = record.experiments[0].variants[0].mean * 1e9 / record.machine.tsc_hz;
+    assert!((latency["value"].as_f64().unwrap() / nanos - 1.0).abs() < 1e-9);
+    assert!(latency["lower_value"].as_f64() <= latency["value"].as_f64());
+    let html = std::fs::read_to_string(&names[3]).unwrap();
+    assert!(html.contains("<svg") && html.contains("getppid"));
+}
+
+#[test]
+fn without_named_outputs_run_writes_its_report_and_record_here() {
+    let folder = Folder::new();
+    let output = Command::new(env!("CARGO_BIN_EXE_cyclewise"))
+        .args(["run", "null-syscall", "--quick"])
+        .current_dir(folder.0.path())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    record::load(&folder.path("cyclewise-record.json")).unwrap();
+    assert!(folder.path("cyclewise-report.html").is_file());
+    assert!(stderr(&output).contains("wrote cyclewise-report.html"));
+}
+
+#[test]
+fn wrong_use_is_two_and_says_what_to_do() {
+    for (args, says) in [
+        (&["run", "lock-prefx"][..], "lock-prefix"),
+        (&["run", "--quick", "--full"], "cannot be used with"),
+        (&["run", "null-syscall", "--cpu", "4095"], "affinity mask allows"),
+        (&["run", "null-syscall", "--json", "-", "--csv", "-"], "all want stdout"),
+        (
+            &["run", "null-syscall", "--html", "no/such/folder/x.html"],
+            "does not exist",
+        ),
+        (&["run", "null-syscall", "--json", "/"], "is a folder"),
+        (&["run", "hackbench", "--groups", "0"], "0 is not in"),
+        (&["time"], "required"),
+        (&["time", "-n", "1", "true"], "1 is not in"),
+        (&["time", "-n", "2", ""], "empty"),
+        (&["compare", "one.json"], "2 values"),
+        (&["verify", "gravity"], "gravity"),
+        (&["conquer"], "conquer"),
+    ] {
+        let (status, line) = refused(args);
+        assert_eq!(status, 2, "{args:?}: {line}");
+        assert!(
+            line.contains(says) || stderr(&cyclewise(args)).contains(says),
+            "{args:?}: {line}"
+        );
+    }
+}
+
+#[test]
+fn an_open_read_close_count_of_zero_is_refused() {
+    let (status, line) = refused(&["run", "open-read-close", "--quick", "--threads", "0", "--json", "-"]);
+    assert_eq!(status, 2, "{line}");
+}
+
+#[test]
+fn a_record_that_is_not_one_is_wrong_use() {
+    let folder = Folder::new();
+    let good = folder.with("good.json", measured());
+    for (name, text, says) in [
+        ("truncated.json", &measured()[..measured().len() / 2], "truncated"),
+        ("foreign.json", r#"{"hello": 1}"#, "not a cyclewise record"),
+        ("newer.json", r#"{"schema": "cyclewise.record/9"}"#, "newer cyclewise"),
+        ("text.json", "hello", "not a JSON object"),
+    ] {
+        let bad = folder.with(name, text);
+        let page = text_of(&folder.path("x.html"));
+        for args in [&["compare", &good, &bad][..], &["report", &bad, "--html", &page]] {
+            let (status, line) = refused(args);
+            assert_eq!(status, 2, "{line}");
+            assert!(line.contains(name) && line.contains(says), "{line}");
+        }
+    }
+    let (status, line) = refused(&["compare", &good, &text_of(&folder.path("absent.json"))]);
+    assert!(status == 2 && line.contains("absent.json"), "{line}");
+}
+
+#[test]
+fn a_record_compared_with_itself_is_indistinguishable() {
+    let folder = Folder::new();
+    let record = folder.with("r.json", measured());
+    let page = text_of(&folder.path("c.html"));
+    let output = cyclewise(&["compare", &record, &record, "--json", "-", "--html", &page]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let report: record::compare::CompareReport = serde_json::from_str(&stdout(&output)).unwrap();
+    assert!(
+        report.experiments[0]
+            .rows
+            .iter()
+            .all(|r| r.verdict == Verdict::Indistinguishable)
+    );
+    assert!(std::fs::read_to_string(page).unwrap().contains("<svg"));
+    let table = stdout(&cyclewise(&["compare", &record, &record]));
+    assert!(
+        table.contains("indistinguishable") && !table.contains("slower"),
+        "{table}"
+    );
+}
+
+#[test]
+fn report_makes_one_page_of_many_records() {
+    let folder = Folder::new();
+    let record = folder.with("r.json", measured());
+    let page = text_of(&folder.path("p.html"));
+    assert_eq!(
+        cyclewise(&["report", &record, &record, "--html", &page]).status.code(),
+        Some(0)
+    );
+    assert!(std::fs::read_to_string(page).unwrap().matches("<svg").count() >= 2);
+}
+
+#[test]
+fn list_names_every_experiment_of_the_contract() {
+    let text = stdout(&cyclewise(&["list"]));
+    let json: serde_json::Value = serde_json::from_str(&stdout(&cyclewise(&["list", "--json"]))).unwrap();
+    let names: Vec<&str> = json
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|e| e["name"].as_str().unwrap())
+        .collect();
+    for name in [
+        "lock-prefix",
+        "popf",
+        "rdtsc",
+        "null-syscall",
+        "hackbench",
+        "open-read-close",
+    ] {
+        assert!(names.contains(&name) && text.contains(name), "{name}");
+    }
+}
+
+#[test]
+fn doctor_gives_evidence_for_every_line() {
+    let json: serde_json::Value = serde_json::from_str(&stdout(&cyclewise(&["doctor", "--json"]))).unwrap();
+    let lines = json["lines"].as_array().unwrap();
+    assert!(lines.len() > 20);
+    assert!(lines.iter().all(|l| !l["evidence"].as_str().unwrap().is_empty()));
+    assert!(stdout(&cyclewise(&["doctor"])).contains("tsc-invariant"));
+}
+
+#[test]
+fn verify_lab_reports_each_promise() {
+    let folder = Folder::new();
+    let path = text_of(&folder.path("v.json"));
+    let output = cyclewise(&["verify", "lab", "--seconds", "1", "--json", &path]);
+    let json: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let checks = json["checks"].as_array().unwrap();
+    let names: Vec<&str> = checks.iter().map(|c| c["name"].as_str().unwrap()).collect();
+    assert_eq!(
+        names,
+        ["one-percent-is-found", "a-a-p-is-honest", "a-a-is-indistinguishable"]
+    );
+    // Whether they hold is this machine's affair; that the status says the same is ours.
+    let holds = checks.iter().all(|c| c["holds"].as_bool().unwrap());
+    assert_eq!(output.status.code(), Some(i32::from(!holds)), "{}", stderr(&output));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_panic() {
+    let program = env!("CARGO_BIN_EXE_cyclewise");
+    let output = Command::new("sh")
+        .args(["-c", &format!("'{program}' doctor | head -n 1")])
+        .output()
+        .unwrap();
+    assert!(!stderr(&output).contains("panic"), "{}", stderr(&output));
+}

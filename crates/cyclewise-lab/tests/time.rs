@@ -1,0 +1,109 @@
+//! `cyclewise time`: whole commands, interleaved, with the kernel's accounts; and what happens when one fails.
+
+use cyclewise_lab::record::{self, Record};
+use std::process::{Command, Output};
+
+fn time(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_cyclewise"))
+        .arg("time")
+        .args(args)
+        .output()
+        .unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+fn record(args: &[&str]) -> Record {
+    let output = time(args);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    record::from_str("stdout", &text(&output.stdout)).unwrap()
+}
+
+#[test]
+fn a_sleep_takes_its_time_and_no_cpu() {
+    let r = record(&["-n", "4", "--json", "-", "sleep 0.05", "true"]);
+    let e = &r.experiments[0];
+    assert_eq!((e.name.as_str(), e.variants.len()), ("time", 2));
+    assert!(e.variants.iter().all(|v| v.n >= 4));
+    let sleep = &e.variants[0];
+    assert!(sleep.min >= 0.05, "{}", sleep.min);
+    for metric in ["user", "sys", "max-rss", "voluntary-switches", "involuntary-switches"] {
+        assert_eq!(sleep.metrics[metric].samples.len(), sleep.n, "{metric}");
+    }
+    assert!(sleep.metrics["user"].mean < 0.04 && sleep.metrics["voluntary-switches"].mean >= 1.0);
+    assert_eq!(
+        (e.comparisons[0].a.as_str(), e.comparisons[0].b.as_str()),
+        ("true", "sleep 0.05")
+    );
+}
+
+#[test]
+fn commands_are_interleaved_and_prepared_each_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let say = |word: &str| format!("echo {word} >> '{}'", log.display());
+    let (a, b, prepare) = (say("a"), say("b"), say("prepare"));
+    record(&["-n", "8", "--seed", "3", "--json", "-", "--prepare", &prepare, &a, &b]);
+    let log = std::fs::read_to_string(log).unwrap();
+    let words: Vec<&str> = log.lines().collect();
+    assert!(words.len() >= 32);
+    assert!(
+        words.chunks(2).all(|pair| pair[0] == "prepare" && pair[1] != "prepare"),
+        "{words:?}"
+    );
+    let order: Vec<&str> = words.chunks(2).map(|pair| pair[1]).collect();
+    assert!(
+        order
+            .chunks(2)
+            .all(|round| round.contains(&"a") && round.contains(&"b")),
+        "{order:?}"
+    );
+    assert!(
+        order.chunks(2).any(|r| r[0] == "a") && order.chunks(2).any(|r| r[0] == "b"),
+        "{order:?}"
+    );
+}
+
+#[test]
+fn the_table_shows_the_t_test_and_every_run_on_request() {
+    let output = time(&["-n", "3", "--list-runs", "true", "sleep 0.01"]);
+    let table = text(&output.stdout);
+    for says in [
+        "user (s)",
+        "max-rss (KiB)",
+        "sleep 0.01 minus true",
+        "standard error of the difference",
+        "two-tailed p",
+        "run of",
+    ] {
+        assert!(table.contains(says), "no {says:?} in:\n{table}");
+    }
+    assert!(!table.contains('\x1b'));
+    assert!(text(&output.stderr).contains("round"), "progress goes to stderr");
+}
+
+#[test]
+fn a_failing_command_is_reported_with_its_status_and_its_outputs_end() {
+    let output = time(&["-n", "2", "true", "echo first; echo the reason >&2; exit 3"]);
+    assert_eq!(output.status.code(), Some(1));
+    let line = text(&output.stderr);
+    assert!(line.contains("status 3") && line.contains("the reason"), "{line}");
+    assert!(output.stdout.is_empty());
+}
+
+#[test]
+fn a_failing_command_may_be_timed_all_the_same() {
+    let r = record(&["-n", "3", "-i", "--json", "-", "exit 3", "true"]);
+    assert!(r.experiments[0].variants[0].n >= 3);
+}
+
+#[test]
+fn without_a_shell_words_are_words() {
+    let r = record(&["-n", "2", "-N", "--warmup", "1", "--json", "-", "printf '%s' '$HOME'"]);
+    assert!(r.experiments[0].variants[0].n >= 2);
+    let missing = time(&["-n", "2", "-N", "no-such-program-here"]);
+    assert_eq!(missing.status.code(), Some(1));
+    assert!(text(&missing.stderr).contains("no-such-program-here"));
+}
