@@ -44,7 +44,14 @@ pub(super) const PACKAGES: &[Package] = &[
             ("machine", &["arch", "sys", "record", "error"]),
             ("runner", &["arch", "sys", "stats", "record", "machine", "error"]),
             ("experiment", &["arch", "sys", "runner", "record", "machine", "error"]),
-            ("export", &["record", "stats", "machine", "experiment", "error"]),
+            // Records held against each other.
+            ("compare", &["record", "stats", "error"]),
+            // Promises, checked by measuring.
+            ("verify", &["arch", "stats", "record", "runner", "error"]),
+            (
+                "export",
+                &["record", "stats", "machine", "experiment", "verify", "error"],
+            ),
             (
                 "command",
                 &[
@@ -55,6 +62,8 @@ pub(super) const PACKAGES: &[Package] = &[
                     "machine",
                     "runner",
                     "experiment",
+                    "compare",
+                    "verify",
                     "export",
                     "error",
                 ],

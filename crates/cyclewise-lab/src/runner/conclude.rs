@@ -1,16 +1,14 @@
 //! From samples to the record's figures: summaries, core cycles, noise floor, comparisons, and in the end verdicts.
 //!
-//! Verdicts wait for [`judge`], because Holm's correction is over all comparisons of a record.
+//! Verdicts wait for [`judge`](judge::judge), because Holm's correction is over all comparisons of a record.
 
+use super::judge;
 use super::measure::{Column, Measured};
 use super::{CORE_CYCLES, Control, Guards, INSTRUCTIONS, Setup};
 use crate::error::{Error, Result};
-use crate::record::{Comparison, Cycles, CyclesPerTick, Experiment, Metric, Record, Unit, Variant, Verdict};
+use crate::record::{Comparison, Cycles, CyclesPerTick, Experiment, Metric, Unit, Variant, Verdict};
 use crate::{record, stats};
 use std::collections::BTreeMap;
-
-/// A variant that loses more of its samples than this is on a machine too noisy to be judged.
-const TOO_NOISY: f64 = 0.20;
 
 /// What an experiment is called, in the record.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +25,7 @@ pub struct Heading<'a> {
     pub guards: Guards,
 }
 
-/// Makes the record's experiment of what was measured. Comparisons have no verdict yet: see [`judge`].
+/// Makes the record's experiment of what was measured. Comparisons have no verdict yet: see [`judge`](judge::judge).
 ///
 /// # Errors
 /// Exit 3 where a variant kept fewer than two samples.
@@ -45,7 +43,7 @@ pub fn conclude(heading: Heading<'_>, setup: &Setup, measured: &Measured, seed: 
         .collect();
     let mut notes = setup.notes.clone();
     notes.extend(precision_note(measured));
-    notes.extend(noise_note(&variants));
+    notes.extend(judge::noise_note(&variants));
     Ok(Experiment {
         name: heading.name.to_string(),
         question: heading.question.to_string(),
@@ -233,50 +231,4 @@ fn precision_note(measured: &Measured) -> Option<String> {
         measured.columns.first().map_or(0, |c| c.rounds.len()),
         each.collect::<Vec<_>>().join(", ")
     ))
-}
-
-fn noise_note(variants: &[Variant]) -> Option<String> {
-    let lost: usize = variants.iter().map(|v| v.rejected).sum();
-    let all = lost + variants.iter().map(|v| v.n).sum::<usize>();
-    let share = lost as f64 / all.max(1) as f64;
-    (share > TOO_NOISY).then(|| {
-        format!(
-            "this machine is too noisy: {:.0} % of the samples were thrown away (limit {:.0} %), so no verdict is given; \
-             stop other work, choose another CPU with --cpu, or run on an idle or dedicated machine",
-            100.0 * share,
-            100.0 * TOO_NOISY
-        )
-    })
-}
-
-/// Corrects the p of all comparisons of `record` by Holm's method and gives the verdicts.
-pub fn judge(record: &mut Record) {
-    let p: Vec<f64> = record
-        .experiments
-        .iter()
-        .flat_map(|e| &e.comparisons)
-        .map(|c| c.p)
-        .collect();
-    let mut corrected = stats::holm(&p).into_iter();
-    for e in &mut record.experiments {
-        let noisy = noise_note(&e.variants).is_some();
-        let floor = e.control.as_ref().map(|c| c.floor);
-        for c in &mut e.comparisons {
-            c.p_holm = corrected.next().unwrap_or(1.0);
-            let reference = e.variants.iter().find(|v| v.name == c.b).map_or(f64::NAN, |v| v.mean);
-            c.verdict = if noisy {
-                Verdict::Indistinguishable
-            } else {
-                stats::verdict(
-                    c.difference,
-                    reference,
-                    c.p_holm,
-                    c.p_rank,
-                    c.ratio_ci95,
-                    floor,
-                    e.unit.more_is_faster(),
-                )
-            };
-        }
-    }
 }

@@ -10,6 +10,7 @@
 //! # References
 //! Abel and Reineke, "nanoBench", ISPASS 2020, section III-C (the same slope, and the median of runs).
 
+use super::unrolled::{Assembled, Calls, Unrolled};
 use super::{Sample, Subject, timer};
 use crate::arch::{Arena, Body, stamp};
 use crate::error::{Error, Result};
@@ -23,22 +24,6 @@ use std::rc::Rc;
 
 /// Batches of each length in a sample: the least whose median shrugs off two disturbed ones.
 const BATCHES: usize = 5;
-
-/// A loop around copies of one operation.
-pub trait Unrolled {
-    /// The variant's name.
-    fn name(&self) -> &str;
-    /// Copies in an iteration of `once`; zero where the slope is over iterations.
-    fn copies(&self) -> u32;
-    /// Runs `n` iterations of the loop with that many copies.
-    fn once(&mut self, n: u64);
-    /// Runs `n` iterations of the loop with twice as many.
-    fn twice(&mut self, n: u64);
-    /// Bytes of one copy, where known.
-    fn code_bytes(&self) -> Option<u32> {
-        None
-    }
-}
 
 /// What the subjects of one experiment share: memory, counters, batch length.
 pub struct Bench {
@@ -196,74 +181,6 @@ impl<U: Unrolled> Subject for Micro<U> {
             ];
         }
         Ok(sample)
-    }
-}
-
-struct Assembled {
-    body: Body,
-    arena: Rc<RefCell<Box<Arena>>>,
-}
-
-impl Unrolled for Assembled {
-    fn name(&self) -> &str {
-        self.body.name
-    }
-
-    fn copies(&self) -> u32 {
-        self.body.copies
-    }
-
-    #[inline]
-    fn once(&mut self, n: u64) {
-        self.body.once.run(n, &mut self.arena.borrow_mut());
-    }
-
-    #[inline]
-    fn twice(&mut self, n: u64) {
-        self.body.twice.run(n, &mut self.arena.borrow_mut());
-    }
-
-    fn code_bytes(&self) -> Option<u32> {
-        self.body.code_bytes()
-    }
-}
-
-struct Calls<F> {
-    name: &'static str,
-    call: F,
-}
-
-impl<F: FnMut()> Unrolled for Calls<F> {
-    fn name(&self) -> &str {
-        self.name
-    }
-
-    fn copies(&self) -> u32 {
-        4
-    }
-
-    #[inline(never)]
-    fn once(&mut self, n: u64) {
-        for _ in 0..n {
-            (self.call)();
-            (self.call)();
-            (self.call)();
-            (self.call)();
-        }
-    }
-
-    #[inline(never)]
-    fn twice(&mut self, n: u64) {
-        for _ in 0..n {
-            (self.call)();
-            (self.call)();
-            (self.call)();
-            (self.call)();
-            (self.call)();
-            (self.call)();
-            (self.call)();
-            (self.call)();
-        }
     }
 }
 

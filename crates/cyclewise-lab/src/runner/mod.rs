@@ -3,17 +3,21 @@
 mod budget;
 mod conclude;
 mod guard;
+mod judge;
 mod measure;
 mod micro;
 mod subject;
 pub mod timer;
+mod unrolled;
 
 pub use budget::{Budget, Mode};
-pub use conclude::{Heading, conclude, cycles_per_tick, judge};
+pub use conclude::{Heading, conclude, cycles_per_tick};
 pub use guard::Reason;
+pub use judge::judge;
 pub use measure::{Column, Measured, Progress, Runner, tick_rate};
-pub use micro::{Bench, Unrolled};
+pub use micro::Bench;
 pub use subject::{Control, Guards, Sample, Setup, Subject};
+pub use unrolled::Unrolled;
 
 /// The metric under which a sample carries the PMU's core cycles per operation.
 pub const CORE_CYCLES: &str = "core-cycles";

@@ -1,6 +1,14 @@
 //! The frame every body shares: entry, aligned loop, unrolled copies, exit.
 //!
 //! Registers: x0 counts iterations down, x1 is the arena, x15 keeps the return address; a body may use x8 to x14.
+//!
+//! # Safety
+//! A function made here follows the C calling convention, balances its stack and ends in a return. What its operation
+//! touches is for the file that names the operation to say.
+#![allow(
+    unsafe_code,
+    reason = "macros whose expansion is unsafe; the lint fires where they are used"
+)]
 
 /// Defines a function `$name` with `$copies` unrolled copies of `$op`, after `$setup`.
 macro_rules! looped {

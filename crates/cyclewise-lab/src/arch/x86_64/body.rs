@@ -2,6 +2,14 @@
 //!
 //! Registers: rdi counts iterations down, rsi is the arena; a body may use rax, rcx, rdx, r8 to r11 and balanced pushes.
 //! The loop starts on a 64-byte boundary, so that a body's cost does not hang on where the linker put it.
+//!
+//! # Safety
+//! A function made here follows the C calling convention, balances its stack and ends in a return. What its operation
+//! touches is for the file that names the operation to say.
+#![allow(
+    unsafe_code,
+    reason = "macros whose expansion is unsafe; the lint fires where they are used"
+)]
 
 /// Defines a function `$name` with `$copies` unrolled copies of `$op`, after `$setup`.
 macro_rules! looped {

@@ -1,0 +1,54 @@
+//! The verdicts of a whole record, and the veto of a machine that is too noisy.
+
+use crate::record::{Record, Variant, Verdict};
+use crate::stats;
+
+/// An experiment that loses more of its samples than this is on a machine too noisy to be judged.
+const TOO_NOISY: f64 = 0.20;
+
+/// The veto in words, where more than [`TOO_NOISY`] of the samples were thrown away.
+pub(super) fn noise_note(variants: &[Variant]) -> Option<String> {
+    let lost: usize = variants.iter().map(|v| v.rejected).sum();
+    let all = lost + variants.iter().map(|v| v.n).sum::<usize>();
+    let share = lost as f64 / all.max(1) as f64;
+    (share > TOO_NOISY).then(|| {
+        format!(
+            "this machine is too noisy: {:.0} % of the samples were thrown away (limit {:.0} %), so no verdict is given; \
+             stop other work, choose another CPU with --cpu, or run on an idle or dedicated machine",
+            100.0 * share,
+            100.0 * TOO_NOISY
+        )
+    })
+}
+
+/// Corrects the p of all comparisons of `record` by Holm's method and gives the verdicts.
+pub fn judge(record: &mut Record) {
+    let p: Vec<f64> = record
+        .experiments
+        .iter()
+        .flat_map(|e| &e.comparisons)
+        .map(|c| c.p)
+        .collect();
+    let mut corrected = stats::holm(&p).into_iter();
+    for e in &mut record.experiments {
+        let noisy = noise_note(&e.variants).is_some();
+        let floor = e.control.as_ref().map(|c| c.floor);
+        for c in &mut e.comparisons {
+            c.p_holm = corrected.next().unwrap_or(1.0);
+            let reference = e.variants.iter().find(|v| v.name == c.b).map_or(f64::NAN, |v| v.mean);
+            c.verdict = if noisy {
+                Verdict::Indistinguishable
+            } else {
+                stats::verdict(
+                    c.difference,
+                    reference,
+                    c.p_holm,
+                    c.p_rank,
+                    c.ratio_ci95,
+                    floor,
+                    e.unit.more_is_faster(),
+                )
+            };
+        }
+    }
+}

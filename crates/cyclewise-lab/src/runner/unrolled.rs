@@ -1,0 +1,89 @@
+//! Loops around copies of one operation: in machine code, or of calls in Rust.
+
+use crate::arch::{Arena, Body};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// A loop around copies of one operation.
+pub trait Unrolled {
+    /// The variant's name.
+    fn name(&self) -> &str;
+    /// Copies in an iteration of `once`; zero where the slope is over iterations.
+    fn copies(&self) -> u32;
+    /// Runs `n` iterations of the loop with that many copies.
+    fn once(&mut self, n: u64);
+    /// Runs `n` iterations of the loop with twice as many.
+    fn twice(&mut self, n: u64);
+    /// Bytes of one copy, where known.
+    fn code_bytes(&self) -> Option<u32> {
+        None
+    }
+}
+
+pub(super) struct Assembled {
+    pub(super) body: Body,
+    pub(super) arena: Rc<RefCell<Box<Arena>>>,
+}
+
+impl Unrolled for Assembled {
+    fn name(&self) -> &str {
+        self.body.name
+    }
+
+    fn copies(&self) -> u32 {
+        self.body.copies
+    }
+
+    #[inline]
+    fn once(&mut self, n: u64) {
+        self.body.once.run(n, &mut self.arena.borrow_mut());
+    }
+
+    #[inline]
+    fn twice(&mut self, n: u64) {
+        self.body.twice.run(n, &mut self.arena.borrow_mut());
+    }
+
+    fn code_bytes(&self) -> Option<u32> {
+        self.body.code_bytes()
+    }
+}
+
+pub(super) struct Calls<F> {
+    pub(super) name: &'static str,
+    pub(super) call: F,
+}
+
+impl<F: FnMut()> Unrolled for Calls<F> {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn copies(&self) -> u32 {
+        4
+    }
+
+    #[inline(never)]
+    fn once(&mut self, n: u64) {
+        for _ in 0..n {
+            (self.call)();
+            (self.call)();
+            (self.call)();
+            (self.call)();
+        }
+    }
+
+    #[inline(never)]
+    fn twice(&mut self, n: u64) {
+        for _ in 0..n {
+            (self.call)();
+            (self.call)();
+            (self.call)();
+            (self.call)();
+            (self.call)();
+            (self.call)();
+            (self.call)();
+            (self.call)();
+        }
+    }
+}
