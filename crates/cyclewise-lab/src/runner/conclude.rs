@@ -2,8 +2,8 @@
 //!
 //! Verdicts wait for [`judge`](judge::judge), because Holm's correction is over all comparisons of a record.
 
+use super::column::{Column, Measured};
 use super::judge;
-use super::measure::{Column, Measured};
 use super::{CORE_CYCLES, Control, Guards, INSTRUCTIONS, Setup};
 use crate::error::{Error, Result};
 use crate::record::{Comparison, Cycles, CyclesPerTick, Experiment, Metric, Unit, Variant, Verdict};

@@ -9,7 +9,8 @@
 //! # References
 //! Interleaving: google/benchmark's --benchmark_enable_random_interleaving (40 % less run-to-run variance).
 
-use super::guard::{Guard, Reason};
+use super::column::{Column, Measured};
+use super::guard::Guard;
 use super::timer::Anchor;
 use super::{Bench, Budget, Control, Guards, Heading, Sample, Setup, Subject};
 use crate::arch::entry;
@@ -18,7 +19,6 @@ use crate::record::Unit;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// Rounds between two looks at the precision: looking costs more than a short sample.
@@ -48,41 +48,6 @@ pub struct Runner<'a> {
     pub progress: &'a dyn Progress,
 }
 
-/// All samples of one variant.
-#[derive(Clone, Debug, Default)]
-pub struct Column {
-    /// The variant's name.
-    pub name: String,
-    /// Bytes of one operation's code.
-    pub code_bytes: Option<u32>,
-    /// One entry a round; `None` where the sample was thrown away.
-    pub rounds: Vec<Option<Sample>>,
-    /// How many, by reason.
-    pub rejected: BTreeMap<Reason, usize>,
-}
-
-impl Column {
-    /// The figures kept, in the order of their rounds.
-    pub fn kept(&self) -> Vec<f64> {
-        self.rounds.iter().flatten().map(|s| s.value).collect()
-    }
-}
-
-/// What came of a [`Setup`].
-#[derive(Clone, Debug)]
-pub struct Measured {
-    /// The subjects, in their order.
-    pub columns: Vec<Column>,
-    /// The second sampling of the control variant, where it was sampled twice.
-    pub again: Option<Column>,
-    /// Ticks per dependent add, where no PMU counted.
-    pub add_chain: Option<Column>,
-    /// Variants that did not reach the budget's precision: name, precision reached.
-    pub imprecise: Vec<(String, Option<f64>)>,
-    /// The precision that was asked for.
-    pub target: f64,
-}
-
 impl Runner<'_> {
     /// Measures `setup` within `budget`.
     ///
@@ -90,99 +55,137 @@ impl Runner<'_> {
     /// What a subject's `sample` gives.
     pub fn measure(&self, heading: Heading<'_>, setup: &mut Setup, budget: Budget) -> Result<Measured> {
         let ticks = heading.unit == Unit::TicksPerOp;
-        let mut calibration = (heading.guards == Guards::ThisThread).then(|| Bench::new().body(entry::ADD_CHAIN));
-        let control = match setup.control {
-            Control::Repeat(index) => Some(index),
-            Control::Split(_) => None,
-        };
-        let subjects = setup.subjects.len();
-        // Columns are numbered: the subjects, then the control's second sampling, then the calibration.
-        let sampled: Vec<usize> = (0..subjects)
-            .chain(control)
-            .chain(calibration.is_some().then_some(usize::MAX))
-            .collect();
-        let mut columns: Vec<Column> = sampled.iter().map(|_| Column::default()).collect();
-        for (column, subject) in columns.iter_mut().zip(&setup.subjects) {
-            column.name = subject.name().to_string();
-            column.code_bytes = subject.code_bytes();
-        }
-
-        let pick = |setup: &mut Setup, calibration: &mut Option<Box<dyn Subject>>, which: usize| match calibration {
-            Some(chain) if which == usize::MAX => chain.sample(),
-            _ => setup.subjects[which].sample(),
-        };
-        if heading.guards == Guards::ThisThread {
+        let alone = heading.guards == Guards::ThisThread;
+        let mut sheet = Sheet::new(setup, alone);
+        if alone {
             spin(WARM_UP);
-            for &which in sampled.iter().cycle().take(WARM_UP_SAMPLES * sampled.len()) {
-                pick(setup, &mut calibration, which)?;
-            }
+            sheet.warm_up()?;
         }
-
         let mut guard = Guard::new(heading.guards, self.tsc_hz, self.cpus);
-        let pinned = (heading.guards == Guards::ThisThread).then_some(self.cpu);
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed);
-        let mut order: Vec<usize> = (0..sampled.len()).collect();
         let begun = Instant::now();
         let mut rounds = 0;
         while rounds < budget.most && !out_of_time(begun, rounds, budget) {
-            order.shuffle(&mut rng);
-            let steal = pinned.and_then(|cpu| guard.steal_ticks(cpu));
-            for &at in &order {
-                let before = guard.read();
-                let sample = pick(setup, &mut calibration, sampled[at])?;
-                let after = guard.read();
-                columns[at].push(sample, guard.judge(&before, &after));
-            }
-            if pinned.and_then(|cpu| guard.steal_ticks(cpu)) > steal {
-                columns.iter_mut().for_each(Column::reject_last);
-            }
+            sheet.round(&mut guard, &mut rng, alone.then_some(self.cpu))?;
             rounds += 1;
-            if rounds % LOOK_EVERY == 0 || heading.guards == Guards::WholeMachine {
-                let share =
-                    (rounds as f64 / budget.most as f64).max(begun.elapsed().as_secs_f64() / budget.time.as_secs_f64());
-                self.progress
-                    .step(share.min(1.0), &format!("{}: round {rounds}", heading.name));
-                if columns[..subjects].iter().all(|c| budget.is_met(&c.kept(), ticks)) {
+            if rounds % LOOK_EVERY == 0 || !alone {
+                let time = begun.elapsed().as_secs_f64() / budget.time.as_secs_f64();
+                let share = time.max(rounds as f64 / budget.most as f64).min(1.0);
+                self.progress.step(share, &format!("{}: round {rounds}", heading.name));
+                if sheet.subjects().all(|c| budget.is_met(&c.kept(), ticks)) {
                     break;
                 }
             }
         }
-
-        let add_chain = calibration.and_then(|_| columns.pop());
-        let again = control.and_then(|_| columns.pop());
-        let imprecise = columns
-            .iter()
-            .map(|c| (c.name.clone(), Budget::precision(&c.kept(), ticks)))
-            .filter(|(_, precision)| budget.target.is_finite() && precision.is_none_or(|p| p > budget.target))
-            .collect();
-        Ok(Measured {
-            columns,
-            again,
-            add_chain,
-            imprecise,
-            target: budget.target,
-        })
+        Ok(sheet.into_measured(budget, ticks))
     }
 }
 
-impl Column {
-    fn push(&mut self, sample: Sample, disturbed: Option<Reason>) {
-        match disturbed {
-            None => self.rounds.push(Some(sample)),
-            Some(reason) => {
-                *self.rejected.entry(reason).or_default() += 1;
-                self.rounds.push(None);
-            }
+/// Where a column's samples come from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Source {
+    /// The subject with this index.
+    Subject(usize),
+    /// The same again: the A/A control.
+    Again(usize),
+    /// The chain of dependent adds.
+    AddChain,
+}
+
+/// The columns of a measurement in the making.
+struct Sheet<'a> {
+    subjects: &'a mut [Box<dyn Subject>],
+    add_chain: Option<Box<dyn Subject>>,
+    columns: Vec<(Source, Column)>,
+    order: Vec<usize>,
+}
+
+impl<'a> Sheet<'a> {
+    fn new(setup: &'a mut Setup, calibrate: bool) -> Self {
+        let named = |subject: &dyn Subject| Column {
+            name: subject.name().to_string(),
+            code_bytes: subject.code_bytes(),
+            ..Column::default()
+        };
+        let subjects = setup.subjects.iter().enumerate();
+        let mut columns: Vec<_> = subjects.map(|(i, s)| (Source::Subject(i), named(&**s))).collect();
+        if let Control::Repeat(i) = setup.control {
+            columns.push((Source::Again(i), Column::default()));
+        }
+        if calibrate {
+            columns.push((Source::AddChain, Column::default()));
+        }
+        Self {
+            subjects: &mut setup.subjects,
+            add_chain: calibrate.then(|| Bench::new().body(entry::ADD_CHAIN)),
+            order: (0..columns.len()).collect(),
+            columns,
         }
     }
 
-    /// Throws the last round's sample away after all: the hypervisor's account grew during the round.
-    fn reject_last(&mut self) {
-        if let Some(last) = self.rounds.last_mut()
-            && last.take().is_some()
-        {
-            *self.rejected.entry(Reason::Stolen).or_default() += 1;
+    fn sample(&mut self, source: Source) -> Result<Sample> {
+        match (source, &mut self.add_chain) {
+            (Source::Subject(i) | Source::Again(i), _) => self.subjects[i].sample(),
+            (Source::AddChain, Some(chain)) => chain.sample(),
+            (Source::AddChain, None) => Ok(Sample::default()),
         }
+    }
+
+    fn warm_up(&mut self) -> Result<()> {
+        for _ in 0..WARM_UP_SAMPLES {
+            for at in 0..self.columns.len() {
+                self.sample(self.columns[at].0)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Samples every column once. `cpu`: where the thread is pinned, if it is.
+    fn round(&mut self, guard: &mut Guard, rng: &mut Xoshiro256PlusPlus, cpu: Option<u32>) -> Result<()> {
+        self.order.shuffle(rng);
+        let steal = cpu.and_then(|cpu| guard.steal_ticks(cpu));
+        for i in 0..self.order.len() {
+            let at = self.order[i];
+            let before = guard.read();
+            let sample = self.sample(self.columns[at].0)?;
+            let after = guard.read();
+            self.columns[at].1.push(sample, guard.judge(&before, &after));
+        }
+        // The account moves by ticks of 10 ms, so it tells of the round and not of one sample.
+        if cpu.and_then(|cpu| guard.steal_ticks(cpu)) > steal {
+            self.columns.iter_mut().for_each(|(_, column)| column.reject_last());
+        }
+        Ok(())
+    }
+
+    fn subjects(&self) -> impl Iterator<Item = &Column> {
+        let of_subjects = self
+            .columns
+            .iter()
+            .filter(|(source, _)| matches!(source, Source::Subject(_)));
+        of_subjects.map(|(_, column)| column)
+    }
+
+    fn into_measured(self, budget: Budget, ticks: bool) -> Measured {
+        let missed = |precision: Option<f64>| budget.target.is_finite() && precision.is_none_or(|p| p > budget.target);
+        let imprecise = self
+            .subjects()
+            .map(|c| (c.name.clone(), Budget::precision(&c.kept(), ticks)));
+        let mut measured = Measured {
+            imprecise: imprecise.filter(|(_, precision)| missed(*precision)).collect(),
+            columns: Vec::new(),
+            again: None,
+            add_chain: None,
+            target: budget.target,
+        };
+        for (source, column) in self.columns {
+            match source {
+                Source::Subject(_) => measured.columns.push(column),
+                Source::Again(_) => measured.again = Some(column),
+                Source::AddChain => measured.add_chain = Some(column),
+            }
+        }
+        measured
     }
 }
 
@@ -203,7 +206,7 @@ fn out_of_time(begun: Instant, rounds: usize, budget: Budget) -> bool {
     spent + spent / rounds as u32 > budget.time
 }
 
-/// An end of the ladder for anchors: the rate over a span of at least `span`.
+/// Ticks per second, measured over `span`.
 pub fn tick_rate(span: Duration) -> f64 {
     let first = Anchor::now();
     spin(span);

@@ -1,6 +1,7 @@
 //! The measuring loop: variants interleaved in seeded random order, guarded, until they are precise enough.
 
 mod budget;
+mod column;
 mod conclude;
 mod guard;
 mod judge;
@@ -11,10 +12,11 @@ pub mod timer;
 mod unrolled;
 
 pub use budget::{Budget, Mode};
+pub use column::{Column, Measured};
 pub use conclude::{Heading, conclude, cycles_per_tick};
 pub use guard::Reason;
 pub use judge::judge;
-pub use measure::{Column, Measured, Progress, Runner, tick_rate};
+pub use measure::{Progress, Runner, tick_rate};
 pub use micro::Bench;
 pub use subject::{Control, Guards, Sample, Setup, Subject};
 pub use unrolled::Unrolled;

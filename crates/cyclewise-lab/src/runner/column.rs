@@ -1,0 +1,59 @@
+//! Samples as they come: a column for each variant, and what came of a whole setup.
+
+use super::Sample;
+use super::guard::Reason;
+use std::collections::BTreeMap;
+
+/// All samples of one variant.
+#[derive(Clone, Debug, Default)]
+pub struct Column {
+    /// The variant's name.
+    pub name: String,
+    /// Bytes of one operation's code.
+    pub code_bytes: Option<u32>,
+    /// One entry a round; `None` where the sample was thrown away.
+    pub rounds: Vec<Option<Sample>>,
+    /// How many, by reason.
+    pub rejected: BTreeMap<Reason, usize>,
+}
+
+impl Column {
+    /// The figures kept, in the order of their rounds.
+    pub fn kept(&self) -> Vec<f64> {
+        self.rounds.iter().flatten().map(|s| s.value).collect()
+    }
+
+    pub(super) fn push(&mut self, sample: Sample, disturbed: Option<Reason>) {
+        match disturbed {
+            None => self.rounds.push(Some(sample)),
+            Some(reason) => {
+                *self.rejected.entry(reason).or_default() += 1;
+                self.rounds.push(None);
+            }
+        }
+    }
+
+    /// Throws the last round's sample away after all: the hypervisor's account grew during the round.
+    pub(super) fn reject_last(&mut self) {
+        if let Some(last) = self.rounds.last_mut()
+            && last.take().is_some()
+        {
+            *self.rejected.entry(Reason::Stolen).or_default() += 1;
+        }
+    }
+}
+
+/// What came of a [`Setup`].
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// The subjects, in their order.
+    pub columns: Vec<Column>,
+    /// The second sampling of the control variant, where it was sampled twice.
+    pub again: Option<Column>,
+    /// Ticks per dependent add, where no PMU counted.
+    pub add_chain: Option<Column>,
+    /// Variants that did not reach the budget's precision: name, precision reached.
+    pub imprecise: Vec<(String, Option<f64>)>,
+    /// The precision that was asked for.
+    pub target: f64,
+}
