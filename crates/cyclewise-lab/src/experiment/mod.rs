@@ -151,7 +151,9 @@ mod tests {
             for p in d.published.iter().filter_map(|p| p.variant) {
                 assert!(index(&setup.subjects, p).is_some(), "{}: {p}", d.name);
             }
-            assert!(!setup.compare.is_empty(), "{} compares nothing", d.name);
+            // A machine of one CPU has one row of open-read-close.
+            let alone = setup.subjects.len() == 1;
+            assert!(alone || !setup.compare.is_empty(), "{} compares nothing", d.name);
         }
     }
 }

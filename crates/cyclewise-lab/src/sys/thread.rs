@@ -37,6 +37,9 @@ pub struct Crew<'w> {
     panicked: usize,
 }
 
+/// The smallest stack a thread may have: 16 KiB on x86-64, 128 KiB on AArch64.
+pub const LEAST_STACK: usize = libc::PTHREAD_STACK_MIN;
+
 /// Runs `body` with a crew whose threads have stacks of `stack` bytes, and joins them all.
 pub fn crew<'w, R>(stack: usize, body: impl FnOnce(&mut Crew<'w>) -> R) -> R {
     let mut crew = Crew {

@@ -11,7 +11,7 @@ use super::plan::{Fault, Outcome, Plan};
 use super::protocol::{Gate, MESSAGE, receive, send};
 use crate::error::{Error, Result};
 use crate::sys::channel::{Pair, set_nonblocking};
-use crate::sys::thread::{Crew as Tasks, crew as with_tasks};
+use crate::sys::thread::{Crew as Tasks, LEAST_STACK, crew as with_tasks};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -20,8 +20,8 @@ use std::sync::{Mutex, mpsc};
 use std::thread::{Builder, scope, sleep};
 use std::time::{Duration, Instant};
 
-/// Bytes of a thread's stack. rt-tests asks for the least there is, 16 KiB; our frames fit that too, but not by much.
-const STACK: usize = 32 * 1024;
+/// Bytes of a thread's stack. rt-tests asks for the least there is; our frames fit that too, but not by much.
+const STACK: usize = 2 * LEAST_STACK;
 
 /// A group's channels: receiver n reads `reads[n]`, every sender writes to all of `writes`.
 struct Group {
