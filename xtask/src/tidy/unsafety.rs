@@ -68,6 +68,7 @@ fn may_be_unsafe(source: &Source, also: &[&str]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::{ALSO, Rule};
     use super::{RULE, check_with};
     use crate::tidy::testing::{check, package, tree};
 
@@ -75,11 +76,27 @@ mod tests {
         "//! M.\n//!\n//! # Safety\n//! 1. Mapped.\n#![allow(unsafe_code, reason = \"maps\")]\nfn f() { unsafe {} }\n";
     const BARE: &str = "//! M: unsafe.\n\nfn f() { unsafe {} }\n";
 
+    /// The rule with nothing listed: the trees here hold none of the listed files.
+    const UNLISTED: Rule = Rule {
+        name: RULE.name,
+        check: |tree| check_with(tree, &[]),
+    };
+
+    #[test]
+    fn a_listed_file_that_is_gone_is_caught() {
+        let gone = check(&RULE, &[("crates/a/Cargo.toml", &package("a"))]);
+        assert_eq!(gone.len(), ALSO.len());
+        assert!(
+            gone.iter().all(|finding| finding.contains("which is not there")),
+            "{gone:?}"
+        );
+    }
+
     #[test]
     fn a_file_that_opts_in_is_fine_in_its_places() {
         let manifest = package("a");
         let good = check(
-            &RULE,
+            &UNLISTED,
             &[
                 ("crates/a/Cargo.toml", &manifest),
                 ("crates/a/src/sys/map.rs", SOUND),
@@ -110,7 +127,7 @@ mod tests {
     #[test]
     fn a_bare_file_elsewhere_is_caught_three_times() {
         let bad = check(
-            &RULE,
+            &UNLISTED,
             &[("crates/a/Cargo.toml", &package("a")), ("crates/a/src/cell.rs", BARE)],
         );
         assert_eq!(
