@@ -25,7 +25,7 @@ pub struct Machine {
     pub hypervisor: Option<String>,
     /// Ticks per second, measured against CLOCK_MONOTONIC_RAW.
     pub tsc_hz: f64,
-    /// Core cycles per tick, and how that is known; `None` with a warning where it could not be had.
+    /// Core cycles per tick, and how that is known; `None` where nothing was measured in ticks.
     pub core_cycles_per_tick: Option<CyclesPerTick>,
     /// The kernel's clocksource.
     pub clocksource: String,

@@ -164,7 +164,7 @@ fn metrics(e: &Experiment) -> Option<Table> {
     let mut names: Vec<(&str, &str)> = Vec::new();
     for (name, m) in e.variants.iter().flat_map(|v| &v.metrics) {
         if !names.iter().any(|(n, _)| *n == name) {
-            names.push((name, &m.unit));
+            names.push((name, shown(&m.unit)));
         }
     }
     if names.is_empty() {
@@ -182,7 +182,7 @@ fn metrics(e: &Experiment) -> Option<Table> {
                 Some(m) => number(fixed(m.mean, decimals(m.mean, m.sd))).with_detail(format!(
                     "SD {} {}",
                     significant(m.sd, 2),
-                    m.unit
+                    shown(&m.unit)
                 )),
                 None => number(NONE),
             });
@@ -190,6 +190,11 @@ fn metrics(e: &Experiment) -> Option<Table> {
         table.rows.push(row);
     }
     Some(table)
+}
+
+/// A count has no unit to show.
+fn shown(unit: &str) -> &str {
+    if unit == "1" { "" } else { unit }
 }
 
 fn comparisons(e: &Experiment) -> Option<Table> {

@@ -19,7 +19,7 @@ pub(super) fn fingerprint(m: &Machine) -> Vec<Fact> {
         .pinned_cpu
         .map_or(String::new(), |cpu| format!(", pinned to CPU {cpu}"));
     let cycles = m.core_cycles_per_tick.as_ref().map_or_else(
-        || "unknown; see the warnings".to_owned(),
+        || "not measured".to_owned(),
         |c| {
             let source = if c.source.is_empty() {
                 String::new()
