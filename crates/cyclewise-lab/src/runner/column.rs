@@ -43,7 +43,7 @@ impl Column {
     }
 }
 
-/// What came of a [`Setup`].
+/// What came of a [`Setup`](super::Setup).
 #[derive(Clone, Debug)]
 pub struct Measured {
     /// The subjects, in their order.

@@ -1,7 +1,7 @@
 //! The time stamp counter as a stop-watch: its noise, and its rate against the kernel's raw clock.
 //!
 //! # Cost
-//! `noise` takes about 100 µs. A [`Rate`] is as sharp as its span: two readings of the raw clock are uncertain by some
+//! `noise` takes about 100 µs. A rate between two [`Anchor`]s is as sharp as its span: two readings of the raw clock are uncertain by some
 //! tens of nanoseconds, so 1 ms gives 100 ppm and 1 s gives 0.1 ppm.
 
 use crate::arch::stamp;

@@ -4,7 +4,7 @@
 //! 1. A process writes only its own slot, and the first failure; the parent reads them after it has reaped it.
 //!
 //! # Safety
-//! Children run [`work`], which pins itself, waits at the barrier, opens, reads, closes, reads the clock and stores: no
+//! Children run `work`, which pins itself, waits at the barrier, opens, reads, closes, reads the clock and stores: no
 //! allocation, no lock, no panic, as [`fork`] demands.
 #![expect(unsafe_code, reason = "fork")]
 
