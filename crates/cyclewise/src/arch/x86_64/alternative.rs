@@ -1,0 +1,199 @@
+//! The site of an alternative: a default sequence with room for its replacement, and a record of both.
+//!
+//! ```text
+//! 775:    default                    what runs until something better is chosen; always right
+//! 776:    NOPs up to the longer of the two
+//! 777:
+//! ```
+//! Assembly, because the compiler cannot leave room for instructions it does not emit. A record is 16 bytes of the
+//! section `cyclewise_alt_v1`; the default and the replacement stand once more in `cyclewise_altcode_v1`, as data: the
+//! one to compare a site with before it is written, the other to copy.
+//!
+//! # Invariants
+//! 1. At a site stand its default or its replacement, each followed by NOPs.
+//! 2. Records and code are not written, and stay mapped as long as the sites (see `key`, Invariant 3).
+//! 3. Both sequences are at most 255 bytes, and mean the same wherever they stand: no jump or call to outside the
+//!    sequence, nothing relative to RIP. The author of the sequence answers for it, and a test decodes them.
+//!
+//! # References
+//! Linux arch/x86/include/asm/alternative.h; Intel SDM vol. 2, NOP (recommended multi-byte sequences).
+//!
+//! # Safety
+//! The records are written by the assembler from the macro in this file and by nobody else.
+#![expect(unsafe_code, reason = "reads records between linker symbols")]
+
+use core::arch::{asm, x86_64::__cpuid};
+
+/// Longest instruction of [`NOPS`].
+const LONGEST_NOP: usize = 9;
+
+/// The recommended NOPs of 1 to 9 bytes, the one of n bytes at n(n-1)/2.
+const NOPS: [u8; 45] = [
+    0x90, // 1
+    0x66, 0x90, // 2
+    0x0f, 0x1f, 0x00, // 3
+    0x0f, 0x1f, 0x40, 0x00, // 4
+    0x0f, 0x1f, 0x44, 0x00, 0x00, // 5
+    0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00, // 6
+    0x0f, 0x1f, 0x80, 0x00, 0x00, 0x00, 0x00, // 7
+    0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00, // 8
+    0x66, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00, // 9
+];
+
+/// RDTSCP is there.
+pub const RDTSCP: u8 = 1;
+/// MOVBE is there.
+pub const MOVBE: u8 = 2;
+/// SERIALIZE is there.
+pub const SERIALIZE: u8 = 3;
+
+/// Whether this CPU has the feature with that number; an unknown one it has not.
+///
+/// Cost: CPUID, which in a virtual machine leaves it.
+pub fn has(feature: u8) -> bool {
+    // Leaf, whether EDX rather than ECX, and bit: Intel SDM vol. 2, CPUID; AMD APM vol. 3, E.
+    let (leaf, in_edx, bit) = match feature {
+        RDTSCP => (0x8000_0001, true, 27),
+        MOVBE => (1, false, 22),
+        SERIALIZE => (7, true, 14),
+        _ => return false,
+    };
+    if __cpuid(leaf & 0x8000_0000).eax < leaf {
+        return false;
+    }
+    let answer = __cpuid(leaf);
+    let word = if in_edx { answer.edx } else { answer.ecx };
+    word >> bit & 1 == 1
+}
+
+/// Emits a sequence of instructions, and another that [`apply_alternatives`](crate::patch::apply_alternatives) puts in
+/// its place where the CPU has a feature. No test and no branch is left in the text.
+///
+/// ```ignore
+/// // SAFETY: both give the counter in EDX:EAX; neither touches memory.
+/// unsafe { cyclewise::alternative!(
+///     feature = RDTSCP, default = ["lfence", "rdtsc"], replacement = ["rdtscp"],
+///     out("eax") low, out("edx") high, out("ecx") _, options(nostack, preserves_flags)) }
+/// ```
+/// What follows the two sequences is as in `asm!`, and has to be true of both. They may use operands.
+///
+/// # Safety
+/// As `asm!`, for both sequences. They mean the same wherever they stand: jumps stay inside, nothing is relative to RIP.
+#[macro_export]
+macro_rules! alternative {
+    (feature = $feature:expr, default = [$($default:literal),+], replacement = [$($replacement:literal),+] $(, $($rest:tt)*)?) => {
+        ::core::arch::asm!(
+            ".pushsection cyclewise_altcode_v1, \"aR\", @progbits",
+            "772:", $($default,)+
+            "773:", $($replacement,)+
+            "774:",
+            ".popsection",
+            "775:", $($default,)+
+            "776:",
+            // As long as the replacement is longer: a comparison that holds is -1.
+            ".skip -(((774b - 773b) - (773b - 772b)) > 0) * ((774b - 773b) - (773b - 772b)), 0x90",
+            "777:",
+            ".pushsection cyclewise_alt_v1, \"aR\", @progbits",
+            ".p2align 2",
+            ".long 775b - .",
+            ".long 772b - .",
+            ".byte 777b - 775b, 773b - 772b, 774b - 773b, {cyclewise_feature}",
+            ".long 0",
+            ".popsection",
+            $($($rest)*,)?
+            cyclewise_feature = const $feature,
+        )
+    };
+}
+
+/// A record as the assembler writes it.
+#[repr(C)]
+struct Record {
+    site: i32,
+    code: i32,
+    room: u8,
+    default: u8,
+    replacement: u8,
+    feature: u8,
+    reserved: u32,
+}
+
+/// A sequence somewhere in the text that can be replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Site {
+    /// Where it is.
+    pub at: *mut u8,
+    /// How long the longer of the two is.
+    pub room: usize,
+    /// What it holds when the program starts, without padding.
+    pub default: &'static [u8],
+    /// What it holds where the CPU has the feature, without padding.
+    pub replacement: &'static [u8],
+    /// The feature's number.
+    pub feature: u8,
+}
+
+impl Site {
+    /// The byte at `offset` of the site, once `code` was put there and padded; before, padding is single-byte NOPs.
+    pub fn padded(&self, code: &[u8], offset: usize) -> u8 {
+        let Some(padding) = offset.checked_sub(code.len()) else {
+            return code.get(offset).copied().unwrap_or(0x90);
+        };
+        // Full NOPs of the longest kind, then one for the rest.
+        let total = self.room - code.len();
+        let start = padding - padding % LONGEST_NOP;
+        let length = LONGEST_NOP.min(total - start);
+        NOPS[length * (length - 1) / 2 + padding - start]
+    }
+
+    /// The byte at `offset` as the assembler left it.
+    pub fn assembled(&self, offset: usize) -> u8 {
+        self.default.get(offset).copied().unwrap_or(0x90)
+    }
+}
+
+/// The alternatives of this link unit, in the order of the linker.
+pub fn sites() -> impl Iterator<Item = Site> + Clone {
+    records().iter().filter(|r| r.site != 0).map(|record| {
+        let code = core::ptr::with_exposed_provenance::<u8>(at(&record.code));
+        let (default, replacement) = (usize::from(record.default), usize::from(record.replacement));
+        // SAFETY: the assembler put both sequences there, one behind the other (Invariant 2).
+        let code = unsafe { core::slice::from_raw_parts(code, default + replacement) };
+        let (default, replacement) = code.split_at(default);
+        Site {
+            at: core::ptr::with_exposed_provenance_mut(at(&record.site)),
+            room: usize::from(record.room),
+            default,
+            replacement,
+            feature: record.feature,
+        }
+    })
+}
+
+/// What a field leads to.
+fn at(field: &i32) -> usize {
+    (&raw const *field).addr().wrapping_add_signed(*field as isize)
+}
+
+fn records() -> &'static [Record] {
+    let (start, stop): (*const Record, *const Record);
+    // SAFETY: computes two addresses. The empty record makes the linker define both where there is no alternative.
+    unsafe {
+        asm!(
+            ".pushsection cyclewise_alt_v1, \"aR\", @progbits",
+            ".p2align 2",
+            ".long 0, 0, 0, 0",
+            ".popsection",
+            ".hidden __start_cyclewise_alt_v1",
+            ".hidden __stop_cyclewise_alt_v1",
+            "lea {start}, [rip + __start_cyclewise_alt_v1]",
+            "lea {stop}, [rip + __stop_cyclewise_alt_v1]",
+            start = out(reg) start,
+            stop = out(reg) stop,
+            options(pure, nomem, nostack, preserves_flags),
+        )
+    };
+    let count = (stop.addr() - start.addr()) / size_of::<Record>();
+    // SAFETY: the linker puts whole records between the two, aligned to 4, and they are never written (Invariant 2).
+    unsafe { core::slice::from_raw_parts(start, count) }
+}

@@ -1,0 +1,136 @@
+//! The site of a static key: a 5-byte NOP, or a 5-byte JMP in its place, and a record that says where it is.
+//!
+//! ```text
+//!         .p2align 3, , 4            a NOP of up to 4 bytes where the next 5 would straddle an aligned quadword
+//! 2:      0F 1F 44 00 00             nop dword ptr [rax + rax]       or    E9 rel32    jmp there
+//! ```
+//! Assembly, because no intrinsic gives an instruction an address that can be known. A record is 12 bytes of the section
+//! `cyclewise_key_v1`: site, target and key, each as a distance from its own field, so that position-independent
+//! programs need no relocation at run time and the records stay read-only. The key's lowest bit says its default.
+//!
+//! # Invariants
+//! 1. At a site stand [`NOP`] or the JMP to its target. It is a NOP while the key is at its default, from the
+//!    compiler on: no code has to run before the first test.
+//! 2. A site lies in one aligned quadword.
+//! 3. Records are not written, and stay mapped as long as the sites: linkers keep them (flag R), and give the section
+//!    a start and a stop of this link unit.
+//!
+//! # References
+//! Linux arch/x86/include/asm/jump_label.h; Intel SDM vol. 2, NOP (recommended multi-byte sequences), JMP; gABI,
+//! SHF_GNU_RETAIN.
+//!
+//! # Safety
+//! The records are written by the assembler from the macro in this file and by nobody else.
+#![expect(unsafe_code, reason = "reads records between linker symbols")]
+
+use core::arch::asm;
+
+/// The instruction of a key at its default: the recommended NOP of 5 bytes.
+pub const NOP: [u8; LENGTH] = [0x0f, 0x1f, 0x44, 0, 0];
+
+/// Bytes of a site.
+pub const LENGTH: usize = 5;
+
+/// The test of a key: `return`s or gives a bool. The caller's `unsafe` vouches that the static is a `StaticKey`, or a
+/// struct with nothing else in it, whose default is the literal.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __static_key_test {
+    ($key:path, $default:literal) => {{
+        // SAFETY: falls through or goes to the label, and writes nothing. Without `pure`, which a label forbids. With
+        // nomem: a test orders nothing. The alignment's padding is executed, and is a NOP.
+        unsafe {
+            ::core::arch::asm!(
+                ".p2align 3, , 4",
+                "2:",
+                ".byte 0x0f, 0x1f, 0x44, 0, 0",
+                ".pushsection cyclewise_key_v1, \"aR\", @progbits",
+                ".p2align 2",
+                ".long 2b - .",
+                ".long {there} - .",
+                ".long {key} + {default} - .",
+                ".popsection",
+                there = label { return !$default },
+                key = sym $key,
+                default = const if $default { 1 } else { 0 },
+                options(nomem, nostack, preserves_flags),
+            )
+        };
+        $default
+    }};
+}
+
+/// A record as the assembler writes it.
+#[repr(C)]
+struct Record {
+    site: i32,
+    target: i32,
+    key: i32,
+}
+
+/// A test of a key, somewhere in the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Site {
+    /// Where the 5 bytes are.
+    pub at: *mut u8,
+    /// Where the JMP goes.
+    pub target: usize,
+}
+
+impl Site {
+    /// The JMP to the target.
+    pub fn jump(&self) -> [u8; LENGTH] {
+        let distance = self.target.wrapping_sub(self.at.addr() + LENGTH) as u32;
+        let [a, b, c, d] = distance.to_le_bytes();
+        [0xe9, a, b, c, d]
+    }
+
+    /// The bytes of the site now.
+    pub fn bytes(&self) -> [u8; LENGTH] {
+        // SAFETY: a site is 5 readable bytes of text (Invariant 1).
+        let [a, b, c, d, e, ..] = unsafe { super::code::load(self.at, LENGTH) };
+        [a, b, c, d, e]
+    }
+}
+
+/// The sites of the key at `key` in this link unit, in the order of the linker.
+///
+/// Cost: reads every record of every key.
+pub fn sites(key: *const ()) -> impl Iterator<Item = Site> + Clone {
+    records().iter().filter_map(move |record| {
+        let there = at(&record.key);
+        // The empty record has distances of 0.
+        (record.site != 0 && there & !1 == key.addr()).then(|| Site {
+            at: core::ptr::with_exposed_provenance_mut(at(&record.site)),
+            target: at(&record.target),
+        })
+    })
+}
+
+/// What a field leads to.
+fn at(field: &i32) -> usize {
+    (&raw const *field).addr().wrapping_add_signed(*field as isize)
+}
+
+fn records() -> &'static [Record] {
+    let (start, stop): (*const Record, *const Record);
+    // SAFETY: computes two addresses. The empty record makes the linker define both where no key is tested.
+    unsafe {
+        asm!(
+            ".pushsection cyclewise_key_v1, \"aR\", @progbits",
+            ".p2align 2",
+            ".long 0, 0, 0",
+            ".popsection",
+            ".hidden __start_cyclewise_key_v1",
+            ".hidden __stop_cyclewise_key_v1",
+            "lea {start}, [rip + __start_cyclewise_key_v1]",
+            "lea {stop}, [rip + __stop_cyclewise_key_v1]",
+            start = out(reg) start,
+            stop = out(reg) stop,
+            options(pure, nomem, nostack, preserves_flags),
+        )
+    };
+    let count = (stop.addr() - start.addr()) / size_of::<Record>();
+    // SAFETY: the linker puts whole records between the two, aligned to 4, and they are never written (Invariant 3).
+    unsafe { core::slice::from_raw_parts(start, count) }
+}

@@ -1,0 +1,216 @@
+//! Static keys: flags that are tested everywhere and changed seldom, so the test is an instruction and not a load.
+//!
+//! ```
+//! cyclewise::static_key! {
+//!     /// Whether requests are traced.
+//!     static TRACE: StaticKey = false;
+//! }
+//!
+//! fn serve() -> u32 {
+//!     // One NOP, until TRACE is enabled: then a jump to where the `if` goes.
+//!     if TRACE.is_enabled() { 1 } else { 0 }
+//! }
+//!
+//! assert_eq!(serve(), 0);
+//! // Refused where the text cannot be changed; the key is then as it was.
+//! if TRACE.enable().is_ok() {
+//!     assert_eq!(serve(), 1);
+//! }
+//! # Ok::<(), cyclewise::error::Refusal>(())
+//! ```
+//!
+//! # States
+//! A key is on while it is switched on, or while it has users. [`enable`](StaticKey::enable) and
+//! [`disable`](StaticKey::disable) switch it; [`inc`](StaticKey::inc) and [`dec`](StaticKey::dec) count users. Every
+//! test falls through while the key is at its default, and jumps while it is not.
+//!
+//! # Invariants
+//! 1. Under the lock of the text every site agrees with the state, or a change of both is under way.
+//! 2. A change that is refused leaves both.
+//!
+//! # Memory ordering
+//! A test orders nothing. When a change returns, every thread has passed a full barrier since it began, and takes the
+//! new way at its next test: what was written before the change is seen behind the test.
+//!
+//! # Cost
+//! A test at its default: a NOP of 5 bytes, and up to 4 bytes of NOP before it that keep it in one aligned quadword.
+//! A change: tens of microseconds, and it reads the records of every key of the link unit.
+//!
+//! # Limits
+//! Each link unit has its own records: a key and its tests belong to one executable or one shared object. A key in a
+//! crate built as `dylib` and tested from another does not link. Keys may be changed from a signal handler, but one
+//! that interrupts a change is refused.
+//!
+//! # References
+//! Linux include/linux/jump_label.h, kernel/jump_label.c; Documentation/staging/static-keys.rst.
+
+mod flip;
+
+use super::lock;
+use crate::error::{Call, Reason, Refusal};
+use core::fmt;
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use flip::Sites;
+
+/// The state of a key that [`static_key!`](crate::static_key) declares.
+// Aligned, so that the lowest bit of its address is free for the records.
+#[repr(align(8))]
+pub struct StaticKey {
+    /// What the tests were assembled for.
+    default: bool,
+    /// What they say now; written under the lock of the text.
+    on: AtomicBool,
+    /// Switched on; written under the lock of the text.
+    switched: AtomicBool,
+    /// Users; written under the lock of the text.
+    users: AtomicU32,
+}
+
+impl StaticKey {
+    /// For the macro.
+    #[doc(hidden)]
+    pub const fn __new(default: bool) -> Self {
+        Self {
+            default,
+            on: AtomicBool::new(default),
+            switched: AtomicBool::new(default),
+            users: AtomicU32::new(0),
+        }
+    }
+
+    /// What the tests say, as data: for tests where text is not patched, and for looking at a key.
+    #[doc(hidden)]
+    #[inline]
+    pub fn __flag(&self) -> bool {
+        // Relaxed: pairs with nothing; a test orders nothing.
+        self.on.load(Relaxed)
+    }
+
+    /// Switches it on. A key that is on already stays on, at the cost of the lock alone.
+    ///
+    /// # Errors
+    /// See [`Refusal`]; the key is then as it was.
+    #[doc(alias = "static_key_enable")]
+    pub fn enable(&'static self) -> Result<(), Refusal> {
+        self.change(|_, users| Ok((true, users)))
+    }
+
+    /// Switches it off. It stays on while it has users.
+    ///
+    /// # Errors
+    /// See [`Refusal`]; the key is then as it was.
+    #[doc(alias = "static_key_disable")]
+    pub fn disable(&'static self) -> Result<(), Refusal> {
+        self.change(|_, users| Ok((false, users)))
+    }
+
+    /// One user more; the first switches the key on.
+    ///
+    /// # Errors
+    /// [`Reason::Overflow`] at `u32::MAX` users, and as [`enable`](Self::enable); the user is then not counted.
+    #[doc(alias = "static_key_slow_inc")]
+    pub fn inc(&'static self) -> Result<(), Refusal> {
+        self.change(|switched, users| match users.checked_add(1) {
+            Some(users) => Ok((switched, users)),
+            None => Err(Refusal::new(Call::Count, Reason::Overflow)),
+        })
+    }
+
+    /// One user less; the last switches the key off, unless it is switched on.
+    ///
+    /// # Errors
+    /// [`Reason::Underflow`] without users, and as [`disable`](Self::disable); the user is then still counted.
+    #[doc(alias = "static_key_slow_dec")]
+    pub fn dec(&'static self) -> Result<(), Refusal> {
+        self.change(|switched, users| match users.checked_sub(1) {
+            Some(users) => Ok((switched, users)),
+            None => Err(Refusal::new(Call::Count, Reason::Underflow)),
+        })
+    }
+
+    /// How many users it has. Another thread may change it at any time.
+    pub fn users(&self) -> u32 {
+        // Relaxed: pairs with nothing; for looking at.
+        self.users.load(Relaxed)
+    }
+
+    /// Where in the text it is tested: the address of each site.
+    pub fn sites(&'static self) -> impl Iterator<Item = usize> {
+        flip::addresses(self)
+    }
+
+    /// Changes `(switched, users)`, and the sites where that makes a difference.
+    fn change(&'static self, to: impl FnOnce(bool, u32) -> Result<(bool, u32), Refusal>) -> Result<(), Refusal> {
+        // Before the lock: an allocator may test keys, and may be what a thread in the lock would wait for.
+        let sites = Sites::of(self)?;
+        let held = lock::hold()?;
+        // Relaxed, here and below: the lock orders them.
+        let (switched, users) = to(self.switched.load(Relaxed), self.users.load(Relaxed))?;
+        let on = switched || users > 0;
+        if on != self.on.load(Relaxed) {
+            sites.flip(&held, on != self.default)?;
+            self.on.store(on, Relaxed);
+        }
+        self.switched.store(switched, Relaxed);
+        self.users.store(users, Relaxed);
+        Ok(())
+    }
+}
+
+impl fmt::Debug for StaticKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StaticKey")
+            .field("on", &self.__flag())
+            .field("users", &self.users())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Declares static keys, each with its default, for which its tests are assembled.
+///
+/// The static has the methods of [`StaticKey`](crate::patch::StaticKey), and `is_enabled()`, which is the test. What the
+/// default leads to runs straight on; the other is a jump away.
+///
+/// ```
+/// cyclewise::static_key! {
+///     /// On unless someone turns it off.
+///     pub static CACHE: StaticKey = true;
+///     static TRACE: StaticKey = false;
+/// }
+/// assert!(CACHE.is_enabled() && !TRACE.is_enabled());
+/// ```
+#[macro_export]
+macro_rules! static_key {
+    ($($(#[doc = $doc:expr])* $vis:vis static $name:ident: StaticKey = $default:tt;)+) => {$(
+        $(#[doc = $doc])*
+        $vis static $name: $name = $name { key: $crate::patch::StaticKey::__new($default) };
+
+        #[doc(hidden)]
+        #[allow(non_camel_case_types, reason = "the key's own type, which shares its name")]
+        #[repr(transparent)]
+        $vis struct $name {
+            key: $crate::patch::StaticKey,
+        }
+
+        #[allow(dead_code, reason = "a key may be tested only where a feature is on")]
+        impl $name {
+            /// Whether the key is on: one instruction. Ordering: none.
+            #[inline(always)]
+            $vis fn is_enabled(&self) -> bool {
+                $crate::__static_key_test!($name, $default)
+            }
+        }
+
+        impl ::core::ops::Deref for $name {
+            type Target = $crate::patch::StaticKey;
+
+            #[inline]
+            fn deref(&self) -> &$crate::patch::StaticKey {
+                &self.key
+            }
+        }
+    )+};
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,53 @@
+//! What a key says in each of its states; flips under load are in `tests/`.
+#![cfg_attr(
+    all(target_arch = "x86_64", target_os = "linux", not(miri)),
+    expect(unsafe_code, reason = "the test of a key expands to assembly")
+)]
+
+use super::*;
+
+crate::static_key! {
+    static OFF: StaticKey = false;
+    static ON: StaticKey = true;
+    static COUNTED: StaticKey = false;
+}
+
+#[test]
+fn keys_begin_at_their_default_and_switch() {
+    assert!(!OFF.is_enabled());
+    assert!(ON.is_enabled());
+    for _ in 0..2 {
+        OFF.enable().unwrap();
+        ON.disable().unwrap();
+        assert!(OFF.is_enabled());
+        assert!(!ON.is_enabled());
+    }
+    OFF.disable().unwrap();
+    ON.enable().unwrap();
+    assert!(!OFF.is_enabled());
+    assert!(ON.is_enabled());
+}
+
+#[test]
+fn users_keep_a_key_on() {
+    assert_eq!(
+        COUNTED.dec(),
+        Err(Refusal::new(Call::Count, Reason::Underflow)),
+        "none to take away"
+    );
+    COUNTED.inc().unwrap();
+    COUNTED.inc().unwrap();
+    COUNTED.dec().unwrap();
+    assert!(COUNTED.is_enabled());
+    COUNTED.enable().unwrap();
+    COUNTED.dec().unwrap();
+    assert!(COUNTED.is_enabled(), "switched on");
+    COUNTED.inc().unwrap();
+    COUNTED.disable().unwrap();
+    assert!(COUNTED.is_enabled(), "one user");
+    COUNTED.dec().unwrap();
+    assert!(!COUNTED.is_enabled());
+    COUNTED.users.store(u32::MAX, Relaxed);
+    assert_eq!(COUNTED.inc(), Err(Refusal::new(Call::Count, Reason::Overflow)));
+    COUNTED.users.store(0, Relaxed);
+}

@@ -1,0 +1,139 @@
+//! What has to hold before the first byte is written.
+//!
+//! # Safety
+//! 1. An edit's bytes are read only after its address was found in a readable mapping.
+#![expect(unsafe_code, reason = "reads text by address")]
+
+use super::Edit;
+use crate::arch::code;
+use crate::error::{Call, Reason, Refusal};
+use crate::patch::lock::Held;
+use crate::sys::maps;
+use crate::sys::memory::PAGE;
+use core::ops::Range;
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// INT3: what a debugger or a uprobe puts on an instruction.
+const BREAKPOINT: u8 = 0xcc;
+
+/// Checks every edit: its shape, its place, its bytes. Expects the edits in order of address. Where the new bytes are
+/// there already, they become what the edit expects, so that rolling back leaves them.
+///
+/// # Errors
+/// The first edit's that fails.
+pub(super) fn all(held: &Held, edits: &mut [Edit]) -> Result<(), Refusal> {
+    let refuse = |reason| Err(Refusal::new(Call::Site, reason));
+    let mut text = cached_text(held);
+    let mut before = 0;
+    for edit in edits {
+        let (start, len) = (edit.start(), edit.len());
+        if start == 0 || !(1..=8).contains(&len) || start % PAGE + len > PAGE || start < before {
+            return refuse(Reason::Shape);
+        }
+        before = edit.end();
+        if !(text.contains(&start) && edit.end() <= text.end) {
+            text = maps::text_around(start)?;
+            cache_text(held, &text);
+            if edit.end() > text.end {
+                return refuse(Reason::NotText);
+            }
+        }
+        // What is past the length does not count, and must not differ either.
+        edit.expect[len..].fill(0);
+        edit.new[len..].fill(0);
+        // SAFETY: in a readable mapping (Invariant 1).
+        let there = unsafe { code::load(edit.at, len) };
+        if there == edit.new {
+            edit.expect = edit.new;
+        } else if there != edit.expect {
+            let reason = match there.contains(&BREAKPOINT) && !edit.expect.contains(&BREAKPOINT) {
+                true => Reason::Breakpoint,
+                false => Reason::Unexpected,
+            };
+            return refuse(reason);
+        }
+    }
+    Ok(())
+}
+
+/// Checks what has to hold as well while other threads run: each edit is one store.
+///
+/// # Errors
+/// [`Reason::Straddles`].
+pub(super) fn live(edits: &[Edit]) -> Result<(), Refusal> {
+    match edits.iter().all(Edit::is_one_store) {
+        true => Ok(()),
+        false => Err(Refusal::new(Call::Site, Reason::Straddles)),
+    }
+}
+
+/// The text found last. Where sites are does not change while the link unit with them is loaded, and this function is
+/// in it; reading the mappings once is enough.
+static TEXT: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+
+fn cached_text(_: &Held) -> Range<usize> {
+    // Relaxed: the lock of the text orders both.
+    TEXT[0].load(Relaxed)..TEXT[1].load(Relaxed)
+}
+
+fn cache_text(_: &Held, text: &Range<usize>) {
+    // Relaxed: the lock of the text orders both.
+    TEXT[0].store(text.start, Relaxed);
+    TEXT[1].store(text.end, Relaxed);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::patch::lock;
+
+    fn edit(at: usize, len: u8) -> Edit {
+        let (expect, new) = ([0x11; 8], [0x22; 8]);
+        Edit {
+            at: core::ptr::with_exposed_provenance_mut(at),
+            len,
+            expect,
+            new,
+        }
+    }
+
+    fn reason(edits: &mut [Edit]) -> Reason {
+        let held = lock::hold().unwrap();
+        all(&held, edits).unwrap_err().reason
+    }
+
+    #[test]
+    fn shapes_and_places_are_refused() {
+        let here = shapes_and_places_are_refused as fn() as usize;
+        assert_eq!(reason(&mut [edit(0, 1)]), Reason::Shape);
+        assert_eq!(reason(&mut [edit(here, 0)]), Reason::Shape);
+        assert_eq!(reason(&mut [edit(here, 9)]), Reason::Shape);
+        assert_eq!(reason(&mut [edit(here / PAGE * PAGE + PAGE - 4, 5)]), Reason::Shape);
+        let local = [0x11_u8; 8];
+        assert_eq!(reason(&mut [edit(local.as_ptr().addr(), 1)]), Reason::NotText);
+        assert_eq!(reason(&mut [edit(here, 8)]), Reason::Unexpected);
+    }
+
+    #[test]
+    fn edits_may_not_overlap() {
+        let here = edits_may_not_overlap as fn() as usize;
+        // SAFETY: this function's own code.
+        let there = unsafe { code::load(here as *const u8, 8) };
+        let mut pair = [edit(here, 2), edit(here + 1, 2)];
+        for edit in &mut pair {
+            edit.expect = there;
+            edit.new = there;
+        }
+        assert_eq!(reason(&mut pair), Reason::Shape);
+    }
+
+    #[test]
+    fn one_store_is_one_byte_or_one_slot() {
+        assert!(live(&[edit(3, 5), edit(15, 1)]).is_ok());
+        let mut one_byte = edit(4, 5);
+        one_byte.expect = [0x3e, 1, 2, 3, 4, 0, 0, 0];
+        one_byte.new = [0xf0, 1, 2, 3, 4, 0, 0, 0];
+        assert!(live(&[one_byte]).is_ok());
+        assert_eq!(live(&[edit(4, 5)]).unwrap_err().reason, Reason::Straddles);
+    }
+}

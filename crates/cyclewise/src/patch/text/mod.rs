@@ -1,0 +1,144 @@
+//! The text writer: edits of the program's own instructions, checked, written in batches, read back.
+//!
+//! # Protocol
+//! 1. Every edit is checked: its shape, that it lies in executable text, that the site holds the old bytes or already
+//!    the new ones. Nothing is written before the last one has passed.
+//! 2. Where other threads run, every edit has to be one store: one byte, or inside one aligned quadword. membarrier is
+//!    registered, so that it cannot be refused later.
+//! 3. Pages are opened, each edit is written, read back, pages are closed ([`write`]).
+//! 4. Every core that runs the process is serialized. From here on only the new instructions are executed.
+//!
+//! A failure in 1 and 2 leaves the text untouched; one in 3 and 4 rolls it back.
+//!
+//! # Two ways to write
+//! | way | needs | other threads see | refused by |
+//! |---|---|---|---|
+//! | mprotect RWX, store, mprotect RX | two calls per run of pages | one store | W^X: SELinux execmem, PR_SET_MDWE |
+//! | pwrite to `/proc/self/mem` | one call per page | bytes, in an order of the kernel's choice | `proc_mem.force_override=` |
+//!
+//! The second leaves no page writable at any time and comes first, but only where bytes in any order are harmless: each
+//! edit changes one byte, or no other thread runs. Otherwise it is the first or nothing: the kernel copies with
+//! `rep movsb`, of which no manual promises that an aligned quadword arrives whole. Text is never made
+//! non-executable: other threads execute it.
+//!
+//! # Signals
+//! Where this thread is alone and an edit takes more than one store, signals are blocked from the first store to the
+//! serialization, so that no handler runs through a half.
+//!
+//! # Cost
+//! Two system calls per run of adjacent pages or one per page, plus reading `/proc/self/task` and a membarrier; once,
+//! reading `/proc/self/maps`. Nothing is allocated.
+//!
+//! # References
+//! Linux arch/x86/kernel/alternative.c (smp_text_poke); AMD APM vol. 2, 7.6.1; Intel SDM vol. 3, 8.1.3.
+//!
+//! # Safety
+//! 1. Between a successful check and the end of the batch nobody else writes the sites: the lock is held, and code that
+//!    writes text without it (a debugger) is caught by the check and the read-back, not excluded.
+#![expect(unsafe_code, reason = "unsafe contracts passed on")]
+
+mod check;
+mod write;
+
+use super::lock::{self, Held};
+use crate::arch::{code, sync};
+use crate::error::Refusal;
+use crate::sys::{membarrier, signals, task};
+
+/// One edit of the program's text: at most 8 bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Edit {
+    /// The first byte.
+    pub(crate) at: *mut u8,
+    /// How many of the bytes below count.
+    pub(crate) len: u8,
+    /// What has to be there, if `new` is not there already.
+    pub(crate) expect: [u8; 8],
+    /// What will be there.
+    pub(crate) new: [u8; 8],
+}
+
+impl Edit {
+    fn start(&self) -> usize {
+        self.at.addr()
+    }
+
+    fn len(&self) -> usize {
+        usize::from(self.len)
+    }
+
+    fn end(&self) -> usize {
+        self.start() + self.len()
+    }
+
+    /// Whether any order of its bytes will do: at most one of them changes.
+    fn is_one_byte(&self) -> bool {
+        let changed = self.expect.iter().zip(&self.new).take(self.len());
+        changed.filter(|(old, new)| old != new).count() <= 1
+    }
+
+    /// Whether one store does it, so that other threads see the old or the new.
+    fn is_one_store(&self) -> bool {
+        self.is_one_byte() || code::is_in_one_slot(self.at, self.len())
+    }
+}
+
+/// Applies the edits, all or none, under the lock of the text. Sorts them, and where a site holds the new bytes
+/// already, makes them what its edit expects.
+///
+/// Ordering: when this returns, every thread of the process has passed a full barrier since the last store, and
+/// executes the new instructions.
+///
+/// # Errors
+/// See [`Refusal`]; the text is as it was but for the reasons that say otherwise.
+///
+/// # Safety
+/// - The sites are instructions of which the old and the new bytes are both right at any time, and no thread stands
+///   inside one: it is one instruction before and after, or this thread is alone and not between its instructions.
+/// - Sites with more than one byte to change and other threads running are naturally safe to replace by one store.
+pub(crate) unsafe fn apply(edits: &mut [Edit]) -> Result<(), Refusal> {
+    let held = lock::hold()?;
+    // SAFETY: as of this function.
+    unsafe { apply_held(&held, edits) }
+}
+
+/// [`apply`] for who holds the lock already.
+///
+/// # Errors
+/// As [`apply`].
+///
+/// # Safety
+/// As [`apply`].
+pub(crate) unsafe fn apply_held(held: &Held, edits: &mut [Edit]) -> Result<(), Refusal> {
+    edits.sort_unstable_by_key(Edit::start);
+    check::all(held, edits)?;
+    if edits.iter().all(|e| e.expect == e.new) {
+        return Ok(());
+    }
+    let alone = task::is_alone();
+    if !alone {
+        check::live(edits)?;
+        membarrier::register()?;
+    }
+    let any_order = alone || edits.iter().all(Edit::is_one_byte);
+    let blocked = (alone && !edits.iter().all(Edit::is_one_store)).then(signals::Blocked::all);
+    // SAFETY: checked, and as of this function: any order only where it is harmless.
+    unsafe { write::all(edits, any_order) }?;
+    let synced = synchronize(alone);
+    if synced.is_err() {
+        for edit in &mut *edits {
+            core::mem::swap(&mut edit.expect, &mut edit.new);
+        }
+        // SAFETY: as above, in the other direction.
+        unsafe { write::all(edits, any_order) }?;
+    }
+    drop(blocked);
+    synced
+}
+
+/// Makes every core that runs this process forget what it fetched.
+fn synchronize(alone: bool) -> Result<(), Refusal> {
+    // The bytes may have come by another address than the one they are fetched from.
+    sync::this_core();
+    if alone { Ok(()) } else { membarrier::sync_core() }
+}

@@ -1,0 +1,190 @@
+//! Writing checked edits by one of two ways, reading them back, and rolling back.
+//!
+//! # Safety
+//! 1. The edits were checked: sorted, apart, inside their pages, in text, and holding what they expect.
+//! 2. Pages are written only between opening and closing them, or by the kernel.
+#![expect(unsafe_code, reason = "writes text by address")]
+
+use super::Edit;
+use crate::arch::code;
+use crate::error::{Call, Reason, Refusal};
+use crate::sys::memory::{self, OwnMemory, PAGE};
+
+/// Writes every edit and reads it back, or leaves everything as it was. Bytes go through the kernel, in any order, only
+/// where `any_order` says that this is harmless.
+///
+/// # Errors
+/// The second way's refusal where both were refused.
+///
+/// # Safety
+/// Invariant 1, and the caller's proof of `any_order`.
+pub(super) unsafe fn all(edits: &[Edit], any_order: bool) -> Result<(), Refusal> {
+    if any_order {
+        // SAFETY: as of this function.
+        let kernel = unsafe { by_kernel(edits) };
+        match kernel {
+            Err(refusal) if refusal.reason == Reason::Denied => {}
+            done => return done,
+        }
+    }
+    // SAFETY: as of this function.
+    unsafe { by_store(edits) }
+}
+
+/// Which bytes of an edit.
+type Bytes = fn(&Edit) -> [u8; 8];
+const OLD: Bytes = |edit| edit.expect;
+const NEW: Bytes = |edit| edit.new;
+
+/// mprotect, store, mprotect. Every run is opened before the first store, so that a refusal comes in time.
+unsafe fn by_store(edits: &[Edit]) -> Result<(), Refusal> {
+    for (opened, run) in runs(edits).enumerate() {
+        // SAFETY: whole pages of text that this batch changes (Invariant 1).
+        if let Err(refusal) = unsafe { set_writable(run, true) } {
+            // SAFETY: as above; those that were opened.
+            unsafe { close(runs(edits).take(opened)) }?;
+            return Err(refusal);
+        }
+    }
+    // SAFETY: every page is writable (Invariant 2).
+    unsafe { store(edits, NEW) };
+    if !is_there(edits, NEW) {
+        // SAFETY: as above.
+        unsafe { store(edits, OLD) };
+        // SAFETY: the pages were opened here.
+        unsafe { close(runs(edits)) }?;
+        return Err(Refusal::new(Call::Site, Reason::NotKept));
+    }
+    // SAFETY: the pages were opened here.
+    let closed = unsafe { close(runs(edits)) };
+    if closed.is_err() {
+        // Closing stops at the first failure, but pages before that are closed: open them again, as far as may be.
+        let reopened = runs(edits).try_for_each(|run| {
+            // SAFETY: as above.
+            unsafe { set_writable(run, true) }
+        });
+        if reopened.is_err() {
+            return Err(Refusal::new(Call::Mprotect, Reason::HalfWritten));
+        }
+        // SAFETY: every page is writable (Invariant 2).
+        unsafe { store(edits, OLD) };
+        // SAFETY: the pages were opened here. The first failure is the one to report.
+        let _ = unsafe { close(runs(edits)) };
+    }
+    closed
+}
+
+unsafe fn store(edits: &[Edit], bytes: Bytes) {
+    for edit in edits.iter().filter(|e| e.expect != e.new) {
+        // SAFETY: writable text under the lock (Invariants 1 and 2).
+        unsafe { code::store(edit.at, edit.len(), bytes(edit)) };
+    }
+}
+
+unsafe fn close<'a>(mut runs: impl Iterator<Item = &'a [Edit]>) -> Result<(), Refusal> {
+    // SAFETY: whole pages of text that this batch has opened.
+    let closed = runs.try_for_each(|run| unsafe { set_writable(run, false) });
+    closed.map_err(|refusal| Refusal {
+        reason: Reason::StillWritable,
+        ..refusal
+    })
+}
+
+unsafe fn set_writable(run: &[Edit], writable: bool) -> Result<(), Refusal> {
+    let (Some(first), Some(last)) = (run.first(), run.last()) else {
+        return Ok(());
+    };
+    let start = page(first) * PAGE;
+    // SAFETY: the whole pages of these edits; as of the caller.
+    unsafe { memory::set_writable(start, (page(last) + 1) * PAGE - start, writable) }
+}
+
+/// One pwrite per page, from its first edit to its last.
+unsafe fn by_kernel(edits: &[Edit]) -> Result<(), Refusal> {
+    let memory = OwnMemory::open()?;
+    let mut refusal = None;
+    for page in pages(edits) {
+        // SAFETY: text of checked edits, in whose page any order of bytes is harmless.
+        if let Err(why) = unsafe { write_page(&memory, page, NEW) } {
+            refusal = Some(why);
+            break;
+        }
+    }
+    if refusal.is_none() && !is_there(edits, NEW) {
+        refusal = Some(Refusal::new(Call::Site, Reason::NotKept));
+    }
+    let Some(refusal) = refusal else { return Ok(()) };
+    if is_there(edits, OLD) {
+        return Err(refusal);
+    }
+    let rolled_back = pages(edits).try_for_each(|page| {
+        // SAFETY: as above, in the other direction.
+        unsafe { write_page(&memory, page, OLD) }
+    });
+    match rolled_back.is_ok() && is_there(edits, OLD) {
+        true => Err(refusal),
+        false => Err(Refusal {
+            reason: Reason::HalfWritten,
+            ..refusal
+        }),
+    }
+}
+
+unsafe fn write_page(memory: &OwnMemory, page: &[Edit], bytes: Bytes) -> Result<(), Refusal> {
+    let (Some(first), Some(last)) = (page.first(), page.last()) else {
+        return Ok(());
+    };
+    let mut buffer = [0; PAGE];
+    let (start, len) = (first.start(), last.end() - first.start());
+    // SAFETY: inside one readable page, which is all the buffer holds (Invariant 1); under the lock no thread of this
+    // process writes it.
+    unsafe { core::ptr::copy_nonoverlapping(first.at, buffer.as_mut_ptr(), len) };
+    for edit in page {
+        let inside = edit.start() - start;
+        buffer[inside..inside + edit.len()].copy_from_slice(&bytes(edit)[..edit.len()]);
+    }
+    // SAFETY: text of checked edits; what is between them is written as it is.
+    unsafe { memory.write(start, &buffer[..len]) }
+}
+
+fn is_there(edits: &[Edit], bytes: Bytes) -> bool {
+    edits.iter().all(|edit| {
+        // SAFETY: readable text (Invariant 1).
+        let there = unsafe { code::load(edit.at, edit.len()) };
+        there == bytes(edit)
+    })
+}
+
+fn page(edit: &Edit) -> usize {
+    edit.start() / PAGE
+}
+
+/// The edits page by page.
+fn pages(edits: &[Edit]) -> impl Iterator<Item = &[Edit]> {
+    edits.chunk_by(|a, b| page(a) == page(b))
+}
+
+/// The edits by runs of adjacent pages, each of which one mprotect covers.
+fn runs(edits: &[Edit]) -> impl Iterator<Item = &[Edit]> {
+    edits.chunk_by(|a, b| page(b) - page(a) <= 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    #[test]
+    fn edits_are_grouped_by_page_and_by_run() {
+        let at = [0x1000, 0x1ff8, 0x2000, 0x4000, 0x4010, 0x6000];
+        let edits = at.map(|at| Edit {
+            at: core::ptr::without_provenance_mut(at),
+            len: 8,
+            expect: [0; 8],
+            new: [1; 8],
+        });
+        let lengths = |groups: Vec<&[Edit]>| groups.iter().map(|g| g.len()).collect::<Vec<_>>();
+        assert_eq!(lengths(pages(&edits).collect()), [2, 1, 2, 1]);
+        assert_eq!(lengths(runs(&edits).collect()), [3, 2, 1]);
+    }
+}

@@ -1,0 +1,182 @@
+//! `/proc/self/maps`: which executable mapping an address is in.
+//!
+//! Read with a buffer on the stack and parsed byte by byte: it may run where allocating may not.
+//!
+//! # References
+//! proc_pid_maps(5).
+//!
+//! # Safety
+//! 1. The kernel writes at most the length of the buffer it is given.
+#![expect(unsafe_code, reason = "open, read, close without std")]
+
+use super::errno;
+use crate::error::{Call, Reason, Refusal};
+use core::ops::Range;
+
+/// The mappings without a hole around `address` that are readable, executable and not writable.
+///
+/// # Errors
+/// The kernel's, where there is no /proc; [`Reason::NotText`] where there is no such mapping.
+pub(crate) fn text_around(address: usize) -> Result<Range<usize>, Refusal> {
+    let file = File::open()?;
+    let mut search = Search::new(address);
+    let mut buffer = [0; 1024];
+    loop {
+        let n = file.read(&mut buffer)?;
+        for &byte in buffer.iter().take(n) {
+            search.byte(byte);
+        }
+        if n == 0 || search.is_past() {
+            break;
+        }
+    }
+    search.found().ok_or(Refusal::new(Call::Maps, Reason::NotText))
+}
+
+/// The search, fed with the file's bytes.
+struct Search {
+    address: usize,
+    /// Text without a hole, so far.
+    text: Range<usize>,
+    line: Line,
+}
+
+/// The line that is being read.
+#[derive(Clone, Copy, Default)]
+struct Line {
+    start: usize,
+    end: usize,
+    /// Which field it is in: 0 and 1 the addresses, 2 the permissions, 3 the rest.
+    field: u8,
+    /// Which permission comes next.
+    column: u8,
+    /// The permissions that count, as bits: r, w, x.
+    bits: u8,
+}
+
+impl Search {
+    fn new(address: usize) -> Self {
+        let (text, line) = (0..0, Line::default());
+        Self { address, text, line }
+    }
+
+    fn byte(&mut self, byte: u8) {
+        let line = &mut self.line;
+        match (line.field, byte) {
+            (_, b'\n') => self.end_of_line(),
+            (0, b'-') | (1 | 2, b' ') => line.field += 1,
+            (0, digit) => line.start = line.start << 4 | hex(digit),
+            (1, digit) => line.end = line.end << 4 | hex(digit),
+            (2, permission) => {
+                if permission != b'-' && line.column < 3 {
+                    line.bits |= 1 << line.column;
+                }
+                line.column += 1;
+            }
+            _ => {}
+        }
+    }
+
+    fn end_of_line(&mut self) {
+        const R_X: u8 = 0b101;
+        let line = core::mem::take(&mut self.line);
+        if self.is_past() {
+            return;
+        }
+        if line.bits != R_X {
+            // A hole, unless the text found so far is the one that is looked for.
+            if !self.text.contains(&self.address) {
+                self.text = 0..0;
+            }
+        } else if line.start == self.text.end {
+            self.text.end = line.end;
+        } else if !self.text.contains(&self.address) {
+            self.text = line.start..line.end;
+        }
+    }
+
+    /// Whether what follows no longer matters. Mappings ascend, so text that holds the address only grows upwards.
+    fn is_past(&self) -> bool {
+        self.text.start > self.address
+    }
+
+    fn found(&self) -> Option<Range<usize>> {
+        self.text.contains(&self.address).then(|| self.text.clone())
+    }
+}
+
+/// The value of a hexadecimal digit; the kernel writes lower case.
+fn hex(digit: u8) -> usize {
+    usize::from(match digit {
+        b'0'..=b'9' => digit - b'0',
+        b'a'..=b'f' => digit - b'a' + 10,
+        _ => 0,
+    })
+}
+
+/// The open file.
+struct File(libc::c_int);
+
+impl File {
+    fn open() -> Result<Self, Refusal> {
+        // SAFETY: the path is a C string.
+        let fd = unsafe { libc::open(c"/proc/self/maps".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
+        if fd < 0 {
+            return Err(Refusal::denied(Call::Maps, errno()));
+        }
+        Ok(Self(fd))
+    }
+
+    /// The next bytes; none at the end.
+    fn read(&self, buffer: &mut [u8]) -> Result<usize, Refusal> {
+        // SAFETY: Invariant 1.
+        let n = unsafe { libc::read(self.0, buffer.as_mut_ptr().cast(), buffer.len()) };
+        usize::try_from(n).map_err(|_| Refusal::denied(Call::Maps, errno()))
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        // SAFETY: the descriptor is ours and is not used again.
+        unsafe { libc::close(self.0) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MAPS: &str = "\
+        1000-2000 r--p 00000000 00:00 0 /a-b c\n\
+        2000-5000 r-xp 00001000 00:00 0 /a\n\
+        5000-6000 r-xp 00001000 00:00 0 /a\n\
+        6000-7000 rwxp 00001000 00:00 0 /a\n\
+        7000-8000 --xp 00001000 00:00 0 /a\n\
+        7fffffff9000-7fffffffa000 r-xp 00001000 00:00 0 [vdso]\n";
+
+    fn find(address: usize) -> Option<Range<usize>> {
+        let mut search = Search::new(address);
+        MAPS.bytes().for_each(|b| search.byte(b));
+        search.found()
+    }
+
+    #[test]
+    fn neighbours_are_one_and_other_protections_are_none() {
+        assert_eq!(find(0x1fff), None);
+        assert_eq!(find(0x2000), Some(0x2000..0x6000));
+        assert_eq!(find(0x5fff), Some(0x2000..0x6000));
+        assert_eq!(find(0x6000), None);
+        assert_eq!(find(0x7000), None);
+        assert_eq!(find(0x7fff_ffff_9fff), Some(0x7fff_ffff_9000..0x7fff_ffff_a000));
+        assert_eq!(find(0x7fff_ffff_a000), None);
+    }
+
+    #[test]
+    fn this_function_is_text_and_a_local_is_not() {
+        let here = this_function_is_text_and_a_local_is_not as fn() as usize;
+        assert!(text_around(here).unwrap().contains(&here));
+        let local = 0;
+        let refusal = text_around(&raw const local as usize).unwrap_err();
+        assert_eq!(refusal.reason, Reason::NotText);
+    }
+}

@@ -1,0 +1,20 @@
+//! The kernel, as this crate calls it: the only system calls, each with an error of ours.
+
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+pub(crate) mod maps;
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+pub(crate) mod membarrier;
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+pub(crate) mod memory;
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+pub(crate) mod signals;
+pub(crate) mod task;
+
+/// The calling thread's errno.
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+fn errno() -> i32 {
+    errno::last()
+}
+
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+mod errno;
