@@ -114,10 +114,9 @@ unsafe fn by_kernel(edits: &[Edit]) -> Result<(), Refusal> {
         refusal = Some(Refusal::new(Call::Site, Reason::NotKept));
     }
     let Some(refusal) = refusal else { return Ok(()) };
-    if is_there(edits, OLD) {
-        return Err(refusal);
-    }
-    let rolled_back = pages(edits).try_for_each(|page| {
+    // Only pages that differ: where writing was refused, it is refused again.
+    let mut changed = pages(edits).filter(|page| !is_there(page, OLD));
+    let rolled_back = changed.try_for_each(|page| {
         // SAFETY: as above, in the other direction.
         unsafe { write_page(&memory, page, OLD) }
     });

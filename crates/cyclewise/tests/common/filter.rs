@@ -1,0 +1,84 @@
+//! seccomp filters that refuse one system call, as a sandbox would.
+
+/// What an argument has to be for the call to be refused.
+pub enum If {
+    /// Its low half, masked, is this.
+    Bits { arg: u32, mask: u32, value: u32 },
+    /// It is at least this.
+    AtLeast { arg: u32, value: u64 },
+}
+
+const LOAD: u16 = 0x20; // BPF_LD | BPF_W | BPF_ABS, include/uapi/linux/bpf_common.h
+const AND: u16 = 0x54; // BPF_ALU | BPF_AND | BPF_K
+const EQUAL: u16 = 0x15; // BPF_JMP | BPF_JEQ | BPF_K
+const GREATER: u16 = 0x25; // BPF_JMP | BPF_JGT | BPF_K
+const AT_LEAST: u16 = 0x35; // BPF_JMP | BPF_JGE | BPF_K
+const RETURN: u16 = 0x06; // BPF_RET | BPF_K
+const ALLOW: u32 = 0x7fff_0000; // SECCOMP_RET_ALLOW, include/uapi/linux/seccomp.h
+const ERRNO: u32 = 0x0005_0000; // SECCOMP_RET_ERRNO
+
+/// Refuses the call with `errno` from now on, on this thread and those it starts, where every condition holds.
+pub fn refuse(call: libc::c_long, conditions: &[If], errno: i32) {
+    let mut program = vec![instruction(LOAD, 0, 0, 0), instruction(EQUAL, 0, ELSE, call as u32)];
+    for condition in conditions {
+        // seccomp_data: nr 4, arch 4, instruction_pointer 8, then the arguments, low half first.
+        match *condition {
+            If::Bits { arg, mask, value } => program.extend([
+                instruction(LOAD, 0, 0, 16 + 8 * arg),
+                instruction(AND, 0, 0, mask),
+                instruction(EQUAL, 0, ELSE, value),
+            ]),
+            If::AtLeast { arg, value } => program.extend([
+                instruction(LOAD, 0, 0, 20 + 8 * arg),
+                instruction(GREATER, 3, 0, (value >> 32) as u32),
+                instruction(EQUAL, 0, ELSE, (value >> 32) as u32),
+                instruction(LOAD, 0, 0, 16 + 8 * arg),
+                instruction(AT_LEAST, 0, ELSE, value as u32),
+            ]),
+        }
+    }
+    program.push(instruction(RETURN, 0, 0, ERRNO | errno as u32));
+    program.push(instruction(RETURN, 0, 0, ALLOW));
+    let allow = program.len() - 1;
+    for (at, instruction) in program.iter_mut().enumerate() {
+        if instruction.jf == ELSE {
+            instruction.jf = (allow - at - 1) as u8;
+        }
+    }
+    install(&mut program);
+}
+
+/// A jump to the end, before the end is known.
+const ELSE: u8 = 255;
+
+fn instruction(code: u16, jt: u8, jf: u8, k: u32) -> libc::sock_filter {
+    libc::sock_filter { code, jt, jf, k }
+}
+
+fn install(program: &mut [libc::sock_filter]) {
+    let program = libc::sock_fprog {
+        len: program.len() as u16,
+        filter: program.as_mut_ptr(),
+    };
+    // SAFETY: takes numbers.
+    let rc = unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) };
+    assert_eq!(rc, 0);
+    // SAFETY: reads the program, which is as long as it says.
+    let rc = unsafe { libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) };
+    assert_eq!(rc, 0, "seccomp: {}", std::io::Error::last_os_error());
+}
+
+/// Refuses pages that are writable and executable.
+pub fn refuse_writable_text() {
+    let (mask, value) = (
+        (libc::PROT_WRITE | libc::PROT_EXEC) as u32,
+        (libc::PROT_WRITE | libc::PROT_EXEC) as u32,
+    );
+    refuse(libc::SYS_mprotect, &[If::Bits { arg: 2, mask, value }], libc::EACCES);
+}
+
+/// Refuses to open any file for reading and writing, so `/proc/self/mem` too.
+pub fn refuse_proc_mem() {
+    let (mask, value) = (libc::O_ACCMODE as u32, libc::O_RDWR as u32);
+    refuse(libc::SYS_openat, &[If::Bits { arg: 2, mask, value }], libc::EPERM);
+}

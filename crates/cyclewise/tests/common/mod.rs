@@ -1,0 +1,78 @@
+//! What the tests of patching share: children to do it in, filters that refuse it, and a key with many sites.
+//!
+//! Patching is state of the process, and a test runner has threads of its own: a test that needs to be alone, or that
+//! breaks something, runs in a child of fork.
+
+#![allow(dead_code, unreachable_pub, reason = "each test binary uses some of it")]
+
+pub mod filter;
+pub mod many;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// How a child ended.
+#[derive(Debug, PartialEq, Eq)]
+pub enum End {
+    /// It returned.
+    Well,
+    /// It panicked; the message is on stderr.
+    Panic,
+    /// A signal killed it.
+    Signal(i32),
+}
+
+/// Runs `body` in a child, which has one thread, and is killed after 60 seconds.
+pub fn in_child(body: impl FnOnce()) -> End {
+    in_child_for(60, body)
+}
+
+/// Runs `body` in a child that SIGALRM kills after `seconds`.
+pub fn in_child_for(seconds: u32, body: impl FnOnce()) -> End {
+    // SAFETY: the child uses what glibc makes usable after fork, and leaves by _exit.
+    let pid = unsafe { libc::fork() };
+    assert!(pid >= 0, "fork: {}", std::io::Error::last_os_error());
+    if pid == 0 {
+        // SAFETY: takes a number. The default action of SIGALRM is to kill.
+        unsafe { libc::alarm(seconds) };
+        let ended = catch_unwind(AssertUnwindSafe(body));
+        // SAFETY: ends the child without running the parent's exit handlers.
+        unsafe { libc::_exit(i32::from(ended.is_err())) };
+    }
+    let mut status = 0;
+    // SAFETY: writes one integer.
+    let waited = unsafe { libc::waitpid(pid, &raw mut status, 0) };
+    assert_eq!(waited, pid);
+    match status {
+        s if libc::WIFSIGNALED(s) => End::Signal(libc::WTERMSIG(s)),
+        0 => End::Well,
+        _ => End::Panic,
+    }
+}
+
+/// The bytes of a site.
+pub fn bytes(at: usize) -> [u8; 5] {
+    std::array::from_fn(|i| {
+        // SAFETY: sites are readable text.
+        unsafe { std::ptr::read_volatile((at + i) as *const u8) }
+    })
+}
+
+/// Overwrites text through `/proc/self/mem`, as a debugger does.
+pub fn scribble(at: usize, bytes: &[u8]) {
+    use std::os::unix::fs::FileExt;
+    let memory = std::fs::File::options().write(true).open("/proc/self/mem").unwrap();
+    memory.write_all_at(bytes, at as u64).unwrap();
+}
+
+/// The permissions of the mapping that holds an address, such as `r-xp`.
+pub fn permissions(at: usize) -> String {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let holds = |line: &&str| {
+        let (start, rest) = line.split_once('-').unwrap();
+        let (end, _) = rest.split_once(' ').unwrap();
+        let number = |s| usize::from_str_radix(s, 16).unwrap();
+        (number(start)..number(end)).contains(&at)
+    };
+    let line = maps.lines().find(holds).unwrap();
+    line.split(' ').nth(1).unwrap().to_owned()
+}

@@ -1,0 +1,43 @@
+//! Keys across fork: a child's text is its own, and it never inherits half a flip or a lock that nobody will give back.
+#![cfg(all(target_arch = "x86_64", target_os = "linux"))]
+
+mod common;
+
+use common::many::{MANY, all_say};
+use common::{End, in_child_for};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+#[test]
+fn children_forked_under_another_threads_flips_flip_their_own() {
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let flipper = scope.spawn(|| {
+            let mut flips = 0;
+            // Relaxed: the scope's join orders the rest.
+            while !stop.load(Relaxed) {
+                MANY.enable().unwrap();
+                MANY.disable().unwrap();
+                flips += 2;
+            }
+            flips
+        });
+        for _ in 0..100 {
+            let end = in_child_for(20, || {
+                // Whole, either way.
+                assert!(all_say(true) || all_say(false));
+                for _ in 0..3 {
+                    MANY.enable().unwrap();
+                    assert!(all_say(true));
+                    MANY.disable().unwrap();
+                    assert!(all_say(false));
+                }
+                // Left enabled: the parent must not see it.
+                MANY.enable().unwrap();
+            });
+            assert_eq!(end, End::Well);
+        }
+        stop.store(true, Relaxed);
+        assert!(flipper.join().unwrap() > 0);
+    });
+    assert!(all_say(false), "a child wrote its parent's text");
+}

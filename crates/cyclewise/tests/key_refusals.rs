@@ -1,0 +1,195 @@
+//! Every refusal of a flip, brought about for real: it is typed, and every site holds what it held.
+#![cfg(all(target_arch = "x86_64", target_os = "linux"))]
+
+mod common;
+
+use common::filter::{If, refuse, refuse_proc_mem, refuse_writable_text};
+use common::many::{MANY, all_say, sites, text};
+use common::{End, in_child, permissions, scribble};
+use cyclewise::error::{Call, Reason, Refusal};
+use std::sync::mpsc::channel;
+
+const PR_SET_MDWE: i32 = 65; // include/uapi/linux/prctl.h, since Linux 6.3
+const PR_MDWE_REFUSE_EXEC_GAIN: u64 = 1;
+
+/// Runs `body` while a second thread waits.
+fn with_two_threads(body: impl FnOnce()) {
+    let (end, ended) = channel::<()>();
+    let second = std::thread::spawn(move || ended.recv().unwrap_err());
+    body();
+    drop(end);
+    second.join().unwrap();
+}
+
+/// A flip that has to be refused, and to leave everything as it was.
+fn refused(call: Call, reason: Reason, errno: i32) {
+    let before = text();
+    let refusal = MANY.enable().unwrap_err();
+    assert_eq!(refusal, Refusal { call, reason, errno });
+    assert_eq!(text(), before);
+    assert!(!format!("{MANY:?}", MANY = *MANY).contains("on: true"));
+    assert_eq!(MANY.inc().unwrap_err(), refusal);
+    assert_eq!(MANY.users(), 0);
+}
+
+/// A flip there and back that has to work, and to leave no page writable.
+fn works() {
+    MANY.enable().unwrap();
+    assert!(all_say(true));
+    assert!(sites().into_iter().all(|at| permissions(at) == "r-xp"));
+    MANY.disable().unwrap();
+    assert!(all_say(false));
+    assert!(sites().into_iter().all(|at| permissions(at) == "r-xp"));
+}
+
+#[test]
+fn the_key_has_its_sites_on_several_pages() {
+    assert_eq!(sites().len(), 100);
+    assert!(sites()[99] / 4096 > sites()[0] / 4096);
+    assert!(sites().iter().all(|at| at % 8 <= 3), "a site straddles a quadword");
+    assert!(all_say(false));
+}
+
+#[test]
+fn nothing_refused_works_alone_and_not_alone() {
+    assert_eq!(in_child(works), End::Well);
+    assert_eq!(in_child(|| with_two_threads(works)), End::Well);
+}
+
+#[test]
+fn alone_each_way_stands_in_for_the_other() {
+    let no_mprotect = in_child(|| {
+        refuse_writable_text();
+        works();
+    });
+    assert_eq!(no_mprotect, End::Well);
+    let no_proc_mem = in_child(|| {
+        refuse_proc_mem();
+        works();
+    });
+    assert_eq!(no_proc_mem, End::Well);
+}
+
+#[test]
+fn alone_with_both_ways_refused() {
+    let end = in_child(|| {
+        refuse_writable_text();
+        refuse_proc_mem();
+        refused(Call::Mprotect, Reason::Denied, libc::EACCES);
+    });
+    assert_eq!(end, End::Well);
+}
+
+#[test]
+fn not_alone_the_kernels_copy_is_no_way() {
+    let end = in_child(|| {
+        refuse_writable_text();
+        with_two_threads(|| refused(Call::Mprotect, Reason::Denied, libc::EACCES));
+        // The second thread is gone.
+        works();
+    });
+    assert_eq!(end, End::Well);
+}
+
+#[test]
+fn the_kernels_own_write_xor_execute() {
+    let end = in_child(|| {
+        // SAFETY: takes numbers.
+        let rc = unsafe { libc::prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0) };
+        if rc != 0 {
+            eprintln!("skipped: no PR_SET_MDWE, {}", std::io::Error::last_os_error());
+            return;
+        }
+        with_two_threads(|| refused(Call::Mprotect, Reason::Denied, libc::EACCES));
+        works();
+    });
+    assert_eq!(end, End::Well);
+}
+
+#[test]
+fn not_alone_without_membarrier() {
+    let end = in_child(|| {
+        refuse(libc::SYS_membarrier, &[], libc::ENOSYS);
+        with_two_threads(|| refused(Call::Membarrier, Reason::Denied, libc::ENOSYS));
+        // Alone it is not needed.
+        works();
+    });
+    assert_eq!(end, End::Well);
+}
+
+#[test]
+fn membarrier_that_fails_after_writing_rolls_back() {
+    let end = in_child(|| {
+        let (mask, value) = (u32::MAX, 1 << 5);
+        refuse(libc::SYS_membarrier, &[If::Bits { arg: 0, mask, value }], libc::EPERM);
+        with_two_threads(|| refused(Call::Membarrier, Reason::Denied, libc::EPERM));
+    });
+    assert_eq!(end, End::Well);
+}
+
+#[test]
+fn without_proc_nothing_is_known_to_be_text() {
+    let end = in_child(|| {
+        refuse(libc::SYS_openat, &[], libc::EACCES);
+        refused(Call::Maps, Reason::Denied, libc::EACCES);
+    });
+    assert_eq!(end, End::Well);
+}
+
+#[test]
+fn a_breakpoint_on_one_of_a_hundred_sites() {
+    let end = in_child(|| {
+        scribble(sites()[57], &[0xcc]);
+        refused(Call::Site, Reason::Breakpoint, 0);
+        scribble(sites()[57], &[0x0f]);
+        works();
+    });
+    assert_eq!(end, End::Well);
+}
+
+#[test]
+fn other_bytes_on_one_of_a_hundred_sites() {
+    let end = in_child(|| {
+        scribble(sites()[99] + 2, &[0x40]);
+        refused(Call::Site, Reason::Unexpected, 0);
+    });
+    assert_eq!(end, End::Well);
+}
+
+#[test]
+fn a_refusal_half_way_rolls_back() {
+    let end = in_child(|| {
+        // Writes from the last page of sites on are refused, so the pages before it are written and taken back.
+        let value = (sites()[99] & !4095) as u64;
+        refuse(libc::SYS_pwrite64, &[If::AtLeast { arg: 3, value }], libc::EIO);
+        refuse_writable_text();
+        refused(Call::Mprotect, Reason::Denied, libc::EACCES);
+    });
+    assert_eq!(end, End::Well);
+}
+
+#[test]
+fn a_refusal_half_way_leaves_the_other_way() {
+    let end = in_child(|| {
+        let value = (sites()[99] & !4095) as u64;
+        refuse(libc::SYS_pwrite64, &[If::AtLeast { arg: 3, value }], libc::EIO);
+        works();
+    });
+    assert_eq!(end, End::Well);
+}
+
+#[test]
+fn a_protection_that_cannot_be_restored_rolls_back_and_is_told() {
+    let end = in_child(|| {
+        let (mask, value) = (u32::MAX, (libc::PROT_READ | libc::PROT_EXEC) as u32);
+        refuse(libc::SYS_mprotect, &[If::Bits { arg: 2, mask, value }], libc::EACCES);
+        with_two_threads(|| {
+            let before = text();
+            let refusal = MANY.enable().unwrap_err();
+            assert_eq!(refusal.reason, Reason::StillWritable);
+            assert_eq!(text(), before);
+            assert!(all_say(false));
+        });
+    });
+    assert_eq!(end, End::Well);
+}
