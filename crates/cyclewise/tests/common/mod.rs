@@ -32,6 +32,8 @@ pub fn in_child_for(seconds: u32, body: impl FnOnce()) -> End {
     let pid = unsafe { libc::fork() };
     assert!(pid >= 0, "fork: {}", std::io::Error::last_os_error());
     if pid == 0 {
+        // The runner captures what a test prints, and its capture ends with the child.
+        std::panic::set_hook(Box::new(|info| say(&format!("{info}\n"))));
         // SAFETY: takes a number. The default action of SIGALRM is to kill.
         unsafe { libc::alarm(seconds) };
         let ended = catch_unwind(AssertUnwindSafe(body));
@@ -47,6 +49,24 @@ pub fn in_child_for(seconds: u32, body: impl FnOnce()) -> End {
         0 => End::Well,
         _ => End::Panic,
     }
+}
+
+/// Writes to stderr past the runner's capture.
+fn say(text: &str) {
+    // SAFETY: reads the text, which is as long as it says.
+    unsafe { libc::write(2, text.as_ptr().cast(), text.len()) };
+}
+
+/// What `body` says, in a child.
+pub fn from_child(body: impl FnOnce() -> String) -> String {
+    use std::io::{Read, Write};
+    let (mut reader, mut writer) = std::io::pipe().unwrap();
+    let end = in_child(|| writer.write_all(body().as_bytes()).unwrap());
+    assert_eq!(end, End::Well);
+    drop(writer);
+    let mut text = String::new();
+    reader.read_to_string(&mut text).unwrap();
+    text
 }
 
 /// The bytes of a site.

@@ -96,6 +96,10 @@ impl Edit {
 /// - The sites are instructions of which the old and the new bytes are both right at any time, and no thread stands
 ///   inside one: it is one instruction before and after, or this thread is alone and not between its instructions.
 /// - Sites with more than one byte to change and other threads running are naturally safe to replace by one store.
+#[allow(
+    dead_code,
+    reason = "for who writes text without a key's state to change under the same lock"
+)]
 pub(crate) unsafe fn apply(edits: &mut [Edit]) -> Result<(), Refusal> {
     let held = lock::hold()?;
     // SAFETY: as of this function.

@@ -1,0 +1,210 @@
+//! Alternatives: the default before, the chosen sequence after, the default for ever where it is refused.
+#![cfg(all(target_arch = "x86_64", target_os = "linux"))]
+
+mod common;
+
+use common::filter::{refuse_proc_mem, refuse_writable_text};
+use common::{End, from_child, in_child, permissions, scribble};
+use cyclewise::alternative;
+use cyclewise::arch::alternative::{RDTSCP, Site, has, sites};
+use cyclewise::arch::counter::ordered_ticks;
+use cyclewise::error::{Call, Reason, Refusal};
+use cyclewise::patch::apply_alternatives;
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic};
+
+/// A feature that no CPU has.
+const NONE: u8 = 255;
+
+/// A site whose feature is there, and whose replacement is the longer.
+#[inline(never)]
+fn chosen() -> u64 {
+    let x: u64;
+    // SAFETY: both write one register.
+    unsafe {
+        alternative!(
+            feature = RDTSCP,
+            default = ["push 1", "pop {x}"],
+            replacement = ["mov {x:e}, 2", "nop", "nop", "xor {x:e}, 0x1000", "xor {x:e}, 0x2000"],
+            x = out(reg) x
+        )
+    };
+    x
+}
+
+/// A site whose feature is missing: the default stays, and its padding becomes long NOPs.
+#[inline(never)]
+fn never_chosen() -> u64 {
+    let x: u64;
+    // SAFETY: both write one register.
+    unsafe {
+        alternative!(
+            feature = NONE,
+            default = ["mov {x:e}, 3"],
+            replacement = ["mov {x:e}, 4", "mov {x:e}, 4", "mov {x:e}, 4", "mov {x:e}, 4"],
+            x = out(reg) x
+        )
+    };
+    x
+}
+
+#[inline(never)]
+fn ticks() -> u64 {
+    ordered_ticks()
+}
+
+fn apply() -> Result<(), Refusal> {
+    // SAFETY: no handler runs this.
+    unsafe { apply_alternatives() }
+}
+
+fn text(site: &Site) -> Vec<u8> {
+    let bytes = 0..site.room;
+    bytes
+        .map(|i| {
+            // SAFETY: the site is readable text.
+            unsafe { site.at.add(i).read_volatile() }
+        })
+        .collect()
+}
+
+fn texts() -> Vec<Vec<u8>> {
+    sites().map(|site| text(&site)).collect()
+}
+
+fn decode(bytes: &[u8]) -> Vec<Instruction> {
+    Decoder::new(64, bytes, DecoderOptions::NONE).into_iter().collect()
+}
+
+fn is_default(site: &Site) -> bool {
+    let text = text(site);
+    text.starts_with(site.default) && text[site.default.len()..].iter().all(|b| *b == 0x90)
+}
+
+#[test]
+fn the_default_before_and_the_chosen_after() {
+    assert!(has(RDTSCP), "this machine has no RDTSCP, which the test needs");
+    let end = in_child(|| {
+        assert_eq!((chosen(), never_chosen()), (1, 3));
+        let before = ticks();
+        assert!(sites().all(|site| is_default(&site)));
+        apply().unwrap();
+        assert_eq!((chosen(), never_chosen()), (0x3002, 3));
+        assert!(ticks() > before);
+        for site in sites() {
+            let code = if has(site.feature) {
+                site.replacement
+            } else {
+                site.default
+            };
+            let text = text(&site);
+            assert!(text.starts_with(code), "{text:02x?}");
+            let padding = decode(&text[code.len()..]);
+            assert!(padding.iter().all(|i| i.mnemonic() == Mnemonic::Nop), "{text:02x?}");
+            assert!(padding.len() <= (site.room - code.len()).div_ceil(9), "{text:02x?}");
+            assert_eq!(permissions(site.at as usize), "r-xp");
+        }
+        let after = texts();
+        apply().unwrap();
+        assert_eq!(texts(), after, "twice is once");
+    });
+    assert_eq!(end, End::Well);
+}
+
+#[test]
+fn rdtscp_takes_the_place_of_lfence_and_rdtsc() {
+    let lines = from_child(|| {
+        let mut lines = Vec::new();
+        let mut look = |when: &str| {
+            let site = sites().find(|s| s.default == [0x0f, 0xae, 0xe8, 0x0f, 0x31]).unwrap();
+            let instructions: Vec<_> = decode(&text(&site)).iter().map(ToString::to_string).collect();
+            lines.push(format!("{when}: {}", instructions.join("; ")));
+        };
+        assert!(ticks() > 0);
+        look("before");
+        apply().unwrap();
+        look("after");
+        lines.join("\n")
+    });
+    insta::assert_snapshot!(lines, @r"
+    before: lfence; rdtsc
+    after: rdtscp; xchg ax,ax
+    ");
+}
+
+/// What the author of a sequence promises, looked at: no branch leaves it, nothing is relative to RIP.
+#[test]
+fn every_sequence_means_the_same_wherever_it_stands() {
+    assert!(sites().count() >= 3);
+    for site in sites() {
+        for code in [site.default, site.replacement] {
+            assert!(is_position_independent(code), "{code:02x?}");
+        }
+    }
+}
+
+fn is_position_independent(code: &[u8]) -> bool {
+    let stays = |i: &Instruction| match i.flow_control() {
+        FlowControl::Next => true,
+        FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch => {
+            i.near_branch_target() <= code.len() as u64
+        }
+        _ => false,
+    };
+    decode(code)
+        .iter()
+        .all(|i| !i.is_ip_rel_memory_operand() && !i.is_invalid() && stays(i))
+}
+
+#[test]
+fn the_look_at_sequences_bites() {
+    assert!(is_position_independent(&[0xeb, 0x00]), "a jump to its own end");
+    assert!(!is_position_independent(&[0xeb, 0x10]), "a jump out");
+    assert!(!is_position_independent(&[0xe8, 0, 0, 0, 0]), "a call");
+    assert!(
+        !is_position_independent(&[0x48, 0x8b, 0x05, 0, 0, 0, 0]),
+        "mov rax, [rip]"
+    );
+    assert!(!is_position_independent(&[0xc3]), "a return");
+}
+
+#[test]
+fn refused_with_two_threads_and_the_defaults_stay() {
+    let end = in_child(|| {
+        let (end, ended) = std::sync::mpsc::channel::<()>();
+        let second = std::thread::spawn(move || ended.recv().unwrap_err());
+        let (call, reason) = (Call::Site, Reason::Threads);
+        assert_eq!(apply(), Err(Refusal { call, reason, errno: 0 }));
+        assert!(sites().all(|site| is_default(&site)));
+        assert_eq!(chosen(), 1);
+        drop(end);
+        second.join().unwrap();
+        apply().unwrap();
+        assert_eq!(chosen(), 0x3002);
+    });
+    assert_eq!(end, End::Well);
+}
+
+#[test]
+fn refused_by_the_kernel_and_the_defaults_stay() {
+    let end = in_child(|| {
+        refuse_writable_text();
+        refuse_proc_mem();
+        assert_eq!(apply().unwrap_err().errno, libc::EACCES);
+        assert!(sites().all(|site| is_default(&site)));
+        assert_eq!((chosen(), never_chosen()), (1, 3));
+    });
+    assert_eq!(end, End::Well);
+}
+
+#[test]
+fn refused_on_a_breakpoint_and_the_defaults_stay() {
+    let end = in_child(|| {
+        let last = sites().last().unwrap();
+        let old = text(&last)[0];
+        scribble(last.at as usize, &[0xcc]);
+        assert_eq!(apply().unwrap_err().reason, Reason::Breakpoint);
+        scribble(last.at as usize, &[old]);
+        assert!(sites().all(|site| is_default(&site)));
+    });
+    assert_eq!(end, End::Well);
+}

@@ -1,0 +1,78 @@
+//! What a site looks like in each state: one NOP that runs straight on, or one JMP.
+#![cfg(all(target_arch = "x86_64", target_os = "linux"))]
+
+mod common;
+
+use common::{bytes, from_child};
+use cyclewise::static_key;
+use iced_x86::{Decoder, DecoderOptions, Formatter, IntelFormatter};
+
+static_key! {
+    static OFF: StaticKey = false;
+    static ON: StaticKey = true;
+}
+
+#[inline(never)]
+fn off_by_default() -> u32 {
+    if OFF.is_enabled() { 1 } else { 2 }
+}
+
+#[inline(never)]
+fn on_by_default() -> u32 {
+    if ON.is_enabled() { 3 } else { 4 }
+}
+
+/// The site's instruction.
+fn shown(key: &'static cyclewise::patch::StaticKey) -> String {
+    let site = key.sites().next().unwrap();
+    let bytes = bytes(site);
+    let instruction = Decoder::new(64, &bytes, DecoderOptions::NONE).decode();
+    assert_eq!(instruction.len(), 5);
+    let mut text = String::new();
+    if instruction.is_jmp_short_or_near() {
+        // Where to is the compiler's affair.
+        return "e9 ....: jmp there".to_owned();
+    }
+    IntelFormatter::new().format(&instruction, &mut text);
+    let hex: Vec<_> = bytes.iter().map(|b| format!("{b:02x}")).collect();
+    format!("{}: {text}", hex.join(" "))
+}
+
+#[test]
+fn a_site_in_each_state() {
+    let lines = from_child(|| {
+        let mut lines = Vec::new();
+        let mut look = |when: &str| {
+            lines.push(format!(
+                "{when}, off by default: {} -> {}",
+                shown(&OFF),
+                off_by_default()
+            ));
+            lines.push(format!("{when}, on by default: {} -> {}", shown(&ON), on_by_default()));
+        };
+        look("at start");
+        OFF.enable().unwrap();
+        ON.disable().unwrap();
+        look("flipped");
+        OFF.disable().unwrap();
+        ON.enable().unwrap();
+        look("flipped back");
+        lines.join("\n")
+    });
+    insta::assert_snapshot!(lines, @r"
+    at start, off by default: 0f 1f 44 00 00: nop [rax+rax] -> 2
+    at start, on by default: 0f 1f 44 00 00: nop [rax+rax] -> 3
+    flipped, off by default: e9 ....: jmp there -> 1
+    flipped, on by default: e9 ....: jmp there -> 4
+    flipped back, off by default: 0f 1f 44 00 00: nop [rax+rax] -> 2
+    flipped back, on by default: 0f 1f 44 00 00: nop [rax+rax] -> 3
+    ");
+}
+
+#[test]
+fn no_site_needs_a_relocation_and_none_is_writable() {
+    for site in OFF.sites().chain(ON.sites()) {
+        assert_eq!(common::permissions(site), "r-xp");
+        assert!(site % 8 <= 3, "{site:#x} straddles a quadword");
+    }
+}
