@@ -8,7 +8,7 @@ use common::{End, from_child, in_child, permissions, scribble};
 use cyclewise::alternative;
 use cyclewise::arch::alternative::{RDTSCP, Site, has, sites};
 use cyclewise::arch::counter::ordered_ticks;
-use cyclewise::error::{Call, Reason, Refusal};
+use cyclewise::error::Refusal;
 use cyclewise::patch::apply_alternatives;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic};
 
@@ -61,8 +61,8 @@ fn text(site: &Site) -> Vec<u8> {
     let bytes = 0..site.room;
     bytes
         .map(|i| {
-            // SAFETY: the site is readable text.
-            unsafe { site.at.add(i).read_volatile() }
+            // SAFETY: the site is readable text, and `room` long.
+            unsafe { site.at.wrapping_add(i).read_volatile() }
         })
         .collect()
 }
@@ -172,8 +172,7 @@ fn refused_with_two_threads_and_the_defaults_stay() {
     let end = in_child(|| {
         let (end, ended) = std::sync::mpsc::channel::<()>();
         let second = std::thread::spawn(move || ended.recv().unwrap_err());
-        let (call, reason) = (Call::Site, Reason::Threads);
-        assert_eq!(apply(), Err(Refusal { call, reason, errno: 0 }));
+        assert_eq!(apply(), Err(Refusal::OtherThreads { threads: 2 }));
         assert!(sites().all(|site| is_default(&site)));
         assert_eq!(chosen(), 1);
         drop(end);
@@ -189,7 +188,8 @@ fn refused_by_the_kernel_and_the_defaults_stay() {
     let end = in_child(|| {
         refuse_writable_text();
         refuse_proc_mem();
-        assert_eq!(apply().unwrap_err().errno, libc::EACCES);
+        let (call, errno) = ("mprotect", libc::EACCES);
+        assert_eq!(apply(), Err(Refusal::System { call, errno }));
         assert!(sites().all(|site| is_default(&site)));
         assert_eq!((chosen(), never_chosen()), (1, 3));
     });
@@ -200,10 +200,10 @@ fn refused_by_the_kernel_and_the_defaults_stay() {
 fn refused_on_a_breakpoint_and_the_defaults_stay() {
     let end = in_child(|| {
         let last = sites().last().unwrap();
-        let old = text(&last)[0];
-        scribble(last.at as usize, &[0xcc]);
-        assert_eq!(apply().unwrap_err().reason, Reason::Breakpoint);
-        scribble(last.at as usize, &[old]);
+        let (at, old) = (last.at as usize, text(&last)[0]);
+        scribble(at, &[0xcc]);
+        assert_eq!(apply(), Err(Refusal::Breakpoint { at }));
+        scribble(at, &[old]);
         assert!(sites().all(|site| is_default(&site)));
     });
     assert_eq!(end, End::Well);

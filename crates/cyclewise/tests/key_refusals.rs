@@ -6,7 +6,7 @@ mod common;
 use common::filter::{If, refuse, refuse_proc_mem, refuse_writable_text};
 use common::many::{MANY, all_say, sites, text};
 use common::{End, in_child, permissions, scribble};
-use cyclewise::error::{Call, Reason, Refusal};
+use cyclewise::error::Refusal;
 use std::sync::mpsc::channel;
 
 const PR_SET_MDWE: i32 = 65; // include/uapi/linux/prctl.h, since Linux 6.3
@@ -22,14 +22,22 @@ fn with_two_threads(body: impl FnOnce()) {
 }
 
 /// A flip that has to be refused, and to leave everything as it was.
-fn refused(call: Call, reason: Reason, errno: i32) {
+fn refused(expected: Refusal) {
     let before = text();
     let refusal = MANY.enable().unwrap_err();
-    assert_eq!(refusal, Refusal { call, reason, errno });
+    assert_eq!(refusal, expected);
     assert_eq!(text(), before);
     assert!(!format!("{MANY:?}", MANY = *MANY).contains("on: true"));
-    assert_eq!(MANY.inc().unwrap_err(), refusal);
+    assert_eq!(MANY.inc(), Err(expected));
     assert_eq!(MANY.users(), 0);
+}
+
+fn system(call: &'static str, errno: i32) -> Refusal {
+    Refusal::System { call, errno }
+}
+
+fn no_mprotect() -> Refusal {
+    system("mprotect", libc::EACCES)
 }
 
 /// A flip there and back that has to work, and to leave no page writable.
@@ -75,7 +83,7 @@ fn alone_with_both_ways_refused() {
     let end = in_child(|| {
         refuse_writable_text();
         refuse_proc_mem();
-        refused(Call::Mprotect, Reason::Denied, libc::EACCES);
+        refused(no_mprotect());
     });
     assert_eq!(end, End::Well);
 }
@@ -84,7 +92,7 @@ fn alone_with_both_ways_refused() {
 fn not_alone_the_kernels_copy_is_no_way() {
     let end = in_child(|| {
         refuse_writable_text();
-        with_two_threads(|| refused(Call::Mprotect, Reason::Denied, libc::EACCES));
+        with_two_threads(|| refused(no_mprotect()));
         // The second thread is gone.
         works();
     });
@@ -100,7 +108,7 @@ fn the_kernels_own_write_xor_execute() {
             eprintln!("skipped: no PR_SET_MDWE, {}", std::io::Error::last_os_error());
             return;
         }
-        with_two_threads(|| refused(Call::Mprotect, Reason::Denied, libc::EACCES));
+        with_two_threads(|| refused(no_mprotect()));
         works();
     });
     assert_eq!(end, End::Well);
@@ -110,7 +118,7 @@ fn the_kernels_own_write_xor_execute() {
 fn not_alone_without_membarrier() {
     let end = in_child(|| {
         refuse(libc::SYS_membarrier, &[], libc::ENOSYS);
-        with_two_threads(|| refused(Call::Membarrier, Reason::Denied, libc::ENOSYS));
+        with_two_threads(|| refused(system("membarrier REGISTER_PRIVATE_EXPEDITED_SYNC_CORE", libc::ENOSYS)));
         // Alone it is not needed.
         works();
     });
@@ -122,7 +130,7 @@ fn membarrier_that_fails_after_writing_rolls_back() {
     let end = in_child(|| {
         let (mask, value) = (u32::MAX, 1 << 5);
         refuse(libc::SYS_membarrier, &[If::Bits { arg: 0, mask, value }], libc::EPERM);
-        with_two_threads(|| refused(Call::Membarrier, Reason::Denied, libc::EPERM));
+        with_two_threads(|| refused(system("membarrier PRIVATE_EXPEDITED_SYNC_CORE", libc::EPERM)));
     });
     assert_eq!(end, End::Well);
 }
@@ -131,7 +139,7 @@ fn membarrier_that_fails_after_writing_rolls_back() {
 fn without_proc_nothing_is_known_to_be_text() {
     let end = in_child(|| {
         refuse(libc::SYS_openat, &[], libc::EACCES);
-        refused(Call::Maps, Reason::Denied, libc::EACCES);
+        refused(system("open /proc/self/maps", libc::EACCES));
     });
     assert_eq!(end, End::Well);
 }
@@ -139,9 +147,10 @@ fn without_proc_nothing_is_known_to_be_text() {
 #[test]
 fn a_breakpoint_on_one_of_a_hundred_sites() {
     let end = in_child(|| {
-        scribble(sites()[57], &[0xcc]);
-        refused(Call::Site, Reason::Breakpoint, 0);
-        scribble(sites()[57], &[0x0f]);
+        let at = sites()[57];
+        scribble(at, &[0xcc]);
+        refused(Refusal::Breakpoint { at });
+        scribble(at, &[0x0f]);
         works();
     });
     assert_eq!(end, End::Well);
@@ -150,8 +159,9 @@ fn a_breakpoint_on_one_of_a_hundred_sites() {
 #[test]
 fn other_bytes_on_one_of_a_hundred_sites() {
     let end = in_child(|| {
-        scribble(sites()[99] + 2, &[0x40]);
-        refused(Call::Site, Reason::Unexpected, 0);
+        let (at, found) = (sites()[99] + 2, 0x40);
+        scribble(at, &[found]);
+        refused(Refusal::UnexpectedByte { at, found });
     });
     assert_eq!(end, End::Well);
 }
@@ -163,7 +173,7 @@ fn a_refusal_half_way_rolls_back() {
         let value = (sites()[99] & !4095) as u64;
         refuse(libc::SYS_pwrite64, &[If::AtLeast { arg: 3, value }], libc::EIO);
         refuse_writable_text();
-        refused(Call::Mprotect, Reason::Denied, libc::EACCES);
+        refused(no_mprotect());
     });
     assert_eq!(end, End::Well);
 }
@@ -185,8 +195,8 @@ fn a_protection_that_cannot_be_restored_rolls_back_and_is_told() {
         refuse(libc::SYS_mprotect, &[If::Bits { arg: 2, mask, value }], libc::EACCES);
         with_two_threads(|| {
             let before = text();
-            let refusal = MANY.enable().unwrap_err();
-            assert_eq!(refusal.reason, Reason::StillWritable);
+            let errno = libc::EACCES;
+            assert_eq!(MANY.enable(), Err(Refusal::StillWritable { errno }));
             assert_eq!(text(), before);
             assert!(all_say(false));
         });

@@ -14,6 +14,8 @@ const FOLDERS: &[&str] = &["arch", "sys"];
 
 /// Files, and folders ending in `/`, that need it as well, from the root. Each line is followed by its reason.
 const ALSO: &[&str] = &[
+    // Changing text is a promise about everything that executes it.
+    "crates/cyclewise/src/patch/",
     // fork(2) is unsafe to call: what the child may do is proved where the child's code stands.
     "crates/cyclewise-lab/src/experiment/hackbench/processes.rs",
     "crates/cyclewise-lab/src/experiment/open_read_close/crowd.rs",

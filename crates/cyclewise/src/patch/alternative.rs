@@ -20,8 +20,7 @@ use crate::error::Refusal;
 /// NOPs. Doing it again changes nothing.
 ///
 /// # Errors
-/// [`Reason::Threads`](crate::error::Reason::Threads) where another thread runs or the threads cannot be counted, and
-/// others (see [`Refusal`]). The defaults stay then, all of them.
+/// [`Refusal::OtherThreads`], and others.  The defaults stay then, all of them.
 ///
 /// # Safety
 /// Not from a signal handler, nor from what one calls: it may have interrupted a site.
@@ -32,7 +31,7 @@ pub unsafe fn apply_alternatives() -> Result<(), Refusal> {
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod imp {
     use crate::arch::alternative::{self, Site};
-    use crate::error::{Call, Reason, Refusal};
+    use crate::error::Refusal;
     use crate::patch::lock;
     use crate::patch::text::{self, Edit};
     use crate::sys::task;
@@ -46,7 +45,7 @@ mod imp {
         let mut edits = Vec::new();
         let room = sites.clone().map(|site| site.room / CHUNK + 2).sum();
         let room = edits.try_reserve_exact(room);
-        room.map_err(|_| Refusal::new(Call::Allocate, Reason::NoMemory))?;
+        room.map_err(|_| Refusal::NoMemory)?;
         for site in sites {
             let code = match alternative::has(site.feature) {
                 true => site.replacement,
@@ -55,8 +54,9 @@ mod imp {
             edits.extend(chunks(site, code));
         }
         let held = lock::hold()?;
-        if !task::is_alone() {
-            return Err(Refusal::new(Call::Site, Reason::Threads));
+        match task::count()? {
+            1 => {}
+            threads => return Err(Refusal::OtherThreads { threads }),
         }
         // SAFETY: this thread is alone, and as its caller says not inside a site (Invariant 1).
         unsafe { text::apply_held(&held, &mut edits) }

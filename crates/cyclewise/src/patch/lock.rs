@@ -16,7 +16,7 @@
 //! 3. A thread that owns it already is refused, not blocked: it is in a signal handler that interrupted its own change.
 
 use crate::arch::lock::words;
-use crate::error::{Call, Reason, Refusal};
+use crate::error::Refusal;
 use crate::sys::task;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -28,13 +28,13 @@ pub(crate) struct Held(core::marker::PhantomData<*const ()>);
 /// Ordering: Acquire; what the last holder did happened before.
 ///
 /// # Errors
-/// [`Reason::Reentered`] (Invariant 3); ENOMEM where the fork handlers could not be registered.
+/// [`Refusal::Busy`] (Invariant 3); ENOMEM where the fork handlers could not be registered.
 pub(crate) fn hold() -> Result<Held, Refusal> {
     fork::prepare_for_forks()?;
     let me = task::current_tid();
     // Relaxed: pairs with nothing; only this thread ever stores its own number.
     if words().owner.load(Relaxed) == me {
-        return Err(Refusal::new(Call::Lock, Reason::Reentered));
+        return Err(Refusal::Busy);
     }
     take(me);
     Ok(Held(core::marker::PhantomData))
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn one_thread_at_a_time_and_the_owner_is_told() {
         let held = hold().unwrap();
-        assert_eq!(hold().err(), Some(Refusal::new(Call::Lock, Reason::Reentered)));
+        assert_eq!(hold().err(), Some(Refusal::Busy));
         let other = std::thread::spawn(|| drop(hold().unwrap()));
         drop(held);
         other.join().unwrap();

@@ -9,14 +9,14 @@
 //! 1. The kernel writes at most the length of the buffer it is given.
 #![expect(unsafe_code, reason = "open, read, close without std")]
 
-use super::errno;
-use crate::error::{Call, Reason, Refusal};
+use super::failed;
+use crate::error::Refusal;
 use core::ops::Range;
 
 /// The mappings without a hole around `address` that are readable, executable and not writable.
 ///
 /// # Errors
-/// The kernel's, where there is no /proc; [`Reason::NotText`] where there is no such mapping.
+/// The kernel's, where there is no /proc; [`Refusal::NotText`] where there is no such mapping.
 pub(crate) fn text_around(address: usize) -> Result<Range<usize>, Refusal> {
     let file = File::open()?;
     let mut search = Search::new(address);
@@ -30,7 +30,7 @@ pub(crate) fn text_around(address: usize) -> Result<Range<usize>, Refusal> {
             break;
         }
     }
-    search.found().ok_or(Refusal::new(Call::Maps, Reason::NotText))
+    search.found().ok_or(Refusal::NotText { at: address })
 }
 
 /// The search, fed with the file's bytes.
@@ -122,7 +122,7 @@ impl File {
         // SAFETY: the path is a C string.
         let fd = unsafe { libc::open(c"/proc/self/maps".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
         if fd < 0 {
-            return Err(Refusal::denied(Call::Maps, errno()));
+            return Err(failed("open /proc/self/maps"));
         }
         Ok(Self(fd))
     }
@@ -131,7 +131,7 @@ impl File {
     fn read(&self, buffer: &mut [u8]) -> Result<usize, Refusal> {
         // SAFETY: Invariant 1.
         let n = unsafe { libc::read(self.0, buffer.as_mut_ptr().cast(), buffer.len()) };
-        usize::try_from(n).map_err(|_| Refusal::denied(Call::Maps, errno()))
+        usize::try_from(n).map_err(|_| failed("read /proc/self/maps"))
     }
 }
 
@@ -176,7 +176,7 @@ mod tests {
         let here = this_function_is_text_and_a_local_is_not as fn() as usize;
         assert!(text_around(here).unwrap().contains(&here));
         let local = 0;
-        let refusal = text_around(&raw const local as usize).unwrap_err();
-        assert_eq!(refusal.reason, Reason::NotText);
+        let at = (&raw const local).addr();
+        assert_eq!(text_around(at), Err(Refusal::NotText { at }));
     }
 }

@@ -15,8 +15,8 @@
 //! 1. The arguments are numbers, and neither command writes memory of ours.
 #![expect(unsafe_code, reason = "membarrier has no wrapper in libc")]
 
-use super::errno;
-use crate::error::{Call, Refusal};
+use super::failed;
+use crate::error::Refusal;
 
 const SYNC_CORE: i32 = 1 << 5; // PRIVATE_EXPEDITED_SYNC_CORE, include/uapi/linux/membarrier.h
 const REGISTER_SYNC_CORE: i32 = 1 << 6; // REGISTER_PRIVATE_EXPEDITED_SYNC_CORE, same place
@@ -26,7 +26,7 @@ const REGISTER_SYNC_CORE: i32 = 1 << 6; // REGISTER_PRIVATE_EXPEDITED_SYNC_CORE,
 /// # Errors
 /// ENOSYS before Linux 4.16, EPERM and others from a seccomp filter.
 pub(crate) fn register() -> Result<(), Refusal> {
-    call(REGISTER_SYNC_CORE)
+    call(REGISTER_SYNC_CORE, "membarrier REGISTER_PRIVATE_EXPEDITED_SYNC_CORE")
 }
 
 /// Makes every CPU that runs this process, the caller's included, forget what it has fetched of the old text.
@@ -34,13 +34,13 @@ pub(crate) fn register() -> Result<(), Refusal> {
 /// # Errors
 /// EPERM where [`register`] was not called.
 pub(crate) fn sync_core() -> Result<(), Refusal> {
-    call(SYNC_CORE)
+    call(SYNC_CORE, "membarrier PRIVATE_EXPEDITED_SYNC_CORE")
 }
 
-fn call(command: i32) -> Result<(), Refusal> {
+fn call(command: i32, name: &'static str) -> Result<(), Refusal> {
     // SAFETY: Invariant 1.
     match unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) } {
         0 => Ok(()),
-        _ => Err(Refusal::denied(Call::Membarrier, errno())),
+        _ => Err(failed(name)),
     }
 }

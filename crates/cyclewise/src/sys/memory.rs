@@ -13,8 +13,8 @@
 //! 2. The kernel reads exactly the bytes of the slice it is given.
 #![expect(unsafe_code, reason = "mprotect, open, pwrite, close")]
 
-use super::errno;
-use crate::error::{Call, Refusal};
+use super::failed;
+use crate::error::Refusal;
 
 /// Bytes of a page. On x86-64 the smallest unit of protection; larger pages are split by the kernel.
 pub(crate) const PAGE: usize = 4096;
@@ -33,7 +33,7 @@ pub(crate) unsafe fn set_writable(start: usize, len: usize, writable: bool) -> R
     // SAFETY: as of this function (Invariant 1).
     match unsafe { libc::mprotect(start as *mut libc::c_void, len, prot) } {
         0 => Ok(()),
-        _ => Err(Refusal::denied(Call::Mprotect, errno())),
+        _ => Err(failed("mprotect")),
     }
 }
 
@@ -49,7 +49,7 @@ impl OwnMemory {
         // SAFETY: the path is a C string (Invariant 2).
         let fd = unsafe { libc::open(c"/proc/self/mem".as_ptr(), libc::O_RDWR | libc::O_CLOEXEC) };
         if fd < 0 {
-            return Err(Refusal::denied(Call::ProcMem, errno()));
+            return Err(failed("open /proc/self/mem"));
         }
         Ok(Self(fd))
     }
@@ -67,8 +67,11 @@ impl OwnMemory {
         let n = unsafe { libc::pwrite64(self.0, bytes.as_ptr().cast(), bytes.len(), at as libc::off64_t) };
         match n {
             n if n == bytes.len() as isize => Ok(()),
-            n if n < 0 => Err(Refusal::denied(Call::ProcMem, errno())),
-            _ => Err(Refusal::denied(Call::ProcMem, libc::EIO)),
+            n if n < 0 => Err(failed("pwrite /proc/self/mem")),
+            _ => Err(Refusal::System {
+                call: "pwrite /proc/self/mem, short",
+                errno: libc::EIO,
+            }),
         }
     }
 }

@@ -10,11 +10,12 @@ pub(crate) mod memory;
 pub(crate) mod signals;
 pub(crate) mod task;
 
-/// The calling thread's errno.
-#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
-fn errno() -> i32 {
-    errno::last()
-}
-
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod errno;
+
+/// A call that failed just now, with the calling thread's errno.
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+fn failed(call: &'static str) -> crate::error::Refusal {
+    let errno = errno::last();
+    crate::error::Refusal::System { call, errno }
+}

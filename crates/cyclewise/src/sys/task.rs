@@ -19,11 +19,12 @@ pub(crate) fn yield_now() {
 }
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
-pub(crate) use linux::{at_fork, is_alone};
+pub(crate) use linux::{at_fork, count, is_alone};
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod linux {
-    use crate::error::{Call, Refusal};
+    use crate::error::Refusal;
+    use crate::sys::failed;
 
     unsafe extern "C" {
         // In glibc's static part, so that the handlers belong to this link unit.
@@ -46,55 +47,65 @@ mod linux {
         // SAFETY: Invariant 2.
         match unsafe { pthread_atfork(Some(prepare), Some(parent), Some(child)) } {
             0 => Ok(()),
-            errno => Err(Refusal::denied(Call::AtFork, errno)),
+            errno => Err(Refusal::System {
+                call: "pthread_atfork",
+                errno,
+            }),
         }
     }
 
-    /// Whether the calling thread is the only one of its process, as `/proc/self/task` lists them. False where that
-    /// cannot be read: what it permits is safe for one thread only.
+    /// Whether the calling thread is the only one of its process. False where that cannot be told: what it permits is
+    /// safe for one thread only.
     ///
     /// It stays true until the caller makes a thread. A process made by raw clone that shares this one's memory and is
     /// no thread of it is not counted; nothing that runs Rust makes one.
     pub(crate) fn is_alone() -> bool {
-        count_up_to_two() == Some(1)
+        count() == Ok(1)
     }
 
-    /// Threads listed, at most 2 of them; none where the list cannot be read.
-    fn count_up_to_two() -> Option<usize> {
+    /// How many threads `/proc/self/task` lists.
+    ///
+    /// # Errors
+    /// Where `/proc` is not mounted, or a filter forbids reading it.
+    pub(crate) fn count() -> Result<u32, Refusal> {
         let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC;
         // SAFETY: the path is a C string.
         let fd = unsafe { libc::open(c"/proc/self/task".as_ptr(), flags) };
         if fd < 0 {
-            return None;
+            return Err(failed("open /proc/self/task"));
         }
-        // Room for ".", ".." and a handful of tasks: two are enough to know.
-        let mut buffer = [0_u64; 32];
-        let len = size_of_val(&buffer);
-        // SAFETY: the buffer is aligned as its records are, and `len` long (Invariant 1).
-        let n = unsafe { libc::syscall(libc::SYS_getdents64, fd, buffer.as_mut_ptr(), len) };
+        let mut buffer = Records([0; 1024]);
+        let mut total = 0;
+        let counted = loop {
+            // SAFETY: the buffer is aligned as its records are, and as long as is said (Invariant 1).
+            let n = unsafe { libc::syscall(libc::SYS_getdents64, fd, &raw mut buffer.0, buffer.0.len()) };
+            match usize::try_from(n) {
+                Ok(0) => break Ok(total),
+                Ok(n) => total += count_names(buffer.0.get(..n).unwrap_or(&[])),
+                Err(_) => break Err(failed("getdents64 /proc/self/task")),
+            }
+        };
         // SAFETY: the descriptor is ours and is not used again.
         unsafe { libc::close(fd) };
-        let n = usize::try_from(n).ok()?;
-        let mut bytes = [0; 256];
-        for (to, from) in bytes.chunks_exact_mut(8).zip(buffer) {
-            to.copy_from_slice(&from.to_ne_bytes());
-        }
-        count_names(bytes.get(..n)?)
+        counted
     }
 
+    /// Room for directory entries.
+    #[repr(align(8))]
+    struct Records([u8; 1024]);
+
     /// Records whose name is a number.
-    fn count_names(mut records: &[u8]) -> Option<usize> {
-        const RECORD_LENGTH: usize = 16; // struct linux_dirent64: d_ino 8, d_off 8, d_reclen 2, d_type 1, d_name
+    fn count_names(mut records: &[u8]) -> u32 {
+        const LENGTH: usize = 16; // struct linux_dirent64: d_ino 8, d_off 8, d_reclen 2, d_type 1, d_name
         const NAME: usize = 19;
         let mut count = 0;
-        while let Some(&first) = records.get(NAME) {
-            count += usize::from(first.is_ascii_digit());
-            let length = [*records.get(RECORD_LENGTH)?, *records.get(RECORD_LENGTH + 1)?];
-            let length = usize::from(u16::from_ne_bytes(length));
+        while let (Some(name), Some([low, high])) = (records.get(NAME), records.get(LENGTH..LENGTH + 2)) {
+            count += u32::from(name.is_ascii_digit());
+            let length = usize::from(u16::from_ne_bytes([*low, *high]));
             // A length of 0 is no directory's, and would never end.
-            records = records.get(length.max(NAME)..)?;
+            records = records.get(length.max(NAME)..).unwrap_or(&[]);
         }
-        Some(count)
+        count
     }
 
     #[cfg(test)]
@@ -104,7 +115,7 @@ mod linux {
         #[test]
         fn a_test_runner_and_its_test_are_two() {
             std::thread::scope(|scope| {
-                scope.spawn(|| assert!(!is_alone()));
+                scope.spawn(|| assert!(count().unwrap() >= 2 && !is_alone()));
             });
         }
 
@@ -115,9 +126,9 @@ mod linux {
                 records[at + 16] = 24;
                 records[at + 19] = name;
             }
-            assert_eq!(count_names(&records[..48]), Some(1));
-            assert_eq!(count_names(&records), Some(2));
-            assert_eq!(count_names(&[]), Some(0));
+            assert_eq!(count_names(&records[..48]), 1);
+            assert_eq!(count_names(&records), 2);
+            assert_eq!(count_names(&[]), 0);
         }
     }
 }

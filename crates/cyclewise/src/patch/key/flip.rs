@@ -3,93 +3,58 @@
 //! # Safety
 //! 1. A site is one instruction in one aligned quadword, a NOP or the JMP to its target; both are right at any time,
 //!    and what runs behind them was compiled to be run (`arch::x86_64::key`, Invariants 1 and 2).
-#![cfg_attr(
-    all(target_arch = "x86_64", target_os = "linux", not(miri)),
-    expect(unsafe_code, reason = "edits text")
-)]
+#![expect(unsafe_code, reason = "edits text")]
 
-pub(super) use imp::{Sites, addresses};
+use super::StaticKey;
+use crate::arch::key;
+use crate::error::Refusal;
+use crate::patch::lock::Held;
+use crate::patch::text::{self, Edit};
+use alloc::vec::Vec;
 
-#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
-mod imp {
-    use super::super::StaticKey;
-    use crate::arch::key;
-    use crate::error::{Call, Reason, Refusal};
-    use crate::patch::lock::Held;
-    use crate::patch::text::{self, Edit};
-    use alloc::vec::Vec;
+/// The edits that take every test of a key from its default to the other way.
+pub(super) struct Sites(Vec<Edit>);
 
-    /// The edits that take every test of a key from its default to the other way.
-    pub(in super::super) struct Sites(Vec<Edit>);
+impl Sites {
+    /// Lists them.
+    ///
+    /// # Errors
+    /// [`Refusal::NoMemory`].
+    pub(super) fn of(key: &'static StaticKey) -> Result<Self, Refusal> {
+        let found = key::sites((&raw const *key).cast());
+        let mut edits = Vec::new();
+        let room = edits.try_reserve_exact(found.clone().count());
+        room.map_err(|_| Refusal::NoMemory)?;
+        edits.extend(found.map(|site| Edit {
+            at: site.at,
+            len: key::LENGTH as u8,
+            expect: padded(key::NOP),
+            new: padded(site.jump()),
+        }));
+        Ok(Self(edits))
+    }
 
-    impl Sites {
-        /// Lists them.
-        ///
-        /// # Errors
-        /// [`Reason::NoMemory`].
-        pub(in super::super) fn of(key: &'static StaticKey) -> Result<Self, Refusal> {
-            let found = key::sites((&raw const *key).cast());
-            let mut edits = Vec::new();
-            let room = edits.try_reserve_exact(found.clone().count());
-            room.map_err(|_| Refusal::new(Call::Allocate, Reason::NoMemory))?;
-            edits.extend(found.map(|site| Edit {
-                at: site.at,
-                len: key::LENGTH as u8,
-                expect: padded(key::NOP),
-                new: padded(site.jump()),
-            }));
-            Ok(Self(edits))
-        }
-
-        /// Makes every test jump, or fall through.
-        ///
-        /// # Errors
-        /// See [`Refusal`]; no site has changed then.
-        pub(in super::super) fn flip(mut self, held: &Held, jump: bool) -> Result<(), Refusal> {
-            if !jump {
-                for edit in &mut self.0 {
-                    core::mem::swap(&mut edit.expect, &mut edit.new);
-                }
+    /// Makes every test jump, or fall through.
+    ///
+    /// # Errors
+    /// See [`Refusal`]; no site has changed then.
+    pub(super) fn flip(mut self, held: &Held, jump: bool) -> Result<(), Refusal> {
+        if !jump {
+            for edit in &mut self.0 {
+                core::mem::swap(&mut edit.expect, &mut edit.new);
             }
-            // SAFETY: Invariant 1.
-            unsafe { text::apply_held(held, &mut self.0) }
         }
-    }
-
-    fn padded(bytes: [u8; key::LENGTH]) -> [u8; 8] {
-        let [a, b, c, d, e] = bytes;
-        [a, b, c, d, e, 0, 0, 0]
-    }
-
-    /// Where the key is tested.
-    pub(in super::super) fn addresses(key: &'static StaticKey) -> impl Iterator<Item = usize> {
-        key::sites((&raw const *key).cast()).map(|site| site.at.addr())
+        // SAFETY: Invariant 1.
+        unsafe { text::apply_held(held, &mut self.0) }
     }
 }
 
-#[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
-mod imp {
-    use super::super::StaticKey;
-    use crate::error::Refusal;
-    use crate::patch::lock::Held;
+fn padded(bytes: [u8; key::LENGTH]) -> [u8; 8] {
+    let [a, b, c, d, e] = bytes;
+    [a, b, c, d, e, 0, 0, 0]
+}
 
-    /// No sites: tests read the key's flag.
-    pub(in super::super) struct Sites;
-
-    impl Sites {
-        /// Nothing to list.
-        pub(in super::super) fn of(_: &'static StaticKey) -> Result<Self, Refusal> {
-            Ok(Self)
-        }
-
-        /// Nothing to do: the flag is the test.
-        pub(in super::super) fn flip(self, _: &Held, _jump: bool) -> Result<(), Refusal> {
-            Ok(())
-        }
-    }
-
-    /// None.
-    pub(in super::super) fn addresses(_: &'static StaticKey) -> impl Iterator<Item = usize> {
-        core::iter::empty()
-    }
+/// Where the key is tested.
+pub(super) fn addresses(key: &'static StaticKey) -> impl Iterator<Item = usize> {
+    key::sites((&raw const *key).cast()).map(|site| site.at.addr())
 }

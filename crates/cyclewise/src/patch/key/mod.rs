@@ -44,13 +44,19 @@
 //! # References
 //! Linux include/linux/jump_label.h, kernel/jump_label.c; Documentation/staging/static-keys.rst.
 
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
+mod flag;
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod flip;
 
 use super::lock;
-use crate::error::{Call, Reason, Refusal};
+use crate::error::Refusal;
 use core::fmt;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
-use flip::Sites;
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
+use flag::{Sites, addresses};
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+use flip::{Sites, addresses};
 
 /// The state of a key that [`static_key!`](crate::static_key) declares.
 // Aligned, so that the lowest bit of its address is free for the records.
@@ -107,24 +113,24 @@ impl StaticKey {
     /// One user more; the first switches the key on.
     ///
     /// # Errors
-    /// [`Reason::Overflow`] at `u32::MAX` users, and as [`enable`](Self::enable); the user is then not counted.
+    /// [`Refusal::TooManyUsers`] at `u32::MAX` users, and as [`enable`](Self::enable); the user is then not counted.
     #[doc(alias = "static_key_slow_inc")]
     pub fn inc(&'static self) -> Result<(), Refusal> {
         self.change(|switched, users| match users.checked_add(1) {
             Some(users) => Ok((switched, users)),
-            None => Err(Refusal::new(Call::Count, Reason::Overflow)),
+            None => Err(Refusal::TooManyUsers),
         })
     }
 
     /// One user less; the last switches the key off, unless it is switched on.
     ///
     /// # Errors
-    /// [`Reason::Underflow`] without users, and as [`disable`](Self::disable); the user is then still counted.
+    /// [`Refusal::NoUsers`] without users, and as [`disable`](Self::disable); the user is then still counted.
     #[doc(alias = "static_key_slow_dec")]
     pub fn dec(&'static self) -> Result<(), Refusal> {
         self.change(|switched, users| match users.checked_sub(1) {
             Some(users) => Ok((switched, users)),
-            None => Err(Refusal::new(Call::Count, Reason::Underflow)),
+            None => Err(Refusal::NoUsers),
         })
     }
 
@@ -136,7 +142,7 @@ impl StaticKey {
 
     /// Where in the text it is tested: the address of each site.
     pub fn sites(&'static self) -> impl Iterator<Item = usize> {
-        flip::addresses(self)
+        addresses(self)
     }
 
     /// Changes `(switched, users)`, and the sites where that makes a difference.
@@ -186,7 +192,7 @@ macro_rules! static_key {
         $vis static $name: $name = $name { key: $crate::patch::StaticKey::__new($default) };
 
         #[doc(hidden)]
-        #[allow(non_camel_case_types, reason = "the key's own type, which shares its name")]
+        #[allow(non_camel_case_types, clippy::upper_case_acronyms, reason = "the key's own type shares its name")]
         #[repr(transparent)]
         $vis struct $name {
             key: $crate::patch::StaticKey,

@@ -30,11 +30,7 @@ fn keys_begin_at_their_default_and_switch() {
 
 #[test]
 fn users_keep_a_key_on() {
-    assert_eq!(
-        COUNTED.dec(),
-        Err(Refusal::new(Call::Count, Reason::Underflow)),
-        "none to take away"
-    );
+    assert_eq!(COUNTED.dec(), Err(Refusal::NoUsers), "none to take away");
     COUNTED.inc().unwrap();
     COUNTED.inc().unwrap();
     COUNTED.dec().unwrap();
@@ -48,6 +44,6 @@ fn users_keep_a_key_on() {
     COUNTED.dec().unwrap();
     assert!(!COUNTED.is_enabled());
     COUNTED.users.store(u32::MAX, Relaxed);
-    assert_eq!(COUNTED.inc(), Err(Refusal::new(Call::Count, Reason::Overflow)));
+    assert_eq!(COUNTED.inc(), Err(Refusal::TooManyUsers));
     COUNTED.users.store(0, Relaxed);
 }

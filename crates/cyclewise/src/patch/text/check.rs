@@ -6,7 +6,7 @@
 
 use super::Edit;
 use crate::arch::code;
-use crate::error::{Call, Reason, Refusal};
+use crate::error::Refusal;
 use crate::patch::lock::Held;
 use crate::sys::maps;
 use crate::sys::memory::PAGE;
@@ -22,20 +22,19 @@ const BREAKPOINT: u8 = 0xcc;
 /// # Errors
 /// The first edit's that fails.
 pub(super) fn all(held: &Held, edits: &mut [Edit]) -> Result<(), Refusal> {
-    let refuse = |reason| Err(Refusal::new(Call::Site, reason));
     let mut text = cached_text(held);
     let mut before = 0;
     for edit in edits {
         let (start, len) = (edit.start(), edit.len());
         if start == 0 || !(1..=8).contains(&len) || start % PAGE + len > PAGE || start < before {
-            return refuse(Reason::Shape);
+            return Err(Refusal::Misshapen { at: start });
         }
         before = edit.end();
         if !(text.contains(&start) && edit.end() <= text.end) {
             text = maps::text_around(start)?;
             cache_text(held, &text);
             if edit.end() > text.end {
-                return refuse(Reason::NotText);
+                return Err(Refusal::NotText { at: text.end });
             }
         }
         // What is past the length does not count, and must not differ either.
@@ -46,11 +45,12 @@ pub(super) fn all(held: &Held, edits: &mut [Edit]) -> Result<(), Refusal> {
         if there == edit.new {
             edit.expect = edit.new;
         } else if there != edit.expect {
-            let reason = match there.contains(&BREAKPOINT) && !edit.expect.contains(&BREAKPOINT) {
-                true => Reason::Breakpoint,
-                false => Reason::Unexpected,
-            };
-            return refuse(reason);
+            let differs = there.iter().zip(&edit.expect).position(|(a, b)| a != b).unwrap_or(0);
+            let (at, found) = (start + differs, there[differs]);
+            return Err(match found {
+                BREAKPOINT => Refusal::Breakpoint { at },
+                found => Refusal::UnexpectedByte { at, found },
+            });
         }
     }
     Ok(())
@@ -59,11 +59,11 @@ pub(super) fn all(held: &Held, edits: &mut [Edit]) -> Result<(), Refusal> {
 /// Checks what has to hold as well while other threads run: each edit is one store.
 ///
 /// # Errors
-/// [`Reason::Straddles`].
+/// [`Refusal::NotOneStore`].
 pub(super) fn live(edits: &[Edit]) -> Result<(), Refusal> {
-    match edits.iter().all(Edit::is_one_store) {
-        true => Ok(()),
-        false => Err(Refusal::new(Call::Site, Reason::Straddles)),
+    match edits.iter().find(|e| !e.is_one_store()) {
+        None => Ok(()),
+        Some(edit) => Err(Refusal::NotOneStore { at: edit.start() }),
     }
 }
 
@@ -97,21 +97,28 @@ mod tests {
         }
     }
 
-    fn reason(edits: &mut [Edit]) -> Reason {
+    fn refusal(edits: &mut [Edit]) -> Refusal {
         let held = lock::hold().unwrap();
-        all(&held, edits).unwrap_err().reason
+        all(&held, edits).unwrap_err()
     }
 
     #[test]
     fn shapes_and_places_are_refused() {
         let here = shapes_and_places_are_refused as fn() as usize;
-        assert_eq!(reason(&mut [edit(0, 1)]), Reason::Shape);
-        assert_eq!(reason(&mut [edit(here, 0)]), Reason::Shape);
-        assert_eq!(reason(&mut [edit(here, 9)]), Reason::Shape);
-        assert_eq!(reason(&mut [edit(here / PAGE * PAGE + PAGE - 4, 5)]), Reason::Shape);
+        let across = here / PAGE * PAGE + PAGE - 4;
+        for (at, len) in [(0, 1), (here, 0), (here, 9), (across, 5)] {
+            assert_eq!(refusal(&mut [edit(at, len)]), Refusal::Misshapen { at });
+        }
         let local = [0x11_u8; 8];
-        assert_eq!(reason(&mut [edit(local.as_ptr().addr(), 1)]), Reason::NotText);
-        assert_eq!(reason(&mut [edit(here, 8)]), Reason::Unexpected);
+        let at = local.as_ptr().addr();
+        assert_eq!(refusal(&mut [edit(at, 1)]), Refusal::NotText { at });
+        // SAFETY: this function's own code.
+        let found = unsafe { code::load(here as *const u8, 1) }[0];
+        assert_ne!(found, 0x11);
+        assert_eq!(
+            refusal(&mut [edit(here, 8)]),
+            Refusal::UnexpectedByte { at: here, found }
+        );
     }
 
     #[test]
@@ -124,7 +131,7 @@ mod tests {
             edit.expect = there;
             edit.new = there;
         }
-        assert_eq!(reason(&mut pair), Reason::Shape);
+        assert_eq!(refusal(&mut pair), Refusal::Misshapen { at: here + 1 });
     }
 
     #[test]
@@ -134,6 +141,6 @@ mod tests {
         one_byte.expect = [0x3e, 1, 2, 3, 4, 0, 0, 0];
         one_byte.new = [0xf0, 1, 2, 3, 4, 0, 0, 0];
         assert!(live(&[one_byte]).is_ok());
-        assert_eq!(live(&[edit(4, 5)]).unwrap_err().reason, Reason::Straddles);
+        assert_eq!(live(&[edit(4, 5)]), Err(Refusal::NotOneStore { at: 4 }));
     }
 }

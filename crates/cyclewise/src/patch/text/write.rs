@@ -7,7 +7,7 @@
 
 use super::Edit;
 use crate::arch::code;
-use crate::error::{Call, Reason, Refusal};
+use crate::error::Refusal;
 use crate::sys::memory::{self, OwnMemory, PAGE};
 
 /// Writes every edit and reads it back, or leaves everything as it was. Bytes go through the kernel, in any order, only
@@ -23,7 +23,8 @@ pub(super) unsafe fn all(edits: &[Edit], any_order: bool) -> Result<(), Refusal>
         // SAFETY: as of this function.
         let kernel = unsafe { by_kernel(edits) };
         match kernel {
-            Err(refusal) if refusal.reason == Reason::Denied => {}
+            // Rolled back, and another way is left.
+            Err(Refusal::System { .. }) => {}
             done => return done,
         }
     }
@@ -48,12 +49,12 @@ unsafe fn by_store(edits: &[Edit]) -> Result<(), Refusal> {
     }
     // SAFETY: every page is writable (Invariant 2).
     unsafe { store(edits, NEW) };
-    if !is_there(edits, NEW) {
+    if let Some(at) = missing(edits, NEW) {
         // SAFETY: as above.
         unsafe { store(edits, OLD) };
         // SAFETY: the pages were opened here.
         unsafe { close(runs(edits)) }?;
-        return Err(Refusal::new(Call::Site, Reason::NotKept));
+        return Err(Refusal::NotVerified { at });
     }
     // SAFETY: the pages were opened here.
     let closed = unsafe { close(runs(edits)) };
@@ -64,7 +65,8 @@ unsafe fn by_store(edits: &[Edit]) -> Result<(), Refusal> {
             unsafe { set_writable(run, true) }
         });
         if reopened.is_err() {
-            return Err(Refusal::new(Call::Mprotect, Reason::HalfWritten));
+            let at = edits.first().map_or(0, Edit::start);
+            return Err(Refusal::HalfWritten { at });
         }
         // SAFETY: every page is writable (Invariant 2).
         unsafe { store(edits, OLD) };
@@ -84,9 +86,9 @@ unsafe fn store(edits: &[Edit], bytes: Bytes) {
 unsafe fn close<'a>(mut runs: impl Iterator<Item = &'a [Edit]>) -> Result<(), Refusal> {
     // SAFETY: whole pages of text that this batch has opened.
     let closed = runs.try_for_each(|run| unsafe { set_writable(run, false) });
-    closed.map_err(|refusal| Refusal {
-        reason: Reason::StillWritable,
-        ..refusal
+    closed.map_err(|refusal| match refusal {
+        Refusal::System { errno, .. } => Refusal::StillWritable { errno },
+        other => other,
     })
 }
 
@@ -110,23 +112,21 @@ unsafe fn by_kernel(edits: &[Edit]) -> Result<(), Refusal> {
             break;
         }
     }
-    if refusal.is_none() && !is_there(edits, NEW) {
-        refusal = Some(Refusal::new(Call::Site, Reason::NotKept));
+    if refusal.is_none() {
+        refusal = missing(edits, NEW).map(|at| Refusal::NotVerified { at });
     }
     let Some(refusal) = refusal else { return Ok(()) };
     // Only pages that differ: where writing was refused, it is refused again.
-    let mut changed = pages(edits).filter(|page| !is_there(page, OLD));
-    let rolled_back = changed.try_for_each(|page| {
+    let mut changed = pages(edits).filter(|page| missing(page, OLD).is_some());
+    // What it says does not matter: what is there does.
+    let _ = changed.try_for_each(|page| {
         // SAFETY: as above, in the other direction.
         unsafe { write_page(&memory, page, OLD) }
     });
-    match rolled_back.is_ok() && is_there(edits, OLD) {
-        true => Err(refusal),
-        false => Err(Refusal {
-            reason: Reason::HalfWritten,
-            ..refusal
-        }),
-    }
+    Err(match missing(edits, OLD) {
+        None => refusal,
+        Some(at) => Refusal::HalfWritten { at },
+    })
 }
 
 unsafe fn write_page(memory: &OwnMemory, page: &[Edit], bytes: Bytes) -> Result<(), Refusal> {
@@ -146,12 +146,14 @@ unsafe fn write_page(memory: &OwnMemory, page: &[Edit], bytes: Bytes) -> Result<
     unsafe { memory.write(start, &buffer[..len]) }
 }
 
-fn is_there(edits: &[Edit], bytes: Bytes) -> bool {
-    edits.iter().all(|edit| {
+/// The first edit whose site does not hold its bytes.
+fn missing(edits: &[Edit], bytes: Bytes) -> Option<usize> {
+    let differs = |edit: &&Edit| {
         // SAFETY: readable text (Invariant 1).
         let there = unsafe { code::load(edit.at, edit.len()) };
-        there == bytes(edit)
-    })
+        there != bytes(edit)
+    };
+    edits.iter().find(differs).map(Edit::start)
 }
 
 fn page(edit: &Edit) -> usize {

@@ -1,0 +1,25 @@
+//! The sites of a key where text is not patched: none, because every test reads the key's flag.
+
+use super::StaticKey;
+use crate::error::Refusal;
+use crate::patch::lock::Held;
+
+/// No sites: tests read the key's flag.
+pub(super) struct Sites;
+
+impl Sites {
+    /// Nothing to list.
+    pub(super) fn of(_: &'static StaticKey) -> Result<Self, Refusal> {
+        Ok(Self)
+    }
+
+    /// Nothing to do: the flag is the test.
+    pub(super) fn flip(self, _: &Held, _jump: bool) -> Result<(), Refusal> {
+        Ok(())
+    }
+}
+
+/// None.
+pub(super) fn addresses(_: &'static StaticKey) -> impl Iterator<Item = usize> {
+    core::iter::empty()
+}
