@@ -56,6 +56,11 @@ pub enum Refusal {
         /// What mprotect said.
         errno: i32,
     },
+    /// Two keys are tested by the same instruction, which the linker made of two that looked alike.
+    SharedSite {
+        /// The address.
+        at: usize,
+    },
     /// A key's users were taken away more often than added.
     NoUsers,
     /// A key has as many users as can be counted.
@@ -108,6 +113,10 @@ impl fmt::Display for Refusal {
             Self::StillWritable { errno } => write!(
                 f,
                 "mprotect: errno {errno}, so pages of text stay writable; allow mprotect to read and execute"
+            ),
+            Self::SharedSite { at } => write!(
+                f,
+                "two keys share the instruction at {at:#x}; link without folding of identical code (--icf=all)"
             ),
             Self::NoUsers => f.write_str("the key has no users; pair each dec with an inc"),
             Self::TooManyUsers => f.write_str("the key has too many users; pair each inc with a dec"),

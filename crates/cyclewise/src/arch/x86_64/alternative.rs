@@ -69,11 +69,23 @@ pub fn has(feature: u8) -> bool {
 /// Emits a sequence of instructions, and another that [`apply_alternatives`](crate::patch::apply_alternatives) puts in
 /// its place where the CPU has a feature. No test and no branch is left in the text.
 ///
-/// ```ignore
+/// ```
+/// use cyclewise::arch::alternative::RDTSCP;
+///
+/// let (low, high): (u32, u32);
 /// // SAFETY: both give the counter in EDX:EAX; neither touches memory.
-/// unsafe { cyclewise::alternative!(
-///     feature = RDTSCP, default = ["lfence", "rdtsc"], replacement = ["rdtscp"],
-///     out("eax") low, out("edx") high, out("ecx") _, options(nostack, preserves_flags)) }
+/// unsafe {
+///     cyclewise::alternative!(
+///         feature = RDTSCP,
+///         default = ["lfence", "rdtsc"],
+///         replacement = ["rdtscp"],
+///         out("eax") low,
+///         out("edx") high,
+///         out("ecx") _,
+///         options(nostack, preserves_flags)
+///     )
+/// };
+/// assert!(low != 0 || high != 0);
 /// ```
 /// What follows the two sequences is as in `asm!`, and has to be true of both. They may use operands.
 ///

@@ -107,6 +107,17 @@ pub fn sites(key: *const ()) -> impl Iterator<Item = Site> + Clone {
     })
 }
 
+/// Where the sites of all other keys are.
+///
+/// Tests of two keys are the same bytes until one is flipped. A linker that folds identical code (`--icf=all`) may make
+/// one function of two, with a site that two keys claim.
+pub fn sites_of_others(key: *const ()) -> impl Iterator<Item = usize> {
+    let others = records()
+        .iter()
+        .filter(move |r| r.site != 0 && at(&r.key) & !1 != key.addr());
+    others.map(|record| at(&record.site))
+}
+
 /// What a field leads to.
 fn at(field: &i32) -> usize {
     (&raw const *field).addr().wrapping_add_signed(*field as isize)

@@ -19,7 +19,7 @@ impl Sites {
     /// Lists them.
     ///
     /// # Errors
-    /// [`Refusal::NoMemory`].
+    /// [`Refusal::NoMemory`], [`Refusal::SharedSite`].
     pub(super) fn of(key: &'static StaticKey) -> Result<Self, Refusal> {
         let found = key::sites((&raw const *key).cast());
         let mut edits = Vec::new();
@@ -31,7 +31,12 @@ impl Sites {
             expect: padded(key::NOP),
             new: padded(site.jump()),
         }));
-        Ok(Self(edits))
+        edits.sort_unstable_by_key(|edit| edit.at);
+        let is_ours = |at: &usize| edits.binary_search_by_key(at, |edit| edit.at.addr()).is_ok();
+        match key::sites_of_others((&raw const *key).cast()).find(is_ours) {
+            None => Ok(Self(edits)),
+            Some(at) => Err(Refusal::SharedSite { at }),
+        }
     }
 
     /// Makes every test jump, or fall through.

@@ -38,7 +38,8 @@
 //!
 //! # Limits
 //! Each link unit has its own records: a key and its tests belong to one executable or one shared object. A key in a
-//! crate built as `dylib` and tested from another does not link. Keys may be changed from a signal handler, but one
+//! crate built as `dylib` and tested from another does not link. Where the linker folds identical code (`--icf=all`), it
+//! may fold tests of two keys into one; both keys are then refused a change. Keys may be changed from a signal handler, but one
 //! that interrupts a change is refused.
 //!
 //! # References

@@ -23,13 +23,15 @@ const BREAKPOINT: u8 = 0xcc;
 /// The first edit's that fails.
 pub(super) fn all(held: &Held, edits: &mut [Edit]) -> Result<(), Refusal> {
     let mut text = cached_text(held);
-    let mut before = 0;
+    let mut before: Option<Edit> = None;
     for edit in edits {
         let (start, len) = (edit.start(), edit.len());
-        if start == 0 || !(1..=8).contains(&len) || start % PAGE + len > PAGE || start < before {
+        let fits = start != 0 && (1..=8).contains(&len) && start % PAGE + len <= PAGE;
+        // The same edit twice is one: a linker may fold two functions, and keep both records.
+        let apart = before.is_none_or(|b| b.end() <= start || b.is_same(edit));
+        if !fits || !apart {
             return Err(Refusal::Misshapen { at: start });
         }
-        before = edit.end();
         if !(text.contains(&start) && edit.end() <= text.end) {
             text = maps::text_around(start)?;
             cache_text(held, &text);
@@ -40,6 +42,7 @@ pub(super) fn all(held: &Held, edits: &mut [Edit]) -> Result<(), Refusal> {
         // What is past the length does not count, and must not differ either.
         edit.expect[len..].fill(0);
         edit.new[len..].fill(0);
+        before = Some(*edit);
         // SAFETY: in a readable mapping (Invariant 1).
         let there = unsafe { code::load(edit.at, len) };
         if there == edit.new {
@@ -132,6 +135,21 @@ mod tests {
             edit.new = there;
         }
         assert_eq!(refusal(&mut pair), Refusal::Misshapen { at: here + 1 });
+    }
+
+    #[test]
+    fn the_same_edit_twice_is_one() {
+        let here = the_same_edit_twice_is_one as fn() as usize;
+        // SAFETY: this function's own code.
+        let there = unsafe { code::load(here as *const u8, 2) };
+        let mut pair = [edit(here, 2), edit(here, 2)];
+        for edit in &mut pair {
+            edit.expect = there;
+        }
+        let held = lock::hold().unwrap();
+        assert_eq!(all(&held, &mut pair), Ok(()));
+        pair[1].new[0] += 1;
+        assert_eq!(all(&held, &mut pair), Err(Refusal::Misshapen { at: here }));
     }
 
     #[test]

@@ -71,6 +71,12 @@ impl Edit {
         self.start() + self.len()
     }
 
+    /// Whether it puts the same bytes on the same site as `other`.
+    fn is_same(&self, other: &Self) -> bool {
+        let mut counted = self.new.iter().zip(&other.new).take(self.len());
+        (self.at, self.len) == (other.at, other.len) && counted.all(|(a, b)| a == b)
+    }
+
     /// Whether any order of its bytes will do: at most one of them changes.
     fn is_one_byte(&self) -> bool {
         let changed = self.expect.iter().zip(&self.new).take(self.len());

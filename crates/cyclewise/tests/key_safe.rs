@@ -1,0 +1,16 @@
+//! A crate that forbids unsafe code may declare, test and flip keys.
+
+#![forbid(unsafe_code)]
+
+cyclewise::static_key! {
+    static SAFE: StaticKey = false;
+}
+
+#[test]
+fn a_key_needs_no_unsafe_code() {
+    assert!(!SAFE.is_enabled());
+    SAFE.enable().unwrap();
+    assert!(SAFE.is_enabled());
+    SAFE.disable().unwrap();
+    assert!(!SAFE.is_enabled());
+}
