@@ -65,6 +65,28 @@ pub enum Refusal {
     NoUsers,
     /// A key has as many users as can be counted.
     TooManyUsers,
+    /// There is no LOCK prefix to patch: another architecture, or the asm-free twin under Miri and loom.
+    NoLockPrefix,
+    /// Thread creation cannot be watched in this build: no `std` feature, no glibc, or a static link.
+    Unwatched,
+    /// `enable_single!` has not run in this copy of the crate.
+    NotEnabled,
+    /// The process is bound to another function than this program's hook.
+    NotInForce {
+        /// The function.
+        hook: &'static str,
+    },
+    /// A thread is being created right now.
+    Creating,
+    /// Another mode is in force.
+    WrongMode,
+    /// Threads came and went faster than they could be listed.
+    Unstable,
+    /// A thread's affinity did not read back as it was set.
+    AffinityNotKept {
+        /// The kernel's id of the thread.
+        thread: i32,
+    },
     /// There is no memory to list the sites in.
     NoMemory,
     /// A system call failed.
@@ -120,6 +142,24 @@ impl fmt::Display for Refusal {
             ),
             Self::NoUsers => f.write_str("the key has no users; pair each dec with an inc"),
             Self::TooManyUsers => f.write_str("the key has too many users; pair each inc with a dec"),
+            Self::NoLockPrefix => {
+                f.write_str("there is no LOCK prefix in this build; nothing to do, the atomics are std's")
+            }
+            Self::Unwatched => {
+                f.write_str("thread creation cannot be watched; link glibc dynamically and keep the `std` feature")
+            }
+            Self::NotEnabled => f.write_str("no hooks; call enable_single!() at the start of main"),
+            Self::NotInForce { hook } => write!(
+                f,
+                "{hook} is not this program's hook; call enable_single!() in the executable, and let it export this name"
+            ),
+            Self::Creating => f.write_str("a thread is being created; try again when it has ended"),
+            Self::WrongMode => f.write_str("another mode is in force; leave it first"),
+            Self::Unstable => f.write_str("threads come and go while they are listed; try again when fewer do"),
+            Self::AffinityNotKept { thread } => write!(
+                f,
+                "the affinity of thread {thread} does not read back as set; find out what else sets it"
+            ),
             Self::NoMemory => f.write_str("no memory to list the sites in; try again later"),
             Self::System { call, errno } => {
                 write!(

@@ -1,7 +1,18 @@
-//! Hot-path primitives of an SMP kernel, brought to userspace.
+//! Hot-path primitives of an SMP kernel, in userspace, each with the evidence of what it costs.
 //!
-//! [`patch`] rewrites instructions of the running program: static keys, whose test costs one NOP, and alternatives,
-//! sequences chosen by what the CPU has.
+//! - [`atomic`] has std's atomic types with one difference: on x86-64 the LOCK prefix of every read-modify-write is a
+//!   *site*, a byte that [`patch`] can turn into a prefix without effect and back. A program that has one thread, or whose
+//!   threads are all confined to one CPU, then pays for a plain instruction what it paid for a locked one.
+//! - [`patch`] rewrites instructions of the running program: those prefixes, static keys, whose test costs one NOP, and
+//!   alternatives, sequences chosen by what the CPU has.
+//! - [`refs`] has an `Arc` on such atomics, whose counts saturate.
+//!
+//! Nothing is patched until the final program asks for it, and when in doubt LOCK stays. On other architectures, under
+//! Miri and under loom the atomics are std's, and [`patch`] refuses with a reason.
+//!
+//! # Features
+//! `std` (default): the modes of [`patch`], which need Linux and glibc too, and conversions of paths and OS strings.
+//! Without it the crate is `no_std` and needs `core` and `alloc`.
 
 #![no_std]
 #![deny(unsafe_code)]
@@ -12,6 +23,8 @@ extern crate std;
 
 #[doc(hidden)]
 pub mod arch;
+pub mod atomic;
 pub mod error;
 pub mod patch;
+pub mod refs;
 mod sys;

@@ -14,6 +14,10 @@ const FOLDERS: &[&str] = &["arch", "sys"];
 
 /// Files, and folders ending in `/`, that need it as well, from the root. Each line is followed by its reason.
 const ALSO: &[&str] = &[
+    // Ownership by reference count: a value is destroyed by whoever finds that nobody else holds it.
+    "crates/cyclewise/src/refs/arc/",
+    // from_ptr of std's atomics is unsafe, and so it is here.
+    "crates/cyclewise/src/atomic/",
     // Changing text is a promise about everything that executes it.
     "crates/cyclewise/src/patch/",
     // fork(2) is unsafe to call: what the child may do is proved where the child's code stands.

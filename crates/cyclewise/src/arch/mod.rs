@@ -1,21 +1,90 @@
 //! What differs by CPU: the only assembly of the library, each file with a twin of the same signatures in `portable`.
 //!
-//! On x86-64 Linux text is patched. Elsewhere, and under Miri, `portable` stands in: a static key is an atomic flag, an
-//! alternative its default. AArch64 is among these for now. Its B and NOP may be exchanged while another core executes
-//! them (Arm ARM, B2.2.5), but after that each core's instruction cache has to be told, and whether this crate does it
-//! right cannot be seen under an emulator, which keeps translated code by rules of its own. Without a machine to prove
-//! it on it is not offered.
+//! On x86-64 Linux text is patched: LOCK prefixes, static keys, alternatives. Elsewhere, and under Miri, `portable` stands
+//! in: a read-modify-write is std's, a static key is an atomic flag, an alternative its default. Under loom the
+//! read-modify-writes are std's as well. AArch64 is among these for now. Its B and NOP may be exchanged while another core
+//! executes them (Arm ARM, B2.2.5), but after that each core's instruction cache has to be told, and whether this crate
+//! does it right cannot be seen under an emulator, which keeps translated code by rules of its own. Without a machine to
+//! prove it on it is not offered.
 
-#[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
+#[cfg(any(loom, not(all(target_arch = "x86_64", target_os = "linux", not(miri)))))]
 mod portable;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod x86_64;
 
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
 pub(crate) use portable::lock;
+#[cfg(any(loom, not(all(target_arch = "x86_64", target_os = "linux", not(miri)))))]
+pub(crate) use portable::{HAS_SITES, Record, fence, records};
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
 pub use portable::{alternative, key};
+#[cfg(all(not(loom), all(target_arch = "x86_64", target_os = "linux", not(miri))))]
+pub(crate) use x86_64::{HAS_SITES, Record, fence, records};
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 pub use x86_64::{alternative, counter, key};
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 pub(crate) use x86_64::{code, lock, sync};
+
+use core::sync::atomic::Ordering;
+
+/// The prefix in force (Intel SDM vol. 2, LOCK).
+pub(crate) const LOCK: u8 = 0xf0;
+/// The prefix in its place while elided: DS override, a null prefix in 64-bit mode (AMD APM vol. 3, 1.2.4). Not a NOP,
+/// which would be an instruction of its own, with a place to be preempted behind it.
+pub(crate) const ELIDED: u8 = 0x3e;
+
+/// Read-modify-writes of one word that std's atomic types are given, under the kernel's names.
+///
+/// Every operation is ordered at least as `order` says; on x86-64 each is a full barrier while LOCK is in force, and a
+/// compiler barrier always. "Negative" reads the result as signed, whatever the type.
+pub(crate) trait Rmw {
+    /// What the word holds.
+    type Value: Copy;
+
+    /// Adds, and returns what was there.
+    fn xadd(&self, value: Self::Value, order: Ordering) -> Self::Value;
+    /// Adds.
+    fn add(&self, value: Self::Value, order: Ordering);
+    /// Subtracts.
+    fn sub(&self, value: Self::Value, order: Ordering);
+    /// Adds one.
+    fn inc(&self, order: Ordering);
+    /// Subtracts one.
+    fn dec(&self, order: Ordering);
+    /// Adds; true where the result is negative.
+    fn add_negative(&self, value: Self::Value, order: Ordering) -> bool;
+    /// Subtracts; true where the result is zero.
+    fn sub_and_test(&self, value: Self::Value, order: Ordering) -> bool;
+    /// Adds one; true where the result is negative.
+    fn inc_negative(&self, order: Ordering) -> bool;
+    /// Subtracts one; true where the result is negative.
+    fn dec_negative(&self, order: Ordering) -> bool;
+    /// Subtracts one; true where the result is zero.
+    fn dec_and_test(&self, order: Ordering) -> bool;
+    /// Subtracts one; true where the result is zero or negative.
+    fn dec_not_positive(&self, order: Ordering) -> bool;
+}
+
+/// Bitwise read-modify-writes of a word, or of a bool's byte.
+pub(crate) trait Bits {
+    /// What the word holds.
+    type Value: Copy;
+
+    /// Ands.
+    fn and(&self, value: Self::Value, order: Ordering);
+    /// Ors.
+    fn or(&self, value: Self::Value, order: Ordering);
+    /// Exclusive-ors.
+    fn xor(&self, value: Self::Value, order: Ordering);
+}
+
+/// Compare-and-exchange of a word, a bool or a pointer.
+pub(crate) trait Exchange {
+    /// What the word holds.
+    type Value: Copy;
+
+    /// Stores `new` where `old` is found; returns what was found. Never fails for any other reason.
+    ///
+    /// `failure` is `Relaxed`, `Acquire` or `SeqCst`.
+    fn cmpxchg(&self, old: Self::Value, new: Self::Value, success: Ordering, failure: Ordering) -> Self::Value;
+}

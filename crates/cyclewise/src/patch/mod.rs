@@ -1,16 +1,60 @@
-//! Changing the program's own instructions while it runs: static keys and alternatives.
+//! Changing the program's own instructions while it runs: LOCK prefixes that are not there while they are not needed,
+//! static keys, and alternatives.
 //!
+//! - [`single`] and [`confined`] take LOCK away and put it back.
 //! - [`static_key!`](crate::static_key) declares a flag whose test is one NOP; changing it rewrites the tests.
 //! - [`apply_alternatives`] puts in place, when the program starts, the sequences its CPU allows.
 //!
 //! Everything is checked before the first byte is written. What cannot be done is a
 //! [`Refusal`](crate::error::Refusal), and leaves the text as it was.
+//!
+//! # States
+//! *Locked*, as a program starts: every site has LOCK. *Elided*, while all threads are on one CPU at a time: every site
+//! has a DS override instead, which does nothing. Two modes elide: [`single`], while the process has one thread, and
+//! [`confined`], while all its threads are confined to one CPU.
+//!
+//! # Invariants
+//! 1. No two threads run at once while any site is elided.
+//! 2. A site is one instruction in either state, and its first byte changes in one store. So no thread is ever between
+//!    prefix and operation, wherever it was preempted: what the NOP of old kernels got wrong.
+//! 3. An elided read-modify-write is atomic to everything on the same CPU: other threads, signal handlers, the kernel.
+//! 4. What fails, fails with LOCK in force; what cannot put LOCK back keeps the mode that needs none.
+//!
+//! # Other copies
+//! Each link unit has its own sites and patches no others. Two versions of this crate in one link unit share a table:
+//! the copy that finds a site elided by the other refuses ([`Refusal::UnexpectedByte`](crate::error::Refusal::UnexpectedByte)). In single mode only the copy
+//! whose hooks the process is bound to may elide.
+//!
+//! # Cost
+//! A change writes each site's byte through the kernel, checks all of them before and after, and allocates only when
+//! it is the first.
+//!
+//! # References
+//! Linux arch/x86/kernel/alternative.c; M. Desnoyers, "x86: alternatives: fix LOCK_PREFIX race", 2008.
 
 mod alternative;
+#[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
+pub mod confined;
+#[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
+mod gate;
+#[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
+#[doc(hidden)]
+pub mod hooks;
 mod key;
 mod lock;
+#[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
+mod plan;
+pub mod single;
+mod sites;
+mod state;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+pub(crate) mod text;
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
+#[path = "no_text.rs"]
 pub(crate) mod text;
 
 pub use alternative::apply_alternatives;
 pub use key::StaticKey;
+pub use single::{lock, reelide};
+pub use sites::{Prefix, Site, sites};
+pub use state::{Mode, State, state};

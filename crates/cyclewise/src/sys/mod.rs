@@ -1,5 +1,11 @@
 //! The kernel, as this crate calls it: the only system calls, each with an error of ours.
 
+#[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
+pub(crate) mod affinity;
+#[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
+pub(crate) mod dl;
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+mod errno;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 pub(crate) mod maps;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
@@ -9,13 +15,24 @@ pub(crate) mod memory;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 pub(crate) mod signals;
 pub(crate) mod task;
-
-#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
-mod errno;
+#[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
+pub(crate) mod tasks;
+#[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
+pub(crate) mod thread;
 
 /// A call that failed just now, with the calling thread's errno.
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 fn failed(call: &'static str) -> crate::error::Refusal {
     let errno = errno::last();
+    crate::error::Refusal::System { call, errno }
+}
+
+/// A call that failed just now, with the calling thread's errno.
+#[cfg(all(
+    all(feature = "std", target_os = "linux", target_env = "gnu"),
+    not(all(target_arch = "x86_64", target_os = "linux", not(miri)))
+))]
+fn failed(call: &'static str) -> crate::error::Refusal {
+    let errno = thread::errno();
     crate::error::Refusal::System { call, errno }
 }

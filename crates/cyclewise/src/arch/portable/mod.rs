@@ -1,5 +1,12 @@
-//! The twin without assembly: a key is an atomic flag, an alternative is its default, and no text is written.
+//! The twin without assembly: read-modify-writes are std's, a key is an atomic flag, an alternative is its default, and
+//! no text is written.
 
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
 pub mod alternative;
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
 pub mod key;
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
 pub(crate) mod lock;
+mod rmw;
+
+pub(crate) use rmw::{HAS_SITES, Record, fence, records};

@@ -3,6 +3,23 @@
 pub mod alternative;
 pub(crate) mod code;
 pub mod counter;
+#[cfg(not(loom))]
+mod fence;
 pub mod key;
 pub(crate) mod lock;
+#[cfg(not(loom))]
+mod rmw;
+#[cfg(not(loom))]
+mod site;
 pub(crate) mod sync;
+#[cfg(not(loom))]
+mod table;
+
+#[cfg(not(loom))]
+pub(crate) use fence::fence;
+#[cfg(not(loom))]
+pub(crate) use table::{Record, records};
+
+/// There are LOCK prefixes to patch.
+#[cfg(not(loom))]
+pub(crate) const HAS_SITES: bool = true;

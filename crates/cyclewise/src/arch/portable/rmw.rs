@@ -1,0 +1,146 @@
+//! The asm-free twin: the same operations on std's atomics, and an empty table of sites.
+
+use crate::arch::{Bits, Exchange, Rmw};
+use core::sync::atomic::{self, Ordering};
+
+/// There is no LOCK prefix to patch.
+pub(crate) const HAS_SITES: bool = false;
+
+/// The records of this link unit: none.
+pub(crate) fn records() -> &'static [Record] {
+    &[]
+}
+
+/// One entry of the table; here there is none.
+pub(crate) enum Record {}
+
+impl Record {
+    /// The address of the prefix.
+    pub(crate) fn site(&self) -> Option<*mut u8> {
+        match *self {}
+    }
+}
+
+/// std's full barrier.
+pub(crate) fn fence() {
+    atomic::fence(Ordering::SeqCst);
+}
+
+macro_rules! words {
+    ($($atomic:ident: $value:ty),*) => { $(
+        impl Rmw for atomic::$atomic {
+            type Value = $value;
+
+            fn xadd(&self, value: $value, order: Ordering) -> $value {
+                self.fetch_add(value, order)
+            }
+            fn add(&self, value: $value, order: Ordering) {
+                self.fetch_add(value, order);
+            }
+            fn sub(&self, value: $value, order: Ordering) {
+                self.fetch_sub(value, order);
+            }
+            fn inc(&self, order: Ordering) {
+                self.fetch_add(1, order);
+            }
+            fn dec(&self, order: Ordering) {
+                self.fetch_sub(1, order);
+            }
+            fn add_negative(&self, value: $value, order: Ordering) -> bool {
+                negative(self.fetch_add(value, order).wrapping_add(value).leading_zeros())
+            }
+            fn sub_and_test(&self, value: $value, order: Ordering) -> bool {
+                self.fetch_sub(value, order) == value
+            }
+            fn inc_negative(&self, order: Ordering) -> bool {
+                negative(self.fetch_add(1, order).wrapping_add(1).leading_zeros())
+            }
+            fn dec_negative(&self, order: Ordering) -> bool {
+                negative(self.fetch_sub(1, order).wrapping_sub(1).leading_zeros())
+            }
+            fn dec_and_test(&self, order: Ordering) -> bool {
+                self.fetch_sub(1, order) == 1
+            }
+            fn dec_not_positive(&self, order: Ordering) -> bool {
+                let old = self.fetch_sub(1, order);
+                old == 1 || old == 0 || negative(old.leading_zeros())
+            }
+        }
+
+        impl Bits for atomic::$atomic {
+            type Value = $value;
+
+            fn and(&self, value: $value, order: Ordering) {
+                self.fetch_and(value, order);
+            }
+            fn or(&self, value: $value, order: Ordering) {
+                self.fetch_or(value, order);
+            }
+            fn xor(&self, value: $value, order: Ordering) {
+                self.fetch_xor(value, order);
+            }
+        }
+
+        impl Exchange for atomic::$atomic {
+            type Value = $value;
+
+            fn cmpxchg(&self, old: $value, new: $value, success: Ordering, failure: Ordering) -> $value {
+                match self.compare_exchange(old, new, success, failure) {
+                    Ok(found) | Err(found) => found,
+                }
+            }
+        }
+    )* };
+}
+
+words!(
+    AtomicU8: u8,
+    AtomicU16: u16,
+    AtomicU32: u32,
+    AtomicU64: u64,
+    AtomicUsize: usize,
+    AtomicI8: i8,
+    AtomicI16: i16,
+    AtomicI32: i32,
+    AtomicI64: i64,
+    AtomicIsize: isize
+);
+
+/// The top bit is set where nothing leads it.
+fn negative(leading_zeros: u32) -> bool {
+    leading_zeros == 0
+}
+
+impl Bits for atomic::AtomicBool {
+    type Value = bool;
+
+    fn and(&self, value: bool, order: Ordering) {
+        self.fetch_and(value, order);
+    }
+    fn or(&self, value: bool, order: Ordering) {
+        self.fetch_or(value, order);
+    }
+    fn xor(&self, value: bool, order: Ordering) {
+        self.fetch_xor(value, order);
+    }
+}
+
+impl Exchange for atomic::AtomicBool {
+    type Value = bool;
+
+    fn cmpxchg(&self, old: bool, new: bool, success: Ordering, failure: Ordering) -> bool {
+        match self.compare_exchange(old, new, success, failure) {
+            Ok(found) | Err(found) => found,
+        }
+    }
+}
+
+impl<T> Exchange for atomic::AtomicPtr<T> {
+    type Value = *mut T;
+
+    fn cmpxchg(&self, old: *mut T, new: *mut T, success: Ordering, failure: Ordering) -> *mut T {
+        match self.compare_exchange(old, new, success, failure) {
+            Ok(found) | Err(found) => found,
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! What the types have in common, as macros: std's methods, and loops of compare-and-exchanges.
+//!
+//! # Safety
+//! `from_ptr` is std's, with std's contract: a reference is made of a pointer that its caller vouches for.
+#![allow(
+    unsafe_code,
+    reason = "from_ptr, as std has it; the lint looks where the macro is used"
+)]
+
+/// The methods that every type has, written once.
+macro_rules! common {
+    ($name:ident, $value:ty) => {
+        /// A new atomic.
+        #[inline]
+        #[must_use]
+        pub const fn new(value: $value) -> Self {
+            Self(atomic::$name::new(value))
+        }
+
+        /// The atomic at `ptr`.
+        ///
+        /// # Safety
+        /// As std's `from_ptr`: `ptr` is aligned to the value's size and valid for reads and writes for `'a`, and meanwhile
+        /// every access to it that another may race with is atomic. Memory is private to this process.
+        #[inline]
+        #[must_use]
+        pub const unsafe fn from_ptr<'a>(ptr: *mut $value) -> &'a Self {
+            // SAFETY: the caller's contract is std's, and `Self` is a transparent wrapper of std's type.
+            unsafe { &*ptr.cast::<Self>() }
+        }
+
+        /// The value; nobody else can look meanwhile, so no ordering is needed.
+        #[inline]
+        pub fn get_mut(&mut self) -> &mut $value {
+            self.0.get_mut()
+        }
+
+        /// The value, and the atomic is gone.
+        #[inline]
+        #[must_use]
+        pub const fn into_inner(self) -> $value {
+            self.0.into_inner()
+        }
+
+        /// The address of the value. What is done with it has to be atomic where others access it.
+        #[inline]
+        pub const fn as_ptr(&self) -> *mut $value {
+            self.0.as_ptr()
+        }
+
+        /// Loads: a plain MOV.
+        ///
+        /// # Panics
+        /// With `Release` and `AcqRel`, as std does.
+        #[inline]
+        #[track_caller]
+        pub fn load(&self, order: Ordering) -> $value {
+            self.0.load(order)
+        }
+
+        /// Stores: a plain MOV, and with `SeqCst` a [`fence`](super::fence()) behind it, whose prefix is a site.
+        ///
+        /// # Panics
+        /// With `Acquire` and `AcqRel`, as std does.
+        #[inline]
+        #[track_caller]
+        pub fn store(&self, value: $value, order: Ordering) {
+            match order {
+                // std's is one XCHG, which costs its lock in every mode.
+                Ordering::SeqCst if crate::arch::HAS_SITES => {
+                    self.0.store(value, Ordering::Release);
+                    crate::arch::fence();
+                }
+                _ => self.0.store(value, order),
+            }
+        }
+
+        /// Stores `value` and returns what was there: XCHG, which locks in every mode.
+        #[inline]
+        pub fn swap(&self, value: $value, order: Ordering) -> $value {
+            self.0.swap(value, order)
+        }
+
+        /// Stores `new` where the value is `current`. `Ok` and `Err` hold what was found.
+        ///
+        /// # Errors
+        /// Where another value was found; nothing is stored then.
+        ///
+        /// # Panics
+        /// With `Release` and `AcqRel` for `failure`, as std does.
+        #[inline]
+        #[track_caller]
+        pub fn compare_exchange(
+            &self,
+            current: $value,
+            new: $value,
+            success: Ordering,
+            failure: Ordering,
+        ) -> Result<$value, $value> {
+            super::exchanged(
+                self.0.cmpxchg(current, new, success, super::failing(failure)),
+                current,
+            )
+        }
+
+        /// [`compare_exchange`](Self::compare_exchange): on x86-64 none of them fails without a reason.
+        ///
+        /// # Errors
+        /// Where another value was found; nothing is stored then.
+        ///
+        /// # Panics
+        /// With `Release` and `AcqRel` for `failure`, as std does.
+        #[inline]
+        #[track_caller]
+        pub fn compare_exchange_weak(
+            &self,
+            current: $value,
+            new: $value,
+            success: Ordering,
+            failure: Ordering,
+        ) -> Result<$value, $value> {
+            self.compare_exchange(current, new, success, failure)
+        }
+
+        /// Stores what `update` makes of the value, until no other change came between. `Ok` holds the value before.
+        ///
+        /// # Errors
+        /// Where `update` gave `None`: the value then, and nothing is stored.
+        ///
+        /// # Panics
+        /// With `Release` and `AcqRel` for `fetch_order`, as std does.
+        #[inline]
+        #[track_caller]
+        pub fn try_update<F>(&self, set_order: Ordering, fetch_order: Ordering, mut update: F) -> Result<$value, $value>
+        where
+            F: FnMut($value) -> Option<$value>,
+        {
+            let mut found = self.0.load(fetch_order);
+            while let Some(new) = update(found) {
+                match self.compare_exchange_weak(found, new, set_order, fetch_order) {
+                    Ok(found) => return Ok(found),
+                    Err(other) => found = other,
+                }
+            }
+            Err(found)
+        }
+
+        /// std's older name of [`try_update`](Self::try_update).
+        ///
+        /// # Errors
+        /// Where `update` gave `None`: the value then, and nothing is stored.
+        ///
+        /// # Panics
+        /// With `Release` and `AcqRel` for `fetch_order`, as std does.
+        #[inline]
+        #[track_caller]
+        pub fn fetch_update<F>(&self, set_order: Ordering, fetch_order: Ordering, update: F) -> Result<$value, $value>
+        where
+            F: FnMut($value) -> Option<$value>,
+        {
+            self.try_update(set_order, fetch_order, update)
+        }
+
+        /// Stores what `update` makes of the value, until no other change came between; returns the value before.
+        ///
+        /// # Panics
+        /// With `Release` and `AcqRel` for `fetch_order`, as std does.
+        #[inline]
+        #[track_caller]
+        pub fn update<F>(&self, set_order: Ordering, fetch_order: Ordering, mut update: F) -> $value
+        where
+            F: FnMut($value) -> $value,
+        {
+            let mut found = self.0.load(fetch_order);
+            loop {
+                match self.compare_exchange_weak(found, update(found), set_order, fetch_order) {
+                    Ok(found) => return found,
+                    Err(other) => found = other,
+                }
+            }
+        }
+    };
+}
+pub(super) use common;
+
+/// A read-modify-write that has no instruction: a loop of compare-and-exchanges.
+macro_rules! by_exchange {
+    ($self:ident, $order:ident, $old:ident => $new:expr) => {{
+        let mut $old = $self.0.load(super::FIRST_LOOK);
+        loop {
+            let found = $self.0.cmpxchg($old, $new, $order, super::FIRST_LOOK);
+            if found == $old {
+                return found;
+            }
+            $old = found;
+        }
+    }};
+}
+pub(super) use by_exchange;

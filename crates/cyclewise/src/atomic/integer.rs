@@ -1,0 +1,179 @@
+//! Integers of 1, 2, 4 and 8 bytes.
+//!
+//! # Safety
+//! `from_ptr` is std's, with std's contract: a reference is made of a pointer that its caller vouches for.
+#![expect(unsafe_code, reason = "from_ptr, as std has it")]
+
+use super::common::{by_exchange, common};
+use crate::arch::{Bits, Exchange, Rmw};
+use core::fmt;
+use core::sync::atomic::{self, Ordering};
+
+macro_rules! integers {
+    ($($name:ident: $value:ident;)*) => { $(
+        #[doc = concat!("std's `", stringify!($name), "`, with patchable LOCK prefixes.")]
+        #[derive(Default)]
+        #[repr(transparent)]
+        pub struct $name(atomic::$name);
+
+        impl $name {
+            common!($name, $value);
+
+            /// Adds, wrapping, and returns what was there: XADD. [`add`](Self::add) is cheaper where that is not wanted.
+            #[inline]
+            pub fn fetch_add(&self, value: $value, order: Ordering) -> $value {
+                self.0.xadd(value, order)
+            }
+
+            /// Subtracts, wrapping, and returns what was there: XADD of the negative.
+            #[inline]
+            pub fn fetch_sub(&self, value: $value, order: Ordering) -> $value {
+                self.0.xadd(value.wrapping_neg(), order)
+            }
+
+            /// Ands, and returns what was there: a CMPXCHG loop. [`and`](Self::and) is cheaper where that is not wanted.
+            #[inline]
+            pub fn fetch_and(&self, value: $value, order: Ordering) -> $value {
+                by_exchange!(self, order, old => old & value)
+            }
+
+            /// Ands and inverts, and returns what was there: a CMPXCHG loop.
+            #[inline]
+            pub fn fetch_nand(&self, value: $value, order: Ordering) -> $value {
+                by_exchange!(self, order, old => !(old & value))
+            }
+
+            /// Ors, and returns what was there: a CMPXCHG loop. [`or`](Self::or) is cheaper where that is not wanted.
+            #[inline]
+            pub fn fetch_or(&self, value: $value, order: Ordering) -> $value {
+                by_exchange!(self, order, old => old | value)
+            }
+
+            /// Exclusive-ors, and returns what was there: a CMPXCHG loop. [`xor`](Self::xor) is cheaper otherwise.
+            #[inline]
+            pub fn fetch_xor(&self, value: $value, order: Ordering) -> $value {
+                by_exchange!(self, order, old => old ^ value)
+            }
+
+            /// Stores the greater of both, and returns what was there: a CMPXCHG loop.
+            #[inline]
+            pub fn fetch_max(&self, value: $value, order: Ordering) -> $value {
+                by_exchange!(self, order, old => old.max(value))
+            }
+
+            /// Stores the lesser of both, and returns what was there: a CMPXCHG loop.
+            #[inline]
+            pub fn fetch_min(&self, value: $value, order: Ordering) -> $value {
+                by_exchange!(self, order, old => old.min(value))
+            }
+
+            /// Adds, wrapping: ADD.
+            #[inline]
+            pub fn add(&self, value: $value, order: Ordering) {
+                self.0.add(value, order);
+            }
+
+            /// Subtracts, wrapping: SUB.
+            #[inline]
+            pub fn sub(&self, value: $value, order: Ordering) {
+                self.0.sub(value, order);
+            }
+
+            /// Adds one, wrapping: INC.
+            #[inline]
+            #[doc(alias = "atomic_inc")]
+            pub fn inc(&self, order: Ordering) {
+                self.0.inc(order);
+            }
+
+            /// Subtracts one, wrapping: DEC.
+            #[inline]
+            #[doc(alias = "atomic_dec")]
+            pub fn dec(&self, order: Ordering) {
+                self.0.dec(order);
+            }
+
+            /// Ands: AND.
+            #[inline]
+            pub fn and(&self, value: $value, order: Ordering) {
+                self.0.and(value, order);
+            }
+
+            /// Ors: OR.
+            #[inline]
+            pub fn or(&self, value: $value, order: Ordering) {
+                self.0.or(value, order);
+            }
+
+            /// Exclusive-ors: XOR.
+            #[inline]
+            pub fn xor(&self, value: $value, order: Ordering) {
+                self.0.xor(value, order);
+            }
+
+            /// Adds, wrapping; true where the result, read as signed, is negative: ADD and a jump on its sign.
+            #[inline]
+            #[doc(alias = "atomic_add_negative")]
+            pub fn add_negative(&self, value: $value, order: Ordering) -> bool {
+                self.0.add_negative(value, order)
+            }
+
+            /// Adds one, wrapping; true where the result, read as signed, is negative: INC and a jump on its sign.
+            #[inline]
+            pub fn inc_negative(&self, order: Ordering) -> bool {
+                self.0.inc_negative(order)
+            }
+
+            /// Subtracts one, wrapping; true where the result, read as signed, is negative: DEC and a jump on its sign.
+            #[inline]
+            pub fn dec_negative(&self, order: Ordering) -> bool {
+                self.0.dec_negative(order)
+            }
+
+            /// Subtracts, wrapping; true where the result is zero: SUB and a jump.
+            #[inline]
+            #[doc(alias = "atomic_sub_and_test")]
+            pub fn sub_and_test(&self, value: $value, order: Ordering) -> bool {
+                self.0.sub_and_test(value, order)
+            }
+
+            /// Subtracts one, wrapping; true where the result is zero: DEC and a jump.
+            #[inline]
+            #[doc(alias = "atomic_dec_and_test")]
+            pub fn dec_and_test(&self, order: Ordering) -> bool {
+                self.0.dec_and_test(order)
+            }
+
+            /// Subtracts one, wrapping; true where the value was one, zero or, read as signed, negative: DEC and a jump.
+            #[inline]
+            pub fn dec_not_positive(&self, order: Ordering) -> bool {
+                self.0.dec_not_positive(order)
+            }
+        }
+
+        impl From<$value> for $name {
+            fn from(value: $value) -> Self {
+                Self::new(value)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Debug::fmt(&self.0, f)
+            }
+        }
+    )* };
+}
+
+integers! {
+    AtomicU8: u8;
+    AtomicU16: u16;
+    AtomicU32: u32;
+    AtomicU64: u64;
+    AtomicUsize: usize;
+    AtomicI8: i8;
+    AtomicI16: i16;
+    AtomicI32: i32;
+    AtomicI64: i64;
+    AtomicIsize: isize;
+}

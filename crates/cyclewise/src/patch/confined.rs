@@ -1,0 +1,224 @@
+//! Confined mode: LOCK is gone while all threads of the process are confined to one CPU.
+//!
+//! [`enter`] sets the affinity of every thread in `/proc/self/task`, reads it back, and then elides. [`Guard::leave`]
+//! restores LOCK, makes every CPU fetch it, and only then widens each thread's affinity: the order that the kernel keeps
+//! when it brings a second CPU up.
+//!
+//! # Invariants
+//! 1. From before the first prefix is elided until after every CPU has fetched LOCK, each thread of the process has
+//!    exactly one CPU in its affinity, and it is the same one. A thread inherits its creator's.
+//! 2. The list of threads was complete: all in it were confined, then the kernel counted as many threads as the list
+//!    has, then the same list was read again. So all of the list were there when the kernel counted, and nobody else.
+//!
+//! # Memory ordering
+//! The threads take turns on one CPU, and what one wrote is there for the next. Eliding needs no barrier: a CPU that
+//! still has LOCK in its pipeline is slow and right. Restoring does: a thread that is widened while its CPU has the DS
+//! override in its pipeline would be fast and wrong, so membarrier makes every CPU serialize in between.
+//!
+//! # Cost
+//! Two readings of the list of threads, two system calls for each thread, and a change of all sites; then the same to
+//! leave. Programs started meanwhile inherit the one CPU.
+//!
+//! # Safety
+//! The promise of [`enter`] holds until the guard has left.
+#![expect(unsafe_code, reason = "elides under the contract of enter")]
+
+use super::gate::{self, CONFINED, LOCKED, MODE, SINGLE, Shared};
+use super::plan::none_elided;
+use crate::arch;
+use crate::error::Refusal;
+use crate::sys::affinity::{self, CpuSet};
+use crate::sys::{membarrier, tasks};
+use core::sync::atomic::Ordering;
+
+/// How often the list of threads is read before it counts as unstable. A guess: each reading takes microseconds.
+const READINGS: u32 = 1000;
+
+/// Confined mode is in force while this exists.
+///
+/// Dropping it leaves. Where that fails, the mode stays in force, which [`state`](super::state()) shows; [`enter`] then
+/// gives a new guard to try again with.
+#[derive(Debug)]
+#[must_use = "dropping the guard leaves confined mode"]
+pub struct Guard {
+    cpu: u32,
+    armed: bool,
+}
+
+/// Leaving failed: the guard to try again with, and why.
+#[derive(Debug)]
+pub struct Stuck {
+    /// Confined mode is in force as long as this exists.
+    pub guard: Guard,
+    /// Why it was not left.
+    pub refusal: Refusal,
+}
+
+/// Confines every thread of the process to `cpu`, or to the caller's where `None`, and elides LOCK.
+///
+/// # Errors
+/// Says why LOCK stays; affinities are as they were. [`Refusal::WrongMode`] where another guard exists.
+///
+/// # Safety
+/// Until the guard has left:
+/// 1. Nobody sets the affinity of a thread of this process, by system call, by cpuset or by taking its CPU offline; no
+///    thread is created with an affinity of its own (`pthread_attr_setaffinity_np`). Another copy of this crate counts.
+/// 2. No other process shares this one's memory map (clone(2) with CLONE_VM and without CLONE_THREAD), but for a child of
+///    vfork, which runs while its parent waits.
+/// 3. Values of [`crate::atomic`]'s types are in memory that only this process accesses.
+pub unsafe fn enter(cpu: Option<u32>) -> Result<Guard, Refusal> {
+    if !arch::HAS_SITES {
+        return Err(Refusal::NoLockPrefix);
+    }
+    let mut held = gate::hold()?;
+    let shared = held.shared();
+    let cpu = match (cpu, MODE.load(Ordering::SeqCst)) {
+        (_, CONFINED) if shared.guarded => return Err(Refusal::WrongMode),
+        // A guard was dropped and could not leave: the mode is in force on its CPU.
+        (None, CONFINED) => shared.cpu,
+        (Some(cpu), CONFINED) if cpu != shared.cpu => return Err(Refusal::WrongMode),
+        (Some(cpu), _) => cpu,
+        (None, _) => affinity::current()?,
+    };
+    let entered = if MODE.load(Ordering::SeqCst) == CONFINED {
+        Ok(())
+    } else {
+        confine_and_elide(shared, cpu)
+    };
+    // A change that failed and could not be undone keeps the mode, and the guard to leave it with.
+    if MODE.load(Ordering::SeqCst) == CONFINED {
+        shared.guarded = true;
+        return Ok(Guard { cpu, armed: true });
+    }
+    entered.map(|()| Guard { cpu, armed: true })
+}
+
+fn confine_and_elide(shared: &mut Shared, cpu: u32) -> Result<(), Refusal> {
+    // Whatever is needed to leave is tried before anything changes.
+    membarrier::register()?;
+    membarrier::sync_core()?;
+    let was_single = MODE.load(Ordering::SeqCst) == SINGLE;
+    if !was_single {
+        shared.plan.list_locked()?;
+    }
+    let only = CpuSet::one(cpu)?;
+    shared.cpu = cpu;
+    shared.saved.clear();
+    shared.default = affinity::get(0)?;
+    if let Err(refusal) = confine(shared, &only) {
+        // LOCK is in force or there is one thread, so a thread that cannot be widened is an inconvenience.
+        let _ = widen(shared, &only);
+        return Err(refusal);
+    }
+    MODE.store(CONFINED, Ordering::SeqCst);
+    if was_single {
+        return Ok(());
+    }
+    // SAFETY: all threads are on one CPU (Invariant 1) until `leave`, by the contract of `enter`.
+    let elided = unsafe { shared.plan.elide() };
+    if elided.is_err() && none_elided() {
+        MODE.store(LOCKED, Ordering::SeqCst);
+        let _ = widen(shared, &only);
+    }
+    elided
+}
+
+/// Confines every thread and saves what it had (Invariant 2).
+fn confine(shared: &mut Shared, only: &CpuSet) -> Result<(), Refusal> {
+    for _ in 0..READINGS {
+        let listed = tasks::list()?;
+        for &tid in &listed {
+            // A thread that is gone is missing in the next reading.
+            let Some(had) = affinity::get(tid)? else { continue };
+            if had == *only {
+                continue;
+            }
+            if affinity::set(tid, only)?.is_none() {
+                continue;
+            }
+            shared.saved.push((tid, had));
+            match affinity::get(tid)? {
+                Some(has) if has != *only => return Err(Refusal::AffinityNotKept { thread: tid }),
+                _ => {}
+            }
+        }
+        let count = tasks::count()?;
+        if count == listed.len() && tasks::list()? == listed {
+            return Ok(());
+        }
+    }
+    Err(Refusal::Unstable)
+}
+
+/// Gives every thread back what it had; those that were created meanwhile, what the thread had that entered.
+fn widen(shared: &mut Shared, only: &CpuSet) -> Result<(), Refusal> {
+    for _ in 0..READINGS {
+        let mut changed = false;
+        for tid in tasks::list()? {
+            let had = shared
+                .saved
+                .iter()
+                .find(|(saved, _)| *saved == tid)
+                .map(|(_, had)| *had);
+            let Some(wanted) = had.or(shared.default).filter(|wanted| wanted != only) else {
+                continue;
+            };
+            if affinity::get(tid)?.is_some_and(|has| has == *only) {
+                changed |= affinity::set(tid, &wanted)?.is_some();
+            }
+        }
+        if !changed {
+            return Ok(());
+        }
+    }
+    Err(Refusal::Unstable)
+}
+
+impl Guard {
+    /// The one CPU.
+    #[must_use]
+    pub fn cpu(&self) -> u32 {
+        self.cpu
+    }
+
+    /// Restores LOCK everywhere, makes every CPU fetch it, and gives each thread its affinity back.
+    ///
+    /// # Errors
+    /// Where LOCK could not be restored: everything is as it was, and the guard comes back. Once LOCK is in force,
+    /// a thread that cannot be widened (its cpuset may have changed) stays on the one CPU and is no error.
+    pub fn leave(mut self) -> Result<(), Stuck> {
+        // Once is enough: what fails here would fail in `drop`.
+        self.armed = false;
+        let cpu = self.cpu;
+        leave().map_err(|refusal| Stuck {
+            guard: Self { cpu, armed: true },
+            refusal,
+        })
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if self.armed && leave().is_err() {
+            // Somebody else may try: see the type.
+            if let Ok(mut held) = gate::hold() {
+                held.shared().guarded = false;
+            }
+        }
+    }
+}
+
+fn leave() -> Result<(), Refusal> {
+    let mut held = gate::hold()?;
+    let shared = held.shared();
+    if MODE.load(Ordering::SeqCst) != CONFINED {
+        return Ok(());
+    }
+    let only = CpuSet::one(shared.cpu)?;
+    shared.plan.lock()?;
+    membarrier::sync_core()?;
+    MODE.store(LOCKED, Ordering::SeqCst);
+    shared.guarded = false;
+    let _ = widen(shared, &only);
+    Ok(())
+}

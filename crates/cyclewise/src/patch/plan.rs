@@ -1,0 +1,97 @@
+//! The edits that turn every site of this link unit, kept between changes so that going back needs no memory.
+//!
+//! # Safety
+//! Sites lie in this link unit's text, which stays mapped while this code runs; whoever holds the plan holds the gate,
+//! so nobody else of ours edits them (Invariant 1).
+#![expect(unsafe_code, reason = "applies edits of text")]
+
+use super::sites::{Prefix, sites};
+use super::text::{self, Edit};
+use crate::arch;
+use crate::error::Refusal;
+use std::vec::Vec;
+
+/// INT3, which debuggers and uprobes put in place of an instruction's first byte.
+const BREAKPOINT: u8 = 0xcc;
+
+/// The edits, ascending by address, each address once.
+pub(super) struct Plan(Vec<Edit>);
+
+impl Plan {
+    pub(super) const fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Lists the sites, each of which has to have LOCK.
+    ///
+    /// # Errors
+    /// [`Refusal::Breakpoint`] and [`Refusal::UnexpectedByte`], also where a site is elided and not by this copy of the crate.
+    pub(super) fn list_locked(&mut self) -> Result<(), Refusal> {
+        if self.0.is_empty() {
+            self.list();
+        }
+        let other = sites().find_map(|site| match site.prefix() {
+            Prefix::Lock => None,
+            Prefix::Elided => Some((site, arch::ELIDED)),
+            Prefix::Other(byte) => Some((site, byte)),
+        });
+        match other {
+            None => Ok(()),
+            Some((site, BREAKPOINT)) => Err(Refusal::Breakpoint { at: site.address() }),
+            Some((site, found)) => Err(Refusal::UnexpectedByte {
+                at: site.address(),
+                found,
+            }),
+        }
+    }
+
+    /// Takes LOCK away everywhere.
+    ///
+    /// # Errors
+    /// Where the text cannot be written; [`none_elided`] tells whether that was undone.
+    ///
+    /// # Safety
+    /// Until [`lock`](Self::lock) returns `Ok`, all threads of this process are on one CPU at a time.
+    pub(super) unsafe fn elide(&mut self) -> Result<(), Refusal> {
+        self.aim(arch::LOCK, arch::ELIDED);
+        // SAFETY: Invariant 1. Either prefix makes one whole instruction, and the caller vouches for the elided one.
+        unsafe { text::apply(&mut self.0) }
+    }
+
+    /// Puts LOCK back everywhere, and makes the calling CPU fetch it.
+    ///
+    /// # Errors
+    /// Where the text cannot be written, or a site does not read LOCK afterwards.
+    pub(super) fn lock(&mut self) -> Result<(), Refusal> {
+        if self.0.is_empty() {
+            self.list();
+        }
+        self.aim(arch::ELIDED, arch::LOCK);
+        // SAFETY: Invariant 1. An instruction with LOCK is right in every mode.
+        unsafe { text::apply(&mut self.0) }?;
+        self.list_locked()
+    }
+
+    fn list(&mut self) {
+        self.0.extend(sites().map(|site| Edit {
+            at: core::ptr::with_exposed_provenance_mut(site.address()),
+            len: 1,
+            expect: [0; 8],
+            new: [0; 8],
+        }));
+        self.0.sort_unstable_by_key(|edit| edit.at);
+        self.0.dedup_by_key(|edit| edit.at);
+    }
+
+    fn aim(&mut self, expect: u8, new: u8) {
+        for edit in &mut self.0 {
+            edit.expect[0] = expect;
+            edit.new[0] = new;
+        }
+    }
+}
+
+/// Whether no site is elided. A breakpoint on a site was refused before, so it stands where LOCK was.
+pub(super) fn none_elided() -> bool {
+    sites().all(|site| site.prefix() != Prefix::Elided)
+}

@@ -1,0 +1,118 @@
+//! Single mode: LOCK is gone while the process has one thread, and back before a second one can run.
+//!
+//! The final program opts in with [`enable_single!`](crate::enable_single) at the start of `main`. The macro defines the
+//! C library's functions that create threads in the program itself: each restores LOCK and hands the call on. Whether
+//! the process is bound to these hooks is asked of the dynamic linker, and whether there is one thread of the kernel,
+//! before anything is elided.
+//!
+//! ```no_run
+//! // SAFETY: this program and its libraries create threads through the C library only.
+//! if let Err(refusal) = unsafe { cyclewise::enable_single!() } {
+//!     eprintln!("LOCK stays: {refusal}");
+//! }
+//! ```
+//!
+//! When the threads have ended, [`reelide`] elides again; [`lock`] restores LOCK at any time. A child of fork has one
+//! thread and its own copy of the text: it inherits the mode, and it holds.
+//!
+//! # Memory ordering
+//! One thread sees its own accesses in program order. LOCK is back, and fetched by this CPU, before the system call
+//! that creates a thread; the new thread reaches its first instruction by IRET, which serializes, so it fetches LOCK
+//! too. No other CPU runs this process, so no barrier has to be sent.
+//!
+//! # Safety
+//! Nothing here is unsafe by itself: the keyword on [`refuse`] keeps the macro's callers alike.
+//!
+//! # Cost
+//! A change of all sites on the first thread after eliding; later threads cost the hook's two additions.
+
+#![expect(unsafe_code, reason = "a function whose callers write `unsafe` in every build")]
+
+use crate::error::Refusal;
+
+#[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
+mod elide;
+#[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
+pub(super) use elide::before_thread;
+#[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
+pub use elide::enable;
+
+/// Elides again, after [`enable_single!`](crate::enable_single) and after other threads have ended.
+///
+/// A thread that was joined may be in the kernel's list for some microseconds more; try again then.
+///
+/// # Errors
+/// Says why LOCK stays.
+pub fn reelide() -> Result<(), Refusal> {
+    #[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
+    return elide::reelide();
+    #[cfg(not(all(feature = "std", target_os = "linux", target_env = "gnu")))]
+    Err(unsupported())
+}
+
+/// Restores LOCK, and keeps it until [`reelide`] is called.
+///
+/// # Errors
+/// Where the text cannot be written; single mode is still in force then, and threads are refused. [`Refusal::WrongMode`] in
+/// confined mode, whose guard is the way out.
+pub fn lock() -> Result<(), Refusal> {
+    #[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
+    return elide::lock();
+    #[cfg(not(all(feature = "std", target_os = "linux", target_env = "gnu")))]
+    Ok(())
+}
+
+/// What `enable_single!` calls where the program cannot have hooks. Unsafe only so that the caller's block is needed.
+///
+/// # Safety
+/// None is needed.
+///
+/// # Errors
+/// Always.
+#[doc(hidden)]
+pub unsafe fn refuse() -> Result<(), Refusal> {
+    Err(unsupported())
+}
+
+/// Why single mode cannot be had in this build.
+fn unsupported() -> Refusal {
+    if crate::arch::HAS_SITES {
+        Refusal::Unwatched
+    } else {
+        Refusal::NoLockPrefix
+    }
+}
+
+/// Opts the final program into [single mode](crate::patch::single): one call, at the start of `main`.
+///
+/// Defines hooks for every function of the C library that creates threads, under their own names, and elides LOCK if
+/// they are in force and the process has one thread. Expands to a call of an unsafe function that returns
+/// `Result<(), Refusal>`. A second use in one program does not link.
+///
+/// # Safety
+/// For the rest of the process:
+/// 1. Threads are created by the C library's functions only: not by clone(2) with CLONE_VM, nor by code that is bound
+///    to another copy of the C library (dlmopen, RTLD_DEEPBIND, a statically linked one).
+/// 2. Values of [`atomic`](crate::atomic)'s types are in memory that only this process accesses.
+#[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
+#[macro_export]
+macro_rules! enable_single {
+    () => {{
+        #[cfg(all(target_arch = "x86_64", not(target_feature = "crt-static"), not(miri), not(loom)))]
+        $crate::__thread_creators!($crate::__export_hooks);
+        #[cfg(all(target_arch = "x86_64", not(target_feature = "crt-static"), not(miri), not(loom)))]
+        let outcome = $crate::patch::single::enable(&HOOKS);
+        #[cfg(not(all(target_arch = "x86_64", not(target_feature = "crt-static"), not(miri), not(loom))))]
+        let outcome = $crate::patch::single::refuse();
+        outcome
+    }};
+}
+
+/// Opts the final program into single mode, which this build does not have: expands to a refusal.
+#[cfg(not(all(feature = "std", target_os = "linux", target_env = "gnu")))]
+#[macro_export]
+macro_rules! enable_single {
+    () => {
+        $crate::patch::single::refuse()
+    };
+}

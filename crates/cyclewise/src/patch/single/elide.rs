@@ -1,0 +1,123 @@
+//! Entering and leaving single mode.
+//!
+//! # Invariants
+//! 1. [`MODE`] is `SINGLE` before the threads are counted, so that whoever creates one from here on restores LOCK first
+//!    or is refused.
+//! 2. With one thread in the kernel's list, and none being created, nobody but the caller can create one.
+//!
+//! # Safety
+//! The promise of [`enable`] holds for the rest of the process: threads come from the hooked functions only.
+#![expect(unsafe_code, reason = "elides under the contract of enable_single!")]
+
+use crate::arch;
+use crate::error::Refusal;
+use crate::patch::gate::{self, CONFINED, Creating, LOCKED, MODE, SINGLE, Shared};
+use crate::patch::hooks::Hooks;
+use crate::patch::plan::none_elided;
+use crate::sys::{tasks, thread};
+use core::sync::atomic::{AtomicPtr, Ordering};
+
+/// The hooks that were found in force, null before.
+static HOOKS: AtomicPtr<Hooks> = AtomicPtr::new(core::ptr::null_mut());
+
+/// Checks that `hooks` are in force, keeps them, and elides.
+///
+/// # Errors
+/// Says why LOCK stays. Where the hooks are in force and something else is in the way, [`reelide`] may succeed later.
+///
+/// # Safety
+/// For the rest of the process:
+/// 1. Threads are created by the functions of `Hooks` only: not by clone(2) with CLONE_VM, nor by code that is bound to
+///    another copy of the C library (dlmopen, RTLD_DEEPBIND, a statically linked one).
+/// 2. Values of [`crate::atomic`]'s types are in memory that only this process accesses.
+#[doc(hidden)]
+pub unsafe fn enable(hooks: &'static Hooks) -> Result<(), Refusal> {
+    if !arch::HAS_SITES {
+        return Err(Refusal::NoLockPrefix);
+    }
+    hooks.in_force()?;
+    // Release: pairs with the Acquire in `reelide`. What is bound once stays bound: the program is first in the order
+    // in which names are looked up, and libraries that are loaded later come last.
+    HOOKS.store(core::ptr::from_ref(hooks).cast_mut(), Ordering::Release);
+    reelide()
+}
+
+pub(super) fn reelide() -> Result<(), Refusal> {
+    if !arch::HAS_SITES {
+        return Err(Refusal::NoLockPrefix);
+    }
+    // Acquire: pairs with the Release in `enable`.
+    if HOOKS.load(Ordering::Acquire).is_null() {
+        return Err(Refusal::NotEnabled);
+    }
+    let mut held = gate::hold()?;
+    let shared = held.shared();
+    match MODE.load(Ordering::SeqCst) {
+        SINGLE => return Ok(()),
+        CONFINED => return Err(Refusal::WrongMode),
+        _ => shared.plan.list_locked()?,
+    }
+    // SeqCst, and before the checks (Invariant 1): pairs with the creators' addition and load.
+    MODE.store(SINGLE, Ordering::SeqCst);
+    let elided = alone().and_then(|()| {
+        // SAFETY: there is one thread (Invariant 2), and it restores LOCK before it creates another.
+        unsafe { shared.plan.elide() }
+    });
+    // A change that failed and could not be undone leaves the mode that needs no LOCK.
+    if elided.is_err() && none_elided() {
+        MODE.store(LOCKED, Ordering::SeqCst);
+    }
+    elided
+}
+
+/// Whether the caller is the only thread, and creates none.
+fn alone() -> Result<(), Refusal> {
+    if Creating::any() {
+        return Err(Refusal::Creating);
+    }
+    let tasks = tasks::list()?;
+    let count = tasks::count()?;
+    if tasks.as_slice() == [thread::id()] && count == 1 {
+        Ok(())
+    } else {
+        let threads = u32::try_from(count).unwrap_or(u32::MAX);
+        Err(Refusal::OtherThreads { threads })
+    }
+}
+
+pub(super) fn lock() -> Result<(), Refusal> {
+    let mut held = gate::hold()?;
+    match MODE.load(Ordering::SeqCst) {
+        SINGLE => restore(held.shared()),
+        CONFINED => Err(Refusal::WrongMode),
+        _ => Ok(()),
+    }
+}
+
+/// Restores LOCK where single mode is in force; called by every hook once it is counted.
+#[inline]
+pub(in crate::patch) fn before_thread() -> Result<(), Refusal> {
+    // SeqCst, after the hook's addition: pairs with `reelide`. In confined mode the new thread inherits its CPU.
+    if MODE.load(Ordering::SeqCst) == SINGLE {
+        before_thread_slow()
+    } else {
+        Ok(())
+    }
+}
+
+#[cold]
+fn before_thread_slow() -> Result<(), Refusal> {
+    let mut held = gate::hold()?;
+    // The mode may have changed while this waited.
+    if MODE.load(Ordering::SeqCst) == SINGLE {
+        restore(held.shared())
+    } else {
+        Ok(())
+    }
+}
+
+fn restore(shared: &mut Shared) -> Result<(), Refusal> {
+    shared.plan.lock()?;
+    MODE.store(LOCKED, Ordering::SeqCst);
+    Ok(())
+}

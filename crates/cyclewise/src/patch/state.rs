@@ -1,0 +1,56 @@
+//! Which mode is in force, and what stands at the sites.
+
+use super::sites::{Prefix, sites};
+
+/// Why sites may be elided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// They may not: LOCK is in force everywhere.
+    Locked,
+    /// The process has one thread.
+    Single,
+    /// All threads of the process are confined to one CPU.
+    Confined,
+}
+
+/// What [`state`] found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct State {
+    /// The mode in force.
+    pub mode: Mode,
+    /// Sites in this link unit.
+    pub sites: usize,
+    /// Those that have no LOCK.
+    pub elided: usize,
+}
+
+/// The mode in force and a count of this link unit's sites, each of which is read. Another thread may change both.
+#[must_use]
+pub fn state() -> State {
+    let mut counted = State {
+        mode: mode(),
+        sites: 0,
+        elided: 0,
+    };
+    for site in sites() {
+        counted.sites += 1;
+        counted.elided += usize::from(site.prefix() == Prefix::Elided);
+    }
+    counted
+}
+
+#[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
+fn mode() -> Mode {
+    use super::gate::{CONFINED, MODE, SINGLE};
+    // SeqCst: with the stores of `single` and `confined`; the answer may be old when it is read.
+    match MODE.load(core::sync::atomic::Ordering::SeqCst) {
+        SINGLE => Mode::Single,
+        CONFINED => Mode::Confined,
+        _ => Mode::Locked,
+    }
+}
+
+#[cfg(not(all(feature = "std", target_os = "linux", target_env = "gnu")))]
+fn mode() -> Mode {
+    Mode::Locked
+}

@@ -1,0 +1,113 @@
+//! The threads of this process, as the kernel lists them in `/proc/self/task`.
+//!
+//! # Safety
+//! 1. getdents64 fills a buffer whose length is passed with it, with records that each say their own length.
+//! 2. Descriptors are closed once, by the [`Folder`] that opened them.
+#![expect(unsafe_code, reason = "open, getdents64, close, stat")]
+
+use super::failed;
+use crate::error::Refusal;
+use core::mem::MaybeUninit;
+use std::vec::Vec;
+
+/// Offsets in `struct linux_dirent64`: the record's length, and its name (getdents64(2)).
+const LENGTH_AT: usize = 16;
+const NAME_AT: usize = 19;
+
+/// The ids of all threads, ascending.
+///
+/// A thread that starts or ends meanwhile may be missing; [`count`] afterwards tells.
+///
+/// # Errors
+/// Where `/proc` is not mounted, or a filter forbids reading it.
+pub(crate) fn list() -> Result<Vec<i32>, Refusal> {
+    let folder = Folder::open()?;
+    let mut tasks = Vec::new();
+    let mut buffer = [0_u8; 4096];
+    loop {
+        let filled = folder.read(&mut buffer)?;
+        if filled == 0 {
+            break;
+        }
+        let mut records = &buffer[..filled];
+        while let Some(length) = records.get(LENGTH_AT..LENGTH_AT + 2) {
+            let length = usize::from(u16::from_ne_bytes([length[0], length[1]]));
+            let Some(record) = records.get(..length) else { break };
+            if let Some(tid) = record.get(NAME_AT..).and_then(number) {
+                tasks.push(tid);
+            }
+            records = &records[length.max(1)..];
+        }
+    }
+    tasks.sort_unstable();
+    Ok(tasks)
+}
+
+/// How many threads there are: the links of the folder, of which two are its own (Linux `proc_task_getattr`).
+///
+/// # Errors
+/// As [`list`].
+pub(crate) fn count() -> Result<usize, Refusal> {
+    let mut status = MaybeUninit::<libc::stat>::uninit();
+    // SAFETY: a C string, and room for one `struct stat`.
+    let rc = unsafe { libc::stat(c"/proc/self/task".as_ptr(), status.as_mut_ptr()) };
+    if rc != 0 {
+        return Err(failed("reading /proc/self/task"));
+    }
+    // SAFETY: stat succeeded, so it has filled it.
+    let status = unsafe { status.assume_init() };
+    Ok((status.st_nlink as usize).saturating_sub(2))
+}
+
+/// The decimal number that `name` begins with, up to its NUL; none for `.` and `..`.
+fn number(name: &[u8]) -> Option<i32> {
+    let end = name.iter().position(|&b| b == 0)?;
+    core::str::from_utf8(&name[..end]).ok()?.parse().ok()
+}
+
+/// `/proc/self/task`, open.
+struct Folder(i32);
+
+impl Folder {
+    fn open() -> Result<Self, Refusal> {
+        let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC;
+        // SAFETY: a C string and flags.
+        let folder = unsafe { libc::open(c"/proc/self/task".as_ptr(), flags) };
+        if folder < 0 {
+            return Err(failed("reading /proc/self/task"));
+        }
+        Ok(Self(folder))
+    }
+
+    fn read(&self, buffer: &mut [u8]) -> Result<usize, Refusal> {
+        // SAFETY: Invariant 1.
+        let filled = unsafe { libc::syscall(libc::SYS_getdents64, self.0, buffer.as_mut_ptr(), buffer.len()) };
+        usize::try_from(filled).map_err(|_| failed("reading /proc/self/task"))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // SAFETY: Invariant 2.
+        unsafe { libc::close(self.0) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys::thread;
+
+    #[test]
+    fn the_caller_is_listed_and_counted() {
+        assert!(list().unwrap().contains(&thread::id()));
+        assert!(count().unwrap() >= 1);
+    }
+
+    #[test]
+    fn names_that_are_not_numbers_are_left_out() {
+        assert_eq!(number(b"42\0garbage"), Some(42));
+        assert_eq!(number(b".\0"), None);
+        assert_eq!(number(b"7"), None, "no NUL: not a record");
+    }
+}

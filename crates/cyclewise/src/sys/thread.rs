@@ -1,0 +1,54 @@
+//! The calling thread: its id, its errno; and whether another is there.
+//!
+//! # Safety
+//! 1. `__errno_location` gives the calling thread's own errno, valid as long as the thread runs.
+//! 2. gettid, getpid and tgkill with signal 0 take numbers and change nothing.
+#![expect(unsafe_code, reason = "gettid, tgkill, errno, a field of a C structure")]
+
+use core::ffi::c_void;
+
+/// The kernel's id of the calling thread.
+pub(crate) fn id() -> i32 {
+    // SAFETY: Invariant 2.
+    unsafe { libc::gettid() }
+}
+
+/// Whether `tid` is no thread of this process: ended, or left behind in the process this one was forked from.
+pub(crate) fn is_gone(tid: i32) -> bool {
+    // SAFETY: Invariant 2.
+    let process = unsafe { libc::getpid() };
+    // SAFETY: Invariant 2: signal 0 only asks.
+    let asked = unsafe { libc::syscall(libc::SYS_tgkill, process, tid, 0) };
+    // Any other answer, such as a filter's EPERM, says nothing.
+    asked != 0 && errno() == libc::ESRCH
+}
+
+/// The calling thread's errno.
+pub(crate) fn errno() -> i32 {
+    // SAFETY: Invariant 1.
+    let place = unsafe { libc::__errno_location() };
+    // SAFETY: Invariant 1.
+    unsafe { *place }
+}
+
+/// Sets the calling thread's errno, for functions that C calls.
+pub(crate) fn set_errno(errno: i32) {
+    // SAFETY: Invariant 1.
+    let place = unsafe { libc::__errno_location() };
+    // SAFETY: Invariant 1.
+    unsafe { *place = errno };
+}
+
+/// Whether the `struct sigevent` at `event` asks for a notification by a new thread.
+///
+/// # Safety
+/// `event` is null or points to a `struct sigevent`.
+pub(crate) unsafe fn notifies_by_thread(event: *const c_void) -> bool {
+    let event = event.cast::<libc::sigevent>();
+    if event.is_null() {
+        return false;
+    }
+    // SAFETY: the caller's contract; one field is read.
+    let notify = unsafe { (*event).sigev_notify };
+    notify == libc::SIGEV_THREAD
+}

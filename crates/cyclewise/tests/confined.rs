@@ -1,0 +1,308 @@
+//! Confined mode under load, and its twin: the same load, elided on two CPUs, loses updates.
+//!
+//! `CYCLEWISE_FLIPS` sets how often the mode is entered and left; a million takes some minutes.
+#![cfg_attr(
+    not(target_arch = "x86_64"),
+    allow(dead_code, unused_imports, reason = "no sites there")
+)]
+
+mod process;
+
+use cyclewise::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use cyclewise::error::Refusal;
+use cyclewise::patch::{Mode, Prefix, confined, sites, state};
+use process::{in_child, poke};
+use std::sync::atomic;
+use std::time::Duration;
+
+/// How often the stress enters and leaves, unless the environment says otherwise.
+const FLIPS: u64 = 100_000;
+/// How often the twin tries to lose updates.
+const TRIES: u32 = 100;
+/// By how much fewer, where each waits for the scheduler's tick.
+const SLOWER: u64 = 100;
+/// How long the mode is left alone now and then, so that the load runs in each.
+const REST: Duration = Duration::from_micros(50);
+/// As many threads as keep two CPUs busy while one of them flips.
+const THREADS: u64 = 3;
+
+#[cfg(target_arch = "x86_64")]
+fn main() {
+    process::run(&[
+        ("entering_confines_and_elides", entering_confines_and_elides),
+        (
+            "threads_created_inside_are_confined_and_widened",
+            threads_created_inside_are_confined_and_widened,
+        ),
+        ("a_second_guard_is_refused", a_second_guard_is_refused),
+        ("a_cpu_that_is_not_there_is_refused", a_cpu_that_is_not_there_is_refused),
+        (
+            "a_guard_that_cannot_leave_keeps_the_mode",
+            a_guard_that_cannot_leave_keeps_the_mode,
+        ),
+        ("a_child_forked_inside_is_confined", a_child_forked_inside_is_confined),
+        (
+            "no_update_is_lost_while_the_mode_flips",
+            no_update_is_lost_while_the_mode_flips,
+        ),
+        (
+            "twin_elided_on_two_cpus_loses_updates",
+            twin_elided_on_two_cpus_loses_updates,
+        ),
+    ]);
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn main() {
+    assert_eq!(enter(None).unwrap_err(), Refusal::NoLockPrefix);
+}
+
+fn enter(cpu: Option<usize>) -> Result<confined::Guard, Refusal> {
+    // SAFETY: nobody else sets affinities in these checks, and no atomics are shared with other processes.
+    unsafe { confined::enter(cpu.map(|cpu| cpu as u32)) }
+}
+
+fn all(prefix: Prefix) -> bool {
+    sites().all(|site| site.prefix() == prefix)
+}
+
+fn entering_confines_and_elides() {
+    let before = process::cpus();
+    for &cpu in &before {
+        let guard = enter(Some(cpu)).unwrap();
+        assert_eq!(guard.cpu() as usize, cpu);
+        assert_eq!((process::cpus(), state().mode), (vec![cpu], Mode::Confined));
+        assert!(all(Prefix::Elided));
+        guard.leave().unwrap();
+        assert_eq!((process::cpus(), state().mode), (before.clone(), Mode::Locked));
+        assert!(all(Prefix::Lock));
+    }
+    drop(enter(None).unwrap());
+    assert_eq!((process::cpus(), state().mode), (before, Mode::Locked));
+}
+
+fn threads_created_inside_are_confined_and_widened() {
+    let before = process::cpus();
+    let (ask, asked) = std::sync::mpsc::channel::<()>();
+    let (answer, answers) = std::sync::mpsc::channel();
+    let guard = enter(None).unwrap();
+    let cpu = guard.cpu() as usize;
+    let thread = std::thread::spawn(move || {
+        for () in asked {
+            answer.send(process::cpus()).unwrap();
+        }
+    });
+    ask.send(()).unwrap();
+    assert_eq!(answers.recv().unwrap(), [cpu]);
+    guard.leave().unwrap();
+    ask.send(()).unwrap();
+    assert_eq!(answers.recv().unwrap(), before);
+    drop(ask);
+    thread.join().unwrap();
+}
+
+fn a_second_guard_is_refused() {
+    let guard = enter(None).unwrap();
+    let refusal = enter(None).unwrap_err();
+    assert_eq!(refusal, Refusal::WrongMode);
+    assert_eq!(state().mode, Mode::Confined);
+    guard.leave().unwrap();
+    drop(enter(None).unwrap());
+}
+
+fn a_cpu_that_is_not_there_is_refused() {
+    let before = process::cpus();
+    for cpu in [1023, 1 << 20] {
+        let refusal = enter(Some(cpu)).unwrap_err();
+        assert!(
+            matches!(
+                refusal,
+                Refusal::System {
+                    errno: libc::EINVAL,
+                    ..
+                }
+            ),
+            "{refusal}"
+        );
+        assert_eq!(
+            (process::cpus(), state().mode, state().elided),
+            (before.clone(), Mode::Locked, 0)
+        );
+    }
+}
+
+fn a_guard_that_cannot_leave_keeps_the_mode() {
+    let guard = enter(None).unwrap();
+    let cpu = guard.cpu() as usize;
+    let at = sites().next().unwrap().address();
+    poke(at, 0xcc);
+    let stuck = guard.leave().unwrap_err();
+    assert!(
+        matches!(
+            stuck.refusal,
+            Refusal::Breakpoint { .. } | Refusal::UnexpectedByte { .. }
+        ),
+        "{}",
+        stuck.refusal
+    );
+    assert_eq!((process::cpus(), state().mode), (vec![cpu], Mode::Confined));
+    drop(stuck);
+    assert_eq!((process::cpus(), state().mode), (vec![cpu], Mode::Confined));
+    poke(at, 0x3e);
+    let again = enter(None).unwrap();
+    assert_eq!(again.cpu() as usize, cpu);
+    again.leave().unwrap();
+    assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
+}
+
+fn a_child_forked_inside_is_confined() {
+    let before = process::cpus();
+    let guard = enter(None).unwrap();
+    let cpu = guard.cpu() as usize;
+    let outcome = in_child(|| {
+        assert_eq!((process::cpus(), state().mode), (vec![cpu], Mode::Confined));
+        std::thread::spawn(move || assert_eq!(process::cpus(), [cpu]))
+            .join()
+            .unwrap();
+    });
+    assert_eq!(outcome, 0);
+    assert!(all(Prefix::Elided));
+    guard.leave().unwrap();
+    assert_eq!(process::cpus(), before);
+}
+
+/// Every kind of site, and what was done to each.
+#[derive(Default)]
+struct Load {
+    stop: AtomicBool,
+    byte: AtomicU8,
+    short: AtomicU16,
+    xadd: AtomicU32,
+    exchanged: AtomicU64,
+    effect: AtomicUsize,
+    tested: AtomicUsize,
+    bits: AtomicU64,
+    /// Rounds that were done, counted without sites.
+    rounds: atomic::AtomicU64,
+    /// Rounds that ended on another CPU than the round before.
+    moves: atomic::AtomicU64,
+}
+
+impl Load {
+    /// Rounds until told to stop. Each adds one to every counter; `bit` is this thread's own.
+    fn work(&self, bit: u32) {
+        let (mut rounds, mut moves, mut cpu) = (0, 0, -1);
+        while !self.stop.load(Ordering::Relaxed) {
+            for _ in 0..32 {
+                self.byte.fetch_add(1, Ordering::Relaxed);
+                self.short.inc(Ordering::Relaxed);
+                self.xadd.fetch_sub(1, Ordering::Relaxed);
+                self.exchanged
+                    .fetch_update(Ordering::AcqRel, Ordering::Relaxed, |n| Some(n + 1))
+                    .unwrap();
+                self.effect.add(3, Ordering::Relaxed);
+                self.tested.add_negative(1, Ordering::Relaxed);
+                self.bits.xor(1 << bit, Ordering::Relaxed);
+                rounds += 1;
+            }
+            // SAFETY: takes nothing.
+            let now = unsafe { libc::sched_getcpu() };
+            moves += u64::from(now != cpu);
+            cpu = now;
+        }
+        self.rounds.fetch_add(rounds, atomic::Ordering::Relaxed);
+        self.moves.fetch_add(moves, atomic::Ordering::Relaxed);
+    }
+
+    /// Runs the load, pinned to `cpus` in turn where given, until `beside` returns; how many kinds lost updates.
+    fn lost_beside(cpus: Option<&[usize]>, beside: impl FnOnce(&Load)) -> (u64, Self) {
+        let load = Self::default();
+        std::thread::scope(|scope| {
+            for bit in 0..THREADS as u32 {
+                let load = &load;
+                scope.spawn(move || {
+                    if let Some(cpus) = cpus {
+                        process::pin(cpus[bit as usize % cpus.len()]);
+                    }
+                    load.work(bit);
+                });
+            }
+            beside(&load);
+            load.stop.store(true, Ordering::Relaxed);
+        });
+        let rounds = load.rounds.load(atomic::Ordering::Relaxed);
+        let differences = [
+            u64::from(load.byte.load(Ordering::Relaxed) ^ rounds as u8),
+            u64::from(load.short.load(Ordering::Relaxed) ^ rounds as u16),
+            u64::from(load.xadd.load(Ordering::Relaxed).wrapping_neg() ^ rounds as u32),
+            rounds - load.exchanged.load(Ordering::Relaxed),
+            3 * rounds - load.effect.load(Ordering::Relaxed) as u64,
+            rounds - load.tested.load(Ordering::Relaxed) as u64,
+            // Rounds come in even numbers, so every bit is back.
+            load.bits.load(Ordering::Relaxed),
+        ];
+        (differences.iter().filter(|&&d| d != 0).count() as u64, load)
+    }
+}
+
+fn no_update_is_lost_while_the_mode_flips() {
+    let mut flips = match std::env::var("CYCLEWISE_FLIPS") {
+        Ok(text) => text.parse().expect("CYCLEWISE_FLIPS is a number"),
+        Err(_) => FLIPS,
+    };
+    let cpus = process::cpus();
+    if cpus.len() < 2 {
+        println!("skipped: one CPU, so nothing ever runs beside anything");
+        return;
+    }
+    let start = std::time::Instant::now();
+    let (lost, load) = Load::lost_beside(None, |_| {
+        if !process::hurry() {
+            println!("SCHED_FIFO is not allowed here: {SLOWER} times fewer flips");
+            flips /= SLOWER;
+        }
+        for flip in 0..flips {
+            let guard = enter(Some(cpus[flip as usize % cpus.len()])).unwrap();
+            if flip % 16 == 0 {
+                std::thread::sleep(REST);
+            }
+            guard.leave().unwrap();
+            if flip % 16 == 8 {
+                std::thread::sleep(REST);
+            }
+        }
+    });
+    let moves = load.moves.load(atomic::Ordering::Relaxed);
+    let rounds = load.rounds.load(atomic::Ordering::Relaxed);
+    println!(
+        "{flips} flips in {:.1?}, {rounds} rounds, {moves} moves between CPUs",
+        start.elapsed()
+    );
+    assert_eq!(lost, 0, "kinds of site that lost updates");
+    assert!(moves > flips / 100, "the threads never ran apart");
+    assert_eq!((process::cpus(), state().mode), (cpus, Mode::Locked));
+}
+
+fn twin_elided_on_two_cpus_loses_updates() {
+    let cpus = process::cpus();
+    if cpus.len() < 2 {
+        println!("skipped: one CPU, so nothing can be lost");
+        return;
+    }
+    // Pinned apart, and tried again: a busy machine may give the threads one CPU for a while.
+    let mut most = 0;
+    for _ in 0..TRIES {
+        let (lost, load) = Load::lost_beside(Some(&cpus), |_| {
+            sites().for_each(|site| poke(site.address(), 0x3e));
+            std::thread::sleep(Duration::from_millis(100));
+            sites().for_each(|site| poke(site.address(), 0xf0));
+        });
+        most = most.max(lost);
+        if lost >= 5 {
+            let rounds = load.rounds.load(atomic::Ordering::Relaxed);
+            println!("{lost} of 7 kinds of site lost updates in {rounds} rounds");
+            return;
+        }
+    }
+    panic!("the harness does not see lost updates: of {most} kinds at most");
+}

@@ -1,0 +1,252 @@
+//! The program's machine code: its table lists every LOCK-prefixed instruction of our atomics and nothing else, and
+//! what a few functions look like in both states.
+
+#[cfg(target_arch = "x86_64")]
+mod process;
+
+#[cfg(not(target_arch = "x86_64"))]
+fn main() {
+    println!("skipped: no LOCK prefix on this architecture");
+}
+
+#[cfg(target_arch = "x86_64")]
+fn main() {
+    process::run(&[
+        (
+            "every_record_is_a_locked_instruction",
+            x86_64::every_record_is_a_locked_instruction,
+        ),
+        (
+            "every_locked_instruction_of_ours_has_a_record",
+            x86_64::every_locked_instruction_of_ours_has_a_record,
+        ),
+        (
+            "the_table_in_memory_is_the_one_in_the_file",
+            x86_64::the_table_in_memory_is_the_one_in_the_file,
+        ),
+        ("both_states_look_like_this", x86_64::both_states_look_like_this),
+    ]);
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86_64 {
+    use cyclewise::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicUsize, Ordering};
+    use cyclewise::patch::sites;
+    use iced_x86::{Decoder, DecoderOptions, Formatter, Instruction, IntelFormatter};
+    use object::{Object, ObjectSection, ObjectSymbol};
+    use std::collections::{BTreeMap, BTreeSet};
+    use std::fmt::Write;
+
+    macro_rules! probes {
+        ($($name:ident: $type:ty, $atomic:ident => $body:expr;)*) => {
+            $(
+                #[unsafe(no_mangle)]
+                extern "C" fn $name($atomic: &$type) -> usize {
+                    $body.answer()
+                }
+            )*
+            /// Functions of one operation each, by name.
+            fn probes() -> Vec<(&'static str, usize)> {
+                vec![$((stringify!($name), $name as *const () as usize)),*]
+            }
+        };
+    }
+
+    probes! {
+        probe_inc_u64: AtomicUsize, a => a.inc(Ordering::Relaxed);
+        probe_add_u8: AtomicU8, a => a.add(3, Ordering::Relaxed);
+        probe_xadd_u16: AtomicU16, a => a.fetch_add(3, Ordering::Relaxed);
+        probe_cmpxchg_u32: AtomicU32, a => a.compare_exchange(1, 2, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+        probe_cmpxchg_ptr: AtomicPtr<u8>, a => a
+            .compare_exchange(std::ptr::null_mut(), std::ptr::dangling_mut(), Ordering::AcqRel, Ordering::Relaxed)
+            .is_ok();
+        probe_dec_and_test: AtomicUsize, a => a.dec_and_test(Ordering::Release);
+        probe_inc_negative: AtomicUsize, a => a.inc_negative(Ordering::Relaxed);
+        probe_not_bool: AtomicBool, a => a.not(Ordering::Relaxed);
+        probe_fetch_or: AtomicU32, a => a.fetch_or(8, Ordering::Relaxed);
+        probe_three: AtomicUsize, a => {
+            a.inc(Ordering::Relaxed);
+            a.dec(Ordering::Relaxed);
+            a.xor(9, Ordering::Relaxed)
+        };
+        probe_store: AtomicU32, a => a.store(1, Ordering::SeqCst);
+        probe_release: AtomicU32, a => a.store(1, Ordering::Release);
+        probe_swap: AtomicU32, a => a.swap(1, Ordering::SeqCst);
+        probe_load: AtomicU32, a => a.load(Ordering::SeqCst);
+    }
+
+    /// What an operation answers, in the register that functions return it in.
+    trait Answer {
+        fn answer(self) -> usize;
+    }
+
+    impl Answer for () {
+        fn answer(self) -> usize {
+            0
+        }
+    }
+
+    impl Answer for bool {
+        fn answer(self) -> usize {
+            usize::from(self)
+        }
+    }
+
+    impl Answer for u16 {
+        fn answer(self) -> usize {
+            usize::from(self)
+        }
+    }
+
+    impl Answer for u32 {
+        fn answer(self) -> usize {
+            self as usize
+        }
+    }
+
+    /// LOCK-prefixed instructions of the probes: three in one, none in three, one in each of the others.
+    const PROBED: usize = 13;
+
+    /// What the program's file says, with addresses as in the file.
+    struct File {
+        /// Every instruction of `.text` by address: whether it has LOCK, found function by function.
+        locked: BTreeSet<u64>,
+        /// Where records point to, and how often.
+        records: BTreeMap<u64, usize>,
+        /// Functions: address, size, name.
+        functions: Vec<(u64, u64, String)>,
+    }
+
+    impl File {
+        fn read() -> Self {
+            let bytes = std::fs::read(std::env::current_exe().unwrap()).unwrap();
+            let file = object::File::parse(&*bytes).unwrap();
+            let text = file.section_by_name(".text").unwrap();
+            let (code, base) = (text.data().unwrap(), text.address());
+            let mut functions = Vec::new();
+            let mut locked = BTreeSet::new();
+            for symbol in file
+                .symbols()
+                .filter(|s| s.kind() == object::SymbolKind::Text && s.size() > 0)
+            {
+                let Some(start) = symbol.address().checked_sub(base) else {
+                    continue;
+                };
+                let Some(body) = code.get(start as usize..(start + symbol.size()) as usize) else {
+                    continue;
+                };
+                let decoder = Decoder::with_ip(64, body, symbol.address(), DecoderOptions::NONE);
+                locked.extend(decoder.into_iter().filter(Instruction::has_lock_prefix).map(|i| i.ip()));
+                functions.push((symbol.address(), symbol.size(), symbol.name().unwrap().to_owned()));
+            }
+            let table = file.section_by_name("cyclewise_lock_v1").unwrap();
+            let mut records = BTreeMap::new();
+            for (at, record) in (table.address()..)
+                .step_by(4)
+                .zip(table.data().unwrap().chunks_exact(4))
+            {
+                let distance = i32::from_le_bytes(record.try_into().unwrap());
+                if distance != 0 {
+                    *records.entry(at.wrapping_add_signed(distance.into())).or_insert(0) += 1;
+                }
+            }
+            Self {
+                locked,
+                records,
+                functions,
+            }
+        }
+
+        fn is_recorded(&self, at: u64) -> bool {
+            self.records.contains_key(&at)
+        }
+    }
+
+    pub(super) fn every_record_is_a_locked_instruction() {
+        let file = File::read();
+        assert!(file.records.len() >= PROBED, "{} records", file.records.len());
+        for (at, times) in &file.records {
+            assert!(
+                file.locked.contains(at),
+                "the record of {at:#x} is of no locked instruction"
+            );
+            assert_eq!(*times, 1, "{at:#x} has several records");
+        }
+    }
+
+    pub(super) fn every_locked_instruction_of_ours_has_a_record() {
+        let file = File::read();
+        let ours = |name: &str| name.starts_with("probe_") || name.contains("9cyclewise6atomic");
+        let mut seen = 0;
+        for (start, size, name) in file.functions.iter().filter(|(_, _, name)| ours(name)) {
+            for at in file.locked.range(start..&(start + size)) {
+                assert!(file.is_recorded(*at), "{name} has LOCK at {at:#x} and no record");
+                seen += 1;
+            }
+        }
+        assert!(seen >= PROBED, "{seen} instructions in probes");
+        let others = file.locked.iter().filter(|at| !file.is_recorded(**at)).count();
+        println!(
+            "{} records, {seen} in probes; {others} locked instructions are std's",
+            file.records.len()
+        );
+        assert!(others > 0, "std's atomics are gone, so this test tells nothing apart");
+    }
+
+    pub(super) fn the_table_in_memory_is_the_one_in_the_file() {
+        let file = File::read();
+        let (_, probe) = probes()[0];
+        let in_file = file
+            .functions
+            .iter()
+            .find(|(_, _, name)| name == probes()[0].0)
+            .unwrap()
+            .0;
+        let slide = (probe as u64).wrapping_sub(in_file);
+        let in_memory: BTreeSet<_> = sites().map(|s| (s.address() as u64).wrapping_sub(slide)).collect();
+        assert!(in_memory.iter().eq(file.records.keys()));
+    }
+
+    pub(super) fn both_states_look_like_this() {
+        let file = File::read();
+        let locked = listing(&file);
+        // SAFETY: threads come from the C library only, and no atomics are shared with other processes.
+        unsafe { cyclewise::enable_single!() }.unwrap();
+        let elided = listing(&file);
+        let prefix_only = locked.replace("F0", "3E").replace("lock ", "ds ");
+        assert_eq!(elided.lines().count(), prefix_only.lines().count());
+        insta::assert_snapshot!("locked", locked);
+        insta::assert_snapshot!("elided", elided);
+    }
+
+    /// The probes as they stand in memory, with addresses from the start of each.
+    fn listing(file: &File) -> String {
+        let mut formatter = IntelFormatter::new();
+        formatter.options_mut().set_show_useless_prefixes(true);
+        formatter.options_mut().set_space_after_operand_separator(true);
+        let mut text = String::new();
+        for (name, at) in probes() {
+            let size = file.functions.iter().find(|(_, _, n)| n == name).unwrap().1;
+            // SAFETY: a function of that size.
+            let code = unsafe { std::slice::from_raw_parts(at as *const u8, size as usize) }.to_vec();
+            writeln!(text, "{name}:").unwrap();
+            for instruction in &mut Decoder::with_ip(64, &code, 0, DecoderOptions::NONE) {
+                let from = instruction.ip() as usize;
+                let bytes: Vec<_> = code[from..from + instruction.len()]
+                    .iter()
+                    .map(|b| format!("{b:02X}"))
+                    .collect();
+                let mut line = String::new();
+                formatter.format(&instruction, &mut line);
+                // Calls and data are where the linker put them.
+                let (bytes, line) = if instruction.is_ip_rel_memory_operand() || instruction.is_call_near() {
+                    ("..".to_owned(), line.split(' ').next().unwrap_or("").to_owned() + " ..")
+                } else {
+                    (bytes.join(" "), line)
+                };
+                writeln!(text, "  {bytes:<24} {line}").unwrap();
+            }
+        }
+        text
+    }
+}

@@ -1,0 +1,97 @@
+//! A second copy of the crate, in a shared object that is loaded: it elides nothing, and its threads restore LOCK here.
+#![cfg_attr(
+    not(target_arch = "x86_64"),
+    allow(dead_code, unused_imports, reason = "no sites there")
+)]
+
+mod process;
+
+use cyclewise::atomic::{AtomicUsize, Ordering};
+use cyclewise::patch::{Mode, sites, state};
+use std::ffi::{CString, c_void};
+use std::os::unix::ffi::OsStrExt;
+
+static COUNTER: AtomicUsize = AtomicUsize::new(0);
+
+#[cfg(target_arch = "x86_64")]
+fn main() {
+    process::run(&[
+        ("the_copy_elides_nothing", the_copy_elides_nothing),
+        ("the_copys_threads_restore_lock", the_copys_threads_restore_lock),
+        (
+            "the_copy_is_refused_without_our_hooks_in_use",
+            the_copy_is_refused_without_our_hooks_in_use,
+        ),
+    ]);
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn main() {
+    println!("skipped: no LOCK prefix on this architecture");
+}
+
+struct Plugin(*mut c_void);
+
+impl Plugin {
+    /// Loads the example that cargo builds beside the tests.
+    fn load() -> Self {
+        let program = std::env::current_exe().unwrap();
+        let folder = program.parent().unwrap().parent().unwrap().join("examples");
+        let path = CString::new(folder.join("libplugin.so").as_os_str().as_bytes()).unwrap();
+        // SAFETY: a path; the object's initializers are std's.
+        let plugin = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) };
+        assert!(
+            !plugin.is_null(),
+            "{path:?} cannot be loaded; build it: cargo build -p cyclewise --example plugin"
+        );
+        Self(plugin)
+    }
+
+    fn call<T>(&self, name: &str) -> T {
+        let name = CString::new(name).unwrap();
+        // SAFETY: a name in an object that is loaded.
+        let function = unsafe { libc::dlsym(self.0, name.as_ptr()) };
+        assert!(
+            !function.is_null(),
+            "{name:?} is not in the object; build it: cargo build -p cyclewise --example plugin"
+        );
+        // SAFETY: the object's functions take nothing and return what the caller says.
+        let function = unsafe { std::mem::transmute::<*mut c_void, extern "C" fn() -> T>(function) };
+        function()
+    }
+}
+
+fn enable() {
+    COUNTER.inc(Ordering::Relaxed);
+    // SAFETY: threads come from the C library only, and no atomics are shared with other processes.
+    unsafe { cyclewise::enable_single!() }.unwrap();
+}
+
+fn the_copy_elides_nothing() {
+    enable();
+    let plugin = Plugin::load();
+    let ours = state();
+    assert_eq!((ours.mode, ours.elided), (Mode::Single, ours.sites));
+    assert!(plugin.call::<usize>("plugin_sites") > 0);
+    assert_eq!(plugin.call::<i32>("plugin_enable"), 1);
+    assert_eq!(plugin.call::<usize>("plugin_elided"), 0);
+    assert_eq!(state(), ours);
+}
+
+fn the_copys_threads_restore_lock() {
+    enable();
+    let plugin = Plugin::load();
+    assert_eq!(state().mode, Mode::Single);
+    assert_eq!(plugin.call::<i32>("plugin_spawn"), 0);
+    assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
+}
+
+fn the_copy_is_refused_without_our_hooks_in_use() {
+    let plugin = Plugin::load();
+    assert_eq!(plugin.call::<i32>("plugin_enable"), 1);
+    assert_eq!(plugin.call::<usize>("plugin_elided"), 0);
+    assert_eq!(
+        sites().filter(|s| s.prefix() != cyclewise::patch::Prefix::Lock).count(),
+        0
+    );
+}
