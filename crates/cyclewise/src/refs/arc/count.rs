@@ -1,0 +1,181 @@
+//! A reference count that saturates: past its largest value it stays saturated, and what it counts is never freed.
+//!
+//! std's `Arc` aborts the process there instead. A leak of one value is the milder end of a program that forgets
+//! references in a loop, and it needs no way to end the process, which `no_std` does not have.
+//!
+//! # States
+//! What is stored is one less than the number of references, so that both edges, none left and too many, are the same
+//! look at the sign. Read as an `isize`:
+//!
+//! | stored | state |
+//! |---|---|
+//! | [`DEAD`], −1 | no reference: the value is destroyed, or not there yet |
+//! | [`SOLE`], 0 | one reference |
+//! | up to [`MAX`] | so many and one references |
+//! | other negative | saturated; whoever finds it so puts it back to [`SATURATED`], the middle of the range |
+//!
+//! # Invariants
+//! 1. An increment is made by somebody who holds a reference until it returns.
+//! 2. An operation that leaves the count saturated stores [`SATURATED`] before it returns. Between the two it is *in
+//!    flight*. Each operation in flight has a stack frame to itself, so at any moment there are fewer of them than
+//!    2^(BITS − 3): that many frames do not fit in the address space, even if signal handlers nest.
+//! 3. A count that has been saturated is never [`SOLE`] or [`DEAD`] again. After the first store of [`SATURATED`], the
+//!    count is `SATURATED` plus or minus one for each change since the last such store; each of those changes is by an
+//!    operation in flight (had it stored, that store would be the last), so by 2 the count stays saturated. Before the
+//!    first store the count is exact, and if it has been saturated, the increment that passed [`MAX`] is in flight and
+//!    by 1 holds two references: the one it came with and the one it makes.
+//! 4. Hence memory whose count has been saturated is never freed, and the store of [`SATURATED`] finds it there.
+//!
+//! # Memory ordering
+//! An increment is relaxed: the new reference is made from one that is already held, and handing it to another thread
+//! is what orders the two. A decrement is Release, and whoever gives up the last reference then loads with Acquire: that
+//! load reads the end of the release sequence of every decrement before it (increments in between are read-modify-writes
+//! and continue it), so every use of the value happens before its destruction. It is a load and not a fence because loom
+//! and `ThreadSanitizer` understand loads; on x86-64 both are free, and the cost is paid once a value.
+//!
+//! # Cost
+//! `inc` and `dec` are one read-modify-write and one branch on its sign: `lock inc; js` and `lock dec; js`.
+//!
+//! # References
+//! Linux `include/linux/refcount.h` for saturation and the argument from the number of tasks; `lib/rcuref.c` for the
+//! count that is one less.
+
+use super::facade::{AtomicUsize, dec_negative, inc_negative};
+use core::hint::cold_path;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+/// No reference.
+pub(super) const DEAD: usize = usize::MAX;
+
+/// One reference.
+pub(super) const SOLE: usize = 0;
+
+/// The largest that is still exact.
+pub(super) const MAX: usize = isize::MAX as usize;
+
+/// Where a saturated count is put: as far from [`DEAD`] as from [`MAX`], so that operations in flight reach neither.
+pub(super) const SATURATED: usize = (isize::MIN / 2) as usize;
+
+/// What an increment by compare-and-swap makes of a count that is not [`DEAD`].
+pub(super) const fn incremented(stored: usize) -> usize {
+    // Past MAX as an unsigned number are the saturated ones.
+    if stored >= MAX { SATURATED } else { stored + 1 }
+}
+
+/// The number of references where that is known.
+pub(super) const fn references(stored: usize) -> usize {
+    match stored {
+        DEAD => 0,
+        ..=MAX => stored + 1,
+        _ => usize::MAX,
+    }
+}
+
+/// A count of references.
+#[repr(transparent)]
+pub(super) struct Count(AtomicUsize);
+
+impl Count {
+    /// A count in one of the states above.
+    pub(super) fn new(state: usize) -> Self {
+        Self(AtomicUsize::new(state))
+    }
+
+    /// Counts one more reference to something the caller holds a reference to.
+    #[inline]
+    pub(super) fn inc(&self) {
+        // Relaxed: see the module's notes.
+        if inc_negative(&self.0, Relaxed) {
+            cold_path();
+            self.saturate();
+        }
+    }
+
+    /// Gives up a reference. `false`: others hold one, and that is all. `true`: the count is at an edge, and the caller
+    /// must ask [`Self::is_dead_slow`] at which.
+    #[inline]
+    #[must_use = "at an edge somebody has to free the value or saturate the count"]
+    pub(super) fn dec(&self) -> bool {
+        // Release: pairs with the Acquire in `is_dead_slow`, `take_if_sole` and `is_sole`.
+        dec_negative(&self.0, Release)
+    }
+
+    /// After [`Self::dec`] said `true`: whether that was the last reference. Otherwise the count stays saturated.
+    #[cold]
+    pub(super) fn is_dead_slow(&self) -> bool {
+        // Acquire: pairs with the Release in `dec`, everybody's. Reads DEAD if that is what `dec` left,
+        // because nothing changes it: `inc_unless_dead` refuses, and for an `inc` nobody holds a reference.
+        let dead = self.0.load(Acquire) == DEAD;
+        if !dead {
+            // The count is there (Invariant 4).
+            self.saturate();
+        }
+        dead
+    }
+
+    /// Gives up a reference; `true` if it was the last.
+    #[inline]
+    pub(super) fn dec_and_test(&self) -> bool {
+        self.dec() && self.is_dead_slow()
+    }
+
+    /// Counts one more reference unless there is none.
+    ///
+    /// A loop, because an unconditional increment cannot be taken back: until it is, a second upgrade would see a
+    /// reference where there is none and believe in a value that is being destroyed. The wait-free form marks death by a
+    /// second read-modify-write of whoever drops last, and taxes every value's end for the sake of upgrades.
+    #[inline]
+    pub(super) fn inc_unless_dead(&self) -> bool {
+        // Relaxed: only a guess for the exchange.
+        let mut stored = self.0.load(Relaxed);
+        while stored != DEAD {
+            // Acquire: pairs with the Release in `revive`, so that a value completed by `new_cyclic` is seen whole.
+            match self
+                .0
+                .compare_exchange_weak(stored, incremented(stored), Acquire, Relaxed)
+            {
+                Ok(_) => return true,
+                Err(now) => stored = now,
+            }
+        }
+        false
+    }
+
+    /// From [`SOLE`] to [`DEAD`]: the caller, who holds that one reference, becomes the only one to know of the value.
+    pub(super) fn take_if_sole(&self) -> bool {
+        // Acquire: pairs with the Release in `dec` of those who held the value before.
+        // Relaxed on failure: nothing is done then.
+        self.0.compare_exchange(SOLE, DEAD, Acquire, Relaxed).is_ok()
+    }
+
+    /// From [`DEAD`] to [`SOLE`], by the only one who knows of the value: `inc_unless_dead` may succeed from here on.
+    pub(super) fn revive(&self) {
+        // Release: pairs with the Acquire in `inc_unless_dead`.
+        self.0.store(SOLE, Release);
+    }
+
+    /// Whether the caller's reference is the only one.
+    pub(super) fn is_sole(&self) -> bool {
+        // Acquire: pairs with the Release in `dec` of those who held the value before.
+        self.0.load(Acquire) == SOLE
+    }
+
+    /// How many references there are, as of some moment; `usize::MAX` where the count is saturated.
+    pub(super) fn get(&self) -> usize {
+        // Relaxed: a count that others change at any time orders nothing.
+        references(self.0.load(Relaxed))
+    }
+
+    /// Inlined although it is cold: one store is less than a call, for which callers would save their registers.
+    #[inline]
+    fn saturate(&self) {
+        // Relaxed: a saturated count frees nothing, so nobody has to be ordered before that. It ends the release
+        // sequences of the decrements so far, which nobody will ask for.
+        self.0.store(SATURATED, Relaxed);
+    }
+
+    /// The atomic itself, for the tests that start at the edges and for the weak count's own state.
+    pub(super) fn atomic(&self) -> &AtomicUsize {
+        &self.0
+    }
+}

@@ -1,0 +1,242 @@
+//! Every order of the accesses of two or three threads, tried by loom on the real types.
+//!
+//! The value is a [`Cell`](loom::cell::UnsafeCell) of loom's: reads and writes that no order separates end a model. The
+//! promises that are not about one cell are counted.
+//!
+//! # Safety
+//! Access to the cell's inside is what the models check.
+#![expect(unsafe_code, reason = "a cell whose accesses loom checks")]
+
+use super::super::count::{Count, MAX};
+use super::super::shared::Arc;
+use super::super::weak::Weak;
+use core::sync::atomic::Ordering::Relaxed;
+use loom::cell::UnsafeCell;
+use loom::thread;
+use std::sync::atomic::AtomicUsize as Plain;
+
+/// A value that checks who reads, writes and destroys it. What it counts is outside the model.
+pub(super) struct Value {
+    cell: UnsafeCell<usize>,
+    /// Values made and not destroyed.
+    live: std::sync::Arc<Plain>,
+}
+
+// SAFETY: loom ends the model where two threads are at the cell at once.
+unsafe impl Send for Value {}
+// SAFETY: as above.
+unsafe impl Sync for Value {}
+
+impl Value {
+    pub(super) fn new(live: &std::sync::Arc<Plain>) -> Self {
+        live.fetch_add(1, Relaxed);
+        Self {
+            cell: UnsafeCell::new(1),
+            live: std::sync::Arc::clone(live),
+        }
+    }
+
+    pub(super) fn read(&self) -> usize {
+        // SAFETY: valid; loom sees to it that nobody writes.
+        self.cell.with(|value| unsafe { *value })
+    }
+
+    pub(super) fn write(&mut self, new: usize) {
+        // SAFETY: valid; loom sees to it that nobody else reads or writes.
+        self.cell.with_mut(|value| unsafe { *value = new });
+    }
+}
+
+impl Clone for Value {
+    fn clone(&self) -> Self {
+        self.read();
+        Self::new(&self.live)
+    }
+}
+
+impl Drop for Value {
+    fn drop(&mut self) {
+        // A second panic would end the process and hide what the first one says.
+        if !std::thread::panicking() {
+            self.write(0);
+        }
+        self.live.fetch_sub(1, Relaxed);
+    }
+}
+
+/// Runs the model in every order. After each, every value made is destroyed.
+pub(super) fn model(run: impl Fn(Value) + Sync + Send + 'static) {
+    loom::model(move || {
+        let live = std::sync::Arc::new(Plain::new(0));
+        run(Value::new(&live));
+        assert_eq!(live.load(Relaxed), 0, "every value is destroyed once");
+    });
+}
+
+#[test]
+fn the_last_of_three_drops_destroys_after_all_uses() {
+    model(|value| {
+        let arc = Arc::new(value);
+        let threads = [(); 2].map(|()| {
+            let arc = Arc::clone(&arc);
+            thread::spawn(move || arc.read())
+        });
+        arc.read();
+        drop(arc);
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    });
+}
+
+#[test]
+fn an_upgrade_gets_the_live_value_or_none() {
+    model(|value| {
+        let arc = Arc::new(value);
+        let weak = Arc::downgrade(&arc);
+        let thread = thread::spawn(move || weak.upgrade().map(|arc| arc.read()));
+        drop(arc);
+        if let Some(read) = thread.join().unwrap() {
+            assert_eq!(read, 1);
+        }
+    });
+}
+
+#[test]
+fn the_memory_outlives_every_weak_reference() {
+    model(|value| {
+        let arc = Arc::new(value);
+        let (first, second) = (Arc::downgrade(&arc), Arc::downgrade(&arc));
+        let threads = [first, second].map(|weak| thread::spawn(move || drop(weak.clone())));
+        drop(arc);
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    });
+}
+
+#[test]
+fn get_mut_waits_for_the_uses_of_dropped_references() {
+    model(|value| {
+        let mut arc = Arc::new(value);
+        let other = Arc::clone(&arc);
+        let thread = thread::spawn(move || other.read());
+        if let Some(value) = Arc::get_mut(&mut arc) {
+            value.write(2);
+        }
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+fn get_mut_sees_a_reference_that_turns_weak_and_back() {
+    model(|value| {
+        let mut arc = Arc::new(value);
+        let other = Arc::clone(&arc);
+        let thread = thread::spawn(move || {
+            let weak = Arc::downgrade(&other);
+            drop(other);
+            weak.upgrade().map(|arc| arc.read())
+        });
+        if let Some(value) = Arc::get_mut(&mut arc) {
+            value.write(2);
+        }
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+fn into_inner_gives_the_value_to_exactly_one() {
+    model(|value| {
+        let arc = Arc::new(value);
+        let other = Arc::clone(&arc);
+        let thread = thread::spawn(move || {
+            other.read();
+            Arc::into_inner(other).map(|mut value| value.write(2)).is_some()
+        });
+        let here = Arc::into_inner(arc).map(|mut value| value.write(2)).is_some();
+        assert!(here ^ thread.join().unwrap());
+    });
+}
+
+#[test]
+fn try_unwrap_gives_the_value_to_at_most_one() {
+    model(|value| {
+        let arc = Arc::new(value);
+        let other = Arc::clone(&arc);
+        let thread = thread::spawn(move || {
+            other.read();
+            drop(other);
+        });
+        if let Ok(mut value) = Arc::try_unwrap(arc) {
+            value.write(2);
+        }
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+fn make_mut_parts_from_upgrades() {
+    model(|value| {
+        let mut arc = Arc::new(value);
+        let weak = Arc::downgrade(&arc);
+        let thread = thread::spawn(move || weak.upgrade().map(|arc| arc.read()));
+        Arc::make_mut(&mut arc).write(2);
+        // Old or never: what is written after make_mut is not for those who had weak references.
+        assert!(matches!(thread.join().unwrap(), None | Some(1)));
+        assert_eq!(arc.read(), 2);
+    });
+}
+
+#[test]
+fn make_mut_parts_from_clones() {
+    model(|value| {
+        let mut arc = Arc::new(value);
+        let other = Arc::clone(&arc);
+        let thread = thread::spawn(move || other.read());
+        Arc::make_mut(&mut arc).write(2);
+        assert_eq!(thread.join().unwrap(), 1);
+    });
+}
+
+#[test]
+fn a_cyclic_value_is_seen_whole_or_not_at_all() {
+    model(|value| {
+        let mut reader = None;
+        let arc = Arc::new_cyclic(|weak: &Weak<Value>| {
+            let weak = weak.clone();
+            reader = Some(thread::spawn(move || weak.upgrade().map(|arc| arc.read())));
+            let mut value = value;
+            value.write(3);
+            value
+        });
+        assert!(matches!(reader.unwrap().join().unwrap(), None | Some(3)));
+        drop(arc);
+    });
+}
+
+#[test]
+fn increments_that_meet_at_the_edge_saturate_for_good() {
+    for start in [MAX - 1, MAX] {
+        loom::model(move || {
+            let count = loom::sync::Arc::new(Count::new(start));
+            let other = loom::sync::Arc::clone(&count);
+            // Each holds a reference of its own and makes one; the second gives both up.
+            let thread = thread::spawn(move || {
+                other.inc();
+                assert!(!other.dec_and_test());
+                assert!(!other.dec_and_test());
+            });
+            count.inc();
+            count.inc();
+            thread.join().unwrap();
+            if start == MAX {
+                assert_eq!(count.get(), usize::MAX, "saturated");
+                for _ in 0..4 {
+                    assert!(!count.dec_and_test(), "never dead");
+                }
+                assert_eq!(count.get(), usize::MAX, "and it stays so");
+            }
+        });
+    }
+}

@@ -1,0 +1,256 @@
+//! The models' own test: protocols with one thing wrong, each caught by the check that the right one passes.
+//!
+//! # Safety
+//! Access to the cell's inside is what the checks are about.
+#![expect(unsafe_code, reason = "a cell whose accesses loom checks")]
+
+use super::super::count::{Count, DEAD, MAX, SATURATED, SOLE, references};
+use super::super::facade::AtomicUsize;
+use super::super::shared::Arc;
+use super::models::model;
+use core::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
+use loom::cell::UnsafeCell;
+use loom::thread;
+
+/// A count of references, right or wrong.
+trait Protocol: Sync + Send + 'static {
+    fn new(state: usize) -> Self;
+    fn inc(&self);
+    fn dec_and_test(&self) -> bool;
+    fn upgrade(&self) -> bool;
+    fn get(&self) -> usize;
+}
+
+impl Protocol for Count {
+    fn new(state: usize) -> Self {
+        Self::new(state)
+    }
+
+    fn inc(&self) {
+        self.inc();
+    }
+
+    fn dec_and_test(&self) -> bool {
+        self.dec_and_test()
+    }
+
+    fn upgrade(&self) -> bool {
+        self.inc_unless_dead()
+    }
+
+    fn get(&self) -> usize {
+        self.get()
+    }
+}
+
+/// What can be wrong.
+const RELAXED_DEC: u8 = 1;
+const NO_ACQUIRE: u8 = 2;
+const NO_CLAMP: u8 = 3;
+const CLAMP_ON_INC_ONLY: u8 = 4;
+const LOOK_THEN_INC: u8 = 5;
+
+/// The protocol of `Count`, with `WRONG` wrong.
+struct Twin<const WRONG: u8>(AtomicUsize);
+
+impl<const WRONG: u8> Protocol for Twin<WRONG> {
+    fn new(state: usize) -> Self {
+        Self(AtomicUsize::new(state))
+    }
+
+    fn inc(&self) {
+        let new = self.0.fetch_add(1, Relaxed).wrapping_add(1);
+        if new.cast_signed() < 0 && WRONG != NO_CLAMP {
+            self.0.store(SATURATED, Relaxed);
+        }
+    }
+
+    fn dec_and_test(&self) -> bool {
+        let order: Ordering = if WRONG == RELAXED_DEC { Relaxed } else { Release };
+        let new = self.0.fetch_sub(1, order).wrapping_sub(1);
+        if new.cast_signed() >= 0 {
+            return false;
+        }
+        let order: Ordering = if WRONG == NO_ACQUIRE { Relaxed } else { Acquire };
+        let dead = self.0.load(order) == DEAD;
+        if !dead && !matches!(WRONG, NO_CLAMP | CLAMP_ON_INC_ONLY) {
+            self.0.store(SATURATED, Relaxed);
+        }
+        dead
+    }
+
+    fn upgrade(&self) -> bool {
+        if WRONG == LOOK_THEN_INC {
+            let alive = self.0.load(Relaxed) != DEAD;
+            if alive {
+                self.inc();
+            }
+            return alive;
+        }
+        let mut stored = self.0.load(Relaxed);
+        while stored != DEAD {
+            match self.0.compare_exchange(stored, stored + 1, Acquire, Relaxed) {
+                Ok(_) => return true,
+                Err(now) => stored = now,
+            }
+        }
+        false
+    }
+
+    fn get(&self) -> usize {
+        references(self.0.load(Relaxed))
+    }
+}
+
+/// A value, and who still uses it.
+struct Counted<P> {
+    count: P,
+    value: UnsafeCell<usize>,
+}
+
+// SAFETY: loom ends the model where two threads are at the cell at once.
+unsafe impl<P: Sync> Sync for Counted<P> {}
+
+impl<P: Protocol> Counted<P> {
+    fn read(&self) {
+        // SAFETY: valid; loom sees to it that nobody writes.
+        self.value.with(|value| unsafe { *value });
+    }
+
+    fn put(&self) {
+        if self.count.dec_and_test() {
+            // SAFETY: valid; loom sees to it that nobody else reads or writes.
+            self.value.with_mut(|value| unsafe { *value = 0 });
+        }
+    }
+}
+
+fn counted<P: Protocol>(state: usize) -> [loom::sync::Arc<Counted<P>>; 2] {
+    let counted = loom::sync::Arc::new(Counted {
+        count: P::new(state),
+        value: UnsafeCell::new(1),
+    });
+    [loom::sync::Arc::clone(&counted), counted]
+}
+
+/// Two references, each used and given up.
+fn destroys_after_all_uses<P: Protocol>() {
+    loom::model(|| {
+        let [here, there] = counted::<P>(SOLE);
+        here.count.inc();
+        let thread = thread::spawn(move || {
+            there.read();
+            there.put();
+        });
+        here.read();
+        here.put();
+        thread.join().unwrap();
+    });
+}
+
+/// One reference given up while somebody who has none asks for one.
+fn upgrades_the_living<P: Protocol>() {
+    loom::model(|| {
+        let [here, there] = counted::<P>(SOLE);
+        let thread = thread::spawn(move || {
+            if there.count.upgrade() {
+                there.read();
+                there.put();
+            }
+        });
+        here.put();
+        thread.join().unwrap();
+    });
+}
+
+/// Two increments at the edge, and then more decrements than the number of references left.
+fn saturates_for_good<P: Protocol>() {
+    loom::model(|| {
+        let [here, there] = counted::<P>(MAX);
+        let thread = thread::spawn(move || {
+            there.count.inc();
+            there.put();
+        });
+        here.count.inc();
+        thread.join().unwrap();
+        for _ in 0..2 {
+            here.put();
+            assert_eq!(here.count.get(), usize::MAX, "saturated");
+        }
+        // As after a quarter of all numbers of further decrements; a raw reference can be given up that often.
+        for _ in 0..2 {
+            here.put();
+        }
+        assert_eq!(here.count.get(), usize::MAX, "saturated");
+    });
+}
+
+/// One decrement where only few are left to the edge: the drift of a count that only increments put back.
+fn does_not_drift<P: Protocol>() {
+    loom::model(|| {
+        let [here, there] = counted::<P>(MAX + 3);
+        let thread = thread::spawn(move || there.put());
+        here.put();
+        thread.join().unwrap();
+        here.put();
+        here.put();
+        assert_eq!(here.count.get(), usize::MAX, "saturated");
+    });
+}
+
+#[test]
+fn the_right_protocol_passes() {
+    destroys_after_all_uses::<Count>();
+    upgrades_the_living::<Count>();
+    saturates_for_good::<Count>();
+    does_not_drift::<Count>();
+}
+
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn a_relaxed_decrement_is_caught() {
+    destroys_after_all_uses::<Twin<RELAXED_DEC>>();
+}
+
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn a_destruction_without_acquire_is_caught() {
+    destroys_after_all_uses::<Twin<NO_ACQUIRE>>();
+}
+
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn an_upgrade_that_looks_and_then_increments_is_caught() {
+    upgrades_the_living::<Twin<LOOK_THEN_INC>>();
+}
+
+#[test]
+#[should_panic(expected = "saturated")]
+fn a_count_that_is_not_clamped_is_caught() {
+    saturates_for_good::<Twin<NO_CLAMP>>();
+}
+
+#[test]
+#[should_panic(expected = "saturated")]
+fn a_decrement_that_does_not_clamp_is_caught() {
+    does_not_drift::<Twin<CLAMP_ON_INC_ONLY>>();
+}
+
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn a_get_mut_without_the_lock_is_caught() {
+    model(|value| {
+        let mut arc = Arc::new(value);
+        let other = Arc::clone(&arc);
+        let thread = thread::spawn(move || {
+            let weak = Arc::downgrade(&other);
+            drop(other);
+            weak.upgrade().map(|arc| arc.read())
+        });
+        if arc.counts().weak.is_sole() && arc.counts().strong.is_sole() {
+            // SAFETY: not so, which is the point.
+            unsafe { Arc::get_mut_unchecked(&mut arc) }.write(2);
+        }
+        thread.join().unwrap();
+    });
+}

@@ -1,0 +1,185 @@
+//! What only a sole owner may do: change the value in place, or take it out.
+//!
+//! # Invariants
+//! 1. While the strong count is 1 and there is no weak reference, nobody but the holder of that one reference can reach
+//!    the value or make another reference.
+//! 2. Who takes the strong count from one to none is the only one who can reach the value: `Weak::upgrade` refuses from
+//!    there on.
+//!
+//! # Safety
+//! The proofs cite these two, and those of [`Arc`].
+#![expect(unsafe_code, reason = "mutable access to a shared value once it is not shared")]
+
+use super::count::Count;
+use super::inner;
+use super::shared::Arc;
+use super::weak::Weak;
+use core::ffi::CStr;
+use core::mem::{ManuallyDrop, forget, replace};
+
+impl<T: ?Sized> Arc<T> {
+    /// The value, mutably, if this is the only reference of either kind.
+    ///
+    /// On success, acquires every drop of another reference. While it looks, [`Arc::downgrade`] elsewhere waits.
+    pub fn get_mut(this: &mut Self) -> Option<&mut T> {
+        let counts = this.counts();
+        // The lock keeps a second holder from making a weak reference and dropping itself between the two looks.
+        if !counts.weak.lock_if_sole() {
+            return None;
+        }
+        let unique = counts.strong.is_sole();
+        counts.weak.unlock();
+        // SAFETY: no other reference (Invariant 1), and none can be made while `this` is borrowed mutably.
+        unique.then(|| unsafe { Self::get_mut_unchecked(this) })
+    }
+
+    /// The value, mutably, without a look at the counts.
+    ///
+    /// # Safety
+    /// No other `Arc` or `Weak` to this value is used to reach it while the result lives, nor a reference made from one
+    /// before; and all have the same type, so that none can tell what was written.
+    pub unsafe fn get_mut_unchecked(this: &mut Self) -> &mut T {
+        // SAFETY: live (Invariant 1 of Arc), and nobody else reaches it, says the caller.
+        unsafe { this.value.as_mut() }
+    }
+}
+
+impl<T: ?Sized + CloneArc> Arc<T> {
+    /// The value, mutably: in place if this is its only strong reference, in a clone otherwise.
+    ///
+    /// If weak references are left, the value is moved to new memory and they find it gone. On success in place,
+    /// acquires every drop of another reference.
+    ///
+    /// # Panics
+    /// Where the value's `clone` does; then nothing has changed.
+    pub fn make_mut(this: &mut Self) -> &mut T {
+        let counts = this.counts();
+        if !counts.strong.take_if_sole() {
+            *this = T::clone_arc(this);
+        } else if !counts.weak.is_sole() {
+            let undo = Revive(&counts.strong);
+            // SAFETY: the old value's memory is never again read as a value: no strong reference is left, and `this`
+            // moves on.
+            let moved = unsafe { inner::copy(&**this) };
+            forget(undo);
+            // SAFETY: new memory with the value in it, and a count of 1 for this Arc.
+            let moved = unsafe { Self::from_value(moved) };
+            // SAFETY: the unit of the weak count that all strong references have, now that there are none.
+            let _weak = unsafe { Weak::from_value(this.value) };
+            forget(replace(this, moved));
+        } else {
+            // Nobody else was there to see it dead.
+            counts.strong.revive();
+        }
+        // SAFETY: new memory in the first two cases. In the third the strong count was one and then none while there
+        // was no weak reference, so there is none of either kind (Invariants 1 and 2).
+        unsafe { Self::get_mut_unchecked(this) }
+    }
+}
+
+/// Undoes [`Count::take_if_sole`] where there is no memory to move to and the handler of that unwinds: the `Arc` is
+/// still there, and has to count.
+struct Revive<'a>(&'a Count);
+
+impl Drop for Revive<'_> {
+    fn drop(&mut self) {
+        self.0.revive();
+    }
+}
+
+impl<T> Arc<T> {
+    /// The value itself, if this is its only strong reference; the `Arc` back otherwise.
+    ///
+    /// On success, acquires every drop of another reference. Of several holders that call it at once none may succeed;
+    /// use [`Arc::into_inner`] where one of them must.
+    ///
+    /// # Errors
+    /// The same `Arc`, where another strong reference exists.
+    pub fn try_unwrap(this: Self) -> Result<T, Self> {
+        if !this.counts().strong.take_if_sole() {
+            return Err(this);
+        }
+        // SAFETY: that was the last reference, and `this` is forgotten.
+        Ok(unsafe { Self::take(ManuallyDrop::new(this)) })
+    }
+
+    /// Drops this reference, and gives the value if it was the last strong one.
+    ///
+    /// Of several holders that call it, in any order and on any thread, exactly one gets the value. Release, and for
+    /// that one Acquire.
+    #[must_use = "the value may come back; drop the Arc if it is not wanted"]
+    pub fn into_inner(this: Self) -> Option<T> {
+        let this = ManuallyDrop::new(this);
+        // SAFETY: that was the last reference, and `this` is not dropped.
+        this.counts().strong.dec_and_test().then(|| unsafe { Self::take(this) })
+    }
+
+    /// # Safety
+    /// The strong count has just become 0 by giving up this reference.
+    unsafe fn take(this: ManuallyDrop<Self>) -> T {
+        // Gives up the memory.
+        // SAFETY: the unit of the weak count that all strong references have, now that there are none.
+        let _weak = unsafe { Weak::from_value(this.value) };
+        // SAFETY: live until here, and nobody reaches it again (Invariant 2).
+        unsafe { this.value.read() }
+    }
+}
+
+impl<T: Clone> Arc<T> {
+    /// The value itself if this is its only strong reference, a clone of it otherwise.
+    ///
+    /// # Panics
+    /// Where the value's `clone` does.
+    pub fn unwrap_or_clone(this: Self) -> T {
+        Self::try_unwrap(this).unwrap_or_else(|shared| (*shared).clone())
+    }
+}
+
+/// What can be cloned into an `Arc` of its own: everything that is `Clone`, slices of it, and strings.
+///
+/// Sealed: [`Arc::make_mut`] relies on the result being the only reference.
+pub trait CloneArc: sealed::Sealed {
+    /// A new `Arc` with a clone, the only reference to it.
+    #[doc(hidden)]
+    fn clone_arc(&self) -> Arc<Self>;
+}
+
+mod sealed {
+    //! Keeps the trait to the types below.
+
+    use core::ffi::CStr;
+
+    pub trait Sealed {}
+    impl<T: Clone> Sealed for T {}
+    impl<T: Clone> Sealed for [T] {}
+    impl Sealed for str {}
+    impl Sealed for CStr {}
+    #[cfg(feature = "std")]
+    impl Sealed for std::ffi::OsStr {}
+    #[cfg(feature = "std")]
+    impl Sealed for std::path::Path {}
+}
+
+impl<T: Clone> CloneArc for T {
+    fn clone_arc(&self) -> Arc<Self> {
+        Arc::new(self.clone())
+    }
+}
+
+impl<T: Clone> CloneArc for [T] {
+    fn clone_arc(&self) -> Arc<Self> {
+        Arc::from(self)
+    }
+}
+
+impl CloneArc for str {
+    fn clone_arc(&self) -> Arc<Self> {
+        Arc::from(self)
+    }
+}
+
+impl CloneArc for CStr {
+    fn clone_arc(&self) -> Arc<Self> {
+        Arc::from(self)
+    }
+}
