@@ -146,3 +146,34 @@ fn every_half_decodes_to_something_else() {
     });
     assert_eq!(end, End::Well);
 }
+
+extern "C" fn leave(_: libc::c_int) {
+    // SAFETY: ends the process; allowed in a handler.
+    unsafe { libc::_exit(0) };
+}
+
+/// A breakpoint on the site, met by a thread that has every signal blocked or none, with a handler installed.
+fn breakpoint_met(blocked: bool) -> End {
+    in_child_for(10, move || {
+        // SAFETY: the handler only ends the process.
+        unsafe { libc::signal(libc::SIGTRAP, leave as extern "C" fn(libc::c_int) as libc::sighandler_t) };
+        if blocked {
+            // SAFETY: all zeroes is a valid set.
+            let mut every: libc::sigset_t = unsafe { std::mem::zeroed() };
+            // SAFETY: fills a set of ours.
+            unsafe { libc::sigfillset(&raw mut every) };
+            // SAFETY: reads a set of ours.
+            unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const every, std::ptr::null_mut()) };
+        }
+        common::scribble(site(), &[0xcc]);
+        tested();
+        unreachable!("the breakpoint was not met");
+    })
+}
+
+/// Why the protocol is not the kernel's: where SIGTRAP is blocked, a handler does not help.
+#[test]
+fn a_breakpoint_kills_a_thread_that_blocks_signals() {
+    assert_eq!(breakpoint_met(false), End::Well);
+    assert_eq!(breakpoint_met(true), End::Signal(libc::SIGTRAP));
+}

@@ -95,7 +95,7 @@ pub unsafe fn enter(cpu: Option<u32>) -> Result<Guard, Refusal> {
 
 fn confine_and_elide(shared: &mut Shared, cpu: u32) -> Result<(), Refusal> {
     // Whatever is needed to leave is tried before anything changes.
-    membarrier::register()?;
+    membarrier::register_sync_core()?;
     membarrier::sync_core()?;
     let was_single = MODE.load(Ordering::SeqCst) == SINGLE;
     if !was_single {

@@ -25,14 +25,14 @@ const REGISTER_SYNC_CORE: i32 = 1 << 6; // REGISTER_PRIVATE_EXPEDITED_SYNC_CORE,
 ///
 /// # Errors
 /// ENOSYS before Linux 4.16, EPERM and others from a seccomp filter.
-pub(crate) fn register() -> Result<(), Refusal> {
+pub(crate) fn register_sync_core() -> Result<(), Refusal> {
     call(REGISTER_SYNC_CORE, "membarrier REGISTER_PRIVATE_EXPEDITED_SYNC_CORE")
 }
 
 /// Makes every CPU that runs this process, the caller's included, forget what it has fetched of the old text.
 ///
 /// # Errors
-/// EPERM where [`register`] was not called.
+/// EPERM where [`register_sync_core`] was not called.
 pub(crate) fn sync_core() -> Result<(), Refusal> {
     call(SYNC_CORE, "membarrier PRIVATE_EXPEDITED_SYNC_CORE")
 }

@@ -6,7 +6,15 @@
 //!    forgets them when that is unloaded.
 #![expect(unsafe_code, reason = "gettid, sched_yield, getdents64, pthread_atfork")]
 
+/// The number of the calling thread, never 0: Miri's, which has no kernel.
+#[cfg(miri)]
+pub(crate) fn current_tid() -> i32 {
+    // SAFETY: takes nothing and returns a number.
+    (unsafe { libc::pthread_self() }) as i32 + 1
+}
+
 /// The kernel's number of the calling thread, never 0.
+#[cfg(not(miri))]
 pub(crate) fn current_tid() -> i32 {
     // SAFETY: takes nothing and returns a number.
     unsafe { libc::syscall(libc::SYS_gettid) as i32 }

@@ -128,7 +128,7 @@ pub(crate) unsafe fn apply_held(held: &Held, edits: &mut [Edit]) -> Result<(), R
     let alone = task::is_alone();
     if !alone {
         check::live(edits)?;
-        membarrier::register()?;
+        membarrier::register_sync_core()?;
     }
     let any_order = alone || edits.iter().all(Edit::is_one_byte);
     let blocked = (alone && !edits.iter().all(Edit::is_one_store)).then(signals::Blocked::all);
