@@ -14,6 +14,8 @@ const FOLDERS: &[&str] = &["arch", "sys"];
 
 /// Files, and folders ending in `/`, that need it as well, from the root. Each line is followed by its reason.
 const ALSO: &[&str] = &[
+    // Only the program can promise how its threads are made.
+    "crates/cyclewise-lab/src/main.rs",
     // Ownership by reference count: a value is destroyed by whoever finds that nobody else holds it.
     "crates/cyclewise/src/refs/arc/",
     // from_ptr of std's atomics is unsafe, and so it is here.

@@ -14,12 +14,17 @@ mod time;
 mod verify;
 
 use crate::error::{Result, Status};
+use crate::experiment::elided;
 use clap::Parser;
+use cyclewise::error::Refusal;
 use std::process::ExitCode;
 
 /// Parses the command line, does what it asks, and gives the exit status of the contract: 0 done, 1 a check failed,
 /// 2 wrong use, 3 this machine cannot do it.
-pub fn main() -> ExitCode {
+///
+/// `single` is what came of opting in to single mode, which only the program can.
+pub fn main(single: std::result::Result<(), Refusal>) -> ExitCode {
+    elided::consent(single);
     let cli = cli::Cli::parse();
     match dispatch(cli.command) {
         Ok(()) => ExitCode::SUCCESS,

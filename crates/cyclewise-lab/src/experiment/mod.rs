@@ -1,11 +1,16 @@
 //! The experiments: each answers one question, and knows what its source published.
 
+mod arc;
+mod atomics;
+pub mod elided;
 pub mod hackbench;
 mod lock_prefix;
 mod null_syscall;
 mod open_read_close;
+mod patch;
 mod popf;
 mod rdtsc;
+mod static_key;
 pub mod time;
 
 pub use crate::runner::Mode;
@@ -81,6 +86,10 @@ pub static ALL: &[&Definition] = &[
     &popf::DEFINITION,
     &rdtsc::DEFINITION,
     &null_syscall::DEFINITION,
+    &arc::DEFINITION,
+    &atomics::DEFINITION,
+    &static_key::DEFINITION,
+    &patch::DEFINITION,
     &hackbench::DEFINITION,
     &open_read_close::DEFINITION,
 ];

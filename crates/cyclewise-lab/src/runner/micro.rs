@@ -54,7 +54,12 @@ impl Bench {
 
     /// A subject from a Rust closure: four calls against eight.
     pub fn calls(&mut self, name: &'static str, call: impl FnMut() + 'static) -> Box<dyn Subject> {
-        self.subject(Calls { name, call })
+        self.calls_of(name, 1, call)
+    }
+
+    /// The same, where one call is `operations` operations.
+    pub fn calls_of(&mut self, name: &'static str, operations: u32, call: impl FnMut() + 'static) -> Box<dyn Subject> {
+        self.subject(Calls { name, operations, call })
     }
 
     /// A subject from any loop.

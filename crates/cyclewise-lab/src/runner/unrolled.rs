@@ -51,6 +51,7 @@ impl Unrolled for Assembled {
 
 pub(super) struct Calls<F> {
     pub(super) name: &'static str,
+    pub(super) operations: u32,
     pub(super) call: F,
 }
 
@@ -60,7 +61,7 @@ impl<F: FnMut()> Unrolled for Calls<F> {
     }
 
     fn copies(&self) -> u32 {
-        4
+        4 * self.operations
     }
 
     #[inline(never)]

@@ -4,6 +4,7 @@ pub mod affinity;
 pub mod auxv;
 pub mod channel;
 pub mod clock;
+pub mod creation;
 pub mod errno;
 pub mod file;
 pub mod futex;

@@ -3,6 +3,8 @@
 mod body;
 pub mod counter;
 pub mod entry;
+pub mod field;
 pub mod lock_prefix;
+pub mod plain;
 pub mod popf;
 pub mod stamp;

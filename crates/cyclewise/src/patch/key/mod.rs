@@ -175,7 +175,7 @@ impl fmt::Debug for StaticKey {
 
 /// Declares static keys, each with its default, for which its tests are assembled.
 ///
-/// The static has the methods of [`StaticKey`](crate::patch::StaticKey), and `is_enabled()`, which is the test. What the
+/// The static has the methods of [`StaticKey`], and `is_enabled()`, which is the test. What the
 /// default leads to runs straight on; the other is a jump away.
 ///
 /// ```

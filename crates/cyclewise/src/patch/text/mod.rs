@@ -5,7 +5,7 @@
 //!    the new ones. Nothing is written before the last one has passed.
 //! 2. Where other threads run, every edit has to be one store: one byte, or inside one aligned quadword. membarrier is
 //!    registered, so that it cannot be refused later.
-//! 3. Pages are opened, each edit is written, read back, pages are closed ([`write`]).
+//! 3. Pages are opened, each edit is written, read back, pages are closed (`write`).
 //! 4. Every core that runs the process is serialized. From here on only the new instructions are executed.
 //!
 //! A failure in 1 and 2 leaves the text untouched; one in 3 and 4 rolls it back.

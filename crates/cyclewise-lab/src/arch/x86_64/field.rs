@@ -1,0 +1,37 @@
+//! A thousand sites on fifty pages, so that the cost of a change can be measured at a known size.
+//!
+//! The records are the library's (`cyclewise_lock_v1`): its table holds these sites too. They are never executed.
+//!
+//! # Safety
+//! A record is the distance from itself to a LOCK prefix of this link unit, as the library's `arch` has it.
+#![allow(unsafe_code, reason = "a naked function, whose attribute is unsafe")]
+
+/// Pages that hold sites.
+pub const PAGES: usize = 50;
+/// Sites on each.
+pub const SITES_A_PAGE: usize = 20;
+
+/// Where the field begins; keeps it linked.
+pub fn address() -> usize {
+    field as *const () as usize
+}
+
+#[unsafe(naked)]
+extern "C" fn field() {
+    core::arch::naked_asm!(
+        "ret",
+        ".rept {pages}",
+        ".p2align 12",
+        ".rept {sites}",
+        ".pushsection cyclewise_lock_v1,\"aR\",@progbits",
+        ".balign 4",
+        ".long 771f - .",
+        ".popsection",
+        "771: lock",
+        "inc qword ptr [rdi]",
+        ".endr",
+        ".endr",
+        pages = const PAGES,
+        sites = const SITES_A_PAGE,
+    )
+}

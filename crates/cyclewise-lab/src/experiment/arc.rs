@@ -1,0 +1,87 @@
+//! `arc`: what a shared reference costs to take and give back, with and without LOCK.
+
+use super::elided::{available, elided, left_out};
+use super::{Definition, Options};
+use crate::error::Result;
+use crate::record::Unit;
+use crate::runner::{Bench, Control, Guards, Setup, Subject};
+use cyclewise::refs::Arc;
+use std::hint::black_box;
+use std::rc::Rc;
+
+pub(super) static DEFINITION: Definition = Definition {
+    name: "arc",
+    question: "Does an Arc cost what an Rc costs while its LOCK prefixes are gone, and what std's costs while they are there?",
+    source: "Mathieu Desnoyers, \"x86: alternatives: fix LOCK_PREFIX race with preemptible kernel and CPU hotplug\", August 2008, applied to a user's reference count",
+    unit: Unit::TicksPerOp,
+    guards: Guards::ThisThread,
+    published: &[],
+    setup,
+};
+
+/// Elements of the cloned vector.
+const ELEMENTS: u32 = 1000;
+
+const COMPARE: [(&str, &str); 8] = [
+    ("arc-elided", "rc"),
+    ("arc-locked", "std-arc"),
+    ("arc-elided", "arc-locked"),
+    ("triomphe-arc", "std-arc"),
+    ("arc-elided-vec", "rc-vec"),
+    ("arc-locked-vec", "std-arc-vec"),
+    ("arc-elided-vec", "arc-locked-vec"),
+    ("triomphe-arc-vec", "std-arc-vec"),
+];
+
+fn setup(_: &Options) -> Result<Setup> {
+    let mut bench = Bench::new();
+    let mut notes = vec![
+        "an operation is a clone and the drop of it; the -vec rows clone and drop a Vec of 1000 distinct references, per element, its allocation included".to_string(),
+    ];
+    let mut subjects = vec![
+        bench.calls("rc", pair(Rc::new(1u64))),
+        bench.calls("std-arc", pair(std::sync::Arc::new(1u64))),
+        bench.calls("triomphe-arc", pair(triomphe::Arc::new(1u64))),
+        bench.calls("arc-locked", pair(Arc::new(1u64))),
+    ];
+    let vectors: Vec<Box<dyn Subject>> = vec![
+        bench.calls_of("rc-vec", ELEMENTS, vector(Rc::new)),
+        bench.calls_of("std-arc-vec", ELEMENTS, vector(std::sync::Arc::new)),
+        bench.calls_of("triomphe-arc-vec", ELEMENTS, vector(triomphe::Arc::new)),
+        bench.calls_of("arc-locked-vec", ELEMENTS, vector(Arc::new)),
+    ];
+    match available() {
+        Ok(()) => {
+            subjects.push(elided(|| bench.calls("arc-elided", pair(Arc::new(1u64))))?);
+            subjects.extend(vectors);
+            subjects.push(elided(|| bench.calls_of("arc-elided-vec", ELEMENTS, vector(Arc::new)))?);
+        }
+        Err(refusal) => {
+            notes.push(left_out("arc-elided and arc-elided-vec", refusal));
+            subjects.extend(vectors);
+        }
+    }
+    Ok(Setup {
+        compare: super::pairs(&subjects, &COMPARE),
+        control: Control::Repeat(super::index(&subjects, "arc-locked").unwrap_or(0)),
+        notes,
+        subjects,
+    })
+}
+
+/// Clones and drops.
+fn pair<T: Clone + 'static>(value: T) -> impl FnMut() + 'static {
+    move || {
+        let other = value.clone();
+        black_box(&other);
+    }
+}
+
+/// Clones and drops a vector of distinct references.
+fn vector<T: Clone + 'static>(make: impl Fn(u64) -> T) -> impl FnMut() + 'static {
+    let values: Vec<T> = (0..u64::from(ELEMENTS)).map(make).collect();
+    move || {
+        let other = values.clone();
+        black_box(&other);
+    }
+}

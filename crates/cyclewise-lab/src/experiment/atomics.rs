@@ -1,0 +1,102 @@
+//! `atomics`: our atomics against std's while LOCK is there, and against bare instructions while it is not.
+
+use super::elided::{available, elided, left_out};
+use super::{Definition, Options};
+use crate::error::Result;
+use crate::record::Unit;
+use crate::runner::{Bench, Control, Guards, Setup};
+use cyclewise::atomic::AtomicU64;
+use std::hint::black_box;
+use std::sync::atomic::{self, Ordering::Relaxed};
+
+pub(super) static DEFINITION: Definition = Definition {
+    name: "atomics",
+    question: "Do atomics with patchable LOCK prefixes cost what std's cost, and what bare instructions cost while LOCK is gone?",
+    source: "Mathieu Desnoyers, \"x86: alternatives: fix LOCK_PREFIX race with preemptible kernel and CPU hotplug\", August 2008",
+    unit: Unit::TicksPerOp,
+    guards: Guards::ThisThread,
+    published: &[],
+    setup,
+};
+
+const COMPARE: [(&str, &str); 6] = [
+    ("inc-locked", "std-inc"),
+    ("inc-elided", "plain-inc"),
+    ("fetch-add-locked", "std-fetch-add"),
+    ("fetch-add-elided", "plain-xadd"),
+    ("cmpxchg-locked", "std-cmpxchg"),
+    ("cmpxchg-elided", "plain-cmpxchg"),
+];
+
+/// Each row a function of its own, so that a row elided and a row locked run the same code.
+fn inc() -> impl FnMut() + 'static {
+    let a = AtomicU64::new(0);
+    move || a.inc(Relaxed)
+}
+
+fn fetch_add() -> impl FnMut() + 'static {
+    let a = AtomicU64::new(0);
+    move || {
+        black_box(a.fetch_add(1, Relaxed));
+    }
+}
+
+fn cmpxchg() -> impl FnMut() + 'static {
+    let a = AtomicU64::new(7);
+    move || {
+        let _ = black_box(a.compare_exchange(7, 7, Relaxed, Relaxed));
+    }
+}
+
+fn setup(_: &Options) -> Result<Setup> {
+    let mut bench = Bench::new();
+    let mut notes = Vec::new();
+    let (add, exchange) = (atomic::AtomicU64::new(0), atomic::AtomicU64::new(7));
+    let count = atomic::AtomicU64::new(0);
+    let mut subjects = vec![
+        bench.calls("std-inc", move || {
+            count.fetch_add(1, Relaxed);
+        }),
+        bench.calls("inc-locked", inc()),
+        bench.calls("std-fetch-add", move || {
+            black_box(add.fetch_add(1, Relaxed));
+        }),
+        bench.calls("fetch-add-locked", fetch_add()),
+        bench.calls("std-cmpxchg", move || {
+            let _ = black_box(exchange.compare_exchange(7, 7, Relaxed, Relaxed));
+        }),
+        bench.calls("cmpxchg-locked", cmpxchg()),
+    ];
+    #[cfg(target_arch = "x86_64")]
+    subjects.extend(plain(&mut bench));
+    match available() {
+        Ok(()) => {
+            subjects.push(elided(|| bench.calls("inc-elided", inc()))?);
+            subjects.push(elided(|| bench.calls("fetch-add-elided", fetch_add()))?);
+            subjects.push(elided(|| bench.calls("cmpxchg-elided", cmpxchg()))?);
+        }
+        Err(refusal) => notes.push(left_out("the elided rows", refusal)),
+    }
+    Ok(Setup {
+        compare: super::pairs(&subjects, &COMPARE),
+        control: Control::Repeat(super::index(&subjects, "fetch-add-locked").unwrap_or(0)),
+        notes,
+        subjects,
+    })
+}
+
+#[cfg(target_arch = "x86_64")]
+fn plain(bench: &mut Bench) -> Vec<Box<dyn crate::runner::Subject>> {
+    use crate::arch::plain;
+    let (mut count, mut add, mut exchange) = (Box::new(0u64), Box::new(0u64), Box::new(7u64));
+    vec![
+        bench.calls("plain-inc", move || plain::inc(&mut count)),
+        bench.calls("plain-xadd", move || {
+            black_box(plain::xadd(&mut add));
+        }),
+        bench.calls("plain-cmpxchg", move || {
+            let found = plain::cmpxchg(&mut exchange, 7, 7);
+            let _ = black_box(if found == 7 { Ok(found) } else { Err(found) });
+        }),
+    ]
+}

@@ -1,0 +1,68 @@
+//! Samples taken while LOCK is away: single mode is entered before each and left after it.
+//!
+//! Taking LOCK away is not part of the sample's time. It needs the program's consent (`enable_single!` in `main`) and one
+//! thread; where it is refused, the rows are left out and the note says why.
+
+use crate::error::{Error, Result};
+use crate::runner::{Sample, Subject};
+use cyclewise::error::Refusal;
+use cyclewise::patch;
+use std::sync::OnceLock;
+
+static CONSENT: OnceLock<std::result::Result<(), Refusal>> = OnceLock::new();
+
+/// Keeps what came of the program's opting in to single mode, for the notes of rows that are left out.
+pub fn consent(outcome: std::result::Result<(), Refusal>) {
+    // A second call changes nothing: there is one program.
+    let _ = CONSENT.set(outcome);
+}
+
+/// Whether LOCK can be taken away here: it is, and is put back.
+///
+/// # Errors
+/// Why not.
+pub(super) fn available() -> std::result::Result<(), Refusal> {
+    CONSENT.get().copied().unwrap_or(Err(Refusal::NotEnabled))?;
+    patch::reelide()?;
+    patch::lock()
+}
+
+/// Makes a subject while LOCK is away, so that its batches are as long as they will be, and samples it that way.
+///
+/// # Errors
+/// Exit 3 where LOCK cannot be taken away, or put back.
+pub(super) fn elided(make: impl FnOnce() -> Box<dyn Subject>) -> Result<Box<dyn Subject>> {
+    patch::reelide().map_err(refused)?;
+    let subject = make();
+    patch::lock().map_err(refused)?;
+    Ok(Box::new(Elided(subject)))
+}
+
+struct Elided(Box<dyn Subject>);
+
+impl Subject for Elided {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn code_bytes(&self) -> Option<u32> {
+        self.0.code_bytes()
+    }
+
+    fn sample(&mut self) -> Result<Sample> {
+        patch::reelide().map_err(refused)?;
+        let sample = self.0.sample();
+        patch::lock().map_err(refused)?;
+        sample
+    }
+}
+
+/// A refusal as the command's error.
+pub(super) fn refused(refusal: Refusal) -> Error {
+    Error::unsupported(refusal.to_string())
+}
+
+/// The note in place of rows that are left out.
+pub(super) fn left_out(rows: &str, refusal: Refusal) -> String {
+    format!("{rows} left out: LOCK stays here: {refusal}")
+}

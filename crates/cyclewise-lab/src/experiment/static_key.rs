@@ -1,0 +1,76 @@
+//! `static-key`: what a test costs that hardly ever says yes, as an instruction that is patched and as a load.
+
+use super::elided::refused;
+use super::{Definition, Options};
+use crate::error::Result;
+use crate::record::Unit;
+use crate::runner::{Bench, Control, Guards, Setup};
+use cyclewise::static_key;
+use std::hint::black_box;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+pub(super) static DEFINITION: Definition = Definition {
+    name: "static-key",
+    question: "Does a disabled static key cost as much as no test at all, and less than a flag in memory?",
+    source: "Linux's jump labels (include/linux/jump_label.h), in userspace",
+    unit: Unit::TicksPerOp,
+    guards: Guards::ThisThread,
+    published: &[],
+    setup,
+};
+
+const COMPARE: [(&str, &str); 4] = [
+    ("key-disabled", "no-test"),
+    ("relaxed-bool", "no-test"),
+    ("key-disabled", "relaxed-bool"),
+    ("key-enabled", "no-test"),
+];
+
+static_key! {
+    static OFF: StaticKey = false;
+    static ON: StaticKey = false;
+}
+
+static FLAG: AtomicBool = AtomicBool::new(false);
+
+#[cold]
+#[inline(never)]
+fn taken() {
+    black_box(());
+}
+
+/// The same code around each test.
+#[inline(always)]
+fn around(test: impl Fn() -> bool) {
+    work();
+    if test() {
+        taken();
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+use crate::arch::plain::work;
+
+#[cfg(not(target_arch = "x86_64"))]
+fn work() {
+    black_box((0..16u64).fold(0u64, |sum, i| black_box(sum + i)));
+}
+
+fn setup(_: &Options) -> Result<Setup> {
+    ON.enable().map_err(refused)?;
+    let mut bench = Bench::new();
+    let subjects = vec![
+        bench.calls("no-test", || around(|| false)),
+        bench.calls("key-disabled", || around(|| OFF.is_enabled())),
+        bench.calls("relaxed-bool", || around(|| FLAG.load(Relaxed))),
+        bench.calls("key-enabled", || around(|| ON.is_enabled())),
+    ];
+    Ok(Setup {
+        compare: super::pairs(&subjects, &COMPARE),
+        control: Control::Repeat(0),
+        notes: vec![
+            "around each test the same 64 adds in four chains; key-enabled takes the jump and calls a function that does nothing".to_string(),
+        ],
+        subjects,
+    })
+}
