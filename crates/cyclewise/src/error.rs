@@ -78,6 +78,8 @@ pub enum Refusal {
     },
     /// A thread is being created right now.
     Creating,
+    /// The C library has threads that create others, which no hook sees.
+    HelperThreads,
     /// Another mode is in force.
     WrongMode,
     /// Threads came and went faster than they could be listed.
@@ -154,6 +156,9 @@ impl fmt::Display for Refusal {
                 "{hook} is not this program's hook; call enable_single!() in the executable, and let it export this name"
             ),
             Self::Creating => f.write_str("a thread is being created; try again when it has ended"),
+            Self::HelperThreads => {
+                f.write_str("the C library has helper threads that create others; be told by signals, not SIGEV_THREAD")
+            }
             Self::WrongMode => f.write_str("another mode is in force; leave it first"),
             Self::Unstable => f.write_str("threads come and go while they are listed; try again when fewer do"),
             Self::AffinityNotKept { thread } => write!(

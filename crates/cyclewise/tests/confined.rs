@@ -8,9 +8,9 @@
 
 mod process;
 
-use cyclewise::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use cyclewise::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use cyclewise::error::Refusal;
-use cyclewise::patch::{Mode, Prefix, confined, sites, state};
+use cyclewise::patch::{self, Mode, Prefix, confined, sites, state};
 use process::{in_child, poke};
 use std::sync::atomic;
 use std::time::Duration;
@@ -40,7 +40,16 @@ fn main() {
             "a_guard_that_cannot_leave_keeps_the_mode",
             a_guard_that_cannot_leave_keeps_the_mode,
         ),
-        ("a_child_forked_inside_is_confined", a_child_forked_inside_is_confined),
+        ("a_child_forked_inside_is_alone", a_child_forked_inside_is_alone),
+        (
+            "helpers_of_the_c_library_are_refused",
+            helpers_of_the_c_library_are_refused,
+        ),
+        ("without_hooks_there_is_no_mode", without_hooks_there_is_no_mode),
+        (
+            "a_child_forked_during_a_change_goes_on",
+            a_child_forked_during_a_change_goes_on,
+        ),
         (
             "no_update_is_lost_while_the_mode_flips",
             no_update_is_lost_while_the_mode_flips,
@@ -57,7 +66,18 @@ fn main() {
     assert_eq!(enter(None).unwrap_err(), Refusal::NoLockPrefix);
 }
 
+/// Has thread creation watched, with LOCK in force.
+fn watch() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        // SAFETY: these checks create threads through the C library only.
+        let _ = unsafe { cyclewise::enable_single!() };
+        patch::lock().unwrap();
+    });
+}
+
 fn enter(cpu: Option<usize>) -> Result<confined::Guard, Refusal> {
+    watch();
     // SAFETY: nobody else sets affinities in these checks, and no atomics are shared with other processes.
     unsafe { confined::enter(cpu.map(|cpu| cpu as u32)) }
 }
@@ -155,26 +175,91 @@ fn a_guard_that_cannot_leave_keeps_the_mode() {
     assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
 }
 
-fn a_child_forked_inside_is_confined() {
+fn a_child_forked_inside_is_alone() {
     let before = process::cpus();
     let guard = enter(None).unwrap();
-    let cpu = guard.cpu() as usize;
+    let mut guard = Some(guard);
     let outcome = in_child(|| {
-        assert_eq!((process::cpus(), state().mode), (vec![cpu], Mode::Confined));
-        std::thread::spawn(move || assert_eq!(process::cpus(), [cpu]))
-            .join()
-            .unwrap();
+        assert_eq!((state().mode, state().elided), (Mode::Single, state().sites));
+        std::thread::spawn(|| assert!(all(Prefix::Lock))).join().unwrap();
+        guard.take().unwrap().leave().unwrap();
+        assert_eq!((process::cpus(), state().mode), (before.clone(), Mode::Locked));
     });
     assert_eq!(outcome, 0);
     assert!(all(Prefix::Elided));
-    guard.leave().unwrap();
+    guard.unwrap().leave().unwrap();
     assert_eq!(process::cpus(), before);
+}
+
+fn helpers_of_the_c_library_are_refused() {
+    watch();
+    let before = process::cpus();
+    // SAFETY: an empty list; what counts is that the C library may keep a thread for it.
+    unsafe { libc::lio_listio(libc::LIO_NOWAIT, std::ptr::null_mut(), 0, std::ptr::null_mut()) };
+    assert_eq!(enter(None).unwrap_err(), Refusal::HelperThreads);
+    assert_eq!(
+        (process::cpus(), state().mode, state().elided),
+        (before, Mode::Locked, 0)
+    );
+}
+
+fn without_hooks_there_is_no_mode() {
+    // SAFETY: as in `enter`.
+    let refusal = unsafe { confined::enter(None) }.unwrap_err();
+    assert_eq!(refusal, Refusal::NotEnabled);
+    assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
+}
+
+/// A child whose parent was anywhere in a change has a right mode, creates threads with LOCK, and can change the mode.
+fn a_child_forked_during_a_change_goes_on() {
+    watch();
+    let stop = atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(atomic::Ordering::Relaxed) {
+                enter(None).unwrap().leave().unwrap();
+            }
+        });
+        let mut outcomes = Vec::new();
+        for _ in 0..300 {
+            let outcome = in_child(|| {
+                // SAFETY: ends a child that waits for something that will not come.
+                unsafe { libc::alarm(20) };
+                let mode = state().mode;
+                assert!(mode != Mode::Confined, "the affinity may be older than the text");
+                assert!(mode == Mode::Single || all(Prefix::Lock), "elided while locked");
+                std::thread::spawn(|| assert!(all(Prefix::Lock))).join().unwrap();
+                enter(None).unwrap().leave().unwrap();
+                assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
+                // SAFETY: ends the child with a status that says when it was forked.
+                unsafe { libc::_exit(if mode == Mode::Single { 3 } else { 0 }) };
+            });
+            outcomes.push(outcome);
+        }
+        stop.store(true, atomic::Ordering::Relaxed);
+        assert!(
+            outcomes.iter().all(|o| matches!(o, 0 | 3)),
+            "children ended with {outcomes:?}"
+        );
+        let inside = outcomes.iter().filter(|o| **o == 3).count();
+        println!("{inside} of 300 children were forked while the mode was in force");
+        assert!(inside > 0);
+    });
+}
+
+/// Says stop when it goes, also by a panic: threads of a scope are waited for.
+struct Stop<'a>(&'a atomic::AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, atomic::Ordering::Relaxed);
+    }
 }
 
 /// Every kind of site, and what was done to each.
 #[derive(Default)]
 struct Load {
-    stop: AtomicBool,
+    stop: atomic::AtomicBool,
     byte: AtomicU8,
     short: AtomicU16,
     xadd: AtomicU32,
@@ -191,27 +276,41 @@ struct Load {
 impl Load {
     /// Rounds until told to stop. Each adds one to every counter; `bit` is this thread's own.
     fn work(&self, bit: u32) {
-        let (mut rounds, mut moves, mut cpu) = (0, 0, -1);
-        while !self.stop.load(Ordering::Relaxed) {
-            for _ in 0..32 {
-                self.byte.fetch_add(1, Ordering::Relaxed);
-                self.short.inc(Ordering::Relaxed);
-                self.xadd.fetch_sub(1, Ordering::Relaxed);
-                self.exchanged
-                    .fetch_update(Ordering::AcqRel, Ordering::Relaxed, |n| Some(n + 1))
-                    .unwrap();
-                self.effect.add(3, Ordering::Relaxed);
-                self.tested.add_negative(1, Ordering::Relaxed);
-                self.bits.xor(1 << bit, Ordering::Relaxed);
-                rounds += 1;
-            }
+        let (mut moves, mut cpu) = (0, -1);
+        while !self.stop.load(atomic::Ordering::Relaxed) {
+            self.rounds(bit);
             // SAFETY: takes nothing.
             let now = unsafe { libc::sched_getcpu() };
             moves += u64::from(now != cpu);
             cpu = now;
         }
-        self.rounds.fetch_add(rounds, atomic::Ordering::Relaxed);
         self.moves.fetch_add(moves, atomic::Ordering::Relaxed);
+    }
+
+    /// Creates threads that do a few rounds each, until told to stop; how many.
+    fn create(&self, stop: &atomic::AtomicBool) -> u64 {
+        let mut created = 0;
+        while !stop.load(atomic::Ordering::Relaxed) {
+            std::thread::scope(|scope| scope.spawn(|| self.rounds(THREADS as u32)).join()).unwrap();
+            created += 1;
+        }
+        created
+    }
+
+    /// A batch of rounds, counted without sites.
+    fn rounds(&self, bit: u32) {
+        for _ in 0..32 {
+            self.byte.fetch_add(1, Ordering::Relaxed);
+            self.short.inc(Ordering::Relaxed);
+            self.xadd.fetch_sub(1, Ordering::Relaxed);
+            self.exchanged
+                .fetch_update(Ordering::AcqRel, Ordering::Relaxed, |n| Some(n + 1))
+                .unwrap();
+            self.effect.add(3, Ordering::Relaxed);
+            self.tested.add_negative(1, Ordering::Relaxed);
+            self.bits.xor(1 << bit, Ordering::Relaxed);
+        }
+        self.rounds.fetch_add(32, atomic::Ordering::Relaxed);
     }
 
     /// Runs the load, pinned to `cpus` in turn where given, until `beside` returns; how many kinds lost updates.
@@ -227,8 +326,8 @@ impl Load {
                     load.work(bit);
                 });
             }
+            let _stop = Stop(&load.stop);
             beside(&load);
-            load.stop.store(true, Ordering::Relaxed);
         });
         let rounds = load.rounds.load(atomic::Ordering::Relaxed);
         let differences = [
@@ -256,21 +355,34 @@ fn no_update_is_lost_while_the_mode_flips() {
         return;
     }
     let start = std::time::Instant::now();
-    let (lost, load) = Load::lost_beside(None, |_| {
-        if !process::hurry() {
-            println!("SCHED_FIFO is not allowed here: {SLOWER} times fewer flips");
-            flips /= SLOWER;
-        }
-        for flip in 0..flips {
-            let guard = enter(Some(cpus[flip as usize % cpus.len()])).unwrap();
-            if flip % 16 == 0 {
-                std::thread::sleep(REST);
+    watch();
+    let (lost, load) = Load::lost_beside(None, |load| {
+        let stop = atomic::AtomicBool::new(false);
+        let created = std::thread::scope(|scope| {
+            let creator = scope.spawn(|| load.create(&stop));
+            let stopping = Stop(&stop);
+            if !process::hurry() {
+                println!("SCHED_FIFO is not allowed here: {SLOWER} times fewer flips");
+                flips /= SLOWER;
             }
-            guard.leave().unwrap();
-            if flip % 16 == 8 {
-                std::thread::sleep(REST);
+            for flip in 0..flips {
+                if flip == flips / 20 {
+                    // Waiting for a moment without a creator is most of a change's time, so not for all of them.
+                    stop.store(true, atomic::Ordering::Relaxed);
+                }
+                let guard = enter(Some(cpus[flip as usize % cpus.len()])).unwrap();
+                if flip % 16 == 0 {
+                    std::thread::sleep(REST);
+                }
+                guard.leave().unwrap();
+                if flip % 16 == 8 {
+                    std::thread::sleep(REST);
+                }
             }
-        }
+            drop(stopping);
+            creator.join().unwrap()
+        });
+        println!("{created} threads were created meanwhile");
     });
     let moves = load.moves.load(atomic::Ordering::Relaxed);
     let rounds = load.rounds.load(atomic::Ordering::Relaxed);

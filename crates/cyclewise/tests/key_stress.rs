@@ -10,6 +10,7 @@ use common::many::{INSTANCES, MANY, all_say};
 use cyclewise::static_key;
 use std::os::unix::thread::JoinHandleExt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 static_key! {
@@ -17,6 +18,9 @@ static_key! {
     static ON: StaticKey = true;
     static COUNTED: StaticKey = false;
 }
+
+/// Whose turn it is to change MANY: both tests that do expect to be alone at it.
+static TURN: Mutex<()> = Mutex::new(());
 
 /// What handlers saw: neither bit of a tag may be anything but on or off.
 static SIGNALS: AtomicU64 = AtomicU64::new(0);
@@ -89,6 +93,7 @@ fn flips() -> u64 {
 
 #[test]
 fn flips_under_running_threads_are_whole() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     // SAFETY: the handler only executes a site and counts.
     unsafe {
         libc::signal(
@@ -195,9 +200,10 @@ fn a_flip_publishes_what_came_before_it() {
     DATA.store(0, SeqCst); // The test may run again in this process.
 }
 
-/// The bound is the issue's: a millisecond for a hundred sites with two threads running.
+/// A millisecond for a hundred sites with two threads running.
 #[test]
 fn a_hundred_sites_flip_within_a_millisecond() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| worker(&stop, false));

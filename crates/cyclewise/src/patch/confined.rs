@@ -6,9 +6,7 @@
 //!
 //! # Invariants
 //! 1. From before the first prefix is elided until after every CPU has fetched LOCK, each thread of the process has
-//!    exactly one CPU in its affinity, and it is the same one. A thread inherits its creator's.
-//! 2. The list of threads was complete: all in it were confined, then the kernel counted as many threads as the list
-//!    has, then the same list was read again. So all of the list were there when the kernel counted, and nobody else.
+//!    exactly one CPU in its affinity, and it is the same one.
 //!
 //! # Memory ordering
 //! The threads take turns on one CPU, and what one wrote is there for the next. Eliding needs no barrier: a CPU that
@@ -23,16 +21,17 @@
 //! The promise of [`enter`] holds until the guard has left.
 #![expect(unsafe_code, reason = "elides under the contract of enter")]
 
-use super::gate::{self, CONFINED, LOCKED, MODE, SINGLE, Shared};
+mod threads;
+
+use self::threads::{confine, widen};
+use super::gate::{self, CONFINED, HELPERS, LOCKED, MODE, SINGLE, Shared};
 use super::plan::none_elided;
+use super::single::enabled;
 use crate::arch;
 use crate::error::Refusal;
 use crate::sys::affinity::{self, CpuSet};
-use crate::sys::{membarrier, tasks};
+use crate::sys::{fork, membarrier};
 use core::sync::atomic::Ordering;
-
-/// How often the list of threads is read before it counts as unstable. A guess: each reading takes microseconds.
-const READINGS: u32 = 1000;
 
 /// Confined mode is in force while this exists.
 ///
@@ -60,30 +59,30 @@ pub struct Stuck {
 /// Says why LOCK stays; affinities are as they were. [`Refusal::WrongMode`] where another guard exists.
 ///
 /// # Safety
-/// Until the guard has left:
+/// The promise of [`enable_single!`](crate::enable_single), whose hooks have to be in force. And until the guard has left:
 /// 1. Nobody sets the affinity of a thread of this process, by system call, by cpuset or by taking its CPU offline; no
 ///    thread is created with an affinity of its own (`pthread_attr_setaffinity_np`). Another copy of this crate counts.
-/// 2. No other process shares this one's memory map (clone(2) with CLONE_VM and without CLONE_THREAD), but for a child of
-///    vfork, which runs while its parent waits.
-/// 3. Values of [`crate::atomic`]'s types are in memory that only this process accesses.
+/// 2. No other process shares this one's memory map (clone(2) with CLONE_VM and without CLONE_THREAD), but for children of
+///    vfork and posix_spawn, which use none of these types before exec.
+/// 3. Other children are made by fork(3), and not by `_Fork` or a bare clone(2), which run no fork handlers.
 pub unsafe fn enter(cpu: Option<u32>) -> Result<Guard, Refusal> {
     if !arch::HAS_SITES {
         return Err(Refusal::NoLockPrefix);
     }
+    enabled()?;
     let mut held = gate::hold()?;
     let shared = held.shared();
-    let cpu = match (cpu, MODE.load(Ordering::SeqCst)) {
-        (_, CONFINED) if shared.guarded => return Err(Refusal::WrongMode),
-        // A guard was dropped and could not leave: the mode is in force on its CPU.
-        (None, CONFINED) => shared.cpu,
-        (Some(cpu), CONFINED) if cpu != shared.cpu => return Err(Refusal::WrongMode),
-        (Some(cpu), _) => cpu,
-        (None, _) => affinity::current()?,
-    };
-    let entered = if MODE.load(Ordering::SeqCst) == CONFINED {
-        Ok(())
-    } else {
+    let current = affinity::current()?;
+    let cpu = cpu.unwrap_or(current);
+    let entered = if MODE.load(Ordering::SeqCst) != CONFINED {
         confine_and_elide(shared, cpu)
+    } else if shared.guarded || cpu != current {
+        return Err(Refusal::WrongMode);
+    } else {
+        // The mode is in force on the caller's CPU without a guard: one was dropped and could not leave, or
+        // its owner was.
+        shared.cpu = current;
+        Ok(())
     };
     // A change that failed and could not be undone keeps the mode, and the guard to leave it with.
     if MODE.load(Ordering::SeqCst) == CONFINED {
@@ -97,6 +96,10 @@ fn confine_and_elide(shared: &mut Shared, cpu: u32) -> Result<(), Refusal> {
     // Whatever is needed to leave is tried before anything changes.
     membarrier::register_sync_core()?;
     membarrier::sync_core()?;
+    if !shared.forks_watched {
+        fork::in_child(gate::after_fork)?;
+        shared.forks_watched = true;
+    }
     let was_single = MODE.load(Ordering::SeqCst) == SINGLE;
     if !was_single {
         shared.plan.list_locked()?;
@@ -105,7 +108,11 @@ fn confine_and_elide(shared: &mut Shared, cpu: u32) -> Result<(), Refusal> {
     shared.cpu = cpu;
     shared.saved.clear();
     shared.default = affinity::get(0)?;
-    if let Err(refusal) = confine(shared, &only) {
+    let helpers = || {
+        let any = HELPERS.load(Ordering::SeqCst);
+        (!any).then_some(()).ok_or(Refusal::HelperThreads)
+    };
+    if let Err(refusal) = helpers().and_then(|()| confine(shared, &only)).and_then(|()| helpers()) {
         // LOCK is in force or there is one thread, so a thread that cannot be widened is an inconvenience.
         let _ = widen(shared, &only);
         return Err(refusal);
@@ -121,57 +128,6 @@ fn confine_and_elide(shared: &mut Shared, cpu: u32) -> Result<(), Refusal> {
         let _ = widen(shared, &only);
     }
     elided
-}
-
-/// Confines every thread and saves what it had (Invariant 2).
-fn confine(shared: &mut Shared, only: &CpuSet) -> Result<(), Refusal> {
-    for _ in 0..READINGS {
-        let listed = tasks::list()?;
-        for &tid in &listed {
-            // A thread that is gone is missing in the next reading.
-            let Some(had) = affinity::get(tid)? else { continue };
-            if had == *only {
-                continue;
-            }
-            if affinity::set(tid, only)?.is_none() {
-                continue;
-            }
-            shared.saved.push((tid, had));
-            match affinity::get(tid)? {
-                Some(has) if has != *only => return Err(Refusal::AffinityNotKept { thread: tid }),
-                _ => {}
-            }
-        }
-        let count = tasks::count()?;
-        if count == listed.len() && tasks::list()? == listed {
-            return Ok(());
-        }
-    }
-    Err(Refusal::Unstable)
-}
-
-/// Gives every thread back what it had; those that were created meanwhile, what the thread had that entered.
-fn widen(shared: &mut Shared, only: &CpuSet) -> Result<(), Refusal> {
-    for _ in 0..READINGS {
-        let mut changed = false;
-        for tid in tasks::list()? {
-            let had = shared
-                .saved
-                .iter()
-                .find(|(saved, _)| *saved == tid)
-                .map(|(_, had)| *had);
-            let Some(wanted) = had.or(shared.default).filter(|wanted| wanted != only) else {
-                continue;
-            };
-            if affinity::get(tid)?.is_some_and(|has| has == *only) {
-                changed |= affinity::set(tid, &wanted)?.is_some();
-            }
-        }
-        if !changed {
-            return Ok(());
-        }
-    }
-    Err(Refusal::Unstable)
 }
 
 impl Guard {
@@ -211,11 +167,16 @@ impl Drop for Guard {
 fn leave() -> Result<(), Refusal> {
     let mut held = gate::hold()?;
     let shared = held.shared();
+    let only = CpuSet::one(shared.cpu)?;
     if MODE.load(Ordering::SeqCst) != CONFINED {
+        // A forked child, in single mode or past it, that inherited the guard and the affinity.
+        shared.guarded = false;
+        let _ = widen(shared, &only);
         return Ok(());
     }
-    let only = CpuSet::one(shared.cpu)?;
     shared.plan.lock()?;
+    // Again, and cheap: a forked child may not have inherited it.
+    membarrier::register_sync_core()?;
     membarrier::sync_core()?;
     MODE.store(LOCKED, Ordering::SeqCst);
     shared.guarded = false;

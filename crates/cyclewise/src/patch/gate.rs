@@ -11,9 +11,10 @@
 //!
 //! # After fork
 //! The child has the caller's thread, the text and all of this as they were. Where another thread was the owner, it is
-//! not there: the child takes the gate over and starts with a new `Shared`, since the old one may be half changed. `MODE`
-//! is right even then (Invariant 2), and so is what it promises: the child's thread is alone, or inherited its affinity.
-//! Threads that others were creating stay counted in the child, which is then refused single mode: LOCK stays.
+//! not there: the child takes the gate over and starts with a new `Shared`, since the old one may be half changed.
+//! `CONFINED` becomes `SINGLE` before fork returns in the child: it has one thread, and its affinity may be older than its
+//! text, since the kernel copies the one long before the other. Threads that others were creating stay counted in the
+//! child, which is then refused single mode: LOCK stays.
 //!
 //! # Memory ordering
 //! `OWNER` is acquired and released like a lock. `MODE` and `CREATING` are sequentially consistent: a creator writes
@@ -29,7 +30,7 @@ use crate::error::Refusal;
 use crate::sys::affinity::CpuSet;
 use crate::sys::thread;
 use core::cell::UnsafeCell;
-use core::sync::atomic::{AtomicI32, AtomicU8, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicUsize, Ordering};
 use core::time::Duration;
 use std::vec::Vec;
 
@@ -49,8 +50,12 @@ static OWNER: AtomicI32 = AtomicI32::new(0);
 /// Calls that create a thread and have not returned.
 static CREATING: AtomicUsize = AtomicUsize::new(0);
 
+/// Whether the C library has ever been asked for a thread that creates others on its own: for timers, message queues,
+/// asynchronous I/O and name look-ups. Those are seen in the list of threads, and not while they are on the way.
+pub(super) static HELPERS: AtomicBool = AtomicBool::new(false);
+
 /// How long a waiting thread sleeps: about as long as a change of the text takes.
-const WAIT: Duration = Duration::from_micros(50);
+pub(super) const WAIT: Duration = Duration::from_micros(50);
 
 /// What the modes keep from one change to the next.
 pub(super) struct Shared {
@@ -60,6 +65,8 @@ pub(super) struct Shared {
     pub(super) cpu: u32,
     /// Whether a guard of confined mode exists.
     pub(super) guarded: bool,
+    /// Whether children of fork are seen to.
+    pub(super) forks_watched: bool,
     /// The affinity that threads had when they were confined.
     pub(super) saved: Vec<(i32, CpuSet)>,
     /// The affinity of the thread that entered confined mode: what threads created in it are given.
@@ -72,10 +79,17 @@ impl Shared {
             plan: Plan::new(),
             cpu: 0,
             guarded: false,
+            forks_watched: false,
             saved: Vec::new(),
             default: None,
         }
     }
+}
+
+/// In a child of fork: one thread, whatever its affinity.
+pub(super) extern "C" fn after_fork() {
+    // SeqCst as every access of `MODE`; nobody else runs here yet.
+    let _ = MODE.compare_exchange(CONFINED, SINGLE, Ordering::SeqCst, Ordering::SeqCst);
 }
 
 struct Cell(UnsafeCell<Shared>);

@@ -23,7 +23,7 @@
 //! 2. Arguments are handed on as they came; the contract is the C library's.
 #![expect(unsafe_code, reason = "hands calls on to functions that dlsym found")]
 
-use super::gate::Creating;
+use super::gate::{Creating, HELPERS};
 use super::single::before_thread;
 use crate::error::Refusal;
 use crate::sys::{dl, thread};
@@ -151,6 +151,10 @@ macro_rules! forward {
             pub unsafe fn $name($($argument: $type),*) -> c_int {
                 static REAL: Real = Real(AtomicPtr::new(core::ptr::null_mut()));
                 let creating = Creating::new();
+                if $creates && !matches!(stringify!($name), "pthread_create" | "thrd_create") {
+                    // SeqCst: seen by who looks after the count of creators has come to zero.
+                    HELPERS.store(true, Ordering::SeqCst);
+                }
                 if $creates && before_thread().is_err() {
                     return $failure;
                 }

@@ -33,9 +33,9 @@ use crate::error::Refusal;
 #[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
 mod elide;
 #[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
-pub(super) use elide::before_thread;
-#[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
 pub use elide::enable;
+#[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
+pub(super) use elide::{before_thread, enabled};
 
 /// Elides again, after [`enable_single!`](crate::enable_single) and after other threads have ended.
 ///
@@ -92,7 +92,7 @@ fn unsupported() -> Refusal {
 /// # Safety
 /// For the rest of the process:
 /// 1. Threads are created by the C library's functions only: not by clone(2) with CLONE_VM, nor by code that is bound
-///    to another copy of the C library (dlmopen, RTLD_DEEPBIND, a statically linked one).
+///    past the hooks (dlmopen, RTLD_DEEPBIND, dlsym of the C library's handle, a statically linked C library).
 /// 2. Values of [`atomic`](crate::atomic)'s types are in memory that only this process accesses.
 #[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
 #[macro_export]

@@ -6,6 +6,8 @@ pub(crate) mod affinity;
 pub(crate) mod dl;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod errno;
+#[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
+pub(crate) mod fork;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 pub(crate) mod maps;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]

@@ -27,8 +27,8 @@ static HOOKS: AtomicPtr<Hooks> = AtomicPtr::new(core::ptr::null_mut());
 ///
 /// # Safety
 /// For the rest of the process:
-/// 1. Threads are created by the functions of `Hooks` only: not by clone(2) with CLONE_VM, nor by code that is bound to
-///    another copy of the C library (dlmopen, RTLD_DEEPBIND, a statically linked one).
+/// 1. Threads are created by the functions of `Hooks` only: not by clone(2) with CLONE_VM, nor by code that is bound
+///    past them (dlmopen, RTLD_DEEPBIND, dlsym of the C library's handle, a statically linked C library).
 /// 2. Values of [`crate::atomic`]'s types are in memory that only this process accesses.
 #[doc(hidden)]
 pub unsafe fn enable(hooks: &'static Hooks) -> Result<(), Refusal> {
@@ -36,20 +36,27 @@ pub unsafe fn enable(hooks: &'static Hooks) -> Result<(), Refusal> {
         return Err(Refusal::NoLockPrefix);
     }
     hooks.in_force()?;
-    // Release: pairs with the Acquire in `reelide`. What is bound once stays bound: the program is first in the order
+    // Release: pairs with the Acquire in `enabled`. What is bound once stays bound: the program is first in the order
     // in which names are looked up, and libraries that are loaded later come last.
     HOOKS.store(core::ptr::from_ref(hooks).cast_mut(), Ordering::Release);
     reelide()
+}
+
+/// Whether thread creation is watched: [`enable`] has found its hooks in force.
+pub(in crate::patch) fn enabled() -> Result<(), Refusal> {
+    // Acquire: pairs with the Release in `enable`.
+    if HOOKS.load(Ordering::Acquire).is_null() {
+        Err(Refusal::NotEnabled)
+    } else {
+        Ok(())
+    }
 }
 
 pub(super) fn reelide() -> Result<(), Refusal> {
     if !arch::HAS_SITES {
         return Err(Refusal::NoLockPrefix);
     }
-    // Acquire: pairs with the Release in `enable`.
-    if HOOKS.load(Ordering::Acquire).is_null() {
-        return Err(Refusal::NotEnabled);
-    }
+    enabled()?;
     let mut held = gate::hold()?;
     let shared = held.shared();
     match MODE.load(Ordering::SeqCst) {

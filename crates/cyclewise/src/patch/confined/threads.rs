@@ -1,0 +1,82 @@
+//! Every thread of the process on one CPU, and back.
+//!
+//! # Invariants
+//! 1. A list of threads was complete: all in it were confined, then the kernel counted as many threads as the list has,
+//!    then the same list was read again. So all of the list were there when the kernel counted, and nobody else.
+//! 2. A thread's affinity is copied from its creator's at the start of clone, long before the thread is in any list. So
+//!    a complete list is not enough: after the last thread was confined, a moment has to come when none is being created
+//!    (the hooks count), and then a complete list that has nothing left to confine. From then on creators are confined
+//!    from the start to the end of clone, and so is what they create.
+
+use crate::error::Refusal;
+use crate::patch::gate::{Creating, Shared, WAIT};
+use crate::sys::affinity::{self, CpuSet};
+use crate::sys::tasks;
+
+/// How often the list of threads is read before it counts as unstable. A guess: each reading takes microseconds.
+const READINGS: u32 = 1000;
+
+/// Confines every thread and saves what it had, until nobody is left and nobody is on the way (Invariant 2).
+pub(super) fn confine(shared: &mut Shared, only: &CpuSet) -> Result<(), Refusal> {
+    let mut none_on_the_way = false;
+    for _ in 0..READINGS {
+        let all_were_confined = confine_listed(shared, only)?;
+        if all_were_confined && none_on_the_way {
+            return Ok(());
+        }
+        // Looked at after the list was confined, whether or not anything had to be: the next list has whoever came.
+        none_on_the_way = !Creating::any();
+        if !none_on_the_way {
+            // Creators need the CPU that this thread is on, whatever its priority: so not a yield.
+            std::thread::sleep(WAIT);
+        }
+    }
+    Err(Refusal::Unstable)
+}
+
+/// Confines the listed threads; true where the list was complete (Invariant 1) and all were confined already.
+fn confine_listed(shared: &mut Shared, only: &CpuSet) -> Result<bool, Refusal> {
+    let mut changed = false;
+    let listed = tasks::list()?;
+    for &tid in &listed {
+        // A thread that is gone is missing in the next reading.
+        let Some(had) = affinity::get(tid)? else { continue };
+        if had == *only {
+            continue;
+        }
+        changed = true;
+        if affinity::set(tid, only)?.is_none() {
+            continue;
+        }
+        shared.saved.push((tid, had));
+        match affinity::get(tid)? {
+            Some(has) if has != *only => return Err(Refusal::AffinityNotKept { thread: tid }),
+            _ => {}
+        }
+    }
+    Ok(!changed && tasks::count()? == listed.len() && tasks::list()? == listed)
+}
+
+/// Gives every thread back what it had; those that were created meanwhile, what the thread had that entered.
+pub(super) fn widen(shared: &mut Shared, only: &CpuSet) -> Result<(), Refusal> {
+    for _ in 0..READINGS {
+        let mut changed = false;
+        for tid in tasks::list()? {
+            let had = shared
+                .saved
+                .iter()
+                .find(|(saved, _)| *saved == tid)
+                .map(|(_, had)| *had);
+            let Some(wanted) = had.or(shared.default).filter(|wanted| wanted != only) else {
+                continue;
+            };
+            if affinity::get(tid)?.is_some_and(|has| has == *only) {
+                changed |= affinity::set(tid, &wanted)?.is_some();
+            }
+        }
+        if !changed {
+            return Ok(());
+        }
+    }
+    Err(Refusal::Unstable)
+}
