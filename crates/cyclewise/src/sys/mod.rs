@@ -10,7 +10,10 @@ mod errno;
 pub(crate) mod fork;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 pub(crate) mod maps;
-#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+#[cfg(any(
+    all(target_arch = "x86_64", target_os = "linux", not(miri)),
+    all(feature = "std", target_os = "linux", target_env = "gnu")
+))]
 pub(crate) mod membarrier;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 pub(crate) mod memory;
