@@ -216,8 +216,16 @@ fn a_child_forked_during_a_change_goes_on() {
     let stop = atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            while !stop.load(atomic::Ordering::Relaxed) {
-                enter(None).unwrap().leave().unwrap();
+            for change in 0_u32.. {
+                let guard = enter(None).unwrap();
+                // A fork waits for a change of the text to end, so few fall between two that follow at once.
+                if change % 4 == 0 {
+                    std::thread::sleep(Duration::from_micros(200));
+                }
+                guard.leave().unwrap();
+                if stop.load(atomic::Ordering::Relaxed) {
+                    break;
+                }
             }
         });
         let mut outcomes = Vec::new();
