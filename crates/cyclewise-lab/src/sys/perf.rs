@@ -25,6 +25,9 @@ const EXCLUDE_KERNEL: u64 = 1 << 5;
 const EXCLUDE_HV: u64 = 1 << 6;
 const CLOEXEC: libc::c_ulong = 1 << 3;
 
+/// Iterations that a counter must see: one that counts cannot stand still through them.
+const WORK: u64 = 100_000;
+
 /// perf_event_attr up to PERF_ATTR_SIZE_VER0.
 #[repr(C)]
 #[derive(Default)]
@@ -60,9 +63,38 @@ impl Group {
     /// Core cycles and instructions, for the calling thread.
     ///
     /// # Errors
-    /// What perf_event_open says: ENOENT without a PMU, EACCES or EPERM where paranoia or a seccomp filter forbids it.
+    /// What perf_event_open says: ENOENT without a PMU, EACCES or EPERM where paranoia or a seccomp filter forbids it. Also
+    /// where a counter opens and stands still, as some hypervisors have it: a silent zero is no measurement.
     pub fn core() -> io::Result<Self> {
-        Self::open(TYPE_HARDWARE, [HW_CPU_CYCLES, HW_INSTRUCTIONS])
+        Self::open(TYPE_HARDWARE, [HW_CPU_CYCLES, HW_INSTRUCTIONS])?.if_counting()
+    }
+
+    fn if_counting(self) -> io::Result<Self> {
+        match self.over_some_work()? {
+            Reading { cycles: 0, .. } => Err(io::Error::other("the cycle counter opens, but stands still")),
+            Reading { instructions: 0, .. } => Err(io::Error::other("the instruction counter opens, but stands still")),
+            _ => Ok(self),
+        }
+    }
+
+    /// What a group of these counts over a short loop, be it nothing.
+    ///
+    /// # Errors
+    /// What perf_event_open says.
+    pub fn probe() -> io::Result<Reading> {
+        Self::open(TYPE_HARDWARE, [HW_CPU_CYCLES, HW_INSTRUCTIONS])?.over_some_work()
+    }
+
+    fn over_some_work(&self) -> io::Result<Reading> {
+        let before = self.read()?;
+        (0..WORK).for_each(|i| {
+            std::hint::black_box(i);
+        });
+        let after = self.read()?;
+        Ok(Reading {
+            cycles: after.cycles - before.cycles,
+            instructions: after.instructions - before.instructions,
+        })
     }
 
     fn open(kind: u32, configs: [u64; 2]) -> io::Result<Self> {
@@ -146,6 +178,27 @@ mod tests {
             after.instructions > before.instructions,
             "the second stood still: {before:?} {after:?}"
         );
+    }
+
+    #[test]
+    fn a_counter_that_stands_still_is_not_offered() {
+        const SW_ALIGNMENT_FAULTS: u64 = 7; // None on these architectures.
+        match Group::open(TYPE_SOFTWARE, [SW_TASK_CLOCK, SW_ALIGNMENT_FAULTS]) {
+            Ok(group) => {
+                let refused = group.if_counting().err().expect("a counter of nothing was offered");
+                assert!(refused.to_string().contains("stands still"), "{refused}");
+            }
+            Err(e) => println!("skipped: perf_event_open: {e}"),
+        }
+        // The twin: one that counts is.
+        if let Ok(group) = Group::open(TYPE_SOFTWARE, [SW_TASK_CLOCK, SW_TASK_CLOCK]) {
+            assert!(group.if_counting().is_ok());
+        }
+    }
+
+    #[test]
+    fn the_attribute_has_the_size_of_version_0() {
+        assert_eq!(size_of::<Attribute>(), 64);
     }
 
     #[test]
