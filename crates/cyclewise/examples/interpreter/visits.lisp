@@ -1,0 +1,15 @@
+; A walk over 4096 places, which jumps as a linear congruential generator says. A map from places to (visits . last step)
+; says where it was; each step makes a new version of the map.
+
+(define (range from to) (if (= from to) () (cons from (range (+ from 1) to))))
+(define (fold f start list) (if (null? list) start (fold f (f start (head list)) (tail list))))
+(define (seen map x step) (put map x (cons (+ (head (get map x)) 1) step)))
+(define (visit state step) (cons (mod (+ (* (head state) 1229) 351) 4096) (seen (tail state) (head state) step)))
+(define (walk rounds steps start)
+  (fold (lambda (state round) (fold (lambda (state step) (visit state (+ (* round 1000) step))) state steps))
+        start rounds))
+(define (checksum map keys)
+  (fold (lambda (all row) (mod (+ (* all 31)
+    (fold (lambda (sum x) (+ sum (* x (head (get map (+ (* row 64) x)))))) (tail (get map row)) keys)) 1000003)) 0 keys))
+(define (main n)
+  (checksum (tail (walk (range 0 n) (range 0 1000) (cons 0 (map (cons 0 0))))) (range 0 64)))
