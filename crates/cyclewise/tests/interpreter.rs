@@ -1,4 +1,7 @@
 //! A real program, the example of the same name: taking LOCK away changes what it costs, not what it prints.
+//!
+//! Where LOCK is. Elsewhere the test may run under an emulator, which starts no second program of its architecture.
+#![cfg(target_arch = "x86_64")]
 
 use std::process::{Command, Output};
 
@@ -25,12 +28,7 @@ fn prints_the_same_elided_and_locked() {
     assert_eq!(text.as_bytes(), elided.stdout);
     assert!(locked.stderr.is_empty());
     let said = String::from_utf8(elided.stderr).unwrap();
-    let expected = if cfg!(target_arch = "x86_64") {
-        "LOCK is gone from "
-    } else {
-        "LOCK stays: "
-    };
-    assert!(said.starts_with(expected), "{said}");
+    assert!(said.starts_with("LOCK is gone from "), "{said}");
 }
 
 #[test]
