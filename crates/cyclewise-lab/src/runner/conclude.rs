@@ -4,7 +4,7 @@
 
 use super::column::{Column, Measured};
 use super::judge;
-use super::{CORE_CYCLES, Control, Guards, INSTRUCTIONS, Setup};
+use super::{CORE_CYCLES, Control, Guards, INSTRUCTIONS, Sample, Setup};
 use crate::error::{Error, Result};
 use crate::record::{Comparison, Cycles, CyclesPerTick, Experiment, Metric, Unit, Variant, Verdict};
 use crate::{record, stats};
@@ -168,11 +168,12 @@ fn chain_cycles(s: &stats::Summary, chain: &CyclesPerTick) -> Cycles {
 fn comparison(a: &Column, b: &Column, seed: u64) -> Option<Comparison> {
     let (kept_a, kept_b) = (a.kept(), b.kept());
     let welch = stats::welch(&kept_a, &kept_b)?;
-    let pairs: Vec<(f64, f64)> = a
+    let value = |sample: &Option<Sample>| sample.as_ref().map(|s| s.value);
+    let rounds: Vec<_> = a
         .rounds
         .iter()
         .zip(&b.rounds)
-        .filter_map(|(a, b)| Some((a.as_ref()?.value, b.as_ref()?.value)))
+        .map(|(a, b)| (value(a), value(b)))
         .collect();
     let ratio = stats::describe(&kept_a)?.mean / stats::describe(&kept_b)?.mean;
     Some(Comparison {
@@ -181,7 +182,7 @@ fn comparison(a: &Column, b: &Column, seed: u64) -> Option<Comparison> {
         difference: welch.difference,
         ci95: welch.ci95,
         ratio,
-        ratio_ci95: stats::paired_ratio_ci(&pairs, seed).unwrap_or([f64::MIN, f64::MAX]),
+        ratio_ci95: stats::rounds_ratio_ci(&rounds, seed).unwrap_or([f64::MIN, f64::MAX]),
         t: welch.t,
         df: welch.df,
         p: welch.p,

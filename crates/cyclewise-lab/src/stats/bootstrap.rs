@@ -50,6 +50,29 @@ pub fn paired_ratio_ci(pairs: &[(f64, f64)], seed: u64) -> Option<[f64; 2]> {
     })
 }
 
+/// The same where a round may have lost either side: rounds are drawn again with their gaps, so that the interval is of
+/// the ratio of all kept samples and not of the complete rounds alone.
+///
+/// `None` as for [`paired_ratio_ci`], and where a resample has nothing of a side.
+pub fn rounds_ratio_ci(rounds: &[(Option<f64>, Option<f64>)], seed: u64) -> Option<[f64; 2]> {
+    let finite = |x: Option<f64>| x.is_none_or(f64::is_finite);
+    if rounds.len() < 2 || !rounds.iter().all(|&(a, b)| finite(a) && finite(b)) {
+        return None;
+    }
+    let mut draw = Draw::new(seed);
+    interval(|| {
+        let (mut a, mut b) = ((0.0, 0.0), (0.0, 0.0));
+        draw.indices(rounds.len(), |i| {
+            for (side, sample) in [(&mut a, rounds[i].0), (&mut b, rounds[i].1)] {
+                side.0 += sample.unwrap_or(0.0);
+                side.1 += f64::from(u8::from(sample.is_some()));
+            }
+        });
+        // Nothing of a side makes 0/0, which `interval` refuses.
+        (a.0 / a.1, b.0 / b.1)
+    })
+}
+
 /// 95 % bootstrap interval of mean(a) / mean(b), drawing each column again by itself.
 ///
 /// `None` as for [`paired_ratio_ci`], and for fewer than two samples on a side.
@@ -132,6 +155,21 @@ mod tests {
             None,
             "the denominator changes sign"
         );
+    }
+
+    #[test]
+    fn lost_rounds_do_not_part_the_interval_from_the_ratio() {
+        // The rounds that `b` lost are those in which `a` was slow.
+        let slow = |i: i32| i % 4 == 0;
+        let rounds: Vec<_> = (0..40)
+            .map(|i| (Some(if slow(i) { 3.0 } else { 1.0 }), (!slow(i)).then_some(1.0)))
+            .collect();
+        let [lo, hi] = rounds_ratio_ci(&rounds, 1).unwrap();
+        assert!(lo <= 1.5 && 1.5 <= hi, "{lo} {hi}");
+        // The twin: complete rounds alone miss the ratio that is printed.
+        let complete: Vec<_> = rounds.iter().filter_map(|(a, b)| Some(((*a)?, (*b)?))).collect();
+        assert_eq!(paired_ratio_ci(&complete, 1), Some([1.0, 1.0]));
+        assert_eq!(rounds_ratio_ci(&[(Some(1.0), None), (Some(1.0), None)], 1), None);
     }
 
     #[test]

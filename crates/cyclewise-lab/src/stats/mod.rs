@@ -24,7 +24,7 @@ mod verdict;
 #[cfg(test)]
 mod tests;
 
-pub use bootstrap::{RESAMPLES, paired_ratio_ci, ratio_ci};
+pub use bootstrap::{RESAMPLES, paired_ratio_ci, ratio_ci, rounds_ratio_ci};
 pub use floor::{Floor, noise_floor, split_floor};
 pub use holm::holm;
 pub use moments::{Summary, describe, half_width};
