@@ -156,6 +156,40 @@ fn a_breakpoint_on_one_of_a_hundred_sites() {
     assert_eq!(end, End::Well);
 }
 
+/// The first site that has prefixes, and where its instruction begins.
+fn prefixed() -> (usize, usize) {
+    let starts = sites().into_iter().map(|at| (at, common::instruction_at(at)));
+    starts
+        .into_iter()
+        .find(|(at, start)| start < at)
+        .expect("of a hundred sites some have prefixes")
+}
+
+#[test]
+fn a_breakpoint_on_the_prefix_of_a_site() {
+    let end = in_child(|| {
+        let (_, start) = prefixed();
+        scribble(start, &[0xcc]);
+        refused(Refusal::Breakpoint { at: start });
+        scribble(start, &[0x2e]);
+        works();
+    });
+    assert_eq!(end, End::Well);
+}
+
+#[test]
+fn another_byte_among_the_prefixes_of_a_site() {
+    let end = in_child(|| {
+        let (at, _) = prefixed();
+        scribble(at - 1, &[0x66]);
+        refused(Refusal::UnexpectedByte {
+            at: at - 1,
+            found: 0x66,
+        });
+    });
+    assert_eq!(end, End::Well);
+}
+
 #[test]
 fn other_bytes_on_one_of_a_hundred_sites() {
     let end = in_child(|| {

@@ -3,7 +3,8 @@
 
 mod common;
 
-use common::{bytes, from_child};
+use common::many::{MANY, all_say, sites};
+use common::{bytes, from_child, instruction_at};
 use cyclewise::static_key;
 use iced_x86::{Decoder, DecoderOptions, Formatter, IntelFormatter};
 
@@ -67,6 +68,34 @@ fn a_site_in_each_state() {
     flipped back, off by default: 0f 1f 44 00 00: nop [rax+rax] -> 2
     flipped back, on by default: 0f 1f 44 00 00: nop [rax+rax] -> 3
     ");
+}
+
+/// With its prefixes each site is one instruction in both states, so that no thread can stand inside.
+#[test]
+fn prefixes_are_part_of_the_instruction() {
+    let lines = from_child(|| {
+        let lengths = || {
+            let mut lengths = [0; 10];
+            for site in sites() {
+                let start = instruction_at(site);
+                let code: Vec<u8> = (start..site + 5).map(|at| bytes(at)[0]).collect();
+                let instruction = Decoder::with_ip(64, &code, start as u64, DecoderOptions::NONE).decode();
+                assert_eq!(instruction.len(), code.len(), "{instruction} at {start:#x}");
+                assert!(instruction.is_jmp_near() == MANY.__flag() && !instruction.is_invalid());
+                lengths[code.len()] += 1;
+            }
+            lengths
+        };
+        assert!(all_say(false));
+        let before = lengths();
+        MANY.enable().unwrap();
+        assert!(all_say(true));
+        assert_eq!(lengths(), before);
+        assert_eq!(before.iter().sum::<u32>(), 100);
+        assert!(before[6..].iter().sum::<u32>() > 0, "no site has prefixes");
+        String::from("one instruction each")
+    });
+    assert_eq!(lines, "one instruction each");
 }
 
 #[test]

@@ -79,6 +79,17 @@ pub fn bytes(at: usize) -> [u8; 5] {
     })
 }
 
+/// Where the instruction begins whose last five bytes are the site: up to four CS prefixes earlier.
+pub fn instruction_at(site: usize) -> usize {
+    // Only a site at the start of a quadword has been moved there. The byte before the prefixes is no 0x2E: the tests'
+    // code has none at the end of an instruction there.
+    if !site.is_multiple_of(8) {
+        return site;
+    }
+    let is_prefix = |at: &usize| bytes(*at)[0] == 0x2e;
+    site - (1..=4).map(|i| site - i).take_while(is_prefix).count()
+}
+
 /// Overwrites text through `/proc/self/mem`, as a debugger does.
 pub fn scribble(at: usize, bytes: &[u8]) {
     use std::os::unix::fs::FileExt;

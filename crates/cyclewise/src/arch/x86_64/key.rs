@@ -1,23 +1,27 @@
 //! The site of a static key: a 5-byte NOP, or a 5-byte JMP in its place, and a record that says where it is.
 //!
 //! ```text
-//!         .p2align 3, , 4            a NOP of up to 4 bytes where the next 5 would straddle an aligned quadword
+//!         .p2align 3, 0x2e, 4        up to 4 CS prefixes where the next 5 bytes would straddle an aligned quadword
 //! 2:      0F 1F 44 00 00             nop dword ptr [rax + rax]       or    E9 rel32    jmp there
 //! ```
-//! Assembly, because no intrinsic gives an instruction an address that can be known. A record is 12 bytes of the section
-//! `cyclewise_key_v1`: site, target and key, each as a distance from its own field, so that position-independent
-//! programs need no relocation at run time and the records stay read-only. The key's lowest bit says its default.
+//! The prefixes belong to the instruction that follows, and mean nothing to either: what is executed is one NOP, and not
+//! a NOP of padding as well. On Zen 4 a second NOP costs a quarter of a cycle where all ALUs are busy.
+//!
+//! Assembly, because no intrinsic gives an instruction an address that can be known. A record is 16 bytes of the section
+//! `cyclewise_key_v2`: site, target and key, each as a distance from its own field, so that position-independent
+//! programs need no relocation at run time and the records stay read-only, and how many prefixes there are. The key's
+//! lowest bit says its default.
 //!
 //! # Invariants
 //! 1. At a site stand [`NOP`] or the JMP to its target. It is a NOP while the key is at its default, from the
 //!    compiler on: no code has to run before the first test.
-//! 2. A site lies in one aligned quadword.
+//! 2. A site lies in one aligned quadword. Its prefixes are never written.
 //! 3. Records are not written, and stay mapped as long as the sites: linkers keep them (flag R), and give the section
 //!    a start and a stop of this link unit.
 //!
 //! # References
-//! Linux arch/x86/include/asm/jump_label.h; Intel SDM vol. 2, NOP (recommended multi-byte sequences), JMP; gABI,
-//! SHF_GNU_RETAIN.
+//! Linux arch/x86/include/asm/jump_label.h; Intel SDM vol. 2, NOP (recommended multi-byte sequences), JMP, and 2.1.1 for
+//! the prefix; GCC's -mindirect-branch-cs-prefix, with which Linux pads jumps the same way; gABI, SHF_GNU_RETAIN.
 //!
 //! # Safety
 //! The records are written by the assembler from the macro in this file and by nobody else.
@@ -31,6 +35,9 @@ pub const NOP: [u8; LENGTH] = [0x0f, 0x1f, 0x44, 0, 0];
 /// Bytes of a site.
 pub const LENGTH: usize = 5;
 
+/// The prefix in front of some sites: CS, which 64-bit mode ignores and a direct jump does as well.
+pub const PREFIX: u8 = 0x2e;
+
 /// The test of a key: `return`s or gives a bool. The caller's `unsafe` vouches that the static is a `StaticKey`, or a
 /// struct with nothing else in it, whose default is the literal.
 #[doc(hidden)]
@@ -38,17 +45,19 @@ pub const LENGTH: usize = 5;
 macro_rules! __static_key_test {
     ($key:path, $default:literal) => {{
         // SAFETY: falls through or goes to the label, and writes nothing. Without `pure`, which a label forbids. With
-        // nomem: a test orders nothing. The alignment's padding is executed, and is a NOP.
+        // nomem: a test orders nothing. The alignment's padding is prefixes of the NOP.
         unsafe {
             ::core::arch::asm!(
-                ".p2align 3, , 4",
+                "3:",
+                ".p2align 3, 0x2e, 4",
                 "2:",
                 ".byte 0x0f, 0x1f, 0x44, 0, 0",
-                ".pushsection cyclewise_key_v1, \"aR\", @progbits",
+                ".pushsection cyclewise_key_v2, \"aR\", @progbits",
                 ".p2align 2",
                 ".long 2b - .",
                 ".long {there} - .",
                 ".long {key} + {default} - .",
+                ".long 2b - 3b",
                 ".popsection",
                 there = label { return !$default },
                 key = sym $key,
@@ -66,6 +75,7 @@ struct Record {
     site: i32,
     target: i32,
     key: i32,
+    prefixes: u32,
 }
 
 /// A test of a key, somewhere in the text.
@@ -75,6 +85,8 @@ pub struct Site {
     pub at: *mut u8,
     /// Where the JMP goes.
     pub target: usize,
+    /// How many [`PREFIX`]es stand before them.
+    pub prefixes: usize,
 }
 
 impl Site {
@@ -103,6 +115,7 @@ pub fn sites(key: *const ()) -> impl Iterator<Item = Site> + Clone {
         (record.site != 0 && there & !1 == key.addr()).then(|| Site {
             at: core::ptr::with_exposed_provenance_mut(at(&record.site)),
             target: at(&record.target),
+            prefixes: record.prefixes as usize,
         })
     })
 }
@@ -128,14 +141,14 @@ fn records() -> &'static [Record] {
     // SAFETY: computes two addresses. The empty record makes the linker define both where no key is tested.
     unsafe {
         asm!(
-            ".pushsection cyclewise_key_v1, \"aR\", @progbits",
+            ".pushsection cyclewise_key_v2, \"aR\", @progbits",
             ".p2align 2",
-            ".long 0, 0, 0",
+            ".long 0, 0, 0, 0",
             ".popsection",
-            ".hidden __start_cyclewise_key_v1",
-            ".hidden __stop_cyclewise_key_v1",
-            "lea {start}, [rip + __start_cyclewise_key_v1]",
-            "lea {stop}, [rip + __stop_cyclewise_key_v1]",
+            ".hidden __start_cyclewise_key_v2",
+            ".hidden __stop_cyclewise_key_v2",
+            "lea {start}, [rip + __start_cyclewise_key_v2]",
+            "lea {stop}, [rip + __stop_cyclewise_key_v2]",
             start = out(reg) start,
             stop = out(reg) stop,
             options(pure, nomem, nostack, preserves_flags),

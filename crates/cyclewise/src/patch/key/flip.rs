@@ -23,14 +23,26 @@ impl Sites {
     pub(super) fn of(key: &'static StaticKey) -> Result<Self, Refusal> {
         let found = key::sites((&raw const *key).cast());
         let mut edits = Vec::new();
-        let room = edits.try_reserve_exact(found.clone().count());
+        let room = edits.try_reserve_exact(2 * found.clone().count());
         room.map_err(|_| Refusal::NoMemory)?;
-        edits.extend(found.map(|site| Edit {
-            at: site.at,
-            len: key::LENGTH as u8,
-            expect: padded(key::NOP),
-            new: padded(site.jump()),
-        }));
+        for site in found {
+            // Checked and left as they are: a debugger's breakpoint on the instruction stands on its first byte.
+            if site.prefixes > 0 {
+                let prefixes = [key::PREFIX; 8];
+                edits.push(Edit {
+                    at: site.at.wrapping_sub(site.prefixes),
+                    len: site.prefixes as u8,
+                    expect: prefixes,
+                    new: prefixes,
+                });
+            }
+            edits.push(Edit {
+                at: site.at,
+                len: key::LENGTH as u8,
+                expect: padded(key::NOP),
+                new: padded(site.jump()),
+            });
+        }
         edits.sort_unstable_by_key(|edit| edit.at);
         let is_ours = |at: &usize| edits.binary_search_by_key(at, |edit| edit.at.addr()).is_ok();
         match key::sites_of_others((&raw const *key).cast()).find(is_ours) {

@@ -33,7 +33,7 @@
 //! new way at its next test: what was written before the change is seen behind the test.
 //!
 //! # Cost
-//! A test at its default: a NOP of 5 bytes, and up to 4 bytes of NOP before it that keep it in one aligned quadword.
+//! A test at its default: one NOP of 5 to 9 bytes, long enough for its last 5 to lie in one aligned quadword.
 //! A change: tens of microseconds, and it reads the records of every key of the link unit.
 //!
 //! # Limits
