@@ -22,6 +22,29 @@ pub use x86_64::{counter, entry, field, lock_prefix, plain, popf, stamp};
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 compile_error!("the lab's bodies are written for x86-64 and AArch64; port crates/cyclewise-lab/src/arch/ first");
 
+/// The same number, of which the compiler knows nothing.
+///
+/// A loop that counts with it is not unrolled further, whatever is in it: an asm block stops the compiler from doing so,
+/// and a plain operation would get a loop of another shape than ours to be held against.
+#[inline(always)]
+pub fn opaque(n: u64) -> u64 {
+    let mut out = n;
+    // SAFETY: no instruction.
+    unsafe { core::arch::asm!("/* {0} */", inout(reg) out, options(pure, nomem, nostack, preserves_flags)) };
+    out
+}
+
+/// Lets the compiler believe that somebody looks at everything in memory, by this address.
+///
+/// As `std::hint::black_box` of a reference, but the address stays in a register. That one stores it to the stack,
+/// beside the reference itself: on Zen 4 two such stores cost half a cycle where they lie in two blocks of 32 bytes,
+/// and where they lie is the compiler's choice for one row and chance for a run.
+#[inline(always)]
+pub fn observe<T: ?Sized>(at: *const T) {
+    // SAFETY: no instruction. No nomem: memory has to be as the program says.
+    unsafe { core::arch::asm!("/* {0} */", in(reg) at.cast::<u8>(), options(nostack, preserves_flags)) };
+}
+
 /// One page for bodies to work on. Aligned to a page, so that no operand straddles a cache line.
 #[repr(C, align(4096))]
 pub struct Arena([u64; 512]);

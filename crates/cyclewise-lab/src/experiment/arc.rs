@@ -2,11 +2,13 @@
 
 use super::elided::{available, elided, left_out};
 use super::{Definition, Options};
+use crate::arch::observe;
 use crate::error::Result;
 use crate::record::Unit;
 use crate::runner::{Bench, Control, Guards, Setup, Subject};
 use cyclewise::refs::Arc;
 use std::hint::black_box;
+use std::ops::Deref;
 use std::rc::Rc;
 
 pub(super) static DEFINITION: Definition = Definition {
@@ -70,10 +72,10 @@ fn setup(_: &Options) -> Result<Setup> {
 }
 
 /// Clones and drops.
-fn pair<T: Clone + 'static>(value: T) -> impl FnMut() + 'static {
+fn pair<T: Clone + Deref + 'static>(value: T) -> impl FnMut() + 'static {
     move || {
         let other = value.clone();
-        black_box(&other);
+        observe(&raw const *other);
     }
 }
 

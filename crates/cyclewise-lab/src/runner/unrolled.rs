@@ -1,6 +1,6 @@
 //! Loops around copies of one operation: in machine code, or of calls in Rust.
 
-use crate::arch::{Arena, Body};
+use crate::arch::{Arena, Body, opaque};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -66,7 +66,9 @@ impl<F: FnMut()> Unrolled for Calls<F> {
 
     #[inline(never)]
     fn once(&mut self, n: u64) {
-        for _ in 0..n {
+        let mut left = n;
+        while left > 0 {
+            left = opaque(left) - 1;
             (self.call)();
             (self.call)();
             (self.call)();
@@ -76,7 +78,9 @@ impl<F: FnMut()> Unrolled for Calls<F> {
 
     #[inline(never)]
     fn twice(&mut self, n: u64) {
-        for _ in 0..n {
+        let mut left = n;
+        while left > 0 {
+            left = opaque(left) - 1;
             (self.call)();
             (self.call)();
             (self.call)();

@@ -18,8 +18,10 @@ pub(crate) use portable::lock;
 pub(crate) use portable::{HAS_SITES, Record, fence, records};
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
 pub use portable::{alternative, key};
+#[cfg(all(not(loom), not(all(target_arch = "x86_64", target_os = "linux", not(miri)))))]
+pub(crate) use portable::{dec_negative_at, inc_negative_at};
 #[cfg(all(not(loom), all(target_arch = "x86_64", target_os = "linux", not(miri))))]
-pub(crate) use x86_64::{HAS_SITES, Record, fence, records};
+pub(crate) use x86_64::{HAS_SITES, Record, dec_negative_at, fence, inc_negative_at, records};
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 pub use x86_64::{alternative, counter, key};
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]

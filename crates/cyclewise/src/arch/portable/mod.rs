@@ -3,10 +3,14 @@
 
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
 pub mod alternative;
+#[cfg(not(loom))]
+mod displaced;
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
 pub mod key;
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
 pub(crate) mod lock;
 mod rmw;
 
+#[cfg(not(loom))]
+pub(crate) use displaced::{dec_negative_at, inc_negative_at};
 pub(crate) use rmw::{HAS_SITES, Record, fence, records};

@@ -4,6 +4,8 @@ pub mod alternative;
 pub(crate) mod code;
 pub mod counter;
 #[cfg(not(loom))]
+mod displaced;
+#[cfg(not(loom))]
 mod fence;
 pub mod key;
 pub(crate) mod lock;
@@ -15,6 +17,8 @@ pub(crate) mod sync;
 #[cfg(not(loom))]
 mod table;
 
+#[cfg(not(loom))]
+pub(crate) use displaced::{dec_negative_at, inc_negative_at};
 #[cfg(not(loom))]
 pub(crate) use fence::fence;
 #[cfg(not(loom))]

@@ -39,8 +39,12 @@
 //! # References
 //! Linux `include/linux/refcount.h` for saturation and the argument from the number of tasks; `lib/rcuref.c` for the
 //! count that is one less.
+//!
+//! # Safety
+//! A count by its distance from a pointer is there, say the callers of `inc_at` and `dec_at`.
+#![expect(unsafe_code, reason = "a count by its distance from the value")]
 
-use super::facade::{AtomicUsize, dec_negative, inc_negative};
+use super::facade::{AtomicUsize, dec_negative_at, inc_negative_at};
 use core::hint::cold_path;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -81,23 +85,49 @@ impl Count {
         Self(AtomicUsize::new(state))
     }
 
-    /// Counts one more reference to something the caller holds a reference to.
-    #[inline]
-    pub(super) fn inc(&self) {
+    /// Counts one more reference to something the caller holds a reference to, in the count at `base + D`.
+    ///
+    /// # Safety
+    /// There is a count at `base + D`, in the same allocation, and it stays there meanwhile.
+    #[inline(always)]
+    pub(super) unsafe fn inc_at<const D: isize>(base: *const u8) {
         // Relaxed: see the module's notes.
-        if inc_negative(&self.0, Relaxed) {
+        // SAFETY: a count is its atomic; as of this function.
+        if unsafe { inc_negative_at::<D>(base, Relaxed) } {
             cold_path();
-            self.saturate();
+            // SAFETY: in the same allocation, says the caller.
+            let count = unsafe { base.offset(D) };
+            // SAFETY: as of this function.
+            unsafe { &*count.cast::<Self>() }.saturate();
         }
     }
 
-    /// Gives up a reference. `false`: others hold one, and that is all. `true`: the count is at an edge, and the caller
-    /// must ask [`Self::is_dead_slow`] at which.
+    /// Gives up a reference in the count at `base + D`. `false`: others hold one, and that is all. `true`: the count is at
+    /// an edge, and the caller must ask [`Self::is_dead_slow`] at which.
+    ///
+    /// # Safety
+    /// As [`Self::inc_at`].
+    #[inline(always)]
+    #[must_use = "at an edge somebody has to free the value or saturate the count"]
+    pub(super) unsafe fn dec_at<const D: isize>(base: *const u8) -> bool {
+        // Release: pairs with the Acquire in `is_dead_slow`, `take_if_sole` and `is_sole`.
+        // SAFETY: a count is its atomic; as of this function.
+        unsafe { dec_negative_at::<D>(base, Release) }
+    }
+
+    /// [`Self::inc_at`] for a count at hand.
+    #[inline]
+    pub(super) fn inc(&self) {
+        // SAFETY: this count.
+        unsafe { Self::inc_at::<0>((&raw const *self).cast()) };
+    }
+
+    /// [`Self::dec_at`] for a count at hand.
     #[inline]
     #[must_use = "at an edge somebody has to free the value or saturate the count"]
     pub(super) fn dec(&self) -> bool {
-        // Release: pairs with the Acquire in `is_dead_slow`, `take_if_sole` and `is_sole`.
-        dec_negative(&self.0, Release)
+        // SAFETY: this count.
+        unsafe { Self::dec_at::<0>((&raw const *self).cast()) }
     }
 
     /// After [`Self::dec`] said `true`: whether that was the last reference. Otherwise the count stays saturated.

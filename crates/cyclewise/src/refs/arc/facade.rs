@@ -1,6 +1,10 @@
 //! What the counts take from outside: the atomic they sit on, and what a waiting loop does between looks.
 //!
 //! Under `--cfg loom` both are loom's, so that its scheduler sees every access and every wait.
+//!
+//! # Safety
+//! What is asked of a caller is passed on to where the instruction is.
+#![expect(unsafe_code, reason = "a count by its distance from the value")]
 
 use core::sync::atomic::Ordering;
 
@@ -13,20 +17,49 @@ pub(super) use loom::hint::spin_loop;
 #[cfg(loom)]
 pub(super) use loom::sync::atomic::AtomicUsize;
 
-/// Adds one and says whether that left a negative number: one instruction that sets the flags, and a branch.
+/// Adds one to the count at `base + D` and says whether that left a negative number: one instruction that sets the flags,
+/// and a branch.
+///
+/// # Safety
+/// There is an [`AtomicUsize`] at `base + D`, in the same allocation, and it stays there meanwhile.
 #[inline(always)]
-pub(super) fn inc_negative(count: &AtomicUsize, order: Ordering) -> bool {
+pub(super) unsafe fn inc_negative_at<const D: isize>(base: *const u8, order: Ordering) -> bool {
     #[cfg(not(loom))]
-    return count.inc_negative(order);
+    // SAFETY: as of this function.
+    return unsafe { crate::atomic::inc_negative_at::<D>(base, order) };
     #[cfg(loom)]
-    return count.fetch_add(1, order).wrapping_add(1).cast_signed() < 0;
+    // SAFETY: as of this function.
+    return unsafe { at::<D>(base) }
+        .fetch_add(1, order)
+        .wrapping_add(1)
+        .cast_signed()
+        < 0;
 }
 
 /// Takes one and says whether that left a negative number: one instruction that sets the flags, and a branch.
+///
+/// # Safety
+/// As [`inc_negative_at`].
 #[inline(always)]
-pub(super) fn dec_negative(count: &AtomicUsize, order: Ordering) -> bool {
+pub(super) unsafe fn dec_negative_at<const D: isize>(base: *const u8, order: Ordering) -> bool {
     #[cfg(not(loom))]
-    return count.dec_negative(order);
+    // SAFETY: as of this function.
+    return unsafe { crate::atomic::dec_negative_at::<D>(base, order) };
     #[cfg(loom)]
-    return count.fetch_sub(1, order).wrapping_sub(1).cast_signed() < 0;
+    // SAFETY: as of this function.
+    return unsafe { at::<D>(base) }
+        .fetch_sub(1, order)
+        .wrapping_sub(1)
+        .cast_signed()
+        < 0;
+}
+
+/// # Safety
+/// As [`inc_negative_at`].
+#[cfg(loom)]
+unsafe fn at<'a, const D: isize>(base: *const u8) -> &'a AtomicUsize {
+    // SAFETY: in the same allocation, says the caller.
+    let word = unsafe { base.offset(D) };
+    // SAFETY: as of this function.
+    unsafe { &*word.cast::<AtomicUsize>() }
 }

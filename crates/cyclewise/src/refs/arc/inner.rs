@@ -25,7 +25,7 @@ use super::count::{Count, SOLE};
 use super::weak_count::WeakCount;
 use alloc::alloc::{alloc, dealloc, handle_alloc_error};
 use core::alloc::Layout;
-use core::mem::size_of_val;
+use core::mem::{offset_of, size_of_val};
 use core::ptr::{NonNull, copy_nonoverlapping};
 
 /// The counts of a value.
@@ -94,6 +94,30 @@ pub(super) unsafe fn counts<'a, T: ?Sized>(value: NonNull<T>) -> &'a Counts {
     let counts = unsafe { value.cast::<Counts>().sub(1) };
     // SAFETY: aligned and initialized (Invariant 1), and only ever shared; not freed, says the caller.
     unsafe { counts.as_ref() }
+}
+
+/// The strong count's distance from the value.
+const STRONG: isize = offset_of!(Counts, strong) as isize - size_of::<Counts>() as isize;
+
+/// [`Count::inc`] of the strong count of `value`, without a register for its address.
+///
+/// # Safety
+/// As [`counts`].
+#[inline(always)]
+pub(super) unsafe fn inc_strong<T: ?Sized>(value: NonNull<T>) {
+    // SAFETY: the counts end where the value starts, in one allocation (Invariant 1).
+    unsafe { Count::inc_at::<STRONG>(value.as_ptr().cast_const().cast()) };
+}
+
+/// [`Count::dec`] of the strong count of `value`, without a register for its address.
+///
+/// # Safety
+/// As [`counts`].
+#[inline(always)]
+#[must_use = "at an edge somebody has to free the value or saturate the count"]
+pub(super) unsafe fn dec_strong<T: ?Sized>(value: NonNull<T>) -> bool {
+    // SAFETY: as above.
+    unsafe { Count::dec_at::<STRONG>(value.as_ptr().cast_const().cast()) }
 }
 
 /// Gives back the memory. The value is not dropped: it has been, or has been moved away, or has never been.

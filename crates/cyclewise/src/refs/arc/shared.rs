@@ -135,7 +135,7 @@ impl<T: ?Sized> Arc<T> {
     /// `Arc`, which would otherwise have to be in memory.
     ///
     /// # Safety
-    /// The count of an `Arc` to `value` has just said [`Count::dec`](super::count::Count::dec), with `true`.
+    /// The count of an `Arc` to `value` has just said `true` to [`inner::dec_strong`].
     #[cold]
     #[inline(never)]
     unsafe fn drop_slow(value: NonNull<T>) {
@@ -155,7 +155,8 @@ impl<T: ?Sized> Clone for Arc<T> {
     /// One more reference to the same value. Orders nothing (Relaxed). Past 2^63 references the count saturates.
     #[inline]
     fn clone(&self) -> Self {
-        self.counts().strong.inc();
+        // SAFETY: there while `self` is (Invariants 1 and 2).
+        unsafe { inner::inc_strong(self.value) };
         // SAFETY: its unit was just counted; a saturated count owes none to anybody (Invariant 3 of `count`).
         unsafe { Self::from_value(self.value) }
     }
@@ -165,7 +166,8 @@ impl<T: ?Sized> Drop for Arc<T> {
     /// Release; the last one acquires what the others released, and destroys the value.
     #[inline]
     fn drop(&mut self) {
-        if self.counts().strong.dec() {
+        // SAFETY: there while `self` is (Invariants 1 and 2).
+        if unsafe { inner::dec_strong(self.value) } {
             // SAFETY: just so, and this Arc is not used again.
             unsafe { Self::drop_slow(self.value) };
         }
