@@ -4,6 +4,7 @@
 //! thread; where it is refused, the rows are left out and the note says why.
 
 use crate::error::{Error, Result};
+use crate::record::Variant;
 use crate::runner::{Sample, Subject};
 use cyclewise::error::Refusal;
 use cyclewise::patch;
@@ -47,6 +48,10 @@ impl Subject for Elided {
 
     fn code_bytes(&self) -> Option<u32> {
         self.0.code_bytes()
+    }
+
+    fn finding(&self, all: &[Variant]) -> Option<String> {
+        self.0.finding(all)
     }
 
     fn sample(&mut self) -> Result<Sample> {

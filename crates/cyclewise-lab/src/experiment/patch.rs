@@ -1,11 +1,13 @@
 //! `patch`: what changing the program's text costs, and what the hook costs that watches for threads.
 
+mod creation;
+mod flip;
+
 use super::elided::{available, left_out, refused};
 use super::{Definition, Options};
 use crate::error::{Error, Result};
 use crate::record::Unit;
 use crate::runner::{Control, Guards, Sample, Setup, Subject};
-use crate::sys::creation::Creator;
 use cyclewise::{patch, static_key};
 use std::hint::black_box;
 use std::sync::Arc;
@@ -22,8 +24,14 @@ pub(super) static DEFINITION: Definition = Definition {
     setup,
 };
 
-/// Changes, or pairs of creation and join, in a sample.
+/// Changes, or creations, in a sample.
 const REPEATS: u32 = 50;
+
+const COMPARE: [(&str, &str); 3] = [
+    ("pair-elided", "pair-locked"),
+    ("refused-hooked", "refused-direct"),
+    ("thread-hooked", "thread-direct"),
+];
 
 /// A hundred functions with one test of the key each. Each has its own number, so that none is merged with another.
 macro_rules! tests_of {
@@ -65,82 +73,23 @@ fn setup(_: &Options) -> Result<Setup> {
                     field::PAGES
                 ));
             }
-            subjects.push(Box::new(Timed {
-                name: "elide-all",
-                each: || change(patch::reelide, patch::lock),
-            }));
-            subjects.push(Box::new(Timed {
-                name: "lock-all",
-                each: || change_back(patch::reelide, patch::lock),
-            }));
+            subjects.extend(flip::subjects());
         }
-        Err(refusal) => notes.push(left_out("elide-all and lock-all", refusal)),
+        Err(refusal) => notes.push(left_out("elide-all, lock-all and the pairs", refusal)),
     }
     notes.push(format!(
         "key-flip changes a key with {} tests while two threads run through them",
         TESTS.len()
     ));
     subjects.push(Box::new(KeyFlip));
-    let hooked = subjects.len();
-    subjects.push(Box::new(Creation {
-        name: "thread-hooked",
-        creator: Creator::bound(),
-    }));
-    match Creator::behind() {
-        Some(creator) => subjects.push(Box::new(Creation {
-            name: "thread-direct",
-            creator,
-        })),
-        None => notes.push("thread-direct left out: dlsym finds no pthread_create behind this program's".to_string()),
-    }
+    let control = subjects.len() - 1;
+    subjects.extend(creation::subjects(&mut notes));
     Ok(Setup {
-        compare: super::pairs(&subjects, &[("thread-hooked", "thread-direct")]),
-        control: Control::Repeat(hooked),
+        compare: super::pairs(&subjects, &COMPARE),
+        control: Control::Repeat(control),
         notes,
         subjects,
     })
-}
-
-/// Nanoseconds of the first, with the second undoing it untimed.
-fn change<E>(
-    there: fn() -> std::result::Result<(), E>,
-    back: fn() -> std::result::Result<(), E>,
-) -> std::result::Result<f64, E> {
-    let begun = Instant::now();
-    there()?;
-    let spent = begun.elapsed().as_nanos() as f64;
-    back()?;
-    Ok(spent)
-}
-
-/// Nanoseconds of the second, after the first untimed.
-fn change_back<E>(
-    there: fn() -> std::result::Result<(), E>,
-    back: fn() -> std::result::Result<(), E>,
-) -> std::result::Result<f64, E> {
-    there()?;
-    let begun = Instant::now();
-    back()?;
-    Ok(begun.elapsed().as_nanos() as f64)
-}
-
-struct Timed<F> {
-    name: &'static str,
-    each: F,
-}
-
-impl<F: FnMut() -> std::result::Result<f64, cyclewise::error::Refusal>> Subject for Timed<F> {
-    fn name(&self) -> &str {
-        self.name
-    }
-
-    fn sample(&mut self) -> Result<Sample> {
-        let mut sum = 0.0;
-        for _ in 0..REPEATS {
-            sum += (self.each)().map_err(refused)?;
-        }
-        Ok(Sample::new(sum / f64::from(REPEATS)))
-    }
 }
 
 struct KeyFlip;
@@ -175,26 +124,5 @@ impl Subject for KeyFlip {
         }
         flipped.map_err(refused)?;
         Ok(Sample::new(spent / f64::from(REPEATS)))
-    }
-}
-
-struct Creation {
-    name: &'static str,
-    creator: Creator,
-}
-
-impl Subject for Creation {
-    fn name(&self) -> &str {
-        self.name
-    }
-
-    fn sample(&mut self) -> Result<Sample> {
-        let begun = Instant::now();
-        for _ in 0..REPEATS {
-            self.creator
-                .create_and_join()
-                .map_err(|e| Error::system("patch: creating a thread", &e, "raise `ulimit -u`"))?;
-        }
-        Ok(Sample::new(begun.elapsed().as_nanos() as f64 / f64::from(REPEATS)))
     }
 }

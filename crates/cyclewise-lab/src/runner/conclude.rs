@@ -42,6 +42,7 @@ pub fn conclude(heading: Heading<'_>, setup: &Setup, measured: &Measured, seed: 
         .filter_map(|&(a, b)| comparison(&measured.columns[a], &measured.columns[b], seed))
         .collect();
     let mut notes = setup.notes.clone();
+    notes.extend(setup.subjects.iter().filter_map(|s| s.finding(&variants)));
     notes.extend(precision_note(measured));
     notes.extend(judge::noise_note(&variants));
     Ok(Experiment {

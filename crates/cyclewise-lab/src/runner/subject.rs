@@ -1,6 +1,7 @@
 //! What the runner needs of a variant, and of the experiment that holds it.
 
 use crate::error::Result;
+use crate::record::Variant;
 
 /// One way of doing an operation, ready to be sampled again and again.
 pub trait Subject {
@@ -17,6 +18,11 @@ pub trait Subject {
     /// # Errors
     /// Only what ends the run: a sample that is merely disturbed is the guards' business.
     fn sample(&mut self) -> Result<Sample>;
+
+    /// What it has to say once every variant has its figures, for the experiment's notes.
+    fn finding(&self, _all: &[Variant]) -> Option<String> {
+        None
+    }
 }
 
 /// One sample.

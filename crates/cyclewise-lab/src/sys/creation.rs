@@ -1,4 +1,4 @@
-//! Creating a thread and waiting for it, by the function that the program is bound to and by the C library's own.
+//! Creating a thread, or being refused one, by the function that the program is bound to and by the C library's own.
 //!
 //! Where the program has hooks (`cyclewise::enable_single!`), the two differ by the hook.
 //!
@@ -39,22 +39,75 @@ impl Creator {
         Some(Self(unsafe { std::mem::transmute::<*mut c_void, Create>(real) }))
     }
 
-    /// Creates a thread that does nothing, and joins it.
+    /// Creates a thread that does nothing.
     ///
     /// # Errors
     /// EAGAIN at a limit of tasks.
-    pub fn create_and_join(self) -> io::Result<()> {
+    pub fn create(self) -> io::Result<Created> {
         let mut thread: libc::pthread_t = 0;
         // SAFETY: Invariant 2; null attributes are the default ones.
-        let rc = unsafe { (self.0)(&mut thread, std::ptr::null(), nothing, std::ptr::null_mut()) };
-        if rc != 0 {
-            return Err(io::Error::from_raw_os_error(rc));
+        match unsafe { (self.0)(&mut thread, std::ptr::null(), nothing, std::ptr::null_mut()) } {
+            0 => Ok(Created(thread)),
+            rc => Err(io::Error::from_raw_os_error(rc)),
         }
+    }
+
+    /// Asks for a thread with a guard of more bytes than there are addresses, which glibc refuses before it does anything
+    /// else.
+    ///
+    /// # Errors
+    /// Where the answer is another than EINVAL.
+    pub fn refused(self) -> io::Result<()> {
+        let attributes = Attributes::impossible();
+        let mut thread: libc::pthread_t = 0;
+        // SAFETY: Invariant 2; the attributes are initialized.
+        match unsafe { (self.0)(&mut thread, &attributes.0, nothing, std::ptr::null_mut()) } {
+            libc::EINVAL => Ok(()),
+            0 => {
+                Created(thread).join()?;
+                Err(io::Error::other("a thread with an impossible guard was created"))
+            }
+            rc => Err(io::Error::from_raw_os_error(rc)),
+        }
+    }
+}
+
+/// A thread to be joined.
+#[must_use = "a thread that is not joined stays"]
+pub struct Created(libc::pthread_t);
+
+impl Created {
+    /// Waits for it.
+    ///
+    /// # Errors
+    /// None that a thread of ours has.
+    pub fn join(self) -> io::Result<()> {
         // SAFETY: Invariant 2.
-        match unsafe { libc::pthread_join(thread, std::ptr::null_mut()) } {
+        match unsafe { libc::pthread_join(self.0, std::ptr::null_mut()) } {
             0 => Ok(()),
             rc => Err(io::Error::from_raw_os_error(rc)),
         }
+    }
+}
+
+struct Attributes(libc::pthread_attr_t);
+
+impl Attributes {
+    fn impossible() -> Self {
+        // SAFETY: all zeroes is a valid value, and is initialized next.
+        let mut attributes = Self(unsafe { std::mem::zeroed() });
+        // SAFETY: room for attributes.
+        unsafe { libc::pthread_attr_init(&mut attributes.0) };
+        // SAFETY: initialized.
+        unsafe { libc::pthread_attr_setguardsize(&mut attributes.0, usize::MAX) };
+        attributes
+    }
+}
+
+impl Drop for Attributes {
+    fn drop(&mut self) {
+        // SAFETY: initialized, and destroyed once.
+        unsafe { libc::pthread_attr_destroy(&mut self.0) };
     }
 }
 
@@ -64,7 +117,13 @@ mod tests {
 
     #[test]
     fn both_ways_make_threads() {
-        Creator::bound().create_and_join().unwrap();
-        Creator::behind().unwrap().create_and_join().unwrap();
+        Creator::bound().create().unwrap().join().unwrap();
+        Creator::behind().unwrap().create().unwrap().join().unwrap();
+    }
+
+    #[test]
+    fn both_ways_refuse_an_impossible_guard() {
+        Creator::bound().refused().unwrap();
+        Creator::behind().unwrap().refused().unwrap();
     }
 }

@@ -1,0 +1,91 @@
+//! What the hook costs that restores LOCK before a thread is created.
+//!
+//! Creating a thread takes tens of microseconds and varies by more than a hook costs. So there are two rows besides in
+//! which the C library refuses before it has done anything, by the hook and past it: their difference is the hook.
+
+use super::REPEATS;
+use crate::error::{Error, Result};
+use crate::record::Variant;
+use crate::runner::{Sample, Subject};
+use crate::sys::creation::Creator;
+use std::io;
+use std::time::Instant;
+
+/// Refusals in a sample: they take nanoseconds.
+const REFUSALS: u32 = 20_000;
+
+/// Threads, and refusals, by the hook and past it.
+pub(super) fn subjects(notes: &mut Vec<String>) -> Vec<Box<dyn Subject>> {
+    let mut rows: Vec<Box<dyn Subject>> = vec![Box::new(Threads("thread-hooked", Creator::bound()))];
+    let Some(behind) = Creator::behind() else {
+        notes.push("thread-direct left out: dlsym finds no pthread_create behind this program's".to_string());
+        return rows;
+    };
+    rows.push(Box::new(Threads("thread-direct", behind)));
+    match Creator::bound().refused().and_then(|()| behind.refused()) {
+        Ok(()) => {
+            rows.push(Box::new(Refusals("refused-hooked", Creator::bound())));
+            rows.push(Box::new(Refusals("refused-direct", behind)));
+        }
+        Err(e) => notes.push(format!("refused-hooked and refused-direct left out: {e}")),
+    }
+    rows
+}
+
+/// Nanoseconds of `pthread_create` alone: joining is not timed.
+struct Threads(&'static str, Creator);
+
+impl Subject for Threads {
+    fn name(&self) -> &str {
+        self.0
+    }
+
+    fn sample(&mut self) -> Result<Sample> {
+        let mut sum = 0.0;
+        for _ in 0..REPEATS {
+            let begun = Instant::now();
+            let thread = self
+                .1
+                .create()
+                .map_err(|e| Error::system("patch: creating a thread", &e, "raise `ulimit -u`"))?;
+            sum += begun.elapsed().as_nanos() as f64;
+            thread
+                .join()
+                .map_err(|e| Error::system("patch: joining a thread", &e, "please report this"))?;
+        }
+        Ok(Sample::new(sum / f64::from(REPEATS)))
+    }
+}
+
+/// Nanoseconds of a `pthread_create` that is refused.
+struct Refusals(&'static str, Creator);
+
+impl Subject for Refusals {
+    fn name(&self) -> &str {
+        self.0
+    }
+
+    fn sample(&mut self) -> Result<Sample> {
+        let refused = |e: io::Error| Error::system("patch: a thread that was to be refused", &e, "please report this");
+        let begun = Instant::now();
+        for _ in 0..REFUSALS {
+            self.1.refused().map_err(refused)?;
+        }
+        Ok(Sample::new(begun.elapsed().as_nanos() as f64 / f64::from(REFUSALS)))
+    }
+
+    fn finding(&self, all: &[Variant]) -> Option<String> {
+        if self.0 != "refused-direct" {
+            return None;
+        }
+        let mean = |name: &str| all.iter().find(|v| v.name == name).map(|v| v.mean);
+        let (hook, whole) = (
+            mean("refused-hooked")? - mean("refused-direct")?,
+            mean("thread-direct")?,
+        );
+        Some(format!(
+            "the hook: {hook:.1} ns (refused-hooked less refused-direct), {:.2} % of a pthread_create",
+            100.0 * hook / whole
+        ))
+    }
+}
