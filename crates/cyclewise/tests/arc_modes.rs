@@ -1,0 +1,236 @@
+//! Arcs that are made, handed over, upgraded and dropped by three threads while the mode flips under them: every value is
+//! dropped once and every byte comes back. The twin, elided on two CPUs, loses count.
+//!
+//! `CYCLEWISE_FLIPS` sets how often the mode is entered and left.
+#![cfg_attr(
+    not(target_arch = "x86_64"),
+    allow(dead_code, unused_imports, reason = "no sites there")
+)]
+
+mod process;
+
+use cyclewise::patch::{self, confined, sites};
+use cyclewise::refs::{Arc, Weak};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::ptr::null_mut;
+use std::sync::atomic::Ordering::{AcqRel, Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU64};
+use std::time::Duration;
+
+const FLIPS: u64 = 5_000;
+const THREADS: usize = 3;
+/// Bytes of a value: more than anything else here allocates at once, less than twice that.
+const BULK: usize = 3000;
+
+#[cfg(target_arch = "x86_64")]
+fn main() {
+    process::run(&[
+        ("nothing_is_leaked_or_dropped_twice", nothing_is_leaked_or_dropped_twice),
+        (
+            "twin_elided_on_two_cpus_loses_count",
+            twin_elided_on_two_cpus_loses_count,
+        ),
+    ]);
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn main() {
+    println!("skipped: no LOCK prefix on this architecture, so no modes");
+}
+
+/// The system's allocator, which counts the values' memory.
+struct Counting;
+
+static BLOCKS: AtomicI64 = AtomicI64::new(0);
+
+fn is_value(layout: Layout) -> bool {
+    (BULK..2 * BULK).contains(&layout.size())
+}
+
+// SAFETY: passes on to System what it is asked for.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        BLOCKS.fetch_add(i64::from(is_value(layout)), Relaxed);
+        // SAFETY: the caller's contract is System's.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        BLOCKS.fetch_sub(i64::from(is_value(layout)), Relaxed);
+        // SAFETY: the caller's contract is System's.
+        unsafe { System.dealloc(pointer, layout) };
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+static MADE: AtomicU64 = AtomicU64::new(0);
+static DROPPED: AtomicU64 = AtomicU64::new(0);
+
+const ALIVE: u64 = 0xa11e;
+
+/// A value that knows whether it lives.
+struct Canary {
+    alive: AtomicU64,
+    _bulk: [u8; BULK],
+}
+
+impl Canary {
+    fn make() -> Arc<Self> {
+        MADE.fetch_add(1, Relaxed);
+        Arc::new(Self {
+            alive: AtomicU64::new(ALIVE),
+            _bulk: [0; BULK],
+        })
+    }
+
+    fn check(&self) {
+        assert_eq!(self.alive.load(Relaxed), ALIVE, "a reference to a value that is gone");
+    }
+}
+
+impl Drop for Canary {
+    fn drop(&mut self) {
+        assert_eq!(self.alive.swap(0, Relaxed), ALIVE, "dropped twice");
+        DROPPED.fetch_add(1, Relaxed);
+    }
+}
+
+/// Where threads leave references for each other.
+#[derive(Default)]
+struct Slots([AtomicPtr<Canary>; 8]);
+
+impl Slots {
+    /// Leaves one and takes what was there.
+    fn exchange(&self, at: usize, with: Option<Arc<Canary>>) -> Option<Arc<Canary>> {
+        let with = with.map_or(null_mut(), |arc| Arc::into_raw(arc).cast_mut());
+        let found = self.0[at % 8].swap(with, AcqRel);
+        // SAFETY: came from into_raw above, and was taken out by one.
+        (!found.is_null()).then(|| unsafe { Arc::from_raw(found) })
+    }
+}
+
+/// Makes, hands over, upgrades and drops until told to stop.
+fn work(slots: &Slots, shared: &Arc<Canary>, stop: &AtomicBool) {
+    let (mut at, mut weak) = (0, Weak::new());
+    while !stop.load(Relaxed) {
+        let mine = Canary::make();
+        let upgraded: Option<Arc<Canary>> = weak.upgrade();
+        weak = Arc::downgrade(&mine);
+        for reference in [mine.clone(), shared.clone(), mine] {
+            at += 3;
+            if let Some(other) = slots.exchange(at, Some(reference)) {
+                other.check();
+            }
+        }
+        if let Some(last) = upgraded {
+            last.check();
+        }
+    }
+}
+
+struct Stop<'a>(&'a AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Relaxed);
+    }
+}
+
+/// Runs the threads, pinned to CPUs in turn where given, until `beside` returns.
+fn beside(work: impl Fn(&AtomicBool) + Sync, cpus: Option<&[usize]>, beside: impl FnOnce()) {
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let (work, stop) = (&work, &stop);
+            scope.spawn(move || {
+                if let Some(cpus) = cpus {
+                    process::pin(cpus[thread % cpus.len()]);
+                }
+                work(stop);
+            });
+        }
+        let _stop = Stop(&stop);
+        beside();
+    });
+}
+
+fn flip(times: u64, cpus: &[usize]) {
+    for flip in 0..times {
+        // SAFETY: nobody else sets affinities here, and no atomics are shared with other processes.
+        let guard = unsafe { confined::enter(Some(cpus[flip as usize % cpus.len()] as u32)) }.unwrap();
+        if flip % 16 == 0 {
+            std::thread::sleep(Duration::from_micros(50));
+        }
+        guard.leave().unwrap();
+        if flip % 16 == 8 {
+            std::thread::sleep(Duration::from_micros(50));
+        }
+    }
+}
+
+fn nothing_is_leaked_or_dropped_twice() {
+    let cpus = process::cpus();
+    let mut flips =
+        std::env::var("CYCLEWISE_FLIPS").map_or(FLIPS, |text| text.parse().expect("CYCLEWISE_FLIPS is a number"));
+    // SAFETY: these checks create threads through the C library only.
+    let _ = unsafe { cyclewise::enable_single!() };
+    patch::lock().unwrap();
+    let slots = Slots::default();
+    let shared = Canary::make();
+    beside(
+        |stop| work(&slots, &shared, stop),
+        None,
+        || {
+            if !process::hurry() {
+                flips = flips.div_ceil(100);
+                println!("SCHED_FIFO is not allowed here: {flips} flips");
+            }
+            flip(flips, &cpus);
+        },
+    );
+    (0..8).for_each(|at| drop(slots.exchange(at, None)));
+    assert_eq!((Arc::strong_count(&shared), Arc::weak_count(&shared)), (1, 0));
+    drop(shared);
+    let (made, dropped) = (MADE.load(Relaxed), DROPPED.load(Relaxed));
+    println!("{flips} flips, {made} values made and {dropped} dropped");
+    assert!(made > flips / 10, "the threads never ran");
+    assert_eq!(made, dropped);
+    assert_eq!(BLOCKS.load(Relaxed), 0, "blocks of memory that are left");
+}
+
+fn twin_elided_on_two_cpus_loses_count() {
+    let cpus = process::cpus();
+    if cpus.len() < 2 {
+        println!("skipped: one CPU, so nothing can be lost");
+        return;
+    }
+    // So many references that no loss brings the count near its end.
+    const HELD: usize = 10_000_000;
+    let shared = Arc::new(1u64);
+    (0..HELD).for_each(|_| std::mem::forget(shared.clone()));
+    // Tried again: a busy machine may give the threads one CPU for a while.
+    for _ in 0..100 {
+        let before = Arc::strong_count(&shared);
+        beside(
+            |stop| {
+                while !stop.load(Relaxed) {
+                    std::hint::black_box(shared.clone());
+                }
+            },
+            Some(&cpus),
+            || {
+                sites().for_each(|site| process::poke(site.address(), 0x3e));
+                std::thread::sleep(Duration::from_millis(50));
+                sites().for_each(|site| process::poke(site.address(), 0xf0));
+            },
+        );
+        let after = Arc::strong_count(&shared);
+        if after != before {
+            println!("{before} references became {after}");
+            return;
+        }
+    }
+    panic!("the harness does not see lost counts");
+}
