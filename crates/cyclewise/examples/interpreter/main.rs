@@ -8,6 +8,10 @@
 //! their environments, pairs, and the nodes of the map, whose versions share what did not change. So there are thousands
 //! of shared nodes, and most of the work is to count references up and down.
 //!
+//! How much that is hangs on the program that is interpreted. This one was chosen because a step copies map nodes of many
+//! references, one count each: 1.34 times as fast without LOCK on Zen 4 (README). With narrower nodes it was about 1.2,
+//! and n-queens, which allocates and compares, gained next to nothing.
+//!
 //! An interpreter meant as a library has to count atomically, because its user may have threads. This program has none
 //! and says so in one call; the interpreter does not know.
 
