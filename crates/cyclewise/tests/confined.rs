@@ -23,6 +23,8 @@ const TRIES: u32 = 100;
 const SLOWER: u64 = 100;
 /// How long the mode is left alone now and then, so that the load runs in each.
 const REST: Duration = Duration::from_micros(50);
+/// How often a signal comes meanwhile.
+const SIGNAL_EVERY_US: i64 = 200;
 /// As many threads as keep two CPUs busy while one of them flips.
 const THREADS: u64 = 3;
 
@@ -352,6 +354,38 @@ impl Load {
     }
 }
 
+/// Signals handled, counted by a site and without one.
+static SIGNALLED: (AtomicU64, atomic::AtomicU64) = (AtomicU64::new(0), atomic::AtomicU64::new(0));
+
+extern "C" fn on_alarm(_: i32) {
+    SIGNALLED.0.inc(Ordering::Relaxed);
+    SIGNALLED.1.fetch_add(1, atomic::Ordering::Relaxed); // Read when the handling threads are joined.
+}
+
+/// Sends SIGALRM to the process again and again, or no more; any thread but the calling one gets it.
+fn alarm_the_others(every_us: i64) {
+    // SAFETY: all zeroes is a valid set.
+    let mut set = unsafe { std::mem::zeroed::<libc::sigset_t>() };
+    // SAFETY: a set of ours, and a signal there is.
+    assert_eq!(unsafe { libc::sigaddset(&mut set, libc::SIGALRM) }, 0);
+    // SAFETY: reads the set.
+    let rc = unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &set, std::ptr::null_mut()) };
+    assert_eq!(rc, 0);
+    // SAFETY: the handler only counts.
+    unsafe { libc::signal(libc::SIGALRM, on_alarm as *const () as usize) };
+    let every = libc::timeval {
+        tv_sec: 0,
+        tv_usec: every_us,
+    };
+    let timer = libc::itimerval {
+        it_interval: every,
+        it_value: every,
+    };
+    // SAFETY: a valid interval.
+    let rc = unsafe { libc::setitimer(libc::ITIMER_REAL, &timer, std::ptr::null_mut()) };
+    assert_eq!(rc, 0);
+}
+
 fn no_update_is_lost_while_the_mode_flips() {
     let mut flips = match std::env::var("CYCLEWISE_FLIPS") {
         Ok(text) => text.parse().expect("CYCLEWISE_FLIPS is a number"),
@@ -368,6 +402,7 @@ fn no_update_is_lost_while_the_mode_flips() {
         let stop = atomic::AtomicBool::new(false);
         let created = std::thread::scope(|scope| {
             let creator = scope.spawn(|| load.create(&stop));
+            alarm_the_others(SIGNAL_EVERY_US);
             let stopping = Stop(&stop);
             if !process::hurry() {
                 println!("SCHED_FIFO is not allowed here: {SLOWER} times fewer flips");
@@ -387,6 +422,7 @@ fn no_update_is_lost_while_the_mode_flips() {
                     std::thread::sleep(REST);
                 }
             }
+            alarm_the_others(0);
             drop(stopping);
             creator.join().unwrap()
         });
@@ -394,11 +430,14 @@ fn no_update_is_lost_while_the_mode_flips() {
     });
     let moves = load.moves.load(atomic::Ordering::Relaxed);
     let rounds = load.rounds.load(atomic::Ordering::Relaxed);
+    let signals = SIGNALLED.1.load(atomic::Ordering::Relaxed);
     println!(
-        "{flips} flips in {:.1?}, {rounds} rounds, {moves} moves between CPUs",
+        "{flips} flips in {:.1?}, {rounds} rounds, {moves} moves between CPUs, {signals} signals",
         start.elapsed()
     );
     assert_eq!(lost, 0, "kinds of site that lost updates");
+    assert_eq!(SIGNALLED.0.load(Ordering::Relaxed), signals, "updates lost by handlers");
+    assert!(signals > 0, "no signal came");
     assert!(moves > flips / 100, "the threads never ran apart");
     assert_eq!((process::cpus(), state().mode), (cpus, Mode::Locked));
 }
