@@ -94,22 +94,36 @@ fn unsupported() -> Refusal {
 /// 1. Threads are created by the C library's functions only: not by clone(2) with CLONE_VM, nor by code that is bound
 ///    past the hooks (dlmopen, RTLD_DEEPBIND, dlsym of the C library's handle, a statically linked C library).
 /// 2. Values of [`atomic`](crate::atomic)'s types are in memory that only this process accesses.
-#[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
+#[cfg(all(
+    feature = "std",
+    target_arch = "x86_64",
+    target_os = "linux",
+    target_env = "gnu",
+    not(any(miri, loom))
+))]
 #[macro_export]
 macro_rules! enable_single {
     () => {{
-        #[cfg(all(target_arch = "x86_64", not(target_feature = "crt-static"), not(miri), not(loom)))]
+        // Decided where this is expanded: the program's crate alone may be linked statically. What is decided by names
+        // that only this crate knows, as `loom`, is in the attributes of the macro.
+        #[cfg(not(target_feature = "crt-static"))]
         $crate::__thread_creators!($crate::__export_hooks);
-        #[cfg(all(target_arch = "x86_64", not(target_feature = "crt-static"), not(miri), not(loom)))]
+        #[cfg(not(target_feature = "crt-static"))]
         let outcome = $crate::patch::single::enable(&HOOKS);
-        #[cfg(not(all(target_arch = "x86_64", not(target_feature = "crt-static"), not(miri), not(loom))))]
+        #[cfg(target_feature = "crt-static")]
         let outcome = $crate::patch::single::refuse();
         outcome
     }};
 }
 
 /// Opts the final program into single mode, which this build does not have: expands to a refusal.
-#[cfg(not(all(feature = "std", target_os = "linux", target_env = "gnu")))]
+#[cfg(not(all(
+    feature = "std",
+    target_arch = "x86_64",
+    target_os = "linux",
+    target_env = "gnu",
+    not(any(miri, loom))
+)))]
 #[macro_export]
 macro_rules! enable_single {
     () => {
