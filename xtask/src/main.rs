@@ -1,6 +1,7 @@
-//! The house's own checks: `cargo xtask ci` and `cargo xtask tidy`.
+//! The house's own checks: `cargo xtask ci`, `cargo xtask tidy` and `cargo xtask linkers`.
 
 mod ci;
+mod linkers;
 mod tidy;
 
 use std::path::PathBuf;
@@ -10,7 +11,24 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   ci [--keep-going] [--skip STEP]...   every check a change must pass, first failure ends it
-  tidy                                 the rules no compiler checks: layers, asm, unsafe, lengths, names";
+  tidy                                 the rules no compiler checks: layers, asm, unsafe, lengths, names
+  linkers [--quick] [LINKER]...        links a probe in every way, and holds its table of LOCK sites against its code
+
+exit status: 0 passed, 1 a check failed, 2 wrong use, 3 something could not be checked here";
+
+/// How a command ended.
+pub(crate) enum Outcome {
+    Passed,
+    Failed,
+    /// Something that is needed is not here; the command has said what, and the rest passed.
+    Impossible,
+}
+
+impl From<bool> for Outcome {
+    fn from(passed: bool) -> Self {
+        if passed { Self::Passed } else { Self::Failed }
+    }
+}
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -19,8 +37,11 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     let outcome = match arguments.split_first() {
-        Some((command, options)) if command == "ci" => ci::Options::parse(options).map(|o| ci::run(&root, &o)),
-        Some((command, [])) if command == "tidy" => Ok(tidy::run(&root)),
+        Some((command, options)) if command == "ci" => ci::Options::parse(options).map(|o| ci::run(&root, &o).into()),
+        Some((command, [])) if command == "tidy" => Ok(tidy::run(&root).into()),
+        Some((command, options)) if command == "linkers" => {
+            linkers::Options::parse(options).and_then(|o| linkers::run(&root, &o))
+        }
         Some((command, _)) if command == "--help" || command == "-h" => {
             println!("{USAGE}");
             return ExitCode::SUCCESS;
@@ -28,8 +49,9 @@ fn main() -> ExitCode {
         _ => Err(format!("wrong use\n{USAGE}")),
     };
     match outcome {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(1),
+        Ok(Outcome::Passed) => ExitCode::SUCCESS,
+        Ok(Outcome::Failed) => ExitCode::from(1),
+        Ok(Outcome::Impossible) => ExitCode::from(3),
         Err(message) => {
             eprintln!("xtask: {message}");
             ExitCode::from(2)

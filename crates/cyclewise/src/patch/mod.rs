@@ -25,6 +25,18 @@
 //! the copy that finds a site elided by the other refuses ([`Refusal::UnexpectedByte`](crate::error::Refusal::UnexpectedByte)). In single mode only the copy
 //! whose hooks the process is bound to may elide.
 //!
+//! # Linkers
+//! Records are kept, and each is of one LOCK prefix, with rust-lld and lld, GNU ld, gold and mold; with LTO off, thin and
+//! fat; in position-independent and fixed executables and in shared objects. `cargo xtask linkers` checks that by
+//! disassembly with the linkers that are there.
+//!
+//! - A static program, position-independent or not, has records too, but no dynamic linker that could say whether its
+//!   hooks are in force: single mode refuses ([`Refusal::Unwatched`](crate::error::Refusal::Unwatched)).
+//! - A shared object's hooks are not in force where the program has its own: its sites keep LOCK.
+//! - A linker that dropped a record would leave that site with LOCK: slower, and sound. One that left a record without
+//!   its code would make it point elsewhere; a byte there that is not LOCK is refused before anything is written.
+//! - gold makes a fixed executable where a static position-independent one is asked for. Single mode refuses either.
+//!
 //! # Cost
 //! A change writes each site's byte through the kernel, checks all of them before and after, and allocates only when
 //! it is the first.
