@@ -3,16 +3,14 @@
 //! Where LOCK is. Elsewhere the test may run under an emulator, which starts no second program of its architecture.
 #![cfg(target_arch = "x86_64")]
 
+mod example;
+
 use std::process::{Command, Output};
 
-/// Runs the example that cargo builds beside the tests.
 fn interpreter(arguments: &[&str]) -> Output {
-    let test = std::env::current_exe().unwrap();
-    let program = test.parent().unwrap().parent().unwrap().join("examples/interpreter");
+    let program = example::build("interpreter").join("interpreter");
     let output = Command::new(&program).args(arguments).output();
-    output.unwrap_or_else(|e| {
-        panic!("{program:?}: {e}; build it: cargo build -p cyclewise --example interpreter");
-    })
+    output.unwrap_or_else(|e| panic!("{program:?}: {e}"))
 }
 
 #[test]

@@ -4,6 +4,7 @@
     allow(dead_code, unused_imports, reason = "no sites there")
 )]
 
+mod example;
 mod process;
 
 use cyclewise::atomic::{AtomicUsize, Ordering};
@@ -33,17 +34,13 @@ fn main() {
 struct Plugin(*mut c_void);
 
 impl Plugin {
-    /// Loads the example that cargo builds beside the tests.
+    /// Loads the example of the same name.
     fn load() -> Self {
-        let program = std::env::current_exe().unwrap();
-        let folder = program.parent().unwrap().parent().unwrap().join("examples");
-        let path = CString::new(folder.join("libplugin.so").as_os_str().as_bytes()).unwrap();
+        let path = example::build("plugin").join("libplugin.so");
+        let path = CString::new(path.as_os_str().as_bytes()).unwrap();
         // SAFETY: a path; the object's initializers are std's.
         let plugin = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) };
-        assert!(
-            !plugin.is_null(),
-            "{path:?} cannot be loaded; build it: cargo build -p cyclewise --example plugin"
-        );
+        assert!(!plugin.is_null(), "{path:?} cannot be loaded");
         Self(plugin)
     }
 
@@ -51,10 +48,7 @@ impl Plugin {
         let name = CString::new(name).unwrap();
         // SAFETY: a name in an object that is loaded.
         let function = unsafe { libc::dlsym(self.0, name.as_ptr()) };
-        assert!(
-            !function.is_null(),
-            "{name:?} is not in the object; build it: cargo build -p cyclewise --example plugin"
-        );
+        assert!(!function.is_null(), "{name:?} is not in the object");
         // SAFETY: the object's functions take nothing and return what the caller says.
         let function = unsafe { std::mem::transmute::<*mut c_void, extern "C" fn() -> T>(function) };
         function()

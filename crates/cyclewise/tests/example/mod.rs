@@ -1,0 +1,45 @@
+//! An example as a test's partner: `cargo test --test NAME` alone builds none.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// Has cargo build the example, as it built this test, and says in which folder the result is.
+///
+/// Where everything is built, as by `cargo test --workspace`, cargo only looks at what is there.
+pub(crate) fn build(name: &str) -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    // TARGET/PROFILE/deps/this, or TARGET/TRIPLE/PROFILE/deps/this.
+    let [profile_folder, target] = [2, 3].map(|n| test.ancestors().nth(n).unwrap());
+    let profile = match profile_folder.file_name().and_then(|name| name.to_str()) {
+        Some("debug") => "dev",
+        other => other.unwrap(),
+    };
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args([
+        "build",
+        "--quiet",
+        "--package",
+        env!("CARGO_PKG_NAME"),
+        "--example",
+        name,
+    ]);
+    cargo
+        .args(["--profile", profile])
+        .current_dir(env!("CARGO_MANIFEST_DIR"));
+    match target.file_name().and_then(|name| name.to_str()) {
+        Some(triple) if triple.contains("-linux-") => {
+            cargo
+                .args(["--target", triple, "--target-dir"])
+                .arg(target.parent().unwrap());
+        }
+        _ => {
+            cargo.arg("--target-dir").arg(target);
+        }
+    }
+    let status = cargo.stdin(Stdio::null()).status();
+    assert!(
+        status.as_ref().is_ok_and(std::process::ExitStatus::success),
+        "the example cannot be built: {status:?}; see what {cargo:?} says"
+    );
+    profile_folder.join("examples")
+}
