@@ -5,6 +5,7 @@
 //!   threads are all confined to one CPU, then pays for a plain instruction what it paid for a locked one.
 //! - [`patch`] rewrites instructions of the running program: those prefixes, static keys, whose test costs one NOP, and
 //!   alternatives, sequences chosen by what the CPU has.
+//! - [`lock`] has a queued spinlock of 4 bytes whose waiters sleep when spinning is in vain.
 //! - [`refs`] has an `Arc` on such atomics, whose counts saturate.
 //!
 //! Nothing is patched until the final program asks for it, and when in doubt LOCK stays. On other architectures, under
@@ -25,6 +26,7 @@ extern crate std;
 pub mod arch;
 pub mod atomic;
 pub mod error;
+pub mod lock;
 pub mod patch;
 pub mod refs;
 mod sys;

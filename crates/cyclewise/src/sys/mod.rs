@@ -2,12 +2,16 @@
 
 #[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
 pub(crate) mod affinity;
+#[cfg(all(target_os = "linux", not(any(loom, miri))))]
+pub(crate) mod barrier;
 #[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
 pub(crate) mod dl;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod errno;
 #[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
 pub(crate) mod fork;
+#[cfg(all(target_os = "linux", not(loom)))]
+pub(crate) mod futex;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 pub(crate) mod maps;
 #[cfg(any(

@@ -1,0 +1,74 @@
+//! The fast paths: one compare-and-exchange to lock, a plain store and two predicted branches to unlock.
+//!
+//! # Memory ordering
+//! Taking a lock is Acquire and pairs with the Release of giving it up. The light barrier and the look at the sleepers
+//! come after the release, and concern sleep only.
+
+use super::park::Park;
+use super::queue::{is_queued, lock_slow};
+use super::relax::Relax;
+use super::sleepers::sleepers;
+use super::word::{LOCKED, PENDING, Word};
+use core::hint::cold_path;
+
+/// Locks.
+#[inline(always)]
+pub(crate) fn lock<W: Word, P: Park, R: Relax>(word: &W) {
+    if !word.take(0) {
+        cold_path();
+        lock_slow::<W, P, R>(word, None);
+    }
+}
+
+/// Locks by the deadline; `false`: not locked.
+#[cfg(any(test, all(feature = "std", target_os = "linux")))]
+#[inline]
+pub(crate) fn lock_until<W: Word, P: Park, R: Relax>(word: &W, until: P::Deadline) -> bool {
+    word.take(0) || lock_slow::<W, P, R>(word, Some(until))
+}
+
+/// Locks, unless it is held or kept for a waiter.
+#[inline]
+pub(crate) fn try_lock<W: Word>(word: &W) -> bool {
+    // Kept, and nobody waits: the one it was kept for has given up.
+    word.take(0) || (word.look() == PENDING && !is_queued(word) && word.take(PENDING))
+}
+
+/// Whether it is held, as of some moment.
+#[inline]
+pub(crate) fn is_locked<W: Word>(word: &W) -> bool {
+    word.look() & LOCKED != 0
+}
+
+/// Unlocks what the caller holds.
+#[inline(always)]
+pub(crate) fn unlock<W: Word, P: Park>(word: &W) {
+    let key = word.key();
+    word.release();
+    // From here on the lock may not exist any more.
+    released::<P>(key);
+}
+
+/// Unlocks what the caller holds, and keeps it for the first waiter where there is one.
+#[inline]
+pub(crate) fn unlock_fair<W: Word, P: Park>(word: &W) {
+    let key = word.key();
+    if is_queued(word) {
+        word.release_to_head();
+    } else {
+        word.release();
+    }
+    released::<P>(key);
+}
+
+/// The look at the sleepers that follows every release of the lock at `key`.
+#[inline(always)]
+pub(crate) fn released<P: Park>(key: usize) {
+    if P::SLEEPS {
+        P::light();
+        if sleepers().any() {
+            cold_path();
+            sleepers().wake::<P>(key);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! A queued spinlock for userspace: 4 bytes, first come first served among those who wait, and waiters that sleep.
+//!
+//! [`SpinLock`] holds a value, [`RawSpinLock`] is the lock alone, for what is generic over `lock_api`. How a waiter sleeps is
+//! a [`Park`], what it does between two looks a [`Relax`].
+//!
+//! # How it works
+//! Uncontended it is one `lock cmpxchg` to lock and one plain store to unlock. A waiter claims a slot in a static
+//! table, puts the slot's number into the word's tail, and waits for the one before it to make it the *head* of the queue.
+//! Only the head looks at the lock. Three things differ from the kernel's lock, because here a thread may be preempted at
+//! any place:
+//!
+//! - **The holder does not run.** The head spins for some tens of microseconds and then sleeps; a release wakes it.
+//! - **A waiter does not run.** Nobody waits for a waiter to do anything: the headship is left where the next one
+//!   finds it, and until the head insists, the lock goes to whoever runs. A lock that is kept for a head that does not take it
+//!   goes to the next one who comes.
+//! - **The queue itself would be slow.** With more threads than CPUs, an order kept to the letter is a context switch for
+//!   every hand-over. So the head lets newcomers pass for about as long as it would spin anyway, and then insists. Waiting is
+//!   bounded, the order among waiters holds, and a thread that runs keeps running.
+//!
+//! # Memory ordering
+//! | access | order | pairs with |
+//! |---|---|---|
+//! | take the lock | Acquire | the Release of giving it up |
+//! | give it up | Release | the Acquire of taking it |
+//! | put oneself last (tail) | AcqRel | itself, and the Release that ends a queue |
+//! | link oneself to the one before; pass the headship on | AcqRel | each other |
+//! | be made the head (a slot's state) | AcqRel | the waiter's Acquire |
+//! | give up at a deadline | AcqRel | being made the head |
+//! | free a slot, claim it | Release, Acquire | each other |
+//! | say that the head sleeps, then look at the lock | heavy barrier between | the next |
+//! | give the lock up, then look for sleepers | light barrier between | the one before |
+//!
+//! # Cost
+//! `lock` is one read-modify-write, `unlock` a load, a store, a load, and two branches that are not taken. A wait costs a slot's
+//! cache line, and two system calls on each side if it comes to sleeping. While any head sleeps, each release in the
+//! program also looks at one entry of a small table.
+//!
+//! # What it does not do
+//! - **Signal handlers.** A handler that takes a lock which the thread it interrupted holds waits for ever, as with any
+//!   lock. A handler may use other locks, also while its thread waits in a queue.
+//! - **Processes.** Slots are this process's. A lock in shared memory is not one.
+//! - **fork.** A lock that another thread holds while the process forks stays held in the child.
+//! - **Priorities.** There is no inheritance: a holder of low priority is waited for.
+//! - **Poisoning.** A panic unlocks.
+//! - 4096 threads that wait at once find no slots any more, sooner if hashes collide. Those without look now and then
+//!   and have no place in the order.
+//!
+//! # Elision
+//! The read-modify-writes are this crate's: in single and confined mode they have no LOCK prefix. On one CPU spinning is in
+//! vain; waiters do it for their budget of microseconds and then sleep.
+
+#![cfg_attr(loom, allow(dead_code, reason = "the models use what they are about"))]
+
+mod facade;
+mod fast;
+mod low_half;
+mod park;
+mod queue;
+#[cfg(not(loom))]
+mod raw;
+mod relax;
+mod sleepers;
+mod slots;
+mod word;
+
+#[cfg(all(target_os = "linux", not(loom)))]
+pub use park::{Futex, Moment, NAP_NS};
+pub use park::{Never, Park, SpinOnly};
+#[cfg(not(loom))]
+pub use raw::{DefaultPark, RawSpinLock, SpinLock, SpinLockGuard};
+pub use relax::{Exponential, NoRelax, Pause, Relax};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,169 @@
+//! The waiters' nodes: a table of slots for the whole program, claimed by waiters while they wait.
+//!
+//! A word of 4 bytes cannot hold a pointer, and a node on a waiter's stack could not outlive a timeout. A place in a static
+//! table fits in 16 bits, and a waiter that gives up leaves its slot behind in the queue for whoever comes by.
+//!
+//! # States
+//! Of a slot, in its first word:
+//!
+//! | state | whose it is, and what is going on |
+//! |---|---|
+//! | [`FREE`] | nobody's |
+//! | [`WAITING`] | its waiter's, who is in the queue behind another, awake |
+//! | [`PARKED`] | the same, asleep or about to be |
+//! | [`HEAD`] | its waiter's, who is first in the queue |
+//! | [`ASLEEP`] | the same, asleep or about to be |
+//! | [`GONE`] | its waiter has given up; whoever makes it the head frees it |
+//!
+//! # Invariants
+//! 1. A slot is claimed by the change from `FREE`, and by one waiter at a time. Slots are never unmapped: a wake-up that
+//!    comes late finds another waiter, who looks again, or nobody.
+//! 2. A slot in a queue is freed once, by the one who has both its headship and its successor, or knows that there is none:
+//!    [`Slot::link`] is exchanged by the waiter behind (its place) and by the one who leaves (the mark [`PASSED`]), and
+//!    the second of the two frees.
+//!
+//! # Signals and fork
+//! A handler that waits claims a slot of its own. A child of fork inherits slots of threads that it does not have, and
+//! they stay claimed there.
+
+use super::facade::{AtomicU16, AtomicU32, AtomicUsize};
+use super::word::NOBODY;
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+
+/// See the module's notes.
+pub(super) const FREE: u32 = 0;
+pub(super) const WAITING: u32 = 1;
+pub(super) const PARKED: u32 = 2;
+pub(super) const HEAD: u32 = 3;
+pub(super) const ASLEEP: u32 = 4;
+pub(super) const GONE: u32 = 5;
+
+/// In [`Slot::link`]: the headship was passed to whoever comes behind. No place, since there are fewer.
+pub(super) const PASSED: u16 = u16::MAX;
+
+/// Slots of the program: 256 KiB of address space, of which the kernel maps the pages that are used. Where so many wait
+/// at once that a search finds none, the wait goes on outside the queue (`outside`).
+#[cfg(not(loom))]
+pub(super) const COUNT: usize = 4096;
+#[cfg(loom)]
+pub(super) const COUNT: usize = 4;
+
+/// How many slots a search looks at: a line each.
+const SEARCH: usize = if COUNT < 64 { COUNT } else { 64 };
+
+/// A place in the table, from 1 on: what a tail and a link hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place(u16);
+
+impl Place {
+    /// As a tail or link holds it; none for [`NOBODY`].
+    pub(super) fn of(tail: u16) -> Option<Self> {
+        (tail != NOBODY).then_some(Self(tail))
+    }
+
+    /// What a tail or link holds.
+    pub(super) fn number(self) -> u16 {
+        self.0
+    }
+
+    pub(super) fn slot(self) -> &'static Slot {
+        &slots()[usize::from(self.0) - 1]
+    }
+}
+
+/// A waiter's node. Two lines of the smaller CPUs would share one of the larger: 64 bytes, and a search skips ahead.
+#[repr(align(64))]
+pub(super) struct Slot {
+    /// One of the states; what its waiter sleeps on.
+    pub(super) state: AtomicU32,
+    /// The waiter behind, [`NOBODY`] or [`PASSED`].
+    link: AtomicU16,
+    /// The lock that is waited for.
+    pub(super) key: AtomicUsize,
+}
+
+impl Slot {
+    #[cfg(not(loom))]
+    const fn new() -> Self {
+        Self {
+            state: AtomicU32::new(FREE),
+            link: AtomicU16::new(NOBODY),
+            key: AtomicUsize::new(0),
+        }
+    }
+
+    #[cfg(loom)]
+    fn new() -> Self {
+        Self {
+            state: AtomicU32::new(FREE),
+            link: AtomicU16::new(NOBODY),
+            key: AtomicUsize::new(0),
+        }
+    }
+
+    /// Puts `behind` behind this one. `false`: the headship had been passed to whoever comes, so `behind` is the head
+    /// and has to free this slot.
+    pub(super) fn link(&self, behind: Place) -> bool {
+        // AcqRel: pairs with the same in `pass`; the slot linked is ready, and what the one before did is seen.
+        self.link.swap(behind.number(), AcqRel) != PASSED
+    }
+
+    /// Passes the headship on: to the waiter returned, or, with none, to whoever comes; the latter frees this slot.
+    pub(super) fn pass(&self) -> Option<Place> {
+        // AcqRel: pairs with the same in `link`.
+        Place::of(self.link.swap(PASSED, AcqRel))
+    }
+
+    /// Gives the slot back.
+    pub(super) fn free(&self) {
+        // Release: pairs with the Acquire in `claim`.
+        self.state.store(FREE, Release);
+    }
+}
+
+/// A slot for somebody who waits for the lock `key`, or none where the search found none.
+pub(super) fn claim(key: usize) -> Option<Place> {
+    let first = first();
+    for step in 0..SEARCH {
+        let at = (first + step) % COUNT;
+        let slot = &slots()[at];
+        // Relaxed look first: a slot in use is somebody's line. Acquire: pairs with the Release in `free`.
+        if slot.state.load(Relaxed) == FREE && slot.state.compare_exchange(FREE, WAITING, Acquire, Relaxed).is_ok() {
+            // Relaxed: seen by others behind the exchange of the tail alone.
+            slot.link.store(NOBODY, Relaxed);
+            slot.key.store(key, Relaxed);
+            return Some(Place(at as u16 + 1));
+        }
+    }
+    None
+}
+
+/// Where a search begins: threads have stacks of their own, so the address of a local tells them apart, and keeps a
+/// thread at the slot whose line it has.
+#[cfg(not(loom))]
+fn first() -> usize {
+    let local = 0u8;
+    let page = (&raw const local).addr() >> 12;
+    // Fibonacci hashing: the high bits depend on all bits of the page's number.
+    (((page as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)) >> (u64::BITS - COUNT.ilog2())) as usize
+}
+
+/// The same for every thread, so that they meet.
+#[cfg(loom)]
+fn first() -> usize {
+    0
+}
+
+#[cfg(not(loom))]
+fn slots() -> &'static [Slot; COUNT] {
+    static SLOTS: [Slot; COUNT] = [const { Slot::new() }; COUNT];
+    &SLOTS
+}
+
+#[cfg(loom)]
+fn slots() -> &'static [Slot; COUNT] {
+    loom::lazy_static! {
+        static ref SLOTS: [Slot; COUNT] = [(); COUNT].map(|()| Slot::new());
+    }
+    &SLOTS
+}

@@ -1,0 +1,134 @@
+//! The word's two shapes, each against what its states mean.
+
+use super::super::fast;
+use super::super::low_half::LowHalf;
+use super::super::park::SpinOnly;
+use super::super::relax::Pause;
+use super::super::word::{LOCKED, NOBODY, PENDING, Split, Word};
+use core::sync::atomic::Ordering::Relaxed;
+
+/// Every state, and what each operation makes of it.
+fn follows_the_table<W: Word>(word: &W) {
+    assert_eq!((word.look(), word.tail()), (0, NOBODY));
+    assert!(word.take(0) && !word.take(0) && !word.take(PENDING));
+    assert_eq!(word.look(), LOCKED);
+    word.request();
+    assert_eq!(word.look(), LOCKED | PENDING);
+    // What is asked for twice is asked for.
+    word.request();
+    word.release();
+    assert_eq!(word.look(), PENDING);
+    // Nobody holds it, so there is nothing to ask for; and it is not free for all.
+    word.request();
+    assert_eq!(word.look(), PENDING);
+    assert!(!word.take(0) && word.take(PENDING));
+    assert_eq!(word.look(), LOCKED);
+    word.request();
+    word.withdraw();
+    assert_eq!(word.look(), LOCKED);
+    word.release();
+    assert_eq!(word.look(), 0);
+    assert!(word.take(0));
+    word.release_to_head();
+    assert_eq!(word.look(), PENDING);
+    word.withdraw();
+    assert_eq!(word.look(), 0);
+
+    assert!(word.take(0));
+    word.request();
+    word.release_to_head();
+    assert_eq!(word.look(), PENDING);
+    word.withdraw();
+}
+
+/// The tail is apart from the bits.
+fn keeps_the_tail<W: Word>(word: &W) {
+    assert_eq!(word.swap_tail(u16::MAX - 1), NOBODY);
+    follows_the_bits(word, u16::MAX - 1);
+    assert_eq!(word.swap_tail(7), u16::MAX - 1);
+    assert!(!word.end_tail(u16::MAX - 1));
+    follows_the_bits(word, 7);
+    assert!(word.end_tail(7));
+    assert_eq!(word.tail(), NOBODY);
+}
+
+fn follows_the_bits<W: Word>(word: &W, tail: u16) {
+    assert!(word.take(0));
+    assert_eq!((word.look(), word.tail()), (LOCKED, tail));
+    word.request();
+    assert_eq!((word.look(), word.tail()), (LOCKED | PENDING, tail));
+    word.release();
+    assert_eq!((word.look(), word.tail()), (PENDING, tail));
+    word.withdraw();
+    assert_eq!((word.look(), word.tail()), (0, tail));
+}
+
+/// The fast paths, where nobody waits.
+fn locks_and_unlocks<W: Word>(word: &W) {
+    fast::lock::<_, SpinOnly, Pause>(word);
+    assert!(fast::is_locked(word) && !fast::try_lock(word));
+    fast::unlock::<_, SpinOnly>(word);
+    assert!(!fast::is_locked(word) && fast::try_lock(word));
+    fast::unlock_fair::<_, SpinOnly>(word);
+    assert_eq!((word.look(), word.tail()), (0, NOBODY));
+
+    // Kept for somebody who has given up: neither a try nor a wait is stuck.
+    assert!(word.take(0));
+    word.release_to_head();
+    assert!(fast::try_lock(word));
+    word.release_to_head();
+    fast::lock::<_, SpinOnly, Pause>(word);
+    fast::unlock::<_, SpinOnly>(word);
+    assert_eq!((word.look(), word.tail()), (0, NOBODY));
+
+    // Kept for somebody who is there: a try is no way past.
+    assert_eq!(word.swap_tail(9), NOBODY);
+    assert!(word.take(0));
+    fast::unlock_fair::<_, SpinOnly>(word);
+    assert_eq!(word.look(), PENDING);
+    assert!(!fast::try_lock(word));
+    assert!(word.end_tail(9));
+    word.withdraw();
+}
+
+#[test]
+fn a_lock_of_4_bytes() {
+    assert_eq!((size_of::<Split>(), align_of::<Split>()), (4, 4));
+    let word = Split::new();
+    follows_the_table(&word);
+    keeps_the_tail(&word);
+    locks_and_unlocks(&word);
+}
+
+#[test]
+fn the_low_half_leaves_the_high_half_alone() {
+    let high = 0x8765_4321_u32;
+    let word = LowHalf::new(high);
+    follows_the_table(&word);
+    keeps_the_tail(&word);
+    locks_and_unlocks(&word);
+    let whole = word.whole().load(Relaxed);
+    assert_eq!(whole & LowHalf::MASK, LowHalf::FREE);
+    assert_eq!(whole >> 32, u64::from(high));
+}
+
+#[test]
+fn the_low_half_does_not_mind_the_high_half_changing() {
+    let word = LowHalf::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                for _ in 0..20_000 {
+                    fast::lock::<_, super::super::raw::DefaultPark, Pause>(&word);
+                    // The holder's, by two steps that would lose updates if others came between.
+                    let found = word.whole().load(Relaxed);
+                    word.whole().fetch_add(1 << 32, Relaxed);
+                    let now = word.whole().load(Relaxed);
+                    assert_eq!((now >> 32) - (found >> 32), 1);
+                    fast::unlock::<_, super::super::raw::DefaultPark>(&word);
+                }
+            });
+        }
+    });
+    assert_eq!(word.whole().load(Relaxed), 40_000 << 32);
+}
