@@ -40,3 +40,19 @@ macro_rules! sub {
     };
 }
 pub(super) use sub;
+
+/// Stores to a place that others change by read-modify-writes. Loom would let one of those overlook a plain store that
+/// comes between its read and its write, which no machine does; it keeps two read-modify-writes apart.
+#[cfg(not(loom))]
+macro_rules! put {
+    ($atomic:expr, $value:expr, $order:expr) => {
+        $atomic.store($value, $order)
+    };
+}
+#[cfg(loom)]
+macro_rules! put {
+    ($atomic:expr, $value:expr, $order:expr) => {
+        let _ = $atomic.swap($value, $order);
+    };
+}
+pub(super) use put;

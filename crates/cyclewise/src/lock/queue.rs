@@ -22,6 +22,7 @@
 //! J. Mellor-Crummey and M. Scott, 1991, for the queue; B. He, W. Scherer and M. Scott, "Preemption adaptivity in
 //! time-published queue-based spin locks", 2005, for waiters that leave and are skipped.
 
+use super::facade::put;
 use super::park::Park;
 use super::relax::{Pause, Relax};
 use super::sleepers::sleepers;
@@ -70,7 +71,7 @@ pub(super) fn lock_slow<W: Word, P: Park, R: Relax>(word: &W, until: Option<P::D
         }
     }
     // Relaxed: the caller's own until it sleeps.
-    me.slot().state.store(HEAD, Relaxed);
+    put!(me.slot().state, HEAD, Relaxed);
     let locked = head::<W, P, R>(word, me, until);
     pass_on::<W, P>(word, me);
     locked
@@ -149,7 +150,7 @@ fn sleep<W: Word, P: Park>(word: &W, me: Place, until: Option<P::Deadline>) {
     let state = &me.slot().state;
     let key = word.key();
     // Relaxed: seen by others through the registration.
-    state.store(ASLEEP, Relaxed);
+    put!(state, ASLEEP, Relaxed);
     let registration = sleepers().register(key, me);
     // The barrier is between what was put down and the look: Invariant 1 of `sleepers`.
     let woken = registration.is_some() && P::heavy();
@@ -164,7 +165,7 @@ fn sleep<W: Word, P: Park>(word: &W, me: Place, until: Option<P::Deadline>) {
         sleepers().withdraw(key, registration);
     }
     // Relaxed: the caller's own again.
-    state.store(HEAD, Relaxed);
+    put!(state, HEAD, Relaxed);
 }
 
 /// Makes the next waiter the head, past those who have given up; ends the queue where there is none.

@@ -26,7 +26,7 @@
 //! A handler that waits claims a slot of its own. A child of fork inherits slots of threads that it does not have, and
 //! they stay claimed there.
 
-use super::facade::{AtomicU16, AtomicU32, AtomicUsize};
+use super::facade::{AtomicU16, AtomicU32, AtomicUsize, put};
 use super::word::NOBODY;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
@@ -117,7 +117,7 @@ impl Slot {
     /// Gives the slot back.
     pub(super) fn free(&self) {
         // Release: pairs with the Acquire in `claim`.
-        self.state.store(FREE, Release);
+        put!(self.state, FREE, Release);
     }
 }
 
@@ -166,4 +166,20 @@ fn slots() -> &'static [Slot; COUNT] {
         static ref SLOTS: [Slot; COUNT] = [(); COUNT].map(|()| Slot::new());
     }
     &SLOTS
+}
+
+/// Every slot that is free now.
+#[cfg(all(test, not(loom)))]
+pub(super) fn claim_all() -> std::vec::Vec<Place> {
+    let claimed = |slot: &Slot| slot.state.compare_exchange(FREE, WAITING, Acquire, Relaxed).is_ok();
+    (1..=COUNT as u16)
+        .map(Place)
+        .filter(|place| claimed(place.slot()))
+        .collect()
+}
+
+/// Whether every slot has been given back.
+#[cfg(all(test, loom))]
+pub(super) fn all_free() -> bool {
+    slots().iter().all(|slot| slot.state.load(Relaxed) == FREE)
 }

@@ -24,7 +24,7 @@
 //!    that succeeded and its `release` no other succeeds.
 //! 2. `PENDING` is a wish. Any change of it by anybody leaves the lock exclusive: what may be lost is the order.
 
-use super::facade::{AtomicU8, AtomicU16, and};
+use super::facade::{AtomicU8, AtomicU16, and, put};
 use core::hint::cold_path;
 use core::ptr::from_ref;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
@@ -102,6 +102,18 @@ impl Split {
     }
 }
 
+/// What the models' twins do wrong.
+#[cfg(all(test, loom))]
+impl Split {
+    pub(super) fn store_bits(&self, bits: u8) {
+        put!(self.bits, bits, Relaxed);
+    }
+
+    pub(super) fn take_relaxed(&self, found: u8) -> bool {
+        self.bits.compare_exchange(found, LOCKED, Relaxed, Relaxed).is_ok()
+    }
+}
+
 impl Word for Split {
     #[inline]
     fn look(&self) -> u8 {
@@ -118,15 +130,15 @@ impl Word for Split {
         // Two stores and a branch, and not one store of what the look gives: a predicted branch does not make the store
         // wait for the look.
         if self.bits.load(Relaxed) == LOCKED {
-            self.bits.store(0, Release);
+            put!(self.bits, 0, Release);
         } else {
             cold_path();
-            self.bits.store(PENDING, Release);
+            put!(self.bits, PENDING, Release);
         }
     }
 
     fn release_to_head(&self) {
-        self.bits.store(PENDING, Release);
+        put!(self.bits, PENDING, Release);
     }
 
     fn request(&self) {

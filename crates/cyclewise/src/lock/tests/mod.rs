@@ -1,4 +1,15 @@
 //! Tests that need what users cannot reach: the word, the slots, and the atomics that loom schedules.
+//!
+//! The models run with `RUSTFLAGS="--cfg loom" cargo test -p cyclewise --release --lib`, and alone then, because loom's
+//! atomics work inside its models only.
 
+#[cfg(loom)]
+mod kernel;
+#[cfg(loom)]
+mod models;
+#[cfg(all(not(loom), target_os = "linux"))]
+mod order;
+#[cfg(loom)]
+mod twins;
 #[cfg(not(loom))]
 mod word;

@@ -1,0 +1,207 @@
+//! Every order of the accesses of two or three threads, tried by loom on the real algorithm.
+//!
+//! The value is a cell of loom's: accesses that no order separates end a model. So does a thread that nobody wakes.
+//! Three threads are tried with at most two preemptions each way; two without a limit.
+//!
+//! # Safety
+//! Access to the cell's inside is what the models check.
+#![expect(unsafe_code, reason = "a cell whose accesses loom checks")]
+
+use super::super::fast;
+use super::super::low_half::LowHalf;
+use super::super::park::Park;
+use super::super::relax::Pause;
+use super::super::slots::all_free;
+use super::super::word::{Split, Word};
+use super::kernel::{Kernel, Looks, NOTHING, REFUSED};
+use core::sync::atomic::Ordering::Relaxed;
+use loom::cell::UnsafeCell;
+use loom::thread;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// A lock and what it guards.
+pub(super) struct Guarded<W, P> {
+    pub(super) word: W,
+    value: UnsafeCell<u32>,
+    park: PhantomData<P>,
+}
+
+// SAFETY: loom ends the model where two threads are at the cell at once.
+unsafe impl<W: Sync, P> Sync for Guarded<W, P> {}
+// SAFETY: as above.
+unsafe impl<W: Send, P> Send for Guarded<W, P> {}
+
+impl<W: Word, P: Park> Guarded<W, P> {
+    pub(super) fn new(word: W) -> Arc<Self> {
+        Arc::new(Self {
+            word,
+            value: UnsafeCell::new(0),
+            park: PhantomData,
+        })
+    }
+
+    /// To be called by the holder.
+    fn add(&self) {
+        // SAFETY: valid; loom sees to it that nobody else reads or writes.
+        self.value.with_mut(|value| unsafe { *value += 1 });
+    }
+
+    pub(super) fn section(&self) {
+        fast::lock::<W, P, Pause>(&self.word);
+        self.add();
+        fast::unlock::<W, P>(&self.word);
+    }
+
+    fn fair_section(&self) {
+        fast::lock::<W, P, Pause>(&self.word);
+        self.add();
+        fast::unlock_fair::<W, P>(&self.word);
+    }
+
+    fn timed_section(&self, until: P::Deadline) -> bool {
+        let locked = fast::lock_until::<W, P, Pause>(&self.word, until);
+        if locked {
+            self.add();
+            fast::unlock::<W, P>(&self.word);
+        }
+        locked
+    }
+
+    /// After all threads: so many sections were run, and the lock is as good as new.
+    pub(super) fn check(&self, sections: u32) {
+        self.section();
+        // SAFETY: valid, and nobody is left to write.
+        let value = self.value.with(|value| unsafe { *value });
+        assert_eq!(value, sections + 1, "every section ran once");
+        assert!(!fast::is_locked(&self.word), "nobody holds it");
+        assert_eq!(self.word.tail(), 0, "nobody waits");
+        assert!(all_free(), "every slot is given back");
+    }
+}
+
+/// Runs the model with at most so many preemptions.
+pub(super) fn model(preemptions: Option<usize>, run: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = preemptions;
+    builder.check(run);
+}
+
+/// Two threads, a section each.
+pub(super) fn two<W: Word + Send + Sync + 'static, P: Park>(new: fn() -> W) {
+    model(None, move || {
+        let here = Guarded::<W, P>::new(new());
+        let there = Arc::clone(&here);
+        let thread = thread::spawn(move || there.section());
+        here.section();
+        thread.join().unwrap();
+        here.check(2);
+    });
+}
+
+/// Three threads, a section each, so that there is a waiter behind the head.
+pub(super) fn three<W: Word + Send + Sync + 'static, P: Park>(new: fn() -> W) {
+    model(Some(2), move || {
+        let here = Guarded::<W, P>::new(new());
+        let threads = [(); 2].map(|()| {
+            let there = Arc::clone(&here);
+            thread::spawn(move || there.section())
+        });
+        here.section();
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        here.check(3);
+    });
+}
+
+fn low_half() -> LowHalf {
+    LowHalf::new(0)
+}
+
+#[test]
+fn two_take_turns() {
+    two::<Split, Kernel>(Split::new);
+}
+
+#[test]
+fn two_take_turns_at_the_low_half() {
+    two::<LowHalf, Kernel>(low_half);
+}
+
+#[test]
+fn two_take_turns_where_the_barrier_is_refused() {
+    two::<Split, Kernel<REFUSED>>(Split::new);
+}
+
+#[test]
+fn three_take_turns() {
+    three::<Split, Kernel>(Split::new);
+}
+
+#[test]
+fn three_take_turns_at_the_low_half() {
+    three::<LowHalf, Kernel>(low_half);
+}
+
+#[test]
+fn a_fair_unlock_wakes_whom_it_keeps_the_lock_for() {
+    model(Some(3), || {
+        let here = Guarded::<Split, Kernel>::new(Split::new());
+        let there = Arc::clone(&here);
+        let thread = thread::spawn(move || there.fair_section());
+        here.fair_section();
+        thread.join().unwrap();
+        here.check(2);
+    });
+}
+
+/// The holder, a waiter whose time comes after so many looks, and a waiter who stays.
+fn leaves_after(looks: u32) {
+    model(Some(2), move || {
+        let here = Guarded::<Split, Kernel>::new(Split::new());
+        fast::lock::<_, Kernel, Pause>(&here.word);
+        let [leaver, stayer] = [(); 2].map(|()| Arc::clone(&here));
+        let leaver = thread::spawn(move || u32::from(leaver.timed_section(Looks(looks))));
+        let stayer = thread::spawn(move || stayer.section());
+        here.add();
+        fast::unlock::<_, Kernel>(&here.word);
+        let locked = leaver.join().unwrap();
+        stayer.join().unwrap();
+        here.check(2 + locked);
+    });
+}
+
+#[test]
+fn a_waiter_leaves_before_it_sleeps() {
+    leaves_after(0);
+}
+
+#[test]
+fn a_waiter_leaves_out_of_its_sleep() {
+    leaves_after(2);
+}
+
+#[test]
+fn a_waiter_leaves_late() {
+    leaves_after(3);
+}
+
+#[test]
+fn the_high_half_is_the_holders() {
+    model(Some(3), || {
+        let here = Arc::new(LowHalf::new(0));
+        let there = Arc::clone(&here);
+        let section = |word: &LowHalf| {
+            fast::lock::<_, Kernel<NOTHING>, Pause>(word);
+            let before = word.whole().load(Relaxed) >> 32;
+            word.whole().fetch_add(1 << 32, Relaxed);
+            assert_eq!(word.whole().load(Relaxed) >> 32, before + 1, "nobody else changes it");
+            fast::unlock::<_, Kernel<NOTHING>>(word);
+        };
+        let thread = thread::spawn(move || section(&there));
+        section(&here);
+        thread.join().unwrap();
+        assert_eq!(here.whole().load(Relaxed) >> 32, 2);
+    });
+}

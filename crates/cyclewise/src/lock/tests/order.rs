@@ -1,0 +1,183 @@
+//! First come, first served: waiters that came one after the other, as the tail shows, get the lock in that order.
+
+use super::super::facade::AtomicU32;
+use super::super::fast;
+use super::super::low_half::LowHalf;
+use super::super::park::{Futex, Moment, Park};
+use super::super::relax::Exponential;
+use super::super::slots::claim_all;
+use super::super::word::{NOBODY, Split, Word};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+use std::vec::Vec;
+
+/// Far more than CPUs, so that most of them sleep.
+const WAITERS: usize = 64;
+const MILLISECOND_NS: u64 = 1_000_000;
+
+/// One test at a time: the slots are the whole program's.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A futex whose deadlines are all the moment at which [`TIME`] is set.
+struct OnCall;
+
+static TIME: AtomicBool = AtomicBool::new(false);
+
+impl Park for OnCall {
+    type Deadline = ();
+    const SLEEPS: bool = true;
+
+    fn wait(word: &AtomicU32, expected: u32, until: Option<()>) {
+        match until {
+            Some(()) => Futex::nap(word, expected, None),
+            None => Futex::wait(word, expected, None),
+        }
+    }
+
+    fn nap(word: &AtomicU32, expected: u32, _: Option<()>) {
+        Futex::nap(word, expected, None);
+    }
+
+    fn wake(word: &AtomicU32) {
+        Futex::wake(word);
+    }
+
+    fn is_past((): ()) -> bool {
+        TIME.load(Relaxed)
+    }
+}
+
+fn lock<W: Word>(word: &W) {
+    fast::lock::<W, Futex, Exponential>(word);
+}
+
+fn unlock<W: Word>(word: &W) {
+    fast::unlock::<W, Futex>(word);
+}
+
+/// Waits until somebody else is last.
+fn joined<W: Word>(word: &W, before: u16) {
+    while word.tail() == before {
+        thread::sleep(Duration::from_micros(50));
+    }
+}
+
+/// Starts the waiters one after the other while the lock is held, and says in which order they got it. Those whom
+/// `leaves` names leave once all are there.
+fn order_of<W: Word + Sync>(word: &W, leaves: impl Fn(usize) -> bool) -> Vec<usize> {
+    let order = Mutex::new(Vec::new());
+    TIME.store(false, Relaxed);
+    lock(word);
+    thread::scope(|scope| {
+        let mut leavers = Vec::new();
+        for waiter in 0..WAITERS {
+            let before = word.tail();
+            let order = &order;
+            if leaves(waiter) {
+                leavers.push(scope.spawn(move || {
+                    assert!(!fast::lock_until::<W, OnCall, Exponential>(word, ()), "it is held");
+                }));
+            } else {
+                scope.spawn(move || {
+                    fast::lock::<W, OnCall, Exponential>(word);
+                    order.lock().unwrap().push(waiter);
+                    fast::unlock::<W, OnCall>(word);
+                });
+            }
+            joined(word, before);
+        }
+        TIME.store(true, Relaxed);
+        for leaver in leavers {
+            leaver.join().unwrap();
+        }
+        fast::unlock::<W, OnCall>(word);
+    });
+    assert_eq!((word.look(), word.tail()), (0, NOBODY));
+    order.into_inner().unwrap()
+}
+
+#[test]
+fn first_come_first_served() {
+    let _alone = alone();
+    let all: Vec<_> = (0..WAITERS).collect();
+    assert_eq!(order_of(&Split::new(), |_| false), all);
+    assert_eq!(order_of(&LowHalf::new(7), |_| false), all);
+}
+
+#[test]
+fn those_who_leave_are_passed_by() {
+    let _alone = alone();
+    let stay: Vec<_> = (0..WAITERS).filter(|waiter| waiter % 3 == 1).collect();
+    assert_eq!(order_of(&Split::new(), |waiter| waiter % 3 != 1), stay);
+}
+
+#[test]
+fn all_may_leave() {
+    let _alone = alone();
+    let word = Split::new();
+    assert_eq!(order_of(&word, |_| true), []);
+    lock(&word);
+    unlock(&word);
+}
+
+#[test]
+fn a_head_that_leaves_passes_the_headship_on() {
+    let _alone = alone();
+    // The first waiter is the head, and leaves as one.
+    assert_eq!(
+        order_of(&Split::new(), |waiter| waiter == 0),
+        Vec::from_iter(1..WAITERS)
+    );
+}
+
+#[test]
+fn a_deadline_that_is_past_still_takes_a_free_lock() {
+    let word = Split::new();
+    assert!(fast::lock_until::<_, Futex, Exponential>(&word, Moment::after_ns(0)));
+    assert!(!fast::lock_until::<_, Futex, Exponential>(&word, Moment::after_ns(0)));
+    unlock(&word);
+}
+
+#[test]
+fn a_wait_ends_at_its_deadline_and_not_before() {
+    let word = Split::new();
+    lock(&word);
+    let until = Moment::after_ns(MILLISECOND_NS);
+    assert!(!fast::lock_until::<_, Futex, Exponential>(&word, until));
+    assert!(Moment::after_ns(0) >= until);
+    unlock(&word);
+    assert_eq!((word.look(), word.tail()), (0, NOBODY));
+}
+
+#[test]
+fn without_slots_it_locks_still() {
+    let _alone = alone();
+    let slots = claim_all();
+    let (word, sum) = (Split::new(), Mutex::new(0));
+    lock(&word);
+    assert!(!fast::lock_until::<_, Futex, Exponential>(
+        &word,
+        Moment::after_ns(MILLISECOND_NS)
+    ));
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..1000 {
+                    lock(&word);
+                    *sum.try_lock().expect("nobody else is inside") += 1;
+                    unlock(&word);
+                }
+            });
+        }
+        unlock(&word);
+    });
+    assert_eq!(sum.into_inner().unwrap(), 4000);
+    for place in slots {
+        place.slot().free();
+    }
+}

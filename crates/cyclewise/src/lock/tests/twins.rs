@@ -1,0 +1,130 @@
+//! The models' own test: locks with one thing wrong, each caught by the model that the right one passes.
+
+use super::super::park::Park;
+use super::super::word::{LOCKED, PENDING, Split, Word};
+use super::kernel::{Kernel, NO_HEAVY, NO_LIGHT, NO_WAKE};
+use super::models::{three, two};
+
+/// What can be wrong with a word.
+const LOOK_THEN_TAKE: u8 = 1;
+const RELAXED_TAKE: u8 = 2;
+const RELAXED_RELEASE: u8 = 3;
+const ENDED_UNSEEN: u8 = 4;
+
+/// The word of 4 bytes, with `WRONG` wrong.
+struct Twin<const WRONG: u8>(Split);
+
+impl<const WRONG: u8> Twin<WRONG> {
+    fn new() -> Self {
+        Self(Split::new())
+    }
+}
+
+impl<const WRONG: u8> Word for Twin<WRONG> {
+    fn look(&self) -> u8 {
+        self.0.look()
+    }
+
+    fn take(&self, found: u8) -> bool {
+        match WRONG {
+            LOOK_THEN_TAKE => {
+                let free = self.0.look() == found;
+                if free {
+                    self.0.store_bits(LOCKED);
+                }
+                free
+            }
+            RELAXED_TAKE => self.0.take_relaxed(found),
+            _ => self.0.take(found),
+        }
+    }
+
+    fn release(&self) {
+        if WRONG == RELAXED_RELEASE {
+            let kept = self.0.look() & PENDING;
+            self.0.store_bits(kept);
+        } else {
+            self.0.release();
+        }
+    }
+
+    fn release_to_head(&self) {
+        self.0.release_to_head();
+    }
+
+    fn request(&self) {
+        self.0.request();
+    }
+
+    fn withdraw(&self) {
+        self.0.withdraw();
+    }
+
+    fn tail(&self) -> u16 {
+        self.0.tail()
+    }
+
+    fn swap_tail(&self, place: u16) -> u16 {
+        self.0.swap_tail(place)
+    }
+
+    fn end_tail(&self, place: u16) -> bool {
+        // Whoever came between is never made the head.
+        self.0.end_tail(place) || WRONG == ENDED_UNSEEN
+    }
+
+    fn key(&self) -> usize {
+        self.0.key()
+    }
+}
+
+fn two_with<const WRONG: u8, P: Park>() {
+    two::<Twin<WRONG>, P>(Twin::new);
+}
+
+#[test]
+fn the_right_one_passes() {
+    two_with::<0, Kernel>();
+}
+
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn a_look_and_then_a_store_is_caught() {
+    two_with::<LOOK_THEN_TAKE, Kernel>();
+}
+
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn a_relaxed_take_is_caught() {
+    two_with::<RELAXED_TAKE, Kernel>();
+}
+
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn a_relaxed_release_is_caught() {
+    two_with::<RELAXED_RELEASE, Kernel>();
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn a_release_that_does_not_wake_is_caught() {
+    two_with::<0, Kernel<NO_WAKE>>();
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn a_release_without_its_barrier_is_caught() {
+    two_with::<0, Kernel<NO_LIGHT>>();
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn a_sleep_without_its_barrier_is_caught() {
+    two_with::<0, Kernel<NO_HEAVY>>();
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn a_headship_that_is_not_handed_over_is_caught() {
+    three::<Twin<ENDED_UNSEEN>, Kernel>(Twin::new);
+}
