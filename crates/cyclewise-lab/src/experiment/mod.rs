@@ -10,6 +10,7 @@ mod open_read_close;
 mod patch;
 mod popf;
 mod rdtsc;
+mod spinlock;
 mod static_key;
 pub mod time;
 
@@ -90,6 +91,7 @@ pub static ALL: &[&Definition] = &[
     &atomics::DEFINITION,
     &static_key::DEFINITION,
     &patch::DEFINITION,
+    &spinlock::DEFINITION,
     &hackbench::DEFINITION,
     &open_read_close::DEFINITION,
 ];

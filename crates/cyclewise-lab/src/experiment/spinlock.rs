@@ -1,0 +1,196 @@
+//! `spinlock`: what a lock costs alone, with a thread on each CPU, and with eight.
+//!
+//! Alone, an operation is a lock and an unlock of a lock nobody else wants. In a crowd, each thread of it does a short
+//! section under the lock and a little work outside, over and over, and an operation is one time around by anyone: the
+//! figure is the time from one to the next, for all of them together. With eight threads for each CPU, most of those that
+//! hold or await a lock are not running, which is what a queue of spinning waiters cannot bear.
+//!
+//! # References
+//! J. Mellor-Crummey and M. Scott, 1991, for the queue lock. R. Jain, D. Chiu and W. Hawe, "A quantitative measure of
+//! fairness", DEC-TR-301, 1984: (Σx)² / (n Σx²), 1 where all threads did the same.
+
+mod crowd;
+mod gate;
+mod locks;
+mod mcs;
+
+use super::elided::{available, elided, left_out};
+use super::{Definition, Mode, Options};
+use crate::error::{Error, Result};
+use crate::record::Unit;
+use crate::runner::{Bench, Control, Guards, Sample, Setup, Subject};
+use crate::sys::affinity;
+use crowd::{Crowd, Work};
+use locks::{Cyclewise, CyclewiseSpinOnly, Lock, ParkingLot, Spin, SpinTicket, StdMutex};
+use mcs::Mcs;
+use std::time::Duration;
+
+pub(super) static DEFINITION: Definition = Definition {
+    name: "spinlock",
+    question: "What does a queued spinlock cost alone, with a thread on each CPU, and with eight for each, against the locks programs use?",
+    source: "Jan Glauber, Linus Torvalds, Jayachandran C. Nair and others, \"Disable lockref on arm64\", April to June 2019, which turns on what a queued spinlock does under contention",
+    unit: Unit::TicksPerOp,
+    guards: Guards::WholeMachine,
+    published: &[],
+    setup,
+};
+
+/// Threads for each CPU where there are too many.
+const OVER: usize = 8;
+
+/// The peers, in the order of the table.
+const PEERS: [&str; 5] = ["parking-lot", "std-mutex", "spin", "spin-ticket", "mcs"];
+
+fn setup(options: &Options) -> Result<Setup> {
+    let cpus = affinity::allowed().map_err(|e| {
+        let what = "spinlock: cannot tell which CPUs may be used";
+        Error::system(what, &e, "use a machine of at most 1024 CPUs")
+    })?;
+    let span = Duration::from_millis(match options.mode {
+        Mode::Quick => 20,
+        Mode::Normal => 100, // some time slices of 3 or 4 ms for each CPU
+        Mode::Full => 500,
+    });
+    let work = Work::measured();
+    let mut notes = vec![work.describe(), crowds(cpus.len(), span)];
+    let mut subjects = alone(&mut notes)?;
+    let crowd = |threads, pinned| Crowd::new(cpus.clone(), threads, pinned, span);
+    for (suffix, crowd) in [
+        ("cpus", crowd(cpus.len(), true)),
+        ("8x", crowd(OVER * cpus.len(), false)),
+    ] {
+        notes.push(fairness(suffix, &crowd)?);
+        subjects.extend(crowded(suffix, &crowd, options.mode));
+    }
+    Ok(Setup {
+        compare: super::pairs(
+            &subjects,
+            &comparisons().each_ref().map(|(a, b)| (a.as_str(), b.as_str())),
+        ),
+        control: match options.mode {
+            Mode::Quick | Mode::Normal => Control::Repeat(0),
+            Mode::Full => Control::Split(0),
+        },
+        notes,
+        subjects,
+    })
+}
+
+/// Ours against each peer, alone and in either crowd; and with LOCK away against with.
+fn comparisons() -> [(String, String); 17] {
+    let all = ["", "-cpus", "-8x"]
+        .into_iter()
+        .flat_map(|suffix| PEERS.map(|peer| (format!("cyclewise{suffix}"), format!("{peer}{suffix}"))));
+    let ways = [
+        ("cyclewise-elided", "cyclewise"),
+        ("cyclewise-spin-only-8x", "cyclewise-8x"),
+    ];
+    let mut all = all.chain(ways.map(|(a, b)| (a.to_string(), b.to_string())));
+    std::array::from_fn(|_| all.next().unwrap_or_default())
+}
+
+/// A lock and an unlock, with nobody else there.
+fn alone(notes: &mut Vec<String>) -> Result<Vec<Box<dyn Subject>>> {
+    fn pair<L: Lock>() -> impl FnMut() + 'static {
+        let lock = Box::new(L::new(1));
+        move || lock.section(0, || ())
+    }
+    let mut bench = Bench::new();
+    let mut subjects = vec![
+        bench.calls("cyclewise", pair::<Cyclewise>()),
+        bench.calls("parking-lot", pair::<ParkingLot>()),
+        bench.calls("std-mutex", pair::<StdMutex>()),
+        bench.calls("spin", pair::<Spin>()),
+        bench.calls("spin-ticket", pair::<SpinTicket>()),
+        bench.calls("mcs", pair::<Mcs>()),
+    ];
+    match available() {
+        Ok(()) => subjects.push(elided(|| bench.calls("cyclewise-elided", pair::<Cyclewise>()))?),
+        Err(refusal) => notes.push(left_out("cyclewise-elided", refusal)),
+    }
+    Ok(subjects)
+}
+
+/// Every lock in one crowd. With too many threads, the locks that only spin take their time: in a hurry one of them stands
+/// for all.
+fn crowded(suffix: &str, crowd: &Crowd, mode: Mode) -> Vec<Box<dyn Subject>> {
+    fn row<L: Lock>(suffix: &str, crowd: &Crowd) -> Box<dyn Subject> {
+        Box::new(Row::<L> {
+            name: format!("{}-{suffix}", L::NAME),
+            crowd: crowd.clone(),
+            lock: std::marker::PhantomData,
+        })
+    }
+    let mut rows = vec![
+        row::<Cyclewise>(suffix, crowd),
+        row::<ParkingLot>(suffix, crowd),
+        row::<StdMutex>(suffix, crowd),
+        row::<Mcs>(suffix, crowd),
+    ];
+    let over = crowd.threads() > crowd.cpus();
+    if !over || mode != Mode::Quick {
+        rows.push(row::<Spin>(suffix, crowd));
+        rows.push(row::<SpinTicket>(suffix, crowd));
+    }
+    if over {
+        rows.push(row::<CyclewiseSpinOnly>(suffix, crowd));
+    }
+    rows
+}
+
+/// A lock in a crowd.
+struct Row<L> {
+    name: String,
+    crowd: Crowd,
+    lock: std::marker::PhantomData<fn() -> L>,
+}
+
+impl<L: Lock> Subject for Row<L> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn sample(&mut self) -> Result<Sample> {
+        let run = self.crowd.run::<L>()?;
+        Ok(Sample {
+            value: run.ticks_per_op(),
+            metrics: vec![("fairness", "1", run.fairness()), ("longest", "ms", run.longest_ms)],
+        })
+    }
+}
+
+fn crowds(cpus: usize, span: Duration) -> String {
+    format!(
+        "-cpus: {cpus} threads, each on its own CPU; -8x: {} threads wherever the scheduler puts them; a sample lasts {} ms, \
+         and as long after that as the last thread takes to notice",
+        OVER * cpus,
+        span.as_millis()
+    )
+}
+
+/// One run of each lock before the samples: who got how much of it.
+fn fairness(suffix: &str, crowd: &Crowd) -> Result<String> {
+    fn of<L: Lock>(crowd: &Crowd) -> Result<String> {
+        let run = crowd.run::<L>()?;
+        Ok(format!(
+            "{} {:.2} and {:.1} ms",
+            L::NAME,
+            run.fairness(),
+            run.longest_ms
+        ))
+    }
+    let all = [
+        of::<Cyclewise>(crowd)?,
+        of::<ParkingLot>(crowd)?,
+        of::<StdMutex>(crowd)?,
+        of::<Mcs>(crowd)?,
+    ];
+    Ok(format!(
+        "-{suffix}, one run: Jain's index of the threads' shares, and the longest that a thread took for {} operations: {}",
+        crowd::STRIDE,
+        all.join(", ")
+    ))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,92 @@
+//! Crowds that run, and a lock that is none.
+
+use super::*;
+use crate::error::Status;
+use std::sync::Mutex;
+
+fn crowd(threads: usize) -> Crowd {
+    Crowd::new(affinity::allowed().unwrap(), threads, false, Duration::from_millis(2))
+}
+
+#[test]
+fn every_lock_keeps_every_count() {
+    fn check<L: Lock>() {
+        let run = crowd(3).run::<L>().unwrap();
+        assert_eq!(run.operations.len(), 3);
+        assert!(run.operations.iter().all(|n| *n > 0));
+        assert!(run.ticks_per_op() > 0.0 && run.longest_ms > 0.0);
+        assert!((1.0 / 3.0..=1.0 + 1e-9).contains(&run.fairness()));
+    }
+    check::<Cyclewise>();
+    check::<CyclewiseSpinOnly>();
+    check::<ParkingLot>();
+    check::<StdMutex>();
+    check::<Spin>();
+    check::<SpinTicket>();
+    check::<Mcs>();
+}
+
+/// Runs all sections but one.
+struct LosesOne(Mutex<bool>);
+
+impl Lock for LosesOne {
+    const NAME: &str = "loses-one";
+
+    fn new(_: usize) -> Self {
+        Self(Mutex::new(false))
+    }
+
+    fn section(&self, _: usize, section: impl FnOnce()) {
+        let mut lost = self.0.lock().unwrap();
+        if std::mem::replace(&mut *lost, true) {
+            section();
+        }
+    }
+}
+
+#[test]
+fn a_count_that_is_lost_is_found() {
+    let error = crowd(2).run::<LosesOne>().unwrap_err();
+    assert_eq!(error.status, Status::CheckFailed);
+    assert!(error.message.contains("two threads in"), "{}", error.message);
+}
+
+#[test]
+fn jain_s_index_is_between_one_share_and_all_alike() {
+    let run = |operations: &[u64]| crowd::Run {
+        ticks: 1,
+        operations: operations.to_vec(),
+        longest_ms: 0.0,
+    };
+    assert!((run(&[5, 5, 5, 5]).fairness() - 1.0).abs() < 1e-12);
+    assert!((run(&[8, 0, 0, 0]).fairness() - 0.25).abs() < 1e-12);
+}
+
+#[test]
+fn a_cpu_that_cannot_be_used_is_named_and_ends_the_run() {
+    let crowd = Crowd::new(vec![1023], 2, true, Duration::from_millis(2));
+    let error = crowd.run::<Cyclewise>().unwrap_err();
+    assert_eq!(error.status, Status::Unsupported);
+    assert!(error.message.contains("cannot run 2 threads"), "{}", error.message);
+}
+
+#[test]
+fn every_comparison_has_its_rows() {
+    let setup = |mode| {
+        setup(&Options {
+            mode,
+            ..Options::default()
+        })
+        .unwrap()
+    };
+    let missing = |setup: &Setup| {
+        let has = |name: &String| super::super::index(&setup.subjects, name).is_some();
+        let mut lacks = comparisons().to_vec();
+        lacks.retain(|(a, b)| !has(a) || !has(b));
+        // Without single mode there is no elided row.
+        lacks.retain(|(a, _)| a != "cyclewise-elided");
+        lacks.into_iter().map(|(_, b)| b).collect::<Vec<_>>()
+    };
+    assert_eq!(missing(&setup(Mode::Normal)), [""; 0]);
+    assert_eq!(missing(&setup(Mode::Quick)), ["spin-8x", "spin-ticket-8x"]);
+}
