@@ -67,7 +67,7 @@ mod word;
 pub use park::{Futex, Moment, NAP_NS};
 pub use park::{Never, Park, SpinOnly};
 #[cfg(not(loom))]
-pub use raw::{DefaultPark, RawSpinLock, SpinLock, SpinLockGuard};
+pub use raw::{DefaultPark, DefaultRelax, RawSpinLock, SpinLock, SpinLockGuard};
 pub use relax::{Exponential, NoRelax, Pause, Relax};
 
 #[cfg(test)]

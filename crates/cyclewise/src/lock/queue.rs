@@ -1,7 +1,8 @@
 //! The slow path: a place in the queue, the wait for the headship, and the head's wait for the lock.
 //!
 //! # What a waiter does
-//! 1. It tries once more. A lock that is kept for a head which does not come is taken: that head does not run.
+//! 1. It tries for [`APPROACH`] pauses, or until it sees that the head insists. A lock that is kept for a head which does
+//!    not come is taken: that head does not run.
 //! 2. It claims a slot, puts itself last, and links itself to the one before, who will make it the head. Meanwhile it
 //!    looks at its own slot alone, for [`FOLLOW`] pauses, and then sleeps on it.
 //! 3. The head looks at the lock itself. For [`PATIENCE`] pauses it takes the lock when it finds it free, and newcomers may
@@ -30,11 +31,13 @@ use super::slots::{ASLEEP, GONE, HEAD, PARKED, Place, WAITING, claim};
 use super::word::{LOCKED, NOBODY, PENDING, Word};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
+/// How long, in pauses, a newcomer tries before it queues, unless the head insists.
+#[cfg(not(loom))]
+const APPROACH: u32 = 64;
 /// How long, in pauses, a waiter behind the head looks before it sleeps.
 #[cfg(not(loom))]
 const FOLLOW: u32 = 64;
-/// How long the head lets newcomers pass. Two threads in short sections did as much from 256 to 2048 on a Zen 4, and a
-/// quarter less with 64; the less, the sooner a waiter has its turn.
+/// How long the head lets newcomers pass: some turns of theirs. The less, the sooner a waiter has its own.
 #[cfg(not(loom))]
 const PATIENCE: u32 = 256;
 /// How long it then insists before it takes the holder for one that does not run.
@@ -45,6 +48,8 @@ const INSIST: u32 = 1024;
 const KEPT: u32 = 64;
 
 // Each path once: loom tries what lies between.
+#[cfg(loom)]
+const APPROACH: u32 = 0;
 #[cfg(loom)]
 const FOLLOW: u32 = 0;
 #[cfg(loom)]
@@ -57,7 +62,7 @@ const KEPT: u32 = 1;
 /// Waits for the lock; `false` where the deadline came first.
 #[cold]
 pub(super) fn lock_slow<W: Word, P: Park, R: Relax>(word: &W, until: Option<P::Deadline>) -> bool {
-    if steal(word) {
+    if approach::<W, R>(word) {
         return true;
     }
     let Some(me) = claim(word.key()) else {
@@ -78,16 +83,25 @@ pub(super) fn lock_slow<W: Word, P: Park, R: Relax>(word: &W, until: Option<P::D
     locked
 }
 
-/// One attempt, and more where the lock is kept for a head that does not come.
-fn steal<W: Word>(word: &W) -> bool {
-    let mut kept = 0;
+/// Tries for a little while, unless the head insists, and where the lock is kept for a head that does not come.
+fn approach<W: Word, R: Relax>(word: &W) -> bool {
+    let mut relax = R::default();
+    let (mut waited, mut kept) = (0, 0);
     loop {
         match word.look() {
-            0 => return word.take(0),
-            PENDING if kept < KEPT => kept += Pause.relax(),
-            PENDING => return word.take(PENDING),
-            _ => return false,
+            0 if word.take(0) => return true,
+            PENDING if kept >= KEPT => return word.take(PENDING),
+            PENDING => {
+                kept += Pause.relax();
+                continue;
+            }
+            found if found & PENDING != 0 => return false,
+            _ => {}
         }
+        if waited >= APPROACH {
+            return false;
+        }
+        waited += relax.relax();
     }
 }
 
@@ -201,7 +215,7 @@ fn outside<W: Word, P: Park, R: Relax>(word: &W, until: Option<P::Deadline>) -> 
     let nothing = AtomicU32::new(0);
     let mut relax = R::default();
     let mut waited = 0;
-    while !steal(word) {
+    while !approach::<W, R>(word) {
         if until.is_some_and(P::is_past) {
             return false;
         }

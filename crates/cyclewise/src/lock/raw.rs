@@ -19,11 +19,15 @@ pub type DefaultPark = super::park::Futex;
 #[cfg(not(target_os = "linux"))]
 pub type DefaultPark = super::park::SpinOnly;
 
+/// What waiters do between two looks where nothing else is said. The first wait of 8 pauses leaves a holder with the line for
+/// about as long as the line takes to come and go: looking sooner, two threads pass it back and forth for every section.
+pub type DefaultRelax = Exponential<6, 3>;
+
 /// A queued spinlock of 4 bytes without data: for `lock_api`, and for what builds on that.
 ///
 /// `P` is how waiters sleep and `R` what they do between two looks.
 #[repr(transparent)]
-pub struct RawSpinLock<P = DefaultPark, R = Exponential> {
+pub struct RawSpinLock<P = DefaultPark, R = DefaultRelax> {
     word: Split,
     ways: PhantomData<fn() -> (P, R)>,
 }
@@ -90,7 +94,7 @@ mod timed {
 }
 
 /// A value behind a queued spinlock, as `lock_api` does it: `lock`, `try_lock`, `try_lock_for`, guards that unlock.
-pub type SpinLock<T, P = DefaultPark, R = Exponential> = lock_api::Mutex<RawSpinLock<P, R>, T>;
+pub type SpinLock<T, P = DefaultPark, R = DefaultRelax> = lock_api::Mutex<RawSpinLock<P, R>, T>;
 
 /// What [`SpinLock::lock`] gives: the lock is held while it exists.
-pub type SpinLockGuard<'a, T, P = DefaultPark, R = Exponential> = lock_api::MutexGuard<'a, RawSpinLock<P, R>, T>;
+pub type SpinLockGuard<'a, T, P = DefaultPark, R = DefaultRelax> = lock_api::MutexGuard<'a, RawSpinLock<P, R>, T>;

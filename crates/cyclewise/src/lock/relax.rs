@@ -23,7 +23,7 @@ impl Relax for NoRelax {
     }
 }
 
-/// One pause of the CPU: 40 cycles on Zen 4, 140 on Skylake, about 1 on some Arm cores.
+/// One pause of the CPU. What that is differs: from one cycle on some Arm cores to more than a hundred on Skylake.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pause;
 
@@ -35,16 +35,16 @@ impl Relax for Pause {
     }
 }
 
-/// 1 pause, then 2, 4, and so on up to 2 to the power of `LIMIT`, and that from then on.
+/// 2 to the power of `FIRST` pauses, then twice as many, and so on up to 2 to the power of `LIMIT`, and that from then on.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Exponential<const LIMIT: u32 = 6> {
+pub struct Exponential<const LIMIT: u32 = 6, const FIRST: u32 = 0> {
     rounds: u32,
 }
 
-impl<const LIMIT: u32> Relax for Exponential<LIMIT> {
+impl<const LIMIT: u32, const FIRST: u32> Relax for Exponential<LIMIT, FIRST> {
     #[inline]
     fn relax(&mut self) -> u32 {
-        let pauses = 1 << self.rounds.min(LIMIT).min(31);
+        let pauses = 1 << (FIRST.saturating_add(self.rounds)).min(LIMIT).min(31);
         self.rounds = self.rounds.saturating_add(1);
         for _ in 0..pauses {
             spin_loop();
@@ -67,5 +67,7 @@ mod tests {
         assert_eq!(waits::<NoRelax>(), [1; 6]);
         assert_eq!(waits::<Pause>(), [1; 6]);
         assert_eq!(waits::<Exponential<3>>(), [1, 2, 4, 8, 8, 8]);
+        assert_eq!(waits::<Exponential<5, 3>>(), [8, 16, 32, 32, 32, 32]);
+        assert_eq!(waits::<Exponential<2, 9>>(), [4; 6]);
     }
 }
