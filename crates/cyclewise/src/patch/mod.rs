@@ -27,8 +27,8 @@
 //!
 //! # Linkers
 //! Records are kept, and each is of one LOCK prefix, with rust-lld and lld, GNU ld, gold and mold; with LTO off, thin and
-//! fat; in position-independent and fixed executables and in shared objects. `cargo xtask linkers` checks that by
-//! disassembly with the linkers that are there.
+//! fat; with one codegen unit and many; in position-independent and fixed executables and in shared objects.
+//! `cargo xtask linkers` checks that by disassembly with the linkers that are there, and changes a key in each result.
 //!
 //! - A static program, position-independent or not, has records too, but no dynamic linker that could say whether its
 //!   hooks are in force: single mode refuses ([`Refusal::Unwatched`](crate::error::Refusal::Unwatched)).
