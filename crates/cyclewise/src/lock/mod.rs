@@ -14,8 +14,8 @@
 //!   finds it, and until the head insists, the lock goes to whoever runs. A lock that is kept for a head that does not take it
 //!   goes to the next one who comes.
 //! - **The queue itself would be slow.** With more threads than CPUs, an order kept to the letter is a context switch for
-//!   every hand-over. So the head lets newcomers pass for about as long as it would spin anyway, and then insists. Waiting is
-//!   bounded, the order among waiters holds, and a thread that runs keeps running.
+//!   every hand-over. So newcomers try for a little while before they queue, and the head lets them pass for about as long as
+//!   it would spin anyway, and then insists. The order among those who queue holds, and a thread that runs keeps running.
 //!
 //! # Memory ordering
 //! | access | order | pairs with |
@@ -44,6 +44,9 @@
 //! - **Poisoning.** A panic unlocks.
 //! - 4096 threads that wait at once find no slots any more, sooner if hashes collide. Those without look now and then
 //!   and have no place in the order.
+//!
+//! # Without `std`
+//! Everything is there but the timed locks, whose deadlines are std's. On Linux waiters sleep without `std` too.
 //!
 //! # Elision
 //! The read-modify-writes are this crate's: in single and confined mode they have no LOCK prefix. On one CPU spinning is in

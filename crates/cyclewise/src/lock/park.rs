@@ -4,6 +4,10 @@
 //! Nothing here can break exclusion. A `wait` that returns too early costs time; one that does not return after its
 //! [`wake`](Park::wake) is a thread that hangs.
 //!
+//! Memory may come to hold another lock while the last release of the one before still looks for sleepers; it then wakes
+//! the other's. So where a program has two implementations that sleep, each has to wake the other's sleepers, or their locks
+//! keep to memory of their own.
+//!
 //! # The barriers
 //! A waiter says that it sleeps and then looks whether the lock is free. Who releases the lock stores that it is free
 //! and then looks whether anybody sleeps. On each side the look must not come before the store, or both miss each other.
