@@ -83,3 +83,50 @@ fn a_fair_unlock_hands_over_and_loses_nothing() {
     }
     adds_up::<Fair>(4, ROUNDS / 40);
 }
+
+/// What the fast paths are made of, as the optimizer leaves them.
+#[cfg(target_arch = "x86_64")]
+mod code {
+    use super::*;
+    use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind};
+
+    #[unsafe(no_mangle)]
+    extern "C" fn probe_lock(lock: &RawSpinLock) {
+        lock.lock();
+    }
+
+    #[unsafe(no_mangle)]
+    extern "C" fn probe_unlock(lock: &RawSpinLock) {
+        // SAFETY: only read as code.
+        unsafe { lock.unlock() };
+    }
+
+    #[unsafe(no_mangle)]
+    extern "C" fn probe_swap(word: &std::sync::atomic::AtomicU8) -> u8 {
+        word.swap(0, std::sync::atomic::Ordering::Release)
+    }
+
+    /// Instructions up to the first return that lock the bus line, by prefix or as XCHG with memory does.
+    fn locked(function: *const ()) -> usize {
+        let address = function as u64;
+        // SAFETY: at least so much text follows: the functions above, and the harness.
+        let text = unsafe { std::slice::from_raw_parts(function.cast::<u8>(), 256) };
+        let instructions = Decoder::with_ip(64, text, address, DecoderOptions::NONE).into_iter();
+        let locks = |i: &Instruction| {
+            let memory = (0..i.op_count()).any(|at| i.op_kind(at) == OpKind::Memory);
+            i.has_lock_prefix() || (i.mnemonic() == Mnemonic::Xchg && memory)
+        };
+        instructions
+            .take_while(|i| i.mnemonic() != Mnemonic::Ret)
+            .filter(locks)
+            .count()
+    }
+
+    #[test]
+    fn one_locked_instruction_to_lock_and_none_to_unlock() {
+        assert_eq!(locked(probe_lock as *const ()), 1);
+        assert_eq!(locked(probe_unlock as *const ()), 0);
+        // The search finds what it looks for.
+        assert_eq!(locked(probe_swap as *const ()), 1);
+    }
+}
