@@ -1,7 +1,7 @@
 //! Every order of the accesses of two or three threads, tried by loom on the real algorithm.
 //!
 //! The value is a cell of loom's: accesses that no order separates end a model. So does a thread that nobody wakes.
-//! Three threads are tried with at most two preemptions each way; two without a limit.
+//! Three threads are tried with two or three preemptions at most; two without a limit.
 //!
 //! # Safety
 //! Access to the cell's inside is what the models check.
@@ -100,8 +100,8 @@ pub(super) fn two<W: Word + Send + Sync + 'static, P: Park>(new: fn() -> W) {
 }
 
 /// Three threads, a section each, so that there is a waiter behind the head.
-pub(super) fn three<W: Word + Send + Sync + 'static, P: Park>(new: fn() -> W) {
-    model(Some(2), move || {
+pub(super) fn three<W: Word + Send + Sync + 'static, P: Park>(preemptions: usize, new: fn() -> W) {
+    model(Some(preemptions), move || {
         let here = Guarded::<W, P>::new(new());
         let threads = [(); 2].map(|()| {
             let there = Arc::clone(&here);
@@ -136,12 +136,12 @@ fn two_take_turns_where_the_barrier_is_refused() {
 
 #[test]
 fn three_take_turns() {
-    three::<Split, Kernel>(Split::new);
+    three::<Split, Kernel>(3, Split::new);
 }
 
 #[test]
 fn three_take_turns_at_the_low_half() {
-    three::<LowHalf, Kernel>(low_half);
+    three::<LowHalf, Kernel>(2, low_half);
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn a_fair_unlock_wakes_whom_it_keeps_the_lock_for() {
 
 /// The holder, a waiter whose time comes after so many looks, and a waiter who stays.
 fn leaves_after(looks: u32) {
-    model(Some(2), move || {
+    model(Some(3), move || {
         let here = Guarded::<Split, Kernel>::new(Split::new());
         fast::lock::<_, Kernel, Pause>(&here.word);
         let [leaver, stayer] = [(); 2].map(|()| Arc::clone(&here));

@@ -126,5 +126,5 @@ fn a_sleep_without_its_barrier_is_caught() {
 #[test]
 #[should_panic(expected = "deadlock")]
 fn a_headship_that_is_not_handed_over_is_caught() {
-    three::<Twin<ENDED_UNSEEN>, Kernel>(Twin::new);
+    three::<Twin<ENDED_UNSEEN>, Kernel>(2, Twin::new);
 }
