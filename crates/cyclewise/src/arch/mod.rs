@@ -27,6 +27,7 @@ pub use x86_64::{alternative, counter, key};
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 pub(crate) use x86_64::{code, lock, sync};
 
+use core::cmp;
 use core::sync::atomic::Ordering;
 
 /// The prefix in force (Intel SDM vol. 2, LOCK).
@@ -65,6 +66,10 @@ pub(crate) trait Rmw {
     fn dec_and_test(&self, order: Ordering) -> bool;
     /// Subtracts one; true where the result is zero or negative.
     fn dec_not_positive(&self, order: Ordering) -> bool;
+    /// Adds one; how the result compares with zero.
+    fn inc_cmp(&self, order: Ordering) -> cmp::Ordering;
+    /// Subtracts one; how what was there, read as signed, compares with zero.
+    fn fetch_dec_cmp(&self, order: Ordering) -> cmp::Ordering;
 }
 
 /// Bitwise read-modify-writes of a word, or of a bool's byte.

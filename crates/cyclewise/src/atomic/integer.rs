@@ -6,8 +6,8 @@
 
 use super::common::{by_exchange, common};
 use crate::arch::{Bits, Exchange, Rmw};
-use core::fmt;
 use core::sync::atomic::{self, Ordering};
+use core::{cmp, fmt};
 
 macro_rules! integers {
     ($($name:ident: $value:ident;)*) => { $(
@@ -148,6 +148,18 @@ macro_rules! integers {
             #[inline]
             pub fn dec_not_positive(&self, order: Ordering) -> bool {
                 self.0.dec_not_positive(order)
+            }
+
+            /// Adds one, wrapping; how the result, read as signed, compares with zero: INC and two jumps.
+            #[inline]
+            pub fn inc_cmp(&self, order: Ordering) -> cmp::Ordering {
+                self.0.inc_cmp(order)
+            }
+
+            /// Subtracts one, wrapping; how what was there, read as signed, compares with zero: SUB and two jumps.
+            #[inline]
+            pub fn fetch_dec_cmp(&self, order: Ordering) -> cmp::Ordering {
+                self.0.fetch_dec_cmp(order)
             }
         }
 

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCs
 /// An operation by number, its operands, and an ordering by number.
 pub(crate) type Step = (u8, u64, u64, u8);
 
-const OPERATIONS: u8 = 25;
+const OPERATIONS: u8 = 27;
 
 pub(crate) fn steps() -> impl Strategy<Value = Vec<Step>> {
     // Small operands and the edges of every width, so that comparisons succeed and counts wrap.
@@ -55,7 +55,7 @@ fn store_order(number: u8) -> Ordering {
 }
 
 macro_rules! integers {
-    ($($function:ident: $name:ident, $value:ident;)*) => { $(
+    ($($function:ident: $name:ident, $value:ident, $signed:ident;)*) => { $(
         fn $function(steps: &[Step]) {
             let ours = atomic::$name::new(1);
             let theirs = std_atomic::$name::new(1);
@@ -103,7 +103,12 @@ macro_rules! integers {
                     21 => assert_eq!(ours.add_negative(a, order), negative(theirs.fetch_add(a, order), a)),
                     22 => assert_eq!(ours.inc_negative(order), negative(theirs.fetch_add(1, order), 1)),
                     23 => assert_eq!(ours.sub_and_test(a, order), theirs.fetch_sub(a, order) == a),
-                    _ => assert_eq!(ours.dec_and_test(order), theirs.fetch_sub(1, order) == 1),
+                    24 => assert_eq!(ours.dec_and_test(order), theirs.fetch_sub(1, order) == 1),
+                    25 => assert_eq!(
+                        ours.inc_cmp(order),
+                        (theirs.fetch_add(1, order).wrapping_add(1) as $signed).cmp(&0)
+                    ),
+                    _ => assert_eq!(ours.fetch_dec_cmp(order), (theirs.fetch_sub(1, order) as $signed).cmp(&0)),
                 }
                 assert_eq!(ours.load(Relaxed), theirs.load(Relaxed), "after operation {operation} with {a}, {b}");
             }
@@ -112,16 +117,16 @@ macro_rules! integers {
 }
 
 integers! {
-    u8_steps: AtomicU8, u8;
-    u16_steps: AtomicU16, u16;
-    u32_steps: AtomicU32, u32;
-    u64_steps: AtomicU64, u64;
-    usize_steps: AtomicUsize, usize;
-    i8_steps: AtomicI8, i8;
-    i16_steps: AtomicI16, i16;
-    i32_steps: AtomicI32, i32;
-    i64_steps: AtomicI64, i64;
-    isize_steps: AtomicIsize, isize;
+    u8_steps: AtomicU8, u8, i8;
+    u16_steps: AtomicU16, u16, i16;
+    u32_steps: AtomicU32, u32, i32;
+    u64_steps: AtomicU64, u64, i64;
+    usize_steps: AtomicUsize, usize, isize;
+    i8_steps: AtomicI8, i8, i8;
+    i16_steps: AtomicI16, i16, i16;
+    i32_steps: AtomicI32, i32, i32;
+    i64_steps: AtomicI64, i64, i64;
+    isize_steps: AtomicIsize, isize, isize;
 }
 
 fn bool_steps(steps: &[Step]) {

@@ -1,6 +1,7 @@
 //! The asm-free twin: the same operations on std's atomics, and an empty table of sites.
 
 use crate::arch::{Bits, Exchange, Rmw};
+use core::cmp;
 use core::sync::atomic::{self, Ordering};
 
 /// There is no LOCK prefix to patch.
@@ -65,6 +66,14 @@ macro_rules! words {
                 let old = self.fetch_sub(1, order);
                 old == 1 || old == 0 || negative(old.leading_zeros())
             }
+            fn inc_cmp(&self, order: Ordering) -> cmp::Ordering {
+                let new = self.fetch_add(1, order).wrapping_add(1);
+                sign(new == 0, new.leading_zeros())
+            }
+            fn fetch_dec_cmp(&self, order: Ordering) -> cmp::Ordering {
+                let old = self.fetch_sub(1, order);
+                sign(old == 0, old.leading_zeros())
+            }
         }
 
         impl Bits for atomic::$atomic {
@@ -105,6 +114,17 @@ words!(
     AtomicI64: i64,
     AtomicIsize: isize
 );
+
+/// How a number compares with zero, read as signed.
+fn sign(is_zero: bool, leading_zeros: u32) -> cmp::Ordering {
+    if is_zero {
+        cmp::Ordering::Equal
+    } else if negative(leading_zeros) {
+        cmp::Ordering::Less
+    } else {
+        cmp::Ordering::Greater
+    }
+}
 
 /// The top bit is set where nothing leads it.
 fn negative(leading_zeros: u32) -> bool {

@@ -23,6 +23,7 @@
 use super::site::lock;
 use crate::arch::{Bits, Exchange, Rmw};
 use core::arch::asm;
+use core::cmp;
 use core::sync::atomic::{self, AtomicU8, Ordering};
 
 /// An instruction on `[p]` with an operand, for its effect.
@@ -82,6 +83,26 @@ macro_rules! test {
             )
         }
         false
+    }};
+}
+
+/// The same, and two jumps: to `Equal` on the first condition, else to `Less` on the second.
+macro_rules! compare {
+    ($instruction:literal, $size:literal, $operand:literal, $equal:literal, $less:literal, $self:ident) => {{
+        // SAFETY: Invariants 1 and 2; the jumps lead to the blocks.
+        unsafe {
+            asm!(
+                lock!(),
+                concat!($instruction, " ", $size, " ptr [{p}]", $operand),
+                concat!($equal, " {equal}"),
+                concat!($less, " {less}"),
+                p = in(reg) $self.as_ptr(),
+                equal = label { return cmp::Ordering::Equal },
+                less = label { return cmp::Ordering::Less },
+                options(nostack),
+            )
+        }
+        cmp::Ordering::Greater
     }};
 }
 
@@ -145,6 +166,16 @@ macro_rules! words {
             #[inline(always)]
             fn dec_not_positive(&self, _: Ordering) -> bool {
                 test!("dec", "jle", $size, self)
+            }
+            #[inline(always)]
+            fn inc_cmp(&self, _: Ordering) -> cmp::Ordering {
+                compare!("inc", $size, "", "jz", "js", self)
+            }
+            // SUB and not DEC, which leaves the carry alone: one borrows where it is subtracted from zero. L takes the
+            // overflow flag into account, so that the smallest value was negative.
+            #[inline(always)]
+            fn fetch_dec_cmp(&self, _: Ordering) -> cmp::Ordering {
+                compare!("sub", $size, ", 1", "jc", "jl", self)
             }
         }
 
