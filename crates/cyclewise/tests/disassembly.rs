@@ -24,6 +24,10 @@ fn main() {
             "the_table_in_memory_is_the_one_in_the_file",
             x86_64::the_table_in_memory_is_the_one_in_the_file,
         ),
+        (
+            "a_refcount_is_one_locked_instruction_and_no_loop",
+            x86_64::a_refcount_is_one_locked_instruction_and_no_loop,
+        ),
         ("both_states_look_like_this", x86_64::both_states_look_like_this),
     ]);
 }
@@ -32,7 +36,7 @@ fn main() {
 mod x86_64 {
     use cyclewise::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicUsize, Ordering};
     use cyclewise::patch::sites;
-    use cyclewise::refs::Arc;
+    use cyclewise::refs::{Arc, Refcount, Refcount64};
     use iced_x86::{Decoder, DecoderOptions, Formatter, Instruction, IntelFormatter, Mnemonic};
     use object::{Object, ObjectSection, ObjectSymbol};
     use std::collections::{BTreeMap, BTreeSet};
@@ -75,6 +79,12 @@ mod x86_64 {
         probe_release: AtomicU32, a => a.store(1, Ordering::Release);
         probe_swap: AtomicU32, a => a.swap(1, Ordering::SeqCst);
         probe_load: AtomicU32, a => a.load(Ordering::SeqCst);
+        probe_refcount_inc: Refcount, count => count.inc();
+        probe_refcount_add: Refcount, count => count.add(3);
+        probe_refcount_dec: Refcount, count => count.dec();
+        probe_refcount_dec_and_test: Refcount, count => count.dec_and_test();
+        probe_refcount_sub_and_test: Refcount64, count => count.sub_and_test(3);
+        probe_refcount_inc_not_zero: Refcount64, count => count.inc_not_zero();
     }
 
     /// What an operation answers, in the register that functions return it in.
@@ -107,7 +117,7 @@ mod x86_64 {
     }
 
     /// LOCK-prefixed instructions of the probes: three in one, none in three, one in each of the others.
-    const PROBED: usize = 14;
+    const PROBED: usize = 20;
 
     /// What the program's file says, with addresses as in the file.
     struct File {
@@ -207,6 +217,26 @@ mod x86_64 {
         let slide = (probe as u64).wrapping_sub(in_file);
         let in_memory: BTreeSet<_> = sites().map(|s| (s.address() as u64).wrapping_sub(slide)).collect();
         assert!(in_memory.iter().eq(file.records.keys()));
+    }
+
+    pub(super) fn a_refcount_is_one_locked_instruction_and_no_loop() {
+        let file = File::read();
+        for (name, at) in probes().into_iter().filter(|(name, _)| name.contains("refcount")) {
+            let size = file.functions.iter().find(|(_, _, n)| n == name).unwrap().1;
+            // SAFETY: a function of that size.
+            let code = unsafe { std::slice::from_raw_parts(at as *const u8, size as usize) };
+            let body: Vec<_> = Decoder::with_ip(64, code, 0, DecoderOptions::NONE)
+                .into_iter()
+                .collect();
+            assert_eq!(body.iter().filter(|i| i.has_lock_prefix()).count(), 1, "{name}");
+            let loops = body
+                .iter()
+                .any(|i| i.is_jcc_short_or_near() && i.near_branch_target() < i.ip());
+            let exchanges = body.iter().any(|i| i.mnemonic() == Mnemonic::Cmpxchg);
+            // The one that must not store where its condition fails is the loop that the others are not.
+            let conditional = name.ends_with("not_zero");
+            assert_eq!((loops, exchanges), (conditional, conditional), "{name}");
+        }
     }
 
     pub(super) fn both_states_look_like_this() {

@@ -21,6 +21,7 @@ pub(crate) mod maps;
 pub(crate) mod membarrier;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 pub(crate) mod memory;
+pub(crate) mod process;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 pub(crate) mod signals;
 pub(crate) mod task;

@@ -1,0 +1,147 @@
+//! Giving references up: `dec_and_test`, `sub_and_test`, `dec`, `dec_if_one`, `dec_not_one`.
+
+/// The methods of each width.
+macro_rules! gives {
+    ($value:ident) => {
+        /// Gives up a reference; `true` if it was the last, and then the caller frees.
+        ///
+        /// Saturates, reports and is `false` where there was no reference to give up, or the count is saturated.
+        ///
+        /// # Memory ordering
+        /// Release; acquire where it is `true`: every use of what is counted happens before.
+        #[doc(alias = "refcount_dec_and_test")]
+        #[inline]
+        #[track_caller]
+        #[must_use = "where it is true nobody but the caller can free what is counted"]
+        pub fn dec_and_test(&self) -> bool {
+            // Release: pairs with the Acquire in `acquire_all`.
+            match self.0.fetch_dec_cmp(Release) {
+                Greater => false,
+                Equal => {
+                    self.acquire_all();
+                    true
+                }
+                Less => {
+                    self.saturate(Event::SubUseAfterFree);
+                    false
+                }
+            }
+        }
+
+        /// Gives up `n` references at once; otherwise as [`dec_and_test`](Self::dec_and_test). More than
+        /// [`BATCH`](super::BATCH) loop.
+        ///
+        /// # Memory ordering
+        /// Release; acquire where it is `true`.
+        #[doc(alias = "refcount_sub_and_test")]
+        #[inline]
+        #[track_caller]
+        #[must_use = "where it is true nobody but the caller can free what is counted"]
+        pub fn sub_and_test(&self, n: $value) -> bool {
+            self.sub_and_test_old(n).last
+        }
+
+        /// Gives up a reference that is known not to be the last.
+        ///
+        /// Saturates and reports where it was: nobody would free what is counted.
+        ///
+        /// # Memory ordering
+        /// Release.
+        #[doc(alias = "refcount_dec")]
+        #[inline]
+        #[track_caller]
+        pub fn dec(&self) {
+            // Release: pairs with the Acquire in `acquire_all`.
+            match self.0.fetch_dec_cmp(Release) {
+                Greater => {}
+                Equal | Less => self.saturate(Event::DecLeak),
+            }
+        }
+
+        /// Gives up the caller's reference if it is the only one; `true` if so, and then the caller frees.
+        ///
+        /// # Memory ordering
+        /// Release, and acquire, where it is `true`. Otherwise none.
+        #[doc(alias = "refcount_dec_if_one")]
+        #[inline]
+        #[must_use = "where it is true nobody but the caller can free what is counted"]
+        pub fn dec_if_one(&self) -> bool {
+            // AcqRel: Acquire pairs with the Release of decrements before. Relaxed on failure: nothing is done then.
+            self.0
+                .compare_exchange(Self::ONE, Self::ZERO, AcqRel, Relaxed)
+                .is_ok()
+        }
+
+        /// Gives up a reference unless it is the last; `false` if it is, and then it is still held.
+        ///
+        /// Saturates, reports and is `true` where there was no reference to give up, or the count is saturated.
+        ///
+        /// # Memory ordering
+        /// Release where it is `true`. Otherwise none.
+        #[doc(alias = "refcount_dec_not_one")]
+        #[inline]
+        #[track_caller]
+        #[must_use = "where it is false the reference is still held"]
+        pub fn dec_not_one(&self) -> bool {
+            // Relaxed: only a guess for the exchange.
+            let mut stored = self.0.load(Relaxed);
+            while stored != Self::ONE {
+                let is_bad = stored > Self::LARGEST;
+                let new = if is_bad { Self::PINNED } else { stored - 1 };
+                // Release: pairs with the Acquire in `acquire_all`. Relaxed on failure: only the next guess.
+                match self.0.compare_exchange_weak(stored, new, Release, Relaxed) {
+                    Ok(_) => {
+                        if is_bad {
+                            self.report(Event::SubUseAfterFree);
+                        }
+                        return true;
+                    }
+                    Err(now) => stored = now,
+                }
+            }
+            false
+        }
+
+        /// After a decrement to zero: everything that was done under the references before happens before this.
+        ///
+        /// A load and not a fence, because loom and `ThreadSanitizer` understand loads.
+        #[inline]
+        fn acquire_all(&self) {
+            // Acquire: pairs with the Release of the decrements: reads the end of their release sequence, since without
+            // misuse only they and increments, which are read-modify-writes, changed the count.
+            let _ = self.0.load(Acquire);
+        }
+
+        /// `sub_and_test` by a loop, for batches that must not be in flight (Invariant 2).
+        #[inline(never)]
+        #[track_caller]
+        fn sub_batch(&self, n: $value) -> Given<$value> {
+            // Relaxed: only a guess for the exchange.
+            let mut stored = self.0.load(Relaxed);
+            loop {
+                let old = stored.wrapping_add(1);
+                let is_bad = old > Self::MAX || n > old;
+                let new = if is_bad {
+                    Self::PINNED
+                } else {
+                    stored.wrapping_sub(n)
+                };
+                // Release: pairs with the Acquire in `acquire_all`. Relaxed on failure: only the next guess.
+                match self.0.compare_exchange_weak(stored, new, Release, Relaxed) {
+                    Ok(_) if is_bad => self.report(Event::SubUseAfterFree),
+                    Ok(_) => {}
+                    Err(now) => {
+                        stored = now;
+                        continue;
+                    }
+                }
+                let last = new == Self::ZERO;
+                if last {
+                    self.acquire_all();
+                }
+                return Given { old, last };
+            }
+        }
+    };
+}
+pub(super) use gives;

@@ -1,0 +1,186 @@
+//! The forms that return what was counted before: the kernel's `__refcount_*(.., &old)`.
+//!
+//! # Cost
+//! XADD in place of INC and SUB, which cost the same while LOCK is there and less where it is patched away.
+
+/// What a put found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Given<T> {
+    /// The count before.
+    pub old: T,
+    /// Whether the last reference was given up; then the caller frees.
+    pub last: bool,
+}
+
+/// The methods of each width.
+macro_rules! olds {
+    ($value:ident) => {
+        /// [`inc`](Self::inc), and the count before.
+        ///
+        /// # Memory ordering
+        /// None: relaxed.
+        #[doc(alias = "__refcount_inc")]
+        #[inline]
+        #[track_caller]
+        pub fn inc_old(&self) -> $value {
+            self.add_old(1)
+        }
+
+        /// [`add`](Self::add), and the count before.
+        ///
+        /// # Memory ordering
+        /// None: relaxed.
+        #[doc(alias = "__refcount_add")]
+        #[inline]
+        #[track_caller]
+        pub fn add_old(&self, n: $value) -> $value {
+            if n > $value::from(BATCH) {
+                return self.add_batch(n);
+            }
+            // Relaxed: see the module's notes.
+            let stored = self.0.fetch_add(n, Relaxed);
+            // Negative before: zero or saturated. Negative after: past the largest.
+            if (stored | stored.wrapping_add(n)).cast_signed() < 0 {
+                if stored == Self::ZERO {
+                    self.increment_from_zero();
+                } else {
+                    self.overflow();
+                }
+            }
+            stored.wrapping_add(1)
+        }
+
+        /// [`inc_not_zero`](Self::inc_not_zero), and the count before; `None` where it was zero.
+        ///
+        /// # Memory ordering
+        /// None: relaxed.
+        #[doc(alias = "__refcount_inc_not_zero")]
+        #[inline]
+        #[track_caller]
+        pub fn inc_not_zero_old(&self) -> Option<$value> {
+            self.add_not_zero_old(1)
+        }
+
+        /// [`add_not_zero`](Self::add_not_zero), and the count before; `None` where it was zero.
+        ///
+        /// # Memory ordering
+        /// None: relaxed.
+        #[doc(alias = "__refcount_add_not_zero")]
+        #[inline]
+        #[track_caller]
+        pub fn add_not_zero_old(&self, n: $value) -> Option<$value> {
+            self.take_unless_zero(n, Self::MAX, Relaxed).ok()
+        }
+
+        /// [`inc_not_zero_acquire`](Self::inc_not_zero_acquire), and the count before; `None` where it was zero.
+        ///
+        /// # Memory ordering
+        /// Acquire where it succeeds: pairs with [`set_release`](Self::set_release).
+        #[doc(alias = "__refcount_inc_not_zero_acquire")]
+        #[inline]
+        #[track_caller]
+        pub fn inc_not_zero_acquire_old(&self) -> Option<$value> {
+            self.add_not_zero_acquire_old(1)
+        }
+
+        /// [`add_not_zero_acquire`](Self::add_not_zero_acquire), and the count before; `None` where it was zero.
+        ///
+        /// # Memory ordering
+        /// Acquire where it succeeds: pairs with [`set_release`](Self::set_release).
+        #[doc(alias = "__refcount_add_not_zero_acquire")]
+        #[inline]
+        #[track_caller]
+        pub fn add_not_zero_acquire_old(&self, n: $value) -> Option<$value> {
+            self.take_unless_zero(n, Self::MAX, Acquire).ok()
+        }
+
+        /// [`inc_not_zero_limited_acquire`](Self::inc_not_zero_limited_acquire), and the count before.
+        ///
+        /// # Errors
+        /// The count, where it is zero or the limit is reached; no reference was taken.
+        ///
+        /// # Memory ordering
+        /// Acquire where it succeeds: pairs with [`set_release`](Self::set_release).
+        #[doc(alias = "__refcount_inc_not_zero_limited_acquire")]
+        #[inline]
+        #[track_caller]
+        pub fn inc_not_zero_limited_acquire_old(&self, limit: $value) -> Result<$value, $value> {
+            self.add_not_zero_limited_acquire_old(1, limit)
+        }
+
+        /// [`add_not_zero_limited_acquire`](Self::add_not_zero_limited_acquire), and the count before.
+        ///
+        /// # Errors
+        /// The count, where it is zero or the limit would be passed; no reference was taken.
+        ///
+        /// # Memory ordering
+        /// Acquire where it succeeds: pairs with [`set_release`](Self::set_release).
+        #[doc(alias = "__refcount_add_not_zero_limited_acquire")]
+        #[inline]
+        #[track_caller]
+        pub fn add_not_zero_limited_acquire_old(&self, n: $value, limit: $value) -> Result<$value, $value> {
+            self.take_unless_zero(n, limit, Acquire)
+        }
+
+        /// [`dec_and_test`](Self::dec_and_test), and the count before.
+        ///
+        /// # Memory ordering
+        /// Release; acquire where it was the last.
+        #[doc(alias = "__refcount_dec_and_test")]
+        #[inline]
+        #[track_caller]
+        #[must_use = "where it was the last nobody but the caller can free what is counted"]
+        pub fn dec_and_test_old(&self) -> Given<$value> {
+            self.sub_and_test_old(1)
+        }
+
+        /// [`sub_and_test`](Self::sub_and_test), and the count before.
+        ///
+        /// # Memory ordering
+        /// Release; acquire where it was the last.
+        #[doc(alias = "__refcount_sub_and_test")]
+        #[inline]
+        #[track_caller]
+        #[must_use = "where it was the last nobody but the caller can free what is counted"]
+        pub fn sub_and_test_old(&self, n: $value) -> Given<$value> {
+            if n > $value::from(BATCH) {
+                return self.sub_batch(n);
+            }
+            // Release: pairs with the Acquire in `acquire_all`.
+            let stored = self.0.fetch_sub(n, Release);
+            let new = stored.wrapping_sub(n);
+            let mut last = false;
+            // Negative before: zero or saturated. Negative after: zero now, or too many given up.
+            if (stored | new).cast_signed() < 0 {
+                last = stored <= Self::LARGEST && new == Self::ZERO;
+                if last {
+                    self.acquire_all();
+                } else {
+                    self.saturate(Event::SubUseAfterFree);
+                }
+            }
+            Given {
+                old: stored.wrapping_add(1),
+                last,
+            }
+        }
+
+        /// [`dec`](Self::dec), and the count before.
+        ///
+        /// # Memory ordering
+        /// Release.
+        #[doc(alias = "__refcount_dec")]
+        #[inline]
+        #[track_caller]
+        pub fn dec_old(&self) -> $value {
+            // Release: pairs with the Acquire in `acquire_all`.
+            let stored = self.0.fetch_sub(1, Release);
+            // One, zero, or saturated.
+            if stored.cast_signed() <= 0 {
+                self.saturate(Event::DecLeak);
+            }
+            stored.wrapping_add(1)
+        }
+    };
+}
+pub(super) use olds;

@@ -1,0 +1,193 @@
+//! Taking references: `inc`, `add` and the forms that do not where there is none.
+
+/// The methods of each width.
+macro_rules! takes {
+    ($value:ident) => {
+        /// Takes one more reference; the caller holds one.
+        ///
+        /// Saturates and reports where the count was zero, passes [`MAX`](Self::MAX) or is saturated.
+        ///
+        /// # Memory ordering
+        /// None: relaxed. Who holds a reference is ordered already.
+        #[doc(alias = "refcount_inc")]
+        #[inline]
+        #[track_caller]
+        pub fn inc(&self) {
+            // Relaxed: see the module's notes.
+            match self.0.inc_cmp(Relaxed) {
+                Greater => {}
+                Equal => self.increment_from_zero(),
+                Less => self.overflow(),
+            }
+        }
+
+        // Two functions and not one with an argument, which would be loaded before the branches.
+        #[cold]
+        #[inline(never)]
+        #[track_caller]
+        fn increment_from_zero(&self) {
+            self.saturate(Event::AddUseAfterFree);
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[track_caller]
+        fn overflow(&self) {
+            self.saturate(Event::AddOverflow);
+        }
+
+        /// Takes `n` references at once; otherwise as [`inc`](Self::inc). More than [`BATCH`](super::BATCH) loop.
+        ///
+        /// # Memory ordering
+        /// None: relaxed.
+        #[doc(alias = "refcount_add")]
+        #[inline]
+        #[track_caller]
+        pub fn add(&self, n: $value) {
+            self.add_old(n);
+        }
+
+        /// Takes a reference unless there is none: `false` where the count is zero, and it stays zero. A saturated count
+        /// gives any number of references, and reports it.
+        ///
+        /// A loop of compare-and-exchange: an unconditional increment would be seen by others before it is taken back.
+        ///
+        /// # Memory ordering
+        /// None: relaxed. The caller found the count by other means (a lock, RCU, a hazard), which order.
+        #[doc(alias = "refcount_inc_not_zero")]
+        #[inline]
+        #[track_caller]
+        #[must_use = "where it is false no reference was taken"]
+        pub fn inc_not_zero(&self) -> bool {
+            self.inc_not_zero_old().is_some()
+        }
+
+        /// Takes `n` references at once; otherwise as [`inc_not_zero`](Self::inc_not_zero).
+        ///
+        /// # Memory ordering
+        /// None: relaxed.
+        #[doc(alias = "refcount_add_not_zero")]
+        #[inline]
+        #[track_caller]
+        #[must_use = "where it is false no reference was taken"]
+        pub fn add_not_zero(&self, n: $value) -> bool {
+            self.add_not_zero_old(n).is_some()
+        }
+
+        /// [`inc_not_zero`](Self::inc_not_zero) for memory that is used again while others look at its count.
+        ///
+        /// # Memory ordering
+        /// Acquire where it succeeds: pairs with [`set_release`](Self::set_release).
+        #[doc(alias = "refcount_inc_not_zero_acquire")]
+        #[inline]
+        #[track_caller]
+        #[must_use = "where it is false no reference was taken"]
+        pub fn inc_not_zero_acquire(&self) -> bool {
+            self.inc_not_zero_acquire_old().is_some()
+        }
+
+        /// [`add_not_zero`](Self::add_not_zero) for memory that is used again while others look at its count.
+        ///
+        /// # Memory ordering
+        /// Acquire where it succeeds: pairs with [`set_release`](Self::set_release).
+        #[doc(alias = "refcount_add_not_zero_acquire")]
+        #[inline]
+        #[track_caller]
+        #[must_use = "where it is false no reference was taken"]
+        pub fn add_not_zero_acquire(&self, n: $value) -> bool {
+            self.add_not_zero_acquire_old(n).is_some()
+        }
+
+        /// Takes a reference unless there is none or there would be more than `limit`.
+        ///
+        /// A saturated count is past every limit below [`MAX`](Self::MAX). With that or more as the limit this is
+        /// [`inc_not_zero_acquire`](Self::inc_not_zero_acquire).
+        ///
+        /// # Memory ordering
+        /// Acquire where it succeeds: pairs with [`set_release`](Self::set_release).
+        #[doc(alias = "refcount_inc_not_zero_limited_acquire")]
+        #[inline]
+        #[track_caller]
+        #[must_use = "where it is false no reference was taken"]
+        pub fn inc_not_zero_limited_acquire(&self, limit: $value) -> bool {
+            self.inc_not_zero_limited_acquire_old(limit).is_ok()
+        }
+
+        /// Takes `n` references at once; otherwise as [`inc_not_zero_limited_acquire`](Self::inc_not_zero_limited_acquire).
+        ///
+        /// # Memory ordering
+        /// Acquire where it succeeds: pairs with [`set_release`](Self::set_release).
+        #[doc(alias = "refcount_add_not_zero_limited_acquire")]
+        #[inline]
+        #[track_caller]
+        #[must_use = "where it is false no reference was taken"]
+        pub fn add_not_zero_limited_acquire(&self, n: $value, limit: $value) -> bool {
+            self.add_not_zero_limited_acquire_old(n, limit).is_ok()
+        }
+
+        /// What `n` references more make of a stored count; `None` where that is no exact count.
+        #[inline]
+        const fn raised(stored: $value, n: $value) -> Option<$value> {
+            if stored > Self::LARGEST || n > Self::LARGEST - stored {
+                None
+            } else {
+                Some(stored + n)
+            }
+        }
+
+        /// `add` by a loop, for batches that must not be in flight (Invariant 2). The count before.
+        #[inline(never)]
+        #[track_caller]
+        fn add_batch(&self, n: $value) -> $value {
+            // Relaxed: only a guess for the exchange.
+            let mut stored = self.0.load(Relaxed);
+            loop {
+                let new = Self::raised(stored, n);
+                // Relaxed: as `inc`.
+                match self
+                    .0
+                    .compare_exchange_weak(stored, new.unwrap_or(Self::PINNED), Relaxed, Relaxed)
+                {
+                    Ok(_) if new.is_some() => {}
+                    Ok(Self::ZERO) => self.report(Event::AddUseAfterFree),
+                    Ok(_) => self.report(Event::AddOverflow),
+                    Err(now) => {
+                        stored = now;
+                        continue;
+                    }
+                }
+                return stored.wrapping_add(1);
+            }
+        }
+
+        /// The loop of all `*_not_zero*`: the count before, as `Ok` where references were taken.
+        #[inline]
+        #[track_caller]
+        fn take_unless_zero(&self, n: $value, limit: $value, success: Ordering) -> Result<$value, $value> {
+            // Relaxed: only a guess for the exchange.
+            let mut stored = self.0.load(Relaxed);
+            loop {
+                // One less is stored, so this compares `stored + 1 + n > limit`; saturated ones are above every limit.
+                if stored == Self::ZERO || limit < Self::MAX && stored.saturating_add(n) >= limit {
+                    return Err(stored.wrapping_add(1));
+                }
+                let new = Self::raised(stored, n);
+                // Success: the caller's, and an Acquire pairs with the Release in `set_release`.
+                // Relaxed on failure: only the next guess.
+                match self
+                    .0
+                    .compare_exchange_weak(stored, new.unwrap_or(Self::PINNED), success, Relaxed)
+                {
+                    Ok(_) => {
+                        if new.is_none() {
+                            self.report(Event::AddNotZeroOverflow);
+                        }
+                        return Ok(stored.wrapping_add(1));
+                    }
+                    Err(now) => stored = now,
+                }
+            }
+        }
+    };
+}
+pub(super) use takes;

@@ -1,0 +1,166 @@
+//! The two widths: what they store, and the operations that neither take nor give references.
+
+use super::event::Event;
+#[cfg(loom)]
+use super::facade::Flags as _;
+use super::facade::{AtomicU32, AtomicU64};
+use super::give::gives;
+use super::hook::report;
+use super::lock::locks;
+use super::old::{Given, olds};
+use super::take::takes;
+use core::cmp::Ordering::{Equal, Greater, Less};
+use core::fmt;
+use core::panic::Location;
+use core::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release};
+
+/// The most that one unconditional operation moves a count by; larger batches loop, which the module's escape bound
+/// rests on. The kernel's batches are unbounded, and so is what a single one can do to a saturated count. Those of its
+/// callers are a few references; 64 leaves 2^24 operations in flight, four times the threads that Linux can have.
+pub const BATCH: u32 = 64;
+
+macro_rules! refcounts {
+    ($($(#[$doc:meta])* $name:ident: $value:ident, $atomic:ident;)*) => { $(
+        $(#[$doc])*
+        ///
+        /// See the [module](self::super) for its states, what misuse does, and the orderings. As with `refcount_t`, the
+        /// operations are safe and what they mean is up to the caller: an `inc` without a reference is misuse, which is
+        /// found where the count shows it.
+        ///
+        /// # Examples
+        /// ```
+        #[doc = concat!("use cyclewise::refs::", stringify!($name), ";")]
+        ///
+        #[doc = concat!("let count = ", stringify!($name), "::new(1);")]
+        /// count.inc();
+        /// assert!(!count.dec_and_test());
+        /// assert!(count.dec_and_test(), "the last one frees");
+        /// assert!(!count.inc_not_zero(), "and nobody comes back");
+        /// ```
+        #[doc(alias = "refcount_t")]
+        #[repr(transparent)]
+        pub struct $name($atomic);
+
+        impl $name {
+            /// The largest count that is exact: one more saturates.
+            #[doc(alias = "REFCOUNT_MAX")]
+            pub const MAX: $value = 1 << ($value::BITS - 1);
+
+            /// What [`read`](Self::read) finds once the count is saturated: as far from [`MAX`](Self::MAX) as from zero.
+            #[doc(alias = "REFCOUNT_SATURATED")]
+            pub const SATURATED: $value = 3 << ($value::BITS - 2);
+
+            /// Stored: no reference.
+            const ZERO: $value = $value::MAX;
+            /// Stored: one reference.
+            const ONE: $value = 0;
+            /// Stored: the largest exact count.
+            const LARGEST: $value = Self::MAX - 1;
+            /// Stored: saturated.
+            const PINNED: $value = Self::SATURATED - 1;
+
+            /// A count of `references`.
+            #[cfg(not(loom))]
+            #[doc(alias = "REFCOUNT_INIT")]
+            #[inline]
+            #[must_use]
+            pub const fn new(references: $value) -> Self {
+                Self($atomic::new(references.wrapping_sub(1)))
+            }
+
+            /// A count of `references`; loom's atomics are not const.
+            #[cfg(loom)]
+            #[must_use]
+            pub fn new(references: $value) -> Self {
+                Self($atomic::new(references.wrapping_sub(1)))
+            }
+
+            /// Sets the count, saturated or not: for whoever knows that nobody else uses it.
+            ///
+            /// # Memory ordering
+            /// None: relaxed.
+            #[doc(alias = "refcount_set")]
+            #[inline]
+            pub fn set(&self, references: $value) {
+                // Relaxed: there is no other user to order.
+                self.0.store(references.wrapping_sub(1), Relaxed);
+            }
+
+            /// The same, and what was done before is seen by whoever then takes a reference by an `_acquire` form: for
+            /// memory that is used again while others may still look at its count (`SLAB_TYPESAFE_BY_RCU`).
+            ///
+            /// # Memory ordering
+            /// Release.
+            #[doc(alias = "refcount_set_release")]
+            #[inline]
+            pub fn set_release(&self, references: $value) {
+                // Release: pairs with the Acquire in the `_acquire` forms.
+                self.0.store(references.wrapping_sub(1), Release);
+            }
+
+            /// The count as of some moment; above [`MAX`](Self::MAX) it is saturated.
+            ///
+            /// # Memory ordering
+            /// None: relaxed.
+            #[doc(alias = "refcount_read")]
+            #[inline]
+            #[must_use]
+            pub fn read(&self) -> $value {
+                // Relaxed: a count that others change at any time orders nothing.
+                self.0.load(Relaxed).wrapping_add(1)
+            }
+
+            /// Whether the count is saturated: what it counts is never freed.
+            ///
+            /// # Memory ordering
+            /// None: relaxed.
+            #[inline]
+            #[must_use]
+            pub fn is_saturated(&self) -> bool {
+                self.read() > Self::MAX
+            }
+
+            takes!($value);
+            gives!($value);
+            olds!($value);
+            locks!($name);
+
+            /// Puts the count to where it stays, and reports why.
+            #[cold]
+            #[inline(never)]
+            #[track_caller]
+            fn saturate(&self, event: Event) {
+                // Relaxed: what is never freed need not be ordered before that. Ends what is in flight (Invariant 1).
+                self.0.store(Self::PINNED, Relaxed);
+                self.report(event);
+            }
+
+            /// Reports what an operation that loops has found, and stored already.
+            #[cold]
+            #[inline(never)]
+            #[track_caller]
+            fn report(&self, event: Event) {
+                report(event, (&raw const self.0).addr(), Location::caller());
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let mut tuple = f.debug_tuple(stringify!($name));
+                match self.read() {
+                    count if count > Self::MAX => tuple.field(&format_args!("saturated")),
+                    count => tuple.field(&count),
+                };
+                tuple.finish()
+            }
+        }
+    )* };
+}
+
+refcounts! {
+    /// A reference count of 32 bits that saturates.
+    Refcount: u32, AtomicU32;
+    /// A reference count of 64 bits that saturates, and that no number of operations in flight leads out of saturation.
+    #[doc(alias = "refcount_long_t")]
+    Refcount64: u64, AtomicU64;
+}
