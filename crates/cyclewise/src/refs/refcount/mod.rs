@@ -48,7 +48,9 @@
 //!      A program that grants an attacker that many handlers wants [`Refcount64`].
 //! 4. The last store in flight is `SATURATED`, so the distance does not add up over time.
 //! 5. `dec_and_test` says `true` to whoever changed the count from one to zero, by the flags of that very instruction.
-//!    A later look could find a zero that others' misuse left there.
+//!    A later look could find a zero that others' misuse left there. What no unconditional operation can tell apart, the
+//!    kernel's neither: an increment from zero in flight and a reference. A put by somebody who has none, just then,
+//!    is told that it was the last.
 //!
 //! # Memory ordering
 //! | operations | ordering |
@@ -88,6 +90,8 @@ mod hook;
 mod lock;
 mod old;
 mod take;
+#[cfg(all(test, loom))]
+mod tests;
 #[doc(hidden)]
 pub mod variants;
 mod width;

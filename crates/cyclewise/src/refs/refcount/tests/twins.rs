@@ -1,0 +1,196 @@
+//! The models' own test: counts with one thing wrong, each caught by a check that the right one passes.
+
+use super::checks;
+use super::protocol::Protocol;
+use loom::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
+
+/// The twins' largest count, and where they saturate: as the real ones', which store one less.
+const MAX: u32 = 1 << 31;
+const PINNED: u32 = (3 << 30) - 1;
+const ZERO: u32 = u32::MAX;
+
+/// What can be wrong.
+const RELAXED_PUT: u8 = 1;
+const NO_ACQUIRE: u8 = 2;
+const LOOKS_THEN_INCREMENTS: u8 = 3;
+const PINS_AT_THE_EDGE: u8 = 4;
+const NEVER_PINS: u8 = 5;
+const WRAPS_TO_ZERO: u8 = 6;
+const STORES_WHAT_IT_LOADED: u8 = 7;
+const LOOKS_TWICE: u8 = 8;
+
+/// The protocol of `Refcount`, with `WRONG` wrong.
+struct Twin<const WRONG: u8>(AtomicU32);
+
+impl<const WRONG: u8> Twin<WRONG> {
+    fn pin(&self) {
+        match WRONG {
+            NEVER_PINS => {}
+            PINS_AT_THE_EDGE => self.0.store(MAX - 1, Relaxed),
+            _ => self.0.store(PINNED, Relaxed),
+        }
+    }
+
+    fn add_old(&self, n: u64) -> u64 {
+        if WRONG == STORES_WHAT_IT_LOADED {
+            // Checks before it stores, and stores whatever came between.
+            let old = self.0.load(Relaxed);
+            let new = if old.cast_signed() < 0 {
+                PINNED
+            } else {
+                old.wrapping_add(n as u32)
+            };
+            let new = if new.cast_signed() < 0 { PINNED } else { new };
+            self.0.store(new, Relaxed);
+            return old.wrapping_add(1).into();
+        }
+        let old = self.0.fetch_add(n as u32, Relaxed);
+        let new = old.wrapping_add(n as u32);
+        let bad = match WRONG {
+            WRAPS_TO_ZERO => new < old && old != ZERO,
+            _ => (old | new).cast_signed() < 0,
+        };
+        if bad {
+            self.pin();
+        }
+        old.wrapping_add(1).into()
+    }
+}
+
+impl<const WRONG: u8> Protocol for Twin<WRONG> {
+    const MAX: u64 = match WRONG {
+        // All 32 bits count, as in an unsigned atomic_t; what follows the largest is zero.
+        WRAPS_TO_ZERO => u32::MAX as u64,
+        _ => MAX as u64,
+    };
+
+    fn new(references: u64) -> Self {
+        Self(AtomicU32::new((references as u32).wrapping_sub(1)))
+    }
+
+    fn inc(&self) {
+        self.add_old(1);
+    }
+
+    fn inc_old(&self) -> u64 {
+        self.add_old(1)
+    }
+
+    fn add(&self, n: u64) {
+        self.add_old(n);
+    }
+
+    fn inc_not_zero(&self) -> bool {
+        let mut old = self.0.load(Relaxed);
+        while old != ZERO {
+            if WRONG == LOOKS_THEN_INCREMENTS {
+                self.inc();
+                return true;
+            }
+            let new = if old >= MAX - 1 { PINNED } else { old + 1 };
+            match self.0.compare_exchange(old, new, Relaxed, Relaxed) {
+                Ok(_) => return true,
+                Err(now) => old = now,
+            }
+        }
+        false
+    }
+
+    fn dec_and_test(&self) -> bool {
+        if WRONG == STORES_WHAT_IT_LOADED {
+            let old = self.0.load(Relaxed);
+            self.0.store(old.wrapping_sub(1), Release);
+            return old == 0;
+        }
+        let order: Ordering = if WRONG == RELAXED_PUT { Relaxed } else { Release };
+        let old = self.0.fetch_sub(1, order);
+        if WRONG == WRAPS_TO_ZERO {
+            return old == 0;
+        }
+        if old.cast_signed() > 0 {
+            return false;
+        }
+        let now = self.0.load(if WRONG == NO_ACQUIRE { Relaxed } else { Acquire });
+        let last = if WRONG == LOOKS_TWICE { now == ZERO } else { old == 0 };
+        if !last {
+            self.pin();
+        }
+        last
+    }
+
+    fn dec_not_one(&self) -> bool {
+        let mut old = self.0.load(Relaxed);
+        while old != 0 {
+            let new = if old.cast_signed() < 0 { PINNED } else { old - 1 };
+            match self.0.compare_exchange(old, new, Release, Relaxed) {
+                Ok(_) => return true,
+                Err(now) => old = now,
+            }
+        }
+        false
+    }
+
+    fn is_saturated(&self) -> bool {
+        // As in the real ones; zero is not saturated.
+        self.0.load(Relaxed).wrapping_add(1) > MAX
+    }
+}
+
+#[test]
+fn a_twin_with_nothing_wrong_passes() {
+    type Right = Twin<0>;
+    checks::the_last_put_frees_after_all_uses::<Right>();
+    checks::inc_not_zero_gets_the_living_or_nothing::<Right>();
+    checks::nothing_in_between_ends_saturation::<Right>();
+    checks::two_puts_of_one_reference_free_once::<Right>();
+    checks::misuse_of_the_dead_frees_nothing::<Right>();
+}
+
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn a_relaxed_put_is_caught() {
+    checks::the_last_put_frees_after_all_uses::<Twin<RELAXED_PUT>>();
+}
+
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn a_last_put_without_acquire_is_caught() {
+    checks::the_last_put_frees_after_all_uses::<Twin<NO_ACQUIRE>>();
+}
+
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn an_inc_not_zero_that_looks_and_then_increments_is_caught() {
+    checks::inc_not_zero_gets_the_living_or_nothing::<Twin<LOOKS_THEN_INCREMENTS>>();
+}
+
+#[test]
+#[should_panic(expected = "saturated")]
+fn a_count_pinned_at_the_edge_is_caught() {
+    checks::nothing_in_between_ends_saturation::<Twin<PINS_AT_THE_EDGE>>();
+}
+
+#[test]
+#[should_panic(expected = "saturated")]
+fn a_count_that_is_never_pinned_is_caught() {
+    checks::nothing_in_between_ends_saturation::<Twin<NEVER_PINS>>();
+}
+
+#[test]
+#[should_panic(expected = "freed early")]
+fn a_count_that_wraps_to_zero_is_caught() {
+    checks::nothing_in_between_ends_saturation::<Twin<WRAPS_TO_ZERO>>();
+}
+
+#[test]
+#[should_panic(expected = "saturated")]
+fn a_check_before_a_store_is_caught() {
+    checks::nothing_in_between_ends_saturation::<Twin<STORES_WHAT_IT_LOADED>>();
+}
+
+#[test]
+#[should_panic(expected = "freed twice")]
+fn a_last_put_that_looks_twice_is_caught() {
+    checks::misuse_of_the_dead_frees_nothing::<Twin<LOOKS_TWICE>>();
+}
