@@ -85,13 +85,16 @@ pub(super) fn inc_not_zero_gets_the_living_or_nothing<P: Protocol>() {
     });
 }
 
+/// What somebody with one reference does, and whether he is then told to free.
+type Exploit<P> = fn(&P) -> bool;
+
 /// The mail's question: one is about to overflow, and another does what it likes before the count is pinned.
 ///
 /// Each has a reference. Whatever the other does, once one more was taken than can be counted nothing is freed, and the
 /// count is saturated for good.
 pub(super) fn nothing_in_between_ends_saturation<P: Protocol>() {
     // What it does, and how many references have to be taken so that one of them passes the edge in any order.
-    let exploits: [(fn(&P) -> bool, u32); 5] = [
+    let exploits: [(Exploit<P>, u32); 5] = [
         (
             |count| {
                 count.inc();
