@@ -10,6 +10,7 @@ mod open_read_close;
 mod patch;
 mod popf;
 mod rdtsc;
+mod refcount;
 mod spinlock;
 mod static_key;
 pub mod time;
@@ -89,6 +90,7 @@ pub static ALL: &[&Definition] = &[
     &null_syscall::DEFINITION,
     &arc::DEFINITION,
     &atomics::DEFINITION,
+    &refcount::DEFINITION,
     &static_key::DEFINITION,
     &patch::DEFINITION,
     &spinlock::DEFINITION,

@@ -15,6 +15,29 @@ pub fn inc(word: &mut u64) {
     unsafe { asm!("inc qword ptr [{0}]", in(reg) word, options(nostack)) };
 }
 
+/// DEC of the word; whether that left zero.
+#[inline(always)]
+pub fn dec_and_test(word: &mut u64) -> bool {
+    // SAFETY: the word is ours alone, and the jump leads to the block. No nomem: it is memory.
+    unsafe { asm!("dec qword ptr [{0}]", "jz {1}", in(reg) word, label { return true }, options(nostack)) };
+    false
+}
+
+/// INC of a word of 32 bits.
+#[inline(always)]
+pub fn inc32(word: &mut u32) {
+    // SAFETY: as above.
+    unsafe { asm!("inc dword ptr [{0}]", in(reg) word, options(nostack)) };
+}
+
+/// DEC of a word of 32 bits; whether that left zero.
+#[inline(always)]
+pub fn dec32_and_test(word: &mut u32) -> bool {
+    // SAFETY: as above.
+    unsafe { asm!("dec dword ptr [{0}]", "jz {1}", in(reg) word, label { return true }, options(nostack)) };
+    false
+}
+
 /// XADD of 1; what was there.
 #[inline(always)]
 pub fn xadd(word: &mut u64) -> u64 {

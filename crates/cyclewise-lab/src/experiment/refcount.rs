@@ -1,0 +1,179 @@
+//! `refcount`: what saturation costs, against a counter without any check and against the loops of 2019.
+//!
+//! An operation is what every user of a count does: take a reference, give it up, and branch to the freeing that does not
+//! come. The same code stands around each count.
+
+mod timing;
+
+use super::elided::{available, elided, left_out};
+use super::{Definition, Options, Published};
+use crate::error::Result;
+use crate::record::Unit;
+use crate::runner::{Bench, Control, Guards, Mode, Setup};
+use cyclewise::refs::refcount::variants::{CasFull, CasFull64, Unchecked, Unchecked64};
+use cyclewise::refs::{Refcount, Refcount64};
+use std::hint::black_box;
+
+pub(super) static DEFINITION: Definition = Definition {
+    name: "refcount",
+    question: "Does a reference count that saturates cost what a bare atomic costs, and a plain one while LOCK is gone?",
+    source: "Jan Glauber, Kees Cook, Ard Biesheuvel and others, \"[RFC] Disable lockref on arm64\", April to June 2019",
+    unit: Unit::TicksPerOp,
+    guards: Guards::ThisThread,
+    published: &PUBLISHED,
+    setup,
+};
+
+/// The comparisons; those of rows that this machine or this mode lacks are left out.
+const COMPARE: [(&str, &str); 11] = [
+    ("refcount", "atomic"),
+    ("refcount-elided", "plain"),
+    ("cas-full", "atomic"),
+    ("cas-full", "refcount"),
+    ("refcount-elided", "refcount"),
+    ("refcount64", "atomic64"),
+    ("refcount64-elided", "plain64"),
+    ("cas-full64", "atomic64"),
+    ("atomic-elided", "plain"),
+    ("lkdtm-refcount", "lkdtm-atomic"),
+    ("lkdtm-cas-full", "lkdtm-atomic"),
+];
+
+/// A count of references: what every variant has.
+trait Count: 'static {
+    fn set(&self, references: u32);
+    fn inc(&self);
+    fn dec_and_test(&self) -> bool;
+}
+
+macro_rules! counts {
+    ($($name:ident),*) => { $(
+        impl Count for $name {
+            #[inline(always)]
+            fn set(&self, references: u32) {
+                self.set(references.into());
+            }
+            #[inline(always)]
+            fn inc(&self) {
+                self.inc();
+            }
+            #[inline(always)]
+            fn dec_and_test(&self) -> bool {
+                self.dec_and_test()
+            }
+        }
+    )* };
+}
+
+counts!(Refcount, Refcount64, CasFull, CasFull64, Unchecked, Unchecked64);
+
+/// Takes a reference and gives it up.
+fn pair<C: Count>(count: C) -> impl FnMut() + 'static {
+    move || {
+        count.inc();
+        if count.dec_and_test() {
+            free();
+        }
+    }
+}
+
+/// What the last one would do; here nobody is.
+#[cold]
+#[inline(never)]
+fn free() {
+    black_box(());
+}
+
+fn setup(options: &Options) -> Result<Setup> {
+    let mut bench = Bench::new();
+    let mut notes = vec![
+        "an operation is a reference taken and given up (inc, dec_and_test and its branch); nobody contends".to_string(),
+        "atomic checks nothing; refcount finds overflow, increment from zero and decrement to zero; cas-full is REFCOUNT_FULL of 2019, a loop around each".to_string(),
+    ];
+    let mut subjects = vec![
+        bench.calls("atomic", pair(Unchecked::new(1))),
+        bench.calls("refcount", pair(Refcount::new(1))),
+        bench.calls("cas-full", pair(CasFull::new(1))),
+        bench.calls("atomic64", pair(Unchecked64::new(1))),
+        bench.calls("refcount64", pair(Refcount64::new(1))),
+        bench.calls("cas-full64", pair(CasFull64::new(1))),
+    ];
+    #[cfg(target_arch = "x86_64")]
+    subjects.extend(plain(&mut bench));
+    match available() {
+        Ok(()) => {
+            subjects.push(elided(|| bench.calls("atomic-elided", pair(Unchecked::new(1))))?);
+            subjects.push(elided(|| bench.calls("refcount-elided", pair(Refcount::new(1))))?);
+            subjects.push(elided(|| bench.calls("refcount64-elided", pair(Refcount64::new(1))))?);
+        }
+        Err(refusal) => notes.push(left_out("the elided rows", refusal)),
+    }
+    if options.mode == Mode::Full {
+        subjects.extend(timing::subjects());
+        notes.push(timing::NOTE.to_string());
+    }
+    Ok(Setup {
+        compare: super::pairs(&subjects, &COMPARE),
+        control: Control::Repeat(super::index(&subjects, "refcount").unwrap_or(0)),
+        notes,
+        subjects,
+    })
+}
+
+#[cfg(target_arch = "x86_64")]
+fn plain(bench: &mut Bench) -> Vec<Box<dyn crate::runner::Subject>> {
+    use crate::arch::plain;
+    let (mut narrow, mut wide) = (Box::new(1u32), Box::new(1u64));
+    vec![
+        bench.calls("plain", move || {
+            plain::inc32(&mut narrow);
+            if plain::dec32_and_test(&mut narrow) {
+                free();
+            }
+        }),
+        bench.calls("plain64", move || {
+            plain::inc(&mut wide);
+            if plain::dec_and_test(&mut wide) {
+                free();
+            }
+        }),
+    ]
+}
+
+/// Cycles of LKDTM's 2147483646 increments and 2147483647 decrements.
+const fn figure(variant: &'static str, what: &'static str, machine: &'static str, cycles: f64) -> Published {
+    Published {
+        variant: Some(variant),
+        what,
+        figure: cycles,
+        unit: "cycles for 1 to INT_MAX to 0",
+        machine,
+    }
+}
+
+const X86: &str = "x86, commit 7a46ec0e2f48";
+const TX2: &str = "ThunderX2 2.2 GHz, one core";
+
+static PUBLISHED: [Published; 6] = [
+    figure("atomic", "atomic_t", X86, 82_249_267_387.0),
+    figure(
+        "refcount",
+        "refcount_t-fast, 1.00 of it, without inc-from-zero",
+        X86,
+        82_211_446_892.0,
+    ),
+    figure("cas-full", "refcount_t-full, 1.76 of it", X86, 144_814_735_193.0),
+    figure("atomic", "ATOMIC_TIMING", TX2, 116_252_672_661.0),
+    figure(
+        "refcount",
+        "REFCOUNT_TIMING with LSE atomics, 1.09 of it",
+        TX2,
+        127_060_259_162.0,
+    ),
+    figure(
+        "cas-full",
+        "REFCOUNT_TIMING with REFCOUNT_FULL, 1.64 of it",
+        TX2,
+        191_057_942_484.0,
+    ),
+];
