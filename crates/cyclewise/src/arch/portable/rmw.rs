@@ -1,4 +1,6 @@
 //! The asm-free twin: the same operations on std's atomics, and an empty table of sites.
+//!
+//! Inlined always: behind a call, an ordering that is a constant would be looked up at run time.
 
 use crate::arch::{Bits, Exchange, Rmw};
 use core::cmp;
@@ -23,6 +25,7 @@ impl Record {
 }
 
 /// std's full barrier.
+#[inline(always)]
 pub(crate) fn fence() {
     atomic::fence(Ordering::SeqCst);
 }
@@ -32,44 +35,57 @@ macro_rules! words {
         impl Rmw for atomic::$atomic {
             type Value = $value;
 
+            #[inline(always)]
             fn xadd(&self, value: $value, order: Ordering) -> $value {
                 self.fetch_add(value, order)
             }
+            #[inline(always)]
             fn add(&self, value: $value, order: Ordering) {
                 self.fetch_add(value, order);
             }
+            #[inline(always)]
             fn sub(&self, value: $value, order: Ordering) {
                 self.fetch_sub(value, order);
             }
+            #[inline(always)]
             fn inc(&self, order: Ordering) {
                 self.fetch_add(1, order);
             }
+            #[inline(always)]
             fn dec(&self, order: Ordering) {
                 self.fetch_sub(1, order);
             }
+            #[inline(always)]
             fn add_negative(&self, value: $value, order: Ordering) -> bool {
                 negative(self.fetch_add(value, order).wrapping_add(value).leading_zeros())
             }
+            #[inline(always)]
             fn sub_and_test(&self, value: $value, order: Ordering) -> bool {
                 self.fetch_sub(value, order) == value
             }
+            #[inline(always)]
             fn inc_negative(&self, order: Ordering) -> bool {
                 negative(self.fetch_add(1, order).wrapping_add(1).leading_zeros())
             }
+            #[inline(always)]
             fn dec_negative(&self, order: Ordering) -> bool {
                 negative(self.fetch_sub(1, order).wrapping_sub(1).leading_zeros())
             }
+            #[inline(always)]
             fn dec_and_test(&self, order: Ordering) -> bool {
                 self.fetch_sub(1, order) == 1
             }
+            #[inline(always)]
             fn dec_not_positive(&self, order: Ordering) -> bool {
                 let old = self.fetch_sub(1, order);
                 old == 1 || old == 0 || negative(old.leading_zeros())
             }
+            #[inline(always)]
             fn inc_cmp(&self, order: Ordering) -> cmp::Ordering {
                 let new = self.fetch_add(1, order).wrapping_add(1);
                 sign(new == 0, new.leading_zeros())
             }
+            #[inline(always)]
             fn fetch_dec_cmp(&self, order: Ordering) -> cmp::Ordering {
                 let old = self.fetch_sub(1, order);
                 sign(old == 0, old.leading_zeros())
@@ -79,12 +95,15 @@ macro_rules! words {
         impl Bits for atomic::$atomic {
             type Value = $value;
 
+            #[inline(always)]
             fn and(&self, value: $value, order: Ordering) {
                 self.fetch_and(value, order);
             }
+            #[inline(always)]
             fn or(&self, value: $value, order: Ordering) {
                 self.fetch_or(value, order);
             }
+            #[inline(always)]
             fn xor(&self, value: $value, order: Ordering) {
                 self.fetch_xor(value, order);
             }
@@ -93,6 +112,7 @@ macro_rules! words {
         impl Exchange for atomic::$atomic {
             type Value = $value;
 
+            #[inline(always)]
             fn cmpxchg(&self, old: $value, new: $value, success: Ordering, failure: Ordering) -> $value {
                 match self.compare_exchange(old, new, success, failure) {
                     Ok(found) | Err(found) => found,
@@ -116,6 +136,7 @@ words!(
 );
 
 /// How a number compares with zero, read as signed.
+#[inline(always)]
 fn sign(is_zero: bool, leading_zeros: u32) -> cmp::Ordering {
     if is_zero {
         cmp::Ordering::Equal
@@ -127,6 +148,7 @@ fn sign(is_zero: bool, leading_zeros: u32) -> cmp::Ordering {
 }
 
 /// The top bit is set where nothing leads it.
+#[inline(always)]
 fn negative(leading_zeros: u32) -> bool {
     leading_zeros == 0
 }
@@ -134,12 +156,15 @@ fn negative(leading_zeros: u32) -> bool {
 impl Bits for atomic::AtomicBool {
     type Value = bool;
 
+    #[inline(always)]
     fn and(&self, value: bool, order: Ordering) {
         self.fetch_and(value, order);
     }
+    #[inline(always)]
     fn or(&self, value: bool, order: Ordering) {
         self.fetch_or(value, order);
     }
+    #[inline(always)]
     fn xor(&self, value: bool, order: Ordering) {
         self.fetch_xor(value, order);
     }
@@ -148,6 +173,7 @@ impl Bits for atomic::AtomicBool {
 impl Exchange for atomic::AtomicBool {
     type Value = bool;
 
+    #[inline(always)]
     fn cmpxchg(&self, old: bool, new: bool, success: Ordering, failure: Ordering) -> bool {
         match self.compare_exchange(old, new, success, failure) {
             Ok(found) | Err(found) => found,
@@ -158,6 +184,7 @@ impl Exchange for atomic::AtomicBool {
 impl<T> Exchange for atomic::AtomicPtr<T> {
     type Value = *mut T;
 
+    #[inline(always)]
     fn cmpxchg(&self, old: *mut T, new: *mut T, success: Ordering, failure: Ordering) -> *mut T {
         match self.compare_exchange(old, new, success, failure) {
             Ok(found) | Err(found) => found,
