@@ -1,6 +1,7 @@
 //! Reference counts: who still uses a value, and who frees it.
 
 mod arc;
+pub mod rcuref;
 pub mod refcount;
 
 pub use arc::{Arc, CloneArc, Unsizing, Weak};

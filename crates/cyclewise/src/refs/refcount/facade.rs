@@ -3,15 +3,16 @@
 //! Under `--cfg loom` these are loom's, so that its scheduler sees every access.
 
 #[cfg(not(loom))]
-pub(super) use crate::atomic::{AtomicU32, AtomicU64};
+pub(in crate::refs) use crate::atomic::{AtomicU32, AtomicU64};
 #[cfg(loom)]
-pub(super) use loom::sync::atomic::{AtomicU32, AtomicU64};
+pub(in crate::refs) use loom::sync::atomic::{AtomicU32, AtomicU64};
 
 /// The operations of ours that loom's atomics lack: flags of an instruction, as comparisons of its result.
 #[cfg(loom)]
-pub(super) trait Flags {
+pub(in crate::refs) trait Flags {
     fn inc_cmp(&self, order: core::sync::atomic::Ordering) -> core::cmp::Ordering;
     fn fetch_dec_cmp(&self, order: core::sync::atomic::Ordering) -> core::cmp::Ordering;
+    fn inc_negative(&self, order: core::sync::atomic::Ordering) -> bool;
 }
 
 #[cfg(loom)]
@@ -23,6 +24,9 @@ macro_rules! flags {
             }
             fn fetch_dec_cmp(&self, order: core::sync::atomic::Ordering) -> core::cmp::Ordering {
                 self.fetch_sub(1, order).cast_signed().cmp(&0)
+            }
+            fn inc_negative(&self, order: core::sync::atomic::Ordering) -> bool {
+                self.fetch_add(1, order).wrapping_add(1).cast_signed() < 0
             }
         }
     )* };

@@ -71,7 +71,7 @@ fn abort(_: &Misuse) {
 }
 
 /// Counts a misuse and does what the program asked for.
-pub(super) fn report(event: Event, address: usize, caller: &'static Location<'static>) {
+pub(in crate::refs) fn report(event: Event, address: usize, caller: &'static Location<'static>) {
     // Relaxed: as in `misuses`.
     COUNTS[event as usize].inc(Relaxed);
     // Acquire: pairs with the Release in `on_misuse`.

@@ -84,7 +84,7 @@
 //! `tests/refcount_lkdtm.rs`); Documentation/core-api/refcount-vs-atomic.rst.
 
 mod event;
-mod facade;
+pub(super) mod facade;
 mod give;
 mod hook;
 mod lock;
@@ -97,6 +97,7 @@ pub mod variants;
 mod width;
 
 pub use event::{Event, Misuse};
+pub(super) use hook::report;
 pub use hook::{Action, misuses, on_misuse};
 pub use old::Given;
 pub use width::{BATCH, Refcount, Refcount64};

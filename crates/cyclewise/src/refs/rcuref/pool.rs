@@ -1,0 +1,257 @@
+//! Slots for values of one type, found by keys that may be stale: the memory that [`Rcuref`] needs, as a type.
+//!
+//! # Invariants
+//! 1. A slot's memory lives as long as the pool, and every [`Entry`] borrows the pool.
+//! 2. A slot belongs to one thread from when it sets the slot's bit in `used` until it revives the count, and from when it
+//!    is told that it held the last reference until it clears the bit. Only then is the slot's value written, moved or
+//!    dropped, and only then does its generation change.
+//! 3. While a slot's count is held the slot has a value.
+//!
+//! # Safety
+//! The unsafe operations are those on a slot's value; each cites Invariant 2 or 3.
+#![expect(unsafe_code, reason = "values in slots whose owner is known by a count")]
+
+use super::{Got, Rcuref};
+use crate::atomic::{AtomicU64, AtomicUsize};
+use alloc::boxed::Box;
+use core::cell::UnsafeCell;
+use core::fmt;
+use core::mem::MaybeUninit;
+use core::ops::Deref;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+/// A fixed number of slots for values of one type, each with its own count of references.
+///
+/// [`insert`](Self::insert) gives the first reference, an [`Entry`]. The last entry to go drops the value, and the slot is used
+/// again. A [`Key`] finds an entry as long as there is one: what a `Weak` is to an `Arc`, but a key is a number, keeps
+/// no memory, and [`get`](Self::get) is wait-free however many threads look for the same value.
+///
+/// # Examples
+/// ```
+/// use cyclewise::refs::rcuref::Pool;
+///
+/// let pool = Pool::new(100);
+/// let session = pool.insert("session").unwrap();
+/// let key = session.key();
+/// assert_eq!(pool.get(key).as_deref(), Some(&"session"));
+/// drop(session);
+/// assert!(pool.get(key).is_none());
+/// ```
+pub struct Pool<T> {
+    slots: Box<[Slot<T>]>,
+    /// A bit for each slot: whether it is in use, or about to be.
+    used: Box<[AtomicU64]>,
+    /// The word of `used` where the last free slot was found.
+    hint: AtomicUsize,
+}
+
+struct Slot<T> {
+    count: Rcuref,
+    /// How many values the slot has had. 64 bits do not wrap.
+    generation: AtomicU64,
+    value: UnsafeCell<MaybeUninit<T>>,
+}
+
+// SAFETY: the pool owns its values, and gives them to nobody but through entries.
+unsafe impl<T: Send> Send for Pool<T> {}
+// SAFETY: entries on several threads share values, and the last one drops them, on whichever thread it is.
+unsafe impl<T: Send + Sync> Sync for Pool<T> {}
+
+/// Which value of which slot. Stale keys find nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Key {
+    slot: usize,
+    generation: u64,
+}
+
+/// A reference to a value in a [`Pool`]. The last one drops the value.
+pub struct Entry<'p, T> {
+    pool: &'p Pool<T>,
+    slot: usize,
+}
+
+impl<T> Pool<T> {
+    /// A pool with room for so many values.
+    #[must_use]
+    pub fn new(capacity: usize) -> Self {
+        let slot = |_| Slot {
+            count: Rcuref::dead(),
+            generation: AtomicU64::new(0),
+            value: UnsafeCell::new(MaybeUninit::uninit()),
+        };
+        let words = capacity.div_ceil(64);
+        // Bits behind the last slot are in use for good.
+        let word = |i| {
+            AtomicU64::new(if i * 64 + 64 > capacity {
+                !0 << (capacity % 64)
+            } else {
+                0
+            })
+        };
+        Self {
+            slots: (0..capacity).map(slot).collect(),
+            used: (0..words).map(word).collect(),
+            hint: AtomicUsize::new(0),
+        }
+    }
+
+    /// How many values there is room for.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Puts a value into a free slot: the first reference to it.
+    ///
+    /// Looks for the slot by its bit, 64 at a time, from where the last was found.
+    ///
+    /// # Errors
+    /// The value, where every slot is in use.
+    ///
+    /// # Memory ordering
+    /// What was done before is seen by whoever [`get`](Self::get)s the value.
+    pub fn insert(&self, value: T) -> Result<Entry<'_, T>, T> {
+        let Some(at) = self.claim() else {
+            return Err(value);
+        };
+        let slot = &self.slots[at];
+        // SAFETY: the slot is this thread's alone (Invariant 2).
+        unsafe { (*slot.value.get()).write(value) };
+        // Relaxed: the slot is ours, and `revive` publishes it.
+        slot.generation.inc(Relaxed);
+        slot.count.revive();
+        Ok(Entry { pool: self, slot: at })
+    }
+
+    /// The value that `key` is of, if there is an entry of it still: wait-free.
+    ///
+    /// # Memory ordering
+    /// Acquire: what was done before the value was inserted is seen.
+    #[must_use]
+    pub fn get(&self, key: Key) -> Option<Entry<'_, T>> {
+        let slot = self.slots.get(key.slot)?;
+        match slot.count.get() {
+            Got::Reference => {}
+            Got::Dead => return None,
+            Got::Last => {
+                self.free(key.slot);
+                return None;
+            }
+        }
+        let entry = Entry {
+            pool: self,
+            slot: key.slot,
+        };
+        // Relaxed: acquired with the count, and unchanged while it is held (Invariant 2). Another value is put again.
+        (slot.generation.load(Relaxed) == key.generation).then_some(entry)
+    }
+
+    /// A slot that was free and is now this thread's.
+    fn claim(&self) -> Option<usize> {
+        // Relaxed: only a guess.
+        let first = self.hint.load(Relaxed);
+        for i in 0..self.used.len() {
+            let word = (first + i) % self.used.len();
+            // Relaxed: only a guess for the exchange.
+            let mut bits = self.used[word].load(Relaxed);
+            while bits != u64::MAX {
+                let free = bits.trailing_ones();
+                // Acquire: pairs with the Release in `free`. Relaxed on failure: only the next guess.
+                match self.used[word].compare_exchange_weak(bits, bits | 1 << free, Acquire, Relaxed) {
+                    Ok(_) => {
+                        // Relaxed: only a guess for others.
+                        self.hint.store(word, Relaxed);
+                        return Some(word * 64 + free as usize);
+                    }
+                    Err(now) => bits = now,
+                }
+            }
+        }
+        None
+    }
+
+    /// Drops the value of a slot whose last reference the caller held, and gives the slot back.
+    #[cold]
+    fn free(&self, at: usize) {
+        let slot = &self.slots[at];
+        // SAFETY: the slot is this thread's alone (Invariant 2).
+        let value = unsafe { &mut *slot.value.get() };
+        // SAFETY: and it has a value (Invariant 3), which nobody looks at again.
+        unsafe { value.assume_init_drop() };
+        // Release: pairs with the Acquire in `claim`.
+        self.used[at / 64].and(!(1 << (at % 64)), Release);
+    }
+}
+
+impl<T> Drop for Pool<T> {
+    fn drop(&mut self) {
+        // Nobody borrows the pool, so what is counted are entries that were forgotten.
+        for slot in &mut self.slots {
+            if slot.count.read() > 0 {
+                // SAFETY: references to it are counted, so there is a value (Invariant 3).
+                unsafe { slot.value.get_mut().assume_init_drop() };
+            }
+        }
+    }
+}
+
+impl<T> fmt::Debug for Pool<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pool")
+            .field("capacity", &self.capacity())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T> Entry<'_, T> {
+    /// The number that finds this value as long as there is an entry of it.
+    #[must_use]
+    pub fn key(&self) -> Key {
+        Key {
+            slot: self.slot,
+            // Relaxed: unchanged while the count is held (Invariant 2).
+            generation: self.slot().generation.load(Relaxed),
+        }
+    }
+
+    fn slot(&self) -> &Slot<T> {
+        &self.pool.slots[self.slot]
+    }
+}
+
+impl<T> Deref for Entry<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        // SAFETY: this entry is counted, so nobody writes the value (Invariant 2).
+        let value = unsafe { &*self.slot().value.get() };
+        // SAFETY: and there is one (Invariant 3).
+        unsafe { value.assume_init_ref() }
+    }
+}
+
+impl<T> Clone for Entry<'_, T> {
+    fn clone(&self) -> Self {
+        // Held, so it is never dead.
+        let got = self.slot().count.get();
+        debug_assert_eq!(got, Got::Reference, "an entry is counted");
+        Self {
+            pool: self.pool,
+            slot: self.slot,
+        }
+    }
+}
+
+impl<T> Drop for Entry<'_, T> {
+    fn drop(&mut self) {
+        if self.slot().count.put() {
+            self.pool.free(self.slot);
+        }
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Entry<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&**self, f)
+    }
+}

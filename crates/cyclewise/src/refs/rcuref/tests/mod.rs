@@ -1,0 +1,201 @@
+//! Every order of the accesses of two threads, tried by loom on the real count and on three with one thing wrong.
+//!
+//! What is counted is a [`Cell`](loom::cell::UnsafeCell) of loom's: reads and writes that no order separates end a model.
+//!
+//! # Safety
+//! Access to the cell's inside is what the checks are about.
+#![expect(unsafe_code, reason = "a cell whose accesses loom checks")]
+
+use super::{Got, Rcuref, UNDECIDED};
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use loom::sync::atomic::AtomicU32;
+use loom::thread;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+/// A count, right or wrong.
+trait Protocol: Send + Sync + 'static {
+    fn with(stored: u32) -> Self;
+    fn get(&self) -> Got;
+    fn put(&self) -> bool;
+    fn revive(&self);
+    fn is_dead(&self) -> bool;
+}
+
+impl Protocol for Rcuref {
+    fn with(stored: u32) -> Self {
+        Self(AtomicU32::new(stored))
+    }
+    fn get(&self) -> Got {
+        self.get()
+    }
+    fn put(&self) -> bool {
+        self.put()
+    }
+    fn revive(&self) {
+        self.revive();
+    }
+    fn is_dead(&self) -> bool {
+        self.read() == 0
+    }
+}
+
+/// The last put does not ask whether somebody has taken a reference since.
+const FREES_AT_ONCE: u8 = 1;
+/// As in the kernel, which lets a grace period pass before it uses the memory again.
+const STORES_DEAD: u8 = 2;
+const RELAXED_GET: u8 = 3;
+
+/// The protocol of `Rcuref`, with `WRONG` wrong.
+struct Twin<const WRONG: u8>(Rcuref);
+
+impl<const WRONG: u8> Protocol for Twin<WRONG> {
+    fn with(stored: u32) -> Self {
+        Self(Rcuref::with(stored))
+    }
+    fn get(&self) -> Got {
+        match WRONG {
+            STORES_DEAD if self.0.0.fetch_add(1, Acquire).wrapping_add(1).cast_signed() < 0 => {
+                self.0.0.store(super::DEAD, Relaxed);
+                Got::Dead
+            }
+            RELAXED_GET if self.0.0.fetch_add(1, Relaxed).wrapping_add(1).cast_signed() < 0 => self.0.get_slow(),
+            STORES_DEAD | RELAXED_GET => Got::Reference,
+            _ => self.0.get(),
+        }
+    }
+    fn put(&self) -> bool {
+        match WRONG {
+            FREES_AT_ONCE => {
+                let last = self.0.0.fetch_sub(1, Release) == 0;
+                if last {
+                    let _ = self.0.0.load(Acquire);
+                }
+                last
+            }
+            _ => self.0.put(),
+        }
+    }
+    fn revive(&self) {
+        self.0.revive();
+    }
+    fn is_dead(&self) -> bool {
+        self.0.read() == 0
+    }
+}
+
+/// A slot: its count, and whether there is a value in it.
+struct Slot<P> {
+    count: P,
+    value: UnsafeCell<bool>,
+    /// Values made less values freed.
+    live: std::sync::atomic::AtomicU32,
+}
+
+// SAFETY: loom ends the model where two threads are at the cell at once.
+unsafe impl<P: Sync> Sync for Slot<P> {}
+
+impl<P: Protocol> Slot<P> {
+    fn new(stored: u32, filled: bool) -> [Arc<Self>; 2] {
+        let slot = Arc::new(Self {
+            count: P::with(stored),
+            value: UnsafeCell::new(filled),
+            live: u32::from(filled).into(),
+        });
+        [Arc::clone(&slot), slot]
+    }
+
+    fn write(&self, filled: bool) {
+        // SAFETY: valid; loom sees to it that nobody else reads or writes.
+        let was = self
+            .value
+            .with_mut(|value| unsafe { std::mem::replace(&mut *value, filled) });
+        assert_ne!(was, filled, "freed twice");
+        self.live.store(filled.into(), Relaxed);
+    }
+
+    fn visit(&self) {
+        match self.count.get() {
+            Got::Dead => {}
+            Got::Last => self.write(false),
+            Got::Reference => {
+                // SAFETY: valid; loom sees to it that nobody writes.
+                assert!(self.value.with(|value| unsafe { *value }), "freed early");
+                self.put();
+            }
+        }
+    }
+
+    fn put(&self) {
+        if self.count.put() {
+            self.write(false);
+        }
+    }
+
+    fn is_over(&self) {
+        assert_eq!(self.live.load(Relaxed), 0, "never freed");
+        assert!(self.count.is_dead(), "dead");
+    }
+}
+
+/// The last reference is given up while another is asked for.
+fn a_get_meets_the_last_put<P: Protocol>() {
+    loom::model(|| {
+        let [here, there] = Slot::<P>::new(0, true);
+        let thread = thread::spawn(move || there.visit());
+        here.put();
+        thread.join().unwrap();
+        here.is_over();
+    });
+}
+
+/// A dead slot is used again while somebody comes with a stale key.
+fn a_get_meets_a_new_life<P: Protocol>() {
+    loom::model(|| {
+        let [here, there] = Slot::<P>::new(super::DEAD, false);
+        let thread = thread::spawn(move || there.visit());
+        here.write(true);
+        here.count.revive();
+        here.put();
+        thread.join().unwrap();
+        here.is_over();
+    });
+}
+
+#[test]
+fn rcuref_frees_once_and_never_early() {
+    a_get_meets_the_last_put::<Rcuref>();
+    a_get_meets_a_new_life::<Rcuref>();
+    a_get_meets_the_last_put::<Twin<0>>();
+    a_get_meets_a_new_life::<Twin<0>>();
+}
+
+#[test]
+fn gets_of_the_dead_leave_the_zone_where_it_was() {
+    loom::model(|| {
+        let [here, there] = Slot::<Rcuref>::new(super::DEAD, false);
+        let thread = thread::spawn(move || there.count.get());
+        assert_eq!(here.count.get(), Got::Dead);
+        assert_eq!(thread.join().unwrap(), Got::Dead);
+        assert_eq!(here.count.0.fetch_add(0, Relaxed), super::DEAD);
+        assert_ne!(super::DEAD, UNDECIDED);
+    });
+}
+
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn a_put_that_frees_at_once_is_caught() {
+    a_get_meets_the_last_put::<Twin<FREES_AT_ONCE>>();
+}
+
+#[test]
+#[should_panic(expected = "never freed")]
+fn a_get_that_stores_the_dead_mark_is_caught() {
+    a_get_meets_a_new_life::<Twin<STORES_DEAD>>();
+}
+
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn a_relaxed_get_is_caught() {
+    a_get_meets_a_new_life::<Twin<RELAXED_GET>>();
+}
