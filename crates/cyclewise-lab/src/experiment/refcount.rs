@@ -10,6 +10,7 @@ use super::{Definition, Options, Published};
 use crate::error::Result;
 use crate::record::Unit;
 use crate::runner::{Bench, Control, Guards, Mode, Setup};
+use cyclewise::refs::rcuref::{Got, Rcuref};
 use cyclewise::refs::refcount::variants::{CasFull, CasFull64, Unchecked, Unchecked64};
 use cyclewise::refs::{Refcount, Refcount64};
 use std::hint::black_box;
@@ -25,7 +26,7 @@ pub(super) static DEFINITION: Definition = Definition {
 };
 
 /// The comparisons; those of rows that this machine or this mode lacks are left out.
-const COMPARE: [(&str, &str); 11] = [
+const COMPARE: [(&str, &str); 14] = [
     ("refcount", "atomic"),
     ("refcount-elided", "plain"),
     ("cas-full", "atomic"),
@@ -35,6 +36,9 @@ const COMPARE: [(&str, &str); 11] = [
     ("refcount64-elided", "plain64"),
     ("cas-full64", "atomic64"),
     ("atomic-elided", "plain"),
+    ("rcuref", "inc-not-zero"),
+    ("rcuref", "atomic"),
+    ("rcuref-elided", "plain"),
     ("lkdtm-refcount", "lkdtm-atomic"),
     ("lkdtm-cas-full", "lkdtm-atomic"),
 ];
@@ -77,6 +81,24 @@ fn pair<C: Count>(count: C) -> impl FnMut() + 'static {
     }
 }
 
+/// Takes a reference to what may be gone, and gives it up.
+fn found(count: Refcount) -> impl FnMut() + 'static {
+    move || {
+        if count.inc_not_zero() && count.dec_and_test() {
+            free();
+        }
+    }
+}
+
+/// The same without a loop.
+fn found_at_once(count: Rcuref) -> impl FnMut() + 'static {
+    move || {
+        if count.get() != Got::Dead && count.put() {
+            free();
+        }
+    }
+}
+
 /// What the last one would do; here nobody is.
 #[cold]
 #[inline(never)]
@@ -89,6 +111,7 @@ fn setup(options: &Options) -> Result<Setup> {
     let mut notes = vec![
         "an operation is a reference taken and given up (inc, dec_and_test and its branch); nobody contends".to_string(),
         "atomic checks nothing; refcount finds overflow, increment from zero and decrement to zero; cas-full is REFCOUNT_FULL of 2019, a loop around each".to_string(),
+        "inc-not-zero and rcuref take a reference to what may be gone: by a loop, and by an add that looks at the sign".to_string(),
     ];
     let mut subjects = vec![
         bench.calls("atomic", pair(Unchecked::new(1))),
@@ -97,6 +120,8 @@ fn setup(options: &Options) -> Result<Setup> {
         bench.calls("atomic64", pair(Unchecked64::new(1))),
         bench.calls("refcount64", pair(Refcount64::new(1))),
         bench.calls("cas-full64", pair(CasFull64::new(1))),
+        bench.calls("inc-not-zero", found(Refcount::new(1))),
+        bench.calls("rcuref", found_at_once(Rcuref::new())),
     ];
     #[cfg(target_arch = "x86_64")]
     subjects.extend(plain(&mut bench));
@@ -105,6 +130,7 @@ fn setup(options: &Options) -> Result<Setup> {
             subjects.push(elided(|| bench.calls("atomic-elided", pair(Unchecked::new(1))))?);
             subjects.push(elided(|| bench.calls("refcount-elided", pair(Refcount::new(1))))?);
             subjects.push(elided(|| bench.calls("refcount64-elided", pair(Refcount64::new(1))))?);
+            subjects.push(elided(|| bench.calls("rcuref-elided", found_at_once(Rcuref::new())))?);
         }
         Err(refusal) => notes.push(left_out("the elided rows", refusal)),
     }
