@@ -145,7 +145,7 @@ mod check {
     }
 
     pub(super) fn bad_values_go_to_the_middle<C: Full>() {
-        let top = C::MAX.wrapping_mul(2).wrapping_sub(1);
+        let top = C::TOP;
         let bad = [
             C::MAX + 1,
             C::MAX + 2,
@@ -248,7 +248,7 @@ mod check {
             assert_eq!(after::<C, _>(0, |c| c.sub_and_test(n)), underflow, "{n}");
         }
         // The one that makes a saturated refcount_t zero for a moment.
-        let escape = C::MAX.wrapping_mul(2).wrapping_sub(C::SATURATED);
+        let escape = C::TOP - C::SATURATED + 1;
         assert_eq!(
             after::<C, _>(C::SATURATED, |c| c.add(escape)),
             ((), C::SATURATED, vec![AddOverflow])

@@ -66,10 +66,10 @@ pub(crate) trait Rmw {
     fn dec_and_test(&self, order: Ordering) -> bool;
     /// Subtracts one; true where the result is zero or negative.
     fn dec_not_positive(&self, order: Ordering) -> bool;
-    /// Adds one; how the result compares with zero.
-    fn inc_cmp(&self, order: Ordering) -> cmp::Ordering;
-    /// Subtracts one; how what was there, read as signed, compares with zero.
-    fn fetch_dec_cmp(&self, order: Ordering) -> cmp::Ordering;
+    /// Adds one; how what was there, read as signed, compares with minus one.
+    fn fetch_inc_cmp(&self, order: Ordering) -> cmp::Ordering;
+    /// Subtracts one; how the result, read as signed, compares with minus one.
+    fn dec_cmp(&self, order: Ordering) -> cmp::Ordering;
 }
 
 /// Bitwise read-modify-writes of a word, or of a bool's byte.

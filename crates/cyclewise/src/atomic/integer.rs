@@ -150,16 +150,16 @@ macro_rules! integers {
                 self.0.dec_not_positive(order)
             }
 
-            /// Adds one, wrapping; how the result, read as signed, compares with zero: INC and two jumps.
+            /// Adds one, wrapping; how what was there, read as signed, compares with −1: INC and a jump unless greater.
             #[inline]
-            pub fn inc_cmp(&self, order: Ordering) -> cmp::Ordering {
-                self.0.inc_cmp(order)
+            pub fn fetch_inc_cmp(&self, order: Ordering) -> cmp::Ordering {
+                self.0.fetch_inc_cmp(order)
             }
 
-            /// Subtracts one, wrapping; how what was there, read as signed, compares with zero: SUB and two jumps.
+            /// Subtracts one, wrapping; how the result, read as signed, compares with −1: SUB and a jump unless greater.
             #[inline]
-            pub fn fetch_dec_cmp(&self, order: Ordering) -> cmp::Ordering {
-                self.0.fetch_dec_cmp(order)
+            pub fn dec_cmp(&self, order: Ordering) -> cmp::Ordering {
+                self.0.dec_cmp(order)
             }
         }
 

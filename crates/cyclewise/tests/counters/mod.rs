@@ -12,6 +12,8 @@ pub(crate) trait Counter: Send + Sync {
     const MAX: u64;
     /// What a saturated count reads as.
     const SATURATED: u64;
+    /// The largest number of the width.
+    const TOP: u64;
     /// Misuse saturates, in every case; otherwise it may leave the count alone, as `REFCOUNT_FULL` does.
     const STRICT: bool;
     /// Misuse is reported.
@@ -35,6 +37,7 @@ macro_rules! counters {
             const NAME: &'static str = stringify!($type);
             const MAX: u64 = $max as u64;
             const SATURATED: u64 = $saturated as u64;
+            const TOP: u64 = $value::MAX as u64;
             const STRICT: bool = $strict;
             const REPORTS: bool = $reports;
 

@@ -105,10 +105,13 @@ macro_rules! integers {
                     23 => assert_eq!(ours.sub_and_test(a, order), theirs.fetch_sub(a, order) == a),
                     24 => assert_eq!(ours.dec_and_test(order), theirs.fetch_sub(1, order) == 1),
                     25 => assert_eq!(
-                        ours.inc_cmp(order),
-                        (theirs.fetch_add(1, order).wrapping_add(1) as $signed).cmp(&0)
+                        ours.fetch_inc_cmp(order),
+                        (theirs.fetch_add(1, order) as $signed).cmp(&-1)
                     ),
-                    _ => assert_eq!(ours.fetch_dec_cmp(order), (theirs.fetch_sub(1, order) as $signed).cmp(&0)),
+                    _ => assert_eq!(
+                        ours.dec_cmp(order),
+                        (theirs.fetch_sub(1, order).wrapping_sub(1) as $signed).cmp(&-1)
+                    ),
                 }
                 assert_eq!(ours.load(Relaxed), theirs.load(Relaxed), "after operation {operation} with {a}, {b}");
             }

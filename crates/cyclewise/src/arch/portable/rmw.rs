@@ -81,14 +81,14 @@ macro_rules! words {
                 old == 1 || old == 0 || negative(old.leading_zeros())
             }
             #[inline(always)]
-            fn inc_cmp(&self, order: Ordering) -> cmp::Ordering {
-                let new = self.fetch_add(1, order).wrapping_add(1);
-                sign(new == 0, new.leading_zeros())
+            fn fetch_inc_cmp(&self, order: Ordering) -> cmp::Ordering {
+                let old = self.fetch_add(1, order);
+                against_minus_one(!old == 0, old.leading_zeros())
             }
             #[inline(always)]
-            fn fetch_dec_cmp(&self, order: Ordering) -> cmp::Ordering {
-                let old = self.fetch_sub(1, order);
-                sign(old == 0, old.leading_zeros())
+            fn dec_cmp(&self, order: Ordering) -> cmp::Ordering {
+                let new = self.fetch_sub(1, order).wrapping_sub(1);
+                against_minus_one(!new == 0, new.leading_zeros())
             }
         }
 
@@ -135,10 +135,10 @@ words!(
     AtomicIsize: isize
 );
 
-/// How a number compares with zero, read as signed.
+/// How a number, read as signed, compares with minus one, whose bits are all set.
 #[inline(always)]
-fn sign(is_zero: bool, leading_zeros: u32) -> cmp::Ordering {
-    if is_zero {
+fn against_minus_one(is_it: bool, leading_zeros: u32) -> cmp::Ordering {
+    if is_it {
         cmp::Ordering::Equal
     } else if negative(leading_zeros) {
         cmp::Ordering::Less

@@ -86,16 +86,22 @@ macro_rules! test {
     }};
 }
 
-/// The same, and two jumps: to `Equal` on the first condition, else to `Less` on the second.
+/// The same, and one jump where the comparison is not `Greater`. Which of the others it is the same flags tell, behind the
+/// function: a second jump beside the first costs what it is there to spare. No unwinder has a record of the two
+/// jumps there, so a profiler that stops a thread on one sees no callers; nothing can be called or panic there.
 macro_rules! compare {
-    ($instruction:literal, $size:literal, $operand:literal, $equal:literal, $less:literal, $self:ident) => {{
+    ($instruction:literal, $size:literal, $operand:literal, $either:literal, $equal:literal, $self:ident) => {{
         // SAFETY: Invariants 1 and 2; the jumps lead to the blocks.
         unsafe {
             asm!(
                 lock!(),
                 concat!($instruction, " ", $size, " ptr [{p}]", $operand),
+                concat!($either, " 2f"),
+                ".subsection 1",
+                "2:",
                 concat!($equal, " {equal}"),
-                concat!($less, " {less}"),
+                "jmp {less}",
+                ".subsection 0",
                 p = in(reg) $self.as_ptr(),
                 equal = label { return cmp::Ordering::Equal },
                 less = label { return cmp::Ordering::Less },
@@ -167,15 +173,15 @@ macro_rules! words {
             fn dec_not_positive(&self, _: Ordering) -> bool {
                 test!("dec", "jle", $size, self)
             }
+            // LE takes the overflow flag into account: the largest value was no negative one.
             #[inline(always)]
-            fn inc_cmp(&self, _: Ordering) -> cmp::Ordering {
-                compare!("inc", $size, "", "jz", "js", self)
+            fn fetch_inc_cmp(&self, _: Ordering) -> cmp::Ordering {
+                compare!("inc", $size, "", "jle", "jz", self)
             }
-            // SUB and not DEC, which leaves the carry alone: one borrows where it is subtracted from zero. L takes the
-            // overflow flag into account, so that the smallest value was negative.
+            // SUB and not DEC, which leaves the carry alone: one borrows where it is subtracted from zero.
             #[inline(always)]
-            fn fetch_dec_cmp(&self, _: Ordering) -> cmp::Ordering {
-                compare!("sub", $size, ", 1", "jc", "jl", self)
+            fn dec_cmp(&self, _: Ordering) -> cmp::Ordering {
+                compare!("sub", $size, ", 1", "js", "jc", self)
             }
         }
 

@@ -32,7 +32,7 @@
 //! where it is told `true`. All changes are read-modify-writes, so they continue each other's release sequences.
 //!
 //! # Cost
-//! `get` is `lock inc; js`, `put` is `lock sub; jc; jl`; the last put is a compare-and-exchange more.
+//! `get` is `lock inc; js`, `put` is `lock sub; js`; the last put is a compare-and-exchange more.
 //!
 //! # References
 //! Linux `include/linux/rcuref.h`, `lib/rcuref.c`. Theirs stores the dead mark over what failing gets added, which is
@@ -124,7 +124,7 @@ impl Rcuref {
     #[must_use = "where it is true nobody but the caller can free what is counted"]
     pub fn put(&self) -> bool {
         // Release: pairs with the Acquire in `end_slow`.
-        match self.0.fetch_dec_cmp(Release) {
+        match self.0.dec_cmp(Release) {
             Greater => false,
             Equal => self.end_slow(),
             Less => {
@@ -168,7 +168,7 @@ impl Rcuref {
             return Got::Reference;
         }
         // Release: pairs with the Acquire in `end_slow`; the increment may have counted in a new life (Invariant 2).
-        match self.0.fetch_dec_cmp(Release) {
+        match self.0.dec_cmp(Release) {
             Equal if self.end_slow() => Got::Last,
             _ => Got::Dead,
         }

@@ -15,7 +15,7 @@ macro_rules! gives {
         #[must_use = "where it is true nobody but the caller can free what is counted"]
         pub fn dec_and_test(&self) -> bool {
             // Release: pairs with the Acquire in `acquire_all`.
-            match self.0.fetch_dec_cmp(Release) {
+            match self.0.dec_cmp(Release) {
                 Greater => false,
                 Equal => {
                     self.acquire_all();
@@ -52,7 +52,7 @@ macro_rules! gives {
         #[track_caller]
         pub fn dec(&self) {
             // Release: pairs with the Acquire in `acquire_all`.
-            match self.0.fetch_dec_cmp(Release) {
+            match self.0.dec_cmp(Release) {
                 Greater => {}
                 Equal | Less => self.saturate(Event::DecLeak),
             }

@@ -12,13 +12,14 @@
 //! |---|---|---|
 //! | −1 | 0 | no reference |
 //! | 0 | 1 | one reference |
-//! | up to 2^(w−1) − 1 | up to [`MAX`](Refcount::MAX), 2^(w−1) | so many and one references |
+//! | up to 2^(w−1), the smallest number | up to [`MAX`](Refcount::MAX), 2^(w−1) + 1 | so many and one references |
 //! | other negative | above `MAX` | saturated; put to [`SATURATED`](Refcount::SATURATED), the middle of the range |
 //!
-//! One less, because then the flags of one instruction tell everything that has to be told. After an increment, zero is
-//! use after free and the sign is overflow or saturation; a decrement that borrows was the last, and one of a negative
-//! number is misuse. Stored as it is counted, an increment from zero would set no flag, and each operation would need
-//! XADD, which costs several times an INC once LOCK is patched away.
+//! One less, because then the flags of one instruction tell everything that has to be told, by one branch. An increment
+//! that is less or equal, as signed numbers go, came from zero or from saturation; a decrement that leaves a negative
+//! number was of the last reference, or of none. Stored as it is counted, an increment from zero would set no flag, and
+//! each operation would need XADD, which costs several times an INC once LOCK is patched away. The smallest number
+//! belongs to the live ones because the increment that reaches it overflows and so compares as greater.
 //!
 //! # Misuse
 //! Five [`Event`]s, each reported to the process's [hook](on_misuse) and each ending in the same way: the count is
@@ -38,13 +39,13 @@
 //! 1. An unconditional operation that finds misuse stores `SATURATED` before it returns. Between the two it is *in
 //!    flight*. Operations that loop look before they store, and never are.
 //! 2. One operation in flight moves the count by at most [`BATCH`]; what adds or takes more loops.
-//! 3. **Escape bound.** From `SATURATED` it is 2^(w−2) to either end of the negative range, so a saturated count is live
-//!    or zero again only if 2^(w−2) single increments, or 2^(w−8) batches of 64, are in flight on it at the same time.
+//! 3. **Escape bound.** From `SATURATED` it is 2^(w−2) up to zero and one less down to `MAX`, so a saturated count is
+//!    live or zero again only if so many single steps, or 2^(w−8) batches of 64, are in flight on it at the same time.
 //!    Each of these has a stack frame to itself, in a thread or in a signal handler that interrupted one.
 //!    - 64 bits: 2^56 frames of 8 bytes and more do not fit in any address space. There is no escape.
-//!    - 32 bits: 2^30 increments, or 2^24 batches. Linux has at most 2^22 threads (`PID_MAX_LIMIT`), so *every* thread
+//!    - 32 bits: 2^30 steps, or 2^24 batches. Linux has at most 2^22 threads (`PID_MAX_LIMIT`), so *every* thread
 //!      of the largest possible process has to be stopped between the same two instructions, in 4 signal handlers
-//!      nested in each other for batches and in 256 for single increments, whose frames alone are 500 GB.
+//!      nested in each other for batches and in 256 for single steps, whose frames alone are 500 GB.
 //!      A program that grants an attacker that many handlers wants [`Refcount64`].
 //! 4. The last store in flight is `SATURATED`, so the distance does not add up over time.
 //! 5. `dec_and_test` says `true` to whoever changed the count from one to zero, by the flags of that very instruction.
@@ -67,14 +68,14 @@
 //! not be ordered before it.
 //!
 //! # Cost
-//! `inc`, `dec` and `dec_and_test` are one read-modify-write and two branches that are not taken (`lock inc; jz; js` and
-//! `lock sub; jc; jl`); `add` and `sub_and_test` are XADD and one or two branches. None of them loops. Those that stay
+//! `inc`, `dec` and `dec_and_test` are one read-modify-write and one branch that is not taken (`lock inc; jle` and
+//! `lock sub; js`); `add` and `sub_and_test` are XADD, a comparison and a branch. None of them loops. Those that stay
 //! loops of compare-and-exchange are `*_not_zero*`, `dec_not_one` and batches above [`BATCH`]: each must not store where
 //! its condition fails, and an increment of a count that is zero cannot be taken back before others see it. Under
 //! contention their retries grow with the number of CPUs.
 //!
 //! # Differences from the kernel
-//! - The largest count is 2^(w−1), one more than `INT_MAX`, because one less is stored.
+//! - The largest count is 2^(w−1) + 1, two more than `INT_MAX`, because of what is stored.
 //! - Every operation saturates. The kernel's `*_not_zero_acquire` return false at `INT_MAX` and when saturated, its
 //!   `dec_not_one` knows one of the bad values and lets the others drift, and its batches are unbounded.
 //! - Old values are returned by forms of their own, `*_old`, and not through a pointer.

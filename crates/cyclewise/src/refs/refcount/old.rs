@@ -39,8 +39,8 @@ macro_rules! olds {
             }
             // Relaxed: see the module's notes.
             let stored = self.0.fetch_add(n, Relaxed);
-            // Negative before: zero or saturated. Negative after: past the largest.
-            if (stored | stored.wrapping_add(n)).cast_signed() < 0 {
+            // Zero or saturated before, or past the largest now.
+            if stored > Self::LARGEST - n {
                 if stored == Self::ZERO {
                     self.increment_from_zero();
                 } else {
@@ -150,9 +150,9 @@ macro_rules! olds {
             let stored = self.0.fetch_sub(n, Release);
             let new = stored.wrapping_sub(n);
             let mut last = false;
-            // Negative before: zero or saturated. Negative after: zero now, or too many given up.
-            if (stored | new).cast_signed() < 0 {
-                last = stored <= Self::LARGEST && new == Self::ZERO;
+            // Zero or saturated before, or zero now, or too many given up: those wrap to above.
+            if new > Self::LARGEST - n {
+                last = new == Self::ZERO && n > 0;
                 if last {
                     self.acquire_all();
                 } else {
@@ -175,8 +175,8 @@ macro_rules! olds {
         pub fn dec_old(&self) -> $value {
             // Release: pairs with the Acquire in `acquire_all`.
             let stored = self.0.fetch_sub(1, Release);
-            // One, zero, or saturated.
-            if stored.cast_signed() <= 0 {
+            // One, zero, or saturated: the first two wrap to above.
+            if stored.wrapping_sub(1) > Self::LARGEST - 1 {
                 self.saturate(Event::DecLeak);
             }
             stored.wrapping_add(1)

@@ -14,7 +14,7 @@ macro_rules! takes {
         #[track_caller]
         pub fn inc(&self) {
             // Relaxed: see the module's notes.
-            match self.0.inc_cmp(Relaxed) {
+            match self.0.fetch_inc_cmp(Relaxed) {
                 Greater => {}
                 Equal => self.increment_from_zero(),
                 Less => self.overflow(),

@@ -44,7 +44,7 @@ macro_rules! refcounts {
         impl $name {
             /// The largest count that is exact: one more saturates.
             #[doc(alias = "REFCOUNT_MAX")]
-            pub const MAX: $value = 1 << ($value::BITS - 1);
+            pub const MAX: $value = (1 << ($value::BITS - 1)) + 1;
 
             /// What [`read`](Self::read) finds once the count is saturated: as far from [`MAX`](Self::MAX) as from zero.
             #[doc(alias = "REFCOUNT_SATURATED")]
