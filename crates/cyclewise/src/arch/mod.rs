@@ -94,4 +94,13 @@ pub(crate) trait Exchange {
     ///
     /// `failure` is `Relaxed`, `Acquire` or `SeqCst`.
     fn cmpxchg(&self, old: Self::Value, new: Self::Value, success: Ordering, failure: Ordering) -> Self::Value;
+
+    /// The same, and true where it was stored, by the instruction's own flag: for who does not ask what was found.
+    #[inline(always)]
+    fn cmpxchg_and_test(&self, old: Self::Value, new: Self::Value, success: Ordering, failure: Ordering) -> bool
+    where
+        Self::Value: PartialEq,
+    {
+        self.cmpxchg(old, new, success, failure) == old
+    }
 }

@@ -67,6 +67,17 @@ macro_rules! integers {
                 by_exchange!(self, order, old => old.min(value))
             }
 
+            /// [`compare_exchange`](Self::compare_exchange) for who does not ask what was found: CMPXCHG and a jump on its
+            /// own flag. True where `new` was stored.
+            ///
+            /// # Panics
+            /// With `Release` and `AcqRel` for `failure`, as std does.
+            #[inline]
+            #[track_caller]
+            pub fn exchange_if(&self, current: $value, new: $value, success: Ordering, failure: Ordering) -> bool {
+                self.0.cmpxchg_and_test(current, new, success, super::failing(failure))
+            }
+
             /// Adds, wrapping: ADD.
             #[inline]
             pub fn add(&self, value: $value, order: Ordering) {

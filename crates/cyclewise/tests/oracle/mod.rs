@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCs
 /// An operation by number, its operands, and an ordering by number.
 pub(crate) type Step = (u8, u64, u64, u8);
 
-const OPERATIONS: u8 = 27;
+const OPERATIONS: u8 = 28;
 
 pub(crate) fn steps() -> impl Strategy<Value = Vec<Step>> {
     // Small operands and the edges of every width, so that comparisons succeed and counts wrap.
@@ -108,10 +108,18 @@ macro_rules! integers {
                         ours.fetch_inc_cmp(order),
                         (theirs.fetch_add(1, order) as $signed).cmp(&-1)
                     ),
-                    _ => assert_eq!(
+                    26 => assert_eq!(
                         ours.dec_cmp(order),
                         (theirs.fetch_sub(1, order).wrapping_sub(1) as $signed).cmp(&-1)
                     ),
+                    _ => {
+                        // Half of them find what they expect.
+                        let current = if number % 2 == 0 { theirs.load(Relaxed) } else { a };
+                        assert_eq!(
+                            ours.exchange_if(current, b, order, loading),
+                            theirs.compare_exchange(current, b, order, loading).is_ok()
+                        );
+                    }
                 }
                 assert_eq!(ours.load(Relaxed), theirs.load(Relaxed), "after operation {operation} with {a}, {b}");
             }

@@ -221,6 +221,23 @@ macro_rules! words {
                 }
                 found
             }
+            #[inline(always)]
+            fn cmpxchg_and_test(&self, old: $value, new: $value, _: Ordering, _: Ordering) -> bool {
+                // SAFETY: Invariants 1 and 2; the jump leads to the block.
+                unsafe {
+                    asm!(
+                        lock!(),
+                        concat!("cmpxchg ", $size, " ptr [{p}], ", $reg),
+                        "jne {no}",
+                        p = in(reg) self.as_ptr(),
+                        v = in($class) new,
+                        inout($acc) old => _,
+                        no = label { return false },
+                        options(nostack),
+                    );
+                }
+                true
+            }
         }
     )* };
 }
