@@ -56,7 +56,7 @@
 
 mod facade;
 mod fast;
-mod low_half;
+mod high_half;
 mod park;
 mod queue;
 #[cfg(not(loom))]

@@ -16,8 +16,8 @@
 //! # Two shapes
 //! [`Split`] is a lock of 4 bytes whose bits and tail are two atomics. Each is accessed at its own size only, since Rust's
 //! memory model has no accesses of different sizes to one place; and because nothing but the two bits is in the byte, a
-//! release may be a plain store. [`LowHalf`](super::low_half::LowHalf) is the low half of 8 bytes whose high half is somebody else's data; there
-//! everything is a read-modify-write of all 8.
+//! release may be a plain store. [`HighHalf`](super::high_half::HighHalf) is the high half
+//! of 8 bytes whose low half is somebody else's data; there everything is a read-modify-write of all 8.
 //!
 //! # Invariants
 //! 1. `LOCKED` is set by `take` alone, from a state without it, and taken away by `release` alone. So between a `take`

@@ -8,7 +8,7 @@
 #![expect(unsafe_code, reason = "a cell whose accesses loom checks")]
 
 use super::super::fast;
-use super::super::low_half::LowHalf;
+use super::super::high_half::HighHalf;
 use super::super::park::Park;
 use super::super::relax::Pause;
 use super::super::slots::all_free;
@@ -115,8 +115,8 @@ pub(super) fn three<W: Word + Send + Sync + 'static, P: Park>(preemptions: usize
     });
 }
 
-fn low_half() -> LowHalf {
-    LowHalf::new(0)
+fn high_half() -> HighHalf {
+    HighHalf::new(0)
 }
 
 #[test]
@@ -125,8 +125,8 @@ fn two_take_turns() {
 }
 
 #[test]
-fn two_take_turns_at_the_low_half() {
-    two::<LowHalf, Kernel>(low_half);
+fn two_take_turns_at_the_high_half() {
+    two::<HighHalf, Kernel>(high_half);
 }
 
 #[test]
@@ -140,8 +140,8 @@ fn three_take_turns() {
 }
 
 #[test]
-fn three_take_turns_at_the_low_half() {
-    three::<LowHalf, Kernel>(2, low_half);
+fn three_take_turns_at_the_high_half() {
+    three::<HighHalf, Kernel>(2, high_half);
 }
 
 #[test]
@@ -188,20 +188,20 @@ fn a_waiter_leaves_late() {
 }
 
 #[test]
-fn the_high_half_is_the_holders() {
+fn the_low_half_is_the_holders() {
     model(Some(3), || {
-        let here = Arc::new(LowHalf::new(0));
+        let here = Arc::new(HighHalf::new(0));
         let there = Arc::clone(&here);
-        let section = |word: &LowHalf| {
+        let section = |word: &HighHalf| {
             fast::lock::<_, Kernel<NOTHING>, Pause>(word);
-            let before = word.whole().load(Relaxed) >> 32;
-            word.whole().fetch_add(1 << 32, Relaxed);
-            assert_eq!(word.whole().load(Relaxed) >> 32, before + 1, "nobody else changes it");
+            let before = word.whole().load(Relaxed) as u32;
+            word.whole().fetch_add(1, Relaxed);
+            assert_eq!(word.whole().load(Relaxed) as u32, before + 1, "nobody else changes it");
             fast::unlock::<_, Kernel<NOTHING>>(word);
         };
         let thread = thread::spawn(move || section(&there));
         section(&here);
         thread.join().unwrap();
-        assert_eq!(here.whole().load(Relaxed) >> 32, 2);
+        assert_eq!(here.whole().load(Relaxed), 2);
     });
 }

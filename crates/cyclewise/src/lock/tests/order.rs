@@ -2,7 +2,7 @@
 
 use super::super::facade::AtomicU32;
 use super::super::fast;
-use super::super::low_half::LowHalf;
+use super::super::high_half::HighHalf;
 use super::super::park::{Futex, Moment, Park};
 use super::super::relax::Exponential;
 use super::super::slots::claim_all;
@@ -106,7 +106,7 @@ fn first_come_first_served() {
     let _alone = alone();
     let all: Vec<_> = (0..WAITERS).collect();
     assert_eq!(order_of(&Split::new(), |_| false), all);
-    assert_eq!(order_of(&LowHalf::new(7), |_| false), all);
+    assert_eq!(order_of(&HighHalf::new(7), |_| false), all);
 }
 
 #[test]

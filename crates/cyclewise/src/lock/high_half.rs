@@ -1,11 +1,14 @@
-//! A lock in the low half of 8 bytes whose high half is somebody else's: for a lock and a count that change as one.
+//! A lock in the high half of 8 bytes whose low half is somebody else's: for a lock and a count that change as one.
 //!
-//! The high half belongs to the user, by read-modify-writes of the whole, none of which changes the low half: while that
-//! is not [`FREE`](LowHalf::FREE), those of the lock's holder alone; while it is, anybody's compare-and-exchange that finds it so.
+//! The low half belongs to the user, by read-modify-writes of the whole, none of which changes the high half: while that
+//! is not zero, those of the lock's holder alone; while it is, anybody's compare-and-exchange that finds it so.
+//!
+//! The lock is the high half so that one unsigned comparison of the whole sees both that it is free and that the count is
+//! small: a whole that is at most [`FREE`](HighHalf::FREE) is a lock that is free.
 //!
 //! # Invariants
-//! 1. Every access here is of all 8 bytes, and leaves the high half as it finds it.
-//! 2. The low half is `FREE` where nobody holds the lock, it is kept for nobody, and there is no queue.
+//! 1. Every access here is of all 8 bytes, and leaves the low half as it finds it.
+//! 2. The high half is zero where nobody holds the lock, it is kept for nobody, and there is no queue.
 #![cfg_attr(
     not(test),
     expect(dead_code, reason = "for types that keep a lock and a count in one word")
@@ -16,31 +19,36 @@ use super::word::{LOCKED, PENDING, Word};
 use core::ptr::from_ref;
 use core::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release};
 
+/// Where the two bits are.
+const SHIFT: u32 = 32;
 /// Where the tail is.
-const TAIL_SHIFT: u32 = 16;
+const TAIL_SHIFT: u32 = SHIFT + 16;
 /// Its bits.
 const TAIL: u64 = 0xffff << TAIL_SHIFT;
 
-/// The low half of 8 bytes as a lock; see the module's notes for what the high half may be used for.
+/// The two bits in their place.
+const fn at(bits: u8) -> u64 {
+    (bits as u64) << SHIFT
+}
+
+/// The high half of 8 bytes as a lock; see the module's notes for what the low half may be used for.
 #[repr(transparent)]
-pub(crate) struct LowHalf(AtomicU64);
+pub(crate) struct HighHalf(AtomicU64);
 
-impl LowHalf {
-    /// What of the whole is the lock's.
-    pub(crate) const MASK: u64 = 0xffff_ffff;
-    /// The low half of a lock that nobody holds, keeps or waits for.
-    pub(crate) const FREE: u64 = 0;
+impl HighHalf {
+    /// The largest whole of a lock that nobody holds, keeps or waits for.
+    pub(crate) const FREE: u64 = u32::MAX as u64;
 
-    /// Free, with this in the high half.
+    /// Free, with this in the low half.
     #[cfg(not(loom))]
-    pub(crate) const fn new(high: u32) -> Self {
-        Self(AtomicU64::new((high as u64) << 32))
+    pub(crate) const fn new(low: u32) -> Self {
+        Self(AtomicU64::new(low as u64))
     }
 
-    /// Free, with this in the high half.
+    /// Free, with this in the low half.
     #[cfg(loom)]
-    pub(crate) fn new(high: u32) -> Self {
-        Self(AtomicU64::new(u64::from(high) << 32))
+    pub(crate) fn new(low: u32) -> Self {
+        Self(AtomicU64::new(u64::from(low)))
     }
 
     /// All 8 bytes, for what the type's notes allow.
@@ -63,17 +71,17 @@ impl LowHalf {
     }
 }
 
-impl Word for LowHalf {
+impl Word for HighHalf {
     #[inline]
     fn look(&self) -> u8 {
-        self.0.load(Relaxed) as u8
+        (self.0.load(Relaxed) >> SHIFT) as u8
     }
 
     #[inline]
     fn take(&self, found: u8) -> bool {
-        let bits = u64::from(LOCKED | PENDING);
+        let bits = at(LOCKED | PENDING);
         self.change(Acquire, |word| {
-            (word & bits == u64::from(found)).then_some(word & !bits | u64::from(LOCKED))
+            (word & bits == at(found)).then_some(word & !bits | at(LOCKED))
         })
         .is_ok()
     }
@@ -81,24 +89,24 @@ impl Word for LowHalf {
     #[inline]
     fn release(&self) {
         // PENDING stays where it is set: nothing is lost here.
-        sub!(self.0, u64::from(LOCKED), Release);
+        sub!(self.0, at(LOCKED), Release);
     }
 
     fn release_to_head(&self) {
         // LOCKED is 1 and PENDING is 2: whichever PENDING is, LOCKED goes and PENDING is there.
-        let bits = u64::from(LOCKED | PENDING);
-        let _ = self.change(Release, |word| Some(word & !bits | u64::from(PENDING)));
+        let bits = at(LOCKED | PENDING);
+        let _ = self.change(Release, |word| Some(word & !bits | at(PENDING)));
     }
 
     fn request(&self) {
-        let bits = u64::from(LOCKED | PENDING);
+        let bits = at(LOCKED | PENDING);
         let _ = self.change(Relaxed, |word| {
-            (word & bits == u64::from(LOCKED)).then_some(word | u64::from(PENDING))
+            (word & bits == at(LOCKED)).then_some(word | at(PENDING))
         });
     }
 
     fn withdraw(&self) {
-        and!(self.0, !u64::from(PENDING), Relaxed);
+        and!(self.0, !at(PENDING), Relaxed);
     }
 
     fn tail(&self) -> u16 {
