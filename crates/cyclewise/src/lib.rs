@@ -6,8 +6,8 @@
 //! - [`patch`] rewrites instructions of the running program: those prefixes, static keys, whose test costs one NOP, and
 //!   alternatives, sequences chosen by what the CPU has.
 //! - [`lock`] has a queued spinlock of 4 bytes whose waiters sleep when spinning is in vain.
-//! - [`refs`] has reference counts on such atomics, which saturate: the kernel's `refcount_t` and
-//!   `rcuref_t`, and an `Arc`.
+//! - [`refs`] has reference counts on such atomics, which saturate: the kernel's `refcount_t`,
+//!   `rcuref_t` and `lockref`, and an `Arc`.
 //!
 //! Nothing is patched until the final program asks for it, and when in doubt LOCK stays. On other architectures, under
 //! Miri and under loom the atomics are std's, and [`patch`] refuses with a reason.

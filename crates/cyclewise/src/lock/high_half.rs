@@ -9,10 +9,6 @@
 //! # Invariants
 //! 1. Every access here is of all 8 bytes, and leaves the low half as it finds it.
 //! 2. The high half is zero where nobody holds the lock, it is kept for nobody, and there is no queue.
-#![cfg_attr(
-    not(test),
-    expect(dead_code, reason = "for types that keep a lock and a count in one word")
-)]
 
 use super::facade::{AtomicU64, and, sub};
 use super::word::{LOCKED, PENDING, Word};

@@ -66,6 +66,8 @@ mod sleepers;
 mod slots;
 mod word;
 
+pub(crate) use fast::{lock, try_lock, unlock};
+pub(crate) use high_half::HighHalf;
 #[cfg(all(target_os = "linux", not(loom)))]
 pub use park::{Futex, Moment, NAP_NS};
 pub use park::{Never, Park, SpinOnly};

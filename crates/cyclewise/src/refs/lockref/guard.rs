@@ -1,0 +1,127 @@
+//! [`Guard`]: the lock, held.
+//!
+//! # Safety
+//! 1. A guard is made of a lock that was just taken, which its end gives up. In between the lock is its thread's.
+#![expect(unsafe_code, reason = "data that a lock protects")]
+
+use super::event::report;
+use super::facade::add;
+use super::shared::LockRef;
+use super::update::{Outcome, apply};
+use super::word::{DEAD, LockedGet, LockedPut, Operation, difference};
+use core::fmt;
+use core::marker::PhantomData;
+use core::ops::{Deref, DerefMut};
+use core::sync::atomic::Ordering::Relaxed;
+
+/// The lock of a [`LockRef`], held until this is dropped: access to the data, and to a count that nobody else changes.
+///
+/// The functions on the count take the guard as an argument, so as not to hide methods of the data. It stays on its
+/// thread. A panic that drops it unlocks, and nothing is poisoned.
+#[must_use = "dropping it unlocks at once"]
+pub struct Guard<'a, T: ?Sized, P = super::Adaptive> {
+    lockref: &'a LockRef<T, P>,
+    thread: PhantomData<*const ()>,
+}
+
+// SAFETY: a shared guard gives shared access to the data, which that allows; the count is changed by `&mut` only.
+unsafe impl<T: ?Sized + Sync, P: Sync> Sync for Guard<'_, T, P> {}
+
+impl<'a, T: ?Sized, P> Guard<'a, T, P> {
+    /// # Safety
+    /// This thread has just taken the lock and nothing else is going to give it up.
+    pub(super) unsafe fn new(lockref: &'a LockRef<T, P>) -> Self {
+        Self {
+            lockref,
+            thread: PhantomData,
+        }
+    }
+
+    /// Whose lock it is.
+    #[must_use]
+    pub fn lockref(guard: &Self) -> &'a LockRef<T, P> {
+        guard.lockref
+    }
+
+    /// The count, in the form of [`LockRef::count`]. Exact while the guard is there.
+    #[must_use]
+    pub fn count(guard: &Self) -> i32 {
+        guard.lockref.count()
+    }
+
+    /// Whether it is dead.
+    #[must_use]
+    pub fn is_dead(guard: &Self) -> bool {
+        guard.lockref.is_dead()
+    }
+
+    /// Counts one more reference, also where there was none: `count++` under the kernel's lock. A dead one stays dead, and
+    /// that is reported.
+    ///
+    /// Ordering: that of the lock. Cost: one ADD.
+    #[track_caller]
+    pub fn get(guard: &mut Self) {
+        guard.apply::<LockedGet>();
+    }
+
+    /// Gives up a reference and returns the new count: `count--` under the kernel's lock. 0: idle, nobody holds one.
+    ///
+    /// Where there is none to give up, that is reported: an idle one is saturated, for somebody's reference is missing,
+    /// and a dead one stays dead.
+    ///
+    /// Ordering: that of the lock. Cost: one ADD.
+    #[track_caller]
+    pub fn put(guard: &mut Self) -> i32 {
+        guard.apply::<LockedPut>()
+    }
+
+    /// Lets it die: from here on nobody gets a reference, and the count is gone. For the one who knows that there is no
+    /// reference but its own.
+    ///
+    /// Ordering: that of the lock; a get that is refused orders nothing. Cost: one ADD.
+    #[doc(alias = "lockref_mark_dead")]
+    pub fn mark_dead(guard: &mut Self) {
+        let old = Self::count(guard);
+        // Relaxed: the unlock is the Release, and the lock's holder alone changes the count.
+        add(guard.lockref.word.whole(), difference(old, DEAD), Relaxed);
+    }
+
+    #[track_caller]
+    fn apply<O: Operation>(&mut self) -> i32 {
+        let (outcome, event) = apply::<O>(&self.lockref.word);
+        report(&self.lockref.word, event);
+        match outcome {
+            Outcome::Done(count) => count,
+            _ => Self::count(self),
+        }
+    }
+}
+
+impl<T: ?Sized, P> Deref for Guard<'_, T, P> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        // SAFETY: the lock is held (1), so nobody else reaches the data.
+        unsafe { &*self.lockref.data() }
+    }
+}
+
+impl<T: ?Sized, P> DerefMut for Guard<'_, T, P> {
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: the lock is held (1), so nobody else reaches the data, and through this guard nobody meanwhile.
+        unsafe { &mut *self.lockref.data() }
+    }
+}
+
+impl<T: ?Sized, P> Drop for Guard<'_, T, P> {
+    #[inline]
+    fn drop(&mut self) {
+        self.lockref.word.unlock();
+    }
+}
+
+impl<T: ?Sized + fmt::Debug, P> fmt::Debug for Guard<'_, T, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&**self, f)
+    }
+}

@@ -1,0 +1,49 @@
+//! The word: a queued spinlock in the high half, and the count in the other.
+
+use super::facade::{AtomicU64, constructor};
+use crate::lock::{self, HighHalf};
+
+/// Lock and count.
+#[repr(transparent)]
+pub(super) struct Word(HighHalf);
+
+#[cfg(not(loom))]
+type Park = crate::lock::DefaultPark;
+#[cfg(loom)]
+type Park = crate::lock::SpinOnly;
+
+/// How a waiter for the lock passes the time, as a lock's of its own does.
+type Relax = crate::lock::Exponential;
+
+impl Word {
+    constructor! {
+        /// Unlocked.
+        pub(super) fn new(count: i32) -> Self {
+            Self(HighHalf::new(count.cast_unsigned()))
+        }
+    }
+
+    /// All 8 bytes.
+    #[inline(always)]
+    pub(super) fn whole(&self) -> &AtomicU64 {
+        self.0.whole()
+    }
+
+    /// Takes the lock where nobody holds it. Acquire: pairs with the Release of every put and unlock before.
+    #[inline]
+    pub(super) fn try_lock(&self) -> bool {
+        lock::try_lock(&self.0)
+    }
+
+    /// Takes the lock. Acquire, as above.
+    #[inline]
+    pub(super) fn lock(&self) {
+        lock::lock::<_, Park, Relax>(&self.0);
+    }
+
+    /// Gives the lock up. Release: pairs with the Acquire of the next one, and of gets.
+    #[inline]
+    pub(super) fn unlock(&self) {
+        lock::unlock::<_, Park>(&self.0);
+    }
+}

@@ -1,0 +1,286 @@
+//! [`LockRef`] itself: what holds the word and the data, and the operations without the lock.
+//!
+//! # Safety
+//! 1. The data is reached through a [`Guard`], which exists only while its thread holds the lock, or through `&mut` and by
+//!    value, when nobody else can.
+#![expect(unsafe_code, reason = "data that a lock protects")]
+
+use super::adaptive::Adaptive;
+use super::event::report;
+use super::facade::constructor;
+use super::guard::Guard;
+use super::policy::Policy;
+use super::raw::Word;
+use super::reference::Ref;
+use super::update::{self, Outcome, update, update_slow};
+use super::word::{self, Get, GetNotDead, GetNotZero, Operation, PutOrLock, PutReturn};
+use core::cell::UnsafeCell;
+use core::fmt;
+use core::sync::atomic::Ordering::{Acquire, Relaxed};
+
+/// A lock and a count of references in one word, over data that the lock protects.
+///
+/// The count says whether somebody still uses what this belongs to; the lock, under which it stands still, serves the
+/// one who takes it up or down for good. See the [module](super) for states, ordering and cost.
+///
+/// References are counted, not owned: an operation too many or too few is an error of the program, found where it can
+/// be, and never undefined. [`Ref`] is a reference that gives itself back.
+///
+/// # Examples
+/// An entry of a cache that is shut when its last user has gone:
+/// ```
+/// use cyclewise::refs::lockref::{Guard, LockRef};
+///
+/// static ENTRY: LockRef<Option<String>> = LockRef::new(None); // one reference, the cache's
+/// *ENTRY.lock() = Some("contents".to_string());
+///
+/// assert!(ENTRY.get_not_dead()); // a user's reference
+/// assert!(ENTRY.put_or_lock().is_none()); // given back; it was not the last
+///
+/// // The cache gives up its own, which is the last: the lock comes with it, and nobody gets in between.
+/// let mut guard = ENTRY.put_or_lock().expect("the last one");
+/// Guard::mark_dead(&mut guard);
+/// *guard = None;
+/// drop(guard);
+/// assert!(!ENTRY.get_not_dead());
+/// ```
+#[repr(C)]
+pub struct LockRef<T: ?Sized, P = Adaptive> {
+    pub(super) word: Word,
+    policy: P,
+    data: UnsafeCell<T>,
+}
+
+// SAFETY: the data moves with it, and whoever gets it next has the only access (1).
+unsafe impl<T: ?Sized + Send, P: Send> Send for LockRef<T, P> {}
+// SAFETY: of all threads that share it one at a time reaches the data (1), which is as if it were sent there and back. The
+// policy is shared as it is.
+unsafe impl<T: ?Sized + Send, P: Sync> Sync for LockRef<T, P> {}
+
+impl<T> LockRef<T> {
+    constructor! {
+        /// Data with one reference, the caller's.
+        #[must_use]
+        pub fn new(data: T) -> Self {
+            Self::with_policy(1, data, Adaptive::new())
+        }
+    }
+}
+
+impl<T, P> LockRef<T, P> {
+    /// The largest count that is exact; past it the count is saturated, and never given up.
+    pub const MAX: u32 = word::MAX.cast_unsigned();
+
+    constructor! {
+        /// Data with so many references, saturated past [`MAX`](Self::MAX), and a policy for contention.
+        #[doc(alias = "lockref_init")]
+        #[must_use]
+        pub fn with_policy(count: u32, data: T, policy: P) -> Self {
+            let count = if count > Self::MAX { word::SATURATED } else { count.cast_signed() };
+            Self {
+                word: Word::new(count),
+                policy,
+                data: UnsafeCell::new(data),
+            }
+        }
+    }
+
+    /// The data. References that are counted still have nothing to refer to.
+    pub fn into_inner(self) -> T {
+        self.data.into_inner()
+    }
+}
+
+impl<T: ?Sized, P> LockRef<T, P> {
+    /// The data, without the lock: nobody else can hold it.
+    pub fn get_mut(&mut self) -> &mut T {
+        self.data.get_mut()
+    }
+
+    /// The count as of some moment, in the kernel's form: negative where it is dead, [`i32::MAX`] where it is saturated.
+    ///
+    /// Ordering: none. Cost: a load.
+    #[inline]
+    pub fn count(&self) -> i32 {
+        word::count(self.word.whole().load(Relaxed))
+    }
+
+    /// Whether it is dead. Once true, always true.
+    ///
+    /// Ordering: none; under the lock it is exact. Cost: a load.
+    #[doc(alias = "__lockref_is_dead")]
+    #[inline]
+    pub fn is_dead(&self) -> bool {
+        self.count() < 0
+    }
+
+    /// The policy, for what it may have counted.
+    pub fn policy(&self) -> &P {
+        &self.policy
+    }
+
+    /// The data, for the lock's holder.
+    pub(super) fn data(&self) -> *mut T {
+        self.data.get()
+    }
+}
+
+impl<T: ?Sized, P: Policy> LockRef<T, P> {
+    /// Counts one more reference. The caller holds one, so there is one to count from.
+    ///
+    /// Where there is none, that is reported: a count of zero is saturated, because somebody uses what is not counted, and
+    /// a dead one stays dead, however often this is done.
+    ///
+    /// Ordering: none, since the caller holds a reference already. Cost: a load and a CMPXCHG; waits for the lock.
+    #[doc(alias = "lockref_get")]
+    #[inline]
+    #[track_caller]
+    pub fn get(&self) {
+        if let Err(found) = update::<Get>(&self.word, &self.policy) {
+            self.get_slow::<Get>(found);
+        }
+    }
+
+    /// Goes on with a get; says whether it is counted.
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn get_slow<O: Operation>(&self, found: u64) -> bool {
+        update_slow::<O, P>(&self.word, &self.policy, found) != Outcome::Refused
+    }
+
+    /// Counts one more reference unless there is none, or it is dead. `false`: not counted.
+    ///
+    /// Ordering: Acquire where it is counted, after every put and unlock before. Cost: as [`get`](Self::get).
+    #[doc(alias = "lockref_get_not_zero")]
+    #[inline]
+    #[must_use = "where it is false the caller has no reference"]
+    #[track_caller]
+    pub fn get_not_zero(&self) -> bool {
+        match update::<GetNotZero>(&self.word, &self.policy) {
+            Ok(_) => true,
+            Err(found) => self.get_slow::<GetNotZero>(found),
+        }
+    }
+
+    /// Counts one more reference unless it is dead. `false`: not counted.
+    ///
+    /// Ordering: Acquire where it is counted, after every put and unlock before. Cost: as [`get`](Self::get).
+    #[doc(alias = "lockref_get_not_dead")]
+    #[inline]
+    #[must_use = "where it is false the caller has no reference"]
+    #[track_caller]
+    pub fn get_not_dead(&self) -> bool {
+        match update::<GetNotDead>(&self.word, &self.policy) {
+            Ok(_) => true,
+            Err(found) => self.get_slow::<GetNotDead>(found),
+        }
+    }
+
+    /// Gives up a reference if that can be done without the lock, and returns the new count. `None`: it is not given up,
+    /// because the lock is held, the tries are spent, or the count is zero or less. 0: it was the last, and it is idle.
+    ///
+    /// Ordering: Release; Acquire where it was the last. Cost: a load and a CMPXCHG. Never waits for the lock.
+    #[doc(alias = "lockref_put_return")]
+    #[inline]
+    #[must_use = "where it is None the reference is the caller's still"]
+    pub fn put_return(&self) -> Option<u32> {
+        match update::<PutReturn>(&self.word, &self.policy) {
+            Ok(count) => Some(self.acquired(count)),
+            Err(found) => self.put_return_slow(found),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn put_return_slow(&self, found: u64) -> Option<u32> {
+        match update_slow::<PutReturn, P>(&self.word, &self.policy, found) {
+            Outcome::Done(count) => Some(self.acquired(count)),
+            _ => None,
+        }
+    }
+
+    #[inline(always)]
+    fn acquired(&self, count: i32) -> u32 {
+        if count == 0 {
+            // Acquire: pairs with the Release of all puts before. A load, since loom and ThreadSanitizer know no fences.
+            self.word.whole().load(Acquire);
+        }
+        count.cast_unsigned()
+    }
+
+    /// Gives up a reference unless it is the last. `Some`: it is, and is not given up; the lock is the caller's, who now
+    /// either gives it up ([`Guard::put`]) and leaves it idle, or lets it die ([`Guard::mark_dead`]).
+    ///
+    /// A count of zero or less, which nobody holds a reference to, is reported and locked.
+    ///
+    /// Ordering: Release; with the lock Acquire, after every put before. Cost: as [`get`](Self::get).
+    #[doc(alias = "lockref_put_or_lock")]
+    #[inline]
+    #[must_use = "Some is the last reference, not given up, and the lock"]
+    #[track_caller]
+    pub fn put_or_lock(&self) -> Option<Guard<'_, T, P>> {
+        match update::<PutOrLock>(&self.word, &self.policy) {
+            Ok(_) => None,
+            Err(found) => self.put_or_lock_slow(found),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn put_or_lock_slow(&self, found: u64) -> Option<Guard<'_, T, P>> {
+        match update_slow::<PutOrLock, P>(&self.word, &self.policy, found) {
+            Outcome::Locked(event) => {
+                // SAFETY: the lock is ours, as it says.
+                let guard = unsafe { Guard::new(self) };
+                // With a guard that unlocks if what the program does about it panics.
+                report(&self.word, event);
+                Some(guard)
+            }
+            _ => None,
+        }
+    }
+
+    /// Takes the lock, under which the count stands still.
+    ///
+    /// Ordering: Acquire, after every put and unlock before. Cost: a load and a CMPXCHG; under contention a turn in the
+    /// queue. A thread that holds it already waits for ever.
+    #[inline]
+    pub fn lock(&self) -> Guard<'_, T, P> {
+        update::lock(&self.word, &self.policy, false);
+        // SAFETY: just locked.
+        unsafe { Guard::new(self) }
+    }
+
+    /// Takes the lock if that can be done at once.
+    ///
+    /// Ordering: Acquire, after every put and unlock before. Cost: a load and a CMPXCHG.
+    #[inline]
+    pub fn try_lock(&self) -> Option<Guard<'_, T, P>> {
+        // SAFETY: just locked, where it says so.
+        self.word.try_lock().then(|| unsafe { Guard::new(self) })
+    }
+
+    /// A reference of the caller's own unless it is dead: [`get_not_dead`](Self::get_not_dead), with a value that gives it
+    /// back.
+    #[inline]
+    pub fn reference(&self) -> Option<Ref<'_, T, P>> {
+        self.get_not_dead().then(|| Ref::adopt(self))
+    }
+}
+
+impl<T: ?Sized, P: fmt::Debug> fmt::Debug for LockRef<T, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LockRef")
+            .field("count", &self.count())
+            .field("policy", &self.policy)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T: Default> Default for LockRef<T> {
+    fn default() -> Self {
+        Self::new(T::default())
+    }
+}

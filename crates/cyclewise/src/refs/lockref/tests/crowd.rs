@@ -1,0 +1,118 @@
+//! The argument for a way back, played out: clients of one word in steps of time, each asking the real policy what to do.
+//!
+//! In a step one exchange is made, of those who try; the others' fail. A turn under the lock takes [`TURN`] steps, and
+//! while there is a queue nobody exchanges. After an operation a client is away for a while.
+
+use super::super::adaptive::Adaptive;
+use super::super::policy::{Bounded, Policy};
+use crate::lock::NoRelax;
+use std::collections::VecDeque;
+use std::vec::Vec;
+
+/// A hand-over, the count and an unlock, against one exchange.
+const TURN: u32 = 4;
+
+#[derive(Clone, Copy)]
+enum Client {
+    Away(u32),
+    Tries(u32),
+    Queues,
+}
+
+/// How many operations ended each way.
+#[derive(Debug, Default, Clone, Copy)]
+struct Ways {
+    exchanged: u32,
+    queued: u32,
+}
+
+impl Ways {
+    /// The share, in percent, of operations that queued.
+    fn queued_percent(self) -> u32 {
+        100 * self.queued / (self.queued + self.exchanged)
+    }
+}
+
+/// `clients` that are away for `away` steps at a time. Somebody holds the lock for the first `held` steps. Counts what is
+/// done after half of `steps`.
+fn play<P: Policy>(policy: &P, clients: u32, away: u32, held: u32, steps: u32) -> Ways {
+    let mut all: Vec<Client> = (0..clients).map(|i| Client::Away(i % (away + 1))).collect();
+    let mut queue = VecDeque::new();
+    let mut busy = held; // steps for which the lock is held still
+    let mut ways = Ways::default();
+    let mut first = 0; // who is asked first, so that nobody is always last
+    for step in 0..steps {
+        busy = busy.saturating_sub(1);
+        if busy == 0
+            && let Some((who, spent)) = queue.pop_front()
+        {
+            policy.turn(spent);
+            all[who] = Client::Away(away + TURN);
+            busy = TURN;
+            ways.queued += u32::from(step > steps / 2);
+        }
+        let locked = busy > 0 || !queue.is_empty();
+        let mut made = false;
+        first = (first + 1) % all.len();
+        for who in (0..all.len()).map(|i| (first + i) % clients as usize) {
+            all[who] = match all[who] {
+                Client::Queues => Client::Queues,
+                Client::Away(0) => Client::Tries(0),
+                Client::Away(left) => Client::Away(left - 1),
+                Client::Tries(tries) if locked && !policy.waits() || tries >= policy.limit() => {
+                    policy.arrive();
+                    queue.push_back((who, tries >= policy.limit()));
+                    Client::Queues
+                }
+                Client::Tries(_) if !locked && !made => {
+                    made = true;
+                    ways.exchanged += u32::from(step > steps / 2);
+                    Client::Away(away)
+                }
+                Client::Tries(tries) => Client::Tries(tries + 1),
+            };
+        }
+    }
+    // Who has come to queue is served, and goes.
+    for (_, spent) in queue {
+        policy.turn(spent);
+    }
+    ways
+}
+
+#[test]
+fn after_a_long_lock_the_kernels_policy_never_leaves_the_queue() {
+    // 8 clients, 20 steps away: exchanges are asked for in 8 of 21 steps, turns would take 32 of 24.
+    let ways = play(&Bounded::<NoRelax>::new(), 8, 20, 1000, 200_000);
+    assert_eq!(ways.queued_percent(), 100, "{ways:?}");
+    // The load is one that exchanges serve: without the long lock there is no queue.
+    let ways = play(&Bounded::<NoRelax>::new(), 8, 20, 0, 200_000);
+    assert_eq!(ways.queued_percent(), 0, "{ways:?}");
+}
+
+#[test]
+fn after_a_long_lock_ours_goes_back_to_exchanges() {
+    let policy = Adaptive::<NoRelax>::new();
+    let ways = play(&policy, 8, 20, 1000, 200_000);
+    assert_eq!(ways.queued_percent(), 0, "{ways:?}");
+    assert!(policy.is_open());
+}
+
+#[test]
+fn under_lasting_pressure_ours_stays_with_the_lock() {
+    for clients in [150, 400] {
+        let ways = play(&Adaptive::<NoRelax>::new(), clients, 0, 0, 200_000);
+        assert!(ways.queued_percent() >= 95, "{clients}: {ways:?}");
+    }
+}
+
+#[test]
+fn it_closes_and_opens_as_the_load_comes_and_goes() {
+    let policy = Adaptive::<NoRelax>::new();
+    for _ in 0..3 {
+        play(&policy, 400, 0, 0, 20_000);
+        assert!(!policy.is_open(), "under pressure");
+        let calm = play(&policy, 8, 20, 1000, 20_000);
+        assert!(policy.is_open(), "when it is calm: {calm:?}");
+    }
+}

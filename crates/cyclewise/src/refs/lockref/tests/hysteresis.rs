@@ -1,0 +1,150 @@
+//! The way back: when the policy opens and closes, and which path operations take meanwhile.
+
+use super::super::adaptive::Adaptive;
+use super::super::policy::{Bounded, Policy};
+use super::scene::Step::{Arrived, Tried, Turn, Waited};
+use super::scene::scene;
+use crate::lock::NoRelax;
+use std::vec;
+
+type Ten = Adaptive<NoRelax, 10>;
+const DWELL: u32 = Ten::DWELL;
+
+/// So many calm turns.
+fn turns(policy: &impl Policy, count: u32) {
+    for _ in 0..count {
+        policy.arrive();
+        policy.turn(false);
+    }
+}
+
+/// An operation whose tries are spent.
+fn spend(policy: &impl Policy) {
+    policy.arrive();
+    policy.turn(true);
+}
+
+#[test]
+fn it_is_open_until_somebody_spends_its_tries() {
+    let policy = Ten::new();
+    assert!(policy.is_open());
+    turns(&policy, 3);
+    assert!(policy.is_open(), "turns alone do not close it");
+    spend(&policy);
+    assert!(!policy.is_open());
+}
+
+#[test]
+fn it_opens_after_a_row_of_calm_turns_and_no_sooner() {
+    let policy = Ten::new();
+    spend(&policy);
+    turns(&policy, DWELL - 1);
+    assert!(!policy.is_open());
+    turns(&policy, 1);
+    assert!(policy.is_open());
+    assert!(policy.waits());
+}
+
+#[test]
+fn a_crowd_that_waits_breaks_the_row_and_a_few_do_not() {
+    for (others, breaks) in [(Ten::FEW, false), (Ten::FEW + 1, true)] {
+        let policy = Ten::new();
+        spend(&policy);
+        turns(&policy, DWELL - 1);
+        for _ in 0..others {
+            policy.arrive();
+        }
+        turns(&policy, 1);
+        assert_eq!(policy.is_open(), !breaks, "{others} others");
+        for _ in 0..others {
+            policy.turn(false);
+        }
+        turns(&policy, DWELL - 1);
+        assert!(policy.is_open(), "{others} others, but no longer");
+    }
+}
+
+#[test]
+fn while_open_a_short_lock_is_waited_for() {
+    let lockref = scene(1, Ten::new());
+    lockref.policy().lock_for(3);
+    lockref.get();
+    assert_eq!(lockref.policy().log(), [Waited, Waited, Waited, Tried]);
+    assert_eq!(lockref.count(), 2);
+    assert!(lockref.policy().policy.is_open());
+}
+
+#[test]
+fn a_lock_held_past_the_limit_closes_and_calm_opens_again() {
+    let lockref = scene(1, Ten::new());
+    let others = lockref.policy();
+    others.lock_for(u32::MAX);
+    lockref.get();
+    let mut waits = vec![Waited; 10];
+    waits.extend([Arrived, Turn(true)]);
+    assert_eq!(others.log(), waits);
+    assert!(!others.policy.is_open());
+
+    // From now on whoever finds it locked queues, and the queue is short.
+    for turn in 0..DWELL {
+        assert!(!others.policy.is_open(), "after {turn}");
+        others.lock_for(u32::MAX);
+        lockref.get();
+        assert_eq!(others.log(), [Arrived, Turn(false)], "after {turn}");
+    }
+    assert!(others.policy.is_open());
+    others.lock_for(1);
+    lockref.get();
+    assert_eq!(others.log(), [Waited, Tried]);
+    assert_eq!(lockref.count(), DWELL.cast_signed() + 3);
+}
+
+#[test]
+fn a_long_queue_keeps_it_closed() {
+    let lockref = scene(1, Ten::new());
+    let others = lockref.policy();
+    spend(&others.policy);
+    for _ in 0..=Ten::FEW {
+        others.policy.arrive();
+    }
+    for _ in 0..10 * DWELL {
+        others.lock_for(u32::MAX);
+        lockref.get();
+        assert_eq!(others.log(), [Arrived, Turn(false)]);
+    }
+    assert!(!others.policy.is_open());
+}
+
+#[test]
+fn exchanges_that_fail_close_it_too() {
+    let lockref = scene(1, Ten::new());
+    let others = lockref.policy();
+    // Each time somebody locks in front of the exchange, and unlocks at the next look.
+    others.spoil.set(u32::MAX);
+    others.hold.set(1);
+    lockref.get();
+    let log = others.log();
+    assert_eq!(log.last(), Some(&Turn(true)));
+    assert_eq!(log.iter().filter(|s| matches!(s, Tried | Waited)).count(), 10);
+    assert!(!others.policy.is_open());
+}
+
+#[test]
+fn the_kernels_policy_queues_at_once_and_always() {
+    let lockref = scene(1, Bounded::<NoRelax, 10>::new());
+    for _ in 0..10 * DWELL {
+        lockref.policy().lock_for(u32::MAX);
+        lockref.get();
+        assert_eq!(lockref.policy().log(), [Arrived, Turn(false)]);
+    }
+}
+
+#[test]
+fn an_uncontended_operation_asks_the_policy_nothing() {
+    let lockref = scene(1, Ten::new());
+    lockref.get();
+    assert!(lockref.put_or_lock().is_none());
+    assert_eq!(lockref.policy().log(), [Tried, Tried]);
+    drop(lockref.put_or_lock());
+    assert_eq!(lockref.policy().log(), [], "the last one takes a free lock at once");
+}

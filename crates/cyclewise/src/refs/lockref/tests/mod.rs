@@ -1,0 +1,17 @@
+//! Tests that need what users cannot reach: the word, faults as they are reported, and the atomics that loom schedules.
+//!
+//! The models run with `RUSTFLAGS="--cfg loom" cargo test -p cyclewise --release --lib`, and alone then, because loom's
+//! atomics work inside its models only.
+
+#[cfg(not(loom))]
+mod crowd;
+#[cfg(not(loom))]
+mod edges;
+#[cfg(not(loom))]
+mod hysteresis;
+#[cfg(loom)]
+mod models;
+#[cfg(not(loom))]
+mod scene;
+#[cfg(loom)]
+mod twins;

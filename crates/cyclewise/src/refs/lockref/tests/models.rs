@@ -1,0 +1,249 @@
+//! Every order of the accesses of two or three threads, tried by loom on the real type.
+//!
+//! What a count protects is a [`Cell`](loom::cell::UnsafeCell) of loom's beside the `LockRef`, written by whoever lets it
+//! die: reads and writes that no order separates end a model.
+//!
+//! # Safety
+//! Access to the cell's inside is what the models check.
+#![expect(unsafe_code, reason = "a cell whose accesses loom checks")]
+
+use super::super::guard::Guard;
+use super::super::policy::Bounded;
+use super::super::shared::LockRef;
+use super::super::word::{DEAD, MAX, SATURATED};
+use crate::lock::NoRelax;
+use core::sync::atomic::Ordering::Relaxed;
+use loom::cell::UnsafeCell;
+use loom::thread;
+use std::sync::atomic::AtomicUsize;
+
+/// One try, so that every fight is soon one for the lock.
+type Once = Bounded<NoRelax, 1>;
+
+/// What the models ask of a count and a lock in one word, right or wrong.
+pub(super) trait Protocol: Send + Sync + 'static {
+    fn new(count: u32) -> Self;
+    fn get(&self);
+    fn get_not_zero(&self) -> bool;
+    fn get_not_dead(&self) -> bool;
+    /// Gives one up; the last one: lets it die, and says so.
+    fn put_or_die(&self) -> bool;
+    /// Gives one up if that needs no lock.
+    fn put_return(&self) -> Option<u32>;
+    /// Under the lock: lets it die if nobody holds a reference, and says so.
+    fn reap(&self) -> bool;
+    fn count(&self) -> i32;
+}
+
+impl Protocol for LockRef<(), Once> {
+    fn new(count: u32) -> Self {
+        Self::with_policy(count, (), Once::new())
+    }
+
+    fn get(&self) {
+        self.get();
+    }
+
+    fn get_not_zero(&self) -> bool {
+        self.get_not_zero()
+    }
+
+    fn get_not_dead(&self) -> bool {
+        self.get_not_dead()
+    }
+
+    fn put_or_die(&self) -> bool {
+        self.put_or_lock()
+            .map(|mut guard| Guard::mark_dead(&mut guard))
+            .is_some()
+    }
+
+    fn put_return(&self) -> Option<u32> {
+        self.put_return()
+    }
+
+    fn reap(&self) -> bool {
+        let mut guard = self.lock();
+        let idle = Guard::count(&guard) == 0;
+        if idle {
+            Guard::mark_dead(&mut guard);
+        }
+        idle
+    }
+
+    fn count(&self) -> i32 {
+        self.count()
+    }
+}
+
+/// What is counted, and a value that is used while it lives.
+pub(super) struct Object<P> {
+    pub(super) count: P,
+    value: UnsafeCell<usize>,
+    deaths: AtomicUsize,
+}
+
+// SAFETY: loom ends the model where two threads are at the cell at once.
+unsafe impl<P: Sync> Sync for Object<P> {}
+
+impl<P: Protocol> Object<P> {
+    fn new(count: u32) -> [loom::sync::Arc<Self>; 2] {
+        let object = loom::sync::Arc::new(Self {
+            count: P::new(count),
+            value: UnsafeCell::new(1),
+            deaths: AtomicUsize::new(0),
+        });
+        [loom::sync::Arc::clone(&object), object]
+    }
+
+    /// By one who holds a reference.
+    fn read(&self) {
+        // SAFETY: valid; loom sees to it that nobody writes.
+        self.value.with(|value| unsafe { *value });
+    }
+
+    /// By the one who let it die.
+    fn destroy(&self) {
+        // SAFETY: valid; loom sees to it that nobody else reads or writes.
+        self.value.with_mut(|value| unsafe { *value = 0 });
+        self.deaths.fetch_add(1, Relaxed);
+    }
+
+    fn put(&self) {
+        if self.count.put_or_die() {
+            self.destroy();
+        }
+    }
+
+    fn deaths(&self) -> usize {
+        self.deaths.load(Relaxed)
+    }
+}
+
+/// `put_or_lock` against `get`: two who each hold a reference, one of whom makes another first.
+pub(super) fn the_last_put_destroys_after_all_uses<P: Protocol>() {
+    loom::model(|| {
+        let [here, there] = Object::<P>::new(2);
+        let thread = thread::spawn(move || {
+            there.count.get();
+            there.read();
+            there.put();
+            there.read();
+            there.put();
+        });
+        here.read();
+        here.put();
+        thread.join().unwrap();
+        assert_eq!((here.deaths(), here.count.count()), (1, DEAD), "it died once");
+    });
+}
+
+/// The last put against `get_not_zero`, by one who holds nothing.
+pub(super) fn the_last_put_against_get_not_zero<P: Protocol>() {
+    loom::model(|| {
+        let [here, there] = Object::<P>::new(1);
+        let thread = thread::spawn(move || {
+            if there.count.get_not_zero() {
+                there.read();
+                there.put();
+            }
+        });
+        here.read();
+        here.put();
+        thread.join().unwrap();
+        assert_eq!((here.deaths(), here.count.count()), (1, DEAD), "it died once");
+    });
+}
+
+/// `mark_dead` of an idle one against `get_not_dead`.
+pub(super) fn mark_dead_against_get_not_dead<P: Protocol>() {
+    loom::model(|| {
+        let [here, there] = Object::<P>::new(0);
+        let thread = thread::spawn(move || {
+            let got = there.count.get_not_dead();
+            if got {
+                there.read();
+                there.put();
+            }
+            got
+        });
+        let reaped = here.count.reap();
+        if reaped {
+            here.destroy();
+        }
+        let got = thread.join().unwrap();
+        assert!(reaped != got, "either it died or it was got");
+        assert_eq!((here.deaths(), here.count.count()), (1, DEAD), "it died once");
+    });
+}
+
+/// `put_return` down to idle, and then whoever finds it idle lets it die.
+pub(super) fn an_idle_one_is_reaped_after_all_uses<P: Protocol>() {
+    loom::model(|| {
+        let [here, there] = Object::<P>::new(2);
+        let thread = thread::spawn(move || {
+            there.read();
+            let last = there.count.put_return();
+            if last.is_none() {
+                there.put();
+            }
+        });
+        here.read();
+        let last = here.count.put_return();
+        match last {
+            None => here.put(),
+            Some(_) => {
+                if here.count.reap() {
+                    here.destroy();
+                }
+            }
+        }
+        thread.join().unwrap();
+        assert!(here.deaths() <= 1, "it died once");
+    });
+}
+
+/// Two gets at the edge, and a put that one of them may have made one of too few.
+pub(super) fn saturation_is_for_good<P: Protocol>() {
+    for start in [MAX - 1, MAX] {
+        loom::model(move || {
+            let [here, there] = Object::<P>::new(start.cast_unsigned());
+            let thread = thread::spawn(move || {
+                there.count.get();
+                there.put();
+            });
+            here.count.get();
+            let before = here.count.count();
+            thread.join().unwrap();
+            let after = here.count.count();
+            assert!(before >= MAX - 1, "never looks dead: {before}");
+            assert!(before != SATURATED || after == SATURATED, "saturated for good: {after}");
+            assert!(after == SATURATED || start < MAX && after == MAX, "exact: {after}");
+        });
+    }
+}
+
+#[test]
+fn the_last_put_destroys() {
+    the_last_put_destroys_after_all_uses::<LockRef<(), Once>>();
+}
+
+#[test]
+fn get_not_zero() {
+    the_last_put_against_get_not_zero::<LockRef<(), Once>>();
+}
+
+#[test]
+fn mark_dead() {
+    mark_dead_against_get_not_dead::<LockRef<(), Once>>();
+}
+
+#[test]
+fn put_return() {
+    an_idle_one_is_reaped_after_all_uses::<LockRef<(), Once>>();
+}
+
+#[test]
+fn saturation() {
+    saturation_is_for_good::<LockRef<(), Once>>();
+}

@@ -1,0 +1,137 @@
+//! An operation on the count: so many exchanges, and then under the lock.
+//!
+//! # Memory ordering
+//! The word is changed by read-modify-writes only, so every change continues the release sequences of those before it,
+//! and whoever reads the word with Acquire comes after every Release on it that was made before.
+
+use super::event::report;
+use super::facade::{add, exchange_if};
+use super::policy::Policy;
+use super::raw::Word;
+use super::word::{Edge, Operation, count, difference, is_unlocked, word};
+use crate::lock::Relax;
+use crate::refs::refcount::Event;
+use core::sync::atomic::Ordering::{Acquire, Relaxed};
+
+/// How an operation ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// Done; the count is this.
+    Done(i32),
+    /// Not done; the count is as it was.
+    Refused,
+    /// Not done, and the lock is the caller's, who also has this to report.
+    Locked(Option<Event>),
+}
+
+/// Does it in one look and one exchange where nobody is in the way. `Err`: not done, and this was found; the operation
+/// goes on with [`update_slow`].
+///
+/// The two are apart so that what stands at every call is small.
+#[inline(always)]
+pub(super) fn update<O: Operation>(cell: &Word, policy: &impl Policy) -> Result<i32, u64> {
+    // Relaxed: only a guess for the exchange.
+    let found = cell.whole().load(Relaxed);
+    let new = O::simple(found).ok_or(found)?;
+    policy.trying();
+    // Each operation says what its ORDER pairs with.
+    if exchange_if(cell.whole(), found, new, O::ORDER) {
+        Ok(count(new))
+    } else {
+        Err(found)
+    }
+}
+
+/// The same from the second try on, and at every edge. `found`: what the first look has found.
+#[inline]
+#[track_caller]
+pub(super) fn update_slow<O: Operation, P: Policy>(cell: &Word, policy: &P, found: u64) -> Outcome {
+    // Where there was a way, an exchange has failed.
+    let mut tries = u32::from(O::simple(found).is_some());
+    let mut relax = P::Relax::default();
+    let spent = loop {
+        if tries > 0 {
+            if tries >= policy.limit() {
+                break true;
+            }
+            relax.relax();
+        }
+        // Acquire: pairs with the Release of puts and unlocks, for a get that finds it saturated and exchanges nothing.
+        let found = cell.whole().load(Acquire);
+        if is_unlocked(found) {
+            let (new, event) = match O::simple(found) {
+                Some(new) => (new, None),
+                None => match O::edge(count(found)) {
+                    Edge::Becomes(count, event) => (word(count), Some(event)),
+                    Edge::Stays => return Outcome::Done(count(found)),
+                    Edge::Faulty(event) => {
+                        report(cell, Some(event));
+                        return Outcome::Done(count(found));
+                    }
+                    Edge::Refused => return Outcome::Refused,
+                    Edge::Lock(_) => break false,
+                },
+            };
+            policy.trying();
+            // As in `update`.
+            if exchange_if(cell.whole(), found, new, O::ORDER) {
+                report(cell, event);
+                return Outcome::Done(count(new));
+            }
+        } else if !O::QUEUES || !policy.waits() {
+            break false;
+        }
+        tries += 1;
+    };
+    if O::QUEUES {
+        update_locked::<O>(cell, policy, spent)
+    } else {
+        Outcome::Refused
+    }
+}
+
+/// The same under the lock.
+#[track_caller]
+fn update_locked<O: Operation>(cell: &Word, policy: &impl Policy, spent: bool) -> Outcome {
+    lock(cell, policy, spent);
+    let (outcome, event) = apply::<O>(cell);
+    if let Outcome::Locked(_) = outcome {
+        return outcome;
+    }
+    // A Release, as a put has to be.
+    cell.unlock();
+    // What the program does about misuse, it does without the lock.
+    report(cell, event);
+    outcome
+}
+
+/// Takes the lock, and tells the policy if that took a turn in the queue.
+#[inline]
+pub(super) fn lock(cell: &Word, policy: &impl Policy, spent: bool) {
+    if !spent && cell.try_lock() {
+        return;
+    }
+    policy.arrive();
+    cell.lock();
+    policy.turn(spent);
+}
+
+/// Does it while the caller holds the lock, and leaves that held. The event is the caller's to report.
+pub(super) fn apply<O: Operation>(cell: &Word) -> (Outcome, Option<Event>) {
+    // Relaxed: nobody else changes the count now.
+    let old = count(cell.whole().load(Relaxed));
+    let (new, event) = if (O::RANGE.0..O::RANGE.1).contains(&old) {
+        (old + O::DELTA, None)
+    } else {
+        match O::edge(old) {
+            Edge::Becomes(new, event) => (new, Some(event)),
+            Edge::Stays => return (Outcome::Done(old), None),
+            Edge::Faulty(event) => return (Outcome::Done(old), Some(event)),
+            Edge::Refused => return (Outcome::Refused, None),
+            Edge::Lock(event) => return (Outcome::Locked(event), None),
+        }
+    };
+    // Relaxed: the unlock is the Release.
+    add(cell.whole(), difference(old, new), Relaxed);
+    (Outcome::Done(new), event)
+}
