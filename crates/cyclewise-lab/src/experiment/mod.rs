@@ -5,6 +5,7 @@ mod atomics;
 pub mod elided;
 pub mod hackbench;
 mod lock_prefix;
+mod lockref;
 mod null_syscall;
 mod open_read_close;
 mod patch;
@@ -13,6 +14,7 @@ mod rdtsc;
 mod refcount;
 mod spinlock;
 mod static_key;
+mod threads;
 pub mod time;
 
 pub use crate::runner::Mode;
@@ -94,6 +96,7 @@ pub static ALL: &[&Definition] = &[
     &static_key::DEFINITION,
     &patch::DEFINITION,
     &spinlock::DEFINITION,
+    &lockref::DEFINITION,
     &hackbench::DEFINITION,
     &open_read_close::DEFINITION,
 ];

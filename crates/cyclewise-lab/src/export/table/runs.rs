@@ -30,13 +30,15 @@ fn titles(e: &Experiment) -> Vec<String> {
     metric_names(e).into_iter().map(title).collect()
 }
 
+/// Of any of the variants: some may have none.
 pub(super) fn metric_names(e: &Experiment) -> Vec<(String, String)> {
-    let first = e.variants.first().map(|v| &v.metrics);
-    first
-        .into_iter()
-        .flatten()
-        .map(|(name, m)| (name.clone(), m.unit.clone()))
-        .collect()
+    let mut names = Vec::new();
+    for (name, m) in e.variants.iter().flat_map(|v| &v.metrics) {
+        if !names.iter().any(|(known, _)| known == name) {
+            names.push((name.clone(), m.unit.clone()));
+        }
+    }
+    names
 }
 
 /// Every run of every variant, for who asks for them.

@@ -1,0 +1,176 @@
+//! `lockref`: what a lock and a count in one word cost alone, by the threads that share them, and by how they retry.
+//!
+//! Alone, an operation is a get and a put. With threads, it is one pair by any of them, and its figure is the time from
+//! one to the next: on one cache line that all want, flat at best. Beside it stand the tries in vain for each get or put, and the share of
+//! those that went to the lock's queue.
+//!
+//! # References
+//! Linux 893a7d32e8e0 (a limit of 100: +60 to +70 % on `ThunderX2`, 15 to 100 alike, 200 and 500 worse), f5fe24ef17b5 (no
+//! relaxing: open3 +134 % on 96 CPUs).
+
+mod alone;
+mod counts;
+mod tally;
+
+use super::threads::Threads;
+use super::{Definition, Mode, Options, Published};
+use crate::error::{Error, Result};
+use crate::record::Unit;
+use crate::runner::{Control, Guards, Setup, Subject};
+use crate::sys::affinity;
+use counts::{Apart, Locked, Row, tallied};
+use cyclewise::lock::{Exponential, NoRelax, Pause, Relax};
+use cyclewise::refs::lockref::{Adaptive, LockRef, TRIES};
+use std::sync::Mutex;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+use tally::Limit;
+
+pub(super) static DEFINITION: Definition = Definition {
+    name: "lockref",
+    question: "Do a lock and a count in one word cost two compare-and-exchanges alone, and what do bounded tries and the way back from the lock do under contention?",
+    source: "Jan Glauber, Linus Torvalds, Jayachandran C. Nair and others, \"Disable lockref on arm64\", April to June 2019",
+    unit: Unit::TicksPerOp,
+    guards: Guards::WholeMachine,
+    published: PUBLISHED,
+    setup,
+};
+
+/// Ratios between kernels on machines of many CPUs; context, and not our variants.
+static PUBLISHED: &[Published] = &[
+    Published {
+        variant: None,
+        what: "retries for one cmpxchg to succeed, 28 threads on one file, unbounded lockref loop",
+        figure: 25.0,
+        unit: "retries",
+        machine: "ThunderX2",
+    },
+    Published {
+        variant: None,
+        what: "open-close with lockref disabled (queued spinlock) against the unbounded loop",
+        figure: 2.0,
+        unit: "times the rate",
+        machine: "ThunderX2",
+    },
+    Published {
+        variant: None,
+        what: "open3 of will-it-scale without cpu_relax in the loop (f5fe24ef17b5)",
+        figure: 134.0,
+        unit: "% more",
+        machine: "96 CPUs",
+    },
+];
+
+/// Threads for each CPU where there are too many.
+const OVER: usize = 4;
+
+/// The limits of the sweep; with `--full` all, else those of even places.
+const LIMITS: [u32; 10] = [1, 2, 5, 10, 15, 25, 50, 100, 200, 500];
+
+fn setup(options: &Options) -> Result<Setup> {
+    let cpus = affinity::allowed().map_err(|e| {
+        let what = "lockref: cannot tell which CPUs may be used";
+        Error::system(what, &e, "use a machine of at most 1024 CPUs")
+    })?;
+    let span = Duration::from_millis(match options.mode {
+        Mode::Quick => 8,
+        Mode::Normal => 25,
+        Mode::Full => 200,
+    });
+    let mut notes = notes(cpus.len(), span);
+    // The last CPU: the first serves most of a machine's interrupts.
+    let mut subjects = alone::rows(cpus[cpus.len() - 1], &cpus, &mut notes)?;
+    let threads = |count| Threads {
+        cpus: cpus.clone(),
+        count,
+        span,
+    };
+    let mut compare: Vec<(String, String)> = ALONE.map(|(a, b)| (a.to_string(), b.to_string())).into();
+    for count in counts(cpus.len()) {
+        subjects.extend(by_threads(&threads(count)));
+        compare.extend(PEERS.map(|peer| (format!("lockref-t{count}"), format!("{peer}-t{count}"))));
+    }
+    let all = threads(cpus.len());
+    let base = format!("limit-{TRIES}");
+    for limit in LIMITS
+        .into_iter()
+        .enumerate()
+        .filter(|(i, limit)| options.mode == Mode::Full || i % 2 == 0 || *limit == TRIES)
+    {
+        subjects.push(swept::<NoRelax>(format!("limit-{}", limit.1), limit.1, &all));
+        compare.push((format!("limit-{}", limit.1), base.clone()));
+    }
+    subjects.push(swept::<Pause>("relax-pause".to_string(), TRIES, &all));
+    subjects.push(swept::<Exponential>("relax-exponential".to_string(), TRIES, &all));
+    compare.extend(["relax-pause", "relax-exponential"].map(|name| (name.to_string(), base.clone())));
+    compare.retain(|(a, b)| a != b);
+    let compare: Vec<(&str, &str)> = compare.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+    Ok(Setup {
+        compare: super::pairs(&subjects, &compare),
+        control: match options.mode {
+            Mode::Quick | Mode::Normal => Control::Repeat(0),
+            Mode::Full => Control::Split(0),
+        },
+        notes,
+        subjects,
+    })
+}
+
+const ALONE: [(&str, &str); 5] = [
+    ("lockref", "cas-pair"),
+    ("lockref-elided", "lockref"),
+    ("lockref-elided", "plain-cas-pair"),
+    ("lockref", "lockref-lock"),
+    ("lockref", "mutex-count"),
+];
+
+const PEERS: [&str; 5] = ["bounded", "unbounded", "locked", "mutex", "atomic"];
+
+/// 1, 2, 4, … and the CPUs there are, and more than that.
+fn counts(cpus: usize) -> Vec<usize> {
+    let mut counts: Vec<usize> = std::iter::successors(Some(1), |n| Some(2 * n))
+        .take_while(|&n| n < cpus)
+        .collect();
+    counts.extend([cpus, OVER * cpus]);
+    counts
+}
+
+fn by_threads(threads: &Threads) -> Vec<Box<dyn Subject>> {
+    let n = threads.count;
+    vec![
+        Row::subject(format!("lockref-t{n}"), threads, || tallied(Adaptive::<NoRelax>::new())),
+        Row::subject(format!("bounded-t{n}"), threads, || {
+            tallied(Limit::<NoRelax>::new(TRIES))
+        }),
+        Row::subject(format!("unbounded-t{n}"), threads, || {
+            tallied(Limit::<NoRelax>::new(u32::MAX))
+        }),
+        Row::subject(format!("locked-t{n}"), threads, || Locked(Apart(LockRef::new(())))),
+        Row::subject(format!("mutex-t{n}"), threads, || Apart(Mutex::new(0))),
+        Row::subject(format!("atomic-t{n}"), threads, || Apart(AtomicU64::new(0))),
+    ]
+}
+
+fn swept<R: Relax + 'static>(name: String, limit: u32, threads: &Threads) -> Box<dyn Subject> {
+    Row::subject(name, threads, move || tallied(Limit::<R>::new(limit)))
+}
+
+fn notes(cpus: usize, span: Duration) -> Vec<String> {
+    vec![
+        "alone, a sample is the least of three medians; lockref: get and put_or_lock; cas-pair: twice load, add, LOCK CMPXCHG; lockref-ref: by a value that gives it back; lockref-lock: the two changes under its lock; mutex-count: under std's".to_string(),
+        format!(
+            "-tN: N threads, pinned round robin to {cpus} CPUs, each a pair after the other for {} ms; the figure is the time from one pair of \
+             anybody's to the next; retries are exchanges that failed and looks at a held lock, fallbacks turns in the lock's queue, \
+             each for one get or put; a thread whose time slice ends loses nothing by it",
+            span.as_millis()
+        ),
+        format!("lockref-t: the default policy, with a way back from the lock; bounded-t: Linux's, {TRIES} tries; unbounded-t: before 2019's; locked-t: no tries, always the lock; atomic-t: fetch_add and fetch_sub, which no lock can hold still"),
+        format!("limit-, relax-: Linux's policy with other limits, or with pauses between {TRIES} tries, on {cpus} threads"),
+        format!(
+            "the source had 28 to 224 CPUs; {cpus} may be used here, so what happens beyond {cpus} cannot be seen on this machine"
+        ),
+    ]
+}
+
+#[cfg(test)]
+mod tests;

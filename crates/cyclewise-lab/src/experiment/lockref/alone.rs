@@ -1,0 +1,166 @@
+//! The rows without other threads: a few instructions, on one CPU.
+
+use crate::error::{Error, Result};
+use crate::experiment::elided::{available, elided, left_out};
+use crate::runner::{Bench, Sample, Subject};
+use crate::sys::affinity;
+use cyclewise::refs::lockref::{Guard, LockRef};
+use std::hint::black_box;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// Samples of a row taken at once, of which the median counts.
+const AT_ONCE: usize = 15;
+
+/// How often that is done for one sample, of which the least counts. The experiment's guard lets pass what spoils a few
+/// instructions, such as a neighbour on the same core, which only ever adds, and for some milliseconds.
+const WINDOWS: usize = 3;
+
+/// Between two windows.
+const APART: Duration = Duration::from_millis(4);
+
+/// The rows. `cpu`: where they are measured, of those in `cpus`.
+pub(super) fn rows(cpu: u32, cpus: &[u32], notes: &mut Vec<String>) -> Result<Vec<Box<dyn Subject>>> {
+    let mut bench = Bench::new();
+    // The batches' lengths are found here, so on that CPU as well.
+    on(cpu, cpus, || {
+        let mut rows = vec![
+            bench.calls("lockref", get_put()),
+            bench.calls("cas-pair", cas_pair()),
+            bench.calls("lockref-ref", reference()),
+            bench.calls("lockref-lock", lock_pair()),
+            bench.calls("mutex-count", mutex_pair()),
+        ];
+        #[cfg(target_arch = "x86_64")]
+        rows.push(bench.calls("plain-cas-pair", plain_cas_pair()));
+        match available() {
+            Ok(()) => rows.push(elided(|| bench.calls("lockref-elided", get_put()))?),
+            Err(refusal) => notes.push(left_out("lockref-elided", refusal)),
+        }
+        let pinned = |row| {
+            Box::new(Pinned {
+                row,
+                cpu,
+                cpus: cpus.to_vec(),
+            }) as Box<dyn Subject>
+        };
+        Ok(rows.into_iter().map(pinned).collect())
+    })
+}
+
+fn get_put() -> impl FnMut() + 'static {
+    let lockref = Box::new(LockRef::new(()));
+    move || {
+        lockref.get();
+        drop(lockref.put_or_lock());
+    }
+}
+
+/// Two bare updates of one word: a load, an addition, a compare-and-exchange, and a jump that is not taken.
+fn cas_pair() -> impl FnMut() + 'static {
+    let word = Box::new(AtomicU64::new(1 << 32));
+    let update = |word: &AtomicU64, add: u64| {
+        let found = word.load(Relaxed);
+        if word
+            .compare_exchange(found, found.wrapping_add(add), Relaxed, Relaxed)
+            .is_err()
+        {
+            failed();
+        }
+    };
+    move || {
+        update(&word, 1 << 32);
+        update(&word, (1u64 << 32).wrapping_neg());
+    }
+}
+
+/// Where an update goes that somebody else has come in front of: never, alone.
+#[cold]
+#[inline(never)]
+fn failed() {
+    black_box(());
+}
+
+/// The same without LOCK.
+#[cfg(target_arch = "x86_64")]
+fn plain_cas_pair() -> impl FnMut() + 'static {
+    use crate::arch::plain::cmpxchg;
+    let mut word = Box::new(1u64 << 32);
+    let update = |word: &mut u64, add: u64| {
+        let found = *word;
+        if cmpxchg(word, found, found.wrapping_add(add)) != found {
+            failed();
+        }
+    };
+    move || {
+        update(&mut word, 1 << 32);
+        update(&mut word, (1u64 << 32).wrapping_neg());
+    }
+}
+
+/// By a value that gives it back.
+fn reference() -> impl FnMut() + 'static {
+    let lockref = Box::new(LockRef::new(()));
+    move || {
+        drop(lockref.reference());
+    }
+}
+
+/// The same two changes, each under the lock.
+fn lock_pair() -> impl FnMut() + 'static {
+    let lockref = Box::new(LockRef::new(()));
+    move || {
+        Guard::get(&mut lockref.lock());
+        Guard::put(&mut lockref.lock());
+    }
+}
+
+fn mutex_pair() -> impl FnMut() + 'static {
+    let count = Box::new(Mutex::new(1u64));
+    move || {
+        *count.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        *count.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+    }
+}
+
+/// A row that is measured on one CPU while the others of its experiment use them all.
+struct Pinned {
+    row: Box<dyn Subject>,
+    cpu: u32,
+    cpus: Vec<u32>,
+}
+
+impl Subject for Pinned {
+    fn name(&self) -> &str {
+        self.row.name()
+    }
+
+    fn sample(&mut self) -> Result<Sample> {
+        on(self.cpu, &self.cpus, || {
+            let mut least = f64::INFINITY;
+            for window in 0..WINDOWS {
+                if window > 0 {
+                    std::thread::sleep(APART);
+                }
+                let mut values = Vec::with_capacity(AT_ONCE);
+                for _ in 0..AT_ONCE {
+                    values.push(self.row.sample()?.value);
+                }
+                values.sort_unstable_by(f64::total_cmp);
+                least = least.min(values[AT_ONCE / 2]);
+            }
+            Ok(Sample::new(least))
+        })
+    }
+}
+
+/// Does it on one CPU, and gives the mask back.
+fn on<T>(cpu: u32, cpus: &[u32], work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let hint = "do not change the cpuset while it runs";
+    affinity::confine(&[cpu]).map_err(|e| Error::system(&format!("lockref: pinning to CPU {cpu}"), &e, hint))?;
+    let result = work();
+    affinity::confine(cpus).map_err(|e| Error::system("lockref: giving back the affinity mask", &e, hint))?;
+    result
+}

@@ -1,0 +1,135 @@
+//! What the rows with threads do: take one and give it back, on a count that all of them share.
+
+use super::tally::{Tallied, Tally, taken};
+use crate::error::{Error, Result};
+use crate::experiment::threads::Threads;
+use crate::runner::{Sample, Subject};
+use cyclewise::refs::lockref::{Guard, LockRef, Policy};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Relaxed, Release};
+use std::sync::{Mutex, PoisonError};
+
+/// A count that threads share.
+pub(super) trait Count: Send + Sync {
+    /// Takes one and gives it back.
+    fn pair(&self);
+
+    /// How many are taken now.
+    fn left(&self) -> i64;
+}
+
+/// Alone in its cache lines; neighbours are fetched in pairs.
+#[repr(align(128))]
+pub(super) struct Apart<T>(pub(super) T);
+
+/// get and `put_or_lock`.
+impl<P: Policy + Send + Sync> Count for Apart<LockRef<(), P>> {
+    #[inline(always)]
+    fn pair(&self) {
+        self.0.get();
+        // Never the last: one is kept.
+        drop(self.0.put_or_lock());
+    }
+
+    fn left(&self) -> i64 {
+        i64::from(self.0.count()) - 1
+    }
+}
+
+/// A lockref with a policy that counts.
+pub(super) fn tallied<P: Policy>(policy: P) -> Apart<LockRef<(), Tallied<P>>> {
+    Apart(LockRef::with_policy(1, (), Tallied(policy)))
+}
+
+/// The same count, always under its lock: what was proposed in 2019.
+pub(super) struct Locked(pub(super) Apart<LockRef<()>>);
+
+impl Count for Locked {
+    #[inline(always)]
+    fn pair(&self) {
+        Guard::get(&mut self.0.0.lock());
+        Guard::put(&mut self.0.0.lock());
+    }
+
+    fn left(&self) -> i64 {
+        self.0.left()
+    }
+}
+
+/// A count in std's mutex.
+impl Count for Apart<Mutex<i64>> {
+    #[inline(always)]
+    fn pair(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+    }
+
+    fn left(&self) -> i64 {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A count that nothing holds still: the least that a shared count costs.
+impl Count for Apart<AtomicU64> {
+    #[inline(always)]
+    fn pair(&self) {
+        self.0.fetch_add(1, Relaxed);
+        self.0.fetch_sub(1, Release);
+    }
+
+    fn left(&self) -> i64 {
+        self.0.load(Relaxed).cast_signed()
+    }
+}
+
+/// A row: a new count each time, and threads on it.
+pub(super) struct Row<C> {
+    name: String,
+    threads: Threads,
+    make: Box<dyn Fn() -> C>,
+}
+
+impl<C: Count + 'static> Row<C> {
+    pub(super) fn subject(name: String, threads: &Threads, make: impl Fn() -> C + 'static) -> Box<dyn Subject> {
+        Box::new(Self {
+            name,
+            threads: threads.clone(),
+            make: Box::new(make),
+        })
+    }
+}
+
+impl<C: Count> Subject for Row<C> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn sample(&mut self) -> Result<Sample> {
+        let count = (self.make)();
+        let run = self.threads.run(|| count.pair(), taken).map_err(|e| {
+            Error::system(
+                &format!("lockref {}: cannot run {} threads", self.name, self.threads.count),
+                &e,
+                "raise `ulimit -u`, and do not change the cpuset while it runs",
+            )
+        })?;
+        if count.left() != 0 {
+            return Err(Error::check(format!(
+                "lockref {}: {} are left of a count that all have given back; updates were lost",
+                self.name,
+                count.left()
+            )));
+        }
+        let mut tally = Tally::default();
+        run.said.into_iter().for_each(|said| tally += said);
+        // A pair is two operations.
+        let operations = 2.0 * run.operations as f64;
+        Ok(Sample {
+            value: run.ticks as f64 / run.operations as f64,
+            metrics: vec![
+                ("retries per operation", "1", tally.vain as f64 / operations),
+                ("fallbacks", "%", 100.0 * tally.queued as f64 / operations),
+            ],
+        })
+    }
+}
