@@ -4,21 +4,28 @@
 //! refcount: the more CPUs, the more they fight for those two cache lines. This is the workload on which unbounded
 //! compare-and-swap loops were found to collapse on ThunderX2.
 //!
+//! The rows with a `t` are the same in userspace: as many threads, and a cache of entries that count their users by a
+//! `LockRef`, by a mutex, or not at all, under a lock for readers.
+//!
 //! # References
 //! Jayachandran C. Nair, refcount-test: `otest` does 500 000 times open, read 64 bytes, close; `runtest.sh` starts 1, 2,
 //! 4, ... of them on one 512-byte file. There, each process times itself; here, one interval spans them all.
 
 mod barrier;
+mod cache;
 mod crowd;
 mod target;
 
+use super::threads::Threads;
 use super::{Definition, Mode, Options, Published};
 use crate::error::{Error, Result};
 use crate::record::Unit;
 use crate::runner::{Control, Guards, Sample, Setup, Subject};
 use crate::sys::affinity;
+use cache::{ByLockRef, ByMutex, ByRwLock, Row};
 use crowd::Crowd;
 use std::sync::Arc;
+use std::time::Duration;
 use target::Target;
 
 /// The counts of `runtest.sh`.
@@ -33,7 +40,7 @@ const THUNDERX2: &str = "ThunderX2 (SMT 4, 28 cores, 2 sockets: 224 CPUs)";
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "open-read-close",
-    question: "How does opening, reading and closing one file scale with the processes that do it?",
+    question: "How does opening, reading and closing one file scale with the processes that do it, and one entry of a cache with the threads?",
     source: "Jan Glauber, Linus Torvalds, Jayachandran C. Nair and others, \"Disable lockref on arm64\", April to June 2019",
     unit: Unit::OpsPerSecond,
     guards: Guards::WholeMachine,
@@ -99,7 +106,12 @@ fn setup(options: &Options) -> Result<Setup> {
     let counts = counts(&options.threads, cpus.len())?;
     let target = Arc::new(Target::create(&std::env::temp_dir())?);
     let iterations = iterations(options.mode, &target, &cpus)?;
-    let notes = notes(&counts, cpus.len(), iterations, &target);
+    let span = Duration::from_millis(match options.mode {
+        Mode::Quick => 20,
+        Mode::Normal => 100,
+        Mode::Full => 1000,
+    });
+    let notes = notes(&counts, cpus.len(), iterations, span, &target);
 
     // p1 is what the others are held against; where it was not asked for, the first count.
     let base = counts.iter().position(|&c| c == 1).unwrap_or(0);
@@ -110,18 +122,32 @@ fn setup(options: &Options) -> Result<Setup> {
         .filter(fits)
         .max_by_key(|&(_, &count)| count)
         .map_or(base, |(i, _)| i);
+    let mut compare: Vec<_> = (0..counts.len()).filter(|&i| i != base).map(|i| (i, base)).collect();
+    let mut subjects: Vec<_> = counts
+        .iter()
+        .map(|&count| {
+            let crowd = Crowd::new(Arc::clone(&target), cpus.clone(), count, iterations);
+            Box::new(Variant {
+                name: format!("p{count}"),
+                crowd,
+            }) as Box<dyn Subject>
+        })
+        .collect();
+    for &count in &counts {
+        let threads = Threads {
+            cpus: cpus.clone(),
+            count: count as usize,
+            span,
+        };
+        let lockref = subjects.len();
+        compare.extend([(lockref, lockref + 1), (lockref, lockref + 2)]);
+        subjects.push(Row::<ByLockRef>::subject(threads.clone()));
+        subjects.push(Row::<ByMutex>::subject(threads.clone()));
+        subjects.push(Row::<ByRwLock>::subject(threads));
+    }
     Ok(Setup {
-        compare: (0..counts.len()).filter(|&i| i != base).map(|i| (i, base)).collect(),
-        subjects: counts
-            .iter()
-            .map(|&count| {
-                let crowd = Crowd::new(Arc::clone(&target), cpus.clone(), count, iterations);
-                Box::new(Variant {
-                    name: format!("p{count}"),
-                    crowd,
-                }) as Box<dyn Subject>
-            })
-            .collect(),
+        compare,
+        subjects,
         control: match options.mode {
             Mode::Quick | Mode::Normal => Control::Repeat(control),
             Mode::Full => Control::Split(control),
@@ -181,13 +207,19 @@ fn iterations(mode: Mode, target: &Arc<Target>, cpus: &[u32]) -> Result<u64> {
     Ok(((fill / step).round() * step).clamp(1000.0, 500_000.0) as u64)
 }
 
-fn notes(counts: &[u32], cpus: usize, iterations: u64, target: &Target) -> Vec<String> {
+fn notes(counts: &[u32], cpus: usize, iterations: u64, span: Duration, target: &Target) -> Vec<String> {
     let mut notes = vec![
         format!(
             "{iterations} times in each process: open(O_RDONLY), read 64 bytes, close, of one {}-byte file on {}; the rate \
              is over the interval from the earliest start to the latest end",
             target::SIZE,
             target.file_system()
+        ),
+        format!(
+            "-tN: N threads, pinned round robin, for {} ms, on one entry of a cache of their own: find it by name and take a \
+             reference, copy 64 bytes, give the reference back; lockref: get_not_dead and put_or_lock; mutex: a count in std's; \
+             rwlock: std's, held for reading meanwhile",
+            span.as_millis()
         ),
         format!(
             "the source had 28 to 224 CPUs of ThunderX2; {cpus} may be used here, so what happens beyond {cpus} \
