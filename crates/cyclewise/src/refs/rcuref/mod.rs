@@ -38,12 +38,14 @@
 //! Linux `include/linux/rcuref.h`, `lib/rcuref.c`. Theirs stores the dead mark over what failing gets added, which is
 //! right only where a grace period passes before the memory is used again. Here it need not.
 
+mod entry;
 mod pool;
 
 #[cfg(all(test, loom))]
 mod tests;
 
-pub use pool::{Entry, Key, Pool};
+pub use entry::Entry;
+pub use pool::{Key, Pool};
 
 use super::refcount::facade::AtomicU32;
 #[cfg(loom)]
