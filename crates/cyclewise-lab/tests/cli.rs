@@ -292,6 +292,19 @@ fn verify_lab_reports_each_promise() {
 }
 
 #[test]
+fn verify_refs_keeps_its_promises_everywhere() {
+    let output = cyclewise(&["verify", "refs", "--seconds", "1", "--json", "-"]);
+    let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let checks = json["checks"].as_array().unwrap();
+    assert_eq!((json["what"].as_str(), checks.len()), (Some("refs"), 6));
+    assert!(checks.iter().all(|c| c["holds"] == true), "{checks:#?}");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let (status, line) = refused(&["verify", "refs", "--cpu", "0"]);
+    assert_eq!(status, 2);
+    assert!(line.contains("leave it out"), "{line}");
+}
+
+#[test]
 fn a_reader_that_goes_away_is_no_panic() {
     let program = env!("CARGO_BIN_EXE_cyclewise");
     let output = Command::new("sh")

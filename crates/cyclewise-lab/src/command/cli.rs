@@ -162,6 +162,8 @@ pub(super) struct VerifyArgs {
 pub(super) enum What {
     /// The lab itself: A/A comparisons, and a body made one percent slower
     Lab,
+    /// Reference counts: misuse saturates, saturation is for good, the last put is told once
+    Refs,
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::progress::Reporter;
 use crate::error::{Error, Result};
 use crate::export;
 use crate::runner::{self, Runner};
-use crate::verify::{Verification, lab};
+use crate::verify::{Verification, lab, refs};
 use std::path::Path;
 use std::time::Duration;
 
@@ -15,22 +15,17 @@ pub(super) fn verify(args: &VerifyArgs) -> Result<()> {
     if let Some(path) = args.json.as_deref().filter(|p| *p != Path::new("-")) {
         output::writable("--json", path)?;
     }
-    let place = Place::choose(args.cpu)?;
     let reporter = Reporter::new();
-    reporter.say(&format!("pinned to {}", place.why));
-    let verification = place.pinned(|| {
-        let tsc_hz = runner::tick_rate(Duration::from_millis(50));
-        let runner = Runner {
-            cpu: place.cpu,
-            cpus: place.allowed.len(),
-            tsc_hz,
-            seed: 1,
-            progress: &reporter,
-        };
-        match args.what {
-            What::Lab => lab::verify(&runner, Duration::from_secs(args.seconds.into())),
+    let time = Duration::from_secs(args.seconds.into());
+    let verification = match args.what {
+        What::Lab => verify_lab(args.cpu, &reporter, time)?,
+        What::Refs if args.cpu.is_some() => {
+            return Err(Error::usage(
+                "--cpu pins one thread, and verify refs lets threads race on every CPU; leave it out",
+            ));
         }
-    })?;
+        What::Refs => refs::verify(&reporter, time),
+    };
     reporter.done();
     if !output::takes_stdout(args.json.as_ref()) {
         output::put(Path::new("-"), &export::table::verification(&verification))?;
@@ -38,10 +33,27 @@ pub(super) fn verify(args: &VerifyArgs) -> Result<()> {
     if let Some(path) = &args.json {
         output::put(path, &export::json::pretty(&verification)?)?;
     }
-    broken(&verification)
+    broken(args.what, &verification)
 }
 
-fn broken(verification: &Verification) -> Result<()> {
+/// Alone on one CPU.
+fn verify_lab(cpu: Option<u32>, reporter: &Reporter, time: Duration) -> Result<Verification> {
+    let place = Place::choose(cpu)?;
+    reporter.say(&format!("pinned to {}", place.why));
+    place.pinned(|| {
+        let tsc_hz = runner::tick_rate(Duration::from_millis(50));
+        let runner = Runner {
+            cpu: place.cpu,
+            cpus: place.allowed.len(),
+            tsc_hz,
+            seed: 1,
+            progress: reporter,
+        };
+        lab::verify(&runner, time)
+    })
+}
+
+fn broken(what: What, verification: &Verification) -> Result<()> {
     let names: Vec<&str> = verification
         .checks
         .iter()
@@ -52,8 +64,12 @@ fn broken(verification: &Verification) -> Result<()> {
         return Ok(());
     }
     Err(Error::check(format!(
-        "verify {}: broken: {}; run it again on an idle machine, or with more --seconds",
+        "verify {}: broken: {}; {}",
         verification.what,
-        names.join(", ")
+        names.join(", "),
+        match what {
+            What::Lab => "run it again on an idle machine, or with more --seconds",
+            What::Refs => "no load excuses that: report it with the CPU's model and the kernel's version",
+        }
     )))
 }

@@ -1,6 +1,7 @@
 //! Promises checked on this machine, and what came of it.
 
 pub mod lab;
+pub mod refs;
 
 use serde::Serialize;
 

@@ -1,0 +1,209 @@
+//! Do reference counts keep their promises on this machine? Misuse saturates, saturation is for good, the last is told once.
+//!
+//! Each check takes any counter, so that its own test can hand it one that breaks the promise. The threads run wherever
+//! the scheduler puts them, one for each CPU and at least two.
+
+mod counter;
+mod misuse;
+
+use self::counter::Counter;
+use self::misuse::misuse;
+use super::{Check, SCHEMA, Verification};
+use crate::runner::Progress;
+use cyclewise::refs::{Refcount, Refcount64};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Verifies within about `time`, in quarters: two races, two widths.
+pub fn verify(progress: &dyn Progress, time: Duration) -> Verification {
+    let share = time / 4;
+    let step = |done: f64, what: &str| progress.step(done, &format!("verify refs: {what}"));
+    step(0.0, "saturation, 32 bits");
+    let narrow = for_good::<Refcount>("saturation-is-for-good-32", share);
+    step(0.25, "saturation, 64 bits");
+    let wide = for_good::<Refcount64>("saturation-is-for-good-64", share);
+    step(0.5, "the last put, 32 bits");
+    let last = told_once::<Refcount>("the-last-is-told-once-32", share);
+    step(0.75, "the last put, 64 bits");
+    let last_wide = told_once::<Refcount64>("the-last-is-told-once-64", share);
+    Verification {
+        schema: SCHEMA,
+        what: "refs",
+        checks: vec![
+            misuse::<Refcount>("misuse-saturates-32"),
+            misuse::<Refcount64>("misuse-saturates-64"),
+            narrow,
+            wide,
+            last,
+            last_wide,
+        ],
+    }
+}
+
+/// Threads that take and give around the largest count, which has been passed: nobody frees, and it stays saturated.
+fn for_good<C: Counter>(name: &'static str, time: Duration) -> Check {
+    let count = C::new(C::MAX);
+    count.inc();
+    let (operations, escapes) = together(time, |i| {
+        let mut escapes = 0;
+        for round in 0..1_000 {
+            match (round + i) % 5 {
+                0 => count.inc(),
+                1 => count.add(60),
+                2 => count.dec(),
+                3 => escapes += usize::from(count.dec_and_test()),
+                _ => escapes += usize::from(!count.inc_not_zero()) + usize::from(count.sub_and_test(60)),
+            }
+            escapes += usize::from(count.read() <= C::MAX);
+        }
+        (1_200, escapes)
+    });
+    let escapes = escapes + usize::from(count.read() != C::SATURATED);
+    Check {
+        name,
+        promise: "a count that has been saturated is neither live nor zero again, whatever threads do to it",
+        seen: format!("{escapes} escapes in {operations} operations"),
+        tries: operations,
+        events: escapes,
+        holds: escapes == 0,
+    }
+}
+
+/// A reference is put while others look for one: one of them all is told that it was the last, and nobody finds the dead.
+fn told_once<C: Counter>(name: &'static str, time: Duration) -> Check {
+    let begun = Instant::now();
+    let (mut rounds, mut wrong) = (0, 0);
+    while rounds == 0 || begun.elapsed() < time {
+        let count = C::new(threads() as u64);
+        let (told, early, alive) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(true));
+        let put = || {
+            if count.dec_and_test() {
+                alive.store(false, SeqCst);
+                told.fetch_add(1, SeqCst);
+            }
+        };
+        let (visits, _) = together(Duration::ZERO, |_| {
+            put();
+            let mut visits = 1;
+            // Whoever put first visits until the others have; the last finds nothing.
+            while visits < 2_000 && count.inc_not_zero() {
+                early.fetch_add(usize::from(!alive.load(SeqCst)), SeqCst);
+                put();
+                visits += 1;
+            }
+            (visits, 0)
+        });
+        rounds += visits;
+        wrong += early.into_inner() + told.into_inner().abs_diff(1) + usize::from(count.read() != 0);
+    }
+    Check {
+        name,
+        promise: "of all who give references up one is told that it was the last, and nobody takes one after that",
+        seen: format!("{wrong} wrong in {rounds} puts"),
+        tries: rounds,
+        events: wrong,
+        holds: wrong == 0,
+    }
+}
+
+/// As many as there are CPUs to run on, and enough for a race.
+fn threads() -> usize {
+    thread::available_parallelism().map_or(2, |n| n.get().max(2))
+}
+
+/// Runs it on every thread again and again for `time`, at least once; adds up operations and events.
+fn together(time: Duration, run: impl Fn(usize) -> (usize, usize) + Sync) -> (usize, usize) {
+    let begun = Instant::now();
+    thread::scope(|scope| {
+        let run = &run;
+        let work = move |i| {
+            let mut sum = (0, 0);
+            loop {
+                let (operations, events) = run(i);
+                sum = (sum.0 + operations, sum.1 + events);
+                if begun.elapsed() >= time {
+                    return sum;
+                }
+            }
+        };
+        let started: Vec<_> = (0..threads()).map(|i| scope.spawn(move || work(i))).collect();
+        started
+            .into_iter()
+            .map(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counter::counters;
+    use super::*;
+    use cyclewise::refs::refcount::variants::{Unchecked, Unchecked64};
+
+    counters! {
+        Unchecked: u32, Refcount::MAX, Refcount::SATURATED;
+        Unchecked64: u64, Refcount64::MAX, Refcount64::SATURATED;
+        Generous: u64, Refcount64::MAX, Refcount64::SATURATED;
+    }
+
+    /// Tells the last but one as well.
+    struct Generous(Refcount64);
+
+    impl Generous {
+        fn new(references: u64) -> Self {
+            Self(Refcount64::new(references))
+        }
+        fn read(&self) -> u64 {
+            self.0.read()
+        }
+        fn inc(&self) {
+            self.0.inc();
+        }
+        fn add(&self, n: u64) {
+            self.0.add(n);
+        }
+        fn inc_not_zero(&self) -> bool {
+            self.0.inc_not_zero()
+        }
+        fn add_not_zero(&self, n: u64) -> bool {
+            self.0.add_not_zero(n)
+        }
+        fn dec(&self) {
+            self.0.dec();
+        }
+        fn dec_and_test(&self) -> bool {
+            self.0.dec_and_test_old().old <= 2
+        }
+        fn sub_and_test(&self, n: u64) -> bool {
+            self.0.sub_and_test(n)
+        }
+    }
+
+    #[test]
+    fn the_real_ones_keep_every_promise() {
+        struct Silent;
+        impl Progress for Silent {
+            fn step(&self, _: f64, _: &str) {}
+        }
+        let verification = verify(&Silent, Duration::from_millis(40));
+        assert!(verification.holds(), "{:#?}", verification.checks);
+        assert!(verification.checks.iter().all(|c| c.tries > 0));
+    }
+
+    #[test]
+    fn an_unchecked_count_is_found_out() {
+        for check in [misuse::<Unchecked>("misuse"), misuse::<Unchecked64>("misuse")] {
+            assert!(!check.holds);
+            assert_eq!(check.events, 18, "{}", check.seen);
+        }
+        assert!(!for_good::<Unchecked>("saturation", Duration::ZERO).holds);
+        assert!(!for_good::<Unchecked64>("saturation", Duration::ZERO).holds);
+    }
+
+    #[test]
+    fn a_count_that_tells_twice_is_found_out() {
+        let check = told_once::<Generous>("last", Duration::ZERO);
+        assert!(!check.holds, "{}", check.seen);
+    }
+}
