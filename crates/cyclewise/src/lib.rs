@@ -8,12 +8,14 @@
 //! - [`lock`] has a queued spinlock of 4 bytes whose waiters sleep when spinning is in vain.
 //! - [`refs`] has reference counts on such atomics, which saturate: the kernel's `refcount_t`,
 //!   `rcuref_t` and `lockref`, and an `Arc`.
+//! - [`clock`] has an `Instant` that reads the CPU's counter, says what it is ordered with, and follows CLOCK_MONOTONIC.
 //!
 //! Nothing is patched until the final program asks for it, and when in doubt LOCK stays. On other architectures, under
 //! Miri and under loom the atomics are std's, and [`patch`] refuses with a reason.
 //!
 //! # Features
-//! `std` (default): the modes of [`patch`], which need Linux and glibc too, and conversions of paths and OS strings.
+//! `std` (default): the modes of [`patch`], which need Linux and glibc too, conversions of paths and OS strings, and of
+//! [`clock`] what is kept per thread, the mock and the upkeep thread.
 //! Without it the crate is `no_std` and needs `core` and `alloc`.
 
 #![no_std]
@@ -26,6 +28,7 @@ extern crate std;
 #[doc(hidden)]
 pub mod arch;
 pub mod atomic;
+pub mod clock;
 pub mod error;
 pub mod lock;
 pub mod patch;

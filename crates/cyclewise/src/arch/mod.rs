@@ -7,23 +7,34 @@
 //! does it right cannot be seen under an emulator, which keeps translated code by rules of its own. Without a machine to
 //! prove it on it is not offered.
 
+#[cfg(all(target_arch = "aarch64", target_os = "linux", not(any(loom, miri))))]
+mod aarch64;
 #[cfg(any(loom, not(all(target_arch = "x86_64", target_os = "linux", not(miri)))))]
 mod portable;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod x86_64;
 
+#[cfg(all(target_arch = "aarch64", target_os = "linux", not(any(loom, miri))))]
+pub(crate) use aarch64::ticks;
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
 pub(crate) use portable::lock;
+#[cfg(not(any(
+    loom,
+    all(target_os = "linux", not(miri), any(target_arch = "x86_64", target_arch = "aarch64"))
+)))]
+pub(crate) use portable::ticks;
 #[cfg(any(loom, not(all(target_arch = "x86_64", target_os = "linux", not(miri)))))]
 pub(crate) use portable::{HAS_SITES, Record, fence, records};
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
 pub use portable::{alternative, key};
 #[cfg(all(not(loom), not(all(target_arch = "x86_64", target_os = "linux", not(miri)))))]
 pub(crate) use portable::{dec_negative_at, inc_negative_at};
+#[cfg(all(not(loom), target_arch = "x86_64", target_os = "linux", not(miri)))]
+pub(crate) use x86_64::ticks;
 #[cfg(all(not(loom), all(target_arch = "x86_64", target_os = "linux", not(miri))))]
 pub(crate) use x86_64::{HAS_SITES, Record, dec_negative_at, fence, inc_negative_at, records};
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
-pub use x86_64::{alternative, counter, key};
+pub use x86_64::{alternative, choice, counter, key};
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 pub(crate) use x86_64::{code, lock, sync};
 

@@ -4,6 +4,10 @@
 pub(crate) mod affinity;
 #[cfg(all(target_os = "linux", not(any(loom, miri))))]
 pub(crate) mod barrier;
+#[cfg(not(loom))]
+pub(crate) mod clock;
+#[cfg(all(target_os = "linux", not(any(loom, miri))))]
+pub(crate) mod clocksource;
 #[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
 pub(crate) mod dl;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]

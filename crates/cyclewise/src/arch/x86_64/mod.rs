@@ -1,6 +1,8 @@
-//! x86-64: sites, the store that patches them, and the instruction that makes a core forget what it fetched.
+//! x86-64: sites, the store that patches them, the instruction that makes a core forget what it fetched, and the time
+//! stamp counter.
 
 pub mod alternative;
+pub mod choice;
 pub(crate) mod code;
 pub mod counter;
 #[cfg(not(loom))]
@@ -16,6 +18,7 @@ mod site;
 pub(crate) mod sync;
 #[cfg(not(loom))]
 mod table;
+pub(crate) mod ticks;
 
 #[cfg(not(loom))]
 pub(crate) use displaced::{dec_negative_at, inc_negative_at};

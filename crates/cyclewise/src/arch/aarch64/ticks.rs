@@ -1,0 +1,106 @@
+//! The virtual counter of the generic timer, read with each ordering that [`clock`](crate::clock) offers.
+//!
+//! A read of CNTVCT_EL0 may be made early, and an ISB in front of it holds it back until earlier instructions are out of
+//! the way, but not until an earlier load has its value: for that the manual's example has a branch that hangs on the
+//! load. Here nothing is known of the caller's loads, so DSB ISHLD waits for all of them. CNTVCTSS_EL0 (FEAT_ECV) needs no
+//! ISB of its own.
+//!
+//! # Memory ordering
+//! As in the x86-64 twin. `dependent_load` ends in a load whose address hangs on the counter, and an ISB, without which
+//! later loads would not wait for it: Arm keeps loads in order only where one depends on the other.
+//!
+//! # References
+//! Arm ARM DDI 0487, D12.2.1 (the example with a branch and an ISB), D24.8 (CNTVCT_EL0, CNTVCTSS_EL0, CNTFRQ_EL0),
+//! B2.3.12 (DSB). Linux arch/arm64/include/asm/arch_timer.h.
+//!
+//! # Safety
+//! 1. Linux lets user code read CNTVCT_EL0 and CNTFRQ_EL0, or emulates them. CNTVCTSS_EL0 is read only where AT_HWCAP2
+//!    announces ECV.
+//! 2. Every sequence writes the registers it names. `dependent_load` reads one word that its caller has borrowed.
+#![expect(unsafe_code, reason = "system registers and barriers")]
+
+use core::arch::asm;
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// There is a counter to read.
+pub(crate) const AVAILABLE: bool = true;
+
+/// CNTVCTSS_EL0 may be read.
+static SELF_SYNCHRONIZED: AtomicBool = AtomicBool::new(false);
+
+/// The architecture has the counter run at one rate always.
+pub(crate) fn is_invariant() -> bool {
+    frequency() != 0
+}
+
+/// Ticks per second, as the firmware left it; 0 where it left nothing.
+pub(crate) fn frequency() -> u64 {
+    let hz: u64;
+    // SAFETY: Invariant 1.
+    unsafe { asm!("mrs {hz}, cntfrq_el0", hz = out(reg) hz, options(nomem, nostack, preserves_flags)) };
+    hz & 0xffff_ffff
+}
+
+/// Told once whether AT_HWCAP2 announces ECV.
+pub(crate) fn choose(has_ecv: bool) {
+    // Relaxed: both ways of reading are right where the bit is set.
+    SELF_SYNCHRONIZED.store(has_ecv, Relaxed);
+}
+
+/// Ticks, when the CPU likes.
+#[inline(always)]
+pub(crate) fn bare() -> u64 {
+    let ticks: u64;
+    // SAFETY: Invariants 1 and 2. No nomem: the compiler keeps it among the program's accesses.
+    unsafe { asm!("mrs {t}, cntvct_el0", t = out(reg) ticks, options(nostack, preserves_flags)) };
+    ticks
+}
+
+/// Ticks, after every earlier load.
+#[inline(always)]
+pub(crate) fn load_ordered() -> u64 {
+    let ticks: u64;
+    // Relaxed: see `choose`.
+    if SELF_SYNCHRONIZED.load(Relaxed) {
+        // SAFETY: Invariants 1 and 2. By its encoding, S3_3_C14_C0_6: assemblers without ECV do not know its name.
+        unsafe { asm!("dsb ishld", "mrs {t}, S3_3_C14_C0_6", t = out(reg) ticks, options(nostack, preserves_flags)) };
+    } else {
+        // SAFETY: Invariants 1 and 2.
+        unsafe {
+            asm!("dsb ishld", "isb", "mrs {t}, cntvct_el0", t = out(reg) ticks, options(nostack, preserves_flags))
+        };
+    }
+    ticks
+}
+
+/// Ticks, after every earlier load and before every later one; never less than `word`.
+#[inline(always)]
+pub(crate) fn dependent_load(word: &u64) -> u64 {
+    let ticks = load_ordered();
+    let last: u64;
+    // SAFETY: a value exclusive-ored with itself is zero, so that what is read is `word`, which its caller has borrowed.
+    unsafe {
+        asm!(
+            "eor {zero}, {ticks}, {ticks}",
+            "ldr {last}, [{word}, {zero}]",
+            "isb",
+            zero = out(reg) _,
+            ticks = in(reg) ticks,
+            word = in(reg) word,
+            last = lateout(reg) last,
+            options(nostack, readonly, preserves_flags)
+        )
+    };
+    ticks.max(last)
+}
+
+/// Ticks, after every earlier instruction and before every later one.
+#[inline(always)]
+pub(crate) fn bracketed() -> u64 {
+    let ticks: u64;
+    // SAFETY: Invariants 1 and 2.
+    unsafe {
+        asm!("dsb ish", "isb", "mrs {t}, cntvct_el0", "isb", t = out(reg) ticks, options(nostack, preserves_flags))
+    };
+    ticks
+}

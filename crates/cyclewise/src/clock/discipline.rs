@@ -1,0 +1,249 @@
+//! From anchors to segments: how fast the counter runs against CLOCK_MONOTONIC, and how to steer after it.
+//!
+//! An [`Anchor`] is one reading of the kernel's clock with a reading of the counter before and after it. The rate is the
+//! slope between two anchors that are half a second to a second apart, or less while there are no such: it is used from
+//! the first millisecond on, for segments no longer than it has been watched, and becomes finer by itself. Where an anchor
+//! is not where the rate said, older ones are forgotten, so that a change of rate is followed within two segments.
+//!
+//! A segment that follows another begins where that ends and is laid so that it meets the kernel's clock at its own end.
+//!
+//! # Cost
+//! Once a segment, in one reader: an anchor, 0.1 µs, and a hundred instructions.
+
+use super::reason::{Reason, SLEW_SHIFT};
+use super::segment::Segment;
+use super::source::Source;
+
+/// The longest segment. Its error bound grows by 4 µs over it, by what the kernel may slew, and an anchor, half a
+/// microsecond, is 10^-4 of it.
+const LONGEST_NS: u64 = 4_000_000;
+/// The shortest that follows another.
+const SHORTEST_NS: u64 = 200_000;
+/// The one that ends a gap: at 977 ppm too fast it runs ahead of the kernel's clock by 0.1 µs at most.
+const BRIDGE_NS: u64 = 100_000;
+/// The rate is not used before the counter was watched so long: two anchors are good to 20 ns each, so 40 ppm.
+const LEARN_NS: u64 = 1_000_000;
+/// The baseline of the rate is between half of this and this.
+const WINDOW_NS: u64 = 1_000_000_000;
+/// CLOCK_BOOTTIME ahead of CLOCK_MONOTONIC by so much more is a suspend and not the noise of reading two clocks.
+const SUSPEND_NS: u64 = 10_000_000;
+/// Anchors are tried at most so often for one that was not interrupted.
+const TRIES: usize = 3;
+/// An anchor no wider than this share above the narrowest is taken at once.
+const NARROW: f64 = 1.25;
+/// What an anchor may be off by, beside its half-width, before the rate is learnt anew: the kernel dithers its
+/// multiplier by a unit, 0.15 ppm, and rounds to nanoseconds.
+const NOISE_NS: f64 = 3.0;
+const NOISE_PPM: f64 = 1.0;
+
+/// One unit of a segment's multiplier.
+const UNIT: f64 = 4_294_967_296.0;
+
+/// The kernel's clock at a tick.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Anchor {
+    /// The counter just before.
+    pub(super) before: u64,
+    /// The middle of the counter before and after.
+    pub(super) ticks: u64,
+    /// CLOCK_MONOTONIC at some tick between.
+    pub(super) ns: u64,
+    /// Half of the ticks between.
+    pub(super) half: u64,
+    raw_ns: u64,
+    suspended_ns: u64,
+}
+
+impl Anchor {
+    /// The narrowest of a few; one is enough where it is hardly wider than `narrowest` ticks.
+    pub(super) fn take<S: Source>(source: &S, narrowest: u64) -> Self {
+        let mut best = Self::once(source);
+        for _ in 1..TRIES {
+            if best.half as f64 <= NARROW * narrowest as f64 {
+                break;
+            }
+            let anchor = Self::once(source);
+            if anchor.half < best.half {
+                best = anchor;
+            }
+        }
+        best.raw_ns = source.raw_ns();
+        best.suspended_ns = source.boottime_ns().saturating_sub(source.monotonic_ns());
+        best
+    }
+
+    fn once<S: Source>(source: &S) -> Self {
+        let before = source.bracketed();
+        let ns = source.monotonic_ns();
+        let width = source.bracketed().wrapping_sub(before);
+        // A counter that goes back between the two is no reason for a half-width of centuries.
+        let half = if width.cast_signed() < 0 { 0 } else { width.div_ceil(2) };
+        Self {
+            before,
+            ticks: before.wrapping_add(half),
+            ns,
+            half,
+            raw_ns: 0,
+            suspended_ns: 0,
+        }
+    }
+}
+
+/// What is known of the counter's rate.
+#[derive(Debug)]
+pub(super) struct Discipline {
+    /// The far end of the baseline, the one that takes its place, and the last.
+    anchors: Option<[Anchor; 3]>,
+    /// Nanoseconds of CLOCK_MONOTONIC per tick, once it is known.
+    rate: Option<f64>,
+    /// The least half-width so far.
+    narrowest: u64,
+}
+
+impl Discipline {
+    pub(super) const fn new() -> Self {
+        Self {
+            anchors: None,
+            rate: None,
+            narrowest: 0,
+        }
+    }
+
+    /// Nanoseconds per tick.
+    pub(super) fn rate(&self) -> Option<f64> {
+        self.rate
+    }
+
+    /// The last anchor.
+    pub(super) fn last(&self) -> Option<Anchor> {
+        self.anchors.map(|[.., last]| last)
+    }
+
+    /// Reads an anchor and learns from it.
+    ///
+    /// # Errors
+    /// What does not fit to what was known. That is forgotten then, and the rate is learnt from this anchor on.
+    pub(super) fn observe<S: Source>(&mut self, source: &S) -> Result<Anchor, Reason> {
+        let anchor = Anchor::take(source, self.narrowest);
+        if self.narrowest == 0 || anchor.half < self.narrowest {
+            self.narrowest = anchor.half;
+        }
+        self.learn(anchor)?;
+        Ok(anchor)
+    }
+
+    fn learn(&mut self, anchor: Anchor) -> Result<(), Reason> {
+        let Some([old, middle, last]) = self.anchors else {
+            self.anchors = Some([anchor; 3]);
+            return Ok(());
+        };
+        let mut kept = [old, middle, anchor];
+        if let Err(reason) = self.compare(last, anchor) {
+            (self.anchors, self.rate) = (Some([anchor; 3]), None);
+            return Err(reason);
+        }
+        if self.rate.is_some_and(|rate| !fits(rate, last, anchor)) {
+            kept = [last, anchor, anchor];
+        } else if anchor.ns.saturating_sub(middle.ns) >= WINDOW_NS / 2 {
+            kept = [middle, anchor, anchor];
+        }
+        // A window that moves on keeps a baseline: `old` is now the former middle, half a second ago or the last anchor.
+        let from = kept[0];
+        self.anchors = Some(kept);
+        let (ticks, ns) = (anchor.ticks.wrapping_sub(from.ticks), anchor.ns.saturating_sub(from.ns));
+        if ns >= LEARN_NS || self.rate.is_some() && ns >= SHORTEST_NS / 4 {
+            self.rate = Some(ns as f64 / ticks as f64).filter(|rate| rate.is_finite() && *rate > 0.0);
+        }
+        Ok(())
+    }
+
+    /// Whether the counter and the kernel's clocks went on together since the last anchor.
+    fn compare(&self, last: Anchor, now: Anchor) -> Result<(), Reason> {
+        let ticks = now.ticks.wrapping_sub(last.ticks).cast_signed();
+        if now.suspended_ns > last.suspended_ns.saturating_add(SUSPEND_NS) {
+            return Err(Reason::Suspended);
+        }
+        if ticks < 0 {
+            return Err(Reason::CounterWentBack);
+        }
+        let Some(rate) = self.rate else {
+            return Ok(());
+        };
+        let (ns, raw) = (
+            now.ns.saturating_sub(last.ns) as f64,
+            now.raw_ns.saturating_sub(last.raw_ns) as f64,
+        );
+        let expected = ticks as f64 * rate;
+        // Reading the raw clock is not bracketed, so it may be a preemption off: it only tells two reasons apart.
+        let allowed = ns.max(expected) / f64::from(1u32 << SLEW_SHIFT) + widths(rate, last, now) + NOISE_NS;
+        if (ns - expected).abs() <= allowed {
+            Ok(())
+        } else if (raw - expected).abs() > (raw - ns).abs() {
+            Err(Reason::CounterJumped)
+        } else {
+            Err(Reason::RateStep)
+        }
+    }
+
+    /// How long the rate has been watched.
+    fn baseline_ns(&self) -> u64 {
+        self.anchors.map_or(0, |[old, _, last]| last.ns.saturating_sub(old.ns))
+    }
+
+    /// The segment after `previous`, from its end on; `None` while no rate is known.
+    pub(super) fn successor(&self, previous: &Segment, anchor: Anchor) -> Option<Segment> {
+        let rate = self.rate?;
+        let (start, base) = (previous.end(), previous.end_ns());
+        let length_ns = self.baseline_ns().clamp(SHORTEST_NS, LONGEST_NS) as f64;
+        // Nanoseconds that the segment before is ahead of the kernel's clock at its end. As a difference of differences,
+        // because a time since boot does not fit a float to the nanosecond after 104 days.
+        let lead = start.wrapping_sub(anchor.ticks).cast_signed() as f64 * rate;
+        let ahead = base.wrapping_sub(anchor.ns).cast_signed() as f64 - lead;
+        // Never below half the rate, nor above twice: what is left over is steered away later, and in the error meanwhile.
+        let steered = (length_ns - ahead).clamp(length_ns / 2.0, length_ns * 2.0);
+        let length = length_ns / rate;
+        let error = ahead.abs() + anchor.half as f64 * rate + lead.abs() / f64::from(1u32 << SLEW_SHIFT) + NOISE_NS;
+        Some(Segment {
+            number: previous.number + 1,
+            start,
+            base,
+            mult: (steered / length * UNIT) as u64,
+            fast: (length * 0.75) as u64,
+            length: length as u64,
+            error_ns: error as u64 + 1,
+        })
+    }
+
+    /// The segment that ends the gap after `previous`: from the anchor on, never behind the kernel's clock. `None` while
+    /// no rate is known, or while the gap's floor is above the kernel's clock.
+    pub(super) fn bridge(&self, previous: &Segment, anchor: Anchor) -> Option<Segment> {
+        let rate = self.rate?;
+        // The kernel's clock was read after `before`, so at `before` it was no further.
+        let base = anchor.ns + 1;
+        if base < previous.end_ns() {
+            return None;
+        }
+        let (length, width) = (BRIDGE_NS as f64 / rate, 2.0 * anchor.half as f64 * rate);
+        Some(Segment {
+            number: previous.number + 1,
+            start: anchor.before,
+            base,
+            mult: (rate * (1.0 + 1.0 / f64::from(1u32 << SLEW_SHIFT)) * UNIT) as u64 + 1,
+            fast: (length * 0.25) as u64,
+            length: length as u64,
+            error_ns: (width + NOISE_NS) as u64 + BRIDGE_NS / (1 << SLEW_SHIFT) + 1,
+        })
+    }
+}
+
+/// Half-widths of both, in nanoseconds.
+fn widths(rate: f64, a: Anchor, b: Anchor) -> f64 {
+    (a.half + b.half) as f64 * rate
+}
+
+/// Whether `now` is where the rate says, but for noise.
+fn fits(rate: f64, last: Anchor, now: Anchor) -> bool {
+    let ns = now.ns.saturating_sub(last.ns) as f64;
+    let off = ns - now.ticks.wrapping_sub(last.ticks) as f64 * rate;
+    off.abs() <= widths(rate, last, now) + NOISE_NS + ns * NOISE_PPM * 1e-6
+}

@@ -1,0 +1,159 @@
+//! Keeping a clock while it is read: one reader at a time holds it against the kernel's, and no other waits for it.
+
+use super::discipline::{Anchor, Discipline};
+use super::reader::World;
+use super::reading::Clock;
+use super::reason::Reason;
+use super::segment::Segment;
+use super::source::Source;
+use super::timeline::Fate;
+use super::try_lock::Guard;
+use core::sync::atomic::Ordering::{Relaxed, SeqCst};
+use core::sync::atomic::fence;
+
+/// In a gap the kernel's clock is what a reader gets. Who reads less often than this stays with it: it costs less than
+/// an anchor.
+const WARM_NS: u64 = 1_000_000;
+/// Between two tries to end a gap.
+const RETRY_NS: u64 = 200_000;
+/// Between two tries to learn the rate.
+const LEARN_NS: u64 = 1_000_000;
+/// Between two looks at what the kernel keeps time by, which cost microseconds.
+const EXAMINE_NS: u64 = 16_000_000_000;
+/// Faults after which the counter is not trusted again.
+const PATIENCE: u32 = 16;
+
+/// What the holder of the lock keeps.
+pub(super) struct Keeper {
+    discipline: Discipline,
+    examine_ns: Option<u64>,
+    disruptions: u64,
+    faults: u32,
+}
+
+impl<S: Source> Clock<S> {
+    /// Ends the gap, where that is worth it.
+    fn mend(&self, segment: &Segment, now: u64) {
+        // Relaxed: hints for when to try; one that is lost is a try more or less.
+        let before = self.gap_ns.load(Relaxed);
+        self.gap_ns.store(now, Relaxed);
+        let is_known = self.notes.rate.load(Relaxed) > 0;
+        if now < self.retry_ns.load(Relaxed) || is_known && now.saturating_sub(before) > WARM_NS {
+            return;
+        }
+        let Some(mut keeper) = self.keeper.try_lock() else {
+            return;
+        };
+        if self.line.current() != segment.number || self.notes.is_demoted() {
+            return;
+        }
+        let again = if is_known { RETRY_NS } else { LEARN_NS };
+        self.retry_ns.store(now.saturating_add(again), Relaxed);
+        let Ok(anchor) = self.anchor(&mut keeper) else {
+            return;
+        };
+        let Some(bridge) = keeper.discipline.bridge(segment, anchor) else {
+            return;
+        };
+        self.line.restart(&bridge);
+        self.retry_ns.store(0, Relaxed);
+        // The bridge is seen by all before the counter is read. If that is still on the bridge, whoever took the kernel's
+        // clock without seeing it took less than its end, and the segment after it may be behind the kernel's clock.
+        fence(SeqCst);
+        if self.source.bracketed().wrapping_sub(bridge.start) < bridge.length
+            && let Some(next) = keeper.discipline.successor(&bridge, anchor)
+        {
+            self.line.close(bridge.number, &next);
+        }
+    }
+
+    /// Writes the successor of `segment`, the current one, unless somebody does or did.
+    pub(super) fn follow(&self, segment: &Segment) {
+        if self.line.fate(segment.number) != Fate::Open {
+            return;
+        }
+        let Some(mut keeper) = self.keeper.try_lock() else {
+            return;
+        };
+        // Again, as the holder of the lock: who had it before may have closed the segment.
+        if self.line.fate(segment.number) != Fate::Open {
+            return;
+        }
+        let anchor = self.anchor(&mut keeper).ok();
+        match anchor.and_then(|anchor| keeper.discipline.successor(segment, anchor)) {
+            // Where a gap was first, it is ended by `mend`.
+            Some(next) => drop(self.line.close(segment.number, &next)),
+            // To the end of the segment, and then a gap.
+            None => self.line.rest(segment.number),
+        }
+    }
+
+    /// Holds the counter against the kernel's clock, and looks around.
+    ///
+    /// # Errors
+    /// What was noticed, after it was noted.
+    fn anchor(&self, keeper: &mut Guard<'_, Keeper>) -> Result<Anchor, Reason> {
+        let now = self.source.monotonic_ns();
+        if keeper.examine_ns.is_none_or(|due| now >= due) {
+            keeper.examine_ns = Some(now.saturating_add(EXAMINE_NS));
+            self.source.examine().inspect_err(|&reason| self.notes.demote(reason))?;
+        }
+        let disruptions = self.source.disruptions();
+        if core::mem::replace(&mut keeper.disruptions, disruptions) != disruptions && keeper.discipline.last().is_some()
+        {
+            keeper.discipline = Discipline::new();
+            return Err(self.fault(keeper, Reason::Disrupted));
+        }
+        let observed = keeper.discipline.observe(&self.source);
+        let rate = keeper
+            .discipline
+            .rate()
+            .map_or(0, |rate| (rate * 4_294_967_296.0) as u64);
+        // Relaxed: numbers on their own.
+        self.notes.rate.store(rate, Relaxed);
+        self.notes.anchors.fetch_add(1, Relaxed);
+        observed.map_err(|reason| self.fault(keeper, reason))
+    }
+
+    fn fault(&self, keeper: &mut Guard<'_, Keeper>, reason: Reason) -> Reason {
+        keeper.faults += 1;
+        self.notes.note(reason);
+        if keeper.faults > PATIENCE {
+            self.notes.demote(Reason::Unsteady);
+        }
+        reason
+    }
+}
+
+impl<S: Source> World for Clock<S> {
+    fn ticks(&self) -> u64 {
+        self.source.bracketed()
+    }
+
+    fn kernel_ns(&self) -> u64 {
+        self.source.monotonic_ns()
+    }
+
+    fn is_demoted(&self) -> bool {
+        self.notes.is_demoted()
+    }
+
+    fn due(&self, segment: &Segment) {
+        self.follow(segment);
+    }
+
+    fn in_gap(&self, segment: &Segment, kernel_ns: u64) {
+        self.mend(segment, kernel_ns);
+    }
+}
+
+impl Keeper {
+    pub(super) const fn new() -> Self {
+        Self {
+            discipline: Discipline::new(),
+            examine_ns: None,
+            disruptions: 0,
+            faults: 0,
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Why the clock reads the kernel's clock instead of the counter, or did for a while.
+
+use core::fmt;
+
+/// The kernel may change the rate of CLOCK_MONOTONIC by 2^-10, 977 ppm, between two anchors, and the error bounds hold.
+/// NTP slews by at most 500 ppm (MAXFREQ in Linux include/uapi/linux/timex.h), adjtime(3) by 500 more. What changes
+/// faster is called a [`RateStep`](Reason::RateStep).
+pub(super) const SLEW_SHIFT: u32 = 10;
+
+/// What was noticed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// This build reads no counter: another architecture or system, or an interpreter.
+    NoCounter,
+    /// The CPU does not promise that its counter runs at one rate (CPUID 8000_0007h, EDX bit 8; CNTFRQ_EL0 of 0).
+    NotInvariant,
+    /// The kernel does not show what it keeps time by.
+    UnknownClocksource,
+    /// The kernel keeps time by something else than this counter, which it may have found to be unsteady.
+    Clocksource(Name),
+    /// The counter was behind where it had been.
+    CounterWentBack,
+    /// The counter went further, or less far, than CLOCK_MONOTONIC_RAW since the last anchor.
+    CounterJumped,
+    /// CLOCK_MONOTONIC changed its rate by more than 977 ppm from one anchor to the next.
+    RateStep,
+    /// The machine was suspended: CLOCK_BOOTTIME went ahead of CLOCK_MONOTONIC.
+    Suspended,
+    /// The hypervisor says that the machine was moved or restored (`/dev/vmclock0`).
+    Disrupted,
+    /// Such things were noticed too often for the counter to be trusted again.
+    Unsteady,
+}
+
+/// A short name of the kernel's.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Name(pub(super) [u8; 32]);
+
+impl Name {
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        let end = self.0.iter().position(|b| *b == 0).unwrap_or(self.0.len());
+        core::str::from_utf8(&self.0[..end]).unwrap_or("?")
+    }
+
+    /// The first bytes of `name`.
+    pub fn new(name: &str) -> Self {
+        let mut bytes = [0; 32];
+        let kept = bytes.iter_mut().zip(name.bytes());
+        kept.for_each(|(to, from)| *to = from);
+        Self(bytes)
+    }
+}
+
+impl fmt::Debug for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_str().fmt(f)
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoCounter => "this build reads no counter; nothing to do, the kernel's clock is used",
+            Self::NotInvariant => "the CPU does not promise a steady counter (CPUID 8000_0007h); run where it does",
+            Self::UnknownClocksource => {
+                "/sys/devices/system/clocksource cannot be read; let the process see it, or go on with the kernel's clock"
+            }
+            Self::Clocksource(name) => {
+                return write!(
+                    f,
+                    "the kernel keeps time by {}; see dmesg for why it does not trust the counter",
+                    name.as_str()
+                );
+            }
+            Self::CounterWentBack => "the counter went back; report the machine, and see dmesg",
+            Self::CounterJumped => "the counter jumped against CLOCK_MONOTONIC_RAW; see whether the machine was moved",
+            Self::RateStep => "CLOCK_MONOTONIC changed its rate by more than 977 ppm; see what sets adjtimex",
+            Self::Suspended => "the machine was suspended; nothing to do, the rate was learnt again",
+            Self::Disrupted => "the hypervisor moved or restored the machine; nothing to do, the rate was learnt again",
+            Self::Unsteady => "the counter was unsteady too often; see the kernel's log, the kernel's clock is used",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::ToString;
+
+    #[test]
+    fn a_reason_says_what_and_what_to_do() {
+        assert_eq!(
+            Reason::Clocksource(Name::new("hpet")).to_string(),
+            "the kernel keeps time by hpet; see dmesg for why it does not trust the counter"
+        );
+        assert_eq!(Name::new(&"x".repeat(40)).as_str().len(), 32);
+    }
+}

@@ -1,0 +1,133 @@
+//! A segment as readers find it: words that may be written while they are read.
+//!
+//! # Memory ordering
+//! As with a sequence lock; see [`timeline`](super::timeline).
+
+use super::facade::{AtomicU64, fence};
+use super::segment::Segment;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+/// No segment has this number: the slot is being written.
+pub(super) const TORN: u64 = u64::MAX;
+
+pub(super) const OPEN: u64 = 0; // what follows is not decided
+pub(super) const CLOSED: u64 = 1; // the next segment follows
+pub(super) const GAP: u64 = 2; // the kernel's clock follows
+
+/// A segment as readers find it. One line, so that it arrives at once.
+#[repr(align(64))]
+pub(super) struct Slot {
+    pub(super) number: AtomicU64,
+    pub(super) start: AtomicU64,
+    pub(super) base: AtomicU64,
+    pub(super) mult: AtomicU64,
+    pub(super) fast: AtomicU64,
+    pub(super) length: AtomicU64,
+    pub(super) error_ns: AtomicU64,
+    /// Its number times four, and what follows. With the number, so that a reader held up cannot decide for another.
+    pub(super) fate: AtomicU64,
+}
+
+/// What a reader has loaded before it reads the counter.
+#[derive(Clone, Copy)]
+pub(super) struct View {
+    pub(super) start: u64,
+    pub(super) base: u64,
+    pub(super) mult: u64,
+    /// 0 where the slot was being written.
+    pub(super) fast: u64,
+}
+
+impl View {
+    /// The time of `ticks`, where nothing else need be looked at.
+    #[inline(always)]
+    pub(super) fn at(self, ticks: u64) -> Option<u64> {
+        let delta = ticks.wrapping_sub(self.start);
+        (delta < self.fast).then(|| Segment::ns_after(self.base, self.mult, delta))
+    }
+}
+
+impl Slot {
+    #[cfg(not(loom))]
+    pub(super) const fn new(number: u64, fate: u64) -> Self {
+        Self {
+            number: AtomicU64::new(number),
+            start: AtomicU64::new(0),
+            base: AtomicU64::new(0),
+            mult: AtomicU64::new(0),
+            fast: AtomicU64::new(0),
+            length: AtomicU64::new(0),
+            error_ns: AtomicU64::new(0),
+            fate: AtomicU64::new(fate),
+        }
+    }
+
+    #[cfg(loom)]
+    pub(super) fn new(number: u64, fate: u64) -> Self {
+        let word = |value| AtomicU64::new(value);
+        let [start, base, mult, fast, length, error_ns] = [(); 6].map(|()| word(0));
+        Self {
+            number: word(number),
+            start,
+            base,
+            mult,
+            fast,
+            length,
+            error_ns,
+            fate: word(fate),
+        }
+    }
+
+    /// What a reader needs, if the slot is still that segment's.
+    #[inline(always)]
+    pub(super) fn view(&self, number: u64) -> View {
+        // Relaxed, here and below: the fence orders them before the second look.
+        let (start, base) = (self.start.load(Relaxed), self.base.load(Relaxed));
+        let (mult, fast) = (self.mult.load(Relaxed), self.fast.load(Relaxed));
+        // Acquire: pairs with the Release fence of `write`; who has read one of its fields sees that the number is gone.
+        fence(Acquire);
+        let intact = self.number.load(Relaxed) == number;
+        View {
+            start,
+            base,
+            mult,
+            fast: if intact { fast } else { 0 },
+        }
+    }
+
+    /// The segment with this number, if this slot is still its own.
+    pub(super) fn get(&self, number: u64) -> Option<Segment> {
+        // Acquire: pairs with the Release of the number in `write`.
+        if self.number.load(Acquire) != number {
+            return None;
+        }
+        let segment = Segment {
+            number,
+            start: self.start.load(Relaxed),
+            base: self.base.load(Relaxed),
+            mult: self.mult.load(Relaxed),
+            fast: self.fast.load(Relaxed),
+            length: self.length.load(Relaxed),
+            error_ns: self.error_ns.load(Relaxed),
+        };
+        // Acquire: as in `view`.
+        fence(Acquire);
+        (self.number.load(Relaxed) == number).then_some(segment)
+    }
+
+    /// Writes a segment: its number is taken away, the fields change, the number is put there.
+    pub(super) fn write(&self, segment: &Segment) {
+        self.number.store(TORN, Relaxed);
+        // Release: pairs with the Acquire fences of readers: who reads a field stored below finds the number gone.
+        fence(Release);
+        self.start.store(segment.start, Relaxed);
+        self.base.store(segment.base, Relaxed);
+        self.mult.store(segment.mult, Relaxed);
+        self.fast.store(segment.fast, Relaxed);
+        self.length.store(segment.length, Relaxed);
+        self.error_ns.store(segment.error_ns, Relaxed);
+        self.fate.store(segment.number << 2 | OPEN, Relaxed);
+        // Release: pairs with the Acquire in `get`.
+        self.number.store(segment.number, Release);
+    }
+}

@@ -1,0 +1,166 @@
+//! What can go wrong, done to a mock: no reading is below the one before, and the clock says what it noticed.
+
+use super::super::{Mode, Name, PerTask, Reason};
+use super::walk::{HZ, Walk};
+use core::time::Duration;
+
+const US: Duration = Duration::from_micros(1);
+const MS: Duration = Duration::from_millis(1);
+
+/// Ticks of the mock in `ms` milliseconds.
+const fn ticks(ms: i64) -> i64 {
+    ms * (HZ as i64 / 1000)
+}
+
+/// Does `fault` to a warm clock, reads on, and says what it noticed. It must be well again at the end.
+fn after(fault: impl FnOnce(&Walk)) -> Option<Reason> {
+    let mut walk = Walk::warm();
+    // What the bound says nothing of: the counter is not steady.
+    walk.bounded = false;
+    fault(&walk);
+    walk.on(100 * MS, 50 * US);
+    (walk.bounded, walk.worst) = (true, 0);
+    walk.on(100 * MS, 50 * US);
+    assert!(walk.worst < 300, "{} ns off", walk.worst);
+    assert_eq!(walk.clock.status().mode, Mode::Counter);
+    walk.clock.status().reason
+}
+
+#[test]
+fn suspend_is_noticed_and_not_counted() {
+    let slept = after(|walk| walk.mock.suspend(Duration::from_secs(600)));
+    assert_eq!(slept, Some(Reason::Suspended));
+}
+
+#[test]
+fn suspend_with_a_counter_that_begins_anew_is_noticed() {
+    let slept = after(|walk| {
+        walk.mock.suspend(Duration::from_secs(600));
+        walk.mock.jump(-ticks(4_200_000));
+    });
+    assert_eq!(slept, Some(Reason::Suspended));
+}
+
+#[test]
+fn a_counter_that_jumps_ahead_is_noticed() {
+    for ms in [2, 20, 20_000] {
+        assert_eq!(
+            after(|walk| walk.mock.jump(ticks(ms))),
+            Some(Reason::CounterJumped),
+            "{ms} ms"
+        );
+    }
+}
+
+#[test]
+fn a_counter_that_jumps_back_is_noticed() {
+    for ms in [40, 1000, 3_600_000] {
+        assert_eq!(
+            after(|walk| walk.mock.jump(-ticks(ms))),
+            Some(Reason::CounterWentBack),
+            "{ms} ms"
+        );
+    }
+}
+
+/// Past the end of the last segment and back into it: the gap that was opened in between stays open.
+#[test]
+fn a_counter_that_jumps_ahead_and_back_steps_nobody_back() {
+    let mut walk = Walk::warm();
+    walk.bounded = false;
+    for ms in [9, 20, 41] {
+        walk.mock.jump(ticks(ms));
+        walk.read();
+        walk.mock.jump(-ticks(ms));
+        walk.read();
+        walk.on(100 * MS, 50 * US);
+    }
+    assert_eq!(walk.clock.status().mode, Mode::Counter);
+}
+
+/// By less than the segment is old: no single reading shows it. Each thread is kept from stepping back, and the next
+/// anchor notices.
+#[test]
+fn a_counter_that_jumps_back_a_little_does_not_step_a_thread_back() {
+    let mut walk = Walk::warm();
+    let mut last = walk.clock.now_as::<PerTask>();
+    for step in 0..2000 {
+        if step == 1000 {
+            walk.mock.jump(-ticks(1));
+        }
+        walk.mock.advance(20 * US);
+        let now = walk.clock.now_as::<PerTask>();
+        assert!(now >= last, "{now:?} after {last:?}");
+        last = now;
+    }
+    assert!(matches!(
+        walk.clock.status().reason,
+        Some(Reason::CounterJumped | Reason::CounterWentBack)
+    ));
+    walk.bounded = false;
+    walk.on(100 * MS, 50 * US);
+    assert_eq!(walk.clock.status().mode, Mode::Counter);
+}
+
+#[test]
+fn a_step_of_the_kernels_rate_is_noticed() {
+    for ppm in [5000.0, -5000.0] {
+        assert_eq!(after(|walk| walk.mock.slew(ppm)), Some(Reason::RateStep), "{ppm} ppm");
+    }
+}
+
+#[test]
+fn a_step_of_the_counters_rate_is_noticed() {
+    for ppm in [5000.0, -5000.0] {
+        let noticed = after(|walk| walk.mock.set_counter_rate(HZ, ppm));
+        assert_eq!(noticed, Some(Reason::CounterJumped), "{ppm} ppm");
+    }
+}
+
+#[test]
+fn a_machine_that_was_moved_is_noticed() {
+    assert_eq!(after(|walk| walk.mock.disrupt()), Some(Reason::Disrupted));
+}
+
+#[test]
+fn a_counter_that_the_kernel_gives_up_is_given_up() {
+    let mut walk = Walk::warm();
+    let reason = Reason::Clocksource(Name::new("hpet"));
+    walk.mock.set_trust(Err(reason));
+    walk.on(Duration::from_secs(17), 100 * US);
+    let status = walk.clock.status();
+    assert_eq!((status.mode, status.reason), (Mode::Kernel, Some(reason)));
+    // For good: what it was is of no use to it any more.
+    walk.mock.set_trust(Ok(()));
+    walk.mock.jump(ticks(1000));
+    walk.worst = 0;
+    walk.on(Duration::from_secs(5), 100 * US);
+    assert_eq!((walk.clock.status().mode, walk.worst), (Mode::Kernel, 0));
+}
+
+#[test]
+fn a_counter_that_cannot_be_trusted_at_the_start_is_never_read() {
+    for reason in [Reason::NotInvariant, Reason::UnknownClocksource, Reason::NoCounter] {
+        let mut walk = Walk::new();
+        walk.mock.set_trust(Err(reason));
+        walk.on(20 * MS, 50 * US);
+        let status = walk.clock.status();
+        assert_eq!(
+            (status.mode, status.reason, status.anchors),
+            (Mode::Kernel, Some(reason), 0)
+        );
+        assert_eq!(walk.worst, 0, "it is the kernel's clock");
+    }
+}
+
+#[test]
+fn a_counter_that_is_unsteady_again_and_again_is_given_up() {
+    let mut walk = Walk::warm();
+    walk.bounded = false;
+    for _ in 0..17 {
+        walk.mock.jump(ticks(50));
+        walk.on(100 * MS, 50 * US);
+    }
+    let status = walk.clock.status();
+    assert_eq!((status.mode, status.reason), (Mode::Kernel, Some(Reason::Unsteady)));
+}

@@ -1,0 +1,69 @@
+//! Anything, in any order: no reading is below the one before.
+
+use super::super::Reason;
+use super::walk::{HZ, Walk};
+use core::time::Duration;
+use proptest::prelude::*;
+use std::vec;
+
+/// One thing that happens.
+#[derive(Clone, Debug)]
+enum Event {
+    Read(u8),
+    Idle(u64),
+    Slew(i16),
+    CounterRate(i16),
+    Ahead(u32),
+    /// By more than two of the longest segments: see `a_counter_that_jumps_back_a_little` for less.
+    Back(u32),
+    Suspend(u32),
+    Disrupt,
+    Distrust,
+    Trust,
+    Tend,
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        8 => any::<u8>().prop_map(Event::Read),
+        2 => (0u64..3_000_000_000).prop_map(Event::Idle),
+        1 => (-1000i16..1000).prop_map(Event::Slew),
+        1 => (-1000i16..1000).prop_map(Event::CounterRate),
+        1 => (0u32..100_000_000).prop_map(Event::Ahead),
+        1 => (42_000_000u32..2_000_000_000).prop_map(Event::Back),
+        1 => any::<u32>().prop_map(Event::Suspend),
+        1 => Just(Event::Disrupt),
+        1 => Just(Event::Distrust),
+        2 => Just(Event::Trust),
+        1 => Just(Event::Tend),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 2 } else { 128 }, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_reading_is_below_the_one_before(events in prop::collection::vec(event(), 1..60)) {
+        let mut walk = Walk::new();
+        walk.bounded = false;
+        for event in events {
+            match event {
+                Event::Read(n) => for i in 0..n {
+                    walk.mock.advance(Duration::from_micros(u64::from(i) * 3));
+                    walk.read();
+                },
+                Event::Idle(ns) => walk.mock.advance(Duration::from_nanos(ns)),
+                Event::Slew(ppm) => walk.mock.slew(f64::from(ppm)),
+                Event::CounterRate(ppm) => walk.mock.set_counter_rate(HZ, f64::from(ppm)),
+                Event::Ahead(ticks) => walk.mock.jump(i64::from(ticks)),
+                Event::Back(ticks) => walk.mock.jump(-i64::from(ticks)),
+                Event::Suspend(ns) => walk.mock.suspend(Duration::from_nanos(u64::from(ns))),
+                Event::Disrupt => walk.mock.disrupt(),
+                Event::Distrust => walk.mock.set_trust(Err(Reason::UnknownClocksource)),
+                Event::Trust => walk.mock.set_trust(Ok(())),
+                Event::Tend => walk.clock.tend(),
+            }
+            walk.read();
+        }
+    }
+}

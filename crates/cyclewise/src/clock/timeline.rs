@@ -1,0 +1,205 @@
+//! The row of segments that all readers share, so that whatever a reader has loaded, one tick has one time.
+//!
+//! # States
+//! A segment is *open* until it is decided what follows it, once and by one compare-and-exchange:
+//! - *closed*: the next one begins where it ends, at the same nanosecond, and is written already;
+//! - *gap*: a reader was past its end before that. From then on readers take the kernel's clock, never less than
+//!   [`Segment::end_ns`], until another segment is published, which begins at its publication and runs ahead of the
+//!   kernel's clock.
+//!
+//! # Invariants
+//! 1. A segment's start, base, multiplier and length never change, and a successor to a closed one is written before it is
+//!    closed. So the time of a tick does not depend on when its reader loaded the segment: late with an old one, it finds
+//!    that the tick is past the end, and goes on to the next.
+//! 2. Where a segment was closed, the next begins at its end with [`Segment::end_ns`]: no step there in either direction.
+//! 3. A reader returns the kernel's clock only while a gap is open: it looks again *after* it has read that clock.
+//! 4. The segment that ends a gap, a *bridge*, begins no earlier than the gap's floor, and is not behind the kernel's clock
+//!    at any tick of it. What a reader took from the kernel before it saw the segment is therefore not above it. The
+//!    segment after it may be behind: by then, 0.1 ms later, every CPU sees the bridge.
+//! 5. One thread at a time writes segments: the one that holds the clock's lock.
+//! 6. Before a reader takes the kernel's clock it sees to it that no other finds a time in the segment before the gap, so
+//!    that a counter that goes back into it leads nobody back.
+//!
+//! From these, and from a counter that is read in order and is one for all CPUs: if read A happens before read B, A's
+//! time is not above B's. Both in one segment, or in two with a closed one between: by 1 and 2 both are values of one
+//! function that does not decrease, and A's tick is not above B's. A in a segment, B in the gap after it: B's is at least
+//! the end's. Both in one gap: the kernel's clock. A in a gap, B in the segment that ends it: by 3, A had read the kernel's
+//! clock before the segment was there to see, so not after B read the counter; by 4, B's is not below. B can be in no
+//! older segment than A: it sees the number that A saw.
+//!
+//! # Memory ordering
+//! A slot is written as with a sequence lock: its number is taken away, the fields change, the number is put there.
+//! `current` is stored with Release after that. A reader loads `current` with Acquire, the fields, and the number
+//! again; one comparison says that nothing moved. A slot is used again after [`SLOTS`] segments.
+//!
+//! # Cost
+//! A reader: six loads from two lines that change once per segment.
+//!
+//! # References
+//! Linux kernel/time/timekeeping.c (`ktime_get_fast_ns`, whose readers may step back at an update, and say so).
+
+use super::facade::AtomicU64;
+use super::segment::Segment;
+use super::slot::{CLOSED, GAP, OPEN, Slot, TORN, View};
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+
+/// Slots. Two are in use; the others keep a reader that was held up from meeting its slot half written.
+const SLOTS: usize = 4;
+/// What follows a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// Not decided.
+    Open,
+    /// The next segment, without a step.
+    Closed,
+    /// The kernel's clock.
+    Gap,
+    /// The slot is another segment's by now.
+    Gone,
+}
+
+/// The row.
+#[repr(align(64))]
+pub(super) struct Timeline {
+    current: AtomicU64,
+    slots: [Slot; SLOTS],
+}
+
+impl Timeline {
+    /// Begins with a gap: no segment, and no floor.
+    #[cfg(not(loom))]
+    pub(super) const fn new() -> Self {
+        Self {
+            current: AtomicU64::new(0),
+            slots: [
+                Slot::new(0, GAP),
+                Slot::new(TORN, 0),
+                Slot::new(TORN, 0),
+                Slot::new(TORN, 0),
+            ],
+        }
+    }
+
+    /// Begins with a gap: no segment, and no floor.
+    #[cfg(loom)]
+    pub(super) fn new() -> Self {
+        Self {
+            current: AtomicU64::new(0),
+            slots: [(0, GAP), (TORN, 0), (TORN, 0), (TORN, 0)].map(|(number, fate)| Slot::new(number, fate)),
+        }
+    }
+
+    #[inline(always)]
+    fn slot(&self, number: u64) -> &Slot {
+        &self.slots[number as usize % SLOTS]
+    }
+
+    /// The number of the current segment.
+    pub(super) fn current(&self) -> u64 {
+        // Acquire: pairs with the Release of `advance` and `restart`.
+        self.current.load(Acquire)
+    }
+
+    /// What a reader needs, before it reads the counter.
+    #[inline(always)]
+    pub(super) fn view(&self) -> View {
+        // Acquire: pairs with the Release of `advance` and `restart`; the slot was written before.
+        let number = self.current.load(Acquire);
+        self.slot(number).view(number)
+    }
+
+    /// The current segment, whole.
+    pub(super) fn read(&self) -> Segment {
+        loop {
+            let number = self.current();
+            if let Some(segment) = self.slot(number).get(number) {
+                return segment;
+            }
+            // The slot was written meanwhile, and so `current` has moved: others have made headway.
+            spin();
+        }
+    }
+
+    /// What follows the segment.
+    pub(super) fn fate(&self, number: u64) -> Fate {
+        // Acquire: pairs with the Release of `close`; the next segment is there to read.
+        Self::decode(self.slot(number).fate.load(Acquire), number)
+    }
+
+    fn decode(fate: u64, number: u64) -> Fate {
+        match fate {
+            _ if fate >> 2 != number => Fate::Gone,
+            _ if fate & 3 == OPEN => Fate::Open,
+            _ if fate & 3 == CLOSED => Fate::Closed,
+            _ => Fate::Gap,
+        }
+    }
+
+    /// Goes on to the segment after a closed one; whoever is first.
+    pub(super) fn advance(&self, number: u64) {
+        // Release: pairs with the Acquire in `view` and `current`; the caller has seen the next one written.
+        let _ = self.current.compare_exchange(number, number + 1, AcqRel, Acquire);
+    }
+
+    /// Decides for a gap, if nothing is decided; returns what is.
+    pub(super) fn open_gap(&self, number: u64) -> Fate {
+        self.decide(number, GAP)
+    }
+
+    fn decide(&self, number: u64, fate: u64) -> Fate {
+        let [old, new] = [OPEN, fate].map(|state| number << 2 | state);
+        // Release: pairs with the Acquire in `fate`. Acquire on failure: whoever decided may have written a segment.
+        match self.slot(number).fate.compare_exchange(old, new, AcqRel, Acquire) {
+            Ok(_) => Self::decode(new, number),
+            Err(found) => Self::decode(found, number),
+        }
+    }
+
+    /// Lets no reader have a time of the segment before a gap any more (Invariant 6).
+    pub(super) fn shut(&self, number: u64) {
+        let slot = self.slot(number);
+        // Relaxed, here and below: who must see it is told by the caller's own later stores. Where the slot has become
+        // another segment's meanwhile, that one is read the long way.
+        if slot.fast.load(Relaxed) != 0 {
+            slot.fast.store(0, Relaxed);
+        }
+    }
+
+    /// Lets readers have the whole of the segment without looking for who writes the next.
+    pub(super) fn rest(&self, number: u64) {
+        let slot = self.slot(number);
+        // Relaxed: either value of the word is right.
+        slot.fast.store(slot.length.load(Relaxed), Relaxed);
+    }
+
+    /// Writes the successor of `previous`, and closes that one. False where a gap was there first.
+    ///
+    /// The caller holds the lock. `next` keeps Invariant 2.
+    pub(super) fn close(&self, previous: u64, next: &Segment) -> bool {
+        self.slot(next.number).write(next);
+        let closed = self.decide(previous, CLOSED) == Fate::Closed;
+        if closed {
+            self.rest(previous);
+        }
+        closed
+    }
+
+    /// Ends the gap after `previous`, the current segment, with `next`.
+    ///
+    /// The caller holds the lock. `next` keeps Invariant 4.
+    pub(super) fn restart(&self, next: &Segment) {
+        self.slot(next.number).write(next);
+        // Release: pairs with the Acquire in `view` and `current`.
+        self.current.store(next.number, Release);
+    }
+}
+
+#[cfg(not(loom))]
+use core::hint::spin_loop as spin;
+#[cfg(loom)]
+use loom::thread::yield_now as spin;
+
+#[cfg(all(test, loom))]
+mod models;
+#[cfg(all(test, loom))]
+mod twins;

@@ -1,0 +1,57 @@
+//! A thread that keeps a clock, for programs in which no reader should.
+
+use super::reading::Clock;
+use super::source::Source;
+use core::sync::atomic::Ordering::Relaxed;
+use core::time::Duration;
+use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+
+/// How often the thread looks: a quarter of the longest segment, so that it is there before a reader has to be.
+const PERIOD: Duration = Duration::from_millis(1);
+
+/// A running thread; it ends when this is dropped.
+///
+/// While it runs, segments get their successors in time however seldom the clock is read, and
+/// [`Clock::recent`] is one load of a time that is about a millisecond old.
+pub struct Upkeep {
+    stop: Option<SyncSender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Upkeep {
+    /// Starts a thread that keeps `clock`, once in a millisecond.
+    ///
+    /// # Errors
+    /// What std says where it cannot make a thread.
+    pub fn start<S: Source + Sync + 'static>(clock: &'static Clock<S>) -> std::io::Result<Self> {
+        let (stop, stopped) = sync_channel(0);
+        let thread = std::thread::Builder::new().name("clock".into()).spawn(move || {
+            loop {
+                clock.tend();
+                // Relaxed: one number.
+                clock.recent_ns.store(clock.now().as_nanos(), Relaxed);
+                if stopped.recv_timeout(PERIOD) != Err(RecvTimeoutError::Timeout) {
+                    break;
+                }
+            }
+            // Relaxed: as above.
+            clock.recent_ns.store(0, Relaxed);
+        })?;
+        Ok(Self {
+            stop: Some(stop),
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Drop for Upkeep {
+    fn drop(&mut self) {
+        // Hanging up is the signal.
+        self.stop = None;
+        if let Some(thread) = self.thread.take() {
+            // It has nothing to say, and its panic would be ours.
+            let _ = thread.join();
+        }
+    }
+}
