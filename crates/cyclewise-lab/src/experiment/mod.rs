@@ -2,6 +2,7 @@
 
 mod arc;
 mod atomics;
+mod clock;
 pub mod elided;
 pub mod hackbench;
 mod lock_prefix;
@@ -95,6 +96,7 @@ pub static ALL: &[&Definition] = &[
     &refcount::DEFINITION,
     &static_key::DEFINITION,
     &patch::DEFINITION,
+    &clock::DEFINITION,
     &spinlock::DEFINITION,
     &lockref::DEFINITION,
     &hackbench::DEFINITION,

@@ -3,4 +3,5 @@
 mod body;
 pub mod counter;
 pub mod entry;
+pub mod raw;
 pub mod stamp;

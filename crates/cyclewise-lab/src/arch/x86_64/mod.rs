@@ -7,4 +7,5 @@ pub mod field;
 pub mod lock_prefix;
 pub mod plain;
 pub mod popf;
+pub mod raw;
 pub mod stamp;

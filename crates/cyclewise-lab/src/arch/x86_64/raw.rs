@@ -1,0 +1,50 @@
+//! The counter as it is, for clocks to be held against: functions, so that they are measured as calls are.
+//!
+//! # Safety
+//! The instructions only write the registers named; the counter is readable by user code. RDTSCP is asked for first.
+#![expect(unsafe_code, reason = "inline assembly")]
+
+use core::arch::asm;
+
+#[inline(always)]
+fn join(low: u32, high: u32) -> u64 {
+    u64::from(high) << 32 | u64::from(low)
+}
+
+/// RDTSC.
+#[inline(always)]
+pub fn bare() -> u64 {
+    let (low, high): (u32, u32);
+    // SAFETY: as the module says.
+    unsafe { asm!("rdtsc", out("eax") low, out("edx") high, options(nostack, preserves_flags)) };
+    join(low, high)
+}
+
+/// LFENCE; RDTSC.
+#[inline(always)]
+pub fn fenced() -> u64 {
+    let (low, high): (u32, u32);
+    // SAFETY: as the module says.
+    unsafe { asm!("lfence", "rdtsc", out("eax") low, out("edx") high, options(nostack, preserves_flags)) };
+    join(low, high)
+}
+
+/// RDTSCP, on a CPU that has it.
+#[derive(Clone, Copy)]
+pub struct Waiting(());
+
+impl Waiting {
+    /// Asks CPUID.
+    pub fn find() -> Option<Self> {
+        super::counter::has_rdtscp().then_some(Self(()))
+    }
+
+    /// RDTSCP.
+    #[inline(always)]
+    pub fn read(self) -> u64 {
+        let (low, high): (u32, u32);
+        // SAFETY: as the module says, and the CPU has it.
+        unsafe { asm!("rdtscp", out("eax") low, out("edx") high, out("ecx") _, options(nostack, preserves_flags)) };
+        join(low, high)
+    }
+}

@@ -1,0 +1,191 @@
+//! `clock`: what a reading of our clock costs in each order, beside the counter's own cost and other clocks.
+
+mod beside;
+mod tail;
+
+use super::{Definition, Options};
+use crate::arch::raw;
+use crate::error::Result;
+use crate::record::Unit;
+use crate::runner::{Bench, Control, Guards, Setup, Subject};
+use crate::sys::clock as kernel;
+use cyclewise::clock::{Bracketed, Clock, DependentLoad, Instant, LoadOrdered, Mode, PerTask, System, Ticks};
+use std::hint::black_box;
+use std::time::Duration;
+
+pub(super) static DEFINITION: Definition = Definition {
+    name: "clock",
+    question: "Does a clock that is ordered, disciplined and never steps back cost what the counter costs?",
+    source: "Andy Lutomirski and Ingo Molnar, \"x86-64: Optimize vread_tsc's barriers\", April 2011",
+    unit: Unit::TicksPerOp,
+    guards: Guards::ThisThread,
+    published: &[],
+    setup,
+};
+
+#[cfg(target_arch = "x86_64")]
+const NAMES: [&str; 3] = ["rdtsc", "lfence-rdtsc", "rdtscp"];
+#[cfg(not(target_arch = "x86_64"))]
+const NAMES: [&str; 3] = ["cntvct", "isb-cntvct", ""];
+
+const COMPARE: [(&str, &str); 17] = [
+    ("task-ticks", NAMES[0]),
+    ("task-now", NAMES[0]),
+    ("ticks", NAMES[1]),
+    ("ticks", NAMES[2]),
+    ("now", NAMES[1]),
+    ("now", NAMES[2]),
+    ("now", "std-instant"),
+    ("now", "vdso-monotonic"),
+    ("dependent-now", "now"),
+    ("bracketed-now", "now"),
+    ("now-tended", "now-beside"),
+    ("now-tended", "now"),
+    ("task-now", "quanta"),
+    ("quanta", NAMES[0]),
+    ("minstant", NAMES[0]),
+    ("fastant", NAMES[0]),
+    ("recent", "coarsetime"),
+];
+
+/// A clock like the process's that no row reads: whoever tends it does the same work beside, and on other lines.
+static OTHER: Clock = Clock::new(System);
+/// A clock that a thread on another CPU keeps.
+static KEPT: Clock = Clock::new(System);
+
+fn setup(_: &Options) -> Result<Setup> {
+    let mut notes = learn();
+    let bench = &mut Bench::new();
+    let mut subjects = counters(bench);
+    subjects.extend(ours(bench));
+    subjects.extend(peers(bench));
+    let now = || {
+        black_box(Instant::now());
+    };
+    let busy = [
+        beside::beside(bench.calls("now-tended", now), || Clock::process().tend())?,
+        beside::beside(bench.calls("now-beside", now), || OTHER.tend())?,
+    ];
+    if busy[0].is_none() {
+        notes.push("now-tended and now-beside left out: this process may use one CPU only".to_string());
+    }
+    subjects.extend(busy.into_iter().flatten());
+    let recent = tail::row(bench, "recent", || {
+        black_box(KEPT.recent());
+    });
+    match beside::kept(recent, &KEPT)? {
+        Some(recent) => subjects.push(recent),
+        None => notes.push("recent left out: this process may use one CPU only".to_string()),
+    }
+    notes.push(
+        "now-tended: another CPU holds the clock against the kernel's four times as often as readers do, and asks whether \
+         to all the time; now-beside: the same with a clock that is not read. read-*: single reads between stamps, whose \
+         own cost is in the figure; the means of what 4000 reads showed in each sample"
+            .to_string(),
+    );
+    Ok(Setup {
+        compare: super::pairs(&subjects, &COMPARE),
+        control: Control::Repeat(super::index(&subjects, "now").unwrap_or(0)),
+        notes,
+        subjects,
+    })
+}
+
+/// Reads until the clock knows the counter's rate, and says in a note what it reads.
+fn learn() -> Vec<String> {
+    let begun = std::time::Instant::now();
+    while Clock::process().status().mode == Mode::Starting && begun.elapsed() < Duration::from_millis(100) {
+        Instant::now();
+    }
+    let status = Clock::process().status();
+    match (status.mode, status.reason) {
+        (Mode::Counter, _) => vec![format!("the clock reads the counter; {}", order())],
+        (_, Some(reason)) => vec![format!("the clock's rows read the kernel's clock: {reason}")],
+        (_, None) => {
+            vec!["the clock's rows read the kernel's clock: it did not learn the counter's rate in 100 ms".to_string()]
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn order() -> String {
+    use cyclewise::arch::choice;
+    format!(
+        "load-ordered reads are {:?}, LFENCE in the litmus test: {:?}",
+        choice::choose(),
+        choice::litmus()
+    )
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn order() -> String {
+    "load-ordered reads wait for loads by DSB ISHLD".to_string()
+}
+
+fn counters(bench: &mut Bench) -> Vec<Box<dyn Subject>> {
+    let mut rows = vec![
+        tail::row(bench, NAMES[0], || {
+            black_box(raw::bare());
+        }),
+        tail::row(bench, NAMES[1], || {
+            black_box(raw::fenced());
+        }),
+    ];
+    #[cfg(target_arch = "x86_64")]
+    if let Some(waiting) = raw::Waiting::find() {
+        rows.push(tail::row(bench, NAMES[2], move || {
+            black_box(waiting.read());
+        }));
+    }
+    rows
+}
+
+fn ours(bench: &mut Bench) -> Vec<Box<dyn Subject>> {
+    vec![
+        tail::row(bench, "task-ticks", || {
+            black_box(Ticks::<PerTask>::read());
+        }),
+        tail::row(bench, "task-now", || {
+            black_box(Instant::<PerTask>::read());
+        }),
+        tail::row(bench, "ticks", || {
+            black_box(Ticks::<LoadOrdered>::read());
+        }),
+        tail::row(bench, "now", || {
+            black_box(Instant::now());
+        }),
+        tail::row(bench, "dependent-ticks", || {
+            black_box(Ticks::<DependentLoad>::read());
+        }),
+        tail::row(bench, "dependent-now", || {
+            black_box(Instant::<DependentLoad>::read());
+        }),
+        tail::row(bench, "bracketed-now", || {
+            black_box(Instant::<Bracketed>::read());
+        }),
+    ]
+}
+
+fn peers(bench: &mut Bench) -> Vec<Box<dyn Subject>> {
+    let quanta = quanta::Clock::new();
+    vec![
+        tail::row(bench, "std-instant", || {
+            black_box(std::time::Instant::now());
+        }),
+        tail::row(bench, "vdso-monotonic", || {
+            black_box(kernel::monotonic_ns());
+        }),
+        tail::row(bench, "quanta", move || {
+            black_box(quanta.now());
+        }),
+        tail::row(bench, "minstant", || {
+            black_box(minstant::Instant::now());
+        }),
+        tail::row(bench, "fastant", || {
+            black_box(fastant::Instant::now());
+        }),
+        tail::row(bench, "coarsetime", || {
+            black_box(coarsetime::Instant::now());
+        }),
+    ]
+}

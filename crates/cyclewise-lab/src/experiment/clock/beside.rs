@@ -1,0 +1,186 @@
+//! Samples taken while a thread on another CPU is at work.
+
+use crate::error::{Error, Result};
+use crate::runner::{Sample, Subject};
+use crate::sys::affinity;
+use cyclewise::clock::{Clock, Upkeep};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// A CPU that the process may use and is not on, if there is one.
+fn another_cpu() -> Option<u32> {
+    let here = affinity::current()?;
+    // On a thread of its own, which is the one that tries. What is allowed here is one CPU: this thread is pinned.
+    let tried = std::thread::spawn(move || (0..1024).find(|&cpu| cpu != here && affinity::confine(&[cpu]).is_ok()));
+    tried.join().ok().flatten()
+}
+
+/// A subject beside which a thread works, while it is sampled.
+struct Beside {
+    subject: Box<dyn Subject>,
+    worker: Worker,
+}
+
+/// `subject` with `work` done again and again on another CPU while it is sampled; `None` where there is none.
+///
+/// # Errors
+/// Exit 3 where no thread can be made.
+pub(super) fn beside(subject: Box<dyn Subject>, work: fn()) -> Result<Option<Box<dyn Subject>>> {
+    let Some(cpu) = another_cpu() else {
+        return Ok(None);
+    };
+    let worker = Worker::start(cpu, work)?;
+    Ok(Some(Box::new(Beside { subject, worker })))
+}
+
+/// A thread that works while it is told to. It is there all the time: making one, or waiting for one in the kernel, is a
+/// context switch, which spoils a sample.
+struct Worker {
+    orders: Arc<Orders>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct Orders {
+    work: AtomicBool,
+    works: AtomicBool,
+    end: AtomicBool,
+}
+
+/// How long the thread sleeps before it looks whether there is work.
+const NAP: Duration = Duration::from_micros(50);
+
+impl Worker {
+    fn start(cpu: u32, work: fn()) -> Result<Self> {
+        let orders = Arc::new(Orders::default());
+        let taken = Arc::clone(&orders);
+        let thread = std::thread::Builder::new().spawn(move || {
+            // It was there a moment ago. Where it is gone this thread is on the reader's CPU, and samples are rejected.
+            let _ = affinity::confine(&[cpu]);
+            while !taken.end.load(Relaxed) {
+                if taken.work.load(Relaxed) {
+                    work();
+                    taken.works.store(true, Relaxed);
+                } else {
+                    taken.works.store(false, Relaxed);
+                    std::thread::sleep(NAP);
+                }
+            }
+        });
+        let thread = thread.map_err(|e| Error::system("making a thread", &e, "allow one more"))?;
+        Ok(Self {
+            orders,
+            thread: Some(thread),
+        })
+    }
+
+    /// Tells it to work or not, and waits until it does as told.
+    fn order(&self, work: bool) {
+        self.orders.work.store(work, Relaxed);
+        while self.orders.works.load(Relaxed) != work {
+            std::hint::spin_loop();
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.orders.end.store(true, Relaxed);
+        if let Some(thread) = self.thread.take() {
+            // It has no result.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Subject for Beside {
+    fn name(&self) -> &str {
+        self.subject.name()
+    }
+
+    fn code_bytes(&self) -> Option<u32> {
+        self.subject.code_bytes()
+    }
+
+    fn sample(&mut self) -> Result<Sample> {
+        self.worker.order(true);
+        let sample = self.subject.sample();
+        self.worker.order(false);
+        sample
+    }
+}
+
+/// A subject that reads a clock which an upkeep thread keeps.
+struct Kept {
+    subject: Box<dyn Subject>,
+    /// Ends with the subject.
+    _upkeep: Upkeep,
+}
+
+/// `subject` while `clock` is kept by a thread on another CPU; `None` where there is none.
+///
+/// # Errors
+/// Exit 3 where no thread can be made.
+pub(super) fn kept(subject: Box<dyn Subject>, clock: &'static Clock) -> Result<Option<Box<dyn Subject>>> {
+    let Some(cpu) = another_cpu() else {
+        return Ok(None);
+    };
+    // The thread inherits where it may run from who makes it, and this thread is pinned here.
+    let made = std::thread::spawn(move || {
+        affinity::confine(&[cpu])?;
+        Upkeep::start(clock)
+    });
+    let upkeep = match made.join() {
+        Ok(upkeep) => upkeep.map_err(|e| Error::system("making a thread", &e, "allow one more"))?,
+        Err(panic) => std::panic::resume_unwind(panic),
+    };
+    Ok(Some(Box::new(Kept {
+        subject,
+        _upkeep: upkeep,
+    })))
+}
+
+impl Subject for Kept {
+    fn name(&self) -> &str {
+        self.subject.name()
+    }
+
+    fn code_bytes(&self) -> Option<u32> {
+        self.subject.code_bytes()
+    }
+
+    fn sample(&mut self) -> Result<Sample> {
+        self.subject.sample()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runner::Bench;
+    use std::sync::atomic::AtomicU64;
+
+    static DONE: AtomicU64 = AtomicU64::new(0);
+
+    #[test]
+    fn the_work_is_done_during_the_sample_and_not_after() {
+        let subject = Bench::new().calls("nothing", || std::hint::black_box(()));
+        let beside = beside(subject, || {
+            DONE.fetch_add(1, Relaxed);
+        });
+        let Some(mut subject) = beside.unwrap() else {
+            return eprintln!("skipped: this process may use one CPU only");
+        };
+        assert_eq!(DONE.load(Relaxed), 0);
+        for _ in 0..3 {
+            let before = DONE.load(Relaxed);
+            subject.sample().unwrap();
+            let after = DONE.load(Relaxed);
+            assert!(after > before);
+            std::thread::yield_now();
+            assert_eq!(DONE.load(Relaxed), after);
+        }
+    }
+}
