@@ -305,6 +305,32 @@ fn verify_refs_keeps_its_promises_everywhere() {
 }
 
 #[test]
+fn verify_clock_reports_each_promise() {
+    let folder = Folder::new();
+    let path = text_of(&folder.path("v.json"));
+    let output = cyclewise(&["verify", "clock", "--seconds", "1", "--json", &path]);
+    let json: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let checks = json["checks"].as_array().unwrap();
+    let check = |name: &str| checks.iter().find(|c| c["name"] == name);
+    for name in ["starts-at-once", "task-never-back", "steady-back", "skewed-bound"] {
+        assert!(check(name).is_some(), "{name}");
+    }
+    // A promise of the library's, on any machine however loaded.
+    for name in [
+        "no-warp",
+        "now-after-load",
+        "task-never-back",
+        "steady-back",
+        "skewed-back",
+    ] {
+        assert!(check(name).is_none_or(|c| c["holds"] == true), "{name}");
+    }
+    let holds = checks.iter().all(|c| c["holds"].as_bool().unwrap());
+    assert_eq!(output.status.code(), Some(i32::from(!holds)), "{}", stderr(&output));
+    assert!(stdout(&output).contains("quanta"), "the notes are printed");
+}
+
+#[test]
 fn a_reader_that_goes_away_is_no_panic() {
     let program = env!("CARGO_BIN_EXE_cyclewise");
     let output = Command::new("sh")

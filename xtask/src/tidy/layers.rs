@@ -47,7 +47,7 @@ pub(super) const PACKAGES: &[Package] = &[
             // Records held against each other.
             ("compare", &["record", "stats", "error"]),
             // Promises, checked by measuring.
-            ("verify", &["arch", "stats", "record", "runner", "error"]),
+            ("verify", &["arch", "sys", "stats", "record", "runner", "error"]),
             (
                 "export",
                 &["record", "stats", "machine", "experiment", "verify", "error"],

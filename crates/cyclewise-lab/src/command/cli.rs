@@ -150,7 +150,7 @@ pub(super) struct VerifyArgs {
     /// Spend about this long
     #[arg(long, value_name = "S", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=86_400))]
     pub(super) seconds: u32,
-    /// Pin to this CPU instead of the idlest
+    /// Pin to this CPU instead of the idlest (lab)
     #[arg(long, value_name = "N")]
     pub(super) cpu: Option<u32>,
     /// Write the result as JSON; `-` is stdout, which then holds nothing else
@@ -164,6 +164,8 @@ pub(super) enum What {
     Lab,
     /// Reference counts: misuse saturates, saturation is for good, the last put is told once
     Refs,
+    /// The library's clock: on every pair of CPUs, and against the kernel's
+    Clock,
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use super::place::Place;
 use super::progress::Reporter;
 use crate::error::{Error, Result};
 use crate::export;
-use crate::runner::{self, Runner};
-use crate::verify::{Verification, lab, refs};
+use crate::runner::{self, Progress, Runner};
+use crate::verify::{Verification, clock, lab, refs};
 use std::path::Path;
 use std::time::Duration;
 
@@ -25,6 +25,15 @@ pub(super) fn verify(args: &VerifyArgs) -> Result<()> {
             ));
         }
         What::Refs => refs::verify(&reporter, time),
+        What::Clock if args.cpu.is_some() => {
+            return Err(Error::usage(
+                "--cpu pins one thread, and verify clock holds every CPU's times against each other's; leave it out",
+            ));
+        }
+        // Its threads pin themselves.
+        What::Clock => clock::verify(&Place::anywhere()?.allowed, time, |share, line| {
+            reporter.step(share, line)
+        }),
     };
     reporter.done();
     if !output::takes_stdout(args.json.as_ref()) {
@@ -69,6 +78,10 @@ fn broken(what: What, verification: &Verification) -> Result<()> {
         names.join(", "),
         match what {
             What::Lab => "run it again on an idle machine, or with more --seconds",
+            What::Clock => {
+                "a load excuses a late start or a wide error, so run those again on an idle machine; a step back it does not, so \
+                 report that with the CPU's model and the clock source"
+            }
             What::Refs => "no load excuses that: report it with the CPU's model and the kernel's version",
         }
     )))

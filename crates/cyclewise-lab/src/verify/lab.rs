@@ -68,6 +68,7 @@ pub fn verify(runner: &Runner<'_>, time: Duration) -> Result<Verification> {
             small_p(small, n),
             false_verdicts(verdicts, n),
         ],
+        notes: Vec::new(),
     })
 }
 

@@ -1,5 +1,6 @@
 //! Promises checked on this machine, and what came of it.
 
+pub mod clock;
 pub mod lab;
 pub mod refs;
 
@@ -34,6 +35,8 @@ pub struct Verification {
     pub what: &'static str,
     /// Its promises.
     pub checks: Vec<Check>,
+    /// What else was seen, and promised by nobody.
+    pub notes: Vec<String>,
 }
 
 impl Verification {

@@ -38,6 +38,7 @@ pub fn verify(progress: &dyn Progress, time: Duration) -> Verification {
             last,
             last_wide,
         ],
+        notes: Vec::new(),
     }
 }
 

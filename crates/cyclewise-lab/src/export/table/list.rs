@@ -32,5 +32,9 @@ pub fn verification(v: &Verification) -> String {
             c.promise.to_string(),
         ]
     });
-    format!("{}\n", table(&["check", "", "seen", "promise"], rows, 4))
+    let mut out = format!("{}\n", table(&["check", "", "seen", "promise"], rows, 4));
+    for note in &v.notes {
+        let _ = writeln!(out, "{DIM}note:{DIM:#} {note}");
+    }
+    out
 }

@@ -1,0 +1,264 @@
+//! Two threads, each pinned to a CPU, that hold their times against each other.
+//!
+//! - *warp*: under a lock each reads, holds it against the last time that anybody read there, and leaves its own. The lock
+//!   itself orders the reads, so this is the weaker test.
+//! - *now*: one reads and stores the time; the other loads it and reads. It must not read less.
+//! - *load*: one stores a number, waits until that is seen, and notes the time; the other reads the time and loads. If its
+//!   time is later than the one noted for a number, it must not find a lower number.
+//! - *store*: the same, but the one who stores does not wait. A clock that is ordered like a load fails it by right.
+//!
+//! # References
+//! I. Molnar's time-warp-test (2006); A. Lutomirski's evil-clock-test (2011) has the tests without a lock, by these names.
+
+use crate::sys::affinity;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, fence};
+use std::time::{Duration, Instant};
+
+/// Two CPUs: who tells, and who is told.
+pub(super) type Pair = [u32; 2];
+
+/// What came of a test.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Outcome {
+    /// How often times were held against each other.
+    pub(super) tries: usize,
+    /// How often that was the wrong way round.
+    pub(super) events: usize,
+    /// By how much at most, in the clock's unit; for *load* and *store* in numbers.
+    pub(super) worst: u64,
+}
+
+impl Outcome {
+    pub(super) fn add(&mut self, other: Self) {
+        self.tries += other.tries;
+        self.events += other.events;
+        self.worst = self.worst.max(other.worst);
+    }
+
+    /// `later` was read after `earlier`.
+    pub(super) fn compare(&mut self, earlier: u64, later: u64) {
+        self.tries += 1;
+        if later < earlier {
+            self.events += 1;
+            self.worst = self.worst.max(earlier - later);
+        }
+    }
+}
+
+/// A word on lines of its own: two, because neighbours are fetched together.
+#[repr(align(128))]
+#[derive(Default)]
+struct Line<T>(T);
+
+/// Between two looks at whether time is up.
+const BATCH: usize = 256;
+/// Times that a thread of *load* or *store* notes in a round.
+const ROUND: usize = 8_192;
+
+/// Runs both on their CPUs, and begins when both are there.
+fn both<A: Send, B: Send>(pair: Pair, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> Option<(A, B)> {
+    let there = AtomicUsize::new(0);
+    let meet = |cpu: u32| {
+        let pinned = affinity::confine(&[cpu]).is_ok();
+        there.fetch_add(1, SeqCst);
+        while there.load(SeqCst) < 2 {
+            std::thread::yield_now();
+        }
+        pinned
+    };
+    std::thread::scope(|scope| {
+        let a = scope.spawn(|| meet(pair[0]).then(a));
+        let b = joined(scope.spawn(|| meet(pair[1]).then(b)));
+        joined(a).zip(b)
+    })
+}
+
+fn joined<T>(thread: std::thread::ScopedJoinHandle<'_, Option<T>>) -> Option<T> {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// The time-warp-test.
+pub(super) fn warp(pair: Pair, time: Duration, read: impl Fn() -> u64 + Sync) -> Outcome {
+    let (held, last) = (Line(AtomicBool::new(false)), Line(AtomicU64::new(0)));
+    let run = || {
+        let mut seen = Outcome::default();
+        let end = Instant::now() + time;
+        loop {
+            for _ in 0..BATCH {
+                // Acquire: pairs with the Release below.
+                while held.0.swap(true, Acquire) {
+                    std::hint::spin_loop();
+                }
+                let now = read();
+                seen.compare(last.0.load(Relaxed), now);
+                last.0.store(now, Relaxed);
+                // Release: pairs with the Acquire above.
+                held.0.store(false, Release);
+            }
+            // Behind the first batch: a thread that was held up so long has tried nothing yet.
+            if Instant::now() >= end {
+                break seen;
+            }
+        }
+    };
+    let mut seen = Outcome::default();
+    if let Some((a, b)) = both(pair, run, run) {
+        seen.add(a);
+        seen.add(b);
+    }
+    seen
+}
+
+/// One tells its times; the other hears and then reads. `hear` is given the word to load.
+pub(super) fn now(
+    pair: Pair,
+    time: Duration,
+    tell: impl Fn() -> u64 + Sync,
+    hear: impl Fn(&AtomicU64) -> (u64, u64) + Sync,
+) -> Outcome {
+    let (told, over) = (Line(AtomicU64::new(0)), Line(AtomicBool::new(false)));
+    let teller = || {
+        while !over.0.load(Relaxed) {
+            for _ in 0..BATCH {
+                // Release: pairs with the Acquire of `hear`.
+                told.0.store(tell(), Release);
+            }
+        }
+    };
+    let hearer = || {
+        let mut seen = Outcome::default();
+        let end = Instant::now() + time;
+        loop {
+            for _ in 0..BATCH {
+                let (earlier, later) = hear(&told.0);
+                seen.compare(earlier, later);
+            }
+            // Behind the first batch, as above.
+            if Instant::now() >= end {
+                break;
+            }
+        }
+        over.0.store(true, Relaxed);
+        seen
+    };
+    both(pair, teller, hearer).map_or(Outcome::default(), |(_, seen)| seen)
+}
+
+/// Loads, and reads the clock after it, as far as the clock's own order goes.
+pub(super) fn hear(told: &AtomicU64, read: impl Fn() -> u64) -> (u64, u64) {
+    // Acquire: pairs with the Release in `now`.
+    let earlier = told.load(Acquire);
+    (earlier, read())
+}
+
+/// The twin of [`hear`]: reads the clock too early. Every test must catch it.
+pub(super) fn hear_too_late(told: &AtomicU64, read: impl Fn() -> u64) -> (u64, u64) {
+    let later = read();
+    // Acquire: as above.
+    (told.load(Acquire), later)
+}
+
+/// Numbers are stored, and loaded after reading the time. `seen` says whether who stores waits until it is seen.
+pub(super) fn numbers(
+    pair: Pair,
+    time: Duration,
+    waits: bool,
+    note: impl Fn() -> u64 + Sync,
+    read: impl Fn() -> u64 + Sync,
+) -> Outcome {
+    let mut outcome = Outcome::default();
+    let end = Instant::now() + time;
+    loop {
+        let number = Line(AtomicU64::new(0));
+        let storer = || {
+            let mut noted = Vec::with_capacity(ROUND);
+            for i in 1..=ROUND as u64 {
+                number.0.store(i, Relaxed);
+                if waits {
+                    fence(SeqCst);
+                }
+                noted.push(note());
+            }
+            noted
+        };
+        let loader = || {
+            let mut found = Vec::with_capacity(ROUND);
+            for _ in 0..ROUND {
+                let time = read();
+                found.push((time, number.0.load(Relaxed)));
+            }
+            found
+        };
+        let Some((noted, found)) = both(pair, storer, loader) else {
+            break;
+        };
+        outcome.add(judge(&noted, &found));
+        if Instant::now() >= end {
+            break;
+        }
+    }
+    outcome
+}
+
+/// `noted[i]` is when number i + 1 had been stored; `found` are times and the number loaded after each.
+fn judge(noted: &[u64], found: &[(u64, u64)]) -> Outcome {
+    let mut outcome = Outcome::default();
+    for &(time, number) in found {
+        let stored = noted.partition_point(|&t| t < time) as u64;
+        outcome.compare(stored, number);
+    }
+    outcome
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_that_was_stored_before_must_be_found() {
+        let noted = [10, 20, 30];
+        assert_eq!(judge(&noted, &[(5, 0), (11, 1), (31, 3), (12, 3)]).events, 0);
+        let late = judge(&noted, &[(31, 1), (11, 0)]);
+        assert_eq!((late.tries, late.events, late.worst), (2, 2, 2));
+    }
+
+    #[test]
+    fn times_the_wrong_way_round_are_counted() {
+        let mut seen = Outcome::default();
+        seen.compare(5, 5);
+        seen.compare(9, 4);
+        assert_eq!(
+            seen,
+            Outcome {
+                tries: 2,
+                events: 1,
+                worst: 5
+            }
+        );
+    }
+
+    /// The kernel's clock for all tests, on one CPU: none goes wrong, and the twin is caught.
+    #[test]
+    fn a_clock_read_too_early_is_caught() {
+        let cpu = affinity::allowed().unwrap()[0];
+        let (pair, time) = ([cpu; 2], Duration::from_millis(30));
+        let read = crate::sys::clock::monotonic_ns;
+        for seen in [
+            warp(pair, time, read),
+            now(pair, time, read, |told| hear(told, read)),
+            numbers(pair, time, true, read, read),
+        ] {
+            assert!(seen.tries > 0 && seen.events == 0, "{seen:?}");
+        }
+        // Told by hand: whether two threads meet is the scheduler's affair.
+        let told = AtomicU64::new(0);
+        let (earlier, later) = hear_too_late(&told, || {
+            told.store(7, Release);
+            3
+        });
+        assert_eq!((earlier, later), (7, 3));
+        let (earlier, later) = hear(&told, || 8);
+        assert_eq!((earlier, later), (7, 8));
+    }
+}

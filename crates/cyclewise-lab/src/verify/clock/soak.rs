@@ -1,0 +1,179 @@
+//! Clocks held against CLOCK_MONOTONIC for a long time: how far off, never above the bound, and never back.
+//!
+//! A sample is our time between two of the kernel's. What is outside of the two is off for certain, and is held against
+//! the bound. The error whose percentiles are given is to the middle of the two, where they are close together.
+
+use super::histogram::Histogram;
+use super::pair::Outcome;
+use super::skewed::Skewed;
+use crate::sys::clock as kernel;
+use cyclewise::clock::{Clock, LoadOrdered, Source, Status};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Between samples. Often enough that the clock has its counter all the time, seldom enough to leave the CPU to others.
+const NAP: Duration = Duration::from_micros(50);
+/// Two of the kernel's times further apart had something else between them.
+const CLOSE_NS: u64 = 400;
+
+/// What was seen of one of our clocks.
+pub(super) struct Seen {
+    /// Distance from CLOCK_MONOTONIC, in nanoseconds.
+    pub(super) error: Histogram,
+    /// Samples that were further off than they said.
+    pub(super) beyond: Outcome,
+    /// Times below the one before: on this thread, and of the other's.
+    pub(super) back: Outcome,
+    /// The largest bound that was stated.
+    pub(super) bound: u64,
+    last: u64,
+}
+
+/// What was seen of all.
+pub(super) struct Soaked {
+    /// The process's clock.
+    pub(super) ours: Seen,
+    /// One with a counter whose rate is off.
+    pub(super) skewed: Seen,
+    /// How far quanta had drifted at the end, in nanoseconds.
+    pub(super) quanta_ns: i64,
+    /// How far CLOCK_MONOTONIC_RAW had, and so what NTP slewed.
+    pub(super) raw_ns: i64,
+    /// How long it took.
+    pub(super) time: Duration,
+    /// What the skewed clock says of itself.
+    pub(super) skewed_status: Status,
+}
+
+impl Seen {
+    fn new() -> Self {
+        Self {
+            error: Histogram::new(),
+            beyond: Outcome::default(),
+            back: Outcome::default(),
+            bound: 0,
+            last: 0,
+        }
+    }
+
+    fn sample<S: Source>(&mut self, clock: &Clock<S>) {
+        let before = kernel::monotonic_ns();
+        let reading = clock.reading::<LoadOrdered>();
+        let after = kernel::monotonic_ns();
+        self.judge(
+            before,
+            reading.instant.as_nanos(),
+            after,
+            reading.error.as_nanos() as u64,
+        );
+    }
+
+    fn judge(&mut self, before: u64, now: u64, after: u64, bound: u64) {
+        let off = before.saturating_sub(now).max(now.saturating_sub(after));
+        self.beyond.compare(off, bound);
+        self.bound = self.bound.max(bound);
+        if after - before <= CLOSE_NS {
+            self.error.count(now.abs_diff(before + (after - before) / 2));
+        }
+        self.back.compare(self.last, now);
+        self.last = now;
+    }
+}
+
+static SKEWED: Clock<Skewed> = Clock::new(Skewed);
+
+/// Samples for `time`; `step` is told the share that has passed.
+pub(super) fn soak(time: Duration, mut step: impl FnMut(f64)) -> Soaked {
+    let (told, over) = (AtomicU64::new(0), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        // Another thread, wherever the scheduler puts it, that tells what it reads.
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                // Release: pairs with the Acquire below.
+                told.store(Clock::process().now().as_nanos(), Ordering::Release);
+                std::thread::sleep(NAP);
+            }
+        });
+        let soaked = alone(time, &told, &mut step);
+        over.store(true, Ordering::Relaxed);
+        soaked
+    })
+}
+
+fn alone(time: Duration, told: &AtomicU64, step: &mut impl FnMut(f64)) -> Soaked {
+    let quanta = quanta::Clock::new();
+    let (mut ours, mut skewed) = (Seen::new(), Seen::new());
+    let begun = Instant::now();
+    let first = drifts(&quanta);
+    let mut stepped = Duration::ZERO;
+    loop {
+        // Acquire: pairs with the Release above.
+        let earlier = told.load(Ordering::Acquire);
+        let now = Clock::process().now().as_nanos();
+        ours.back.compare(earlier, now);
+        ours.sample(Clock::process());
+        skewed.sample(&SKEWED);
+        let elapsed = begun.elapsed();
+        if elapsed >= time {
+            break;
+        }
+        if elapsed - stepped > Duration::from_secs(1) {
+            stepped = elapsed;
+            step(elapsed.as_secs_f64() / time.as_secs_f64());
+        }
+        std::thread::sleep(NAP);
+    }
+    let last = drifts(&quanta);
+    Soaked {
+        ours,
+        skewed,
+        quanta_ns: last[0] - first[0],
+        raw_ns: last[1] - first[1],
+        time: begun.elapsed(),
+        skewed_status: SKEWED.status(),
+    }
+}
+
+/// How far quanta and CLOCK_MONOTONIC_RAW are ahead of CLOCK_MONOTONIC: the closest of a few tries.
+fn drifts(quanta: &quanta::Clock) -> [i64; 2] {
+    let ahead = |read: &dyn Fn() -> u64| {
+        let tries = (0..20).map(|_| {
+            let before = kernel::monotonic_ns();
+            let other = read();
+            let after = kernel::monotonic_ns();
+            (
+                after - before,
+                other.wrapping_sub(before + (after - before) / 2).cast_signed(),
+            )
+        });
+        tries.min().map_or(0, |(_, ahead)| ahead)
+    };
+    [
+        ahead(&|| quanta.delta_as_nanos(0, quanta.raw())),
+        ahead(&kernel::monotonic_raw_ns),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_outside_of_the_two_is_off_and_held_against_the_bound() {
+        let mut seen = Seen::new();
+        seen.judge(100, 110, 140, 5);
+        seen.judge(200, 260, 240, 20);
+        assert_eq!((seen.beyond.events, seen.error.max, seen.back.events), (0, 40, 0));
+        seen.judge(300, 250, 340, 10);
+        assert_eq!((seen.beyond.events, seen.beyond.worst, seen.back.events), (1, 40, 1));
+        seen.judge(1_000, 5_000, 10_000, 0);
+        assert_eq!(seen.error.total(), 3, "too far apart to say how far off");
+    }
+
+    #[test]
+    fn a_short_soak_sees_both_clocks() {
+        let soaked = soak(Duration::from_millis(300), |_| {});
+        assert!(soaked.ours.beyond.tries > 0 && soaked.skewed.beyond.tries > 0);
+        assert_eq!((soaked.ours.back.events, soaked.skewed.back.events), (0, 0));
+    }
+}

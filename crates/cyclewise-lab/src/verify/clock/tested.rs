@@ -1,0 +1,145 @@
+//! Every test on a pair of CPUs, done to every clock that it is for, and to those that it must catch.
+
+use super::super::Check;
+use super::pair::{self, Outcome, Pair};
+use crate::arch::raw;
+use cyclewise::clock::{Bracketed, DependentLoad, Instant, LoadOrdered, Order};
+use std::time::Duration;
+
+fn time<O: Order>() -> u64 {
+    Instant::<O>::read().as_nanos()
+}
+
+/// What came of the tests on all pairs.
+#[derive(Default)]
+pub(super) struct Tested {
+    warp: [Outcome; 3],
+    now: [Outcome; 3],
+    load: [Outcome; 2],
+    load_of_load_ordered: Outcome,
+    store: Outcome,
+    early: Outcome,
+    bare_warp: Outcome,
+    bare_now: Outcome,
+}
+
+impl Tested {
+    /// Does every test to a pair of CPUs, each for `slice`.
+    pub(super) fn test(&mut self, pair: Pair, slice: Duration) {
+        let now = |read: fn() -> u64| pair::now(pair, slice, read, move |told| pair::hear(told, read));
+        let numbers = |waits, note: fn() -> u64, read: fn() -> u64| pair::numbers(pair, slice, waits, note, read);
+        let reads: [fn() -> u64; 3] = [time::<LoadOrdered>, time::<DependentLoad>, time::<Bracketed>];
+        for (i, read) in reads.into_iter().enumerate() {
+            self.warp[i].add(pair::warp(pair, slice, read));
+            self.now[i].add(now(read));
+        }
+        self.load[0].add(numbers(true, time::<Bracketed>, time::<DependentLoad>));
+        self.load[1].add(numbers(true, time::<Bracketed>, time::<Bracketed>));
+        self.load_of_load_ordered
+            .add(numbers(true, time::<Bracketed>, time::<LoadOrdered>));
+        self.store.add(numbers(false, time::<LoadOrdered>, time::<Bracketed>));
+        let read = time::<LoadOrdered>;
+        self.early
+            .add(pair::now(pair, slice, read, |told| pair::hear_too_late(told, read)));
+        self.bare_warp.add(pair::warp(pair, slice, raw::bare));
+        self.bare_now.add(now(raw::bare));
+    }
+
+    /// What was promised of them.
+    pub(super) fn checks(&self, pairs: usize, all: usize) -> Vec<Check> {
+        if pairs == 0 {
+            return Vec::new();
+        }
+        let on = format!("on {pairs} of {all} ordered pairs of CPUs");
+        let none = |name, promise, seen: &[Outcome]| {
+            let mut sum = Outcome::default();
+            seen.iter().for_each(|s| sum.add(*s));
+            Check {
+                name,
+                promise,
+                seen: format!("{} {on}", told(sum, "")),
+                tries: sum.tries,
+                events: sum.events,
+                // None tried is none seen, and no promise kept.
+                holds: sum.events == 0 && sum.tries > 0,
+            }
+        };
+        vec![
+            none(
+                "no-warp",
+                "load-ordered, dependent-load and bracketed times taken under a lock do not go back",
+                &self.warp,
+            ),
+            none(
+                "now-after-load",
+                "the same, read after a load without any lock, are not below the time that was loaded",
+                &self.now,
+            ),
+            none(
+                "load-after-now",
+                "a load after a dependent-load or bracketed time finds what was stored before that time",
+                &self.load,
+            ),
+            Check {
+                name: "the-tests-bite",
+                promise: "the test without a lock catches a clock that is read too early",
+                seen: format!("caught {}", told(self.early, " ns")),
+                tries: self.early.tries,
+                events: self.early.events,
+                holds: self.early.events > 0,
+            },
+        ]
+    }
+
+    /// What nobody promised.
+    pub(super) fn notes(&self) -> Vec<String> {
+        if self.early.tries == 0 {
+            return vec!["one CPU: times of two CPUs could not be held against each other".to_string()];
+        }
+        vec![
+            format!(
+                "a bare counter: {} without a lock, {} under one",
+                told(self.bare_now, " ticks"),
+                told(self.bare_warp, " ticks")
+            ),
+            format!(
+                "what a load-ordered time does not promise: a later load found less than was stored before in {}; a store was \
+                 seen after a later time in {}",
+                told(self.load_of_load_ordered, ""),
+                told(self.store, "")
+            ),
+        ]
+    }
+}
+
+/// "3 of 100, by at most 5 ns".
+pub(super) fn told(outcome: Outcome, unit: &str) -> String {
+    match outcome.events {
+        0 => format!("0 of {}", outcome.tries),
+        events => format!("{events} of {}, by at most {}{unit}", outcome.tries, outcome.worst),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_breaks_a_promise_and_none_breaks_the_twin_s() {
+        let event = Outcome {
+            tries: 9,
+            events: 1,
+            worst: 3,
+        };
+        let well = Outcome { events: 0, ..event };
+        let tested = Tested {
+            warp: [well; 3],
+            now: [well, event, well],
+            load: [well; 2],
+            ..Tested::default()
+        };
+        let holds: Vec<bool> = tested.checks(1, 2).iter().map(|c| c.holds).collect();
+        assert_eq!(holds, [true, false, true, false]);
+        assert_eq!(told(event, " ns"), "1 of 9, by at most 3 ns");
+    }
+}
