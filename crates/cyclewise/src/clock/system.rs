@@ -100,21 +100,30 @@ fn examine() -> Result<(), Reason> {
         return Err(Reason::NotInvariant);
     }
     let name = Name(clocksource::current().ok_or(Reason::UnknownClocksource)?);
-    if is_this_counter(name.as_str()) {
+    if is_this_counter(name.as_str(), is_stable_under_kvm) {
         Ok(())
     } else {
         Err(Reason::Clocksource(name))
     }
 }
 
+#[cfg(all(target_os = "linux", not(miri), target_arch = "x86_64"))]
+use ticks::is_stable_under_kvm;
+
+#[cfg(all(target_os = "linux", not(miri), target_arch = "aarch64"))]
+fn is_stable_under_kvm() -> bool {
+    false
+}
+
 /// Whether the kernel's clock source of that name reads the counter that this crate reads, and trusts it.
 ///
-/// Not `kvm-clock`: it reads the TSC too, with a rate of its own for each CPU, and is preferred to `tsc` by a guest's kernel
-/// where the hypervisor does not promise that the TSC is stable.
+/// `kvm-clock` reads the TSC too, and a guest's kernel prefers it to `tsc` where it has doubts of its own: only where the
+/// hypervisor says that all CPUs' counters go together.
 #[cfg(all(target_os = "linux", not(miri), any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn is_this_counter(name: &str) -> bool {
+fn is_this_counter(name: &str, is_stable_under_kvm: fn() -> bool) -> bool {
     match name {
         "tsc" | "hyperv_clocksource_tsc_page" => cfg!(target_arch = "x86_64"),
+        "kvm-clock" => cfg!(target_arch = "x86_64") && is_stable_under_kvm(),
         "arch_sys_counter" => cfg!(target_arch = "aarch64"),
         _ => false,
     }
@@ -135,4 +144,18 @@ fn examine() -> Result<(), Reason> {
 #[cfg(not(all(target_os = "linux", not(miri), any(target_arch = "x86_64", target_arch = "aarch64"))))]
 fn disruptions() -> u64 {
     0
+}
+
+#[cfg(all(test, target_os = "linux", not(miri), target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clock_sources_are_trusted_by_name() {
+        let [yes, no]: [fn() -> bool; 2] = [|| true, || false];
+        assert!(is_this_counter("tsc", no) && is_this_counter("kvm-clock", yes));
+        for name in ["kvm-clock", "hpet", "acpi_pm", "jiffies", "xen", "arch_sys_counter", ""] {
+            assert!(!is_this_counter(name, no), "{name}");
+        }
+    }
 }

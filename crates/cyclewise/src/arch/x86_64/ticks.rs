@@ -41,6 +41,20 @@ pub(crate) fn is_invariant() -> bool {
     __cpuid(0x8000_0000).eax >= 0x8000_0007 && __cpuid(0x8000_0007).edx & (1 << 8) != 0
 }
 
+/// Whether KVM promises that the counters of all CPUs go together (KVM_FEATURE_CLOCKSOURCE_STABLE_BIT).
+///
+/// References: Linux Documentation/virt/kvm/x86/cpuid.rst.
+#[cfg(not(loom))]
+pub(crate) fn is_stable_under_kvm() -> bool {
+    use core::arch::x86_64::__cpuid;
+    const SIGNATURE: u32 = 0x4000_0000;
+    // "KVMKVMKVM", and three zeroes.
+    const KVM: (u32, u32, u32) = (0x4b4d_564b, 0x564b_4d56, 0x4d);
+    let hypervisor = __cpuid(1).ecx >> 31 == 1;
+    let named = hypervisor.then(|| __cpuid(SIGNATURE));
+    named.is_some_and(|n| (n.ebx, n.ecx, n.edx) == KVM) && __cpuid(SIGNATURE + 1).eax & 1 << 24 != 0
+}
+
 /// Ticks, when the CPU likes.
 #[inline(always)]
 pub(crate) fn bare() -> u64 {

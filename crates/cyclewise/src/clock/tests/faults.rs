@@ -78,6 +78,18 @@ fn a_counter_that_jumps_ahead_and_back_steps_nobody_back() {
     assert_eq!(walk.clock.status().mode, Mode::Counter);
 }
 
+/// A child of fork whose parent had the lock, or a thread that was stopped with it: nobody waits.
+#[test]
+fn a_lock_that_is_never_given_back_leaves_the_kernels_clock() {
+    let mut walk = Walk::warm();
+    let held = walk.clock.keeper.try_lock().unwrap();
+    core::mem::forget(held);
+    walk.on(Duration::from_secs(1), 50 * US);
+    assert!(walk.worst < 100, "{} ns off", walk.worst);
+    assert_eq!(walk.clock.status().mode, Mode::Starting);
+    assert_eq!(walk.clock.status().reason, None);
+}
+
 /// By less than the segment is old: no single reading shows it. Each thread is kept from stepping back, and the next
 /// anchor notices.
 #[test]
