@@ -30,7 +30,7 @@ const SUSPEND_NS: u64 = 10_000_000;
 /// Anchors are tried at most so often for one that was not interrupted.
 const TRIES: usize = 3;
 /// An anchor no wider than this share above the narrowest is taken at once.
-const NARROW: f64 = 1.25;
+const NARROW: f64 = 1.5;
 /// What an anchor may be off by, beside its half-width, before the rate is learnt anew: the kernel dithers its
 /// multiplier by a unit, 0.15 ppm, and rounds to nanoseconds.
 const NOISE_NS: f64 = 3.0;
@@ -51,6 +51,7 @@ pub(super) struct Anchor {
     /// Half of the ticks between.
     pub(super) half: u64,
     raw_ns: u64,
+    /// CLOCK_BOOTTIME less CLOCK_MONOTONIC, when a gap was read last.
     suspended_ns: u64,
 }
 
@@ -68,7 +69,6 @@ impl Anchor {
             }
         }
         best.raw_ns = source.raw_ns();
-        best.suspended_ns = source.boottime_ns().saturating_sub(source.monotonic_ns());
         best
     }
 
@@ -119,12 +119,17 @@ impl Discipline {
         self.anchors.map(|[.., last]| last)
     }
 
-    /// Reads an anchor and learns from it.
+    /// Reads an anchor and learns from it. A machine that was suspended is in a gap afterwards, as the counter has gone on or
+    /// begun anew, so that CLOCK_BOOTTIME is read only there.
     ///
     /// # Errors
     /// What does not fit to what was known. That is forgotten then, and the rate is learnt from this anchor on.
-    pub(super) fn observe<S: Source>(&mut self, source: &S) -> Result<Anchor, Reason> {
-        let anchor = Anchor::take(source, self.narrowest);
+    pub(super) fn observe<S: Source>(&mut self, source: &S, in_gap: bool) -> Result<Anchor, Reason> {
+        let mut anchor = Anchor::take(source, self.narrowest);
+        anchor.suspended_ns = match self.last() {
+            Some(last) if !in_gap => last.suspended_ns,
+            _ => source.boottime_ns().saturating_sub(source.monotonic_ns()),
+        };
         if self.narrowest == 0 || anchor.half < self.narrowest {
             self.narrowest = anchor.half;
         }

@@ -49,7 +49,7 @@ impl<S: Source> Clock<S> {
         }
         let again = if is_known { RETRY_NS } else { LEARN_NS };
         self.retry_ns.store(now.saturating_add(again), Relaxed);
-        let Ok(anchor) = self.anchor(&mut keeper) else {
+        let Ok(anchor) = self.anchor(&mut keeper, true) else {
             return;
         };
         let Some(bridge) = keeper.discipline.bridge(segment, anchor) else {
@@ -79,7 +79,7 @@ impl<S: Source> Clock<S> {
         if self.line.fate(segment.number) != Fate::Open {
             return;
         }
-        let anchor = self.anchor(&mut keeper).ok();
+        let anchor = self.anchor(&mut keeper, false).ok();
         match anchor.and_then(|anchor| keeper.discipline.successor(segment, anchor)) {
             // Where a gap was first, it is ended by `mend`.
             Some(next) => drop(self.line.close(segment.number, &next)),
@@ -92,7 +92,7 @@ impl<S: Source> Clock<S> {
     ///
     /// # Errors
     /// What was noticed, after it was noted.
-    fn anchor(&self, keeper: &mut Guard<'_, Keeper>) -> Result<Anchor, Reason> {
+    fn anchor(&self, keeper: &mut Guard<'_, Keeper>, in_gap: bool) -> Result<Anchor, Reason> {
         let now = self.source.monotonic_ns();
         if keeper.examine_ns.is_none_or(|due| now >= due) {
             keeper.examine_ns = Some(now.saturating_add(EXAMINE_NS));
@@ -104,7 +104,7 @@ impl<S: Source> Clock<S> {
             keeper.discipline = Discipline::new();
             return Err(self.fault(keeper, Reason::Disrupted));
         }
-        let observed = keeper.discipline.observe(&self.source);
+        let observed = keeper.discipline.observe(&self.source, in_gap);
         let rate = keeper
             .discipline
             .rate()
