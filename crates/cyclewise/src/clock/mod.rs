@@ -22,7 +22,7 @@
 //! 3. *Kernel.* For good: no counter, not invariant, another clock source, or unsteady too often.
 //!
 //! # Invariants
-//! See [`timeline`] for why no reader on any thread steps back. Two things are outside of it. Where the counter
+//! `clock/timeline.rs` argues why no reader on any thread steps back. Two things are outside of it. Where the counter
 //! itself goes back by less than the age of the current segment, nobody can tell from one reading, and readers on other
 //! threads may see it until the next anchor, 4 ms at most; [`order::PerTask`] keeps each thread from it. The kernel's own
 //! clock has the same limit at its last tick. And where the kernel changes the rate of its clock by more than 977 ppm from
