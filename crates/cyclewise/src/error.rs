@@ -91,6 +91,28 @@ pub enum Refusal {
     },
     /// There is no memory to list the sites in.
     NoMemory,
+    /// No handler can be installed for this signal.
+    Signal {
+        /// Its number.
+        signal: i32,
+        /// What sigaction said.
+        errno: i32,
+    },
+    /// A fault, which cannot be held: the thread would not get past it.
+    Fault {
+        /// Its number.
+        signal: i32,
+    },
+    /// The signal has a handler of ours already.
+    SignalTaken {
+        /// Its number.
+        signal: i32,
+    },
+    /// The signal has no handler of ours, or another was installed over it.
+    SignalNotOurs {
+        /// Its number.
+        signal: i32,
+    },
     /// A system call failed.
     System {
         /// The call, with the argument that matters.
@@ -166,6 +188,22 @@ impl fmt::Display for Refusal {
                 "the affinity of thread {thread} does not read back as set; find out what else sets it"
             ),
             Self::NoMemory => f.write_str("no memory to list the sites in; try again later"),
+            Self::Signal { signal, errno } => write!(
+                f,
+                "sigaction of signal {signal}: errno {errno}; take one that a program may handle, such as SIGUSR1"
+            ),
+            Self::Fault { signal } => write!(
+                f,
+                "signal {signal} is a fault and cannot be held; install its handler with sigaction"
+            ),
+            Self::SignalTaken { signal } => write!(
+                f,
+                "signal {signal} has a handler already; take it off first, or do both in one"
+            ),
+            Self::SignalNotOurs { signal } => write!(
+                f,
+                "the handler of signal {signal} is not this crate's; take off first what was installed over it"
+            ),
             Self::System { call, errno } => {
                 write!(
                     f,

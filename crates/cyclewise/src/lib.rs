@@ -9,6 +9,7 @@
 //! - [`refs`] has reference counts on such atomics, which saturate: the kernel's `refcount_t`,
 //!   `rcuref_t` and `lockref`, and an `Arc`.
 //! - [`clock`] has an `Instant` that reads the CPU's counter, says what it is ordered with, and follows CLOCK_MONOTONIC.
+//! - [`mask`] holds signals off for the price of two stores: userspace's `local_irq_save`.
 //!
 //! Nothing is patched until the final program asks for it, and when in doubt LOCK stays. On other architectures, under
 //! Miri and under loom the atomics are std's, and [`patch`] refuses with a reason.
@@ -31,6 +32,8 @@ pub mod atomic;
 pub mod clock;
 pub mod error;
 pub mod lock;
+#[cfg(all(feature = "std", target_os = "linux", target_pointer_width = "64"))]
+pub mod mask;
 pub mod patch;
 pub mod refs;
 mod sys;

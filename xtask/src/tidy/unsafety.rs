@@ -41,6 +41,8 @@ const ALSO: &[&str] = &[
     "crates/cyclewise/src/clock/try_lock.rs",
     // Changing text is a promise about everything that executes it.
     "crates/cyclewise/src/patch/",
+    // Handlers interrupt anything, and share memory with what they interrupt.
+    "crates/cyclewise/src/mask/",
     // fork(2) is unsafe to call: what the child may do is proved where the child's code stands.
     "crates/cyclewise-lab/src/experiment/hackbench/processes.rs",
     "crates/cyclewise-lab/src/experiment/open_read_close/crowd.rs",

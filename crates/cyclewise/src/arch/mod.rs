@@ -7,7 +7,7 @@
 //! does it right cannot be seen under an emulator, which keeps translated code by rules of its own. Without a machine to
 //! prove it on it is not offered.
 
-#[cfg(all(target_arch = "aarch64", target_os = "linux", not(any(loom, miri))))]
+#[cfg(all(target_arch = "aarch64", target_os = "linux", not(miri)))]
 mod aarch64;
 #[cfg(any(loom, not(all(target_arch = "x86_64", target_os = "linux", not(miri)))))]
 mod portable;
@@ -38,8 +38,45 @@ pub use x86_64::{alternative, choice, counter, key};
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 pub(crate) use x86_64::{code, lock, sync};
 
+#[cfg(all(
+    target_os = "linux",
+    target_arch = "aarch64",
+    target_env = "gnu",
+    feature = "std",
+    not(miri)
+))]
+pub(crate) use aarch64::thread_block;
+#[cfg(all(feature = "std", target_os = "linux", target_pointer_width = "64"))]
+#[cfg(any(
+    miri,
+    not(target_env = "gnu"),
+    not(any(target_arch = "x86_64", target_arch = "aarch64"))
+))]
+#[path = "portable/thread_block.rs"]
+mod portable_thread_block;
+#[cfg(all(feature = "std", target_os = "linux", target_pointer_width = "64"))]
+#[cfg(any(
+    miri,
+    not(target_env = "gnu"),
+    not(any(target_arch = "x86_64", target_arch = "aarch64"))
+))]
+pub(crate) use portable_thread_block::thread_block;
+#[cfg(all(
+    target_os = "linux",
+    target_arch = "x86_64",
+    target_env = "gnu",
+    feature = "std",
+    not(miri)
+))]
+pub(crate) use x86_64::thread_block;
+
 use core::cmp;
 use core::sync::atomic::Ordering;
+
+/// Bytes of a thread's block, in [`mask`](crate::mask): little, because objects that are loaded late share what static
+/// TLS glibc has left over.
+#[cfg(all(feature = "std", target_os = "linux", target_pointer_width = "64"))]
+pub(crate) const THREAD_BLOCK: usize = 448;
 
 /// The prefix in force (Intel SDM vol. 2, LOCK).
 pub(crate) const LOCK: u8 = 0xf0;

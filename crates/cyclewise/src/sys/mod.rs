@@ -12,7 +12,7 @@ pub(crate) mod clocksource;
 pub(crate) mod dl;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod errno;
-#[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
+#[cfg(all(feature = "std", target_os = "linux"))]
 pub(crate) mod fork;
 #[cfg(all(target_os = "linux", not(loom)))]
 pub(crate) mod futex;
@@ -25,13 +25,19 @@ pub(crate) mod maps;
 pub(crate) mod membarrier;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 pub(crate) mod memory;
+#[cfg(all(feature = "std", target_os = "linux", target_pointer_width = "64"))]
+pub(crate) mod poll;
 pub(crate) mod process;
+#[cfg(all(feature = "std", target_os = "linux", target_pointer_width = "64"))]
+pub(crate) mod sigaction;
+#[cfg(all(feature = "std", target_os = "linux", target_pointer_width = "64"))]
+pub(crate) mod sigmask;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 pub(crate) mod signals;
 pub(crate) mod task;
 #[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
 pub(crate) mod tasks;
-#[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
+#[cfg(all(feature = "std", target_os = "linux"))]
 pub(crate) mod thread;
 
 /// A call that failed just now, with the calling thread's errno.

@@ -5,15 +5,18 @@
 //! 2. gettid, getpid and tgkill with signal 0 take numbers and change nothing.
 #![expect(unsafe_code, reason = "gettid, tgkill, errno, a field of a C structure")]
 
+#[cfg(target_env = "gnu")]
 use core::ffi::c_void;
 
 /// The kernel's id of the calling thread.
+#[cfg(target_env = "gnu")]
 pub(crate) fn id() -> i32 {
     // SAFETY: Invariant 2.
     unsafe { libc::gettid() }
 }
 
 /// Whether `tid` is no thread of this process: ended, or left behind in the process this one was forked from.
+#[cfg(target_env = "gnu")]
 pub(crate) fn is_gone(tid: i32) -> bool {
     // SAFETY: Invariant 2.
     let process = unsafe { libc::getpid() };
@@ -43,6 +46,7 @@ pub(crate) fn set_errno(errno: i32) {
 ///
 /// # Safety
 /// `event` is null or points to a `struct sigevent`.
+#[cfg(target_env = "gnu")]
 pub(crate) unsafe fn notifies_by_thread(event: *const c_void) -> bool {
     let event = event.cast::<libc::sigevent>();
     if event.is_null() {

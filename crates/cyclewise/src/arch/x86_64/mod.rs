@@ -18,6 +18,8 @@ mod site;
 pub(crate) mod sync;
 #[cfg(not(loom))]
 mod table;
+#[cfg(all(feature = "std", target_env = "gnu"))]
+mod thread_block;
 pub(crate) mod ticks;
 
 #[cfg(not(loom))]
@@ -26,6 +28,9 @@ pub(crate) use displaced::{dec_negative_at, inc_negative_at};
 pub(crate) use fence::fence;
 #[cfg(not(loom))]
 pub(crate) use table::{Record, records};
+
+#[cfg(all(feature = "std", target_env = "gnu"))]
+pub(crate) use thread_block::thread_block;
 
 /// There are LOCK prefixes to patch.
 #[cfg(not(loom))]

@@ -1,0 +1,20 @@
+//! The block of a thread without assembly: std's, constant and without a destructor.
+//!
+//! In an executable it is static TLS too. In a shared object of glibc's it is not, which is why there is the other one;
+//! musl has every thread's block ready when an object is loaded.
+
+use crate::arch::THREAD_BLOCK;
+use core::cell::UnsafeCell;
+
+#[repr(align(64))]
+struct Block(UnsafeCell<[u8; THREAD_BLOCK]>);
+
+std::thread_local! {
+    static BLOCK: Block = const { Block(UnsafeCell::new([0; THREAD_BLOCK])) };
+}
+
+/// The calling thread's block.
+#[inline(always)]
+pub(crate) fn thread_block() -> *const u8 {
+    BLOCK.with(|block| block.0.get().cast())
+}

@@ -1,0 +1,198 @@
+//! A kernel of one thread: signals are sent at chosen steps, queued while blocked, and delivered as soon as they are not.
+//!
+//! Where the model has a step, everything the kernel may deliver is delivered, as a frame on top of whatever runs. What
+//! is sent at which step is a plan; the models try every plan of up to three signals. A thread has no other source of
+//! disorder, so this is every order that there is.
+
+use crate::mask::info::Info;
+use crate::mask::state::{Around, State};
+use std::cell::{Cell, RefCell};
+use std::vec::Vec;
+
+/// What a protocol offers; the real one's [`State`], or a twin with one thing wrong.
+pub(super) trait Protocol {
+    fn new() -> Self;
+    fn hold(&self, around: &impl Around);
+    fn release(&self, around: &impl Around);
+    fn arrive(&self, info: &Info, ours: u64, mask: &mut u64, around: &impl Around);
+    fn is_held(&self) -> bool;
+    fn is_pending(&self) -> bool;
+}
+
+impl Protocol for State {
+    fn new() -> Self {
+        Self::new()
+    }
+    fn hold(&self, around: &impl Around) {
+        self.hold(around);
+    }
+    fn release(&self, around: &impl Around) {
+        self.release(around);
+    }
+    fn arrive(&self, info: &Info, ours: u64, mask: &mut u64, around: &impl Around) {
+        self.arrive(info, ours, mask, around);
+    }
+    fn is_held(&self) -> bool {
+        self.is_held()
+    }
+    fn is_pending(&self) -> bool {
+        self.is_pending()
+    }
+}
+
+/// What went wrong, if anything did.
+pub(super) type Verdict = Result<(), &'static str>;
+
+/// A signal of the plan: the step at which it is sent, its number, its value.
+pub(super) type Sent = (u32, i32, u64);
+
+/// Every signal of the models.
+pub(super) const OURS: u64 = u64::MAX;
+
+pub(super) struct Kernel<'a, P> {
+    pub(super) thread: &'a P,
+    plan: &'a [Sent],
+    step: Cell<u32>,
+    blocked: Cell<u64>,
+    queue: RefCell<Vec<Info>>,
+    /// Mainline's critical section, and handlers in progress.
+    critical: Cell<bool>,
+    handling: Cell<u32>,
+    pub(super) delivered: RefCell<Vec<(i32, u64)>>,
+    pub(super) wrong: Cell<Option<&'static str>>,
+}
+
+pub(super) fn information(signal: i32, value: u64) -> Info {
+    Info([signal as u64, 0, 0, value, 0, 0])
+}
+
+impl<'a, P: Protocol> Kernel<'a, P> {
+    pub(super) fn new(thread: &'a P, plan: &'a [Sent]) -> Self {
+        Self {
+            thread,
+            plan,
+            step: Cell::new(0),
+            blocked: Cell::new(0),
+            queue: RefCell::default(),
+            critical: Cell::new(false),
+            handling: Cell::new(0),
+            delivered: RefCell::default(),
+            wrong: Cell::new(None),
+        }
+    }
+
+    /// Steps so far.
+    pub(super) fn steps(&self) -> u32 {
+        self.step.get()
+    }
+
+    /// A held section of mainline, with steps in it, and one under a nested hold.
+    pub(super) fn section(&self, nested: bool) {
+        self.thread.hold(self);
+        self.critical.set(true);
+        self.step();
+        if nested {
+            self.thread.hold(self);
+            self.step();
+            self.thread.release(self);
+            self.step();
+        }
+        self.critical.set(false);
+        self.thread.release(self);
+    }
+
+    /// Looks whether everything has been delivered, in the order of each number, once.
+    pub(super) fn conclude(&self) -> Verdict {
+        if let Some(wrong) = self.wrong.get() {
+            return Err(wrong);
+        }
+        if self.thread.is_held() {
+            return Err("held at the end");
+        }
+        if self.thread.is_pending() || !self.queue.borrow().is_empty() {
+            return Err("a signal waits at the end");
+        }
+        if self.blocked.get() != 0 {
+            return Err("blocked at the end");
+        }
+        let delivered = self.delivered.borrow();
+        for number in self.plan.iter().map(|sent| sent.1) {
+            let sent = self.plan.iter().filter(|s| s.0 < self.steps() && s.1 == number);
+            let sent: Vec<_> = sent.map(|s| s.2).collect();
+            let got: Vec<_> = delivered.iter().filter(|d| d.0 == number).map(|d| d.1).collect();
+            if number >= 32 && sent != got {
+                return Err("a real-time signal lost, doubled or out of order");
+            }
+            // A standard one may be merged into one that is pending, and has to come at least once.
+            if number < 32 && (got.is_empty() != sent.is_empty() || !got.is_sorted_by(|a, b| a < b)) {
+                return Err("a standard signal lost or doubled");
+            }
+        }
+        Ok(())
+    }
+
+    fn send(&self, info: Info) {
+        let mut queue = self.queue.borrow_mut();
+        let merged = info.is_standard() && queue.iter().any(|other| other.signal() == info.signal());
+        if !merged {
+            queue.push(info);
+        }
+    }
+
+    /// Delivers what is not blocked, lowest number first, as a return to user mode does.
+    fn deliver_all(&self) {
+        loop {
+            let next = {
+                let mut queue = self.queue.borrow_mut();
+                let open = queue
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, i)| self.blocked.get() & i.bit() == 0);
+                let next = open.min_by_key(|(at, i)| (i.signal(), *at)).map(|(at, _)| at);
+                next.map(|at| queue.remove(at))
+            };
+            let Some(info) = next else { return };
+            // A frame: all is blocked in it, and its end brings back the mask it was given.
+            let mut mask = self.blocked.replace(u64::MAX);
+            self.thread.arrive(&info, OURS, &mut mask, self);
+            self.blocked.set(mask);
+        }
+    }
+}
+
+impl<P: Protocol> Around for Kernel<'_, P> {
+    fn deliver(&self, info: &Info) {
+        if self.critical.get() {
+            self.wrong.set(Some("a handler inside a hold"));
+        }
+        if self.handling.get() != 0 {
+            self.wrong.set(Some("a handler inside a handler"));
+        }
+        self.handling.set(self.handling.get() + 1);
+        self.step();
+        self.delivered.borrow_mut().push((info.signal(), info.0[3]));
+        // Handlers hold too.
+        self.thread.hold(self);
+        self.step();
+        self.thread.release(self);
+        self.handling.set(self.handling.get() - 1);
+    }
+
+    fn unblock(&self, signals: u64) {
+        self.blocked.set(self.blocked.get() & !signals);
+        self.deliver_all();
+    }
+
+    fn requeue(&self, info: &Info) {
+        self.queue.borrow_mut().push(*info);
+    }
+
+    fn step(&self) {
+        let step = self.step.get();
+        self.step.set(step + 1);
+        for &(_, signal, value) in self.plan.iter().filter(|sent| sent.0 == step) {
+            self.send(information(signal, value));
+        }
+        self.deliver_all();
+    }
+}

@@ -1,0 +1,171 @@
+//! Every plan of a few signals against mainline: each at every step, of every kind.
+
+use super::kernel::{Kernel, OURS, Protocol, Sent, Verdict, information};
+use crate::mask::ring::CAPACITY;
+use crate::mask::state::{Around, BLOCK_AT, State};
+use std::collections::BTreeMap;
+use std::vec::Vec;
+
+/// Mainline: sections one after the other, one of them nested.
+fn mainline<P: Protocol>(kernel: &Kernel<'_, P>) {
+    kernel.section(false);
+    kernel.step();
+    kernel.section(true);
+    kernel.step();
+}
+
+/// Runs one plan; its verdict, and how many steps it took.
+fn run<P: Protocol>(plan: &[Sent]) -> (Verdict, u32) {
+    let thread = P::new();
+    let kernel = Kernel::new(&thread, plan);
+    mainline(&kernel);
+    (kernel.conclude(), kernel.steps())
+}
+
+/// Numbers of the models: two real-time signals and a standard one, in the kernel's order of delivery and against it.
+const NUMBERS: [i32; 3] = [34, 40, 10];
+
+/// Every plan of up to three signals. How many there were, and what was wrong with how many of them.
+pub(super) fn every_plan<P: Protocol>() -> (u32, BTreeMap<&'static str, u32>) {
+    let mut plans = 0;
+    let mut wrong = BTreeMap::new();
+    let mut try_one = |plan: &[Sent]| {
+        let (verdict, steps) = run::<P>(plan);
+        plans += 1;
+        if let Err(what) = verdict {
+            *wrong.entry(what).or_insert(0) += 1;
+        }
+        steps
+    };
+    let (_, alone) = run::<P>(&[]);
+    for first in 0..alone {
+        for a in NUMBERS {
+            // A delivery is steps too, at which the next may come.
+            let with_one = try_one(&[(first, a, 1)]);
+            for second in first..with_one {
+                for b in NUMBERS {
+                    let with_two = try_one(&[(first, a, 1), (second, b, 2)]);
+                    for third in second..with_two {
+                        for c in NUMBERS {
+                            try_one(&[(first, a, 1), (second, b, 2), (third, c, 3)]);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    (plans, wrong)
+}
+
+#[test]
+fn every_plan_keeps_every_promise() {
+    let (plans, wrong) = every_plan::<State>();
+    assert!(plans > 100_000, "{plans} plans");
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+#[test]
+fn a_signal_at_the_very_release_is_delivered_by_it() {
+    // Every step of one section, one signal: delivered when the section returns, not later.
+    let thread = State::new();
+    let steps = {
+        let kernel = Kernel::new(&thread, &[]);
+        kernel.section(false);
+        kernel.steps()
+    };
+    for step in 0..steps {
+        let thread = State::new();
+        let plan = [(step, 34, 7)];
+        let kernel = Kernel::new(&thread, &plan);
+        kernel.section(false);
+        assert_eq!(*kernel.delivered.borrow(), [(34, 7)], "step {step}");
+    }
+}
+
+/// More than the ring takes, at every step of a section, with more at a later one: the kernel keeps the rest in order.
+#[test]
+fn what_the_ring_has_no_room_for_the_kernel_keeps() {
+    let burst = 3 * CAPACITY;
+    let mut overflows = 0;
+    for first in 0..12 {
+        for second in first..40 {
+            let mut plan: Vec<Sent> = (0..u64::from(burst)).map(|value| (first, 34, value)).collect();
+            plan.extend((0..u64::from(burst)).map(|value| (second, 34, 100 + value)));
+            plan.extend((0..5).map(|value| (second, 40, value)));
+            plan.push((first, 10, 1));
+            plan.push((second, 10, 2));
+            let thread = State::new();
+            let kernel = Kernel::new(&thread, &plan);
+            mainline(&kernel);
+            assert_eq!(kernel.conclude(), Ok(()), "bursts at {first} and {second}");
+            overflows += thread.overflows();
+        }
+    }
+    assert!(overflows > 0, "no burst filled a ring");
+}
+
+/// Somebody lets signals through in a hold, again and again: the ring's last room goes, and the rest is queued again.
+#[test]
+fn nothing_is_lost_where_the_block_is_undone() {
+    let thread = State::new();
+    let kernel = Kernel::new(&thread, &[]);
+    thread.hold(&kernel);
+    for value in 0..u64::from(2 * CAPACITY) {
+        let mut mask = 0; // Undone each time.
+        thread.arrive(&information(34, value), OURS, &mut mask, &kernel);
+        assert_eq!(mask == OURS, value + 1 >= u64::from(BLOCK_AT), "{value}");
+    }
+    thread.release(&kernel);
+    let mut values: Vec<_> = kernel.delivered.borrow().iter().map(|d| d.1).collect();
+    values.sort_unstable();
+    assert!(values.iter().copied().eq(0..u64::from(2 * CAPACITY)), "{values:?}");
+    assert_eq!(kernel.wrong.get(), None);
+}
+
+#[test]
+fn a_standard_signal_is_merged_into_one_that_waits() {
+    let thread = State::new();
+    let kernel = Kernel::new(&thread, &[]);
+    thread.hold(&kernel);
+    for value in 1..4 {
+        thread.arrive(&information(10, value), OURS, &mut 0, &kernel);
+    }
+    thread.arrive(&information(12, 9), OURS, &mut 0, &kernel);
+    thread.release(&kernel);
+    assert_eq!(
+        *kernel.delivered.borrow(),
+        [(10, 1), (12, 9)],
+        "the first stays, as the kernel's does"
+    );
+}
+
+#[test]
+fn holds_past_counting_stay() {
+    let thread = State::new();
+    let kernel = Kernel::new(&thread, &[]);
+    thread.hold(&kernel);
+    thread.set_depth(u32::MAX - 1);
+    thread.hold(&kernel);
+    thread.hold(&kernel);
+    for _ in 0..4 {
+        thread.release(&kernel);
+    }
+    assert!(thread.is_held());
+}
+
+#[test]
+fn records_wrap_around_whole() {
+    let ring = crate::mask::ring::Ring::new();
+    let mut next = 0;
+    for value in 0..100u64 {
+        assert!(ring.push(&information(34, value)));
+        if value % 3 != 0 {
+            continue;
+        }
+        while let Some(info) = ring.pop(|| ()) {
+            assert_eq!(info, information(34, next));
+            next += 1;
+        }
+    }
+    assert_eq!(next, 100);
+}

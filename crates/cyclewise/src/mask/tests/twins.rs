@@ -1,0 +1,170 @@
+//! The models' own test: the protocol with one thing wrong, each caught by the plans that the right one passes.
+
+use super::kernel::Protocol;
+use super::models::every_plan;
+use crate::mask::info::Info;
+use crate::mask::state::Around;
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+
+/// What can be wrong. 0 is nothing: the twin itself passes.
+const RIGHT: u8 = 0;
+const NO_FLAG_TEST: u8 = 1;
+const TEST_BEFORE_STORE: u8 = 2;
+const OPEN_WHILE_REPLAYING: u8 = 3;
+const PENDING_NOT_LOOKED_AT: u8 = 4;
+const NO_SECOND_LOOK: u8 = 5;
+const NEWEST_FIRST: u8 = 6;
+const STORE_OF_AN_OLD_SUM: u8 = 7;
+
+/// The protocol of `State`, written again with a queue of any length, and `WRONG` wrong.
+struct Twin<const WRONG: u8> {
+    depth: Cell<u32>,
+    recorded: RefCell<VecDeque<Info>>,
+}
+
+impl<const WRONG: u8> Twin<WRONG> {
+    fn pending(&self) -> bool {
+        !self.recorded.borrow().is_empty()
+    }
+
+    fn replay(&self, around: &impl Around) {
+        loop {
+            if WRONG != OPEN_WHILE_REPLAYING {
+                self.depth.set(1);
+            }
+            around.step();
+            loop {
+                let mut recorded = self.recorded.borrow_mut();
+                let next = if WRONG == NEWEST_FIRST {
+                    recorded.pop_back()
+                } else {
+                    recorded.pop_front()
+                };
+                drop(recorded);
+                let Some(info) = next else { break };
+                around.step();
+                around.deliver(&info);
+            }
+            around.step();
+            self.depth.set(0);
+            around.step();
+            if !self.pending() || WRONG == NO_SECOND_LOOK {
+                return;
+            }
+        }
+    }
+}
+
+impl<const WRONG: u8> Protocol for Twin<WRONG> {
+    fn new() -> Self {
+        Self {
+            depth: Cell::new(0),
+            recorded: RefCell::default(),
+        }
+    }
+
+    fn hold(&self, around: &impl Around) {
+        let depth = self.depth.get();
+        around.step();
+        self.depth.set(depth + 1);
+        around.step();
+    }
+
+    fn release(&self, around: &impl Around) {
+        let depth = self.depth.get();
+        around.step();
+        let early = self.pending();
+        if WRONG == TEST_BEFORE_STORE {
+            around.step();
+        }
+        self.depth.set(depth - 1);
+        around.step();
+        let pending = if WRONG == TEST_BEFORE_STORE {
+            early
+        } else {
+            self.pending()
+        };
+        if depth == 1 && pending {
+            around.step();
+            self.replay(around);
+        }
+    }
+
+    fn arrive(&self, info: &Info, _: u64, _: &mut u64, around: &impl Around) {
+        let open = match WRONG {
+            NO_FLAG_TEST => true,
+            PENDING_NOT_LOOKED_AT => self.depth.get() == 0,
+            _ => self.depth.get() == 0 && !self.pending(),
+        };
+        if open {
+            self.depth.set(self.depth.get() + 1);
+            around.deliver(info);
+            if WRONG == STORE_OF_AN_OLD_SUM {
+                return; // The frame leaves the depth changed under mainline's feet.
+            }
+            return self.release(around);
+        }
+        let merged = |other: &Info| other.signal() == info.signal() && info.signal() < 32;
+        if !self.recorded.borrow().iter().any(merged) {
+            self.recorded.borrow_mut().push_back(*info);
+        }
+    }
+
+    fn is_held(&self) -> bool {
+        self.depth.get() != 0
+    }
+
+    fn is_pending(&self) -> bool {
+        self.pending()
+    }
+}
+
+fn caught<const WRONG: u8>() -> bool {
+    !every_plan::<Twin<WRONG>>().1.is_empty()
+}
+
+fn caught_as<const WRONG: u8>(what: &str) {
+    let (plans, wrong) = every_plan::<Twin<WRONG>>();
+    assert!(wrong.contains_key(what), "{plans} plans: {wrong:?}");
+}
+
+#[test]
+fn the_right_twin_passes() {
+    assert!(!caught::<RIGHT>());
+}
+
+#[test]
+fn without_the_test_of_the_flag_handlers_run_inside_holds() {
+    caught_as::<NO_FLAG_TEST>("a handler inside a hold");
+}
+
+#[test]
+fn a_test_before_the_store_loses_what_comes_between() {
+    caught_as::<TEST_BEFORE_STORE>("a signal waits at the end");
+}
+
+#[test]
+fn an_open_replay_nests_handlers() {
+    caught_as::<OPEN_WHILE_REPLAYING>("a handler inside a handler");
+}
+
+#[test]
+fn what_overtakes_the_recorded_is_out_of_order() {
+    caught_as::<PENDING_NOT_LOOKED_AT>("a real-time signal lost, doubled or out of order");
+}
+
+#[test]
+fn a_replay_that_does_not_look_again_leaves_one_waiting() {
+    caught_as::<NO_SECOND_LOOK>("a signal waits at the end");
+}
+
+#[test]
+fn newest_first_is_out_of_order() {
+    caught_as::<NEWEST_FIRST>("a real-time signal lost, doubled or out of order");
+}
+
+#[test]
+fn a_frame_that_changes_the_depth_is_noticed() {
+    assert!(caught::<STORE_OF_AN_OLD_SUM>());
+}
