@@ -1,4 +1,4 @@
-//! `popf`: what restoring the flags costs when nothing changes, and what a test and a branch would.
+//! `popf`: what restoring the flags costs when nothing changes, what a test and a branch would, and what userspace has.
 
 use super::{Definition, Options, Published};
 use crate::error::Result;
@@ -16,31 +16,77 @@ pub(super) static DEFINITION: Definition = Definition {
 };
 
 #[cfg(target_arch = "x86_64")]
-const COMPARE: [(&str, &str); 4] = [
+const COMPARE: [(&str, &str); 11] = [
     ("push-popf", "push-pop"),
     ("push-rep-popf", "push-popf"),
     ("pushf-pop", "push-pop"),
     ("test-branch", "push-popf"),
+    ("popf-if", "save-popf"),
+    ("save-branch", "save-popf"),
+    ("soft-mask", "push-popf"),
+    ("soft-mask", "save-popf"),
+    ("soft-mask-save", "soft-mask"),
+    ("soft-mask", "sigmask"),
+    ("signal-held", "signal"),
 ];
 
 #[cfg(target_arch = "x86_64")]
 fn setup(_: &Options) -> Result<Setup> {
     use crate::runner::{Bench, Control};
     let mut bench = Bench::new();
-    let subjects: Vec<_> = crate::arch::popf::BODIES
+    let mut subjects: Vec<_> = crate::arch::popf::BODIES
         .into_iter()
         .map(|body| bench.body(body))
         .collect();
+    let mut notes = vec![
+        "in user mode POPF leaves the interrupt flag alone; the kernel's cost when it does change is not seen here"
+            .to_string(),
+        "push-rep-popf and popf-if are F3 9D, the encoding proposed for POPF_IF: this CPU runs it as POPF".to_string(),
+        "sigmask is two calls of pthread_sigmask; signal and signal-held are a signal to this thread, its handler included"
+            .to_string(),
+    ];
+    masks(&mut bench, &mut subjects, &mut notes);
     Ok(Setup {
         compare: super::pairs(&subjects, &COMPARE),
         control: Control::Repeat(super::index(&subjects, "push-popf").unwrap_or(0)),
-        notes: vec![
-            "in user mode POPF leaves the interrupt flag alone; the kernel's cost when it does change is not seen here"
-                .to_string(),
-            "push-rep-popf is F3 9D, the encoding proposed for POPF_IF: this CPU runs it as POPF".to_string(),
-        ],
+        notes,
         subjects,
     })
+}
+
+/// What userspace has in place of the interrupt flag: the kernel's mask of signals, and a flag of its own.
+#[cfg(target_arch = "x86_64")]
+fn masks(
+    bench: &mut crate::runner::Bench,
+    subjects: &mut Vec<Box<dyn crate::runner::Subject>>,
+    notes: &mut Vec<String>,
+) {
+    use crate::sys::sigmask::{OURS, Set, raise_ours};
+    use cyclewise::error::Refusal;
+    use cyclewise::mask::{self, Signals};
+    use std::sync::atomic::AtomicU64;
+
+    /// A handler that does next to nothing.
+    static HANDLED: AtomicU64 = AtomicU64::new(0);
+
+    subjects.push(bench.calls("soft-mask", || drop(mask::hold())));
+    subjects.push(bench.calls("soft-mask-save", || mask::restore(mask::save())));
+    let every = Set::every();
+    subjects.push(bench.calls("sigmask", move || {
+        every.swap().swap();
+    }));
+    match Signals::on(OURS, &HANDLED) {
+        // Taken by an earlier run in this process, with the same handler.
+        Ok(()) | Err(Refusal::SignalTaken { .. }) => {
+            subjects.push(bench.calls("signal", raise_ours));
+            subjects.push(bench.calls("signal-held", || {
+                let hold = mask::hold();
+                raise_ours();
+                drop(hold);
+            }));
+        }
+        Err(refusal) => notes.push(format!("signal and signal-held left out: {refusal}")),
+    }
 }
 
 #[cfg(not(target_arch = "x86_64"))]

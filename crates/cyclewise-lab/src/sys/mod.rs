@@ -19,6 +19,7 @@ pub mod procfs;
 pub mod protect;
 pub mod rseq;
 pub mod shared;
+pub mod sigmask;
 pub mod spawn;
 pub mod thread;
 pub mod usage;

@@ -15,7 +15,7 @@ use crate::arch::Body;
 use core::arch::asm;
 
 /// The variants in the order of the table.
-pub const BODIES: [Body; 5] = [
+pub const BODIES: [Body; 8] = [
     body!("push-pop", 64, ["mov r8d, 1"], ["push r8", "pop r9"]),
     body!("push-popf", 32, ["pushfq", "pop r8"], ["push r8", "popfq"]),
     body!(
@@ -31,6 +31,15 @@ pub const BODIES: [Body; 5] = [
         64,
         ["pushfq", "pop r8"],
         ["test r8d, 0x200", "jz 7f", "7:"]
+    ),
+    // What a lock does as a whole: the flags saved, and restored in one of the three ways.
+    body!("save-popf", 32, [], ["pushfq", "pop r8", "push r8", "popfq"]),
+    body!("popf-if", 32, [], ["pushfq", "pop r8", "push r8", ".byte 0xf3, 0x9d"]),
+    body!(
+        "save-branch",
+        32,
+        [],
+        ["pushfq", "pop r8", "test r8d, 0x200", "jz 7f", "7:"]
     ),
 ];
 
