@@ -137,7 +137,9 @@ fn every_round_asks_every_column_once_in_seeded_random_order() {
 fn it_stops_when_every_variant_is_precise_and_not_before() {
     let log = Log::default();
     let measured = measure(Guards::WholeMachine, &mut constant_pair(&log), 1, budget(10, 500, 0.01)).unwrap();
-    assert_eq!(measured.columns[0].rounds.len(), 10);
+    // Not the rounds: a sample that the hypervisor stole from costs one more.
+    let fewest = measured.columns.iter().map(|c| c.kept().len()).min();
+    assert_eq!(fewest, Some(10));
     assert!(measured.imprecise.is_empty());
 }
 
