@@ -28,6 +28,7 @@ pub(super) fn run(args: &RunArgs) -> Result<()> {
 
     let mut failures = Vec::new();
     let mut add_chain = Vec::new();
+    let together = chosen.len();
     for definition in chosen {
         let runner = Runner {
             cpu: place.cpu,
@@ -36,7 +37,8 @@ pub(super) fn run(args: &RunArgs) -> Result<()> {
             seed: args.common.seed,
             progress: &reporter,
         };
-        match one(definition, &options, &place, &runner) {
+        let budget = Budget::of(options.mode, definition.guards).among(options.mode, together);
+        match one(definition, &options, &place, &runner, budget) {
             Ok((experiment, measured)) => {
                 add_chain.extend(measured.add_chain.map(|c| c.kept()).unwrap_or_default());
                 session.add(experiment);
@@ -80,10 +82,15 @@ fn options(args: &RunArgs) -> Options {
 }
 
 /// Sets up and measures one experiment: pinned throughout, or on every CPU.
-fn one(definition: &Definition, options: &Options, place: &Place, runner: &Runner) -> Result<(Experiment, Measured)> {
+fn one(
+    definition: &Definition,
+    options: &Options,
+    place: &Place,
+    runner: &Runner,
+    budget: Budget,
+) -> Result<(Experiment, Measured)> {
     let work = || {
         let mut setup = (definition.setup)(options)?;
-        let budget = Budget::of(options.mode, definition.guards);
         let measured = runner.measure(definition.heading(), &mut setup, budget)?;
         Ok((
             runner::conclude(definition.heading(), &setup, &measured, runner.seed)?,

@@ -32,6 +32,9 @@ pub struct Budget {
     pub time: Duration,
 }
 
+/// What the experiments of `--quick` may spend on their rounds together: the rest of the minute is for making them ready.
+const QUICK_TOGETHER: Duration = Duration::from_secs(40);
+
 /// Below this mean (ticks) a share of the mean is finer than the clock: a quarter of a core cycle is the yardstick.
 const YARDSTICK_TICKS: f64 = 1.0;
 
@@ -48,7 +51,7 @@ impl Budget {
             time: Duration::from_secs(seconds),
         };
         match (guards, mode) {
-            // Six experiments of at most 7 s leave a third of the minute for what surrounds them.
+            // Alone; several share a minute, see `among`.
             (Guards::ThisThread, Mode::Quick) => budget(100, 1_000, 0.004, 6),
             (Guards::ThisThread, Mode::Normal) => budget(300, 2_000, 0.002, 20),
             (Guards::ThisThread, Mode::Full) => budget(1_000, 10_000, 0.001, 120),
@@ -56,6 +59,18 @@ impl Budget {
             (Guards::WholeMachine, Mode::Normal) => budget(10, 60, 0.005, 40),
             // The source's own parameters take as long as they take; twenty runs, as in seed 000's last table.
             (Guards::WholeMachine, Mode::Full) => budget(20, 40, f64::INFINITY, 24 * 3600),
+        }
+    }
+
+    /// The same for one of `experiments` that are run together: all of `--quick` ends within a minute, however many there are.
+    pub fn among(self, mode: Mode, experiments: usize) -> Self {
+        let share = QUICK_TOGETHER / u32::try_from(experiments.max(1)).unwrap_or(u32::MAX);
+        match mode {
+            Mode::Quick => Self {
+                time: self.time.min(share),
+                ..self
+            },
+            Mode::Normal | Mode::Full => self,
         }
     }
 
@@ -115,6 +130,15 @@ mod tests {
         assert!(budget.is_precise(&[2.0; 8], true));
         assert!(!budget.is_met(&[2.0; 8], true), "but too few");
         assert!(budget.is_met(&[2.0; 100], true));
+    }
+
+    #[test]
+    fn many_quick_experiments_share_a_minute() {
+        let alone = Budget::of(Mode::Quick, Guards::ThisThread);
+        assert_eq!(alone.among(Mode::Quick, 1), alone);
+        assert_eq!(alone.among(Mode::Quick, 20).time, Duration::from_secs(2));
+        let normal = Budget::of(Mode::Normal, Guards::ThisThread);
+        assert_eq!(normal.among(Mode::Normal, 20), normal);
     }
 
     #[test]
