@@ -2,10 +2,10 @@
 //!
 //! On x86-64 Linux text is patched: LOCK prefixes, static keys, alternatives. Elsewhere, and under Miri, `portable` stands
 //! in: a read-modify-write is std's, a static key is an atomic flag, an alternative its default. Under loom the
-//! read-modify-writes are std's as well. AArch64 is among these for now. Its B and NOP may be exchanged while another core
-//! executes them (Arm ARM, B2.2.5), but after that each core's instruction cache has to be told, and whether this crate
-//! does it right cannot be seen under an emulator, which keeps translated code by rules of its own. Without a machine to
-//! prove it on it is not offered.
+//! read-modify-writes are std's as well. AArch64 has reads of its counter and a thread's block of its own, and is among
+//! these for the rest. Its B and NOP may be exchanged while another core executes them (Arm ARM, B2.2.5), but after that each
+//! core's instruction cache has to be told, and whether this crate does it right cannot be seen under an emulator, which
+//! keeps translated code by rules of its own. Without a machine to prove it on it is not offered.
 
 #[cfg(all(target_arch = "aarch64", target_os = "linux", not(miri)))]
 mod aarch64;

@@ -5,7 +5,7 @@
 //! 2:      0F 1F 44 00 00             nop dword ptr [rax + rax]       or    E9 rel32    jmp there
 //! ```
 //! The prefixes belong to the instruction that follows, and mean nothing to either: what is executed is one NOP, and not
-//! a NOP of padding as well. On Zen 4 a second NOP costs a quarter of a cycle where all ALUs are busy.
+//! a NOP of padding as well, which cost 3 % around 64 adds that keep all ALUs of a Zen 4 busy (`cyclewise run static-key`).
 //!
 //! Assembly, because no intrinsic gives an instruction an address that can be known. A record is 16 bytes of the section
 //! `cyclewise_key_v2`: site, target and key, each as a distance from its own field, so that position-independent
