@@ -5,6 +5,8 @@
 //!    soon as it has forked the receiver. So the death of a receiver is EPIPE to its senders, and the death of all
 //!    senders is the end of file to its receivers, last one first: no failure leaves anybody waiting.
 //! 2. A child leaves its count and its failure in shared memory before it exits.
+//! 3. One run at a time in a program: a child forked meanwhile would inherit the ends of the other run, and two runs
+//!    whose tasks hold each other's ends would both wait until their limit.
 //!
 //! # Safety
 //! Children run [`receiver`] and [`sender`], which only load, store, read, write, poll and close: no allocation, no
@@ -20,6 +22,7 @@ use crate::sys::shared::Shared;
 use std::fs::File;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
+use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
@@ -49,6 +52,8 @@ impl Ledger {
 
 /// Runs `plan` once.
 pub(super) fn run(plan: &Plan) -> Result<Outcome> {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(()); // Invariant 3
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
     let name = plan.name();
     let failed = |what: &'static str| {
         move |e: io::Error| {

@@ -63,6 +63,21 @@ fn a_sender_that_stops_early_is_noticed() {
     }
 }
 
+/// Without turns (Invariant 3 of `processes`) a few rounds of this make both wait for their limit of a minute and more.
+#[test]
+fn two_runs_at_once_do_not_hold_each_others_channels() {
+    for _ in 0..5 {
+        std::thread::scope(|s| {
+            for fault in [Fault::ReceiverStops(5), Fault::SenderStops] {
+                s.spawn(move || {
+                    let error = broken(Carrier::Processes, Kind::SocketPair, 50, fault);
+                    assert!(!error.message.contains("not done after"), "{}", error.message);
+                });
+            }
+        });
+    }
+}
+
 #[test]
 fn a_run_that_hangs_is_stopped_at_its_limit() {
     for (carrier, channel) in FORMS {
