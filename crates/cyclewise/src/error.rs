@@ -89,7 +89,14 @@ pub enum Refusal {
         /// The kernel's id of the thread.
         thread: i32,
     },
-    /// There is no memory to list the sites in.
+    /// There is no GS whose base can be set: another architecture, or a kernel that says it did and did not.
+    NoGs,
+    /// The base of GS is not ours to set.
+    GsInUse {
+        /// What it is.
+        base: usize,
+    },
+    /// There is no memory: to list the sites in, or for per-CPU areas.
     NoMemory,
     /// No handler can be installed for this signal.
     Signal {
@@ -187,7 +194,6 @@ impl fmt::Display for Refusal {
                 f,
                 "the affinity of thread {thread} does not read back as set; find out what else sets it"
             ),
-            Self::NoMemory => f.write_str("no memory to list the sites in; try again later"),
             Self::Signal { signal, errno } => write!(
                 f,
                 "sigaction of signal {signal}: errno {errno}; take one that a program may handle, such as SIGUSR1"
@@ -204,6 +210,12 @@ impl fmt::Display for Refusal {
                 f,
                 "the handler of signal {signal} is not this crate's; take off first what was installed over it"
             ),
+            Self::NoGs => f.write_str("the base of GS cannot be set here; use the operations that need none"),
+            Self::GsInUse { base } => write!(
+                f,
+                "the base of GS is {base:#x}, or set by this thread already; drop what sets it, and enter once"
+            ),
+            Self::NoMemory => f.write_str("no memory; try again later"),
             Self::System { call, errno } => {
                 write!(
                     f,

@@ -2,14 +2,19 @@
 //!
 //! On x86-64 Linux text is patched: LOCK prefixes, static keys, alternatives. Elsewhere, and under Miri, `portable` stands
 //! in: a read-modify-write is std's, a static key is an atomic flag, an alternative its default. Under loom the
-//! read-modify-writes are std's as well. AArch64 has reads of its counter and a thread's block of its own, and is among
-//! these for the rest. Its B and NOP may be exchanged while another core executes them (Arm ARM, B2.2.5), but after that each
-//! core's instruction cache has to be told, and whether this crate does it right cannot be seen under an emulator, which
-//! keeps translated code by rules of its own. Without a machine to prove it on it is not offered.
+//! read-modify-writes are std's as well. AArch64 has reads of its counter, a thread's block and restartable sequences of
+//! its own, and is among these for the rest. Its B and NOP may be exchanged while another core executes them (Arm ARM,
+//! B2.2.5), but after that each core's instruction cache has to be told, and whether this crate does it right cannot be
+//! seen under an emulator, which keeps translated code by rules of its own. Without a machine to prove it on it is not
+//! offered.
 
 #[cfg(all(target_arch = "aarch64", target_os = "linux", not(miri)))]
 mod aarch64;
-#[cfg(any(loom, not(all(target_arch = "x86_64", target_os = "linux", not(miri)))))]
+#[cfg(any(
+    loom,
+    not(feature = "std"),
+    not(all(target_arch = "x86_64", target_os = "linux", not(miri)))
+))]
 mod portable;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod x86_64;
@@ -54,6 +59,17 @@ pub(crate) use aarch64::thread_block;
 ))]
 #[path = "portable/thread_block.rs"]
 mod portable_thread_block;
+#[cfg(all(feature = "std", target_arch = "aarch64", target_os = "linux", not(any(miri, loom))))]
+pub(crate) use aarch64::{rseq, rseq_set};
+#[cfg(not(all(feature = "std", target_arch = "x86_64", target_os = "linux", not(any(miri, loom)))))]
+pub(crate) use portable::gs;
+#[cfg(not(all(
+    feature = "std",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    not(any(miri, loom))
+)))]
+pub(crate) use portable::{rseq, rseq as rseq_set};
 #[cfg(all(feature = "std", target_os = "linux", target_pointer_width = "64"))]
 #[cfg(any(
     miri,
@@ -69,6 +85,8 @@ pub(crate) use portable_thread_block::thread_block;
     not(miri)
 ))]
 pub(crate) use x86_64::thread_block;
+#[cfg(all(feature = "std", target_arch = "x86_64", target_os = "linux", not(any(miri, loom))))]
+pub(crate) use x86_64::{gs, rseq, rseq_set};
 
 use core::cmp;
 use core::sync::atomic::Ordering;
@@ -77,6 +95,44 @@ use core::sync::atomic::Ordering;
 /// TLS glibc has left over.
 #[cfg(all(feature = "std", target_os = "linux", target_pointer_width = "64"))]
 pub(crate) const THREAD_BLOCK: usize = 448;
+/// A CPU's copies of per-CPU words are this power of two apart: 64 KiB, so that a distance is one shift.
+pub(crate) const SHIFT: u32 = 16;
+
+/// Which of the kernel's ids says which copy is the calling thread's.
+pub(crate) trait Id {
+    /// Where the kernel publishes it in `struct rseq` (include/uapi/linux/rseq.h).
+    const AT: usize;
+}
+
+/// `cpu_id`: the CPU's number.
+#[derive(Clone, Copy, Debug)]
+pub enum Cpu {}
+
+/// `mm_cid`: the process's own numbers for the CPUs it is on, small and without holes.
+#[derive(Clone, Copy, Debug)]
+pub enum Cid {}
+
+impl Id for Cpu {
+    const AT: usize = 4;
+}
+
+impl Id for Cid {
+    const AT: usize = 24;
+}
+
+/// How a restartable sequence of several steps ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Outcome {
+    /// It committed.
+    Done,
+    /// A comparison said no; nothing was committed.
+    Ne,
+    /// The thread is on another CPU now; nothing was committed.
+    Moved,
+    /// The guard is set: somebody is about to change this CPU's words from outside. Nothing was committed.
+    Stopped,
+}
 
 /// The prefix in force (Intel SDM vol. 2, LOCK).
 pub(crate) const LOCK: u8 = 0xf0;

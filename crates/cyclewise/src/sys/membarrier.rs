@@ -1,4 +1,5 @@
-//! membarrier(2) with SYNC_CORE: every CPU that runs this process executes a serializing instruction.
+//! membarrier(2): every CPU that runs this process executes a serializing instruction (SYNC_CORE), or restarts its
+//! sequences (RSEQ).
 //!
 //! # Memory ordering
 //! A full barrier on every CPU that runs a thread of this process, the caller's included, between the call and its
@@ -21,6 +22,25 @@ use crate::error::Refusal;
 const SYNC_CORE: i32 = 1 << 5; // PRIVATE_EXPEDITED_SYNC_CORE, include/uapi/linux/membarrier.h
 const REGISTER_SYNC_CORE: i32 = 1 << 6; // REGISTER_PRIVATE_EXPEDITED_SYNC_CORE, same place
 
+#[cfg(all(
+    feature = "std",
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    not(any(miri, loom))
+))]
+const RSEQ: i32 = 1 << 7; // PRIVATE_EXPEDITED_RSEQ, same place
+#[cfg(all(
+    feature = "std",
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    not(any(miri, loom))
+))]
+const REGISTER_RSEQ: i32 = 1 << 8; // REGISTER_PRIVATE_EXPEDITED_RSEQ, same place
+#[cfg(all(
+    feature = "std",
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    not(any(miri, loom))
+))]
+const CMD_FLAG_CPU: i32 = 1 << 0; // MEMBARRIER_CMD_FLAG_CPU, same place
+
 /// Announces that [`sync_core`] will be called. The kernel keeps this for the address space until exec.
 ///
 /// # Errors
@@ -37,10 +57,38 @@ pub(crate) fn sync_core() -> Result<(), Refusal> {
     call(SYNC_CORE, "membarrier PRIVATE_EXPEDITED_SYNC_CORE")
 }
 
+/// Aborts the restartable sequences of this process that run on `cpu`, or on every CPU, and is a full barrier there.
+///
+/// The first call of the process registers, which is when it is needed; the kernel keeps that for the address space.
+///
+/// # Errors
+/// EINVAL before Linux 5.10, ENOSYS and EPERM from a filter.
+#[cfg(all(
+    feature = "std",
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    not(any(miri, loom))
+))]
+pub(crate) fn rseq(cpu: Option<u32>) -> Result<(), Refusal> {
+    let (flags, cpu) = cpu.map_or((0, 0), |cpu| (CMD_FLAG_CPU, cpu as i32));
+    if command(RSEQ, flags, cpu) == 0 {
+        return Ok(());
+    }
+    // EPERM: not registered yet, or not in this child of fork.
+    call(REGISTER_RSEQ, "membarrier REGISTER_PRIVATE_EXPEDITED_RSEQ")?;
+    match command(RSEQ, flags, cpu) {
+        0 => Ok(()),
+        _ => Err(failed("membarrier PRIVATE_EXPEDITED_RSEQ")),
+    }
+}
+
 fn call(command: i32, name: &'static str) -> Result<(), Refusal> {
-    // SAFETY: Invariant 1.
-    match unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) } {
+    match self::command(command, 0, 0) {
         0 => Ok(()),
         _ => Err(failed(name)),
     }
+}
+
+fn command(command: i32, flags: i32, cpu: i32) -> libc::c_long {
+    // SAFETY: Invariant 1.
+    unsafe { libc::syscall(libc::SYS_membarrier, command, flags, cpu) }
 }

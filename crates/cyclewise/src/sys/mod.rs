@@ -10,29 +10,56 @@ pub(crate) mod clock;
 pub(crate) mod clocksource;
 #[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
 pub(crate) mod dl;
-#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+#[cfg(any(
+    all(target_arch = "x86_64", target_os = "linux", not(miri)),
+    all(feature = "std", target_os = "linux", any(target_env = "gnu", not(any(miri, loom))))
+))]
 mod errno;
 #[cfg(all(feature = "std", target_os = "linux"))]
 pub(crate) mod fork;
 #[cfg(all(target_os = "linux", not(loom)))]
 pub(crate) mod futex;
+#[cfg(all(
+    feature = "std",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    not(any(miri, loom))
+))]
+pub(crate) mod map;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 pub(crate) mod maps;
 #[cfg(any(
     all(target_arch = "x86_64", target_os = "linux", not(miri)),
-    all(feature = "std", target_os = "linux", target_env = "gnu")
+    all(feature = "std", target_os = "linux", any(target_env = "gnu", not(any(miri, loom))))
 ))]
 pub(crate) mod membarrier;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 pub(crate) mod memory;
+#[cfg(all(feature = "std", target_arch = "x86_64", target_os = "linux", not(any(miri, loom))))]
+pub(crate) mod pin;
 #[cfg(all(feature = "std", target_os = "linux", target_pointer_width = "64"))]
 pub(crate) mod poll;
 pub(crate) mod process;
+#[cfg(all(
+    feature = "std",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    not(any(miri, loom))
+))]
+pub(crate) mod rseq;
 #[cfg(all(feature = "std", target_os = "linux", target_pointer_width = "64"))]
 pub(crate) mod sigaction;
 #[cfg(all(feature = "std", target_os = "linux", target_pointer_width = "64"))]
 pub(crate) mod sigmask;
-#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+#[cfg(any(
+    all(target_arch = "x86_64", target_os = "linux", not(miri)),
+    all(
+        feature = "std",
+        target_os = "linux",
+        any(target_arch = "x86_64", target_arch = "aarch64"),
+        not(any(miri, loom))
+    )
+))]
 pub(crate) mod signals;
 pub(crate) mod task;
 #[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
@@ -41,18 +68,11 @@ pub(crate) mod tasks;
 pub(crate) mod thread;
 
 /// A call that failed just now, with the calling thread's errno.
-#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
-fn failed(call: &'static str) -> crate::error::Refusal {
-    let errno = errno::last();
-    crate::error::Refusal::System { call, errno }
-}
-
-/// A call that failed just now, with the calling thread's errno.
-#[cfg(all(
-    all(feature = "std", target_os = "linux", target_env = "gnu"),
-    not(all(target_arch = "x86_64", target_os = "linux", not(miri)))
+#[cfg(any(
+    all(target_arch = "x86_64", target_os = "linux", not(miri)),
+    all(feature = "std", target_os = "linux", any(target_env = "gnu", not(any(miri, loom))))
 ))]
 fn failed(call: &'static str) -> crate::error::Refusal {
-    let errno = thread::errno();
+    let errno = errno::last();
     crate::error::Refusal::System { call, errno }
 }

@@ -1,21 +1,32 @@
 //! The twin without assembly: read-modify-writes are std's, a key is an atomic flag, an alternative is its default, and
-//! no text is written.
+//! no text is written. There is no restartable sequence and no GS.
 
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
 pub mod alternative;
-#[cfg(not(loom))]
+#[cfg(all(not(loom), not(all(target_arch = "x86_64", target_os = "linux", not(miri)))))]
 mod displaced;
+#[cfg(not(all(feature = "std", target_arch = "x86_64", target_os = "linux", not(any(miri, loom)))))]
+pub(crate) mod gs;
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
 pub mod key;
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
 pub(crate) mod lock;
+#[cfg(any(loom, not(all(target_arch = "x86_64", target_os = "linux", not(miri)))))]
 mod rmw;
+#[cfg(not(all(
+    feature = "std",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    not(any(miri, loom))
+)))]
+pub(crate) mod rseq;
 #[cfg(not(any(
     loom,
     all(target_os = "linux", not(miri), any(target_arch = "x86_64", target_arch = "aarch64"))
 )))]
 pub(crate) mod ticks;
 
-#[cfg(not(loom))]
+#[cfg(all(not(loom), not(all(target_arch = "x86_64", target_os = "linux", not(miri)))))]
 pub(crate) use displaced::{dec_negative_at, inc_negative_at};
+#[cfg(any(loom, not(all(target_arch = "x86_64", target_os = "linux", not(miri)))))]
 pub(crate) use rmw::{HAS_SITES, Record, fence, records};

@@ -9,10 +9,16 @@ pub mod counter;
 mod displaced;
 #[cfg(not(loom))]
 mod fence;
+#[cfg(all(feature = "std", not(loom)))]
+pub(crate) mod gs;
 pub mod key;
 pub(crate) mod lock;
 #[cfg(not(loom))]
 mod rmw;
+#[cfg(all(feature = "std", not(loom)))]
+pub(crate) mod rseq;
+#[cfg(all(feature = "std", not(loom)))]
+pub(crate) mod rseq_set;
 #[cfg(not(loom))]
 mod site;
 pub(crate) mod sync;

@@ -1,0 +1,289 @@
+//! Restartable sequences of several steps on one CPU's words, under the names of their pseudo-code.
+//!
+//! Each is for one CPU that its caller names, because addresses were computed for that CPU: the sequence begins by
+//! comparing it, and then looks at a guard word, through which a stranger can keep the CPU's own threads out.
+//!
+//! # References
+//! librseq's pseudo-code, whose names these are.
+//!
+//! # Safety
+//! As of `rseq`; and every address is valid for what its name says until the sequence ends: `v`, `v2` and `dst` are
+//! words or bytes of the CPU that is named, written by such sequences alone while the guard is 0.
+#![expect(unsafe_code, reason = "sequences that the kernel restarts")]
+
+use super::rseq::{Area, sequence};
+use crate::arch::{Id, Outcome};
+use core::arch::asm;
+
+/// The beginning of every sequence here: on the CPU that is named, and nobody has asked for it to stop.
+macro_rules! on_cpu {
+    ([$($step:expr),* $(,)?], $area:expr, $cpu:expr, $guard:expr, $($operands:tt)*) => {
+        sequence!([
+            "ldr {t:w}, [{area}, {id}]",
+            "cmp {t:w}, {cpu:w}",
+            "b.ne {moved}",
+            // Acquire: pairs with the Release that lets the CPU's own threads in again.
+            "ldar {t}, [{guard}]",
+            "cbnz {t}, {stopped}",
+            $($step,)*
+        ], $area, id = const I::AT, cpu = in(reg) $cpu, guard = in(reg) $guard,
+            moved = label { return Outcome::Moved }, stopped = label { return Outcome::Stopped }, $($operands)*)
+    };
+}
+
+/// If `*v == expect`, `*v = new`.
+///
+/// # Safety
+/// As of the module, and so for all below.
+#[inline(always)]
+pub(crate) unsafe fn load_cbne_store<I: Id, const RELEASE: bool>(
+    area: Area,
+    cpu: u32,
+    guard: *const u64,
+    v: *mut u64,
+    expect: u64,
+    new: u64,
+) -> Outcome {
+    if RELEASE {
+        // SAFETY: as of this function; the last instruction is the commit. The same in all below.
+        unsafe {
+            on_cpu!([
+                "ldr {t}, [{v}]",
+                "cmp {t}, {expect}",
+                "b.ne {ne}",
+                "stlr {new}, [{v}]",
+            ], area, cpu, guard, v = in(reg) v, expect = in(reg) expect, new = in(reg) new,
+                ne = label { return Outcome::Ne }, options(nostack))
+        }
+    } else {
+        // SAFETY: as above.
+        unsafe {
+            on_cpu!([
+                "ldr {t}, [{v}]",
+                "cmp {t}, {expect}",
+                "b.ne {ne}",
+                "str {new}, [{v}]",
+            ], area, cpu, guard, v = in(reg) v, expect = in(reg) expect, new = in(reg) new,
+                ne = label { return Outcome::Ne }, options(nostack))
+        }
+    }
+    Outcome::Done
+}
+
+/// `*v += count`.
+///
+/// # Safety
+/// As of the module.
+#[inline(always)]
+pub(crate) unsafe fn load_add_store<I: Id>(
+    area: Area,
+    cpu: u32,
+    guard: *const u64,
+    v: *mut u64,
+    count: u64,
+) -> Outcome {
+    // SAFETY: as above.
+    unsafe {
+        on_cpu!([
+            "ldr {t}, [{v}]",
+            "add {t}, {t}, {count}",
+            "str {t}, [{v}]",
+        ], area, cpu, guard, v = in(reg) v, count = in(reg) count, options(nostack))
+    }
+    Outcome::Done
+}
+
+/// Pops: if `*v != not`, `*load = *v`, and `*v` becomes the word at `*v + offset`.
+///
+/// # Safety
+/// As of the module; where `*v` is not `not`, it is the address of a node with a word at `offset`; `load` is the caller's.
+#[inline(always)]
+pub(crate) unsafe fn load_cbeq_store_add_load_store<I: Id>(
+    area: Area,
+    cpu: u32,
+    guard: *const u64,
+    v: *mut u64,
+    not: u64,
+    offset: isize,
+    load: *mut u64,
+) -> Outcome {
+    // SAFETY: as above; the first store is the caller's own word.
+    unsafe {
+        on_cpu!([
+            "ldr {t}, [{v}]",
+            "cmp {t}, {not}",
+            "b.eq {ne}",
+            "str {t}, [{load}]",
+            "ldr {t}, [{t}, {offset}]",
+            "str {t}, [{v}]",
+        ], area, cpu, guard, v = in(reg) v, not = in(reg) not, offset = in(reg) offset, load = in(reg) load,
+            ne = label { return Outcome::Ne }, options(nostack))
+    }
+    Outcome::Done
+}
+
+/// `*(*(*at + offset)) += count`: through a pointer in a table that `at` leads to.
+///
+/// # Safety
+/// As of the module; `*at + offset` holds the address of a word of the CPU that is named.
+#[inline(always)]
+pub(crate) unsafe fn load_add_load_load_add_store<I: Id>(
+    area: Area,
+    cpu: u32,
+    guard: *const u64,
+    at: *const u64,
+    offset: isize,
+    count: u64,
+) -> Outcome {
+    // SAFETY: as above.
+    unsafe {
+        on_cpu!([
+            "ldr {t}, [{at}]",
+            "ldr {t}, [{t}, {offset}]",
+            "ldr {word}, [{t}]",
+            "add {word}, {word}, {count}",
+            "str {word}, [{t}]",
+        ], area, cpu, guard, at = in(reg) at, offset = in(reg) offset, count = in(reg) count, word = out(reg) _,
+            options(nostack))
+    }
+    Outcome::Done
+}
+
+/// If `*v == expect`, `*v2 = new2`, then `*v = new`.
+///
+/// # Safety
+/// As of the module; `*v2` may be written and yet the outcome be [`Outcome::Ne`].
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "the operands of the sequence")]
+pub(crate) unsafe fn load_cbne_store_store<I: Id, const RELEASE: bool>(
+    area: Area,
+    cpu: u32,
+    guard: *const u64,
+    v: *mut u64,
+    expect: u64,
+    v2: *mut u64,
+    new2: u64,
+    new: u64,
+) -> Outcome {
+    if RELEASE {
+        // SAFETY: as above.
+        unsafe {
+            on_cpu!([
+                "ldr {t}, [{v}]",
+                "cmp {t}, {expect}",
+                "b.ne {ne}",
+                "str {new2}, [{v2}]",
+                "stlr {new}, [{v}]",
+            ], area, cpu, guard, v = in(reg) v, expect = in(reg) expect, v2 = in(reg) v2, new2 = in(reg) new2,
+                new = in(reg) new, ne = label { return Outcome::Ne }, options(nostack))
+        }
+    } else {
+        // SAFETY: as above.
+        unsafe {
+            on_cpu!([
+                "ldr {t}, [{v}]",
+                "cmp {t}, {expect}",
+                "b.ne {ne}",
+                "str {new2}, [{v2}]",
+                "str {new}, [{v}]",
+            ], area, cpu, guard, v = in(reg) v, expect = in(reg) expect, v2 = in(reg) v2, new2 = in(reg) new2,
+                new = in(reg) new, ne = label { return Outcome::Ne }, options(nostack))
+        }
+    }
+    Outcome::Done
+}
+
+/// If `*v == expect` and `*v2 == expect2`, `*v = new`.
+///
+/// # Safety
+/// As of the module.
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "the operands of the sequence")]
+pub(crate) unsafe fn load_cbne_load_cbne_store<I: Id>(
+    area: Area,
+    cpu: u32,
+    guard: *const u64,
+    v: *mut u64,
+    expect: u64,
+    v2: *const u64,
+    expect2: u64,
+    new: u64,
+) -> Outcome {
+    // SAFETY: as above.
+    unsafe {
+        on_cpu!([
+            "ldr {t}, [{v}]",
+            "cmp {t}, {expect}",
+            "b.ne {ne}",
+            "ldr {t}, [{v2}]",
+            "cmp {t}, {expect2}",
+            "b.ne {ne}",
+            "str {new}, [{v}]",
+        ], area, cpu, guard, v = in(reg) v, expect = in(reg) expect, v2 = in(reg) v2, expect2 = in(reg) expect2,
+            new = in(reg) new, ne = label { return Outcome::Ne }, options(nostack))
+    }
+    Outcome::Done
+}
+
+/// If `*v == expect`, copies `len` words from `src` to `dst`, then `*v = new`.
+///
+/// # Safety
+/// As of the module; the ranges do not overlap. `*dst` may be written and yet the outcome be [`Outcome::Ne`].
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "the operands of the sequence")]
+pub(crate) unsafe fn load_cbne_memcpy_store<I: Id, const RELEASE: bool>(
+    area: Area,
+    cpu: u32,
+    guard: *const u64,
+    v: *mut u64,
+    expect: u64,
+    dst: *mut u64,
+    src: *const u64,
+    len: usize,
+    new: u64,
+) -> Outcome {
+    if RELEASE {
+        // SAFETY: as above. Registers of its own count and carry, so that a restart finds the operands as they were.
+        unsafe {
+            on_cpu!([
+                "ldr {t}, [{v}]",
+                "cmp {t}, {expect}",
+                "b.ne {ne}",
+                "mov {t}, xzr",
+                "775:",
+                "cmp {t}, {len}",
+                "b.hs 776f",
+                "ldr {word}, [{src}, {t}, lsl #3]",
+                "str {word}, [{dst}, {t}, lsl #3]",
+                "add {t}, {t}, #1",
+                "b 775b",
+                "776:",
+                "stlr {new}, [{v}]",
+            ], area, cpu, guard, v = in(reg) v, expect = in(reg) expect, dst = in(reg) dst, src = in(reg) src,
+                len = in(reg) len, new = in(reg) new, word = out(reg) _,
+                ne = label { return Outcome::Ne }, options(nostack))
+        }
+    } else {
+        // SAFETY: as above.
+        unsafe {
+            on_cpu!([
+                "ldr {t}, [{v}]",
+                "cmp {t}, {expect}",
+                "b.ne {ne}",
+                "mov {t}, xzr",
+                "775:",
+                "cmp {t}, {len}",
+                "b.hs 776f",
+                "ldr {word}, [{src}, {t}, lsl #3]",
+                "str {word}, [{dst}, {t}, lsl #3]",
+                "add {t}, {t}, #1",
+                "b 775b",
+                "776:",
+                "str {new}, [{v}]",
+            ], area, cpu, guard, v = in(reg) v, expect = in(reg) expect, dst = in(reg) dst, src = in(reg) src,
+                len = in(reg) len, new = in(reg) new, word = out(reg) _,
+                ne = label { return Outcome::Ne }, options(nostack))
+        }
+    }
+    Outcome::Done
+}

@@ -1,0 +1,67 @@
+//! The twin where there is no GS: no base can be had, so nothing here can be called.
+//!
+//! # Safety
+//! Every function has a [`Base`], of which there is none.
+#![allow(
+    unsafe_code,
+    dead_code,
+    reason = "the twin of functions with contracts; some builds have no caller"
+)]
+
+/// Says that the base of GS is set: it never is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Base {}
+
+impl Base {
+    /// None.
+    ///
+    /// # Safety
+    /// None is needed.
+    pub(crate) unsafe fn new() -> Option<Self> {
+        None
+    }
+}
+
+/// Operations on the copy of this CPU.
+pub(crate) trait Gs: Copy {
+    /// Loads.
+    ///
+    /// # Safety
+    /// None is needed, nor below.
+    unsafe fn gs_read(base: Base, _: *mut Self) -> Self {
+        match base {}
+    }
+    /// Stores.
+    unsafe fn gs_write(base: Base, _: *mut Self, _: Self) {
+        match base {}
+    }
+    /// Adds.
+    unsafe fn gs_add(base: Base, _: *mut Self, _: Self) {
+        match base {}
+    }
+    /// Adds one.
+    unsafe fn gs_inc(base: Base, _: *mut Self) {
+        match base {}
+    }
+    /// Ands.
+    unsafe fn gs_and(base: Base, _: *mut Self, _: Self) {
+        match base {}
+    }
+    /// Ors.
+    unsafe fn gs_or(base: Base, _: *mut Self, _: Self) {
+        match base {}
+    }
+    /// Stores `new` where `old` is found; returns what was found.
+    unsafe fn gs_cmpxchg(base: Base, _: *mut Self, _: Self, _: Self) -> Self {
+        match base {}
+    }
+    /// Adds, and returns the sum.
+    unsafe fn gs_add_return(base: Base, _: *mut Self, _: Self) -> Self {
+        match base {}
+    }
+}
+
+impl Gs for u8 {}
+impl Gs for u16 {}
+impl Gs for u32 {}
+impl Gs for u64 {}

@@ -1,0 +1,273 @@
+//! Restartable sequences of one word: an operation on the current CPU's copy, without LOCK and without asking who we are.
+//!
+//! ```text
+//! 770:    lea  t, [rip + descriptor]
+//!         mov  fs:[area + 8], t           rseq_cs: from here to 773 an interruption goes to 774
+//! 772:    mov  t, fs:[area + id]          cpu_id or mm_cid, read inside: nothing has to be compared afterwards
+//!         shl  t, 16
+//!         add  [p + t], v                 the commit, one instruction
+//! 773:
+//! 774:    jmp  770b                       elsewhere, behind the signature
+//! ```
+//!
+//! Assembly, because the kernel has to know where the sequence begins and ends, and nothing may be spilled inside it.
+//!
+//! # Invariants
+//! 1. A sequence writes its registers and `rseq_cs` before its last instruction, and that one is its only other store (in
+//!    `sequence`, stores before the last go where its caller says). So it can be begun again from its first instruction
+//!    until the last has been executed.
+//! 2. No register that a sequence reads is written before the commit: scratch registers are `out`, never `lateout`.
+//! 3. A descriptor lives as long as the text it describes. `rseq_cs` may point to it long after the sequence has ended,
+//!    so the link unit must never be unmapped while a thread may have used it; `sys::rseq` sees to that.
+//! 4. No sequence makes a system call.
+//!
+//! # Memory ordering
+//! Every store of x86-64 is a release, every load an acquire. No sequence is a full barrier.
+//!
+//! # References
+//! Linux include/uapi/linux/rseq.h, kernel/rseq.c; M. Desnoyers, "The 5-year journey to bring restartable sequences to
+//! Linux", 2019, for the layout of sequences.
+//!
+//! # Safety
+//! The contract of every function here: the area is the calling thread's registered one, `at + (id << SHIFT)` is a valid
+//! and aligned word for every id that the kernel may publish there, and all that write it meanwhile are such sequences with
+//! the same id, or instructions of `gs`.
+#![expect(unsafe_code, reason = "sequences that the kernel restarts")]
+
+use crate::arch::{Id, SHIFT};
+use core::arch::asm;
+use core::ptr::NonNull;
+
+/// What the kernel expects in the four bytes before an abort handler: what glibc registers with.
+pub(crate) const SIGNATURE: u32 = 0x5305_3053; // include/uapi/linux/rseq.h by way of glibc's <sys/rseq.h>
+
+/// A registered `struct rseq`, as a distance from the thread pointer. Never zero: there the C library's block begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Area(pub(crate) isize);
+
+impl Area {
+    /// The area at an address, for the calling thread.
+    pub(crate) fn at(address: NonNull<u8>) -> Self {
+        Self((address.as_ptr().expose_provenance() as isize).wrapping_sub(thread_pointer() as isize))
+    }
+
+    /// `cpu_id` or `mm_cid`, by its place in the area. As `cpu_id`, all ones and one less say "not registered".
+    ///
+    /// # Safety
+    /// As of the module.
+    #[inline(always)]
+    pub(crate) unsafe fn id<I: Id>(self) -> u32 {
+        let id;
+        // SAFETY: a field of the area. Not pure: the kernel changes it.
+        unsafe {
+            asm!("mov {0:e}, dword ptr fs:[{1} + {2}]", out(reg) id, in(reg) self.0, const I::AT,
+                options(nostack, readonly, preserves_flags))
+        };
+        id
+    }
+}
+
+/// The address that `fs` stands for.
+fn thread_pointer() -> usize {
+    let at;
+    // SAFETY: the first word of the thread's control block is its own address (ELF TLS ABI, variant II).
+    unsafe { asm!("mov {}, qword ptr fs:[0]", out(reg) at, options(nostack, pure, readonly, preserves_flags)) };
+    at
+}
+
+/// A place in a sequence where a test interrupts it: `cyclewise_point` holds the number of the place in force.
+#[cfg(all(test, feature = "std"))]
+macro_rules! inject {
+    ($point:literal) => {
+        concat!(
+            "cmp dword ptr [rip + cyclewise_point], ",
+            $point,
+            "\njne 779f\nint3\n779:"
+        )
+    };
+}
+#[cfg(not(all(test, feature = "std")))]
+macro_rules! inject {
+    ($point:literal) => {
+        ""
+    };
+}
+pub(super) use inject;
+
+/// A sequence: its steps between the entry and the commit's end, then the operands. `{t}` is scratch, `{area}` the area.
+macro_rules! sequence {
+    ([$($step:expr),* $(,)?], $area:expr, $($operands:tt)*) => {
+        asm!(
+            // struct rseq_cs: version, flags, start_ip, post_commit_offset, abort_ip. Relocated, then read-only.
+            ".pushsection .data.rel.ro.cyclewise_rseq, \"aw\", @progbits",
+            ".balign 32",
+            "771:",
+            ".long 0, 0",
+            ".quad 772f, 773f - 772f, 774f",
+            ".popsection",
+            // UD1 with the signature as its displacement, so that a disassembler stays in step.
+            ".pushsection .text.unlikely.cyclewise_rseq, \"ax\", @progbits",
+            ".byte 0x0f, 0xb9, 0x3d",
+            ".long 0x53053053",
+            "774:",
+            "jmp 770f",
+            ".popsection",
+            "770:",
+            "lea {t}, [rip + 771b]",
+            "mov qword ptr fs:[{area} + 8], {t}",
+            "772:",
+            inject!("1"),
+            $($step,)*
+            "773:",
+            t = out(reg) _,
+            area = in(reg) $area.0,
+            $($operands)*
+        )
+    };
+}
+pub(super) use sequence;
+
+/// The twin that breaks the promise: a load and a store with point 4 between, and no descriptor.
+///
+/// # Safety
+/// A valid word, and the trap is handled.
+#[cfg(all(test, feature = "std"))]
+pub(crate) unsafe fn unprotected_add(at: *mut u64) {
+    // SAFETY: as of this function.
+    unsafe {
+        asm!(
+            "mov {t}, qword ptr [{p}]",
+            inject!("4"),
+            "add {t}, 1",
+            "mov qword ptr [{p}], {t}",
+            t = out(reg) _,
+            p = in(reg) at,
+        )
+    }
+}
+
+/// The beginning of every sequence of one word: `{t}` becomes the distance to the CPU's copy.
+macro_rules! on_this_cpu {
+    ([$($step:expr),* $(,)?], $area:expr, $($operands:tt)*) => {
+        sequence!([
+            "mov {t:e}, dword ptr fs:[{area} + {id}]",
+            inject!("2"),
+            "shl {t}, {shift}",
+            inject!("3"),
+            $($step,)*
+        ], $area, id = const I::AT, shift = const SHIFT, $($operands)*)
+    };
+}
+
+/// Operations on the current CPU's copy of a word. `at` is the copy of id 0.
+pub(crate) trait Sections: Copy {
+    /// Loads.
+    ///
+    /// # Safety
+    /// As of the module, and so for all below.
+    unsafe fn read<I: Id>(area: Area, at: *mut Self) -> Self;
+    /// Stores; a release if `RELEASE`.
+    unsafe fn write<I: Id, const RELEASE: bool>(area: Area, at: *mut Self, value: Self);
+    /// Adds; a release if `RELEASE`.
+    unsafe fn add<I: Id, const RELEASE: bool>(area: Area, at: *mut Self, value: Self);
+    /// Ands.
+    unsafe fn and<I: Id>(area: Area, at: *mut Self, value: Self);
+    /// Ors.
+    unsafe fn or<I: Id>(area: Area, at: *mut Self, value: Self);
+    /// Stores, and returns what was there.
+    unsafe fn xchg<I: Id>(area: Area, at: *mut Self, value: Self) -> Self;
+    /// Stores `new` where `old` is found; returns what was found.
+    unsafe fn cmpxchg<I: Id>(area: Area, at: *mut Self, old: Self, new: Self) -> Self;
+    /// Adds, and returns the sum.
+    unsafe fn add_return<I: Id>(area: Area, at: *mut Self, value: Self) -> Self;
+}
+
+macro_rules! words {
+    ($($value:ty, $size:literal, $class:ident, $v:literal, $old:literal, $acc:tt, $load:literal;)*) => { $(
+        impl Sections for $value {
+            #[inline(always)]
+            unsafe fn read<I: Id>(area: Area, at: *mut Self) -> Self {
+                let value: $value;
+                // SAFETY: as of the module; a load. The same in all below, where the commit is the last instruction.
+                unsafe {
+                    on_this_cpu!([concat!($load, ", ", $size, " ptr [{p} + {t}]")], area,
+                        p = in(reg) at, old = out($class) value, options(nostack))
+                };
+                value
+            }
+            #[inline(always)]
+            unsafe fn write<I: Id, const RELEASE: bool>(area: Area, at: *mut Self, value: Self) {
+                // SAFETY: as above.
+                unsafe {
+                    on_this_cpu!([concat!("mov ", $size, " ptr [{p} + {t}], ", $v)], area,
+                        p = in(reg) at, v = in($class) value, options(nostack))
+                }
+            }
+            #[inline(always)]
+            unsafe fn add<I: Id, const RELEASE: bool>(area: Area, at: *mut Self, value: Self) {
+                // SAFETY: as above.
+                unsafe {
+                    on_this_cpu!([concat!("add ", $size, " ptr [{p} + {t}], ", $v)], area,
+                        p = in(reg) at, v = in($class) value, options(nostack))
+                }
+            }
+            #[inline(always)]
+            unsafe fn and<I: Id>(area: Area, at: *mut Self, value: Self) {
+                // SAFETY: as above.
+                unsafe {
+                    on_this_cpu!([concat!("and ", $size, " ptr [{p} + {t}], ", $v)], area,
+                        p = in(reg) at, v = in($class) value, options(nostack))
+                }
+            }
+            #[inline(always)]
+            unsafe fn or<I: Id>(area: Area, at: *mut Self, value: Self) {
+                // SAFETY: as above.
+                unsafe {
+                    on_this_cpu!([concat!("or ", $size, " ptr [{p} + {t}], ", $v)], area,
+                        p = in(reg) at, v = in($class) value, options(nostack))
+                }
+            }
+            // A load and a store: XCHG with memory locks without being asked.
+            #[inline(always)]
+            unsafe fn xchg<I: Id>(area: Area, at: *mut Self, value: Self) -> Self {
+                let found: $value;
+                // SAFETY: as above.
+                unsafe {
+                    on_this_cpu!([
+                        concat!("mov ", $old, ", ", $size, " ptr [{p} + {t}]"),
+                        inject!("4"),
+                        concat!("mov ", $size, " ptr [{p} + {t}], ", $v),
+                    ], area, p = in(reg) at, v = in($class) value, old = out($class) found, options(nostack))
+                };
+                found
+            }
+            #[inline(always)]
+            unsafe fn cmpxchg<I: Id>(area: Area, at: *mut Self, old: Self, new: Self) -> Self {
+                let found: $value;
+                // SAFETY: as above; CMPXCHG writes its accumulator only when it is executed, and that ends the sequence.
+                unsafe {
+                    on_this_cpu!([concat!("cmpxchg ", $size, " ptr [{p} + {t}], ", $v)], area,
+                        p = in(reg) at, v = in($class) new, inout($acc) old => found, options(nostack))
+                };
+                found
+            }
+            #[inline(always)]
+            unsafe fn add_return<I: Id>(area: Area, at: *mut Self, value: Self) -> Self {
+                let found: $value;
+                // SAFETY: as above; XADD writes its register only when it is executed.
+                unsafe {
+                    on_this_cpu!([concat!("xadd ", $size, " ptr [{p} + {t}], ", $v)], area,
+                        p = in(reg) at, v = inout($class) value => found, options(nostack))
+                };
+                found.wrapping_add(value)
+            }
+        }
+    )* };
+}
+
+words! {
+    u8, "byte", reg_byte, "{v}", "{old}", "al", "mov {old}";
+    u16, "word", reg, "{v:x}", "{old:x}", "ax", "movzx {old:e}";
+    u32, "dword", reg, "{v:e}", "{old:e}", "eax", "mov {old:e}";
+    u64, "qword", reg, "{v:r}", "{old:r}", "rax", "mov {old:r}";
+}

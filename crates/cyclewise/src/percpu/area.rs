@@ -1,0 +1,216 @@
+//! The slots' memory: address space for every slot, of which pages come into being where a CPU first writes them.
+//!
+//! # States
+//! A *chunk* is a page of bookkeeping and then 64 KiB for each slot. A variable has the same place in each of them. A bit
+//! for each 8 bytes says whether they are in use.
+//!
+//! # Invariants
+//! 1. Chunks are made, changed and unmapped under the lock, with signals blocked.
+//! 2. What is not in use is zero in every slot.
+//! 3. A child of a fork that finds the lock taken by a thread it does not have may break it: an interrupted change
+//!    leaves bits set that nobody has, and nothing worse.
+//!
+//! # Safety
+//! 1. A chunk is mapped until it is unlinked, and its header is touched under the lock alone.
+#![expect(unsafe_code, reason = "memory that is shared out")]
+
+use super::registration::{self, quiet};
+use super::slots::{Slot, place, total};
+use crate::arch::SHIFT;
+use crate::error::Refusal;
+use core::alloc::Layout;
+use core::cell::UnsafeCell;
+use core::ptr::{self, NonNull};
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+/// Bytes of a slot in a chunk.
+const AREA: usize = 1 << SHIFT;
+/// What is given out, at least; a word.
+const GRAIN: usize = 8;
+/// Bytes of the bookkeeping, so that slots begin on a page.
+const HEADER: usize = 4096;
+const MAPS: usize = AREA / GRAIN / 64;
+
+/// The bookkeeping of a chunk.
+#[repr(C)]
+struct Chunk {
+    next: *mut Chunk,
+    used: [u64; MAPS],
+}
+
+struct Chunks {
+    /// 0, or the token of the thread that is at it.
+    lock: AtomicUsize,
+    first: UnsafeCell<*mut Chunk>,
+}
+
+// SAFETY: `first` is touched under the lock (Invariant 1).
+unsafe impl Sync for Chunks {}
+
+static CHUNKS: Chunks = Chunks {
+    lock: AtomicUsize::new(0),
+    first: UnsafeCell::new(ptr::null_mut()),
+};
+
+/// That a slot has room for a `T`; evaluated when it is compiled.
+pub(super) const fn check<T>() {
+    assert!(size_of::<T>() <= AREA, "a per-CPU variable has at most 64 KiB");
+    assert!(
+        align_of::<T>() <= HEADER,
+        "a per-CPU variable is aligned to at most 4 KiB"
+    );
+}
+
+/// The lock, taken.
+struct Locked;
+
+impl Locked {
+    fn take() -> Self {
+        // Acquire: pairs with the Release of the drop.
+        while CHUNKS
+            .lock
+            .compare_exchange(0, registration::token(), Ordering::Acquire, Ordering::Relaxed)
+            .is_err()
+        {
+            crate::sys::task::yield_now();
+        }
+        Self
+    }
+
+    /// The chunks, newest first.
+    fn first(&mut self) -> &mut *mut Chunk {
+        // SAFETY: under the lock (Invariant 1), for as long as it is borrowed.
+        unsafe { &mut *CHUNKS.first.get() }
+    }
+}
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        // Release: pairs with the Acquire of who takes it next.
+        CHUNKS.lock.store(0, Ordering::Release);
+    }
+}
+
+/// In the child of a fork: breaks the lock of a thread that the child does not have.
+#[cfg_attr(
+    not(all(feature = "std", target_os = "linux", not(any(miri, loom)))),
+    expect(dead_code, reason = "nobody tells of forks there")
+)]
+pub(super) fn after_fork() {
+    // Relaxed: the child has one thread.
+    let holder = CHUNKS.lock.load(Ordering::Relaxed);
+    if holder != 0 && holder != registration::token() {
+        CHUNKS.lock.store(0, Ordering::Relaxed);
+    }
+}
+
+/// Room in every slot: the address in slot 0. Zeroes.
+///
+/// # Errors
+/// Where there is no address space left.
+pub(super) fn allocate(layout: Layout) -> Result<NonNull<u8>, Refusal> {
+    let _quiet = quiet();
+    let mut locked = Locked::take();
+    let mut at = *locked.first();
+    while !at.is_null() {
+        // SAFETY: linked, and the lock is held (Invariant 1).
+        let chunk = unsafe { &mut *at };
+        if let Some(found) = chunk.take(layout) {
+            return Ok(in_chunk(at, found));
+        }
+        at = chunk.next;
+    }
+    let new = registration::reserve(length())?.cast::<Chunk>();
+    // SAFETY: a mapping of its own, aligned to a page and zero, which is an empty header.
+    let chunk = unsafe { &mut *new.as_ptr() };
+    chunk.next = *locked.first();
+    *locked.first() = new.as_ptr();
+    // An empty chunk has room for all that `check` lets pass.
+    chunk
+        .take(layout)
+        .map(|found| in_chunk(new.as_ptr(), found))
+        .ok_or(Refusal::NoMemory)
+}
+
+/// Gives it back, zeroed; and its chunk to the kernel, where nothing is left in that.
+///
+/// # Safety
+/// [`allocate`] returned it for this layout, and nobody uses it any more.
+pub(super) unsafe fn free(at: NonNull<u8>, layout: Layout) {
+    for slot in Slot::all() {
+        let words = place(at.as_ptr().cast::<u64>(), slot);
+        for n in 0..layout.size().div_ceil(GRAIN) {
+            let word = words.wrapping_add(n);
+            // SAFETY: the copy of a slot, which is nobody else's any more.
+            if unsafe { word.read() } != 0 {
+                // Only then, so that pages that were never written stay so.
+                // SAFETY: as above.
+                unsafe { word.write(0) };
+            }
+        }
+    }
+    let _quiet = quiet();
+    let mut locked = Locked::take();
+    let mut link: *mut *mut Chunk = locked.first();
+    loop {
+        // SAFETY: the link of a chunk that is linked, or the first, under the lock (Invariant 1).
+        let this = unsafe { *link };
+        if this.is_null() {
+            return;
+        }
+        // SAFETY: as above.
+        let chunk = unsafe { &mut *this };
+        let from = at.as_ptr().addr().wrapping_sub(this.addr() + HEADER);
+        if from < AREA {
+            chunk.set(from / GRAIN, layout, false);
+            if chunk.used.iter().all(|&map| map == 0) {
+                let next = chunk.next;
+                // SAFETY: as above.
+                unsafe { *link = next };
+                // SAFETY: `reserve` returned it, no variable is in it, and it is linked no more.
+                unsafe { registration::release(NonNull::from(chunk).cast(), length()) };
+            }
+            return;
+        }
+        link = &raw mut chunk.next;
+    }
+}
+
+fn length() -> usize {
+    HEADER + total() * AREA
+}
+
+fn in_chunk(chunk: *mut Chunk, grain: usize) -> NonNull<u8> {
+    let at = chunk.cast::<u8>().wrapping_add(HEADER + grain * GRAIN);
+    // Inside a mapping, so not null.
+    NonNull::new(at).unwrap_or(NonNull::dangling())
+}
+
+impl Chunk {
+    /// The first place that fits, marked as in use.
+    fn take(&mut self, layout: Layout) -> Option<usize> {
+        let length = grains(layout);
+        let step = (layout.align() / GRAIN).max(1);
+        let fits = |from: &usize| (*from..from + length).all(|n| !self.is_used(n));
+        let from = (0..=MAPS * 64 - length).step_by(step).find(fits)?;
+        self.set(from, layout, true);
+        Some(from)
+    }
+
+    fn is_used(&self, grain: usize) -> bool {
+        self.used[grain / 64] & 1 << (grain % 64) != 0
+    }
+
+    fn set(&mut self, from: usize, layout: Layout, used: bool) {
+        for n in from..from + grains(layout) {
+            let bit = 1 << (n % 64);
+            let map = &mut self.used[n / 64];
+            *map = if used { *map | bit } else { *map & !bit };
+        }
+    }
+}
+
+/// A variable without a size has a place of its own as well.
+fn grains(layout: Layout) -> usize {
+    layout.size().div_ceil(GRAIN).max(1)
+}

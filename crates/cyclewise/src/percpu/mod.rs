@@ -1,0 +1,96 @@
+//! Data of which each CPU has its own copy, changed by the threads on that CPU without LOCK.
+//!
+//! ```
+//! use cyclewise::percpu::{PerCpu, Cid};
+//!
+//! cyclewise::percpu! {
+//!     /// How often it was asked for.
+//!     static HITS: u64;
+//! }
+//!
+//! HITS.add(1);
+//! assert_eq!(HITS.sum(), 1);
+//!
+//! // Dynamic, and by the process's own numbers for CPUs: fewer copies where it has few threads.
+//! let misses = PerCpu::<u32, Cid>::new();
+//! misses.add(2);
+//! assert_eq!(misses.sum(), 2);
+//! println!("{}", cyclewise::percpu::backend());
+//! ```
+//!
+//! # Backends
+//! - **rseq**: a restartable sequence finds the CPU's copy and changes it in one instruction; where the thread is preempted,
+//!   moved or interrupted by a signal between the two, the kernel sends it back to the beginning.
+//! - **gs**: a thread that is confined to one CPU ([`Pinned`]) changes that CPU's copy by single instructions.
+//! - **portable**: copies that no CPU owns. A thread takes one of them for itself with one atomic exchange, and gives it
+//!   back with a store. This is what runs under Miri and loom, on other systems, and in a thread that cannot register.
+//!
+//! [`backend`] says which, and why. All three can be at work at once: copies are *slots*, the first of which are the CPUs'
+//! and the last the portable backend's, and no slot is changed in two ways that do not exclude each other.
+//!
+//! # Invariants
+//! 1. A slot of a CPU is changed by sequences and instructions that its CPU cannot interleave, or, while its guard is set
+//!    and the CPU has been told, from outside ([`Slot::stop`]). A portable slot is changed under its lock.
+//! 2. A slot's memory is mapped for every id that the kernel can publish, and is zero before its first use.
+//! 3. Two CPUs' slots are 64 KiB apart: they share neither a cache line nor a page.
+//! 4. A variable is indexed by one id only, `cpu_id` or `mm_cid`, all its life: its type says which.
+//!
+//! # Signals, forks, threads
+//! - A handler may use the same variables as what it interrupted. The kernel aborts the interrupted sequence before the
+//!   handler runs, so the handler never stands inside one; in the portable backend it finds the lock taken and uses another slot.
+//! - After `fork` the child has its own copy of every slot, and goes on. A child of `vfork` shares its parent's memory
+//!   and is not registered: it must not use this module.
+//! - At thread exit nothing has to be done. Before registration, which glibc does before a thread's first instruction of
+//!   ours, and we at its first use, nothing of the thread's is in a slot.
+//! - A shared object that uses this module stays mapped after `dlclose`: the kernel may still look at its descriptors.
+//!
+//! # Memory ordering
+//! Relaxed, except where a name says `release`. What a thread has done on one CPU it sees on the next.
+//!
+//! # Cost
+//! An addition is 5 instructions, behind two loads and a branch that a loop predicts. No system call, whatever the
+//! backend; see [`backend`]. Memory: 64 KiB of address space per slot and 4 KiB of memory per slot and page in use.
+//!
+//! # References
+//! Linux include/linux/percpu-defs.h, kernel/rseq.c; librseq, whose sequences and names [`Here`] has; J. Fitzhardinge,
+//! "Implement per-processor data areas for i386", 2006.
+
+mod area;
+mod backend;
+mod here;
+mod index;
+mod pinned;
+#[cfg(all(
+    feature = "std",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    not(any(miri, loom))
+))]
+mod registration;
+#[cfg(not(all(
+    feature = "std",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    not(any(miri, loom))
+)))]
+#[path = "unregistered.rs"]
+mod registration;
+mod remote;
+mod slots;
+mod statics;
+#[cfg(all(test, feature = "std", not(loom)))]
+mod tests;
+pub mod this_cpu;
+mod variable;
+mod word;
+
+pub use crate::arch::{Cid, Cpu, Outcome};
+pub use backend::{Backend, Reason, Report, backend};
+pub use here::Here;
+pub use index::Index;
+pub use pinned::Pinned;
+pub use remote::{NEVER, Stopped};
+pub use slots::Slot;
+pub use statics::StaticPerCpu;
+pub use variable::PerCpu;
+pub use word::{Integer, Word, Zeroed};

@@ -1,0 +1,263 @@
+//! [`Pinned`]: the calling thread confined to one CPU, whose copies it reaches by way of GS, one instruction each.
+//!
+//! The base of GS holds the CPU's distance, `cpu << 16`, and an instruction's address is that of slot 0's copy. So one base
+//! serves every variable, and a base of 0 or of another CPU leads to memory that is mapped.
+//!
+//! # Invariants
+//! 1. While a `Pinned` lives, its thread's base is the distance of its CPU. It is not `Send`, one thread has one at a
+//!    time, and a new thread, which inherits its parent's base, has none: so a base that was not set is not used.
+//! 2. A single instruction on the CPU's copy excludes the CPU's sequences and other such instructions, as long as the thread
+//!    stays on its CPU.
+//!
+//! # What it cannot promise
+//! Another process, or the kernel when the CPU goes offline, may move a thread that was confined. From then until
+//! [`is_confined`](Pinned::is_confined) is asked, its updates may be lost, or undo another's. Nothing else happens: words are
+//! integers or pointers, whatever they hold. It must not share a thread with what uses GS itself, as Wine does: that is
+//! what makes [`Pinned::enter`] unsafe.
+//!
+//! # Cost
+//! An instruction. Entering: three system calls where the kernel allows WRGSBASE, five elsewhere.
+//!
+//! # Safety
+//! 1. Addresses are of words that live as long as the variable that is borrowed, in every slot.
+#![cfg_attr(
+    not(all(feature = "std", target_arch = "x86_64", target_os = "linux", not(any(miri, loom)))),
+    allow(dead_code, unused_imports, reason = "there is no GS here, so none is entered")
+)]
+#![expect(unsafe_code, reason = "the base of GS, and words by address")]
+
+use super::Cpu;
+use super::slots::Slot;
+use super::variable::PerCpu;
+use super::word::{Integer, Sealed, Word};
+use crate::arch::gs::{Base, Gs};
+use crate::error::Refusal;
+use core::marker::PhantomData;
+
+/// The calling thread, confined to a CPU. On drop it may run where it could before, and GS is as it was.
+///
+/// Its operations are those of [`this_cpu`](super::this_cpu), on variables by [`Cpu`].
+#[derive(Debug)]
+pub struct Pinned {
+    cpu: u32,
+    base: Base,
+    before: saved::Saved,
+    thread: PhantomData<*mut ()>,
+}
+
+impl Pinned {
+    /// Confines the calling thread to `cpu`, and sets the base of its GS.
+    ///
+    /// # Safety
+    /// Until it is dropped, and it is, nothing else in this thread uses GS.
+    ///
+    /// # Errors
+    /// [`Refusal::NoGs`] on other architectures, or where setting the base has no effect, as under gVisor;
+    /// [`Refusal::GsInUse`] where the base is somebody else's, or the thread has a `Pinned`; the kernel's, for a CPU that
+    /// the thread may not run on. The thread is then as it was.
+    pub unsafe fn enter(cpu: u32) -> Result<Self, Refusal> {
+        // SAFETY: as of this function.
+        let before = unsafe { saved::enter(cpu)? };
+        // SAFETY: the base is set, for as long as the thread has `before`.
+        let base = unsafe { Base::new() }.ok_or(Refusal::NoGs)?;
+        Ok(Self {
+            cpu,
+            base,
+            before,
+            thread: PhantomData,
+        })
+    }
+
+    /// The CPU's slot.
+    pub fn slot(&self) -> Slot {
+        Slot(self.cpu)
+    }
+
+    /// Whether the thread is still confined to its CPU. A system call.
+    pub fn is_confined(&self) -> bool {
+        self.before.is_confined(self.cpu)
+    }
+
+    /// Loads.
+    #[inline(always)]
+    pub fn read<W: Word>(&self, of: &PerCpu<W, Cpu>) -> W {
+        // SAFETY: the base leads to this CPU's copy (Invariant 1), a valid word. The same in all below.
+        W::of(unsafe { <W as Sealed>::Bits::gs_read(self.base, of.as_ptr().cast()) })
+    }
+
+    /// Stores.
+    #[inline(always)]
+    pub fn write<W: Word>(&self, of: &PerCpu<W, Cpu>, value: W) {
+        // SAFETY: as above.
+        unsafe { <W as Sealed>::Bits::gs_write(self.base, of.as_ptr().cast(), value.bits()) }
+    }
+
+    /// Adds one, and wraps around.
+    #[inline(always)]
+    pub fn inc<W: Integer>(&self, of: &PerCpu<W, Cpu>) {
+        // SAFETY: as above.
+        unsafe { <W as Sealed>::Bits::gs_inc(self.base, of.as_ptr().cast()) }
+    }
+
+    /// Adds, and wraps around.
+    #[inline(always)]
+    pub fn add<W: Integer>(&self, of: &PerCpu<W, Cpu>, value: W) {
+        // SAFETY: as above.
+        unsafe { <W as Sealed>::Bits::gs_add(self.base, of.as_ptr().cast(), value.bits()) }
+    }
+
+    /// Ands.
+    #[inline(always)]
+    pub fn and<W: Integer>(&self, of: &PerCpu<W, Cpu>, value: W) {
+        // SAFETY: as above.
+        unsafe { <W as Sealed>::Bits::gs_and(self.base, of.as_ptr().cast(), value.bits()) }
+    }
+
+    /// Ors.
+    #[inline(always)]
+    pub fn or<W: Integer>(&self, of: &PerCpu<W, Cpu>, value: W) {
+        // SAFETY: as above.
+        unsafe { <W as Sealed>::Bits::gs_or(self.base, of.as_ptr().cast(), value.bits()) }
+    }
+
+    /// Stores `new` where `old` is found; returns what was found.
+    #[inline(always)]
+    pub fn cmpxchg<W: Word>(&self, of: &PerCpu<W, Cpu>, old: W, new: W) -> W {
+        // SAFETY: as above.
+        W::of(unsafe { <W as Sealed>::Bits::gs_cmpxchg(self.base, of.as_ptr().cast(), old.bits(), new.bits()) })
+    }
+
+    /// Adds, wraps around, and returns the sum.
+    #[inline(always)]
+    pub fn add_return<W: Integer>(&self, of: &PerCpu<W, Cpu>, value: W) -> W {
+        // SAFETY: as above.
+        W::of(unsafe { <W as Sealed>::Bits::gs_add_return(self.base, of.as_ptr().cast(), value.bits()) })
+    }
+}
+
+#[cfg(all(feature = "std", target_arch = "x86_64", target_os = "linux", not(any(miri, loom))))]
+mod saved {
+    use super::super::slots::{Slot, place};
+    use super::super::{PerCpu, registration};
+    use crate::arch::SHIFT;
+    use crate::arch::gs::{Base, Gs, rdgsbase, wrgsbase};
+    use crate::error::Refusal;
+    use crate::sys::pin::{Mask, gs_base, has_fsgsbase, set_gs_base};
+    use core::cell::Cell;
+    use std::thread_local;
+
+    thread_local! {
+        static ENTERED: Cell<bool> = const { Cell::new(false) };
+    }
+
+    /// What the thread had before.
+    pub(in super::super) struct Saved {
+        mask: Mask,
+        base: usize,
+    }
+
+    impl core::fmt::Debug for Saved {
+        fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+            f.debug_struct("Saved")
+                .field("base", &self.base)
+                .finish_non_exhaustive()
+        }
+    }
+
+    impl Saved {
+        pub(in super::super) fn is_confined(&self, cpu: u32) -> bool {
+            Mask::one(cpu).is_some_and(|mask| mask.is_current())
+        }
+    }
+
+    impl Drop for Saved {
+        fn drop(&mut self) {
+            // SAFETY: the thread's own base, which it had before. What fails leaves a base that nobody uses.
+            let _ = unsafe { set(self.base) };
+            // What fails leaves the thread confined, which is no harm.
+            let _ = self.mask.apply();
+            ENTERED.set(false);
+        }
+    }
+
+    /// # Safety
+    /// As of [`super::Pinned::enter`].
+    pub(in super::super) unsafe fn enter(cpu: u32) -> Result<Saved, Refusal> {
+        let distance = (cpu as usize) << SHIFT;
+        let is_distance = |base: usize| base & ((1 << SHIFT) - 1) == 0 && base >> SHIFT < registration::ids();
+        let base = get()?;
+        // A base that is no distance is somebody's. One that is may be inherited, and is set anew.
+        if ENTERED.get() || !is_distance(base) {
+            return Err(Refusal::GsInUse { base });
+        }
+        let one = Mask::one(cpu)
+            .filter(|_| is_distance(distance))
+            .ok_or(Refusal::System {
+                call: "sched_setaffinity",
+                errno: libc::EINVAL,
+            })?;
+        let saved = Saved {
+            mask: Mask::current()?,
+            base,
+        };
+        one.apply()?;
+        // From here on a refusal drops `saved`, which puts everything back.
+        ENTERED.set(true);
+        // SAFETY: as of this function.
+        unsafe { set(distance)? };
+        let probe = PerCpu::<u64>::try_new()?;
+        let copy = place(probe.as_ptr(), Slot(cpu));
+        // SAFETY: a variable that nobody else knows.
+        unsafe { copy.write_volatile(1) };
+        // SAFETY: whatever distance the base has, the copy there is mapped.
+        let is_there = match unsafe { Base::new() } {
+            // SAFETY: as above.
+            Some(token) => (unsafe { u64::gs_read(token, probe.as_ptr()) }) == 1,
+            None => false,
+        };
+        if is_there { Ok(saved) } else { Err(Refusal::NoGs) }
+    }
+
+    fn get() -> Result<usize, Refusal> {
+        if has_fsgsbase() {
+            // SAFETY: the kernel says that it allows it.
+            Ok(unsafe { rdgsbase() })
+        } else {
+            gs_base()
+        }
+    }
+
+    /// # Safety
+    /// Nothing else in this thread uses GS.
+    unsafe fn set(base: usize) -> Result<(), Refusal> {
+        if has_fsgsbase() {
+            // SAFETY: the kernel says that it allows it; the rest as of this function.
+            unsafe { wrgsbase(base) };
+            Ok(())
+        } else {
+            // SAFETY: as of this function.
+            unsafe { set_gs_base(base) }
+        }
+    }
+}
+
+#[cfg(not(all(feature = "std", target_arch = "x86_64", target_os = "linux", not(any(miri, loom)))))]
+mod saved {
+    use crate::error::Refusal;
+
+    /// Not had.
+    #[derive(Debug)]
+    pub(in super::super) enum Saved {}
+
+    impl Saved {
+        pub(in super::super) fn is_confined(&self, _: u32) -> bool {
+            match *self {}
+        }
+    }
+
+    /// # Safety
+    /// None is needed.
+    pub(in super::super) unsafe fn enter(_: u32) -> Result<Saved, Refusal> {
+        Err(Refusal::NoGs)
+    }
+}

@@ -1,0 +1,100 @@
+//! Changing a CPU's copies from outside: its own threads are stopped first.
+//!
+//! # States
+//! A guard is a word beside the copies that it guards, in each slot one: 0 while the slot's own threads may change them,
+//! 1 while somebody else may. The sequences of [`Here`](super::Here) look at it; the operations of
+//! [`this_cpu`](super::this_cpu) do not, and are not for guarded words.
+//!
+//! # Memory ordering
+//! What the slot's threads did before is seen by who has stopped them: the kernel's barrier restarts every sequence on
+//! that CPU, and is a full barrier there; a thread that does not run has been through the scheduler, and will restart.
+//! What was done meanwhile is seen by who finds the guard 0 again.
+//!
+//! # Cost
+//! A membarrier(2), an interrupt to one CPU or to all; in a portable slot its lock.
+
+use super::index::{Index, by_cid};
+use super::slots::{Slot, Taken};
+use crate::error::Refusal;
+use core::marker::PhantomData;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+/// The guard of words that nobody changes from outside.
+pub static NEVER: AtomicU64 = AtomicU64::new(0);
+
+/// A slot whose own threads are stopped, until this is dropped.
+#[derive(Debug)]
+#[must_use = "the slot's threads go on when this is dropped"]
+pub struct Stopped<'a> {
+    guard: &'a AtomicU64,
+    slot: Slot,
+    /// By reference, so that it is not sent out of the guard's reach by mistake.
+    of: PhantomData<&'a ()>,
+}
+
+impl Slot {
+    /// Stops the slot's own threads at this guard: from now on their sequences return
+    /// [`Outcome::Stopped`](super::Outcome::Stopped), and none is under way. `None` where somebody else has stopped them.
+    ///
+    /// `I` is the index of the variable, and `guard` is in this slot's copy of it. Not for signal handlers, which might
+    /// wait for what they interrupted.
+    ///
+    /// # Errors
+    /// Where the kernel has no such barrier (before Linux 5.10), or a filter forbids it. Nobody is stopped then.
+    pub fn stop<I: Index>(self, guard: &AtomicU64) -> Result<Option<Stopped<'_>>, Refusal> {
+        // Acquire: pairs with the Release of who stopped them before. The barrier below is what orders it with the slot's
+        // own threads.
+        if guard
+            .compare_exchange(0, 1, Ordering::SeqCst, Ordering::Relaxed)
+            .is_err()
+        {
+            return Ok(None);
+        }
+        let stopped = Stopped {
+            guard,
+            slot: self,
+            of: PhantomData,
+        };
+        match self.portable() {
+            // Whoever takes the lock from now on sees the guard.
+            Some(n) => drop(Taken::wait(n)),
+            None => barrier((!by_cid::<I>()).then_some(self.number()))?,
+        }
+        Ok(Some(stopped))
+    }
+}
+
+impl Stopped<'_> {
+    /// Which slot.
+    pub fn slot(&self) -> Slot {
+        self.slot
+    }
+}
+
+impl Drop for Stopped<'_> {
+    fn drop(&mut self) {
+        // Release: pairs with the load of the guard in the sequences, which acquires.
+        self.guard.store(0, Ordering::Release);
+    }
+}
+
+#[cfg(all(
+    feature = "std",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    not(any(miri, loom))
+))]
+fn barrier(cpu: Option<u32>) -> Result<(), Refusal> {
+    crate::sys::membarrier::rseq(cpu)
+}
+
+/// No slot is a CPU's.
+#[cfg(not(all(
+    feature = "std",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    not(any(miri, loom))
+)))]
+fn barrier(_: Option<u32>) -> Result<(), Refusal> {
+    Ok(())
+}

@@ -1,0 +1,62 @@
+//! The memory: no two variables share a byte, what is given back comes back as zeroes, slots are apart.
+//!
+//! # Safety
+//! Each variable is its test's own.
+#![expect(unsafe_code, reason = "words by address")]
+
+use crate::percpu::{PerCpu, Slot, Zeroed};
+use std::vec::Vec;
+
+fn range<T: Zeroed>(v: &PerCpu<T>) -> core::ops::Range<usize> {
+    let at = v.as_ptr().addr();
+    at..at + size_of::<T>()
+}
+
+#[test]
+fn variables_are_apart() {
+    let bytes: Vec<_> = (0..50).map(|_| PerCpu::<u8>::new()).collect();
+    let words: Vec<_> = (0..50).map(|_| PerCpu::<[u64; 3]>::new()).collect();
+    let mut all: Vec<_> = bytes.iter().map(range).chain(words.iter().map(range)).collect();
+    all.sort_by_key(|r| r.start);
+    assert!(all.windows(2).all(|w| w[0].end <= w[1].start), "{all:?}");
+}
+
+#[test]
+fn the_largest_variable_fits_and_is_whole() {
+    let v = PerCpu::<[u64; 8192]>::new();
+    let last = v.as_ptr().cast::<u64>().wrapping_add(8191);
+    // SAFETY: the last word of the variable.
+    unsafe { crate::percpu::this_cpu::add::<crate::percpu::Cpu, u64>(last, 5) };
+    let place = |slot| v.of(slot).cast::<u64>().wrapping_add(8191);
+    // SAFETY: the copy of a slot; nobody else has the variable.
+    assert_eq!(Slot::all().map(|s| unsafe { place(s).read() }).sum::<u64>(), 5);
+}
+
+#[test]
+fn alignment_is_kept() {
+    #[derive(Clone, Copy)]
+    #[repr(align(128))]
+    struct Line(#[expect(dead_code, reason = "fills the line")] [u8; 128]);
+    // SAFETY: bytes.
+    unsafe impl Zeroed for Line {}
+    let (_odd, line) = (PerCpu::<u8>::new(), PerCpu::<Line>::new());
+    assert!(Slot::all().all(|slot| line.of(slot).addr() % 128 == 0));
+}
+
+#[test]
+fn what_is_given_back_comes_back_as_zeroes() {
+    for _ in 0..200 {
+        let v = PerCpu::<u64>::new();
+        assert_eq!(v.sum(), 0);
+        v.add(9);
+        assert_eq!(v.sum(), 9);
+    }
+}
+
+#[test]
+fn slots_share_no_page() {
+    let v = PerCpu::<u64>::new();
+    let mut places: Vec<_> = Slot::all().map(|slot| v.of(slot).addr()).collect();
+    places.sort_unstable();
+    assert!(places.windows(2).all(|w| w[1] - w[0] >= 65536));
+}

@@ -1,0 +1,129 @@
+//! Operations on the current CPU's copy of a word, by the kernel's names.
+//!
+//! [`PerCpu`](super::PerCpu) has them as methods that are safe. These take the address of slot 0's copy, and so reach
+//! the fields of a larger type.
+//!
+//! # Memory ordering
+//! Relaxed; `write_release` and `add_release` are releases for whoever acquires what they store.
+//!
+//! # Cost
+//! With rseq by the C library's registration: a load and a branch that say so, and 5 instructions. Where we register
+//! ourselves, a call more.
+//!
+//! # Safety
+//! The contract of every function: `at` is the copy of slot 0 of a word that a [`PerCpu`](super::PerCpu) or
+//! [`StaticPerCpu`](super::StaticPerCpu) with this index holds, and that lives meanwhile. The word is changed through
+//! this module alone, by whatever thread, or from outside by who has stopped its slot.
+//!
+//! 1. So it is valid and aligned in every slot, and every change excludes the others (Invariants 1 to 4 of `percpu`).
+#![expect(unsafe_code, reason = "words by address")]
+
+use super::index::Index;
+use super::registration::{self, Own};
+use super::slots::{Taken, place};
+use super::word::{Bits, Integer, Word};
+use crate::arch::rseq::Sections;
+use crate::arch::{Cid, Cpu};
+
+/// An operation: its fast way where libc has registered, and `slow` for every other.
+macro_rules! operation {
+    ($(#[$doc:meta])* $name:ident<$bound:ident>($($arg:ident),*) -> [$($ret:tt)*], $slow:ident, $section:ident $([$release:literal])?, $out:expr,
+        portable: |$old:ident| $new:expr => $result:expr) => {
+        $(#[$doc])*
+        ///
+        /// # Safety
+        /// As of the module.
+        #[inline(always)]
+        pub unsafe fn $name<I: Index, W: $bound>(at: *mut W, $($arg: W),*) $($ret)* {
+            if let Some(area) = registration::fast::<I>() {
+                // SAFETY: the area is the thread's; Invariant 1.
+                return $out(unsafe { <W::Bits as Sections>::$section::<I $(, $release)?>(area, at.cast(), $($arg.bits()),*) });
+            }
+            // SAFETY: as of this function.
+            unsafe { $slow::<I, W>(at, $($arg),*) }
+        }
+
+        #[cold]
+        #[inline(never)]
+        unsafe fn $slow<I: Index, W: $bound>(at: *mut W, $($arg: W),*) $($ret)* {
+            match registration::resolve::<I>() {
+                // SAFETY: the area is the thread's; Invariant 1.
+                Some(Own::Cpu(area)) => $out(unsafe {
+                    <W::Bits as Sections>::$section::<Cpu $(, $release)?>(area, at.cast(), $($arg.bits()),*)
+                }),
+                // SAFETY: the area is the thread's; Invariant 1.
+                Some(Own::Cid(area)) => $out(unsafe {
+                    <W::Bits as Sections>::$section::<Cid $(, $release)?>(area, at.cast(), $($arg.bits()),*)
+                }),
+                None => {
+                    let taken = Taken::any();
+                    let at = place(at.cast::<W::Bits>(), taken.slot());
+                    $(let $arg = $arg.bits();)*
+                    // SAFETY: Invariant 1.
+                    let $old = unsafe { W::Bits::load(at) };
+                    let new: Option<W::Bits> = $new;
+                    if let Some(new) = new {
+                        // SAFETY: Invariant 1; the slot is taken.
+                        unsafe { W::Bits::store(at, new) };
+                    }
+                    $out($result)
+                }
+            }
+        }
+    };
+}
+
+/// What an operation without a result returns.
+#[inline(always)]
+fn nothing(_: ()) {}
+
+operation! {
+    /// Loads.
+    #[doc(alias = "this_cpu_read")]
+    read<Word>() -> [-> W], read_slow, read, W::of, portable: |old| None => old
+}
+operation! {
+    /// Stores.
+    #[doc(alias = "this_cpu_write")]
+    write<Word>(value) -> [], write_slow, write[false], nothing, portable: |_old| Some(value) => ()
+}
+operation! {
+    /// Stores, as a release.
+    write_release<Word>(value) -> [], write_release_slow, write[true], nothing, portable: |_old| Some(value) => ()
+}
+operation! {
+    /// Adds, and wraps around.
+    #[doc(alias = "this_cpu_add")]
+    add<Integer>(value) -> [], add_slow, add[false], nothing, portable: |old| Some(old.sum(value)) => ()
+}
+operation! {
+    /// Adds, and wraps around; a release.
+    add_release<Integer>(value) -> [], add_release_slow, add[true], nothing, portable: |old| Some(old.sum(value)) => ()
+}
+operation! {
+    /// Ands.
+    #[doc(alias = "this_cpu_and")]
+    and<Integer>(value) -> [], and_slow, and, nothing, portable: |old| Some(old & value) => ()
+}
+operation! {
+    /// Ors.
+    #[doc(alias = "this_cpu_or")]
+    or<Integer>(value) -> [], or_slow, or, nothing, portable: |old| Some(old | value) => ()
+}
+operation! {
+    /// Stores, and returns what was there.
+    #[doc(alias = "this_cpu_xchg")]
+    xchg<Word>(value) -> [-> W], xchg_slow, xchg, W::of, portable: |old| Some(value) => old
+}
+operation! {
+    /// Stores `new` where `old` is found; returns what was found.
+    #[doc(alias = "this_cpu_cmpxchg")]
+    cmpxchg<Word>(old, new) -> [-> W], cmpxchg_slow, cmpxchg, W::of,
+        portable: |found| (found == old).then_some(new) => found
+}
+operation! {
+    /// Adds, wraps around, and returns the sum.
+    #[doc(alias = "this_cpu_add_return")]
+    add_return<Integer>(value) -> [-> W], add_return_slow, add_return, W::of,
+        portable: |old| Some(old.sum(value)) => old.sum(value)
+}

@@ -1,0 +1,184 @@
+//! [`PerCpu`]: a variable with a copy for each slot, made and dropped while the program runs.
+//!
+//! # Safety
+//! 1. `at` is the copy of slot 0 in areas of ours, given back by the drop alone, and zero when it was handed out.
+#![expect(unsafe_code, reason = "a view of mapped areas")]
+
+use super::index::Index;
+use super::slots::{Slot, place};
+use super::word::{Bits, Integer, Sealed, Word, Zeroed};
+use super::{Cpu, area, this_cpu};
+use crate::error::Refusal;
+use core::alloc::Layout;
+use core::fmt;
+use core::marker::PhantomData;
+use core::ptr::NonNull;
+
+/// A `T` for each slot, all zeroes at first. Indexed by `cpu_id`, or with [`Cid`](super::Cid) by `mm_cid`.
+///
+/// A word has the operations of [`this_cpu`] as methods. For a larger `T` there is [`as_ptr`](Self::as_ptr).
+pub struct PerCpu<T: Zeroed, I: Index = Cpu> {
+    at: NonNull<T>,
+    index: PhantomData<fn() -> I>,
+}
+
+// SAFETY: safe methods are of words alone, which any thread may change and load; the rest is raw pointers.
+unsafe impl<T: Zeroed, I: Index> Send for PerCpu<T, I> {}
+// SAFETY: as above.
+unsafe impl<T: Zeroed, I: Index> Sync for PerCpu<T, I> {}
+
+impl<T: Zeroed, I: Index> PerCpu<T, I> {
+    /// A new one. A `T` larger than 64 KiB or aligned to more than 4 KiB does not compile.
+    ///
+    /// Where there is no address space left, it ends as `Box::new` does; see [`try_new`](Self::try_new).
+    pub fn new() -> Self {
+        Self::try_new().unwrap_or_else(|_| alloc::alloc::handle_alloc_error(Layout::new::<T>()))
+    }
+
+    /// A new one.
+    ///
+    /// # Errors
+    /// ENOMEM of mmap.
+    pub fn try_new() -> Result<Self, Refusal> {
+        const { area::check::<T>() };
+        Ok(Self {
+            at: area::allocate(Layout::new::<T>())?.cast(),
+            index: PhantomData,
+        })
+    }
+
+    /// Of what `leak` returned.
+    ///
+    /// # Safety
+    /// [`leak`](Self::leak) of this type returned it, and no other value has it.
+    pub(super) unsafe fn from_leaked(at: NonNull<T>) -> Self {
+        let index = PhantomData;
+        Self { at, index }
+    }
+
+    /// Its address, and no drop.
+    pub(super) fn leak(self) -> NonNull<T> {
+        core::mem::ManuallyDrop::new(self).at
+    }
+
+    /// The copy of slot 0: what [`this_cpu`]'s functions take.
+    #[inline(always)]
+    pub fn as_ptr(&self) -> *mut T {
+        self.at.as_ptr()
+    }
+
+    /// The copy of a slot. Valid as long as `self`; when it may be read or written is the contract of [`this_cpu`].
+    #[inline(always)]
+    pub fn of(&self, slot: Slot) -> *mut T {
+        place(self.at.as_ptr(), slot)
+    }
+}
+
+impl<W: Word, I: Index> PerCpu<W, I> {
+    /// Loads the current CPU's copy. The thread may be on another when this returns.
+    #[inline(always)]
+    pub fn read(&self) -> W {
+        // SAFETY: Invariant 1, for as long as `self` is borrowed. The same in all below.
+        unsafe { this_cpu::read::<I, W>(self.as_ptr()) }
+    }
+
+    /// Stores to the current CPU's copy.
+    #[inline(always)]
+    pub fn write(&self, value: W) {
+        // SAFETY: as above.
+        unsafe { this_cpu::write::<I, W>(self.as_ptr(), value) }
+    }
+
+    /// Stores to the current CPU's copy, as a release.
+    #[inline(always)]
+    pub fn write_release(&self, value: W) {
+        // SAFETY: as above.
+        unsafe { this_cpu::write_release::<I, W>(self.as_ptr(), value) }
+    }
+
+    /// Stores to the current CPU's copy, and returns what was there.
+    #[inline(always)]
+    pub fn xchg(&self, value: W) -> W {
+        // SAFETY: as above.
+        unsafe { this_cpu::xchg::<I, W>(self.as_ptr(), value) }
+    }
+
+    /// Stores `new` to the current CPU's copy where that holds `old`; returns what was found.
+    #[inline(always)]
+    pub fn cmpxchg(&self, old: W, new: W) -> W {
+        // SAFETY: as above.
+        unsafe { this_cpu::cmpxchg::<I, W>(self.as_ptr(), old, new) }
+    }
+
+    /// A slot's copy, as it was at some moment. Relaxed.
+    pub fn get(&self, slot: Slot) -> W {
+        // SAFETY: Invariant 1: a word in every slot, changed by atomics and sequences.
+        W::of(unsafe { <W as Sealed>::Bits::load(self.of(slot).cast()) })
+    }
+}
+
+impl<W: Integer, I: Index> PerCpu<W, I> {
+    /// Adds to the current CPU's copy, and wraps around.
+    #[inline(always)]
+    pub fn add(&self, value: W) {
+        // SAFETY: Invariant 1.
+        unsafe { this_cpu::add::<I, W>(self.as_ptr(), value) }
+    }
+
+    /// Adds to the current CPU's copy, and wraps around; a release.
+    #[inline(always)]
+    pub fn add_release(&self, value: W) {
+        // SAFETY: Invariant 1.
+        unsafe { this_cpu::add_release::<I, W>(self.as_ptr(), value) }
+    }
+
+    /// Ands the current CPU's copy.
+    #[inline(always)]
+    pub fn and(&self, value: W) {
+        // SAFETY: Invariant 1.
+        unsafe { this_cpu::and::<I, W>(self.as_ptr(), value) }
+    }
+
+    /// Ors the current CPU's copy.
+    #[inline(always)]
+    pub fn or(&self, value: W) {
+        // SAFETY: Invariant 1.
+        unsafe { this_cpu::or::<I, W>(self.as_ptr(), value) }
+    }
+
+    /// Adds to the current CPU's copy, wraps around, and returns the sum.
+    #[inline(always)]
+    pub fn add_return(&self, value: W) -> W {
+        // SAFETY: Invariant 1.
+        unsafe { this_cpu::add_return::<I, W>(self.as_ptr(), value) }
+    }
+
+    /// All slots' copies added, each as it was at some moment of the call. Exact where nobody adds meanwhile and what
+    /// was added happened before.
+    ///
+    /// Cost: a load for each slot that this kernel can have.
+    pub fn sum(&self) -> W {
+        // SAFETY: all zeroes is a value (the contract of `Zeroed`).
+        let zero: W = unsafe { core::mem::zeroed() };
+        Slot::all().fold(zero, |sum, slot| sum.wrapping_sum(self.get(slot)))
+    }
+}
+
+impl<T: Zeroed, I: Index> Drop for PerCpu<T, I> {
+    fn drop(&mut self) {
+        // SAFETY: Invariant 1; nobody borrows `self`, so nobody is in a sequence on it.
+        unsafe { area::free(self.at.cast(), Layout::new::<T>()) };
+    }
+}
+
+impl<T: Zeroed, I: Index> Default for PerCpu<T, I> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: Zeroed, I: Index> fmt::Debug for PerCpu<T, I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("PerCpu").field(&self.at).finish()
+    }
+}

@@ -1,0 +1,142 @@
+//! What a sequence can change in one instruction: integers and pointers.
+//!
+//! # Safety
+//! 1. A word's type and its bits have one size and alignment, and every pattern of bits is a value.
+#![expect(unsafe_code, reason = "words that other threads change are loaded as atomics")]
+
+use crate::arch::gs::Gs;
+use crate::arch::rseq::Sections;
+use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
+
+mod sealed {
+    use super::Bits;
+
+    pub trait Sealed: Copy {
+        /// The integer of the same size.
+        type Bits: Bits;
+        fn bits(self) -> Self::Bits;
+        fn of(bits: Self::Bits) -> Self;
+    }
+}
+pub(super) use sealed::Sealed;
+
+/// A word: an integer of 8 to 64 bits, or a pointer.
+pub trait Word: Sealed + Zeroed + 'static {}
+
+/// A word that can be added to.
+pub trait Integer: Word {
+    /// Adds, and wraps around.
+    fn wrapping_sum(self, other: Self) -> Self;
+}
+
+/// Types of which all zeroes is a value: what a slot holds before its first use.
+///
+/// # Safety
+/// All zero bytes are a valid value, which needs no drop.
+pub unsafe trait Zeroed {}
+
+/// An unsigned integer as the backends change it.
+pub trait Bits: Copy + Eq + core::ops::BitAnd<Output = Self> + core::ops::BitOr<Output = Self> + Asm {
+    /// Adds, and wraps around.
+    fn sum(self, other: Self) -> Self;
+    /// Loads, relaxed.
+    ///
+    /// # Safety
+    /// A valid aligned word that only atomics and sequences change, and so for the store.
+    unsafe fn load(at: *mut Self) -> Self;
+    /// Stores, as a release.
+    ///
+    /// # Safety
+    /// As of the load.
+    unsafe fn store(at: *mut Self, value: Self);
+}
+
+/// What `arch` does with it.
+#[expect(private_bounds, reason = "not for other crates")]
+pub trait Asm: Sections + Gs {}
+
+macro_rules! bits {
+    ($($bits:ty, $atomic:ident;)*) => { $(
+        impl Asm for $bits {}
+        impl Bits for $bits {
+            #[inline(always)]
+            fn sum(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+            #[inline(always)]
+            unsafe fn load(at: *mut Self) -> Self {
+                // SAFETY: as of this function.
+                let word = unsafe { $atomic::from_ptr(at) };
+                // Relaxed: pairs with nothing; who wants more takes the slot's lock, or stops its CPU.
+                word.load(Ordering::Relaxed)
+            }
+            #[inline(always)]
+            unsafe fn store(at: *mut Self, value: Self) {
+                // SAFETY: as of this function.
+                let word = unsafe { $atomic::from_ptr(at) };
+                // Release: for who acquires what it finds, where the operation is a release; relaxed would do elsewhere.
+                word.store(value, Ordering::Release);
+            }
+        }
+    )* };
+}
+
+bits! { u8, AtomicU8; u16, AtomicU16; u32, AtomicU32; u64, AtomicU64; }
+
+macro_rules! integers {
+    ($($value:ty as $bits:ty;)*) => { $(
+        impl Sealed for $value {
+            type Bits = $bits;
+            #[inline(always)]
+            fn bits(self) -> $bits {
+                self as $bits
+            }
+            #[inline(always)]
+            fn of(bits: $bits) -> Self {
+                bits as $value
+            }
+        }
+        // SAFETY: zero is a value.
+        unsafe impl Zeroed for $value {}
+        impl Word for $value {}
+        impl Integer for $value {
+            #[inline(always)]
+            fn wrapping_sum(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+        }
+    )* };
+}
+
+integers! {
+    u8 as u8; u16 as u16; u32 as u32; u64 as u64;
+    i8 as u8; i16 as u16; i32 as u32; i64 as u64;
+}
+
+#[cfg(target_pointer_width = "64")]
+integers! { usize as u64; isize as u64; }
+#[cfg(target_pointer_width = "32")]
+integers! { usize as u32; isize as u32; }
+
+#[cfg(target_pointer_width = "64")]
+type Address = u64;
+#[cfg(target_pointer_width = "32")]
+type Address = u32;
+
+impl<T: 'static> Sealed for *mut T {
+    type Bits = Address;
+    #[inline(always)]
+    fn bits(self) -> Address {
+        self.expose_provenance() as Address
+    }
+    #[inline(always)]
+    fn of(bits: Address) -> Self {
+        core::ptr::with_exposed_provenance_mut(bits as usize)
+    }
+}
+// SAFETY: null is a value.
+unsafe impl<T> Zeroed for *mut T {}
+impl<T: 'static> Word for *mut T {}
+
+// SAFETY: each element is.
+unsafe impl<T: Zeroed, const N: usize> Zeroed for [T; N] {}

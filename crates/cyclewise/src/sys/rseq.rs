@@ -1,0 +1,143 @@
+//! rseq(2): what the C library has registered, registering ourselves, and what must hold before either is used.
+//!
+//! # References
+//! Linux kernel/rseq.c, include/uapi/linux/rseq.h, include/uapi/linux/auxvec.h; glibc manual, "Restartable Sequences".
+//!
+//! # Safety
+//! 1. `__rseq_offset`, `__rseq_size` have the types that glibc's <sys/rseq.h> gives them, and are constant once the
+//!    program's first constructors run.
+//! 2. The other calls take numbers, or addresses of what their caller owns.
+#![expect(unsafe_code, reason = "dlsym, rseq, getauxval, dlopen, sched_getaffinity, tgkill")]
+
+use core::ffi::{CStr, c_void};
+use core::mem::MaybeUninit;
+use core::ptr::NonNull;
+
+const AT_RSEQ_FEATURE_SIZE: libc::c_ulong = 27; // include/uapi/linux/auxvec.h
+const AT_RSEQ_ALIGN: libc::c_ulong = 28; // same place
+
+/// Bytes that the first kernels with rseq fill; the area is 32 long even so.
+const ORIGINAL_FEATURES: usize = 20;
+/// Bytes of the area of the first kernels.
+const ORIGINAL_AREA: usize = 32;
+
+/// What glibc (since 2.35) says that it registered for every thread: the distance from the thread pointer to the area, and
+/// how many bytes of it are for the kernel. `None` where it registered none, or the C library is another.
+pub(crate) fn of_libc() -> Option<(isize, usize)> {
+    let size = symbol::<u32>(c"__rseq_size")?;
+    let offset = symbol::<isize>(c"__rseq_offset")?;
+    // SAFETY: Invariant 1.
+    let size = unsafe { size.read() };
+    // SAFETY: Invariant 1.
+    let offset = unsafe { offset.read() };
+    let registered = match size as usize {
+        0 => return None,
+        // Before 2.40 it says 20 or 32 for an area of 32.
+        ORIGINAL_FEATURES | ORIGINAL_AREA => ORIGINAL_AREA,
+        size => size,
+    };
+    (offset != 0).then_some((offset, registered))
+}
+
+fn symbol<T>(name: &CStr) -> Option<*const T> {
+    // SAFETY: the name is a C string, and RTLD_DEFAULT needs no handle.
+    let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+    (!address.is_null()).then_some(address.cast::<T>().cast_const())
+}
+
+/// How many bytes of an area this kernel fills.
+pub(crate) fn features() -> usize {
+    match auxiliary(AT_RSEQ_FEATURE_SIZE) {
+        0 => ORIGINAL_FEATURES,
+        size => size,
+    }
+}
+
+/// Length and alignment of an area of our own. "V2" kernels want all that they fill, and treat 32 bytes as a legacy.
+pub(crate) fn shape() -> (usize, usize) {
+    (
+        features().max(ORIGINAL_AREA),
+        auxiliary(AT_RSEQ_ALIGN).max(ORIGINAL_AREA),
+    )
+}
+
+fn auxiliary(entry: libc::c_ulong) -> usize {
+    // SAFETY: takes a number; 0 for an entry that is not there.
+    (unsafe { libc::getauxval(entry) }) as usize
+}
+
+/// Registers an area for the calling thread, with the word that stands before abort handlers. Fine where it was registered already, as exactly this.
+///
+/// # Safety
+/// `area` is `length` bytes, aligned as [`shape`] says, that stay mapped and are nobody else's until the thread has ended.
+///
+/// # Errors
+/// ENOSYS without the call or under a filter; EINVAL where another area is registered; EPERM for another signature.
+pub(crate) unsafe fn register(area: NonNull<u8>, length: usize, signature: u32) -> Result<(), i32> {
+    // SAFETY: as of this function.
+    let rc = unsafe { libc::syscall(libc::SYS_rseq, area.as_ptr(), length as u32, 0, signature) };
+    match rc {
+        0 => Ok(()),
+        _ => match super::errno::last() {
+            libc::EBUSY => Ok(()),
+            errno => Err(errno),
+        },
+    }
+}
+
+/// Keeps this link unit mapped until the process ends: the kernel may read a descriptor of ours long after its sequence.
+/// False where that cannot be had.
+pub(crate) fn stay_loaded() -> bool {
+    static HERE: u8 = 0;
+    let (here, main) = (unit((&raw const HERE).cast()), program());
+    let Some(here) = here else {
+        // A static program has no units to ask about, and unloads nothing.
+        return unit(main).is_none();
+    };
+    // The program itself is never unloaded.
+    if unit(main).is_some_and(|main| main.dli_fbase == here.dli_fbase) {
+        return true;
+    }
+    let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE;
+    // SAFETY: the linker's own name of the unit. It is loaded, so nothing is loaded and no code runs.
+    !unsafe { libc::dlopen(here.dli_fname, flags) }.is_null()
+}
+
+/// An address in the program itself: its headers.
+fn program() -> *const c_void {
+    core::ptr::with_exposed_provenance(auxiliary(libc::AT_PHDR))
+}
+
+fn unit(address: *const c_void) -> Option<libc::Dl_info> {
+    let mut information = MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: takes any address, and fills what it is given where it answers anything but 0.
+    let found = unsafe { libc::dladdr(address, information.as_mut_ptr()) };
+    // SAFETY: all zeroes is valid, and the linker may have filled it.
+    let information = unsafe { information.assume_init() };
+    (found != 0).then_some(information)
+}
+
+/// A number that every CPU id of this kernel, and so every mm_cid, is below: the bits of its CPU masks.
+pub(crate) fn ids() -> usize {
+    const MOST: usize = 8192; // NR_CPUS of the largest configuration, arch/x86/Kconfig
+    let mut mask = [0u64; MOST / 64];
+    // SAFETY: the kernel writes at most the size that is passed. The raw call returns how much; libc's hides it.
+    let bytes = unsafe { libc::syscall(libc::SYS_sched_getaffinity, 0, size_of_val(&mask), mask.as_mut_ptr()) };
+    match usize::try_from(bytes) {
+        Ok(bytes) if bytes > 0 => (bytes * 8).min(MOST),
+        _ => MOST,
+    }
+}
+
+/// The process, by number.
+pub(crate) fn process() -> i32 {
+    // SAFETY: takes nothing.
+    unsafe { libc::getpid() }
+}
+
+/// Whether `tid` is no thread of this process any more.
+pub(crate) fn is_gone(tid: i32) -> bool {
+    // SAFETY: signal 0 only asks.
+    let asked = unsafe { libc::syscall(libc::SYS_tgkill, process(), tid, 0) };
+    asked != 0 && super::errno::last() == libc::ESRCH
+}
