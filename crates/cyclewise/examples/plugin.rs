@@ -38,3 +38,20 @@ pub extern "C" fn plugin_spawn() -> i32 {
     let thread = std::thread::spawn(|| COUNTER.fetch_add(1, Ordering::Relaxed));
     thread.join().map_or(1, |_| 0)
 }
+
+cyclewise::percpu! {
+    static CALLS: u64;
+}
+
+/// Counts a call in this object's own per-CPU words; how many there have been.
+#[unsafe(no_mangle)]
+pub extern "C" fn plugin_count() -> u64 {
+    CALLS.add(1);
+    CALLS.sum()
+}
+
+/// Whether this object's copy uses restartable sequences.
+#[unsafe(no_mangle)]
+pub extern "C" fn plugin_restarts() -> i32 {
+    i32::from(cyclewise::percpu::backend().backend == cyclewise::percpu::Backend::Rseq)
+}

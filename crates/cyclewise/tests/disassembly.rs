@@ -36,6 +36,7 @@ fn main() {
 mod x86_64 {
     use cyclewise::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicUsize, Ordering};
     use cyclewise::patch::sites;
+    use cyclewise::percpu::{PerCpu, Pinned};
     use cyclewise::refs::{Arc, Refcount, Refcount64};
     use iced_x86::{Decoder, DecoderOptions, Formatter, Instruction, IntelFormatter, Mnemonic};
     use object::{Object, ObjectSection, ObjectSymbol};
@@ -85,6 +86,8 @@ mod x86_64 {
         probe_refcount_dec_and_test: Refcount, count => count.dec_and_test();
         probe_refcount_sub_and_test: Refcount64, count => count.sub_and_test(3);
         probe_refcount_inc_not_zero: Refcount64, count => count.inc_not_zero();
+        probe_percpu_add: PerCpu<u64>, a => a.add(1);
+        probe_percpu_gs_inc: (Pinned, PerCpu<u64>), a => a.0.inc(&a.1);
     }
 
     /// What an operation answers, in the register that functions return it in.

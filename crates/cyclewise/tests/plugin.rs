@@ -20,6 +20,10 @@ fn main() {
         ("the_copy_elides_nothing", the_copy_elides_nothing),
         ("the_copys_threads_restore_lock", the_copys_threads_restore_lock),
         (
+            "the_copys_sequences_outlive_dlclose",
+            the_copys_sequences_outlive_dlclose,
+        ),
+        (
             "the_copy_is_refused_without_our_hooks_in_use",
             the_copy_is_refused_without_our_hooks_in_use,
         ),
@@ -88,4 +92,23 @@ fn the_copy_is_refused_without_our_hooks_in_use() {
         sites().filter(|s| s.prefix() != cyclewise::patch::Prefix::Lock).count(),
         0
     );
+}
+
+/// The kernel may read the descriptor of the last sequence long after the object is closed: so it stays mapped.
+fn the_copys_sequences_outlive_dlclose() {
+    for round in 1..=20u64 {
+        let plugin = Plugin::load();
+        assert_eq!(plugin.call::<u64>("plugin_count"), round);
+        let restarts = plugin.call::<i32>("plugin_restarts") == 1;
+        assert_eq!(
+            restarts,
+            cyclewise::percpu::backend().backend == cyclewise::percpu::Backend::Rseq
+        );
+        // SAFETY: nothing of the object is used after this.
+        assert_eq!(unsafe { libc::dlclose(plugin.0) }, 0);
+        // Through the scheduler, where the kernel looks at the descriptor.
+        for _ in 0..100 {
+            std::thread::yield_now();
+        }
+    }
 }

@@ -1,0 +1,296 @@
+//! Per-CPU data in whole processes: another registration, none, a filter, a fork, GS, a storm of signals.
+//!
+//! What is decided once for a process is tried in a child that starts anew: this program, run again with the name of the
+//! part in its environment.
+
+#![cfg(target_os = "linux")]
+
+use cyclewise::percpu::{Backend, PerCpu, Reason, Report, backend};
+use std::process::Command;
+
+cyclewise::percpu! {
+    static HITS: u64;
+    static BY_CID: u64 => Cid;
+}
+
+/// The part that a child plays.
+const PART: &str = "CYCLEWISE_PERCPU_PART";
+
+/// Runs a test of this program again, alone, as a part; what it printed.
+fn again(test: &str, part: &str, tunables: &str) -> String {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture", "--test-threads=1"])
+        .env(PART, part)
+        .env("GLIBC_TUNABLES", tunables)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        output.status.success(),
+        "{text}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    text
+}
+
+fn part() -> Option<String> {
+    std::env::var(PART).ok()
+}
+
+/// Threads that add, by both ids, and as much as they added in the sums.
+fn nothing_is_lost() {
+    let (before, before_cid) = (HITS.sum(), BY_CID.sum());
+    std::thread::scope(|scope| {
+        for _ in 0..16 {
+            scope.spawn(|| {
+                for n in 0..5_000u32 {
+                    HITS.add(1);
+                    BY_CID.add(1);
+                    if n % 32 == 0 {
+                        std::thread::yield_now();
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!((HITS.sum() - before, BY_CID.sum() - before_cid), (80_000, 80_000));
+}
+
+/// Whether the kernel, as it was when this program started, has rseq(2) here. Under qemu-user it has not.
+fn kernel_has_rseq() -> bool {
+    // SAFETY: a flag that no kernel knows: it fails before it looks at the address.
+    unsafe { libc::syscall(libc::SYS_rseq, 0, 0, 1 << 30, 0) };
+    std::io::Error::last_os_error().raw_os_error() == Some(libc::EINVAL)
+}
+
+#[test]
+fn the_backend_is_the_kernels_or_says_why_not() {
+    let Report { backend, reason, .. } = cyclewise::percpu::backend();
+    println!("{}", cyclewise::percpu::backend());
+    if !kernel_has_rseq() {
+        println!("no rseq(2) here: what runs is the portable backend");
+        assert_eq!(backend, Backend::Portable);
+        assert!(matches!(reason, Reason::Refused { .. } | Reason::LeftOut), "{reason:?}");
+    } else {
+        assert_eq!(backend, Backend::Rseq);
+    }
+    nothing_is_lost();
+}
+
+#[test]
+fn without_libcs_registration_we_register() {
+    if part().is_some() {
+        if kernel_has_rseq() {
+            assert_eq!(
+                (backend().backend, backend().reason),
+                (Backend::Rseq, Reason::Registered)
+            );
+        }
+        nothing_is_lost();
+        // Threads come and go: their areas are used again.
+        for _ in 0..40 {
+            std::thread::spawn(|| HITS.add(1)).join().unwrap();
+        }
+        println!("{}", backend());
+        return;
+    }
+    println!(
+        "{}",
+        again("without_libcs_registration_we_register", "own", "glibc.pthread.rseq=0")
+    );
+}
+
+#[test]
+fn a_thread_that_another_library_registered_uses_portable_slots() {
+    #[repr(align(64))]
+    struct Theirs([u32; 16]);
+
+    if part().is_some() {
+        if !kernel_has_rseq() {
+            return;
+        }
+        // Ours decides first, on this thread, so the process's state is OWN; then a thread comes that is theirs.
+        assert_eq!(backend().reason, Reason::Registered);
+        HITS.add(1);
+        std::thread::spawn(|| {
+            let theirs = Box::leak(Box::new(Theirs([0; 16])));
+            theirs.0[1] = u32::MAX;
+            // SAFETY: an area that is never freed, with the signature of another library.
+            let rc = unsafe { libc::syscall(libc::SYS_rseq, theirs.0.as_mut_ptr(), 32, 0, 0x1234_5678) };
+            assert_eq!(rc, 0);
+            assert_eq!(
+                (backend().backend, backend().reason),
+                (Backend::Portable, Reason::Foreign)
+            );
+            for _ in 0..1000 {
+                HITS.add(1);
+            }
+        })
+        .join()
+        .unwrap();
+        assert_eq!(HITS.sum(), 1001);
+        nothing_is_lost();
+        return;
+    }
+    again(
+        "a_thread_that_another_library_registered_uses_portable_slots",
+        "foreign",
+        "glibc.pthread.rseq=0",
+    );
+}
+
+#[cfg(target_arch = "x86_64")]
+mod common;
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn under_a_filter_that_says_enosys_portable_slots_are_used() {
+    if part().is_some() {
+        common::filter::refuse(libc::SYS_rseq, &[], libc::ENOSYS);
+        let errno = libc::ENOSYS;
+        assert_eq!(
+            (backend().backend, backend().reason),
+            (Backend::Portable, Reason::Refused { errno })
+        );
+        assert!(backend().to_string().contains("rseq(2) says errno 38"), "{}", backend());
+        nothing_is_lost();
+        return;
+    }
+    again(
+        "under_a_filter_that_says_enosys_portable_slots_are_used",
+        "filtered",
+        "glibc.pthread.rseq=0",
+    );
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn a_child_of_a_fork_goes_on_with_copies_of_its_own() {
+    fn check() {
+        let mine = PerCpu::<u64>::new();
+        mine.add(5);
+        let stop = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                        HITS.add(1);
+                        drop(PerCpu::<u64>::new());
+                    }
+                });
+            }
+            for _ in 0..50 {
+                let end = common::in_child(|| {
+                    // The lock of the areas may have been taken by a thread that is not here.
+                    let (before, other) = (HITS.sum(), PerCpu::<u64>::new());
+                    for _ in 0..1000 {
+                        HITS.add(1);
+                        other.add(1);
+                        mine.add(1);
+                    }
+                    assert_eq!((HITS.sum() - before, other.sum(), mine.sum()), (1000, 1000, 1005));
+                });
+                assert_eq!(end, common::End::Well);
+            }
+            stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
+        assert_eq!(mine.sum(), 5, "the children's were theirs");
+    }
+    if part().is_none() {
+        for tunables in ["", "glibc.pthread.rseq=0"] {
+            again("a_child_of_a_fork_goes_on_with_copies_of_its_own", "fork", tunables);
+        }
+        return;
+    }
+    check();
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn gs_leads_to_this_cpus_copy_and_is_not_inherited() {
+    use cyclewise::error::Refusal;
+    use cyclewise::percpu::Pinned;
+    let v = PerCpu::<u64>::new();
+    // SAFETY: takes nothing.
+    let cpu = unsafe { libc::sched_getcpu() } as u32;
+    // SAFETY: nothing here uses GS.
+    let pinned = match unsafe { Pinned::enter(cpu) } {
+        Ok(pinned) => pinned,
+        Err(refusal) => {
+            println!("skipped: {refusal}");
+            assert!(matches!(
+                refusal,
+                Refusal::NoGs | Refusal::GsInUse { .. } | Refusal::System { .. }
+            ));
+            return;
+        }
+    };
+    assert!(pinned.is_confined());
+    // SAFETY: as above; it is refused.
+    assert!(matches!(unsafe { Pinned::enter(cpu) }, Err(Refusal::GsInUse { .. })));
+    pinned.inc(&v);
+    pinned.add(&v, 41);
+    // A sequence by rseq on the same CPU's copy mixes with it.
+    v.add(100);
+    assert_eq!(pinned.read(&v), v.get(pinned.slot()));
+    // The child inherits the base and the affinity; it has no `Pinned`, and may make one.
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // SAFETY: nothing here uses GS.
+            let own = unsafe { Pinned::enter(cpu) }.unwrap();
+            own.write(&v, own.add_return(&v, 1));
+            own.or(&v, 0);
+            own.and(&v, !0);
+            let found = own.read(&v);
+            assert_eq!(own.cmpxchg(&v, found, found), found);
+        });
+    });
+    assert_eq!(v.sum(), 143);
+    drop(pinned);
+    // SAFETY: as above. The base is as it was, so it can be had again.
+    drop(unsafe { Pinned::enter(cpu) }.unwrap());
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn signals_whose_handlers_add_lose_nothing() {
+    use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+    static SEEN: AtomicU64 = AtomicU64::new(0);
+    extern "C" fn add(_: i32) {
+        HITS.add(1 << 32);
+        BY_CID.add(1 << 32);
+        SEEN.fetch_add(1, Relaxed);
+    }
+    if part().is_none() {
+        for tunables in ["", "glibc.pthread.rseq=0"] {
+            again("signals_whose_handlers_add_lose_nothing", "signals", tunables);
+        }
+        return;
+    }
+    // SAFETY: a handler that uses atomics and per-CPU words.
+    unsafe { libc::signal(libc::SIGALRM, add as *const () as usize) };
+    let every = libc::timeval { tv_sec: 0, tv_usec: 50 };
+    let timer = libc::itimerval {
+        it_interval: every,
+        it_value: every,
+    };
+    // SAFETY: reads one timer.
+    unsafe { libc::setitimer(libc::ITIMER_REAL, &timer, std::ptr::null_mut()) };
+    let mut mine = 0u64;
+    while SEEN.load(Relaxed) < 200 {
+        for _ in 0..1000 {
+            HITS.add(1);
+            BY_CID.add(1);
+        }
+        mine += 1000;
+    }
+    let never = libc::timeval { tv_sec: 0, tv_usec: 0 };
+    let timer = libc::itimerval {
+        it_interval: never,
+        it_value: never,
+    };
+    // SAFETY: reads one timer.
+    unsafe { libc::setitimer(libc::ITIMER_REAL, &timer, std::ptr::null_mut()) };
+    let seen = SEEN.load(Relaxed);
+    assert_eq!((HITS.sum(), BY_CID.sum()), (mine + (seen << 32), mine + (seen << 32)));
+}
