@@ -166,6 +166,8 @@ pub(super) enum What {
     Refs,
     /// The library's clock: on every pair of CPUs, and against the kernel's
     Clock,
+    /// Per-CPU data: sums are exact under preemption, migration and signals
+    Percpu,
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::progress::Reporter;
 use crate::error::{Error, Result};
 use crate::export;
 use crate::runner::{self, Progress, Runner};
-use crate::verify::{Verification, clock, lab, refs};
+use crate::verify::{Verification, clock, lab, percpu, refs};
 use std::path::Path;
 use std::time::Duration;
 
@@ -34,6 +34,7 @@ pub(super) fn verify(args: &VerifyArgs) -> Result<()> {
         What::Clock => clock::verify(&Place::anywhere()?.allowed, time, |share, line| {
             reporter.step(share, line)
         }),
+        What::Percpu => percpu::verify(&Place::anywhere()?.allowed, &reporter, time)?,
     };
     reporter.done();
     if !output::takes_stdout(args.json.as_ref()) {

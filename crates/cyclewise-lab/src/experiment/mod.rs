@@ -10,6 +10,7 @@ mod lockref;
 mod null_syscall;
 mod open_read_close;
 mod patch;
+mod percpu;
 mod popf;
 mod rdtsc;
 mod refcount;
@@ -91,6 +92,7 @@ pub static ALL: &[&Definition] = &[
     &popf::DEFINITION,
     &rdtsc::DEFINITION,
     &null_syscall::DEFINITION,
+    &percpu::DEFINITION,
     &arc::DEFINITION,
     &atomics::DEFINITION,
     &refcount::DEFINITION,

@@ -12,6 +12,7 @@ pub mod kvm;
 pub mod limits;
 pub mod membarrier;
 pub mod memfd;
+pub mod percpu;
 pub mod perf;
 pub mod perf_probe;
 pub mod process;

@@ -5,3 +5,4 @@ pub mod counter;
 pub mod entry;
 pub mod raw;
 pub mod stamp;
+pub mod words;

@@ -9,3 +9,4 @@ pub mod plain;
 pub mod popf;
 pub mod raw;
 pub mod stamp;
+pub mod words;

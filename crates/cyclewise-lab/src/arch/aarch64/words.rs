@@ -1,0 +1,49 @@
+//! Sixty-four words of one thread's, in plain memory and by way of the thread pointer, and one more in one of them.
+//!
+//! Not the compiler's `+= 1`, which it may keep in a register or merge.
+//!
+//! # Safety
+//! 1. An index is taken modulo 64, so an address is of one of the words; they are `!Sync`, so the thread's alone.
+#![expect(unsafe_code, reason = "inline assembly")]
+
+use core::arch::asm;
+use std::cell::{Cell, UnsafeCell};
+
+/// How many words.
+pub const WORDS: usize = 64;
+
+/// Words in plain memory.
+pub struct Plain(UnsafeCell<[u64; WORDS]>);
+
+impl Plain {
+    /// Zeroes.
+    #[expect(clippy::new_without_default, reason = "nobody asks for a default")]
+    pub const fn new() -> Self {
+        Self(UnsafeCell::new([0; WORDS]))
+    }
+
+    /// One more.
+    #[inline(always)]
+    pub fn inc(&self, n: usize) {
+        inc(self.0.get().cast::<u64>().wrapping_add(n % WORDS));
+    }
+}
+
+thread_local! {
+    static LOCAL: [Cell<u64>; WORDS] = const { [const { Cell::new(0) }; WORDS] };
+}
+
+/// One more in a `thread_local!`.
+#[inline(always)]
+pub fn inc_local(n: usize) {
+    LOCAL.with(|words| inc(words.as_ptr().wrapping_add(n % WORDS).cast_mut().cast()));
+}
+
+#[inline(always)]
+fn inc(word: *mut u64) {
+    // SAFETY: Invariant 1. No nomem: it is memory.
+    unsafe {
+        asm!("ldr {0}, [{1}]", "add {0}, {0}, #1", "str {0}, [{1}]", out(reg) _, in(reg) word,
+            options(nostack, preserves_flags))
+    };
+}

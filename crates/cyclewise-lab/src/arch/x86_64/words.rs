@@ -1,0 +1,56 @@
+//! Sixty-four words of one thread's, in plain memory and by way of FS, and one more in one of them.
+//!
+//! Not the compiler's `+= 1`, which it may keep in a register or merge.
+//!
+//! # Safety
+//! 1. An index is taken modulo 64, so an address is of one of the words; they are `!Sync`, so the thread's alone.
+#![expect(unsafe_code, reason = "inline assembly")]
+
+use core::arch::asm;
+use std::cell::{Cell, UnsafeCell};
+
+/// How many words.
+pub const WORDS: usize = 64;
+
+/// Words in plain memory.
+pub struct Plain(UnsafeCell<[u64; WORDS]>);
+
+impl Plain {
+    /// Zeroes.
+    #[expect(clippy::new_without_default, reason = "nobody asks for a default")]
+    pub const fn new() -> Self {
+        Self(UnsafeCell::new([0; WORDS]))
+    }
+
+    /// One more.
+    #[inline(always)]
+    pub fn inc(&self, n: usize) {
+        let word = self.0.get().cast::<u64>().wrapping_add(n % WORDS);
+        // SAFETY: Invariant 1. No nomem: it is memory.
+        unsafe { asm!("inc qword ptr [{0}]", in(reg) word, options(nostack)) };
+    }
+}
+
+thread_local! {
+    static LOCAL: [Cell<u64>; WORDS] = const { [const { Cell::new(0) }; WORDS] };
+}
+
+/// One more in a `thread_local!`, in one instruction as the compiler does it.
+#[inline(always)]
+pub fn inc_local(n: usize) {
+    LOCAL.with(|words| {
+        let word = words.as_ptr().wrapping_add(n % WORDS);
+        let distance = word.addr().wrapping_sub(thread_pointer());
+        // SAFETY: FS and the distance are the word (Invariant 1). No nomem: it is memory.
+        unsafe { asm!("inc qword ptr fs:[{0}]", in(reg) distance, options(nostack)) };
+    });
+}
+
+/// The address that FS stands for.
+#[inline(always)]
+fn thread_pointer() -> usize {
+    let at;
+    // SAFETY: the first word of the thread's control block is its own address (ELF TLS ABI, variant II).
+    unsafe { asm!("mov {}, qword ptr fs:[0]", out(reg) at, options(nostack, pure, nomem, preserves_flags)) };
+    at
+}

@@ -1,0 +1,161 @@
+//! `percpu`: what it costs to count in this CPU's own word, by each way of finding and changing it.
+//!
+//! Each way has two rows. In the plain one every addition is to the same word, so it waits for the one before it to come
+//! back out of the store buffer. In the `-64` one additions go round 64 words, and nothing waits.
+
+use super::{Definition, Options, Published};
+use crate::arch::opaque;
+use crate::arch::words::{Plain, inc_local};
+use crate::error::Result;
+use crate::record::Unit;
+use crate::runner::{Bench, Control, Guards, Setup, Subject};
+use crate::sys::percpu::{Gs, PerCpuWords, WORDS, here};
+use crate::sys::vdso::GetCpu;
+use cyclewise::percpu::{Backend, Cid, Cpu, Index, Slot, backend};
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+pub(super) static DEFINITION: Definition = Definition {
+    name: "percpu",
+    question: "Is adding to the current CPU's own word as cheap as adding to a word, and how much cheaper than locking one?",
+    source: "Jeremy Fitzhardinge, \"[PATCH 0/8] Implement per-processor data areas for i386\", August 2006, in userspace by restartable sequences",
+    unit: Unit::TicksPerOp,
+    guards: Guards::ThisThread,
+    published: &PUBLISHED,
+    setup,
+};
+
+const COMPARE: [(&str, &str); 12] = [
+    ("rseq-add-64", "plain-64"),
+    ("lock-inc-64", "rseq-add-64"),
+    ("getcpu-atomic-64", "rseq-add-64"),
+    ("rseq-id-atomic-64", "rseq-add-64"),
+    ("cid-add-64", "rseq-add-64"),
+    ("gs-add-64", "tls-64"),
+    ("tls-64", "plain-64"),
+    ("rseq-add", "plain"),
+    ("lock-inc", "rseq-add"),
+    ("getcpu-atomic", "rseq-add"),
+    ("cid-add", "rseq-add"),
+    ("gs-add", "tls"),
+];
+
+/// One call is 64 additions, so that the loop is a small part of them.
+const OPERATIONS: u32 = WORDS as u32;
+
+/// Both rows of a way.
+fn rows(bench: &mut Bench, names: [&'static str; 2], add: impl Fn(usize) + Clone + 'static) -> [Box<dyn Subject>; 2] {
+    let same = add.clone();
+    [
+        bench.calls_of(names[0], OPERATIONS, move || round(|_| same(0))),
+        bench.calls_of(names[1], OPERATIONS, move || round(&add)),
+    ]
+}
+
+/// Sixty-four additions, eight to an iteration, in a loop that is the same for each row.
+#[inline(always)]
+fn round(add: impl Fn(usize)) {
+    let mut left = WORDS as u64;
+    while left > 0 {
+        left = opaque(left) - 8;
+        let n = left as usize;
+        add(n);
+        add(n + 1);
+        add(n + 2);
+        add(n + 3);
+        add(n + 4);
+        add(n + 5);
+        add(n + 6);
+        add(n + 7);
+    }
+}
+
+fn setup(_: &Options) -> Result<Setup> {
+    let mut bench = Bench::new();
+    let mut notes = vec![
+        "the -64 rows go round 64 neighbouring words; in the others each addition waits for the one before it to leave the store buffer, so they say little about the addition".to_string(),
+        format!("backend: {}", backend()),
+        memory(),
+    ];
+    let mut subjects = Vec::new();
+    let words = Rc::new(Plain::new());
+    subjects.extend(rows(&mut bench, ["plain", "plain-64"], move |n| words.inc(n)));
+    subjects.extend(rows(&mut bench, ["tls", "tls-64"], inc_local));
+    let locked: Rc<[AtomicU64; WORDS]> = Rc::new([const { AtomicU64::new(0) }; WORDS]);
+    subjects.extend(rows(&mut bench, ["lock-inc", "lock-inc-64"], move |n| {
+        locked[n % WORDS].fetch_add(1, Relaxed);
+    }));
+    match GetCpu::find() {
+        Some(getcpu) => {
+            let words = Rc::new(PerCpuWords::<Cpu>::new());
+            let names = ["getcpu-atomic", "getcpu-atomic-64"];
+            subjects.extend(rows(&mut bench, names, move |n| {
+                if let Some(slot) = Slot::of(getcpu.call()) {
+                    words.add_atomic(slot, n);
+                }
+            }));
+        }
+        None => notes.push("getcpu-atomic left out: this libc has no getcpu (glibc has it since 2.29)".to_string()),
+    }
+    if backend().backend == Backend::Rseq {
+        let words = Rc::new(PerCpuWords::<Cpu>::new());
+        let names = ["rseq-id-atomic", "rseq-id-atomic-64"];
+        subjects.extend(rows(&mut bench, names, move |n| words.add_atomic(here(), n)));
+        subjects.extend(rows(&mut bench, ["rseq-add", "rseq-add-64"], add::<Cpu>()));
+        if backend().cid {
+            subjects.extend(rows(&mut bench, ["cid-add", "cid-add-64"], add::<Cid>()));
+        } else {
+            notes.push("cid-add left out: this kernel does not publish mm_cid".to_string());
+        }
+    } else {
+        notes.push("the rseq and cid rows are left out, for the reason that the backend gives".to_string());
+        let names = ["portable-add", "portable-add-64"];
+        subjects.extend(rows(&mut bench, names, add::<Cpu>()));
+    }
+    match Gs::enter() {
+        Ok(gs) => {
+            let gs = Rc::new(gs);
+            subjects.extend(rows(&mut bench, ["gs-add", "gs-add-64"], move |n| gs.inc(n)));
+        }
+        Err(error) => notes.push(format!("gs-add left out: {}", error.message)),
+    }
+    let control = super::index(&subjects, "rseq-add-64").or(super::index(&subjects, "plain-64"));
+    Ok(Setup {
+        compare: super::pairs(&subjects, &COMPARE),
+        control: Control::Repeat(control.unwrap_or(0)),
+        notes,
+        subjects,
+    })
+}
+
+/// By the library.
+fn add<I: Index>() -> impl Fn(usize) + Clone + 'static {
+    let words = Rc::new(PerCpuWords::<I>::new());
+    move |n| words.add(n)
+}
+
+/// What the variables take.
+fn memory() -> String {
+    let slots = Slot::all().count();
+    format!(
+        "memory: a variable takes its size in each slot that is used, 4 KiB at least for the first of a page; address space is 64 KiB for each of {slots} slots ({} KiB), 512 variables of 8 bytes to a page",
+        slots * 64
+    )
+}
+
+static PUBLISHED: [Published; 2] = [
+    Published {
+        variant: Some("getcpu-atomic-64"),
+        what: "getcpu and an atomic addition (rseq's first numbers)",
+        figure: 15.3,
+        unit: "ns",
+        machine: "Intel Xeon E5-2630 v3",
+    },
+    Published {
+        variant: Some("rseq-add-64"),
+        what: "a restartable sequence",
+        figure: 2.0,
+        unit: "ns",
+        machine: "Intel Xeon E5-2630 v3",
+    },
+];

@@ -1,0 +1,86 @@
+//! Sixty-four words in each of the places that the experiment `percpu` compares, and one addition to one of them.
+//!
+//! # Safety
+//! 1. An index is masked to 63, so every address is one of the 64 words of its variable, which lives as long as the value.
+//! 2. A word is changed in one way only: by sequences, by atomics, or by one thread.
+#![expect(unsafe_code, reason = "words by address, and the base of GS")]
+
+pub mod storm;
+
+use crate::error::{Error, Result};
+use cyclewise::percpu::{Here, Index, PerCpu, Pinned, Slot, this_cpu};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// How many words.
+pub const WORDS: usize = 64;
+
+/// Words with a copy for each CPU, or for each `mm_cid`.
+pub struct PerCpuWords<I: Index>(PerCpu<[u64; WORDS], I>);
+
+impl<I: Index> PerCpuWords<I> {
+    /// Zeroes.
+    #[expect(clippy::new_without_default, reason = "it maps memory")]
+    pub fn new() -> Self {
+        Self(PerCpu::new())
+    }
+
+    /// One more, by the library.
+    #[inline(always)]
+    pub fn add(&self, n: usize) {
+        let word = self.0.as_ptr().cast::<u64>().wrapping_add(n % WORDS);
+        // SAFETY: Invariants 1 and 2.
+        unsafe { this_cpu::add::<I, u64>(word, 1) }
+    }
+
+    /// One more in a slot's copy, by a locked addition.
+    #[inline(always)]
+    pub fn add_atomic(&self, slot: Slot, n: usize) {
+        let word = self.0.of(slot).cast::<u64>().wrapping_add(n % WORDS);
+        // SAFETY: Invariants 1 and 2.
+        unsafe { AtomicU64::from_ptr(word) }.fetch_add(1, Relaxed);
+    }
+
+    /// All copies of all words.
+    pub fn sum(&self) -> u64 {
+        let copies = Slot::all().flat_map(|slot| (0..WORDS).map(move |n| (slot, n)));
+        let word = |(slot, n)| self.0.of(slot).cast::<u64>().wrapping_add(n);
+        // SAFETY: Invariants 1 and 2.
+        copies
+            .map(|at| unsafe { AtomicU64::from_ptr(word(at)) }.load(Relaxed))
+            .sum()
+    }
+}
+
+/// The slot of the CPU that the calling thread is on, from its rseq area where it has one.
+#[inline(always)]
+pub fn here() -> Slot {
+    Here::now().slot()
+}
+
+/// The calling thread with the base of its GS set.
+pub struct Gs {
+    pinned: Pinned,
+    words: [PerCpu<u64>; WORDS],
+}
+
+impl Gs {
+    /// Enters the CPU that the thread is confined to already.
+    ///
+    /// # Errors
+    /// Exit 3 where GS cannot be had, with the reason.
+    pub fn enter() -> Result<Self> {
+        // SAFETY: nothing in the lab uses GS.
+        let pinned =
+            unsafe { Pinned::enter(here().number()) }.map_err(|refusal| Error::unsupported(refusal.to_string()))?;
+        Ok(Self {
+            pinned,
+            words: std::array::from_fn(|_| PerCpu::new()),
+        })
+    }
+
+    /// One more.
+    #[inline(always)]
+    pub fn inc(&self, n: usize) {
+        self.pinned.inc(&self.words[n % WORDS]);
+    }
+}
