@@ -5,7 +5,7 @@
 
 use super::{Definition, Options, Published};
 use crate::arch::opaque;
-use crate::arch::words::{Plain, inc_local};
+use crate::arch::words::{Local, Plain};
 use crate::error::Result;
 use crate::record::Unit;
 use crate::runner::{Bench, Control, Guards, Setup, Subject};
@@ -44,11 +44,32 @@ const COMPARE: [(&str, &str); 12] = [
 const OPERATIONS: u32 = WORDS as u32;
 
 /// Both rows of a way.
-fn rows(bench: &mut Bench, names: [&'static str; 2], add: impl Fn(usize) + Clone + 'static) -> [Box<dyn Subject>; 2] {
-    let same = add.clone();
+fn rows(bench: &mut Bench, names: [&'static str; 2], add: impl Fn(usize) + Copy + 'static) -> [Box<dyn Subject>; 2] {
+    // A copy of the captured addresses in the loop's frame, so that they are in registers there as a caller's would be.
     [
-        bench.calls_of(names[0], OPERATIONS, move || round(|_| same(0))),
-        bench.calls_of(names[1], OPERATIONS, move || round(&add)),
+        bench.calls_of(names[0], OPERATIONS, move || {
+            let add = add;
+            round(move |_| add(0));
+        }),
+        bench.calls_of(names[1], OPERATIONS, move || {
+            let add = add;
+            round(add);
+        }),
+    ]
+}
+
+/// Both rows by GS, which own the thread's being confined.
+fn gs_rows(bench: &mut Bench, gs: &Rc<Gs>) -> [Box<dyn Subject>; 2] {
+    let (one, all) = (Rc::clone(gs), Rc::clone(gs));
+    [
+        bench.calls_of("gs-add", OPERATIONS, move || {
+            let words = one.words();
+            round(move |_| words.inc(0));
+        }),
+        bench.calls_of("gs-add-64", OPERATIONS, move || {
+            let words = all.words();
+            round(move |n| words.inc(n));
+        }),
     ]
 }
 
@@ -78,16 +99,17 @@ fn setup(_: &Options) -> Result<Setup> {
         memory(),
     ];
     let mut subjects = Vec::new();
-    let words = Rc::new(Plain::new());
+    let local = Local::here();
+    let words: &'static Plain = Box::leak(Box::new(Plain::new()));
     subjects.extend(rows(&mut bench, ["plain", "plain-64"], move |n| words.inc(n)));
-    subjects.extend(rows(&mut bench, ["tls", "tls-64"], inc_local));
-    let locked: Rc<[AtomicU64; WORDS]> = Rc::new([const { AtomicU64::new(0) }; WORDS]);
+    subjects.extend(rows(&mut bench, ["tls", "tls-64"], move |n| local.inc(n)));
+    let locked: &'static [AtomicU64; WORDS] = Box::leak(Box::new([const { AtomicU64::new(0) }; WORDS]));
     subjects.extend(rows(&mut bench, ["lock-inc", "lock-inc-64"], move |n| {
         locked[n % WORDS].fetch_add(1, Relaxed);
     }));
     match GetCpu::find() {
         Some(getcpu) => {
-            let words = Rc::new(PerCpuWords::<Cpu>::new());
+            let words = PerCpuWords::<Cpu>::new();
             let names = ["getcpu-atomic", "getcpu-atomic-64"];
             subjects.extend(rows(&mut bench, names, move |n| {
                 if let Some(slot) = Slot::of(getcpu.call()) {
@@ -98,7 +120,7 @@ fn setup(_: &Options) -> Result<Setup> {
         None => notes.push("getcpu-atomic left out: this libc has no getcpu (glibc has it since 2.29)".to_string()),
     }
     if backend().backend == Backend::Rseq {
-        let words = Rc::new(PerCpuWords::<Cpu>::new());
+        let words = PerCpuWords::<Cpu>::new();
         let names = ["rseq-id-atomic", "rseq-id-atomic-64"];
         subjects.extend(rows(&mut bench, names, move |n| words.add_atomic(here(), n)));
         subjects.extend(rows(&mut bench, ["rseq-add", "rseq-add-64"], add::<Cpu>()));
@@ -114,8 +136,7 @@ fn setup(_: &Options) -> Result<Setup> {
     }
     match Gs::enter() {
         Ok(gs) => {
-            let gs = Rc::new(gs);
-            subjects.extend(rows(&mut bench, ["gs-add", "gs-add-64"], move |n| gs.inc(n)));
+            subjects.extend(gs_rows(&mut bench, &Rc::new(gs)));
         }
         Err(error) => notes.push(format!("gs-add left out: {}", error.message)),
     }
@@ -129,8 +150,8 @@ fn setup(_: &Options) -> Result<Setup> {
 }
 
 /// By the library.
-fn add<I: Index>() -> impl Fn(usize) + Clone + 'static {
-    let words = Rc::new(PerCpuWords::<I>::new());
+fn add<I: Index>() -> impl Fn(usize) + Copy + 'static {
+    let words = PerCpuWords::<I>::new();
     move |n| words.add(n)
 }
 

@@ -14,40 +14,38 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// How many words.
 pub const WORDS: usize = 64;
 
-/// Words with a copy for each CPU, or for each `mm_cid`.
-pub struct PerCpuWords<I: Index>(PerCpu<[u64; WORDS], I>);
+/// Words with a copy for each CPU, or for each `mm_cid`: their address, so that a loop keeps it in a register.
+pub struct PerCpuWords<I: Index>(&'static PerCpu<[u64; WORDS], I>, *mut u64);
+
+impl<I: Index> Clone for PerCpuWords<I> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<I: Index> Copy for PerCpuWords<I> {}
 
 impl<I: Index> PerCpuWords<I> {
-    /// Zeroes.
+    /// Zeroes, for the rest of the program.
     #[expect(clippy::new_without_default, reason = "it maps memory")]
     pub fn new() -> Self {
-        Self(PerCpu::new())
+        let words = Box::leak(Box::new(PerCpu::new()));
+        Self(words, words.as_ptr().cast())
     }
 
     /// One more, by the library.
     #[inline(always)]
-    pub fn add(&self, n: usize) {
-        let word = self.0.as_ptr().cast::<u64>().wrapping_add(n % WORDS);
+    pub fn add(self, n: usize) {
+        let word = self.1.wrapping_add(n % WORDS);
         // SAFETY: Invariants 1 and 2.
         unsafe { this_cpu::add::<I, u64>(word, 1) }
     }
 
     /// One more in a slot's copy, by a locked addition.
     #[inline(always)]
-    pub fn add_atomic(&self, slot: Slot, n: usize) {
+    pub fn add_atomic(self, slot: Slot, n: usize) {
         let word = self.0.of(slot).cast::<u64>().wrapping_add(n % WORDS);
         // SAFETY: Invariants 1 and 2.
         unsafe { AtomicU64::from_ptr(word) }.fetch_add(1, Relaxed);
-    }
-
-    /// All copies of all words.
-    pub fn sum(&self) -> u64 {
-        let copies = Slot::all().flat_map(|slot| (0..WORDS).map(move |n| (slot, n)));
-        let word = |(slot, n)| self.0.of(slot).cast::<u64>().wrapping_add(n);
-        // SAFETY: Invariants 1 and 2.
-        copies
-            .map(|at| unsafe { AtomicU64::from_ptr(word(at)) }.load(Relaxed))
-            .sum()
     }
 }
 
@@ -60,7 +58,7 @@ pub fn here() -> Slot {
 /// The calling thread with the base of its GS set.
 pub struct Gs {
     pinned: Pinned,
-    words: [PerCpu<u64>; WORDS],
+    words: PerCpu<[u64; WORDS]>,
 }
 
 impl Gs {
@@ -74,13 +72,25 @@ impl Gs {
             unsafe { Pinned::enter(here().number()) }.map_err(|refusal| Error::unsupported(refusal.to_string()))?;
         Ok(Self {
             pinned,
-            words: std::array::from_fn(|_| PerCpu::new()),
+            words: PerCpu::new(),
         })
     }
 
+    /// The thread is confined while `self` lives; the address is for a loop to keep in a register.
+    pub fn words(&self) -> GsWords<'_> {
+        GsWords(&self.pinned, self.words.as_ptr().cast())
+    }
+}
+
+/// The words of a [`Gs`].
+#[derive(Clone, Copy)]
+pub struct GsWords<'a>(&'a Pinned, *mut u64);
+
+impl GsWords<'_> {
     /// One more.
     #[inline(always)]
-    pub fn inc(&self, n: usize) {
-        self.pinned.inc(&self.words[n % WORDS]);
+    pub fn inc(self, n: usize) {
+        // SAFETY: Invariants 1 and 2.
+        unsafe { self.0.inc_at(self.1.wrapping_add(n % WORDS)) };
     }
 }

@@ -99,6 +99,16 @@ impl Pinned {
         unsafe { <W as Sealed>::Bits::gs_inc(self.base, of.as_ptr().cast()) }
     }
 
+    /// Adds one to the word at `at`, a field of a larger variable.
+    ///
+    /// # Safety
+    /// `at` is the copy of slot 0 of a word that a variable by [`Cpu`] holds, and that lives meanwhile.
+    #[inline(always)]
+    pub unsafe fn inc_at<W: Integer>(&self, at: *mut W) {
+        // SAFETY: as of this function.
+        unsafe { <W as Sealed>::Bits::gs_inc(self.base, at.cast()) }
+    }
+
     /// Adds, and wraps around.
     #[inline(always)]
     pub fn add<W: Integer>(&self, of: &PerCpu<W, Cpu>, value: W) {

@@ -33,10 +33,21 @@ thread_local! {
     static LOCAL: [Cell<u64>; WORDS] = const { [const { Cell::new(0) }; WORDS] };
 }
 
-/// One more in a `thread_local!`.
-#[inline(always)]
-pub fn inc_local(n: usize) {
-    LOCAL.with(|words| inc(words.as_ptr().wrapping_add(n % WORDS).cast_mut().cast()));
+/// The calling thread's own words.
+#[derive(Clone, Copy)]
+pub struct Local(*mut u64);
+
+impl Local {
+    /// Those of this thread.
+    pub fn here() -> Self {
+        Self(LOCAL.with(|words| words.as_ptr().cast_mut().cast()))
+    }
+
+    /// One more.
+    #[inline(always)]
+    pub fn inc(self, n: usize) {
+        inc(self.0.wrapping_add(n % WORDS));
+    }
 }
 
 #[inline(always)]

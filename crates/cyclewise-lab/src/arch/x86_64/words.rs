@@ -8,6 +8,7 @@
 
 use core::arch::asm;
 use std::cell::{Cell, UnsafeCell};
+use std::marker::PhantomData;
 
 /// How many words.
 pub const WORDS: usize = 64;
@@ -35,15 +36,24 @@ thread_local! {
     static LOCAL: [Cell<u64>; WORDS] = const { [const { Cell::new(0) }; WORDS] };
 }
 
-/// One more in a `thread_local!`, in one instruction as the compiler does it.
-#[inline(always)]
-pub fn inc_local(n: usize) {
-    LOCAL.with(|words| {
-        let word = words.as_ptr().wrapping_add(n % WORDS);
-        let distance = word.addr().wrapping_sub(thread_pointer());
+/// The calling thread's own words, by their distance from what FS stands for: as the compiler reaches a `thread_local!`.
+#[derive(Clone, Copy)]
+pub struct Local(usize, PhantomData<*mut ()>);
+
+impl Local {
+    /// Those of this thread.
+    pub fn here() -> Self {
+        let at = LOCAL.with(|words| words.as_ptr().addr());
+        Self(at.wrapping_sub(thread_pointer()), PhantomData)
+    }
+
+    /// One more, in one instruction.
+    #[inline(always)]
+    pub fn inc(self, n: usize) {
+        let distance = self.0.wrapping_add(n % WORDS * 8);
         // SAFETY: FS and the distance are the word (Invariant 1). No nomem: it is memory.
         unsafe { asm!("inc qword ptr fs:[{0}]", in(reg) distance, options(nostack)) };
-    });
+    }
 }
 
 /// The address that FS stands for.
