@@ -57,6 +57,7 @@
 
 mod area;
 mod backend;
+mod counter;
 mod here;
 mod index;
 mod pinned;
@@ -86,6 +87,7 @@ mod word;
 
 pub use crate::arch::{Cid, Cpu, Outcome};
 pub use backend::{Backend, Reason, Report, backend};
+pub use counter::Counter;
 pub use here::Here;
 pub use index::Index;
 pub use pinned::Pinned;

@@ -1,6 +1,7 @@
 //! Tests of per-CPU data that need its inside: interruptions at every step of every sequence, and the memory's sharing out.
 
 mod areas;
+mod counter;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod inject;
 mod operations;

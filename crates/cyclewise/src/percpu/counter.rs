@@ -1,0 +1,249 @@
+//! [`Counter`]: a sum to which every CPU adds in its own words, and that is read approximately at once or exactly by a walk.
+//!
+//! ```
+//! use cyclewise::percpu::Counter;
+//! use std::cmp::Ordering;
+//!
+//! let used = Counter::new(0);
+//! for _ in 0..1000 {
+//!     used.add(3);
+//! }
+//! assert_eq!(used.sum(), 3000);
+//! assert!(used.sum().abs_diff(used.read()) <= used.error());
+//! assert_eq!(used.compare(1_000_000), Ordering::Less);
+//! ```
+//!
+//! # States
+//! A slot has two words: *total*, all that was added there, and *told*, the part of it that the shared sum knows. Where
+//! they are [`batch`](Counter::batch) apart, the thread that made them so tells the shared sum the difference.
+//!
+//! # Invariants
+//! 1. A total is changed by additions alone, each one instruction of a sequence. So no addition is ever in none or in two
+//!    places, and the totals' sum is exact whatever is interrupted, moved or forked. The kernel's counter takes a lock here.
+//! 2. The shared sum and what is on its way to it are the sum of all *told*: each change of *told*, by compare and
+//!    exchange from `p` to `t`, is followed by one addition of `t - p`.
+//!
+//! # Memory ordering
+//! None: the counts order nothing.
+//!
+//! # Cost
+//! An addition is a sequence, 8 instructions that compare, and every `batch`-th time two locked instructions.
+//! A sum is a load for each slot that the kernel can have.
+//!
+//! # References
+//! Linux lib/percpu_counter.c.
+//!
+//! # Safety
+//! 1. `words` maps both words in every slot, for as long as the counter lives.
+#![expect(unsafe_code, reason = "words by address")]
+
+use super::here::Here;
+use super::registration;
+use super::remote::NEVER;
+use super::slots::{Slot, total};
+use super::variable::PerCpu;
+use super::word::Bits;
+use crate::arch::rseq::Sections;
+use crate::arch::{Cpu, Outcome};
+use core::cmp;
+use core::hint::cold_path;
+use core::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+
+/// A sum that is cheap to add to from every CPU.
+#[derive(Debug)]
+#[doc(alias = "percpu_counter")]
+pub struct Counter {
+    words: PerCpu<[i64; 2]>,
+    /// The batch less one: how far apart they may be.
+    within: i64,
+    first: i64,
+    /// `first`, and what slots have told.
+    shared: AtomicI64,
+}
+
+impl Counter {
+    /// A counter that starts with `value`, and whose batch is the kernel's: 32, or twice the CPUs where that is more.
+    #[doc(alias = "percpu_counter_init")]
+    pub fn new(value: i64) -> Self {
+        // 32 and 2: lib/percpu_counter.c, compute_batch_value.
+        Self::with_batch(value, cmp::max(32, 2 * cpus() as u64))
+    }
+
+    /// A counter with a batch of its own: larger is quicker and less exact when it is read at once. At least 1, with
+    /// which every addition is told.
+    pub fn with_batch(value: i64, batch: u64) -> Self {
+        Self {
+            words: PerCpu::new(),
+            within: (batch.clamp(1, i64::MAX as u64) - 1) as i64,
+            first: value,
+            shared: AtomicI64::new(value),
+        }
+    }
+
+    /// How far a slot may be from what it has told.
+    pub fn batch(&self) -> u64 {
+        self.within as u64 + 1
+    }
+
+    /// Adds, and wraps around.
+    #[inline(always)]
+    #[doc(alias = "percpu_counter_add")]
+    pub fn add(&self, amount: i64) {
+        let Some(area) = registration::fast::<Cpu>() else {
+            return self.add_slow(amount);
+        };
+        let at = self.words.as_ptr().cast::<u64>();
+        // SAFETY: the area is the thread's; the total of every slot, which nobody changes from outside (Invariant 1).
+        unsafe { <u64 as Sections>::add::<Cpu, false>(area, at, amount as u64) };
+        // The CPU it is on by now. If that is another, the next addition over there finds what this one has not told.
+        // SAFETY: the area is the thread's.
+        let slot = Slot(unsafe { area.id::<Cpu>() });
+        if self.is_to_tell(slot) {
+            cold_path();
+            self.tell(slot);
+        }
+    }
+
+    /// Where the C library has not registered.
+    #[cold]
+    #[inline(never)]
+    fn add_slow(&self, amount: i64) {
+        loop {
+            let here = Here::now();
+            let at = self.words.of(here.slot()).cast::<u64>();
+            // SAFETY: this slot's total, which nobody changes from outside (Invariant 1).
+            if unsafe { here.load_add_store(&NEVER, at, amount as u64) } == Outcome::Done {
+                return self.tell(here.slot());
+            }
+        }
+    }
+
+    /// Adds one.
+    #[inline(always)]
+    #[doc(alias = "percpu_counter_inc")]
+    pub fn inc(&self) {
+        self.add(1);
+    }
+
+    /// Takes one away.
+    #[inline(always)]
+    #[doc(alias = "percpu_counter_dec")]
+    pub fn dec(&self) {
+        self.add(-1);
+    }
+
+    /// About the sum, by one load: at most [`error`](Self::error) from it, but for what threads in the middle of an
+    /// addition add, and for an addition whose thread was moved to another CPU right behind it: that is told by the next one
+    /// on the CPU it was made on.
+    #[inline]
+    #[doc(alias = "percpu_counter_read")]
+    pub fn read(&self) -> i64 {
+        // Relaxed: a count, which orders nothing.
+        self.shared.load(Ordering::Relaxed)
+    }
+
+    /// About the sum, or 0 where that is negative: for sums that cannot be, but may look so between two CPUs.
+    #[inline]
+    #[doc(alias = "percpu_counter_read_positive")]
+    pub fn read_positive(&self) -> i64 {
+        self.read().max(0)
+    }
+
+    /// The sum: exact for all additions that happened before; one that is made meanwhile is in it or not.
+    #[doc(alias = "percpu_counter_sum")]
+    pub fn sum(&self) -> i64 {
+        Slot::all().fold(self.first, |sum, slot| sum.wrapping_add(self.total(slot)))
+    }
+
+    /// The sum, or 0 where that is negative: two CPUs are looked at one after the other.
+    #[doc(alias = "percpu_counter_sum_positive")]
+    pub fn sum_positive(&self) -> i64 {
+        self.sum().max(0)
+    }
+
+    /// The sum compared with `value`. By one load where that decides, as exact as that is; else by [`sum`](Self::sum).
+    #[doc(alias = "percpu_counter_compare")]
+    pub fn compare(&self, value: i64) -> cmp::Ordering {
+        let about = self.read();
+        // As numbers without end: two counts may be further apart than a count can say.
+        if (i128::from(about) - i128::from(value)).unsigned_abs() > u128::from(self.error()) {
+            return about.cmp(&value);
+        }
+        self.sum().cmp(&value)
+    }
+
+    /// How far [`read`](Self::read) may be from the sum while nobody adds and nobody was moved.
+    pub fn error(&self) -> u64 {
+        (self.within as u64).saturating_mul(total() as u64)
+    }
+
+    /// All that was added in a slot.
+    #[inline(always)]
+    fn total(&self, slot: Slot) -> i64 {
+        // SAFETY: a word that sequences change (Safety 1).
+        (unsafe { u64::load(self.words.of(slot).cast()) }) as i64
+    }
+
+    /// What the shared sum knows of it.
+    #[inline(always)]
+    fn told(&self, slot: Slot) -> &AtomicI64 {
+        let at = self.words.of(slot).cast::<i64>().wrapping_add(1);
+        // SAFETY: the second word of the slot, an atomic for everybody (Safety 1).
+        unsafe { AtomicI64::from_ptr(at) }
+    }
+
+    /// Whether they are a batch apart, at a glance.
+    #[inline(always)]
+    fn is_to_tell(&self, slot: Slot) -> bool {
+        // Relaxed: a guess; `tell` looks again.
+        let untold = self.total(slot).wrapping_sub(self.told(slot).load(Ordering::Relaxed));
+        // Both ends by one comparison: from 1 - batch to batch - 1 is as far from 0.
+        untold.wrapping_add(self.within) as u64 > 2 * self.within as u64
+    }
+
+    /// Tells the shared sum, from whichever CPU the thread is on by now.
+    #[cold]
+    #[inline(never)]
+    fn tell(&self, slot: Slot) {
+        let told = self.told(slot);
+        let mut before = told.load(Ordering::Relaxed);
+        loop {
+            let now = self.total(slot);
+            let difference = now.wrapping_sub(before);
+            if difference.unsigned_abs() < self.batch() {
+                return;
+            }
+            // Relaxed, here and below: counts, which order nothing (Invariant 2).
+            match told.compare_exchange(before, now, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => {
+                    self.shared.fetch_add(difference, Ordering::Relaxed);
+                    return;
+                }
+                Err(found) => before = found,
+            }
+        }
+    }
+}
+
+impl Default for Counter {
+    fn default() -> Self {
+        Self::new(0)
+    }
+}
+
+/// How many CPUs there are, or 1 where that is not known.
+fn cpus() -> usize {
+    static CPUS: AtomicUsize = AtomicUsize::new(0);
+    // Relaxed, here and below: a number, the same whoever asks.
+    match CPUS.load(Ordering::Relaxed) {
+        0 => {
+            #[cfg(feature = "std")]
+            let found = std::thread::available_parallelism().map_or(1, usize::from);
+            #[cfg(not(feature = "std"))]
+            let found = 1;
+            CPUS.store(found, Ordering::Relaxed);
+            found
+        }
+        found => found,
+    }
+}

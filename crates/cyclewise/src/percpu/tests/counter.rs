@@ -1,0 +1,84 @@
+//! The counter held against one plain sum, and its fold against a twin that forgets.
+
+use crate::percpu::Counter;
+use core::cmp::Ordering;
+use proptest::prelude::*;
+use std::thread;
+use std::vec::Vec;
+
+/// Any sequence of additions by one thread, with any batch.
+fn additions() -> impl Strategy<Value = (i64, u64, Vec<i64>)> {
+    let amounts = prop_oneof![-3i64..4, -100i64..101, any::<i64>()];
+    (any::<i64>(), 0u64..70, prop::collection::vec(amounts, 0..60))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 4 } else { 200 }, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn it_is_a_sum((first, batch, amounts) in additions()) {
+        let counter = Counter::with_batch(first, batch);
+        let mut oracle = first;
+        for amount in amounts {
+            counter.add(amount);
+            oracle = oracle.wrapping_add(amount);
+            prop_assert_eq!(counter.sum(), oracle);
+            let off = counter.read().wrapping_sub(oracle).unsigned_abs();
+            prop_assert!(off <= counter.error(), "{} off by {}, more than {}", oracle, off, counter.error());
+        }
+        prop_assert_eq!(counter.sum_positive(), oracle.max(0));
+    }
+
+    #[test]
+    fn it_compares_as_its_sum(amounts in prop::collection::vec(-40i64..41, 0..60), by in -9000i64..9000) {
+        let counter = Counter::new(0);
+        amounts.iter().for_each(|&amount| counter.add(amount));
+        let oracle: i64 = amounts.iter().sum();
+        for value in [by, oracle, oracle - 1, oracle + 1, i64::MIN, i64::MAX] {
+            prop_assert_eq!(counter.compare(value), oracle.cmp(&value));
+        }
+    }
+}
+
+#[test]
+fn the_batch_is_the_kernels() {
+    let cpus = thread::available_parallelism().map_or(1, usize::from) as u64;
+    assert_eq!(Counter::default().batch(), 32.max(2 * cpus));
+    assert_eq!(Counter::with_batch(0, 0).batch(), 1);
+}
+
+/// Why `compare` may not believe `read` within the error: this is the comparison that does.
+#[test]
+fn the_twin_that_believes_the_read_is_wrong() {
+    let counter = Counter::with_batch(0, 32);
+    counter.add(31);
+    assert_eq!(counter.compare(31), Ordering::Equal);
+    assert_eq!(counter.read().cmp(&31), Ordering::Less);
+}
+
+#[test]
+fn a_batch_of_one_tells_everything() {
+    let counter = Counter::with_batch(5, 1);
+    for amount in [1, -7, 40] {
+        counter.add(amount);
+        assert_eq!(counter.read(), counter.sum());
+    }
+}
+
+#[test]
+fn threads_add_exactly_and_tell_all_but_the_error() {
+    const EACH: i64 = if cfg!(miri) { 50 } else { 20_000 };
+    let counter = Counter::new(0);
+    let threads = 8 * thread::available_parallelism().map_or(1, usize::from).min(4) as i64;
+    thread::scope(|scope| {
+        for n in 0..threads {
+            let counter = &counter;
+            scope.spawn(move || (0..EACH).for_each(|_| counter.add(n + 1)));
+        }
+    });
+    assert_eq!(counter.sum(), EACH * threads * (threads + 1) / 2);
+    // Nobody adds any more. A thread that was moved right behind its addition may have left that untold, so the bound is
+    // not held to the last one: the threads' largest additions are let off.
+    let left = threads as u64 * threads as u64;
+    assert!(counter.read().abs_diff(counter.sum()) <= counter.error() + left);
+}
