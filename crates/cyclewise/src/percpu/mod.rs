@@ -78,6 +78,7 @@ mod registration;
 mod registration;
 mod remote;
 mod slots;
+mod stack;
 mod statics;
 #[cfg(all(test, feature = "std", not(loom)))]
 mod tests;
@@ -93,6 +94,7 @@ pub use index::Index;
 pub use pinned::Pinned;
 pub use remote::{NEVER, Stopped};
 pub use slots::Slot;
+pub use stack::{Chain, FreeList, Node};
 pub use statics::StaticPerCpu;
 pub use variable::PerCpu;
 pub use word::{Integer, Word, Zeroed};

@@ -5,3 +5,4 @@ mod counter;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod inject;
 mod operations;
+mod stack;

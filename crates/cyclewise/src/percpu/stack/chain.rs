@@ -1,0 +1,126 @@
+//! [`Chain`]: nodes that are held together, to be taken and pushed at once.
+//!
+//! # Invariants
+//! 1. The nodes from `first` on, each by the one before, are held by the chain and end in 0.
+//!
+//! # Safety
+//! 1. As of the list: nodes are mapped while it is borrowed, and words of a slot are changed as its Invariant 3 says.
+#![expect(unsafe_code, reason = "nodes by address")]
+
+use super::FreeList;
+use super::item::{Item, Node};
+use crate::arch::Outcome;
+use crate::percpu::here::Here;
+use crate::percpu::slots::Taken;
+use crate::percpu::word::Bits;
+use core::fmt;
+use core::hint::cold_path;
+use core::ptr::NonNull;
+
+/// Nodes that are held. Those that are left when it is dropped are pushed, all at once.
+#[must_use = "they are pushed again when this is dropped"]
+pub struct Chain<'a, T> {
+    list: &'a FreeList<T>,
+    first: Option<NonNull<Item<T>>>,
+}
+
+// SAFETY: as a `Node`.
+unsafe impl<T: Send> Send for Chain<'_, T> {}
+
+impl<T> FreeList<T> {
+    /// Takes all that this CPU's list has, in one sequence.
+    #[inline]
+    pub fn pop_all(&self) -> Chain<'_, T> {
+        loop {
+            let here = Here::now();
+            let (head, guard) = (self.heads.of(here.slot()).cast::<u64>(), self.guard(here.slot()));
+            // SAFETY: a word that sequences change (Safety 1 of the list).
+            let found = unsafe { u64::load(head) };
+            // If the same node is first again, all that follows it by then is taken.
+            // SAFETY: this slot's list (Invariant 3 of the list).
+            match unsafe { here.load_cbne_store(guard, head, found, 0) } {
+                // SAFETY: just taken off the list.
+                Outcome::Done => return unsafe { self.chain(found) },
+                Outcome::Ne | Outcome::Moved => {}
+                Outcome::Stopped => {
+                    cold_path();
+                    return self.take_portable(Taken::any());
+                }
+            }
+        }
+    }
+
+    /// Takes all that a portable slot's list has.
+    pub(super) fn take_portable(&self, taken: Taken) -> Chain<'_, T> {
+        let head = self.heads.of(taken.slot()).cast::<u64>();
+        // SAFETY: a word that is ours while the slot is taken (Invariant 3 of the list).
+        let found = unsafe { u64::load(head) };
+        // SAFETY: as above.
+        unsafe { u64::store(head, 0) };
+        // SAFETY: just taken off the list.
+        unsafe { self.chain(found) }
+    }
+
+    /// # Safety
+    /// 0, or the first of a run of nodes of this list, ending in 0, that the caller holds.
+    pub(super) unsafe fn chain(&self, first: u64) -> Chain<'_, T> {
+        let first = Item::at(first);
+        Chain { list: self, first }
+    }
+}
+
+impl<'a, T> Chain<'a, T> {
+    /// Puts a node at its front. A node of another list is pushed to that instead.
+    pub fn add(&mut self, node: Node<'a, T>) {
+        if !core::ptr::eq(node.list(), self.list) {
+            return node.push();
+        }
+        let item = node.into_item();
+        let next = self.first.map_or(0, |first| first.as_ptr().expose_provenance() as u64);
+        // SAFETY: held, by the node until now.
+        unsafe { Item::set_next(item, next) };
+        self.first = Some(item);
+    }
+
+    /// Pushes them all, in one sequence after a walk to the last. The same as its drop.
+    pub fn push(self) {
+        drop(self);
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.first.is_none()
+    }
+}
+
+impl<'a, T> Iterator for Chain<'a, T> {
+    type Item = Node<'a, T>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Node<'a, T>> {
+        let item = self.first?;
+        // SAFETY: held by the chain (Invariant 1).
+        self.first = Item::at(unsafe { Item::next(item) });
+        // SAFETY: no longer in the chain, and so held by nobody else.
+        Some(unsafe { Node::held(self.list, item) })
+    }
+}
+
+impl<T> Drop for Chain<'_, T> {
+    fn drop(&mut self) {
+        let Some(first) = self.first else { return };
+        let mut last = first;
+        // SAFETY: a node of the chain (Invariant 1), and so for the next.
+        while let Some(next) = Item::at(unsafe { Item::next(last) }) {
+            last = next;
+        }
+        // SAFETY: all are held by the chain, which gives them up.
+        unsafe { self.list.put(first, last) };
+    }
+}
+
+impl<T> fmt::Debug for Chain<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Chain").field("is_empty", &self.is_empty()).finish()
+    }
+}

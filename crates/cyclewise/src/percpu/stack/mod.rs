@@ -1,0 +1,243 @@
+//! [`FreeList`]: objects that wait for their next use, on a list for each CPU.
+//!
+//! ```
+//! use cyclewise::percpu::FreeList;
+//!
+//! let buffers = FreeList::<Vec<u8>>::new();
+//! let mut buffer = buffers.pop().unwrap_or_else(|| buffers.grow(Vec::with_capacity(4096)));
+//! buffer.extend(b"as it was left");
+//! buffer.push(); // or by its drop
+//! // On the same CPU, the one that was pushed last, which its caches still hold. Elsewhere there is none, so:
+//! assert_eq!(*buffers.pop_or_steal().unwrap(), b"as it was left");
+//! ```
+//!
+//! # States
+//! A node is *held*, by a [`Node`] or a [`Chain`], or it is on the list of one slot. A slot has two words: the first
+//! node's address, 0 where there is none, and a guard.
+//!
+//! # Invariants
+//! 1. A held node is reached by its holder alone: a pop takes it off its list in one store, and a push writes its
+//!    `next` before the store that puts it there.
+//! 2. A node is mapped, at its address and with its type, until the list is dropped; whoever holds a node borrows the list.
+//! 3. A slot's words are changed by sequences that look at its guard, under a portable slot's lock, or by who has stopped
+//!    the slot. A portable slot's guard is never set: to be at its list is to have its lock.
+//! 4. A list ends in 0, and no node is on two.
+//!
+//! # Why a pop is safe
+//! It loads the first node's address, then that node's `next`, then stores that as the first. On a shared list the node may
+//! be gone and back between load and store (ABA), or freed. Here all three are in one sequence of one CPU. If another
+//! thread or a handler gets to run on this CPU between them, the sequence begins again, and so it does if the thread is
+//! moved. A thread on another CPU changes the list only after it has set the guard and the kernel has restarted the
+//! sequences of this CPU. So at the store the list is what it was at the load. A push compares the first node's address
+//! instead; that the node may have been away meanwhile does not matter, since it is what `next` says in either case.
+//!
+//! # Signals, forks, threads
+//! - A handler may do all but [`steal`](FreeList::steal), [`pop_or_steal`](FreeList::pop_or_steal) and
+//!   [`drain`](FreeList::drain), which may wait for what it interrupted, and `grow`, which allocates.
+//! - A child of a fork has all nodes that were on lists. What other threads of the parent held is lost to it, and a slot that
+//!   was stopped at that moment stays so: its own threads use portable slots.
+//!
+//! # Cost
+//! A push and a pop are a sequence each, without LOCK; a steal is an interrupt to the other CPU.
+//!
+//! # References
+//! librseq's list of buffers per CPU, tests/basic_percpu_ops_test.c; Linux mm/slub.c, whose per-CPU list has the same order.
+//!
+//! # Safety
+//! 1. `heads` maps both words in every slot, for as long as the list lives.
+#![expect(unsafe_code, reason = "words and nodes by address")]
+
+mod chain;
+mod item;
+mod remote;
+
+pub use chain::Chain;
+pub use item::Node;
+
+use super::here::Here;
+use super::slots::{Slot, Taken};
+use super::variable::PerCpu;
+use super::word::Bits;
+use crate::arch::Outcome;
+use alloc::boxed::Box;
+use core::fmt;
+use core::hint::cold_path;
+use core::marker::PhantomData;
+use core::mem::MaybeUninit;
+use core::ptr::{self, NonNull};
+use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use item::Item;
+
+/// Objects of one type, held or on the list of a slot.
+///
+/// They stay as they are left, until the list is dropped.
+#[doc(alias = "Stack")]
+pub struct FreeList<T> {
+    heads: PerCpu<[u64; 2]>,
+    /// Every node there is, newest first.
+    all: AtomicPtr<Item<T>>,
+    objects: PhantomData<T>,
+}
+
+// SAFETY: its objects go with it.
+unsafe impl<T: Send> Send for FreeList<T> {}
+// SAFETY: by reference it moves objects from thread to thread, and shares none.
+unsafe impl<T: Send> Sync for FreeList<T> {}
+
+impl<T> FreeList<T> {
+    /// A list without objects.
+    pub fn new() -> Self {
+        Self {
+            heads: PerCpu::new(),
+            all: AtomicPtr::new(ptr::null_mut()),
+            objects: PhantomData,
+        }
+    }
+
+    /// One more object, held by the caller.
+    pub fn grow(&self, object: T) -> Node<'_, T> {
+        let item = NonNull::from(Box::leak(Box::new(Item::new(object))));
+        let new = item.as_ptr();
+        let mut newest = self.all.load(Ordering::Relaxed);
+        loop {
+            // SAFETY: made above, and seen by nobody.
+            unsafe { (*new).older = newest };
+            // Release: pairs with nothing but the order that gives somebody the whole list, as its drop has it. Nothing
+            // is ever taken off, so there is no ABA.
+            match self
+                .all
+                .compare_exchange_weak(newest, new, Ordering::Release, Ordering::Relaxed)
+            {
+                Ok(_) => break,
+                Err(found) => newest = found,
+            }
+        }
+        // SAFETY: of this list, and held by nobody else.
+        unsafe { Node::held(self, item) }
+    }
+
+    /// Takes the object that was pushed last on this CPU; `None` where there is none here.
+    ///
+    /// Ordering: what its pusher did before is seen.
+    #[inline(always)]
+    pub fn pop(&self) -> Option<Node<'_, T>> {
+        let mut popped = MaybeUninit::<u64>::uninit();
+        loop {
+            let here = Here::now();
+            let (head, guard) = (self.heads.of(here.slot()).cast::<u64>(), self.guard(here.slot()));
+            // SAFETY: this slot's list, whose nodes are mapped and begin with `next` (Invariants 2 and 3).
+            match unsafe { here.load_cbeq_store_add_load_store(guard, head, 0, 0, popped.as_mut_ptr()) } {
+                Outcome::Done => {
+                    // SAFETY: a sequence that is done has stored it.
+                    let popped = unsafe { popped.assume_init() };
+                    // SAFETY: just taken off the list, so nobody else has it (Invariant 1).
+                    return unsafe { self.held(popped) };
+                }
+                Outcome::Ne => return None,
+                Outcome::Moved => {}
+                Outcome::Stopped => {
+                    cold_path();
+                    return self.pop_portable();
+                }
+            }
+        }
+    }
+
+    /// Puts a run of nodes on this CPU's list.
+    ///
+    /// # Safety
+    /// They are this list's, held by the caller, who gives them up, and each but the last has the next's address.
+    #[inline(always)]
+    unsafe fn put(&self, first: NonNull<Item<T>>, last: NonNull<Item<T>>) {
+        let address = first.as_ptr().expose_provenance() as u64;
+        loop {
+            let here = Here::now();
+            let (head, guard) = (self.heads.of(here.slot()).cast::<u64>(), self.guard(here.slot()));
+            // SAFETY: a word that sequences change (Safety 1).
+            let found = unsafe { u64::load(head) };
+            // SAFETY: as of this function; only the word is touched.
+            unsafe { Item::set_next(last, found) };
+            // SAFETY: this slot's list (Invariant 3).
+            match unsafe { here.load_cbne_store(guard, head, found, address) } {
+                Outcome::Done => return,
+                Outcome::Ne | Outcome::Moved => {}
+                Outcome::Stopped => {
+                    cold_path();
+                    // SAFETY: as of this function.
+                    return unsafe { self.put_portable(address, last) };
+                }
+            }
+        }
+    }
+
+    /// What to do while this CPU's list is somebody else's.
+    #[cold]
+    #[inline(never)]
+    unsafe fn put_portable(&self, first: u64, last: NonNull<Item<T>>) {
+        let taken = Taken::any();
+        let head = self.heads.of(taken.slot()).cast::<u64>();
+        // SAFETY: a word that is ours while the slot is taken (Invariant 3).
+        let found = unsafe { u64::load(head) };
+        // SAFETY: as of `put`.
+        unsafe { Item::set_next(last, found) };
+        // SAFETY: as above.
+        unsafe { u64::store(head, first) };
+    }
+
+    /// The same for a pop.
+    #[cold]
+    #[inline(never)]
+    fn pop_portable(&self) -> Option<Node<'_, T>> {
+        let taken = Taken::any();
+        let head = self.heads.of(taken.slot()).cast::<u64>();
+        // SAFETY: a word that is ours while the slot is taken (Invariant 3).
+        let found = unsafe { u64::load(head) };
+        let first = Item::<T>::at(found)?;
+        // SAFETY: a node of this list (Invariant 2).
+        let next = unsafe { Item::next(first) };
+        // SAFETY: as above.
+        unsafe { u64::store(head, next) };
+        // SAFETY: just taken off the list.
+        Some(unsafe { Node::held(self, first) })
+    }
+
+    /// A slot's guard.
+    #[inline(always)]
+    fn guard(&self, slot: Slot) -> &AtomicU64 {
+        // SAFETY: the second word of the slot, an atomic for everybody (Safety 1).
+        unsafe { AtomicU64::from_ptr(self.heads.of(slot).cast::<u64>().wrapping_add(1)) }
+    }
+
+    /// A node by its address.
+    ///
+    /// # Safety
+    /// 0, or a node of this list that the caller holds.
+    #[inline(always)]
+    unsafe fn held(&self, address: u64) -> Option<Node<'_, T>> {
+        // SAFETY: as of this function.
+        Item::at(address).map(|item| unsafe { Node::held(self, item) })
+    }
+}
+
+impl<T> Drop for FreeList<T> {
+    fn drop(&mut self) {
+        let mut at = *self.all.get_mut();
+        while let Some(item) = NonNull::new(at) {
+            // SAFETY: `grow` made it of a box, it is here once, and nobody holds it: that would borrow the list.
+            let item = unsafe { Box::from_raw(item.as_ptr()) };
+            at = item.older;
+        }
+    }
+}
+
+impl<T> Default for FreeList<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> fmt::Debug for FreeList<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FreeList").finish_non_exhaustive()
+    }
+}
