@@ -77,6 +77,7 @@ mod registration;
 #[path = "unregistered.rs"]
 mod registration;
 mod remote;
+mod ring;
 mod slots;
 mod stack;
 mod statics;
@@ -93,6 +94,7 @@ pub use here::Here;
 pub use index::Index;
 pub use pinned::Pinned;
 pub use remote::{NEVER, Stopped};
+pub use ring::Ring;
 pub use slots::Slot;
 pub use stack::{Chain, FreeList, Node};
 pub use statics::StaticPerCpu;

@@ -5,4 +5,5 @@ mod counter;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod inject;
 mod operations;
+mod ring;
 mod stack;

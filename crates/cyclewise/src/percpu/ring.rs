@@ -1,0 +1,342 @@
+//! [`Ring`]: a bounded queue of words for each CPU, first in, first out.
+//!
+//! ```
+//! use cyclewise::percpu::Ring;
+//!
+//! let events = Ring::<u64, 128>::new();
+//! events.push(1).unwrap();
+//! assert_eq!(events.push_many(&[2, 3]), 2);
+//! let mut seen = Vec::new();
+//! events.drain(&mut seen).unwrap();
+//! seen.sort();
+//! assert_eq!(seen, [1, 2, 3]);
+//! ```
+//!
+//! # States
+//! A slot has *head*, *tail*, a guard, and `N` cells. Head counts what was ever taken, tail what was ever put in; the
+//! words between are in the cells of their numbers, modulo `N`.
+//!
+//! # Invariants
+//! 1. `head <= tail <= head + N`, and neither ever falls. So whoever finds one of them as it was knows that nobody has
+//!    taken, or nobody has put in, since; 64 bits do not come round.
+//! 2. A cell is written before the tail that covers it, in one sequence with the comparison of the tail that gave the cell
+//!    to the writer. A sequence that does not commit may have written cells past the tail, which are nobody's.
+//! 3. A word is read before the comparison of the head in the commit. Nobody may write over it until the head has passed it.
+//! 4. A slot's words are changed by sequences that look at its guard, under a portable slot's lock, or by who has stopped
+//!    the slot. A portable slot's guard is never set: to be at its ring is to have its lock.
+//!
+//! # Signals, forks, threads
+//! A handler may push and pop, not steal or drain: those may wait for what it interrupted. A child of a fork has all
+//! words that were in rings; what another thread was about to push is lost with it. A slot that was stopped at that moment stays
+//! so, and its threads use portable slots.
+//!
+//! # Memory ordering
+//! Who pops a word sees what its pusher did before.
+//!
+//! # Cost
+//! A push and a pop are a sequence each, without LOCK, and so is a batch of words that does not cross the ring's end.
+//!
+//! # References
+//! Google's tcmalloc, "Restartable Sequence Mechanism for TCMalloc", for batches by one commit.
+//!
+//! # Safety
+//! 1. `slots` maps a `Cells<N>` in every slot, for as long as the ring lives.
+#![expect(unsafe_code, reason = "words by address")]
+
+use super::Cpu;
+use super::here::Here;
+use super::slots::{Slot, Taken};
+use super::variable::PerCpu;
+use super::word::{Bits, Integer, Sealed, Zeroed};
+use crate::arch::Outcome;
+use crate::error::Refusal;
+use alloc::vec::Vec;
+use core::hint::cold_path;
+use core::marker::PhantomData;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+#[repr(C)]
+struct Cells<const N: usize> {
+    head: u64,
+    tail: u64,
+    guard: u64,
+    words: [u64; N],
+}
+
+// SAFETY: integers, which need no drop.
+unsafe impl<const N: usize> Zeroed for Cells<N> {}
+
+/// For each CPU a queue of at most `N` words of 64 bits. `N` is a power of two, of at most 4096.
+#[derive(Debug)]
+pub struct Ring<W, const N: usize> {
+    slots: PerCpu<Cells<N>>,
+    words: PhantomData<fn(W) -> W>,
+}
+
+/// A slot's parts.
+struct At<const N: usize>(*mut Cells<N>);
+
+impl<const N: usize> At<N> {
+    #[inline(always)]
+    fn head(&self) -> *mut u64 {
+        self.0.cast()
+    }
+
+    #[inline(always)]
+    fn tail(&self) -> *mut u64 {
+        self.0.cast::<u64>().wrapping_add(1)
+    }
+
+    /// The cell of a number.
+    #[inline(always)]
+    fn cell(&self, number: u64) -> *mut u64 {
+        self.0.cast::<u64>().wrapping_add(3 + number as usize % N)
+    }
+
+    /// A word of the slot's, as of now. Acquire: pairs with the release of who changed head or tail, for the cells.
+    #[inline(always)]
+    fn load(at: *mut u64) -> u64 {
+        // SAFETY: mapped, and an atomic for everybody (Safety 1 of the module).
+        unsafe { AtomicU64::from_ptr(at) }.load(Ordering::Acquire)
+    }
+
+    #[inline(always)]
+    fn guard(&self) -> &AtomicU64 {
+        // SAFETY: as above.
+        unsafe { AtomicU64::from_ptr(self.0.cast::<u64>().wrapping_add(2)) }
+    }
+
+    /// Tail, and how many more words there was room for at some moment; `None` where others were quicker.
+    #[inline(always)]
+    fn room(&self) -> Option<(u64, usize)> {
+        // In this order: the head that is found is not older than the tail, so a ring that looks full was.
+        let tail = Self::load(self.tail());
+        let head = Self::load(self.head());
+        let used = tail.wrapping_sub(head);
+        (used <= N as u64).then(|| (tail, N - used as usize))
+    }
+
+    /// Head, and how many words there were from it on at some moment.
+    #[inline(always)]
+    fn used(&self) -> (u64, usize) {
+        // In this order: a ring that looks empty was.
+        let head = Self::load(self.head());
+        let tail = Self::load(self.tail());
+        // At least so many: others may have taken and put in, and then the commit's comparison fails.
+        (head, tail.wrapping_sub(head).min(N as u64) as usize)
+    }
+}
+
+impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
+    /// Rings without words.
+    pub fn new() -> Self {
+        const {
+            assert!(
+                N.is_power_of_two() && N <= 4096,
+                "a ring has 1, 2, 4, ... or 4096 cells"
+            )
+        };
+        Self {
+            slots: PerCpu::new(),
+            words: PhantomData,
+        }
+    }
+
+    /// Puts a word in this CPU's ring.
+    ///
+    /// # Errors
+    /// The word, where this CPU's ring is full.
+    #[inline(always)]
+    pub fn push(&self, word: W) -> Result<(), W> {
+        loop {
+            let here = Here::now();
+            let at = At(self.slots.of(here.slot()));
+            let Some((tail, room)) = at.room() else { continue };
+            if room == 0 {
+                return Err(word);
+            }
+            let (cell, bits, next) = (at.cell(tail), word.bits(), tail.wrapping_add(1));
+            // SAFETY: this slot's words (Invariant 4), and a cell that is the writer's (Invariant 2).
+            match unsafe { here.load_cbne_store_store_release(at.guard(), at.tail(), tail, cell, bits, next) } {
+                Outcome::Done => return Ok(()),
+                Outcome::Ne | Outcome::Moved => {}
+                Outcome::Stopped => {
+                    cold_path();
+                    return self.push_portable(&[word]).eq(&1).then_some(()).ok_or(word);
+                }
+            }
+        }
+    }
+
+    /// Puts in as many of the words as there is room for, in order, from the first on; returns how many. Each run that
+    /// does not cross the ring's end is one sequence; another's words may come between two runs.
+    #[inline]
+    pub fn push_many(&self, words: &[W]) -> usize {
+        let mut left = words;
+        while !left.is_empty() {
+            let here = Here::now();
+            let at = At(self.slots.of(here.slot()));
+            let Some((tail, room)) = at.room() else { continue };
+            let run = left.len().min(room).min(N - tail as usize % N);
+            if run == 0 {
+                break;
+            }
+            let (from, next) = (left.as_ptr().cast::<u64>(), tail.wrapping_add(run as u64));
+            let (guard, to) = (at.guard(), at.cell(tail));
+            // SAFETY: as in `push`; `run` cells from that one on, and as many of the caller's words, which are of 64 bits.
+            match unsafe { here.load_cbne_memcpy_store_release(guard, at.tail(), tail, to, from, run, next) } {
+                Outcome::Done => left = &left[run..],
+                Outcome::Ne | Outcome::Moved => {}
+                Outcome::Stopped => {
+                    cold_path();
+                    left = &left[self.push_portable(left)..];
+                    break;
+                }
+            }
+        }
+        words.len() - left.len()
+    }
+
+    /// Takes the word that has been in this CPU's ring for longest; `None` where there is none here.
+    #[inline(always)]
+    pub fn pop(&self) -> Option<W> {
+        loop {
+            let here = Here::now();
+            let at = At(self.slots.of(here.slot()));
+            let (head, used) = at.used();
+            if used == 0 {
+                return None;
+            }
+            // Before the commit (Invariant 3).
+            let word = At::<N>::load(at.cell(head));
+            // SAFETY: this slot's word (Invariant 4).
+            match unsafe { here.load_cbne_store_release(at.guard(), at.head(), head, head.wrapping_add(1)) } {
+                Outcome::Done => return Some(W::of(word)),
+                Outcome::Ne | Outcome::Moved => {}
+                Outcome::Stopped => {
+                    cold_path();
+                    let mut word = [W::of(0)];
+                    return (self.pop_portable(&mut word) == 1).then_some(word[0]);
+                }
+            }
+        }
+    }
+
+    /// Takes as many words as there are here and fit, the oldest first, in one sequence; returns how many. The rest of
+    /// `words` holds nothing of meaning.
+    #[inline]
+    pub fn pop_many(&self, words: &mut [W]) -> usize {
+        loop {
+            let here = Here::now();
+            let at = At(self.slots.of(here.slot()));
+            let (head, used) = at.used();
+            let run = used.min(words.len());
+            if run == 0 {
+                return 0;
+            }
+            read(&at, head, &mut words[..run]);
+            let next = head.wrapping_add(run as u64);
+            // SAFETY: this slot's word (Invariant 4).
+            match unsafe { here.load_cbne_store_release(at.guard(), at.head(), head, next) } {
+                Outcome::Done => return run,
+                Outcome::Ne | Outcome::Moved => {}
+                Outcome::Stopped => {
+                    cold_path();
+                    return self.pop_portable(words);
+                }
+            }
+        }
+    }
+
+    /// Takes all that a slot's ring has, and puts it at the end of `out`; returns how much. None too where somebody else
+    /// is just doing so. While it works, threads on that CPU use portable slots. Not for signal handlers.
+    ///
+    /// Cost: two loads where the ring is empty; else a membarrier(2), or in a portable slot its lock.
+    ///
+    /// # Errors
+    /// Where the kernel has no such barrier or forbids it; nothing is taken then.
+    pub fn steal(&self, slot: Slot, out: &mut Vec<W>) -> Result<usize, Refusal> {
+        let at = At(self.slots.of(slot));
+        if at.used().1 == 0 {
+            return Ok(0);
+        }
+        // Now, so that nobody waits for an allocation.
+        out.reserve(N);
+        if let Some(_taken) = slot.portable().and_then(Taken::wait) {
+            return Ok(take_all(&at, out));
+        }
+        Ok(match slot.stop::<Cpu>(at.guard())? {
+            Some(_stopped) => take_all(&at, out),
+            None => 0,
+        })
+    }
+
+    /// Takes all that there is, one slot's after the other's, and puts it at the end of `out`; returns how much. Exact
+    /// where nobody else pushes, pops or steals meanwhile.
+    ///
+    /// # Errors
+    /// As [`steal`](Self::steal); what was taken before is in `out`.
+    pub fn drain(&self, out: &mut Vec<W>) -> Result<usize, Refusal> {
+        let before = out.len();
+        for slot in Slot::all() {
+            self.steal(slot, out)?;
+        }
+        Ok(out.len() - before)
+    }
+
+    /// What to do while this CPU's ring is somebody else's.
+    #[cold]
+    #[inline(never)]
+    fn push_portable(&self, words: &[W]) -> usize {
+        let taken = Taken::any();
+        let at = At::<N>(self.slots.of(taken.slot()));
+        let Some((tail, room)) = at.room() else { return 0 };
+        let run = words.len().min(room);
+        for (number, word) in (tail..).zip(&words[..run]) {
+            store(at.cell(number), word.bits());
+        }
+        store(at.tail(), tail.wrapping_add(run as u64));
+        run
+    }
+
+    /// The same for a pop.
+    #[cold]
+    #[inline(never)]
+    fn pop_portable(&self, words: &mut [W]) -> usize {
+        let taken = Taken::any();
+        let at = At::<N>(self.slots.of(taken.slot()));
+        let (head, used) = at.used();
+        let run = used.min(words.len());
+        read(&at, head, &mut words[..run]);
+        store(at.head(), head.wrapping_add(run as u64));
+        run
+    }
+}
+
+/// The words from a number on.
+#[inline(always)]
+fn read<W: Sealed<Bits = u64>, const N: usize>(at: &At<N>, head: u64, words: &mut [W]) {
+    for (number, word) in (head..).zip(words) {
+        *word = W::of(At::<N>::load(at.cell(number)));
+    }
+}
+
+/// Empties the ring of a slot that is taken or stopped.
+fn take_all<W: Sealed<Bits = u64>, const N: usize>(at: &At<N>, out: &mut Vec<W>) -> usize {
+    let (head, used) = at.used();
+    out.extend((head..).take(used).map(|number| W::of(At::<N>::load(at.cell(number)))));
+    store(at.head(), head.wrapping_add(used as u64));
+    used
+}
+
+/// Changes a word of a slot that is taken or stopped.
+fn store(at: *mut u64, bits: u64) {
+    // SAFETY: a word of the slot, which nobody else changes now (Invariant 4).
+    unsafe { u64::store(at, bits) };
+}
+
+impl<W: Integer + Sealed<Bits = u64>, const N: usize> Default for Ring<W, N> {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,151 @@
+//! The rings: one thread held against `VecDeque`, many against the sum and multiset of what they pushed.
+
+use crate::percpu::{Ring, Slot};
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use proptest::prelude::*;
+use std::collections::VecDeque;
+use std::sync::Mutex;
+use std::thread;
+use std::vec::Vec;
+
+#[derive(Clone, Debug)]
+enum Step {
+    Push(u64),
+    PushMany(Vec<u64>),
+    Pop,
+    PopMany(usize),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        any::<u64>().prop_map(Step::Push),
+        prop::collection::vec(any::<u64>(), 0..12).prop_map(Step::PushMany),
+        Just(Step::Pop),
+        (0usize..12).prop_map(Step::PopMany),
+    ];
+    prop::collection::vec(step, 0..80)
+}
+
+/// Runs the steps on a ring of 8 and on the oracle. `None` where the thread was moved: its words are elsewhere then.
+fn same(steps: &[Step]) -> Option<bool> {
+    let (ring, mut oracle) = (Ring::<u64, 8>::new(), VecDeque::new());
+    let slot = crate::percpu::Here::now().slot();
+    let mut right = true;
+    for step in steps {
+        right &= match step {
+            Step::Push(word) => {
+                let room = oracle.len() < 8;
+                if room {
+                    oracle.push_back(*word);
+                }
+                ring.push(*word) == if room { Ok(()) } else { Err(*word) }
+            }
+            Step::PushMany(words) => {
+                let room = words.len().min(8 - oracle.len());
+                oracle.extend(&words[..room]);
+                ring.push_many(words) == room
+            }
+            Step::Pop => ring.pop() == oracle.pop_front(),
+            Step::PopMany(most) => {
+                let mut words = std::vec![0; *most];
+                let got = ring.pop_many(&mut words);
+                let expected: Vec<u64> = oracle.drain(..oracle.len().min(*most)).collect();
+                words[..got] == expected
+            }
+        };
+    }
+    let mut left = Vec::new();
+    ring.steal(slot, &mut left).expect("membarrier");
+    right &= oracle == left;
+    // Being moved away and back shows as a difference, so a difference is tried again.
+    (right || crate::percpu::Here::now().slot() == slot).then_some(right)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 4 } else { 300 }, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn it_is_a_queue_of_eight(steps in steps()) {
+        prop_assert!((0..1000).any(|_| same(&steps) == Some(true)));
+    }
+}
+
+#[test]
+fn words_come_out_as_they_went_in() {
+    let ring = Ring::<i64, 4>::new();
+    assert_eq!(ring.push(-1), Ok(()));
+    let mut out = std::vec![7];
+    assert_eq!((ring.drain(&mut out), ring.drain(&mut out)), (Ok(1), Ok(0)));
+    assert_eq!(out, [7, -1]);
+    assert_eq!(ring.push_many(&[]), 0);
+    assert_eq!(ring.pop_many(&mut []), 0);
+}
+
+#[test]
+fn all_that_threads_push_is_taken_once() {
+    const EACH: u64 = if cfg!(miri) { 30 } else { 8_000 };
+    let ring = Ring::<u64, 64>::new();
+    let (taken, pushed) = (Mutex::new(Vec::new()), AtomicU64::new(0));
+    let threads = 8 * thread::available_parallelism().map_or(1, usize::from).min(4) as u64;
+    thread::scope(|scope| {
+        for thread in 0..threads {
+            let (ring, taken, pushed) = (&ring, &taken, &pushed);
+            scope.spawn(move || {
+                let (mut mine, mut n) = (Vec::new(), 0);
+                let mut turn = thread;
+                while n < EACH {
+                    turn = turn.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1);
+                    let batch: Vec<u64> = (n..EACH.min(n + turn % 9)).map(|n| thread * EACH + n).collect();
+                    let done = match batch[..] {
+                        [one] => u64::from(ring.push(one).is_ok()),
+                        _ => ring.push_many(&batch) as u64,
+                    };
+                    pushed.fetch_add(done, Relaxed);
+                    n += done;
+                    match turn >> 60 {
+                        0 => {
+                            ring.steal(
+                                Slot::of((turn >> 32 & 3) as u32).unwrap_or(crate::percpu::Here::now().slot()),
+                                &mut mine,
+                            )
+                            .unwrap();
+                        }
+                        1..9 => mine.extend(ring.pop()),
+                        _ => {
+                            let mut words = [0; 7];
+                            let got = ring.pop_many(&mut words);
+                            mine.extend(&words[..got]);
+                        }
+                    }
+                    if turn >> 40 & 63 == 0 {
+                        thread::yield_now();
+                    }
+                }
+                taken.lock().unwrap().append(&mut mine);
+            });
+        }
+    });
+    let mut all = taken.into_inner().unwrap();
+    ring.drain(&mut all).unwrap();
+    all.sort_unstable();
+    assert_eq!(pushed.load(Relaxed), threads * EACH);
+    assert!(
+        all.iter().copied().eq(0..threads * EACH),
+        "{} of {}",
+        all.len(),
+        threads * EACH
+    );
+}
+
+/// The twin keeps how many there are in place of head and tail: it cannot tell that words have come and gone.
+#[test]
+fn the_twin_without_counts_that_never_fall_takes_a_word_twice() {
+    let words = [AtomicU64::new(1), AtomicU64::new(2)];
+    let count = AtomicU64::new(2);
+    // A pop of the last: reads the count and the word, is interrupted, compares the count, commits.
+    let (seen, word) = (count.load(Relaxed), words[1].load(Relaxed));
+    // Meanwhile somebody pops 2 and pushes 3.
+    words[1].store(3, Relaxed);
+    assert_eq!(count.compare_exchange(seen, seen - 1, Relaxed, Relaxed), Ok(2));
+    assert_eq!(word, 2, "2 was popped before, and 3 is lost");
+}
