@@ -61,6 +61,7 @@ mod counter;
 mod here;
 mod index;
 mod pinned;
+mod reference;
 #[cfg(all(
     feature = "std",
     target_os = "linux",
@@ -93,6 +94,7 @@ pub use counter::Counter;
 pub use here::Here;
 pub use index::Index;
 pub use pinned::Pinned;
+pub use reference::Ref;
 pub use remote::{NEVER, Stopped};
 pub use ring::Ring;
 pub use slots::Slot;

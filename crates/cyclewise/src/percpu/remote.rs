@@ -14,7 +14,7 @@
 //! A membarrier(2), an interrupt to one CPU or to all; in a portable slot its lock.
 
 use super::index::{Index, by_cid};
-use super::slots::{Slot, Taken};
+use super::slots::{PORTABLE, Slot, Taken};
 use crate::error::Refusal;
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -75,6 +75,32 @@ impl Drop for Stopped<'_> {
     fn drop(&mut self) {
         // Release: pairs with the load of the guard in the sequences, which acquires.
         self.guard.store(0, Ordering::Release);
+    }
+}
+
+/// Returns when every sequence and every portable step that was under way in any slot has ended or begun again. So all
+/// that look at a guard from now on see what it was set to before.
+///
+/// # Errors
+/// As [`Slot::stop`].
+pub(super) fn restart_all() -> Result<(), Refusal> {
+    (0..PORTABLE).for_each(|n| drop(Taken::wait(n)));
+    barrier(None)
+}
+
+/// Whether the kernel lets us. Asked once.
+pub(super) fn can_restart() -> bool {
+    static ANSWER: AtomicU64 = AtomicU64::new(0);
+    const YES: u64 = 1; // it did
+    const NO: u64 = 2; // it refused
+    // Relaxed, here and below: an answer that is the same whoever asks.
+    match ANSWER.load(Ordering::Relaxed) {
+        0 => {
+            let answer = barrier(None).is_ok();
+            ANSWER.store(if answer { YES } else { NO }, Ordering::Relaxed);
+            answer
+        }
+        answer => answer == YES,
     }
 }
 

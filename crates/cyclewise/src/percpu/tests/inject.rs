@@ -24,7 +24,7 @@ static cyclewise_point: AtomicU32 = AtomicU32::new(0);
 const POINTS: core::ops::RangeInclusive<u32> = 1..=6;
 
 /// How often the handler has run.
-static HITS: AtomicU64 = AtomicU64::new(0);
+pub(super) static HITS: AtomicU64 = AtomicU64::new(0);
 /// What the handler does.
 static WORK: AtomicPtr<()> = AtomicPtr::new(core::ptr::null_mut());
 /// The thread that injects: others go past.
@@ -63,7 +63,7 @@ fn move_on() {
 }
 
 /// One test at a time, with the handler in place and this work in it. `None` where there are no sequences.
-fn injecting(work: fn()) -> Option<MutexGuard<'static, ()>> {
+pub(super) fn injecting(work: fn()) -> Option<MutexGuard<'static, ()>> {
     static ONE: Mutex<()> = Mutex::new(());
     let guard = ONE.lock().unwrap_or_else(|e| e.into_inner());
     if backend().backend != Backend::Rseq {
@@ -79,7 +79,7 @@ fn injecting(work: fn()) -> Option<MutexGuard<'static, ()>> {
 }
 
 /// Runs `step` with each point in force; the points that were hit.
-fn at_every_point(mut step: impl FnMut()) -> Vec<u32> {
+pub(super) fn at_every_point(mut step: impl FnMut()) -> Vec<u32> {
     let mut hit = Vec::new();
     for point in POINTS {
         let before = HITS.load(Relaxed);

@@ -4,6 +4,8 @@ mod areas;
 mod counter;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod inject;
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+mod inject_lists;
 mod operations;
 mod ring;
 mod stack;

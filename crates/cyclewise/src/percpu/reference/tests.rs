@@ -1,0 +1,249 @@
+//! The protocol under loom, or under threads; and its twin that does not wait for the slots.
+
+use super::protocol::{self, BIAS, OPEN, Parts};
+use crate::error::Refusal;
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+
+#[cfg(loom)]
+use loom::{
+    model,
+    sync::atomic::{AtomicI64, AtomicU64},
+    sync::{Arc, Mutex},
+    thread,
+};
+#[cfg(not(loom))]
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicI64, AtomicU64},
+};
+#[cfg(not(loom))]
+use std::thread;
+
+#[cfg(not(loom))]
+fn model(run: impl Fn()) {
+    (0..if cfg!(miri) { 5 } else { 200 }).for_each(|_| run());
+}
+
+/// One slot with a lock, as the portable backend has. Without `LOCKED` the guard's look and the addition are two steps and nobody
+/// waits: the twin.
+struct Model<const LOCKED: bool> {
+    guard: AtomicU64,
+    shared: AtomicU64,
+    slot: AtomicI64,
+    lock: Mutex<()>,
+    /// Released so often.
+    released: AtomicU64,
+}
+
+impl<const LOCKED: bool> Model<LOCKED> {
+    fn new() -> Arc<Self> {
+        Arc::new(Self {
+            guard: AtomicU64::new(OPEN),
+            shared: AtomicU64::new(BIAS + 1),
+            slot: AtomicI64::new(0),
+            lock: Mutex::new(()),
+            released: AtomicU64::new(0),
+        })
+    }
+
+    fn put(&self) {
+        if protocol::put(self) {
+            self.released.fetch_add(1, Relaxed);
+        }
+    }
+
+    fn kill(&self) -> bool {
+        let (killed, last) = protocol::kill(self, || ()).unwrap();
+        self.released.fetch_add(u64::from(last), Relaxed);
+        killed
+    }
+}
+
+impl<const LOCKED: bool> Parts for Model<LOCKED> {
+    fn add_in_slot(&self, amount: i64) -> bool {
+        let _lock = LOCKED.then(|| self.lock.lock().unwrap());
+        if self.guard.load(Acquire) != OPEN {
+            return false;
+        }
+        self.slot.fetch_add(amount, Relaxed);
+        true
+    }
+    fn set_guard(&self, guard: u64) {
+        self.guard.store(guard, Release);
+    }
+    fn wait_for_slots(&self) -> Result<(), Refusal> {
+        drop(LOCKED.then(|| self.lock.lock().unwrap()));
+        Ok(())
+    }
+    fn take_slots(&self) -> i64 {
+        self.slot.swap(0, Relaxed)
+    }
+    fn shared(&self) -> u64 {
+        self.shared.load(Acquire)
+    }
+    fn exchange(&self, from: u64, to: u64) -> Result<(), u64> {
+        self.shared.compare_exchange(from, to, AcqRel, Acquire).map(|_| ())
+    }
+}
+
+/// A thread gets and puts while another kills. Nothing is released while somebody has it, all is in the end, and after the kill
+/// nobody gets in.
+fn users_and_a_kill<const LOCKED: bool>() {
+    model(|| {
+        let it = Model::<LOCKED>::new();
+        let user = {
+            let it = it.clone();
+            thread::spawn(move || {
+                if protocol::try_get_live(&*it) {
+                    assert_eq!(it.released.load(Relaxed), 0, "released while it is held");
+                    it.put();
+                }
+            })
+        };
+        assert!(it.kill());
+        assert!(!protocol::try_get_live(&*it), "a live reference after the kill");
+        user.join().unwrap();
+        assert_eq!(it.released.load(Relaxed), 1);
+        assert!(!protocol::try_get(&*it));
+    });
+}
+
+#[test]
+fn nothing_is_released_while_it_is_held() {
+    users_and_a_kill::<true>();
+}
+
+/// The twin. Under threads alone it would be chance, so only the model checker runs it.
+#[cfg(loom)]
+#[test]
+#[should_panic]
+fn the_twin_that_does_not_wait_is_caught() {
+    users_and_a_kill::<false>();
+}
+
+#[test]
+fn one_of_two_kills_wins() {
+    model(|| {
+        let it = Model::<true>::new();
+        let other = {
+            let it = it.clone();
+            thread::spawn(move || it.kill())
+        };
+        let mine = it.kill();
+        assert!(mine ^ other.join().unwrap());
+        assert_eq!(it.released.load(Relaxed), 1);
+    });
+}
+
+#[test]
+fn a_life_after_the_last_is_like_the_first() {
+    model(|| {
+        let it = Model::<true>::new();
+        assert!(it.kill());
+        let other = {
+            let it = it.clone();
+            thread::spawn(move || {
+                let again = protocol::reinit(&*it, true);
+                if protocol::try_get_live(&*it) {
+                    it.put();
+                }
+                again
+            })
+        };
+        let mine = protocol::reinit(&*it, true);
+        assert!(mine ^ other.join().unwrap(), "one makes it live again");
+        assert!(it.kill());
+        assert_eq!(it.released.load(Relaxed), 2);
+    });
+}
+
+/// The twin by hand: the kill comes between the guard's look and the addition, as nothing keeps it from doing there.
+#[test]
+fn without_the_wait_a_reference_is_released_while_it_is_held() {
+    model(|| {
+        let it = Model::<false>::new();
+        // What `add_in_slot` does, in its two steps.
+        assert_eq!(it.guard.load(Acquire), OPEN);
+        assert!(it.kill());
+        it.slot.fetch_add(1, Relaxed);
+        assert_eq!(
+            it.released.load(Relaxed),
+            1,
+            "released, and the reference above is held"
+        );
+    });
+}
+
+/// As by one thread, with the real parts.
+#[cfg(not(loom))]
+mod real {
+    use crate::percpu::Ref;
+    use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    use std::thread;
+
+    #[test]
+    fn it_is_released_once_a_life_by_the_last() {
+        let released = AtomicUsize::new(0);
+        let users = Ref::new(|| {
+            released.fetch_add(1, Relaxed);
+        });
+        for life in 0..3 {
+            assert!(!users.reinit());
+            assert!(users.try_get_live() && users.try_get() && !users.is_dying());
+            let mut confirmed = 0;
+            assert_eq!(
+                users.kill_and_confirm(|| confirmed = 1 + released.load(Relaxed)),
+                Ok(true)
+            );
+            assert_eq!(confirmed, 1 + life);
+            assert!(users.is_dying() && !users.is_zero() && !users.try_get_live());
+            assert_eq!(users.kill(), Ok(false));
+            assert!(users.try_get(), "there are references left");
+            (0..3).for_each(|n| {
+                assert_eq!(released.load(Relaxed), life, "{n}");
+                users.put();
+            });
+            assert_eq!(released.load(Relaxed), life + 1);
+            assert!(users.is_zero() && !users.try_get());
+            assert!(users.reinit());
+        }
+    }
+
+    #[test]
+    fn a_put_too_many_releases_nothing() {
+        let users = Ref::new(|| panic!("released"));
+        users.put();
+        assert_eq!(users.kill(), Ok(true));
+        (0..4).for_each(|_| users.put());
+        assert!(!users.is_zero());
+    }
+
+    /// Threads get and put on every CPU, some give back what others have taken, and one kills meanwhile.
+    #[test]
+    fn what_threads_take_and_put_is_exact() {
+        const ROUNDS: usize = if cfg!(miri) { 2 } else { 40 };
+        let threads = 8 * thread::available_parallelism().map_or(1, usize::from).min(4);
+        let (released, held) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let users = Ref::new(|| {
+            assert_eq!(held.load(Relaxed), 0, "released while it is held");
+            released.fetch_add(1, Relaxed);
+        });
+        for round in 0..ROUNDS {
+            thread::scope(|scope| {
+                for _ in 0..threads {
+                    scope.spawn(|| {
+                        while users.try_get_live() {
+                            held.fetch_add(1, Relaxed);
+                            thread::yield_now();
+                            held.fetch_sub(1, Relaxed);
+                            users.put();
+                        }
+                    });
+                }
+                assert_eq!(users.kill(), Ok(true));
+            });
+            assert_eq!(released.load(Relaxed), round + 1);
+            assert!(users.reinit());
+        }
+    }
+}

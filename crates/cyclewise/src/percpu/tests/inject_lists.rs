@@ -1,0 +1,117 @@
+//! A signal at every step of the counter, the lists, the rings and the references, whose handler does the same on them, and
+//! moves the thread every other time: sums and multisets come out exact.
+
+use super::inject::{HITS, at_every_point, injecting};
+use crate::percpu::{Counter, FreeList, Ref, Ring};
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::LazyLock;
+use std::vec::Vec;
+
+static COUNTER: LazyLock<Counter> = LazyLock::new(|| Counter::with_batch(0, 2));
+
+#[test]
+fn a_counter_is_exact_at_every_step() {
+    LazyLock::force(&COUNTER);
+    let Some(_guard) = injecting(|| COUNTER.add(1 << 32)) else {
+        return;
+    };
+    let mut mine = 0;
+    let hit = at_every_point(|| {
+        COUNTER.add(1);
+        mine += 1;
+    });
+    assert_eq!(hit, [1, 2, 3]);
+    assert_eq!(COUNTER.sum(), mine + ((HITS.load(Relaxed) as i64) << 32));
+}
+
+static LIST: LazyLock<FreeList<u32>> = LazyLock::new(FreeList::new);
+
+#[test]
+fn a_free_list_is_exact_at_every_step() {
+    // The handler turns the list over, now and then through a chain: ABA for a pop that only compares.
+    let work = || {
+        let (first, second) = (LIST.pop(), LIST.pop());
+        if HITS.load(Relaxed).is_multiple_of(4) {
+            LIST.pop_all().push();
+        }
+        drop(first);
+        drop(second);
+    };
+    let nodes: Vec<_> = (0..16).map(|n| LIST.grow(n)).collect();
+    drop(nodes);
+    let Some(_guard) = injecting(work) else { return };
+    let mut steps = 0;
+    let hit = at_every_point(|| {
+        // Moves leave nodes on other CPUs. Every other step begins with all of them here.
+        steps += 1;
+        if steps % 2 == 0 {
+            LIST.drain().unwrap().push();
+        }
+        let (first, second) = (LIST.pop(), LIST.pop());
+        drop(first);
+        drop(second);
+        LIST.pop_all().push();
+    });
+    assert_eq!(hit, [1, 2, 3, 4, 5, 6]);
+    assert_eq!(super::stack::all(&LIST), (0..16).collect::<Vec<_>>());
+}
+
+static RING: LazyLock<Ring<u64, 64>> = LazyLock::new(Ring::new);
+
+#[test]
+fn a_ring_is_exact_at_every_step() {
+    let work = || {
+        let word = RING.pop();
+        let mut words = [0; 3];
+        let many = RING.pop_many(&mut words);
+        assert!(word.is_none_or(|word| RING.push(word).is_ok()));
+        assert_eq!(RING.push_many(&words[..many]), many);
+    };
+    (0..16).for_each(|n| RING.push(n).unwrap());
+    let Some(_guard) = injecting(work) else { return };
+    let mut steps = 0;
+    let hit = at_every_point(|| {
+        // As above.
+        steps += 1;
+        if steps % 2 == 0 {
+            let mut all = Vec::new();
+            RING.drain(&mut all).unwrap();
+            assert_eq!(RING.push_many(&all), all.len());
+        }
+        work();
+    });
+    assert_eq!(hit, [1, 2, 3, 4, 5, 6]);
+    let mut all = Vec::new();
+    RING.drain(&mut all).unwrap();
+    all.sort_unstable();
+    assert_eq!(all, (0..16).collect::<Vec<_>>());
+}
+
+static RELEASED: AtomicUsize = AtomicUsize::new(0);
+static USERS: LazyLock<Ref<fn()>> = LazyLock::new(|| {
+    Ref::new(|| {
+        RELEASED.fetch_add(1, Relaxed);
+    })
+});
+
+/// The kill comes at every step of a get and of a put. A handler may not kill, since it might wait for a portable slot
+/// that it has interrupted; no thread of this test uses one.
+#[test]
+fn a_reference_that_is_killed_at_any_step_is_released_by_the_last() {
+    LazyLock::force(&USERS);
+    let work = || {
+        USERS.kill().unwrap();
+    };
+    let Some(_guard) = injecting(work) else { return };
+    let hit = at_every_point(|| {
+        let before = RELEASED.load(Relaxed);
+        if USERS.try_get_live() {
+            assert_eq!(RELEASED.load(Relaxed), before, "released while it is held");
+            USERS.put();
+        }
+        USERS.kill().unwrap();
+        assert_eq!(RELEASED.load(Relaxed), before + 1);
+        assert!(USERS.is_zero() && USERS.reinit());
+    });
+    assert_eq!(hit, [1, 2, 3]);
+}
