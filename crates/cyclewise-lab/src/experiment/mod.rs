@@ -11,6 +11,7 @@ mod null_syscall;
 mod open_read_close;
 mod patch;
 mod percpu;
+mod percpu_lists;
 mod popf;
 mod rdtsc;
 mod refcount;
@@ -101,6 +102,7 @@ pub static ALL: &[&Definition] = &[
     &clock::DEFINITION,
     &spinlock::DEFINITION,
     &lockref::DEFINITION,
+    &percpu_lists::DEFINITION,
     &hackbench::DEFINITION,
     &open_read_close::DEFINITION,
 ];

@@ -1,0 +1,124 @@
+//! `percpu-lists`: what is built on per-CPU words, against what programs use for the same.
+//!
+//! A pair is a pop and a push of what was popped, from a structure with 64 objects for each thread. Alone it is the lab's
+//! thread that does it; in the `-cpus` rows a thread on each CPU does, all at one structure, and the figure is what a pair
+//! takes each of them.
+
+mod crowd;
+mod shared;
+
+use super::{Definition, Options};
+use crate::arch::observe;
+use crate::error::{Error, Result};
+use crate::record::Unit;
+use crate::runner::{Bench, Control, Guards, Setup};
+use crate::sys::affinity;
+use crossbeam_queue::{ArrayQueue, SegQueue};
+use crowd::{Row, Shared};
+use cyclewise::percpu::{Counter, FreeList, PerCpu, Ring, backend};
+use shared::{Free, Rings};
+
+pub(super) static DEFINITION: Definition = Definition {
+    name: "percpu-lists",
+    question: "What do a counter and a free list on per-CPU words cost, alone and with a thread on each CPU, against a shared atomic and shared queues?",
+    source: "Jeremy Fitzhardinge, \"Implement per-processor data areas for i386\", August 2006, and what the kernel has built on such areas since",
+    unit: Unit::TicksPerOp,
+    guards: Guards::WholeMachine,
+    published: &[],
+    setup,
+};
+
+const COMPARE: [(&str, &str); 12] = [
+    ("counter-add", "rseq-add"),
+    ("counter-add", "lock-add"),
+    ("free-list", "seg-queue"),
+    ("free-list", "array-queue"),
+    ("free-list-cpus", "seg-queue-cpus"),
+    ("free-list-cpus", "array-queue-cpus"),
+    ("ring", "seg-queue"),
+    ("ring", "array-queue"),
+    ("ring-cpus", "seg-queue-cpus"),
+    ("ring-cpus", "array-queue-cpus"),
+    ("ring-batch", "ring"),
+    ("free-list-batch", "free-list"),
+];
+
+/// The counter's: the kernel's on a machine of up to 16 CPUs. And words of a batch of the ring's, nodes of a chain.
+const BATCH: u64 = 32;
+
+fn setup(_: &Options) -> Result<Setup> {
+    let cpus = affinity::allowed().map_err(|e| {
+        let what = "percpu-lists: cannot tell which CPUs may be used";
+        Error::system(what, &e, "use a machine of at most 1024 CPUs")
+    })?;
+    let mut bench = Bench::new();
+    let (word, counter) = (PerCpu::<u64>::new(), Counter::with_batch(0, BATCH));
+    let shared = Box::new(std::sync::atomic::AtomicU64::new(0));
+    fn pair<S: Shared>() -> impl FnMut() + 'static {
+        let shared = Box::new(S::new(1));
+        move || shared.pair()
+    }
+    let subjects = vec![
+        bench.calls("rseq-add", move || word.add(1)),
+        bench.calls("counter-add", move || counter.add(1)),
+        bench.calls("lock-add", move || {
+            shared.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        }),
+        bench.calls("free-list", pair::<Free>()),
+        bench.calls("ring", pair::<Rings>()),
+        bench.calls_of("ring-batch", BATCH as u32, batches()),
+        bench.calls_of("free-list-batch", BATCH as u32, chains()),
+        bench.calls("seg-queue", pair::<SegQueue<u64>>()),
+        bench.calls("array-queue", pair::<ArrayQueue<u64>>()),
+        Row::<Free>::subject("free-list-cpus", &cpus),
+        Row::<Rings>::subject("ring-cpus", &cpus),
+        Row::<SegQueue<u64>>::subject("seg-queue-cpus", &cpus),
+        Row::<ArrayQueue<u64>>::subject("array-queue-cpus", &cpus),
+    ];
+    let notes = vec![
+        format!("backend: {}", backend()),
+        format!(
+            "a batch of the counter is {BATCH}; a pair is a pop and a push; -cpus: {} threads, each on its own CPU, at one structure",
+            cpus.len()
+        ),
+    ];
+    Ok(Setup {
+        compare: super::pairs(&subjects, &COMPARE),
+        control: Control::Repeat(super::index(&subjects, "seg-queue").unwrap_or(0)),
+        notes,
+        subjects,
+    })
+}
+
+/// Words popped and pushed all at once.
+fn batches() -> impl FnMut() + 'static {
+    let ring = Box::new(Ring::<u64, { 2 * BATCH as usize }>::new());
+    let mut words = [1; BATCH as usize];
+    ring.push_many(&words);
+    move || {
+        if ring.pop_many(&mut words) < words.len() {
+            // Moved to a CPU that has too few.
+            words.fill(1);
+        }
+        observe(words.as_ptr());
+        ring.push_many(&words);
+    }
+}
+
+/// Nodes popped and pushed all at once. A push walks to the last.
+fn chains() -> impl FnMut() + 'static {
+    let list: &'static FreeList<u64> = Box::leak(Box::new(FreeList::new()));
+    let fill = || {
+        let nodes: Vec<_> = (0..BATCH).map(|n| list.grow(n)).collect();
+        drop(nodes);
+    };
+    fill();
+    move || {
+        let chain = list.pop_all();
+        if chain.is_empty() {
+            // Moved to a CPU that has none.
+            fill();
+        }
+        chain.push();
+    }
+}

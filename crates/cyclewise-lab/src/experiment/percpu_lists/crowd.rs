@@ -1,0 +1,91 @@
+//! A thread on each CPU, all at one structure.
+
+use crate::arch::stamp;
+use crate::error::{Error, Result};
+use crate::runner::{Sample, Subject};
+use crate::sys::affinity;
+use std::sync::Barrier;
+use std::thread;
+
+/// Pairs of one thread in a sample: some milliseconds, so that the start does not count.
+const PAIRS: u32 = 100_000;
+
+/// A structure under test: its pair of operations, by any thread.
+pub(super) trait Shared: Sync + 'static {
+    /// One, with what is in it at first.
+    fn new(threads: usize) -> Self;
+    /// A pop and a push.
+    fn pair(&self);
+    /// How many are in it. Nobody is at it.
+    fn count(self) -> Option<usize>;
+    /// How many there have to be.
+    fn expected(&self) -> Option<usize>;
+}
+
+/// A structure in a crowd.
+pub(super) struct Row<S> {
+    name: &'static str,
+    cpus: Vec<u32>,
+    of: std::marker::PhantomData<fn() -> S>,
+}
+
+impl<S: Shared> Row<S> {
+    pub(super) fn subject(name: &'static str, cpus: &[u32]) -> Box<dyn Subject> {
+        Box::new(Self {
+            name,
+            cpus: cpus.to_vec(),
+            of: std::marker::PhantomData,
+        })
+    }
+}
+
+impl<S: Shared> Subject for Row<S> {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    /// Ticks that a pair takes a thread, on average over the threads.
+    fn sample(&mut self) -> Result<Sample> {
+        let shared = S::new(self.cpus.len());
+        let start = Barrier::new(self.cpus.len());
+        let ticks: Vec<std::io::Result<u64>> = thread::scope(|scope| {
+            let (shared, start) = (&shared, &start);
+            let run = |cpu: u32| {
+                move || {
+                    let placed = affinity::confine(&[cpu]);
+                    start.wait();
+                    placed?;
+                    let from = stamp::start();
+                    (0..PAIRS).for_each(|_| shared.pair());
+                    Ok(stamp::stop() - from)
+                }
+            };
+            let threads: Vec<_> = self.cpus.iter().map(|&cpu| scope.spawn(run(cpu))).collect();
+            threads
+                .into_iter()
+                .map(|thread| {
+                    thread
+                        .join()
+                        .unwrap_or_else(|_| Err(std::io::Error::other("a thread panicked")))
+                })
+                .collect()
+        });
+        let ticks: std::io::Result<Vec<u64>> = ticks.into_iter().collect();
+        let ticks = ticks.map_err(|e| {
+            let what = format!("percpu-lists {}: cannot run a thread on each CPU", self.name);
+            Error::system(&what, &e, "do not change the cpuset while it runs")
+        })?;
+        let expected = shared.expected();
+        let found = shared.count();
+        if expected.is_some() && expected != found {
+            return Err(Error::check(format!(
+                "percpu-lists {}: {expected:?} objects went round and {found:?} are left; some were lost or doubled",
+                self.name
+            )));
+        }
+        Ok(Sample {
+            value: ticks.iter().sum::<u64>() as f64 / (ticks.len() as f64 * f64::from(PAIRS)),
+            metrics: Vec::new(),
+        })
+    }
+}

@@ -1,0 +1,137 @@
+//! The structures, each with the pair of operations that is measured: a pop, and a push of what was popped.
+
+use super::crowd::Shared;
+use crossbeam_queue::{ArrayQueue, SegQueue};
+use cyclewise::percpu::{FreeList, Ring};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// Objects for each thread.
+const OBJECTS: usize = 64;
+
+/// Ours: a free list for each CPU.
+pub(super) struct Free {
+    list: FreeList<u64>,
+    made: AtomicUsize,
+}
+
+impl Free {
+    #[cold]
+    fn make(&self) -> cyclewise::percpu::Node<'_, u64> {
+        self.made.fetch_add(1, Relaxed);
+        self.list.grow(0)
+    }
+}
+
+impl Shared for Free {
+    fn new(threads: usize) -> Self {
+        let new = Self {
+            list: FreeList::new(),
+            made: AtomicUsize::new(0),
+        };
+        let objects: Vec<_> = (0..threads * OBJECTS).map(|_| new.make()).collect();
+        drop(objects);
+        new
+    }
+
+    #[inline(always)]
+    fn pair(&self) {
+        // A CPU that has none makes one, once.
+        let node = self.list.pop().unwrap_or_else(|| self.make());
+        node.push();
+    }
+
+    fn count(self) -> Option<usize> {
+        Some(self.list.drain().ok()?.count())
+    }
+
+    fn expected(&self) -> Option<usize> {
+        Some(self.made.load(Relaxed))
+    }
+}
+
+/// Ours: a ring for each CPU, with room for the objects of one thread twice. What a thread pops it pushes where it is by
+/// then, so words stay as many as they were.
+pub(super) struct Rings {
+    ring: Ring<u64, { 2 * OBJECTS }>,
+    put_in: AtomicUsize,
+}
+
+impl Shared for Rings {
+    fn new(_: usize) -> Self {
+        Self {
+            ring: Ring::new(),
+            put_in: AtomicUsize::new(0),
+        }
+    }
+
+    #[inline(always)]
+    fn pair(&self) {
+        // A CPU that has none gets one, once.
+        let word = self.ring.pop().unwrap_or_else(|| {
+            self.put_in.fetch_add(1, Relaxed);
+            1
+        });
+        if self.ring.push(word).is_err() {
+            self.put_in.fetch_sub(1, Relaxed);
+        }
+    }
+
+    fn count(self) -> Option<usize> {
+        self.ring.drain(&mut Vec::new()).ok()
+    }
+
+    fn expected(&self) -> Option<usize> {
+        Some(self.put_in.load(Relaxed))
+    }
+}
+
+/// crossbeam's unbounded queue.
+impl Shared for SegQueue<u64> {
+    fn new(threads: usize) -> Self {
+        let queue = SegQueue::new();
+        (0..threads * OBJECTS).for_each(|n| queue.push(n as u64));
+        queue
+    }
+
+    #[inline(always)]
+    fn pair(&self) {
+        if let Some(value) = SegQueue::pop(self) {
+            SegQueue::push(self, value);
+        }
+    }
+
+    fn count(self) -> Option<usize> {
+        None
+    }
+
+    fn expected(&self) -> Option<usize> {
+        None
+    }
+}
+
+/// crossbeam's bounded queue.
+impl Shared for ArrayQueue<u64> {
+    fn new(threads: usize) -> Self {
+        let queue = ArrayQueue::new(2 * threads * OBJECTS);
+        for n in 0..threads * OBJECTS {
+            // There is room for twice as many.
+            let _ = queue.push(n as u64);
+        }
+        queue
+    }
+
+    #[inline(always)]
+    fn pair(&self) {
+        if let Some(value) = ArrayQueue::pop(self) {
+            let _ = ArrayQueue::push(self, value);
+        }
+    }
+
+    fn count(self) -> Option<usize> {
+        None
+    }
+
+    fn expected(&self) -> Option<usize> {
+        None
+    }
+}
