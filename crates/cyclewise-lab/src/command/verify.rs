@@ -83,7 +83,8 @@ fn broken(what: What, verification: &Verification) -> Result<()> {
                 "a load excuses a late start or a wide error, so run those again on an idle machine; a step back it does not, so \
                  report that with the CPU's model and the clock source"
             }
-            What::Refs => "no load excuses that: report it with the CPU's model and the kernel's version",
+            What::Refs | What::Percpu =>
+                "no load excuses that: report it with the CPU's model and the kernel's version",
         }
     )))
 }

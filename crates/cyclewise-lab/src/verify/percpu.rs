@@ -65,6 +65,7 @@ pub fn verify(cpus: &[u32], progress: &dyn Progress, time: Duration) -> Result<V
                 holds: bites > 0,
             },
         ],
+        notes: Vec::new(),
     })
 }
 
