@@ -5,7 +5,7 @@
 //!   threads are all confined to one CPU, then pays for a plain instruction what it paid for a locked one.
 //! - [`patch`] rewrites instructions of the running program: those prefixes, static keys, whose test costs one NOP, and
 //!   alternatives, sequences chosen by what the CPU has.
-//! - [`percpu`] has data of which each CPU has its own copy, changed there without LOCK by restartable sequences.
+//! - [`mod@percpu`] has data of which each CPU has its own copy, changed there without LOCK by restartable sequences.
 //! - [`lock`] has a queued spinlock of 4 bytes whose waiters sleep when spinning is in vain.
 //! - [`refs`] has reference counts on such atomics, which saturate: the kernel's `refcount_t`,
 //!   `rcuref_t` and `lockref`, and an `Arc`.

@@ -25,7 +25,7 @@
 //! - **portable**: copies that no CPU owns. A thread takes one of them for itself with one atomic exchange, and gives it
 //!   back with a store. This is what runs under Miri and loom, on other systems, and in a thread that cannot register.
 //!
-//! [`backend`] says which, and why. All three can be at work at once: copies are *slots*, the first of which are the CPUs'
+//! [`backend()`] says which, and why. All three can be at work at once: copies are *slots*, the first of which are the CPUs'
 //! and the last the portable backend's, and no slot is changed in two ways that do not exclude each other.
 //!
 //! # Invariants
@@ -49,7 +49,7 @@
 //!
 //! # Cost
 //! An addition is 5 instructions, behind two loads and a branch that a loop predicts. No system call, whatever the
-//! backend; see [`backend`]. Memory: 64 KiB of address space per slot and 4 KiB of memory per slot and page in use.
+//! backend; see [`backend()`]. Memory: 64 KiB of address space per slot and 4 KiB of memory per slot and page in use.
 //!
 //! # References
 //! Linux include/linux/percpu-defs.h, kernel/rseq.c; librseq, whose sequences and names [`Here`] has; J. Fitzhardinge,
