@@ -305,6 +305,27 @@ fn verify_refs_keeps_its_promises_everywhere() {
 }
 
 #[test]
+fn verify_percpu_keeps_its_promises_everywhere() {
+    let output = cyclewise(&["verify", "percpu", "--seconds", "4", "--json", "-"]);
+    let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let checks = json["checks"].as_array().unwrap();
+    assert_eq!((json["what"].as_str(), checks.len()), (Some("percpu"), 9));
+    let (twins, promises): (Vec<_>, Vec<_>) = checks
+        .iter()
+        .partition(|c| c["name"].as_str().unwrap().starts_with("the-storm-bites"));
+    assert_eq!((twins.len(), promises.len()), (4, 5));
+    assert!(promises.iter().all(|c| c["holds"] == true), "{checks:#?}");
+    // Whether a twin goes wrong in time is chance; that the status says so is not.
+    let all = twins.iter().all(|c| c["holds"] == true);
+    assert_eq!(output.status.code(), Some(i32::from(!all)), "{}", stderr(&output));
+    let threads = json["notes"][0].as_str().unwrap();
+    assert!(threads.contains(" threads; "), "{threads}");
+    let (status, line) = refused(&["verify", "percpu", "--cpu", "0"]);
+    assert_eq!(status, 2);
+    assert!(line.contains("leave it out"), "{line}");
+}
+
+#[test]
 fn verify_clock_reports_each_promise() {
     let folder = Folder::new();
     let path = text_of(&folder.path("v.json"));

@@ -30,6 +30,11 @@ pub(super) fn verify(args: &VerifyArgs) -> Result<()> {
                 "--cpu pins one thread, and verify clock holds every CPU's times against each other's; leave it out",
             ));
         }
+        What::Percpu if args.cpu.is_some() => {
+            return Err(Error::usage(
+                "--cpu pins one thread, and verify percpu moves its threads from CPU to CPU; leave it out",
+            ));
+        }
         // Its threads pin themselves.
         What::Clock => clock::verify(&Place::anywhere()?.allowed, time, |share, line| {
             reporter.step(share, line)

@@ -6,6 +6,7 @@
 #![expect(unsafe_code, reason = "words by address, and the base of GS")]
 
 pub mod storm;
+pub mod unprotected;
 
 use crate::error::{Error, Result};
 use cyclewise::percpu::{Here, Index, PerCpu, Pinned, Slot, this_cpu};

@@ -1,145 +1,175 @@
-//! Threads that add to per-CPU words while they are preempted, moved and interrupted, and what came of the sums.
+//! The storm: threads that are preempted, moved and interrupted while they are at per-CPU words, and forks meanwhile.
+//!
+//! # Invariants
+//! 1. [`SUBJECT`] points to a subject on the stack of [`storm`] while its threads run, and is null otherwise. One storm
+//!    blows at a time.
 //!
 //! # Safety
-//! 1. The handler uses per-CPU words and atomics, which a handler may.
+//! 1. The handler does what its subject says a handler may.
 //! 2. A thread is signalled by its kernel id while it is joined by nobody: it lives.
-#![expect(unsafe_code, reason = "sigaction, tgkill")]
+#![expect(unsafe_code, reason = "sigaction, tgkill, and a pointer for a handler")]
 
-use super::here;
 use crate::error::{Error, Result};
 use crate::sys::affinity;
-use cyclewise::percpu::{Cid, PerCpu};
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering::Relaxed};
+use crate::sys::process::{Fork, fork};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, Ordering::*};
 use std::time::{Duration, Instant};
 
-cyclewise::percpu! {
-    /// Added to by handlers, in the middle of what they interrupt.
-    static BY_HANDLERS: u64;
+/// What is put through the storm.
+pub trait Subject: Sync {
+    /// What a thread does again and again. The number is another each time, and looks like chance.
+    fn step(&self, chance: u64);
+    /// What a signal's handler does in the middle of that. No lock, no allocation.
+    fn interrupt(&self);
+    /// What a child of a fork does, whose other threads are gone in the middle of a step: true where all is as it should
+    /// be. No lock, no allocation, no panic.
+    fn in_child(&self) -> bool;
 }
-
-/// How often handlers ran.
-static HANDLED: AtomicU64 = AtomicU64::new(0);
 
 /// What a storm did.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Counts {
-    /// Additions to each of the words, by threads.
-    pub additions: u64,
-    /// Additions by signal handlers.
-    pub by_handlers: u64,
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Weather {
+    /// Steps of threads.
+    pub steps: u64,
+    /// How often the handler ran.
+    pub signals: u64,
     /// How often a thread was moved to another CPU.
     pub moves: u64,
-    /// Additions by `cpu_id`, by threads or handlers, that the sum lacks (or has too many, as a large number).
-    pub lost_by_cpu: u64,
-    /// The same by `mm_cid`.
-    pub lost_by_cid: u64,
-    /// The same of loads and stores without a sequence.
-    pub twin_lost: u64,
+    /// Children that were forked.
+    pub forks: u64,
+    /// Those of them that found something wrong, or did not end by themselves.
+    pub bad_forks: u64,
 }
 
-impl Counts {
-    /// Whether nothing is lost.
-    pub fn is_exact(&self) -> bool {
-        self.lost_by_cpu == 0 && self.lost_by_cid == 0
-    }
-
+impl Weather {
     /// Both together.
     pub fn add(&mut self, other: &Self) {
-        self.additions += other.additions;
-        self.by_handlers += other.by_handlers;
+        self.steps += other.steps;
+        self.signals += other.signals;
         self.moves += other.moves;
-        self.lost_by_cpu = self.lost_by_cpu.wrapping_add(other.lost_by_cpu);
-        self.lost_by_cid = self.lost_by_cid.wrapping_add(other.lost_by_cid);
-        self.twin_lost = self.twin_lost.wrapping_add(other.twin_lost);
+        self.forks += other.forks;
+        self.bad_forks += other.bad_forks;
     }
 }
+
+/// A pointer to the subject is two words; this is where they are.
+static SUBJECT: AtomicPtr<&'static dyn Subject> = AtomicPtr::new(std::ptr::null_mut());
+static SIGNALS: AtomicU64 = AtomicU64::new(0);
 
 extern "C" fn handler(_: libc::c_int) {
-    BY_HANDLERS.add(1);
-    HANDLED.fetch_add(1, Relaxed);
+    // Acquire: pairs with the Release of `storm`.
+    let subject = SUBJECT.load(Acquire);
+    if !subject.is_null() {
+        // SAFETY: Invariant 1: the threads that are signalled end before it does.
+        let subject = unsafe { *subject };
+        subject.interrupt();
+        SIGNALS.fetch_add(1, Relaxed);
+    }
 }
 
-/// Lets `threads` threads add for `time` on `cpus`.
+/// Between two forks. A fork stops every thread at its next page of memory, so not all the time.
+const FORK_EVERY: Duration = Duration::from_millis(20);
+/// A child works for microseconds; on a machine that is stopped for minutes it takes minutes.
+const CHILD_LIMIT_S: u32 = 600;
+
+/// Lets `threads` threads at the subject for `time` on `cpus`.
 ///
 /// # Errors
-/// Where the handler cannot be set.
-pub fn storm(cpus: &[u32], threads: usize, time: Duration) -> Result<Counts> {
-    let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
-    // SAFETY: all zeroes is a valid structure.
-    let action = unsafe { action.assume_init_mut() };
-    action.sa_sigaction = handler as *const () as usize;
-    action.sa_flags = libc::SA_RESTART;
-    // SAFETY: a handler that lives as long as the program (Invariant 1).
-    let rc = unsafe { libc::sigaction(libc::SIGUSR1, action, std::ptr::null_mut()) };
-    if rc != 0 {
-        let cause = std::io::Error::last_os_error();
-        return Err(Error::system(
-            "sigaction SIGUSR1",
-            &cause,
-            "allow it, or leave verify percpu out",
-        ));
-    }
-    let (by_cpu, by_cid, twin) = (PerCpu::<u64>::new(), PerCpu::<u32, Cid>::new(), PerCpu::<u64>::new());
-    let (stop, additions, moves) = (AtomicBool::new(false), AtomicU64::new(0), AtomicU64::new(0));
+/// Where the handler cannot be set, or no process can be made.
+pub fn storm(subject: &dyn Subject, cpus: &[u32], threads: usize, time: Duration) -> Result<Weather> {
+    static ONE: Mutex<()> = Mutex::new(());
+    let _one = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    handle()?;
+    // SAFETY: only the lifetime changes; it is out of reach again before this returns (Invariant 1).
+    let mut lasting: &'static dyn Subject = unsafe { std::mem::transmute(subject) };
+    // Release: pairs with the Acquire of the handler.
+    SUBJECT.store(&raw mut lasting, Release);
+    let (stop, steps, moves) = (AtomicBool::new(false), AtomicU64::new(0), AtomicU64::new(0));
     let ids: Vec<AtomicI32> = (0..threads).map(|_| AtomicI32::new(0)).collect();
-    let before = (BY_HANDLERS.sum(), HANDLED.load(Relaxed));
+    let before = SIGNALS.load(Relaxed);
+    let mut children = Ok((0, 0));
     std::thread::scope(|scope| {
         for (n, id) in ids.iter().enumerate() {
-            let (by_cpu, by_cid, twin, stop, additions, moves) = (&by_cpu, &by_cid, &twin, &stop, &additions, &moves);
+            let (stop, steps, moves) = (&stop, &steps, &moves);
             scope.spawn(move || {
                 // SAFETY: takes nothing.
                 id.store(unsafe { libc::gettid() }, Relaxed);
                 let (mut mine, mut moved) = (0, 0);
-                while !stop.load(Relaxed) {
-                    for _ in 0..1000 {
-                        by_cpu.add(1);
-                        by_cid.add(1);
-                        add_unprotected(twin);
+                let mut chance = n as u64;
+                while mine == 0 || !stop.load(Relaxed) {
+                    for _ in 0..100 {
+                        // SplitMix64's odd constant: every number once.
+                        chance = chance.wrapping_add(0x9e37_79b9_7f4a_7c15);
+                        subject.step((chance ^ chance >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 8);
                     }
-                    mine += 1000;
+                    mine += 100;
                     if n % 2 == 0 {
                         moved += u64::from(affinity::confine(&[cpus[moved as usize % cpus.len()]]).is_ok());
                     } else {
                         std::thread::yield_now();
                     }
                 }
-                additions.fetch_add(mine, Relaxed);
+                steps.fetch_add(mine, Relaxed);
                 moves.fetch_add(moved, Relaxed);
             });
         }
-        let process = std::process::id();
-        let end = Instant::now() + time;
-        while Instant::now() < end {
-            for id in ids.iter().map(|id| id.load(Relaxed)).filter(|&id| id != 0) {
-                // SAFETY: Invariant 2.
-                unsafe { libc::syscall(libc::SYS_tgkill, process, id, libc::SIGUSR1) };
-            }
-            std::thread::sleep(Duration::from_micros(200));
-        }
+        children = blow(subject, &ids, time);
         stop.store(true, Relaxed);
     });
-    let additions = additions.load(Relaxed);
-    let by_handlers = HANDLED.load(Relaxed) - before.1;
-    let handlers_lost = by_handlers.wrapping_sub(BY_HANDLERS.sum() - before.0);
-    Ok(Counts {
-        additions,
-        by_handlers,
-        moves: moves.load(Relaxed),
-        lost_by_cpu: additions.wrapping_sub(by_cpu.sum()).wrapping_add(handlers_lost),
-        lost_by_cid: u64::from((additions as u32).wrapping_sub(by_cid.sum())),
-        twin_lost: additions.wrapping_sub(twin.sum()),
+    SUBJECT.store(std::ptr::null_mut(), Relaxed);
+    let (forks, bad_forks) = children?;
+    Ok(Weather {
+        steps: steps.into_inner(),
+        signals: SIGNALS.load(Relaxed) - before,
+        moves: moves.into_inner(),
+        forks,
+        bad_forks,
     })
 }
 
-/// The twin: the CPU is asked for, and then its word is loaded, and then stored. Anything may happen between.
-fn add_unprotected(words: &PerCpu<u64>) {
-    let word = words.of(here());
-    // SAFETY: a word that is valid as long as the variable, and changed by atomics alone.
-    let word = unsafe { AtomicU64::from_ptr(word) };
-    let found = word.load(Relaxed);
-    // As long as a short function would take.
-    for _ in 0..8 {
-        std::hint::spin_loop();
+/// Signals every thread again and again, and forks now and then: how often, and how many children were wrong.
+fn blow(subject: &dyn Subject, ids: &[AtomicI32], time: Duration) -> Result<(u64, u64)> {
+    let process = std::process::id();
+    let (begun, mut forks, mut bad) = (Instant::now(), 0, 0);
+    while forks == 0 || begun.elapsed() < time {
+        for id in ids.iter().map(|id| id.load(Relaxed)).filter(|&id| id != 0) {
+            // SAFETY: Safety 2.
+            unsafe { libc::syscall(libc::SYS_tgkill, process, id, libc::SIGUSR1) };
+        }
+        std::thread::sleep(Duration::from_micros(200));
+        if begun.elapsed() >= FORK_EVERY * forks as u32 {
+            bad += u64::from(!child(subject)?);
+            forks += 1;
+        }
     }
-    word.store(found + 1, Relaxed);
+    Ok((forks, bad))
+}
+
+/// Whether a child finds all as it should be.
+fn child(subject: &dyn Subject) -> Result<bool> {
+    let failed = |e: &std::io::Error| Error::system("fork", e, "allow more processes, or leave verify percpu out");
+    // SAFETY: a subject's child keeps to what `in_child` says.
+    match unsafe { fork(CHILD_LIMIT_S) }.map_err(|e| failed(&e))? {
+        Fork::Child(me) => me.exit(u8::from(!subject.in_child())),
+        Fork::Parent(child) => Ok(child.wait().map_err(|e| failed(&e))?.success()),
+    }
+}
+
+fn handle() -> Result<()> {
+    let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: all zeroes is a valid structure.
+    let action = unsafe { action.assume_init_mut() };
+    action.sa_sigaction = handler as *const () as usize;
+    action.sa_flags = libc::SA_RESTART;
+    // SAFETY: a handler that lives as long as the program (Safety 1).
+    if unsafe { libc::sigaction(libc::SIGUSR1, action, std::ptr::null_mut()) } == 0 {
+        return Ok(());
+    }
+    let cause = std::io::Error::last_os_error();
+    Err(Error::system(
+        "sigaction SIGUSR1",
+        &cause,
+        "allow it, or leave verify percpu out",
+    ))
 }

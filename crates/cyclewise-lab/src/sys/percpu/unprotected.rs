@@ -1,0 +1,46 @@
+//! Words of the current CPU that are loaded and stored without a sequence: what the twins in `verify` are made of.
+//!
+//! # Safety
+//! 1. A word is one of the variable, which is borrowed, and is changed by atomics alone.
+#![expect(unsafe_code, reason = "words by address")]
+
+use super::here;
+use cyclewise::percpu::{PerCpu, Slot};
+use std::sync::atomic::AtomicU64;
+
+/// `N` words for each CPU.
+#[derive(Debug)]
+pub struct Words<const N: usize>(PerCpu<[u64; N]>);
+
+impl<const N: usize> Words<N> {
+    /// Zeroes.
+    #[expect(clippy::new_without_default, reason = "it maps memory")]
+    pub fn new() -> Self {
+        Self(PerCpu::new())
+    }
+
+    /// Those of the CPU that the thread is on; it may be on another when this returns.
+    pub fn here(&self) -> &[AtomicU64; N] {
+        self.of(here())
+    }
+
+    /// Every slot's.
+    pub fn all(&self) -> impl Iterator<Item = &[AtomicU64; N]> {
+        Slot::all().map(|slot| self.of(slot))
+    }
+
+    fn of(&self, slot: Slot) -> &[AtomicU64; N] {
+        // SAFETY: Invariant 1; an atomic is laid out as its integer.
+        unsafe { &*self.0.of(slot).cast() }
+    }
+}
+
+/// The moment between a load and the store that follows it: as long as a short function, and now and then long enough
+/// for every other thread to run.
+pub fn between(chance: u64) {
+    if chance.is_multiple_of(16) {
+        std::thread::yield_now();
+    } else {
+        std::hint::spin_loop();
+    }
+}

@@ -1,0 +1,139 @@
+//! The library's free list and its rings, as bags.
+
+use super::twin::{Lists, Queues};
+use super::{Bag, Both, Marked, OBJECTS};
+use crate::error::{Error, Result};
+use crate::verify::percpu::Tried;
+use cyclewise::percpu::{FreeList, Node, Ring, Slot};
+use std::sync::Mutex;
+
+/// With its lists drained, or why they cannot be.
+pub(in crate::verify::percpu) fn free_list(cpus: usize) -> Result<Box<dyn Tried>> {
+    let (list, twin) = (FreeList::new(), Lists::new());
+    (0..OBJECTS).for_each(|object| list.grow(object).push());
+    let real = Nodes { list, cpus };
+    real.list.drain().map_err(refused)?.push();
+    Ok(Box::new(Both {
+        real: Marked::new(real),
+        twin: Marked::new(twin),
+    }))
+}
+
+/// The same of rings.
+pub(in crate::verify::percpu) fn ring(cpus: usize) -> Result<Box<dyn Tried>> {
+    let real = Words {
+        ring: Ring::new(),
+        // A steal makes sure of room for as much as a ring holds.
+        seen: Mutex::new(Vec::with_capacity(2 * OBJECTS)),
+        cpus,
+    };
+    let words: Vec<u64> = (0..OBJECTS as u64).collect();
+    real.ring.push_many(&words);
+    real.ring.drain(&mut Vec::new()).map_err(refused)?;
+    real.ring.push_many(&words);
+    Ok(Box::new(Both {
+        real: Marked::new(real),
+        twin: Marked::new(Queues::new()),
+    }))
+}
+
+fn refused(refusal: cyclewise::error::Refusal) -> Error {
+    Error::unsupported(format!("other CPUs' lists cannot be looked at: {refusal}"))
+}
+
+struct Nodes {
+    list: FreeList<usize>,
+    cpus: usize,
+}
+
+impl Bag for Nodes {
+    type Held<'a> = Node<'a, usize>;
+
+    fn take(&self, _: u64) -> Option<Node<'_, usize>> {
+        self.list.pop()
+    }
+
+    fn number(held: &Node<'_, usize>) -> usize {
+        **held
+    }
+
+    fn give(&self, held: Node<'_, usize>, _: u64) -> bool {
+        held.push();
+        true
+    }
+
+    fn take_some<'a>(&'a self, chance: u64, mut each: impl FnMut(Node<'a, usize>)) {
+        match chance % 4 {
+            0 => self.list.pop_all().for_each(each),
+            1 => self.list.pop_or_steal().into_iter().for_each(each),
+            2 => {
+                // By a chain, which is pushed at once.
+                let mut chain = self.list.pop_all();
+                chain.by_ref().take(3).for_each(&mut each);
+                self.list.pop().into_iter().for_each(|node| chain.add(node));
+            }
+            _ => {
+                let slot = Slot::of((chance / 4 % self.cpus as u64) as u32);
+                let stolen = slot.and_then(|slot| self.list.steal(slot).ok());
+                stolen.into_iter().flatten().for_each(each);
+            }
+        }
+    }
+
+    fn look(&self, mut each: impl FnMut(usize)) {
+        // A node goes back as it is let go of, to a list that is in nobody's chain.
+        self.list.drain().into_iter().flatten().for_each(|node| each(*node));
+    }
+}
+
+struct Words {
+    ring: Ring<u64, OBJECTS>,
+    seen: Mutex<Vec<u64>>,
+    cpus: usize,
+}
+
+impl Words {
+    /// A word comes back to another ring of as many cells as there are words, so there is room.
+    fn put(&self, word: u64) -> bool {
+        self.ring.push(word).is_ok()
+    }
+}
+
+impl Bag for Words {
+    type Held<'a> = u64;
+
+    fn take(&self, _: u64) -> Option<u64> {
+        self.ring.pop()
+    }
+
+    fn number(held: &u64) -> usize {
+        *held as usize
+    }
+
+    fn give(&self, held: u64, _: u64) -> bool {
+        self.put(held)
+    }
+
+    fn take_some<'a>(&'a self, chance: u64, each: impl FnMut(Self::Held<'a>)) {
+        if chance.is_multiple_of(2) {
+            let mut words = [0; 7];
+            let got = self.ring.pop_many(&mut words);
+            words.into_iter().take(got).for_each(each);
+        } else if let Some(slot) = Slot::of((chance / 2 % self.cpus as u64) as u32) {
+            let mut words = Vec::new();
+            let _ = self.ring.steal(slot, &mut words);
+            words.into_iter().for_each(each);
+        }
+    }
+
+    fn look(&self, mut each: impl FnMut(usize)) {
+        // Nobody else is here, or has been in the child of a fork: only the thread that forks looks.
+        let Ok(mut seen) = self.seen.try_lock() else { return };
+        seen.clear();
+        let _ = self.ring.drain(&mut seen);
+        seen.iter().for_each(|&word| {
+            each(word as usize);
+            self.put(word);
+        });
+    }
+}
