@@ -49,7 +49,8 @@
 //!
 //! # Cost
 //! An addition is 5 instructions, behind two loads and a branch that a loop predicts. No system call, whatever the
-//! backend; see [`backend()`]. Memory: 64 KiB of address space per slot and 4 KiB of memory per slot and page in use.
+//! backend; see [`backend()`]. Memory: 64 KiB of address space per slot and 4 KiB of memory per slot and page in use. Slots
+//! are as many as ids that the kernel can publish, in steps of 64, and 32 portable ones.
 //!
 //! # References
 //! Linux include/linux/percpu-defs.h, kernel/rseq.c; librseq, whose sequences and names [`Here`] has; J. Fitzhardinge,
@@ -60,6 +61,7 @@ mod backend;
 mod counter;
 mod here;
 mod index;
+mod locks;
 mod pinned;
 mod reference;
 #[cfg(all(

@@ -14,7 +14,7 @@
 //! A membarrier(2), an interrupt to one CPU or to all; in a portable slot its lock.
 
 use super::index::{Index, by_cid};
-use super::slots::{PORTABLE, Slot, Taken};
+use super::slots::{Slot, Taken};
 use crate::error::Refusal;
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -84,7 +84,7 @@ impl Drop for Stopped<'_> {
 /// # Errors
 /// As [`Slot::stop`].
 pub(super) fn restart_all() -> Result<(), Refusal> {
-    (0..PORTABLE).for_each(|n| drop(Taken::wait(n)));
+    Taken::pass_all();
     barrier(None)
 }
 

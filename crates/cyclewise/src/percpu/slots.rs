@@ -1,16 +1,11 @@
 //! Slots: the CPUs' own, and the portable backend's, which are taken by a lock.
 //!
 //! # States
-//! The lock of a portable slot is 0, or a number of the thread that has it.
-//!
-//! # Invariants
-//! 1. Between a successful exchange of a slot's lock and the store that gives it back, nobody else changes the slot.
-//! 2. Whoever finds a lock taken goes to the next slot. So a signal handler never waits for what it interrupted, and a
-//!    thread that was preempted with a lock holds up nobody.
-//!
-//! # Memory ordering
-//! Taking a lock acquires what giving it back released.
+//! Numbers below `ids` are the CPUs', or the `mm_cid`s; the next [`PORTABLE`] are the portable backend's. Which of the
+//! CPUs' were ever used nobody keeps account of, since that would cost every addition an instruction; which of the
+//! others, their mark does (see `locks`).
 
+use super::locks::{self, Words};
 use super::registration;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
@@ -23,9 +18,10 @@ pub(super) const PORTABLE: usize = if cfg!(any(miri, loom)) { 4 } else { 32 };
 pub struct Slot(pub(super) u32);
 
 impl Slot {
-    /// Every slot there can be, used or not.
+    /// Every slot that can hold anything: those of all CPUs that this kernel can have, and the portable ones that were ever
+    /// used. Changes that happened before this call are in these.
     pub fn all() -> impl Iterator<Item = Self> + Clone {
-        (0..total() as u32).map(Self)
+        (0..(registration::ids() + REAL.mark()) as u32).map(Self)
     }
 
     /// The copy of a CPU, or of an `mm_cid`; `None` past the last that this kernel can have.
@@ -44,9 +40,13 @@ impl Slot {
             .checked_sub(registration::ids())
             .filter(|&n| n < PORTABLE)
     }
+
+    fn of_portable(n: usize) -> Self {
+        Self((registration::ids() + n) as u32)
+    }
 }
 
-/// How many slots there are.
+/// How many slots there are, used or not.
 pub(super) fn total() -> usize {
     registration::ids() + PORTABLE
 }
@@ -56,6 +56,49 @@ pub(super) fn total() -> usize {
 struct Lock(AtomicUsize);
 
 static LOCKS: [Lock; PORTABLE] = [const { Lock(AtomicUsize::new(0)) }; PORTABLE];
+static MARK: AtomicUsize = AtomicUsize::new(0);
+
+/// The process's locks.
+struct Real;
+const REAL: Real = Real;
+
+impl Words for Real {
+    const COUNT: usize = PORTABLE;
+
+    fn is_free(&self, n: usize) -> bool {
+        LOCKS.get(n).is_some_and(|lock| lock.0.load(Ordering::Relaxed) == 0)
+    }
+
+    #[inline]
+    fn take(&self, n: usize, token: usize) -> bool {
+        let free = |lock: &Lock| {
+            // Acquire: pairs with the Release of `give_back`.
+            let taken = lock.0.compare_exchange(0, token, Ordering::Acquire, Ordering::Relaxed);
+            taken.is_ok()
+        };
+        LOCKS.get(n).is_some_and(free)
+    }
+
+    #[inline]
+    fn give_back(&self, n: usize) {
+        if let Some(lock) = LOCKS.get(n) {
+            // Release: pairs with the Acquire of `take`.
+            lock.0.store(0, Ordering::Release);
+        }
+    }
+
+    #[inline]
+    fn mark(&self) -> usize {
+        // Relaxed: see Invariant 3 of `locks`.
+        MARK.load(Ordering::Relaxed)
+    }
+
+    #[cold]
+    fn raise(&self, to: usize) {
+        // Relaxed: as above.
+        MARK.fetch_max(to, Ordering::Relaxed);
+    }
+}
 
 /// A portable slot, taken.
 pub(super) struct Taken(usize);
@@ -63,28 +106,20 @@ pub(super) struct Taken(usize);
 impl Taken {
     /// Any slot, the calling thread's last one for preference.
     pub(super) fn any() -> Self {
-        loop {
-            let start = registration::preferred();
-            for n in (start..PORTABLE).chain(0..start) {
-                if let Some(taken) = Self::one(n) {
-                    if n != start {
-                        registration::prefer(n);
-                    }
-                    return taken;
-                }
-            }
+        let start = registration::preferred();
+        let n = locks::any(&REAL, start, registration::token(), || {
             core::hint::spin_loop();
             crate::sys::task::yield_now();
+        });
+        if n != start {
+            registration::prefer(n);
         }
+        Self(n)
     }
 
     /// This slot, unless it is taken.
     pub(super) fn one(n: usize) -> Option<Self> {
-        let lock = &LOCKS.get(n)?.0;
-        // Acquire: pairs with the Release of the drop.
-        lock.compare_exchange(0, registration::token(), Ordering::Acquire, Ordering::Relaxed)
-            .ok()?;
-        Some(Self(n))
+        locks::one(&REAL, n, registration::token()).then_some(Self(n))
     }
 
     /// Waits for this slot; none past the last. For remote access only.
@@ -98,28 +133,29 @@ impl Taken {
         }
     }
 
+    /// Returns when nobody has a portable slot any more that had it before.
+    pub(super) fn pass_all() {
+        for n in 0..PORTABLE {
+            locks::pass(&REAL, n, registration::token(), crate::sys::task::yield_now);
+        }
+    }
+
     /// The slot.
     pub(super) fn slot(&self) -> Slot {
-        Slot((registration::ids() + self.0) as u32)
+        Slot::of_portable(self.0)
     }
 }
 
 impl Drop for Taken {
+    #[inline]
     fn drop(&mut self) {
-        if let Some(lock) = LOCKS.get(self.0) {
-            // Release: pairs with the Acquire of who takes it next.
-            lock.0.store(0, Ordering::Release);
-        }
+        REAL.give_back(self.0);
     }
 }
 
 /// A portable slot that looks free now, for who will take it by number.
 pub(super) fn likely() -> Slot {
-    let start = registration::preferred();
-    // Relaxed: a guess.
-    let free = |n: &usize| LOCKS.get(*n).is_some_and(|l| l.0.load(Ordering::Relaxed) == 0);
-    let n = (start..PORTABLE).chain(0..start).find(free).unwrap_or(start);
-    Slot((registration::ids() + n) as u32)
+    Slot::of_portable(locks::likely(&REAL, registration::preferred()))
 }
 
 /// In the child of a fork: gives back what threads held that the child does not have.

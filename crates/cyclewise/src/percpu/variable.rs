@@ -156,7 +156,7 @@ impl<W: Integer, I: Index> PerCpu<W, I> {
     /// All slots' copies added, each as it was at some moment of the call. Exact where nobody adds meanwhile and what
     /// was added happened before.
     ///
-    /// Cost: a load for each slot that this kernel can have.
+    /// Cost: a load for each CPU that this kernel can have, in steps of 64, and for each portable slot ever used.
     pub fn sum(&self) -> W {
         // SAFETY: all zeroes is a value (the contract of `Zeroed`).
         let zero: W = unsafe { core::mem::zeroed() };

@@ -117,16 +117,25 @@ fn unit(address: *const c_void) -> Option<libc::Dl_info> {
     (found != 0).then_some(information)
 }
 
-/// A number that every CPU id of this kernel, and so every mm_cid, is below: the bits of its CPU masks.
+/// A number that every CPU id of this kernel, and so every mm_cid, is below: the bits of the shortest mask that it takes.
+/// A shorter one it refuses with EINVAL (kernel/sched, sched_getaffinity: `len * BITS_PER_BYTE < nr_cpu_ids`), whatever
+/// CPUs the thread may use, and whatever a container shows of /sys.
 pub(crate) fn ids() -> usize {
     const MOST: usize = 8192; // NR_CPUS of the largest configuration, arch/x86/Kconfig
     let mut mask = [0u64; MOST / 64];
-    // SAFETY: the kernel writes at most the size that is passed. The raw call returns how much; libc's hides it.
-    let bytes = unsafe { libc::syscall(libc::SYS_sched_getaffinity, 0, size_of_val(&mask), mask.as_mut_ptr()) };
-    match usize::try_from(bytes) {
-        Ok(bytes) if bytes > 0 => (bytes * 8).min(MOST),
-        _ => MOST,
+    for words in 1..mask.len() {
+        let length = words * size_of::<u64>();
+        // SAFETY: the kernel writes at most the length that is passed, which the mask has.
+        let written = unsafe { libc::syscall(libc::SYS_sched_getaffinity, 0, length, mask.as_mut_ptr()) };
+        if written > 0 {
+            return words * 64;
+        }
+        // Who forbids the call does not say how many there are.
+        if super::errno::last() != libc::EINVAL {
+            break;
+        }
     }
+    MOST
 }
 
 /// The process, by number.

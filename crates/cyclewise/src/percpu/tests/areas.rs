@@ -60,3 +60,28 @@ fn slots_share_no_page() {
     places.sort_unstable();
     assert!(places.windows(2).all(|w| w[1] - w[0] >= 65536));
 }
+
+/// Every CPU of the machine has a slot, offline ones too.
+#[test]
+#[cfg(all(target_os = "linux", not(any(miri, loom))))]
+fn every_cpu_that_there_can_be_has_a_slot() {
+    let slots = (0..).map_while(Slot::of).count();
+    let report = crate::percpu::backend();
+    if report.reason == crate::percpu::Reason::Build {
+        assert_eq!(slots, 0);
+        return;
+    }
+    let possible = std::fs::read_to_string("/sys/devices/system/cpu/possible").unwrap_or_default();
+    let highest: usize = possible
+        .trim()
+        .rsplit([',', '-'])
+        .next()
+        .and_then(|number| number.parse().ok())
+        .unwrap_or(0);
+    assert!(slots > highest && slots.is_multiple_of(64), "{slots} slots, {possible}");
+    std::println!("{slots} slots of CPUs, the highest is {highest}");
+    assert!(
+        slots <= (highest + 64).next_multiple_of(64),
+        "{slots} slots, {possible}"
+    );
+}

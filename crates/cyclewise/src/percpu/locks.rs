@@ -1,0 +1,77 @@
+//! The locks of portable slots: which thread a slot is just now, and which slots were ever anybody's.
+//!
+//! The protocol is over [`Words`] that a model can put others in place of.
+//!
+//! # States
+//! A slot's lock is 0, or a number of the thread that has it. The *mark* is above every slot that was ever taken to be
+//! changed: who adds all slots up need not look past it. It rises, and never falls.
+//!
+//! # Invariants
+//! 1. Between a successful exchange of a slot's lock and the store that gives it back, nobody else changes the slot.
+//! 2. Whoever finds a lock taken goes to the next slot. So a signal handler never waits for what it interrupted, and a
+//!    thread that was preempted with a lock holds up nobody.
+//! 3. The mark is above a slot before the slot is first changed. So whoever comes after a change, in whatever way that is
+//!    ordered, finds the mark above its slot: the changer raised it, or read it so high, before the change, and no later
+//!    load of one word finds an earlier value. Relaxed is enough for that.
+//!
+//! # Memory ordering
+//! Taking a lock acquires what giving it back released. The mark orders nothing.
+
+#[cfg(all(test, feature = "std"))]
+mod tests;
+
+/// What the protocol is made of.
+pub(super) trait Words {
+    /// How many slots.
+    const COUNT: usize;
+
+    /// Whether a slot's lock is 0. Relaxed: a guess.
+    fn is_free(&self, n: usize) -> bool;
+    /// Exchanges a slot's lock from 0 to this; false where it is not 0. Acquire: pairs with `give_back`.
+    fn take(&self, n: usize, token: usize) -> bool;
+    /// Stores 0. Release: pairs with `take`.
+    fn give_back(&self, n: usize);
+    /// The mark. Relaxed (Invariant 3).
+    fn mark(&self) -> usize;
+    /// Raises the mark to `to`, unless it is above. Relaxed (Invariant 3).
+    fn raise(&self, to: usize);
+}
+
+/// Takes a slot to change it; false where it is taken.
+#[inline]
+pub(super) fn one(words: &impl Words, n: usize, token: usize) -> bool {
+    if !words.take(n, token) {
+        return false;
+    }
+    if words.mark() <= n {
+        words.raise(n + 1);
+    }
+    true
+}
+
+/// Takes the first slot that is free, `start` for preference; `wait` between two looks at them all.
+#[inline]
+pub(super) fn any<W: Words>(words: &W, start: usize, token: usize, mut wait: impl FnMut()) -> usize {
+    loop {
+        for n in (start..W::COUNT).chain(0..start) {
+            if one(words, n, token) {
+                return n;
+            }
+        }
+        wait();
+    }
+}
+
+/// Returns when nobody who had the slot's lock before has it any more. It is not taken to be changed.
+pub(super) fn pass(words: &impl Words, n: usize, token: usize, mut wait: impl FnMut()) {
+    while !words.take(n, token) {
+        wait();
+    }
+    words.give_back(n);
+}
+
+/// A slot that looks free, `start` for preference.
+pub(super) fn likely<W: Words>(words: &W, start: usize) -> usize {
+    let mut all = (start..W::COUNT).chain(0..start);
+    all.find(|&n| words.is_free(n)).unwrap_or(start)
+}

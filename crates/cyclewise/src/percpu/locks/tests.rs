@@ -1,0 +1,206 @@
+//! The protocol under loom, or under threads; and twins that leave out a step of it.
+//!
+//! A change of a slot is a load and a store, so that two at once lose one.
+
+use super::{Words, any, likely, one, pass};
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+#[cfg(loom)]
+use loom::{model, sync::Arc, sync::atomic::AtomicUsize, thread};
+#[cfg(not(loom))]
+use std::sync::{Arc, atomic::AtomicUsize};
+#[cfg(not(loom))]
+use std::thread;
+
+#[cfg(not(loom))]
+fn model(run: impl Fn()) {
+    (0..if cfg!(miri) { 5 } else { 200 }).for_each(|_| run());
+}
+
+const SLOTS: usize = 2;
+
+/// Two slots. Without `EXCLUSIVE` a lock keeps nobody out: the twin.
+struct Model<const EXCLUSIVE: bool = true> {
+    locks: [AtomicUsize; SLOTS],
+    mark: AtomicUsize,
+    slots: [AtomicUsize; SLOTS],
+    guard: AtomicUsize,
+}
+
+impl<const EXCLUSIVE: bool> Model<EXCLUSIVE> {
+    fn new() -> Arc<Self> {
+        Arc::new(Self {
+            locks: [AtomicUsize::new(0), AtomicUsize::new(0)],
+            mark: AtomicUsize::new(0),
+            slots: [AtomicUsize::new(0), AtomicUsize::new(0)],
+            guard: AtomicUsize::new(0),
+        })
+    }
+
+    fn change(&self, n: usize, amount: usize) {
+        let found = self.slots[n].load(Relaxed);
+        self.slots[n].store(found + amount, Relaxed);
+    }
+
+    /// An addition, as the backend does it.
+    fn add(&self) {
+        let n = any(self, 0, 7, thread::yield_now);
+        self.change(n, 1);
+        self.give_back(n);
+    }
+
+    fn sum(&self) -> usize {
+        (0..self.mark()).map(|n| self.slots[n].load(Relaxed)).sum()
+    }
+}
+
+impl<const EXCLUSIVE: bool> Words for Model<EXCLUSIVE> {
+    const COUNT: usize = SLOTS;
+
+    fn is_free(&self, n: usize) -> bool {
+        self.locks[n].load(Relaxed) == 0
+    }
+    fn take(&self, n: usize, token: usize) -> bool {
+        !EXCLUSIVE || self.locks[n].compare_exchange(0, token, Acquire, Relaxed).is_ok()
+    }
+    fn give_back(&self, n: usize) {
+        self.locks[n].store(0, Release);
+    }
+    fn mark(&self) -> usize {
+        self.mark.load(Relaxed)
+    }
+    fn raise(&self, to: usize) {
+        self.mark.fetch_max(to, Relaxed);
+    }
+}
+
+fn two_threads_add<const EXCLUSIVE: bool>() {
+    model(|| {
+        let it = Model::<EXCLUSIVE>::new();
+        let other = {
+            let it = it.clone();
+            thread::spawn(move || it.add())
+        };
+        it.add();
+        other.join().unwrap();
+        assert_eq!(it.sum(), 2);
+    });
+}
+
+#[test]
+fn additions_are_exact() {
+    two_threads_add::<true>();
+}
+
+/// Under threads alone it would be chance, and so below: only the model checker runs the twins.
+#[cfg(loom)]
+#[test]
+#[should_panic]
+fn the_twin_whose_lock_keeps_nobody_out_is_caught() {
+    two_threads_add::<false>();
+}
+
+/// One thread changes the second slot; another comes after it, by way of the slot's lock alone, and looks at the mark.
+fn a_change_and_a_look(change: fn(&Model)) {
+    model(move || {
+        let it = Model::new();
+        let other = {
+            let it = it.clone();
+            thread::spawn(move || change(&it))
+        };
+        if it.take(1, 8) {
+            let found = it.slots[1].load(Relaxed);
+            it.give_back(1);
+            assert_eq!(it.sum(), found, "the mark is below a slot that was changed before");
+        }
+        other.join().unwrap();
+        assert_eq!(it.sum(), 1);
+    });
+}
+
+#[test]
+fn who_comes_after_a_change_finds_the_mark_above_it() {
+    a_change_and_a_look(|it| {
+        while !one(it, 1, 7) {
+            thread::yield_now();
+        }
+        it.change(1, 1);
+        it.give_back(1);
+    });
+}
+
+#[cfg(loom)]
+#[test]
+#[should_panic(expected = "the mark is below")]
+fn the_twin_that_raises_the_mark_afterwards_is_caught() {
+    a_change_and_a_look(|it| {
+        while !it.take(1, 7) {
+            thread::yield_now();
+        }
+        it.change(1, 1);
+        it.give_back(1);
+        it.raise(2);
+    });
+}
+
+/// One thread adds unless it finds the guard set; another sets it, waits or does not, changes the slot, and lets go.
+fn an_addition_and_a_stop(wait: fn(&Model)) {
+    model(move || {
+        let it = Model::new();
+        let other = {
+            let it = it.clone();
+            thread::spawn(move || {
+                if !one(&*it, 0, 7) {
+                    return 0;
+                }
+                let may = it.guard.load(Acquire) == 0;
+                if may {
+                    it.change(0, 1);
+                }
+                it.give_back(0);
+                usize::from(may)
+            })
+        };
+        it.guard.store(1, Release);
+        wait(&it);
+        it.change(0, 10);
+        it.guard.store(0, Release);
+        let added = other.join().unwrap();
+        assert_eq!(it.slots[0].load(Relaxed), 10 + added);
+    });
+}
+
+#[test]
+fn who_has_waited_is_alone_until_the_guard_is_open() {
+    an_addition_and_a_stop(|it| pass(it, 0, 8, thread::yield_now));
+}
+
+#[cfg(loom)]
+#[test]
+#[should_panic]
+fn the_twin_that_does_not_wait_is_caught() {
+    an_addition_and_a_stop(|_| ());
+}
+
+#[test]
+fn a_handler_does_not_wait_for_what_it_interrupted() {
+    model(|| {
+        let it = Model::<true>::new();
+        let waits = || panic!("it waits for what it interrupted");
+        assert_eq!((likely(&*it, 1), any(&*it, 1, 7, waits)), (1, 1));
+        assert_eq!((likely(&*it, 1), any(&*it, 1, 7, waits)), (0, 0));
+        assert!(!one(&*it, 1, 7));
+        it.give_back(1);
+        it.give_back(0);
+        assert_eq!(it.mark(), SLOTS);
+    });
+}
+
+#[test]
+fn waiting_for_a_slot_is_no_use_of_it() {
+    model(|| {
+        let it = Model::<true>::new();
+        pass(&*it, 1, 7, || unreachable!());
+        assert_eq!((it.mark(), it.is_free(1)), (0, true));
+    });
+}
