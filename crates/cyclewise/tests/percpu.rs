@@ -236,6 +236,82 @@ fn under_a_filter_that_says_enosys_portable_slots_are_used() {
     );
 }
 
+/// Some filters say that all went well, and do nothing. An area without ids must not be used.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn under_a_filter_that_lies_portable_slots_are_used() {
+    if part().is_some() {
+        common::filter::refuse(libc::SYS_rseq, &[], 0);
+        portable_slots_do_all();
+        return;
+    }
+    again(
+        "under_a_filter_that_lies_portable_slots_are_used",
+        "lied to",
+        "glibc.pthread.rseq=0",
+    );
+}
+
+/// The C library says that it registers threads, and has not registered the one that decides.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn a_thread_that_libc_left_out_is_noticed() {
+    if part().is_none() {
+        again("a_thread_that_libc_left_out_is_noticed", "left out", "");
+        return;
+    }
+    // SAFETY: a C string.
+    let offset = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__rseq_offset".as_ptr()) }.cast::<isize>();
+    if offset.is_null() || !kernel_has_rseq() {
+        println!("skipped: the C library registers no areas, or the kernel has none");
+        return;
+    }
+    // SAFETY: the symbol's type.
+    let offset = unsafe { *offset };
+    // SAFETY: takes nothing. On x86-64 it is the thread pointer.
+    let area = unsafe { libc::pthread_self() }.wrapping_add_signed(offset as i64);
+    // SAFETY: takes back what the C library registered; nothing in this thread uses it from now on.
+    let rc = unsafe { libc::syscall(libc::SYS_rseq, area, 32, 1, 0x5305_3053) };
+    assert_eq!(rc, 0, "{}", std::io::Error::last_os_error());
+    assert_eq!(
+        (backend().backend, backend().reason),
+        (Backend::Portable, Reason::LeftOut)
+    );
+    nothing_is_lost();
+}
+
+/// Where we register, a handler may be a thread's first that uses per-CPU data.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn a_threads_first_use_may_be_a_handlers() {
+    extern "C" fn add(_: i32) {
+        HITS.add(1);
+    }
+    if part().is_none() {
+        again(
+            "a_threads_first_use_may_be_a_handlers",
+            "handler",
+            "glibc.pthread.rseq=0",
+        );
+        return;
+    }
+    // The process's first use is not for handlers.
+    println!("{}", backend());
+    HITS.add(0);
+    // SAFETY: a handler that uses per-CPU words.
+    unsafe { libc::signal(libc::SIGUSR1, add as *const () as usize) };
+    for _ in 0..200 {
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                // SAFETY: a signal to this thread.
+                unsafe { libc::raise(libc::SIGUSR1) };
+                HITS.add(1);
+            });
+        });
+    }
+    assert_eq!(HITS.sum(), 400);
+}
+
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn a_child_of_a_fork_goes_on_with_copies_of_its_own() {

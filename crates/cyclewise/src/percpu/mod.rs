@@ -38,8 +38,10 @@
 //! # Signals, forks, threads
 //! - A handler may use the same variables as what it interrupted. The kernel aborts the interrupted sequence before the
 //!   handler runs, so the handler never stands inside one; in the portable backend it finds the lock taken and uses another slot.
+//!   The first use in a process asks the dynamic linker and is not for handlers: call [`backend()`] before they are installed.
 //! - After `fork` the child has its own copy of every slot, and goes on. A child of `vfork` shares its parent's memory
 //!   and is not registered: it must not use this module.
+//! - Threads come from the C library. One by a bare clone(2) has no area where the others have, and must not use this module.
 //! - At thread exit nothing has to be done. Before registration, which glibc does before a thread's first instruction of
 //!   ours, and we at its first use, nothing of the thread's is in a slot.
 //! - A shared object that uses this module stays mapped after `dlclose`: the kernel may still look at its descriptors.

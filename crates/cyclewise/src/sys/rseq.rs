@@ -19,24 +19,31 @@ const AT_RSEQ_ALIGN: libc::c_ulong = 28; // same place
 /// Bytes that the first kernels with rseq fill; the area is 32 long even so.
 const ORIGINAL_FEATURES: usize = 20;
 /// Bytes of the area of the first kernels.
-const ORIGINAL_AREA: usize = 32;
+pub(crate) const ORIGINAL_AREA: usize = 32;
 
 /// What glibc (since 2.35) says that it registered for every thread: the distance from the thread pointer to the area, and
 /// how many bytes of it are for the kernel. `None` where it registered none, or the C library is another.
 pub(crate) fn of_libc() -> Option<(isize, usize)> {
-    let size = symbol::<u32>(c"__rseq_size")?;
-    let offset = symbol::<isize>(c"__rseq_offset")?;
-    // SAFETY: Invariant 1.
-    let size = unsafe { size.read() };
-    // SAFETY: Invariant 1.
-    let offset = unsafe { offset.read() };
-    let registered = match size as usize {
+    let size = symbol::<u32>(c"__rseq_size").map(|size| {
+        // SAFETY: Invariant 1.
+        unsafe { size.read() }
+    });
+    let offset = symbol::<isize>(c"__rseq_offset").map(|offset| {
+        // SAFETY: Invariant 1.
+        unsafe { offset.read() }
+    });
+    registered(size, offset)
+}
+
+/// What those symbols mean, where they are.
+fn registered(size: Option<u32>, offset: Option<isize>) -> Option<(isize, usize)> {
+    let length = match size? as usize {
         0 => return None,
         // Before 2.40 it says 20 or 32 for an area of 32.
         ORIGINAL_FEATURES | ORIGINAL_AREA => ORIGINAL_AREA,
         size => size,
     };
-    (offset != 0).then_some((offset, registered))
+    offset.filter(|&offset| offset != 0).map(|offset| (offset, length))
 }
 
 fn symbol<T>(name: &CStr) -> Option<*const T> {
@@ -47,7 +54,11 @@ fn symbol<T>(name: &CStr) -> Option<*const T> {
 
 /// How many bytes of an area this kernel fills.
 pub(crate) fn features() -> usize {
-    match auxiliary(AT_RSEQ_FEATURE_SIZE) {
+    filled(auxiliary(AT_RSEQ_FEATURE_SIZE))
+}
+
+fn filled(entry: usize) -> usize {
+    match entry {
         0 => ORIGINAL_FEATURES,
         size => size,
     }
@@ -55,10 +66,12 @@ pub(crate) fn features() -> usize {
 
 /// Length and alignment of an area of our own. "V2" kernels want all that they fill, and treat 32 bytes as a legacy.
 pub(crate) fn shape() -> (usize, usize) {
-    (
-        features().max(ORIGINAL_AREA),
-        auxiliary(AT_RSEQ_ALIGN).max(ORIGINAL_AREA),
-    )
+    shaped(auxiliary(AT_RSEQ_FEATURE_SIZE), auxiliary(AT_RSEQ_ALIGN))
+}
+
+/// For a kernel with these entries; 0 for one that is not there.
+pub(crate) fn shaped(feature_size: usize, align: usize) -> (usize, usize) {
+    (filled(feature_size).max(ORIGINAL_AREA), align.max(ORIGINAL_AREA))
 }
 
 fn auxiliary(entry: libc::c_ulong) -> usize {
@@ -66,7 +79,7 @@ fn auxiliary(entry: libc::c_ulong) -> usize {
     (unsafe { libc::getauxval(entry) }) as usize
 }
 
-/// Registers an area for the calling thread, with the word that stands before abort handlers. Fine where it was registered already, as exactly this.
+/// Registers an area for the calling thread, with the word that stands before abort handlers.
 ///
 /// # Safety
 /// `area` is `length` bytes, aligned as [`shape`] says, that stay mapped and are nobody else's until the thread has ended.
@@ -76,13 +89,22 @@ fn auxiliary(entry: libc::c_ulong) -> usize {
 pub(crate) unsafe fn register(area: NonNull<u8>, length: usize, signature: u32) -> Result<(), i32> {
     // SAFETY: as of this function.
     let rc = unsafe { libc::syscall(libc::SYS_rseq, area.as_ptr(), length as u32, 0, signature) };
-    match rc {
-        0 => Ok(()),
-        _ => match super::errno::last() {
-            libc::EBUSY => Ok(()),
-            errno => Err(errno),
-        },
-    }
+    if rc == 0 { Ok(()) } else { Err(super::errno::last()) }
+}
+
+/// Takes back the registration of the calling thread's area, for tests.
+///
+/// # Safety
+/// Nobody uses the thread's area any more, by whatever name.
+///
+/// # Errors
+/// EINVAL where another area is registered, or none.
+#[cfg(test)]
+pub(crate) unsafe fn unregister(area: NonNull<u8>, length: usize, signature: u32) -> Result<(), i32> {
+    const UNREGISTER: u32 = 1; // RSEQ_FLAG_UNREGISTER, include/uapi/linux/rseq.h
+    // SAFETY: as of this function.
+    let rc = unsafe { libc::syscall(libc::SYS_rseq, area.as_ptr(), length as u32, UNREGISTER, signature) };
+    if rc == 0 { Ok(()) } else { Err(super::errno::last()) }
 }
 
 /// Keeps this link unit mapped until the process ends: the kernel may read a descriptor of ours long after its sequence.
@@ -149,4 +171,41 @@ pub(crate) fn is_gone(tid: i32) -> bool {
     // SAFETY: signal 0 only asks.
     let asked = unsafe { libc::syscall(libc::SYS_tgkill, process(), tid, 0) };
     asked != 0 && super::errno::last() == libc::ESRCH
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_old_libc_and_another_one_have_registered_nothing() {
+        // glibc before 2.35, and musl.
+        assert_eq!(registered(None, None), None);
+        // By the tunable, or where the kernel refused.
+        assert_eq!(registered(Some(0), Some(-160)), None);
+        assert_eq!(registered(Some(32), None), None);
+        assert_eq!(registered(Some(32), Some(0)), None);
+    }
+
+    #[test]
+    fn what_libc_registered_is_as_long_as_it_means() {
+        for (says, length) in [(20, 32), (32, 32), (28, 28), (33, 33), (40, 40), (64, 64)] {
+            assert_eq!(registered(Some(says), Some(-160)), Some((-160, length)), "{says}");
+        }
+    }
+
+    #[test]
+    fn our_areas_are_what_the_kernel_wants() {
+        // Before Linux 6.3 there are no entries; then 28 and 32; "V2" has 33 and 64; and there may be more.
+        for (feature_size, align, shape) in [
+            (0, 0, (32, 32)),
+            (20, 32, (32, 32)),
+            (28, 32, (32, 32)),
+            (33, 64, (33, 64)),
+            (40, 64, (40, 64)),
+            (300, 512, (300, 512)),
+        ] {
+            assert_eq!(shaped(feature_size, align), shape, "{feature_size} {align}");
+        }
+    }
 }

@@ -1,0 +1,108 @@
+//! Registering for a thread that has no area, with lengths of other kernels too.
+//!
+//! The C library registers every thread here, so a thread gives that up first. It is a thread of the test's own, which uses
+//! nothing by `registration` afterwards.
+//!
+//! # Safety
+//! Areas are leaked, and a thread's words are its own.
+#![expect(unsafe_code, reason = "registers areas, and runs sequences by them")]
+
+use super::own::fitting;
+use crate::arch::rseq::{Area, SIGNATURE, Sections};
+use crate::arch::{Cid, Cpu};
+use crate::percpu::{Backend, PerCpu, backend};
+use crate::sys::rseq::{features, of_libc, register, shaped, unregister};
+use core::ptr::NonNull;
+use std::boxed::Box;
+use std::thread;
+use std::vec::Vec;
+
+#[test]
+fn a_kernel_that_wants_more_than_we_have_gets_the_original_area() {
+    let lengths = [(0, 0), (28, 32), (33, 64), (128, 128), (129, 128), (40, 256)];
+    let ours: Vec<_> = lengths
+        .iter()
+        .map(|&(size, align)| fitting(shaped(size, align)))
+        .collect();
+    assert_eq!(ours, [32, 32, 33, 128, 32, 32]);
+}
+
+/// Runs it in a thread that no area is registered for. `None` where there is no rseq(2).
+fn unregistered<R: Send>(run: impl FnOnce() -> R + Send) -> Option<R> {
+    if backend().backend != Backend::Rseq {
+        std::println!("skipped: {}", backend());
+        return None;
+    }
+    let run = || {
+        if let Some((distance, length)) = of_libc() {
+            let known = NonNull::from(&0u8);
+            // Where the thread pointer is, by way of an address whose distance is known.
+            let pointer = known.as_ptr().wrapping_byte_offset(Area::at(known).0.wrapping_neg());
+            let at = NonNull::new(pointer.wrapping_byte_offset(distance)).unwrap();
+            // What it says is what is filled; what it registered may be rounded up.
+            let gave_up = [length, length.next_multiple_of(32)].into_iter().any(|length| {
+                // SAFETY: what follows in this thread uses areas of its own.
+                unsafe { unregister(at, length, SIGNATURE) }.is_ok()
+            });
+            assert!(gave_up, "{length} bytes");
+        }
+        Some(run())
+    };
+    thread::scope(|scope| scope.spawn(run).join().unwrap())
+}
+
+#[repr(align(128))]
+struct Space([u8; 128]);
+
+#[test]
+fn areas_of_newer_kernels_work_as_the_original_one_does() {
+    let v = PerCpu::<u64>::new();
+    let by_cid = PerCpu::<u64, Cid>::new();
+    let mut ran = 0;
+    // Longer than this kernel fills is allowed, and shorter is not.
+    for length in [32, 33, 40, 64, 128].into_iter().filter(|&n| n >= features()) {
+        let (v, by_cid) = (&v, &by_cid);
+        ran += unregistered(move || {
+            let space = Box::leak(Box::new(Space([0; 128])));
+            let at = NonNull::from(&mut space.0).cast();
+            // SAFETY: never freed, and this thread has no other.
+            assert_eq!(unsafe { register(at, length, SIGNATURE) }, Ok(()), "{length}");
+            let area = Area::at(at);
+            for n in 0..1000 {
+                // SAFETY: the thread's area, and a word in every slot.
+                unsafe { <u64 as Sections>::add::<Cpu, false>(area, v.as_ptr(), 1) };
+                if features() >= super::WITH_CID {
+                    // SAFETY: as above.
+                    unsafe { <u64 as Sections>::add::<Cid, true>(area, by_cid.as_ptr(), 1) };
+                }
+                if n % 50 == 0 {
+                    thread::yield_now();
+                }
+            }
+            1
+        })
+        .unwrap_or(0);
+    }
+    assert_eq!(v.sum(), ran * 1000);
+    if features() >= super::WITH_CID {
+        assert_eq!(by_cid.sum(), v.sum());
+    }
+    assert!(ran > 0 || backend().backend != Backend::Rseq);
+}
+
+#[test]
+fn one_thread_registers_once_and_with_one_signature() {
+    unregistered(|| {
+        let space = Box::leak(Box::new([Space([0; 128]), Space([0; 128])]));
+        let [one, other] = space.each_mut().map(|space| NonNull::from(&mut space.0).cast());
+        let length = fitting(crate::sys::rseq::shape());
+        // SAFETY: never freed, and this thread has no other.
+        assert_eq!(unsafe { register(one, length, SIGNATURE) }, Ok(()));
+        // SAFETY: as above; it is refused.
+        assert_eq!(unsafe { register(other, length, SIGNATURE) }, Err(libc::EINVAL));
+        // SAFETY: as above.
+        assert_eq!(unsafe { register(one, length, !SIGNATURE) }, Err(libc::EPERM));
+        // SAFETY: as above.
+        assert_eq!(unsafe { register(one, length, SIGNATURE) }, Err(libc::EBUSY));
+    });
+}
