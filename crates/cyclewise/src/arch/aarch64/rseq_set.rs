@@ -31,6 +31,19 @@ macro_rules! on_cpu {
     };
 }
 
+/// The same, committed by a store of `new` to `v`: a release where it is said to be one.
+macro_rules! on_cpu_then_store {
+    ($release:ident, [$($step:expr),* $(,)?], $($operands:tt)*) => {
+        if $release {
+            // SAFETY: as of the function around; the last instruction is the commit.
+            unsafe { on_cpu!([$($step,)* "stlr {new}, [{v}]"], $($operands)*) }
+        } else {
+            // SAFETY: as above.
+            unsafe { on_cpu!([$($step,)* "str {new}, [{v}]"], $($operands)*) }
+        }
+    };
+}
+
 /// If `*v == expect`, `*v = new`.
 ///
 /// # Safety
@@ -44,29 +57,12 @@ pub(crate) unsafe fn load_cbne_store<I: Id, const RELEASE: bool>(
     expect: u64,
     new: u64,
 ) -> Outcome {
-    if RELEASE {
-        // SAFETY: as of this function; the last instruction is the commit. The same in all below.
-        unsafe {
-            on_cpu!([
-                "ldr {t}, [{v}]",
-                "cmp {t}, {expect}",
-                "b.ne {ne}",
-                "stlr {new}, [{v}]",
-            ], area, cpu, guard, v = in(reg) v, expect = in(reg) expect, new = in(reg) new,
-                ne = label { return Outcome::Ne }, options(nostack))
-        }
-    } else {
-        // SAFETY: as above.
-        unsafe {
-            on_cpu!([
-                "ldr {t}, [{v}]",
-                "cmp {t}, {expect}",
-                "b.ne {ne}",
-                "str {new}, [{v}]",
-            ], area, cpu, guard, v = in(reg) v, expect = in(reg) expect, new = in(reg) new,
-                ne = label { return Outcome::Ne }, options(nostack))
-        }
-    }
+    on_cpu_then_store!(RELEASE, [
+        "ldr {t}, [{v}]",
+        "cmp {t}, {expect}",
+        "b.ne {ne}",
+    ], area, cpu, guard, v = in(reg) v, expect = in(reg) expect, new = in(reg) new,
+        ne = label { return Outcome::Ne }, options(nostack));
     Outcome::Done
 }
 
@@ -165,31 +161,13 @@ pub(crate) unsafe fn load_cbne_store_store<I: Id, const RELEASE: bool>(
     new2: u64,
     new: u64,
 ) -> Outcome {
-    if RELEASE {
-        // SAFETY: as above.
-        unsafe {
-            on_cpu!([
-                "ldr {t}, [{v}]",
-                "cmp {t}, {expect}",
-                "b.ne {ne}",
-                "str {new2}, [{v2}]",
-                "stlr {new}, [{v}]",
-            ], area, cpu, guard, v = in(reg) v, expect = in(reg) expect, v2 = in(reg) v2, new2 = in(reg) new2,
-                new = in(reg) new, ne = label { return Outcome::Ne }, options(nostack))
-        }
-    } else {
-        // SAFETY: as above.
-        unsafe {
-            on_cpu!([
-                "ldr {t}, [{v}]",
-                "cmp {t}, {expect}",
-                "b.ne {ne}",
-                "str {new2}, [{v2}]",
-                "str {new}, [{v}]",
-            ], area, cpu, guard, v = in(reg) v, expect = in(reg) expect, v2 = in(reg) v2, new2 = in(reg) new2,
-                new = in(reg) new, ne = label { return Outcome::Ne }, options(nostack))
-        }
-    }
+    on_cpu_then_store!(RELEASE, [
+        "ldr {t}, [{v}]",
+        "cmp {t}, {expect}",
+        "b.ne {ne}",
+        "str {new2}, [{v2}]",
+    ], area, cpu, guard, v = in(reg) v, expect = in(reg) expect, v2 = in(reg) v2, new2 = in(reg) new2,
+        new = in(reg) new, ne = label { return Outcome::Ne }, options(nostack));
     Outcome::Done
 }
 
@@ -242,48 +220,22 @@ pub(crate) unsafe fn load_cbne_memcpy_store<I: Id, const RELEASE: bool>(
     len: usize,
     new: u64,
 ) -> Outcome {
-    if RELEASE {
-        // SAFETY: as above. Registers of its own count and carry, so that a restart finds the operands as they were.
-        unsafe {
-            on_cpu!([
-                "ldr {t}, [{v}]",
-                "cmp {t}, {expect}",
-                "b.ne {ne}",
-                "mov {t}, xzr",
-                "775:",
-                "cmp {t}, {len}",
-                "b.hs 776f",
-                "ldr {word}, [{src}, {t}, lsl #3]",
-                "str {word}, [{dst}, {t}, lsl #3]",
-                "add {t}, {t}, #1",
-                "b 775b",
-                "776:",
-                "stlr {new}, [{v}]",
-            ], area, cpu, guard, v = in(reg) v, expect = in(reg) expect, dst = in(reg) dst, src = in(reg) src,
-                len = in(reg) len, new = in(reg) new, word = out(reg) _,
-                ne = label { return Outcome::Ne }, options(nostack))
-        }
-    } else {
-        // SAFETY: as above.
-        unsafe {
-            on_cpu!([
-                "ldr {t}, [{v}]",
-                "cmp {t}, {expect}",
-                "b.ne {ne}",
-                "mov {t}, xzr",
-                "775:",
-                "cmp {t}, {len}",
-                "b.hs 776f",
-                "ldr {word}, [{src}, {t}, lsl #3]",
-                "str {word}, [{dst}, {t}, lsl #3]",
-                "add {t}, {t}, #1",
-                "b 775b",
-                "776:",
-                "str {new}, [{v}]",
-            ], area, cpu, guard, v = in(reg) v, expect = in(reg) expect, dst = in(reg) dst, src = in(reg) src,
-                len = in(reg) len, new = in(reg) new, word = out(reg) _,
-                ne = label { return Outcome::Ne }, options(nostack))
-        }
-    }
+    // Registers of its own count and carry, so that a restart finds the operands as they were.
+    on_cpu_then_store!(RELEASE, [
+        "ldr {t}, [{v}]",
+        "cmp {t}, {expect}",
+        "b.ne {ne}",
+        "mov {t}, xzr",
+        "775:",
+        "cmp {t}, {len}",
+        "b.hs 776f",
+        "ldr {word}, [{src}, {t}, lsl #3]",
+        "str {word}, [{dst}, {t}, lsl #3]",
+        "add {t}, {t}, #1",
+        "b 775b",
+        "776:",
+    ], area, cpu, guard, v = in(reg) v, expect = in(reg) expect, dst = in(reg) dst, src = in(reg) src,
+        len = in(reg) len, new = in(reg) new, word = out(reg) _,
+        ne = label { return Outcome::Ne }, options(nostack));
     Outcome::Done
 }
