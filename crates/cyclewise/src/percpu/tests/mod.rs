@@ -1,6 +1,8 @@
 //! Tests of per-CPU data that need its inside: interruptions at every step of every sequence, and the memory's sharing out.
 
 mod areas;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
+mod by_hand;
 mod counter;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod inject;
