@@ -12,6 +12,16 @@
 //! - [`clock`] has an `Instant` that reads the CPU's counter, says what it is ordered with, and follows CLOCK_MONOTONIC.
 //! - [`mask`] holds signals off for the price of two stores: userspace's `local_irq_save`.
 //!
+//! ```
+//! cyclewise::percpu! {
+//!     /// Counted on whichever CPU it happens.
+//!     static HITS: u64;
+//! }
+//!
+//! HITS.add(1); // five instructions behind a branch, and no LOCK
+//! assert_eq!(HITS.sum(), 1);
+//! ```
+//!
 //! Nothing is patched until the final program asks for it, and when in doubt LOCK stays. On other architectures, under
 //! Miri and under loom the atomics are std's, and [`patch`] refuses with a reason.
 //!

@@ -143,7 +143,8 @@ fn fsgsbase(i: &Inputs) -> Line {
         ),
         (false, false) => (Status::Absent, "the CPU does not have it"),
     };
-    Line::new(NAME, status, value, evidence).unless_ok("%gs variants are left out; per-CPU data goes through rseq")
+    Line::new(NAME, status, value, evidence)
+        .unless_ok("the base of GS is set by arch_prctl(2), a system call, where a thread is pinned")
 }
 
 #[cfg(test)]

@@ -28,6 +28,8 @@ pub struct Inputs {
     pub libc_rseq: Option<rseq::Libc>,
     /// What the kernel answered to an rseq call it must refuse.
     pub rseq_refusal: Errno,
+    /// What the library made of both.
+    pub percpu: cyclewise::percpu::Report,
     /// The bit mask of membarrier commands.
     pub membarrier: Result<u32, Errno>,
     /// Cycles that the PMU counted.
@@ -60,6 +62,7 @@ impl Inputs {
             auxv: Auxv::here(),
             libc_rseq: rseq::Libc::here(),
             rseq_refusal: rseq::refused_call(),
+            percpu: cyclewise::percpu::backend(),
             membarrier: membarrier::query(),
             perf: perf_probe::probe(),
             kvm: kvm::api_version(),
@@ -109,6 +112,11 @@ impl Inputs {
             auxv: Auxv::default(),
             libc_rseq: None,
             rseq_refusal: no,
+            percpu: cyclewise::percpu::Report {
+                backend: cyclewise::percpu::Backend::Portable,
+                reason: cyclewise::percpu::Reason::Refused { errno: no.0 },
+                cid: false,
+            },
             membarrier: Err(no),
             perf: Err(no),
             kvm: Err(Errno(libc::ENOENT)),

@@ -1,7 +1,8 @@
-//! Lines on per-CPU data: restartable sequences, the ids they publish, and remote barriers.
+//! Lines on per-CPU data: restartable sequences, the ids they publish, remote barriers, and what the library makes of them.
 
 use super::{Inputs, Line, Status};
 use crate::sys::membarrier;
+use cyclewise::percpu::Backend;
 
 /// What the first kernels with rseq publish: cpu_id_start, cpu_id, rseq_cs, flags.
 const ORIGINAL_FEATURES: u64 = 20;
@@ -25,7 +26,22 @@ pub(super) fn lines(i: &Inputs) -> Vec<Line> {
         ),
         field(i, "node-id", live, WITH_NODE_ID, "the memory node comes from getcpu"),
         barrier(i),
+        backend(i),
     ]
+}
+
+/// What runs, in the library's own words.
+fn backend(i: &Inputs) -> Line {
+    const NAME: &str = "percpu";
+    let evidence = format!(
+        "cyclewise::percpu::backend(): {:?}, {:?}",
+        i.percpu.backend, i.percpu.reason
+    );
+    let line = |status| Line::new(NAME, status, i.percpu.to_string(), evidence);
+    match i.percpu.backend {
+        Backend::Rseq => line(Status::Ok),
+        _ => line(Status::Limited).so("each change of a per-CPU word is under a lock of its own, and on no CPU's copy"),
+    }
 }
 
 /// Bytes of the registered area that the kernel fills; `None` where libc registered none.
@@ -75,7 +91,7 @@ fn rseq(i: &Inputs, live: Option<u64>) -> Line {
             (
                 Status::Absent,
                 value,
-                Some("the rseq variants are left out; per-CPU data uses getcpu and atomics"),
+                Some("the rseq variants are left out; per-CPU data is in slots that are taken by a lock"),
             )
         }
     };
@@ -185,6 +201,23 @@ mod tests {
         let mut filtered = machine(None, None);
         filtered.rseq_refusal = Errno(libc::ENOSYS);
         assert_eq!(status(&filtered)[0], Status::Absent);
+    }
+
+    #[test]
+    fn the_library_says_what_runs() {
+        let mut i = machine(Some(20), Some(28));
+        assert_eq!(backend(&i).status, Status::Limited);
+        assert!(backend(&i).value.starts_with("portable: rseq(2) says errno 38"));
+        i.percpu = cyclewise::percpu::Report {
+            backend: Backend::Rseq,
+            reason: cyclewise::percpu::Reason::Registered,
+            cid: true,
+        };
+        let line = backend(&i);
+        assert_eq!(line.status, Status::Ok);
+        assert_eq!(line.value, "rseq: registered by this library, thread by thread, mm_cid");
+        // The process's own answer, whatever it is.
+        assert_eq!(Inputs::gather().percpu, cyclewise::percpu::backend());
     }
 
     #[test]
