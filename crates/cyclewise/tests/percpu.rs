@@ -252,6 +252,46 @@ fn under_a_filter_that_lies_portable_slots_are_used() {
     );
 }
 
+/// Without the kernel's barrier no CPU's threads can be stopped: a steal is refused, and a reference is shared from the
+/// beginning. The same where a filter says that it went well.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn where_nobody_can_be_stopped_nobody_is_stolen_from() {
+    const TEST: &str = "where_nobody_can_be_stopped_nobody_is_stolen_from";
+    let Some(part) = part() else {
+        again(TEST, "38", "");
+        again(TEST, "0", "");
+        return;
+    };
+    common::filter::refuse(libc::SYS_membarrier, &[], part.parse().unwrap());
+    let list = FreeList::new();
+    list.grow(7).push();
+    let refused = Slot::all().filter(|&slot| list.steal(slot).is_err()).count();
+    let rings = Ring::<u64, 8>::new();
+    assert_eq!(rings.push(7), Ok(()));
+    let mut out = Vec::new();
+    if backend().backend == Backend::Rseq {
+        assert_eq!((refused, list.drain().is_err()), (1, true), "the one that has a node");
+        let refusal = rings.drain(&mut out).unwrap_err();
+        assert!(refusal.to_string().contains("membarrier"), "{refusal}");
+        assert!(out.is_empty());
+        println!("{refusal}");
+    }
+    let released = std::sync::atomic::AtomicUsize::new(0);
+    let users = Ref::new(|| {
+        released.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    });
+    for life in 0..3 {
+        assert!(users.try_get_live());
+        assert_eq!(users.kill(), Ok(true));
+        assert!(!users.try_get_live());
+        assert_eq!(released.load(std::sync::atomic::Ordering::Relaxed), life);
+        users.put();
+        assert_eq!(released.load(std::sync::atomic::Ordering::Relaxed), life + 1);
+        assert!(users.reinit());
+    }
+}
+
 /// The C library says that it registers threads, and has not registered the one that decides.
 #[cfg(target_arch = "x86_64")]
 #[test]

@@ -62,13 +62,19 @@ pub(crate) fn sync_core() -> Result<(), Refusal> {
 /// The first call of the process registers, which is when it is needed; the kernel keeps that for the address space.
 ///
 /// # Errors
-/// EINVAL before Linux 5.10, ENOSYS and EPERM from a filter.
+/// EINVAL before Linux 5.10, ENOSYS and EPERM from a filter; ENOSYS too under one that says that it went well.
 #[cfg(all(
     feature = "std",
     any(target_arch = "x86_64", target_arch = "aarch64"),
     not(any(miri, loom))
 ))]
 pub(crate) fn rseq(cpu: Option<u32>) -> Result<(), Refusal> {
+    if !is_made() {
+        return Err(Refusal::System {
+            call: "membarrier, of which a filter only says that it went well,",
+            errno: libc::ENOSYS,
+        });
+    }
     let (flags, cpu) = cpu.map_or((0, 0), |cpu| (CMD_FLAG_CPU, cpu as i32));
     if command(RSEQ, flags, cpu) == 0 {
         return Ok(());
@@ -79,6 +85,26 @@ pub(crate) fn rseq(cpu: Option<u32>) -> Result<(), Refusal> {
         0 => Ok(()),
         _ => Err(failed("membarrier PRIVATE_EXPEDITED_RSEQ")),
     }
+}
+
+/// Whether the call reaches the kernel: then an unknown command fails. Asked once.
+#[cfg(all(
+    feature = "std",
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    not(any(miri, loom))
+))]
+fn is_made() -> bool {
+    use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
+    const UNKNOWN: i32 = 1 << 30; // not a command of include/uapi/linux/membarrier.h
+    const YES: u8 = 1; // it failed
+    const NO: u8 = 2; // it went well, so nobody has looked at it
+    static ANSWER: AtomicU8 = AtomicU8::new(0);
+    // Relaxed, here and below: an answer that is the same whoever asks.
+    if ANSWER.load(Relaxed) == 0 {
+        let failed = command(UNKNOWN, 0, 0) != 0;
+        ANSWER.store(if failed { YES } else { NO }, Relaxed);
+    }
+    ANSWER.load(Relaxed) == YES
 }
 
 fn call(command: i32, name: &'static str) -> Result<(), Refusal> {

@@ -35,8 +35,9 @@ use crate::arch::{Id, SHIFT};
 use core::arch::asm;
 use core::ptr::NonNull;
 
-/// What the kernel expects in the four bytes before an abort handler: what glibc registers with, a BRK.
-pub(crate) const SIGNATURE: u32 = 0xd428_bc00; // glibc's <sys/rseq.h> for little-endian code
+/// What the kernel expects in the four bytes before an abort handler: what glibc registers with, a BRK. Instructions are
+/// little-endian, whatever data are; the kernel reads it as data.
+pub(crate) const SIGNATURE: u32 = u32::from_le(0xd428_bc00); // RSEQ_SIG_CODE in glibc's <sys/rseq.h>
 
 /// A registered `struct rseq`, as a distance from the thread pointer. Never zero: there the C library's block begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
