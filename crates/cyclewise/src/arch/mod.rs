@@ -60,7 +60,7 @@ pub(crate) use aarch64::thread_block;
 #[path = "portable/thread_block.rs"]
 mod portable_thread_block;
 #[cfg(all(feature = "std", target_arch = "aarch64", target_os = "linux", not(any(miri, loom))))]
-pub(crate) use aarch64::{rseq, rseq_set};
+pub(crate) use aarch64::{rseq, rseq_list, rseq_set};
 #[cfg(not(all(feature = "std", target_arch = "x86_64", target_os = "linux", not(any(miri, loom)))))]
 pub(crate) use portable::gs;
 #[cfg(not(all(
@@ -69,7 +69,7 @@ pub(crate) use portable::gs;
     any(target_arch = "x86_64", target_arch = "aarch64"),
     not(any(miri, loom))
 )))]
-pub(crate) use portable::{rseq, rseq as rseq_set};
+pub(crate) use portable::{rseq, rseq as rseq_set, rseq_list};
 #[cfg(all(feature = "std", target_os = "linux", target_pointer_width = "64"))]
 #[cfg(any(
     miri,
@@ -86,7 +86,7 @@ pub(crate) use portable_thread_block::thread_block;
 ))]
 pub(crate) use x86_64::thread_block;
 #[cfg(all(feature = "std", target_arch = "x86_64", target_os = "linux", not(any(miri, loom))))]
-pub(crate) use x86_64::{gs, rseq, rseq_set};
+pub(crate) use x86_64::{gs, rseq, rseq_list, rseq_set};
 
 use core::cmp;
 use core::sync::atomic::Ordering;
@@ -134,6 +134,9 @@ pub enum Outcome {
     /// The guard is set: somebody is about to change this CPU's words from outside. Nothing was committed.
     Stopped,
 }
+
+/// What a sequence returns for a node's address where the guard is set: a guard's value, and no address.
+pub(crate) const STOPPED: u64 = 1;
 
 /// The prefix in force (Intel SDM vol. 2, LOCK).
 pub(crate) const LOCK: u8 = 0xf0;

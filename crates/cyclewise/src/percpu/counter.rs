@@ -27,7 +27,7 @@
 //! None: the counts order nothing.
 //!
 //! # Cost
-//! An addition is a sequence, 8 instructions that compare, and every `batch`-th time two locked instructions.
+//! An addition is a sequence that says how far apart the words are, a comparison of that, and every `batch`-th time two locked instructions.
 //! A sum is a load for each slot that the kernel can have.
 //!
 //! # References
@@ -43,8 +43,7 @@ use super::remote::NEVER;
 use super::slots::{Slot, total};
 use super::variable::PerCpu;
 use super::word::Bits;
-use crate::arch::rseq::Sections;
-use crate::arch::{Cpu, Outcome};
+use crate::arch::{Cpu, Outcome, SHIFT, rseq_list};
 use core::cmp;
 use core::hint::cold_path;
 use core::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
@@ -93,14 +92,13 @@ impl Counter {
             return self.add_slow(amount);
         };
         let at = self.words.as_ptr().cast::<u64>();
-        // SAFETY: the area is the thread's; the total of every slot, which nobody changes from outside (Invariant 1).
-        unsafe { <u64 as Sections>::add::<Cpu, false>(area, at, amount as u64) };
-        // The CPU it is on by now. If that is another, the next addition over there finds what this one has not told.
-        // SAFETY: the area is the thread's.
-        let slot = Slot(unsafe { area.id::<Cpu>() });
-        if self.is_to_tell(slot) {
+        // SAFETY: the area is the thread's; the total of every slot, which nobody changes from outside (Invariant 1), and
+        // beside it an atomic for everybody.
+        let (untold, copy) = unsafe { rseq_list::add_and_compare::<Cpu>(area, at, amount as u64) };
+        // Both ends by one comparison: from 1 - batch to batch - 1 is as far from 0.
+        if untold.wrapping_add(self.within as u64) > 2 * self.within as u64 {
             cold_path();
-            self.tell(slot);
+            self.tell(Slot((copy >> SHIFT) as u32));
         }
     }
 
@@ -133,8 +131,7 @@ impl Counter {
     }
 
     /// About the sum, by one load: at most [`error`](Self::error) from it, but for what threads in the middle of an
-    /// addition add, and for an addition whose thread was moved to another CPU right behind it: that is told by the next one
-    /// on the CPU it was made on.
+    /// addition add.
     #[inline]
     #[doc(alias = "percpu_counter_read")]
     pub fn read(&self) -> i64 {
@@ -172,7 +169,7 @@ impl Counter {
         self.sum().cmp(&value)
     }
 
-    /// How far [`read`](Self::read) may be from the sum while nobody adds and nobody was moved.
+    /// How far [`read`](Self::read) may be from the sum while nobody adds.
     pub fn error(&self) -> u64 {
         (self.within as u64).saturating_mul(total() as u64)
     }
@@ -190,15 +187,6 @@ impl Counter {
         let at = self.words.of(slot).cast::<i64>().wrapping_add(1);
         // SAFETY: the second word of the slot, an atomic for everybody (Safety 1).
         unsafe { AtomicI64::from_ptr(at) }
-    }
-
-    /// Whether they are a batch apart, at a glance.
-    #[inline(always)]
-    fn is_to_tell(&self, slot: Slot) -> bool {
-        // Relaxed: a guess; `tell` looks again.
-        let untold = self.total(slot).wrapping_sub(self.told(slot).load(Ordering::Relaxed));
-        // Both ends by one comparison: from 1 - batch to batch - 1 is as far from 0.
-        untold.wrapping_add(self.within) as u64 > 2 * self.within as u64
     }
 
     /// Tells the shared sum, from whichever CPU the thread is on by now.

@@ -20,6 +20,13 @@ mod rmw;
     not(any(miri, loom))
 )))]
 pub(crate) mod rseq;
+#[cfg(not(all(
+    feature = "std",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    not(any(miri, loom))
+)))]
+pub(crate) mod rseq_list;
 #[cfg(not(any(
     loom,
     all(target_os = "linux", not(miri), any(target_arch = "x86_64", target_arch = "aarch64"))

@@ -94,9 +94,10 @@ macro_rules! inject {
 }
 pub(super) use inject;
 
-/// A sequence: its steps between the entry and the commit's end, then the operands. `{t}` is scratch, `{area}` the area.
-macro_rules! sequence {
-    ([$($step:expr),* $(,)?], $area:expr, $($operands:tt)*) => {
+/// A sequence: its steps between the entry and the commit's end, what follows that, then the operands. `{t}` is a register
+/// of its own, `{area}` the area.
+macro_rules! section {
+    ([$($step:expr),* $(,)?], [$($after:expr),*], $area:expr, $($operands:tt)*) => {
         asm!(
             // struct rseq_cs: version, flags, start_ip, post_commit_offset, abort_ip. Relocated, then read-only.
             ".pushsection .data.rel.ro.cyclewise_rseq, \"aw\", @progbits",
@@ -119,10 +120,18 @@ macro_rules! sequence {
             inject!("1"),
             $($step,)*
             "773:",
-            t = out(reg) _,
+            $($after,)*
             area = in(reg) $area.0,
             $($operands)*
         )
+    };
+}
+pub(super) use section;
+
+/// A sequence that ends with its commit, and whose `{t}` is scratch.
+macro_rules! sequence {
+    ([$($step:expr),* $(,)?], $area:expr, $($operands:tt)*) => {
+        section!([$($step),*], [], $area, t = out(reg) _, $($operands)*)
     };
 }
 pub(super) use sequence;

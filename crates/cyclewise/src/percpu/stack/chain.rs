@@ -9,12 +9,11 @@
 
 use super::FreeList;
 use super::item::{Item, Node};
-use crate::arch::Outcome;
-use crate::percpu::here::Here;
+use crate::arch::{Cpu, STOPPED, rseq_list};
+use crate::percpu::registration::{self, Own};
 use crate::percpu::slots::Taken;
 use crate::percpu::word::Bits;
 use core::fmt;
-use core::hint::cold_path;
 use core::ptr::NonNull;
 
 /// Nodes that are held. Those that are left when it is dropped are pushed, all at once.
@@ -31,23 +30,30 @@ impl<T> FreeList<T> {
     /// Takes all that this CPU's list has, in one sequence.
     #[inline]
     pub fn pop_all(&self) -> Chain<'_, T> {
-        loop {
-            let here = Here::now();
-            let (head, guard) = (self.heads.of(here.slot()).cast::<u64>(), self.guard(here.slot()));
-            // SAFETY: a word that sequences change (Safety 1 of the list).
-            let found = unsafe { u64::load(head) };
-            // If the same node is first again, all that follows it by then is taken.
-            // SAFETY: this slot's list (Invariant 3 of the list).
-            match unsafe { here.load_cbne_store(guard, head, found, 0) } {
+        if let Some(area) = registration::fast::<Cpu>() {
+            // SAFETY: the area is the thread's; this CPU's list (Invariant 3 of the list).
+            let first = unsafe { rseq_list::list_take::<Cpu>(area, self.heads.as_ptr().cast()) };
+            if first != STOPPED {
                 // SAFETY: just taken off the list.
-                Outcome::Done => return unsafe { self.chain(found) },
-                Outcome::Ne | Outcome::Moved => {}
-                Outcome::Stopped => {
-                    cold_path();
-                    return self.take_portable(Taken::any());
-                }
+                return unsafe { self.chain(first) };
             }
         }
+        self.pop_all_slow()
+    }
+
+    /// Where the C library has not registered, or somebody else is at this CPU's list.
+    #[cold]
+    #[inline(never)]
+    fn pop_all_slow(&self) -> Chain<'_, T> {
+        if let Some(Own::Cpu(area)) = registration::resolve::<Cpu>() {
+            // SAFETY: as of `pop_all`.
+            let first = unsafe { rseq_list::list_take::<Cpu>(area, self.heads.as_ptr().cast()) };
+            if first != STOPPED {
+                // SAFETY: just taken off the list.
+                return unsafe { self.chain(first) };
+            }
+        }
+        self.take_portable(Taken::any())
     }
 
     /// Takes all that a portable slot's list has.

@@ -28,8 +28,8 @@
 //! be gone and back between load and store (ABA), or freed. Here all three are in one sequence of one CPU. If another
 //! thread or a handler gets to run on this CPU between them, the sequence begins again, and so it does if the thread is
 //! moved. A thread on another CPU changes the list only after it has set the guard and the kernel has restarted the
-//! sequences of this CPU. So at the store the list is what it was at the load. A push compares the first node's address
-//! instead; that the node may have been away meanwhile does not matter, since it is what `next` says in either case.
+//! sequences of this CPU. So at the store the list is what it was at the load. A push is one sequence as well: it loads the
+//! first node's address, stores it in the node that it holds, and then that node's address as the first.
 //!
 //! # Signals, forks, threads
 //! - A handler may do all but [`steal`](FreeList::steal), [`pop_or_steal`](FreeList::pop_or_steal) and
@@ -54,16 +54,14 @@ mod remote;
 pub use chain::Chain;
 pub use item::Node;
 
-use super::here::Here;
+use super::registration::{self, Own};
 use super::slots::{Slot, Taken};
 use super::variable::PerCpu;
 use super::word::Bits;
-use crate::arch::Outcome;
+use crate::arch::{Cpu, Outcome, STOPPED, rseq_list};
 use alloc::boxed::Box;
 use core::fmt;
-use core::hint::cold_path;
 use core::marker::PhantomData;
-use core::mem::MaybeUninit;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use item::Item;
@@ -121,25 +119,32 @@ impl<T> FreeList<T> {
     /// Ordering: what its pusher did before is seen.
     #[inline(always)]
     pub fn pop(&self) -> Option<Node<'_, T>> {
-        let mut popped = MaybeUninit::<u64>::uninit();
-        loop {
-            let here = Here::now();
-            let (head, guard) = (self.heads.of(here.slot()).cast::<u64>(), self.guard(here.slot()));
-            // SAFETY: this slot's list, whose nodes are mapped and begin with `next` (Invariants 2 and 3).
-            match unsafe { here.load_cbeq_store_add_load_store(guard, head, 0, 0, popped.as_mut_ptr()) } {
-                Outcome::Done => {
-                    // SAFETY: a sequence that is done has stored it.
-                    let popped = unsafe { popped.assume_init() };
-                    // SAFETY: just taken off the list, so nobody else has it (Invariant 1).
-                    return unsafe { self.held(popped) };
-                }
-                Outcome::Ne => return None,
-                Outcome::Moved => {}
-                Outcome::Stopped => {
-                    cold_path();
-                    return self.pop_portable();
-                }
+        if let Some(area) = registration::fast::<Cpu>() {
+            // SAFETY: the area is the thread's; nodes are mapped and begin with `next` (Invariants 2 and 3).
+            let popped = unsafe { rseq_list::list_pop::<Cpu>(area, self.heads.as_ptr().cast()) };
+            if popped > STOPPED {
+                // SAFETY: just taken off the list, so nobody else has it (Invariant 1).
+                return unsafe { self.held(popped) };
             }
+            if popped == 0 {
+                return None;
+            }
+        }
+        self.pop_slow()
+    }
+
+    /// Where the C library has not registered, or somebody else is at this CPU's list.
+    #[cold]
+    #[inline(never)]
+    fn pop_slow(&self) -> Option<Node<'_, T>> {
+        let Some(Own::Cpu(area)) = registration::resolve::<Cpu>() else {
+            return self.pop_portable();
+        };
+        // SAFETY: as of `pop`.
+        match unsafe { rseq_list::list_pop::<Cpu>(area, self.heads.as_ptr().cast()) } {
+            STOPPED => self.pop_portable(),
+            // SAFETY: as of `pop`.
+            popped => unsafe { self.held(popped) },
         }
     }
 
@@ -150,29 +155,33 @@ impl<T> FreeList<T> {
     #[inline(always)]
     unsafe fn put(&self, first: NonNull<Item<T>>, last: NonNull<Item<T>>) {
         let address = first.as_ptr().expose_provenance() as u64;
-        loop {
-            let here = Here::now();
-            let (head, guard) = (self.heads.of(here.slot()).cast::<u64>(), self.guard(here.slot()));
-            // SAFETY: a word that sequences change (Safety 1).
-            let found = unsafe { u64::load(head) };
-            // SAFETY: as of this function; only the word is touched.
-            unsafe { Item::set_next(last, found) };
-            // SAFETY: this slot's list (Invariant 3).
-            match unsafe { here.load_cbne_store(guard, head, found, address) } {
-                Outcome::Done => return,
-                Outcome::Ne | Outcome::Moved => {}
-                Outcome::Stopped => {
-                    cold_path();
-                    // SAFETY: as of this function.
-                    return unsafe { self.put_portable(address, last) };
-                }
+        if let Some(area) = registration::fast::<Cpu>() {
+            let (lists, link) = (self.heads.as_ptr().cast(), last.as_ptr().cast());
+            // SAFETY: the area is the thread's; nodes as of this function, which begin with `next` (Invariant 3).
+            if unsafe { rseq_list::list_push::<Cpu>(area, lists, address, link) } == Outcome::Done {
+                return;
             }
         }
+        // SAFETY: as of this function.
+        unsafe { self.put_slow(address, last) }
     }
 
-    /// What to do while this CPU's list is somebody else's.
+    /// Where the C library has not registered, or somebody else is at this CPU's list.
     #[cold]
     #[inline(never)]
+    unsafe fn put_slow(&self, first: u64, last: NonNull<Item<T>>) {
+        if let Some(Own::Cpu(area)) = registration::resolve::<Cpu>() {
+            let (lists, link) = (self.heads.as_ptr().cast(), last.as_ptr().cast());
+            // SAFETY: as of `put`.
+            if unsafe { rseq_list::list_push::<Cpu>(area, lists, first, link) } == Outcome::Done {
+                return;
+            }
+        }
+        // SAFETY: as of `put`.
+        unsafe { self.put_portable(first, last) }
+    }
+
+    /// In a slot of no CPU.
     unsafe fn put_portable(&self, first: u64, last: NonNull<Item<T>>) {
         let taken = Taken::any();
         let head = self.heads.of(taken.slot()).cast::<u64>();
@@ -185,8 +194,6 @@ impl<T> FreeList<T> {
     }
 
     /// The same for a pop.
-    #[cold]
-    #[inline(never)]
     fn pop_portable(&self) -> Option<Node<'_, T>> {
         let taken = Taken::any();
         let head = self.heads.of(taken.slot()).cast::<u64>();

@@ -20,7 +20,7 @@ fn a_counter_is_exact_at_every_step() {
         COUNTER.add(1);
         mine += 1;
     });
-    assert_eq!(hit, [1, 2, 3]);
+    assert_eq!(hit, [1, 2, 3, 4]);
     assert_eq!(COUNTER.sum(), mine + ((HITS.load(Relaxed) as i64) << 32));
 }
 
@@ -52,7 +52,7 @@ fn a_free_list_is_exact_at_every_step() {
         drop(second);
         LIST.pop_all().push();
     });
-    assert_eq!(hit, [1, 2, 3, 4, 5, 6]);
+    assert_eq!(hit, [1, 2, 3, 4, 5]);
     assert_eq!(super::stack::all(&LIST), (0..16).collect::<Vec<_>>());
 }
 

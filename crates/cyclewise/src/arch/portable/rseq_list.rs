@@ -1,0 +1,44 @@
+//! The twin where nothing restarts: there is no area, so nothing here can be called.
+//!
+//! # Safety
+//! Every function has an [`Area`], of which there is none.
+#![allow(
+    unsafe_code,
+    dead_code,
+    reason = "the twin of functions with contracts; some builds have no caller"
+)]
+
+use super::rseq::Area;
+use crate::arch::{Id, Outcome};
+
+/// Adds to a copy's first word; how far that is from the second, and the copy's distance.
+///
+/// # Safety
+/// None is needed, nor below.
+pub(crate) unsafe fn add_and_compare<I: Id>(area: Area, _: *mut u64, _: u64) -> (u64, usize) {
+    match area {}
+}
+
+/// Takes the first node off a list.
+///
+/// # Safety
+/// None is needed.
+pub(crate) unsafe fn list_pop<I: Id>(area: Area, _: *mut u64) -> u64 {
+    match area {}
+}
+
+/// Puts a run of nodes on a list.
+///
+/// # Safety
+/// None is needed.
+pub(crate) unsafe fn list_push<I: Id>(area: Area, _: *mut u64, _: u64, _: *mut u64) -> Outcome {
+    match area {}
+}
+
+/// Takes all that a list has.
+///
+/// # Safety
+/// None is needed.
+pub(crate) unsafe fn list_take<I: Id>(area: Area, _: *mut u64) -> u64 {
+    match area {}
+}
