@@ -5,7 +5,7 @@
 
 #![cfg(target_os = "linux")]
 
-use cyclewise::percpu::{Backend, Counter, FreeList, PerCpu, Reason, Ref, Report, Ring, Slot, backend};
+use cyclewise::percpu::{Backend, Counter, FreeList, PerCpu, Reason, Ref, Report, Ring, Slot, Stack, backend};
 use std::process::Command;
 use std::sync::Mutex;
 
@@ -68,6 +68,53 @@ fn nothing_is_lost() {
         }
     });
     assert_eq!((HITS.sum() - before, BY_CID.sum() - before_cid), (80_000, 80_000));
+    lists_are_exact();
+}
+
+/// Threads that count, and take from and give to what is built on per-CPU words: all is there afterwards, once.
+fn lists_are_exact() {
+    const OBJECTS: u64 = 32;
+    let counter = Counter::new(0);
+    let (list, stack, ring) = (FreeList::new(), Stack::<Box<u64>, 64>::new(), Ring::<u64, 64>::new());
+    for n in 0..OBJECTS {
+        list.grow(n).push();
+        stack.push(Box::new(n)).unwrap();
+        ring.push(n).unwrap();
+    }
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            let (counter, list, stack, ring) = (&counter, &list, &stack, &ring);
+            scope.spawn(move || {
+                let mut boxes = Vec::new();
+                for n in 0..2_000 {
+                    counter.add(n);
+                    let (node, one, word) = (list.pop(), stack.pop(), ring.pop());
+                    if (n + thread) % 32 == 0 {
+                        stack.pop_many(&mut boxes, 3);
+                        list.pop_all().push();
+                        std::thread::yield_now();
+                    }
+                    stack.push_many(&mut boxes);
+                    assert!(boxes.is_empty(), "as many fit as there are");
+                    one.map_or(Ok(()), |one| stack.push(one)).unwrap();
+                    word.map_or(Ok(()), |word| ring.push(word)).unwrap();
+                    drop(node);
+                }
+            });
+        }
+    });
+    let sorted = |mut all: Vec<u64>| {
+        all.sort_unstable();
+        all
+    };
+    let (mut boxes, mut words) = (Vec::new(), Vec::new());
+    stack.drain(&mut boxes).unwrap();
+    ring.drain(&mut words).unwrap();
+    let expected: Vec<u64> = (0..OBJECTS).collect();
+    assert_eq!(counter.sum(), 8 * (0..2_000).sum::<i64>());
+    assert_eq!(sorted(list.drain().unwrap().map(|node| *node).collect()), expected);
+    assert_eq!(sorted(boxes.into_iter().map(|b| *b).collect()), expected);
+    assert_eq!(sorted(words), expected);
 }
 
 /// Whether the kernel, as it was when this program started, has rseq(2) here. Under qemu-user it has not.

@@ -60,7 +60,7 @@ pub(crate) use aarch64::thread_block;
 #[path = "portable/thread_block.rs"]
 mod portable_thread_block;
 #[cfg(all(feature = "std", target_arch = "aarch64", target_os = "linux", not(any(miri, loom))))]
-pub(crate) use aarch64::{rseq, rseq_list, rseq_set};
+pub(crate) use aarch64::{rseq, rseq_cells, rseq_list, rseq_set};
 #[cfg(not(all(feature = "std", target_arch = "x86_64", target_os = "linux", not(any(miri, loom)))))]
 pub(crate) use portable::gs;
 #[cfg(not(all(
@@ -69,7 +69,7 @@ pub(crate) use portable::gs;
     any(target_arch = "x86_64", target_arch = "aarch64"),
     not(any(miri, loom))
 )))]
-pub(crate) use portable::{rseq, rseq as rseq_set, rseq_list};
+pub(crate) use portable::{rseq, rseq as rseq_set, rseq_cells, rseq_list};
 #[cfg(all(feature = "std", target_os = "linux", target_pointer_width = "64"))]
 #[cfg(any(
     miri,
@@ -86,7 +86,7 @@ pub(crate) use portable_thread_block::thread_block;
 ))]
 pub(crate) use x86_64::thread_block;
 #[cfg(all(feature = "std", target_arch = "x86_64", target_os = "linux", not(any(miri, loom))))]
-pub(crate) use x86_64::{gs, rseq, rseq_list, rseq_set};
+pub(crate) use x86_64::{gs, rseq, rseq_cells, rseq_list, rseq_set};
 
 use core::cmp;
 use core::sync::atomic::Ordering;
@@ -137,6 +137,10 @@ pub enum Outcome {
 
 /// What a sequence returns for a node's address where the guard is set: a guard's value, and no address.
 pub(crate) const STOPPED: u64 = 1;
+/// What a sequence returns for a number where there is nothing to take.
+pub(crate) const EMPTY: i64 = -1;
+/// The same where the guard is set.
+pub(crate) const AWAY: i64 = -2;
 
 /// The prefix in force (Intel SDM vol. 2, LOCK).
 pub(crate) const LOCK: u8 = 0xf0;

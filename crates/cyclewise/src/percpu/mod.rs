@@ -60,10 +60,12 @@
 
 mod area;
 mod backend;
+mod bounded;
 mod counter;
 mod here;
 mod index;
 mod locks;
+mod one_word;
 mod pinned;
 mod reference;
 #[cfg(all(
@@ -94,9 +96,11 @@ mod word;
 
 pub use crate::arch::{Cid, Cpu, Outcome};
 pub use backend::{Backend, Reason, Report, backend};
+pub use bounded::Stack;
 pub use counter::Counter;
 pub use here::Here;
 pub use index::Index;
+pub use one_word::OneWord;
 pub use pinned::Pinned;
 pub use reference::Ref;
 pub use remote::{NEVER, Stopped};

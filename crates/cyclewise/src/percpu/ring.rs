@@ -13,7 +13,7 @@
 //! ```
 //!
 //! # States
-//! A slot has *head*, *tail*, a guard, and `N` cells. Head counts what was ever taken, tail what was ever put in; the
+//! A slot has *head*, a guard, *tail*, and `N` cells. Head counts what was ever taken, tail what was ever put in; the
 //! words between are in the cells of their numbers, modulo `N`.
 //!
 //! # Invariants
@@ -21,7 +21,8 @@
 //!    taken, or nobody has put in, since; 64 bits do not come round.
 //! 2. A cell is written before the tail that covers it, in one sequence with the comparison of the tail that gave the cell
 //!    to the writer. A sequence that does not commit may have written cells past the tail, which are nobody's.
-//! 3. A word is read before the comparison of the head in the commit. Nobody may write over it until the head has passed it.
+//! 3. A word is read before the commit, in its sequence or before the comparison of the head in it. Nobody may write over
+//!    it until the head has passed it.
 //! 4. A slot's words are changed by sequences that look at its guard, under a portable slot's lock, or by who has stopped
 //!    the slot. A portable slot's guard is never set: to be at its ring is to have its lock.
 //!
@@ -45,10 +46,11 @@
 
 use super::Cpu;
 use super::here::Here;
+use super::registration;
 use super::slots::{Slot, Taken};
 use super::variable::PerCpu;
 use super::word::{Bits, Integer, Sealed, Zeroed};
-use crate::arch::Outcome;
+use crate::arch::{EMPTY, Outcome, rseq_cells};
 use crate::error::Refusal;
 use alloc::vec::Vec;
 use core::hint::cold_path;
@@ -58,8 +60,8 @@ use core::sync::atomic::{AtomicU64, Ordering};
 #[repr(C)]
 struct Cells<const N: usize> {
     head: u64,
-    tail: u64,
     guard: u64,
+    tail: u64,
     words: [u64; N],
 }
 
@@ -84,7 +86,7 @@ impl<const N: usize> At<N> {
 
     #[inline(always)]
     fn tail(&self) -> *mut u64 {
-        self.0.cast::<u64>().wrapping_add(1)
+        self.0.cast::<u64>().wrapping_add(2)
     }
 
     /// The cell of a number.
@@ -103,7 +105,7 @@ impl<const N: usize> At<N> {
     #[inline(always)]
     fn guard(&self) -> &AtomicU64 {
         // SAFETY: as above.
-        unsafe { AtomicU64::from_ptr(self.0.cast::<u64>().wrapping_add(2)) }
+        unsafe { AtomicU64::from_ptr(self.0.cast::<u64>().wrapping_add(1)) }
     }
 
     /// Tail, and how many more words there was room for at some moment; `None` where others were quicker.
@@ -148,23 +150,26 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
     /// The word, where this CPU's ring is full.
     #[inline(always)]
     pub fn push(&self, word: W) -> Result<(), W> {
-        loop {
-            let here = Here::now();
-            let at = At(self.slots.of(here.slot()));
-            let Some((tail, room)) = at.room() else { continue };
-            if room == 0 {
-                return Err(word);
-            }
-            let (cell, bits, next) = (at.cell(tail), word.bits(), tail.wrapping_add(1));
-            // SAFETY: this slot's words (Invariant 4), and a cell that is the writer's (Invariant 2).
-            match unsafe { here.load_cbne_store_store_release(at.guard(), at.tail(), tail, cell, bits, next) } {
+        if let Some(area) = registration::fast::<Cpu>() {
+            let rings = self.slots.as_ptr().cast();
+            // SAFETY: the area is the thread's; this CPU's ring (Invariants 1, 2 and 4), and `N` was checked by `new`.
+            match unsafe { rseq_cells::ring_push::<Cpu, N>(area, rings, word.bits()) } {
                 Outcome::Done => return Ok(()),
-                Outcome::Ne | Outcome::Moved => {}
-                Outcome::Stopped => {
-                    cold_path();
-                    return self.push_portable(&[word]).eq(&1).then_some(()).ok_or(word);
-                }
+                Outcome::Ne => return Err(word),
+                Outcome::Moved | Outcome::Stopped => cold_path(),
             }
+        }
+        self.push_slow(word)
+    }
+
+    /// Where the C library has not registered, or somebody else is at this CPU's ring.
+    #[cold]
+    #[inline(never)]
+    fn push_slow(&self, word: W) -> Result<(), W> {
+        if self.push_many(&[word]) == 1 {
+            Ok(())
+        } else {
+            Err(word)
         }
     }
 
@@ -200,26 +205,25 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
     /// Takes the word that has been in this CPU's ring for longest; `None` where there is none here.
     #[inline(always)]
     pub fn pop(&self) -> Option<W> {
-        loop {
-            let here = Here::now();
-            let at = At(self.slots.of(here.slot()));
-            let (head, used) = at.used();
-            if used == 0 {
+        if let Some(area) = registration::fast::<Cpu>() {
+            // SAFETY: the area is the thread's; this CPU's ring (Invariants 1, 3 and 4), and `N` was checked by `new`.
+            let (word, cell) = unsafe { rseq_cells::ring_pop::<Cpu, N>(area, self.slots.as_ptr().cast()) };
+            if cell >= 0 {
+                return Some(W::of(word));
+            }
+            if cell == EMPTY {
                 return None;
             }
-            // Before the commit (Invariant 3).
-            let word = At::<N>::load(at.cell(head));
-            // SAFETY: this slot's word (Invariant 4).
-            match unsafe { here.load_cbne_store_release(at.guard(), at.head(), head, head.wrapping_add(1)) } {
-                Outcome::Done => return Some(W::of(word)),
-                Outcome::Ne | Outcome::Moved => {}
-                Outcome::Stopped => {
-                    cold_path();
-                    let mut word = [W::of(0)];
-                    return (self.pop_portable(&mut word) == 1).then_some(word[0]);
-                }
-            }
         }
+        self.pop_slow()
+    }
+
+    /// Where the C library has not registered, or somebody else is at this CPU's ring.
+    #[cold]
+    #[inline(never)]
+    fn pop_slow(&self) -> Option<W> {
+        let mut word = [W::of(0)];
+        (self.pop_many(&mut word) == 1).then_some(word[0])
     }
 
     /// Takes as many words as there are here and fit, the oldest first, in one sequence; returns how many. The rest of

@@ -1,4 +1,4 @@
-//! Restartable sequences of which counters, lists, stacks and rings are made: each finds the current CPU's copy itself.
+//! Restartable sequences of which counters and lists are made: each finds the current CPU's copy itself.
 //!
 //! As of the x86-64 file of the same name. Here loads of the guard acquire, and stores that commit are relaxed: who takes
 //! what they publish is on the same CPU, has been through the scheduler, or has stopped the CPU by a barrier.
@@ -25,6 +25,8 @@ macro_rules! on_this_copy {
         ], [], $area, t = out(reg) _, id = const I::AT, shift = const SHIFT, p = in(reg) $at, $($operands)*)
     };
 }
+
+pub(super) use on_this_copy;
 
 /// Adds to a copy's first word. Returns how far that is from the second by now, and the copy's distance from slot 0's.
 ///

@@ -26,6 +26,13 @@ pub(crate) mod rseq;
     any(target_arch = "x86_64", target_arch = "aarch64"),
     not(any(miri, loom))
 )))]
+pub(crate) mod rseq_cells;
+#[cfg(not(all(
+    feature = "std",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    not(any(miri, loom))
+)))]
 pub(crate) mod rseq_list;
 #[cfg(not(any(
     loom,

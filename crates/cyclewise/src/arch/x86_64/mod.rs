@@ -18,6 +18,8 @@ mod rmw;
 #[cfg(all(feature = "std", not(loom)))]
 pub(crate) mod rseq;
 #[cfg(all(feature = "std", not(loom)))]
+pub(crate) mod rseq_cells;
+#[cfg(all(feature = "std", not(loom)))]
 pub(crate) mod rseq_list;
 #[cfg(all(feature = "std", not(loom)))]
 pub(crate) mod rseq_set;

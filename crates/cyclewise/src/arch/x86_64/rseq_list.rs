@@ -1,4 +1,4 @@
-//! Restartable sequences of which counters, lists, stacks and rings are made: each finds the current CPU's copy itself.
+//! Restartable sequences of which counters and lists are made: each finds the current CPU's copy itself.
 //!
 //! So there is nothing to compute before the first instruction, nothing that could be another CPU's by then, and nothing
 //! to try again. What a sequence has found comes back in a register; a way out of a sequence has no room for both
@@ -28,6 +28,8 @@ macro_rules! on_this_copy {
         ], [], $area, t = out(reg) _, id = const I::AT, shift = const SHIFT, p = in(reg) $at, $($operands)*)
     };
 }
+
+pub(super) use on_this_copy;
 
 /// Adds to a copy's first word. Returns how far that is from the second by now, and the copy's distance from slot 0's.
 ///

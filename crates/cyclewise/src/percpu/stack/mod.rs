@@ -69,7 +69,6 @@ use item::Item;
 /// Objects of one type, held or on the list of a slot.
 ///
 /// They stay as they are left, until the list is dropped.
-#[doc(alias = "Stack")]
 pub struct FreeList<T> {
     heads: PerCpu<[u64; 2]>,
     /// Every node there is, newest first.

@@ -99,7 +99,7 @@ static BY_CPU: crate::percpu::StaticPerCpu<u64> = crate::percpu::StaticPerCpu::n
 static BY_CID: crate::percpu::StaticPerCpu<u64, Cid> = crate::percpu::StaticPerCpu::new();
 
 /// What the handler adds, so that it is told from what the sequence adds.
-const THEIRS: u64 = 1 << 32;
+pub(super) const THEIRS: u64 = 1 << 32;
 
 #[test]
 fn additions_are_exact_at_every_step() {

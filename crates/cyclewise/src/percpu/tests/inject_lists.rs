@@ -1,9 +1,14 @@
 //! A signal at every step of the counter, the lists, the rings and the references, whose handler does the same on them, and
-//! moves the thread every other time: sums and multisets come out exact.
+//! moves the thread every other time: sums and multisets come out exact. A push whose steps nothing begins again loses what the handler pushed.
+//!
+//! # Safety
+//! The twin's words are its test's alone.
+#![expect(unsafe_code, reason = "the steps of a sequence without one")]
 
-use super::inject::{HITS, at_every_point, injecting};
-use crate::percpu::{Counter, FreeList, Ref, Ring};
-use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use super::inject::{HITS, THEIRS, at_every_point, injecting};
+use crate::arch::rseq_cells;
+use crate::percpu::{Counter, FreeList, Ref, Ring, Stack};
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::LazyLock;
 use std::vec::Vec;
 
@@ -85,6 +90,63 @@ fn a_ring_is_exact_at_every_step() {
     RING.drain(&mut all).unwrap();
     all.sort_unstable();
     assert_eq!(all, (0..16).collect::<Vec<_>>());
+}
+
+static STACK: LazyLock<Stack<u64, 64>> = LazyLock::new(Stack::new);
+
+#[test]
+fn a_stack_is_exact_at_every_step() {
+    let work = || {
+        let word = STACK.pop();
+        let mut words = Vec::new();
+        STACK.pop_many(&mut words, 3);
+        assert!(word.is_none_or(|word| STACK.push(word).is_ok()));
+        STACK.push_many(&mut words);
+        assert!(words.is_empty());
+    };
+    (0..16).for_each(|n| STACK.push(n).unwrap());
+    let Some(_guard) = injecting(work) else { return };
+    let mut steps = 0;
+    let hit = at_every_point(|| {
+        // As above.
+        steps += 1;
+        if steps % 2 == 0 {
+            let mut all = Vec::new();
+            STACK.drain(&mut all).unwrap();
+            STACK.push_many(&mut all);
+            assert!(all.is_empty());
+        }
+        work();
+    });
+    assert_eq!(hit, [1, 2, 3, 4, 5, 6]);
+    let mut all = Vec::new();
+    STACK.drain(&mut all).unwrap();
+    all.sort_unstable();
+    assert_eq!(all, (0..16).collect::<Vec<_>>());
+}
+
+/// Words of a stack that no sequence protects: count, guard, cells.
+static TWIN: [AtomicU64; 80] = [const { AtomicU64::new(0) }; 80];
+
+#[test]
+fn the_twin_of_a_push_without_a_descriptor_loses_what_the_handler_pushed() {
+    let work = || {
+        let n = TWIN[0].load(Relaxed);
+        TWIN[2 + n as usize].store(THEIRS, Relaxed);
+        TWIN[0].store(n + 1, Relaxed);
+    };
+    let Some(_guard) = injecting(work) else { return };
+    let mut pushed = 0;
+    let hit = at_every_point(|| {
+        TWIN[0].store(0, Relaxed);
+        // SAFETY: words of ours with room for one more, and a trap that is handled.
+        unsafe { rseq_cells::unprotected_push(TWIN[0].as_ptr(), 1) };
+        pushed += TWIN[0].load(Relaxed);
+    });
+    assert_eq!(hit, [4, 5]);
+    let theirs = HITS.load(Relaxed);
+    assert_eq!(pushed, 72, "and {theirs} of the handler's are lost");
+    assert!(theirs >= 24);
 }
 
 static RELEASED: AtomicUsize = AtomicUsize::new(0);

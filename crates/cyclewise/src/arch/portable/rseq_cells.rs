@@ -1,0 +1,60 @@
+//! The twin where nothing restarts: there is no area, so nothing here can be called.
+//!
+//! # Safety
+//! Every function has an [`Area`], of which there is none.
+#![allow(
+    unsafe_code,
+    dead_code,
+    reason = "the twin of functions with contracts; some builds have no caller"
+)]
+
+use super::rseq::Area;
+use crate::arch::{Id, Outcome};
+
+/// Puts a word on a stack.
+///
+/// # Safety
+/// None is needed.
+pub(crate) unsafe fn stack_push<I: Id, const N: usize>(area: Area, _: *mut u64, _: u64) -> Outcome {
+    match area {}
+}
+
+/// Takes the word on top of a stack.
+///
+/// # Safety
+/// None is needed.
+pub(crate) unsafe fn stack_pop<I: Id>(area: Area, _: *mut u64) -> (u64, i64) {
+    match area {}
+}
+
+/// Puts as many words on a stack as there is room for.
+///
+/// # Safety
+/// None is needed.
+pub(crate) unsafe fn stack_push_many<I: Id, const N: usize>(area: Area, _: *mut u64, _: *const u64, _: usize) -> i64 {
+    match area {}
+}
+
+/// Takes as many words as there are and fit.
+///
+/// # Safety
+/// None is needed.
+pub(crate) unsafe fn stack_pop_many<I: Id>(area: Area, _: *mut u64, _: *mut u64, _: usize) -> i64 {
+    match area {}
+}
+
+/// Puts a word in a ring.
+///
+/// # Safety
+/// None is needed.
+pub(crate) unsafe fn ring_push<I: Id, const N: usize>(area: Area, _: *mut u64, _: u64) -> Outcome {
+    match area {}
+}
+
+/// Takes the oldest word from a ring.
+///
+/// # Safety
+/// None is needed.
+pub(crate) unsafe fn ring_pop<I: Id, const N: usize>(area: Area, _: *mut u64) -> (u64, i64) {
+    match area {}
+}

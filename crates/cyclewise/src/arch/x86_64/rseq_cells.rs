@@ -1,0 +1,227 @@
+//! Restartable sequences on words in cells: stacks and rings. Otherwise as `rseq_list`.
+//!
+//! # Safety
+//! As of `rseq_list`.
+#![expect(unsafe_code, reason = "sequences that the kernel restarts")]
+
+use super::rseq::{Area, inject, section};
+use super::rseq_list::on_this_copy;
+use crate::arch::{AWAY, EMPTY, Id, Outcome, SHIFT};
+use core::arch::asm;
+
+/// Puts a word on a stack of `N`: a copy's first word is how many there are, and they begin with the third. The outcome
+/// is [`Outcome::Ne`] where it is full.
+///
+/// # Safety
+/// As of the module, and so for all below; the copy has 2 + `N` words, and the first is at most `N`.
+#[inline(always)]
+pub(crate) unsafe fn stack_push<I: Id, const N: usize>(area: Area, stacks: *mut u64, word: u64) -> Outcome {
+    // SAFETY: as above; the first store is to a word that is nobody's until the second.
+    unsafe {
+        on_this_copy!([
+            "cmp qword ptr [{t} + 8], 0",
+            "jne {stopped}",
+            "mov {n}, qword ptr [{t}]",
+            "cmp {n}, {size}",
+            "jae {full}",
+            inject!("4"),
+            "mov qword ptr [{t} + 8*{n} + 16], {word}",
+            "inc {n}",
+            inject!("5"),
+            "mov qword ptr [{t}], {n}",
+        ], area, stacks, word = in(reg) word, n = out(reg) _, size = const N,
+            full = label { return Outcome::Ne }, stopped = label { return Outcome::Stopped }, options(nostack))
+    }
+    Outcome::Done
+}
+
+/// Takes the word on top of a stack. Returns it and how many are left: [`EMPTY`] where there was none, [`AWAY`] where
+/// the guard is set.
+///
+/// # Safety
+/// As above.
+#[inline(always)]
+pub(crate) unsafe fn stack_pop<I: Id>(area: Area, stacks: *mut u64) -> (u64, i64) {
+    let (word, left): (u64, i64);
+    // SAFETY: as above.
+    unsafe {
+        on_this_copy!([
+            "mov {n}, {away}",
+            "cmp qword ptr [{t} + 8], 0",
+            "jne 773f",
+            "mov {n}, qword ptr [{t}]",
+            "sub {n}, 1", // Leaves EMPTY where there is none.
+            "jb 773f",
+            inject!("4"),
+            "mov {word}, qword ptr [{t} + 8*{n} + 16]",
+            inject!("5"),
+            "mov qword ptr [{t}], {n}",
+        ], area, stacks, word = out(reg) word, n = out(reg) left, away = const AWAY, options(nostack))
+    };
+    const { assert!(EMPTY == -1) };
+    (word, left)
+}
+
+/// Puts as many words on a stack as there is room for, from the last of `len` before `end` on towards the first, in their
+/// order. Returns how many, or [`AWAY`].
+///
+/// # Safety
+/// As above; there are `len` words before `end`.
+#[inline(always)]
+pub(crate) unsafe fn stack_push_many<I: Id, const N: usize>(
+    area: Area,
+    stacks: *mut u64,
+    end: *const u64,
+    len: usize,
+) -> i64 {
+    let run: i64;
+    // SAFETY: as above. Registers of its own carry and count, so that a restart finds the operands as they were.
+    unsafe {
+        on_this_copy!([
+            "mov {run}, {away}",
+            "cmp qword ptr [{t} + 8], 0",
+            "jne 773f",
+            "mov {n}, qword ptr [{t}]",
+            "mov {run:e}, {size}",
+            "sub {run}, {n}",
+            "cmp {run}, {len}",
+            "cmova {run}, {len}",
+            inject!("4"),
+            "add {n}, {run}",
+            "xor {left:e}, {left:e}",
+            "sub {left}, {run}",
+            "lea {to}, [{t} + 8*{n} + 16]",
+            "je 776f",
+            "775:",
+            "mov {word}, qword ptr [{end} + 8*{left}]",
+            "mov qword ptr [{to} + 8*{left}], {word}",
+            inject!("5"),
+            "inc {left}",
+            "jne 775b",
+            "776:",
+            inject!("6"),
+            "mov qword ptr [{t}], {n}",
+        ], area, stacks, end = in(reg) end, len = in(reg) len, run = out(reg) run, n = out(reg) _, left = out(reg) _,
+            to = out(reg) _, word = out(reg) _, size = const N, away = const AWAY, options(nostack))
+    };
+    run
+}
+
+/// Takes as many words as there are and fit, in the order in which they were put there. Returns how many, or [`AWAY`].
+///
+/// # Safety
+/// As above; `to` has room for `len` words, and may be written whatever comes of it.
+#[inline(always)]
+pub(crate) unsafe fn stack_pop_many<I: Id>(area: Area, stacks: *mut u64, to: *mut u64, len: usize) -> i64 {
+    let run: i64;
+    // SAFETY: as above.
+    unsafe {
+        on_this_copy!([
+            "mov {run}, {away}",
+            "cmp qword ptr [{t} + 8], 0",
+            "jne 773f",
+            "mov {n}, qword ptr [{t}]",
+            "mov {run}, {n}",
+            "cmp {run}, {len}",
+            "cmova {run}, {len}",
+            inject!("4"),
+            "sub {n}, {run}",
+            "lea {from}, [{t} + 8*{n} + 16]",
+            "mov {left}, {run}",
+            "test {left}, {left}",
+            "je 776f",
+            "775:",
+            "mov {word}, qword ptr [{from} + 8*{left} - 8]",
+            "mov qword ptr [{to} + 8*{left} - 8], {word}",
+            inject!("5"),
+            "dec {left}",
+            "jne 775b",
+            "776:",
+            inject!("6"),
+            "mov qword ptr [{t}], {n}",
+        ], area, stacks, to = in(reg) to, len = in(reg) len, run = out(reg) run, n = out(reg) _, left = out(reg) _,
+            from = out(reg) _, word = out(reg) _, away = const AWAY, options(nostack))
+    };
+    run
+}
+
+/// Puts a word in a ring of `N`, a power of two: a copy's first word counts what was taken, its third what was put in, and
+/// the cells follow. The outcome is [`Outcome::Ne`] where it is full.
+///
+/// # Safety
+/// As of the module, and so for the next; the copy has 3 + `N` words, and the third is at most `N` more than the first.
+#[inline(always)]
+pub(crate) unsafe fn ring_push<I: Id, const N: usize>(area: Area, rings: *mut u64, word: u64) -> Outcome {
+    // SAFETY: as above; the first store is to a cell that is nobody's until the second, which is a release.
+    unsafe {
+        on_this_copy!([
+            "cmp qword ptr [{t} + 8], 0",
+            "jne {stopped}",
+            "mov {n}, qword ptr [{t} + 16]",
+            "mov {cell}, {n}",
+            "sub {cell}, qword ptr [{t}]",
+            "cmp {cell}, {size}",
+            "jae {full}",
+            inject!("4"),
+            "mov {cell:e}, {n:e}",
+            "and {cell:e}, {size} - 1",
+            "mov qword ptr [{t} + 8*{cell} + 24], {word}",
+            "inc {n}",
+            inject!("5"),
+            "mov qword ptr [{t} + 16], {n}",
+        ], area, rings, word = in(reg) word, n = out(reg) _, cell = out(reg) _, size = const N,
+            full = label { return Outcome::Ne }, stopped = label { return Outcome::Stopped }, options(nostack))
+    }
+    Outcome::Done
+}
+
+/// Takes the oldest word from a ring. Returns it and its cell's number: [`EMPTY`] where there was none, [`AWAY`] where the
+/// guard is set.
+///
+/// # Safety
+/// As above.
+#[inline(always)]
+pub(crate) unsafe fn ring_pop<I: Id, const N: usize>(area: Area, rings: *mut u64) -> (u64, i64) {
+    let (word, cell): (u64, i64);
+    // SAFETY: as above.
+    unsafe {
+        on_this_copy!([
+            "mov {cell}, {away}",
+            "cmp qword ptr [{t} + 8], 0",
+            "jne 773f",
+            "mov {n}, qword ptr [{t}]",
+            "mov {cell}, {empty}",
+            "cmp {n}, qword ptr [{t} + 16]",
+            "je 773f",
+            inject!("4"),
+            "mov {cell:e}, {n:e}",
+            "and {cell:e}, {size} - 1",
+            "mov {word}, qword ptr [{t} + 8*{cell} + 24]",
+            "inc {n}",
+            inject!("5"),
+            "mov qword ptr [{t}], {n}",
+        ], area, rings, word = out(reg) word, cell = out(reg) cell, n = out(reg) _, size = const N,
+            empty = const EMPTY, away = const AWAY, options(nostack))
+    };
+    (word, cell)
+}
+
+/// The twin that breaks the promise: the steps of a push on a stack, and no descriptor.
+///
+/// # Safety
+/// A stack's words with room for one more, and the trap is handled.
+#[cfg(all(test, feature = "std"))]
+pub(crate) unsafe fn unprotected_push(stack: *mut u64, word: u64) {
+    // SAFETY: as of this function.
+    unsafe {
+        asm!(
+            "mov {n}, qword ptr [{t}]",
+            inject!("4"),
+            "mov qword ptr [{t} + 8*{n} + 16], {word}",
+            "inc {n}",
+            inject!("5"),
+            "mov qword ptr [{t}], {n}",
+            t = in(reg) stack, word = in(reg) word, n = out(reg) _,
+        )
+    }
+}

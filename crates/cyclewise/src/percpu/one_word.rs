@@ -1,0 +1,88 @@
+//! [`OneWord`]: values that are one word of 64 bits, and that a structure of words can keep for who owns them.
+//!
+//! # Safety
+//! 1. A type here has the size and alignment of its bits; `from_bits` of what `into_bits` returned is the value again.
+#![expect(unsafe_code, reason = "boxes by address")]
+
+use super::word::Sealed as Number;
+use alloc::boxed::Box;
+use core::ptr::{self, NonNull};
+
+mod sealed {
+    pub trait Sealed: Sized {
+        /// The value, given up.
+        fn into_bits(self) -> u64;
+        /// The value again.
+        ///
+        /// # Safety
+        /// `into_bits` of this type returned them, and this is the only value that is made of them.
+        unsafe fn from_bits(bits: u64) -> Self;
+    }
+}
+pub(super) use sealed::Sealed;
+
+/// A value of one word of 64 bits: an integer, a pointer, or a box, which is owned by whoever has the word.
+pub trait OneWord: Sealed {}
+
+impl<T: Sealed> OneWord for T {}
+
+macro_rules! integers {
+    ($($value:ty),*) => { $(
+        impl Sealed for $value {
+            #[inline(always)]
+            fn into_bits(self) -> u64 {
+                Number::bits(self)
+            }
+            #[inline(always)]
+            unsafe fn from_bits(bits: u64) -> Self {
+                Number::of(bits)
+            }
+        }
+    )* };
+}
+
+integers!(u64, i64);
+#[cfg(target_pointer_width = "64")]
+integers!(usize, isize);
+
+#[cfg(target_pointer_width = "64")]
+impl<T> Sealed for *mut T {
+    #[inline(always)]
+    fn into_bits(self) -> u64 {
+        self.expose_provenance() as u64
+    }
+    #[inline(always)]
+    unsafe fn from_bits(bits: u64) -> Self {
+        ptr::with_exposed_provenance_mut(bits as usize)
+    }
+}
+
+#[cfg(target_pointer_width = "64")]
+impl<T> Sealed for NonNull<T> {
+    #[inline(always)]
+    fn into_bits(self) -> u64 {
+        self.as_ptr().into_bits()
+    }
+    #[inline(always)]
+    unsafe fn from_bits(bits: u64) -> Self {
+        // SAFETY: as of this function.
+        let at = unsafe { <*mut T>::from_bits(bits) };
+        // SAFETY: it was not null when it was given up.
+        unsafe { Self::new_unchecked(at) }
+    }
+}
+
+#[cfg(target_pointer_width = "64")]
+impl<T> Sealed for Box<T> {
+    #[inline(always)]
+    fn into_bits(self) -> u64 {
+        Self::into_raw(self).into_bits()
+    }
+    #[inline(always)]
+    unsafe fn from_bits(bits: u64) -> Self {
+        // SAFETY: as of this function.
+        let at = unsafe { <*mut T>::from_bits(bits) };
+        // SAFETY: a box that was given up, and nobody else has it.
+        unsafe { Self::from_raw(at) }
+    }
+}
