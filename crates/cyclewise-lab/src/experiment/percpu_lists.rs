@@ -15,8 +15,8 @@ use crate::runner::{Bench, Control, Guards, Setup};
 use crate::sys::affinity;
 use crossbeam_queue::{ArrayQueue, SegQueue};
 use crowd::{Row, Shared};
-use cyclewise::percpu::{Counter, FreeList, PerCpu, Ring, backend};
-use shared::{Free, Rings};
+use cyclewise::percpu::{Counter, FreeList, PerCpu, Ring, Slot, Stack, backend};
+use shared::{Free, Rings, Stacks};
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "percpu-lists",
@@ -28,19 +28,24 @@ pub(super) static DEFINITION: Definition = Definition {
     setup,
 };
 
-const COMPARE: [(&str, &str); 12] = [
+const COMPARE: [(&str, &str); 17] = [
     ("counter-add", "rseq-add"),
     ("counter-add", "lock-add"),
     ("free-list", "seg-queue"),
     ("free-list", "array-queue"),
     ("free-list-cpus", "seg-queue-cpus"),
     ("free-list-cpus", "array-queue-cpus"),
+    ("stack", "seg-queue"),
+    ("stack", "array-queue"),
+    ("stack-cpus", "seg-queue-cpus"),
+    ("stack-cpus", "array-queue-cpus"),
     ("ring", "seg-queue"),
     ("ring", "array-queue"),
     ("ring-cpus", "seg-queue-cpus"),
     ("ring-cpus", "array-queue-cpus"),
     ("ring-batch", "ring"),
     ("free-list-batch", "free-list"),
+    ("stack-batch", "stack"),
 ];
 
 /// The counter's: the kernel's on a machine of up to 16 CPUs. And words of a batch of the ring's, nodes of a chain.
@@ -65,12 +70,15 @@ fn setup(_: &Options) -> Result<Setup> {
             shared.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         }),
         bench.calls("free-list", pair::<Free>()),
+        bench.calls("stack", pair::<Stacks>()),
         bench.calls("ring", pair::<Rings>()),
         bench.calls_of("ring-batch", BATCH as u32, batches()),
         bench.calls_of("free-list-batch", BATCH as u32, chains()),
+        bench.calls_of("stack-batch", BATCH as u32, stacks()),
         bench.calls("seg-queue", pair::<SegQueue<u64>>()),
         bench.calls("array-queue", pair::<ArrayQueue<u64>>()),
         Row::<Free>::subject("free-list-cpus", &cpus),
+        Row::<Stacks>::subject("stack-cpus", &cpus),
         Row::<Rings>::subject("ring-cpus", &cpus),
         Row::<SegQueue<u64>>::subject("seg-queue-cpus", &cpus),
         Row::<ArrayQueue<u64>>::subject("array-queue-cpus", &cpus),
@@ -81,6 +89,7 @@ fn setup(_: &Options) -> Result<Setup> {
             "a batch of the counter is {BATCH}; a pair is a pop and a push; -cpus: {} threads, each on its own CPU, at one structure",
             cpus.len()
         ),
+        memory(),
     ];
     Ok(Setup {
         compare: super::pairs(&subjects, &COMPARE),
@@ -88,6 +97,25 @@ fn setup(_: &Options) -> Result<Setup> {
         notes,
         subjects,
     })
+}
+
+/// What the structures take, beyond what they hold.
+fn memory() -> String {
+    let slots = Slot::all().count();
+    let sizes = [
+        ("counter", 16),
+        ("free list", 16),
+        ("stack of 128", 8 * 130),
+        ("ring of 128", 8 * 131),
+    ];
+    let sizes: Vec<_> = sizes
+        .iter()
+        .map(|(name, bytes)| format!("{name} {bytes} B, {} KiB in all", bytes * slots / 1024))
+        .collect();
+    format!(
+        "memory of a structure in each of {slots} slots, of which those that are used become real by the 4 KiB page: {}; each shares its pages with others",
+        sizes.join("; ")
+    )
 }
 
 /// Words popped and pushed all at once.
@@ -102,6 +130,23 @@ fn batches() -> impl FnMut() + 'static {
         }
         observe(words.as_ptr());
         ring.push_many(&words);
+    }
+}
+
+/// Words of a stack popped and pushed all at once.
+fn stacks() -> impl FnMut() + 'static {
+    let stack = Box::new(Stack::<u64, { 2 * BATCH as usize }>::new());
+    let mut words = vec![1; BATCH as usize];
+    stack.push_many(&mut words);
+    move || {
+        if stack.pop_many(&mut words, BATCH as usize) < BATCH as usize {
+            // Moved to a CPU that has too few.
+            words.resize(BATCH as usize, 1);
+        }
+        observe(words.as_ptr());
+        stack.push_many(&mut words);
+        // Moved to a CPU that has too many.
+        words.clear();
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::crowd::Shared;
 use crossbeam_queue::{ArrayQueue, SegQueue};
-use cyclewise::percpu::{FreeList, Ring};
+use cyclewise::percpu::{FreeList, Ring, Stack};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// Objects for each thread.
@@ -46,6 +46,44 @@ impl Shared for Free {
 
     fn expected(&self) -> Option<usize> {
         Some(self.made.load(Relaxed))
+    }
+}
+
+/// Ours: a stack for each CPU, with room for the objects of one thread twice.
+pub(super) struct Stacks {
+    stack: Stack<u64, { 2 * OBJECTS }>,
+    put_in: AtomicUsize,
+}
+
+impl Shared for Stacks {
+    fn new(_: usize) -> Self {
+        let new = Self {
+            stack: Stack::new(),
+            put_in: AtomicUsize::new(0),
+        };
+        let pushed = (0..OBJECTS).filter(|&n| new.stack.push(n as u64).is_ok()).count();
+        new.put_in.fetch_add(pushed, Relaxed);
+        new
+    }
+
+    #[inline(always)]
+    fn pair(&self) {
+        // A CPU that has none gets one, once.
+        let word = self.stack.pop().unwrap_or_else(|| {
+            self.put_in.fetch_add(1, Relaxed);
+            1
+        });
+        if self.stack.push(word).is_err() {
+            self.put_in.fetch_sub(1, Relaxed);
+        }
+    }
+
+    fn count(self) -> Option<usize> {
+        self.stack.drain(&mut Vec::new()).ok()
+    }
+
+    fn expected(&self) -> Option<usize> {
+        Some(self.put_in.load(Relaxed))
     }
 }
 
