@@ -15,9 +15,9 @@ mod aarch64;
 mod x86_64;
 
 #[cfg(target_arch = "aarch64")]
-pub use aarch64::{counter, entry, raw, stamp, words};
+pub use aarch64::{counter, entry, place, raw, stamp, words};
 #[cfg(target_arch = "x86_64")]
-pub use x86_64::{counter, entry, field, lock_prefix, plain, popf, raw, stamp, words};
+pub use x86_64::{counter, entry, field, lock_prefix, place, plain, popf, raw, stamp, words};
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 compile_error!("the lab's bodies are written for x86-64 and AArch64; port crates/cyclewise-lab/src/arch/ first");

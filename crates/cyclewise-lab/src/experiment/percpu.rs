@@ -4,11 +4,11 @@
 //! back out of the store buffer. In the `-64` one additions go round 64 words, and nothing waits.
 
 use super::{Definition, Options, Published};
-use crate::arch::opaque;
 use crate::arch::words::{Local, Plain};
+use crate::arch::{entry, opaque};
 use crate::error::Result;
 use crate::record::Unit;
-use crate::runner::{Bench, Control, Guards, Setup, Subject};
+use crate::runner::{Bench, Control, Guards, Setup, Subject, code_bytes};
 use crate::sys::percpu::{Gs, PerCpuWords, WORDS, here};
 use crate::sys::vdso::GetCpu;
 use cyclewise::percpu::{Backend, Cid, Cpu, Index, Slot, backend};
@@ -25,7 +25,7 @@ pub(super) static DEFINITION: Definition = Definition {
     setup,
 };
 
-const COMPARE: [(&str, &str); 12] = [
+const COMPARE: [(&str, &str); 13] = [
     ("rseq-add-64", "plain-64"),
     ("lock-inc-64", "rseq-add-64"),
     ("getcpu-atomic-64", "rseq-add-64"),
@@ -38,6 +38,7 @@ const COMPARE: [(&str, &str); 12] = [
     ("getcpu-atomic", "rseq-add"),
     ("cid-add", "rseq-add"),
     ("gs-add", "tls"),
+    ("getppid", "rseq-add-64"),
 ];
 
 /// One call is 64 additions, so that the loop is a small part of them.
@@ -45,13 +46,14 @@ const OPERATIONS: u32 = WORDS as u32;
 
 /// Both rows of a way.
 fn rows(bench: &mut Bench, names: [&'static str; 2], add: impl Fn(usize) + Copy + 'static) -> [Box<dyn Subject>; 2] {
+    let bytes = code_bytes(move || add(0));
     // A copy of the captured addresses in the loop's frame, so that they are in registers there as a caller's would be.
     [
-        bench.calls_of(names[0], OPERATIONS, move || {
+        bench.calls_of_bytes(names[0], OPERATIONS, bytes, move || {
             let add = add;
             round(move |_| add(0));
         }),
-        bench.calls_of(names[1], OPERATIONS, move || {
+        bench.calls_of_bytes(names[1], OPERATIONS, bytes, move || {
             let add = add;
             round(add);
         }),
@@ -61,12 +63,14 @@ fn rows(bench: &mut Bench, names: [&'static str; 2], add: impl Fn(usize) + Copy 
 /// Both rows by GS, which own the thread's being confined.
 fn gs_rows(bench: &mut Bench, gs: &Rc<Gs>) -> [Box<dyn Subject>; 2] {
     let (one, all) = (Rc::clone(gs), Rc::clone(gs));
+    let words = gs.words();
+    let bytes = code_bytes(move || words.inc(0));
     [
-        bench.calls_of("gs-add", OPERATIONS, move || {
+        bench.calls_of_bytes("gs-add", OPERATIONS, bytes, move || {
             let words = one.words();
             round(move |_| words.inc(0));
         }),
-        bench.calls_of("gs-add-64", OPERATIONS, move || {
+        bench.calls_of_bytes("gs-add-64", OPERATIONS, bytes, move || {
             let words = all.words();
             round(move |n| words.inc(n));
         }),
@@ -97,6 +101,7 @@ fn setup(_: &Options) -> Result<Setup> {
         "the -64 rows go round 64 neighbouring words; in the others each addition waits for the one before it to leave the store buffer, so they say little about the addition".to_string(),
         format!("backend: {}", backend()),
         memory(),
+        "bytes: what one more addition takes where its word's address is known, without the library's slow path, which is elsewhere and shared".to_string(),
     ];
     let mut subjects = Vec::new();
     let local = Local::here();
@@ -140,6 +145,9 @@ fn setup(_: &Options) -> Result<Setup> {
         }
         Err(error) => notes.push(format!("gs-add left out: {}", error.message)),
     }
+    // What the seed held its saving and restoring of GS against: on the way to none of the rows above, but to each of their
+    // like that asks the kernel.
+    subjects.push(bench.body(entry::GETPPID));
     let control = super::index(&subjects, "rseq-add-64").or(super::index(&subjects, "plain-64"));
     Ok(Setup {
         compare: super::pairs(&subjects, &COMPARE),

@@ -59,7 +59,23 @@ impl Bench {
 
     /// The same, where one call is `operations` operations.
     pub fn calls_of(&mut self, name: &'static str, operations: u32, call: impl FnMut() + 'static) -> Box<dyn Subject> {
-        self.subject(Calls { name, operations, call })
+        self.calls_of_bytes(name, operations, None, call)
+    }
+
+    /// The same, where it is known how long one operation's code is.
+    pub fn calls_of_bytes(
+        &mut self,
+        name: &'static str,
+        operations: u32,
+        bytes: Option<u32>,
+        call: impl FnMut() + 'static,
+    ) -> Box<dyn Subject> {
+        self.subject(Calls {
+            name,
+            operations,
+            bytes,
+            call,
+        })
     }
 
     /// A subject from any loop.

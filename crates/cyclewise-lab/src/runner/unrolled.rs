@@ -52,6 +52,8 @@ impl Unrolled for Assembled {
 pub(super) struct Calls<F> {
     pub(super) name: &'static str,
     pub(super) operations: u32,
+    /// Bytes of one operation, where known.
+    pub(super) bytes: Option<u32>,
     pub(super) call: F,
 }
 
@@ -62,6 +64,10 @@ impl<F: FnMut()> Unrolled for Calls<F> {
 
     fn copies(&self) -> u32 {
         4 * self.operations
+    }
+
+    fn code_bytes(&self) -> Option<u32> {
+        self.bytes
     }
 
     #[inline(never)]

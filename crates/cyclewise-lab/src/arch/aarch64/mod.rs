@@ -3,6 +3,9 @@
 mod body;
 pub mod counter;
 pub mod entry;
+mod place;
 pub mod raw;
 pub mod stamp;
 pub mod words;
+
+pub use place::place;

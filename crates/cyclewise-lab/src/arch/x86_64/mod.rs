@@ -5,8 +5,11 @@ pub mod counter;
 pub mod entry;
 pub mod field;
 pub mod lock_prefix;
+mod place;
 pub mod plain;
 pub mod popf;
 pub mod raw;
 pub mod stamp;
 pub mod words;
+
+pub use place::place;

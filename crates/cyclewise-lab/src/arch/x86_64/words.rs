@@ -8,7 +8,7 @@
 
 use core::arch::asm;
 use std::cell::{Cell, UnsafeCell};
-use std::marker::PhantomData;
+use std::ptr;
 
 /// How many words.
 pub const WORDS: usize = 64;
@@ -38,19 +38,20 @@ thread_local! {
 
 /// The calling thread's own words, by their distance from what FS stands for: as the compiler reaches a `thread_local!`.
 #[derive(Clone, Copy)]
-pub struct Local(usize, PhantomData<*mut ()>);
+pub struct Local(*mut u64);
 
 impl Local {
     /// Those of this thread.
     pub fn here() -> Self {
         let at = LOCAL.with(|words| words.as_ptr().addr());
-        Self(at.wrapping_sub(thread_pointer()), PhantomData)
+        Self(ptr::without_provenance_mut(at.wrapping_sub(thread_pointer())))
     }
 
     /// One more, in one instruction.
     #[inline(always)]
     pub fn inc(self, n: usize) {
-        let distance = self.0.wrapping_add(n % WORDS * 8);
+        // As a pointer, so that the compiler makes the same of the index as in the other rows.
+        let distance = self.0.wrapping_add(n % WORDS);
         // SAFETY: FS and the distance are the word (Invariant 1). No nomem: it is memory.
         unsafe { asm!("inc qword ptr fs:[{0}]", in(reg) distance, options(nostack)) };
     }

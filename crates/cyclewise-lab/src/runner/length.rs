@@ -1,0 +1,54 @@
+//! How long an operation's code is, for operations written in Rust: as the compiler has made it.
+
+use crate::arch::place;
+
+/// Bytes that one more of these operations takes where one stands already: its way without calls, and without what is
+/// moved out of line because it hardly ever runs. `None` where the compiler has put something else between.
+///
+/// It runs the operation.
+pub fn code_bytes(operation: impl Fn() + Copy) -> Option<u32> {
+    let bytes = twice(operation).checked_sub(once(operation)?)?;
+    u32::try_from(bytes).ok().filter(|&bytes| bytes > 0)
+}
+
+#[inline(never)]
+fn once(operation: impl Fn()) -> Option<usize> {
+    let from = place();
+    operation();
+    place().checked_sub(from)
+}
+
+#[inline(never)]
+fn twice(operation: impl Fn()) -> usize {
+    let from = place();
+    operation();
+    operation();
+    place().saturating_sub(from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arch::words::Plain;
+
+    #[test]
+    fn an_instruction_has_the_bytes_of_its_encoding_and_two_have_twice_as_many() {
+        let words: &'static Plain = Box::leak(Box::new(Plain::new()));
+        let one = code_bytes(move || words.inc(0)).unwrap();
+        let two = code_bytes(move || {
+            words.inc(0);
+            words.inc(0);
+        })
+        .unwrap();
+        // INC of a word by a register: REX, opcode, ModRM, and a byte more for some registers. LDR, ADD, STR.
+        let expected = if cfg!(target_arch = "x86_64") { 3..=4 } else { 12..=12 };
+        if cfg!(debug_assertions) {
+            // Not what an optimizer would make of it: the least is all that is known.
+            assert!(one >= *expected.start() && two >= one, "{one} and {two}");
+            return;
+        }
+        assert!(expected.contains(&one), "{one}");
+        assert_eq!(two, 2 * one);
+        assert_eq!(code_bytes(|| ()), None);
+    }
+}
