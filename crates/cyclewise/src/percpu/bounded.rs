@@ -118,7 +118,7 @@ impl<T: OneWord, const N: usize> Stack<T, N> {
     fn push_slow(&self, bits: u64) -> Result<(), T> {
         let end = (&raw const bits).wrapping_add(1);
         // SAFETY: one word before it.
-        match unsafe { self.put(end, 1) } {
+        match unsafe { self.put_slow(end, 1) } {
             1 => Ok(()),
             // SAFETY: given up by the caller, and not taken (Invariant 2).
             _ => Err(unsafe { T::from_bits(bits) }),
@@ -148,7 +148,7 @@ impl<T: OneWord, const N: usize> Stack<T, N> {
     fn pop_slow(&self) -> Option<T> {
         let mut bits = 0;
         // SAFETY: room for one word.
-        match unsafe { self.take(&raw mut bits, 1) } {
+        match unsafe { self.take_slow(&raw mut bits, 1) } {
             0 => None,
             // SAFETY: just taken off the stack (Invariant 1).
             _ => Some(unsafe { T::from_bits(bits) }),
@@ -239,9 +239,25 @@ impl<T: OneWord, const N: usize> Stack<T, N> {
     ///
     /// # Safety
     /// They are bits of values, of which the caller gives up those that are taken.
+    #[inline]
     unsafe fn put(&self, end: *const u64, len: usize) -> usize {
-        if let Some(Own::Cpu(area)) = registration::resolve::<Cpu>() {
+        if let Some(area) = registration::fast::<Cpu>() {
             // SAFETY: the area is the thread's; this CPU's stack (Invariants 1 and 3), words as of this function.
+            let run = unsafe { rseq_cells::stack_push_many::<Cpu, N>(area, self.first(), end, len) };
+            if run >= 0 {
+                return run as usize;
+            }
+        }
+        // SAFETY: as of this function.
+        unsafe { self.put_slow(end, len) }
+    }
+
+    /// Where the C library has not registered, or somebody else is at this CPU's stack.
+    #[cold]
+    #[inline(never)]
+    unsafe fn put_slow(&self, end: *const u64, len: usize) -> usize {
+        if let Some(Own::Cpu(area)) = registration::resolve::<Cpu>() {
+            // SAFETY: as of `put`.
             let run = unsafe { rseq_cells::stack_push_many::<Cpu, N>(area, self.first(), end, len) };
             if run >= 0 {
                 return run as usize;
@@ -264,9 +280,25 @@ impl<T: OneWord, const N: usize> Stack<T, N> {
     ///
     /// # Safety
     /// `to` has room for `len` words. The caller owns the values whose bits it gets.
+    #[inline]
     unsafe fn take(&self, to: *mut u64, len: usize) -> usize {
-        if let Some(Own::Cpu(area)) = registration::resolve::<Cpu>() {
+        if let Some(area) = registration::fast::<Cpu>() {
             // SAFETY: the area is the thread's; this CPU's stack (Invariants 1 and 3), room as of this function.
+            let run = unsafe { rseq_cells::stack_pop_many::<Cpu>(area, self.first(), to, len) };
+            if run >= 0 {
+                return run as usize;
+            }
+        }
+        // SAFETY: as of this function.
+        unsafe { self.take_slow(to, len) }
+    }
+
+    /// Where the C library has not registered, or somebody else is at this CPU's stack.
+    #[cold]
+    #[inline(never)]
+    unsafe fn take_slow(&self, to: *mut u64, len: usize) -> usize {
+        if let Some(Own::Cpu(area)) = registration::resolve::<Cpu>() {
+            // SAFETY: as of `take`.
             let run = unsafe { rseq_cells::stack_pop_many::<Cpu>(area, self.first(), to, len) };
             if run >= 0 {
                 return run as usize;

@@ -92,17 +92,23 @@ pub(crate) unsafe fn stack_push_many<I: Id, const N: usize>(
             "sub {left}, {run}",
             "lea {to}, [{t} + 8*{n} + 16]",
             "je 776f",
-            "775:",
+            "test {left}, 1",
+            "je 775f",
             "mov {word}, qword ptr [{end} + 8*{left}]",
             "mov qword ptr [{to} + 8*{left}], {word}",
-            inject!("5"),
             "inc {left}",
+            "je 776f",
+            "775:",
+            "movups {two}, xmmword ptr [{end} + 8*{left}]",
+            "movups xmmword ptr [{to} + 8*{left}], {two}",
+            inject!("5"),
+            "add {left}, 2",
             "jne 775b",
             "776:",
             inject!("6"),
             "mov qword ptr [{t}], {n}",
         ], area, stacks, end = in(reg) end, len = in(reg) len, run = out(reg) run, n = out(reg) _, left = out(reg) _,
-            to = out(reg) _, word = out(reg) _, size = const N, away = const AWAY, options(nostack))
+            to = out(reg) _, word = out(reg) _, two = out(xmm_reg) _, size = const N, away = const AWAY, options(nostack))
     };
     run
 }
@@ -130,17 +136,23 @@ pub(crate) unsafe fn stack_pop_many<I: Id>(area: Area, stacks: *mut u64, to: *mu
             "mov {left}, {run}",
             "test {left}, {left}",
             "je 776f",
-            "775:",
+            "test {left}, 1",
+            "je 775f",
             "mov {word}, qword ptr [{from} + 8*{left} - 8]",
             "mov qword ptr [{to} + 8*{left} - 8], {word}",
-            inject!("5"),
             "dec {left}",
+            "je 776f",
+            "775:",
+            "movups {two}, xmmword ptr [{from} + 8*{left} - 16]",
+            "movups xmmword ptr [{to} + 8*{left} - 16], {two}",
+            inject!("5"),
+            "sub {left}, 2",
             "jne 775b",
             "776:",
             inject!("6"),
             "mov qword ptr [{t}], {n}",
         ], area, stacks, to = in(reg) to, len = in(reg) len, run = out(reg) run, n = out(reg) _, left = out(reg) _,
-            from = out(reg) _, word = out(reg) _, away = const AWAY, options(nostack))
+            from = out(reg) _, word = out(reg) _, two = out(xmm_reg) _, away = const AWAY, options(nostack))
     };
     run
 }
