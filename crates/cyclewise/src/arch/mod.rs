@@ -140,6 +140,15 @@ pub(crate) const STOPPED: u64 = 1;
 /// What a sequence returns for a number where there is nothing to take.
 pub(crate) const EMPTY: i64 = -1;
 /// The same where the guard is set.
+#[cfg_attr(
+    not(all(
+        feature = "std",
+        target_os = "linux",
+        any(target_arch = "x86_64", target_arch = "aarch64"),
+        not(any(miri, loom))
+    )),
+    expect(dead_code, reason = "nothing restarts there")
+)]
 pub(crate) const AWAY: i64 = -2;
 
 /// The prefix in force (Intel SDM vol. 2, LOCK).
