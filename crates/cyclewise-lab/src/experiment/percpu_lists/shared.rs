@@ -55,24 +55,28 @@ pub(super) struct Stacks {
     put_in: AtomicUsize,
 }
 
+impl Stacks {
+    /// A CPU that has none gets as many as a thread has, once. With one word alone a pop would load what the push before
+    /// it has just stored.
+    #[cold]
+    fn fill(&self) -> u64 {
+        let pushed = (1..OBJECTS).filter(|&n| self.stack.push(n as u64).is_ok()).count();
+        self.put_in.fetch_add(pushed + 1, Relaxed);
+        0
+    }
+}
+
 impl Shared for Stacks {
     fn new(_: usize) -> Self {
-        let new = Self {
+        Self {
             stack: Stack::new(),
             put_in: AtomicUsize::new(0),
-        };
-        let pushed = (0..OBJECTS).filter(|&n| new.stack.push(n as u64).is_ok()).count();
-        new.put_in.fetch_add(pushed, Relaxed);
-        new
+        }
     }
 
     #[inline(always)]
     fn pair(&self) {
-        // A CPU that has none gets one, once.
-        let word = self.stack.pop().unwrap_or_else(|| {
-            self.put_in.fetch_add(1, Relaxed);
-            1
-        });
+        let word = self.stack.pop().unwrap_or_else(|| self.fill());
         if self.stack.push(word).is_err() {
             self.put_in.fetch_sub(1, Relaxed);
         }
@@ -94,25 +98,28 @@ pub(super) struct Rings {
     put_in: AtomicUsize,
 }
 
+impl Rings {
+    /// A CPU that has none gets as many as a thread has, once. With one word alone a pop would load what the push before
+    /// it has just stored.
+    #[cold]
+    fn fill(&self) -> u64 {
+        let pushed = (1..OBJECTS).filter(|&n| self.ring.push(n as u64).is_ok()).count();
+        self.put_in.fetch_add(pushed + 1, Relaxed);
+        0
+    }
+}
+
 impl Shared for Rings {
     fn new(_: usize) -> Self {
-        let new = Self {
+        Self {
             ring: Ring::new(),
             put_in: AtomicUsize::new(0),
-        };
-        // On this thread's CPU. With one word alone a pop would load what the push before it has just stored.
-        let pushed = (0..OBJECTS).filter(|&n| new.ring.push(n as u64).is_ok()).count();
-        new.put_in.fetch_add(pushed, Relaxed);
-        new
+        }
     }
 
     #[inline(always)]
     fn pair(&self) {
-        // A CPU that has none gets one, once.
-        let word = self.ring.pop().unwrap_or_else(|| {
-            self.put_in.fetch_add(1, Relaxed);
-            1
-        });
+        let word = self.ring.pop().unwrap_or_else(|| self.fill());
         if self.ring.push(word).is_err() {
             self.put_in.fetch_sub(1, Relaxed);
         }
