@@ -4,7 +4,7 @@
 //!
 //! # States
 //! A slot's lock is 0, or a number of the thread that has it. The *mark* is above every slot that was ever taken to be
-//! changed: who adds all slots up need not look past it. It rises, and never falls.
+//! changed, or named to somebody: who adds all slots up need not look past it. It rises, and never falls.
 //!
 //! # Invariants
 //! 1. Between a successful exchange of a slot's lock and the store that gives it back, nobody else changes the slot.
@@ -43,10 +43,14 @@ pub(super) fn one(words: &impl Words, n: usize, token: usize) -> bool {
     if !words.take(n, token) {
         return false;
     }
+    mark(words, n);
+    true
+}
+
+fn mark(words: &impl Words, n: usize) {
     if words.mark() <= n {
         words.raise(n + 1);
     }
-    true
 }
 
 /// Takes the first slot that is free, `start` for preference; `wait` between two looks at them all.
@@ -70,8 +74,10 @@ pub(super) fn pass(words: &impl Words, n: usize, token: usize, mut wait: impl Fn
     words.give_back(n);
 }
 
-/// A slot that looks free, `start` for preference.
+/// A slot that looks free, `start` for preference. It is below the mark from now on, whatever its caller does there.
 pub(super) fn likely<W: Words>(words: &W, start: usize) -> usize {
     let mut all = (start..W::COUNT).chain(0..start);
-    all.find(|&n| words.is_free(n)).unwrap_or(start)
+    let n = all.find(|&n| words.is_free(n)).unwrap_or(start);
+    mark(words, n);
+    n
 }

@@ -202,5 +202,7 @@ fn waiting_for_a_slot_is_no_use_of_it() {
         let it = Model::<true>::new();
         pass(&*it, 1, 7, || unreachable!());
         assert_eq!((it.mark(), it.is_free(1)), (0, true));
+        // Who is told of one may use it.
+        assert_eq!((likely(&*it, 0), it.mark()), (0, 1));
     });
 }
