@@ -119,7 +119,8 @@ impl Taken {
 
     /// This slot, unless it is taken.
     pub(super) fn one(n: usize) -> Option<Self> {
-        locks::one(&REAL, n, registration::token()).then_some(Self(n))
+        // Lazily: one that was not taken must not be dropped, which would give another's lock back.
+        locks::one(&REAL, n, registration::token()).then(|| Self(n))
     }
 
     /// Waits for this slot; none past the last. For remote access only.

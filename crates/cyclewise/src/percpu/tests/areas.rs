@@ -54,6 +54,17 @@ fn what_is_given_back_comes_back_as_zeroes() {
 }
 
 #[test]
+fn who_finds_a_slot_taken_gives_nothing_back() {
+    use crate::percpu::slots::Taken;
+    let taken = Taken::any();
+    let n = taken.slot().portable().unwrap();
+    for _ in 0..3 {
+        assert!(Taken::one(n).is_none());
+    }
+    drop(taken);
+}
+
+#[test]
 fn slots_share_no_page() {
     let v = PerCpu::<u64>::new();
     let mut places: Vec<_> = Slot::all().map(|slot| v.of(slot).addr()).collect();
