@@ -2,7 +2,7 @@
 //!
 //! # Safety
 //! 1. A word is one of the variable, which is borrowed, and is changed by atomics alone.
-#![expect(unsafe_code, reason = "words by address")]
+#![expect(unsafe_code, reason = "words by address, sched_getcpu")]
 
 use super::here;
 use cyclewise::percpu::{PerCpu, Slot};
@@ -19,9 +19,13 @@ impl<const N: usize> Words<N> {
         Self(PerCpu::new())
     }
 
-    /// Those of the CPU that the thread is on; it may be on another when this returns.
+    /// Those of the CPU that the thread is on, by sched_getcpu(3); it may be on another when this returns. So threads share
+    /// words without rseq too, where the library would give each another slot.
     pub fn here(&self) -> &[AtomicU64; N] {
-        self.of(here())
+        // SAFETY: takes nothing.
+        let cpu = unsafe { libc::sched_getcpu() };
+        let slot = u32::try_from(cpu).ok().and_then(Slot::of);
+        self.of(slot.unwrap_or_else(here))
     }
 
     /// Every slot's.
