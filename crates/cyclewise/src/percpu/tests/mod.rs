@@ -1,9 +1,9 @@
 //! Tests of per-CPU data that need its inside: interruptions at every step of every sequence, and the memory's sharing out.
 
 mod areas;
+mod bounded;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
 mod by_hand;
-mod bounded;
 mod counter;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod inject;
