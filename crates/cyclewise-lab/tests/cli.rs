@@ -309,11 +309,11 @@ fn verify_percpu_keeps_its_promises_everywhere() {
     let output = cyclewise(&["verify", "percpu", "--seconds", "4", "--json", "-"]);
     let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
     let checks = json["checks"].as_array().unwrap();
-    assert_eq!((json["what"].as_str(), checks.len()), (Some("percpu"), 9));
+    assert_eq!((json["what"].as_str(), checks.len()), (Some("percpu"), 11));
     let (twins, promises): (Vec<_>, Vec<_>) = checks
         .iter()
         .partition(|c| c["name"].as_str().unwrap().starts_with("the-storm-bites"));
-    assert_eq!((twins.len(), promises.len()), (4, 5));
+    assert_eq!((twins.len(), promises.len()), (5, 6));
     assert!(promises.iter().all(|c| c["holds"] == true), "{checks:#?}");
     // Whether a twin goes wrong in time is chance; that the status says so is not.
     let all = twins.iter().all(|c| c["holds"] == true);

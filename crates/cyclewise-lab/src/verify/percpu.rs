@@ -1,8 +1,8 @@
 //! Is anything lost or there twice in per-CPU data? Eight threads to a CPU are at it, and are moved, preempted and interrupted
 //! meanwhile; children are forked in the middle.
 //!
-//! Each round puts four subjects through the storm, each fresh: sums, a free list, rings, a reference count. Beside each, in
-//! the same steps, is its twin, which does the same without sequences: it must go wrong, or the storm proves nothing.
+//! Each round puts five subjects through the storm, each fresh: sums, a free list, stacks, rings, a reference count. Beside
+//! each, in the same steps, is its twin, which does the same without sequences: it must go wrong, or the storm proves nothing.
 
 mod counts;
 mod objects;
@@ -103,7 +103,7 @@ impl Tally {
     }
 }
 
-fn tallies() -> [Tally; 4] {
+fn tallies() -> [Tally; 5] {
     [
         Tally::of(
             sums::tried,
@@ -118,6 +118,13 @@ fn tallies() -> [Tally; 4] {
             "a free list hands an object to one at a time, and has every one of them in the end",
             "the-storm-bites-lists",
             "objects lost or doubled",
+        ),
+        Tally::of(
+            objects::stack,
+            "no-value-is-lost-or-doubled",
+            "a value that is pushed on a stack is popped once",
+            "the-storm-bites-stacks",
+            "values lost or doubled",
         ),
         Tally::of(
             objects::ring,
@@ -186,7 +193,7 @@ mod tests {
     #[test]
     fn promises_hold_on_this_machine() {
         let v = verify(&affinity::allowed().unwrap(), &Silent, Duration::from_secs(1)).unwrap();
-        assert_eq!(v.checks.len(), 9);
+        assert_eq!(v.checks.len(), 11);
         // Whether a twin goes wrong within a second is chance; each has a test of its own.
         for check in v.checks.iter().filter(|c| !c.name.starts_with("the-storm-bites")) {
             assert!(check.holds && check.tries > 0, "{}: {}", check.name, check.seen);

@@ -1,4 +1,4 @@
-//! Objects that are taken and given back: a free list and rings.
+//! Objects that are taken and given back: a free list, stacks and rings.
 //!
 //! Each object has a mark that says whether somebody has it. Who takes an object that somebody else has finds the mark set;
 //! what nobody has in the end must be in the bag, once.
@@ -6,7 +6,7 @@
 mod real;
 mod twin;
 
-pub(super) use self::real::{free_list, ring};
+pub(super) use self::real::{free_list, ring, stack};
 
 use super::Tried;
 use crate::sys::percpu::storm::Subject;

@@ -1,10 +1,10 @@
-//! The library's free list and its rings, as bags.
+//! The library's free list, its stacks and its rings, as bags.
 
-use super::twin::{Lists, Queues};
+use super::twin::{Lists, Piles, Queues};
 use super::{Bag, Both, Marked, OBJECTS};
 use crate::error::{Error, Result};
 use crate::verify::percpu::Tried;
-use cyclewise::percpu::{FreeList, Node, Ring, Slot};
+use cyclewise::percpu::{FreeList, Node, Ring, Slot, Stack};
 use std::sync::Mutex;
 
 /// With its lists drained, or why they cannot be.
@@ -16,6 +16,24 @@ pub(in crate::verify::percpu) fn free_list(cpus: usize) -> Result<Box<dyn Tried>
     Ok(Box::new(Both {
         real: Marked::new(real),
         twin: Marked::new(twin),
+    }))
+}
+
+/// The same of bounded stacks.
+pub(in crate::verify::percpu) fn stack(cpus: usize) -> Result<Box<dyn Tried>> {
+    let real = Tops {
+        stack: Stack::new(),
+        // As of a ring.
+        seen: Mutex::new(Vec::with_capacity(2 * OBJECTS)),
+        cpus,
+    };
+    let mut words: Vec<u64> = (0..OBJECTS as u64).collect();
+    real.stack.push_many(&mut words);
+    real.stack.drain(&mut words).map_err(refused)?;
+    real.stack.push_many(&mut words);
+    Ok(Box::new(Both {
+        real: Marked::new(real),
+        twin: Marked::new(Piles::new()),
     }))
 }
 
@@ -135,5 +153,47 @@ impl Bag for Words {
             each(word as usize);
             self.put(word);
         });
+    }
+}
+
+struct Tops {
+    stack: Stack<u64, OBJECTS>,
+    seen: Mutex<Vec<u64>>,
+    cpus: usize,
+}
+
+impl Bag for Tops {
+    type Held<'a> = u64;
+
+    fn take(&self, _: u64) -> Option<u64> {
+        self.stack.pop()
+    }
+
+    fn number(held: &u64) -> usize {
+        *held as usize
+    }
+
+    /// It comes back to another stack of as many cells as there are words, so there is room.
+    fn give(&self, held: u64, _: u64) -> bool {
+        self.stack.push(held).is_ok()
+    }
+
+    fn take_some<'a>(&'a self, chance: u64, each: impl FnMut(Self::Held<'a>)) {
+        let mut words = Vec::with_capacity(OBJECTS);
+        if chance.is_multiple_of(2) {
+            self.stack.pop_many(&mut words, 7);
+        } else if let Some(slot) = Slot::of((chance / 2 % self.cpus as u64) as u32) {
+            let _ = self.stack.steal(slot, &mut words);
+        }
+        words.into_iter().for_each(each);
+    }
+
+    fn look(&self, mut each: impl FnMut(usize)) {
+        // As of a ring.
+        let Ok(mut seen) = self.seen.try_lock() else { return };
+        seen.clear();
+        let _ = self.stack.drain(&mut seen);
+        seen.iter().for_each(|&word| each(word as usize));
+        self.stack.push_many(&mut seen);
     }
 }

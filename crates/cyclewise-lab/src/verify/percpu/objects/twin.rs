@@ -1,4 +1,4 @@
-//! The twins: lists and rings on the current CPU's words, without a sequence.
+//! The twins: lists, stacks and rings on the current CPU's words, without a sequence.
 
 use super::{Bag, OBJECTS};
 use crate::sys::percpu::unprotected::{Words, between};
@@ -70,6 +70,62 @@ impl Bag for Lists {
                 each(at as usize - 1);
                 at = next.load(SeqCst);
             }
+        }
+    }
+}
+
+/// A stack for each CPU: count, cells.
+pub(super) struct Piles(Words<{ 1 + OBJECTS }>);
+
+impl Piles {
+    pub(super) fn new() -> Self {
+        let piles = Self(Words::new());
+        let full = (0..OBJECTS as u64).all(|word| piles.push(word, || ()));
+        assert!(full, "as many cells as objects");
+        piles
+    }
+
+    fn push(&self, word: u64, meanwhile: impl FnOnce()) -> bool {
+        let [count, cells @ ..] = self.0.here();
+        let at = count.load(SeqCst);
+        let Some(cell) = cells.get(at as usize) else {
+            return false;
+        };
+        cell.store(word, SeqCst);
+        meanwhile();
+        count.store(at + 1, SeqCst);
+        true
+    }
+
+    fn pop(&self, meanwhile: impl FnOnce()) -> Option<u64> {
+        let [count, cells @ ..] = self.0.here();
+        let left = count.load(SeqCst).checked_sub(1)?;
+        let word = cells.get(left as usize)?.load(SeqCst);
+        meanwhile();
+        count.store(left, SeqCst);
+        Some(word)
+    }
+}
+
+impl Bag for Piles {
+    type Held<'a> = u64;
+
+    fn take(&self, chance: u64) -> Option<u64> {
+        self.pop(|| between(chance))
+    }
+
+    fn number(held: &u64) -> usize {
+        *held as usize
+    }
+
+    fn give(&self, held: u64, chance: u64) -> bool {
+        self.push(held, || between(chance))
+    }
+
+    fn look(&self, mut each: impl FnMut(usize)) {
+        for [count, cells @ ..] in self.0.all() {
+            let inside = cells.iter().take(count.load(SeqCst) as usize);
+            inside.for_each(|cell| each(cell.load(SeqCst) as usize));
         }
     }
 }
@@ -161,6 +217,14 @@ mod tests {
     #[test]
     fn a_list_turned_over_in_the_middle_of_a_pop_is_seen_to_be_wrong() {
         assert!(broken(Lists::new, |marked, meanwhile| {
+            let popped = marked.bag.pop(meanwhile);
+            popped.iter().for_each(|held| marked.mark(held));
+        }));
+    }
+
+    #[test]
+    fn a_stack_turned_over_in_the_middle_of_a_pop_is_seen_to_be_wrong() {
+        assert!(broken(Piles::new, |marked, meanwhile| {
             let popped = marked.bag.pop(meanwhile);
             popped.iter().for_each(|held| marked.mark(held));
         }));
