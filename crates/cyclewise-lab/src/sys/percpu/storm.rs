@@ -1,7 +1,7 @@
 //! The storm: threads that are preempted, moved and interrupted while they are at per-CPU words, and forks meanwhile.
 //!
 //! # Invariants
-//! 1. [`SUBJECT`] points to a subject on the stack of [`storm`] while its threads run, and is null otherwise. One storm
+//! 1. `SUBJECT` points to a subject on the stack of [`storm`] while its threads run, and is null otherwise. One storm
 //!    blows at a time.
 //!
 //! # Safety
