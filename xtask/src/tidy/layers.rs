@@ -74,7 +74,13 @@ pub(super) const PACKAGES: &[Package] = &[
     Package {
         name: "cyclewise-sim",
         ours: &[],
-        modules: None,
+        modules: Some(&[
+            ("error", &[]),
+            ("machine", &["error"]),
+            ("workload", &["error"]),
+            ("outcome", &[]),
+            ("engine", &["machine", "workload", "outcome", "error"]),
+        ]),
     },
     Package {
         name: "xtask",

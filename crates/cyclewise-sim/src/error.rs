@@ -1,0 +1,44 @@
+//! What cannot be simulated, and why.
+
+use std::fmt;
+
+/// Why there is no outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// The job has no thread.
+    NoThreads,
+    /// The job has more threads, readers among them, than the machine has CPUs.
+    TooManyThreads {
+        /// Threads and readers asked for.
+        asked: u32,
+        /// CPUs of the machine.
+        cpus: u32,
+    },
+    /// The job measures nothing: its length is zero.
+    NoLength,
+    /// So many events passed without one operation done: under these laws the program does not get anywhere.
+    NoProgress {
+        /// How many.
+        events: u64,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoThreads => f.write_str("0 threads do nothing: ask for at least 1"),
+            Self::TooManyThreads { asked, cpus } => write!(
+                f,
+                "{asked} threads and readers do not fit on {cpus} CPUs, one each: ask for fewer, or change the machine's topology"
+            ),
+            Self::NoLength => f.write_str("a length of 0 measures nothing: ask for at least 1 operation"),
+            Self::NoProgress { events } => write!(
+                f,
+                "no operation was done in {events} events: under this machine's laws the threads only disturb each other; a hold time, or a pause between tries, would end that"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,43 @@
+//! What it takes to move a line, by distance.
+
+use super::Distance;
+use serde::{Deserialize, Serialize};
+
+/// One-way transfers, in nanoseconds: half a ping-pong between two CPUs. A class that is not given takes the next farther
+/// one that is, and where there is none the next nearer.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Latency {
+    /// A load that hits the core's own cache.
+    pub hit_ns: f64,
+    /// Between threads of a core.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sibling_ns: Option<f64>,
+    /// Between cores of a cluster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster_ns: Option<f64>,
+    /// Between clusters of a socket.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub socket_ns: Option<f64>,
+    /// Between sockets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remote_ns: Option<f64>,
+}
+
+impl Latency {
+    /// What it takes over a distance, in nanoseconds.
+    #[must_use]
+    pub fn of(&self, distance: Distance) -> f64 {
+        let classes = [self.sibling_ns, self.cluster_ns, self.socket_ns, self.remote_ns];
+        let class = match distance {
+            Distance::Same => return self.hit_ns,
+            Distance::Sibling => 0,
+            Distance::Cluster => 1,
+            Distance::Socket => 2,
+            Distance::Remote => 3,
+        };
+        let (nearer, farther) = classes.split_at(class);
+        let farther = farther.iter().flatten().next();
+        *farther.or(nearer.iter().rev().flatten().next()).unwrap_or(&self.hit_ns)
+    }
+}
