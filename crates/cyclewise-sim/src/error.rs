@@ -22,6 +22,15 @@ pub enum Error {
         /// How many.
         events: u64,
     },
+    /// A line does not hold what the operations on it come to: the engine or the program is wrong.
+    NotConserved {
+        /// The line's number.
+        line: u32,
+        /// What it holds.
+        found: u64,
+        /// What it should.
+        expected: u64,
+    },
 }
 
 impl fmt::Display for Error {
@@ -36,6 +45,10 @@ impl fmt::Display for Error {
             Self::NoProgress { events } => write!(
                 f,
                 "no operation was done in {events} events: under this machine's laws the threads only disturb each other; a hold time, or a pause between tries, would end that"
+            ),
+            Self::NotConserved { line, found, expected } => write!(
+                f,
+                "line {line} holds {found} where its operations come to {expected}: the simulator is wrong; report the machine and the job"
             ),
         }
     }

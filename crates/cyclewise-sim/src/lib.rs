@@ -20,6 +20,9 @@ mod engine;
 mod error;
 pub mod machine;
 mod outcome;
+mod placement;
+mod programs;
+mod run;
 mod workload;
 
 pub use error::Error;
@@ -32,5 +35,14 @@ pub use workload::{Job, Length, Placement, Relax, Workload};
 /// # Errors
 /// [`Error`] where the job does not fit the machine, or where nothing gets done under its laws.
 pub fn simulate(machine: &Machine, job: &Job) -> Result<Outcome, Error> {
-    engine::run(machine, job)
+    run::run(machine, job)
+}
+
+/// As [`simulate`], and then lets every operation end and holds what is in the lines against what was done: counters
+/// against operations, reference counts against references.
+///
+/// # Errors
+/// As [`simulate`], and [`Error::NotConserved`] where an operation was lost or invented.
+pub fn simulate_checked(machine: &Machine, job: &Job) -> Result<Outcome, Error> {
+    run::run_checked(machine, job)
 }

@@ -79,7 +79,21 @@ pub(super) const PACKAGES: &[Package] = &[
             ("machine", &["error"]),
             ("workload", &["error"]),
             ("outcome", &[]),
-            ("engine", &["machine", "workload", "outcome", "error"]),
+            ("engine", &["machine", "workload", "outcome"]),
+            ("programs", &["engine", "workload"]),
+            ("placement", &["machine", "workload", "error"]),
+            (
+                "run",
+                &[
+                    "machine",
+                    "workload",
+                    "outcome",
+                    "engine",
+                    "programs",
+                    "placement",
+                    "error",
+                ],
+            ),
         ]),
     },
     Package {

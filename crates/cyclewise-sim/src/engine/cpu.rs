@@ -1,0 +1,239 @@
+//! What a program sees: a CPU, which accesses lines, passes time, and tells the meter what it did.
+//!
+//! Programs are `async` functions, so that a loop around an exchange reads as it does in the library. An access puts
+//! itself into the thread's mailbox and gives control to the engine, which polls the program again when the reply is there.
+//! Nothing ever wakes anybody: the engine knows whom it is going to poll.
+
+use super::access::{Access, Reply};
+use super::meter::Meter;
+use super::random::Random;
+use super::timing::{Picos, Timing};
+use crate::workload::Relax;
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+/// A line of memory, by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Line(pub(crate) u32);
+
+/// All bits of a line.
+pub(crate) const ALL: u64 = u64::MAX;
+
+/// Where a program and the engine meet.
+#[derive(Debug)]
+pub(crate) struct Mailbox {
+    /// What the program wants, and of which line.
+    pub(crate) access: Cell<Option<(Line, Access)>>,
+    pub(crate) reply: Cell<Reply>,
+    /// The thread's own clock: ahead of the engine's by the work since the last access.
+    pub(crate) clock: Cell<Picos>,
+    random: RefCell<Random>,
+}
+
+/// The CPU that a program runs on.
+#[derive(Clone, Debug)]
+pub(crate) struct Cpu {
+    thread: u32,
+    mailbox: Rc<Mailbox>,
+    meter: Rc<Meter>,
+    timing: Rc<Timing>,
+}
+
+impl Cpu {
+    pub(crate) fn new(thread: u32, seed: u64, meter: Rc<Meter>, timing: Rc<Timing>) -> Self {
+        // Streams that start at seeds this far apart have nothing to do with each other.
+        let seed = seed ^ u64::from(thread + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mailbox = Mailbox {
+            access: Cell::new(None),
+            reply: Cell::new(Reply::default()),
+            clock: Cell::new(0),
+            random: RefCell::new(Random::new(seed)),
+        };
+        Self {
+            thread,
+            mailbox: Rc::new(mailbox),
+            meter,
+            timing,
+        }
+    }
+
+    /// Its program's number among all.
+    pub(crate) fn thread(&self) -> u32 {
+        self.thread
+    }
+
+    pub(crate) fn mailbox(&self) -> Rc<Mailbox> {
+        Rc::clone(&self.mailbox)
+    }
+
+    /// Passes some time.
+    fn pass(&self, time: Picos) {
+        let time = self.timing.vary(time, &mut self.mailbox.random.borrow_mut());
+        self.mailbox.clock.set(self.mailbox.clock.get() + time);
+    }
+
+    /// One access; a plain step comes before it.
+    fn access(&self, line: Line, access: Access) -> Pending<'_> {
+        self.pass(self.timing.alu);
+        self.mailbox.access.set(Some((line, access)));
+        Pending {
+            mailbox: &self.mailbox,
+            posted: false,
+        }
+    }
+
+    /// Reads.
+    pub(crate) async fn load(&self, line: Line) -> u64 {
+        self.access(line, Access::Load).await.value
+    }
+
+    /// Reads what is going to be written.
+    pub(crate) async fn load_to_write(&self, line: Line) -> u64 {
+        self.access(line, Access::LoadToWrite).await.value
+    }
+
+    /// Reads with a reservation.
+    pub(crate) async fn load_exclusive(&self, line: Line) -> u64 {
+        self.access(line, Access::LoadExclusive).await.value
+    }
+
+    /// Writes, and says whether the reservation still held.
+    pub(crate) async fn store_exclusive(&self, line: Line, value: u64) -> bool {
+        self.access(line, Access::StoreExclusive { value }).await.done
+    }
+
+    /// Writes the masked bits.
+    pub(crate) async fn store(&self, line: Line, mask: u64, value: u64) {
+        self.access(line, Access::Store { mask, value }).await;
+    }
+
+    /// Adds, and returns what was there.
+    pub(crate) async fn add(&self, line: Line, value: u64) -> u64 {
+        self.access(line, Access::Add { value }).await.value
+    }
+
+    /// Sets bits, and returns what was there.
+    pub(crate) async fn or(&self, line: Line, bits: u64) -> u64 {
+        self.access(line, Access::Or { bits }).await.value
+    }
+
+    /// Clears bits, and returns what was there.
+    pub(crate) async fn clear(&self, line: Line, bits: u64) -> u64 {
+        self.access(line, Access::Clear { bits }).await.value
+    }
+
+    /// Exchanges the masked bits, and returns what was there.
+    pub(crate) async fn swap(&self, line: Line, mask: u64, value: u64) -> u64 {
+        self.access(line, Access::Swap { mask, value }).await.value
+    }
+
+    /// Exchanges the masked bits where they are as expected; in any case what was there.
+    pub(crate) async fn cas(&self, line: Line, mask: u64, expected: u64, value: u64) -> Result<u64, u64> {
+        let reply = self.access(line, Access::Cas { mask, expected, value }).await;
+        if reply.done { Ok(reply.value) } else { Err(reply.value) }
+    }
+
+    /// Looks until the masked bits are as wished, and passes the time between two looks.
+    pub(crate) async fn wait_until(&self, line: Line, mask: u64, relax: Relax, wished: impl Fn(u64) -> bool) -> u64 {
+        let mut seen = self.load(line).await;
+        while !wished(seen) {
+            let period = match relax {
+                Relax::None => self.timing.alu + self.timing.hit,
+                Relax::Pause | Relax::Exponential { .. } => self.timing.alu + self.timing.hit + self.timing.pause,
+            };
+            seen = self
+                .access(line, Access::LoadChanged { seen, mask, period })
+                .await
+                .value;
+        }
+        seen
+    }
+
+    /// Works for so many cycles, on nothing that is shared.
+    pub(crate) fn work(&self, cycles: u32) {
+        if cycles > 0 {
+            self.pass(self.timing.cycles(cycles));
+        }
+    }
+
+    /// So many PAUSEs.
+    pub(crate) fn pause(&self, pauses: u32) {
+        self.pass(self.timing.pause * Picos::from(pauses));
+    }
+
+    /// Whether another operation is wanted.
+    pub(crate) fn again(&self) -> bool {
+        self.meter.again()
+    }
+
+    /// An operation begins.
+    pub(crate) fn begin(&self) {
+        self.meter.begin(self.thread, self.mailbox.clock.get());
+    }
+
+    /// The operation is done.
+    pub(crate) fn end(&self) {
+        self.meter.end(self.thread, self.mailbox.clock.get());
+    }
+
+    /// A try was in vain.
+    pub(crate) fn retried(&self) {
+        self.meter.retried();
+    }
+
+    /// A loop of tries has succeeded.
+    pub(crate) fn won(&self) {
+        self.meter.won();
+    }
+
+    /// A loop of tries was given up, and the lock taken.
+    pub(crate) fn fell_back(&self) {
+        self.meter.fell_back();
+    }
+}
+
+/// An access that the engine has not answered yet.
+struct Pending<'a> {
+    mailbox: &'a Mailbox,
+    posted: bool,
+}
+
+impl Future for Pending<'_> {
+    type Output = Reply;
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Reply> {
+        if self.posted {
+            return Poll::Ready(self.mailbox.reply.get());
+        }
+        self.posted = true;
+        Poll::Pending
+    }
+}
+
+/// What a loop does between its tries; one for each loop.
+#[derive(Debug)]
+pub(crate) struct Backoff {
+    relax: Relax,
+    pauses: u32,
+}
+
+impl Backoff {
+    pub(crate) fn new(relax: Relax) -> Self {
+        Self { relax, pauses: 1 }
+    }
+
+    /// Passes the time, and says how much in pauses; at least one, as the library's `Relax`.
+    pub(crate) fn relax(&mut self, cpu: &Cpu) -> u32 {
+        let pauses = match self.relax {
+            Relax::None => return 1,
+            Relax::Pause => 1,
+            Relax::Exponential { max } => self.pauses.min(max.max(1)),
+        };
+        self.pauses = self.pauses.saturating_mul(2);
+        cpu.pause(pauses);
+        pauses
+    }
+}

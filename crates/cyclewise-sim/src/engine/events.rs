@@ -1,0 +1,117 @@
+//! What is going to happen, in order of time, and where times are equal in the order in which it was planned.
+//!
+//! # Cost
+//! An event is one number of 128 bits, so that two compare in one step: 64 bits of time, 36 that count planned events, 3
+//! of what happens, 25 of the thread or line it happens to.
+
+use super::timing::Picos;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// What happens, to which thread or line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    /// A thread gets to its next access.
+    Issue(u32),
+    /// A core's copy arrives, for which this thread asked.
+    Copy(u32),
+    /// A far atomic of this thread arrives at the home.
+    Arrive(u32),
+    /// The line arrives where it was sent, or its home has done a far atomic.
+    Fill(u32),
+    /// What the owner does with the line is done.
+    Done(u32),
+    /// The owner learns that the line is wanted.
+    Probe(u32),
+    /// Something may go on with the line: the hold is over, or the directory is free.
+    Kick(u32),
+}
+
+const KIND_BITS: u32 = 3;
+const INDEX_BITS: u32 = 25;
+const COUNT_BITS: u32 = 64 - KIND_BITS - INDEX_BITS;
+
+/// The most threads, and the most lines.
+pub(crate) const MOST: u32 = 1 << INDEX_BITS;
+
+impl Event {
+    fn pack(self) -> u64 {
+        let (kind, index) = match self {
+            Self::Issue(thread) => (0, thread),
+            Self::Copy(thread) => (1, thread),
+            Self::Arrive(thread) => (2, thread),
+            Self::Fill(line) => (3, line),
+            Self::Done(line) => (4, line),
+            Self::Probe(line) => (5, line),
+            Self::Kick(line) => (6, line),
+        };
+        u64::from(index) << KIND_BITS | kind
+    }
+
+    fn unpack(packed: u64) -> Self {
+        let index = u32::try_from(packed >> KIND_BITS & u64::from(MOST - 1)).expect("25 bits");
+        match packed & ((1 << KIND_BITS) - 1) {
+            0 => Self::Issue(index),
+            1 => Self::Copy(index),
+            2 => Self::Arrive(index),
+            3 => Self::Fill(index),
+            4 => Self::Done(index),
+            5 => Self::Probe(index),
+            _ => Self::Kick(index),
+        }
+    }
+}
+
+/// Planned events.
+#[derive(Debug, Default)]
+pub(crate) struct Events {
+    heap: BinaryHeap<Reverse<u128>>,
+    planned: u64,
+}
+
+impl Events {
+    /// Plans an event.
+    #[inline]
+    pub(crate) fn plan(&mut self, at: Picos, event: Event) {
+        let order = self.planned << (64 - COUNT_BITS) | event.pack();
+        self.planned += 1;
+        self.heap.push(Reverse(u128::from(at) << 64 | u128::from(order)));
+    }
+
+    /// The next event and its time.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Option<(Picos, Event)> {
+        let Reverse(packed) = self.heap.pop()?;
+        #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
+        let (at, order) = ((packed >> 64) as u64, packed as u64);
+        Some((at, Event::unpack(order)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_come_by_time_and_then_as_planned() {
+        let mut events = Events::default();
+        let planned = [
+            (7, Event::Issue(MOST - 1)),
+            (3, Event::Copy(1)),
+            (3, Event::Arrive(0)),
+            (9, Event::Fill(2)),
+            (3, Event::Done(5)),
+            (0, Event::Probe(4)),
+            (3, Event::Kick(1)),
+        ];
+        for (at, event) in planned {
+            events.plan(at, event);
+        }
+        let mut expected = planned;
+        expected.sort_by_key(|&(at, _)| at); // A stable sort.
+        for event in expected {
+            assert_eq!(events.next(), Some(event));
+        }
+        assert_eq!(events.next(), None);
+    }
+}

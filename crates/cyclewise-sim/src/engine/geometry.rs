@@ -1,0 +1,112 @@
+//! How far cores are from each other and from homes, looked up fast.
+
+use super::copies::Copies;
+use super::timing::{Picos, Timing};
+use crate::machine::{Distance, Home, Topology};
+
+/// Where the cores are.
+#[derive(Clone, Debug)]
+pub(crate) struct Geometry {
+    /// For each core its cluster and its socket.
+    places: Vec<(u32, u32)>,
+    topology: Topology,
+    home: Home,
+}
+
+impl Geometry {
+    pub(crate) fn new(topology: Topology, home: Home) -> Self {
+        let place = |core| {
+            let place = topology.place(core * topology.threads_per_core);
+            (place.cluster, place.socket)
+        };
+        Self {
+            places: (0..topology.cores()).map(place).collect(),
+            topology,
+            home,
+        }
+    }
+
+    pub(crate) fn distance(&self, a: u32, b: u32) -> Distance {
+        if a == b {
+            return Distance::Same;
+        }
+        let ((cluster_a, socket_a), (cluster_b, socket_b)) = (self.places[a as usize], self.places[b as usize]);
+        if cluster_a == cluster_b {
+            Distance::Cluster
+        } else if socket_a == socket_b {
+            Distance::Socket
+        } else {
+            Distance::Remote
+        }
+    }
+
+    /// The core that stands for a line's home: the first of the home's socket.
+    pub(crate) fn home(&self, line: u32) -> u32 {
+        let socket = match self.home {
+            Home::Anywhere => 0,
+            Home::Socket(socket) => socket.min(self.topology.sockets - 1),
+            Home::Interleaved => line % self.topology.sockets,
+        };
+        socket * self.topology.cores_per_socket()
+    }
+
+    /// From a core to a home's node: never nearer than the other end of the socket.
+    pub(crate) fn to_home(&self, core: u32, home: u32) -> Distance {
+        self.distance(core, home).max(Distance::Socket)
+    }
+
+    /// What a request takes at least because it passes through the home.
+    pub(crate) fn through_home(&self, core: u32, home: u32, timing: &Timing) -> Picos {
+        match self.home {
+            Home::Anywhere => 0,
+            Home::Socket(_) | Home::Interleaved if self.distance(core, home) == Distance::Remote => {
+                timing.transfer(Distance::Remote)
+            }
+            Home::Socket(_) | Home::Interleaved => 0,
+        }
+    }
+
+    fn cluster(&self, core: u32) -> (u32, u32) {
+        let size = self.topology.cores_per_cluster;
+        let first = core - core % size;
+        (first, first + size)
+    }
+
+    fn socket(&self, core: u32) -> (u32, u32) {
+        let size = self.topology.cores_per_socket();
+        let first = core - core % size;
+        (first, first + size)
+    }
+
+    /// How far the nearest copy is from a core, which has none itself.
+    pub(crate) fn nearest(&self, core: u32, copies: &Copies) -> Option<Distance> {
+        if copies.is_empty() {
+            return None;
+        }
+        let any = |(from, end)| copies.within(from, end) > 0;
+        Some(if any(self.cluster(core)) {
+            Distance::Cluster
+        } else if any(self.socket(core)) {
+            Distance::Socket
+        } else {
+            Distance::Remote
+        })
+    }
+
+    /// How far the farthest copy is from a core, its own not counted.
+    pub(crate) fn farthest(&self, core: u32, copies: &Copies) -> Option<Distance> {
+        let own = u32::from(copies.has(core));
+        let all = copies.count() - own;
+        if all == 0 {
+            return None;
+        }
+        let count = |(from, end)| copies.within(from, end) - own;
+        Some(if count(self.socket(core)) < all {
+            Distance::Remote
+        } else if count(self.cluster(core)) < all {
+            Distance::Socket
+        } else {
+            Distance::Cluster
+        })
+    }
+}

@@ -1,0 +1,22 @@
+//! The run's chances: one seeded stream of numbers.
+
+use rand_core::{RngCore, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// A stream that a seed decides.
+#[derive(Clone, Debug)]
+pub(crate) struct Random(Xoshiro256PlusPlus);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(Xoshiro256PlusPlus::seed_from_u64(seed))
+    }
+
+    /// A number from zero up to, but not, `end`; zero where that is zero.
+    ///
+    /// By the high half of a product: for the small numbers that are asked for here the chances are even to 1 in 2^40.
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
+        let wide = u128::from(self.0.next_u64()) * u128::from(end);
+        u64::try_from(wide >> 64).expect("less than `end`")
+    }
+}

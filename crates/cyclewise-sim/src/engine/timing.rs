@@ -1,0 +1,131 @@
+//! A machine's figures in the engine's unit, whole picoseconds.
+//!
+//! Whole numbers add up in any order to the same sum, so a run is the same on every machine. What is rounded is each
+//! figure once, by at most half a picosecond.
+
+use super::random::Random;
+use crate::machine::{Cost, Distance, Machine, Rmw};
+
+/// A time or a duration, in picoseconds.
+pub(crate) type Picos = u64;
+
+/// Nanoseconds as picoseconds; what is negative or no number is none.
+pub(crate) fn picos(ns: f64) -> Picos {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the cast saturates"
+    )]
+    let whole = (ns * 1e3).round() as Picos;
+    whole
+}
+
+/// Picoseconds as nanoseconds.
+#[expect(clippy::cast_precision_loss, reason = "104 simulated days are exact")]
+pub(crate) fn nanos(time: Picos) -> f64 {
+    time as f64 / 1e3
+}
+
+/// What everything takes.
+#[derive(Clone, Debug)]
+pub(crate) struct Timing {
+    pub(crate) hit: Picos,
+    pub(crate) sibling: Picos,
+    pub(crate) alu: Picos,
+    pub(crate) store: Picos,
+    pub(crate) rmw: Picos,
+    pub(crate) cas: Picos,
+    pub(crate) ll_sc: Picos,
+    pub(crate) pause: Picos,
+    pub(crate) read: Picos,
+    pub(crate) invalidate: Picos,
+    pub(crate) far: Option<Picos>,
+    cycle_ns: f64,
+    probe_share: f64,
+    jitter: f64,
+    /// Within a cluster, within a socket, between sockets.
+    transfers: [Picos; 3],
+}
+
+impl Timing {
+    pub(crate) fn new(machine: &Machine) -> Self {
+        let cycle_ns = 1.0 / machine.ghz;
+        let cycles = |cycles: u32| picos(f64::from(cycles) * cycle_ns);
+        let Cost {
+            alu_cycles,
+            store_cycles,
+            rmw_cycles,
+            cas_cycles,
+            ll_sc_cycles,
+            pause_cycles,
+            read_cycles,
+            invalidate_cycles,
+            jitter,
+        } = machine.cost;
+        let between = |distance| picos(machine.latency.of(distance));
+        Self {
+            hit: picos(machine.latency.hit_ns),
+            sibling: between(Distance::Sibling),
+            alu: cycles(alu_cycles),
+            store: cycles(store_cycles),
+            rmw: cycles(rmw_cycles),
+            cas: cycles(cas_cycles),
+            ll_sc: cycles(ll_sc_cycles),
+            pause: cycles(pause_cycles),
+            read: cycles(read_cycles),
+            invalidate: cycles(invalidate_cycles),
+            far: match machine.line.rmw {
+                Rmw::Near => None,
+                Rmw::Far { cycles: far } => Some(cycles(far)),
+            },
+            cycle_ns,
+            probe_share: machine.line.probe_share.clamp(0.0, 1.0),
+            jitter: jitter.clamp(0.0, 1.0),
+            transfers: [
+                between(Distance::Cluster),
+                between(Distance::Socket),
+                between(Distance::Remote),
+            ],
+        }
+    }
+
+    /// So many cycles.
+    pub(crate) fn cycles(&self, cycles: u32) -> Picos {
+        picos(f64::from(cycles) * self.cycle_ns)
+    }
+
+    /// What it takes to move a line between two cores that are so far apart; nothing within one.
+    pub(crate) fn transfer(&self, distance: Distance) -> Picos {
+        match distance {
+            Distance::Same | Distance::Sibling => 0,
+            Distance::Cluster => self.transfers[0],
+            Distance::Socket => self.transfers[1],
+            Distance::Remote => self.transfers[2],
+        }
+    }
+
+    /// Whether an owner learns of a request only some time after it was chosen.
+    pub(crate) fn probes(&self) -> bool {
+        self.probe_share > 0.0
+    }
+
+    /// The part of a transfer before the owner learns of it.
+    pub(crate) fn probe(&self, transfer: Picos) -> Picos {
+        share(transfer, self.probe_share)
+    }
+
+    /// A step's time, longer or shorter by chance as far as the machine's jitter goes.
+    pub(crate) fn vary(&self, time: Picos, random: &mut Random) -> Picos {
+        if self.jitter == 0.0 || time == 0 {
+            return time;
+        }
+        let widest = share(time, self.jitter);
+        time - widest + random.below(2 * widest + 1)
+    }
+}
+
+/// A share of a time.
+#[expect(clippy::cast_precision_loss, reason = "a transfer is microseconds at most")]
+fn share(time: Picos, share: f64) -> Picos {
+    picos(time as f64 * share / 1e3)
+}

@@ -1,0 +1,65 @@
+//! Locks around a section that counts in the low half of the lock's own line, as what a kernel's lock protects is mostly
+//! beside it, and works for the critical time.
+
+pub(super) mod mcs;
+pub(super) mod queue;
+pub(super) mod test_and_set;
+pub(super) mod ticket;
+
+use super::{After, LOW, Memory, Start, low, start};
+use crate::engine::{Cpu, Line};
+use crate::workload::Job;
+
+/// What every section does.
+#[derive(Clone, Copy)]
+struct Section {
+    counter: Line,
+    critical: u32,
+    parallel: u32,
+}
+
+impl Section {
+    fn new(job: &Job, counter: Line) -> Self {
+        Self {
+            counter,
+            critical: job.critical_cycles,
+            parallel: job.parallel_cycles,
+        }
+    }
+
+    /// Not atomic: what it counts shows whether the lock excludes.
+    async fn run(&self, cpu: &Cpu) {
+        let count = cpu.load_to_write(self.counter).await;
+        cpu.work(self.critical);
+        cpu.store(self.counter, LOW, count + 1).await;
+    }
+
+    fn after(&self) -> After {
+        let counter = self.counter;
+        Box::new(move |ops| vec![low(counter, ops)])
+    }
+}
+
+#[derive(Clone)]
+struct Shared {
+    lock: queue::Lock,
+    section: Section,
+}
+
+/// The library's queued spinlock.
+pub(super) fn queued(job: &Job, memory: &mut Memory) -> (Start, After) {
+    let lock = queue::Lock::new(job, memory, 0);
+    let section = Section::new(job, lock.word);
+    (start(Shared { lock, section }, body), section.after())
+}
+
+async fn body(cpu: Cpu, shared: Shared) {
+    while cpu.again() {
+        cpu.begin();
+        shared.lock.lock(&cpu).await;
+        shared.section.run(&cpu).await;
+        shared.lock.unlock(&cpu).await;
+        cpu.end();
+        cpu.work(shared.section.parallel);
+    }
+}

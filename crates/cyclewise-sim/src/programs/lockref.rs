@@ -1,0 +1,136 @@
+//! The kernel's lockref: a count beside a lock in one line, changed by exchanges while the lock is free.
+//!
+//! An operation is a get and a put. Each looks, and exchanges as long as it finds the lock free; after so many tries in
+//! vain, or where it finds the lock held, it takes the lock and changes the count under it.
+//!
+//! # References
+//! Linux 5.2, `lib/lockref.c`; 893a7d32e8e0, the limit of tries. `cyclewise::refs::lockref::Bounded`.
+
+use super::queued::{LOCK, Queued};
+use super::{After, LOW, Memory, Start, low, start};
+use crate::engine::{ALL, Backoff, Cpu};
+use crate::workload::{Job, Relax, Workload};
+
+/// When an operation takes the lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Policy {
+    /// Where it is held by somebody else.
+    Unbounded,
+    /// Then, and after so many tries in vain.
+    Bounded(u32),
+    /// Always.
+    Locked,
+}
+
+impl Policy {
+    /// That of the job, for the workloads that leave it to the job.
+    pub(super) fn of(job: &Job) -> Self {
+        match job.workload {
+            Workload::LockrefUnbounded => Self::Unbounded,
+            Workload::LockrefLocked | Workload::OpenReadCloseQueued | Workload::OpenReadCloseQueuedFull => Self::Locked,
+            _ => job.retry_limit.map_or(Self::Unbounded, Self::Bounded),
+        }
+    }
+}
+
+/// A lockref.
+#[derive(Clone)]
+pub(super) struct LockRef {
+    pub(super) lock: Queued,
+    policy: Policy,
+    relax: Relax,
+}
+
+/// What is added to the count to take one away.
+const LESS: u64 = LOW;
+
+impl LockRef {
+    pub(super) fn new(job: &Job, memory: &mut Memory, count: u64) -> Self {
+        Self {
+            lock: Queued::new(job, memory, count),
+            policy: Policy::of(job),
+            relax: job.relax,
+        }
+    }
+
+    /// `lockref_get`.
+    pub(super) async fn get(&self, cpu: &Cpu) {
+        self.change(cpu, 1).await;
+    }
+
+    /// `lockref_put_return`, of a reference that is not the last.
+    pub(super) async fn put(&self, cpu: &Cpu) {
+        self.change(cpu, LESS).await;
+    }
+
+    async fn change(&self, cpu: &Cpu, by: u64) {
+        if !self.exchange(cpu, by).await {
+            self.change_locked(cpu, by).await;
+        }
+    }
+
+    /// `CMPXCHG_LOOP`: whether it succeeded.
+    async fn exchange(&self, cpu: &Cpu, by: u64) -> bool {
+        let mut left = match self.policy {
+            Policy::Unbounded => u32::MAX,
+            Policy::Bounded(limit) => limit.max(1),
+            Policy::Locked => return false,
+        };
+        let word = self.lock.word;
+        let mut backoff = Backoff::new(self.relax);
+        let mut found = cpu.load_to_write(word).await;
+        while found & LOCK == 0 {
+            match cpu.cas(word, ALL, found, (found + by) & LOW).await {
+                Ok(_) => {
+                    cpu.won();
+                    return true;
+                }
+                Err(now) => found = now,
+            }
+            cpu.retried();
+            left -= u32::from(self.policy != Policy::Unbounded);
+            if left == 0 {
+                return false;
+            }
+            backoff.relax(cpu);
+        }
+        false
+    }
+
+    async fn change_locked(&self, cpu: &Cpu, by: u64) {
+        let word = self.lock.word;
+        self.lock.lock(cpu).await;
+        let count = cpu.load_to_write(word).await;
+        cpu.store(word, LOW, count + by).await;
+        self.lock.unlock(cpu).await;
+        cpu.fell_back();
+    }
+}
+
+#[derive(Clone)]
+struct Shared {
+    lockref: LockRef,
+    critical: u32,
+    parallel: u32,
+}
+
+pub(super) fn plan(job: &Job, memory: &mut Memory) -> (Start, After) {
+    let shared = Shared {
+        lockref: LockRef::new(job, memory, 1),
+        critical: job.critical_cycles,
+        parallel: job.parallel_cycles,
+    };
+    let word = shared.lockref.lock.word;
+    (start(shared, body), Box::new(move |_| vec![low(word, 1)]))
+}
+
+async fn body(cpu: Cpu, shared: Shared) {
+    while cpu.again() {
+        cpu.begin();
+        shared.lockref.get(&cpu).await;
+        cpu.work(shared.critical);
+        shared.lockref.put(&cpu).await;
+        cpu.end();
+        cpu.work(shared.parallel);
+    }
+}

@@ -1,0 +1,96 @@
+//! Open, read and close one file from every CPU: the three lines that the mail on ThunderX2 is about.
+//!
+//! Opening takes a reference to the directory entry, which is a lockref; a reference to what the security module keeps,
+//! which is a refcount; and a descriptor, under the table's spinlock. Closing gives all three back. The
+//! parallel work is what the system calls do besides, in equal parts before each of them; the critical work is done
+//! under the table's lock.
+//!
+//! # References
+//! J. Glauber, L. Torvalds, J. C. Nair and others, "Disable lockref on arm64", 2019; Linux 5.2, `fs/file.c`.
+
+use super::lockref::LockRef;
+use super::queued::Queued;
+use super::{After, LOW, Memory, Start, low, refcount, start};
+use crate::engine::{Cpu, Line};
+use crate::workload::{Job, Relax, Workload};
+
+#[derive(Clone)]
+struct Shared {
+    entry: LockRef,
+    count: Line,
+    count_loops: bool,
+    table: Queued,
+    relax: Relax,
+    critical: u32,
+    parallel: u32,
+}
+
+/// Descriptors in use are counted from here.
+const DESCRIPTORS: u64 = 3;
+
+pub(super) fn plan(job: &Job, memory: &mut Memory) -> (Start, After) {
+    let entry = LockRef::new(job, memory, 1);
+    let count = memory.line(1);
+    let table = Queued::new(job, memory, DESCRIPTORS);
+    let after = {
+        let (entry, table) = (entry.lock.word, table.word);
+        move |_| vec![low(entry, 1), low(count, 1), low(table, DESCRIPTORS)]
+    };
+    let shared = Shared {
+        entry,
+        count,
+        count_loops: matches!(
+            job.workload,
+            Workload::OpenReadCloseFull | Workload::OpenReadCloseQueuedFull
+        ),
+        table,
+        relax: job.relax,
+        critical: job.critical_cycles,
+        parallel: job.parallel_cycles / 3,
+    };
+    (start(shared, body), Box::new(after))
+}
+
+impl Shared {
+    /// Takes a descriptor, or with the count less than one, gives it back.
+    async fn descriptor(&self, cpu: &Cpu, by: u64) {
+        self.table.lock(cpu).await;
+        let used = cpu.load_to_write(self.table.word).await;
+        cpu.work(self.critical);
+        cpu.store(self.table.word, LOW, used + by).await;
+        self.table.unlock(cpu).await;
+    }
+
+    async fn open(&self, cpu: &Cpu) {
+        self.descriptor(cpu, 1).await;
+        self.entry.get(cpu).await;
+        if self.count_loops {
+            refcount::add_not_zero(cpu, self.count, self.relax).await;
+        } else {
+            refcount::inc(cpu, self.count).await;
+        }
+    }
+
+    async fn close(&self, cpu: &Cpu) {
+        self.descriptor(cpu, LOW).await;
+        if self.count_loops {
+            refcount::sub_and_test(cpu, self.count, self.relax).await;
+        } else {
+            refcount::dec_and_test(cpu, self.count).await;
+        }
+        self.entry.put(cpu).await;
+    }
+}
+
+async fn body(cpu: Cpu, shared: Shared) {
+    while cpu.again() {
+        cpu.begin();
+        cpu.work(shared.parallel);
+        shared.open(&cpu).await;
+        // The read.
+        cpu.work(shared.parallel);
+        cpu.work(shared.parallel);
+        shared.close(&cpu).await;
+        cpu.end();
+    }
+}

@@ -1,0 +1,16 @@
+//! A thread that only looks at the first line, again each time that its copy was taken away: false sharing.
+
+use super::{Start, start};
+use crate::engine::{ALL, Cpu, Line};
+use crate::workload::Relax;
+
+pub(super) fn plan() -> Start {
+    start((), body)
+}
+
+async fn body(cpu: Cpu, (): ()) {
+    let mut seen = cpu.load(Line(0)).await;
+    while cpu.again() {
+        seen = cpu.wait_until(Line(0), ALL, Relax::None, |now| now != seen).await;
+    }
+}
