@@ -39,7 +39,7 @@ pub enum Workload {
     LockTicket,
     /// A section under a test-and-set lock that exchanges and nothing else.
     LockTas,
-    /// A section under a test-and-set lock that looks, and pauses, before it exchanges.
+    /// A section under a test-and-set lock that looks until it is free before it exchanges.
     LockTtas,
     /// A counter for each thread.
     PercpuCounter,
@@ -125,8 +125,8 @@ impl Workload {
             Self::LockMcs => "a section under an MCS lock",
             Self::LockQueued => "a section under the queued spinlock",
             Self::LockTicket => "a section under a ticket lock",
-            Self::LockTas => "a section under a test-and-set lock, nothing between tries",
-            Self::LockTtas => "a section under a test-and-set lock that looks and pauses between tries",
+            Self::LockTas => "a section under a test-and-set lock that exchanges and nothing else",
+            Self::LockTtas => "a section under a test-and-set lock that looks until it is free before it exchanges",
             Self::PercpuCounter => "a counter for each thread",
             Self::OpenReadClose => "open, read, close: lockref, refcount and descriptor lock",
             Self::OpenReadCloseFull => "the same with a refcount of compare-and-exchange loops",

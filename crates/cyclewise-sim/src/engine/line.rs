@@ -49,6 +49,8 @@ pub(crate) struct LineState {
     pub(crate) copies: Copies,
     pub(crate) stage: Stage,
     pub(crate) requests: Requests,
+    /// The core of the last far atomic, if that was the last access of all.
+    pub(crate) last_far: Option<u32>,
     /// Before this the owner need not give it up.
     pub(crate) hold_until: Picos,
     /// Before this the directory takes no other request.
@@ -83,6 +85,7 @@ impl LineState {
             copies: Copies::default(),
             stage: Stage::Idle,
             requests,
+            last_far: None,
             hold_until: 0,
             directory_free: 0,
             copies_arrive: 0,

@@ -6,12 +6,13 @@
 //! - To an owner-to-be it takes what the longest of these takes: the data from the old owner, else from the nearest copy,
 //!   else from home; the farthest copy's invalidation, and so much more for each further copy; and the home's detour.
 //! - A copy is given by the owner, who keeps one, and then by any copy, side by side, as fast as the directory takes them.
-//! - For a far atomic the line is called back to the home, if it is not there, and stays there.
+//! - For a far atomic the line is called back to the home, if it is not there, and stays there. The same core's next one,
+//!   if nobody else has wanted the line meanwhile, brings it to the core: who is alone works near.
 
 use super::arbiter::{Request, Want};
 use super::events::Event;
 use super::line::Stage;
-use super::model::Model;
+use super::model::{Model, Waits};
 use super::timing::Picos;
 use crate::machine::Distance;
 
@@ -44,6 +45,7 @@ impl Model {
                     }
                 }
             };
+            let request = self.near_if_alone(number, request);
             let line = &mut self.lines[number as usize];
             if line.owner.is_some() && self.timing.probes() {
                 line.stage = Stage::Probing(request);
@@ -56,6 +58,20 @@ impl Model {
             }
             self.send_copy(number, request);
         }
+    }
+
+    /// A far atomic, or the line itself where the core was the last to do one and nobody else wants it.
+    fn near_if_alone(&mut self, number: u32, mut request: Request) -> Request {
+        let line = &mut self.lines[number as usize];
+        let last = line.last_far.take();
+        let alone = line.owner.is_none() && line.copies.is_empty() && line.requests.is_empty();
+        let asked = &mut self.cores[request.core as usize].asked;
+        if request.want == Want::Far && alone && last == Some(request.core) && !asked.contains(&number) {
+            asked.push(number);
+            request.want = Want::Line;
+            self.threads[request.thread as usize].waits = Waits::Fill;
+        }
+        request
     }
 
     /// Whether the owner gives the line up now; if the hold alone forbids it, a look is planned for when that is over.
@@ -205,6 +221,7 @@ impl Model {
         match request.want {
             Want::Far => {
                 line.at = line.home;
+                line.last_far = Some(core);
                 self.end_reservations(number, None);
                 let line = &mut self.lines[number as usize];
                 let access = self.threads[request.thread as usize].access;

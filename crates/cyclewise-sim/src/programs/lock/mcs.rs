@@ -26,7 +26,7 @@ struct Shared {
 
 pub(in super::super) fn plan(job: &Job, memory: &mut Memory) -> (Start, After) {
     let word = memory.line(0);
-    let section = Section::new(job, word);
+    let section = Section::new(job, memory);
     let shared = Shared {
         word,
         nodes: memory.lines(job.threads, 0),

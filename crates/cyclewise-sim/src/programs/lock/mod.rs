@@ -1,13 +1,12 @@
-//! Locks around a section that counts in the low half of the lock's own line, as what a kernel's lock protects is mostly
-//! beside it, and works for the critical time.
+//! Locks around a section that adds to a counter on a line of its own, and works for the critical time.
 
 pub(super) mod mcs;
 pub(super) mod queue;
 pub(super) mod test_and_set;
 pub(super) mod ticket;
 
-use super::{After, LOW, Memory, Start, low, start};
-use crate::engine::{Cpu, Line};
+use super::{After, Holds, Memory, Start, start};
+use crate::engine::{ALL, Cpu, Line};
 use crate::workload::Job;
 
 /// What every section does.
@@ -19,9 +18,9 @@ struct Section {
 }
 
 impl Section {
-    fn new(job: &Job, counter: Line) -> Self {
+    fn new(job: &Job, memory: &mut Memory) -> Self {
         Self {
-            counter,
+            counter: memory.line(0),
             critical: job.critical_cycles,
             parallel: job.parallel_cycles,
         }
@@ -31,12 +30,18 @@ impl Section {
     async fn run(&self, cpu: &Cpu) {
         let count = cpu.load_to_write(self.counter).await;
         cpu.work(self.critical);
-        cpu.store(self.counter, LOW, count + 1).await;
+        cpu.store(self.counter, ALL, count + 1).await;
     }
 
     fn after(&self) -> After {
         let counter = self.counter;
-        Box::new(move |ops| vec![low(counter, ops)])
+        Box::new(move |ops| {
+            vec![Holds {
+                line: counter,
+                mask: ALL,
+                value: ops,
+            }]
+        })
     }
 }
 
@@ -49,7 +54,7 @@ struct Shared {
 /// The library's queued spinlock.
 pub(super) fn queued(job: &Job, memory: &mut Memory) -> (Start, After) {
     let lock = queue::Lock::new(job, memory, 0);
-    let section = Section::new(job, lock.word);
+    let section = Section::new(job, memory);
     (start(Shared { lock, section }, body), section.after())
 }
 

@@ -17,34 +17,37 @@ struct Shared {
 
 pub(in super::super) fn plan(job: &Job, memory: &mut Memory) -> (Start, After) {
     let word = memory.line(0);
-    let section = Section::new(job, word);
-    let looks = job.workload == Workload::LockTtas;
+    let section = Section::new(job, memory);
     let shared = Shared {
         word,
-        relax: match job.relax {
-            // Without a pause it would hardly be another lock.
-            Relax::None if looks => Relax::Pause,
-            relax => relax,
-        },
-        looks,
+        relax: job.relax,
+        looks: job.workload == Workload::LockTtas,
         section,
     };
     (start(shared, body), section.after())
 }
 
+impl Shared {
+    async fn lock(&self, cpu: &Cpu) {
+        let mut backoff = Backoff::new(self.relax);
+        loop {
+            if self.looks {
+                let free = |word| word & LOCKED == 0;
+                cpu.wait_until(self.word, LOCKED, self.relax, free).await;
+            }
+            if cpu.swap(self.word, LOCKED, LOCKED).await & LOCKED == 0 {
+                return cpu.won();
+            }
+            cpu.retried();
+            backoff.relax(cpu);
+        }
+    }
+}
+
 async fn body(cpu: Cpu, shared: Shared) {
     while cpu.again() {
         cpu.begin();
-        let mut backoff = Backoff::new(shared.relax);
-        while cpu.swap(shared.word, LOCKED, LOCKED).await & LOCKED != 0 {
-            cpu.retried();
-            backoff.relax(&cpu);
-            if shared.looks {
-                let free = |word| word & LOCKED == 0;
-                cpu.wait_until(shared.word, LOCKED, shared.relax, free).await;
-            }
-        }
-        cpu.won();
+        shared.lock(&cpu).await;
         shared.section.run(&cpu).await;
         cpu.store(shared.word, LOCKED, 0).await;
         cpu.end();

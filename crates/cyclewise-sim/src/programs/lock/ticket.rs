@@ -21,7 +21,7 @@ struct Shared {
 
 pub(in super::super) fn plan(job: &Job, memory: &mut Memory) -> (Start, After) {
     let word = memory.line(0);
-    let section = Section::new(job, word);
+    let section = Section::new(job, memory);
     let shared = Shared {
         word,
         relax: job.relax,
@@ -40,7 +40,9 @@ async fn body(cpu: Cpu, shared: Shared) {
             cpu.wait_until(shared.word, CALLED, shared.relax, called).await;
         }
         shared.section.run(&cpu).await;
-        cpu.store(shared.word, CALLED, ticket + (1 << CALLED_SHIFT)).await;
+        // Only the holder changes what is called, so this need not be one step.
+        let called = cpu.load_to_write(shared.word).await & CALLED;
+        cpu.store(shared.word, CALLED, called + (1 << CALLED_SHIFT)).await;
         cpu.end();
         cpu.work(shared.section.parallel);
     }
