@@ -33,8 +33,8 @@ pub(crate) struct Run {
     meter: Rc<Meter>,
     plan: Plan,
     workers: u32,
-    readers: u32,
     events: u64,
+    patience: u64,
 }
 
 impl Run {
@@ -51,16 +51,17 @@ impl Run {
         for (thread, place) in (0..).zip(&cpus) {
             let cpu = Cpu::new(thread, job.seed, Rc::clone(&meter), Rc::clone(&timing));
             let mailbox = cpu.mailbox();
-            let start = if thread < job.threads { &plan.start } else { &plan.read };
-            model.start(place / machine.topology.threads_per_core, mailbox, start(cpu));
+            let works = thread < job.threads;
+            let start = if works { &plan.start } else { &plan.read };
+            model.start(place / machine.topology.threads_per_core, mailbox, start(cpu), works);
         }
         Ok(Self {
             model,
             meter,
             plan,
             workers: job.threads,
-            readers: job.readers,
             events: 0,
+            patience: PATIENCE,
         })
     }
 
@@ -72,17 +73,16 @@ impl Run {
 
     /// Lets every operation that has begun come to its end. Readers never do.
     pub(crate) fn finish(&mut self) -> Result<(), Error> {
-        let readers = self.readers;
-        self.run_while(|model| model.live() > readers)
+        self.run_while(|model| model.live() > 0)
     }
 
     fn run_while(&mut self, goes_on: impl Fn(&Model) -> bool) -> Result<(), Error> {
         let (mut ops, mut events) = (0, 0);
         while goes_on(&self.model) {
-            if !self.model.step() || events >= PATIENCE && self.meter.all_ops() == ops {
+            if !self.model.step() || events >= self.patience && self.meter.all_ops() == ops {
                 return Err(Error::NoProgress { events });
             }
-            if events >= PATIENCE {
+            if events >= self.patience {
                 (ops, events) = (self.meter.all_ops(), 0);
             }
             self.events += 1;

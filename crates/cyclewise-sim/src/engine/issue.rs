@@ -11,6 +11,7 @@
 use super::access::{Access, Reply};
 use super::arbiter::{Request, Want};
 use super::events::Event;
+use super::law::Law;
 use super::line::Local;
 use super::model::{Model, Waits};
 use crate::machine::{FailedCas, FirstAccess};
@@ -195,6 +196,13 @@ impl Model {
             self.ll_holds.lost(core);
         }
         let changed = line.value != old;
+        if changed && self.breaks(Law::NoneLost) {
+            self.lines[number as usize].value = old;
+        }
+        if changed && self.breaks(Law::NoneInvented) {
+            let line = &mut self.lines[number as usize];
+            line.value = line.value.wrapping_add(1);
+        }
         self.reply(local.thread, reply, 0);
         if changed {
             self.wake_watchers(number, |watcher| watcher == core);

@@ -12,6 +12,7 @@ mod events;
 mod geometry;
 mod hold;
 mod issue;
+mod law;
 mod line;
 mod meter;
 mod model;
@@ -20,6 +21,8 @@ mod timing;
 mod transfer;
 
 pub(crate) use cpu::{ALL, Backoff, Cpu, Line};
+#[cfg(test)]
+pub(crate) use law::Law;
 pub(crate) use meter::Meter;
 pub(crate) use model::{Model, Program};
 pub(crate) use timing::Timing;

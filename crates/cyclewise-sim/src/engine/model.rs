@@ -19,6 +19,7 @@ use super::cpu::Mailbox;
 use super::events::{Event, Events};
 use super::geometry::Geometry;
 use super::hold::Holds;
+use super::law::Law;
 use super::line::{LineState, Stage};
 use super::meter::Meter;
 use super::random::Random;
@@ -60,6 +61,8 @@ pub(super) struct Thread {
     pub(super) reservation: Option<(u32, u64)>,
     mailbox: Rc<Mailbox>,
     program: Program,
+    /// A worker, which comes to an end when no more operations are wanted; a reader need not.
+    works: bool,
 }
 
 #[derive(Default)]
@@ -85,7 +88,12 @@ pub(crate) struct Model {
     pub(super) random: Random,
     pub(super) meter: Rc<Meter>,
     order: u64,
-    /// Threads that have not come to their end.
+    /// The law that a test breaks, and how many chances there were to.
+    #[cfg(test)]
+    pub(crate) broken: Option<super::law::Law>,
+    #[cfg(test)]
+    pub(super) chances: u64,
+    /// Workers that have not come to their end.
     live: u32,
 }
 
@@ -111,12 +119,16 @@ impl Model {
             random: Random::new(seed),
             meter,
             order: 0,
+            #[cfg(test)]
+            broken: None,
+            #[cfg(test)]
+            chances: 0,
             live: 0,
         }
     }
 
     /// Puts a program on a core; it starts at a time between zero and what a hundred steps take.
-    pub(crate) fn start(&mut self, core: u32, mailbox: Rc<Mailbox>, program: Program) {
+    pub(crate) fn start(&mut self, core: u32, mailbox: Rc<Mailbox>, program: Program, works: bool) {
         let thread = u32::try_from(self.threads.len()).expect("fewer threads than events can name");
         self.threads.push(Thread {
             core,
@@ -128,26 +140,34 @@ impl Model {
             reservation: None,
             mailbox,
             program,
+            works,
         });
-        self.live += 1;
+        self.live += u32::from(works);
         let delay = self.random.below(100 * self.timing.alu + 1);
         self.reply(thread, Reply::default(), delay);
     }
 
     /// Gives a thread its reply, which it sees so much later, and lets it go on to its next access.
     pub(super) fn reply(&mut self, thread: u32, reply: Reply, later: Picos) {
+        if self.breaks(Law::EveryAnswer) {
+            return;
+        }
         let state = &mut self.threads[thread as usize];
         state.waits = Waits::Nothing;
         state.mailbox.reply.set(reply);
         state.mailbox.clock.set(self.now + later);
         let mut context = Context::from_waker(Waker::noop());
         if let Poll::Ready(()) = state.program.as_mut().poll(&mut context) {
-            self.live -= 1;
+            self.live -= u32::from(state.works);
             return;
         }
         let (line, access) = state.mailbox.access.take().expect("a program waits for accesses alone");
         (state.line, state.access) = (line.0, access);
-        self.events.plan(state.mailbox.clock.get(), Event::Issue(thread));
+        let mut at = state.mailbox.clock.get();
+        if self.breaks(Law::Time) {
+            at = self.now.saturating_sub(1);
+        }
+        self.events.plan(at, Event::Issue(thread));
     }
 
     /// Lets the next event happen; `false` where there is none.
@@ -155,7 +175,6 @@ impl Model {
         let Some((at, event)) = self.events.next() else {
             return false;
         };
-        debug_assert!(at >= self.now, "time runs back");
         self.now = at;
         self.meter.tick(at);
         match event {
@@ -173,10 +192,17 @@ impl Model {
         true
     }
 
+    #[cfg(test)]
+    pub(crate) fn now(&self) -> Picos {
+        self.now
+    }
+
+    /// How many workers have not come to their end.
     pub(crate) fn live(&self) -> u32 {
         self.live
     }
 
+    /// What each line holds.
     pub(crate) fn values(&self) -> Vec<u64> {
         self.lines.iter().map(|line| line.value).collect()
     }
@@ -216,7 +242,7 @@ impl Model {
         }
     }
 
-    /// Stops what is under way from being chosen anew.
+    /// What is under way with a line.
     pub(super) fn stage(&self, line: u32) -> Stage {
         self.lines[line as usize].stage
     }

@@ -11,6 +11,7 @@
 
 use super::arbiter::{Request, Want};
 use super::events::Event;
+use super::law::Law;
 use super::line::Stage;
 use super::model::{Model, Waits};
 use super::timing::Picos;
@@ -154,7 +155,9 @@ impl Model {
 
     /// Ends all copies, and what threads of other cores than this one have reserved.
     fn take_back(&mut self, number: u32, target: Option<u32>) {
-        self.lines[number as usize].copies.clear();
+        if !self.breaks(Law::OneOwner) {
+            self.lines[number as usize].copies.clear();
+        }
         self.end_reservations(number, target);
         self.wake_watchers(number, |core| Some(core) != target);
     }

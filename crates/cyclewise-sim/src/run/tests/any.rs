@@ -1,0 +1,140 @@
+//! Machines and jobs at random, small ones with every law.
+
+use crate::machine::{Arbiter, Cap, FailedCas, FirstAccess, Hold, Home, LineRules, Machine, Rmw, Topology};
+use crate::workload::{Job, Length, Placement, Relax, Workload};
+use proptest::prelude::*;
+use proptest::sample::select;
+
+fn any_topology() -> impl Strategy<Value = Topology> {
+    (1..=2_u32, 1..=2_u32, 1..=3_u32, 1..=2_u32).prop_map(|(sockets, clusters, cores, threads)| Topology {
+        sockets,
+        clusters_per_socket: clusters,
+        cores_per_cluster: cores,
+        threads_per_core: threads,
+    })
+}
+
+fn any_arbiter() -> impl Strategy<Value = Arbiter> {
+    prop_oneof![
+        Just(Arbiter::Fifo),
+        Just(Arbiter::Random),
+        (0..9_u32).prop_map(|count| Arbiter::Nearest { cap: Cap::Count(count) }),
+        (0..9000_u32).prop_map(|cycles| Arbiter::Nearest {
+            cap: Cap::Cycles(cycles)
+        }),
+    ]
+}
+
+fn any_hold() -> impl Strategy<Value = Hold> {
+    prop_oneof![
+        Just(Hold::None),
+        (0..200_u32).prop_map(|cycles| Hold::Fixed { cycles }),
+        (1..9_u32, 0..9_u32, 0..9_u32, 0..99_u32).prop_map(|(cycles, up, down, max)| Hold::Adaptive {
+            cycles,
+            up,
+            down,
+            max
+        }),
+    ]
+}
+
+fn any_access() -> impl Strategy<Value = FirstAccess> {
+    select(&[FirstAccess::Shared, FirstAccess::Exclusive][..])
+}
+
+fn any_rules() -> impl Strategy<Value = LineRules> {
+    let home = prop_oneof![
+        Just(Home::Anywhere),
+        (0..2_u32).prop_map(Home::Socket),
+        Just(Home::Interleaved)
+    ];
+    let rmw = prop_oneof![2 => Just(Rmw::Near), 1 => (1..50_u32).prop_map(|cycles| Rmw::Far { cycles })];
+    let failed_cas = select(&[FailedCas::TakesOwnership, FailedCas::StaysShared][..]);
+    let ll = (proptest::option::of(any_access()), proptest::option::of(any_hold()));
+    let probe_share = prop_oneof![Just(0.0), 0.0..=1.0_f64];
+    (
+        any_arbiter(),
+        any_hold(),
+        any_access(),
+        failed_cas,
+        rmw,
+        home,
+        ll,
+        probe_share,
+    )
+        .prop_map(
+            |(arbiter, hold, first_access, failed_cas, rmw, home, (ll_first_access, ll_hold), probe_share)| LineRules {
+                arbiter,
+                hold,
+                first_access,
+                failed_cas,
+                rmw,
+                home,
+                ll_first_access,
+                ll_hold,
+                probe_share,
+            },
+        )
+}
+
+/// A machine of up to 24 CPUs.
+pub(super) fn any_machine() -> impl Strategy<Value = Machine> {
+    let costs = (0..40_u32, 0..9_u32, 0..9_u32, prop_oneof![Just(0.0), 0.0..=1.0_f64]);
+    (any_topology(), any_rules(), costs).prop_map(|(topology, line, (rmw, read, invalidate, jitter))| {
+        let mut machine = Machine::plain(topology);
+        machine.line = line;
+        machine.cost.rmw_cycles = rmw;
+        machine.cost.cas_cycles = rmw;
+        machine.cost.read_cycles = read;
+        machine.cost.invalidate_cycles = invalidate;
+        machine.cost.jitter = jitter;
+        machine
+    })
+}
+
+/// A job of any workload; [`fit`] makes it fit a machine.
+pub(super) fn any_job() -> impl Strategy<Value = Job> {
+    let relax = prop_oneof![
+        Just(Relax::None),
+        Just(Relax::Pause),
+        (0..64_u32).prop_map(|max| Relax::Exponential { max })
+    ];
+    let placement = select(&[Placement::Spread, Placement::Compact, Placement::CompactSmt][..]);
+    let policy = (proptest::option::of(0..9_u32), relax, placement);
+    (
+        select(Workload::ALL),
+        1..9_u32,
+        0..3_u32,
+        policy,
+        0..99_u32,
+        0..99_u32,
+        any::<u64>(),
+    )
+        .prop_map(
+            |(workload, threads, readers, (retry_limit, relax, placement), critical_cycles, parallel_cycles, seed)| {
+                Job {
+                    workload,
+                    threads,
+                    retry_limit,
+                    relax,
+                    critical_cycles,
+                    parallel_cycles,
+                    placement,
+                    readers,
+                    length: Length::Operations {
+                        warm_up: 10,
+                        measured: 50,
+                    },
+                    seed,
+                }
+            },
+        )
+}
+
+/// The job on as many threads as the machine has CPUs for.
+pub(super) fn fit(mut job: Job, machine: &Machine) -> Job {
+    let cpus = machine.topology.cpus();
+    job.threads = job.threads.min(cpus);
+    job.readers = job.readers.min(cpus - job.threads);
+    job
+}

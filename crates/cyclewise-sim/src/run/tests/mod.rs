@@ -1,0 +1,98 @@
+//! Laws that every run keeps, on machines and jobs drawn at random; and that a run which breaks one is caught.
+
+mod any;
+mod twins;
+
+use super::*;
+use crate::engine::Law;
+use crate::workload::Workload;
+use any::{any_job, any_machine};
+use proptest::prelude::*;
+
+/// What a run of a law's test comes to.
+#[derive(Debug, PartialEq)]
+enum Verdict {
+    /// Every law held.
+    Kept,
+    /// This one did not.
+    Broken(Law),
+    /// The lines do not hold what the operations come to.
+    NotConserved,
+    /// Some thread never went on.
+    NoProgress,
+}
+
+/// Plays a job out under the eyes of the laws, with one of them broken on purpose where that is wanted.
+fn observe(machine: &Machine, job: &Job, broken: Option<Law>) -> Verdict {
+    let mut run = Run::new(machine, job).expect("jobs that fit are drawn");
+    run.model.broken = broken;
+    run.patience = 100_000;
+    let (mut ops, mut events) = (0, 0);
+    loop {
+        let before = run.model.now();
+        if run.model.live() == 0 {
+            break;
+        }
+        if !run.model.step() || events == run.patience {
+            return Verdict::NoProgress;
+        }
+        if let Some(law) = run.model.violated(before) {
+            return Verdict::Broken(law);
+        }
+        events += 1;
+        if run.meter.all_ops() != ops {
+            (ops, events) = (run.meter.all_ops(), 0);
+        }
+    }
+    if run.check().is_ok() {
+        Verdict::Kept
+    } else {
+        Verdict::NotConserved
+    }
+}
+
+/// A run's outcome as it is written.
+fn bytes(machine: &Machine, job: &Job) -> Result<String, Error> {
+    let mut run = Run::new(machine, job)?;
+    run.patience = 100_000;
+    run.measure()?;
+    Ok(serde_json::to_string(&run.outcome()).expect("plain numbers"))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// One owner at a time; time never runs back; no operation is lost or invented; successes are what the counter says.
+    #[test]
+    fn every_law_holds(machine in any_machine(), job in any_job()) {
+        let job = any::fit(job, &machine);
+        let verdict = observe(&machine, &job, None);
+        // A reservation that is never kept long enough is a law that a machine may have.
+        let stuck = verdict == Verdict::NoProgress && job.workload == Workload::LlSc;
+        prop_assert!(stuck || verdict == Verdict::Kept, "{verdict:?}");
+    }
+
+    /// The same seed gives the same bytes.
+    #[test]
+    fn the_seed_decides(machine in any_machine(), job in any_job()) {
+        let job = any::fit(job, &machine);
+        prop_assert_eq!(bytes(&machine, &job), bytes(&machine, &job));
+    }
+
+    /// What is counted makes sense together.
+    #[test]
+    fn figures_agree(machine in any_machine(), job in any_job()) {
+        let job = any::fit(job, &machine);
+        if let Ok(outcome) = run(&machine, &job) {
+            prop_assert!(outcome.ops >= 50 && outcome.elapsed_ns >= 0.0);
+            prop_assert!((outcome.ns_per_op * outcome.ops as f64 - outcome.elapsed_ns).abs() < 1e-6 * outcome.elapsed_ns.max(1.0));
+            let latency = outcome.latency;
+            let ladder = [latency.p50_ns, latency.p90_ns, latency.p99_ns, latency.p999_ns, latency.max_ns * 1.001];
+            prop_assert!(ladder.is_sorted(), "{ladder:?}");
+            prop_assert!(outcome.longest_wait_ns >= latency.max_ns);
+            let least = 1.0 / f64::from(job.threads);
+            prop_assert!((least - 1e-9..=1.0 + 1e-9).contains(&outcome.jain), "{}", outcome.jain);
+            prop_assert!((0.0..=1.0).contains(&outcome.fallback_share));
+        }
+    }
+}
