@@ -259,6 +259,11 @@ impl Job {
     /// The length grows with the threads, so that each has its turns.
     #[must_use]
     pub fn new(workload: Workload, threads: u32) -> Self {
+        let turns = match workload {
+            // Nobody waits for turns, so that many pass while the lines come.
+            Workload::PercpuCounter => 1000,
+            _ => 10,
+        };
         Self {
             workload,
             threads,
@@ -269,8 +274,8 @@ impl Job {
             placement: Placement::default(),
             readers: 0,
             length: Length::Operations {
-                warm_up: 20 * u64::from(threads),
-                measured: 2_000.max(100 * u64::from(threads)),
+                warm_up: turns / 2 * u64::from(threads),
+                measured: 1_000.max(turns * u64::from(threads)),
             },
             seed: 1,
         }

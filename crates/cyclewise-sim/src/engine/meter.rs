@@ -45,6 +45,13 @@ struct Thread {
     begun: Cell<Option<Picos>>,
 }
 
+/// Three digits, and as wide as the slowest.
+fn histogram() -> Histogram<u64> {
+    let mut histogram = Histogram::new(3).expect("3 digits are allowed");
+    histogram.auto(true);
+    histogram
+}
+
 fn add(cell: &Cell<u64>) {
     cell.set(cell.get() + 1);
 }
@@ -61,7 +68,7 @@ impl Meter {
             ops: Cell::new(0),
             all_ops: Cell::new(0),
             threads,
-            latencies: RefCell::new(Histogram::new(3).expect("3 digits are allowed")),
+            latencies: RefCell::new(histogram()),
             slowest: Cell::new(0),
             retries: Cell::new(0),
             won: Cell::new(0),
@@ -137,7 +144,8 @@ impl Meter {
                 add(&self.ops);
                 add(&thread.ops);
                 let latency = now - begun;
-                self.latencies.borrow_mut().saturating_record(latency);
+                let recorded = self.latencies.borrow_mut().record(latency);
+                recorded.expect("the histogram grows with what is recorded");
                 self.slowest.set(self.slowest.get().max(latency));
                 if matches!(self.length, Length::Operations { measured, .. } if self.ops.get() >= measured) {
                     self.stop(now);

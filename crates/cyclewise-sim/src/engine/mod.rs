@@ -17,6 +17,8 @@ mod line;
 mod meter;
 mod model;
 mod random;
+#[cfg(test)]
+mod tests;
 mod timing;
 mod transfer;
 

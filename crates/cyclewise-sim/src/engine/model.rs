@@ -228,6 +228,17 @@ impl Model {
         found
     }
 
+    /// The same in the order in which they are served: by age, but which of them is the first is chance. Were it always the
+    /// oldest, the one that had succeeded last would be it every time.
+    pub(super) fn in_turn(&mut self, core: u32, line: u32) -> Vec<u32> {
+        let mut waiting = self.waiting(core, line);
+        if waiting.len() > 1 {
+            let first = self.random.below(waiting.len() as u64);
+            waiting.rotate_left(usize::try_from(first).expect("an index"));
+        }
+        waiting
+    }
+
     /// Whether a thread's reservation on a line still holds.
     pub(super) fn is_reserved(&self, thread: u32, line: u32) -> bool {
         self.threads[thread as usize].reservation == Some((line, self.lines[line as usize].epoch))

@@ -270,7 +270,7 @@ impl Model {
     /// What a core has asked for is there: its threads go on.
     fn serve(&mut self, core: u32, number: u32) {
         self.cores[core as usize].asked.retain(|&asked| asked != number);
-        let waiting = self.waiting(core, number);
+        let waiting = self.in_turn(core, number);
         for thread in waiting {
             let owns = self.lines[number as usize].owner == Some(core);
             let access = self.threads[thread as usize].access;
