@@ -1,5 +1,9 @@
 //! What is run: the programs by name, and a job's parameters.
 
+mod job;
+
+pub use job::{Job, Length, Placement, Relax};
+
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -33,8 +37,10 @@ pub enum Workload {
     LockrefLocked,
     /// A section under a queue of waiters that each spin on a line of their own.
     LockMcs,
-    /// A section under the queued spinlock: a word that is tried for, and a queue behind it.
+    /// A section under the library's queued spinlock: a word that is tried for, and a queue behind it.
     LockQueued,
+    /// A section under the kernel's queued spinlock.
+    LockQspinlock,
     /// A section under a ticket lock.
     LockTicket,
     /// A section under a test-and-set lock that exchanges and nothing else.
@@ -69,6 +75,7 @@ impl Workload {
         Self::LockrefLocked,
         Self::LockMcs,
         Self::LockQueued,
+        Self::LockQspinlock,
         Self::LockTicket,
         Self::LockTas,
         Self::LockTtas,
@@ -96,6 +103,7 @@ impl Workload {
             Self::LockrefLocked => "lockref-locked",
             Self::LockMcs => "lock-mcs",
             Self::LockQueued => "lock-queued",
+            Self::LockQspinlock => "lock-qspinlock",
             Self::LockTicket => "lock-ticket",
             Self::LockTas => "lock-tas",
             Self::LockTtas => "lock-ttas",
@@ -123,7 +131,8 @@ impl Workload {
             Self::LockrefAdaptive => "a lockref's get and put, with a way back from the queued lock",
             Self::LockrefLocked => "a lockref's get and put, under the queued lock alone",
             Self::LockMcs => "a section under an MCS lock",
-            Self::LockQueued => "a section under the queued spinlock",
+            Self::LockQueued => "a section under the library's queued spinlock",
+            Self::LockQspinlock => "a section under the kernel's queued spinlock",
             Self::LockTicket => "a section under a ticket lock",
             Self::LockTas => "a section under a test-and-set lock that exchanges and nothing else",
             Self::LockTtas => "a section under a test-and-set lock that looks until it is free before it exchanges",
@@ -178,106 +187,29 @@ impl FromStr for Workload {
     }
 }
 
-/// What a loop does between two tries.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Relax {
-    /// Nothing.
-    #[default]
-    None,
-    /// One PAUSE or YIELD.
-    Pause,
-    /// One pause, then two, four and so on.
-    Exponential {
-        /// Most pauses at a time.
-        max: u32,
-    },
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
 
-/// Which CPUs the threads are put on, one each.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Placement {
-    /// Over all sockets in turn, each core once before its siblings are used.
-    Spread,
-    /// A socket's cores, then the next one's; siblings when every core has a thread.
-    #[default]
-    Compact,
-    /// Every thread of a core, then the next core.
-    CompactSmt,
-}
-
-/// How long a job is: a warm-up that is not counted, and a part that is.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Length {
-    /// In operations of all threads together.
-    Operations {
-        /// Not counted.
-        warm_up: u64,
-        /// Counted.
-        measured: u64,
-    },
-    /// In simulated time.
-    Nanoseconds {
-        /// Not counted.
-        warm_up: u64,
-        /// Counted.
-        measured: u64,
-    },
-}
-
-/// A workload and its parameters.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Job {
-    /// The program.
-    pub workload: Workload,
-    /// How many threads run it.
-    pub threads: u32,
-    /// After how many tries in vain a lockref takes its lock; never where there is none.
-    pub retry_limit: Option<u32>,
-    /// What loops do between tries.
-    pub relax: Relax,
-    /// Work inside a critical section, or between taking a reference and giving it back, in cycles.
-    pub critical_cycles: u32,
-    /// Work between two operations, in cycles.
-    pub parallel_cycles: u32,
-    /// Which CPUs the threads are put on.
-    pub placement: Placement,
-    /// Threads that do nothing but read the first contended line; they get CPUs after the others.
-    pub readers: u32,
-    /// How long it is.
-    pub length: Length,
-    /// Where its randomness starts.
-    pub seed: u64,
-}
-
-impl Job {
-    /// A workload on so many threads, with nothing between operations and no limit of retries.
-    ///
-    /// The length grows with the threads, so that each has its turns.
-    #[must_use]
-    pub fn new(workload: Workload, threads: u32) -> Self {
-        let turns = match workload {
-            // Nobody waits for turns, so that many pass while the lines come.
-            Workload::PercpuCounter => 1000,
-            _ => 10,
-        };
-        Self {
-            workload,
-            threads,
-            retry_limit: None,
-            relax: Relax::None,
-            critical_cycles: 0,
-            parallel_cycles: 0,
-            placement: Placement::default(),
-            readers: 0,
-            length: Length::Operations {
-                warm_up: turns / 2 * u64::from(threads),
-                measured: 1_000.max(turns * u64::from(threads)),
-            },
-            seed: 1,
+    #[test]
+    fn every_workload_is_found_by_its_own_name() {
+        let names: BTreeSet<_> = Workload::ALL.iter().map(|workload| workload.name()).collect();
+        assert_eq!(names.len(), Workload::ALL.len());
+        for &workload in Workload::ALL {
+            assert_eq!(workload.name().parse(), Ok(workload));
+            let written = serde_json::to_string(&workload).unwrap();
+            assert_eq!(written, format!("\"{workload}\""));
         }
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_those_there_are() {
+        let error = "fetch-sub".parse::<Workload>().unwrap_err().to_string();
+        assert!(
+            error.starts_with("there is no workload \"fetch-sub\"; there are fetch-add, cas-loop, "),
+            "{error}"
+        );
+        assert!(!error.contains('\n'));
     }
 }

@@ -79,6 +79,7 @@ pub(crate) fn plan(job: &Job) -> Plan {
         Workload::LockrefAdaptive => adaptive::plan(job, &mut memory),
         Workload::LockMcs => lock::mcs::plan(job, &mut memory),
         Workload::LockQueued => lock::queued(job, &mut memory),
+        Workload::LockQspinlock => lock::qspinlock(job, &mut memory),
         Workload::LockTicket => lock::ticket::plan(job, &mut memory),
         Workload::LockTas | Workload::LockTtas => lock::test_and_set::plan(job, &mut memory),
         Workload::PercpuCounter => percpu::plan(job, &mut memory),

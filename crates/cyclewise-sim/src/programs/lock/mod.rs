@@ -5,6 +5,7 @@ pub(super) mod queue;
 pub(super) mod test_and_set;
 pub(super) mod ticket;
 
+use super::queued::Queued;
 use super::{After, Holds, Memory, Start, start};
 use crate::engine::{ALL, Cpu, Line};
 use crate::workload::Job;
@@ -46,8 +47,8 @@ impl Section {
 }
 
 #[derive(Clone)]
-struct Shared {
-    lock: queue::Lock,
+struct Shared<L> {
+    lock: L,
     section: Section,
 }
 
@@ -55,10 +56,28 @@ struct Shared {
 pub(super) fn queued(job: &Job, memory: &mut Memory) -> (Start, After) {
     let lock = queue::Lock::new(job, memory, 0);
     let section = Section::new(job, memory);
-    (start(Shared { lock, section }, body), section.after())
+    (start(Shared { lock, section }, run_queued), section.after())
 }
 
-async fn body(cpu: Cpu, shared: Shared) {
+async fn run_queued(cpu: Cpu, shared: Shared<queue::Lock>) {
+    while cpu.again() {
+        cpu.begin();
+        shared.lock.lock(&cpu).await;
+        shared.section.run(&cpu).await;
+        shared.lock.unlock(&cpu).await;
+        cpu.end();
+        cpu.work(shared.section.parallel);
+    }
+}
+
+/// The kernel's.
+pub(super) fn qspinlock(job: &Job, memory: &mut Memory) -> (Start, After) {
+    let lock = Queued::new(job, memory, 0);
+    let section = Section::new(job, memory);
+    (start(Shared { lock, section }, run_qspinlock), section.after())
+}
+
+async fn run_qspinlock(cpu: Cpu, shared: Shared<Queued>) {
     while cpu.again() {
         cpu.begin();
         shared.lock.lock(&cpu).await;
