@@ -12,8 +12,15 @@ pub enum Error {
     TooManyThreads {
         /// Threads and readers asked for.
         asked: u32,
-        /// CPUs of the machine.
+        /// CPUs of the machine, and at most 16384.
         cpus: u32,
+    },
+    /// The machine has a figure that no machine has.
+    NoMachine {
+        /// The dotted name of the field.
+        field: &'static str,
+        /// What it has to be.
+        must: &'static str,
     },
     /// The job measures nothing: its length is zero.
     NoLength,
@@ -41,6 +48,7 @@ impl fmt::Display for Error {
                 f,
                 "{asked} threads and readers do not fit on {cpus} CPUs, one each: ask for fewer, or change the machine's topology"
             ),
+            Self::NoMachine { field, must } => write!(f, "the machine's {field} must be {must}: change it"),
             Self::NoLength => f.write_str("a length of 0 measures nothing: ask for at least 1 operation"),
             Self::NoProgress { events } => write!(
                 f,
@@ -55,3 +63,37 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_error_is_one_line_that_says_what_to_do() {
+        let errors = [
+            (Error::NoThreads, "ask for"),
+            (Error::TooManyThreads { asked: 9, cpus: 8 }, "ask for"),
+            (
+                Error::NoMachine {
+                    field: "ghz",
+                    must: "more",
+                },
+                "change",
+            ),
+            (Error::NoLength, "ask for"),
+            (Error::NoProgress { events: 7 }, "would end that"),
+            (
+                Error::NotConserved {
+                    line: 0,
+                    found: 1,
+                    expected: 2,
+                },
+                "report",
+            ),
+        ];
+        for (error, remedy) in errors {
+            let line = error.to_string();
+            assert!(line.contains(remedy) && !line.contains('\n'), "{line}");
+        }
+    }
+}

@@ -4,17 +4,18 @@ use crate::Error;
 use crate::machine::Topology;
 use crate::workload::{Job, Placement};
 
+/// The most threads: the queues of locks name their waiters with 16 bits, some for each thread.
+const MOST: u32 = 16_384;
+
 /// The CPUs of a job's threads and then of its readers.
 pub(crate) fn cpus(topology: Topology, job: &Job) -> Result<Vec<u32>, Error> {
     let asked = job.threads.saturating_add(job.readers);
     if job.threads == 0 {
         return Err(Error::NoThreads);
     }
-    if asked > topology.cpus() {
-        return Err(Error::TooManyThreads {
-            asked,
-            cpus: topology.cpus(),
-        });
+    let cpus = topology.cpus().min(MOST);
+    if asked > cpus {
+        return Err(Error::TooManyThreads { asked, cpus });
     }
     Ok((0..asked).map(|number| cpu(topology, job.placement, number)).collect())
 }

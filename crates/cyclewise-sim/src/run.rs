@@ -39,6 +39,7 @@ pub(crate) struct Run {
 
 impl Run {
     pub(crate) fn new(machine: &Machine, job: &Job) -> Result<Self, Error> {
+        check(machine)?;
         let cpus = placement::cpus(machine.topology, job)?;
         if let Length::Operations { measured: 0, .. } | Length::Nanoseconds { measured: 0, .. } = job.length {
             return Err(Error::NoLength);
@@ -110,6 +111,36 @@ impl Run {
     pub(crate) fn outcome(&self) -> Outcome {
         self.meter.outcome(self.workers, self.events)
     }
+}
+
+/// Refuses figures that would stop time or overrun it. Machine files are looked at more closely when they are read.
+fn check(machine: &Machine) -> Result<(), Error> {
+    let must = |field, holds, must| {
+        if holds {
+            Ok(())
+        } else {
+            Err(Error::NoMachine { field, must })
+        }
+    };
+    must("ghz", (0.01..=100.0).contains(&machine.ghz), "from 0.01 to 100")?;
+    must(
+        "topology",
+        machine.topology.cpus() <= 1 << 20,
+        "of 1048576 CPUs at most",
+    )?;
+    let latency = machine.latency;
+    let given = [
+        latency.sibling_ns,
+        latency.cluster_ns,
+        latency.socket_ns,
+        latency.remote_ns,
+    ];
+    let mut given = given.into_iter().flatten().chain([latency.hit_ns]);
+    let are_times = given.all(|ns| (0.0..=1e6).contains(&ns));
+    must("latency", are_times, "from 0 to 1000000 ns in each class")?;
+    let share = |value: f64| (0.0..=1.0).contains(&value);
+    must("line.probe_share", share(machine.line.probe_share), "from 0 to 1")?;
+    must("cost.jitter", share(machine.cost.jitter), "from 0 to 1")
 }
 
 #[cfg(test)]

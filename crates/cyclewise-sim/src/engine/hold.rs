@@ -13,6 +13,9 @@
 use super::timing::{Picos, Timing};
 use crate::machine::Hold;
 
+/// A second: so that the longest holds do not overrun the clock.
+const LONGEST: Picos = 1_000_000_000_000;
+
 /// The law, and what each core has learned.
 #[derive(Clone, Debug)]
 pub(crate) struct Holds {
@@ -45,11 +48,15 @@ impl Holds {
 
     /// The line has come to a core exclusively: how long it holds it.
     pub(crate) fn filled(&mut self, core: u32) -> Picos {
+        self.time(core).min(LONGEST)
+    }
+
+    fn time(&mut self, core: u32) -> Picos {
         match self.law {
             Law::Fixed(time) => time,
             Law::Adaptive { step, down, .. } => {
                 let steps = &mut self.steps[core as usize];
-                let time = step * Picos::from(*steps);
+                let time = step.saturating_mul(Picos::from(*steps));
                 *steps = steps.saturating_sub(down);
                 time
             }

@@ -66,7 +66,8 @@ impl Timing {
         Self {
             hit: picos(machine.latency.hit_ns),
             sibling: between(Distance::Sibling),
-            alu: cycles(alu_cycles),
+            // Never nothing, so that time passes.
+            alu: cycles(alu_cycles).max(1),
             store: cycles(store_cycles),
             rmw: cycles(rmw_cycles),
             cas: cycles(cas_cycles),

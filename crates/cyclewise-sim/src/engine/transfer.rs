@@ -253,7 +253,7 @@ impl Model {
                 } else {
                     self.holds.filled(core)
                 };
-                self.lines[number as usize].hold_until = self.now + hold;
+                self.lines[number as usize].hold_until = self.now.saturating_add(hold);
                 self.serve(core, number);
             }
         }

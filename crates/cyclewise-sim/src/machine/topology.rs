@@ -52,19 +52,19 @@ impl Topology {
     /// How many cores there are.
     #[must_use]
     pub fn cores(self) -> u32 {
-        self.sockets * self.clusters_per_socket * self.cores_per_cluster
+        self.sockets.saturating_mul(self.cores_per_socket())
     }
 
     /// How many CPUs there are.
     #[must_use]
     pub fn cpus(self) -> u32 {
-        self.cores() * self.threads_per_core
+        self.cores().saturating_mul(self.threads_per_core)
     }
 
     /// How many cores a socket has.
     #[must_use]
     pub fn cores_per_socket(self) -> u32 {
-        self.clusters_per_socket * self.cores_per_cluster
+        self.clusters_per_socket.saturating_mul(self.cores_per_cluster)
     }
 
     /// Where a CPU is.

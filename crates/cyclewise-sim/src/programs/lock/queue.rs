@@ -39,7 +39,7 @@ const LINK_SHIFT: u32 = 32;
 const PASSED: u64 = 0xffff << LINK_SHIFT;
 
 /// So many slots for each thread: the headship may be left in one when the thread comes again.
-const SLOTS: u32 = 4;
+const SLOTS: u32 = 3;
 
 /// A lock, and the slots of the threads that may wait for it.
 #[derive(Clone)]
