@@ -13,7 +13,7 @@ use super::arbiter::{Request, Want};
 use super::events::Event;
 use super::law::Law;
 use super::line::Local;
-use super::model::{Model, Waits};
+use super::model::{Model, Thread, Waits};
 use crate::machine::{FailedCas, FirstAccess};
 
 impl Model {
@@ -78,7 +78,7 @@ impl Model {
     /// A load hits.
     pub(super) fn read(&mut self, thread: u32) {
         let state = &mut self.threads[thread as usize];
-        let (number, core) = (state.line, state.core);
+        let number = state.line;
         let line = &mut self.lines[number as usize];
         match state.access {
             Access::LoadChanged { seen, mask, .. } if (line.value ^ seen) & mask == 0 => {
@@ -93,10 +93,11 @@ impl Model {
             Access::LoadExclusive => self.timing.ll_sc,
             _ => self.timing.hit,
         };
-        let last = std::mem::replace(&mut line.last_thread, thread);
         let value = line.value;
-        if last != thread && self.threads.get(last as usize).is_some_and(|last| last.core == core) {
+        if is_sibling(&self.threads, line.last_writer, thread) {
             cost = cost.max(self.timing.sibling);
+            // From here on the core's cache has it for both.
+            line.last_writer = u32::MAX;
         }
         self.reply(thread, Reply { value, done: true }, cost);
     }
@@ -155,7 +156,7 @@ impl Model {
         }
         line.local.pop_front();
         line.executing = Some(next);
-        let last = std::mem::replace(&mut line.last_thread, next.thread);
+        let last = std::mem::replace(&mut line.last_writer, next.thread);
         let state = &self.threads[next.thread as usize];
         let mut cost = match state.access {
             Access::Store { .. } => self.timing.store,
@@ -163,12 +164,7 @@ impl Model {
             Access::Cas { .. } => self.timing.cas,
             _ => self.timing.rmw,
         };
-        if last != next.thread
-            && self
-                .threads
-                .get(last as usize)
-                .is_some_and(|last| last.core == state.core)
-        {
+        if is_sibling(&self.threads, last, next.thread) {
             cost += self.timing.sibling;
         }
         let cost = self.timing.vary(cost, &mut self.random);
@@ -246,4 +242,10 @@ impl Model {
         }
         self.store_fails(thread);
     }
+}
+
+/// Whether the one of these threads is another of the same core; no thread at all is not.
+fn is_sibling(threads: &[Thread], one: u32, other: u32) -> bool {
+    let core = |thread: u32| threads.get(thread as usize).map(|thread| thread.core);
+    one != other && core(one).is_some() && core(one) == core(other)
 }

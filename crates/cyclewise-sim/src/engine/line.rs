@@ -65,8 +65,8 @@ pub(crate) struct LineState {
     pub(crate) local: VecDeque<Local>,
     /// How many of those it was promised for, the one that is executing included.
     pub(crate) promised: u32,
-    /// The thread whose access was the last at the owner.
-    pub(crate) last_thread: u32,
+    /// The thread that was the last to write at the owner, until a sibling has read it.
+    pub(crate) last_writer: u32,
     /// Changes each time that a reservation on it ends.
     pub(crate) epoch: u64,
     /// Threads that wait for a change of what they have a copy of.
@@ -93,7 +93,7 @@ impl LineState {
             executing: None,
             local: VecDeque::new(),
             promised: 0,
-            last_thread: u32::MAX,
+            last_writer: u32::MAX,
             epoch: 0,
             watchers: Vec::new(),
             reserved: Vec::new(),

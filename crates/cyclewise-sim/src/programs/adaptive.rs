@@ -7,8 +7,7 @@
 //! `cyclewise::refs::lockref::Adaptive`, and its `update`.
 //!
 //! # Limits
-//! What the policy counts is in a line of its own here, and beside the word there; the turn is not where it is queued for
-//! alone, as there, but also after a lock that was free.
+//! What the policy counts is in a line of its own here, and beside the word there.
 
 use super::lock::queue::{LOCK, Lock};
 use super::{After, LOW, Memory, Start, low, start};

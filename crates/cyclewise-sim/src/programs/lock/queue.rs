@@ -25,6 +25,7 @@ pub(in super::super) const LOCK: u64 = !LOW;
 /// In pauses, as the library's constants of these names.
 const APPROACH: u32 = 64;
 const PATIENCE: u32 = 256;
+const KEPT: u32 = 64;
 /// The most pauses between two looks, as the library's `Exponential`.
 const RELAX: Relax = Relax::Exponential { max: 64 };
 
@@ -103,10 +104,16 @@ impl Lock {
     /// Tries for a little while, unless the head insists.
     async fn approach(&self, cpu: &Cpu) -> bool {
         let mut backoff = Backoff::new(RELAX);
-        let mut waited = 0;
+        let (mut waited, mut kept) = (0, 0);
         loop {
             match self.look(cpu).await {
                 0 if self.take(cpu, 0).await => return true,
+                PENDING if kept >= KEPT => return self.take(cpu, PENDING).await,
+                PENDING => {
+                    kept += 1;
+                    cpu.pause(1);
+                    continue;
+                }
                 found if found & PENDING != 0 => return false,
                 _ => {}
             }

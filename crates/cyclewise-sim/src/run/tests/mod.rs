@@ -60,7 +60,7 @@ fn bytes(machine: &Machine, job: &Job) -> Result<String, Error> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     /// One owner at a time; time never runs back; no operation is lost or invented; successes are what the counter says.
     #[test]
