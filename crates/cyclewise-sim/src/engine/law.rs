@@ -38,6 +38,11 @@ impl Model {
         self.chances.is_multiple_of(7)
     }
 
+    /// Lets chance come from elsewhere.
+    pub(crate) fn reseed(&mut self, seed: u64) {
+        self.random = super::random::Random::new(seed);
+    }
+
     /// Clears a line, as a stray store would.
     pub(crate) fn disturb(&mut self, line: usize) {
         self.lines[line].value = 0;
