@@ -35,7 +35,7 @@ fn main() {
                     relax: Relax::None,
                     length: Length::Operations {
                         warm_up: 1_000,
-                        measured: 50_000,
+                        measured: 10_000,
                     },
                     ..Job::new(workload, threads)
                 };
