@@ -1,7 +1,9 @@
 //! What each law of a line does to a run, on machines of round numbers where it can be told beforehand.
 
 use cyclewise_sim::machine::{Arbiter, Cap, FailedCas, FirstAccess, Hold, Home, Rmw};
-use cyclewise_sim::{Job, Machine, Outcome, Placement, Relax, Topology, Workload, simulate, simulate_checked};
+use cyclewise_sim::{
+    Error, Job, Length, Machine, Outcome, Placement, Relax, Topology, Workload, simulate, simulate_checked,
+};
 
 /// One core a cluster and a socket of so many, unless more is said.
 fn topology(sockets: u32, cores: u32, threads: u32) -> Topology {
@@ -400,5 +402,40 @@ fn extreme_costs_run() {
         ] {
             run(&machine, &Job::new(workload, 4));
         }
+    }
+}
+
+#[test]
+fn a_length_of_time_is_kept_and_none_is_refused() {
+    let machine = Machine::plain(topology(1, 8, 1));
+    let with = |length| {
+        let job = Job {
+            length,
+            ..Job::new(Workload::FetchAdd, 8)
+        };
+        simulate_checked(&machine, &job)
+    };
+    for warm_up in [0, 5_000] {
+        let measured = 100_000;
+        let outcome = with(Length::Nanoseconds { warm_up, measured }).unwrap();
+        assert_eq!(outcome.elapsed_ns, 100_000.0);
+        near(outcome.ns_per_op, TRANSFER + RMW, 2.0);
+    }
+    for warm_up in [0, 100] {
+        let outcome = with(Length::Operations { warm_up, measured: 777 }).unwrap();
+        assert_eq!(outcome.ops, 777);
+    }
+    let none = [
+        Length::Nanoseconds {
+            warm_up: 9,
+            measured: 0,
+        },
+        Length::Operations {
+            warm_up: 9,
+            measured: 0,
+        },
+    ];
+    for length in none {
+        assert_eq!(with(length), Err(Error::NoLength));
     }
 }

@@ -101,34 +101,34 @@ pub(super) fn any_job() -> impl Strategy<Value = Job> {
     ];
     let placement = select(&[Placement::Spread, Placement::Compact, Placement::CompactSmt][..]);
     let policy = (proptest::option::of(0..9_u32), relax, placement);
-    (
-        select(Workload::ALL),
-        1..9_u32,
-        0..3_u32,
-        policy,
-        0..99_u32,
-        0..99_u32,
-        any::<u64>(),
+    let length = prop_oneof![
+        Just(Length::Operations {
+            warm_up: 10,
+            measured: 50,
+        }),
+        Just(Length::Nanoseconds {
+            warm_up: 1000,
+            measured: 5000,
+        }),
+    ];
+    let work = (0..99_u32, 0..99_u32, length);
+    (select(Workload::ALL), 1..9_u32, 0..3_u32, policy, work, any::<u64>()).prop_map(
+        |(workload, threads, readers, (retry_limit, relax, placement), work, seed)| {
+            let (critical_cycles, parallel_cycles, length) = work;
+            Job {
+                workload,
+                threads,
+                retry_limit,
+                relax,
+                critical_cycles,
+                parallel_cycles,
+                placement,
+                readers,
+                length,
+                seed,
+            }
+        },
     )
-        .prop_map(
-            |(workload, threads, readers, (retry_limit, relax, placement), critical_cycles, parallel_cycles, seed)| {
-                Job {
-                    workload,
-                    threads,
-                    retry_limit,
-                    relax,
-                    critical_cycles,
-                    parallel_cycles,
-                    placement,
-                    readers,
-                    length: Length::Operations {
-                        warm_up: 10,
-                        measured: 50,
-                    },
-                    seed,
-                }
-            },
-        )
 }
 
 /// The job on as many threads as the machine has CPUs for.
