@@ -20,7 +20,7 @@ pub(crate) fn cpus(topology: Topology, job: &Job) -> Result<Vec<u32>, Error> {
     Ok((0..asked).map(|number| cpu(topology, job.placement, number)).collect())
 }
 
-/// The CPU that is filled as the so manieth.
+/// The CPU of the thread of this number, counted from zero.
 fn cpu(topology: Topology, placement: Placement, number: u32) -> u32 {
     let (cores, siblings) = (topology.cores(), topology.threads_per_core);
     let (round, step) = (number / cores, number % cores);
