@@ -33,6 +33,8 @@ fn near(found: f64, expected: f64, percent: f64) {
 /// A line goes 40 ns within a socket of the plain machine, and an addition takes 18 cycles, 6 ns.
 const TRANSFER: f64 = 40.0;
 const RMW: f64 = 6.0;
+/// What a measured latency has besides the transfer.
+const EXCHANGE: f64 = 6.0;
 
 #[test]
 fn one_thread_pays_for_its_instructions_alone() {
@@ -145,7 +147,7 @@ fn distance_is_what_a_transfer_costs() {
         cores_per_cluster: 2,
         threads_per_core: 2,
     });
-    machine.latency.cluster_ns = Some(20.0);
+    machine.latency.cluster_ns = Some(20.0 + EXCHANGE);
     let two = |placement| Job {
         placement,
         ..Job::new(Workload::FetchAdd, 2)
@@ -255,11 +257,52 @@ fn a_pause_is_so_long_and_thins_the_crowd() {
 }
 
 #[test]
-fn an_owner_works_on_while_the_probe_is_under_way() {
+fn a_request_that_has_waited_has_its_way_behind_it() {
     let mut machine = Machine::plain(topology(1, 8, 1));
     machine.line.probe_share = 0.5;
-    let outcome = on(&machine, Workload::CasLoop, 8);
-    assert!(outcome.retries_per_success <= 1.0, "{}", outcome.retries_per_success);
+    // Seven always wait: what is left is the line's half of the way.
+    near(on(&machine, Workload::FetchAdd, 8).ns_per_op, TRANSFER / 2.0 + RMW, 1.0);
+    // Nobody waits for long: of a ticket lock's handing on, the whole way.
+    let queued = on(&machine, Workload::LockTicket, 2).ns_per_op;
+    machine.line.probe_share = 0.0;
+    let whole = on(&machine, Workload::LockTicket, 2).ns_per_op;
+    assert!(queued > 0.6 * whole, "{queued} of {whole}");
+}
+
+#[test]
+fn in_rounds_everybody_fails_once_for_each_that_succeeds_and_some_for_long() {
+    let machine = |arbiter| {
+        let mut machine = Machine::plain(topology(1, 28, 1));
+        machine.line.arbiter = arbiter;
+        machine
+    };
+    let fallbacks = |arbiter| {
+        let job = Job {
+            retry_limit: Some(100),
+            length: Length::Operations {
+                warm_up: 0,
+                measured: 5_000,
+            },
+            ..Job::new(Workload::Lockref, 28)
+        };
+        run(&machine(arbiter), &job).fallback_share
+    };
+    let rounds = Arbiter::Batch { stay: 64 };
+    let outcome = on(&machine(rounds), Workload::CasLoop, 28);
+    near(outcome.retries_per_success, 26.0, 10.0);
+    // Nobody ever fails a hundred times in turn; by chance somebody does.
+    assert_eq!(fallbacks(Arbiter::Fifo), 0.0);
+    assert!(fallbacks(rounds) > 0.5, "{}", fallbacks(rounds));
+}
+
+#[test]
+fn a_round_stays_in_its_socket_so_long() {
+    let mut machine = Machine::plain(topology(2, 8, 1));
+    machine.line.arbiter = Arbiter::Batch { stay: 40 };
+    let outcome = on(&machine, Workload::FetchAdd, 16);
+    // Each of 41 transfers is within the socket but one.
+    near(outcome.ns_per_op, RMW + (40.0 * TRANSFER + 120.0) / 41.0, 3.0);
+    assert!(outcome.jain > 0.9, "{}", outcome.jain);
 }
 
 #[test]

@@ -62,7 +62,7 @@ impl Timing {
             invalidate_cycles,
             jitter,
         } = machine.cost;
-        let between = |distance| picos(machine.latency.of(distance));
+        let between = |distance| picos(machine.transfer_ns(distance));
         Self {
             hit: picos(machine.latency.hit_ns),
             sibling: between(Distance::Sibling),

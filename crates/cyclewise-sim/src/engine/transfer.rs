@@ -1,8 +1,9 @@
 //! The home's part: which request is next, and the line's way to it.
 //!
 //! # The law
-//! - A line leaves its owner when what it came for is done, the hold is over, and a request waits. Where a machine's
-//!   probes take a share of the transfer, the request is chosen before, and the owner works on until it learns of it.
+//! - A line leaves its owner when what it came for is done, the hold is over, and a request waits. Where a share of the
+//!   transfer is the request's own way, the owner works on until it learns of it; and a request that has waited has that
+//!   way behind it, so that a queue is served faster than a request that finds none.
 //! - To an owner-to-be it takes what the longest of these takes: the data from the old owner, else from the nearest copy,
 //!   else from home; the farthest copy's invalidation, and so much more for each further copy; and the home's detour.
 //! - A copy is given by the owner, who keeps one, and then by any copy, side by side, as fast as the directory takes them.
@@ -49,9 +50,14 @@ impl Model {
             let request = self.near_if_alone(number, request);
             let line = &mut self.lines[number as usize];
             if line.owner.is_some() && self.timing.probes() {
-                line.stage = Stage::Probing(request);
-                let probe = self.timing.probe(self.duration(number, request));
-                return self.events.plan(self.now + probe, Event::Probe(number));
+                let told = request.since + self.timing.probe(self.duration(number, request));
+                let line = &mut self.lines[number as usize];
+                if told > self.now {
+                    line.stage = Stage::Probing(request);
+                    return self.events.plan(told, Event::Probe(number));
+                }
+                line.stage = Stage::Asked(request);
+                continue;
             }
             let first = line.copies.is_empty() && self.now >= line.copies_arrive;
             if line.owner.is_some() || request.want != Want::Copy || first {
@@ -123,15 +129,18 @@ impl Model {
         }
     }
 
+    /// What of that is left: the request has been under way since it was made, and that part is over.
+    fn left(&self, number: u32, request: Request) -> Picos {
+        let duration = self.duration(number, request);
+        let under_way = self.now.saturating_sub(request.since);
+        duration - self.timing.probe(duration).min(under_way)
+    }
+
     /// The line leaves for where it is wanted.
     fn depart(&mut self, number: u32, request: Request) {
-        let duration = self.duration(number, request);
+        let left = self.left(number, request);
         let line = &mut self.lines[number as usize];
-        let elapsed = match line.stage {
-            Stage::Asked(_) => self.timing.probe(duration),
-            _ => 0,
-        };
-        let arrival = self.now + duration - elapsed;
+        let arrival = self.now + left;
         // The copies that are under way have to arrive before they can be taken back.
         let arrival = arrival.max(line.copies_arrive + 1);
         line.stage = Stage::Moving(request);
@@ -192,7 +201,7 @@ impl Model {
 
     /// A copy leaves for a core while nobody owns the line.
     fn send_copy(&mut self, number: u32, request: Request) {
-        let arrival = self.now + self.duration(number, request);
+        let arrival = self.now + self.left(number, request);
         let line = &mut self.lines[number as usize];
         line.copies_arrive = line.copies_arrive.max(arrival);
         line.directory_free = self.now + self.timing.read;

@@ -25,8 +25,8 @@ pub struct LineRules {
     /// How long the line is kept for a load-exclusive's store; as `hold` where not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ll_hold: Option<Hold>,
-    /// The share of a transfer's time, 0 to 1, that passes before the owner learns of it, and works on. 0: the next
-    /// request waits at the owner already.
+    /// The share of a transfer's time, 0 to 1, that the request is under way to the owner, who works on meanwhile. A
+    /// request that has waited so long has that behind it. 0: the whole transfer is the line's.
     #[serde(default)]
     pub probe_share: f64,
 }
@@ -44,6 +44,11 @@ pub enum Arbiter {
     },
     /// Any, with equal chances.
     Random,
+    /// Any of a socket's cores that has not been served in this round; when there is none left the next round begins.
+    Batch {
+        /// So many requests in a row are served in one socket while another waits.
+        stay: u32,
+    },
 }
 
 /// When the oldest request comes before nearer ones.

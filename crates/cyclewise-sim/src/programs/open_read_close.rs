@@ -2,8 +2,9 @@
 //!
 //! Opening takes a reference to the directory entry, which is a lockref; a reference to what the security module keeps,
 //! which is a refcount; and a descriptor, under the table's spinlock. Closing gives all three back. The
-//! parallel work is what the system calls do besides, in equal parts before each of them; the critical work is done
-//! under the table's lock.
+//! parallel work is what the system calls do besides, in equal parts between what they share: without it the table's lock
+//! lets threads come to the entry one by one, and the entry is never contended. The critical work is done under the
+//! table's lock.
 //!
 //! # References
 //! J. Glauber, L. Torvalds, J. C. Nair and others, "Disable lockref on arm64", 2019; Linux 5.2, `fs/file.c`.
@@ -19,11 +20,16 @@ struct Shared {
     entry: LockRef,
     count: Line,
     count_loops: bool,
-    table: Queued,
+    /// One for each thread.
+    tables: Vec<Queued>,
     relax: Relax,
     critical: u32,
     parallel: u32,
 }
+
+/// The parallel work is in so many parts: before the descriptor is taken, for the path's walk, twice for the read, and
+/// before and after the descriptor is given back.
+const PARTS: u32 = 6;
 
 /// Descriptors in use are counted from here.
 const DESCRIPTORS: u64 = 3;
@@ -31,10 +37,14 @@ const DESCRIPTORS: u64 = 3;
 pub(super) fn plan(job: &Job, memory: &mut Memory) -> (Start, After) {
     let entry = LockRef::new(job, memory, 1);
     let count = memory.line(1);
-    let table = Queued::new(job, memory, DESCRIPTORS);
+    let tables: Vec<_> = (0..job.threads).map(|_| Queued::alone(memory, DESCRIPTORS)).collect();
     let after = {
-        let (entry, table) = (entry.lock.word, table.word);
-        move |_| vec![low(entry, 1), low(count, 1), low(table, DESCRIPTORS)]
+        let entry = entry.lock.word;
+        let words: Vec<_> = tables.iter().map(|table| table.word).collect();
+        move |_| {
+            let tables = words.iter().map(|&word| low(word, DESCRIPTORS));
+            [low(entry, 1), low(count, 1)].into_iter().chain(tables).collect()
+        }
     };
     let shared = Shared {
         entry,
@@ -43,10 +53,10 @@ pub(super) fn plan(job: &Job, memory: &mut Memory) -> (Start, After) {
             job.workload,
             Workload::OpenReadCloseFull | Workload::OpenReadCloseQueuedFull
         ),
-        table,
+        tables,
         relax: job.relax,
         critical: job.critical_cycles,
-        parallel: job.parallel_cycles / 3,
+        parallel: job.parallel_cycles / PARTS,
     };
     (start(shared, body), Box::new(after))
 }
@@ -54,15 +64,18 @@ pub(super) fn plan(job: &Job, memory: &mut Memory) -> (Start, After) {
 impl Shared {
     /// Takes a descriptor, or with the count less than one, gives it back.
     async fn descriptor(&self, cpu: &Cpu, by: u64) {
-        self.table.lock(cpu).await;
-        let used = cpu.load_to_write(self.table.word).await;
+        let table = &self.tables[cpu.thread() as usize];
+        table.lock(cpu).await;
+        let used = cpu.load_to_write(table.word).await;
         cpu.work(self.critical);
-        cpu.store(self.table.word, LOW, used + by).await;
-        self.table.unlock(cpu).await;
+        cpu.store(table.word, LOW, used + by).await;
+        table.unlock(cpu).await;
     }
 
     async fn open(&self, cpu: &Cpu) {
+        cpu.work(self.parallel);
         self.descriptor(cpu, 1).await;
+        cpu.work(self.parallel);
         self.entry.get(cpu).await;
         if self.count_loops {
             refcount::add_not_zero(cpu, self.count, self.relax).await;
@@ -72,7 +85,9 @@ impl Shared {
     }
 
     async fn close(&self, cpu: &Cpu) {
+        cpu.work(self.parallel);
         self.descriptor(cpu, LOW).await;
+        cpu.work(self.parallel);
         if self.count_loops {
             refcount::sub_and_test(cpu, self.count, self.relax).await;
         } else {
@@ -85,7 +100,6 @@ impl Shared {
 async fn body(cpu: Cpu, shared: Shared) {
     while cpu.again() {
         cpu.begin();
-        cpu.work(shared.parallel);
         shared.open(&cpu).await;
         // The read.
         cpu.work(shared.parallel);

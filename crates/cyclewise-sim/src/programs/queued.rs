@@ -49,6 +49,15 @@ impl Queued {
         }
     }
 
+    /// A lock that nobody ever waits for.
+    pub(super) fn alone(memory: &mut Memory, low: u64) -> Self {
+        Self {
+            word: memory.line(low),
+            nodes: Vec::new(),
+            relax: Relax::None,
+        }
+    }
+
     pub(super) async fn lock(&self, cpu: &Cpu) {
         if let Err(found) = cpu.cas(self.word, LOCK, 0, LOCKED).await {
             self.lock_slow(cpu, found).await;

@@ -79,7 +79,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// A workload on so many threads, with nothing between operations and no limit of retries.
+    /// A workload on so many threads, with nothing between operations but what is its own, and no limit of retries.
     ///
     /// The length grows with the threads, so that each has its turns.
     #[must_use]
@@ -95,7 +95,7 @@ impl Job {
             retry_limit: None,
             relax: Relax::None,
             critical_cycles: 0,
-            parallel_cycles: 0,
+            parallel_cycles: workload.parallel_cycles(),
             placement: Placement::default(),
             readers: 0,
             length: Length::Operations {
