@@ -76,12 +76,17 @@ pub(super) const PACKAGES: &[Package] = &[
         ours: &[],
         modules: Some(&[
             ("error", &[]),
-            ("machine", &["error"]),
+            ("machine", &["workload", "error"]),
             ("workload", &["error"]),
             ("outcome", &[]),
             ("engine", &["machine", "workload", "outcome"]),
             ("programs", &["engine", "workload"]),
             ("placement", &["machine", "workload", "error"]),
+            // Machines are fitted by simulating them.
+            ("fit", &["machine", "workload", "run", "outcome", "error"]),
+            ("phase", &["machine", "workload", "run", "error"]),
+            ("stats", &[]),
+            ("validation", &["machine", "workload", "fit", "run", "outcome", "stats"]),
             (
                 "run",
                 &[

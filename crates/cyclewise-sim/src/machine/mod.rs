@@ -3,14 +3,52 @@
 mod cost;
 mod latency;
 mod line;
+mod parse;
+mod presets;
 mod topology;
+mod validate;
 
 pub use cost::Cost;
 pub use latency::Latency;
 pub use line::{Arbiter, Cap, FailedCas, FirstAccess, Hold, Home, LineRules, Rmw};
+pub use parse::ParseError;
+pub use presets::Preset;
 pub use topology::{Distance, Place, Topology};
+pub use validate::MAX_CPUS;
 
+use crate::Relax;
 use serde::{Deserialize, Serialize};
+
+/// The keys that hold a figure or a law, by their dotted names: what `fitted` may name.
+pub const KEYS: &[&str] = &[
+    "ghz",
+    "latency.hit_ns",
+    "latency.sibling_ns",
+    "latency.cluster_ns",
+    "latency.socket_ns",
+    "latency.remote_ns",
+    "line.arbiter",
+    "line.hold",
+    "line.first_access",
+    "line.failed_cas",
+    "line.rmw",
+    "line.home",
+    "line.ll_first_access",
+    "line.ll_hold",
+    "line.probe_share",
+    "cost.alu_cycles",
+    "cost.store_cycles",
+    "cost.rmw_cycles",
+    "cost.cas_cycles",
+    "cost.ll_sc_cycles",
+    "cost.pause_cycles",
+    "cost.read_cycles",
+    "cost.invalidate_cycles",
+    "cost.jitter",
+];
+
+/// The units that a published figure may have.
+pub const UNITS: &[&str] = &["ns/op", "retries/op", "ratio"];
 
 /// A machine to simulate on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,9 +84,12 @@ pub struct Published {
     pub workload: String,
     /// Threads that it was measured with.
     pub threads: u32,
+    /// What its loops did between tries.
+    #[serde(default)]
+    pub relax: Relax,
     /// The figure.
     pub value: f64,
-    /// What it counts: `ns/op`, `retries`, `ratio`.
+    /// What it counts, one of [`UNITS`].
     pub unit: String,
     /// Who published it, and where.
     pub source: String,

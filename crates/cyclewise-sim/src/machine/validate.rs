@@ -1,0 +1,243 @@
+//! The rules of machine files that types alone do not keep, each with the key that breaks it and the way to mend it.
+//!
+//! A class of distance that is nearer but slower than a farther one is refused, not warned of: nearest-first arbitration
+//! takes the nearest for the quickest, and a table like that is most often two classes exchanged.
+
+use super::{Arbiter, Cap, Hold, Home, KEYS, Machine, Rmw, UNITS};
+use crate::Workload;
+
+/// The most CPUs that a machine may have: memory and time grow with them, and 4096 run in seconds.
+pub const MAX_CPUS: u32 = 16_384;
+
+/// The longest latency, in nanoseconds: 100 µs is no coherent interconnect.
+const MAX_NS: f64 = 100_000.0;
+
+/// The longest cost of an instruction or hold, in cycles: a millisecond at 1 GHz.
+const MAX_CYCLES: u32 = 1_000_000;
+
+/// A rule that is not kept.
+pub(super) struct Fault {
+    /// The dotted key.
+    pub(super) key: String,
+    pub(super) what: String,
+    pub(super) mend: String,
+}
+
+type Check = Result<(), Fault>;
+
+fn fault(key: impl Into<String>, what: impl Into<String>, mend: impl Into<String>) -> Check {
+    Err(Fault {
+        key: key.into(),
+        what: what.into(),
+        mend: mend.into(),
+    })
+}
+
+/// Every rule; the first that is broken.
+pub(super) fn check(machine: &Machine) -> Check {
+    identity(machine)?;
+    topology(machine)?;
+    latency(machine)?;
+    line(machine)?;
+    cost(machine)?;
+    fitted(machine)?;
+    published(machine)
+}
+
+fn identity(machine: &Machine) -> Check {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "-_. +×()".contains(c);
+    if machine.name.is_empty() || machine.name.chars().count() > 64 || !machine.name.chars().all(is_name) {
+        let mend = "write 1 to 64 letters, digits, spaces or any of -_.+×()";
+        return fault("name", format!("{:?} cannot be a name", machine.name), mend);
+    }
+    if machine.about.trim().is_empty() {
+        return fault(
+            "about",
+            "is empty",
+            "say what the machine is and where its figures come from",
+        );
+    }
+    number("ghz", machine.ghz, 0.1, 10.0)
+}
+
+fn topology(machine: &Machine) -> Check {
+    let t = machine.topology;
+    let mut cpus = 1_u64;
+    for (key, count) in [
+        ("topology.sockets", t.sockets),
+        ("topology.clusters_per_socket", t.clusters_per_socket),
+        ("topology.cores_per_cluster", t.cores_per_cluster),
+        ("topology.threads_per_core", t.threads_per_core),
+    ] {
+        if count == 0 {
+            return fault(key, "is 0, and leaves no CPU", "write 1 or more");
+        }
+        cpus = cpus.saturating_mul(u64::from(count));
+        if cpus > u64::from(MAX_CPUS) {
+            let what = format!("makes {cpus} CPUs so far, of {MAX_CPUS} at most");
+            return fault(key, what, "write a smaller machine");
+        }
+    }
+    Ok(())
+}
+
+fn latency(machine: &Machine) -> Check {
+    let l = machine.latency;
+    number("latency.hit_ns", l.hit_ns, 0.0, MAX_NS)?;
+    let classes = [
+        ("latency.sibling_ns", l.sibling_ns),
+        ("latency.cluster_ns", l.cluster_ns),
+        ("latency.socket_ns", l.socket_ns),
+        ("latency.remote_ns", l.remote_ns),
+    ];
+    let mut nearer = ("latency.hit_ns", l.hit_ns);
+    for (key, value) in classes {
+        let Some(value) = value else { continue };
+        number(key, value, 0.0, MAX_NS)?;
+        if value < nearer.1 {
+            let what = format!(
+                "is {value} ns, less than {} with {} ns, which is nearer",
+                nearer.0, nearer.1
+            );
+            return fault(key, what, "exchange the two, or leave the nearer one out");
+        }
+        nearer = (key, value);
+    }
+    if nearer.0 == "latency.hit_ns" && machine.topology.cpus() > 1 {
+        let mend = "give at least one of sibling_ns, cluster_ns, socket_ns, remote_ns";
+        return fault("latency", "has no time for a line to move", mend);
+    }
+    if nearer.1 <= 0.0 && machine.topology.cpus() > 1 {
+        return fault(
+            nearer.0,
+            "is 0, so lines move in no time",
+            "write the time that was measured",
+        );
+    }
+    Ok(())
+}
+
+fn line(machine: &Machine) -> Check {
+    let line = &machine.line;
+    match line.arbiter {
+        Arbiter::Nearest { cap: Cap::Count(n) } => cycles("line.arbiter", "the cap by count", n, 1)?,
+        Arbiter::Nearest { cap: Cap::Cycles(n) } => cycles("line.arbiter", "the cap by cycles", n, 1)?,
+        Arbiter::Batch { stay } => cycles("line.arbiter", "stay", stay, 1)?,
+        Arbiter::Fifo | Arbiter::Random => {}
+    }
+    hold("line.hold", line.hold)?;
+    if let Some(ll_hold) = line.ll_hold {
+        hold("line.ll_hold", ll_hold)?;
+    }
+    if let Rmw::Far { cycles: n } = line.rmw {
+        cycles("line.rmw", "cycles", n, 1)?;
+    }
+    if let Home::Socket(socket) = line.home
+        && socket >= machine.topology.sockets
+    {
+        let what = format!(
+            "is in socket {socket}, and there are {}, counted from 0",
+            machine.topology.sockets
+        );
+        return fault("line.home", what, "name a socket that is there");
+    }
+    number("line.probe_share", line.probe_share, 0.0, 1.0)
+}
+
+fn hold(key: &str, hold: Hold) -> Check {
+    match hold {
+        Hold::None => Ok(()),
+        Hold::Fixed { cycles: n } => cycles(key, "cycles", n, 1),
+        Hold::Adaptive {
+            cycles: n,
+            up,
+            down,
+            max,
+        } => {
+            cycles(key, "cycles", n, 1)?;
+            cycles(key, "up", up, 0)?;
+            cycles(key, "down", down, 0)?;
+            cycles(key, "max", max, 1)?;
+            if u64::from(n) * u64::from(max) > u64::from(MAX_CYCLES) {
+                let what = format!("holds up to {n} × {max} cycles, of {MAX_CYCLES} at most");
+                return fault(key, what, "lower cycles or max");
+            }
+            Ok(())
+        }
+    }
+}
+
+fn cost(machine: &Machine) -> Check {
+    let c = machine.cost;
+    for (key, value, least) in [
+        ("cost.alu_cycles", c.alu_cycles, 0),
+        ("cost.store_cycles", c.store_cycles, 0),
+        ("cost.rmw_cycles", c.rmw_cycles, 1),
+        ("cost.cas_cycles", c.cas_cycles, 1),
+        ("cost.ll_sc_cycles", c.ll_sc_cycles, 1),
+        ("cost.pause_cycles", c.pause_cycles, 0),
+        ("cost.read_cycles", c.read_cycles, 0),
+        ("cost.invalidate_cycles", c.invalidate_cycles, 0),
+    ] {
+        if !(least..=MAX_CYCLES).contains(&value) {
+            let what = format!("is {value}, and must be {least} to {MAX_CYCLES} cycles");
+            return fault(key, what, "write a value in that range");
+        }
+    }
+    number("cost.jitter", c.jitter, 0.0, 1.0)
+}
+
+fn fitted(machine: &Machine) -> Check {
+    for (index, name) in machine.fitted.iter().enumerate() {
+        if !KEYS.contains(&name.as_str()) {
+            let what = format!("names {name:?}, which is no key with a figure");
+            return fault(
+                format!("fitted[{index}]"),
+                what,
+                "write a dotted key, such as \"line.hold\"",
+            );
+        }
+    }
+    Ok(())
+}
+
+fn published(machine: &Machine) -> Check {
+    for (index, point) in machine.published.iter().enumerate() {
+        let key = |name: &str| format!("published[{index}].{name}");
+        if let Err(unknown) = point.workload.parse::<Workload>() {
+            return fault(key("workload"), unknown.to_string(), "write one of those");
+        }
+        let cpus = machine.topology.cpus();
+        if point.threads == 0 || point.threads > cpus {
+            let what = format!("is {}, on a machine of {cpus} CPUs", point.threads);
+            return fault(key("threads"), what, format!("write 1 to {cpus}"));
+        }
+        number(&key("value"), point.value, 0.0, 1e12)?;
+        if !UNITS.contains(&point.unit.as_str()) {
+            let what = format!("{:?} is no unit", point.unit);
+            return fault(key("unit"), what, format!("write one of {}", UNITS.join(", ")));
+        }
+        if point.source.trim().is_empty() {
+            return fault(key("source"), "is empty", "say who published the figure, and where");
+        }
+    }
+    Ok(())
+}
+
+/// A number in its range; NaN and infinities are in none.
+fn number(key: &str, value: f64, least: f64, most: f64) -> Check {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    let what = format!("is {value}, and must be {least} to {most}");
+    fault(key, what, "write a number in that range")
+}
+
+/// Cycles in their range, of one part of a law.
+fn cycles(key: &str, part: &str, value: u32, least: u32) -> Check {
+    if (least..=MAX_CYCLES).contains(&value) {
+        return Ok(());
+    }
+    let what = format!("{part} is {value}, and must be {least} to {MAX_CYCLES}");
+    fault(key, what, "write a value in that range")
+}

@@ -1,0 +1,210 @@
+//! Machine files: the presets, the way there and back, and what each mistake says.
+
+use cyclewise_sim::Machine;
+use cyclewise_sim::machine::MAX_CPUS;
+use proptest::prelude::*;
+
+/// A machine without optional keys.
+const PLAIN: &str = r#"name = "plain"
+about = "for tests"
+ghz = 3.0
+
+[topology]
+sockets = 2
+clusters_per_socket = 1
+cores_per_cluster = 4
+threads_per_core = 2
+
+[latency]
+hit_ns = 1.5
+socket_ns = 40
+remote_ns = 120
+
+[line]
+arbiter = "fifo"
+hold = "none"
+first_access = "shared"
+failed_cas = "takes-ownership"
+rmw = "near"
+
+[cost]
+alu_cycles = 1
+rmw_cycles = 18
+cas_cycles = 18
+ll_sc_cycles = 6
+pause_cycles = 140
+"#;
+
+/// What a plain machine says with one text replaced by another.
+fn with(from: &str, to: &str) -> String {
+    assert_eq!(PLAIN.matches(from).count(), 1, "{from:?} is there once");
+    match Machine::parse(&PLAIN.replace(from, to), "m.toml") {
+        Ok(_) => "accepted".to_owned(),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn the_plain_machine_is_accepted() {
+    let machine = Machine::parse(PLAIN, "m.toml").unwrap();
+    assert_eq!(machine.topology.cpus(), 16);
+    assert_eq!(machine.latency.sibling_ns, None);
+}
+
+#[test]
+fn every_mistake_is_one_line_with_its_place_and_its_mend() {
+    let mistakes = [
+        // Not TOML.
+        ("ghz = 3.0", "ghz = "),
+        ("ghz = 3.0", "ghz 3.0"),
+        ("[topology]", "[topology"),
+        ("name = \"plain\"", "name = \"plain"),
+        ("ghz = 3.0", "ghz = 3.0\nghz = 4.0"),
+        // Keys.
+        ("hit_ns = 1.5", "hit_ns = 1.5\nhit_us = 1"),
+        ("ghz = 3.0", "ghz = 3.0\nmhz = 3000"),
+        ("[cost]", "[costs]"),
+        ("threads_per_core = 2", ""),
+        ("arbiter = \"fifo\"", ""),
+        // Types.
+        ("sockets = 2", "sockets = \"two\""),
+        ("sockets = 2", "sockets = 2.0"),
+        ("sockets = 2", "sockets = -2"),
+        ("hit_ns = 1.5", "hit_ns = \"1.5\""),
+        ("hold = \"none\"", "hold = { fixed = 50 }"),
+        ("hold = \"none\"", "hold = { fixed = { ns = 50 } }"),
+        ("arbiter = \"fifo\"", "arbiter = \"fair\""),
+        ("arbiter = \"fifo\"", "arbiter = \"nearest\""),
+        ("arbiter = \"fifo\"", "arbiter = { nearest = { cap = { count = -1 } } }"),
+        // Ranges.
+        ("name = \"plain\"", "name = \"\""),
+        ("name = \"plain\"", "name = \"a\\u001bb\""),
+        ("about = \"for tests\"", "about = \" \""),
+        ("ghz = 3.0", "ghz = 0"),
+        ("ghz = 3.0", "ghz = nan"),
+        ("ghz = 3.0", "ghz = 3000"),
+        ("sockets = 2", "sockets = 0"),
+        ("threads_per_core = 2", "threads_per_core = 0"),
+        ("cores_per_cluster = 4", "cores_per_cluster = 4294967295"),
+        ("cores_per_cluster = 4", "cores_per_cluster = 8192"),
+        ("hit_ns = 1.5", "hit_ns = -1.5"),
+        ("hit_ns = 1.5", "hit_ns = nan"),
+        ("remote_ns = 120", "remote_ns = inf"),
+        ("remote_ns = 120", "remote_ns = 39.5"),
+        ("hit_ns = 1.5", "hit_ns = 41"),
+        ("socket_ns = 40\nremote_ns = 120\n", ""),
+        (
+            "hit_ns = 1.5\nsocket_ns = 40\nremote_ns = 120",
+            "hit_ns = 0\nsocket_ns = 0",
+        ),
+        ("hold = \"none\"", "hold = { fixed = { cycles = 0 } }"),
+        (
+            "hold = \"none\"",
+            "hold = { adaptive = { cycles = 100000, up = 1, down = 1, max = 100000 } }",
+        ),
+        ("arbiter = \"fifo\"", "arbiter = { nearest = { cap = { count = 0 } } }"),
+        ("rmw = \"near\"", "rmw = { far = { cycles = 0 } }"),
+        ("rmw = \"near\"", "rmw = \"near\"\nhome = { socket = 2 }"),
+        ("rmw = \"near\"", "rmw = \"near\"\nprobe_share = 1.1"),
+        ("rmw_cycles = 18", "rmw_cycles = 0"),
+        ("pause_cycles = 140", "pause_cycles = 1000001"),
+        ("pause_cycles = 140", "pause_cycles = 140\njitter = -0.1"),
+        // What it says of itself.
+        ("ghz = 3.0", "ghz = 3.0\nfitted = [\"line.hold\", \"line.luck\"]"),
+        (
+            "ghz = 3.0",
+            "ghz = 3.0\npublished = [{ workload = \"cas\", threads = 1, value = 1, unit = \"ns/op\", source = \"s\" }]",
+        ),
+        (
+            "pause_cycles = 140",
+            "pause_cycles = 140\n[[published]]\nworkload = \"cas-loop\"\nthreads = 17\nvalue = 1\nunit = \"ns/op\"\nsource = \"s\"",
+        ),
+        (
+            "pause_cycles = 140",
+            "pause_cycles = 140\n[[published]]\nworkload = \"cas-loop\"\nthreads = 1\nvalue = 1\nunit = \"us\"\nsource = \"s\"",
+        ),
+        (
+            "pause_cycles = 140",
+            "pause_cycles = 140\n[[published]]\nworkload = \"cas-loop\"\nthreads = 1\nvalue = -1\nunit = \"ns/op\"\nsource = \"\"",
+        ),
+    ];
+    let mut seen = String::new();
+    for (from, to) in mistakes {
+        let line = with(from, to);
+        assert!(!line.contains('\n'), "{line:?}");
+        seen.push_str(&format!("{}\n    {line}\n", to.replace('\n', " ⏎ ")));
+    }
+    insta::assert_snapshot!(seen);
+}
+
+#[test]
+fn the_largest_machine_is_accepted_and_one_more_is_not() {
+    let size = |cores: u32| with("cores_per_cluster = 4", &format!("cores_per_cluster = {cores}"));
+    assert_eq!(size(MAX_CPUS / 4), "accepted");
+    assert_ne!(size(MAX_CPUS / 4 + 1), "accepted");
+    const { assert!(MAX_CPUS >= 4096) };
+}
+
+#[test]
+fn every_preset_reads_back_as_itself() {
+    assert!(Machine::presets().count() >= 13);
+    for preset in Machine::presets() {
+        let machine = preset.machine().unwrap_or_else(|error| panic!("{error}"));
+        let text = machine.to_toml().unwrap();
+        assert_eq!(Machine::parse(&text, "again").unwrap(), machine, "{}", preset.name);
+        assert_eq!(Machine::preset(preset.name), Some(preset));
+        // A figure is either measured, with its source beside it, or said to be fitted.
+        assert!(
+            preset.text.contains('#'),
+            "{} says where its figures come from",
+            preset.name
+        );
+    }
+}
+
+#[test]
+fn every_key_is_documented() {
+    let documentation = include_str!("../machines/README.md");
+    for key in cyclewise_sim::machine::KEYS {
+        assert!(
+            documentation.contains(&format!("`{key}`")),
+            "machines/README.md says nothing of {key}"
+        );
+    }
+}
+
+proptest! {
+    #[test]
+    fn garbage_is_refused_without_a_panic(text in "\\PC{0,200}") {
+        prop_assert!(Machine::parse(&text, "g").is_err());
+    }
+
+    #[test]
+    fn a_file_with_a_hole_is_read_or_refused_in_one_line(at in 0..PLAIN.len(), length in 0..40_usize, filling in "[ -~\\n]{0,12}") {
+        let end = (at + length).min(PLAIN.len());
+        let text = format!("{}{filling}{}", &PLAIN[..at], &PLAIN[end..]);
+        match Machine::parse(&text, "h") {
+            // What is read keeps the rules: it can be written and read again.
+            Ok(machine) => prop_assert!(machine.to_toml().is_ok()),
+            Err(error) => {
+                prop_assert!(!error.to_string().contains('\n'));
+                prop_assert!(error.line >= 1 && error.line <= text.lines().count() + 1);
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_at_their_limits_never_panic(value in prop_oneof![
+        Just("nan".to_owned()), Just("-inf".to_owned()), Just("1e308".to_owned()), Just("-0.0".to_owned()),
+        Just("9223372036854775807".to_owned()), Just("-9223372036854775808".to_owned()), Just("99999999999999999999".to_owned()),
+        any::<f64>().prop_map(|x| format!("{x:?}")), any::<i64>().prop_map(|x| x.to_string()),
+    ], line in 0..PLAIN.lines().count()) {
+        let text: Vec<String> = PLAIN.lines().enumerate().map(|(n, l)| match l.split_once('=') {
+            Some((key, _)) if n == line => format!("{key}= {value}"),
+            _ => l.to_owned(),
+        }).collect();
+        if let Err(error) = Machine::parse(&text.join("\n"), "n") {
+            prop_assert!(!error.to_string().contains('\n'));
+        }
+    }
+}
