@@ -18,11 +18,15 @@
 
 mod engine;
 mod error;
+pub mod fit;
 pub mod machine;
 mod outcome;
+pub mod phase;
 mod placement;
 mod programs;
 mod run;
+mod stats;
+pub mod validation;
 mod workload;
 
 pub use error::Error;

@@ -1,0 +1,101 @@
+//! ThunderX2: one set of parameters for every figure of the thread that led to the kernel's retry limit.
+
+use super::{Report, Role, Target, play, preset, used};
+use crate::{Job, Machine, Placement, Workload};
+
+const GLAUBER: &str = "J. Glauber, Disable lockref on arm64, LKML 2019-04-29";
+const LIMIT: &str = "J. Glauber, lockref: Limit number of cmpxchg loop retries, LKML 2019-06-05";
+const LIMITS: &str = "J. Glauber in the same thread, LKML 2019-06-06";
+const NAIR: &str = "Jayachandran C. Nair in the same thread, 2019-06-12";
+
+/// Limits that were alike.
+const ALIKE: [u32; 3] = [15, 50, 100];
+
+/// Threads of the report that started the thread.
+const THREADS: u32 = 28;
+
+pub(super) fn all() -> Report {
+    let machine = preset("thunderx2");
+    let mut targets = retries(&machine);
+    targets.extend(limits(&machine));
+    targets.push(queued(&machine));
+    Report {
+        machines: vec![used(
+            &machine,
+            "retries at 28 threads, and that the targets below come out together",
+        )],
+        targets,
+        rows: Vec::new(),
+    }
+}
+
+fn retries(machine: &Machine) -> Vec<Target> {
+    let placements = [
+        ("a core each, one socket", Placement::Compact, Role::Fitted),
+        ("four on each of seven cores", Placement::CompactSmt, Role::Predicted),
+    ];
+    let target = |(words, placement, role)| {
+        let mut job = Job::new(Workload::LockrefUnbounded, THREADS);
+        job.placement = placement;
+        Target {
+            machine: machine.name.clone(),
+            what: format!("retries per success, {THREADS} threads, {words}"),
+            asked: (15.0, 40.0),
+            seen: play(machine, &job).retries_per_success,
+            unit: "retries/op",
+            role,
+            source: GLAUBER,
+        }
+    };
+    placements.map(target).to_vec()
+}
+
+/// The open-close test with a reference count that is not contended by exchanges: where it is, whatever the limit, every
+/// thread soon waits at that count, which is why the mail then turns to it.
+fn throughput(machine: &Machine, limit: Option<u32>) -> f64 {
+    let mut job = Job::new(Workload::OpenReadClose, THREADS);
+    job.retry_limit = limit;
+    play(machine, &job).ops_per_s
+}
+
+fn limits(machine: &Machine) -> Vec<Target> {
+    let limited = ALIKE.map(|limit| throughput(machine, Some(limit)));
+    let gain = limited[2] / throughput(machine, None);
+    let least = limited.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = limited.iter().copied().fold(0.0, f64::max);
+    vec![
+        Target {
+            machine: machine.name.clone(),
+            what: format!("open-read-close with limit 100 to without, {THREADS} threads"),
+            asked: (1.4, 1.9),
+            seen: gain,
+            unit: "ratio",
+            role: Role::Fitted,
+            source: LIMIT,
+        },
+        Target {
+            machine: machine.name.clone(),
+            what: format!("open-read-close, best to worst of limits 15, 50, 100, {THREADS} threads"),
+            asked: (1.0, 1.1),
+            seen: most / least,
+            unit: "ratio",
+            role: Role::Predicted,
+            source: LIMITS,
+        },
+    ]
+}
+
+/// Every CPU, with the reference count that was proposed: single atomics.
+fn queued(machine: &Machine) -> Target {
+    let cpus = machine.topology.cpus();
+    let throughput = |workload| play(machine, &Job::new(workload, cpus)).ops_per_s;
+    Target {
+        machine: machine.name.clone(),
+        what: format!("open-read-close, queued lock to unbounded exchanges, {cpus} threads"),
+        asked: (2.0, 3.0),
+        seen: throughput(Workload::OpenReadCloseQueued) / throughput(Workload::OpenReadClose),
+        unit: "ratio",
+        role: Role::Fitted,
+        source: NAIR,
+    }
+}
