@@ -140,3 +140,16 @@ fn what_is_missing_is_named() {
     large.topology.cores_per_cluster = MAX_CPUS + 1;
     assert!(matches!(fit(&large), Err(FitError::Machine(_))));
 }
+
+#[test]
+fn latencies_out_of_order_by_chance_are_put_in_order_and_others_refused() {
+    let mut close = measured(&[(ADD, 1, 8.0), (ADD, 2, 12.0), (ADD, 4, 12.0)]);
+    close.latency.sibling_ns = Some(25.0);
+    close.latency.cluster_ns = Some(31.0);
+    let machine = fit(&close).unwrap().machine;
+    assert!(machine.to_toml().is_ok());
+    let mut swapped = close.clone();
+    swapped.latency.cluster_ns = Some(60.0);
+    let error = fit(&swapped).unwrap_err().to_string();
+    assert!(error.contains("latency.socket_ns"), "{error}");
+}
