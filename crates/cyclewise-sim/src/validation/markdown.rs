@@ -26,7 +26,8 @@ impl Report {
             out,
             "`fitted` marks a figure that the machine's parameters were chosen to meet: it shows that the laws allow it. `predicted`\n\
              marks a figure that was not used. Parameters are one set a machine, in `machines/`, for every row and workload.\n\
-             Which laws there are to choose among was decided with all of these figures in view; AWS Graviton2 is a machine that\n\
+             Which laws there are to choose among, and whose transfer stands for the i5-1035G4's, was decided with all of these\n\
+             figures in view; AWS Graviton2 is a machine that\n\
              was looked at last, and that no target names.\n"
         )?;
         writeln!(out, "{met} of {all} targets are met.\n")?;

@@ -31,12 +31,16 @@ pub(super) fn refcounts() -> Report {
             asked: (1.2, 4.7),
             seen: rcuref.ops_per_s / outcome.ops_per_s,
             unit: "ratio",
-            role: Role::Predicted,
+            role: if threads == machine.topology.cpus() {
+                Role::Fitted
+            } else {
+                Role::Predicted
+            },
             source: SOURCE,
         });
     }
     Report {
-        machines: vec![used(&machine, "the retries at 112 threads")],
+        machines: vec![used(&machine, "the retries and the gain at 112 threads")],
         targets,
         rows: Vec::new(),
     }

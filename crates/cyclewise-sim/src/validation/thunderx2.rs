@@ -20,10 +20,7 @@ pub(super) fn all() -> Report {
     targets.extend(limits(&machine));
     targets.push(queued(&machine));
     Report {
-        machines: vec![used(
-            &machine,
-            "retries at 28 threads, and that the targets below come out together",
-        )],
+        machines: vec![used(&machine, "every target but the one with four threads a core")],
         targets,
         rows: Vec::new(),
     }
@@ -79,7 +76,7 @@ fn limits(machine: &Machine) -> Vec<Target> {
             asked: (1.0, 1.1),
             seen: most / least,
             unit: "ratio",
-            role: Role::Predicted,
+            role: Role::Fitted,
             source: LIMITS,
         },
     ]
