@@ -260,6 +260,7 @@ fn list_names_every_experiment_of_the_contract() {
         "null-syscall",
         "hackbench",
         "open-read-close",
+        "core-to-core",
     ] {
         assert!(names.contains(&name) && text.contains(name), "{name}");
     }

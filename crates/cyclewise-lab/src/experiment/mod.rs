@@ -3,6 +3,7 @@
 mod arc;
 mod atomics;
 mod clock;
+pub mod core_to_core;
 pub mod elided;
 pub mod hackbench;
 mod lock_prefix;
@@ -100,6 +101,7 @@ pub static ALL: &[&Definition] = &[
     &static_key::DEFINITION,
     &patch::DEFINITION,
     &clock::DEFINITION,
+    &core_to_core::DEFINITION,
     &spinlock::DEFINITION,
     &lockref::DEFINITION,
     &percpu_lists::DEFINITION,

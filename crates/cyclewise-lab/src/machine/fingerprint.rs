@@ -2,7 +2,7 @@
 
 use super::cpuid::Cpuid;
 use super::cpuinfo::CpuInfo;
-use super::{topology, warnings};
+use super::{places, topology, warnings};
 use crate::record::Machine;
 use crate::sys::procfs::Sysfs;
 use std::collections::BTreeMap;
@@ -32,6 +32,7 @@ pub fn fingerprint_of(fs: &Sysfs, cpuid: Option<&Cpuid>, arch: &str) -> Machine 
         arch: arch.to_owned(),
         cpu_model: cpu_model(cpuid, &cpuinfo, fs),
         cpu_id: cpu_id(fs, cpuid, &cpuinfo),
+        topology: cpus.as_ref().map(|c| places::counted(&places::places_of(fs, c))),
         // One CPU runs this; more than that is not known.
         cpus: cpus.map_or(1, |c| c.len() as u32),
         kernel: fs.text("/proc/sys/kernel/osrelease").unwrap_or_default(),

@@ -16,6 +16,9 @@ pub struct Machine {
     pub cpu_id: String,
     /// CPUs this process may run on.
     pub cpus: u32,
+    /// The groups that those CPUs fill; `None` in records from before it was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub topology: Option<Topology>,
     /// The CPU that single-threaded samples were pinned to.
     #[serde(default)]
     pub pinned_cpu: Option<u32>,
@@ -39,6 +42,19 @@ pub struct Machine {
     pub steal_ticks: u64,
     /// What a reader should know before trusting the figures.
     pub warnings: Vec<String>,
+}
+
+/// How many groups CPUs fill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Topology {
+    /// Sockets.
+    pub sockets: u32,
+    /// Clusters with a near cache of their own, in all; as many as sockets where there are none.
+    pub clusters: u32,
+    /// Cores, in all.
+    pub cores: u32,
+    /// CPUs, in all.
+    pub cpus: u32,
 }
 
 /// Core cycles per tick.

@@ -7,7 +7,7 @@ mod load;
 mod machine;
 
 pub use load::{from_str, load};
-pub use machine::{CyclesPerTick, Machine};
+pub use machine::{CyclesPerTick, Machine, Topology};
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -49,6 +49,27 @@ fn a_record_reads_as_it_should() {
 }
 
 #[test]
+fn times_between_cpus_are_a_map_and_few_of_them_are_strips_as_well() {
+    let pairs = |n: u32| -> Vec<_> {
+        (1..=n)
+            .map(|b| fixtures::with_samples(&format!("socket-0-{b}"), vec![f64::from(40 + b); 3]))
+            .collect()
+    };
+    let of = |n| {
+        let mut e = fixtures::plain(Unit::NanosPerOp, pairs(n));
+        e.name = "core-to-core".to_owned();
+        page(&[fixtures::record_of(vec![e])])
+    };
+    let few = of(3);
+    assert_eq!(few.matches("<figure>").count(), 2);
+    assert_eq!(markers(&few), [0, 0, 9, 9], "a map for each page, then strips");
+    assert!(few.contains("socket 42.0 ns (3 pairs)"), "{}", text(&few));
+    let many = of(80);
+    assert_eq!(markers(&many), [0, 0], "the map alone");
+    assert!(many.contains("too many for strips"));
+}
+
+#[test]
 fn a_comparison_reads_as_it_should() {
     let mut report = fixtures::comparison();
     report.experiments.truncate(2);

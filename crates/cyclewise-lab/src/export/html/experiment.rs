@@ -3,11 +3,12 @@
 use super::number::{
     NONE, at_least_two_digits, count, decimals, estimate, fixed, half_width, interval, p_value, percent, significant,
 };
-use super::plot::{Figure, Plot, Strip};
+use super::plot::{Figure, Heat, Plot, Strip};
 use super::table::{Cell, Table, maybe, number, verdict, words};
 use super::words::{Finding, Sentence, floor, times};
 use crate::error::Result;
 use crate::experiment::Published;
+use crate::experiment::core_to_core::{Matrix, NAME, is_pair, spans};
 use crate::record::{Experiment, Variant};
 
 /// An experiment as the template sees it.
@@ -19,6 +20,8 @@ pub(super) struct ExperimentView<'a> {
     pub(super) verdicts: Vec<Sentence>,
     pub(super) floor: String,
     pub(super) plot: Plot,
+    /// The times between CPUs, where it has them.
+    pub(super) matrix: Option<Plot>,
     /// In the order of the page.
     pub(super) tables: Vec<Table>,
     pub(super) notes: &'a [String],
@@ -43,6 +46,7 @@ impl<'a> ExperimentView<'a> {
             verdicts: verdicts.collect(),
             floor: floor(control, e.unit),
             plot: figure(e, seed).draw()?,
+            matrix: matrix(e)?,
             tables: tables.into_iter().flatten().collect(),
             notes: &e.notes,
         })
@@ -57,6 +61,7 @@ fn figure(e: &Experiment, seed: u64) -> Figure<'_> {
         strips: e
             .variants
             .iter()
+            .filter(|v| !in_matrix_only(e, v))
             .map(|v| Strip {
                 label: v.name.clone(),
                 samples: &v.samples,
@@ -66,6 +71,53 @@ fn figure(e: &Experiment, seed: u64) -> Figure<'_> {
             })
             .collect(),
     }
+}
+
+/// Above this many pairs of CPUs, the matrix shows them and strips would bury the rest.
+const MOST_PAIRS: usize = 45;
+
+/// Whether the matrix alone shows `v`.
+fn in_matrix_only(e: &Experiment, v: &Variant) -> bool {
+    let pair = |v: &&Variant| e.name == NAME && is_pair(&v.name);
+    pair(&v) && e.variants.iter().filter(pair).count() > MOST_PAIRS
+}
+
+/// The heat map of the times between CPUs.
+fn matrix(e: &Experiment) -> Result<Option<Plot>> {
+    let Some(matrix) = Matrix::of(e) else {
+        return Ok(None);
+    };
+    let cpus: Vec<String> = matrix.cpus.iter().map(u32::to_string).collect();
+    let side = cpus.len();
+    let by_distance: Vec<String> = spans(e)
+        .iter()
+        .map(|s| {
+            let pairs = if s.pairs == 1 { "pair" } else { "pairs" };
+            format!(
+                "{} {} ns ({} {pairs})",
+                s.distance.name(),
+                significant(s.median, 3),
+                count(s.pairs)
+            )
+        })
+        .collect();
+    let mut caption = format!(
+        "One way from CPU to CPU: the median of each pair, in ns. Medians by distance: {}.",
+        by_distance.join(", ")
+    );
+    if e.variants.iter().any(|v| in_matrix_only(e, v)) {
+        caption.push_str(" The pairs are too many for strips and rows of their own; the record holds every sample.");
+    }
+    Heat {
+        name: "One way between CPUs",
+        unit: "ns",
+        axes: ["CPU", "CPU"],
+        cells: (0..side * side).map(|i| matrix.ns(i / side, i % side)).collect(),
+        rows: cpus.clone(),
+        columns: cpus,
+        caption,
+    }
+    .draw()
 }
 
 /// The variant that every comparison is held against, where there is one.
@@ -108,7 +160,7 @@ fn variants(e: &Experiment) -> Table {
     if bytes {
         table.numbers("Code", "bytes/op");
     }
-    for v in &e.variants {
+    for v in e.variants.iter().filter(|v| !in_matrix_only(e, v)) {
         let mut row = vec![words(&v.name), number(count(v.n))];
         row.extend(figures(v));
         row.push(rejected(v));
@@ -175,7 +227,7 @@ fn metrics(e: &Experiment) -> Option<Table> {
     for (name, unit) in &names {
         table.numbers(name, unit);
     }
-    for v in &e.variants {
+    for v in e.variants.iter().filter(|v| !in_matrix_only(e, v)) {
         let mut row = vec![words(&v.name)];
         for (name, _) in &names {
             row.push(match v.metrics.get(*name) {

@@ -3,6 +3,7 @@
 mod comparison;
 mod grid;
 mod list;
+mod matrix;
 mod runs;
 
 pub use comparison::comparison;
@@ -10,7 +11,8 @@ pub use list::{experiments, verification};
 pub use runs::{runs, t_tests};
 
 use super::number::{figure, interval, p_value, percent};
-use crate::record::{Comparison, Experiment, Machine, Record, Verdict};
+use crate::experiment::core_to_core;
+use crate::record::{Comparison, Experiment, Machine, Record, Variant, Verdict};
 use comfy_table::Table;
 use grid::{BOLD, DIM, YELLOW, coloured, table};
 use runs::{metric_names, metrics};
@@ -78,7 +80,18 @@ fn experiment(e: &Experiment) -> String {
         }
         None => out.push_str(", no noise floor (the control had too few samples), so no verdict\n"),
     }
-    let _ = writeln!(out, "{}", variants(e));
+    let rows = rows(e);
+    if let Some(matrix) = matrix::matrix(e) {
+        let _ = write!(out, "{matrix}");
+        if rows.len() < e.variants.len() {
+            let _ = writeln!(
+                out,
+                "{} pairs have no row below; the record holds them",
+                e.variants.len() - rows.len()
+            );
+        }
+    }
+    let _ = writeln!(out, "{}", variants(&rows));
     if !metric_names(e).is_empty() {
         let _ = writeln!(out, "{}", metrics(e));
     }
@@ -91,18 +104,22 @@ fn experiment(e: &Experiment) -> String {
     out
 }
 
-fn variants(e: &Experiment) -> Table {
-    let cycles = e.variants.iter().any(|v| v.cycles.is_some());
-    let ipc = e
-        .variants
-        .iter()
-        .any(|v| v.cycles.as_ref().is_some_and(|c| c.ipc.is_some()));
-    let bytes = e.variants.iter().any(|v| v.code_bytes.is_some());
+/// The variants that get a row: all, but pairs of CPUs that are too many for it.
+fn rows(e: &Experiment) -> Vec<&Variant> {
+    let is_pair = |v: &&Variant| e.name == core_to_core::NAME && core_to_core::is_pair(&v.name);
+    let crowded = e.variants.iter().filter(is_pair).count() > matrix::MOST_ROWS;
+    e.variants.iter().filter(|v| !crowded || !is_pair(v)).collect()
+}
+
+fn variants(rows: &[&Variant]) -> Table {
+    let cycles = rows.iter().any(|v| v.cycles.is_some());
+    let ipc = rows.iter().any(|v| v.cycles.as_ref().is_some_and(|c| c.ipc.is_some()));
+    let bytes = rows.iter().any(|v| v.code_bytes.is_some());
     let mut header = vec!["variant", "mean", "± 95 %", "sd", "median", "min", "n", "lost"];
     header.extend(cycles.then_some("cycles"));
     header.extend(ipc.then_some("IPC"));
     header.extend(bytes.then_some("bytes"));
-    let rows = e.variants.iter().map(|v| {
+    let rows = rows.iter().map(|v| {
         let half = (v.ci95[1] - v.ci95[0]) / 2.0;
         let mut row = vec![
             v.name.clone(),

@@ -2,68 +2,24 @@
 
 use super::Figure;
 use super::axis::{Axis, Place};
-use super::layout::{Layout, MEAN, SCALE};
+use super::canvas::{self, Canvas, SMALL, TEXT, point};
+use super::layout::{Layout, MEAN};
 use super::palette::Role;
 use crate::error::Result;
-use crate::export::html::{broken, number};
-use plotters::coord::Shift;
-use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
+use crate::export::html::number;
+use plotters::style::text_anchor::HPos;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// The library writes `font-size` as its own size divided by this.
-const FONT: f64 = 1.24;
-const TEXT: f64 = 13.0;
-const SMALL: f64 = 11.5;
-
-struct Canvas<'a> {
-    area: DrawingArea<SVGBackend<'a>, Shift>,
-}
-
 /// The figure's SVG elements, without the enclosing tag.
 pub(super) fn draw(figure: &Figure, axis: &Axis, layout: &Layout) -> Result<String> {
-    let mut svg = String::new();
-    {
-        let size = (units(layout.width) as u32, units(layout.height) as u32);
-        let canvas = Canvas {
-            area: SVGBackend::with_string(&mut svg, size).into_drawing_area(),
-        };
+    Canvas::paint(layout.width, layout.height, |canvas| {
         canvas.grid(figure, axis, layout)?;
-        for i in 0..figure.strips.len() {
-            canvas.strip(figure, axis, layout, i)?;
-        }
-        canvas.area.present().map_err(broken)?;
-    }
-    let inside = svg.split_once('>').map_or("", |(_, rest)| rest);
-    Ok(inside.trim().trim_end_matches("</svg>").to_owned())
-}
-
-fn units(pixels: f64) -> i32 {
-    (pixels * SCALE).round() as i32
-}
-
-fn point(x: f64, y: f64) -> (i32, i32) {
-    (units(x), units(y))
+        (0..figure.strips.len()).try_for_each(|i| canvas.strip(figure, axis, layout, i))
+    })
 }
 
 impl Canvas<'_> {
-    fn line(&self, role: Role, width: f64, from: (f64, f64), to: (f64, f64)) -> Result<()> {
-        let style = role.colour().stroke_width(units(width) as u32);
-        let ends = vec![point(from.0, from.1), point(to.0, to.1)];
-        self.area.draw(&PathElement::new(ends, style)).map_err(broken)
-    }
-
-    fn text(&self, role: Role, size: f64, at: (f64, f64), anchor: HPos, text: &str) -> Result<()> {
-        let colour = role.colour();
-        let style = TextStyle::from(("sans-serif", size * SCALE * FONT).into_font())
-            .color(&colour)
-            .pos(Pos::new(anchor, VPos::Center));
-        self.area
-            .draw(&Text::new(text, point(at.0, at.1), style))
-            .map_err(broken)
-    }
-
     fn grid(&self, figure: &Figure, axis: &Axis, layout: &Layout) -> Result<()> {
         let bottom = layout.bottom;
         let lanes = [
@@ -72,10 +28,7 @@ impl Canvas<'_> {
         ];
         for (there, x, sign, end) in lanes {
             if there {
-                let ends = [point(x, 4.0), point(x + layout.lane(), bottom)];
-                self.area
-                    .draw(&Rectangle::new(ends, Role::Lane.colour().filled()))
-                    .map_err(broken)?;
+                self.rectangle(Role::Lane, (x, 4.0), (x + layout.lane(), bottom))?;
                 let label = format!("{sign} {}", number::significant(end, 3));
                 let at = (x + layout.lane() / 2.0, bottom + 15.0);
                 self.text(Role::Muted, SMALL, at, HPos::Center, &label)?;
@@ -114,7 +67,7 @@ impl Canvas<'_> {
 
     fn strip(&self, figure: &Figure, axis: &Axis, layout: &Layout, i: usize) -> Result<()> {
         let strip = &figure.strips[i];
-        let label = shortened(&strip.label, layout.label_letters);
+        let label = canvas::shortened(&strip.label, layout.label_letters);
         self.text(Role::Ink, TEXT, (2.0, layout.label_y(i)), HPos::Left, &label)?;
         if strip.finite().next().is_none() {
             let x = layout.axis_x[0] + 4.0;
@@ -151,9 +104,7 @@ impl Canvas<'_> {
         }
         for (role, vertices) in kinds {
             if !vertices.is_empty() {
-                self.area
-                    .draw(&PathElement::new(vertices, role.colour()))
-                    .map_err(broken)?;
+                self.vertices(role, vertices)?;
             }
         }
         Ok(())
@@ -184,12 +135,4 @@ impl Canvas<'_> {
         }
         Ok(())
     }
-}
-
-fn shortened(label: &str, letters: usize) -> String {
-    if label.chars().count() <= letters {
-        return label.to_owned();
-    }
-    let kept: String = label.chars().take(letters.saturating_sub(1)).collect();
-    format!("{kept}…")
 }

@@ -4,13 +4,16 @@
 //! bytes a sample, while translucent markers still add up where samples crowd.
 
 mod axis;
+mod canvas;
 mod draw;
+mod heat;
 mod layout;
 mod palette;
 
 use super::number::{count, significant};
 use crate::error::Result;
 use axis::{Axis, Place};
+pub(super) use heat::Heat;
 use layout::{Layout, SCALE, Shape};
 pub(super) use palette::SERIES;
 

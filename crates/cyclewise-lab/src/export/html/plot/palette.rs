@@ -24,10 +24,17 @@ pub(super) enum Role {
     Beyond,
     /// Samples below the axis.
     Below,
+    /// A cell of a heat map, by its step from the least.
+    Heat(usize),
+    /// The number in such a cell.
+    HeatText(usize),
 }
 
 /// Series that have a colour of their own; more start again.
 pub(crate) const SERIES: usize = 4;
+
+/// Steps of a heat map's colours.
+pub(crate) const HEATS: usize = 9;
 
 impl Role {
     /// The stand-in colour. `report.css` spells the same ones.
@@ -41,6 +48,8 @@ impl Role {
             Role::Dots(series) => RGBColor(6, 0, (series % SERIES) as u8 + 1),
             Role::Beyond => RGBColor(7, 0, 0),
             Role::Below => RGBColor(8, 0, 0),
+            Role::Heat(step) => RGBColor(9, 0, step.min(HEATS - 1) as u8 + 1),
+            Role::HeatText(step) => RGBColor(10, 0, step.min(HEATS - 1) as u8 + 1),
         }
     }
 }
@@ -53,6 +62,7 @@ mod tests {
     fn the_style_sheet_knows_every_role() {
         let css = include_str!("../../../../templates/report.css");
         let dots = (0..SERIES).map(Role::Dots);
+        let heats = (0..HEATS).flat_map(|step| [Role::Heat(step), Role::HeatText(step)]);
         let rest = [
             Role::Ink,
             Role::Muted,
@@ -62,7 +72,7 @@ mod tests {
             Role::Beyond,
             Role::Below,
         ];
-        for role in rest.into_iter().chain(dots) {
+        for role in rest.into_iter().chain(dots).chain(heats) {
             let RGBColor(r, g, b) = role.colour();
             assert!(
                 css.contains(&format!("=\"#{r:02X}{g:02X}{b:02X}\"")),

@@ -1,0 +1,146 @@
+//! `core-to-core`: how long a cache line takes from one CPU to another, for every pair, and what it costs when all want it.
+//!
+//! A pair's figure is half a round trip of a flag that two pinned threads hand each other by compare-and-exchange, the
+//! method of the published matrices. The rows of many threads are the time from one addition to the next on one counter,
+//! by whichever thread. From both, `simulate fit` makes a machine file.
+//!
+//! # References
+//! N. Viennot, core-to-core-latency (MIT), 2022: its first bench, and the figures of its gallery. T. Downs, "A concurrency
+//! cost hierarchy", 2020, and concurrency-hierarchy-bench (public domain).
+
+mod matrix;
+mod pairs;
+mod ping;
+mod published;
+mod shared;
+
+pub use matrix::{Matrix, Span, is_pair, spans};
+
+use super::threads::Threads;
+use super::{Definition, Mode, Options};
+use crate::error::{Error, Result};
+use crate::machine::{self, Place};
+use crate::record::Unit;
+use crate::runner::{Control, Guards, Setup, Subject};
+use crate::sys::affinity;
+use pairs::Pair;
+use std::time::Duration;
+
+/// The name of the experiment, by which records are looked through for it.
+pub const NAME: &str = "core-to-core";
+
+pub(super) static DEFINITION: Definition = Definition {
+    name: NAME,
+    question: "How long does a cache line take from one CPU to another, and what does one counter cost that all add to?",
+    source: "Nicolas Viennot, core-to-core-latency, 2022; Travis Downs, \"A concurrency cost hierarchy\", 2020",
+    unit: Unit::NanosPerOp,
+    guards: Guards::WholeMachine,
+    published: &published::FIGURES,
+    setup,
+};
+
+/// How much is done in a mode.
+struct Plan {
+    /// The most pairs.
+    pairs: usize,
+    /// Round trips of a sample.
+    round_trips: u64,
+    /// How long a sample of a counter lasts.
+    span: Duration,
+}
+
+impl Plan {
+    fn of(mode: Mode) -> Self {
+        let (pairs, round_trips, ms) = match mode {
+            Mode::Quick => (15, 2_000, 5),     // all pairs of six CPUs
+            Mode::Normal => (120, 10_000, 20), // of sixteen
+            Mode::Full => (usize::MAX, 50_000, 100),
+        };
+        Self {
+            pairs,
+            round_trips,
+            span: Duration::from_millis(ms),
+        }
+    }
+}
+
+fn setup(options: &Options) -> Result<Setup> {
+    let cpus = affinity::allowed().map_err(|e| {
+        let what = "core-to-core: cannot tell which CPUs may be used";
+        Error::system(what, &e, "use a machine of at most 1024 CPUs")
+    })?;
+    if let [only] = cpus[..] {
+        return Err(Error::unsupported(format!(
+            "only CPU {only} may be used (sched_getaffinity), and a line is moved between two; allow another with `taskset` or in \
+             the cpuset, or use a machine that has more"
+        )));
+    }
+    let plan = Plan::of(options.mode);
+    let places = machine::places(&cpus);
+    let all = pairs::all(&places);
+    let chosen = pairs::chosen(&all, plan.pairs);
+    let notes = notes(&plan, &all, &chosen);
+    let mut subjects: Vec<Box<dyn Subject>> = Vec::new();
+    for pair in chosen {
+        subjects.push(Box::new(ping::Row::new(pair, plan.round_trips)));
+    }
+    // A thread on each core before a second on any: the published rows have distinct cores.
+    let order: Vec<u32> = machine::cores_first(&places).iter().map(Place::cpu).collect();
+    let mut compare = Vec::new();
+    for count in counts(order.len()) {
+        let threads = Threads {
+            cpus: order.clone(),
+            count,
+            span: plan.span,
+        };
+        compare.push((format!("cas-loop-t{count}"), format!("fetch-add-t{count}")));
+        subjects.push(shared::add(format!("fetch-add-t{count}"), &threads));
+        subjects.push(shared::cas(format!("cas-loop-t{count}"), &threads));
+    }
+    let compare: Vec<(&str, &str)> = compare.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+    Ok(Setup {
+        compare: super::pairs(&subjects, &compare),
+        control: match options.mode {
+            Mode::Quick | Mode::Normal => Control::Repeat(0),
+            Mode::Full => Control::Split(0),
+        },
+        notes,
+        subjects,
+    })
+}
+
+/// 1, 2, 3 and 4 as the published rows have them, then twice as many each time, and all there are.
+fn counts(cpus: usize) -> Vec<usize> {
+    let doubled = std::iter::successors(Some(8), |n| Some(2 * n));
+    let mut counts: Vec<usize> = (1..=4).chain(doubled.take_while(|n| *n < cpus)).collect();
+    counts.retain(|n| *n < cpus);
+    counts.push(cpus);
+    counts
+}
+
+fn notes(plan: &Plan, all: &[Pair], chosen: &[Pair]) -> Vec<String> {
+    let mut notes = vec![
+        format!(
+            "sibling-, cluster-, socket-, remote-A-B: half a round trip of a flag between CPU A and CPU B by compare-and-exchange, \
+             the least of three medians of {} batches of {} round trips",
+            ping::BATCHES,
+            plan.round_trips / ping::ALL_BATCHES as u64
+        ),
+        format!(
+            "-tN: N threads, each on its own CPU, a core each before second threads of cores, add to one counter for {} ms; the \
+             figure is the time from one addition to the next by anybody; retries are exchanges in vain for each addition",
+            plan.span.as_millis()
+        ),
+    ];
+    if chosen.len() < all.len() {
+        notes.push(format!(
+            "{} of {} pairs were measured, of each distance some, evenly spread; --full measures all",
+            chosen.len(),
+            all.len()
+        ));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,69 @@
+//! Pairs of CPUs, and which of them are measured where there are too many.
+
+use crate::machine::{Distance, Place};
+
+/// Two CPUs and how far they are apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pair {
+    pub(super) cpus: [u32; 2],
+    pub(super) distance: Distance,
+}
+
+impl Pair {
+    /// What its row is called.
+    pub(super) fn name(&self) -> String {
+        let [a, b] = self.cpus;
+        format!("{}-{a}-{b}", self.distance.name())
+    }
+
+    /// The pair whose row is called this.
+    pub(super) fn parse(name: &str) -> Option<Pair> {
+        let (distance, cpus) = name.split_once('-')?;
+        let (a, b) = cpus.split_once('-')?;
+        Some(Pair {
+            cpus: [a.parse().ok()?, b.parse().ok()?],
+            distance: Distance::ALL.into_iter().find(|d| d.name() == distance)?,
+        })
+    }
+}
+
+/// Every pair, each once.
+pub(super) fn all(places: &[Place]) -> Vec<Pair> {
+    let from = |(i, a): (usize, &Place)| {
+        let a = *a;
+        let with = move |b: &Place| Pair {
+            cpus: [a.cpu(), b.cpu()],
+            distance: a.to(b),
+        };
+        places[i + 1..].iter().map(with).collect::<Vec<_>>()
+    };
+    places.iter().enumerate().flat_map(from).collect()
+}
+
+/// At most `most` of `all`, in their order: of each distance its share, but some of each, evenly spread.
+pub(super) fn chosen(all: &[Pair], most: usize) -> Vec<Pair> {
+    if all.len() <= most {
+        return all.to_vec();
+    }
+    let of = |distance| all.iter().filter(move |p| p.distance == distance);
+    let there = Distance::ALL.into_iter().filter(|d| of(*d).next().is_some());
+    let classes: Vec<Distance> = there.collect();
+    let mut quota = vec![0usize; classes.len()];
+    let mut left = most;
+    // One each in turn, so that a few siblings are not lost among thousands of remote pairs.
+    while left > 0 {
+        for (share, class) in quota.iter_mut().zip(&classes) {
+            if left > 0 && *share < of(*class).count() {
+                *share += 1;
+                left -= 1;
+            }
+        }
+    }
+    let mut taken: Vec<Pair> = Vec::with_capacity(most);
+    for (share, class) in quota.iter().zip(&classes) {
+        let members: Vec<&Pair> = of(*class).collect();
+        taken.extend((0..*share).map(|i| *members[i * members.len() / share]));
+    }
+    taken.sort_by_key(|p| p.cpus);
+    taken
+}

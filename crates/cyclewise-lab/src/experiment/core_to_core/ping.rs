@@ -1,0 +1,148 @@
+//! Two threads on two CPUs that hand each other a flag.
+//!
+//! # States
+//! The flag is `COMING` until the second thread is in place, then goes between `HERE` and `THERE`, and ends as `OVER`.
+
+use super::pairs::Pair;
+use crate::error::{Error, Result};
+use crate::runner::{Sample, Subject};
+use crate::sys::{affinity, clock};
+use std::io;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread::Builder;
+use std::time::Duration;
+
+const COMING: u32 = 0; // the second thread is not in place
+const HERE: u32 = 1; // the first thread's turn
+const THERE: u32 = 2; // the second thread's turn
+const OVER: u32 = 3; // go home
+
+/// Batches, of which the median counts: a thread that loses its CPU for once spoils one.
+pub(super) const BATCHES: usize = 9;
+/// Of so many medians a sample is the least: where both CPUs have other work, the threads may miss each other for a while.
+const MEDIANS: usize = 3;
+/// Batches of a sample in all.
+pub(super) const ALL_BATCHES: usize = BATCHES * MEDIANS;
+
+/// Between two looks at a flag that is not being timed.
+const PAUSE: Duration = Duration::from_micros(20);
+
+/// Alone in its cache lines; neighbours are fetched in pairs.
+#[repr(align(128))]
+struct Flag(AtomicU32);
+
+impl Flag {
+    /// Waits for `from` and makes it `to`; `false` where it is over. Relaxed: the flag carries nothing but itself.
+    #[inline(always)]
+    fn hand_over(&self, from: u32, to: u32) -> bool {
+        loop {
+            match self.0.compare_exchange(from, to, Relaxed, Relaxed) {
+                Ok(_) => return true,
+                Err(OVER) => return false,
+                Err(_) => {}
+            }
+        }
+    }
+}
+
+/// A pair of CPUs.
+pub(super) struct Row {
+    name: String,
+    cpus: [u32; 2],
+    round_trips: u64,
+}
+
+impl Row {
+    pub(super) fn new(pair: Pair, round_trips: u64) -> Self {
+        Self {
+            name: pair.name(),
+            cpus: pair.cpus,
+            round_trips,
+        }
+    }
+}
+
+impl Subject for Row {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn sample(&mut self) -> Result<Sample> {
+        let one_way = one_way_ns(self.cpus, self.round_trips).map_err(|e| {
+            let [a, b] = self.cpus;
+            Error::system(
+                &format!("core-to-core: cannot run a thread on CPU {a} and one on CPU {b}"),
+                &e,
+                "raise `ulimit -u`, and do not change the cpuset while it runs",
+            )
+        })?;
+        Ok(Sample::new(one_way))
+    }
+}
+
+/// Half a round trip, in nanoseconds.
+///
+/// # Errors
+/// A thread could not be made or placed.
+pub(super) fn one_way_ns([first, second]: [u32; 2], round_trips: u64) -> io::Result<f64> {
+    let flag = Box::new(Flag(AtomicU32::new(COMING)));
+    let batch = (round_trips / ALL_BATCHES as u64).max(1);
+    std::thread::scope(|scope| {
+        let flag = &*flag;
+        let there = Builder::new().spawn_scoped(scope, move || answer(flag, second))?;
+        let here = Builder::new().spawn_scoped(scope, move || ask(flag, first, batch));
+        if here.is_err() {
+            // Relaxed, as in `hand_over`.
+            flag.0.store(OVER, Relaxed);
+        }
+        let gone = || io::Error::other("a thread panicked");
+        let answered = there.join().map_err(|_| gone())?;
+        let asked = here?.join().map_err(|_| gone())?;
+        answered.and(asked)
+    })
+}
+
+/// The second thread: gives back what it gets until it is over.
+fn answer(flag: &Flag, cpu: u32) -> io::Result<()> {
+    if let Err(e) = affinity::confine(&[cpu]) {
+        flag.0.store(OVER, Relaxed);
+        return Err(e);
+    }
+    if flag.hand_over(COMING, HERE) {
+        while flag.hand_over(THERE, HERE) {}
+    }
+    Ok(())
+}
+
+/// The first thread: times batches of round trips.
+fn ask(flag: &Flag, cpu: u32, batch: u64) -> io::Result<f64> {
+    if let Err(e) = affinity::confine(&[cpu]) {
+        flag.0.store(OVER, Relaxed);
+        return Err(e);
+    }
+    while flag.0.load(Relaxed) == COMING {
+        std::thread::sleep(PAUSE);
+    }
+    let mut one_way: Vec<f64> = Vec::with_capacity(ALL_BATCHES);
+    // The first warms up and is left out.
+    for timed in (0..=ALL_BATCHES).map(|i| i > 0) {
+        let start = clock::monotonic_ns();
+        for _ in 0..batch {
+            // Over only where the other could not be placed, which it says itself.
+            if !flag.hand_over(HERE, THERE) {
+                return Ok(f64::NAN);
+            }
+        }
+        let ns = clock::monotonic_ns() - start;
+        if timed {
+            one_way.push(ns as f64 / (2 * batch) as f64);
+        }
+    }
+    flag.hand_over(HERE, OVER);
+    let medians = one_way.chunks_exact_mut(BATCHES).map(|batches| {
+        batches.sort_by(f64::total_cmp);
+        batches[BATCHES / 2]
+    });
+    Ok(medians.fold(f64::INFINITY, f64::min))
+}

@@ -1,0 +1,89 @@
+//! The times between CPUs as a matrix, and by distance.
+
+use super::grid::table;
+use crate::experiment::core_to_core::{Matrix, spans};
+use crate::export::number::figure;
+use crate::record::Experiment;
+use std::fmt::Write;
+
+/// More CPUs than this make lines that no terminal shows.
+const WIDEST: usize = 64;
+/// Up to this many pairs have rows of their own as well.
+pub(super) const MOST_ROWS: usize = 28;
+
+/// The matrix and the distances of `e`; `None` where it has no pairs.
+pub(super) fn matrix(e: &Experiment) -> Option<String> {
+    let matrix = Matrix::of(e)?;
+    let cpus = &matrix.cpus;
+    let rows = spans(e).into_iter().map(|s| {
+        // Pairs of one distance are as uncertain as they are different.
+        let ns = |value| figure(value, 0.1_f64.max((s.max - s.min) / 10.0));
+        vec![
+            s.distance.name().to_owned(),
+            s.pairs.to_string(),
+            ns(s.median),
+            ns(s.min),
+            ns(s.max),
+        ]
+    });
+    let mut out = format!(
+        "{}\n",
+        table(&["one way, ns", "pairs", "median", "least", "most"], rows, 1)
+    );
+    if cpus.len() > WIDEST {
+        let _ = writeln!(out, "{} CPUs: the report of --html draws the matrix", cpus.len());
+        return Some(out);
+    }
+    let names: Vec<String> = cpus.iter().map(u32::to_string).collect();
+    let mut header = vec!["CPU"];
+    header.extend(names.iter().map(String::as_str));
+    let rows = (0..cpus.len()).map(|a| {
+        let cell = |b| match matrix.ns(a, b) {
+            Some(ns) => format!("{ns:.0}"),
+            None if a == b => String::new(),
+            None => "·".to_owned(),
+        };
+        std::iter::once(names[a].clone())
+            .chain((0..cpus.len()).map(cell))
+            .collect()
+    });
+    let _ = writeln!(out, "{}", table(&header, rows, 1));
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn experiment(pairs: &[(&str, f64)]) -> Experiment {
+        let variants = pairs.iter().map(|(name, median)| {
+            format!(
+                r#"{{"name":"{name}","n":1,"rejected":0,"mean":1.0,"sd":0.0,"median":{median},"min":1.0,"ci95":[1.0,1.0],"code_bytes":null,"samples":[1.0]}}"#
+            )
+        });
+        let text = format!(
+            r#"{{"name":"core-to-core","question":"?","source":"","unit":"ns/op","variants":[{}],"comparisons":[],"notes":[]}}"#,
+            variants.collect::<Vec<_>>().join(",")
+        );
+        serde_json::from_str(&text).unwrap()
+    }
+
+    #[test]
+    fn the_matrix_as_people_read_it() {
+        let e = experiment(&[
+            ("sibling-0-2", 9.6),
+            ("socket-0-1", 48.2),
+            ("socket-1-3", 52.0),
+            ("remote-0-3", 118.0),
+        ]);
+        insta::assert_snapshot!(anstream::adapter::strip_str(&matrix(&e).unwrap()).to_string());
+    }
+
+    #[test]
+    fn without_pairs_there_is_none_and_with_many_it_is_drawn_elsewhere() {
+        assert_eq!(matrix(&experiment(&[("fetch-add-t1", 5.0)])), None);
+        let names: Vec<String> = (1..=80).map(|b| format!("socket-0-{b}")).collect();
+        let pairs: Vec<(&str, f64)> = names.iter().map(|n| (n.as_str(), 50.0)).collect();
+        assert!(matrix(&experiment(&pairs)).unwrap().contains("81 CPUs: the report"));
+    }
+}
