@@ -1,9 +1,9 @@
 //! What came of a job.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The figures of one simulated run, all of the measured part alone; times are simulated ones.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// How many threads worked; readers are not among them.
     pub threads: u32,
@@ -34,7 +34,7 @@ pub struct Outcome {
 }
 
 /// Percentiles of the operations' latencies, in nanoseconds, to three digits; the maximum is exact.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Latencies {
     /// Half of them took at most so long.
     pub p50_ns: f64,
