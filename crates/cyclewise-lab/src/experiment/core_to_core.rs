@@ -97,12 +97,14 @@ fn setup(options: &Options) -> Result<Setup> {
         subjects.push(shared::add(format!("fetch-add-t{count}"), &threads));
         subjects.push(shared::cas(format!("cas-loop-t{count}"), &threads));
     }
+    // Of what is compared, the row that most depends on what the machine does beside.
+    let control = super::index(&subjects, "fetch-add-t2").unwrap_or(0);
     let compare: Vec<(&str, &str)> = compare.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
     Ok(Setup {
         compare: super::pairs(&subjects, &compare),
         control: match options.mode {
-            Mode::Quick | Mode::Normal => Control::Repeat(0),
-            Mode::Full => Control::Split(0),
+            Mode::Quick | Mode::Normal => Control::Repeat(control),
+            Mode::Full => Control::Split(control),
         },
         notes,
         subjects,

@@ -128,12 +128,14 @@ pub(crate) fn counted(places: &[Place]) -> Topology {
     }
 }
 
-/// Places in the order in which threads take them: one of each core first.
+/// Places in the order in which threads take them: one of each core first, socket by socket and cluster by cluster.
 pub fn cores_first(places: &[Place]) -> Vec<Place> {
+    let mut places = places.to_vec();
+    places.sort_by_key(|p| (p.socket, p.cluster, p.cpu));
     let (mut first, mut rest): (Vec<Place>, Vec<Place>) = (Vec::new(), Vec::new());
     for place in places {
-        let taken = first.iter().any(|p| p.to(place) == Distance::Sibling);
-        if taken { &mut rest } else { &mut first }.push(*place);
+        let taken = first.iter().any(|p| p.to(&place) == Distance::Sibling);
+        if taken { &mut rest } else { &mut first }.push(place);
     }
     first.append(&mut rest);
     first
@@ -197,6 +199,15 @@ mod tests {
         let places = places_of(&sixteen().fs(), &[0, 8, 1, 9, 4]);
         let order: Vec<u32> = cores_first(&places).iter().map(|p| p.cpu).collect();
         assert_eq!(order, [0, 1, 4, 8, 9]);
+        // Where numbers go from socket to socket in turn, a socket is filled all the same.
+        let turns = [0, 4, 1, 5].map(|cpu| Place {
+            cpu,
+            core: cpu,
+            cluster: cpu / 4,
+            socket: cpu / 4,
+        });
+        let order: Vec<u32> = cores_first(&turns).iter().map(|p| p.cpu).collect();
+        assert_eq!(order, [0, 1, 4, 5]);
     }
 
     #[test]

@@ -25,6 +25,10 @@ const MEDIANS: usize = 3;
 /// Batches of a sample in all.
 pub(super) const ALL_BATCHES: usize = BATCHES * MEDIANS;
 
+/// A sample that has taken so long ends with the batches it has: threads that share a CPU with others, or with each other
+/// where the hypervisor has it so, may take a time slice for each turn.
+const PATIENCE: Duration = Duration::from_millis(40);
+
 /// Between two looks at a flag that is not being timed.
 const PAUSE: Duration = Duration::from_micros(20);
 
@@ -125,6 +129,7 @@ fn ask(flag: &Flag, cpu: u32, batch: u64) -> io::Result<f64> {
         std::thread::sleep(PAUSE);
     }
     let mut one_way: Vec<f64> = Vec::with_capacity(ALL_BATCHES);
+    let begun = clock::monotonic_ns();
     // The first warms up and is left out.
     for timed in (0..=ALL_BATCHES).map(|i| i > 0) {
         let start = clock::monotonic_ns();
@@ -137,12 +142,15 @@ fn ask(flag: &Flag, cpu: u32, batch: u64) -> io::Result<f64> {
         let ns = clock::monotonic_ns() - start;
         if timed {
             one_way.push(ns as f64 / (2 * batch) as f64);
+            if start + ns - begun > PATIENCE.as_nanos() as u64 {
+                break;
+            }
         }
     }
     flag.hand_over(HERE, OVER);
-    let medians = one_way.chunks_exact_mut(BATCHES).map(|batches| {
+    let medians = one_way.chunks_mut(BATCHES).map(|batches| {
         batches.sort_by(f64::total_cmp);
-        batches[BATCHES / 2]
+        batches[batches.len() / 2]
     });
     Ok(medians.fold(f64::INFINITY, f64::min))
 }
