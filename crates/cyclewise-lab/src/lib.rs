@@ -11,6 +11,7 @@ pub mod export;
 pub mod machine;
 pub mod record;
 pub mod runner;
+pub mod simulate;
 pub mod stats;
 pub mod sys;
 pub mod verify;

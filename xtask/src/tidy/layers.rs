@@ -44,13 +44,23 @@ pub(super) const PACKAGES: &[Package] = &[
             ("machine", &["arch", "sys", "record", "error"]),
             ("runner", &["arch", "sys", "stats", "record", "machine", "error"]),
             ("experiment", &["arch", "sys", "runner", "record", "machine", "error"]),
+            // Sweeps over the simulator, and machines made from records.
+            ("simulate", &["record", "stats", "machine", "experiment", "error"]),
             // Records held against each other.
             ("compare", &["record", "stats", "error"]),
             // Promises, checked by measuring.
             ("verify", &["arch", "sys", "stats", "record", "runner", "error"]),
             (
                 "export",
-                &["record", "stats", "machine", "experiment", "verify", "error"],
+                &[
+                    "record",
+                    "stats",
+                    "machine",
+                    "experiment",
+                    "simulate",
+                    "verify",
+                    "error",
+                ],
             ),
             (
                 "command",
@@ -62,6 +72,7 @@ pub(super) const PACKAGES: &[Package] = &[
                     "machine",
                     "runner",
                     "experiment",
+                    "simulate",
                     "compare",
                     "verify",
                     "export",

@@ -1,5 +1,9 @@
 //! The command line's shape. Every option here works and is tested.
 
+mod simulate;
+
+pub(super) use simulate::{FitArgs, PhaseArgs, SimulateArgs, SimulateCommand, SweepArgs, ValidateArgs};
+
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -34,17 +38,25 @@ pub(super) enum Command {
     },
     /// Compare two or more records: each against the first
     Compare(CompareArgs),
-    /// Write records as one HTML page
+    /// Write records, or the shards of a simulation, as one HTML page
     Report {
-        /// Records written by `run --json`
+        /// Records written by `run --json`, or all shards written by `simulate --json`
         #[arg(required = true, value_name = "RECORD.json")]
         records: Vec<PathBuf>,
         /// Where the page goes
+        #[arg(long, value_name = "PATH", required_unless_present_any = ["json", "csv"])]
+        html: Option<PathBuf>,
+        /// Write the joined shards of a simulation; `-` is stdout
         #[arg(long, value_name = "PATH")]
-        html: PathBuf,
+        json: Option<PathBuf>,
+        /// Write the joined shards of a simulation as CSV
+        #[arg(long, value_name = "PATH")]
+        csv: Option<PathBuf>,
     },
     /// Time whole commands, interleaved in random order
     Time(TimeArgs),
+    /// Simulate contended cache lines of machines that are not at hand
+    Simulate(SimulateArgs),
     /// Check promises on this machine; exit 1 where one is broken
     Verify(VerifyArgs),
 }

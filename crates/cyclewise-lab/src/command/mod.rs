@@ -3,6 +3,7 @@
 mod cli;
 mod compare;
 mod doctor;
+mod fit;
 mod list;
 mod output;
 mod place;
@@ -10,6 +11,7 @@ mod progress;
 mod report;
 mod run;
 mod session;
+mod simulate;
 mod time;
 mod verify;
 
@@ -41,7 +43,13 @@ fn dispatch(command: cli::Command) -> Result<()> {
         cli::Command::List { json } => list::list(json),
         cli::Command::Doctor { json } => doctor::doctor(json),
         cli::Command::Compare(args) => compare::compare(&args),
-        cli::Command::Report { records, html } => report::report(&records, &html),
+        cli::Command::Report {
+            records,
+            html,
+            json,
+            csv,
+        } => report::report(&records, &output::Documents { json, csv, html }),
+        cli::Command::Simulate(args) => simulate::simulate(args),
         cli::Command::Time(args) => time::time(&args),
         cli::Command::Verify(args) => verify::verify(&args),
     }

@@ -4,6 +4,7 @@ use super::cli::Common;
 use crate::error::{Error, Result};
 use crate::export;
 use crate::record::Record;
+use crate::record::simulation::Simulation;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -20,14 +21,63 @@ pub(super) fn takes_stdout(path: Option<&PathBuf>) -> bool {
     path.is_some_and(|p| p == Path::new("-"))
 }
 
-/// Refuses what cannot work before anything is measured: two documents on stdout, a folder that is not there.
+/// Where the documents of a simulation go.
+pub(super) struct Documents {
+    pub(super) json: Option<PathBuf>,
+    pub(super) csv: Option<PathBuf>,
+    pub(super) html: Option<PathBuf>,
+}
+
+impl Documents {
+    /// As [`check`].
+    pub(super) fn check(&self) -> Result<()> {
+        check_named(&[("--json", &self.json), ("--csv", &self.csv), ("--html", &self.html)])
+    }
+
+    /// Writes `simulation` everywhere; the table goes to stdout unless a document has it.
+    pub(super) fn write(&self, simulation: &Simulation) -> Result<()> {
+        let formats = [
+            export::json::simulation,
+            export::csv::simulation,
+            export::html::render_simulation,
+        ];
+        self.put(simulation, formats, export::table::simulation)
+    }
+
+    /// The same of any document, by what makes JSON, CSV and HTML of it.
+    pub(super) fn put<T>(
+        &self,
+        document: &T,
+        formats: [fn(&T) -> Result<String>; 3],
+        table: fn(&T) -> String,
+    ) -> Result<()> {
+        let paths = [&self.json, &self.csv, &self.html].into_iter().zip(formats);
+        let documents: Vec<_> = paths.filter_map(|(path, make)| Some((path.as_ref()?, make))).collect();
+        if !documents.iter().any(|(path, _)| takes_stdout(Some(path))) {
+            put(Path::new("-"), &table(document))?;
+        }
+        for (path, make) in documents {
+            put(path, &make(document)?)?;
+            if path != Path::new("-") {
+                anstream::eprintln!("wrote {}", path.display());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Refuses what cannot work before anything is measured: see [`check_named`].
 pub(super) fn check(common: &Common) -> Result<()> {
-    let named = [
+    check_named(&[
         ("--json", &common.json),
         ("--csv", &common.csv),
         ("--bmf", &common.bmf),
         ("--html", &common.html),
-    ];
+    ])
+}
+
+/// Refuses two documents on stdout, and a folder that is not there.
+pub(super) fn check_named(named: &[(&str, &Option<PathBuf>)]) -> Result<()> {
     let given = named
         .iter()
         .filter_map(|(option, path)| path.as_ref().map(|p| (*option, p)));

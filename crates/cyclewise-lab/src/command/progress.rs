@@ -4,6 +4,7 @@ use crate::runner::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::cell::Cell;
 use std::io::IsTerminal;
+use std::sync::Mutex;
 
 /// Steps of the bar.
 const STEPS: u64 = 1000;
@@ -50,13 +51,39 @@ impl Reporter {
 
 impl Progress for Reporter {
     fn step(&self, share: f64, line: &str) {
+        self.at(share, line, " of the budget");
+    }
+}
+
+impl Reporter {
+    /// Does `work` that tells, from any thread, how many of how many `things` are done.
+    pub(super) fn shared<T>(things: &str, work: impl FnOnce(&(dyn Fn(usize, usize) + Sync)) -> T) -> T {
+        let shared = Mutex::new(Self::new());
+        let done = work(&|done, all| {
+            // Whoever finds it taken leaves the line to the next.
+            if let Ok(reporter) = shared.try_lock() {
+                reporter.at(
+                    done as f64 / all.max(1) as f64,
+                    &format!("{done} of {all} {things}"),
+                    "",
+                );
+            }
+        });
+        if let Ok(reporter) = shared.into_inner() {
+            reporter.done();
+        }
+        done
+    }
+
+    /// How far it is: `share` of all, and on what; `of` says what it is a share of.
+    pub(super) fn at(&self, share: f64, line: &str, of: &str) {
         match &self.bar {
             Some(bar) => {
                 bar.set_position((share * STEPS as f64) as u64);
                 bar.set_message(line.to_string());
             }
             None if share >= self.next_line.get() => {
-                anstream::eprintln!("{line} ({:.0} % of the budget)", 100.0 * share);
+                anstream::eprintln!("{line} ({:.0} %{of})", 100.0 * share);
                 self.next_line.set(share + LINE_EVERY);
             }
             None => {}

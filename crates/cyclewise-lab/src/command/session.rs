@@ -54,10 +54,7 @@ impl Session {
         let mut record = Record {
             schema: SCHEMA.to_string(),
             created: jiff::Timestamp::now().to_string(),
-            tool: Tool {
-                version: env!("CARGO_PKG_VERSION").to_string(),
-                commit: option_env!("CYCLEWISE_COMMIT").map(str::to_string),
-            },
+            tool: Tool::here(),
             seed: self.seed,
             command: std::env::args_os()
                 .skip(1)

@@ -2,6 +2,9 @@
 
 use crate::error::{Error, Result};
 use crate::record::Record;
+use crate::record::simulation::Simulation;
+use crate::simulate::lists::{placement_name, relax_name};
+use crate::simulate::phase::Phase;
 
 const HEADER: [&str; 15] = [
     "experiment",
@@ -52,6 +55,117 @@ pub fn record(record: &Record) -> Result<String> {
             writer.write_record(row).map_err(failed)?;
         }
     }
+    text(writer)
+}
+
+const POINT: [&str; 25] = [
+    "machine",
+    "workload",
+    "threads",
+    "retry_limit",
+    "relax",
+    "critical_cycles",
+    "parallel_cycles",
+    "placement",
+    "readers",
+    "seed",
+    "ops",
+    "ops_per_s",
+    "ns_per_op",
+    "p50_ns",
+    "p90_ns",
+    "p99_ns",
+    "p999_ns",
+    "max_ns",
+    "jain",
+    "longest_wait_ns",
+    "retries_per_success",
+    "line_moves_per_op",
+    "ops_per_ownership",
+    "fallback_share",
+    "refused",
+];
+
+/// A simulation's points.
+///
+/// # Errors
+/// None that a simulated sweep can cause.
+pub fn simulation(simulation: &Simulation) -> Result<String> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(POINT).map_err(failed)?;
+    for p in &simulation.points {
+        let job = &p.job;
+        let figures = p.outcome.as_ref().map(|o| {
+            let l = &o.latency;
+            [
+                o.ops_per_s,
+                o.ns_per_op,
+                l.p50_ns,
+                l.p90_ns,
+                l.p99_ns,
+                l.p999_ns,
+                l.max_ns,
+                o.jain,
+                o.longest_wait_ns,
+                o.retries_per_success,
+                o.line_moves_per_op,
+                o.ops_per_ownership,
+                o.fallback_share,
+            ]
+        });
+        let mut row = vec![
+            simulation.sweep.machines[p.machine].name.clone(),
+            job.workload.name().to_owned(),
+            job.threads.to_string(),
+            job.retry_limit.map_or_else(|| "none".to_owned(), |n| n.to_string()),
+            relax_name(job.relax),
+            job.critical_cycles.to_string(),
+            job.parallel_cycles.to_string(),
+            placement_name(job.placement).to_owned(),
+            job.readers.to_string(),
+            job.seed.to_string(),
+            p.outcome.as_ref().map(|o| o.ops.to_string()).unwrap_or_default(),
+        ];
+        match figures {
+            Some(figures) => row.extend(figures.map(|x| x.to_string())),
+            None => row.resize(POINT.len() - 1, String::new()),
+        }
+        row.push(p.refused.clone().unwrap_or_default());
+        writer.write_record(row).map_err(failed)?;
+    }
+    text(writer)
+}
+
+/// A phase diagram's cells.
+///
+/// # Errors
+/// None that a diagram can cause.
+pub fn phase(phase: &Phase) -> Result<String> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let header = [
+        "hold",
+        "hold_cycles",
+        "overtakes",
+        "retries_per_success",
+        "jain",
+        "ns_per_op",
+    ];
+    writer.write_record(header).map_err(failed)?;
+    for c in phase.cells.iter().flatten() {
+        let row = [
+            c.hold.to_string(),
+            c.hold_cycles.to_string(),
+            c.overtakes.to_string(),
+            c.retries_per_success.to_string(),
+            c.jain.to_string(),
+            c.ns_per_op.to_string(),
+        ];
+        writer.write_record(row).map_err(failed)?;
+    }
+    text(writer)
+}
+
+fn text(writer: csv::Writer<Vec<u8>>) -> Result<String> {
     let bytes = writer.into_inner().map_err(|e| failed(e.into_error().into()))?;
     String::from_utf8(bytes).map_err(|e| Error::check(format!("CSV is not UTF-8: {e}; please report this")))
 }

@@ -26,34 +26,7 @@ pub fn load(path: &Path) -> Result<Record> {
 /// # Errors
 /// As [`load`].
 pub fn from_str(name: &str, text: &str) -> Result<Record> {
-    let head: Head = serde_json::from_str(text).map_err(|e| {
-        let what = if e.is_eof() {
-            "ends too early (truncated?)"
-        } else {
-            "is not a JSON object"
-        };
-        Error::usage(format!(
-            "{name} {what}: {e}; write it again with `cyclewise run --json`"
-        ))
-    })?;
-    match head.schema.as_deref() {
-        Some(SCHEMA) => {}
-        Some(other) if is_newer(other) => {
-            return Err(Error::usage(format!(
-                "{name} has schema {other}, this build reads {SCHEMA}; use a newer cyclewise"
-            )));
-        }
-        Some(other) => {
-            return Err(Error::usage(format!(
-                "{name} has schema {other:?}, not {SCHEMA}; it was not written by `cyclewise run --json`"
-            )));
-        }
-        None => {
-            return Err(Error::usage(format!(
-                "{name} has no \"schema\": it is not a cyclewise record; write one with `cyclewise run --json`"
-            )));
-        }
-    }
+    check_schema(name, text, SCHEMA, "cyclewise run --json")?;
     let record: Record = serde_json::from_str(text).map_err(|e| {
         Error::usage(format!(
             "{name} says {SCHEMA} but breaks it: {e}; write it again with `cyclewise run --json`"
@@ -63,11 +36,45 @@ pub fn from_str(name: &str, text: &str) -> Result<Record> {
     Ok(record)
 }
 
-fn is_newer(schema: &str) -> bool {
-    schema
-        .strip_prefix("cyclewise.record/")
-        .and_then(|v| v.parse::<u32>().ok())
-        .is_some_and(|v| v > 1)
+/// Refuses what is not JSON of `schema`; `by` is the command that writes it.
+pub(super) fn check_schema(name: &str, text: &str, schema: &str, by: &str) -> Result<()> {
+    let head: Head = serde_json::from_str(text).map_err(|e| {
+        let what = if e.is_eof() {
+            "ends too early (truncated?)"
+        } else {
+            "is not a JSON object"
+        };
+        Error::usage(format!("{name} {what}: {e}; write it again with `{by}`"))
+    })?;
+    match head.schema.as_deref() {
+        Some(found) if found == schema => Ok(()),
+        Some(other) if is_newer(other, schema) => Err(Error::usage(format!(
+            "{name} has schema {other}, this build reads {schema}; use a newer cyclewise"
+        ))),
+        Some(other) => Err(Error::usage(format!(
+            "{name} has schema {other:?}, not {schema}; it was not written by `{by}`"
+        ))),
+        None => Err(Error::usage(format!(
+            "{name} has no \"schema\": it is not a cyclewise record; write one with `{by}`"
+        ))),
+    }
+}
+
+/// The schema that a document says it has, where it is one.
+pub fn schema_of(path: &Path) -> Option<String> {
+    let text = std::fs::read_to_string(path).ok()?;
+    serde_json::from_str::<Head>(&text).ok()?.schema
+}
+
+fn is_newer(found: &str, schema: &str) -> bool {
+    let version = |schema: &str| {
+        let (kind, version) = schema.split_once('/')?;
+        Some((kind.to_owned(), version.parse::<u32>().ok()?))
+    };
+    let (Some((kind, version)), Some((ours, known))) = (version(found), version(schema)) else {
+        return false;
+    };
+    kind == ours && version > known
 }
 
 /// What the types cannot say: counts that match their samples, and comparisons of variants that exist.

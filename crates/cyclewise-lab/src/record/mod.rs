@@ -5,8 +5,9 @@
 pub mod compare;
 mod load;
 mod machine;
+pub mod simulation;
 
-pub use load::{from_str, load};
+pub use load::{from_str, load, schema_of};
 pub use machine::{CyclesPerTick, Machine, Topology};
 
 use serde::{Deserialize, Serialize};
@@ -42,6 +43,16 @@ pub struct Tool {
     pub version: String,
     /// The commit it was built from, where known.
     pub commit: Option<String>,
+}
+
+impl Tool {
+    /// This build.
+    pub fn here() -> Self {
+        Self {
+            version: env!("CARGO_PKG_VERSION").to_string(),
+            commit: option_env!("CYCLEWISE_COMMIT").map(str::to_string),
+        }
+    }
 }
 
 /// What a sample counts.

@@ -9,7 +9,7 @@ fn page(records: &[Record]) -> String {
 }
 
 /// What a reader sees of a page, a line for each element.
-fn text(page: &str) -> String {
+pub(crate) fn text(page: &str) -> String {
     let body = page.split_once("<body>").unwrap().1;
     let mut out = String::new();
     for piece in body.split('<') {
@@ -120,6 +120,8 @@ fn the_page_asks_for_nothing_from_elsewhere() {
     for page in [
         page(&[fixtures::record(1, 50)]),
         render_comparison(&fixtures::comparison()).unwrap(),
+        crate::simulation::page(),
+        crate::simulation::phase_page(),
     ] {
         assert!(page.contains("default-src 'none'; style-src 'unsafe-inline'; img-src data:"));
         for external in ["http:", "https:", "//", "src=", "@import", "<script", "<link", "url(\""] {

@@ -3,6 +3,7 @@
 mod browser;
 mod content;
 mod fixtures;
+mod simulation;
 
 use cyclewise_lab::export::html::{render, render_comparison};
 
@@ -18,6 +19,8 @@ fn write_the_pages() {
         ("run.html", one),
         ("records.html", several),
         ("compare.html", comparison),
+        ("simulation.html", simulation::page()),
+        ("phase.html", simulation::phase_page()),
     ] {
         std::fs::write(dir.join(name), page).unwrap();
     }

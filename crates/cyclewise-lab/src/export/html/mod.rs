@@ -11,8 +11,10 @@ mod experiment;
 mod machine;
 mod number;
 mod page;
+mod phase;
 mod plot;
 mod published;
+mod simulation;
 mod table;
 mod words;
 
@@ -20,6 +22,8 @@ use crate::error::{Error, Result};
 use crate::experiment::Published;
 use crate::record::Record;
 use crate::record::compare::CompareReport;
+use crate::record::simulation::Simulation;
+use crate::simulate::phase::Phase;
 use askama::Template;
 
 /// Writes the page of one or more records. `published` gives an experiment's published figures by its name.
@@ -36,6 +40,22 @@ pub fn render(records: &[Record], published: &dyn Fn(&str) -> &'static [Publishe
 /// As [`render`].
 pub fn render_comparison(report: &CompareReport) -> Result<String> {
     finish(&comparison::ComparePage::new(report)?)
+}
+
+/// Writes the page of a simulated sweep.
+///
+/// # Errors
+/// As [`render`].
+pub fn render_simulation(simulation: &Simulation) -> Result<String> {
+    finish(&simulation::SimulationPage::new(simulation)?)
+}
+
+/// Writes the page of a phase diagram.
+///
+/// # Errors
+/// As [`render`].
+pub fn render_phase(phase: &Phase) -> Result<String> {
+    finish(&phase::PhasePage::new(phase)?)
 }
 
 fn finish(page: &impl Template) -> Result<String> {

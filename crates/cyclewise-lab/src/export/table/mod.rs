@@ -4,11 +4,15 @@ mod comparison;
 mod grid;
 mod list;
 mod matrix;
+mod phase;
 mod runs;
+mod simulation;
 
 pub use comparison::comparison;
 pub use list::{experiments, verification};
+pub use phase::{phase, validation};
 pub use runs::{runs, t_tests};
+pub use simulation::{simulated, simulation};
 
 use super::number::{figure, interval, p_value, percent};
 use crate::experiment::core_to_core;

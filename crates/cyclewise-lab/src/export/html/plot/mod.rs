@@ -5,6 +5,7 @@
 
 mod axis;
 mod canvas;
+mod curves;
 mod draw;
 mod heat;
 mod layout;
@@ -13,9 +14,10 @@ mod palette;
 use super::number::{count, significant};
 use crate::error::Result;
 use axis::{Axis, Place};
+pub(super) use curves::{Curves, Line};
 pub(super) use heat::Heat;
 use layout::{Layout, SCALE, Shape};
-pub(super) use palette::SERIES;
+pub(super) use palette::{LINES, SERIES};
 
 /// What is drawn in one row.
 pub(super) struct Strip<'a> {

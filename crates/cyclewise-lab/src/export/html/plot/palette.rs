@@ -28,10 +28,17 @@ pub(super) enum Role {
     Heat(usize),
     /// The number in such a cell.
     HeatText(usize),
+    /// A line over a count and its dots, by its place from 0.
+    Line(usize),
 }
 
 /// Series that have a colour of their own; more start again.
 pub(crate) const SERIES: usize = 4;
+
+/// Colours of lines; more lines have them again with dashes, and then with shorter ones.
+const COLOURS: usize = 8;
+/// Lines that can be told apart.
+pub(crate) const LINES: usize = 3 * COLOURS;
 
 /// Steps of a heat map's colours.
 pub(crate) const HEATS: usize = 9;
@@ -49,6 +56,7 @@ impl Role {
             Role::Beyond => RGBColor(7, 0, 0),
             Role::Below => RGBColor(8, 0, 0),
             Role::Heat(step) => RGBColor(9, 0, step.min(HEATS - 1) as u8 + 1),
+            Role::Line(i) => RGBColor(11, (i / COLOURS % 3) as u8, (i % COLOURS) as u8 + 1),
             Role::HeatText(step) => RGBColor(10, 0, step.min(HEATS - 1) as u8 + 1),
         }
     }
@@ -57,6 +65,27 @@ impl Role {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_can_be_told_apart_and_the_style_sheet_knows_them() {
+        let css = include_str!("../../../../templates/report.css");
+        let mut colours: Vec<_> = (0..LINES).map(|i| Role::Line(i).colour()).collect();
+        for RGBColor(r, g, b) in &colours {
+            for kind in ["stroke", "fill"] {
+                assert!(
+                    css.contains(&format!("[{kind}^=\"#{r:02X}\"][{kind}$=\"{b:02X}\"]")),
+                    "{kind} {b}"
+                );
+            }
+            assert!(
+                *g == 0 || css.contains(&format!("[stroke^=\"#{r:02X}{g:02X}\"]")),
+                "dash {g}"
+            );
+        }
+        colours.sort_by_key(|c| (c.0, c.1, c.2));
+        colours.dedup();
+        assert_eq!(colours.len(), LINES);
+    }
 
     #[test]
     fn the_style_sheet_knows_every_role() {

@@ -1,0 +1,157 @@
+//! `cyclewise simulate`: sweeps over machines that are not at hand, and the files that describe them.
+
+use super::cli::{PhaseArgs, SimulateArgs, SimulateCommand, SweepArgs, ValidateArgs};
+use super::output::{self, Documents};
+use super::progress::Reporter;
+use crate::error::{Error, Result};
+use crate::export;
+use crate::record::Tool;
+use crate::record::simulation::Sweep;
+use crate::simulate::phase::Phase;
+use crate::simulate::{machines, sweep};
+use cyclewise_sim::{Job, Machine, validation};
+use std::path::Path;
+
+/// More points than this are a mistake in a list: a day's work for a hundred cores.
+const MOST_POINTS: usize = 10_000_000;
+
+pub(super) fn simulate(args: SimulateArgs) -> Result<()> {
+    match args.command {
+        None => run(args.sweep),
+        Some(SimulateCommand::List { json }) => list(json),
+        Some(SimulateCommand::Fit(args)) => super::fit::fit(&args),
+        Some(SimulateCommand::Phase(args)) => phase(args),
+        Some(SimulateCommand::Validate(args)) => validate(&args),
+    }
+}
+
+fn run(args: SweepArgs) -> Result<()> {
+    let documents = Documents {
+        json: args.json,
+        csv: args.csv,
+        html: args.html,
+    };
+    documents.check()?;
+    let machines = args
+        .machines
+        .iter()
+        .map(|name| machines::find(name))
+        .collect::<Result<Vec<_>>>()?;
+    distinct(&machines)?;
+    let threads = match args.threads {
+        Some(counts) => counts.0,
+        None => doubled(&machines, args.readers),
+    };
+    for machine in &machines {
+        machines::check_threads(machine, &threads, args.readers)?;
+    }
+    let mut workloads = args.workloads;
+    let mut seen = Vec::new();
+    workloads.retain(|w| {
+        !seen.contains(w) && {
+            seen.push(*w);
+            true
+        }
+    });
+    let sweep = Sweep {
+        machines,
+        workloads,
+        threads,
+        retry_limits: args.retry_limit.0,
+        relax: args.relax.0,
+        critical_cycles: args.critical,
+        parallel_cycles: args.parallel,
+        placement: args.placement.into(),
+        readers: args.readers,
+        ops: args.ops,
+        seed: args.seed,
+    };
+    let points = sweep.points();
+    if points > MOST_POINTS {
+        return Err(Error::usage(format!(
+            "the lists multiply to {points} points, and {MOST_POINTS} are the most; shorten them or take larger steps"
+        )));
+    }
+    let simulation = Reporter::shared("points", |tell| sweep::run(sweep, args.shard, Tool::here(), tell));
+    documents.write(&simulation)
+}
+
+/// Refuses two machines of one name: nobody could tell their lines apart.
+fn distinct(machines: &[Machine]) -> Result<()> {
+    for (i, machine) in machines.iter().enumerate() {
+        if machines[..i].iter().any(|m| m.name == machine.name) {
+            return Err(Error::usage(format!(
+                "two machines are called {:?}; give each once, and each file a name of its own",
+                machine.name
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// 1, 2, 4 and so on, to all CPUs that readers leave on the smallest machine.
+pub(super) fn doubled(machines: &[Machine], readers: u32) -> Vec<u32> {
+    let cpus = machines.iter().map(|m| m.topology.cpus()).min().unwrap_or(1);
+    let most = cpus.saturating_sub(readers).max(1);
+    let mut counts: Vec<u32> = std::iter::successors(Some(1u32), |n| n.checked_mul(2))
+        .take_while(|n| *n < most)
+        .collect();
+    counts.push(most);
+    counts
+}
+
+fn list(json: bool) -> Result<()> {
+    let machines = Machine::presets().map(|p| Ok((p.name, machines::find(p.name)?)));
+    let machines = machines.collect::<Result<Vec<_>>>()?;
+    let text = if json {
+        export::json::simulated(&machines)?
+    } else {
+        export::table::simulated(&machines)
+    };
+    output::put(Path::new("-"), &text)
+}
+
+fn phase(args: PhaseArgs) -> Result<()> {
+    let documents = Documents {
+        json: args.json,
+        csv: args.csv,
+        html: args.html,
+    };
+    documents.check()?;
+    let machine = machines::find(&args.machine)?;
+    machines::check_threads(&machine, &[args.threads], 0)?;
+    let job = Job {
+        seed: args.seed,
+        placement: args.placement.into(),
+        ..Job::new(args.workload, args.threads)
+    };
+    let phase = Phase::of(machine, job, Tool::here())?;
+    documents.put(
+        &phase,
+        [export::json::pretty, export::csv::phase, export::html::render_phase],
+        export::table::phase,
+    )
+}
+
+fn validate(args: &ValidateArgs) -> Result<()> {
+    output::check_named(&[("--markdown", &args.markdown), ("--json", &args.json)])?;
+    let report = validation::run();
+    if !output::takes_stdout(args.markdown.as_ref()) && !output::takes_stdout(args.json.as_ref()) {
+        output::put(Path::new("-"), &export::table::validation(&report))?;
+    }
+    if let Some(path) = &args.markdown {
+        output::put(path, &report.to_markdown())?;
+    }
+    if let Some(path) = &args.json {
+        output::put(path, &export::json::pretty(&report)?)?;
+    }
+    let missed: Vec<String> = report.missed().map(|t| format!("{}: {}", t.machine, t.what)).collect();
+    let Some(first) = missed.first() else {
+        return Ok(());
+    };
+    Err(Error::check(format!(
+        "simulate validate: {} of {} targets are missed, the first of them {first}; the report says by how much",
+        missed.len(),
+        report.targets.len()
+    )))
+}

@@ -1,0 +1,344 @@
+//! The page of a simulated sweep, as its template sees it: the machines, curves over threads, and the table.
+
+use super::machine::{Fact, tool};
+use super::number::{NONE, count, percent, significant};
+use super::page::STYLE;
+use super::plot::{Curves, LINES, Line, Plot, SERIES};
+use super::table::{Cell, Table, number, words};
+use crate::error::Result;
+use crate::record::simulation::{Point, Simulation};
+use crate::simulate::lists::{placement_name, relax_name};
+use askama::Template;
+use cyclewise_sim::machine::Published;
+use cyclewise_sim::{Machine, Outcome};
+
+/// A sweep.
+#[derive(Template)]
+#[template(path = "simulation.html")]
+pub(super) struct SimulationPage {
+    title: String,
+    style: &'static str,
+    series: usize,
+    facts: Vec<Fact>,
+    machines: Vec<MachineView>,
+    warnings: Vec<String>,
+    plots: Vec<Plot>,
+    table: Table,
+    published: Option<Table>,
+}
+
+/// A machine: what it is, and what of it is a guess that fits.
+struct MachineView {
+    name: String,
+    about: String,
+    facts: Vec<Fact>,
+    fitted: String,
+}
+
+/// Points that differ in nothing but their threads.
+struct Series<'a> {
+    label: String,
+    points: Vec<&'a Point>,
+}
+
+/// A curve: its name, its unit, the value of a point, and the value of a published figure where it is of this kind.
+struct Kind {
+    name: &'static str,
+    unit: &'static str,
+    of: fn(&Outcome) -> f64,
+    published: fn(&str, f64) -> Option<f64>,
+}
+
+const KINDS: [Kind; 5] = [
+    Kind {
+        name: "Throughput of all threads together",
+        unit: "million operations a second",
+        of: |o| o.ops_per_s / 1e6,
+        published: |unit, value| (unit == "ns/op").then(|| 1e3 / value),
+    },
+    Kind {
+        name: "Retries for each operation",
+        unit: "retries/op",
+        of: |o| o.retries_per_success,
+        published: |unit, value| (unit == "retries/op").then_some(value),
+    },
+    Kind {
+        name: "Latency that 99 % of the operations keep",
+        unit: "ns",
+        of: |o| o.latency.p99_ns,
+        published: |_, _| None,
+    },
+    Kind {
+        name: "Fairness (Jain's index: 1 where all threads did the same)",
+        unit: "index",
+        of: |o| o.jain,
+        published: |_, _| None,
+    },
+    Kind {
+        name: "Share of operations that took the lock",
+        unit: "%",
+        of: |o| 100.0 * o.fallback_share,
+        published: |_, _| None,
+    },
+];
+
+impl SimulationPage {
+    /// The page of `s`.
+    pub(super) fn new(s: &Simulation) -> Result<Self> {
+        let series = series(s);
+        let plots = KINDS.iter().map(|kind| plot(s, &series, kind));
+        let refused = s.points.iter().filter_map(|p| Some((p, p.refused.as_ref()?)));
+        Ok(SimulationPage {
+            title: title(s),
+            style: STYLE,
+            series: SERIES,
+            facts: facts(s),
+            machines: s.sweep.machines.iter().map(MachineView::new).collect(),
+            warnings: refused.map(|(p, why)| format!("{}: {why}", name(s, p))).collect(),
+            plots: plots.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect(),
+            table: table(s),
+            published: published(s),
+        })
+    }
+}
+
+fn title(s: &Simulation) -> String {
+    let workloads: Vec<&str> = s.sweep.workloads.iter().map(|w| w.name()).collect();
+    let machines: Vec<&str> = s.sweep.machines.iter().map(|m| m.name.as_str()).collect();
+    format!("{} on {}, simulated", workloads.join(", "), machines.join(", "))
+}
+
+fn facts(s: &Simulation) -> Vec<Fact> {
+    let sweep = &s.sweep;
+    let shard = s.shard.map_or_else(
+        || "all of it".to_owned(),
+        |p| format!("shard {} of {}", p.index, p.count),
+    );
+    [
+        ("Points", format!("{} ({shard})", count(s.points.len()))),
+        ("Critical work", format!("{} cycles", sweep.critical_cycles)),
+        ("Parallel work", format!("{} cycles", sweep.parallel_cycles)),
+        ("Readers beside", sweep.readers.to_string()),
+        ("Placement", placement_name(sweep.placement).to_owned()),
+        ("Seed", sweep.seed.to_string()),
+        ("Written by", tool(&s.tool)),
+    ]
+    .into_iter()
+    .map(|(term, text)| Fact { term, text })
+    .collect()
+}
+
+impl MachineView {
+    fn new(m: &Machine) -> Self {
+        let ns = |ns: Option<f64>| ns.map_or_else(|| NONE.to_owned(), |ns| format!("{} ns", significant(ns, 3)));
+        let t = m.topology;
+        let facts = [
+            (
+                "CPUs",
+                format!("{} in {} sockets, {} cores", t.cpus(), t.sockets, t.cores()),
+            ),
+            ("Clock", format!("{} GHz", significant(m.ghz, 3))),
+            ("One way to a sibling", ns(m.latency.sibling_ns)),
+            ("in a cluster", ns(m.latency.cluster_ns)),
+            ("in a socket", ns(m.latency.socket_ns)),
+            ("to another socket", ns(m.latency.remote_ns)),
+            ("Arbiter", format!("{:?}", m.line.arbiter)),
+            ("Hold", format!("{:?}", m.line.hold)),
+        ];
+        MachineView {
+            name: m.name.clone(),
+            about: m.about.clone(),
+            facts: facts.into_iter().map(|(term, text)| Fact { term, text }).collect(),
+            fitted: m.fitted.join(", "),
+        }
+    }
+}
+
+/// What a point is, without its threads; only what varies.
+fn label(s: &Simulation, p: &Point) -> String {
+    let mut parts = vec![p.job.workload.name().to_owned()];
+    if p.job.workload.takes_retry_limit() {
+        parts.push(match p.job.retry_limit {
+            Some(limit) => format!("limit {limit}"),
+            None => "no limit".to_owned(),
+        });
+    }
+    if s.sweep.relax.len() > 1 {
+        parts.push(relax_name(p.job.relax));
+    }
+    if s.sweep.machines.len() > 1 {
+        parts.push(s.sweep.machines[p.machine].name.clone());
+    }
+    parts.join(", ")
+}
+
+fn name(s: &Simulation, p: &Point) -> String {
+    format!("{}, {} threads", label(s, p), p.job.threads)
+}
+
+fn series(s: &Simulation) -> Vec<Series<'_>> {
+    let mut all: Vec<Series> = Vec::new();
+    for point in &s.points {
+        let label = label(s, point);
+        match all.iter_mut().find(|series| series.label == label) {
+            Some(series) => series.points.push(point),
+            None => all.push(Series {
+                label,
+                points: vec![point],
+            }),
+        }
+    }
+    all
+}
+
+/// `None` where all its values are nothing.
+fn plot(s: &Simulation, series: &[Series], kind: &Kind) -> Result<Option<Plot>> {
+    let mut lines: Vec<Line> = Vec::new();
+    let mut crossed = Vec::new();
+    for one in series.iter().take(LINES) {
+        let figures = one
+            .points
+            .iter()
+            .filter_map(|p| Some((f64::from(p.job.threads), (kind.of)(p.outcome.as_ref()?))));
+        let mut published = Vec::new();
+        if let Some(first) = one.points.first() {
+            // Once: the lines of other retry limits would all have the same crosses.
+            let of = (first.machine, first.job.workload, first.job.relax);
+            if !crossed.contains(&of) {
+                crossed.push(of);
+                published = crosses(&s.sweep.machines[first.machine], first, kind);
+            }
+        }
+        lines.push(Line {
+            label: one.label.clone(),
+            points: figures.collect(),
+            published,
+        });
+    }
+    if lines
+        .iter()
+        .all(|l| l.published.is_empty() && l.points.iter().all(|p| p.1 == 0.0))
+    {
+        return Ok(None);
+    }
+    let caption = if series.len() > LINES {
+        format!(
+            "The first {LINES} of {} are drawn; the table holds them all.",
+            series.len()
+        )
+    } else {
+        String::new()
+    };
+    Curves {
+        name: kind.name,
+        unit: kind.unit,
+        counted: "threads",
+        lines,
+        caption,
+    }
+    .draw()
+}
+
+/// What was published of a point's machine, workload and way to relax, as far as it is of this kind: threads and value.
+fn crosses(machine: &Machine, point: &Point, kind: &Kind) -> Vec<(f64, f64)> {
+    let of_it = |p: &&Published| p.workload == point.job.workload.name() && p.relax == point.job.relax;
+    let values = machine.published.iter().filter(of_it);
+    values
+        .filter_map(|p| Some((f64::from(p.threads), (kind.published)(&p.unit, p.value)?)))
+        .collect()
+}
+
+fn table(s: &Simulation) -> Table {
+    let mut table = Table::new("Every point of the sweep; times are simulated");
+    table.words("Workload");
+    table.numbers("Threads", "");
+    table.numbers("Throughput", "Mop/s");
+    table.numbers("All threads", "ns/op");
+    for (title, unit) in [
+        ("p50", "ns"),
+        ("p90", "ns"),
+        ("p99", "ns"),
+        ("p99.9", "ns"),
+        ("Slowest", "ns"),
+    ] {
+        table.numbers(title, unit);
+    }
+    table.numbers("Jain", "index");
+    table.numbers("Longest wait", "ns");
+    table.numbers("Retries", "per op");
+    table.numbers("Line moves", "per op");
+    table.numbers("Operations", "per ownership");
+    table.numbers("Took the lock", "");
+    table.rows = s.points.iter().map(|p| row(s, p)).collect();
+    table
+}
+
+fn row(s: &Simulation, p: &Point) -> Vec<Cell> {
+    let mut cells = vec![words(label(s, p)), number(count(p.job.threads as usize))];
+    let Some(o) = &p.outcome else {
+        cells.push(number("no progress"));
+        cells.resize_with(15, || number(NONE));
+        return cells;
+    };
+    let l = &o.latency;
+    let figures = [
+        o.ops_per_s / 1e6,
+        o.ns_per_op,
+        l.p50_ns,
+        l.p90_ns,
+        l.p99_ns,
+        l.p999_ns,
+        l.max_ns,
+        o.jain,
+        o.longest_wait_ns,
+        o.retries_per_success,
+        o.line_moves_per_op,
+        o.ops_per_ownership,
+    ];
+    cells.extend(figures.map(|x| number(significant(x, 3))));
+    cells.push(number(percent(o.fallback_share)));
+    cells
+}
+
+/// What was published of these machines, and the same simulated where the sweep has it; `None` where nothing was.
+fn published(s: &Simulation) -> Option<Table> {
+    let mut table =
+        Table::new("What was published of these machines, beside the point of this sweep that answers to it");
+    table.words("Workload");
+    table.words("Machine");
+    table.numbers("Threads", "");
+    table.numbers("Published", "");
+    table.words("Unit");
+    table.numbers("Simulated", "");
+    table.words("Source");
+    for (i, machine) in s.sweep.machines.iter().enumerate() {
+        for p in machine
+            .published
+            .iter()
+            .filter(|p| s.sweep.workloads.iter().any(|w| w.name() == p.workload))
+        {
+            let here = |point: &&Point| {
+                point.machine == i
+                    && point.job.workload.name() == p.workload
+                    && point.job.threads == p.threads
+                    && point.job.relax == p.relax
+            };
+            let outcome = s.points.iter().find(here).and_then(|point| point.outcome.as_ref());
+            let ours = outcome.and_then(|o| match p.unit.as_str() {
+                "ns/op" => Some(o.ns_per_op),
+                "retries/op" => Some(o.retries_per_success),
+                _ => None,
+            });
+            table.rows.push(vec![
+                words(&p.workload),
+                words(&machine.name),
+                number(p.threads.to_string()),
+                number(significant(p.value, 4)),
+                words(&p.unit),
+                number(ours.map_or_else(|| "not in this sweep".to_owned(), |x| significant(x, 3))),
+                words(&p.source),
+            ]);
+        }
+    }
+    (!table.rows.is_empty()).then_some(table)
+}

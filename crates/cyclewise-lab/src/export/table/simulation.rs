@@ -1,0 +1,219 @@
+//! A simulated sweep, and the lists of what can be simulated.
+
+use super::grid::{BOLD, DIM, YELLOW, table};
+use crate::export::number::percent;
+use crate::record::simulation::{Point, Simulation};
+use crate::simulate::lists::{placement_name, relax_name};
+use cyclewise_sim::{Machine, Workload};
+use std::fmt::Write;
+
+/// A sweep: each machine's points under its name.
+pub fn simulation(s: &Simulation) -> String {
+    let mut out = String::new();
+    for (i, machine) in s.sweep.machines.iter().enumerate() {
+        if i > 0 {
+            out.push('\n');
+        }
+        let _ = writeln!(
+            out,
+            "{BOLD}{}{BOLD:#}, {} CPUs  {DIM}{}{DIM:#}",
+            machine.name,
+            machine.topology.cpus(),
+            machine.about
+        );
+        if !machine.fitted.is_empty() {
+            let _ = writeln!(out, "{DIM}fitted, not measured:{DIM:#} {}", machine.fitted.join(", "));
+        }
+        let _ = writeln!(out, "{}", points(s, i));
+    }
+    let sweep = &s.sweep;
+    let _ = writeln!(
+        out,
+        "{DIM}simulated; {} cycles of work inside, {} between, {} readers, placement {}, seed {}; retries, moves and fallbacks for each operation{DIM:#}",
+        sweep.critical_cycles,
+        sweep.parallel_cycles,
+        sweep.readers,
+        placement_name(sweep.placement),
+        sweep.seed
+    );
+    if let Some(shard) = s.shard {
+        let _ = writeln!(
+            out,
+            "{DIM}shard {} of {}: `cyclewise report` joins them{DIM:#}",
+            shard.index, shard.count
+        );
+    }
+    for p in &s.points {
+        if let Some(why) = &p.refused {
+            let _ = writeln!(
+                out,
+                "{YELLOW}warning:{YELLOW:#} {} threads of {}: {why}",
+                p.job.threads, p.job.workload
+            );
+        }
+    }
+    out
+}
+
+fn points(s: &Simulation, machine: usize) -> comfy_table::Table {
+    let header = [
+        "workload",
+        "limit",
+        "relax",
+        "threads",
+        "Mop/s",
+        "ns/op",
+        "p50 ns",
+        "p99 ns",
+        "max ns",
+        "Jain",
+        "longest ns",
+        "retries",
+        "moves",
+        "ops/stay",
+        "fallback",
+    ];
+    let rows = s.points.iter().filter(|p| p.machine == machine).map(row);
+    table(&header, rows, 3)
+}
+
+fn row(p: &Point) -> Vec<String> {
+    let limit = match p.job.retry_limit {
+        Some(limit) => limit.to_string(),
+        None if p.job.workload.takes_retry_limit() => "none".to_owned(),
+        None => String::new(),
+    };
+    let mut row = vec![
+        p.job.workload.name().to_owned(),
+        limit,
+        relax_name(p.job.relax),
+        p.job.threads.to_string(),
+    ];
+    let Some(o) = &p.outcome else {
+        row.push("stuck".to_owned());
+        row.resize(15, String::new());
+        return row;
+    };
+    row.extend([
+        three(o.ops_per_s / 1e6),
+        three(o.ns_per_op),
+        three(o.latency.p50_ns),
+        three(o.latency.p99_ns),
+        three(o.latency.max_ns),
+        format!("{:.3}", o.jain),
+        three(o.longest_wait_ns),
+        three(o.retries_per_success),
+        three(o.line_moves_per_op),
+        three(o.ops_per_ownership),
+        if o.fallback_share == 0.0 {
+            "0".to_owned()
+        } else {
+            percent(o.fallback_share)
+        },
+    ]);
+    row
+}
+
+/// Three significant digits, whole from a hundred on.
+pub(super) fn three(x: f64) -> String {
+    if x == 0.0 || !x.is_finite() {
+        return format!("{x:.0}");
+    }
+    let digits = (2 - x.abs().log10().floor() as i32).clamp(0, 6) as usize;
+    format!("{x:.digits$}")
+}
+
+/// The workloads and the machines there are.
+pub fn simulated(machines: &[(&str, Machine)]) -> String {
+    let mut out = format!("{BOLD}workloads{BOLD:#}\n");
+    let rows = Workload::ALL
+        .iter()
+        .map(|w| vec![w.name().to_owned(), w.about().to_owned()]);
+    let _ = writeln!(out, "{}", table(&["name", "one operation"], rows, 2));
+    let _ = writeln!(out, "\n{BOLD}machines{BOLD:#}");
+    let rows = machines
+        .iter()
+        .map(|(name, m)| vec![(*name).to_owned(), m.topology.cpus().to_string(), m.about.clone()]);
+    let mut list = table(&["name", "CPUs", "what it is"], rows, 1);
+    if let Some(column) = list.column_mut(2) {
+        column.set_cell_alignment(comfy_table::CellAlignment::Left);
+    }
+    let _ = writeln!(out, "{list}");
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Tool;
+    use crate::record::simulation::{SCHEMA, Shard, Sweep};
+    use cyclewise_sim::{Latencies, Outcome, Placement, Relax, Topology};
+
+    #[test]
+    fn the_table_as_people_read_it() {
+        let mut machine = Machine::plain(Topology {
+            sockets: 2,
+            clusters_per_socket: 1,
+            cores_per_cluster: 2,
+            threads_per_core: 1,
+        });
+        machine.fitted = vec!["line.hold".to_owned()];
+        let sweep = Sweep {
+            machines: vec![machine],
+            workloads: vec![Workload::FetchAdd, Workload::Lockref],
+            threads: vec![4],
+            retry_limits: vec![Some(100), None],
+            relax: vec![Relax::Exponential { max: 64 }],
+            critical_cycles: 5,
+            parallel_cycles: 50,
+            placement: Placement::CompactSmt,
+            readers: 0,
+            ops: None,
+            seed: 1,
+        };
+        let outcome = |i: usize| Outcome {
+            threads: 4,
+            ops: 2000,
+            elapsed_ns: 90_000.0,
+            ns_per_op: 45.0,
+            ops_per_s: 22_222_222.0,
+            latency: Latencies {
+                p50_ns: 171.2,
+                p90_ns: 190.0,
+                p99_ns: 900.5,
+                p999_ns: 1500.0,
+                max_ns: 12_345.6,
+            },
+            jain: 0.98765,
+            longest_wait_ns: 12_400.0,
+            retries_per_success: 0.0456,
+            line_moves_per_op: 1.0,
+            ops_per_ownership: 0.999,
+            fallback_share: 0.125 * i as f64,
+            events: 1,
+        };
+        let points = sweep
+            .jobs()
+            .into_iter()
+            .enumerate()
+            .map(|(index, (machine, job))| Point {
+                index,
+                machine,
+                job,
+                outcome: (index < 2).then(|| outcome(index)),
+                refused: (index == 2).then(|| "no operation was done in 9 events".to_owned()),
+            });
+        let simulation = Simulation {
+            schema: SCHEMA.to_owned(),
+            tool: Tool {
+                version: "0".to_owned(),
+                commit: None,
+            },
+            points: points.collect(),
+            sweep,
+            shard: Some(Shard { index: 1, count: 2 }),
+        };
+        let text = super::simulation(&simulation);
+        insta::assert_snapshot!(anstream::adapter::strip_str(&text).to_string());
+    }
+}

@@ -1,0 +1,157 @@
+//! Shards of one sweep, put together again.
+
+use crate::error::{Error, Result};
+use crate::record::simulation::{Simulation, Sweep};
+use std::collections::BTreeMap;
+
+/// The sweep that these shards, each with what to call it, are all of. A whole sweep alone is itself.
+///
+/// # Errors
+/// Exit 2: a shard is missing, there twice, or of another sweep.
+pub fn join(parts: Vec<(String, Simulation)>) -> Result<Simulation> {
+    let mut parts = parts.into_iter();
+    let Some((first_name, first)) = parts.next() else {
+        return Err(Error::usage("no simulation was given"));
+    };
+    let rest: Vec<_> = parts.collect();
+    let Some(shard) = first.shard else {
+        return match rest.first() {
+            None => Ok(first),
+            Some((name, _)) => Err(Error::usage(format!(
+                "{first_name} is a whole sweep, and {name} is given beside it; give one whole sweep, or all shards of one"
+            ))),
+        };
+    };
+    let count = shard.count;
+    let mut have: BTreeMap<u32, (String, Simulation)> = BTreeMap::from([(shard.index, (first_name, first))]);
+    for (name, part) in rest {
+        let same = same_sweep(have.values().next(), &part);
+        if let Some((other, what)) = same {
+            return Err(Error::usage(format!(
+                "{name} is of another sweep than {other}: {what} differ; give the shards of one sweep"
+            )));
+        }
+        let index = match part.shard {
+            Some(s) if s.count == count => s.index,
+            _ => {
+                return Err(Error::usage(format!(
+                    "{name} is not one of {count} shards as the others are; give the shards of one run of `simulate --shard I/{count}`"
+                )));
+            }
+        };
+        if let Some((other, _)) = have.get(&index) {
+            return Err(Error::usage(format!(
+                "{name} and {other} are both shard {index} of {count}; give each once"
+            )));
+        }
+        have.insert(index, (name, part));
+    }
+    let missing: Vec<String> = (1..=count)
+        .filter(|i| !have.contains_key(i))
+        .map(|i| i.to_string())
+        .collect();
+    if !missing.is_empty() {
+        let shards = if missing.len() == 1 { "shard" } else { "shards" };
+        return Err(Error::usage(format!(
+            "{shards} {} of {count} are missing; run `simulate` with the same arguments and --shard for each",
+            missing.join(", ")
+        )));
+    }
+    let mut all = have.into_values().map(|(_, part)| part);
+    let mut whole = all.next().ok_or_else(|| Error::usage("no simulation was given"))?;
+    whole.points.extend(all.flat_map(|part| part.points));
+    whole.points.sort_by_key(|p| p.index);
+    whole.shard = None;
+    Ok(whole)
+}
+
+/// `None` where both are parts of one sweep by one program; else the name of the other, and what differs.
+fn same_sweep<'a>(first: Option<&'a (String, Simulation)>, part: &Simulation) -> Option<(&'a str, &'static str)> {
+    let (name, first) = first?;
+    let (a, b): (&Sweep, &Sweep) = (&first.sweep, &part.sweep);
+    let parts = [
+        ("the programs that wrote them", first.tool != part.tool),
+        ("the machines", a.machines != b.machines),
+        ("the workloads", a.workloads != b.workloads),
+        ("the thread counts", a.threads != b.threads),
+        ("the retry limits", a.retry_limits != b.retry_limits),
+        ("the seeds", a.seed != b.seed),
+        ("the parameters", a != b),
+    ];
+    let (what, _) = parts.into_iter().find(|(_, differs)| *differs)?;
+    Some((name, what))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Tool;
+    use crate::record::simulation::Shard;
+    use crate::simulate::sweep;
+    use cyclewise_sim::{Machine, Placement, Relax, Topology, Workload};
+
+    fn of(seed: u64, shard: Option<Shard>) -> Simulation {
+        let topology = Topology {
+            sockets: 1,
+            clusters_per_socket: 1,
+            cores_per_cluster: 4,
+            threads_per_core: 1,
+        };
+        let sweep = Sweep {
+            machines: vec![Machine::plain(topology)],
+            workloads: vec![Workload::FetchAdd, Workload::Lockref],
+            threads: vec![1, 2, 4],
+            retry_limits: vec![Some(2), None],
+            relax: vec![Relax::None],
+            critical_cycles: 0,
+            parallel_cycles: 10,
+            placement: Placement::Compact,
+            readers: 0,
+            ops: Some(50),
+            seed,
+        };
+        let tool = Tool {
+            version: "0".to_owned(),
+            commit: None,
+        };
+        sweep::run(sweep, shard, tool, &|_, _| ())
+    }
+
+    fn named(parts: &[(u32, u32)]) -> Vec<(String, Simulation)> {
+        parts
+            .iter()
+            .map(|(index, count)| {
+                let shard = Shard {
+                    index: *index,
+                    count: *count,
+                };
+                (format!("{index}.json"), of(1, Some(shard)))
+            })
+            .collect()
+    }
+
+    #[test]
+    fn shards_in_any_order_are_the_whole() {
+        let whole = of(1, None);
+        assert_eq!(whole.points.len(), 9, "fetch-add once, lockref with two limits");
+        assert_eq!(join(named(&[(3, 4), (1, 4), (4, 4), (2, 4)])).unwrap(), whole);
+        assert_eq!(join(vec![("w".to_owned(), whole.clone())]).unwrap(), whole);
+        // More shards than points: some are empty, and are asked for all the same.
+        let many: Vec<(u32, u32)> = (1..=12).map(|i| (i, 12)).collect();
+        assert_eq!(join(named(&many)).unwrap(), whole);
+    }
+
+    #[test]
+    fn what_is_missing_twice_or_foreign_is_named() {
+        let error = |parts| join(parts).unwrap_err().message;
+        assert!(error(named(&[(1, 4), (3, 4)])).starts_with("shards 2, 4 of 4"));
+        assert!(error(named(&[(1, 2), (1, 2)])).contains("both shard 1 of 2"));
+        assert!(error(named(&[(1, 2), (1, 3)])).contains("not one of 2 shards"));
+        let mut foreign = named(&[(1, 2)]);
+        foreign.push(("x.json".to_owned(), of(2, Some(Shard { index: 2, count: 2 }))));
+        assert!(error(foreign).contains("x.json is of another sweep than 1.json: the seeds"));
+        let two = vec![("a".to_owned(), of(1, None)), ("b".to_owned(), of(1, None))];
+        assert!(error(two).contains("whole sweep"));
+        assert!(error(Vec::new()).contains("no simulation"));
+    }
+}

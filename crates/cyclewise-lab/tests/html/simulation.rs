@@ -1,0 +1,193 @@
+//! The pages of simulated sweeps and phase diagrams, made up so that no change of the model changes them.
+
+use crate::content::text;
+use cyclewise_lab::export::html::{render_phase, render_simulation};
+use cyclewise_lab::record::Tool;
+use cyclewise_lab::record::simulation::{Point, SCHEMA, Simulation, Sweep};
+use cyclewise_lab::simulate::phase::Phase;
+use cyclewise_sim::machine::Published;
+use cyclewise_sim::phase::Cell;
+use cyclewise_sim::{Job, Latencies, Machine, Outcome, Placement, Relax, Topology, Workload};
+
+fn tool() -> Tool {
+    Tool {
+        version: "0.1.0".to_owned(),
+        commit: None,
+    }
+}
+
+fn machine() -> Machine {
+    let mut machine = Machine::plain(Topology {
+        sockets: 2,
+        clusters_per_socket: 1,
+        cores_per_cluster: 8,
+        threads_per_core: 1,
+    });
+    // The figures that the page shows are its own.
+    machine.latency.sibling_ns = Some(8.0);
+    machine.latency.socket_ns = Some(40.0);
+    machine.latency.remote_ns = Some(120.0);
+    machine.fitted = vec!["line.hold".to_owned()];
+    let published = |threads, value, unit: &str| Published {
+        workload: "lockref".to_owned(),
+        threads,
+        relax: Relax::None,
+        value,
+        unit: unit.to_owned(),
+        source: "Somebody, 2019".to_owned(),
+    };
+    machine.published = vec![
+        published(4, 90.0, "ns/op"),
+        published(16, 12.0, "retries/op"),
+        published(16, 1.6, "ratio"),
+    ];
+    machine
+}
+
+/// Figures that follow from threads and limit.
+fn outcome(job: &Job) -> Outcome {
+    let limit = f64::from(job.retry_limit.unwrap_or(200));
+    let ns_per_op = 10.0 + f64::from(job.threads) * (3.0 + limit / 100.0);
+    let ns = |share: f64| share * ns_per_op * f64::from(job.threads);
+    Outcome {
+        threads: job.threads,
+        ops: 2000,
+        elapsed_ns: 2000.0 * ns_per_op,
+        ns_per_op,
+        ops_per_s: 1e9 / ns_per_op,
+        latency: Latencies {
+            p50_ns: ns(0.9),
+            p90_ns: ns(1.3),
+            p99_ns: ns(2.0),
+            p999_ns: ns(3.0),
+            max_ns: ns(4.0),
+        },
+        jain: 1.0 / f64::from(job.threads).sqrt(),
+        longest_wait_ns: ns(4.5),
+        retries_per_success: f64::from(job.threads - 1) * limit / 200.0,
+        line_moves_per_op: 2.0,
+        ops_per_ownership: 0.5,
+        fallback_share: if job.retry_limit.is_some() { 0.25 } else { 0.0 },
+        events: 10_000,
+    }
+}
+
+fn simulation(limits: &[Option<u32>]) -> Simulation {
+    let sweep = Sweep {
+        machines: vec![machine()],
+        workloads: vec![Workload::Lockref],
+        threads: vec![1, 2, 4, 8, 16],
+        retry_limits: limits.to_vec(),
+        relax: vec![Relax::None],
+        critical_cycles: 5,
+        parallel_cycles: 50,
+        placement: Placement::Compact,
+        readers: 0,
+        ops: None,
+        seed: 1,
+    };
+    let points = sweep
+        .jobs()
+        .into_iter()
+        .enumerate()
+        .map(|(index, (machine, job))| Point {
+            index,
+            machine,
+            outcome: Some(outcome(&job)),
+            refused: None,
+            job,
+        });
+    Simulation {
+        schema: SCHEMA.to_owned(),
+        tool: tool(),
+        points: points.collect(),
+        sweep,
+        shard: None,
+    }
+}
+
+pub(crate) fn page() -> String {
+    render_simulation(&simulation(&[Some(15), Some(100), None])).unwrap()
+}
+
+pub(crate) fn phase_page() -> String {
+    let cells = [0u32, 4, 64].map(|overtakes| {
+        let cell = |hold: f64| Cell {
+            hold,
+            hold_cycles: (hold * 100.0) as u32,
+            overtakes,
+            retries_per_success: 25.0 / (1.0 + hold * 20.0 + f64::from(overtakes)),
+            jain: 1.0 / (1.0 + f64::from(overtakes)),
+            ns_per_op: 100.0,
+        };
+        [0.0, 0.5, 1.0, 4.0].map(cell).to_vec()
+    });
+    let phase = Phase {
+        schema: cyclewise_lab::simulate::phase::SCHEMA,
+        tool: tool(),
+        machine: machine(),
+        job: Job::new(Workload::CasLoop, 16),
+        cells: cells.to_vec(),
+    };
+    render_phase(&phase).unwrap()
+}
+
+#[test]
+fn a_sweep_reads_as_it_should() {
+    insta::assert_snapshot!(text(&page()));
+}
+
+#[test]
+fn a_phase_diagram_reads_as_it_should() {
+    insta::assert_snapshot!(text(&phase_page()));
+}
+
+#[test]
+fn every_point_is_a_dot_in_each_plot_and_published_ones_are_crosses() {
+    let page = page();
+    let plots: Vec<&str> = page.split("<svg class=\"plot").skip(1).collect();
+    assert_eq!(plots.len(), 10, "five plots, each for two pages");
+    for (i, plot) in plots.iter().enumerate() {
+        let dots = plot.matches("<rect").count();
+        assert_eq!(dots, 15, "plot {i}: three limits on five counts");
+        let strokes = plot.matches("<polyline").count();
+        let lines = strokes - plot.matches("#030303").count();
+        // A line and its place in the legend for each limit, and two strokes for the cross.
+        let crosses = if i < 4 { 2 } else { 0 };
+        assert_eq!(lines, 6 + crosses, "plot {i}");
+    }
+}
+
+#[test]
+fn points_that_got_nowhere_are_said_and_leave_no_dot() {
+    let mut s = simulation(&[None]);
+    s.points[4].outcome = None;
+    s.points[4].refused = Some("no operation was done in <b>9</b> events".to_owned());
+    let page = render_simulation(&s).unwrap();
+    assert!(
+        page.contains("no progress") && page.contains("&#60;b&#62;9"),
+        "{}",
+        text(&page)
+    );
+    let first = page.split("<svg class=\"plot").nth(1).unwrap();
+    assert_eq!(first.matches("<rect").count(), 4);
+}
+
+#[test]
+fn more_lines_than_can_be_told_apart_are_in_the_table_alone() {
+    let limits: Vec<Option<u32>> = (1..=40).map(Some).collect();
+    let page = render_simulation(&simulation(&limits)).unwrap();
+    assert!(page.contains("The first 24 of 40 are drawn"));
+    assert_eq!(page.matches("lockref, limit 40</th>").count(), 5);
+}
+
+#[test]
+fn a_sweep_that_came_to_nothing_is_a_page_all_the_same() {
+    let mut s = simulation(&[None]);
+    for point in &mut s.points {
+        point.outcome = None;
+        point.refused = Some("stuck".to_owned());
+    }
+    let page = render_simulation(&s).unwrap();
+    assert!(page.contains("no progress") && page.contains("5 warnings"));
+}
