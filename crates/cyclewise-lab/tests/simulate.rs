@@ -1,4 +1,4 @@
-//! `cyclewise simulate`: what scripts depend on, and that parts and cores change no byte.
+//! `cyclewise simulate` and `cyclewise recommend`: what scripts depend on, and that parts and cores change no byte.
 
 use cyclewise_lab::record::simulation;
 use std::path::PathBuf;
@@ -215,6 +215,9 @@ fn wrong_use_is_two_and_names_the_nearest() {
             ],
             "1 readers",
         ),
+        (&["recommend", "--machine", "thunderx3"], "nearest: thunderx2"),
+        (&["recommend", "--machine", "i7-6700k", "--threads", "64"], "do not fit"),
+        (&["recommend", "--machine", "i7-6700k", "--seeds", "1"], "1 is not in"),
         (&["report", "x.json"], "--html"),
     ] {
         let (status, said) = refused(args);
@@ -287,6 +290,36 @@ fn without_threads_they_double_to_all_cpus() {
     ]);
     let whole = simulation::from_str("stdout", &json).unwrap();
     assert_eq!(whole.sweep.threads, [1, 2, 4, 8, 16, 32, 64, 128, 224]);
+}
+
+#[test]
+fn recommend_says_what_to_take_and_its_margin() {
+    let args = [
+        "recommend",
+        "--machine",
+        "i7-6700hq",
+        "--threads",
+        "1,4",
+        "--seeds",
+        "2",
+    ];
+    let table = printed(&args);
+    for kind in ["lockref", "reference count", "lock", "margin"] {
+        assert!(table.contains(kind), "{table}");
+    }
+    let json = printed(&[&args[..], &["--json", "-"]].concat());
+    assert_eq!(json, printed(&[&args[..], &["--json", "-"]].concat()), "the same again");
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["schema"], "cyclewise.recommendation/1");
+    let choices = json["choices"].as_array().unwrap();
+    assert_eq!(choices.len(), 6, "three kinds on 1 and on 4 threads");
+    for choice in choices {
+        let next = &choice["next"];
+        assert!(next["ratio"].as_f64().unwrap() > 0.0 && next["ratio_ci95"].as_array().unwrap().len() == 2);
+        assert!(["faster", "slower", "indistinguishable"].contains(&next["verdict"].as_str().unwrap()));
+        // What is taken cannot be told from the best.
+        assert!(choice["alike"].as_array().unwrap().contains(&choice["take"]));
+    }
 }
 
 /// A record as the experiment core-to-core of a machine of two CPUs writes it.

@@ -2,7 +2,7 @@
 
 mod simulate;
 
-pub(super) use simulate::{FitArgs, PhaseArgs, SimulateArgs, SimulateCommand, SweepArgs, ValidateArgs};
+pub(super) use simulate::{FitArgs, PhaseArgs, RecommendArgs, SimulateArgs, SimulateCommand, SweepArgs, ValidateArgs};
 
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -57,6 +57,8 @@ pub(super) enum Command {
     Time(TimeArgs),
     /// Simulate contended cache lines of machines that are not at hand
     Simulate(SimulateArgs),
+    /// Say which retry limit, way to relax and primitive suit a machine, by simulating it
+    Recommend(RecommendArgs),
     /// Check promises on this machine; exit 1 where one is broken
     Verify(VerifyArgs),
 }

@@ -8,6 +8,7 @@ mod list;
 mod output;
 mod place;
 mod progress;
+mod recommend;
 mod report;
 mod run;
 mod session;
@@ -50,6 +51,7 @@ fn dispatch(command: cli::Command) -> Result<()> {
             csv,
         } => report::report(&records, &output::Documents { json, csv, html }),
         cli::Command::Simulate(args) => simulate::simulate(args),
+        cli::Command::Recommend(args) => recommend::recommend(&args),
         cli::Command::Time(args) => time::time(&args),
         cli::Command::Verify(args) => verify::verify(&args),
     }

@@ -7,4 +7,5 @@ pub mod join;
 pub mod lists;
 pub mod machines;
 pub mod phase;
+pub mod recommend;
 pub mod sweep;

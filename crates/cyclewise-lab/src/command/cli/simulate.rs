@@ -1,4 +1,4 @@
-//! What `simulate` takes.
+//! What `simulate` and `recommend` take.
 
 use crate::record::simulation::Shard;
 use crate::simulate::lists::{self, Counts, Limits, Relaxes};
@@ -126,6 +126,31 @@ pub(in crate::command) struct ValidateArgs {
     #[arg(long, value_name = "PATH")]
     pub(in crate::command) markdown: Option<PathBuf>,
     /// Write the report as JSON; `-` is stdout, which then holds nothing else
+    #[arg(long, value_name = "PATH")]
+    pub(in crate::command) json: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(in crate::command) struct RecommendArgs {
+    /// A machine by name (see `simulate list`), or a machine file
+    #[arg(long, value_name = "NAME|FILE")]
+    pub(in crate::command) machine: String,
+    /// Counts of threads: 1,2,4 or 1..224 or 1..224:8; without it 1, 2, 4 and so on to all CPUs
+    #[arg(long, value_name = "LIST", value_parser = lists::counts)]
+    pub(in crate::command) threads: Option<Counts>,
+    /// Work inside a section, or while a reference is held, in cycles of the machine's cores
+    #[arg(long, value_name = "CYCLES", default_value_t = 0)]
+    pub(in crate::command) critical: u32,
+    /// Work between two operations, in cycles of the machine's cores
+    #[arg(long, value_name = "CYCLES", default_value_t = 0)]
+    pub(in crate::command) parallel: u32,
+    /// Runs of each candidate, each with a seed of its own
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=1000))]
+    pub(in crate::command) seeds: u32,
+    /// The first seed
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(in crate::command) seed: u64,
+    /// Write the recommendation as JSON; `-` is stdout, which then holds nothing else
     #[arg(long, value_name = "PATH")]
     pub(in crate::command) json: Option<PathBuf>,
 }

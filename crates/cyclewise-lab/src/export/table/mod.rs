@@ -5,12 +5,14 @@ mod grid;
 mod list;
 mod matrix;
 mod phase;
+mod recommendation;
 mod runs;
 mod simulation;
 
 pub use comparison::comparison;
 pub use list::{experiments, verification};
 pub use phase::{phase, validation};
+pub use recommendation::recommendation;
 pub use runs::{runs, t_tests};
 pub use simulation::{simulated, simulation};
 

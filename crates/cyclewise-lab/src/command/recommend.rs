@@ -1,0 +1,39 @@
+//! `cyclewise recommend`: what suits a machine, by simulating it.
+
+use super::cli::RecommendArgs;
+use super::progress::Reporter;
+use super::{output, simulate};
+use crate::error::Result;
+use crate::export;
+use crate::record::Tool;
+use crate::simulate::machines;
+use crate::simulate::recommend::{self, Question};
+use std::path::Path;
+
+pub(super) fn recommend(args: &RecommendArgs) -> Result<()> {
+    if let Some(path) = args.json.as_deref().filter(|p| *p != Path::new("-")) {
+        output::writable("--json", path)?;
+    }
+    let machine = machines::find(&args.machine)?;
+    let threads = match &args.threads {
+        Some(counts) => counts.0.clone(),
+        None => simulate::doubled(std::slice::from_ref(&machine), 0),
+    };
+    machines::check_threads(&machine, &threads, 0)?;
+    let question = Question {
+        machine,
+        threads,
+        critical_cycles: args.critical,
+        parallel_cycles: args.parallel,
+        seed: args.seed,
+        seeds: args.seeds,
+    };
+    let recommendation = Reporter::shared("runs", |tell| recommend::recommend(&question, Tool::here(), tell))?;
+    if !output::takes_stdout(args.json.as_ref()) {
+        output::put(Path::new("-"), &export::table::recommendation(&recommendation))?;
+    }
+    if let Some(path) = &args.json {
+        output::put(path, &export::json::pretty(&recommendation)?)?;
+    }
+    Ok(())
+}
