@@ -49,7 +49,7 @@ pub enum Workload {
     LockTtas,
     /// A counter for each thread.
     PercpuCounter,
-    /// Open, read and close one file: a lockref, a reference count, and the descriptor table's lock.
+    /// Open, read and close one file by processes: a lockref, a reference count, and each one's own descriptor table's lock.
     OpenReadClose,
     /// The same with the reference count a loop of compare-and-exchange.
     OpenReadCloseFull,
@@ -57,6 +57,10 @@ pub enum Workload {
     OpenReadCloseQueued,
     /// As `open-read-close-full`, with the lockref under its queued lock alone.
     OpenReadCloseQueuedFull,
+    /// As `open-read-close` by the threads of one process, which share its descriptor table.
+    OpenReadCloseThreads,
+    /// The same with the lockref under its queued lock alone.
+    OpenReadCloseThreadsQueued,
 }
 
 impl Workload {
@@ -84,6 +88,8 @@ impl Workload {
         Self::OpenReadCloseFull,
         Self::OpenReadCloseQueued,
         Self::OpenReadCloseQueuedFull,
+        Self::OpenReadCloseThreads,
+        Self::OpenReadCloseThreadsQueued,
     ];
 
     /// What it is called on the command line and in records.
@@ -112,6 +118,8 @@ impl Workload {
             Self::OpenReadCloseFull => "open-read-close-full",
             Self::OpenReadCloseQueued => "open-read-close-queued",
             Self::OpenReadCloseQueuedFull => "open-read-close-queued-full",
+            Self::OpenReadCloseThreads => "open-read-close-threads",
+            Self::OpenReadCloseThreadsQueued => "open-read-close-threads-queued",
         }
     }
 
@@ -137,10 +145,12 @@ impl Workload {
             Self::LockTas => "a section under a test-and-set lock that exchanges and nothing else",
             Self::LockTtas => "a section under a test-and-set lock that looks until it is free before it exchanges",
             Self::PercpuCounter => "a counter for each thread",
-            Self::OpenReadClose => "open, read, close: lockref, refcount and descriptor lock",
+            Self::OpenReadClose => "open, read, close by processes: lockref, refcount and each one's descriptor lock",
             Self::OpenReadCloseFull => "the same with a refcount of compare-and-exchange loops",
             Self::OpenReadCloseQueued => "open, read, close with the lockref always locked",
             Self::OpenReadCloseQueuedFull => "the same with a refcount of compare-and-exchange loops",
+            Self::OpenReadCloseThreads => "open, read, close by threads: lockref, refcount and one descriptor lock",
+            Self::OpenReadCloseThreadsQueued => "the same with the lockref always locked",
         }
     }
 
@@ -153,7 +163,9 @@ impl Workload {
             Self::OpenReadClose
             | Self::OpenReadCloseFull
             | Self::OpenReadCloseQueued
-            | Self::OpenReadCloseQueuedFull => 5_000,
+            | Self::OpenReadCloseQueuedFull
+            | Self::OpenReadCloseThreads
+            | Self::OpenReadCloseThreadsQueued => 5_000,
             _ => 0,
         }
     }
@@ -163,7 +175,11 @@ impl Workload {
     pub const fn takes_retry_limit(self) -> bool {
         matches!(
             self,
-            Self::Lockref | Self::LockrefAdaptive | Self::OpenReadClose | Self::OpenReadCloseFull
+            Self::Lockref
+                | Self::LockrefAdaptive
+                | Self::OpenReadClose
+                | Self::OpenReadCloseFull
+                | Self::OpenReadCloseThreads
         )
     }
 }

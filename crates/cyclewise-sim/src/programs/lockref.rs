@@ -27,7 +27,10 @@ impl Policy {
     pub(super) fn of(job: &Job) -> Self {
         match job.workload {
             Workload::LockrefUnbounded => Self::Unbounded,
-            Workload::LockrefLocked | Workload::OpenReadCloseQueued | Workload::OpenReadCloseQueuedFull => Self::Locked,
+            Workload::LockrefLocked
+            | Workload::OpenReadCloseQueued
+            | Workload::OpenReadCloseQueuedFull
+            | Workload::OpenReadCloseThreadsQueued => Self::Locked,
             _ => job.retry_limit.map_or(Self::Unbounded, Self::Bounded),
         }
     }

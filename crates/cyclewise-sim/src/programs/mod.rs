@@ -86,7 +86,9 @@ pub(crate) fn plan(job: &Job) -> Plan {
         Workload::OpenReadClose
         | Workload::OpenReadCloseFull
         | Workload::OpenReadCloseQueued
-        | Workload::OpenReadCloseQueuedFull => open_read_close::plan(job, &mut memory),
+        | Workload::OpenReadCloseQueuedFull
+        | Workload::OpenReadCloseThreads
+        | Workload::OpenReadCloseThreadsQueued => open_read_close::plan(job, &mut memory),
     };
     Plan {
         memory,

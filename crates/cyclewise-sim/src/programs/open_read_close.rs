@@ -1,9 +1,9 @@
 //! Open, read and close one file from every CPU: the three lines that the mail on ThunderX2 is about.
 //!
 //! Opening takes a reference to the directory entry, which is a lockref; a reference to what the security module keeps,
-//! which is a refcount; and a descriptor, under the table's spinlock. Closing gives all three back. The
-//! parallel work is what the system calls do besides, in equal parts between what they share: without it the table's lock
-//! lets threads come to the entry one by one, and the entry is never contended. The critical work is done under the
+//! which is a refcount; and a descriptor, under the table's spinlock. Closing gives all three back. Processes have a table
+//! each, threads share one, and then its lock lets them come to the entry few at a time. The parallel work is
+//! what the system calls do besides, in equal parts between what they share. The critical work is done under the
 //! table's lock.
 //!
 //! # References
@@ -20,7 +20,7 @@ struct Shared {
     entry: LockRef,
     count: Line,
     count_loops: bool,
-    /// One for each thread.
+    /// One for each, or one for all.
     tables: Vec<Queued>,
     relax: Relax,
     critical: u32,
@@ -37,7 +37,12 @@ const DESCRIPTORS: u64 = 3;
 pub(super) fn plan(job: &Job, memory: &mut Memory) -> (Start, After) {
     let entry = LockRef::new(job, memory, 1);
     let count = memory.line(1);
-    let tables: Vec<_> = (0..job.threads).map(|_| Queued::alone(memory, DESCRIPTORS)).collect();
+    let tables: Vec<_> = match job.workload {
+        Workload::OpenReadCloseThreads | Workload::OpenReadCloseThreadsQueued => {
+            vec![Queued::new(job, memory, DESCRIPTORS)]
+        }
+        _ => (0..job.threads).map(|_| Queued::alone(memory, DESCRIPTORS)).collect(),
+    };
     let after = {
         let entry = entry.lock.word;
         let words: Vec<_> = tables.iter().map(|table| table.word).collect();
@@ -64,7 +69,7 @@ pub(super) fn plan(job: &Job, memory: &mut Memory) -> (Start, After) {
 impl Shared {
     /// Takes a descriptor, or with the count less than one, gives it back.
     async fn descriptor(&self, cpu: &Cpu, by: u64) {
-        let table = &self.tables[cpu.thread() as usize];
+        let table = &self.tables[cpu.thread() as usize % self.tables.len()];
         table.lock(cpu).await;
         let used = cpu.load_to_write(table.word).await;
         cpu.work(self.critical);

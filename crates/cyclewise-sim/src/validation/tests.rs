@@ -13,7 +13,7 @@ fn the_document_is_what_the_program_says() {
     let report = run();
     assert!(
         report.to_markdown() == DOCUMENT,
-        "VALIDATION.md is out of date: cargo run --release -p cyclewise-sim --example validate > crates/cyclewise-sim/VALIDATION.md"
+        "VALIDATION.md is out of date: cargo run --release -- simulate validate --markdown crates/cyclewise-sim/VALIDATION.md"
     );
     for (machine, what, _) in markdown::MISSES {
         let is_missed = |target: &Target| target.machine == *machine && target.what.starts_with(what);

@@ -17,8 +17,10 @@ const THREADS: u32 = 28;
 pub(super) fn all() -> Report {
     let machine = preset("thunderx2");
     let mut targets = retries(&machine);
-    targets.extend(limits(&machine));
-    targets.push(queued(&machine));
+    for test in &TESTS {
+        targets.extend(limits(&machine, test));
+        targets.push(queued(&machine, test));
+    }
     Report {
         machines: vec![used(&machine, "every target but the one with four threads a core")],
         targets,
@@ -49,50 +51,78 @@ fn retries(machine: &Machine) -> Vec<Target> {
 
 /// The open-close test with a reference count that is not contended by exchanges: where it is, whatever the limit, every
 /// thread soon waits at that count, which is why the mail then turns to it.
-fn throughput(machine: &Machine, limit: Option<u32>) -> f64 {
-    let mut job = Job::new(Workload::OpenReadClose, THREADS);
+struct Test {
+    who: &'static str,
+    free: Workload,
+    locked: Workload,
+    role: Role,
+}
+
+/// The first test has a thread for each CPU, and whether they share a table is not said; the second forks. Both are asked
+/// for every figure.
+const TESTS: [Test; 2] = [
+    Test {
+        who: "processes",
+        free: Workload::OpenReadClose,
+        locked: Workload::OpenReadCloseQueued,
+        role: Role::Fitted,
+    },
+    Test {
+        who: "threads",
+        free: Workload::OpenReadCloseThreads,
+        locked: Workload::OpenReadCloseThreadsQueued,
+        role: Role::Predicted,
+    },
+];
+
+fn throughput(machine: &Machine, workload: Workload, threads: u32, limit: Option<u32>) -> f64 {
+    let mut job = Job::new(workload, threads);
     job.retry_limit = limit;
     play(machine, &job).ops_per_s
 }
 
-fn limits(machine: &Machine) -> Vec<Target> {
-    let limited = ALIKE.map(|limit| throughput(machine, Some(limit)));
-    let gain = limited[2] / throughput(machine, None);
+fn limits(machine: &Machine, test: &Test) -> [Target; 2] {
+    let limited = ALIKE.map(|limit| throughput(machine, test.free, THREADS, Some(limit)));
+    let gain = limited[2] / throughput(machine, test.free, THREADS, None);
     let least = limited.iter().copied().fold(f64::INFINITY, f64::min);
     let most = limited.iter().copied().fold(0.0, f64::max);
-    vec![
+    let who = test.who;
+    [
         Target {
             machine: machine.name.clone(),
-            what: format!("open-read-close with limit 100 to without, {THREADS} threads"),
+            what: format!("open-read-close with limit 100 to without, {THREADS} {who}"),
             asked: (1.4, 1.9),
             seen: gain,
             unit: "ratio",
-            role: Role::Fitted,
+            role: test.role,
             source: LIMIT,
         },
         Target {
             machine: machine.name.clone(),
-            what: format!("open-read-close, best to worst of limits 15, 50, 100, {THREADS} threads"),
+            what: format!("open-read-close, best to worst of limits 15, 50, 100, {THREADS} {who}"),
             asked: (1.0, 1.1),
             seen: most / least,
             unit: "ratio",
-            role: Role::Fitted,
+            role: test.role,
             source: LIMITS,
         },
     ]
 }
 
 /// Every CPU, with the reference count that was proposed: single atomics.
-fn queued(machine: &Machine) -> Target {
+fn queued(machine: &Machine, test: &Test) -> Target {
     let cpus = machine.topology.cpus();
-    let throughput = |workload| play(machine, &Job::new(workload, cpus)).ops_per_s;
+    let throughput = |workload| throughput(machine, workload, cpus, None);
     Target {
         machine: machine.name.clone(),
-        what: format!("open-read-close, queued lock to unbounded exchanges, {cpus} threads"),
+        what: format!(
+            "open-read-close, queued lock to unbounded exchanges, {cpus} {}",
+            test.who
+        ),
         asked: (2.0, 3.0),
-        seen: throughput(Workload::OpenReadCloseQueued) / throughput(Workload::OpenReadClose),
+        seen: throughput(test.locked) / throughput(test.free),
         unit: "ratio",
-        role: Role::Fitted,
+        role: test.role,
         source: NAIR,
     }
 }
