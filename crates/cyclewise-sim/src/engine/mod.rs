@@ -1,8 +1,8 @@
 //! Plays programs out on a machine, event by event.
 //!
-//! [`Model`](model::Model) is the machine at work; `issue` and `transfer` hold its laws, `arbiter` and `hold` those a
-//! machine chooses among. `cpu` is what a program sees, `meter` what is counted. `events`, `copies`, `geometry`, `timing`
-//! and `random` are what these are made of; `law` names what no machine may break, for the tests that break it.
+//! `model` is the machine at work; `issue` and `transfer` hold its laws, `arbiter` and `hold` those a machine chooses among.
+//! `cpu` is what a program sees, `meter` what is counted. `events`, `copies`, `geometry`, `timing` and `random` are what these
+//! are made of; `law` names what no machine may break, for the tests that break it.
 
 mod access;
 mod arbiter;
