@@ -305,6 +305,25 @@ fn verify_refs_keeps_its_promises_everywhere() {
     assert!(line.contains("leave it out"), "{line}");
 }
 
+/// On x86-64, whose text is patched; elsewhere it is refused.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn verify_patch_keeps_its_promises() {
+    let output = cyclewise(&["verify", "patch", "--seconds", "2", "--json", "-"]);
+    let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let checks = json["checks"].as_array().unwrap();
+    assert_eq!((json["what"].as_str(), checks.len()), (Some("patch"), 4));
+    let (twins, promises): (Vec<_>, Vec<_>) = checks.iter().partition(|c| c["name"] == "the-race-bites");
+    assert_eq!(twins.len(), 1);
+    assert!(promises.iter().all(|c| c["holds"] == true), "{checks:#?}");
+    // Whether the twin loses an addition in time is chance; that the status says so is not.
+    let bites = twins[0]["holds"] == true;
+    assert_eq!(output.status.code(), Some(i32::from(!bites)), "{}", stderr(&output));
+    let (status, line) = refused(&["verify", "patch", "--cpu", "0"]);
+    assert_eq!(status, 2);
+    assert!(line.contains("leave it out"), "{line}");
+}
+
 #[test]
 fn verify_percpu_keeps_its_promises_everywhere() {
     let output = cyclewise(&["verify", "percpu", "--seconds", "4", "--json", "-"]);

@@ -180,6 +180,8 @@ pub(super) enum What {
     Refs,
     /// The library's clock: on every pair of CPUs, and against the kernel's
     Clock,
+    /// Code patching: nothing is lost while LOCK comes and goes, and a key's flip is seen by all
+    Patch,
     /// Per-CPU data: sums are exact under preemption, migration and signals
     Percpu,
 }

@@ -7,7 +7,7 @@ use super::progress::Reporter;
 use crate::error::{Error, Result};
 use crate::export;
 use crate::runner::{self, Progress, Runner};
-use crate::verify::{Verification, clock, lab, percpu, refs};
+use crate::verify::{Verification, clock, lab, patch, percpu, refs};
 use std::path::Path;
 use std::time::Duration;
 
@@ -30,6 +30,12 @@ pub(super) fn verify(args: &VerifyArgs) -> Result<()> {
                 "--cpu pins one thread, and verify clock holds every CPU's times against each other's; leave it out",
             ));
         }
+        What::Patch if args.cpu.is_some() => {
+            return Err(Error::usage(
+                "--cpu pins one thread, and verify patch confines and frees its threads itself; leave it out",
+            ));
+        }
+        What::Patch => patch::verify(&reporter, time)?,
         What::Percpu if args.cpu.is_some() => {
             return Err(Error::usage(
                 "--cpu pins one thread, and verify percpu moves its threads from CPU to CPU; leave it out",
@@ -88,7 +94,7 @@ fn broken(what: What, verification: &Verification) -> Result<()> {
                 "a load excuses a late start or a wide error, so run those again on an idle machine; a step back it does not, so \
                  report that with the CPU's model and the clock source"
             }
-            What::Refs | What::Percpu =>
+            What::Refs | What::Patch | What::Percpu =>
                 "no load excuses that: report it with the CPU's model and the kernel's version",
         }
     )))

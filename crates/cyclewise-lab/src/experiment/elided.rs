@@ -6,11 +6,10 @@
 use crate::error::{Error, Result};
 use crate::record::Variant;
 use crate::runner::{Sample, Subject};
+use crate::sys::elision::reelide;
 use cyclewise::error::Refusal;
 use cyclewise::patch;
 use std::sync::OnceLock;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
 static CONSENT: OnceLock<std::result::Result<(), Refusal>> = OnceLock::new();
 
@@ -64,25 +63,6 @@ impl Subject for Elided {
     }
 }
 
-/// Takes LOCK away. A thread of the experiment before that was joined may be in the kernel's list a little longer, until it
-/// has run for the last time, so a second thread is no refusal until it has been there for a while.
-fn reelide() -> std::result::Result<(), Refusal> {
-    patient(patch::reelide, Duration::from_secs(2))
-}
-
-fn patient(
-    mut reelide: impl FnMut() -> std::result::Result<(), Refusal>,
-    patience: Duration,
-) -> std::result::Result<(), Refusal> {
-    let begun = Instant::now();
-    loop {
-        match reelide() {
-            Err(Refusal::OtherThreads { .. }) if begun.elapsed() < patience => sleep(Duration::from_millis(1)),
-            outcome => return outcome,
-        }
-    }
-}
-
 /// A refusal as the command's error.
 pub(super) fn refused(refusal: Refusal) -> Error {
     Error::unsupported(refusal.to_string())
@@ -91,31 +71,4 @@ pub(super) fn refused(refusal: Refusal) -> Error {
 /// The note in place of rows that are left out.
 pub(super) fn left_out(rows: &str, refusal: Refusal) -> String {
     format!("{rows} left out: LOCK stays here: {refusal}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const LINGERS: Refusal = Refusal::OtherThreads { threads: 2 };
-
-    #[test]
-    fn a_thread_that_is_about_to_go_is_waited_for() {
-        let mut looks = 0;
-        let outcome = patient(
-            || {
-                looks += 1;
-                if looks < 3 { Err(LINGERS) } else { Ok(()) }
-            },
-            Duration::from_secs(3600),
-        );
-        assert_eq!((outcome, looks), (Ok(()), 3));
-    }
-
-    #[test]
-    fn one_that_stays_is_a_refusal_as_is_anything_else_at_once() {
-        assert_eq!(patient(|| Err(LINGERS), Duration::ZERO), Err(LINGERS));
-        let other = Err(Refusal::NotEnabled);
-        assert_eq!(patient(|| other, Duration::from_secs(3600)), other);
-    }
 }

@@ -5,6 +5,7 @@ pub mod auxv;
 pub mod channel;
 pub mod clock;
 pub mod creation;
+pub mod elision;
 pub mod errno;
 pub mod file;
 pub mod futex;

@@ -2,6 +2,7 @@
 
 pub mod clock;
 pub mod lab;
+pub mod patch;
 pub mod percpu;
 pub mod refs;
 

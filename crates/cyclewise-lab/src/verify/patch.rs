@@ -1,0 +1,227 @@
+//! Are patched instructions right on this machine? Nothing is lost while LOCK comes and goes, and a key's flip is seen by all.
+//!
+//! Each check takes what it tries as a parameter, so that its own test can hand it one that breaks the promise.
+//!
+//! # Safety
+//! Confined mode asks that nobody widens a thread's affinity meanwhile. A verification is all that its process does,
+//! and its threads set none.
+#![expect(unsafe_code, reason = "confined mode, under its contract")]
+
+mod key;
+
+use super::{Check, SCHEMA, Verification};
+use crate::error::{Error, Result};
+use crate::runner::Progress;
+use crate::sys::elision;
+use cyclewise::atomic::AtomicU64;
+use cyclewise::error::Refusal;
+use cyclewise::patch::{self, Mode, confined, state};
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::{self, AtomicBool};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Additions of a thread between two looks at the clock.
+const ADDITIONS: u64 = 10_000;
+
+/// How long confined mode is left alone, so that threads run in it and outside.
+const REST: Duration = Duration::from_micros(200);
+
+/// Verifies within about `time`, in quarters.
+///
+/// # Errors
+/// Exit 3 where LOCK cannot be taken away here, which leaves nothing to verify.
+pub fn verify(progress: &dyn Progress, time: Duration) -> Result<Verification> {
+    elision::reelide().map_err(refused)?;
+    patch::lock().map_err(refused)?;
+    let share = time / 4;
+    let step = |done: f64, what: &str| progress.step(done, &format!("verify patch: {what}"));
+    step(0.0, "single mode");
+    let single = single(share)?;
+    step(0.25, "confined mode");
+    let mut times = 0;
+    let (wrong, all) = flipped(&AtomicU64::new(0), share, || {
+        times += u64::from(confine_and_leave()?);
+        Ok(())
+    })?;
+    let mut confined = sum(
+        "no-addition-is-lost-confined",
+        "nothing is lost while threads are confined to one CPU without LOCK, and let go with it",
+        wrong,
+        all,
+        wrong == 0 && times > 0,
+    );
+    confined.seen += &format!(", confined {times} times");
+    step(0.5, "additions without LOCK on every CPU");
+    let (wrong, all) = flipped(&Unlocked(atomic::AtomicU64::new(0)), share, || Ok(()))?;
+    let twin = sum(
+        "the-race-bites",
+        "the same additions as a load and a store lose some, so that the checks above can fail",
+        wrong,
+        all,
+        wrong > 0,
+    );
+    step(0.75, "static keys");
+    Ok(Verification {
+        schema: SCHEMA,
+        what: "patch",
+        checks: vec![single, confined, twin, key::flips(&key::Patched, threads(), share)?],
+        notes: vec![format!("{} threads", threads())],
+    })
+}
+
+fn refused(refusal: Refusal) -> Error {
+    Error::unsupported(format!("verify patch: LOCK stays here: {refusal}"))
+}
+
+/// As many as there are CPUs to run on, and enough for a race.
+fn threads() -> usize {
+    thread::available_parallelism().map_or(2, |n| n.get().max(2))
+}
+
+fn sum(name: &'static str, promise: &'static str, wrong: u64, all: u64, holds: bool) -> Check {
+    Check {
+        name,
+        promise,
+        seen: format!("{wrong} lost of {all} additions"),
+        tries: all as usize,
+        events: wrong as usize,
+        holds,
+    }
+}
+
+/// LOCK is away while there is one thread, and is back before a second runs.
+fn single(time: Duration) -> Result<Check> {
+    let begun = Instant::now();
+    let (total, unlocked) = (AtomicU64::new(0), atomic::AtomicU64::new(0));
+    let (mut all, mut kept) = (0, 0);
+    while all == 0 || begun.elapsed() < time {
+        elision::reelide().map_err(refused)?;
+        kept += u64::from(state().mode != Mode::Single);
+        add(&total);
+        thread::scope(|scope| {
+            for _ in 0..threads() {
+                scope.spawn(|| {
+                    unlocked.fetch_add(u64::from(state().mode == Mode::Single), SeqCst);
+                    add(&total);
+                });
+            }
+        });
+        all += ADDITIONS * (1 + threads() as u64);
+    }
+    patch::lock().map_err(refused)?;
+    let (lost, unlocked) = (all.abs_diff(total.into_inner()), unlocked.into_inner());
+    let wrong = lost + unlocked + kept;
+    Ok(Check {
+        name: "lock-is-back-for-a-second-thread",
+        promise: "LOCK is away while there is one thread, back before another runs, and nothing is lost",
+        seen: format!(
+            "{lost} lost of {all} additions; {unlocked} threads ran without LOCK, {kept} times it had stayed"
+        ),
+        tries: all as usize,
+        events: wrong as usize,
+        holds: wrong == 0,
+    })
+}
+
+/// Something that threads add to.
+trait Sum: Sync {
+    fn add_one(&self);
+    fn get(&self) -> u64;
+}
+
+impl Sum for AtomicU64 {
+    fn add_one(&self) {
+        self.fetch_add(1, cyclewise::atomic::Ordering::Relaxed);
+    }
+
+    fn get(&self) -> u64 {
+        self.load(cyclewise::atomic::Ordering::Relaxed)
+    }
+}
+
+/// The twin: what an addition without LOCK comes to on two CPUs.
+struct Unlocked(atomic::AtomicU64);
+
+impl Sum for Unlocked {
+    fn add_one(&self) {
+        self.0.store(self.0.load(Relaxed) + 1, Relaxed);
+    }
+
+    fn get(&self) -> u64 {
+        self.0.load(Relaxed)
+    }
+}
+
+fn add(total: &impl Sum) {
+    (0..ADDITIONS).for_each(|_| total.add_one());
+}
+
+/// Threads add for `time` while `flip` is called again and again: how many are missing, and how many there were.
+fn flipped(total: &impl Sum, time: Duration, mut flip: impl FnMut() -> Result<()>) -> Result<(u64, u64)> {
+    let (begun, over) = (Instant::now(), AtomicBool::new(false));
+    thread::scope(|scope| {
+        let work = || {
+            let mut added = 0;
+            while added == 0 || !over.load(SeqCst) {
+                add(total);
+                added += ADDITIONS;
+            }
+            added
+        };
+        let started: Vec<_> = (0..threads()).map(|_| scope.spawn(work)).collect();
+        let mut flips = Ok(());
+        while begun.elapsed() < time && flips.is_ok() {
+            flips = flip();
+            thread::sleep(REST);
+        }
+        over.store(true, SeqCst);
+        let all = started
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        let all: u64 = all.sum();
+        flips.map(|()| (all.abs_diff(total.get()), all))
+    })
+}
+
+/// Says whether it was confined.
+fn confine_and_leave() -> Result<bool> {
+    // SAFETY: as of this file's header; hooks are in force, or it is refused.
+    let guard = unsafe { confined::enter(None) };
+    let guard = match guard {
+        Ok(guard) => guard,
+        // A thread was being made or was ending: the next time.
+        Err(Refusal::Creating | Refusal::OtherThreads { .. }) => return Ok(false),
+        Err(refusal) => return Err(refused(refusal)),
+    };
+    thread::sleep(REST);
+    guard.leave().map_err(|stuck| refused(stuck.refusal))?;
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Status;
+
+    #[test]
+    fn additions_with_lock_are_exact_and_those_without_are_seen_to_be_lost() {
+        let time = Duration::from_millis(50);
+        assert_eq!(flipped(&AtomicU64::new(0), time, || Ok(())).unwrap().0, 0);
+        // Where one CPU runs them all, it takes a preemption in the middle.
+        let lost = (0..600).any(|_| {
+            let (lost, all) = flipped(&Unlocked(atomic::AtomicU64::new(0)), time, || Ok(())).unwrap();
+            assert!(all >= ADDITIONS);
+            lost > 0
+        });
+        assert!(lost);
+    }
+
+    #[test]
+    fn a_refusal_ends_it_with_its_reason() {
+        let hour = Duration::from_secs(3600);
+        let error = flipped(&AtomicU64::new(0), hour, || Err(refused(Refusal::NotEnabled))).unwrap_err();
+        assert_eq!(error.status, Status::Unsupported);
+        assert!(error.message.contains("LOCK stays here"), "{}", error.message);
+    }
+}

@@ -1,0 +1,134 @@
+//! A key's flip: when it has returned, every thread sees it.
+
+use super::refused;
+use crate::error::Result;
+use crate::verify::Check;
+use cyclewise::static_key;
+use std::hint::spin_loop;
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Something that is switched by one and looked at by others.
+pub(super) trait Key: Sync {
+    fn set(&self, on: bool) -> Result<()>;
+    fn is_on(&self) -> bool;
+}
+
+static_key! {
+    static KEY: StaticKey = false;
+}
+
+/// The library's.
+pub(super) struct Patched;
+
+impl Key for Patched {
+    fn set(&self, on: bool) -> Result<()> {
+        if on { KEY.enable() } else { KEY.disable() }.map_err(refused)
+    }
+
+    #[inline(never)]
+    fn is_on(&self) -> bool {
+        KEY.is_enabled()
+    }
+}
+
+/// Flips for `time`, and lets every thread look after each flip.
+///
+/// The flip is announced when it has returned; who looks after the announcement must see it.
+pub(super) fn flips(key: &impl Key, threads: usize, time: Duration) -> Result<Check> {
+    let begun = Instant::now();
+    let (announced, looked, stale) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
+    let over = AtomicBool::new(false);
+    let flips = thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                let mut seen = 0;
+                while !over.load(SeqCst) {
+                    let flip = announced.load(SeqCst);
+                    if flip == seen {
+                        // Looks that must only not crash: the text changes under them.
+                        key.is_on();
+                        spin_loop();
+                        continue;
+                    }
+                    seen = flip;
+                    stale.fetch_add(u64::from(key.is_on() != is_on_after(flip)), SeqCst);
+                    looked.fetch_add(1, SeqCst);
+                }
+            });
+        }
+        let mut flip = 0;
+        let outcome = loop {
+            if flip > 0 && begun.elapsed() >= time {
+                break Ok(flip);
+            }
+            if let Err(e) = key.set(is_on_after(flip + 1)) {
+                break Err(e);
+            }
+            flip += 1;
+            announced.store(flip, SeqCst);
+            while looked.load(SeqCst) < flip * threads as u64 {
+                thread::yield_now();
+            }
+        };
+        over.store(true, SeqCst);
+        outcome
+    })?;
+    key.set(false)?;
+    let (looked, stale) = (looked.into_inner(), stale.into_inner());
+    Ok(Check {
+        name: "a-flip-is-seen-by-all",
+        promise: "when a static key's flip has returned, every thread takes the other way",
+        seen: format!("{stale} stale of {looked} looks after {flips} flips"),
+        tries: looked as usize,
+        events: stale as usize,
+        holds: stale == 0,
+    })
+}
+
+/// On after odd flips.
+fn is_on_after(flip: u64) -> bool {
+    flip % 2 == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A flag, which after `skips` flips no longer listens.
+    struct Flag {
+        on: AtomicBool,
+        left: AtomicU64,
+    }
+
+    impl Key for Flag {
+        fn set(&self, on: bool) -> Result<()> {
+            if self.left.load(SeqCst) > 0 {
+                self.left.fetch_sub(1, SeqCst);
+                self.on.store(on, SeqCst);
+            }
+            Ok(())
+        }
+
+        fn is_on(&self) -> bool {
+            self.on.load(SeqCst)
+        }
+    }
+
+    fn flag(left: u64) -> Flag {
+        Flag {
+            on: AtomicBool::new(false),
+            left: AtomicU64::new(left),
+        }
+    }
+
+    #[test]
+    fn a_flag_is_seen_and_one_that_stops_listening_is_caught() {
+        let time = Duration::from_millis(20);
+        assert!(flips(&flag(u64::MAX), 2, time).unwrap().holds);
+        let check = flips(&flag(0), 2, time).unwrap();
+        assert!(!check.holds && check.events >= 2, "{}", check.seen);
+    }
+}
