@@ -1,34 +1,9 @@
 //! A counter that is loaded exclusively and stored exclusively until that succeeds: Arm's LDXR and STXR, RISC-V's LR and SC.
 
-use super::{After, Holds, Memory, Start, start};
-use crate::engine::{ALL, Backoff, Cpu, Line};
-use crate::workload::{Job, Relax};
+use super::counter::Shared;
+use crate::engine::{Backoff, Cpu};
 
-#[derive(Clone)]
-struct Shared {
-    counter: Line,
-    relax: Relax,
-    parallel: u32,
-}
-
-pub(super) fn plan(job: &Job, memory: &mut Memory) -> (Start, After) {
-    let counter = memory.line(0);
-    let shared = Shared {
-        counter,
-        relax: job.relax,
-        parallel: job.parallel_cycles,
-    };
-    let after = move |ops| {
-        vec![Holds {
-            line: counter,
-            mask: ALL,
-            value: ops,
-        }]
-    };
-    (start(shared, body), Box::new(after))
-}
-
-async fn body(cpu: Cpu, shared: Shared) {
+pub(super) async fn body(cpu: Cpu, shared: Shared) {
     while cpu.again() {
         cpu.begin();
         let mut backoff = Backoff::new(shared.relax);

@@ -6,6 +6,7 @@
 
 mod adaptive;
 mod cas_loop;
+mod counter;
 mod fetch_add;
 mod ll_sc;
 mod lock;
@@ -68,9 +69,9 @@ pub(crate) struct Plan {
 pub(crate) fn plan(job: &Job) -> Plan {
     let mut memory = Memory::default();
     let (start, after) = match job.workload {
-        Workload::FetchAdd => fetch_add::plan(job, &mut memory),
-        Workload::CasLoop => cas_loop::plan(job, &mut memory),
-        Workload::LlSc => ll_sc::plan(job, &mut memory),
+        Workload::FetchAdd => counter::plan(job, &mut memory, fetch_add::body),
+        Workload::CasLoop => counter::plan(job, &mut memory, cas_loop::body),
+        Workload::LlSc => counter::plan(job, &mut memory, ll_sc::body),
         Workload::RefcountCasFull => refcount::cas_full(job, &mut memory),
         Workload::Refcount => refcount::refcount(job, &mut memory),
         Workload::Rcuref => refcount::rcuref(job, &mut memory),
