@@ -53,6 +53,9 @@
 //! An addition is 5 instructions, behind two loads and a branch that a loop predicts. No system call, whatever the
 //! backend; see [`backend()`]. Memory: 64 KiB of address space per slot and 4 KiB of memory per slot and page in use. Slots
 //! are as many as ids that the kernel can publish, in steps of 64, and 32 portable ones.
+//! A page comes into being where it is first written, by the CPU whose slot it is, and so on that CPU's NUMA node, as the
+//! kernel places memory unless told otherwise; never as part of a huge page, which would cover other CPUs' slots. Reading
+//! a slot that was never written, as a sum does, takes no page of its own.
 //!
 //! # References
 //! Linux include/linux/percpu-defs.h, kernel/rseq.c; librseq, whose sequences and names [`Here`] has; J. Fitzhardinge,

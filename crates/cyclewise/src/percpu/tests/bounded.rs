@@ -1,6 +1,7 @@
 //! The bounded stacks: one thread held against `Vec`, many against the multiset of what they pushed, and boxes against the
 //! number of drops.
 
+use super::steps::{Step, steps};
 use crate::percpu::{Here, Slot, Stack};
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use proptest::prelude::*;
@@ -8,24 +9,6 @@ use std::boxed::Box;
 use std::sync::Mutex;
 use std::thread;
 use std::vec::Vec;
-
-#[derive(Clone, Debug)]
-enum Step {
-    Push(u64),
-    PushMany(Vec<u64>),
-    Pop,
-    PopMany(usize),
-}
-
-fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let step = prop_oneof![
-        any::<u64>().prop_map(Step::Push),
-        prop::collection::vec(any::<u64>(), 0..12).prop_map(Step::PushMany),
-        Just(Step::Pop),
-        (0usize..12).prop_map(Step::PopMany),
-    ];
-    prop::collection::vec(step, 0..80)
-}
 
 /// Runs the steps on a stack of 7 and on the oracle. `None` where the thread was moved: its words are elsewhere then.
 fn same(steps: &[Step]) -> Option<bool> {

@@ -12,3 +12,4 @@ mod inject_lists;
 mod operations;
 mod ring;
 mod stack;
+mod steps;

@@ -1,5 +1,6 @@
 //! The rings: one thread held against `VecDeque`, many against the sum and multiset of what they pushed.
 
+use super::steps::{Step, steps};
 use crate::percpu::{Ring, Slot};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use proptest::prelude::*;
@@ -7,24 +8,6 @@ use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::thread;
 use std::vec::Vec;
-
-#[derive(Clone, Debug)]
-enum Step {
-    Push(u64),
-    PushMany(Vec<u64>),
-    Pop,
-    PopMany(usize),
-}
-
-fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let step = prop_oneof![
-        any::<u64>().prop_map(Step::Push),
-        prop::collection::vec(any::<u64>(), 0..12).prop_map(Step::PushMany),
-        Just(Step::Pop),
-        (0usize..12).prop_map(Step::PopMany),
-    ];
-    prop::collection::vec(step, 0..80)
-}
 
 /// Runs the steps on a ring of 8 and on the oracle. `None` where the thread was moved: its words are elsewhere then.
 fn same(steps: &[Step]) -> Option<bool> {
