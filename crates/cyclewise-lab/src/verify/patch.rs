@@ -3,8 +3,9 @@
 //! Each check takes what it tries as a parameter, so that its own test can hand it one that breaks the promise.
 //!
 //! # Safety
-//! Confined mode asks that nobody widens a thread's affinity meanwhile. A verification is all that its process does,
-//! and its threads set none.
+//! Confined mode asks that nobody sets a thread's affinity meanwhile, that no process shares this one's memory, and that
+//! children come from fork(3) alone. A verification is all that its process does: its threads set no affinity, and it
+//! makes no process.
 #![expect(unsafe_code, reason = "confined mode, under its contract")]
 
 mod key;
