@@ -2,6 +2,8 @@
 //!
 //! # Invariants
 //! 1. Nobody begins before all have come to the gate, and where one cannot be started or placed nobody begins.
+//! 2. Nobody is told to stop before all have been at it for the whole span: on a busy machine a thread sees the gate
+//!    open late, and the span begins with the last of them.
 
 use crate::arch::stamp;
 use crate::sys::thread::crew;
@@ -60,7 +62,8 @@ impl Threads {
     /// # Errors
     /// A thread could not be made or placed, or panicked.
     pub(super) fn run<T: Send>(&self, operation: impl Fn() + Sync, say: impl Fn() -> T + Sync) -> io::Result<Run<T>> {
-        let (gate, come, stop) = (AtomicU32::new(SHUT), AtomicU32::new(0), AtomicBool::new(false));
+        let (gate, come) = (AtomicU32::new(SHUT), AtomicU32::new(0));
+        let (begun, stop) = (AtomicU32::new(0), AtomicBool::new(false));
         let parts = Mutex::new(Vec::with_capacity(self.count));
         let failure = Mutex::new(None);
         let fail = |e: io::Error| {
@@ -77,7 +80,7 @@ impl Threads {
                 std::thread::sleep(GATE_PAUSE);
             }
             if gate.load(Acquire) == OPEN {
-                let part = part(&operation, &say, &stop);
+                let part = part(&operation, &say, &begun, &stop);
                 lock(&parts).push(part);
             }
         };
@@ -90,11 +93,15 @@ impl Threads {
                     break;
                 }
             }
-            while gate.load(Relaxed) == SHUT && (come.load(Acquire) as usize) < self.count {
+            let all = |counter: &AtomicU32| counter.load(Acquire) as usize == self.count;
+            while gate.load(Relaxed) == SHUT && !all(&come) {
                 std::thread::sleep(GATE_PAUSE);
             }
             // Fails where it is broken.
             if gate.compare_exchange(SHUT, OPEN, Release, Relaxed).is_ok() {
+                while !all(&begun) {
+                    std::thread::sleep(GATE_PAUSE);
+                }
                 std::thread::sleep(self.span);
             }
             // Relaxed: a flag and nothing else.
@@ -127,9 +134,11 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 /// What a thread does: at least one stride.
-fn part<T>(operation: &impl Fn(), say: &impl Fn() -> T, stop: &AtomicBool) -> Part<T> {
+fn part<T>(operation: &impl Fn(), say: &impl Fn() -> T, begun: &AtomicU32, stop: &AtomicBool) -> Part<T> {
     let mut operations = 0;
     let ns = clock::monotonic_ns();
+    // Release: whoever sees it reads a later time.
+    begun.fetch_add(1, Release);
     let start = stamp::start();
     loop {
         for _ in 0..STRIDE {
