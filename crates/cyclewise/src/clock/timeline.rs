@@ -165,11 +165,15 @@ impl Timeline {
         }
     }
 
-    /// Lets readers have the whole of the segment without looking for who writes the next.
+    /// Lets readers have the whole of the segment without looking for who writes the next, unless it was shut.
     pub(super) fn rest(&self, number: u64) {
         let slot = self.slot(number);
-        // Relaxed: either value of the word is right.
-        slot.fast.store(slot.length.load(Relaxed), Relaxed);
+        let (fast, length) = (slot.fast.load(Relaxed), slot.length.load(Relaxed));
+        if fast != 0 {
+            // Relaxed: either value of the word is right. An exchange, because a reader may open a gap and shut the segment
+            // just now, and it stays shut (Invariant 6).
+            let _ = slot.fast.compare_exchange(fast, length, Relaxed, Relaxed);
+        }
     }
 
     /// Writes the successor of `previous`, and closes that one. False where a gap was there first.

@@ -5,6 +5,8 @@ mod faults;
 #[cfg(all(feature = "std", not(loom)))]
 mod instants;
 #[cfg(all(feature = "std", not(loom)))]
+mod meddled;
+#[cfg(all(feature = "std", not(loom)))]
 mod random;
 #[cfg(all(feature = "std", not(loom)))]
 mod steady;

@@ -1,0 +1,129 @@
+//! What happens in the middle of a reading, done there: another thread, a handler, a scheduler that takes the CPU away.
+
+use super::super::{Clock, Mock, Reason, Source};
+use super::walk::HZ;
+use core::time::Duration;
+use std::boxed::Box;
+use std::sync::Mutex;
+
+const US: Duration = Duration::from_micros(1);
+const MS: Duration = Duration::from_millis(1);
+
+/// A call of the source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Call {
+    Raw,
+}
+
+/// What is done at the end of a call.
+type Meddle = (Call, Box<dyn FnOnce() + Send>);
+
+/// A mock with something done once, at the end of the next call of a kind.
+struct Meddled {
+    mock: Mock,
+    meddle: Mutex<Option<Meddle>>,
+}
+
+impl Meddled {
+    fn clock() -> (&'static Clock<Self>, Mock) {
+        let mock = Mock::new(HZ);
+        mock.reading_takes(Duration::from_nanos(10));
+        let source = Self {
+            mock: mock.clone(),
+            meddle: Mutex::new(None),
+        };
+        (Box::leak(Box::new(Clock::new(source))), mock)
+    }
+
+    fn at(&self, call: Call, meddle: impl FnOnce() + Send + 'static) {
+        *self.meddle.lock().unwrap() = Some((call, Box::new(meddle)));
+    }
+
+    fn is_done(&self) -> bool {
+        self.meddle.lock().unwrap().is_none()
+    }
+
+    fn called(&self, call: Call) {
+        let meddle = self.meddle.lock().unwrap().take_if(|(at, _)| *at == call);
+        if let Some((_, meddle)) = meddle {
+            meddle();
+        }
+    }
+}
+
+impl Source for Meddled {
+    fn bare(&self) -> u64 {
+        self.mock.bare()
+    }
+
+    fn load_ordered(&self) -> u64 {
+        self.mock.load_ordered()
+    }
+
+    fn dependent_load(&self) -> u64 {
+        self.mock.dependent_load()
+    }
+
+    fn bracketed(&self) -> u64 {
+        self.mock.bracketed()
+    }
+
+    fn monotonic_ns(&self) -> u64 {
+        self.mock.monotonic_ns()
+    }
+
+    fn raw_ns(&self) -> u64 {
+        let ns = self.mock.raw_ns();
+        self.called(Call::Raw);
+        ns
+    }
+
+    fn boottime_ns(&self) -> u64 {
+        self.mock.boottime_ns()
+    }
+
+    fn examine(&self) -> Result<(), Reason> {
+        self.mock.examine()
+    }
+
+    fn disruptions(&self) -> u64 {
+        self.mock.disruptions()
+    }
+
+    fn raise_floor(&self, ns: u64) -> u64 {
+        self.mock.raise_floor(ns)
+    }
+}
+
+/// Reads every 50 µs for `time`.
+fn on(clock: &Clock<Meddled>, mock: &Mock, time: Duration) {
+    let end = mock.peek_ns() + time.as_nanos() as u64;
+    while mock.peek_ns() < end {
+        mock.advance(50 * US);
+        clock.now();
+    }
+}
+
+/// The counter goes ahead and back while an anchor is read that shows something else to be wrong: who had the kernel's
+/// clock in between stays ahead of nobody.
+#[test]
+fn a_gap_opened_behind_the_keepers_back_stays_shut() {
+    let (clock, mock) = Meddled::clock();
+    on(clock, &mock, 1500 * MS);
+    // The next anchor does not fit, and no successor is made.
+    mock.set_counter_rate(HZ, 5000.0);
+    let told = &*Box::leak(Box::new(Mutex::new(None)));
+    let other = mock.clone();
+    clock.source().at(Call::Raw, move || {
+        other.jump((HZ / 50) as i64);
+        *told.lock().unwrap() = Some(clock.now());
+        other.jump(-((HZ / 50) as i64));
+    });
+    while !clock.source().is_done() {
+        mock.advance(50 * US);
+        clock.now();
+    }
+    let told = told.lock().unwrap().unwrap();
+    let now = clock.now();
+    assert!(now >= told, "{now:?} after {told:?}");
+}
