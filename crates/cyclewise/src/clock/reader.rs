@@ -59,15 +59,18 @@ impl Timeline {
 
     /// The kernel's clock, in the gap after `segment`; `None` where that is over.
     fn gap(&self, segment: &Segment, world: &impl World) -> Option<(u64, u64)> {
-        // Before the kernel's clock: once this is so, no segment ends the gap.
+        // Before the kernel's clock: once this is so, no segment ends a gap any more. One that did is there to see, and is
+        // read to its end: it may be behind the kernel's clock.
         let is_demoted = world.is_demoted();
         let kernel_ns = world.kernel_ns();
         if !is_demoted {
             // The look at what is current comes after the kernel's clock (Invariant 3), which reading the counter sees to.
             world.ticks();
-            if self.current() != segment.number {
-                return None;
-            }
+        }
+        if self.current() != segment.number {
+            return None;
+        }
+        if !is_demoted {
             world.in_gap(segment, kernel_ns);
         }
         let ns = kernel_ns.max(segment.end_ns());

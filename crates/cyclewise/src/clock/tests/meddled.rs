@@ -1,6 +1,6 @@
 //! What happens in the middle of a reading, done there: another thread, a handler, a scheduler that takes the CPU away.
 
-use super::super::{Clock, Mock, Reason, Source};
+use super::super::{Clock, Mock, Mode, Reason, Source};
 use super::walk::HZ;
 use core::time::Duration;
 use std::boxed::Box;
@@ -12,6 +12,7 @@ const MS: Duration = Duration::from_millis(1);
 /// A call of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Call {
+    Bracketed,
     Raw,
 }
 
@@ -65,7 +66,9 @@ impl Source for Meddled {
     }
 
     fn bracketed(&self) -> u64 {
-        self.mock.bracketed()
+        let ticks = self.mock.bracketed();
+        self.called(Call::Bracketed);
+        ticks
     }
 
     fn monotonic_ns(&self) -> u64 {
@@ -126,4 +129,28 @@ fn a_gap_opened_behind_the_keepers_back_stays_shut() {
     let told = told.lock().unwrap().unwrap();
     let now = clock.now();
     assert!(now >= told, "{now:?} after {told:?}");
+}
+
+/// A reader that is held up in a gap until the gap is over and the clock is the kernel's for good: the last segment, which
+/// others still read, may be behind the kernel's clock.
+#[test]
+fn a_reader_held_up_until_the_clock_is_given_up_is_not_ahead_of_the_last_segment() {
+    let (clock, mock) = Meddled::clock();
+    on(clock, &mock, 1500 * MS);
+    mock.advance(20 * MS);
+    // Opens the gap.
+    clock.now();
+    let other = mock.clone();
+    clock.source().at(Call::Bracketed, move || {
+        other.set_trust(Err(Reason::UnknownClocksource));
+        while clock.status().mode != Mode::Kernel {
+            on(clock, &other, 50 * US);
+        }
+        other.slew(900.0);
+        other.advance(400 * US);
+    });
+    let held_up = clock.now();
+    assert!(clock.source().is_done());
+    let now = clock.now();
+    assert!(now >= held_up, "{now:?} after {held_up:?}");
 }
