@@ -25,7 +25,7 @@ const BRIDGE_NS: u64 = 100_000;
 const LEARN_NS: u64 = 1_000_000;
 /// The baseline of the rate is between half of this and this.
 const WINDOW_NS: u64 = 1_000_000_000;
-/// CLOCK_BOOTTIME ahead of CLOCK_MONOTONIC by so much more is a suspend and not the noise of reading two clocks.
+/// CLOCK_BOOTTIME ahead of CLOCK_MONOTONIC by so much more is a suspend.
 const SUSPEND_NS: u64 = 10_000_000;
 /// Anchors are tried at most so often for one that was not interrupted.
 const TRIES: usize = 3;
@@ -51,8 +51,27 @@ pub(super) struct Anchor {
     /// Half of the ticks between.
     pub(super) half: u64,
     raw_ns: u64,
-    /// CLOCK_BOOTTIME less CLOCK_MONOTONIC, when a gap was read last.
-    suspended_ns: u64,
+    /// As of when a gap was read last.
+    slept: Slept,
+}
+
+/// CLOCK_BOOTTIME less CLOCK_MONOTONIC: between these two, however long it takes to read both.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slept {
+    least_ns: u64,
+    most_ns: u64,
+}
+
+impl Slept {
+    fn read<S: Source>(source: &S) -> Self {
+        let before = source.monotonic_ns();
+        let boottime = source.boottime_ns();
+        let after = source.monotonic_ns();
+        Self {
+            least_ns: boottime.saturating_sub(after),
+            most_ns: boottime.saturating_sub(before),
+        }
+    }
 }
 
 impl Anchor {
@@ -84,7 +103,7 @@ impl Anchor {
             ns,
             half,
             raw_ns: 0,
-            suspended_ns: 0,
+            slept: Slept::default(),
         }
     }
 }
@@ -126,9 +145,9 @@ impl Discipline {
     /// What does not fit to what was known. That is forgotten then, and the rate is learnt from this anchor on.
     pub(super) fn observe<S: Source>(&mut self, source: &S, in_gap: bool) -> Result<Anchor, Reason> {
         let mut anchor = Anchor::take(source, self.narrowest);
-        anchor.suspended_ns = match self.last() {
-            Some(last) if !in_gap => last.suspended_ns,
-            _ => source.boottime_ns().saturating_sub(source.monotonic_ns()),
+        anchor.slept = match self.last() {
+            Some(last) if !in_gap => last.slept,
+            _ => Slept::read(source),
         };
         if self.narrowest == 0 || anchor.half < self.narrowest {
             self.narrowest = anchor.half;
@@ -165,7 +184,7 @@ impl Discipline {
     /// Whether the counter and the kernel's clocks went on together since the last anchor.
     fn compare(&self, last: Anchor, now: Anchor) -> Result<(), Reason> {
         let ticks = now.ticks.wrapping_sub(last.ticks).cast_signed();
-        if now.suspended_ns > last.suspended_ns.saturating_add(SUSPEND_NS) {
+        if now.slept.least_ns > last.slept.most_ns.saturating_add(SUSPEND_NS) {
             return Err(Reason::Suspended);
         }
         if ticks < 0 {

@@ -14,6 +14,7 @@ const MS: Duration = Duration::from_millis(1);
 enum Call {
     Bracketed,
     Raw,
+    Boottime,
 }
 
 /// What is done at the end of a call.
@@ -82,7 +83,9 @@ impl Source for Meddled {
     }
 
     fn boottime_ns(&self) -> u64 {
-        self.mock.boottime_ns()
+        let ns = self.mock.boottime_ns();
+        self.called(Call::Boottime);
+        ns
     }
 
     fn examine(&self) -> Result<(), Reason> {
@@ -153,4 +156,29 @@ fn a_reader_held_up_until_the_clock_is_given_up_is_not_ahead_of_the_last_segment
     assert!(clock.source().is_done());
     let now = clock.now();
     assert!(now >= held_up, "{now:?} after {held_up:?}");
+}
+
+/// The CPU is taken away between the two clocks whose difference shows a suspend.
+#[test]
+fn an_interrupted_look_for_suspends_sees_none() {
+    let (clock, mock) = Meddled::clock();
+    // Before the program began.
+    mock.suspend(Duration::from_secs(60));
+    on(clock, &mock, 1500 * MS);
+    for _ in 0..3 {
+        mock.advance(20 * MS);
+        clock.now();
+        let other = mock.clone();
+        clock.source().at(Call::Boottime, move || other.advance(30 * MS));
+        while !clock.source().is_done() {
+            on(clock, &mock, 50 * US);
+        }
+        mock.advance(20 * MS);
+        on(clock, &mock, 5 * MS);
+    }
+    assert_eq!((clock.status().faults, clock.status().reason), (0, None));
+    // One that did happen is seen.
+    mock.suspend(Duration::from_secs(1));
+    on(clock, &mock, 5 * MS);
+    assert_eq!(clock.status().reason, Some(Reason::Suspended));
 }
