@@ -20,7 +20,7 @@ const RETRY_NS: u64 = 200_000;
 const LEARN_NS: u64 = 1_000_000;
 /// Between two looks at what the kernel keeps time by, which cost microseconds.
 const EXAMINE_NS: u64 = 16_000_000_000;
-/// Faults after which the counter is not trusted again.
+/// Faults of the counter's after which it is not trusted again.
 const PATIENCE: u32 = 16;
 
 /// What the holder of the lock keeps.
@@ -28,6 +28,7 @@ pub(super) struct Keeper {
     discipline: Discipline,
     examine_ns: Option<u64>,
     disruptions: u64,
+    /// The counter's own.
     faults: u32,
 }
 
@@ -116,7 +117,10 @@ impl<S: Source> Clock<S> {
     }
 
     fn fault(&self, keeper: &mut Guard<'_, Keeper>, reason: Reason) -> Reason {
-        keeper.faults += 1;
+        // Whoever sleeps or is moved says so, and that says nothing against the counter.
+        if !matches!(reason, Reason::Suspended | Reason::Disrupted) {
+            keeper.faults += 1;
+        }
         self.notes.note(reason);
         if keeper.faults > PATIENCE {
             self.notes.demote(Reason::Unsteady);

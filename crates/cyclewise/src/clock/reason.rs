@@ -29,7 +29,8 @@ pub enum Reason {
     Suspended,
     /// The hypervisor says that the machine was moved or restored (`/dev/vmclock0`).
     Disrupted,
-    /// Such things were noticed too often for the counter to be trusted again.
+    /// The counter or the kernel's rate was found to be wrong too often for the counter to be trusted again. Suspends and
+    /// what a hypervisor does are not among it.
     Unsteady,
 }
 

@@ -176,3 +176,18 @@ fn a_counter_that_is_unsteady_again_and_again_is_given_up() {
     let status = walk.clock.status();
     assert_eq!((status.mode, status.reason), (Mode::Kernel, Some(Reason::Unsteady)));
 }
+
+/// Neither says anything against the counter: a laptop sleeps every night, and a guest may be moved every hour.
+#[test]
+fn a_machine_that_sleeps_or_moves_often_keeps_its_counter() {
+    let mut walk = Walk::warm();
+    walk.bounded = false;
+    for _ in 0..20 {
+        walk.mock.suspend(Duration::from_secs(600));
+        walk.on(20 * MS, 50 * US);
+        walk.mock.disrupt();
+        walk.on(20 * MS, 50 * US);
+    }
+    let status = walk.clock.status();
+    assert_eq!((status.mode, status.faults), (Mode::Counter, 40));
+}
