@@ -27,7 +27,7 @@ const PATIENCE: u32 = 16;
 pub(super) struct Keeper {
     discipline: Discipline,
     examine_ns: Option<u64>,
-    disruptions: u64,
+    disruptions: Option<u64>,
     /// The counter's own.
     faults: u32,
 }
@@ -99,8 +99,11 @@ impl<S: Source> Clock<S> {
             keeper.examine_ns = Some(now.saturating_add(EXAMINE_NS));
             self.source.examine().inspect_err(|&reason| self.notes.demote(reason))?;
         }
-        let disruptions = self.source.disruptions();
-        if core::mem::replace(&mut keeper.disruptions, disruptions) != disruptions && keeper.discipline.last().is_some()
+        if let Some(disruptions) = self.source.disruptions()
+            && keeper
+                .disruptions
+                .replace(disruptions)
+                .is_some_and(|before| before != disruptions)
         {
             keeper.discipline = Discipline::new();
             return Err(self.fault(keeper, Reason::Disrupted));
@@ -156,7 +159,7 @@ impl Keeper {
         Self {
             discipline: Discipline::new(),
             examine_ns: None,
-            disruptions: 0,
+            disruptions: None,
             faults: 0,
         }
     }

@@ -170,8 +170,8 @@ impl Source for Mock {
         self.state().trust
     }
 
-    fn disruptions(&self) -> u64 {
-        self.state().disruptions
+    fn disruptions(&self) -> Option<u64> {
+        Some(self.state().disruptions)
     }
 
     fn raise_floor(&self, ns: u64) -> u64 {

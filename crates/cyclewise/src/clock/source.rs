@@ -27,9 +27,9 @@ pub trait Source {
     /// # Errors
     /// Why not.
     fn examine(&self) -> Result<(), Reason>;
-    /// A number that changes when a hypervisor has moved the machine; always the same where nobody says.
-    fn disruptions(&self) -> u64 {
-        0
+    /// A number that changes when a hypervisor has moved the machine; `None` where nobody says, or not at this moment.
+    fn disruptions(&self) -> Option<u64> {
+        None
     }
     /// The larger of `ns` and what this returned to the thread before.
     #[cfg(feature = "std")]

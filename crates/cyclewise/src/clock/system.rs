@@ -69,7 +69,7 @@ impl Source for System {
         examine()
     }
 
-    fn disruptions(&self) -> u64 {
+    fn disruptions(&self) -> Option<u64> {
         disruptions()
     }
 
@@ -130,10 +130,8 @@ fn is_this_counter(name: &str, is_stable_under_kvm: fn() -> bool) -> bool {
 }
 
 #[cfg(all(target_os = "linux", not(miri), any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn disruptions() -> u64 {
-    crate::sys::clocksource::Vmclock::get()
-        .and_then(|vmclock| vmclock.marker())
-        .unwrap_or(0)
+fn disruptions() -> Option<u64> {
+    crate::sys::clocksource::Vmclock::get()?.marker()
 }
 
 #[cfg(not(all(target_os = "linux", not(miri), any(target_arch = "x86_64", target_arch = "aarch64"))))]
@@ -142,8 +140,8 @@ fn examine() -> Result<(), Reason> {
 }
 
 #[cfg(not(all(target_os = "linux", not(miri), any(target_arch = "x86_64", target_arch = "aarch64"))))]
-fn disruptions() -> u64 {
-    0
+fn disruptions() -> Option<u64> {
+    None
 }
 
 #[cfg(all(test, target_os = "linux", not(miri), target_arch = "x86_64"))]

@@ -2,6 +2,7 @@
 
 use super::super::{Clock, Mock, Mode, Reason, Source};
 use super::walk::HZ;
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use core::time::Duration;
 use std::boxed::Box;
 use std::sync::Mutex;
@@ -24,6 +25,8 @@ type Meddle = (Call, Box<dyn FnOnce() + Send>);
 struct Meddled {
     mock: Mock,
     meddle: Mutex<Option<Meddle>>,
+    /// The hypervisor is writing what it says.
+    says_nothing: AtomicBool,
 }
 
 impl Meddled {
@@ -33,6 +36,7 @@ impl Meddled {
         let source = Self {
             mock: mock.clone(),
             meddle: Mutex::new(None),
+            says_nothing: AtomicBool::new(false),
         };
         (Box::leak(Box::new(Clock::new(source))), mock)
     }
@@ -92,8 +96,8 @@ impl Source for Meddled {
         self.mock.examine()
     }
 
-    fn disruptions(&self) -> u64 {
-        self.mock.disruptions()
+    fn disruptions(&self) -> Option<u64> {
+        self.mock.disruptions().filter(|_| !self.says_nothing.load(Relaxed))
     }
 
     fn raise_floor(&self, ns: u64) -> u64 {
@@ -181,4 +185,27 @@ fn an_interrupted_look_for_suspends_sees_none() {
     mock.suspend(Duration::from_secs(1));
     on(clock, &mock, 5 * MS);
     assert_eq!(clock.status().reason, Some(Reason::Suspended));
+}
+
+/// A hypervisor writes its page again and again, and is met in the middle of it: that is no disruption.
+#[test]
+fn a_hypervisor_that_is_about_to_say_something_has_said_nothing() {
+    let (clock, mock) = Meddled::clock();
+    clock.source().says_nothing.store(true, Relaxed);
+    on(clock, &mock, 10 * MS);
+    for says_nothing in [false, true, false, true] {
+        clock.source().says_nothing.store(says_nothing, Relaxed);
+        on(clock, &mock, 10 * MS);
+    }
+    assert_eq!((clock.status().faults, clock.status().mode), (0, Mode::Counter));
+    // What it says afterwards is compared with what it said before.
+    mock.disrupt();
+    on(clock, &mock, 10 * MS);
+    assert_eq!(clock.status().faults, 0);
+    clock.source().says_nothing.store(false, Relaxed);
+    on(clock, &mock, 10 * MS);
+    assert_eq!(
+        (clock.status().faults, clock.status().reason),
+        (1, Some(Reason::Disrupted))
+    );
 }
