@@ -23,6 +23,8 @@ const SHORTEST_NS: u64 = 200_000;
 const BRIDGE_NS: u64 = 100_000;
 /// The rate is not used before the counter was watched so long: two anchors are good to 20 ns each, so 40 ppm.
 const LEARN_NS: u64 = 1_000_000;
+/// The rate is not used where it may be off by this share or more: anchors that others' work has made wide.
+const DOUBT: f64 = 0.125;
 /// The baseline of the rate is between half of this and this.
 const WINDOW_NS: u64 = 1_000_000_000;
 /// CLOCK_BOOTTIME ahead of CLOCK_MONOTONIC by so much more is a suspend.
@@ -115,6 +117,8 @@ pub(super) struct Discipline {
     anchors: Option<[Anchor; 3]>,
     /// Nanoseconds of CLOCK_MONOTONIC per tick, once it is known.
     rate: Option<f64>,
+    /// What the rate may be off by, as a share of it, because its two anchors are not points.
+    doubt: f64,
     /// The least half-width so far.
     narrowest: u64,
 }
@@ -124,6 +128,7 @@ impl Discipline {
         Self {
             anchors: None,
             rate: None,
+            doubt: 0.0,
             narrowest: 0,
         }
     }
@@ -176,7 +181,9 @@ impl Discipline {
         self.anchors = Some(kept);
         let (ticks, ns) = (anchor.ticks.wrapping_sub(from.ticks), anchor.ns.saturating_sub(from.ns));
         if ns >= LEARN_NS || self.rate.is_some() && ns >= SHORTEST_NS / 4 {
-            self.rate = Some(ns as f64 / ticks as f64).filter(|rate| rate.is_finite() && *rate > 0.0);
+            let width = from.half + anchor.half;
+            self.doubt = width as f64 / ticks.saturating_sub(width) as f64;
+            self.rate = Some(ns as f64 / ticks as f64).filter(|rate| *rate > 0.0 && self.doubt < DOUBT);
         }
         Ok(())
     }
@@ -199,7 +206,8 @@ impl Discipline {
         );
         let expected = ticks as f64 * rate;
         // Reading the raw clock is not bracketed, so it may be a preemption off: it only tells two reasons apart.
-        let allowed = ns.max(expected) / f64::from(1u32 << SLEW_SHIFT) + widths(rate, last, now) + NOISE_NS;
+        let slew = ns.max(expected) / f64::from(1u32 << SLEW_SHIFT);
+        let allowed = slew + expected * self.doubt + widths(rate, last, now) + NOISE_NS;
         if (ns - expected).abs() <= allowed {
             Ok(())
         } else if (raw - expected).abs() > (raw - ns).abs() {
@@ -226,7 +234,9 @@ impl Discipline {
         // Never below half the rate, nor above twice: what is left over is steered away later, and in the error meanwhile.
         let steered = (length_ns - ahead).clamp(length_ns / 2.0, length_ns * 2.0);
         let length = length_ns / rate;
-        let error = ahead.abs() + anchor.half as f64 * rate + lead.abs() / f64::from(1u32 << SLEW_SHIFT) + NOISE_NS;
+        let doubt = (lead.abs() + length_ns) * self.doubt;
+        let slew = lead.abs() / f64::from(1u32 << SLEW_SHIFT);
+        let error = ahead.abs() + anchor.half as f64 * rate + slew + doubt + NOISE_NS;
         Some(Segment {
             number: previous.number + 1,
             start,
@@ -248,14 +258,16 @@ impl Discipline {
             return None;
         }
         let (length, width) = (BRIDGE_NS as f64 / rate, 2.0 * anchor.half as f64 * rate);
+        // Faster than the kernel's clock can be, whatever that does and whatever the rate is.
+        let ahead = (1.0 + 1.0 / f64::from(1u32 << SLEW_SHIFT)) * (1.0 + self.doubt) - 1.0;
         Some(Segment {
             number: previous.number + 1,
             start: anchor.before,
             base,
-            mult: (rate * (1.0 + 1.0 / f64::from(1u32 << SLEW_SHIFT)) * UNIT) as u64 + 1,
+            mult: (rate * (1.0 + ahead) * UNIT) as u64 + 1,
             fast: (length * 0.25) as u64,
             length: length as u64,
-            error_ns: (width + NOISE_NS) as u64 + BRIDGE_NS / (1 << SLEW_SHIFT) + 1,
+            error_ns: (width + NOISE_NS + BRIDGE_NS as f64 * (ahead + self.doubt)) as u64 + 1,
         })
     }
 }

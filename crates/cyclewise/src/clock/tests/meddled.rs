@@ -1,6 +1,6 @@
 //! What happens in the middle of a reading, done there: another thread, a handler, a scheduler that takes the CPU away.
 
-use super::super::{Clock, Mock, Mode, Reason, Source};
+use super::super::{Clock, LoadOrdered, Mock, Mode, Reason, Source};
 use super::walk::HZ;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use core::time::Duration;
@@ -18,6 +18,14 @@ enum Call {
     Boottime,
 }
 
+/// Where in a reading of CLOCK_MONOTONIC its time is spent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Spent {
+    Nowhere,
+    Before(Duration),
+    After(Duration),
+}
+
 /// What is done at the end of a call.
 type Meddle = (Call, Box<dyn FnOnce() + Send>);
 
@@ -25,6 +33,7 @@ type Meddle = (Call, Box<dyn FnOnce() + Send>);
 struct Meddled {
     mock: Mock,
     meddle: Mutex<Option<Meddle>>,
+    spent: Mutex<Spent>,
     /// The hypervisor is writing what it says.
     says_nothing: AtomicBool,
 }
@@ -36,6 +45,7 @@ impl Meddled {
         let source = Self {
             mock: mock.clone(),
             meddle: Mutex::new(None),
+            spent: Mutex::new(Spent::Nowhere),
             says_nothing: AtomicBool::new(false),
         };
         (Box::leak(Box::new(Clock::new(source))), mock)
@@ -77,7 +87,15 @@ impl Source for Meddled {
     }
 
     fn monotonic_ns(&self) -> u64 {
-        self.mock.monotonic_ns()
+        let spent = *self.spent.lock().unwrap();
+        if let Spent::Before(time) = spent {
+            self.mock.advance(time);
+        }
+        let ns = self.mock.monotonic_ns();
+        if let Spent::After(time) = spent {
+            self.mock.advance(time);
+        }
+        ns
     }
 
     fn raw_ns(&self) -> u64 {
@@ -208,4 +226,45 @@ fn a_hypervisor_that_is_about_to_say_something_has_said_nothing() {
         (clock.status().faults, clock.status().reason),
         (1, Some(Reason::Disrupted))
     );
+}
+
+/// What the rate is learnt from is no better than reading the kernel's clock, and the bound says so.
+#[test]
+fn the_bound_holds_where_the_kernels_clock_is_slow_to_read() {
+    for time in [1, 2, 5, 20].map(|n| n * US) {
+        for [first, second] in [
+            [Spent::Before(time), Spent::After(time)],
+            [Spent::After(time), Spent::Before(time)],
+        ] {
+            let (clock, mock) = Meddled::clock();
+            *clock.source().spent.lock().unwrap() = first;
+            clock.now();
+            assert_eq!(clock.status().anchors, 1);
+            *clock.source().spent.lock().unwrap() = second;
+            let mut last = clock.now();
+            let mut learnt = None;
+            for _ in 0..400 {
+                mock.advance(17 * US);
+                let before = mock.peek_ns();
+                let reading = clock.reading::<LoadOrdered>();
+                let after = mock.peek_ns();
+                let ns = reading.instant.as_nanos();
+                let off = before.saturating_sub(ns).max(ns.saturating_sub(after));
+                let bound = reading.error.as_nanos() as u64;
+                assert!(off <= bound, "{first:?} {second:?}: {off} ns off, said {bound}");
+                assert!(reading.instant >= last, "{:?} after {last:?}", reading.instant);
+                last = reading.instant;
+                if clock.status().hz.is_some() {
+                    *clock.source().spent.lock().unwrap() = Spent::Nowhere;
+                    // The bridge, which is never behind the kernel's clock.
+                    let since = *learnt.get_or_insert(after);
+                    assert!(
+                        after > since + 30_000 || ns >= before,
+                        "{first:?} {second:?}: {off} ns behind"
+                    );
+                }
+            }
+            assert_eq!(clock.status().faults, 0, "{first:?} {second:?}");
+        }
+    }
 }
