@@ -34,8 +34,9 @@
 //!
 //! # After fork, in signal handlers
 //! No reader waits, so a handler may read whatever it interrupted. A child that was forked while another thread held the
-//! clock's lock has the kernel's clock from the next segment on: right, and as slow as that. Of [`order::PerTask`] the
-//! first reading of a thread may allocate where this crate is in a library that was loaded at run time.
+//! clock's lock has the kernel's clock from the next segment on: right, and as slow as that. An upkeep thread is its
+//! process's, and a child has none. Of [`order::PerTask`] the first reading of a thread may allocate where this crate is in
+//! a library that was loaded at run time.
 //!
 //! # References
 //! Linux kernel/time/timekeeping.c, lib/vdso/gettimeofday.c, arch/x86/include/asm/tsc.h (rdtsc_ordered).

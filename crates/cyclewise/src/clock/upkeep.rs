@@ -14,17 +14,24 @@ const PERIOD: Duration = Duration::from_millis(1);
 ///
 /// While it runs, segments get their successors in time however seldom the clock is read, and
 /// [`Clock::recent`] is one load of a time that is about a millisecond old.
+///
+/// A child of fork(3) has no such thread: there `recent` is `now` until it starts one of its own, and dropping this does
+/// nothing.
 pub struct Upkeep {
     stop: Option<SyncSender<()>>,
     thread: Option<JoinHandle<()>>,
+    /// The process that has the thread.
+    process: u32,
 }
 
 impl Upkeep {
     /// Starts a thread that keeps `clock`, once in a millisecond.
     ///
     /// # Errors
-    /// What std says where it cannot make a thread.
+    /// What std says where it cannot make a thread; out of memory.
     pub fn start<S: Source + Sync + 'static>(clock: &'static Clock<S>) -> std::io::Result<Self> {
+        #[cfg(all(target_os = "linux", not(miri)))]
+        crate::sys::fork::zero_in_child(&clock.recent_ns).map_err(|_| std::io::ErrorKind::OutOfMemory)?;
         let (stop, stopped) = sync_channel(0);
         let thread = std::thread::Builder::new().name("clock".into()).spawn(move || {
             loop {
@@ -41,12 +48,18 @@ impl Upkeep {
         Ok(Self {
             stop: Some(stop),
             thread: Some(thread),
+            process: std::process::id(),
         })
     }
 }
 
 impl Drop for Upkeep {
     fn drop(&mut self) {
+        if self.process != std::process::id() {
+            // Forked. The thread is not here, and may have held the channel's lock.
+            core::mem::forget((self.stop.take(), self.thread.take()));
+            return;
+        }
         // Hanging up is the signal.
         self.stop = None;
         if let Some(thread) = self.thread.take() {

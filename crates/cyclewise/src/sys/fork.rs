@@ -1,10 +1,13 @@
 //! What is done around a fork, and in its child before fork returns in it.
 //!
 //! # Safety
-//! The C library keeps the function for as long as the link unit that registered it is loaded (Invariant 1).
-#![expect(unsafe_code, reason = "pthread_atfork")]
+//! 1. The C library keeps the function for as long as the link unit that registered it is loaded.
+//! 2. A node of the list of words is never freed, and changed by nobody once it can be found.
+#![expect(unsafe_code, reason = "pthread_atfork, a list that a handler walks")]
 
 use crate::error::Refusal;
+#[cfg(not(any(loom, miri)))]
+pub(crate) use words::zero_in_child;
 
 /// Has every child of fork(3) call `function`. Not those of vfork, posix_spawn and bare clone(2).
 ///
@@ -39,5 +42,63 @@ pub(crate) fn around(
             call: "pthread_atfork",
             errno,
         }),
+    }
+}
+
+#[cfg(not(any(loom, miri)))]
+mod words {
+    use super::{Refusal, in_child};
+    use alloc::boxed::Box;
+    use core::ptr::{from_ref, null_mut};
+    use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+    use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64};
+
+    struct Node {
+        word: &'static AtomicU64,
+        next: *mut Node,
+    }
+
+    static FIRST: AtomicPtr<Node> = AtomicPtr::new(null_mut());
+
+    /// The nodes, from the last one on.
+    fn words() -> impl Iterator<Item = &'static AtomicU64> {
+        // Acquire: pairs with the AcqRel in `zero_in_child`.
+        let mut node = FIRST.load(Acquire);
+        core::iter::from_fn(move || {
+            // SAFETY: null, or a node (Invariant 2).
+            let found = unsafe { node.as_ref() }?;
+            node = found.next;
+            Some(found.word)
+        })
+    }
+
+    extern "C" fn zero() {
+        // Relaxed: the child has one thread.
+        words().for_each(|word| word.store(0, Relaxed));
+    }
+
+    /// Has every child of fork(3) find 0 in `word`, from now on.
+    ///
+    /// # Errors
+    /// ENOMEM.
+    pub(crate) fn zero_in_child(word: &'static AtomicU64) -> Result<(), Refusal> {
+        static REGISTERED: AtomicBool = AtomicBool::new(false);
+        // Relaxed, twice: two threads that are both the first register both, and then it is stored twice.
+        if !REGISTERED.load(Relaxed) {
+            in_child(zero)?;
+            REGISTERED.store(true, Relaxed);
+        }
+        if words().any(|known| from_ref(known) == from_ref(word)) {
+            return Ok(());
+        }
+        let mut first = FIRST.load(Relaxed);
+        let node = Box::into_raw(Box::new(Node { word, next: first }));
+        // AcqRel: pairs with the Acquire in `words`; the node is written.
+        while let Err(now) = FIRST.compare_exchange(first, node, AcqRel, Relaxed) {
+            first = now;
+            // SAFETY: nobody has found it yet (Invariant 2).
+            unsafe { (*node).next = first };
+        }
+        Ok(())
     }
 }
