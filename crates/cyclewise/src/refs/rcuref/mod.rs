@@ -164,10 +164,16 @@ impl Rcuref {
     #[inline(never)]
     #[track_caller]
     fn get_slow(&self) -> Got {
-        // Relaxed: saturated stays saturated, and otherwise the increment is taken back whatever this is by now.
-        if (Self::MAX..FIRST_DEAD).contains(&self.0.load(Relaxed)) {
-            self.saturate(Event::AddNotZeroOverflow);
-            return Got::Reference;
+        // Acquire: pairs with the Release in `revive`.
+        match self.0.load(Acquire) {
+            // The increment counts by now: the count was revived, or somebody took it back from past the largest. To call
+            // that dead would be to leave who holds a reference, and clones it, without one.
+            0..Self::MAX => return Got::Reference,
+            Self::MAX..FIRST_DEAD => {
+                self.saturate(Event::AddNotZeroOverflow);
+                return Got::Reference;
+            }
+            FIRST_DEAD.. => {}
         }
         // Release: pairs with the Acquire in `end_slow`; the increment may have counted in a new life (Invariant 2).
         match self.0.dec_cmp(Release) {
@@ -190,10 +196,11 @@ impl Rcuref {
     #[track_caller]
     fn bad_put_slow(&self) {
         // Relaxed: saturated stays saturated. What was dead is led away from life, and leaks if it is revived.
-        if (Self::MAX..FIRST_DEAD).contains(&self.0.load(Relaxed)) {
-            self.saturate(Event::SubUseAfterFree);
-        } else {
-            report(Event::SubUseAfterFree, (&raw const self.0).addr(), Location::caller());
+        match self.0.load(Relaxed) {
+            // Others' gets were past the largest count, and are taken back by now.
+            0..Self::MAX => {}
+            Self::MAX..FIRST_DEAD => self.saturate(Event::SubUseAfterFree),
+            FIRST_DEAD.. => report(Event::SubUseAfterFree, (&raw const self.0).addr(), Location::caller()),
         }
     }
 

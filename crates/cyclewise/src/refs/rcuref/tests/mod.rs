@@ -170,6 +170,19 @@ fn rcuref_frees_once_and_never_early() {
     a_get_meets_a_new_life::<Twin<0>>();
 }
 
+/// The largest count and one more, which is given up at once: whoever gets is told of a reference, since it is counted.
+#[test]
+fn a_get_past_the_largest_count_is_never_told_that_it_is_dead() {
+    loom::model(|| {
+        let [here, there] = Slot::<Rcuref>::new(Rcuref::MAX - 1, true);
+        let thread = thread::spawn(move || there.count.put());
+        assert_eq!(here.count.get(), Got::Reference);
+        assert!(!thread.join().unwrap());
+        // Exact again, or saturated.
+        assert!(here.count.read() >= Rcuref::MAX);
+    });
+}
+
 #[test]
 fn gets_of_the_dead_leave_the_zone_where_it_was() {
     loom::model(|| {
