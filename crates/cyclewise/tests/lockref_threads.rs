@@ -144,3 +144,26 @@ fn references_are_given_back_by_themselves() {
     });
     assert_eq!(lockref.count(), 1);
 }
+
+/// Types that go to other threads only where they may. A guard shows the `LockRef` itself, so another thread that sees one
+/// could lock that later, and take out what must not be sent.
+#[test]
+fn a_guard_is_shared_only_where_its_lockref_is() {
+    /// Has one answer for a type that is `Sync`, and so two for this to choose from: then it does not compile.
+    trait NotSync<A> {
+        fn holds() {}
+    }
+    impl<T: ?Sized> NotSync<()> for T {}
+    struct Sync;
+    impl<T: ?Sized + std::marker::Sync> NotSync<Sync> for T {}
+
+    /// Sync, and not Send.
+    type Held = std::sync::MutexGuard<'static, u8>;
+    fn is_sync<T: std::marker::Sync>() {}
+
+    is_sync::<Guard<'static, u8>>();
+    is_sync::<Held>();
+    <LockRef<Held> as NotSync<_>>::holds();
+    <Guard<'static, Held> as NotSync<_>>::holds();
+    <Guard<'static, std::cell::Cell<u8>> as NotSync<_>>::holds();
+}

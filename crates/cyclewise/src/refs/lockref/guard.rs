@@ -24,8 +24,9 @@ pub struct Guard<'a, T: ?Sized, P = super::Adaptive> {
     thread: PhantomData<*const ()>,
 }
 
-// SAFETY: a shared guard gives shared access to the data, which that allows; the count is changed by `&mut` only.
-unsafe impl<T: ?Sized + Sync, P: Sync> Sync for Guard<'_, T, P> {}
+// SAFETY: a shared guard gives shared access to the data and to the LockRef, which is what the two bounds allow; the count
+// is changed by `&mut` only.
+unsafe impl<T: ?Sized + Send + Sync, P: Sync> Sync for Guard<'_, T, P> {}
 
 impl<'a, T: ?Sized, P> Guard<'a, T, P> {
     /// # Safety
