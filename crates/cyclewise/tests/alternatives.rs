@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::filter::{refuse_proc_mem, refuse_writable_text};
+use common::filter::{refuse_proc_mem, refuse_writable_text, trap, trap_closing_text};
 use common::{End, from_child, in_child, permissions, scribble};
 use cyclewise::alternative;
 use cyclewise::arch::alternative::{RDTSCP, Site, has, sites};
@@ -207,4 +207,49 @@ fn refused_on_a_breakpoint_and_the_defaults_stay() {
         assert!(sites().all(|site| is_default(&site)));
     });
     assert_eq!(end, End::Well);
+}
+
+/// Ends the child: a handler ran while a site was half written.
+extern "C" fn on_trap(_: libc::c_int) {
+    // SAFETY: ends the child without running the parent's exit handlers.
+    unsafe { libc::_exit(1) };
+}
+
+/// How a child ends whose `calls` raise SIGSYS, handled, in the middle of a batch.
+fn interrupted(calls: impl FnOnce(), body: impl FnOnce()) -> End {
+    in_child(|| {
+        // SAFETY: the handler ends the child.
+        unsafe {
+            libc::signal(
+                libc::SIGSYS,
+                on_trap as extern "C" fn(libc::c_int) as libc::sighandler_t,
+            )
+        };
+        calls();
+        body();
+    })
+}
+
+/// A sequence is several stores, or several pages of the kernel's: no handler may run between two of them. A trapped call
+/// is the handler's chance, and kills where signals are blocked.
+#[test]
+fn no_handler_runs_between_the_stores_of_a_site() {
+    assert!(sites().any(|site| site.at as usize % 8 + site.room > 8));
+    let by_kernel = interrupted(|| trap(libc::SYS_pwrite64, &[]), || apply().unwrap());
+    assert_eq!(by_kernel, End::Signal(libc::SIGSYS));
+    let by_store = || {
+        refuse_proc_mem();
+        trap_closing_text();
+    };
+    assert_eq!(interrupted(by_store, || apply().unwrap()), End::Signal(libc::SIGSYS));
+}
+
+/// The twin: a handler that is let in is seen.
+#[test]
+fn a_handler_that_runs_is_seen() {
+    let write = || {
+        // SAFETY: the descriptor is none.
+        unsafe { libc::pwrite64(-1, std::ptr::null(), 0, 0) };
+    };
+    assert_eq!(interrupted(|| trap(libc::SYS_pwrite64, &[]), write), End::Panic);
 }

@@ -16,9 +16,19 @@ const AT_LEAST: u16 = 0x35; // BPF_JMP | BPF_JGE | BPF_K
 const RETURN: u16 = 0x06; // BPF_RET | BPF_K
 const ALLOW: u32 = 0x7fff_0000; // SECCOMP_RET_ALLOW, include/uapi/linux/seccomp.h
 const ERRNO: u32 = 0x0005_0000; // SECCOMP_RET_ERRNO
+const TRAP: u32 = 0x0003_0000; // SECCOMP_RET_TRAP
 
 /// Refuses the call with `errno` from now on, on this thread and those it starts, where every condition holds.
 pub fn refuse(call: libc::c_long, conditions: &[If], errno: i32) {
+    answer(call, conditions, ERRNO | errno as u32);
+}
+
+/// Makes the call raise SIGSYS instead, which the kernel makes deadly where it is blocked.
+pub fn trap(call: libc::c_long, conditions: &[If]) {
+    answer(call, conditions, TRAP);
+}
+
+fn answer(call: libc::c_long, conditions: &[If], answer: u32) {
     let mut program = vec![instruction(LOAD, 0, 0, 0), instruction(EQUAL, 0, ELSE, call as u32)];
     for condition in conditions {
         // seccomp_data: nr 4, arch 4, instruction_pointer 8, then the arguments, low half first.
@@ -37,7 +47,7 @@ pub fn refuse(call: libc::c_long, conditions: &[If], errno: i32) {
             ]),
         }
     }
-    program.push(instruction(RETURN, 0, 0, ERRNO | errno as u32));
+    program.push(instruction(RETURN, 0, 0, answer));
     program.push(instruction(RETURN, 0, 0, ALLOW));
     let allow = program.len() - 1;
     for (at, instruction) in program.iter_mut().enumerate() {
@@ -75,6 +85,12 @@ pub fn refuse_writable_text() {
         (libc::PROT_WRITE | libc::PROT_EXEC) as u32,
     );
     refuse(libc::SYS_mprotect, &[If::Bits { arg: 2, mask, value }], libc::EACCES);
+}
+
+/// Traps the call by which pages of text stop being writable.
+pub fn trap_closing_text() {
+    let (mask, value) = (u32::MAX, (libc::PROT_READ | libc::PROT_EXEC) as u32);
+    trap(libc::SYS_mprotect, &[If::Bits { arg: 2, mask, value }]);
 }
 
 /// Refuses to open any file for reading and writing, so `/proc/self/mem` too.

@@ -34,10 +34,11 @@ pub fn in_child_for(seconds: u32, body: impl FnOnce()) -> End {
     let pid = unsafe { libc::fork() };
     assert!(pid >= 0, "fork: {}", std::io::Error::last_os_error());
     if pid == 0 {
-        // The runner captures what a test prints, and its capture ends with the child.
-        std::panic::set_hook(Box::new(|info| say(&format!("{info}\n"))));
+        // First: another thread that panics while this one forks leaves the hook's lock taken in the child.
         // SAFETY: takes a number. The default action of SIGALRM is to kill.
         unsafe { libc::alarm(seconds) };
+        // The runner captures what a test prints, and its capture ends with the child.
+        std::panic::set_hook(Box::new(|info| say(&format!("{info}\n"))));
         let ended = catch_unwind(AssertUnwindSafe(body));
         // SAFETY: ends the child without running the parent's exit handlers.
         unsafe { libc::_exit(i32::from(ended.is_err())) };

@@ -22,8 +22,9 @@
 //! non-executable: other threads execute it.
 //!
 //! # Signals
-//! Where this thread is alone and an edit takes more than one store, signals are blocked from the first store to the
-//! serialization, so that no handler runs through a half.
+//! Where this thread is alone and an edit changes more than one byte, signals are blocked from the first store to the
+//! serialization, so that no handler runs through a half. One store each is not enough: edits may be parts of one
+//! sequence.
 //!
 //! # Cost
 //! Two system calls per run of adjacent pages or one per page, plus reading `/proc/self/task` and a membarrier; once,
@@ -130,8 +131,9 @@ pub(crate) unsafe fn apply_held(held: &Held, edits: &mut [Edit]) -> Result<(), R
         check::live(edits)?;
         membarrier::register_sync_core()?;
     }
-    let any_order = alone || edits.iter().all(Edit::is_one_byte);
-    let blocked = (alone && !edits.iter().all(Edit::is_one_store)).then(signals::Blocked::all);
+    let one_byte_each = edits.iter().all(Edit::is_one_byte);
+    let any_order = alone || one_byte_each;
+    let blocked = (alone && !one_byte_each).then(signals::Blocked::all);
     // SAFETY: checked, and as of this function: any order only where it is harmless.
     unsafe { write::all(edits, any_order) }?;
     let synced = synchronize(alone);
