@@ -84,6 +84,8 @@ pub enum Refusal {
     WrongMode,
     /// Threads came and went faster than they could be listed.
     Unstable,
+    /// `/proc` lists this process by numbers of another pid namespace.
+    ForeignProc,
     /// A thread's affinity did not read back as it was set.
     AffinityNotKept {
         /// The kernel's id of the thread.
@@ -189,6 +191,9 @@ impl fmt::Display for Refusal {
                 f.write_str("the C library has helper threads that create others; be told by signals, not SIGEV_THREAD")
             }
             Self::WrongMode => f.write_str("another mode is in force; leave it first"),
+            Self::ForeignProc => {
+                f.write_str("/proc is of another pid namespace than this process; mount one of its own there")
+            }
             Self::Unstable => f.write_str("threads come and go while they are listed; try again when fewer do"),
             Self::AffinityNotKept { thread } => write!(
                 f,

@@ -36,6 +36,7 @@ fn main() {
             "threads_created_inside_are_confined_and_widened",
             threads_created_inside_are_confined_and_widened,
         ),
+        ("another_namespaces_proc_is_refused", another_namespaces_proc_is_refused),
         ("a_second_guard_is_refused", a_second_guard_is_refused),
         ("a_cpu_that_is_not_there_is_refused", a_cpu_that_is_not_there_is_refused),
         (
@@ -121,6 +122,27 @@ fn threads_created_inside_are_confined_and_widened() {
     assert_eq!(answers.recv().unwrap(), before);
     drop(ask);
     thread.join().unwrap();
+}
+
+/// In a child with a number of its own in a pid namespace of its own, and the parent's `/proc`: the threads listed there
+/// go by other numbers, so none of them can be confined.
+fn another_namespaces_proc_is_refused() {
+    watch();
+    // SAFETY: takes flags; this process has one thread.
+    let rc = unsafe { libc::unshare(libc::CLONE_NEWPID) };
+    // SAFETY: as above.
+    if rc != 0 && unsafe { libc::unshare(libc::CLONE_NEWUSER | libc::CLONE_NEWPID) } != 0 {
+        println!("skipped: no pid namespaces here: {}", std::io::Error::last_os_error());
+        return;
+    }
+    let outcome = in_child(|| {
+        let cpus = process::cpus();
+        assert_eq!(enter(None).unwrap_err(), Refusal::ForeignProc);
+        assert_eq!(patch::reelide(), Err(Refusal::ForeignProc));
+        assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
+        assert_eq!(process::cpus(), cpus);
+    });
+    assert_eq!(outcome, 0);
 }
 
 fn a_second_guard_is_refused() {

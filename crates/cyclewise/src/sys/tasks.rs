@@ -5,7 +5,7 @@
 //! 2. Descriptors are closed once, by the [`Folder`] that opened them.
 #![expect(unsafe_code, reason = "open, getdents64, close, stat")]
 
-use super::failed;
+use super::{failed, thread};
 use crate::error::Refusal;
 use core::mem::MaybeUninit;
 use std::vec::Vec;
@@ -19,7 +19,7 @@ const NAME_AT: usize = 19;
 /// A thread that starts or ends meanwhile may be missing; [`count`] afterwards tells.
 ///
 /// # Errors
-/// Where `/proc` is not mounted, or a filter forbids reading it.
+/// Where `/proc` is not mounted, or a filter forbids reading it. [`Refusal::ForeignProc`] where the caller is not listed.
 pub(crate) fn list() -> Result<Vec<i32>, Refusal> {
     let folder = Folder::open()?;
     let mut tasks = Vec::new();
@@ -40,6 +40,10 @@ pub(crate) fn list() -> Result<Vec<i32>, Refusal> {
         }
     }
     tasks.sort_unstable();
+    // Numbers of another namespace are nobody's here, or somebody else's.
+    if tasks.binary_search(&thread::id()).is_err() {
+        return Err(Refusal::ForeignProc);
+    }
     Ok(tasks)
 }
 
@@ -96,7 +100,6 @@ impl Drop for Folder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sys::thread;
 
     #[test]
     fn the_caller_is_listed_and_counted() {

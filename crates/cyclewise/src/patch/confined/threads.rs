@@ -39,8 +39,11 @@ fn confine_listed(shared: &mut Shared, only: &CpuSet) -> Result<bool, Refusal> {
     let mut changed = false;
     let listed = tasks::list()?;
     for &tid in &listed {
-        // A thread that is gone is missing in the next reading.
-        let Some(had) = affinity::get(tid)? else { continue };
+        let Some(had) = affinity::get(tid)? else {
+            // Gone, and then the next reading is without it; or out of this process's sight, and then never confined.
+            changed = true;
+            continue;
+        };
         if had == *only {
             continue;
         }
