@@ -6,6 +6,9 @@
     allow(dead_code, unused_imports, reason = "no sites there")
 )]
 
+#[path = "common/filter.rs"]
+#[allow(dead_code, unreachable_pub, reason = "one filter of several")]
+mod filter;
 mod process;
 
 use cyclewise::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -35,6 +38,11 @@ fn main() {
         (
             "threads_created_inside_are_confined_and_widened",
             threads_created_inside_are_confined_and_widened,
+        ),
+        ("a_pinned_thread_stays_pinned", a_pinned_thread_stays_pinned),
+        (
+            "a_thread_that_seems_confined_is_confined",
+            a_thread_that_seems_confined_is_confined,
         ),
         ("another_namespaces_proc_is_refused", another_namespaces_proc_is_refused),
         ("a_second_guard_is_refused", a_second_guard_is_refused),
@@ -122,6 +130,43 @@ fn threads_created_inside_are_confined_and_widened() {
     assert_eq!(answers.recv().unwrap(), before);
     drop(ask);
     thread.join().unwrap();
+}
+
+/// A thread that had the one CPU to itself has nothing but it afterwards.
+fn a_pinned_thread_stays_pinned() {
+    let cpus = process::cpus();
+    let (ask, asked) = std::sync::mpsc::channel::<()>();
+    let (answer, answers) = std::sync::mpsc::channel();
+    let pinned_to = cpus[0];
+    let thread = std::thread::spawn(move || {
+        process::pin(pinned_to);
+        answer.send(process::cpus()).unwrap();
+        for () in asked {
+            answer.send(process::cpus()).unwrap();
+        }
+    });
+    assert_eq!(answers.recv().unwrap(), [cpus[0]]);
+    for &cpu in &cpus {
+        enter(Some(cpu)).unwrap().leave().unwrap();
+        ask.send(()).unwrap();
+        assert_eq!(answers.recv().unwrap(), [cpus[0]]);
+    }
+    drop(ask);
+    thread.join().unwrap();
+}
+
+/// What the kernel says of an affinity leaves out CPUs that are offline, and may come. So it is set whatever it says.
+fn a_thread_that_seems_confined_is_confined() {
+    watch();
+    let cpu = process::cpus()[0];
+    process::pin(cpu);
+    filter::refuse(libc::SYS_sched_setaffinity, &[], libc::EPERM);
+    let refusal = enter(Some(cpu)).unwrap_err();
+    assert!(
+        matches!(refusal, Refusal::System { errno: libc::EPERM, .. }),
+        "{refusal}"
+    );
+    assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
 }
 
 /// In a child with a number of its own in a pid namespace of its own, and the parent's `/proc`: the threads listed there

@@ -55,6 +55,8 @@ pub struct Stuck {
 
 /// Confines every thread of the process to `cpu`, or to the caller's where `None`, and elides LOCK.
 ///
+/// Leaving gives each thread the affinity that could be read, which leaves out CPUs that were offline.
+///
 /// # Errors
 /// Says why LOCK stays; affinities are as they were. [`Refusal::WrongMode`] where another guard exists.
 ///

@@ -7,6 +7,8 @@
 //!    a complete list is not enough: after the last thread was confined, a moment has to come when none is being created
 //!    (the hooks count), and then a complete list that has nothing left to confine. From then on creators are confined
 //!    from the start to the end of clone, and so is what they create.
+//! 3. Every thread is confined by a call, whatever its affinity reads: the kernel leaves out CPUs that are offline, and
+//!    they may come back.
 
 use crate::error::Refusal;
 use crate::patch::gate::{Creating, Shared, WAIT};
@@ -19,8 +21,8 @@ const READINGS: u32 = 1000;
 /// Confines every thread and saves what it had, until nobody is left and nobody is on the way (Invariant 2).
 pub(super) fn confine(shared: &mut Shared, only: &CpuSet) -> Result<(), Refusal> {
     let mut none_on_the_way = false;
-    for _ in 0..READINGS {
-        let all_were_confined = confine_listed(shared, only)?;
+    for reading in 0..READINGS {
+        let all_were_confined = confine_listed(shared, only, reading == 0)?;
         if all_were_confined && none_on_the_way {
             return Ok(());
         }
@@ -34,8 +36,9 @@ pub(super) fn confine(shared: &mut Shared, only: &CpuSet) -> Result<(), Refusal>
     Err(Refusal::Unstable)
 }
 
-/// Confines the listed threads; true where the list was complete (Invariant 1) and all were confined already.
-fn confine_listed(shared: &mut Shared, only: &CpuSet) -> Result<bool, Refusal> {
+/// Confines the listed threads; true where the list was complete (Invariant 1) and all were confined already. Who is in
+/// the `first` list was created before anybody was confined, so what such a thread has is its own.
+fn confine_listed(shared: &mut Shared, only: &CpuSet, first: bool) -> Result<bool, Refusal> {
     let mut changed = false;
     let listed = tasks::list()?;
     for &tid in &listed {
@@ -44,14 +47,20 @@ fn confine_listed(shared: &mut Shared, only: &CpuSet) -> Result<bool, Refusal> {
             changed = true;
             continue;
         };
-        if had == *only {
+        let known = shared.saved.iter().any(|(saved, _)| *saved == tid);
+        if known && had == *only {
             continue;
         }
         changed = true;
         if affinity::set(tid, only)?.is_none() {
             continue;
         }
-        shared.saved.push((tid, had));
+        if !known {
+            // The one CPU of a newcomer is its creator's, who was confined by then.
+            let inherited = had == *only && !first;
+            let own = shared.default.filter(|_| inherited).unwrap_or(had);
+            shared.saved.push((tid, own));
+        }
         match affinity::get(tid)? {
             Some(has) if has != *only => return Err(Refusal::AffinityNotKept { thread: tid }),
             _ => {}
