@@ -44,6 +44,10 @@ fn main() {
             "a_thread_that_seems_confined_is_confined",
             a_thread_that_seems_confined_is_confined,
         ),
+        (
+            "threads_created_while_the_mode_is_left_are_widened",
+            threads_created_while_the_mode_is_left_are_widened,
+        ),
         ("another_namespaces_proc_is_refused", another_namespaces_proc_is_refused),
         ("a_second_guard_is_refused", a_second_guard_is_refused),
         ("a_cpu_that_is_not_there_is_refused", a_cpu_that_is_not_there_is_refused),
@@ -167,6 +171,39 @@ fn a_thread_that_seems_confined_is_confined() {
         "{refusal}"
     );
     assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
+}
+
+/// A thread whose creator was confined when it was created, and no more when it appeared.
+fn threads_created_while_the_mode_is_left_are_widened() {
+    const ROUNDS: usize = 2000;
+    const CROWD: usize = 8;
+    watch();
+    let before = process::cpus();
+    // Else it would wait for a moment at which the creator is somewhere else.
+    process::hurry();
+    for round in 0..ROUNDS {
+        let left = std::sync::RwLock::new(());
+        std::thread::scope(|scope| {
+            let guard = enter(Some(before[round % before.len()])).unwrap();
+            let leaving = left.write().unwrap();
+            let creator = scope.spawn(|| {
+                let look = |_| {
+                    scope.spawn(|| {
+                        drop(left.read().unwrap());
+                        process::cpus()
+                    })
+                };
+                (0..CROWD).map(look).collect::<Vec<_>>()
+            });
+            std::thread::sleep(REST * (1 + round as u32 % 8));
+            guard.leave().unwrap();
+            let crowd = creator.join().unwrap();
+            drop(leaving);
+            for thread in crowd {
+                assert_eq!(thread.join().unwrap(), before);
+            }
+        });
+    }
 }
 
 /// In a child with a number of its own in a pid namespace of its own, and the parent's `/proc`: the threads listed there

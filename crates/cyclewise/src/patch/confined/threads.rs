@@ -6,7 +6,7 @@
 //! 2. A thread's affinity is copied from its creator's at the start of clone, long before the thread is in any list. So
 //!    a complete list is not enough: after the last thread was confined, a moment has to come when none is being created
 //!    (the hooks count), and then a complete list that has nothing left to confine. From then on creators are confined
-//!    from the start to the end of clone, and so is what they create.
+//!    from the start to the end of clone, and so is what they create. Widening needs such a moment for the same reason.
 //! 3. Every thread is confined by a call, whatever its affinity reads: the kernel leaves out CPUs that are offline, and
 //!    they may come back.
 
@@ -69,11 +69,14 @@ fn confine_listed(shared: &mut Shared, only: &CpuSet, first: bool) -> Result<boo
     Ok(!changed && tasks::count()? == listed.len() && tasks::list()? == listed)
 }
 
-/// Gives every thread back what it had; those that were created meanwhile, what the thread had that entered.
+/// Gives every thread back what it had, those that were created meanwhile what the thread had that entered; until nobody
+/// is left and nobody is on the way (Invariant 2).
 pub(super) fn widen(shared: &mut Shared, only: &CpuSet) -> Result<(), Refusal> {
+    let mut none_on_the_way = false;
     for _ in 0..READINGS {
         let mut changed = false;
-        for tid in tasks::list()? {
+        let listed = tasks::list()?;
+        for &tid in &listed {
             let had = shared
                 .saved
                 .iter()
@@ -86,8 +89,13 @@ pub(super) fn widen(shared: &mut Shared, only: &CpuSet) -> Result<(), Refusal> {
                 changed |= affinity::set(tid, &wanted)?.is_some();
             }
         }
-        if !changed {
+        // One thread creates none while it is here, whatever a child of fork counts that others were creating.
+        if !changed && (none_on_the_way || listed.len() == 1) {
             return Ok(());
+        }
+        none_on_the_way = !Creating::any();
+        if !none_on_the_way && !changed {
+            std::thread::sleep(WAIT);
         }
     }
     Err(Refusal::Unstable)
