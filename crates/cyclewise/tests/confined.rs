@@ -49,6 +49,10 @@ fn main() {
             threads_created_while_the_mode_is_left_are_widened,
         ),
         ("another_namespaces_proc_is_refused", another_namespaces_proc_is_refused),
+        (
+            "a_fork_that_had_begun_before_the_mode",
+            a_fork_that_had_begun_before_the_mode,
+        ),
         ("a_second_guard_is_refused", a_second_guard_is_refused),
         ("a_cpu_that_is_not_there_is_refused", a_cpu_that_is_not_there_is_refused),
         (
@@ -225,6 +229,33 @@ fn another_namespaces_proc_is_refused() {
         assert_eq!(process::cpus(), cpus);
     });
     assert_eq!(outcome, 0);
+}
+
+/// Fork handlers run in the order in which they were registered, and a fork that has passed some does not come back.
+fn a_fork_that_had_begun_before_the_mode() {
+    static FORKING: atomic::AtomicBool = atomic::AtomicBool::new(false);
+    static ENTERED: atomic::AtomicBool = atomic::AtomicBool::new(false);
+    fn wait_for(flag: &atomic::AtomicBool) {
+        while !flag.load(atomic::Ordering::SeqCst) {
+            std::thread::sleep(Duration::from_micros(100));
+        }
+    }
+    extern "C" fn in_the_middle_of_fork() {
+        FORKING.store(true, atomic::Ordering::SeqCst);
+        wait_for(&ENTERED);
+    }
+    watch();
+    // SAFETY: a function that takes nothing.
+    let rc = unsafe { libc::pthread_atfork(Some(in_the_middle_of_fork), None, None) };
+    assert_eq!(rc, 0);
+    std::thread::scope(|scope| {
+        let forker = scope.spawn(|| in_child(|| assert_eq!(state().mode, Mode::Single)));
+        wait_for(&FORKING);
+        let guard = enter(None).unwrap();
+        ENTERED.store(true, atomic::Ordering::SeqCst);
+        assert_eq!(forker.join().unwrap(), 0);
+        guard.leave().unwrap();
+    });
 }
 
 fn a_second_guard_is_refused() {

@@ -30,7 +30,7 @@ use super::single::enabled;
 use crate::arch;
 use crate::error::Refusal;
 use crate::sys::affinity::{self, CpuSet};
-use crate::sys::{fork, membarrier};
+use crate::sys::membarrier;
 use core::sync::atomic::Ordering;
 
 /// Confined mode is in force while this exists.
@@ -98,10 +98,6 @@ fn confine_and_elide(shared: &mut Shared, cpu: u32) -> Result<(), Refusal> {
     // Whatever is needed to leave is tried before anything changes.
     membarrier::register_sync_core()?;
     membarrier::sync_core()?;
-    if !shared.forks_watched {
-        fork::in_child(gate::after_fork)?;
-        shared.forks_watched = true;
-    }
     let was_single = MODE.load(Ordering::SeqCst) == SINGLE;
     if !was_single {
         shared.plan.list_locked()?;

@@ -65,8 +65,6 @@ pub(super) struct Shared {
     pub(super) cpu: u32,
     /// Whether a guard of confined mode exists.
     pub(super) guarded: bool,
-    /// Whether children of fork are seen to.
-    pub(super) forks_watched: bool,
     /// The affinity that threads had when they were confined.
     pub(super) saved: Vec<(i32, CpuSet)>,
     /// The affinity of the thread that entered confined mode: what threads created in it are given.
@@ -79,14 +77,14 @@ impl Shared {
             plan: Plan::new(),
             cpu: 0,
             guarded: false,
-            forks_watched: false,
             saved: Vec::new(),
             default: None,
         }
     }
 }
 
-/// In a child of fork: one thread, whatever its affinity.
+/// In a child of fork: one thread, whatever its affinity. Registered when the modes are enabled, which comes before the
+/// first of them: of a fork that has begun, the C library leaves out handlers that are registered later.
 pub(super) extern "C" fn after_fork() {
     // SeqCst as every access of `MODE`; nobody else runs here yet.
     let _ = MODE.compare_exchange(CONFINED, SINGLE, Ordering::SeqCst, Ordering::SeqCst);

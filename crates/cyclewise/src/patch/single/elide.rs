@@ -14,7 +14,7 @@ use crate::error::Refusal;
 use crate::patch::gate::{self, CONFINED, Creating, LOCKED, MODE, SINGLE, Shared};
 use crate::patch::hooks::Hooks;
 use crate::patch::plan::none_elided;
-use crate::sys::{tasks, thread};
+use crate::sys::{fork, tasks, thread};
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 /// The hooks that were found in force, null before.
@@ -36,6 +36,10 @@ pub unsafe fn enable(hooks: &'static Hooks) -> Result<(), Refusal> {
         return Err(Refusal::NoLockPrefix);
     }
     hooks.in_force()?;
+    if enabled().is_err() {
+        // Twice, where two threads do it at once, is as good as once.
+        fork::in_child(gate::after_fork)?;
+    }
     // Release: pairs with the Acquire in `enabled`. What is bound once stays bound: the program is first in the order
     // in which names are looked up, and libraries that are loaded later come last.
     HOOKS.store(core::ptr::from_ref(hooks).cast_mut(), Ordering::Release);
