@@ -28,7 +28,7 @@
 use super::plan::Plan;
 use crate::error::Refusal;
 use crate::sys::affinity::CpuSet;
-use crate::sys::thread;
+use crate::sys::{task, thread};
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicUsize, Ordering};
 use core::time::Duration;
@@ -115,7 +115,7 @@ pub(super) fn hold() -> Result<Held, Refusal> {
         if owner == me {
             return Err(Refusal::Busy);
         }
-        if !thread::is_gone(owner) {
+        if !task::is_gone(owner) {
             std::thread::sleep(WAIT);
         } else if OWNER
             .compare_exchange(owner, me, Ordering::Acquire, Ordering::Relaxed)

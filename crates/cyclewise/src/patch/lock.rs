@@ -10,15 +10,26 @@
 //! # Invariants
 //! 1. Who is not the owner changes neither word, but for taking a free lock. `depth` is the owner's own.
 //! 2. A fork finds the lock in the hands of the forking thread: the handlers take it before and give it back in parent
-//!    and child. A child thus never inherits a lock whose holder it does not have, nor a text half changed by another
-//!    thread. `_Fork`, raw clone and vfork run no handlers; of these only a child of `_Fork` could change text, and must
-//!    not where its parent had threads.
+//!    and child. A child thus inherits neither a lock whose holder it does not have, nor a text half changed by another
+//!    thread. But for a fork that had begun before the handlers were registered, and where no text is written and none are:
+//!    such a child takes the lock over from who is not there. Each edit is whole; [`was_left`] says that a batch may not
+//!    be. `_Fork`, raw clone and vfork run no handlers; of these only a child of `_Fork` could change text, and must not
+//!    where its parent had threads.
 //! 3. A thread that owns it already is refused, not blocked: it is in a signal handler that interrupted its own change.
 
 use crate::arch::lock::words;
 use crate::error::Refusal;
 use crate::sys::task;
+use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+/// Whether the lock was ever taken over, here or in a process that this one was forked from.
+static LEFT: AtomicBool = AtomicBool::new(false);
+
+/// Whether a change may have been left half done by a thread that stayed behind in the parent (Invariant 2).
+pub(crate) fn was_left(_: &Held) -> bool {
+    LEFT.load(Relaxed) // Written by who had the lock.
+}
 
 /// Proof that the calling thread holds the lock; gives it back on drop.
 pub(crate) struct Held(core::marker::PhantomData<*const ()>);
@@ -44,8 +55,14 @@ pub(crate) fn hold() -> Result<Held, Refusal> {
 fn take(me: i32) {
     let words = words();
     // Acquire: pairs with the Release in `give_back`.
-    while words.owner.compare_exchange_weak(0, me, Acquire, Relaxed).is_err() {
-        task::yield_now();
+    while let Err(owner) = words.owner.compare_exchange_weak(0, me, Acquire, Relaxed) {
+        if owner == 0 || !task::is_gone(owner) {
+            task::yield_now();
+        } else if words.owner.compare_exchange(owner, me, Acquire, Relaxed).is_ok() {
+            // Relaxed: the lock orders it.
+            LEFT.store(true, Relaxed);
+            break;
+        }
     }
     words.depth.store(1, Relaxed); // The owner's own (Invariant 1).
 }
@@ -124,6 +141,18 @@ mod fork {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A number that no thread has (the kernel's limit is 2^22), as in a child forked while another thread had the lock.
+    #[test]
+    #[cfg(all(target_os = "linux", not(miri)))]
+    fn the_lock_is_taken_over_from_who_is_gone() {
+        // Other tests take it as well, and as well from who is gone.
+        while words().owner.compare_exchange(0, i32::MAX, Relaxed, Relaxed).is_err() {
+            task::yield_now();
+        }
+        let held = hold().unwrap();
+        assert!(was_left(&held));
+    }
 
     #[test]
     fn one_thread_at_a_time_and_the_owner_is_told() {

@@ -11,8 +11,8 @@ pub(crate) mod clocksource;
 #[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
 pub(crate) mod dl;
 #[cfg(any(
-    all(target_arch = "x86_64", target_os = "linux", not(miri)),
-    all(feature = "std", target_os = "linux", any(target_env = "gnu", not(any(miri, loom))))
+    all(target_os = "linux", not(miri)),
+    all(feature = "std", target_os = "linux", target_env = "gnu")
 ))]
 mod errno;
 #[cfg(all(feature = "std", target_os = "linux"))]

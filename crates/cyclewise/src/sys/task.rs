@@ -4,7 +4,7 @@
 //! 1. The kernel writes at most the length of the buffer it is given.
 //! 2. Handlers given to `pthread_atfork` are functions, which live as long as the link unit they are in; C's library
 //!    forgets them when that is unloaded.
-#![expect(unsafe_code, reason = "gettid, sched_yield, getdents64, pthread_atfork")]
+#![expect(unsafe_code, reason = "gettid, tgkill, sched_yield, getdents64, pthread_atfork")]
 
 /// The number of the calling thread, never 0: Miri's, which has no kernel.
 #[cfg(miri)]
@@ -18,6 +18,23 @@ pub(crate) fn current_tid() -> i32 {
 pub(crate) fn current_tid() -> i32 {
     // SAFETY: takes nothing and returns a number.
     unsafe { libc::syscall(libc::SYS_gettid) as i32 }
+}
+
+/// Whether `tid` is no thread of this process: ended, or left behind in the process this one was forked from.
+#[cfg(all(target_os = "linux", not(miri)))]
+pub(crate) fn is_gone(tid: i32) -> bool {
+    // SAFETY: takes nothing and returns a number.
+    let process = unsafe { libc::getpid() };
+    // SAFETY: takes numbers; signal 0 only asks.
+    let asked = unsafe { libc::syscall(libc::SYS_tgkill, process, tid, 0) };
+    // Any other answer, such as a filter's EPERM, says nothing.
+    asked != 0 && super::errno::last() == libc::ESRCH
+}
+
+/// Nobody is, as far as is known.
+#[cfg(not(all(target_os = "linux", not(miri))))]
+pub(crate) fn is_gone(_: i32) -> bool {
+    false
 }
 
 /// Lets another thread run.

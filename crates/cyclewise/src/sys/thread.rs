@@ -1,9 +1,9 @@
-//! The calling thread: its id, its errno; and whether another is there.
+//! The calling thread: its id, its errno.
 //!
 //! # Safety
 //! 1. `__errno_location` gives the calling thread's own errno, valid as long as the thread runs.
-//! 2. gettid, getpid and tgkill with signal 0 take numbers and change nothing.
-#![expect(unsafe_code, reason = "gettid, tgkill, errno, a field of a C structure")]
+//! 2. gettid takes nothing and changes nothing.
+#![expect(unsafe_code, reason = "gettid, errno, a field of a C structure")]
 
 #[cfg(target_env = "gnu")]
 use core::ffi::c_void;
@@ -13,17 +13,6 @@ use core::ffi::c_void;
 pub(crate) fn id() -> i32 {
     // SAFETY: Invariant 2.
     unsafe { libc::gettid() }
-}
-
-/// Whether `tid` is no thread of this process: ended, or left behind in the process this one was forked from.
-#[cfg(target_env = "gnu")]
-pub(crate) fn is_gone(tid: i32) -> bool {
-    // SAFETY: Invariant 2.
-    let process = unsafe { libc::getpid() };
-    // SAFETY: Invariant 2: signal 0 only asks.
-    let asked = unsafe { libc::syscall(libc::SYS_tgkill, process, tid, 0) };
-    // Any other answer, such as a filter's EPERM, says nothing.
-    asked != 0 && errno() == libc::ESRCH
 }
 
 /// The calling thread's errno.

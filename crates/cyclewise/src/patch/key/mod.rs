@@ -154,7 +154,8 @@ impl StaticKey {
         // Relaxed, here and below: the lock orders them.
         let (switched, users) = to(self.switched.load(Relaxed), self.users.load(Relaxed))?;
         let on = switched || users > 0;
-        if on != self.on.load(Relaxed) {
+        // Where somebody left without finishing, the sites may not be what the state says.
+        if on != self.on.load(Relaxed) || lock::was_left(&held) {
             sites.flip(&held, on != self.default)?;
             self.on.store(on, Relaxed);
         }

@@ -1,0 +1,70 @@
+//! The first change of all, while another thread is past the place where fork asks who is to be told: the child has the
+//! lock of the text in the hands of a thread that it does not have, and a key's sites and state as that thread left them.
+//!
+//! By itself in this program: the first change of a process is made once.
+#![cfg(all(target_arch = "x86_64", target_os = "linux"))]
+
+mod common;
+
+use common::filter::{If, trap};
+use common::many::{MANY, all_say};
+use common::{End, in_child};
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::time::Duration;
+
+static FORKING: AtomicBool = AtomicBool::new(false);
+static CHANGING: AtomicBool = AtomicBool::new(false);
+static FORKED: AtomicBool = AtomicBool::new(false);
+
+fn wait_for(flag: &AtomicBool) {
+    while !flag.load(SeqCst) {
+        std::thread::sleep(Duration::from_micros(100));
+    }
+}
+
+/// Runs in the thread that forks, before the handlers that the change registers could.
+extern "C" fn before_the_fork() {
+    if !FORKING.swap(true, SeqCst) {
+        wait_for(&CHANGING);
+    }
+}
+
+/// Runs in the thread that changes the key, once its sites are written and before any core is told.
+extern "C" fn in_the_change(_: libc::c_int) {
+    CHANGING.store(true, SeqCst);
+    wait_for(&FORKED);
+}
+
+#[test]
+fn a_child_takes_over_what_a_thread_left_that_it_does_not_have() {
+    // SAFETY: a function that takes nothing.
+    let rc = unsafe { libc::pthread_atfork(Some(before_the_fork), None, None) };
+    assert_eq!(rc, 0);
+    // SAFETY: the handler waits, and uses flags alone.
+    unsafe {
+        libc::signal(
+            libc::SIGSYS,
+            in_the_change as extern "C" fn(libc::c_int) as libc::sighandler_t,
+        )
+    };
+    std::thread::scope(|scope| {
+        let changer = scope.spawn(|| {
+            wait_for(&FORKING);
+            let (mask, value) = (u32::MAX, 1 << 5); // PRIVATE_EXPEDITED_SYNC_CORE
+            trap(libc::SYS_membarrier, &[If::Bits { arg: 0, mask, value }]);
+            // The trapped call does not happen, so this is refused and rolled back.
+            MANY.enable().unwrap_err();
+        });
+        let end = in_child(|| {
+            assert!(all_say(true), "the change was not under way");
+            MANY.disable().unwrap();
+            assert!(all_say(false));
+            MANY.enable().unwrap();
+            assert!(all_say(true));
+        });
+        FORKED.store(true, SeqCst);
+        changer.join().unwrap();
+        assert_eq!(end, End::Well);
+    });
+    assert!(all_say(false));
+}
