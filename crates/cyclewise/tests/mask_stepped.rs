@@ -19,6 +19,10 @@ fn main() {
             stepped::two_signals_at_most_sixteen_instructions_apart,
         ),
         (
+            "a_frame_is_interrupted_at_every_instruction",
+            stepped::a_frame_is_interrupted_at_every_instruction,
+        ),
+        (
             "a_signal_before_the_sleep_ends_it",
             stepped::a_signal_before_the_sleep_ends_it,
         ),
@@ -32,7 +36,7 @@ fn main() {
 #[cfg(target_arch = "x86_64")]
 mod stepped {
     use cyclewise::mask::{self, Hold, Info, Signals, Woken};
-    use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering::SeqCst};
+    use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU64, AtomicUsize, Ordering::SeqCst};
     use std::time::Duration;
 
     const TRAP_FLAG: i64 = 0x100; // EFLAGS.TF, Intel SDM vol. 1, 3.4.3.3
@@ -43,12 +47,14 @@ mod stepped {
     /// The instruction that polls.
     static ASLEEP: AtomicI64 = AtomicI64::new(-1);
     static SECOND: AtomicI64 = AtomicI64::new(-1);
+    static SECOND_IS: AtomicI32 = AtomicI32::new(0);
     /// 1 inside the hold.
     static HELD: AtomicU64 = AtomicU64::new(0);
     static INSIDE: AtomicU64 = AtomicU64::new(0);
     static ORDER: AtomicUsize = AtomicUsize::new(0);
 
-    fn queue(value: usize) {
+    /// Sends a signal with a value to this thread.
+    fn queue(signal: i32, value: usize) {
         let value = libc::sigval {
             sival_ptr: std::ptr::without_provenance_mut(value),
         };
@@ -56,7 +62,7 @@ mod stepped {
         let this = unsafe { libc::pthread_self() };
         // The limit of queued signals is the user's: another program may have all of it for a while.
         // SAFETY: takes numbers.
-        while unsafe { libc::pthread_sigqueue(this, libc::SIGRTMIN(), value) } != 0 {
+        while unsafe { libc::pthread_sigqueue(this, signal, value) } != 0 {
             std::thread::yield_now();
         }
     }
@@ -71,10 +77,10 @@ mod stepped {
             ASLEEP.store(step, SeqCst);
         }
         if step == FIRST.load(SeqCst) {
-            queue(1);
+            queue(libc::SIGRTMIN(), 1);
         }
         if step == SECOND.load(SeqCst) {
-            queue(2);
+            queue(SECOND_IS.load(SeqCst), 2);
         }
     }
 
@@ -115,6 +121,7 @@ mod stepped {
     fn set_up() {
         install(libc::SIGTRAP, on_trap);
         install(libc::SIGUSR2, on_turn);
+        SECOND_IS.store(libc::SIGRTMIN(), SeqCst);
         // SAFETY: atomic operations only.
         unsafe { Signals::call(libc::SIGRTMIN(), handler) }.unwrap();
     }
@@ -174,6 +181,59 @@ mod stepped {
             }
         }
         assert_eq!(INSIDE.load(SeqCst), 0);
+    }
+
+    /// What was installed before [`over_ours`].
+    static OURS: AtomicUsize = AtomicUsize::new(0);
+
+    /// A handler of somebody else's, installed over ours and blocking nothing, that calls it as such handlers do.
+    extern "C" fn over_ours(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+        // SAFETY: installed with SA_SIGINFO, and so of this type.
+        let ours = unsafe {
+            std::mem::transmute::<usize, extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void)>(OURS.load(SeqCst))
+        };
+        turn();
+        ours(signal, info, context);
+        turn();
+    }
+
+    pub(super) fn a_frame_is_interrupted_at_every_instruction() {
+        set_up();
+        // SAFETY: atomic operations only.
+        unsafe { Signals::call(libc::SIGRTMIN() + 1, handler) }.unwrap();
+        SECOND_IS.store(libc::SIGRTMIN() + 1, SeqCst);
+        let action = libc::sigaction {
+            sa_sigaction: over_ours as *const () as usize,
+            // SAFETY: all zeroes is an empty set.
+            sa_mask: unsafe { std::mem::zeroed() },
+            sa_flags: libc::SA_SIGINFO,
+            sa_restorer: None,
+        };
+        let mut old = action;
+        // SAFETY: one action to read and one to write.
+        let rc = unsafe { libc::sigaction(libc::SIGRTMIN(), &raw const action, &raw mut old) };
+        assert_eq!(rc, 0);
+        OURS.store(old.sa_sigaction, SeqCst);
+        // The frame of the first, in a hold, and the second in the middle of it.
+        let one = |second: i64| {
+            ORDER.store(0, SeqCst);
+            STEPS.store(0, SeqCst);
+            FIRST.store(-1, SeqCst);
+            SECOND.store(second, SeqCst);
+            let hold = mask::hold();
+            queue(libc::SIGRTMIN(), 1);
+            let steps = STEPS.load(SeqCst);
+            assert_eq!(ORDER.load(SeqCst), 0, "handled in the hold");
+            drop(hold);
+            (steps, ORDER.load(SeqCst))
+        };
+        let (steps, order) = one(-1);
+        assert!(steps > 50 && order == 1, "{steps} instructions, {order}");
+        for at in 0..steps {
+            let (_, order) = one(at);
+            assert!([12, 21].contains(&order), "the second at {at} of {steps}: {order}");
+        }
+        println!("a frame interrupted at each of {steps} instructions");
     }
 
     /// A wait, stepped, with a signal at instruction `at` of it; whether a signal woke it.

@@ -1,12 +1,14 @@
 //! Records of signals, oldest first: a ring that a handler fills and its own thread empties.
 //!
 //! # Invariants
-//! 1. `tail` is stored by `push` alone, which runs in a handler with every signal blocked; `head` by `pop` and `clear`,
-//!    which such a handler may interrupt and never the other way round.
-//! 2. A record is whole before `tail` counts it, and is copied out before `head` leaves it.
+//! 1. `tail` is changed by `push` alone, which runs in a handler; `head` by `pop` and `clear`, which such a handler may
+//!    interrupt and never the other way round.
+//! 2. A handler may interrupt another's `push`: so the place is had first, by one exchange of `tail`, and then written. It is
+//!    whole before the handler ends, and so before `pop` looks at it; a record is copied out before `head` leaves it.
+//! 3. A place that is not in use, or had and not written yet, names no signal.
 //!
 //! # Memory ordering
-//! One thread: handler and mainline. Relaxed accesses, which cannot tear, and compiler fences between a record and its
+//! One thread: handlers and mainline. Relaxed accesses, which cannot tear, and compiler fences between a record and its
 //! index.
 
 use super::info::{Info, WORDS};
@@ -45,24 +47,32 @@ impl Ring {
         (0..self.len()).any(|i| self.read(head.wrapping_add(i)).signal() == signal)
     }
 
-    /// Appends. False where there is no room.
-    pub(super) fn push(&self, info: &Info) -> bool {
-        if self.len() >= CAPACITY {
-            return false;
+    /// Appends. False where there is no room. `between` runs wherever another handler may.
+    pub(super) fn push(&self, info: &Info, between: impl Fn()) -> bool {
+        let mut tail = self.tail.load(Relaxed);
+        loop {
+            if tail.wrapping_sub(self.head.load(Relaxed)) >= CAPACITY {
+                return false;
+            }
+            between();
+            // Relaxed: one thread; an exchange, for handlers that interrupt this one (Invariant 2).
+            match self.tail.compare_exchange(tail, tail.wrapping_add(1), Relaxed, Relaxed) {
+                Ok(_) => break,
+                Err(found) => tail = found,
+            }
         }
-        let tail = self.tail.load(Relaxed);
         for (word, value) in self.record(tail).iter().zip(info.0) {
+            between();
             word.store(value, Relaxed);
         }
-        // Pairs with the fence in `pop`: whole before it is counted (Invariant 2).
+        // Pairs with the fence in `pop`: whole before this handler ends.
         compiler_fence(SeqCst);
-        self.tail.store(tail.wrapping_add(1), Relaxed);
         true
     }
 
     /// Takes the oldest out. `between` runs between copying it and leaving it.
     #[inline]
-    pub(super) fn pop(&self, between: impl FnOnce()) -> Option<Info> {
+    pub(super) fn pop(&self, between: impl Fn()) -> Option<Info> {
         if self.len() == 0 {
             return None;
         }
@@ -72,13 +82,23 @@ impl Ring {
         let info = self.read(head);
         between();
         compiler_fence(SeqCst);
-        self.head.store(head.wrapping_add(1), Relaxed);
+        self.leave(head, between);
         Some(info)
     }
 
     /// Forgets every record. No handler runs meanwhile.
     pub(super) fn clear(&self) {
-        self.head.store(self.tail.load(Relaxed), Relaxed);
+        while self.len() != 0 {
+            self.leave(self.head.load(Relaxed), || ());
+        }
+    }
+
+    /// Gives up the oldest place (Invariant 3).
+    fn leave(&self, head: u32, between: impl Fn()) {
+        self.record(head)[0].store(0, Relaxed);
+        compiler_fence(SeqCst);
+        between();
+        self.head.store(head.wrapping_add(1), Relaxed);
     }
 
     fn record(&self, index: u32) -> &[AtomicU64; WORDS] {

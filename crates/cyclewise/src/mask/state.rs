@@ -6,9 +6,11 @@
 //! - `blocked`: signals that the ring had no room for and that the kernel keeps instead.
 //!
 //! # Invariants
-//! 1. A handler of ours runs in one of two places: in a frame of the kernel's, with every signal blocked that can be, or
-//!    in `replay`. In both `depth` is at least 1 and was 0 before.
-//! 2. A frame leaves `depth` as it found it, so mainline may load it, be interrupted, and store what it computed.
+//! 1. A handler of ours runs in one of two places: in a frame, or in `replay`. In both `depth` is at least 1 and was 0
+//!    before.
+//! 2. A frame leaves `depth` as it found it, so mainline may load it, be interrupted, and store what it computed. The same
+//!    goes for frames among themselves: in those that the kernel calls every signal is blocked that can be, but a handler
+//!    that was installed over ours calls us with the mask that it asked for.
 //! 3. While `depth` is 0 and `pending` is not, mainline stands between its store of 0 and its test of `pending`, or
 //!    before the store of 1 in `replay`. What arrives there is recorded behind the rest, and the test or `replay` sees it.
 //! 4. Release stores 0 first and tests second. Whatever arrives before the store is recorded, and the test comes after
@@ -48,6 +50,9 @@ pub(super) trait Around {
     /// An injection point: between any two accesses to the state. Empty but in the models.
     #[inline(always)]
     fn step(&self) {}
+    /// The same in a frame that records, for those that another's handler called without blocking anything.
+    #[inline(always)]
+    fn step_in_frame(&self) {}
 }
 
 /// The state of a thread. All zeroes is an open mask with nothing recorded.
@@ -206,6 +211,7 @@ impl State {
     /// `ours` is the signals we have handlers of; `mask` is what the frame's end will leave blocked.
     pub(super) fn arrive(&self, info: &Info, ours: u64, mask: &mut u64, around: &impl Around) {
         if self.depth.load(Relaxed) == 0 && self.pending.load(Relaxed) == 0 {
+            around.step_in_frame();
             self.depth.store(1, Relaxed);
             compiler_fence(SeqCst);
             around.deliver(info);
@@ -215,12 +221,24 @@ impl State {
         self.record(info, ours, mask, around);
     }
 
+    /// Held while it does: another's handler, which may interrupt it and hold and release, must not replay half a record.
     fn record(&self, info: &Info, ours: u64, mask: &mut u64, around: &impl Around) {
+        let depth = self.depth.load(Relaxed);
+        self.depth.store(depth.max(1), Relaxed);
+        compiler_fence(SeqCst);
+        self.record_held(info, ours, mask, around);
+        compiler_fence(SeqCst);
+        // As it was (Invariant 2).
+        self.depth.store(depth, Relaxed);
+    }
+
+    fn record_held(&self, info: &Info, ours: u64, mask: &mut u64, around: &impl Around) {
+        around.step_in_frame();
         if info.is_standard() && self.ring.holds(info.signal()) {
             return; // Merged, as the kernel does with one that is pending already.
         }
         let mut keep = 0;
-        if !self.ring.push(info) {
+        if !self.ring.push(info, || around.step_in_frame()) {
             // Somebody let signals through again and again, in one hold. Behind its own kind, but not lost.
             around.requeue(info);
             keep = info.bit();
@@ -229,15 +247,17 @@ impl State {
             keep |= ours;
         }
         let fresh = keep & !*mask;
+        around.step_in_frame();
         if fresh != 0 {
             *mask |= fresh;
-            // Relaxed: this thread's, and the frame's mask keeps other frames out.
-            self.blocked.store(self.blocked.load(Relaxed) | fresh, Relaxed);
-            self.overflows
-                .store(self.overflows.load(Relaxed).wrapping_add(1), Relaxed);
+            // Relaxed: this thread's. Whole, since other frames may come between.
+            self.blocked.fetch_or(fresh, Relaxed);
+            self.overflows.fetch_add(1, Relaxed);
         }
+        around.step_in_frame();
         compiler_fence(SeqCst);
         self.pending.store(1, Relaxed);
+        around.step_in_frame();
     }
 
     /// In a child of fork: what was recorded is the parent's, as what is pending in the kernel is. Signals are blocked.

@@ -49,9 +49,19 @@ pub(super) type Sent = (u32, i32, u64);
 /// Every signal of the models.
 pub(super) const OURS: u64 = u64::MAX;
 
+/// What is blocked in a frame.
+#[derive(Clone, Copy)]
+pub(super) enum Frames {
+    /// Everything, as the kernel calls us.
+    BlockAll,
+    /// The signal that it is of, as a handler calls us that was installed over ours with an empty mask.
+    BlockTheirOwn,
+}
+
 pub(super) struct Kernel<'a, P> {
     pub(super) thread: &'a P,
     plan: &'a [Sent],
+    frames: Frames,
     step: Cell<u32>,
     blocked: Cell<u64>,
     queue: RefCell<Vec<Info>>,
@@ -68,9 +78,14 @@ pub(super) fn information(signal: i32, value: u64) -> Info {
 
 impl<'a, P: Protocol> Kernel<'a, P> {
     pub(super) fn new(thread: &'a P, plan: &'a [Sent]) -> Self {
+        Self::with(thread, plan, Frames::BlockAll)
+    }
+
+    pub(super) fn with(thread: &'a P, plan: &'a [Sent], frames: Frames) -> Self {
         Self {
             thread,
             plan,
+            frames,
             step: Cell::new(0),
             blocked: Cell::new(0),
             queue: RefCell::default(),
@@ -152,8 +167,17 @@ impl<'a, P: Protocol> Kernel<'a, P> {
                 next.map(|at| queue.remove(at))
             };
             let Some(info) = next else { return };
-            // A frame: all is blocked in it, and its end brings back the mask it was given.
-            let mut mask = self.blocked.replace(u64::MAX);
+            // Its end brings back the mask it was given.
+            let mut mask = self.blocked.get();
+            self.blocked.set(match self.frames {
+                Frames::BlockAll => u64::MAX,
+                Frames::BlockTheirOwn => mask | info.bit(),
+            });
+            if let Frames::BlockTheirOwn = self.frames {
+                // Who calls us is somebody's handler, and may hold for purposes of its own.
+                self.thread.hold(self);
+                self.thread.release(self);
+            }
             self.thread.arrive(&info, OURS, &mut mask, self);
             self.blocked.set(mask);
         }
@@ -185,6 +209,12 @@ impl<P: Protocol> Around for Kernel<'_, P> {
 
     fn requeue(&self, info: &Info) {
         self.queue.borrow_mut().push(*info);
+    }
+
+    fn step_in_frame(&self) {
+        if let Frames::BlockTheirOwn = self.frames {
+            self.step();
+        }
     }
 
     fn step(&self) {

@@ -1,6 +1,6 @@
 //! Every plan of a few signals against mainline: each at every step, of every kind.
 
-use super::kernel::{Kernel, OURS, Protocol, Sent, Verdict, information};
+use super::kernel::{Frames, Kernel, OURS, Protocol, Sent, Verdict, information};
 use crate::mask::ring::CAPACITY;
 use crate::mask::state::{Around, BLOCK_AT, State};
 use std::collections::BTreeMap;
@@ -15,9 +15,9 @@ fn mainline<P: Protocol>(kernel: &Kernel<'_, P>) {
 }
 
 /// Runs one plan; its verdict, and how many steps it took.
-fn run<P: Protocol>(plan: &[Sent]) -> (Verdict, u32) {
+fn run<P: Protocol>(plan: &[Sent], frames: Frames) -> (Verdict, u32) {
     let thread = P::new();
-    let kernel = Kernel::new(&thread, plan);
+    let kernel = Kernel::with(&thread, plan, frames);
     mainline(&kernel);
     (kernel.conclude(), kernel.steps())
 }
@@ -26,18 +26,18 @@ fn run<P: Protocol>(plan: &[Sent]) -> (Verdict, u32) {
 const NUMBERS: [i32; 3] = [34, 40, 10];
 
 /// Every plan of up to three signals. How many there were, and what was wrong with how many of them.
-pub(super) fn every_plan<P: Protocol>() -> (u32, BTreeMap<&'static str, u32>) {
+pub(super) fn every_plan<P: Protocol>(frames: Frames) -> (u32, BTreeMap<&'static str, u32>) {
     let mut plans = 0;
     let mut wrong = BTreeMap::new();
     let mut try_one = |plan: &[Sent]| {
-        let (verdict, steps) = run::<P>(plan);
+        let (verdict, steps) = run::<P>(plan, frames);
         plans += 1;
         if let Err(what) = verdict {
             *wrong.entry(what).or_insert(0) += 1;
         }
         steps
     };
-    let (_, alone) = run::<P>(&[]);
+    let (_, alone) = run::<P>(&[], frames);
     for first in 0..alone {
         for a in NUMBERS {
             // A delivery is steps too, at which the next may come.
@@ -59,7 +59,15 @@ pub(super) fn every_plan<P: Protocol>() -> (u32, BTreeMap<&'static str, u32>) {
 
 #[test]
 fn every_plan_keeps_every_promise() {
-    let (plans, wrong) = every_plan::<State>();
+    let (plans, wrong) = every_plan::<State>(Frames::BlockAll);
+    assert!(plans > 100_000, "{plans} plans");
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+/// A handler that somebody installed over ours calls it with only its own signal blocked: frames interrupt frames.
+#[test]
+fn every_plan_keeps_every_promise_where_frames_block_nothing() {
+    let (plans, wrong) = every_plan::<State>(Frames::BlockTheirOwn);
     assert!(plans > 100_000, "{plans} plans");
     assert!(wrong.is_empty(), "{wrong:?}");
 }
@@ -158,7 +166,7 @@ fn records_wrap_around_whole() {
     let ring = crate::mask::ring::Ring::new();
     let mut next = 0;
     for value in 0..100u64 {
-        assert!(ring.push(&information(34, value)));
+        assert!(ring.push(&information(34, value), || ()));
         if value % 3 != 0 {
             continue;
         }

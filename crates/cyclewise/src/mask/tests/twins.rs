@@ -1,6 +1,6 @@
 //! The models' own test: the protocol with one thing wrong, each caught by the plans that the right one passes.
 
-use super::kernel::Protocol;
+use super::kernel::{Frames, Protocol};
 use super::models::every_plan;
 use crate::mask::info::Info;
 use crate::mask::state::Around;
@@ -16,6 +16,7 @@ const PENDING_NOT_LOOKED_AT: u8 = 4;
 const NO_SECOND_LOOK: u8 = 5;
 const NEWEST_FIRST: u8 = 6;
 const STORE_OF_AN_OLD_SUM: u8 = 7;
+const RECORD_OF_AN_OLD_END: u8 = 8;
 
 /// The protocol of `State`, written again with a queue of any length, and `WRONG` wrong.
 struct Twin<const WRONG: u8> {
@@ -106,8 +107,15 @@ impl<const WRONG: u8> Protocol for Twin<WRONG> {
             return self.release(around);
         }
         let merged = |other: &Info| other.signal() == info.signal() && info.signal() < 32;
-        if !self.recorded.borrow().iter().any(merged) {
-            self.recorded.borrow_mut().push_back(*info);
+        let end = self.recorded.borrow().len();
+        around.step_in_frame();
+        let mut recorded = self.recorded.borrow_mut();
+        if WRONG == RECORD_OF_AN_OLD_END {
+            // Over whatever another frame has put there meanwhile.
+            recorded.truncate(end);
+        }
+        if !recorded.iter().any(merged) {
+            recorded.push_back(*info);
         }
     }
 
@@ -120,18 +128,18 @@ impl<const WRONG: u8> Protocol for Twin<WRONG> {
     }
 }
 
-fn caught<const WRONG: u8>() -> bool {
-    !every_plan::<Twin<WRONG>>().1.is_empty()
+fn caught<const WRONG: u8>(frames: Frames) -> bool {
+    !every_plan::<Twin<WRONG>>(frames).1.is_empty()
 }
 
 fn caught_as<const WRONG: u8>(what: &str) {
-    let (plans, wrong) = every_plan::<Twin<WRONG>>();
+    let (plans, wrong) = every_plan::<Twin<WRONG>>(Frames::BlockAll);
     assert!(wrong.contains_key(what), "{plans} plans: {wrong:?}");
 }
 
 #[test]
 fn the_right_twin_passes() {
-    assert!(!caught::<RIGHT>());
+    assert!(!caught::<RIGHT>(Frames::BlockAll) && !caught::<RIGHT>(Frames::BlockTheirOwn));
 }
 
 #[test]
@@ -166,5 +174,11 @@ fn newest_first_is_out_of_order() {
 
 #[test]
 fn a_frame_that_changes_the_depth_is_noticed() {
-    assert!(caught::<STORE_OF_AN_OLD_SUM>());
+    assert!(caught::<STORE_OF_AN_OLD_SUM>(Frames::BlockAll));
+}
+
+#[test]
+fn a_frame_that_records_over_anothers_record_loses_it() {
+    assert!(!caught::<RECORD_OF_AN_OLD_END>(Frames::BlockAll));
+    assert!(caught::<RECORD_OF_AN_OLD_END>(Frames::BlockTheirOwn));
 }
