@@ -31,6 +31,7 @@ fn main() {
         a_handler_is_held_too,
         who_was_there_before_is_called_at_once,
         a_handler_for_once_is_called_once,
+        who_wanted_no_zombies_gets_none,
         faults_and_others_are_refused,
         a_handler_taken_off_is_gone,
         errno_is_kept,
@@ -235,6 +236,15 @@ fn install(signal: i32, function: usize, flags: i32) {
     assert_eq!(rc, 0);
 }
 
+fn installed(signal: i32) -> libc::sigaction {
+    let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: null asks only; writes one action.
+    let rc = unsafe { libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) };
+    assert_eq!(rc, 0);
+    // SAFETY: written.
+    unsafe { action.assume_init() }
+}
+
 fn who_was_there_before_is_called_at_once() {
     install(libc::SIGUSR1, earlier as *const () as usize, libc::SA_SIGINFO);
     install(libc::SIGUSR2, plain as *const () as usize, 0);
@@ -254,6 +264,55 @@ fn a_handler_for_once_is_called_once() {
     raise(libc::SIGUSR2);
     raise(libc::SIGUSR2);
     assert_eq!((CONTEXTS.load(SeqCst), COUNT.load(SeqCst)), (100, 2));
+    // The kernel would have put the default in its place by then, and so do we.
+    Signals::off(libc::SIGUSR2).unwrap();
+    assert_eq!(installed(libc::SIGUSR2).sa_sigaction, libc::SIG_DFL);
+    // One that has not been called is still to be.
+    install(libc::SIGUSR2, plain as *const () as usize, libc::SA_RESETHAND);
+    Signals::on(libc::SIGUSR2, &COUNT).unwrap();
+    Signals::off(libc::SIGUSR2).unwrap();
+    raise(libc::SIGUSR2);
+    assert_eq!(CONTEXTS.load(SeqCst), 200);
+}
+
+/// A child that has exited: whether it waits to be waited for.
+fn leaves_a_zombie() -> bool {
+    // SAFETY: one thread; the child only ends.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        // SAFETY: ends the child.
+        unsafe { libc::_exit(0) };
+    }
+    loop {
+        // SAFETY: the status is not wanted. Without zombies it waits for the child to end, and then says ECHILD.
+        let rc = unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) };
+        match (rc, std::io::Error::last_os_error().raw_os_error()) {
+            (-1, Some(libc::EINTR)) => {}
+            (-1, error) => {
+                assert_eq!(error, Some(libc::ECHILD));
+                return false;
+            }
+            _ => return true,
+        }
+    }
+}
+
+fn who_wanted_no_zombies_gets_none() {
+    let flags = libc::SA_NOCLDWAIT | libc::SA_NOCLDSTOP;
+    install(libc::SIGCHLD, plain as *const () as usize, flags);
+    let is_heeded = !leaves_a_zombie();
+    Signals::on(libc::SIGCHLD, &COUNT).unwrap();
+    assert_eq!(installed(libc::SIGCHLD).sa_flags & flags, flags);
+    if is_heeded {
+        assert!(!leaves_a_zombie(), "somebody's handler has asked for none");
+    } else {
+        println!("skipped: zombies; an emulator has them whatever is asked for");
+    }
+    Signals::off(libc::SIGCHLD).unwrap();
+    // The twin: who asked for nothing has them.
+    install(libc::SIGCHLD, plain as *const () as usize, 0);
+    Signals::on(libc::SIGCHLD, &COUNT).unwrap();
+    assert!(leaves_a_zombie());
 }
 
 fn faults_and_others_are_refused() {

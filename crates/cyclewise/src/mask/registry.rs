@@ -186,7 +186,16 @@ pub(super) fn off(signal: c_int) -> Result<(), Refusal> {
     if !sigaction::current(signal)?.is(on_signal) {
         return Err(Refusal::SignalNotOurs { signal });
     }
-    sigaction::install(signal, &entry.before)?;
+    // Who was to be called once, and has been, is nobody's handler any more. AcqRel: pairs with the exchange in `on_signal`.
+    let once = entry.before.is_function() && entry.before.is_once();
+    let called = once && !entry.call_before.swap(false, AcqRel);
+    let back = if called { Action::default() } else { entry.before };
+    if let Err(refusal) = sigaction::install(signal, &back) {
+        if once {
+            entry.call_before.store(!called, Relaxed);
+        }
+        return Err(refusal);
+    }
     // Release: pairs with the Acquire in `run`.
     entry.on.store(false, Release);
     OURS.fetch_and(!bit(signal), Relaxed);

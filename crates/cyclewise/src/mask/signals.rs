@@ -16,7 +16,7 @@ use alloc::boxed::Box;
 ///
 /// # Those of others
 /// What was installed before is called first, at once and under holds too: it knows nothing of them, and it is given the context
-/// that it expects. Its SA_RESETHAND is kept; its mask is ours, which is larger. Where it asked for the alternate stack
+/// that it expects. Its SA_RESETHAND is kept, and its SA_NOCLDSTOP and SA_NOCLDWAIT; its mask is ours, which is larger. Where it asked for the alternate stack
 /// (SA_ONSTACK), so do we; otherwise handlers run on the thread's own stack, which has more room. What is installed
 /// later, over ours, works as it would over anybody's: it may call ours, or silence it.
 /// Handlers of others that interrupt a hold run in it.

@@ -17,14 +17,25 @@ pub(crate) type Function = extern "C" fn(c_int, *mut c_void, *mut c_void);
 pub(crate) struct Action(libc::sigaction);
 
 impl Action {
-    /// Our own: with all blocked that can be; on the alternate stack where `before` was; interrupted system calls go on
-    /// afterwards where `restart` says so and the call is one of those that can.
+    /// Our own: with all blocked that can be; on the alternate stack where `before` was, and of children's ends what that was
+    /// told of; interrupted system calls go on afterwards where `restart` says so and the call is one of those that can.
     pub(crate) fn ours(function: Function, restart: bool, before: &Self) -> Self {
+        const KEPT: c_int = libc::SA_ONSTACK | libc::SA_NOCLDSTOP | libc::SA_NOCLDWAIT;
         let restart = if restart { libc::SA_RESTART } else { 0 };
         Self(libc::sigaction {
             sa_sigaction: function as usize,
             sa_mask: set_of(MASKABLE),
-            sa_flags: libc::SA_SIGINFO | (before.0.sa_flags & libc::SA_ONSTACK) | restart,
+            sa_flags: libc::SA_SIGINFO | (before.0.sa_flags & KEPT) | restart,
+            sa_restorer: None,
+        })
+    }
+
+    /// The kernel's own.
+    pub(crate) fn default() -> Self {
+        Self(libc::sigaction {
+            sa_sigaction: libc::SIG_DFL,
+            sa_mask: set_of(0),
+            sa_flags: 0,
             sa_restorer: None,
         })
     }
@@ -78,12 +89,7 @@ pub(crate) fn install(signal: c_int, action: &Action) -> Result<Action, Refusal>
 }
 
 fn swap(signal: c_int, new: *const libc::sigaction) -> Result<Action, Refusal> {
-    let mut old = libc::sigaction {
-        sa_sigaction: libc::SIG_DFL,
-        sa_mask: set_of(0),
-        sa_flags: 0,
-        sa_restorer: None,
-    };
+    let mut old = Action::default().0;
     // SAFETY: Invariant 1; null asks only.
     let rc = unsafe { libc::sigaction(signal, new, &raw mut old) };
     if rc == 0 {
