@@ -62,10 +62,11 @@ pub(super) const fn check<T>() {
 }
 
 /// The lock, taken.
-struct Locked;
+pub(super) struct Locked;
 
 impl Locked {
-    fn take() -> Self {
+    pub(super) fn take() -> Self {
+        registration::heed_forks();
         // Acquire: pairs with the Release of the drop.
         while CHUNKS
             .lock

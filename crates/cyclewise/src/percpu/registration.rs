@@ -142,11 +142,7 @@ fn state() -> u32 {
 /// Decides, the same whoever asks first but for a thread that another library has registered.
 #[cold]
 fn decide() -> u32 {
-    static HOOKED: AtomicBool = AtomicBool::new(false);
-    if !HOOKED.swap(true, Ordering::Relaxed) {
-        // Without the hook a child finds some portable slots taken for ever, and uses others.
-        let _ = fork::in_child(after_fork);
-    }
+    heed_forks();
     let none = |why: i32| NONE | (why as u32) << 8;
     let new = if !rseq::stay_loaded() {
         none(MAY_GO)
@@ -179,6 +175,19 @@ fn cid_is_live() -> bool {
     match state() & KIND {
         LIBC => FOUND_CID.load(Ordering::Relaxed),
         _ => has_cid(own::length()),
+    }
+}
+
+/// Has children of a fork give back what threads held that they do not have. Before anything is held that others wait for:
+/// the lock of the areas, or a portable slot.
+pub(super) fn heed_forks() {
+    static HEEDED: AtomicBool = AtomicBool::new(false);
+    // Acquire: pairs with the Release below, for who goes on to take a lock. Two that come at once both register it, which
+    // does no harm.
+    if !HEEDED.load(Ordering::Acquire) {
+        // Without the hook a child finds some portable slots taken for ever, and uses others.
+        let _ = fork::in_child(after_fork);
+        HEEDED.store(true, Ordering::Release);
     }
 }
 

@@ -126,6 +126,8 @@ impl Taken {
     /// Waits for this slot; none past the last. For remote access only.
     pub(super) fn wait(n: usize) -> Option<Self> {
         LOCKS.get(n)?;
+        // It may be the first that is heard of the module; operations have decided by which backend before.
+        registration::heed_forks();
         loop {
             if let Some(taken) = Self::one(n) {
                 return Some(taken);
@@ -136,6 +138,7 @@ impl Taken {
 
     /// Returns when nobody has a portable slot any more that had it before.
     pub(super) fn pass_all() {
+        registration::heed_forks();
         for n in 0..PORTABLE {
             locks::pass(&REAL, n, registration::token(), crate::sys::task::yield_now);
         }

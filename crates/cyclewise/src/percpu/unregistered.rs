@@ -133,6 +133,9 @@ mod thread {
 
 pub(super) use thread::{prefer, preferred, token};
 
+/// Nothing: nobody tells of forks.
+pub(super) fn heed_forks() {}
+
 /// Nothing: no handler allocates.
 pub(super) fn quiet() {}
 

@@ -3,7 +3,10 @@
 //! # Safety
 //! 1. The C library keeps the function for as long as the link unit that registered it is loaded.
 //! 2. A node of the list of words is never freed, and changed by nobody once it can be found.
-#![expect(unsafe_code, reason = "pthread_atfork, a list that a handler walks")]
+#![expect(
+    unsafe_code,
+    reason = "pthread_atfork, a list that a handler walks; in tests fork, waitpid, kill"
+)]
 
 use crate::error::Refusal;
 #[cfg(not(any(loom, miri)))]
@@ -101,4 +104,32 @@ mod words {
         }
         Ok(())
     }
+}
+
+/// Runs `child` in a child; its end as wait(2) has it. A child that takes longer than the limit is killed, by a signal that
+/// none can block.
+///
+/// # Safety
+/// The caller may have other threads: `child` does what a child of such a process may, and does not panic.
+#[cfg(all(test, target_pointer_width = "64", not(miri)))]
+pub(crate) unsafe fn child(child: fn(), limit: core::time::Duration) -> i32 {
+    // SAFETY: as of this function.
+    let pid = unsafe { libc::fork() };
+    assert!(pid >= 0, "fork: {}", std::io::Error::last_os_error());
+    if pid == 0 {
+        child();
+        // SAFETY: ends the child without running the parent's exit handlers.
+        unsafe { libc::_exit(0) };
+    }
+    let begun = std::time::Instant::now();
+    let mut status = 0;
+    // SAFETY: our child, until it has been waited for.
+    while unsafe { libc::waitpid(pid, &raw mut status, libc::WNOHANG) } == 0 {
+        if begun.elapsed() > limit {
+            // SAFETY: as above.
+            unsafe { libc::kill(pid, libc::SIGKILL) };
+        }
+        std::thread::sleep(core::time::Duration::from_millis(1));
+    }
+    status
 }

@@ -5,6 +5,8 @@ mod bounded;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
 mod by_hand;
 mod counter;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
+mod forks;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod inject;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
