@@ -24,7 +24,8 @@
 //!    exchange from `p` to `t`, is followed by one addition of `t - p`.
 //!
 //! # Memory ordering
-//! None: the counts order nothing.
+//! None towards the caller: the counts order nothing. Who finds *told* as somebody left it finds the total no older than
+//! that one did, or it would tell the shared sum what it has known for long.
 //!
 //! # Cost
 //! An addition is a sequence that says how far apart the words are, a comparison of that, and every `batch`-th time two locked instructions.
@@ -36,6 +37,9 @@
 //! # Safety
 //! 1. `words` maps both words in every slot, for as long as the counter lives.
 #![expect(unsafe_code, reason = "words by address")]
+
+#[cfg(all(test, feature = "std"))]
+mod tests;
 
 use super::here::Here;
 use super::registration;
@@ -193,22 +197,56 @@ impl Counter {
     #[cold]
     #[inline(never)]
     fn tell(&self, slot: Slot) {
-        let told = self.told(slot);
-        let mut before = told.load(Ordering::Relaxed);
-        loop {
-            let now = self.total(slot);
-            let difference = now.wrapping_sub(before);
-            if difference.unsigned_abs() < self.batch() {
-                return;
-            }
-            // Relaxed, here and below: counts, which order nothing (Invariant 2).
-            match told.compare_exchange(before, now, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => {
-                    self.shared.fetch_add(difference, Ordering::Relaxed);
-                    return;
-                }
-                Err(found) => before = found,
-            }
+        tell(&(self, slot), self.batch());
+    }
+}
+
+/// What telling is made of; in the models, stand-ins.
+trait Telling {
+    /// All that was added in the slot.
+    fn total(&self) -> i64;
+    /// What the shared sum knows of it. Acquire: pairs with the exchange.
+    fn told(&self) -> i64;
+    /// Exchanges that, `Err` with what it was. `AcqRel`: pairs with itself, so that a total that is loaded afterwards is not
+    /// older than what was told.
+    fn exchange(&self, from: i64, to: i64) -> Result<(), i64>;
+    /// Adds to the shared sum.
+    fn share(&self, difference: i64);
+}
+
+impl Telling for (&Counter, Slot) {
+    fn total(&self) -> i64 {
+        self.0.total(self.1)
+    }
+
+    fn told(&self) -> i64 {
+        self.0.told(self.1).load(Ordering::Acquire)
+    }
+
+    fn exchange(&self, from: i64, to: i64) -> Result<(), i64> {
+        let told = self.0.told(self.1);
+        told.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire)
+            .map(|_| ())
+    }
+
+    fn share(&self, difference: i64) {
+        // Relaxed: a count, which orders nothing (Invariant 2).
+        self.0.shared.fetch_add(difference, Ordering::Relaxed);
+    }
+}
+
+/// Tells the difference, where that is a batch.
+fn tell(slot: &impl Telling, batch: u64) {
+    let mut before = slot.told();
+    loop {
+        let now = slot.total();
+        let difference = now.wrapping_sub(before);
+        if difference.unsigned_abs() < batch {
+            return;
+        }
+        match slot.exchange(before, now) {
+            Ok(()) => return slot.share(difference),
+            Err(found) => before = found,
         }
     }
 }

@@ -111,7 +111,7 @@ mod words {
 ///
 /// # Safety
 /// The caller may have other threads: `child` does what a child of such a process may, and does not panic.
-#[cfg(all(test, target_pointer_width = "64", not(miri)))]
+#[cfg(all(test, target_pointer_width = "64", not(any(miri, loom))))]
 pub(crate) unsafe fn child(child: fn(), limit: core::time::Duration) -> i32 {
     // SAFETY: as of this function.
     let pid = unsafe { libc::fork() };
