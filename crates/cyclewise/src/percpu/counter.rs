@@ -27,6 +27,10 @@
 //! None towards the caller: the counts order nothing. Who finds *told* as somebody left it finds the total no older than
 //! that one did, or it would tell the shared sum what it has known for long.
 //!
+//! # Forks
+//! In a child of a fork sums and comparisons are exact as before. What a thread that it does not have was about to tell is
+//! missing for ever from what [`read`](Counter::read) returns.
+//!
 //! # Cost
 //! An addition is a sequence that says how far apart the words are, a comparison of that, and every `batch`-th time two locked instructions.
 //! A sum is a load for each slot that the kernel can have.
@@ -62,6 +66,8 @@ pub struct Counter {
     first: i64,
     /// `first`, and what slots have told.
     shared: AtomicI64,
+    /// How often this process had been forked when it was made: in a child the shared sum may lack something.
+    forks: u32,
 }
 
 impl Counter {
@@ -80,6 +86,7 @@ impl Counter {
             within: (batch.clamp(1, i64::MAX as u64) - 1) as i64,
             first: value,
             shared: AtomicI64::new(value),
+            forks: registration::forks(),
         }
     }
 
@@ -135,7 +142,7 @@ impl Counter {
     }
 
     /// About the sum, by one load: at most [`error`](Self::error) from it, but for what threads in the middle of an
-    /// addition add.
+    /// addition add, those too that a fork has left behind in the middle.
     #[inline]
     #[doc(alias = "percpu_counter_read")]
     pub fn read(&self) -> i64 {
@@ -166,6 +173,9 @@ impl Counter {
     #[doc(alias = "percpu_counter_compare")]
     pub fn compare(&self, value: i64) -> cmp::Ordering {
         let about = self.read();
+        if self.forks != registration::forks() {
+            return self.sum().cmp(&value);
+        }
         // As numbers without end: two counts may be further apart than a count can say.
         if (i128::from(about) - i128::from(value)).unsigned_abs() > u128::from(self.error()) {
             return about.cmp(&value);

@@ -191,8 +191,18 @@ pub(super) fn heed_forks() {
     }
 }
 
+/// Of how many forks this process is a child.
+static FORKS: AtomicU32 = AtomicU32::new(0);
+
+/// That number, which changes in a child of a fork before anything else of its runs.
+pub(super) fn forks() -> u32 {
+    // Relaxed: the child has one thread when it changes.
+    FORKS.load(Ordering::Relaxed)
+}
+
 /// What the child of a fork does before anything else of ours.
 extern "C" fn after_fork() {
+    FORKS.fetch_add(1, Ordering::Relaxed);
     slots::after_fork();
     super::area::after_fork();
     own::after_fork();

@@ -106,20 +106,20 @@ mod words {
     }
 }
 
-/// Runs `child` in a child; its end as wait(2) has it. A child that takes longer than the limit is killed, by a signal that
-/// none can block.
+/// Runs `child` in a child; its end as wait(2) has it, 101 where it panicked. A child that takes longer than the limit is
+/// killed, by a signal that none can block.
 ///
 /// # Safety
-/// The caller may have other threads: `child` does what a child of such a process may, and does not panic.
+/// The caller may have other threads: `child` does what a child of such a process may.
 #[cfg(all(test, target_pointer_width = "64", not(any(miri, loom))))]
 pub(crate) unsafe fn child(child: fn(), limit: core::time::Duration) -> i32 {
     // SAFETY: as of this function.
     let pid = unsafe { libc::fork() };
     assert!(pid >= 0, "fork: {}", std::io::Error::last_os_error());
     if pid == 0 {
-        child();
+        let outcome = std::panic::catch_unwind(child);
         // SAFETY: ends the child without running the parent's exit handlers.
-        unsafe { libc::_exit(0) };
+        unsafe { libc::_exit(if outcome.is_ok() { 0 } else { 101 }) };
     }
     let begun = std::time::Instant::now();
     let mut status = 0;

@@ -1,4 +1,8 @@
-//! Telling under loom, or under threads, and its twin with weaker orders.
+//! Telling under loom, or under threads, and its twin with weaker orders; and what a child of a fork makes of a half of it.
+//!
+//! # Safety
+//! A counter's words are written while nobody else knows it; a child counts.
+#![allow(unsafe_code, reason = "words by address, and fork; not in every build")]
 
 use super::{Telling, tell};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
@@ -72,4 +76,53 @@ fn what_was_told_is_not_taken_back() {
 #[should_panic]
 fn the_twin_with_relaxed_orders_takes_back_what_was_told() {
     two_additions::<false>();
+}
+
+/// A fork between the two halves of telling, by another thread: in the child nobody does the second.
+#[cfg(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    not(any(miri, loom))
+))]
+mod forks {
+    use crate::percpu::Counter;
+    use crate::percpu::counter::Telling;
+    use crate::percpu::slots::Slot;
+    use crate::percpu::word::Bits;
+    use crate::sys::fork;
+    use core::cmp;
+    use core::time::Duration;
+    use std::sync::LazyLock;
+
+    const SUM: i64 = 1_000_000;
+
+    /// A counter to which a thread has added, and which it is about to tell.
+    static COUNTER: LazyLock<Counter> = LazyLock::new(|| {
+        let counter = Counter::new(0);
+        let slot = Slot::of(0).unwrap();
+        // SAFETY: nobody else knows the counter.
+        unsafe { u64::store(counter.words.of(slot).cast(), SUM as u64) };
+        assert_eq!((&counter, slot).exchange(0, SUM), Ok(()));
+        assert!(counter.error() < SUM as u64 / 2);
+        counter
+    });
+
+    #[test]
+    fn a_child_of_a_fork_compares_exactly() {
+        LazyLock::force(&COUNTER);
+        let child = || {
+            assert_eq!((COUNTER.read(), COUNTER.sum()), (0, SUM));
+            assert_eq!(COUNTER.compare(SUM / 2), cmp::Ordering::Greater);
+            // One that is made in the child is as any other.
+            let mine = Counter::new(5);
+            assert_eq!(
+                (mine.forks == COUNTER.forks, mine.compare(SUM)),
+                (false, cmp::Ordering::Less)
+            );
+        };
+        // SAFETY: the child counts.
+        assert_eq!(unsafe { fork::child(child, Duration::from_secs(600)) }, 0);
+        // Here somebody is in the middle of an addition, and that is not in it yet.
+        assert_eq!(COUNTER.compare(SUM / 2), cmp::Ordering::Less);
+    }
 }
