@@ -490,12 +490,15 @@ fn gs_leads_to_this_cpus_copy_and_is_not_inherited() {
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn signals_whose_handlers_add_lose_nothing() {
-    use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+    use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+    /// Handlers that have begun, and that have ended.
+    static BEGUN: AtomicU64 = AtomicU64::new(0);
     static SEEN: AtomicU64 = AtomicU64::new(0);
     extern "C" fn add(_: i32) {
+        BEGUN.fetch_add(1, SeqCst);
         HITS.add(1 << 32);
         BY_CID.add(1 << 32);
-        SEEN.fetch_add(1, Relaxed);
+        SEEN.fetch_add(1, SeqCst);
     }
     if part().is_none() {
         for tunables in ["", "glibc.pthread.rseq=0"] {
@@ -513,7 +516,7 @@ fn signals_whose_handlers_add_lose_nothing() {
     // SAFETY: reads one timer.
     unsafe { libc::setitimer(libc::ITIMER_REAL, &timer, std::ptr::null_mut()) };
     let mut mine = 0u64;
-    while SEEN.load(Relaxed) < 200 {
+    while SEEN.load(SeqCst) < 200 {
         for _ in 0..1000 {
             HITS.add(1);
             BY_CID.add(1);
@@ -527,16 +530,15 @@ fn signals_whose_handlers_add_lose_nothing() {
     };
     // SAFETY: reads one timer.
     unsafe { libc::setitimer(libc::ITIMER_REAL, &timer, std::ptr::null_mut()) };
-    // Another thread may still be in the handler of the last signal: what it lacks then comes, what is lost does not.
-    let missing = || {
-        let expected = mine + (SEEN.load(Relaxed) << 32);
-        (HITS.sum().wrapping_sub(expected), BY_CID.sum().wrapping_sub(expected))
-    };
-    for _ in 0..1000 {
-        if missing() == (0, 0) {
-            break;
+    // Another thread may still be in the handler of the last signal. A look counts that no handler has run into.
+    let missing = loop {
+        let seen = SEEN.load(SeqCst);
+        let expected = mine + (seen << 32);
+        let missing = (HITS.sum().wrapping_sub(expected), BY_CID.sum().wrapping_sub(expected));
+        if BEGUN.load(SeqCst) == seen {
+            break missing;
         }
-        std::thread::sleep(std::time::Duration::from_millis(1));
-    }
-    assert_eq!(missing(), (0, 0));
+        std::thread::yield_now();
+    };
+    assert_eq!(missing, (0, 0));
 }
