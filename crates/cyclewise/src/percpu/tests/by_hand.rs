@@ -1,4 +1,4 @@
-//! Every sequence, by an area that no kernel knows: in it is whatever id the test writes. So what a sequence does when nothing
+//! Every sequence of one word and of `Here`, by an area that no kernel knows: in it is whatever id the test writes. So what a sequence does when nothing
 //! interrupts it is tested under an emulator too, which has no rseq(2), and for CPUs that this machine has not.
 //!
 //! # Safety
@@ -14,15 +14,15 @@ use core::sync::atomic::AtomicU64;
 use std::boxed::Box;
 
 /// `struct rseq`, with these ids.
-fn area(cpu: u32, cid: u32) -> Area {
+pub(super) fn area(cpu: u32, cid: u32) -> Area {
     let words = Box::leak(Box::new([0u64; 16]));
     words[0] = u64::from(cpu) << 32;
     words[3] = u64::from(cid);
     Area::at(NonNull::from(words).cast())
 }
 
-const CPU: u32 = 5;
-const CID: u32 = 2;
+pub(super) const CPU: u32 = 5;
+pub(super) const CID: u32 = 2;
 
 fn narrow<W: Bits + Zeroed + core::fmt::Debug, I: Id>(number: u32, of: impl Fn(u64) -> W) {
     let (area, v) = (area(CPU, CID), PerCpu::<W>::new());

@@ -1,0 +1,235 @@
+//! The sequences of counters, lists, stacks and rings, by an area that no kernel knows: what each does when nothing interrupts
+//! it, held against `Vec` and `VecDeque`. So those of an architecture that is only emulated here run too.
+//!
+//! # Safety
+//! Areas and variables are the test's own, and one thread uses them.
+#![expect(unsafe_code, reason = "words by address, and areas by hand")]
+
+use super::by_hand::{CID, CPU, area};
+use crate::arch::rseq::Area;
+use crate::arch::{AWAY, Cid, Cpu, EMPTY, Id, Outcome, SHIFT, STOPPED, rseq_cells, rseq_list};
+use crate::percpu::{PerCpu, Slot};
+use std::collections::VecDeque;
+use std::vec::Vec;
+
+/// A copy's words: more than any sequence here uses.
+const WORDS: usize = 16;
+/// Values that a stack has room for: odd, so that batches of both kinds fill it.
+const N: usize = 5;
+/// Words of a ring.
+const RING: usize = 4;
+
+/// A variable, an area whose ids are [`CPU`] and [`CID`], and the copy that such a sequence has to find.
+struct Copy {
+    area: Area,
+    all: PerCpu<[u64; WORDS]>,
+    number: u32,
+}
+
+impl Copy {
+    fn new(number: u32) -> Self {
+        let (area, all) = (area(CPU, CID), PerCpu::new());
+        Self { area, all, number }
+    }
+
+    /// What the sequences are given: the copy of id 0.
+    fn first(&self) -> *mut u64 {
+        self.all.as_ptr().cast()
+    }
+
+    fn words(&self) -> [u64; WORDS] {
+        // SAFETY: as of the module.
+        unsafe { self.all.of(Slot::of(self.number).unwrap()).read() }
+    }
+
+    fn set(&self, words: [u64; WORDS]) {
+        // SAFETY: as of the module.
+        unsafe { self.all.of(Slot::of(self.number).unwrap()).write(words) }
+    }
+
+    /// Sets or clears the guard, the second word.
+    fn guard(&self, guard: u64) {
+        let mut words = self.words();
+        words[1] = guard;
+        self.set(words);
+    }
+
+    /// No other copy was touched.
+    fn is_alone(&self) -> bool {
+        let others = Slot::all().filter(|slot| slot.number() != self.number);
+        // SAFETY: as of the module.
+        others
+            .map(|slot| unsafe { self.all.of(slot).read() })
+            .all(|copy| copy == [0; WORDS])
+    }
+}
+
+/// Words from these on, zeroes after them.
+fn filled<const COUNT: usize>(first: [u64; COUNT]) -> [u64; WORDS] {
+    core::array::from_fn(|n| first.get(n).copied().unwrap_or(0))
+}
+
+fn counters<I: Id>(number: u32) {
+    let copy = Copy::new(number);
+    copy.set(filled([10, 3]));
+    let distance = (number as usize) << SHIFT;
+    for (amount, total) in [(5, 15), (u64::MAX, 14), (0, 14)] {
+        // SAFETY: as of the module.
+        let found = unsafe { rseq_list::add_and_compare::<I>(copy.area, copy.first(), amount) };
+        assert_eq!((found, copy.words()), ((total - 3, distance), filled([total, 3])));
+    }
+    assert!(copy.is_alone());
+}
+
+#[test]
+fn a_counter_is_added_to_and_compared() {
+    counters::<Cpu>(CPU);
+    counters::<Cid>(CID);
+}
+
+#[test]
+fn lists_lead_from_node_to_node() {
+    let copy = Copy::new(CPU);
+    let (area, lists) = (copy.area, copy.first());
+    let mut nodes = [[0u64, 7]; 3];
+    let nodes: Vec<*mut u64> = nodes.iter_mut().map(|node| (&raw mut *node).cast()).collect();
+    let at = |n: usize| nodes[n].expose_provenance() as u64;
+    // SAFETY: as of the module.
+    let push = |first: usize, last: usize| unsafe { rseq_list::list_push::<Cpu>(area, lists, at(first), nodes[last]) };
+    // SAFETY: as of the module.
+    let pop = || unsafe { rseq_list::list_pop::<Cpu>(area, lists) };
+    // SAFETY: as of the module.
+    let take = || unsafe { rseq_list::list_take::<Cpu>(area, lists) };
+    // SAFETY: as of the module.
+    let next = |n: usize| unsafe { nodes[n].read() };
+
+    assert_eq!((pop(), take()), (0, 0));
+    assert_eq!((push(0, 0), next(0)), (Outcome::Done, 0));
+    // A run of two, the first of which leads to the second.
+    // SAFETY: as of the module.
+    unsafe { nodes[1].write(at(2)) };
+    assert_eq!((push(1, 2), next(1), next(2)), (Outcome::Done, at(2), at(0)));
+    assert_eq!(copy.words(), filled([at(1)]));
+
+    copy.guard(1);
+    let stopped = filled([at(1), 1]);
+    assert_eq!((pop(), take(), push(0, 0)), (STOPPED, STOPPED, Outcome::Stopped));
+    assert_eq!((copy.words(), next(0)), (stopped, 0));
+    copy.guard(0);
+
+    assert_eq!((pop(), copy.words()), (at(1), filled([at(2)])));
+    assert_eq!((take(), copy.words()), (at(2), filled([])));
+    assert_eq!(pop(), 0);
+    assert!(copy.is_alone());
+}
+
+/// A copy with a stack of these.
+fn stack_of(values: &[u64]) -> Copy {
+    let copy = Copy::new(CPU);
+    let mut words = filled([values.len() as u64]);
+    words[2..2 + values.len()].copy_from_slice(values);
+    copy.set(words);
+    copy
+}
+
+/// What its stack has.
+fn stacked(copy: &Copy) -> Vec<u64> {
+    let words = copy.words();
+    words[2..2 + words[0] as usize].to_vec()
+}
+
+#[test]
+fn a_stack_is_pushed_to_and_popped_from() {
+    for count in 0..=N {
+        let oracle: Vec<u64> = (0..count as u64).map(|n| 100 + n).collect();
+        let copy = stack_of(&oracle);
+        // SAFETY: as of the module.
+        let push = || unsafe { rseq_cells::stack_push::<Cpu, N>(copy.area, copy.first(), 7) };
+        // SAFETY: as of the module.
+        let pop = || unsafe { rseq_cells::stack_pop::<Cpu>(copy.area, copy.first()) };
+        copy.guard(1);
+        let before = copy.words();
+        assert_eq!((push(), pop().1, copy.words()), (Outcome::Stopped, AWAY, before));
+        copy.guard(0);
+        if count == N {
+            assert_eq!((push(), stacked(&copy)), (Outcome::Ne, oracle.clone()));
+        } else {
+            assert_eq!(push(), Outcome::Done);
+            assert_eq!(stacked(&copy), [&*oracle, &[7]].concat());
+            assert_eq!(pop(), (7, count as i64));
+        }
+        for (left, value) in oracle.iter().enumerate().rev() {
+            assert_eq!(pop(), (*value, left as i64));
+        }
+        assert_eq!((pop().1, stacked(&copy)), (EMPTY, Vec::new()));
+        assert!(copy.is_alone());
+    }
+}
+
+#[test]
+fn a_stack_takes_and_gives_batches() {
+    for (count, len) in (0..=N).flat_map(|count| (0..=N + 2).map(move |len| (count, len))) {
+        let oracle: Vec<u64> = (0..count as u64).map(|n| 100 + n).collect();
+        let words: Vec<u64> = (0..len as u64).map(|n| 200 + n).collect();
+        let copy = stack_of(&oracle);
+        let end = words.as_ptr().wrapping_add(len);
+        // SAFETY: as of the module.
+        let push = || unsafe { rseq_cells::stack_push_many::<Cpu, N>(copy.area, copy.first(), end, len) };
+        // One place more, which is not to be written.
+        let mut out = std::vec![1; len + 1];
+        let to = out.as_mut_ptr();
+        // SAFETY: as of the module.
+        let pop = || unsafe { rseq_cells::stack_pop_many::<Cpu>(copy.area, copy.first(), to, len) };
+        copy.guard(1);
+        let before = copy.words();
+        assert_eq!((push(), pop(), copy.words()), (AWAY, AWAY, before));
+        copy.guard(0);
+
+        let run = len.min(N - count);
+        assert_eq!(push(), run as i64, "{count} {len}");
+        let full = [&*oracle, &words[len - run..]].concat();
+        assert_eq!(stacked(&copy), full, "{count} {len}");
+
+        let taken = len.min(full.len());
+        assert_eq!(pop(), taken as i64, "{count} {len}");
+        let (left, expected) = full.split_at(full.len() - taken);
+        assert_eq!(stacked(&copy), left);
+        assert_eq!((&out[..taken], out[len]), (expected, 1), "{count} {len}");
+        assert!(copy.is_alone());
+    }
+}
+
+#[test]
+fn a_ring_goes_round() {
+    let copy = Copy::new(CPU);
+    // SAFETY: as of the module.
+    let push = |word| unsafe { rseq_cells::ring_push::<Cpu, RING>(copy.area, copy.first(), word) };
+    // SAFETY: as of the module.
+    let pop = || unsafe { rseq_cells::ring_pop::<Cpu, RING>(copy.area, copy.first()) };
+    let mut oracle = VecDeque::new();
+    // Three put in and two taken out, until it is full; then the other way round.
+    for (round, (put, got)) in [(3, 2); 8].into_iter().chain([(1, 2); 8]).enumerate() {
+        for n in 0..put {
+            let word = (round * 10 + n) as u64;
+            if oracle.len() == RING {
+                assert_eq!(push(word), Outcome::Ne);
+            } else {
+                oracle.push_back(word);
+                assert_eq!(push(word), Outcome::Done);
+            }
+        }
+        copy.guard(1);
+        let before = copy.words();
+        assert_eq!((push(9), pop().1, copy.words()), (Outcome::Stopped, AWAY, before));
+        copy.guard(0);
+        for _ in 0..got {
+            match (oracle.pop_front(), pop()) {
+                (Some(word), found) => assert!(found.0 == word && found.1 >= 0, "{word}: {found:?}"),
+                (None, found) => assert_eq!(found.1, EMPTY),
+            }
+        }
+        let words = copy.words();
+        assert_eq!(words[2] - words[0], oracle.len() as u64);
+    }
+    assert!(oracle.is_empty() && copy.words()[0] > RING as u64 && copy.is_alone());
+}
