@@ -24,6 +24,10 @@ fn main() {
             the_copys_sequences_outlive_dlclose,
         ),
         (
+            "a_thread_that_asks_has_its_words_before_a_handler_does",
+            a_thread_that_asks_has_its_words_before_a_handler_does,
+        ),
+        (
             "the_copy_is_refused_without_our_hooks_in_use",
             the_copy_is_refused_without_our_hooks_in_use,
         ),
@@ -36,6 +40,9 @@ fn main() {
 }
 
 struct Plugin(*mut c_void);
+
+// SAFETY: a handle that any thread may use.
+unsafe impl Sync for Plugin {}
 
 impl Plugin {
     /// Loads the example of the same name.
@@ -111,4 +118,30 @@ fn the_copys_sequences_outlive_dlclose() {
             std::thread::yield_now();
         }
     }
+}
+
+/// An object that is loaded has its thread-local words allocated by the thread that first uses one; a handler must not be that.
+fn a_thread_that_asks_has_its_words_before_a_handler_does() {
+    const TLS_DATA: i32 = 10; // RTLD_DI_TLS_DATA of glibc's <dlfcn.h>: the calling thread's block, null before it is there
+    let plugin = Plugin::load();
+    // The process's first use.
+    assert_eq!(plugin.call::<u64>("plugin_count"), 1);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let plugin = &plugin;
+            let block = || {
+                let mut at: *mut c_void = std::ptr::null_mut();
+                // SAFETY: an object that is loaded, and room for one address.
+                let rc = unsafe { libc::dlinfo(plugin.0, TLS_DATA, (&raw mut at).cast()) };
+                assert_eq!(rc, 0);
+                at
+            };
+            if !block().is_null() {
+                println!("skipped: this object's thread-local words are the thread's from the beginning");
+                return;
+            }
+            plugin.call::<i32>("plugin_restarts");
+            assert!(!block().is_null());
+        });
+    });
 }

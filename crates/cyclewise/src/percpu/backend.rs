@@ -49,7 +49,10 @@ pub struct Report {
 
 /// Which backend the calling thread uses, and why. It is the same for the thread's whole life.
 ///
-/// Cost: a load, where libc has registered; at the first call the decision, and where we register a thread's first
+/// It also uses the thread's words for the first time, so that no signal handler has to: in an object that was loaded by
+/// dlopen(3) that may allocate them.
+///
+/// Cost: a few loads, where libc has registered; at the first call the decision, and where we register a thread's first
 /// call does that.
 pub fn backend() -> Report {
     registration::report()

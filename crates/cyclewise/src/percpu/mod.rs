@@ -39,6 +39,8 @@
 //! - A handler may use the same variables as what it interrupted. The kernel aborts the interrupted sequence before the
 //!   handler runs, so the handler never stands inside one; in the portable backend it finds the lock taken and uses another slot.
 //!   The first use in a process asks the dynamic linker and is not for handlers: call [`backend()`] before they are installed.
+//!   In an object that was loaded by dlopen(3) call it in each thread whose handlers come here: thread-local words of such
+//!   an object are allocated when a thread first uses one, and that call is such a use.
 //! - After `fork` the child has its own copy of every slot, and goes on. A child of `vfork` shares its parent's memory
 //!   and is not registered: it must not use this module.
 //! - Threads come from the C library. One by a bare clone(2) has no area where the others have, and must not use this module.

@@ -228,6 +228,8 @@ pub(super) fn quiet() -> signals::Blocked {
 
 /// What is in force for the calling thread.
 pub(super) fn report() -> Report {
+    // For handlers to come, which must not be the first to use the thread's words.
+    let _ = preferred();
     let state = state();
     let refusal = |why: i32| match why {
         MAY_GO => Reason::MayBeUnloaded,
