@@ -67,9 +67,20 @@ struct Cells<const N: usize> {
 unsafe impl<const N: usize> Zeroed for Cells<N> {}
 
 /// For each CPU a stack of at most `N` values, 1 to 4096. Those that are left when it is dropped are dropped.
+///
+/// One of values that live long cannot be taken for one of values that do not: those would be pushed by way of the second,
+/// and popped by way of the first.
+///
+/// ```compile_fail
+/// # use cyclewise::percpu::Stack;
+/// fn shorter<'s, 'a>(stack: &'s Stack<Box<&'static str>, 4>) -> &'s Stack<Box<&'a str>, 4> {
+///     stack
+/// }
+/// ```
 pub struct Stack<T: OneWord, const N: usize> {
     slots: PerCpu<Cells<N>>,
-    values: PhantomData<T>,
+    /// Owned, and as a `Cell` of them: what goes in comes out.
+    values: PhantomData<(T, fn(T))>,
 }
 
 // SAFETY: its values go with it.
