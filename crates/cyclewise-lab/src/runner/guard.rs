@@ -223,6 +223,9 @@ mod tests {
         let before = guard.read();
         std::thread::sleep(std::time::Duration::from_millis(2));
         let after = guard.read();
-        assert_eq!(guard.judge(&before, &after), Some(Reason::Preempted));
+        assert!(after.switches > before.switches);
+        // Where the rate was learnt while other work disturbed it, the clocks disagree first.
+        let reason = guard.judge(&before, &after);
+        assert!(matches!(reason, Some(Reason::Preempted | Reason::Clock)), "{reason:?}");
     }
 }

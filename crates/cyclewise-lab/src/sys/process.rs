@@ -134,7 +134,7 @@ impl Drop for Child {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
 
     fn child(limit_s: u32, body: impl FnOnce() -> u8) -> Child {
         // SAFETY: the bodies below only sleep, return a number, or are meant to end by a panic's guard.
@@ -163,11 +163,10 @@ mod tests {
 
     #[test]
     fn dropping_kills_and_reaps() {
-        let start = Instant::now();
-        let c = child(60, forever);
+        // Were it not killed, this would wait for a day.
+        let c = child(86_400, forever);
         let pid = c.pid;
         drop(c);
-        assert!(start.elapsed() < Duration::from_secs(30));
         // SAFETY: signal 0 only asks whether the process exists.
         assert_eq!(unsafe { libc::kill(pid, 0) }, -1);
     }

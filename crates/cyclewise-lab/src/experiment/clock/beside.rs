@@ -5,16 +5,27 @@ use crate::runner::{Sample, Subject};
 use crate::sys::affinity;
 use cyclewise::clock::{Clock, Upkeep};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::thread::JoinHandle;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 /// A CPU that the process may use and is not on, if there is one.
-fn another_cpu() -> Option<u32> {
-    let here = affinity::current()?;
+///
+/// # Errors
+/// Exit 3 where no thread can be made.
+fn another_cpu() -> Result<Option<u32>> {
+    let Some(here) = affinity::current() else {
+        return Ok(None);
+    };
     // On a thread of its own, which is the one that tries. What is allowed here is one CPU: this thread is pinned.
-    let tried = std::thread::spawn(move || (0..1024).find(|&cpu| cpu != here && affinity::confine(&[cpu]).is_ok()));
-    tried.join().ok().flatten()
+    let try_all = move || (0..1024).find(|&cpu| cpu != here && affinity::confine(&[cpu]).is_ok());
+    let tried = Builder::new().spawn(try_all).map_err(|e| no_thread(&e))?;
+    Ok(tried.join().ok().flatten())
+}
+
+fn no_thread(cause: &std::io::Error) -> Error {
+    Error::system("making a thread", cause, "raise `ulimit -u`")
 }
 
 /// A subject beside which a thread works, while it is sampled.
@@ -28,7 +39,7 @@ struct Beside {
 /// # Errors
 /// Exit 3 where no thread can be made.
 pub(super) fn beside(subject: Box<dyn Subject>, work: fn()) -> Result<Option<Box<dyn Subject>>> {
-    let Some(cpu) = another_cpu() else {
+    let Some(cpu) = another_cpu()? else {
         return Ok(None);
     };
     let worker = Worker::start(cpu, work)?;
@@ -56,20 +67,22 @@ impl Worker {
     fn start(cpu: u32, work: fn()) -> Result<Self> {
         let orders = Arc::new(Orders::default());
         let taken = Arc::clone(&orders);
-        let thread = std::thread::Builder::new().spawn(move || {
+        let thread = Builder::new().spawn(move || {
             // It was there a moment ago. Where it is gone this thread is on the reader's CPU, and samples are rejected.
             let _ = affinity::confine(&[cpu]);
             while !taken.end.load(Relaxed) {
                 if taken.work.load(Relaxed) {
                     work();
-                    taken.works.store(true, Relaxed);
+                    // Release: pairs with the Acquire of `order`.
+                    taken.works.store(true, Release);
                 } else {
-                    taken.works.store(false, Relaxed);
+                    // Release: as above; what it did before is done for whoever sees this.
+                    taken.works.store(false, Release);
                     std::thread::sleep(NAP);
                 }
             }
         });
-        let thread = thread.map_err(|e| Error::system("making a thread", &e, "allow one more"))?;
+        let thread = thread.map_err(|e| no_thread(&e))?;
         Ok(Self {
             orders,
             thread: Some(thread),
@@ -79,7 +92,8 @@ impl Worker {
     /// Tells it to work or not, and waits until it does as told.
     fn order(&self, work: bool) {
         self.orders.work.store(work, Relaxed);
-        while self.orders.works.load(Relaxed) != work {
+        // Acquire: pairs with the Releases of the thread.
+        while self.orders.works.load(Acquire) != work {
             std::hint::spin_loop();
         }
     }
@@ -124,16 +138,17 @@ struct Kept {
 /// # Errors
 /// Exit 3 where no thread can be made.
 pub(super) fn kept(subject: Box<dyn Subject>, clock: &'static Clock) -> Result<Option<Box<dyn Subject>>> {
-    let Some(cpu) = another_cpu() else {
+    let Some(cpu) = another_cpu()? else {
         return Ok(None);
     };
     // The thread inherits where it may run from who makes it, and this thread is pinned here.
-    let made = std::thread::spawn(move || {
+    let make = move || {
         affinity::confine(&[cpu])?;
         Upkeep::start(clock)
-    });
+    };
+    let made = Builder::new().spawn(make).map_err(|e| no_thread(&e))?;
     let upkeep = match made.join() {
-        Ok(upkeep) => upkeep.map_err(|e| Error::system("making a thread", &e, "allow one more"))?,
+        Ok(upkeep) => upkeep.map_err(|e| no_thread(&e))?,
         Err(panic) => std::panic::resume_unwind(panic),
     };
     Ok(Some(Box::new(Kept {

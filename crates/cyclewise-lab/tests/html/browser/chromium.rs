@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Longer than a loaded machine needs; a hang must not hold the tests up for ever.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(1200);
 
 /// Runs in the page that holds the frame, so the page under test stays as it was written.
 const MEASURE: &str = r#"
