@@ -1,15 +1,21 @@
 //! Progress on stderr: a bar on a terminal, plain lines elsewhere.
 
 use crate::runner::Progress;
+use crate::simulate::cores;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::cell::Cell;
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
 
 /// Steps of the bar.
 const STEPS: u64 = 1000;
 /// Elsewhere, a line each time this share of an experiment is done.
 const LINE_EVERY: f64 = 0.25;
+
+/// A line on stderr. Where it cannot be written, nobody reads it, and the work is not given up for that.
+pub(super) fn tell(line: &str) {
+    let _ = writeln!(anstream::stderr(), "{line}");
+}
 
 /// Where a command tells how far it is.
 pub(super) struct Reporter {
@@ -36,8 +42,8 @@ impl Reporter {
     pub(super) fn say(&self, line: &str) {
         self.next_line.set(LINE_EVERY);
         match &self.bar {
-            Some(bar) => bar.suspend(|| anstream::eprintln!("{line}")),
-            None => anstream::eprintln!("{line}"),
+            Some(bar) => bar.suspend(|| tell(line)),
+            None => tell(line),
         }
     }
 
@@ -56,10 +62,10 @@ impl Progress for Reporter {
 }
 
 impl Reporter {
-    /// Does `work` that tells, from any thread, how many of how many `things` are done.
-    pub(super) fn shared<T>(things: &str, work: impl FnOnce(&(dyn Fn(usize, usize) + Sync)) -> T) -> T {
+    /// Does `work` on all cores; it tells, from any thread, how many of how many `things` are done.
+    pub(super) fn shared<T: Send>(things: &str, work: impl FnOnce(&(dyn Fn(usize, usize) + Sync)) -> T + Send) -> T {
         let shared = Mutex::new(Self::new());
-        let done = work(&|done, all| {
+        let step = |done: usize, all: usize| {
             // Whoever finds it taken leaves the line to the next.
             if let Ok(reporter) = shared.try_lock() {
                 reporter.at(
@@ -68,7 +74,8 @@ impl Reporter {
                     "",
                 );
             }
-        });
+        };
+        let done = cores::on_all(tell, || work(&step));
         if let Ok(reporter) = shared.into_inner() {
             reporter.done();
         }
@@ -83,7 +90,7 @@ impl Reporter {
                 bar.set_message(line.to_string());
             }
             None if share >= self.next_line.get() => {
-                anstream::eprintln!("{line} ({:.0} %{of})", 100.0 * share);
+                tell(&format!("{line} ({:.0} %{of})", 100.0 * share));
                 self.next_line.set(share + LINE_EVERY);
             }
             None => {}

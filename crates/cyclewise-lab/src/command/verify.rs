@@ -24,7 +24,7 @@ pub(super) fn verify(args: &VerifyArgs) -> Result<()> {
                 "--cpu pins one thread, and verify refs lets threads race on every CPU; leave it out",
             ));
         }
-        What::Refs => refs::verify(&reporter, time),
+        What::Refs => refs::verify(&reporter, time)?,
         What::Clock if args.cpu.is_some() => {
             return Err(Error::usage(
                 "--cpu pins one thread, and verify clock holds every CPU's times against each other's; leave it out",
@@ -44,7 +44,7 @@ pub(super) fn verify(args: &VerifyArgs) -> Result<()> {
         // Its threads pin themselves.
         What::Clock => clock::verify(&Place::anywhere()?.allowed, time, |share, line| {
             reporter.step(share, line)
-        }),
+        })?,
         What::Percpu => percpu::verify(&Place::anywhere()?.allowed, &reporter, time)?,
     };
     reporter.done();

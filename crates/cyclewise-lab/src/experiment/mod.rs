@@ -5,6 +5,7 @@ mod atomics;
 mod clock;
 pub mod core_to_core;
 pub mod elided;
+mod gate;
 pub mod hackbench;
 mod lock_prefix;
 mod lockref;

@@ -101,18 +101,21 @@ impl Subject for KeyFlip {
 
     fn sample(&mut self) -> Result<Sample> {
         let stop = Arc::new(AtomicBool::new(false));
-        let runners: Vec<_> = (0..2)
-            .map(|_| {
-                let stop = Arc::clone(&stop);
-                std::thread::spawn(move || {
-                    while !stop.load(Relaxed) {
-                        TESTS.iter().for_each(|test| {
-                            black_box(test());
-                        });
-                    }
-                })
-            })
-            .collect();
+        let mut runners = Vec::new();
+        for _ in 0..2 {
+            let told = Arc::clone(&stop);
+            let run = move || {
+                while !told.load(Relaxed) {
+                    TESTS.iter().for_each(|test| {
+                        black_box(test());
+                    });
+                }
+            };
+            let made = std::thread::Builder::new().spawn(run);
+            // The first ends by this where there is no second.
+            let made = made.inspect_err(|_| stop.store(true, Relaxed));
+            runners.push(made.map_err(|e| Error::system("key-flip: making a thread", &e, "raise `ulimit -u`"))?);
+        }
         let begun = Instant::now();
         let flipped = (0..REPEATS).try_for_each(|i| if i % 2 == 0 { KEY.enable() } else { KEY.disable() });
         let spent = begun.elapsed().as_nanos() as f64;

@@ -10,7 +10,6 @@
 //! fairness", DEC-TR-301, 1984: (Σx)² / (n Σx²), 1 where all threads did the same.
 
 mod crowd;
-mod gate;
 mod locks;
 mod mcs;
 

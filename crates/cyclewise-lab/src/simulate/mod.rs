@@ -2,6 +2,7 @@
 //!
 //! What is computed here depends on what was asked and on nothing else: not on the number of cores, nor on the parts.
 
+pub mod cores;
 pub mod fit;
 pub mod join;
 pub mod lists;

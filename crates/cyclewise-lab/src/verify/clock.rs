@@ -10,11 +10,14 @@ mod skewed;
 mod soak;
 mod tested;
 
-use super::{Check, SCHEMA, Verification};
+use super::{Check, SCHEMA, Verification, no_thread};
+use crate::error::Result;
 use crate::sys::affinity;
 use cyclewise::clock::{Clock, Instant as Ours, Mode, PerTask, System};
 use pair::{Outcome, Pair};
 use soak::{Seen, Soaked};
+use std::io;
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 use tested::{Tested, told};
 
@@ -31,7 +34,11 @@ const ERROR_NS: u64 = 1_000;
 const START: Duration = Duration::from_millis(5);
 
 /// Verifies within about `seconds` on `cpus`; `step` is told the share that has passed, and what is being done.
-pub fn verify(cpus: &[u32], seconds: Duration, mut step: impl FnMut(f64, &str)) -> Verification {
+///
+/// # Errors
+/// Exit 3 where no thread can be made.
+pub fn verify(cpus: &[u32], seconds: Duration, mut step: impl FnMut(f64, &str)) -> Result<Verification> {
+    let no_thread = |e| no_thread("clock", &e);
     let start = started();
     let begun = Instant::now();
     let (pairs, all) = pairs(cpus, seconds.mul_f64(PAIRS).min(PAIRS_MOST));
@@ -40,26 +47,27 @@ pub fn verify(cpus: &[u32], seconds: Duration, mut step: impl FnMut(f64, &str)) 
     for (i, pair) in pairs.iter().enumerate() {
         let share = begun.elapsed().as_secs_f64() / seconds.as_secs_f64();
         step(share, &format!("verify clock: pair {} of {}", i + 1, pairs.len()));
-        seen.test(*pair, slice.max(LEAST));
+        seen.test(*pair, slice.max(LEAST)).map_err(no_thread)?;
     }
-    let task = task(cpus, seconds.mul_f64(0.02).min(Duration::from_secs(2)));
+    let task = task(cpus, seconds.mul_f64(0.02).min(Duration::from_secs(2))).map_err(no_thread)?;
     let spent = begun.elapsed();
     let soaked = soak::soak(seconds.saturating_sub(spent).max(LEAST), |share| {
         let whole = (spent.as_secs_f64() / seconds.as_secs_f64()).min(1.0);
         step(whole + share * (1.0 - whole), "verify clock: against CLOCK_MONOTONIC");
-    });
+    })
+    .map_err(no_thread)?;
     let mut checks = vec![start_check(start)];
     checks.extend(seen.checks(pairs.len(), all));
     checks.push(task_check(task));
     checks.extend(soak_checks(&soaked));
     let mut notes = seen.notes();
     notes.extend(soak_notes(&soaked));
-    Verification {
+    Ok(Verification {
         schema: SCHEMA,
         what: "clock",
         checks,
         notes,
-    }
+    })
 }
 
 /// Every ordered pair, or as many as there is time for, and how many there are.
@@ -105,11 +113,11 @@ fn start_check([first, learnt]: [Duration; 2]) -> Check {
 }
 
 /// A thread that is moved from CPU to CPU while it reads a per-task clock.
-fn task(cpus: &[u32], time: Duration) -> Outcome {
+fn task(cpus: &[u32], time: Duration) -> io::Result<Outcome> {
     let run = || {
         let mut seen = Outcome::default();
         let (end, mut last, mut at) = (Instant::now() + time, 0, 0);
-        while Instant::now() < end {
+        loop {
             // Where a CPU has gone meanwhile, the thread stays where it is.
             let _ = affinity::confine(&[cpus[at % cpus.len()]]);
             at += 1;
@@ -118,14 +126,15 @@ fn task(cpus: &[u32], time: Duration) -> Outcome {
                 seen.compare(last, now);
                 last = now;
             }
+            // Behind the first of them: a thread that was held up so long has read nothing yet.
+            if Instant::now() >= end {
+                break seen;
+            }
         }
-        seen
     };
     std::thread::scope(|scope| {
-        scope
-            .spawn(run)
-            .join()
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        let thread = Builder::new().spawn_scoped(scope, run)?;
+        Ok(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })
 }
 

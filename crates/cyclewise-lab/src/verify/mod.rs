@@ -6,7 +6,9 @@ pub mod patch;
 pub mod percpu;
 pub mod refs;
 
+use crate::error::Error;
 use serde::Serialize;
+use std::io;
 
 /// The schema of a verification's JSON.
 pub const SCHEMA: &str = "cyclewise.verify/1";
@@ -39,6 +41,16 @@ pub struct Verification {
     pub checks: Vec<Check>,
     /// What else was seen, and promised by nobody.
     pub notes: Vec<String>,
+}
+
+/// A thread of `verify what` could not be made.
+fn no_thread(what: &str, cause: &io::Error) -> Error {
+    let doing = format!("verify {what}: making a thread");
+    Error::system(
+        &doing,
+        cause,
+        "raise `ulimit -u` or the cgroup's pids.max, or free memory",
+    )
 }
 
 impl Verification {

@@ -10,16 +10,17 @@
 
 mod key;
 
-use super::{Check, SCHEMA, Verification};
+use super::{Check, SCHEMA, Verification, no_thread};
 use crate::error::{Error, Result};
 use crate::runner::Progress;
 use crate::sys::elision;
 use cyclewise::atomic::AtomicU64;
 use cyclewise::error::Refusal;
 use cyclewise::patch::{self, Mode, confined, state};
+use std::io;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{self, AtomicBool};
-use std::thread;
+use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
 
 /// Additions of a thread between two looks at the clock.
@@ -31,7 +32,7 @@ const REST: Duration = Duration::from_micros(200);
 /// Verifies within about `time`, in quarters.
 ///
 /// # Errors
-/// Exit 3 where LOCK cannot be taken away here, which leaves nothing to verify.
+/// Exit 3 where LOCK cannot be taken away here, which leaves nothing to verify, or no thread can be made.
 pub fn verify(progress: &dyn Progress, time: Duration) -> Result<Verification> {
     elision::reelide().map_err(refused)?;
     patch::lock().map_err(refused)?;
@@ -101,13 +102,15 @@ fn single(time: Duration) -> Result<Check> {
         kept += u64::from(state().mode != Mode::Single);
         add(&total);
         thread::scope(|scope| {
-            for _ in 0..threads() {
-                scope.spawn(|| {
+            (0..threads()).try_for_each(|_| {
+                let work = || {
                     unlocked.fetch_add(u64::from(state().mode == Mode::Single), SeqCst);
                     add(&total);
-                });
-            }
-        });
+                };
+                Builder::new().spawn_scoped(scope, work).map(drop)
+            })
+        })
+        .map_err(|e| no_thread("patch", &e))?;
         all += ADDITIONS * (1 + threads() as u64);
     }
     patch::lock().map_err(refused)?;
@@ -170,14 +173,16 @@ fn flipped(total: &impl Sum, time: Duration, mut flip: impl FnMut() -> Result<()
             }
             added
         };
-        let started: Vec<_> = (0..threads()).map(|_| scope.spawn(work)).collect();
+        let spawn = |_| Builder::new().spawn_scoped(scope, work);
+        let started: io::Result<Vec<_>> = (0..threads()).map(spawn).collect();
         let mut flips = Ok(());
-        while begun.elapsed() < time && flips.is_ok() {
+        while started.is_ok() && begun.elapsed() < time && flips.is_ok() {
             flips = flip();
             thread::sleep(REST);
         }
         over.store(true, SeqCst);
         let all = started
+            .map_err(|e| no_thread("patch", &e))?
             .into_iter()
             .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         let all: u64 = all.sum();

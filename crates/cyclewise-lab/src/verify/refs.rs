@@ -8,26 +8,31 @@ mod misuse;
 
 use self::counter::Counter;
 use self::misuse::misuse;
-use super::{Check, SCHEMA, Verification};
+use super::{Check, SCHEMA, Verification, no_thread};
+use crate::error::Result;
 use crate::runner::Progress;
 use cyclewise::refs::{Refcount, Refcount64};
+use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use std::thread;
+use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
 
 /// Verifies within about `time`, in quarters: two races, two widths.
-pub fn verify(progress: &dyn Progress, time: Duration) -> Verification {
+///
+/// # Errors
+/// Exit 3 where no thread can be made.
+pub fn verify(progress: &dyn Progress, time: Duration) -> Result<Verification> {
     let share = time / 4;
     let step = |done: f64, what: &str| progress.step(done, &format!("verify refs: {what}"));
     step(0.0, "saturation, 32 bits");
-    let narrow = for_good::<Refcount>("saturation-is-for-good-32", share);
+    let narrow = for_good::<Refcount>("saturation-is-for-good-32", share)?;
     step(0.25, "saturation, 64 bits");
-    let wide = for_good::<Refcount64>("saturation-is-for-good-64", share);
+    let wide = for_good::<Refcount64>("saturation-is-for-good-64", share)?;
     step(0.5, "the last put, 32 bits");
-    let last = told_once::<Refcount>("the-last-is-told-once-32", share);
+    let last = told_once::<Refcount>("the-last-is-told-once-32", share)?;
     step(0.75, "the last put, 64 bits");
-    let last_wide = told_once::<Refcount64>("the-last-is-told-once-64", share);
-    Verification {
+    let last_wide = told_once::<Refcount64>("the-last-is-told-once-64", share)?;
+    Ok(Verification {
         schema: SCHEMA,
         what: "refs",
         checks: vec![
@@ -39,11 +44,11 @@ pub fn verify(progress: &dyn Progress, time: Duration) -> Verification {
             last_wide,
         ],
         notes: Vec::new(),
-    }
+    })
 }
 
 /// Threads that take and give around the largest count, which has been passed: nobody frees, and it stays saturated.
-fn for_good<C: Counter>(name: &'static str, time: Duration) -> Check {
+fn for_good<C: Counter>(name: &'static str, time: Duration) -> Result<Check> {
     let count = C::new(C::MAX);
     count.inc();
     let (operations, escapes) = together(time, |i| {
@@ -59,20 +64,20 @@ fn for_good<C: Counter>(name: &'static str, time: Duration) -> Check {
             escapes += usize::from(count.read() <= C::MAX);
         }
         (1_200, escapes)
-    });
+    })?;
     let escapes = escapes + usize::from(count.read() != C::SATURATED);
-    Check {
+    Ok(Check {
         name,
         promise: "a count that has been saturated is neither live nor zero again, whatever threads do to it",
         seen: format!("{escapes} escapes in {operations} operations"),
         tries: operations,
         events: escapes,
         holds: escapes == 0,
-    }
+    })
 }
 
 /// A reference is put while others look for one: one of them all is told that it was the last, and nobody finds the dead.
-fn told_once<C: Counter>(name: &'static str, time: Duration) -> Check {
+fn told_once<C: Counter>(name: &'static str, time: Duration) -> Result<Check> {
     let begun = Instant::now();
     let (mut rounds, mut wrong) = (0, 0);
     while rounds == 0 || begun.elapsed() < time {
@@ -94,18 +99,18 @@ fn told_once<C: Counter>(name: &'static str, time: Duration) -> Check {
                 visits += 1;
             }
             (visits, 0)
-        });
+        })?;
         rounds += visits;
         wrong += early.into_inner() + told.into_inner().abs_diff(1) + usize::from(count.read() != 0);
     }
-    Check {
+    Ok(Check {
         name,
         promise: "of all who give references up one is told that it was the last, and nobody takes one after that",
         seen: format!("{wrong} wrong in {rounds} puts"),
         tries: rounds,
         events: wrong,
         holds: wrong == 0,
-    }
+    })
 }
 
 /// As many as there are CPUs to run on, and enough for a race.
@@ -114,7 +119,10 @@ fn threads() -> usize {
 }
 
 /// Runs it on every thread again and again for `time`, at least once; adds up operations and events.
-fn together(time: Duration, run: impl Fn(usize) -> (usize, usize) + Sync) -> (usize, usize) {
+///
+/// # Errors
+/// Exit 3 where a thread cannot be made; those that could come to their end first.
+fn together(time: Duration, run: impl Fn(usize) -> (usize, usize) + Sync) -> Result<(usize, usize)> {
     let begun = Instant::now();
     thread::scope(|scope| {
         let run = &run;
@@ -128,11 +136,14 @@ fn together(time: Duration, run: impl Fn(usize) -> (usize, usize) + Sync) -> (us
                 }
             }
         };
-        let started: Vec<_> = (0..threads()).map(|i| scope.spawn(move || work(i))).collect();
-        started
+        let spawn = |i| Builder::new().spawn_scoped(scope, move || work(i));
+        let started: io::Result<Vec<_>> = (0..threads()).map(spawn).collect();
+        let sum = started
+            .map_err(|e| no_thread("refs", &e))?
             .into_iter()
             .map(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+            .fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        Ok(sum)
     })
 }
 
@@ -187,7 +198,7 @@ mod tests {
         impl Progress for Silent {
             fn step(&self, _: f64, _: &str) {}
         }
-        let verification = verify(&Silent, Duration::from_millis(40));
+        let verification = verify(&Silent, Duration::from_millis(40)).unwrap();
         assert!(verification.holds(), "{:#?}", verification.checks);
         assert!(verification.checks.iter().all(|c| c.tries > 0));
     }
@@ -198,13 +209,13 @@ mod tests {
             assert!(!check.holds);
             assert_eq!(check.events, 18, "{}", check.seen);
         }
-        assert!(!for_good::<Unchecked>("saturation", Duration::ZERO).holds);
-        assert!(!for_good::<Unchecked64>("saturation", Duration::ZERO).holds);
+        assert!(!for_good::<Unchecked>("saturation", Duration::ZERO).unwrap().holds);
+        assert!(!for_good::<Unchecked64>("saturation", Duration::ZERO).unwrap().holds);
     }
 
     #[test]
     fn a_count_that_tells_twice_is_found_out() {
-        let check = told_once::<Generous>("last", Duration::ZERO);
+        let check = told_once::<Generous>("last", Duration::ZERO).unwrap();
         assert!(!check.holds, "{}", check.seen);
     }
 }

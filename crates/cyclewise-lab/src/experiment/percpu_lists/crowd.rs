@@ -2,10 +2,11 @@
 
 use crate::arch::stamp;
 use crate::error::{Error, Result};
+use crate::experiment::gate::Gate;
 use crate::runner::{Sample, Subject};
 use crate::sys::affinity;
-use std::sync::Barrier;
-use std::thread;
+use std::io;
+use std::thread::{self, Builder};
 
 /// Pairs of one thread in a sample: some milliseconds, so that the start does not count.
 const PAIRS: u32 = 100_000;
@@ -47,33 +48,37 @@ impl<S: Shared> Subject for Row<S> {
     /// Ticks that a pair takes a thread, on average over the threads.
     fn sample(&mut self) -> Result<Sample> {
         let shared = S::new(self.cpus.len());
-        let start = Barrier::new(self.cpus.len());
-        let ticks: Vec<std::io::Result<u64>> = thread::scope(|scope| {
-            let (shared, start) = (&shared, &start);
+        let gate = Gate::default();
+        let ticks: Option<Vec<u64>> = thread::scope(|scope| {
+            let (shared, gate) = (&shared, &gate);
             let run = |cpu: u32| {
                 move || {
-                    let placed = affinity::confine(&[cpu]);
-                    start.wait();
-                    placed?;
-                    let from = stamp::start();
-                    (0..PAIRS).for_each(|_| shared.pair());
-                    Ok(stamp::stop() - from)
+                    gate.pass(affinity::confine(&[cpu])).then(|| {
+                        let from = stamp::start();
+                        (0..PAIRS).for_each(|_| shared.pair());
+                        stamp::stop() - from
+                    })
                 }
             };
-            let threads: Vec<_> = self.cpus.iter().map(|&cpu| scope.spawn(run(cpu))).collect();
-            threads
-                .into_iter()
-                .map(|thread| {
-                    thread
-                        .join()
-                        .unwrap_or_else(|_| Err(std::io::Error::other("a thread panicked")))
-                })
-                .collect()
+            let spawn = |&cpu| Builder::new().spawn_scoped(scope, run(cpu));
+            let threads: io::Result<Vec<_>> = self.cpus.iter().map(spawn).collect();
+            let threads = threads.unwrap_or_else(|e| {
+                gate.fail(e);
+                Vec::new()
+            });
+            gate.open(self.cpus.len());
+            threads.into_iter().map(|thread| thread.join().ok()?).collect()
         });
-        let ticks: std::io::Result<Vec<u64>> = ticks.into_iter().collect();
-        let ticks = ticks.map_err(|e| {
+        let failure = gate.into_failure();
+        let panicked = || io::Error::other("a thread panicked");
+        let ticks = ticks.filter(|_| failure.is_none()).ok_or_else(|| {
             let what = format!("percpu-lists {}: cannot run a thread on each CPU", self.name);
-            Error::system(&what, &e, "do not change the cpuset while it runs")
+            let cause = failure.unwrap_or_else(panicked);
+            Error::system(
+                &what,
+                &cause,
+                "raise `ulimit -u`, and do not change the cpuset while it runs",
+            )
         })?;
         let expected = shared.expected();
         let found = shared.count();

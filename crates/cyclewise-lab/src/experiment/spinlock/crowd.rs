@@ -1,9 +1,9 @@
 //! A crowd: threads that all want one lock, over and over, until they are told to stop.
 
-use super::gate::Gate;
 use super::locks::Lock;
 use crate::arch::stamp;
 use crate::error::{Error, Result};
+use crate::experiment::gate::Gate;
 use crate::sys::{affinity, clock};
 use std::hint::black_box;
 use std::io;

@@ -14,6 +14,7 @@ use crate::sys::affinity;
 use crate::sys::process::{Fork, fork};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, Ordering::*};
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 /// What is put through the storm.
@@ -70,13 +71,15 @@ extern "C" fn handler(_: libc::c_int) {
 
 /// Between two forks. A fork stops every thread at its next page of memory, so not all the time.
 const FORK_EVERY: Duration = Duration::from_millis(20);
+/// What to do where there may be no more of them.
+const THREADS: &str = "raise `ulimit -u` or the cgroup's pids.max, or free memory";
 /// A child works for microseconds; on a machine that is stopped for minutes it takes minutes.
 const CHILD_LIMIT_S: u32 = 600;
 
 /// Lets `threads` threads at the subject for `time` on `cpus`.
 ///
 /// # Errors
-/// Where the handler cannot be set, or no process can be made.
+/// Where the handler cannot be set, or no thread or process can be made.
 pub fn storm(subject: &dyn Subject, cpus: &[u32], threads: usize, time: Duration) -> Result<Weather> {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -88,11 +91,10 @@ pub fn storm(subject: &dyn Subject, cpus: &[u32], threads: usize, time: Duration
     let (stop, steps, moves) = (AtomicBool::new(false), AtomicU64::new(0), AtomicU64::new(0));
     let ids: Vec<AtomicI32> = (0..threads).map(|_| AtomicI32::new(0)).collect();
     let before = SIGNALS.load(Relaxed);
-    let mut children = Ok((0, 0));
-    std::thread::scope(|scope| {
-        for (n, id) in ids.iter().enumerate() {
+    let children = std::thread::scope(|scope| {
+        let made = ids.iter().enumerate().try_for_each(|(n, id)| {
             let (stop, steps, moves) = (&stop, &steps, &moves);
-            scope.spawn(move || {
+            let work = move || {
                 // SAFETY: takes nothing.
                 id.store(unsafe { libc::gettid() }, Relaxed);
                 let (mut mine, mut moved) = (0, 0);
@@ -112,10 +114,16 @@ pub fn storm(subject: &dyn Subject, cpus: &[u32], threads: usize, time: Duration
                 }
                 steps.fetch_add(mine, Relaxed);
                 moves.fetch_add(moved, Relaxed);
-            });
-        }
-        children = blow(subject, &ids, time);
+            };
+            Builder::new().spawn_scoped(scope, work).map(drop)
+        });
+        let children = match made {
+            Ok(()) => blow(subject, &ids, time),
+            Err(e) => Err(Error::system("verify percpu: making a thread", &e, THREADS)),
+        };
+        // Whatever came of it: the others end by this alone.
         stop.store(true, Relaxed);
+        children
     });
     SUBJECT.store(std::ptr::null_mut(), Relaxed);
     let (forks, bad_forks) = children?;

@@ -11,8 +11,10 @@
 //! I. Molnar's time-warp-test (2006); A. Lutomirski's evil-clock-test (2011) has the tests without a lock, by these names.
 
 use crate::sys::affinity;
+use std::io;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, fence};
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 /// Two CPUs: who tells, and who is told.
@@ -56,21 +58,32 @@ const BATCH: usize = 256;
 /// Times that a thread of *load* or *store* notes in a round.
 const ROUND: usize = 8_192;
 
-/// Runs both on their CPUs, and begins when both are there.
-fn both<A: Send, B: Send>(pair: Pair, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> Option<(A, B)> {
+/// In place of one that is there: it never will be, and the other is not to begin.
+const NEVER: usize = 1 << 8;
+
+/// Runs both on their CPUs, and begins when both are there; `None` where one could not get to its CPU.
+fn both<A: Send, B: Send>(
+    pair: Pair,
+    a: impl FnOnce() -> A + Send,
+    b: impl FnOnce() -> B + Send,
+) -> io::Result<Option<(A, B)>> {
     let there = AtomicUsize::new(0);
     let meet = |cpu: u32| {
-        let pinned = affinity::confine(&[cpu]).is_ok();
-        there.fetch_add(1, SeqCst);
+        there.fetch_add(affinity::confine(&[cpu]).map_or(NEVER, |()| 1), SeqCst);
         while there.load(SeqCst) < 2 {
             std::thread::yield_now();
         }
-        pinned
+        // Alone, one of them would wait for the other for ever.
+        there.load(SeqCst) == 2
     };
     std::thread::scope(|scope| {
-        let a = scope.spawn(|| meet(pair[0]).then(a));
-        let b = joined(scope.spawn(|| meet(pair[1]).then(b)));
-        joined(a).zip(b)
+        let a = Builder::new().spawn_scoped(scope, || meet(pair[0]).then(a))?;
+        let b = Builder::new().spawn_scoped(scope, || meet(pair[1]).then(b));
+        if b.is_err() {
+            there.fetch_add(NEVER, SeqCst);
+        }
+        let b = joined(b?);
+        Ok(joined(a).zip(b))
     })
 }
 
@@ -79,7 +92,7 @@ fn joined<T>(thread: std::thread::ScopedJoinHandle<'_, Option<T>>) -> Option<T> 
 }
 
 /// The time-warp-test.
-pub(super) fn warp(pair: Pair, time: Duration, read: impl Fn() -> u64 + Sync) -> Outcome {
+pub(super) fn warp(pair: Pair, time: Duration, read: impl Fn() -> u64 + Sync) -> io::Result<Outcome> {
     let (held, last) = (Line(AtomicBool::new(false)), Line(AtomicU64::new(0)));
     let run = || {
         let mut seen = Outcome::default();
@@ -103,11 +116,11 @@ pub(super) fn warp(pair: Pair, time: Duration, read: impl Fn() -> u64 + Sync) ->
         }
     };
     let mut seen = Outcome::default();
-    if let Some((a, b)) = both(pair, run, run) {
+    if let Some((a, b)) = both(pair, run, run)? {
         seen.add(a);
         seen.add(b);
     }
-    seen
+    Ok(seen)
 }
 
 /// One tells its times; the other hears and then reads. `hear` is given the word to load.
@@ -116,7 +129,7 @@ pub(super) fn now(
     time: Duration,
     tell: impl Fn() -> u64 + Sync,
     hear: impl Fn(&AtomicU64) -> (u64, u64) + Sync,
-) -> Outcome {
+) -> io::Result<Outcome> {
     let (told, over) = (Line(AtomicU64::new(0)), Line(AtomicBool::new(false)));
     let teller = || {
         while !over.0.load(Relaxed) {
@@ -142,7 +155,8 @@ pub(super) fn now(
         over.0.store(true, Relaxed);
         seen
     };
-    both(pair, teller, hearer).map_or(Outcome::default(), |(_, seen)| seen)
+    let both = both(pair, teller, hearer)?;
+    Ok(both.map_or(Outcome::default(), |(_, seen)| seen))
 }
 
 /// Loads, and reads the clock after it, as far as the clock's own order goes.
@@ -166,7 +180,7 @@ pub(super) fn numbers(
     waits: bool,
     note: impl Fn() -> u64 + Sync,
     read: impl Fn() -> u64 + Sync,
-) -> Outcome {
+) -> io::Result<Outcome> {
     let mut outcome = Outcome::default();
     let end = Instant::now() + time;
     loop {
@@ -190,7 +204,7 @@ pub(super) fn numbers(
             }
             found
         };
-        let Some((noted, found)) = both(pair, storer, loader) else {
+        let Some((noted, found)) = both(pair, storer, loader)? else {
             break;
         };
         outcome.add(judge(&noted, &found));
@@ -198,7 +212,7 @@ pub(super) fn numbers(
             break;
         }
     }
-    outcome
+    Ok(outcome)
 }
 
 /// `noted[i]` is when number i + 1 had been stored; `found` are times and the number loaded after each.
@@ -249,7 +263,13 @@ mod tests {
             now(pair, time, read, |told| hear(told, read)),
             numbers(pair, time, true, read, read),
         ] {
+            let seen = seen.unwrap();
             assert!(seen.tries > 0 && seen.events == 0, "{seen:?}");
+        }
+        // One whose CPU is gone lets the other not begin, which would wait for it for ever.
+        for gone in [[cpu, 1023], [1023, cpu]] {
+            let seen = now(gone, time, read, |told| hear(told, read)).unwrap();
+            assert_eq!(seen, Outcome::default());
         }
         // Told by hand: whether two threads meet is the scheduler's affair.
         let told = AtomicU64::new(0);

@@ -8,7 +8,9 @@ use super::pair::Outcome;
 use super::skewed::Skewed;
 use crate::sys::clock as kernel;
 use cyclewise::clock::{Clock, LoadOrdered, Source, Status};
+use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 /// Between samples. Often enough that the clock has its counter all the time, seldom enough to leave the CPU to others.
@@ -83,20 +85,24 @@ impl Seen {
 static SKEWED: Clock<Skewed> = Clock::new(Skewed);
 
 /// Samples for `time`; `step` is told the share that has passed.
-pub(super) fn soak(time: Duration, mut step: impl FnMut(f64)) -> Soaked {
+///
+/// # Errors
+/// The other thread could not be made.
+pub(super) fn soak(time: Duration, mut step: impl FnMut(f64)) -> io::Result<Soaked> {
     let (told, over) = (AtomicU64::new(0), AtomicBool::new(false));
     std::thread::scope(|scope| {
         // Another thread, wherever the scheduler puts it, that tells what it reads.
-        scope.spawn(|| {
+        let tell = || {
             while !over.load(Ordering::Relaxed) {
                 // Release: pairs with the Acquire below.
                 told.store(Clock::process().now().as_nanos(), Ordering::Release);
                 std::thread::sleep(NAP);
             }
-        });
+        };
+        Builder::new().spawn_scoped(scope, tell)?;
         let soaked = alone(time, &told, &mut step);
         over.store(true, Ordering::Relaxed);
-        soaked
+        Ok(soaked)
     })
 }
 
@@ -172,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_short_soak_sees_both_clocks() {
-        let soaked = soak(Duration::from_millis(300), |_| {});
+        let soaked = soak(Duration::from_millis(300), |_| {}).unwrap();
         assert!(soaked.ours.beyond.tries > 0 && soaked.skewed.beyond.tries > 0);
         assert_eq!((soaked.ours.back.events, soaked.skewed.back.events), (0, 0));
     }

@@ -4,6 +4,7 @@ use super::super::Check;
 use super::pair::{self, Outcome, Pair};
 use crate::arch::raw;
 use cyclewise::clock::{Bracketed, DependentLoad, Instant, LoadOrdered, Order};
+use std::io;
 use std::time::Duration;
 
 fn time<O: Order>() -> u64 {
@@ -25,24 +26,28 @@ pub(super) struct Tested {
 
 impl Tested {
     /// Does every test to a pair of CPUs, each for `slice`.
-    pub(super) fn test(&mut self, pair: Pair, slice: Duration) {
+    ///
+    /// # Errors
+    /// A thread could not be made.
+    pub(super) fn test(&mut self, pair: Pair, slice: Duration) -> io::Result<()> {
         let now = |read: fn() -> u64| pair::now(pair, slice, read, move |told| pair::hear(told, read));
         let numbers = |waits, note: fn() -> u64, read: fn() -> u64| pair::numbers(pair, slice, waits, note, read);
         let reads: [fn() -> u64; 3] = [time::<LoadOrdered>, time::<DependentLoad>, time::<Bracketed>];
         for (i, read) in reads.into_iter().enumerate() {
-            self.warp[i].add(pair::warp(pair, slice, read));
-            self.now[i].add(now(read));
+            self.warp[i].add(pair::warp(pair, slice, read)?);
+            self.now[i].add(now(read)?);
         }
-        self.load[0].add(numbers(true, time::<Bracketed>, time::<DependentLoad>));
-        self.load[1].add(numbers(true, time::<Bracketed>, time::<Bracketed>));
+        self.load[0].add(numbers(true, time::<Bracketed>, time::<DependentLoad>)?);
+        self.load[1].add(numbers(true, time::<Bracketed>, time::<Bracketed>)?);
         self.load_of_load_ordered
-            .add(numbers(true, time::<Bracketed>, time::<LoadOrdered>));
-        self.store.add(numbers(false, time::<LoadOrdered>, time::<Bracketed>));
+            .add(numbers(true, time::<Bracketed>, time::<LoadOrdered>)?);
+        self.store.add(numbers(false, time::<LoadOrdered>, time::<Bracketed>)?);
         let read = time::<LoadOrdered>;
         self.early
-            .add(pair::now(pair, slice, read, |told| pair::hear_too_late(told, read)));
-        self.bare_warp.add(pair::warp(pair, slice, raw::bare));
-        self.bare_now.add(now(raw::bare));
+            .add(pair::now(pair, slice, read, |told| pair::hear_too_late(told, read))?);
+        self.bare_warp.add(pair::warp(pair, slice, raw::bare)?);
+        self.bare_now.add(now(raw::bare)?);
+        Ok(())
     }
 
     /// What was promised of them.

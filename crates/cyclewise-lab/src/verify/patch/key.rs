@@ -1,13 +1,13 @@
 //! A key's flip: when it has returned, every thread sees it.
 
-use super::refused;
+use super::{no_thread, refused};
 use crate::error::Result;
 use crate::verify::Check;
 use cyclewise::static_key;
 use std::hint::spin_loop;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::thread;
+use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
 
 /// Something that is switched by one and looked at by others.
@@ -42,25 +42,27 @@ pub(super) fn flips(key: &impl Key, threads: usize, time: Duration) -> Result<Ch
     let (announced, looked, stale) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
     let over = AtomicBool::new(false);
     let flips = thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                let mut seen = 0;
-                while !over.load(SeqCst) {
-                    let flip = announced.load(SeqCst);
-                    if flip == seen {
-                        // Looks that must only not crash: the text changes under them.
-                        key.is_on();
-                        spin_loop();
-                        continue;
-                    }
-                    seen = flip;
-                    stale.fetch_add(u64::from(key.is_on() != is_on_after(flip)), SeqCst);
-                    looked.fetch_add(1, SeqCst);
+        let look = || {
+            let mut seen = 0;
+            while !over.load(SeqCst) {
+                let flip = announced.load(SeqCst);
+                if flip == seen {
+                    // Looks that must only not crash: the text changes under them.
+                    key.is_on();
+                    spin_loop();
+                    continue;
                 }
-            });
-        }
+                seen = flip;
+                stale.fetch_add(u64::from(key.is_on() != is_on_after(flip)), SeqCst);
+                looked.fetch_add(1, SeqCst);
+            }
+        };
+        let made = (0..threads).try_for_each(|_| Builder::new().spawn_scoped(scope, look).map(drop));
         let mut flip = 0;
         let outcome = loop {
+            if let Err(e) = &made {
+                break Err(no_thread("patch", e));
+            }
             if flip > 0 && begun.elapsed() >= time {
                 break Ok(flip);
             }

@@ -5,7 +5,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// A start for many.
 #[derive(Default)]
-pub(super) struct Gate {
+pub(in crate::experiment) struct Gate {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -30,7 +30,7 @@ impl Gate {
     }
 
     /// A thread is there, or says why it cannot be; waits, and says whether to begin.
-    pub(super) fn pass(&self, ready: io::Result<()>) -> bool {
+    pub(in crate::experiment) fn pass(&self, ready: io::Result<()>) -> bool {
         match ready {
             Ok(()) => self.state().arrived += 1,
             Err(e) => self.fail(e),
@@ -42,13 +42,13 @@ impl Gate {
     }
 
     /// Sends everybody home.
-    pub(super) fn fail(&self, why: io::Error) {
+    pub(in crate::experiment) fn fail(&self, why: io::Error) {
         self.state().failure.get_or_insert(why);
         self.changed.notify_all();
     }
 
     /// Waits until so many are there, and lets them begin; `false` where somebody failed.
-    pub(super) fn open(&self, threads: usize) -> bool {
+    pub(in crate::experiment) fn open(&self, threads: usize) -> bool {
         let mut state = self.wait_until(|state| state.arrived >= threads || state.failure.is_some());
         state.open = state.failure.is_none();
         self.changed.notify_all();
@@ -56,7 +56,7 @@ impl Gate {
     }
 
     /// Why it did not open.
-    pub(super) fn into_failure(self) -> Option<io::Error> {
+    pub(in crate::experiment) fn into_failure(self) -> Option<io::Error> {
         self.state.into_inner().unwrap_or_else(PoisonError::into_inner).failure
     }
 }
