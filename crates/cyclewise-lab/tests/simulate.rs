@@ -127,7 +127,7 @@ fn shards_that_are_no_whole_are_refused() {
     let first = folder.read("1.json");
     std::fs::write(&cut, first.replacen("\"ops\":", "\"pos\":", 1)).unwrap();
     for (files, says) in [
-        (&[&shards[0]][..], "shard 2 of 2 are missing"),
+        (&[&shards[0]][..], "shard 2 of 2 is missing"),
         (&[&shards[0], &shards[0]], "both shard 1 of 2"),
         (&[&shards[0], &other], "another sweep"),
         (&[&shards[0], &record], "made apart"),

@@ -4,6 +4,9 @@ use crate::error::{Error, Result};
 use crate::record::simulation::{Simulation, Sweep};
 use std::collections::BTreeMap;
 
+/// No more missing shards are named.
+const NAMED: usize = 20;
+
 /// The sweep that these shards, each with what to call it, are all of. A whole sweep alone is itself.
 ///
 /// # Errors
@@ -46,15 +49,26 @@ pub fn join(parts: Vec<(String, Simulation)>) -> Result<Simulation> {
         }
         have.insert(index, (name, part));
     }
-    let missing: Vec<String> = (1..=count)
-        .filter(|i| !have.contains_key(i))
-        .map(|i| i.to_string())
-        .collect();
-    if !missing.is_empty() {
-        let shards = if missing.len() == 1 { "shard" } else { "shards" };
+    let missing = u64::from(count) - have.len() as u64;
+    if missing > 0 {
+        // A file may say that it is one of four thousand million.
+        let first: Vec<String> = (1..=count)
+            .filter(|i| !have.contains_key(i))
+            .take(NAMED)
+            .map(|i| i.to_string())
+            .collect();
+        let more = match missing - first.len() as u64 {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let (shards, are) = if missing == 1 {
+            ("shard", "is")
+        } else {
+            ("shards", "are")
+        };
         return Err(Error::usage(format!(
-            "{shards} {} of {count} are missing; run `simulate` with the same arguments and --shard for each",
-            missing.join(", ")
+            "{shards} {}{more} of {count} {are} missing; run `simulate` with the same arguments and --shard for each",
+            first.join(", ")
         )));
     }
     let mut all = have.into_values().map(|(_, part)| part);
@@ -145,6 +159,13 @@ mod tests {
     fn what_is_missing_twice_or_foreign_is_named() {
         let error = |parts| join(parts).unwrap_err().message;
         assert!(error(named(&[(1, 4), (3, 4)])).starts_with("shards 2, 4 of 4"));
+        assert!(error(named(&[(2, 2)])).starts_with("shard 1 of 2 is missing"));
+        let most = error(named(&[(7, u32::MAX)]));
+        assert!(most.starts_with("shards 1, 2, 3, 4, 5, 6, 8, 9,"), "{most}");
+        assert!(
+            most.contains(", 21 and 4294967274 more of 4294967295 are missing"),
+            "{most}"
+        );
         assert!(error(named(&[(1, 2), (1, 2)])).contains("both shard 1 of 2"));
         assert!(error(named(&[(1, 2), (1, 3)])).contains("not one of 2 shards"));
         let mut foreign = named(&[(1, 2)]);

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use cyclewise_sim::Machine;
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 /// A name this near to one there is was meant to be it (Jaro and Winkler's similarity).
@@ -18,7 +19,8 @@ pub fn find(name: &str) -> Result<Machine> {
         return preset.machine().map_err(|e| Error::usage(e.to_string()));
     }
     let path = Path::new(name);
-    if path.is_file() {
+    // A pipe as well: `--machine <(cyclewise simulate fit --from record.json)`.
+    if std::fs::metadata(path).is_ok_and(|m| m.is_file() || m.file_type().is_fifo()) {
         let text = std::fs::read_to_string(path)
             .map_err(|e| Error::usage(format!("{name}: {e}; give a machine file that can be read")))?;
         return Machine::parse(&text, name).map_err(|e| Error::usage(e.to_string()));
@@ -54,12 +56,12 @@ pub fn check_threads(machine: &Machine, threads: &[u32], readers: u32) -> Result
     if u64::from(most) + u64::from(readers) <= u64::from(cpus) {
         return Ok(());
     }
-    let readers = match readers {
-        0 => String::new(),
-        n => format!(" and {n} readers"),
+    let (readers, options) = match readers {
+        0 => (String::new(), "--threads"),
+        n => (format!(" and {n} readers"), "--threads and --readers"),
     };
     Err(Error::usage(format!(
-        "{most} threads{readers} do not fit on {}, which has {cpus} CPUs; ask for fewer with --threads",
+        "{most} threads{readers} do not fit on {}, which has {cpus} CPUs; ask for fewer with {options}",
         machine.name
     )))
 }
