@@ -47,6 +47,13 @@ impl Error {
         }
     }
 
+    /// The same, whatever was in a file that is quoted: no line of its own, and no control of a terminal.
+    #[must_use]
+    pub fn in_one_line(mut self) -> Self {
+        self.message = self.message.replace(char::is_control, " ");
+        self
+    }
+
     /// A system call failed (exit 3): `what` was tried, the system said `cause`, the reader may do `hint`.
     pub fn system(what: &str, cause: &std::io::Error, hint: &str) -> Self {
         Self::unsupported(format!("{what}: {cause}; {hint}"))

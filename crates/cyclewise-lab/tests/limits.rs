@@ -1,6 +1,8 @@
-//! What the command does where the machine refuses: one line, and the status of the contract.
+//! What the command does where the machine refuses: threads, places to write to, streams that are closed. One line, the
+//! status of the contract, and nothing lost.
 
-use std::process::{Command, Output};
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
 
 fn cyclewise(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cyclewise"));
@@ -20,6 +22,32 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
+/// Status 2, nothing printed, and one line; that line.
+fn refused(args: &[&str]) -> String {
+    let output = cyclewise(args).output().unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+    assert!(output.stdout.is_empty(), "{args:?}");
+    assert_eq!(said.lines().count(), 1, "{args:?}: {said}");
+    said
+}
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn name(&self, name: &str) -> String {
+        self.path(name).display().to_string()
+    }
+}
+
 const SWEEP: [&str; 8] = [
     "simulate",
     "fetch-add",
@@ -34,6 +62,8 @@ const SWEEP: [&str; 8] = [
 fn sweep<'a>(rest: &[&'a str]) -> Vec<&'a str> {
     [&SWEEP[..], rest].concat()
 }
+
+const RECORD: &str = include_str!("../../../records/2026-11-21-epyc-genoa-kvm-percpu.json");
 
 #[test]
 fn a_thread_that_cannot_be_made_is_one_line() {
@@ -77,4 +107,131 @@ fn a_sweep_without_threads_is_the_same_on_one_core_and_says_so() {
     assert_eq!(alone.status.code(), Some(0), "{said}");
     assert!(said.contains("one core does it all"), "{said}");
     assert_eq!(alone.stdout, cyclewise(&args).output().unwrap().stdout);
+}
+
+#[test]
+fn a_full_disk_under_stderr_loses_no_result() {
+    let Ok(full) = std::fs::OpenOptions::new().write(true).open("/dev/full") else {
+        return println!("skipped: there is no /dev/full");
+    };
+    let folder = Folder::new();
+    let json = folder.name("s.json");
+    let status = cyclewise(&sweep(&["--json", &json]))
+        .stdout(Stdio::null())
+        .stderr(full)
+        .status()
+        .unwrap();
+    assert_eq!(status.code(), Some(0));
+    assert!(folder.path("s.json").is_file());
+}
+
+#[test]
+fn two_documents_do_not_go_to_one_place() {
+    let folder = Folder::new();
+    let record = folder.name("r.json");
+    std::fs::write(&record, RECORD).unwrap();
+    let (same, odd) = (folder.name("same"), format!("{}/./same", folder.0.path().display()));
+    let compare = ["compare", &record, &record];
+    assert!(refused(&[&compare[..], &["--json", "-", "--html", "-"]].concat()).contains("all want stdout"));
+    assert!(refused(&[&compare[..], &["--json", &same, "--html", &odd]].concat()).contains("both name"));
+    assert!(refused(&sweep(&["--json", &same, "--csv", &same])).contains("both name"));
+    assert!(!folder.path("same").exists());
+    // What is thrown away may be thrown away twice.
+    let output = cyclewise(&sweep(&["--json", "/dev/null", "--csv", "/dev/null"]))
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+}
+
+#[test]
+fn what_is_read_is_not_written_over() {
+    let folder = Folder::new();
+    let record = folder.name("r.json");
+    std::fs::write(&record, RECORD).unwrap();
+    std::os::unix::fs::symlink("r.json", folder.path("link.json")).unwrap();
+    let link = folder.name("link.json");
+    for args in [
+        &["report", &record, "--html", &record][..],
+        &["report", &record, "--html", &link],
+        &["compare", &link, &record, "--json", &record],
+        &["simulate", "fit", "--from", &record, "--out", &record],
+        &["recommend", "--machine", &record, "--json", &record],
+        &["simulate", "fetch-add", "--machine", &record, "--json", &record],
+    ] {
+        assert!(refused(args).contains("would be lost"), "{args:?}");
+    }
+    assert_eq!(std::fs::read_to_string(&record).unwrap(), RECORD);
+}
+
+#[test]
+fn a_document_may_come_from_a_pipe() {
+    let folder = Folder::new();
+    let page = folder.name("p.html");
+    let sweep = cyclewise(&sweep(&["--json", "-"])).output().unwrap().stdout;
+    for document in [RECORD.as_bytes(), &sweep] {
+        let mut report = cyclewise(&["report", "/dev/stdin", "--html", &page])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::io::Write::write_all(&mut report.stdin.take().unwrap(), document).unwrap();
+        assert_eq!(report.wait().unwrap().code(), Some(0));
+    }
+}
+
+/// Root writes everywhere, but to no file below a file, and no file in /proc.
+#[test]
+fn a_place_that_cannot_be_written_is_told_before_the_work() {
+    let folder = Folder::new();
+    std::fs::write(folder.path("file"), "").unwrap();
+    let below = folder.name("file/x.json");
+    assert!(refused(&sweep(&["--json", &below])).contains("--json"));
+    assert!(refused(&sweep(&["--json", "/proc/cyclewise.json"])).contains("name a place that can be written"));
+    assert!(refused(&["verify", "refs", "--json", "/proc/cyclewise.json"]).contains("can be written"));
+    // What is there keeps its text until there is something to write.
+    let kept = folder.name("kept.json");
+    std::fs::write(&kept, "kept").unwrap();
+    refused(&["simulate", "fetch-add", "--machine", "nowhere", "--json", &kept]);
+    assert_eq!(std::fs::read_to_string(&kept).unwrap(), "kept");
+}
+
+#[test]
+fn what_can_be_written_is_written_where_another_place_fails() {
+    let folder = Folder::new();
+    let csv = folder.name("s.csv");
+    let output = cyclewise(&sweep(&["--json", "/dev/full", "--csv", &csv]))
+        .output()
+        .unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("writing /dev/full") && !said.contains("panicked"),
+        "{said}"
+    );
+    assert_eq!(std::fs::read_to_string(&csv).unwrap().lines().count(), 3);
+}
+
+#[test]
+fn an_option_of_an_experiment_that_is_not_run_is_refused() {
+    assert!(refused(&["run", "popf", "--threads", "2"]).contains("open-read-close, which is not among"));
+    for args in [
+        &["run", "open-read-close", "--groups", "2"][..],
+        &["run", "popf", "--pipe"],
+        &["run", "popf", "--loops", "2"],
+    ] {
+        assert!(refused(args).contains("hackbench, which is not among"), "{args:?}");
+    }
+}
+
+#[test]
+fn a_failure_is_told_once() {
+    let folder = Folder::new();
+    let nowhere = folder.name("nowhere");
+    let output = cyclewise(&["run", "open-read-close", "--quick", "--json", "-"])
+        .env("TMPDIR", nowhere)
+        .output()
+        .unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert_eq!(said.matches("cannot make its file").count(), 1, "{said}");
 }

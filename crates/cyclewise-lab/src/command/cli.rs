@@ -87,7 +87,7 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(super) loops: Option<u32>,
     /// open-read-close: numbers of processes, for example 1,2,4
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(super) threads: Vec<u32>,
     #[command(flatten)]
     pub(super) common: Common,

@@ -7,11 +7,7 @@ use crate::{compare, export, record};
 use std::path::Path;
 
 pub(super) fn compare(args: &CompareArgs) -> Result<()> {
-    for (option, path) in [("--json", &args.json), ("--html", &args.html)] {
-        if let Some(path) = path.as_deref().filter(|p| *p != Path::new("-")) {
-            output::writable(option, path)?;
-        }
-    }
+    output::check_named(&[("--json", &args.json), ("--html", &args.html)], &args.records)?;
     let load = |path: &std::path::PathBuf| Ok((path.display().to_string(), record::load(path)?));
     let labelled = args.records.iter().map(load).collect::<Result<Vec<_>>>()?;
     let report = compare::compare(&labelled, args.seed)?;

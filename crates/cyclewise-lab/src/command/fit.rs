@@ -2,23 +2,24 @@
 
 use super::cli::FitArgs;
 use super::output;
+use super::progress::tell;
 use crate::error::Result;
 use crate::record;
 use crate::simulate::fit;
 use std::path::Path;
 
 pub(super) fn fit(args: &FitArgs) -> Result<()> {
-    if let Some(path) = &args.out {
-        output::writable("--out", path)?;
-    }
+    output::check_named(&[("--out", &args.out)], std::slice::from_ref(&args.from))?;
     let fitted = fit::fit(&args.from.display().to_string(), &record::load(&args.from)?)?;
     let Some(path) = &args.out else {
         return output::put(Path::new("-"), &fitted.toml);
     };
     output::put(path, &fitted.toml)?;
     for (row, measured, simulated) in &fitted.rows {
-        anstream::eprintln!("{row}: measured {measured:.2} ns/op, simulated {simulated:.2}");
+        tell(&format!(
+            "{row}: measured {measured:.2} ns/op, simulated {simulated:.2}"
+        ));
     }
-    anstream::eprintln!("wrote {}", path.display());
+    tell(&format!("wrote {}", path.display()));
     Ok(())
 }

@@ -16,7 +16,7 @@ mod simulate;
 mod time;
 mod verify;
 
-use crate::error::{Result, Status};
+use crate::error::{Error, Result, Status};
 use crate::experiment::elided;
 use clap::Parser;
 use cyclewise::error::Refusal;
@@ -32,7 +32,7 @@ pub fn main(single: std::result::Result<(), Refusal>) -> ExitCode {
     match dispatch(cli.command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            anstream::eprintln!("cyclewise: {error}");
+            progress::tell(&format!("cyclewise: {error}"));
             ExitCode::from(error.status as u8)
         }
     }
@@ -57,8 +57,15 @@ fn dispatch(command: cli::Command) -> Result<()> {
     }
 }
 
-/// What a subcommand that finished part of its work ends with: its first failure, after all it had is written.
-fn finish(failures: Vec<crate::error::Error>) -> Result<()> {
-    let worst = failures.into_iter().max_by_key(|e| e.status == Status::CheckFailed);
-    worst.map_or(Ok(()), Err)
+/// What a subcommand that finished part of its work ends with, after all it had is written: its worst failure. The others
+/// are told of.
+fn finish(mut failures: Vec<Error>) -> Result<()> {
+    let Some(worst) = (0..failures.len()).max_by_key(|i| failures[*i].status == Status::CheckFailed) else {
+        return Ok(());
+    };
+    let worst = failures.remove(worst);
+    for other in failures {
+        progress::tell(&format!("cyclewise: {other}"));
+    }
+    Err(worst)
 }

@@ -1,10 +1,12 @@
 //! Where results go: stdout and the files the command line names.
 
 use super::cli::Common;
+use super::progress::tell;
 use crate::error::{Error, Result};
 use crate::export;
 use crate::record::Record;
 use crate::record::simulation::Simulation;
+use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -29,9 +31,10 @@ pub(super) struct Documents {
 }
 
 impl Documents {
-    /// As [`check`].
-    pub(super) fn check(&self) -> Result<()> {
-        check_named(&[("--json", &self.json), ("--csv", &self.csv), ("--html", &self.html)])
+    /// As [`check_named`].
+    pub(super) fn check(&self, inputs: &[PathBuf]) -> Result<()> {
+        let named = [("--json", &self.json), ("--csv", &self.csv), ("--html", &self.html)];
+        check_named(&named, inputs)
     }
 
     /// Writes `simulation` everywhere; the table goes to stdout unless a document has it.
@@ -53,40 +56,64 @@ impl Documents {
     ) -> Result<()> {
         let paths = [&self.json, &self.csv, &self.html].into_iter().zip(formats);
         let documents: Vec<_> = paths.filter_map(|(path, make)| Some((path.as_ref()?, make))).collect();
-        if !documents.iter().any(|(path, _)| takes_stdout(Some(path))) {
-            put(Path::new("-"), &table(document))?;
-        }
-        for (path, make) in documents {
-            put(path, &make(document)?)?;
-            if path != Path::new("-") {
-                anstream::eprintln!("wrote {}", path.display());
-            }
-        }
-        Ok(())
+        let on_stdout = documents.iter().any(|(path, _)| takes_stdout(Some(path)));
+        let printed = if on_stdout {
+            Ok(())
+        } else {
+            put(Path::new("-"), &table(document))
+        };
+        let written = documents
+            .into_iter()
+            .map(|(path, make)| put_and_tell(path, make(document)));
+        first_failure(std::iter::once(printed).chain(written))
     }
 }
 
-/// Refuses what cannot work before anything is measured: see [`check_named`].
-pub(super) fn check(common: &Common) -> Result<()> {
-    check_named(&[
+/// Refuses what cannot work before anything is measured: see [`check_named`]. `default_files`: those that are written where
+/// none is named will be.
+pub(super) fn check(common: &Common, default_files: bool) -> Result<()> {
+    let named = [
         ("--json", &common.json),
         ("--csv", &common.csv),
         ("--bmf", &common.bmf),
         ("--html", &common.html),
-    ])
+    ];
+    if default_files && named.iter().all(|(_, path)| path.is_none()) {
+        // As if they had been named.
+        let [json, html] = [DEFAULT_JSON, DEFAULT_HTML].map(|name| Some(PathBuf::from(name)));
+        return check_named(&[("--json", &json), ("--html", &html)], &[]);
+    }
+    check_named(&named, &[])
 }
 
-/// Refuses two documents on stdout, and a folder that is not there.
-pub(super) fn check_named(named: &[(&str, &Option<PathBuf>)]) -> Result<()> {
+/// Refuses two documents in one place, a place that cannot be written, and one of the `inputs`.
+pub(super) fn check_named(named: &[(&str, &Option<PathBuf>)], inputs: &[PathBuf]) -> Result<()> {
     let given = named
         .iter()
         .filter_map(|(option, path)| path.as_ref().map(|p| (*option, p)));
     let mut on_stdout = Vec::new();
+    let mut files: Vec<(&str, PathBuf)> = Vec::new();
     for (option, path) in given {
         if path == Path::new("-") {
             on_stdout.push(option);
-        } else {
-            writable(option, path)?;
+            continue;
+        }
+        writable(option, path)?;
+        let place = place(path);
+        let name = path.display();
+        if let Some((other, _)) = files.iter().find(|(_, taken)| *taken == place) {
+            return Err(Error::usage(format!(
+                "{other} and {option} both name {name}; give each a file of its own"
+            )));
+        }
+        if inputs.iter().any(|input| self::place(input) == place) {
+            return Err(Error::usage(format!(
+                "{option} {name}: is what is read, and would be lost; name another file"
+            )));
+        }
+        // Anything may be thrown away twice.
+        if path.is_file() || !path.exists() {
+            files.push((option, place));
         }
     }
     match on_stdout.as_slice() {
@@ -98,13 +125,24 @@ pub(super) fn check_named(named: &[(&str, &Option<PathBuf>)]) -> Result<()> {
     }
 }
 
-/// Refuses a path whose folder is missing, so that no result is lost at the end.
-pub(super) fn writable(option: &str, path: &Path) -> Result<()> {
-    let folder = path
-        .parent()
+/// Where a path leads: links are followed, and a file that is not there yet is named by its folder.
+fn place(path: &Path) -> PathBuf {
+    let found = std::fs::canonicalize(path);
+    found.unwrap_or_else(|_| match (std::fs::canonicalize(folder(path)), path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => path.to_path_buf(),
+    })
+}
+
+fn folder(path: &Path) -> &Path {
+    path.parent()
         .filter(|p| !p.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    if path.is_dir() || !folder.is_dir() {
+        .unwrap_or(Path::new("."))
+}
+
+/// Refuses a path that is a folder, lies in none, or cannot be written, so that no result is lost at the end.
+fn writable(option: &str, path: &Path) -> Result<()> {
+    if path.is_dir() || !folder(path).is_dir() {
         let what = if path.is_dir() {
             "is a folder"
         } else {
@@ -115,7 +153,23 @@ pub(super) fn writable(option: &str, path: &Path) -> Result<()> {
             path.display()
         )));
     }
-    Ok(())
+    let tried = match path.try_exists() {
+        // Its text stays as it is. A pipe would wait for its reader, so only files are tried.
+        Ok(true) if path.is_file() => OpenOptions::new().append(true).open(path).map(drop),
+        Ok(true) => Ok(()),
+        Ok(false) => OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(path)
+            .and_then(|_| std::fs::remove_file(path)),
+        Err(e) => Err(e),
+    };
+    tried.map_err(|e| {
+        Error::usage(format!(
+            "{option} {}: {e}; name a place that can be written",
+            path.display()
+        ))
+    })
 }
 
 /// Writes `record` everywhere the command line says; the table goes to stdout unless a document has it.
@@ -130,20 +184,34 @@ pub(super) fn write(record: &Record, common: &Common, table: &str, default_files
         .into_iter()
         .filter_map(|(path, make)| Some((path.clone()?, make)))
         .collect();
-    if !documents.iter().any(|(path, _)| path == Path::new("-")) {
-        put(Path::new("-"), table)?;
-    }
+    let on_stdout = documents.iter().any(|(path, _)| path == Path::new("-"));
+    let printed = if on_stdout { Ok(()) } else { put(Path::new("-"), table) };
     if documents.is_empty() && default_files {
         documents.push((DEFAULT_JSON.into(), export::json::record));
         documents.push((DEFAULT_HTML.into(), html));
     }
-    for (path, make) in documents {
-        put(&path, &make(record)?)?;
-        if path != Path::new("-") {
-            anstream::eprintln!("wrote {}", path.display());
-        }
+    let written = documents
+        .into_iter()
+        .map(|(path, make)| put_and_tell(&path, make(record)));
+    first_failure(std::iter::once(printed).chain(written))
+}
+
+/// Writes a document, and says so.
+fn put_and_tell(path: &Path, text: Result<String>) -> Result<()> {
+    put(path, &text?)?;
+    if path != Path::new("-") {
+        tell(&format!("wrote {}", path.display()));
     }
     Ok(())
+}
+
+/// Does all of them, whatever comes of the first, and gives the first failure; the others are told of.
+fn first_failure(mut attempts: impl Iterator<Item = Result<()>>) -> Result<()> {
+    let first = attempts.by_ref().find_map(Result::err);
+    for failure in attempts.filter_map(Result::err) {
+        tell(&format!("cyclewise: {failure}"));
+    }
+    first.map_or(Ok(()), Err)
 }
 
 fn html(record: &Record) -> Result<String> {

@@ -8,12 +8,10 @@ use crate::export;
 use crate::record::Tool;
 use crate::simulate::machines;
 use crate::simulate::recommend::{self, Question};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(super) fn recommend(args: &RecommendArgs) -> Result<()> {
-    if let Some(path) = args.json.as_deref().filter(|p| *p != Path::new("-")) {
-        output::writable("--json", path)?;
-    }
+    output::check_named(&[("--json", &args.json)], &[PathBuf::from(&args.machine)])?;
     let machine = machines::find(&args.machine)?;
     let threads = match &args.threads {
         Some(counts) => counts.0.clone(),

@@ -5,31 +5,30 @@ use crate::error::{Error, Result};
 use crate::record::{self, simulation};
 use crate::simulate::join;
 use crate::{experiment, export};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 pub(super) fn report(files: &[PathBuf], documents: &Documents) -> Result<()> {
-    documents.check()?;
-    // What is no document at all is refused by whoever reads it.
-    let is_simulation = |path: &Path| {
-        let schema = record::schema_of(path)?;
-        Some(schema.starts_with("cyclewise.simulation/"))
+    documents.check(files)?;
+    let read = |path: &PathBuf| Ok((path.display().to_string(), record::read(path)?));
+    let texts = files.iter().map(read).collect::<Result<Vec<(String, String)>>>()?;
+    // What is no document at all is refused by whoever takes it apart.
+    let is_simulation = |text: &str| Some(record::schema_of(text)?.starts_with("cyclewise.simulation/"));
+    let Some((simulation, _)) = texts.iter().find(|(_, text)| is_simulation(text) == Some(true)) else {
+        return records(&texts, documents);
     };
-    let simulations: Vec<_> = files.iter().filter(|p| is_simulation(p) == Some(true)).collect();
-    if simulations.is_empty() {
-        return records(files, documents);
-    }
-    if let Some(record) = files.iter().find(|p| is_simulation(p) == Some(false)) {
+    if let Some((record, _)) = texts.iter().find(|(_, text)| is_simulation(text) == Some(false)) {
         return Err(Error::usage(format!(
-            "{} is a simulation and {} is not; a page of measurements and a page of predictions are made apart",
-            simulations[0].display(),
-            record.display()
+            "{simulation} is a simulation and {record} is not; a page of measurements and a page of predictions are made apart"
         )));
     }
-    let load = |path: &PathBuf| Ok((path.display().to_string(), simulation::load(path)?));
-    documents.write(&join::join(files.iter().map(load).collect::<Result<Vec<_>>>()?)?)
+    let parse = |(name, text): (String, String)| {
+        let simulation = simulation::from_str(&name, &text)?;
+        Ok((name, simulation))
+    };
+    documents.write(&join::join(texts.into_iter().map(parse).collect::<Result<Vec<_>>>()?)?)
 }
 
-fn records(files: &[PathBuf], documents: &Documents) -> Result<()> {
+fn records(texts: &[(String, String)], documents: &Documents) -> Result<()> {
     let Some(html) = &documents.html else {
         return Err(Error::usage(
             "records are written as HTML: give --html; --json and --csv are for the shards of a simulation",
@@ -40,6 +39,7 @@ fn records(files: &[PathBuf], documents: &Documents) -> Result<()> {
             "--json and --csv join the shards of a simulation; records are JSON already, give --html alone",
         ));
     }
-    let records = files.iter().map(|p| record::load(p)).collect::<Result<Vec<_>>>()?;
+    let parse = |(name, text): &(String, String)| record::from_str(name, text);
+    let records = texts.iter().map(parse).collect::<Result<Vec<_>>>()?;
     output::put(html, &export::html::render(&records, &experiment::published)?)
 }

@@ -18,7 +18,8 @@ const FIRST_RATE: Duration = Duration::from_millis(50);
 
 pub(super) fn run(args: &RunArgs) -> Result<()> {
     let chosen = experiment::select(&args.experiments)?;
-    output::check(&args.common)?;
+    for_somebody(args, &chosen)?;
+    output::check(&args.common, true)?;
     let options = options(args);
     let place = Place::choose(args.cpu)?;
     let reporter = Reporter::new();
@@ -26,6 +27,8 @@ pub(super) fn run(args: &RunArgs) -> Result<()> {
     let mut session = Session::begin(args.common.seed, Some(place.cpu));
     let tsc_hz = runner::tick_rate(FIRST_RATE);
 
+    // What this machine cannot run is an error only for who asked for it by name; else it is told at once and passed over.
+    let asked = !args.experiments.is_empty();
     let mut failures = Vec::new();
     let mut add_chain = Vec::new();
     let together = chosen.len();
@@ -48,23 +51,42 @@ pub(super) fn run(args: &RunArgs) -> Result<()> {
                     message: format!("{}: {}", definition.name, error.message),
                     ..error
                 };
-                reporter.say(&format!("cyclewise: {error}"));
-                failures.push((definition, error));
+                if !asked {
+                    reporter.say(&format!("cyclewise: {error}"));
+                }
+                session.warn(error.message.clone());
+                failures.push(error);
             }
         }
     }
     reporter.done();
-    // What this machine cannot run is an error only for who asked for it by name.
-    let asked = !args.experiments.is_empty();
-    for (_, error) in &failures {
-        session.warn(error.message.clone());
-    }
     let record = session.end(&add_chain);
     if record.experiments.is_empty() {
-        return finish(failures.into_iter().map(|(_, e)| e).collect());
+        return finish(failures);
     }
-    output::write(&record, &args.common, &export::table::record(&record), true)?;
-    finish(failures.into_iter().filter(|_| asked).map(|(_, e)| e).collect())
+    let written = output::write(&record, &args.common, &export::table::record(&record), true);
+    if asked {
+        failures.extend(written.err());
+        return finish(failures);
+    }
+    written
+}
+
+/// Refuses an option of an experiment that is not among the `chosen`: it would change nothing.
+fn for_somebody(args: &RunArgs, chosen: &[&Definition]) -> Result<()> {
+    for (option, given, name) in [
+        ("--pipe", args.pipe, "hackbench"),
+        ("--groups", args.groups.is_some(), "hackbench"),
+        ("--loops", args.loops.is_some(), "hackbench"),
+        ("--threads", !args.threads.is_empty(), "open-read-close"),
+    ] {
+        if given && chosen.iter().all(|d| d.name != name) {
+            return Err(Error::usage(format!(
+                "{option} is for {name}, which is not among those to run; name it too, or leave {option} out"
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn options(args: &RunArgs) -> Options {

@@ -6,14 +6,11 @@ use super::progress::Reporter;
 use crate::error::{Error, Result};
 use crate::export;
 use crate::record::Tool;
-use crate::record::simulation::Sweep;
+use crate::record::simulation::{MOST_POINTS, Sweep};
 use crate::simulate::phase::Phase;
 use crate::simulate::{machines, sweep};
 use cyclewise_sim::{Job, Machine, validation};
-use std::path::Path;
-
-/// More points than this are a mistake in a list: a day's work for a hundred cores.
-const MOST_POINTS: usize = 10_000_000;
+use std::path::{Path, PathBuf};
 
 pub(super) fn simulate(args: SimulateArgs) -> Result<()> {
     match args.command {
@@ -31,7 +28,8 @@ fn run(args: SweepArgs) -> Result<()> {
         csv: args.csv,
         html: args.html,
     };
-    documents.check()?;
+    let files: Vec<PathBuf> = args.machines.iter().map(PathBuf::from).collect();
+    documents.check(&files)?;
     let machines = args
         .machines
         .iter()
@@ -117,7 +115,7 @@ fn phase(args: PhaseArgs) -> Result<()> {
         csv: args.csv,
         html: args.html,
     };
-    documents.check()?;
+    documents.check(&[PathBuf::from(&args.machine)])?;
     let machine = machines::find(&args.machine)?;
     machines::check_threads(&machine, &[args.threads], 0)?;
     let job = Job {
@@ -134,7 +132,7 @@ fn phase(args: PhaseArgs) -> Result<()> {
 }
 
 fn validate(args: &ValidateArgs) -> Result<()> {
-    output::check_named(&[("--markdown", &args.markdown), ("--json", &args.json)])?;
+    output::check_named(&[("--markdown", &args.markdown), ("--json", &args.json)], &[])?;
     let report = validation::run();
     if !output::takes_stdout(args.markdown.as_ref()) && !output::takes_stdout(args.json.as_ref()) {
         output::put(Path::new("-"), &export::table::validation(&report))?;

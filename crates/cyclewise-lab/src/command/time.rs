@@ -21,7 +21,7 @@ const HEADING: Heading<'static> = Heading {
 };
 
 pub(super) fn time(args: &TimeArgs) -> Result<()> {
-    output::check(&args.common)?;
+    output::check(&args.common, false)?;
     let options = TimeOptions {
         prepare: args.prepare.clone(),
         shell: !args.no_shell,

@@ -12,9 +12,7 @@ use std::path::Path;
 use std::time::Duration;
 
 pub(super) fn verify(args: &VerifyArgs) -> Result<()> {
-    if let Some(path) = args.json.as_deref().filter(|p| *p != Path::new("-")) {
-        output::writable("--json", path)?;
-    }
+    output::check_named(&[("--json", &args.json)], &[])?;
     let reporter = Reporter::new();
     let time = Duration::from_secs(args.seconds.into());
     let verification = match args.what {

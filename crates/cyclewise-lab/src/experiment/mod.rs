@@ -118,7 +118,15 @@ pub fn select(names: &[String]) -> Result<Vec<&'static Definition>> {
     if names.is_empty() {
         return Ok(ALL.to_vec());
     }
-    names.iter().map(|name| find(name)).collect()
+    let mut chosen: Vec<&Definition> = Vec::new();
+    for name in names {
+        let found = find(name)?;
+        // Twice in a record, nobody could tell the two apart.
+        if chosen.iter().all(|d| d.name != found.name) {
+            chosen.push(found);
+        }
+    }
+    Ok(chosen)
 }
 
 fn find(name: &str) -> Result<&'static Definition> {
@@ -165,6 +173,13 @@ mod tests {
     fn an_unknown_name_lists_the_known() {
         let message = select(&["lock-prefx".to_string()]).err().unwrap().message;
         assert!(message.contains("lock-prefix") && message.contains("lock-prefx"));
+    }
+
+    #[test]
+    fn what_is_named_twice_is_run_once() {
+        let names = ["popf", "rdtsc", "popf"].map(String::from);
+        let chosen: Vec<&str> = select(&names).unwrap().iter().map(|d| d.name).collect();
+        assert_eq!(chosen, ["popf", "rdtsc"]);
     }
 
     #[test]

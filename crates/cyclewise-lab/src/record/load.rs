@@ -15,10 +15,20 @@ struct Head {
 /// # Errors
 /// Exit 2, with the path: unreadable, truncated, not JSON, not a record, or a newer version's.
 pub fn load(path: &Path) -> Result<Record> {
-    let name = path.display().to_string();
-    let text = std::fs::read_to_string(path)
-        .map_err(|e| Error::usage(format!("{name}: {e}; give a record written by `cyclewise run --json`")))?;
-    from_str(&name, &text)
+    from_str(&path.display().to_string(), &read(path)?)
+}
+
+/// The text of a document, read once, so that it may come from a pipe.
+///
+/// # Errors
+/// Exit 2, with the path: unreadable.
+pub fn read(path: &Path) -> Result<String> {
+    std::fs::read_to_string(path).map_err(|e| {
+        Error::usage(format!(
+            "{}: {e}; give a file written by `cyclewise run --json` or `cyclewise simulate --json`",
+            path.display()
+        ))
+    })
 }
 
 /// Reads a record from `text`; `name` is what the error calls it.
@@ -26,6 +36,10 @@ pub fn load(path: &Path) -> Result<Record> {
 /// # Errors
 /// As [`load`].
 pub fn from_str(name: &str, text: &str) -> Result<Record> {
+    parse(name, text).map_err(Error::in_one_line)
+}
+
+fn parse(name: &str, text: &str) -> Result<Record> {
     check_schema(name, text, SCHEMA, "cyclewise run --json")?;
     let record: Record = serde_json::from_str(text).map_err(|e| {
         Error::usage(format!(
@@ -61,9 +75,8 @@ pub(super) fn check_schema(name: &str, text: &str, schema: &str, by: &str) -> Re
 }
 
 /// The schema that a document says it has, where it is one.
-pub fn schema_of(path: &Path) -> Option<String> {
-    let text = std::fs::read_to_string(path).ok()?;
-    serde_json::from_str::<Head>(&text).ok()?.schema
+pub fn schema_of(text: &str) -> Option<String> {
+    serde_json::from_str::<Head>(text).ok()?.schema
 }
 
 fn is_newer(found: &str, schema: &str) -> bool {
@@ -125,6 +138,17 @@ mod tests {
         assert!(error("{}").contains("no \"schema\""));
         assert!(error(r#"{"schema":"other/1"}"#).contains("other/1"));
         assert!(error(r#"{"schema":"cyclewise.record/1"}"#).contains("breaks it"));
+    }
+
+    #[test]
+    fn what_a_file_holds_breaks_no_line() {
+        let schema = error(r#"{"schema":"other\n\u001b[2J/1"}"#);
+        let text = r#"{"schema":"cyclewise.record/1","created":"","tool":{"version":"","commit":null},"seed":0,
+            "machine":5,"experiments":[]}"#;
+        let unit = text.replace("5", r#"{"arch\u001b[2J\nb":1}"#);
+        for message in [schema, error(&unit), error(&text.replace("5", r#""\u001b[31m\n""#))] {
+            assert!(!message.contains(char::is_control), "{message:?}");
+        }
     }
 
     #[test]

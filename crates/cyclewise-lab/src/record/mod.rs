@@ -7,7 +7,7 @@ mod load;
 mod machine;
 pub mod simulation;
 
-pub use load::{from_str, load, schema_of};
+pub use load::{from_str, load, read, schema_of};
 pub use machine::{CyclesPerTick, Machine, Topology};
 
 use serde::{Deserialize, Serialize};

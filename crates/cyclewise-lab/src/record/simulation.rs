@@ -11,10 +11,12 @@ use super::Tool;
 use crate::error::{Error, Result};
 use cyclewise_sim::{Job, Length, Machine, Outcome, Placement, Relax, Workload};
 use serde::{Deserialize, Serialize};
-use std::path::Path;
 
 /// The schema this build writes.
 pub const SCHEMA: &str = "cyclewise.simulation/1";
+
+/// More points than this are a mistake in a list: a day's work for a hundred cores.
+pub const MOST_POINTS: usize = 10_000_000;
 
 /// Operations of a point, at least: a percentile of a thousand is one of some.
 const OPERATIONS: u64 = 2_000;
@@ -153,25 +155,15 @@ impl Sweep {
     }
 }
 
-/// Reads the simulation at `path`.
-///
-/// # Errors
-/// Exit 2, with the path: unreadable, not a simulation, a newer version's, or changed after it was written.
-pub fn load(path: &Path) -> Result<Simulation> {
-    let name = path.display().to_string();
-    let text = std::fs::read_to_string(path).map_err(|e| {
-        Error::usage(format!(
-            "{name}: {e}; give a file written by `cyclewise simulate --json`"
-        ))
-    })?;
-    from_str(&name, &text)
-}
-
 /// Reads a simulation from `text`; `name` is what the error calls it.
 ///
 /// # Errors
-/// As [`load`].
+/// Exit 2, with the name: not a simulation, a newer version's, or changed after it was written.
 pub fn from_str(name: &str, text: &str) -> Result<Simulation> {
+    parse(name, text).map_err(Error::in_one_line)
+}
+
+fn parse(name: &str, text: &str) -> Result<Simulation> {
     super::load::check_schema(name, text, SCHEMA, "cyclewise simulate --json")?;
     let simulation: Simulation = serde_json::from_str(text).map_err(|e| {
         Error::usage(format!(
@@ -189,6 +181,11 @@ fn check(name: &str, simulation: &Simulation) -> Result<()> {
             "{name}: {what}; the file was changed after it was written"
         )))
     };
+    // A short text can ask for more jobs than memory holds.
+    let points = simulation.sweep.points();
+    if points > MOST_POINTS {
+        return changed(format!("its sweep has {points} points, of {MOST_POINTS} at most"));
+    }
     let jobs = simulation.sweep.jobs();
     let shard = simulation.shard.unwrap_or(Shard { index: 1, count: 1 });
     if shard.count == 0 || shard.index == 0 || shard.index > shard.count {
