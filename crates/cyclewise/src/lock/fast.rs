@@ -5,7 +5,7 @@
 //! come after the release, and concern sleep only.
 
 use super::park::Park;
-use super::queue::{is_queued, lock_slow};
+use super::queue::{is_queued, is_waited_for, lock_slow};
 use super::relax::Relax;
 use super::sleepers::sleepers;
 use super::word::{LOCKED, PENDING, Word};
@@ -30,8 +30,8 @@ pub(crate) fn lock_until<W: Word, P: Park, R: Relax>(word: &W, until: P::Deadlin
 /// Locks, unless it is held or kept for a waiter.
 #[inline]
 pub(crate) fn try_lock<W: Word>(word: &W) -> bool {
-    // Kept, and nobody waits: the one it was kept for has given up.
-    word.take(0) || (word.look() == PENDING && !is_queued(word) && word.take(PENDING))
+    // Kept, and nobody waits: the one it was kept for has given up, or fork has left it behind.
+    word.take(0) || (word.look() == PENDING && !is_waited_for(word) && word.take(PENDING))
 }
 
 /// Whether it is held, as of some moment.

@@ -36,10 +36,11 @@
 //! program also looks at one entry of a small table.
 //!
 //! # What it does not do
-//! - **Signal handlers.** A handler that takes a lock which the thread it interrupted holds waits for ever, as with any
-//!   lock. A handler may use other locks, also while its thread waits in a queue.
+//! - **Signal handlers.** A handler that takes a lock which the thread it interrupted holds, or waits for, waits for ever. A
+//!   handler may use other locks, also while its thread waits in a queue.
 //! - **Processes.** Slots are this process's. A lock in shared memory is not one.
-//! - **fork.** A lock that another thread holds while the process forks stays held in the child.
+//! - **fork.** A lock that another thread holds while the process forks stays held in the child. One that the forking
+//!   thread holds works there: waiters that the child has not got are passed over.
 //! - **Priorities.** There is no inheritance: a holder of low priority is waited for.
 //! - **Poisoning.** A panic unlocks.
 //! - 4096 threads that wait at once find no slots any more, sooner if hashes collide. Those without look now and then

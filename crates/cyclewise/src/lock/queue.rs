@@ -69,7 +69,9 @@ pub(super) fn lock_slow<W: Word, P: Park, R: Relax>(word: &W, until: Option<P::D
         return outside::<W, P, R>(word, until);
     };
     if let Some(before) = Place::of(word.swap_tail(me.number())) {
-        if !before.slot().link(me) {
+        if before == me || !before.slot().waits_for(word.key()) {
+            // Left behind by fork: whoever it was is in another process.
+        } else if !before.slot().link(me) {
             // The headship waited there for whoever comes.
             before.slot().free();
         } else if !follow::<P, R>(me, until) {
@@ -228,7 +230,12 @@ fn outside<W: Word, P: Park, R: Relax>(word: &W, until: Option<P::Deadline>) -> 
     true
 }
 
-/// Whether anybody waits in the queue, as of some moment.
+/// Whether there is a queue, as of some moment.
 pub(super) fn is_queued<W: Word>(word: &W) -> bool {
     word.tail() != NOBODY
+}
+
+/// Whether anybody of this process waits in it, as of some moment.
+pub(super) fn is_waited_for<W: Word>(word: &W) -> bool {
+    Place::of(word.tail()).is_some_and(|last| last.slot().waits_for(word.key()))
 }

@@ -24,7 +24,9 @@
 //!
 //! # Signals and fork
 //! A handler that waits claims a slot of its own. A child of fork inherits slots of threads that it does not have, and
-//! they stay claimed there.
+//! they stay claimed there. A slot holds the number of its process and its lock's address, so that a waiter which finds such
+//! a one before it knows that the headship will not come from there. What the child sees of its parent's queues is not
+//! of one moment, so a tail may also lead to a slot that was free and is the child's own by now.
 
 use super::facade::{AtomicU16, AtomicU32, AtomicUsize, put};
 use super::word::NOBODY;
@@ -78,6 +80,8 @@ pub(super) struct Slot {
     pub(super) state: AtomicU32,
     /// The waiter behind, [`NOBODY`] or [`PASSED`].
     link: AtomicU16,
+    /// The process of its waiter.
+    process: AtomicU32,
     /// The lock that is waited for.
     pub(super) key: AtomicUsize,
 }
@@ -88,6 +92,7 @@ impl Slot {
         Self {
             state: AtomicU32::new(FREE),
             link: AtomicU16::new(NOBODY),
+            process: AtomicU32::new(0),
             key: AtomicUsize::new(0),
         }
     }
@@ -97,8 +102,15 @@ impl Slot {
         Self {
             state: AtomicU32::new(FREE),
             link: AtomicU16::new(NOBODY),
+            process: AtomicU32::new(0),
             key: AtomicUsize::new(0),
         }
+    }
+
+    /// Whether it is in the queue of the lock `key` in this process, where it is a tail's.
+    pub(super) fn waits_for(&self, key: usize) -> bool {
+        // Relaxed, both: written before the exchange of the tail that the caller has read.
+        self.key.load(Relaxed) == key && self.process.load(Relaxed) == process()
     }
 
     /// Puts `behind` behind this one. `false`: the headship had been passed to whoever comes, so `behind` is the head
@@ -131,11 +143,21 @@ pub(super) fn claim(key: usize) -> Option<Place> {
         if slot.state.load(Relaxed) == FREE && slot.state.compare_exchange(FREE, WAITING, Acquire, Relaxed).is_ok() {
             // Relaxed: seen by others behind the exchange of the tail alone.
             slot.link.store(NOBODY, Relaxed);
+            slot.process.store(process(), Relaxed);
             slot.key.store(key, Relaxed);
             return Some(Place(at as u16 + 1));
         }
     }
     None
+}
+
+#[cfg(all(target_os = "linux", not(any(loom, miri))))]
+use crate::sys::process::id as process;
+
+/// One process is all there is.
+#[cfg(not(all(target_os = "linux", not(any(loom, miri)))))]
+fn process() -> u32 {
+    0
 }
 
 /// Where a search begins: threads have stacks of their own, so the address of a local tells them apart, and keeps a

@@ -1,11 +1,19 @@
-//! The end of the process.
+//! The process: its number, and its end.
 //!
 //! # Safety
 //! 1. abort(3) takes nothing, may be called anywhere, signal handlers included, and does not return.
-#![expect(unsafe_code, reason = "abort is a foreign function; core has none")]
+//! 2. getpid(2) takes nothing, may be called anywhere and always succeeds.
+#![expect(unsafe_code, reason = "abort and getpid are foreign functions; core has none")]
 
 /// Ends the process with SIGABRT.
 pub(crate) fn abort() -> ! {
     // SAFETY: Invariant 1.
     unsafe { libc::abort() }
+}
+
+/// The number of the process, which a child of fork does not share; a system call.
+#[cfg(all(target_os = "linux", not(any(loom, miri))))]
+pub(crate) fn id() -> u32 {
+    // SAFETY: Invariant 2.
+    unsafe { libc::getpid() }.cast_unsigned()
 }

@@ -4,6 +4,7 @@ use super::super::fast;
 use super::super::high_half::HighHalf;
 use super::super::park::SpinOnly;
 use super::super::relax::Pause;
+use super::super::slots::{Place, claim};
 use super::super::word::{LOCKED, NOBODY, PENDING, Split, Word};
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -63,6 +64,16 @@ fn follows_the_bits<W: Word>(word: &W, tail: u16) {
     assert_eq!((word.look(), word.tail()), (0, tail));
 }
 
+/// A place in the queue of the lock `key`. Another test has them all for a moment.
+fn place(key: usize) -> Place {
+    loop {
+        match claim(key) {
+            Some(place) => break place,
+            None => std::thread::yield_now(),
+        }
+    }
+}
+
 /// The fast paths, where nobody waits.
 fn locks_and_unlocks<W: Word>(word: &W) {
     fast::lock::<_, SpinOnly, Pause>(word);
@@ -82,13 +93,25 @@ fn locks_and_unlocks<W: Word>(word: &W) {
     assert_eq!((word.look(), word.tail()), (0, NOBODY));
 
     // Kept for somebody who is there: a try is no way past.
-    assert_eq!(word.swap_tail(9), NOBODY);
+    let waiter = place(word.key());
+    assert_eq!(word.swap_tail(waiter.number()), NOBODY);
     assert!(word.take(0));
     fast::unlock_fair::<_, SpinOnly>(word);
     assert_eq!(word.look(), PENDING);
     assert!(!fast::try_lock(word));
-    assert!(word.end_tail(9));
+    assert!(word.end_tail(waiter.number()));
     word.withdraw();
+
+    // Kept for somebody whose lock is another, as fork may leave it: nobody is there.
+    let stranger = place(0);
+    assert_eq!(word.swap_tail(stranger.number()), NOBODY);
+    assert!(word.take(0));
+    word.release_to_head();
+    assert!(fast::try_lock(word));
+    word.release();
+    assert!(word.end_tail(stranger.number()));
+    waiter.slot().free();
+    stranger.slot().free();
 }
 
 #[test]
