@@ -33,10 +33,10 @@
 //! That of [`order`]'s types, and nothing else: no reading publishes or acquires the program's own data.
 //!
 //! # After fork, in signal handlers
-//! No reader waits, so a handler may read whatever it interrupted. A child that was forked while another thread held the
-//! clock's lock has the kernel's clock from the next segment on: right, and as slow as that. An upkeep thread is its
-//! process's, and a child has none. Of [`order::PerTask`] the first reading of a thread may allocate where this crate is in
-//! a library that was loaded at run time.
+//! No reader waits or changes errno, so a handler may read whatever it interrupted. A child that was forked while another
+//! thread held the clock's lock has the kernel's clock from the next segment on: right, and as slow as that. An upkeep
+//! thread is its process's, and a child has none. Of [`order::PerTask`] the first reading of a thread may allocate where
+//! this crate is in a library that was loaded at run time.
 //!
 //! # References
 //! Linux kernel/time/timekeeping.c, lib/vdso/gettimeofday.c, arch/x86/include/asm/tsc.h (rdtsc_ordered).

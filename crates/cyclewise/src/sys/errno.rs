@@ -11,3 +11,15 @@ pub(super) fn last() -> i32 {
     // SAFETY: valid, and only this thread writes it (Invariant 1).
     unsafe { *at }
 }
+
+/// Does `run`, and leaves errno as it was: for what may be done in a signal handler, or where nobody expects a call.
+#[cfg(not(any(loom, miri)))]
+pub(super) fn kept<R>(run: impl FnOnce() -> R) -> R {
+    let before = last();
+    let result = run();
+    // SAFETY: takes nothing (Invariant 1).
+    let at = unsafe { libc::__errno_location() };
+    // SAFETY: valid, and only this thread writes it (Invariant 1).
+    unsafe { *at = before };
+    result
+}
