@@ -1,5 +1,6 @@
 //! The measuring loop: variants interleaved in seeded random order, guarded, until they are precise enough.
 
+mod aside;
 mod budget;
 mod column;
 mod conclude;
@@ -12,6 +13,7 @@ mod subject;
 pub mod timer;
 mod unrolled;
 
+pub use aside::Aside;
 pub use budget::{Budget, Mode};
 pub use column::{Column, Measured};
 pub use conclude::{Heading, conclude, cycles_per_tick};

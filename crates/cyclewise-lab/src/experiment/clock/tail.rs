@@ -2,10 +2,15 @@
 
 use crate::arch::stamp;
 use crate::error::Result;
-use crate::runner::{Bench, Sample, Subject};
+use crate::record::Variant;
+use crate::runner::{Aside, Bench, Sample, Subject};
 
 /// Single reads in a sample: the slowest in a thousand is then the fifth.
 const READS: usize = 4_000;
+
+/// Whose tail is told, and beside which.
+const OURS: &str = "now";
+const THEIRS: &str = "vdso-monotonic";
 
 /// A subject that also times single reads.
 pub(super) struct Tail<F> {
@@ -32,6 +37,27 @@ impl<F: FnMut()> Subject for Tail<F> {
         self.batch.code_bytes()
     }
 
+    /// Ours beside the vDSO's.
+    fn finding(&self, all: &[Variant]) -> Option<String> {
+        let tell = |metric: &str, label: &str| {
+            let aside = Aside::of(all, [OURS, THEIRS], metric)?;
+            let ([ours, theirs], [low, high]) = (aside.means, aside.ci95);
+            Some(format!(
+                "{label} {ours:.0} and {theirs:.0} tick, {} (95 % CI of the difference {low:+.0} to {high:+.0})",
+                aside.place()
+            ))
+        };
+        let of_ours = || {
+            Some(format!(
+                "{}; {}",
+                tell("read-p99.9", "p99.9")?,
+                tell("read-max", "max")?
+            ))
+        };
+        let told = (self.name() == OURS).then(of_ours)??;
+        Some(format!("single reads, {OURS} against {THEIRS}: {told}"))
+    }
+
     fn sample(&mut self) -> Result<Sample> {
         let mut sample = self.batch.sample()?;
         for ticks in &mut self.ticks {
@@ -51,6 +77,7 @@ impl<F: FnMut()> Subject for Tail<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::Metric;
 
     #[test]
     fn the_slow_reads_are_in_the_tail_and_not_in_the_median() {
@@ -66,5 +93,52 @@ mod tests {
         let metric = |name: &str| sample.metrics.iter().find(|m| m.0 == name).unwrap().2;
         assert!(10.0 * metric("read-p50") < metric("read-p99.9"));
         assert!(metric("read-p99.9") <= metric("read-max"));
+    }
+
+    fn variant(name: &str, tails: [f64; 3]) -> Variant {
+        let metric = |samples: Vec<f64>| Metric {
+            unit: "tick".to_string(),
+            mean: samples.iter().sum::<f64>() / samples.len() as f64,
+            sd: 1.0,
+            samples,
+        };
+        let most = tails.map(|tail| tail * 40.0).to_vec();
+        Variant {
+            name: name.to_string(),
+            n: 3,
+            rejected: 0,
+            rejected_by: Default::default(),
+            rejected_rounds: Vec::new(),
+            mean: 1.0,
+            sd: 0.0,
+            median: 1.0,
+            min: 1.0,
+            ci95: [1.0; 2],
+            code_bytes: None,
+            cycles: None,
+            metrics: [("read-p99.9", tails.to_vec()), ("read-max", most)]
+                .map(|(name, samples)| (name.to_string(), metric(samples)))
+                .into(),
+            samples: vec![1.0; 3],
+        }
+    }
+
+    #[test]
+    fn the_tail_is_said_to_be_below_only_where_it_is() {
+        let found = |ours, theirs| {
+            let row = row(&mut Bench::new(), "now", || {});
+            row.finding(&[variant("now", ours), variant("vdso-monotonic", theirs)])
+                .unwrap()
+        };
+        let below = found([100.0, 101.0, 102.0], [130.0, 131.0, 132.0]);
+        assert_eq!(
+            below,
+            "single reads, now against vdso-monotonic: p99.9 101 and 131 tick, below (95 % CI of the difference -32 to -28); \
+             max 4040 and 5240 tick, below (95 % CI of the difference -1291 to -1109)"
+        );
+        assert!(found([130.0, 131.0, 132.0], [100.0, 101.0, 102.0]).contains("tick, above"));
+        assert!(found([90.0, 130.0, 190.0], [100.0, 131.0, 180.0]).contains("tick, indistinguishable"));
+        let other = row(&mut Bench::new(), "quanta", || {});
+        assert_eq!(other.finding(&[variant("now", [1.0, 2.0, 3.0])]), None);
     }
 }

@@ -1,0 +1,34 @@
+//! Two variants' quantities that are measured beside the main one, held against each other.
+
+use crate::record::Variant;
+use crate::stats;
+
+/// One metric of two variants.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Aside {
+    /// The means.
+    pub means: [f64; 2],
+    /// 95 % confidence interval of the difference of the two, the first less the second.
+    pub ci95: [f64; 2],
+}
+
+impl Aside {
+    /// The metric `name` of the variants `a` and `b`; `None` where one has too few samples of it.
+    pub fn of(all: &[Variant], [a, b]: [&str; 2], name: &str) -> Option<Self> {
+        let metric = |of: &str| all.iter().find(|v| v.name == of)?.metrics.get(name);
+        let (a, b) = (metric(a)?, metric(b)?);
+        Some(Self {
+            means: [a.mean, b.mean],
+            ci95: stats::welch(&a.samples, &b.samples)?.ci95,
+        })
+    }
+
+    /// Where the first is, as far as that is known.
+    pub fn place(&self) -> &'static str {
+        match self.ci95 {
+            [_, high] if high < 0.0 => "below",
+            [low, _] if low > 0.0 => "above",
+            _ => "indistinguishable",
+        }
+    }
+}
