@@ -3,7 +3,7 @@
 use super::counting::Counting;
 use super::process::{cpus, pin};
 use super::room::{Room, random, spin_for};
-use super::{alarm, unlock};
+use super::{HANG_S, alarm, unlock};
 use cyclewise::lock::{Futex, RawSpinLock};
 use lock_api::{RawMutex, RawMutexFair, RawMutexTimed};
 use std::cell::Cell;
@@ -56,7 +56,8 @@ fn idle() {
 }
 
 /// 64 threads on two CPUs for some seconds: a quarter of them hold the lock for long and are preempted there.
-pub(crate) fn crowd<L: Lock>() {
+/// A machine that is frozen meanwhile has shown nothing yet: the crowd goes on until it is `enough`.
+pub(crate) fn crowd<L: Lock>(enough: fn() -> bool) {
     let seconds = std::env::var("CYCLEWISE_LOCK_SECONDS");
     let seconds = seconds.map_or(SECONDS, |s| s.parse().expect("CYCLEWISE_LOCK_SECONDS is a number"));
     let (lock, room, stop) = (L::INIT, Room::default(), AtomicBool::new(false));
@@ -105,7 +106,10 @@ pub(crate) fn crowd<L: Lock>() {
             visits
         };
         let threads: Vec<_> = (0..THREADS).map(|number| scope.spawn(move || member(number))).collect();
-        thread::sleep(Duration::from_secs(seconds));
+        let begun = Instant::now();
+        while begun.elapsed().as_secs() < seconds || !enough() && begun.elapsed().as_secs() < HANG_S.into() {
+            thread::sleep(Duration::from_millis(10));
+        }
         stop.store(true, Relaxed);
         threads.into_iter().map(|thread| thread.join().unwrap()).sum()
     });
