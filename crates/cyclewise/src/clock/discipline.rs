@@ -1,15 +1,16 @@
 //! From anchors to segments: how fast the counter runs against CLOCK_MONOTONIC, and how to steer after it.
 //!
-//! An [`Anchor`] is one reading of the kernel's clock with a reading of the counter before and after it. The rate is the
-//! slope between two anchors that are half a second to a second apart, or less while there are no such: it is used from
-//! the first millisecond on, for segments no longer than it has been watched, and becomes finer by itself. Where an anchor
-//! is not where the rate said, older ones are forgotten, so that a change of rate is followed within two segments.
+//! The rate is the slope between two [anchors](Anchor) that are half a second to a second apart, or less while there are no
+//! such: it is used from the first millisecond on, for segments no longer than it has been watched, and becomes finer by
+//! itself. Where an anchor is not where the rate said, older ones are forgotten, so that a change of rate is followed within
+//! two segments.
 //!
 //! A segment that follows another begins where that ends and is laid so that it meets the kernel's clock at its own end.
 //!
 //! # Cost
 //! Once a segment, in one reader: an anchor, 0.1 µs, and a hundred instructions.
 
+use super::anchor::{Anchor, Slept};
 use super::reason::{Reason, SLEW_SHIFT};
 use super::segment::Segment;
 use super::source::Source;
@@ -19,7 +20,8 @@ use super::source::Source;
 const LONGEST_NS: u64 = 4_000_000;
 /// The shortest that follows another.
 const SHORTEST_NS: u64 = 200_000;
-/// The one that ends a gap: at 977 ppm too fast it runs ahead of the kernel's clock by 0.1 µs at most.
+/// The one that ends a gap: at 977 ppm too fast it runs ahead of the kernel's clock by 0.1 µs at most, and by what the rate
+/// is in doubt by.
 const BRIDGE_NS: u64 = 100_000;
 /// The rate is not used before the counter was watched so long: two anchors are good to 20 ns each, so 40 ppm.
 const LEARN_NS: u64 = 1_000_000;
@@ -29,10 +31,6 @@ const DOUBT: f64 = 0.125;
 const WINDOW_NS: u64 = 1_000_000_000;
 /// CLOCK_BOOTTIME ahead of CLOCK_MONOTONIC by so much more is a suspend.
 const SUSPEND_NS: u64 = 10_000_000;
-/// Anchors are tried at most so often for one that was not interrupted.
-const TRIES: usize = 3;
-/// An anchor no wider than this share above the narrowest is taken at once.
-const NARROW: f64 = 1.5;
 /// What an anchor may be off by, beside its half-width, before the rate is learnt anew: the kernel dithers its
 /// multiplier by a unit, 0.15 ppm, and rounds to nanoseconds.
 const NOISE_NS: f64 = 3.0;
@@ -40,75 +38,6 @@ const NOISE_PPM: f64 = 1.0;
 
 /// One unit of a segment's multiplier.
 const UNIT: f64 = 4_294_967_296.0;
-
-/// The kernel's clock at a tick.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Anchor {
-    /// The counter just before.
-    pub(super) before: u64,
-    /// The middle of the counter before and after.
-    pub(super) ticks: u64,
-    /// CLOCK_MONOTONIC at some tick between.
-    pub(super) ns: u64,
-    /// Half of the ticks between.
-    pub(super) half: u64,
-    raw_ns: u64,
-    /// As of when a gap was read last.
-    slept: Slept,
-}
-
-/// CLOCK_BOOTTIME less CLOCK_MONOTONIC: between these two, however long it takes to read both.
-#[derive(Clone, Copy, Debug, Default)]
-struct Slept {
-    least_ns: u64,
-    most_ns: u64,
-}
-
-impl Slept {
-    fn read<S: Source>(source: &S) -> Self {
-        let before = source.monotonic_ns();
-        let boottime = source.boottime_ns();
-        let after = source.monotonic_ns();
-        Self {
-            least_ns: boottime.saturating_sub(after),
-            most_ns: boottime.saturating_sub(before),
-        }
-    }
-}
-
-impl Anchor {
-    /// The narrowest of a few; one is enough where it is hardly wider than `narrowest` ticks.
-    pub(super) fn take<S: Source>(source: &S, narrowest: u64) -> Self {
-        let mut best = Self::once(source);
-        for _ in 1..TRIES {
-            if best.half as f64 <= NARROW * narrowest as f64 {
-                break;
-            }
-            let anchor = Self::once(source);
-            if anchor.half < best.half {
-                best = anchor;
-            }
-        }
-        best.raw_ns = source.raw_ns();
-        best
-    }
-
-    fn once<S: Source>(source: &S) -> Self {
-        let before = source.bracketed();
-        let ns = source.monotonic_ns();
-        let width = source.bracketed().wrapping_sub(before);
-        // A counter that goes back between the two is no reason for a half-width of centuries.
-        let half = if width.cast_signed() < 0 { 0 } else { width.div_ceil(2) };
-        Self {
-            before,
-            ticks: before.wrapping_add(half),
-            ns,
-            half,
-            raw_ns: 0,
-            slept: Slept::default(),
-        }
-    }
-}
 
 /// What is known of the counter's rate.
 #[derive(Debug)]

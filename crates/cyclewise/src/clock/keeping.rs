@@ -1,6 +1,7 @@
 //! Keeping a clock while it is read: one reader at a time holds it against the kernel's, and no other waits for it.
 
-use super::discipline::{Anchor, Discipline};
+use super::anchor::Anchor;
+use super::discipline::Discipline;
 use super::reader::World;
 use super::reading::Clock;
 use super::reason::Reason;

@@ -42,6 +42,8 @@
 //! Linux kernel/time/timekeeping.c, lib/vdso/gettimeofday.c, arch/x86/include/asm/tsc.h (rdtsc_ordered).
 
 #[cfg(not(loom))]
+mod anchor;
+#[cfg(not(loom))]
 mod discipline;
 #[cfg(any(not(loom), test))]
 mod facade;

@@ -1,0 +1,78 @@
+//! One reading of the kernel's clock, with a reading of the counter before and after it.
+
+use super::source::Source;
+
+/// Anchors are tried at most so often for one that was not interrupted.
+const TRIES: usize = 3;
+/// An anchor no wider than this share above the narrowest is taken at once.
+const NARROW: f64 = 1.5;
+
+/// The kernel's clock at a tick.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Anchor {
+    /// The counter just before.
+    pub(super) before: u64,
+    /// The middle of the counter before and after.
+    pub(super) ticks: u64,
+    /// CLOCK_MONOTONIC at some tick between.
+    pub(super) ns: u64,
+    /// Half of the ticks between.
+    pub(super) half: u64,
+    /// CLOCK_MONOTONIC_RAW, soon after.
+    pub(super) raw_ns: u64,
+    /// As of when a gap was read last.
+    pub(super) slept: Slept,
+}
+
+/// CLOCK_BOOTTIME less CLOCK_MONOTONIC: between these two, however long it takes to read both.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Slept {
+    pub(super) least_ns: u64,
+    pub(super) most_ns: u64,
+}
+
+impl Slept {
+    pub(super) fn read<S: Source>(source: &S) -> Self {
+        let before = source.monotonic_ns();
+        let boottime = source.boottime_ns();
+        let after = source.monotonic_ns();
+        Self {
+            least_ns: boottime.saturating_sub(after),
+            most_ns: boottime.saturating_sub(before),
+        }
+    }
+}
+
+impl Anchor {
+    /// The narrowest of a few; one is enough where it is hardly wider than `narrowest` ticks.
+    pub(super) fn take<S: Source>(source: &S, narrowest: u64) -> Self {
+        let mut best = Self::once(source);
+        for _ in 1..TRIES {
+            if best.half as f64 <= NARROW * narrowest as f64 {
+                break;
+            }
+            let anchor = Self::once(source);
+            if anchor.half < best.half {
+                best = anchor;
+            }
+        }
+        best.raw_ns = source.raw_ns();
+        best
+    }
+
+    fn once<S: Source>(source: &S) -> Self {
+        let before = source.bracketed();
+        let ns = source.monotonic_ns();
+        let width = source.bracketed().wrapping_sub(before);
+        // A counter that goes back between the two is no reason for a half-width of centuries.
+        let half = if width.cast_signed() < 0 { 0 } else { width.div_ceil(2) };
+        Self {
+            before,
+            ticks: before.wrapping_add(half),
+            ns,
+            half,
+            raw_ns: 0,
+            slept: Slept::default(),
+        }
+    }
+}
