@@ -188,6 +188,10 @@ fn nothing_is_leaked_or_dropped_twice() {
                 println!("SCHED_FIFO is not allowed here: {flips} flips");
             }
             flip(flips, &cpus);
+            // However seldom a busy machine lets the threads run.
+            while MADE.load(Relaxed) <= flips / 10 {
+                flip(16, &cpus);
+            }
         },
     );
     (0..8).for_each(|at| drop(slots.exchange(at, None)));
@@ -195,7 +199,6 @@ fn nothing_is_leaked_or_dropped_twice() {
     drop(shared);
     let (made, dropped) = (MADE.load(Relaxed), DROPPED.load(Relaxed));
     println!("{flips} flips, {made} values made and {dropped} dropped");
-    assert!(made > flips / 10, "the threads never ran");
     assert_eq!(made, dropped);
     assert_eq!(BLOCKS.load(Relaxed), 0, "blocks of memory that are left");
 }

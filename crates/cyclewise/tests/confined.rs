@@ -366,10 +366,10 @@ fn a_child_forked_during_a_change_goes_on() {
             }
         });
         let mut outcomes = Vec::new();
-        for _ in 0..300 {
+        while outcomes.len() < 300 || !outcomes.contains(&3) {
             let outcome = in_child(|| {
                 // SAFETY: ends a child that waits for something that will not come.
-                unsafe { libc::alarm(20) };
+                unsafe { libc::alarm(300) };
                 let mode = state().mode;
                 assert!(mode != Mode::Confined, "the affinity may be older than the text");
                 assert!(mode == Mode::Single || all(Prefix::Lock), "elided while locked");
@@ -379,16 +379,15 @@ fn a_child_forked_during_a_change_goes_on() {
                 // SAFETY: ends the child with a status that says when it was forked.
                 unsafe { libc::_exit(if mode == Mode::Single { 3 } else { 0 }) };
             });
+            assert!(matches!(outcome, 0 | 3), "a child ended with {outcome}");
             outcomes.push(outcome);
         }
         stop.store(true, atomic::Ordering::Relaxed);
-        assert!(
-            outcomes.iter().all(|o| matches!(o, 0 | 3)),
-            "children ended with {outcomes:?}"
-        );
         let inside = outcomes.iter().filter(|o| **o == 3).count();
-        println!("{inside} of 300 children were forked while the mode was in force");
-        assert!(inside > 0);
+        println!(
+            "{inside} of {} children were forked while the mode was in force",
+            outcomes.len()
+        );
     });
 }
 
@@ -414,22 +413,23 @@ struct Load {
     bits: AtomicU64,
     /// Rounds that were done, counted without sites.
     rounds: atomic::AtomicU64,
-    /// Rounds that ended on another CPU than the round before.
+    /// Batches of rounds that ended on another CPU than the one before.
     moves: atomic::AtomicU64,
 }
 
 impl Load {
     /// Rounds until told to stop. Each adds one to every counter; `bit` is this thread's own.
     fn work(&self, bit: u32) {
-        let (mut moves, mut cpu) = (0, -1);
+        let mut cpu = -1;
         while !self.stop.load(atomic::Ordering::Relaxed) {
             self.rounds(bit);
             // SAFETY: takes nothing.
             let now = unsafe { libc::sched_getcpu() };
-            moves += u64::from(now != cpu);
+            if now != cpu {
+                self.moves.fetch_add(1, atomic::Ordering::Relaxed);
+            }
             cpu = now;
         }
-        self.moves.fetch_add(moves, atomic::Ordering::Relaxed);
     }
 
     /// Creates threads that do a few rounds each, until told to stop; how many.
@@ -543,7 +543,13 @@ fn no_update_is_lost_while_the_mode_flips() {
                 println!("SCHED_FIFO is not allowed here: {SLOWER} times fewer flips");
                 flips /= SLOWER;
             }
-            for flip in 0..flips {
+            // As many as were asked for, and more where a busy machine lets the threads run seldom.
+            let ran = || {
+                let moves = load.moves.load(atomic::Ordering::Relaxed);
+                moves > flips / 100 && SIGNALLED.1.load(atomic::Ordering::Relaxed) > 0
+            };
+            let mut flip = 0;
+            while flip < flips || !ran() {
                 if flip == flips / 20 {
                     // Waiting for a moment without a creator is most of a change's time, so not for all of them.
                     stop.store(true, atomic::Ordering::Relaxed);
@@ -556,6 +562,7 @@ fn no_update_is_lost_while_the_mode_flips() {
                 if flip % 16 == 8 {
                     std::thread::sleep(REST);
                 }
+                flip += 1;
             }
             alarm_the_others(0);
             drop(stopping);
@@ -572,8 +579,6 @@ fn no_update_is_lost_while_the_mode_flips() {
     );
     assert_eq!(lost, 0, "kinds of site that lost updates");
     assert_eq!(SIGNALLED.0.load(Ordering::Relaxed), signals, "updates lost by handlers");
-    assert!(signals > 0, "no signal came");
-    assert!(moves > flips / 100, "the threads never ran apart");
     assert_eq!((process::cpus(), state().mode), (cpus, Mode::Locked));
 }
 

@@ -4,7 +4,7 @@
 mod common;
 
 use common::many::{MANY, all_say};
-use common::{End, in_child_for};
+use common::{End, in_child};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 #[test]
@@ -14,15 +14,17 @@ fn children_forked_under_another_threads_flips_flip_their_own() {
         let flipper = scope.spawn(|| {
             let mut flips = 0;
             // Relaxed: the scope's join orders the rest.
-            while !stop.load(Relaxed) {
+            loop {
                 MANY.enable().unwrap();
                 MANY.disable().unwrap();
                 flips += 2;
+                if stop.load(Relaxed) {
+                    return flips;
+                }
             }
-            flips
         });
         for _ in 0..100 {
-            let end = in_child_for(20, || {
+            let end = in_child(|| {
                 // Whole, either way.
                 assert!(all_say(true) || all_say(false));
                 for _ in 0..3 {

@@ -22,6 +22,9 @@ static_key! {
 /// Whose turn it is to change MANY: both tests that do expect to be alone at it.
 static TURN: Mutex<()> = Mutex::new(());
 
+/// Workers that took both ways at a site.
+static AWARE: AtomicU64 = AtomicU64::new(0);
+
 /// What handlers saw: neither bit of a tag may be anything but on or off.
 static SIGNALS: AtomicU64 = AtomicU64::new(0);
 
@@ -80,8 +83,13 @@ fn worker(stop: &AtomicBool, blocked: bool) -> Seen {
     }
     let mut seen = Seen::default();
     // Relaxed: joining orders the rest.
+    let mut aware = false;
     while !stop.load(Relaxed) {
         round(&mut seen);
+        if !aware && seen.off.iter().all(|&times| times > 0) {
+            aware = true;
+            AWARE.fetch_add(1, Relaxed); // Only counted.
+        }
     }
     seen
 }
@@ -107,7 +115,9 @@ fn flips_under_running_threads_are_whole() {
         .collect();
     let targets: Vec<_> = workers.iter().step_by(2).map(|w| w.as_pthread_t()).collect();
     let mut slowest = Duration::ZERO;
-    for flip in 0..flips() {
+    let mut flip = 0;
+    // More, where a busy machine lets a worker run seldom: one that saw no flip proves nothing.
+    while flip < flips() || AWARE.load(Relaxed) < workers.len() as u64 {
         let on = flip % 2 == 0;
         let began = Instant::now();
         match on {
@@ -138,6 +148,7 @@ fn flips_under_running_threads_are_whole() {
                 unsafe { libc::pthread_kill(target, libc::SIGUSR1) };
             }
         }
+        flip += 1;
     }
     STOP.store(true, Relaxed);
     for worker in workers {
@@ -145,17 +156,9 @@ fn flips_under_running_threads_are_whole() {
         for [off, on] in [seen.off, seen.on, seen.called] {
             assert_eq!(off + on, seen.rounds, "a round counted twice or not at all");
         }
-        assert!(
-            seen.off[0] > 0 && seen.off[1] > 0,
-            "a worker that saw no flip proves nothing"
-        );
     }
     assert!(SIGNALS.load(Relaxed) > 0);
-    eprintln!(
-        "{} flips, {} signals, slowest {slowest:?}",
-        flips(),
-        SIGNALS.load(Relaxed)
-    );
+    eprintln!("{flip} flips, {} signals, slowest {slowest:?}", SIGNALS.load(Relaxed));
 }
 
 #[test]

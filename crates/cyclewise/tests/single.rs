@@ -16,6 +16,9 @@ use std::time::{Duration, Instant};
 
 static COUNTER: AtomicUsize = AtomicUsize::new(0);
 
+/// How long to wait for what has to come, however busy the machine is.
+const PATIENCE: Duration = Duration::from_secs(600);
+
 fn enable() -> Result<(), Refusal> {
     // SAFETY: these checks create threads through the C library only, and share no atomics with other processes.
     unsafe { cyclewise::enable_single!() }
@@ -72,7 +75,7 @@ fn reelide_soon() {
     let start = Instant::now();
     while let Err(refusal) = patch::reelide() {
         assert!(matches!(refusal, Refusal::OtherThreads { .. }), "{refusal}");
-        assert!(start.elapsed() < Duration::from_secs(10), "the thread never ended");
+        assert!(start.elapsed() < PATIENCE, "the thread never ended");
         std::thread::yield_now();
     }
 }
@@ -164,7 +167,7 @@ fn every_other_creator_restores_lock() {
             // SAFETY: the timer is there.
             assert_eq!(unsafe { libc::timer_settime(timer, 0, &when, std::ptr::null_mut()) }, 0);
             let start = Instant::now();
-            while COUNTER.load(Ordering::SeqCst) == 0 && start.elapsed() < Duration::from_secs(10) {
+            while COUNTER.load(Ordering::SeqCst) == 0 && start.elapsed() < PATIENCE {
                 std::thread::sleep(Duration::from_millis(1));
             }
             assert_eq!(
@@ -307,37 +310,39 @@ fn a_spawned_program_changes_nothing() {
 }
 
 fn a_signal_handler_may_use_sites() {
+    /// The same, counted by what has no site.
+    static HANDLED: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
     extern "C" fn handler(_: i32) {
         COUNTER.inc(Ordering::Relaxed);
+        HANDLED.fetch_add(1, Ordering::Relaxed);
+    }
+    fn every(microseconds: i64) {
+        let interval = libc::timeval {
+            tv_sec: 0,
+            tv_usec: microseconds,
+        };
+        let timer = libc::itimerval {
+            it_interval: interval,
+            it_value: interval,
+        };
+        // SAFETY: a valid interval.
+        unsafe { libc::setitimer(libc::ITIMER_REAL, &timer, std::ptr::null_mut()) };
     }
     enable().unwrap();
     // SAFETY: the handler only counts.
     unsafe { libc::signal(libc::SIGALRM, handler as *const () as usize) };
-    let often = libc::timeval {
-        tv_sec: 0,
-        tv_usec: 100,
-    };
-    let timer = libc::itimerval {
-        it_interval: often,
-        it_value: often,
-    };
-    // SAFETY: a valid interval.
-    unsafe { libc::setitimer(libc::ITIMER_REAL, &timer, std::ptr::null_mut()) };
-    let start = Instant::now();
-    let mut counted = 0;
-    while start.elapsed() < Duration::from_millis(300) {
-        for _ in 0..100 {
-            COUNTER.inc(Ordering::Relaxed);
-            COUNTER.fetch_sub(1, Ordering::Relaxed);
-        }
-        counted += 1;
+    every(100);
+    while HANDLED.load(Ordering::Relaxed) < 2000 {
+        COUNTER.inc(Ordering::Relaxed);
+        COUNTER.fetch_sub(1, Ordering::Relaxed);
     }
-    assert!(counted > 100);
-    let signals = COUNTER.load(Ordering::Relaxed);
-    assert!(
-        (10..100_000).contains(&signals),
-        "{signals} signals: updates were lost, or none came"
+    every(0);
+    assert_eq!(
+        COUNTER.load(Ordering::Relaxed),
+        HANDLED.load(Ordering::Relaxed),
+        "updates were lost"
     );
+    assert_eq!(state().mode, Mode::Single);
 }
 
 fn no_hooks_no_mode() {

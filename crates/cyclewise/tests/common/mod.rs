@@ -21,9 +21,12 @@ pub enum End {
     Signal(i32),
 }
 
-/// Runs `body` in a child, which has one thread, and is killed after 60 seconds.
+/// When a child that hangs is killed: long after any machine, however busy, would be done.
+pub const HANG_S: u32 = 600;
+
+/// Runs `body` in a child, which has one thread, and which SIGALRM kills where it hangs.
 pub fn in_child(body: impl FnOnce()) -> End {
-    in_child_for(60, body)
+    in_child_for(HANG_S, body)
 }
 
 /// Runs `body` in a child that SIGALRM kills after `seconds`.
