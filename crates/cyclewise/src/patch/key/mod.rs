@@ -39,8 +39,9 @@
 //! # Limits
 //! Each link unit has its own records: a key and its tests belong to one executable or one shared object. A key in a
 //! crate built as `dylib` and tested from another does not link. Where the linker folds identical code (`--icf=all`), it
-//! may fold tests of two keys into one; both keys are then refused a change. Keys may be changed from a signal handler, but one
-//! that interrupts a change is refused.
+//! may fold tests of two keys into one; both keys are then refused a change. Keys are tested in signal handlers and not
+//! changed there: a change allocates, and the handler may have interrupted the allocator. One that has interrupted a change is
+//! refused.
 //!
 //! # References
 //! Linux include/linux/jump_label.h, kernel/jump_label.c; Documentation/staging/static-keys.rst.
