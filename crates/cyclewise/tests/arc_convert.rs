@@ -43,6 +43,8 @@ fn from_slices_and_vectors() {
     assert_eq!(Arc::<[()]>::from(vec![(); 1000]).len(), 1000);
     assert_eq!(Arc::<[u8]>::from(&mut [1, 2][..]).len(), 2);
     assert_eq!(Arc::<[u8]>::default().len(), 0);
+    assert_eq!(*std::pin::Pin::<Arc<u8>>::default(), 0);
+    assert_eq!(*std::pin::Pin::<Arc<str>>::default(), *"");
 }
 
 #[test]
@@ -58,6 +60,11 @@ fn from_strings_of_every_kind() {
     assert_eq!(*Arc::<CStr>::from(CString::from(c"i")), *c"i");
     assert_eq!(*Arc::<OsStr>::from(OsStr::new("j")), *"j");
     assert_eq!(*Arc::<OsStr>::from(OsString::from("k")), *"k");
+    let (mut name, mut path) = (OsString::from("k"), PathBuf::from("k"));
+    let name: &mut OsStr = &mut name;
+    assert_eq!(*Arc::<OsStr>::from(name), *"k");
+    let path: &mut Path = &mut path;
+    assert_eq!(&*Arc::<Path>::from(path), Path::new("k"));
     assert_eq!(*Arc::<Path>::from(Path::new("l")), *Path::new("l"));
     assert_eq!(*Arc::<Path>::from(PathBuf::from("m")), *Path::new("m"));
     assert_eq!((&*Arc::<str>::default(), &*Arc::<CStr>::default()), ("", c""));
@@ -167,6 +174,62 @@ fn memory_first_and_the_value_later() {
     assert_eq!(*unsafe { slice.assume_init() }, ["b", "b", "b"]);
     // Nothing is dropped where nothing was written.
     drop(Arc::<String>::new_uninit());
+}
+
+#[test]
+fn memory_of_zeroes_is_that_also_where_it_was_used_before() {
+    for _ in 0..100 {
+        let mut used = Arc::<[u64; 33]>::new_uninit();
+        Arc::get_mut(&mut used).unwrap().write([u64::MAX; 33]);
+        drop(used);
+        let zeroed = Arc::<[u64; 33]>::new_zeroed();
+        // SAFETY: zeroes are integers.
+        assert_eq!(*unsafe { zeroed.assume_init() }, [0; 33]);
+        let zeroed = Arc::<[u64]>::new_zeroed_slice(33);
+        // SAFETY: as above.
+        let zeroed = unsafe { zeroed.assume_init() };
+        let stds = std::sync::Arc::<[u64]>::new_zeroed_slice(33);
+        // SAFETY: as above.
+        assert_eq!(*zeroed, *unsafe { stds.assume_init() });
+    }
+    assert_eq!(Arc::<[()]>::new_zeroed_slice(usize::MAX).len(), usize::MAX);
+    assert_eq!(Arc::<[u64]>::new_zeroed_slice(0).len(), 0);
+    drop(Arc::<String>::new_zeroed());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_is_read_and_written_as_stds() {
+    use std::io::{IoSlice, Read, Seek, SeekFrom, Write};
+    use std::os::fd::FromRawFd;
+    fn through(mut file: impl Read + Write + Seek) -> (usize, u64, String, Vec<u8>) {
+        file.write_all(b"one two").unwrap();
+        let wrote = file.write_vectored(&[IoSlice::new(b" three"), IoSlice::new(b" four")]);
+        file.flush().unwrap();
+        file.seek(SeekFrom::Start(4)).unwrap();
+        let mut word = [0; 3];
+        file.read_exact(&mut word).unwrap();
+        let at = file.stream_position().unwrap();
+        let mut rest = String::new();
+        file.read_to_string(&mut rest).unwrap();
+        file.rewind().unwrap();
+        let mut all = Vec::new();
+        file.read_to_end(&mut all).unwrap();
+        (wrote.unwrap(), at, rest, all)
+    }
+    let file = || {
+        // SAFETY: a name and no flags.
+        let fd = unsafe { libc::memfd_create(c"file".as_ptr(), 0) };
+        assert!(fd >= 0, "memfd_create: {}", std::io::Error::last_os_error());
+        // SAFETY: new, and nobody else's.
+        unsafe { std::fs::File::from_raw_fd(fd) }
+    };
+    let (ours, stds) = (Arc::new(file()), std::sync::Arc::new(file()));
+    let seen = through(ours.clone());
+    assert_eq!(seen, through(stds));
+    assert_eq!((seen.0, seen.1, seen.2.as_str()), (11, 7, " three four"));
+    // One file, and one place in it, for all references.
+    assert_eq!((&*ours).stream_position().unwrap(), 18);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Arcs of what is only there with an operating system: paths, OS strings, file descriptors.
+//! Arcs of what is only there with an operating system: paths, OS strings, files, file descriptors.
 //!
 //! Strings go through a box: the standard library promises nothing about the bytes of an OS string.
 
@@ -6,13 +6,23 @@ use super::shared::Arc;
 use super::unique::CloneArc;
 use std::boxed::Box;
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{IoSlice, IoSliceMut, Read, Result, Seek, SeekFrom, Write};
 #[cfg(unix)]
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::path::{Path, PathBuf};
+use std::string::String;
+use std::vec::Vec;
 
 impl From<&OsStr> for Arc<OsStr> {
     fn from(value: &OsStr) -> Self {
         Self::from(Box::<OsStr>::from(value))
+    }
+}
+
+impl From<&mut OsStr> for Arc<OsStr> {
+    fn from(value: &mut OsStr) -> Self {
+        Self::from(&*value)
     }
 }
 
@@ -28,9 +38,54 @@ impl From<&Path> for Arc<Path> {
     }
 }
 
+impl From<&mut Path> for Arc<Path> {
+    fn from(value: &mut Path) -> Self {
+        Self::from(&*value)
+    }
+}
+
 impl From<PathBuf> for Arc<Path> {
     fn from(value: PathBuf) -> Self {
         Self::from(value.into_boxed_path())
+    }
+}
+
+// As std's: what `&File` does, whose methods these are; vectored ones too, since each is one system call.
+impl Read for Arc<File> {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        (&**self).read(buffer)
+    }
+
+    fn read_vectored(&mut self, buffers: &mut [IoSliceMut<'_>]) -> Result<usize> {
+        (&**self).read_vectored(buffers)
+    }
+
+    fn read_to_end(&mut self, buffer: &mut Vec<u8>) -> Result<usize> {
+        (&**self).read_to_end(buffer)
+    }
+
+    fn read_to_string(&mut self, buffer: &mut String) -> Result<usize> {
+        (&**self).read_to_string(buffer)
+    }
+}
+
+impl Write for Arc<File> {
+    fn write(&mut self, buffer: &[u8]) -> Result<usize> {
+        (&**self).write(buffer)
+    }
+
+    fn write_vectored(&mut self, buffers: &[IoSlice<'_>]) -> Result<usize> {
+        (&**self).write_vectored(buffers)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        (&**self).flush()
+    }
+}
+
+impl Seek for Arc<File> {
+    fn seek(&mut self, to: SeekFrom) -> Result<u64> {
+        (&**self).seek(to)
     }
 }
 

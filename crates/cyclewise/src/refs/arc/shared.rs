@@ -43,7 +43,7 @@ use core::ptr::{self, NonNull};
 ///   refused (`may_dangle`); there is no allocator parameter; `make_mut` takes what implements
 ///   [`CloneArc`](super::CloneArc).
 /// - `==` looks at the values even if both sides are one allocation, and collecting an iterator goes through a `Vec`.
-/// - `std::task::Wake` and the `Read` and `Write` of an `Arc<File>` are of std's own type.
+/// - `std::task::Wake` is of std's own type.
 pub struct Arc<T: ?Sized> {
     pub(super) value: NonNull<T>,
     /// For the drop check: dropping an `Arc<T>` may drop a `T`.
@@ -171,6 +171,16 @@ impl<T: ?Sized> Drop for Arc<T> {
             // SAFETY: just so, and this Arc is not used again.
             unsafe { Self::drop_slow(self.value) };
         }
+    }
+}
+
+impl<T: ?Sized> Default for Pin<Arc<T>>
+where
+    Arc<T>: Default,
+{
+    fn default() -> Self {
+        // SAFETY: as for `pin`: nobody else has this Arc.
+        unsafe { Pin::new_unchecked(Arc::default()) }
     }
 }
 

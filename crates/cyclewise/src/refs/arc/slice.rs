@@ -118,6 +118,16 @@ impl<T> Arc<T> {
         // SAFETY: a MaybeUninit needs no initialization; the count of 1 is for this Arc.
         unsafe { Arc::from_value(memory) }
     }
+
+    /// The same with every byte 0.
+    #[must_use]
+    pub fn new_zeroed() -> Arc<MaybeUninit<T>> {
+        let memory = inner::allocate(Layout::new::<T>(), SOLE).cast::<MaybeUninit<T>>();
+        // SAFETY: new memory of T's layout.
+        unsafe { memory.write_bytes(0, 1) };
+        // SAFETY: a MaybeUninit may hold any bytes; the count of 1 is for this Arc.
+        unsafe { Arc::from_value(memory) }
+    }
 }
 
 impl<T> Arc<[T]> {
@@ -129,6 +139,19 @@ impl<T> Arc<[T]> {
     pub fn new_uninit_slice(len: usize) -> Arc<[MaybeUninit<T>]> {
         // SAFETY: a MaybeUninit needs no initialization; the count of 1 is for this Arc.
         unsafe { Arc::from_value(allocate(len)) }
+    }
+
+    /// The same with every byte 0.
+    ///
+    /// # Panics
+    /// Where the whole is larger than `isize::MAX` bytes.
+    #[must_use]
+    pub fn new_zeroed_slice(len: usize) -> Arc<[MaybeUninit<T>]> {
+        let memory = allocate::<MaybeUninit<T>>(len);
+        // SAFETY: new memory for so many values.
+        unsafe { memory.cast::<MaybeUninit<T>>().write_bytes(0, len) };
+        // SAFETY: a MaybeUninit may hold any bytes; the count of 1 is for this Arc.
+        unsafe { Arc::from_value(memory) }
     }
 }
 
