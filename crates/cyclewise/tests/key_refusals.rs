@@ -125,6 +125,18 @@ fn not_alone_without_membarrier() {
     assert_eq!(end, End::Well);
 }
 
+/// A filter may say that a call went well that it has not made: cores would go on with what they have fetched.
+#[test]
+fn not_alone_with_a_membarrier_that_is_not_made() {
+    let end = in_child(|| {
+        refuse(libc::SYS_membarrier, &[], 0);
+        let call = "membarrier, of which a filter only says that it went well,";
+        with_two_threads(|| refused(system(call, libc::ENOSYS)));
+        works();
+    });
+    assert_eq!(end, End::Well);
+}
+
 #[test]
 fn membarrier_that_fails_after_writing_rolls_back() {
     let end = in_child(|| {

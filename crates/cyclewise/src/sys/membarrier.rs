@@ -44,8 +44,11 @@ const CMD_FLAG_CPU: i32 = 1 << 0; // MEMBARRIER_CMD_FLAG_CPU, same place
 /// Announces that [`sync_core`] will be called. The kernel keeps this for the address space until exec.
 ///
 /// # Errors
-/// ENOSYS before Linux 4.16, EPERM and others from a seccomp filter.
+/// ENOSYS before Linux 4.16, EPERM and others from a seccomp filter; ENOSYS too under one that says that it went well.
 pub(crate) fn register_sync_core() -> Result<(), Refusal> {
+    if !is_made() {
+        return Err(NOT_MADE);
+    }
     call(REGISTER_SYNC_CORE, "membarrier REGISTER_PRIVATE_EXPEDITED_SYNC_CORE")
 }
 
@@ -70,10 +73,7 @@ pub(crate) fn sync_core() -> Result<(), Refusal> {
 ))]
 pub(crate) fn rseq(cpu: Option<u32>) -> Result<(), Refusal> {
     if !is_made() {
-        return Err(Refusal::System {
-            call: "membarrier, of which a filter only says that it went well,",
-            errno: libc::ENOSYS,
-        });
+        return Err(NOT_MADE);
     }
     let (flags, cpu) = cpu.map_or((0, 0), |cpu| (CMD_FLAG_CPU, cpu as i32));
     if command(RSEQ, flags, cpu) == 0 {
@@ -87,12 +87,13 @@ pub(crate) fn rseq(cpu: Option<u32>) -> Result<(), Refusal> {
     }
 }
 
+/// What is said where the call does not reach the kernel.
+const NOT_MADE: Refusal = Refusal::System {
+    call: "membarrier, of which a filter only says that it went well,",
+    errno: libc::ENOSYS,
+};
+
 /// Whether the call reaches the kernel: then an unknown command fails. Asked once.
-#[cfg(all(
-    feature = "std",
-    any(target_arch = "x86_64", target_arch = "aarch64"),
-    not(any(miri, loom))
-))]
 fn is_made() -> bool {
     use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
     const UNKNOWN: i32 = 1 << 30; // not a command of include/uapi/linux/membarrier.h
