@@ -1,7 +1,7 @@
 //! The slots' memory: address space for every slot, of which pages come into being where a CPU first writes them.
 //!
 //! # States
-//! A *chunk* is a page of bookkeeping and then 64 KiB for each slot. A variable has the same place in each of them. A bit
+//! A *chunk* is 64 KiB for bookkeeping, of which pages are used as anywhere, and then 64 KiB for each slot. A variable has the same place in each of them. A bit
 //! for each 8 bytes says whether they are in use.
 //!
 //! # Invariants
@@ -27,8 +27,12 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 const AREA: usize = 1 << SHIFT;
 /// What is given out, at least; a word.
 const GRAIN: usize = 8;
-/// Bytes of the bookkeeping, so that slots begin on a page.
-const HEADER: usize = 4096;
+/// Bytes of the bookkeeping, so that slots begin on a page and end on one. Pages are of 4, 16 or 64 KiB on AArch64.
+const HEADER: usize = AREA;
+const LARGEST_PAGE: usize = 65536; // Linux arch/arm64/Kconfig, ARM64_64K_PAGES
+const _: () = assert!(HEADER.is_multiple_of(LARGEST_PAGE) && AREA.is_multiple_of(LARGEST_PAGE));
+/// What a mapping is aligned to on every machine, and so a slot.
+const ALIGN: usize = 4096;
 const MAPS: usize = AREA / GRAIN / 64;
 
 /// The bookkeeping of a chunk.
@@ -56,7 +60,7 @@ static CHUNKS: Chunks = Chunks {
 pub(super) const fn check<T>() {
     assert!(size_of::<T>() <= AREA, "a per-CPU variable has at most 64 KiB");
     assert!(
-        align_of::<T>() <= HEADER,
+        align_of::<T>() <= ALIGN,
         "a per-CPU variable is aligned to at most 4 KiB"
     );
 }

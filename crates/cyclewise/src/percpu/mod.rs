@@ -53,7 +53,7 @@
 //!
 //! # Cost
 //! An addition is 5 instructions, behind two loads and a branch that a loop predicts. No system call, whatever the
-//! backend; see [`backend()`]. Memory: 64 KiB of address space per slot and 4 KiB of memory per slot and page in use. Slots
+//! backend; see [`backend()`]. Memory: 64 KiB of address space per slot and a page of memory per slot and page in use. Slots
 //! are as many as ids that the kernel can publish, in steps of 64, and 32 portable ones.
 //! A page comes into being where it is first written, by the CPU whose slot it is, and so on that CPU's NUMA node, as the
 //! kernel places memory unless told otherwise; never as part of a huge page, which would cover other CPUs' slots. Reading
