@@ -45,7 +45,12 @@ pub(super) fn every_plan<P: Protocol>(frames: Frames) -> (u32, BTreeMap<&'static
             for second in first..with_one {
                 for b in NUMBERS {
                     let with_two = try_one(&[(first, a, 1), (second, b, 2)]);
-                    for third in second..with_two {
+                    // Frames that interrupt frames are many more steps, of which only those near by are of interest.
+                    let last = match frames {
+                        Frames::BlockAll => with_two,
+                        Frames::BlockTheirOwn => with_two.min(second + 16),
+                    };
+                    for third in second..last {
                         for c in NUMBERS {
                             try_one(&[(first, a, 1), (second, b, 2), (third, c, 3)]);
                         }
