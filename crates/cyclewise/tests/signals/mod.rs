@@ -1,0 +1,103 @@
+//! What the checks of the soft mask share: sending signals, installing handlers of others, and looking what came.
+#![allow(dead_code, reason = "each test program uses a part")]
+
+use cyclewise::mask::{self, Masked, Queue};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
+
+/// Functions as checks, by their names.
+macro_rules! checks {
+    ($($name:ident),* $(,)?) => { &[$((stringify!($name), $name)),*] };
+}
+pub(crate) use checks;
+
+pub(crate) static COUNT: AtomicU32 = AtomicU32::new(0);
+pub(crate) static FLAG: AtomicBool = AtomicBool::new(false);
+pub(crate) static SEEN: Masked<Queue<64>> = Masked::new(Queue::new());
+/// What handlers of others count; [`plain`] counts 100.
+pub(crate) static CONTEXTS: AtomicU32 = AtomicU32::new(0);
+
+pub(crate) fn raise(signal: i32) {
+    // SAFETY: a signal to this thread.
+    assert_eq!(unsafe { libc::raise(signal) }, 0);
+}
+
+/// A real-time signal with a value to this thread.
+pub(crate) fn queue(signal: i32, value: usize) {
+    let value = libc::sigval {
+        sival_ptr: std::ptr::without_provenance_mut(value),
+    };
+    // SAFETY: takes nothing.
+    let this = unsafe { libc::pthread_self() };
+    loop {
+        // SAFETY: takes numbers.
+        match unsafe { libc::pthread_sigqueue(this, signal, value) } {
+            0 => break,
+            // The limit of queued signals is the user's: another program may have all of it for a while.
+            libc::EAGAIN => std::thread::yield_now(),
+            errno => panic!("pthread_sigqueue: errno {errno}"),
+        }
+    }
+}
+
+pub(crate) fn seen() -> Vec<(i32, usize)> {
+    let hold = mask::hold();
+    let mut seen = SEEN.lock(&hold);
+    std::iter::from_fn(|| seen.pop())
+        .map(|info| (info.signal(), info.value()))
+        .collect()
+}
+
+pub(crate) fn kernel_mask() -> Vec<i32> {
+    let mut set = std::mem::MaybeUninit::<libc::sigset_t>::zeroed();
+    // SAFETY: null asks only; writes one set.
+    unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), set.as_mut_ptr()) };
+    // SAFETY: filled.
+    let set = unsafe { set.assume_init() };
+    // SAFETY: a set and a number.
+    (1..=64)
+        .filter(|&s| unsafe { libc::sigismember(&raw const set, s) } == 1)
+        .collect()
+}
+
+pub(crate) fn install(signal: i32, function: usize, flags: i32) {
+    let action = libc::sigaction {
+        sa_sigaction: function,
+        // SAFETY: all zeroes is an empty set.
+        sa_mask: unsafe { std::mem::zeroed() },
+        sa_flags: flags,
+        sa_restorer: None,
+    };
+    // SAFETY: one action, of the type its flags say.
+    let rc = unsafe { libc::sigaction(signal, &raw const action, std::ptr::null_mut()) };
+    assert_eq!(rc, 0);
+}
+
+pub(crate) fn installed(signal: i32) -> libc::sigaction {
+    let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: null asks only; writes one action.
+    let rc = unsafe { libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) };
+    assert_eq!(rc, 0);
+    // SAFETY: written.
+    unsafe { action.assume_init() }
+}
+
+pub(crate) extern "C" fn plain(_: i32) {
+    CONTEXTS.fetch_add(100, SeqCst);
+}
+
+/// Signals the thread once it sleeps.
+pub(crate) fn signal_when_asleep(thread: i32, signal: i32) {
+    let path = format!("/proc/self/task/{thread}/stat");
+    loop {
+        let stat = std::fs::read_to_string(&path).unwrap();
+        // The state follows the name, which is in brackets.
+        if stat.rsplit_once(')').unwrap().1.starts_with(" S") {
+            break;
+        }
+        std::thread::yield_now();
+    }
+    let process = std::process::id();
+    // SAFETY: takes numbers.
+    let rc = unsafe { libc::syscall(libc::SYS_tgkill, process, thread, signal) };
+    assert_eq!(rc, 0);
+}
