@@ -185,6 +185,8 @@ pub(super) fn heed_forks() {
     // Acquire: pairs with the Release below, for who goes on to take a lock. Two that come at once both register it, which
     // does no harm.
     if !HEEDED.load(Ordering::Acquire) {
+        // A handler in the middle would wait for the C library's lock of such functions.
+        let _quiet = quiet();
         // Without the hook a child finds some portable slots taken for ever, and uses others.
         let _ = fork::in_child(after_fork);
         HEEDED.store(true, Ordering::Release);
