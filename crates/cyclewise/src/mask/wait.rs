@@ -56,6 +56,8 @@ impl Hold {
     /// Sleeps until a descriptor is ready, a signal is recorded, or the time is up; at once where one is recorded already.
     /// No handler of ours runs in it, for the hold stays in force: drop it, and they do.
     ///
+    /// Not for handlers: in a frame of the kernel's every signal is blocked, and none would end the sleep.
+    ///
     /// # Errors
     /// What ppoll says: EINVAL, ENOMEM.
     pub fn wait(&self, fds: &mut [Polled<'_>], timeout: Option<Duration>) -> Result<Woken, Refusal> {

@@ -19,7 +19,7 @@ use crate::error::Refusal;
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// The guard of words that nobody changes from outside.
+/// The guard of words that nobody changes from outside: nothing is stopped at it, for it is everybody's.
 pub static NEVER: AtomicU64 = AtomicU64::new(0);
 
 /// A slot whose own threads are stopped, until this is dropped.
@@ -34,7 +34,8 @@ pub struct Stopped<'a> {
 
 impl Slot {
     /// Stops the slot's own threads at this guard: from now on their sequences return
-    /// [`Outcome::Stopped`](super::Outcome::Stopped), and none is under way. `None` where somebody else has stopped them.
+    /// [`Outcome::Stopped`](super::Outcome::Stopped), and none is under way. `None` where somebody else has stopped them,
+    /// and at [`NEVER`].
     ///
     /// `I` is the index of the variable, and `guard` is in this slot's copy of it. Not for signal handlers, which might
     /// wait for what they interrupted.
@@ -42,6 +43,9 @@ impl Slot {
     /// # Errors
     /// Where the kernel has no such barrier (before Linux 5.10), or a filter forbids it. Nobody is stopped then.
     pub fn stop<I: Index>(self, guard: &AtomicU64) -> Result<Option<Stopped<'_>>, Refusal> {
+        if core::ptr::eq(guard, &NEVER) {
+            return Ok(None);
+        }
         // Acquire: pairs with the Release of who stopped them before. The barrier below is what orders it with the slot's
         // own threads.
         if guard

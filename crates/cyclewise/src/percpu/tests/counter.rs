@@ -1,7 +1,8 @@
 //! The counter held against one plain sum, and its fold against a twin that forgets.
 
-use crate::percpu::Counter;
+use crate::percpu::{Counter, Cpu, NEVER, Slot};
 use core::cmp::Ordering;
+use core::sync::atomic::Ordering::Relaxed;
 use proptest::prelude::*;
 use std::thread;
 use std::vec::Vec;
@@ -38,6 +39,15 @@ proptest! {
             prop_assert_eq!(counter.compare(value), oracle.cmp(&value));
         }
     }
+}
+
+/// Its slow way's guard is shared with all who want none: whoever could set it would have everybody wait for him.
+#[test]
+fn nobody_is_stopped_at_the_guard_of_all() {
+    for slot in Slot::all() {
+        assert!(matches!(slot.stop::<Cpu>(&NEVER), Ok(None)), "{slot:?}");
+    }
+    assert_eq!(NEVER.load(Relaxed), 0);
 }
 
 #[test]
