@@ -304,7 +304,7 @@ fn recommend_says_what_to_take_and_its_margin() {
         "2",
     ];
     let table = printed(&args);
-    for kind in ["lockref", "reference count", "lock", "margin"] {
+    for kind in ["lockref", "reference count", "lock", "margin", "Jain"] {
         assert!(table.contains(kind), "{table}");
     }
     let json = printed(&[&args[..], &["--json", "-"]].concat());
@@ -317,6 +317,12 @@ fn recommend_says_what_to_take_and_its_margin() {
         let next = &choice["next"];
         assert!(next["ratio"].as_f64().unwrap() > 0.0 && next["ratio_ci95"].as_array().unwrap().len() == 2);
         assert!(["faster", "slower", "indistinguishable"].contains(&next["verdict"].as_str().unwrap()));
+        // A share of one thread of four at least; every thread's where there is one.
+        let jain = choice["jain"].as_f64().unwrap();
+        assert!(
+            (0.25..=1.0 + 1e-9).contains(&jain) && choice["starving"].is_array(),
+            "{choice}"
+        );
         // What is taken cannot be told from the best.
         assert!(choice["alike"].as_array().unwrap().contains(&choice["take"]));
     }

@@ -25,14 +25,17 @@ pub fn recommendation(r: &Recommendation) -> String {
     for kind in kinds {
         let _ = writeln!(out, "\n{BOLD}{kind}{BOLD:#}");
         let rows = r.choices.iter().filter(|c| c.kind == kind).map(row);
-        let header = ["take", "is", "", "threads", "Mop/s", "margin", "95 %", "worst", "alike"];
+        let header = [
+            "take", "is", "", "threads", "Mop/s", "Jain", "margin", "95 %", "worst", "alike",
+        ];
         let mut grid = table(&header, rows, 3);
-        for column in [0, 1, 2, 8] {
+        for column in [0, 1, 2, 9] {
             if let Some(column) = grid.column_mut(column) {
                 column.set_cell_alignment(comfy_table::CellAlignment::Left);
             }
         }
         let _ = writeln!(out, "{grid}");
+        out.push_str(&starving(r.choices.iter().filter(|c| c.kind == kind)));
     }
     let _ = writeln!(
         out,
@@ -68,11 +71,33 @@ fn row(choice: &Choice) -> Vec<String> {
         than,
         choice.threads.to_string(),
         three(choice.ops_per_s / 1e6),
+        format!("{:.3}", choice.jain),
         margin,
         interval,
         choice.worst.as_ref().map_or_else(String::new, worst),
         alike(choice),
     ]
+}
+
+/// Which candidates are left out, on how many threads.
+fn starving<'a>(choices: impl Iterator<Item = &'a Choice>) -> String {
+    let mut by_name: Vec<(String, Vec<String>)> = Vec::new();
+    for choice in choices {
+        for candidate in &choice.starving {
+            let (name, threads) = (candidate.name(), choice.threads.to_string());
+            match by_name.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, all)) => all.push(threads),
+                None => by_name.push((name, vec![threads])),
+            }
+        }
+    }
+    let named = by_name
+        .iter()
+        .map(|(name, threads)| format!("{name} ({})", threads.join(", ")));
+    match named.collect::<Vec<_>>().join("; ") {
+        none if none.is_empty() => none,
+        all => format!("{DIM}a thread got nothing in a whole run (threads):{DIM:#} {all}\n"),
+    }
 }
 
 /// The others that would do as well.

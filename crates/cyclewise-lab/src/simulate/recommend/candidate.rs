@@ -1,0 +1,121 @@
+//! What is chosen among: primitives with their parameters, by kind.
+
+use super::Question;
+use crate::simulate::lists::relax_name;
+use cyclewise_sim::{Job, Length, Relax, Workload};
+use serde::Serialize;
+
+/// Retry limits that are tried: Linux's first, then from few to many.
+const LIMITS: [u32; 7] = [100, 2, 5, 15, 50, 200, 500];
+
+/// Ways to relax that are tried, the plainest first.
+const RELAXES: [Relax; 3] = [Relax::None, Relax::Pause, Relax::Exponential { max: 64 }];
+
+/// Operations of a short run, at least; and of each thread, where there are many.
+const HEAT: u64 = 300;
+const HEAT_OF_THREAD: u64 = 5;
+/// The same of a long run. Long enough to come out of the start, in which all come
+/// at once, and to tell a thread that waits long from one that gets nothing.
+const LONG: u64 = 20_000;
+const LONG_OF_THREAD: u64 = 50;
+
+/// A primitive with its parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Candidate {
+    /// The program.
+    pub workload: Workload,
+    /// Its limit; `None` where it has none.
+    pub retry_limit: Option<u32>,
+    /// What its loop does between tries; `None` where it has no such loop.
+    pub relax: Option<Relax>,
+}
+
+impl Candidate {
+    /// As the table names it.
+    pub fn name(&self) -> String {
+        let mut name = self.workload.name().to_owned();
+        if let Some(limit) = self.retry_limit {
+            name.push_str(&format!(" limit {limit}"));
+        }
+        match self.relax {
+            None | Some(Relax::None) => {}
+            Some(relax) => name.push_str(&format!(" relax {}", relax_name(relax))),
+        }
+        name
+    }
+
+    /// One run, short or long.
+    pub(super) fn job(&self, question: &Question, threads: u32, seed: u64, long: bool) -> Job {
+        let each = u64::from(threads);
+        let (warm_up, measured) = if long {
+            let measured = LONG.max(LONG_OF_THREAD * each);
+            (measured / 4, measured)
+        } else {
+            (each, HEAT.max(HEAT_OF_THREAD * each))
+        };
+        Job {
+            length: Length::Operations { warm_up, measured },
+            retry_limit: self.retry_limit,
+            relax: self.relax.unwrap_or_default(),
+            critical_cycles: question.critical_cycles,
+            parallel_cycles: question.parallel_cycles,
+            seed,
+            ..Job::new(self.workload, threads)
+        }
+    }
+}
+
+/// All candidates, by kind.
+pub(super) fn kinds() -> [(&'static str, Vec<Candidate>); 3] {
+    let plain = |workload| Candidate {
+        workload,
+        retry_limit: None,
+        relax: None,
+    };
+    let relaxed = |workload, limit| {
+        RELAXES.map(|relax| Candidate {
+            workload,
+            retry_limit: limit,
+            relax: Some(relax),
+        })
+    };
+    let mut lockref: Vec<Candidate> = LIMITS
+        .iter()
+        .flat_map(|limit| relaxed(Workload::Lockref, Some(*limit)))
+        .collect();
+    // The plainest of each limit before any that relaxes.
+    lockref.sort_by_key(|c| RELAXES.iter().position(|r| Some(*r) == c.relax));
+    lockref.extend(relaxed(Workload::LockrefUnbounded, None));
+    lockref.extend(relaxed(Workload::LockrefAdaptive, Some(LIMITS[0])));
+    lockref.push(plain(Workload::LockrefLocked));
+    let mut references = vec![plain(Workload::Refcount), plain(Workload::Rcuref)];
+    references.extend(relaxed(Workload::RefcountCasFull, None));
+    references.extend(relaxed(Workload::IncNotZero, None));
+    let locks = [
+        Workload::LockQueued,
+        Workload::LockMcs,
+        Workload::LockTicket,
+        Workload::LockTtas,
+        Workload::LockTas,
+    ];
+    [
+        ("lockref", lockref),
+        ("reference count", references),
+        ("lock", locks.map(plain).into()),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_candidate_is_listed_once_and_linux_s_first() {
+        for (kind, all) in kinds() {
+            for (i, candidate) in all.iter().enumerate() {
+                assert!(!all[..i].contains(candidate), "{kind}: {}", candidate.name());
+            }
+        }
+        assert_eq!(kinds()[0].1[0].name(), "lockref limit 100");
+    }
+}
