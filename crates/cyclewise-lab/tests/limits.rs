@@ -235,3 +235,27 @@ fn a_failure_is_told_once() {
     assert_eq!(output.status.code(), Some(3), "{said}");
     assert_eq!(said.matches("cannot make its file").count(), 1, "{said}");
 }
+
+/// What `taskset` leaves is all that is used.
+#[test]
+fn a_process_that_may_use_one_cpu_uses_no_other() {
+    let first = cyclewise_lab::sys::affinity::allowed().unwrap()[0];
+    // A thread of its own: the other tests keep their CPUs. What it starts inherits its mask.
+    let run = move || {
+        cyclewise_lab::sys::affinity::confine(&[first]).unwrap();
+        cyclewise(&["run", "clock", "--quick", "--json", "-"]).output().unwrap()
+    };
+    let output = std::thread::spawn(run).join().unwrap();
+    let said = text(&output.stderr);
+    if output.status.code() == Some(3) && said.contains("samples were usable") {
+        return println!("skipped: {said}");
+    }
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let record = cyclewise_lab::record::from_str("stdout", &text(&output.stdout)).unwrap();
+    let e = &record.experiments[0];
+    assert!(
+        e.variants.iter().all(|v| v.name != "now-tended" && v.name != "recent"),
+        "{e:?}"
+    );
+    assert!(e.notes.iter().any(|n| n.contains("one CPU only")), "{:?}", e.notes);
+}

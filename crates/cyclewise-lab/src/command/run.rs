@@ -20,8 +20,8 @@ pub(super) fn run(args: &RunArgs) -> Result<()> {
     let chosen = experiment::select(&args.experiments)?;
     for_somebody(args, &chosen)?;
     output::check(&args.common, true)?;
-    let options = options(args);
     let place = Place::choose(args.cpu)?;
+    let options = options(args, &place.allowed);
     let reporter = Reporter::new();
     reporter.say(&format!("pinned to {}", place.why));
     let mut session = Session::begin(args.common.seed, Some(place.cpu));
@@ -89,7 +89,7 @@ fn for_somebody(args: &RunArgs, chosen: &[&Definition]) -> Result<()> {
     Ok(())
 }
 
-fn options(args: &RunArgs) -> Options {
+fn options(args: &RunArgs, cpus: &[u32]) -> Options {
     Options {
         mode: match (args.quick, args.full) {
             (true, _) => Mode::Quick,
@@ -100,6 +100,7 @@ fn options(args: &RunArgs) -> Options {
         groups: args.groups,
         loops: args.loops,
         threads: args.threads.clone(),
+        cpus: cpus.to_vec(),
     }
 }
 

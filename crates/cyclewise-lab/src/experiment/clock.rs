@@ -53,7 +53,8 @@ static OTHER: Clock = Clock::new(System);
 /// A clock that a thread on another CPU keeps.
 static KEPT: Clock = Clock::new(System);
 
-fn setup(_: &Options) -> Result<Setup> {
+fn setup(options: &Options) -> Result<Setup> {
+    let cpus = &options.cpus()?;
     let mut notes = learn();
     let bench = &mut Bench::new();
     let mut subjects = counters(bench);
@@ -63,8 +64,8 @@ fn setup(_: &Options) -> Result<Setup> {
         black_box(Instant::now());
     };
     let busy = [
-        beside::beside(bench.calls("now-tended", now), || Clock::process().tend())?,
-        beside::beside(bench.calls("now-beside", now), || OTHER.tend())?,
+        beside::beside(bench.calls("now-tended", now), cpus, || Clock::process().tend())?,
+        beside::beside(bench.calls("now-beside", now), cpus, || OTHER.tend())?,
     ];
     if busy[0].is_none() {
         notes.push("now-tended and now-beside left out: this process may use one CPU only".to_string());
@@ -73,7 +74,7 @@ fn setup(_: &Options) -> Result<Setup> {
     let recent = tail::row(bench, "recent", || {
         black_box(KEPT.recent());
     });
-    match beside::kept(recent, &KEPT)? {
+    match beside::kept(recent, cpus, &KEPT)? {
         Some(recent) => subjects.push(recent),
         None => notes.push("recent left out: this process may use one CPU only".to_string()),
     }

@@ -27,6 +27,7 @@ pub use crate::runner::Mode;
 use crate::error::{Error, Result};
 use crate::record::Unit;
 use crate::runner::{Guards, Heading, Setup, Subject};
+use crate::sys::affinity;
 
 /// What the command line asks of an experiment.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +42,18 @@ pub struct Options {
     pub loops: Option<u32>,
     /// `open-read-close`: counts of processes.
     pub threads: Vec<u32>,
+    /// CPUs that the process may use. A thread that is pinned for its samples can no longer ask for them; empty: those that
+    /// this thread may use.
+    pub cpus: Vec<u32>,
+}
+
+impl Options {
+    fn cpus(&self) -> Result<Vec<u32>> {
+        if !self.cpus.is_empty() {
+            return Ok(self.cpus.clone());
+        }
+        affinity::allowed().map_err(|e| Error::system("sched_getaffinity", &e, "give fewer CPUs to this process"))
+    }
 }
 
 /// A figure that the source of an experiment published.

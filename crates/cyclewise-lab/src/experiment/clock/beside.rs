@@ -10,18 +10,10 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-/// A CPU that the process may use and is not on, if there is one.
-///
-/// # Errors
-/// Exit 3 where no thread can be made.
-fn another_cpu() -> Result<Option<u32>> {
-    let Some(here) = affinity::current() else {
-        return Ok(None);
-    };
-    // On a thread of its own, which is the one that tries. What is allowed here is one CPU: this thread is pinned.
-    let try_all = move || (0..1024).find(|&cpu| cpu != here && affinity::confine(&[cpu]).is_ok());
-    let tried = Builder::new().spawn(try_all).map_err(|e| no_thread(&e))?;
-    Ok(tried.join().ok().flatten())
+/// Another of `cpus` than the one this thread is on, if there is one.
+fn another(cpus: &[u32]) -> Option<u32> {
+    let here = affinity::current()?;
+    cpus.iter().copied().find(|&cpu| cpu != here)
 }
 
 fn no_thread(cause: &std::io::Error) -> Error {
@@ -34,12 +26,12 @@ struct Beside {
     worker: Worker,
 }
 
-/// `subject` with `work` done again and again on another CPU while it is sampled; `None` where there is none.
+/// `subject` with `work` done again and again on another of `cpus` while it is sampled; `None` where there is none.
 ///
 /// # Errors
 /// Exit 3 where no thread can be made.
-pub(super) fn beside(subject: Box<dyn Subject>, work: fn()) -> Result<Option<Box<dyn Subject>>> {
-    let Some(cpu) = another_cpu()? else {
+pub(super) fn beside(subject: Box<dyn Subject>, cpus: &[u32], work: fn()) -> Result<Option<Box<dyn Subject>>> {
+    let Some(cpu) = another(cpus) else {
         return Ok(None);
     };
     let worker = Worker::start(cpu, work)?;
@@ -133,12 +125,12 @@ struct Kept {
     _upkeep: Upkeep,
 }
 
-/// `subject` while `clock` is kept by a thread on another CPU; `None` where there is none.
+/// `subject` while `clock` is kept by a thread on another of `cpus`; `None` where there is none.
 ///
 /// # Errors
 /// Exit 3 where no thread can be made.
-pub(super) fn kept(subject: Box<dyn Subject>, clock: &'static Clock) -> Result<Option<Box<dyn Subject>>> {
-    let Some(cpu) = another_cpu()? else {
+pub(super) fn kept(subject: Box<dyn Subject>, cpus: &[u32], clock: &'static Clock) -> Result<Option<Box<dyn Subject>>> {
+    let Some(cpu) = another(cpus) else {
         return Ok(None);
     };
     // The thread inherits where it may run from who makes it, and this thread is pinned here.
@@ -177,12 +169,26 @@ mod tests {
     use crate::runner::Bench;
     use std::sync::atomic::AtomicU64;
 
+    #[test]
+    fn no_cpu_is_used_that_is_not_among_those_given() {
+        let here = affinity::current().unwrap();
+        // The test's own thread may be moved meanwhile, and never to a CPU that there is not.
+        assert_eq!(another(&[1 << 20]), Some(1 << 20));
+        assert_eq!(another(&[]), None);
+        let only = std::thread::spawn(move || {
+            affinity::confine(&[here]).unwrap();
+            another(&[here])
+        });
+        assert_eq!(only.join().unwrap(), None);
+    }
+
     static DONE: AtomicU64 = AtomicU64::new(0);
 
     #[test]
     fn the_work_is_done_during_the_sample_and_not_after() {
         let subject = Bench::new().calls("nothing", || std::hint::black_box(()));
-        let beside = beside(subject, || {
+        let cpus = affinity::allowed().unwrap();
+        let beside = beside(subject, &cpus, || {
             DONE.fetch_add(1, Relaxed);
         });
         let Some(mut subject) = beside.unwrap() else {
