@@ -1,6 +1,8 @@
 //! What the command does where the machine refuses: threads, places to write to, streams that are closed. One line, the
 //! status of the contract, and nothing lost.
 
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
@@ -234,6 +236,46 @@ fn a_failure_is_told_once() {
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{said}");
     assert_eq!(said.matches("cannot make its file").count(), 1, "{said}");
+}
+
+/// The first experiment is done when the second tells how far it is.
+#[test]
+fn an_interrupted_run_writes_what_it_has() {
+    let folder = Folder::new();
+    let json = folder.name("r.json");
+    let mut run = cyclewise(&["run", "null-syscall", "popf", "--quick", "--json", &json])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = String::new();
+    for line in BufReader::new(run.stderr.take().unwrap()).lines() {
+        let line = line.unwrap();
+        if line.starts_with("popf:") && !said.contains("\npopf:") {
+            // Where it has ended meanwhile, there is nobody to interrupt.
+            let kill = format!("kill -INT {}", run.id());
+            Command::new("sh").args(["-c", &kill]).status().unwrap();
+        }
+        said.push_str(&line);
+        said.push('\n');
+    }
+    let status = run.wait().unwrap();
+    if said.contains("samples were usable") {
+        return println!("skipped: {said}");
+    }
+    let record = cyclewise_lab::record::load(&folder.path("r.json")).unwrap();
+    let names: Vec<&str> = record.experiments.iter().map(|e| e.name.as_str()).collect();
+    // Where the signal came when all was done, or is ignored here, it ends as ever.
+    if status.code() == Some(0) {
+        return assert_eq!(names, ["null-syscall", "popf"], "{said}");
+    }
+    assert_eq!(status.signal(), Some(2), "{said}");
+    assert_eq!(names, ["null-syscall"]);
+    assert!(
+        said.contains("interrupted, so not measured: popf") && said.contains("wrote"),
+        "{said}"
+    );
+    assert!(record.machine.warnings.iter().any(|w| w.contains("popf")), "{said}");
 }
 
 /// What `taskset` leaves is all that is used.

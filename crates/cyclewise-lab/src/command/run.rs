@@ -2,7 +2,7 @@
 
 use super::cli::RunArgs;
 use super::place::Place;
-use super::progress::Reporter;
+use super::progress::{Reporter, tell};
 use super::session::Session;
 use super::{finish, output};
 use crate::error::{Error, Result};
@@ -10,6 +10,7 @@ use crate::experiment::{self, Definition, Mode, Options};
 use crate::export;
 use crate::record::Experiment;
 use crate::runner::{self, Budget, Guards, Measured, Runner};
+use crate::sys::interrupt;
 
 use std::time::Duration;
 
@@ -32,7 +33,13 @@ pub(super) fn run(args: &RunArgs) -> Result<()> {
     let mut failures = Vec::new();
     let mut add_chain = Vec::new();
     let together = chosen.len();
+    let mut left = Vec::new();
+    interrupt::listen();
     for definition in chosen {
+        if interrupt::asked() {
+            left.push(definition.name);
+            continue;
+        }
         let runner = Runner {
             cpu: place.cpu,
             cpus: place.allowed.len(),
@@ -46,6 +53,7 @@ pub(super) fn run(args: &RunArgs) -> Result<()> {
                 add_chain.extend(measured.add_chain.map(|c| c.kept()).unwrap_or_default());
                 session.add(experiment);
             }
+            Err(_) if interrupt::asked() => left.push(definition.name),
             Err(error) => {
                 let error = Error {
                     message: format!("{}: {}", definition.name, error.message),
@@ -60,16 +68,32 @@ pub(super) fn run(args: &RunArgs) -> Result<()> {
         }
     }
     reporter.done();
+    if !left.is_empty() {
+        let what = format!("interrupted, so not measured: {}", left.join(", "));
+        tell(&format!("cyclewise: {what}"));
+        session.warn(what);
+    }
     let record = session.end(&add_chain);
     if record.experiments.is_empty() {
+        end_if_interrupted(&left);
         return finish(failures);
     }
     let written = output::write(&record, &args.common, &export::table::record(&record), true);
+    if written.is_ok() {
+        end_if_interrupted(&left);
+    }
     if asked {
         failures.extend(written.err());
         return finish(failures);
     }
     written
+}
+
+/// Whoever started this, and waits for it, is to know that it was interrupted.
+fn end_if_interrupted(left: &[&str]) {
+    if !left.is_empty() {
+        interrupt::end();
+    }
 }
 
 /// Refuses an option of an experiment that is not among the `chosen`: it would change nothing.

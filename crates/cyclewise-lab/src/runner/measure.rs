@@ -14,8 +14,9 @@ use super::guard::Guard;
 use super::timer::Anchor;
 use super::{Bench, Budget, Control, Guards, Heading, Sample, Setup, Subject};
 use crate::arch::entry;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::record::Unit;
+use crate::sys::interrupt;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -52,7 +53,7 @@ impl Runner<'_> {
     /// Measures `setup` within `budget`.
     ///
     /// # Errors
-    /// What a subject's `sample` gives.
+    /// What a subject's `sample` gives; that SIGINT asked for an end.
     pub fn measure(&self, heading: Heading<'_>, setup: &mut Setup, budget: Budget) -> Result<Measured> {
         let ticks = heading.unit == Unit::TicksPerOp;
         let alone = heading.guards == Guards::ThisThread;
@@ -68,6 +69,9 @@ impl Runner<'_> {
         while rounds < budget.most && !out_of_time(begun, rounds, budget) {
             sheet.round(&mut guard, &mut rng, alone.then_some(self.cpu))?;
             rounds += 1;
+            if interrupt::asked() {
+                return Err(Error::check("interrupted"));
+            }
             if rounds % LOOK_EVERY == 0 || !alone {
                 let time = begun.elapsed().as_secs_f64() / budget.time.as_secs_f64();
                 let share = time.max(rounds as f64 / budget.most as f64).min(1.0);

@@ -9,6 +9,7 @@ pub mod elision;
 pub mod errno;
 pub mod file;
 pub mod futex;
+pub mod interrupt;
 pub mod kvm;
 pub mod limits;
 pub mod membarrier;
