@@ -15,27 +15,50 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-fn record(args: &[&str]) -> Record {
-    let output = time(args);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    record::from_str("stdout", &text(&output.stdout)).unwrap()
+/// What was measured; `None`, with the reason, where the hypervisor took time from every run.
+fn measured(args: &[&str]) -> Option<Output> {
+    for _ in 0..5 {
+        let output = time(args);
+        let said = text(&output.stderr);
+        if output.status.code() == Some(0) {
+            return Some(output);
+        }
+        assert!(
+            output.status.code() == Some(3) && said.contains("samples were usable"),
+            "{said}"
+        );
+    }
+    println!("skipped: no run of a command is left alone on this machine");
+    None
+}
+
+fn record(args: &[&str]) -> Option<Record> {
+    Some(record::from_str("stdout", &text(&measured(args)?.stdout)).unwrap())
 }
 
 #[test]
 fn a_sleep_takes_its_time_and_no_cpu() {
-    let r = record(&["-n", "4", "--json", "-", "sleep 0.05", "true"]);
+    // One process, whose own time and whose sleep exclude each other.
+    let Some(r) = record(&["-n", "4", "--json", "-", "exec sleep 0.05", "true"]) else {
+        return;
+    };
     let e = &r.experiments[0];
     assert_eq!((e.name.as_str(), e.variants.len()), ("time", 2));
-    assert!(e.variants.iter().all(|v| v.n >= 4));
+    assert!(e.variants.iter().all(|v| v.n >= 2 && v.n + v.rejected >= 4));
     let sleep = &e.variants[0];
     assert!(sleep.min >= 0.05, "{}", sleep.min);
     for metric in ["user", "sys", "max-rss", "voluntary-switches", "involuntary-switches"] {
         assert_eq!(sleep.metrics[metric].samples.len(), sleep.n, "{metric}");
     }
-    assert!(sleep.metrics["user"].mean < 0.04 && sleep.metrics["voluntary-switches"].mean >= 1.0);
+    assert!(sleep.metrics["voluntary-switches"].samples.iter().all(|n| *n >= 1.0));
+    let (user, sys) = (&sleep.metrics["user"].samples, &sleep.metrics["sys"].samples);
+    for ((wall, user), sys) in sleep.samples.iter().zip(user).zip(sys) {
+        // A millisecond for clocks that are not the same.
+        assert!(user + sys <= wall - 0.05 + 0.001, "{user} {sys} {wall}");
+    }
     assert_eq!(
         (e.comparisons[0].a.as_str(), e.comparisons[0].b.as_str()),
-        ("true", "sleep 0.05")
+        ("true", "exec sleep 0.05")
     );
 }
 
@@ -45,7 +68,9 @@ fn commands_are_interleaved_and_prepared_each_time() {
     let log = folder.path().join("log");
     let say = |word: &str| format!("echo {word} >> '{}'", log.display());
     let (a, b, prepare) = (say("a"), say("b"), say("prepare"));
-    record(&["-n", "8", "--seed", "3", "--json", "-", "--prepare", &prepare, &a, &b]);
+    if record(&["-n", "8", "--seed", "3", "--json", "-", "--prepare", &prepare, &a, &b]).is_none() {
+        return;
+    }
     let log = std::fs::read_to_string(log).unwrap();
     let words: Vec<&str> = log.lines().collect();
     assert!(words.len() >= 32);
@@ -68,7 +93,9 @@ fn commands_are_interleaved_and_prepared_each_time() {
 
 #[test]
 fn the_table_shows_the_t_test_and_every_run_on_request() {
-    let output = time(&["-n", "3", "--list-runs", "true", "sleep 0.01"]);
+    let Some(output) = measured(&["-n", "3", "--list-runs", "true", "sleep 0.01"]) else {
+        return;
+    };
     let table = text(&output.stdout);
     for says in [
         "user (s)",
@@ -95,14 +122,17 @@ fn a_failing_command_is_reported_with_its_status_and_its_outputs_end() {
 
 #[test]
 fn a_failing_command_may_be_timed_all_the_same() {
-    let r = record(&["-n", "3", "-i", "--json", "-", "exit 3", "true"]);
-    assert!(r.experiments[0].variants[0].n >= 3);
+    let Some(r) = record(&["-n", "3", "-i", "--json", "-", "exit 3", "true"]) else {
+        return;
+    };
+    let v = &r.experiments[0].variants[0];
+    assert!(v.n + v.rejected >= 3);
 }
 
 #[test]
 fn without_a_shell_words_are_words() {
-    let r = record(&["-n", "2", "-N", "--warmup", "1", "--json", "-", "printf '%s' '$HOME'"]);
-    assert!(r.experiments[0].variants[0].n >= 2);
+    let words = record(&["-n", "2", "-N", "--warmup", "1", "--json", "-", "printf '%s' '$HOME'"]);
+    assert!(words.is_none_or(|r| r.experiments[0].variants[0].n >= 2));
     let missing = time(&["-n", "2", "-N", "no-such-program-here"]);
     assert_eq!(missing.status.code(), Some(1));
     assert!(text(&missing.stderr).contains("no-such-program-here"));
