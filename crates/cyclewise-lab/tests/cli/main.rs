@@ -1,0 +1,137 @@
+//! The command's contract with scripts: exit status, what goes to which stream, what each document holds.
+
+mod records;
+mod run;
+mod verify;
+
+use cyclewise_lab::record;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn cyclewise(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_cyclewise"))
+        .args(args)
+        .output()
+        .unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// The status and the one line that says why.
+fn refused(args: &[&str]) -> (i32, String) {
+    let output = cyclewise(args);
+    assert!(
+        output.stdout.is_empty(),
+        "{args:?} printed results: {}",
+        stdout(&output)
+    );
+    let text = stderr(&output);
+    let line = text
+        .lines()
+        .find(|l| l.starts_with("cyclewise:") || l.starts_with("error:"));
+    (
+        output.status.code().unwrap(),
+        line.unwrap_or_else(|| panic!("{args:?}: {text}")).to_string(),
+    )
+}
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn with(&self, name: &str, text: &str) -> String {
+        std::fs::write(self.path(name), text).unwrap();
+        text_of(&self.path(name))
+    }
+}
+
+fn text_of(path: &Path) -> String {
+    path.display().to_string()
+}
+
+/// A record as `run` has written it, for the tests that need one and not a measurement.
+const RECORD: &str = include_str!("../../../../records/2026-11-21-epyc-genoa-kvm-percpu.json");
+
+#[test]
+fn wrong_use_is_two_and_says_what_to_do() {
+    for (args, says) in [
+        (&["run", "lock-prefx"][..], "lock-prefix"),
+        (&["run", "--quick", "--full"], "cannot be used with"),
+        (&["run", "null-syscall", "--cpu", "4095"], "affinity mask allows"),
+        (&["run", "null-syscall", "--json", "-", "--csv", "-"], "all want stdout"),
+        (
+            &["run", "null-syscall", "--html", "no/such/folder/x.html"],
+            "does not exist",
+        ),
+        (&["run", "null-syscall", "--json", "/"], "is a folder"),
+        (&["run", "hackbench", "--groups", "0"], "0 is not in"),
+        (&["time"], "required"),
+        (&["time", "-n", "1", "true"], "1 is not in"),
+        (&["time", "-n", "2", ""], "empty"),
+        (&["compare", "one.json"], "2 values"),
+        (&["verify", "gravity"], "gravity"),
+        (&["conquer"], "conquer"),
+    ] {
+        let (status, line) = refused(args);
+        assert_eq!(status, 2, "{args:?}: {line}");
+        assert!(
+            line.contains(says) || stderr(&cyclewise(args)).contains(says),
+            "{args:?}: {line}"
+        );
+    }
+}
+
+#[test]
+fn list_names_every_experiment_of_the_contract() {
+    let text = stdout(&cyclewise(&["list"]));
+    let json: serde_json::Value = serde_json::from_str(&stdout(&cyclewise(&["list", "--json"]))).unwrap();
+    let names: Vec<&str> = json
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|e| e["name"].as_str().unwrap())
+        .collect();
+    for name in [
+        "lock-prefix",
+        "popf",
+        "rdtsc",
+        "null-syscall",
+        "hackbench",
+        "open-read-close",
+        "core-to-core",
+    ] {
+        assert!(names.contains(&name) && text.contains(name), "{name}");
+    }
+}
+
+#[test]
+fn doctor_gives_evidence_for_every_line() {
+    let json: serde_json::Value = serde_json::from_str(&stdout(&cyclewise(&["doctor", "--json"]))).unwrap();
+    let lines = json["lines"].as_array().unwrap();
+    assert!(lines.len() > 20);
+    assert!(lines.iter().all(|l| !l["evidence"].as_str().unwrap().is_empty()));
+    assert!(stdout(&cyclewise(&["doctor"])).contains("tsc-invariant"));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_panic() {
+    let program = env!("CARGO_BIN_EXE_cyclewise");
+    let output = Command::new("sh")
+        .args(["-c", &format!("'{program}' doctor | head -n 1")])
+        .output()
+        .unwrap();
+    assert!(!stderr(&output).contains("panic"), "{}", stderr(&output));
+}

@@ -1,0 +1,114 @@
+//! What `run` measures and writes, on a machine that may be too busy for it.
+
+use super::*;
+use cyclewise_lab::record::Record;
+
+/// Whether the machine was too busy to keep two samples of a variant, as it was told; any other refusal is a failure.
+pub(crate) fn too_busy(output: &Output) -> bool {
+    if output.status.code() == Some(0) {
+        return false;
+    }
+    let said = stderr(output);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("samples were usable"), "{said}");
+    assert!(output.stdout.is_empty(), "{said}");
+    true
+}
+
+/// What a measurement printed; `None`, with the reason, where this machine is too busy for one.
+fn measurement(command: &mut Command) -> Option<Output> {
+    for _ in 0..5 {
+        let output = command.output().unwrap();
+        if !too_busy(&output) {
+            return Some(output);
+        }
+    }
+    println!("skipped: other work leaves this machine no sample undisturbed");
+    None
+}
+
+fn run_null_syscall() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cyclewise"));
+    command.args(["run", "null-syscall", "--quick"]);
+    command
+}
+
+#[test]
+fn with_json_on_stdout_the_record_is_alone_there_and_whole() {
+    let Some(output) = measurement(run_null_syscall().args(["--json", "-"])) else {
+        return;
+    };
+    let record: Record = record::from_str("stdout", &stdout(&output)).unwrap();
+    assert_eq!(record.experiments.len(), 1);
+    let e = &record.experiments[0];
+    assert_eq!(e.name, "null-syscall");
+    let getppid = e.variants.iter().find(|v| v.name == "getppid").unwrap();
+    let call = e.variants.iter().find(|v| v.name == "function-call").unwrap();
+    for v in [getppid, call] {
+        assert!(v.n >= 2 && v.samples.len() == v.n && v.n + v.rejected == e.rounds);
+        assert!(v.min <= v.median && v.ci95[0] <= v.mean && v.mean <= v.ci95[1], "{v:?}");
+        assert!(v.code_bytes.is_some_and(|b| b > 0));
+    }
+    // A control that lost its samples to other work is none, and then there is no verdict.
+    let control = e.control.as_ref();
+    assert!(control.is_none_or(|c| c.of == "getppid" && c.floor >= 0.0 && c.n == c.samples.len()));
+    let entry = e
+        .comparisons
+        .iter()
+        .find(|c| c.a == "getppid" && c.b == "function-call")
+        .unwrap();
+    // What the figures are is this machine's affair; that they belong together is ours.
+    assert!((entry.ratio * call.mean / getppid.mean - 1.0).abs() < 1e-9, "{entry:?}");
+    assert!((entry.difference + call.mean - getppid.mean).abs() < 1e-6 * getppid.mean.abs());
+    assert!(record.machine.tsc_hz > 1e6 && record.machine.cpus > 0 && record.machine.pinned_cpu.is_some());
+    let rate = record.machine.core_cycles_per_tick;
+    assert!(rate.is_none_or(|r| r.value > 0.0 && r.ci95[0] <= r.value && r.value <= r.ci95[1] && !r.why.is_empty()));
+}
+
+#[test]
+fn the_documents_go_where_they_are_told() {
+    let folder = Folder::new();
+    let names = ["r.json", "r.csv", "b.json", "r.html"].map(|n| text_of(&folder.path(n)));
+    let mut command = run_null_syscall();
+    command.args(["--seed", "7", "--json", &names[0], "--csv", &names[1]]);
+    command.args(["--bmf", &names[2], "--html", &names[3]]);
+    let Some(output) = measurement(&mut command) else {
+        return;
+    };
+    let table = stdout(&output);
+    assert!(
+        table.contains("getppid") && table.contains("noise floor") && !table.contains('\x1b'),
+        "{table}"
+    );
+
+    let record = record::load(&folder.path("r.json")).unwrap();
+    assert_eq!(record.seed, 7);
+    let csv = std::fs::read_to_string(&names[1]).unwrap();
+    let header = "experiment,variant,unit,n,rejected,mean,sd,median,min,ci95_low,ci95_high,code_bytes,core_cycles,instructions,cycles_source";
+    assert_eq!(csv.lines().next(), Some(header));
+    assert!(csv.lines().any(|l| l.starts_with("null-syscall,getppid,tick/op,")));
+    let bmf: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&names[2]).unwrap()).unwrap();
+    let latency = &bmf["null-syscall/getppid"]["latency"];
+    let nanos = record.experiments[0].variants[0].mean * 1e9 / record.machine.tsc_hz;
+    assert!((latency["value"].as_f64().unwrap() / nanos - 1.0).abs() < 1e-9);
+    assert!(latency["lower_value"].as_f64() <= latency["value"].as_f64());
+    let html = std::fs::read_to_string(&names[3]).unwrap();
+    assert!(html.contains("<svg") && html.contains("getppid"));
+}
+
+#[test]
+fn without_named_outputs_run_writes_its_report_and_record_here() {
+    let folder = Folder::new();
+    let Some(output) = measurement(run_null_syscall().current_dir(folder.0.path())) else {
+        return;
+    };
+    record::load(&folder.path("cyclewise-record.json")).unwrap();
+    assert!(folder.path("cyclewise-report.html").is_file());
+    assert!(stderr(&output).contains("wrote cyclewise-report.html"));
+}
+
+#[test]
+fn an_open_read_close_count_of_zero_is_refused() {
+    let (status, line) = refused(&["run", "open-read-close", "--quick", "--threads", "0", "--json", "-"]);
+    assert_eq!(status, 2, "{line}");
+}

@@ -1,0 +1,103 @@
+//! What `verify` says of each subject, and that its status says the same.
+
+use super::run::too_busy;
+use super::*;
+
+#[test]
+fn verify_lab_reports_each_promise() {
+    let folder = Folder::new();
+    let path = text_of(&folder.path("v.json"));
+    let output = cyclewise(&["verify", "lab", "--seconds", "1", "--json", &path]);
+    if output.status.code() == Some(3) && too_busy(&output) {
+        return println!("skipped: {}", stderr(&output));
+    }
+    let json: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let checks = json["checks"].as_array().unwrap();
+    let names: Vec<&str> = checks.iter().map(|c| c["name"].as_str().unwrap()).collect();
+    assert_eq!(
+        names,
+        ["one-percent-is-found", "a-a-p-is-honest", "a-a-is-indistinguishable"]
+    );
+    // Whether they hold is this machine's affair; that the status says the same is ours.
+    let holds = checks.iter().all(|c| c["holds"].as_bool().unwrap());
+    assert_eq!(output.status.code(), Some(i32::from(!holds)), "{}", stderr(&output));
+}
+
+#[test]
+fn verify_refs_keeps_its_promises_everywhere() {
+    let output = cyclewise(&["verify", "refs", "--seconds", "1", "--json", "-"]);
+    let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let checks = json["checks"].as_array().unwrap();
+    assert_eq!((json["what"].as_str(), checks.len()), (Some("refs"), 6));
+    assert!(checks.iter().all(|c| c["holds"] == true), "{checks:#?}");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let (status, line) = refused(&["verify", "refs", "--cpu", "0"]);
+    assert_eq!(status, 2);
+    assert!(line.contains("leave it out"), "{line}");
+}
+
+/// On x86-64, whose text is patched; elsewhere it is refused.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn verify_patch_keeps_its_promises() {
+    let output = cyclewise(&["verify", "patch", "--seconds", "2", "--json", "-"]);
+    let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let checks = json["checks"].as_array().unwrap();
+    assert_eq!((json["what"].as_str(), checks.len()), (Some("patch"), 4));
+    let (twins, promises): (Vec<_>, Vec<_>) = checks.iter().partition(|c| c["name"] == "the-race-bites");
+    assert_eq!(twins.len(), 1);
+    assert!(promises.iter().all(|c| c["holds"] == true), "{checks:#?}");
+    // Whether the twin loses an addition in time is chance; that the status says so is not.
+    let bites = twins[0]["holds"] == true;
+    assert_eq!(output.status.code(), Some(i32::from(!bites)), "{}", stderr(&output));
+    let (status, line) = refused(&["verify", "patch", "--cpu", "0"]);
+    assert_eq!(status, 2);
+    assert!(line.contains("leave it out"), "{line}");
+}
+
+#[test]
+fn verify_percpu_keeps_its_promises_everywhere() {
+    let output = cyclewise(&["verify", "percpu", "--seconds", "4", "--json", "-"]);
+    let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let checks = json["checks"].as_array().unwrap();
+    assert_eq!((json["what"].as_str(), checks.len()), (Some("percpu"), 11));
+    let (twins, promises): (Vec<_>, Vec<_>) = checks
+        .iter()
+        .partition(|c| c["name"].as_str().unwrap().starts_with("the-storm-bites"));
+    assert_eq!((twins.len(), promises.len()), (5, 6));
+    assert!(promises.iter().all(|c| c["holds"] == true), "{checks:#?}");
+    // Whether a twin goes wrong in time is chance; that the status says so is not.
+    let all = twins.iter().all(|c| c["holds"] == true);
+    assert_eq!(output.status.code(), Some(i32::from(!all)), "{}", stderr(&output));
+    let threads = json["notes"][0].as_str().unwrap();
+    assert!(threads.contains(" threads; "), "{threads}");
+    let (status, line) = refused(&["verify", "percpu", "--cpu", "0"]);
+    assert_eq!(status, 2);
+    assert!(line.contains("leave it out"), "{line}");
+}
+
+#[test]
+fn verify_clock_reports_each_promise() {
+    let folder = Folder::new();
+    let path = text_of(&folder.path("v.json"));
+    let output = cyclewise(&["verify", "clock", "--seconds", "1", "--json", &path]);
+    let json: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let checks = json["checks"].as_array().unwrap();
+    let check = |name: &str| checks.iter().find(|c| c["name"] == name);
+    for name in ["starts-at-once", "task-never-back", "steady-back", "skewed-bound"] {
+        assert!(check(name).is_some(), "{name}");
+    }
+    // A promise of the library's, on any machine however loaded.
+    for name in [
+        "no-warp",
+        "now-after-load",
+        "task-never-back",
+        "steady-back",
+        "skewed-back",
+    ] {
+        assert!(check(name).is_none_or(|c| c["holds"] == true), "{name}");
+    }
+    let holds = checks.iter().all(|c| c["holds"].as_bool().unwrap());
+    assert_eq!(output.status.code(), Some(i32::from(!holds)), "{}", stderr(&output));
+    assert!(stdout(&output).contains("quanta"), "the notes are printed");
+}

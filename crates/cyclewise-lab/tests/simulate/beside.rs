@@ -1,0 +1,75 @@
+//! What is beside sweeps: recommendations, phase diagrams, the validation.
+
+use super::*;
+
+#[test]
+fn recommend_says_what_to_take_and_its_margin() {
+    let args = [
+        "recommend",
+        "--machine",
+        "i7-6700hq",
+        "--threads",
+        "1,4",
+        "--seeds",
+        "2",
+    ];
+    let table = printed(&args);
+    for kind in ["lockref", "reference count", "lock", "margin", "Jain"] {
+        assert!(table.contains(kind), "{table}");
+    }
+    let json = printed(&[&args[..], &["--json", "-"]].concat());
+    assert_eq!(json, printed(&[&args[..], &["--json", "-"]].concat()), "the same again");
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["schema"], "cyclewise.recommendation/1");
+    let choices = json["choices"].as_array().unwrap();
+    assert_eq!(choices.len(), 6, "three kinds on 1 and on 4 threads");
+    for choice in choices {
+        let next = &choice["next"];
+        assert!(next["ratio"].as_f64().unwrap() > 0.0 && next["ratio_ci95"].as_array().unwrap().len() == 2);
+        assert!(["faster", "slower", "indistinguishable"].contains(&next["verdict"].as_str().unwrap()));
+        // A share of one thread of four at least; every thread's where there is one.
+        let jain = choice["jain"].as_f64().unwrap();
+        assert!(
+            (0.25..=1.0 + 1e-9).contains(&jain) && choice["starving"].is_array(),
+            "{choice}"
+        );
+        // What is taken cannot be told from the best.
+        assert!(choice["alike"].as_array().unwrap().contains(&choice["take"]));
+    }
+}
+
+#[test]
+fn a_phase_diagram_has_every_cell() {
+    let folder = Folder::new();
+    let (csv, html) = (folder.name("p.csv"), folder.name("p.html"));
+    let args = ["simulate", "phase", "--machine", "i7-6700hq", "--threads", "4"];
+    let table = printed(&[&args[..], &["--csv", &csv, "--html", &html]].concat());
+    assert!(table.contains("may overtake") && table.contains("itself:"), "{table}");
+    let json: serde_json::Value = serde_json::from_str(&printed(&[&args[..], &["--json", "-"]].concat())).unwrap();
+    assert_eq!(json["schema"], "cyclewise.phase/1");
+    let cells: usize = json["cells"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row.as_array().unwrap().len())
+        .sum();
+    assert_eq!(folder.read("p.csv").lines().count(), cells + 1);
+    assert!(folder.read("p.html").contains("Retries for each success"));
+    let (status, said) = refused(&["simulate", "phase", "--machine", "i7-6700hq", "--threads", "99"]);
+    assert!(status == 2 && said.contains("do not fit"), "{said}");
+}
+
+#[test]
+fn validate_ends_with_1_where_a_target_is_missed_and_only_there() {
+    let folder = Folder::new();
+    let (markdown, json) = (folder.name("v.md"), folder.name("v.json"));
+    let output = cyclewise(&["simulate", "validate", "--markdown", &markdown, "--json", &json]);
+    let (table, said) = (text(&output.stdout), text(&output.stderr));
+    assert!(table.contains("targets are met"), "{table}");
+    let missed = table.matches("MISSED").count();
+    assert_eq!(output.status.code(), Some(i32::from(missed > 0)), "{said}");
+    assert_eq!(missed > 0, said.contains(&format!("{missed} of ")), "{said}");
+    let report: serde_json::Value = serde_json::from_str(&folder.read("v.json")).unwrap();
+    assert!(!report["targets"].as_array().unwrap().is_empty());
+    assert!(folder.read("v.md").starts_with("# "));
+}

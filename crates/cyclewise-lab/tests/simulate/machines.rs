@@ -1,0 +1,72 @@
+//! Machines by name, by file, and fitted to a record.
+
+use super::*;
+
+#[test]
+fn a_machine_file_is_as_good_as_a_name_and_its_mistakes_have_a_line() {
+    let folder = Folder::new();
+    let name = folder.name("mine.toml");
+    let preset = cyclewise_sim::Machine::preset("i7-6700hq").unwrap();
+    std::fs::write(&name, preset.text).unwrap();
+    let run = |machine: &str| {
+        printed(&[
+            "simulate",
+            "cas-loop",
+            "--machine",
+            machine,
+            "--threads",
+            "2",
+            "--ops",
+            "100",
+            "--json",
+            "-",
+        ])
+    };
+    assert_eq!(run(&name), run("i7-6700hq"));
+    std::fs::write(&name, preset.text.replacen("ghz =", "hz =", 1)).unwrap();
+    let (status, said) = refused(&["simulate", "cas-loop", "--machine", &name]);
+    assert_eq!(status, 2);
+    assert!(said.contains("mine.toml:") && said.contains("hz"), "{said}");
+}
+
+/// A record as the experiment core-to-core of a machine of two CPUs writes it.
+const RECORD: &str = r#"{"schema":"cyclewise.record/1","created":"2026-01-02T03:04:05Z","tool":{"version":"0.1.0","commit":null},
+"seed":1,"machine":{"arch":"x86_64","cpu_model":"Example CPU","cpus":2,"topology":{"sockets":1,"clusters":1,"cores":2,"cpus":2},
+"kernel":"6.1","hypervisor":null,"tsc_hz":3e9,"core_cycles_per_tick":null,"clocksource":"tsc","governor":null,"smt":null,
+"mitigations":{},"steal_ticks":0,"warnings":[]},"experiments":[{"name":"core-to-core","question":"?","source":"","unit":"ns/op",
+"comparisons":[],"notes":[],"variants":[ROWS]}]}"#;
+
+fn record() -> String {
+    let rows = [
+        ("socket-0-1", 20.0),
+        ("fetch-add-t1", 7.0),
+        ("cas-loop-t1", 12.0),
+        ("fetch-add-t2", 22.0),
+        ("cas-loop-t2", 54.0),
+    ];
+    let rows = rows.map(|(name, ns)| {
+        format!(
+            r#"{{"name":"{name}","n":1,"rejected":0,"mean":{ns},"sd":0.0,"median":{ns},"min":{ns},"ci95":[{ns},{ns}],"code_bytes":null,"samples":[{ns}]}}"#
+        )
+    });
+    RECORD.replace("ROWS", &rows.join(","))
+}
+
+#[test]
+fn a_fitted_machine_can_be_simulated() {
+    let folder = Folder::new();
+    std::fs::write(folder.path("r.json"), record()).unwrap();
+    let (from, out) = (folder.name("r.json"), folder.name("mine.toml"));
+    let on_stdout = printed(&["simulate", "fit", "--from", &from]);
+    assert_eq!(printed(&["simulate", "fit", "--from", &from, "--out", &out]), "");
+    assert_eq!(folder.read("mine.toml"), on_stdout, "the same again");
+    let table = printed(&["simulate", "fetch-add", "--machine", &out, "--ops", "100"]);
+    assert!(
+        table.contains("Example CPU, 2 CPUs") && table.contains("fitted, not measured"),
+        "{table}"
+    );
+    let none = folder.name("none.json");
+    std::fs::write(&none, record().replace("\"core-to-core\"", "\"popf\"")).unwrap();
+    let (status, said) = refused(&["simulate", "fit", "--from", &none]);
+    assert!(status == 2 && said.contains("run core-to-core --json"), "{said}");
+}

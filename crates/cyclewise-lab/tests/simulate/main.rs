@@ -1,0 +1,184 @@
+//! `cyclewise simulate` and `cyclewise recommend`: what scripts depend on, and that parts and cores change no byte.
+
+mod beside;
+mod machines;
+mod sweeps;
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+fn cyclewise(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_cyclewise"))
+        .args(args)
+        .output()
+        .unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// What it printed; it must have ended well.
+fn printed(args: &[&str]) -> String {
+    let output = cyclewise(args);
+    assert_eq!(output.status.code(), Some(0), "{args:?}: {}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+/// The status and all that was said.
+fn refused(args: &[&str]) -> (i32, String) {
+    let output = cyclewise(args);
+    assert!(output.stdout.is_empty(), "{args:?} printed results");
+    (output.status.code().unwrap(), text(&output.stderr))
+}
+
+const SWEEP: [&str; 12] = [
+    "simulate",
+    "fetch-add",
+    "lockref",
+    "--machine",
+    "i7-6700hq",
+    "--threads",
+    "1..4",
+    "--retry-limit",
+    "none,5",
+    "--ops",
+    "200",
+    "--json",
+];
+
+fn sweep<'a>(rest: &[&'a str]) -> Vec<&'a str> {
+    [&SWEEP[..], rest].concat()
+}
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn name(&self, name: &str) -> String {
+        self.path(name).display().to_string()
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    fn shards(&self, count: u32) -> Vec<String> {
+        (1..=count)
+            .map(|i| {
+                let name = self.name(&format!("{i}.json"));
+                printed(&sweep(&[&name, "--shard", &format!("{i}/{count}")]));
+                name
+            })
+            .collect()
+    }
+}
+
+#[test]
+fn wrong_use_is_two_and_names_the_nearest() {
+    for (args, says) in [
+        (&["simulate"][..], "WORKLOAD"),
+        (&["simulate", "lockreff", "--machine", "thunderx2"], "'lockref'"),
+        (&["simulate", "lockref"], "--machine"),
+        (&["simulate", "lockref", "--machine", "thunder2"], "nearest: thunderx2"),
+        (
+            &["simulate", "lockref", "--machine", "thunderx2", "--threads", "225"],
+            "which has 224 CPUs",
+        ),
+        (
+            &["simulate", "lockref", "--machine", "thunderx2", "--threads", "0"],
+            "0 threads",
+        ),
+        (
+            &["simulate", "lockref", "--machine", "thunderx2", "--threads", "9..1"],
+            "ends before",
+        ),
+        (
+            &["simulate", "lockref", "--machine", "thunderx2", "--relax", "yield"],
+            "none of none",
+        ),
+        (
+            &["simulate", "lockref", "--machine", "thunderx2", "--shard", "3/2"],
+            "no shard 3 of 2",
+        ),
+        (
+            &["simulate", "lockref", "--machine", "thunderx2", "--ops", "0"],
+            "0 is not in",
+        ),
+        (
+            &[
+                "simulate",
+                "lockref",
+                "--machine",
+                "thunderx2",
+                "--machine",
+                "thunderx2",
+            ],
+            "two machines",
+        ),
+        (
+            &[
+                "simulate",
+                "lockref",
+                "--machine",
+                "thunderx2",
+                "--json",
+                "-",
+                "--csv",
+                "-",
+            ],
+            "all want stdout",
+        ),
+        (
+            &[
+                "simulate",
+                "lockref",
+                "--machine",
+                "thunderx2",
+                "--threads",
+                "224",
+                "--readers",
+                "1",
+            ],
+            "1 readers",
+        ),
+        (&["recommend", "--machine", "thunderx3"], "nearest: thunderx2"),
+        (&["recommend", "--machine", "i7-6700k", "--threads", "64"], "do not fit"),
+        (&["recommend", "--machine", "i7-6700k", "--seeds", "1"], "1 is not in"),
+        (&["report", "x.json"], "--html"),
+    ] {
+        let (status, said) = refused(args);
+        assert_eq!(status, 2, "{args:?}: {said}");
+        assert!(said.contains(says), "{args:?}: {said}");
+    }
+}
+
+#[test]
+fn the_lists_name_everything() {
+    let table = printed(&["simulate", "list"]);
+    let json: serde_json::Value = serde_json::from_str(&printed(&["simulate", "list", "--json"])).unwrap();
+    for w in cyclewise_sim::Workload::ALL {
+        assert!(table.contains(w.name()) && table.contains(w.about()), "{w}");
+    }
+    for preset in cyclewise_sim::Machine::presets() {
+        assert!(table.contains(preset.name), "{}", preset.name);
+    }
+    assert_eq!(
+        json["workloads"].as_array().unwrap().len(),
+        cyclewise_sim::Workload::ALL.len()
+    );
+    assert!(
+        json["machines"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|m| m["cpus"].as_u64().unwrap() > 0)
+    );
+}

@@ -1,0 +1,134 @@
+//! Seeds, lengths, and machines that are large, extreme or impossible.
+
+use super::*;
+
+#[test]
+fn the_seed_is_what_differs() {
+    let mut machine = Machine::plain(topology(1, 8, 2));
+    machine.cost.jitter = 0.3;
+    let with = |seed| {
+        let job = Job {
+            seed,
+            ..Job::new(Workload::CasLoop, 16)
+        };
+        serde_json::to_string(&run(&machine, &job)).unwrap()
+    };
+    assert_eq!(with(1), with(1));
+    assert_ne!(with(1), with(2));
+}
+
+#[test]
+fn four_thousand_cpus_run() {
+    let machine = Machine::plain(Topology {
+        sockets: 8,
+        clusters_per_socket: 16,
+        cores_per_cluster: 16,
+        threads_per_core: 2,
+    });
+    for workload in [Workload::FetchAdd, Workload::LockMcs, Workload::PercpuCounter] {
+        let outcome = simulate(&machine, &Job::new(workload, 4096)).unwrap();
+        assert!(outcome.ops >= 40_960, "{workload}");
+    }
+    let mut nearest = machine.clone();
+    nearest.line.arbiter = Arbiter::Nearest { cap: Cap::Count(64) };
+    let job = Job {
+        retry_limit: Some(15),
+        ..Job::new(Workload::Lockref, 4096)
+    };
+    assert_eq!(simulate(&nearest, &job).unwrap().ops, 40_960);
+}
+
+#[test]
+fn what_no_machine_has_is_refused_and_never_a_panic() {
+    let job = Job::new(Workload::Lockref, 3);
+    let refused = |change: fn(&mut Machine)| {
+        let mut machine = Machine::plain(topology(1, 4, 1));
+        change(&mut machine);
+        simulate(&machine, &job).expect_err("refused").to_string()
+    };
+    for change in [
+        (|machine| machine.ghz = 0.0) as fn(&mut Machine),
+        |machine| machine.ghz = f64::NAN,
+        |machine| machine.latency.hit_ns = -1.0,
+        |machine| machine.latency.remote_ns = Some(f64::INFINITY),
+        |machine| machine.line.probe_share = 1.5,
+        |machine| machine.cost.jitter = f64::NAN,
+    ] {
+        assert!(refused(change).starts_with("the machine's "));
+    }
+    for change in [
+        (|machine| machine.topology.sockets = 0) as fn(&mut Machine),
+        |machine| machine.topology.threads_per_core = 0,
+        |machine| machine.topology.cores_per_cluster = 2,
+    ] {
+        assert!(refused(change).contains("ask for fewer"));
+    }
+    let huge = Machine::plain(topology(u32::MAX, u32::MAX, 2));
+    assert!(simulate(&huge, &job).is_err());
+    let large = Machine::plain(topology(8, 4096, 1));
+    assert!(simulate(&large, &Job::new(Workload::FetchAdd, 16_385)).is_err());
+}
+
+/// Every cost the largest that a file may say, and every cost nothing.
+#[test]
+fn extreme_costs_run() {
+    for cycles in [0, 1_000_000] {
+        let mut machine = Machine::plain(topology(1, 4, 1));
+        let cost = &mut machine.cost;
+        (cost.alu_cycles, cost.store_cycles, cost.rmw_cycles) = (cycles, cycles, cycles);
+        (cost.cas_cycles, cost.ll_sc_cycles, cost.pause_cycles) = (cycles, cycles, cycles);
+        (cost.read_cycles, cost.invalidate_cycles) = (cycles, cycles);
+        machine.line.hold = Hold::Adaptive {
+            cycles,
+            up: u32::MAX,
+            down: 1,
+            max: u32::MAX,
+        };
+        if cycles == 0 {
+            (machine.latency.hit_ns, machine.latency.socket_ns) = (0.0, Some(0.0));
+        }
+        for workload in [
+            Workload::FetchAdd,
+            Workload::CasLoop,
+            Workload::LockQueued,
+            Workload::OpenReadClose,
+        ] {
+            run(&machine, &Job::new(workload, 4));
+        }
+    }
+}
+
+#[test]
+fn a_length_of_time_is_kept_and_none_is_refused() {
+    let machine = Machine::plain(topology(1, 8, 1));
+    let with = |length| {
+        let job = Job {
+            length,
+            ..Job::new(Workload::FetchAdd, 8)
+        };
+        simulate_checked(&machine, &job)
+    };
+    for warm_up in [0, 5_000] {
+        let measured = 100_000;
+        let outcome = with(Length::Nanoseconds { warm_up, measured }).unwrap();
+        assert_eq!(outcome.elapsed_ns, 100_000.0);
+        near(outcome.ns_per_op, TRANSFER + RMW, 2.0);
+    }
+    for warm_up in [0, 100] {
+        let outcome = with(Length::Operations { warm_up, measured: 777 }).unwrap();
+        assert_eq!(outcome.ops, 777);
+    }
+    let none = [
+        Length::Nanoseconds {
+            warm_up: 9,
+            measured: 0,
+        },
+        Length::Operations {
+            warm_up: 9,
+            measured: 0,
+        },
+    ];
+    for length in none {
+        assert_eq!(with(length), Err(Error::NoLength));
+    }
+}

@@ -1,0 +1,86 @@
+//! How long a line stays, and what it came for.
+
+use super::*;
+
+#[test]
+fn without_a_hold_everybody_fails_once_for_each_that_succeeds() {
+    let machine = Machine::plain(topology(1, 28, 1));
+    for threads in [4, 14, 28] {
+        let outcome = on(&machine, Workload::CasLoop, threads);
+        near(outcome.retries_per_success, f64::from(threads) - 1.0, 5.0);
+    }
+}
+
+#[test]
+fn a_hold_as_long_as_a_try_makes_the_second_succeed() {
+    let mut machine = Machine::plain(topology(1, 28, 1));
+    // A try is a step and an exchange; the second begins within the hold.
+    machine.line.hold = Hold::Fixed { cycles: 25 };
+    let outcome = on(&machine, Workload::CasLoop, 28);
+    assert!(outcome.retries_per_success <= 1.0, "{}", outcome.retries_per_success);
+    // One cycle less than it takes to begin the second is none at all.
+    machine.line.hold = Hold::Fixed { cycles: 17 };
+    let outcome = on(&machine, Workload::CasLoop, 28);
+    near(outcome.retries_per_success, 27.0, 5.0);
+}
+
+#[test]
+fn a_hold_is_learned_from_losses() {
+    let mut machine = Machine::plain(topology(1, 28, 1));
+    let adaptive = |max| Hold::Adaptive {
+        cycles: 4,
+        up: 4,
+        down: 1,
+        max,
+    };
+    machine.line.hold = adaptive(256);
+    let learned = on(&machine, Workload::CasLoop, 28);
+    assert!(learned.retries_per_success < 2.0, "{}", learned.retries_per_success);
+    // Too little to learn: the most is shorter than a try.
+    machine.line.hold = adaptive(4);
+    let short = on(&machine, Workload::CasLoop, 28);
+    near(short.retries_per_success, 27.0, 5.0);
+}
+
+#[test]
+fn a_load_that_takes_the_line_saves_the_upgrade_where_it_is_held() {
+    let mut machine = Machine::plain(topology(1, 8, 1));
+    machine.line.hold = Hold::Fixed { cycles: 40 };
+    let shared = on(&machine, Workload::CasLoop, 8);
+    machine.line.first_access = FirstAccess::Exclusive;
+    let exclusive = on(&machine, Workload::CasLoop, 8);
+    assert_eq!(exclusive.retries_per_success, 0.0);
+    assert!(
+        exclusive.ns_per_op < 0.8 * shared.ns_per_op,
+        "{} {}",
+        exclusive.ns_per_op,
+        shared.ns_per_op
+    );
+}
+
+#[test]
+fn a_failed_exchange_that_stays_shared_leaves_the_line_where_it_is() {
+    let mut machine = Machine::plain(topology(1, 16, 1));
+    let takes = on(&machine, Workload::CasLoop, 16);
+    machine.line.failed_cas = FailedCas::StaysShared;
+    let stays = on(&machine, Workload::CasLoop, 16);
+    near(takes.ops_per_ownership, 1.0 / 16.0, 10.0);
+    assert!(
+        stays.ops_per_ownership > 4.0 * takes.ops_per_ownership,
+        "{}",
+        stays.ops_per_ownership
+    );
+}
+
+#[test]
+fn a_request_that_has_waited_has_its_way_behind_it() {
+    let mut machine = Machine::plain(topology(1, 8, 1));
+    machine.line.probe_share = 0.5;
+    // Seven always wait: what is left is the line's half of the way.
+    near(on(&machine, Workload::FetchAdd, 8).ns_per_op, TRANSFER / 2.0 + RMW, 1.0);
+    // Nobody waits for long: of a ticket lock's handing on, the whole way.
+    let queued = on(&machine, Workload::LockTicket, 2).ns_per_op;
+    machine.line.probe_share = 0.0;
+    let whole = on(&machine, Workload::LockTicket, 2).ns_per_op;
+    assert!(queued > 0.6 * whole, "{queued} of {whole}");
+}

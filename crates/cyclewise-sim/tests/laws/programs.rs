@@ -1,0 +1,98 @@
+//! What programs make of a line.
+
+use super::*;
+
+#[test]
+fn one_thread_pays_for_its_instructions_alone() {
+    let outcome = on(&Machine::plain(topology(1, 4, 1)), Workload::FetchAdd, 1);
+    near(outcome.ns_per_op, RMW + 1.0 / 3.0, 1.0);
+    assert_eq!((outcome.line_moves_per_op, outcome.jain), (0.0, 1.0));
+}
+
+/// LL/SC that takes the line and keeps it for the store is linear; exchanges without a hold are quadratic.
+#[test]
+fn reservations_scale_where_exchanges_do_not() {
+    let mut machine = Machine::plain(topology(1, 48, 1));
+    machine.line.ll_first_access = Some(FirstAccess::Exclusive);
+    machine.line.ll_hold = Some(Hold::Fixed { cycles: 20 });
+    let wait = |workload, threads| on(&machine, workload, threads).latency.p50_ns;
+    near(wait(Workload::LlSc, 48) / wait(Workload::LlSc, 12), 4.0, 10.0);
+    near(wait(Workload::CasLoop, 48) / wait(Workload::CasLoop, 12), 16.0, 20.0);
+    let ratio = wait(Workload::CasLoop, 48) / wait(Workload::LlSc, 48);
+    assert!(ratio > 20.0, "{ratio}");
+}
+
+#[test]
+fn readers_of_the_line_slow_its_writers() {
+    let machine = Machine::plain(topology(1, 16, 1));
+    let with = |readers| {
+        let job = Job {
+            readers,
+            ..Job::new(Workload::FetchAdd, 4)
+        };
+        run(&machine, &job).ns_per_op
+    };
+    assert!(with(8) > 1.3 * with(0), "{} {}", with(8), with(0));
+}
+
+#[test]
+fn a_pause_is_so_long_and_thins_the_crowd() {
+    let mut machine = Machine::plain(topology(1, 28, 1));
+    machine.cost.jitter = 0.2;
+    let with = |relax| {
+        let job = Job {
+            relax,
+            ..Job::new(Workload::CasLoop, 28)
+        };
+        run(&machine, &job).retries_per_success
+    };
+    let (none, exponential) = (with(Relax::None), with(Relax::Exponential { max: 1024 }));
+    assert!(exponential < none / 2.0, "{none} {exponential}");
+}
+
+#[test]
+fn work_between_operations_ends_the_contention() {
+    let machine = Machine::plain(topology(1, 8, 1));
+    let job = Job {
+        parallel_cycles: 30_000,
+        ..Job::new(Workload::CasLoop, 8)
+    };
+    let outcome = run(&machine, &job);
+    near(outcome.ns_per_op, 10_000.0 / 8.0, 2.0);
+    assert!(outcome.retries_per_success < 0.2, "{}", outcome.retries_per_success);
+}
+
+#[test]
+fn counters_of_their_own_scale_with_the_threads() {
+    let machine = Machine::plain(topology(2, 28, 4));
+    let one = on(&machine, Workload::PercpuCounter, 1);
+    let all = on(&machine, Workload::PercpuCounter, 224);
+    near(all.ops_per_s / one.ops_per_s, 224.0, 10.0);
+}
+
+#[test]
+fn a_crowd_past_the_limit_takes_the_lock_and_any_limit_is_alike() {
+    // No hold, first come first served: more threads than tries.
+    let machine = Machine::plain(topology(2, 112, 1));
+    let with = |retry_limit| {
+        let job = Job {
+            retry_limit,
+            ..Job::new(Workload::Lockref, 224)
+        };
+        run(&machine, &job)
+    };
+    let unbounded = with(None);
+    for limit in [15, 50, 100] {
+        let bounded = with(Some(limit));
+        assert!(bounded.fallback_share > 0.9, "{}", bounded.fallback_share);
+        assert!(
+            bounded.ns_per_op < unbounded.ns_per_op,
+            "{} {}",
+            bounded.ns_per_op,
+            unbounded.ns_per_op
+        );
+        near(bounded.ns_per_op, with(Some(15)).ns_per_op, 10.0);
+    }
+    // With tries to spare nobody takes it.
+    assert_eq!(with(Some(1000)).fallback_share, 0.0);
+}
