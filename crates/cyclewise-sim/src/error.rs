@@ -29,6 +29,8 @@ pub enum Error {
         /// How many.
         events: u64,
     },
+    /// Time has come to what the engine can still count on from: the operations are too many, or too long.
+    TooLong,
     /// A line does not hold what the operations on it come to: the engine or the program is wrong.
     NotConserved {
         /// The line's number.
@@ -53,6 +55,9 @@ impl fmt::Display for Error {
             Self::NoProgress { events } => write!(
                 f,
                 "no operation was done in {events} events: under this machine's laws the threads only disturb each other; a hold time, or a pause between tries, would end that"
+            ),
+            Self::TooLong => f.write_str(
+                "more than fifty simulated days have passed: ask for fewer operations, or for less work in and between them",
             ),
             Self::NotConserved { line, found, expected } => write!(
                 f,
@@ -82,6 +87,7 @@ mod tests {
             ),
             (Error::NoLength, "ask for"),
             (Error::NoProgress { events: 7 }, "would end that"),
+            (Error::TooLong, "ask for"),
             (
                 Error::NotConserved {
                     line: 0,

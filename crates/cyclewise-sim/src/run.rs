@@ -10,6 +10,9 @@ use std::rc::Rc;
 /// So many events without an operation done are taken for no progress.
 const PATIENCE: u64 = 20_000_000;
 
+/// No run goes on beyond this: 53 days, a quarter of what 64 bits of picoseconds hold, so that no step overruns them.
+const LONGEST: u64 = u64::MAX / 4;
+
 /// Plays it out.
 pub(crate) fn run(machine: &Machine, job: &Job) -> Result<Outcome, Error> {
     let mut run = Run::new(machine, job)?;
@@ -82,6 +85,9 @@ impl Run {
         while goes_on(&self.model) {
             if !self.model.step() || events >= self.patience && self.meter.all_ops() == ops {
                 return Err(Error::NoProgress { events });
+            }
+            if self.model.now() > LONGEST {
+                return Err(Error::TooLong);
             }
             if events >= self.patience {
                 (ops, events) = (self.meter.all_ops(), 0);

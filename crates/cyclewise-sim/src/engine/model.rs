@@ -192,7 +192,7 @@ impl Model {
         true
     }
 
-    #[cfg(test)]
+    /// What time it is.
     pub(crate) fn now(&self) -> Picos {
         self.now
     }

@@ -132,3 +132,27 @@ fn a_length_of_time_is_kept_and_none_is_refused() {
         assert_eq!(with(length), Err(Error::NoLength));
     }
 }
+
+#[test]
+fn time_that_would_overrun_its_bits_is_refused() {
+    let mut machine = Machine::plain(topology(1, 2, 1));
+    machine.ghz = 0.01;
+    for threads in [1, 2] {
+        let job = Job {
+            critical_cycles: u32::MAX,
+            parallel_cycles: u32::MAX,
+            length: Length::Operations {
+                warm_up: 0,
+                measured: 1_000_000,
+            },
+            ..Job::new(Workload::LockMcs, threads)
+        };
+        assert_eq!(simulate(&machine, &job), Err(Error::TooLong));
+    }
+    // Days of it are no matter.
+    let job = Job {
+        critical_cycles: u32::MAX,
+        ..Job::new(Workload::LockMcs, 2)
+    };
+    assert!(simulate(&machine, &job).unwrap().elapsed_ns > 4e14);
+}
