@@ -2,8 +2,7 @@
 //!
 //! # Safety
 //! 1. `__errno_location` gives the calling thread's own errno, valid as long as the thread runs.
-//! 2. gettid takes nothing and changes nothing.
-#![expect(unsafe_code, reason = "gettid, errno, a field of a C structure")]
+#![expect(unsafe_code, reason = "errno, a field of a C structure")]
 
 #[cfg(target_env = "gnu")]
 use core::ffi::c_void;
@@ -11,8 +10,7 @@ use core::ffi::c_void;
 /// The kernel's id of the calling thread.
 #[cfg(target_env = "gnu")]
 pub(crate) fn id() -> i32 {
-    // SAFETY: Invariant 2.
-    unsafe { libc::gettid() }
+    super::task::current_tid()
 }
 
 /// The calling thread's errno.
