@@ -10,13 +10,17 @@
 //! # Invariants
 //! 1. A hook is counted as creating until the real function has returned, and looks at the mode after it is counted.
 //! 2. Where LOCK cannot be restored, the real function is not called, and the caller is told to try again.
+//! 3. A name that nothing in the process defines needs no hook, while `pthread_create` is hooked and the C library's is
+//!    there behind it. It is so in glibc before 2.34, whose timers, queues, asynchronous I/O and name look-ups are in
+//!    libraries of their own, and before 2.28, which has no `thrd_create`. A library that is loaded later and defines the
+//!    name creates its threads by the name `pthread_create`, as they all do: it is the only one that it could be bound to.
 //!
 //! # Cost
 //! With LOCK in force: two locked additions and two loads per call.
 //!
 //! # References
 //! glibc 2.36: nptl/pthread_create.c, nptl/thrd_create.c, sysdeps/unix/sysv/linux/timer_create.c and mq_notify.c,
-//! rt/aio_misc.c, rt/lio_listio-common.c, resolv/gai_misc.c.
+//! rt/aio_misc.c, rt/lio_listio-common.c, resolv/gai_misc.c. glibc 2.31: librt and libanl need `pthread_create` of others.
 //!
 //! # Safety
 //! 1. A function that dlsym finds under one of these names is the C library's, or one of the same type in its place.
@@ -93,6 +97,11 @@ fn try_again() -> c_int {
     -1
 }
 
+/// Whether threads that come by this name come through a hook, where the process is bound to `bound` (Invariant 3).
+fn watched(name: &str, bound: *const c_void, is_ours: bool) -> bool {
+    is_ours || bound.is_null() && name != "pthread_create"
+}
+
 /// The function behind a hook, found when it is first called.
 struct Real(AtomicPtr<c_void>);
 
@@ -133,9 +142,13 @@ macro_rules! forward {
             /// definition, which may be another unit's. So a definition has to be in this link unit as well, which has
             /// room for one of each name.
             pub(super) fn in_force(&self) -> Result<(), Refusal> {
+                if dl::next(c"pthread_create").is_null() {
+                    return Err(Refusal::NotInForce { hook: "pthread_create" });
+                }
                 $(
                     let bound = dl::bound(c_name(concat!(stringify!($name), "\0"))).cast_const();
-                    if bound != self.$name as *const c_void || !dl::is_ours(bound) {
+                    let is_ours = bound == self.$name as *const c_void && dl::is_ours(bound);
+                    if !watched(stringify!($name), bound, is_ours) {
                         return Err(Refusal::NotInForce { hook: stringify!($name) });
                     }
                 )*
@@ -192,4 +205,20 @@ macro_rules! __export_hooks {
         )*
         static HOOKS: $crate::patch::hooks::Hooks = $crate::patch::hooks::Hooks { $($name),* };
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_nobody_defines_needs_no_hook_but_for_pthread_create() {
+        let (theirs, none) = (core::ptr::dangling(), core::ptr::null());
+        for name in ["timer_create", "getaddrinfo_a", "thrd_create"] {
+            assert!(watched(name, theirs, true) && watched(name, none, false), "{name}");
+            assert!(!watched(name, theirs, false), "{name} of somebody else");
+        }
+        assert!(watched("pthread_create", theirs, true));
+        assert!(!watched("pthread_create", theirs, false) && !watched("pthread_create", none, false));
+    }
 }

@@ -3,10 +3,12 @@
 //! # Safety
 //! 1. dlsym reads a C string and gives an address; nothing is called or read through it here.
 //! 2. dladdr takes any address, and fills what it is given where it answers anything but 0.
-#![expect(unsafe_code, reason = "dlsym, dladdr")]
+//! 3. dlopen reads a C string. It names what is loaded already, or a library whose initializers are the C library's.
+#![expect(unsafe_code, reason = "dlsym, dladdr, dlopen")]
 
 use core::ffi::{CStr, c_void};
 use core::mem::MaybeUninit;
+use core::ptr::null_mut;
 
 /// What the process binds `name` to: the first definition in the global search order. Null where there is none.
 pub(crate) fn bound(name: &CStr) -> *mut c_void {
@@ -14,10 +16,40 @@ pub(crate) fn bound(name: &CStr) -> *mut c_void {
     unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }
 }
 
-/// The definition behind this link unit's own in the search order. Null where there is none.
+/// The C library's definition: the one behind this link unit's own in the search order, or, in glibc before 2.34, one in a
+/// library that need not be loaded yet. Where this unit has a definition of its own the linker sees no need for that
+/// library. Null where there is none.
+///
+/// Of several versions it is the newest, which is what programs are linked to. glibc before 2.36 gives the oldest for
+/// RTLD_NEXT (bug 14932), and its `timer_create` makes timers that no other function knows; so the library is asked.
 pub(crate) fn next(name: &CStr) -> *mut c_void {
     // SAFETY: Invariant 1.
-    unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) }
+    let found = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+    if found.is_null() {
+        let libraries = [c"librt.so.1", c"libanl.so.1"].into_iter();
+        let found = libraries.map(|library| in_library(library, libc::RTLD_LAZY, name));
+        return found.into_iter().find(|found| !found.is_null()).unwrap_or(null_mut());
+    }
+    match information(found) {
+        // SAFETY: the linker's own C string.
+        Some(unit) => in_library(
+            unsafe { CStr::from_ptr(unit.dli_fname) },
+            libc::RTLD_LAZY | libc::RTLD_NOLOAD,
+            name,
+        ),
+        None => null_mut(),
+    }
+}
+
+/// A library's definition. The library stays loaded: it is a part of the C library, or was there before.
+fn in_library(library: &CStr, flags: i32, name: &CStr) -> *mut c_void {
+    // SAFETY: Invariant 3.
+    let library = unsafe { libc::dlopen(library.as_ptr(), flags) };
+    if library.is_null() {
+        return null_mut();
+    }
+    // SAFETY: Invariant 1, in a library that was opened and is not closed.
+    unsafe { libc::dlsym(library, name.as_ptr()) }
 }
 
 /// Whether `function` is in the link unit that contains this copy of the crate.
@@ -30,10 +62,39 @@ pub(crate) fn is_ours(function: *const c_void) -> bool {
 
 /// Where the link unit that contains `address` is loaded; none for an address outside all.
 fn unit(address: *const c_void) -> Option<usize> {
+    information(address).map(|information| information.dli_fbase as usize)
+}
+
+fn information(address: *const c_void) -> Option<libc::Dl_info> {
     let mut information = MaybeUninit::<libc::Dl_info>::zeroed();
     // SAFETY: Invariant 2.
     let found = unsafe { libc::dladdr(address, information.as_mut_ptr()) };
     // SAFETY: all zeroes is valid, and the linker may have filled it.
     let information = unsafe { information.assume_init() };
-    (found != 0).then_some(information.dli_fbase as usize)
+    (found != 0).then_some(information)
+}
+
+#[cfg(all(test, target_arch = "x86_64", not(target_feature = "crt-static")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_several_versions_the_one_that_programs_are_linked_to_is_next() {
+        let name = c"timer_create";
+        // Where it is, or, since 2.34, an empty library in front of where it is.
+        // SAFETY: Invariant 3.
+        let library = unsafe { libc::dlopen(c"librt.so.1".as_ptr(), libc::RTLD_LAZY) };
+        let [oldest, linked] = [c"GLIBC_2.2.5", c"GLIBC_2.3.3"].map(|version| {
+            // SAFETY: Invariant 1, of a library that is open.
+            unsafe { libc::dlvsym(library, name.as_ptr(), version.as_ptr()) }
+        });
+        let next = next(name);
+        assert_eq!(next, linked);
+        assert!(!next.is_null() && next != oldest);
+    }
+
+    #[test]
+    fn a_name_that_no_library_has_is_null() {
+        assert!(next(c"no_function_of_this_name").is_null());
+    }
 }
