@@ -1,4 +1,4 @@
-//! Says how many sites this link unit has, and whether LOCK could be taken away from them.
+//! Says how many sites this link unit has, whether LOCK could be taken away from them, and what per-CPU data goes by.
 //!
 //! `cargo xtask linkers` links it in many ways, as a program and as a shared object, and holds what it says against the
 //! file's machine code. `sites OBJECT` loads such an object and has it report after the program.
@@ -50,7 +50,7 @@ fn enable() -> String {
     outcome.map_or_else(|refusal| format!("{refusal:?}"), |()| "elided".to_owned())
 }
 
-/// Prints one line: `sites=S elided=E outcome=elided`, or the refusal's name.
+/// Prints one line: `sites=S elided=E percpu=BACKEND outcome=elided`, or the refusal's name.
 #[unsafe(no_mangle)]
 pub extern "C" fn sites_report() {
     let outcome = enable();
@@ -64,7 +64,11 @@ pub extern "C" fn sites_report() {
     KEY.enable().unwrap();
     assert_eq!(keyed(), 1);
     let state = state();
-    println!("sites={} elided={} outcome={outcome}", state.sites, state.elided);
+    let percpu = cyclewise::percpu::backend().backend;
+    println!(
+        "sites={} elided={} percpu={percpu:?} outcome={outcome}",
+        state.sites, state.elided
+    );
 }
 
 #[allow(dead_code, reason = "a shared object has no main")]

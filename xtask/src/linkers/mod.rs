@@ -1,7 +1,8 @@
 //! Links a probe with every linker there is, in every way a program is linked, and checks the table of LOCK sites.
 //!
 //! Checked of each: every record points at a LOCK-prefixed instruction, every such instruction of our atomics has one
-//! record, and the file, run, counts as many sites and elides all of them, or none for the documented reason.
+//! record, and the file, run, counts as many sites and elides all of them, or none for the documented reason. What is linked
+//! statically uses the C library's registration for per-CPU data as well as what is not.
 
 mod image;
 mod probe;
@@ -114,12 +115,27 @@ fn check(folder: &Path, way: &Way) -> Result<String, String> {
         _ => Report::of(&file, None)?,
     };
     let outcome = expect(way.kind, image.sites, &report)?;
+    if way.kind == Kind::Static {
+        same_percpu(&report, &Report::of(&probe::dynamic(folder), None)?)?;
+    }
     let fixed = if is_gold && image.is_fixed && way.kind == Kind::Static {
         ", fixed"
     } else {
         ""
     };
     Ok(format!("{} {outcome}{fixed}", image.sites))
+}
+
+/// Whether per-CPU data goes by the same whether the C library is linked statically or not.
+fn same_percpu(report: &Report, dynamic: &Report) -> Result<(), String> {
+    if report.percpu == dynamic.percpu {
+        Ok(())
+    } else {
+        Err(format!(
+            "per-CPU data goes by {}, and dynamic by {}",
+            report.percpu, dynamic.percpu
+        ))
+    }
 }
 
 /// What became of LOCK, where the report is what the documents promise of a file with so many sites.
@@ -156,10 +172,22 @@ mod tests {
     #[test]
     fn what_is_expected_depends_on_what_was_linked() {
         let expect = |kind, sites, line: &str| expect(kind, sites, &Report::parse(line).unwrap()).is_ok();
-        assert!(expect(Kind::Pie, 3, "sites=3 elided=3 outcome=elided"));
-        assert!(expect(Kind::Static, 3, "sites=3 elided=0 outcome=Unwatched"));
-        assert!(!expect(Kind::Static, 3, "sites=3 elided=3 outcome=elided"));
-        assert!(!expect(Kind::Fixed, 4, "sites=3 elided=3 outcome=elided"));
-        assert!(!expect(Kind::Object, 3, "sites=3 elided=3 outcome=elided"));
+        assert!(expect(Kind::Pie, 3, "sites=3 elided=3 percpu=Rseq outcome=elided"));
+        assert!(expect(
+            Kind::Static,
+            3,
+            "sites=3 elided=0 percpu=Rseq outcome=Unwatched"
+        ));
+        assert!(!expect(Kind::Static, 3, "sites=3 elided=3 percpu=Rseq outcome=elided"));
+        assert!(!expect(Kind::Fixed, 4, "sites=3 elided=3 percpu=Rseq outcome=elided"));
+        assert!(!expect(Kind::Object, 3, "sites=3 elided=3 percpu=Rseq outcome=elided"));
+    }
+
+    #[test]
+    fn a_static_program_that_cannot_find_its_registration_is_seen() {
+        let [rseq, portable] = ["Rseq", "Portable"]
+            .map(|percpu| Report::parse(&format!("sites=1 elided=0 percpu={percpu} outcome=Unwatched")).unwrap());
+        assert_eq!(same_percpu(&rseq, &rseq), Ok(()));
+        assert!(same_percpu(&portable, &rseq).unwrap_err().contains("Portable"));
     }
 }

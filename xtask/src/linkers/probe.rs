@@ -70,17 +70,21 @@ pub(super) fn dynamic(folder: &Path) -> PathBuf {
 pub(super) struct Report {
     pub(super) sites: usize,
     pub(super) elided: usize,
+    /// What per-CPU data goes by.
+    pub(super) percpu: String,
     pub(super) outcome: String,
 }
 
 impl Report {
-    /// Reads `sites=S elided=E outcome=WORD...`.
+    /// Reads `sites=S elided=E percpu=WORD outcome=WORD...`.
     pub(super) fn parse(line: &str) -> Option<Self> {
         let (sites, rest) = line.strip_prefix("sites=")?.split_once(" elided=")?;
-        let (elided, outcome) = rest.split_once(" outcome=")?;
+        let (elided, rest) = rest.split_once(" percpu=")?;
+        let (percpu, outcome) = rest.split_once(" outcome=")?;
         Some(Self {
             sites: sites.parse().ok()?,
             elided: elided.parse().ok()?,
+            percpu: percpu.to_owned(),
             outcome: outcome.to_owned(),
         })
     }
@@ -107,16 +111,17 @@ mod tests {
 
     #[test]
     fn reads_a_report_and_nothing_else() {
-        let report = Report::parse("sites=3 elided=0 outcome=NotInForce { hook: \"x\" }").unwrap();
+        let report = Report::parse("sites=3 elided=0 percpu=Rseq outcome=NotInForce { hook: \"x\" }").unwrap();
         assert_eq!(
-            (report.sites, report.elided, &*report.outcome),
-            (3, 0, "NotInForce { hook: \"x\" }")
+            (report.sites, report.elided, &*report.percpu, &*report.outcome),
+            (3, 0, "Rseq", "NotInForce { hook: \"x\" }")
         );
         for wrong in [
             "",
             "sites=3",
-            "sites=x elided=0 outcome=elided",
-            "elided=0 sites=3 outcome=elided",
+            "sites=3 elided=0 outcome=elided",
+            "sites=x elided=0 percpu=Rseq outcome=elided",
+            "elided=0 sites=3 percpu=Rseq outcome=elided",
         ] {
             assert_eq!(Report::parse(wrong), None);
         }

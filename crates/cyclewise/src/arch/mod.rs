@@ -88,6 +88,26 @@ pub(crate) use x86_64::thread_block;
 #[cfg(all(feature = "std", target_arch = "x86_64", target_os = "linux", not(any(miri, loom))))]
 pub(crate) use x86_64::{gs, rseq, rseq_cells, rseq_list, rseq_set};
 
+#[cfg(all(
+    feature = "std",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    not(any(miri, loom))
+))]
+#[cfg_attr(
+    not(all(target_env = "gnu", target_feature = "crt-static")),
+    path = "portable/static_libc.rs"
+)]
+#[cfg_attr(
+    all(target_env = "gnu", target_feature = "crt-static", target_arch = "x86_64"),
+    path = "x86_64/static_libc.rs"
+)]
+#[cfg_attr(
+    all(target_env = "gnu", target_feature = "crt-static", target_arch = "aarch64"),
+    path = "aarch64/static_libc.rs"
+)]
+pub(crate) mod static_libc;
+
 use core::cmp;
 use core::sync::atomic::Ordering;
 

@@ -29,6 +29,7 @@ use super::backend::{Backend, Reason, Report};
 use super::index::{Index, by_cid};
 use super::slots;
 use crate::arch::rseq::Area;
+use crate::arch::static_libc::rseq_words;
 use crate::arch::{Cid, Cpu, Id};
 pub(super) use crate::sys::map::{release, reserve};
 use crate::sys::{fork, rseq, signals};
@@ -146,7 +147,7 @@ fn decide() -> u32 {
     let none = |why: i32| NONE | (why as u32) << 8;
     let new = if !rseq::stay_loaded() {
         none(MAY_GO)
-    } else if let Some((distance, registered)) = rseq::of_libc() {
+    } else if let Some((distance, registered)) = rseq::of_libc(rseq_words()) {
         // The same whoever finds it.
         FOUND.store(distance, Ordering::Relaxed);
         FOUND_CID.store(has_cid(registered), Ordering::Relaxed);

@@ -23,7 +23,12 @@ pub(crate) const ORIGINAL_AREA: usize = 32;
 
 /// What glibc (since 2.35) says that it registered for every thread: the distance from the thread pointer to the area, and
 /// how many bytes of it are for the kernel. `None` where it registered none, or the C library is another.
-pub(crate) fn of_libc() -> Option<(isize, usize)> {
+///
+/// `linked` are the size and the offset of a C library that is linked statically; others are asked for by name.
+pub(crate) fn of_libc(linked: Option<(u32, isize)>) -> Option<(isize, usize)> {
+    if let Some((size, offset)) = linked {
+        return registered(Some(size), Some(offset));
+    }
     let size = symbol::<u32>(c"__rseq_size").map(|size| {
         // SAFETY: Invariant 1.
         unsafe { size.read() }

@@ -9,6 +9,7 @@
 
 use super::own::fitting;
 use crate::arch::rseq::{Area, SIGNATURE, Sections};
+use crate::arch::static_libc::rseq_words;
 use crate::arch::{Cid, Cpu};
 use crate::percpu::{Backend, PerCpu, backend};
 use crate::sys::rseq::{features, of_libc, register, shaped, unregister};
@@ -34,7 +35,7 @@ fn unregistered<R: Send>(run: impl FnOnce() -> R + Send) -> Option<R> {
         return None;
     }
     let run = || {
-        if let Some((distance, length)) = of_libc() {
+        if let Some((distance, length)) = of_libc(rseq_words()) {
             let known = NonNull::from(&0u8);
             // Where the thread pointer is, by way of an address whose distance is known.
             let pointer = known.as_ptr().wrapping_byte_offset(Area::at(known).0.wrapping_neg());

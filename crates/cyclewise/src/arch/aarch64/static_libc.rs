@@ -1,0 +1,42 @@
+//! What a C library that is linked statically says of its rseq areas: there is no dynamic linker to ask for its symbols.
+//!
+//! The references are weak, so that a C library without the symbols links too: glibc before 2.35. Only builds with the
+//! target feature `crt-static` have this file. In others the linker would take down the version that the symbols have in
+//! glibc, and the program would not start on one that lacks it.
+//!
+//! # References
+//! glibc manual, "Restartable Sequences"; gABI, STB_WEAK; ELF for the Arm 64-bit Architecture, 5.7.7 (GOT).
+//!
+//! # Safety
+//! 1. Where the symbols are defined, they have the types that glibc's <sys/rseq.h> gives them, and are constant once the
+//!    program's first constructors run.
+#![expect(unsafe_code, reason = "stable Rust has no weak symbols")]
+
+use core::arch::asm;
+
+/// `__rseq_size` and `__rseq_offset`, where they are linked.
+pub(crate) fn rseq_words() -> Option<(u32, isize)> {
+    let (size, offset): (*const u32, *const isize);
+    // SAFETY: computes two addresses, null for a symbol that nobody defines.
+    unsafe {
+        asm!(
+            ".weak __rseq_size",
+            ".weak __rseq_offset",
+            "adrp {size}, :got:__rseq_size",
+            "ldr {size}, [{size}, :got_lo12:__rseq_size]",
+            "adrp {offset}, :got:__rseq_offset",
+            "ldr {offset}, [{offset}, :got_lo12:__rseq_offset]",
+            size = out(reg) size,
+            offset = out(reg) offset,
+            options(pure, nomem, nostack, preserves_flags),
+        )
+    };
+    if size.is_null() || offset.is_null() {
+        return None;
+    }
+    // SAFETY: Invariant 1.
+    let size = unsafe { size.read() };
+    // SAFETY: as above.
+    let offset = unsafe { offset.read() };
+    Some((size, offset))
+}
