@@ -1,7 +1,7 @@
 //! Single mode in processes of their own: what elides, what restores LOCK, and what is refused.
 #![cfg_attr(
-    not(target_arch = "x86_64"),
-    allow(dead_code, unused_imports, reason = "no sites there")
+    not(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static"))),
+    allow(dead_code, unused_imports, reason = "no mode there")
 )]
 
 mod oracle;
@@ -24,7 +24,7 @@ fn enable() -> Result<(), Refusal> {
     unsafe { cyclewise::enable_single!() }
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static")))]
 fn main() {
     process::run(&[
         ("one_thread_is_elided", one_thread_is_elided),
@@ -57,9 +57,33 @@ fn main() {
     ]);
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static"))))]
 fn main() {
-    assert_eq!(enable(), Err(Refusal::NoLockPrefix));
+    process::run(&[("refused_for_good", refused_for_good)]);
+}
+
+/// Where there are no hooks: nothing elides, whatever is called, and threads come and go.
+#[cfg(not(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static"))))]
+fn refused_for_good() {
+    let refusal = if cfg!(target_arch = "x86_64") {
+        Refusal::Unwatched
+    } else {
+        Refusal::NoLockPrefix
+    };
+    assert_eq!(enable(), Err(refusal));
+    // Of glibc linked statically the library could have hooks, and the program has none.
+    let again = patch::reelide().unwrap_err();
+    assert!([refusal, Refusal::NotEnabled].contains(&again), "{again}");
+    // SAFETY: it is refused.
+    let confined = unsafe { patch::confined::enter(None) }.unwrap_err();
+    assert_eq!(confined, again);
+    COUNTER.inc(Ordering::Relaxed);
+    std::thread::spawn(|| COUNTER.inc(Ordering::Relaxed)).join().unwrap();
+    assert_eq!(COUNTER.load(Ordering::Relaxed), 2);
+    assert_eq!(patch::lock(), Ok(()));
+    assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
+    assert!(all(Prefix::Lock));
+    assert_eq!(sites().count() > 0, cfg!(target_arch = "x86_64"));
 }
 
 fn why(outcome: Result<(), Refusal>) -> Refusal {
@@ -117,6 +141,7 @@ type Start = unsafe extern "C" fn(*mut c_void) -> i32;
 unsafe extern "C" {
     fn thrd_create(id: *mut usize, start: Start, argument: *mut c_void) -> i32;
     fn thrd_join(id: usize, result: *mut i32) -> i32;
+    fn mq_notify(queue: i32, event: *const libc::sigevent) -> i32;
     fn getaddrinfo_a(mode: i32, list: *mut *mut c_void, length: i32, event: *mut c_void) -> i32;
 }
 
@@ -179,7 +204,7 @@ fn every_other_creator_restores_lock() {
         ("mq_notify", || {
             let event = by_thread();
             // SAFETY: an event; the queue does not exist, which is found out after the thread is made.
-            assert_eq!(unsafe { libc::mq_notify(-1, &event) }, -1);
+            assert_eq!(unsafe { mq_notify(-1, &event) }, -1);
         }),
         ("aio_read", || {
             let mut byte = 0_u8;

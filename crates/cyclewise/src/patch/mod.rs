@@ -47,6 +47,9 @@
 mod alternative;
 #[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
 pub mod confined;
+#[cfg(not(all(feature = "std", target_os = "linux", target_env = "gnu")))]
+#[path = "unwatched.rs"]
+pub mod confined;
 #[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
 mod gate;
 #[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]

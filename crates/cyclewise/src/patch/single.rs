@@ -74,8 +74,8 @@ pub unsafe fn refuse() -> Result<(), Refusal> {
     Err(unsupported())
 }
 
-/// Why single mode cannot be had in this build.
-fn unsupported() -> Refusal {
+/// Why neither mode can be had in this build.
+pub(super) fn unsupported() -> Refusal {
     if crate::arch::HAS_SITES {
         Refusal::Unwatched
     } else {
