@@ -3,8 +3,8 @@
 //!
 //! The program debugged is this one, with the name of its part as argument. Skipped, and says why, where gdb is not there or may not trace.
 #![cfg_attr(
-    not(target_arch = "x86_64"),
-    allow(dead_code, unused_imports, reason = "no sites there")
+    not(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static"))),
+    allow(dead_code, unused_imports, reason = "no mode there")
 )]
 
 mod process;
@@ -19,7 +19,7 @@ static COUNTER: AtomicUsize = AtomicUsize::new(0);
 /// What the debuggee's lines begin with: gdb writes to the same pipe.
 const SAYS: &str = "debuggee: ";
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static")))]
 fn main() {
     match std::env::args().nth(1).as_deref() {
         Some("asks-twice") => return asks_twice(),
@@ -36,9 +36,9 @@ fn main() {
     ]);
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static"))))]
 fn main() {
-    println!("skipped: no LOCK prefix on this architecture");
+    println!("skipped: no LOCK prefix on this architecture, or no hooks in this C library");
 }
 
 /// A function with one site, by a name that gdb finds.

@@ -151,6 +151,7 @@ fn membarrier_that_fails_after_writing_rolls_back() {
 fn without_proc_nothing_is_known_to_be_text() {
     let end = in_child(|| {
         refuse(libc::SYS_openat, &[], libc::EACCES);
+        refuse(libc::SYS_open, &[], libc::EACCES);
         refused(system("open /proc/self/maps", libc::EACCES));
     });
     assert_eq!(end, End::Well);

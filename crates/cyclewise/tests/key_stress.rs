@@ -145,7 +145,7 @@ fn flips_under_running_threads_are_whole() {
         if flip % 8 == 0 {
             for &target in &targets {
                 // SAFETY: the thread is not joined yet.
-                unsafe { libc::pthread_kill(target, libc::SIGUSR1) };
+                unsafe { libc::pthread_kill(target as _, libc::SIGUSR1) };
             }
         }
         flip += 1;

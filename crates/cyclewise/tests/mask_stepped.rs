@@ -4,6 +4,8 @@
 //! sends a signal, which the trap's own frame keeps waiting: the kernel delivers it between that instruction and the next.
 
 mod process;
+#[cfg(target_arch = "x86_64")]
+mod signal;
 
 #[cfg(not(target_arch = "x86_64"))]
 fn main() {
@@ -35,6 +37,7 @@ fn main() {
 
 #[cfg(target_arch = "x86_64")]
 mod stepped {
+    use super::signal;
     use cyclewise::mask::{self, Hold, Info, Signals, Woken};
     use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU64, AtomicUsize, Ordering::SeqCst};
     use std::time::Duration;
@@ -54,15 +57,9 @@ mod stepped {
     static ORDER: AtomicUsize = AtomicUsize::new(0);
 
     /// Sends a signal with a value to this thread.
-    fn queue(signal: i32, value: usize) {
-        let value = libc::sigval {
-            sival_ptr: std::ptr::without_provenance_mut(value),
-        };
-        // SAFETY: takes nothing.
-        let this = unsafe { libc::pthread_self() };
+    fn queue(number: i32, value: usize) {
         // The limit of queued signals is the user's: another program may have all of it for a while.
-        // SAFETY: takes numbers.
-        while unsafe { libc::pthread_sigqueue(this, signal, value) } != 0 {
+        while signal::queue(signal::this_thread(), number, value).is_err() {
             std::thread::yield_now();
         }
     }
@@ -93,8 +90,7 @@ mod stepped {
     }
 
     fn turn() {
-        // SAFETY: a signal to this thread.
-        unsafe { libc::raise(libc::SIGUSR2) };
+        signal::raise(libc::SIGUSR2);
     }
 
     fn install(signal: i32, function: extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void)) {

@@ -4,6 +4,7 @@
 //! `CYCLEWISE_STORM=1000000` sends a million; without it 20,000 are sent.
 
 mod process;
+mod signal;
 
 use cyclewise::mask::{self, Hold, Info, Signals};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
@@ -88,23 +89,13 @@ fn without_the_flag(signal: i32) {
     assert_eq!(rc, 0);
 }
 
-/// The kernel's id of the calling thread.
-fn thread_id() -> i32 {
-    // SAFETY: takes nothing.
-    unsafe { libc::gettid() }
-}
-
 /// Sends one with a value. Where the queue is full, tries again until it is not.
-fn send(target: libc::pthread_t, signal: i32, value: usize) {
-    let value = libc::sigval {
-        sival_ptr: std::ptr::without_provenance_mut(value),
-    };
+fn send(target: i32, number: i32, value: usize) {
     loop {
-        // SAFETY: the target lives until every sender is joined.
-        match unsafe { libc::pthread_sigqueue(target, signal, value) } {
-            0 => break,
-            libc::EAGAIN => std::thread::yield_now(),
-            errno => panic!("pthread_sigqueue: errno {errno}"),
+        match signal::queue(target, number, value) {
+            Ok(()) => break,
+            Err(libc::EAGAIN) => std::thread::yield_now(),
+            Err(errno) => panic!("rt_tgsigqueueinfo: errno {errno}"),
         }
     }
     SENT.fetch_add(1, SeqCst);
@@ -191,9 +182,8 @@ fn section(random: &mut Random) {
 fn storm(install: fn(i32), each: u64) {
     let standard = [libc::SIGUSR1, libc::SIGUSR2];
     (0..=STREAMS).map(stream).chain(standard).for_each(install);
-    // SAFETY: takes nothing.
-    let target = unsafe { libc::pthread_self() };
-    let timer = start_timer(thread_id());
+    let target = signal::this_thread();
+    let timer = start_timer(target);
     let overflows = std::thread::scope(|scope| {
         for n in 0..STREAMS {
             scope.spawn(move || {
@@ -246,8 +236,7 @@ fn none_is_lost_doubled_or_inside_a_hold() {
     // The merged ones too come after the last that was sent.
     let before = STANDARD.load(SeqCst);
     let hold = mask::hold();
-    // SAFETY: a signal to this thread.
-    unsafe { libc::raise(libc::SIGUSR1) };
+    signal::raise(libc::SIGUSR1);
     drop(hold);
     assert_eq!(STANDARD.load(SeqCst), before + 1);
 }
@@ -258,8 +247,7 @@ fn the_twin_is_seen_inside_holds() {
     let before = INSIDE.load(SeqCst);
     let hold = mask::hold();
     HELD.store(true, SeqCst);
-    // SAFETY: a signal to this thread.
-    unsafe { libc::raise(libc::SIGUSR1) };
+    signal::raise(libc::SIGUSR1);
     HELD.store(false, SeqCst);
     drop(hold);
     assert!(INSIDE.load(SeqCst) > before);

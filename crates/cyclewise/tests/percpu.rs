@@ -242,7 +242,7 @@ fn a_thread_that_libc_left_out_is_noticed() {
     // SAFETY: the symbol's type.
     let offset = unsafe { *offset };
     // SAFETY: takes nothing. On x86-64 it is the thread pointer.
-    let area = unsafe { libc::pthread_self() }.wrapping_add_signed(offset as i64);
+    let area = (unsafe { libc::pthread_self() } as usize).wrapping_add_signed(offset);
     // SAFETY: takes back what the C library registered; nothing in this thread uses it from now on.
     let rc = unsafe { libc::syscall(libc::SYS_rseq, area, 32, 1, 0x5305_3053) };
     assert_eq!(rc, 0, "{}", std::io::Error::last_os_error());

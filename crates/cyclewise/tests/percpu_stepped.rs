@@ -14,10 +14,12 @@ fn every_instruction_is_a_point_of_interruption() {
 
 #[cfg(target_arch = "x86_64")]
 mod common;
+#[cfg(target_arch = "x86_64")]
+mod signal;
 
 #[cfg(target_arch = "x86_64")]
 mod stepped {
-    use super::common::filter;
+    use super::{common::filter, signal};
     use cyclewise::percpu::{Backend, Counter, FreeList, PerCpu, Ref, Ring, backend};
     use std::process::Command;
     use std::sync::atomic::{AtomicI64, AtomicPtr, AtomicU64, Ordering::SeqCst};
@@ -90,8 +92,7 @@ mod stepped {
     }
 
     fn turn() {
-        // SAFETY: a signal to this thread.
-        unsafe { libc::raise(libc::SIGUSR2) };
+        signal::raise(libc::SIGUSR2);
     }
 
     /// Runs `step` [`STRIDE`] times, so that the handler has worked at each of its instructions; how many those are, at

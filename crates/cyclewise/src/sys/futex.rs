@@ -32,7 +32,7 @@ impl Moment {
 
     fn timespec(self) -> libc::timespec {
         libc::timespec {
-            tv_sec: (self.0 / SECOND_NS) as libc::time_t,
+            tv_sec: (self.0 / SECOND_NS) as _, // libc is about to change the name of the type on musl
             tv_nsec: (self.0 % SECOND_NS) as libc::c_long,
         }
     }

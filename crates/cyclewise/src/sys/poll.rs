@@ -30,7 +30,7 @@ pub(crate) enum Slept {
 /// EINVAL for more descriptors than may be open; ENOMEM.
 pub(crate) fn ppoll(fds: &mut [PollFd], timeout: Option<Duration>, mask: u64) -> Result<Slept, Refusal> {
     let timeout = timeout.map(|timeout| libc::timespec {
-        tv_sec: timeout.as_secs().try_into().unwrap_or(libc::time_t::MAX),
+        tv_sec: timeout.as_secs().min(i64::MAX as u64) as _,
         tv_nsec: timeout.subsec_nanos().into(),
     });
     let timeout = timeout

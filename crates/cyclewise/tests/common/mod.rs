@@ -33,7 +33,7 @@ pub fn in_child(body: impl FnOnce()) -> End {
 pub fn in_child_for(seconds: u32, body: impl FnOnce()) -> End {
     // The decoder's tables are made once: a child forked while another test makes them would wait for ever.
     let _ = iced_x86::Decoder::new(64, &[0x90], iced_x86::DecoderOptions::NONE).decode();
-    // SAFETY: the child uses what glibc makes usable after fork, and leaves by _exit.
+    // SAFETY: the child uses what the C library makes usable after fork, and leaves by _exit.
     let pid = unsafe { libc::fork() };
     assert!(pid >= 0, "fork: {}", std::io::Error::last_os_error());
     if pid == 0 {

@@ -49,9 +49,11 @@ impl Lock for RawSpinLock<Futex> {
 
 /// The calling thread runs when nobody else wants its CPU, and is preempted wherever it stands otherwise.
 fn idle() {
-    let parameter = libc::sched_param { sched_priority: 0 };
+    // SAFETY: all zeroes is a valid parameter block, of priority 0. Its fields are not the same in every C library.
+    let parameter: libc::sched_param = unsafe { std::mem::zeroed() };
+    // The system call: musl's function only refuses.
     // SAFETY: one parameter block, of the calling thread.
-    let rc = unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &parameter) };
+    let rc = unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, libc::SCHED_IDLE, &raw const parameter) };
     assert_eq!(rc, 0, "every thread may lower itself");
 }
 
@@ -171,7 +173,7 @@ pub(crate) fn a_deadline_is_kept() {
 }
 
 /// On one CPU, with LOCK away: whoever spins there spins in vain, and all come to their turn.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static")))]
 pub(crate) fn confined() {
     use cyclewise::patch::{self, confined};
     alarm();

@@ -8,6 +8,8 @@ mod freed;
 #[path = "../process/mod.rs"]
 mod process;
 mod room;
+#[path = "../signal/mod.rs"]
+mod signal;
 mod sleep;
 
 use counting::{Counting, WAITS, WAKES};
@@ -48,7 +50,7 @@ fn main() {
             sleep::a_handler_locks_while_its_thread_waits,
         ),
         ("a_deadline_is_kept_while_others_come_and_go", crowd::a_deadline_is_kept),
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static")))]
         ("confined_to_one_cpu_all_come_to_their_turn", crowd::confined),
     ]);
 }

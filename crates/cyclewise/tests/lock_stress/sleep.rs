@@ -1,7 +1,7 @@
 //! Waiters that sleep: woken by the release, and found asleep by a signal.
 
 use super::counting::{Counting, WAITS};
-use super::{alarm, unlock};
+use super::{alarm, signal, unlock};
 use cyclewise::atomic::AtomicU32;
 use cyclewise::lock::{Exponential, Futex, Moment, Park, RawSpinLock};
 use lock_api::RawMutex;
@@ -101,16 +101,15 @@ pub(crate) fn a_handler_locks_while_its_thread_waits() {
     thread::scope(|scope| {
         let (send, receive) = std::sync::mpsc::channel();
         let waiter = scope.spawn(move || {
-            // SAFETY: takes nothing.
-            send.send(unsafe { libc::pthread_self() }).unwrap();
+            send.send(signal::this_thread()).unwrap();
             OUTER.lock();
             unlock(&OUTER);
         });
         let thread = receive.recv().unwrap();
         waits(1);
         let before = WAITS.load(SeqCst);
-        // SAFETY: the thread runs until it has the lock, which is held here.
-        assert_eq!(unsafe { libc::pthread_kill(thread, libc::SIGUSR1) }, 0);
+        // It runs until it has the lock, which is held here.
+        signal::send(thread, libc::SIGUSR1);
         waits(before + 1);
         assert_eq!(HANDLED.load(SeqCst), 1, "the handler waits");
         unlock(&INNER);

@@ -76,7 +76,11 @@ pub(crate) fn pin(cpu: usize) {
 ///
 /// Kernels that preempt lazily let a woken thread of the usual policy wait for the next tick, which is milliseconds.
 pub(crate) fn hurry() -> bool {
-    let parameter = libc::sched_param { sched_priority: 1 };
+    // SAFETY: all zeroes is a valid parameter block. Its fields are not the same in every C library.
+    let mut parameter: libc::sched_param = unsafe { std::mem::zeroed() };
+    parameter.sched_priority = 1;
+    let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
+    // The system call: musl's function only refuses.
     // SAFETY: one parameter block.
-    unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &parameter) == 0 }
+    unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const parameter) == 0 }
 }

@@ -1,7 +1,11 @@
 //! What the checks of the soft mask share: sending signals, installing handlers of others, and looking what came.
 #![allow(dead_code, reason = "each test program uses a part")]
 
+#[path = "../signal/mod.rs"]
+mod signal;
+
 use cyclewise::mask::{self, Masked, Queue};
+pub(crate) use signal::{raise, this_thread};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 
 /// Functions as checks, by their names.
@@ -16,25 +20,14 @@ pub(crate) static SEEN: Masked<Queue<64>> = Masked::new(Queue::new());
 /// What handlers of others count; [`plain`] counts 100.
 pub(crate) static CONTEXTS: AtomicU32 = AtomicU32::new(0);
 
-pub(crate) fn raise(signal: i32) {
-    // SAFETY: a signal to this thread.
-    assert_eq!(unsafe { libc::raise(signal) }, 0);
-}
-
 /// A real-time signal with a value to this thread.
-pub(crate) fn queue(signal: i32, value: usize) {
-    let value = libc::sigval {
-        sival_ptr: std::ptr::without_provenance_mut(value),
-    };
-    // SAFETY: takes nothing.
-    let this = unsafe { libc::pthread_self() };
+pub(crate) fn queue(number: i32, value: usize) {
     loop {
-        // SAFETY: takes numbers.
-        match unsafe { libc::pthread_sigqueue(this, signal, value) } {
-            0 => break,
+        match signal::queue(this_thread(), number, value) {
+            Ok(()) => break,
             // The limit of queued signals is the user's: another program may have all of it for a while.
-            libc::EAGAIN => std::thread::yield_now(),
-            errno => panic!("pthread_sigqueue: errno {errno}"),
+            Err(libc::EAGAIN) => std::thread::yield_now(),
+            Err(errno) => panic!("rt_tgsigqueueinfo: errno {errno}"),
         }
     }
 }

@@ -7,7 +7,7 @@
 
 use super::inject::{HITS, THEIRS, at_every_point, injecting};
 use crate::arch::rseq_cells;
-use crate::percpu::{Counter, FreeList, Ref, Ring, Stack};
+use crate::percpu::{Counter, FreeList, Reason, Ref, Ring, Stack, backend};
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::LazyLock;
 use std::vec::Vec;
@@ -25,7 +25,12 @@ fn a_counter_is_exact_at_every_step() {
         COUNTER.add(1);
         mine += 1;
     });
-    assert_eq!(hit, [1, 2, 3, 4]);
+    // One sequence that adds and tells, where the C library has registered; else one that only adds.
+    let steps: &[u32] = match backend().reason {
+        Reason::Libc => &[1, 2, 3, 4],
+        _ => &[1, 2, 3],
+    };
+    assert_eq!(hit, steps);
     assert_eq!(COUNTER.sum(), mine + ((HITS.load(Relaxed) as i64) << 32));
 }
 

@@ -1,0 +1,75 @@
+//! Signals to one thread of this process, by its number in the kernel.
+//!
+//! As system calls, which every C library lets through as they are. `raise` and `pthread_kill` of musl and of older glibc
+//! block every signal meanwhile, SIGTRAP too, which kills a thread that is stepped; and musl has no `pthread_sigqueue`.
+#![allow(dead_code, reason = "each test program uses a part")]
+
+/// The calling thread.
+pub(crate) fn this_thread() -> i32 {
+    // SAFETY: takes nothing.
+    unsafe { libc::syscall(libc::SYS_gettid) as i32 }
+}
+
+fn process() -> i32 {
+    // SAFETY: takes nothing.
+    unsafe { libc::getpid() }
+}
+
+/// Sends a signal.
+pub(crate) fn send(thread: i32, signal: i32) {
+    // SAFETY: takes numbers.
+    let rc = unsafe { libc::syscall(libc::SYS_tgkill, process(), thread, signal) };
+    assert_eq!(rc, 0);
+}
+
+/// Sends a signal to the calling thread, which has handled it when this returns, if it does not block it.
+pub(crate) fn raise(signal: i32) {
+    send(this_thread(), signal);
+}
+
+/// `siginfo_t` as sigqueue(3) fills it: include/uapi/asm-generic/siginfo.h on 64-bit.
+#[repr(C)]
+struct Information {
+    signal: i32,
+    errno: i32,
+    code: i32,
+    padding: i32,
+    process: i32,
+    user: u32,
+    value: usize,
+    rest: [u64; 12],
+}
+
+/// Sends a signal with a value.
+///
+/// # Errors
+/// The errno: EAGAIN where the user has as many queued as is allowed.
+pub(crate) fn queue(thread: i32, signal: i32, value: usize) -> Result<(), i32> {
+    // SAFETY: takes nothing.
+    let user = unsafe { libc::getuid() };
+    let process = process();
+    let information = Information {
+        signal,
+        errno: 0,
+        code: libc::SI_QUEUE,
+        padding: 0,
+        process,
+        user,
+        value,
+        rest: [0; 12],
+    };
+    // SAFETY: reads the 128 bytes.
+    let rc = unsafe {
+        libc::syscall(
+            libc::SYS_rt_tgsigqueueinfo,
+            process,
+            thread,
+            signal,
+            &raw const information,
+        )
+    };
+    match rc {
+        0 => Ok(()),
+        _ => Err(std::io::Error::last_os_error().raw_os_error().unwrap_or(0)),
+    }
+}
