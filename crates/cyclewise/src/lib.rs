@@ -26,7 +26,7 @@
 //! Miri and under loom the atomics are std's, and [`patch`] refuses with a reason.
 //!
 //! # Features
-//! `std` (default): the modes of [`patch`], which need Linux and glibc too, conversions of paths and OS strings, and of
+//! `std` (default): the modes of [`patch`], which need Linux and glibc linked dynamically too, conversions of paths and OS strings, and of
 //! [`clock`] what is kept per thread, the mock and the upkeep thread.
 //! Without it the crate is `no_std` and needs `core` and `alloc`.
 

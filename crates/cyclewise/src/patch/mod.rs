@@ -32,6 +32,7 @@
 //!
 //! - A static program, position-independent or not, has records too, but no dynamic linker that could say whether its
 //!   hooks are in force: single mode refuses ([`Refusal::Unwatched`](crate::error::Refusal::Unwatched)).
+//! - On musl both modes refuse ([`Refusal::Unwatched`](crate::error::Refusal::Unwatched)); keys and alternatives work.
 //! - A shared object's hooks are not in force where the program has its own: its sites keep LOCK.
 //! - A linker that dropped a record would leave that site with LOCK: slower, and sound. One that left a record without
 //!   its code would make it point elsewhere; a byte there that is not LOCK is refused before anything is written.

@@ -25,6 +25,9 @@
 //! - **portable**: copies that no CPU owns. A thread takes one of them for itself with one atomic exchange, and gives it
 //!   back with a store. This is what runs under Miri and loom, on other systems, and in a thread that cannot register.
 //!
+//! glibc since 2.35 registers every thread for rseq. Older ones and musl do not, and there each thread registers at its first
+//! use, with its own area; two copies of this crate then get one registration, and the second uses portable slots.
+//!
 //! [`backend()`] says which, and why. All three can be at work at once: copies are *slots*, the first of which are the CPUs'
 //! and the last the portable backend's, and no slot is changed in two ways that do not exclude each other.
 //!
