@@ -33,6 +33,22 @@ const STEPS: &[Step] = &[
         kind: Kind::Cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[]),
     },
     Step {
+        name: "core",
+        kind: Kind::Cargo(
+            &[
+                "clippy",
+                "--package",
+                "cyclewise",
+                "--no-default-features",
+                "--lib",
+                "--",
+                "-D",
+                "warnings",
+            ],
+            &[],
+        ),
+    },
+    Step {
         name: "test",
         kind: Kind::Cargo(&["test", "--workspace"], &[]),
     },
@@ -177,7 +193,7 @@ mod tests {
         assert!(
             parse("--skip tests")
                 .unwrap_err()
-                .contains("fmt, tidy, clippy, test, doc")
+                .contains("fmt, tidy, clippy, core, test, doc")
         );
         assert!(parse("--skip").unwrap_err().contains("no step"));
         assert!(parse("--fast").unwrap_err().contains("--keep-going"));

@@ -2,11 +2,11 @@
 //!
 //! Handlers are state of the process, so each check has a process of its own.
 
+mod masking;
 mod process;
-mod signals;
 
 use cyclewise::mask::{self, Hold, Info, Signals};
-use signals::{COUNT, FLAG, SEEN, checks, kernel_mask, queue, raise, seen};
+use masking::{COUNT, FLAG, SEEN, checks, kernel_mask, queue, raise, seen};
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
 fn main() {

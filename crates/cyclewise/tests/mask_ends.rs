@@ -2,12 +2,12 @@
 //!
 //! Handlers are state of the process, so each check has a process of its own.
 
+mod masking;
 mod process;
-mod signals;
 
 use cyclewise::mask::{self, Hold, Info, Signals};
+use masking::{COUNT, SEEN, checks, kernel_mask, queue, raise, seen};
 use process::in_child;
-use signals::{COUNT, SEEN, checks, kernel_mask, queue, raise, seen};
 use std::os::fd::AsRawFd;
 use std::sync::atomic::Ordering::SeqCst;
 

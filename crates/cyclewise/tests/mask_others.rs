@@ -2,12 +2,12 @@
 //!
 //! Handlers are state of the process, so each check has a process of its own.
 
+mod masking;
 mod process;
-mod signals;
 
 use cyclewise::error::Refusal;
 use cyclewise::mask::{self, Signals};
-use signals::{CONTEXTS, COUNT, FLAG, checks, install, installed, plain, raise};
+use masking::{CONTEXTS, COUNT, FLAG, checks, install, installed, plain, raise};
 use std::sync::atomic::Ordering::SeqCst;
 
 fn main() {

@@ -2,11 +2,11 @@
 //!
 //! Handlers are state of the process, so each check has a process of its own.
 
+mod masking;
 mod process;
-mod signals;
 
 use cyclewise::mask::{self, Hold, Info, Masked, Polled, Signals, Woken};
-use signals::{CONTEXTS, COUNT, SEEN, checks, install, kernel_mask, plain, queue, raise, seen, signal_when_asleep};
+use masking::{CONTEXTS, COUNT, SEEN, checks, install, kernel_mask, plain, queue, raise, seen, signal_when_asleep};
 use std::os::fd::{AsFd, AsRawFd};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;

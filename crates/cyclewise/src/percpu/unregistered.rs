@@ -3,6 +3,7 @@
 //! # Safety
 //! 1. Memory comes from the allocator, and goes back to it with the same layout.
 #![expect(unsafe_code, reason = "allocates zeroed memory; an id that is never had")]
+#![expect(clippy::extra_unused_type_parameters, reason = "the twin's signatures")]
 
 use super::backend::{Backend, Reason, Report};
 use super::index::Index;
@@ -141,8 +142,13 @@ pub(super) fn forks() -> u32 {
     0
 }
 
+/// What the twin blocks signals with.
+pub(super) struct Quiet;
+
 /// Nothing: no handler allocates.
-pub(super) fn quiet() {}
+pub(super) fn quiet() -> Quiet {
+    Quiet
+}
 
 /// What is in force.
 pub(super) fn report() -> Report {

@@ -78,19 +78,16 @@ pub(crate) extern "C" fn plain(_: i32) {
     CONTEXTS.fetch_add(100, SeqCst);
 }
 
-/// Signals the thread once it sleeps.
-pub(crate) fn signal_when_asleep(thread: i32, signal: i32) {
-    let path = format!("/proc/self/task/{thread}/stat");
-    loop {
-        let stat = std::fs::read_to_string(&path).unwrap();
-        // The state follows the name, which is in brackets.
-        if stat.rsplit_once(')').unwrap().1.starts_with(" S") {
-            break;
-        }
+/// Signals the thread once it sleeps in the kernel for what it waits for, and not on its way there for a lock of the
+/// allocator's.
+pub(crate) fn signal_when_asleep(thread: i32, number: i32) {
+    let read = |name: &str| std::fs::read_to_string(format!("/proc/self/task/{thread}/{name}"));
+    // The state follows the name, which is in brackets.
+    let is_asleep = || read("stat").unwrap().rsplit_once(')').unwrap().1.starts_with(" S");
+    // The call's number comes first: futex(2) on x86-64 and on AArch64, whichever the kernel is of. Not every kernel tells.
+    let is_locking = || read("syscall").is_ok_and(|call| call.starts_with("202 ") || call.starts_with("98 "));
+    while !is_asleep() || is_locking() {
         std::thread::yield_now();
     }
-    let process = std::process::id();
-    // SAFETY: takes numbers.
-    let rc = unsafe { libc::syscall(libc::SYS_tgkill, process, thread, signal) };
-    assert_eq!(rc, 0);
+    signal::send(thread, number);
 }
