@@ -1,8 +1,8 @@
 //! The slots' memory: address space for every slot, of which pages come into being where a CPU first writes them.
 //!
 //! # States
-//! A *chunk* is 64 KiB for bookkeeping, of which pages are used as anywhere, and then 64 KiB for each slot. A variable has the same place in each of them. A bit
-//! for each 8 bytes says whether they are in use.
+//! A *chunk* is 64 KiB for bookkeeping, of which pages are used as anywhere, and then 64 KiB for each slot. A variable has
+//! the same place in each of them. A bit for each 8 bytes says whether they are in use.
 //!
 //! # Invariants
 //! 1. Chunks are made, changed and unmapped under the lock, with signals blocked.
