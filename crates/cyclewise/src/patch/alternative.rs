@@ -59,7 +59,7 @@ mod imp {
             threads => return Err(Refusal::OtherThreads { threads }),
         }
         // SAFETY: this thread is alone, and as its caller says not inside a site (Invariant 1).
-        unsafe { text::apply_held(&held, &mut edits) }
+        unsafe { text::apply_held(&held, &mut edits, None) }
     }
 
     /// The edits that put `code` and padding on a site.

@@ -24,13 +24,13 @@
 mod threads;
 
 use self::threads::{confine, widen};
-use super::gate::{self, CONFINED, HELPERS, LOCKED, MODE, SINGLE, Shared};
+use super::gate::{self, CONFINED, HELPERS, LOCKED, SINGLE, Shared};
 use super::plan::none_elided;
 use super::single::enabled;
 use crate::arch;
 use crate::error::Refusal;
 use crate::sys::affinity::{self, CpuSet};
-use crate::sys::membarrier;
+use crate::sys::{membarrier, tasks};
 use core::sync::atomic::Ordering;
 
 /// Confined mode is in force while this exists.
@@ -66,7 +66,6 @@ pub struct Stuck {
 ///    thread is created with an affinity of its own (`pthread_attr_setaffinity_np`). Another copy of this crate counts.
 /// 2. No other process shares this one's memory map (clone(2) with CLONE_VM and without CLONE_THREAD), but for children of
 ///    vfork and posix_spawn, which use none of these types before exec.
-/// 3. Other children are made by fork(3), and not by `_Fork` or a bare clone(2), which run no fork handlers.
 pub unsafe fn enter(cpu: Option<u32>) -> Result<Guard, Refusal> {
     if !arch::HAS_SITES {
         return Err(Refusal::NoLockPrefix);
@@ -76,7 +75,7 @@ pub unsafe fn enter(cpu: Option<u32>) -> Result<Guard, Refusal> {
     let shared = held.shared();
     let current = affinity::current()?;
     let cpu = cpu.unwrap_or(current);
-    let entered = if MODE.load(Ordering::SeqCst) != CONFINED {
+    let entered = if gate::mode() != CONFINED {
         confine_and_elide(shared, cpu)
     } else if shared.guarded || cpu != current {
         return Err(Refusal::WrongMode);
@@ -87,7 +86,7 @@ pub unsafe fn enter(cpu: Option<u32>) -> Result<Guard, Refusal> {
         Ok(())
     };
     // A change that failed and could not be undone keeps the mode, and the guard to leave it with.
-    if MODE.load(Ordering::SeqCst) == CONFINED {
+    if gate::mode() == CONFINED {
         shared.guarded = true;
         return Ok(Guard { cpu, armed: true });
     }
@@ -98,7 +97,7 @@ fn confine_and_elide(shared: &mut Shared, cpu: u32) -> Result<(), Refusal> {
     // Whatever is needed to leave is tried before anything changes.
     membarrier::register_sync_core()?;
     membarrier::sync_core()?;
-    let was_single = MODE.load(Ordering::SeqCst) == SINGLE;
+    let was_single = gate::mode() == SINGLE;
     if !was_single {
         shared.plan.list_locked()?;
     }
@@ -115,14 +114,14 @@ fn confine_and_elide(shared: &mut Shared, cpu: u32) -> Result<(), Refusal> {
         let _ = widen(shared, &only);
         return Err(refusal);
     }
-    MODE.store(CONFINED, Ordering::SeqCst);
+    gate::set_mode(shared, CONFINED);
     if was_single {
         return Ok(());
     }
     // SAFETY: all threads are on one CPU (Invariant 1) until `leave`, by the contract of `enter`.
     let elided = unsafe { shared.plan.elide() };
     if elided.is_err() && none_elided() {
-        MODE.store(LOCKED, Ordering::SeqCst);
+        gate::set_mode(shared, LOCKED);
         let _ = widen(shared, &only);
     }
     elided
@@ -166,8 +165,15 @@ fn leave() -> Result<(), Refusal> {
     let mut held = gate::hold()?;
     let shared = held.shared();
     let only = CpuSet::one(shared.cpu)?;
-    if MODE.load(Ordering::SeqCst) != CONFINED {
-        // A forked child, in single mode or past it, that inherited the guard and the affinity.
+    if gate::mode() != CONFINED {
+        // A forked child, in single mode or past it, that inherited the guard and the affinity. Where it has threads that
+        // no hook saw, each of them has to stay on the one CPU until LOCK is back.
+        if gate::mode() == SINGLE && tasks::count() != Ok(1) {
+            shared.plan.lock()?;
+            membarrier::register_sync_core()?;
+            membarrier::sync_core()?;
+            gate::set_mode(shared, LOCKED);
+        }
         shared.guarded = false;
         let _ = widen(shared, &only);
         return Ok(());
@@ -176,7 +182,7 @@ fn leave() -> Result<(), Refusal> {
     // Again, and cheap: a forked child may not have inherited it.
     membarrier::register_sync_core()?;
     membarrier::sync_core()?;
-    MODE.store(LOCKED, Ordering::SeqCst);
+    gate::set_mode(shared, LOCKED);
     shared.guarded = false;
     let _ = widen(shared, &only);
     Ok(())

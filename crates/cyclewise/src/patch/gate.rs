@@ -12,12 +12,13 @@
 //! # After fork
 //! The child has the caller's thread, the text and all of this as they were. Where another thread was the owner, it is
 //! not there: the child takes the gate over and starts with a new `Shared`, since the old one may be half changed.
-//! `CONFINED` becomes `SINGLE` before fork returns in the child: it has one thread, and its affinity may be older than its
-//! text, since the kernel copies the one long before the other. Threads that others were creating stay counted in the
-//! child, which is then refused single mode: LOCK stays.
+//! `CONFINED` that was entered by another generation of the process is `SINGLE`: the child begins with one thread, and its
+//! affinity may be older than its text, since the kernel copies the one long before the other. [`mode`] sees that for
+//! itself, so it is right in atfork handlers that create threads, whoever registered them and when. Threads that others
+//! were creating stay counted in the child, which is then refused single mode: LOCK stays.
 //!
 //! # Memory ordering
-//! `OWNER` is acquired and released like a lock. `MODE` and `CREATING` are sequentially consistent: a creator writes
+//! `OWNER` is acquired and released like a lock. `MODE`, `HOME` and `CREATING` are sequentially consistent: a creator writes
 //! `CREATING` and then reads `MODE`, and who elides does the converse, so one of them sees the other.
 //! These are std's atomics: ours would be patched by what they guard.
 //!
@@ -25,12 +26,13 @@
 //! `Shared` is reached through [`Held`] only, of which there is one at a time (Invariant 1).
 #![expect(unsafe_code, reason = "a cell guarded by a lock that survives fork")]
 
+use super::owner::{self, From};
 use super::plan::Plan;
 use crate::error::Refusal;
 use crate::sys::affinity::CpuSet;
-use crate::sys::{task, thread};
+use crate::sys::{fork_generation, process};
 use core::cell::UnsafeCell;
-use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use core::time::Duration;
 use std::vec::Vec;
 
@@ -41,11 +43,14 @@ pub(super) const SINGLE: u8 = 1;
 /// Prefixes may be elided: all threads are confined to one CPU, and so are those that they create.
 pub(super) const CONFINED: u8 = 2;
 
-/// The mode in force.
-pub(super) static MODE: AtomicU8 = AtomicU8::new(LOCKED);
+/// The mode in force, but for a child of fork that has not asked yet: see [`mode`].
+static MODE: AtomicU8 = AtomicU8::new(LOCKED);
 
-/// The thread that holds the gate, 0 for none.
-static OWNER: AtomicI32 = AtomicI32::new(0);
+/// The generation and the pid of the process that entered confined mode.
+static HOME: [AtomicU32; 2] = [const { AtomicU32::new(0) }; 2];
+
+/// Who holds the gate.
+static OWNER: AtomicU64 = AtomicU64::new(0);
 
 /// Calls that create a thread and have not returned.
 static CREATING: AtomicUsize = AtomicUsize::new(0);
@@ -83,11 +88,33 @@ impl Shared {
     }
 }
 
-/// In a child of fork: one thread, whatever its affinity. Registered when the modes are enabled, which comes before the
-/// first of them: of a fork that has begun, the C library leaves out handlers that are registered later.
-pub(super) extern "C" fn after_fork() {
-    // SeqCst as every access of `MODE`; nobody else runs here yet.
-    let _ = MODE.compare_exchange(CONFINED, SINGLE, Ordering::SeqCst, Ordering::SeqCst);
+/// The mode in force. Whoever creates a thread asks before, so the first to ask in a child that inherited `CONFINED` is its
+/// only thread.
+pub(super) fn mode() -> u8 {
+    // SeqCst: see the module.
+    match MODE.load(Ordering::SeqCst) {
+        CONFINED if HOME.each_ref().map(|word| word.load(Ordering::SeqCst)) != here() => {
+            // It fails where another thread of the child has asked meanwhile, and gone on from there.
+            let changed = MODE.compare_exchange(CONFINED, SINGLE, Ordering::SeqCst, Ordering::SeqCst);
+            changed.map_or_else(|now| now, |_| SINGLE)
+        }
+        mode => mode,
+    }
+}
+
+/// Puts a mode in force, which the holder of the gate does.
+pub(super) fn set_mode(_: &Shared, mode: u8) {
+    if mode == CONFINED {
+        for (word, now) in HOME.iter().zip(here()) {
+            word.store(now, Ordering::SeqCst);
+        }
+    }
+    MODE.store(mode, Ordering::SeqCst);
+}
+
+/// This process, by two witnesses: either may be lied about, by who answers madvise or getpid.
+fn here() -> [u32; 2] {
+    [fork_generation::current(), process::id()]
 }
 
 struct Cell(UnsafeCell<Shared>);
@@ -105,29 +132,13 @@ pub(super) struct Held(());
 /// # Errors
 /// [`Refusal::Busy`] where the calling thread holds it already: from a signal handler that interrupted a change.
 pub(super) fn hold() -> Result<Held, Refusal> {
-    let me = thread::id();
-    loop {
-        // Acquire: pairs with the Release in `Held::drop`, so that the holder's changes of `Shared` are seen.
-        let owner = match OWNER.compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed) {
-            Ok(_) => return Ok(Held(())),
-            Err(owner) => owner,
-        };
-        if owner == me {
-            return Err(Refusal::Busy);
-        }
-        if !task::is_gone(owner) {
-            std::thread::sleep(WAIT);
-        } else if OWNER
-            .compare_exchange(owner, me, Ordering::Acquire, Ordering::Relaxed)
-            .is_ok()
-        {
-            // The owner stayed behind in the process that this one was forked from. What it was writing is not read
-            // and not dropped.
-            // SAFETY: the gate is held since the line above.
-            unsafe { SHARED.0.get().write(Shared::new()) };
-            return Ok(Held(()));
-        }
+    let from = owner::take(&OWNER, fork_generation::current())?;
+    if from == From::LeftBehind {
+        // What the owner was writing is not read and not dropped.
+        // SAFETY: the gate is held since the line above.
+        unsafe { SHARED.0.get().write(Shared::new()) };
     }
+    Ok(Held(()))
 }
 
 impl Held {
@@ -140,8 +151,7 @@ impl Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        // Release: pairs with the Acquire in `hold`.
-        OWNER.store(0, Ordering::Release);
+        owner::give_back(&OWNER);
     }
 }
 
@@ -172,14 +182,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_gate_is_held_once_and_taken_over_from_who_is_gone() {
+    fn the_gate_is_held_once_and_taken_over_from_who_is_not_here() {
         let held = hold().unwrap();
         let again = hold().map(drop).unwrap_err();
         assert_eq!(again, Refusal::Busy);
         drop(held);
 
-        // A number that no thread has (the kernel's limit is 2^22): as in a child forked while another thread held it.
-        OWNER.store(i32::MAX, Ordering::Relaxed);
+        // The generation before ours, as in a child forked while another thread held it.
+        let before = u64::from(fork_generation::current().wrapping_sub(1));
+        OWNER.store(before << 32 | 1, Ordering::Relaxed);
         let mut held = hold().unwrap();
         assert!(!held.shared().guarded);
         drop(held);

@@ -1,32 +1,31 @@
-//! The lock of the text: one change at a time in a link unit, and none across a fork.
-//!
-//! # States
-//! `owner` 0: free. `owner` t: thread t holds it, `depth` times: 1 for a change, and more while it forks inside one.
-//!
-//! It spins and yields; it is no futex. It is held for tens of microseconds, seldom, and its words are shared between
-//! versions of this crate, so the less protocol the better. Threads of a real-time class that outrank the holder on its
-//! CPU would spin for as long as their class lets them: change text from ordinary threads.
+//! The lock of the text: one change at a time in a link unit.
 //!
 //! # Invariants
-//! 1. Who is not the owner changes neither word, but for taking a free lock. `depth` is the owner's own.
-//! 2. A fork finds the lock in the hands of the forking thread: the handlers take it before and give it back in parent
-//!    and child. A child thus inherits neither a lock whose holder it does not have, nor a text half changed by another
-//!    thread. But for a fork that had begun before the handlers were registered, and where no text is written and none are:
-//!    such a child takes the lock over from who is not there. Each edit is whole; [`was_left`] says that a batch may not
-//!    be. `_Fork`, raw clone and vfork run no handlers; of these only a child of `_Fork` could change text, and must not
-//!    where its parent had threads.
-//! 3. A thread that owns it already is refused, not blocked: it is in a signal handler that interrupted its own change.
+//! 1. Text is changed, and a key's state with it, by who holds the lock.
+//! 2. Nobody holds it across a fork but a thread that forks inside a change of its own, from a signal handler. A fork that
+//!    held it would wait for a thread that changes text under a lock of its own which fork takes too, and would refuse
+//!    atfork handlers of others the threads and keys that they ask for.
+//! 3. A child forked in the middle of another thread's change has a lock whose owner it has not got. The first taker, at
+//!    the latest our handler, takes it over (`owner`) and makes the text whole (`text::settle`); [`was_left`] says that a
+//!    key's state may not be what its sites say.
+//! 4. A thread that owns it already is refused, not blocked: it is in a signal handler that interrupted its own change.
+//!
+//! # Waiting
+//! Waiters sleep for 50 µs at a time, whatever their priority. It is no futex: it is held for tens of microseconds, seldom,
+//! and its words are shared between versions of this crate, so the less protocol the better.
 
+use super::owner::{self, From};
+use super::text;
 use crate::arch::lock::words;
 use crate::error::Refusal;
-use crate::sys::task;
+use crate::sys::fork_generation;
 use core::sync::atomic::AtomicBool;
-use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::Ordering::Relaxed;
 
 /// Whether the lock was ever taken over, here or in a process that this one was forked from.
 static LEFT: AtomicBool = AtomicBool::new(false);
 
-/// Whether a change may have been left half done by a thread that stayed behind in the parent (Invariant 2).
+/// Whether a change may have been left half done by a thread that stayed behind in the parent (Invariant 3).
 pub(crate) fn was_left(_: &Held) -> bool {
     LEFT.load(Relaxed) // Written by who had the lock.
 }
@@ -39,48 +38,23 @@ pub(crate) struct Held(core::marker::PhantomData<*const ()>);
 /// Ordering: Acquire; what the last holder did happened before.
 ///
 /// # Errors
-/// [`Refusal::Busy`] (Invariant 3); ENOMEM where the fork handlers could not be registered.
+/// [`Refusal::Busy`] (Invariant 4); ENOMEM where the fork handler could not be registered.
 pub(crate) fn hold() -> Result<Held, Refusal> {
-    fork::prepare_for_forks()?;
-    let me = task::current_tid();
-    // Relaxed: pairs with nothing; only this thread ever stores its own number.
-    if words().owner.load(Relaxed) == me {
-        return Err(Refusal::Busy);
-    }
-    take(me);
-    Ok(Held(core::marker::PhantomData))
-}
-
-/// Spins until the lock is this thread's.
-fn take(me: i32) {
+    fork::register()?;
     let words = words();
-    // Acquire: pairs with the Release in `give_back`.
-    while let Err(owner) = words.owner.compare_exchange_weak(0, me, Acquire, Relaxed) {
-        if owner == 0 || !task::is_gone(owner) {
-            task::yield_now();
-        } else if words.owner.compare_exchange(owner, me, Acquire, Relaxed).is_ok() {
-            // Relaxed: the lock orders it.
-            LEFT.store(true, Relaxed);
-            break;
-        }
+    let from = owner::take(&words.owner, fork_generation::current_in(&words.generation))?;
+    let held = Held(core::marker::PhantomData);
+    if from == From::LeftBehind {
+        LEFT.store(true, Relaxed); // The lock orders it.
     }
-    words.depth.store(1, Relaxed); // The owner's own (Invariant 1).
-}
-
-/// One less; free where it was the last.
-fn give_back() {
-    let words = words();
-    let depth = words.depth.load(Relaxed); // The owner's own (Invariant 1).
-    words.depth.store(depth.wrapping_sub(1), Relaxed);
-    if depth == 1 {
-        // Release: pairs with the Acquire in `take`.
-        words.owner.store(0, Release);
-    }
+    text::settle(&held);
+    Ok(held)
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        give_back();
+        text::forget(self);
+        owner::give_back(&words().owner);
     }
 }
 
@@ -89,70 +63,45 @@ mod fork {
     use crate::error::Refusal;
 
     /// Nothing to do: no text is written, and a flag is changed by one store.
-    pub(super) fn prepare_for_forks() -> Result<(), Refusal> {
+    pub(super) fn register() -> Result<(), Refusal> {
         Ok(())
     }
 }
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod fork {
-    use super::{give_back, take, words};
+    use super::{hold, owner, text, words};
     use crate::error::Refusal;
-    use crate::sys::task;
+    use crate::sys::{fork_generation, task};
     use core::sync::atomic::AtomicBool;
     use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
     static REGISTERED: AtomicBool = AtomicBool::new(false);
 
-    /// Registers the handlers. Two threads at once may both do it: the handlers nest, so twice is as good as once.
-    pub(super) fn prepare_for_forks() -> Result<(), Refusal> {
+    /// Registers the child's handler. Two threads at once may both do it: twice is as good as once.
+    pub(super) fn register() -> Result<(), Refusal> {
         // Acquire: pairs with the Release below.
         if !REGISTERED.load(Acquire) {
-            task::at_fork(before, in_parent, in_child)?;
+            task::in_child(in_child)?;
             // Release: pairs with the Acquire above.
             REGISTERED.store(true, Release);
         }
         Ok(())
     }
 
-    extern "C" fn before() {
-        let me = task::current_tid();
-        let words = words();
-        // Relaxed: only this thread stores its own number.
-        if words.owner.load(Relaxed) == me {
-            // Forked from a signal handler inside a change, or registered twice.
-            words.depth.store(words.depth.load(Relaxed).wrapping_add(1), Relaxed);
-        } else {
-            take(me);
-        }
-    }
-
-    extern "C" fn in_parent() {
-        give_back();
-    }
-
     extern "C" fn in_child() {
-        // The same thread under a new number. Relaxed: the child has no other thread yet.
-        words().owner.store(task::current_tid(), Relaxed);
-        give_back();
+        let words = words();
+        owner::adopt(&words.owner, fork_generation::current_in(&words.generation));
+        // Relaxed: the child reads what fork has copied. A change that this thread is in itself is refused, and goes on.
+        if words.owner.load(Relaxed) != 0 || text::is_pending() {
+            drop(hold());
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// A number that no thread has (the kernel's limit is 2^22), as in a child forked while another thread had the lock.
-    #[test]
-    #[cfg(all(target_os = "linux", not(miri)))]
-    fn the_lock_is_taken_over_from_who_is_gone() {
-        // Other tests take it as well, and as well from who is gone.
-        while words().owner.compare_exchange(0, i32::MAX, Relaxed, Relaxed).is_err() {
-            task::yield_now();
-        }
-        let held = hold().unwrap();
-        assert!(was_left(&held));
-    }
 
     #[test]
     fn one_thread_at_a_time_and_the_owner_is_told() {

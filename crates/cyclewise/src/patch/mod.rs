@@ -58,6 +58,7 @@ mod gate;
 pub mod hooks;
 mod key;
 mod lock;
+mod owner;
 #[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
 mod plan;
 pub mod single;

@@ -8,7 +8,9 @@
     reason = "the twin of a function with a contract; some builds have no caller"
 )]
 
+use super::lock::Held;
 use crate::error::Refusal;
+use core::sync::atomic::AtomicBool;
 
 /// One edit of the program's text.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +20,18 @@ pub(crate) struct Edit {
     pub(crate) expect: [u8; 8],
     pub(crate) new: [u8; 8],
 }
+
+/// The state that a batch changes, and what it is to become.
+pub(crate) struct Goal {
+    pub(crate) state: &'static AtomicBool,
+    pub(crate) value: bool,
+}
+
+/// Nothing is ever left half done.
+pub(crate) fn settle(_: &Held) {}
+
+/// Nothing is recorded.
+pub(crate) fn forget(_: &Held) {}
 
 /// Refuses.
 ///

@@ -41,9 +41,8 @@ pub fn state() -> State {
 
 #[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
 fn mode() -> Mode {
-    use super::gate::{CONFINED, MODE, SINGLE};
-    // SeqCst: with the stores of `single` and `confined`; the answer may be old when it is read.
-    match MODE.load(core::sync::atomic::Ordering::SeqCst) {
+    use super::gate::{self, CONFINED, SINGLE};
+    match gate::mode() {
         SINGLE => Mode::Single,
         CONFINED => Mode::Confined,
         _ => Mode::Locked,

@@ -17,6 +17,8 @@ pub(crate) mod dl;
 mod errno;
 #[cfg(all(feature = "std", target_os = "linux"))]
 pub(crate) mod fork;
+#[cfg_attr(not(all(target_os = "linux", not(miri))), path = "no_forks.rs")]
+pub(crate) mod fork_generation;
 #[cfg(all(target_os = "linux", not(loom)))]
 pub(crate) mod futex;
 #[cfg(all(

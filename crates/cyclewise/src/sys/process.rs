@@ -12,7 +12,7 @@ pub(crate) fn abort() -> ! {
 }
 
 /// The number of the process, which a child of fork does not share; a system call.
-#[cfg(all(target_os = "linux", not(any(loom, miri))))]
+#[cfg(target_os = "linux")]
 pub(crate) fn id() -> u32 {
     // SAFETY: Invariant 2.
     unsafe { libc::getpid() }.cast_unsigned()

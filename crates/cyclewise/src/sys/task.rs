@@ -4,7 +4,10 @@
 //! 1. The kernel writes at most the length of the buffer it is given.
 //! 2. Handlers given to `pthread_atfork` are functions, which live as long as the link unit they are in; C's library
 //!    forgets them when that is unloaded.
-#![expect(unsafe_code, reason = "gettid, tgkill, sched_yield, getdents64, pthread_atfork")]
+#![expect(
+    unsafe_code,
+    reason = "gettid, getpid, pthread_self, sched_yield, nanosleep, getdents64, pthread_atfork"
+)]
 
 /// The number of the calling thread, never 0: Miri's, which has no kernel.
 #[cfg(miri)]
@@ -20,21 +23,21 @@ pub(crate) fn current_tid() -> i32 {
     unsafe { libc::syscall(libc::SYS_gettid) as i32 }
 }
 
-/// Whether `tid` is no thread of this process: ended, or left behind in the process this one was forked from.
-#[cfg(all(target_os = "linux", not(miri)))]
-pub(crate) fn is_gone(tid: i32) -> bool {
-    // SAFETY: takes nothing and returns a number.
-    let process = unsafe { libc::getpid() };
-    // SAFETY: takes numbers; signal 0 only asks.
-    let asked = unsafe { libc::syscall(libc::SYS_tgkill, process, tid, 0) };
-    // Any other answer, such as a filter's EPERM, says nothing.
-    asked != 0 && super::errno::last() == libc::ESRCH
+/// What the C library calls the calling thread, shortened: no two threads that run have the same, and in a child of fork
+/// the thread that forked has what it had.
+///
+/// The bits that are left out are zero, as thread blocks are aligned, or the same, as stacks are within 64 GiB.
+pub(crate) fn token() -> u32 {
+    // SAFETY: takes nothing and returns a number, or an address that is not looked behind.
+    let thread = unsafe { libc::pthread_self() };
+    (thread as usize >> 4) as u32
 }
 
-/// Nobody is, as far as is known.
-#[cfg(not(all(target_os = "linux", not(miri))))]
-pub(crate) fn is_gone(_: i32) -> bool {
-    false
+/// Whether the calling thread is its process's first, which in a child of fork is the one that forked.
+pub(crate) fn is_first() -> bool {
+    // SAFETY: takes nothing and returns a number.
+    let process = unsafe { libc::getpid() };
+    current_tid() == process
 }
 
 /// Lets another thread run.
@@ -43,8 +46,22 @@ pub(crate) fn yield_now() {
     unsafe { libc::sched_yield() };
 }
 
+/// Sleeps for about as long as a change of the text takes. Leaves errno as it was.
+pub(crate) fn nap() {
+    let time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 50_000,
+    };
+    // SAFETY: reads the time, and writes what is left nowhere.
+    let sleep = || unsafe { libc::nanosleep(&raw const time, core::ptr::null_mut()) };
+    #[cfg(not(miri))]
+    super::errno::kept(sleep);
+    #[cfg(miri)]
+    sleep();
+}
+
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
-pub(crate) use linux::{at_fork, count, is_alone};
+pub(crate) use linux::{count, in_child, is_alone};
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod linux {
@@ -60,17 +77,13 @@ mod linux {
         ) -> libc::c_int;
     }
 
-    /// Has `prepare` called before each fork, and `parent` and `child` after it.
+    /// Has `function` called in each child of fork.
     ///
     /// # Errors
     /// ENOMEM.
-    pub(crate) fn at_fork(
-        prepare: extern "C" fn(),
-        parent: extern "C" fn(),
-        child: extern "C" fn(),
-    ) -> Result<(), Refusal> {
+    pub(crate) fn in_child(function: extern "C" fn()) -> Result<(), Refusal> {
         // SAFETY: Invariant 2.
-        match unsafe { pthread_atfork(Some(prepare), Some(parent), Some(child)) } {
+        match unsafe { pthread_atfork(None, None, Some(function)) } {
             0 => Ok(()),
             errno => Err(Refusal::System {
                 call: "pthread_atfork",

@@ -1,20 +1,20 @@
 //! The words of the lock where no text is written: a static, because copies of this crate then share nothing.
 
-use core::sync::atomic::{AtomicI32, AtomicU32};
+use core::sync::atomic::AtomicU64;
 
-/// See `patch::lock` for what they mean.
+/// All zero at first.
 pub(crate) struct Words {
-    /// Thread that holds it, or 0.
-    pub(crate) owner: AtomicI32,
-    /// How often it holds it.
-    pub(crate) depth: AtomicU32,
+    /// Who holds the lock; see `patch::owner`.
+    pub(crate) owner: AtomicU64,
+    /// Of `sys::fork_generation`.
+    pub(crate) generation: [AtomicU64; 3],
 }
 
 /// The words.
 pub(crate) fn words() -> &'static Words {
     static WORDS: Words = Words {
-        owner: AtomicI32::new(0),
-        depth: AtomicU32::new(0),
+        owner: AtomicU64::new(0),
+        generation: [const { AtomicU64::new(0) }; 3],
     };
     &WORDS
 }

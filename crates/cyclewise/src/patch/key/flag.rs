@@ -3,6 +3,7 @@
 use super::StaticKey;
 use crate::error::Refusal;
 use crate::patch::lock::Held;
+use crate::patch::text::Goal;
 
 /// No sites: tests read the key's flag.
 pub(super) struct Sites;
@@ -14,7 +15,7 @@ impl Sites {
     }
 
     /// Nothing to do: the flag is the test.
-    pub(super) fn flip(self, _: &Held, _jump: bool) -> Result<(), Refusal> {
+    pub(super) fn flip(&mut self, _: &Held, _jump: bool, _: Goal) -> Result<(), Refusal> {
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ use super::StaticKey;
 use crate::arch::key;
 use crate::error::Refusal;
 use crate::patch::lock::Held;
-use crate::patch::text::{self, Edit};
+use crate::patch::text::{self, Edit, Goal};
 use alloc::vec::Vec;
 
 /// The edits that take every test of a key from its default to the other way.
@@ -51,18 +51,18 @@ impl Sites {
         }
     }
 
-    /// Makes every test jump, or fall through.
+    /// Makes every test jump, or fall through, for a change of the key to what `goal` says.
     ///
     /// # Errors
     /// See [`Refusal`]; no site has changed then.
-    pub(super) fn flip(mut self, held: &Held, jump: bool) -> Result<(), Refusal> {
+    pub(super) fn flip(&mut self, held: &Held, jump: bool, goal: Goal) -> Result<(), Refusal> {
         if !jump {
             for edit in &mut self.0 {
                 core::mem::swap(&mut edit.expect, &mut edit.new);
             }
         }
         // SAFETY: Invariant 1.
-        unsafe { text::apply_held(held, &mut self.0) }
+        unsafe { text::apply_held(held, &mut self.0, Some(goal)) }
     }
 }
 

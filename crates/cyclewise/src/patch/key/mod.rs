@@ -52,6 +52,7 @@ mod flag;
 mod flip;
 
 use super::lock;
+use super::text::Goal;
 use crate::error::Refusal;
 use core::fmt;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
@@ -150,14 +151,18 @@ impl StaticKey {
     /// Changes `(switched, users)`, and the sites where that makes a difference.
     fn change(&'static self, to: impl FnOnce(bool, u32) -> Result<(bool, u32), Refusal>) -> Result<(), Refusal> {
         // Before the lock: an allocator may test keys, and may be what a thread in the lock would wait for.
-        let sites = Sites::of(self)?;
+        let mut sites = Sites::of(self)?;
         let held = lock::hold()?;
         // Relaxed, here and below: the lock orders them.
         let (switched, users) = to(self.switched.load(Relaxed), self.users.load(Relaxed))?;
         let on = switched || users > 0;
         // Where somebody left without finishing, the sites may not be what the state says.
         if on != self.on.load(Relaxed) || lock::was_left(&held) {
-            sites.flip(&held, on != self.default)?;
+            let goal = Goal {
+                state: &self.on,
+                value: on,
+            };
+            sites.flip(&held, on != self.default, goal)?;
             self.on.store(on, Relaxed);
         }
         self.switched.store(switched, Relaxed);

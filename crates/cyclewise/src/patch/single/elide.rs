@@ -1,7 +1,7 @@
 //! Entering and leaving single mode.
 //!
 //! # Invariants
-//! 1. [`MODE`] is `SINGLE` before the threads are counted, so that whoever creates one from here on restores LOCK first
+//! 1. The mode is `SINGLE` before the threads are counted, so that whoever creates one from here on restores LOCK first
 //!    or is refused.
 //! 2. With one thread in the kernel's list, and none being created, nobody but the caller can create one.
 //!
@@ -11,10 +11,10 @@
 
 use crate::arch;
 use crate::error::Refusal;
-use crate::patch::gate::{self, CONFINED, Creating, LOCKED, MODE, SINGLE, Shared};
+use crate::patch::gate::{self, CONFINED, Creating, LOCKED, SINGLE, Shared};
 use crate::patch::hooks::Hooks;
 use crate::patch::plan::none_elided;
-use crate::sys::{fork, tasks, thread};
+use crate::sys::{tasks, thread};
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 /// The hooks that were found in force, null before.
@@ -36,10 +36,6 @@ pub unsafe fn enable(hooks: &'static Hooks) -> Result<(), Refusal> {
         return Err(Refusal::NoLockPrefix);
     }
     hooks.in_force()?;
-    if enabled().is_err() {
-        // Twice, where two threads do it at once, is as good as once.
-        fork::in_child(gate::after_fork)?;
-    }
     // Release: pairs with the Acquire in `enabled`. What is bound once stays bound: the program is first in the order
     // in which names are looked up, and libraries that are loaded later come last.
     HOOKS.store(core::ptr::from_ref(hooks).cast_mut(), Ordering::Release);
@@ -63,20 +59,20 @@ pub(super) fn reelide() -> Result<(), Refusal> {
     enabled()?;
     let mut held = gate::hold()?;
     let shared = held.shared();
-    match MODE.load(Ordering::SeqCst) {
+    match gate::mode() {
         SINGLE => return Ok(()),
         CONFINED => return Err(Refusal::WrongMode),
         _ => shared.plan.list_locked()?,
     }
-    // SeqCst, and before the checks (Invariant 1): pairs with the creators' addition and load.
-    MODE.store(SINGLE, Ordering::SeqCst);
+    // Before the checks (Invariant 1): pairs with the creators' addition and load.
+    gate::set_mode(shared, SINGLE);
     let elided = alone().and_then(|()| {
         // SAFETY: there is one thread (Invariant 2), and it restores LOCK before it creates another.
         unsafe { shared.plan.elide() }
     });
     // A change that failed and could not be undone leaves the mode that needs no LOCK.
     if elided.is_err() && none_elided() {
-        MODE.store(LOCKED, Ordering::SeqCst);
+        gate::set_mode(shared, LOCKED);
     }
     elided
 }
@@ -98,7 +94,7 @@ fn alone() -> Result<(), Refusal> {
 
 pub(super) fn lock() -> Result<(), Refusal> {
     let mut held = gate::hold()?;
-    match MODE.load(Ordering::SeqCst) {
+    match gate::mode() {
         SINGLE => restore(held.shared()),
         CONFINED => Err(Refusal::WrongMode),
         _ => Ok(()),
@@ -108,8 +104,8 @@ pub(super) fn lock() -> Result<(), Refusal> {
 /// Restores LOCK where single mode is in force; called by every hook once it is counted.
 #[inline]
 pub(in crate::patch) fn before_thread() -> Result<(), Refusal> {
-    // SeqCst, after the hook's addition: pairs with `reelide`. In confined mode the new thread inherits its CPU.
-    if MODE.load(Ordering::SeqCst) == SINGLE {
+    // After the hook's addition: pairs with `reelide`. In confined mode the new thread inherits its CPU.
+    if gate::mode() == SINGLE {
         before_thread_slow()
     } else {
         Ok(())
@@ -120,7 +116,7 @@ pub(in crate::patch) fn before_thread() -> Result<(), Refusal> {
 fn before_thread_slow() -> Result<(), Refusal> {
     let mut held = gate::hold()?;
     // The mode may have changed while this waited.
-    if MODE.load(Ordering::SeqCst) == SINGLE {
+    if gate::mode() == SINGLE {
         restore(held.shared())
     } else {
         Ok(())
@@ -129,6 +125,6 @@ fn before_thread_slow() -> Result<(), Refusal> {
 
 fn restore(shared: &mut Shared) -> Result<(), Refusal> {
     shared.plan.lock()?;
-    MODE.store(LOCKED, Ordering::SeqCst);
+    gate::set_mode(shared, LOCKED);
     Ok(())
 }

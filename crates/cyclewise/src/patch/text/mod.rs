@@ -26,6 +26,10 @@
 //! serialization, so that no handler runs through a half. One store each is not enough: edits may be parts of one
 //! sequence.
 //!
+//! # Forks
+//! A fork in the middle of a batch leaves the child half of it. The batch is recorded (`pending`), and the first who takes
+//! the lock in the child settles it.
+//!
 //! # Cost
 //! Two system calls per run of adjacent pages or one per page, plus reading `/proc/self/task` and a membarrier; once,
 //! reading `/proc/self/maps`. Nothing is allocated.
@@ -39,12 +43,14 @@
 #![expect(unsafe_code, reason = "unsafe contracts passed on")]
 
 mod check;
+mod pending;
 mod write;
 
 use super::lock::{self, Held};
 use crate::arch::{code, sync};
 use crate::error::Refusal;
 use crate::sys::{membarrier, signals, task};
+pub(crate) use pending::{Goal, any as is_pending, forget};
 
 /// One edit of the program's text: at most 8 bytes.
 #[derive(Clone, Copy, Debug)]
@@ -109,18 +115,19 @@ impl Edit {
 )]
 pub(crate) unsafe fn apply(edits: &mut [Edit]) -> Result<(), Refusal> {
     let held = lock::hold()?;
-    // SAFETY: as of this function.
-    unsafe { apply_held(&held, edits) }
+    // SAFETY: the caller's contract is the same.
+    unsafe { apply_held(&held, edits, None) }
 }
 
-/// [`apply`] for who holds the lock already.
+/// [`apply`] for who holds the lock already. What is recorded of the batch stays until the lock is given back: until then
+/// the caller brings the state of `goal` to its value.
 ///
 /// # Errors
 /// As [`apply`].
 ///
 /// # Safety
 /// As [`apply`].
-pub(crate) unsafe fn apply_held(held: &Held, edits: &mut [Edit]) -> Result<(), Refusal> {
+pub(crate) unsafe fn apply_held(held: &Held, edits: &mut [Edit], goal: Option<Goal>) -> Result<(), Refusal> {
     edits.sort_unstable_by_key(Edit::start);
     check::all(held, edits)?;
     if edits.iter().all(|e| e.expect == e.new) {
@@ -134,18 +141,40 @@ pub(crate) unsafe fn apply_held(held: &Held, edits: &mut [Edit]) -> Result<(), R
     let one_byte_each = edits.iter().all(Edit::is_one_byte);
     let any_order = alone || one_byte_each;
     let blocked = (alone && !one_byte_each).then(signals::Blocked::all);
-    // SAFETY: checked, and as of this function: any order only where it is harmless.
+    pending::record(held, edits, goal);
+    // SAFETY: the edits were checked, their instructions are the caller's proof, and any order is harmless where it is said.
     unsafe { write::all(edits, any_order) }?;
     let synced = synchronize(alone);
     if synced.is_err() {
-        for edit in &mut *edits {
-            core::mem::swap(&mut edit.expect, &mut edit.new);
-        }
-        // SAFETY: as above, in the other direction.
+        reverse(edits);
+        pending::record(held, edits, None);
+        // SAFETY: the same edits in the other direction.
         unsafe { write::all(edits, any_order) }?;
     }
     drop(blocked);
     synced
+}
+
+/// Makes whole what a thread has left that is not in this child of fork: undoes its batch where the state of its goal has
+/// not followed, and takes write access from its pages. Where that is refused the sites stay as they are, each of them whole.
+pub(crate) fn settle(held: &Held) {
+    // SAFETY: who calls has just taken the lock.
+    let Some((edits, undo)) = (unsafe { pending::left(held) }) else {
+        return;
+    };
+    if undo {
+        reverse(edits);
+        // SAFETY: the edits of a batch that was under way: they were checked, and their old bytes are right at any time.
+        let _ = unsafe { apply_held(held, edits, None) };
+    }
+    // SAFETY: pages of text that the batch may have opened.
+    unsafe { write::close(edits) };
+}
+
+fn reverse(edits: &mut [Edit]) {
+    for edit in edits {
+        core::mem::swap(&mut edit.expect, &mut edit.new);
+    }
 }
 
 /// Makes every core that runs this process forget what it fetched.

@@ -32,6 +32,17 @@ pub(super) unsafe fn all(edits: &[Edit], any_order: bool) -> Result<(), Refusal>
     unsafe { by_store(edits) }
 }
 
+/// Takes write access from every page of the edits, whether it has any or not.
+///
+/// # Safety
+/// The edits lie in text, and no batch is under way.
+pub(super) unsafe fn close(edits: &[Edit]) {
+    for run in runs(edits) {
+        // SAFETY: whole pages of text, readable and executable as before. Where it is refused, so was opening them.
+        let _ = unsafe { set_writable(run, false) };
+    }
+}
+
 /// Which bytes of an edit.
 type Bytes = fn(&Edit) -> [u8; 8];
 const OLD: Bytes = |edit| edit.expect;
@@ -43,7 +54,7 @@ unsafe fn by_store(edits: &[Edit]) -> Result<(), Refusal> {
         // SAFETY: whole pages of text that this batch changes (Invariant 1).
         if let Err(refusal) = unsafe { set_writable(run, true) } {
             // SAFETY: as above; those that were opened.
-            unsafe { close(runs(edits).take(opened)) }?;
+            unsafe { close_runs(runs(edits).take(opened)) }?;
             return Err(refusal);
         }
     }
@@ -53,11 +64,11 @@ unsafe fn by_store(edits: &[Edit]) -> Result<(), Refusal> {
         // SAFETY: as above.
         unsafe { store(edits, OLD) };
         // SAFETY: the pages were opened here.
-        unsafe { close(runs(edits)) }?;
+        unsafe { close_runs(runs(edits)) }?;
         return Err(Refusal::NotVerified { at });
     }
     // SAFETY: the pages were opened here.
-    let closed = unsafe { close(runs(edits)) };
+    let closed = unsafe { close_runs(runs(edits)) };
     if closed.is_err() {
         // Closing stops at the first failure, but pages before that are closed: open them again, as far as may be.
         let reopened = runs(edits).try_for_each(|run| {
@@ -71,7 +82,7 @@ unsafe fn by_store(edits: &[Edit]) -> Result<(), Refusal> {
         // SAFETY: every page is writable (Invariant 2).
         unsafe { store(edits, OLD) };
         // SAFETY: the pages were opened here. The first failure is the one to report.
-        let _ = unsafe { close(runs(edits)) };
+        let _ = unsafe { close_runs(runs(edits)) };
     }
     closed
 }
@@ -83,7 +94,7 @@ unsafe fn store(edits: &[Edit], bytes: Bytes) {
     }
 }
 
-unsafe fn close<'a>(mut runs: impl Iterator<Item = &'a [Edit]>) -> Result<(), Refusal> {
+unsafe fn close_runs<'a>(mut runs: impl Iterator<Item = &'a [Edit]>) -> Result<(), Refusal> {
     // SAFETY: whole pages of text that this batch has opened.
     let closed = runs.try_for_each(|run| unsafe { set_writable(run, false) });
     closed.map_err(|refusal| match refusal {

@@ -1,0 +1,162 @@
+//! A number of this process that no ancestor of it has: what fork has copied is told from what this process wrote.
+//!
+//! The number lies on a page that the kernel zeroes in a child of fork (MADV_WIPEONFORK, Linux 4.14), so no atfork handler
+//! is needed. It is right in handlers that run before any of ours, and in children of `_Fork` and of clone(2), for which
+//! the C library runs none. A child of vfork, or of clone(2) with CLONE_VM, has its parent's memory and its number.
+//!
+//! # Without the page
+//! Where the kernel refuses the advice, or where whoever answers does not look at it (an emulator, a filter that says 0:
+//! both accept advice that does not exist), the number goes with the pid. Then a child that has its parent's pid, in a pid
+//! namespace of its own, has its parent's number too.
+//!
+//! # Memory ordering
+//! None is needed: a process that sees a number of an ancestor's sees it in memory that fork copied.
+//!
+//! # Cost
+//! Two loads; without the page, a system call.
+//!
+//! # References
+//! madvise(2); BoringSSL crypto/rand_extra/fork_detect.c.
+//!
+//! # Safety
+//! 1. The first word is 0, [`NO_PAGE`], or the address of a page that was mapped here and is never unmapped: zeroes, or a
+//!    number on its first word.
+#![expect(unsafe_code, reason = "mmap, madvise, munmap, a word on the page")]
+
+use super::process;
+use core::ffi::c_void;
+use core::ptr::null_mut;
+use core::sync::atomic::AtomicU64;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+/// Of every page size that Linux has, a part: the kernel rounds up.
+const PAGE: usize = 4096;
+/// Advice that no kernel knows: include/uapi/asm-generic/mman-common.h ends far below.
+const UNKNOWN_ADVICE: i32 = 0x7fff_0000;
+
+/// No address of a page.
+const NO_PAGE: u64 = 1;
+
+/// The number of this process, never 0.
+#[cfg(all(feature = "std", target_env = "gnu"))]
+pub(crate) fn current() -> u32 {
+    static WORDS: [AtomicU64; 3] = [const { AtomicU64::new(0) }; 3];
+    current_in(&WORDS)
+}
+
+/// The number of this process, never 0, the same for all who ask these words, which start as zeroes: the address of the
+/// page, or [`NO_PAGE`]; without it, the number below the pid that it goes with; the last number that was given out, here or
+/// in an ancestor.
+pub(crate) fn current_in([page, by_pid, last]: &'static [AtomicU64; 3]) -> u32 {
+    // Acquire: pairs with the Release in `choose`; the page is ready.
+    let at = match page.load(Acquire) {
+        0 => choose(page),
+        at => at,
+    };
+    let (word, pid) = match at {
+        NO_PAGE => (by_pid, process::id()),
+        // SAFETY: Invariant 1.
+        at => (unsafe { word_at(at) }, 0),
+    };
+    // Relaxed: see the module.
+    let mut found = word.load(Relaxed);
+    while found == 0 || (found >> 32) as u32 != pid {
+        let number = last.fetch_add(1, Relaxed).wrapping_add(1) as u32;
+        let new = u64::from(pid) << 32 | u64::from(number);
+        match word.compare_exchange(found, new, Relaxed, Relaxed) {
+            Ok(_) => return number,
+            Err(now) => found = now,
+        }
+    }
+    found as u32
+}
+
+/// The number on the page.
+///
+/// # Safety
+/// `at` was given by [`choose`] and is not [`NO_PAGE`].
+unsafe fn word_at(at: u64) -> &'static AtomicU64 {
+    let word = core::ptr::with_exposed_provenance::<AtomicU64>(at as usize);
+    // SAFETY: a page for good (Invariant 1).
+    unsafe { &*word }
+}
+
+/// Maps the page, or falls back on the pid.
+#[cold]
+fn choose(word: &AtomicU64) -> u64 {
+    let page = wiped_page();
+    let new = page.map_or(NO_PAGE, |page| page.expose_provenance() as u64);
+    // Release: pairs with the Acquire in `current_in`.
+    match word.compare_exchange(0, new, Release, Acquire) {
+        Ok(_) => new,
+        Err(first) => {
+            if let Some(page) = page {
+                // SAFETY: nobody else has seen it.
+                unsafe { libc::munmap(page, PAGE) };
+            }
+            first
+        }
+    }
+}
+
+/// A page that the kernel zeroes in children of fork.
+fn wiped_page() -> Option<*mut c_void> {
+    let (protection, flags) = (
+        libc::PROT_READ | libc::PROT_WRITE,
+        libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+    );
+    // SAFETY: new memory, wherever there is room.
+    let page = unsafe { libc::mmap(null_mut(), PAGE, protection, flags, -1, 0) };
+    if page == libc::MAP_FAILED {
+        return None;
+    }
+    // The first must fail, or nobody looks at what is advised.
+    if advise(page, UNKNOWN_ADVICE) || !advise(page, libc::MADV_WIPEONFORK) {
+        // SAFETY: mapped above, and nobody else has seen it.
+        unsafe { libc::munmap(page, PAGE) };
+        return None;
+    }
+    Some(page)
+}
+
+/// Whether the kernel takes the advice.
+fn advise(page: *mut c_void, advice: i32) -> bool {
+    // SAFETY: a page that was mapped for this; no advice here changes what an empty page holds.
+    unsafe { libc::madvise(page, PAGE, advice) == 0 }
+}
+
+#[cfg(all(test, feature = "std", target_pointer_width = "64"))]
+mod tests {
+    use super::*;
+    use crate::sys::fork;
+    use core::sync::atomic::AtomicU32;
+    use core::time::Duration;
+
+    static PARENTS: AtomicU32 = AtomicU32::new(0);
+    static WORDS: [AtomicU64; 3] = [const { AtomicU64::new(0) }; 3];
+    static BY_PID: [AtomicU64; 3] = [AtomicU64::new(NO_PAGE), AtomicU64::new(0), AtomicU64::new(0)];
+    static PARENTS_BY_PID: AtomicU32 = AtomicU32::new(0);
+
+    /// As where nobody looks at advice.
+    #[test]
+    fn without_the_page_the_pid_tells() {
+        let here = current_in(&BY_PID);
+        assert_eq!(current_in(&BY_PID), here);
+        PARENTS_BY_PID.store(here, Relaxed);
+        let child = || assert_ne!(current_in(&BY_PID), PARENTS_BY_PID.load(Relaxed));
+        // SAFETY: the child makes a system call.
+        assert_eq!(unsafe { fork::child(child, Duration::from_secs(600)) }, 0);
+    }
+
+    #[test]
+    fn a_child_has_another_number_and_threads_have_the_same() {
+        let here = current_in(&WORDS);
+        assert_ne!(here, 0);
+        assert_eq!(std::thread::spawn(|| current_in(&WORDS)).join().unwrap(), here);
+        PARENTS.store(here, Relaxed);
+        let child = || assert_ne!(current_in(&WORDS), PARENTS.load(Relaxed));
+        // SAFETY: the child makes a system call at most.
+        assert_eq!(unsafe { fork::child(child, Duration::from_secs(600)) }, 0);
+        assert_eq!(current_in(&WORDS), here);
+    }
+}

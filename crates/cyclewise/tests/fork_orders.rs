@@ -1,0 +1,366 @@
+//! The modes and the keys in programs whose libraries have atfork handlers of their own, registered before anything of
+//! this crate's and after it: handlers that create threads, flip keys and take locks.
+#![cfg_attr(
+    not(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static"))),
+    allow(dead_code, unused_imports, reason = "no mode there")
+)]
+
+#[path = "common/filter.rs"]
+#[allow(dead_code, unreachable_pub, reason = "one filter of several")]
+mod filter;
+mod process;
+
+use cyclewise::error::Refusal;
+use cyclewise::patch::{self, Mode, Prefix, confined, sites, state};
+use process::in_child;
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicUsize, Ordering::SeqCst};
+use std::time::Duration;
+
+#[cfg(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static")))]
+fn main() {
+    process::run(&[
+        (
+            "a_child_handler_that_runs_before_ours_creates_threads_with_lock",
+            a_child_handler_that_runs_before_ours_creates_threads_with_lock,
+        ),
+        (
+            "twin_a_creator_that_nothing_sees_fails_the_same_check",
+            twin_a_creator_that_nothing_sees_fails_the_same_check,
+        ),
+        ("a_child_without_handlers_is_alone", a_child_without_handlers_is_alone),
+        (
+            "a_childs_guard_never_widens_elided_threads",
+            a_childs_guard_never_widens_elided_threads,
+        ),
+        (
+            "handlers_of_every_kind_create_threads",
+            handlers_of_every_kind_create_threads,
+        ),
+        ("handlers_of_every_kind_flip_keys", handlers_of_every_kind_flip_keys),
+        (
+            "a_fork_does_not_wait_for_who_flips_under_a_lock_of_its_own",
+            a_fork_does_not_wait_for_who_flips_under_a_lock_of_its_own,
+        ),
+        (
+            "a_fork_inside_a_change_leaves_the_child_in_it",
+            a_fork_inside_a_change_leaves_the_child_in_it,
+        ),
+    ]);
+}
+
+#[cfg(not(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static"))))]
+fn main() {
+    println!("skipped: no mode here");
+}
+
+cyclewise::static_key! {
+    static KEY: StaticKey = false;
+}
+
+/// How long a child may take before it counts as hung: far longer than any machine needs.
+const HANG_S: u32 = 300;
+
+/// One site of each test program at least.
+static COUNTER: cyclewise::atomic::AtomicUsize = cyclewise::atomic::AtomicUsize::new(0);
+
+fn enable() -> Result<(), Refusal> {
+    COUNTER.inc(SeqCst);
+    assert!(state().sites > 0);
+    // SAFETY: these checks create threads through the C library only, but for those that break the promise: they use no
+    // atomic of ours.
+    unsafe { cyclewise::enable_single!() }
+}
+
+fn enter() -> Result<confined::Guard, Refusal> {
+    // SAFETY: nobody else sets affinities in these checks, and no atomics are shared with other processes.
+    unsafe { confined::enter(None) }
+}
+
+fn all(prefix: Prefix) -> bool {
+    sites().all(|site| site.prefix() == prefix)
+}
+
+fn at_fork(prepare: Option<extern "C" fn()>, parent: Option<extern "C" fn()>, child: Option<extern "C" fn()>) {
+    let to_c = |handler: Option<extern "C" fn()>| {
+        // SAFETY: a function that takes nothing; `unsafe` is all that differs.
+        handler.map(|f| unsafe { std::mem::transmute::<extern "C" fn(), unsafe extern "C" fn()>(f) })
+    };
+    // SAFETY: functions that take nothing and live as long as the program.
+    let rc = unsafe { libc::pthread_atfork(to_c(prepare), to_c(parent), to_c(child)) };
+    assert_eq!(rc, 0);
+}
+
+/// A child that an alarm ends where it hangs.
+fn child(check: impl FnOnce()) -> i32 {
+    in_child(|| {
+        // SAFETY: takes a number.
+        unsafe { libc::alarm(HANG_S) };
+        check();
+    })
+}
+
+/// The thread that a handler has created waits here until the check is over.
+static OVER: AtomicBool = AtomicBool::new(false);
+/// What pthread_create said to the handler.
+static CREATED: AtomicI32 = AtomicI32::new(-1);
+/// Whether the thread ran with LOCK at every site: 0 not yet, 1 yes, 2 no.
+static WITH_LOCK: AtomicUsize = AtomicUsize::new(0);
+
+extern "C" fn looks_at_the_sites(_: *mut c_void) -> *mut c_void {
+    WITH_LOCK.store(if all(Prefix::Lock) { 1 } else { 2 }, SeqCst);
+    while !OVER.load(SeqCst) {
+        // The thread may be of another copy of the C library: a system call, and nothing of this one's.
+        // SAFETY: takes nothing.
+        unsafe { std::arch::asm!("syscall", inout("rax") libc::SYS_sched_yield => _, out("rcx") _, out("r11") _) };
+    }
+    std::ptr::null_mut()
+}
+
+type Creator = unsafe extern "C" fn(
+    *mut libc::pthread_t,
+    *const libc::pthread_attr_t,
+    extern "C" fn(*mut c_void) -> *mut c_void,
+    *mut c_void,
+) -> i32;
+
+fn create_by(creator: Creator) {
+    let mut id = 0;
+    // SAFETY: room for an id, and a function of the type that it takes.
+    let rc = unsafe { creator(&raw mut id, std::ptr::null(), looks_at_the_sites, std::ptr::null_mut()) };
+    CREATED.store(rc, SeqCst);
+}
+
+extern "C" fn creates_a_thread() {
+    create_by(libc::pthread_create);
+}
+
+/// The thread creator of a second C library in a namespace of its own, which nothing of ours can see: against the contract.
+static UNSEEN: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+
+fn load_a_second_c_library() {
+    // SAFETY: a C string; the library is the one that is loaded already.
+    let library = unsafe { libc::dlmopen(libc::LM_ID_NEWLM, c"libc.so.6".as_ptr(), libc::RTLD_NOW) };
+    assert!(!library.is_null());
+    // SAFETY: a library that is open, and a C string.
+    let found = unsafe { libc::dlsym(library, c"pthread_create".as_ptr()) };
+    assert!(!found.is_null());
+    UNSEEN.store(found, SeqCst);
+}
+
+extern "C" fn creates_a_thread_that_nothing_sees() {
+    let found = UNSEEN.load(SeqCst);
+    // SAFETY: a C library's function of this name.
+    create_by(unsafe { std::mem::transmute::<*mut c_void, Creator>(found) });
+}
+
+fn what_the_thread_saw() -> usize {
+    while WITH_LOCK.load(SeqCst) == 0 {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    WITH_LOCK.load(SeqCst)
+}
+
+/// The C library runs child handlers in the order in which they were registered: this one before any of ours. The child
+/// inherits confined mode's text, and perhaps an affinity that is older.
+fn a_child_handler_that_runs_before_ours_creates_threads_with_lock() {
+    at_fork(None, None, Some(creates_a_thread));
+    enable().unwrap();
+    let mut guard = Some(enter().unwrap());
+    let outcome = child(|| {
+        assert_eq!(CREATED.load(SeqCst), 0);
+        assert_eq!(what_the_thread_saw(), 1, "a second thread runs without LOCK");
+        assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
+        guard.take().unwrap().leave().unwrap();
+        assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
+        OVER.store(true, SeqCst);
+    });
+    assert_eq!(outcome, 0);
+    assert!(all(Prefix::Elided));
+    guard.unwrap().leave().unwrap();
+}
+
+fn twin_a_creator_that_nothing_sees_fails_the_same_check() {
+    load_a_second_c_library();
+    at_fork(None, None, Some(creates_a_thread_that_nothing_sees));
+    enable().unwrap();
+    let guard = enter().unwrap();
+    let outcome = child(|| {
+        assert_eq!(CREATED.load(SeqCst), 0);
+        assert_eq!(what_the_thread_saw(), 2, "the check does not see a thread without LOCK");
+        OVER.store(true, SeqCst);
+    });
+    assert_eq!(outcome, 0);
+    guard.leave().unwrap();
+}
+
+/// A child of clone(2), for which the C library runs no handlers at all.
+fn a_child_without_handlers_is_alone() {
+    enable().unwrap();
+    let guard = enter().unwrap();
+    // SAFETY: as fork(2): no flag but the signal of its end, no stack of its own.
+    let pid = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) };
+    if pid == 0 {
+        let alone = state().mode == Mode::Single && patch::lock().is_ok() && all(Prefix::Lock);
+        // SAFETY: ends the child.
+        unsafe { libc::_exit(i32::from(!alone)) };
+    }
+    let mut status = 0;
+    // SAFETY: our child, and room for its status.
+    assert_eq!(i64::from(unsafe { libc::waitpid(pid as i32, &raw mut status, 0) }), pid);
+    assert_eq!(status, 0);
+    guard.leave().unwrap();
+}
+
+/// The guard that a child inherits: LOCK is there before any of its threads may run on another CPU.
+fn a_childs_guard_never_widens_elided_threads() {
+    load_a_second_c_library();
+    at_fork(None, None, Some(creates_a_thread_that_nothing_sees));
+    enable().unwrap();
+    let mut guard = Some(enter().unwrap());
+    let outcome = child(|| {
+        guard.take().unwrap().leave().unwrap();
+        assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
+        OVER.store(true, SeqCst);
+    });
+    assert_eq!(outcome, 0);
+    guard.unwrap().leave().unwrap();
+}
+
+extern "C" fn creates_and_joins() {
+    std::thread::spawn(|| {}).join().unwrap();
+}
+
+fn handlers_of_every_kind_create_threads() {
+    for late in [false, true] {
+        let outcome = in_child(|| {
+            let handlers = || {
+                at_fork(
+                    Some(creates_and_joins),
+                    Some(creates_and_joins),
+                    Some(creates_and_joins),
+                )
+            };
+            if !late {
+                handlers();
+            }
+            enable().unwrap();
+            if late {
+                handlers();
+            }
+            for _ in 0..20 {
+                let outcome = child(|| {
+                    std::thread::spawn(|| assert!(all(Prefix::Lock))).join().unwrap();
+                });
+                assert_eq!(
+                    outcome,
+                    0,
+                    "handlers registered {}",
+                    if late { "late" } else { "early" }
+                );
+            }
+        });
+        assert_eq!(outcome, 0);
+    }
+}
+
+/// Whether the flips of the handlers succeeded.
+static FLIPS: AtomicUsize = AtomicUsize::new(0);
+
+extern "C" fn flips() {
+    for on in [true, false] {
+        let done = if on { KEY.enable() } else { KEY.disable() };
+        assert_eq!((done, KEY.is_enabled()), (Ok(()), on));
+        FLIPS.fetch_add(1, SeqCst);
+    }
+}
+
+fn handlers_of_every_kind_flip_keys() {
+    at_fork(Some(flips), Some(flips), Some(flips));
+    KEY.enable().unwrap();
+    KEY.disable().unwrap();
+    at_fork(Some(flips), Some(flips), Some(flips));
+    for round in 1..=20 {
+        let outcome = child(|| {
+            flips();
+            std::thread::spawn(|| flips()).join().unwrap();
+        });
+        assert_eq!(outcome, 0);
+        // Twice before and twice behind the fork, on and off.
+        assert_eq!(FLIPS.load(SeqCst), round * 8);
+    }
+}
+
+/// A library that takes its own lock around forks, as allocators do, and flips keys under it.
+static THEIRS: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn take_theirs() {
+    while THEIRS.swap(true, SeqCst) {
+        std::thread::sleep(Duration::from_micros(20));
+    }
+}
+
+extern "C" fn give_theirs() {
+    THEIRS.store(false, SeqCst);
+}
+
+fn a_fork_does_not_wait_for_who_flips_under_a_lock_of_its_own() {
+    static STOP: AtomicBool = AtomicBool::new(false);
+    // SAFETY: takes a number: the check itself may hang.
+    unsafe { libc::alarm(HANG_S) };
+    at_fork(Some(take_theirs), Some(give_theirs), Some(give_theirs));
+    let flipper = std::thread::spawn(|| {
+        while !STOP.load(SeqCst) {
+            take_theirs();
+            flips();
+            give_theirs();
+            // The lock is not fair.
+            std::thread::sleep(Duration::from_micros(100));
+        }
+    });
+    for _ in 0..300 {
+        assert_eq!(child(|| flips()), 0);
+    }
+    STOP.store(true, SeqCst);
+    flipper.join().unwrap();
+}
+
+/// A handler of a signal that forks inside a change of the text: the child is in the same change, and comes out of it.
+fn a_fork_inside_a_change_leaves_the_child_in_it() {
+    static PID: AtomicI32 = AtomicI32::new(-1);
+    extern "C" fn forks(_: i32) {
+        if PID.load(SeqCst) < 0 {
+            // SAFETY: the child makes a few calls and leaves.
+            PID.store(unsafe { libc::fork() }, SeqCst);
+        }
+        assert_eq!(KEY.disable(), Err(Refusal::Busy));
+    }
+    // So that cores have to be told, which is what the filter traps.
+    let idle = std::thread::spawn(std::thread::park);
+    KEY.enable().unwrap();
+    KEY.disable().unwrap();
+    // SAFETY: the handler forks, and asks for a change that is refused before it does anything.
+    unsafe { libc::signal(libc::SIGSYS, forks as extern "C" fn(i32) as libc::sighandler_t) };
+    let (mask, value) = (u32::MAX, 1 << 5); // PRIVATE_EXPEDITED_SYNC_CORE
+    filter::trap(libc::SYS_membarrier, &[filter::If::Bits { arg: 0, mask, value }]);
+    // The trapped call does not happen, so this is refused and rolled back, in parent and child.
+    KEY.enable().unwrap_err();
+    assert!(!KEY.is_enabled());
+    match PID.load(SeqCst) {
+        0 => {
+            // SAFETY: takes a number.
+            unsafe { libc::alarm(HANG_S) };
+            flips();
+            // SAFETY: ends the child, which has not got the parent's other thread.
+            unsafe { libc::_exit(0) };
+        }
+        pid => {
+            let mut status = 0;
+            // SAFETY: our child, and room for its status.
+            assert_eq!(unsafe { libc::waitpid(pid, &raw mut status, 0) }, pid);
+            assert_eq!(status, 0);
+        }
+    }
+    idle.thread().unpark();
+    idle.join().unwrap();
+}

@@ -1,0 +1,87 @@
+//! A fork while another thread is in the middle of a change: the child's key is whole, and so is the protection of its
+//! text, before its own code runs. In the twin no atfork handler runs, and the same checks find the half.
+//!
+//! By itself in this program: the filter that stops a change at its middle stays.
+#![cfg(all(target_arch = "x86_64", target_os = "linux"))]
+
+mod common;
+
+use common::filter::trap_closing_text;
+use common::many::{MANY, all_say};
+use common::{End, in_child};
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::time::Duration;
+
+static CHANGING: AtomicBool = AtomicBool::new(false);
+static FORKED: AtomicBool = AtomicBool::new(false);
+
+fn wait_for(flag: &AtomicBool) {
+    while !flag.load(SeqCst) {
+        std::thread::sleep(Duration::from_micros(100));
+    }
+}
+
+/// Runs in the thread that changes the key, once its sites are written and their pages still writable.
+extern "C" fn in_the_change(_: libc::c_int) {
+    CHANGING.store(true, SeqCst);
+    wait_for(&FORKED);
+}
+
+/// Whether any page of this process may be written and executed.
+fn any_writable_text() -> bool {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    maps.lines()
+        .any(|line| line.split(' ').nth(1).unwrap().starts_with("rwx"))
+}
+
+/// A child of clone(2), for which the C library runs no handler: whether it finds half a change.
+fn a_bare_child_finds_the_half() -> bool {
+    // SAFETY: as fork(2): no flag but the signal of its end, and no stack of its own.
+    let pid = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) };
+    if pid == 0 {
+        // No allocation: another thread may have been in the allocator.
+        let half = all_say(true);
+        // SAFETY: ends the child.
+        unsafe { libc::_exit(i32::from(half)) };
+    }
+    let mut status = 0;
+    // SAFETY: our child, and room for its status.
+    assert_eq!(i64::from(unsafe { libc::waitpid(pid as i32, &raw mut status, 0) }), pid);
+    libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 1
+}
+
+#[test]
+fn a_child_forked_inside_a_change_has_none_of_it() {
+    // Handlers are registered with the first change.
+    MANY.enable().unwrap();
+    MANY.disable().unwrap();
+    // SAFETY: the handler waits, and uses flags alone.
+    unsafe {
+        libc::signal(
+            libc::SIGSYS,
+            in_the_change as extern "C" fn(libc::c_int) as libc::sighandler_t,
+        )
+    };
+    std::thread::scope(|scope| {
+        let changer = scope.spawn(|| {
+            trap_closing_text();
+            // The trapped call does not happen, so this is refused and rolled back.
+            MANY.enable().unwrap_err();
+        });
+        wait_for(&CHANGING);
+        assert!(all_say(true) && any_writable_text(), "the change is not under way");
+        assert!(a_bare_child_finds_the_half(), "the check does not see half a change");
+        let end = in_child(|| {
+            assert!(all_say(false), "a change that never ended");
+            assert!(!any_writable_text(), "text that stays writable");
+            MANY.enable().unwrap();
+            assert!(all_say(true));
+            MANY.disable().unwrap();
+            assert!(all_say(false));
+        });
+        FORKED.store(true, SeqCst);
+        changer.join().unwrap();
+        assert_eq!(end, End::Well);
+    });
+    assert!(all_say(false));
+}
