@@ -108,6 +108,11 @@ pub(crate) use x86_64::{gs, rseq, rseq_cells, rseq_list, rseq_set};
 )]
 pub(crate) mod static_libc;
 
+#[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
+#[cfg_attr(not(all(target_arch = "x86_64", not(miri))), path = "portable/interceptor.rs")]
+#[cfg_attr(all(target_arch = "x86_64", not(miri)), path = "x86_64/interceptor.rs")]
+pub(crate) mod interceptor;
+
 use core::cmp;
 use core::sync::atomic::Ordering;
 

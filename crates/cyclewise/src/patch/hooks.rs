@@ -22,13 +22,19 @@
 //! glibc 2.36: nptl/pthread_create.c, nptl/thrd_create.c, sysdeps/unix/sysv/linux/timer_create.c and mq_notify.c,
 //! rt/aio_misc.c, rt/lio_listio-common.c, resolv/gai_misc.c. glibc 2.31: librt and libanl need `pthread_create` of others.
 //!
+//! # Sanitizers
+//! A hook displaces the interceptor that AddressSanitizer and ThreadSanitizer define under its name, and they go wrong where
+//! a thread starts that they did not see. So a hook calls the interceptor, which calls the C library's function.
+//!
 //! # Safety
-//! 1. A function that dlsym finds under one of these names is the C library's, or one of the same type in its place.
+//! 1. A function that dlsym finds under one of these names is the C library's, or one of the same type in its place, and
+//!    so is the interceptor that the linker finds.
 //! 2. Arguments are handed on as they came; the contract is the C library's.
 #![expect(unsafe_code, reason = "hands calls on to functions that dlsym found")]
 
 use super::gate::{Creating, HELPERS};
 use super::single::before_thread;
+use crate::arch::interceptor::interceptor;
 use crate::error::Refusal;
 use crate::sys::{dl, thread};
 use core::ffi::{CStr, c_int, c_void};
@@ -102,7 +108,7 @@ fn watched(name: &str, bound: *const c_void, is_ours: bool) -> bool {
     is_ours || bound.is_null() && name != "pthread_create"
 }
 
-/// The function behind a hook, found when it is first called.
+/// The function behind a hook, found when it is first called: a sanitizer's, which hands on to the C library's, or that.
 struct Real(AtomicPtr<c_void>);
 
 impl Real {
@@ -110,7 +116,10 @@ impl Real {
         // Relaxed: every thread finds the same address, and nothing else is published with it.
         let mut real = self.0.load(Ordering::Relaxed);
         if real.is_null() {
-            real = dl::next(name);
+            real = interceptor(name);
+            if real.is_null() {
+                real = dl::next(name);
+            }
             self.0.store(real, Ordering::Relaxed);
         }
         real
