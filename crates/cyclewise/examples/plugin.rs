@@ -5,6 +5,7 @@
 use cyclewise::atomic::{AtomicUsize, Ordering};
 use cyclewise::error::Refusal;
 use cyclewise::patch;
+use std::ffi::c_void;
 
 static COUNTER: AtomicUsize = AtomicUsize::new(0);
 
@@ -37,6 +38,42 @@ pub extern "C" fn plugin_elided() -> usize {
 pub extern "C" fn plugin_spawn() -> i32 {
     let thread = std::thread::spawn(|| COUNTER.fetch_add(1, Ordering::Relaxed));
     thread.join().map_or(1, |_| 0)
+}
+
+type Start = extern "C" fn(*mut c_void) -> *mut c_void;
+type Create = unsafe extern "C" fn(*mut libc::pthread_t, *const c_void, Start, *mut c_void) -> i32;
+
+fn joined(create: Create, start: Start) -> *mut c_void {
+    let (mut id, mut result) = (0, std::ptr::null_mut());
+    // SAFETY: a place for the id, no attributes, and a function that takes anything.
+    let rc = unsafe { create(&mut id, std::ptr::null(), start, std::ptr::null_mut()) };
+    assert_eq!(rc, 0);
+    // SAFETY: created above, joined once.
+    assert_eq!(unsafe { libc::pthread_join(id, &mut result) }, 0);
+    result
+}
+
+/// Runs `start` in a thread, created by the definition behind this object's in the search order; what it returns.
+#[unsafe(no_mangle)]
+pub extern "C" fn plugin_spawn_past_hooks(start: Start) -> *mut c_void {
+    // SAFETY: a C string.
+    let create = unsafe { libc::dlsym(libc::RTLD_NEXT, c"pthread_create".as_ptr()) };
+    // SAFETY: the C library's function of that name.
+    joined(unsafe { std::mem::transmute::<*mut c_void, Create>(create) }, start)
+}
+
+/// The same by the definition that this object is bound to.
+#[unsafe(no_mangle)]
+pub extern "C" fn plugin_spawn_bound(start: Start) -> *mut c_void {
+    unsafe extern "C" {
+        fn pthread_create(
+            id: *mut libc::pthread_t,
+            attributes: *const c_void,
+            start: Start,
+            argument: *mut c_void,
+        ) -> i32;
+    }
+    joined(pthread_create, start)
 }
 
 cyclewise::percpu! {
