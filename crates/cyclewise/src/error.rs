@@ -80,6 +80,8 @@ pub enum Refusal {
     Creating,
     /// The C library has threads that create others, which no hook sees.
     HelperThreads,
+    /// A thread was created past the hooks: by the calling thread, or for confined mode by any.
+    Unhooked,
     /// Another mode is in force.
     WrongMode,
     /// Threads came and went faster than they could be listed.
@@ -190,6 +192,9 @@ impl fmt::Display for Refusal {
             Self::HelperThreads => {
                 f.write_str("the C library has helper threads that create others; be told by signals, not SIGEV_THREAD")
             }
+            Self::Unhooked => f.write_str(
+                "a thread was created past this program's hooks; have libraries call pthread_create by its name, not by dlsym",
+            ),
             Self::WrongMode => f.write_str("another mode is in force; leave it first"),
             Self::ForeignProc => {
                 f.write_str("/proc is of another pid namespace than this process; mount one of its own there")

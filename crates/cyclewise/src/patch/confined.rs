@@ -25,6 +25,7 @@ mod threads;
 
 use self::threads::{confine, widen};
 use super::gate::{self, CONFINED, HELPERS, LOCKED, SINGLE, Shared};
+use super::net;
 use super::plan::none_elided;
 use super::single::enabled;
 use crate::arch;
@@ -105,11 +106,12 @@ fn confine_and_elide(shared: &mut Shared, cpu: u32) -> Result<(), Refusal> {
     shared.cpu = cpu;
     shared.saved.clear();
     shared.default = affinity::get(0)?;
-    let helpers = || {
+    let watched = || {
         let any = HELPERS.load(Ordering::SeqCst);
-        (!any).then_some(()).ok_or(Refusal::HelperThreads)
+        (!any).then_some(()).ok_or(Refusal::HelperThreads)?;
+        net::all_hooked()
     };
-    if let Err(refusal) = helpers().and_then(|()| confine(shared, &only)).and_then(|()| helpers()) {
+    if let Err(refusal) = watched().and_then(|()| confine(shared, &only)).and_then(|()| watched()) {
         // LOCK is in force or there is one thread, so a thread that cannot be widened is an inconvenience.
         let _ = widen(shared, &only);
         return Err(refusal);

@@ -4,6 +4,8 @@
 //! exported neighbour, so each has its own hook. The functions here are not exported: `enable_single!` defines the
 //! exported ones in the final program, and they lead here. A library that uses only the types defines no hook.
 //!
+//! Who creates threads by another way than these names, inside the C library, comes to `net`.
+//!
 //! Not hooked are what runs no code of this program beside it: fork (another process, its own text), vfork, posix_spawn,
 //! system and popen (the caller waits until the child has called exec or has ended), and threads of the kernel.
 //!
@@ -33,6 +35,7 @@
 #![expect(unsafe_code, reason = "hands calls on to functions that dlsym found")]
 
 use super::gate::{Creating, HELPERS};
+use super::net::{InHook, Net};
 use super::single::before_thread;
 use crate::arch::interceptor::interceptor;
 use crate::error::Refusal;
@@ -138,6 +141,8 @@ macro_rules! forward {
         /// The hooks that a program exports.
         #[derive(Debug)]
         pub struct Hooks {
+            /// What sees threads that come past the others.
+            pub net: Net,
             $(
                 #[doc = concat!("Its `", stringify!($name), "`.")]
                 pub $name: unsafe extern "C" fn($($type),*) -> c_int,
@@ -161,7 +166,7 @@ macro_rules! forward {
                         return Err(Refusal::NotInForce { hook: stringify!($name) });
                     }
                 )*
-                Ok(())
+                self.net.in_force()
             }
         }
 
@@ -172,7 +177,7 @@ macro_rules! forward {
             /// The C library's contract.
             pub unsafe fn $name($($argument: $type),*) -> c_int {
                 static REAL: Real = Real(AtomicPtr::new(core::ptr::null_mut()));
-                let creating = Creating::new();
+                let (creating, in_hook) = (Creating::new(), InHook::new());
                 if $creates && !matches!(stringify!($name), "pthread_create" | "thrd_create") {
                     // SeqCst: seen by who looks after the count of creators has come to zero.
                     HELPERS.store(true, Ordering::SeqCst);
@@ -190,7 +195,7 @@ macro_rules! forward {
                 };
                 // SAFETY: Invariant 2.
                 let answer = unsafe { real($($argument),*) };
-                drop(creating);
+                drop((in_hook, creating));
                 answer
             }
         )*
@@ -198,7 +203,7 @@ macro_rules! forward {
 }
 __thread_creators!(forward);
 
-/// Defines and exports the hooks, and the static `HOOKS` that lists them.
+/// Defines and exports the hooks and the net behind them, and the static `HOOKS` that lists them.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __export_hooks {
@@ -212,7 +217,24 @@ macro_rules! __export_hooks {
                 unsafe { $crate::patch::hooks::$name($($argument),*) }
             }
         )*
-        static HOOKS: $crate::patch::hooks::Hooks = $crate::patch::hooks::Hooks { $($name),* };
+        #[inline(never)]
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn _dl_allocate_tls(memory: *mut ::core::ffi::c_void) -> *mut ::core::ffi::c_void {
+            // SAFETY: the contract is the dynamic linker's, and passes through.
+            unsafe { $crate::patch::net::allocate(memory) }
+        }
+        #[inline(never)]
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn _dl_allocate_tls_init(
+            block: *mut ::core::ffi::c_void, is_main: usize
+        ) -> *mut ::core::ffi::c_void {
+            // SAFETY: the contract is the dynamic linker's, and passes through.
+            unsafe { $crate::patch::net::init(block, is_main) }
+        }
+        static HOOKS: $crate::patch::hooks::Hooks = $crate::patch::hooks::Hooks {
+            net: $crate::patch::net::Net { allocate: _dl_allocate_tls, init: _dl_allocate_tls_init },
+            $($name),*
+        };
     };
 }
 

@@ -58,6 +58,9 @@ mod gate;
 pub mod hooks;
 mod key;
 mod lock;
+#[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
+#[doc(hidden)]
+pub mod net;
 mod owner;
 #[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
 mod plan;

@@ -91,8 +91,9 @@ pub(super) fn unsupported() -> Refusal {
 ///
 /// # Safety
 /// For the rest of the process:
-/// 1. Threads are created by the C library's functions only: not by clone(2) with CLONE_VM, nor by code that is bound
-///    past the hooks (dlmopen, RTLD_DEEPBIND, dlsym of the C library's handle, a statically linked C library).
+/// 1. Threads are created by the C library's functions only: not by clone(2) with CLONE_VM, nor by another copy of the C
+///    library (dlmopen, a library that contains one). Who is bound past the hooks (dlsym with RTLD_NEXT or of the C library's
+///    handle, RTLD_DEEPBIND) is seen: LOCK is back before such a thread, and the thread that created it never elides again.
 /// 2. Values of [`atomic`](crate::atomic)'s types are in memory that only this process accesses.
 #[cfg(all(
     feature = "std",

@@ -41,6 +41,19 @@ pub(crate) fn next(name: &CStr) -> *mut c_void {
     }
 }
 
+/// The definition behind this link unit's own in the search order, whatever its version. Null where there is none.
+pub(crate) fn behind(name: &CStr) -> *mut c_void {
+    // SAFETY: Invariant 1.
+    unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) }
+}
+
+/// Whether the C library says that the process has had a second thread; false before glibc 2.32, which does not say.
+pub(crate) fn has_had_threads() -> bool {
+    let says = bound(c"__libc_single_threaded").cast::<u8>();
+    // SAFETY: null, or glibc's variable of this name, a byte that lives as long as the process.
+    unsafe { says.as_ref() }.is_some_and(|single| *single == 0)
+}
+
 /// A library's definition. The library stays loaded: it is a part of the C library, or was there before.
 fn in_library(library: &CStr, flags: i32, name: &CStr) -> *mut c_void {
     // SAFETY: Invariant 3.

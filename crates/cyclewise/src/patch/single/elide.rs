@@ -13,6 +13,7 @@ use crate::arch;
 use crate::error::Refusal;
 use crate::patch::gate::{self, CONFINED, Creating, LOCKED, SINGLE, Shared};
 use crate::patch::hooks::Hooks;
+use crate::patch::net;
 use crate::patch::plan::none_elided;
 use crate::sys::{tasks, thread};
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -27,8 +28,8 @@ static HOOKS: AtomicPtr<Hooks> = AtomicPtr::new(core::ptr::null_mut());
 ///
 /// # Safety
 /// For the rest of the process:
-/// 1. Threads are created by the functions of `Hooks` only: not by clone(2) with CLONE_VM, nor by code that is bound
-///    past them (dlmopen, RTLD_DEEPBIND, dlsym of the C library's handle, a statically linked C library).
+/// 1. Threads are created by the C library's functions only: not by clone(2) with CLONE_VM, nor by another copy of the C
+///    library (dlmopen, a library that contains one).
 /// 2. Values of [`crate::atomic`]'s types are in memory that only this process accesses.
 #[doc(hidden)]
 pub unsafe fn enable(hooks: &'static Hooks) -> Result<(), Refusal> {
@@ -79,6 +80,7 @@ pub(super) fn reelide() -> Result<(), Refusal> {
 
 /// Whether the caller is the only thread, and creates none.
 fn alone() -> Result<(), Refusal> {
+    net::may_elide()?;
     if Creating::any() {
         return Err(Refusal::Creating);
     }
