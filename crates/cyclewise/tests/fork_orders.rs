@@ -110,9 +110,9 @@ static WITH_LOCK: AtomicUsize = AtomicUsize::new(0);
 extern "C" fn looks_at_the_sites(_: *mut c_void) -> *mut c_void {
     WITH_LOCK.store(if all(Prefix::Lock) { 1 } else { 2 }, SeqCst);
     while !OVER.load(SeqCst) {
-        // The thread may be of another copy of the C library: a system call, and nothing of this one's.
+        // The thread may be of another copy of the C library: a system call that sets no errno, and no more of this one's.
         // SAFETY: takes nothing.
-        unsafe { std::arch::asm!("syscall", inout("rax") libc::SYS_sched_yield => _, out("rcx") _, out("r11") _) };
+        unsafe { libc::syscall(libc::SYS_sched_yield) };
     }
     std::ptr::null_mut()
 }
