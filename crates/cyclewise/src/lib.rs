@@ -37,6 +37,11 @@ extern crate alloc;
 #[cfg(any(test, feature = "std"))]
 extern crate std;
 
+/// What exported macros name `core` by: the caller's crate may have given that name to another crate, whose macros would
+/// then expand inside an `unsafe` block of ours.
+#[doc(hidden)]
+pub use core as __core;
+
 #[doc(hidden)]
 pub mod arch;
 pub mod atomic;

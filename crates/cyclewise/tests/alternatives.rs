@@ -58,11 +58,11 @@ fn apply() -> Result<(), Refusal> {
 }
 
 fn text(site: &Site) -> Vec<u8> {
-    let bytes = 0..site.room;
+    let bytes = 0..site.room();
     bytes
         .map(|i| {
             // SAFETY: the site is readable text, and `room` long.
-            unsafe { site.at.wrapping_add(i).read_volatile() }
+            unsafe { site.at().wrapping_add(i).read_volatile() }
         })
         .collect()
 }
@@ -77,7 +77,7 @@ fn decode(bytes: &[u8]) -> Vec<Instruction> {
 
 fn is_default(site: &Site) -> bool {
     let text = text(site);
-    text.starts_with(site.default) && text[site.default.len()..].iter().all(|b| *b == 0x90)
+    text.starts_with(site.default()) && text[site.default().len()..].iter().all(|b| *b == 0x90)
 }
 
 #[test]
@@ -91,17 +91,17 @@ fn the_default_before_and_the_chosen_after() {
         assert_eq!((chosen(), never_chosen()), (0x3002, 3));
         assert!(ticks() > before);
         for site in sites() {
-            let code = if has(site.feature) {
-                site.replacement
+            let code = if has(site.feature()) {
+                site.replacement()
             } else {
-                site.default
+                site.default()
             };
             let text = text(&site);
             assert!(text.starts_with(code), "{text:02x?}");
             let padding = decode(&text[code.len()..]);
             assert!(padding.iter().all(|i| i.mnemonic() == Mnemonic::Nop), "{text:02x?}");
-            assert!(padding.len() <= (site.room - code.len()).div_ceil(9), "{text:02x?}");
-            assert_eq!(permissions(site.at as usize), "r-xp");
+            assert!(padding.len() <= (site.room() - code.len()).div_ceil(9), "{text:02x?}");
+            assert_eq!(permissions(site.at() as usize), "r-xp");
         }
         let after = texts();
         apply().unwrap();
@@ -115,7 +115,7 @@ fn rdtscp_takes_the_place_of_lfence_and_rdtsc() {
     let lines = from_child(|| {
         let mut lines = Vec::new();
         let mut look = |when: &str| {
-            let site = sites().find(|s| s.default == [0x0f, 0xae, 0xe8, 0x0f, 0x31]).unwrap();
+            let site = sites().find(|s| s.default() == [0x0f, 0xae, 0xe8, 0x0f, 0x31]).unwrap();
             let instructions: Vec<_> = decode(&text(&site)).iter().map(ToString::to_string).collect();
             lines.push(format!("{when}: {}", instructions.join("; ")));
         };
@@ -136,7 +136,7 @@ fn rdtscp_takes_the_place_of_lfence_and_rdtsc() {
 fn every_sequence_means_the_same_wherever_it_stands() {
     assert!(sites().count() >= 3);
     for site in sites() {
-        for code in [site.default, site.replacement] {
+        for code in [site.default(), site.replacement()] {
             assert!(is_position_independent(code), "{code:02x?}");
         }
     }
@@ -200,7 +200,7 @@ fn refused_by_the_kernel_and_the_defaults_stay() {
 fn refused_on_a_breakpoint_and_the_defaults_stay() {
     let end = in_child(|| {
         let last = sites().last().unwrap();
-        let (at, old) = (last.at as usize, text(&last)[0]);
+        let (at, old) = (last.at() as usize, text(&last)[0]);
         scribble(at, &[0xcc]);
         assert_eq!(apply(), Err(Refusal::Breakpoint { at }));
         scribble(at, &[old]);
@@ -234,7 +234,7 @@ fn interrupted(calls: impl FnOnce(), body: impl FnOnce()) -> End {
 /// is the handler's chance, and kills where signals are blocked.
 #[test]
 fn no_handler_runs_between_the_stores_of_a_site() {
-    assert!(sites().any(|site| site.at as usize % 8 + site.room > 8));
+    assert!(sites().any(|site| site.at() as usize % 8 + site.room() > 8));
     let by_kernel = interrupted(|| trap(libc::SYS_pwrite64, &[]), || apply().unwrap());
     assert_eq!(by_kernel, End::Signal(libc::SIGSYS));
     let by_store = || {

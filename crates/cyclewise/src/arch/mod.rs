@@ -22,6 +22,8 @@ mod x86_64;
 #[cfg(all(target_arch = "aarch64", target_os = "linux", not(any(loom, miri))))]
 pub(crate) use aarch64::ticks;
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
+pub use portable::alternative;
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
 pub(crate) use portable::lock;
 #[cfg(not(any(
     loom,
@@ -30,8 +32,6 @@ pub(crate) use portable::lock;
 pub(crate) use portable::ticks;
 #[cfg(any(loom, not(all(target_arch = "x86_64", target_os = "linux", not(miri)))))]
 pub(crate) use portable::{HAS_SITES, Record, fence, records};
-#[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
-pub use portable::{alternative, key};
 #[cfg(all(not(loom), not(all(target_arch = "x86_64", target_os = "linux", not(miri)))))]
 pub(crate) use portable::{dec_negative_at, inc_negative_at};
 #[cfg(all(not(loom), target_arch = "x86_64", target_os = "linux", not(miri)))]
@@ -39,9 +39,9 @@ pub(crate) use x86_64::ticks;
 #[cfg(all(not(loom), all(target_arch = "x86_64", target_os = "linux", not(miri))))]
 pub(crate) use x86_64::{HAS_SITES, Record, dec_negative_at, fence, inc_negative_at, records};
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
-pub use x86_64::{alternative, choice, counter, key};
+pub use x86_64::{alternative, choice, counter};
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
-pub(crate) use x86_64::{code, lock, sync};
+pub(crate) use x86_64::{code, key, lock, sync};
 
 #[cfg(all(
     target_os = "linux",

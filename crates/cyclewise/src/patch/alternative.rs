@@ -43,13 +43,13 @@ mod imp {
     pub(super) fn apply() -> Result<(), Refusal> {
         let sites = alternative::sites();
         let mut edits = Vec::new();
-        let room = sites.clone().map(|site| site.room / CHUNK + 2).sum();
+        let room = sites.clone().map(|site| site.room() / CHUNK + 2).sum();
         let room = edits.try_reserve_exact(room);
         room.map_err(|_| Refusal::NoMemory)?;
         for site in sites {
-            let code = match alternative::has(site.feature) {
-                true => site.replacement,
-                false => site.default,
+            let code = match alternative::has(site.feature()) {
+                true => site.replacement(),
+                false => site.default(),
             };
             edits.extend(chunks(site, code));
         }
@@ -66,8 +66,8 @@ mod imp {
     fn chunks(site: Site, code: &'static [u8]) -> impl Iterator<Item = Edit> {
         let mut offset = 0;
         core::iter::from_fn(move || {
-            let at = site.at.wrapping_add(offset);
-            let len = (CHUNK - at.addr() % CHUNK).min(site.room - offset);
+            let at = site.at().wrapping_add(offset);
+            let len = (CHUNK - at.addr() % CHUNK).min(site.room() - offset);
             let mut edit = Edit {
                 at,
                 len: len as u8,
@@ -89,28 +89,23 @@ mod imp {
 
         #[test]
         fn a_site_is_cut_at_quadwords_and_padded_with_long_nops() {
-            let site = Site {
-                at: core::ptr::without_provenance_mut(0x1006),
-                room: 15,
-                default: &[1, 2, 3, 4],
-                replacement: &[5; 15],
-                feature: 0,
-            };
+            let at = core::ptr::without_provenance_mut(0x1006);
+            let site = Site::fake(at, 15, &[1, 2, 3, 4], &[5; 15]);
             let bytes = |code, pick: fn(&Edit) -> [u8; 8]| {
                 let bytes = chunks(site, code).flat_map(|e| pick(&e).into_iter().take(usize::from(e.len)));
                 bytes.collect::<Vec<u8>>()
             };
-            let cuts: Vec<_> = chunks(site, site.default).map(|e| (e.at.addr(), e.len)).collect();
+            let cuts: Vec<_> = chunks(site, site.default()).map(|e| (e.at.addr(), e.len)).collect();
             assert_eq!(cuts, [(0x1006, 2), (0x1008, 8), (0x1010, 5)]);
-            assert_eq!(bytes(site.replacement, |e| e.new), [5; 15]);
+            assert_eq!(bytes(site.replacement(), |e| e.new), [5; 15]);
             assert_eq!(
-                bytes(site.default, |e| e.expect),
+                bytes(site.default(), |e| e.expect),
                 [
                     1, 2, 3, 4, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90
                 ]
             );
             assert_eq!(
-                bytes(site.default, |e| e.new),
+                bytes(site.default(), |e| e.new),
                 [1, 2, 3, 4, 0x66, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0, 0x66, 0x90]
             );
         }

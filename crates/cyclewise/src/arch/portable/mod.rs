@@ -8,7 +8,7 @@ mod displaced;
 #[cfg(not(all(feature = "std", target_arch = "x86_64", target_os = "linux", not(any(miri, loom)))))]
 pub(crate) mod gs;
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
-pub mod key;
+pub(crate) mod key;
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
 pub(crate) mod lock;
 #[cfg(any(loom, not(all(target_arch = "x86_64", target_os = "linux", not(miri)))))]

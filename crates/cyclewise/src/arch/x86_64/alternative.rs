@@ -100,7 +100,7 @@ pub fn has(feature: u8) -> bool {
 #[macro_export]
 macro_rules! alternative {
     (feature = $feature:expr, default = [$($default:literal),+], replacement = [$($replacement:literal),+] $(, $($rest:tt)*)?) => {
-        ::core::arch::asm!(
+        $crate::__core::arch::asm!(
             ".pushsection cyclewise_altcode_v1, \"aR\", @progbits",
             "772:", $($default,)+
             "773:", $($replacement,)+
@@ -136,24 +136,56 @@ struct Record {
     reserved: u32,
 }
 
-/// A sequence somewhere in the text that can be replaced.
+/// A sequence somewhere in the text that can be replaced. Only [`sites`] makes one: what is written by it is text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Site {
-    /// Where it is.
-    pub at: *mut u8,
-    /// How long the longer of the two is.
-    pub room: usize,
-    /// What it holds when the program starts, without padding.
-    pub default: &'static [u8],
-    /// What it holds where the CPU has the feature, without padding.
-    pub replacement: &'static [u8],
-    /// The feature's number.
-    pub feature: u8,
+    at: *mut u8,
+    room: usize,
+    default: &'static [u8],
+    replacement: &'static [u8],
+    feature: u8,
 }
 
 impl Site {
+    /// Where it is.
+    pub fn at(&self) -> *mut u8 {
+        self.at
+    }
+
+    /// How long the longer of the two sequences is.
+    pub fn room(&self) -> usize {
+        self.room
+    }
+
+    /// What it holds when the program starts, without padding.
+    pub fn default(&self) -> &'static [u8] {
+        self.default
+    }
+
+    /// What it holds where the CPU has the feature, without padding.
+    pub fn replacement(&self) -> &'static [u8] {
+        self.replacement
+    }
+
+    /// The feature's number.
+    pub fn feature(&self) -> u8 {
+        self.feature
+    }
+
+    /// A site of the test's own, which is read and written nowhere.
+    #[cfg(test)]
+    pub(crate) fn fake(at: *mut u8, room: usize, default: &'static [u8], replacement: &'static [u8]) -> Self {
+        Self {
+            at,
+            room,
+            default,
+            replacement,
+            feature: 0,
+        }
+    }
+
     /// The byte at `offset` of the site, once `code` was put there and padded; before, padding is single-byte NOPs.
-    pub fn padded(&self, code: &[u8], offset: usize) -> u8 {
+    pub(crate) fn padded(&self, code: &[u8], offset: usize) -> u8 {
         let Some(padding) = offset.checked_sub(code.len()) else {
             return code.get(offset).copied().unwrap_or(0x90);
         };
@@ -165,7 +197,7 @@ impl Site {
     }
 
     /// The byte at `offset` as the assembler left it.
-    pub fn assembled(&self, offset: usize) -> u8 {
+    pub(crate) fn assembled(&self, offset: usize) -> u8 {
         self.default.get(offset).copied().unwrap_or(0x90)
     }
 }

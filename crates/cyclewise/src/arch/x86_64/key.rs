@@ -30,13 +30,13 @@
 use core::arch::asm;
 
 /// The instruction of a key at its default: the recommended NOP of 5 bytes.
-pub const NOP: [u8; LENGTH] = [0x0f, 0x1f, 0x44, 0, 0];
+pub(crate) const NOP: [u8; LENGTH] = [0x0f, 0x1f, 0x44, 0, 0];
 
 /// Bytes of a site.
-pub const LENGTH: usize = 5;
+pub(crate) const LENGTH: usize = 5;
 
 /// The prefix in front of some sites: CS, which 64-bit mode ignores and a direct jump does as well.
-pub const PREFIX: u8 = 0x2e;
+pub(crate) const PREFIX: u8 = 0x2e;
 
 /// The test of a key: `return`s or gives a bool. The caller's `unsafe` vouches that the static is a `StaticKey`, or a
 /// struct with nothing else in it, whose default is the literal.
@@ -47,7 +47,7 @@ macro_rules! __static_key_test {
         // SAFETY: falls through or goes to the label, and writes nothing. Without `pure`, which a label forbids. With
         // nomem: a test orders nothing. The alignment's padding is prefixes of the NOP.
         unsafe {
-            ::core::arch::asm!(
+            $crate::__core::arch::asm!(
                 "3:",
                 ".p2align 3, 0x2e, 4",
                 "2:",
@@ -80,35 +80,28 @@ struct Record {
 
 /// A test of a key, somewhere in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Site {
+pub(crate) struct Site {
     /// Where the 5 bytes are.
-    pub at: *mut u8,
+    pub(crate) at: *mut u8,
     /// Where the JMP goes.
-    pub target: usize,
+    target: usize,
     /// How many [`PREFIX`]es stand before them.
-    pub prefixes: usize,
+    pub(crate) prefixes: usize,
 }
 
 impl Site {
     /// The JMP to the target.
-    pub fn jump(&self) -> [u8; LENGTH] {
+    pub(crate) fn jump(&self) -> [u8; LENGTH] {
         let distance = self.target.wrapping_sub(self.at.addr() + LENGTH) as u32;
         let [a, b, c, d] = distance.to_le_bytes();
         [0xe9, a, b, c, d]
-    }
-
-    /// The bytes of the site now.
-    pub fn bytes(&self) -> [u8; LENGTH] {
-        // SAFETY: a site is 5 readable bytes of text (Invariant 1).
-        let [a, b, c, d, e, ..] = unsafe { super::code::load(self.at, LENGTH) };
-        [a, b, c, d, e]
     }
 }
 
 /// The sites of the key at `key` in this link unit, in the order of the linker.
 ///
 /// Cost: reads every record of every key.
-pub fn sites(key: *const ()) -> impl Iterator<Item = Site> + Clone {
+pub(crate) fn sites(key: *const ()) -> impl Iterator<Item = Site> + Clone {
     records().iter().filter_map(move |record| {
         let there = at(&record.key);
         // The empty record has distances of 0.
@@ -124,7 +117,7 @@ pub fn sites(key: *const ()) -> impl Iterator<Item = Site> + Clone {
 ///
 /// Tests of two keys are the same bytes until one is flipped. A linker that folds identical code (`--icf=all`) may make
 /// one function of two, with a site that two keys claim.
-pub fn sites_of_others(key: *const ()) -> impl Iterator<Item = usize> {
+pub(crate) fn sites_of_others(key: *const ()) -> impl Iterator<Item = usize> {
     let others = records()
         .iter()
         .filter(move |r| r.site != 0 && at(&r.key) & !1 != key.addr());

@@ -11,7 +11,7 @@ mod displaced;
 mod fence;
 #[cfg(all(feature = "std", not(loom)))]
 pub(crate) mod gs;
-pub mod key;
+pub(crate) mod key;
 pub(crate) mod lock;
 #[cfg(not(loom))]
 mod rmw;

@@ -210,12 +210,12 @@ macro_rules! static_key {
         impl $name {
             /// Whether the key is on: one instruction. Ordering: none.
             #[inline(always)]
-            $vis fn is_enabled(&self) -> bool {
+            $vis fn is_enabled(&self) -> $crate::__core::primitive::bool {
                 $crate::__static_key_test!($name, $default)
             }
         }
 
-        impl ::core::ops::Deref for $name {
+        impl $crate::__core::ops::Deref for $name {
             type Target = $crate::patch::StaticKey;
 
             #[inline]

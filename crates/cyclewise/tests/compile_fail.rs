@@ -1,0 +1,345 @@
+//! What safe code must not be able to write: making what only a macro or the linker makes, calling what has a contract
+//! without `unsafe`, implementing sealed traits, and passing off a short lifetime for a long one.
+#![cfg(all(feature = "std", target_os = "linux", not(miri)))]
+
+mod refused;
+
+use refused::{Case, Library};
+
+macro_rules! cases {
+    ($($(#[$meta:meta])* $name:ident: $error:literal { $before:literal wrong $wrong:literal right $right:literal })*) => { $(
+        $(#[$meta])*
+        #[test]
+        fn $name() {
+            let case = Case { before: $before, wrong: $wrong, right: $right, error: $error };
+            case.check(Library::get());
+        }
+    )* };
+}
+
+/// The twin: a program that compiles is not taken for one that is refused, nor one reason for another.
+#[test]
+fn a_case_that_compiles_or_has_another_reason_is_caught() {
+    let library = Library::get();
+    for (wrong, error) in [("fn f() {}", "E0308"), ("fn f() -> u8 { false }", "E0133")] {
+        let case = Case {
+            before: "",
+            wrong,
+            right: "",
+            error,
+        };
+        assert!(std::panic::catch_unwind(|| case.check(library)).is_err(), "{wrong}");
+    }
+}
+
+/// What a caller may have named as it likes: a type, a module, a macro, a crate. With `core` another crate's name, whose
+/// `asm!` would expand inside an `unsafe` block of the macro's.
+const NAMES: &str = "
+    #![no_std]
+    #![no_implicit_prelude]
+    #![forbid(unsafe_code)]
+    extern crate alloc as core;
+    mod names {
+        #![allow(dead_code, non_camel_case_types, unused_macros)]
+        struct bool;
+        struct u64;
+        struct Option;
+        struct StaticKey;
+        struct Deref;
+        mod core {}
+        mod libc {}
+        mod cyclewise {}
+        macro_rules! asm { () => {} }
+        macro_rules! concat { () => {} }
+";
+
+#[test]
+fn macros_use_no_name_of_the_callers() {
+    let keys = "
+        ::cyclewise::static_key! {
+            /// A key.
+            static K: StaticKey = false;
+            pub(in crate::names) static r#type: StaticKey = true;
+        }
+        ::cyclewise::percpu! { static P: i32; static C: i64 => Cid; }
+        pub fn f() -> i32 {
+            ::cyclewise::static_key! { static INSIDE: StaticKey = true; }
+            if K.is_enabled() || r#type.is_enabled() || INSIDE.is_enabled() { P.add(1); }
+            let _ = K.enable();
+            P.read()
+        }
+        pub fn g<T>(_: T) -> i32 {
+            ::cyclewise::static_key! { static INSIDE: StaticKey = false; }
+            if INSIDE.is_enabled() { 1 } else { 0 }
+        }
+    }";
+    Library::get().compile(&format!("{NAMES}{keys}")).unwrap();
+    // The twin: what a macro would say if it took the names as they come.
+    for wrong in [
+        "fn f() -> bool { 1 < 2 } }",
+        "fn f(n: ::core::primitive::u8) {} }",
+        "fn f(n: Option<u8>) {} }",
+    ] {
+        Library::get().compile(&format!("{NAMES}{wrong}")).unwrap_err();
+    }
+}
+
+// What is made by a macro or the linker, and read or written by address.
+cases! {
+    a_lock_site_is_not_made_by_hand: "E0423" {
+        "use cyclewise::patch::{Site, sites};"
+        wrong "fn f() -> Site { Site(16) }"
+        right "fn f() -> Site { sites().next().unwrap() }"
+    }
+    #[cfg(target_arch = "x86_64")]
+    a_keys_site_is_not_reached: "E0603" {
+        "cyclewise::static_key! { static K: StaticKey = false; }"
+        wrong "fn f() { cyclewise::arch::key::sites(&raw const K as *const ()); }"
+        right "fn f() { K.sites(); }"
+    }
+    #[cfg(target_arch = "x86_64")]
+    an_alternatives_site_is_not_made_by_hand: "E0451" {
+        "use cyclewise::arch::alternative::{Site, sites};"
+        wrong "fn f(s: Site) -> Site { Site { at: 16 as *mut u8, ..s } }"
+        right "fn f(_: Site) -> Site { sites().next().unwrap() }"
+    }
+    a_keys_state_is_private: "E0616" {
+        "use cyclewise::patch::StaticKey;"
+        wrong "fn f(k: &StaticKey) { let _ = &k.on; }"
+        right "fn f(k: &StaticKey) { let _ = k.users(); }"
+    }
+    a_key_is_not_flipped_on_the_stack: "E0597" {
+        "use cyclewise::patch::StaticKey;"
+        wrong "fn f() { let k = StaticKey::__new(false); let _ = k.enable(); }"
+        right "fn f() { static K: StaticKey = StaticKey::__new(false); let _ = K.enable(); }"
+    }
+    an_atomics_word_is_private: "E0616" {
+        "use cyclewise::atomic::AtomicU8;"
+        wrong "fn f(a: &AtomicU8) { let _ = &a.0; }"
+        right "fn f(a: &AtomicU8) { let _ = a.as_ptr(); }"
+    }
+    confined_modes_guard_is_not_made_by_hand: "E0451" {
+        "use cyclewise::patch::confined::Guard;"
+        wrong "fn f(g: Guard) -> Guard { Guard { ..g } }"
+        right "fn f(g: Guard) -> Guard { g }"
+    }
+}
+
+// What has a contract.
+cases! {
+    single_mode_is_unsafe: "E0133" {
+        ""
+        wrong "fn f() { let _ = cyclewise::enable_single!(); }"
+        right "fn f() { let _ = unsafe { cyclewise::enable_single!() }; }"
+    }
+    confined_mode_is_unsafe: "E0133" {
+        "use cyclewise::patch::confined::enter;"
+        wrong "fn f() { let _ = enter(None); }"
+        right "fn f() { let _ = unsafe { enter(None) }; }"
+    }
+    alternatives_are_applied_by_unsafe_code: "E0133" {
+        "use cyclewise::patch::apply_alternatives;"
+        wrong "fn f() { let _ = apply_alternatives(); }"
+        right "fn f() { let _ = unsafe { apply_alternatives() }; }"
+    }
+    #[cfg(target_arch = "x86_64")]
+    an_alternative_is_assembly: "E0133" {
+        "use cyclewise::alternative;"
+        wrong "fn f() { alternative!(feature = 1, default = [\"nop\"], replacement = [\"nop\"]) }"
+        right "fn f() { unsafe { alternative!(feature = 1, default = [\"nop\"], replacement = [\"nop\"]) } }"
+    }
+    an_atomic_by_address_is_unsafe: "E0133" {
+        "use cyclewise::atomic::AtomicU8;"
+        wrong "fn f() { AtomicU8::from_ptr(16 as *mut u8); }"
+        right "fn f() { unsafe { AtomicU8::from_ptr(16 as *mut u8) }; }"
+    }
+    an_arc_by_address_is_unsafe: "E0133" {
+        "use cyclewise::refs::Arc;"
+        wrong "fn f(p: *const u8) { Arc::from_raw(p); }"
+        right "fn f(p: *const u8) { unsafe { Arc::from_raw(p) }; }"
+    }
+    a_closure_as_a_handler_is_unsafe: "E0133" {
+        "use cyclewise::mask::Signals;"
+        wrong "fn f() { let _ = Signals::call(10, |_, _| {}); }"
+        right "fn f() { let _ = unsafe { Signals::call(10, |_, _| {}) }; }"
+    }
+    a_closure_is_no_handler_by_itself: "E0277" {
+        "use cyclewise::mask::Signals; use std::sync::atomic::AtomicBool;"
+        wrong "fn f() { let _ = Signals::on(10, &|_, _| {}); }"
+        right "fn f() { static B: AtomicBool = AtomicBool::new(false); let _ = Signals::on(10, &B); }"
+    }
+    a_hook_is_unsafe: "E0133" {
+        "#[cfg(target_env = \"gnu\")] use cyclewise::patch::hooks::aio_read; use std::ptr::null_mut;
+         #[cfg(not(target_env = \"gnu\"))] unsafe fn aio_read(_: *mut u8) {}"
+        wrong "fn f() { aio_read(null_mut()); }"
+        right "fn f() { unsafe { aio_read(null_mut()) }; }"
+    }
+    gs_is_entered_by_unsafe_code: "E0133" {
+        "use cyclewise::percpu::Pinned;"
+        wrong "fn f() { let _ = Pinned::enter(0); }"
+        right "fn f() { let _ = unsafe { Pinned::enter(0) }; }"
+    }
+    a_per_cpu_word_by_address_is_unsafe: "E0133" {
+        "use cyclewise::percpu::{Cpu, this_cpu};"
+        wrong "fn f(at: *mut u64) { this_cpu::add::<Cpu, u64>(at, 1); }"
+        right "fn f(at: *mut u64) { unsafe { this_cpu::add::<Cpu, u64>(at, 1) }; }"
+    }
+}
+
+// Traits of which the library knows every implementation.
+cases! {
+    a_clocks_order_is_sealed: "E0277" {
+        "#[derive(Clone, Copy)] struct Mine;"
+        wrong "impl cyclewise::clock::Order for Mine { fn ticks<S: cyclewise::clock::Source>(_: &S) -> u64 { 0 } }"
+        right ""
+    }
+    what_clones_into_an_arc_is_sealed: "E0277" {
+        "use cyclewise::refs::{Arc, CloneArc}; struct Mine;"
+        wrong "impl CloneArc for Mine { fn clone_arc(&self) -> Arc<Self> { Arc::new(Mine) } }"
+        right "fn f(mine: &Arc<u8>) -> Arc<u8> { mine.clone() }"
+    }
+    a_per_cpu_index_is_sealed: "E0277" {
+        "struct Mine;"
+        wrong "impl cyclewise::percpu::Index for Mine {}"
+        right ""
+    }
+    a_per_cpu_word_is_sealed: "E0277" {
+        "struct Mine; unsafe impl cyclewise::percpu::Zeroed for Mine {}"
+        wrong "impl cyclewise::percpu::Word for Mine {}"
+        right ""
+    }
+    a_value_of_one_word_is_sealed: "E0277" {
+        "struct Mine;"
+        wrong "impl cyclewise::percpu::OneWord for Mine {}"
+        right ""
+    }
+    that_zeroes_are_a_value_is_promised: "E0200" {
+        "struct Mine;"
+        wrong "impl cyclewise::percpu::Zeroed for Mine {}"
+        right "unsafe impl cyclewise::percpu::Zeroed for Mine {}"
+    }
+    that_a_handler_may_run_anywhere_is_promised: "E0200" {
+        "use cyclewise::mask::{Handler, Hold, Info}; struct Mine;"
+        wrong "impl Handler for Mine { fn handle(&self, _: &Info, _: &Hold) {} }"
+        right "unsafe impl Handler for Mine { fn handle(&self, _: &Info, _: &Hold) {} }"
+    }
+}
+
+// Variance: through the shorter a value would be put in, and taken out by way of the longer.
+cases! {
+    an_atomic_pointer_is_invariant: "lifetime may not live long enough" {
+        "use cyclewise::atomic::AtomicPtr;"
+        wrong "fn f<'s, 'a>(x: &'s AtomicPtr<&'static u8>) -> &'s AtomicPtr<&'a u8> { x }"
+        right "fn f<'s>(x: &'s AtomicPtr<&'static u8>) -> &'s AtomicPtr<&'static u8> { x }"
+    }
+    a_spinlock_is_invariant: "lifetime may not live long enough" {
+        "use cyclewise::lock::SpinLock;"
+        wrong "fn f<'s, 'a>(x: &'s SpinLock<&'static u8>) -> &'s SpinLock<&'a u8> { x }"
+        right "fn f<'s>(x: &'s SpinLock<&'static u8>) -> &'s SpinLock<&'static u8> { x }"
+    }
+    a_spinlocks_guard_is_invariant: "lifetime may not live long enough" {
+        "use cyclewise::lock::SpinLockGuard;"
+        wrong "fn f<'s, 'a>(x: SpinLockGuard<'s, &'static u8>) -> SpinLockGuard<'s, &'a u8> { x }"
+        right "fn f<'s>(x: SpinLockGuard<'s, &'static u8>) -> SpinLockGuard<'s, &'static u8> { x }"
+    }
+    a_masked_value_is_invariant: "lifetime may not live long enough" {
+        "use cyclewise::mask::Masked;"
+        wrong "fn f<'s, 'a>(x: &'s Masked<&'static u8>) -> &'s Masked<&'a u8> { x }"
+        right "fn f<'s>(x: &'s Masked<&'static u8>) -> &'s Masked<&'static u8> { x }"
+    }
+    a_masked_values_guard_is_invariant: "lifetime may not live long enough" {
+        "use cyclewise::mask::MaskedGuard;"
+        wrong "fn f<'s, 'a>(x: MaskedGuard<'s, &'static u8>) -> MaskedGuard<'s, &'a u8> { x }"
+        right "fn f<'s>(x: MaskedGuard<'s, &'static u8>) -> MaskedGuard<'s, &'static u8> { x }"
+    }
+    a_lockref_is_invariant: "lifetime may not live long enough" {
+        "use cyclewise::refs::LockRef;"
+        wrong "fn f<'s, 'a>(x: &'s LockRef<&'static u8>) -> &'s LockRef<&'a u8> { x }"
+        right "fn f<'s>(x: &'s LockRef<&'static u8>) -> &'s LockRef<&'static u8> { x }"
+    }
+    a_lockrefs_guard_is_invariant: "lifetime may not live long enough" {
+        "use cyclewise::refs::lockref::Guard;"
+        wrong "fn f<'s, 'a>(x: Guard<'s, &'static u8>) -> Guard<'s, &'a u8> { x }"
+        right "fn f<'s>(x: Guard<'s, &'static u8>) -> Guard<'s, &'static u8> { x }"
+    }
+    a_pool_is_invariant: "lifetime may not live long enough" {
+        "use cyclewise::refs::rcuref::Pool;"
+        wrong "fn f<'s, 'a>(x: &'s Pool<&'static u8>) -> &'s Pool<&'a u8> { x }"
+        right "fn f<'s>(x: &'s Pool<&'static u8>) -> &'s Pool<&'static u8> { x }"
+    }
+    a_free_list_is_invariant: "lifetime may not live long enough" {
+        "use cyclewise::percpu::FreeList;"
+        wrong "fn f<'s, 'a>(x: &'s FreeList<&'static u8>) -> &'s FreeList<&'a u8> { x }"
+        right "fn f<'s>(x: &'s FreeList<&'static u8>) -> &'s FreeList<&'static u8> { x }"
+    }
+    a_node_is_invariant: "lifetime may not live long enough" {
+        "use cyclewise::percpu::Node;"
+        wrong "fn f<'s, 'a>(x: Node<'s, &'static u8>) -> Node<'s, &'a u8> { x }"
+        right "fn f<'s>(x: Node<'s, &'static u8>) -> Node<'s, &'static u8> { x }"
+    }
+    a_chain_is_invariant: "lifetime may not live long enough" {
+        "use cyclewise::percpu::Chain;"
+        wrong "fn f<'s, 'a>(x: Chain<'s, &'static u8>) -> Chain<'s, &'a u8> { x }"
+        right "fn f<'s>(x: Chain<'s, &'static u8>) -> Chain<'s, &'static u8> { x }"
+    }
+    #[cfg(target_pointer_width = "64")]
+    a_stack_is_invariant: "lifetime may not live long enough" {
+        "use cyclewise::percpu::Stack;"
+        wrong "fn f<'s, 'a>(x: &'s Stack<Box<&'static u8>, 4>) -> &'s Stack<Box<&'a u8>, 4> { x }"
+        right "fn f<'s>(x: &'s Stack<Box<&'static u8>, 4>) -> &'s Stack<Box<&'static u8>, 4> { x }"
+    }
+    an_arc_is_not_lengthened: "lifetime may not live long enough" {
+        "use cyclewise::refs::Arc;"
+        wrong "fn f<'a>(x: Arc<&'a u8>) -> Arc<&'static u8> { x }"
+        right "fn f<'a>(x: Arc<&'static u8>) -> Arc<&'a u8> { x }"
+    }
+    an_arcs_trait_object_is_not_lengthened: "lifetime may not live long enough" {
+        "use cyclewise::refs::Arc;"
+        wrong "fn f<'a>(x: Arc<dyn Fn() + 'a>) -> Arc<dyn Fn()> { Arc::unsize(x, |v| v) }"
+        right "fn f<'a>(x: Arc<dyn Fn() + Send>) -> Arc<dyn Fn() + 'a> { Arc::unsize(x, |v| v) }"
+    }
+}
+
+// What outlives what it borrows.
+cases! {
+    a_guard_does_not_outlive_its_lockref: "E0597" {
+        "use cyclewise::refs::LockRef;"
+        wrong "fn f() { let g; { let l = LockRef::new(1u8); g = l.lock(); } drop(g); }"
+        right "fn f() { let l = LockRef::new(1u8); let g = l.lock(); drop(g); }"
+    }
+    an_entry_does_not_outlive_its_pool: "E0505" {
+        "use cyclewise::refs::rcuref::Pool;"
+        wrong "fn f(p: Pool<u8>) { let e = p.insert(1); drop(p); drop(e); }"
+        right "fn f(p: Pool<u8>) { let e = p.insert(1); drop(e); drop(p); }"
+    }
+    a_node_does_not_outlive_its_list: "E0505" {
+        "use cyclewise::percpu::FreeList;"
+        wrong "fn f(p: FreeList<u8>) { let e = p.grow(1); drop(p); drop(e); }"
+        right "fn f(p: FreeList<u8>) { let e = p.grow(1); drop(e); drop(p); }"
+    }
+    a_masked_guard_does_not_outlive_its_hold: "E0505" {
+        "use cyclewise::mask::{Masked, hold};"
+        wrong "fn f(m: &Masked<u8>) { let h = hold(); let g = m.lock(&h); drop(h); drop(g); }"
+        right "fn f(m: &Masked<u8>) { let h = hold(); let g = m.lock(&h); drop(g); drop(h); }"
+    }
+    a_hold_stays_on_its_thread: "E0277" {
+        "use cyclewise::mask::hold;"
+        wrong "fn f() { let h = hold(); std::thread::scope(|s| { s.spawn(move || drop(h)); }); }"
+        right "fn f() { let h = hold(); drop(h); }"
+    }
+    a_polled_descriptor_is_borrowed: "E0505" {
+        "use cyclewise::mask::Polled; use std::os::fd::{AsFd, OwnedFd};"
+        wrong "fn f(fd: OwnedFd) { let p = Polled::new(fd.as_fd(), 1); drop(fd); p.happened(); }"
+        right "fn f(fd: OwnedFd) { let p = Polled::new(fd.as_fd(), 1); p.happened(); drop(fd); }"
+    }
+    a_stopped_slots_guard_is_borrowed: "E0505" {
+        "use cyclewise::percpu::{Cpu, Slot}; use std::sync::atomic::AtomicU64;"
+        wrong "fn f(s: Slot, a: Box<AtomicU64>) { let g = s.stop::<Cpu>(&a); drop(a); drop(g); }"
+        right "fn f(s: Slot, a: Box<AtomicU64>) { let g = s.stop::<Cpu>(&a); drop(g); drop(a); }"
+    }
+    what_a_handler_uses_lives_for_ever: "E0597" {
+        "use cyclewise::mask::Signals; use std::sync::atomic::AtomicBool;"
+        wrong "fn f() { let b = AtomicBool::new(false); let _ = Signals::on(10, &b); }"
+        right "fn f() { static B: AtomicBool = AtomicBool::new(false); let _ = Signals::on(10, &B); }"
+    }
+}
