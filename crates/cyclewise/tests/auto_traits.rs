@@ -1,0 +1,330 @@
+//! Which of the compiler's own traits each public type has: one row a type, and one for each kind of parameter where it
+//! has any.
+//!
+//! A row that changes is a change of what safe code may do with the type: `Send` and `Sync` say what threads may share,
+//! the two of unwinding what a panic may leave behind. What must not compile is in `compile_fail`, variance too.
+#![cfg(all(feature = "std", target_os = "linux"))]
+
+use cyclewise::{atomic, clock, error, lock, mask, patch, percpu, refs};
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::marker::PhantomPinned;
+use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::path::Path;
+use std::sync::MutexGuard;
+
+/// Goes to another thread, and is not shared by reference.
+type Sent = Cell<u8>;
+/// Is shared by reference, and does not go to another thread.
+type Shared = MutexGuard<'static, u8>;
+/// Neither.
+type Kept = *const u8;
+
+/// Whether a type has a trait: an inherent constant hides a trait's of the same name, where its bound holds.
+macro_rules! has {
+    ($type:ty: $($bound:tt)+) => {{
+        #[allow(dead_code, reason = "hidden where the bound holds")]
+        trait Otherwise {
+            const HAS: bool = false;
+        }
+        impl<T: ?Sized> Otherwise for T {}
+        struct Probe<T: ?Sized>(std::marker::PhantomData<T>);
+        #[allow(dead_code, reason = "not there where the bound does not hold")]
+        impl<T: ?Sized + $($bound)+> Probe<T> {
+            const HAS: bool = true;
+        }
+        <Probe<$type>>::HAS
+    }};
+}
+
+/// The traits of a type: `Send`, `Sync`, `Unpin`, `UnwindSafe`, `RefUnwindSafe`, each by its letter or a dash.
+macro_rules! traits {
+    ($type:ty) => {
+        [
+            ('S', has!($type: Send)),
+            ('Y', has!($type: Sync)),
+            ('P', has!($type: Unpin)),
+            ('U', has!($type: UnwindSafe)),
+            ('R', has!($type: RefUnwindSafe)),
+        ]
+        .map(|(letter, has)| if has { letter } else { '-' })
+        .iter()
+        .collect::<String>()
+    };
+}
+
+macro_rules! table {
+    (fn $name:ident() { $($type:ty => $expected:literal;)* }) => {
+        /// The rows: type, expected, found.
+        fn $name() -> Vec<(&'static str, &'static str, String)> {
+            vec![$((stringify!($type), $expected, traits!($type))),*]
+        }
+    };
+}
+
+table! { fn everywhere() {
+    atomic::AtomicBool => "SYPUR";
+    atomic::AtomicU8 => "SYPUR";
+    atomic::AtomicU16 => "SYPUR";
+    atomic::AtomicU32 => "SYPUR";
+    atomic::AtomicU64 => "SYPUR";
+    atomic::AtomicUsize => "SYPUR";
+    atomic::AtomicI8 => "SYPUR";
+    atomic::AtomicI16 => "SYPUR";
+    atomic::AtomicI32 => "SYPUR";
+    atomic::AtomicI64 => "SYPUR";
+    atomic::AtomicIsize => "SYPUR";
+    atomic::AtomicPtr<u8> => "SYPUR";
+    atomic::AtomicPtr<Kept> => "SYPUR";
+    atomic::AtomicPtr<PhantomPinned> => "SYPUR";
+    clock::Clock => "SYPU-";
+    clock::Clock<clock::Mock> => "SYPU-";
+    clock::Clock<Sent> => "S-PU-";
+    clock::Clock<Kept> => "--PU-";
+    clock::System => "SYPUR";
+    clock::Mock => "SYPUR";
+    clock::Instant => "SYPUR";
+    clock::Reading => "SYPUR";
+    clock::Ticks => "SYPUR";
+    clock::PerTask => "SYPUR";
+    clock::LoadOrdered => "SYPUR";
+    clock::DependentLoad => "SYPUR";
+    clock::Bracketed => "SYPUR";
+    clock::Mode => "SYPUR";
+    clock::Status => "SYPUR";
+    clock::Reason => "SYPUR";
+    clock::Name => "SYPUR";
+    clock::Upkeep => "SYP--";
+    error::Refusal => "SYPUR";
+    lock::NoRelax => "SYPUR";
+    lock::Pause => "SYPUR";
+    lock::Exponential => "SYPUR";
+    lock::Never => "SYPUR";
+    lock::SpinOnly => "SYPUR";
+    lock::Futex => "SYPUR";
+    lock::DefaultPark => "SYPUR";
+    lock::DefaultRelax => "SYPUR";
+    lock::Moment => "SYPUR";
+    lock::RawSpinLock => "SYPUR";
+    lock::RawSpinLock<lock::SpinOnly, lock::NoRelax> => "SYPUR";
+    lock::SpinLock<u8> => "SYPU-";
+    lock::SpinLock<Sent> => "SYPU-";
+    lock::SpinLock<Shared> => "--PU-";
+    lock::SpinLock<PhantomPinned> => "SY-U-";
+    lock::SpinLockGuard<'static, u8> => "SYP--";
+    lock::SpinLockGuard<'static, Sent> => "S-P--";
+    lock::SpinLockGuard<'static, Shared> => "-YP--";
+    mask::Masked<u8> => "SYPU-";
+    mask::Masked<Sent> => "SYPU-";
+    mask::Masked<Shared> => "--PU-";
+    mask::Masked<Kept> => "--PU-";
+    mask::MaskedGuard<'static, u8> => "--P--";
+    mask::Signals => "SYPUR";
+    mask::Polled<'static> => "SYPUR";
+    mask::Woken => "SYPUR";
+    mask::Info => "SYPUR";
+    mask::Hold => "--PUR";
+    mask::Flags => "--PUR";
+    mask::Queue<1> => "SYPUR";
+    patch::StaticKey => "SYPUR";
+    patch::Site => "SYPUR";
+    patch::Prefix => "SYPUR";
+    patch::Mode => "SYPUR";
+    patch::State => "SYPUR";
+    patch::confined::Guard => "SYPUR";
+    patch::confined::Stuck => "SYPUR";
+    percpu::PerCpu<u64> => "SYPUR";
+    percpu::PerCpu<*mut u8> => "SYPUR";
+    percpu::PerCpu<u64, percpu::Cid> => "SYPUR";
+    percpu::StaticPerCpu<u64> => "SYPUR";
+    percpu::StaticPerCpu<*mut u8> => "SYPUR";
+    percpu::Stack<Box<u8>, 4> => "SYPUR";
+    percpu::Stack<Box<Sent>, 4> => "SYPU-";
+    percpu::Stack<Box<Shared>, 4> => "--PUR";
+    percpu::Stack<*mut u8, 4> => "--PUR";
+    percpu::Slot => "SYPUR";
+    percpu::Ring<u64, 4> => "SYPUR";
+    percpu::Ring<*mut u8, 4> => "SYPUR";
+    percpu::Stopped<'static> => "SYPUR";
+    percpu::Counter => "SYPUR";
+    percpu::FreeList<u8> => "SYPUR";
+    percpu::FreeList<Sent> => "SYP--";
+    percpu::FreeList<Shared> => "--PUR";
+    percpu::Node<'static, u8> => "SYPUR";
+    percpu::Node<'static, Sent> => "S-P--";
+    percpu::Node<'static, Shared> => "--PUR";
+    percpu::Chain<'static, u8> => "S-PUR";
+    percpu::Chain<'static, Sent> => "S-P--";
+    percpu::Chain<'static, Shared> => "--PUR";
+    percpu::Ref<fn()> => "SYPUR";
+    percpu::Ref<Box<dyn Fn() + Send>> => "S-P--";
+    percpu::Ref<Box<dyn Fn() + Sync>> => "-YP--";
+    percpu::Ref<Box<dyn Fn()>> => "--P--";
+    percpu::Pinned => "--PUR";
+    percpu::Backend => "SYPUR";
+    percpu::Reason => "SYPUR";
+    percpu::Report => "SYPUR";
+    percpu::Here => "--PUR";
+    percpu::Cpu => "SYPUR";
+    percpu::Cid => "SYPUR";
+    percpu::Outcome => "SYPUR";
+    refs::Arc<u8> => "SYPUR";
+    refs::Arc<Sent> => "--P--";
+    refs::Arc<Shared> => "--PUR";
+    refs::Arc<Kept> => "--PUR";
+    refs::Arc<PhantomPinned> => "SYPUR";
+    refs::Arc<dyn Send> => "--P--";
+    refs::Arc<dyn Send + Sync> => "SYP--";
+    refs::Weak<u8> => "SYPUR";
+    refs::Weak<Sent> => "--P--";
+    refs::Weak<Shared> => "--PUR";
+    refs::Weak<Kept> => "--PUR";
+    refs::Unsizing<u8> => "SYPUR";
+    refs::Unsizing<Sent> => "S-PU-";
+    refs::Unsizing<Shared> => "-YPUR";
+    refs::LockRef<u8> => "SYPU-";
+    refs::LockRef<Sent> => "SYPU-";
+    refs::LockRef<Shared> => "--PU-";
+    refs::LockRef<PhantomPinned> => "SY-U-";
+    refs::LockRef<u8, Sent> => "S-PU-";
+    refs::LockRef<u8, Shared> => "-YPU-";
+    refs::lockref::Guard<'static, u8> => "-YP--";
+    refs::lockref::Guard<'static, Sent> => "--P--";
+    refs::lockref::Guard<'static, Shared> => "--P--";
+    refs::lockref::Guard<'static, u8, Sent> => "--P--";
+    refs::lockref::Ref<'static, u8> => "SYP--";
+    refs::lockref::Ref<'static, Sent> => "SYP--";
+    refs::lockref::Ref<'static, Shared> => "--P--";
+    refs::lockref::Adaptive => "SYPUR";
+    refs::lockref::Bounded => "SYPUR";
+    refs::rcuref::Pool<u8> => "SYPU-";
+    refs::rcuref::Pool<Sent> => "S-PU-";
+    refs::rcuref::Pool<Shared> => "--PU-";
+    refs::rcuref::Entry<'static, u8> => "SYP--";
+    refs::rcuref::Entry<'static, Sent> => "--P--";
+    refs::rcuref::Entry<'static, Shared> => "--P--";
+    refs::rcuref::Key => "SYPUR";
+    refs::rcuref::Rcuref => "SYPUR";
+    refs::rcuref::Got => "SYPUR";
+    refs::refcount::Action => "SYPUR";
+    refs::refcount::Event => "SYPUR";
+    refs::refcount::Misuse => "SYPUR";
+    refs::refcount::Given<u32> => "SYPUR";
+    refs::refcount::variants::CasFull => "SYPUR";
+    refs::refcount::variants::CasFull64 => "SYPUR";
+    refs::refcount::variants::Unchecked => "SYPUR";
+    refs::refcount::variants::Unchecked64 => "SYPUR";
+    refs::Refcount => "SYPUR";
+    refs::Refcount64 => "SYPUR";
+} }
+
+#[cfg(all(target_arch = "x86_64", target_env = "gnu", not(miri)))]
+table! { fn here() {
+    cyclewise::arch::alternative::Site => "--PUR";
+    cyclewise::arch::choice::Litmus => "SYPUR";
+    cyclewise::arch::choice::Sequence => "SYPUR";
+    patch::hooks::Hooks => "SYPUR";
+} }
+
+/// What only another build has.
+#[cfg(not(all(target_arch = "x86_64", target_env = "gnu", not(miri))))]
+table! { fn here() {} }
+
+#[test]
+fn every_row_is_what_it_says() {
+    for (name, expected, found) in everywhere().into_iter().chain(here()) {
+        assert_eq!(
+            found, expected,
+            "{name}: Send, sYnc, unPin, Unwind safe, Ref unwind safe"
+        );
+    }
+}
+
+/// The twin: what is looked for is found, and what is not there is not.
+#[test]
+fn the_probe_tells_the_traits_apart() {
+    assert_eq!(traits!(u8), "SYPUR");
+    assert_eq!(traits!(Sent), "S-PU-");
+    assert_eq!(traits!(Shared), "-YPUR");
+    assert_eq!(traits!(Kept), "--PUR");
+    assert_eq!(traits!(PhantomPinned), "SY-UR");
+    assert_eq!(traits!(&mut u8), "SYP-R");
+}
+
+/// A type is public where its module is, or where it is named by a `pub use`: too many to be told apart here, so every
+/// name that is declared `pub` has a row.
+#[test]
+#[cfg(not(miri))]
+fn every_public_type_has_a_row() {
+    let rows: BTreeSet<String> = everywhere()
+        .into_iter()
+        .chain(here())
+        .map(|(name, ..)| {
+            let path = name.split('<').next().unwrap_or(name);
+            path.rsplit("::").next().unwrap_or(path).trim().to_owned()
+        })
+        .collect();
+    let mut declared = BTreeSet::new();
+    declared_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut declared);
+    assert!(declared.len() > 80, "{declared:?}");
+    let elsewhere: &[&str] = if cfg!(all(target_arch = "x86_64", target_env = "gnu")) {
+        &[]
+    } else {
+        &["Site", "Litmus", "Sequence", "Hooks"]
+    };
+    let missing: Vec<_> = declared
+        .iter()
+        .filter(|name| !rows.contains(*name) && !elsewhere.contains(&name.as_str()))
+        .collect();
+    assert!(missing.is_empty(), "no row for {missing:?}");
+}
+
+/// The names behind `pub struct`, `pub enum` and `pub type` in a folder's files, tests and macros' parameters apart.
+#[cfg(not(miri))]
+fn declared_in(folder: &Path, names: &mut BTreeSet<String>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            if !path.ends_with("tests") {
+                declared_in(&path, names);
+            }
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        for line in text.lines().map(str::trim_start) {
+            let rest = ["pub struct ", "pub enum ", "pub union ", "pub type "]
+                .iter()
+                .find_map(|start| line.strip_prefix(start));
+            let name = rest.map(|rest| rest.split(|c: char| !c.is_alphanumeric() && c != '_').next());
+            names.extend(name.flatten().filter(|name| !name.is_empty()).map(str::to_owned));
+        }
+    }
+}
+
+/// What may stand in for the same with a shorter lifetime: each of these only gives values out, or holds a borrow.
+#[allow(dead_code, reason = "that it compiles is the test")]
+mod covariant {
+    use super::{lock, mask, percpu, refs};
+
+    macro_rules! shortens {
+        ($($name:ident: $long:ty => $short:ty;)*) => { $(
+            fn $name<'a>(long: $long) -> $short {
+                long
+            }
+        )* };
+    }
+    shortens! {
+        arc: refs::Arc<&'static u8> => refs::Arc<&'a u8>;
+        weak: refs::Weak<&'static u8> => refs::Weak<&'a u8>;
+        given: refs::refcount::Given<&'static u8> => refs::refcount::Given<&'a u8>;
+        spin_guard: lock::SpinLockGuard<'static, u8> => lock::SpinLockGuard<'a, u8>;
+        masked_guard: mask::MaskedGuard<'static, u8> => mask::MaskedGuard<'a, u8>;
+        polled: mask::Polled<'static> => mask::Polled<'a>;
+        node: percpu::Node<'static, u8> => percpu::Node<'a, u8>;
+        chain: percpu::Chain<'static, u8> => percpu::Chain<'a, u8>;
+        stopped: percpu::Stopped<'static> => percpu::Stopped<'a>;
+        lockref_guard: refs::lockref::Guard<'static, u8> => refs::lockref::Guard<'a, u8>;
+        lockref_ref: refs::lockref::Ref<'static, u8> => refs::lockref::Ref<'a, u8>;
+        entry: refs::rcuref::Entry<'static, u8> => refs::rcuref::Entry<'a, u8>;
+    }
+}
