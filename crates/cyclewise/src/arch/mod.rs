@@ -31,13 +31,13 @@ pub(crate) use portable::lock;
 )))]
 pub(crate) use portable::ticks;
 #[cfg(any(loom, not(all(target_arch = "x86_64", target_os = "linux", not(miri)))))]
-pub(crate) use portable::{HAS_SITES, Record, fence, records};
+pub(crate) use portable::{HAS_SITES, Record, records};
 #[cfg(all(not(loom), not(all(target_arch = "x86_64", target_os = "linux", not(miri)))))]
 pub(crate) use portable::{dec_negative_at, inc_negative_at};
 #[cfg(all(not(loom), target_arch = "x86_64", target_os = "linux", not(miri)))]
 pub(crate) use x86_64::ticks;
 #[cfg(all(not(loom), all(target_arch = "x86_64", target_os = "linux", not(miri))))]
-pub(crate) use x86_64::{HAS_SITES, Record, dec_negative_at, fence, inc_negative_at, records};
+pub(crate) use x86_64::{HAS_SITES, Record, dec_negative_at, inc_negative_at, records};
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 pub use x86_64::{alternative, choice, counter};
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]

@@ -58,21 +58,14 @@ macro_rules! common {
             self.0.load(order)
         }
 
-        /// Stores: a plain MOV, and with `SeqCst` a [`fence`](super::fence()) behind it, whose prefix is a site.
+        /// Stores: a plain MOV, and with `SeqCst` an XCHG, which locks in every mode.
         ///
         /// # Panics
         /// With `Acquire` and `AcqRel`, as std does.
         #[inline]
         #[track_caller]
         pub fn store(&self, value: $value, order: Ordering) {
-            match order {
-                // std's is one XCHG, which costs its lock in every mode.
-                Ordering::SeqCst if crate::arch::HAS_SITES => {
-                    self.0.store(value, Ordering::Release);
-                    crate::arch::fence();
-                }
-                _ => self.0.store(value, order),
-            }
+            self.0.store(value, order);
         }
 
         /// Stores `value` and returns what was there: XCHG, which locks in every mode.

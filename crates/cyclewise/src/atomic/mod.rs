@@ -1,9 +1,9 @@
 //! std's atomic types, with LOCK prefixes that [`patch`](crate::patch) can take away and give back.
 //!
 //! Name for name, ordering for ordering and byte for byte these are `core::sync::atomic`'s types: each is a transparent
-//! wrapper of std's. Loads, stores and swaps are std's own, plain MOVs and XCHG, which locks without a prefix. Every
-//! other read-modify-write is one instruction whose prefix is a site, or a loop around one. A sequentially consistent
-//! store is a MOV and a [`fence()`], whose prefix is a site too.
+//! wrapper of std's. Loads, stores, swaps and fences are std's own: plain MOVs, XCHG, which locks without a prefix, and
+//! what the compiler makes of a fence. Every other read-modify-write is one instruction whose prefix is a site, or a loop
+//! around one.
 //!
 //! Beside std's API there are forms for their effect or for a flag (`inc`, `dec_and_test`, ..), under the names of
 //! Linux's `atomic_t`. An `asm` block cannot know whether its result is wanted, so these spare what std's optimizer would:
@@ -14,15 +14,18 @@
 //! is sequentially consistent, whatever was asked for. While elided it is a compiler barrier still, and no other CPU
 //! runs this program to see a difference.
 //!
-//! A sequentially consistent store orders by the barrier behind it, XCHG by being one: the two mappings of C++ to x86
-//! that agree with each other, so both may touch one location.
+//! [`fence`] and sequentially consistent stores are never elided. They are asked for to order accesses of other types,
+//! which may be to memory that another process, the kernel or a device accesses as well; std's types in such memory and
+//! [`fence`] between them keep their meaning in every mode.
 //!
 //! # What these are not for
-//! Memory that another process, the kernel or a device accesses as well: shared mappings, `io_uring` rings. Eliding
-//! counts this process's threads only. Use std's types there.
+//! - Memory that another process, the kernel or a device accesses as well: shared mappings, `io_uring` rings. Eliding
+//!   counts this process's threads only. Use std's types there.
+//! - Ordering accesses to such memory by a read-modify-write of these types, also one of private memory and also with
+//!   `SeqCst`: an instruction without LOCK is no barrier. Use [`fence`], or std's read-modify-writes.
 //!
 //! # References
-//! <https://www.cl.cam.ac.uk/~pes20/cpp/cpp0xmappings.html> (the mappings);
+//! Intel SDM vol. 3, 8.2.3.4 (loads may be reordered with earlier stores) and 8.2.3.9 (locked instructions order);
 //! Linux Documentation/atomic_t.txt; portable-atomic, whose effect-only forms these follow.
 
 mod boolean;
@@ -33,24 +36,11 @@ mod pointer;
 #[cfg(not(loom))]
 pub(crate) use crate::arch::{dec_negative_at, inc_negative_at};
 pub use boolean::AtomicBool;
-pub use core::sync::atomic::{Ordering, compiler_fence};
+pub use core::sync::atomic::{Ordering, compiler_fence, fence};
 pub use integer::{
     AtomicI8, AtomicI16, AtomicI32, AtomicI64, AtomicIsize, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize,
 };
 pub use pointer::AtomicPtr;
-
-/// std's `fence`; with `SeqCst` an instruction whose LOCK is a site.
-///
-/// # Panics
-/// With `Relaxed`, as std does.
-#[inline]
-#[track_caller]
-pub fn fence(order: Ordering) {
-    match order {
-        Ordering::SeqCst => crate::arch::fence(),
-        _ => core::sync::atomic::fence(order),
-    }
-}
 
 /// The ordering that a compare-and-exchange may fail with.
 ///

@@ -94,7 +94,9 @@ pub(super) fn unsupported() -> Refusal {
 /// 1. Threads are created by the C library's functions only: not by clone(2) with CLONE_VM, nor by another copy of the C
 ///    library (dlmopen, a library that contains one). Who is bound past the hooks (dlsym with RTLD_NEXT or of the C library's
 ///    handle, RTLD_DEEPBIND) is seen: LOCK is back before such a thread, and the thread that created it never elides again.
-/// 2. Values of [`atomic`](crate::atomic)'s types are in memory that only this process accesses.
+/// 2. Values of [`atomic`](crate::atomic)'s types are in memory that only this process accesses, and nothing
+///    counts on their read-modify-writes to order what other processes, the kernel or devices access: while elided they are
+///    no barriers. [`fence`](crate::atomic::fence) is one, and so are std's.
 #[cfg(all(
     feature = "std",
     target_arch = "x86_64",

@@ -43,4 +43,4 @@ pub(crate) mod ticks;
 #[cfg(all(not(loom), not(all(target_arch = "x86_64", target_os = "linux", not(miri)))))]
 pub(crate) use displaced::{dec_negative_at, inc_negative_at};
 #[cfg(any(loom, not(all(target_arch = "x86_64", target_os = "linux", not(miri)))))]
-pub(crate) use rmw::{HAS_SITES, Record, fence, records};
+pub(crate) use rmw::{HAS_SITES, Record, records};

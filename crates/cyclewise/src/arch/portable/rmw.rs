@@ -24,12 +24,6 @@ impl Record {
     }
 }
 
-/// std's full barrier.
-#[inline(always)]
-pub(crate) fn fence() {
-    atomic::fence(Ordering::SeqCst);
-}
-
 macro_rules! words {
     ($($atomic:ident: $value:ty),*) => { $(
         impl Rmw for atomic::$atomic {

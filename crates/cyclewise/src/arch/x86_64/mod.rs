@@ -7,8 +7,6 @@ pub(crate) mod code;
 pub mod counter;
 #[cfg(not(loom))]
 mod displaced;
-#[cfg(not(loom))]
-mod fence;
 #[cfg(all(feature = "std", not(loom)))]
 pub(crate) mod gs;
 pub(crate) mod key;
@@ -34,8 +32,6 @@ pub(crate) mod ticks;
 
 #[cfg(not(loom))]
 pub(crate) use displaced::{dec_negative_at, inc_negative_at};
-#[cfg(not(loom))]
-pub(crate) use fence::fence;
 #[cfg(not(loom))]
 pub(crate) use table::{Record, records};
 

@@ -30,7 +30,9 @@ static HOOKS: AtomicPtr<Hooks> = AtomicPtr::new(core::ptr::null_mut());
 /// For the rest of the process:
 /// 1. Threads are created by the C library's functions only: not by clone(2) with CLONE_VM, nor by another copy of the C
 ///    library (dlmopen, a library that contains one).
-/// 2. Values of [`crate::atomic`]'s types are in memory that only this process accesses.
+/// 2. Values of [`crate::atomic`]'s types are in memory that only this process accesses, and nothing
+///    counts on their read-modify-writes to order what other processes, the kernel or devices access: while elided they are
+///    no barriers. [`fence`](crate::atomic::fence) is one, and so are std's.
 #[doc(hidden)]
 pub unsafe fn enable(hooks: &'static Hooks) -> Result<(), Refusal> {
     if !arch::HAS_SITES {

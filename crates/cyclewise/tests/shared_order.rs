@@ -1,0 +1,158 @@
+//! Two processes that share memory order std's atomics in it by our fence and by our sequentially consistent store,
+//! while LOCK is gone in both.
+//!
+//! Store buffering: each process stores to its own word and then loads the other's. With a barrier between the two at
+//! least one sees the other's store. The twin has an elided read-modify-write there, which is no barrier. All three take
+//! turns in one run, so what the twin shows is what the others would have shown in its place.
+#![cfg_attr(
+    not(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static"))),
+    allow(dead_code, unused_imports, reason = "no mode there")
+)]
+
+mod process;
+
+use cyclewise::atomic;
+use cyclewise::patch::{Mode, state};
+use std::hint::spin_loop;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use std::time::{Duration, Instant};
+
+#[cfg(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static")))]
+fn main() {
+    process::run(&[(
+        "fences_and_stores_order_shared_memory_while_elided",
+        fences_and_stores_order_shared_memory_while_elided,
+    )]);
+}
+
+#[cfg(not(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static"))))]
+fn main() {
+    println!("skipped: no LOCK prefix on this architecture, or no hooks in this C library");
+}
+
+/// What stands between the store and the load; the twin is the last.
+const KINDS: [&str; 3] = ["fence", "store", "read-modify-write"];
+const TWIN: usize = 2;
+
+/// How often the twin has to be seen before the others are believed.
+const ENOUGH: u32 = 100;
+
+/// When a machine is believed not to reorder: it may, as an emulator that runs one processor at a time does not.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// A word on cache lines of its own.
+#[repr(align(256))]
+struct Line(AtomicU32);
+
+/// What the processes share. All zeroes, as the kernel gives it, is the beginning.
+struct Shared {
+    /// Each process's store, the number of the round.
+    words: [Line; 2],
+    /// The round that each has come to.
+    arrived: [Line; 2],
+    /// The round that each has done, and whether it saw the other's store in it.
+    done: [Line; 2],
+    saw: [Line; 2],
+    over: Line,
+}
+
+impl Shared {
+    fn map() -> &'static Self {
+        let flags = libc::MAP_SHARED | libc::MAP_ANONYMOUS;
+        let prot = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: a new mapping, where nothing is.
+        let at = unsafe { libc::mmap(std::ptr::null_mut(), size_of::<Self>(), prot, flags, -1, 0) };
+        assert_ne!(at, libc::MAP_FAILED);
+        // SAFETY: mapped for ever, aligned to a page and zero; the words are atomics of std's.
+        unsafe { &*at.cast::<Self>() }
+    }
+
+    /// One round of process `me`: whether it saw the other's store.
+    fn round(&self, me: usize, round: u32, own: &atomic::AtomicU32) {
+        let other = 1 - me;
+        self.arrived[me].0.store(round, SeqCst);
+        wait(|| self.arrived[other].0.load(SeqCst) >= round);
+        self.words[me].0.store(round, Relaxed);
+        match round as usize % KINDS.len() {
+            0 => atomic::fence(SeqCst),
+            1 => own.store(1, SeqCst),
+            _ => own.or(0, SeqCst),
+        }
+        let saw = self.words[other].0.load(Relaxed) == round;
+        self.saw[me].0.store(u32::from(saw), Relaxed);
+        // Release: pairs with the Acquire in `saw_nothing`.
+        self.done[me].0.store(round, Release);
+    }
+
+    /// Whether neither saw the other in this round, which the other process has begun.
+    fn saw_nothing(&self, round: u32) -> bool {
+        // Acquire: pairs with the Release in `round`.
+        wait(|| self.done.iter().all(|done| done.0.load(Acquire) >= round));
+        self.saw.iter().all(|saw| saw.0.load(Relaxed) == 0)
+    }
+}
+
+/// Spins, and lets others run where it takes long: the other process may not be running.
+fn wait(is_there: impl Fn() -> bool) {
+    for spins in 0_u32.. {
+        if is_there() {
+            return;
+        }
+        if spins > 10_000 {
+            std::thread::yield_now();
+        } else {
+            spin_loop();
+        }
+    }
+}
+
+fn fences_and_stores_order_shared_memory_while_elided() {
+    let cpus = process::cpus();
+    if cpus.len() < 2 {
+        println!("skipped: one CPU sees its own accesses in order");
+        return;
+    }
+    let shared = Shared::map();
+    let own = atomic::AtomicU32::new(0);
+    // SAFETY: threads come from the C library only, our own atomics are this process's, and what the twin counts on is
+    // what it shows to be wrong: words that nothing else rests on.
+    unsafe { cyclewise::enable_single!() }.unwrap();
+    // SAFETY: this process has one thread, so the child may do anything.
+    let child = unsafe { libc::fork() };
+    assert!(child >= 0, "fork: {}", std::io::Error::last_os_error());
+    let now = state();
+    assert_eq!((now.mode, now.elided), (Mode::Single, now.sites));
+    if child == 0 {
+        // SAFETY: takes numbers. The parent may fail, and then nobody ends the rounds.
+        unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+        process::pin(cpus[1]);
+        for round in 1.. {
+            shared.round(1, round, &own);
+            wait(|| shared.over.0.load(Acquire) == 1 || shared.arrived[0].0.load(SeqCst) > round);
+            if shared.over.0.load(Acquire) == 1 {
+                break;
+            }
+        }
+        // SAFETY: ends the child without the parent's exit handlers.
+        unsafe { libc::_exit(0) };
+    }
+    process::pin(cpus[0]);
+    let start = Instant::now();
+    let mut reordered = [0; KINDS.len()];
+    let mut rounds = 0;
+    while reordered[TWIN] < ENOUGH && (rounds % 1000 != 0 || start.elapsed() < LIMIT) {
+        rounds += 1;
+        shared.round(0, rounds, &own);
+        reordered[rounds as usize % KINDS.len()] += u32::from(shared.saw_nothing(rounds));
+    }
+    shared.over.0.store(1, Release);
+    let mut status = 0;
+    // SAFETY: the child is ours and waited for once.
+    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    println!("{rounds} rounds, neither saw the other: {KINDS:?} {reordered:?}");
+    assert_eq!(reordered[..TWIN], [0, 0], "{KINDS:?}");
+    if reordered[TWIN] < ENOUGH {
+        println!("skipped: this machine hardly reorders, so the run says little");
+    }
+}
