@@ -40,6 +40,7 @@ fn main() {
             threads_created_inside_are_confined_and_widened,
         ),
         ("a_pinned_thread_stays_pinned", a_pinned_thread_stays_pinned),
+        ("a_refusal_names_the_call", a_refusal_names_the_call),
         (
             "a_thread_that_seems_confined_is_confined",
             a_thread_that_seems_confined_is_confined,
@@ -167,6 +168,21 @@ fn a_pinned_thread_stays_pinned() {
     }
     drop(ask);
     thread.join().unwrap();
+}
+
+/// A refusal names the call that failed, and not its neighbour.
+fn a_refusal_names_the_call() {
+    watch();
+    for (number, call) in [
+        (libc::SYS_sched_setaffinity, "sched_setaffinity"),
+        // Asked before it is set, so that each is refused in its turn.
+        (libc::SYS_sched_getaffinity, "sched_getaffinity"),
+    ] {
+        filter::refuse(number, &[], libc::EPERM);
+        let errno = libc::EPERM;
+        assert_eq!(enter(None).unwrap_err(), Refusal::System { call, errno });
+        assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
+    }
 }
 
 /// What the kernel says of an affinity leaves out CPUs that are offline, and may come. So it is set whatever it says.

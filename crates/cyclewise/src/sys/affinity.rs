@@ -20,7 +20,7 @@ impl CpuSet {
     pub(crate) fn one(cpu: u32) -> Result<Self, Refusal> {
         if cpu >= libc::CPU_SETSIZE as u32 {
             return Err(Refusal::System {
-                call: "sched_setaffinity",
+                call: "CPU_SET",
                 errno: libc::EINVAL,
             });
         }
@@ -49,7 +49,7 @@ pub(crate) fn get(tid: i32) -> Result<Option<CpuSet>, Refusal> {
     // SAFETY: Invariant 1.
     let rc = unsafe { libc::sched_getaffinity(tid, size_of::<libc::cpu_set_t>(), set.as_mut_ptr()) };
     if rc != 0 {
-        return gone(failed("sched_setaffinity"));
+        return gone(failed("sched_getaffinity"));
     }
     // SAFETY: all zeroes is a valid set, and the kernel filled it.
     Ok(Some(CpuSet(unsafe { set.assume_init() })))
@@ -74,7 +74,7 @@ pub(crate) fn set(tid: i32, cpus: &CpuSet) -> Result<Option<()>, Refusal> {
 pub(crate) fn current() -> Result<u32, Refusal> {
     // SAFETY: takes nothing and writes nothing.
     let cpu = unsafe { libc::sched_getcpu() };
-    u32::try_from(cpu).map_err(|_| failed("sched_setaffinity"))
+    u32::try_from(cpu).map_err(|_| failed("sched_getcpu"))
 }
 
 fn gone<T>(refusal: Refusal) -> Result<Option<T>, Refusal> {
