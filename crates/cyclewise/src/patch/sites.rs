@@ -1,8 +1,7 @@
 //! The sites of this link unit, as its table lists them.
 //!
 //! # Safety
-//! A record's address is a byte of this link unit's text (arch, `table`), mapped and readable while this code runs
-//! (Invariant 1).
+//! A record's address is a byte of this link unit's text (arch, `table`), mapped and readable while this code runs.
 #![expect(unsafe_code, reason = "reads bytes of text by their address")]
 
 use crate::arch;
@@ -33,7 +32,7 @@ impl Site {
     #[must_use]
     pub fn prefix(self) -> Prefix {
         let at = core::ptr::with_exposed_provenance::<u8>(self.0);
-        // SAFETY: Invariant 1. Volatile: text changes behind the compiler's back.
+        // SAFETY: only `sites` makes one, of a record of this link unit, whose text stays mapped while this runs. Volatile: text changes behind the compiler's back.
         match unsafe { at.read_volatile() } {
             arch::LOCK => Prefix::Lock,
             arch::ELIDED => Prefix::Elided,

@@ -1,7 +1,7 @@
 //! Which CPUs a thread of this process may run on.
 //!
 //! # Safety
-//! The kernel reads or writes one `cpu_set_t` whose size is passed with it (Invariant 1).
+//! 1. The kernel reads or writes one `cpu_set_t` whose size is passed with it.
 #![expect(unsafe_code, reason = "sched_getaffinity, sched_setaffinity, sched_getcpu")]
 
 use super::failed;
@@ -46,7 +46,7 @@ impl PartialEq for CpuSet {
 /// EINVAL on machines with more than 1024 possible CPUs.
 pub(crate) fn get(tid: i32) -> Result<Option<CpuSet>, Refusal> {
     let mut set = MaybeUninit::<libc::cpu_set_t>::zeroed();
-    // SAFETY: Invariant 1.
+    // SAFETY: the kernel writes at most the size of `set`, which is passed (Invariant 1).
     let rc = unsafe { libc::sched_getaffinity(tid, size_of::<libc::cpu_set_t>(), set.as_mut_ptr()) };
     if rc != 0 {
         return gone(failed("sched_getaffinity"));
@@ -60,7 +60,7 @@ pub(crate) fn get(tid: i32) -> Result<Option<CpuSet>, Refusal> {
 /// # Errors
 /// EINVAL where none of `cpus` is there for the thread; EPERM where it may not be asked.
 pub(crate) fn set(tid: i32, cpus: &CpuSet) -> Result<Option<()>, Refusal> {
-    // SAFETY: Invariant 1.
+    // SAFETY: the kernel reads the size of `cpus`, which is passed (Invariant 1).
     match unsafe { libc::sched_setaffinity(tid, size_of::<libc::cpu_set_t>(), &cpus.0) } {
         0 => Ok(Some(())),
         _ => gone(failed("sched_setaffinity")),

@@ -129,7 +129,7 @@ impl File {
 
     /// The next bytes; none at the end.
     fn read(&self, buffer: &mut [u8]) -> Result<usize, Refusal> {
-        // SAFETY: Invariant 1.
+        // SAFETY: the kernel writes at most the length of `buffer`, which is passed (Invariant 1).
         let n = unsafe { libc::read(self.0, buffer.as_mut_ptr().cast(), buffer.len()) };
         usize::try_from(n).map_err(|_| failed("read /proc/self/maps"))
     }

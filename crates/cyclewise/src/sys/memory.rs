@@ -30,7 +30,7 @@ pub(crate) const PAGE: usize = 4096;
 pub(crate) unsafe fn set_writable(start: usize, len: usize, writable: bool) -> Result<(), Refusal> {
     let write = if writable { libc::PROT_WRITE } else { 0 };
     let prot = libc::PROT_READ | libc::PROT_EXEC | write;
-    // SAFETY: as of this function (Invariant 1).
+    // SAFETY: whole pages of text, says the caller, who answers for what is in them (Invariant 1).
     match unsafe { libc::mprotect(start as *mut libc::c_void, len, prot) } {
         0 => Ok(()),
         _ => Err(failed("mprotect")),
@@ -63,7 +63,7 @@ impl OwnMemory {
     /// # Errors
     /// EIO, EPERM or EACCES where the kernel was told not to override protections, or the write came out short.
     pub(crate) unsafe fn write(&self, at: usize, bytes: &[u8]) -> Result<(), Refusal> {
-        // SAFETY: as of this function (Invariants 1 and 2).
+        // SAFETY: the caller answers for the range; the kernel reads the slice and nothing else (Invariant 2).
         let n = unsafe { libc::pwrite64(self.0, bytes.as_ptr().cast(), bytes.len(), at as libc::off64_t) };
         match n {
             n if n == bytes.len() as isize => Ok(()),

@@ -34,9 +34,9 @@ pub(crate) fn rseq_words() -> Option<(u32, isize)> {
     if size.is_null() || offset.is_null() {
         return None;
     }
-    // SAFETY: Invariant 1.
+    // SAFETY: not null, so it is linked, and the C library wrote it before `main` (Invariant 1).
     let size = unsafe { size.read() };
-    // SAFETY: as above.
+    // SAFETY: not null, so it is linked, and the C library wrote it before `main` (Invariant 1).
     let offset = unsafe { offset.read() };
     Some((size, offset))
 }

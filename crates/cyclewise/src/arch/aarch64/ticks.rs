@@ -36,7 +36,7 @@ pub(crate) fn is_invariant() -> bool {
 /// Ticks per second, as the firmware left it; 0 where it left nothing.
 pub(crate) fn frequency() -> u64 {
     let hz: u64;
-    // SAFETY: Invariant 1.
+    // SAFETY: a register that the kernel lets us read (1).
     unsafe { asm!("mrs {hz}, cntfrq_el0", hz = out(reg) hz, options(nomem, nostack, preserves_flags)) };
     hz & 0xffff_ffff
 }
@@ -51,7 +51,8 @@ pub(crate) fn choose(has_ecv: bool) {
 #[inline(always)]
 pub(crate) fn bare() -> u64 {
     let ticks: u64;
-    // SAFETY: Invariants 1 and 2. No nomem: the compiler keeps it among the program's accesses.
+    // SAFETY: reads a counter that the kernel lets us read (1) into a register that is named (2). No nomem: the compiler
+    // keeps it among the program's accesses.
     unsafe { asm!("mrs {t}, cntvct_el0", t = out(reg) ticks, options(nostack, preserves_flags)) };
     ticks
 }
@@ -62,10 +63,11 @@ pub(crate) fn load_ordered() -> u64 {
     let ticks: u64;
     // Relaxed: see `choose`.
     if SELF_SYNCHRONIZED.load(Relaxed) {
-        // SAFETY: Invariants 1 and 2. By its encoding, S3_3_C14_C0_6: assemblers without ECV do not know its name.
+        // SAFETY: reads a counter that the kernel announces (1) into a register that is named (2). By its encoding,
+        // S3_3_C14_C0_6: assemblers without ECV do not know its name.
         unsafe { asm!("dsb ishld", "mrs {t}, S3_3_C14_C0_6", t = out(reg) ticks, options(nostack, preserves_flags)) };
     } else {
-        // SAFETY: Invariants 1 and 2.
+        // SAFETY: reads a counter that the kernel lets us read (1) into registers that are named (2).
         unsafe {
             asm!("dsb ishld", "isb", "mrs {t}, cntvct_el0", t = out(reg) ticks, options(nostack, preserves_flags))
         };
@@ -98,7 +100,7 @@ pub(crate) fn dependent_load(word: &u64) -> u64 {
 #[inline(always)]
 pub(crate) fn bracketed() -> u64 {
     let ticks: u64;
-    // SAFETY: Invariants 1 and 2.
+    // SAFETY: reads a counter that the kernel lets us read (1) into registers that are named (2).
     unsafe {
         asm!("dsb ish", "isb", "mrs {t}, cntvct_el0", "isb", t = out(reg) ticks, options(nostack, preserves_flags))
     };

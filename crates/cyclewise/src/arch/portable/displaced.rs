@@ -13,17 +13,17 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 /// There is an `AtomicUsize` at `base + D`, in the same allocation, and it stays there meanwhile.
 #[inline(always)]
 pub(crate) unsafe fn inc_negative_at<const D: isize>(base: *const u8, order: Ordering) -> bool {
-    // SAFETY: Invariant 1.
+    // SAFETY: the caller says that the word is there (Invariant 1).
     unsafe { at::<D>(base) }.inc_negative(order)
 }
 
 /// Subtracts one; true where the result is negative.
 ///
 /// # Safety
-/// As [`inc_negative_at`].
+/// There is an `AtomicUsize` at `base + D`, in the same allocation, and it stays there meanwhile.
 #[inline(always)]
 pub(crate) unsafe fn dec_negative_at<const D: isize>(base: *const u8, order: Ordering) -> bool {
-    // SAFETY: Invariant 1.
+    // SAFETY: the caller says that the word is there (Invariant 1).
     unsafe { at::<D>(base) }.dec_negative(order)
 }
 
@@ -33,6 +33,6 @@ pub(crate) unsafe fn dec_negative_at<const D: isize>(base: *const u8, order: Ord
 unsafe fn at<'a, const D: isize>(base: *const u8) -> &'a AtomicUsize {
     // SAFETY: in the same allocation (Invariant 1).
     let word = unsafe { base.offset(D) };
-    // SAFETY: Invariant 1.
+    // SAFETY: an atomic that stays there for the call, says the caller (Invariant 1).
     unsafe { &*word.cast::<AtomicUsize>() }
 }

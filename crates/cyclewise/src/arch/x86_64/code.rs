@@ -56,7 +56,7 @@ pub(crate) unsafe fn store(at: *mut u8, len: usize, new: [u8; 8]) {
     let slot = unsafe { at.sub(inside) };
     // SAFETY: aligned by construction, mapped and writable with the bytes in it (Invariant 2).
     let cell = unsafe { AtomicU64::from_ptr(slot.cast()) };
-    // Relaxed, both: as above. The bytes around the edit do not change between the two, under the text's lock.
+    // Relaxed, both: pairs with the instruction fetch of other cores, which no fence orders; membarrier follows. The bytes around the edit do not change between the two, under the text's lock.
     let mut bytes = cell.load(Relaxed).to_ne_bytes();
     bytes[inside..inside + len].copy_from_slice(&new[..len]);
     cell.store(u64::from_ne_bytes(bytes), Relaxed);
@@ -79,7 +79,7 @@ mod tests {
                 let site = unsafe { start.add(at) };
                 // SAFETY: the bytes are in the array, which is whole slots.
                 unsafe { store(site, len, [1, 2, 3, 4, 5, 6, 7, 8]) };
-                // SAFETY: as above.
+                // SAFETY: the same bytes of the array.
                 let read = unsafe { load(site, len) };
                 for (i, byte) in read.into_iter().enumerate() {
                     assert_eq!(usize::from(byte), if i < len { i + 1 } else { 0 });

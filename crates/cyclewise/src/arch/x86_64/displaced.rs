@@ -20,7 +20,7 @@ macro_rules! displaced {
         /// There is an `AtomicUsize` at `base + D`, in the same allocation, and it stays there meanwhile.
         #[inline(always)]
         pub(crate) unsafe fn $name<const D: isize>(base: *const u8, _: Ordering) -> bool {
-            // SAFETY: the operand is as in `rmw`, by the caller's word; the jump leads to the block.
+            // SAFETY: the caller says that an atomic is there, which one instruction changes; the jump leads to the block.
             unsafe {
                 asm!(
                     lock!(),

@@ -32,7 +32,7 @@ impl Base {
 /// The kernel allows the instruction (HWCAP2 bit 1); it is #UD otherwise.
 pub(crate) unsafe fn rdgsbase() -> usize {
     let base;
-    // SAFETY: as of this function. Not pure: the base changes.
+    // SAFETY: the kernel allows it, says the caller. Not pure: the base changes.
     unsafe { asm!("rdgsbase {}", out(reg) base, options(nostack, nomem, preserves_flags)) };
     base
 }
@@ -40,9 +40,9 @@ pub(crate) unsafe fn rdgsbase() -> usize {
 /// Sets the base of GS, by WRGSBASE.
 ///
 /// # Safety
-/// As of [`rdgsbase`], and nothing else in this thread uses GS.
+/// The kernel allows the instruction (HWCAP2 bit 1), and nothing else in this thread uses GS.
 pub(crate) unsafe fn wrgsbase(base: usize) {
-    // SAFETY: as of this function. No nomem: accesses through GS must not move over it.
+    // SAFETY: the kernel allows it, and nobody else uses GS, says the caller. No nomem: accesses through GS must not move over it.
     unsafe { asm!("wrgsbase {}", in(reg) base, options(nostack, preserves_flags)) }
 }
 
@@ -75,7 +75,7 @@ macro_rules! words {
             #[inline(always)]
             unsafe fn gs_read(_: Base, at: *mut Self) -> Self {
                 let value: $value;
-                // SAFETY: as of the module; a load.
+                // SAFETY: `Base` says that GS leads to a CPU's copies, and the caller that `at` is a word of each; a load.
                 unsafe {
                     asm!(concat!($load, ", ", $size, " ptr gs:[{p}]"), p = in(reg) at, v = out($class) value,
                         options(nostack, readonly, preserves_flags))
@@ -84,7 +84,7 @@ macro_rules! words {
             }
             #[inline(always)]
             unsafe fn gs_write(_: Base, at: *mut Self, value: Self) {
-                // SAFETY: as of the module.
+                // SAFETY: `Base` says that GS leads to a CPU's copies, and the caller that `at` is a word of each.
                 unsafe {
                     asm!(concat!("mov ", $size, " ptr gs:[{p}], ", $v), p = in(reg) at, v = in($class) value,
                         options(nostack, preserves_flags))
@@ -92,7 +92,7 @@ macro_rules! words {
             }
             #[inline(always)]
             unsafe fn gs_add(_: Base, at: *mut Self, value: Self) {
-                // SAFETY: as of the module.
+                // SAFETY: `Base` says that GS leads to a CPU's copies, and the caller that `at` is a word of each.
                 unsafe {
                     asm!(concat!("add ", $size, " ptr gs:[{p}], ", $v), p = in(reg) at, v = in($class) value,
                         options(nostack))
@@ -100,12 +100,12 @@ macro_rules! words {
             }
             #[inline(always)]
             unsafe fn gs_inc(_: Base, at: *mut Self) {
-                // SAFETY: as of the module.
+                // SAFETY: `Base` says that GS leads to a CPU's copies, and the caller that `at` is a word of each.
                 unsafe { asm!(concat!("inc ", $size, " ptr gs:[{p}]"), p = in(reg) at, options(nostack)) }
             }
             #[inline(always)]
             unsafe fn gs_and(_: Base, at: *mut Self, value: Self) {
-                // SAFETY: as of the module.
+                // SAFETY: `Base` says that GS leads to a CPU's copies, and the caller that `at` is a word of each.
                 unsafe {
                     asm!(concat!("and ", $size, " ptr gs:[{p}], ", $v), p = in(reg) at, v = in($class) value,
                         options(nostack))
@@ -113,7 +113,7 @@ macro_rules! words {
             }
             #[inline(always)]
             unsafe fn gs_or(_: Base, at: *mut Self, value: Self) {
-                // SAFETY: as of the module.
+                // SAFETY: `Base` says that GS leads to a CPU's copies, and the caller that `at` is a word of each.
                 unsafe {
                     asm!(concat!("or ", $size, " ptr gs:[{p}], ", $v), p = in(reg) at, v = in($class) value,
                         options(nostack))
@@ -122,7 +122,7 @@ macro_rules! words {
             #[inline(always)]
             unsafe fn gs_cmpxchg(_: Base, at: *mut Self, old: Self, new: Self) -> Self {
                 let found: $value;
-                // SAFETY: as of the module.
+                // SAFETY: `Base` says that GS leads to a CPU's copies, and the caller that `at` is a word of each.
                 unsafe {
                     asm!(concat!("cmpxchg ", $size, " ptr gs:[{p}], ", $v), p = in(reg) at, v = in($class) new,
                         inout($acc) old => found, options(nostack))
@@ -132,7 +132,7 @@ macro_rules! words {
             #[inline(always)]
             unsafe fn gs_add_return(_: Base, at: *mut Self, value: Self) -> Self {
                 let found: $value;
-                // SAFETY: as of the module.
+                // SAFETY: `Base` says that GS leads to a CPU's copies, and the caller that `at` is a word of each.
                 unsafe {
                     asm!(concat!("xadd ", $size, " ptr gs:[{p}], ", $v), p = in(reg) at,
                         v = inout($class) value => found, options(nostack))

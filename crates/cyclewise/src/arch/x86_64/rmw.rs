@@ -29,7 +29,7 @@ use core::sync::atomic::{self, AtomicU8, Ordering};
 /// An instruction on `[p]` with an operand, for its effect.
 macro_rules! effect {
     ($instruction:literal, $size:literal, $self:ident, $value:ident: $class:ident $reg:literal) => {
-        // SAFETY: Invariants 1 and 2.
+        // SAFETY: a borrowed atomic (1), changed by one instruction (2).
         unsafe {
             asm!(
                 lock!(),
@@ -41,7 +41,7 @@ macro_rules! effect {
         }
     };
     ($instruction:literal, $size:literal, $self:ident) => {
-        // SAFETY: Invariants 1 and 2.
+        // SAFETY: a borrowed atomic (1), changed by one instruction (2).
         unsafe {
             asm!(
                 lock!(),
@@ -56,7 +56,7 @@ macro_rules! effect {
 /// The same, and whether a condition of the flags holds: a jump, so that the caller's branch is that jump.
 macro_rules! test {
     ($instruction:literal, $jump:literal, $size:literal, $self:ident, $value:ident: $class:ident $reg:literal) => {{
-        // SAFETY: Invariants 1 and 2; the jump leads to the block.
+        // SAFETY: a borrowed atomic (1), changed by one instruction (2); the jump leads to the block.
         unsafe {
             asm!(
                 lock!(),
@@ -71,7 +71,7 @@ macro_rules! test {
         false
     }};
     ($instruction:literal, $jump:literal, $size:literal, $self:ident) => {{
-        // SAFETY: Invariants 1 and 2; the jump leads to the block.
+        // SAFETY: a borrowed atomic (1), changed by one instruction (2); the jump leads to the block.
         unsafe {
             asm!(
                 lock!(),
@@ -91,7 +91,7 @@ macro_rules! test {
 /// jumps there, so a profiler that stops a thread on one sees no callers; nothing can be called or panic there.
 macro_rules! compare {
     ($instruction:literal, $size:literal, $operand:literal, $either:literal, $equal:literal, $self:ident) => {{
-        // SAFETY: Invariants 1 and 2; the jumps lead to the blocks.
+        // SAFETY: a borrowed atomic (1), changed by one instruction (2); the jumps lead to the blocks.
         unsafe {
             asm!(
                 lock!(),
@@ -120,7 +120,7 @@ macro_rules! words {
             #[inline(always)]
             fn xadd(&self, value: $value, _: Ordering) -> $value {
                 let found;
-                // SAFETY: Invariants 1 and 2.
+                // SAFETY: a borrowed atomic (1), changed by one instruction (2).
                 unsafe {
                     asm!(
                         lock!(),
@@ -208,7 +208,7 @@ macro_rules! words {
             #[inline(always)]
             fn cmpxchg(&self, old: $value, new: $value, _: Ordering, _: Ordering) -> $value {
                 let found;
-                // SAFETY: Invariants 1 and 2.
+                // SAFETY: a borrowed atomic (1), changed by one instruction (2).
                 unsafe {
                     asm!(
                         lock!(),
@@ -223,7 +223,7 @@ macro_rules! words {
             }
             #[inline(always)]
             fn cmpxchg_and_test(&self, old: $value, new: $value, _: Ordering, _: Ordering) -> bool {
-                // SAFETY: Invariants 1 and 2; the jump leads to the block.
+                // SAFETY: a borrowed atomic (1), changed by one instruction (2); the jump leads to the block.
                 unsafe {
                     asm!(
                         lock!(),
@@ -295,7 +295,7 @@ impl<T> Exchange for atomic::AtomicPtr<T> {
     #[inline(always)]
     fn cmpxchg(&self, old: *mut T, new: *mut T, _: Ordering, _: Ordering) -> *mut T {
         let found;
-        // SAFETY: Invariants 1 and 2.
+        // SAFETY: a borrowed atomic (1), changed by one instruction (2).
         unsafe {
             asm!(
                 lock!(),

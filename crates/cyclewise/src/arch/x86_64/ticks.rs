@@ -59,7 +59,7 @@ pub(crate) fn is_stable_under_kvm() -> bool {
 #[inline(always)]
 pub(crate) fn bare() -> u64 {
     let (low, high): (u32, u32);
-    // SAFETY: Invariants 1 and 2.
+    // SAFETY: reads a counter that user code may read (1) into registers that are named (2).
     unsafe { asm!("rdtsc", out("eax") low, out("edx") high, options(nostack, preserves_flags)) };
     join(low, high)
 }
@@ -133,7 +133,7 @@ pub(crate) fn bracketed() -> u64 {
 #[cold]
 fn bracketed_slow() -> u64 {
     let (low, high): (u32, u32);
-    // SAFETY: Invariants 1 and 2.
+    // SAFETY: reads a counter that user code may read (1) into registers that are named (2).
     unsafe {
         asm!("mfence", "lfence", "rdtsc", "mfence", "lfence", out("eax") low, out("edx") high, options(nostack, preserves_flags))
     };
@@ -143,7 +143,7 @@ fn bracketed_slow() -> u64 {
 #[inline(always)]
 pub(super) fn lfence_rdtsc() -> u64 {
     let (low, high): (u32, u32);
-    // SAFETY: Invariants 1 and 2.
+    // SAFETY: reads a counter that user code may read (1) into registers that are named (2).
     unsafe { asm!("lfence", "rdtsc", out("eax") low, out("edx") high, options(nostack, preserves_flags)) };
     join(low, high)
 }
@@ -151,7 +151,7 @@ pub(super) fn lfence_rdtsc() -> u64 {
 #[inline(always)]
 fn lfence_rdtsc_lfence() -> u64 {
     let (low, high): (u32, u32);
-    // SAFETY: Invariants 1 and 2.
+    // SAFETY: reads a counter that user code may read (1) into registers that are named (2).
     unsafe { asm!("lfence", "rdtsc", "lfence", out("eax") low, out("edx") high, options(nostack, preserves_flags)) };
     join(low, high)
 }
@@ -161,7 +161,8 @@ fn lfence_rdtsc_lfence() -> u64 {
 #[inline(always)]
 pub(super) unsafe fn rdtscp() -> u64 {
     let (low, high): (u32, u32);
-    // SAFETY: Invariants 1 and 2, and the caller's.
+    // SAFETY: reads a counter that user code may read (1) into registers that are named (2); the caller says that RDTSCP is
+    // there.
     unsafe { asm!("rdtscp", out("eax") low, out("edx") high, out("ecx") _, options(nostack, preserves_flags)) };
     join(low, high)
 }

@@ -61,7 +61,7 @@ impl Sites {
                 core::mem::swap(&mut edit.expect, &mut edit.new);
             }
         }
-        // SAFETY: Invariant 1.
+        // SAFETY: the records are of NOPs and jumps that the compiler made for each other (Invariant 1).
         unsafe { text::apply_held(held, &mut self.0, Some(goal)) }
     }
 }

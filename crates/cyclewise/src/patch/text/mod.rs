@@ -115,7 +115,7 @@ impl Edit {
 )]
 pub(crate) unsafe fn apply(edits: &mut [Edit]) -> Result<(), Refusal> {
     let held = lock::hold()?;
-    // SAFETY: the caller's contract is the same.
+    // SAFETY: the same contract, which the caller keeps.
     unsafe { apply_held(&held, edits, None) }
 }
 
@@ -142,29 +142,32 @@ pub(crate) unsafe fn apply_held(held: &Held, edits: &mut [Edit], goal: Option<Go
     let any_order = alone || one_byte_each;
     let blocked = (alone && !one_byte_each).then(signals::Blocked::all);
     pending::record(held, edits, goal);
-    // SAFETY: the edits were checked, their instructions are the caller's proof, and any order is harmless where it is said.
+    // SAFETY: checked above. Any order: no other thread and no handler executes a site meanwhile, or each edit changes one
+    // byte, and the caller says that both are right.
     unsafe { write::all(edits, any_order) }?;
     let synced = synchronize(alone);
     if synced.is_err() {
         reverse(edits);
-        pending::record(held, edits, None);
-        // SAFETY: the same edits in the other direction.
+        pending::record(held, edits, goal.map(Goal::reversed));
+        // SAFETY: the same edits with old and new exchanged; the caller says that both are right at any time.
         unsafe { write::all(edits, any_order) }?;
     }
     drop(blocked);
     synced
 }
 
-/// Makes whole what a thread has left that is not in this child of fork: undoes its batch where the state of its goal has
-/// not followed, and takes write access from its pages. Where that is refused the sites stay as they are, each of them whole.
+/// Makes whole what a thread has left that is not in this child of fork: ends or undoes its batch, as the state of its goal
+/// says, and takes write access from its pages. Where that is refused the sites stay as they are, each of them whole.
 pub(crate) fn settle(held: &Held) {
     // SAFETY: who calls has just taken the lock.
-    let Some((edits, undo)) = (unsafe { pending::left(held) }) else {
+    let Some((edits, has_followed)) = (unsafe { pending::left(held) }) else {
         return;
     };
-    if undo {
-        reverse(edits);
-        // SAFETY: the edits of a batch that was under way: they were checked, and their old bytes are right at any time.
+    if let Some(has_followed) = has_followed {
+        if !has_followed {
+            reverse(edits);
+        }
+        // SAFETY: a batch that was under way: it was checked, and old and new bytes are right at any time, said its caller.
         let _ = unsafe { apply_held(held, edits, None) };
     }
     // SAFETY: pages of text that the batch may have opened.

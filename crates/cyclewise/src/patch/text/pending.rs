@@ -1,7 +1,7 @@
 //! The change under way, for a child that is forked in the middle of it by another thread than the one that makes it.
 //!
 //! Fork copies memory while other threads run, and does not wait for a change (see `patch::lock`). The child takes the lock
-//! over, undoes a key's change that is half done, and takes write access from the pages again. Sites of LOCK are left as
+//! over, ends a key's change or undoes it, as the key's state says, and takes write access from the pages again. Sites of LOCK are left as
 //! they are: until LOCK is back everywhere, the mode in force is one that needs none.
 //!
 //! # Invariants
@@ -24,13 +24,21 @@ use core::ptr::null_mut;
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize};
 
-/// The state that a batch changes, and what it is to become: a batch is undone while the state has not followed.
+/// The state that a batch changes, and what it becomes once the batch is written.
 #[derive(Clone, Copy)]
 pub(crate) struct Goal {
     /// The state.
     pub(crate) state: &'static AtomicBool,
-    /// What it becomes once the batch is done.
+    /// What it becomes.
     pub(crate) value: bool,
+}
+
+impl Goal {
+    /// The goal of the batch that undoes this one's.
+    pub(super) fn reversed(self) -> Self {
+        let value = !self.value;
+        Self { value, ..self }
+    }
 }
 
 // Relaxed, all of them: the lock of the text orders their writers, and a child reads what fork has copied.
@@ -67,11 +75,12 @@ pub(crate) fn any() -> bool {
     RECORD.load(Relaxed) != 0
 }
 
-/// What a thread that is not here has left, and whether its edits are to be undone.
+/// What a thread that is not here has left, and whether the state has followed, which the sites have to agree with; none
+/// where there is no state.
 ///
 /// # Safety
 /// The calling thread has just taken the lock, and calls this once (Invariant 1).
-pub(super) unsafe fn left(_: &Held) -> Option<(&'static mut [Edit], bool)> {
+pub(super) unsafe fn left(_: &Held) -> Option<(&'static mut [Edit], Option<bool>)> {
     let recorded = RECORD.swap(0, Relaxed);
     if recorded == 0 || recorded != sum_of_record() {
         return None;
@@ -83,8 +92,8 @@ pub(super) unsafe fn left(_: &Held) -> Option<(&'static mut [Edit], bool)> {
     }
     // SAFETY: null, or a static (`Goal`).
     let state = unsafe { STATE.load(Relaxed).as_ref() };
-    let undone = state.is_some_and(|state| state.load(Relaxed) != VALUE.load(Relaxed));
-    Some((edits, undone))
+    let has_followed = state.map(|state| state.load(Relaxed) == VALUE.load(Relaxed));
+    Some((edits, has_followed))
 }
 
 fn sum_of_record() -> u64 {
@@ -135,19 +144,19 @@ mod tests {
             value: true,
         };
         // SAFETY: this thread has the lock, and made each record itself.
-        let left = || unsafe { super::left(&held) }.map(|(edits, undo)| (edits.len(), undo));
+        let left = || unsafe { super::left(&held) }.map(|(edits, has_followed)| (edits.len(), has_followed));
         assert_eq!(left(), None);
 
         record(&held, edits, Some(goal));
         assert!(any());
-        assert_eq!(left(), Some((3, true)));
+        assert_eq!(left(), Some((3, Some(false))), "it has not followed");
         assert_eq!(left(), None, "found once");
 
         STATE_OF_TEST.store(true, Relaxed);
         record(&held, edits, Some(goal));
-        assert_eq!(left(), Some((3, false)), "its state has followed");
+        assert_eq!(left(), Some((3, Some(true))), "it has followed");
         record(&held, edits, None);
-        assert_eq!(left(), Some((3, false)), "nothing says that it has to be undone");
+        assert_eq!(left(), Some((3, None)), "there is no state");
 
         record(&held, edits, Some(goal));
         COUNT.store(1 << 40, Relaxed);

@@ -17,10 +17,11 @@ use crate::sys::memory::{self, OwnMemory, PAGE};
 /// The second way's refusal where both were refused.
 ///
 /// # Safety
-/// Invariant 1, and the caller's proof of `any_order`.
+/// The edits were checked (Invariant 1). Where `any_order` is true, no thread executes a site between two of its bytes'
+/// changes, or each edit changes one byte.
 pub(super) unsafe fn all(edits: &[Edit], any_order: bool) -> Result<(), Refusal> {
     if any_order {
-        // SAFETY: as of this function.
+        // SAFETY: the caller checked the edits and vouches for `any_order`.
         let kernel = unsafe { by_kernel(edits) };
         match kernel {
             // Rolled back, and another way is left.
@@ -28,7 +29,7 @@ pub(super) unsafe fn all(edits: &[Edit], any_order: bool) -> Result<(), Refusal>
             done => return done,
         }
     }
-    // SAFETY: as of this function.
+    // SAFETY: the caller checked the edits.
     unsafe { by_store(edits) }
 }
 
@@ -49,11 +50,14 @@ const OLD: Bytes = |edit| edit.expect;
 const NEW: Bytes = |edit| edit.new;
 
 /// mprotect, store, mprotect. Every run is opened before the first store, so that a refusal comes in time.
+///
+/// # Safety
+/// The edits were checked (Invariant 1).
 unsafe fn by_store(edits: &[Edit]) -> Result<(), Refusal> {
     for (opened, run) in runs(edits).enumerate() {
         // SAFETY: whole pages of text that this batch changes (Invariant 1).
         if let Err(refusal) = unsafe { set_writable(run, true) } {
-            // SAFETY: as above; those that were opened.
+            // SAFETY: the runs that the loop has opened, and no more.
             unsafe { close_runs(runs(edits).take(opened)) }?;
             return Err(refusal);
         }
@@ -61,7 +65,7 @@ unsafe fn by_store(edits: &[Edit]) -> Result<(), Refusal> {
     // SAFETY: every page is writable (Invariant 2).
     unsafe { store(edits, NEW) };
     if let Some(at) = missing(edits, NEW) {
-        // SAFETY: as above.
+        // SAFETY: no page was closed yet (Invariant 2).
         unsafe { store(edits, OLD) };
         // SAFETY: the pages were opened here.
         unsafe { close_runs(runs(edits)) }?;
@@ -72,7 +76,7 @@ unsafe fn by_store(edits: &[Edit]) -> Result<(), Refusal> {
     if closed.is_err() {
         // Closing stops at the first failure, but pages before that are closed: open them again, as far as may be.
         let reopened = runs(edits).try_for_each(|run| {
-            // SAFETY: as above.
+            // SAFETY: whole pages of text that this batch changes (Invariant 1).
             unsafe { set_writable(run, true) }
         });
         if reopened.is_err() {
@@ -87,15 +91,23 @@ unsafe fn by_store(edits: &[Edit]) -> Result<(), Refusal> {
     closed
 }
 
+/// Stores one or the other bytes of every edit.
+///
+/// # Safety
+/// The edits were checked (Invariant 1), and every page of theirs is writable.
 unsafe fn store(edits: &[Edit], bytes: Bytes) {
     for edit in edits.iter().filter(|e| e.expect != e.new) {
-        // SAFETY: writable text under the lock (Invariants 1 and 2).
+        // SAFETY: text that was checked, in a page that the caller opened; the text's lock keeps other writers out.
         unsafe { code::store(edit.at, edit.len(), bytes(edit)) };
     }
 }
 
+/// Makes the pages of runs read-only again; stops at the first that cannot be.
+///
+/// # Safety
+/// This batch has opened them, and stores no more.
 unsafe fn close_runs<'a>(mut runs: impl Iterator<Item = &'a [Edit]>) -> Result<(), Refusal> {
-    // SAFETY: whole pages of text that this batch has opened.
+    // SAFETY: whole pages of text that this batch has opened, says the caller.
     let closed = runs.try_for_each(|run| unsafe { set_writable(run, false) });
     closed.map_err(|refusal| match refusal {
         Refusal::System { errno, .. } => Refusal::StillWritable { errno },
@@ -103,21 +115,29 @@ unsafe fn close_runs<'a>(mut runs: impl Iterator<Item = &'a [Edit]>) -> Result<(
     })
 }
 
+/// Makes the pages of a run writable, or takes that back.
+///
+/// # Safety
+/// The edits were checked (Invariant 1), so their pages are text, which this batch changes.
 unsafe fn set_writable(run: &[Edit], writable: bool) -> Result<(), Refusal> {
     let (Some(first), Some(last)) = (run.first(), run.last()) else {
         return Ok(());
     };
     let start = page(first) * PAGE;
-    // SAFETY: the whole pages of these edits; as of the caller.
+    // SAFETY: whole pages, from the first edit's to the last's; a run has no page without an edit, and the caller
+    // checked the edits.
     unsafe { memory::set_writable(start, (page(last) + 1) * PAGE - start, writable) }
 }
 
 /// One pwrite per page, from its first edit to its last.
+///
+/// # Safety
+/// The edits were checked (Invariant 1), and their bytes may change in any order.
 unsafe fn by_kernel(edits: &[Edit]) -> Result<(), Refusal> {
     let memory = OwnMemory::open()?;
     let mut refusal = None;
     for page in pages(edits) {
-        // SAFETY: text of checked edits, in whose page any order of bytes is harmless.
+        // SAFETY: edits of one page that the caller checked, and in which it allows any order.
         if let Err(why) = unsafe { write_page(&memory, page, NEW) } {
             refusal = Some(why);
             break;
@@ -131,7 +151,7 @@ unsafe fn by_kernel(edits: &[Edit]) -> Result<(), Refusal> {
     let mut changed = pages(edits).filter(|page| missing(page, OLD).is_some());
     // What it says does not matter: what is there does.
     let _ = changed.try_for_each(|page| {
-        // SAFETY: as above, in the other direction.
+        // SAFETY: the same edits; what is harmless in one direction is in the other, since both bytes are right.
         unsafe { write_page(&memory, page, OLD) }
     });
     Err(match missing(edits, OLD) {
@@ -140,6 +160,10 @@ unsafe fn by_kernel(edits: &[Edit]) -> Result<(), Refusal> {
     })
 }
 
+/// Writes one or the other bytes of one page's edits, and what is between them as it is.
+///
+/// # Safety
+/// The edits were checked (Invariant 1), lie in one page, and may change in any order.
 unsafe fn write_page(memory: &OwnMemory, page: &[Edit], bytes: Bytes) -> Result<(), Refusal> {
     let (Some(first), Some(last)) = (page.first(), page.last()) else {
         return Ok(());
@@ -153,7 +177,7 @@ unsafe fn write_page(memory: &OwnMemory, page: &[Edit], bytes: Bytes) -> Result<
         let inside = edit.start() - start;
         buffer[inside..inside + edit.len()].copy_from_slice(&bytes(edit)[..edit.len()]);
     }
-    // SAFETY: text of checked edits; what is between them is written as it is.
+    // SAFETY: text of edits that the caller checked; between them stands what was read there, under the text's lock.
     unsafe { memory.write(start, &buffer[..len]) }
 }
 
