@@ -61,6 +61,8 @@ pub enum Refusal {
         /// The address.
         at: usize,
     },
+    /// The key is in another executable or shared object than this crate.
+    OtherUnit,
     /// A key's users were taken away more often than added.
     NoUsers,
     /// A key has as many users as can be counted.
@@ -174,6 +176,9 @@ impl fmt::Display for Refusal {
             Self::SharedSite { at } => write!(
                 f,
                 "two keys share the instruction at {at:#x}; link without folding of identical code (--icf=all)"
+            ),
+            Self::OtherUnit => f.write_str(
+                "the key is in another executable or shared object than cyclewise; link both into one, or declare it there",
             ),
             Self::NoUsers => f.write_str("the key has no users; pair each dec with an inc"),
             Self::TooManyUsers => f.write_str("the key has too many users; pair each inc with a dec"),

@@ -110,8 +110,8 @@ cases! {
     }
     a_key_is_not_flipped_on_the_stack: "E0597" {
         "use cyclewise::patch::StaticKey;"
-        wrong "fn f() { let k = StaticKey::__new(false); let _ = k.enable(); }"
-        right "fn f() { static K: StaticKey = StaticKey::__new(false); let _ = K.enable(); }"
+        wrong "fn f() { let k = StaticKey::__new(false, || 0); let _ = k.enable(); }"
+        right "fn f() { static K: StaticKey = StaticKey::__new(false, || 0); let _ = K.enable(); }"
     }
     an_atomics_word_is_private: "E0616" {
         "use cyclewise::atomic::AtomicU8;"

@@ -22,7 +22,7 @@ mod x86_64;
 #[cfg(all(target_arch = "aarch64", target_os = "linux", not(any(loom, miri))))]
 pub(crate) use aarch64::ticks;
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
-pub use portable::alternative;
+pub(crate) use portable::key;
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
 pub(crate) use portable::lock;
 #[cfg(not(any(
@@ -32,6 +32,8 @@ pub(crate) use portable::lock;
 pub(crate) use portable::ticks;
 #[cfg(any(loom, not(all(target_arch = "x86_64", target_os = "linux", not(miri)))))]
 pub(crate) use portable::{HAS_SITES, Record, records};
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
+pub use portable::{alternative, key::no_table};
 #[cfg(all(not(loom), not(all(target_arch = "x86_64", target_os = "linux", not(miri)))))]
 pub(crate) use portable::{dec_negative_at, inc_negative_at};
 #[cfg(all(not(loom), target_arch = "x86_64", target_os = "linux", not(miri)))]

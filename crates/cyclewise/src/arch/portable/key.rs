@@ -9,3 +9,22 @@ macro_rules! __static_key_test {
         $key.__flag()
     };
 }
+
+/// A function that says where the table is: there is none.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __static_key_table {
+    () => {
+        $crate::arch::no_table
+    };
+}
+
+/// There is no table, the same for everybody.
+pub fn no_table() -> usize {
+    0
+}
+
+/// Where the table is: there is none.
+pub(crate) fn table() -> usize {
+    no_table()
+}

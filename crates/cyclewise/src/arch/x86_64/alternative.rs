@@ -225,6 +225,8 @@ fn at(field: &i32) -> usize {
     (&raw const *field).addr().wrapping_add_signed(*field as isize)
 }
 
+/// The records of this link unit. Not inlined: another unit's code would find its own table.
+#[inline(never)]
 fn records() -> &'static [Record] {
     let (start, stop): (*const Record, *const Record);
     // SAFETY: computes two addresses. The empty record makes the linker define both where there is no alternative.

@@ -69,6 +69,39 @@ macro_rules! __static_key_test {
     }};
 }
 
+/// A function that says where the table of the link unit is that this is expanded in.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __static_key_table {
+    () => {{
+        // Not inlined: another unit's code would find its own table.
+        #[inline(never)]
+        fn table() -> $crate::__core::primitive::usize {
+            let start: $crate::__core::primitive::usize;
+            // SAFETY: computes an address. The empty record makes the linker define the symbol.
+            unsafe {
+                $crate::__core::arch::asm!(
+                    ".pushsection cyclewise_key_v2, \"aR\", @progbits",
+                    ".p2align 2",
+                    ".long 0, 0, 0, 0",
+                    ".popsection",
+                    ".hidden __start_cyclewise_key_v2",
+                    "lea {start}, [rip + __start_cyclewise_key_v2]",
+                    start = out(reg) start,
+                    options(pure, nomem, nostack, preserves_flags),
+                )
+            };
+            start
+        }
+        table
+    }};
+}
+
+/// Where the table of the link unit is that this code is in.
+pub(crate) fn table() -> usize {
+    records().as_ptr().addr()
+}
+
 /// A record as the assembler writes it.
 #[repr(C)]
 struct Record {
@@ -129,6 +162,8 @@ fn at(field: &i32) -> usize {
     (&raw const *field).addr().wrapping_add_signed(*field as isize)
 }
 
+/// The records of this link unit. Not inlined: another unit's code would find its own table.
+#[inline(never)]
 fn records() -> &'static [Record] {
     let (start, stop): (*const Record, *const Record);
     // SAFETY: computes two addresses. The empty record makes the linker define both where no key is tested.

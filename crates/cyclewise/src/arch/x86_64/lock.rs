@@ -23,7 +23,8 @@ pub(crate) struct Words {
     pub(crate) generation: [AtomicU64; 3],
 }
 
-/// The words of this link unit, all zero at first.
+/// The words of this link unit, all zero at first. Not inlined: another unit's code would find its own.
+#[inline(never)]
 pub(crate) fn words() -> &'static Words {
     let at: *const Words;
     // SAFETY: computes an address. The definition may be assembled any number of times.

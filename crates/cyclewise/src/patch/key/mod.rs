@@ -37,8 +37,9 @@
 //! A change: tens of microseconds, and it reads the records of every key of the link unit.
 //!
 //! # Limits
-//! Each link unit has its own records: a key and its tests belong to one executable or one shared object. A key in a
-//! crate built as `dylib` and tested from another does not link. Where the linker folds identical code (`--icf=all`), it
+//! Each link unit has its own records: a key, its tests and this crate belong to one executable or one shared object. A
+//! key in a crate built as `dylib` and tested from another does not link; one in a program that has this crate by way of a
+//! `dylib` is refused ([`Refusal::OtherUnit`]). Where the linker folds identical code (`--icf=all`), it
 //! may fold tests of two keys into one; both keys are then refused a change. Keys are tested in signal handlers and not
 //! changed there: a change allocates, and the handler may have interrupted the allocator. One that has interrupted a change is
 //! refused.
@@ -53,6 +54,7 @@ mod flip;
 
 use super::lock;
 use super::text::Goal;
+use crate::arch;
 use crate::error::Refusal;
 use core::fmt;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
@@ -65,6 +67,8 @@ use flip::{Sites, addresses};
 // Aligned, so that the lowest bit of its address is free for the records.
 #[repr(align(8))]
 pub struct StaticKey {
+    /// Says where the table of the tests is, in the link unit of the key.
+    table: fn() -> usize,
     /// What the tests were assembled for.
     default: bool,
     /// What they say now; written under the lock of the text.
@@ -78,8 +82,9 @@ pub struct StaticKey {
 impl StaticKey {
     /// For the macro.
     #[doc(hidden)]
-    pub const fn __new(default: bool) -> Self {
+    pub const fn __new(default: bool, table: fn() -> usize) -> Self {
         Self {
+            table,
             default,
             on: AtomicBool::new(default),
             switched: AtomicBool::new(default),
@@ -150,6 +155,10 @@ impl StaticKey {
 
     /// Changes `(switched, users)`, and the sites where that makes a difference.
     fn change(&'static self, to: impl FnOnce(bool, u32) -> Result<(bool, u32), Refusal>) -> Result<(), Refusal> {
+        // Where this crate is in a shared object and the key is not, the key's tests are in a table that is not read here.
+        if (self.table)() != arch::key::table() {
+            return Err(Refusal::OtherUnit);
+        }
         // Before the lock: an allocator may test keys, and may be what a thread in the lock would wait for.
         let mut sites = Sites::of(self)?;
         let held = lock::hold()?;
@@ -197,7 +206,9 @@ impl fmt::Debug for StaticKey {
 macro_rules! static_key {
     ($($(#[doc = $doc:expr])* $vis:vis static $name:ident: StaticKey = $default:tt;)+) => {$(
         $(#[doc = $doc])*
-        $vis static $name: $name = $name { key: $crate::patch::StaticKey::__new($default) };
+        $vis static $name: $name = $name { key:
+            $crate::patch::StaticKey::__new($default, $crate::__static_key_table!())
+        };
 
         #[doc(hidden)]
         #[allow(non_camel_case_types, clippy::upper_case_acronyms, reason = "the key's own type shares its name")]

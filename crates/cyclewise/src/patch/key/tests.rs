@@ -28,6 +28,18 @@ fn keys_begin_at_their_default_and_switch() {
     assert!(ON.is_enabled());
 }
 
+/// A key whose table is another than this crate's: flipping it would change what it says and none of its tests.
+#[test]
+fn a_key_of_another_link_unit_is_refused() {
+    static FOREIGN: StaticKey = StaticKey::__new(false, || usize::MAX);
+    assert_eq!(FOREIGN.enable(), Err(Refusal::OtherUnit));
+    assert_eq!(FOREIGN.inc(), Err(Refusal::OtherUnit));
+    assert_eq!((FOREIGN.__flag(), FOREIGN.users()), (false, 0));
+    // The twin: what the macro passes is this one's.
+    static OURS: StaticKey = StaticKey::__new(false, crate::__static_key_table!());
+    assert_eq!(OURS.enable(), Ok(()));
+}
+
 #[test]
 fn users_keep_a_key_on() {
     assert_eq!(COUNTED.dec(), Err(Refusal::NoUsers), "none to take away");
