@@ -46,6 +46,10 @@ fn main() {
             a_thread_that_seems_confined_is_confined,
         ),
         (
+            "a_membarrier_that_is_not_made_is_refused",
+            a_membarrier_that_is_not_made_is_refused,
+        ),
+        (
             "threads_created_while_the_mode_is_left_are_widened",
             threads_created_while_the_mode_is_left_are_widened,
         ),
@@ -196,6 +200,20 @@ fn a_thread_that_seems_confined_is_confined() {
         matches!(refusal, Refusal::System { errno: libc::EPERM, .. }),
         "{refusal}"
     );
+    assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
+}
+
+/// A filter may answer for the kernel, also after the mode was entered and left without it.
+fn a_membarrier_that_is_not_made_is_refused() {
+    watch();
+    enter(None).unwrap().leave().unwrap();
+    filter::refuse(libc::SYS_membarrier, &[], 0);
+    let refusal = enter(None).unwrap_err();
+    let expected = Refusal::System {
+        call: "membarrier, of which a filter only says that it went well,",
+        errno: libc::ENOSYS,
+    };
+    assert_eq!(refusal, expected);
     assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
 }
 

@@ -137,6 +137,28 @@ fn not_alone_with_a_membarrier_that_is_not_made() {
     assert_eq!(end, End::Well);
 }
 
+/// A filter is installed at any time, and may answer for one command alone.
+#[test]
+fn not_alone_with_a_membarrier_that_is_made_no_more() {
+    let call = "membarrier, of which a filter only says that it went well,";
+    let sync_core = If::Bits {
+        arg: 0,
+        mask: u32::MAX,
+        value: 1 << 5,
+    };
+    for conditions in [vec![], vec![sync_core]] {
+        let end = in_child(|| {
+            with_two_threads(|| {
+                works();
+                refuse(libc::SYS_membarrier, &conditions, 0);
+                refused(system(call, libc::ENOSYS));
+            });
+            works();
+        });
+        assert_eq!(end, End::Well);
+    }
+}
+
 #[test]
 fn membarrier_that_fails_after_writing_rolls_back() {
     let end = in_child(|| {

@@ -83,9 +83,10 @@ impl Park for SpinOnly {
 /// Linux's futex, and membarrier(2) for the barriers.
 ///
 /// # Cost
-/// To sleep: one membarrier, an interrupt on each CPU that runs another thread of this process, and one futex call. To
-/// wake: one futex call. Where membarrier is refused (before Linux 4.14, or by a filter), the first waiter looks every
-/// [`NAP_NS`] nanoseconds instead of sleeping until it is woken.
+/// To sleep: two calls of membarrier, the first of which only asks whether the kernel sees the second; an interrupt on
+/// each CPU that runs another thread of this process; and one futex call. To wake: one futex call. Where membarrier is
+/// refused (before Linux 4.14, or by a filter, also one that answers 0 for the kernel), the first waiter looks every
+/// [`NAP_NS`] nanoseconds instead of sleeping until it is woken. Without futex(2) waiters spin.
 #[cfg(all(target_os = "linux", not(loom)))]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Futex;
@@ -131,7 +132,7 @@ mod futex {
 
         #[cfg(not(miri))]
         fn heavy() -> bool {
-            crate::sys::barrier::everywhere()
+            crate::sys::membarrier::barrier()
         }
     }
 }

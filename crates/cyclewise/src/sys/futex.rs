@@ -1,7 +1,8 @@
 //! futex(2): waiting for a word to change, within this process.
 //!
 //! Errors are not told apart: a wait that failed has returned early, which every caller allows for, and a wake that
-//! failed had nobody to wake. An address that is not mapped is EFAULT, so these take pointers and are safe.
+//! failed had nobody to wake. An address that is not mapped is EFAULT, so these take pointers and are safe. errno is left
+//! as it was: a lock is taken in signal handlers, and between a call that failed and the look at why.
 //!
 //! # References
 //! Linux kernel/futex/waitwake.c; futex(2): `FUTEX_WAIT_BITSET` takes the deadline as a moment of `CLOCK_MONOTONIC`.
@@ -12,6 +13,15 @@
 #![expect(unsafe_code, reason = "futex has no wrapper in libc")]
 
 use core::ptr::{null, null_mut};
+
+#[cfg(not(miri))]
+use super::errno::kept;
+
+/// Nobody looks at errno there.
+#[cfg(miri)]
+fn kept<R>(run: impl FnOnce() -> R) -> R {
+    run()
+}
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -44,25 +54,16 @@ pub(crate) fn wait(word: *const u32, expected: u32, until: Option<Moment>) {
     let timeout = until.as_ref().map_or(null(), |until| &raw const *until);
     let operation = libc::FUTEX_WAIT_BITSET | libc::FUTEX_PRIVATE_FLAG;
     let any = u32::MAX; // FUTEX_BITSET_MATCH_ANY
-    // SAFETY: Invariants 1 and 2.
-    unsafe {
-        libc::syscall(
-            libc::SYS_futex,
-            word,
-            operation,
-            expected,
-            timeout,
-            null_mut::<u32>(),
-            any,
-        )
-    };
+    let second = null_mut::<u32>();
+    // SAFETY: the kernel reads the word or fails (Invariant 1), and reads `until`, which lives to the end (Invariant 2).
+    kept(|| unsafe { libc::syscall(libc::SYS_futex, word, operation, expected, timeout, second, any) });
 }
 
 /// Wakes whoever sleeps on the word.
 pub(crate) fn wake(word: *const u32) {
     let operation = libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG;
     // SAFETY: Invariant 1; the address may be anybody's by now, and is only compared.
-    unsafe { libc::syscall(libc::SYS_futex, word, operation, i32::MAX) };
+    kept(|| unsafe { libc::syscall(libc::SYS_futex, word, operation, i32::MAX) });
 }
 
 #[cfg(test)]

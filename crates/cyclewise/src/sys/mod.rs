@@ -2,8 +2,6 @@
 
 #[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
 pub(crate) mod affinity;
-#[cfg(all(target_os = "linux", not(any(loom, miri))))]
-pub(crate) mod barrier;
 #[cfg(not(loom))]
 pub(crate) mod clock;
 #[cfg(all(target_os = "linux", not(any(loom, miri))))]
@@ -31,8 +29,9 @@ pub(crate) mod map;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 pub(crate) mod maps;
 #[cfg(any(
+    all(target_os = "linux", not(any(loom, miri))),
     all(target_arch = "x86_64", target_os = "linux", not(miri)),
-    all(feature = "std", target_os = "linux", any(target_env = "gnu", not(any(miri, loom))))
+    all(feature = "std", target_os = "linux", target_env = "gnu")
 ))]
 pub(crate) mod membarrier;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
