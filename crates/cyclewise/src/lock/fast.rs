@@ -4,12 +4,16 @@
 //! Taking a lock is Acquire and pairs with the Release of giving it up. The light barrier and the look at the sleepers
 //! come after the release, and concern sleep only.
 
+use super::facade::fence;
 use super::park::Park;
 use super::queue::{is_queued, is_waited_for, lock_slow};
 use super::relax::Relax;
 use super::sleepers::sleepers;
 use super::word::{LOCKED, PENDING, Word};
 use core::hint::cold_path;
+use core::marker::PhantomData;
+use core::mem::forget;
+use core::sync::atomic::Ordering::SeqCst;
 
 /// Locks.
 #[inline(always)]
@@ -65,10 +69,27 @@ pub(crate) fn unlock_fair<W: Word, P: Park>(word: &W) {
 #[inline(always)]
 pub(crate) fn released<P: Park>(key: usize) {
     if P::SLEEPS {
+        // No code where the barrier cannot unwind.
+        let unlooked = Unlooked::<P>(key, PhantomData);
         P::light();
+        forget(unlooked);
         if sleepers().any() {
             cold_path();
             sleepers().wake::<P>(key);
+        }
+    }
+}
+
+/// The same where the program's barrier unwinds.
+struct Unlooked<P: Park>(usize, PhantomData<P>);
+
+impl<P: Park> Drop for Unlooked<P> {
+    #[cold]
+    fn drop(&mut self) {
+        // In the place of the light barrier, and stronger.
+        fence(SeqCst);
+        if sleepers().any() {
+            sleepers().wake::<P>(self.0);
         }
     }
 }

@@ -42,7 +42,8 @@
 //! - **fork.** A lock that another thread holds while the process forks stays held in the child. One that the forking
 //!   thread holds works there: waiters that the child has not got are passed over.
 //! - **Priorities.** There is no inheritance: a holder of low priority is waited for.
-//! - **Poisoning.** A panic unlocks.
+//! - **Poisoning.** A panic that drops a guard unlocks. One in a [`Park`] or a [`Relax`] leaves the operation, and the queue
+//!   goes on without its thread.
 //! - 4096 threads that wait at once find no slots any more, sooner if hashes collide. Those without look now and then
 //!   and have no place in the order.
 //!

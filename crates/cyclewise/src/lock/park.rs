@@ -8,6 +8,11 @@
 //! the other's. So where a program has two implementations that sleep, each has to wake the other's sleepers, or their locks
 //! keep to memory of their own.
 //!
+//! # Panics
+//! Each function may panic. The panic leaves the lock's operation: a waiter has left the queue and has not got the lock, a
+//! holder has released it. A [`wake`](Park::wake) that panics is called once more on the way out, because the sleeper has
+//! nobody else; if that panics too, the process ends, as at any second panic.
+//!
 //! # The barriers
 //! A waiter says that it sleeps and then looks whether the lock is free. Who releases the lock stores that it is free
 //! and then looks whether anybody sleeps. On each side the look must not come before the store, or both miss each other.
@@ -17,6 +22,8 @@
 //! `heavy` and looks, at least one sees the other's store.
 
 use super::facade::{AtomicU32, fence, spin_loop};
+use core::marker::PhantomData;
+use core::mem::forget;
 use core::sync::atomic::Ordering::SeqCst;
 
 /// A way to sleep and to wake.
@@ -50,6 +57,21 @@ pub trait Park: 'static {
         fence(SeqCst);
         true
     }
+}
+
+/// [`Park::wake`], and where that unwinds once more on the way out.
+pub(super) fn wake<P: Park>(word: &AtomicU32) {
+    struct Again<'w, P: Park>(&'w AtomicU32, PhantomData<P>);
+
+    impl<P: Park> Drop for Again<'_, P> {
+        fn drop(&mut self) {
+            P::wake(self.0);
+        }
+    }
+
+    let again = Again::<P>(word, PhantomData);
+    P::wake(word);
+    forget(again);
 }
 
 /// No moment: without a clock nothing is timed.

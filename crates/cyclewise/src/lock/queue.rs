@@ -17,6 +17,8 @@
 //! 2. A head passes the headship on exactly once: when it has the lock, or when its time is up.
 //! 3. A waiter that gives up changes its state from waiting to [`GONE`], and whoever would have made it the head does
 //!    the reverse; both are one exchange of the same word, so exactly one of them passes the headship on.
+//! 4. At each call of the program's code, a [`Park`]'s or a [`Relax`]'s, the waiter's `Debt` says what it owes the others.
+//!    Where that code unwinds, the debt is paid on the way out.
 //!
 //! # References
 //! Linux kernel/locking/qspinlock.c for the word, `qspinlock_paravirt.h` for the steal, the pending head and the sleep;
@@ -24,11 +26,14 @@
 //! time-published queue-based spin locks", 2005, for waiters that leave and are skipped.
 
 use super::facade::put;
-use super::park::Park;
+use super::fast::released;
+use super::park::{Park, wake};
 use super::relax::{Pause, Relax};
-use super::sleepers::sleepers;
+use super::sleepers::{Registration, sleepers};
 use super::slots::{ASLEEP, GONE, HEAD, PARKED, Place, WAITING, claim};
 use super::word::{LOCKED, NOBODY, PENDING, Word};
+use core::marker::PhantomData;
+use core::mem::forget;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
 /// How long, in pauses, a newcomer tries before it queues, unless the head insists.
@@ -62,11 +67,20 @@ const KEPT: u32 = 1;
 /// Waits for the lock; `false` where the deadline came first.
 #[cold]
 pub(super) fn lock_slow<W: Word, P: Park, R: Relax>(word: &W, until: Option<P::Deadline>) -> bool {
-    if approach::<W, R>(word) {
+    let mut debt = Debt::new(word);
+    let locked = wait::<W, P, R>(&mut debt, until);
+    // What is owed from here on is the caller's: the lock's release, where it has the lock.
+    forget(debt);
+    locked
+}
+
+fn wait<W: Word, P: Park, R: Relax>(debt: &mut Debt<'_, W, P>, until: Option<P::Deadline>) -> bool {
+    if approach::<W, P, R>(debt) {
         return true;
     }
+    let word = debt.word;
     let Some(me) = claim(word.key()) else {
-        return outside::<W, P, R>(word, until);
+        return outside::<W, P, R>(debt, until);
     };
     if let Some(before) = Place::of(word.swap_tail(me.number())) {
         if before == me || !before.slot().waits_for(word.key()) {
@@ -74,57 +88,66 @@ pub(super) fn lock_slow<W: Word, P: Park, R: Relax>(word: &W, until: Option<P::D
         } else if !before.slot().link(me) {
             // The headship waited there for whoever comes.
             before.slot().free();
-        } else if !follow::<P, R>(me, until) {
+        } else if !follow::<W, P, R>(debt, me, until) {
             return false;
         }
     }
     // Relaxed: the caller's own until it sleeps.
     put!(me.slot().state, HEAD, Relaxed);
-    let locked = head::<W, P, R>(word, me, until);
+    debt.owes = Owes::Headship(me);
+    let locked = head::<W, P, R>(debt, me, until);
+    debt.owes = if locked { Owes::Release } else { Owes::Nothing };
     pass_on::<W, P>(word, me);
     locked
 }
 
 /// Tries for a little while, unless the head insists, and where the lock is kept for a head that does not come.
-fn approach<W: Word, R: Relax>(word: &W) -> bool {
+fn approach<W: Word, P: Park, R: Relax>(debt: &mut Debt<'_, W, P>) -> bool {
+    let word = debt.word;
     let mut relax = R::default();
-    let (mut waited, mut kept) = (0, 0);
-    loop {
+    let (mut waited, mut kept) = (0_u32, 0);
+    let found = loop {
         match word.look() {
-            0 if word.take(0) => return true,
-            PENDING if kept >= KEPT => return word.take(PENDING),
+            0 if word.take(0) => break true,
+            PENDING if kept >= KEPT => break word.take(PENDING),
             PENDING => {
                 kept += Pause.relax();
                 continue;
             }
-            found if found & PENDING != 0 => return false,
+            found if found & PENDING != 0 => break false,
             _ => {}
         }
         if waited >= APPROACH {
-            return false;
+            break false;
         }
-        waited += relax.relax();
+        waited = waited.saturating_add(relax.relax());
+    };
+    if found {
+        debt.owes = Owes::Release;
     }
+    found
 }
 
 /// Waits to be made the head; `false` where the deadline came first, and the slot is left behind.
-fn follow<P: Park, R: Relax>(me: Place, until: Option<P::Deadline>) -> bool {
+fn follow<W: Word, P: Park, R: Relax>(debt: &mut Debt<'_, W, P>, me: Place, until: Option<P::Deadline>) -> bool {
+    debt.owes = Owes::Place(me);
     let state = &me.slot().state;
     let mut relax = R::default();
-    let mut waited = 0;
+    let mut waited = 0_u32;
     loop {
         // Acquire: pairs with the AcqRel in `pass_on`.
         let now = state.load(Acquire);
         if now == HEAD {
+            debt.owes = Owes::Headship(me);
             return true;
         }
         if until.is_some_and(P::is_past) {
-            // AcqRel: pairs with the same in `pass_on`; the other side frees the slot.
-            // Acquire on failure: made the head meanwhile, as above.
-            return state.compare_exchange(now, GONE, AcqRel, Acquire).is_err();
+            let gone = leave(me);
+            debt.owes = if gone { Owes::Nothing } else { Owes::Headship(me) };
+            return !gone;
         }
         if waited < FOLLOW {
-            waited += relax.relax();
+            waited = waited.saturating_add(relax.relax());
         } else if now == PARKED {
             P::wait(state, PARKED, until);
         } else {
@@ -134,13 +157,31 @@ fn follow<P: Park, R: Relax>(me: Place, until: Option<P::Deadline>) -> bool {
     }
 }
 
+/// Gives up a place behind another, whose slot the other side then frees; `false` where that has made the caller the head.
+fn leave(me: Place) -> bool {
+    let state = &me.slot().state;
+    // Acquire: as below.
+    let mut now = state.load(Acquire);
+    while now != HEAD {
+        // AcqRel: pairs with the same in `pass_on`; the other side frees the slot.
+        // Acquire on failure: made the head meanwhile, which pairs with the AcqRel in `pass_on`.
+        match state.compare_exchange(now, GONE, AcqRel, Acquire) {
+            Ok(_) => return true,
+            Err(other) => now = other,
+        }
+    }
+    false
+}
+
 /// Waits for the lock as the head; `false` where the deadline came first.
-fn head<W: Word, P: Park, R: Relax>(word: &W, me: Place, until: Option<P::Deadline>) -> bool {
+fn head<W: Word, P: Park, R: Relax>(debt: &mut Debt<'_, W, P>, me: Place, until: Option<P::Deadline>) -> bool {
+    let word = debt.word;
     let mut relax = R::default();
-    let mut waited = 0;
+    let mut waited = 0_u32;
     loop {
         let found = word.look();
         if found & LOCKED == 0 && word.take(found) {
+            debt.owes = Owes::HeadshipAndRelease(me);
             return true;
         }
         if until.is_some_and(P::is_past) {
@@ -148,7 +189,7 @@ fn head<W: Word, P: Park, R: Relax>(word: &W, me: Place, until: Option<P::Deadli
             return false;
         }
         if waited < PATIENCE {
-            waited += relax.relax();
+            waited = waited.saturating_add(relax.relax());
         } else if waited < PATIENCE + INSIST || !P::SLEEPS {
             if found == LOCKED {
                 word.request();
@@ -165,12 +206,9 @@ fn head<W: Word, P: Park, R: Relax>(word: &W, me: Place, until: Option<P::Deadli
 /// Gives up the CPU until a release, as far as it is for this head to know.
 fn sleep<W: Word, P: Park>(word: &W, me: Place, until: Option<P::Deadline>) {
     let state = &me.slot().state;
-    let key = word.key();
-    // Relaxed: seen by others through the registration.
-    put!(state, ASLEEP, Relaxed);
-    let registration = sleepers().register(key, me);
+    let asleep = Asleep::new(word.key(), me);
     // The barrier is between what was put down and the look: Invariant 1 of `sleepers`.
-    let woken = registration.is_some() && P::heavy();
+    let woken = asleep.registration.is_some() && P::heavy();
     if word.look() & LOCKED != 0 {
         if woken {
             P::wait(state, ASLEEP, until);
@@ -178,11 +216,32 @@ fn sleep<W: Word, P: Park>(word: &W, me: Place, until: Option<P::Deadline>) {
             P::nap(state, ASLEEP, until);
         }
     }
-    if let Some(registration) = registration {
-        sleepers().withdraw(key, registration);
+}
+
+/// A head that has said that it sleeps; at its end it is awake, also where the program's [`Park`] unwinds.
+struct Asleep {
+    key: usize,
+    me: Place,
+    registration: Option<Registration>,
+}
+
+impl Asleep {
+    fn new(key: usize, me: Place) -> Self {
+        // Relaxed: seen by others through the registration.
+        put!(me.slot().state, ASLEEP, Relaxed);
+        let registration = sleepers().register(key, me);
+        Self { key, me, registration }
     }
-    // Relaxed: the caller's own again.
-    put!(state, HEAD, Relaxed);
+}
+
+impl Drop for Asleep {
+    fn drop(&mut self) {
+        if let Some(registration) = self.registration {
+            sleepers().withdraw(self.key, registration);
+        }
+        // Relaxed: the caller's own again.
+        put!(self.me.slot().state, HEAD, Relaxed);
+    }
 }
 
 /// Makes the next waiter the head, past those who have given up; ends the queue where there is none.
@@ -204,7 +263,7 @@ fn pass_on<W: Word, P: Park>(word: &W, me: Place) {
         // AcqRel: pairs with the Acquire in `follow`, and with the AcqRel of one that gives up.
         match state.swap(HEAD, AcqRel) {
             GONE => leaving = next,
-            PARKED => return P::wake(state),
+            PARKED => return wake::<P>(state),
             _ => return,
         }
     }
@@ -212,22 +271,80 @@ fn pass_on<W: Word, P: Park>(word: &W, me: Place) {
 
 /// The wait of one who has found no slot: looks now and then, behind everybody who has one. Correct and slow; no order.
 #[cold]
-fn outside<W: Word, P: Park, R: Relax>(word: &W, until: Option<P::Deadline>) -> bool {
+fn outside<W: Word, P: Park, R: Relax>(debt: &mut Debt<'_, W, P>, until: Option<P::Deadline>) -> bool {
     use super::facade::AtomicU32;
     let nothing = AtomicU32::new(0);
     let mut relax = R::default();
-    let mut waited = 0;
-    while !approach::<W, R>(word) {
+    let mut waited = 0_u32;
+    while !approach::<W, P, R>(debt) {
         if until.is_some_and(P::is_past) {
             return false;
         }
         if waited < PATIENCE {
-            waited += relax.relax();
+            waited = waited.saturating_add(relax.relax());
         } else {
             P::nap(&nothing, 0, until);
         }
     }
     true
+}
+
+/// What a waiter owes the others, and pays where the program's [`Park`] or [`Relax`] unwinds: a place is left, a headship
+/// is passed on, a lock that nobody will hear of is given up.
+///
+/// It is made before any value of the program's, so that it is dropped after their drops, which may unwind too.
+struct Debt<'w, W: Word, P: Park> {
+    word: &'w W,
+    owes: Owes,
+    park: PhantomData<P>,
+}
+
+enum Owes {
+    Nothing,
+    /// It is in the queue behind another.
+    Place(Place),
+    /// It is the head.
+    Headship(Place),
+    /// It is the head, and has the lock.
+    HeadshipAndRelease(Place),
+    /// It has the lock.
+    Release,
+}
+
+impl<'w, W: Word, P: Park> Debt<'w, W, P> {
+    fn new(word: &'w W) -> Self {
+        Self {
+            word,
+            owes: Owes::Nothing,
+            park: PhantomData,
+        }
+    }
+
+    fn pass_on(&self, me: Place) {
+        self.word.withdraw();
+        pass_on::<W, P>(self.word, me);
+    }
+
+    fn release(&self) {
+        let key = self.word.key();
+        self.word.release();
+        released::<P>(key);
+    }
+}
+
+impl<W: Word, P: Park> Drop for Debt<'_, W, P> {
+    fn drop(&mut self) {
+        match self.owes {
+            Owes::Nothing => {}
+            Owes::Place(me) if leave(me) => {}
+            Owes::Place(me) | Owes::Headship(me) => self.pass_on(me),
+            Owes::HeadshipAndRelease(me) => {
+                pass_on::<W, P>(self.word, me);
+                self.release();
+            }
+            Owes::Release => self.release(),
+        }
+    }
 }
 
 /// Whether there is a queue, as of some moment.

@@ -6,9 +6,12 @@
 use super::facade::spin_loop;
 
 /// A way to pass the time. One value serves one wait, from its beginning.
+///
+/// Its functions may panic, its `default` and its drop too. That leaves the operation that waits: a lock is not taken then,
+/// and its queue goes on.
 pub trait Relax: Default {
     /// Passes some time and says how much, in pauses of the CPU (`PAUSE`, `YIELD`); at least 1, also where nothing is
-    /// done, so that limits given in pauses are reached.
+    /// done, so that limits given in pauses are reached; after a 0 it is asked again.
     fn relax(&mut self) -> u32;
 }
 

@@ -17,7 +17,7 @@
 //! sleeps, a look at the table too.
 
 use super::facade::{AtomicU16, AtomicU32};
-use super::park::Park;
+use super::park::{self, Park};
 use super::slots::{ASLEEP, HEAD, Place};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
@@ -86,7 +86,7 @@ impl Sleepers {
         // Relaxed: what was done under the lock is ordered by the lock. Fails where the head has woken by itself, or
         // the slot is another's by now: that one sleeps on, or looks again.
         let _ = slot.state.compare_exchange(ASLEEP, HEAD, Relaxed, Relaxed);
-        P::wake(&slot.state);
+        park::wake::<P>(&slot.state);
     }
 
     fn take_out(&self, key: usize, registration: u32) -> bool {

@@ -200,6 +200,13 @@ pub(super) fn claim_all() -> std::vec::Vec<Place> {
         .collect()
 }
 
+/// Slots that somebody has who waits for the lock `key`.
+#[cfg(all(test, not(loom), panic = "unwind"))]
+pub(super) fn in_use(key: usize) -> usize {
+    let waits = |slot: &&Slot| slot.state.load(Relaxed) != FREE && slot.key.load(Relaxed) == key;
+    slots().iter().filter(waits).count()
+}
+
 /// Whether every slot has been given back.
 #[cfg(all(test, loom))]
 pub(super) fn all_free() -> bool {

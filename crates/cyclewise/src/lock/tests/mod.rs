@@ -9,6 +9,8 @@ mod kernel;
 mod models;
 #[cfg(all(not(loom), target_os = "linux"))]
 mod order;
+#[cfg(all(not(loom), target_os = "linux", panic = "unwind"))]
+mod panics;
 #[cfg(loom)]
 mod twins;
 #[cfg(not(loom))]

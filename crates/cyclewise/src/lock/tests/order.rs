@@ -18,7 +18,7 @@ const WAITERS: usize = 64;
 const MILLISECOND_NS: u64 = 1_000_000;
 
 /// One test at a time: the slots are the whole program's.
-fn alone() -> MutexGuard<'static, ()> {
+pub(super) fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }

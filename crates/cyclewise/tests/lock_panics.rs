@@ -1,0 +1,302 @@
+//! Code of the program's that panics inside the lock: whichever of its calls it is, the lock and its queue are whole.
+//!
+//! A [`Park`] and a [`Relax`] of a test's own count the calls that one thread makes of them, and panic at the n-th. Each
+//! check goes through every n until a run meets no panic, and looks after each whether everybody else gets the lock.
+#![cfg(not(loom))]
+
+use cyclewise::atomic::AtomicU32;
+use cyclewise::lock::{Futex, Moment, Park, RawSpinLock, Relax};
+use lock_api::{RawMutex, RawMutexFair};
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::thread;
+use std::time::Duration;
+
+thread_local! {
+    /// After how many calls more this thread's code panics; 0: never.
+    static FUSE: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Which functions have panicked.
+static PANICKED: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
+
+/// One call of the program's code; also counts down while it unwinds, but does not panic again then.
+fn called(name: &'static str) {
+    let left = FUSE.get();
+    FUSE.set(left.saturating_sub(1));
+    if left == 1 {
+        PANICKED.lock().unwrap().insert(name);
+        resume_unwind(Box::new(name));
+    }
+}
+
+static SLEEPS: AtomicUsize = AtomicUsize::new(0);
+
+struct Fussy;
+
+impl Park for Fussy {
+    type Deadline = Moment;
+    const SLEEPS: bool = true;
+
+    fn wait(word: &AtomicU32, expected: u32, until: Option<Moment>) {
+        called("wait");
+        SLEEPS.fetch_add(1, SeqCst);
+        Futex::wait(word, expected, until);
+        called("wait, after it");
+    }
+
+    fn nap(word: &AtomicU32, expected: u32, until: Option<Moment>) {
+        called("nap");
+        SLEEPS.fetch_add(1, SeqCst);
+        Futex::nap(word, expected, until);
+    }
+
+    fn wake(word: &AtomicU32) {
+        called("wake");
+        Futex::wake(word);
+        called("wake, after it");
+    }
+
+    fn is_past(until: Moment) -> bool {
+        called("is_past");
+        Futex::is_past(until)
+    }
+
+    fn light() {
+        called("light");
+        // The other half is a fence too.
+        std::sync::atomic::fence(SeqCst);
+    }
+
+    fn heavy() -> bool {
+        called("heavy");
+        std::sync::atomic::fence(SeqCst);
+        // So that some sleep with a deadline.
+        !MUST_NAP.get()
+    }
+}
+
+thread_local! {
+    static MUST_NAP: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Long for the lock's patience, so that each phase of a wait makes one call or two.
+struct Long;
+
+impl Default for Long {
+    fn default() -> Self {
+        called("default");
+        Self
+    }
+}
+
+impl Relax for Long {
+    fn relax(&mut self) -> u32 {
+        called("relax");
+        1 << 12
+    }
+}
+
+impl Drop for Long {
+    fn drop(&mut self) {
+        called("drop");
+    }
+}
+
+type Lock = RawSpinLock<Fussy, Long>;
+
+fn unlock(lock: &Lock) {
+    // SAFETY: each caller holds it.
+    unsafe { lock.unlock() };
+}
+
+/// Runs it with a fuse of `n` calls, and says whether it got to its end.
+fn burns(n: u32, run: impl FnOnce()) -> bool {
+    FUSE.set(n);
+    let outcome = catch_unwind(AssertUnwindSafe(run));
+    FUSE.set(0);
+    outcome.is_ok()
+}
+
+/// Until so many have gone to sleep since `before`.
+fn asleep(before: usize, count: usize) {
+    while SLEEPS.load(SeqCst) < before + count {
+        thread::sleep(Duration::from_micros(100));
+    }
+}
+
+/// The checks count the sleeps of the whole program.
+fn alone() -> std::sync::MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// The lock is free and nobody waits, and it serves as if nothing had been.
+fn is_whole(lock: &Lock) {
+    assert!(lock.try_lock(), "free, and kept for nobody");
+    let before = SLEEPS.load(SeqCst);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                lock.lock();
+                unlock(lock);
+            });
+        }
+        asleep(before, 2);
+        unlock(lock);
+    });
+    assert!(lock.try_lock());
+    unlock(lock);
+}
+
+/// A waiter that panics at its n-th call, while the lock is held for as long as it takes.
+#[test]
+fn a_head_that_unwinds_leaves_the_queue() {
+    let _alone = alone();
+    for nap in [false, true] {
+        for n in 1.. {
+            let lock = Lock::INIT;
+            lock.lock();
+            let before = SLEEPS.load(SeqCst);
+            let done = thread::scope(|scope| {
+                let waiter = scope.spawn(|| {
+                    MUST_NAP.set(nap);
+                    burns(n, || {
+                        lock.lock();
+                        unlock(&lock);
+                    })
+                });
+                while !waiter.is_finished() && SLEEPS.load(SeqCst) == before {
+                    thread::sleep(Duration::from_micros(100));
+                }
+                unlock(&lock);
+                waiter.join().unwrap()
+            });
+            is_whole(&lock);
+            if done {
+                break;
+            }
+        }
+    }
+    saw(&["default", "relax", "drop", "heavy", "wait", "nap"]);
+}
+
+/// The same behind another waiter, with a third behind it.
+#[test]
+fn a_waiter_that_unwinds_leaves_the_queue_to_those_behind() {
+    let _alone = alone();
+    for n in 1.. {
+        let lock = Lock::INIT;
+        lock.lock();
+        let before = SLEEPS.load(SeqCst);
+        let section = || {
+            lock.lock();
+            unlock(&lock);
+        };
+        let done = thread::scope(|scope| {
+            scope.spawn(section);
+            asleep(before, 1);
+            let waiter = scope.spawn(|| burns(n, section));
+            while !waiter.is_finished() && SLEEPS.load(SeqCst) == before + 1 {
+                thread::sleep(Duration::from_micros(100));
+            }
+            let so_far = SLEEPS.load(SeqCst);
+            scope.spawn(section);
+            asleep(so_far, 1);
+            unlock(&lock);
+            waiter.join().unwrap()
+        });
+        is_whole(&lock);
+        if done {
+            break;
+        }
+    }
+    saw(&["default", "relax", "wait", "wait, after it", "drop", "wake"]);
+}
+
+/// A holder whose release panics at its n-th call, while another sleeps.
+#[test]
+fn a_release_that_unwinds_has_released_and_woken() {
+    let _alone = alone();
+    for fair in [false, true] {
+        for n in 1.. {
+            let lock = Lock::INIT;
+            lock.lock();
+            let before = SLEEPS.load(SeqCst);
+            let done = thread::scope(|scope| {
+                scope.spawn(|| {
+                    lock.lock();
+                    unlock(&lock);
+                });
+                asleep(before, 1);
+                burns(n, || match fair {
+                    // SAFETY: held by this thread.
+                    true => unsafe { lock.unlock_fair() },
+                    false => unlock(&lock),
+                })
+            });
+            is_whole(&lock);
+            if done {
+                break;
+            }
+        }
+    }
+    saw(&["light", "wake", "wake, after it"]);
+}
+
+fn saw(names: &[&str]) {
+    let panicked = PANICKED.lock().unwrap();
+    for name in names {
+        assert!(panicked.contains(name), "{name} never panicked: {panicked:?}");
+    }
+}
+
+/// A lock that stays held, as it did where a policy unwound, is not whole.
+#[test]
+fn twin_a_lock_that_stays_held_is_seen() {
+    let _alone = alone();
+    let lock = Lock::INIT;
+    let unwound = burns(1, || {
+        assert!(lock.try_lock());
+        called("its own code");
+        unlock(&lock);
+    });
+    assert!(!unwound && catch_unwind(AssertUnwindSafe(|| is_whole(&lock))).is_err());
+}
+
+/// What a relax may return is any number.
+#[test]
+fn any_length_of_a_pause_will_do() {
+    let _alone = alone();
+    /// One pause, and then as many as there are.
+    #[derive(Default)]
+    struct Odd(bool);
+    impl Relax for Odd {
+        fn relax(&mut self) -> u32 {
+            if std::mem::replace(&mut self.0, true) {
+                u32::MAX
+            } else {
+                1
+            }
+        }
+    }
+    let lock = RawSpinLock::<Fussy, Odd>::INIT;
+    lock.lock();
+    let before = SLEEPS.load(SeqCst);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                lock.lock();
+                // SAFETY: just locked.
+                unsafe { lock.unlock() };
+            });
+        }
+        asleep(before, 2);
+        // SAFETY: held since the beginning.
+        unsafe { lock.unlock() };
+    });
+    assert!(lock.try_lock());
+}
