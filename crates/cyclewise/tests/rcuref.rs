@@ -1,6 +1,7 @@
 //! References without a loop: the count alone, and the pool that threads look into with stale keys.
 
 use cyclewise::refs::rcuref::{Got, Pool, Rcuref};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Barrier};
 use std::thread;
@@ -84,23 +85,64 @@ fn values_are_dropped_once_and_forgotten_ones_with_the_pool() {
     assert_eq!(drops.load(SeqCst), 2);
 }
 
+/// Panics where it is dropped, and counts that.
+struct Bomb<'a>(&'a AtomicUsize);
+
+impl Drop for Bomb<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, SeqCst);
+        std::panic::resume_unwind(Box::new(()));
+    }
+}
+
 #[test]
-fn a_drop_that_panics_costs_its_slot_and_nothing_else() {
-    struct Bomb;
-    impl Drop for Bomb {
+fn a_drop_that_panics_gives_its_slot_back() {
+    let drops = AtomicUsize::new(0);
+    let pool = Pool::new(1);
+    for round in 1..4 {
+        let bomb = pool.insert(Bomb(&drops)).ok().expect("a slot");
+        let key = bomb.key();
+        assert!(catch_unwind(AssertUnwindSafe(|| drop(bomb))).is_err());
+        assert_eq!(drops.load(SeqCst), round);
+        assert!(pool.get(key).is_none());
+    }
+}
+
+#[test]
+fn a_pool_whose_values_panic_drops_the_others() {
+    let (bombs, drops) = (AtomicUsize::new(0), Arc::new(AtomicUsize::new(0)));
+    let pool = Pool::new(3);
+    let value = |bomb| (bomb, Value(0, Arc::clone(&drops)));
+    for bomb in [None, Some(Bomb(&bombs)), None] {
+        std::mem::forget(pool.insert(value(bomb)).ok().unwrap());
+    }
+    assert!(catch_unwind(AssertUnwindSafe(|| drop(pool))).is_err());
+    assert_eq!((bombs.load(SeqCst), drops.load(SeqCst)), (1, 3));
+}
+
+/// A value that uses the pool it is in, while it is dropped.
+#[test]
+fn a_drop_may_use_its_pool() {
+    struct Heir<'p>(Option<&'p Heirs<'p>>, u32);
+    type Heirs<'p> = std::cell::OnceCell<&'p Pool<Heir<'p>>>;
+    impl Drop for Heir<'_> {
         fn drop(&mut self) {
-            panic!("dropped");
+            if let Some(pool) = self.0.and_then(|cell| cell.get()) {
+                // Its own slot is not free yet.
+                let heir = pool.insert(Heir(None, self.1 + 1)).ok();
+                assert_eq!(heir.map(|heir| heir.1), (self.1 == 1).then_some(2));
+            }
         }
     }
-    let pool = Pool::new(2);
-    let bomb = pool.insert(Bomb).ok().unwrap();
-    let key = bomb.key();
-    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(bomb))).is_err());
-    assert!(pool.get(key).is_none());
-    // One slot is left. Its bomb is forgotten, and so is the pool, which would drop it.
-    std::mem::forget(pool.insert(Bomb).ok().unwrap());
-    assert!(pool.insert(Bomb).map_err(std::mem::forget).is_err());
-    std::mem::forget(pool);
+    // Leaked, since a value that refers to its pool cannot be dropped with it.
+    let cell: &Heirs = Box::leak(Box::default());
+    let pool: &Pool<Heir> = Box::leak(Box::new(Pool::new(2)));
+    assert!(cell.set(pool).is_ok());
+    drop(pool.insert(Heir(Some(cell), 1)));
+    let full = [(); 2].map(|()| pool.insert(Heir(Some(cell), 3)).ok().unwrap());
+    let [first, second] = full;
+    drop(first);
+    std::mem::forget(second);
 }
 
 /// Threads that look for a value by its key while its owner puts it, and puts another into the same slot.

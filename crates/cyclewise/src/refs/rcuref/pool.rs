@@ -165,26 +165,36 @@ impl<T> Pool<T> {
     }
 
     /// Drops the value of a slot whose last reference the caller held, and gives the slot back.
+    ///
+    /// # Panics
+    /// Where the value's drop does; the slot is given back all the same.
     #[cold]
     pub(super) fn free(&self, at: usize) {
         let slot = &self.slots[at];
+        let _back = GivenBack(&self.used[at / 64], !(1 << (at % 64)));
         // SAFETY: the slot is this thread's alone (Invariant 2).
         let value = unsafe { &mut *slot.value.get() };
         // SAFETY: and it has a value (Invariant 3), which nobody looks at again.
         unsafe { value.assume_init_drop() };
-        // Release: pairs with the Acquire in `claim`.
-        self.used[at / 64].and(!(1 << (at % 64)), Release);
     }
 }
 
-impl<T> Drop for Pool<T> {
+/// Clears a slot's bit at its end, whether the value's drop has panicked or not.
+struct GivenBack<'p>(&'p AtomicU64, u64);
+
+impl Drop for GivenBack<'_> {
     fn drop(&mut self) {
-        // Nobody borrows the pool, so what is counted are entries that were forgotten.
-        for slot in &mut self.slots {
-            if slot.count.read() > 0 {
-                // SAFETY: references to it are counted, so there is a value (Invariant 3).
-                unsafe { slot.value.get_mut().assume_init_drop() };
-            }
+        // Release: pairs with the Acquire in `claim`.
+        self.0.and(self.1, Release);
+    }
+}
+
+impl<T> Drop for Slot<T> {
+    /// With its pool, which nobody borrows any more: what is counted are entries that were forgotten.
+    fn drop(&mut self) {
+        if self.count.read() > 0 {
+            // SAFETY: references to it are counted, so there is a value (Invariant 3).
+            unsafe { self.value.get_mut().assume_init_drop() };
         }
     }
 }
