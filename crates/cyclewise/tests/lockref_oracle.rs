@@ -188,6 +188,6 @@ proptest! {
     #[test]
     fn it_answers_as_a_naive_count_does(start in start(), ops in vec(op(), 0..60)) {
         run(Adaptive::<NoRelax>::new(), start, &ops);
-        run(Bounded::<NoRelax, 0>::new(), start, &ops);
+        run(Bounded::<NoRelax, 0>::tuned(), start, &ops);
     }
 }

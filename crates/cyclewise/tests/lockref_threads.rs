@@ -72,12 +72,12 @@ fn nothing_is_lost_by_the_default() {
 
 #[test]
 fn nothing_is_lost_where_every_second_try_is_for_the_lock() {
-    nothing_is_lost(Bounded::<NoRelax, 1>::new());
+    nothing_is_lost(Bounded::<NoRelax, 1>::tuned());
 }
 
 #[test]
 fn nothing_is_lost_going_to_and_fro() {
-    nothing_is_lost(Adaptive::<Exponential, 3>::new());
+    nothing_is_lost(Adaptive::<Exponential, 3>::tuned());
 }
 
 /// An entry of a cache: while anybody holds a reference, it lives.

@@ -26,7 +26,8 @@
 //!
 //! # Invariants
 //! 1. `calm` is written by the lock's holder only, so that plain stores lose nothing.
-//! 2. `waiting` is at most the number of threads: each that is counted is in one call that ends by uncounting it.
+//! 2. `waiting` is at most the number of threads, unless somebody else calls the policy: each that is counted is in one
+//!    call that ends by uncounting it.
 //! 3. Both decide how an operation waits, never what it does.
 //!
 //! # Cost
@@ -53,6 +54,16 @@ pub struct Adaptive<R = NoRelax, const LIMIT: u32 = TRIES> {
     relax: PhantomData<fn() -> R>,
 }
 
+impl Adaptive {
+    constructor! {
+        /// An open one.
+        #[must_use]
+        pub fn new() -> Self {
+            Self::tuned()
+        }
+    }
+}
+
 impl<R, const LIMIT: u32> Adaptive<R, LIMIT> {
     /// So many others are few.
     pub(super) const FEW: u32 = LIMIT / 4;
@@ -62,9 +73,9 @@ impl<R, const LIMIT: u32> Adaptive<R, LIMIT> {
     pub(super) const DWELL: u32 = if LIMIT / 2 > 64 { LIMIT / 2 } else { 64 };
 
     constructor! {
-        /// An open one.
+        /// An open one, of this `R` and `LIMIT`. Where they are the defaults, [`new`](Adaptive::new) needs no type.
         #[must_use]
-        pub fn new() -> Self {
+        pub fn tuned() -> Self {
             Self {
                 waiting: AtomicU32::new(0),
                 calm: AtomicU32::new(Self::DWELL),
@@ -82,7 +93,7 @@ impl<R, const LIMIT: u32> Adaptive<R, LIMIT> {
 
 impl<R, const LIMIT: u32> Default for Adaptive<R, LIMIT> {
     fn default() -> Self {
-        Self::new()
+        Self::tuned()
     }
 }
 
@@ -109,7 +120,8 @@ impl<R: Relax, const LIMIT: u32> Policy for Adaptive<R, LIMIT> {
     }
 
     fn turn(&self, spent: bool) {
-        let others = self.waiting.fetch_sub(1, Relaxed) - 1;
+        // Wraps: others may call this without an `arrive`, and then it is a wrong measure and no more (Invariant 3).
+        let others = self.waiting.fetch_sub(1, Relaxed).wrapping_sub(1);
         let calm = if spent || others > Self::FEW {
             0
         } else {

@@ -14,6 +14,10 @@ pub const TRIES: u32 = 100;
 /// A policy belongs to one [`LockRef`](super::LockRef) and is told what happens there. It may count that, and decide by
 /// it; whatever it says, counts stay right. Its functions run between accesses to the word, and [`turn`](Self::turn)
 /// under the lock: none of them may wait for the `LockRef` it belongs to.
+///
+/// # Panics
+/// Each may panic, and so may its [`Relax`]. That leaves the operation with the lock free, and the count as it was; or, where
+/// a relax panics in its drop, as the operation has left it.
 pub trait Policy {
     /// What passes the time between a try in vain and the next look.
     type Relax: Relax;
@@ -50,17 +54,25 @@ pub trait Policy {
 #[derive(Clone, Copy)]
 pub struct Bounded<R = NoRelax, const LIMIT: u32 = TRIES>(PhantomData<fn() -> R>);
 
-impl<R, const LIMIT: u32> Bounded<R, LIMIT> {
+impl Bounded {
     /// The policy; it has no state.
     #[must_use]
     pub const fn new() -> Self {
+        Self::tuned()
+    }
+}
+
+impl<R, const LIMIT: u32> Bounded<R, LIMIT> {
+    /// The policy of this `R` and `LIMIT`. Where they are the defaults, [`new`](Bounded::new) needs no type.
+    #[must_use]
+    pub const fn tuned() -> Self {
         Self(PhantomData)
     }
 }
 
 impl<R, const LIMIT: u32> Default for Bounded<R, LIMIT> {
     fn default() -> Self {
-        Self::new()
+        Self::tuned()
     }
 }
 

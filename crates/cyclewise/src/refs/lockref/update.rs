@@ -11,6 +11,7 @@ use super::raw::Word;
 use super::word::{Edge, Operation, count, difference, is_unlocked, word};
 use crate::lock::Relax;
 use crate::refs::refcount::Event;
+use core::mem::forget;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// How an operation ended.
@@ -46,13 +47,25 @@ pub(super) fn update<O: Operation>(cell: &Word, policy: &impl Policy) -> Result<
 #[inline]
 #[track_caller]
 pub(super) fn update_slow<O: Operation, P: Policy>(cell: &Word, policy: &P, found: u64) -> Outcome {
+    // The relax is gone before the lock is taken: its drop is the program's code and may unwind.
+    match exchange::<O, P>(cell, policy, found) {
+        Ok(outcome) => outcome,
+        Err(spent) if O::QUEUES => update_locked::<O>(cell, policy, spent),
+        Err(_) => Outcome::Refused,
+    }
+}
+
+/// By exchanges, as often as the policy says. `Err`: not done, and whether the tries are spent.
+#[inline(always)]
+#[track_caller]
+fn exchange<O: Operation, P: Policy>(cell: &Word, policy: &P, found: u64) -> Result<Outcome, bool> {
     // Where there was a way, an exchange has failed.
     let mut tries = u32::from(O::simple(found).is_some());
     let mut relax = P::Relax::default();
-    let spent = loop {
+    loop {
         if tries > 0 {
             if tries >= policy.limit() {
-                break true;
+                return Err(true);
             }
             relax.relax();
         }
@@ -63,30 +76,25 @@ pub(super) fn update_slow<O: Operation, P: Policy>(cell: &Word, policy: &P, foun
                 Some(new) => (new, None),
                 None => match O::edge(count(found)) {
                     Edge::Becomes(count, event) => (word(count), Some(event)),
-                    Edge::Stays => return Outcome::Done(count(found)),
+                    Edge::Stays => return Ok(Outcome::Done(count(found))),
                     Edge::Faulty(event) => {
                         report(cell, Some(event));
-                        return Outcome::Done(count(found));
+                        return Ok(Outcome::Done(count(found)));
                     }
-                    Edge::Refused => return Outcome::Refused,
-                    Edge::Lock(_) => break false,
+                    Edge::Refused => return Ok(Outcome::Refused),
+                    Edge::Lock(_) => return Err(false),
                 },
             };
             policy.trying();
             // As in `update`.
             if exchange_if(cell.whole(), found, new, O::ORDER) {
                 report(cell, event);
-                return Outcome::Done(count(new));
+                return Ok(Outcome::Done(count(new)));
             }
         } else if !O::QUEUES || !policy.waits() {
-            break false;
+            return Err(false);
         }
         tries += 1;
-    };
-    if O::QUEUES {
-        update_locked::<O>(cell, policy, spent)
-    } else {
-        Outcome::Refused
     }
 }
 
@@ -113,7 +121,18 @@ pub(super) fn lock(cell: &Word, policy: &impl Policy, spent: bool) {
     }
     policy.arrive();
     cell.lock();
+    let held = Held(cell);
     policy.turn(spent);
+    forget(held);
+}
+
+/// The lock, while the policy is told of it: given up where the policy unwinds.
+struct Held<'w>(&'w Word);
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.0.unlock();
+    }
 }
 
 /// Does it while the caller holds the lock, and leaves that held. The event is the caller's to report.

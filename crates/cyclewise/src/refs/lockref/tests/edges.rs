@@ -20,7 +20,7 @@ type Row<R> = (i32, R, i32, Option<Event>);
 
 fn at(count: i32) -> &'static Scene<Once> {
     reported();
-    let lockref = scene(count.max(0).cast_unsigned(), Once::new());
+    let lockref = scene(count.max(0).cast_unsigned(), Once::tuned());
     if count < 0 {
         Guard::mark_dead(&mut lockref.lock());
     }
@@ -235,7 +235,7 @@ fn a_count_too_large_starts_saturated() {
         (Small::MAX + 1, SATURATED),
         (u32::MAX, SATURATED),
     ] {
-        assert_eq!(Small::with_policy(count, (), Once::new()).count(), stored);
+        assert_eq!(Small::with_policy(count, (), Once::tuned()).count(), stored);
     }
 }
 

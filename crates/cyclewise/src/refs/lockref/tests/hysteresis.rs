@@ -26,7 +26,7 @@ fn spend(policy: &impl Policy) {
 
 #[test]
 fn it_is_open_until_somebody_spends_its_tries() {
-    let policy = Ten::new();
+    let policy = Ten::tuned();
     assert!(policy.is_open());
     turns(&policy, 3);
     assert!(policy.is_open(), "turns alone do not close it");
@@ -36,7 +36,7 @@ fn it_is_open_until_somebody_spends_its_tries() {
 
 #[test]
 fn it_opens_after_a_row_of_calm_turns_and_no_sooner() {
-    let policy = Ten::new();
+    let policy = Ten::tuned();
     spend(&policy);
     turns(&policy, DWELL - 1);
     assert!(!policy.is_open());
@@ -48,7 +48,7 @@ fn it_opens_after_a_row_of_calm_turns_and_no_sooner() {
 #[test]
 fn a_crowd_that_waits_breaks_the_row_and_a_few_do_not() {
     for (others, breaks) in [(Ten::FEW, false), (Ten::FEW + 1, true)] {
-        let policy = Ten::new();
+        let policy = Ten::tuned();
         spend(&policy);
         turns(&policy, DWELL - 1);
         for _ in 0..others {
@@ -66,7 +66,7 @@ fn a_crowd_that_waits_breaks_the_row_and_a_few_do_not() {
 
 #[test]
 fn while_open_a_short_lock_is_waited_for() {
-    let lockref = scene(1, Ten::new());
+    let lockref = scene(1, Ten::tuned());
     lockref.policy().lock_for(3);
     lockref.get();
     assert_eq!(lockref.policy().log(), [Waited, Waited, Waited, Tried]);
@@ -76,7 +76,7 @@ fn while_open_a_short_lock_is_waited_for() {
 
 #[test]
 fn a_lock_held_past_the_limit_closes_and_calm_opens_again() {
-    let lockref = scene(1, Ten::new());
+    let lockref = scene(1, Ten::tuned());
     let others = lockref.policy();
     others.lock_for(u32::MAX);
     lockref.get();
@@ -101,7 +101,7 @@ fn a_lock_held_past_the_limit_closes_and_calm_opens_again() {
 
 #[test]
 fn a_long_queue_keeps_it_closed() {
-    let lockref = scene(1, Ten::new());
+    let lockref = scene(1, Ten::tuned());
     let others = lockref.policy();
     spend(&others.policy);
     for _ in 0..=Ten::FEW {
@@ -117,7 +117,7 @@ fn a_long_queue_keeps_it_closed() {
 
 #[test]
 fn exchanges_that_fail_close_it_too() {
-    let lockref = scene(1, Ten::new());
+    let lockref = scene(1, Ten::tuned());
     let others = lockref.policy();
     // Each time somebody locks in front of the exchange, and unlocks at the next look.
     others.spoil.set(u32::MAX);
@@ -131,7 +131,7 @@ fn exchanges_that_fail_close_it_too() {
 
 #[test]
 fn the_kernels_policy_queues_at_once_and_always() {
-    let lockref = scene(1, Bounded::<NoRelax, 10>::new());
+    let lockref = scene(1, Bounded::<NoRelax, 10>::tuned());
     for _ in 0..10 * DWELL {
         lockref.policy().lock_for(u32::MAX);
         lockref.get();
@@ -141,7 +141,7 @@ fn the_kernels_policy_queues_at_once_and_always() {
 
 #[test]
 fn an_uncontended_operation_asks_the_policy_nothing() {
-    let lockref = scene(1, Ten::new());
+    let lockref = scene(1, Ten::tuned());
     lockref.get();
     assert!(lockref.put_or_lock().is_none());
     assert_eq!(lockref.policy().log(), [Tried, Tried]);

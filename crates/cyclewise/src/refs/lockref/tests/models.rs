@@ -37,7 +37,7 @@ pub(super) trait Protocol: Send + Sync + 'static {
 
 impl Protocol for LockRef<(), Once> {
     fn new(count: u32) -> Self {
-        Self::with_policy(count, (), Once::new())
+        Self::with_policy(count, (), Once::tuned())
     }
 
     fn get(&self) {
