@@ -1,7 +1,9 @@
 //! The lock as its users know it.
 #![cfg(not(loom))]
 
-use cyclewise::lock::{Exponential, NoRelax, Pause, RawSpinLock, Relax, SpinLock, SpinOnly};
+use cyclewise::lock::{
+    Exponential, NoRelax, Pause, RawSpinLock, Relax, SpinLock, SpinLockGuard, SpinLockWith, SpinOnly,
+};
 use lock_api::{Mutex, RawMutex, RawMutexFair};
 use std::sync::Barrier;
 use std::thread;
@@ -38,13 +40,24 @@ fn four_bytes_and_no_more() {
 
 #[test]
 fn a_guard_holds_it_and_gives_it_up() {
-    let lock = SpinLock::<_>::new(1);
-    let mut guard = lock.lock();
+    // Without a type, as any mutex.
+    let lock = SpinLock::new(1);
+    let mut guard: SpinLockGuard<'_, i32> = lock.lock();
     *guard += 1;
     assert!(lock.is_locked() && lock.try_lock().is_none());
     drop(guard);
     assert!(!lock.is_locked());
     assert_eq!(lock.try_lock().map(|guard| *guard), Some(2));
+}
+
+#[test]
+fn a_static_one_and_one_with_ways_of_its_own() {
+    static ONE: SpinLock<[u8; 3]> = SpinLock::new([0; 3]);
+    ONE.lock()[1] = 1;
+    let other = SpinLockWith::<_, SpinOnly>::new(*ONE.lock());
+    let unsized_one: &SpinLockWith<[u8], SpinOnly> = &other;
+    assert_eq!(*unsized_one.lock(), [0, 1, 0]);
+    assert_eq!(SpinLock::from(5).into_inner() + *SpinLock::<i32>::default().lock(), 5);
 }
 
 #[test]

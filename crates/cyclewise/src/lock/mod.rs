@@ -1,7 +1,7 @@
 //! A queued spinlock for userspace: 4 bytes, first come first served among those who wait, and waiters that sleep.
 //!
 //! [`SpinLock`] holds a value, [`RawSpinLock`] is the lock alone, for what is generic over `lock_api`. How a waiter sleeps is
-//! a [`Park`], what it does between two looks a [`Relax`].
+//! a [`Park`], what it does between two looks a [`Relax`]; [`SpinLockWith`] is a `SpinLock` with others than the default.
 //!
 //! # How it works
 //! Uncontended it is one `lock cmpxchg` to lock and one plain store to unlock. A waiter claims a slot in a static
@@ -74,7 +74,7 @@ pub(crate) use high_half::HighHalf;
 pub use park::{Futex, Moment, NAP_NS};
 pub use park::{Never, Park, SpinOnly};
 #[cfg(not(loom))]
-pub use raw::{DefaultPark, DefaultRelax, RawSpinLock, SpinLock, SpinLockGuard};
+pub use raw::{DefaultPark, DefaultRelax, RawSpinLock, SpinLock, SpinLockGuard, SpinLockGuardWith, SpinLockWith};
 pub use relax::{Exponential, NoRelax, Pause, Relax};
 
 #[cfg(test)]

@@ -94,7 +94,24 @@ mod timed {
 }
 
 /// A value behind a queued spinlock, as `lock_api` does it: `lock`, `try_lock`, `try_lock_for`, guards that unlock.
-pub type SpinLock<T, P = DefaultPark, R = DefaultRelax> = lock_api::Mutex<RawSpinLock<P, R>, T>;
+///
+/// ```
+/// use cyclewise::lock::SpinLock;
+///
+/// let lock = SpinLock::new(1);
+/// *lock.lock() += 1;
+/// assert_eq!(lock.into_inner(), 2);
+/// ```
+///
+/// Waiters wait in the default ways; [`SpinLockWith`] names others. (One alias with defaults could not do both: an
+/// expression does not infer parameters by their defaults.)
+pub type SpinLock<T> = SpinLockWith<T, DefaultPark, DefaultRelax>;
 
 /// What [`SpinLock::lock`] gives: the lock is held while it exists.
-pub type SpinLockGuard<'a, T, P = DefaultPark, R = DefaultRelax> = lock_api::MutexGuard<'a, RawSpinLock<P, R>, T>;
+pub type SpinLockGuard<'a, T> = SpinLockGuardWith<'a, T, DefaultPark, DefaultRelax>;
+
+/// A [`SpinLock`] whose waiters sleep by `P` and spin by `R`.
+pub type SpinLockWith<T, P, R = DefaultRelax> = lock_api::Mutex<RawSpinLock<P, R>, T>;
+
+/// What the `lock` of a [`SpinLockWith`] gives.
+pub type SpinLockGuardWith<'a, T, P, R = DefaultRelax> = lock_api::MutexGuard<'a, RawSpinLock<P, R>, T>;

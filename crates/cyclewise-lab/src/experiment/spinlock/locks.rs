@@ -1,6 +1,6 @@
 //! The locks, each as one function that runs a section under it.
 
-use cyclewise::lock::{self, SpinLock};
+use cyclewise::lock::{self, SpinLock, SpinLockWith};
 use spin::mutex::{SpinMutex, TicketMutex};
 use std::sync::{Mutex, PoisonError};
 
@@ -34,13 +34,13 @@ impl Lock for Cyclewise {
 }
 
 /// Ours, with waiters that never sleep.
-pub(super) struct CyclewiseSpinOnly(SpinLock<(), lock::SpinOnly>);
+pub(super) struct CyclewiseSpinOnly(SpinLockWith<(), lock::SpinOnly>);
 
 impl Lock for CyclewiseSpinOnly {
     const NAME: &str = "cyclewise-spin-only";
 
     fn new(_: usize) -> Self {
-        Self(SpinLock::new(()))
+        Self(SpinLockWith::new(()))
     }
 
     #[inline(always)]
