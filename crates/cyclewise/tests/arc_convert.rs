@@ -1,7 +1,7 @@
 //! Arcs from other owners, of slices, strings and trait objects; the traits that pass through.
 #![cfg(not(loom))]
 
-use cyclewise::refs::{Arc, Weak};
+use cyclewise::refs::{Arc, Unsizing, Weak};
 use std::any::Any;
 use std::borrow::{Borrow, Cow};
 use std::cell::Cell;
@@ -138,6 +138,67 @@ fn unsizing_borrowed_and_aligned_values() {
     assert_eq!(display.to_string(), "text");
     let error = Arc::unsize::<dyn Error>(Arc::new(fmt::Error), |v| v);
     assert!(error.is::<fmt::Error>() && error.source().is_none());
+}
+
+#[test]
+fn weak_references_coerce_before_during_and_after_the_value() {
+    struct Node {
+        me: Weak<dyn Named>,
+        number: u32,
+    }
+    trait Named {
+        fn number(&self) -> u32;
+    }
+    impl Named for Node {
+        fn number(&self) -> u32 {
+            self.number
+        }
+    }
+    let node = Arc::new_cyclic(|me: &Weak<Node>| {
+        let coerced: Weak<dyn Named> = Weak::unsize(me.clone(), |value| value);
+        assert!(coerced.upgrade().is_none(), "it is not there yet");
+        assert_eq!((me.strong_count(), coerced.strong_count()), (0, 0));
+        Node { me: coerced, number: 7 }
+    });
+    assert_eq!((Arc::strong_count(&node), Arc::weak_count(&node)), (1, 1));
+    assert_eq!(node.me.upgrade().unwrap().number(), 7);
+
+    let late = Weak::unsize(Arc::downgrade(&node), |value: &_| value as &Unsizing<dyn Named>);
+    assert!(late.ptr_eq(&node.me));
+    drop(node);
+    assert!(late.upgrade().is_none());
+    drop(late);
+
+    // The memory is freed with the layout of what it was made for, by whichever reference is last.
+    let array = Arc::new([1_u64, 2, 3]);
+    let slice: Weak<[u64]> = Weak::unsize(Arc::downgrade(&array), |value| value);
+    assert_eq!(slice.upgrade().as_deref(), Some(&[1, 2, 3][..]));
+    drop(array);
+    assert!(slice.upgrade().is_none());
+
+    // To nothing, and of types that have no value or no size.
+    enum Never {}
+    impl Named for Never {
+        fn number(&self) -> u32 {
+            match *self {}
+        }
+    }
+    let nothing: Weak<dyn Named> = Weak::unsize(Weak::<Never>::new(), |value| value);
+    assert!(nothing.upgrade().is_none() && nothing.ptr_eq(&nothing.clone()));
+    assert_eq!((nothing.strong_count(), nothing.weak_count()), (0, 0));
+    let empty: Weak<[u8]> = Weak::unsize(Arc::downgrade(&Arc::new([])), |value| value);
+    assert!(empty.upgrade().is_none());
+}
+
+#[test]
+fn a_coercion_of_a_weak_reference_that_panics_drops_it() {
+    let arc = Arc::new(5_u8);
+    let weak = Arc::downgrade(&arc);
+    let coerce = || {
+        let _: Weak<u8> = Weak::unsize(weak, |_| std::panic::resume_unwind(Box::new(())));
+    };
+    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(coerce)).is_err());
+    assert_eq!(Arc::weak_count(&arc), 0);
 }
 
 #[test]

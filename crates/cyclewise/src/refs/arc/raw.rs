@@ -73,8 +73,7 @@ impl<T: ?Sized> Weak<T> {
 
     /// Takes up the reference that [`Weak::into_raw`] left with the pointer.
     ///
-    /// Between the two the pointer may be coerced, which is how a `Weak<T>` becomes a `Weak<dyn Trait>` or a
-    /// `Weak<[T]>`:
+    /// Between the two the pointer may be coerced, which is what [`Weak::unsize`] does without `unsafe`:
     ///
     /// ```
     /// use cyclewise::refs::Weak;
