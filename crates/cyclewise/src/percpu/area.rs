@@ -181,6 +181,23 @@ pub(super) unsafe fn free(at: NonNull<u8>, layout: Layout) {
     }
 }
 
+/// Whether an address in slot 0 is in some variable.
+#[cfg(test)]
+pub(super) fn is_in_use(at: *mut u8) -> bool {
+    let _quiet = quiet();
+    let mut locked = Locked::take();
+    let mut chunk = *locked.first();
+    // SAFETY: null, or a chunk that is linked, under the lock (Invariant 1).
+    while let Some(this) = unsafe { chunk.as_ref() } {
+        let from = at.addr().wrapping_sub(chunk.addr() + HEADER);
+        if from < AREA {
+            return this.is_used(from / GRAIN);
+        }
+        chunk = this.next;
+    }
+    false
+}
+
 fn length() -> usize {
     HEADER + total() * AREA
 }

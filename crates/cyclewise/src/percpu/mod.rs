@@ -72,6 +72,7 @@ mod bounded;
 mod counter;
 mod here;
 mod index;
+mod lazy;
 mod locks;
 mod one_word;
 mod pinned;

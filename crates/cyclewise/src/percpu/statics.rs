@@ -1,21 +1,16 @@
 //! [`StaticPerCpu`]: a variable of the program's, whose areas appear at its first use.
 //!
-//! # States
-//! `at` is null until the first use, and then the address of slot 0's copy for ever.
-//!
 //! # Safety
-//! 1. A pointer that is not null is a leaked [`PerCpu`] of the same type.
-#![expect(unsafe_code, reason = "a view of mapped areas")]
+//! 1. Methods take `&'static self`, so the variable is never dropped once it is made, and a static gives out references to
+//!    it only, never an owner.
+#![expect(unsafe_code, reason = "words by address")]
 
 use super::index::Index;
+use super::lazy::Lazy;
 use super::slots::{Slot, place};
 use super::variable::PerCpu;
 use super::word::{Integer, Word, Zeroed};
 use super::{Cpu, this_cpu};
-use core::marker::PhantomData;
-use core::mem::ManuallyDrop;
-use core::ptr::{self, NonNull};
-use core::sync::atomic::{AtomicPtr, Ordering};
 
 /// Declares statics with a copy for each slot: `static NAME: u64;`, or `static NAME: u64 => Cid;`.
 #[macro_export]
@@ -28,18 +23,34 @@ macro_rules! percpu {
 }
 
 /// A `T` for each slot, as [`percpu!`](crate::percpu!) declares it. Otherwise as [`PerCpu`].
+///
+/// Nobody else owns it, so nobody can drop it while others use it:
+///
+/// ```compile_fail
+/// cyclewise::percpu! { static HITS: u64; }
+/// drop(std::mem::ManuallyDrop::into_inner(HITS.get_ref()));
+/// ```
+///
+/// ```compile_fail
+/// cyclewise::percpu! { static HITS: u64; }
+/// let hits: cyclewise::percpu::PerCpu<u64> = *HITS.get_ref();
+/// ```
+///
+/// And not every place is a static:
+///
+/// ```compile_fail
+/// let hits = cyclewise::percpu::StaticPerCpu::<u64>::new();
+/// hits.add(1);
+/// ```
+#[derive(Debug)]
 pub struct StaticPerCpu<T: Zeroed, I: Index = Cpu> {
-    at: AtomicPtr<T>,
-    index: PhantomData<fn() -> I>,
+    variable: Lazy<T, I>,
 }
 
 impl<T: Zeroed, I: Index> StaticPerCpu<T, I> {
     /// For the macro.
     pub const fn new() -> Self {
-        Self {
-            at: AtomicPtr::new(ptr::null_mut()),
-            index: PhantomData,
-        }
+        Self { variable: Lazy::new() }
     }
 
     /// The copy of slot 0: what [`this_cpu`]'s functions take.
@@ -47,9 +58,7 @@ impl<T: Zeroed, I: Index> StaticPerCpu<T, I> {
     /// Where there is no address space left at the first use, it ends as `Box::new` does.
     #[inline(always)]
     pub fn as_ptr(&'static self) -> *mut T {
-        // Acquire: pairs with the Release of `first`. What it leads to is mapped and zero already, by the kernel.
-        let at = self.at.load(Ordering::Acquire);
-        if at.is_null() { self.first() } else { at }
+        self.variable.as_ptr()
     }
 
     /// The copy of a slot.
@@ -58,30 +67,10 @@ impl<T: Zeroed, I: Index> StaticPerCpu<T, I> {
         place(self.as_ptr(), slot)
     }
 
-    /// As a [`PerCpu`], for methods that are not on a hot path.
+    /// As a [`PerCpu`], for whoever takes one by reference.
     #[inline]
-    pub fn get_ref(&'static self) -> ManuallyDrop<PerCpu<T, I>> {
-        let at = NonNull::new(self.as_ptr()).unwrap_or(NonNull::dangling());
-        // SAFETY: Invariant 1. It is never dropped, so the variable stays.
-        ManuallyDrop::new(unsafe { PerCpu::from_leaked(at) })
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn first(&'static self) -> *mut T {
-        let new = PerCpu::<T, I>::new().leak();
-        // Release: pairs with the Acquire of `as_ptr`. Acquire on failure, for the same.
-        match self
-            .at
-            .compare_exchange(ptr::null_mut(), new.as_ptr(), Ordering::Release, Ordering::Acquire)
-        {
-            Ok(_) => new.as_ptr(),
-            Err(theirs) => {
-                // SAFETY: leaked above, and seen by nobody.
-                drop(unsafe { PerCpu::<T, I>::from_leaked(new) });
-                theirs
-            }
-        }
+    pub fn get_ref(&'static self) -> &'static PerCpu<T, I> {
+        self.variable.get()
     }
 }
 
@@ -97,7 +86,7 @@ macro_rules! forward {
             $(#[$doc])*
             #[inline(always)]
             pub fn $name(&'static self, $($arg: W),*) $(-> $ret)? {
-                // SAFETY: a word of a static lives for ever (Invariant 1).
+                // SAFETY: a word of a static, which lives for ever (Safety 1 of the module), and whose index is `I` by its type.
                 unsafe { this_cpu::$name::<I, W>(self.as_ptr(), $($arg),*) }
             }
         )* }

@@ -17,9 +17,23 @@ use core::ptr::NonNull;
 /// A `T` for each slot, all zeroes at first. Indexed by `cpu_id`, or with [`Cid`](super::Cid) by `mm_cid`.
 ///
 /// A word has the operations of [`this_cpu`] as methods. For a larger `T` there is [`as_ptr`](Self::as_ptr).
+///
+/// One of what lives long cannot be taken for one of what does not, for it can be written to:
+///
+/// ```compile_fail
+/// # use cyclewise::percpu::{PerCpu, Zeroed};
+/// struct Named<'a>(Option<&'a str>);
+/// # // SAFETY: all zeroes is `None`.
+/// unsafe impl Zeroed for Named<'_> {}
+/// fn shorter<'v, 'a>(v: &'v PerCpu<Named<'static>>) -> &'v PerCpu<Named<'a>> {
+///     v
+/// }
+/// ```
+#[repr(transparent)]
 pub struct PerCpu<T: Zeroed, I: Index = Cpu> {
     at: NonNull<T>,
-    index: PhantomData<fn() -> I>,
+    /// The index, and `T` as a `Cell` has it: what is written there is read there.
+    of: PhantomData<fn(T) -> (T, I)>,
 }
 
 // SAFETY: safe methods are of words alone, which any thread may change and load; the rest is raw pointers.
@@ -43,7 +57,7 @@ impl<T: Zeroed, I: Index> PerCpu<T, I> {
         const { area::check::<T>() };
         Ok(Self {
             at: area::allocate(Layout::new::<T>())?.cast(),
-            index: PhantomData,
+            of: PhantomData,
         })
     }
 
@@ -52,8 +66,7 @@ impl<T: Zeroed, I: Index> PerCpu<T, I> {
     /// # Safety
     /// [`leak`](Self::leak) of this type returned it, and no other value has it.
     pub(super) unsafe fn from_leaked(at: NonNull<T>) -> Self {
-        let index = PhantomData;
-        Self { at, index }
+        Self { at, of: PhantomData }
     }
 
     /// Its address, and no drop.

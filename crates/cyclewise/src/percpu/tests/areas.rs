@@ -4,7 +4,9 @@
 //! Each variable is its test's own.
 #![expect(unsafe_code, reason = "words by address")]
 
-use crate::percpu::{PerCpu, Slot, Zeroed};
+use crate::percpu::lazy::Lazy;
+use crate::percpu::{Cpu, PerCpu, Slot, Zeroed, area};
+use core::ptr::NonNull;
 use std::vec::Vec;
 
 fn range<T: Zeroed>(v: &PerCpu<T>) -> core::ops::Range<usize> {
@@ -95,4 +97,49 @@ fn every_cpu_that_there_can_be_has_a_slot() {
         slots <= (highest + 64).next_multiple_of(64),
         "{slots} slots, {possible}"
     );
+}
+
+crate::percpu! {
+    static SHARED: u64;
+}
+
+/// What a static gives out is a reference: whatever is done with that, the static's words stay its own.
+#[test]
+fn a_static_gives_out_no_owner() {
+    let reference: &'static PerCpu<u64> = SHARED.get_ref();
+    assert_eq!(reference.as_ptr(), SHARED.as_ptr());
+    let before = SHARED.sum();
+    reference.add(1);
+    SHARED.add(1);
+    assert_eq!((reference.sum(), SHARED.sum()), (before + 2, before + 2));
+    assert!(area::is_in_use(SHARED.as_ptr().cast()));
+}
+
+/// The twin gives out an owner, and its words are anybody's when that is dropped.
+#[test]
+fn the_twin_that_gives_out_an_owner_loses_its_words() {
+    // Another test may be given the same place in the meantime, so more than once.
+    let lost = (0..1000).any(|_| {
+        let twin = core::mem::ManuallyDrop::new(Lazy::<u64, Cpu>::new());
+        let at = twin.as_ptr();
+        assert!(area::is_in_use(at.cast()));
+        // SAFETY: leaked by the twin, which nobody uses any more.
+        drop(unsafe { PerCpu::<u64>::from_leaked(NonNull::new(at).unwrap()) });
+        !area::is_in_use(at.cast())
+    });
+    assert!(lost);
+}
+
+/// A variable that is made at its first use goes when what holds it goes, and one that was never used takes nothing.
+#[test]
+fn what_is_made_late_is_given_back() {
+    let lost = (0..1000).any(|_| {
+        let late = Lazy::<u64, Cpu>::new();
+        assert!(late.made().is_none());
+        let at = late.as_ptr();
+        assert_eq!((late.get().as_ptr(), late.as_ptr()), (at, at));
+        drop(late);
+        !area::is_in_use(at.cast())
+    });
+    assert!(lost);
 }
