@@ -22,6 +22,8 @@
 //!    places, and the totals' sum is exact whatever is interrupted, moved or forked. The kernel's counter takes a lock here.
 //! 2. The shared sum and what is on its way to it are the sum of all *told*: each change of *told*, by compare and
 //!    exchange from `p` to `t`, is followed by one addition of `t - p`.
+//! 3. Where `quick` is not null it is the words' address, and [`registration::fast`] has an area for every thread, as it has
+//!    for good once it had one.
 //!
 //! # Memory ordering
 //! None towards the caller: the counts order nothing. Who finds *told* as somebody left it finds the total no older than
@@ -39,87 +41,153 @@
 //! Linux lib/percpu_counter.c.
 //!
 //! # Safety
-//! 1. `words` maps both words in every slot, for as long as the counter lives.
+//! 1. `words` maps both words in every slot, from the first addition on and for as long as the counter lives.
 #![expect(unsafe_code, reason = "words by address")]
 
 #[cfg(all(test, feature = "std"))]
 mod tests;
 
 use super::here::Here;
+use super::lazy::Lazy;
 use super::registration;
 use super::remote::NEVER;
-use super::slots::{Slot, total};
-use super::variable::PerCpu;
+use super::slots::{Slot, place, total};
 use super::word::Bits;
 use crate::arch::{Cpu, Outcome, SHIFT, rseq_list};
 use core::cmp;
-use core::hint::cold_path;
-use core::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use core::hint::{self, cold_path};
+use core::ptr;
+use core::sync::atomic::{AtomicI64, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
-/// A sum that is cheap to add to from every CPU.
+/// A sum that is cheap to add to from every CPU. Its words appear at its first addition, so it can be a static:
+///
+/// ```
+/// use cyclewise::percpu::Counter;
+///
+/// static USED: Counter = Counter::new(7);
+/// USED.add(-3);
+/// assert_eq!(USED.sum(), 4);
+/// ```
+///
+/// Where there is no address space left at the first addition, that ends as `Box::new` does.
 #[derive(Debug)]
 #[doc(alias = "percpu_counter")]
 pub struct Counter {
-    words: PerCpu<[i64; 2]>,
-    /// The batch less one: how far apart they may be.
-    within: i64,
+    /// The words again, where they were made and the C library has registered: one comparison says both.
+    quick: AtomicPtr<[i64; 2]>,
+    words: Lazy<[i64; 2], Cpu>,
+    /// The batch less one: how far apart they may be. Decided before there are words.
+    within: AtomicI64,
     first: i64,
     /// `first`, and what slots have told.
     shared: AtomicI64,
-    /// How often this process had been forked when it was made: in a child the shared sum may lack something.
-    forks: u32,
+    /// How often this process had been forked when the words were made: in a child the shared sum may lack something.
+    forks: AtomicU32,
 }
+
+const UNDECIDED: i64 = -1; // `within` of a counter with the kernel's batch that nobody has used yet
+const UNUSED: u32 = u32::MAX; // `forks` of a counter without words
 
 impl Counter {
     /// A counter that starts with `value`, and whose batch is the kernel's: 32, or twice the CPUs where that is more.
     #[doc(alias = "percpu_counter_init")]
-    pub fn new(value: i64) -> Self {
-        // 32 and 2: lib/percpu_counter.c, compute_batch_value.
-        Self::with_batch(value, cmp::max(32, 2 * cpus() as u64))
+    pub const fn new(value: i64) -> Self {
+        Self::within(value, UNDECIDED)
     }
 
     /// A counter with a batch of its own: larger is quicker and less exact when it is read at once. At least 1, with
     /// which every addition is told.
-    pub fn with_batch(value: i64, batch: u64) -> Self {
+    pub const fn with_batch(value: i64, batch: u64) -> Self {
+        let within = match batch {
+            0 => 0,
+            1..LARGEST_BATCH => batch - 1,
+            LARGEST_BATCH.. => LARGEST_BATCH - 1,
+        };
+        Self::within(value, within as i64)
+    }
+
+    const fn within(value: i64, within: i64) -> Self {
         Self {
-            words: PerCpu::new(),
-            within: (batch.clamp(1, i64::MAX as u64) - 1) as i64,
+            quick: AtomicPtr::new(ptr::null_mut()),
+            words: Lazy::new(),
+            within: AtomicI64::new(within),
             first: value,
             shared: AtomicI64::new(value),
-            forks: registration::forks(),
+            forks: AtomicU32::new(UNUSED),
         }
     }
 
     /// How far a slot may be from what it has told.
     pub fn batch(&self) -> u64 {
-        self.within as u64 + 1
+        self.decided() + 1
+    }
+
+    /// The batch less one, which is decided where it was not.
+    fn decided(&self) -> u64 {
+        // Relaxed, here and below: a number that changes once, before there are words.
+        let found = self.within.load(Ordering::Relaxed);
+        if found != UNDECIDED {
+            return found as u64;
+        }
+        // 32 and 2: lib/percpu_counter.c, compute_batch_value.
+        let new = cmp::max(32, 2 * cpus() as i64) - 1;
+        let within = &self.within;
+        match within.compare_exchange(UNDECIDED, new, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => new as u64,
+            Err(theirs) => theirs as u64,
+        }
+    }
+
+    /// The words, which are made where they were not, after all that is decided with them.
+    fn words(&self) -> *mut [i64; 2] {
+        if let Some(at) = self.words.made() {
+            return at.as_ptr();
+        }
+        self.decided();
+        // Relaxed: before the Release that shows the words. Nothing was added before, so nothing is missing yet. Who comes
+        // second, perhaps in a child by now, changes nothing.
+        let (forks, now) = (&self.forks, registration::forks());
+        let _ = forks.compare_exchange(UNUSED, now, Ordering::Relaxed, Ordering::Relaxed);
+        self.words.as_ptr()
     }
 
     /// Adds, and wraps around.
     #[inline(always)]
     #[doc(alias = "percpu_counter_add")]
     pub fn add(&self, amount: i64) {
-        let Some(area) = registration::fast::<Cpu>() else {
+        // Acquire: pairs with the Release of `add_slow`.
+        let words = self.quick.load(Ordering::Acquire);
+        if words.is_null() {
             return self.add_slow(amount);
+        }
+        let Some(area) = registration::fast::<Cpu>() else {
+            // SAFETY: it was there before `quick` was stored, and is there for good once it is (Invariant 3).
+            unsafe { hint::unreachable_unchecked() }
         };
-        let at = self.words.as_ptr().cast::<u64>();
         // SAFETY: the area is the thread's; the total of every slot, which nobody changes from outside (Invariant 1), and
         // beside it an atomic for everybody.
-        let (untold, copy) = unsafe { rseq_list::add_and_compare::<Cpu>(area, at, amount as u64) };
+        let (untold, copy) = unsafe { rseq_list::add_and_compare::<Cpu>(area, words.cast(), amount as u64) };
+        // Relaxed: decided before the words, which were acquired.
+        let within = self.within.load(Ordering::Relaxed) as u64;
         // Both ends by one comparison: from 1 - batch to batch - 1 is as far from 0.
-        if untold.wrapping_add(self.within as u64) > 2 * self.within as u64 {
+        if untold.wrapping_add(within) > 2 * within {
             cold_path();
             self.tell(Slot((copy >> SHIFT) as u32));
         }
     }
 
-    /// Where the C library has not registered.
+    /// Where the C library has not registered, or this is the first addition.
     #[cold]
     #[inline(never)]
     fn add_slow(&self, amount: i64) {
+        let words = self.words();
+        if registration::fast::<Cpu>().is_some() {
+            // Release: pairs with the Acquire of `add`, for the words, and for the area's being there.
+            self.quick.store(words, Ordering::Release);
+        }
         loop {
             let here = Here::now();
-            let at = self.words.of(here.slot()).cast::<u64>();
+            let at = place(words.cast::<u64>(), here.slot());
             // SAFETY: this slot's total, which nobody changes from outside (Invariant 1).
             if unsafe { here.load_add_store(&NEVER, at, amount as u64) } == Outcome::Done {
                 return self.tell(here.slot());
@@ -160,7 +228,10 @@ impl Counter {
     /// The sum: exact for all additions that happened before; one that is made meanwhile is in it or not.
     #[doc(alias = "percpu_counter_sum")]
     pub fn sum(&self) -> i64 {
-        Slot::all().fold(self.first, |sum, slot| sum.wrapping_add(self.total(slot)))
+        let Some(words) = self.words.made() else {
+            return self.first;
+        };
+        Slot::all().fold(self.first, |sum, slot| sum.wrapping_add(total_of(words.as_ptr(), slot)))
     }
 
     /// The sum, or 0 where that is negative: two CPUs are looked at one after the other.
@@ -173,7 +244,8 @@ impl Counter {
     #[doc(alias = "percpu_counter_compare")]
     pub fn compare(&self, value: i64) -> cmp::Ordering {
         let about = self.read();
-        if self.forks != registration::forks() {
+        // Relaxed: stored before there were words, and what was added since the fork was added to these.
+        if self.forks.load(Ordering::Relaxed) != registration::forks() {
             return self.sum().cmp(&value);
         }
         // As numbers without end: two counts may be further apart than a count can say.
@@ -185,22 +257,7 @@ impl Counter {
 
     /// How far [`read`](Self::read) may be from the sum while nobody adds.
     pub fn error(&self) -> u64 {
-        (self.within as u64).saturating_mul(total() as u64)
-    }
-
-    /// All that was added in a slot.
-    #[inline(always)]
-    fn total(&self, slot: Slot) -> i64 {
-        // SAFETY: a word that sequences change (Safety 1).
-        (unsafe { u64::load(self.words.of(slot).cast()) }) as i64
-    }
-
-    /// What the shared sum knows of it.
-    #[inline(always)]
-    fn told(&self, slot: Slot) -> &AtomicI64 {
-        let at = self.words.of(slot).cast::<i64>().wrapping_add(1);
-        // SAFETY: the second word of the slot, an atomic for everybody (Safety 1).
-        unsafe { AtomicI64::from_ptr(at) }
+        self.decided().saturating_mul(total() as u64)
     }
 
     /// Tells the shared sum, from whichever CPU the thread is on by now.
@@ -209,6 +266,24 @@ impl Counter {
     fn tell(&self, slot: Slot) {
         tell(&(self, slot), self.batch());
     }
+}
+
+/// More is as good as this.
+const LARGEST_BATCH: u64 = i64::MAX as u64;
+
+/// All that was added in a slot.
+#[inline(always)]
+fn total_of(words: *mut [i64; 2], slot: Slot) -> i64 {
+    // SAFETY: a word of a counter's slot, which sequences change (Safety 1); the counter is borrowed.
+    (unsafe { u64::load(place(words, slot).cast()) }) as i64
+}
+
+/// What the shared sum knows of it.
+#[inline(always)]
+fn told_of<'a>(words: *mut [i64; 2], slot: Slot) -> &'a AtomicI64 {
+    let at = place(words, slot).cast::<i64>().wrapping_add(1);
+    // SAFETY: the second word of a counter's slot, an atomic for everybody (Safety 1); the counter is borrowed.
+    unsafe { AtomicI64::from_ptr(at) }
 }
 
 /// What telling is made of; in the models, stand-ins.
@@ -226,15 +301,15 @@ trait Telling {
 
 impl Telling for (&Counter, Slot) {
     fn total(&self) -> i64 {
-        self.0.total(self.1)
+        total_of(self.0.words(), self.1)
     }
 
     fn told(&self) -> i64 {
-        self.0.told(self.1).load(Ordering::Acquire)
+        told_of(self.0.words(), self.1).load(Ordering::Acquire)
     }
 
     fn exchange(&self, from: i64, to: i64) -> Result<(), i64> {
-        let told = self.0.told(self.1);
+        let told = told_of(self.0.words(), self.1);
         told.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire)
             .map(|_| ())
     }

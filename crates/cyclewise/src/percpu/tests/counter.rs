@@ -92,3 +92,27 @@ fn threads_add_exactly_and_tell_all_but_the_error() {
     let left = threads as u64 * threads as u64;
     assert!(counter.read().abs_diff(counter.sum()) <= counter.error() + left);
 }
+
+/// Threads that are all the first to add, to a counter that a constant has made.
+#[test]
+fn a_constant_counter_begins_with_its_first_additions() {
+    static LASTING: Counter = Counter::new(7);
+    assert_eq!((LASTING.sum(), LASTING.read()), (7, 7));
+    LASTING.add(1);
+    assert_eq!(LASTING.sum(), 8);
+    for _ in 0..if cfg!(miri) { 2 } else { 200 } {
+        let counter = const { Counter::new(-3) };
+        assert_eq!(
+            (counter.read(), counter.sum(), counter.compare(-3)),
+            (-3, -3, Ordering::Equal)
+        );
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| (0..50).for_each(|_| counter.add(1)));
+            }
+        });
+        assert_eq!((counter.sum(), counter.compare(197)), (197, Ordering::Equal));
+        assert_eq!(counter.batch(), Counter::new(0).batch());
+    }
+    assert_eq!(Counter::with_batch(0, u64::MAX).batch(), i64::MAX as u64);
+}
