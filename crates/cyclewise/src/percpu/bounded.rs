@@ -44,6 +44,7 @@
 #![expect(unsafe_code, reason = "words by address, and values by their bits")]
 
 use super::Cpu;
+use super::guard::Guard;
 use super::one_word::OneWord;
 use super::registration::{self, Own};
 use super::slots::{Slot, Taken};
@@ -54,7 +55,6 @@ use crate::error::Refusal;
 use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
-use core::sync::atomic::AtomicU64;
 
 #[repr(C)]
 struct Cells<const N: usize> {
@@ -361,9 +361,10 @@ impl<T: OneWord, const N: usize> Stack<T, N> {
         unsafe { u64::store(self.slots.of(slot).cast(), count as u64) };
     }
 
-    fn guard(&self, slot: Slot) -> &AtomicU64 {
-        // SAFETY: the second word of the slot, an atomic for everybody (Safety 1).
-        unsafe { AtomicU64::from_ptr(self.slots.of(slot).cast::<u64>().wrapping_add(1)) }
+    fn guard(&self, slot: Slot) -> &Guard {
+        let at = self.slots.of(slot).cast::<Guard>().wrapping_add(1);
+        // SAFETY: the second word of the slot, a guard for everybody (Safety 1).
+        unsafe { &*at }
     }
 }
 

@@ -47,10 +47,10 @@
 #[cfg(all(test, feature = "std"))]
 mod tests;
 
+use super::guard::NEVER;
 use super::here::Here;
 use super::lazy::Lazy;
 use super::registration;
-use super::remote::NEVER;
 use super::slots::{Slot, place, total};
 use super::word::Bits;
 use crate::arch::{Cpu, Outcome, SHIFT, rseq_list};

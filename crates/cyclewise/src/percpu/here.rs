@@ -37,12 +37,13 @@
 
 mod sequences;
 
+use super::guard::Guard;
 use super::index::Index;
 use super::registration::{self, Own};
 use super::slots::{self, Slot, Taken};
 use crate::arch::{Cpu, Outcome};
 use core::marker::PhantomData;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::Ordering;
 
 /// The slot that the calling thread was in when it asked.
 #[derive(Clone, Copy, Debug)]
@@ -96,12 +97,12 @@ impl<I: Index> Here<I> {
 
     /// Runs the steps with the slot taken, as a sequence would on its CPU.
     #[cold]
-    fn portable(&self, guard: &AtomicU64, steps: impl FnOnce() -> Outcome) -> Outcome {
+    fn portable(&self, guard: &Guard, steps: impl FnOnce() -> Outcome) -> Outcome {
         let Some(_taken) = self.slot.portable().and_then(Taken::one) else {
             return Outcome::Moved;
         };
         // Acquire: pairs with the Release of who lets the slot's threads in again.
-        match guard.load(Ordering::Acquire) {
+        match guard.word().load(Ordering::Acquire) {
             0 => steps(),
             _ => Outcome::Stopped,
         }

@@ -1,7 +1,7 @@
 //! Changing a CPU's copies from outside: its own threads are stopped first.
 //!
 //! # States
-//! A guard is a word beside the copies that it guards, in each slot one: 0 while the slot's own threads may change them,
+//! A [`Guard`] is a word beside the copies that it guards, in each slot one: 0 while the slot's own threads may change them,
 //! 1 while somebody else may. The sequences of [`Here`](super::Here) look at it; the operations of
 //! [`this_cpu`](super::this_cpu) do not, and are not for guarded words.
 //!
@@ -13,20 +13,18 @@
 //! # Cost
 //! A membarrier(2), an interrupt to one CPU or to all; in a portable slot its lock.
 
+use super::guard::{Guard, NEVER};
 use super::index::{Index, by_cid};
 use super::slots::{Slot, Taken};
 use crate::error::Refusal;
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// The guard of words that nobody changes from outside: nothing is stopped at it, for it is everybody's.
-pub static NEVER: AtomicU64 = AtomicU64::new(0);
-
 /// A slot whose own threads are stopped, until this is dropped.
 #[derive(Debug)]
 #[must_use = "the slot's threads go on when this is dropped"]
 pub struct Stopped<'a> {
-    guard: &'a AtomicU64,
+    guard: &'a Guard,
     slot: Slot,
     /// By reference, so that it is not sent out of the guard's reach by mistake.
     of: PhantomData<&'a ()>,
@@ -42,13 +40,14 @@ impl Slot {
     ///
     /// # Errors
     /// Where the kernel has no such barrier (before Linux 5.10), or a filter forbids it. Nobody is stopped then.
-    pub fn stop<I: Index>(self, guard: &AtomicU64) -> Result<Option<Stopped<'_>>, Refusal> {
+    pub fn stop<I: Index>(self, guard: &Guard) -> Result<Option<Stopped<'_>>, Refusal> {
         if core::ptr::eq(guard, &NEVER) {
             return Ok(None);
         }
         // Acquire: pairs with the Release of who stopped them before. The barrier below is what orders it with the slot's
         // own threads.
         if guard
+            .word()
             .compare_exchange(0, 1, Ordering::SeqCst, Ordering::Relaxed)
             .is_err()
         {
@@ -78,7 +77,7 @@ impl Stopped<'_> {
 impl Drop for Stopped<'_> {
     fn drop(&mut self) {
         // Release: pairs with the load of the guard in the sequences, which acquires.
-        self.guard.store(0, Ordering::Release);
+        self.guard.word().store(0, Ordering::Release);
     }
 }
 

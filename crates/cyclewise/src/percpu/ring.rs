@@ -45,6 +45,7 @@
 #![expect(unsafe_code, reason = "words by address")]
 
 use super::Cpu;
+use super::guard::Guard;
 use super::here::Here;
 use super::registration;
 use super::slots::{Slot, Taken};
@@ -103,9 +104,10 @@ impl<const N: usize> At<N> {
     }
 
     #[inline(always)]
-    fn guard(&self) -> &AtomicU64 {
-        // SAFETY: as above.
-        unsafe { AtomicU64::from_ptr(self.0.cast::<u64>().wrapping_add(1)) }
+    fn guard(&self) -> &Guard {
+        let at = self.0.cast::<Guard>().wrapping_add(1);
+        // SAFETY: the second word of the slot's cells, a guard for everybody (Safety 1 of the module).
+        unsafe { &*at }
     }
 
     /// Tail, and how many more words there was room for at some moment; `None` where others were quicker.

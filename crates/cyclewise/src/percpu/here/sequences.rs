@@ -6,19 +6,19 @@
 
 use super::Here;
 use crate::arch::{Cid, Cpu, Outcome, rseq_set};
+use crate::percpu::guard::Guard;
 use crate::percpu::index::Index;
 use crate::percpu::registration::Own;
 use crate::percpu::word::Bits;
 use core::ptr::with_exposed_provenance_mut;
-use core::sync::atomic::AtomicU64;
 
 /// A method: its sequence, with `RELEASE` where there are two of it, and its steps.
 macro_rules! sequence {
     ($(#[$meta:meta])* $name:ident($($arg:ident: $type:ty),*), $section:ident $([$release:literal])?, $steps:expr) => {
         $(#[$meta])*
         #[inline(always)]
-        pub unsafe fn $name(&self, guard: &AtomicU64, $($arg: $type),*) -> Outcome {
-            let (cpu, stop) = (self.slot.0, guard.as_ptr().cast_const());
+        pub unsafe fn $name(&self, guard: &Guard, $($arg: $type),*) -> Outcome {
+            let (cpu, stop) = (self.slot.0, guard.word().as_ptr().cast_const());
             match self.own {
                 // SAFETY: the area is the thread's; the rest as of this function.
                 Some(Own::Cpu(area)) => unsafe { rseq_set::$section::<Cpu $(, $release)?>(area, cpu, stop, $($arg),*) },

@@ -36,6 +36,7 @@ mod protocol;
 #[cfg(all(test, feature = "std"))]
 mod tests;
 
+use super::guard::Guard;
 use super::here::Here;
 use super::remote;
 use super::slots::Slot;
@@ -45,12 +46,12 @@ use crate::arch::Outcome;
 use crate::error::Refusal;
 use core::fmt;
 use core::sync::atomic::{AtomicU64, Ordering};
-use protocol::{BIAS, DEAD, OPEN, Parts, SHUT};
+use protocol::{BIAS, DEAD, Parts, SHUT};
 
 /// The real parts. The guard and the word are in a cache line that nobody writes while it is live.
 #[repr(align(128))]
 struct Words {
-    guard: AtomicU64,
+    guard: Guard,
     shared: AtomicU64,
     slots: PerCpu<u64>,
 }
@@ -71,7 +72,7 @@ impl Parts for Words {
 
     fn set_guard(&self, guard: u64) {
         // SeqCst: before the barrier that follows; and Release, for the sequences' load of it.
-        self.guard.store(guard, Ordering::SeqCst);
+        self.guard.word().store(guard, Ordering::SeqCst);
     }
 
     fn wait_for_slots(&self) -> Result<(), Refusal> {
@@ -122,9 +123,14 @@ impl<R: Fn()> Ref<R> {
     #[doc(alias = "percpu_ref_init")]
     pub fn new(release: R) -> Self {
         let by_slot = remote::can_restart();
+        let guard = Guard::new();
+        if !by_slot {
+            // Relaxed: nobody else has it yet.
+            guard.word().store(SHUT, Ordering::Relaxed);
+        }
         Self {
             words: Words {
-                guard: AtomicU64::new(if by_slot { OPEN } else { SHUT }),
+                guard,
                 shared: AtomicU64::new(if by_slot { BIAS + 1 } else { 1 }),
                 slots: PerCpu::new(),
             },

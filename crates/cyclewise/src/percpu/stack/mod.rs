@@ -54,6 +54,7 @@ mod remote;
 pub use chain::Chain;
 pub use item::Node;
 
+use super::guard::Guard;
 use super::registration::{self, Own};
 use super::slots::{Slot, Taken};
 use super::variable::PerCpu;
@@ -63,7 +64,7 @@ use alloc::boxed::Box;
 use core::fmt;
 use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
-use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicPtr, Ordering};
 use item::Item;
 
 /// Objects of one type, held or on the list of a slot.
@@ -209,9 +210,10 @@ impl<T> FreeList<T> {
 
     /// A slot's guard.
     #[inline(always)]
-    fn guard(&self, slot: Slot) -> &AtomicU64 {
-        // SAFETY: the second word of the slot, an atomic for everybody (Safety 1).
-        unsafe { AtomicU64::from_ptr(self.heads.of(slot).cast::<u64>().wrapping_add(1)) }
+    fn guard(&self, slot: Slot) -> &Guard {
+        let at = self.heads.of(slot).cast::<Guard>().wrapping_add(1);
+        // SAFETY: the second word of the slot, a guard for everybody (Safety 1).
+        unsafe { &*at }
     }
 
     /// A node by its address.

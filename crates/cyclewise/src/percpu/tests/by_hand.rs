@@ -8,9 +8,9 @@
 use crate::arch::rseq::Area;
 use crate::arch::{Cid, Cpu, Id, Outcome, rseq_set};
 use crate::percpu::word::Bits;
-use crate::percpu::{NEVER, PerCpu, Slot, Zeroed};
+use crate::percpu::{Guard, NEVER, PerCpu, Slot, Zeroed};
 use core::ptr::{self, NonNull};
-use core::sync::atomic::AtomicU64;
+use core::sync::atomic::Ordering::Relaxed;
 use std::boxed::Box;
 
 /// `struct rseq`, with these ids.
@@ -86,14 +86,14 @@ struct Words {
 }
 
 /// Runs one on `v` and `v2`, for this CPU and guard; how it ended and what is there then.
-fn set(cpu: u32, guard: &AtomicU64, run: impl Fn(&mut Words, u32, *const u64) -> Outcome) -> (Outcome, [u64; 5]) {
+fn set(cpu: u32, guard: &Guard, run: impl Fn(&mut Words, u32, *const u64) -> Outcome) -> (Outcome, [u64; 5]) {
     let mut words = Words {
         area: area(CPU, CID),
         v: 10,
         v2: 20,
         to: [0; 3],
     };
-    let outcome = run(&mut words, cpu, guard.as_ptr());
+    let outcome = run(&mut words, cpu, guard.word().as_ptr());
     let [a, b, c] = words.to;
     (outcome, [words.v, words.v2, a, b, c])
 }
@@ -106,7 +106,8 @@ fn each<I: Id>(
     run: impl Fn(&mut Words, u32, *const u64, u64) -> Outcome,
 ) {
     const BEFORE: [u64; 5] = [10, 20, 0, 0, 0];
-    let shut = AtomicU64::new(1);
+    let shut = Guard::new();
+    shut.word().store(1, Relaxed);
     let with = |expect: u64| {
         let run = &run;
         move |words: &mut Words, cpu: u32, guard: *const u64| run(words, cpu, guard, expect)
@@ -189,7 +190,7 @@ fn every_set<I: Id>(here: u32) {
     let first = ptr::from_ref(&node).expose_provenance() as u64;
     // SAFETY: as above.
     let pop = |list: &mut u64, popped: &mut u64| unsafe {
-        rseq_set::load_cbeq_store_add_load_store::<I>(area(CPU, CID), here, NEVER.as_ptr(), list, 0, 8, popped)
+        rseq_set::load_cbeq_store_add_load_store::<I>(area(CPU, CID), here, NEVER.word().as_ptr(), list, 0, 8, popped)
     };
     let mut list = first;
     assert_eq!((pop(&mut list, &mut popped), list, popped), (Outcome::Done, 99, first));

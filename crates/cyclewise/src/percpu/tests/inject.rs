@@ -9,7 +9,7 @@
 #![expect(unsafe_code, reason = "a signal handler, and words by address")]
 
 use crate::arch::rseq;
-use crate::percpu::{Backend, Cid, Cpu, Here, Index, NEVER, Outcome, PerCpu, Slot, backend};
+use crate::percpu::{Backend, Cid, Cpu, Guard, Here, Index, NEVER, Outcome, PerCpu, Slot, backend};
 use crate::sys::pin::Mask;
 use crate::sys::{signals, task};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -349,15 +349,15 @@ fn a_sequence_for_another_slot_says_so() {
 #[test]
 fn a_guard_stops_the_slots_own_threads() {
     let Some(_guard) = injecting(|| {}) else { return };
-    let (v, guard) = (PerCpu::<u64>::new(), PerCpu::<u64>::new());
+    let (v, guard) = (PerCpu::<u64>::new(), PerCpu::<Guard>::new());
     for slot in Slot::all() {
-        // SAFETY: the word lives as long as the variable, and is a guard.
-        let word = unsafe { AtomicU64::from_ptr(guard.of(slot)) };
+        // SAFETY: the guard lives as long as the variable.
+        let word = unsafe { &*guard.of(slot) };
         let stopped = slot.stop::<Cpu>(word).unwrap().expect("nobody else stops it");
         assert!(slot.stop::<Cpu>(word).unwrap().is_none());
         let here = Here::now();
-        // SAFETY: as above.
-        let mine = unsafe { AtomicU64::from_ptr(guard.of(here.slot())) };
+        // SAFETY: the guard lives as long as the variable.
+        let mine = unsafe { &*guard.of(here.slot()) };
         // SAFETY: this slot's word.
         let outcome = unsafe { here.load_add_store(mine, v.of(here.slot()), 1) };
         assert_eq!(
@@ -365,6 +365,6 @@ fn a_guard_stops_the_slots_own_threads() {
             here.slot() == slot && outcome != Outcome::Moved
         );
         drop(stopped);
-        assert_eq!(word.load(Relaxed), 0);
+        assert_eq!(word.word().load(Relaxed), 0);
     }
 }
