@@ -185,6 +185,18 @@ fn under_a_filter_that_lies_portable_slots_are_used() {
     );
 }
 
+/// A filter may say that no thread is there: then none is believed to be gone, and each keeps its area.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn under_a_filter_that_says_that_all_threads_are_gone_nobody_loses_an_area() {
+    const TEST: &str = "under_a_filter_that_says_that_all_threads_are_gone_nobody_loses_an_area";
+    if part().is_none() {
+        return again(TEST, "gone", "glibc.pthread.rseq=0");
+    }
+    common::filter::refuse(libc::SYS_tgkill, &[], libc::ESRCH);
+    nothing_is_lost();
+}
+
 /// Without the kernel's barrier no CPU's threads can be stopped: a steal is refused, and a reference is shared from the
 /// beginning. The same where a filter says that it went well.
 #[cfg(target_arch = "x86_64")]

@@ -70,6 +70,18 @@ mod area;
 mod backend;
 mod bounded;
 mod counter;
+#[cfg(all(
+    feature = "std",
+    any(
+        test,
+        all(
+            target_os = "linux",
+            any(target_arch = "x86_64", target_arch = "aarch64"),
+            not(any(miri, loom))
+        )
+    )
+))]
+mod entry;
 mod guard;
 mod here;
 mod index;

@@ -7,7 +7,7 @@
 //! 1. `__rseq_offset`, `__rseq_size` have the types that glibc's <sys/rseq.h> gives them, and are constant once the
 //!    program's first constructors run.
 //! 2. The other calls take numbers, or addresses of what their caller owns.
-#![expect(unsafe_code, reason = "dlsym, rseq, getauxval, dlopen, sched_getaffinity, tgkill")]
+#![expect(unsafe_code, reason = "dlsym, rseq, getauxval, dlopen, sched_getaffinity")]
 
 use core::ffi::{CStr, c_void};
 use core::mem::MaybeUninit;
@@ -169,13 +169,6 @@ pub(crate) fn ids() -> usize {
 pub(crate) fn process() -> i32 {
     // SAFETY: takes nothing.
     unsafe { libc::getpid() }
-}
-
-/// Whether `tid` is no thread of this process any more.
-pub(crate) fn is_gone(tid: i32) -> bool {
-    // SAFETY: signal 0 only asks.
-    let asked = unsafe { libc::syscall(libc::SYS_tgkill, process(), tid, 0) };
-    asked != 0 && super::errno::last() == libc::ESRCH
 }
 
 #[cfg(test)]

@@ -2,11 +2,11 @@
 //!
 //! # States
 //! Of a thread: null, not tried; below 4096, the errno with which it failed; else its area, which is registered.
-//! Of an entry in a page: its owner by process and thread, or 0.
+//! Of an entry in a page: see `percpu::entry`.
 //!
 //! # Invariants
 //! 1. An area has one owner, by process and thread. It is never unmapped, and gets a new owner only when the kernel says
-//!    that the thread is gone: until then the kernel may write to it.
+//!    that the thread is gone, and that the one who asks is not: until then the kernel may write to it.
 //! 2. A thread registers with its signals blocked. So no handler of its is in the middle of the same, and what is given back
 //!    after a refusal is given back once.
 //! 3. What a thread has published as its area has been registered, and the kernel has written an id to it. A filter may say
@@ -16,6 +16,7 @@
 //! 1. Areas are in pages that are never unmapped (Invariant 1).
 #![expect(unsafe_code, reason = "areas that the kernel writes to")]
 
+use super::super::entry::{self, Entry};
 use super::reserve;
 use crate::arch::rseq::{Area, SIGNATURE};
 use crate::arch::{Cpu, Id};
@@ -70,9 +71,9 @@ fn register() -> Result<Area, i32> {
 fn register_new() -> Result<*mut u8, i32> {
     let at = claim()?;
     let address = NonNull::new(at).ok_or(libc::ENOMEM)?;
-    // SAFETY: this thread's until it is gone (Invariant 1).
+    // SAFETY: `claim` gave it to this thread, until that is gone (Invariant 1), as long and aligned as `fitting` says.
     let registered = unsafe { rseq::register(address, length(), SIGNATURE) }.and_then(|()| {
-        // SAFETY: an area of ours, registered or not.
+        // SAFETY: `claim` gave it to this thread, and its words can be loaded, registered or not.
         let id = unsafe { Area::at(address).id::<Cpu>() };
         // All ones, as `prepare` left it: the call was not made (Invariant 3).
         if (id as i32) < 0 { Err(libc::ENOSYS) } else { Ok(()) }
@@ -100,14 +101,54 @@ const PAGE: usize = 4096;
 /// The newest page of areas; each begins with the address of the one before.
 static PAGES: AtomicPtr<u8> = AtomicPtr::new(ptr::null_mut());
 
-/// The owner's word of the entry at `at`.
-fn owner<'a>(at: *mut u8) -> &'a AtomicU64 {
-    // SAFETY: an entry is 256 zeroed bytes of a page that stays (Safety 1), and its first word is an atomic.
-    unsafe { AtomicU64::from_ptr(at.cast()) }
+/// The first word of a page: the address of the page before it.
+fn link<'a>(page: *mut u8) -> &'a AtomicU64 {
+    // SAFETY: 8 zeroed bytes at the start of a page that stays (Safety 1), which are an atomic for everybody.
+    unsafe { AtomicU64::from_ptr(page.cast()) }
+}
+
+/// What stands before an area: who has it.
+#[repr(C)]
+struct Head {
+    claims: AtomicU64,
+    owner: AtomicU64,
+}
+const _: () = assert!(size_of::<Head>() <= ENTRY / 2);
+
+fn head<'a>(entry: *mut u8) -> &'a Head {
+    // SAFETY: the first half of an entry, zeroed bytes of a page that stays (Safety 1), is a head for everybody.
+    unsafe { &*entry.cast::<Head>() }
+}
+
+impl Entry for &Head {
+    fn claims(&self) -> u64 {
+        self.claims.load(Ordering::Acquire)
+    }
+    fn owner(&self) -> u64 {
+        self.owner.load(Ordering::Acquire)
+    }
+    fn begin(&self, claims: u64) -> bool {
+        let begun = self
+            .claims
+            .compare_exchange(claims, claims + 1, Ordering::Acquire, Ordering::Relaxed);
+        begun.is_ok()
+    }
+    fn set_owner(&self, who: u64) {
+        self.owner.store(who, Ordering::Relaxed);
+    }
+    fn end(&self, claims: u64) {
+        self.claims.store(claims, Ordering::Release);
+    }
 }
 
 fn me() -> u64 {
     u64::from(rseq::process() as u32) << 32 | u64::from(task::current_tid() as u32)
+}
+
+/// Whether the kernel says that a thread of this process has ended. A filter that says so of the calling thread, too, says
+/// nothing.
+fn has_ended(tid: i32) -> bool {
+    task::is_gone(tid) && !task::is_gone(task::current_tid())
 }
 
 /// An area for the calling thread, set up as not registered.
@@ -117,34 +158,26 @@ fn me() -> u64 {
 fn claim() -> Result<*mut u8, i32> {
     let is_free = |who: u64| {
         let ours = (who >> 32) as i32 == rseq::process();
-        who == 0 || ours && rseq::is_gone(who as i32)
+        who == 0 || ours && has_ended(who as i32)
     };
     loop {
         // Acquire: pairs with the Release below.
         let mut page = PAGES.load(Ordering::Acquire);
         while !page.is_null() {
-            for n in 1..PAGE / ENTRY {
-                let entry = page.wrapping_add(n * ENTRY);
-                let who = owner(entry).load(Ordering::Relaxed);
-                // Acquire: pairs with the Release of `give_back`.
-                let mine = || {
-                    owner(entry)
-                        .compare_exchange(who, me(), Ordering::Acquire, Ordering::Relaxed)
-                        .is_ok()
-                };
-                if is_free(who) && mine() {
-                    return Ok(prepare(entry));
-                }
+            let mut entries = (1..PAGE / ENTRY).map(|n| page.wrapping_add(n * ENTRY));
+            if let Some(mine) = entries.find(|&at| entry::claim(&head(at), me(), is_free)) {
+                return Ok(prepare(mine));
             }
-            page = ptr::with_exposed_provenance_mut(owner(page).load(Ordering::Relaxed) as usize);
+            // Relaxed, as below: the newest page's address was acquired, and with it what it led to.
+            page = ptr::with_exposed_provenance_mut(link(page).load(Ordering::Relaxed) as usize);
         }
         let new = reserve(PAGE).map_err(|_| libc::ENOMEM)?;
         let newest = PAGES.load(Ordering::Relaxed);
-        owner(new.as_ptr()).store(newest.expose_provenance() as u64, Ordering::Relaxed);
+        link(new.as_ptr()).store(newest.expose_provenance() as u64, Ordering::Relaxed);
         // Release: pairs with the Acquire above.
         let linked = PAGES.compare_exchange(newest, new.as_ptr(), Ordering::Release, Ordering::Relaxed);
         if linked.is_err() {
-            // SAFETY: reserved above, and seen by nobody.
+            // SAFETY: reserved above for this length, and seen by nobody.
             unsafe { release(new, PAGE) };
         }
     }
@@ -156,7 +189,7 @@ fn prepare(entry: *mut u8) -> *mut u8 {
     // SAFETY: the second half of an entry that has just become ours, and that no kernel thread writes (Invariant 1).
     unsafe { area.write_bytes(0, ENTRY / 2) };
     let id = area.wrapping_add(Cpu::AT).cast::<u32>();
-    // SAFETY: as above.
+    // SAFETY: inside that half, which is still nobody else's.
     unsafe { id.write(u32::MAX) };
     area
 }
@@ -164,7 +197,7 @@ fn prepare(entry: *mut u8) -> *mut u8 {
 /// Gives back an area that is not registered.
 fn give_back(area: *mut u8) {
     // Release: pairs with the Acquire of who claims it.
-    owner(area.wrapping_sub(ENTRY / 2)).store(0, Ordering::Release);
+    head(area.wrapping_sub(ENTRY / 2)).owner.store(0, Ordering::Release);
 }
 
 /// In the child of a fork: the kernel copied the registration, and the thread has another number now.
@@ -172,7 +205,8 @@ pub(super) fn after_fork() {
     AREA.with(|area| {
         let at = area.load(Ordering::Relaxed);
         if at.addr() >= FIRST_ADDRESS {
-            owner(at.wrapping_sub(ENTRY / 2)).store(me(), Ordering::Relaxed);
+            // Relaxed: whoever else there is in the child finds a process that it is not of, or this one and a thread that lives.
+            head(at.wrapping_sub(ENTRY / 2)).owner.store(me(), Ordering::Relaxed);
         }
     });
 }

@@ -1,0 +1,140 @@
+//! The protocol under loom, or under threads; an entry that changes hands between the look and the exchange; and the twin that
+//! compares the owner alone.
+
+use super::{Entry, claim};
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+#[cfg(loom)]
+use loom::{model, sync::Arc, sync::atomic::AtomicU64, thread};
+#[cfg(not(loom))]
+use std::sync::{Arc, atomic::AtomicU64};
+#[cfg(not(loom))]
+use std::thread;
+
+#[cfg(not(loom))]
+fn model(run: impl Fn()) {
+    (0..if cfg!(miri) { 5 } else { 200 }).for_each(|_| run());
+}
+
+/// An entry. Without `COUNTED` its owner is all that is compared: the twin.
+struct Model<const COUNTED: bool> {
+    claims: AtomicU64,
+    owner: AtomicU64,
+}
+
+impl<const COUNTED: bool> Model<COUNTED> {
+    fn new(owner: u64) -> Self {
+        Self {
+            claims: AtomicU64::new(0),
+            owner: AtomicU64::new(owner),
+        }
+    }
+}
+
+impl<const COUNTED: bool> Entry for Model<COUNTED> {
+    fn claims(&self) -> u64 {
+        // The twin's count is the owner, doubled so that it is never odd.
+        if COUNTED {
+            self.claims.load(Acquire)
+        } else {
+            self.owner.load(Acquire) * 2
+        }
+    }
+    fn owner(&self) -> u64 {
+        self.owner.load(Acquire)
+    }
+    fn begin(&self, claims: u64) -> bool {
+        let (word, from, to) = if COUNTED {
+            (&self.claims, claims, claims + 1)
+        } else {
+            (&self.owner, claims / 2, claims / 2)
+        };
+        word.compare_exchange(from, to, Acquire, Relaxed).is_ok()
+    }
+    fn set_owner(&self, who: u64) {
+        self.owner.store(who, Relaxed);
+    }
+    fn end(&self, claims: u64) {
+        if COUNTED {
+            self.claims.store(claims, Release);
+        }
+    }
+}
+
+/// A thread finds that 7 has ended. Before it goes on another takes the entry, and ends; a new thread is given the number 7, and
+/// the entry, and lives. Whether the first takes it from that one.
+fn takes_it_from_who_lives<const COUNTED: bool>() -> bool {
+    let entry = Model::<COUNTED>::new(7);
+    claim(&entry, 1, |who| {
+        assert_eq!(who, 7);
+        assert!(claim(&entry, 2, |_| true));
+        assert!(claim(&entry, 7, |who| who == 2));
+        true
+    })
+}
+
+#[test]
+fn an_id_that_comes_round_is_not_taken_for_the_one_that_ended() {
+    #[cfg(not(loom))]
+    assert!(!takes_it_from_who_lives::<true>());
+    #[cfg(loom)]
+    model(|| assert!(!takes_it_from_who_lives::<true>()));
+}
+
+#[cfg(not(loom))]
+#[test]
+fn the_twin_that_compares_the_owner_takes_it_from_who_lives() {
+    assert!(takes_it_from_who_lives::<false>());
+}
+
+/// Two want the same entry, whose owner has ended: one gets it.
+#[test]
+fn one_of_two_gets_it() {
+    model(|| {
+        let entry = Arc::new(Model::<true>::new(7));
+        let other = {
+            let entry = entry.clone();
+            thread::spawn(move || claim(&*entry, 2, |who| who == 7))
+        };
+        let mine = claim(&*entry, 1, |who| who == 7);
+        assert_ne!(mine, other.join().unwrap());
+        assert_eq!(entry.owner(), if mine { 1 } else { 2 });
+    });
+}
+
+/// One that is given back is seen with all that its owner did to it before.
+#[test]
+fn who_takes_what_was_given_back_finds_it_as_it_was_left() {
+    model(|| {
+        let (entry, area) = (Arc::new(Model::<true>::new(0)), Arc::new(AtomicU64::new(0)));
+        let other = {
+            let (entry, area) = (entry.clone(), area.clone());
+            thread::spawn(move || {
+                if claim(&*entry, 2, |who| who == 0) {
+                    area.store(5, Relaxed);
+                    entry.owner.store(0, Release);
+                    return true;
+                }
+                false
+            })
+        };
+        let mut mine = false;
+        if entry.claims() == 2 && claim(&*entry, 1, |who| who == 0) {
+            assert_eq!(area.load(Relaxed), 5);
+            mine = true;
+        }
+        assert!(other.join().unwrap());
+        assert_eq!(entry.claims(), if mine { 4 } else { 2 });
+    });
+}
+
+/// What another is at, or was at when the process forked, is left alone.
+#[test]
+fn an_entry_that_is_changing_hands_is_left_alone() {
+    model(|| {
+        let entry = Model::<true>::new(7);
+        assert!(entry.begin(0));
+        assert!(!claim(&entry, 1, |_| true));
+        assert_eq!(entry.owner(), 7);
+    });
+}
