@@ -33,6 +33,13 @@ pub(crate) fn settle(_: &Held) {}
 /// Nothing is recorded.
 pub(crate) fn forget(_: &Held) {}
 
+/// What is known of the process's other threads.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Others {
+    Asked,
+    None,
+}
+
 /// Refuses.
 ///
 /// # Errors
@@ -40,6 +47,17 @@ pub(crate) fn forget(_: &Held) {}
 ///
 /// # Safety
 /// None is needed.
-pub(crate) unsafe fn apply(_: &mut [Edit]) -> Result<(), Refusal> {
+pub(crate) unsafe fn apply_and_keep(_: &Held, _: &mut [Edit]) -> Result<(), Refusal> {
+    Err(Refusal::NoLockPrefix)
+}
+
+/// Refuses.
+///
+/// # Errors
+/// Always.
+///
+/// # Safety
+/// None is needed.
+pub(crate) unsafe fn apply_and_release(_: &Held, _: &mut [Edit], _: Others) -> Result<(), Refusal> {
     Err(Refusal::NoLockPrefix)
 }

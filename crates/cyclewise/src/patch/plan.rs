@@ -5,8 +5,9 @@
 //! so nobody else of ours edits them (Invariant 1).
 #![expect(unsafe_code, reason = "applies edits of text")]
 
+use super::lock;
 use super::sites::{Prefix, sites};
-use super::text::{self, Edit};
+use super::text::{self, Edit, Others};
 use crate::arch;
 use crate::error::Refusal;
 use std::vec::Vec;
@@ -45,30 +46,54 @@ impl Plan {
         }
     }
 
-    /// Takes LOCK away everywhere.
+    /// Takes LOCK away everywhere, and keeps open what putting it back needs.
     ///
     /// # Errors
     /// Where the text cannot be written; [`none_elided`] tells whether that was undone.
     ///
     /// # Safety
-    /// Until [`lock`](Self::lock) returns `Ok`, all threads of this process are on one CPU at a time.
+    /// Until [`lock`](Self::lock) or [`lock_alone`](Self::lock_alone) returns `Ok`, all threads of this process are on one
+    /// CPU at a time.
     pub(super) unsafe fn elide(&mut self) -> Result<(), Refusal> {
         self.aim(arch::LOCK, arch::ELIDED);
+        let held = lock::hold()?;
         // SAFETY: Invariant 1. Either prefix makes one whole instruction, and the caller vouches for the elided one.
-        unsafe { text::apply(&mut self.0) }
+        unsafe { text::apply_and_keep(&held, &mut self.0) }
     }
 
-    /// Puts LOCK back everywhere, and makes the calling CPU fetch it.
+    /// Puts LOCK back everywhere, and makes every CPU that runs this process fetch it.
     ///
     /// # Errors
     /// Where the text cannot be written, or a site does not read LOCK afterwards.
     pub(super) fn lock(&mut self) -> Result<(), Refusal> {
+        // SAFETY: whether there are other threads is asked.
+        unsafe { self.lock_beside(Others::Asked) }
+    }
+
+    /// Puts LOCK back everywhere in a process of one thread, and makes the calling CPU fetch it. Asks nothing of the
+    /// kernel that a sandbox may have refused since LOCK was taken away, as far as that can be had: it writes by what was
+    /// kept, and calls no membarrier.
+    ///
+    /// # Errors
+    /// As [`lock`](Self::lock).
+    ///
+    /// # Safety
+    /// The calling thread is the only one of the process.
+    pub(super) unsafe fn lock_alone(&mut self) -> Result<(), Refusal> {
+        // SAFETY: the caller is the only thread.
+        unsafe { self.lock_beside(Others::None) }
+    }
+
+    /// # Safety
+    /// With [`Others::None`], the calling thread is the only one of the process.
+    unsafe fn lock_beside(&mut self, others: Others) -> Result<(), Refusal> {
         if self.0.is_empty() {
             self.list();
         }
         self.aim(arch::ELIDED, arch::LOCK);
-        // SAFETY: Invariant 1. An instruction with LOCK is right in every mode.
-        unsafe { text::apply(&mut self.0) }?;
+        let held = lock::hold()?;
+        // SAFETY: Invariant 1. An instruction with LOCK is right in every mode, and the caller vouches for `others`.
+        unsafe { text::apply_and_release(&held, &mut self.0, others) }?;
         self.list_locked()
     }
 

@@ -15,6 +15,16 @@
 //! When the threads have ended, [`reelide`] elides again; [`lock`] restores LOCK at any time. A child of fork has one
 //! thread and its own copy of the text: it inherits the mode, and it holds.
 //!
+//! # Sandboxes
+//! A seccomp filter, Landlock, chroot or a limit of open files that comes after LOCK was taken away does not keep it from
+//! coming back: single mode holds a descriptor of `/proc/self/mem` until LOCK is back, and writes through it by pread(2) and
+//! pwrite(2) alone. Where the sandbox refuses those, or somebody has closed the descriptor, a new one and mprotect(2) are
+//! tried. Where all is refused, functions that create threads fail with EAGAIN, and the process goes on with one thread.
+//! So is a child whose parent was in the sandbox when it forked: it can have no descriptor of its own memory.
+//!
+//! A program calls [`lock`] before it enters such a sandbox, or one that is to hold against its own code: the descriptor
+//! lets whoever controls the arguments of pwrite(2) write its text. `lock` closes it.
+//!
 //! # Memory ordering
 //! One thread sees its own accesses in program order. LOCK is back, and fetched by this CPU, before the system call
 //! that creates a thread; the new thread reaches its first instruction by IRET, which serializes, so it fetches LOCK
@@ -50,7 +60,8 @@ pub fn reelide() -> Result<(), Refusal> {
     Err(unsupported())
 }
 
-/// Restores LOCK, and keeps it until [`reelide`] is called.
+/// Restores LOCK, and keeps it until [`reelide`] is called. Nothing is left to be done to the text, and no descriptor is
+/// held: call it [before a sandbox](self#sandboxes) that may refuse what restoring needs.
 ///
 /// # Errors
 /// Where the text cannot be written; single mode is still in force then, and threads are refused. [`Refusal::WrongMode`] in

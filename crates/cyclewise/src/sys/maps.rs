@@ -7,8 +7,9 @@
 //!
 //! # Safety
 //! 1. The kernel writes at most the length of the buffer it is given.
-#![expect(unsafe_code, reason = "open, read, close without std")]
+#![expect(unsafe_code, reason = "read without std")]
 
+use super::descriptor::Descriptor;
 use super::failed;
 use crate::error::Refusal;
 use core::ops::Range;
@@ -115,30 +116,18 @@ fn hex(digit: u8) -> usize {
 }
 
 /// The open file.
-struct File(libc::c_int);
+struct File(Descriptor);
 
 impl File {
     fn open() -> Result<Self, Refusal> {
-        // SAFETY: the path is a C string.
-        let fd = unsafe { libc::open(c"/proc/self/maps".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
-        if fd < 0 {
-            return Err(failed("open /proc/self/maps"));
-        }
-        Ok(Self(fd))
+        Descriptor::open(c"/proc/self/maps", libc::O_RDONLY, "open /proc/self/maps").map(Self)
     }
 
     /// The next bytes; none at the end.
     fn read(&self, buffer: &mut [u8]) -> Result<usize, Refusal> {
-        // SAFETY: the kernel writes at most the length of `buffer`, which is passed (Invariant 1).
-        let n = unsafe { libc::read(self.0, buffer.as_mut_ptr().cast(), buffer.len()) };
+        // SAFETY: the kernel writes at most the buffer's length (Invariant 1).
+        let n = unsafe { libc::read(self.0.number(), buffer.as_mut_ptr().cast(), buffer.len()) };
         usize::try_from(n).map_err(|_| failed("read /proc/self/maps"))
-    }
-}
-
-impl Drop for File {
-    fn drop(&mut self) {
-        // SAFETY: the descriptor is ours and is not used again.
-        unsafe { libc::close(self.0) };
     }
 }
 

@@ -1,20 +1,21 @@
-//! Writing to pages that are not writable: mprotect(2), and `/proc/self/mem`.
+//! Making pages of text writable: mprotect(2).
 //!
-//! `/proc/self/mem` is opened for every batch. A descriptor kept open would be cheaper by one open, but it belongs to
-//! the address space it was opened in: a child of fork would write its parent's text through it, and a program that
-//! closes every descriptor would leave a number that later names another file.
+//! A seccomp filter can answer 0 for a call that it does not make, and a store into a page that is not writable is
+//! SIGSEGV. So the kernel is asked to store there first: FUTEX_WAKE_OP stores into a word of the caller's, by its
+//! protection, and says EFAULT where that forbids it.
 //!
 //! # References
-//! Linux fs/proc/base.c (mem_rw), mm/memory.c (access_remote_vm); proc_pid_mem(5); `proc_mem.force_override=` in
-//! admin-guide/kernel-parameters.
+//! Linux mm/mprotect.c, kernel/futex/waitwake.c (futex_atomic_op_inuser); futex(2).
 //!
 //! # Safety
-//! 1. Whoever gets a range protected or written answers for what is in it; these functions are unsafe for that.
-//! 2. The kernel reads exactly the bytes of the slice it is given.
-#![expect(unsafe_code, reason = "mprotect, open, pwrite, close")]
+//! 1. Whoever gets a range protected answers for what is in it; the function is unsafe for that.
+//! 2. FUTEX_WAKE_OP with OR and 0 leaves the word as it is, in one atomic store, and wakes nobody who does not wait on
+//!    one of its two words; an address that is not mapped is EFAULT.
+#![expect(unsafe_code, reason = "mprotect, futex")]
 
-use super::failed;
+use super::{errno, failed};
 use crate::error::Refusal;
+use core::sync::atomic::AtomicU32;
 
 /// Bytes of a page. On x86-64 the smallest unit of protection; larger pages are split by the kernel.
 pub(crate) const PAGE: usize = 4096;
@@ -26,59 +27,55 @@ pub(crate) const PAGE: usize = 4096;
 ///
 /// # Errors
 /// EACCES under W^X policies (SELinux execmem, PR_SET_MDWE), EPERM from a seccomp filter, ENOMEM at the limit of
-/// mappings. The pages are then as they were.
+/// mappings; ENOSYS where a filter says that they became writable, and they did not. The pages are then as they were.
 pub(crate) unsafe fn set_writable(start: usize, len: usize, writable: bool) -> Result<(), Refusal> {
     let write = if writable { libc::PROT_WRITE } else { 0 };
     let prot = libc::PROT_READ | libc::PROT_EXEC | write;
-    // SAFETY: whole pages of text, says the caller, who answers for what is in them (Invariant 1).
-    match unsafe { libc::mprotect(start as *mut libc::c_void, len, prot) } {
-        0 => Ok(()),
-        _ => Err(failed("mprotect")),
+    // SAFETY: the caller answers for the range (Invariant 1).
+    if unsafe { libc::mprotect(start as *mut libc::c_void, len, prot) } != 0 {
+        return Err(failed("mprotect"));
     }
+    if writable && refuses_stores(start) {
+        return Err(Refusal::System {
+            call: "mprotect, of which a filter only says that it went well,",
+            errno: libc::ENOSYS,
+        });
+    }
+    Ok(())
 }
 
-/// `/proc/self/mem`, open for writing.
-pub(crate) struct OwnMemory(libc::c_int);
-
-impl OwnMemory {
-    /// Opens it; closed on exec and on drop.
-    ///
-    /// # Errors
-    /// ENOENT without /proc, EACCES and EPERM by policy, EMFILE at the limit of open files.
-    pub(crate) fn open() -> Result<Self, Refusal> {
-        // SAFETY: the path is a C string (Invariant 2).
-        let fd = unsafe { libc::open(c"/proc/self/mem".as_ptr(), libc::O_RDWR | libc::O_CLOEXEC) };
-        if fd < 0 {
-            return Err(failed("open /proc/self/mem"));
-        }
-        Ok(Self(fd))
-    }
-
-    /// Writes `bytes` at `at`, whatever the protection there.
-    ///
-    /// # Safety
-    /// The range is text that the caller changes under its own rules. The kernel's copy is not one store: another
-    /// thread may see some of the bytes before others.
-    ///
-    /// # Errors
-    /// EIO, EPERM or EACCES where the kernel was told not to override protections, or the write came out short.
-    pub(crate) unsafe fn write(&self, at: usize, bytes: &[u8]) -> Result<(), Refusal> {
-        // SAFETY: the caller answers for the range; the kernel reads the slice and nothing else (Invariant 2).
-        let n = unsafe { libc::pwrite64(self.0, bytes.as_ptr().cast(), bytes.len(), at as libc::off64_t) };
-        match n {
-            n if n == bytes.len() as isize => Ok(()),
-            n if n < 0 => Err(failed("pwrite /proc/self/mem")),
-            _ => Err(Refusal::System {
-                call: "pwrite /proc/self/mem, short",
-                errno: libc::EIO,
-            }),
-        }
-    }
+/// Whether the word at `address`, which is aligned, cannot be stored to. Where futex(2) itself is forbidden that is not
+/// known, and the answer is no.
+fn refuses_stores(address: usize) -> bool {
+    const OR_NOTHING: libc::c_int = libc::FUTEX_OP_OR << 28; // FUTEX_OP(OR, 0, EQ, 0), include/uapi/linux/futex.h
+    let nobody_waits_here = AtomicU32::new(0);
+    let operation = libc::FUTEX_WAKE_OP | libc::FUTEX_PRIVATE_FLAG;
+    // SAFETY: the word stays as it is, and nobody is woken (Invariant 2).
+    let woken = unsafe {
+        libc::syscall(
+            libc::SYS_futex,
+            nobody_waits_here.as_ptr(),
+            operation,
+            0,
+            0_usize,
+            address,
+            OR_NOTHING,
+        )
+    };
+    woken < 0 && errno::last() == libc::EFAULT
 }
 
-impl Drop for OwnMemory {
-    fn drop(&mut self) {
-        // SAFETY: the descriptor is ours and is not used again.
-        unsafe { libc::close(self.0) };
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_refuses_stores_and_a_local_takes_them() {
+        let text = (text_refuses_stores_and_a_local_takes_them as fn() as usize).next_multiple_of(4);
+        assert!(refuses_stores(text));
+        let local = AtomicU32::new(0x1234_5678);
+        assert!(!refuses_stores(local.as_ptr().expose_provenance()));
+        assert_eq!(local.into_inner(), 0x1234_5678);
+        assert!(refuses_stores(0));
     }
 }

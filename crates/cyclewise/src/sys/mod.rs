@@ -6,6 +6,11 @@ pub(crate) mod affinity;
 pub(crate) mod clock;
 #[cfg(all(target_os = "linux", not(any(loom, miri))))]
 pub(crate) mod clocksource;
+#[cfg(any(
+    all(target_arch = "x86_64", target_os = "linux", not(miri)),
+    all(feature = "std", target_os = "linux", target_env = "gnu")
+))]
+mod descriptor;
 #[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
 pub(crate) mod dl;
 #[cfg(any(
@@ -36,6 +41,8 @@ pub(crate) mod maps;
 pub(crate) mod membarrier;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 pub(crate) mod memory;
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+pub(crate) mod own_memory;
 #[cfg(all(feature = "std", target_arch = "x86_64", target_os = "linux", not(any(miri, loom))))]
 pub(crate) mod pin;
 #[cfg(all(feature = "std", target_os = "linux", target_pointer_width = "64"))]

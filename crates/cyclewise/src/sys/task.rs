@@ -66,6 +66,7 @@ pub(crate) use linux::{count, in_child, is_alone};
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod linux {
     use crate::error::Refusal;
+    use crate::sys::descriptor::Descriptor;
     use crate::sys::failed;
 
     unsafe extern "C" {
@@ -106,26 +107,19 @@ mod linux {
     /// # Errors
     /// Where `/proc` is not mounted, or a filter forbids reading it.
     pub(crate) fn count() -> Result<u32, Refusal> {
-        let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC;
-        // SAFETY: the path is a C string.
-        let fd = unsafe { libc::open(c"/proc/self/task".as_ptr(), flags) };
-        if fd < 0 {
-            return Err(failed("open /proc/self/task"));
-        }
+        let flags = libc::O_RDONLY | libc::O_DIRECTORY;
+        let folder = Descriptor::open(c"/proc/self/task", flags, "open /proc/self/task")?;
         let mut buffer = Records([0; 1024]);
         let mut total = 0;
-        let counted = loop {
+        loop {
             // SAFETY: the buffer is aligned as its records are, and as long as is said (Invariant 1).
-            let n = unsafe { libc::syscall(libc::SYS_getdents64, fd, &raw mut buffer.0, buffer.0.len()) };
+            let n = unsafe { libc::syscall(libc::SYS_getdents64, folder.number(), &raw mut buffer.0, buffer.0.len()) };
             match usize::try_from(n) {
                 Ok(0) => break Ok(total),
                 Ok(n) => total += count_names(buffer.0.get(..n).unwrap_or(&[])),
                 Err(_) => break Err(failed("getdents64 /proc/self/task")),
             }
-        };
-        // SAFETY: the descriptor is ours and is not used again.
-        unsafe { libc::close(fd) };
-        counted
+        }
     }
 
     /// Room for directory entries.

@@ -2,9 +2,9 @@
 //!
 //! # Safety
 //! 1. getdents64 fills a buffer whose length is passed with it, with records that each say their own length.
-//! 2. Descriptors are closed once, by the [`Folder`] that opened them.
-#![expect(unsafe_code, reason = "open, getdents64, close, stat")]
+#![expect(unsafe_code, reason = "getdents64, stat")]
 
+use super::descriptor::Descriptor;
 use super::{failed, thread};
 use crate::error::Refusal;
 use core::mem::MaybeUninit;
@@ -52,13 +52,14 @@ pub(crate) fn list() -> Result<Vec<i32>, Refusal> {
 /// # Errors
 /// As [`list`].
 pub(crate) fn count() -> Result<usize, Refusal> {
-    let mut status = MaybeUninit::<libc::stat>::uninit();
+    // Zeroes: no filter answers for the kernel and leaves it unwritten.
+    let mut status = MaybeUninit::<libc::stat>::zeroed();
     // SAFETY: a C string, and room for one `struct stat`.
     let rc = unsafe { libc::stat(c"/proc/self/task".as_ptr(), status.as_mut_ptr()) };
     if rc != 0 {
         return Err(failed("reading /proc/self/task"));
     }
-    // SAFETY: stat succeeded, so it has filled it.
+    // SAFETY: all zeroes is a valid structure, whether or not the kernel has filled it.
     let status = unsafe { status.assume_init() };
     Ok((status.st_nlink as usize).saturating_sub(2))
 }
@@ -70,30 +71,19 @@ fn number(name: &[u8]) -> Option<i32> {
 }
 
 /// `/proc/self/task`, open.
-struct Folder(i32);
+struct Folder(Descriptor);
 
 impl Folder {
     fn open() -> Result<Self, Refusal> {
-        let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC;
-        // SAFETY: a C string and flags.
-        let folder = unsafe { libc::open(c"/proc/self/task".as_ptr(), flags) };
-        if folder < 0 {
-            return Err(failed("reading /proc/self/task"));
-        }
-        Ok(Self(folder))
+        let flags = libc::O_RDONLY | libc::O_DIRECTORY;
+        Descriptor::open(c"/proc/self/task", flags, "reading /proc/self/task").map(Self)
     }
 
     fn read(&self, buffer: &mut [u8]) -> Result<usize, Refusal> {
-        // SAFETY: Invariant 1.
-        let filled = unsafe { libc::syscall(libc::SYS_getdents64, self.0, buffer.as_mut_ptr(), buffer.len()) };
+        let folder = self.0.number();
+        // SAFETY: the kernel writes at most the buffer's length (Invariant 1).
+        let filled = unsafe { libc::syscall(libc::SYS_getdents64, folder, buffer.as_mut_ptr(), buffer.len()) };
         usize::try_from(filled).map_err(|_| failed("reading /proc/self/task"))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // SAFETY: Invariant 2.
-        unsafe { libc::close(self.0) };
     }
 }
 

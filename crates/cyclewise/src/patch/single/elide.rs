@@ -127,8 +127,10 @@ fn before_thread_slow() -> Result<(), Refusal> {
     }
 }
 
+/// In single mode: puts LOCK back, and leaves the mode.
 fn restore(shared: &mut Shared) -> Result<(), Refusal> {
-    shared.plan.lock()?;
+    // SAFETY: single mode is in force, so the caller is the only thread (Invariant 2, and the promise of `enable`).
+    unsafe { shared.plan.lock_alone() }?;
     gate::set_mode(shared, LOCKED);
     Ok(())
 }

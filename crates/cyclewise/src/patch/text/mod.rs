@@ -31,8 +31,14 @@
 //! the lock in the child settles it.
 //!
 //! # Cost
-//! Two system calls per run of adjacent pages or one per page, plus reading `/proc/self/task` and a membarrier; once,
-//! reading `/proc/self/maps`. Nothing is allocated.
+//! Three system calls per run of adjacent pages or one per page and two for the descriptor, plus reading
+//! `/proc/self/task` and a membarrier; once, reading `/proc/self/maps`. Nothing is allocated.
+//!
+//! # Sandboxes
+//! A filter, Landlock, chroot or a limit of open files can take each of these calls away at any time. What was elided has
+//! to come back even so: its batch keeps a descriptor open (`kept`), and where the caller is known to be alone nothing
+//! else is asked of the kernel. A filter can also answer for a call that it does not make. So a descriptor is asked
+//! whose memory it shows, pages that mprotect made writable are asked whether they are, and the bytes are read back.
 //!
 //! # References
 //! Linux arch/x86/kernel/alternative.c (smp_text_poke); AMD APM vol. 2, 7.6.1; Intel SDM vol. 3, 8.1.3.
@@ -43,10 +49,16 @@
 #![expect(unsafe_code, reason = "unsafe contracts passed on")]
 
 mod check;
+#[cfg(all(feature = "std", target_env = "gnu"))]
+mod kept;
+#[cfg(not(all(feature = "std", target_env = "gnu")))]
+#[path = "not_kept.rs"]
+mod kept;
 mod pending;
 mod write;
 
-use super::lock::{self, Held};
+use self::write::Source;
+use super::lock::Held;
 use crate::arch::{code, sync};
 use crate::error::Refusal;
 use crate::sys::{membarrier, signals, task};
@@ -96,8 +108,19 @@ impl Edit {
     }
 }
 
+/// What is known of the process's other threads.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[allow(dead_code, reason = "for the modes, which a build without std does not have")]
+pub(crate) enum Others {
+    /// There may be some: the kernel is asked.
+    Asked,
+    /// There are none, so nothing is asked that a sandbox could refuse.
+    None,
+}
+
 /// Applies the edits, all or none, under the lock of the text. Sorts them, and where a site holds the new bytes
-/// already, makes them what its edit expects.
+/// already, makes them what its edit expects. What is recorded of the batch stays until the lock is given back: until then the
+/// caller brings the state of `goal` to its value.
 ///
 /// Ordering: when this returns, every thread of the process has passed a full barrier since the last store, and
 /// executes the new instructions.
@@ -109,31 +132,68 @@ impl Edit {
 /// - The sites are instructions of which the old and the new bytes are both right at any time, and no thread stands
 ///   inside one: it is one instruction before and after, or this thread is alone and not between its instructions.
 /// - Sites with more than one byte to change and other threads running are naturally safe to replace by one store.
-#[allow(
-    dead_code,
-    reason = "for who writes text without a key's state to change under the same lock"
-)]
-pub(crate) unsafe fn apply(edits: &mut [Edit]) -> Result<(), Refusal> {
-    let held = lock::hold()?;
-    // SAFETY: the same contract, which the caller keeps.
-    unsafe { apply_held(&held, edits, None) }
+pub(crate) unsafe fn apply_held(held: &Held, edits: &mut [Edit], goal: Option<Goal>) -> Result<(), Refusal> {
+    // SAFETY: the caller's contract is the same.
+    unsafe { change(held, edits, goal, Others::Asked, Source::Opened) }
 }
 
-/// [`apply`] for who holds the lock already. What is recorded of the batch stays until the lock is given back: until then
-/// the caller brings the state of `goal` to its value.
+/// [`apply_held`] of edits that will be taken back: keeps open what that needs, so that it cannot be refused then.
 ///
 /// # Errors
-/// As [`apply`].
+/// As [`apply_held`]; then nothing is kept, unless the text is neither as it was nor as it was to be.
 ///
 /// # Safety
-/// As [`apply`].
-pub(crate) unsafe fn apply_held(held: &Held, edits: &mut [Edit], goal: Option<Goal>) -> Result<(), Refusal> {
+/// As [`apply_held`].
+#[cfg(all(feature = "std", target_env = "gnu"))]
+pub(crate) unsafe fn apply_and_keep(held: &Held, edits: &mut [Edit]) -> Result<(), Refusal> {
+    kept::keep(held);
+    // SAFETY: the caller's contract is the same.
+    let applied = unsafe { change(held, edits, None, Others::Asked, Source::Kept) };
+    if applied.is_err_and(|refusal| !matches!(refusal, Refusal::HalfWritten { .. })) {
+        kept::release(held);
+    }
+    applied
+}
+
+/// Takes such edits back, and closes what was kept for it.
+///
+/// # Errors
+/// As [`apply_held`]; what was kept stays open then.
+///
+/// # Safety
+/// As [`apply_held`]; with [`Others::None`], the calling thread is the only one of the process.
+#[cfg(all(feature = "std", target_env = "gnu"))]
+pub(crate) unsafe fn apply_and_release(held: &Held, edits: &mut [Edit], others: Others) -> Result<(), Refusal> {
+    let first = match others {
+        Others::Asked => Source::Opened,
+        Others::None => Source::Kept,
+    };
+    // SAFETY: the caller's contract is the same, and says how it knows of others.
+    unsafe { change(held, edits, None, others, first) }?;
+    kept::release(held);
+    Ok(())
+}
+
+/// [`apply_held`], with what is known of others, and by the descriptor from `first` where there is a choice.
+///
+/// # Errors
+/// As [`apply_held`].
+///
+/// # Safety
+/// As [`apply_held`]; with [`Others::None`], the calling thread is the only one of the process.
+unsafe fn change(
+    held: &Held,
+    edits: &mut [Edit],
+    goal: Option<Goal>,
+    others: Others,
+    first: Source,
+) -> Result<(), Refusal> {
     edits.sort_unstable_by_key(Edit::start);
     check::all(held, edits)?;
     if edits.iter().all(|e| e.expect == e.new) {
         return Ok(());
     }
-    let alone = task::is_alone();
+    let alone = others == Others::None || task::is_alone();
     if !alone {
         check::live(edits)?;
         membarrier::register_sync_core()?;
@@ -142,15 +202,15 @@ pub(crate) unsafe fn apply_held(held: &Held, edits: &mut [Edit], goal: Option<Go
     let any_order = alone || one_byte_each;
     let blocked = (alone && !one_byte_each).then(signals::Blocked::all);
     pending::record(held, edits, goal);
-    // SAFETY: checked above. Any order: no other thread and no handler executes a site meanwhile, or each edit changes one
-    // byte, and the caller says that both are right.
-    unsafe { write::all(edits, any_order) }?;
+    // SAFETY: checked above. Any order is harmless where one byte changes, and where nobody executes the bytes: this
+    // thread is alone, and its signals are blocked.
+    unsafe { write::all(held, edits, any_order, first) }?;
     let synced = synchronize(alone);
     if synced.is_err() {
         reverse(edits);
         pending::record(held, edits, goal.map(Goal::reversed));
-        // SAFETY: the same edits with old and new exchanged; the caller says that both are right at any time.
-        unsafe { write::all(edits, any_order) }?;
+        // SAFETY: the same edits in the other direction, which the caller's contract has right at any time as well.
+        unsafe { write::all(held, edits, any_order, first) }?;
     }
     drop(blocked);
     synced

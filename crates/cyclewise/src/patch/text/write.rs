@@ -1,36 +1,71 @@
-//! Writing checked edits by one of two ways, reading them back, and rolling back.
+//! Writing checked edits, reading them back, and rolling back.
 //!
 //! # Safety
-//! 1. The edits were checked: sorted, apart, inside their pages, in text, and holding what they expect.
+//! 1. The edits were checked: sorted, apart, inside their pages, in text, and holding what they expect. The functions
+//!    here are unsafe for that: [`all`] is called by who checked them, and calls the others.
 //! 2. Pages are written only between opening and closing them, or by the kernel.
+//! 3. The lock of the text is held, so no thread of this process writes what is read here.
 #![expect(unsafe_code, reason = "writes text by address")]
 
 use super::Edit;
+use super::kept;
 use crate::arch::code;
 use crate::error::Refusal;
-use crate::sys::memory::{self, OwnMemory, PAGE};
+use crate::patch::lock::Held;
+use crate::sys::memory::{self, PAGE};
+use crate::sys::own_memory::OwnMemory;
+
+/// Where a descriptor of this process's memory comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    /// It is opened for this batch.
+    Opened,
+    /// It was kept. Between the question whose it is and the write another thread could close it and open a file in its
+    /// place, so it comes first only where there is none, or where it was opened just now.
+    Kept,
+}
 
 /// Writes every edit and reads it back, or leaves everything as it was. Bytes go through the kernel, in any order, only
-/// where `any_order` says that this is harmless.
+/// where `any_order` says that this is harmless; by a descriptor from `first`, by one from the other source, and then
+/// by stores.
 ///
 /// # Errors
-/// The second way's refusal where both were refused.
+/// The stores' refusal where every way was refused; [`Refusal::HalfWritten`] where one wrote a part and none went on.
 ///
 /// # Safety
-/// The edits were checked (Invariant 1). Where `any_order` is true, no thread executes a site between two of its bytes'
-/// changes, or each edit changes one byte.
-pub(super) unsafe fn all(edits: &[Edit], any_order: bool) -> Result<(), Refusal> {
+/// The edits were checked (Invariant 1), and where `any_order` is true, no thread minds their bytes in any order.
+pub(super) unsafe fn all(held: &Held, edits: &[Edit], any_order: bool, first: Source) -> Result<(), Refusal> {
     if any_order {
-        // SAFETY: the caller checked the edits and vouches for `any_order`.
-        let kernel = unsafe { by_kernel(edits) };
-        match kernel {
-            // Rolled back, and another way is left.
-            Err(Refusal::System { .. }) => {}
-            done => return done,
+        let sources = match first {
+            Source::Opened => [Source::Opened, Source::Kept],
+            Source::Kept => [Source::Kept, Source::Opened],
+        };
+        for source in sources {
+            // SAFETY: the caller checked the edits, and answers for any order.
+            if unsafe { by_kernel(held, edits, source) }.is_ok() {
+                return Ok(());
+            }
+            // Rolled back as far as could be, and another way is left.
         }
     }
     // SAFETY: the caller checked the edits.
-    unsafe { by_store(edits) }
+    let stored = unsafe { by_store(edits) };
+    stored.map_err(|refusal| match (refusal, missing(edits, OLD)) {
+        // The kernel wrote a part before it refused, and no way was left to finish it or to take it back.
+        (Refusal::System { .. }, Some(at)) => Refusal::HalfWritten { at },
+        _ => refusal,
+    })
+}
+
+/// Takes write access from every page of the edits, whether it has any or not.
+///
+/// # Safety
+/// The edits lie in text, and no batch is under way.
+pub(super) unsafe fn close(edits: &[Edit]) {
+    for run in runs(edits) {
+        // SAFETY: whole pages of text, readable and executable as before. Where it is refused, so was opening them.
+        let _ = unsafe { set_writable(run, false) };
+    }
 }
 
 /// Takes write access from every page of the edits, whether it has any or not.
@@ -52,62 +87,62 @@ const NEW: Bytes = |edit| edit.new;
 /// mprotect, store, mprotect. Every run is opened before the first store, so that a refusal comes in time.
 ///
 /// # Safety
-/// The edits were checked (Invariant 1).
+/// The edits were checked (Invariant 1), and each is one store wherever another thread runs.
 unsafe fn by_store(edits: &[Edit]) -> Result<(), Refusal> {
     for (opened, run) in runs(edits).enumerate() {
-        // SAFETY: whole pages of text that this batch changes (Invariant 1).
+        // SAFETY: the caller checked the edits, whose pages these are.
         if let Err(refusal) = unsafe { set_writable(run, true) } {
-            // SAFETY: the runs that the loop has opened, and no more.
+            // SAFETY: the loop has opened these runs, and no other.
             unsafe { close_runs(runs(edits).take(opened)) }?;
             return Err(refusal);
         }
     }
-    // SAFETY: every page is writable (Invariant 2).
+    // SAFETY: the loop has opened every run (Invariant 2).
     unsafe { store(edits, NEW) };
     if let Some(at) = missing(edits, NEW) {
-        // SAFETY: no page was closed yet (Invariant 2).
+        // SAFETY: every run is open still (Invariant 2).
         unsafe { store(edits, OLD) };
-        // SAFETY: the pages were opened here.
+        // SAFETY: the loop has opened every run.
         unsafe { close_runs(runs(edits)) }?;
         return Err(Refusal::NotVerified { at });
     }
-    // SAFETY: the pages were opened here.
+    // SAFETY: the loop has opened every run.
     let closed = unsafe { close_runs(runs(edits)) };
     if closed.is_err() {
         // Closing stops at the first failure, but pages before that are closed: open them again, as far as may be.
         let reopened = runs(edits).try_for_each(|run| {
-            // SAFETY: whole pages of text that this batch changes (Invariant 1).
+            // SAFETY: the caller checked the edits, whose pages these are.
             unsafe { set_writable(run, true) }
         });
         if reopened.is_err() {
             let at = edits.first().map_or(0, Edit::start);
             return Err(Refusal::HalfWritten { at });
         }
-        // SAFETY: every page is writable (Invariant 2).
+        // SAFETY: every run was opened again (Invariant 2).
         unsafe { store(edits, OLD) };
-        // SAFETY: the pages were opened here. The first failure is the one to report.
+        // SAFETY: every run was opened again. The first failure is the one to report.
         let _ = unsafe { close_runs(runs(edits)) };
     }
     closed
 }
 
-/// Stores one or the other bytes of every edit.
+/// Stores those of the edits that change something.
 ///
 /// # Safety
-/// The edits were checked (Invariant 1), and every page of theirs is writable.
+/// The edits were checked (Invariant 1), and every page of theirs is open (Invariant 2).
 unsafe fn store(edits: &[Edit], bytes: Bytes) {
     for edit in edits.iter().filter(|e| e.expect != e.new) {
-        // SAFETY: text that was checked, in a page that the caller opened; the text's lock keeps other writers out.
+        // SAFETY: the caller has opened the page, and nobody else writes there (Invariant 3).
         unsafe { code::store(edit.at, edit.len(), bytes(edit)) };
     }
 }
 
-/// Makes the pages of runs read-only again; stops at the first that cannot be.
+/// Closes runs of pages, up to the first that is refused.
 ///
 /// # Safety
-/// This batch has opened them, and stores no more.
+/// The edits were checked (Invariant 1), and this batch has opened these runs.
 unsafe fn close_runs<'a>(mut runs: impl Iterator<Item = &'a [Edit]>) -> Result<(), Refusal> {
-    // SAFETY: whole pages of text that this batch has opened, says the caller.
+    // SAFETY: the caller checked the edits, and has opened their pages.
     let closed = runs.try_for_each(|run| unsafe { set_writable(run, false) });
     closed.map_err(|refusal| match refusal {
         Refusal::System { errno, .. } => Refusal::StillWritable { errno },
@@ -115,30 +150,45 @@ unsafe fn close_runs<'a>(mut runs: impl Iterator<Item = &'a [Edit]>) -> Result<(
     })
 }
 
-/// Makes the pages of a run writable, or takes that back.
+/// Opens or closes the pages of a run.
 ///
 /// # Safety
-/// The edits were checked (Invariant 1), so their pages are text, which this batch changes.
+/// The edits were checked (Invariant 1), and the caller stores nothing there once they are closed.
 unsafe fn set_writable(run: &[Edit], writable: bool) -> Result<(), Refusal> {
     let (Some(first), Some(last)) = (run.first(), run.last()) else {
         return Ok(());
     };
     let start = page(first) * PAGE;
-    // SAFETY: whole pages, from the first edit's to the last's; a run has no page without an edit, and the caller
-    // checked the edits.
+    // SAFETY: whole pages, all of text, because the edits in them are (Invariant 1).
     unsafe { memory::set_writable(start, (page(last) + 1) * PAGE - start, writable) }
 }
 
 /// One pwrite per page, from its first edit to its last.
 ///
 /// # Safety
-/// The edits were checked (Invariant 1), and their bytes may change in any order.
-unsafe fn by_kernel(edits: &[Edit]) -> Result<(), Refusal> {
-    let memory = OwnMemory::open()?;
+/// The edits were checked (Invariant 1), and no thread minds their bytes in any order.
+unsafe fn by_kernel(held: &Held, edits: &[Edit], source: Source) -> Result<(), Refusal> {
+    match source {
+        // SAFETY: the caller's promise; a new descriptor was asked whose memory it shows.
+        Source::Opened => unsafe { through(&OwnMemory::open()?, edits) },
+        Source::Kept => match kept::borrow(held) {
+            // SAFETY: the caller's promise; what is borrowed was asked whose memory it shows.
+            Some(memory) => unsafe { through(&memory, edits) },
+            // Not reported: it is never the last way.
+            None => Err(Refusal::NotEnabled),
+        },
+    }
+}
+
+/// Writes by one descriptor, reads back, and takes back what does not hold.
+///
+/// # Safety
+/// The edits were checked (Invariant 1), no thread minds their bytes in any order, and `memory` is this process's.
+unsafe fn through(memory: &OwnMemory, edits: &[Edit]) -> Result<(), Refusal> {
     let mut refusal = None;
     for page in pages(edits) {
-        // SAFETY: edits of one page that the caller checked, and in which it allows any order.
-        if let Err(why) = unsafe { write_page(&memory, page, NEW) } {
+        // SAFETY: the caller's promise, of the edits in this page.
+        if let Err(why) = unsafe { write_page(memory, page, NEW) } {
             refusal = Some(why);
             break;
         }
@@ -151,8 +201,8 @@ unsafe fn by_kernel(edits: &[Edit]) -> Result<(), Refusal> {
     let mut changed = pages(edits).filter(|page| missing(page, OLD).is_some());
     // What it says does not matter: what is there does.
     let _ = changed.try_for_each(|page| {
-        // SAFETY: the same edits; what is harmless in one direction is in the other, since both bytes are right.
-        unsafe { write_page(&memory, page, OLD) }
+        // SAFETY: the caller's promise; the old bytes are as harmless in any order.
+        unsafe { write_page(memory, page, OLD) }
     });
     Err(match missing(edits, OLD) {
         None => refusal,
@@ -160,31 +210,32 @@ unsafe fn by_kernel(edits: &[Edit]) -> Result<(), Refusal> {
     })
 }
 
-/// Writes one or the other bytes of one page's edits, and what is between them as it is.
+/// Writes the edits of one page, and what is between them as it is.
 ///
 /// # Safety
-/// The edits were checked (Invariant 1), lie in one page, and may change in any order.
+/// The edits were checked (Invariant 1) and lie in one page, no thread minds their bytes in any order, and `memory` is
+/// this process's.
 unsafe fn write_page(memory: &OwnMemory, page: &[Edit], bytes: Bytes) -> Result<(), Refusal> {
     let (Some(first), Some(last)) = (page.first(), page.last()) else {
         return Ok(());
     };
     let mut buffer = [0; PAGE];
     let (start, len) = (first.start(), last.end() - first.start());
-    // SAFETY: inside one readable page, which is all the buffer holds (Invariant 1); under the lock no thread of this
-    // process writes it.
+    // SAFETY: the caller checked the edits: the range is readable text inside one page, which is all the buffer holds,
+    // and nobody writes there (Invariant 3).
     unsafe { core::ptr::copy_nonoverlapping(first.at, buffer.as_mut_ptr(), len) };
     for edit in page {
         let inside = edit.start() - start;
         buffer[inside..inside + edit.len()].copy_from_slice(&bytes(edit)[..edit.len()]);
     }
-    // SAFETY: text of edits that the caller checked; between them stands what was read there, under the text's lock.
+    // SAFETY: the caller vouches for the memory and for the edits; what is between them is written as it is.
     unsafe { memory.write(start, &buffer[..len]) }
 }
 
 /// The first edit whose site does not hold its bytes.
 fn missing(edits: &[Edit], bytes: Bytes) -> Option<usize> {
     let differs = |edit: &&Edit| {
-        // SAFETY: readable text (Invariant 1).
+        // SAFETY: who made the edits a batch found their addresses in readable text (Invariant 1).
         let there = unsafe { code::load(edit.at, edit.len()) };
         there != bytes(edit)
     };
