@@ -111,6 +111,8 @@ table! { fn everywhere() {
     lock::SpinLock<Sent> => "SYPU-";
     lock::SpinLock<Shared> => "--PU-";
     lock::SpinLock<PhantomPinned> => "SY-U-";
+    lock::SpinLockWith<u8, lock::SpinOnly, lock::NoRelax> => "SYPU-";
+    lock::SpinLockGuardWith<'static, u8, lock::SpinOnly, lock::NoRelax> => "SYP--";
     lock::SpinLockGuard<'static, u8> => "SYP--";
     lock::SpinLockGuard<'static, Sent> => "S-P--";
     lock::SpinLockGuard<'static, Shared> => "-YP--";
@@ -224,6 +226,7 @@ table! { fn here() {
     cyclewise::arch::choice::Litmus => "SYPUR";
     cyclewise::arch::choice::Sequence => "SYPUR";
     patch::hooks::Hooks => "SYPUR";
+    patch::net::Net => "SYPUR";
 } }
 
 /// What only another build has.
@@ -270,7 +273,7 @@ fn every_public_type_has_a_row() {
     let elsewhere: &[&str] = if cfg!(all(target_arch = "x86_64", target_env = "gnu")) {
         &[]
     } else {
-        &["Site", "Litmus", "Sequence", "Hooks"]
+        &["Site", "Litmus", "Sequence", "Hooks", "Net"]
     };
     let missing: Vec<_> = declared
         .iter()

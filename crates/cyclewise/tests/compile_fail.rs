@@ -333,9 +333,9 @@ cases! {
         right "fn f(fd: OwnedFd) { let p = Polled::new(fd.as_fd(), 1); p.happened(); drop(fd); }"
     }
     a_stopped_slots_guard_is_borrowed: "E0505" {
-        "use cyclewise::percpu::{Cpu, Slot}; use std::sync::atomic::AtomicU64;"
-        wrong "fn f(s: Slot, a: Box<AtomicU64>) { let g = s.stop::<Cpu>(&a); drop(a); drop(g); }"
-        right "fn f(s: Slot, a: Box<AtomicU64>) { let g = s.stop::<Cpu>(&a); drop(g); drop(a); }"
+        "use cyclewise::percpu::{Cpu, Guard, Slot};"
+        wrong "fn f(s: Slot, a: Box<Guard>) { let g = s.stop::<Cpu>(&a); drop(a); drop(g); }"
+        right "fn f(s: Slot, a: Box<Guard>) { let g = s.stop::<Cpu>(&a); drop(g); drop(a); }"
     }
     what_a_handler_uses_lives_for_ever: "E0597" {
         "use cyclewise::mask::Signals; use std::sync::atomic::AtomicBool;"

@@ -342,7 +342,11 @@ fn a_fork_inside_a_change_leaves_the_child_in_it() {
     // SAFETY: the handler forks, and asks for a change that is refused before it does anything.
     unsafe { libc::signal(libc::SIGSYS, forks as extern "C" fn(i32) as libc::sighandler_t) };
     let (mask, value) = (u32::MAX, 1 << 5); // PRIVATE_EXPEDITED_SYNC_CORE
-    filter::trap(libc::SYS_membarrier, &[filter::If::Bits { arg: 0, mask, value }]);
+    let no_flags = filter::If::Bits { arg: 1, mask, value: 0 };
+    filter::trap(
+        libc::SYS_membarrier,
+        &[filter::If::Bits { arg: 0, mask, value }, no_flags],
+    );
     // The trapped call does not happen, so this is refused and rolled back, in parent and child.
     KEY.enable().unwrap_err();
     assert!(!KEY.is_enabled());

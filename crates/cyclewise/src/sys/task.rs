@@ -6,7 +6,7 @@
 //!    forgets them when that is unloaded.
 #![expect(
     unsafe_code,
-    reason = "gettid, getpid, pthread_self, sched_yield, nanosleep, getdents64, pthread_atfork"
+    reason = "gettid, getpid, tgkill, pthread_self, sched_yield, nanosleep, getdents64, pthread_atfork"
 )]
 
 /// The number of the calling thread, never 0: Miri's, which has no kernel.
@@ -21,6 +21,22 @@ pub(crate) fn current_tid() -> i32 {
 pub(crate) fn current_tid() -> i32 {
     // SAFETY: takes nothing and returns a number.
     unsafe { libc::syscall(libc::SYS_gettid) as i32 }
+}
+
+/// Whether `tid` is no thread of this process: ended, or left behind in the process this one was forked from.
+#[cfg(all(
+    feature = "std",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    not(any(miri, loom))
+))]
+pub(crate) fn is_gone(tid: i32) -> bool {
+    // SAFETY: takes nothing and returns a number.
+    let process = unsafe { libc::getpid() };
+    // SAFETY: takes numbers; signal 0 only asks.
+    let asked = unsafe { libc::syscall(libc::SYS_tgkill, process, tid, 0) };
+    // Any other answer, such as a filter's EPERM, says nothing.
+    asked != 0 && super::errno::last() == libc::ESRCH
 }
 
 /// What the C library calls the calling thread, shortened: no two threads that run have the same, and in a child of fork

@@ -68,17 +68,6 @@ pub(super) unsafe fn close(edits: &[Edit]) {
     }
 }
 
-/// Takes write access from every page of the edits, whether it has any or not.
-///
-/// # Safety
-/// The edits lie in text, and no batch is under way.
-pub(super) unsafe fn close(edits: &[Edit]) {
-    for run in runs(edits) {
-        // SAFETY: whole pages of text, readable and executable as before. Where it is refused, so was opening them.
-        let _ = unsafe { set_writable(run, false) };
-    }
-}
-
 /// Which bytes of an edit.
 type Bytes = fn(&Edit) -> [u8; 8];
 const OLD: Bytes = |edit| edit.expect;
@@ -173,7 +162,7 @@ unsafe fn by_kernel(held: &Held, edits: &[Edit], source: Source) -> Result<(), R
         Source::Opened => unsafe { through(&OwnMemory::open()?, edits) },
         Source::Kept => match kept::borrow(held) {
             // SAFETY: the caller's promise; what is borrowed was asked whose memory it shows.
-            Some(memory) => unsafe { through(&memory, edits) },
+            Some(ref memory) => unsafe { through(memory, edits) },
             // Not reported: it is never the last way.
             None => Err(Refusal::NotEnabled),
         },
