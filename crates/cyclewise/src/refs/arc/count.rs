@@ -12,6 +12,7 @@
 //! | [`DEAD`], −1 | no reference: the value is destroyed, or not there yet |
 //! | [`SOLE`], 0 | one reference |
 //! | up to [`MAX`] | so many and one references |
+//! | [`CLAIMED`], −2 | one reference, whose holder is looking whether there is a weak one; of the strong count alone |
 //! | other negative | saturated; whoever finds it so puts it back to [`SATURATED`], the middle of the range |
 //!
 //! # Invariants
@@ -25,6 +26,10 @@
 //!    first store the count is exact, and if it has been saturated, the increment that passed [`MAX`] is in flight and
 //!    by 1 holds two references: the one it came with and the one it makes.
 //! 4. Hence memory whose count has been saturated is never freed, and the store of [`SATURATED`] finds it there.
+//! 5. From [`SOLE`] to [`CLAIMED`] the holder of the only reference takes the count, for as long as it borrows that
+//!    mutably. Meanwhile nobody but an upgrade changes it, which *breaks* the claim: there are two references then. While
+//!    the claimant holds its own, nobody else can claim; so a count that is `CLAIMED` after a look at the weak references
+//!    has been so all the time. By 3 a saturated count is never mistaken for it, since it stays about `SATURATED`.
 //!
 //! # Memory ordering
 //! An increment is relaxed: the new reference is made from one that is already held, and handing it to another thread
@@ -51,6 +56,9 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 /// No reference.
 pub(super) const DEAD: usize = usize::MAX;
 
+/// One reference, whose holder is looking whether it is the only one of either kind.
+pub(super) const CLAIMED: usize = usize::MAX - 1;
+
 /// One reference.
 pub(super) const SOLE: usize = 0;
 
@@ -62,14 +70,20 @@ pub(super) const SATURATED: usize = (isize::MIN / 2) as usize;
 
 /// What an increment by compare-and-swap makes of a count that is not [`DEAD`].
 pub(super) const fn incremented(stored: usize) -> usize {
-    // Past MAX as an unsigned number are the saturated ones.
-    if stored >= MAX { SATURATED } else { stored + 1 }
+    // Past MAX as an unsigned number are the saturated ones, and one that is claimed.
+    match stored {
+        ..MAX => stored + 1,
+        // The claimant's reference, and one more: the claim is broken.
+        CLAIMED => SOLE + 1,
+        _ => SATURATED,
+    }
 }
 
 /// The number of references where that is known.
 pub(super) const fn references(stored: usize) -> usize {
     match stored {
         DEAD => 0,
+        CLAIMED => 1,
         ..=MAX => stored + 1,
         _ => usize::MAX,
     }
@@ -92,12 +106,12 @@ impl Count {
     #[inline(always)]
     pub(super) unsafe fn inc_at<const D: isize>(base: *const u8) {
         // Relaxed: see the module's notes.
-        // SAFETY: a count is its atomic; as of this function.
+        // SAFETY: a count is its atomic, and the caller promises that there is one at that distance.
         if unsafe { inc_negative_at::<D>(base, Relaxed) } {
             cold_path();
-            // SAFETY: in the same allocation, says the caller.
+            // SAFETY: the caller promises that it is in the same allocation.
             let count = unsafe { base.offset(D) };
-            // SAFETY: as of this function.
+            // SAFETY: the caller promises a count there, and it is not freed: it has been saturated (Invariant 4).
             unsafe { &*count.cast::<Self>() }.saturate();
         }
     }
@@ -110,8 +124,8 @@ impl Count {
     #[inline(always)]
     #[must_use = "at an edge somebody has to free the value or saturate the count"]
     pub(super) unsafe fn dec_at<const D: isize>(base: *const u8) -> bool {
-        // Release: pairs with the Acquire in `is_dead_slow`, `take_if_sole` and `is_sole`.
-        // SAFETY: a count is its atomic; as of this function.
+        // Release: pairs with the Acquire in `is_dead_slow`, `take_if_sole` and `claim`.
+        // SAFETY: a count is its atomic, and the caller promises that there is one at that distance.
         unsafe { dec_negative_at::<D>(base, Release) }
     }
 
@@ -184,10 +198,31 @@ impl Count {
         self.0.store(SOLE, Release);
     }
 
-    /// Whether the caller's reference is the only one.
-    pub(super) fn is_sole(&self) -> bool {
-        // Acquire: pairs with the Release in `dec` of those who held the value before.
-        self.0.load(Acquire) == SOLE
+    /// From [`SOLE`] to [`CLAIMED`], by the holder of that one reference (Invariant 5).
+    pub(super) fn claim(&self) -> bool {
+        // Acquire: pairs with the Release in `dec` of those who held the value before, so that weak references they have
+        // made are seen in the weak count. Relaxed on failure: nothing is done then.
+        self.0.compare_exchange(SOLE, CLAIMED, Acquire, Relaxed).is_ok()
+    }
+
+    /// Whether the caller's claim has not been broken.
+    pub(super) fn is_claimed(&self) -> bool {
+        // Relaxed: whoever has broken it and given up its weak reference comes before the caller's look at the weak count,
+        // which is Acquire, so this sees it.
+        self.0.load(Relaxed) == CLAIMED
+    }
+
+    /// From [`CLAIMED`] to [`SOLE`], by who has found that there is no other reference of either kind.
+    pub(super) fn unclaim_alone(&self) {
+        // Relaxed: nobody else knows of the value.
+        self.0.store(SOLE, Relaxed);
+    }
+
+    /// From [`CLAIMED`] to [`SOLE`], unless the claim has been broken.
+    pub(super) fn unclaim(&self) {
+        // Relaxed: as a read-modify-write it continues the release sequence of `revive`, and orders nothing else. Fails
+        // where it is broken, and then the caller's reference is counted.
+        let _ = self.0.compare_exchange(CLAIMED, SOLE, Relaxed, Relaxed);
     }
 
     /// How many references there are, as of some moment; `usize::MAX` where the count is saturated.

@@ -1,6 +1,6 @@
-//! What the counts take from outside: the atomic they sit on, and what a waiting loop does between looks.
+//! What the counts take from outside: the atomic they sit on.
 //!
-//! Under `--cfg loom` both are loom's, so that its scheduler sees every access and every wait.
+//! Under `--cfg loom` it is loom's, so that its scheduler sees every access.
 //!
 //! # Safety
 //! What is asked of a caller is passed on to where the instruction is.
@@ -10,10 +10,6 @@ use core::sync::atomic::Ordering;
 
 #[cfg(not(loom))]
 pub(super) use crate::atomic::AtomicUsize;
-#[cfg(not(loom))]
-pub(super) use core::hint::spin_loop;
-#[cfg(loom)]
-pub(super) use loom::hint::spin_loop;
 #[cfg(loom)]
 pub(super) use loom::sync::atomic::AtomicUsize;
 
@@ -25,10 +21,10 @@ pub(super) use loom::sync::atomic::AtomicUsize;
 #[inline(always)]
 pub(super) unsafe fn inc_negative_at<const D: isize>(base: *const u8, order: Ordering) -> bool {
     #[cfg(not(loom))]
-    // SAFETY: as of this function.
+    // SAFETY: the caller promises an atomic there, which is what is asked for.
     return unsafe { crate::atomic::inc_negative_at::<D>(base, order) };
     #[cfg(loom)]
-    // SAFETY: as of this function.
+    // SAFETY: the caller promises an atomic there.
     return unsafe { at::<D>(base) }
         .fetch_add(1, order)
         .wrapping_add(1)
@@ -43,10 +39,10 @@ pub(super) unsafe fn inc_negative_at<const D: isize>(base: *const u8, order: Ord
 #[inline(always)]
 pub(super) unsafe fn dec_negative_at<const D: isize>(base: *const u8, order: Ordering) -> bool {
     #[cfg(not(loom))]
-    // SAFETY: as of this function.
+    // SAFETY: the caller promises an atomic there, which is what is asked for.
     return unsafe { crate::atomic::dec_negative_at::<D>(base, order) };
     #[cfg(loom)]
-    // SAFETY: as of this function.
+    // SAFETY: the caller promises an atomic there.
     return unsafe { at::<D>(base) }
         .fetch_sub(1, order)
         .wrapping_sub(1)
@@ -58,8 +54,8 @@ pub(super) unsafe fn dec_negative_at<const D: isize>(base: *const u8, order: Ord
 /// As [`inc_negative_at`].
 #[cfg(loom)]
 unsafe fn at<'a, const D: isize>(base: *const u8) -> &'a AtomicUsize {
-    // SAFETY: in the same allocation, says the caller.
+    // SAFETY: the caller promises that it is in the same allocation.
     let word = unsafe { base.offset(D) };
-    // SAFETY: as of this function.
+    // SAFETY: the caller promises an atomic there, for as long as it is used.
     unsafe { &*word.cast::<AtomicUsize>() }
 }

@@ -116,7 +116,7 @@ pub(super) unsafe fn inc_strong<T: ?Sized>(value: NonNull<T>) {
 #[inline(always)]
 #[must_use = "at an edge somebody has to free the value or saturate the count"]
 pub(super) unsafe fn dec_strong<T: ?Sized>(value: NonNull<T>) -> bool {
-    // SAFETY: as above.
+    // SAFETY: the counts end where the value starts, in one allocation (Invariant 1).
     unsafe { Count::dec_at::<STRONG>(value.as_ptr().cast_const().cast()) }
 }
 

@@ -52,7 +52,7 @@ pub struct Arc<T: ?Sized> {
 
 // SAFETY: the value can be reached (Sync) and destroyed (Send) from any thread that has an Arc; the counts are atomic.
 unsafe impl<T: ?Sized + Sync + Send> Send for Arc<T> {}
-// SAFETY: as above; from a shared Arc another one is made by `clone`.
+// SAFETY: from a shared Arc another one is made by `clone`, and the same bounds let that go to another thread.
 unsafe impl<T: ?Sized + Sync + Send> Sync for Arc<T> {}
 
 impl<T> Arc<T> {
@@ -122,11 +122,11 @@ impl<T: ?Sized> Arc<T> {
 
     /// A weak reference to the value: it keeps the memory, and not the value.
     ///
-    /// Waits while another thread is inside [`Arc::get_mut`], a handful of instructions. Acquires what that thread's
-    /// `get_mut` saw.
+    /// One read-modify-write that waits for nobody, also in a signal handler. Orders nothing (Relaxed). Past 2^63
+    /// references the count saturates.
     #[must_use = "a weak reference that is dropped at once was counted for nothing"]
     pub fn downgrade(this: &Self) -> Weak<T> {
-        this.counts().weak.inc_unless_locked();
+        this.counts().weak.inc();
         // SAFETY: one unit of the weak count was just taken for it.
         unsafe { Weak::from_value(this.value) }
     }

@@ -20,17 +20,23 @@ use core::mem::{ManuallyDrop, forget, replace};
 impl<T: ?Sized> Arc<T> {
     /// The value, mutably, if this is the only reference of either kind.
     ///
-    /// On success, acquires every drop of another reference. While it looks, [`Arc::downgrade`] elsewhere waits.
+    /// On success, acquires every drop of another reference. Nobody waits for it: an upgrade elsewhere that comes while it
+    /// looks succeeds, and then this does not.
     pub fn get_mut(this: &mut Self) -> Option<&mut T> {
         let counts = this.counts();
-        // The lock keeps a second holder from making a weak reference and dropping itself between the two looks.
-        if !counts.weak.lock_if_sole() {
+        // A claim, so that no weak reference turns into a strong one and goes between the two looks, unseen by both. The
+        // first of all spares it where it would be in vain.
+        if !counts.weak.is_sole() || !counts.strong.claim() {
             return None;
         }
-        let unique = counts.strong.is_sole();
-        counts.weak.unlock();
-        // SAFETY: no other reference (Invariant 1), and none can be made while `this` is borrowed mutably.
-        unique.then(|| unsafe { Self::get_mut_unchecked(this) })
+        if !counts.weak.is_sole() || !counts.strong.is_claimed() {
+            counts.strong.unclaim();
+            return None;
+        }
+        counts.strong.unclaim_alone();
+        // SAFETY: when the weak count was looked at the claim stood, so there was neither a weak reference nor a second
+        // strong one (Invariant 1), and none can be made while `this` is borrowed mutably.
+        Some(unsafe { Self::get_mut_unchecked(this) })
     }
 
     /// The value, mutably, without a look at the counts.

@@ -40,7 +40,7 @@ pub struct Weak<T: ?Sized> {
 
 // SAFETY: upgraded, it is an Arc, and the same bounds make that safe; the counts are atomic.
 unsafe impl<T: ?Sized + Sync + Send> Send for Weak<T> {}
-// SAFETY: as above.
+// SAFETY: from a shared Weak another one is made by `clone`, or an Arc by `upgrade`; the same bounds make both safe.
 unsafe impl<T: ?Sized + Sync + Send> Sync for Weak<T> {}
 
 impl<T> Weak<T> {

@@ -4,9 +4,9 @@
 //! Each test that sets a count past what exists leaks the memory or puts the count back.
 #![expect(unsafe_code, reason = "raw references without owners")]
 
-use super::super::count::{Count, DEAD, MAX, SATURATED, SOLE, incremented, references};
+use super::super::count::{CLAIMED, Count, DEAD, MAX, SATURATED, SOLE, incremented, references};
 use super::super::shared::Arc;
-use super::super::weak_count::{LOCKED, WeakCount};
+use super::super::weak_count::WeakCount;
 use core::sync::atomic::Ordering::Relaxed;
 use std::mem::forget;
 use std::rc::Rc;
@@ -16,7 +16,7 @@ fn stored(count: &Count) -> usize {
 }
 
 fn is_saturated(stored: usize) -> bool {
-    stored > MAX && stored != DEAD
+    stored > MAX && stored != DEAD && stored != CLAIMED
 }
 
 #[test]
@@ -24,19 +24,21 @@ fn the_states_are_apart() {
     let quarter = 1_usize << (usize::BITS - 2);
     assert_eq!(SATURATED - MAX, quarter + 1);
     assert_eq!(DEAD - SATURATED, quarter - 1);
-    assert!(is_saturated(SATURATED) && is_saturated(LOCKED));
-    assert!(!is_saturated(SOLE) && !is_saturated(MAX) && !is_saturated(DEAD));
+    assert!(is_saturated(SATURATED) && is_saturated(CLAIMED - 1));
+    assert!(!is_saturated(SOLE) && !is_saturated(MAX) && !is_saturated(DEAD) && !is_saturated(CLAIMED));
 }
 
 #[test]
 fn what_is_stored_is_one_less() {
     assert_eq!(references(DEAD), 0);
     assert_eq!(references(SOLE), 1);
+    assert_eq!(references(CLAIMED), 1);
     assert_eq!(references(MAX), MAX + 1);
     assert_eq!(references(SATURATED), usize::MAX);
     assert_eq!(incremented(SOLE), 1);
     assert_eq!(incremented(MAX - 1), MAX);
     assert_eq!(incremented(MAX), SATURATED);
+    assert_eq!(incremented(CLAIMED), 1);
     assert_eq!(incremented(SATURATED + 1), SATURATED);
 }
 
@@ -55,7 +57,7 @@ fn an_increment_passes_the_edge_once() {
 
 #[test]
 fn a_saturated_count_stays_whatever_is_done() {
-    for start in [MAX + 2, SATURATED - 1, SATURATED, SATURATED + 1, LOCKED - 1] {
+    for start in [MAX + 2, SATURATED - 1, SATURATED, SATURATED + 1, CLAIMED - 1] {
         let count = Count::new(start);
         for _ in 0..3 {
             assert!(!count.dec_and_test());
@@ -64,7 +66,7 @@ fn a_saturated_count_stays_whatever_is_done() {
             assert_eq!(stored(&count), SATURATED);
             assert!(count.inc_unless_dead());
             assert_eq!(stored(&count), SATURATED);
-            assert!(!count.take_if_sole() && !count.is_sole());
+            assert!(!count.take_if_sole() && !count.claim() && !count.is_claimed());
             assert_eq!(count.get(), usize::MAX);
         }
     }
@@ -77,25 +79,51 @@ fn a_dead_count_stays_dead() {
     assert!(!count.inc_unless_dead());
     assert_eq!((stored(&count), count.get()), (DEAD, 0));
     count.revive();
-    assert!(count.is_sole() && count.inc_unless_dead());
+    assert!(stored(&count) == SOLE && count.inc_unless_dead());
     assert_eq!(count.get(), 2);
 }
 
 #[test]
-fn a_locked_weak_count_reads_as_none_and_saturation_forbids_the_lock() {
-    let weak = WeakCount::new(SOLE);
-    assert!(weak.lock_if_sole());
-    assert!(!weak.lock_if_sole());
-    assert_eq!(weak.get(), 0);
-    weak.unlock();
-    weak.inc();
-    assert_eq!(weak.get(), 1);
-    assert!(!weak.lock_if_sole() && !weak.is_sole());
+fn a_claim_stands_until_it_is_given_up_or_broken() {
+    let count = Count::new(SOLE);
+    assert!(count.claim() && !count.claim() && !count.take_if_sole());
+    assert_eq!((count.is_claimed(), count.get()), (true, 1));
+    count.unclaim();
+    assert_eq!(stored(&count), SOLE);
 
+    assert!(count.claim() && count.inc_unless_dead());
+    assert_eq!((count.is_claimed(), count.get()), (false, 2));
+    // What is broken is not given up as well.
+    count.unclaim();
+    assert_eq!(count.get(), 2);
+    assert!(!count.claim() && !count.dec_and_test());
+    assert!(count.claim() && count.is_claimed());
+    count.unclaim_alone();
+    assert!(count.dec_and_test());
+    assert!(!count.claim());
+}
+
+/// What others find who come while a thread is inside `get_mut`, or who do not have that thread any more after a fork.
+#[test]
+fn nobody_waits_for_a_claim() {
+    let mut arc = Arc::new(5);
+    let weak = Arc::downgrade(&arc);
+    assert!(arc.counts().strong.claim());
+    assert_eq!((Arc::strong_count(&arc), weak.strong_count()), (1, 1));
+    let (other, clone) = (weak.upgrade().expect("it lives"), weak.clone());
+    assert!(!arc.counts().strong.is_claimed() && Arc::get_mut(&mut arc).is_none());
+    let third = Arc::downgrade(&other);
+    assert_eq!((Arc::strong_count(&arc), Arc::weak_count(&arc)), (2, 3));
+    drop((weak, other, clone, third));
+    assert_eq!(Arc::get_mut(&mut arc), Some(&mut 5));
+}
+
+#[test]
+fn a_saturated_weak_count_is_not_none() {
     let weak = WeakCount::new(MAX);
-    weak.inc_unless_locked();
+    weak.inc();
     assert_eq!(weak.get(), usize::MAX);
-    assert!(!weak.dec_and_test() && !weak.lock_if_sole() && !weak.is_sole());
+    assert!(!weak.dec_and_test() && !weak.is_sole());
     assert_eq!(weak.get(), usize::MAX);
 }
 

@@ -24,7 +24,7 @@ pub(super) struct Value {
 
 // SAFETY: loom ends the model where two threads are at the cell at once.
 unsafe impl Send for Value {}
-// SAFETY: as above.
+// SAFETY: and where one reads while another writes.
 unsafe impl Sync for Value {}
 
 impl Value {
@@ -142,6 +142,39 @@ fn get_mut_sees_a_reference_that_turns_weak_and_back() {
             value.write(2);
         }
         thread.join().unwrap();
+    });
+}
+
+#[test]
+fn get_mut_sees_an_upgrade_whose_weak_reference_is_gone() {
+    model(|value| {
+        let mut arc = Arc::new(value);
+        let weak = Arc::downgrade(&arc);
+        let thread = thread::spawn(move || {
+            let arc = weak.upgrade().expect("somebody has it all the time");
+            drop(weak);
+            arc.read()
+        });
+        if let Some(value) = Arc::get_mut(&mut arc) {
+            value.write(2);
+        }
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+fn an_upgrade_succeeds_beside_get_mut() {
+    model(|value| {
+        let mut arc = Arc::new(value);
+        let weak = Arc::downgrade(&arc);
+        let thread = thread::spawn(move || {
+            let first = weak.upgrade().expect("somebody has it all the time");
+            drop(first);
+            weak.upgrade().expect("and still").read()
+        });
+        assert!(Arc::get_mut(&mut arc).is_none_or(|value| value.read() == 1));
+        thread.join().unwrap();
+        assert_eq!(Arc::strong_count(&arc), 1);
     });
 }
 

@@ -7,7 +7,7 @@
 use super::super::count::{Count, DEAD, MAX, SATURATED, SOLE, references};
 use super::super::facade::AtomicUsize;
 use super::super::shared::Arc;
-use super::models::model;
+use super::models::{Value, model};
 use core::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
 use loom::cell::UnsafeCell;
 use loom::thread;
@@ -236,9 +236,30 @@ fn a_decrement_that_does_not_clamp_is_caught() {
     does_not_drift::<Twin<CLAMP_ON_INC_ONLY>>();
 }
 
-#[test]
-#[should_panic(expected = "Causality violation")]
-fn a_get_mut_without_the_lock_is_caught() {
+/// What can be wrong with `get_mut`.
+const NO_CLAIM: u8 = 1;
+const NO_SECOND_LOOK: u8 = 2;
+const RELAXED_LOOK: u8 = 3;
+
+/// `get_mut`, with `WRONG` wrong.
+fn get_mut<const WRONG: u8>(arc: &mut Arc<Value>) -> Option<&mut Value> {
+    let counts = arc.counts();
+    let (strong, weak) = (&counts.strong, &counts.weak);
+    let unique = match WRONG {
+        NO_CLAIM => weak.is_sole() && strong.atomic().load(Acquire) == SOLE,
+        NO_SECOND_LOOK => strong.claim() && weak.is_sole(),
+        // Relaxed: what is wrong with it.
+        RELAXED_LOOK => strong.claim() && weak.get() == 0 && strong.is_claimed(),
+        _ => strong.claim() && weak.is_sole() && strong.is_claimed(),
+    };
+    // Where it is claimed still: the models end by giving the reference up.
+    strong.unclaim();
+    // SAFETY: not so where it is wrong, which is the point.
+    unique.then(|| unsafe { Arc::get_mut_unchecked(arc) })
+}
+
+/// A strong reference that turns weak, and strong again.
+fn turns_weak_and_back<const WRONG: u8>() {
     model(|value| {
         let mut arc = Arc::new(value);
         let other = Arc::clone(&arc);
@@ -247,10 +268,50 @@ fn a_get_mut_without_the_lock_is_caught() {
             drop(other);
             weak.upgrade().map(|arc| arc.read())
         });
-        if arc.counts().weak.is_sole() && arc.counts().strong.is_sole() {
-            // SAFETY: not so, which is the point.
-            unsafe { Arc::get_mut_unchecked(&mut arc) }.write(2);
+        if let Some(value) = get_mut::<WRONG>(&mut arc) {
+            value.write(2);
         }
         thread.join().unwrap();
     });
+}
+
+/// A weak reference that turns strong.
+fn turns_strong<const WRONG: u8>() {
+    model(|value| {
+        let mut arc = Arc::new(value);
+        let weak = Arc::downgrade(&arc);
+        let thread = thread::spawn(move || {
+            let arc = weak.upgrade();
+            drop(weak);
+            arc.map(|arc| arc.read())
+        });
+        if let Some(value) = get_mut::<WRONG>(&mut arc) {
+            value.write(2);
+        }
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+fn the_right_get_mut_passes() {
+    turns_weak_and_back::<0>();
+    turns_strong::<0>();
+}
+
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn a_get_mut_without_the_claim_is_caught() {
+    turns_weak_and_back::<NO_CLAIM>();
+}
+
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn a_get_mut_that_does_not_look_at_its_claim_again_is_caught() {
+    turns_strong::<NO_SECOND_LOOK>();
+}
+
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn a_get_mut_with_a_relaxed_look_is_caught() {
+    turns_strong::<RELAXED_LOOK>();
 }
