@@ -10,7 +10,9 @@ fn main() {
             "a_lock_kept_for_a_waiter_that_is_not_there_is_free",
             checks::kept_for_nobody,
         ),
+        ("a_child_of_the_same_number_is_another_process", checks::same_number),
         ("a_lockref_is_taken_and_given_as_before", checks::lockref),
+        ("a_lock_that_another_thread_held_stays_held", checks::held_by_another),
     ]);
     #[cfg(not(target_arch = "x86_64"))]
     println!("skipped: this may be an emulator, whose children hang if it had other threads");
@@ -85,12 +87,18 @@ mod checks {
     /// Runs it in a child whose one thread holds the lock, which two threads of the parent's wait for. The child is killed
     /// where it hangs.
     fn beside_waiters(check: fn()) {
+        beside_waiters_after(|| {}, check);
+    }
+
+    /// The same, and `before` runs just before the fork.
+    fn beside_waiters_after(before: fn(), check: fn()) {
         LOCK.lock();
         thread::scope(|scope| {
             for count in 1..=2 {
                 scope.spawn(lock_and_unlock);
                 asleep(count);
             }
+            before();
             let outcome = in_child(|| {
                 // SAFETY: takes a number; the default action of SIGALRM is to kill. The machine may be frozen for a while.
                 unsafe { libc::alarm(600) };
@@ -102,16 +110,79 @@ mod checks {
     }
 
     pub(super) fn turns() {
-        beside_waiters(|| {
-            for _ in 0..3 {
-                let before = SLEEPS.load(SeqCst);
-                thread::scope(|scope| {
-                    scope.spawn(lock_and_unlock);
-                    asleep(before + 1);
-                    unlock();
-                });
-                assert!(LOCK.try_lock(), "nobody is left");
-            }
+        beside_waiters(take_turns);
+    }
+
+    fn take_turns() {
+        for _ in 0..3 {
+            let before = SLEEPS.load(SeqCst);
+            thread::scope(|scope| {
+                scope.spawn(lock_and_unlock);
+                asleep(before + 1);
+                unlock();
+            });
+            assert!(LOCK.try_lock(), "nobody is left");
+        }
+    }
+
+    /// Children from here on are in a namespace of numbers of their own, where the first is 1. False where that is
+    /// not allowed.
+    fn own_numbers() -> bool {
+        // SAFETY: takes a number.
+        let unshare = |flags| unsafe { libc::unshare(flags) } == 0;
+        unshare(libc::CLONE_NEWPID) || unshare(libc::CLONE_NEWUSER | libc::CLONE_NEWPID)
+    }
+
+    /// A child whose number is that of its parent, where the parent's waiters left their places.
+    pub(super) fn same_number() {
+        if !own_numbers() {
+            println!(
+                "skipped: no namespace of process numbers, {}",
+                std::io::Error::last_os_error()
+            );
+            return;
+        }
+        let outcome = in_child(|| {
+            assert_eq!(std::process::id(), 1);
+            beside_waiters_after(
+                || assert!(own_numbers(), "as before"),
+                || {
+                    assert_eq!(std::process::id(), 1, "as in the parent");
+                    take_turns();
+                },
+            );
+        });
+        assert_eq!(outcome, 0);
+    }
+
+    /// Nobody gives it up in the child: what has a deadline ends, what does not wait says so.
+    pub(super) fn held_by_another() {
+        static HELD: RawSpinLock = RawSpinLock::INIT;
+        let (ready, go) = (std::sync::Barrier::new(2), std::sync::Barrier::new(2));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let entry = ENTRY.lock();
+                HELD.lock();
+                ready.wait();
+                go.wait();
+                // SAFETY: locked above.
+                unsafe { HELD.unlock() };
+                drop(entry);
+            });
+            ready.wait();
+            let outcome = in_child(|| {
+                // SAFETY: takes a number; the default action of SIGALRM is to kill.
+                unsafe { libc::alarm(600) };
+                assert!(!HELD.try_lock() && HELD.is_locked());
+                assert!(!lock_api::RawMutexTimed::try_lock_for(&HELD, Duration::from_millis(5)));
+                assert!(ENTRY.try_lock().is_none() && ENTRY.put_return().is_none());
+                // Who knows that the holder is gone, and what it left, may give up what it held.
+                // SAFETY: its holder is not in this process.
+                unsafe { HELD.unlock() };
+                assert!(HELD.try_lock());
+            });
+            go.wait();
+            assert_eq!(outcome, 0);
         });
     }
 
@@ -137,7 +208,7 @@ mod checks {
         thread::scope(|scope| {
             another_queues(scope);
             let outcome = in_child(|| {
-                // SAFETY: as above.
+                // SAFETY: takes a number; the default action of SIGALRM is to kill.
                 unsafe { libc::alarm(600) };
                 thread::scope(|scope| {
                     another_queues(scope);

@@ -24,11 +24,11 @@
 //!
 //! # Signals and fork
 //! A handler that waits claims a slot of its own. A child of fork inherits slots of threads that it does not have, and
-//! they stay claimed there. A slot holds the number of its process and its lock's address, so that a waiter which finds such
+//! they stay claimed there. A slot holds its process's generation and its lock's address, so that a waiter which finds such
 //! a one before it knows that the headship will not come from there. What the child sees of its parent's queues is not
 //! of one moment, so a tail may also lead to a slot that was free and is the child's own by now.
 
-use super::facade::{AtomicU16, AtomicU32, AtomicUsize, put};
+use super::facade::{AtomicU16, AtomicU32, AtomicU64, AtomicUsize, put};
 use super::word::NOBODY;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
@@ -80,8 +80,8 @@ pub(super) struct Slot {
     pub(super) state: AtomicU32,
     /// The waiter behind, [`NOBODY`] or [`PASSED`].
     link: AtomicU16,
-    /// The process of its waiter.
-    process: AtomicU32,
+    /// The process of its waiter: its generation, since a number is used again.
+    process: AtomicU64,
     /// The lock that is waited for.
     pub(super) key: AtomicUsize,
 }
@@ -92,7 +92,7 @@ impl Slot {
         Self {
             state: AtomicU32::new(FREE),
             link: AtomicU16::new(NOBODY),
-            process: AtomicU32::new(0),
+            process: AtomicU64::new(0),
             key: AtomicUsize::new(0),
         }
     }
@@ -102,7 +102,7 @@ impl Slot {
         Self {
             state: AtomicU32::new(FREE),
             link: AtomicU16::new(NOBODY),
-            process: AtomicU32::new(0),
+            process: AtomicU64::new(0),
             key: AtomicUsize::new(0),
         }
     }
@@ -152,11 +152,11 @@ pub(super) fn claim(key: usize) -> Option<Place> {
 }
 
 #[cfg(all(target_os = "linux", not(any(loom, miri))))]
-use crate::sys::process::id as process;
+use crate::sys::generation::current as process;
 
 /// One process is all there is.
 #[cfg(not(all(target_os = "linux", not(any(loom, miri)))))]
-fn process() -> u32 {
+fn process() -> u64 {
     0
 }
 
