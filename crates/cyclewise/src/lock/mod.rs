@@ -36,16 +36,31 @@
 //! program also looks at one entry of a small table.
 //!
 //! # What it does not do
+//! - **Recursion.** A thread that holds a lock and takes it again waits for ever; so does the drop of a value under the
+//!   lock that takes it.
 //! - **Signal handlers.** A handler that takes a lock which the thread it interrupted holds, or waits for, waits for ever. A
-//!   handler may use other locks, also while its thread waits in a queue.
+//!   handler may use other locks, also while its thread waits in a queue; errno stays as it was.
 //! - **Processes.** Slots are this process's. A lock in shared memory is not one.
-//! - **fork.** A lock that another thread holds while the process forks stays held in the child. One that the forking
-//!   thread holds works there: waiters that the child has not got are passed over.
-//! - **Priorities.** There is no inheritance: a holder of low priority is waited for.
 //! - **Poisoning.** A panic that drops a guard unlocks. One in a [`Park`] or a [`Relax`] leaves the operation, and the queue
 //!   goes on without its thread.
 //! - 4096 threads that wait at once find no slots any more, sooner if hashes collide. Those without look now and then
 //!   and have no place in the order.
+//!
+//! # Fork
+//! - A lock that another thread held while the process forked stays held in the child: `lock` waits for ever there,
+//!   `try_lock` and the timed locks say no. Nobody but the program can know what the holder left half done. Who does may
+//!   give it up by `lock_api`'s `force_unlock`, or take the lock before every fork.
+//! - A lock that the forking thread holds works in the child: waiters that the child has not got are passed over, also
+//!   where the child has its parent's number in another namespace. They leave their slots claimed: a process that forks among
+//!   so many waiters, and its child again, has fewer each time.
+//! - A child of vfork shares its parent's memory and its locks.
+//!
+//! # Priorities
+//! - There is no inheritance: a holder of low priority is waited for, and so is a waiter of low priority in front.
+//! - A waiter of a real-time policy (`SCHED_FIFO`, `SCHED_RR`) above a holder on the same CPU keeps the holder off it while it
+//!   spins. It does so for its budget of pauses, less than 1500 and some tens of microseconds on most CPUs, then sleeps
+//!   and is woken by the release. Where membarrier(2) is refused it spins that long between naps of [`NAP_NS`]; where the
+//!   kernel has no futex(2), and with [`SpinOnly`], it spins until the holder has got another CPU.
 //!
 //! # Without `std`
 //! Everything is there but the timed locks, whose deadlines are std's. On Linux waiters sleep without `std` too.

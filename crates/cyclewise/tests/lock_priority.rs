@@ -1,0 +1,110 @@
+//! A waiter of a real-time policy above the holder, both on one CPU: what it burns while the holder wants to run.
+//!
+//! Measured is time on the CPU, which no other load changes. The holder runs for so much of it and then gives the lock up. A
+//! waiter that spins burns far more than that where the kernel keeps real-time threads from taking all
+//! (`sched_rt_runtime_us`), and never ends where it does not.
+#![cfg(not(loom))]
+
+mod process;
+
+use cyclewise::lock::{DefaultPark, Park, RawSpinLock, SpinOnly};
+use cyclewise::refs::LockRef;
+use lock_api::RawMutex;
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
+
+/// What the holder runs for inside.
+const SECTION: Duration = Duration::from_millis(20);
+/// What a waiter may burn: far more than one that sleeps does, and far less than one that does not.
+const LIMIT: Duration = Duration::from_millis(5);
+/// After how much time on the CPU the twin is ended.
+const ENOUGH_S: u64 = 5;
+
+fn main() {
+    process::run(&[
+        ("a_waiter_above_the_holder_sleeps", || {
+            assert!(sleeps(|hold, inside| with_lock(&SLEEPING, hold, inside)));
+        }),
+        ("a_waiter_above_the_holder_of_a_lockref_sleeps", || {
+            assert!(sleeps(with_lockref));
+        }),
+        ("twin_a_waiter_that_spins_is_seen", || {
+            let outcome = process::in_child(|| {
+                let limit = libc::rlimit {
+                    rlim_cur: ENOUGH_S,
+                    rlim_max: ENOUGH_S,
+                };
+                // SAFETY: reads the limits; the kernel kills a process that passes them.
+                let rc = unsafe { libc::setrlimit(libc::RLIMIT_CPU, &raw const limit) };
+                assert_eq!(rc, 0);
+                assert!(sleeps(|hold, inside| with_lock(&SPINNING, hold, inside)));
+            });
+            let skipped = thread::spawn(|| !process::hurry()).join().unwrap();
+            assert!(skipped || outcome != 0, "it burnt nothing");
+        }),
+    ]);
+}
+
+/// What the calling thread has spent on a CPU.
+fn spent() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: writes one timespec; the clock exists for every thread.
+    let rc = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    assert_eq!(rc, 0);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+static SLEEPING: RawSpinLock<DefaultPark> = RawSpinLock::INIT;
+static SPINNING: RawSpinLock<SpinOnly> = RawSpinLock::INIT;
+
+fn with_lock<P: Park>(lock: &RawSpinLock<P>, hold: bool, inside: &mut dyn FnMut()) {
+    lock.lock();
+    if hold {
+        inside();
+    }
+    // SAFETY: just locked.
+    unsafe { lock.unlock() };
+}
+
+fn with_lockref(hold: bool, inside: &mut dyn FnMut()) {
+    static ENTRY: LockRef<()> = LockRef::new(());
+    if hold {
+        let _guard = ENTRY.lock();
+        inside();
+    } else {
+        ENTRY.get();
+    }
+}
+
+/// Whether a waiter sleeps while a holder below it runs. `with` holds the lock while `inside` runs, or waits for it.
+fn sleeps(with: fn(bool, &mut dyn FnMut())) -> bool {
+    let cpu = process::cpus()[0];
+    let (ready, is_held) = channel();
+    thread::scope(|scope| {
+        let waiter = scope.spawn(move || {
+            process::pin(cpu);
+            if !process::hurry() {
+                println!("skipped: SCHED_FIFO is not allowed here");
+                return None;
+            }
+            is_held.recv().unwrap();
+            let before = spent();
+            with(false, &mut || {});
+            Some(spent() - before)
+        });
+        scope.spawn(move || {
+            process::pin(cpu);
+            with(true, &mut || {
+                let _ = ready.send(());
+                let begun = spent();
+                while spent() - begun < SECTION {
+                    std::hint::spin_loop();
+                }
+            });
+        });
+        let burnt = waiter.join().unwrap();
+        println!("  {burnt:?} burnt beside a section of {SECTION:?}");
+        burnt.is_none_or(|burnt| burnt < LIMIT)
+    })
+}
