@@ -245,7 +245,7 @@ fn instead(call: &str) -> &'static str {
         "open" | "read" | "reading" | "getdents64" if call.ends_with("/proc/self/task") => {
             "mount /proc and allow reading it, or go on with LOCK as it is"
         }
-        "mprotect" | "open" | "read" | "pwrite" => "allow this call, or go on with the text as it is",
+        "mprotect" | "open" | "read" | "pread" | "pwrite" => "allow this call, or go on with the text as it is",
         "membarrier" if call.ends_with("RSEQ") => "allow this call, or stop no slot and kill no per-CPU reference",
         "membarrier" => "allow this call, or change the text before the second thread starts",
         "pthread_atfork" => "free some memory and try again",

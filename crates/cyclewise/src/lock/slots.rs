@@ -28,7 +28,7 @@
 //! a one before it knows that the headship will not come from there. What the child sees of its parent's queues is not
 //! of one moment, so a tail may also lead to a slot that was free and is the child's own by now.
 
-use super::facade::{AtomicU16, AtomicU32, AtomicU64, AtomicUsize, put};
+use super::facade::{AtomicU16, AtomicU32, AtomicUsize, put};
 use super::word::NOBODY;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
@@ -81,7 +81,7 @@ pub(super) struct Slot {
     /// The waiter behind, [`NOBODY`] or [`PASSED`].
     link: AtomicU16,
     /// The process of its waiter: its generation, since a number is used again.
-    process: AtomicU64,
+    process: AtomicU32,
     /// The lock that is waited for.
     pub(super) key: AtomicUsize,
 }
@@ -92,7 +92,7 @@ impl Slot {
         Self {
             state: AtomicU32::new(FREE),
             link: AtomicU16::new(NOBODY),
-            process: AtomicU64::new(0),
+            process: AtomicU32::new(0),
             key: AtomicUsize::new(0),
         }
     }
@@ -102,7 +102,7 @@ impl Slot {
         Self {
             state: AtomicU32::new(FREE),
             link: AtomicU16::new(NOBODY),
-            process: AtomicU64::new(0),
+            process: AtomicU32::new(0),
             key: AtomicUsize::new(0),
         }
     }
@@ -152,11 +152,11 @@ pub(super) fn claim(key: usize) -> Option<Place> {
 }
 
 #[cfg(all(target_os = "linux", not(any(loom, miri))))]
-use crate::sys::generation::current as process;
+use crate::sys::fork_generation::current as process;
 
 /// One process is all there is.
 #[cfg(not(all(target_os = "linux", not(any(loom, miri)))))]
-fn process() -> u64 {
+fn process() -> u32 {
     0
 }
 

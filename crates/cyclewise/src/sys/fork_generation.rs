@@ -4,6 +4,9 @@
 //! is needed. It is right in handlers that run before any of ours, and in children of `_Fork` and of clone(2), for which
 //! the C library runs none. A child of vfork, or of clone(2) with CLONE_VM, has its parent's memory and its number.
 //!
+//! The number is a count and the pid: fork copies memory while other threads go on, and may copy the count from before the
+//! parent's number was made.
+//!
 //! # Without the page
 //! Where the kernel refuses the advice, or where whoever answers does not look at it (an emulator, a filter that says 0:
 //! both accept advice that does not exist), the number goes with the pid. Then a child that has its parent's pid, in a pid
@@ -23,7 +26,7 @@
 //!    number on its first word.
 #![expect(unsafe_code, reason = "mmap, madvise, munmap, a word on the page")]
 
-use super::process;
+use super::{errno, process};
 use core::ffi::c_void;
 use core::ptr::null_mut;
 use core::sync::atomic::AtomicU64;
@@ -34,23 +37,25 @@ const PAGE: usize = 4096;
 /// Advice that no kernel knows: include/uapi/asm-generic/mman-common.h ends far below.
 const UNKNOWN_ADVICE: i32 = 0x7fff_0000;
 
+/// Bits of a pid: PID_MAX_LIMIT is 2^22, include/linux/threads.h.
+const PID_BITS: u32 = 22;
 /// No address of a page.
 const NO_PAGE: u64 = 1;
 
-/// The number of this process, never 0.
-#[cfg(all(feature = "std", target_env = "gnu"))]
+/// The number of this process, never 0. May be asked for in a signal handler.
+#[cfg(any(not(loom), all(feature = "std", target_env = "gnu")))]
 pub(crate) fn current() -> u32 {
     static WORDS: [AtomicU64; 3] = [const { AtomicU64::new(0) }; 3];
     current_in(&WORDS)
 }
 
 /// The number of this process, never 0, the same for all who ask these words, which start as zeroes: the address of the
-/// page, or [`NO_PAGE`]; without it, the number below the pid that it goes with; the last number that was given out, here or
-/// in an ancestor.
-pub(crate) fn current_in([page, by_pid, last]: &'static [AtomicU64; 3]) -> u32 {
+/// page, or [`NO_PAGE`]; without it, the number below the pid that it goes with; how many numbers were made, here and in
+/// ancestors.
+pub(crate) fn current_in([page, by_pid, count]: &'static [AtomicU64; 3]) -> u32 {
     // Acquire: pairs with the Release in `choose`; the page is ready.
     let at = match page.load(Acquire) {
-        0 => choose(page),
+        0 => errno::kept(|| choose(page)),
         at => at,
     };
     let (word, pid) = match at {
@@ -61,7 +66,8 @@ pub(crate) fn current_in([page, by_pid, last]: &'static [AtomicU64; 3]) -> u32 {
     // Relaxed: see the module.
     let mut found = word.load(Relaxed);
     while found == 0 || (found >> 32) as u32 != pid {
-        let number = last.fetch_add(1, Relaxed).wrapping_add(1) as u32;
+        let made = count.fetch_add(1, Relaxed).wrapping_add(1) as u32;
+        let number = made << PID_BITS | process::id();
         let new = u64::from(pid) << 32 | u64::from(number);
         match word.compare_exchange(found, new, Relaxed, Relaxed) {
             Ok(_) => return number,

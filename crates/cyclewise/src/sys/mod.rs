@@ -24,8 +24,6 @@ pub(crate) mod fork;
 pub(crate) mod fork_generation;
 #[cfg(all(target_os = "linux", not(loom)))]
 pub(crate) mod futex;
-#[cfg(all(target_os = "linux", not(any(loom, miri))))]
-pub(crate) mod generation;
 #[cfg(all(
     feature = "std",
     target_os = "linux",
