@@ -104,6 +104,8 @@ pub enum Refusal {
     },
     /// There is no memory: to list the sites in, or for per-CPU areas.
     NoMemory,
+    /// A thread has a slot of per-CPU data that no CPU owns, and does not go on.
+    SlotHeld,
     /// No handler can be installed for this signal.
     Signal {
         /// Its number.
@@ -231,6 +233,9 @@ impl fmt::Display for Refusal {
                 "the base of GS is {base:#x}, or set by this thread already; drop what sets it, and enter once"
             ),
             Self::NoMemory => f.write_str("no memory; try again later"),
+            Self::SlotHeld => f.write_str(
+                "a thread holds a per-CPU slot and does not run; try again, and not in a handler or a child without fork handlers",
+            ),
             Self::System { call, errno } => {
                 write!(f, "{call}: errno {errno}; {}", instead(call))
             }

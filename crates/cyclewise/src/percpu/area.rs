@@ -7,13 +7,17 @@
 //! # Invariants
 //! 1. Chunks are made, changed and unmapped under the lock, with signals blocked.
 //! 2. What is not in use is zero in every slot.
-//! 3. A child of a fork that finds the lock taken by a thread it does not have may break it: an interrupted change
-//!    leaves bits set that nobody has, and nothing worse.
+//! 3. A child of a fork that finds the lock taken by a thread it does not have takes it over as it is: a change that was cut off
+//!    leaves bits set that nobody has, or a chunk unlinked, and nothing worse. A chunk is unlinked before it is unmapped.
+//!
+//! # Signals, forks, priorities
+//! A handler may make and drop variables, since nobody is interrupted under the lock. For forks and priorities see `area_lock`.
 //!
 //! # Safety
 //! 1. A chunk is mapped until it is unlinked, and its header is touched under the lock alone.
 #![expect(unsafe_code, reason = "memory that is shared out")]
 
+use super::area_lock::AreaLock;
 use super::registration::{self, quiet};
 use super::slots::{Slot, place, total};
 use crate::arch::SHIFT;
@@ -21,7 +25,6 @@ use crate::error::Refusal;
 use core::alloc::Layout;
 use core::cell::UnsafeCell;
 use core::ptr::{self, NonNull};
-use core::sync::atomic::{AtomicUsize, Ordering};
 
 /// Bytes of a slot in a chunk.
 const AREA: usize = 1 << SHIFT;
@@ -43,8 +46,7 @@ struct Chunk {
 }
 
 struct Chunks {
-    /// 0, or the token of the thread that is at it.
-    lock: AtomicUsize,
+    lock: AreaLock,
     first: UnsafeCell<*mut Chunk>,
 }
 
@@ -52,7 +54,7 @@ struct Chunks {
 unsafe impl Sync for Chunks {}
 
 static CHUNKS: Chunks = Chunks {
-    lock: AtomicUsize::new(0),
+    lock: AreaLock::new(),
     first: UnsafeCell::new(ptr::null_mut()),
 };
 
@@ -66,59 +68,39 @@ pub(super) const fn check<T>() {
 }
 
 /// The lock, taken.
-pub(super) struct Locked;
+pub(super) struct Locked(());
 
 impl Locked {
-    pub(super) fn take() -> Self {
+    /// Takes it; `None` where the calling thread has it: in a handler that interrupted it, where a filter keeps signals from
+    /// being blocked.
+    pub(super) fn take() -> Option<Self> {
         registration::heed_forks();
-        // Acquire: pairs with the Release of the drop.
-        while CHUNKS
-            .lock
-            .compare_exchange(0, registration::token(), Ordering::Acquire, Ordering::Relaxed)
-            .is_err()
-        {
-            crate::sys::task::yield_now();
-        }
-        Self
+        CHUNKS.lock.take().then_some(Self(()))
     }
 
     /// The chunks, newest first.
     fn first(&mut self) -> &mut *mut Chunk {
-        // SAFETY: under the lock (Invariant 1), for as long as it is borrowed.
+        // SAFETY: the caller has the lock (Invariant 1), and borrows it meanwhile.
         unsafe { &mut *CHUNKS.first.get() }
     }
 }
 
 impl Drop for Locked {
     fn drop(&mut self) {
-        // Release: pairs with the Acquire of who takes it next.
-        CHUNKS.lock.store(0, Ordering::Release);
-    }
-}
-
-/// In the child of a fork: breaks the lock of a thread that the child does not have.
-#[cfg_attr(
-    not(all(feature = "std", target_os = "linux", not(any(miri, loom)))),
-    expect(dead_code, reason = "nobody tells of forks there")
-)]
-pub(super) fn after_fork() {
-    // Relaxed: the child has one thread.
-    let holder = CHUNKS.lock.load(Ordering::Relaxed);
-    if holder != 0 && holder != registration::token() {
-        CHUNKS.lock.store(0, Ordering::Relaxed);
+        CHUNKS.lock.give_back();
     }
 }
 
 /// Room in every slot: the address in slot 0. Zeroes.
 ///
 /// # Errors
-/// Where there is no address space left.
+/// Where there is no address space left, or the calling thread is in the middle of the same.
 pub(super) fn allocate(layout: Layout) -> Result<NonNull<u8>, Refusal> {
     let _quiet = quiet();
-    let mut locked = Locked::take();
+    let mut locked = Locked::take().ok_or(Refusal::NoMemory)?;
     let mut at = *locked.first();
     while !at.is_null() {
-        // SAFETY: linked, and the lock is held (Invariant 1).
+        // SAFETY: a chunk that is linked, and so mapped, under the lock (Invariant 1).
         let chunk = unsafe { &mut *at };
         if let Some(found) = chunk.take(layout) {
             return Ok(in_chunk(at, found));
@@ -146,16 +128,17 @@ pub(super) unsafe fn free(at: NonNull<u8>, layout: Layout) {
         let words = place(at.as_ptr().cast::<u64>(), slot);
         for n in 0..layout.size().div_ceil(GRAIN) {
             let word = words.wrapping_add(n);
-            // SAFETY: the copy of a slot, which is nobody else's any more.
+            // SAFETY: a word of a slot's copy, which the caller vouches is nobody's any more.
             if unsafe { word.read() } != 0 {
                 // Only then, so that pages that were never written stay so.
-                // SAFETY: as above.
+                // SAFETY: the word that was just read.
                 unsafe { word.write(0) };
             }
         }
     }
     let _quiet = quiet();
-    let mut locked = Locked::take();
+    // In the middle of the same it stays in use, by nobody.
+    let Some(mut locked) = Locked::take() else { return };
     let mut link: *mut *mut Chunk = locked.first();
     loop {
         // SAFETY: the link of a chunk that is linked, or the first, under the lock (Invariant 1).
@@ -163,14 +146,14 @@ pub(super) unsafe fn free(at: NonNull<u8>, layout: Layout) {
         if this.is_null() {
             return;
         }
-        // SAFETY: as above.
+        // SAFETY: a chunk that is linked, and so mapped, under the lock (Invariant 1).
         let chunk = unsafe { &mut *this };
         let from = at.as_ptr().addr().wrapping_sub(this.addr() + HEADER);
         if from < AREA {
             chunk.set(from / GRAIN, layout, false);
             if chunk.used.iter().all(|&map| map == 0) {
                 let next = chunk.next;
-                // SAFETY: as above.
+                // SAFETY: the link that led here, under the lock (Invariant 1).
                 unsafe { *link = next };
                 // SAFETY: `reserve` returned it, no variable is in it, and it is linked no more.
                 unsafe { registration::release(NonNull::from(chunk).cast(), length()) };
@@ -181,11 +164,17 @@ pub(super) unsafe fn free(at: NonNull<u8>, layout: Layout) {
     }
 }
 
+/// Whether somebody has the lock.
+#[cfg(test)]
+pub(super) fn is_locked() -> bool {
+    CHUNKS.lock.is_taken()
+}
+
 /// Whether an address in slot 0 is in some variable.
 #[cfg(test)]
 pub(super) fn is_in_use(at: *mut u8) -> bool {
     let _quiet = quiet();
-    let mut locked = Locked::take();
+    let mut locked = Locked::take().unwrap();
     let mut chunk = *locked.first();
     // SAFETY: null, or a chunk that is linked, under the lock (Invariant 1).
     while let Some(this) = unsafe { chunk.as_ref() } {

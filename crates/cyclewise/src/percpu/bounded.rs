@@ -225,7 +225,8 @@ impl<T: OneWord, const N: usize> Stack<T, N> {
         // Now, so that nobody waits for an allocation.
         out.reserve(N);
         let before = out.len();
-        if let Some(_taken) = slot.portable().and_then(Taken::wait) {
+        if let Some(portable) = slot.portable() {
+            let _taken = Taken::wait(portable)?;
             out.extend(self.values(slot));
         } else if let Some(_stopped) = slot.stop::<Cpu>(self.guard(slot))? {
             out.extend(self.values(slot));

@@ -28,7 +28,7 @@ pub(super) trait Words {
     /// Whether a slot's lock is 0. Relaxed: a guess.
     fn is_free(&self, n: usize) -> bool;
     /// Exchanges a slot's lock from 0 to this; false where it is not 0. Acquire: pairs with `give_back`.
-    fn take(&self, n: usize, token: usize) -> bool;
+    fn take(&self, n: usize, token: u64) -> bool;
     /// Stores 0. Release: pairs with `take`.
     fn give_back(&self, n: usize);
     /// The mark. Relaxed (Invariant 3).
@@ -39,7 +39,7 @@ pub(super) trait Words {
 
 /// Takes a slot to change it; false where it is taken.
 #[inline]
-pub(super) fn one(words: &impl Words, n: usize, token: usize) -> bool {
+pub(super) fn one(words: &impl Words, n: usize, token: u64) -> bool {
     if !words.take(n, token) {
         return false;
     }
@@ -55,7 +55,7 @@ fn mark(words: &impl Words, n: usize) {
 
 /// Takes the first slot that is free, `start` for preference; `wait` between two looks at them all.
 #[inline]
-pub(super) fn any<W: Words>(words: &W, start: usize, token: usize, mut wait: impl FnMut()) -> usize {
+pub(super) fn any<W: Words>(words: &W, start: usize, token: u64, mut wait: impl FnMut()) -> usize {
     loop {
         for n in (start..W::COUNT).chain(0..start) {
             if one(words, n, token) {
@@ -66,18 +66,26 @@ pub(super) fn any<W: Words>(words: &W, start: usize, token: usize, mut wait: imp
     }
 }
 
-/// Returns when nobody who had the slot's lock before has it any more. It is not taken to be changed.
-pub(super) fn pass(words: &impl Words, n: usize, token: usize, mut wait: impl FnMut()) {
+/// Returns when nobody who had the slot's lock before has it any more; false where `wait` has had enough. It is not taken to be
+/// changed.
+pub(super) fn pass(words: &impl Words, n: usize, token: u64, mut wait: impl FnMut() -> bool) -> bool {
     while !words.take(n, token) {
-        wait();
+        if !wait() {
+            return false;
+        }
     }
     words.give_back(n);
+    true
 }
 
-/// A slot that looks free, `start` for preference. It is below the mark from now on, whatever its caller does there.
-pub(super) fn likely<W: Words>(words: &W, start: usize) -> usize {
+/// A slot that looks free, `start` for preference; where none does, after a moment. It is below the mark from now on,
+/// whatever its caller does there.
+pub(super) fn likely<W: Words>(words: &W, start: usize, wait: impl FnOnce()) -> usize {
     let mut all = (start..W::COUNT).chain(0..start);
-    let n = all.find(|&n| words.is_free(n)).unwrap_or(start);
+    let n = all.find(|&n| words.is_free(n)).unwrap_or_else(|| {
+        wait();
+        start
+    });
     mark(words, n);
     n
 }

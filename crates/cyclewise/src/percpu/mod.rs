@@ -49,6 +49,9 @@
 //! - Threads come from the C library. One by a bare clone(2) has no area where the others have, and must not use this module.
 //! - At thread exit nothing has to be done. Before registration, which glibc does before a thread's first instruction of
 //!   ours, and we at its first use, nothing of the thread's is in a slot.
+//! - Fork handlers of others may run before ours in a child, start threads and use this module, once the parent has used it:
+//!   a process's first use asks the C library for a handler, which not every C library allows in the middle of a fork.
+//! - Nothing here waits for a thread by keeping the CPU from it: see `wait` for threads of real-time policies.
 //! - A shared object that uses this module stays mapped after `dlclose`: the kernel may still look at its descriptors.
 //!
 //! # Memory ordering
@@ -67,6 +70,7 @@
 //! "Implement per-processor data areas for i386", 2006.
 
 mod area;
+mod area_lock;
 mod backend;
 mod bounded;
 mod counter;
@@ -114,6 +118,7 @@ mod statics;
 mod tests;
 pub mod this_cpu;
 mod variable;
+mod wait;
 mod word;
 
 pub use crate::arch::{Cid, Cpu, Outcome};

@@ -34,7 +34,7 @@ use crate::arch::{Cid, Cpu, Id};
 pub(super) use crate::sys::map::{release, reserve};
 use crate::sys::{fork, rseq, signals};
 use core::sync::atomic::{AtomicBool, AtomicIsize, AtomicU32, AtomicUsize, Ordering};
-pub(super) use thread::{prefer, preferred, token};
+pub(super) use thread::{Holder, holder, name, prefer, preferred, renew, token};
 
 /// Under `LIBC` the distance to the area; 0 before somebody has found that, and otherwise.
 static CPU_AREA: AtomicIsize = AtomicIsize::new(0);
@@ -179,8 +179,8 @@ fn cid_is_live() -> bool {
     }
 }
 
-/// Has children of a fork give back what threads held that they do not have. Before anything is held that others wait for:
-/// the lock of the areas, or a portable slot.
+/// Has children of a fork give back what threads held that they do not have, where they cannot tell by themselves: portable
+/// slots. Before one is taken.
 pub(super) fn heed_forks() {
     static HEEDED: AtomicBool = AtomicBool::new(false);
     // Acquire: pairs with the Release below, for who goes on to take a lock. Two that come at once both register it, which
@@ -207,7 +207,6 @@ pub(super) fn forks() -> u32 {
 extern "C" fn after_fork() {
     FORKS.fetch_add(1, Ordering::Relaxed);
     slots::after_fork();
-    super::area::after_fork();
     own::after_fork();
 }
 
@@ -215,12 +214,18 @@ extern "C" fn after_fork() {
 #[inline]
 pub(super) fn ids() -> usize {
     match IDS.load(Ordering::Relaxed) {
-        0 => {
-            let ids = rseq::ids();
-            IDS.store(ids, Ordering::Relaxed);
-            ids
-        }
+        0 => find_ids(),
         ids => ids,
+    }
+}
+
+/// Finds it, once: what is mapped by one number must not be used by another, and a filter may come between two who ask.
+#[cold]
+fn find_ids() -> usize {
+    let found = rseq::ids();
+    match IDS.compare_exchange(0, found, Ordering::Relaxed, Ordering::Relaxed) {
+        Ok(_) => found,
+        Err(theirs) => theirs,
     }
 }
 

@@ -39,7 +39,8 @@ impl Slot {
     /// wait for what they interrupted.
     ///
     /// # Errors
-    /// Where the kernel has no such barrier (before Linux 5.10), or a filter forbids it. Nobody is stopped then.
+    /// Where the kernel has no such barrier (before Linux 5.10), or a filter forbids it; [`Refusal::SlotHeld`] where the holder
+    /// of a portable slot does not go on. Nobody is stopped then.
     pub fn stop<I: Index>(self, guard: &Guard) -> Result<Option<Stopped<'_>>, Refusal> {
         if core::ptr::eq(guard, &NEVER) {
             return Ok(None);
@@ -60,7 +61,7 @@ impl Slot {
         };
         match self.portable() {
             // Whoever takes the lock from now on sees the guard.
-            Some(n) => drop(Taken::wait(n)),
+            Some(n) => drop(Taken::wait(n)?),
             None => barrier((!by_cid::<I>()).then_some(self.number()))?,
         }
         Ok(Some(stopped))
@@ -87,7 +88,7 @@ impl Drop for Stopped<'_> {
 /// # Errors
 /// As [`Slot::stop`].
 pub(super) fn restart_all() -> Result<(), Refusal> {
-    Taken::pass_all();
+    Taken::pass_all()?;
     barrier(None)
 }
 

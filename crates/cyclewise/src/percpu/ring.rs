@@ -268,7 +268,8 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
         }
         // Now, so that nobody waits for an allocation.
         out.reserve(N);
-        if let Some(_taken) = slot.portable().and_then(Taken::wait) {
+        if let Some(portable) = slot.portable() {
+            let _taken = Taken::wait(portable)?;
             return Ok(take_all(&at, out));
         }
         Ok(match slot.stop::<Cpu>(at.guard())? {

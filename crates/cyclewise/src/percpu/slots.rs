@@ -4,14 +4,27 @@
 //! Numbers below `ids` are the CPUs', or the `mm_cid`s; the next [`PORTABLE`] are the portable backend's. Which of the
 //! CPUs' were ever used nobody keeps account of, since that would cost every addition an instruction; which of the
 //! others, their mark does (see `locks`).
+//!
+//! # Forks
+//! A child of a fork finds portable slots taken by threads that it does not have. Its handler gives those back; before that runs, and
+//! where the child was made without handlers, threads of the child use the other slots, and who wants one of these in particular, to
+//! steal from it or to be past it, is refused in the end.
+//!
+//! # Priorities
+//! A slot is waited for where all are taken, and by who steals; see `wait`.
 
 use super::locks::{self, Words};
-use super::registration;
-use core::sync::atomic::{AtomicUsize, Ordering};
+use super::registration::{self, Holder};
+use super::wait::Patience;
+use crate::error::Refusal;
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// How many portable slots there are.
 // More than CPUs that contend for them on most machines without rseq; 64 KiB of address space each.
 pub(super) const PORTABLE: usize = if cfg!(any(miri, loom)) { 4 } else { 32 };
+
+/// How long is waited for the holder of a portable slot: ten seconds, longer than any thread that may run is kept from it.
+const LIMIT_NS: u64 = 10_000_000_000;
 
 /// A copy, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -53,9 +66,9 @@ pub(super) fn total() -> usize {
 
 /// A lock that shares its cache line with no other.
 #[repr(align(128))]
-struct Lock(AtomicUsize);
+struct Lock(AtomicU64);
 
-static LOCKS: [Lock; PORTABLE] = [const { Lock(AtomicUsize::new(0)) }; PORTABLE];
+static LOCKS: [Lock; PORTABLE] = [const { Lock(AtomicU64::new(0)) }; PORTABLE];
 static MARK: AtomicUsize = AtomicUsize::new(0);
 
 /// The process's locks.
@@ -70,7 +83,7 @@ impl Words for Real {
     }
 
     #[inline]
-    fn take(&self, n: usize, token: usize) -> bool {
+    fn take(&self, n: usize, token: u64) -> bool {
         let free = |lock: &Lock| {
             // Acquire: pairs with the Release of `give_back`.
             let taken = lock.0.compare_exchange(0, token, Ordering::Acquire, Ordering::Relaxed);
@@ -95,7 +108,7 @@ impl Words for Real {
 
     #[cold]
     fn raise(&self, to: usize) {
-        // Relaxed: as above.
+        // Relaxed: see Invariant 3 of `locks`.
         MARK.fetch_max(to, Ordering::Relaxed);
     }
 }
@@ -107,9 +120,9 @@ impl Taken {
     /// Any slot, the calling thread's last one for preference.
     pub(super) fn any() -> Self {
         let start = registration::preferred();
+        let mut patience = Patience::endless();
         let n = locks::any(&REAL, start, registration::token(), || {
-            core::hint::spin_loop();
-            crate::sys::task::yield_now();
+            patience.wait();
         });
         if n != start {
             registration::prefer(n);
@@ -123,24 +136,41 @@ impl Taken {
         locks::one(&REAL, n, registration::token()).then(|| Self(n))
     }
 
-    /// Waits for this slot; none past the last. For remote access only.
-    pub(super) fn wait(n: usize) -> Option<Self> {
-        LOCKS.get(n)?;
+    /// Waits for this slot. For remote access only.
+    ///
+    /// # Errors
+    /// Where its holder does not go on within [`LIMIT_NS`].
+    pub(super) fn wait(n: usize) -> Result<Self, Refusal> {
+        Self::wait_for(n, LIMIT_NS)
+    }
+
+    /// The same, for so long.
+    pub(super) fn wait_for(n: usize, limit_ns: u64) -> Result<Self, Refusal> {
         // It may be the first that is heard of the module; operations have decided by which backend before.
         registration::heed_forks();
+        let mut patience = Patience::of_ns(limit_ns);
         loop {
             if let Some(taken) = Self::one(n) {
-                return Some(taken);
+                return Ok(taken);
             }
-            crate::sys::task::yield_now();
+            if !patience.wait() {
+                return Err(Refusal::SlotHeld);
+            }
         }
     }
 
     /// Returns when nobody has a portable slot any more that had it before.
-    pub(super) fn pass_all() {
+    ///
+    /// # Errors
+    /// As [`wait`](Self::wait).
+    pub(super) fn pass_all() -> Result<(), Refusal> {
         registration::heed_forks();
-        for n in 0..PORTABLE {
-            locks::pass(&REAL, n, registration::token(), crate::sys::task::yield_now);
+        let mut patience = Patience::of_ns(LIMIT_NS);
+        let token = registration::token();
+        if (0..PORTABLE).all(|n| locks::pass(&REAL, n, token, || patience.wait())) {
+            Ok(())
+        } else {
+            Err(Refusal::SlotHeld)
         }
     }
 
@@ -159,21 +189,28 @@ impl Drop for Taken {
 
 /// A portable slot that looks free now, for who will take it by number.
 pub(super) fn likely() -> Slot {
-    Slot::of_portable(locks::likely(&REAL, registration::preferred()))
+    let wait = || {
+        let mut patience = Patience::endless();
+        while patience.is_spinning() {}
+        patience.wait();
+    };
+    Slot::of_portable(locks::likely(&REAL, registration::preferred(), wait))
 }
 
-/// In the child of a fork: gives back what threads held that the child does not have.
+/// In the child of a fork, in the thread that forked: gives back what threads held that the child does not have. What threads
+/// hold that an earlier handler has made is theirs, and what this one was interrupted in is its own still, by its new token.
 #[cfg_attr(
     not(all(feature = "std", target_os = "linux", not(any(miri, loom)))),
     expect(dead_code, reason = "nobody tells of forks there")
 )]
 pub(super) fn after_fork() {
-    let mine = registration::token();
+    let (before, now) = registration::renew();
     for lock in &LOCKS {
-        // Relaxed: the child has one thread.
+        // Relaxed, twice: nobody else changes a lock that this thread, or one that is not here, has.
         let holder = lock.0.load(Ordering::Relaxed);
-        if holder != 0 && holder != mine {
-            lock.0.store(0, Ordering::Relaxed);
+        let to = if holder == before { now } else { 0 };
+        if holder != 0 && registration::holder(holder, now) == Holder::LeftBehind {
+            lock.0.store(to, Ordering::Relaxed);
         }
     }
 }

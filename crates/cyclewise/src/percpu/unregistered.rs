@@ -88,8 +88,8 @@ mod thread {
     }
 
     /// A number of the calling thread's, not 0.
-    pub(in super::super) fn token() -> usize {
-        PREFERRED.with(|p| core::ptr::from_ref(p).addr())
+    pub(in super::super) fn token() -> u64 {
+        PREFERRED.with(|p| core::ptr::from_ref(p).addr()) as u64
     }
 
     /// The portable slot that the calling thread had last.
@@ -116,7 +116,7 @@ mod thread {
     use super::super::slots::PORTABLE;
 
     /// Not 0. Nobody tells of forks, which is all that it is for.
-    pub(in super::super) fn token() -> usize {
+    pub(in super::super) fn token() -> u64 {
         1
     }
 
@@ -133,6 +133,34 @@ mod thread {
 }
 
 pub(super) use thread::{prefer, preferred, token};
+
+/// What the calling thread takes locks by: nobody is told from others by it.
+pub(super) fn name() -> u64 {
+    token()
+}
+
+/// Whom a name is of.
+#[derive(PartialEq, Eq)]
+#[allow(dead_code, reason = "the twin of a type that is made elsewhere")]
+pub(super) enum Holder {
+    /// The one who asks.
+    Me,
+    /// Another thread.
+    Another,
+    /// One of a process that this one was forked from.
+    LeftBehind,
+}
+
+/// Another's: no handler interrupts a holder, and nobody tells of forks.
+pub(super) fn holder(_: u64, _: u64) -> Holder {
+    Holder::Another
+}
+
+/// Not called: nobody tells of forks.
+#[allow(dead_code, reason = "the twin's signatures")]
+pub(super) fn renew() -> (u64, u64) {
+    (token(), token())
+}
 
 /// Nothing: nobody tells of forks.
 pub(super) fn heed_forks() {}

@@ -45,6 +45,14 @@ pub(crate) mod memory;
 pub(crate) mod own_memory;
 #[cfg(all(feature = "std", target_arch = "x86_64", target_os = "linux", not(any(miri, loom))))]
 pub(crate) mod pin;
+#[cfg(all(
+    test,
+    feature = "std",
+    target_arch = "x86_64",
+    target_os = "linux",
+    not(any(miri, loom))
+))]
+pub(crate) mod policy;
 #[cfg(all(feature = "std", target_os = "linux", target_pointer_width = "64"))]
 pub(crate) mod poll;
 pub(crate) mod process;

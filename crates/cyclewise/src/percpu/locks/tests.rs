@@ -60,8 +60,11 @@ impl<const EXCLUSIVE: bool> Words for Model<EXCLUSIVE> {
     fn is_free(&self, n: usize) -> bool {
         self.locks[n].load(Relaxed) == 0
     }
-    fn take(&self, n: usize, token: usize) -> bool {
-        !EXCLUSIVE || self.locks[n].compare_exchange(0, token, Acquire, Relaxed).is_ok()
+    fn take(&self, n: usize, token: u64) -> bool {
+        !EXCLUSIVE
+            || self.locks[n]
+                .compare_exchange(0, token as usize, Acquire, Relaxed)
+                .is_ok()
     }
     fn give_back(&self, n: usize) {
         self.locks[n].store(0, Release);
@@ -172,7 +175,12 @@ fn an_addition_and_a_stop(wait: fn(&Model)) {
 
 #[test]
 fn who_has_waited_is_alone_until_the_guard_is_open() {
-    an_addition_and_a_stop(|it| pass(it, 0, 8, thread::yield_now));
+    an_addition_and_a_stop(|it| {
+        assert!(pass(it, 0, 8, || {
+            thread::yield_now();
+            true
+        }));
+    });
 }
 
 #[cfg(loom)]
@@ -187,9 +195,12 @@ fn a_handler_does_not_wait_for_what_it_interrupted() {
     model(|| {
         let it = Model::<true>::new();
         let waits = || panic!("it waits for what it interrupted");
-        assert_eq!((likely(&*it, 1), any(&*it, 1, 7, waits)), (1, 1));
-        assert_eq!((likely(&*it, 1), any(&*it, 1, 7, waits)), (0, 0));
+        assert_eq!((likely(&*it, 1, waits), any(&*it, 1, 7, waits)), (1, 1));
+        assert_eq!((likely(&*it, 1, waits), any(&*it, 1, 7, waits)), (0, 0));
         assert!(!one(&*it, 1, 7));
+        // All are taken: who only wants to know of one waits for a moment, and is told of its own.
+        let mut moments = 0;
+        assert_eq!((likely(&*it, 1, || moments += 1), moments), (1, 1));
         it.give_back(1);
         it.give_back(0);
         assert_eq!(it.mark(), SLOTS);
@@ -200,9 +211,26 @@ fn a_handler_does_not_wait_for_what_it_interrupted() {
 fn waiting_for_a_slot_is_no_use_of_it() {
     model(|| {
         let it = Model::<true>::new();
-        pass(&*it, 1, 7, || unreachable!());
+        assert!(pass(&*it, 1, 7, || unreachable!()));
         assert_eq!((it.mark(), it.is_free(1)), (0, true));
         // Who is told of one may use it.
-        assert_eq!((likely(&*it, 0), it.mark()), (0, 1));
+        assert_eq!((likely(&*it, 0, || ()), it.mark()), (0, 1));
+    });
+}
+
+/// A slot whose holder does not go on is given up, and stays as it is.
+#[test]
+fn who_has_waited_for_long_enough_gives_up() {
+    model(|| {
+        let it = Model::<true>::new();
+        assert!(one(&*it, 1, 7));
+        let mut moments = 3;
+        let wait = || {
+            moments -= 1;
+            moments > 0
+        };
+        assert!(!pass(&*it, 1, 8, wait));
+        assert_eq!(moments, 0);
+        assert!(!it.is_free(1) && it.is_free(0));
     });
 }

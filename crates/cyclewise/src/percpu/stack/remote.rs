@@ -26,8 +26,8 @@ impl<T> FreeList<T> {
             // SAFETY: no nodes.
             return Ok(unsafe { self.chain(0) });
         }
-        if let Some(taken) = slot.portable().and_then(Taken::wait) {
-            return Ok(self.take_portable(taken));
+        if let Some(portable) = slot.portable() {
+            return Ok(self.take_portable(Taken::wait(portable)?));
         }
         let Some(stopped) = slot.stop::<Cpu>(self.guard(slot))? else {
             // SAFETY: no nodes.

@@ -1,0 +1,99 @@
+//! Threads of a real-time policy that wait for one of the usual policy, all on one CPU: the waiter leaves the CPU to the one that it
+//! waits for. Its twin waits by sched_yield, and takes most of the CPU.
+//!
+//! What is compared is time on the CPU, of which a busy machine gives both less.
+
+use crate::percpu::area::Locked;
+use crate::percpu::slots::Taken;
+use crate::sys::pin::Mask;
+use crate::sys::policy::{become_fifo, cpu_time_ns};
+use crate::sys::task;
+use core::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Barrier, Mutex};
+use std::thread;
+
+/// How long the holder works, on the CPU.
+const WORK_NS: u64 = 30_000_000;
+
+/// The CPU time of a waiter while the holder worked. `None` where there is no such policy, or no CPU to share.
+fn while_another_has_it<T>(take: fn() -> T, wait: fn(&AtomicBool)) -> Option<u64> {
+    // Two at once would share the CPU, and one of them waits for ever where the other does not sleep.
+    static ONE: Mutex<()> = Mutex::new(());
+    let _one = ONE.lock().unwrap_or_else(|e| e.into_inner());
+    let all = Mask::current().ok()?;
+    let cpu = (0..1024).filter(|&cpu| all.has(cpu)).find_map(Mask::one)?;
+    let (taken, given_back) = (Barrier::new(2), AtomicBool::new(false));
+    thread::scope(|scope| {
+        let waiter = scope.spawn(|| {
+            taken.wait();
+            if cpu.apply().is_err() || !become_fifo() {
+                return None;
+            }
+            let before = cpu_time_ns();
+            wait(&given_back);
+            Some(cpu_time_ns() - before)
+        });
+        scope.spawn(|| {
+            let it = take();
+            let confined = cpu.apply();
+            taken.wait();
+            let before = cpu_time_ns();
+            while confined.is_ok() && cpu_time_ns() - before < WORK_NS {}
+            given_back.store(true, SeqCst);
+            drop(it);
+        });
+        waiter.join().unwrap()
+    })
+}
+
+fn leaves_the_cpu<T>(take: fn() -> T, wait: fn(&AtomicBool)) {
+    match while_another_has_it(take, wait) {
+        None => std::println!("skipped: SCHED_FIFO is not allowed"),
+        Some(used) => {
+            std::println!("the waiter took {used} ns of the CPU, and the holder {WORK_NS}");
+            assert!(
+                used < WORK_NS / 2,
+                "the waiter took {used} ns of the CPU, and the holder {WORK_NS}"
+            );
+        }
+    }
+}
+
+#[test]
+fn who_waits_for_the_areas_leaves_the_cpu_to_the_holder() {
+    // With its signals blocked, as every holder.
+    let take = || (crate::percpu::registration::quiet(), Locked::take().unwrap());
+    leaves_the_cpu(take, |_| drop(crate::percpu::PerCpu::<u64>::new()));
+}
+
+#[test]
+fn who_waits_for_a_slot_leaves_the_cpu_to_the_holder() {
+    leaves_the_cpu(
+        || Taken::wait(7).unwrap(),
+        |_| drop(Taken::wait_for(7, u64::MAX).unwrap()),
+    );
+}
+
+#[test]
+fn the_twin_that_yields_takes_most_of_the_cpu() {
+    let twin = |given_back: &AtomicBool| {
+        while !given_back.load(SeqCst) {
+            task::yield_now();
+        }
+    };
+    match while_another_has_it(|| (), twin) {
+        None => std::println!("skipped: SCHED_FIFO is not allowed"),
+        Some(used) => assert!(used > WORK_NS / 2, "{used}"),
+    }
+}
+
+/// A slot whose holder does not go on is given up in the end, and what is refused has not happened.
+#[test]
+fn who_waits_for_too_long_is_refused() {
+    let held = Taken::wait(9).unwrap();
+    let refused = thread::spawn(|| Taken::wait_for(9, 3_000_000).err()).join().unwrap();
+    let refusal = refused.expect("it is held");
+    assert!(std::format!("{refusal}").contains("per-CPU slot"), "{refusal}");
+    drop(held);
+    assert!(Taken::wait_for(9, 0).is_ok());
+}
