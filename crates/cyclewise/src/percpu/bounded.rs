@@ -24,6 +24,12 @@
 //! 3. A slot's words are changed by sequences that look at its guard, under a portable slot's lock, or by who has stopped
 //!    the slot. A portable slot's guard is never set: to be at its stack is to have its lock.
 //!
+//! # Order
+//! Of the values in one slot the one that was pushed last comes out first. A value goes to the slot of the CPU that its pusher is on;
+//! to a portable slot while somebody steals from that CPU's, or where the thread has no area. [`pop`](Stack::pop) looks at the slot
+//! of its own CPU alone. Who wants all takes by [`pop_or_steal`](Stack::pop_or_steal), [`drain`](Stack::drain), or
+//! [`steal`](Stack::steal) of every slot of [`Slot::all`], which has the portable ones, as [`Slot::of`] each CPU has not.
+//!
 //! # Signals, forks, threads
 //! A handler may push and pop values that need no drop, not steal or drain: those may wait for what it interrupted. A child
 //! of a fork has all values that were on stacks, and owns its copies of them; what another thread was about to push is lost with it. A slot
@@ -234,6 +240,39 @@ impl<T: OneWord, const N: usize> Stack<T, N> {
         Ok(out.len() - before)
     }
 
+    /// Takes the value that was pushed last on this CPU; where there is none, the last one of the first other slot that has any,
+    /// portable ones first. `None` where no slot has any, but for those that somebody else is just taking from. Not for signal
+    /// handlers.
+    ///
+    /// Cost: a pop where there is a value here. Else a look at every slot and, for one value, what [`steal`](Self::steal) costs.
+    ///
+    /// # Errors
+    /// As [`steal`](Self::steal); nothing is taken then.
+    pub fn pop_or_steal(&self) -> Result<Option<T>, Refusal> {
+        if let Some(value) = self.pop() {
+            return Ok(Some(value));
+        }
+        for slot in Slot::portable_first() {
+            if let Some(value) = self.steal_one(slot)? {
+                return Ok(Some(value));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Takes the value that was pushed last in a slot.
+    fn steal_one(&self, slot: Slot) -> Result<Option<T>, Refusal> {
+        if self.count(slot) == 0 {
+            return Ok(None);
+        }
+        if let Some(portable) = slot.portable() {
+            let _taken = Taken::wait(portable)?;
+            return Ok(self.last(slot));
+        }
+        let stopped = slot.stop::<Cpu>(self.guard(slot))?;
+        Ok(stopped.and_then(|_stopped| self.last(slot)))
+    }
+
     /// Takes all that there is, one slot's after the other's, and puts it at the end of `out`; returns how much. Exact
     /// where nobody else pushes, pops or steals meanwhile.
     ///
@@ -341,6 +380,16 @@ impl<T: OneWord, const N: usize> Stack<T, N> {
         })
     }
 
+    /// Takes the value that was pushed last in a slot. The slot is taken or stopped.
+    fn last(&self, slot: Slot) -> Option<T> {
+        let left = self.count(slot).checked_sub(1)?;
+        // SAFETY: the last cell below the count (Invariant 1).
+        let bits = unsafe { u64::load(self.cell(slot, left)) };
+        self.set_count(slot, left);
+        // SAFETY: the count no longer covers it, so nobody else takes it (Invariant 1).
+        Some(unsafe { T::from_bits(bits) })
+    }
+
     /// Slot 0's words.
     #[inline(always)]
     fn first(&self) -> *mut u64 {
@@ -360,6 +409,11 @@ impl<T: OneWord, const N: usize> Stack<T, N> {
     fn set_count(&self, slot: Slot, count: usize) {
         // SAFETY: as above (Invariant 3).
         unsafe { u64::store(self.slots.of(slot).cast(), count as u64) };
+    }
+
+    #[cfg(test)]
+    pub(super) fn guard_of(&self, slot: Slot) -> &Guard {
+        self.guard(slot)
     }
 
     fn guard(&self, slot: Slot) -> &Guard {

@@ -26,6 +26,16 @@
 //! 4. A slot's words are changed by sequences that look at its guard, under a portable slot's lock, or by who has stopped
 //!    the slot. A portable slot's guard is never set: to be at its ring is to have its lock.
 //!
+//! # Order
+//! The words of one slot come out in the order in which they went in, whoever takes them and in whatever way. A word goes to the
+//! slot of the CPU that its pusher is on; to a portable slot while somebody steals from that CPU's, or where the thread has no area.
+//! So two words of a thread come out in order where both went to one slot, and otherwise it is not known: the thread may have been moved
+//! between the two, or the second may be in a portable slot. Whoever needs more puts a number in each word.
+//!
+//! No word is lost for that: it is in one of [`Slot::all`]. But [`pop`](Ring::pop) looks at the slot of its own CPU alone, and
+//! a thief that goes through [`Slot::of`] each CPU never comes to the portable slots. Who wants all takes by
+//! [`pop_or_steal`](Ring::pop_or_steal), [`drain`](Ring::drain), or [`steal`](Ring::steal) of every slot of [`Slot::all`].
+//!
 //! # Signals, forks, threads
 //! A handler may push and pop, not steal or drain: those may wait for what it interrupted. A child of a fork has all
 //! words that were in rings; what another thread was about to push is lost with it. A slot that was stopped at that moment stays
@@ -278,6 +288,39 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
         })
     }
 
+    /// Takes the oldest word of this CPU's ring; where that has none, the oldest of the first other slot that has any, portable
+    /// ones first. `None` where no slot has any, but for those that somebody else is just taking from. Not for signal handlers.
+    ///
+    /// Cost: a pop where there is a word here. Else a look at every slot and, for one word, what [`steal`](Self::steal) costs.
+    ///
+    /// # Errors
+    /// As [`steal`](Self::steal); nothing is taken then.
+    pub fn pop_or_steal(&self) -> Result<Option<W>, Refusal> {
+        if let Some(word) = self.pop() {
+            return Ok(Some(word));
+        }
+        for slot in Slot::portable_first() {
+            if let Some(word) = self.steal_one(slot)? {
+                return Ok(Some(word));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Takes a slot's oldest word.
+    fn steal_one(&self, slot: Slot) -> Result<Option<W>, Refusal> {
+        let at = At(self.slots.of(slot));
+        if at.used().1 == 0 {
+            return Ok(None);
+        }
+        if let Some(portable) = slot.portable() {
+            let _taken = Taken::wait(portable)?;
+            return Ok(take_one(&at));
+        }
+        let stopped = slot.stop::<Cpu>(at.guard())?;
+        Ok(stopped.and_then(|_stopped| take_one(&at)))
+    }
+
     /// Takes all that there is, one slot's after the other's, and puts it at the end of `out`; returns how much. Exact
     /// where nobody else pushes, pops or steals meanwhile.
     ///
@@ -289,6 +332,14 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
             self.steal(slot, out)?;
         }
         Ok(out.len() - before)
+    }
+
+    /// A slot's guard.
+    #[cfg(test)]
+    pub(super) fn guard_of(&self, slot: Slot) -> &Guard {
+        let at = self.slots.of(slot).cast::<Guard>().wrapping_add(1);
+        // SAFETY: the second word of the slot's cells, a guard for everybody (Safety 1), for as long as `self` is borrowed.
+        unsafe { &*at }
     }
 
     /// What to do while this CPU's ring is somebody else's.
@@ -334,6 +385,17 @@ fn take_all<W: Sealed<Bits = u64>, const N: usize>(at: &At<N>, out: &mut Vec<W>)
     out.extend((head..).take(used).map(|number| W::of(At::<N>::load(at.cell(number)))));
     store(at.head(), head.wrapping_add(used as u64));
     used
+}
+
+/// Takes the oldest word of a slot that is taken or stopped.
+fn take_one<W: Sealed<Bits = u64>, const N: usize>(at: &At<N>) -> Option<W> {
+    let (head, used) = at.used();
+    let mut word = [W::of(0)];
+    (used > 0).then(|| {
+        read(at, head, &mut word);
+        store(at.head(), head.wrapping_add(1));
+        word[0]
+    })
 }
 
 /// Changes a word of a slot that is taken or stopped.

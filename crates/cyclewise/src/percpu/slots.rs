@@ -37,6 +37,12 @@ impl Slot {
         (0..(registration::ids() + REAL.mark()) as u32).map(Self)
     }
 
+    /// The same, the portable ones first: those are had by a lock, and the others by a barrier.
+    pub(super) fn portable_first() -> impl Iterator<Item = Self> {
+        let ids = registration::ids();
+        (ids..ids + REAL.mark()).chain(0..ids).map(|n| Self(n as u32))
+    }
+
     /// The copy of a CPU, or of an `mm_cid`; `None` past the last that this kernel can have.
     pub fn of(id: u32) -> Option<Self> {
         ((id as usize) < registration::ids()).then_some(Self(id))

@@ -14,6 +14,7 @@ mod inject;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod inject_lists;
 mod operations;
+mod order;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod priorities;
 mod ring;
