@@ -14,7 +14,7 @@
 //!
 //! # Memory ordering
 //! Taking it acquires what giving it back released. A waiter counts itself and looks at the holder again before it sleeps, and
-//! who gives it back stores 0 and looks for sleepers: if both miss each other the sleep ends a millisecond later.
+//! who gives it back stores 0 and looks for sleepers: if both miss each other the sleep ends milliseconds later.
 //!
 //! # Priorities
 //! See `wait`.

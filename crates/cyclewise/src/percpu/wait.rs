@@ -1,8 +1,8 @@
 //! Waiting for a thread that has what another wants, which happens when that thread was preempted in the middle.
 //!
 //! # Priorities
-//! A waiter spins for about as long as what it waits for takes, and then sleeps by futex(2), each time until a deadline of at most
-//! a millisecond. So a thread of a real-time policy that waits for one of lower priority leaves it the CPU that both are on.
+//! A waiter spins for about as long as what it waits for takes, and then sleeps by futex(2), each time twice as long,
+//! and for 5 ms at most. So a thread of a real-time policy that waits for one of lower priority leaves it the CPU that both are on.
 //! With sched_yield it would not: that goes to the next thread of the same priority, and where there is none it returns at once.
 //! No priority is lent to whoever is waited for: a third thread between the two may keep both waiting.
 //!
@@ -20,7 +20,7 @@ const SPINS: u32 = 100;
 #[cfg(all(target_os = "linux", not(loom)))]
 const SHORTEST_NS: u64 = 20_000; // less than a timer's slack of 50 µs (prctl, PR_SET_TIMERSLACK)
 #[cfg(all(target_os = "linux", not(loom)))]
-const LONGEST_NS: u64 = 1_000_000; // what a wake that was missed may cost
+const LONGEST_NS: u64 = 5_000_000; // what it costs at most that a wake was missed, or that there is none
 
 /// How long somebody has waited, and what to do next.
 pub(super) struct Patience {

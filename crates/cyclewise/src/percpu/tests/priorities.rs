@@ -1,7 +1,7 @@
 //! Threads of a real-time policy that wait for one of the usual policy, all on one CPU: the waiter leaves the CPU to the one that it
 //! waits for. Its twin waits by sched_yield, and takes most of the CPU.
 //!
-//! What is compared is time on the CPU, of which a busy machine gives both less.
+//! What is compared is the waiter's time on the CPU with the time that it waited: a busy machine changes both.
 
 use crate::percpu::area::Locked;
 use crate::percpu::slots::Taken;
@@ -11,12 +11,13 @@ use crate::sys::task;
 use core::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Barrier, Mutex};
 use std::thread;
+use std::time::Instant;
 
 /// How long the holder works, on the CPU.
 const WORK_NS: u64 = 30_000_000;
 
-/// The CPU time of a waiter while the holder worked. `None` where there is no such policy, or no CPU to share.
-fn while_another_has_it<T>(take: fn() -> T, wait: fn(&AtomicBool)) -> Option<u64> {
+/// The CPU time of a waiter while the holder worked, and how long that was, in nanoseconds. `None` where there is no such policy, or no CPU to share.
+fn while_another_has_it<T>(take: fn() -> T, wait: fn(&AtomicBool)) -> Option<(u64, u64)> {
     // Two at once would share the CPU, and one of them waits for ever where the other does not sleep.
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(|e| e.into_inner());
@@ -29,9 +30,9 @@ fn while_another_has_it<T>(take: fn() -> T, wait: fn(&AtomicBool)) -> Option<u64
             if cpu.apply().is_err() || !become_fifo() {
                 return None;
             }
-            let before = cpu_time_ns();
+            let (before, begun) = (cpu_time_ns(), Instant::now());
             wait(&given_back);
-            Some(cpu_time_ns() - before)
+            Some((cpu_time_ns() - before, begun.elapsed().as_nanos() as u64))
         });
         scope.spawn(|| {
             let it = take();
@@ -49,11 +50,11 @@ fn while_another_has_it<T>(take: fn() -> T, wait: fn(&AtomicBool)) -> Option<u64
 fn leaves_the_cpu<T>(take: fn() -> T, wait: fn(&AtomicBool)) {
     match while_another_has_it(take, wait) {
         None => std::println!("skipped: SCHED_FIFO is not allowed"),
-        Some(used) => {
-            std::println!("the waiter took {used} ns of the CPU, and the holder {WORK_NS}");
+        Some((used, waited)) => {
+            std::println!("the waiter took {used} ns of the CPU, in {waited} ns");
             assert!(
-                used < WORK_NS / 2,
-                "the waiter took {used} ns of the CPU, and the holder {WORK_NS}"
+                used < waited / 4,
+                "the waiter took {used} ns of the CPU, in {waited} ns"
             );
         }
     }
@@ -77,13 +78,15 @@ fn who_waits_for_a_slot_leaves_the_cpu_to_the_holder() {
 #[test]
 fn the_twin_that_yields_takes_most_of_the_cpu() {
     let twin = |given_back: &AtomicBool| {
-        while !given_back.load(SeqCst) {
+        let before = cpu_time_ns();
+        // It gives up where the kernel never takes the CPU from such a thread (sched_rt_runtime_us of -1).
+        while !given_back.load(SeqCst) && cpu_time_ns() - before < 4 * WORK_NS {
             task::yield_now();
         }
     };
     match while_another_has_it(|| (), twin) {
         None => std::println!("skipped: SCHED_FIFO is not allowed"),
-        Some(used) => assert!(used > WORK_NS / 2, "{used}"),
+        Some((used, waited)) => assert!(used > waited / 4, "{used} of {waited}"),
     }
 }
 
