@@ -237,6 +237,110 @@ fn where_nobody_can_be_stopped_nobody_is_stolen_from() {
     }
 }
 
+/// The same where the filter comes late: after each of them has had its barrier, and so without an answer that was right once.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn where_nobody_can_be_stopped_any_more_nobody_is_stolen_from() {
+    use cyclewise::error::Refusal;
+    use cyclewise::percpu::{Cpu, Guard, Stack, Stopped};
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+    const TEST: &str = "where_nobody_can_be_stopped_any_more_nobody_is_stolen_from";
+    let Some(part) = part() else {
+        again(TEST, "38", "");
+        again(TEST, "0", "");
+        again(TEST, "0", "glibc.pthread.rseq=0");
+        return;
+    };
+    let released = AtomicUsize::new(0);
+    let release = || {
+        released.fetch_add(1, Relaxed);
+    };
+    let (list, ring, stack) = (FreeList::new(), Ring::<u64, 8>::new(), Stack::<u64, 8>::new());
+    let (guard, users, spare) = (Guard::new(), Ref::new(release), Ref::new(release));
+    let stop = || {
+        Slot::of(0).map(|slot| {
+            slot.stop::<Cpu>(&guard)
+                .map(|stopped| stopped.as_ref().map(Stopped::slot))
+        })
+    };
+    list.grow(7).push();
+    // Each once, with the kernel's barrier.
+    let fill = || {
+        ring.push(7).unwrap();
+        stack.push(7).unwrap();
+    };
+    fill();
+    let mut out = Vec::new();
+    let before = (
+        list.drain().map(Iterator::count),
+        ring.drain(&mut out),
+        stack.drain(&mut out),
+        spare.kill(),
+    );
+    if backend().backend != Backend::Rseq || before.3.is_err() {
+        println!("skipped: {}, {before:?}", backend());
+        return;
+    }
+    assert_eq!(
+        (before, stop()),
+        ((Ok(1), Ok(1), Ok(1), Ok(true)), Some(Ok(Slot::of(0))))
+    );
+    fill();
+    common::filter::refuse(libc::SYS_membarrier, &[], part.parse().unwrap());
+    let refusal = list.drain().map(Iterator::count).unwrap_err();
+    assert!(
+        matches!(refusal, Refusal::System { .. }) && refusal.to_string().contains("membarrier"),
+        "{refusal}"
+    );
+    out.clear();
+    assert_eq!(
+        (ring.drain(&mut out), stack.drain(&mut out)),
+        (Err(refusal), Err(refusal))
+    );
+    assert_eq!((out.len(), stop()), (0, Some(Err(refusal))));
+    // What is on another CPU is not reached either, and nothing is where it was not.
+    let steal_all =
+        |steal: &dyn Fn(Slot) -> Result<usize, Refusal>| Slot::all().filter(|&slot| steal(slot).is_err()).count();
+    assert_eq!(steal_all(&|slot| list.steal(slot).map(Iterator::count)), 1);
+    assert_eq!(steal_all(&|slot| ring.steal(slot, &mut Vec::new())), 1);
+    assert_eq!(steal_all(&|slot| stack.steal(slot, &mut Vec::new())), 1);
+    std::thread::scope(|scope| {
+        let elsewhere = scope.spawn(|| (ring.pop_or_steal(), stack.pop_or_steal()));
+        let (word, value) = elsewhere.join().unwrap();
+        // On the same CPU it is a pop.
+        assert!(
+            matches!(word, Ok(Some(7)) | Err(_)) && matches!(value, Ok(Some(7)) | Err(_)),
+            "{word:?} {value:?}"
+        );
+    });
+    // One that counts in slots stays live, and is not released.
+    assert!(users.try_get_live());
+    assert!(users.kill().is_err() && !users.is_dying());
+    assert!(users.try_get_live());
+    users.put();
+    users.put();
+    assert_eq!(released.load(Relaxed), 1, "the spare one's");
+}
+
+/// The twin of the question whether the call is made: a filter that lies about the one command, and lets the question past, is
+/// believed.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn the_twin_that_is_not_asked_is_believed() {
+    use common::filter::If;
+    const TEST: &str = "the_twin_that_is_not_asked_is_believed";
+    const RSEQ: u32 = 1 << 7; // MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ, include/uapi/linux/membarrier.h
+    if part().is_none() {
+        return again(TEST, "twin", "");
+    }
+    let (arg, mask) = (0, u32::MAX);
+    common::filter::refuse(libc::SYS_membarrier, &[If::Bits { arg, mask, value: RSEQ }], 0);
+    let list = FreeList::new();
+    list.grow(7).push();
+    assert_eq!(list.drain().map(Iterator::count), Ok(1));
+}
+
 /// The C library says that it registers threads, and has not registered the one that decides.
 #[cfg(target_arch = "x86_64")]
 #[test]

@@ -3,8 +3,9 @@
 
 use crate::patch::lock::Held;
 use crate::sys::own_memory::OwnMemory;
+use core::mem::ManuallyDrop;
 
 /// None.
-pub(super) fn borrow(_: &Held) -> Option<&'static OwnMemory> {
+pub(super) fn borrow(_: &Held) -> Option<ManuallyDrop<OwnMemory>> {
     None
 }

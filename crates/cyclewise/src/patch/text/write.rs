@@ -162,7 +162,7 @@ unsafe fn by_kernel(held: &Held, edits: &[Edit], source: Source) -> Result<(), R
         Source::Opened => unsafe { through(&OwnMemory::open()?, edits) },
         Source::Kept => match kept::borrow(held) {
             // SAFETY: the caller's promise; what is borrowed was asked whose memory it shows.
-            Some(memory) => unsafe { through(memory, edits) },
+            Some(memory) => unsafe { through(&memory, edits) },
             // Not reported: it is never the last way.
             None => Err(Refusal::NotEnabled),
         },
