@@ -128,6 +128,9 @@ pub enum Refusal {
         /// Its number.
         signal: i32,
     },
+    /// Handlers are being registered or taken off, by a thread that has not ended within a second, or by the calling one,
+    /// which another's handler has interrupted.
+    SignalsBusy,
     /// A system call failed.
     System {
         /// The call, with the argument that matters.
@@ -227,6 +230,9 @@ impl fmt::Display for Refusal {
                 f,
                 "the handler of signal {signal} is not this crate's; take off first what was installed over it"
             ),
+            Self::SignalsBusy => {
+                f.write_str("handlers are being registered by another call; try again when it is done")
+            }
             Self::NoGs => f.write_str("the base of GS cannot be set here; use the operations that need none"),
             Self::GsInUse { base } => write!(
                 f,

@@ -117,3 +117,11 @@ pub fn is_pending() -> bool {
 pub fn overflows() -> u64 {
     here().overflows()
 }
+
+/// How many signals of the calling thread were lost: a hold in which somebody unblocks signals again and again fills the
+/// room for records, and then the kernel refused to take one back, by a filter (seccomp) or for a second because the user
+/// had as many queued as is allowed.
+#[must_use]
+pub fn lost() -> u64 {
+    here().lost()
+}

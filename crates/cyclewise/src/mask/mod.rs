@@ -37,7 +37,9 @@
 //!
 //! # fork, exec, exit, panic
 //! - **fork**: the child's thread is held as its parent's is, and nothing is recorded: that is the parent's, as what is
-//!   pending in the kernel is. `_Fork`, vfork and bare clone(2) do not tell us: their children must not release.
+//!   pending in the kernel is. `_Fork`, vfork and bare clone(2) do not tell us: their children must not release. A
+//!   [`Masked`] that another thread has at the fork is lost to the child, which is told so. Handlers may be registered and
+//!   taken off in the child, and in fork handlers.
 //! - **exec**: what is recorded is gone, as is every handler. What the kernel keeps for want of room is blocked still in the new
 //!   program, as any mask is: release first.
 //! - **The end of a thread** drops its guards, which run the handlers. Of a guard that was forgotten what is recorded is
@@ -45,10 +47,18 @@
 //! - **dlclose** of an object that has registered handlers ends the process at the next signal: take them off first.
 //! - **A panic** under a hold drops the guard as it unwinds: handlers run then. A panic out of a handler aborts.
 //!
+//! # Sandboxes
+//! A filter (seccomp) that comes later has to allow rt_sigprocmask, rt_tgsigqueueinfo, futex and rt_sigreturn. Without
+//! rt_sigprocmask what the kernel was asked to keep stays blocked after the release, and [`Hold::wait`] refuses; without
+//! rt_tgsigqueueinfo signals for which there was no room come without their values, and without tgkill too they are
+//! [`lost`]. Nothing waits for ever for a call that is refused.
+//!
 //! # References
 //! Linux arch/powerpc/include/asm/hw_irq.h (`irq_soft_mask`, `irq_happened`); FreeBSD sigfastblock(2); signal(7),
 //! signal-safety(7).
 
+mod changes;
+mod forks;
 mod handler;
 mod hold;
 mod info;
@@ -57,13 +67,14 @@ mod queue;
 mod registry;
 mod ring;
 mod signals;
+mod sleepers;
 mod state;
 #[cfg(test)]
 mod tests;
 mod wait;
 
 pub use handler::Handler;
-pub use hold::{Flags, Hold, hold, is_held, is_pending, overflows, restore, save};
+pub use hold::{Flags, Hold, hold, is_held, is_pending, lost, overflows, restore, save};
 pub use info::Info;
 pub use masked::{Masked, MaskedGuard};
 pub use queue::Queue;

@@ -1,7 +1,8 @@
 //! Signals that a handler puts aside for the program to look at when it likes.
 //!
 //! # Safety
-//! 1. Putting a signal aside copies six words under the lock of a [`Masked`], which whoever takes it holds signals for.
+//! 1. Putting a signal aside copies six words under the lock of a [`Masked`], which whoever takes it holds signals for,
+//!    and which is waited for by bare system calls and not for ever.
 #![expect(
     unsafe_code,
     reason = "an unsafe trait: what is promised is that no lock can be waited for in vain"
@@ -9,6 +10,7 @@
 
 use super::handler::Handler;
 use super::{Hold, Info, Masked};
+use core::time::Duration;
 
 /// The last signals, oldest first: up to `N` of them.
 #[derive(Debug)]
@@ -52,7 +54,8 @@ impl<const N: usize> Queue<N> {
         Some(info)
     }
 
-    /// Signals for which there was no room.
+    /// Signals for which there was no room. Those that came while somebody had the queue for too long are
+    /// [`Masked::refused`].
     #[must_use]
     pub fn refused(&self) -> u64 {
         self.refused
@@ -65,10 +68,16 @@ impl<const N: usize> Default for Queue<N> {
     }
 }
 
+/// How long a handler waits for who has the queue.
+const PATIENCE: Duration = Duration::from_secs(1); // A guess: longer than any holder that runs is kept off its CPU.
+
 // SAFETY: Invariant 1.
 unsafe impl<const N: usize> Handler for Masked<Queue<N>> {
-    /// Appends the signal.
+    /// Appends the signal. Where the queue cannot be had for a second, or not at all, the signal is
+    /// [`refused`](Masked::refused).
     fn handle(&self, info: &Info, hold: &Hold) {
-        self.lock(hold).push(*info);
+        if let Some(mut queue) = self.try_lock_for(hold, PATIENCE) {
+            queue.push(*info);
+        }
     }
 }

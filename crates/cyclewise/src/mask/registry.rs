@@ -3,8 +3,10 @@
 //! # Invariants
 //! 1. An entry, once in its slot, is never freed: a handler on another thread may be reading it. Taking a handler off
 //!    leaves its entry in place, to call on who was there before.
-//! 2. Slots and actions are changed under `LOCK`, with the changing thread held. A fork takes it, so that a child does not
-//!    inherit it from a thread it does not have.
+//! 2. Slots and actions are changed under the lock of [`changes`](super::changes), with the changing thread held. Nothing
+//!    is allocated under it, and no code of others is called.
+//! 3. An entry is settled but while it is being registered or taken off. A child of fork may be left with one that is not,
+//!    by a thread that it does not have: such a signal can be registered, as if it had no handler of ours.
 //!
 //! # Safety
 //! 1. `on_signal` is installed with SA_SIGINFO and is called by the kernel, or by a handler that was installed over it and
@@ -12,14 +14,15 @@
 //! 2. A slot holds null or a leaked entry.
 #![expect(unsafe_code, reason = "an entry behind an atomic pointer; the kernel's pointers")]
 
-use super::Info;
+use super::changes::Changing;
 use super::handler::Handler;
-use super::hold::{Hold, here, hold};
+use super::hold::{Hold, here};
 use super::info::bit;
 use super::state::Around;
+use super::{Info, forks};
 use crate::error::Refusal;
 use crate::sys::sigaction::{self, Action};
-use crate::sys::{fork, sigmask, task, thread};
+use crate::sys::{sigmask, thread};
 use alloc::boxed::Box;
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
@@ -30,6 +33,8 @@ struct Entry {
     handler: &'static (dyn Handler + Send),
     /// False once it is taken off.
     on: AtomicBool,
+    /// False while it is being registered or taken off (Invariant 3).
+    settled: AtomicBool,
     /// What was installed before.
     before: Action,
     /// Whether that is to be called: it is a function, and not one to be called once that has been.
@@ -41,14 +46,12 @@ const SIGNALS: usize = 64;
 static SLOTS: [AtomicPtr<Entry>; SIGNALS + 1] = [const { AtomicPtr::new(core::ptr::null_mut()) }; SIGNALS + 1];
 /// Signals that have a handler of ours.
 static OURS: AtomicU64 = AtomicU64::new(0);
-static LOCK: AtomicBool = AtomicBool::new(false);
-static FORKS: AtomicBool = AtomicBool::new(false);
 
 fn entry(signal: c_int) -> Option<&'static Entry> {
     let slot = SLOTS.get(usize::try_from(signal).ok()?)?;
     // Acquire: pairs with the Release in `on`.
     let entry = slot.load(Acquire);
-    // SAFETY: Invariants 2 and 1.
+    // SAFETY: null, or an entry that `on` has leaked, which nobody frees (Invariant 1 and Safety 2).
     unsafe { entry.as_ref() }
 }
 
@@ -67,8 +70,8 @@ impl Around for Program {
         sigmask::unblock(signals);
     }
 
-    fn requeue(&self, info: &Info) {
-        sigmask::requeue(&info.0);
+    fn requeue(&self, info: &Info) -> bool {
+        sigmask::requeue(&info.0)
     }
 }
 
@@ -113,29 +116,6 @@ extern "C" fn on_signal(signal: c_int, info: *mut c_void, context: *mut c_void) 
     thread::set_errno(errno);
 }
 
-/// The lock, with the thread held.
-struct Locked {
-    _hold: Hold,
-}
-
-impl Locked {
-    fn take() -> Self {
-        let hold = hold();
-        // Acquire: pairs with the Release in `drop`.
-        while LOCK.swap(true, Acquire) {
-            task::yield_now();
-        }
-        Self { _hold: hold }
-    }
-}
-
-impl Drop for Locked {
-    fn drop(&mut self) {
-        // Release: pairs with the Acquire in `take`.
-        LOCK.store(false, Release);
-    }
-}
-
 /// Registers a handler and installs our function.
 pub(super) fn on(signal: c_int, handler: &'static (dyn Handler + Send), restart: bool) -> Result<(), Refusal> {
     if bit(signal) != 0 && bit(signal) & sigmask::MASKABLE == 0 {
@@ -147,11 +127,18 @@ pub(super) fn on(signal: c_int, handler: &'static (dyn Handler + Send), restart:
             _ => Err(Refusal::Fault { signal }),
         };
     }
-    let _locked = Locked::take();
-    prepare_for_forks()?;
+    forks::watch()?;
+    let mut new = Box::new(Entry {
+        handler,
+        on: AtomicBool::new(true),
+        settled: AtomicBool::new(false),
+        before: Action::default(),
+        call_before: AtomicBool::new(false),
+    });
+    let _changing = Changing::begin()?;
     let found = sigaction::current(signal)?;
     let old = entry(signal);
-    if old.is_some_and(|old| old.on.load(Relaxed)) {
+    if old.is_some_and(|old| old.on.load(Relaxed) && old.settled.load(Relaxed)) {
         return Err(Refusal::SignalTaken { signal });
     }
     // Where ours was left in place, what counts is who was before it.
@@ -160,32 +147,43 @@ pub(super) fn on(signal: c_int, handler: &'static (dyn Handler + Send), restart:
         _ => found,
     };
     let call = before.is_function() && old.is_none_or(|old| !found.is(on_signal) || old.call_before.load(Relaxed));
-    let new = Box::leak(Box::new(Entry {
-        handler,
-        on: AtomicBool::new(true),
-        before,
-        call_before: AtomicBool::new(call),
-    }));
+    new.before = before;
+    new.call_before = AtomicBool::new(call);
+    let new = Box::leak(new);
     let slot = &SLOTS[signal as usize];
     // Release: pairs with the Acquire in `entry`. Before the kernel knows the function, so that it finds its entry.
     let replaced = slot.swap(new, Release);
-    if let Err(refusal) = sigaction::install(signal, &Action::ours(on_signal, restart, &before)) {
+    if let Err(refusal) = install(signal, &Action::ours(on_signal, restart, &before)) {
         slot.store(replaced, Release);
         return Err(refusal);
     }
     OURS.fetch_or(bit(signal), Relaxed);
+    // Relaxed, here and in `off`: read under the lock, or in a child.
+    new.settled.store(true, Relaxed);
     Ok(())
+}
+
+/// Installs our function, and looks whether it is there: a filter may answer for the kernel.
+fn install(signal: c_int, action: &Action) -> Result<(), Refusal> {
+    sigaction::install(signal, action)?;
+    if sigaction::current(signal)?.is(on_signal) {
+        return Ok(());
+    }
+    let errno = libc::ENOSYS;
+    Err(Refusal::Signal { signal, errno })
 }
 
 /// Takes a handler off and puts back who was there before.
 pub(super) fn off(signal: c_int) -> Result<(), Refusal> {
-    let _locked = Locked::take();
-    let Some(entry) = entry(signal).filter(|entry| entry.on.load(Relaxed)) else {
+    let _changing = Changing::begin()?;
+    let is_ours = |entry: &&Entry| entry.on.load(Relaxed) && entry.settled.load(Relaxed);
+    let Some(entry) = entry(signal).filter(is_ours) else {
         return Err(Refusal::SignalNotOurs { signal });
     };
     if !sigaction::current(signal)?.is(on_signal) {
         return Err(Refusal::SignalNotOurs { signal });
     }
+    entry.settled.store(false, Relaxed);
     // Who was to be called once, and has been, is nobody's handler any more. AcqRel: pairs with the exchange in `on_signal`.
     let once = entry.before.is_function() && entry.before.is_once();
     let called = once && !entry.call_before.swap(false, AcqRel);
@@ -194,38 +192,11 @@ pub(super) fn off(signal: c_int) -> Result<(), Refusal> {
         if once {
             entry.call_before.store(!called, Relaxed);
         }
+        entry.settled.store(true, Relaxed);
         return Err(refusal);
     }
     // Release: pairs with the Acquire in `run`.
     entry.on.store(false, Release);
     OURS.fetch_and(!bit(signal), Relaxed);
     Ok(())
-}
-
-/// Registers what is done around forks, once. The lock is held.
-fn prepare_for_forks() -> Result<(), Refusal> {
-    if !FORKS.load(Relaxed) {
-        fork::around(before_fork, after_fork, in_child)?;
-        FORKS.store(true, Relaxed);
-    }
-    Ok(())
-}
-
-/// Blocks signals, so that none is recorded between here and the child's first step, which forgets what is.
-extern "C" fn before_fork() {
-    here().before_fork.store(sigmask::block_all(), Relaxed);
-    // Not `Locked`: signals are blocked, and the guard could not be kept.
-    while LOCK.swap(true, Acquire) {
-        task::yield_now();
-    }
-}
-
-extern "C" fn after_fork() {
-    LOCK.store(false, Release);
-    sigmask::set(here().before_fork.load(Relaxed));
-}
-
-extern "C" fn in_child() {
-    here().forget();
-    after_fork();
 }

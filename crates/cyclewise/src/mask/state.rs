@@ -45,8 +45,8 @@ pub(super) trait Around {
     fn deliver(&self, info: &Info);
     /// Has the kernel deliver these signals again.
     fn unblock(&self, signals: u64);
-    /// Has the kernel queue a signal again that was taken from it.
-    fn requeue(&self, info: &Info);
+    /// Has the kernel queue a signal again that was taken from it. False where it refuses.
+    fn requeue(&self, info: &Info) -> bool;
     /// An injection point: between any two accesses to the state. Empty but in the models.
     #[inline(always)]
     fn step(&self) {}
@@ -62,8 +62,11 @@ pub(super) struct State {
     pending: AtomicU32,
     blocked: AtomicU64,
     overflows: AtomicU64,
+    lost: AtomicU64,
     /// What the thread had blocked before it began to fork.
     pub(super) before_fork: AtomicU64,
+    /// Fork handlers that have begun and not ended.
+    pub(super) forking: AtomicU32,
     ring: Ring,
 }
 
@@ -75,7 +78,9 @@ impl State {
             pending: AtomicU32::new(0),
             blocked: AtomicU64::new(0),
             overflows: AtomicU64::new(0),
+            lost: AtomicU64::new(0),
             before_fork: AtomicU64::new(0),
+            forking: AtomicU32::new(0),
             ring: Ring::new(),
         }
     }
@@ -153,6 +158,11 @@ impl State {
     /// How often the kernel was asked to keep signals.
     pub(super) fn overflows(&self) -> u64 {
         self.overflows.load(Relaxed)
+    }
+
+    /// Signals that neither the ring had room for nor the kernel took back.
+    pub(super) fn lost(&self) -> u64 {
+        self.lost.load(Relaxed)
     }
 
     // Not inlined: the compiler would make one sum of both branches, which waits for the load.
@@ -240,7 +250,9 @@ impl State {
         let mut keep = 0;
         if !self.ring.push(info, || around.step_in_frame()) {
             // Somebody let signals through again and again, in one hold. Behind its own kind, but not lost.
-            around.requeue(info);
+            if !around.requeue(info) {
+                self.lost.fetch_add(1, Relaxed);
+            }
             keep = info.bit();
         }
         if self.ring.len() >= BLOCK_AT {

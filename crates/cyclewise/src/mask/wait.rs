@@ -59,16 +59,17 @@ impl Hold {
     /// Not for handlers: in a frame of the kernel's every signal is blocked, and none would end the sleep.
     ///
     /// # Errors
-    /// What ppoll says: EINVAL, ENOMEM.
+    /// What ppoll says: EINVAL, ENOMEM. What rt_sigprocmask says where a filter refuses it: then it has not slept.
     pub fn wait(&self, fds: &mut [Polled<'_>], timeout: Option<Duration>) -> Result<Woken, Refusal> {
-        let before = sigmask::block_all();
+        // Before signals are blocked: it may allocate.
+        let mut inner: alloc::vec::Vec<_> = fds.iter().map(|polled| polled.inner).collect();
+        let before = sigmask::block_all()?;
         let woken = if here().is_pending() {
             Ok(Woken::Signal)
         } else {
-            let mut inner: alloc::vec::Vec<_> = fds.iter().map(|polled| polled.inner).collect();
             let slept = ppoll(&mut inner, timeout, before);
-            for (polled, inner) in fds.iter_mut().zip(inner) {
-                polled.inner = inner;
+            for (polled, inner) in fds.iter_mut().zip(&inner) {
+                polled.inner = *inner;
             }
             slept.map(|slept| match slept {
                 _ if here().is_pending() => Woken::Signal,

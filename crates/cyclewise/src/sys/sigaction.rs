@@ -61,11 +61,11 @@ impl Action {
     /// It is a function, which is still there, and the arguments are those of a handler that runs for such a signal.
     pub(crate) unsafe fn call(&self, signal: c_int, info: *mut c_void, context: *mut c_void) {
         if self.0.sa_flags & libc::SA_SIGINFO != 0 {
-            // SAFETY: Invariant 2.
+            // SAFETY: sigaction gave the address with SA_SIGINFO (Invariant 2), and the caller says that it is a function.
             let function = unsafe { core::mem::transmute::<usize, Function>(self.0.sa_sigaction) };
             function(signal, info, context);
         } else {
-            // SAFETY: Invariant 2.
+            // SAFETY: sigaction gave the address without SA_SIGINFO (Invariant 2), and the caller says that it is a function.
             let function = unsafe { core::mem::transmute::<usize, extern "C" fn(c_int)>(self.0.sa_sigaction) };
             function(signal);
         }
@@ -75,9 +75,26 @@ impl Action {
 /// What handles the signal now.
 ///
 /// # Errors
-/// EINVAL for a number that is no signal's, or is the C library's own.
+/// EINVAL for a number that is no signal's, or is the C library's own. ENOSYS where a filter (seccomp) says 0 for the kernel.
 pub(crate) fn current(signal: c_int) -> Result<Action, Refusal> {
+    if !is_answered(signal) {
+        let errno = libc::ENOSYS;
+        return Err(Refusal::Signal { signal, errno });
+    }
     swap(signal, core::ptr::null())
+}
+
+/// Whether the kernel answers. C's function copies what the kernel should have written from memory that it has not
+/// initialized, and an address from there would be called.
+fn is_answered(signal: c_int) -> bool {
+    const NOT_WRITTEN: u64 = u64::MAX;
+    // `struct sigaction` of the kernel on 64-bit: the function, the flags, the restorer, the set. No function is there.
+    let mut old = [NOT_WRITTEN; 4];
+    let asks = core::ptr::null::<c_void>();
+    // SAFETY: null asks only; the kernel writes 32 bytes at most, and no more set than the size that it is told.
+    let rc = unsafe { libc::syscall(libc::SYS_rt_sigaction, signal, asks, old.as_mut_ptr(), size_of::<u64>()) };
+    // Where it refuses, C's function says why.
+    rc != 0 || old[0] != NOT_WRITTEN
 }
 
 /// Installs it; what was there before.

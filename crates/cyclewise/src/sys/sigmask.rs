@@ -7,6 +7,7 @@
 //! 3. `siginfo_t` is 128 bytes aligned to 8, of which the kernel fills the first 48 and zeroes the rest.
 #![expect(unsafe_code, reason = "pthread_sigmask, ppoll, rt_tgsigqueueinfo, a frame's mask")]
 
+use crate::error::Refusal;
 use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;
 
@@ -39,27 +40,40 @@ fn bits_of(set: &libc::sigset_t) -> u64 {
     unsafe { (&raw const *set).cast::<u64>().read() }
 }
 
-fn change(how: c_int, bits: u64) -> u64 {
+/// What was blocked before.
+fn change(how: c_int, bits: u64) -> Result<u64, Refusal> {
     let set = set_of(bits);
-    let mut old = set_of(0);
-    // SAFETY: Invariant 2. A valid `how` cannot fail.
-    unsafe { libc::pthread_sigmask(how, &raw const set, &raw mut old) };
-    bits_of(&old)
+    // SIGKILL is in no mask: the kernel has not written it.
+    let mut old = set_of(u64::MAX);
+    // SAFETY: reads one set and writes one, both ours (Invariant 2).
+    let errno = match unsafe { libc::pthread_sigmask(how, &raw const set, &raw mut old) } {
+        0 if bits_of(&old) == u64::MAX => libc::ENOSYS,
+        0 => return Ok(bits_of(&old)),
+        errno => errno,
+    };
+    Err(Refusal::System {
+        call: "rt_sigprocmask",
+        errno,
+    })
 }
 
 /// Blocks what can be blocked; what was blocked before.
-pub(crate) fn block_all() -> u64 {
+///
+/// # Errors
+/// A filter's (seccomp); the kernel does not refuse. ENOSYS where the filter said 0. Nothing was blocked then, and what
+/// was before is not known.
+pub(crate) fn block_all() -> Result<u64, Refusal> {
     change(libc::SIG_BLOCK, MASKABLE)
 }
 
-/// Unblocks these. What is pending of them is delivered before this returns.
+/// Unblocks these. What is pending of them is delivered before this returns. Where a filter refuses that, they stay blocked.
 pub(crate) fn unblock(bits: u64) {
-    change(libc::SIG_UNBLOCK, bits);
+    let _ = change(libc::SIG_UNBLOCK, bits);
 }
 
-/// Blocks these and no others.
+/// Blocks these and no others. Where a filter refuses that, the mask stays as it is.
 pub(crate) fn set(bits: u64) {
-    change(libc::SIG_SETMASK, bits);
+    let _ = change(libc::SIG_SETMASK, bits);
 }
 
 /// What the end of a frame will leave blocked.
@@ -76,7 +90,7 @@ pub(crate) unsafe fn frame_mask(context: *mut c_void) -> u64 {
 /// Changes what the end of a frame will leave blocked.
 ///
 /// # Safety
-/// As of [`frame_mask`].
+/// `context` is the third argument of a running handler that was installed with SA_SIGINFO, or that argument handed on.
 pub(crate) unsafe fn set_frame_mask(context: *mut c_void, bits: u64) {
     // SAFETY: the caller's contract.
     let mask = unsafe { &raw mut (*context.cast::<libc::ucontext_t>()).uc_sigmask };
@@ -96,20 +110,44 @@ pub(crate) unsafe fn information(info: *const c_void) -> [u64; 6] {
 /// Queues a signal for the calling thread again, with its information.
 ///
 /// The kernel refuses a real-time signal where the user has too many queued. This one was queued until just now, so
-/// there was room; where another took it, waits until somebody gives some back.
-pub(crate) fn requeue(information: &[u64; 6]) {
+/// there was room; where another took it, waits for somebody to give some back, for a second. Where a filter refuses the
+/// call, the signal is sent without its information. False where that is refused too: the signal is lost.
+pub(crate) fn requeue(information: &[u64; 6]) -> bool {
+    const TRIES: u32 = 1000;
+    const PAUSE_NS: u64 = 1_000_000;
     let mut whole = [0; 16];
     whole[..6].copy_from_slice(information);
     let signal = information[0] as c_int;
     // SAFETY: takes nothing and returns a number.
     let process = unsafe { libc::getpid() };
     let thread = super::task::current_tid();
-    loop {
+    for _ in 0..TRIES {
         // SAFETY: reads one `siginfo_t` (Invariant 3).
         let rc = unsafe { libc::syscall(libc::SYS_rt_tgsigqueueinfo, process, thread, signal, &raw const whole) };
         if rc == 0 {
-            return;
+            return true;
         }
-        super::task::yield_now();
+        if super::thread::errno() != libc::EAGAIN {
+            break;
+        }
+        // Asleep: who would give some back may be of a lower priority.
+        pause(PAUSE_NS);
     }
+    // SAFETY: takes numbers.
+    unsafe { libc::syscall(libc::SYS_tgkill, process, thread, signal) == 0 }
+}
+
+#[cfg(not(loom))]
+fn pause(ns: u64) {
+    use super::futex::{Moment, wait};
+    wait(&raw const NOBODY, 0, Some(Moment::after_ns(ns)));
+}
+
+/// A word that nobody changes, to sleep on.
+#[cfg(not(loom))]
+static NOBODY: u32 = 0;
+
+#[cfg(loom)]
+fn pause(_: u64) {
+    super::task::yield_now();
 }

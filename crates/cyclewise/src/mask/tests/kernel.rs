@@ -207,8 +207,9 @@ impl<P: Protocol> Around for Kernel<'_, P> {
         self.deliver_all();
     }
 
-    fn requeue(&self, info: &Info) {
+    fn requeue(&self, info: &Info) -> bool {
         self.queue.borrow_mut().push(*info);
+        true
     }
 
     fn step_in_frame(&self) {

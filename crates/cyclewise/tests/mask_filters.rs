@@ -1,0 +1,265 @@
+//! The soft mask under filters (seccomp) that refuse its system calls, or answer for them without doing anything.
+//!
+//! Filters and handlers are state of the process, so each check has a process of its own.
+
+#[path = "common/filter.rs"]
+#[allow(dead_code, unreachable_pub, reason = "each test program uses a part")]
+mod filter;
+mod masking;
+mod process;
+
+use cyclewise::error::Refusal;
+use cyclewise::mask::{self, Masked, Signals};
+use filter::{If, refuse};
+use masking::{COUNT, FLAG, SEEN, checks, kernel_mask, raise, seen};
+use process::{cpus, hurry, in_child, pin};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering::SeqCst};
+use std::time::Duration;
+
+fn main() {
+    process::run(checks![
+        a_signal_that_cannot_be_queued_again_is_sent_plainly,
+        a_signal_that_cannot_be_sent_either_is_counted,
+        a_full_queue_is_not_waited_for_for_ever,
+        a_mask_that_cannot_be_set_is_left_alone,
+        a_registration_that_is_only_said_to_be_made_is_refused,
+        without_futex_a_wait_ends,
+        who_waits_sleeps,
+    ]);
+}
+
+/// Whether filters can be had: an emulator has none.
+fn has_filters() -> bool {
+    if cfg!(target_arch = "x86_64") {
+        return true;
+    }
+    println!("skipped: this may be an emulator, which has no filters");
+    false
+}
+
+/// Sends `count` real-time signals into one hold, and lets them through each time, so that the room for records fills.
+fn overfill(count: usize) {
+    let signal = libc::SIGRTMIN();
+    let hold = mask::hold();
+    for _ in 0..count {
+        raise(signal);
+        // SAFETY: all zeroes is an empty set.
+        let mut set = unsafe { std::mem::zeroed() };
+        // SAFETY: one set and a number.
+        unsafe { libc::sigaddset(&raw mut set, signal) };
+        // SAFETY: one set.
+        unsafe { libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut()) };
+    }
+    drop(hold);
+}
+
+fn a_signal_that_cannot_be_queued_again_is_sent_plainly() {
+    if !has_filters() {
+        return;
+    }
+    Signals::on(libc::SIGRTMIN(), &COUNT).unwrap();
+    for errno in [libc::EPERM, libc::ENOSYS] {
+        let outcome = in_child(|| {
+            refuse(libc::SYS_rt_tgsigqueueinfo, &[], errno);
+            overfill(20);
+            assert_eq!((COUNT.load(SeqCst), mask::lost()), (20, 0));
+        });
+        assert_eq!(outcome, 0);
+    }
+}
+
+fn a_signal_that_cannot_be_sent_either_is_counted() {
+    if !has_filters() {
+        return;
+    }
+    Signals::on(libc::SIGRTMIN(), &COUNT).unwrap();
+    refuse(libc::SYS_rt_tgsigqueueinfo, &[], libc::EPERM);
+    // Sending goes by tkill here, which stays open; the library's own way is tgkill.
+    let signal = libc::SIGRTMIN();
+    refuse(libc::SYS_tgkill, &[], libc::EPERM);
+    let hold = mask::hold();
+    let mut sent = 0;
+    while mask::lost() == 0 {
+        // SAFETY: takes numbers.
+        let rc = unsafe { libc::syscall(libc::SYS_tkill, masking::this_thread(), signal) };
+        assert_eq!(rc, 0);
+        sent += 1;
+        // SAFETY: all zeroes is an empty set.
+        let set = unsafe { std::mem::zeroed() };
+        // SAFETY: one set.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const set, std::ptr::null_mut()) };
+    }
+    drop(hold);
+    assert_eq!(
+        u64::from(COUNT.load(SeqCst)) + mask::lost(),
+        sent,
+        "each handled or counted"
+    );
+}
+
+/// EAGAIN, as where the user has as many signals queued as is allowed, and never fewer.
+fn a_full_queue_is_not_waited_for_for_ever() {
+    if !has_filters() {
+        return;
+    }
+    Signals::on(libc::SIGRTMIN(), &COUNT).unwrap();
+    refuse(libc::SYS_rt_tgsigqueueinfo, &[], libc::EAGAIN);
+    overfill(9);
+    assert_eq!((COUNT.load(SeqCst), mask::lost()), (9, 0));
+}
+
+fn a_mask_that_cannot_be_set_is_left_alone() {
+    if !has_filters() {
+        return;
+    }
+    Signals::on(libc::SIGUSR1, &COUNT).unwrap();
+    // SAFETY: all zeroes is an empty set.
+    let mut set = unsafe { std::mem::zeroed() };
+    // SAFETY: one set and a number.
+    unsafe { libc::sigaddset(&raw mut set, libc::SIGUSR2) };
+    // SAFETY: one set.
+    unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()) };
+    let before = kernel_mask();
+    // Blocking is refused, and setting is not: what was blocked is not known, and must not be unblocked.
+    let (call, errno) = ("rt_sigprocmask", libc::EPERM);
+    // Asking goes by SIG_BLOCK with no set.
+    let (mask, value) = (u32::MAX, libc::SIG_BLOCK as u32);
+    let is_change = || If::AtLeast { arg: 1, value: 1 };
+    refuse(
+        libc::SYS_rt_sigprocmask,
+        &[If::Bits { arg: 0, mask, value }, is_change()],
+        errno,
+    );
+    let hold = mask::hold();
+    let refused = |errno| Err(Refusal::System { call, errno });
+    assert_eq!(hold.wait(&mut [], Some(Duration::ZERO)), refused(errno));
+    assert_eq!(kernel_mask(), before);
+    assert_eq!(in_child(|| assert_eq!(kernel_mask(), before)), 0);
+    assert_eq!(kernel_mask(), before, "after a fork");
+    raise(libc::SIGUSR1);
+    drop(hold);
+    assert_eq!(COUNT.load(SeqCst), 1);
+    // The last filter that was installed has the word where both refuse: this one says 0 for the kernel.
+    refuse(libc::SYS_rt_sigprocmask, &[is_change()], 0);
+    let hold = mask::hold();
+    assert_eq!(hold.wait(&mut [], Some(Duration::ZERO)), refused(libc::ENOSYS));
+    assert_eq!(kernel_mask(), before);
+}
+
+/// The filter says 0 for the kernel, and what C's function makes of that is whatever its stack held.
+fn a_registration_that_is_only_said_to_be_made_is_refused() {
+    if !has_filters() {
+        return;
+    }
+    let signal = libc::SIGUSR1;
+    Signals::on(libc::SIGUSR2, &FLAG).unwrap();
+    refuse(libc::SYS_rt_sigaction, &[], 0);
+    let errno = libc::ENOSYS;
+    assert_eq!(Signals::on(signal, &COUNT), Err(Refusal::Signal { signal, errno }));
+    let taken = libc::SIGUSR2;
+    assert_eq!(Signals::off(taken), Err(Refusal::Signal { signal: taken, errno }));
+    raise(libc::SIGUSR2);
+    assert!(FLAG.load(SeqCst), "what was registered before is");
+}
+
+static VALUE: Masked<u32> = Masked::new(0);
+
+/// A bounded wait is bounded also where nothing can be waited with.
+fn without_futex_a_wait_ends() {
+    if !has_filters() {
+        return;
+    }
+    Signals::on(libc::SIGUSR1, &SEEN).unwrap();
+    let hold = mask::hold();
+    let guard = SEEN.lock(&hold);
+    // Not joined: what ends a thread wakes by futex who waits for that. This process ends without it.
+    std::thread::spawn(|| {
+        refuse(libc::SYS_futex, &[], libc::ENOSYS);
+        raise(libc::SIGUSR1);
+        LOOKS.store(1, SeqCst);
+        loop {
+            std::thread::yield_now();
+        }
+    });
+    while LOOKS.load(SeqCst) == 0 {
+        std::thread::yield_now();
+    }
+    assert_eq!(SEEN.refused(), 1);
+    drop(guard);
+    drop(hold);
+    assert_eq!(seen(), []);
+}
+
+/// The thread's letter in /proc: S where it sleeps.
+fn is_asleep(thread: i32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/self/task/{thread}/stat")).unwrap();
+    // The state follows the name, which is in brackets.
+    stat.rsplit_once(')').unwrap().1.starts_with(" S")
+}
+
+static WAITER: AtomicI32 = AtomicI32::new(0);
+static GIVEN_UP: AtomicBool = AtomicBool::new(false);
+static HELD: AtomicBool = AtomicBool::new(false);
+static LOOKS: AtomicU32 = AtomicU32::new(0);
+
+/// A waiter under SCHED_FIFO above a holder of the usual policy, on one CPU. The holder gives back once it has seen the
+/// waiter asleep: it can run then only, but where the kernel keeps time back for the usual policies. False where the
+/// waiter gave up before that; `None` where SCHED_FIFO is refused.
+fn sleeps_above_a_holder(wait: fn()) -> Option<bool> {
+    pin(cpus()[0]);
+    std::thread::scope(|scope| {
+        let holder = scope.spawn(|| {
+            let hold = mask::hold();
+            let value = VALUE.lock(&hold);
+            HELD.store(true, SeqCst);
+            while WAITER.load(SeqCst) == 0 {
+                std::thread::yield_now();
+            }
+            let mut seen = false;
+            while !seen && !GIVEN_UP.load(SeqCst) {
+                seen = is_asleep(WAITER.load(SeqCst));
+            }
+            drop(value);
+            seen
+        });
+        while !HELD.load(SeqCst) {
+            std::thread::yield_now();
+        }
+        let is_above = hurry();
+        if is_above {
+            // From here on the holder runs where this thread does not.
+            WAITER.store(masking::this_thread(), SeqCst);
+            wait();
+        }
+        GIVEN_UP.store(true, SeqCst);
+        WAITER.store(masking::this_thread(), SeqCst);
+        let seen = holder.join().unwrap();
+        is_above.then_some(seen)
+    })
+}
+
+fn waits() {
+    let hold = mask::hold();
+    drop(VALUE.lock(&hold));
+}
+
+/// The twin: how a waiter waited that gave the CPU away by sched_yield, which under SCHED_FIFO gives it to nobody.
+fn yields() {
+    let hold = mask::hold();
+    for _ in 0..20_000 {
+        if VALUE.try_lock(&hold).is_some() {
+            return;
+        }
+        std::thread::yield_now();
+    }
+}
+
+fn who_waits_sleeps() {
+    for (wait, sleeps) in [(waits as fn(), true), (yields, false)] {
+        let outcome = in_child(|| match sleeps_above_a_holder(wait) {
+            Some(slept) => assert_eq!(slept, sleeps),
+            None => println!("skipped: SCHED_FIFO is refused (CAP_SYS_NICE or RLIMIT_RTPRIO)"),
+        });
+        assert_eq!(outcome, 0);
+    }
+}
