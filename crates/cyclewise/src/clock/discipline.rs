@@ -173,7 +173,7 @@ impl Discipline {
             mult: (steered / length * UNIT) as u64,
             fast: (length * 0.75) as u64,
             length: length as u64,
-            error_ns: error as u64 + 1,
+            error_ns: (error as u64).saturating_add(1),
         })
     }
 
@@ -182,7 +182,7 @@ impl Discipline {
     pub(super) fn bridge(&self, previous: &Segment, anchor: Anchor) -> Option<Segment> {
         let rate = self.rate?;
         // The kernel's clock was read after `before`, so at `before` it was no further.
-        let base = anchor.ns + 1;
+        let base = anchor.ns.saturating_add(1);
         if base < previous.end_ns() {
             return None;
         }
@@ -193,10 +193,10 @@ impl Discipline {
             number: previous.number + 1,
             start: anchor.before,
             base,
-            mult: (rate * (1.0 + ahead) * UNIT) as u64 + 1,
+            mult: ((rate * (1.0 + ahead) * UNIT) as u64).saturating_add(1),
             fast: (length * 0.25) as u64,
             length: length as u64,
-            error_ns: (width + NOISE_NS + BRIDGE_NS as f64 * (ahead + self.doubt)) as u64 + 1,
+            error_ns: ((width + NOISE_NS + BRIDGE_NS as f64 * (ahead + self.doubt)) as u64).saturating_add(1),
         })
     }
 }

@@ -21,13 +21,18 @@ const RETRY_NS: u64 = 200_000;
 const LEARN_NS: u64 = 1_000_000;
 /// Between two looks at what the kernel keeps time by, which cost microseconds.
 const EXAMINE_NS: u64 = 16_000_000_000;
+/// And where it could not be looked at.
+const EXAMINE_AGAIN_NS: u64 = 1_000_000_000;
 /// Faults of the counter's after which it is not trusted again.
 const PATIENCE: u32 = 16;
 
 /// What the holder of the lock keeps.
 pub(super) struct Keeper {
     discipline: Discipline,
+    /// When to examine again.
     examine_ns: Option<u64>,
+    /// Whether an examination has said that the counter can be trusted.
+    is_trusted: bool,
     disruptions: Option<u64>,
     /// The counter's own.
     faults: u32,
@@ -97,8 +102,26 @@ impl<S: Source> Clock<S> {
     fn anchor(&self, keeper: &mut Guard<'_, Keeper>, in_gap: bool) -> Result<Anchor, Reason> {
         let now = self.source.monotonic_ns();
         if keeper.examine_ns.is_none_or(|due| now >= due) {
-            keeper.examine_ns = Some(now.saturating_add(EXAMINE_NS));
-            self.source.examine().inspect_err(|&reason| self.notes.demote(reason))?;
+            // Kept afterwards: an examination that panics was none.
+            let examined = self.source.examine();
+            let wait_ns = match examined {
+                Ok(()) => {
+                    keeper.is_trusted = true;
+                    EXAMINE_NS
+                }
+                Err(reason) if reason.is_passing() => {
+                    self.notes.note(reason);
+                    EXAMINE_AGAIN_NS
+                }
+                Err(reason) => {
+                    self.notes.demote(reason);
+                    return Err(reason);
+                }
+            };
+            keeper.examine_ns = Some(now.saturating_add(wait_ns));
+        }
+        if !keeper.is_trusted {
+            return Err(Reason::NotExamined);
         }
         if let Some(disruptions) = self.source.disruptions()
             && keeper
@@ -160,6 +183,7 @@ impl Keeper {
         Self {
             discipline: Discipline::new(),
             examine_ns: None,
+            is_trusted: false,
             disruptions: None,
             faults: 0,
         }

@@ -21,6 +21,10 @@
 //!    reading or two, but with a rate.
 //! 3. *Kernel.* For good: no counter, not invariant, another clock source, or unsteady too often.
 //!
+//! What the kernel keeps time by is looked up at the start and every 16 s. Where there is no descriptor or no memory left to look,
+//! the clock stays in its state and looks again a second later. Where the file may not be read (a sandbox that came later), the
+//! clock is the kernel's from then on, because nobody would tell that the kernel has given the counter up.
+//!
 //! # Invariants
 //! `clock/timeline.rs` argues why no reader on any thread steps back. Two things are outside of it. Where the counter
 //! itself goes back by less than the age of the current segment, nobody can tell from one reading, and readers on other
@@ -31,6 +35,13 @@
 //!
 //! # Memory ordering
 //! That of [`order`]'s types, and nothing else: no reading publishes or acquires the program's own data.
+//!
+//! # Sandboxes
+//! clock_gettime(2) has to be allowed where the kernel's clock source is not one that the vDSO reads; where it is refused
+//! there, the clock stands still at the last time that it had. A machine whose vDSO reads the counter needs no system call.
+//!
+//! # Priorities
+//! No reader waits for another, so none waits for one of a lower priority (`clock/try_lock.rs`).
 //!
 //! # After fork, in signal handlers
 //! No reader waits or changes errno, so a handler may read whatever it interrupted. A child that was forked while another

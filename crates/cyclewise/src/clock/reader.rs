@@ -38,7 +38,7 @@ impl Timeline {
                     return (ns, segment.error_at(ns));
                 }
                 (Fate::Open | Fate::Closed, Place::Before(by)) if is_skew(&segment, by) => {
-                    return (segment.base, segment.error_at(segment.base) + SKEW_NS);
+                    return (segment.base, segment.error_at(segment.base).saturating_add(SKEW_NS));
                 }
                 // A counter that went back is treated as one that went too far: what it says is not in the segment.
                 (Fate::Open, _) => self.open_gap(segment.number),
@@ -74,11 +74,11 @@ impl Timeline {
             world.in_gap(segment, kernel_ns);
         }
         let ns = kernel_ns.max(segment.end_ns());
-        Some((ns, ns - kernel_ns + 1))
+        Some((ns, (ns - kernel_ns).saturating_add(1)))
     }
 }
 
 /// Whether a tick `by` before the start is one of a CPU whose counter is a little behind.
 fn is_skew(segment: &Segment, by: u64) -> bool {
-    by < segment.length && (by * segment.mult) >> 32 <= SKEW_NS
+    by < segment.length && by.wrapping_mul(segment.mult) >> 32 <= SKEW_NS
 }

@@ -97,7 +97,7 @@ impl<S: Source> Clock<S> {
         let settled = O::settle(&self.source, ns);
         Reading {
             instant: Instant::from_ns(settled),
-            error: Duration::from_nanos(error_ns + (settled - ns)),
+            error: Duration::from_nanos(error_ns.saturating_add(settled.saturating_sub(ns))),
         }
     }
 

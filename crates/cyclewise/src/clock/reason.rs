@@ -32,6 +32,16 @@ pub enum Reason {
     /// The counter or the kernel's rate was found to be wrong too often for the counter to be trusted again. Suspends and
     /// what a hypervisor does are not among it.
     Unsteady,
+    /// What the kernel keeps time by could not be looked up, for want of a descriptor or of memory. The clock goes on as it
+    /// was, and looks again a second later.
+    NotExamined,
+}
+
+impl Reason {
+    /// Whether it says nothing of the counter, and may be otherwise the next time.
+    pub(super) fn is_passing(self) -> bool {
+        matches!(self, Self::NotExamined)
+    }
 }
 
 /// A short name of the kernel's.
@@ -80,6 +90,9 @@ impl fmt::Display for Reason {
             Self::RateStep => "CLOCK_MONOTONIC changed its rate by more than 977 ppm; see what sets adjtimex",
             Self::Suspended => "the machine was suspended; nothing to do, the rate was learnt again",
             Self::Disrupted => "the hypervisor moved or restored the machine; nothing to do, the rate was learnt again",
+            Self::NotExamined => {
+                "no descriptor or no memory was left to look at the clock source; nothing to do, it is tried again"
+            }
             Self::Unsteady => "the counter was unsteady too often; see the kernel's log, the kernel's clock is used",
         })
     }

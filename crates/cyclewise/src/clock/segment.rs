@@ -71,7 +71,9 @@ impl Segment {
 
     /// How far from CLOCK_MONOTONIC it may be `ns - base` after its start: what it was, and what the kernel may slew.
     pub(super) fn error_at(&self, ns: u64) -> u64 {
-        self.error_ns + (ns.saturating_sub(self.base) >> SLEW_SHIFT) + 1
+        let slew = ns.saturating_sub(self.base) >> SLEW_SHIFT;
+        // A source may say anything, and then the error is anything too.
+        self.error_ns.saturating_add(slew + 1)
     }
 }
 

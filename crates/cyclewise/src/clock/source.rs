@@ -7,6 +7,10 @@ use super::Reason;
 /// The machine's is [`System`](super::System), and [`Mock`](super::Mock) is one that tests move by hand. What is asked of
 /// an implementation: the counter does not go back from one read to a later one, on any thread, but where that is the
 /// fault to be noticed; neither does [`monotonic_ns`](Self::monotonic_ns).
+///
+/// Any method may panic: the reading unwinds, the clock's lock is given back, and the next reading goes on as if the
+/// unwound one had not been. A method may read the clock that called it, as long as that ends: the reading inside gets no
+/// lock.
 pub trait Source {
     /// Ticks, when the CPU likes.
     fn bare(&self) -> u64;
@@ -25,7 +29,8 @@ pub trait Source {
     /// Whether the counter can be trusted, by all that can be asked. Asked at the start and every few seconds.
     ///
     /// # Errors
-    /// Why not.
+    /// Why not. Then the counter is not read any more, but for [`NotExamined`](Reason::NotExamined), after which this is
+    /// asked again a second later.
     fn examine(&self) -> Result<(), Reason>;
     /// A number that changes when a hypervisor has moved the machine; `None` where nobody says, or not at this moment.
     fn disruptions(&self) -> Option<u64> {

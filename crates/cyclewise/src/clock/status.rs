@@ -47,7 +47,7 @@ const NONE: u8 = 0; // nothing was noticed
 const CLOCKSOURCE: u8 = 4; // the one with a name
 
 /// In the order of their numbers, from 1 on.
-const REASONS: [Reason; 10] = [
+const REASONS: [Reason; 11] = [
     Reason::NoCounter,
     Reason::NotInvariant,
     Reason::UnknownClocksource,
@@ -58,6 +58,7 @@ const REASONS: [Reason; 10] = [
     Reason::Suspended,
     Reason::Disrupted,
     Reason::Unsteady,
+    Reason::NotExamined,
 ];
 
 impl Notes {

@@ -99,7 +99,10 @@ fn examine() -> Result<(), Reason> {
     if !ticks::is_invariant() {
         return Err(Reason::NotInvariant);
     }
-    let name = Name(clocksource::current().ok_or(Reason::UnknownClocksource)?);
+    let name = Name(clocksource::current().map_err(|unknown| match unknown {
+        clocksource::Unknown::Hidden => Reason::UnknownClocksource,
+        clocksource::Unknown::Exhausted => Reason::NotExamined,
+    })?);
     if is_this_counter(name.as_str(), is_stable_under_kvm) {
         Ok(())
     } else {

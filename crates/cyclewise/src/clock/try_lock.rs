@@ -1,5 +1,16 @@
 //! A lock that nobody waits for: who does not get it leaves the work to who has it.
 //!
+//! # Fork
+//! A child that was forked while another thread had it never gets it: nobody keeps the clock there, whose readers get the
+//! kernel's clock from the end of the segment on. It is not taken over, because the value may be half changed.
+//!
+//! # Priorities
+//! None are turned around: a reader of any priority goes on without the lock. While who has it is kept off its CPU, nobody writes
+//! the next segment, and after at most 4 ms readers get the kernel's clock, until the holder runs again.
+//!
+//! # Panics under a guard
+//! give the lock back. What is kept is then as old as the last reading that was whole.
+//!
 //! # Safety
 //! 1. The value is reached through a [`Guard`] only, and there is one at a time: it exists from a successful
 //!    compare-and-exchange of `held` to the store that takes it back.

@@ -2,6 +2,7 @@
 
 use super::reading::Clock;
 use super::source::Source;
+use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 use core::time::Duration;
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
@@ -14,6 +15,8 @@ const PERIOD: Duration = Duration::from_millis(1);
 ///
 /// While it runs, segments get their successors in time however seldom the clock is read, and
 /// [`Clock::recent`] is one load of a time that is about a millisecond old.
+///
+/// Where the source panics the thread ends, and `recent` is `now` from then on.
 ///
 /// A child of fork(3) has no such thread: there `recent` is `now` until it starts one of its own, and dropping this does
 /// nothing.
@@ -34,6 +37,7 @@ impl Upkeep {
         crate::sys::fork::zero_in_child(&clock.recent_ns).map_err(|_| std::io::ErrorKind::OutOfMemory)?;
         let (stop, stopped) = sync_channel(0);
         let thread = std::thread::Builder::new().name("clock".into()).spawn(move || {
+            let _last = Zero(&clock.recent_ns);
             loop {
                 clock.tend();
                 // Relaxed: one number.
@@ -42,14 +46,22 @@ impl Upkeep {
                     break;
                 }
             }
-            // Relaxed: as above.
-            clock.recent_ns.store(0, Relaxed);
         })?;
         Ok(Self {
             stop: Some(stop),
             thread: Some(thread),
             process: std::process::id(),
         })
+    }
+}
+
+/// Stores 0 when the thread ends, also where the source panics: what was written last would be the time for ever.
+struct Zero(&'static AtomicU64);
+
+impl Drop for Zero {
+    fn drop(&mut self) {
+        // Relaxed: one number.
+        self.0.store(0, Relaxed);
     }
 }
 
@@ -62,7 +74,10 @@ impl Drop for Upkeep {
         }
         // Hanging up is the signal.
         self.stop = None;
-        if let Some(thread) = self.thread.take() {
+        // Its source may own this, and drop it: then it ends by itself.
+        if let Some(thread) = self.thread.take()
+            && thread.thread().id() != std::thread::current().id()
+        {
             // It has nothing to say, and its panic would be ours.
             let _ = thread.join();
         }

@@ -11,29 +11,50 @@ pub(crate) use auxv::has_ecv;
 /// The longest name of a clock source that is kept (`struct clocksource` has names of up to 31).
 pub(crate) const NAME: usize = 32;
 
-/// `/sys/devices/system/clocksource/clocksource0/current_clocksource`, without the newline and filled up with zeroes;
-/// `None` where it cannot be read.
+/// Why the clock source is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unknown {
+    /// There is no file, it may not be read, or it says nothing.
+    Hidden,
+    /// There was no descriptor or no memory left. There may be later.
+    Exhausted,
+}
+
+/// `/sys/devices/system/clocksource/clocksource0/current_clocksource`, without the newline and filled up with zeroes.
 ///
 /// Leaves errno alone. Cost: three system calls, a few microseconds.
-pub(crate) fn current() -> Option<[u8; NAME]> {
+///
+/// # Errors
+/// Why it cannot be read.
+pub(crate) fn current() -> Result<[u8; NAME], Unknown> {
     super::errno::kept(read)
 }
 
-fn read() -> Option<[u8; NAME]> {
+fn unknown() -> Unknown {
+    match super::errno::last() {
+        libc::EMFILE | libc::ENFILE | libc::ENOMEM | libc::EINTR => Unknown::Exhausted,
+        _ => Unknown::Hidden,
+    }
+}
+
+fn read() -> Result<[u8; NAME], Unknown> {
     const PATH: &core::ffi::CStr = c"/sys/devices/system/clocksource/clocksource0/current_clocksource";
     let mut name = [0; NAME];
     // SAFETY: Invariant 1.
     let fd = unsafe { libc::open(PATH.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
     if fd < 0 {
-        return None;
+        return Err(unknown());
     }
     // SAFETY: Invariant 1.
     let n = unsafe { libc::read(fd, name.as_mut_ptr().cast(), NAME) };
+    let refused = unknown();
     // SAFETY: the descriptor is ours and is not used again.
     unsafe { libc::close(fd) };
-    let n = usize::try_from(n).ok().filter(|n| *n > 0)?;
-    name.get_mut(n - 1..)?.fill(0);
-    Some(name)
+    let n = usize::try_from(n).map_err(|_| refused)?;
+    // The newline, and what was not written; a file of no bytes says nothing.
+    let rest = n.checked_sub(1).and_then(|n| name.get_mut(n..));
+    rest.ok_or(Unknown::Hidden)?.fill(0);
+    Ok(name)
 }
 
 pub(crate) use vmclock::Vmclock;
@@ -105,9 +126,9 @@ mod vmclock {
             let vmclock = Self {
                 // SAFETY: inside the page and aligned; the hypervisor writes it, and we only load.
                 magic: unsafe { &*word(0) },
-                // SAFETY: as above.
+                // SAFETY: inside the page and aligned; the hypervisor writes it, and we only load.
                 sequence: unsafe { &*word(12) },
-                // SAFETY: as above.
+                // SAFETY: inside the page and aligned to 8; the hypervisor writes it, and we only load.
                 marker: unsafe { &*start.cast::<AtomicU64>().wrapping_add(2) },
             };
             (u32::from_le(vmclock.magic.load(Relaxed)) == MAGIC).then_some(vmclock)
@@ -137,7 +158,7 @@ mod vmclock {
             assert!(std::fs::File::open("/dev/null/x").is_err());
             let before = std::io::Error::last_os_error().raw_os_error();
             Vmclock::open();
-            super::super::current();
+            let _ = super::super::current();
             assert_eq!(std::io::Error::last_os_error().raw_os_error(), before);
         }
 
@@ -178,8 +199,8 @@ mod tests {
     #[cfg_attr(miri, ignore = "there is no sysfs")]
     fn a_name_has_no_newline() {
         match super::current() {
-            Some(name) => assert!(name[0] > b' ' && !name.contains(&b'\n')),
-            None => std::eprintln!("skipped: the kernel shows no clock source here"),
+            Ok(name) => assert!(name[0] > b' ' && !name.contains(&b'\n')),
+            Err(_) => std::eprintln!("skipped: the kernel shows no clock source here"),
         }
     }
 }

@@ -150,6 +150,33 @@ fn a_counter_that_the_kernel_gives_up_is_given_up() {
     assert_eq!((walk.clock.status().mode, walk.worst), (Mode::Kernel, 0));
 }
 
+/// Out of descriptors for a while, as a server may be when the clock is due for an examination.
+#[test]
+fn a_clock_that_cannot_be_examined_goes_on_as_it_was() {
+    let mut walk = Walk::warm();
+    walk.mock.set_trust(Err(Reason::NotExamined));
+    walk.on(Duration::from_secs(18), 100 * US);
+    let status = walk.clock.status();
+    assert_eq!((status.mode, status.reason), (Mode::Counter, Some(Reason::NotExamined)));
+    assert!((1..5).contains(&status.faults), "once a second: {}", status.faults);
+    // What is said once it can be is heeded, within a second.
+    walk.mock.set_trust(Err(Reason::UnknownClocksource));
+    walk.on(Duration::from_secs(2), 100 * US);
+    assert_eq!(walk.clock.status().mode, Mode::Kernel);
+}
+
+#[test]
+fn a_counter_is_not_read_before_it_was_examined() {
+    let mut walk = Walk::new();
+    walk.mock.set_trust(Err(Reason::NotExamined));
+    walk.on(Duration::from_secs(3), 100 * US);
+    let status = walk.clock.status();
+    assert_eq!((status.mode, status.hz, walk.worst), (Mode::Starting, None, 0));
+    walk.mock.set_trust(Ok(()));
+    walk.on(Duration::from_secs(2), 100 * US);
+    assert_eq!(walk.clock.status().mode, Mode::Counter);
+}
+
 #[test]
 fn a_counter_that_cannot_be_trusted_at_the_start_is_never_read() {
     for reason in [Reason::NotInvariant, Reason::UnknownClocksource, Reason::NoCounter] {

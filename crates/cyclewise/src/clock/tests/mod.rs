@@ -13,4 +13,6 @@ mod steady;
 #[cfg(all(feature = "std", not(loom)))]
 mod threads;
 #[cfg(all(feature = "std", not(loom)))]
+mod unwinding;
+#[cfg(all(feature = "std", not(loom)))]
 mod walk;

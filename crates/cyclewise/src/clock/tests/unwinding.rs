@@ -1,0 +1,231 @@
+//! Sources that panic, each method at each of its calls, and sources that read the clock that asks them: the clock goes on,
+//! never back, and its lock is given back.
+
+use super::super::{Clock, Mock, Mode, PerTask, Reason, Source, Upkeep};
+use super::walk::HZ;
+use core::cell::Cell;
+use core::sync::atomic::AtomicBool;
+use core::sync::atomic::Ordering::SeqCst;
+use core::time::Duration;
+use std::boxed::Box;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+/// The methods of a source, by number.
+const METHODS: usize = 10;
+
+/// A mock that calls a function before each of its methods, with the method's number and how often it was called before.
+struct Watched<F> {
+    mock: Mock,
+    calls: [Cell<u32>; METHODS],
+    before: F,
+}
+
+impl<F: Fn(usize, u32)> Watched<F> {
+    fn new(before: F) -> Self {
+        let mock = Mock::new(HZ);
+        mock.reading_takes(Duration::from_nanos(10));
+        let calls = Default::default();
+        Self { mock, calls, before }
+    }
+
+    fn called(&self, method: usize) -> &Mock {
+        let calls = self.calls[method].get();
+        self.calls[method].set(calls + 1);
+        (self.before)(method, calls);
+        &self.mock
+    }
+}
+
+impl<F: Fn(usize, u32)> Source for Watched<F> {
+    fn bare(&self) -> u64 {
+        self.called(0).bare()
+    }
+    fn load_ordered(&self) -> u64 {
+        self.called(1).load_ordered()
+    }
+    fn dependent_load(&self) -> u64 {
+        self.called(2).dependent_load()
+    }
+    fn bracketed(&self) -> u64 {
+        self.called(3).bracketed()
+    }
+    fn monotonic_ns(&self) -> u64 {
+        self.called(4).monotonic_ns()
+    }
+    fn raw_ns(&self) -> u64 {
+        self.called(5).raw_ns()
+    }
+    fn boottime_ns(&self) -> u64 {
+        self.called(6).boottime_ns()
+    }
+    fn examine(&self) -> Result<(), Reason> {
+        self.called(7).examine()
+    }
+    fn disruptions(&self) -> Option<u64> {
+        self.called(8).disruptions()
+    }
+    fn raise_floor(&self, ns: u64) -> u64 {
+        self.called(9).raise_floor(ns)
+    }
+}
+
+/// Reads a clock from its start on, through gaps and a disruption. Readings that unwind are told to `unwound`. What it
+/// did at the end.
+fn walk<F: Fn(usize, u32)>(clock: &Clock<Watched<F>>, unwound: impl Fn()) -> Mode {
+    let mut last = 0;
+    for step in 0..200u64 {
+        let mock = &clock.source().mock;
+        match step {
+            60 | 120 => mock.advance(Duration::from_millis(20)),
+            90 => mock.disrupt(),
+            _ => mock.advance(Duration::from_micros(100)),
+        }
+        let read = catch_unwind(AssertUnwindSafe(|| {
+            clock.tend();
+            let now = clock.now_as::<PerTask>().as_nanos().min(clock.now().as_nanos());
+            clock.reading::<super::super::DependentLoad>();
+            now
+        }));
+        match read {
+            Ok(now) => {
+                assert!(now >= last, "{now} after {last}");
+                last = now;
+            }
+            Err(_) => unwound(),
+        }
+    }
+    clock.status().mode
+}
+
+/// For each method and each of its calls: what the walk ends with where that call panics.
+fn every_panic(unwound: impl Fn(&Clock<Watched<Box<dyn Fn(usize, u32)>>>)) -> (u32, u32) {
+    let whole = Clock::new(Watched::new(|_, _| ()));
+    assert_eq!(walk(&whole, || unreachable!("nothing panics")), Mode::Counter);
+    let (mut panics, mut well) = (0, 0);
+    for method in 0..METHODS {
+        let calls = whole.source().calls[method].get();
+        assert!(calls > 0, "method {method} is not called");
+        for call in 0..calls {
+            let before: Box<dyn Fn(usize, u32)> = Box::new(move |m, c| {
+                if (m, c) == (method, call) {
+                    resume_unwind(Box::new(()));
+                }
+            });
+            let clock = Clock::new(Watched::new(before));
+            let seen = Cell::new(0);
+            // What the status reads at the end is after the walk.
+            let mode = catch_unwind(AssertUnwindSafe(|| {
+                walk(&clock, || {
+                    seen.set(seen.get() + 1);
+                    unwound(&clock);
+                })
+            }));
+            panics += seen.get();
+            well += u32::from(mode.map_or(seen.get() == 0, |mode| mode == Mode::Counter) && seen.get() < 2);
+        }
+    }
+    (panics, well)
+}
+
+#[test]
+fn a_source_that_panics_leaves_a_clock_that_goes_on() {
+    let (panics, well) = every_panic(|_| ());
+    assert!(panics > 500, "{panics}");
+    assert!(well >= panics, "{well} of {panics}");
+}
+
+/// The twin: a lock that is not given back when the reading that has it unwinds.
+#[test]
+fn a_lock_that_is_not_given_back_is_noticed() {
+    let (panics, well) = every_panic(|clock| core::mem::forget(clock.keeper.try_lock()));
+    assert!(well < panics, "{well} of {panics}");
+}
+
+/// An examination that panics is none: the counter is not read before one has ended.
+#[test]
+fn a_counter_is_not_trusted_by_an_examination_that_panics() {
+    let clock = Clock::new(Watched::new(|method, _| {
+        if method == 7 {
+            resume_unwind(Box::new(()));
+        }
+    }));
+    assert_eq!(walk(&clock, || ()), Mode::Starting);
+    assert_eq!(clock.status().hz, None);
+}
+
+/// A source whose methods read the clock that asks them: the reading inside gets the kernel's clock or a segment's.
+#[test]
+fn a_source_may_read_its_own_clock() {
+    use std::rc::Rc;
+    type Inner = Watched<Box<dyn Fn(usize, u32)>>;
+    let clock: Rc<std::cell::OnceCell<Clock<Inner>>> = Rc::default();
+    let (own, inside) = (Rc::clone(&clock), Cell::new(false));
+    let before: Box<dyn Fn(usize, u32)> = Box::new(move |_, _| {
+        if !inside.replace(true) {
+            own.get().unwrap().now();
+            own.get().unwrap().tend();
+            inside.set(false);
+        }
+    });
+    let _ = clock.set(Clock::new(Watched::new(before)));
+    assert_eq!(
+        walk(clock.get().unwrap(), || unreachable!("nothing panics")),
+        Mode::Counter
+    );
+}
+
+/// The machine's counter until it is told to panic.
+struct Ends(AtomicBool, Mock);
+
+impl Source for Ends {
+    fn bare(&self) -> u64 {
+        self.1.bare()
+    }
+    fn load_ordered(&self) -> u64 {
+        self.1.load_ordered()
+    }
+    fn dependent_load(&self) -> u64 {
+        self.1.dependent_load()
+    }
+    fn bracketed(&self) -> u64 {
+        if std::thread::current().name() == Some("clock") && self.0.load(SeqCst) {
+            resume_unwind(Box::new(()));
+        }
+        self.1.bracketed()
+    }
+    fn monotonic_ns(&self) -> u64 {
+        self.1.monotonic_ns()
+    }
+    fn raw_ns(&self) -> u64 {
+        self.1.raw_ns()
+    }
+    fn boottime_ns(&self) -> u64 {
+        self.1.boottime_ns()
+    }
+    fn examine(&self) -> Result<(), Reason> {
+        Ok(())
+    }
+    fn raise_floor(&self, ns: u64) -> u64 {
+        ns
+    }
+}
+
+/// What an upkeep thread wrote last is not the time for ever where its source panics.
+#[test]
+fn recent_goes_on_where_the_upkeep_thread_panics() {
+    let mock = Mock::new(HZ);
+    mock.reading_takes(Duration::from_nanos(10));
+    let clock: &'static Clock<Ends> = Box::leak(Box::new(Clock::new(Ends(AtomicBool::new(false), mock))));
+    let upkeep = Upkeep::start(clock).unwrap();
+    while clock.recent_ns.load(SeqCst) == 0 {
+        std::thread::yield_now();
+    }
+    clock.source().0.store(true, SeqCst);
+    while clock.recent_ns.load(SeqCst) != 0 {
+        std::thread::yield_now();
+    }
+    let before = clock.recent();
+    assert!(clock.recent() > before, "each reading takes 10 ns");
+    drop(upkeep);
+    assert!(clock.recent() > before);
+}
