@@ -18,6 +18,8 @@
 //! 5. The ring is blocked off in the kernel before it is full ([`BLOCK_AT`]), so what arrives finds room, and stays in
 //!    the order it came in: ring first, then the kernel's queue. The room behind that is for those that another's frame
 //!    lets through: its end puts its own mask back.
+//! 6. `depth` counts the holds that live, and one for a frame or a `replay` that runs handlers. A handler that ends with
+//!    more than it began with has kept a hold: no other runs until that is released.
 //!
 //! # Memory ordering
 //! Mainline and handler are one thread. A handler sees memory as its thread's program order has it: the processor makes
@@ -196,6 +198,9 @@ impl State {
             while let Some(info) = self.ring.pop(|| around.step()) {
                 around.step();
                 around.deliver(&info);
+                if self.depth.load(Relaxed) != 1 {
+                    return self.leave_kept_slow(around);
+                }
             }
             // An exchange: a frame may add to it meanwhile. It adds nothing that is blocked already.
             let blocked = self.blocked.swap(0, Relaxed);
@@ -214,6 +219,19 @@ impl State {
             }
             around.step();
         }
+    }
+
+    /// The end of a replay whose handler has kept a hold (Invariant 6): what is recorded behind waits for its release.
+    #[cold]
+    fn leave_kept_slow(&self, around: &impl Around) {
+        // Held, so frames record, and each stores 1 itself.
+        if self.ring.len() != 0 || self.blocked() != 0 {
+            self.pending.store(1, Relaxed);
+        }
+        compiler_fence(SeqCst);
+        around.step();
+        self.release_nested_slow(self.depth.load(Relaxed));
+        around.step();
     }
 
     /// A signal arrives, in a frame of the kernel's: runs its handler, or records it.

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test program uses a part")]
 
 #[path = "../signal/mod.rs"]
-mod signal;
+pub(crate) mod signal;
 
 use cyclewise::mask::{self, Masked, Queue};
 pub(crate) use signal::{raise, this_thread};

@@ -1,8 +1,10 @@
 //! Every plan of a few signals against mainline: each at every step, of every kind.
 
 use super::kernel::{Frames, Kernel, OURS, Protocol, Sent, Verdict, information};
+use crate::mask::info::Info;
 use crate::mask::ring::CAPACITY;
 use crate::mask::state::{Around, BLOCK_AT, State};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::vec::Vec;
 
@@ -150,6 +152,51 @@ fn a_standard_signal_is_merged_into_one_that_waits() {
         [(10, 1), (12, 9)],
         "the first stays, as the kernel's does"
     );
+}
+
+/// The surroundings of a thread whose first handler keeps a hold.
+struct Keeping<'a, P> {
+    thread: &'a P,
+    delivered: RefCell<Vec<u64>>,
+}
+
+impl<P: Protocol> Around for Keeping<'_, P> {
+    fn deliver(&self, info: &Info) {
+        self.delivered.borrow_mut().push(info.0[3]);
+        if self.delivered.borrow().len() == 1 {
+            self.thread.hold(self);
+        }
+    }
+    fn unblock(&self, _: u64) {}
+    fn requeue(&self, _: &Info) -> bool {
+        true
+    }
+}
+
+/// Two signals at a release, of which the first's handler keeps a hold: what was delivered when that is released, and
+/// after it.
+pub(super) fn kept_hold<P: Protocol>() -> (usize, usize) {
+    let thread = P::new();
+    let around = Keeping {
+        thread: &thread,
+        delivered: RefCell::default(),
+    };
+    thread.hold(&around);
+    for value in 0..2 {
+        thread.arrive(&information(34, value), OURS, &mut 0, &around);
+    }
+    thread.release(&around);
+    let before = around.delivered.borrow().len();
+    if thread.is_held() {
+        thread.release(&around);
+    }
+    let after = around.delivered.borrow().len();
+    (before, after)
+}
+
+#[test]
+fn a_hold_that_a_handler_keeps_holds() {
+    assert_eq!(kept_hold::<State>(), (1, 2));
 }
 
 #[test]

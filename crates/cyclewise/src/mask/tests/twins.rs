@@ -1,7 +1,7 @@
 //! The models' own test: the protocol with one thing wrong, each caught by the plans that the right one passes.
 
 use super::kernel::{Frames, Protocol};
-use super::models::every_plan;
+use super::models::{every_plan, kept_hold};
 use crate::mask::info::Info;
 use crate::mask::state::Around;
 use std::cell::{Cell, RefCell};
@@ -175,6 +175,12 @@ fn newest_first_is_out_of_order() {
 #[test]
 fn a_frame_that_changes_the_depth_is_noticed() {
     assert!(caught::<STORE_OF_AN_OLD_SUM>(Frames::BlockAll));
+}
+
+/// The twins' replay runs what is recorded to its end, whatever a handler has kept.
+#[test]
+fn a_replay_that_looks_at_no_hold_runs_handlers_in_one() {
+    assert_eq!(kept_hold::<Twin<RIGHT>>().0, 2);
 }
 
 #[test]

@@ -1,0 +1,220 @@
+//! Holds and values whose owners are unusual: kept by a handler, in thread-locals that are destroyed, forgotten; handlers
+//! that register and take off handlers; and forks in a storm.
+//!
+//! Handlers are state of the process, so each check has a process of its own.
+
+mod masking;
+mod process;
+
+use cyclewise::error::Refusal;
+use cyclewise::mask::{self, Hold, Info, Masked, Signals};
+use masking::{COUNT, FLAG, SEEN, checks, queue, raise, seen};
+use std::cell::{Cell, RefCell};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
+
+fn main() {
+    process::run(checks![
+        a_hold_that_a_handler_keeps_holds,
+        a_hold_in_a_thread_local_ends_with_its_thread,
+        a_destructor_holds_where_nobody_has_before,
+        a_queue_whose_guard_was_forgotten_refuses,
+        a_value_whose_owner_unwinds_is_free,
+        a_handler_takes_itself_off,
+        forks_in_a_storm_lose_nothing,
+    ]);
+}
+
+thread_local! {
+    static KEPT: Cell<Option<Hold>> = const { Cell::new(None) };
+}
+
+/// Delivered in a frame, and at a release: either way what comes behind waits for the hold that the handler has kept.
+fn a_hold_that_a_handler_keeps_holds() {
+    let keeps = |_: &Info, _: &Hold| {
+        COUNT.fetch_add(1, SeqCst);
+        KEPT.set(Some(mask::hold()));
+    };
+    // SAFETY: a thread-local that is there from the start, and has nothing to drop while it is changed.
+    unsafe { Signals::call(libc::SIGUSR1, keeps) }.unwrap();
+    Signals::on(libc::SIGUSR2, &FLAG).unwrap();
+    for held in [false, true] {
+        let before = COUNT.load(SeqCst);
+        FLAG.store(false, SeqCst);
+        let hold = held.then(mask::hold);
+        raise(libc::SIGUSR1);
+        raise(libc::SIGUSR2);
+        drop(hold);
+        assert_eq!(COUNT.load(SeqCst), before + 1);
+        assert!(mask::is_held() && !FLAG.load(SeqCst), "released: {held}");
+        let inner = mask::hold();
+        drop(KEPT.take());
+        assert!(mask::is_held() && mask::is_pending() && !FLAG.load(SeqCst));
+        drop(inner);
+        assert!(!mask::is_held() && !mask::is_pending() && FLAG.load(SeqCst));
+    }
+}
+
+/// Drops a hold, and notes how the thread was before and after.
+struct Ends(Option<Hold>);
+
+static STATES: AtomicU32 = AtomicU32::new(0);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        raise(libc::SIGUSR1);
+        let (was_held, before) = (mask::is_held(), COUNT.load(SeqCst));
+        self.0 = None;
+        let (is_held, after) = (mask::is_held(), COUNT.load(SeqCst));
+        if (was_held, is_held, after - before) == (true, false, 1) {
+            STATES.fetch_add(1, SeqCst);
+        }
+    }
+}
+
+fn a_hold_in_a_thread_local_ends_with_its_thread() {
+    thread_local! {
+        static ENDS: RefCell<Option<Ends>> = const { RefCell::new(None) };
+    }
+    Signals::on(libc::SIGUSR1, &COUNT).unwrap();
+    for round in 1..4 {
+        let thread = std::thread::spawn(|| ENDS.set(Some(Ends(Some(mask::hold())))));
+        thread.join().unwrap();
+        assert_eq!((STATES.load(SeqCst), COUNT.load(SeqCst)), (round, round));
+    }
+}
+
+/// The mask and a queue in a destructor of a thread that has used neither: what they are made of needs no making.
+fn a_destructor_holds_where_nobody_has_before() {
+    struct Late;
+    impl Drop for Late {
+        fn drop(&mut self) {
+            let hold = mask::hold();
+            raise(libc::SIGUSR1);
+            assert!(mask::is_pending() && SEEN.lock(&hold).pop().is_none());
+            drop(hold);
+            FLAG.store(seen() == [(libc::SIGUSR1, 0)], SeqCst);
+        }
+    }
+    thread_local! {
+        static LATE: RefCell<Option<Late>> = const { RefCell::new(None) };
+    }
+    Signals::on(libc::SIGUSR1, &SEEN).unwrap();
+    std::thread::spawn(|| LATE.set(Some(Late))).join().unwrap();
+    assert!(FLAG.load(SeqCst));
+}
+
+/// It is had by this thread for ever: its handler neither waits for itself nor ends the process.
+fn a_queue_whose_guard_was_forgotten_refuses() {
+    Signals::on(libc::SIGUSR1, &SEEN).unwrap();
+    let hold = mask::hold();
+    std::mem::forget(SEEN.lock(&hold));
+    drop(hold);
+    for round in 1..4 {
+        raise(libc::SIGUSR1);
+        assert_eq!(SEEN.refused(), round);
+    }
+}
+
+fn a_value_whose_owner_unwinds_is_free() {
+    static VALUE: Masked<Vec<u32>> = Masked::new(Vec::new());
+    Signals::on(libc::SIGUSR1, &COUNT).unwrap();
+    let unwound = std::panic::catch_unwind(|| {
+        let hold = mask::hold();
+        let mut value = VALUE.lock(&hold);
+        value.push(1);
+        raise(libc::SIGUSR1);
+        std::panic::resume_unwind(Box::new(()));
+    });
+    assert!(unwound.is_err() && !mask::is_held());
+    assert_eq!(COUNT.load(SeqCst), 1, "the hold ended");
+    let hold = mask::hold();
+    assert_eq!(*VALUE.try_lock(&hold).unwrap(), [1]);
+    // The twin: a guard that unwinding does not drop.
+    let unwound = std::panic::catch_unwind(|| {
+        let hold = mask::hold();
+        let _value = std::mem::ManuallyDrop::new(VALUE.lock(&hold));
+        std::panic::resume_unwind(Box::new(()));
+    });
+    assert!(unwound.is_err() && VALUE.try_lock(&hold).is_none());
+}
+
+static ANSWERS: AtomicU32 = AtomicU32::new(0);
+
+/// In a frame and at a release.
+fn a_handler_takes_itself_off() {
+    let handler = |info: &Info, _: &Hold| {
+        let signal = info.signal();
+        let off = Signals::off(signal);
+        let again = Signals::off(signal);
+        let right = off.is_ok() && again == Err(Refusal::SignalNotOurs { signal });
+        ANSWERS.fetch_add(u32::from(right), SeqCst);
+    };
+    for (round, held) in [(1, false), (2, true)] {
+        // SAFETY: taking off is system calls and atomic operations.
+        unsafe { Signals::call(libc::SIGRTMIN(), handler) }.unwrap();
+        let hold = held.then(mask::hold);
+        queue(libc::SIGRTMIN(), 1);
+        if held {
+            // The second one's handler is gone when its turn comes.
+            queue(libc::SIGRTMIN(), 2);
+        }
+        drop(hold);
+        assert_eq!(ANSWERS.load(SeqCst), round);
+    }
+}
+
+/// Signals from another thread, at any point of forks with holds around them: the parent has each once and in order, the
+/// children none.
+fn forks_in_a_storm_lose_nothing() {
+    if !cfg!(target_arch = "x86_64") {
+        println!("skipped: this may be an emulator, whose children hang if it had other threads");
+        return;
+    }
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    static WRONG: AtomicBool = AtomicBool::new(false);
+    const FORKS: u32 = 100;
+    let handler = |info: &Info, _: &Hold| {
+        let next = NEXT.fetch_add(1, SeqCst);
+        WRONG.fetch_or(info.value() != next as usize, SeqCst);
+    };
+    let signal = libc::SIGRTMIN();
+    // SAFETY: atomic operations.
+    unsafe { Signals::call(signal, handler) }.unwrap();
+    let (target, done) = (masking::this_thread(), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        let sender = scope.spawn(|| {
+            let mut sent = 0;
+            while !done.load(SeqCst) {
+                // No more than the user may have queued.
+                if sent < NEXT.load(SeqCst) + 100 && masking::signal::queue(target, signal, sent as usize).is_ok() {
+                    sent += 1;
+                } else {
+                    std::thread::yield_now();
+                }
+            }
+            sent
+        });
+        for fork in 0..FORKS {
+            let hold = (fork % 2 == 0).then(mask::hold);
+            let outcome = process::in_child(|| {
+                let before = NEXT.load(SeqCst);
+                assert!(!mask::is_pending());
+                if hold.is_some() {
+                    // The copy of the parent's guard, which this child never drops.
+                    // SAFETY: a guard has no size, and this stands for that one.
+                    drop(unsafe { std::mem::transmute_copy::<_, Option<Hold>>(&hold) });
+                }
+                drop(mask::hold());
+                assert!(!mask::is_held() && NEXT.load(SeqCst) == before);
+            });
+            drop(hold);
+            assert_eq!(outcome, 0);
+        }
+        done.store(true, SeqCst);
+        let sent = sender.join().unwrap();
+        while NEXT.load(SeqCst) < sent {
+            std::thread::yield_now();
+        }
+        assert!(!WRONG.load(SeqCst) && NEXT.load(SeqCst) == sent && sent > 0);
+    });
+}
