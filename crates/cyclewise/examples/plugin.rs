@@ -87,6 +87,15 @@ pub extern "C" fn plugin_count() -> u64 {
     CALLS.sum()
 }
 
+static SIGNALS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+
+/// Registers this object's handler of SIGUSR1, unless it has; how many signals it has handled.
+#[unsafe(no_mangle)]
+pub extern "C" fn plugin_signals() -> u64 {
+    let _ = cyclewise::mask::Signals::on(10, &SIGNALS);
+    SIGNALS.load(std::sync::atomic::Ordering::Acquire)
+}
+
 /// Whether this object's copy uses restartable sequences.
 #[unsafe(no_mangle)]
 pub extern "C" fn plugin_restarts() -> i32 {

@@ -24,6 +24,7 @@ fn main() {
             "the_copys_sequences_outlive_dlclose",
             the_copys_sequences_outlive_dlclose,
         ),
+        ("the_copys_handlers_outlive_dlclose", the_copys_handlers_outlive_dlclose),
         (
             "a_thread_that_asks_has_its_words_before_a_handler_does",
             a_thread_that_asks_has_its_words_before_a_handler_does,
@@ -117,6 +118,21 @@ fn the_copys_sequences_outlive_dlclose() {
         for _ in 0..100 {
             std::thread::yield_now();
         }
+    }
+}
+
+/// Its handler stays registered, and is called: so it stays mapped, and so do its fork handlers.
+fn the_copys_handlers_outlive_dlclose() {
+    for round in 0..20u64 {
+        let plugin = Plugin::load();
+        assert_eq!(plugin.call::<u64>("plugin_signals"), 2 * round);
+        // SAFETY: takes a number.
+        let raise = || assert_eq!(unsafe { libc::raise(libc::SIGUSR1) }, 0);
+        raise();
+        // SAFETY: nothing of the object is used after this, but by the kernel.
+        assert_eq!(unsafe { libc::dlclose(plugin.0) }, 0);
+        raise();
+        assert_eq!(process::in_child(raise), 0);
     }
 }
 

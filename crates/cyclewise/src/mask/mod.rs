@@ -44,7 +44,7 @@
 //!   program, as any mask is: release first.
 //! - **The end of a thread** drops its guards, which run the handlers. Of a guard that was forgotten what is recorded is
 //!   gone, as a signal pending for a thread is when it ends.
-//! - **dlclose** of an object that has registered handlers ends the process at the next signal: take them off first.
+//! - **dlclose** of an object that has registered handlers leaves it mapped: they are called as before.
 //! - **A panic** under a hold drops the guard as it unwinds: handlers run then. A panic out of a handler aborts.
 //!
 //! # Sandboxes

@@ -128,6 +128,7 @@ pub(super) fn on(signal: c_int, handler: &'static (dyn Handler + Send), restart:
         };
     }
     forks::watch()?;
+    stay_loaded();
     let mut new = Box::new(Entry {
         handler,
         on: AtomicBool::new(true),
@@ -162,6 +163,16 @@ pub(super) fn on(signal: c_int, handler: &'static (dyn Handler + Send), restart:
     new.settled.store(true, Relaxed);
     Ok(())
 }
+
+/// Keeps this link unit mapped, whose functions the kernel and the C library call from now on. Where the linker refuses, who
+/// closes it takes the handlers off first, and forks no more.
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(any(miri, loom))))]
+fn stay_loaded() {
+    let _ = crate::sys::rseq::stay_loaded();
+}
+
+#[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(any(miri, loom)))))]
+fn stay_loaded() {}
 
 /// Installs our function, and looks whether it is there: a filter may answer for the kernel.
 fn install(signal: c_int, action: &Action) -> Result<(), Refusal> {
