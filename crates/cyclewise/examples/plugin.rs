@@ -76,6 +76,23 @@ pub extern "C" fn plugin_spawn_bound(start: Start) -> *mut c_void {
     joined(pthread_create, start)
 }
 
+cyclewise::static_key! {
+    static KEY: StaticKey = false;
+}
+
+/// Flips this object's key: its refusal's text is printed; else how many tests it has, where all say that it is on.
+#[unsafe(no_mangle)]
+pub extern "C" fn plugin_flip() -> i32 {
+    match KEY.enable() {
+        Err(refusal) => {
+            eprintln!("the plugin's key: {refusal}");
+            -1
+        }
+        Ok(()) if KEY.is_enabled() => KEY.sites().count() as i32,
+        Ok(()) => 0,
+    }
+}
+
 cyclewise::percpu! {
     static CALLS: u64;
 }

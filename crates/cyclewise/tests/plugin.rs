@@ -21,6 +21,10 @@ fn main() {
         ("the_copy_elides_nothing", the_copy_elides_nothing),
         ("the_copys_threads_restore_lock", the_copys_threads_restore_lock),
         (
+            "nothing_of_a_closed_copy_is_called_or_written",
+            nothing_of_a_closed_copy_is_called_or_written,
+        ),
+        (
             "the_copys_sequences_outlive_dlclose",
             the_copys_sequences_outlive_dlclose,
         ),
@@ -101,6 +105,72 @@ fn the_copy_is_refused_without_our_hooks_in_use() {
         sites().filter(|s| s.prefix() != cyclewise::patch::Prefix::Lock).count(),
         0
     );
+}
+
+/// Its key was flipped and its fork handlers registered; then it is closed, and something else is where it was.
+fn nothing_of_a_closed_copy_is_called_or_written() {
+    cyclewise::static_key! { static KEY: StaticKey = false; }
+    KEY.enable().unwrap();
+    let mut closed = 0;
+    for _ in 0..20 {
+        let plugin = Plugin::load();
+        let tests = plugin.call::<i32>("plugin_flip");
+        assert!(tests > 0, "{tests}");
+        // SAFETY: a name in an object that is loaded.
+        let at = unsafe { libc::dlsym(plugin.0, c"plugin_flip".as_ptr()) }.addr() & !0xfff;
+        // SAFETY: nothing of the object is used after this.
+        assert_eq!(unsafe { libc::dlclose(plugin.0) }, 0);
+        // What is called there from now on faults, and what is written there is seen.
+        let Some(page) = Page::occupy(at) else {
+            continue;
+        };
+        closed += 1;
+        assert_eq!(
+            process::in_child(|| KEY.disable().unwrap()),
+            0,
+            "a fork calls what was closed"
+        );
+        KEY.disable().unwrap();
+        KEY.enable().unwrap();
+        assert!(KEY.is_enabled() && page.is_untouched());
+    }
+    println!("closed for good {closed} times");
+    // The twin: what is mapped still is not given away, and a byte that is written is seen.
+    let plugin = Plugin::load();
+    assert!(plugin.call::<i32>("plugin_flip") > 0);
+    // SAFETY: a name in an object that is loaded.
+    let at = unsafe { libc::dlsym(plugin.0, c"plugin_flip".as_ptr()) }.addr() & !0xfff;
+    assert!(Page::occupy(at).is_none(), "the object is there still");
+    let page = Page::occupy(0).unwrap();
+    process::poke(page.0.addr() + 7, 1);
+    assert!(!page.is_untouched());
+}
+
+/// A page without permission to execute.
+struct Page(*mut u8);
+
+impl Page {
+    /// Maps one at an address, unless something is there; at any address for 0.
+    fn occupy(at: usize) -> Option<Self> {
+        let fixed = if at == 0 { 0 } else { libc::MAP_FIXED_NOREPLACE };
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | fixed;
+        // SAFETY: a new mapping, where nothing is.
+        let page = unsafe { libc::mmap(at as *mut c_void, 4096, libc::PROT_READ, flags, -1, 0) };
+        (page != libc::MAP_FAILED).then_some(Self(page.cast()))
+    }
+
+    fn is_untouched(&self) -> bool {
+        // SAFETY: mapped above, readable, and 4096 bytes long.
+        let bytes = unsafe { std::slice::from_raw_parts(self.0, 4096) };
+        bytes.iter().all(|byte| *byte == 0)
+    }
+}
+
+impl Drop for Page {
+    fn drop(&mut self) {
+        // SAFETY: mapped by `occupy`, and used by nobody else.
+        unsafe { libc::munmap(self.0.cast(), 4096) };
+    }
 }
 
 /// The kernel may read the descriptor of the last sequence long after the object is closed: so it stays mapped.
