@@ -51,7 +51,8 @@ impl Sites {
         }
     }
 
-    /// Makes every test jump, or fall through, for a change of the key to what `goal` says.
+    /// Makes every test jump, or fall through, for a change of the key to what `goal` says. By reference, so that the list is
+    /// freed when the lock is not held any more.
     ///
     /// # Errors
     /// See [`Refusal`]; no site has changed then.

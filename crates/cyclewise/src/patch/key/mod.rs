@@ -159,7 +159,8 @@ impl StaticKey {
         if (self.table)() != arch::key::table() {
             return Err(Refusal::OtherUnit);
         }
-        // Before the lock: an allocator may test keys, and may be what a thread in the lock would wait for.
+        // Made before the lock is taken and freed after it is given back: an allocator may test keys, and may be what a
+        // thread in the lock would wait for.
         let mut sites = Sites::of(self)?;
         let held = lock::hold()?;
         // Relaxed, here and below: the lock orders them.
