@@ -29,6 +29,102 @@ fn layouts_are_stds() {
     );
 }
 
+/// Every method that std's types have on stable Rust but the deprecated ones, with its type: the same text compiles for
+/// std's and for ours. What each answers is the oracle's.
+macro_rules! signatures {
+    ($atomic:ident in $function:ident) => {
+        #[test]
+        fn $function() {
+            signatures!(every $atomic, AtomicU8, u8);
+            signatures!(every $atomic, AtomicU16, u16);
+            signatures!(every $atomic, AtomicU32, u32);
+            signatures!(every $atomic, AtomicU64, u64);
+            signatures!(every $atomic, AtomicUsize, usize);
+            signatures!(every $atomic, AtomicI8, i8);
+            signatures!(every $atomic, AtomicI16, i16);
+            signatures!(every $atomic, AtomicI32, i32);
+            signatures!(every $atomic, AtomicI64, i64);
+            signatures!(every $atomic, AtomicIsize, isize);
+            signatures!(number $atomic, AtomicU8, u8);
+            signatures!(number $atomic, AtomicU16, u16);
+            signatures!(number $atomic, AtomicU32, u32);
+            signatures!(number $atomic, AtomicU64, u64);
+            signatures!(number $atomic, AtomicUsize, usize);
+            signatures!(number $atomic, AtomicI8, i8);
+            signatures!(number $atomic, AtomicI16, i16);
+            signatures!(number $atomic, AtomicI32, i32);
+            signatures!(number $atomic, AtomicI64, i64);
+            signatures!(number $atomic, AtomicIsize, isize);
+            signatures!(every $atomic, AtomicBool, bool);
+            type Flag = $atomic::AtomicBool;
+            let _: [fn(&Flag, bool, Ordering) -> bool; 4] =
+                [Flag::fetch_and, Flag::fetch_nand, Flag::fetch_or, Flag::fetch_xor];
+            let _: fn(&Flag, Ordering) -> bool = Flag::fetch_not;
+            type Bytes = *mut u8;
+            signatures!(common $atomic, (AtomicPtr<u8>), Bytes);
+            type Pointer = $atomic::AtomicPtr<u8>;
+            let _: [fn(&Pointer, usize, Ordering) -> Bytes; 7] = [
+                Pointer::fetch_ptr_add,
+                Pointer::fetch_ptr_sub,
+                Pointer::fetch_byte_add,
+                Pointer::fetch_byte_sub,
+                Pointer::fetch_and,
+                Pointer::fetch_or,
+                Pointer::fetch_xor,
+            ];
+            let pointer = Pointer::default();
+            assert_eq!(format!("{pointer:?} {pointer:p}"), "0x0 0x0");
+            let _: fn(Ordering) = $atomic::fence;
+            let _: fn(Ordering) = $atomic::compiler_fence;
+        }
+    };
+    (number $atomic:ident, $name:ident, $value:ty) => {{
+        type A = $atomic::$name;
+        let _: [fn(&A, $value, Ordering) -> $value; 8] = [
+            A::fetch_add,
+            A::fetch_sub,
+            A::fetch_and,
+            A::fetch_nand,
+            A::fetch_or,
+            A::fetch_xor,
+            A::fetch_max,
+            A::fetch_min,
+        ];
+        assert_eq!(format!("{:x?}", A::from(42)), "2a", "Debug is the value's");
+    }};
+    (every $atomic:ident, $name:ident, $value:ident) => {{
+        signatures!(common $atomic, ($name), $value);
+        let default = <$value as Default>::default();
+        assert_eq!($atomic::$name::default().into_inner(), default);
+        assert_eq!($atomic::$name::from(default).into_inner(), default);
+        assert_eq!(format!("{:?}", $atomic::$name::new(default)), format!("{default:?}"));
+    }};
+    (common $atomic:ident, ($($name:tt)*), $value:ty) => {{
+        type A = $atomic::$($name)*;
+        type V = $value;
+        type Updated = Result<V, V>;
+        const fn constant(value: V) -> V {
+            let mut atomic = A::new(value);
+            let pointer = &raw mut atomic;
+            // SAFETY: a local that nobody else knows.
+            let again = unsafe { A::from_ptr(pointer.cast::<V>()) };
+            let _: *mut V = again.as_ptr();
+            atomic.into_inner()
+        }
+        let _: fn(V) -> V = constant;
+        let _: fn(&mut A) -> &mut V = A::get_mut;
+        let _: fn(&A, Ordering) -> V = A::load;
+        let _: fn(&A, V, Ordering) = A::store;
+        let _: fn(&A, V, Ordering) -> V = A::swap;
+        let _: [fn(&A, V, V, Ordering, Ordering) -> Updated; 2] = [A::compare_exchange, A::compare_exchange_weak];
+        let _: [fn(&A, Ordering, Ordering, fn(V) -> Option<V>) -> Updated; 2] = [A::fetch_update, A::try_update];
+        let _: fn(&A, Ordering, Ordering, fn(V) -> V) -> V = A::update;
+    }};
+}
+
+signatures!(atomic in ours_have_stds_signatures);
+signatures!(std_atomic in stds_have_these_signatures);
+
 proptest! {
     #[test]
     fn answers_are_stds(steps in oracle::steps()) {

@@ -5,6 +5,8 @@
 //! what the compiler makes of a fence. Every other read-modify-write is one instruction whose prefix is a site, or a loop
 //! around one.
 //!
+//! All that std has on stable Rust is here, but for what it has deprecated (`compare_and_swap`).
+//!
 //! Beside std's API there are forms for their effect or for a flag (`inc`, `dec_and_test`, ..), under the names of
 //! Linux's `atomic_t`. An `asm` block cannot know whether its result is wanted, so these spare what std's optimizer would:
 //! while elided, `inc` costs a plain increment and `fetch_add` several times that.

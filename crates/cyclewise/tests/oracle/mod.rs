@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCs
 /// An operation by number, its operands, and an ordering by number.
 pub(crate) type Step = (u8, u64, u64, u8);
 
-const OPERATIONS: u8 = 28;
+const OPERATIONS: u8 = 31;
 
 pub(crate) fn steps() -> impl Strategy<Value = Vec<Step>> {
     // Small operands and the edges of every width, so that comparisons succeed and counts wrap.
@@ -112,6 +112,15 @@ macro_rules! integers {
                         ours.dec_cmp(order),
                         (theirs.fetch_sub(1, order).wrapping_sub(1) as $signed).cmp(&-1)
                     ),
+                    27 => {
+                        let update = |n: $value| n.rotate_left(3) ^ a;
+                        assert_eq!(ours.update(order, loading, update), theirs.update(order, loading, update));
+                    }
+                    28 => assert_eq!(
+                        ours.dec_negative(order),
+                        negative(theirs.fetch_sub(1, order), (0 as $value).wrapping_sub(1))
+                    ),
+                    29 => assert_eq!(ours.dec_not_positive(order), theirs.fetch_sub(1, order) as $signed <= 1),
                     _ => {
                         // Half of them find what they expect.
                         let current = if number % 2 == 0 { theirs.load(Relaxed) } else { a };
@@ -162,6 +171,19 @@ fn bool_steps(steps: &[Step]) {
             8 => assert_eq!(ours.fetch_nand(a, order), theirs.fetch_nand(a, order)),
             9 => assert_eq!(ours.fetch_or(a, order), theirs.fetch_or(a, order)),
             10 => assert_eq!(ours.fetch_xor(a, order), theirs.fetch_xor(a, order)),
+            13 => {
+                let update = |n: bool| (n != a).then_some(b);
+                let expected = theirs.fetch_update(order, loading, update);
+                if number % 2 == 0 {
+                    assert_eq!(ours.try_update(order, loading, update), expected);
+                } else {
+                    assert_eq!(ours.fetch_update(order, loading, update), expected);
+                }
+            }
+            27 => assert_eq!(
+                ours.update(order, loading, |n| n ^ a),
+                theirs.update(order, loading, |n| n ^ a)
+            ),
             16 => {
                 ours.not(order);
                 theirs.fetch_not(order);
