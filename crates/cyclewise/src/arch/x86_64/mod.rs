@@ -29,6 +29,7 @@ mod table;
 #[cfg(all(feature = "std", target_env = "gnu"))]
 mod thread_block;
 pub(crate) mod ticks;
+mod valgrind;
 
 #[cfg(not(loom))]
 pub(crate) use displaced::{dec_negative_at, inc_negative_at};

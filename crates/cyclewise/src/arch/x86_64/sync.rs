@@ -10,9 +10,11 @@
 //! # References
 //! Intel SDM vol. 3, 8.3 (serializing instructions); AMD APM vol. 2, 7.6.4.
 
+use super::valgrind::discard_translations;
 use core::arch::x86_64::__cpuid;
 
-/// Serializes the calling core.
+/// Serializes the calling core, and a translator that executes in its place.
 pub(crate) fn this_core() {
+    discard_translations();
     core::hint::black_box(__cpuid(0));
 }

@@ -1,0 +1,139 @@
+//! Changes of the text under Valgrind, which executes translations of it: this program runs itself under its `none` tool.
+#![cfg_attr(
+    not(all(target_arch = "x86_64", target_env = "gnu")),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "no text is changed there, or not by Debian's Valgrind"
+    )
+)]
+
+#[allow(dead_code, reason = "pokes text")]
+mod process;
+
+use cyclewise::atomic::{AtomicUsize, Ordering};
+use cyclewise::patch::{self, Prefix, sites};
+use std::process::{Command, Stdio};
+
+cyclewise::static_key! {
+    static KEY: StaticKey = false;
+}
+
+static COUNTER: AtomicUsize = AtomicUsize::new(0);
+
+const CHECKS: &[(&str, fn())] = &[
+    ("a_key_changes_what_runs", a_key_changes_what_runs),
+    (
+        "a_key_changes_what_runs_beside_a_thread",
+        a_key_changes_what_runs_beside_a_thread,
+    ),
+    ("the_mode_comes_and_goes", the_mode_comes_and_goes),
+    (
+        "twin_text_that_valgrind_is_not_told_of",
+        twin_text_that_valgrind_is_not_told_of,
+    ),
+];
+
+fn main() {
+    if !cfg!(all(target_arch = "x86_64", target_env = "gnu")) {
+        println!("skipped: no text is changed here, or Valgrind has no such target");
+        return;
+    }
+    if let Some(name) = std::env::args()
+        .nth(1)
+        .and_then(|a| a.strip_prefix("inside=").map(String::from))
+    {
+        let check = CHECKS.iter().find(|(known, _)| *known == name).unwrap();
+        return check.1();
+    }
+    let there = Command::new("valgrind").arg("--version").stdout(Stdio::null()).status();
+    if !there.is_ok_and(|status| status.success()) {
+        println!("skipped: no Valgrind here; apt-get install valgrind");
+        return;
+    }
+    let this = std::env::current_exe().unwrap();
+    let failed = CHECKS.iter().filter(|(name, _)| {
+        let mut valgrind = Command::new("valgrind");
+        valgrind
+            .args(["--quiet", "--tool=none"])
+            .arg(&this)
+            .arg(format!("inside={name}"));
+        let outcome = valgrind.stdin(Stdio::null()).status().unwrap();
+        println!("test {name} ... {}", if outcome.success() { "ok" } else { "FAILED" });
+        !outcome.success()
+    });
+    std::process::exit(i32::from(failed.count() > 0));
+}
+
+/// The function by its address. Where it is known, each place that calls it has a translation of its own.
+fn indirect(function: fn() -> u32) -> fn() -> u32 {
+    std::hint::black_box(function)
+}
+
+#[inline(never)]
+fn says() -> u32 {
+    // Not by a value that both branches compute.
+    if KEY.is_enabled() {
+        std::hint::black_box(1)
+    } else {
+        std::hint::black_box(0)
+    }
+}
+
+fn a_key_changes_what_runs() {
+    let says = indirect(says);
+    for round in 0..20 {
+        assert!((0..100).all(|_| says() == 0), "round {round}");
+        KEY.enable().unwrap();
+        assert!((0..100).all(|_| says() == 1), "round {round}");
+        KEY.disable().unwrap();
+    }
+}
+
+fn a_key_changes_what_runs_beside_a_thread() {
+    let (stop, stopped) = std::sync::mpsc::channel::<()>();
+    let thread = std::thread::spawn(move || stopped.recv());
+    a_key_changes_what_runs();
+    drop(stop);
+    let _ = thread.join();
+}
+
+fn the_mode_comes_and_goes() {
+    // SAFETY: threads come from the C library only, and no atomics are shared with other processes.
+    unsafe { cyclewise::enable_single!() }.unwrap();
+    for round in 1..=10 {
+        assert!(sites().all(|site| site.prefix() == Prefix::Elided));
+        COUNTER.inc(Ordering::Relaxed);
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| (0..1000).for_each(|_| COUNTER.inc(Ordering::Relaxed)));
+            }
+        });
+        assert_eq!(COUNTER.load(Ordering::Relaxed), 2001 * round);
+        while patch::reelide().is_err() {
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// A constant in the text.
+#[inline(never)]
+fn constant() -> u32 {
+    std::hint::black_box(0x1234_5678)
+}
+
+/// Writes past the library change nothing that was translated before: what a key's change was, and what the checks see.
+fn twin_text_that_valgrind_is_not_told_of() {
+    let start = constant as *const () as usize;
+    // SAFETY: the function's text and some behind it, which is the program's as well.
+    let text = unsafe { std::slice::from_raw_parts(start as *const u8, 32) };
+    let at = text
+        .windows(4)
+        .position(|bytes| bytes == 0x1234_5678_u32.to_le_bytes())
+        .unwrap();
+    let constant = indirect(constant);
+    for round in 0..2 {
+        assert_eq!(constant(), 0x1234_5678, "round {round}: Valgrind has seen it by itself");
+        process::poke(start + at, 0x79);
+    }
+}
