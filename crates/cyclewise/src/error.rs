@@ -196,7 +196,7 @@ impl fmt::Display for Refusal {
             Self::NotEnabled => f.write_str("no hooks; call enable_single!() at the start of main"),
             Self::NotInForce { hook } => write!(
                 f,
-                "{hook} is not this program's hook; call enable_single!() in the executable, and let it export this name"
+                "{hook} is not this program's hook; call enable_single!() in the executable, and let it export this name, without a version"
             ),
             Self::Creating => f.write_str("a thread is being created; try again when it has ended"),
             Self::HelperThreads => {

@@ -39,7 +39,7 @@ use super::net::{InHook, Net};
 use super::single::before_thread;
 use crate::arch::interceptor::interceptor;
 use crate::error::Refusal;
-use crate::sys::{dl, thread};
+use crate::sys::{dl, symbol_versions, thread};
 use core::ffi::{CStr, c_int, c_void};
 use core::sync::atomic::{AtomicPtr, Ordering};
 
@@ -156,7 +156,9 @@ macro_rules! forward {
             /// definition, which may be another unit's. So a definition has to be in this link unit as well, which has
             /// room for one of each name.
             pub(super) fn in_force(&self) -> Result<(), Refusal> {
-                if dl::next(c"pthread_create").is_null() {
+                // Libraries ask for the C library's version, and would pass by one of the program's own.
+                let versioned = symbol_versions::defined_with(self.pthread_create as *const c_void);
+                if versioned || dl::next(c"pthread_create").is_null() {
                     return Err(Refusal::NotInForce { hook: "pthread_create" });
                 }
                 $(

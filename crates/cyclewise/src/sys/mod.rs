@@ -77,6 +77,8 @@ pub(crate) mod sigmask;
     )
 ))]
 pub(crate) mod signals;
+#[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
+pub(crate) mod symbol_versions;
 pub(crate) mod task;
 #[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
 pub(crate) mod tasks;
