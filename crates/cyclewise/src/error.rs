@@ -95,6 +95,12 @@ pub enum Refusal {
         /// The kernel's id of the thread.
         thread: i32,
     },
+    /// A thread could run beside others while LOCK was away: confined mode's contract was broken, from this process or from
+    /// outside, and updates may be lost.
+    LetOut {
+        /// The kernel's id of the thread.
+        thread: i32,
+    },
     /// There is no GS whose base can be set: another architecture, or a kernel that says it did and did not.
     NoGs,
     /// The base of GS is not ours to set.
@@ -213,6 +219,10 @@ impl fmt::Display for Refusal {
             Self::AffinityNotKept { thread } => write!(
                 f,
                 "the affinity of thread {thread} does not read back as set; find out what else sets it"
+            ),
+            Self::LetOut { thread } => write!(
+                f,
+                "thread {thread} had another CPU than confined mode's in its affinity, so updates may be lost; find out what set it (taskset, a cpuset), and count anew"
             ),
             Self::Signal { signal, errno } => write!(
                 f,

@@ -51,6 +51,10 @@ fn main() {
         ),
         ("with_lock_in_force_nothing_is_kept", with_lock_in_force_nothing_is_kept),
         ("confined_mode_is_left_in_a_sandbox", confined_mode_is_left_in_a_sandbox),
+        (
+            "confined_mode_sees_affinities_that_are_lies",
+            confined_mode_sees_affinities_that_are_lies,
+        ),
     ]);
 }
 
@@ -440,4 +444,62 @@ fn confined_mode_is_left_in_a_sandbox() {
     std::thread::spawn(|| assert!(all(Prefix::Elided))).join().unwrap();
     guard.leave().unwrap();
     assert_eq!((state().mode, all(Prefix::Lock)), (Mode::Locked, true));
+}
+
+fn confine() -> Result<patch::confined::Guard, Refusal> {
+    // SAFETY: nobody sets affinities here, and no atomics are shared with other processes.
+    unsafe { patch::confined::enter(None) }
+}
+
+/// Threads that nobody confined, or of which nobody knows: LOCK stays, or comes back.
+fn confined_mode_sees_affinities_that_are_lies() {
+    let early: [Sandbox; 6] = [
+        ("sched_setaffinity only says so", || {
+            refuse(libc::SYS_sched_setaffinity, &[], 0)
+        }),
+        ("sched_setaffinity only says so of one CPU", || {
+            process::pin(process::cpus()[0]);
+            refuse(libc::SYS_sched_setaffinity, &[], 0);
+        }),
+        ("sched_getaffinity refused", || {
+            refuse(libc::SYS_sched_getaffinity, &[], libc::EPERM)
+        }),
+        ("getdents refused", || refuse(libc::SYS_getdents64, &[], libc::EPERM)),
+        ("an empty /proc", cover_proc),
+        ("membarrier only says so", || refuse(libc::SYS_membarrier, &[], 0)),
+    ];
+    in_each(&early, |(name, sandbox)| {
+        enable().unwrap();
+        patch::lock().unwrap();
+        sandbox();
+        let refusal = confine().map(drop).unwrap_err();
+        println!("{name}: {refusal}");
+        assert_eq!((state().mode, all(Prefix::Lock)), (Mode::Locked, true));
+    });
+    let late: [Sandbox; 5] = [
+        ("sched_setaffinity only says so", || {
+            refuse(libc::SYS_sched_setaffinity, &[], 0)
+        }),
+        ("sched_getaffinity refused", || {
+            refuse(libc::SYS_sched_getaffinity, &[], libc::EPERM)
+        }),
+        ("sched_getaffinity only says so", || {
+            refuse(libc::SYS_sched_getaffinity, &[], 0)
+        }),
+        ("getdents refused", || refuse(libc::SYS_getdents64, &[], libc::EPERM)),
+        ("an empty /proc and no writable text", || {
+            cover_proc();
+            refuse_writable_text();
+        }),
+    ];
+    in_each(&late, |(name, sandbox)| {
+        enable().unwrap();
+        patch::lock().unwrap();
+        let guard = confine().unwrap();
+        sandbox();
+        println!("{name}: {:?}", patch::confined::audit());
+        std::thread::spawn(|| patch::confined::check().unwrap()).join().unwrap();
+        guard.leave().unwrap();
+        assert_eq!((state().mode, all(Prefix::Lock)), (Mode::Locked, true));
+    });
 }

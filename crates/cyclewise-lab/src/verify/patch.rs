@@ -3,7 +3,7 @@
 //! Each check takes what it tries as a parameter, so that its own test can hand it one that breaks the promise.
 //!
 //! # Safety
-//! Confined mode asks that nobody sets a thread's affinity meanwhile, that no process shares this one's memory, and that
+//! Confined mode asks that nobody sets a thread's affinity meanwhile (who does from outside is looked for), that no process shares this one's memory, and that
 //! children come from fork(3) alone. A verification is all that its process does: its threads set no affinity, and it
 //! makes no process.
 #![expect(unsafe_code, reason = "confined mode, under its contract")]
@@ -41,9 +41,11 @@ pub fn verify(progress: &dyn Progress, time: Duration) -> Result<Verification> {
     step(0.0, "single mode");
     let single = single(share)?;
     step(0.25, "confined mode");
-    let mut times = 0;
+    let (mut times, mut broken) = (0, 0);
     let (wrong, all) = flipped(&AtomicU64::new(0), share, || {
-        times += u64::from(confine_and_leave()?);
+        let outcome = confine_and_leave()?;
+        times += u64::from(outcome != Outcome::Later);
+        broken += u64::from(outcome == Outcome::Broken);
         Ok(())
     })?;
     let mut confined = sum(
@@ -67,7 +69,7 @@ pub fn verify(progress: &dyn Progress, time: Duration) -> Result<Verification> {
     Ok(Verification {
         schema: SCHEMA,
         what: "patch",
-        checks: vec![single, confined, twin, key::flips(&key::Patched, threads(), share)?],
+        checks: vec![single, confined, kept(times, broken), twin, key::flips(&key::Patched, threads(), share)?],
         notes: vec![format!("{} threads", threads())],
     })
 }
@@ -194,19 +196,50 @@ fn flipped(total: &impl Sum, time: Duration, mut flip: impl FnMut() -> Result<()
     })
 }
 
-/// Says whether it was confined.
-fn confine_and_leave() -> Result<bool> {
-    // SAFETY: as of this file's header; hooks are in force, or it is refused.
+/// What came of a time in confined mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    /// It was not entered: a thread was being made or was ending.
+    Later,
+    /// Every thread was confined to the end.
+    Kept,
+    /// One was not.
+    Broken,
+}
+
+fn confine_and_leave() -> Result<Outcome> {
+    // SAFETY: nobody here sets an affinity or makes a process (see the file's header), and who does so from outside is
+    // found out and told; hooks are in force, or it is refused.
     let guard = unsafe { confined::enter(None) };
     let guard = match guard {
         Ok(guard) => guard,
-        // A thread was being made or was ending: the next time.
-        Err(Refusal::Creating | Refusal::OtherThreads { .. }) => return Ok(false),
+        Err(Refusal::Creating | Refusal::OtherThreads { .. }) => return Ok(Outcome::Later),
+        // Somebody else sets affinities; LOCK has stayed.
+        Err(Refusal::AffinityNotKept { .. }) => return Ok(Outcome::Broken),
         Err(refusal) => return Err(refused(refusal)),
     };
     thread::sleep(REST);
-    guard.leave().map_err(|stuck| refused(stuck.refusal))?;
-    Ok(true)
+    after_leaving(guard.leave().map_err(|stuck| stuck.refusal))
+}
+
+fn after_leaving(left: std::result::Result<(), Refusal>) -> Result<Outcome> {
+    match left {
+        Ok(()) => Ok(Outcome::Kept),
+        Err(Refusal::LetOut { .. }) => Ok(Outcome::Broken),
+        Err(refusal) => Err(refused(refusal)),
+    }
+}
+
+/// Whether anything outside this program gave its threads other CPUs than confined mode's.
+fn kept(times: u64, broken: u64) -> Check {
+    Check {
+        name: "threads-stay-confined",
+        promise: "no thread has another CPU in its affinity when confined mode is left: no taskset, no change of a cpuset",
+        seen: format!("a thread was let out {broken} of {times} times"),
+        tries: times as usize,
+        events: broken as usize,
+        holds: broken == 0 && times > 0,
+    }
 }
 
 #[cfg(test)]
@@ -225,6 +258,15 @@ mod tests {
             lost > 0
         });
         assert!(lost);
+    }
+
+    #[test]
+    fn a_thread_that_was_let_out_is_a_broken_promise_and_other_refusals_end_it() {
+        let broken = after_leaving(Err(Refusal::LetOut { thread: 1 })).unwrap();
+        assert_eq!((broken, after_leaving(Ok(())).unwrap()), (Outcome::Broken, Outcome::Kept));
+        assert!(after_leaving(Err(Refusal::WrongMode)).is_err());
+        assert!(kept(3, 0).holds && !kept(3, 1).holds);
+        assert!(!kept(0, 0).holds, "nothing was tried");
     }
 
     #[test]

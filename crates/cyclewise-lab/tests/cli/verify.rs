@@ -43,7 +43,7 @@ fn verify_patch_keeps_its_promises() {
     let output = cyclewise(&["verify", "patch", "--seconds", "2", "--json", "-"]);
     let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
     let checks = json["checks"].as_array().unwrap();
-    assert_eq!((json["what"].as_str(), checks.len()), (Some("patch"), 4));
+    assert_eq!((json["what"].as_str(), checks.len()), (Some("patch"), 5));
     let (twins, promises): (Vec<_>, Vec<_>) = checks.iter().partition(|c| c["name"] == "the-race-bites");
     assert_eq!(twins.len(), 1);
     assert!(promises.iter().all(|c| c["holds"] == true), "{checks:#?}");
@@ -53,6 +53,39 @@ fn verify_patch_keeps_its_promises() {
     let (status, line) = refused(&["verify", "patch", "--cpu", "0"]);
     assert_eq!(status, 2);
     assert!(line.contains("leave it out"), "{line}");
+}
+
+/// By `taskset -ap`, again and again while it runs.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn verify_patch_says_that_its_threads_were_let_out() {
+    const TRIES: usize = 50;
+    let cpus = std::thread::available_parallelism().map_or(1, |n| n.get());
+    if cpus < 2 || std::process::Command::new("taskset").arg("--version").output().is_err() {
+        return println!("skipped: {cpus} CPUs, or no taskset");
+    }
+    for _ in 0..TRIES {
+        let mut running = std::process::Command::new(env!("CARGO_BIN_EXE_cyclewise"))
+            .args(["verify", "patch", "--seconds", "4", "--json", "-"])
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        let id = running.id().to_string();
+        while running.try_wait().unwrap().is_none() {
+            let let_out = std::process::Command::new("taskset").args(["-acp", "0-1023", &id]).output();
+            let_out.unwrap();
+        }
+        let output = running.wait_with_output().unwrap();
+        let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+        let checks = json["checks"].as_array().unwrap();
+        let kept = checks.iter().find(|c| c["name"] == "threads-stay-confined").unwrap();
+        if kept["holds"] == false {
+            assert_eq!(output.status.code(), Some(1));
+            return;
+        }
+    }
+    panic!("it was let out {TRIES} times, and has never seen it");
 }
 
 #[test]

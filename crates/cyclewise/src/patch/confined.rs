@@ -8,6 +8,12 @@
 //! 1. From before the first prefix is elided until after every CPU has fetched LOCK, each thread of the process has
 //!    exactly one CPU in its affinity, and it is the same one.
 //!
+//! # Broken from outside
+//! Nobody can be kept from setting the affinity of this process's threads: `taskset -ap`, a cpuset, an administrator who
+//! takes the CPU offline. It breaks Invariant 1 and loses updates, and it is looked for: by [`Guard::leave`], which reads
+//! every affinity back, by each change of a static key, and by [`check`] and [`audit`], which programs call. What is found
+//! is [`Refusal::LetOut`], and LOCK is put back at once.
+//!
 //! # Memory ordering
 //! The threads take turns on one CPU, and what one wrote is there for the next. Eliding needs no barrier: a CPU that
 //! still has LOCK in its pipeline is slow and right. Restoring does: a thread that is widened while its CPU has the DS
@@ -15,14 +21,16 @@
 //!
 //! # Cost
 //! Two readings of the list of threads, two system calls for each thread, and a change of all sites; then the same to
-//! leave. Programs started meanwhile inherit the one CPU.
+//! leave, and a reading of the list and of each affinity more. Programs started meanwhile inherit the one CPU.
 //!
 //! # Safety
 //! The promise of [`enter`] holds until the guard has left.
 #![expect(unsafe_code, reason = "elides under the contract of enter")]
 
+mod breach;
 mod threads;
 
+pub use self::breach::{audit, check};
 use self::threads::{confine, widen};
 use super::gate::{self, CONFINED, HELPERS, LOCKED, SINGLE, Shared};
 use super::net;
@@ -36,7 +44,7 @@ use core::sync::atomic::Ordering;
 
 /// Confined mode is in force while this exists.
 ///
-/// Dropping it leaves. Where that fails, the mode stays in force, which [`state`](super::state()) shows; [`enter`] then
+/// Dropping it leaves; [`check`] then says whether the mode had been kept. Where leaving fails, the mode stays in force, which [`state`](super::state()) shows; [`enter`] then
 /// gives a new guard to try again with.
 #[derive(Debug)]
 #[must_use = "dropping the guard leaves confined mode"]
@@ -45,12 +53,12 @@ pub struct Guard {
     armed: bool,
 }
 
-/// Leaving failed: the guard to try again with, and why.
+/// Leaving failed, or the mode was left and had not been kept: why, and the guard to try again with in the first case.
 #[derive(Debug)]
 pub struct Stuck {
-    /// Confined mode is in force as long as this exists.
+    /// Confined mode is in force as long as this exists, but where `refusal` is [`Refusal::LetOut`].
     pub guard: Guard,
-    /// Why it was not left.
+    /// Why it was not left, or how it was broken.
     pub refusal: Refusal,
 }
 
@@ -117,12 +125,14 @@ fn confine_and_elide(shared: &mut Shared, cpu: u32) -> Result<(), Refusal> {
         return Err(refusal);
     }
     gate::set_mode(shared, CONFINED);
+    breach::begin(cpu);
     if was_single {
         return Ok(());
     }
     // SAFETY: all threads are on one CPU (Invariant 1) until `leave`, by the contract of `enter`.
     let elided = unsafe { shared.plan.elide() };
     if elided.is_err() && none_elided() {
+        breach::end();
         gate::set_mode(shared, LOCKED);
         let _ = widen(shared, &only);
     }
@@ -141,12 +151,22 @@ impl Guard {
     /// # Errors
     /// Where LOCK could not be restored: everything is as it was, and the guard comes back. Once LOCK is in force,
     /// a thread that cannot be widened (its cpuset may have changed) stays on the one CPU and is no error.
+    ///
+    /// [`Refusal::LetOut`] where a thread was seen to have another affinity, or on another CPU, before LOCK was back: the
+    /// mode was left, and updates of [`atomic`](crate::atomic)'s types may have been lost in it. The guard that comes back
+    /// has nothing more to leave.
     pub fn leave(mut self) -> Result<(), Stuck> {
+        if !self.armed {
+            return Ok(());
+        }
         // Once is enough: what fails here would fail in `drop`.
         self.armed = false;
         let cpu = self.cpu;
         leave().map_err(|refusal| Stuck {
-            guard: Self { cpu, armed: true },
+            guard: Self {
+                cpu,
+                armed: !matches!(refusal, Refusal::LetOut { .. }),
+            },
             refusal,
         })
     }
@@ -163,6 +183,7 @@ impl Drop for Guard {
     }
 }
 
+/// Leaves the mode, also where it says that a thread was let out.
 fn leave() -> Result<(), Refusal> {
     let mut held = gate::hold()?;
     let shared = held.shared();
@@ -176,16 +197,20 @@ fn leave() -> Result<(), Refusal> {
             membarrier::sync_core()?;
             gate::set_mode(shared, LOCKED);
         }
+        breach::end();
         shared.guarded = false;
         let _ = widen(shared, &only);
-        return Ok(());
+        return breach::seen();
     }
     shared.plan.lock()?;
     // Again, and cheap: a forked child may not have inherited it.
     membarrier::register_sync_core()?;
     membarrier::sync_core()?;
+    // With LOCK in force, and before anybody is widened. Where affinities cannot be read, nothing is known of them.
+    let _ = audit();
+    breach::end();
     gate::set_mode(shared, LOCKED);
     shared.guarded = false;
     let _ = widen(shared, &only);
-    Ok(())
+    breach::seen()
 }

@@ -43,7 +43,7 @@ impl PartialEq for CpuSet {
 /// The CPUs that `tid` may run on; 0 is the caller. `None` where the thread is gone.
 ///
 /// # Errors
-/// EINVAL on machines with more than 1024 possible CPUs.
+/// EINVAL on machines with more than 1024 possible CPUs; ENOSYS where a filter says that it went well.
 pub(crate) fn get(tid: i32) -> Result<Option<CpuSet>, Refusal> {
     let mut set = MaybeUninit::<libc::cpu_set_t>::zeroed();
     // SAFETY: the kernel writes at most the size of `set`, which is passed (Invariant 1).
@@ -51,8 +51,32 @@ pub(crate) fn get(tid: i32) -> Result<Option<CpuSet>, Refusal> {
     if rc != 0 {
         return gone(failed("sched_getaffinity"));
     }
-    // SAFETY: all zeroes is a valid set, and the kernel filled it.
-    Ok(Some(CpuSet(unsafe { set.assume_init() })))
+    // SAFETY: all zeroes is a valid set, whether or not the kernel has filled it.
+    let set = unsafe { set.assume_init() };
+    // SAFETY: counts a set.
+    if unsafe { libc::CPU_COUNT(&set) } == 0 {
+        // No thread may run nowhere: a filter has answered.
+        return Err(Refusal::System {
+            call: "sched_getaffinity",
+            errno: libc::ENOSYS,
+        });
+    }
+    Ok(Some(CpuSet(set)))
+}
+
+/// Whether setting an affinity reaches the kernel, or a filter refuses it: then it fails for a number that no thread has.
+///
+/// # Errors
+/// ENOSYS where a filter says that it went well.
+pub(crate) fn is_set_by_the_kernel() -> Result<(), Refusal> {
+    // The kernel's limit is 2^22, include/linux/threads.h.
+    match set(i32::MAX, &CpuSet::one(0)?) {
+        Ok(Some(())) => Err(Refusal::System {
+            call: "sched_setaffinity",
+            errno: libc::ENOSYS,
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// Lets `tid` run on `cpus` only. When this returns, it runs on none but those. `None` where the thread is gone.

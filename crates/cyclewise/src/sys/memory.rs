@@ -37,7 +37,7 @@ pub(crate) unsafe fn set_writable(start: usize, len: usize, writable: bool) -> R
     }
     if writable && refuses_stores(start) {
         return Err(Refusal::System {
-            call: "mprotect, of which a filter only says that it went well,",
+            call: "mprotect",
             errno: libc::ENOSYS,
         });
     }

@@ -43,7 +43,7 @@ impl OwnMemory {
             return Ok(self);
         }
         Err(Refusal::System {
-            call: "pread /proc/self/mem, which does not show this process's memory,",
+            call: "open /proc/self/mem, which does not show this process's memory,",
             errno: libc::ENOSYS,
         })
     }

@@ -20,6 +20,8 @@ const READINGS: u32 = 1000;
 
 /// Confines every thread and saves what it had, until nobody is left and nobody is on the way (Invariant 2).
 pub(super) fn confine(shared: &mut Shared, only: &CpuSet) -> Result<(), Refusal> {
+    // What reads as confined already would not show that nothing was set.
+    affinity::is_set_by_the_kernel()?;
     let mut none_on_the_way = false;
     for reading in 0..READINGS {
         let all_were_confined = confine_listed(shared, only, reading == 0)?;

@@ -1,0 +1,392 @@
+//! Confined mode that is broken from outside, as `taskset -ap` does: it is seen, said, and LOCK comes back.
+#![cfg_attr(
+    not(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static"))),
+    allow(dead_code, unused_imports, reason = "no mode there")
+)]
+
+mod process;
+
+use cyclewise::atomic::{AtomicU64, Ordering};
+use cyclewise::error::Refusal;
+use cyclewise::patch::confined::{self, Guard, audit, check};
+use cyclewise::patch::{self, Mode, Prefix, sites, state};
+use process::in_child;
+use std::sync::atomic;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+#[cfg(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static")))]
+fn main() {
+    process::run(&[
+        (
+            "leaving_says_that_a_thread_was_let_out",
+            leaving_says_that_a_thread_was_let_out,
+        ),
+        (
+            "a_thread_on_another_cpu_says_so_itself",
+            a_thread_on_another_cpu_says_so_itself,
+        ),
+        ("a_flip_of_a_key_looks", a_flip_of_a_key_looks),
+        (
+            "an_affinity_of_a_threads_own_is_seen",
+            an_affinity_of_a_threads_own_is_seen,
+        ),
+        (
+            "a_dropped_guard_leaves_the_answer_to_check",
+            a_dropped_guard_leaves_the_answer_to_check,
+        ),
+        (
+            "a_cpuset_that_takes_the_cpu_away_is_seen",
+            a_cpuset_that_takes_the_cpu_away_is_seen,
+        ),
+        (
+            "nothing_is_seen_where_nothing_was_done",
+            nothing_is_seen_where_nothing_was_done,
+        ),
+        (
+            "twin_updates_are_lost_and_a_look_too_late_sees_nothing",
+            twin_updates_are_lost_and_a_look_too_late_sees_nothing,
+        ),
+    ]);
+}
+
+#[cfg(not(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static"))))]
+fn main() {
+    assert_eq!((check(), audit()), (Ok(()), Ok(())));
+}
+
+cyclewise::static_key! {
+    static KEY: StaticKey = false;
+}
+
+/// How often the twin tries to lose an update.
+const TRIES: u32 = 600;
+
+fn enter(cpu: usize) -> Guard {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        // SAFETY: these checks create threads through the C library only.
+        let _ = unsafe { cyclewise::enable_single!() };
+        patch::lock().unwrap();
+    });
+    // SAFETY: the checks break it on purpose, and say what came of it: no value is used that an update may be lost from,
+    // but to count the lost.
+    unsafe { confined::enter(Some(cpu as u32)) }.unwrap()
+}
+
+fn all(prefix: Prefix) -> bool {
+    sites().all(|site| site.prefix() == prefix)
+}
+
+/// Two CPUs to be let out to; says where there are none.
+fn two_cpus() -> Option<(usize, usize)> {
+    let cpus = process::cpus();
+    if cpus.len() < 2 {
+        println!("skipped: one CPU, so nobody can be let out");
+        return None;
+    }
+    Some((cpus[0], cpus[1]))
+}
+
+/// Sets the affinity of a thread, or of all of the calling process's, from another process.
+fn taskset(thread: Option<i32>, cpus: &[usize]) {
+    let parent = std::process::id();
+    let outcome = in_child(|| {
+        let tasks = std::fs::read_dir(format!("/proc/{parent}/task")).unwrap();
+        let ids = tasks.map(|task| task.unwrap().file_name().to_str().unwrap().parse().unwrap());
+        for id in ids.filter(|id| thread.is_none_or(|only| only == *id)) {
+            set(id, cpus);
+        }
+    });
+    assert_eq!(outcome, 0);
+}
+
+fn set(thread: i32, cpus: &[usize]) {
+    // SAFETY: all zeroes is an empty set.
+    let mut set = unsafe { std::mem::zeroed::<libc::cpu_set_t>() };
+    for &cpu in cpus {
+        // SAFETY: below CPU_SETSIZE.
+        unsafe { libc::CPU_SET(cpu, &mut set) };
+    }
+    // SAFETY: one set of the size that is passed.
+    let rc = unsafe { libc::sched_setaffinity(thread, size_of::<libc::cpu_set_t>(), &set) };
+    assert_eq!(rc, 0, "{}", std::io::Error::last_os_error());
+}
+
+fn id() -> i32 {
+    // SAFETY: takes nothing.
+    unsafe { libc::gettid() }
+}
+
+type Look = fn() -> Result<(), Refusal>;
+
+/// A second thread, which looks when it is told.
+struct Second {
+    id: i32,
+    tell: Option<Sender<Look>>,
+    answers: Receiver<Result<(), Refusal>>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+impl Second {
+    fn new() -> Self {
+        let (tell, told) = channel::<Look>();
+        let (answer, answers) = channel();
+        let (say, said) = channel();
+        let thread = std::thread::spawn(move || {
+            say.send(id()).unwrap();
+            for ask in told {
+                answer.send(ask()).unwrap();
+            }
+        });
+        Self {
+            id: said.recv().unwrap(),
+            tell: Some(tell),
+            answers,
+            thread: Some(thread),
+        }
+    }
+
+    fn ask(&self, ask: Look) -> Result<(), Refusal> {
+        self.tell.as_ref().unwrap().send(ask).unwrap();
+        self.answers.recv().unwrap()
+    }
+}
+
+impl Drop for Second {
+    fn drop(&mut self) {
+        self.tell = None;
+        self.thread.take().unwrap().join().unwrap();
+    }
+}
+
+/// The mode is left, says who was let out, and the guard that comes back has nothing to leave.
+fn left_as_broken(guard: Guard, thread: i32) {
+    let stuck = guard.leave().unwrap_err();
+    assert_eq!(stuck.refusal, Refusal::LetOut { thread });
+    assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
+    let again = enter(process::cpus()[0]);
+    assert_eq!((check(), audit()), (Ok(()), Ok(())), "of an earlier time");
+    stuck.guard.leave().unwrap();
+    assert_eq!(state().mode, Mode::Confined, "of another guard");
+    again.leave().unwrap();
+}
+
+fn leaving_says_that_a_thread_was_let_out() {
+    let Some((cpu, other)) = two_cpus() else { return };
+    let second = Second::new();
+    let guard = enter(cpu);
+    assert_eq!((check(), audit()), (Ok(()), Ok(())));
+    taskset(Some(second.id), &[cpu, other]);
+    assert!(all(Prefix::Elided), "nobody has looked");
+    left_as_broken(guard, second.id);
+    // What somebody set stays.
+    taskset(None, &[cpu, other]);
+    let guard = enter(cpu);
+    taskset(None, &[cpu, other]);
+    let stuck = guard.leave().unwrap_err();
+    assert!(matches!(stuck.refusal, Refusal::LetOut { .. }));
+    assert_eq!(process::cpus(), [cpu, other]);
+}
+
+fn a_thread_on_another_cpu_says_so_itself() {
+    let Some((cpu, other)) = two_cpus() else { return };
+    let second = Second::new();
+    let guard = enter(cpu);
+    assert_eq!(second.ask(check), Ok(()));
+    taskset(Some(second.id), &[other]);
+    let thread = second.id;
+    assert_eq!(check(), Ok(()), "this thread is where it belongs");
+    assert_eq!(second.ask(check), Err(Refusal::LetOut { thread }));
+    assert!(all(Prefix::Lock), "LOCK is back as soon as it is seen");
+    assert_eq!(state().mode, Mode::Confined);
+    assert_eq!(
+        (check(), audit()),
+        (Err(Refusal::LetOut { thread }), Err(Refusal::LetOut { thread }))
+    );
+    // Set back, and still told.
+    taskset(Some(second.id), &[cpu]);
+    left_as_broken(guard, second.id);
+}
+
+fn a_flip_of_a_key_looks() {
+    let Some((cpu, other)) = two_cpus() else { return };
+    let second = Second::new();
+    let guard = enter(cpu);
+    KEY.enable().unwrap();
+    assert!(all(Prefix::Elided) && KEY.is_enabled());
+    taskset(Some(second.id), &[cpu, other]);
+    KEY.disable().unwrap();
+    assert!(all(Prefix::Lock) && !KEY.is_enabled());
+    assert_eq!(check(), Err(Refusal::LetOut { thread: second.id }));
+    left_as_broken(guard, second.id);
+}
+
+/// `pthread_attr_setaffinity_np`, which the contract names.
+fn an_affinity_of_a_threads_own_is_seen() {
+    unsafe extern "C" {
+        fn pthread_attr_setaffinity_np(
+            attributes: *mut libc::pthread_attr_t,
+            size: usize,
+            cpus: *const libc::cpu_set_t,
+        ) -> i32;
+    }
+    extern "C" fn wait(_: *mut libc::c_void) -> *mut libc::c_void {
+        while !OVER.load(atomic::Ordering::SeqCst) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        std::ptr::null_mut()
+    }
+    static OVER: atomic::AtomicBool = atomic::AtomicBool::new(false);
+    let Some((cpu, other)) = two_cpus() else { return };
+    let guard = enter(cpu);
+    // SAFETY: all zeroes is an empty set.
+    let mut cpus = unsafe { std::mem::zeroed::<libc::cpu_set_t>() };
+    // SAFETY: below CPU_SETSIZE.
+    unsafe { libc::CPU_SET(other, &mut cpus) };
+    let mut attributes = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
+    // SAFETY: room for one.
+    assert_eq!(unsafe { libc::pthread_attr_init(attributes.as_mut_ptr()) }, 0);
+    // SAFETY: initialized above, and one set of the size that is passed.
+    let rc = unsafe { pthread_attr_setaffinity_np(attributes.as_mut_ptr(), size_of_val(&cpus), &cpus) };
+    assert_eq!(rc, 0);
+    let mut thread = 0;
+    // SAFETY: a function of the right type, attributes that were initialized, and a place for the id.
+    let rc = unsafe { libc::pthread_create(&mut thread, attributes.as_ptr(), wait, std::ptr::null_mut()) };
+    assert_eq!(rc, 0);
+    assert!(matches!(audit(), Err(Refusal::LetOut { .. })));
+    assert!(all(Prefix::Lock));
+    let stuck = guard.leave().unwrap_err();
+    assert!(matches!(stuck.refusal, Refusal::LetOut { .. }));
+    OVER.store(true, atomic::Ordering::SeqCst);
+    // SAFETY: joined once.
+    assert_eq!(unsafe { libc::pthread_join(thread, std::ptr::null_mut()) }, 0);
+}
+
+fn a_dropped_guard_leaves_the_answer_to_check() {
+    let Some((cpu, other)) = two_cpus() else { return };
+    let guard = enter(cpu);
+    taskset(None, &[cpu, other]);
+    drop(guard);
+    assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
+    assert_eq!(check(), Err(Refusal::LetOut { thread: id() }));
+    enter(cpu).leave().unwrap();
+    assert_eq!(check(), Ok(()));
+}
+
+/// A cpuset of version 1 or 2 without the mode's CPU, which the process is moved to.
+fn a_cpuset_that_takes_the_cpu_away_is_seen() {
+    let Some((cpu, other)) = two_cpus() else { return };
+    let Some(cpuset) = Cpuset::of(other) else { return };
+    let guard = enter(cpu);
+    if cpuset.take_in() {
+        assert_eq!(process::cpus(), [other]);
+        assert_eq!(check(), Err(Refusal::LetOut { thread: id() }));
+        left_as_broken_elsewhere(guard);
+    } else {
+        guard.leave().unwrap();
+    }
+}
+
+fn left_as_broken_elsewhere(guard: Guard) {
+    let stuck = guard.leave().unwrap_err();
+    assert_eq!(stuck.refusal, Refusal::LetOut { thread: id() });
+    assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
+}
+
+/// A cpuset of one CPU, and its parent.
+struct Cpuset(std::path::PathBuf);
+
+impl Cpuset {
+    fn of(cpu: usize) -> Option<Self> {
+        let root = std::path::Path::new("/sys/fs/cgroup/cpuset");
+        let this = Self(root.join(format!("cyclewise-{}", std::process::id())));
+        let made = std::fs::create_dir(&this.0)
+            .and_then(|()| std::fs::copy(root.join("cpuset.mems"), "/dev/null"))
+            .and_then(|_| std::fs::write(this.0.join("cpuset.mems"), std::fs::read(root.join("cpuset.mems"))?))
+            .and_then(|()| std::fs::write(this.0.join("cpuset.cpus"), cpu.to_string()));
+        match made {
+            Ok(()) => Some(this),
+            Err(error) => {
+                println!("skipped: no cpuset here: {error}");
+                None
+            }
+        }
+    }
+
+    /// Moves the calling process there.
+    fn take_in(&self) -> bool {
+        let moved = std::fs::write(self.0.join("cgroup.procs"), std::process::id().to_string());
+        moved
+            .inspect_err(|error| println!("skipped: no move to a cpuset: {error}"))
+            .is_ok()
+    }
+}
+
+impl Drop for Cpuset {
+    fn drop(&mut self) {
+        let _ = std::fs::write("/sys/fs/cgroup/cpuset/cgroup.procs", std::process::id().to_string());
+        let _ = std::fs::remove_dir(&self.0);
+    }
+}
+
+/// The looks while the mode comes and goes on every CPU, and threads with it.
+fn nothing_is_seen_where_nothing_was_done() {
+    const ROUNDS: usize = 1000;
+    let cpus = process::cpus();
+    let over = atomic::AtomicBool::new(false);
+    let looks = atomic::AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                while !over.load(atomic::Ordering::SeqCst) {
+                    assert_eq!(check(), Ok(()));
+                    assert_eq!(audit(), Ok(()));
+                    std::thread::scope(|scope| {
+                        scope.spawn(|| assert_eq!(check(), Ok(())));
+                    });
+                    looks.fetch_add(1, atomic::Ordering::SeqCst);
+                }
+            });
+        }
+        let mut round = 0;
+        while round < ROUNDS || looks.load(atomic::Ordering::SeqCst) < ROUNDS as u64 {
+            enter(cpus[round % cpus.len()]).leave().unwrap();
+            round += 1;
+        }
+        over.store(true, atomic::Ordering::SeqCst);
+    });
+}
+
+/// What the looks are for, and what they do not see: affinities that were set back before the first look.
+fn twin_updates_are_lost_and_a_look_too_late_sees_nothing() {
+    let Some((cpu, other)) = two_cpus() else { return };
+    let lost = (0..TRIES).any(|_| {
+        let (total, over) = (AtomicU64::new(0), atomic::AtomicBool::new(false));
+        let (say, said) = channel();
+        let (added, guard) = std::thread::scope(|scope| {
+            let add = || {
+                say.send(id()).unwrap();
+                let mut added = 0;
+                while !over.load(atomic::Ordering::Relaxed) {
+                    total.inc(Ordering::Relaxed);
+                    added += 1;
+                }
+                added
+            };
+            let threads = [scope.spawn(add), scope.spawn(add)];
+            let (_, apart) = (said.recv().unwrap(), said.recv().unwrap());
+            let guard = enter(cpu);
+            taskset(Some(apart), &[other]);
+            std::thread::sleep(Duration::from_millis(50));
+            taskset(Some(apart), &[cpu]);
+            over.store(true, atomic::Ordering::Relaxed);
+            (threads.map(|thread| thread.join().unwrap()).iter().sum::<u64>(), guard)
+        });
+        assert!(guard.leave().is_ok());
+        let kept = total.load(Ordering::Relaxed);
+        println!("{} of {added} increments were lost", added - kept);
+        added != kept
+    });
+    assert!(lost, "no update was lost in {TRIES} tries");
+}
