@@ -39,6 +39,7 @@ fn main() {
             "a_cpuset_that_takes_the_cpu_away_is_seen",
             a_cpuset_that_takes_the_cpu_away_is_seen,
         ),
+        ("a_recycled_id_is_another_thread", a_recycled_id_is_another_thread),
         (
             "nothing_is_seen_where_nothing_was_done",
             nothing_is_seen_where_nothing_was_done,
@@ -328,6 +329,60 @@ impl Drop for Cpuset {
         let _ = std::fs::write("/sys/fs/cgroup/cpuset/cgroup.procs", std::process::id().to_string());
         let _ = std::fs::remove_dir(&self.0);
     }
+}
+
+/// A thread that was pinned ends in the mode, and a new one gets its number: it is given what newcomers are given.
+fn a_recycled_id_is_another_thread() {
+    const RECYCLE: &str = "/proc/sys/kernel/ns_last_pid"; // kernel/pid_namespace.c
+    let Some((cpu, other)) = two_cpus() else { return };
+    // Numbers of its own, and a list of them.
+    // SAFETY: takes flags; the process has one thread.
+    if unsafe { libc::unshare(libc::CLONE_NEWPID | libc::CLONE_NEWNS) } != 0 {
+        return println!("skipped: no pid namespace here: {}", std::io::Error::last_os_error());
+    }
+    let outcome = in_child(|| {
+        let mount = |kind: *const libc::c_char, at: &std::ffi::CStr, flags| {
+            // SAFETY: C strings, or null where the flags want none.
+            unsafe { libc::mount(kind, at.as_ptr(), kind, flags, std::ptr::null()) }
+        };
+        let alone = mount(std::ptr::null(), c"/", libc::MS_REC | libc::MS_PRIVATE);
+        if alone != 0 || mount(c"proc".as_ptr(), c"/proc", 0) != 0 || !std::path::Path::new(RECYCLE).exists() {
+            return println!("skipped: no /proc of its own: {}", std::io::Error::last_os_error());
+        }
+        for confined_to in [cpu, other] {
+            let stays = Second::new();
+            set(stays.id, &[cpu]);
+            let first = Second::new();
+            set(first.id, &[cpu]);
+            let number = first.id;
+            let guard = enter(confined_to);
+            drop(first);
+            // Later than what the kernel counts the starts of threads in.
+            std::thread::sleep(Duration::from_millis(50));
+            let again = loop {
+                // What was joined may be in the list for a moment more.
+                std::fs::write(RECYCLE, (number - 1).to_string()).unwrap();
+                let thread = Second::new();
+                if thread.id == number {
+                    break thread;
+                }
+            };
+            guard.leave().unwrap();
+            assert_eq!(cpus_of(again.id), [cpu, other], "the newcomer");
+            assert_eq!(cpus_of(stays.id), [cpu], "the one that stayed");
+        }
+    });
+    assert_eq!(outcome, 0);
+}
+
+fn cpus_of(thread: i32) -> Vec<usize> {
+    // SAFETY: all zeroes is an empty set.
+    let mut set = unsafe { std::mem::zeroed::<libc::cpu_set_t>() };
+    // SAFETY: one set of the size that is passed.
+    let rc = unsafe { libc::sched_getaffinity(thread, size_of::<libc::cpu_set_t>(), &mut set) };
+    assert_eq!(rc, 0);
+    // SAFETY: below CPU_SETSIZE.
+    (0..1024).filter(|&cpu| unsafe { libc::CPU_ISSET(cpu, &set) }).collect()
 }
 
 /// The looks while the mode comes and goes on every CPU, and threads with it.

@@ -2,7 +2,7 @@
 //!
 //! # Safety
 //! 1. getdents64 fills a buffer whose length is passed with it, with records that each say their own length.
-#![expect(unsafe_code, reason = "getdents64, stat")]
+#![expect(unsafe_code, reason = "getdents64, stat, clock_gettime")]
 
 use super::descriptor::Descriptor;
 use super::{failed, thread};
@@ -64,6 +64,31 @@ pub(crate) fn count() -> Result<usize, Refusal> {
     Ok((status.st_nlink as usize).saturating_sub(2))
 }
 
+/// When a thread was started: in ticks of the kernel's, of which there are 100 in a second, since the machine was. `None`
+/// where it is gone or that cannot be read.
+pub(crate) fn started(tid: i32) -> Option<u64> {
+    start_in(&std::fs::read(std::format!("/proc/self/task/{tid}/stat")).ok()?)
+}
+
+/// Now, in the same ticks.
+pub(crate) fn ticks() -> u64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: room for one structure. Where the clock is refused it stays 0, and every thread seems to be newer.
+    unsafe { libc::clock_gettime(libc::CLOCK_BOOTTIME, &raw mut now) };
+    (now.tv_sec as u64) * TICKS + now.tv_nsec as u64 * TICKS / 1_000_000_000
+}
+
+/// USER_HZ, which is the same on every architecture with glibc (asm-generic/param.h).
+const TICKS: u64 = 100;
+
+/// Field 22 of proc_pid_stat(5). The name, which is field 2, ends with the last parenthesis.
+fn start_in(stat: &[u8]) -> Option<u64> {
+    let name_end = stat.iter().rposition(|&byte| byte == b')')?;
+    let fields = stat.get(name_end + 2..)?;
+    let start = fields.split(|&byte| byte == b' ').nth(22 - 3)?;
+    core::str::from_utf8(start).ok()?.parse().ok()
+}
+
 /// The decimal number that `name` begins with, up to its NUL; none for `.` and `..`.
 fn number(name: &[u8]) -> Option<i32> {
     let end = name.iter().position(|&b| b == 0)?;
@@ -95,6 +120,19 @@ mod tests {
     fn the_caller_is_listed_and_counted() {
         assert!(list().unwrap().contains(&thread::id()));
         assert!(count().unwrap() >= 1);
+    }
+
+    #[test]
+    fn a_start_is_read_behind_any_name() {
+        let stat = b"7 (a) b (c)) S 1 1 1 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 4711 9 9\n";
+        assert_eq!(start_in(stat), Some(4711));
+        assert_eq!(start_in(b"7 (a) S 1"), None);
+        let (before, here) = (ticks(), started(thread::id()).unwrap());
+        // The kernel rounds down what it counts in nanoseconds, and so is this.
+        assert!(here <= before);
+        let newer = std::thread::spawn(|| started(thread::id())).join().unwrap().unwrap();
+        assert!(newer >= before && newer <= ticks());
+        assert_eq!(started(i32::MAX), None);
     }
 
     #[test]

@@ -9,19 +9,34 @@
 //!    from the start to the end of clone, and so is what they create. Widening needs such a moment for the same reason.
 //! 3. Every thread is confined by a call, whatever its affinity reads: the kernel leaves out CPUs that are offline, and
 //!    they may come back.
+//! 4. The kernel gives the number of a thread that has ended to another. What is kept under a number is given back to a
+//!    thread that was started before the mode was entered only; where that cannot be read, to any. It is read of threads
+//!    that were to get something else than a newcomer gets.
 
 use crate::error::Refusal;
 use crate::patch::gate::{Creating, Shared, WAIT};
 use crate::sys::affinity::{self, CpuSet};
 use crate::sys::tasks;
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// How often the list of threads is read before it counts as unstable. A guess: each reading takes microseconds.
 const READINGS: u32 = 1000;
+
+/// When threads were last confined, in the ticks of [`tasks::started`]. Read and written by who holds the gate, which orders
+/// both.
+static CONFINED_AT: AtomicU64 = AtomicU64::new(0);
 
 /// Confines every thread and saves what it had, until nobody is left and nobody is on the way (Invariant 2).
 pub(super) fn confine(shared: &mut Shared, only: &CpuSet) -> Result<(), Refusal> {
     // What reads as confined already would not show that nothing was set.
     affinity::is_set_by_the_kernel()?;
+    let confined = confine_until_stable(shared, only);
+    // After the last that was saved, and whatever came of it: who is widened because this failed is judged by it as well.
+    CONFINED_AT.store(tasks::ticks(), Relaxed);
+    confined
+}
+
+fn confine_until_stable(shared: &mut Shared, only: &CpuSet) -> Result<(), Refusal> {
     let mut none_on_the_way = false;
     for reading in 0..READINGS {
         let all_were_confined = confine_listed(shared, only, reading == 0)?;
@@ -79,12 +94,7 @@ pub(super) fn widen(shared: &mut Shared, only: &CpuSet) -> Result<(), Refusal> {
         let mut changed = false;
         let listed = tasks::list()?;
         for &tid in &listed {
-            let had = shared
-                .saved
-                .iter()
-                .find(|(saved, _)| *saved == tid)
-                .map(|(_, had)| *had);
-            let Some(wanted) = had.or(shared.default).filter(|wanted| wanted != only) else {
+            let Some(wanted) = wanted(shared, tid).filter(|wanted| wanted != only) else {
                 continue;
             };
             if affinity::get(tid)?.is_some_and(|has| has == *only) {
@@ -101,4 +111,18 @@ pub(super) fn widen(shared: &mut Shared, only: &CpuSet) -> Result<(), Refusal> {
         }
     }
     Err(Refusal::Unstable)
+}
+
+/// What a thread is given back (Invariant 4).
+fn wanted(shared: &Shared, tid: i32) -> Option<CpuSet> {
+    let saved = shared
+        .saved
+        .iter()
+        .find(|(saved, _)| *saved == tid)
+        .map(|(_, had)| *had);
+    let is_newer = || tasks::started(tid).is_some_and(|start| start > CONFINED_AT.load(Relaxed));
+    match (saved, shared.default) {
+        (Some(had), Some(default)) if had != default && is_newer() => Some(default),
+        (saved, default) => saved.or(default),
+    }
 }
