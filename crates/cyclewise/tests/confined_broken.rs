@@ -4,6 +4,9 @@
     allow(dead_code, unused_imports, reason = "no mode there")
 )]
 
+#[path = "common/filter.rs"]
+#[allow(dead_code, unreachable_pub, reason = "one filter of several")]
+mod filter;
 mod process;
 
 use cyclewise::atomic::{AtomicU64, Ordering};
@@ -38,6 +41,10 @@ fn main() {
         (
             "a_cpuset_that_takes_the_cpu_away_is_seen",
             a_cpuset_that_takes_the_cpu_away_is_seen,
+        ),
+        (
+            "a_thread_that_cannot_be_widened_keeps_no_other",
+            a_thread_that_cannot_be_widened_keeps_no_other,
         ),
         ("a_recycled_id_is_another_thread", a_recycled_id_is_another_thread),
         (
@@ -329,6 +336,19 @@ impl Drop for Cpuset {
         let _ = std::fs::write("/sys/fs/cgroup/cpuset/cgroup.procs", std::process::id().to_string());
         let _ = std::fs::remove_dir(&self.0);
     }
+}
+
+/// As where its cpuset was taken away: here a filter refuses it, on the thread that leaves.
+fn a_thread_that_cannot_be_widened_keeps_no_other() {
+    let Some((cpu, other)) = two_cpus() else { return };
+    let threads = [Second::new(), Second::new(), Second::new()];
+    let guard = enter(cpu);
+    let (mask, value) = (u32::MAX, threads[0].id as u32);
+    let refused = filter::If::Bits { arg: 0, mask, value };
+    filter::refuse(libc::SYS_sched_setaffinity, &[refused], libc::EINVAL);
+    guard.leave().unwrap();
+    assert_eq!(process::cpus(), [cpu, other]);
+    assert_eq!(threads.each_ref().map(|thread| cpus_of(thread.id).len()), [1, 2, 2]);
 }
 
 /// A thread that was pinned ends in the mode, and a new one gets its number: it is given what newcomers are given.

@@ -114,6 +114,37 @@ fn the_kernels_own_write_xor_execute() {
     assert_eq!(end, End::Well);
 }
 
+/// A store into a page that mprotect only says is writable would be SIGSEGV.
+#[test]
+fn not_alone_with_an_mprotect_that_is_not_made() {
+    let end = in_child(|| {
+        let (mask, value) = (libc::PROT_WRITE as u32, libc::PROT_WRITE as u32);
+        let writable_text = [
+            If::Bits { arg: 2, mask, value },
+            If::Bits {
+                arg: 2,
+                mask: libc::PROT_EXEC as u32,
+                value: libc::PROT_EXEC as u32,
+            },
+        ];
+        refuse(libc::SYS_mprotect, &writable_text, 0);
+        with_two_threads(|| refused(system("mprotect", libc::ENOSYS)));
+        works();
+    });
+    assert_eq!(end, End::Well);
+}
+
+/// 0 is standard input, or its place.
+#[test]
+fn an_open_that_is_not_made_is_no_file() {
+    let end = in_child(|| {
+        refuse(libc::SYS_openat, &[], 0);
+        refuse(libc::SYS_open, &[], 0);
+        refused(system("open /proc/self/maps", libc::ENOSYS));
+    });
+    assert_eq!(end, End::Well);
+}
+
 #[test]
 fn not_alone_without_membarrier() {
     let end = in_child(|| {

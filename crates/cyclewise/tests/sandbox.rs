@@ -52,6 +52,10 @@ fn main() {
         ("with_lock_in_force_nothing_is_kept", with_lock_in_force_nothing_is_kept),
         ("confined_mode_is_left_in_a_sandbox", confined_mode_is_left_in_a_sandbox),
         (
+            "confined_mode_is_not_left_without_a_barrier",
+            confined_mode_is_not_left_without_a_barrier,
+        ),
+        (
             "confined_mode_sees_affinities_that_are_lies",
             confined_mode_sees_affinities_that_are_lies,
         ),
@@ -224,9 +228,7 @@ const SANDBOXES: &[Sandbox] = &[
         refuse(libc::SYS_newfstatat, &[], 0);
     }),
     ("getdents only says so", || refuse(libc::SYS_getdents64, &[], 0)),
-    ("gettid and getpid only say so", || {
-        refuse(libc::SYS_getpid, &[], 0);
-    }),
+    ("getpid only says so", || refuse(libc::SYS_getpid, &[], 0)),
     ("PR_SET_MDWE", deny_write_execute),
     ("PR_SET_MDWE and open refused", || {
         deny_write_execute();
@@ -392,13 +394,19 @@ fn a_file_that_took_the_descriptors_number_is_left_alone() {
         // SAFETY: what is closed is nobody's but ours, and meant to be.
         assert_eq!(unsafe { libc::dup2(file, number) }, number);
     }
+    // A child closes its parent's descriptor, and nobody else's.
+    assert_eq!(in_child(|| are_open(3..1024)), 0);
     refuse_open();
     refuse_writable_text();
     assert!(!a_thread_runs());
     // SAFETY: takes numbers.
     let length = unsafe { libc::lseek(file, 0, libc::SEEK_END) };
     assert_eq!(length, 0, "the file was written to");
-    for number in kept.iter().copied().chain(3..1024) {
+    are_open(3..1024);
+}
+
+fn are_open(numbers: std::ops::Range<i32>) {
+    for number in numbers {
         // SAFETY: takes numbers.
         let flags = unsafe { libc::fcntl(number, libc::F_GETFD) };
         assert!(flags >= 0, "{number} was closed");
@@ -424,6 +432,9 @@ fn with_lock_in_force_nothing_is_kept() {
     assert_eq!(memories(), []);
     enable().unwrap();
     assert_eq!(memories().len(), 1);
+    // SAFETY: takes numbers.
+    let flags = unsafe { libc::fcntl(memories()[0], libc::F_GETFD) };
+    assert_eq!(flags, libc::FD_CLOEXEC, "a program that is started has it");
     patch::lock().unwrap();
     assert_eq!(memories(), []);
     patch::reelide().unwrap();
@@ -444,6 +455,19 @@ fn confined_mode_is_left_in_a_sandbox() {
     std::thread::spawn(|| assert!(all(Prefix::Elided))).join().unwrap();
     guard.leave().unwrap();
     assert_eq!((state().mode, all(Prefix::Lock)), (Mode::Locked, true));
+}
+
+/// Nothing else makes every CPU fetch LOCK: nobody is widened.
+fn confined_mode_is_not_left_without_a_barrier() {
+    enable().unwrap();
+    let guard = confine().unwrap();
+    let cpu = process::cpus();
+    refuse(libc::SYS_membarrier, &[], libc::EPERM);
+    let other = std::thread::spawn(|| std::thread::sleep(std::time::Duration::from_secs(3600)));
+    let stuck = guard.leave().unwrap_err();
+    assert!(matches!(stuck.refusal, Refusal::System { errno: libc::EPERM, .. }));
+    assert_eq!((state().mode, process::cpus()), (Mode::Confined, cpu));
+    drop((stuck, other));
 }
 
 fn confine() -> Result<patch::confined::Guard, Refusal> {

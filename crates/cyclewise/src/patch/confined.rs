@@ -14,6 +14,18 @@
 //! every affinity back, by each change of a static key, and by [`check`] and [`audit`], which programs call. What is found
 //! is [`Refusal::LetOut`], and LOCK is put back at once.
 //!
+//! # Sandboxes
+//! Leaving opens `/proc/self/mem`, reads the list of threads and calls membarrier(2) and sched_setaffinity(2). A sandbox that
+//! comes while the mode is in force and refuses to open the file is endured: a descriptor is kept, as in
+//! [single mode](super::single#sandboxes). One that refuses membarrier is not: nothing else makes every CPU fetch LOCK, and the mode
+//! stays in force. One that kills whoever makes one of these calls kills. Leave the mode before entering a sandbox.
+//!
+//! # Priorities
+//! All threads share one CPU, so a thread of a real-time class that does not sleep keeps out all that it does not give way
+//! to, among them one that enters or leaves: [`enter`] waits, with LOCK in force, as long as such a thread of at least the
+//! caller's priority runs on the CPU. The kernel's limit of real-time time (`sched_rt_runtime_us`) lets threads of the usual
+//! class run, and none of its own. Nothing in this file waits without sleeping.
+//!
 //! # Memory ordering
 //! The threads take turns on one CPU, and what one wrote is there for the next. Eliding needs no barrier: a CPU that
 //! still has LOCK in its pipeline is slow and right. Restoring does: a thread that is widened while its CPU has the DS

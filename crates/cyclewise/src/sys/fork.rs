@@ -113,7 +113,7 @@ mod words {
 /// The caller may have other threads: `child` does what a child of such a process may.
 #[cfg(all(test, target_pointer_width = "64", not(any(miri, loom))))]
 pub(crate) unsafe fn child(child: fn(), limit: core::time::Duration) -> i32 {
-    // SAFETY: as of this function.
+    // SAFETY: the caller vouches for what the child does beside threads that are not there.
     let pid = unsafe { libc::fork() };
     assert!(pid >= 0, "fork: {}", std::io::Error::last_os_error());
     if pid == 0 {
@@ -126,7 +126,7 @@ pub(crate) unsafe fn child(child: fn(), limit: core::time::Duration) -> i32 {
     // SAFETY: our child, until it has been waited for.
     while unsafe { libc::waitpid(pid, &raw mut status, libc::WNOHANG) } == 0 {
         if begun.elapsed() > limit {
-            // SAFETY: as above.
+            // SAFETY: takes numbers; the number is our child's until it has been waited for.
             unsafe { libc::kill(pid, libc::SIGKILL) };
         }
         std::thread::sleep(core::time::Duration::from_millis(1));

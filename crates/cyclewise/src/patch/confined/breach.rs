@@ -48,7 +48,7 @@ pub(super) fn seen() -> Result<(), Refusal> {
 /// Whether the calling thread is on confined mode's CPU, and no thread was seen let out of it since the mode was last
 /// entered, if it ever was.
 ///
-/// That it is there proves nothing of the other threads, nor of a moment ago; that it is not is proof. Two loads and
+/// That it is there proves nothing of the other threads, nor of a moment ago; that it is not is proof. Four loads and
 /// sched_getcpu(3), which reads the C library's restartable-sequence area, or else the vDSO: no system call.
 ///
 /// # Errors

@@ -98,7 +98,8 @@ pub(super) fn widen(shared: &mut Shared, only: &CpuSet) -> Result<(), Refusal> {
                 continue;
             };
             if affinity::get(tid)?.is_some_and(|has| has == *only) {
-                changed |= affinity::set(tid, &wanted)?.is_some();
+                // One that cannot have its CPUs back, because its cpuset has changed, keeps nobody else from theirs.
+                changed |= matches!(affinity::set(tid, &wanted), Ok(Some(())));
             }
         }
         // One thread creates none while it is here, whatever a child of fork counts that others were creating.
