@@ -69,7 +69,13 @@ pub fn verify(progress: &dyn Progress, time: Duration) -> Result<Verification> {
     Ok(Verification {
         schema: SCHEMA,
         what: "patch",
-        checks: vec![single, confined, kept(times, broken), twin, key::flips(&key::Patched, threads(), share)?],
+        checks: vec![
+            single,
+            confined,
+            kept(times, broken),
+            twin,
+            key::flips(&key::Patched, threads(), share)?,
+        ],
         notes: vec![format!("{} threads", threads())],
     })
 }
@@ -263,7 +269,10 @@ mod tests {
     #[test]
     fn a_thread_that_was_let_out_is_a_broken_promise_and_other_refusals_end_it() {
         let broken = after_leaving(Err(Refusal::LetOut { thread: 1 })).unwrap();
-        assert_eq!((broken, after_leaving(Ok(())).unwrap()), (Outcome::Broken, Outcome::Kept));
+        assert_eq!(
+            (broken, after_leaving(Ok(())).unwrap()),
+            (Outcome::Broken, Outcome::Kept)
+        );
         assert!(after_leaving(Err(Refusal::WrongMode)).is_err());
         assert!(kept(3, 0).holds && !kept(3, 1).holds);
         assert!(!kept(0, 0).holds, "nothing was tried");

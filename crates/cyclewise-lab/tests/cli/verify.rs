@@ -73,7 +73,9 @@ fn verify_patch_says_that_its_threads_were_let_out() {
             .unwrap();
         let id = running.id().to_string();
         while running.try_wait().unwrap().is_none() {
-            let let_out = std::process::Command::new("taskset").args(["-acp", "0-1023", &id]).output();
+            let let_out = std::process::Command::new("taskset")
+                .args(["-acp", "0-1023", &id])
+                .output();
             let_out.unwrap();
         }
         let output = running.wait_with_output().unwrap();

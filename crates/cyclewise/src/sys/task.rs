@@ -6,7 +6,7 @@
 //!    forgets them when that is unloaded.
 #![expect(
     unsafe_code,
-    reason = "gettid, getpid, tgkill, pthread_self, sched_yield, nanosleep, getdents64, pthread_atfork"
+    reason = "gettid, getpid, tgkill, pthread_self, nanosleep, getdents64, pthread_atfork"
 )]
 
 /// The number of the calling thread, never 0: Miri's, which has no kernel.
@@ -54,12 +54,6 @@ pub(crate) fn is_first() -> bool {
     // SAFETY: takes nothing and returns a number.
     let process = unsafe { libc::getpid() };
     current_tid() == process
-}
-
-/// Lets another thread run.
-pub(crate) fn yield_now() {
-    // SAFETY: takes nothing and returns a number.
-    unsafe { libc::sched_yield() };
 }
 
 /// Sleeps for about as long as a change of the text takes. Leaves errno as it was.
