@@ -7,7 +7,6 @@ use crate::percpu::area::Locked;
 use crate::percpu::slots::Taken;
 use crate::sys::pin::Mask;
 use crate::sys::policy::{become_fifo, cpu_time_ns};
-use crate::sys::task;
 use core::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Barrier, Mutex};
 use std::thread;
@@ -81,7 +80,7 @@ fn the_twin_that_yields_takes_most_of_the_cpu() {
         let before = cpu_time_ns();
         // It gives up where the kernel never takes the CPU from such a thread (sched_rt_runtime_us of -1).
         while !given_back.load(SeqCst) && cpu_time_ns() - before < 4 * WORK_NS {
-            task::yield_now();
+            thread::yield_now();
         }
     };
     match while_another_has_it(|| (), twin) {
