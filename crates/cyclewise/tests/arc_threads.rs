@@ -129,6 +129,8 @@ fn a_reference_that_turns_weak_and_back_is_always_seen() {
                 assert!(Arc::get_mut(&mut arc).is_none());
             }
             arc.store(1, Relaxed);
+            // Kept until it is joined: this may be the only strong one when the other is weak.
+            arc
         });
         while other.load(Relaxed) == 0 {
             let weak = Arc::downgrade(&other);

@@ -335,7 +335,9 @@ fn the_twin_that_is_not_asked_is_believed() {
         return again(TEST, "twin", "");
     }
     let (arg, mask) = (0, u32::MAX);
-    common::filter::refuse(libc::SYS_membarrier, &[If::Bits { arg, mask, value: RSEQ }], 0);
+    let is_the_call = If::Bits { arg, mask, value: RSEQ };
+    let no_flags = If::Bits { arg: 1, mask, value: 0 };
+    common::filter::refuse(libc::SYS_membarrier, &[is_the_call, no_flags], 0);
     let list = FreeList::new();
     list.grow(7).push();
     assert_eq!(list.drain().map(Iterator::count), Ok(1));

@@ -8,7 +8,6 @@
     )
 )]
 
-#[allow(dead_code, reason = "pokes text")]
 mod process;
 
 use cyclewise::atomic::{AtomicUsize, Ordering};

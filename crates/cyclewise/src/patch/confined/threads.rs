@@ -18,9 +18,19 @@ use crate::patch::gate::{Creating, Shared, WAIT};
 use crate::sys::affinity::{self, CpuSet};
 use crate::sys::tasks;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use core::time::Duration;
+use std::time::Instant;
 
-/// How often the list of threads is read before it counts as unstable. A guess: each reading takes microseconds.
+/// How often the list of threads is read, and for how long, before it counts as unstable. Guesses: each reading takes
+/// microseconds, and a busy machine may leave a creator waiting for its CPU for some tens of milliseconds.
 const READINGS: u32 = 1000;
+const LONG: Duration = Duration::from_secs(2);
+
+/// The numbers of the readings, from 0, for as long as it is worth another.
+fn readings() -> impl Iterator<Item = u32> {
+    let begun = Instant::now();
+    (0..).take_while(move |&reading| reading < READINGS || begun.elapsed() < LONG)
+}
 
 /// When threads were last confined, in the ticks of [`tasks::started`]. Read and written by who holds the gate, which orders
 /// both.
@@ -38,7 +48,7 @@ pub(super) fn confine(shared: &mut Shared, only: &CpuSet) -> Result<(), Refusal>
 
 fn confine_until_stable(shared: &mut Shared, only: &CpuSet) -> Result<(), Refusal> {
     let mut none_on_the_way = false;
-    for reading in 0..READINGS {
+    for reading in readings() {
         let all_were_confined = confine_listed(shared, only, reading == 0)?;
         if all_were_confined && none_on_the_way {
             return Ok(());
@@ -90,7 +100,7 @@ fn confine_listed(shared: &mut Shared, only: &CpuSet, first: bool) -> Result<boo
 /// is left and nobody is on the way (Invariant 2).
 pub(super) fn widen(shared: &mut Shared, only: &CpuSet) -> Result<(), Refusal> {
     let mut none_on_the_way = false;
-    for _ in 0..READINGS {
+    for _ in readings() {
         let mut changed = false;
         let listed = tasks::list()?;
         for &tid in &listed {
