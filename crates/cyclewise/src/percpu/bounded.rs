@@ -436,11 +436,24 @@ unsafe fn back<T: OneWord>(at: *mut T) {
     unsafe { at.write(value) };
 }
 
+impl<T: OneWord, const N: usize> Stack<T, N> {
+    fn drop_all(&mut self) {
+        // Nobody borrows it, so nobody is in a sequence on it. Each is off its stack before its drop, which may panic.
+        Slot::all().for_each(|slot| core::iter::from_fn(|| self.last(slot)).for_each(drop));
+    }
+}
+
 impl<T: OneWord, const N: usize> Drop for Stack<T, N> {
     fn drop(&mut self) {
+        /// The others, where a value's drop panics.
+        struct Rest<'a, T: OneWord, const N: usize>(&'a mut Stack<T, N>);
+        impl<T: OneWord, const N: usize> Drop for Rest<'_, T, N> {
+            fn drop(&mut self) {
+                self.0.drop_all();
+            }
+        }
         if core::mem::needs_drop::<T>() {
-            // Nobody borrows it, so nobody is in a sequence on it.
-            Slot::all().for_each(|slot| self.values(slot).for_each(drop));
+            Rest(self).0.drop_all();
         }
     }
 }

@@ -175,17 +175,20 @@ impl<R: Fn()> Ref<R> {
     }
 
     /// As [`kill`](Self::kill), and runs `confirm` when nobody will get a live reference any more, before the first reference is
-    /// put: so the release has not run.
+    /// put: so the release has not run. Where `confirm` panics it is killed as well, and the first reference is put.
     ///
     /// # Errors
     /// As [`kill`](Self::kill); `confirm` does not run then.
     #[doc(alias = "percpu_ref_kill_and_confirm")]
     pub fn kill_and_confirm(&self, confirm: impl FnOnce()) -> Result<bool, Refusal> {
-        let (killed, last) = protocol::kill(&self.words, confirm)?;
-        if last {
-            (self.release)();
+        if !protocol::kill(&self.words)? {
+            return Ok(false);
         }
-        Ok(killed)
+        // Its drop puts the first reference, also where `confirm` unwinds.
+        let first = First(self);
+        confirm();
+        drop(first);
+        Ok(true)
     }
 
     /// Makes it live again, with a first reference. `false` where it is live, or references are left. The release may be
@@ -205,6 +208,17 @@ impl<R: Fn()> Ref<R> {
     #[doc(alias = "percpu_ref_is_zero")]
     pub fn is_zero(&self) -> bool {
         self.words.shared() & !protocol::AGAIN == DEAD
+    }
+}
+
+/// The first reference of one that is killed.
+struct First<'a, R: Fn()>(&'a Ref<R>);
+
+impl<R: Fn()> Drop for First<'_, R> {
+    fn drop(&mut self) {
+        if protocol::put_shared(&self.0.words) {
+            (self.0.release)();
+        }
     }
 }
 

@@ -82,17 +82,18 @@ pub(super) fn put(parts: &impl Parts) -> bool {
     !parts.add_in_slot(-1) && put_shared(parts)
 }
 
-fn put_shared(parts: &impl Parts) -> bool {
+/// The same in the shared word, for a reference that is counted there: the first one's, after a kill.
+pub(super) fn put_shared(parts: &impl Parts) -> bool {
     // Fewer than none would be a put too many: then nothing, since nobody can say what is left.
     let less = |word: u64| (word & COUNT != 0).then(|| word - 1);
     update(parts, less).is_ok_and(|before| before & COUNT == 1)
 }
 
-/// Kills; `false` where it was dead. `confirm` runs when nobody will get a live reference any more, and while the first
-/// reference is still there. The last half of the answer says whether that was the last.
-pub(super) fn kill(parts: &impl Parts, confirm: impl FnOnce()) -> Result<(bool, bool), Refusal> {
+/// Kills; `false` where it was dead. When this returns nobody will get a live reference any more, and whoever has killed puts
+/// the first reference, by [`put_shared`].
+pub(super) fn kill(parts: &impl Parts) -> Result<bool, Refusal> {
     let Ok(before) = update(parts, |word| (word & DEAD == 0).then_some(word | DEAD)) else {
-        return Ok((false, false));
+        return Ok(false);
     };
     // Far from what a shared one comes to, and from what a biased one falls to.
     if before & COUNT > BIAS / 2 {
@@ -106,8 +107,7 @@ pub(super) fn kill(parts: &impl Parts, confirm: impl FnOnce()) -> Result<(bool, 
         let slots = parts.take_slots();
         let _ = update(parts, |word| Some(word & !COUNT | without_bias(word & COUNT, slots)));
     }
-    confirm();
-    Ok((true, put_shared(parts)))
+    Ok(true)
 }
 
 /// The count with the slots' in it. Without even the first reference somebody has put too many: it never comes to 0 then.

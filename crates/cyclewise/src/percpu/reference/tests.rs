@@ -53,8 +53,9 @@ impl<const LOCKED: bool> Model<LOCKED> {
     }
 
     fn kill(&self) -> bool {
-        let (killed, last) = protocol::kill(self, || ()).unwrap();
-        self.released.fetch_add(u64::from(last), Relaxed);
+        let killed = protocol::kill(self).unwrap();
+        self.released
+            .fetch_add(u64::from(killed && protocol::put_shared(self)), Relaxed);
         killed
     }
 }
@@ -207,6 +208,81 @@ mod real {
             assert!(users.is_zero() && !users.try_get());
             assert!(users.reinit());
         }
+    }
+
+    /// What was begun when `confirm` unwinds is ended: the first reference is put, and the release runs.
+    #[cfg(panic = "unwind")]
+    #[test]
+    fn a_confirm_that_panics_leaves_a_reference_that_ends() {
+        use std::panic::{AssertUnwindSafe, catch_unwind};
+        for held in [false, true] {
+            let released = AtomicUsize::new(0);
+            let users = Ref::new(|| {
+                released.fetch_add(1, Relaxed);
+            });
+            assert!(!held || users.try_get_live());
+            let killed = catch_unwind(AssertUnwindSafe(|| users.kill_and_confirm(|| panic!("in confirm"))));
+            assert!(killed.is_err() && users.is_dying() && !users.try_get_live());
+            assert_eq!(released.load(Relaxed), usize::from(!held));
+            if held {
+                users.put();
+            }
+            assert_eq!(
+                (released.load(Relaxed), users.is_zero(), users.reinit()),
+                (1, true, true)
+            );
+            assert_eq!((users.kill(), released.load(Relaxed)), (Ok(true), 2));
+        }
+    }
+
+    /// The twin puts the first reference behind `confirm`, and never where that unwinds: nothing is ever released.
+    #[cfg(panic = "unwind")]
+    #[test]
+    fn the_twin_that_puts_the_first_reference_afterwards_never_ends() {
+        use super::{Model, protocol};
+        let it = Model::<true>::new();
+        let twin = || {
+            assert_eq!(protocol::kill(&*it), Ok(true));
+            let confirm = || panic!("in confirm");
+            confirm();
+            it.put();
+        };
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(twin)).is_err());
+        assert!(!protocol::reinit(&*it, true), "a reference is left that nobody has");
+        assert_eq!(it.released.load(Relaxed), 0);
+    }
+
+    /// A release that unwinds has run: what comes after is another life.
+    #[cfg(panic = "unwind")]
+    #[test]
+    fn a_release_that_panics_has_run() {
+        use std::panic::{AssertUnwindSafe, catch_unwind};
+        let released = AtomicUsize::new(0);
+        let users = Ref::new(|| assert!(released.fetch_add(1, Relaxed) > 0, "the first time"));
+        assert!(catch_unwind(AssertUnwindSafe(|| users.kill())).is_err());
+        assert!(users.is_zero() && users.reinit());
+        assert!(users.try_get_live());
+        assert_eq!(users.kill(), Ok(true));
+        users.put();
+        assert_eq!((released.load(Relaxed), users.is_zero()), (2, true));
+    }
+
+    /// A release may use what it is of: it is killed already, so it can be made live and killed again.
+    #[test]
+    fn a_release_may_come_back() {
+        static USERS: std::sync::OnceLock<Ref<fn()>> = std::sync::OnceLock::new();
+        static LIVES: AtomicUsize = AtomicUsize::new(3);
+        fn release() {
+            let users = USERS.get().unwrap();
+            assert!(users.is_zero() && !users.try_get());
+            if LIVES.fetch_sub(1, Relaxed) > 1 {
+                assert!(users.reinit());
+                assert_eq!(users.kill_and_confirm(|| assert!(!users.try_get_live())), Ok(true));
+            }
+        }
+        let users = USERS.get_or_init(|| Ref::new(release));
+        assert_eq!(users.kill(), Ok(true));
+        assert_eq!(LIVES.load(Relaxed), 0);
     }
 
     #[test]

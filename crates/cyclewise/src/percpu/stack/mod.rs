@@ -227,14 +227,28 @@ impl<T> FreeList<T> {
     }
 }
 
-impl<T> Drop for FreeList<T> {
-    fn drop(&mut self) {
-        let mut at = *self.all.get_mut();
-        while let Some(item) = NonNull::new(at) {
+impl<T> FreeList<T> {
+    fn drop_all(&mut self) {
+        let newest = self.all.get_mut();
+        while let Some(item) = NonNull::new(*newest) {
             // SAFETY: `grow` made it of a box, it is here once, and nobody holds it: that would borrow the list.
             let item = unsafe { Box::from_raw(item.as_ptr()) };
-            at = item.older;
+            // Before the object's drop, which may panic.
+            *newest = item.older;
         }
+    }
+}
+
+impl<T> Drop for FreeList<T> {
+    fn drop(&mut self) {
+        /// The others, where an object's drop panics.
+        struct Rest<'a, T>(&'a mut FreeList<T>);
+        impl<T> Drop for Rest<'_, T> {
+            fn drop(&mut self) {
+                self.0.drop_all();
+            }
+        }
+        Rest(self).0.drop_all();
     }
 }
 

@@ -15,6 +15,7 @@ mod inject;
 mod inject_lists;
 mod operations;
 mod order;
+mod panics;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod priorities;
 mod ring;

@@ -1,0 +1,65 @@
+//! Objects whose drop panics while what keeps them is dropped: each of the others is dropped, once. The twin ends with the first.
+#![cfg(panic = "unwind")]
+
+use crate::percpu::{FreeList, Stack};
+use core::cell::Cell;
+use std::boxed::Box;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+use std::vec::Vec;
+
+/// Counts its drop, and panics in the second.
+struct Fragile(Rc<Cell<u32>>);
+
+impl Drop for Fragile {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() + 1);
+        assert_ne!(self.0.get(), 2, "a drop that panics");
+    }
+}
+
+/// How many of four are dropped that `keep` is given.
+fn dropped<K>(keep: impl FnOnce(Vec<Fragile>) -> K) -> u32 {
+    let count = Rc::new(Cell::new(0));
+    let kept = keep((0..4).map(|_| Fragile(count.clone())).collect());
+    assert!(catch_unwind(AssertUnwindSafe(|| drop(kept))).is_err());
+    count.get()
+}
+
+#[test]
+fn a_list_drops_the_others() {
+    let list = |four: Vec<Fragile>| {
+        let list = FreeList::new();
+        four.into_iter().for_each(|one| list.grow(one).push());
+        list
+    };
+    assert_eq!(dropped(list), 4);
+}
+
+#[test]
+fn a_stack_drops_the_others() {
+    let stack = |four: Vec<Fragile>| {
+        // Of four cells: all fit, on whatever CPU.
+        let stack = Stack::<Box<Fragile>, 4>::new();
+        for one in four {
+            assert!(stack.push(Box::new(one)).is_ok());
+        }
+        stack
+    };
+    assert_eq!(dropped(stack), 4);
+}
+
+#[test]
+fn the_twin_whose_loop_ends_with_the_panic_leaves_some() {
+    struct Twin(Vec<Fragile>);
+    impl Drop for Twin {
+        fn drop(&mut self) {
+            // As a list of nodes by address has them: nobody but the loop knows where the rest is.
+            let mut rest = core::mem::ManuallyDrop::new(core::mem::take(&mut self.0));
+            while let Some(one) = rest.pop() {
+                drop(one);
+            }
+        }
+    }
+    assert_eq!(dropped(Twin), 2);
+}
