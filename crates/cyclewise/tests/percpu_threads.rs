@@ -181,3 +181,59 @@ fn signals_whose_handlers_add_lose_nothing() {
     };
     assert_eq!(missing, (0, 0));
 }
+
+/// What a thread's destructors do with per-CPU data is done as ever, in whatever order they run: nothing here has one of its own.
+#[test]
+fn destructors_of_a_threads_words_use_per_cpu_data() {
+    use cyclewise::percpu::{Counter, FreeList};
+    use std::cell::RefCell;
+    static COUNTER: Counter = Counter::new(0);
+    static LIST: std::sync::LazyLock<FreeList<u64>> = std::sync::LazyLock::new(FreeList::new);
+    /// Uses it when it is dropped, and brings another one to life that does the same, and so on.
+    struct Last(u32);
+    impl Drop for Last {
+        fn drop(&mut self) {
+            HITS.add(1);
+            COUNTER.add(1);
+            drop(LIST.pop().unwrap_or_else(|| LIST.grow(0)));
+            let own = PerCpu::<u64>::new();
+            own.add(1);
+            assert_eq!(own.sum(), 1);
+            if self.0 > 0 {
+                let next = if self.0.is_multiple_of(2) { &EARLY } else { &LATE };
+                // Where that one's destructor has run already there is no more to do, and that is not counted.
+                if next.try_with(|last| last.replace(Some(Last(self.0 - 1)))).is_err() {
+                    HITS.add(u64::from(self.0));
+                    COUNTER.add(self.0.into());
+                }
+            }
+        }
+    }
+    thread_local! {
+        static EARLY: RefCell<Option<Last>> = const { RefCell::new(None) };
+        static LATE: RefCell<Option<Last>> = const { RefCell::new(None) };
+    }
+    if part().is_none() {
+        for tunables in ["", "glibc.pthread.rseq=0"] {
+            again(
+                "destructors_of_a_threads_words_use_per_cpu_data",
+                "destructors",
+                tunables,
+            );
+        }
+        return;
+    }
+    const THREADS: u64 = 20;
+    for early in 0..THREADS {
+        let end = std::thread::spawn(move || {
+            // Before and after this thread's first use, in which it may be registered.
+            if early.is_multiple_of(2) {
+                HITS.add(0);
+            }
+            EARLY.with(|last| last.replace(Some(Last(4))));
+        });
+        end.join().unwrap();
+    }
+    println!("{}", backend());
+    assert_eq!((HITS.sum(), COUNTER.sum()), (5 * THREADS, 5 * THREADS as i64));
+}
