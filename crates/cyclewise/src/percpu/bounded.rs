@@ -190,7 +190,7 @@ impl<T: OneWord, const N: usize> Stack<T, N> {
         // SAFETY: `len` words before it.
         let pushed = unsafe { self.put(end.cast(), len) };
         for n in pushed + 1..=len {
-            // SAFETY: as above; given up, and not taken (Invariant 2).
+            // SAFETY: the bits that were put there above: given up, and not taken (Invariant 2).
             unsafe { back(end.wrapping_sub(n)) };
         }
         // SAFETY: those before the last that were taken are values.
@@ -299,7 +299,7 @@ impl<T: OneWord, const N: usize> Stack<T, N> {
                 return run as usize;
             }
         }
-        // SAFETY: as of this function.
+        // SAFETY: the caller vouches for the words.
         unsafe { self.put_slow(end, len) }
     }
 
@@ -308,7 +308,8 @@ impl<T: OneWord, const N: usize> Stack<T, N> {
     #[inline(never)]
     unsafe fn put_slow(&self, end: *const u64, len: usize) -> usize {
         if let Some(Own::Cpu(area)) = registration::resolve::<Cpu>() {
-            // SAFETY: as of `put`.
+            // SAFETY: the area is the thread's; this CPU's stack (Invariants 1 and 3); the caller vouches for the
+            // words.
             let run = unsafe { rseq_cells::stack_push_many::<Cpu, N>(area, self.first(), end, len) };
             if run >= 0 {
                 return run as usize;
@@ -340,7 +341,7 @@ impl<T: OneWord, const N: usize> Stack<T, N> {
                 return run as usize;
             }
         }
-        // SAFETY: as of this function.
+        // SAFETY: the caller vouches for the room.
         unsafe { self.take_slow(to, len) }
     }
 
@@ -349,7 +350,8 @@ impl<T: OneWord, const N: usize> Stack<T, N> {
     #[inline(never)]
     unsafe fn take_slow(&self, to: *mut u64, len: usize) -> usize {
         if let Some(Own::Cpu(area)) = registration::resolve::<Cpu>() {
-            // SAFETY: as of `take`.
+            // SAFETY: the area is the thread's; this CPU's stack (Invariants 1 and 3); the caller vouches for the
+            // room.
             let run = unsafe { rseq_cells::stack_pop_many::<Cpu>(area, self.first(), to, len) };
             if run >= 0 {
                 return run as usize;
@@ -361,7 +363,7 @@ impl<T: OneWord, const N: usize> Stack<T, N> {
         for n in 0..run {
             // SAFETY: ours while the slot is taken (Invariant 3).
             let bits = unsafe { u64::load(self.cell(taken.slot(), count - run + n)) };
-            // SAFETY: as of this function.
+            // SAFETY: the caller vouches for room for `len` words, of which this is one.
             unsafe { u64::store(to.wrapping_add(n), bits) };
         }
         self.set_count(taken.slot(), count - run);
@@ -407,7 +409,7 @@ impl<T: OneWord, const N: usize> Stack<T, N> {
 
     /// The slot is taken or stopped, or there is nobody else.
     fn set_count(&self, slot: Slot, count: usize) {
-        // SAFETY: as above (Invariant 3).
+        // SAFETY: the slot's first word, which nobody else changes now, as the caller sees to (Invariant 3).
         unsafe { u64::store(self.slots.of(slot).cast(), count as u64) };
     }
 
@@ -428,11 +430,11 @@ impl<T: OneWord, const N: usize> Stack<T, N> {
 /// # Safety
 /// Bits that are the caller's, in a place of the size and alignment of a value.
 unsafe fn back<T: OneWord>(at: *mut T) {
-    // SAFETY: as of this function.
+    // SAFETY: the caller vouches that bits are there, aligned as a value is.
     let bits = unsafe { at.cast::<u64>().read() };
-    // SAFETY: as above.
+    // SAFETY: the caller vouches that they are its own, of a value of this type.
     let value = unsafe { T::from_bits(bits) };
-    // SAFETY: as above; the bits are no value, and need no drop.
+    // SAFETY: room for a value, as the caller vouches; the bits there are no value, and need no drop.
     unsafe { at.write(value) };
 }
 

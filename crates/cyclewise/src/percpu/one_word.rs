@@ -65,7 +65,7 @@ impl<T> Sealed for NonNull<T> {
     }
     #[inline(always)]
     unsafe fn from_bits(bits: u64) -> Self {
-        // SAFETY: as of this function.
+        // SAFETY: the caller vouches that `into_bits` returned them, once.
         let at = unsafe { <*mut T>::from_bits(bits) };
         // SAFETY: it was not null when it was given up.
         unsafe { Self::new_unchecked(at) }
@@ -80,7 +80,7 @@ impl<T> Sealed for Box<T> {
     }
     #[inline(always)]
     unsafe fn from_bits(bits: u64) -> Self {
-        // SAFETY: as of this function.
+        // SAFETY: the caller vouches that `into_bits` returned them, once.
         let at = unsafe { <*mut T>::from_bits(bits) };
         // SAFETY: a box that was given up, and nobody else has it.
         unsafe { Self::from_raw(at) }

@@ -59,7 +59,7 @@ impl Pinned {
     /// [`Refusal::GsInUse`] where the base is somebody else's, or the thread has a `Pinned`; the kernel's, for a CPU that
     /// the thread may not run on. The thread is then as it was.
     pub unsafe fn enter(cpu: u32) -> Result<Self, Refusal> {
-        // SAFETY: as of this function.
+        // SAFETY: the caller vouches that nothing else in this thread uses GS until the drop.
         let before = unsafe { saved::enter(cpu)? };
         // SAFETY: the base is set, for as long as the thread has `before`.
         let base = unsafe { Base::new() }.ok_or(Refusal::NoGs)?;
@@ -84,21 +84,21 @@ impl Pinned {
     /// Loads.
     #[inline(always)]
     pub fn read<W: Word>(&self, of: &PerCpu<W, Cpu>) -> W {
-        // SAFETY: the base leads to this CPU's copy (Invariant 1), a valid word. The same in all below.
+        // SAFETY: the base leads to this CPU's copy (Invariant 1), a valid word while the variable is borrowed.
         W::of(unsafe { <W as Sealed>::Bits::gs_read(self.base, of.as_ptr().cast()) })
     }
 
     /// Stores.
     #[inline(always)]
     pub fn write<W: Word>(&self, of: &PerCpu<W, Cpu>, value: W) {
-        // SAFETY: as above.
+        // SAFETY: the base leads to this CPU's copy (Invariant 1), a valid word while the variable is borrowed.
         unsafe { <W as Sealed>::Bits::gs_write(self.base, of.as_ptr().cast(), value.bits()) }
     }
 
     /// Adds one, and wraps around.
     #[inline(always)]
     pub fn inc<W: Integer>(&self, of: &PerCpu<W, Cpu>) {
-        // SAFETY: as above.
+        // SAFETY: the base leads to this CPU's copy (Invariant 1), a valid word while the variable is borrowed.
         unsafe { <W as Sealed>::Bits::gs_inc(self.base, of.as_ptr().cast()) }
     }
 
@@ -108,42 +108,42 @@ impl Pinned {
     /// `at` is the copy of slot 0 of a word that a variable by [`Cpu`] holds, and that lives meanwhile.
     #[inline(always)]
     pub unsafe fn inc_at<W: Integer>(&self, at: *mut W) {
-        // SAFETY: as of this function.
+        // SAFETY: the base leads to this CPU's copy (Invariant 1) of a word that the caller vouches for.
         unsafe { <W as Sealed>::Bits::gs_inc(self.base, at.cast()) }
     }
 
     /// Adds, and wraps around.
     #[inline(always)]
     pub fn add<W: Integer>(&self, of: &PerCpu<W, Cpu>, value: W) {
-        // SAFETY: as above.
+        // SAFETY: the base leads to this CPU's copy (Invariant 1), a valid word while the variable is borrowed.
         unsafe { <W as Sealed>::Bits::gs_add(self.base, of.as_ptr().cast(), value.bits()) }
     }
 
     /// Ands.
     #[inline(always)]
     pub fn and<W: Integer>(&self, of: &PerCpu<W, Cpu>, value: W) {
-        // SAFETY: as above.
+        // SAFETY: the base leads to this CPU's copy (Invariant 1), a valid word while the variable is borrowed.
         unsafe { <W as Sealed>::Bits::gs_and(self.base, of.as_ptr().cast(), value.bits()) }
     }
 
     /// Ors.
     #[inline(always)]
     pub fn or<W: Integer>(&self, of: &PerCpu<W, Cpu>, value: W) {
-        // SAFETY: as above.
+        // SAFETY: the base leads to this CPU's copy (Invariant 1), a valid word while the variable is borrowed.
         unsafe { <W as Sealed>::Bits::gs_or(self.base, of.as_ptr().cast(), value.bits()) }
     }
 
     /// Stores `new` where `old` is found; returns what was found.
     #[inline(always)]
     pub fn cmpxchg<W: Word>(&self, of: &PerCpu<W, Cpu>, old: W, new: W) -> W {
-        // SAFETY: as above.
+        // SAFETY: the base leads to this CPU's copy (Invariant 1), a valid word while the variable is borrowed.
         W::of(unsafe { <W as Sealed>::Bits::gs_cmpxchg(self.base, of.as_ptr().cast(), old.bits(), new.bits()) })
     }
 
     /// Adds, wraps around, and returns the sum.
     #[inline(always)]
     pub fn add_return<W: Integer>(&self, of: &PerCpu<W, Cpu>, value: W) -> W {
-        // SAFETY: as above.
+        // SAFETY: the base leads to this CPU's copy (Invariant 1), a valid word while the variable is borrowed.
         W::of(unsafe { <W as Sealed>::Bits::gs_add_return(self.base, of.as_ptr().cast(), value.bits()) })
     }
 }

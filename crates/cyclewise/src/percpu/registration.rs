@@ -93,7 +93,7 @@ impl Own {
         match self {
             // SAFETY: the thread's registered area.
             Self::Cpu(area) => unsafe { area.id::<Cpu>() },
-            // SAFETY: as above.
+            // SAFETY: the thread's registered area, where the kernel publishes `mm_cid`.
             Self::Cid(area) => unsafe { area.id::<Cid>() },
         }
     }

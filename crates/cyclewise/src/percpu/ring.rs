@@ -200,7 +200,8 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
             }
             let (from, next) = (left.as_ptr().cast::<u64>(), tail.wrapping_add(run as u64));
             let (guard, to) = (at.guard(), at.cell(tail));
-            // SAFETY: as in `push`; `run` cells from that one on, and as many of the caller's words, which are of 64 bits.
+            // SAFETY: this CPU's ring (Invariants 1, 2 and 4); `run` cells from that one on, which end before the
+            // ring does, and as many of the caller's words, which are of 64 bits.
             match unsafe { here.load_cbne_memcpy_store_release(guard, at.tail(), tail, to, from, run, next) } {
                 Outcome::Done => left = &left[run..],
                 Outcome::Ne | Outcome::Moved => {}

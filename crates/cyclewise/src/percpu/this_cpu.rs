@@ -39,7 +39,7 @@ macro_rules! operation {
                 // SAFETY: the area is the thread's; Invariant 1.
                 return $out(unsafe { <W::Bits as Sections>::$section::<I $(, $release)?>(area, at.cast(), $($arg.bits()),*) });
             }
-            // SAFETY: as of this function.
+            // SAFETY: the caller vouches for the word and its index.
             unsafe { $slow::<I, W>(at, $($arg),*) }
         }
 

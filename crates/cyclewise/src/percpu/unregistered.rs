@@ -71,7 +71,7 @@ pub(super) fn reserve(length: usize) -> Result<NonNull<u8>, Refusal> {
 /// [`reserve`] returned it for this length, and nobody uses it any more.
 pub(super) unsafe fn release(start: NonNull<u8>, length: usize) {
     if let Some(layout) = layout(length) {
-        // SAFETY: as of this function (Invariant 1).
+        // SAFETY: the caller vouches that `reserve` returned it for this length, and so by this layout (Invariant 1).
         unsafe { alloc::alloc::dealloc(start.as_ptr(), layout) };
     }
 }

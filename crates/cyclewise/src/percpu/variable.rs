@@ -38,7 +38,7 @@ pub struct PerCpu<T: Zeroed, I: Index = Cpu> {
 
 // SAFETY: safe methods are of words alone, which any thread may change and load; the rest is raw pointers.
 unsafe impl<T: Zeroed, I: Index> Send for PerCpu<T, I> {}
-// SAFETY: as above.
+// SAFETY: safe methods are of words alone, which threads change and load at once; the rest is raw pointers.
 unsafe impl<T: Zeroed, I: Index> Sync for PerCpu<T, I> {}
 
 impl<T: Zeroed, I: Index> PerCpu<T, I> {
@@ -91,35 +91,35 @@ impl<W: Word, I: Index> PerCpu<W, I> {
     /// Loads the current CPU's copy. The thread may be on another when this returns.
     #[inline(always)]
     pub fn read(&self) -> W {
-        // SAFETY: Invariant 1, for as long as `self` is borrowed. The same in all below.
+        // SAFETY: Invariant 1, for as long as `self` is borrowed; the index is `I` by the variable's type.
         unsafe { this_cpu::read::<I, W>(self.as_ptr()) }
     }
 
     /// Stores to the current CPU's copy.
     #[inline(always)]
     pub fn write(&self, value: W) {
-        // SAFETY: as above.
+        // SAFETY: Invariant 1, for as long as `self` is borrowed; the index is `I` by the variable's type.
         unsafe { this_cpu::write::<I, W>(self.as_ptr(), value) }
     }
 
     /// Stores to the current CPU's copy, as a release.
     #[inline(always)]
     pub fn write_release(&self, value: W) {
-        // SAFETY: as above.
+        // SAFETY: Invariant 1, for as long as `self` is borrowed; the index is `I` by the variable's type.
         unsafe { this_cpu::write_release::<I, W>(self.as_ptr(), value) }
     }
 
     /// Stores to the current CPU's copy, and returns what was there.
     #[inline(always)]
     pub fn xchg(&self, value: W) -> W {
-        // SAFETY: as above.
+        // SAFETY: Invariant 1, for as long as `self` is borrowed; the index is `I` by the variable's type.
         unsafe { this_cpu::xchg::<I, W>(self.as_ptr(), value) }
     }
 
     /// Stores `new` to the current CPU's copy where that holds `old`; returns what was found.
     #[inline(always)]
     pub fn cmpxchg(&self, old: W, new: W) -> W {
-        // SAFETY: as above.
+        // SAFETY: Invariant 1, for as long as `self` is borrowed; the index is `I` by the variable's type.
         unsafe { this_cpu::cmpxchg::<I, W>(self.as_ptr(), old, new) }
     }
 

@@ -65,14 +65,14 @@ macro_rules! bits {
             }
             #[inline(always)]
             unsafe fn load(at: *mut Self) -> Self {
-                // SAFETY: as of this function.
+                // SAFETY: the caller vouches for a valid aligned word that only atomics and sequences change.
                 let word = unsafe { $atomic::from_ptr(at) };
                 // Relaxed: pairs with nothing; who wants more takes the slot's lock, or stops its CPU.
                 word.load(Ordering::Relaxed)
             }
             #[inline(always)]
             unsafe fn store(at: *mut Self, value: Self) {
-                // SAFETY: as of this function.
+                // SAFETY: the caller vouches for a valid aligned word that only atomics and sequences change.
                 let word = unsafe { $atomic::from_ptr(at) };
                 // Release: for who acquires what it finds, where the operation is a release; relaxed would do elsewhere.
                 word.store(value, Ordering::Release);

@@ -34,6 +34,7 @@ pub(crate) fn reserve(length: usize) -> Result<NonNull<u8>, Refusal> {
 /// # Safety
 /// [`reserve`] returned it for this length, and nobody uses it any more.
 pub(crate) unsafe fn release(start: NonNull<u8>, length: usize) {
-    // SAFETY: the caller has it from `reserve`, and nobody uses it. It cannot fail for a whole mapping.
+    // SAFETY: the caller vouches that it is a mapping of `reserve`'s, of this length, that nobody uses. It cannot
+    // fail for a whole one.
     unsafe { libc::munmap(start.as_ptr().cast(), length) };
 }

@@ -95,7 +95,7 @@ pub(crate) fn gs_base() -> Result<usize, Refusal> {
 /// # Errors
 /// EPERM for an address that is not the program's; ENOSYS and EPERM from a filter.
 pub(crate) unsafe fn set_gs_base(base: usize) -> Result<(), Refusal> {
-    // SAFETY: as of this function.
+    // SAFETY: the caller vouches that nothing else in this thread uses GS; the call takes numbers.
     match unsafe { libc::syscall(libc::SYS_arch_prctl, ARCH_SET_GS, base) } {
         0 => Ok(()),
         _ => Err(failed("arch_prctl ARCH_SET_GS")),

@@ -92,7 +92,7 @@ fn auxiliary(entry: libc::c_ulong) -> usize {
 /// # Errors
 /// ENOSYS without the call or under a filter; EINVAL where another area is registered; EPERM for another signature.
 pub(crate) unsafe fn register(area: NonNull<u8>, length: usize, signature: u32) -> Result<(), i32> {
-    // SAFETY: as of this function.
+    // SAFETY: the caller vouches for the area.
     let rc = unsafe { libc::syscall(libc::SYS_rseq, area.as_ptr(), length as u32, 0, signature) };
     if rc == 0 { Ok(()) } else { Err(super::errno::last()) }
 }
@@ -107,7 +107,7 @@ pub(crate) unsafe fn register(area: NonNull<u8>, length: usize, signature: u32) 
 #[cfg(test)]
 pub(crate) unsafe fn unregister(area: NonNull<u8>, length: usize, signature: u32) -> Result<(), i32> {
     const UNREGISTER: u32 = 1; // RSEQ_FLAG_UNREGISTER, include/uapi/linux/rseq.h
-    // SAFETY: as of this function.
+    // SAFETY: the caller vouches that nobody uses the area any more.
     let rc = unsafe { libc::syscall(libc::SYS_rseq, area.as_ptr(), length as u32, UNREGISTER, signature) };
     if rc == 0 { Ok(()) } else { Err(super::errno::last()) }
 }

@@ -158,7 +158,8 @@ pub(crate) trait Sections: Copy {
 /// A load, an operation and a store; `$found` gets what was there, `{r}` is what is stored.
 macro_rules! modify {
     ($suffix:literal, $m:literal, $store:literal, $op:literal, $area:ident, $at:ident, $value:ident) => {
-        // SAFETY: as of the module; the last instruction is the commit, and both registers are its own.
+        // SAFETY: the caller vouches for the area and the words; the last instruction is the commit, and both
+        // registers are its own.
         unsafe {
             on_this_cpu!([
                 concat!("ldr", $suffix, " {r:", $m, "}, [{t}]"),
@@ -175,7 +176,7 @@ macro_rules! words {
             #[inline(always)]
             unsafe fn read<I: Id>(area: Area, at: *mut Self) -> Self {
                 let value: $value;
-                // SAFETY: as of the module; a load.
+                // SAFETY: the caller vouches for the area and the words; a load.
                 unsafe {
                     on_this_cpu!([concat!("ldr", $suffix, " {r:", $m, "}, [{t}]")], area, at,
                         r = out(reg) value, options(nostack))
@@ -185,13 +186,13 @@ macro_rules! words {
             #[inline(always)]
             unsafe fn write<I: Id, const RELEASE: bool>(area: Area, at: *mut Self, value: Self) {
                 if RELEASE {
-                    // SAFETY: as of the module; the last instruction is the commit.
+                    // SAFETY: the caller vouches for the area and the words; the last instruction is the commit.
                     unsafe {
                         on_this_cpu!([concat!("stlr", $suffix, " {v:", $m, "}, [{t}]")], area, at,
                             v = in(reg) value, options(nostack))
                     }
                 } else {
-                    // SAFETY: as above.
+                    // SAFETY: the caller vouches for the area and the words; the last store is the commit.
                     unsafe {
                         on_this_cpu!([concat!("str", $suffix, " {v:", $m, "}, [{t}]")], area, at,
                             v = in(reg) value, options(nostack))
@@ -217,7 +218,7 @@ macro_rules! words {
             #[inline(always)]
             unsafe fn xchg<I: Id>(area: Area, at: *mut Self, value: Self) -> Self {
                 let found: $value;
-                // SAFETY: as of the module; the last instruction is the commit.
+                // SAFETY: the caller vouches for the area and the words; the last instruction is the commit.
                 unsafe {
                     on_this_cpu!([
                         concat!("ldr", $suffix, " {r:", $m, "}, [{t}]"),
@@ -229,8 +230,8 @@ macro_rules! words {
             #[inline(always)]
             unsafe fn cmpxchg<I: Id>(area: Area, at: *mut Self, old: Self, new: Self) -> Self {
                 let found: $value;
-                // SAFETY: as of the module; the store is the commit, and leaving before it stores nothing. What is
-                // above a narrow `old` in its register is not part of it, hence the extension.
+                // SAFETY: the caller vouches for the area and the words; the store is the commit, and leaving before
+                // it stores nothing. What is above a narrow `old` in its register is not part of it, hence the extension.
                 unsafe {
                     on_this_cpu!([
                         concat!("ldr", $suffix, " {r:", $m, "}, [{t}]"),
@@ -245,7 +246,7 @@ macro_rules! words {
             #[inline(always)]
             unsafe fn add_return<I: Id>(area: Area, at: *mut Self, value: Self) -> Self {
                 let sum: $value;
-                // SAFETY: as of the module; the last instruction is the commit.
+                // SAFETY: the caller vouches for the area and the words; the last instruction is the commit.
                 unsafe {
                     on_this_cpu!([
                         concat!("ldr", $suffix, " {r:", $m, "}, [{t}]"),

@@ -35,10 +35,10 @@ macro_rules! on_cpu {
 macro_rules! on_cpu_then_store {
     ($release:ident, [$($step:expr),* $(,)?], $($operands:tt)*) => {
         if $release {
-            // SAFETY: as of the function around; the last instruction is the commit.
+            // SAFETY: the caller vouches for the area and the words; the last instruction is the commit.
             unsafe { on_cpu!([$($step,)* "stlr {new}, [{v}]"], $($operands)*) }
         } else {
-            // SAFETY: as above.
+            // SAFETY: the caller vouches for the area and the words; the last store is the commit.
             unsafe { on_cpu!([$($step,)* "str {new}, [{v}]"], $($operands)*) }
         }
     };
@@ -78,7 +78,7 @@ pub(crate) unsafe fn load_add_store<I: Id>(
     v: *mut u64,
     count: u64,
 ) -> Outcome {
-    // SAFETY: as above.
+    // SAFETY: the caller vouches for the area and the words; the last store is the commit.
     unsafe {
         on_cpu!([
             "ldr {t}, [{v}]",
@@ -103,7 +103,7 @@ pub(crate) unsafe fn load_cbeq_store_add_load_store<I: Id>(
     offset: isize,
     load: *mut u64,
 ) -> Outcome {
-    // SAFETY: as above; the first store is the caller's own word.
+    // SAFETY: the caller vouches for the area and the words; the first store is the caller's own word.
     unsafe {
         on_cpu!([
             "ldr {t}, [{v}]",
@@ -131,7 +131,7 @@ pub(crate) unsafe fn load_add_load_load_add_store<I: Id>(
     offset: isize,
     count: u64,
 ) -> Outcome {
-    // SAFETY: as above.
+    // SAFETY: the caller vouches for the area and the words; the last store is the commit.
     unsafe {
         on_cpu!([
             "ldr {t}, [{at}]",
@@ -187,7 +187,7 @@ pub(crate) unsafe fn load_cbne_load_cbne_store<I: Id>(
     expect2: u64,
     new: u64,
 ) -> Outcome {
-    // SAFETY: as above.
+    // SAFETY: the caller vouches for the area and the words; the last store is the commit.
     unsafe {
         on_cpu!([
             "ldr {t}, [{v}]",

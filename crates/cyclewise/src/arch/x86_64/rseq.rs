@@ -142,7 +142,7 @@ pub(super) use sequence;
 /// A valid word, and the trap is handled.
 #[cfg(all(test, feature = "std"))]
 pub(crate) unsafe fn unprotected_add(at: *mut u64) {
-    // SAFETY: as of this function.
+    // SAFETY: the caller vouches for the words, and that the trap is handled.
     unsafe {
         asm!(
             "mov {t}, qword ptr [{p}]",
@@ -197,7 +197,7 @@ macro_rules! words {
             #[inline(always)]
             unsafe fn read<I: Id>(area: Area, at: *mut Self) -> Self {
                 let value: $value;
-                // SAFETY: as of the module; a load. The same in all below, where the commit is the last instruction.
+                // SAFETY: the caller vouches for the area and the words; a load.
                 unsafe {
                     on_this_cpu!([concat!($load, ", ", $size, " ptr [{p} + {t}]")], area,
                         p = in(reg) at, old = out($class) value, options(nostack))
@@ -206,7 +206,7 @@ macro_rules! words {
             }
             #[inline(always)]
             unsafe fn write<I: Id, const RELEASE: bool>(area: Area, at: *mut Self, value: Self) {
-                // SAFETY: as above.
+                // SAFETY: the caller vouches for the area and the words; the last instruction is the commit.
                 unsafe {
                     on_this_cpu!([concat!("mov ", $size, " ptr [{p} + {t}], ", $v)], area,
                         p = in(reg) at, v = in($class) value, options(nostack))
@@ -214,7 +214,7 @@ macro_rules! words {
             }
             #[inline(always)]
             unsafe fn add<I: Id, const RELEASE: bool>(area: Area, at: *mut Self, value: Self) {
-                // SAFETY: as above.
+                // SAFETY: the caller vouches for the area and the words; the last instruction is the commit.
                 unsafe {
                     on_this_cpu!([concat!("add ", $size, " ptr [{p} + {t}], ", $v)], area,
                         p = in(reg) at, v = in($class) value, options(nostack))
@@ -222,7 +222,7 @@ macro_rules! words {
             }
             #[inline(always)]
             unsafe fn and<I: Id>(area: Area, at: *mut Self, value: Self) {
-                // SAFETY: as above.
+                // SAFETY: the caller vouches for the area and the words; the last instruction is the commit.
                 unsafe {
                     on_this_cpu!([concat!("and ", $size, " ptr [{p} + {t}], ", $v)], area,
                         p = in(reg) at, v = in($class) value, options(nostack))
@@ -230,7 +230,7 @@ macro_rules! words {
             }
             #[inline(always)]
             unsafe fn or<I: Id>(area: Area, at: *mut Self, value: Self) {
-                // SAFETY: as above.
+                // SAFETY: the caller vouches for the area and the words; the last instruction is the commit.
                 unsafe {
                     on_this_cpu!([concat!("or ", $size, " ptr [{p} + {t}], ", $v)], area,
                         p = in(reg) at, v = in($class) value, options(nostack))
@@ -240,7 +240,7 @@ macro_rules! words {
             #[inline(always)]
             unsafe fn xchg<I: Id>(area: Area, at: *mut Self, value: Self) -> Self {
                 let found: $value;
-                // SAFETY: as above.
+                // SAFETY: the caller vouches for the area and the words; the last instruction is the commit.
                 unsafe {
                     on_this_cpu!([
                         concat!("mov ", $old, ", ", $size, " ptr [{p} + {t}]"),
@@ -253,7 +253,8 @@ macro_rules! words {
             #[inline(always)]
             unsafe fn cmpxchg<I: Id>(area: Area, at: *mut Self, old: Self, new: Self) -> Self {
                 let found: $value;
-                // SAFETY: as above; CMPXCHG writes its accumulator only when it is executed, and that ends the sequence.
+                // SAFETY: the caller vouches for the area and the words; CMPXCHG writes its accumulator only when it
+                // is executed, and that ends the sequence.
                 unsafe {
                     on_this_cpu!([concat!("cmpxchg ", $size, " ptr [{p} + {t}], ", $v)], area,
                         p = in(reg) at, v = in($class) new, inout($acc) old => found, options(nostack))
@@ -263,7 +264,8 @@ macro_rules! words {
             #[inline(always)]
             unsafe fn add_return<I: Id>(area: Area, at: *mut Self, value: Self) -> Self {
                 let found: $value;
-                // SAFETY: as above; XADD writes its register only when it is executed.
+                // SAFETY: the caller vouches for the area and the words; XADD writes its register only when it is
+                // executed.
                 unsafe {
                     on_this_cpu!([concat!("xadd ", $size, " ptr [{p} + {t}], ", $v)], area,
                         p = in(reg) at, v = inout($class) value => found, options(nostack))

@@ -16,7 +16,8 @@ use core::arch::asm;
 /// As of the module, and so for all below; the copy has 2 + `N` words, and the first is at most `N`.
 #[inline(always)]
 pub(crate) unsafe fn stack_push<I: Id, const N: usize>(area: Area, stacks: *mut u64, word: u64) -> Outcome {
-    // SAFETY: as above; the first store is to a word that is nobody's until the second.
+    // SAFETY: the caller vouches for the area and the words; the first store is to a word that is nobody's until the
+    // second.
     unsafe {
         on_this_copy!([
             "cmp qword ptr [{t} + 8], 0",
@@ -43,7 +44,7 @@ pub(crate) unsafe fn stack_push<I: Id, const N: usize>(area: Area, stacks: *mut 
 #[inline(always)]
 pub(crate) unsafe fn stack_pop<I: Id>(area: Area, stacks: *mut u64) -> (u64, i64) {
     let (word, left): (u64, i64);
-    // SAFETY: as above.
+    // SAFETY: the caller vouches for the area and the words; the last store is the commit.
     unsafe {
         on_this_copy!([
             "mov {n}, {away}",
@@ -75,7 +76,8 @@ pub(crate) unsafe fn stack_push_many<I: Id, const N: usize>(
     len: usize,
 ) -> i64 {
     let run: i64;
-    // SAFETY: as above. Registers of its own carry and count, so that a restart finds the operands as they were.
+    // SAFETY: the caller vouches for the area and the words; the last store is the commit. Registers of its own carry
+    // and count, so that a restart finds the operands as they were.
     unsafe {
         on_this_copy!([
             "mov {run}, {away}",
@@ -120,7 +122,7 @@ pub(crate) unsafe fn stack_push_many<I: Id, const N: usize>(
 #[inline(always)]
 pub(crate) unsafe fn stack_pop_many<I: Id>(area: Area, stacks: *mut u64, to: *mut u64, len: usize) -> i64 {
     let run: i64;
-    // SAFETY: as above.
+    // SAFETY: the caller vouches for the area and the words; the last store is the commit.
     unsafe {
         on_this_copy!([
             "mov {run}, {away}",
@@ -164,7 +166,8 @@ pub(crate) unsafe fn stack_pop_many<I: Id>(area: Area, stacks: *mut u64, to: *mu
 /// As of the module, and so for the next; the copy has 3 + `N` words, and the third is at most `N` more than the first.
 #[inline(always)]
 pub(crate) unsafe fn ring_push<I: Id, const N: usize>(area: Area, rings: *mut u64, word: u64) -> Outcome {
-    // SAFETY: as above; the first store is to a cell that is nobody's until the second, which is a release.
+    // SAFETY: the caller vouches for the area and the words; the first store is to a cell that is nobody's until the
+    // second, which is a release.
     unsafe {
         on_this_copy!([
             "cmp qword ptr [{t} + 8], 0",
@@ -195,7 +198,7 @@ pub(crate) unsafe fn ring_push<I: Id, const N: usize>(area: Area, rings: *mut u6
 #[inline(always)]
 pub(crate) unsafe fn ring_pop<I: Id, const N: usize>(area: Area, rings: *mut u64) -> (u64, i64) {
     let (word, cell): (u64, i64);
-    // SAFETY: as above.
+    // SAFETY: the caller vouches for the area and the words; the last store is the commit.
     unsafe {
         on_this_copy!([
             "mov {cell}, {away}",
@@ -224,7 +227,7 @@ pub(crate) unsafe fn ring_pop<I: Id, const N: usize>(area: Area, rings: *mut u64
 /// A stack's words with room for one more, and the trap is handled.
 #[cfg(all(test, feature = "std"))]
 pub(crate) unsafe fn unprotected_push(stack: *mut u64, word: u64) {
-    // SAFETY: as of this function.
+    // SAFETY: the caller vouches for the words, and that the trap is handled.
     unsafe {
         asm!(
             "mov {n}, qword ptr [{t}]",

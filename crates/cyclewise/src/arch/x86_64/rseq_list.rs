@@ -38,7 +38,7 @@ pub(super) use on_this_copy;
 #[inline(always)]
 pub(crate) unsafe fn add_and_compare<I: Id>(area: Area, at: *mut u64, value: u64) -> (u64, usize) {
     let (apart, distance);
-    // SAFETY: as of the module; the store is the commit, and what follows is a load.
+    // SAFETY: the caller vouches for the area and the words; the store is the commit, and what follows is a load.
     unsafe {
         section!([
             "mov {t:e}, dword ptr fs:[{area} + {id}]",
@@ -63,7 +63,7 @@ pub(crate) unsafe fn add_and_compare<I: Id>(area: Area, at: *mut u64, value: u64
 #[inline(always)]
 pub(crate) unsafe fn list_pop<I: Id>(area: Area, lists: *mut u64) -> u64 {
     let first: u64;
-    // SAFETY: as of the module; the store is the commit. The same in all below.
+    // SAFETY: the caller vouches for the area and the words; the store is the commit.
     unsafe {
         on_this_copy!([
             "mov {first}, qword ptr [{t} + 8]", // The guard; 1 is STOPPED.
@@ -87,7 +87,7 @@ pub(crate) unsafe fn list_pop<I: Id>(area: Area, lists: *mut u64) -> u64 {
 /// `first` is the address of the first node, and `last` the first word of the last; all are the caller's.
 #[inline(always)]
 pub(crate) unsafe fn list_push<I: Id>(area: Area, lists: *mut u64, first: u64, last: *mut u64) -> Outcome {
-    // SAFETY: as above; the first store is to the caller's own node.
+    // SAFETY: the caller vouches for the area and the words; the first store is to the caller's own node.
     unsafe {
         on_this_copy!([
             "cmp qword ptr [{t} + 8], 0",
@@ -110,7 +110,7 @@ pub(crate) unsafe fn list_push<I: Id>(area: Area, lists: *mut u64, first: u64, l
 #[inline(always)]
 pub(crate) unsafe fn list_take<I: Id>(area: Area, lists: *mut u64) -> u64 {
     let first: u64;
-    // SAFETY: as above.
+    // SAFETY: the caller vouches for the area and the words; the last store is the commit.
     unsafe {
         on_this_copy!([
             "mov {first}, qword ptr [{t} + 8]", // The guard; 1 is STOPPED.

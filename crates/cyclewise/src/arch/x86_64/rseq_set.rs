@@ -44,7 +44,7 @@ pub(crate) unsafe fn load_cbne_store<I: Id, const RELEASE: bool>(
     expect: u64,
     new: u64,
 ) -> Outcome {
-    // SAFETY: as of this function; the last instruction is the commit. The same in all below.
+    // SAFETY: the caller vouches for the area and the words; the last store is the commit.
     unsafe {
         on_cpu!([
             "cmp qword ptr [{v}], {expect}",
@@ -69,7 +69,7 @@ pub(crate) unsafe fn load_add_store<I: Id>(
     v: *mut u64,
     count: u64,
 ) -> Outcome {
-    // SAFETY: as above.
+    // SAFETY: the caller vouches for the area and the words; the last store is the commit.
     unsafe {
         on_cpu!(["add qword ptr [{v}], {count}"], area, cpu, guard,
             v = in(reg) v, count = in(reg) count, options(nostack))
@@ -91,7 +91,7 @@ pub(crate) unsafe fn load_cbeq_store_add_load_store<I: Id>(
     offset: isize,
     load: *mut u64,
 ) -> Outcome {
-    // SAFETY: as above; the first store is the caller's own word.
+    // SAFETY: the caller vouches for the area and the words; the first store is the caller's own word.
     unsafe {
         on_cpu!([
             "mov {t}, qword ptr [{v}]",
@@ -122,7 +122,7 @@ pub(crate) unsafe fn load_add_load_load_add_store<I: Id>(
     offset: isize,
     count: u64,
 ) -> Outcome {
-    // SAFETY: as above.
+    // SAFETY: the caller vouches for the area and the words; the last store is the commit.
     unsafe {
         on_cpu!([
             "mov {t}, qword ptr [{at}]",
@@ -151,7 +151,7 @@ pub(crate) unsafe fn load_cbne_store_store<I: Id, const RELEASE: bool>(
     new2: u64,
     new: u64,
 ) -> Outcome {
-    // SAFETY: as above.
+    // SAFETY: the caller vouches for the area and the words; the last store is the commit.
     unsafe {
         on_cpu!([
             "cmp qword ptr [{v}], {expect}",
@@ -182,7 +182,7 @@ pub(crate) unsafe fn load_cbne_load_cbne_store<I: Id>(
     expect2: u64,
     new: u64,
 ) -> Outcome {
-    // SAFETY: as above.
+    // SAFETY: the caller vouches for the area and the words; the last store is the commit.
     unsafe {
         on_cpu!([
             "cmp qword ptr [{v}], {expect}",
@@ -215,7 +215,8 @@ pub(crate) unsafe fn load_cbne_memcpy_store<I: Id, const RELEASE: bool>(
     len: usize,
     new: u64,
 ) -> Outcome {
-    // SAFETY: as above. Registers of its own count and carry, so that a restart finds the operands as they were.
+    // SAFETY: the caller vouches for the area and the words; the last store is the commit. Registers of its own count
+    // and carry, so that a restart finds the operands as they were.
     unsafe {
         on_cpu!([
             "cmp qword ptr [{v}], {expect}",

@@ -22,7 +22,7 @@ macro_rules! sequence {
             match self.own {
                 // SAFETY: the area is the thread's; the rest as of this function.
                 Some(Own::Cpu(area)) => unsafe { rseq_set::$section::<Cpu $(, $release)?>(area, cpu, stop, $($arg),*) },
-                // SAFETY: as above.
+                // SAFETY: the area is the thread's; the caller vouches for the words and the guard.
                 Some(Own::Cid(area)) => unsafe { rseq_set::$section::<Cid $(, $release)?>(area, cpu, stop, $($arg),*) },
                 None => self.portable(guard, || $steps),
             }
@@ -182,6 +182,6 @@ fn load(at: *mut u64) -> u64 {
 
 /// A step of a sequence, with the slot taken.
 fn store(at: *mut u64, value: u64) {
-    // SAFETY: as above.
+    // SAFETY: the caller's caller vouches for it: a word of the slot's, or its own (Invariant 1 of `here`).
     unsafe { <u64 as Bits>::store(at, value) }
 }

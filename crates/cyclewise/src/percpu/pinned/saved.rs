@@ -70,7 +70,7 @@ pub(super) unsafe fn enter(cpu: u32) -> Result<Saved, Refusal> {
     one.apply()?;
     // From here on a refusal drops `saved`, which puts everything back.
     ENTERED.set(true);
-    // SAFETY: as of this function.
+    // SAFETY: the caller vouches that nothing else in this thread uses GS.
     unsafe { set(distance)? };
     let probe = PerCpu::<u64>::try_new()?;
     let copy = place(probe.as_ptr(), Slot(cpu));
@@ -78,7 +78,7 @@ pub(super) unsafe fn enter(cpu: u32) -> Result<Saved, Refusal> {
     unsafe { copy.write_volatile(1) };
     // SAFETY: whatever distance the base has, the copy there is mapped.
     let is_there = match unsafe { Base::new() } {
-        // SAFETY: as above.
+        // SAFETY: the token says that there is a base, and whatever distance it has, the copy there is mapped.
         Some(token) => (unsafe { u64::gs_read(token, probe.as_ptr()) }) == 1,
         None => false,
     };
@@ -102,7 +102,7 @@ unsafe fn set(base: usize) -> Result<(), Refusal> {
         unsafe { wrgsbase(base) };
         Ok(())
     } else {
-        // SAFETY: as of this function.
+        // SAFETY: the caller vouches that nothing else in this thread uses GS.
         unsafe { set_gs_base(base) }
     }
 }

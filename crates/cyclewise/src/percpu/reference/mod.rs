@@ -85,7 +85,7 @@ impl Parts for Words {
             // SAFETY: nobody else is at the slots' words now (Safety 1).
             let found = unsafe { u64::load(at) };
             if found != 0 {
-                // SAFETY: as above.
+                // SAFETY: the same word, while the guard is still shut and the slots have been waited for.
                 unsafe { u64::store(at, 0) };
             }
             found as i64

@@ -46,7 +46,7 @@ impl<T> FreeList<T> {
     #[inline(never)]
     fn pop_all_slow(&self) -> Chain<'_, T> {
         if let Some(Own::Cpu(area)) = registration::resolve::<Cpu>() {
-            // SAFETY: as of `pop_all`.
+            // SAFETY: the area is the thread's; this CPU's list (Invariant 3 of the list).
             let first = unsafe { rseq_list::list_take::<Cpu>(area, self.heads.as_ptr().cast()) };
             if first != STOPPED {
                 // SAFETY: just taken off the list.
@@ -61,7 +61,7 @@ impl<T> FreeList<T> {
         let head = self.heads.of(taken.slot()).cast::<u64>();
         // SAFETY: a word that is ours while the slot is taken (Invariant 3 of the list).
         let found = unsafe { u64::load(head) };
-        // SAFETY: as above.
+        // SAFETY: the same word, while the slot is still taken (Invariant 3 of the list).
         unsafe { u64::store(head, 0) };
         // SAFETY: just taken off the list.
         unsafe { self.chain(found) }

@@ -113,7 +113,8 @@ impl<T> Deref for Node<'_, T> {
 impl<T> DerefMut for Node<'_, T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: as above.
+        // SAFETY: the object of a node that is held, for as long as the list is borrowed, and by `&mut` by nobody
+        // else (Invariant 1 of the list).
         unsafe { &mut (*self.item.as_ptr()).object }
     }
 }

@@ -140,10 +140,10 @@ impl<T> FreeList<T> {
         let Some(Own::Cpu(area)) = registration::resolve::<Cpu>() else {
             return self.pop_portable();
         };
-        // SAFETY: as of `pop`.
+        // SAFETY: the area is the thread's; nodes are mapped and begin with `next` (Invariants 2 and 3).
         match unsafe { rseq_list::list_pop::<Cpu>(area, self.heads.as_ptr().cast()) } {
             STOPPED => self.pop_portable(),
-            // SAFETY: as of `pop`.
+            // SAFETY: just taken off the list, so nobody else has it (Invariant 1), or 0.
             popped => unsafe { self.held(popped) },
         }
     }
@@ -162,7 +162,7 @@ impl<T> FreeList<T> {
                 return;
             }
         }
-        // SAFETY: as of this function.
+        // SAFETY: the caller vouches for the nodes, and gives them up.
         unsafe { self.put_slow(address, last) }
     }
 
@@ -172,12 +172,13 @@ impl<T> FreeList<T> {
     unsafe fn put_slow(&self, first: u64, last: NonNull<Item<T>>) {
         if let Some(Own::Cpu(area)) = registration::resolve::<Cpu>() {
             let (lists, link) = (self.heads.as_ptr().cast(), last.as_ptr().cast());
-            // SAFETY: as of `put`.
+            // SAFETY: the area is the thread's; the caller vouches for the nodes, which begin with `next` (Invariant
+            // 3).
             if unsafe { rseq_list::list_push::<Cpu>(area, lists, first, link) } == Outcome::Done {
                 return;
             }
         }
-        // SAFETY: as of `put`.
+        // SAFETY: the caller vouches for the nodes, and gives them up.
         unsafe { self.put_portable(first, last) }
     }
 
@@ -187,9 +188,9 @@ impl<T> FreeList<T> {
         let head = self.heads.of(taken.slot()).cast::<u64>();
         // SAFETY: a word that is ours while the slot is taken (Invariant 3).
         let found = unsafe { u64::load(head) };
-        // SAFETY: as of `put`.
+        // SAFETY: the last of the nodes that the caller holds and gives up.
         unsafe { Item::set_next(last, found) };
-        // SAFETY: as above.
+        // SAFETY: the same word, while the slot is still taken (Invariant 3).
         unsafe { u64::store(head, first) };
     }
 
@@ -202,7 +203,7 @@ impl<T> FreeList<T> {
         let first = Item::<T>::at(found)?;
         // SAFETY: a node of this list (Invariant 2).
         let next = unsafe { Item::next(first) };
-        // SAFETY: as above.
+        // SAFETY: the same word, while the slot is still taken (Invariant 3).
         unsafe { u64::store(head, next) };
         // SAFETY: just taken off the list.
         Some(unsafe { Node::held(self, first) })
@@ -222,7 +223,7 @@ impl<T> FreeList<T> {
     /// 0, or a node of this list that the caller holds.
     #[inline(always)]
     unsafe fn held(&self, address: u64) -> Option<Node<'_, T>> {
-        // SAFETY: as of this function.
+        // SAFETY: the caller vouches that it is a node of this list that it holds.
         Item::at(address).map(|item| unsafe { Node::held(self, item) })
     }
 }

@@ -35,7 +35,7 @@ impl<T> FreeList<T> {
         };
         // SAFETY: ours while the slot is stopped (Invariant 3 of the list).
         let found = unsafe { u64::load(head) };
-        // SAFETY: as above.
+        // SAFETY: the same word, while the slot is still stopped (Invariant 3 of the list).
         unsafe { u64::store(head, 0) };
         drop(stopped);
         // SAFETY: just taken off the list.
