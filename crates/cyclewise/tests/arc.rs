@@ -183,7 +183,7 @@ fn references_survive_as_raw_pointers() {
     let raw_weak = weak.into_raw();
     // SAFETY: from the lines above, once.
     let weak = unsafe { Weak::from_raw(raw_weak) };
-    // SAFETY: as above.
+    // SAFETY: the reference that `raw` holds since `into_raw`, once.
     let arc = unsafe { Arc::from_raw(raw) };
     assert_eq!((Arc::strong_count(&arc), Arc::weak_count(&arc), drops.get()), (1, 1, 0));
     drop(arc);
@@ -253,6 +253,102 @@ fn an_arc_is_as_sendable_as_stds() {
     assert_eq!(*shorter(Arc::pin("a").as_ref().get_ref().to_owned().into()), "a");
     assert_eq!(size_of::<Option<Arc<u8>>>(), size_of::<usize>());
     assert_eq!(size_of::<Option<Weak<[u8]>>>(), 2 * size_of::<usize>());
+}
+
+#[test]
+fn allocations_are_told_apart_by_address_alone() {
+    let (one, two) = (Arc::new(()), Arc::new(()));
+    assert!(
+        Arc::ptr_eq(&one, &one.clone()) && !Arc::ptr_eq(&one, &two),
+        "values without a size"
+    );
+    let array = Arc::new([0_u8; 2]);
+    let wide: Arc<dyn Send> = Arc::unsize(array.clone(), |value| value);
+    let wider: Arc<dyn Send> = Arc::unsize(array.clone(), |value| value);
+    assert!(Arc::ptr_eq(&wide, &wider), "whatever their tables are");
+    let weak = Arc::downgrade(&one);
+    assert!(weak.ptr_eq(&Arc::downgrade(&one)) && !weak.ptr_eq(&Arc::downgrade(&two)) && !weak.ptr_eq(&Weak::new()));
+}
+
+#[test]
+fn a_struct_with_a_tail_without_a_size() {
+    struct Tailed<T: ?Sized> {
+        head: u8,
+        tail: T,
+    }
+    let drops = Cell::new(0);
+    let sized = Arc::new(Tailed {
+        head: 1,
+        tail: [Canary(&drops), Canary(&drops)],
+    });
+    let weak = Arc::downgrade(&sized);
+    let tailed: Arc<Tailed<[Canary]>> = Arc::unsize(sized, |value| value);
+    assert_eq!((tailed.head, tailed.tail.len()), (1, 2));
+    assert_eq!(weak.strong_count(), 1);
+    drop(tailed);
+    assert_eq!((drops.get(), weak.upgrade().is_none()), (2, true));
+}
+
+/// Its length is a promise that code without `unsafe` may break.
+#[test]
+fn an_iterator_that_lies_about_its_length() {
+    struct Lies(std::ops::Range<u32>, usize);
+    impl Iterator for Lies {
+        type Item = Box<u32>;
+        fn next(&mut self) -> Option<Box<u32>> {
+            self.0.next().map(Box::new)
+        }
+        fn size_hint(&self) -> (usize, Option<usize>) {
+            (self.1, Some(self.1))
+        }
+    }
+    impl ExactSizeIterator for Lies {}
+    for said in [0, 3, 10, 50] {
+        let slice: Arc<[Box<u32>]> = Lies(0..10, said).collect();
+        assert!(slice.iter().map(|number| **number).eq(0..10));
+    }
+}
+
+/// What the value does while it is dropped, to references of its own.
+#[test]
+fn a_value_that_uses_its_references_while_it_is_dropped() {
+    struct Node {
+        me: Weak<Node>,
+        other: Option<Arc<Node>>,
+    }
+    impl Drop for Node {
+        fn drop(&mut self) {
+            assert!(self.me.upgrade().is_none(), "it is gone");
+            assert_eq!((self.me.strong_count(), self.me.weak_count()), (0, 0));
+            let more = self.me.clone();
+            drop(self.other.take());
+            assert!(more.ptr_eq(&self.me));
+        }
+    }
+    let node = |other| Arc::new_cyclic(|me| Node { me: me.clone(), other });
+    drop(node(Some(node(Some(node(None))))));
+    let mut last = node(None);
+    // Leaves the weak reference inside behind, so that it is of the memory before.
+    assert!(Arc::get_mut(&mut last).is_none());
+    assert!(Arc::try_unwrap(last).is_ok_and(|node| node.me.upgrade().is_none()));
+}
+
+/// A clone that gives the other references up while it is made: the value is shared when it begins, and not when it ends.
+#[test]
+fn make_mut_whose_clone_drops_the_other_reference() {
+    thread_local!(static OTHER: Cell<Option<Arc<Drops>>> = const { Cell::new(None) });
+    struct Drops(u32);
+    impl Clone for Drops {
+        fn clone(&self) -> Self {
+            drop(OTHER.take());
+            Self(self.0 + 1)
+        }
+    }
+    let mut arc = Arc::new(Drops(1));
+    OTHER.set(Some(arc.clone()));
+    let weak = Arc::downgrade(&arc);
+    Arc::make_mut(&mut arc).0 += 10;
+    assert_eq!((arc.0, Arc::strong_count(&arc), weak.strong_count()), (12, 1, 0));
 }
 
 #[test]

@@ -247,10 +247,10 @@ fn memory_of_zeroes_is_that_also_where_it_was_used_before() {
         // SAFETY: zeroes are integers.
         assert_eq!(*unsafe { zeroed.assume_init() }, [0; 33]);
         let zeroed = Arc::<[u64]>::new_zeroed_slice(33);
-        // SAFETY: as above.
+        // SAFETY: zeroes are integers.
         let zeroed = unsafe { zeroed.assume_init() };
         let stds = std::sync::Arc::<[u64]>::new_zeroed_slice(33);
-        // SAFETY: as above.
+        // SAFETY: zeroes are integers, in std's too.
         assert_eq!(*zeroed, *unsafe { stds.assume_init() });
     }
     assert_eq!(Arc::<[()]>::new_zeroed_slice(usize::MAX).len(), usize::MAX);

@@ -4,6 +4,8 @@ mod arc;
 pub mod lockref;
 pub mod rcuref;
 pub mod refcount;
+#[cfg(doctest)]
+mod refused;
 
 pub use arc::{Arc, CloneArc, Unsizing, Weak};
 pub use lockref::LockRef;

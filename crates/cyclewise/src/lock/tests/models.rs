@@ -29,7 +29,7 @@ pub(super) struct Guarded<W, P> {
 
 // SAFETY: loom ends the model where two threads are at the cell at once.
 unsafe impl<W: Sync, P> Sync for Guarded<W, P> {}
-// SAFETY: as above.
+// SAFETY: and where one is at it that has been sent there.
 unsafe impl<W: Send, P> Send for Guarded<W, P> {}
 
 impl<W: Word, P: Park> Guarded<W, P> {

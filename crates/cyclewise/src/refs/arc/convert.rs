@@ -50,7 +50,7 @@ impl<T: ?Sized> From<Box<T>> for Arc<T> {
 /// # Safety
 /// The value's bytes may be copied freely, as a string's.
 unsafe fn copied<T: ?Sized>(value: &T) -> Arc<T> {
-    // SAFETY: says the caller.
+    // SAFETY: the caller promises that the bytes may be copied freely.
     let copy = unsafe { inner::copy(value) };
     // SAFETY: new memory with the value in it; the count of 1 is for this Arc.
     unsafe { Arc::from_value(copy) }

@@ -8,6 +8,11 @@
 //! `into_inner` that succeed happen after every drop of another reference. Counting a reference orders nothing else.
 //! The proofs are in `count`.
 //!
+//! # Fork, signals and priorities
+//! Nothing waits: an operation loops only where another thread has changed the count. So it may be done in a signal handler
+//! (what frees or destroys asks that of the allocator and of the value), and in a child of fork, whatever its parent's threads
+//! were doing; their references stay counted there. std's `downgrade` waits for a thread inside `get_mut`; this one does not.
+//!
 //! # Cost
 //! `clone` and `drop` are one read-modify-write and one branch that is not taken. The pointer is the value's own
 //! address, so `Deref` costs nothing and the counts are at a fixed distance before it.

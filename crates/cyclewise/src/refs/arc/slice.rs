@@ -163,7 +163,7 @@ impl<T> Arc<MaybeUninit<T>> {
     #[must_use]
     pub unsafe fn assume_init(self) -> Arc<T> {
         let value = ManuallyDrop::new(self).value.cast();
-        // SAFETY: there, says the caller; the unit is that of `self`.
+        // SAFETY: the caller promises that the value is there; the unit is that of `self`.
         unsafe { Arc::from_value(value) }
     }
 }
@@ -177,7 +177,7 @@ impl<T> Arc<[MaybeUninit<T>]> {
     pub unsafe fn assume_init(self) -> Arc<[T]> {
         let slice = ManuallyDrop::new(self).value;
         let slice = NonNull::slice_from_raw_parts(slice.cast(), slice.len());
-        // SAFETY: there, says the caller; the unit is that of `self`.
+        // SAFETY: the caller promises that every value is there; the unit is that of `self`.
         unsafe { Arc::from_value(slice) }
     }
 }

@@ -42,6 +42,13 @@
 //! large machine unbounded exchanges collapse. [`Policy`] says how often, what passes the time, and whether there is a
 //! way back: [`Adaptive`], the default, has one, [`Bounded`] is Linux's and has none.
 //!
+//! # Fork and priorities
+//! The lock is that of [`lock`](crate::lock), with its slots and its sleeps. One that another thread held while the process
+//! forked stays held in the child: there `lock`, the gets and `put_or_lock` wait for ever, while `try_lock`, `put_return`,
+//! `count` and `is_dead` do not wait. References of threads that the child has not got stay counted. A waiter of a
+//! real-time policy above the holder makes its tries, spins for the lock's budget, and then sleeps; there is no inheritance.
+//! A handler that takes the lock which its thread holds waits for ever.
+//!
 //! # Cost
 //! Uncontended, get and put are a load, a comparison and a CMPXCHG each. A `LockRef` is 8 bytes, the policy (8 for
 //! [`Adaptive`], none for [`Bounded`]), and the data.

@@ -34,6 +34,10 @@
 //! # Cost
 //! `get` is `lock inc; js`, `put` is `lock sub; js`; the last put is a compare-and-exchange more.
 //!
+//! # Fork, signals and priorities
+//! Nothing waits, in a [`Pool`] neither. In a child of fork, entries of threads that it has not got stay counted, so their
+//! slots are not used again there.
+//!
 //! # References
 //! Linux `include/linux/rcuref.h`, `lib/rcuref.c`. Theirs stores the dead mark over what failing gets added, which is
 //! right only where a grace period passes before the memory is used again. Here it need not.

@@ -74,6 +74,11 @@
 //! its condition fails, and an increment of a count that is zero cannot be taken back before others see it. Under
 //! contention their retries grow with the number of CPUs.
 //!
+//! # Fork, signals and priorities
+//! No operation waits, so each may be done in signal handlers and in a child of fork, where the references of threads that
+//! it has not got stay counted. `dec_and_lock` waits as the lock does that it is given. The hook is called where the misuse
+//! is, in a handler too.
+//!
 //! # Differences from the kernel
 //! - The largest count is 2^(w−1) + 1, two more than `INT_MAX`, because of what is stored.
 //! - Every operation saturates. The kernel's `*_not_zero_acquire` return false at `INT_MAX` and when saturated, its
