@@ -75,9 +75,16 @@ pub(crate) fn released<P: Park>(key: usize) {
         forget(unlooked);
         if sleepers().any() {
             cold_path();
-            sleepers().wake::<P>(key);
+            wake_slow::<P>(key);
         }
     }
+}
+
+/// By the key alone: the path that does not come here keeps no other register for it.
+#[cold]
+#[inline(never)]
+fn wake_slow<P: Park>(key: usize) {
+    sleepers().wake::<P>(key);
 }
 
 /// The same where the program's barrier unwinds.
@@ -89,7 +96,7 @@ impl<P: Park> Drop for Unlooked<P> {
         // In the place of the light barrier, and stronger.
         fence(SeqCst);
         if sleepers().any() {
-            sleepers().wake::<P>(self.0);
+            wake_slow::<P>(self.0);
         }
     }
 }

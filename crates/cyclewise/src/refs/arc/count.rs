@@ -71,8 +71,11 @@ pub(super) const SATURATED: usize = (isize::MIN / 2) as usize;
 /// What an increment by compare-and-swap makes of a count that is not [`DEAD`].
 pub(super) const fn incremented(stored: usize) -> usize {
     // Past MAX as an unsigned number are the saturated ones, and one that is claimed.
+    if stored < MAX {
+        return stored + 1;
+    }
+    cold_path();
     match stored {
-        ..MAX => stored + 1,
         // The claimant's reference, and one more: the claim is broken.
         CLAIMED => SOLE + 1,
         _ => SATURATED,
@@ -199,6 +202,7 @@ impl Count {
     }
 
     /// From [`SOLE`] to [`CLAIMED`], by the holder of that one reference (Invariant 5).
+    #[inline]
     pub(super) fn claim(&self) -> bool {
         // Acquire: pairs with the Release in `dec` of those who held the value before, so that weak references they have
         // made are seen in the weak count. Relaxed on failure: nothing is done then.
@@ -206,6 +210,7 @@ impl Count {
     }
 
     /// Whether the caller's claim has not been broken.
+    #[inline]
     pub(super) fn is_claimed(&self) -> bool {
         // Relaxed: whoever has broken it and given up its weak reference comes before the caller's look at the weak count,
         // which is Acquire, so this sees it.
@@ -213,12 +218,14 @@ impl Count {
     }
 
     /// From [`CLAIMED`] to [`SOLE`], by who has found that there is no other reference of either kind.
+    #[inline]
     pub(super) fn unclaim_alone(&self) {
         // Relaxed: nobody else knows of the value.
         self.0.store(SOLE, Relaxed);
     }
 
     /// From [`CLAIMED`] to [`SOLE`], unless the claim has been broken.
+    #[inline]
     pub(super) fn unclaim(&self) {
         // Relaxed: as a read-modify-write it continues the release sequence of `revive`, and orders nothing else. Fails
         // where it is broken, and then the caller's reference is counted.
@@ -240,6 +247,7 @@ impl Count {
     }
 
     /// The atomic itself, for the tests that start at the edges and for the weak count's own state.
+    #[inline]
     pub(super) fn atomic(&self) -> &AtomicUsize {
         &self.0
     }

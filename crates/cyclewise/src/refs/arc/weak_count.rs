@@ -34,6 +34,7 @@ impl WeakCount {
     }
 
     /// Whether there is no weak reference, asked by the holder of the only strong one.
+    #[inline]
     pub(super) fn is_sole(&self) -> bool {
         // Acquire: pairs with the Release in `dec_and_test` of weak references, so that a strong one that was made from
         // them is seen in the strong count.
