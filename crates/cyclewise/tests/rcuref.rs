@@ -108,6 +108,15 @@ fn a_drop_that_panics_gives_its_slot_back() {
     }
 }
 
+/// The check above sees a slot that is kept.
+#[test]
+fn twin_a_slot_that_is_not_given_back_is_seen() {
+    let drops = AtomicUsize::new(0);
+    let pool = Pool::new(1);
+    std::mem::forget(pool.insert(&drops).expect("a slot"));
+    assert!(pool.insert(&drops).is_err());
+}
+
 #[test]
 fn a_pool_whose_values_panic_drops_the_others() {
     let (bombs, drops) = (AtomicUsize::new(0), Arc::new(AtomicUsize::new(0)));

@@ -40,7 +40,9 @@
 //!   lock that takes it.
 //! - **Signal handlers.** A handler that takes a lock which the thread it interrupted holds, or waits for, waits for ever. A
 //!   handler may use other locks, also while its thread waits in a queue; errno stays as it was.
-//! - **Processes.** Slots are this process's. A lock in shared memory is not one.
+//! - **Processes and copies.** Slots are this process's, and of this copy of the crate. A lock in shared memory is not one;
+//!   nor is one that a program hands to a plugin which contains the crate itself: it stays exclusive, but a release of the
+//!   one does not wake who sleeps in the other.
 //! - **Poisoning.** A panic that drops a guard unlocks. One in a [`Park`] or a [`Relax`] leaves the operation, and the queue
 //!   goes on without its thread.
 //! - 4096 threads that wait at once find no slots any more, sooner if hashes collide. Those without look now and then

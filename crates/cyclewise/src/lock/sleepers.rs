@@ -10,7 +10,8 @@
 //!    light barrier (see `park`).
 //! 2. Whoever takes a registration out of its entry counts it off, once: the entry is changed by compare-and-exchange, and
 //!    a registration has a number of its own as far as 16 bits go.
-//! 3. Who takes it out and is not its owner wakes the owner.
+//! 3. Who takes it out and is not its owner wakes the owner, unless that is in another process, which fork has left it
+//!    behind of.
 //!
 //! # Cost
 //! A release: a look at a word that changes only when a head goes to sleep or wakes. While any head in the program
@@ -56,11 +57,13 @@ impl Sleepers {
         let registration = number << 16 | u32::from(place.number());
         // Relaxed: the heavy barrier follows (Invariant 1).
         self.count.fetch_add(1, Relaxed);
-        // AcqRel: pairs with the Acquire in `wake`, which follows the place to its slot.
-        let put = self.entries[entry(key)].compare_exchange(0, registration, AcqRel, Relaxed);
-        if put.is_err() {
-            self.count.fetch_sub(1, Relaxed);
-            return None;
+        // AcqRel: pairs with the Acquire in `wake`, which follows the place to its slot. Acquire on failure: the same here.
+        while let Err(found) = self.entries[entry(key)].compare_exchange(0, registration, AcqRel, Acquire) {
+            if Place::of(found as u16).is_none_or(|place| place.slot().is_ours()) || !self.take_out(key, found) {
+                self.count.fetch_sub(1, Relaxed);
+                return None;
+            }
+            // It was left behind by fork: whoever slept is in another process.
         }
         Some(Registration(registration))
     }
@@ -71,7 +74,6 @@ impl Sleepers {
     }
 
     /// Wakes the head of the lock `key` if it sleeps. The lock may not exist any more.
-    #[cold]
     pub(super) fn wake<P: Park>(&self, key: usize) {
         // Acquire: pairs with the AcqRel in `register`.
         let registration = self.entries[entry(key)].load(Acquire);

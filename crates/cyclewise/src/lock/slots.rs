@@ -107,10 +107,16 @@ impl Slot {
         }
     }
 
+    /// Whether its waiter is in this process, where it has put itself into a queue or down as asleep.
+    pub(super) fn is_ours(&self) -> bool {
+        // Relaxed: written before the waiter could be found.
+        self.process.load(Relaxed) == process()
+    }
+
     /// Whether it is in the queue of the lock `key` in this process, where it is a tail's.
     pub(super) fn waits_for(&self, key: usize) -> bool {
-        // Relaxed, both: written before the exchange of the tail that the caller has read.
-        self.key.load(Relaxed) == key && self.process.load(Relaxed) == process()
+        // Relaxed: written before the exchange of the tail that the caller has read.
+        self.key.load(Relaxed) == key && self.is_ours()
     }
 
     /// Puts `behind` behind this one. `false`: the headship had been passed to whoever comes, so `behind` is the head
@@ -205,6 +211,14 @@ pub(super) fn claim_all() -> std::vec::Vec<Place> {
 pub(super) fn in_use(key: usize) -> usize {
     let waits = |slot: &&Slot| slot.state.load(Relaxed) != FREE && slot.key.load(Relaxed) == key;
     slots().iter().filter(waits).count()
+}
+
+/// As if its waiter had stayed behind in another process.
+#[cfg(all(test, not(loom)))]
+impl Slot {
+    pub(super) fn leave_behind(&self) {
+        self.process.store(!process(), Relaxed);
+    }
 }
 
 /// Whether every slot has been given back.

@@ -154,3 +154,33 @@ fn the_high_half_does_not_mind_the_low_half_changing() {
     });
     assert_eq!(word.whole().load(Relaxed), 40_000);
 }
+
+/// A head that slept while its process forked is put down in the child for good, unless it makes way.
+#[test]
+fn a_sleeper_that_fork_has_left_behind_makes_way() {
+    use super::super::sleepers::sleepers;
+    // An address that no other test has a lock at.
+    static KEY: Split = Split::new();
+    let (first, second) = (place(KEY.key()), place(KEY.key()));
+    // Another test's lock may share the entry for a moment.
+    let left = loop {
+        match sleepers().register(KEY.key(), first) {
+            Some(registration) => break registration,
+            None => std::thread::yield_now(),
+        }
+    };
+    assert!(sleepers().register(KEY.key(), second).is_none(), "it is there");
+    first.slot().leave_behind();
+    let registered = loop {
+        match sleepers().register(KEY.key(), second) {
+            Some(registration) => break registration,
+            None => std::thread::yield_now(),
+        }
+    };
+    // What is out already is not taken out, or counted off, again.
+    sleepers().withdraw(KEY.key(), left);
+    assert!(sleepers().any());
+    sleepers().withdraw(KEY.key(), registered);
+    first.slot().free();
+    second.slot().free();
+}

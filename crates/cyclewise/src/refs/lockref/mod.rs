@@ -47,7 +47,8 @@
 //! forked stays held in the child: there `lock`, the gets and `put_or_lock` wait for ever, while `try_lock`, `put_return`,
 //! `count` and `is_dead` do not wait. References of threads that the child has not got stay counted. A waiter of a
 //! real-time policy above the holder makes its tries, spins for the lock's budget, and then sleeps; there is no inheritance.
-//! A handler that takes the lock which its thread holds waits for ever.
+//! A signal handler that takes the lock which its thread holds, or waits for, waits for ever; gets and `put_or_lock` take it
+//! under contention. A handler keeps to `try_lock` and `put_return`, or to objects that its thread does not use.
 //!
 //! # Cost
 //! Uncontended, get and put are a load, a comparison and a CMPXCHG each. A `LockRef` is 8 bytes, the policy (8 for
