@@ -1,5 +1,4 @@
 //! The lock under filters of system calls: refused, and answered by a filter in the kernel's place.
-#![cfg(not(loom))]
 
 #[path = "common/filter.rs"]
 #[allow(dead_code, unreachable_pub, reason = "one filter of several")]

@@ -3,7 +3,6 @@
 //! Measured is time on the CPU, which no other load changes. The holder runs for so much of it and then gives the lock up. A
 //! waiter that spins burns far more than that where the kernel keeps real-time threads from taking all
 //! (`sched_rt_runtime_us`), and never ends where it does not.
-#![cfg(not(loom))]
 
 mod process;
 
