@@ -58,6 +58,8 @@
 //! signal-safety(7).
 
 mod changes;
+#[cfg(doctest)]
+mod contract;
 mod forks;
 mod handler;
 mod hold;
