@@ -255,6 +255,10 @@ fn yields() {
 }
 
 fn who_waits_sleeps() {
+    if !cfg!(target_arch = "x86_64") {
+        println!("skipped: this may be an emulator, whose own locks a thread may be seen to sleep for");
+        return;
+    }
     for (wait, sleeps) in [(waits as fn(), true), (yields, false)] {
         let outcome = in_child(|| match sleeps_above_a_holder(wait) {
             Some(slept) => assert_eq!(slept, sleeps),
