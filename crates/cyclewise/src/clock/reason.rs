@@ -37,6 +37,7 @@ pub enum Reason {
     NotExamined,
 }
 
+#[cfg(not(loom))]
 impl Reason {
     /// Whether it says nothing of the counter, and may be otherwise the next time.
     pub(super) fn is_passing(self) -> bool {

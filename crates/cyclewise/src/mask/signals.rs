@@ -19,7 +19,12 @@ use alloc::boxed::Box;
 /// that it expects. Its SA_RESETHAND is kept, and its SA_NOCLDSTOP and SA_NOCLDWAIT; its mask is ours, which is larger. Where it asked for the alternate stack
 /// (SA_ONSTACK), so do we; otherwise handlers run on the thread's own stack, which has more room. What is installed
 /// later, over ours, works as it would over anybody's: it may call ours, or silence it.
-/// Handlers of others that interrupt a hold run in it.
+/// Handlers of others that interrupt a hold run in it. One that leaves by siglongjmp takes the signal with it: ours does not
+/// run.
+///
+/// # Errors under a sandbox
+/// A filter (seccomp) that refuses rt_sigaction, or says 0 for the kernel, is [`Signal`](Refusal::Signal), the latter with
+/// ENOSYS. A call that finds another one under way for a second is [`SignalsBusy`](Refusal::SignalsBusy).
 ///
 /// # Faults
 /// SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP and SIGSYS are refused: a thread cannot go on past a fault, so they cannot wait.

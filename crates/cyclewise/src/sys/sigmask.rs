@@ -43,11 +43,11 @@ fn bits_of(set: &libc::sigset_t) -> u64 {
 /// What was blocked before.
 fn change(how: c_int, bits: u64) -> Result<u64, Refusal> {
     let set = set_of(bits);
-    // SIGKILL is in no mask: the kernel has not written it.
+    // SIGKILL is in no mask: where it is in this one afterwards, the kernel has not written it.
     let mut old = set_of(u64::MAX);
     // SAFETY: reads one set and writes one, both ours (Invariant 2).
     let errno = match unsafe { libc::pthread_sigmask(how, &raw const set, &raw mut old) } {
-        0 if bits_of(&old) == u64::MAX => libc::ENOSYS,
+        0 if bits_of(&old) & of(libc::SIGKILL) != 0 => libc::ENOSYS,
         0 => return Ok(bits_of(&old)),
         errno => errno,
     };
