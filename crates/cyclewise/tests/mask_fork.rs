@@ -24,6 +24,7 @@ mod checks {
     pub(super) const ALL: &[super::process::Check] = masking::checks![
         a_handler_gives_up_what_no_thread_of_the_child_has,
         a_handler_that_waits_for_it_never_ends,
+        a_childs_handler_of_others_does_not_wait_for_it_either,
         mainline_is_told_of_a_value_that_no_thread_has,
         what_the_forking_thread_has_stays_its_own,
         fork_handlers_may_register_handlers,
@@ -106,6 +107,27 @@ mod checks {
         raise(libc::SIGUSR1);
         let outcome = forked_inside(|_| TWIN.store(true, SeqCst), || raise(libc::SIGUSR1));
         assert_eq!(outcome, CAUGHT);
+    }
+
+    static GAVE_UP: AtomicU32 = AtomicU32::new(0);
+
+    extern "C" fn asks() {
+        let hold = mask::hold();
+        let given_up = SEEN.try_lock_for(&hold, Duration::MAX).is_none();
+        GAVE_UP.fetch_add(u32::from(given_up), SeqCst);
+    }
+
+    /// Before ours has run, and after it.
+    fn a_childs_handler_of_others_does_not_wait_for_it_either() {
+        atfork(None, None, Some(asks));
+        Signals::on(libc::SIGUSR1, &SEEN).unwrap();
+        atfork(None, None, Some(asks));
+        assert_eq!(forked_inside(take_seen, || assert_eq!(GAVE_UP.load(SeqCst), 2)), 0);
+        assert_eq!(
+            in_child(|| assert_eq!(GAVE_UP.load(SeqCst), 0)),
+            0,
+            "where nobody has it"
+        );
     }
 
     fn mainline_is_told_of_a_value_that_no_thread_has() {

@@ -14,7 +14,8 @@
 //!
 //! # Fork handlers of others
 //! Child handlers run in the order of registration, so those that were registered before ours run in a child of which this
-//! module has not heard. What a thread takes that such a handler has started has the parent's generation, and counts
+//! module has not heard. There the thread that forked asks for the process's number, and what others have is a
+//! parent's. What a thread takes that such a handler has started has the parent's generation, and counts
 //! as a parent's from then on; so nothing is ever taken from whoever has it, and a bounded wait for it ends early. Prepare
 //! handlers of theirs run with signals blocked. A signal that they let through under a hold all the same is
 //! recorded, and in the child forgotten with the rest.
@@ -50,7 +51,23 @@ pub(super) fn is_same(a: usize, b: usize) -> bool {
 
 /// Whether the name seems to be one of a thread that this process does not have (Invariant 3).
 pub(super) fn is_of_a_parent(name: usize) -> bool {
-    name & GENERATIONS != GENERATION.load(Relaxed) && !is_same(name, FORKER.load(Relaxed))
+    let is_older = name & GENERATIONS != GENERATION.load(Relaxed) && !is_same(name, FORKER.load(Relaxed));
+    is_older || !is_same(name, me()) && is_in_a_child_to_be()
+}
+
+/// Whether the calling thread is in a handler of others that runs in a child before ours.
+fn is_in_a_child_to_be() -> bool {
+    let state = here();
+    state.forking.load(Relaxed) != 0 && state.forking_process.load(Relaxed) != process()
+}
+
+#[cfg(not(any(miri, loom)))]
+use crate::sys::process::id as process;
+
+/// Nothing forks there.
+#[cfg(any(miri, loom))]
+fn process() -> u32 {
+    0
 }
 
 /// Registers what is done around forks. Two threads that are both the first may register it twice: it is then done once.
@@ -71,6 +88,7 @@ extern "C" fn before() {
     if forking == 0 {
         let mask = sigmask::block_all().unwrap_or(NOT_BLOCKED);
         state.before_fork.store(mask, Relaxed);
+        state.forking_process.store(process(), Relaxed);
     }
     state.forking.store(forking + 1, Relaxed);
 }

@@ -69,6 +69,8 @@ pub(super) struct State {
     pub(super) before_fork: AtomicU64,
     /// Fork handlers that have begun and not ended.
     pub(super) forking: AtomicU32,
+    /// The process in which they began.
+    pub(super) forking_process: AtomicU32,
     ring: Ring,
 }
 
@@ -83,6 +85,7 @@ impl State {
             lost: AtomicU64::new(0),
             before_fork: AtomicU64::new(0),
             forking: AtomicU32::new(0),
+            forking_process: AtomicU32::new(0),
             ring: Ring::new(),
         }
     }
