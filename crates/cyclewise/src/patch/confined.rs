@@ -82,7 +82,8 @@ pub struct Stuck {
 /// Says why LOCK stays; affinities are as they were. [`Refusal::WrongMode`] where another guard exists.
 ///
 /// # Safety
-/// The promise of [`enable_single!`](crate::enable_single), whose hooks have to be in force. And until the guard has left:
+/// The promise of [`enable_single!`](crate::enable_single), whose hooks have to be in force, with what it says of memory and
+/// of order that others see. And until the guard has left:
 /// 1. Nobody sets the affinity of a thread of this process, by system call, by cpuset or by taking its CPU offline; no
 ///    thread is created with an affinity of its own (`pthread_attr_setaffinity_np`). Another copy of this crate counts.
 /// 2. No other process shares this one's memory map (clone(2) with CLONE_VM and without CLONE_THREAD), but for children of

@@ -5,6 +5,7 @@
 #![expect(unsafe_code, reason = "reads bytes of text by their address")]
 
 use crate::arch;
+use core::sync::atomic::{AtomicU8, Ordering};
 
 /// One LOCK prefix that can be patched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,9 +32,12 @@ impl Site {
     /// What stands there now.
     #[must_use]
     pub fn prefix(self) -> Prefix {
-        let at = core::ptr::with_exposed_provenance::<u8>(self.0);
-        // SAFETY: only `sites` makes one, of a record of this link unit, whose text stays mapped while this runs. Volatile: text changes behind the compiler's back.
-        match unsafe { at.read_volatile() } {
+        let at = core::ptr::with_exposed_provenance_mut::<u8>(self.0);
+        // SAFETY: only `sites` makes one, of a record of this link unit, whose text stays mapped while this runs. Other
+        // threads change it by atomic stores, and it is only loaded here.
+        let byte = unsafe { AtomicU8::from_ptr(at) };
+        // Relaxed: pairs with nothing; the byte may have changed when it is looked at.
+        match byte.load(Ordering::Relaxed) {
             arch::LOCK => Prefix::Lock,
             arch::ELIDED => Prefix::Elided,
             other => Prefix::Other(other),
