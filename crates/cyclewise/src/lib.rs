@@ -33,6 +33,15 @@
 #![no_std]
 #![deny(unsafe_code)]
 
+#[cfg(all(
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    target_os = "linux",
+    not(target_pointer_width = "64")
+))]
+compile_error!(
+    "cyclewise's assembly takes usize for 64 bits: x32 and ILP32 are not supported; build for the 64-bit ABI"
+);
+
 extern crate alloc;
 #[cfg(any(test, feature = "std"))]
 extern crate std;
