@@ -74,6 +74,8 @@ impl Library {
         rustc
             .args(["--edition", "2024", "--crate-type", "lib", "--emit", "metadata"])
             .args(["--color", "never", "-"])
+            // What the library was built with, a sanitizer for one, its users are built with.
+            .args(std::env::var("RUSTFLAGS").unwrap_or_default().split_whitespace())
             .arg("--extern")
             .arg(format!("cyclewise={}", self.file.display()))
             .arg("-L")
