@@ -3,7 +3,10 @@
 //! # Safety
 //! 1. The kernel reads a C string, and writes at most the length of the buffer it is given.
 //! 2. The page of `/dev/vmclock0` is mapped once, for reading, and never unmapped.
-#![expect(unsafe_code, reason = "open, read, mmap")]
+#![expect(unsafe_code, reason = "read, mmap")]
+
+use super::descriptor::Descriptor;
+use super::errno;
 
 #[cfg(target_arch = "aarch64")]
 pub(crate) use auxv::has_ecv;
@@ -27,11 +30,11 @@ pub(crate) enum Unknown {
 /// # Errors
 /// Why it cannot be read.
 pub(crate) fn current() -> Result<[u8; NAME], Unknown> {
-    super::errno::kept(read)
+    errno::kept(read)
 }
 
-fn unknown() -> Unknown {
-    match super::errno::last() {
+fn unknown(errno: i32) -> Unknown {
+    match errno {
         libc::EMFILE | libc::ENFILE | libc::ENOMEM | libc::EINTR => Unknown::Exhausted,
         _ => Unknown::Hidden,
     }
@@ -40,17 +43,10 @@ fn unknown() -> Unknown {
 fn read() -> Result<[u8; NAME], Unknown> {
     const PATH: &core::ffi::CStr = c"/sys/devices/system/clocksource/clocksource0/current_clocksource";
     let mut name = [0; NAME];
-    // SAFETY: Invariant 1.
-    let fd = unsafe { libc::open(PATH.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
-    if fd < 0 {
-        return Err(unknown());
-    }
-    // SAFETY: Invariant 1.
-    let n = unsafe { libc::read(fd, name.as_mut_ptr().cast(), NAME) };
-    let refused = unknown();
-    // SAFETY: the descriptor is ours and is not used again.
-    unsafe { libc::close(fd) };
-    let n = usize::try_from(n).map_err(|_| refused)?;
+    let file = Descriptor::open(PATH, libc::O_RDONLY).map_err(unknown)?;
+    // SAFETY: the kernel writes at most the buffer's length (Invariant 1).
+    let n = unsafe { libc::read(file.number(), name.as_mut_ptr().cast(), NAME) };
+    let n = usize::try_from(n).map_err(|_| unknown(errno::last()))?;
     // The newline, and what was not written; a file of no bytes says nothing.
     let rest = n.checked_sub(1).and_then(|n| name.get_mut(n..));
     rest.ok_or(Unknown::Hidden)?.fill(0);
@@ -60,6 +56,7 @@ fn read() -> Result<[u8; NAME], Unknown> {
 pub(crate) use vmclock::Vmclock;
 
 mod vmclock {
+    use crate::sys::descriptor::Descriptor;
     use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed, fence};
 
     /// `struct vmclock_abi` begins with this (include/uapi/linux/vmclock-abi.h), little-endian.
@@ -103,16 +100,12 @@ mod vmclock {
         }
 
         fn map() -> Option<Self> {
-            // SAFETY: Invariant 1 of the module.
-            let fd = unsafe { libc::open(c"/dev/vmclock0".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
-            if fd < 0 {
-                return None;
-            }
+            let device = Descriptor::open(c"/dev/vmclock0", libc::O_RDONLY).ok()?;
+            let (anywhere, file) = (core::ptr::null_mut(), device.number());
             // SAFETY: a mapping of its own, for reading (Invariant 2 of the module).
-            let page = unsafe { libc::mmap(core::ptr::null_mut(), LENGTH, libc::PROT_READ, libc::MAP_SHARED, fd, 0) };
-            // SAFETY: the descriptor is ours and is not used again.
-            unsafe { libc::close(fd) };
-            if page == libc::MAP_FAILED {
+            let page = unsafe { libc::mmap(anywhere, LENGTH, libc::PROT_READ, libc::MAP_SHARED, file, 0) };
+            // Null is what a filter answers that only says that it went well.
+            if page == libc::MAP_FAILED || page.is_null() {
                 return None;
             }
             // SAFETY: mapped for good and aligned to a page (Invariant 2 of the module).

@@ -12,27 +12,32 @@
 //! 2. A descriptor is closed once, by the [`Descriptor`] that opened it or was given it.
 #![expect(unsafe_code, reason = "open, close")]
 
-use super::failed;
-use crate::error::Refusal;
+use super::errno;
 use core::ffi::CStr;
 
 /// An open file.
 pub(super) struct Descriptor(libc::c_int);
 
 impl Descriptor {
-    /// Opens `path`; closed on exec. `call` is what a refusal names.
+    /// Opens `path`; closed on exec.
     ///
     /// # Errors
-    /// The kernel's; ENOSYS where a filter says that it went well.
-    pub(super) fn open(path: &CStr, flags: libc::c_int, call: &'static str) -> Result<Self, Refusal> {
+    /// The kernel's errno; ENOSYS where a filter says that it went well.
+    pub(super) fn open(path: &CStr, flags: libc::c_int) -> Result<Self, i32> {
         match open(path, flags) {
-            number if number < 0 => Err(failed(call)),
-            0 if open(c"", flags) >= 0 => Err(Refusal::System {
-                call,
-                errno: libc::ENOSYS,
-            }),
+            number if number < 0 => Err(errno::last()),
+            0 if open(c"", flags) >= 0 => Err(libc::ENOSYS),
             number => Ok(Self(number)),
         }
+    }
+
+    /// [`open`](Self::open), with a refusal that names `call`.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    #[cfg(any(all(target_arch = "x86_64", not(miri)), all(feature = "std", target_env = "gnu")))]
+    pub(super) fn open_for(path: &CStr, flags: libc::c_int, call: &'static str) -> Result<Self, crate::error::Refusal> {
+        Self::open(path, flags).map_err(|errno| crate::error::Refusal::System { call, errno })
     }
 
     /// An open file that the caller hands over, or looks at and does not drop.

@@ -120,7 +120,7 @@ struct File(Descriptor);
 
 impl File {
     fn open() -> Result<Self, Refusal> {
-        Descriptor::open(c"/proc/self/maps", libc::O_RDONLY, "open /proc/self/maps").map(Self)
+        Descriptor::open_for(c"/proc/self/maps", libc::O_RDONLY, "open /proc/self/maps").map(Self)
     }
 
     /// The next bytes; none at the end.

@@ -7,6 +7,7 @@ pub(crate) mod clock;
 #[cfg(all(target_os = "linux", not(any(loom, miri))))]
 pub(crate) mod clocksource;
 #[cfg(any(
+    all(target_os = "linux", not(any(loom, miri))),
     all(target_arch = "x86_64", target_os = "linux", not(miri)),
     all(feature = "std", target_os = "linux", target_env = "gnu")
 ))]

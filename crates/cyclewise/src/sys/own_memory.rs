@@ -33,7 +33,7 @@ impl OwnMemory {
     /// ENOENT without /proc, EACCES and EPERM by policy, EMFILE at the limit of open files; ENOSYS where it was opened and
     /// does not show this process's memory.
     pub(crate) fn open() -> Result<Self, Refusal> {
-        Descriptor::open(c"/proc/self/mem", libc::O_RDWR, "open /proc/self/mem")
+        Descriptor::open_for(c"/proc/self/mem", libc::O_RDWR, "open /proc/self/mem")
             .map(Self)?
             .checked()
     }

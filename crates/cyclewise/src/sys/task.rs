@@ -118,7 +118,7 @@ mod linux {
     /// Where `/proc` is not mounted, or a filter forbids reading it.
     pub(crate) fn count() -> Result<u32, Refusal> {
         let flags = libc::O_RDONLY | libc::O_DIRECTORY;
-        let folder = Descriptor::open(c"/proc/self/task", flags, "open /proc/self/task")?;
+        let folder = Descriptor::open_for(c"/proc/self/task", flags, "open /proc/self/task")?;
         let mut buffer = Records([0; 1024]);
         let mut total = 0;
         loop {

@@ -101,7 +101,7 @@ struct Folder(Descriptor);
 impl Folder {
     fn open() -> Result<Self, Refusal> {
         let flags = libc::O_RDONLY | libc::O_DIRECTORY;
-        Descriptor::open(c"/proc/self/task", flags, "reading /proc/self/task").map(Self)
+        Descriptor::open_for(c"/proc/self/task", flags, "reading /proc/self/task").map(Self)
     }
 
     fn read(&self, buffer: &mut [u8]) -> Result<usize, Refusal> {
