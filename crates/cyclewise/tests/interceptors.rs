@@ -10,7 +10,7 @@ use cyclewise::atomic;
 use cyclewise::patch::{self, Mode, Prefix, sites, state};
 use std::cell::Cell;
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// How long to wait for what has to come, however busy the machine is.
@@ -22,6 +22,10 @@ fn main() {
         ("a_thread_is_seen_and_has_lock", a_thread_is_seen_and_has_lock),
         ("a_thread_is_seen_without_the_mode", a_thread_is_seen_without_the_mode),
         ("a_timer_is_seen_and_has_lock", a_timer_is_seen_and_has_lock),
+        (
+            "a_thread_of_the_runtimes_own_has_lock",
+            a_thread_of_the_runtimes_own_has_lock,
+        ),
         ("twin_a_thread_past_the_runtime", twin_a_thread_past_the_runtime),
     ]);
 }
@@ -107,6 +111,9 @@ unsafe extern "C" fn __interceptor_timer_create(
     timer: *mut *mut c_void,
 ) -> i32 {
     saw();
+    if BUSY.load(Ordering::SeqCst) {
+        create_for_the_runtime();
+    }
     // SAFETY: the C library's function of that name.
     let create = unsafe { std::mem::transmute::<*mut c_void, CreateTimer>(c_librarys(c"timer_create")) };
     // SAFETY: the caller's arguments.
@@ -154,6 +161,42 @@ fn a_timer_is_seen_and_has_lock() {
     assert_eq!(rc, 0);
     assert_eq!((SEEN.load(Ordering::SeqCst), ELIDED.load(Ordering::SeqCst)), (1, 0));
     assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
+}
+
+/// Whether the runtime starts a thread of its own where a timer is made.
+static BUSY: AtomicBool = AtomicBool::new(false);
+
+/// Past every hook, and inside one; the thread counts sites without LOCK.
+fn create_for_the_runtime() {
+    extern "C" fn look(_: *mut c_void) -> *mut c_void {
+        ELIDED.fetch_add(state().elided, Ordering::SeqCst);
+        std::ptr::null_mut()
+    }
+    let mut id = 0;
+    // SAFETY: a place for the id, no attributes, a function that takes anything.
+    let rc = unsafe { create_past_the_runtime()(&mut id, std::ptr::null(), look, std::ptr::null_mut()) };
+    assert_eq!(rc, 0);
+    // SAFETY: created above, joined once.
+    assert_eq!(
+        unsafe { libc::pthread_join(id as libc::pthread_t, std::ptr::null_mut()) },
+        0
+    );
+}
+
+/// A timer that signals creates no thread, so its hook leaves LOCK away; what is behind the hook may create one all the same.
+fn a_thread_of_the_runtimes_own_has_lock() {
+    enable();
+    BUSY.store(true, Ordering::SeqCst);
+    let mut timer = std::ptr::null_mut();
+    // SAFETY: no event means a signal; a place for the timer, which is never set.
+    let rc = unsafe { libc::timer_create(libc::CLOCK_MONOTONIC, std::ptr::null_mut(), &mut timer) };
+    assert_eq!(rc, 0);
+    // One look by the runtime, which found every site without LOCK, and one by the thread, which has to find none.
+    assert_eq!(
+        ELIDED.load(Ordering::SeqCst),
+        state().sites,
+        "the thread ran beside elided sites"
+    );
 }
 
 /// What the hooks did before they asked for the interceptor, and what makes AddressSanitizer give up at the join.

@@ -8,7 +8,8 @@
 //!
 //! # Invariants
 //! 1. Both are called by the creating thread, before signals are blocked for clone, and before clone.
-//! 2. A call from within a hook needs nothing: the hook has restored LOCK and is counted. Any other is an unhooked creation.
+//! 2. A call from within a hook is counted by the hook, until the thread exists. Any other is an unhooked creation. LOCK is
+//!    restored in either.
 //! 3. An unhooked creation is not counted until the thread exists. So its creator never elides again: a signal handler of it
 //!    might, between here and clone. Nobody else can while it is there, for the kernel lists it. And confined mode, which has
 //!    to know when nobody is on the way, is refused from then on.
@@ -136,7 +137,9 @@ impl Drop for InHook {
 fn before_any_thread() -> Result<(), Refusal> {
     CALLED.store(true, Relaxed); // Looked at by threads that were created later, or by this one.
     if HOOKS.get() > 0 {
-        return Ok(());
+        // Counted until the hook returns (Invariant 2). LOCK may be away: the hook of a call that creates no thread leaves it
+        // so, and what is behind that hook may create one; a signal handler may, before the hook has restored it.
+        return before_thread();
     }
     CREATOR.set(true);
     // SeqCst: pairs with the load in `all_hooked`.
