@@ -177,10 +177,8 @@ fn create_for_the_runtime() {
     let rc = unsafe { create_past_the_runtime()(&mut id, std::ptr::null(), look, std::ptr::null_mut()) };
     assert_eq!(rc, 0);
     // SAFETY: created above, joined once.
-    assert_eq!(
-        unsafe { libc::pthread_join(id as libc::pthread_t, std::ptr::null_mut()) },
-        0
-    );
+    let rc = unsafe { libc::pthread_join(id as libc::pthread_t, std::ptr::null_mut()) };
+    assert_eq!(rc, 0);
 }
 
 /// A timer that signals creates no thread, so its hook leaves LOCK away; what is behind the hook may create one all the same.
