@@ -121,23 +121,24 @@ fn exactly_one_gets_the_value() {
 /// One thread asks whether it is alone, which it never is: the other has a strong reference or a weak one all the time.
 #[test]
 fn a_reference_that_turns_weak_and_back_is_always_seen() {
-    let mut arc = Arc::new(AtomicUsize::new(0));
+    let mut arc = Arc::new(0_u8);
     let mut other = arc.clone();
     thread::scope(|scope| {
-        scope.spawn(move || {
+        let looker = scope.spawn(move || {
             for _ in 0..ROUNDS * 10 {
                 assert!(Arc::get_mut(&mut arc).is_none());
             }
-            arc.store(1, Relaxed);
-            // Kept until it is joined: this may be the only strong one when the other is weak.
+            // Kept until the other is done, whose own may be weak at this moment.
             arc
         });
-        while other.load(Relaxed) == 0 {
+        while !looker.is_finished() {
             let weak = Arc::downgrade(&other);
             assert!(Arc::weak_count(&other) == 1 && matches!(Arc::strong_count(&other), 1 | 2));
             drop(other);
             other = weak.upgrade().expect("a thread that looks does not let the value die");
         }
+        let arc = looker.join().unwrap();
+        assert_eq!((Arc::strong_count(&arc), Arc::weak_count(&arc)), (2, 0));
     });
 }
 
