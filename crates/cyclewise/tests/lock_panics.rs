@@ -10,8 +10,8 @@ use lock_api::{RawMutex, RawMutexFair};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ fn called(name: &'static str) {
     let left = FUSE.get();
     FUSE.set(left.saturating_sub(1));
     if left == 1 {
-        PANICKED.lock().unwrap().insert(name);
+        PANICKED.lock().unwrap_or_else(PoisonError::into_inner).insert(name);
         resume_unwind(Box::new(name));
     }
 }
@@ -131,7 +131,7 @@ fn asleep(before: usize, count: usize) {
 /// The checks count the sleeps of the whole program.
 fn alone() -> std::sync::MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The lock is free and nobody waits, and it serves as if nothing had been.
@@ -156,22 +156,58 @@ fn is_whole(lock: &Lock) {
 #[test]
 fn a_head_that_unwinds_leaves_the_queue() {
     let _alone = alone();
-    for nap in [false, true] {
+    until_seen(&["default", "relax", "drop", "heavy", "wait", "nap"], || {
+        for nap in [false, true] {
+            for n in 1.. {
+                let lock = Lock::INIT;
+                lock.lock();
+                let before = SLEEPS.load(SeqCst);
+                let done = thread::scope(|scope| {
+                    let waiter = scope.spawn(|| {
+                        MUST_NAP.set(nap);
+                        burns(n, || {
+                            lock.lock();
+                            unlock(&lock);
+                        })
+                    });
+                    while !waiter.is_finished() && SLEEPS.load(SeqCst) == before {
+                        thread::sleep(Duration::from_micros(100));
+                    }
+                    unlock(&lock);
+                    waiter.join().unwrap()
+                });
+                is_whole(&lock);
+                if done {
+                    break;
+                }
+            }
+        }
+    });
+}
+
+/// The same behind another waiter, with a third behind it.
+#[test]
+fn a_waiter_that_unwinds_leaves_the_queue_to_those_behind() {
+    let _alone = alone();
+    until_seen(&["default", "relax", "wait", "wait, after it", "drop", "wake"], || {
         for n in 1.. {
             let lock = Lock::INIT;
             lock.lock();
             let before = SLEEPS.load(SeqCst);
+            let section = || {
+                lock.lock();
+                unlock(&lock);
+            };
             let done = thread::scope(|scope| {
-                let waiter = scope.spawn(|| {
-                    MUST_NAP.set(nap);
-                    burns(n, || {
-                        lock.lock();
-                        unlock(&lock);
-                    })
-                });
-                while !waiter.is_finished() && SLEEPS.load(SeqCst) == before {
+                scope.spawn(section);
+                asleep(before, 1);
+                let waiter = scope.spawn(|| burns(n, section));
+                while !waiter.is_finished() && SLEEPS.load(SeqCst) == before + 1 {
                     thread::sleep(Duration::from_micros(100));
                 }
+                let so_far = SLEEPS.load(SeqCst);
+                scope.spawn(section);
+                asleep(so_far, 1);
                 unlock(&lock);
                 waiter.join().unwrap()
             });
@@ -180,78 +216,51 @@ fn a_head_that_unwinds_leaves_the_queue() {
                 break;
             }
         }
-    }
-    saw(&["default", "relax", "drop", "heavy", "wait", "nap"]);
-}
-
-/// The same behind another waiter, with a third behind it.
-#[test]
-fn a_waiter_that_unwinds_leaves_the_queue_to_those_behind() {
-    let _alone = alone();
-    for n in 1.. {
-        let lock = Lock::INIT;
-        lock.lock();
-        let before = SLEEPS.load(SeqCst);
-        let section = || {
-            lock.lock();
-            unlock(&lock);
-        };
-        let done = thread::scope(|scope| {
-            scope.spawn(section);
-            asleep(before, 1);
-            let waiter = scope.spawn(|| burns(n, section));
-            while !waiter.is_finished() && SLEEPS.load(SeqCst) == before + 1 {
-                thread::sleep(Duration::from_micros(100));
-            }
-            let so_far = SLEEPS.load(SeqCst);
-            scope.spawn(section);
-            asleep(so_far, 1);
-            unlock(&lock);
-            waiter.join().unwrap()
-        });
-        is_whole(&lock);
-        if done {
-            break;
-        }
-    }
-    saw(&["default", "relax", "wait", "wait, after it", "drop", "wake"]);
+    });
 }
 
 /// A holder whose release panics at its n-th call, while another sleeps.
 #[test]
 fn a_release_that_unwinds_has_released_and_woken() {
     let _alone = alone();
-    for fair in [false, true] {
-        for n in 1.. {
-            let lock = Lock::INIT;
-            lock.lock();
-            let before = SLEEPS.load(SeqCst);
-            let done = thread::scope(|scope| {
-                scope.spawn(|| {
-                    lock.lock();
-                    unlock(&lock);
+    until_seen(&["light", "wake", "wake, after it"], || {
+        for fair in [false, true] {
+            for n in 1.. {
+                let lock = Lock::INIT;
+                lock.lock();
+                let before = SLEEPS.load(SeqCst);
+                let done = thread::scope(|scope| {
+                    scope.spawn(|| {
+                        lock.lock();
+                        unlock(&lock);
+                    });
+                    asleep(before, 1);
+                    burns(n, || match fair {
+                        // SAFETY: held by this thread.
+                        true => unsafe { lock.unlock_fair() },
+                        false => unlock(&lock),
+                    })
                 });
-                asleep(before, 1);
-                burns(n, || match fair {
-                    // SAFETY: held by this thread.
-                    true => unsafe { lock.unlock_fair() },
-                    false => unlock(&lock),
-                })
-            });
-            is_whole(&lock);
-            if done {
-                break;
+                is_whole(&lock);
+                if done {
+                    break;
+                }
             }
         }
-    }
-    saw(&["light", "wake", "wake, after it"]);
+    });
 }
 
-fn saw(names: &[&str]) {
-    let panicked = PANICKED.lock().unwrap();
-    for name in names {
-        assert!(panicked.contains(name), "{name} never panicked: {panicked:?}");
+/// Runs the check until each of these has panicked: which call a fuse meets depends on when who runs.
+fn until_seen(names: &[&str], check: impl Fn()) {
+    let seen = || PANICKED.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    PANICKED.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    for _ in 0..1000 {
+        check();
+        if names.iter().all(|name| seen().contains(name)) {
+            return;
+        }
     }
+    panic!("of {names:?} only these have panicked: {:?}", seen());
 }
 
 /// A lock that stays held, as it did where a policy unwound, is not whole.
