@@ -370,3 +370,40 @@ fn a_thread_that_libc_left_out_is_noticed() {
     );
     nothing_is_lost();
 }
+
+/// A filter that is there before the C library registers, and says that it went well: glibc believes it, and we do not.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn under_a_filter_that_lied_to_libc_portable_slots_are_used() {
+    use std::os::unix::process::CommandExt;
+    const TEST: &str = "under_a_filter_that_lied_to_libc_portable_slots_are_used";
+    match part().as_deref() {
+        None => {
+            again(TEST, "installs", "");
+            again(TEST, "late", "");
+        }
+        // Where the C library has registered, and what is used for the first time comes after the filter.
+        Some("late") => {
+            common::filter::refuse(libc::SYS_rseq, &[], 0);
+            let report = backend();
+            println!("{report}");
+            assert_eq!(report.backend, Backend::Portable);
+            nothing_is_lost();
+        }
+        Some("installs") => {
+            common::filter::refuse(libc::SYS_rseq, &[], 0);
+            let program = std::env::current_exe().unwrap();
+            let error = std::process::Command::new(program)
+                .args(["--exact", TEST, "--nocapture", "--test-threads=1"])
+                .env(parts::PART, "runs")
+                .exec();
+            panic!("exec: {error}");
+        }
+        Some(_) => {
+            let report = backend();
+            println!("{report}");
+            assert_eq!(report.backend, Backend::Portable);
+            nothing_is_lost();
+        }
+    }
+}

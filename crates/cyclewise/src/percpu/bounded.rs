@@ -33,7 +33,8 @@
 //! # Signals, forks, threads
 //! A handler may push and pop values that need no drop, not steal or drain: those may wait for what it interrupted. A child
 //! of a fork has all values that were on stacks, and owns its copies of them; what another thread was about to push is lost with it. A slot
-//! that was stopped at that moment stays so, and its threads use portable slots.
+//! that was being stolen from at that moment stays stopped in the child: its threads use portable slots, and what it has is
+//! dropped with the stack.
 //!
 //! # Memory ordering
 //! Who pops a value sees what its pusher did before.

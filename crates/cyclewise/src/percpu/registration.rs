@@ -11,6 +11,14 @@
 //! 3. A thread that has no area uses portable slots, which no sequence touches.
 //! 4. Nobody writes `cpu_id_start`, `cpu_id`, `node_id`, `mm_cid` of an area that is registered: newer kernels kill
 //!    the process for it.
+//! 5. How many ids there are is decided once for the process, whatever a filter says to who asks later: areas are mapped and
+//!    unmapped by that number.
+//!
+//! # What it cannot promise
+//! A filter that is installed after the process's first use, and then answers rseq(2) with 0 for the kernel, leaves later threads
+//! without an id: glibc says -1 there, and such a thread ends the process by SIGSEGV in its first sequence, far outside of
+//! every area. One that refuses the call has glibc end the process itself. A filter that is there before the first use
+//! is found out, and portable slots are used.
 //!
 //! # Cost
 //! Under `LIBC`, a load. Under `OWN`, a call and three loads; at a thread's first use a system call for it, and one for
@@ -154,6 +162,8 @@ fn decide() -> u32 {
         // SAFETY: libc's area of this thread, whether registered or not.
         match (unsafe { Area(distance).id::<Cpu>() }) as i32 {
             ..0 => none(LEFT_OUT),
+            // The C library was told that it went well, or later threads will be, and no kernel knows of them.
+            _ if !rseq::is_made() => none(libc::ENOSYS),
             _ => LIBC,
         }
     } else {

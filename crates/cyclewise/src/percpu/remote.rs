@@ -10,6 +10,11 @@
 //! that CPU, and is a full barrier there; a thread that does not run has been through the scheduler, and will restart.
 //! What was done meanwhile is seen by who finds the guard 0 again.
 //!
+//! # Forks, priorities
+//! A thief that was left behind in the process that this one was forked from never lets its slot's threads go on: they use
+//! portable slots, and others who would stop the slot are told that somebody has. A thief waits for the holder of a portable
+//! slot as `wait` says, and is refused in the end. Between the stop and the drop of [`Stopped`] no thread waits for it.
+//!
 //! # Cost
 //! A membarrier(2), an interrupt to one CPU or to all; in a portable slot its lock.
 

@@ -38,8 +38,8 @@
 //!
 //! # Signals, forks, threads
 //! A handler may push and pop, not steal or drain: those may wait for what it interrupted. A child of a fork has all
-//! words that were in rings; what another thread was about to push is lost with it. A slot that was stopped at that moment stays
-//! so, and its threads use portable slots.
+//! words that were in rings; what another thread was about to push is lost with it. A slot that was being stolen from at
+//! that moment stays stopped in the child: its threads use portable slots, and what it has nobody takes there.
 //!
 //! # Memory ordering
 //! Who pops a word sees what its pusher did before.

@@ -97,6 +97,14 @@ pub(crate) unsafe fn register(area: NonNull<u8>, length: usize, signature: u32) 
     if rc == 0 { Ok(()) } else { Err(super::errno::last()) }
 }
 
+/// Whether the call reaches the kernel, or is refused. The kernel refuses a flag that it does not know before it looks at
+/// anything else, so whoever says that it went well has not looked.
+pub(crate) fn is_made() -> bool {
+    const UNKNOWN: u32 = 1 << 30; // not a flag of include/uapi/linux/rseq.h
+    // SAFETY: takes numbers (Invariant 2), and no address is passed.
+    (unsafe { libc::syscall(libc::SYS_rseq, 0, 0, UNKNOWN, 0) }) != 0
+}
+
 /// Takes back the registration of the calling thread's area, for tests.
 ///
 /// # Safety

@@ -35,7 +35,7 @@
 //! - A handler may do all but [`steal`](FreeList::steal), [`pop_or_steal`](FreeList::pop_or_steal) and
 //!   [`drain`](FreeList::drain), which may wait for what it interrupted, and `grow`, which allocates.
 //! - A child of a fork has all nodes that were on lists. What other threads of the parent held is lost to it, and a slot that
-//!   was stopped at that moment stays so: its own threads use portable slots.
+//!   was being stolen from at that moment stays stopped: its own threads use portable slots, and its nodes go with the list.
 //!
 //! # Cost
 //! A push and a pop are a sequence each, without LOCK; a steal is an interrupt to the other CPU.
