@@ -102,7 +102,7 @@ fn gs_leads_to_this_cpus_copy_and_is_not_inherited() {
         }
     };
     assert!(pinned.is_confined());
-    // SAFETY: as above; it is refused.
+    // SAFETY: nothing here uses GS; it is refused.
     assert!(matches!(unsafe { Pinned::enter(cpu) }, Err(Refusal::GsInUse { .. })));
     pinned.inc(&v);
     pinned.add(&v, 41);
@@ -123,7 +123,7 @@ fn gs_leads_to_this_cpus_copy_and_is_not_inherited() {
     });
     assert_eq!(v.sum(), 143);
     drop(pinned);
-    // SAFETY: as above. The base is as it was, so it can be had again.
+    // SAFETY: nothing here uses GS. The base is as it was, so it can be had again.
     drop(unsafe { Pinned::enter(cpu) }.unwrap());
 }
 

@@ -40,7 +40,7 @@ probes! {
         let from = [1, 2];
         // SAFETY: this slot's words, which nobody changes from outside.
         let one = unsafe { here.load_cbne_store_release(&NEVER, at, 0, 1) };
-        // SAFETY: as above.
+        // SAFETY: this slot's words, and two of its own.
         let two = unsafe { here.load_cbne_memcpy_store(&NEVER, at, 0, at.wrapping_add(1), from.as_ptr(), 2, 1) };
         u64::from(one == Outcome::Done) + u64::from(two == Outcome::Done)
     }

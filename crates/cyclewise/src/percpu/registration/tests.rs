@@ -73,7 +73,7 @@ fn areas_of_newer_kernels_work_as_the_original_one_does() {
                 // SAFETY: the thread's area, and a word in every slot.
                 unsafe { <u64 as Sections>::add::<Cpu, false>(area, v.as_ptr(), 1) };
                 if features() >= super::WITH_CID {
-                    // SAFETY: as above.
+                    // SAFETY: the thread's area, and a word in every slot.
                     unsafe { <u64 as Sections>::add::<Cid, true>(area, by_cid.as_ptr(), 1) };
                 }
                 if n % 50 == 0 {
@@ -99,11 +99,11 @@ fn one_thread_registers_once_and_with_one_signature() {
         let length = fitting(crate::sys::rseq::shape());
         // SAFETY: never freed, and this thread has no other.
         assert_eq!(unsafe { register(one, length, SIGNATURE) }, Ok(()));
-        // SAFETY: as above; it is refused.
+        // SAFETY: never freed; it is refused.
         assert_eq!(unsafe { register(other, length, SIGNATURE) }, Err(libc::EINVAL));
-        // SAFETY: as above.
+        // SAFETY: the area that is registered; it is refused.
         assert_eq!(unsafe { register(one, length, !SIGNATURE) }, Err(libc::EPERM));
-        // SAFETY: as above.
+        // SAFETY: the area that is registered; it is refused.
         assert_eq!(unsafe { register(one, length, SIGNATURE) }, Err(libc::EBUSY));
     });
 }

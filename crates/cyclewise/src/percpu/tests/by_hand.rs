@@ -29,36 +29,36 @@ fn narrow<W: Bits + Zeroed + core::fmt::Debug, I: Id>(number: u32, of: impl Fn(u
     let (at, copy) = (v.as_ptr(), v.of(Slot::of(number).unwrap()));
     // SAFETY: the thread's only area, and the variable; the same in all below.
     assert_eq!(unsafe { area.id::<I>() }, number);
-    // SAFETY: as above.
+    // SAFETY: words and an area of the test's own.
     let now = || unsafe { W::load(copy) };
-    // SAFETY: as above.
+    // SAFETY: words and an area of the test's own.
     unsafe { W::write::<I, false>(area, at, of(0xf1f2_f3f4_f5f6_f7f8)) };
     assert_eq!(now(), of(0xf1f2_f3f4_f5f6_f7f8));
-    // SAFETY: as above.
+    // SAFETY: words and an area of the test's own.
     assert_eq!(unsafe { W::read::<I>(area, at) }, now());
-    // SAFETY: as above.
+    // SAFETY: words and an area of the test's own.
     unsafe { W::add::<I, false>(area, at, of(!0)) };
     assert_eq!(now(), of(0xf1f2_f3f4_f5f6_f7f7));
-    // SAFETY: as above.
+    // SAFETY: words and an area of the test's own.
     unsafe { W::add::<I, true>(area, at, of(9)) };
-    // SAFETY: as above.
+    // SAFETY: words and an area of the test's own.
     unsafe { W::and::<I>(area, at, of(0x0f)) };
     assert_eq!(now(), of(0));
-    // SAFETY: as above.
+    // SAFETY: words and an area of the test's own.
     unsafe { W::or::<I>(area, at, of(0x8000_0000_8000_8080)) };
-    // SAFETY: as above.
+    // SAFETY: words and an area of the test's own.
     assert_eq!(unsafe { W::xchg::<I>(area, at, of(6)) }, of(0x8000_0000_8000_8080));
-    // SAFETY: as above. A compare that fails stores nothing.
+    // SAFETY: words and an area of the test's own. A compare that fails stores nothing.
     assert_eq!(unsafe { W::cmpxchg::<I>(area, at, of(7), of(8)) }, of(6));
     assert_eq!(now(), of(6));
-    // SAFETY: as above.
+    // SAFETY: words and an area of the test's own.
     assert_eq!(unsafe { W::cmpxchg::<I>(area, at, of(6), of(!0)) }, of(6));
-    // SAFETY: as above.
+    // SAFETY: words and an area of the test's own.
     assert_eq!(unsafe { W::add_return::<I>(area, at, of(3)) }, of(2));
-    // SAFETY: as above.
+    // SAFETY: words and an area of the test's own.
     unsafe { W::write::<I, true>(area, at, of(2)) };
     for slot in Slot::all().filter(|slot| slot.number() != number) {
-        // SAFETY: as above.
+        // SAFETY: words and an area of the test's own.
         assert_eq!(unsafe { W::load(v.of(slot)) }, of(0), "{slot:?}");
     }
     assert_eq!(now(), of(2));
@@ -125,32 +125,32 @@ fn every_set<I: Id>(here: u32) {
     each::<I>(here, true, [7, 20, 0, 0, 0], |w, cpu, guard, expect| unsafe {
         rseq_set::load_cbne_store::<I, false>(w.area, cpu, guard, &mut w.v, expect, 7)
     });
-    // SAFETY: as above.
+    // SAFETY: words and an area of the test's own.
     each::<I>(here, true, [7, 20, 0, 0, 0], |w, cpu, guard, expect| unsafe {
         rseq_set::load_cbne_store::<I, true>(w.area, cpu, guard, &mut w.v, expect, 7)
     });
-    // SAFETY: as above.
+    // SAFETY: words and an area of the test's own.
     each::<I>(here, false, [13, 20, 0, 0, 0], |w, cpu, guard, _| unsafe {
         rseq_set::load_add_store::<I>(w.area, cpu, guard, &mut w.v, 3)
     });
-    // SAFETY: as above.
+    // SAFETY: words and an area of the test's own.
     each::<I>(here, true, [7, 8, 0, 0, 0], |w, cpu, guard, expect| unsafe {
         rseq_set::load_cbne_store_store::<I, false>(w.area, cpu, guard, &mut w.v, expect, &mut w.v2, 8, 7)
     });
-    // SAFETY: as above.
+    // SAFETY: words and an area of the test's own.
     each::<I>(here, true, [7, 8, 0, 0, 0], |w, cpu, guard, expect| unsafe {
         rseq_set::load_cbne_store_store::<I, true>(w.area, cpu, guard, &mut w.v, expect, &mut w.v2, 8, 7)
     });
-    // SAFETY: as above. Both compares, one after the other.
+    // SAFETY: words and an area of the test's own. Both compares, one after the other.
     each::<I>(here, true, [7, 20, 0, 0, 0], |w, cpu, guard, expect| unsafe {
         rseq_set::load_cbne_load_cbne_store::<I>(w.area, cpu, guard, &mut w.v, expect, &w.v2, 20, 7)
     });
-    // SAFETY: as above.
+    // SAFETY: words and an area of the test's own.
     each::<I>(here, true, [7, 20, 0, 0, 0], |w, cpu, guard, expect| unsafe {
         rseq_set::load_cbne_load_cbne_store::<I>(w.area, cpu, guard, &mut w.v, 10, &w.v2, expect + 10, 7)
     });
     let from = [1, 2, 3];
-    // SAFETY: as above.
+    // SAFETY: words and an area of the test's own.
     each::<I>(here, true, [7, 20, 1, 2, 3], |w, cpu, guard, expect| unsafe {
         rseq_set::load_cbne_memcpy_store::<I, false>(
             w.area,
@@ -164,7 +164,7 @@ fn every_set<I: Id>(here: u32) {
             7,
         )
     });
-    // SAFETY: as above. None to copy, too.
+    // SAFETY: words and an area of the test's own. None to copy, too.
     each::<I>(here, true, [7, 20, 0, 0, 0], |w, cpu, guard, expect| unsafe {
         rseq_set::load_cbne_memcpy_store::<I, true>(
             w.area,
@@ -179,7 +179,7 @@ fn every_set<I: Id>(here: u32) {
         )
     });
     // Through a table: `at` leads to words of which the second leads to `v2`.
-    // SAFETY: as above.
+    // SAFETY: words and an area of the test's own.
     each::<I>(here, false, [10, 24, 0, 0, 0], |w, cpu, guard, _| unsafe {
         let table = [0, (&raw mut w.v2).expose_provenance() as u64];
         let at = (&raw const table).expose_provenance() as u64;
@@ -188,7 +188,7 @@ fn every_set<I: Id>(here: u32) {
     // A pop of a list of two, whose next is the second word.
     let (mut popped, node) = (0, [77u64, 99]);
     let first = ptr::from_ref(&node).expose_provenance() as u64;
-    // SAFETY: as above.
+    // SAFETY: words and an area of the test's own.
     let pop = |list: &mut u64, popped: &mut u64| unsafe {
         rseq_set::load_cbeq_store_add_load_store::<I>(area(CPU, CID), here, NEVER.word().as_ptr(), list, 0, 8, popped)
     };

@@ -38,12 +38,12 @@ impl Copy {
     }
 
     fn words(&self) -> [u64; WORDS] {
-        // SAFETY: as of the module.
+        // SAFETY: words and an area of the test's own, as the module says.
         unsafe { self.all.of(Slot::of(self.number).unwrap()).read() }
     }
 
     fn set(&self, words: [u64; WORDS]) {
-        // SAFETY: as of the module.
+        // SAFETY: words and an area of the test's own, as the module says.
         unsafe { self.all.of(Slot::of(self.number).unwrap()).write(words) }
     }
 
@@ -57,7 +57,7 @@ impl Copy {
     /// No other copy was touched.
     fn is_alone(&self) -> bool {
         let others = Slot::all().filter(|slot| slot.number() != self.number);
-        // SAFETY: as of the module.
+        // SAFETY: words and an area of the test's own, as the module says.
         others
             .map(|slot| unsafe { self.all.of(slot).read() })
             .all(|copy| copy == [0; WORDS])
@@ -74,7 +74,7 @@ fn counters<I: Id>(number: u32) {
     copy.set(filled([10, 3]));
     let distance = (number as usize) << SHIFT;
     for (amount, total) in [(5, 15), (u64::MAX, 14), (0, 14)] {
-        // SAFETY: as of the module.
+        // SAFETY: words and an area of the test's own, as the module says.
         let found = unsafe { rseq_list::add_and_compare::<I>(copy.area, copy.first(), amount) };
         assert_eq!((found, copy.words()), ((total - 3, distance), filled([total, 3])));
     }
@@ -94,19 +94,19 @@ fn lists_lead_from_node_to_node() {
     let mut nodes = [[0u64, 7]; 3];
     let nodes: Vec<*mut u64> = nodes.iter_mut().map(|node| (&raw mut *node).cast()).collect();
     let at = |n: usize| nodes[n].expose_provenance() as u64;
-    // SAFETY: as of the module.
+    // SAFETY: words and an area of the test's own, as the module says.
     let push = |first: usize, last: usize| unsafe { rseq_list::list_push::<Cpu>(area, lists, at(first), nodes[last]) };
-    // SAFETY: as of the module.
+    // SAFETY: words and an area of the test's own, as the module says.
     let pop = || unsafe { rseq_list::list_pop::<Cpu>(area, lists) };
-    // SAFETY: as of the module.
+    // SAFETY: words and an area of the test's own, as the module says.
     let take = || unsafe { rseq_list::list_take::<Cpu>(area, lists) };
-    // SAFETY: as of the module.
+    // SAFETY: words and an area of the test's own, as the module says.
     let next = |n: usize| unsafe { nodes[n].read() };
 
     assert_eq!((pop(), take()), (0, 0));
     assert_eq!((push(0, 0), next(0)), (Outcome::Done, 0));
     // A run of two, the first of which leads to the second.
-    // SAFETY: as of the module.
+    // SAFETY: words and an area of the test's own, as the module says.
     unsafe { nodes[1].write(at(2)) };
     assert_eq!((push(1, 2), next(1), next(2)), (Outcome::Done, at(2), at(0)));
     assert_eq!(copy.words(), filled([at(1)]));
@@ -143,9 +143,9 @@ fn a_stack_is_pushed_to_and_popped_from() {
     for count in 0..=N {
         let oracle: Vec<u64> = (0..count as u64).map(|n| 100 + n).collect();
         let copy = stack_of(&oracle);
-        // SAFETY: as of the module.
+        // SAFETY: words and an area of the test's own, as the module says.
         let push = || unsafe { rseq_cells::stack_push::<Cpu, N>(copy.area, copy.first(), 7) };
-        // SAFETY: as of the module.
+        // SAFETY: words and an area of the test's own, as the module says.
         let pop = || unsafe { rseq_cells::stack_pop::<Cpu>(copy.area, copy.first()) };
         copy.guard(1);
         let before = copy.words();
@@ -173,12 +173,12 @@ fn a_stack_takes_and_gives_batches() {
         let words: Vec<u64> = (0..len as u64).map(|n| 200 + n).collect();
         let copy = stack_of(&oracle);
         let end = words.as_ptr().wrapping_add(len);
-        // SAFETY: as of the module.
+        // SAFETY: words and an area of the test's own, as the module says.
         let push = || unsafe { rseq_cells::stack_push_many::<Cpu, N>(copy.area, copy.first(), end, len) };
         // One place more, which is not to be written.
         let mut out = std::vec![1; len + 1];
         let to = out.as_mut_ptr();
-        // SAFETY: as of the module.
+        // SAFETY: words and an area of the test's own, as the module says.
         let pop = || unsafe { rseq_cells::stack_pop_many::<Cpu>(copy.area, copy.first(), to, len) };
         copy.guard(1);
         let before = copy.words();
@@ -202,9 +202,9 @@ fn a_stack_takes_and_gives_batches() {
 #[test]
 fn a_ring_goes_round() {
     let copy = Copy::new(CPU);
-    // SAFETY: as of the module.
+    // SAFETY: words and an area of the test's own, as the module says.
     let push = |word| unsafe { rseq_cells::ring_push::<Cpu, RING>(copy.area, copy.first(), word) };
-    // SAFETY: as of the module.
+    // SAFETY: words and an area of the test's own, as the module says.
     let pop = || unsafe { rseq_cells::ring_pop::<Cpu, RING>(copy.area, copy.first()) };
     let mut oracle = VecDeque::new();
     // Three put in and two taken out, until it is full; then the other way round.

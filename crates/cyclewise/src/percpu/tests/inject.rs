@@ -289,11 +289,11 @@ fn sequences<I: Index>() {
                 let outcome = match kind {
                     // SAFETY: this slot's words.
                     0 => unsafe { here.load_cbne_store_store_release(&NEVER, v, found, second, new, new) },
-                    // SAFETY: as above.
+                    // SAFETY: this slot's words, and a source of the test's own.
                     1 => unsafe { here.load_cbne_memcpy_store(&NEVER, v, found, buffer, source.as_ptr(), 3, new) },
-                    // SAFETY: as above.
+                    // SAFETY: this slot's words, and a source of the test's own.
                     2 => unsafe { here.load_cbne_load_cbne_store(&NEVER, v, found, &raw const source[0], found, new) },
-                    // SAFETY: as above; the table leads to this slot's word.
+                    // SAFETY: this slot's words; the table leads to this slot's word.
                     _ => unsafe {
                         let at = (&raw const table[1]).expose_provenance() as u64;
                         here.load_add_load_load_add_store(&NEVER, &at, 0, 0)
