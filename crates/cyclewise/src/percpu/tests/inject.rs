@@ -214,7 +214,7 @@ fn lists_neither_lose_nor_double_a_node_at_any_step() {
         a.into_iter().chain(b).for_each(push);
     };
     let Some(_guard) = injecting(work) else { return };
-    let nodes: &'static mut [Node] = std::boxed::Box::leak(std::vec![0; 16].into_boxed_slice());
+    let nodes: &'static mut [Node; 16] = std::boxed::Box::leak(std::boxed::Box::new([0; 16]));
     let mut mine: Vec<usize> = nodes.iter_mut().map(|n| (&raw mut *n).expose_provenance()).collect();
     nodes.iter_mut().for_each(|n| push(&raw mut *n));
     let hit = at_every_point(|| {
