@@ -28,6 +28,10 @@ const HIDDEN: &[(&str, &str)] = &[
         "pub mod hooks;",
         "its functions are unsafe, and `Hooks` is data for an unsafe function",
     ),
+    (
+        "pub mod net;",
+        "its functions are unsafe, and `Net` is data for an unsafe function",
+    ),
     ("macro_rules! __thread_creators {", "a table of names and types"),
     (
         "macro_rules! __export_hooks {",
