@@ -92,7 +92,8 @@ fn a_destructor_holds_where_nobody_has_before() {
             raise(libc::SIGUSR1);
             assert!(mask::is_pending() && SEEN.lock(&hold).pop().is_none());
             drop(hold);
-            FLAG.store(seen() == [(libc::SIGUSR1, 0)], SeqCst);
+            // Its value is not looked at: an emulator makes one up for a signal that was sent without.
+            FLAG.store(seen().iter().map(|seen| seen.0).eq([libc::SIGUSR1]), SeqCst);
         }
     }
     thread_local! {
