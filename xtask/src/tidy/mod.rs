@@ -15,6 +15,7 @@ mod module_doc;
 mod names;
 mod private_words;
 mod reasons;
+mod soundness;
 mod source;
 mod stubs;
 mod syscalls;
@@ -43,6 +44,7 @@ const RULES: &[Rule] = &[
     module_doc::RULE,
     private_words::RULE,
     reasons::RULE,
+    soundness::RULE,
     stubs::RULE,
     syscalls::RULE,
     unsafety::RULE,
