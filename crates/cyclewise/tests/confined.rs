@@ -256,7 +256,7 @@ fn another_namespaces_proc_is_refused() {
     watch();
     // SAFETY: takes flags; this process has one thread.
     let rc = unsafe { libc::unshare(libc::CLONE_NEWPID) };
-    // SAFETY: as above.
+    // SAFETY: takes flags; this process has one thread.
     if rc != 0 && unsafe { libc::unshare(libc::CLONE_NEWUSER | libc::CLONE_NEWPID) } != 0 {
         println!("skipped: no pid namespaces here: {}", std::io::Error::last_os_error());
         return;
@@ -381,7 +381,7 @@ fn helpers_of_the_c_library_are_refused() {
 }
 
 fn without_hooks_there_is_no_mode() {
-    // SAFETY: as in `enter`.
+    // SAFETY: nobody sets affinities in this check, and no atomics are shared with other processes.
     let refusal = unsafe { confined::enter(None) }.unwrap_err();
     assert_eq!(refusal, Refusal::NotEnabled);
     assert_eq!((state().mode, state().elided), (Mode::Locked, 0));

@@ -216,7 +216,7 @@ fn twin_a_second_c_library_is_not_seen() {
     let (create, join) = (of(library, c"pthread_create"), of(library, c"pthread_join"));
     // SAFETY: a C library's function of that name.
     let create = unsafe { std::mem::transmute::<*mut c_void, Create>(create) };
-    // SAFETY: the same.
+    // SAFETY: a C library's function of that name.
     let join = unsafe { std::mem::transmute::<*mut c_void, Join>(join) };
     let (mut id, mut found) = (0, std::ptr::null_mut());
     // SAFETY: a place for the id, no attributes, and a function that uses nothing of the C library's.

@@ -43,7 +43,7 @@ impl Limits {
             rlim_cur: 0,
             rlim_max: 0,
         };
-        // SAFETY: as above.
+        // SAFETY: the kernel writes one rlimit into a local that is one.
         let of_files = unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut files) };
         Self {
             processes: of_processes,

@@ -32,7 +32,7 @@ pub struct Shared<A: Atomic> {
 
 // SAFETY: the mapping has no owner thread, and holds atomics only (Invariant 2).
 unsafe impl<A: Atomic> Send for Shared<A> {}
-// SAFETY: as above.
+// SAFETY: the mapping holds atomics only (Invariant 2), which threads may share.
 unsafe impl<A: Atomic> Sync for Shared<A> {}
 
 impl<A: Atomic> Shared<A> {

@@ -294,7 +294,7 @@ impl<T: OneWord, const N: usize> Stack<T, N> {
     #[inline]
     unsafe fn put(&self, end: *const u64, len: usize) -> usize {
         if let Some(area) = registration::fast::<Cpu>() {
-            // SAFETY: the area is the thread's; this CPU's stack (Invariants 1 and 3), words as of this function.
+            // SAFETY: the area is the thread's; this CPU's stack (Invariants 1 and 3); the caller vouches for the words.
             let run = unsafe { rseq_cells::stack_push_many::<Cpu, N>(area, self.first(), end, len) };
             if run >= 0 {
                 return run as usize;
@@ -336,7 +336,7 @@ impl<T: OneWord, const N: usize> Stack<T, N> {
     #[inline]
     unsafe fn take(&self, to: *mut u64, len: usize) -> usize {
         if let Some(area) = registration::fast::<Cpu>() {
-            // SAFETY: the area is the thread's; this CPU's stack (Invariants 1 and 3), room as of this function.
+            // SAFETY: the area is the thread's; this CPU's stack (Invariants 1 and 3); the caller vouches for the room.
             let run = unsafe { rseq_cells::stack_pop_many::<Cpu>(area, self.first(), to, len) };
             if run >= 0 {
                 return run as usize;

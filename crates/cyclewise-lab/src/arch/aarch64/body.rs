@@ -53,7 +53,7 @@ macro_rules! body {
             copies: $copies,
             // SAFETY: `looped` keeps Invariant 1 for operations that touch only the stack and [x1].
             once: unsafe { $crate::arch::Code::new(once) },
-            // SAFETY: as above.
+            // SAFETY: `looped` keeps Invariant 1 for operations that touch only the stack and [x1].
             twice: unsafe { $crate::arch::Code::new(twice) },
         }
     }};

@@ -52,7 +52,7 @@ macro_rules! body {
             copies: $copies,
             // SAFETY: `looped` keeps Invariant 1 for operations that touch only the stack and [rsi].
             once: unsafe { $crate::arch::Code::new(once) },
-            // SAFETY: as above.
+            // SAFETY: `looped` keeps Invariant 1 for operations that touch only the stack and [rsi].
             twice: unsafe { $crate::arch::Code::new(twice) },
         }
     }};

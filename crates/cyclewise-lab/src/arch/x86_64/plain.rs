@@ -26,14 +26,14 @@ pub fn dec_and_test(word: &mut u64) -> bool {
 /// INC of a word of 32 bits.
 #[inline(always)]
 pub fn inc32(word: &mut u32) {
-    // SAFETY: as above.
+    // SAFETY: the word is ours alone. No nomem: it is memory.
     unsafe { asm!("inc dword ptr [{0}]", in(reg) word, options(nostack)) };
 }
 
 /// DEC of a word of 32 bits; whether that left zero.
 #[inline(always)]
 pub fn dec32_and_test(word: &mut u32) -> bool {
-    // SAFETY: as above.
+    // SAFETY: the word is ours alone, and the jump leads to the block. No nomem: it is memory.
     unsafe { asm!("dec dword ptr [{0}]", "jz {1}", in(reg) word, label { return true }, options(nostack)) };
     false
 }
@@ -42,7 +42,7 @@ pub fn dec32_and_test(word: &mut u32) -> bool {
 #[inline(always)]
 pub fn xadd(word: &mut u64) -> u64 {
     let mut found = 1u64;
-    // SAFETY: as above.
+    // SAFETY: the word is ours alone. No nomem: it is memory.
     unsafe { asm!("xadd qword ptr [{0}], {1}", in(reg) word, inout(reg) found, options(nostack)) };
     found
 }
@@ -51,7 +51,7 @@ pub fn xadd(word: &mut u64) -> u64 {
 #[inline(always)]
 pub fn cmpxchg(word: &mut u64, old: u64, new: u64) -> u64 {
     let found;
-    // SAFETY: as above.
+    // SAFETY: the word is ours alone. No nomem: it is memory.
     unsafe {
         asm!("cmpxchg qword ptr [{0}], {1}", in(reg) word, in(reg) new, inout("rax") old => found, options(nostack))
     };

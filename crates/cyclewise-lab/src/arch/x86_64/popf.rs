@@ -58,7 +58,7 @@ pub fn popped(flags: u64, rep: bool) -> u64 {
                 keep = const !(ARITHMETIC as i32), f = in(reg) flags, r = lateout(reg) result)
         };
     } else {
-        // SAFETY: as above.
+        // SAFETY: balanced pushes; writes only arithmetic flags and the two registers.
         unsafe {
             asm!("pushfq", "and qword ptr [rsp], {keep}", "or qword ptr [rsp], {f}", ".byte 0x9d", "pushfq", "pop {r}",
                 keep = const !(ARITHMETIC as i32), f = in(reg) flags, r = lateout(reg) result)

@@ -83,7 +83,7 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome> {
         }
         for i in 0..Plan::FDS {
             let first = group == 0 && i == 0;
-            // SAFETY: as above.
+            // SAFETY: the child's arm runs what this file's header promises.
             match unsafe { fork(plan.limit_s()) }.map_err(failed("cannot fork"))? {
                 Fork::Child(me) => me.exit(sender(plan, &gate, &ledger, &outs, first)),
                 Fork::Parent(child) => children.push(child),

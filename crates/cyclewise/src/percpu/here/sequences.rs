@@ -20,7 +20,7 @@ macro_rules! sequence {
         pub unsafe fn $name(&self, guard: &Guard, $($arg: $type),*) -> Outcome {
             let (cpu, stop) = (self.slot.0, guard.word().as_ptr().cast_const());
             match self.own {
-                // SAFETY: the area is the thread's; the rest as of this function.
+                // SAFETY: the area is the thread's; the caller vouches for words, index and guard.
                 Some(Own::Cpu(area)) => unsafe { rseq_set::$section::<Cpu $(, $release)?>(area, cpu, stop, $($arg),*) },
                 // SAFETY: the area is the thread's; the caller vouches for the words and the guard.
                 Some(Own::Cid(area)) => unsafe { rseq_set::$section::<Cid $(, $release)?>(area, cpu, stop, $($arg),*) },

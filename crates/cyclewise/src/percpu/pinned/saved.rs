@@ -98,7 +98,7 @@ fn get() -> Result<usize, Refusal> {
 /// Nothing else in this thread uses GS.
 unsafe fn set(base: usize) -> Result<(), Refusal> {
     if has_fsgsbase() {
-        // SAFETY: the kernel says that it allows it; the rest as of this function.
+        // SAFETY: the kernel says that it allows it; the caller vouches for the rest.
         unsafe { wrgsbase(base) };
         Ok(())
     } else {

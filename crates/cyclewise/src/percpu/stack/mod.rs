@@ -157,7 +157,7 @@ impl<T> FreeList<T> {
         let address = first.as_ptr().expose_provenance() as u64;
         if let Some(area) = registration::fast::<Cpu>() {
             let (lists, link) = (self.heads.as_ptr().cast(), last.as_ptr().cast());
-            // SAFETY: the area is the thread's; nodes as of this function, which begin with `next` (Invariant 3).
+            // SAFETY: the area is the thread's; the caller vouches for the nodes, which begin with `next` (Invariant 3).
             if unsafe { rseq_list::list_push::<Cpu>(area, lists, address, link) } == Outcome::Done {
                 return;
             }
