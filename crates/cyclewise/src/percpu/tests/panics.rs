@@ -3,6 +3,7 @@
 
 use crate::percpu::{FreeList, Stack};
 use core::cell::Cell;
+use core::mem::ManuallyDrop;
 use std::boxed::Box;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
@@ -51,15 +52,15 @@ fn a_stack_drops_the_others() {
 
 #[test]
 fn the_twin_whose_loop_ends_with_the_panic_leaves_some() {
-    struct Twin(Vec<Fragile>);
+    struct Twin(Vec<ManuallyDrop<Box<Fragile>>>);
     impl Drop for Twin {
         fn drop(&mut self) {
             // As a list of nodes by address has them: nobody but the loop knows where the rest is.
-            let mut rest = core::mem::ManuallyDrop::new(core::mem::take(&mut self.0));
-            while let Some(one) = rest.pop() {
-                drop(one);
+            while let Some(one) = self.0.pop() {
+                drop(ManuallyDrop::into_inner(one));
             }
         }
     }
-    assert_eq!(dropped(Twin), 2);
+    let twin = |four: Vec<Fragile>| Twin(four.into_iter().map(|one| ManuallyDrop::new(Box::new(one))).collect());
+    assert_eq!(dropped(twin), 2);
 }
