@@ -13,7 +13,7 @@
 //!
 //! # What it is to a sandbox
 //! Whoever can make the process call pwrite(2) with arguments of his choice can write its text through this descriptor,
-//! past W^X. [`lock`](crate::patch::lock) closes it: a program that is to be held against its own code calls that before
+//! past W^X. [`lock`](crate::patch::lock()) closes it: a program that is to be held against its own code calls that before
 //! it enters its sandbox.
 //!
 //! # Cost
