@@ -89,7 +89,7 @@ impl Sleepers {
 
     #[cfg(loom)]
     fn nap(&self) {
-        crate::sys::task::yield_now();
+        crate::sys::task::nap();
     }
 }
 

@@ -131,7 +131,7 @@ fn advise(page: *mut c_void, advice: i32) -> bool {
     unsafe { libc::madvise(page, PAGE, advice) == 0 }
 }
 
-#[cfg(all(test, feature = "std", target_pointer_width = "64"))]
+#[cfg(all(test, feature = "std", target_pointer_width = "64", not(loom)))]
 mod tests {
     use super::*;
     use crate::sys::fork;

@@ -149,5 +149,5 @@ static NOBODY: u32 = 0;
 
 #[cfg(loom)]
 fn pause(_: u64) {
-    super::task::yield_now();
+    super::task::nap();
 }
