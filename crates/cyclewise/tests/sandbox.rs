@@ -16,6 +16,12 @@ use cyclewise::patch::{self, Mode, Prefix, sites, state};
 use filter::{If, refuse, refuse_writable_text};
 use process::in_child;
 
+/// open(2), which AArch64 has not: there nothing here runs.
+#[cfg(target_arch = "x86_64")]
+const OPEN: libc::c_long = libc::SYS_open;
+#[cfg(not(target_arch = "x86_64"))]
+const OPEN: libc::c_long = -1;
+
 #[cfg(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static")))]
 fn main() {
     process::run(&[
@@ -97,12 +103,12 @@ fn a_thread_runs() -> bool {
 }
 
 fn refuse_open() {
-    refuse(libc::SYS_open, &[], libc::EPERM);
+    refuse(OPEN, &[], libc::EPERM);
     refuse(libc::SYS_openat, &[], libc::EPERM);
 }
 
 fn pretend_open() {
-    refuse(libc::SYS_open, &[], 0);
+    refuse(OPEN, &[], 0);
     refuse(libc::SYS_openat, &[], 0);
 }
 
@@ -273,12 +279,7 @@ fn a_late_sandbox_leaves_a_way_to_lock() {
 /// back for a second thread.
 fn a_late_sandbox_that_kills_is_not_met() {
     enable().unwrap();
-    for call in [
-        libc::SYS_open,
-        libc::SYS_openat,
-        libc::SYS_getdents64,
-        libc::SYS_membarrier,
-    ] {
+    for call in [OPEN, libc::SYS_openat, libc::SYS_getdents64, libc::SYS_membarrier] {
         filter::trap(call, &[]);
     }
     let (mask, value) = (libc::PROT_EXEC as u32, libc::PROT_EXEC as u32);
