@@ -5,6 +5,9 @@
 //! itself. Where an anchor is not where the rate said, older ones are forgotten, so that a change of rate is followed within
 //! two segments.
 //!
+//! Two anchors have a slope even if the counter jumped between them. No slope is used before the anchors of the next half a
+//! millisecond are where it says: segments end at a tick, and would last too long.
+//!
 //! A segment that follows another begins where that ends and is laid so that it meets the kernel's clock at its own end.
 //!
 //! # Cost
@@ -23,8 +26,8 @@ const SHORTEST_NS: u64 = 200_000;
 /// The one that ends a gap: at 977 ppm too fast it runs ahead of the kernel's clock by 0.1 µs at most, and by what the rate
 /// is in doubt by.
 const BRIDGE_NS: u64 = 100_000;
-/// The rate is not used before the counter was watched so long: two anchors are good to 20 ns each, so 40 ppm.
-const LEARN_NS: u64 = 1_000_000;
+/// A rate is learnt over so long, and tried for as long again. Two anchors are good to 20 ns each, so 40 ppm over both.
+pub(super) const LEARN_NS: u64 = 500_000;
 /// The rate is not used where it may be off by this share or more: anchors that others' work has made wide.
 const DOUBT: f64 = 0.125;
 /// The baseline of the rate is between half of this and this.
@@ -39,13 +42,27 @@ const NOISE_PPM: f64 = 1.0;
 /// One unit of a segment's multiplier.
 const UNIT: f64 = 4_294_967_296.0;
 
+/// Nanoseconds of CLOCK_MONOTONIC per tick.
+#[derive(Clone, Copy, Debug)]
+enum Rate {
+    /// No two anchors are far enough apart.
+    Unknown,
+    /// The slope between two anchors. A jump of the counter between them would be in it.
+    Tried {
+        slope: f64,
+        /// The later of the two.
+        since_ns: u64,
+    },
+    /// A slope that later anchors have confirmed.
+    Known(f64),
+}
+
 /// What is known of the counter's rate.
 #[derive(Debug)]
 pub(super) struct Discipline {
     /// The far end of the baseline, the one that takes its place, and the last.
     anchors: Option<[Anchor; 3]>,
-    /// Nanoseconds of CLOCK_MONOTONIC per tick, once it is known.
-    rate: Option<f64>,
+    rate: Rate,
     /// What the rate may be off by, as a share of it, because its two anchors are not points.
     doubt: f64,
     /// The least half-width so far.
@@ -56,15 +73,26 @@ impl Discipline {
     pub(super) const fn new() -> Self {
         Self {
             anchors: None,
-            rate: None,
+            rate: Rate::Unknown,
             doubt: 0.0,
             narrowest: 0,
         }
     }
 
-    /// Nanoseconds per tick.
+    /// Nanoseconds per tick, once that is known.
     pub(super) fn rate(&self) -> Option<f64> {
-        self.rate
+        match self.rate {
+            Rate::Known(rate) => Some(rate),
+            Rate::Unknown | Rate::Tried { .. } => None,
+        }
+    }
+
+    /// Nanoseconds per tick between the anchors so far.
+    fn slope(&self) -> Option<f64> {
+        match self.rate {
+            Rate::Known(slope) | Rate::Tried { slope, .. } => Some(slope),
+            Rate::Unknown => None,
+        }
     }
 
     /// The last anchor.
@@ -97,10 +125,10 @@ impl Discipline {
         };
         let mut kept = [old, middle, anchor];
         if let Err(reason) = self.compare(last, anchor) {
-            (self.anchors, self.rate) = (Some([anchor; 3]), None);
+            (self.anchors, self.rate) = (Some([anchor; 3]), Rate::Unknown);
             return Err(reason);
         }
-        if self.rate.is_some_and(|rate| !fits(rate, last, anchor)) {
+        if self.rate().is_some_and(|rate| !fits(rate, last, anchor)) {
             kept = [last, anchor, anchor];
         } else if anchor.ns.saturating_sub(middle.ns) >= WINDOW_NS / 2 {
             kept = [middle, anchor, anchor];
@@ -109,10 +137,11 @@ impl Discipline {
         let from = kept[0];
         self.anchors = Some(kept);
         let (ticks, ns) = (anchor.ticks.wrapping_sub(from.ticks), anchor.ns.saturating_sub(from.ns));
-        if ns >= LEARN_NS || self.rate.is_some() && ns >= SHORTEST_NS / 4 {
+        if ns >= LEARN_NS || self.rate().is_some() && ns >= SHORTEST_NS / 4 {
             let width = from.half + anchor.half;
             self.doubt = width as f64 / ticks.saturating_sub(width) as f64;
-            self.rate = Some(ns as f64 / ticks as f64).filter(|rate| *rate > 0.0 && self.doubt < DOUBT);
+            let slope = Some(ns as f64 / ticks as f64).filter(|slope| *slope > 0.0 && self.doubt < DOUBT);
+            self.rate = slope.map_or(Rate::Unknown, |slope| self.rate.with(slope, anchor.ns));
         }
         Ok(())
     }
@@ -126,7 +155,7 @@ impl Discipline {
         if ticks < 0 {
             return Err(Reason::CounterWentBack);
         }
-        let Some(rate) = self.rate else {
+        let Some(rate) = self.slope() else {
             return Ok(());
         };
         let (ns, raw) = (
@@ -153,7 +182,7 @@ impl Discipline {
 
     /// The segment after `previous`, from its end on; `None` while no rate is known.
     pub(super) fn successor(&self, previous: &Segment, anchor: Anchor) -> Option<Segment> {
-        let rate = self.rate?;
+        let rate = self.rate()?;
         let (start, base) = (previous.end(), previous.end_ns());
         let length_ns = self.baseline_ns().clamp(SHORTEST_NS, LONGEST_NS) as f64;
         // Nanoseconds that the segment before is ahead of the kernel's clock at its end. As a difference of differences,
@@ -180,7 +209,7 @@ impl Discipline {
     /// The segment that ends the gap after `previous`: from the anchor on, never behind the kernel's clock. `None` while
     /// no rate is known, or while the gap's floor is above the kernel's clock.
     pub(super) fn bridge(&self, previous: &Segment, anchor: Anchor) -> Option<Segment> {
-        let rate = self.rate?;
+        let rate = self.rate()?;
         // The kernel's clock was read after `before`, so at `before` it was no further.
         let base = anchor.ns.saturating_add(1);
         if base < previous.end_ns() {
@@ -201,6 +230,22 @@ impl Discipline {
     }
 }
 
+impl Rate {
+    /// After an anchor at `now_ns` that fits, with which the slope is `slope`.
+    fn with(self, slope: f64, now_ns: u64) -> Self {
+        match self {
+            Self::Unknown => Self::Tried {
+                slope,
+                since_ns: now_ns,
+            },
+            Self::Tried { since_ns, .. } if now_ns.saturating_sub(since_ns) < LEARN_NS => {
+                Self::Tried { slope, since_ns }
+            }
+            Self::Tried { .. } | Self::Known(_) => Self::Known(slope),
+        }
+    }
+}
+
 /// Half-widths of both, in nanoseconds.
 fn widths(rate: f64, a: Anchor, b: Anchor) -> f64 {
     (a.half + b.half) as f64 * rate
@@ -212,3 +257,6 @@ fn fits(rate: f64, last: Anchor, now: Anchor) -> bool {
     let off = ns - now.ticks.wrapping_sub(last.ticks) as f64 * rate;
     off.abs() <= widths(rate, last, now) + NOISE_NS + ns * NOISE_PPM * 1e-6
 }
+
+#[cfg(all(test, feature = "std"))]
+mod learning;

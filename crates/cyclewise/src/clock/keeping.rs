@@ -1,7 +1,7 @@
 //! Keeping a clock while it is read: one reader at a time holds it against the kernel's, and no other waits for it.
 
 use super::anchor::Anchor;
-use super::discipline::Discipline;
+use super::discipline::{Discipline, LEARN_NS};
 use super::reader::World;
 use super::reading::Clock;
 use super::reason::Reason;
@@ -17,8 +17,6 @@ use core::sync::atomic::fence;
 const WARM_NS: u64 = 1_000_000;
 /// Between two tries to end a gap.
 const RETRY_NS: u64 = 200_000;
-/// Between two tries to learn the rate.
-const LEARN_NS: u64 = 1_000_000;
 /// Between two looks at what the kernel keeps time by, which cost microseconds.
 const EXAMINE_NS: u64 = 16_000_000_000;
 /// And where it could not be looked at.

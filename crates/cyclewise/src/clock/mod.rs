@@ -14,7 +14,8 @@
 //!
 //! # States
 //! 1. *Starting.* Nothing is known: readers get the kernel's clock. One of them examines the CPU and the kernel, and
-//!    reads an anchor. From a millisecond later on, whoever reads has the counter's rate, and nobody has waited.
+//!    reads an anchor. From a millisecond later on, whoever reads has the counter's rate, and nobody has waited. No rate
+//!    is used before later anchors have confirmed it, because a jump of the counter would be in it.
 //! 2. *Counter.* Readings are a segment's: counter, multiply, shift, add. In the last quarter of a segment one of the
 //!    readers, and no other waits for it, reads the kernel's clock and writes the next. Segments last as long as the rate has
 //!    been watched, 4 ms at most. A clock that nobody has read for that long is back in the first state for a
@@ -27,11 +28,13 @@
 //!
 //! # Invariants
 //! `clock/timeline.rs` argues why no reader on any thread steps back. Two things are outside of it. Where the counter
-//! itself goes back by less than the age of the current segment, nobody can tell from one reading, and readers on other
-//! threads may see it until the next anchor, 4 ms at most; [`order::PerTask`] keeps each thread from it. The kernel's own
-//! clock has the same limit at its last tick. And where the kernel changes the rate of its clock by more than 977 ppm from
-//! one anchor to the next, what a gap's readers got may be above what the segment after it begins with, by that excess
-//! times 0.1 ms.
+//! itself goes back by less than the age of the current segment, nobody can tell from one reading, and readers on any
+//! thread may see it until the counter is where it was, 4 ms at most; [`order::PerTask`] keeps each thread from it. The same
+//! is so where it goes back by up to a microsecond more, which the counters of two CPUs may be apart. (A segment is as
+//! much longer than 4 ms as the counter was taken to be faster than it is, because it jumped ahead by the same share, to a
+//! thousandth, in both parts of the time over which its rate was learnt.) The kernel's own clock has the same limit at its
+//! last tick. And where the kernel changes the rate of its clock by more than 977 ppm from one anchor to the next, what a
+//! gap's readers got may be above what the segment after it begins with, by that excess times 0.1 ms.
 //!
 //! # Memory ordering
 //! That of [`order`]'s types, and nothing else: no reading publishes or acquires the program's own data.

@@ -90,6 +90,40 @@ fn a_lock_that_is_never_given_back_leaves_the_kernels_clock() {
     assert_eq!(walk.clock.status().reason, None);
 }
 
+/// Whatever happens to the counter before its rate is known: until then readers have the kernel's clock, and afterwards it
+/// is the right rate.
+#[test]
+fn a_counter_that_jumps_while_its_rate_is_learnt_misleads_nobody() {
+    for jump in [1, 5, 26, 1000].into_iter().flat_map(|ms| [ms, -ms]) {
+        for at in (0..).map(|step| step * 50 * US) {
+            let mut walk = Walk::new();
+            walk.read();
+            walk.on(at, 50 * US);
+            if walk.clock.status().mode == Mode::Counter {
+                break;
+            }
+            walk.mock.jump(ticks(jump));
+            walk.on(100 * MS, 50 * US);
+            assert!(walk.worst < 300, "{jump} ms after {at:?}: {} ns off", walk.worst);
+            assert_eq!(walk.clock.status().mode, Mode::Counter);
+        }
+    }
+}
+
+/// The twin of [`Walk::back`]: what that lets pass, in a counter of which nothing was said, is caught.
+#[test]
+#[should_panic(expected = " after ")]
+fn a_step_back_that_is_not_announced_is_caught() {
+    let mut walk = Walk::warm();
+    walk.bounded = false;
+    for _ in 0..100 {
+        walk.mock.advance(50 * US);
+        walk.read();
+        walk.mock.jump(-ticks(1) / 50);
+        walk.read();
+    }
+}
+
 /// By less than the segment is old: no single reading shows it. Each thread is kept from stepping back, and the next
 /// anchor notices.
 #[test]

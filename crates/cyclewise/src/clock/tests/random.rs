@@ -1,6 +1,6 @@
 //! Anything, in any order: no reading is below the one before.
 
-use super::super::Reason;
+use super::super::{PerTask, Reason};
 use super::walk::{HZ, Walk};
 use core::time::Duration;
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ enum Event {
     Slew(i16),
     CounterRate(i16),
     Ahead(u32),
-    /// By more than two of the longest segments: see `a_counter_that_jumps_back_a_little` for less.
+    /// By more than a segment lasts, or by less: see [`Walk::back`].
     Back(u32),
     Suspend(u32),
     Disrupt,
@@ -30,8 +30,10 @@ fn event() -> impl Strategy<Value = Event> {
         1 => (-1000i16..1000).prop_map(Event::Slew),
         1 => (-1000i16..1000).prop_map(Event::CounterRate),
         1 => (0u32..100_000_000).prop_map(Event::Ahead),
-        1 => (42_000_000u32..2_000_000_000).prop_map(Event::Back),
+        1 => (10_600_000u32..2_000_000_000).prop_map(Event::Back),
+        1 => (0u32..20_000_000).prop_map(Event::Back),
         1 => any::<u32>().prop_map(Event::Suspend),
+        1 => (0u32..20_000_000).prop_map(Event::Suspend),
         1 => Just(Event::Disrupt),
         1 => Just(Event::Distrust),
         2 => Just(Event::Trust),
@@ -39,31 +41,68 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
+/// Does all of `events`, and reads after each.
+fn run(events: &[Event]) {
+    let mut walk = Walk::new();
+    walk.bounded = false;
+    let mut own = walk.clock.now_as::<PerTask>();
+    for event in events {
+        match *event {
+            Event::Read(n) => {
+                for i in 0..n {
+                    walk.mock.advance(Duration::from_micros(u64::from(i) * 3));
+                    walk.read();
+                }
+            }
+            Event::Idle(ns) => walk.mock.advance(Duration::from_nanos(ns)),
+            Event::Slew(ppm) => walk.mock.slew(f64::from(ppm)),
+            Event::CounterRate(ppm) => walk.mock.set_counter_rate(HZ, f64::from(ppm)),
+            Event::Ahead(ticks) => walk.mock.jump(i64::from(ticks)),
+            Event::Back(ticks) => walk.back(u64::from(ticks)),
+            Event::Suspend(ns) => walk.mock.suspend(Duration::from_nanos(u64::from(ns))),
+            Event::Disrupt => walk.mock.disrupt(),
+            Event::Distrust => walk.mock.set_trust(Err(Reason::UnknownClocksource)),
+            Event::Trust => walk.mock.set_trust(Ok(())),
+            Event::Tend => walk.clock.tend(),
+        }
+        walk.read();
+        // Whatever the counter does.
+        let now = walk.clock.now_as::<PerTask>();
+        assert!(now >= own, "{now:?} after {own:?}");
+        own = now;
+    }
+}
+
+/// As many cases as `PROPTEST_CASES` says, where that is set.
+fn config() -> ProptestConfig {
+    let mut config = ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    };
+    if std::env::var_os("PROPTEST_CASES").is_none() {
+        config.cases = if cfg!(miri) { 2 } else { 128 };
+    }
+    config
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 2 } else { 128 }, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn no_reading_is_below_the_one_before(events in prop::collection::vec(event(), 1..60)) {
-        let mut walk = Walk::new();
-        walk.bounded = false;
-        for event in events {
-            match event {
-                Event::Read(n) => for i in 0..n {
-                    walk.mock.advance(Duration::from_micros(u64::from(i) * 3));
-                    walk.read();
-                },
-                Event::Idle(ns) => walk.mock.advance(Duration::from_nanos(ns)),
-                Event::Slew(ppm) => walk.mock.slew(f64::from(ppm)),
-                Event::CounterRate(ppm) => walk.mock.set_counter_rate(HZ, f64::from(ppm)),
-                Event::Ahead(ticks) => walk.mock.jump(i64::from(ticks)),
-                Event::Back(ticks) => walk.mock.jump(-i64::from(ticks)),
-                Event::Suspend(ns) => walk.mock.suspend(Duration::from_nanos(u64::from(ns))),
-                Event::Disrupt => walk.mock.disrupt(),
-                Event::Distrust => walk.mock.set_trust(Err(Reason::UnknownClocksource)),
-                Event::Trust => walk.mock.set_trust(Ok(())),
-                Event::Tend => walk.clock.tend(),
-            }
-            walk.read();
-        }
+        run(&events);
     }
+}
+
+/// The counter is ahead by 26 ms between the first two anchors, and goes back by 16 ms later on, which is more than a
+/// segment lasts, but less than one of the rate that these two anchors show.
+#[test]
+fn a_jump_while_the_rate_is_learnt_makes_no_segment_longer() {
+    run(&[
+        Event::Trust,
+        Event::Ahead(67_878_929),
+        Event::Read(45),
+        Event::Read(121),
+        Event::Back(42_000_000),
+    ]);
 }

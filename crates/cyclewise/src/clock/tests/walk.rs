@@ -1,11 +1,18 @@
 //! A clock on a mock, and somebody who reads it and checks every reading.
 
-use super::super::{Clock, LoadOrdered, Mock, Mode};
+use super::super::segment::Place;
+use super::super::timeline::Fate;
+use super::super::{Clock, LoadOrdered, Mock, Mode, Source};
 use core::time::Duration;
 
 pub(super) const HZ: u64 = 2_600_000_000;
 /// What a reading takes.
 const COST: Duration = Duration::from_nanos(10);
+/// No segment lasts longer. One that does would need a rate that is off by half: jumps of the counter that are alike, to a
+/// thousandth, in both halves of the time over which it is learnt. 4 ms is what one lasts where the rate is right.
+const LONGEST_NS: u64 = 8_000_000;
+/// A counter that is back before the current segment by no more than this is taken for another CPU's.
+const SKEW_NS: u64 = 1_000;
 
 /// Reads a clock, and keeps what it saw last.
 pub(super) struct Walk {
@@ -53,7 +60,28 @@ impl Walk {
         let bound = reading.error.as_nanos() as u64;
         assert!(!self.bounded || off <= bound, "{off} ns off, said {bound}");
         self.worst = self.worst.max(off);
+        let length_ns = u128::from(self.clock.line.read().length) * 1_000_000_000 / u128::from(HZ);
+        assert!(length_ns <= u128::from(LONGEST_NS), "a segment of {length_ns} ns");
         ns
+    }
+
+    /// Lets the counter go back. No reading may be below the last one, but for the limit that the clock's documentation
+    /// names: a tick that is in the current segment afterwards has the time that this gives it, and one that is before by no
+    /// more than the CPUs' counters may be apart has that of its start.
+    pub(super) fn back(&mut self, ticks: u64) {
+        let segment = self.clock.line.read();
+        let fate = self.clock.line.fate(segment.number);
+        let now = self.mock.bracketed();
+        self.mock.jump(-ticks.cast_signed());
+        if fate == Fate::Gap {
+            return;
+        }
+        let least = match segment.place(now - ticks) {
+            Place::Within(ns) => ns,
+            Place::Before(by) if by.saturating_mul(segment.mult) >> 32 <= SKEW_NS => segment.base,
+            Place::Before(_) | Place::After => return,
+        };
+        self.last = self.last.min(least);
     }
 
     /// Reads every `step` for `time`.
