@@ -274,7 +274,7 @@ fn instead(call: &str) -> &'static str {
         "sched_getaffinity" | "sched_getcpu" => "allow this call, or confine no thread",
         "sched_setaffinity" | "CPU_SET" => "name a CPU that the thread may run on, and allow sched_setaffinity",
         "arch_prctl" => "allow this call, or use the operations that need no GS",
-        "rt_sigprocmask" => "allow this call, or install handlers without the soft mask",
+        "rt_sigprocmask" => "allow this call: without it no handler can be kept out",
         "ppoll" => "wait for fewer descriptors, or until there is memory",
         _ => "allow this call, or do without what needs it",
     }

@@ -7,6 +7,8 @@
 
 mod parts;
 
+#[cfg(target_arch = "x86_64")]
+use cyclewise::error::Refusal;
 use cyclewise::percpu::{Backend, Counter, FreeList, PerCpu, Reason, Ref, Report, Ring, Slot, backend};
 use parts::{HITS, again, kernel_has_rseq, nothing_is_lost, part};
 
@@ -24,6 +26,25 @@ fn the_backend_is_the_kernels_or_says_why_not() {
         );
     }
     nothing_is_lost();
+}
+
+/// The bookkeeping of what is given out: a handler that forks in the middle would have its child take the lock over from the
+/// thread that goes on in the child. So nothing is given out where handlers cannot be kept out, and what there is works. The
+/// filters are this test's thread's.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn without_blocked_signals_nothing_is_given_out() {
+    let (early, kept) = (PerCpu::<u64>::try_new().unwrap(), PerCpu::<u64>::new());
+    kept.add(1);
+    for errno in [libc::EPERM, 0] {
+        common::filter::refuse(libc::SYS_rt_sigprocmask, &[], errno);
+        let errno = if errno == 0 { libc::ENOSYS } else { errno };
+        let call = "rt_sigprocmask";
+        assert_eq!(PerCpu::<u64>::try_new().err(), Some(Refusal::System { call, errno }));
+    }
+    drop(early);
+    kept.add(1);
+    assert_eq!(Slot::all().map(|slot| kept.get(slot)).sum::<u64>(), 2);
 }
 
 /// What runs where the kernel has no rseq(2), as under qemu-user. Elsewhere a filter sees to that, in the test below.

@@ -235,6 +235,12 @@ const SANDBOXES: &[Sandbox] = &[
     }),
     ("getdents only says so", || refuse(libc::SYS_getdents64, &[], 0)),
     ("getpid only says so", || refuse(libc::SYS_getpid, &[], 0)),
+    ("blocking of signals refused", || {
+        refuse(libc::SYS_rt_sigprocmask, &[], libc::EPERM)
+    }),
+    ("blocking of signals only says so", || {
+        refuse(libc::SYS_rt_sigprocmask, &[], 0)
+    }),
     ("PR_SET_MDWE", deny_write_execute),
     ("PR_SET_MDWE and open refused", || {
         deny_write_execute();
@@ -302,7 +308,7 @@ fn an_early_sandbox_is_seen_or_endured() {
 
 /// What leaves no way: a thread is refused, and nothing is elided beside it.
 fn without_any_way_threads_are_refused() {
-    let sandboxes: [Sandbox; 3] = [
+    let sandboxes: [Sandbox; 4] = [
         ("pwrite and writable text refused", || {
             refuse(libc::SYS_pwrite64, &[], libc::EPERM);
             refuse_writable_text();
@@ -314,6 +320,11 @@ fn without_any_way_threads_are_refused() {
         ("pread, open and writable text refused", || {
             refuse(libc::SYS_pread64, &[], libc::EPERM);
             refuse_open();
+            refuse_writable_text();
+        }),
+        // A handler could fork while a descriptor is used, and the child write its parent's text.
+        ("blocking of signals only says so, writable text refused", || {
+            refuse(libc::SYS_rt_sigprocmask, &[], 0);
             refuse_writable_text();
         }),
     ];

@@ -34,7 +34,7 @@ mod imp {
     use crate::error::Refusal;
     use crate::patch::lock;
     use crate::patch::text::{self, Edit};
-    use crate::sys::task;
+    use crate::sys::{signals, task};
     use alloc::vec::Vec;
 
     /// What an edit holds at most; also its alignment, so that no edit crosses a page.
@@ -54,6 +54,8 @@ mod imp {
             edits.extend(chunks(site, code));
         }
         let held = lock::hold()?;
+        // A handler could create a thread behind the answer, and a site is more than one store.
+        let _quiet = signals::Blocked::of_others()?;
         match task::count()? {
             1 => {}
             threads => return Err(Refusal::OtherThreads { threads }),

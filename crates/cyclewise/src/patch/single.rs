@@ -17,9 +17,9 @@
 //!
 //! # Sandboxes
 //! A seccomp filter, Landlock, chroot or a limit of open files that comes after LOCK was taken away does not keep it from
-//! coming back: single mode holds a descriptor of `/proc/self/mem` until LOCK is back, and writes through it by pread(2) and
-//! pwrite(2) alone. Where the sandbox refuses those, or somebody has closed the descriptor, a new one and mprotect(2) are
-//! tried. Where all is refused, functions that create threads fail with EAGAIN, and the process goes on with one thread.
+//! coming back: single mode holds a descriptor of `/proc/self/mem` until LOCK is back, and writes through it by pread(2),
+//! pwrite(2) and rt_sigprocmask(2), which creating a thread calls as well, alone. Where the sandbox refuses one of those, or
+//! somebody has closed the descriptor, a new one and mprotect(2) are tried. Where all is refused, functions that create threads fail with EAGAIN, and the process goes on with one thread.
 //! So is a child whose parent was in the sandbox when it forked: it can have no descriptor of its own memory.
 //!
 //! A program calls [`lock`] before it enters such a sandbox, or one that is to hold against its own code: the descriptor

@@ -71,8 +71,7 @@ pub(super) const fn check<T>() {
 pub(super) struct Locked(());
 
 impl Locked {
-    /// Takes it; `None` where the calling thread has it: in a handler that interrupted it, where a filter keeps signals from
-    /// being blocked.
+    /// Takes it; `None` where the calling thread has it: in a handler of a fault or of a filter's SIGSYS that interrupted it.
     pub(super) fn take() -> Option<Self> {
         registration::heed_forks();
         CHUNKS.lock.take().then_some(Self(()))
@@ -94,9 +93,10 @@ impl Drop for Locked {
 /// Room in every slot: the address in slot 0. Zeroes.
 ///
 /// # Errors
-/// Where there is no address space left, or the calling thread is in the middle of the same.
+/// Where there is no address space left, where a filter keeps signals from being blocked, or the calling thread is in the
+/// middle of the same.
 pub(super) fn allocate(layout: Layout) -> Result<NonNull<u8>, Refusal> {
-    let _quiet = quiet();
+    let _quiet = quiet()?;
     let mut locked = Locked::take().ok_or(Refusal::NoMemory)?;
     let mut at = *locked.first();
     while !at.is_null() {
@@ -136,8 +136,8 @@ pub(super) unsafe fn free(at: NonNull<u8>, layout: Layout) {
             }
         }
     }
-    let _quiet = quiet();
-    // In the middle of the same it stays in use, by nobody.
+    // Where signals cannot be blocked, and in the middle of the same, it stays in use, by nobody.
+    let Ok(_quiet) = quiet() else { return };
     let Some(mut locked) = Locked::take() else { return };
     let mut link: *mut *mut Chunk = locked.first();
     loop {
@@ -173,7 +173,7 @@ pub(super) fn is_locked() -> bool {
 /// Whether an address in slot 0 is in some variable.
 #[cfg(test)]
 pub(super) fn is_in_use(at: *mut u8) -> bool {
-    let _quiet = quiet();
+    let _quiet = quiet().unwrap();
     let mut locked = Locked::take().unwrap();
     let mut chunk = *locked.first();
     // SAFETY: null, or a chunk that is linked, under the lock (Invariant 1).

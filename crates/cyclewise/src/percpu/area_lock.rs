@@ -9,8 +9,9 @@
 //! 2. A thread of another process is one of the process that this one was forked from: the holder was left behind there. So
 //!    whoever wants the lock in the child takes it over as it is, before our fork handler has run, after it, or where it never runs.
 //!    What holders do may be cut off anywhere (Invariant 3 of `area`).
-//! 3. The holder's signals are blocked, so no handler waits for what it interrupted. Where a filter keeps them from being
-//!    blocked the handler finds its own name, and is refused.
+//! 3. The holder's signals are blocked, so no handler waits for what it interrupted, and none forks: its child would take
+//!    the lock over from the thread that goes on in the child. The handler of a fault, or of a filter's SIGSYS, finds its
+//!    own name, and is refused.
 //!
 //! # Memory ordering
 //! Taking it acquires what giving it back released. A waiter counts itself and looks at the holder again before it sleeps, and

@@ -39,6 +39,7 @@ use super::slots;
 use crate::arch::rseq::Area;
 use crate::arch::static_libc::rseq_words;
 use crate::arch::{Cid, Cpu, Id};
+use crate::error::Refusal;
 pub(super) use crate::sys::map::{release, reserve};
 use crate::sys::{fork, rseq, signals};
 use core::sync::atomic::{AtomicBool, AtomicIsize, AtomicU32, AtomicUsize, Ordering};
@@ -239,9 +240,12 @@ fn find_ids() -> usize {
     }
 }
 
-/// While this lives no handler of the calling thread's runs.
-pub(super) fn quiet() -> signals::Blocked {
-    signals::Blocked::all()
+/// While this lives no handler of the calling thread's runs, but of faults and of a filter's SIGSYS.
+///
+/// # Errors
+/// Where a filter refuses that, or only says that it went well.
+pub(super) fn quiet() -> Result<signals::Blocked, Refusal> {
+    signals::Blocked::of_others()
 }
 
 /// What is in force for the calling thread.

@@ -174,8 +174,11 @@ pub(super) fn forks() -> u32 {
 pub(super) struct Quiet;
 
 /// Nothing: no handler allocates.
-pub(super) fn quiet() -> Quiet {
-    Quiet
+///
+/// # Errors
+/// None.
+pub(super) fn quiet() -> Result<Quiet, Refusal> {
+    Ok(Quiet)
 }
 
 /// What is in force.

@@ -22,9 +22,14 @@
 //! non-executable: other threads execute it.
 //!
 //! # Signals
-//! Where this thread is alone and an edit changes more than one byte, signals are blocked from the first store to the
-//! serialization, so that no handler runs through a half. One store each is not enough: edits may be parts of one
-//! sequence.
+//! Signals that the thread does not raise itself are blocked from before it is asked who else is here to the end of the
+//! batch. A handler could create a thread behind the answer. And it could fork: a descriptor of `/proc/self/mem` goes on to
+//! show the parent's memory in the child, which would end the batch in its parent's text. Where a filter refuses to block
+//! them, the thread counts as one of several, and the bytes do not go through the kernel. The handler of SIGSYS, which a
+//! filter sends, is not kept out; so each page is preceded by a look at the process's generation.
+//!
+//! Where this thread is alone and an edit changes more than one byte, all are blocked, so that no handler runs through a
+//! half. One store each is not enough: edits may be parts of one sequence.
 //!
 //! # Forks
 //! A fork in the middle of a batch leaves the child half of it. The batch is recorded (`pending`), and the first who takes
@@ -193,26 +198,28 @@ unsafe fn change(
     if edits.iter().all(|e| e.expect == e.new) {
         return Ok(());
     }
-    let alone = others == Others::None || task::is_alone();
+    let quiet = signals::Blocked::of_others();
+    // Asked behind that: a handler could create a thread after the answer.
+    let alone = others == Others::None || quiet.is_ok() && task::is_alone();
     if !alone {
         check::live(edits)?;
         membarrier::register_sync_core()?;
     }
     let one_byte_each = edits.iter().all(Edit::is_one_byte);
-    let any_order = alone || one_byte_each;
-    let blocked = (alone && !one_byte_each).then(signals::Blocked::all);
+    let half_seen = (alone && !one_byte_each).then(signals::Blocked::all).transpose()?;
+    let through_kernel = quiet.is_ok() && (alone || one_byte_each);
     pending::record(held, edits, goal);
     // SAFETY: checked above. Any order is harmless where one byte changes, and where nobody executes the bytes: this
-    // thread is alone, and its signals are blocked.
-    unsafe { write::all(held, edits, any_order, first) }?;
+    // thread is alone, and its signals are blocked. No handler of another's signal forks while a descriptor is used.
+    unsafe { write::all(held, edits, through_kernel, first) }?;
     let synced = synchronize(alone);
     if synced.is_err() {
         reverse(edits);
         pending::record(held, edits, goal.map(Goal::reversed));
         // SAFETY: the same edits in the other direction, which the caller's contract has right at any time as well.
-        unsafe { write::all(held, edits, any_order, first) }?;
+        unsafe { write::all(held, edits, through_kernel, first) }?;
     }
-    drop(blocked);
+    drop(half_seen);
     synced
 }
 

@@ -12,6 +12,7 @@ use super::kept;
 use crate::arch::code;
 use crate::error::Refusal;
 use crate::patch::lock::Held;
+use crate::sys::fork_generation;
 use crate::sys::memory::{self, PAGE};
 use crate::sys::own_memory::OwnMemory;
 
@@ -26,22 +27,23 @@ pub(super) enum Source {
 }
 
 /// Writes every edit and reads it back, or leaves everything as it was. Bytes go through the kernel, in any order, only
-/// where `any_order` says that this is harmless; by a descriptor from `first`, by one from the other source, and then
+/// where `through_kernel` says that this is harmless; by a descriptor from `first`, by one from the other source, and then
 /// by stores.
 ///
 /// # Errors
 /// The stores' refusal where every way was refused; [`Refusal::HalfWritten`] where one wrote a part and none went on.
 ///
 /// # Safety
-/// The edits were checked (Invariant 1), and where `any_order` is true, no thread minds their bytes in any order.
-pub(super) unsafe fn all(held: &Held, edits: &[Edit], any_order: bool, first: Source) -> Result<(), Refusal> {
-    if any_order {
+/// The edits were checked (Invariant 1), and where `through_kernel` is true, no thread minds their bytes in any order, and
+/// no handler of this thread forks.
+pub(super) unsafe fn all(held: &Held, edits: &[Edit], through_kernel: bool, first: Source) -> Result<(), Refusal> {
+    if through_kernel {
         let sources = match first {
             Source::Opened => [Source::Opened, Source::Kept],
             Source::Kept => [Source::Kept, Source::Opened],
         };
         for source in sources {
-            // SAFETY: the caller checked the edits, and answers for any order.
+            // SAFETY: the caller checked the edits, and answers for any order and for handlers.
             if unsafe { by_kernel(held, edits, source) }.is_ok() {
                 return Ok(());
             }
@@ -155,14 +157,16 @@ unsafe fn set_writable(run: &[Edit], writable: bool) -> Result<(), Refusal> {
 /// One pwrite per page, from its first edit to its last.
 ///
 /// # Safety
-/// The edits were checked (Invariant 1), and no thread minds their bytes in any order.
+/// The edits were checked (Invariant 1), no thread minds their bytes in any order, and no handler of this thread forks.
 unsafe fn by_kernel(held: &Held, edits: &[Edit], source: Source) -> Result<(), Refusal> {
+    // Before a descriptor is had: where a handler of SIGSYS forks all the same, it shows the parent's memory.
+    let process = fork_generation::current();
     match source {
         // SAFETY: the caller's promise; a new descriptor was asked whose memory it shows.
-        Source::Opened => unsafe { through(&OwnMemory::open()?, edits) },
+        Source::Opened => unsafe { through(&OwnMemory::open()?, edits, process) },
         Source::Kept => match kept::borrow(held) {
             // SAFETY: the caller's promise; what is borrowed was asked whose memory it shows.
-            Some(memory) => unsafe { through(&memory, edits) },
+            Some(memory) => unsafe { through(&memory, edits, process) },
             // Not reported: it is never the last way.
             None => Err(Refusal::NotEnabled),
         },
@@ -172,12 +176,13 @@ unsafe fn by_kernel(held: &Held, edits: &[Edit], source: Source) -> Result<(), R
 /// Writes by one descriptor, reads back, and takes back what does not hold.
 ///
 /// # Safety
-/// The edits were checked (Invariant 1), no thread minds their bytes in any order, and `memory` is this process's.
-unsafe fn through(memory: &OwnMemory, edits: &[Edit]) -> Result<(), Refusal> {
+/// The edits were checked (Invariant 1), no thread minds their bytes in any order, `memory` is that of the process of this
+/// generation, and no handler of this thread forks but between two system calls.
+unsafe fn through(memory: &OwnMemory, edits: &[Edit], process: u32) -> Result<(), Refusal> {
     let mut refusal = None;
     for page in pages(edits) {
         // SAFETY: the caller's promise, of the edits in this page.
-        if let Err(why) = unsafe { write_page(memory, page, NEW) } {
+        if let Err(why) = unsafe { write_page(memory, page, NEW, process) } {
             refusal = Some(why);
             break;
         }
@@ -191,7 +196,7 @@ unsafe fn through(memory: &OwnMemory, edits: &[Edit]) -> Result<(), Refusal> {
     // What it says does not matter: what is there does.
     let _ = changed.try_for_each(|page| {
         // SAFETY: the caller's promise; the old bytes are as harmless in any order.
-        unsafe { write_page(memory, page, OLD) }
+        unsafe { write_page(memory, page, OLD, process) }
     });
     Err(match missing(edits, OLD) {
         None => refusal,
@@ -202,9 +207,9 @@ unsafe fn through(memory: &OwnMemory, edits: &[Edit]) -> Result<(), Refusal> {
 /// Writes the edits of one page, and what is between them as it is.
 ///
 /// # Safety
-/// The edits were checked (Invariant 1) and lie in one page, no thread minds their bytes in any order, and `memory` is
-/// this process's.
-unsafe fn write_page(memory: &OwnMemory, page: &[Edit], bytes: Bytes) -> Result<(), Refusal> {
+/// The edits were checked (Invariant 1) and lie in one page, no thread minds their bytes in any order, `memory` is that of
+/// the process of this generation, and no handler of this thread forks but between two system calls.
+unsafe fn write_page(memory: &OwnMemory, page: &[Edit], bytes: Bytes, process: u32) -> Result<(), Refusal> {
     let (Some(first), Some(last)) = (page.first(), page.last()) else {
         return Ok(());
     };
@@ -217,7 +222,12 @@ unsafe fn write_page(memory: &OwnMemory, page: &[Edit], bytes: Bytes) -> Result<
         let inside = edit.start() - start;
         buffer[inside..inside + edit.len()].copy_from_slice(&bytes(edit)[..edit.len()]);
     }
-    // SAFETY: the caller vouches for the memory and for the edits; what is between them is written as it is.
+    if fork_generation::current() != process {
+        // Not reported: another way is tried.
+        return Err(Refusal::NotEnabled);
+    }
+    // SAFETY: the caller vouches for the memory, which is this process's by the line above, and for the edits; what is
+    // between them is written as it is.
     unsafe { memory.write(start, &buffer[..len]) }
 }
 

@@ -54,13 +54,18 @@ fn known(at: *mut u8) -> Option<Result<Area, i32>> {
 
 #[cold]
 fn register() -> Result<Area, i32> {
-    let _quiet = signals::Blocked::all();
+    let quiet = signals::Blocked::of_others();
     AREA.with(|area| {
         // A handler may have been here before they were blocked.
         if let Some(known) = known(area.load(Ordering::Relaxed)) {
             return known;
         }
-        let result = register_new();
+        // Where they cannot be blocked nothing is registered, so nothing is given back either.
+        let result = if quiet.is_ok() {
+            register_new()
+        } else {
+            Err(libc::EPERM)
+        };
         let word = result.unwrap_or_else(|errno| ptr::without_provenance_mut(errno as usize));
         // Relaxed: the thread's own (Invariant 3).
         area.store(word, Ordering::Relaxed);

@@ -62,7 +62,7 @@ fn leaves_the_cpu<T>(take: fn() -> T, wait: fn(&AtomicBool)) {
 #[test]
 fn who_waits_for_the_areas_leaves_the_cpu_to_the_holder() {
     // With its signals blocked, as every holder.
-    let take = || (crate::percpu::registration::quiet(), Locked::take().unwrap());
+    let take = || (crate::percpu::registration::quiet().unwrap(), Locked::take().unwrap());
     leaves_the_cpu(take, |_| drop(crate::percpu::PerCpu::<u64>::new()));
 }
 

@@ -1,0 +1,393 @@
+//! Signal handlers at every system call of a change of the text. One forks: parent and child each end the change in their own
+//! text, though a descriptor of `/proc/self/mem` that was opened before the fork shows the parent's in both. One creates a
+//! thread: nothing is written beside it that needs a process of one.
+#![cfg_attr(
+    not(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static"))),
+    allow(dead_code, unused_imports, reason = "no mode there")
+)]
+
+mod process;
+
+use cyclewise::error::Refusal;
+use cyclewise::patch::{self, Mode, Prefix, sites, state};
+use process::in_child;
+use std::ffi::c_void;
+use std::os::unix::fs::FileExt;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicUsize, Ordering::SeqCst};
+use std::time::Duration;
+
+#[cfg(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static")))]
+fn main() {
+    process::run(&[
+        ("a_fork_while_lock_goes_is_no_writer_of_its_parent", while_lock_goes),
+        ("a_fork_while_lock_comes_is_no_writer_of_its_parent", while_lock_comes),
+        (
+            "a_thread_that_a_handler_creates_sees_no_half_of_a_key",
+            a_thread_that_a_handler_creates_sees_no_half_of_a_key,
+        ),
+        (
+            "twin_a_thread_that_was_there_is_seen_at_the_same_write",
+            twin_a_thread_that_was_there_is_seen_at_the_same_write,
+        ),
+        (
+            "twin_a_descriptor_from_before_the_fork_writes_the_parent",
+            twin_a_descriptor_from_before_the_fork_writes_the_parent,
+        ),
+    ]);
+}
+
+#[cfg(not(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static"))))]
+fn main() {
+    println!("skipped: no mode here");
+}
+
+/// One site at least.
+static COUNTER: cyclewise::atomic::AtomicUsize = cyclewise::atomic::AtomicUsize::new(0);
+
+fn enable() -> Result<(), Refusal> {
+    COUNTER.inc(SeqCst);
+    // SAFETY: these checks create threads through the C library only, and share no atomic of ours.
+    unsafe { cyclewise::enable_single!() }
+}
+
+fn all(prefix: Prefix) -> bool {
+    sites().all(|site| site.prefix() == prefix)
+}
+
+/// How long a process may take before it counts as hung: far longer than any machine needs.
+const HANG_S: u32 = 300;
+
+/// A word that processes share, on a page of its own.
+static SHARED: AtomicPtr<AtomicU32> = AtomicPtr::new(null_mut());
+
+fn share_a_word() {
+    let (protection, flags) = (
+        libc::PROT_READ | libc::PROT_WRITE,
+        libc::MAP_SHARED | libc::MAP_ANONYMOUS,
+    );
+    // SAFETY: new memory, wherever there is room.
+    let page = unsafe { libc::mmap(null_mut(), 4096, protection, flags, -1, 0) };
+    assert!(page != libc::MAP_FAILED);
+    SHARED.store(page.cast(), SeqCst);
+}
+
+fn shared() -> &'static AtomicU32 {
+    // SAFETY: `share_a_word` has mapped it for good, and zeroes are an atomic.
+    unsafe { &*SHARED.load(SeqCst) }
+}
+
+/// The parent has ended its change, and what it did after that.
+const OVER: u32 = 1;
+
+/// What the handler's fork said; -1 before.
+static PID: AtomicI32 = AtomicI32::new(-1);
+
+/// `_Fork`, which handlers may call and which calls no atfork handlers, where the C library has it (glibc 2.34).
+static FORK: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
+
+fn find_fork() {
+    // SAFETY: a C string.
+    FORK.store(unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"_Fork".as_ptr()) }, SeqCst);
+}
+
+fn fork() -> i32 {
+    let found = FORK.load(SeqCst);
+    if found.is_null() {
+        // SAFETY: there is one thread, and the child does what it likes.
+        return unsafe { libc::fork() };
+    }
+    // SAFETY: `_Fork` takes nothing and returns a number.
+    let found = unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn() -> i32>(found) };
+    // SAFETY: there is one thread, and the child does what it likes.
+    unsafe { found() }
+}
+
+/// Forks once. The child stays in the handler until the parent is long past the change.
+extern "C" fn forks_once(_: i32) {
+    if PID.load(SeqCst) >= 0 {
+        return;
+    }
+    let pid = fork();
+    PID.store(pid, SeqCst);
+    if pid == 0 {
+        // SAFETY: takes a number.
+        unsafe { libc::alarm(HANG_S) };
+        while shared().load(SeqCst) != OVER {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+/// The change that a signal comes into, and the converse.
+#[derive(Clone, Copy)]
+struct Change {
+    before: fn() -> Result<(), Refusal>,
+    change: fn() -> Result<(), Refusal>,
+    after: fn() -> Result<(), Refusal>,
+    /// What stands everywhere after `after`.
+    stands: Prefix,
+}
+
+cyclewise::static_key! {
+    static KEY: StaticKey = false;
+}
+
+extern "C" fn sleeps(_: *mut c_void) -> *mut c_void {
+    loop {
+        std::thread::sleep(Duration::from_secs(1));
+    }
+}
+
+/// Creates a thread that stays.
+extern "C" fn creates(_: i32) {
+    let mut id = 0;
+    // SAFETY: room for an id, and a function that takes nothing.
+    let rc = unsafe { libc::pthread_create(&raw mut id, std::ptr::null(), sleeps, null_mut()) };
+    assert_eq!(rc, 0);
+}
+
+/// What a traced process does: flips a key between two stops.
+fn flips() {
+    // Its lists and files are found the first time, and the allocator has room.
+    KEY.enable().unwrap();
+    KEY.disable().unwrap();
+    // SAFETY: the handler creates a thread, and interrupts system calls that hold nothing of the C library's.
+    unsafe { libc::signal(libc::SIGUSR1, creates as extern "C" fn(i32) as libc::sighandler_t) };
+    stop();
+    KEY.enable().unwrap();
+    stop();
+    assert!(KEY.is_enabled());
+}
+
+/// What a traced process does: the change, between two stops, and then what shows whose text the child has written.
+fn changes(it: Change) {
+    enable().unwrap();
+    (it.before)().unwrap();
+    share_a_word();
+    // SAFETY: the handler forks and waits.
+    unsafe { libc::signal(libc::SIGUSR1, forks_once as extern "C" fn(i32) as libc::sighandler_t) };
+    stop();
+    let changed = (it.change)();
+    if PID.load(SeqCst) == 0 {
+        // The child may be refused: its number is not the one that was looked at. It is never in between.
+        let found = state();
+        assert!(found.elided == 0 || found.elided == found.sites && found.mode == Mode::Single);
+        assert!(changed.is_err() || PID.load(SeqCst) == 0);
+        std::thread::spawn(|| assert!(all(Prefix::Lock))).join().unwrap();
+        return;
+    }
+    changed.unwrap();
+    stop();
+    (it.after)().unwrap();
+    assert!(all(it.stands));
+    shared().store(OVER, SeqCst);
+    let pid = PID.load(SeqCst);
+    if pid > 0 {
+        let mut status = 0;
+        // SAFETY: our child, and room for its status.
+        assert_eq!(unsafe { libc::waitpid(pid, &raw mut status, 0) }, pid);
+        assert_eq!(status, 0, "the child's own check failed");
+    }
+    assert!(all(it.stands), "the child has written its parent's text");
+}
+
+fn stop() {
+    // SAFETY: stops this process until its tracer goes on with it.
+    unsafe { libc::raise(libc::SIGSTOP) };
+}
+
+/// A forked child that is traced.
+struct Traced(i32);
+
+impl Traced {
+    /// Runs `body` in it, up to its first stop.
+    fn start(body: impl FnOnce()) -> Self {
+        // SAFETY: the caller has one thread.
+        let pid = unsafe { libc::fork() };
+        assert!(pid >= 0);
+        if pid == 0 {
+            // SAFETY: asks to be traced by the parent.
+            unsafe { libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) };
+            let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body));
+            // SAFETY: ends the process without its parent's exit handlers.
+            unsafe { libc::_exit(if outcome.is_ok() { 0 } else { 101 }) };
+        }
+        let traced = Self(pid);
+        assert_eq!(
+            traced.wait(),
+            Stop::Signal(libc::SIGSTOP),
+            "tracing is not allowed here"
+        );
+        // SAFETY: the child is stopped.
+        let rc = unsafe { libc::ptrace(libc::PTRACE_SETOPTIONS, pid, 0, libc::PTRACE_O_TRACESYSGOOD) };
+        assert_eq!(rc, 0);
+        traced
+    }
+
+    fn go(&self, how: libc::c_uint, signal: i32) -> Stop {
+        // SAFETY: the child is stopped.
+        assert_eq!(unsafe { libc::ptrace(how, self.0, 0, libc::c_long::from(signal)) }, 0);
+        self.wait()
+    }
+
+    /// Lets it run from a stop to its end, with all signals but those with which it stops itself.
+    fn finish(&self, mut stop: Stop) -> Stop {
+        while let Stop::Signal(signal) = stop {
+            stop = self.go(libc::PTRACE_CONT, if signal == libc::SIGSTOP { 0 } else { signal });
+        }
+        stop
+    }
+
+    /// Whether it is at a call that writes to a file at an offset, while it has more threads than one.
+    fn writes_beside_a_thread(&self) -> bool {
+        let mut registers = std::mem::MaybeUninit::<libc::user_regs_struct>::zeroed();
+        // SAFETY: the child is stopped; one block of registers.
+        let rc = unsafe { libc::ptrace(libc::PTRACE_GETREGS, self.0, 0, registers.as_mut_ptr()) };
+        assert_eq!(rc, 0);
+        // SAFETY: any bits are registers.
+        let call = unsafe { registers.assume_init() }.orig_rax;
+        let threads = std::fs::read_dir(format!("/proc/{}/task", self.0)).unwrap().count();
+        call as libc::c_long == libc::SYS_pwrite64 && threads > 1
+    }
+
+    fn wait(&self) -> Stop {
+        let mut status = 0;
+        // SAFETY: our child, and room for its status.
+        assert_eq!(unsafe { libc::waitpid(self.0, &raw mut status, 0) }, self.0);
+        if !libc::WIFSTOPPED(status) {
+            return Stop::End(status);
+        }
+        match libc::WSTOPSIG(status) {
+            signal if signal == libc::SIGTRAP | 0x80 => Stop::Call,
+            signal => Stop::Signal(signal),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stop {
+    /// At the begin or the end of a system call.
+    Call,
+    Signal(i32),
+    End(i32),
+}
+
+/// Sends a signal at the begin or the end of each system call of the change, in a process each.
+fn at_every_call(it: Change) {
+    static CALLS: AtomicUsize = AtomicUsize::new(0);
+    for at in 0.. {
+        let traced = Traced::start(|| changes(it));
+        let mut stop = Stop::Call;
+        for _ in 0..=at {
+            stop = traced.go(libc::PTRACE_SYSCALL, 0);
+            if stop != Stop::Call {
+                break;
+            }
+        }
+        let inside = stop == Stop::Call;
+        if inside {
+            // SAFETY: takes numbers; the process is stopped.
+            assert_eq!(unsafe { libc::kill(traced.0, libc::SIGUSR1) }, 0);
+            stop = traced.go(libc::PTRACE_CONT, 0);
+        }
+        assert_eq!(traced.finish(stop), Stop::End(0), "a signal at stop {at}");
+        if !inside {
+            break;
+        }
+        CALLS.fetch_add(1, SeqCst);
+    }
+    // Opening, asking, writing, reading back: more than that.
+    assert!(CALLS.load(SeqCst) >= 8, "{CALLS:?}");
+}
+
+fn while_lock_goes() {
+    lock_goes();
+    find_fork();
+    lock_goes();
+}
+
+fn while_lock_comes() {
+    lock_comes();
+    find_fork();
+    lock_comes();
+}
+
+fn lock_goes() {
+    at_every_call(Change {
+        before: patch::lock,
+        change: patch::reelide,
+        after: patch::lock,
+        stands: Prefix::Lock,
+    });
+}
+
+fn lock_comes() {
+    at_every_call(Change {
+        before: patch::reelide,
+        change: patch::lock,
+        after: patch::reelide,
+        stands: Prefix::Elided,
+    });
+}
+
+/// Flips a key, with a signal at the stop `at`: whether there was one, and whether anything was written through the kernel
+/// beside another thread. A key's sites are five bytes, which the kernel writes in an order of its choice.
+fn is_written_beside_a_thread(at: usize) -> Option<bool> {
+    let traced = Traced::start(flips);
+    let (mut stop, mut calls, mut sent, mut written) = (Stop::Call, 0, false, false);
+    loop {
+        let signal = match stop {
+            Stop::Signal(signal) => signal,
+            _ => 0,
+        };
+        stop = traced.go(libc::PTRACE_SYSCALL, signal);
+        match stop {
+            Stop::Call if calls == at => {
+                // SAFETY: takes numbers; the process is stopped.
+                assert_eq!(unsafe { libc::kill(traced.0, libc::SIGUSR1) }, 0);
+                sent = true;
+            }
+            Stop::Call => {}
+            Stop::Signal(libc::SIGSTOP) => break,
+            Stop::Signal(_) => {}
+            Stop::End(status) => panic!("ended too early: {status}"),
+        }
+        if stop == Stop::Call {
+            calls += 1;
+            written |= traced.writes_beside_a_thread();
+        }
+    }
+    assert_eq!(traced.finish(stop), Stop::End(0));
+    sent.then_some(written)
+}
+
+fn a_thread_that_a_handler_creates_sees_no_half_of_a_key() {
+    let stops = (0..).map_while(|at| is_written_beside_a_thread(at).map(|written| assert!(!written, "stop {at}")));
+    assert!(stops.count() >= 8);
+}
+
+/// The same look, at a process that has another thread when it writes.
+fn twin_a_thread_that_was_there_is_seen_at_the_same_write() {
+    let traced = Traced::start(|| {
+        creates(0);
+        let memory = std::fs::OpenOptions::new().write(true).open("/proc/self/mem").unwrap();
+        stop();
+        let byte = 0_u8;
+        memory.write_all_at(&[1], (&raw const byte).addr() as u64).unwrap();
+    });
+    let mut seen = false;
+    while traced.go(libc::PTRACE_SYSCALL, 0) == Stop::Call {
+        seen |= traced.writes_beside_a_thread();
+    }
+    assert!(seen);
+}
+
+/// What the change did before its signals were blocked.
+fn twin_a_descriptor_from_before_the_fork_writes_the_parent() {
+    COUNTER.inc(SeqCst);
+    let at = sites().next().unwrap().address() as u64;
+    let memory = std::fs::OpenOptions::new().write(true).open("/proc/self/mem").unwrap();
+    assert_eq!(in_child(|| memory.write_all_at(&[0x3e], at).unwrap()), 0);
+    assert!(!all(Prefix::Lock), "the check does not see what a child has written");
+}
