@@ -9,11 +9,12 @@
 mod process;
 
 use cyclewise::error::Refusal;
-use cyclewise::patch::{self, Mode, Prefix, sites, state};
-use process::in_child;
+use cyclewise::patch::{self, Mode, Prefix, confined, sites, state};
+use process::{cpus, in_child};
 use std::ffi::c_void;
 use std::os::unix::fs::FileExt;
 use std::ptr::null_mut;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
@@ -22,6 +23,18 @@ fn main() {
     process::run(&[
         ("a_fork_while_lock_goes_is_no_writer_of_its_parent", while_lock_goes),
         ("a_fork_while_lock_comes_is_no_writer_of_its_parent", while_lock_comes),
+        (
+            "a_fork_while_confined_mode_is_left_widens_no_parent",
+            a_fork_while_confined_mode_is_left_widens_no_parent,
+        ),
+        (
+            "a_fork_while_confined_mode_is_entered_widens_no_parent",
+            a_fork_while_confined_mode_is_entered_widens_no_parent,
+        ),
+        (
+            "twin_a_child_that_has_its_parents_list_widens_the_parent",
+            twin_a_child_that_has_its_parents_list_widens_the_parent,
+        ),
         (
             "a_thread_that_a_handler_creates_sees_no_half_of_a_key",
             a_thread_that_a_handler_creates_sees_no_half_of_a_key,
@@ -172,8 +185,9 @@ fn changes(it: Change) {
     if PID.load(SeqCst) == 0 {
         // The child may be refused: its number is not the one that was looked at. It is never in between.
         let found = state();
-        assert!(found.elided == 0 || found.elided == found.sites && found.mode == Mode::Single);
-        assert!(changed.is_err() || PID.load(SeqCst) == 0);
+        assert!(found.elided == 0 || found.elided == found.sites && found.mode != Mode::Locked);
+        // What it has left in vain is its parent's.
+        let _ = leave();
         std::thread::spawn(|| assert!(all(Prefix::Lock))).join().unwrap();
         return;
     }
@@ -190,6 +204,7 @@ fn changes(it: Change) {
         assert_eq!(status, 0, "the child's own check failed");
     }
     assert!(all(it.stands), "the child has written its parent's text");
+    assert_eq!(confined::audit(), Ok(()), "the child has widened its parent's thread");
 }
 
 fn stop() {
@@ -329,6 +344,69 @@ fn lock_comes() {
         after: patch::reelide,
         stands: Prefix::Elided,
     });
+}
+
+static GUARD: Mutex<Option<confined::Guard>> = Mutex::new(None);
+
+fn enter() -> Result<(), Refusal> {
+    // SAFETY: nobody else sets affinities in these checks, and no atomics are shared with other processes.
+    let guard = unsafe { confined::enter(None) }?;
+    *GUARD.lock().unwrap() = Some(guard);
+    Ok(())
+}
+
+fn leave() -> Result<(), Refusal> {
+    let guard = GUARD.lock().unwrap().take();
+    guard.map_or(Ok(()), |guard| guard.leave().map_err(|stuck| stuck.refusal))
+}
+
+fn a_fork_while_confined_mode_is_left_widens_no_parent() {
+    for _ in 0..2 {
+        at_every_call(Change {
+            before: enter,
+            change: leave,
+            after: enter,
+            stands: Prefix::Elided,
+        });
+        find_fork();
+    }
+}
+
+fn a_fork_while_confined_mode_is_entered_widens_no_parent() {
+    for _ in 0..2 {
+        at_every_call(Change {
+            before: patch::lock,
+            change: enter,
+            after: || leave().and_then(|()| enter()),
+            stands: Prefix::Elided,
+        });
+        find_fork();
+    }
+}
+
+/// What leaving did before its signals were blocked, and the look that sees it.
+fn twin_a_child_that_has_its_parents_list_widens_the_parent() {
+    let all = cpus();
+    if all.len() < 2 {
+        println!("skipped: one CPU");
+        return;
+    }
+    enable().unwrap();
+    enter().unwrap();
+    // SAFETY: takes nothing.
+    let parent = unsafe { libc::getpid() };
+    let widens = || {
+        // SAFETY: all zeroes is an empty set.
+        let mut set = unsafe { std::mem::zeroed::<libc::cpu_set_t>() };
+        for &cpu in &all {
+            // SAFETY: below CPU_SETSIZE.
+            unsafe { libc::CPU_SET(cpu, &mut set) };
+        }
+        // SAFETY: one set of the size that is passed.
+        assert_eq!(unsafe { libc::sched_setaffinity(parent, size_of_val(&set), &set) }, 0);
+    };
+    assert_eq!(in_child(widens), 0);
+    assert_eq!(confined::audit(), Err(Refusal::LetOut { thread: parent }));
 }
 
 /// Flips a key, with a signal at the stop `at`: whether there was one, and whether anything was written through the kernel

@@ -489,7 +489,7 @@ fn confine() -> Result<patch::confined::Guard, Refusal> {
 
 /// Threads that nobody confined, or of which nobody knows: LOCK stays, or comes back.
 fn confined_mode_sees_affinities_that_are_lies() {
-    let early: [Sandbox; 6] = [
+    let early: [Sandbox; 7] = [
         ("sched_setaffinity only says so", || {
             refuse(libc::SYS_sched_setaffinity, &[], 0)
         }),
@@ -503,6 +503,9 @@ fn confined_mode_sees_affinities_that_are_lies() {
         ("getdents refused", || refuse(libc::SYS_getdents64, &[], libc::EPERM)),
         ("an empty /proc", cover_proc),
         ("membarrier only says so", || refuse(libc::SYS_membarrier, &[], 0)),
+        ("blocking of signals only says so", || {
+            refuse(libc::SYS_rt_sigprocmask, &[], 0)
+        }),
     ];
     in_each(&early, |(name, sandbox)| {
         enable().unwrap();
@@ -512,7 +515,7 @@ fn confined_mode_sees_affinities_that_are_lies() {
         println!("{name}: {refusal}");
         assert_eq!((state().mode, all(Prefix::Lock)), (Mode::Locked, true));
     });
-    let late: [Sandbox; 5] = [
+    let late: [Sandbox; 6] = [
         ("sched_setaffinity only says so", || {
             refuse(libc::SYS_sched_setaffinity, &[], 0)
         }),
@@ -526,6 +529,9 @@ fn confined_mode_sees_affinities_that_are_lies() {
         ("an empty /proc and no writable text", || {
             cover_proc();
             refuse_writable_text();
+        }),
+        ("blocking of signals refused", || {
+            refuse(libc::SYS_rt_sigprocmask, &[], libc::EPERM)
         }),
     ];
     in_each(&late, |(name, sandbox)| {

@@ -18,7 +18,8 @@
 //! Leaving opens `/proc/self/mem`, reads the list of threads and calls membarrier(2) and sched_setaffinity(2). A sandbox that
 //! comes while the mode is in force and refuses to open the file is endured: a descriptor is kept, as in
 //! [single mode](super::single#sandboxes). One that refuses membarrier is not: nothing else makes every CPU fetch LOCK, and the mode
-//! stays in force. One that kills whoever makes one of these calls kills. Leave the mode before entering a sandbox.
+//! stays in force. Under one that refuses rt_sigprocmask(2) threads are not widened: a handler could fork meanwhile, and the child
+//! widen its parent's threads. One that kills whoever makes one of these calls kills. Leave the mode before entering a sandbox.
 //!
 //! # Priorities
 //! All threads share one CPU, so a thread of a real-time class that does not sleep keeps out all that it does not give way

@@ -70,6 +70,7 @@ pub(crate) mod sigaction;
 pub(crate) mod sigmask;
 #[cfg(any(
     all(target_arch = "x86_64", target_os = "linux", not(miri)),
+    all(feature = "std", target_os = "linux", target_env = "gnu"),
     all(
         feature = "std",
         target_os = "linux",

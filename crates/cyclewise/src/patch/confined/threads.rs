@@ -12,10 +12,14 @@
 //! 4. The kernel gives the number of a thread that has ended to another. What is kept under a number is given back to a
 //!    thread that was started before the mode was entered only; where that cannot be read, to any. It is read of threads
 //!    that were to get something else than a newcomer gets.
+//! 5. Signals are blocked while affinities are set. A child that a handler forks meanwhile goes on with its parent's list,
+//!    and a thread's number is good in other processes too: it would widen its parent's threads, long after its parent
+//!    has confined them again. Where signals cannot be blocked nothing is set.
 
 use crate::error::Refusal;
 use crate::patch::gate::{Creating, Shared, WAIT};
 use crate::sys::affinity::{self, CpuSet};
+use crate::sys::signals::Blocked;
 use crate::sys::tasks;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use core::time::Duration;
@@ -40,6 +44,8 @@ static CONFINED_AT: AtomicU64 = AtomicU64::new(0);
 pub(super) fn confine(shared: &mut Shared, only: &CpuSet) -> Result<(), Refusal> {
     // What reads as confined already would not show that nothing was set.
     affinity::is_set_by_the_kernel()?;
+    // See Invariant 5.
+    let _quiet = Blocked::of_others()?;
     let confined = confine_until_stable(shared, only);
     // After the last that was saved, and whatever came of it: who is widened because this failed is judged by it as well.
     CONFINED_AT.store(tasks::ticks(), Relaxed);
@@ -99,6 +105,8 @@ fn confine_listed(shared: &mut Shared, only: &CpuSet, first: bool) -> Result<boo
 /// Gives every thread back what it had, those that were created meanwhile what the thread had that entered; until nobody
 /// is left and nobody is on the way (Invariant 2).
 pub(super) fn widen(shared: &mut Shared, only: &CpuSet) -> Result<(), Refusal> {
+    // See Invariant 5.
+    let _quiet = Blocked::of_others()?;
     let mut none_on_the_way = false;
     for _ in readings() {
         let mut changed = false;
