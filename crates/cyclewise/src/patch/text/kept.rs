@@ -9,7 +9,8 @@
 //!    of a fork, is not used.
 //! 2. It is closed only while the number is still the file that was kept.
 //! 3. A child of fork closes its parent's before fork returns in it, and opens one of its own. A child of `_Fork` or of
-//!    bare clone(2) keeps its parent's until it calls exec, and does not use it.
+//!    bare clone(2) keeps its parent's until it calls exec, and does not use it; so does one that was forked inside a change,
+//!    until LOCK is back there.
 //!
 //! # What it is to a sandbox
 //! Whoever can make the process call pwrite(2) with arguments of his choice can write its text through this descriptor,
@@ -20,14 +21,14 @@
 //! One open and one close for each time that LOCK goes and comes back, and the same in each child that is forked in
 //! between; a write through it asks twice before.
 
-use crate::patch::lock::Held;
+use crate::patch::lock::{self, Held};
 use crate::sys::fork;
 use crate::sys::own_memory::{Identity, OwnMemory};
 use core::mem::ManuallyDrop;
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering::Relaxed};
 
 /// The number of the descriptor; negative where none is kept. This and [`IDENTITY`] are changed under the lock of the
-/// text, and by a child of fork while it has one thread.
+/// text.
 static NUMBER: AtomicI32 = AtomicI32::new(NONE);
 const NONE: i32 = -1;
 
@@ -53,7 +54,7 @@ pub(super) fn borrow(_: &Held) -> Option<ManuallyDrop<OwnMemory>> {
 
 /// What has the number now, whatever it is.
 fn kept() -> Option<ManuallyDrop<OwnMemory>> {
-    // Relaxed, here and below: the lock of the text orders them, and a child of fork has one thread.
+    // Relaxed, here and below: the lock of the text orders them. Without it only whether there is one is looked at.
     let number = NUMBER.load(Relaxed);
     (number != NONE).then(|| OwnMemory::of_number(number))
 }
@@ -85,9 +86,15 @@ fn close() {
     NUMBER.store(NONE, Relaxed);
 }
 
-/// In a child of fork (Invariant 3).
+/// In a child of fork (Invariant 3). Under the lock: a handler of others that ran before this one may have created threads,
+/// which elide in confined mode and restore LOCK.
 extern "C" fn in_child() {
-    if kept().is_some() {
+    if kept().is_none() {
+        return;
+    }
+    // Refused where the fork came from within a change of this thread's: then it stays, unused, until LOCK is back.
+    let Ok(held) = lock::hold() else { return };
+    if kept().is_some() && borrow(&held).is_none() {
         close();
         open();
     }
