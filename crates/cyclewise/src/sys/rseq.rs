@@ -173,12 +173,6 @@ pub(crate) fn ids() -> usize {
     MOST
 }
 
-/// The process, by number.
-pub(crate) fn process() -> i32 {
-    // SAFETY: takes nothing.
-    unsafe { libc::getpid() }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

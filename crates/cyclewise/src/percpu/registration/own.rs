@@ -6,7 +6,9 @@
 //!
 //! # Invariants
 //! 1. An area has one owner, by process and thread. It is never unmapped, and gets a new owner only when the kernel says
-//!    that the thread is gone, and that the one who asks is not: until then the kernel may write to it.
+//!    that the thread is gone, and that the one who asks is not: until then the kernel may write to it. The process is told by
+//!    its generation: an ancestor's pid comes round, and in a child of `_Fork`, for which no handler runs, the area of its
+//!    thread is still called the ancestor's.
 //! 2. A thread registers with its signals blocked. So no handler of its is in the middle of the same, and what is given back
 //!    after a refusal is given back once.
 //! 3. What a thread has published as its area has been registered, and the kernel has written an id to it. A filter may say
@@ -21,7 +23,7 @@ use super::reserve;
 use crate::arch::rseq::{Area, SIGNATURE};
 use crate::arch::{Cpu, Id};
 use crate::sys::map::release;
-use crate::sys::{rseq, signals, task};
+use crate::sys::{fork_generation, rseq, signals, task};
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::thread_local;
@@ -147,7 +149,7 @@ impl Entry for &Head {
 }
 
 fn me() -> u64 {
-    u64::from(rseq::process() as u32) << 32 | u64::from(task::current_tid() as u32)
+    u64::from(fork_generation::current()) << 32 | u64::from(task::current_tid() as u32)
 }
 
 /// Whether the kernel says that a thread of this process has ended. A filter that says so of the calling thread, too, says
@@ -162,7 +164,7 @@ fn has_ended(tid: i32) -> bool {
 /// ENOMEM.
 fn claim() -> Result<*mut u8, i32> {
     let is_free = |who: u64| {
-        let ours = (who >> 32) as i32 == rseq::process();
+        let ours = (who >> 32) as u32 == fork_generation::current();
         who == 0 || ours && has_ended(who as i32)
     };
     loop {

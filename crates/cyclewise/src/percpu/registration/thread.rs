@@ -1,13 +1,14 @@
 //! What a thread is known by, and which portable slot it had last.
 //!
 //! # Invariants
-//! 1. A thread's name is its process and its id there, so no two threads of a process have one name, and what a thread of another
-//!    process left behind in this one is told by its name, whenever that is looked at and whichever fork handlers have run.
+//! 1. A thread's name is its process's generation, which no ancestor of the process has, and its id there. So no two threads of a
+//!    process have one name, and what a thread of another process left behind in this one is told by its name, whenever that is
+//!    looked at, whichever fork handlers have run, and whatever ids have come round.
 //! 2. The token is the name as it was when the thread first asked, or was told of a fork. Who forks has an old one until its child's
 //!    handler runs: so only that handler may take from others what it finds by tokens.
 
 use super::super::slots::PORTABLE;
-use crate::sys::{rseq, task};
+use crate::sys::{fork_generation, task};
 use core::cell::Cell;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use std::thread_local;
@@ -20,14 +21,13 @@ thread_local! {
 /// Not 0, whatever a filter says in place of ids.
 const NAMED: u64 = 1 << 63;
 
-/// The calling thread's name: two system calls.
+/// The calling thread's name: a system call.
 pub(in super::super) fn name() -> u64 {
     NAMED | process() | u64::from(task::current_tid() as u32)
 }
 
 fn process() -> u64 {
-    // An id is below 2^22 (PID_MAX_LIMIT, include/linux/threads.h).
-    u64::from(rseq::process() as u32 & 0x7fff_ffff) << 32
+    u64::from(fork_generation::current()) << 32
 }
 
 /// Whom a name is of.
