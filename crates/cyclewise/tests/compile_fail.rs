@@ -1,5 +1,8 @@
 //! What safe code must not be able to write: making what only a macro or the linker makes, calling what has a contract
 //! without `unsafe`, implementing sealed traits, and passing off a short lifetime for a long one.
+//!
+//! On x86-64: elsewhere this may be built for a target that the compiler in reach has no standard library for.
+#![cfg(target_arch = "x86_64")]
 #![cfg(all(feature = "std", target_os = "linux", not(miri)))]
 
 mod refused;
