@@ -256,14 +256,25 @@ impl Traced {
 
     /// Whether it is at a call that writes to a file at an offset, while it has more threads than one.
     fn writes_beside_a_thread(&self) -> bool {
+        let threads = std::fs::read_dir(format!("/proc/{}/task", self.0)).unwrap().count();
+        self.call() == libc::SYS_pwrite64 && threads > 1
+    }
+
+    /// The system call that it is at.
+    #[cfg(target_arch = "x86_64")]
+    fn call(&self) -> libc::c_long {
         let mut registers = std::mem::MaybeUninit::<libc::user_regs_struct>::zeroed();
         // SAFETY: the child is stopped; one block of registers.
         let rc = unsafe { libc::ptrace(libc::PTRACE_GETREGS, self.0, 0, registers.as_mut_ptr()) };
         assert_eq!(rc, 0);
         // SAFETY: any bits are registers.
-        let call = unsafe { registers.assume_init() }.orig_rax;
-        let threads = std::fs::read_dir(format!("/proc/{}/task", self.0)).unwrap().count();
-        call as libc::c_long == libc::SYS_pwrite64 && threads > 1
+        unsafe { registers.assume_init() }.orig_rax.cast_signed()
+    }
+
+    /// Nothing here runs there.
+    #[cfg(not(target_arch = "x86_64"))]
+    fn call(&self) -> libc::c_long {
+        -1
     }
 
     fn wait(&self) -> Stop {
