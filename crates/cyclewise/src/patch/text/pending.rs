@@ -115,7 +115,7 @@ fn content(edits: &[Edit]) -> u64 {
     sum(words)
 }
 
-/// Never 0; any word that differs changes it, but for one chance in 2^64.
+/// Never 0; any word that differs changes it, but for one chance in 2^63.
 fn sum(words: impl IntoIterator<Item = u64>) -> u64 {
     const OFFSET: u64 = 0xcbf2_9ce4_8422_2325; // FNV-1a, by words: draft-eastlake-fnv
     const PRIME: u64 = 0x0000_0100_0000_01b3; // the same
