@@ -12,13 +12,14 @@ use std::sync::mpsc::channel;
 const PR_SET_MDWE: i32 = 65; // include/uapi/linux/prctl.h, since Linux 6.3
 const PR_MDWE_REFUSE_EXEC_GAIN: u64 = 1;
 
-/// Runs `body` while a second thread waits.
+/// Runs `body` while a second thread waits. On return the process has one thread again.
 fn with_two_threads(body: impl FnOnce()) {
     let (end, ended) = channel::<()>();
     let second = std::thread::spawn(move || ended.recv().unwrap_err());
     body();
     drop(end);
     second.join().unwrap();
+    common::wait_until_alone();
 }
 
 /// A flip that has to be refused, and to leave everything as it was.

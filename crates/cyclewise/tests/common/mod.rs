@@ -33,15 +33,13 @@ pub fn in_child(body: impl FnOnce()) -> End {
 pub fn in_child_for(seconds: u32, body: impl FnOnce()) -> End {
     // The decoder's tables are made once: a child forked while another test makes them would wait for ever.
     let _ = iced_x86::Decoder::new(64, &[0x90], iced_x86::DecoderOptions::NONE).decode();
+    report_panics_of_children();
     // SAFETY: the child uses what the C library makes usable after fork, and leaves by _exit.
     let pid = unsafe { libc::fork() };
     assert!(pid >= 0, "fork: {}", std::io::Error::last_os_error());
     if pid == 0 {
-        // First: another thread that panics while this one forks leaves the hook's lock taken in the child.
         // SAFETY: takes a number. The default action of SIGALRM is to kill.
         unsafe { libc::alarm(seconds) };
-        // The runner captures what a test prints, and its capture ends with the child.
-        std::panic::set_hook(Box::new(|info| say(&format!("{info}\n"))));
         let ended = catch_unwind(AssertUnwindSafe(body));
         // SAFETY: ends the child without running the parent's exit handlers.
         unsafe { libc::_exit(i32::from(ended.is_err())) };
@@ -54,6 +52,32 @@ pub fn in_child_for(seconds: u32, body: impl FnOnce()) -> End {
         s if libc::WIFSIGNALED(s) => End::Signal(libc::WTERMSIG(s)),
         0 => End::Well,
         _ => End::Panic,
+    }
+}
+
+/// Makes children write the messages of their panics to stderr: the runner's capture ends with the child.
+///
+/// The hook is set once, in the parent. A child cannot set it: where another test panics while this one forks, the lock
+/// of the hook stays read-locked in the child, which is enough to panic there but never to set a hook.
+fn report_panics_of_children() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        let parent = std::process::id();
+        let report = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if std::process::id() == parent {
+                report(info);
+            } else {
+                say(&format!("{info}\n"));
+            }
+        }));
+    });
+}
+
+/// Waits until the kernel lists no other thread: for a moment it still lists one that has been joined.
+pub fn wait_until_alone() {
+    while std::fs::read_dir("/proc/self/task").unwrap().count() > 1 {
+        std::thread::sleep(std::time::Duration::from_millis(1));
     }
 }
 
