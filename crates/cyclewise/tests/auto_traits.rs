@@ -212,10 +212,6 @@ table! { fn everywhere() {
     refs::refcount::Event => "SYPUR";
     refs::refcount::Misuse => "SYPUR";
     refs::refcount::Given<u32> => "SYPUR";
-    refs::refcount::variants::CasFull => "SYPUR";
-    refs::refcount::variants::CasFull64 => "SYPUR";
-    refs::refcount::variants::Unchecked => "SYPUR";
-    refs::refcount::variants::Unchecked64 => "SYPUR";
     refs::Refcount => "SYPUR";
     refs::Refcount64 => "SYPUR";
 } }

@@ -4,11 +4,11 @@
 
 mod counters;
 
-use counters::{Counter, events_of};
+use counters::{CasFull, CasFull64, Counter, Unchecked, Unchecked64, events_of};
 use cyclewise::refs::refcount::Event::{
     self, AddNotZeroOverflow, AddOverflow, AddUseAfterFree, DecLeak, SubUseAfterFree,
 };
-use cyclewise::refs::refcount::{Refcount, Refcount64, variants};
+use cyclewise::refs::refcount::{Refcount, Refcount64};
 
 /// What a test found.
 type Outcome = Result<(), String>;
@@ -253,12 +253,12 @@ fn refcounts_pass_lkdtm() {
 
 #[test]
 fn cas_full_passes_lkdtm() {
-    passes::<variants::CasFull>();
-    passes::<variants::CasFull64>();
+    passes::<CasFull>();
+    passes::<CasFull64>();
 }
 
 #[test]
 fn unchecked_counters_fail_every_test() {
-    fails_all::<variants::Unchecked>();
-    fails_all::<variants::Unchecked64>();
+    fails_all::<Unchecked>();
+    fails_all::<Unchecked64>();
 }

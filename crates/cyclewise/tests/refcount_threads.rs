@@ -2,8 +2,7 @@
 
 mod counters;
 
-use counters::{Counter, Full};
-use cyclewise::refs::refcount::variants::{CasFull, CasFull64, Unchecked, Unchecked64};
+use counters::{CasFull, CasFull64, Counter, Full, Unchecked, Unchecked64};
 use cyclewise::refs::{Refcount, Refcount64};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};

@@ -16,7 +16,7 @@ mod percpu;
 mod percpu_lists;
 mod popf;
 mod rdtsc;
-mod refcount;
+pub(crate) mod refcount;
 mod spinlock;
 mod static_key;
 mod threads;

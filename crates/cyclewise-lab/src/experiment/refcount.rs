@@ -3,17 +3,20 @@
 //! An operation is what every user of a count does: take a reference, give it up, and branch to the freeing that does not
 //! come. The same code stands around each count.
 
+pub(crate) mod cas_full;
 mod timing;
+pub(crate) mod unchecked;
 
 use super::elided::{available, elided, left_out};
 use super::{Definition, Options, Published};
 use crate::error::Result;
 use crate::record::Unit;
 use crate::runner::{Bench, Control, Guards, Mode, Setup};
+use cas_full::{CasFull, CasFull64};
 use cyclewise::refs::rcuref::{Got, Rcuref};
-use cyclewise::refs::refcount::variants::{CasFull, CasFull64, Unchecked, Unchecked64};
 use cyclewise::refs::{Refcount, Refcount64};
 use std::hint::black_box;
+use unchecked::{Unchecked, Unchecked64};
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "refcount",

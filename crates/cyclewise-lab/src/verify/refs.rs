@@ -151,7 +151,7 @@ fn together(time: Duration, run: impl Fn(usize) -> (usize, usize) + Sync) -> Res
 mod tests {
     use super::counter::counters;
     use super::*;
-    use cyclewise::refs::refcount::variants::{Unchecked, Unchecked64};
+    use crate::experiment::refcount::unchecked::{Unchecked, Unchecked64};
 
     counters! {
         Unchecked: u32, Refcount::MAX, Refcount::SATURATED;

@@ -2,8 +2,17 @@
 #![allow(dead_code, reason = "each test program uses a part")]
 
 use cyclewise::refs::refcount::{Action, Event, Misuse, on_misuse};
-use cyclewise::refs::refcount::{Refcount, Refcount64, variants};
+use cyclewise::refs::refcount::{Refcount, Refcount64};
 use std::cell::RefCell;
+
+// The lab's baselines: one passes the same tests, the other must fail them.
+#[path = "../../../cyclewise-lab/src/experiment/refcount/cas_full.rs"]
+mod cas_full;
+#[path = "../../../cyclewise-lab/src/experiment/refcount/unchecked.rs"]
+mod unchecked;
+
+pub(crate) use cas_full::{CasFull, CasFull64};
+pub(crate) use unchecked::{Unchecked, Unchecked64};
 
 /// What every counter can do. Counts are widened to 64 bits.
 pub(crate) trait Counter: Send + Sync {
@@ -58,11 +67,11 @@ macro_rules! counters {
 counters! {
     Refcount: u32, Refcount::MAX, Refcount::SATURATED, true, true;
     Refcount64: u64, Refcount64::MAX, Refcount64::SATURATED, true, true;
-    variants::CasFull: u32, u32::MAX - 1, u32::MAX, false, false;
-    variants::CasFull64: u64, u64::MAX - 1, u64::MAX, false, false;
+    CasFull: u32, u32::MAX - 1, u32::MAX, false, false;
+    CasFull64: u64, u64::MAX - 1, u64::MAX, false, false;
     // Held to the same as the real one.
-    variants::Unchecked: u32, Refcount::MAX, Refcount::SATURATED, true, false;
-    variants::Unchecked64: u64, Refcount64::MAX, Refcount64::SATURATED, true, false;
+    Unchecked: u32, Refcount::MAX, Refcount::SATURATED, true, false;
+    Unchecked64: u64, Refcount64::MAX, Refcount64::SATURATED, true, false;
 }
 
 /// The forms that only the real ones have.

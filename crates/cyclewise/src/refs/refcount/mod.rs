@@ -98,8 +98,6 @@ mod old;
 mod take;
 #[cfg(all(test, loom))]
 mod tests;
-#[doc(hidden)]
-pub mod variants;
 mod width;
 
 pub use event::{Event, Misuse};

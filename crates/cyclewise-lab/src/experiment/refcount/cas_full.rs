@@ -1,67 +1,67 @@
-//! The kernel's `REFCOUNT_FULL` of 2017 to 2019: every operation looks first, and stores by compare-and-exchange.
+//! The kernel's `REFCOUNT_FULL` of 2017 to 2019: every operation is a loop of load, check and compare-and-exchange.
 //!
-//! It is exact: a count that would wrap is pinned at the largest number, and one that would underflow stays where it is.
-//! What it costs is a loop around every operation, whose retries grow with contention. It reports nothing here: what is
-//! compared are the loops.
+//! It is exact: a count that would wrap saturates at the largest number, and one that would underflow does not change.
+//! Its retries grow with contention. Unlike the kernel's it reports no misuse, because only the loops are compared.
 //!
 //! # References
 //! Linux 5.1, `lib/refcount.c`.
+#![allow(dead_code, reason = "the library's tests use the operations that are not measured")]
 
-use crate::atomic::{AtomicU32, AtomicU64};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use cyclewise::atomic::{AtomicU32, AtomicU64};
 
 macro_rules! cas_full {
     ($($(#[$doc:meta])* $name:ident: $value:ident, $atomic:ident;)*) => { $(
         $(#[$doc])*
         #[repr(transparent)]
-        pub struct $name($atomic);
+        pub(crate) struct $name($atomic);
 
         impl $name {
-            /// The value that a count is pinned at.
-            pub const SATURATED: $value = $value::MAX;
+            /// The saturated count.
+            pub(crate) const SATURATED: $value = $value::MAX;
 
             /// A count of `references`.
             #[must_use]
-            pub const fn new(references: $value) -> Self {
+            pub(crate) const fn new(references: $value) -> Self {
                 Self($atomic::new(references))
             }
 
             /// `refcount_set`.
             #[inline]
-            pub fn set(&self, references: $value) {
+            pub(crate) fn set(&self, references: $value) {
                 // Relaxed: there is no other user to order.
                 self.0.store(references, Relaxed);
             }
 
             /// `refcount_read`.
             #[inline]
-            pub fn read(&self) -> $value {
+            pub(crate) fn read(&self) -> $value {
                 // Relaxed: orders nothing.
                 self.0.load(Relaxed)
             }
 
             /// `refcount_inc_checked`.
             #[inline]
-            pub fn inc(&self) {
+            pub(crate) fn inc(&self) {
                 let _ = self.add_not_zero(1);
             }
 
             /// `refcount_add_checked`.
             #[inline]
-            pub fn add(&self, n: $value) {
+            pub(crate) fn add(&self, n: $value) {
                 let _ = self.add_not_zero(n);
             }
 
             /// `refcount_inc_not_zero_checked`.
             #[inline]
-            pub fn inc_not_zero(&self) -> bool {
+            pub(crate) fn inc_not_zero(&self) -> bool {
                 self.add_not_zero(1)
             }
 
             /// `refcount_add_not_zero_checked`.
             #[inline]
-            pub fn add_not_zero(&self, n: $value) -> bool {
-                // Relaxed: only a guess for the exchange.
+            pub(crate) fn add_not_zero(&self, n: $value) -> bool {
+                // Relaxed: the exchange checks it.
                 let mut count = self.0.load(Relaxed);
                 loop {
                     if count == 0 {
@@ -70,7 +70,7 @@ macro_rules! cas_full {
                     if count == Self::SATURATED {
                         return true;
                     }
-                    // Relaxed: who increments holds a reference.
+                    // Relaxed: the caller already holds a reference.
                     match self.0.compare_exchange_weak(count, count.saturating_add(n), Relaxed, Relaxed) {
                         Ok(_) => return true,
                         Err(now) => count = now,
@@ -80,20 +80,20 @@ macro_rules! cas_full {
 
             /// `refcount_dec_checked`.
             #[inline]
-            pub fn dec(&self) {
+            pub(crate) fn dec(&self) {
                 let _ = self.sub_and_test(1);
             }
 
             /// `refcount_dec_and_test_checked`.
             #[inline]
-            pub fn dec_and_test(&self) -> bool {
+            pub(crate) fn dec_and_test(&self) -> bool {
                 self.sub_and_test(1)
             }
 
             /// `refcount_sub_and_test_checked`.
             #[inline]
-            pub fn sub_and_test(&self, n: $value) -> bool {
-                // Relaxed: only a guess for the exchange.
+            pub(crate) fn sub_and_test(&self, n: $value) -> bool {
+                // Relaxed: the exchange checks it.
                 let mut count = self.0.load(Relaxed);
                 loop {
                     if count == Self::SATURATED {
