@@ -67,7 +67,7 @@ pub enum Refusal {
     NoUsers,
     /// A key has as many users as can be counted.
     TooManyUsers,
-    /// There is no LOCK prefix to patch: another architecture, or the asm-free twin under Miri and loom.
+    /// There is no LOCK prefix to patch: another architecture, or the asm-free twin under loom.
     NoLockPrefix,
     /// Thread creation cannot be watched in this build: no `std` feature, no glibc, or a static link.
     Unwatched,
@@ -290,7 +290,6 @@ mod tests {
     /// The calls that `sys` and `percpu` name, found in their sources: each is told what it is for, and only those that serve
     /// the text speak of it.
     #[test]
-    #[cfg(not(miri))]
     fn every_call_has_advice_that_fits_it() {
         let mut calls = std::vec::Vec::new();
         gather(
@@ -309,7 +308,6 @@ mod tests {
     }
 
     /// What follows `failed("` and `call: "` in a folder's files, up to the quote.
-    #[cfg(not(miri))]
     fn gather(folder: &std::path::Path, calls: &mut std::vec::Vec<std::string::String>) {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();

@@ -22,8 +22,8 @@
 //! assert_eq!(HITS.sum(), 1);
 //! ```
 //!
-//! Nothing is patched until the final program asks for it, and when in doubt LOCK stays. On other architectures, under
-//! Miri and under loom the atomics are std's, and [`patch`] refuses with a reason.
+//! Nothing is patched until the final program asks for it, and when in doubt LOCK stays. On other architectures and under
+//! loom the atomics are std's, and [`patch`] refuses with a reason.
 //!
 //! # Features
 //! `std` (default): the modes of [`patch`], which need Linux and glibc linked dynamically too, conversions of paths and OS strings, and of

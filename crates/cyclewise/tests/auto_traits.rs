@@ -216,7 +216,7 @@ table! { fn everywhere() {
     refs::Refcount64 => "SYPUR";
 } }
 
-#[cfg(all(target_arch = "x86_64", target_env = "gnu", not(miri)))]
+#[cfg(all(target_arch = "x86_64", target_env = "gnu"))]
 table! { fn here() {
     cyclewise::arch::alternative::Site => "--PUR";
     cyclewise::arch::choice::Litmus => "SYPUR";
@@ -226,7 +226,7 @@ table! { fn here() {
 } }
 
 /// What only another build has.
-#[cfg(not(all(target_arch = "x86_64", target_env = "gnu", not(miri))))]
+#[cfg(not(all(target_arch = "x86_64", target_env = "gnu")))]
 table! { fn here() {} }
 
 #[test]
@@ -253,7 +253,6 @@ fn the_probe_tells_the_traits_apart() {
 /// A type is public where its module is, or where it is named by a `pub use`: too many to be told apart here, so every
 /// name that is declared `pub` has a row.
 #[test]
-#[cfg(not(miri))]
 fn every_public_type_has_a_row() {
     let rows: BTreeSet<String> = everywhere()
         .into_iter()
@@ -279,7 +278,6 @@ fn every_public_type_has_a_row() {
 }
 
 /// The names behind `pub struct`, `pub enum` and `pub type` in a folder's files, tests and macros' parameters apart.
-#[cfg(not(miri))]
 fn declared_in(folder: &Path, names: &mut BTreeSet<String>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

@@ -2,8 +2,6 @@
 //!
 //! Hidden is not private. Whoever adds a name proves it here: that no safe use of it reads or writes by an address of the
 //! caller's, and that what has a contract is `unsafe`.
-#![cfg(not(miri))]
-
 use std::path::{Path, PathBuf};
 
 /// What stands behind `#[doc(hidden)]`, and why it does no harm.

@@ -1,6 +1,6 @@
 //! What differs by CPU: the only assembly of the library, each file with a twin of the same signatures in `portable`.
 //!
-//! On x86-64 Linux text is patched: LOCK prefixes, static keys, alternatives. Elsewhere, and under Miri, `portable` stands
+//! On x86-64 Linux text is patched: LOCK prefixes, static keys, alternatives. Elsewhere `portable` stands
 //! in: a read-modify-write is std's, a static key is an atomic flag, an alternative its default. Under loom the
 //! read-modify-writes are std's as well. AArch64 has reads of its counter, a thread's block and restartable sequences of
 //! its own, and is among these for the rest. Its B and NOP may be exchanged while another core executes them (Arm ARM,
@@ -8,93 +8,66 @@
 //! seen under an emulator, which keeps translated code by rules of its own. Without a machine to prove it on it is not
 //! offered.
 
-#[cfg(all(target_arch = "aarch64", target_os = "linux", not(miri)))]
+#[cfg(all(target_arch = "aarch64", target_os = "linux"))]
 mod aarch64;
-#[cfg(any(
-    loom,
-    not(feature = "std"),
-    not(all(target_arch = "x86_64", target_os = "linux", not(miri)))
-))]
+#[cfg(any(loom, not(feature = "std"), not(all(target_arch = "x86_64", target_os = "linux"))))]
 mod portable;
-#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod x86_64;
 
-#[cfg(all(target_arch = "aarch64", target_os = "linux", not(any(loom, miri))))]
+#[cfg(all(target_arch = "aarch64", target_os = "linux", not(loom)))]
 pub(crate) use aarch64::ticks;
-#[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 pub(crate) use portable::key;
-#[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 pub(crate) use portable::lock;
-#[cfg(not(any(
-    loom,
-    all(target_os = "linux", not(miri), any(target_arch = "x86_64", target_arch = "aarch64"))
-)))]
+#[cfg(not(any(loom, all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))))]
 pub(crate) use portable::ticks;
-#[cfg(any(loom, not(all(target_arch = "x86_64", target_os = "linux", not(miri)))))]
+#[cfg(any(loom, not(all(target_arch = "x86_64", target_os = "linux"))))]
 pub(crate) use portable::{HAS_SITES, Record, records};
-#[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 pub use portable::{alternative, key::no_table};
-#[cfg(all(not(loom), not(all(target_arch = "x86_64", target_os = "linux", not(miri)))))]
+#[cfg(all(not(loom), not(all(target_arch = "x86_64", target_os = "linux"))))]
 pub(crate) use portable::{dec_negative_at, inc_negative_at};
-#[cfg(all(not(loom), target_arch = "x86_64", target_os = "linux", not(miri)))]
+#[cfg(all(not(loom), target_arch = "x86_64", target_os = "linux"))]
 pub(crate) use x86_64::ticks;
-#[cfg(all(not(loom), all(target_arch = "x86_64", target_os = "linux", not(miri))))]
+#[cfg(all(not(loom), target_arch = "x86_64", target_os = "linux"))]
 pub(crate) use x86_64::{HAS_SITES, Record, dec_negative_at, inc_negative_at, records};
-#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 pub use x86_64::{alternative, choice, counter};
-#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 pub(crate) use x86_64::{code, key, lock, sync};
 
-#[cfg(all(
-    target_os = "linux",
-    target_arch = "aarch64",
-    target_env = "gnu",
-    feature = "std",
-    not(miri)
-))]
+#[cfg(all(target_os = "linux", target_arch = "aarch64", target_env = "gnu", feature = "std"))]
 pub(crate) use aarch64::thread_block;
 #[cfg(all(feature = "std", target_os = "linux", target_pointer_width = "64"))]
-#[cfg(any(
-    miri,
-    not(target_env = "gnu"),
-    not(any(target_arch = "x86_64", target_arch = "aarch64"))
-))]
+#[cfg(any(not(target_env = "gnu"), not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 #[path = "portable/thread_block.rs"]
 mod portable_thread_block;
-#[cfg(all(feature = "std", target_arch = "aarch64", target_os = "linux", not(any(miri, loom))))]
+#[cfg(all(feature = "std", target_arch = "aarch64", target_os = "linux", not(loom)))]
 pub(crate) use aarch64::{rseq, rseq_cells, rseq_list, rseq_set};
-#[cfg(not(all(feature = "std", target_arch = "x86_64", target_os = "linux", not(any(miri, loom)))))]
+#[cfg(not(all(feature = "std", target_arch = "x86_64", target_os = "linux", not(loom))))]
 pub(crate) use portable::gs;
 #[cfg(not(all(
     feature = "std",
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64"),
-    not(any(miri, loom))
+    not(loom)
 )))]
 pub(crate) use portable::{rseq, rseq as rseq_set, rseq_cells, rseq_list};
 #[cfg(all(feature = "std", target_os = "linux", target_pointer_width = "64"))]
-#[cfg(any(
-    miri,
-    not(target_env = "gnu"),
-    not(any(target_arch = "x86_64", target_arch = "aarch64"))
-))]
+#[cfg(any(not(target_env = "gnu"), not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 pub(crate) use portable_thread_block::thread_block;
-#[cfg(all(
-    target_os = "linux",
-    target_arch = "x86_64",
-    target_env = "gnu",
-    feature = "std",
-    not(miri)
-))]
+#[cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu", feature = "std"))]
 pub(crate) use x86_64::thread_block;
-#[cfg(all(feature = "std", target_arch = "x86_64", target_os = "linux", not(any(miri, loom))))]
+#[cfg(all(feature = "std", target_arch = "x86_64", target_os = "linux", not(loom)))]
 pub(crate) use x86_64::{gs, rseq, rseq_cells, rseq_list, rseq_set};
 
 #[cfg(all(
     feature = "std",
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64"),
-    not(any(miri, loom))
+    not(loom)
 ))]
 #[cfg_attr(
     not(all(target_env = "gnu", target_feature = "crt-static")),
@@ -111,8 +84,8 @@ pub(crate) use x86_64::{gs, rseq, rseq_cells, rseq_list, rseq_set};
 pub(crate) mod static_libc;
 
 #[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
-#[cfg_attr(not(all(target_arch = "x86_64", not(miri))), path = "portable/interceptor.rs")]
-#[cfg_attr(all(target_arch = "x86_64", not(miri)), path = "x86_64/interceptor.rs")]
+#[cfg_attr(not(target_arch = "x86_64"), path = "portable/interceptor.rs")]
+#[cfg_attr(target_arch = "x86_64", path = "x86_64/interceptor.rs")]
 pub(crate) mod interceptor;
 
 use core::cmp;
@@ -172,7 +145,7 @@ pub(crate) const EMPTY: i64 = -1;
         feature = "std",
         target_os = "linux",
         any(target_arch = "x86_64", target_arch = "aarch64"),
-        not(any(miri, loom))
+        not(loom)
     )),
     expect(dead_code, reason = "nothing restarts there")
 )]

@@ -33,7 +33,7 @@ impl Upkeep {
     /// # Errors
     /// What std says where it cannot make a thread; out of memory.
     pub fn start<S: Source + Sync + 'static>(clock: &'static Clock<S>) -> std::io::Result<Self> {
-        #[cfg(all(target_os = "linux", not(miri)))]
+        #[cfg(target_os = "linux")]
         crate::sys::fork::zero_in_child(&clock.recent_ns).map_err(|_| std::io::ErrorKind::OutOfMemory)?;
         let (stop, stopped) = sync_channel(0);
         let thread = std::thread::Builder::new().name("clock".into()).spawn(move || {

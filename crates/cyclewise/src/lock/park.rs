@@ -145,14 +145,12 @@ mod futex {
             until <= Moment::after_ns(0)
         }
 
-        #[cfg(not(miri))]
         #[inline(always)]
         fn light() {
             // The other half is membarrier, which makes this CPU pass a full barrier before or after this place.
             core::sync::atomic::compiler_fence(core::sync::atomic::Ordering::SeqCst);
         }
 
-        #[cfg(not(miri))]
         fn heavy() -> bool {
             crate::sys::membarrier::barrier()
         }

@@ -157,11 +157,11 @@ pub(super) fn claim(key: usize) -> Option<Place> {
     None
 }
 
-#[cfg(all(target_os = "linux", not(any(loom, miri))))]
+#[cfg(all(target_os = "linux", not(loom)))]
 use crate::sys::fork_generation::current as process;
 
 /// One process is all there is.
-#[cfg(not(all(target_os = "linux", not(any(loom, miri)))))]
+#[cfg(not(all(target_os = "linux", not(loom))))]
 fn process() -> u32 {
     0
 }

@@ -91,7 +91,7 @@ impl Drop for Changing {
     }
 }
 
-#[cfg(all(test, not(any(miri, loom))))]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 

@@ -61,11 +61,11 @@ fn is_in_a_child_to_be() -> bool {
     state.forking.load(Relaxed) != 0 && state.forking_process.load(Relaxed) != process()
 }
 
-#[cfg(not(any(miri, loom)))]
+#[cfg(not(loom))]
 use crate::sys::process::id as process;
 
 /// Nothing forks there.
-#[cfg(any(miri, loom))]
+#[cfg(loom)]
 fn process() -> u32 {
     0
 }

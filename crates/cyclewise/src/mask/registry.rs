@@ -166,12 +166,12 @@ pub(super) fn on(signal: c_int, handler: &'static (dyn Handler + Send), restart:
 
 /// Keeps this link unit mapped, whose functions the kernel and the C library call from now on. Where the linker refuses, who
 /// closes it takes the handlers off first, and forks no more.
-#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(any(miri, loom))))]
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(loom)))]
 fn stay_loaded() {
     let _ = crate::sys::rseq::stay_loaded();
 }
 
-#[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(any(miri, loom)))))]
+#[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(loom))))]
 fn stay_loaded() {}
 
 /// Installs our function, and looks whether it is there: a filter may answer for the kernel.

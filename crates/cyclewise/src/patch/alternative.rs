@@ -28,7 +28,7 @@ pub unsafe fn apply_alternatives() -> Result<(), Refusal> {
     imp::apply()
 }
 
-#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod imp {
     use crate::arch::alternative::{self, Site};
     use crate::error::Refusal;
@@ -114,7 +114,7 @@ mod imp {
     }
 }
 
-#[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 mod imp {
     use crate::error::Refusal;
 

@@ -58,7 +58,7 @@ impl Drop for Held {
     }
 }
 
-#[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 mod fork {
     use crate::error::Refusal;
 
@@ -68,7 +68,7 @@ mod fork {
     }
 }
 
-#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod fork {
     use super::{hold, owner, text, words};
     use crate::error::Refusal;

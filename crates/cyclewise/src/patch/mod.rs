@@ -67,9 +67,9 @@ mod plan;
 pub mod single;
 mod sites;
 mod state;
-#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 pub(crate) mod text;
-#[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 #[path = "no_text.rs"]
 pub(crate) mod text;
 

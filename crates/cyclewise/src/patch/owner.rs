@@ -65,7 +65,7 @@ pub(super) fn give_back(word: &AtomicU64) {
 }
 
 /// In a child's fork handler: an owner that forked is one under the number of this process, whoever asks from now on.
-#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 pub(super) fn adopt(word: &AtomicU64, process: u32) {
     let me = me(process);
     let found = word.load(Relaxed);

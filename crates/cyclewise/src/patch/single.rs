@@ -113,7 +113,7 @@ pub(super) fn unsupported() -> Refusal {
     target_arch = "x86_64",
     target_os = "linux",
     target_env = "gnu",
-    not(any(miri, loom))
+    not(loom)
 ))]
 #[macro_export]
 macro_rules! enable_single {
@@ -136,7 +136,7 @@ macro_rules! enable_single {
     target_arch = "x86_64",
     target_os = "linux",
     target_env = "gnu",
-    not(any(miri, loom))
+    not(loom)
 )))]
 #[macro_export]
 macro_rules! enable_single {

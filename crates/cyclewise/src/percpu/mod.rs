@@ -23,7 +23,7 @@
 //!   moved or interrupted by a signal between the two, the kernel sends it back to the beginning.
 //! - **gs**: a thread that is confined to one CPU ([`Pinned`]) changes that CPU's copy by single instructions.
 //! - **portable**: copies that no CPU owns. A thread takes one of them for itself with one atomic exchange, and gives it
-//!   back with a store. This is what runs under Miri and loom, on other systems, and in a thread that cannot register.
+//!   back with a store. This is what runs under loom, on other systems, and in a thread that cannot register.
 //!
 //! glibc since 2.35 registers every thread for rseq. Older ones and musl do not, and there each thread registers at its first
 //! use, with its own area; two copies of this crate then get one registration, and the second uses portable slots.
@@ -78,11 +78,7 @@ mod counter;
     feature = "std",
     any(
         test,
-        all(
-            target_os = "linux",
-            any(target_arch = "x86_64", target_arch = "aarch64"),
-            not(any(miri, loom))
-        )
+        all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"), not(loom))
     )
 ))]
 mod entry;
@@ -98,14 +94,14 @@ mod reference;
     feature = "std",
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64"),
-    not(any(miri, loom))
+    not(loom)
 ))]
 mod registration;
 #[cfg(not(all(
     feature = "std",
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64"),
-    not(any(miri, loom))
+    not(loom)
 )))]
 #[path = "unregistered.rs"]
 mod registration;

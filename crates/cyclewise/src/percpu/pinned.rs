@@ -21,12 +21,12 @@
 //! # Safety
 //! 1. Addresses are of words that live as long as the variable that is borrowed, in every slot.
 #![cfg_attr(
-    not(all(feature = "std", target_arch = "x86_64", target_os = "linux", not(any(miri, loom)))),
+    not(all(feature = "std", target_arch = "x86_64", target_os = "linux", not(loom))),
     allow(dead_code, unused_imports, reason = "there is no GS here, so none is entered")
 )]
 #![expect(unsafe_code, reason = "the base of GS, and words by address")]
 
-#[cfg(all(feature = "std", target_arch = "x86_64", target_os = "linux", not(any(miri, loom))))]
+#[cfg(all(feature = "std", target_arch = "x86_64", target_os = "linux", not(loom)))]
 mod saved;
 
 use super::Cpu;
@@ -148,7 +148,7 @@ impl Pinned {
     }
 }
 
-#[cfg(not(all(feature = "std", target_arch = "x86_64", target_os = "linux", not(any(miri, loom)))))]
+#[cfg(not(all(feature = "std", target_arch = "x86_64", target_os = "linux", not(loom))))]
 mod saved {
     use crate::error::Refusal;
 

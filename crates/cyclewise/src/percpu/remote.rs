@@ -117,7 +117,7 @@ pub(super) fn can_restart() -> bool {
     feature = "std",
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64"),
-    not(any(miri, loom))
+    not(loom)
 ))]
 fn barrier(cpu: Option<u32>) -> Result<(), Refusal> {
     crate::sys::membarrier::rseq(cpu)
@@ -128,7 +128,7 @@ fn barrier(cpu: Option<u32>) -> Result<(), Refusal> {
     feature = "std",
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64"),
-    not(any(miri, loom))
+    not(loom)
 )))]
 fn barrier(_: Option<u32>) -> Result<(), Refusal> {
     Ok(())

@@ -21,7 +21,7 @@ use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// How many portable slots there are.
 // More than CPUs that contend for them on most machines without rseq; 64 KiB of address space each.
-pub(super) const PORTABLE: usize = if cfg!(any(miri, loom)) { 4 } else { 32 };
+pub(super) const PORTABLE: usize = if cfg!(loom) { 4 } else { 32 };
 
 /// How long is waited for the holder of a portable slot: ten seconds, longer than any thread that may run is kept from it.
 const LIMIT_NS: u64 = 10_000_000_000;
@@ -206,7 +206,7 @@ pub(super) fn likely() -> Slot {
 /// In the child of a fork, in the thread that forked: gives back what threads held that the child does not have. What threads
 /// hold that an earlier handler has made is theirs, and what this one was interrupted in is its own still, by its new token.
 #[cfg_attr(
-    not(all(feature = "std", target_os = "linux", not(any(miri, loom)))),
+    not(all(feature = "std", target_os = "linux", not(loom))),
     expect(dead_code, reason = "nobody tells of forks there")
 )]
 pub(super) fn after_fork() {

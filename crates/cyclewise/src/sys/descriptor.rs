@@ -35,13 +35,13 @@ impl Descriptor {
     ///
     /// # Errors
     /// As [`open`](Self::open).
-    #[cfg(any(all(target_arch = "x86_64", not(miri)), all(feature = "std", target_env = "gnu")))]
+    #[cfg(any(target_arch = "x86_64", all(feature = "std", target_env = "gnu")))]
     pub(super) fn open_for(path: &CStr, flags: libc::c_int, call: &'static str) -> Result<Self, crate::error::Refusal> {
         Self::open(path, flags).map_err(|errno| crate::error::Refusal::System { call, errno })
     }
 
     /// An open file that the caller hands over, or looks at and does not drop.
-    #[cfg(all(feature = "std", target_arch = "x86_64", target_env = "gnu", not(miri)))]
+    #[cfg(all(feature = "std", target_arch = "x86_64", target_env = "gnu"))]
     pub(super) fn of_number(number: libc::c_int) -> Self {
         Self(number)
     }

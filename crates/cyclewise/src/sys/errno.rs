@@ -13,7 +13,6 @@ pub(super) fn last() -> i32 {
 }
 
 /// Does `run`, and leaves errno as it was: for what may be done in a signal handler, or where nobody expects a call.
-#[cfg(not(miri))]
 pub(super) fn kept<R>(run: impl FnOnce() -> R) -> R {
     let before = last();
     let result = run();

@@ -9,7 +9,7 @@
 )]
 
 use crate::error::Refusal;
-#[cfg(not(any(loom, miri)))]
+#[cfg(not(loom))]
 pub(crate) use words::zero_in_child;
 
 /// Has every child of fork(3) call `function`. Not those of vfork, posix_spawn and bare clone(2).
@@ -48,7 +48,7 @@ pub(crate) fn around(
     }
 }
 
-#[cfg(not(any(loom, miri)))]
+#[cfg(not(loom))]
 mod words {
     use super::{Refusal, in_child};
     use alloc::boxed::Box;
@@ -111,7 +111,7 @@ mod words {
 ///
 /// # Safety
 /// The caller may have other threads: `child` does what a child of such a process may.
-#[cfg(all(test, target_pointer_width = "64", not(any(miri, loom))))]
+#[cfg(all(test, target_pointer_width = "64", not(loom)))]
 pub(crate) unsafe fn child(child: fn(), limit: core::time::Duration) -> i32 {
     // SAFETY: the caller vouches for what the child does beside threads that are not there.
     let pid = unsafe { libc::fork() };

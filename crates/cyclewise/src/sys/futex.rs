@@ -14,14 +14,7 @@
 
 use core::ptr::{null, null_mut};
 
-#[cfg(not(miri))]
 use super::errno::kept;
-
-/// Nobody looks at errno there.
-#[cfg(miri)]
-fn kept<R>(run: impl FnOnce() -> R) -> R {
-    run()
-}
 
 const SECOND_NS: u64 = 1_000_000_000;
 

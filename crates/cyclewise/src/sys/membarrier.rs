@@ -23,15 +23,15 @@
 //! 1. The arguments are numbers, and no command of this file writes memory of ours.
 #![expect(unsafe_code, reason = "membarrier has no wrapper in libc")]
 
-#[cfg(not(any(loom, miri)))]
+#[cfg(not(loom))]
 const EXPEDITED: i32 = 1 << 3; // PRIVATE_EXPEDITED, include/uapi/linux/membarrier.h
-#[cfg(not(any(loom, miri)))]
+#[cfg(not(loom))]
 const REGISTER_EXPEDITED: i32 = 1 << 4; // REGISTER_PRIVATE_EXPEDITED, same place
 const UNKNOWN_FLAG: i32 = 1 << 30; // MEMBARRIER_CMD_FLAG_CPU, 1 << 0, is the only one there
 
 /// The barrier alone. `false`: the kernel has none (before Linux 4.14), or a filter forbids it or only says that it
 /// went well.
-#[cfg(not(any(loom, miri)))]
+#[cfg(not(loom))]
 pub(crate) fn barrier() -> bool {
     // The kernel keeps the registration for the address space, so the second try is the first call's alone. Not kept
     // here as well: a forked child may not have inherited it.
@@ -39,16 +39,10 @@ pub(crate) fn barrier() -> bool {
     super::errno::kept(|| is_made(EXPEDITED) && (made() || (command(REGISTER_EXPEDITED, 0, 0) == 0 && made())))
 }
 
-#[cfg(any(
-    all(target_arch = "x86_64", not(miri)),
-    all(feature = "std", any(target_env = "gnu", not(any(miri, loom))))
-))]
+#[cfg(any(target_arch = "x86_64", all(feature = "std", any(target_env = "gnu", not(loom)))))]
 pub(crate) use cores::{register_sync_core, sync_core};
 
-#[cfg(any(
-    all(target_arch = "x86_64", not(miri)),
-    all(feature = "std", any(target_env = "gnu", not(any(miri, loom))))
-))]
+#[cfg(any(target_arch = "x86_64", all(feature = "std", any(target_env = "gnu", not(loom)))))]
 mod cores {
     //! The barrier after which no CPU executes text that it has fetched before.
 
@@ -88,18 +82,10 @@ mod cores {
     }
 }
 
-#[cfg(all(
-    feature = "std",
-    any(target_arch = "x86_64", target_arch = "aarch64"),
-    not(any(miri, loom))
-))]
+#[cfg(all(feature = "std", any(target_arch = "x86_64", target_arch = "aarch64"), not(loom)))]
 pub(crate) use sequences::rseq;
 
-#[cfg(all(
-    feature = "std",
-    any(target_arch = "x86_64", target_arch = "aarch64"),
-    not(any(miri, loom))
-))]
+#[cfg(all(feature = "std", any(target_arch = "x86_64", target_arch = "aarch64"), not(loom)))]
 mod sequences {
     //! The barrier that ends restartable sequences.
 
@@ -137,10 +123,7 @@ mod sequences {
 }
 
 /// What is said where the call does not reach the kernel.
-#[cfg(any(
-    all(target_arch = "x86_64", not(miri)),
-    all(feature = "std", any(target_env = "gnu", not(any(miri, loom))))
-))]
+#[cfg(any(target_arch = "x86_64", all(feature = "std", any(target_env = "gnu", not(loom)))))]
 const NOT_MADE: crate::error::Refusal = crate::error::Refusal::System {
     call: "membarrier, of which a filter only says that it went well,",
     errno: libc::ENOSYS,

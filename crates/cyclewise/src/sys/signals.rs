@@ -36,7 +36,7 @@ impl Blocked {
     ///
     /// # Errors
     /// A filter's; the kernel does not refuse. ENOSYS where the filter said that it went well.
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    #[cfg(target_arch = "x86_64")]
     pub(crate) fn all() -> Result<Self, Refusal> {
         Self::of(&full())
     }
@@ -87,13 +87,7 @@ impl Drop for Blocked {
 }
 
 /// Sets a handler, for tests.
-#[cfg(all(
-    test,
-    feature = "std",
-    target_arch = "x86_64",
-    target_os = "linux",
-    not(any(miri, loom))
-))]
+#[cfg(all(test, feature = "std", target_arch = "x86_64", target_os = "linux", not(loom)))]
 pub(crate) fn handle(signal: i32, handler: extern "C" fn(i32)) {
     let action = MaybeUninit::<libc::sigaction>::zeroed();
     // SAFETY: all zeroes is a valid structure.

@@ -9,22 +9,14 @@
     reason = "gettid, getpid, tgkill, pthread_self, nanosleep, getdents64, pthread_atfork"
 )]
 
-/// The number of the calling thread, never 0: Miri's, which has no kernel.
-#[cfg(miri)]
-pub(crate) fn current_tid() -> i32 {
-    // SAFETY: takes nothing and returns a number.
-    (unsafe { libc::pthread_self() }) as i32 + 1
-}
-
 /// The kernel's number of the calling thread, never 0. Not by `gettid`, which glibc has since 2.30.
-#[cfg(not(miri))]
 pub(crate) fn current_tid() -> i32 {
     // SAFETY: takes nothing and returns a number.
     unsafe { libc::syscall(libc::SYS_gettid) as i32 }
 }
 
 /// Whether `tid` is no thread of this process: ended, or left behind in the process this one was forked from.
-#[cfg(all(feature = "std", target_os = "linux", target_pointer_width = "64", not(miri)))]
+#[cfg(all(feature = "std", target_os = "linux", target_pointer_width = "64"))]
 pub(crate) fn is_gone(tid: i32) -> bool {
     // SAFETY: takes nothing and returns a number.
     let process = unsafe { libc::getpid() };
@@ -32,12 +24,6 @@ pub(crate) fn is_gone(tid: i32) -> bool {
     let asked = unsafe { libc::syscall(libc::SYS_tgkill, process, tid, 0) };
     // Any other answer, such as a filter's EPERM, says nothing.
     asked != 0 && super::errno::last() == libc::ESRCH
-}
-
-/// Nobody is, as far as is known.
-#[cfg(all(feature = "std", target_os = "linux", target_pointer_width = "64", miri))]
-pub(crate) fn is_gone(_: i32) -> bool {
-    false
 }
 
 /// What the C library calls the calling thread, shortened: no two threads that run have the same, and in a child of fork
@@ -65,16 +51,13 @@ pub(crate) fn nap() {
     };
     // SAFETY: reads the time, and writes what is left nowhere.
     let sleep = || unsafe { libc::nanosleep(&raw const time, core::ptr::null_mut()) };
-    #[cfg(not(miri))]
     super::errno::kept(sleep);
-    #[cfg(miri)]
-    sleep();
 }
 
-#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 pub(crate) use linux::{count, in_child, is_alone};
 
-#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod linux {
     use crate::error::Refusal;
     use crate::sys::descriptor::Descriptor;

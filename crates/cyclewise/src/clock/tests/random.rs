@@ -80,7 +80,7 @@ fn config() -> ProptestConfig {
         ..ProptestConfig::default()
     };
     if std::env::var_os("PROPTEST_CASES").is_none() {
-        config.cases = if cfg!(miri) { 2 } else { 128 };
+        config.cases = 128;
     }
     config
 }

@@ -6,7 +6,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
 
 const THREADS: usize = 3;
-const READS: usize = if cfg!(miri) { 50 } else { 20_000 };
+const READS: usize = 20_000;
 
 /// Reads, holds it against the most that anybody read, and tells.
 fn tell<O: Order, S: Source + Sync>(clock: &Clock<S>, between: impl Fn(usize) + Sync) {

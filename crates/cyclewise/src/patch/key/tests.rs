@@ -1,6 +1,6 @@
 //! What a key says in each of its states; flips under load are in `tests/`.
 #![cfg_attr(
-    all(target_arch = "x86_64", target_os = "linux", not(miri)),
+    all(target_arch = "x86_64", target_os = "linux"),
     expect(unsafe_code, reason = "the test of a key expands to assembly")
 )]
 

@@ -13,7 +13,7 @@ use std::thread;
 
 #[cfg(not(loom))]
 fn model(run: impl Fn()) {
-    (0..if cfg!(miri) { 5 } else { 200 }).for_each(|_| run());
+    (0..200).for_each(|_| run());
 }
 
 /// An entry. Without `COUNTED` its owner is all that is compared: the twin.

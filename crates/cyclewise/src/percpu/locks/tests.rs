@@ -14,7 +14,7 @@ use std::thread;
 
 #[cfg(not(loom))]
 fn model(run: impl Fn()) {
-    (0..if cfg!(miri) { 5 } else { 200 }).for_each(|_| run());
+    (0..200).for_each(|_| run());
 }
 
 const SLOTS: usize = 2;

@@ -21,7 +21,7 @@ use std::thread;
 
 #[cfg(not(loom))]
 fn model(run: impl Fn()) {
-    (0..if cfg!(miri) { 5 } else { 200 }).for_each(|_| run());
+    (0..200).for_each(|_| run());
 }
 
 /// One slot with a lock, as the portable backend has. Without `LOCKED` the guard's look and the addition are two steps and nobody
@@ -297,7 +297,7 @@ mod real {
     /// Threads get and put on every CPU, some give back what others have taken, and one kills meanwhile.
     #[test]
     fn what_threads_take_and_put_is_exact() {
-        const ROUNDS: usize = if cfg!(miri) { 2 } else { 40 };
+        const ROUNDS: usize = 40;
         let threads = 8 * thread::available_parallelism().map_or(1, usize::from).min(4);
         let (released, held) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let users = Ref::new(|| {

@@ -49,7 +49,7 @@ fn same(steps: &[Step]) -> Option<bool> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 4 } else { 300 }, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn it_is_a_stack_of_seven(steps in steps()) {
@@ -117,7 +117,7 @@ fn boxes_are_dropped_once_wherever_they_are() {
 
 #[test]
 fn all_that_threads_push_is_taken_once() {
-    const EACH: u64 = if cfg!(miri) { 30 } else { 8_000 };
+    const EACH: u64 = 8_000;
     let stack = Stack::<u64, 64>::new();
     let (taken, pushed) = (Mutex::new(Vec::new()), AtomicU64::new(0));
     let threads = 8 * thread::available_parallelism().map_or(1, usize::from).min(4) as u64;

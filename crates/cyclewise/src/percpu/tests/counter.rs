@@ -14,7 +14,7 @@ fn additions() -> impl Strategy<Value = (i64, u64, Vec<i64>)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 4 } else { 200 }, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn it_is_a_sum((first, batch, amounts) in additions()) {
@@ -77,7 +77,7 @@ fn a_batch_of_one_tells_everything() {
 
 #[test]
 fn threads_add_exactly_and_tell_all_but_the_error() {
-    const EACH: i64 = if cfg!(miri) { 50 } else { 20_000 };
+    const EACH: i64 = 20_000;
     let counter = Counter::new(0);
     let threads = 8 * thread::available_parallelism().map_or(1, usize::from).min(4) as i64;
     thread::scope(|scope| {
@@ -100,7 +100,7 @@ fn a_constant_counter_begins_with_its_first_additions() {
     assert_eq!((LASTING.sum(), LASTING.read()), (7, 7));
     LASTING.add(1);
     assert_eq!(LASTING.sum(), 8);
-    for _ in 0..if cfg!(miri) { 2 } else { 200 } {
+    for _ in 0..200 {
         let counter = const { Counter::new(-3) };
         assert_eq!(
             (counter.read(), counter.sum(), counter.compare(-3)),

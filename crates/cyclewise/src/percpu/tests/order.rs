@@ -28,7 +28,7 @@ fn all(streams: &Streams) -> Vec<u64> {
 
 #[test]
 fn one_producer_and_one_thief_keep_each_slots_order() {
-    const WORDS: u64 = if cfg!(miri) { 60 } else { 20_000 };
+    const WORDS: u64 = 20_000;
     let (ring, over) = (Ring::<u64, 64>::new(), AtomicBool::new(false));
     let streams = thread::scope(|scope| {
         let thief = scope.spawn(|| {
@@ -65,7 +65,7 @@ fn one_producer_and_one_thief_keep_each_slots_order() {
 /// The same with a consumer that takes one word at a time, from wherever there is one, and ends when there is none left.
 #[test]
 fn one_producer_and_one_consumer_of_all_lose_nothing_and_end() {
-    const WORDS: u64 = if cfg!(miri) { 60 } else { 1_000 };
+    const WORDS: u64 = 1_000;
     let (ring, stack) = (Ring::<u64, 16>::new(), Stack::<Box<u64>, 16>::new());
     let over = AtomicBool::new(false);
     let (mut words, mut boxes) = thread::scope(|scope| {

@@ -70,7 +70,7 @@ fn a_node_added_to_a_chain_of_another_list_goes_home() {
 /// finds it set has an object that somebody else has.
 #[test]
 fn nobody_has_what_somebody_else_has() {
-    const ROUNDS: usize = if cfg!(miri) { 20 } else { 6_000 };
+    const ROUNDS: usize = 6_000;
     let list = FreeList::<(usize, AtomicBool)>::new();
     let threads = 8 * thread::available_parallelism().map_or(1, usize::from).min(4);
     let objects = 4 * threads;

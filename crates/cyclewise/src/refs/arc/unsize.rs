@@ -94,7 +94,7 @@ impl<T> Weak<T> {
         // of this function's own, for the sake of its metadata. There is no value in it (Invariant 3).
         let place = MaybeUninit::<Unsizing<T>>::uninit();
         // SAFETY: aligned and as large as a T, and nobody reads it (Invariant 3). That a reference to memory without a
-        // value may exist is not promised by the language yet; compilers and Miri look at the memory alone.
+        // value may exist is not promised by the language yet; compilers look at the memory alone.
         let before = unsafe { &*place.as_ptr() };
         let after = coerced(before, coerce);
         let this = ManuallyDrop::new(this);
