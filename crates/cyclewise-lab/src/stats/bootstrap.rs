@@ -20,7 +20,7 @@
 //! - D. Lemire, "Fast Random Integer Generation in an Interval", ACM TOMACS 29(1), 2019: a multiplication for a modulo.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::{RngCore, SeedableRng};
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 /// How often the rounds are drawn again.
 ///

@@ -1,6 +1,6 @@
 //! The run's chances: one seeded stream of numbers.
 
-use rand_core::{RngCore, SeedableRng};
+use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// A stream that a seed decides.

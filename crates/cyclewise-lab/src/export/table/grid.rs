@@ -29,7 +29,7 @@ pub(super) const fn red() -> Style {
 pub(super) fn table(header: &[&str], rows: impl Iterator<Item = Vec<String>>, words: usize) -> Table {
     let mut table = Table::new();
     table
-        .load_preset(presets::NOTHING)
+        .load_style(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(header.iter().map(|h| format!("{DIM}{h}{DIM:#}")));
     for row in rows {

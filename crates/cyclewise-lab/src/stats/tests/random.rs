@@ -1,7 +1,7 @@
 //! Seeded samples shaped like timings.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::{RngCore, SeedableRng};
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 /// The mean of every source here, so that a standard deviation of 1.5 reads as 1.5 %.
 pub(super) const MEAN: f64 = 100.0;

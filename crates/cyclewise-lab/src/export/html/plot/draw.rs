@@ -8,7 +8,7 @@ use super::palette::Role;
 use crate::error::Result;
 use crate::export::html::number;
 use plotters::style::text_anchor::HPos;
-use rand::{Rng, SeedableRng};
+use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// The figure's SVG elements, without the enclosing tag.
