@@ -166,7 +166,7 @@ table! { fn everywhere() {
     percpu::Backend => "SYPUR";
     percpu::Reason => "SYPUR";
     percpu::Report => "SYPUR";
-    percpu::Here => "--PUR";
+    percpu::CurrentSlot => "--PUR";
     percpu::Cpu => "SYPUR";
     percpu::Cid => "SYPUR";
     percpu::Outcome => "SYPUR";

@@ -212,7 +212,7 @@ cases! {
     }
     a_value_of_one_word_is_sealed: "E0277" {
         "struct Mine;"
-        wrong "impl cyclewise::percpu::OneWord for Mine {}"
+        wrong "impl cyclewise::percpu::WordSized for Mine {}"
         right ""
     }
     that_zeroes_are_a_value_is_promised: "E0200" {

@@ -5,7 +5,7 @@
 
 #![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 
-use cyclewise::percpu::{Cid, Here, NEVER, Outcome, PerCpu};
+use cyclewise::percpu::{Cid, CurrentSlot, NEVER, Outcome, PerCpu};
 use object::{Object, ObjectSymbol};
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ probes! {
     probe_section_add_return(v: PerCpu<u32>) { v.add_return(7).into() }
     probe_section_and_or(v: PerCpu<u16>) { v.and(7); v.or(8); 0 }
     probe_section_set(v: PerCpu<[u64; 8]>) {
-        let here = Here::now();
+        let here = CurrentSlot::now();
         let at = v.of(here.slot()).cast::<u64>();
         let from = [1, 2];
         // SAFETY: this slot's words, which nobody changes from outside.

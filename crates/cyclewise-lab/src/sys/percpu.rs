@@ -9,7 +9,7 @@ pub mod storm;
 pub mod unprotected;
 
 use crate::error::{Error, Result};
-use cyclewise::percpu::{Here, Index, PerCpu, Pinned, Slot, this_cpu};
+use cyclewise::percpu::{CurrentSlot, Index, PerCpu, Pinned, Slot, this_cpu};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// How many words.
@@ -53,7 +53,7 @@ impl<I: Index> PerCpuWords<I> {
 /// The slot of the CPU that the calling thread is on, from its rseq area where it has one.
 #[inline(always)]
 pub fn here() -> Slot {
-    Here::now().slot()
+    CurrentSlot::now().slot()
 }
 
 /// The calling thread with the base of its GS set.

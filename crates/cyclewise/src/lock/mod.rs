@@ -74,19 +74,19 @@
 #![cfg_attr(loom, allow(dead_code, reason = "the models use what they are about"))]
 
 mod facade;
-mod fast;
-mod high_half;
+mod fast_path;
+mod high_half_word;
+mod lock_word;
+mod nodes;
 mod park;
 mod queue;
 #[cfg(not(loom))]
 mod raw;
 mod relax;
 mod sleepers;
-mod slots;
-mod word;
 
-pub(crate) use fast::{lock, try_lock, unlock};
-pub(crate) use high_half::HighHalf;
+pub(crate) use fast_path::{lock, try_lock, unlock};
+pub(crate) use high_half_word::HighHalfWord;
 #[cfg(all(target_os = "linux", not(loom)))]
 pub use park::{Futex, Moment, NAP_NS};
 pub use park::{Never, Park, SpinOnly};

@@ -5,10 +5,10 @@
 //!    has succeeded, and nobody but the holder releases, by the contract of `unlock`.
 #![expect(unsafe_code, reason = "RawMutex promises exclusion")]
 
-use super::fast;
+use super::fast_path;
+use super::lock_word::SplitWord;
 use super::park::Park;
 use super::relax::{Exponential, Relax};
-use super::word::Split;
 use core::marker::PhantomData;
 use lock_api::{GuardSend, RawMutex, RawMutexFair};
 
@@ -28,14 +28,14 @@ pub type DefaultRelax = Exponential<6, 3>;
 /// `P` is how waiters sleep and `R` what they do between two looks.
 #[repr(transparent)]
 pub struct RawSpinLock<P = DefaultPark, R = DefaultRelax> {
-    word: Split,
+    word: SplitWord,
     ways: PhantomData<fn() -> (P, R)>,
 }
 
 // SAFETY: Invariant 1.
 unsafe impl<P: Park, R: Relax> RawMutex for RawSpinLock<P, R> {
     const INIT: Self = Self {
-        word: Split::new(),
+        word: SplitWord::new(),
         ways: PhantomData,
     };
 
@@ -44,34 +44,34 @@ unsafe impl<P: Park, R: Relax> RawMutex for RawSpinLock<P, R> {
 
     #[inline]
     fn lock(&self) {
-        fast::lock::<_, P, R>(&self.word);
+        fast_path::lock::<_, P, R>(&self.word);
     }
 
     #[inline]
     fn try_lock(&self) -> bool {
-        fast::try_lock(&self.word)
+        fast_path::try_lock(&self.word)
     }
 
     #[inline]
     unsafe fn unlock(&self) {
-        fast::unlock::<_, P>(&self.word);
+        fast_path::unlock::<_, P>(&self.word);
     }
 
     fn is_locked(&self) -> bool {
-        fast::is_locked(&self.word)
+        fast_path::is_locked(&self.word)
     }
 }
 
 // SAFETY: Invariant 1.
 unsafe impl<P: Park, R: Relax> RawMutexFair for RawSpinLock<P, R> {
     unsafe fn unlock_fair(&self) {
-        fast::unlock_fair::<_, P>(&self.word);
+        fast_path::unlock_fair::<_, P>(&self.word);
     }
 }
 
 #[cfg(all(feature = "std", target_os = "linux"))]
 mod timed {
-    use super::{RawSpinLock, fast};
+    use super::{RawSpinLock, fast_path};
     use crate::lock::park::{Futex, Moment};
     use crate::lock::relax::Relax;
     use core::time::Duration;
@@ -84,7 +84,7 @@ mod timed {
 
         fn try_lock_for(&self, timeout: Duration) -> bool {
             let timeout_ns = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX);
-            fast::lock_until::<_, Futex, R>(&self.word, Moment::after_ns(timeout_ns))
+            fast_path::lock_until::<_, Futex, R>(&self.word, Moment::after_ns(timeout_ns))
         }
 
         fn try_lock_until(&self, timeout: Instant) -> bool {

@@ -18,8 +18,8 @@
 //! sleeps, a look at the table too.
 
 use super::facade::{AtomicU16, AtomicU32};
+use super::nodes::{ASLEEP, HEAD, NodeIndex};
 use super::park::{self, Park};
-use super::slots::{ASLEEP, HEAD, Place};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
 /// Entries. Two locks that share one can both have a sleeping head: the second naps.
@@ -51,7 +51,7 @@ impl Sleepers {
     }
 
     /// Puts the head of the lock `key` down; none where another lock's is in the way.
-    pub(super) fn register(&self, key: usize, place: Place) -> Option<Registration> {
+    pub(super) fn register(&self, key: usize, place: NodeIndex) -> Option<Registration> {
         // Relaxed: a number only.
         let number = u32::from(self.next.fetch_add(1, Relaxed));
         let registration = number << 16 | u32::from(place.number());
@@ -59,7 +59,7 @@ impl Sleepers {
         self.count.fetch_add(1, Relaxed);
         // AcqRel: pairs with the Acquire in `wake`, which follows the place to its slot. Acquire on failure: the same here.
         while let Err(found) = self.entries[entry(key)].compare_exchange(0, registration, AcqRel, Acquire) {
-            if Place::of(found as u16).is_none_or(|place| place.slot().is_ours()) || !self.take_out(key, found) {
+            if NodeIndex::of(found as u16).is_none_or(|place| place.node().is_ours()) || !self.take_out(key, found) {
                 self.count.fetch_sub(1, Relaxed);
                 return None;
             }
@@ -77,10 +77,10 @@ impl Sleepers {
     pub(super) fn wake<P: Park>(&self, key: usize) {
         // Acquire: pairs with the AcqRel in `register`.
         let registration = self.entries[entry(key)].load(Acquire);
-        let Some(place) = Place::of(registration as u16) else {
+        let Some(place) = NodeIndex::of(registration as u16) else {
             return;
         };
-        let slot = place.slot();
+        let slot = place.node();
         // Relaxed: written before the registration. Another lock's head is for another release to wake.
         if slot.key.load(Relaxed) != key || !self.take_out(key, registration) {
             return;

@@ -47,11 +47,11 @@
 #[cfg(all(test, feature = "std"))]
 mod tests;
 
+use super::current_slot::CurrentSlot;
 use super::guard::NEVER;
-use super::here::Here;
 use super::lazy::Lazy;
 use super::registration;
-use super::slots::{Slot, place, total};
+use super::slots::{Slot, copy_in, total};
 use super::word::Bits;
 use crate::arch::{Cpu, Outcome, SHIFT, rseq_list};
 use core::cmp;
@@ -186,8 +186,8 @@ impl Counter {
             self.quick.store(words, Ordering::Release);
         }
         loop {
-            let here = Here::now();
-            let at = place(words.cast::<u64>(), here.slot());
+            let here = CurrentSlot::now();
+            let at = copy_in(words.cast::<u64>(), here.slot());
             // SAFETY: this slot's total, which nobody changes from outside (Invariant 1).
             if unsafe { here.load_add_store(&NEVER, at, amount as u64) } == Outcome::Done {
                 return self.tell(here.slot());
@@ -275,13 +275,13 @@ const LARGEST_BATCH: u64 = i64::MAX as u64;
 #[inline(always)]
 fn total_of(words: *mut [i64; 2], slot: Slot) -> i64 {
     // SAFETY: a word of a counter's slot, which sequences change (Safety 1); the counter is borrowed.
-    (unsafe { u64::load(place(words, slot).cast()) }) as i64
+    (unsafe { u64::load(copy_in(words, slot).cast()) }) as i64
 }
 
 /// What the shared sum knows of it.
 #[inline(always)]
 fn told_of<'a>(words: *mut [i64; 2], slot: Slot) -> &'a AtomicI64 {
-    let at = place(words, slot).cast::<i64>().wrapping_add(1);
+    let at = copy_in(words, slot).cast::<i64>().wrapping_add(1);
     // SAFETY: the second word of a counter's slot, an atomic for everybody (Safety 1); the counter is borrowed.
     unsafe { AtomicI64::from_ptr(at) }
 }

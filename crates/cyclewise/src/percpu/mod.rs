@@ -66,14 +66,15 @@
 //! a slot that was never written, as a sum does, takes no page of its own.
 //!
 //! # References
-//! Linux include/linux/percpu-defs.h, kernel/rseq.c; librseq, whose sequences and names [`Here`] has; J. Fitzhardinge,
+//! Linux include/linux/percpu-defs.h, kernel/rseq.c; librseq, whose sequences and names [`CurrentSlot`] has; J. Fitzhardinge,
 //! "Implement per-processor data areas for i386", 2006.
 
-mod area;
-mod area_lock;
+mod allocator;
+mod allocator_lock;
 mod backend;
-mod bounded;
+mod backoff;
 mod counter;
+mod current_slot;
 #[cfg(all(
     feature = "std",
     any(
@@ -82,12 +83,10 @@ mod counter;
     )
 ))]
 mod entry;
+mod free_list;
 mod guard;
-mod here;
 mod index;
 mod lazy;
-mod locks;
-mod one_word;
 mod pinned;
 mod reference;
 #[cfg(all(
@@ -107,6 +106,7 @@ mod registration;
 mod registration;
 mod remote;
 mod ring;
+mod slot_locks;
 mod slots;
 mod stack;
 mod statics;
@@ -114,23 +114,23 @@ mod statics;
 mod tests;
 pub mod this_cpu;
 mod variable;
-mod wait;
 mod word;
+mod word_sized;
 
 pub use crate::arch::{Cid, Cpu, Outcome};
 pub use backend::{Backend, Reason, Report, backend};
-pub use bounded::Stack;
 pub use counter::Counter;
+pub use current_slot::CurrentSlot;
+pub use free_list::{Chain, FreeList, Node};
 pub use guard::{Guard, NEVER};
-pub use here::Here;
 pub use index::Index;
-pub use one_word::OneWord;
 pub use pinned::Pinned;
 pub use reference::Ref;
 pub use remote::Stopped;
 pub use ring::Ring;
 pub use slots::Slot;
-pub use stack::{Chain, FreeList, Node};
+pub use stack::Stack;
 pub use statics::StaticPerCpu;
 pub use variable::PerCpu;
 pub use word::{Integer, Word, Zeroed};
+pub use word_sized::WordSized;

@@ -27,7 +27,7 @@
 #![expect(unsafe_code, reason = "the base of GS, and words by address")]
 
 #[cfg(all(feature = "std", target_arch = "x86_64", target_os = "linux", not(loom)))]
-mod saved;
+mod prior_state;
 
 use super::Cpu;
 use super::slots::Slot;
@@ -44,7 +44,7 @@ use core::marker::PhantomData;
 pub struct Pinned {
     cpu: u32,
     base: Base,
-    before: saved::Saved,
+    before: prior_state::PriorState,
     thread: PhantomData<*mut ()>,
 }
 
@@ -60,7 +60,7 @@ impl Pinned {
     /// the thread may not run on. The thread is then as it was.
     pub unsafe fn enter(cpu: u32) -> Result<Self, Refusal> {
         // SAFETY: the caller vouches that nothing else in this thread uses GS until the drop.
-        let before = unsafe { saved::enter(cpu)? };
+        let before = unsafe { prior_state::enter(cpu)? };
         // SAFETY: the base is set, for as long as the thread has `before`.
         let base = unsafe { Base::new() }.ok_or(Refusal::NoGs)?;
         Ok(Self {
@@ -149,14 +149,14 @@ impl Pinned {
 }
 
 #[cfg(not(all(feature = "std", target_arch = "x86_64", target_os = "linux", not(loom))))]
-mod saved {
+mod prior_state {
     use crate::error::Refusal;
 
     /// Not had.
     #[derive(Debug)]
-    pub(in super::super) enum Saved {}
+    pub(in super::super) enum PriorState {}
 
-    impl Saved {
+    impl PriorState {
         pub(in super::super) fn is_confined(&self, _: u32) -> bool {
             match *self {}
         }
@@ -164,7 +164,7 @@ mod saved {
 
     /// # Safety
     /// None is needed.
-    pub(in super::super) unsafe fn enter(_: u32) -> Result<Saved, Refusal> {
+    pub(in super::super) unsafe fn enter(_: u32) -> Result<PriorState, Refusal> {
         Err(Refusal::NoGs)
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! # States
 //! Of the process, decided at the first use and then for ever: `LIBC`, every thread has an area at one distance from its
-//! thread pointer; `OWN`, each thread registers at its first use (see `own`); `NONE`, with an errno that says why.
+//! thread pointer; `OWN`, each thread registers at its first use (see `self_registered`); `NONE`, with an errno that says why.
 //!
 //! # Invariants
 //! 1. Under `LIBC` every thread that runs code of ours is registered: glibc registers a thread before its first
@@ -28,7 +28,7 @@
 //! 1. An area is read by the thread that it is of.
 #![expect(unsafe_code, reason = "areas that the kernel writes to")]
 
-mod own;
+mod self_registered;
 #[cfg(test)]
 mod tests;
 mod thread;
@@ -72,12 +72,12 @@ const WITH_CID: usize = Cid::AT + 4;
 
 /// A thread's registered area, and the id that it is used with.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Own {
+pub(super) enum RseqArea {
     Cpu(Area),
     Cid(Area),
 }
 
-impl Own {
+impl RseqArea {
     fn new<I: Index>(area: Area) -> Self {
         if by_cid::<I>() && cid_is_live() {
             Self::Cid(area)
@@ -120,10 +120,10 @@ pub(super) fn fast<I: Index>() -> Option<Area> {
 }
 
 /// The thread's area, registered if it has to be; none where portable slots are used.
-pub(super) fn resolve<I: Index>() -> Option<Own> {
+pub(super) fn resolve<I: Index>() -> Option<RseqArea> {
     match state() & KIND {
-        LIBC => Some(Own::new::<I>(hand_out())),
-        OWN => own::thread_area().ok().map(Own::new::<I>),
+        LIBC => Some(RseqArea::new::<I>(hand_out())),
+        OWN => self_registered::thread_area().ok().map(RseqArea::new::<I>),
         _ => None,
     }
 }
@@ -152,7 +152,7 @@ fn state() -> u32 {
 /// Decides, the same whoever asks first but for a thread that another library has registered.
 #[cold]
 fn decide() -> u32 {
-    heed_forks();
+    register_atfork();
     let none = |why: i32| NONE | (why as u32) << 8;
     let new = if !rseq::stay_loaded() {
         none(MAY_GO)
@@ -168,7 +168,7 @@ fn decide() -> u32 {
             _ => LIBC,
         }
     } else {
-        own::thread_area().map_or_else(none, |_| OWN)
+        self_registered::thread_area().map_or_else(none, |_| OWN)
     };
     // Release: pairs with the Acquire of `state`; Acquire on failure, for the same.
     match STATE.compare_exchange(UNDECIDED, new, Ordering::Release, Ordering::Acquire) {
@@ -186,19 +186,19 @@ fn has_cid(length: usize) -> bool {
 fn cid_is_live() -> bool {
     match state() & KIND {
         LIBC => FOUND_CID.load(Ordering::Relaxed),
-        _ => has_cid(own::length()),
+        _ => has_cid(self_registered::length()),
     }
 }
 
 /// Has children of a fork give back what threads held that they do not have, where they cannot tell by themselves: portable
 /// slots. Before one is taken.
-pub(super) fn heed_forks() {
+pub(super) fn register_atfork() {
     static HEEDED: AtomicBool = AtomicBool::new(false);
     // Acquire: pairs with the Release below, for who goes on to take a lock. Two that come at once both register it, which
     // does no harm.
     if !HEEDED.load(Ordering::Acquire) {
         // A handler in the middle would wait for the C library's lock of such functions.
-        let _quiet = quiet();
+        let _blocked = block_signals();
         // Without the hook a child finds some portable slots taken for ever, and uses others.
         let _ = fork::in_child(after_fork);
         HEEDED.store(true, Ordering::Release);
@@ -218,7 +218,7 @@ pub(super) fn forks() -> u32 {
 extern "C" fn after_fork() {
     FORKS.fetch_add(1, Ordering::Relaxed);
     slots::after_fork();
-    own::after_fork();
+    self_registered::after_fork();
 }
 
 /// A number that every id is below.
@@ -244,7 +244,7 @@ fn find_ids() -> usize {
 ///
 /// # Errors
 /// Where a filter refuses that, or only says that it went well.
-pub(super) fn quiet() -> Result<signals::Blocked, Refusal> {
+pub(super) fn block_signals() -> Result<signals::Blocked, Refusal> {
     signals::Blocked::of_others()
 }
 
@@ -261,7 +261,7 @@ pub(super) fn report() -> Report {
     };
     let (backend, reason) = match state & KIND {
         LIBC => (Backend::Rseq, Reason::Libc),
-        OWN => match own::thread_area() {
+        OWN => match self_registered::thread_area() {
             Ok(_) => (Backend::Rseq, Reason::Registered),
             Err(why) => (Backend::Portable, refusal(why)),
         },

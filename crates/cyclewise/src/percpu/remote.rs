@@ -2,7 +2,7 @@
 //!
 //! # States
 //! A [`Guard`] is a word beside the copies that it guards, in each slot one: 0 while the slot's own threads may change them,
-//! 1 while somebody else may. The sequences of [`Here`](super::Here) look at it; the operations of
+//! 1 while somebody else may. The sequences of [`CurrentSlot`](super::Here) look at it; the operations of
 //! [`this_cpu`](super::this_cpu) do not, and are not for guarded words.
 //!
 //! # Memory ordering
@@ -20,7 +20,7 @@
 
 use super::guard::{Guard, NEVER};
 use super::index::{Index, by_cid};
-use super::slots::{Slot, Taken};
+use super::slots::{LockedSlot, Slot};
 use crate::error::Refusal;
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -66,7 +66,7 @@ impl Slot {
         };
         match self.portable() {
             // Whoever takes the lock from now on sees the guard.
-            Some(n) => drop(Taken::wait(n)?),
+            Some(n) => drop(LockedSlot::wait(n)?),
             None => barrier((!by_cid::<I>()).then_some(self.number()))?,
         }
         Ok(Some(stopped))
@@ -93,7 +93,7 @@ impl Drop for Stopped<'_> {
 /// # Errors
 /// As [`Slot::stop`].
 pub(super) fn restart_all() -> Result<(), Refusal> {
-    Taken::pass_all()?;
+    LockedSlot::pass_all()?;
     barrier(None)
 }
 

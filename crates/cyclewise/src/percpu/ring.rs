@@ -55,10 +55,10 @@
 #![expect(unsafe_code, reason = "words by address")]
 
 use super::Cpu;
+use super::current_slot::CurrentSlot;
 use super::guard::Guard;
-use super::here::Here;
 use super::registration;
-use super::slots::{Slot, Taken};
+use super::slots::{LockedSlot, Slot};
 use super::variable::PerCpu;
 use super::word::{Bits, Integer, Sealed, Zeroed};
 use crate::arch::{EMPTY, Outcome, rseq_cells};
@@ -191,7 +191,7 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
     pub fn push_many(&self, words: &[W]) -> usize {
         let mut left = words;
         while !left.is_empty() {
-            let here = Here::now();
+            let here = CurrentSlot::now();
             let at = At(self.slots.of(here.slot()));
             let Some((tail, room)) = at.room() else { continue };
             let run = left.len().min(room).min(N - tail as usize % N);
@@ -244,7 +244,7 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
     #[inline]
     pub fn pop_many(&self, words: &mut [W]) -> usize {
         loop {
-            let here = Here::now();
+            let here = CurrentSlot::now();
             let at = At(self.slots.of(here.slot()));
             let (head, used) = at.used();
             let run = used.min(words.len());
@@ -280,7 +280,7 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
         // Now, so that nobody waits for an allocation.
         out.reserve(N);
         if let Some(portable) = slot.portable() {
-            let _taken = Taken::wait(portable)?;
+            let _taken = LockedSlot::wait(portable)?;
             return Ok(take_all(&at, out));
         }
         Ok(match slot.stop::<Cpu>(at.guard())? {
@@ -315,7 +315,7 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
             return Ok(None);
         }
         if let Some(portable) = slot.portable() {
-            let _taken = Taken::wait(portable)?;
+            let _taken = LockedSlot::wait(portable)?;
             return Ok(take_one(&at));
         }
         let stopped = slot.stop::<Cpu>(at.guard())?;
@@ -347,7 +347,7 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
     #[cold]
     #[inline(never)]
     fn push_portable(&self, words: &[W]) -> usize {
-        let taken = Taken::any();
+        let taken = LockedSlot::any();
         let at = At::<N>(self.slots.of(taken.slot()));
         let Some((tail, room)) = at.room() else { return 0 };
         let run = words.len().min(room);
@@ -362,7 +362,7 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
     #[cold]
     #[inline(never)]
     fn pop_portable(&self, words: &mut [W]) -> usize {
-        let taken = Taken::any();
+        let taken = LockedSlot::any();
         let at = At::<N>(self.slots.of(taken.slot()));
         let (head, used) = at.used();
         let run = used.min(words.len());

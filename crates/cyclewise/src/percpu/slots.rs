@@ -3,7 +3,7 @@
 //! # States
 //! Numbers below `ids` are the CPUs', or the `mm_cid`s; the next [`PORTABLE`] are the portable backend's. Which of the
 //! CPUs' were ever used nobody keeps account of, since that would cost every addition an instruction; which of the
-//! others, their mark does (see `locks`).
+//! others, their mark does (see `slot_locks`).
 //!
 //! # Forks
 //! A child of a fork finds portable slots taken by threads that it does not have. Its handler gives those back; before that runs, and
@@ -13,9 +13,9 @@
 //! # Priorities
 //! A slot is waited for where all are taken, and by who steals; see `wait`.
 
-use super::locks::{self, Words};
+use super::backoff::Backoff;
 use super::registration::{self, Holder};
-use super::wait::Patience;
+use super::slot_locks::{self, SlotLocks};
 use crate::error::Refusal;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -34,13 +34,13 @@ impl Slot {
     /// Every slot that can hold anything: those of all CPUs that this kernel can have, and the portable ones that were ever
     /// used. Changes that happened before this call are in these.
     pub fn all() -> impl Iterator<Item = Self> + Clone {
-        (0..(registration::ids() + REAL.mark()) as u32).map(Self)
+        (0..(registration::ids() + ProcessLocks.mark()) as u32).map(Self)
     }
 
     /// The same, the portable ones first: those are had by a lock, and the others by a barrier.
     pub(super) fn portable_first() -> impl Iterator<Item = Self> {
         let ids = registration::ids();
-        (ids..ids + REAL.mark()).chain(0..ids).map(|n| Self(n as u32))
+        (ids..ids + ProcessLocks.mark()).chain(0..ids).map(|n| Self(n as u32))
     }
 
     /// The copy of a CPU, or of an `mm_cid`; `None` past the last that this kernel can have.
@@ -78,10 +78,9 @@ static LOCKS: [Lock; PORTABLE] = [const { Lock(AtomicU64::new(0)) }; PORTABLE];
 static MARK: AtomicUsize = AtomicUsize::new(0);
 
 /// The process's locks.
-struct Real;
-const REAL: Real = Real;
+struct ProcessLocks;
 
-impl Words for Real {
+impl SlotLocks for ProcessLocks {
     const COUNT: usize = PORTABLE;
 
     fn is_free(&self, n: usize) -> bool {
@@ -108,27 +107,27 @@ impl Words for Real {
 
     #[inline]
     fn mark(&self) -> usize {
-        // Relaxed: see Invariant 3 of `locks`.
+        // Relaxed: see Invariant 3 of `slot_locks`.
         MARK.load(Ordering::Relaxed)
     }
 
     #[cold]
     fn raise(&self, to: usize) {
-        // Relaxed: see Invariant 3 of `locks`.
+        // Relaxed: see Invariant 3 of `slot_locks`.
         MARK.fetch_max(to, Ordering::Relaxed);
     }
 }
 
 /// A portable slot, taken.
-pub(super) struct Taken(usize);
+pub(super) struct LockedSlot(usize);
 
-impl Taken {
+impl LockedSlot {
     /// Any slot, the calling thread's last one for preference.
     pub(super) fn any() -> Self {
         let start = registration::preferred();
-        let mut patience = Patience::endless();
-        let n = locks::any(&REAL, start, registration::token(), || {
-            patience.wait();
+        let mut backoff = Backoff::unlimited();
+        let n = slot_locks::lock_any(&ProcessLocks, start, registration::token(), || {
+            backoff.wait();
         });
         if n != start {
             registration::prefer(n);
@@ -137,9 +136,9 @@ impl Taken {
     }
 
     /// This slot, unless it is taken.
-    pub(super) fn one(n: usize) -> Option<Self> {
+    pub(super) fn try_lock(n: usize) -> Option<Self> {
         // Lazily: one that was not taken must not be dropped, which would give another's lock back.
-        locks::one(&REAL, n, registration::token()).then(|| Self(n))
+        slot_locks::try_lock(&ProcessLocks, n, registration::token()).then(|| Self(n))
     }
 
     /// Waits for this slot. For remote access only.
@@ -153,13 +152,13 @@ impl Taken {
     /// The same, for so long.
     pub(super) fn wait_for(n: usize, limit_ns: u64) -> Result<Self, Refusal> {
         // It may be the first that is heard of the module; operations have decided by which backend before.
-        registration::heed_forks();
-        let mut patience = Patience::of_ns(limit_ns);
+        registration::register_atfork();
+        let mut backoff = Backoff::with_limit_ns(limit_ns);
         loop {
-            if let Some(taken) = Self::one(n) {
+            if let Some(taken) = Self::try_lock(n) {
                 return Ok(taken);
             }
-            if !patience.wait() {
+            if !backoff.wait() {
                 return Err(Refusal::SlotHeld);
             }
         }
@@ -170,10 +169,10 @@ impl Taken {
     /// # Errors
     /// As [`wait`](Self::wait).
     pub(super) fn pass_all() -> Result<(), Refusal> {
-        registration::heed_forks();
-        let mut patience = Patience::of_ns(LIMIT_NS);
+        registration::register_atfork();
+        let mut backoff = Backoff::with_limit_ns(LIMIT_NS);
         let token = registration::token();
-        if (0..PORTABLE).all(|n| locks::pass(&REAL, n, token, || patience.wait())) {
+        if (0..PORTABLE).all(|n| slot_locks::wait_until_released(&ProcessLocks, n, token, || backoff.wait())) {
             Ok(())
         } else {
             Err(Refusal::SlotHeld)
@@ -186,21 +185,21 @@ impl Taken {
     }
 }
 
-impl Drop for Taken {
+impl Drop for LockedSlot {
     #[inline]
     fn drop(&mut self) {
-        REAL.give_back(self.0);
+        ProcessLocks.give_back(self.0);
     }
 }
 
 /// A portable slot that looks free now, for who will take it by number.
 pub(super) fn likely() -> Slot {
     let wait = || {
-        let mut patience = Patience::endless();
-        while patience.is_spinning() {}
-        patience.wait();
+        let mut backoff = Backoff::unlimited();
+        while backoff.is_spinning() {}
+        backoff.wait();
     };
-    Slot::of_portable(locks::likely(&REAL, registration::preferred(), wait))
+    Slot::of_portable(slot_locks::likely_free(&ProcessLocks, registration::preferred(), wait))
 }
 
 /// In the child of a fork, in the thread that forked: gives back what threads held that the child does not have. What threads
@@ -223,6 +222,6 @@ pub(super) fn after_fork() {
 
 /// The place of a word of slot 0, in `slot`.
 #[inline(always)]
-pub(super) fn place<T>(at: *mut T, slot: Slot) -> *mut T {
+pub(super) fn copy_in<T>(at: *mut T, slot: Slot) -> *mut T {
     at.wrapping_byte_add((slot.0 as usize) << crate::arch::SHIFT)
 }

@@ -7,7 +7,7 @@
 
 use super::index::Index;
 use super::lazy::Lazy;
-use super::slots::{Slot, place};
+use super::slots::{Slot, copy_in};
 use super::variable::PerCpu;
 use super::word::{Integer, Word, Zeroed};
 use super::{Cpu, this_cpu};
@@ -64,7 +64,7 @@ impl<T: Zeroed, I: Index> StaticPerCpu<T, I> {
     /// The copy of a slot.
     #[inline(always)]
     pub fn of(&'static self, slot: Slot) -> *mut T {
-        place(self.as_ptr(), slot)
+        copy_in(self.as_ptr(), slot)
     }
 
     /// As a [`PerCpu`], for whoever takes one by reference.

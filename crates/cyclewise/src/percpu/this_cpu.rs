@@ -19,8 +19,8 @@
 #![expect(unsafe_code, reason = "words by address")]
 
 use super::index::Index;
-use super::registration::{self, Own};
-use super::slots::{Taken, place};
+use super::registration::{self, RseqArea};
+use super::slots::{LockedSlot, copy_in};
 use super::word::{Bits, Integer, Word};
 use crate::arch::rseq::Sections;
 use crate::arch::{Cid, Cpu};
@@ -48,16 +48,16 @@ macro_rules! operation {
         unsafe fn $slow<I: Index, W: $bound>(at: *mut W, $($arg: W),*) $($ret)* {
             match registration::resolve::<I>() {
                 // SAFETY: the area is the thread's; Invariant 1.
-                Some(Own::Cpu(area)) => $out(unsafe {
+                Some(RseqArea::Cpu(area)) => $out(unsafe {
                     <W::Bits as Sections>::$section::<Cpu $(, $release)?>(area, at.cast(), $($arg.bits()),*)
                 }),
                 // SAFETY: the area is the thread's; Invariant 1.
-                Some(Own::Cid(area)) => $out(unsafe {
+                Some(RseqArea::Cid(area)) => $out(unsafe {
                     <W::Bits as Sections>::$section::<Cid $(, $release)?>(area, at.cast(), $($arg.bits()),*)
                 }),
                 None => {
-                    let taken = Taken::any();
-                    let at = place(at.cast::<W::Bits>(), taken.slot());
+                    let taken = LockedSlot::any();
+                    let at = copy_in(at.cast::<W::Bits>(), taken.slot());
                     $(let $arg = $arg.bits();)*
                     // SAFETY: Invariant 1.
                     let $old = unsafe { W::Bits::load(at) };

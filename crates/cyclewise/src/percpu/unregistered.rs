@@ -15,12 +15,12 @@ use core::ptr::NonNull;
 /// A thread's registered area: none exists.
 #[derive(Clone, Copy, Debug)]
 #[allow(dead_code, reason = "the twin of a type that is made elsewhere")]
-pub(super) enum Own {
+pub(super) enum RseqArea {
     Cpu(Area),
     Cid(Area),
 }
 
-impl Own {
+impl RseqArea {
     /// Not called.
     pub(super) fn fast<I: Index>(area: Area) -> Self {
         Self::Cpu(area)
@@ -42,7 +42,7 @@ pub(super) fn fast<I: Index>() -> Option<Area> {
 }
 
 /// None.
-pub(super) fn resolve<I: Index>() -> Option<Own> {
+pub(super) fn resolve<I: Index>() -> Option<RseqArea> {
     None
 }
 
@@ -163,7 +163,7 @@ pub(super) fn renew() -> (u64, u64) {
 }
 
 /// Nothing: nobody tells of forks.
-pub(super) fn heed_forks() {}
+pub(super) fn register_atfork() {}
 
 /// Not counted.
 pub(super) fn forks() -> u32 {
@@ -171,14 +171,14 @@ pub(super) fn forks() -> u32 {
 }
 
 /// What the twin blocks signals with.
-pub(super) struct Quiet;
+pub(super) struct NotBlocked;
 
 /// Nothing: no handler allocates.
 ///
 /// # Errors
 /// None.
-pub(super) fn quiet() -> Result<Quiet, Refusal> {
-    Ok(Quiet)
+pub(super) fn block_signals() -> Result<NotBlocked, Refusal> {
+    Ok(NotBlocked)
 }
 
 /// What is in force.

@@ -5,9 +5,9 @@
 #![expect(unsafe_code, reason = "a view of mapped areas")]
 
 use super::index::Index;
-use super::slots::{Slot, place};
+use super::slots::{Slot, copy_in};
 use super::word::{Bits, Integer, Sealed, Word, Zeroed};
-use super::{Cpu, area, this_cpu};
+use super::{Cpu, allocator, this_cpu};
 use crate::error::Refusal;
 use core::alloc::Layout;
 use core::fmt;
@@ -54,9 +54,9 @@ impl<T: Zeroed, I: Index> PerCpu<T, I> {
     /// # Errors
     /// ENOMEM of mmap.
     pub fn try_new() -> Result<Self, Refusal> {
-        const { area::check::<T>() };
+        const { allocator::check::<T>() };
         Ok(Self {
-            at: area::allocate(Layout::new::<T>())?.cast(),
+            at: allocator::allocate(Layout::new::<T>())?.cast(),
             of: PhantomData,
         })
     }
@@ -83,7 +83,7 @@ impl<T: Zeroed, I: Index> PerCpu<T, I> {
     /// The copy of a slot. Valid as long as `self`; when it may be read or written is the contract of [`this_cpu`].
     #[inline(always)]
     pub fn of(&self, slot: Slot) -> *mut T {
-        place(self.at.as_ptr(), slot)
+        copy_in(self.at.as_ptr(), slot)
     }
 }
 
@@ -180,7 +180,7 @@ impl<W: Integer, I: Index> PerCpu<W, I> {
 impl<T: Zeroed, I: Index> Drop for PerCpu<T, I> {
     fn drop(&mut self) {
         // SAFETY: Invariant 1; nobody borrows `self`, so nobody is in a sequence on it.
-        unsafe { area::free(self.at.cast(), Layout::new::<T>()) };
+        unsafe { allocator::free(self.at.cast(), Layout::new::<T>()) };
     }
 }
 

@@ -5,6 +5,8 @@
 
 #[cfg(loom)]
 mod kernel;
+#[cfg(not(loom))]
+mod lock_word;
 #[cfg(loom)]
 mod models;
 #[cfg(all(not(loom), target_os = "linux"))]
@@ -13,5 +15,3 @@ mod order;
 mod panics;
 #[cfg(loom)]
 mod twins;
-#[cfg(not(loom))]
-mod word;

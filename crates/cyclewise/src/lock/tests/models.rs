@@ -7,12 +7,12 @@
 //! Access to the cell's inside is what the models check.
 #![expect(unsafe_code, reason = "a cell whose accesses loom checks")]
 
-use super::super::fast;
-use super::super::high_half::HighHalf;
+use super::super::fast_path;
+use super::super::high_half_word::HighHalfWord;
+use super::super::lock_word::{LockWord, SplitWord};
+use super::super::nodes::all_free;
 use super::super::park::Park;
 use super::super::relax::Pause;
-use super::super::slots::all_free;
-use super::super::word::{Split, Word};
 use super::kernel::{Kernel, Looks, NOTHING, REFUSED};
 use core::sync::atomic::Ordering::Relaxed;
 use loom::cell::UnsafeCell;
@@ -32,7 +32,7 @@ unsafe impl<W: Sync, P> Sync for Guarded<W, P> {}
 // SAFETY: and where one is at it that has been sent there.
 unsafe impl<W: Send, P> Send for Guarded<W, P> {}
 
-impl<W: Word, P: Park> Guarded<W, P> {
+impl<W: LockWord, P: Park> Guarded<W, P> {
     pub(super) fn new(word: W) -> Arc<Self> {
         Arc::new(Self {
             word,
@@ -48,22 +48,22 @@ impl<W: Word, P: Park> Guarded<W, P> {
     }
 
     pub(super) fn section(&self) {
-        fast::lock::<W, P, Pause>(&self.word);
+        fast_path::lock::<W, P, Pause>(&self.word);
         self.add();
-        fast::unlock::<W, P>(&self.word);
+        fast_path::unlock::<W, P>(&self.word);
     }
 
     fn fair_section(&self) {
-        fast::lock::<W, P, Pause>(&self.word);
+        fast_path::lock::<W, P, Pause>(&self.word);
         self.add();
-        fast::unlock_fair::<W, P>(&self.word);
+        fast_path::unlock_fair::<W, P>(&self.word);
     }
 
     fn timed_section(&self, until: P::Deadline) -> bool {
-        let locked = fast::lock_until::<W, P, Pause>(&self.word, until);
+        let locked = fast_path::lock_until::<W, P, Pause>(&self.word, until);
         if locked {
             self.add();
-            fast::unlock::<W, P>(&self.word);
+            fast_path::unlock::<W, P>(&self.word);
         }
         locked
     }
@@ -74,7 +74,7 @@ impl<W: Word, P: Park> Guarded<W, P> {
         // SAFETY: valid, and nobody is left to write.
         let value = self.value.with(|value| unsafe { *value });
         assert_eq!(value, sections + 1, "every section ran once");
-        assert!(!fast::is_locked(&self.word), "nobody holds it");
+        assert!(!fast_path::is_locked(&self.word), "nobody holds it");
         assert_eq!(self.word.tail(), 0, "nobody waits");
         assert!(all_free(), "every slot is given back");
     }
@@ -88,7 +88,7 @@ pub(super) fn model(preemptions: Option<usize>, run: impl Fn() + Sync + Send + '
 }
 
 /// Two threads, a section each.
-pub(super) fn two<W: Word + Send + Sync + 'static, P: Park>(new: fn() -> W) {
+pub(super) fn two<W: LockWord + Send + Sync + 'static, P: Park>(new: fn() -> W) {
     model(None, move || {
         let here = Guarded::<W, P>::new(new());
         let there = Arc::clone(&here);
@@ -100,7 +100,7 @@ pub(super) fn two<W: Word + Send + Sync + 'static, P: Park>(new: fn() -> W) {
 }
 
 /// Three threads, a section each, so that there is a waiter behind the head.
-pub(super) fn three<W: Word + Send + Sync + 'static, P: Park>(preemptions: usize, new: fn() -> W) {
+pub(super) fn three<W: LockWord + Send + Sync + 'static, P: Park>(preemptions: usize, new: fn() -> W) {
     model(Some(preemptions), move || {
         let here = Guarded::<W, P>::new(new());
         let threads = [(); 2].map(|()| {
@@ -115,39 +115,39 @@ pub(super) fn three<W: Word + Send + Sync + 'static, P: Park>(preemptions: usize
     });
 }
 
-fn high_half() -> HighHalf {
-    HighHalf::new(0)
+fn high_half() -> HighHalfWord {
+    HighHalfWord::new(0)
 }
 
 #[test]
 fn two_take_turns() {
-    two::<Split, Kernel>(Split::new);
+    two::<SplitWord, Kernel>(SplitWord::new);
 }
 
 #[test]
 fn two_take_turns_at_the_high_half() {
-    two::<HighHalf, Kernel>(high_half);
+    two::<HighHalfWord, Kernel>(high_half);
 }
 
 #[test]
 fn two_take_turns_where_the_barrier_is_refused() {
-    two::<Split, Kernel<REFUSED>>(Split::new);
+    two::<SplitWord, Kernel<REFUSED>>(SplitWord::new);
 }
 
 #[test]
 fn three_take_turns() {
-    three::<Split, Kernel>(3, Split::new);
+    three::<SplitWord, Kernel>(3, SplitWord::new);
 }
 
 #[test]
 fn three_take_turns_at_the_high_half() {
-    three::<HighHalf, Kernel>(2, high_half);
+    three::<HighHalfWord, Kernel>(2, high_half);
 }
 
 #[test]
 fn a_fair_unlock_wakes_whom_it_keeps_the_lock_for() {
     model(Some(3), || {
-        let here = Guarded::<Split, Kernel>::new(Split::new());
+        let here = Guarded::<SplitWord, Kernel>::new(SplitWord::new());
         let there = Arc::clone(&here);
         let thread = thread::spawn(move || there.fair_section());
         here.fair_section();
@@ -159,13 +159,13 @@ fn a_fair_unlock_wakes_whom_it_keeps_the_lock_for() {
 /// The holder, a waiter whose time comes after so many looks, and a waiter who stays.
 fn leaves_after(looks: u32) {
     model(Some(3), move || {
-        let here = Guarded::<Split, Kernel>::new(Split::new());
-        fast::lock::<_, Kernel, Pause>(&here.word);
+        let here = Guarded::<SplitWord, Kernel>::new(SplitWord::new());
+        fast_path::lock::<_, Kernel, Pause>(&here.word);
         let [leaver, stayer] = [(); 2].map(|()| Arc::clone(&here));
         let leaver = thread::spawn(move || u32::from(leaver.timed_section(Looks(looks))));
         let stayer = thread::spawn(move || stayer.section());
         here.add();
-        fast::unlock::<_, Kernel>(&here.word);
+        fast_path::unlock::<_, Kernel>(&here.word);
         let locked = leaver.join().unwrap();
         stayer.join().unwrap();
         here.check(2 + locked);
@@ -190,14 +190,14 @@ fn a_waiter_leaves_late() {
 #[test]
 fn the_low_half_is_the_holders() {
     model(Some(3), || {
-        let here = Arc::new(HighHalf::new(0));
+        let here = Arc::new(HighHalfWord::new(0));
         let there = Arc::clone(&here);
-        let section = |word: &HighHalf| {
-            fast::lock::<_, Kernel<NOTHING>, Pause>(word);
+        let section = |word: &HighHalfWord| {
+            fast_path::lock::<_, Kernel<NOTHING>, Pause>(word);
             let before = word.whole().load(Relaxed) as u32;
             word.whole().fetch_add(1, Relaxed);
             assert_eq!(word.whole().load(Relaxed) as u32, before + 1, "nobody else changes it");
-            fast::unlock::<_, Kernel<NOTHING>>(word);
+            fast_path::unlock::<_, Kernel<NOTHING>>(word);
         };
         let thread = thread::spawn(move || section(&there));
         section(&here);

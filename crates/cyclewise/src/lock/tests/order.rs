@@ -1,12 +1,12 @@
 //! First come, first served: waiters that came one after the other, as the tail shows, get the lock in that order.
 
 use super::super::facade::AtomicU32;
-use super::super::fast;
-use super::super::high_half::HighHalf;
+use super::super::fast_path;
+use super::super::high_half_word::HighHalfWord;
+use super::super::lock_word::{LockWord, NO_TAIL, SplitWord};
+use super::super::nodes::claim_all;
 use super::super::park::{Futex, Moment, Park};
 use super::super::relax::Exponential;
-use super::super::slots::claim_all;
-use super::super::word::{NOBODY, Split, Word};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -52,16 +52,16 @@ impl Park for OnCall {
     }
 }
 
-fn lock<W: Word>(word: &W) {
-    fast::lock::<W, Futex, Exponential>(word);
+fn lock<W: LockWord>(word: &W) {
+    fast_path::lock::<W, Futex, Exponential>(word);
 }
 
-fn unlock<W: Word>(word: &W) {
-    fast::unlock::<W, Futex>(word);
+fn unlock<W: LockWord>(word: &W) {
+    fast_path::unlock::<W, Futex>(word);
 }
 
 /// Waits until somebody else is last.
-fn joined<W: Word>(word: &W, before: u16) {
+fn joined<W: LockWord>(word: &W, before: u16) {
     while word.tail() == before {
         thread::sleep(Duration::from_micros(50));
     }
@@ -69,7 +69,7 @@ fn joined<W: Word>(word: &W, before: u16) {
 
 /// Starts the waiters one after the other while the lock is held, and says in which order they got it. Those whom
 /// `leaves` names leave once all are there.
-fn order_of<W: Word + Sync>(word: &W, leaves: impl Fn(usize) -> bool) -> Vec<usize> {
+fn order_of<W: LockWord + Sync>(word: &W, leaves: impl Fn(usize) -> bool) -> Vec<usize> {
     let order = Mutex::new(Vec::new());
     TIME.store(false, Relaxed);
     lock(word);
@@ -80,13 +80,13 @@ fn order_of<W: Word + Sync>(word: &W, leaves: impl Fn(usize) -> bool) -> Vec<usi
             let order = &order;
             if leaves(waiter) {
                 leavers.push(scope.spawn(move || {
-                    assert!(!fast::lock_until::<W, OnCall, Exponential>(word, ()), "it is held");
+                    assert!(!fast_path::lock_until::<W, OnCall, Exponential>(word, ()), "it is held");
                 }));
             } else {
                 scope.spawn(move || {
-                    fast::lock::<W, OnCall, Exponential>(word);
+                    fast_path::lock::<W, OnCall, Exponential>(word);
                     order.lock().unwrap().push(waiter);
-                    fast::unlock::<W, OnCall>(word);
+                    fast_path::unlock::<W, OnCall>(word);
                 });
             }
             joined(word, before);
@@ -95,9 +95,9 @@ fn order_of<W: Word + Sync>(word: &W, leaves: impl Fn(usize) -> bool) -> Vec<usi
         for leaver in leavers {
             leaver.join().unwrap();
         }
-        fast::unlock::<W, OnCall>(word);
+        fast_path::unlock::<W, OnCall>(word);
     });
-    assert_eq!((word.look(), word.tail()), (0, NOBODY));
+    assert_eq!((word.bits(), word.tail()), (0, NO_TAIL));
     order.into_inner().unwrap()
 }
 
@@ -105,21 +105,21 @@ fn order_of<W: Word + Sync>(word: &W, leaves: impl Fn(usize) -> bool) -> Vec<usi
 fn first_come_first_served() {
     let _alone = alone();
     let all: Vec<_> = (0..WAITERS).collect();
-    assert_eq!(order_of(&Split::new(), |_| false), all);
-    assert_eq!(order_of(&HighHalf::new(7), |_| false), all);
+    assert_eq!(order_of(&SplitWord::new(), |_| false), all);
+    assert_eq!(order_of(&HighHalfWord::new(7), |_| false), all);
 }
 
 #[test]
 fn those_who_leave_are_passed_by() {
     let _alone = alone();
     let stay: Vec<_> = (0..WAITERS).filter(|waiter| waiter % 3 == 1).collect();
-    assert_eq!(order_of(&Split::new(), |waiter| waiter % 3 != 1), stay);
+    assert_eq!(order_of(&SplitWord::new(), |waiter| waiter % 3 != 1), stay);
 }
 
 #[test]
 fn all_may_leave() {
     let _alone = alone();
-    let word = Split::new();
+    let word = SplitWord::new();
     assert_eq!(order_of(&word, |_| true), []);
     lock(&word);
     unlock(&word);
@@ -130,37 +130,43 @@ fn a_head_that_leaves_passes_the_headship_on() {
     let _alone = alone();
     // The first waiter is the head, and leaves as one.
     assert_eq!(
-        order_of(&Split::new(), |waiter| waiter == 0),
+        order_of(&SplitWord::new(), |waiter| waiter == 0),
         Vec::from_iter(1..WAITERS)
     );
 }
 
 #[test]
 fn a_deadline_that_is_past_still_takes_a_free_lock() {
-    let word = Split::new();
-    assert!(fast::lock_until::<_, Futex, Exponential>(&word, Moment::after_ns(0)));
-    assert!(!fast::lock_until::<_, Futex, Exponential>(&word, Moment::after_ns(0)));
+    let word = SplitWord::new();
+    assert!(fast_path::lock_until::<_, Futex, Exponential>(
+        &word,
+        Moment::after_ns(0)
+    ));
+    assert!(!fast_path::lock_until::<_, Futex, Exponential>(
+        &word,
+        Moment::after_ns(0)
+    ));
     unlock(&word);
 }
 
 #[test]
 fn a_wait_ends_at_its_deadline_and_not_before() {
-    let word = Split::new();
+    let word = SplitWord::new();
     lock(&word);
     let until = Moment::after_ns(MILLISECOND_NS);
-    assert!(!fast::lock_until::<_, Futex, Exponential>(&word, until));
+    assert!(!fast_path::lock_until::<_, Futex, Exponential>(&word, until));
     assert!(Moment::after_ns(0) >= until);
     unlock(&word);
-    assert_eq!((word.look(), word.tail()), (0, NOBODY));
+    assert_eq!((word.bits(), word.tail()), (0, NO_TAIL));
 }
 
 #[test]
 fn without_slots_it_locks_still() {
     let _alone = alone();
     let slots = claim_all();
-    let (word, sum) = (Split::new(), Mutex::new(0));
+    let (word, sum) = (SplitWord::new(), Mutex::new(0));
     lock(&word);
-    assert!(!fast::lock_until::<_, Futex, Exponential>(
+    assert!(!fast_path::lock_until::<_, Futex, Exponential>(
         &word,
         Moment::after_ns(MILLISECOND_NS)
     ));
@@ -178,6 +184,6 @@ fn without_slots_it_locks_still() {
     });
     assert_eq!(sum.into_inner().unwrap(), 4000);
     for place in slots {
-        place.slot().free();
+        place.node().free();
     }
 }

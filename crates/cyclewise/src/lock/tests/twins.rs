@@ -1,7 +1,7 @@
 //! The models' own test: locks with one thing wrong, each caught by the model that the right one passes.
 
+use super::super::lock_word::{LOCKED, LockWord, PENDING, SplitWord};
 use super::super::park::Park;
-use super::super::word::{LOCKED, PENDING, Split, Word};
 use super::kernel::{Kernel, NO_HEAVY, NO_LIGHT, NO_WAKE};
 use super::models::{three, two};
 
@@ -12,36 +12,36 @@ const RELAXED_RELEASE: u8 = 3;
 const ENDED_UNSEEN: u8 = 4;
 
 /// The word of 4 bytes, with `WRONG` wrong.
-struct Twin<const WRONG: u8>(Split);
+struct Twin<const WRONG: u8>(SplitWord);
 
 impl<const WRONG: u8> Twin<WRONG> {
     fn new() -> Self {
-        Self(Split::new())
+        Self(SplitWord::new())
     }
 }
 
-impl<const WRONG: u8> Word for Twin<WRONG> {
-    fn look(&self) -> u8 {
-        self.0.look()
+impl<const WRONG: u8> LockWord for Twin<WRONG> {
+    fn bits(&self) -> u8 {
+        self.0.bits()
     }
 
-    fn take(&self, found: u8) -> bool {
+    fn try_take(&self, found: u8) -> bool {
         match WRONG {
             LOOK_THEN_TAKE => {
-                let free = self.0.look() == found;
+                let free = self.0.bits() == found;
                 if free {
                     self.0.store_bits(LOCKED);
                 }
                 free
             }
             RELAXED_TAKE => self.0.take_relaxed(found),
-            _ => self.0.take(found),
+            _ => self.0.try_take(found),
         }
     }
 
     fn release(&self) {
         if WRONG == RELAXED_RELEASE {
-            let kept = self.0.look() & PENDING;
+            let kept = self.0.bits() & PENDING;
             self.0.store_bits(kept);
         } else {
             self.0.release();
@@ -52,12 +52,12 @@ impl<const WRONG: u8> Word for Twin<WRONG> {
         self.0.release_to_head();
     }
 
-    fn request(&self) {
-        self.0.request();
+    fn set_pending(&self) {
+        self.0.set_pending();
     }
 
-    fn withdraw(&self) {
-        self.0.withdraw();
+    fn clear_pending(&self) {
+        self.0.clear_pending();
     }
 
     fn tail(&self) -> u16 {
@@ -73,8 +73,8 @@ impl<const WRONG: u8> Word for Twin<WRONG> {
         self.0.end_tail(place) || WRONG == ENDED_UNSEEN
     }
 
-    fn key(&self) -> usize {
-        self.0.key()
+    fn address(&self) -> usize {
+        self.0.address()
     }
 }
 

@@ -83,7 +83,7 @@ fn the_twin_with_relaxed_orders_takes_back_what_was_told() {
 mod forks {
     use crate::percpu::Counter;
     use crate::percpu::counter::Telling;
-    use crate::percpu::slots::{Slot, place};
+    use crate::percpu::slots::{Slot, copy_in};
     use crate::percpu::word::Bits;
     use crate::sys::fork;
     use core::cmp;
@@ -98,7 +98,7 @@ mod forks {
         let counter = Counter::new(0);
         let slot = Slot::of(0).unwrap();
         // SAFETY: nobody else knows the counter.
-        unsafe { u64::store(place(counter.words(), slot).cast(), SUM as u64) };
+        unsafe { u64::store(copy_in(counter.words(), slot).cast(), SUM as u64) };
         assert_eq!((&counter, slot).exchange(0, SUM), Ok(()));
         assert!(counter.error() < SUM as u64 / 2);
         counter

@@ -36,8 +36,8 @@ mod protocol;
 #[cfg(all(test, feature = "std"))]
 mod tests;
 
+use super::current_slot::CurrentSlot;
 use super::guard::Guard;
-use super::here::Here;
 use super::remote;
 use super::slots::Slot;
 use super::variable::PerCpu;
@@ -60,7 +60,7 @@ impl Parts for Words {
     #[inline(always)]
     fn add_in_slot(&self, amount: i64) -> bool {
         loop {
-            let here = Here::now();
+            let here = CurrentSlot::now();
             // SAFETY: this slot's word, changed from outside only while the guard is shut (Safety 1).
             match unsafe { here.load_add_store(&self.guard, self.slots.of(here.slot()), amount as u64) } {
                 Outcome::Done => return true,

@@ -7,7 +7,7 @@
 //! Areas are leaked, and a thread's words are its own.
 #![expect(unsafe_code, reason = "registers areas, and runs sequences by them")]
 
-use super::own::fitting;
+use super::self_registered::fitting;
 use crate::arch::rseq::{Area, SIGNATURE, Sections};
 use crate::arch::static_libc::rseq_words;
 use crate::arch::{Cid, Cpu};

@@ -1,4 +1,4 @@
-//! Every sequence of one word and of `Here`, by an area that no kernel knows: in it is whatever id the test writes. So what a sequence does when nothing
+//! Every sequence of one word and of `CurrentSlot`, by an area that no kernel knows: in it is whatever id the test writes. So what a sequence does when nothing
 //! interrupts it is tested under an emulator too, which has no rseq(2), and for CPUs that this machine has not.
 //!
 //! # Safety

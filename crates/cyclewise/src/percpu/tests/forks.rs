@@ -7,9 +7,9 @@
 //! Children use per-CPU data, and threads, which the C library lets a child of many threads have.
 #![expect(unsafe_code, reason = "fork")]
 
-use crate::percpu::area::{Locked, is_locked};
+use crate::percpu::allocator::{Locked, is_locked};
 use crate::percpu::registration::{Holder, holder, name};
-use crate::percpu::slots::Taken;
+use crate::percpu::slots::LockedSlot;
 use crate::percpu::{PerCpu, Ref};
 use crate::sys::fork;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering::SeqCst};
@@ -86,7 +86,7 @@ fn a_child_kills_a_reference_though_another_was_being_killed() {
         return;
     }
     while_taken(
-        || Taken::wait(0).unwrap(),
+        || LockedSlot::wait(0).unwrap(),
         || {
             let users = Ref::new(|| ());
             assert_eq!(users.kill(), Ok(true));
@@ -137,18 +137,18 @@ fn what_an_earlier_handlers_thread_has_stays_its_own() {
     if again("what_an_earlier_handlers_thread_has_stays_its_own") {
         return;
     }
-    earlier_than_ours(|| a_thread_takes(|| (Locked::take().unwrap(), Taken::wait(3).unwrap())));
+    earlier_than_ours(|| a_thread_takes(|| (Locked::take().unwrap(), LockedSlot::wait(3).unwrap())));
     let mine = PerCpu::<u64>::new();
     let child = || {
         assert!(
-            is_locked() && Taken::one(3).is_none(),
+            is_locked() && LockedSlot::try_lock(3).is_none(),
             "our handler has taken it from a thread that lives"
         );
         STEP.store(2, SeqCst);
         // Both come back in time.
         drop(PerCpu::<u64>::new());
-        drop(Taken::wait(3).unwrap());
-        assert!(Taken::any().slot().portable().is_some());
+        drop(LockedSlot::wait(3).unwrap());
+        assert!(LockedSlot::any().slot().portable().is_some());
     };
     // SAFETY: the child does as this file says.
     assert_eq!(unsafe { fork::child(child, LIMIT) }, 0);
@@ -180,18 +180,18 @@ fn what_the_forking_thread_has_stays_its_own() {
     if again("what_the_forking_thread_has_stays_its_own") {
         return;
     }
-    let mine = Taken::wait(5).unwrap();
+    let mine = LockedSlot::wait(5).unwrap();
     let child = || {
-        assert!(Taken::one(5).is_none(), "it is in the middle of using it");
+        assert!(LockedSlot::try_lock(5).is_none(), "it is in the middle of using it");
         // And so it is in a child of the child, whose ids are others once more.
-        let again = || assert!(Taken::one(5).is_none());
+        let again = || assert!(LockedSlot::try_lock(5).is_none());
         // SAFETY: the child does as this file says.
         assert_eq!(unsafe { fork::child(again, LIMIT) }, 0);
     };
     // SAFETY: the child does as this file says.
     assert_eq!(unsafe { fork::child(child, LIMIT) }, 0);
     drop(mine);
-    assert!(Taken::one(5).is_some());
+    assert!(LockedSlot::try_lock(5).is_some());
 }
 
 /// The twin of our handler gives back whatever is not the forking thread's, and so what a thread of the child has.

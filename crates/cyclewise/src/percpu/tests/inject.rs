@@ -9,7 +9,7 @@
 #![expect(unsafe_code, reason = "a signal handler, and words by address")]
 
 use crate::arch::rseq;
-use crate::percpu::{Backend, Cid, Cpu, Guard, Here, Index, NEVER, Outcome, PerCpu, Slot, backend};
+use crate::percpu::{Backend, Cid, Cpu, CurrentSlot, Guard, Index, NEVER, Outcome, PerCpu, Slot, backend};
 use crate::sys::pin::Mask;
 use crate::sys::{signals, task};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -54,7 +54,7 @@ extern "C" fn trap(_: i32) {
 /// Goes to another CPU, if there is one.
 fn move_on() {
     let Ok(all) = Mask::current() else { return };
-    let here = Here::now().slot().number();
+    let here = CurrentSlot::now().slot().number();
     let others = (0..1024).filter(|&cpu| cpu != here && all.has(cpu));
     // The first that is online.
     if others.filter_map(Mask::one).any(|one| one.apply().is_ok()) {
@@ -164,7 +164,7 @@ type Node = u64;
 
 fn push(node: *mut Node) {
     loop {
-        let here = Here::now();
+        let here = CurrentSlot::now();
         let head = HEADS.of(here.slot());
         let first = HEADS.get(here.slot());
         // SAFETY: ours until it is pushed.
@@ -179,7 +179,7 @@ fn push(node: *mut Node) {
 fn pop() -> Option<*mut Node> {
     let mut popped = 0;
     loop {
-        let here = Here::now();
+        let here = CurrentSlot::now();
         let head = HEADS.of(here.slot());
         // SAFETY: this slot's list, whose nodes are never freed.
         match unsafe { here.load_cbeq_store_add_load_store(&NEVER, head, 0, 0, &raw mut popped) } {
@@ -231,11 +231,11 @@ fn lists_neither_lose_nor_double_a_node_at_any_step() {
     assert_eq!(drained(), mine);
 }
 
-/// Every other sequence of `Here`, on a variable of three words: the value, a second word, a buffer.
+/// Every other sequence of `CurrentSlot`, on a variable of three words: the value, a second word, a buffer.
 fn sequences<I: Index>() {
     static WORDS: crate::percpu::StaticPerCpu<[u64; 8]> = crate::percpu::StaticPerCpu::new();
     static TABLE: crate::percpu::StaticPerCpu<[u64; 8], Cid> = crate::percpu::StaticPerCpu::new();
-    fn of<I: Index>(here: &Here<I>) -> *mut u64 {
+    fn of<I: Index>(here: &CurrentSlot<I>) -> *mut u64 {
         let by_cpu = core::any::TypeId::of::<I>() == core::any::TypeId::of::<Cpu>();
         if by_cpu {
             WORDS.of(here.slot()).cast()
@@ -245,7 +245,7 @@ fn sequences<I: Index>() {
     }
     fn add<I: Index>(amount: u64) {
         loop {
-            let here = Here::<I>::by();
+            let here = CurrentSlot::<I>::by_index();
             // SAFETY: this slot's word.
             if unsafe { here.load_add_store(&NEVER, of(&here), amount) } == Outcome::Done {
                 return;
@@ -277,7 +277,7 @@ fn sequences<I: Index>() {
         // Each of these adds one as well, by compare and store, so none may be lost and none done twice.
         for kind in 0..4 {
             loop {
-                let here = Here::<I>::by();
+                let here = CurrentSlot::<I>::by_index();
                 let v = of(&here);
                 // SAFETY: this slot's word, loaded as the sequences store it.
                 let found = unsafe { AtomicU64::from_ptr(v) }.load(Relaxed);
@@ -335,7 +335,7 @@ fn a_sequence_for_another_slot_says_so() {
     }
     let mut outcomes = Vec::new();
     for _ in 0..20 {
-        let here = Here::now();
+        let here = CurrentSlot::now();
         cyclewise_point.store(3, Relaxed);
         // SAFETY: the word of the slot that `here` names.
         outcomes.push(unsafe { here.load_add_store(&NEVER, v.of(here.slot()), 1) });
@@ -355,7 +355,7 @@ fn a_guard_stops_the_slots_own_threads() {
         let word = unsafe { &*guard.of(slot) };
         let stopped = slot.stop::<Cpu>(word).unwrap().expect("nobody else stops it");
         assert!(slot.stop::<Cpu>(word).unwrap().is_none());
-        let here = Here::now();
+        let here = CurrentSlot::now();
         // SAFETY: the guard lives as long as the variable.
         let mine = unsafe { &*guard.of(here.slot()) };
         // SAFETY: this slot's word.

@@ -63,7 +63,7 @@ fn a_free_list_is_exact_at_every_step() {
         LIST.pop_all().push();
     });
     assert_eq!(hit, [1, 2, 3, 4, 5]);
-    assert_eq!(super::stack::all(&LIST), (0..16).collect::<Vec<_>>());
+    assert_eq!(super::free_list::all(&LIST), (0..16).collect::<Vec<_>>());
 }
 
 static RING: LazyLock<Ring<u64, 64>> = LazyLock::new(Ring::new);

@@ -3,8 +3,8 @@
 //!
 //! What is compared is the waiter's time on the CPU with the time that it waited: a busy machine changes both.
 
-use crate::percpu::area::Locked;
-use crate::percpu::slots::Taken;
+use crate::percpu::allocator::Locked;
+use crate::percpu::slots::LockedSlot;
 use crate::sys::pin::Mask;
 use crate::sys::policy::{become_fifo, cpu_time_ns};
 use core::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -62,15 +62,20 @@ fn leaves_the_cpu<T>(take: fn() -> T, wait: fn(&AtomicBool)) {
 #[test]
 fn who_waits_for_the_areas_leaves_the_cpu_to_the_holder() {
     // With its signals blocked, as every holder.
-    let take = || (crate::percpu::registration::quiet().unwrap(), Locked::take().unwrap());
+    let take = || {
+        (
+            crate::percpu::registration::block_signals().unwrap(),
+            Locked::take().unwrap(),
+        )
+    };
     leaves_the_cpu(take, |_| drop(crate::percpu::PerCpu::<u64>::new()));
 }
 
 #[test]
 fn who_waits_for_a_slot_leaves_the_cpu_to_the_holder() {
     leaves_the_cpu(
-        || Taken::wait(7).unwrap(),
-        |_| drop(Taken::wait_for(7, u64::MAX).unwrap()),
+        || LockedSlot::wait(7).unwrap(),
+        |_| drop(LockedSlot::wait_for(7, u64::MAX).unwrap()),
     );
 }
 
@@ -92,10 +97,12 @@ fn the_twin_that_yields_takes_most_of_the_cpu() {
 /// A slot whose holder does not go on is given up in the end, and what is refused has not happened.
 #[test]
 fn who_waits_for_too_long_is_refused() {
-    let held = Taken::wait(9).unwrap();
-    let refused = thread::spawn(|| Taken::wait_for(9, 3_000_000).err()).join().unwrap();
+    let held = LockedSlot::wait(9).unwrap();
+    let refused = thread::spawn(|| LockedSlot::wait_for(9, 3_000_000).err())
+        .join()
+        .unwrap();
     let refusal = refused.expect("it is held");
     assert!(std::format!("{refusal}").contains("per-CPU slot"), "{refusal}");
     drop(held);
-    assert!(Taken::wait_for(9, 0).is_ok());
+    assert!(LockedSlot::wait_for(9, 0).is_ok());
 }

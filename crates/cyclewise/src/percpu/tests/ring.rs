@@ -12,7 +12,7 @@ use std::vec::Vec;
 /// Runs the steps on a ring of 8 and on the oracle. `None` where the thread was moved: its words are elsewhere then.
 fn same(steps: &[Step]) -> Option<bool> {
     let (ring, mut oracle) = (Ring::<u64, 8>::new(), VecDeque::new());
-    let slot = crate::percpu::Here::now().slot();
+    let slot = crate::percpu::CurrentSlot::now().slot();
     let mut right = true;
     for step in steps {
         right &= match step {
@@ -41,7 +41,7 @@ fn same(steps: &[Step]) -> Option<bool> {
     ring.steal(slot, &mut left).expect("membarrier");
     right &= oracle == left;
     // Being moved away and back shows as a difference, so a difference is tried again.
-    (right || crate::percpu::Here::now().slot() == slot).then_some(right)
+    (right || crate::percpu::CurrentSlot::now().slot() == slot).then_some(right)
 }
 
 proptest! {
@@ -88,7 +88,7 @@ fn all_that_threads_push_is_taken_once() {
                     match turn >> 60 {
                         0 => {
                             ring.steal(
-                                Slot::of((turn >> 32 & 3) as u32).unwrap_or(crate::percpu::Here::now().slot()),
+                                Slot::of((turn >> 32 & 3) as u32).unwrap_or(crate::percpu::CurrentSlot::now().slot()),
                                 &mut mine,
                             )
                             .unwrap();

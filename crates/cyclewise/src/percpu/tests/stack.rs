@@ -1,166 +1,168 @@
-//! The free list: nothing is lost or there twice, whoever interrupts, moves, steals or forks.
+//! The bounded stacks: one thread held against `Vec`, many against the multiset of what they pushed, and boxes against the
+//! number of drops.
 
-use crate::percpu::{FreeList, Slot, backend};
-use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use super::steps::{Step, steps};
+use crate::percpu::{CurrentSlot, Slot, Stack};
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use proptest::prelude::*;
 use std::boxed::Box;
+use std::sync::Mutex;
 use std::thread;
 use std::vec::Vec;
 
-/// What all lists have, in order. Nobody pushes or pops meanwhile.
-pub(super) fn all<T: Copy + Ord>(list: &FreeList<T>) -> Vec<T> {
-    let mut all: Vec<T> = list.drain().expect("membarrier").map(|node| *node).collect();
-    all.sort_unstable();
-    all
-}
-
-#[test]
-fn it_gives_back_what_was_pushed_last() {
-    // A thread may be moved between any two operations: it tries until it was not.
-    let once = || {
-        let list = FreeList::new();
-        let nodes: Vec<_> = (0..3).map(|n| list.grow(n)).collect();
-        nodes.into_iter().for_each(crate::percpu::Node::push);
-        let popped: Vec<i32> = core::iter::from_fn(|| {
-            list.pop().map(|node| {
-                let n = *node;
-                core::mem::forget(node);
-                n
-            })
-        })
-        .collect();
-        popped == [2, 1, 0]
-    };
-    assert!((0..10_000).any(|_| once()));
-}
-
-#[test]
-fn objects_stay_as_they_are_left_and_are_dropped_once() {
-    static DROPS: AtomicUsize = AtomicUsize::new(0);
-    struct Counted(u32);
-    impl Drop for Counted {
-        fn drop(&mut self) {
-            DROPS.fetch_add(1, Relaxed);
-        }
+/// Runs the steps on a stack of 7 and on the oracle. `None` where the thread was moved: its words are elsewhere then.
+fn same(steps: &[Step]) -> Option<bool> {
+    let (stack, mut oracle) = (Stack::<u64, 7>::new(), Vec::new());
+    let slot = CurrentSlot::now().slot();
+    let mut right = true;
+    for step in steps {
+        right &= match step {
+            Step::Push(word) => {
+                let room = oracle.len() < 7;
+                if room {
+                    oracle.push(*word);
+                }
+                stack.push(*word) == if room { Ok(()) } else { Err(*word) }
+            }
+            Step::PushMany(words) => {
+                let mut words = words.clone();
+                let rest = words.len() - words.len().min(7 - oracle.len());
+                let expected = words[..rest].to_vec();
+                oracle.extend(&words[rest..]);
+                let before = words.len();
+                stack.push_many(&mut words) == before - rest && words == expected
+            }
+            Step::Pop => stack.pop() == oracle.pop(),
+            Step::PopMany(most) => {
+                let mut words = std::vec![5];
+                let got = stack.pop_many(&mut words, *most);
+                let expected = oracle.split_off(oracle.len().saturating_sub(*most));
+                got == expected.len() && words[0] == 5 && words[1..] == expected
+            }
+        };
     }
-    let list = FreeList::new();
-    list.grow(Counted(1)).0 = 7;
-    assert_eq!(list.pop_or_steal().map(|node| node.0), Some(7));
-    // One that is forgotten is the list's all the same.
-    core::mem::forget(list.grow(Counted(2)));
-    let mut chain = list.drain().unwrap();
-    chain.add(list.grow(Counted(3)));
-    assert_eq!(chain.by_ref().map(|node| node.0).sum::<u32>(), 10);
-    drop(chain);
-    assert_eq!(DROPS.load(Relaxed), 0);
-    drop(list);
-    assert_eq!(DROPS.load(Relaxed), 3);
+    let mut left = Vec::new();
+    stack.steal(slot, &mut left).expect("membarrier");
+    right &= oracle == left;
+    // Being moved away and back shows as a difference, so a difference is tried again.
+    (right || CurrentSlot::now().slot() == slot).then_some(right)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn it_is_a_stack_of_seven(steps in steps()) {
+        prop_assert!((0..1000).any(|_| same(&steps) == Some(true)));
+    }
 }
 
 #[test]
-fn a_node_added_to_a_chain_of_another_list_goes_home() {
-    let (mine, theirs) = (FreeList::new(), FreeList::new());
-    let mut chain = mine.drain().unwrap();
-    chain.add(theirs.grow(1));
-    assert!(chain.is_empty());
-    drop(chain);
-    assert_eq!((all(&mine), all(&theirs)), (Vec::new(), std::vec![1]));
+fn every_kind_of_word_comes_out_as_it_went_in() {
+    fn one<T: crate::percpu::WordSized + PartialEq + core::fmt::Debug>(make: impl Fn() -> T) {
+        let stack = Stack::<T, 1>::new();
+        assert_eq!(stack.push(make()), Ok(()));
+        let mut out = Vec::new();
+        assert_eq!((stack.drain(&mut out), stack.drain(&mut out)), (Ok(1), Ok(0)));
+        assert_eq!(out, [make()]);
+    }
+    static BYTE: u8 = 7;
+    one(|| u64::MAX);
+    one(|| i64::MIN);
+    one(|| usize::MAX);
+    one(|| -3isize);
+    one(|| (&raw const BYTE).cast_mut());
+    one(|| core::ptr::NonNull::from(&BYTE));
+    one(|| Box::new(9));
 }
 
-/// Threads on all CPUs pop, hold, push, take all and steal. Each object has a flag that says that it is held: who
-/// finds it set has an object that somebody else has.
+/// What was made and not dropped yet.
+static ALIVE: AtomicUsize = AtomicUsize::new(0);
+
+struct Counted;
+
+impl Counted {
+    fn boxed() -> Box<(Self, u64)> {
+        ALIVE.fetch_add(1, Relaxed);
+        Box::new((Self, 0))
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        ALIVE.fetch_sub(1, Relaxed);
+    }
+}
+
 #[test]
-fn nobody_has_what_somebody_else_has() {
-    const ROUNDS: usize = 6_000;
-    let list = FreeList::<(usize, AtomicBool)>::new();
-    let threads = 8 * thread::available_parallelism().map_or(1, usize::from).min(4);
-    let objects = 4 * threads;
-    (0..objects).for_each(|n| list.grow((n, AtomicBool::new(false))).push());
-    let hold = |node: &(usize, AtomicBool)| assert!(!node.1.swap(true, Relaxed), "{} is held twice", node.0);
-    let release = |node: &(usize, AtomicBool)| assert!(node.1.swap(false, Relaxed));
+fn boxes_are_dropped_once_wherever_they_are() {
+    let stack = Stack::<Box<(Counted, u64)>, 4>::new();
+    let mut back = 0;
+    for _ in 0..1000 {
+        // More than fit: those that do not come back, and are dropped here.
+        let mut boxes: Vec<_> = (0..3).map(|_| Counted::boxed()).collect();
+        boxes.iter_mut().for_each(|b| b.1 = 1);
+        stack.push_many(&mut boxes);
+        back += boxes.len() + usize::from(stack.push(Counted::boxed()).is_err());
+        drop(boxes);
+        drop(stack.pop());
+        let mut taken = Vec::new();
+        stack.pop_many(&mut taken, 1);
+    }
+    assert!(back > 0 && ALIVE.load(Relaxed) > 0);
+    assert!(ALIVE.load(Relaxed) <= 4 * Slot::all().count());
+    drop(stack);
+    assert_eq!(ALIVE.load(Relaxed), 0);
+}
+
+#[test]
+fn all_that_threads_push_is_taken_once() {
+    const EACH: u64 = 8_000;
+    let stack = Stack::<u64, 64>::new();
+    let (taken, pushed) = (Mutex::new(Vec::new()), AtomicU64::new(0));
+    let threads = 8 * thread::available_parallelism().map_or(1, usize::from).min(4) as u64;
     thread::scope(|scope| {
-        for seed in 0..threads {
-            let list = &list;
+        for thread in 0..threads {
+            let (stack, taken, pushed) = (&stack, &taken, &pushed);
             scope.spawn(move || {
-                for round in 0..ROUNDS {
-                    let way = (seed + round).wrapping_mul(0x9e37_79b9) >> 7;
-                    let mut held: Vec<_> = match way % 64 {
-                        0 => list.pop_all().collect(),
-                        1 => Slot::of((way / 64 % 4) as u32)
-                            .into_iter()
-                            .flat_map(|s| list.steal(s).unwrap())
-                            .collect(),
-                        2 => list.pop_or_steal().into_iter().collect(),
-                        _ => (0..way % 4).filter_map(|_| list.pop()).collect(),
+                let (mut mine, mut n) = (Vec::new(), 0);
+                let mut turn = thread;
+                while n < EACH {
+                    turn = turn.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1);
+                    // From the end, so the last are pushed first.
+                    let mut batch: Vec<u64> = (n..EACH.min(n + turn % 9)).rev().map(|n| thread * EACH + n).collect();
+                    let done = match batch[..] {
+                        [one] => u64::from(stack.push(one).is_ok()),
+                        _ => stack.push_many(&mut batch) as u64,
                     };
-                    held.iter().for_each(|node| hold(node));
-                    if way % 5 == 0 {
+                    pushed.fetch_add(done, Relaxed);
+                    n += done;
+                    match turn >> 60 {
+                        0 => {
+                            let slot = Slot::of((turn >> 32 & 3) as u32).unwrap_or(CurrentSlot::now().slot());
+                            stack.steal(slot, &mut mine).unwrap();
+                        }
+                        1..9 => mine.extend(stack.pop()),
+                        _ => {
+                            stack.pop_many(&mut mine, 7);
+                        }
+                    }
+                    if turn >> 40 & 63 == 0 {
                         thread::yield_now();
                     }
-                    held.iter().for_each(|node| release(node));
-                    if way % 7 == 0 {
-                        let mut chain = list.pop_all();
-                        held.drain(..).for_each(|node| chain.add(node));
-                    }
                 }
+                taken.lock().unwrap().append(&mut mine);
             });
         }
     });
-    let mut numbers: Vec<usize> = list.drain().unwrap().map(|node| node.0).collect();
-    numbers.sort_unstable();
-    assert_eq!(numbers, (0..objects).collect::<Vec<_>>(), "{}", backend());
-}
-
-/// The same list as `FreeList`'s, whose pop loads, loads and stores with nothing that starts it again.
-mod twin {
-    use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-
-    pub(super) const NODES: usize = 16;
-    /// By number, from 1; 0 is none.
-    pub(super) struct List {
-        pub(super) head: AtomicUsize,
-        pub(super) next: [AtomicUsize; NODES + 1],
-    }
-
-    impl List {
-        pub(super) fn new() -> Self {
-            let list = Self {
-                head: AtomicUsize::new(0),
-                next: [const { AtomicUsize::new(0) }; NODES + 1],
-            };
-            (1..=NODES).for_each(|node| list.push(node));
-            list
-        }
-
-        pub(super) fn push(&self, node: usize) {
-            self.next[node].store(self.head.load(Relaxed), Relaxed);
-            self.head.store(node, Relaxed);
-        }
-
-        /// `between` is what a signal's handler does at the worst moment.
-        pub(super) fn pop(&self, between: impl FnOnce(&Self)) -> usize {
-            let first = self.head.load(Relaxed);
-            let next = self.next[first].load(Relaxed);
-            between(self);
-            // A compare with `first` here would pass: it is first again.
-            assert_eq!(self.head.load(Relaxed), first);
-            self.head.store(next, Relaxed);
-            first
-        }
-    }
-}
-
-#[test]
-fn the_twin_that_is_not_started_again_has_a_node_twice() {
-    let list = Box::new(twin::List::new());
-    let mut held = Vec::new();
-    let popped = list.pop(|list| {
-        // ABA: two are popped, and the first goes back.
-        let (a, b) = (list.pop(|_| ()), list.pop(|_| ()));
-        held.push(b);
-        list.push(a);
-    });
-    held.push(popped);
-    // The next that is popped is the one that the handler holds.
-    let next = list.pop(|_| ());
-    assert!(held.contains(&next), "{next} is held twice");
+    let mut all = taken.into_inner().unwrap();
+    stack.drain(&mut all).unwrap();
+    all.sort_unstable();
+    assert_eq!(pushed.load(Relaxed), threads * EACH);
+    assert!(
+        all.iter().copied().eq(0..threads * EACH),
+        "{} of {}",
+        all.len(),
+        threads * EACH
+    );
 }

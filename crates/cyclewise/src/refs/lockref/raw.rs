@@ -1,11 +1,11 @@
 //! The word: a queued spinlock in the high half, and the count in the other.
 
 use super::facade::{AtomicU64, constructor};
-use crate::lock::{self, HighHalf};
+use crate::lock::{self, HighHalfWord};
 
 /// Lock and count.
 #[repr(transparent)]
-pub(super) struct Word(HighHalf);
+pub(super) struct Word(HighHalfWord);
 
 #[cfg(not(loom))]
 type Park = crate::lock::DefaultPark;
@@ -19,7 +19,7 @@ impl Word {
     constructor! {
         /// Unlocked.
         pub(super) fn new(count: i32) -> Self {
-            Self(HighHalf::new(count.cast_unsigned()))
+            Self(HighHalfWord::new(count.cast_unsigned()))
         }
     }
 

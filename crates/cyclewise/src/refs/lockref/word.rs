@@ -14,7 +14,7 @@
 //!
 //! No other number is ever stored.
 
-use crate::lock::HighHalf;
+use crate::lock::HighHalfWord;
 use crate::refs::refcount::Event;
 use core::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
 
@@ -42,7 +42,7 @@ pub(super) const fn count(word: u64) -> i32 {
 /// Whether nobody holds the lock or waits for it.
 #[inline(always)]
 pub(super) const fn is_unlocked(word: u64) -> bool {
-    word <= HighHalf::FREE
+    word <= HighHalfWord::FREE
 }
 
 /// What to add to a word to take its count from `old` to `new`; the lock's half stays as it is: the sum is of

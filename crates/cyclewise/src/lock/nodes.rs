@@ -19,7 +19,7 @@
 //! 1. A slot is claimed by the change from `FREE`, and by one waiter at a time. Slots are never unmapped: a wake-up that
 //!    comes late finds another waiter, who looks again, or nobody.
 //! 2. A slot in a queue is freed once, by the one who has both its headship and its successor, or knows that there is none:
-//!    [`Slot::link`] is exchanged by the waiter behind (its place) and by the one who leaves (the mark [`PASSED`]), and
+//!    [`QueueNode::link`] is exchanged by the waiter behind (its place) and by the one who leaves (the mark [`PASSED`]), and
 //!    the second of the two frees.
 //!
 //! # Signals and fork
@@ -29,7 +29,7 @@
 //! of one moment, so a tail may also lead to a slot that was free and is the child's own by now.
 
 use super::facade::{AtomicU16, AtomicU32, AtomicUsize, put};
-use super::word::NOBODY;
+use super::lock_word::NO_TAIL;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 /// See the module's notes.
@@ -40,7 +40,7 @@ pub(super) const HEAD: u32 = 3;
 pub(super) const ASLEEP: u32 = 4;
 pub(super) const GONE: u32 = 5;
 
-/// In [`Slot::link`]: the headship was passed to whoever comes behind. No place, since there are fewer.
+/// In [`QueueNode::link`]: the headship was passed to whoever comes behind. No place, since there are fewer.
 pub(super) const PASSED: u16 = u16::MAX;
 
 /// Slots of the program: 256 KiB of address space, of which the kernel maps the pages that are used. Where so many wait
@@ -55,12 +55,12 @@ const SEARCH: usize = if COUNT < 64 { COUNT } else { 64 };
 
 /// A place in the table, from 1 on: what a tail and a link hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place(u16);
+pub(super) struct NodeIndex(u16);
 
-impl Place {
-    /// As a tail or link holds it; none for [`NOBODY`].
+impl NodeIndex {
+    /// As a tail or link holds it; none for [`NO_TAIL`].
     pub(super) fn of(tail: u16) -> Option<Self> {
-        (tail != NOBODY).then_some(Self(tail))
+        (tail != NO_TAIL).then_some(Self(tail))
     }
 
     /// What a tail or link holds.
@@ -68,17 +68,17 @@ impl Place {
         self.0
     }
 
-    pub(super) fn slot(self) -> &'static Slot {
-        &slots()[usize::from(self.0) - 1]
+    pub(super) fn node(self) -> &'static QueueNode {
+        &nodes()[usize::from(self.0) - 1]
     }
 }
 
 /// A waiter's node. Two lines of the smaller CPUs would share one of the larger: 64 bytes, and a search skips ahead.
 #[repr(align(64))]
-pub(super) struct Slot {
+pub(super) struct QueueNode {
     /// One of the states; what its waiter sleeps on.
     pub(super) state: AtomicU32,
-    /// The waiter behind, [`NOBODY`] or [`PASSED`].
+    /// The waiter behind, [`NO_TAIL`] or [`PASSED`].
     link: AtomicU16,
     /// The process of its waiter: its generation, since a number is used again.
     process: AtomicU32,
@@ -86,12 +86,12 @@ pub(super) struct Slot {
     pub(super) key: AtomicUsize,
 }
 
-impl Slot {
+impl QueueNode {
     #[cfg(not(loom))]
     const fn new() -> Self {
         Self {
             state: AtomicU32::new(FREE),
-            link: AtomicU16::new(NOBODY),
+            link: AtomicU16::new(NO_TAIL),
             process: AtomicU32::new(0),
             key: AtomicUsize::new(0),
         }
@@ -101,7 +101,7 @@ impl Slot {
     fn new() -> Self {
         Self {
             state: AtomicU32::new(FREE),
-            link: AtomicU16::new(NOBODY),
+            link: AtomicU16::new(NO_TAIL),
             process: AtomicU32::new(0),
             key: AtomicUsize::new(0),
         }
@@ -121,15 +121,15 @@ impl Slot {
 
     /// Puts `behind` behind this one. `false`: the headship had been passed to whoever comes, so `behind` is the head
     /// and has to free this slot.
-    pub(super) fn link(&self, behind: Place) -> bool {
+    pub(super) fn link(&self, behind: NodeIndex) -> bool {
         // AcqRel: pairs with the same in `pass`; the slot linked is ready, and what the one before did is seen.
         self.link.swap(behind.number(), AcqRel) != PASSED
     }
 
     /// Passes the headship on: to the waiter returned, or, with none, to whoever comes; the latter frees this slot.
-    pub(super) fn pass(&self) -> Option<Place> {
+    pub(super) fn pass(&self) -> Option<NodeIndex> {
         // AcqRel: pairs with the same in `link`.
-        Place::of(self.link.swap(PASSED, AcqRel))
+        NodeIndex::of(self.link.swap(PASSED, AcqRel))
     }
 
     /// Gives the slot back.
@@ -140,18 +140,18 @@ impl Slot {
 }
 
 /// A slot for somebody who waits for the lock `key`, or none where the search found none.
-pub(super) fn claim(key: usize) -> Option<Place> {
+pub(super) fn claim(key: usize) -> Option<NodeIndex> {
     let first = first();
     for step in 0..SEARCH {
         let at = (first + step) % COUNT;
-        let slot = &slots()[at];
+        let slot = &nodes()[at];
         // Relaxed look first: a slot in use is somebody's line. Acquire: pairs with the Release in `free`.
         if slot.state.load(Relaxed) == FREE && slot.state.compare_exchange(FREE, WAITING, Acquire, Relaxed).is_ok() {
             // Relaxed: seen by others behind the exchange of the tail alone.
-            slot.link.store(NOBODY, Relaxed);
+            slot.link.store(NO_TAIL, Relaxed);
             slot.process.store(process(), Relaxed);
             slot.key.store(key, Relaxed);
-            return Some(Place(at as u16 + 1));
+            return Some(NodeIndex(at as u16 + 1));
         }
     }
     None
@@ -183,39 +183,39 @@ fn first() -> usize {
 }
 
 #[cfg(not(loom))]
-fn slots() -> &'static [Slot; COUNT] {
-    static SLOTS: [Slot; COUNT] = [const { Slot::new() }; COUNT];
-    &SLOTS
+fn nodes() -> &'static [QueueNode; COUNT] {
+    static NODES: [QueueNode; COUNT] = [const { QueueNode::new() }; COUNT];
+    &NODES
 }
 
 #[cfg(loom)]
-fn slots() -> &'static [Slot; COUNT] {
+fn nodes() -> &'static [QueueNode; COUNT] {
     loom::lazy_static! {
-        static ref SLOTS: [Slot; COUNT] = [(); COUNT].map(|()| Slot::new());
+        static ref NODES: [QueueNode; COUNT] = [(); COUNT].map(|()| QueueNode::new());
     }
-    &SLOTS
+    &NODES
 }
 
 /// Every slot that is free now.
 #[cfg(all(test, not(loom)))]
-pub(super) fn claim_all() -> std::vec::Vec<Place> {
-    let claimed = |slot: &Slot| slot.state.compare_exchange(FREE, WAITING, Acquire, Relaxed).is_ok();
+pub(super) fn claim_all() -> std::vec::Vec<NodeIndex> {
+    let claimed = |slot: &QueueNode| slot.state.compare_exchange(FREE, WAITING, Acquire, Relaxed).is_ok();
     (1..=COUNT as u16)
-        .map(Place)
-        .filter(|place| claimed(place.slot()))
+        .map(NodeIndex)
+        .filter(|place| claimed(place.node()))
         .collect()
 }
 
 /// Slots that somebody has who waits for the lock `key`.
 #[cfg(all(test, not(loom), panic = "unwind"))]
 pub(super) fn in_use(key: usize) -> usize {
-    let waits = |slot: &&Slot| slot.state.load(Relaxed) != FREE && slot.key.load(Relaxed) == key;
-    slots().iter().filter(waits).count()
+    let waits = |slot: &&QueueNode| slot.state.load(Relaxed) != FREE && slot.key.load(Relaxed) == key;
+    nodes().iter().filter(waits).count()
 }
 
 /// As if its waiter had stayed behind in another process.
 #[cfg(all(test, not(loom)))]
-impl Slot {
+impl QueueNode {
     pub(super) fn leave_behind(&self) {
         self.process.store(!process(), Relaxed);
     }
@@ -224,5 +224,5 @@ impl Slot {
 /// Whether every slot has been given back.
 #[cfg(all(test, loom))]
 pub(super) fn all_free() -> bool {
-    slots().iter().all(|slot| slot.state.load(Relaxed) == FREE)
+    nodes().iter().all(|slot| slot.state.load(Relaxed) == FREE)
 }

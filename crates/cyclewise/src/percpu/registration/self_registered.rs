@@ -56,14 +56,14 @@ fn known(at: *mut u8) -> Option<Result<Area, i32>> {
 
 #[cold]
 fn register() -> Result<Area, i32> {
-    let quiet = signals::Blocked::of_others();
+    let blocked = signals::Blocked::of_others();
     AREA.with(|area| {
         // A handler may have been here before they were blocked.
         if let Some(known) = known(area.load(Ordering::Relaxed)) {
             return known;
         }
         // Where they cannot be blocked nothing is registered, so nothing is given back either.
-        let result = if quiet.is_ok() {
+        let result = if blocked.is_ok() {
             register_new()
         } else {
             Err(libc::EPERM)

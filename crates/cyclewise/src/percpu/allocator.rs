@@ -11,15 +11,15 @@
 //!    leaves bits set that nobody has, or a chunk unlinked, and nothing worse. A chunk is unlinked before it is unmapped.
 //!
 //! # Signals, forks, priorities
-//! A handler may make and drop variables, since nobody is interrupted under the lock. For forks and priorities see `area_lock`.
+//! A handler may make and drop variables, since nobody is interrupted under the lock. For forks and priorities see `allocator_lock`.
 //!
 //! # Safety
 //! 1. A chunk is mapped until it is unlinked, and its header is touched under the lock alone.
 #![expect(unsafe_code, reason = "memory that is shared out")]
 
-use super::area_lock::AreaLock;
-use super::registration::{self, quiet};
-use super::slots::{Slot, place, total};
+use super::allocator_lock::AllocatorLock;
+use super::registration::{self, block_signals};
+use super::slots::{Slot, copy_in, total};
 use crate::arch::SHIFT;
 use crate::error::Refusal;
 use core::alloc::Layout;
@@ -46,7 +46,7 @@ struct Chunk {
 }
 
 struct Chunks {
-    lock: AreaLock,
+    lock: AllocatorLock,
     first: UnsafeCell<*mut Chunk>,
 }
 
@@ -54,7 +54,7 @@ struct Chunks {
 unsafe impl Sync for Chunks {}
 
 static CHUNKS: Chunks = Chunks {
-    lock: AreaLock::new(),
+    lock: AllocatorLock::new(),
     first: UnsafeCell::new(ptr::null_mut()),
 };
 
@@ -73,7 +73,7 @@ pub(super) struct Locked(());
 impl Locked {
     /// Takes it; `None` where the calling thread has it: in a handler of a fault or of a filter's SIGSYS that interrupted it.
     pub(super) fn take() -> Option<Self> {
-        registration::heed_forks();
+        registration::register_atfork();
         CHUNKS.lock.take().then_some(Self(()))
     }
 
@@ -96,7 +96,7 @@ impl Drop for Locked {
 /// Where there is no address space left, where a filter keeps signals from being blocked, or the calling thread is in the
 /// middle of the same.
 pub(super) fn allocate(layout: Layout) -> Result<NonNull<u8>, Refusal> {
-    let _quiet = quiet()?;
+    let _blocked = block_signals()?;
     let mut locked = Locked::take().ok_or(Refusal::NoMemory)?;
     let mut at = *locked.first();
     while !at.is_null() {
@@ -125,7 +125,7 @@ pub(super) fn allocate(layout: Layout) -> Result<NonNull<u8>, Refusal> {
 /// [`allocate`] returned it for this layout, and nobody uses it any more.
 pub(super) unsafe fn free(at: NonNull<u8>, layout: Layout) {
     for slot in Slot::all() {
-        let words = place(at.as_ptr().cast::<u64>(), slot);
+        let words = copy_in(at.as_ptr().cast::<u64>(), slot);
         for n in 0..layout.size().div_ceil(GRAIN) {
             let word = words.wrapping_add(n);
             // SAFETY: a word of a slot's copy, which the caller vouches is nobody's any more.
@@ -137,7 +137,7 @@ pub(super) unsafe fn free(at: NonNull<u8>, layout: Layout) {
         }
     }
     // Where signals cannot be blocked, and in the middle of the same, it stays in use, by nobody.
-    let Ok(_quiet) = quiet() else { return };
+    let Ok(_blocked) = block_signals() else { return };
     let Some(mut locked) = Locked::take() else { return };
     let mut link: *mut *mut Chunk = locked.first();
     loop {
@@ -173,7 +173,7 @@ pub(super) fn is_locked() -> bool {
 /// Whether an address in slot 0 is in some variable.
 #[cfg(test)]
 pub(super) fn is_in_use(at: *mut u8) -> bool {
-    let _quiet = quiet().unwrap();
+    let _blocked = block_signals().unwrap();
     let mut locked = Locked::take().unwrap();
     let mut chunk = *locked.first();
     // SAFETY: null, or a chunk that is linked, under the lock (Invariant 1).

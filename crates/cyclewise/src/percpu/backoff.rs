@@ -7,7 +7,7 @@
 //! No priority is lent to whoever is waited for: a third thread between the two may keep both waiting.
 //!
 //! # Forks
-//! Who waits in a child of a fork for a thread that the child does not have waits until [`Patience`] ends, where that
+//! Who waits in a child of a fork for a thread that the child does not have waits until [`Backoff`] ends, where that
 //! has an end; see who uses it for what happens before.
 
 #[cfg(all(target_os = "linux", not(loom)))]
@@ -23,7 +23,7 @@ const SHORTEST_NS: u64 = 20_000; // less than a timer's slack of 50 µs (prctl, 
 const LONGEST_NS: u64 = 5_000_000; // what it costs at most that a wake was missed, or that there is none
 
 /// How long somebody has waited, and what to do next.
-pub(super) struct Patience {
+pub(super) struct Backoff {
     looks: u32,
     #[cfg(all(target_os = "linux", not(loom)))]
     sleep_ns: u64,
@@ -33,14 +33,14 @@ pub(super) struct Patience {
     until: Option<Moment>,
 }
 
-impl Patience {
+impl Backoff {
     /// Without end.
-    pub(super) fn endless() -> Self {
-        Self::of_ns(u64::MAX)
+    pub(super) fn unlimited() -> Self {
+        Self::with_limit_ns(u64::MAX)
     }
 
     /// For so long from the first sleep on.
-    pub(super) fn of_ns(limit_ns: u64) -> Self {
+    pub(super) fn with_limit_ns(limit_ns: u64) -> Self {
         #[cfg(not(all(target_os = "linux", not(loom))))]
         let _ = limit_ns;
         Self {

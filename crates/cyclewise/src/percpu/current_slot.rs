@@ -1,14 +1,14 @@
-//! [`Here`]: sequences of several steps on the current CPU's words, under the names of their pseudo-code.
+//! [`CurrentSlot`]: sequences of several steps on the current CPU's words, under the names of their pseudo-code.
 //!
-//! Addresses are computed for one slot, so one says first which: [`Here::now`]. Each sequence compares that again as its first
+//! Addresses are computed for one slot, so one says first which: [`CurrentSlot::now`]. Each sequence compares that again as its first
 //! step, and says [`Outcome::Moved`] where it is another by now; then one asks again where one is.
 //!
 //! ```
-//! use cyclewise::percpu::{Here, NEVER, Outcome, PerCpu};
+//! use cyclewise::percpu::{CurrentSlot, NEVER, Outcome, PerCpu};
 //!
 //! let total = PerCpu::<u64>::new();
 //! loop {
-//!     let here = Here::now();
+//!     let here = CurrentSlot::now();
 //!     let word = total.of(here.slot());
 //!     // SAFETY: this slot's copy, and nobody changes it from outside.
 //!     if unsafe { here.load_cbne_store(&NEVER, word, 0, 7) } == Outcome::Done {
@@ -39,37 +39,37 @@ mod sequences;
 
 use super::guard::Guard;
 use super::index::Index;
-use super::registration::{self, Own};
-use super::slots::{self, Slot, Taken};
+use super::registration::{self, RseqArea};
+use super::slots::{self, LockedSlot, Slot};
 use crate::arch::{Cpu, Outcome};
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering;
 
 /// The slot that the calling thread was in when it asked.
 #[derive(Clone, Copy, Debug)]
-pub struct Here<I: Index = Cpu> {
+pub struct CurrentSlot<I: Index = Cpu> {
     slot: Slot,
-    own: Option<Own>,
+    own: Option<RseqArea>,
     index: PhantomData<fn() -> I>,
     /// The area is the thread's: not `Send`.
     thread: PhantomData<*mut ()>,
 }
 
-impl Here {
+impl CurrentSlot {
     /// The current CPU's slot.
     #[inline(always)]
     pub fn now() -> Self {
-        Self::by()
+        Self::by_index()
     }
 }
 
-impl<I: Index> Here<I> {
+impl<I: Index> CurrentSlot<I> {
     /// The current slot by this index.
     #[inline(always)]
     #[allow(unreachable_code, reason = "some builds have no areas")]
-    pub fn by() -> Self {
+    pub fn by_index() -> Self {
         match registration::fast::<I>() {
-            Some(area) => Self::of(Some(Own::fast::<I>(area))),
+            Some(area) => Self::of(Some(RseqArea::fast::<I>(area))),
             None => Self::slow(),
         }
     }
@@ -80,7 +80,7 @@ impl<I: Index> Here<I> {
     }
 
     #[inline(always)]
-    fn of(own: Option<Own>) -> Self {
+    fn of(own: Option<RseqArea>) -> Self {
         Self {
             slot: own.map_or_else(slots::likely, |own| Slot(own.id())),
             own,
@@ -98,7 +98,7 @@ impl<I: Index> Here<I> {
     /// Runs the steps with the slot taken, as a sequence would on its CPU.
     #[cold]
     fn portable(&self, guard: &Guard, steps: impl FnOnce() -> Outcome) -> Outcome {
-        let Some(_taken) = self.slot.portable().and_then(Taken::one) else {
+        let Some(_taken) = self.slot.portable().and_then(LockedSlot::try_lock) else {
             return Outcome::Moved;
         };
         // Acquire: pairs with the Release of who lets the slot's threads in again.

@@ -8,10 +8,10 @@
 #![expect(unsafe_code, reason = "nodes by address")]
 
 use super::FreeList;
-use super::item::{Item, Node};
+use super::node::{Node, RawNode};
 use crate::arch::{Cpu, STOPPED, rseq_list};
-use crate::percpu::registration::{self, Own};
-use crate::percpu::slots::Taken;
+use crate::percpu::registration::{self, RseqArea};
+use crate::percpu::slots::LockedSlot;
 use crate::percpu::word::Bits;
 use core::fmt;
 use core::ptr::NonNull;
@@ -20,7 +20,7 @@ use core::ptr::NonNull;
 #[must_use = "they are pushed again when this is dropped"]
 pub struct Chain<'a, T> {
     list: &'a FreeList<T>,
-    first: Option<NonNull<Item<T>>>,
+    first: Option<NonNull<RawNode<T>>>,
 }
 
 // SAFETY: as a `Node`.
@@ -45,7 +45,7 @@ impl<T> FreeList<T> {
     #[cold]
     #[inline(never)]
     fn pop_all_slow(&self) -> Chain<'_, T> {
-        if let Some(Own::Cpu(area)) = registration::resolve::<Cpu>() {
+        if let Some(RseqArea::Cpu(area)) = registration::resolve::<Cpu>() {
             // SAFETY: the area is the thread's; this CPU's list (Invariant 3 of the list).
             let first = unsafe { rseq_list::list_take::<Cpu>(area, self.heads.as_ptr().cast()) };
             if first != STOPPED {
@@ -53,11 +53,11 @@ impl<T> FreeList<T> {
                 return unsafe { self.chain(first) };
             }
         }
-        self.take_portable(Taken::any())
+        self.take_portable(LockedSlot::any())
     }
 
     /// Takes all that a portable slot's list has.
-    pub(super) fn take_portable(&self, taken: Taken) -> Chain<'_, T> {
+    pub(super) fn take_portable(&self, taken: LockedSlot) -> Chain<'_, T> {
         let head = self.heads.of(taken.slot()).cast::<u64>();
         // SAFETY: a word that is ours while the slot is taken (Invariant 3 of the list).
         let found = unsafe { u64::load(head) };
@@ -70,7 +70,7 @@ impl<T> FreeList<T> {
     /// # Safety
     /// 0, or the first of a run of nodes of this list, ending in 0, that the caller holds.
     pub(super) unsafe fn chain(&self, first: u64) -> Chain<'_, T> {
-        let first = Item::at(first);
+        let first = RawNode::at(first);
         Chain { list: self, first }
     }
 }
@@ -81,10 +81,10 @@ impl<'a, T> Chain<'a, T> {
         if !core::ptr::eq(node.list(), self.list) {
             return node.push();
         }
-        let item = node.into_item();
+        let item = node.into_raw();
         let next = self.first.map_or(0, |first| first.as_ptr().expose_provenance() as u64);
         // SAFETY: held, by the node until now.
-        unsafe { Item::set_next(item, next) };
+        unsafe { RawNode::set_next(item, next) };
         self.first = Some(item);
     }
 
@@ -106,7 +106,7 @@ impl<'a, T> Iterator for Chain<'a, T> {
     fn next(&mut self) -> Option<Node<'a, T>> {
         let item = self.first?;
         // SAFETY: held by the chain (Invariant 1).
-        self.first = Item::at(unsafe { Item::next(item) });
+        self.first = RawNode::at(unsafe { RawNode::next(item) });
         // SAFETY: no longer in the chain, and so held by nobody else.
         Some(unsafe { Node::held(self.list, item) })
     }
@@ -117,7 +117,7 @@ impl<T> Drop for Chain<'_, T> {
         let Some(first) = self.first else { return };
         let mut last = first;
         // SAFETY: a node of the chain (Invariant 1), and so for the next.
-        while let Some(next) = Item::at(unsafe { Item::next(last) }) {
+        while let Some(next) = RawNode::at(unsafe { RawNode::next(last) }) {
             last = next;
         }
         // SAFETY: all are held by the chain, which gives them up.

@@ -14,15 +14,15 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 /// A node.
 #[repr(C)]
-pub(super) struct Item<T> {
+pub(super) struct RawNode<T> {
     /// The next node's address, or 0, while it is on a list or in a chain. First: a pop loads the word at the node's address.
     next: AtomicU64,
     /// The node that was made before it. Written before it is shared, and read by the list's drop.
-    pub(super) older: *mut Item<T>,
+    pub(super) older: *mut RawNode<T>,
     object: T,
 }
 
-impl<T> Item<T> {
+impl<T> RawNode<T> {
     pub(super) fn new(object: T) -> Self {
         Self {
             next: AtomicU64::new(0),
@@ -68,7 +68,7 @@ impl<T> Item<T> {
 #[must_use = "it is pushed again when this is dropped"]
 pub struct Node<'a, T> {
     list: &'a FreeList<T>,
-    item: NonNull<Item<T>>,
+    item: NonNull<RawNode<T>>,
 }
 
 // SAFETY: the object goes with it, and the list is one that threads share.
@@ -80,7 +80,7 @@ impl<'a, T> Node<'a, T> {
     /// # Safety
     /// A node of this list that nobody else holds and that is on no list.
     #[inline(always)]
-    pub(super) unsafe fn held(list: &'a FreeList<T>, item: NonNull<Item<T>>) -> Self {
+    pub(super) unsafe fn held(list: &'a FreeList<T>, item: NonNull<RawNode<T>>) -> Self {
         Self { list, item }
     }
 
@@ -96,7 +96,7 @@ impl<'a, T> Node<'a, T> {
     }
 
     /// The node, held by the caller from now on.
-    pub(super) fn into_item(self) -> NonNull<Item<T>> {
+    pub(super) fn into_raw(self) -> NonNull<RawNode<T>> {
         ManuallyDrop::new(self).item
     }
 }

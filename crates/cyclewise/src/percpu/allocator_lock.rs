@@ -8,7 +8,7 @@
 //! 1. One thread has it. It is taken by an exchange from 0, or from the name of a thread of another process than this one.
 //! 2. A thread of another process is one of the process that this one was forked from: the holder was left behind there. So
 //!    whoever wants the lock in the child takes it over as it is, before our fork handler has run, after it, or where it never runs.
-//!    What holders do may be cut off anywhere (Invariant 3 of `area`).
+//!    What holders do may be cut off anywhere (Invariant 3 of `allocator`).
 //! 3. The holder's signals are blocked, so no handler waits for what it interrupted, and none forks: its child would take
 //!    the lock over from the thread that goes on in the child. The handler of a fault, or of a filter's SIGSYS, finds its
 //!    own name, and is refused.
@@ -20,17 +20,17 @@
 //! # Priorities
 //! See `wait`.
 
+use super::backoff::{Backoff, wake};
 use super::registration::{self, Holder};
-use super::wait::{Patience, wake};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-pub(super) struct AreaLock {
+pub(super) struct AllocatorLock {
     holder: AtomicU64,
     turn: AtomicU32,
     sleepers: AtomicU32,
 }
 
-impl AreaLock {
+impl AllocatorLock {
     pub(super) const fn new() -> Self {
         Self {
             holder: AtomicU64::new(0),
@@ -42,7 +42,7 @@ impl AreaLock {
     /// Takes it; false where the calling thread has it.
     pub(super) fn take(&self) -> bool {
         let me = registration::name();
-        let mut patience = Patience::endless();
+        let mut backoff = Backoff::unlimited();
         loop {
             let found = match self.exchange(0, me) {
                 Ok(()) => return true,
@@ -56,8 +56,8 @@ impl AreaLock {
                     }
                 }
                 Holder::Another => {
-                    if !patience.is_spinning() {
-                        self.sleep(found, &mut patience);
+                    if !backoff.is_spinning() {
+                        self.sleep(found, &mut backoff);
                     }
                 }
             }
@@ -77,13 +77,13 @@ impl AreaLock {
     }
 
     #[cold]
-    fn sleep(&self, found: u64, patience: &mut Patience) {
+    fn sleep(&self, found: u64, backoff: &mut Backoff) {
         // SeqCst, here and in `give_back`: see the memory ordering of the module.
         self.sleepers.fetch_add(1, Ordering::SeqCst);
         // Relaxed: a number that is compared.
         let turn = self.turn.load(Ordering::Relaxed);
         if self.holder.load(Ordering::SeqCst) == found {
-            patience.sleep(&self.turn, turn);
+            backoff.sleep(&self.turn, turn);
         }
         // Relaxed: a sleeper less is told late at worst.
         self.sleepers.fetch_sub(1, Ordering::Relaxed);

@@ -4,14 +4,14 @@
 //! is not zero, those of the lock's holder alone; while it is, anybody's compare-and-exchange that finds it so.
 //!
 //! The lock is the high half so that one unsigned comparison of the whole sees both that it is free and that the count is
-//! small: a whole that is at most [`FREE`](HighHalf::FREE) is a lock that is free.
+//! small: a whole that is at most [`FREE`](HighHalfWord::FREE) is a lock that is free.
 //!
 //! # Invariants
 //! 1. Every access here is of all 8 bytes, and leaves the low half as it finds it.
 //! 2. The high half is zero where nobody holds the lock, it is kept for nobody, and there is no queue.
 
 use super::facade::{AtomicU64, and, sub};
-use super::word::{LOCKED, PENDING, Word};
+use super::lock_word::{LOCKED, LockWord, PENDING};
 use core::ptr::from_ref;
 use core::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release};
 
@@ -29,9 +29,9 @@ const fn at(bits: u8) -> u64 {
 
 /// The high half of 8 bytes as a lock; see the module's notes for what the low half may be used for.
 #[repr(transparent)]
-pub(crate) struct HighHalf(AtomicU64);
+pub(crate) struct HighHalfWord(AtomicU64);
 
-impl HighHalf {
+impl HighHalfWord {
     /// The largest whole of a lock that nobody holds, keeps or waits for.
     pub(crate) const FREE: u64 = u32::MAX as u64;
 
@@ -67,14 +67,14 @@ impl HighHalf {
     }
 }
 
-impl Word for HighHalf {
+impl LockWord for HighHalfWord {
     #[inline]
-    fn look(&self) -> u8 {
+    fn bits(&self) -> u8 {
         (self.0.load(Relaxed) >> SHIFT) as u8
     }
 
     #[inline]
-    fn take(&self, found: u8) -> bool {
+    fn try_take(&self, found: u8) -> bool {
         let bits = at(LOCKED | PENDING);
         self.change(Acquire, |word| {
             (word & bits == at(found)).then_some(word & !bits | at(LOCKED))
@@ -94,14 +94,14 @@ impl Word for HighHalf {
         let _ = self.change(Release, |word| Some(word & !bits | at(PENDING)));
     }
 
-    fn request(&self) {
+    fn set_pending(&self) {
         let bits = at(LOCKED | PENDING);
         let _ = self.change(Relaxed, |word| {
             (word & bits == at(LOCKED)).then_some(word | at(PENDING))
         });
     }
 
-    fn withdraw(&self) {
+    fn clear_pending(&self) {
         and!(self.0, !at(PENDING), Relaxed);
     }
 
@@ -122,7 +122,7 @@ impl Word for HighHalf {
             .is_ok()
     }
 
-    fn key(&self) -> usize {
+    fn address(&self) -> usize {
         from_ref(self).addr()
     }
 }

@@ -1,14 +1,14 @@
-//! The sequences of [`Here`], each in two ways: by the thread's area, and as steps under a portable slot's lock.
+//! The sequences of [`CurrentSlot`], each in two ways: by the thread's area, and as steps under a portable slot's lock.
 //!
 //! # Safety
 //! The contract of every sequence is that of `here`.
 #![expect(unsafe_code, reason = "words by address")]
 
-use super::Here;
+use super::CurrentSlot;
 use crate::arch::{Cid, Cpu, Outcome, rseq_set};
 use crate::percpu::guard::Guard;
 use crate::percpu::index::Index;
-use crate::percpu::registration::Own;
+use crate::percpu::registration::RseqArea;
 use crate::percpu::word::Bits;
 use core::ptr::with_exposed_provenance_mut;
 
@@ -21,16 +21,16 @@ macro_rules! sequence {
             let (cpu, stop) = (self.slot.0, guard.word().as_ptr().cast_const());
             match self.own {
                 // SAFETY: the area is the thread's; the caller vouches for words, index and guard.
-                Some(Own::Cpu(area)) => unsafe { rseq_set::$section::<Cpu $(, $release)?>(area, cpu, stop, $($arg),*) },
+                Some(RseqArea::Cpu(area)) => unsafe { rseq_set::$section::<Cpu $(, $release)?>(area, cpu, stop, $($arg),*) },
                 // SAFETY: the area is the thread's; the caller vouches for the words and the guard.
-                Some(Own::Cid(area)) => unsafe { rseq_set::$section::<Cid $(, $release)?>(area, cpu, stop, $($arg),*) },
+                Some(RseqArea::Cid(area)) => unsafe { rseq_set::$section::<Cid $(, $release)?>(area, cpu, stop, $($arg),*) },
                 None => self.portable(guard, || $steps),
             }
         }
     };
 }
 
-impl<I: Index> Here<I> {
+impl<I: Index> CurrentSlot<I> {
     sequence! {
         /// If `*v == expect`, `*v = new`.
         ///

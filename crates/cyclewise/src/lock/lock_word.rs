@@ -10,13 +10,13 @@
 //! | `LOCKED` and [`PENDING`] | yes | held; at its release it is kept for the head of the queue |
 //! | `PENDING` | no | kept for the head of the queue |
 //!
-//! The tail is the place of the last waiter in the table of slots, [`NOBODY`] where there is no queue. A waiter
+//! The tail is the place of the last waiter in the table of slots, [`NO_TAIL`] where there is no queue. A waiter
 //! that finds nobody there when it puts itself in is the head.
 //!
 //! # Two shapes
-//! [`Split`] is a lock of 4 bytes whose bits and tail are two atomics. Each is accessed at its own size only, since Rust's
+//! [`SplitWord`] is a lock of 4 bytes whose bits and tail are two atomics. Each is accessed at its own size only, since Rust's
 //! memory model has no accesses of different sizes to one place; and because nothing but the two bits is in the byte, a
-//! release may be a plain store. [`HighHalf`](super::high_half::HighHalf) is the high half
+//! release may be a plain store. [`HighHalfWord`](super::high_half_word::HighHalfWord) is the high half
 //! of 8 bytes whose low half is somebody else's data; there everything is a read-modify-write of all 8.
 //!
 //! # Invariants
@@ -34,16 +34,16 @@ pub(crate) const LOCKED: u8 = 1;
 /// The head of the queue insists: newcomers do not take the lock past it.
 pub(crate) const PENDING: u8 = 2;
 /// No slot: there is no queue.
-pub(crate) const NOBODY: u16 = 0;
+pub(crate) const NO_TAIL: u16 = 0;
 
 /// A word that a lock is kept in.
-pub(crate) trait Word {
+pub(crate) trait LockWord {
     /// The two bits, as of some moment. Relaxed: a guess for `take`, and a look that others' sleep is decided by only
     /// behind a barrier.
-    fn look(&self) -> u8;
+    fn bits(&self) -> u8;
 
     /// From `found`, which is not held, to [`LOCKED`] and nothing else. Acquire: pairs with the Release in `release`.
-    fn take(&self, found: u8) -> bool;
+    fn try_take(&self, found: u8) -> bool;
 
     /// Gives up what the caller holds; kept for the head where [`PENDING`] is seen. Release: pairs with the Acquire in
     /// `take`. Where this is a plain store, a `PENDING` that is set in the same moment is lost.
@@ -53,10 +53,10 @@ pub(crate) trait Word {
     fn release_to_head(&self);
 
     /// Sets [`PENDING`] where the lock is held. Relaxed: a wish orders nothing.
-    fn request(&self);
+    fn set_pending(&self);
 
     /// Takes [`PENDING`] back. Relaxed, as above.
-    fn withdraw(&self);
+    fn clear_pending(&self);
 
     /// The last waiter's place, as of some moment. Relaxed: to be looked at, not followed.
     fn tail(&self) -> u16;
@@ -69,26 +69,26 @@ pub(crate) trait Word {
     fn end_tail(&self, place: u16) -> bool;
 
     /// The address: what tells one lock from another while both exist. Never dereferenced.
-    fn key(&self) -> usize;
+    fn address(&self) -> usize;
 }
 
 /// A lock of 4 bytes.
 #[repr(C, align(4))]
-pub(crate) struct Split {
+pub(crate) struct SplitWord {
     bits: AtomicU8,
     tail: AtomicU16,
 }
 
 #[cfg(not(loom))]
-const _: () = assert!(size_of::<Split>() == 4 && align_of::<Split>() == 4);
+const _: () = assert!(size_of::<SplitWord>() == 4 && align_of::<SplitWord>() == 4);
 
-impl Split {
+impl SplitWord {
     /// Free.
     #[cfg(not(loom))]
     pub(crate) const fn new() -> Self {
         Self {
             bits: AtomicU8::new(0),
-            tail: AtomicU16::new(NOBODY),
+            tail: AtomicU16::new(NO_TAIL),
         }
     }
 
@@ -97,14 +97,14 @@ impl Split {
     pub(crate) fn new() -> Self {
         Self {
             bits: AtomicU8::new(0),
-            tail: AtomicU16::new(NOBODY),
+            tail: AtomicU16::new(NO_TAIL),
         }
     }
 }
 
 /// What the models' twins do wrong.
 #[cfg(all(test, loom))]
-impl Split {
+impl SplitWord {
     pub(super) fn store_bits(&self, bits: u8) {
         put!(self.bits, bits, Relaxed);
     }
@@ -114,14 +114,14 @@ impl Split {
     }
 }
 
-impl Word for Split {
+impl LockWord for SplitWord {
     #[inline]
-    fn look(&self) -> u8 {
+    fn bits(&self) -> u8 {
         self.bits.load(Relaxed)
     }
 
     #[inline]
-    fn take(&self, found: u8) -> bool {
+    fn try_take(&self, found: u8) -> bool {
         self.bits.compare_exchange(found, LOCKED, Acquire, Relaxed).is_ok()
     }
 
@@ -141,12 +141,12 @@ impl Word for Split {
         put!(self.bits, PENDING, Release);
     }
 
-    fn request(&self) {
+    fn set_pending(&self) {
         // Relaxed on either side: fails where the lock was just given up, which the caller looks for anyway.
         let _ = self.bits.compare_exchange(LOCKED, LOCKED | PENDING, Relaxed, Relaxed);
     }
 
-    fn withdraw(&self) {
+    fn clear_pending(&self) {
         and!(self.bits, !PENDING, Relaxed);
     }
 
@@ -159,10 +159,10 @@ impl Word for Split {
     }
 
     fn end_tail(&self, place: u16) -> bool {
-        self.tail.compare_exchange(place, NOBODY, Release, Relaxed).is_ok()
+        self.tail.compare_exchange(place, NO_TAIL, Release, Relaxed).is_ok()
     }
 
-    fn key(&self) -> usize {
+    fn address(&self) -> usize {
         from_ref(self).addr()
     }
 }

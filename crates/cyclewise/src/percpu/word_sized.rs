@@ -1,4 +1,4 @@
-//! [`OneWord`]: values that are one word of 64 bits, and that a structure of words can keep for who owns them.
+//! [`WordSized`]: values that are one word of 64 bits, and that a structure of words can keep for who owns them.
 //!
 //! # Safety
 //! 1. A type here has the size and alignment of its bits; `from_bits` of what `into_bits` returned is the value again.
@@ -22,9 +22,9 @@ mod sealed {
 pub(super) use sealed::Sealed;
 
 /// A value of one word of 64 bits: an integer, a pointer, or a box, which is owned by whoever has the word.
-pub trait OneWord: Sealed {}
+pub trait WordSized: Sealed {}
 
-impl<T: Sealed> OneWord for T {}
+impl<T: Sealed> WordSized for T {}
 
 macro_rules! integers {
     ($($value:ty),*) => { $(

@@ -7,7 +7,7 @@
 use super::{Chain, FreeList, Node};
 use crate::error::Refusal;
 use crate::percpu::Cpu;
-use crate::percpu::slots::{Slot, Taken};
+use crate::percpu::slots::{LockedSlot, Slot};
 use crate::percpu::word::Bits;
 
 impl<T> FreeList<T> {
@@ -27,7 +27,7 @@ impl<T> FreeList<T> {
             return Ok(unsafe { self.chain(0) });
         }
         if let Some(portable) = slot.portable() {
-            return Ok(self.take_portable(Taken::wait(portable)?));
+            return Ok(self.take_portable(LockedSlot::wait(portable)?));
         }
         let Some(stopped) = slot.stop::<Cpu>(self.guard(slot))? else {
             // SAFETY: no nodes.

@@ -5,7 +5,7 @@
 #![expect(unsafe_code, reason = "words by address")]
 
 use crate::percpu::lazy::Lazy;
-use crate::percpu::{Cpu, PerCpu, Slot, Zeroed, area};
+use crate::percpu::{Cpu, PerCpu, Slot, Zeroed, allocator};
 use core::ptr::NonNull;
 use std::vec::Vec;
 
@@ -57,11 +57,11 @@ fn what_is_given_back_comes_back_as_zeroes() {
 
 #[test]
 fn who_finds_a_slot_taken_gives_nothing_back() {
-    use crate::percpu::slots::Taken;
-    let taken = Taken::any();
+    use crate::percpu::slots::LockedSlot;
+    let taken = LockedSlot::any();
     let n = taken.slot().portable().unwrap();
     for _ in 0..3 {
-        assert!(Taken::one(n).is_none());
+        assert!(LockedSlot::try_lock(n).is_none());
     }
     drop(taken);
 }
@@ -112,7 +112,7 @@ fn a_static_gives_out_no_owner() {
     reference.add(1);
     SHARED.add(1);
     assert_eq!((reference.sum(), SHARED.sum()), (before + 2, before + 2));
-    assert!(area::is_in_use(SHARED.as_ptr().cast()));
+    assert!(allocator::is_in_use(SHARED.as_ptr().cast()));
 }
 
 /// The twin gives out an owner, and its words are anybody's when that is dropped.
@@ -122,10 +122,10 @@ fn the_twin_that_gives_out_an_owner_loses_its_words() {
     let lost = (0..1000).any(|_| {
         let twin = core::mem::ManuallyDrop::new(Lazy::<u64, Cpu>::new());
         let at = twin.as_ptr();
-        assert!(area::is_in_use(at.cast()));
+        assert!(allocator::is_in_use(at.cast()));
         // SAFETY: leaked by the twin, which nobody uses any more.
         drop(unsafe { PerCpu::<u64>::from_leaked(NonNull::new(at).unwrap()) });
-        !area::is_in_use(at.cast())
+        !allocator::is_in_use(at.cast())
     });
     assert!(lost);
 }
@@ -139,7 +139,7 @@ fn what_is_made_late_is_given_back() {
         let at = late.as_ptr();
         assert_eq!((late.get().as_ptr(), late.as_ptr()), (at, at));
         drop(late);
-        !area::is_in_use(at.cast())
+        !allocator::is_in_use(at.cast())
     });
     assert!(lost);
 }

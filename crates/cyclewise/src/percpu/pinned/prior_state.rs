@@ -7,7 +7,7 @@
 use crate::arch::SHIFT;
 use crate::arch::gs::{Base, Gs, rdgsbase, wrgsbase};
 use crate::error::Refusal;
-use crate::percpu::slots::{Slot, place};
+use crate::percpu::slots::{Slot, copy_in};
 use crate::percpu::{PerCpu, registration};
 use crate::sys::pin::{Mask, gs_base, has_fsgsbase, set_gs_base};
 use core::cell::Cell;
@@ -18,26 +18,26 @@ thread_local! {
 }
 
 /// What the thread had before.
-pub(super) struct Saved {
+pub(super) struct PriorState {
     mask: Mask,
     base: usize,
 }
 
-impl core::fmt::Debug for Saved {
+impl core::fmt::Debug for PriorState {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Saved")
+        f.debug_struct("PriorState")
             .field("base", &self.base)
             .finish_non_exhaustive()
     }
 }
 
-impl Saved {
+impl PriorState {
     pub(super) fn is_confined(&self, cpu: u32) -> bool {
         Mask::one(cpu).is_some_and(|mask| mask.is_current())
     }
 }
 
-impl Drop for Saved {
+impl Drop for PriorState {
     fn drop(&mut self) {
         // SAFETY: the thread's own base, which it had before. What fails leaves a base that nobody uses.
         let _ = unsafe { set(self.base) };
@@ -49,7 +49,7 @@ impl Drop for Saved {
 
 /// # Safety
 /// As of [`super::Pinned::enter`].
-pub(super) unsafe fn enter(cpu: u32) -> Result<Saved, Refusal> {
+pub(super) unsafe fn enter(cpu: u32) -> Result<PriorState, Refusal> {
     let distance = (cpu as usize) << SHIFT;
     let is_distance = |base: usize| base & ((1 << SHIFT) - 1) == 0 && base >> SHIFT < registration::ids();
     let base = get()?;
@@ -63,7 +63,7 @@ pub(super) unsafe fn enter(cpu: u32) -> Result<Saved, Refusal> {
             call: "sched_setaffinity",
             errno: libc::EINVAL,
         })?;
-    let saved = Saved {
+    let saved = PriorState {
         mask: Mask::current()?,
         base,
     };
@@ -73,7 +73,7 @@ pub(super) unsafe fn enter(cpu: u32) -> Result<Saved, Refusal> {
     // SAFETY: the caller vouches that nothing else in this thread uses GS.
     unsafe { set(distance)? };
     let probe = PerCpu::<u64>::try_new()?;
-    let copy = place(probe.as_ptr(), Slot(cpu));
+    let copy = copy_in(probe.as_ptr(), Slot(cpu));
     // SAFETY: a variable that nobody else knows.
     unsafe { copy.write_volatile(1) };
     // SAFETY: whatever distance the base has, the copy there is mapped.

@@ -2,7 +2,7 @@
 //!
 //! A change of a slot is a load and a store, so that two at once lose one.
 
-use super::{Words, any, likely, one, pass};
+use super::{SlotLocks, likely_free, lock_any, try_lock, wait_until_released};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 #[cfg(loom)]
@@ -44,7 +44,7 @@ impl<const EXCLUSIVE: bool> Model<EXCLUSIVE> {
 
     /// An addition, as the backend does it.
     fn add(&self) {
-        let n = any(self, 0, 7, thread::yield_now);
+        let n = lock_any(self, 0, 7, thread::yield_now);
         self.change(n, 1);
         self.give_back(n);
     }
@@ -54,7 +54,7 @@ impl<const EXCLUSIVE: bool> Model<EXCLUSIVE> {
     }
 }
 
-impl<const EXCLUSIVE: bool> Words for Model<EXCLUSIVE> {
+impl<const EXCLUSIVE: bool> SlotLocks for Model<EXCLUSIVE> {
     const COUNT: usize = SLOTS;
 
     fn is_free(&self, n: usize) -> bool {
@@ -124,7 +124,7 @@ fn a_change_and_a_look(change: fn(&Model)) {
 #[test]
 fn who_comes_after_a_change_finds_the_mark_above_it() {
     a_change_and_a_look(|it| {
-        while !one(it, 1, 7) {
+        while !try_lock(it, 1, 7) {
             thread::yield_now();
         }
         it.change(1, 1);
@@ -153,7 +153,7 @@ fn an_addition_and_a_stop(wait: fn(&Model)) {
         let other = {
             let it = it.clone();
             thread::spawn(move || {
-                if !one(&*it, 0, 7) {
+                if !try_lock(&*it, 0, 7) {
                     return 0;
                 }
                 let may = it.guard.load(Acquire) == 0;
@@ -176,7 +176,7 @@ fn an_addition_and_a_stop(wait: fn(&Model)) {
 #[test]
 fn who_has_waited_is_alone_until_the_guard_is_open() {
     an_addition_and_a_stop(|it| {
-        assert!(pass(it, 0, 8, || {
+        assert!(wait_until_released(it, 0, 8, || {
             thread::yield_now();
             true
         }));
@@ -195,12 +195,12 @@ fn a_handler_does_not_wait_for_what_it_interrupted() {
     model(|| {
         let it = Model::<true>::new();
         let waits = || panic!("it waits for what it interrupted");
-        assert_eq!((likely(&*it, 1, waits), any(&*it, 1, 7, waits)), (1, 1));
-        assert_eq!((likely(&*it, 1, waits), any(&*it, 1, 7, waits)), (0, 0));
-        assert!(!one(&*it, 1, 7));
+        assert_eq!((likely_free(&*it, 1, waits), lock_any(&*it, 1, 7, waits)), (1, 1));
+        assert_eq!((likely_free(&*it, 1, waits), lock_any(&*it, 1, 7, waits)), (0, 0));
+        assert!(!try_lock(&*it, 1, 7));
         // All are taken: who only wants to know of one waits for a moment, and is told of its own.
         let mut moments = 0;
-        assert_eq!((likely(&*it, 1, || moments += 1), moments), (1, 1));
+        assert_eq!((likely_free(&*it, 1, || moments += 1), moments), (1, 1));
         it.give_back(1);
         it.give_back(0);
         assert_eq!(it.mark(), SLOTS);
@@ -211,10 +211,10 @@ fn a_handler_does_not_wait_for_what_it_interrupted() {
 fn waiting_for_a_slot_is_no_use_of_it() {
     model(|| {
         let it = Model::<true>::new();
-        assert!(pass(&*it, 1, 7, || unreachable!()));
+        assert!(wait_until_released(&*it, 1, 7, || unreachable!()));
         assert_eq!((it.mark(), it.is_free(1)), (0, true));
         // Who is told of one may use it.
-        assert_eq!((likely(&*it, 0, || ()), it.mark()), (0, 1));
+        assert_eq!((likely_free(&*it, 0, || ()), it.mark()), (0, 1));
     });
 }
 
@@ -223,13 +223,13 @@ fn waiting_for_a_slot_is_no_use_of_it() {
 fn who_has_waited_for_long_enough_gives_up() {
     model(|| {
         let it = Model::<true>::new();
-        assert!(one(&*it, 1, 7));
+        assert!(try_lock(&*it, 1, 7));
         let mut moments = 3;
         let wait = || {
             moments -= 1;
             moments > 0
         };
-        assert!(!pass(&*it, 1, 8, wait));
+        assert!(!wait_until_released(&*it, 1, 8, wait));
         assert_eq!(moments, 0);
         assert!(!it.is_free(1) && it.is_free(0));
     });

@@ -5,11 +5,11 @@
 //! come after the release, and concern sleep only.
 
 use super::facade::fence;
+use super::lock_word::{LOCKED, LockWord, PENDING};
 use super::park::Park;
 use super::queue::{is_queued, is_waited_for, lock_slow};
 use super::relax::Relax;
 use super::sleepers::sleepers;
-use super::word::{LOCKED, PENDING, Word};
 use core::hint::cold_path;
 use core::marker::PhantomData;
 use core::mem::forget;
@@ -17,8 +17,8 @@ use core::sync::atomic::Ordering::SeqCst;
 
 /// Locks.
 #[inline(always)]
-pub(crate) fn lock<W: Word, P: Park, R: Relax>(word: &W) {
-    if !word.take(0) {
+pub(crate) fn lock<W: LockWord, P: Park, R: Relax>(word: &W) {
+    if !word.try_take(0) {
         cold_path();
         lock_slow::<W, P, R>(word, None);
     }
@@ -27,27 +27,27 @@ pub(crate) fn lock<W: Word, P: Park, R: Relax>(word: &W) {
 /// Locks by the deadline; `false`: not locked.
 #[cfg(any(test, all(feature = "std", target_os = "linux")))]
 #[inline]
-pub(crate) fn lock_until<W: Word, P: Park, R: Relax>(word: &W, until: P::Deadline) -> bool {
-    word.take(0) || lock_slow::<W, P, R>(word, Some(until))
+pub(crate) fn lock_until<W: LockWord, P: Park, R: Relax>(word: &W, until: P::Deadline) -> bool {
+    word.try_take(0) || lock_slow::<W, P, R>(word, Some(until))
 }
 
 /// Locks, unless it is held or kept for a waiter.
 #[inline]
-pub(crate) fn try_lock<W: Word>(word: &W) -> bool {
+pub(crate) fn try_lock<W: LockWord>(word: &W) -> bool {
     // Kept, and nobody waits: the one it was kept for has given up, or fork has left it behind.
-    word.take(0) || (word.look() == PENDING && !is_waited_for(word) && word.take(PENDING))
+    word.try_take(0) || (word.bits() == PENDING && !is_waited_for(word) && word.try_take(PENDING))
 }
 
 /// Whether it is held, as of some moment.
 #[inline]
-pub(crate) fn is_locked<W: Word>(word: &W) -> bool {
-    word.look() & LOCKED != 0
+pub(crate) fn is_locked<W: LockWord>(word: &W) -> bool {
+    word.bits() & LOCKED != 0
 }
 
 /// Unlocks what the caller holds.
 #[inline(always)]
-pub(crate) fn unlock<W: Word, P: Park>(word: &W) {
-    let key = word.key();
+pub(crate) fn unlock<W: LockWord, P: Park>(word: &W) {
+    let key = word.address();
     word.release();
     // From here on the lock may not exist any more.
     released::<P>(key);
@@ -55,8 +55,8 @@ pub(crate) fn unlock<W: Word, P: Park>(word: &W) {
 
 /// Unlocks what the caller holds, and keeps it for the first waiter where there is one.
 #[inline]
-pub(crate) fn unlock_fair<W: Word, P: Park>(word: &W) {
-    let key = word.key();
+pub(crate) fn unlock_fair<W: LockWord, P: Park>(word: &W) {
+    let key = word.address();
     if is_queued(word) {
         word.release_to_head();
     } else {

@@ -1,6 +1,6 @@
 //! The locks of portable slots: which thread a slot is just now, and which slots were ever anybody's.
 //!
-//! The protocol is over [`Words`] that a model can put others in place of.
+//! The protocol is over [`SlotLocks`] that a model can put others in place of.
 //!
 //! # States
 //! A slot's lock is 0, or a number of the thread that has it. The *mark* is above every slot that was ever taken to be
@@ -21,7 +21,7 @@
 mod tests;
 
 /// What the protocol is made of.
-pub(super) trait Words {
+pub(super) trait SlotLocks {
     /// How many slots.
     const COUNT: usize;
 
@@ -39,26 +39,26 @@ pub(super) trait Words {
 
 /// Takes a slot to change it; false where it is taken.
 #[inline]
-pub(super) fn one(words: &impl Words, n: usize, token: u64) -> bool {
-    if !words.take(n, token) {
+pub(super) fn try_lock(locks: &impl SlotLocks, n: usize, token: u64) -> bool {
+    if !locks.take(n, token) {
         return false;
     }
-    mark(words, n);
+    mark(locks, n);
     true
 }
 
-fn mark(words: &impl Words, n: usize) {
-    if words.mark() <= n {
-        words.raise(n + 1);
+fn mark(locks: &impl SlotLocks, n: usize) {
+    if locks.mark() <= n {
+        locks.raise(n + 1);
     }
 }
 
 /// Takes the first slot that is free, `start` for preference; `wait` between two looks at them all.
 #[inline]
-pub(super) fn any<W: Words>(words: &W, start: usize, token: u64, mut wait: impl FnMut()) -> usize {
+pub(super) fn lock_any<W: SlotLocks>(locks: &W, start: usize, token: u64, mut wait: impl FnMut()) -> usize {
     loop {
         for n in (start..W::COUNT).chain(0..start) {
-            if one(words, n, token) {
+            if try_lock(locks, n, token) {
                 return n;
             }
         }
@@ -68,24 +68,29 @@ pub(super) fn any<W: Words>(words: &W, start: usize, token: u64, mut wait: impl 
 
 /// Returns when nobody who had the slot's lock before has it any more; false where `wait` has had enough. It is not taken to be
 /// changed.
-pub(super) fn pass(words: &impl Words, n: usize, token: u64, mut wait: impl FnMut() -> bool) -> bool {
-    while !words.take(n, token) {
+pub(super) fn wait_until_released(
+    locks: &impl SlotLocks,
+    n: usize,
+    token: u64,
+    mut wait: impl FnMut() -> bool,
+) -> bool {
+    while !locks.take(n, token) {
         if !wait() {
             return false;
         }
     }
-    words.give_back(n);
+    locks.give_back(n);
     true
 }
 
 /// A slot that looks free, `start` for preference; where none does, after a moment. It is below the mark from now on,
 /// whatever its caller does there.
-pub(super) fn likely<W: Words>(words: &W, start: usize, wait: impl FnOnce()) -> usize {
+pub(super) fn likely_free<W: SlotLocks>(locks: &W, start: usize, wait: impl FnOnce()) -> usize {
     let mut all = (start..W::COUNT).chain(0..start);
-    let n = all.find(|&n| words.is_free(n)).unwrap_or_else(|| {
+    let n = all.find(|&n| locks.is_free(n)).unwrap_or_else(|| {
         wait();
         start
     });
-    mark(words, n);
+    mark(locks, n);
     n
 }

@@ -52,11 +52,11 @@
 
 use super::Cpu;
 use super::guard::Guard;
-use super::one_word::OneWord;
-use super::registration::{self, Own};
-use super::slots::{Slot, Taken};
+use super::registration::{self, RseqArea};
+use super::slots::{LockedSlot, Slot};
 use super::variable::PerCpu;
 use super::word::{Bits, Zeroed};
+use super::word_sized::WordSized;
 use crate::arch::{EMPTY, Outcome, rseq_cells};
 use crate::error::Refusal;
 use alloc::vec::Vec;
@@ -84,18 +84,18 @@ unsafe impl<const N: usize> Zeroed for Cells<N> {}
 ///     stack
 /// }
 /// ```
-pub struct Stack<T: OneWord, const N: usize> {
+pub struct Stack<T: WordSized, const N: usize> {
     slots: PerCpu<Cells<N>>,
     /// Owned, and as a `Cell` of them: what goes in comes out.
     values: PhantomData<(T, fn(T))>,
 }
 
 // SAFETY: its values go with it.
-unsafe impl<T: OneWord + Send, const N: usize> Send for Stack<T, N> {}
+unsafe impl<T: WordSized + Send, const N: usize> Send for Stack<T, N> {}
 // SAFETY: by reference it moves values from thread to thread, and shares none.
-unsafe impl<T: OneWord + Send, const N: usize> Sync for Stack<T, N> {}
+unsafe impl<T: WordSized + Send, const N: usize> Sync for Stack<T, N> {}
 
-impl<T: OneWord, const N: usize> Stack<T, N> {
+impl<T: WordSized, const N: usize> Stack<T, N> {
     /// Stacks without values.
     pub fn new() -> Self {
         const {
@@ -233,7 +233,7 @@ impl<T: OneWord, const N: usize> Stack<T, N> {
         out.reserve(N);
         let before = out.len();
         if let Some(portable) = slot.portable() {
-            let _taken = Taken::wait(portable)?;
+            let _taken = LockedSlot::wait(portable)?;
             out.extend(self.values(slot));
         } else if let Some(_stopped) = slot.stop::<Cpu>(self.guard(slot))? {
             out.extend(self.values(slot));
@@ -267,7 +267,7 @@ impl<T: OneWord, const N: usize> Stack<T, N> {
             return Ok(None);
         }
         if let Some(portable) = slot.portable() {
-            let _taken = Taken::wait(portable)?;
+            let _taken = LockedSlot::wait(portable)?;
             return Ok(self.last(slot));
         }
         let stopped = slot.stop::<Cpu>(self.guard(slot))?;
@@ -308,7 +308,7 @@ impl<T: OneWord, const N: usize> Stack<T, N> {
     #[cold]
     #[inline(never)]
     unsafe fn put_slow(&self, end: *const u64, len: usize) -> usize {
-        if let Some(Own::Cpu(area)) = registration::resolve::<Cpu>() {
+        if let Some(RseqArea::Cpu(area)) = registration::resolve::<Cpu>() {
             // SAFETY: the area is the thread's; this CPU's stack (Invariants 1 and 3); the caller vouches for the
             // words.
             let run = unsafe { rseq_cells::stack_push_many::<Cpu, N>(area, self.first(), end, len) };
@@ -316,7 +316,7 @@ impl<T: OneWord, const N: usize> Stack<T, N> {
                 return run as usize;
             }
         }
-        let taken = Taken::any();
+        let taken = LockedSlot::any();
         let count = self.count(taken.slot());
         let run = len.min(N - count);
         for n in 0..run {
@@ -350,7 +350,7 @@ impl<T: OneWord, const N: usize> Stack<T, N> {
     #[cold]
     #[inline(never)]
     unsafe fn take_slow(&self, to: *mut u64, len: usize) -> usize {
-        if let Some(Own::Cpu(area)) = registration::resolve::<Cpu>() {
+        if let Some(RseqArea::Cpu(area)) = registration::resolve::<Cpu>() {
             // SAFETY: the area is the thread's; this CPU's stack (Invariants 1 and 3); the caller vouches for the
             // room.
             let run = unsafe { rseq_cells::stack_pop_many::<Cpu>(area, self.first(), to, len) };
@@ -358,7 +358,7 @@ impl<T: OneWord, const N: usize> Stack<T, N> {
                 return run as usize;
             }
         }
-        let taken = Taken::any();
+        let taken = LockedSlot::any();
         let count = self.count(taken.slot());
         let run = len.min(count);
         for n in 0..run {
@@ -430,7 +430,7 @@ impl<T: OneWord, const N: usize> Stack<T, N> {
 ///
 /// # Safety
 /// Bits that are the caller's, in a place of the size and alignment of a value.
-unsafe fn back<T: OneWord>(at: *mut T) {
+unsafe fn back<T: WordSized>(at: *mut T) {
     // SAFETY: the caller vouches that bits are there, aligned as a value is.
     let bits = unsafe { at.cast::<u64>().read() };
     // SAFETY: the caller vouches that they are its own, of a value of this type.
@@ -439,18 +439,18 @@ unsafe fn back<T: OneWord>(at: *mut T) {
     unsafe { at.write(value) };
 }
 
-impl<T: OneWord, const N: usize> Stack<T, N> {
+impl<T: WordSized, const N: usize> Stack<T, N> {
     fn drop_all(&mut self) {
         // Nobody borrows it, so nobody is in a sequence on it. Each is off its stack before its drop, which may panic.
         Slot::all().for_each(|slot| core::iter::from_fn(|| self.last(slot)).for_each(drop));
     }
 }
 
-impl<T: OneWord, const N: usize> Drop for Stack<T, N> {
+impl<T: WordSized, const N: usize> Drop for Stack<T, N> {
     fn drop(&mut self) {
         /// The others, where a value's drop panics.
-        struct Rest<'a, T: OneWord, const N: usize>(&'a mut Stack<T, N>);
-        impl<T: OneWord, const N: usize> Drop for Rest<'_, T, N> {
+        struct Rest<'a, T: WordSized, const N: usize>(&'a mut Stack<T, N>);
+        impl<T: WordSized, const N: usize> Drop for Rest<'_, T, N> {
             fn drop(&mut self) {
                 self.0.drop_all();
             }
@@ -461,13 +461,13 @@ impl<T: OneWord, const N: usize> Drop for Stack<T, N> {
     }
 }
 
-impl<T: OneWord, const N: usize> Default for Stack<T, N> {
+impl<T: WordSized, const N: usize> Default for Stack<T, N> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<T: OneWord, const N: usize> fmt::Debug for Stack<T, N> {
+impl<T: WordSized, const N: usize> fmt::Debug for Stack<T, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Stack").finish_non_exhaustive()
     }

@@ -48,15 +48,15 @@
 #![expect(unsafe_code, reason = "words and nodes by address")]
 
 mod chain;
-mod item;
-mod remote;
+mod node;
+mod steal;
 
 pub use chain::Chain;
-pub use item::Node;
+pub use node::Node;
 
 use super::guard::Guard;
-use super::registration::{self, Own};
-use super::slots::{Slot, Taken};
+use super::registration::{self, RseqArea};
+use super::slots::{LockedSlot, Slot};
 use super::variable::PerCpu;
 use super::word::Bits;
 use crate::arch::{Cpu, Outcome, STOPPED, rseq_list};
@@ -65,7 +65,7 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicPtr, Ordering};
-use item::Item;
+use node::RawNode;
 
 /// Objects of one type, held or on the list of a slot.
 ///
@@ -73,7 +73,7 @@ use item::Item;
 pub struct FreeList<T> {
     heads: PerCpu<[u64; 2]>,
     /// Every node there is, newest first.
-    all: AtomicPtr<Item<T>>,
+    all: AtomicPtr<RawNode<T>>,
     objects: PhantomData<T>,
 }
 
@@ -94,7 +94,7 @@ impl<T> FreeList<T> {
 
     /// One more object, held by the caller.
     pub fn grow(&self, object: T) -> Node<'_, T> {
-        let item = NonNull::from(Box::leak(Box::new(Item::new(object))));
+        let item = NonNull::from(Box::leak(Box::new(RawNode::new(object))));
         let new = item.as_ptr();
         let mut newest = self.all.load(Ordering::Relaxed);
         loop {
@@ -137,7 +137,7 @@ impl<T> FreeList<T> {
     #[cold]
     #[inline(never)]
     fn pop_slow(&self) -> Option<Node<'_, T>> {
-        let Some(Own::Cpu(area)) = registration::resolve::<Cpu>() else {
+        let Some(RseqArea::Cpu(area)) = registration::resolve::<Cpu>() else {
             return self.pop_portable();
         };
         // SAFETY: the area is the thread's; nodes are mapped and begin with `next` (Invariants 2 and 3).
@@ -153,7 +153,7 @@ impl<T> FreeList<T> {
     /// # Safety
     /// They are this list's, held by the caller, who gives them up, and each but the last has the next's address.
     #[inline(always)]
-    unsafe fn put(&self, first: NonNull<Item<T>>, last: NonNull<Item<T>>) {
+    unsafe fn put(&self, first: NonNull<RawNode<T>>, last: NonNull<RawNode<T>>) {
         let address = first.as_ptr().expose_provenance() as u64;
         if let Some(area) = registration::fast::<Cpu>() {
             let (lists, link) = (self.heads.as_ptr().cast(), last.as_ptr().cast());
@@ -169,8 +169,8 @@ impl<T> FreeList<T> {
     /// Where the C library has not registered, or somebody else is at this CPU's list.
     #[cold]
     #[inline(never)]
-    unsafe fn put_slow(&self, first: u64, last: NonNull<Item<T>>) {
-        if let Some(Own::Cpu(area)) = registration::resolve::<Cpu>() {
+    unsafe fn put_slow(&self, first: u64, last: NonNull<RawNode<T>>) {
+        if let Some(RseqArea::Cpu(area)) = registration::resolve::<Cpu>() {
             let (lists, link) = (self.heads.as_ptr().cast(), last.as_ptr().cast());
             // SAFETY: the area is the thread's; the caller vouches for the nodes, which begin with `next` (Invariant
             // 3).
@@ -183,26 +183,26 @@ impl<T> FreeList<T> {
     }
 
     /// In a slot of no CPU.
-    unsafe fn put_portable(&self, first: u64, last: NonNull<Item<T>>) {
-        let taken = Taken::any();
+    unsafe fn put_portable(&self, first: u64, last: NonNull<RawNode<T>>) {
+        let taken = LockedSlot::any();
         let head = self.heads.of(taken.slot()).cast::<u64>();
         // SAFETY: a word that is ours while the slot is taken (Invariant 3).
         let found = unsafe { u64::load(head) };
         // SAFETY: the last of the nodes that the caller holds and gives up.
-        unsafe { Item::set_next(last, found) };
+        unsafe { RawNode::set_next(last, found) };
         // SAFETY: the same word, while the slot is still taken (Invariant 3).
         unsafe { u64::store(head, first) };
     }
 
     /// The same for a pop.
     fn pop_portable(&self) -> Option<Node<'_, T>> {
-        let taken = Taken::any();
+        let taken = LockedSlot::any();
         let head = self.heads.of(taken.slot()).cast::<u64>();
         // SAFETY: a word that is ours while the slot is taken (Invariant 3).
         let found = unsafe { u64::load(head) };
-        let first = Item::<T>::at(found)?;
+        let first = RawNode::<T>::at(found)?;
         // SAFETY: a node of this list (Invariant 2).
-        let next = unsafe { Item::next(first) };
+        let next = unsafe { RawNode::next(first) };
         // SAFETY: the same word, while the slot is still taken (Invariant 3).
         unsafe { u64::store(head, next) };
         // SAFETY: just taken off the list.
@@ -224,7 +224,7 @@ impl<T> FreeList<T> {
     #[inline(always)]
     unsafe fn held(&self, address: u64) -> Option<Node<'_, T>> {
         // SAFETY: the caller vouches that it is a node of this list that it holds.
-        Item::at(address).map(|item| unsafe { Node::held(self, item) })
+        RawNode::at(address).map(|item| unsafe { Node::held(self, item) })
     }
 }
 

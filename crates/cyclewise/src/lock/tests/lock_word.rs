@@ -1,0 +1,186 @@
+//! The word's two shapes, each against what its states mean.
+
+use super::super::fast_path;
+use super::super::high_half_word::HighHalfWord;
+use super::super::lock_word::{LOCKED, LockWord, NO_TAIL, PENDING, SplitWord};
+use super::super::nodes::{NodeIndex, claim};
+use super::super::park::SpinOnly;
+use super::super::relax::Pause;
+use core::sync::atomic::Ordering::Relaxed;
+
+/// Every state, and what each operation makes of it.
+fn follows_the_table<W: LockWord>(word: &W) {
+    assert_eq!((word.bits(), word.tail()), (0, NO_TAIL));
+    assert!(word.try_take(0) && !word.try_take(0) && !word.try_take(PENDING));
+    assert_eq!(word.bits(), LOCKED);
+    word.set_pending();
+    assert_eq!(word.bits(), LOCKED | PENDING);
+    // What is asked for twice is asked for.
+    word.set_pending();
+    word.release();
+    assert_eq!(word.bits(), PENDING);
+    // Nobody holds it, so there is nothing to ask for; and it is not free for all.
+    word.set_pending();
+    assert_eq!(word.bits(), PENDING);
+    assert!(!word.try_take(0) && word.try_take(PENDING));
+    assert_eq!(word.bits(), LOCKED);
+    word.set_pending();
+    word.clear_pending();
+    assert_eq!(word.bits(), LOCKED);
+    word.release();
+    assert_eq!(word.bits(), 0);
+    assert!(word.try_take(0));
+    word.release_to_head();
+    assert_eq!(word.bits(), PENDING);
+    word.clear_pending();
+    assert_eq!(word.bits(), 0);
+
+    assert!(word.try_take(0));
+    word.set_pending();
+    word.release_to_head();
+    assert_eq!(word.bits(), PENDING);
+    word.clear_pending();
+}
+
+/// The tail is apart from the bits.
+fn keeps_the_tail<W: LockWord>(word: &W) {
+    assert_eq!(word.swap_tail(u16::MAX - 1), NO_TAIL);
+    follows_the_bits(word, u16::MAX - 1);
+    assert_eq!(word.swap_tail(7), u16::MAX - 1);
+    assert!(!word.end_tail(u16::MAX - 1));
+    follows_the_bits(word, 7);
+    assert!(word.end_tail(7));
+    assert_eq!(word.tail(), NO_TAIL);
+}
+
+fn follows_the_bits<W: LockWord>(word: &W, tail: u16) {
+    assert!(word.try_take(0));
+    assert_eq!((word.bits(), word.tail()), (LOCKED, tail));
+    word.set_pending();
+    assert_eq!((word.bits(), word.tail()), (LOCKED | PENDING, tail));
+    word.release();
+    assert_eq!((word.bits(), word.tail()), (PENDING, tail));
+    word.clear_pending();
+    assert_eq!((word.bits(), word.tail()), (0, tail));
+}
+
+/// A place in the queue of the lock `key`. Another test has them all for a moment.
+fn place(key: usize) -> NodeIndex {
+    loop {
+        match claim(key) {
+            Some(place) => break place,
+            None => std::thread::yield_now(),
+        }
+    }
+}
+
+/// The fast paths, where nobody waits.
+fn locks_and_unlocks<W: LockWord>(word: &W) {
+    fast_path::lock::<_, SpinOnly, Pause>(word);
+    assert!(fast_path::is_locked(word) && !fast_path::try_lock(word));
+    fast_path::unlock::<_, SpinOnly>(word);
+    assert!(!fast_path::is_locked(word) && fast_path::try_lock(word));
+    fast_path::unlock_fair::<_, SpinOnly>(word);
+    assert_eq!((word.bits(), word.tail()), (0, NO_TAIL));
+
+    // Kept for somebody who has given up: neither a try nor a wait is stuck.
+    assert!(word.try_take(0));
+    word.release_to_head();
+    assert!(fast_path::try_lock(word));
+    word.release_to_head();
+    fast_path::lock::<_, SpinOnly, Pause>(word);
+    fast_path::unlock::<_, SpinOnly>(word);
+    assert_eq!((word.bits(), word.tail()), (0, NO_TAIL));
+
+    // Kept for somebody who is there: a try is no way past.
+    let waiter = place(word.address());
+    assert_eq!(word.swap_tail(waiter.number()), NO_TAIL);
+    assert!(word.try_take(0));
+    fast_path::unlock_fair::<_, SpinOnly>(word);
+    assert_eq!(word.bits(), PENDING);
+    assert!(!fast_path::try_lock(word));
+    assert!(word.end_tail(waiter.number()));
+    word.clear_pending();
+
+    // Kept for somebody whose lock is another, as fork may leave it: nobody is there.
+    let stranger = place(0);
+    assert_eq!(word.swap_tail(stranger.number()), NO_TAIL);
+    assert!(word.try_take(0));
+    word.release_to_head();
+    assert!(fast_path::try_lock(word));
+    word.release();
+    assert!(word.end_tail(stranger.number()));
+    waiter.node().free();
+    stranger.node().free();
+}
+
+#[test]
+fn a_lock_of_4_bytes() {
+    assert_eq!((size_of::<SplitWord>(), align_of::<SplitWord>()), (4, 4));
+    let word = SplitWord::new();
+    follows_the_table(&word);
+    keeps_the_tail(&word);
+    locks_and_unlocks(&word);
+}
+
+#[test]
+fn the_high_half_leaves_the_low_half_alone() {
+    let low = 0x8765_4321_u32;
+    let word = HighHalfWord::new(low);
+    follows_the_table(&word);
+    keeps_the_tail(&word);
+    locks_and_unlocks(&word);
+    let whole = word.whole().load(Relaxed);
+    assert_eq!(whole, u64::from(low), "free, and the same below");
+}
+
+#[test]
+fn the_high_half_does_not_mind_the_low_half_changing() {
+    let word = HighHalfWord::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                for _ in 0..20_000 {
+                    fast_path::lock::<_, super::super::raw::DefaultPark, Pause>(&word);
+                    // The holder's, by two steps that would lose updates if others came between.
+                    let found = word.whole().load(Relaxed);
+                    word.whole().fetch_add(1, Relaxed);
+                    let now = word.whole().load(Relaxed);
+                    assert_eq!(now as u32 - found as u32, 1);
+                    fast_path::unlock::<_, super::super::raw::DefaultPark>(&word);
+                }
+            });
+        }
+    });
+    assert_eq!(word.whole().load(Relaxed), 40_000);
+}
+
+/// A head that slept while its process forked is put down in the child for good, unless it makes way.
+#[test]
+fn a_sleeper_that_fork_has_left_behind_makes_way() {
+    use super::super::sleepers::sleepers;
+    // An address that no other test has a lock at.
+    static KEY: SplitWord = SplitWord::new();
+    let (first, second) = (place(KEY.address()), place(KEY.address()));
+    // Another test's lock may share the entry for a moment.
+    let left = loop {
+        match sleepers().register(KEY.address(), first) {
+            Some(registration) => break registration,
+            None => std::thread::yield_now(),
+        }
+    };
+    assert!(sleepers().register(KEY.address(), second).is_none(), "it is there");
+    first.node().leave_behind();
+    let registered = loop {
+        match sleepers().register(KEY.address(), second) {
+            Some(registration) => break registration,
+            None => std::thread::yield_now(),
+        }
+    };
+    // What is out already is not taken out, or counted off, again.
+    sleepers().withdraw(KEY.address(), left);
+    assert!(sleepers().any());
+    sleepers().withdraw(KEY.address(), registered);
+    first.node().free();
+    second.node().free();
+}
