@@ -1,6 +1,6 @@
 //! `cargo xtask ci`: every check a change must pass, in the order in which they are cheapest to fail.
 
-use crate::tidy;
+use crate::{licences, tidy};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -15,8 +15,8 @@ struct Step {
 enum Kind {
     /// `cargo` with these arguments and environment.
     Cargo(&'static [&'static str], &'static [(&'static str, &'static str)]),
-    /// [`tidy::run`], in this process.
-    Tidy,
+    /// A check of this program's own, on the tree at a folder.
+    Own(fn(&Path) -> bool),
 }
 
 const STEPS: &[Step] = &[
@@ -26,7 +26,11 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "tidy",
-        kind: Kind::Tidy,
+        kind: Kind::Own(tidy::run),
+    },
+    Step {
+        name: "licences",
+        kind: Kind::Own(licences::run),
     },
     Step {
         name: "clippy",
@@ -133,7 +137,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> bool {
 impl Step {
     fn run(&self, root: &Path) -> bool {
         match self.kind {
-            Kind::Tidy => tidy::run(root),
+            Kind::Own(check) => check(root),
             Kind::Cargo(arguments, environment) => {
                 // The cargo that started this program, so that both use the same toolchain.
                 let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
@@ -193,7 +197,7 @@ mod tests {
         assert!(
             parse("--skip tests")
                 .unwrap_err()
-                .contains("fmt, tidy, clippy, core, test, doc")
+                .contains("fmt, tidy, licences, clippy, core, test, doc")
         );
         assert!(parse("--skip").unwrap_err().contains("no step"));
         assert!(parse("--fast").unwrap_err().contains("--keep-going"));

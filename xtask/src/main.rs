@@ -1,6 +1,7 @@
 //! The house's own checks: `cargo xtask ci`, `cargo xtask tidy` and `cargo xtask linkers`.
 
 mod ci;
+mod licences;
 mod linkers;
 mod tidy;
 

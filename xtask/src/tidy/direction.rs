@@ -9,7 +9,7 @@ use super::names::Name;
 use super::source::Source;
 use super::tree::Tree;
 use super::{Finding, Rule};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const RULE: Rule = Rule {
     name: "direction",
@@ -17,7 +17,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 /// Where the table is, for the findings.
-const TABLE: &str = "PACKAGES in xtask/src/tidy/layers.rs";
+pub(super) const TABLE: &str = "PACKAGES in xtask/src/tidy/layers.rs";
 
 fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -27,7 +27,7 @@ fn check(tree: &Tree) -> Vec<Finding> {
             Some(package) => {
                 check_packages(manifest, package, tree, &mut findings);
                 if let Some(rows) = package.modules {
-                    check_modules(manifest, rows, tree, &mut findings);
+                    let _edges = check_modules(manifest, rows, tree, &mut findings);
                 }
             }
             None => findings.push(Finding::new(
@@ -57,8 +57,16 @@ fn check_packages(manifest: &Manifest, package: &Package, tree: &Tree, findings:
     }
 }
 
-/// The modules that a package's files name.
-fn check_modules(manifest: &Manifest, rows: &[Row], tree: &Tree, findings: &mut Vec<Finding>) {
+/// A module, and one that it names.
+pub(super) type Edge = (String, String);
+
+/// The modules that a package's files name; those that they may not are findings.
+pub(super) fn check_modules(
+    manifest: &Manifest,
+    rows: &[Row],
+    tree: &Tree,
+    findings: &mut Vec<Finding>,
+) -> BTreeSet<Edge> {
     let files = || {
         tree.sources()
             .iter()
@@ -70,6 +78,7 @@ fn check_modules(manifest: &Manifest, rows: &[Row], tree: &Tree, findings: &mut 
         .find(|s| s.module().is_empty())
         .map(re_exports)
         .unwrap_or_default();
+    let mut used = BTreeSet::new();
 
     for source in files() {
         let own = source.module();
@@ -89,6 +98,7 @@ fn check_modules(manifest: &Manifest, rows: &[Row], tree: &Tree, findings: &mut 
                 continue;
             };
             let target = aliases.get(&target).unwrap_or(&target);
+            used.insert((module.clone(), target.clone()));
             if modules.contains(target) && target != module && !allowed.contains(&target.as_str()) {
                 findings.push(Finding::new(
                     &source.path,
@@ -99,6 +109,7 @@ fn check_modules(manifest: &Manifest, rows: &[Row], tree: &Tree, findings: &mut 
             }
         }
     }
+    used
 }
 
 /// The module at the package's root that a path leads to; none for a path that stays below or leaves the package.

@@ -22,13 +22,13 @@ pub(super) const PACKAGES: &[Package] = &[
             ("arch", &[]),
             ("sys", &["error"]),
             ("patch", &["arch", "sys", "error"]),
-            ("atomic", &["arch", "sys", "patch", "error"]),
-            ("lock", &["arch", "sys", "patch", "atomic", "error"]),
+            ("atomic", &["arch"]),
+            ("lock", &["sys", "atomic"]),
             // A LockRef that has run out of retries takes the queued spinlock.
-            ("refs", &["arch", "sys", "patch", "atomic", "lock", "error"]),
-            ("percpu", &["arch", "sys", "patch", "atomic", "error"]),
-            ("mask", &["arch", "sys", "patch", "atomic", "error"]),
-            ("clock", &["arch", "sys", "error"]),
+            ("refs", &["sys", "atomic", "lock"]),
+            ("percpu", &["arch", "sys", "error"]),
+            ("mask", &["arch", "sys", "atomic", "error"]),
+            ("clock", &["arch", "sys"]),
         ]),
     },
     Package {
@@ -41,7 +41,7 @@ pub(super) const PACKAGES: &[Package] = &[
             ("record", &["error"]),
             // For the record's Verdict.
             ("stats", &["record"]),
-            ("machine", &["arch", "sys", "record", "error"]),
+            ("machine", &["sys", "record", "error"]),
             ("runner", &["arch", "sys", "stats", "record", "machine", "error"]),
             ("experiment", &["arch", "sys", "runner", "record", "machine", "error"]),
             // Sweeps over the simulator, and machines made from records.
@@ -52,22 +52,12 @@ pub(super) const PACKAGES: &[Package] = &[
             ("verify", &["arch", "sys", "stats", "record", "runner", "error"]),
             (
                 "export",
-                &[
-                    "record",
-                    "stats",
-                    "machine",
-                    "experiment",
-                    "simulate",
-                    "verify",
-                    "error",
-                ],
+                &["record", "machine", "experiment", "simulate", "verify", "error"],
             ),
             (
                 "command",
                 &[
-                    "arch",
                     "sys",
-                    "stats",
                     "record",
                     "machine",
                     "runner",
@@ -79,7 +69,7 @@ pub(super) const PACKAGES: &[Package] = &[
                     "error",
                 ],
             ),
-            ("main", &["command", "error"]),
+            ("main", &["command"]),
         ]),
     },
     Package {
@@ -87,17 +77,17 @@ pub(super) const PACKAGES: &[Package] = &[
         ours: &[],
         modules: Some(&[
             ("error", &[]),
-            ("machine", &["workload", "error"]),
-            ("workload", &["error"]),
+            ("machine", &["workload"]),
+            ("workload", &[]),
             ("outcome", &[]),
             ("engine", &["machine", "workload", "outcome"]),
             ("programs", &["engine", "workload"]),
             ("placement", &["machine", "workload", "error"]),
             // Machines are fitted by simulating them.
-            ("fit", &["machine", "workload", "run", "outcome", "error"]),
-            ("phase", &["machine", "workload", "run", "error"]),
+            ("fit", &["machine", "workload"]),
+            ("phase", &["machine", "workload", "error"]),
             ("stats", &[]),
-            ("validation", &["machine", "workload", "fit", "run", "outcome", "stats"]),
+            ("validation", &["machine", "workload", "outcome", "stats"]),
             (
                 "run",
                 &[

@@ -4,17 +4,21 @@
 //! `FILE:LINE: RULE: what is wrong; FIX`. Every rule has a test that feeds it a small tree it must accept and one it
 //! must refuse, so that a rule that has stopped biting is noticed.
 
+mod allowance;
 mod architecture;
 mod asm;
 mod direction;
+mod doubles;
 mod formats;
 mod layers;
 mod length;
 mod manifest;
+mod may_use;
 mod module_doc;
 mod names;
 mod private_words;
 mod reasons;
+mod retired;
 mod soundness;
 mod source;
 mod stubs;
@@ -36,14 +40,18 @@ struct Rule {
 }
 
 const RULES: &[Rule] = &[
+    allowance::RULE,
     architecture::RULE,
     asm::RULE,
     direction::RULE,
+    doubles::RULE,
     formats::RULE,
     length::RULE,
+    may_use::RULE,
     module_doc::RULE,
     private_words::RULE,
     reasons::RULE,
+    retired::RULE,
     soundness::RULE,
     stubs::RULE,
     syscalls::RULE,
