@@ -93,7 +93,7 @@ table! { fn everywhere() {
     clock::Mode => "SYPUR";
     clock::Status => "SYPUR";
     clock::Reason => "SYPUR";
-    clock::Name => "SYPUR";
+    clock::ClocksourceName => "SYPUR";
     clock::Upkeep => "SYP--";
     error::Refusal => "SYPUR";
     lock::NoRelax => "SYPUR";

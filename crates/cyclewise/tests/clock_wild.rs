@@ -88,7 +88,7 @@ fn a_source_that_says_anything_is_read_to_the_end() {
             clock.now_as::<DependentLoad>();
             clock.reading::<Bracketed>();
             clock.reading::<PerTask>();
-            clock.tend();
+            clock.refresh();
             clock.recent();
             clock.status();
             clock.between(from, clock.ticks::<LoadOrdered>());

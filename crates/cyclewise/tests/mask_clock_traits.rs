@@ -2,8 +2,8 @@
 //! compile is in the module's own documentation (`mask/contract.rs`), where the compiler is asked.
 
 use cyclewise::clock::{
-    Bracketed, Clock, DependentLoad, Instant, LoadOrdered, Mock, Name, PerTask, Reading, Reason, Status, System, Ticks,
-    Upkeep,
+    Bracketed, Clock, ClocksourceName, DependentLoad, Instant, LoadOrdered, Mock, PerTask, Reading, Reason, Status,
+    System, Ticks, Upkeep,
 };
 use cyclewise::mask::{Flags, Hold, Info, Masked, MaskedGuard, Polled, Queue, Signals, Woken};
 use std::cell::Cell;
@@ -70,7 +70,7 @@ fn what_is_a_number_is_sent_and_shared() {
         Reading<DependentLoad>: true true;
         Status: true true;
         Reason: true true;
-        Name: true true;
+        ClocksourceName: true true;
         System: true true;
         Mock: true true;
     }

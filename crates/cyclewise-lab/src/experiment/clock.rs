@@ -64,8 +64,8 @@ fn setup(options: &Options) -> Result<Setup> {
         black_box(Instant::now());
     };
     let busy = [
-        beside::beside(bench.calls("now-tended", now), cpus, || Clock::process().tend())?,
-        beside::beside(bench.calls("now-beside", now), cpus, || OTHER.tend())?,
+        beside::beside(bench.calls("now-tended", now), cpus, || Clock::process().refresh())?,
+        beside::beside(bench.calls("now-beside", now), cpus, || OTHER.refresh())?,
     ];
     if busy[0].is_none() {
         notes.push("now-tended and now-beside left out: this process may use one CPU only".to_string());

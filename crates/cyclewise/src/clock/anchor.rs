@@ -17,28 +17,28 @@ pub(super) struct Anchor {
     /// CLOCK_MONOTONIC at some tick between.
     pub(super) ns: u64,
     /// Half of the ticks between.
-    pub(super) half: u64,
+    pub(super) half_width: u64,
     /// CLOCK_MONOTONIC_RAW, soon after.
     pub(super) raw_ns: u64,
     /// As of when a gap was read last.
-    pub(super) slept: Slept,
+    pub(super) sleep_time: SleepTime,
 }
 
 /// CLOCK_BOOTTIME less CLOCK_MONOTONIC: between these two, however long it takes to read both.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Slept {
-    pub(super) least_ns: u64,
-    pub(super) most_ns: u64,
+pub(super) struct SleepTime {
+    pub(super) min_ns: u64,
+    pub(super) max_ns: u64,
 }
 
-impl Slept {
+impl SleepTime {
     pub(super) fn read<S: Source>(source: &S) -> Self {
         let before = source.monotonic_ns();
         let boottime = source.boottime_ns();
         let after = source.monotonic_ns();
         Self {
-            least_ns: boottime.saturating_sub(after),
-            most_ns: boottime.saturating_sub(before),
+            min_ns: boottime.saturating_sub(after),
+            max_ns: boottime.saturating_sub(before),
         }
     }
 }
@@ -48,11 +48,11 @@ impl Anchor {
     pub(super) fn take<S: Source>(source: &S, narrowest: u64) -> Self {
         let mut best = Self::once(source);
         for _ in 1..TRIES {
-            if best.half as f64 <= NARROW * narrowest as f64 {
+            if best.half_width as f64 <= NARROW * narrowest as f64 {
                 break;
             }
             let anchor = Self::once(source);
-            if anchor.half < best.half {
+            if anchor.half_width < best.half_width {
                 best = anchor;
             }
         }
@@ -65,14 +65,14 @@ impl Anchor {
         let ns = source.monotonic_ns();
         let width = source.bracketed().wrapping_sub(before);
         // A counter that goes back between the two is no reason for a half-width of centuries.
-        let half = if width.cast_signed() < 0 { 0 } else { width.div_ceil(2) };
+        let half_width = if width.cast_signed() < 0 { 0 } else { width.div_ceil(2) };
         Self {
             before,
-            ticks: before.wrapping_add(half),
+            ticks: before.wrapping_add(half_width),
             ns,
-            half,
+            half_width,
             raw_ns: 0,
-            slept: Slept::default(),
+            sleep_time: SleepTime::default(),
         }
     }
 }

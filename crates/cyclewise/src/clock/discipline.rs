@@ -13,7 +13,7 @@
 //! # Cost
 //! Once a segment, in one reader: an anchor, 0.1 µs, and a hundred instructions.
 
-use super::anchor::{Anchor, Slept};
+use super::anchor::{Anchor, SleepTime};
 use super::reason::{Reason, SLEW_SHIFT};
 use super::segment::Segment;
 use super::source::Source;
@@ -29,7 +29,7 @@ const BRIDGE_NS: u64 = 100_000;
 /// A rate is learnt over so long, and tried for as long again. Two anchors are good to 20 ns each, so 40 ppm over both.
 pub(super) const LEARN_NS: u64 = 500_000;
 /// The rate is not used where it may be off by this share or more: anchors that others' work has made wide.
-const DOUBT: f64 = 0.125;
+const MAX_RATE_ERROR: f64 = 0.125;
 /// The baseline of the rate is between half of this and this.
 const WINDOW_NS: u64 = 1_000_000_000;
 /// CLOCK_BOOTTIME ahead of CLOCK_MONOTONIC by so much more is a suspend.
@@ -48,13 +48,13 @@ enum Rate {
     /// No two anchors are far enough apart.
     Unknown,
     /// The slope between two anchors. A jump of the counter between them would be in it.
-    Tried {
+    Unconfirmed {
         slope: f64,
         /// The later of the two.
         since_ns: u64,
     },
     /// A slope that later anchors have confirmed.
-    Known(f64),
+    Confirmed(f64),
 }
 
 /// What is known of the counter's rate.
@@ -64,7 +64,7 @@ pub(super) struct Discipline {
     anchors: Option<[Anchor; 3]>,
     rate: Rate,
     /// What the rate may be off by, as a share of it, because its two anchors are not points.
-    doubt: f64,
+    rate_error: f64,
     /// The least half-width so far.
     narrowest: u64,
 }
@@ -74,7 +74,7 @@ impl Discipline {
         Self {
             anchors: None,
             rate: Rate::Unknown,
-            doubt: 0.0,
+            rate_error: 0.0,
             narrowest: 0,
         }
     }
@@ -82,15 +82,15 @@ impl Discipline {
     /// Nanoseconds per tick, once that is known.
     pub(super) fn rate(&self) -> Option<f64> {
         match self.rate {
-            Rate::Known(rate) => Some(rate),
-            Rate::Unknown | Rate::Tried { .. } => None,
+            Rate::Confirmed(rate) => Some(rate),
+            Rate::Unknown | Rate::Unconfirmed { .. } => None,
         }
     }
 
     /// Nanoseconds per tick between the anchors so far.
     fn slope(&self) -> Option<f64> {
         match self.rate {
-            Rate::Known(slope) | Rate::Tried { slope, .. } => Some(slope),
+            Rate::Confirmed(slope) | Rate::Unconfirmed { slope, .. } => Some(slope),
             Rate::Unknown => None,
         }
     }
@@ -107,12 +107,12 @@ impl Discipline {
     /// What does not fit to what was known. That is forgotten then, and the rate is learnt from this anchor on.
     pub(super) fn observe<S: Source>(&mut self, source: &S, in_gap: bool) -> Result<Anchor, Reason> {
         let mut anchor = Anchor::take(source, self.narrowest);
-        anchor.slept = match self.last() {
-            Some(last) if !in_gap => last.slept,
-            _ => Slept::read(source),
+        anchor.sleep_time = match self.last() {
+            Some(last) if !in_gap => last.sleep_time,
+            _ => SleepTime::read(source),
         };
-        if self.narrowest == 0 || anchor.half < self.narrowest {
-            self.narrowest = anchor.half;
+        if self.narrowest == 0 || anchor.half_width < self.narrowest {
+            self.narrowest = anchor.half_width;
         }
         self.learn(anchor)?;
         Ok(anchor)
@@ -138,9 +138,9 @@ impl Discipline {
         self.anchors = Some(kept);
         let (ticks, ns) = (anchor.ticks.wrapping_sub(from.ticks), anchor.ns.saturating_sub(from.ns));
         if ns >= LEARN_NS || self.rate().is_some() && ns >= SHORTEST_NS / 4 {
-            let width = from.half + anchor.half;
-            self.doubt = width as f64 / ticks.saturating_sub(width) as f64;
-            let slope = Some(ns as f64 / ticks as f64).filter(|slope| *slope > 0.0 && self.doubt < DOUBT);
+            let width = from.half_width + anchor.half_width;
+            self.rate_error = width as f64 / ticks.saturating_sub(width) as f64;
+            let slope = Some(ns as f64 / ticks as f64).filter(|slope| *slope > 0.0 && self.rate_error < MAX_RATE_ERROR);
             self.rate = slope.map_or(Rate::Unknown, |slope| self.rate.with(slope, anchor.ns));
         }
         Ok(())
@@ -149,7 +149,7 @@ impl Discipline {
     /// Whether the counter and the kernel's clocks went on together since the last anchor.
     fn compare(&self, last: Anchor, now: Anchor) -> Result<(), Reason> {
         let ticks = now.ticks.wrapping_sub(last.ticks).cast_signed();
-        if now.slept.least_ns > last.slept.most_ns.saturating_add(SUSPEND_NS) {
+        if now.sleep_time.min_ns > last.sleep_time.max_ns.saturating_add(SUSPEND_NS) {
             return Err(Reason::Suspended);
         }
         if ticks < 0 {
@@ -165,7 +165,7 @@ impl Discipline {
         let expected = ticks as f64 * rate;
         // Reading the raw clock is not bracketed, so it may be a preemption off: it only tells two reasons apart.
         let slew = ns.max(expected) / f64::from(1u32 << SLEW_SHIFT);
-        let allowed = slew + expected * self.doubt + widths(rate, last, now) + NOISE_NS;
+        let allowed = slew + expected * self.rate_error + widths(rate, last, now) + NOISE_NS;
         if (ns - expected).abs() <= allowed {
             Ok(())
         } else if (raw - expected).abs() > (raw - ns).abs() {
@@ -192,9 +192,9 @@ impl Discipline {
         // Never below half the rate, nor above twice: what is left over is steered away later, and in the error meanwhile.
         let steered = (length_ns - ahead).clamp(length_ns / 2.0, length_ns * 2.0);
         let length = length_ns / rate;
-        let doubt = (lead.abs() + length_ns) * self.doubt;
+        let rate_error = (lead.abs() + length_ns) * self.rate_error;
         let slew = lead.abs() / f64::from(1u32 << SLEW_SHIFT);
-        let error = ahead.abs() + anchor.half as f64 * rate + slew + doubt + NOISE_NS;
+        let error = ahead.abs() + anchor.half_width as f64 * rate + slew + rate_error + NOISE_NS;
         Some(Segment {
             number: previous.number + 1,
             start,
@@ -215,9 +215,9 @@ impl Discipline {
         if base < previous.end_ns() {
             return None;
         }
-        let (length, width) = (BRIDGE_NS as f64 / rate, 2.0 * anchor.half as f64 * rate);
+        let (length, width) = (BRIDGE_NS as f64 / rate, 2.0 * anchor.half_width as f64 * rate);
         // Faster than the kernel's clock can be, whatever that does and whatever the rate is.
-        let ahead = (1.0 + 1.0 / f64::from(1u32 << SLEW_SHIFT)) * (1.0 + self.doubt) - 1.0;
+        let ahead = (1.0 + 1.0 / f64::from(1u32 << SLEW_SHIFT)) * (1.0 + self.rate_error) - 1.0;
         Some(Segment {
             number: previous.number + 1,
             start: anchor.before,
@@ -225,7 +225,7 @@ impl Discipline {
             mult: ((rate * (1.0 + ahead) * UNIT) as u64).saturating_add(1),
             fast: (length * 0.25) as u64,
             length: length as u64,
-            error_ns: ((width + NOISE_NS + BRIDGE_NS as f64 * (ahead + self.doubt)) as u64).saturating_add(1),
+            error_ns: ((width + NOISE_NS + BRIDGE_NS as f64 * (ahead + self.rate_error)) as u64).saturating_add(1),
         })
     }
 }
@@ -234,21 +234,21 @@ impl Rate {
     /// After an anchor at `now_ns` that fits, with which the slope is `slope`.
     fn with(self, slope: f64, now_ns: u64) -> Self {
         match self {
-            Self::Unknown => Self::Tried {
+            Self::Unknown => Self::Unconfirmed {
                 slope,
                 since_ns: now_ns,
             },
-            Self::Tried { since_ns, .. } if now_ns.saturating_sub(since_ns) < LEARN_NS => {
-                Self::Tried { slope, since_ns }
+            Self::Unconfirmed { since_ns, .. } if now_ns.saturating_sub(since_ns) < LEARN_NS => {
+                Self::Unconfirmed { slope, since_ns }
             }
-            Self::Tried { .. } | Self::Known(_) => Self::Known(slope),
+            Self::Unconfirmed { .. } | Self::Confirmed(_) => Self::Confirmed(slope),
         }
     }
 }
 
 /// Half-widths of both, in nanoseconds.
 fn widths(rate: f64, a: Anchor, b: Anchor) -> f64 {
-    (a.half + b.half) as f64 * rate
+    (a.half_width + b.half_width) as f64 * rate
 }
 
 /// Whether `now` is where the rate says, but for noise.
@@ -259,4 +259,4 @@ fn fits(rate: f64, last: Anchor, now: Anchor) -> bool {
 }
 
 #[cfg(all(test, feature = "std"))]
-mod learning;
+mod tests;

@@ -1,7 +1,7 @@
 //! A time of the clock, with the interface of `std::time::Instant`.
 
+use super::now::Clock;
 use super::order::{LoadOrdered, Order};
-use super::reading::Clock;
 use core::fmt;
 use core::marker::PhantomData;
 use core::ops::{Add, AddAssign, Sub, SubAssign};

@@ -63,21 +63,19 @@ mod discipline;
 mod facade;
 #[cfg(not(loom))]
 mod instant;
-#[cfg(not(loom))]
-mod keeping;
 #[cfg(all(feature = "std", not(loom)))]
 mod mock;
 #[cfg(not(loom))]
-pub mod order;
-#[cfg(any(not(loom), test))]
-mod reader;
+mod now;
 #[cfg(not(loom))]
-mod reading;
+pub mod order;
 mod reason;
 #[cfg(any(not(loom), test))]
 mod segment;
 #[cfg(any(not(loom), test))]
 mod slot;
+#[cfg(any(not(loom), test))]
+mod slow_path;
 #[cfg(not(loom))]
 mod source;
 #[cfg(not(loom))]
@@ -90,6 +88,8 @@ mod ticks;
 mod timeline;
 #[cfg(not(loom))]
 mod try_lock;
+#[cfg(not(loom))]
+mod update;
 #[cfg(all(feature = "std", not(loom)))]
 mod upkeep;
 
@@ -100,13 +100,13 @@ mod tests;
 pub use instant::{Instant, Reading};
 #[cfg(all(feature = "std", not(loom)))]
 pub use mock::Mock;
+#[cfg(not(loom))]
+pub use now::Clock;
 #[cfg(all(feature = "std", not(loom)))]
 pub use order::PerTask;
 #[cfg(not(loom))]
 pub use order::{Bracketed, DependentLoad, LoadOrdered, Order};
-#[cfg(not(loom))]
-pub use reading::Clock;
-pub use reason::{Name, Reason};
+pub use reason::{ClocksourceName, Reason};
 #[cfg(not(loom))]
 pub use source::Source;
 #[cfg(not(loom))]

@@ -29,7 +29,7 @@ pub trait Order: Copy + sealed::Sealed + 'static {
     /// Keeps a time from being below what the thread has seen, where the order of reads alone does not.
     #[doc(hidden)]
     #[inline(always)]
-    fn settle<S: Source>(_: &S, ns: u64) -> u64 {
+    fn apply_floor<S: Source>(_: &S, ns: u64) -> u64 {
         ns
     }
 }
@@ -74,7 +74,7 @@ impl Order for PerTask {
     }
 
     #[inline(always)]
-    fn settle<S: Source>(source: &S, ns: u64) -> u64 {
+    fn apply_floor<S: Source>(source: &S, ns: u64) -> u64 {
         source.raise_floor(ns)
     }
 }

@@ -18,7 +18,7 @@ pub enum Reason {
     /// The kernel does not show what it keeps time by.
     UnknownClocksource,
     /// The kernel keeps time by something else than this counter, which it may have found to be unsteady.
-    Clocksource(Name),
+    Clocksource(ClocksourceName),
     /// The counter was behind where it had been.
     CounterWentBack,
     /// The counter went further, or less far, than CLOCK_MONOTONIC_RAW since the last anchor.
@@ -40,16 +40,16 @@ pub enum Reason {
 #[cfg(not(loom))]
 impl Reason {
     /// Whether it says nothing of the counter, and may be otherwise the next time.
-    pub(super) fn is_passing(self) -> bool {
+    pub(super) fn is_transient(self) -> bool {
         matches!(self, Self::NotExamined)
     }
 }
 
 /// A short name of the kernel's.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Name(pub(super) [u8; 32]);
+pub struct ClocksourceName(pub(super) [u8; 32]);
 
-impl Name {
+impl ClocksourceName {
     /// The name.
     pub fn as_str(&self) -> &str {
         let end = self.0.iter().position(|b| *b == 0).unwrap_or(self.0.len());
@@ -65,7 +65,7 @@ impl Name {
     }
 }
 
-impl fmt::Debug for Name {
+impl fmt::Debug for ClocksourceName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.as_str().fmt(f)
     }
@@ -107,9 +107,9 @@ mod tests {
     #[test]
     fn a_reason_says_what_and_what_to_do() {
         assert_eq!(
-            Reason::Clocksource(Name::new("hpet")).to_string(),
+            Reason::Clocksource(ClocksourceName::new("hpet")).to_string(),
             "the kernel keeps time by hpet; see dmesg for why it does not trust the counter"
         );
-        assert_eq!(Name::new(&"x".repeat(40)).as_str().len(), 32);
+        assert_eq!(ClocksourceName::new(&"x".repeat(40)).as_str().len(), 32);
     }
 }

@@ -30,7 +30,7 @@ pub(super) struct Segment {
 
 /// Where a tick lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum TickPosition {
     /// This many ticks before the start.
     Before(u64),
     /// At these nanoseconds.
@@ -48,14 +48,14 @@ impl Segment {
     }
 
     /// Where `ticks` lies.
-    pub(super) fn place(&self, ticks: u64) -> Place {
+    pub(super) fn position(&self, ticks: u64) -> TickPosition {
         let delta = ticks.wrapping_sub(self.start);
         if delta < self.length {
-            Place::Within(Self::ns_after(self.base, self.mult, delta))
+            TickPosition::Within(Self::ns_after(self.base, self.mult, delta))
         } else if delta.cast_signed() < 0 {
-            Place::Before(delta.wrapping_neg())
+            TickPosition::Before(delta.wrapping_neg())
         } else {
-            Place::After
+            TickPosition::After
         }
     }
 
@@ -93,13 +93,13 @@ mod tests {
 
     #[test]
     fn a_tick_is_before_within_or_after() {
-        assert_eq!(HALF.place(999), Place::Before(1));
-        assert_eq!(HALF.place(1000), Place::Within(70));
-        assert_eq!(HALF.place(1003), Place::Within(71));
-        assert_eq!(HALF.place(1099), Place::Within(119));
-        assert_eq!(HALF.place(1100), Place::After);
+        assert_eq!(HALF.position(999), TickPosition::Before(1));
+        assert_eq!(HALF.position(1000), TickPosition::Within(70));
+        assert_eq!(HALF.position(1003), TickPosition::Within(71));
+        assert_eq!(HALF.position(1099), TickPosition::Within(119));
+        assert_eq!(HALF.position(1100), TickPosition::After);
         assert_eq!(HALF.end_ns(), 120);
-        assert_eq!(Segment { length: 0, ..HALF }.place(1000), Place::After);
+        assert_eq!(Segment { length: 0, ..HALF }.position(1000), TickPosition::After);
     }
 
     #[test]
@@ -108,8 +108,8 @@ mod tests {
             start: u64::MAX - 1,
             ..HALF
         };
-        assert_eq!(segment.place(2), Place::Within(72));
-        assert_eq!(segment.place(u64::MAX - 3), Place::Before(2));
+        assert_eq!(segment.position(2), TickPosition::Within(72));
+        assert_eq!(segment.position(u64::MAX - 3), TickPosition::Before(2));
     }
 
     #[test]

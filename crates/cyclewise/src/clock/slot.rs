@@ -25,7 +25,7 @@ pub(super) struct Slot {
     pub(super) length: AtomicU64,
     pub(super) error_ns: AtomicU64,
     /// Its number times four, and what follows. With the number, so that a reader held up cannot decide for another.
-    pub(super) fate: AtomicU64,
+    pub(super) state: AtomicU64,
 }
 
 /// What a reader has loaded before it reads the counter.
@@ -49,7 +49,7 @@ impl View {
 
 impl Slot {
     #[cfg(not(loom))]
-    pub(super) const fn new(number: u64, fate: u64) -> Self {
+    pub(super) const fn new(number: u64, state: u64) -> Self {
         Self {
             number: AtomicU64::new(number),
             start: AtomicU64::new(0),
@@ -58,12 +58,12 @@ impl Slot {
             fast: AtomicU64::new(0),
             length: AtomicU64::new(0),
             error_ns: AtomicU64::new(0),
-            fate: AtomicU64::new(fate),
+            state: AtomicU64::new(state),
         }
     }
 
     #[cfg(loom)]
-    pub(super) fn new(number: u64, fate: u64) -> Self {
+    pub(super) fn new(number: u64, state: u64) -> Self {
         let word = |value| AtomicU64::new(value);
         let [start, base, mult, fast, length, error_ns] = [(); 6].map(|()| word(0));
         Self {
@@ -74,7 +74,7 @@ impl Slot {
             fast,
             length,
             error_ns,
-            fate: word(fate),
+            state: word(state),
         }
     }
 
@@ -126,7 +126,7 @@ impl Slot {
         self.fast.store(segment.fast, Relaxed);
         self.length.store(segment.length, Relaxed);
         self.error_ns.store(segment.error_ns, Relaxed);
-        self.fate.store(segment.number << 2 | OPEN, Relaxed);
+        self.state.store(segment.number << 2 | OPEN, Relaxed);
         // Release: pairs with the Acquire in `get`.
         self.number.store(segment.number, Release);
     }

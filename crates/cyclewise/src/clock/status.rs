@@ -1,6 +1,6 @@
 //! What a clock is doing and why, readable while it is read.
 
-use super::reason::{Name, Reason};
+use super::reason::{ClocksourceName, Reason};
 use core::sync::atomic::{AtomicU8, Ordering};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -33,7 +33,7 @@ pub struct Status {
 }
 
 /// What is noticed, as atomics. Written by the holder of the clock's lock.
-pub(super) struct Notes {
+pub(super) struct StatusCells {
     demoted: AtomicU8,
     reason: AtomicU8,
     name: [AtomicU64; 4],
@@ -51,7 +51,7 @@ const REASONS: [Reason; 11] = [
     Reason::NoCounter,
     Reason::NotInvariant,
     Reason::UnknownClocksource,
-    Reason::Clocksource(Name([0; 32])),
+    Reason::Clocksource(ClocksourceName([0; 32])),
     Reason::CounterWentBack,
     Reason::CounterJumped,
     Reason::RateStep,
@@ -61,7 +61,7 @@ const REASONS: [Reason; 11] = [
     Reason::NotExamined,
 ];
 
-impl Notes {
+impl StatusCells {
     pub(super) const fn new() -> Self {
         Self {
             demoted: AtomicU8::new(0),
@@ -82,14 +82,14 @@ impl Notes {
 
     /// From now on the kernel's clock is read.
     pub(super) fn demote(&self, reason: Reason) {
-        self.note(reason);
+        self.record(reason);
         // Release: pairs with the Acquire in `is_demoted`.
         self.demoted.store(1, Ordering::Release);
     }
 
     /// Keeps `reason`.
-    pub(super) fn note(&self, reason: Reason) {
-        if let Reason::Clocksource(Name(name)) = reason {
+    pub(super) fn record(&self, reason: Reason) {
+        if let Reason::Clocksource(ClocksourceName(name)) = reason {
             for (word, bytes) in self.name.iter().zip(name.chunks_exact(8)) {
                 let bytes = bytes.try_into().unwrap_or([0; 8]);
                 // Relaxed: the Release below is behind it.
@@ -113,7 +113,7 @@ impl Notes {
                 for (bytes, word) in name.chunks_exact_mut(8).zip(&self.name) {
                     bytes.copy_from_slice(&word.load(Relaxed).to_ne_bytes());
                 }
-                Some(Reason::Clocksource(Name(name)))
+                Some(Reason::Clocksource(ClocksourceName(name)))
             }
             number => REASONS.get(usize::from(number) - 1).copied(),
         }
@@ -128,16 +128,19 @@ mod tests {
     fn every_reason_is_kept_as_it_was_noted() {
         assert_eq!(
             core::mem::discriminant(&REASONS[3]),
-            core::mem::discriminant(&Reason::Clocksource(Name::new("")))
+            core::mem::discriminant(&Reason::Clocksource(ClocksourceName::new("")))
         );
-        let notes = Notes::new();
-        assert_eq!(notes.reason(), None);
-        for reason in REASONS.into_iter().chain([Reason::Clocksource(Name::new("acpi_pm"))]) {
-            notes.note(reason);
-            assert_eq!(notes.reason(), Some(reason));
+        let cells = StatusCells::new();
+        assert_eq!(cells.reason(), None);
+        for reason in REASONS
+            .into_iter()
+            .chain([Reason::Clocksource(ClocksourceName::new("acpi_pm"))])
+        {
+            cells.record(reason);
+            assert_eq!(cells.reason(), Some(reason));
         }
-        assert!(!notes.is_demoted());
-        notes.demote(Reason::Unsteady);
-        assert!(notes.is_demoted());
+        assert!(!cells.is_demoted());
+        cells.demote(Reason::Unsteady);
+        assert!(cells.is_demoted());
     }
 }

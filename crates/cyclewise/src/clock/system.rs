@@ -89,7 +89,7 @@ impl Source for System {
 
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn examine() -> Result<(), Reason> {
-    use super::reason::Name;
+    use super::reason::ClocksourceName;
     use crate::sys::clocksource;
 
     #[cfg(target_arch = "x86_64")]
@@ -99,7 +99,7 @@ fn examine() -> Result<(), Reason> {
     if !ticks::is_invariant() {
         return Err(Reason::NotInvariant);
     }
-    let name = Name(clocksource::current().map_err(|unknown| match unknown {
+    let name = ClocksourceName(clocksource::current().map_err(|unknown| match unknown {
         clocksource::Unknown::Hidden => Reason::UnknownClocksource,
         clocksource::Unknown::Exhausted => Reason::NotExamined,
     })?);

@@ -1,7 +1,7 @@
 //! A reading of the counter as it is: the cheapest stamp, to be converted later if at all.
 
+use super::now::Clock;
 use super::order::{LoadOrdered, Order};
-use super::reading::Clock;
 use core::fmt;
 use core::marker::PhantomData;
 

@@ -47,7 +47,7 @@ use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 const SLOTS: usize = 4;
 /// What follows a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(super) enum SegmentState {
     /// Not decided.
     Open,
     /// The next segment, without a step.
@@ -55,7 +55,7 @@ pub(super) enum Fate {
     /// The kernel's clock.
     Gap,
     /// The slot is another segment's by now.
-    Gone,
+    Replaced,
 }
 
 /// The row.
@@ -85,7 +85,7 @@ impl Timeline {
     pub(super) fn new() -> Self {
         Self {
             current: AtomicU64::new(0),
-            slots: [(0, GAP), (TORN, 0), (TORN, 0), (TORN, 0)].map(|(number, fate)| Slot::new(number, fate)),
+            slots: [(0, GAP), (TORN, 0), (TORN, 0), (TORN, 0)].map(|(number, state)| Slot::new(number, state)),
         }
     }
 
@@ -96,14 +96,14 @@ impl Timeline {
 
     /// The number of the current segment.
     pub(super) fn current(&self) -> u64 {
-        // Acquire: pairs with the Release of `advance` and `restart`.
+        // Acquire: pairs with the Release of `advance` and `end_gap`.
         self.current.load(Acquire)
     }
 
     /// What a reader needs, before it reads the counter.
     #[inline(always)]
     pub(super) fn view(&self) -> View {
-        // Acquire: pairs with the Release of `advance` and `restart`; the slot was written before.
+        // Acquire: pairs with the Release of `advance` and `end_gap`; the slot was written before.
         let number = self.current.load(Acquire);
         self.slot(number).view(number)
     }
@@ -121,17 +121,17 @@ impl Timeline {
     }
 
     /// What follows the segment.
-    pub(super) fn fate(&self, number: u64) -> Fate {
+    pub(super) fn state(&self, number: u64) -> SegmentState {
         // Acquire: pairs with the Release of `close`; the next segment is there to read.
-        Self::decode(self.slot(number).fate.load(Acquire), number)
+        Self::decode(self.slot(number).state.load(Acquire), number)
     }
 
-    fn decode(fate: u64, number: u64) -> Fate {
-        match fate {
-            _ if fate >> 2 != number => Fate::Gone,
-            _ if fate & 3 == OPEN => Fate::Open,
-            _ if fate & 3 == CLOSED => Fate::Closed,
-            _ => Fate::Gap,
+    fn decode(state: u64, number: u64) -> SegmentState {
+        match state {
+            _ if state >> 2 != number => SegmentState::Replaced,
+            _ if state & 3 == OPEN => SegmentState::Open,
+            _ if state & 3 == CLOSED => SegmentState::Closed,
+            _ => SegmentState::Gap,
         }
     }
 
@@ -142,21 +142,21 @@ impl Timeline {
     }
 
     /// Decides for a gap, if nothing is decided; returns what is.
-    pub(super) fn open_gap(&self, number: u64) -> Fate {
+    pub(super) fn open_gap(&self, number: u64) -> SegmentState {
         self.decide(number, GAP)
     }
 
-    fn decide(&self, number: u64, fate: u64) -> Fate {
-        let [old, new] = [OPEN, fate].map(|state| number << 2 | state);
-        // Release: pairs with the Acquire in `fate`. Acquire on failure: whoever decided may have written a segment.
-        match self.slot(number).fate.compare_exchange(old, new, AcqRel, Acquire) {
+    fn decide(&self, number: u64, state: u64) -> SegmentState {
+        let [old, new] = [OPEN, state].map(|state| number << 2 | state);
+        // Release: pairs with the Acquire in `state`. Acquire on failure: whoever decided may have written a segment.
+        match self.slot(number).state.compare_exchange(old, new, AcqRel, Acquire) {
             Ok(_) => Self::decode(new, number),
             Err(found) => Self::decode(found, number),
         }
     }
 
     /// Lets no reader have a time of the segment before a gap any more (Invariant 6).
-    pub(super) fn shut(&self, number: u64) {
+    pub(super) fn disable_fast_path(&self, number: u64) {
         let slot = self.slot(number);
         // Relaxed, here and below: who must see it is told by the caller's own later stores. Where the slot has become
         // another segment's meanwhile, that one is read the long way.
@@ -166,7 +166,7 @@ impl Timeline {
     }
 
     /// Lets readers have the whole of the segment without looking for who writes the next, unless it was shut.
-    pub(super) fn rest(&self, number: u64) {
+    pub(super) fn extend_fast_path(&self, number: u64) {
         let slot = self.slot(number);
         let (fast, length) = (slot.fast.load(Relaxed), slot.length.load(Relaxed));
         if fast != 0 {
@@ -181,9 +181,9 @@ impl Timeline {
     /// The caller holds the lock. `next` keeps Invariant 2.
     pub(super) fn close(&self, previous: u64, next: &Segment) -> bool {
         self.slot(next.number).write(next);
-        let closed = self.decide(previous, CLOSED) == Fate::Closed;
+        let closed = self.decide(previous, CLOSED) == SegmentState::Closed;
         if closed {
-            self.rest(previous);
+            self.extend_fast_path(previous);
         }
         closed
     }
@@ -191,7 +191,7 @@ impl Timeline {
     /// Ends the gap after `previous`, the current segment, with `next`.
     ///
     /// The caller holds the lock. `next` keeps Invariant 4.
-    pub(super) fn restart(&self, next: &Segment) {
+    pub(super) fn end_gap(&self, next: &Segment) {
         self.slot(next.number).write(next);
         // Release: pairs with the Acquire in `view` and `current`.
         self.current.store(next.number, Release);

@@ -1,6 +1,6 @@
 //! A thread that keeps a clock, for programs in which no reader should.
 
-use super::reading::Clock;
+use super::now::Clock;
 use super::source::Source;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
@@ -39,7 +39,7 @@ impl Upkeep {
         let thread = std::thread::Builder::new().name("clock".into()).spawn(move || {
             let _last = Zero(&clock.recent_ns);
             loop {
-                clock.tend();
+                clock.refresh();
                 // Relaxed: one number.
                 clock.recent_ns.store(clock.now().as_nanos(), Relaxed);
                 if stopped.recv_timeout(PERIOD) != Err(RecvTimeoutError::Timeout) {

@@ -1,7 +1,7 @@
 //! What can go wrong, done to a mock: no reading is below the one before, and the clock says what it noticed.
 
-use super::super::{Mode, Name, PerTask, Reason};
-use super::walk::{HZ, Walk};
+use super::super::{ClocksourceName, Mode, PerTask, Reason};
+use super::checked_reader::{CheckedReader, HZ};
 use core::time::Duration;
 
 const US: Duration = Duration::from_micros(1);
@@ -13,39 +13,39 @@ const fn ticks(ms: i64) -> i64 {
 }
 
 /// Does `fault` to a warm clock, reads on, and says what it noticed. It must be well again at the end.
-fn after(fault: impl FnOnce(&Walk)) -> Option<Reason> {
-    let mut walk = Walk::warm();
+fn after(fault: impl FnOnce(&CheckedReader)) -> Option<Reason> {
+    let mut reader = CheckedReader::warm();
     // What the bound says nothing of: the counter is not steady.
-    walk.bounded = false;
-    fault(&walk);
-    walk.on(100 * MS, 50 * US);
-    (walk.bounded, walk.worst) = (true, 0);
-    walk.on(100 * MS, 50 * US);
-    assert!(walk.worst < 300, "{} ns off", walk.worst);
-    assert_eq!(walk.clock.status().mode, Mode::Counter);
-    walk.clock.status().reason
+    reader.checks_bound = false;
+    fault(&reader);
+    reader.read_for(100 * MS, 50 * US);
+    (reader.checks_bound, reader.max_error_ns) = (true, 0);
+    reader.read_for(100 * MS, 50 * US);
+    assert!(reader.max_error_ns < 300, "{} ns off", reader.max_error_ns);
+    assert_eq!(reader.clock.status().mode, Mode::Counter);
+    reader.clock.status().reason
 }
 
 #[test]
 fn suspend_is_noticed_and_not_counted() {
-    let slept = after(|walk| walk.mock.suspend(Duration::from_secs(600)));
-    assert_eq!(slept, Some(Reason::Suspended));
+    let reason = after(|reader| reader.mock.suspend(Duration::from_secs(600)));
+    assert_eq!(reason, Some(Reason::Suspended));
 }
 
 #[test]
 fn suspend_with_a_counter_that_begins_anew_is_noticed() {
-    let slept = after(|walk| {
-        walk.mock.suspend(Duration::from_secs(600));
-        walk.mock.jump(-ticks(4_200_000));
+    let reason = after(|reader| {
+        reader.mock.suspend(Duration::from_secs(600));
+        reader.mock.jump(-ticks(4_200_000));
     });
-    assert_eq!(slept, Some(Reason::Suspended));
+    assert_eq!(reason, Some(Reason::Suspended));
 }
 
 #[test]
 fn a_counter_that_jumps_ahead_is_noticed() {
     for ms in [2, 20, 20_000] {
         assert_eq!(
-            after(|walk| walk.mock.jump(ticks(ms))),
+            after(|reader| reader.mock.jump(ticks(ms))),
             Some(Reason::CounterJumped),
             "{ms} ms"
         );
@@ -56,7 +56,7 @@ fn a_counter_that_jumps_ahead_is_noticed() {
 fn a_counter_that_jumps_back_is_noticed() {
     for ms in [40, 1000, 3_600_000] {
         assert_eq!(
-            after(|walk| walk.mock.jump(-ticks(ms))),
+            after(|reader| reader.mock.jump(-ticks(ms))),
             Some(Reason::CounterWentBack),
             "{ms} ms"
         );
@@ -66,28 +66,28 @@ fn a_counter_that_jumps_back_is_noticed() {
 /// Past the end of the last segment and back into it: the gap that was opened in between stays open.
 #[test]
 fn a_counter_that_jumps_ahead_and_back_steps_nobody_back() {
-    let mut walk = Walk::warm();
-    walk.bounded = false;
+    let mut reader = CheckedReader::warm();
+    reader.checks_bound = false;
     for ms in [9, 20, 41] {
-        walk.mock.jump(ticks(ms));
-        walk.read();
-        walk.mock.jump(-ticks(ms));
-        walk.read();
-        walk.on(100 * MS, 50 * US);
+        reader.mock.jump(ticks(ms));
+        reader.read();
+        reader.mock.jump(-ticks(ms));
+        reader.read();
+        reader.read_for(100 * MS, 50 * US);
     }
-    assert_eq!(walk.clock.status().mode, Mode::Counter);
+    assert_eq!(reader.clock.status().mode, Mode::Counter);
 }
 
 /// A child of fork whose parent had the lock, or a thread that was stopped with it: nobody waits.
 #[test]
 fn a_lock_that_is_never_given_back_leaves_the_kernels_clock() {
-    let mut walk = Walk::warm();
-    let held = walk.clock.keeper.try_lock().unwrap();
+    let mut reader = CheckedReader::warm();
+    let held = reader.clock.updater.try_lock().unwrap();
     core::mem::forget(held);
-    walk.on(Duration::from_secs(1), 50 * US);
-    assert!(walk.worst < 100, "{} ns off", walk.worst);
-    assert_eq!(walk.clock.status().mode, Mode::Starting);
-    assert_eq!(walk.clock.status().reason, None);
+    reader.read_for(Duration::from_secs(1), 50 * US);
+    assert!(reader.max_error_ns < 100, "{} ns off", reader.max_error_ns);
+    assert_eq!(reader.clock.status().mode, Mode::Starting);
+    assert_eq!(reader.clock.status().reason, None);
 }
 
 /// Whatever happens to the counter before its rate is known: until then readers have the kernel's clock, and afterwards it
@@ -96,31 +96,35 @@ fn a_lock_that_is_never_given_back_leaves_the_kernels_clock() {
 fn a_counter_that_jumps_while_its_rate_is_learnt_misleads_nobody() {
     for jump in [1, 5, 26, 1000].into_iter().flat_map(|ms| [ms, -ms]) {
         for at in (0..).map(|step| step * 50 * US) {
-            let mut walk = Walk::new();
-            walk.read();
-            walk.on(at, 50 * US);
-            if walk.clock.status().mode == Mode::Counter {
+            let mut reader = CheckedReader::new();
+            reader.read();
+            reader.read_for(at, 50 * US);
+            if reader.clock.status().mode == Mode::Counter {
                 break;
             }
-            walk.mock.jump(ticks(jump));
-            walk.on(100 * MS, 50 * US);
-            assert!(walk.worst < 300, "{jump} ms after {at:?}: {} ns off", walk.worst);
-            assert_eq!(walk.clock.status().mode, Mode::Counter);
+            reader.mock.jump(ticks(jump));
+            reader.read_for(100 * MS, 50 * US);
+            assert!(
+                reader.max_error_ns < 300,
+                "{jump} ms after {at:?}: {} ns off",
+                reader.max_error_ns
+            );
+            assert_eq!(reader.clock.status().mode, Mode::Counter);
         }
     }
 }
 
-/// The twin of [`Walk::back`]: what that lets pass, in a counter of which nothing was said, is caught.
+/// The twin of [`CheckedReader::jump_back`]: what that lets pass, in a counter of which nothing was said, is caught.
 #[test]
 #[should_panic(expected = " after ")]
 fn a_step_back_that_is_not_announced_is_caught() {
-    let mut walk = Walk::warm();
-    walk.bounded = false;
+    let mut reader = CheckedReader::warm();
+    reader.checks_bound = false;
     for _ in 0..100 {
-        walk.mock.advance(50 * US);
-        walk.read();
-        walk.mock.jump(-ticks(1) / 50);
-        walk.read();
+        reader.mock.advance(50 * US);
+        reader.read();
+        reader.mock.jump(-ticks(1) / 50);
+        reader.read();
     }
 }
 
@@ -128,127 +132,131 @@ fn a_step_back_that_is_not_announced_is_caught() {
 /// anchor notices.
 #[test]
 fn a_counter_that_jumps_back_a_little_does_not_step_a_thread_back() {
-    let mut walk = Walk::warm();
-    let mut last = walk.clock.now_as::<PerTask>();
+    let mut reader = CheckedReader::warm();
+    let mut last = reader.clock.now_as::<PerTask>();
     for step in 0..2000 {
         if step == 1000 {
-            walk.mock.jump(-ticks(1));
+            reader.mock.jump(-ticks(1));
         }
-        walk.mock.advance(20 * US);
-        let now = walk.clock.now_as::<PerTask>();
+        reader.mock.advance(20 * US);
+        let now = reader.clock.now_as::<PerTask>();
         assert!(now >= last, "{now:?} after {last:?}");
         last = now;
     }
     assert!(matches!(
-        walk.clock.status().reason,
+        reader.clock.status().reason,
         Some(Reason::CounterJumped | Reason::CounterWentBack)
     ));
-    walk.bounded = false;
-    walk.on(100 * MS, 50 * US);
-    assert_eq!(walk.clock.status().mode, Mode::Counter);
+    reader.checks_bound = false;
+    reader.read_for(100 * MS, 50 * US);
+    assert_eq!(reader.clock.status().mode, Mode::Counter);
 }
 
 #[test]
 fn a_step_of_the_kernels_rate_is_noticed() {
     for ppm in [5000.0, -5000.0] {
-        assert_eq!(after(|walk| walk.mock.slew(ppm)), Some(Reason::RateStep), "{ppm} ppm");
+        assert_eq!(
+            after(|reader| reader.mock.slew(ppm)),
+            Some(Reason::RateStep),
+            "{ppm} ppm"
+        );
     }
 }
 
 #[test]
 fn a_step_of_the_counters_rate_is_noticed() {
     for ppm in [5000.0, -5000.0] {
-        let noticed = after(|walk| walk.mock.set_counter_rate(HZ, ppm));
+        let noticed = after(|reader| reader.mock.set_counter_rate(HZ, ppm));
         assert_eq!(noticed, Some(Reason::CounterJumped), "{ppm} ppm");
     }
 }
 
 #[test]
 fn a_machine_that_was_moved_is_noticed() {
-    assert_eq!(after(|walk| walk.mock.disrupt()), Some(Reason::Disrupted));
+    assert_eq!(after(|reader| reader.mock.disrupt()), Some(Reason::Disrupted));
 }
 
 #[test]
 fn a_counter_that_the_kernel_gives_up_is_given_up() {
-    let mut walk = Walk::warm();
-    let reason = Reason::Clocksource(Name::new("hpet"));
-    walk.mock.set_trust(Err(reason));
-    walk.on(Duration::from_secs(17), 100 * US);
-    let status = walk.clock.status();
+    let mut reader = CheckedReader::warm();
+    let reason = Reason::Clocksource(ClocksourceName::new("hpet"));
+    reader.mock.set_trust(Err(reason));
+    reader.read_for(Duration::from_secs(17), 100 * US);
+    let status = reader.clock.status();
     assert_eq!((status.mode, status.reason), (Mode::Kernel, Some(reason)));
     // For good: what it was is of no use to it any more.
-    walk.mock.set_trust(Ok(()));
-    walk.mock.jump(ticks(1000));
-    walk.worst = 0;
-    walk.on(Duration::from_secs(5), 100 * US);
-    assert_eq!((walk.clock.status().mode, walk.worst), (Mode::Kernel, 0));
+    reader.mock.set_trust(Ok(()));
+    reader.mock.jump(ticks(1000));
+    reader.max_error_ns = 0;
+    reader.read_for(Duration::from_secs(5), 100 * US);
+    assert_eq!((reader.clock.status().mode, reader.max_error_ns), (Mode::Kernel, 0));
 }
 
 /// Out of descriptors for a while, as a server may be when the clock is due for an examination.
 #[test]
 fn a_clock_that_cannot_be_examined_goes_on_as_it_was() {
-    let mut walk = Walk::warm();
-    walk.mock.set_trust(Err(Reason::NotExamined));
-    walk.on(Duration::from_secs(18), 100 * US);
-    let status = walk.clock.status();
+    let mut reader = CheckedReader::warm();
+    reader.mock.set_trust(Err(Reason::NotExamined));
+    reader.read_for(Duration::from_secs(18), 100 * US);
+    let status = reader.clock.status();
     assert_eq!((status.mode, status.reason), (Mode::Counter, Some(Reason::NotExamined)));
     assert!((1..5).contains(&status.faults), "once a second: {}", status.faults);
     // What is said once it can be is heeded, within a second.
-    walk.mock.set_trust(Err(Reason::UnknownClocksource));
-    walk.on(Duration::from_secs(2), 100 * US);
-    assert_eq!(walk.clock.status().mode, Mode::Kernel);
+    reader.mock.set_trust(Err(Reason::UnknownClocksource));
+    reader.read_for(Duration::from_secs(2), 100 * US);
+    assert_eq!(reader.clock.status().mode, Mode::Kernel);
 }
 
 #[test]
 fn a_counter_is_not_read_before_it_was_examined() {
-    let mut walk = Walk::new();
-    walk.mock.set_trust(Err(Reason::NotExamined));
-    walk.on(Duration::from_secs(3), 100 * US);
-    let status = walk.clock.status();
-    assert_eq!((status.mode, status.hz, walk.worst), (Mode::Starting, None, 0));
-    walk.mock.set_trust(Ok(()));
-    walk.on(Duration::from_secs(2), 100 * US);
-    assert_eq!(walk.clock.status().mode, Mode::Counter);
+    let mut reader = CheckedReader::new();
+    reader.mock.set_trust(Err(Reason::NotExamined));
+    reader.read_for(Duration::from_secs(3), 100 * US);
+    let status = reader.clock.status();
+    assert_eq!((status.mode, status.hz, reader.max_error_ns), (Mode::Starting, None, 0));
+    reader.mock.set_trust(Ok(()));
+    reader.read_for(Duration::from_secs(2), 100 * US);
+    assert_eq!(reader.clock.status().mode, Mode::Counter);
 }
 
 #[test]
 fn a_counter_that_cannot_be_trusted_at_the_start_is_never_read() {
     for reason in [Reason::NotInvariant, Reason::UnknownClocksource, Reason::NoCounter] {
-        let mut walk = Walk::new();
-        walk.mock.set_trust(Err(reason));
-        walk.on(20 * MS, 50 * US);
-        let status = walk.clock.status();
+        let mut reader = CheckedReader::new();
+        reader.mock.set_trust(Err(reason));
+        reader.read_for(20 * MS, 50 * US);
+        let status = reader.clock.status();
         assert_eq!(
             (status.mode, status.reason, status.anchors),
             (Mode::Kernel, Some(reason), 0)
         );
-        assert_eq!(walk.worst, 0, "it is the kernel's clock");
+        assert_eq!(reader.max_error_ns, 0, "it is the kernel's clock");
     }
 }
 
 #[test]
 fn a_counter_that_is_unsteady_again_and_again_is_given_up() {
-    let mut walk = Walk::warm();
-    walk.bounded = false;
+    let mut reader = CheckedReader::warm();
+    reader.checks_bound = false;
     for _ in 0..17 {
-        walk.mock.jump(ticks(50));
-        walk.on(100 * MS, 50 * US);
+        reader.mock.jump(ticks(50));
+        reader.read_for(100 * MS, 50 * US);
     }
-    let status = walk.clock.status();
+    let status = reader.clock.status();
     assert_eq!((status.mode, status.reason), (Mode::Kernel, Some(Reason::Unsteady)));
 }
 
 /// Neither says anything against the counter: a laptop sleeps every night, and a guest may be moved every hour.
 #[test]
 fn a_machine_that_sleeps_or_moves_often_keeps_its_counter() {
-    let mut walk = Walk::warm();
-    walk.bounded = false;
+    let mut reader = CheckedReader::warm();
+    reader.checks_bound = false;
     for _ in 0..20 {
-        walk.mock.suspend(Duration::from_secs(600));
-        walk.on(20 * MS, 50 * US);
-        walk.mock.disrupt();
-        walk.on(20 * MS, 50 * US);
+        reader.mock.suspend(Duration::from_secs(600));
+        reader.read_for(20 * MS, 50 * US);
+        reader.mock.disrupt();
+        reader.read_for(20 * MS, 50 * US);
     }
-    let status = walk.clock.status();
+    let status = reader.clock.status();
     assert_eq!((status.mode, status.faults), (Mode::Counter, 40));
 }

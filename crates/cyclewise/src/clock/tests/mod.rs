@@ -1,18 +1,18 @@
 //! The clock's tests: by hand with a mock, and on threads with the machine's counter. The models are the timeline's.
 
 #[cfg(all(feature = "std", not(loom)))]
+mod checked_reader;
+#[cfg(all(feature = "std", not(loom)))]
 mod faults;
 #[cfg(all(feature = "std", not(loom)))]
 mod instants;
 #[cfg(all(feature = "std", not(loom)))]
-mod meddled;
+mod interleaved;
 #[cfg(all(feature = "std", not(loom)))]
 mod random;
 #[cfg(all(feature = "std", not(loom)))]
-mod steady;
-#[cfg(all(feature = "std", not(loom)))]
 mod threads;
 #[cfg(all(feature = "std", not(loom)))]
-mod unwinding;
+mod tracking;
 #[cfg(all(feature = "std", not(loom)))]
-mod walk;
+mod unwinding;

@@ -1,7 +1,7 @@
 //! Anything, in any order: no reading is below the one before.
 
 use super::super::{PerTask, Reason};
-use super::walk::{HZ, Walk};
+use super::checked_reader::{CheckedReader, HZ};
 use core::time::Duration;
 use proptest::prelude::*;
 use std::vec;
@@ -14,13 +14,13 @@ enum Event {
     Slew(i16),
     CounterRate(i16),
     Ahead(u32),
-    /// By more than a segment lasts, or by less: see [`Walk::back`].
+    /// By more than a segment lasts, or by less: see [`CheckedReader::jump_back`].
     Back(u32),
     Suspend(u32),
     Disrupt,
     Distrust,
     Trust,
-    Tend,
+    Refresh,
 }
 
 fn event() -> impl Strategy<Value = Event> {
@@ -37,37 +37,37 @@ fn event() -> impl Strategy<Value = Event> {
         1 => Just(Event::Disrupt),
         1 => Just(Event::Distrust),
         2 => Just(Event::Trust),
-        1 => Just(Event::Tend),
+        1 => Just(Event::Refresh),
     ]
 }
 
 /// Does all of `events`, and reads after each.
 fn run(events: &[Event]) {
-    let mut walk = Walk::new();
-    walk.bounded = false;
-    let mut own = walk.clock.now_as::<PerTask>();
+    let mut reader = CheckedReader::new();
+    reader.checks_bound = false;
+    let mut own = reader.clock.now_as::<PerTask>();
     for event in events {
         match *event {
             Event::Read(n) => {
                 for i in 0..n {
-                    walk.mock.advance(Duration::from_micros(u64::from(i) * 3));
-                    walk.read();
+                    reader.mock.advance(Duration::from_micros(u64::from(i) * 3));
+                    reader.read();
                 }
             }
-            Event::Idle(ns) => walk.mock.advance(Duration::from_nanos(ns)),
-            Event::Slew(ppm) => walk.mock.slew(f64::from(ppm)),
-            Event::CounterRate(ppm) => walk.mock.set_counter_rate(HZ, f64::from(ppm)),
-            Event::Ahead(ticks) => walk.mock.jump(i64::from(ticks)),
-            Event::Back(ticks) => walk.back(u64::from(ticks)),
-            Event::Suspend(ns) => walk.mock.suspend(Duration::from_nanos(u64::from(ns))),
-            Event::Disrupt => walk.mock.disrupt(),
-            Event::Distrust => walk.mock.set_trust(Err(Reason::UnknownClocksource)),
-            Event::Trust => walk.mock.set_trust(Ok(())),
-            Event::Tend => walk.clock.tend(),
+            Event::Idle(ns) => reader.mock.advance(Duration::from_nanos(ns)),
+            Event::Slew(ppm) => reader.mock.slew(f64::from(ppm)),
+            Event::CounterRate(ppm) => reader.mock.set_counter_rate(HZ, f64::from(ppm)),
+            Event::Ahead(ticks) => reader.mock.jump(i64::from(ticks)),
+            Event::Back(ticks) => reader.jump_back(u64::from(ticks)),
+            Event::Suspend(ns) => reader.mock.suspend(Duration::from_nanos(u64::from(ns))),
+            Event::Disrupt => reader.mock.disrupt(),
+            Event::Distrust => reader.mock.set_trust(Err(Reason::UnknownClocksource)),
+            Event::Trust => reader.mock.set_trust(Ok(())),
+            Event::Refresh => reader.clock.refresh(),
         }
-        walk.read();
+        reader.read();
         // Whatever the counter does.
-        let now = walk.clock.now_as::<PerTask>();
+        let now = reader.clock.now_as::<PerTask>();
         assert!(now >= own, "{now:?} after {own:?}");
         own = now;
     }

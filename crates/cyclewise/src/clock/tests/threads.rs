@@ -1,27 +1,27 @@
-//! Threads that tell each other what they read: nobody reads less than what he was told.
+//! Threads that check_threads each other what they read: nobody reads less than what he was seen.
 
 use super::super::{Bracketed, Clock, DependentLoad, LoadOrdered, Mock, Order, Source};
-use super::walk::HZ;
+use super::checked_reader::HZ;
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
 
 const THREADS: usize = 3;
 const READS: usize = 20_000;
 
-/// Reads, holds it against the most that anybody read, and tells.
-fn tell<O: Order, S: Source + Sync>(clock: &Clock<S>, between: impl Fn(usize) + Sync) {
-    let most = AtomicU64::new(0);
+/// Reads, holds it against the latest that anybody read, and tells.
+fn check_threads<O: Order, S: Source + Sync>(clock: &Clock<S>, between: impl Fn(usize) + Sync) {
+    let latest = AtomicU64::new(0);
     std::thread::scope(|scope| {
         for thread in 0..THREADS {
-            let (most, between) = (&most, &between);
+            let (latest, between) = (&latest, &between);
             scope.spawn(move || {
                 for i in 0..READS {
                     // Acquire: pairs with the Release of `fetch_max` below.
-                    let told = most.load(Ordering::Acquire);
+                    let seen = latest.load(Ordering::Acquire);
                     let now = clock.now_as::<O>().as_nanos();
-                    assert!(now >= told, "{now} after {told}");
+                    assert!(now >= seen, "{now} after {seen}");
                     // Release: pairs with the Acquire above.
-                    most.fetch_max(now, Ordering::Release);
+                    latest.fetch_max(now, Ordering::Release);
                     between(i * THREADS + thread);
                 }
             });
@@ -31,9 +31,9 @@ fn tell<O: Order, S: Source + Sync>(clock: &Clock<S>, between: impl Fn(usize) + 
 
 #[test]
 fn the_machines_clock_never_steps_back_between_threads() {
-    tell::<LoadOrdered, _>(Clock::process(), |_| {});
-    tell::<DependentLoad, _>(Clock::process(), |_| {});
-    tell::<Bracketed, _>(Clock::process(), |_| {});
+    check_threads::<LoadOrdered, _>(Clock::process(), |_| {});
+    check_threads::<DependentLoad, _>(Clock::process(), |_| {});
+    check_threads::<Bracketed, _>(Clock::process(), |_| {});
 }
 
 #[test]
@@ -41,11 +41,11 @@ fn nor_does_a_mocks_while_its_kernel_slews() {
     let mock = Mock::new(HZ);
     mock.reading_takes(Duration::from_nanos(7));
     let clock = Clock::new(mock.clone());
-    tell::<LoadOrdered, _>(&clock, |i| match i % 1000 {
+    check_threads::<LoadOrdered, _>(&clock, |i| match i % 1000 {
         0 => mock.slew([400.0, -400.0, 0.0][i / 1000 % 3]),
         1..100 => mock.advance(Duration::from_micros(100)),
         100 => mock.advance(Duration::from_millis(20)),
-        500 => clock.tend(),
+        500 => clock.refresh(),
         _ => {}
     });
 }

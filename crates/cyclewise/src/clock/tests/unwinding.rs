@@ -2,7 +2,7 @@
 //! never back, and its lock is given back.
 
 use super::super::{Clock, Mock, Mode, PerTask, Reason, Source, Upkeep};
-use super::walk::HZ;
+use super::checked_reader::HZ;
 use core::cell::Cell;
 use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::SeqCst;
@@ -72,7 +72,7 @@ impl<F: Fn(usize, u32)> Source for Watched<F> {
 
 /// Reads a clock from its start on, through gaps and a disruption. Readings that unwind are told to `unwound`. What it
 /// did at the end.
-fn walk<F: Fn(usize, u32)>(clock: &Clock<Watched<F>>, unwound: impl Fn()) -> Mode {
+fn read_to_the_end<F: Fn(usize, u32)>(clock: &Clock<Watched<F>>, unwound: impl Fn()) -> Mode {
     let mut last = 0;
     for step in 0..200u64 {
         let mock = &clock.source().mock;
@@ -82,7 +82,7 @@ fn walk<F: Fn(usize, u32)>(clock: &Clock<Watched<F>>, unwound: impl Fn()) -> Mod
             _ => mock.advance(Duration::from_micros(100)),
         }
         let read = catch_unwind(AssertUnwindSafe(|| {
-            clock.tend();
+            clock.refresh();
             let now = clock.now_as::<PerTask>().as_nanos().min(clock.now().as_nanos());
             clock.reading::<super::super::DependentLoad>();
             now
@@ -98,10 +98,13 @@ fn walk<F: Fn(usize, u32)>(clock: &Clock<Watched<F>>, unwound: impl Fn()) -> Mod
     clock.status().mode
 }
 
-/// For each method and each of its calls: what the walk ends with where that call panics.
+/// For each method and each of its calls: what the reader ends with where that call panics.
 fn every_panic(unwound: impl Fn(&Clock<Watched<Box<dyn Fn(usize, u32)>>>)) -> (u32, u32) {
     let whole = Clock::new(Watched::new(|_, _| ()));
-    assert_eq!(walk(&whole, || unreachable!("nothing panics")), Mode::Counter);
+    assert_eq!(
+        read_to_the_end(&whole, || unreachable!("nothing panics")),
+        Mode::Counter
+    );
     let (mut panics, mut well) = (0, 0);
     for method in 0..METHODS {
         let calls = whole.source().calls[method].get();
@@ -114,9 +117,9 @@ fn every_panic(unwound: impl Fn(&Clock<Watched<Box<dyn Fn(usize, u32)>>>)) -> (u
             });
             let clock = Clock::new(Watched::new(before));
             let seen = Cell::new(0);
-            // What the status reads at the end is after the walk.
+            // What the status reads at the end is after the reader.
             let mode = catch_unwind(AssertUnwindSafe(|| {
-                walk(&clock, || {
+                read_to_the_end(&clock, || {
                     seen.set(seen.get() + 1);
                     unwound(&clock);
                 })
@@ -138,7 +141,7 @@ fn a_source_that_panics_leaves_a_clock_that_goes_on() {
 /// The twin: a lock that is not given back when the reading that has it unwinds.
 #[test]
 fn a_lock_that_is_not_given_back_is_noticed() {
-    let (panics, well) = every_panic(|clock| core::mem::forget(clock.keeper.try_lock()));
+    let (panics, well) = every_panic(|clock| core::mem::forget(clock.updater.try_lock()));
     assert!(well < panics, "{well} of {panics}");
 }
 
@@ -150,7 +153,7 @@ fn a_counter_is_not_trusted_by_an_examination_that_panics() {
             resume_unwind(Box::new(()));
         }
     }));
-    assert_eq!(walk(&clock, || ()), Mode::Starting);
+    assert_eq!(read_to_the_end(&clock, || ()), Mode::Starting);
     assert_eq!(clock.status().hz, None);
 }
 
@@ -164,13 +167,13 @@ fn a_source_may_read_its_own_clock() {
     let before: Box<dyn Fn(usize, u32)> = Box::new(move |_, _| {
         if !inside.replace(true) {
             own.get().unwrap().now();
-            own.get().unwrap().tend();
+            own.get().unwrap().refresh();
             inside.set(false);
         }
     });
     let _ = clock.set(Clock::new(Watched::new(before)));
     assert_eq!(
-        walk(clock.get().unwrap(), || unreachable!("nothing panics")),
+        read_to_the_end(clock.get().unwrap(), || unreachable!("nothing panics")),
         Mode::Counter
     );
 }

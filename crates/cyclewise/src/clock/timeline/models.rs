@@ -5,9 +5,9 @@
 //! in a CPU for as long as a bridge lasts. The kernel's clock is the counter. What one thread reads it tells to the
 //! other, whose next reading must not be below.
 
-use super::super::reader::World;
 use super::super::segment::Segment;
 use super::super::slot::View;
+use super::super::slow_path::ReaderEnv;
 use super::Timeline;
 use core::sync::atomic::Ordering::{Acquire, Release};
 use loom::sync::Arc;
@@ -18,12 +18,12 @@ use loom::thread;
 const ONE: u64 = 1 << 32;
 
 pub(super) struct Model {
-    pub(super) line: Timeline,
+    pub(super) timeline: Timeline,
     counter: AtomicU64,
-    told: AtomicU64,
+    published: AtomicU64,
 }
 
-impl World for Model {
+impl ReaderEnv for Model {
     fn ticks(&self) -> u64 {
         // Acquire: pairs with the Release in `pass`.
         self.counter.fetch_add(1, Acquire)
@@ -38,26 +38,26 @@ impl World for Model {
         false
     }
 
-    fn due(&self, _: &Segment) {}
+    fn segment_due(&self, _: &Segment) {}
 
-    fn in_gap(&self, _: &Segment, _: u64) {}
+    fn gap_read(&self, _: &Segment, _: u64) {}
 }
 
 impl Model {
     /// With nothing known, at tick 10.
     pub(super) fn new() -> Self {
         Self {
-            line: Timeline::new(),
+            timeline: Timeline::new(),
             counter: AtomicU64::new(10),
-            told: AtomicU64::new(0),
+            published: AtomicU64::new(0),
         }
     }
 
     /// With a segment of `length` ticks at one nanosecond per tick that begins now.
-    pub(super) fn begun(length: u64) -> Self {
+    pub(super) fn with_segment(length: u64) -> Self {
         let model = Self::new();
         let segment = model.segment(1, 10, 10, ONE, length);
-        model.line.restart(&segment);
+        model.timeline.end_gap(&segment);
         model
     }
 
@@ -81,39 +81,39 @@ impl Model {
 
     /// As `Clock::now_as` reads.
     pub(super) fn now(&self) -> u64 {
-        let view = self.line.view();
-        view.at(self.ticks()).unwrap_or_else(|| self.line.time(self).0)
+        let view = self.timeline.view();
+        view.at(self.ticks()).unwrap_or_else(|| self.timeline.now_slow(self).0)
     }
 
     /// A successor to the first segment at half its rate, as the holder of the lock writes it.
-    pub(super) fn follow(&self) -> bool {
-        let first = self.line.read();
+    pub(super) fn extend(&self) -> bool {
+        let first = self.timeline.read();
         let next = self.segment(first.number + 1, first.end(), first.end_ns(), ONE / 2, 100);
-        self.line.close(first.number, &next)
+        self.timeline.close(first.number, &next)
     }
 
     /// The segment that ends the gap after `number`, never behind the kernel's clock.
     pub(super) fn bridge(&self, number: u64, floor: u64) {
         let before = self.ticks();
         let base = self.kernel_ns() + 1;
-        if base >= floor && self.line.current() == number {
-            self.line.restart(&self.segment(number + 1, before, base, ONE, 100));
+        if base >= floor && self.timeline.current() == number {
+            self.timeline.end_gap(&self.segment(number + 1, before, base, ONE, 100));
         }
     }
 
     /// Reads, and tells.
-    pub(super) fn tell(&self, read: impl Fn(&Self) -> u64) {
+    pub(super) fn publish(&self, read: impl Fn(&Self) -> u64) {
         let now = read(self);
-        // Release: pairs with the Acquire in `heed`.
-        self.told.store(now, Release);
+        // Release: pairs with the Acquire in `check`.
+        self.published.store(now, Release);
     }
 
     /// Hears, and reads.
-    pub(super) fn heed(&self, read: impl Fn(&Self) -> u64) {
-        // Acquire: pairs with the Release in `tell`.
-        let told = self.told.load(Acquire);
+    pub(super) fn check(&self, read: impl Fn(&Self) -> u64) {
+        // Acquire: pairs with the Release in `publish`.
+        let published = self.published.load(Acquire);
         let now = read(self);
-        assert!(now >= told, "steps back");
+        assert!(now >= published, "steps back");
     }
 }
 
@@ -125,7 +125,7 @@ pub(super) fn model(run: impl Fn() + Sync + Send + 'static) {
 }
 
 /// One thread does `work` and then reads and tells; the other hears and reads, twice.
-pub(super) fn pair(
+pub(super) fn publish_around(
     make: impl Fn() -> Model + Sync + Send + 'static,
     work: impl Fn(&Model) + Clone + Sync + Send + 'static,
     read: impl Fn(&Model) -> u64 + Copy + Sync + Send + 'static,
@@ -134,18 +134,18 @@ pub(super) fn pair(
         let model = Arc::new(make());
         let (other, work) = (Arc::clone(&model), work.clone());
         let thread = thread::spawn(move || {
-            other.tell(read);
+            other.publish(read);
             work(&other);
-            other.tell(read);
+            other.publish(read);
         });
-        model.heed(read);
-        model.heed(read);
+        model.check(read);
+        model.check(read);
         thread.join().unwrap();
     });
 }
 
-/// The mirror image: the one who only reads tells, and the one who works hears.
-pub(super) fn mirror(
+/// The check_after image: the one who only reads tells, and the one who works hears.
+pub(super) fn check_after(
     make: impl Fn() -> Model + Sync + Send + 'static,
     work: impl Fn(&Model) + Clone + Sync + Send + 'static,
     read: impl Fn(&Model) -> u64 + Copy + Sync + Send + 'static,
@@ -155,24 +155,24 @@ pub(super) fn mirror(
         let (other, work) = (Arc::clone(&model), work.clone());
         let thread = thread::spawn(move || {
             work(&other);
-            other.heed(read);
+            other.check(read);
         });
-        model.tell(read);
+        model.publish(read);
         thread.join().unwrap();
     });
 }
 
 /// A successor is written in time, or a reader was past the end before; then a bridge ends the gap.
-pub(super) fn follow_or_bridge(model: &Model) {
-    if !model.follow() {
+pub(super) fn extend_or_bridge(model: &Model) {
+    if !model.extend() {
         model.bridge(1, 16);
     }
 }
 
 #[test]
 fn a_successor_that_comes_in_time_or_late_steps_nobody_back() {
-    pair(|| Model::begun(6), follow_or_bridge, Model::now);
-    mirror(|| Model::begun(4), follow_or_bridge, Model::now);
+    publish_around(|| Model::with_segment(6), extend_or_bridge, Model::now);
+    check_after(|| Model::with_segment(4), extend_or_bridge, Model::now);
 }
 
 /// A bridge, a slower segment after it, and both over soon; then time passes.
@@ -180,17 +180,17 @@ pub(super) fn bridge_and_slow_down(model: &Model) {
     let before = model.ticks();
     let base = model.kernel_ns() + 1;
     let bridge = model.segment(1, before, base, ONE, 2);
-    model.line.restart(&bridge);
+    model.timeline.end_gap(&bridge);
     let next = model.segment(2, bridge.end(), bridge.end_ns(), ONE / 4, 1000);
-    model.line.close(1, &next);
+    model.timeline.close(1, &next);
     model.pass(40);
 }
 
 #[test]
 fn a_gap_that_ends_steps_nobody_back() {
-    pair(Model::new, |model| model.bridge(0, 0), Model::now);
-    mirror(Model::new, |model| model.bridge(0, 0), Model::now);
-    mirror(Model::new, bridge_and_slow_down, Model::now);
+    publish_around(Model::new, |model| model.bridge(0, 0), Model::now);
+    check_after(Model::new, |model| model.bridge(0, 0), Model::now);
+    check_after(Model::new, bridge_and_slow_down, Model::now);
 }
 
 /// The first segment's slot becomes the fifth's while it is read: each segment has the thousand ticks of its number, and
@@ -199,13 +199,13 @@ pub(super) fn reuse(read: impl Fn(&Timeline) -> View + Copy + Sync + Send + 'sta
     model(move || {
         let model = Arc::new(Model::new());
         model.pass(990);
-        model.line.restart(&model.segment(1, 1000, 100, ONE, 1000));
+        model.timeline.end_gap(&model.segment(1, 1000, 100, ONE, 1000));
         let other = Arc::clone(&model);
         let thread = thread::spawn(move || {
             other.pass(4000);
-            other.line.restart(&other.segment(5, 5000, 500, ONE, 1000));
+            other.line.end_gap(&other.segment(5, 5000, 500, ONE, 1000));
         });
-        let view = read(&model.line);
+        let view = read(&model.timeline);
         let ticks = model.ticks();
         if let Some(ns) = view.at(ticks) {
             assert_eq!(ns, ticks / 1000 * 100 + ticks % 1000, "half old");

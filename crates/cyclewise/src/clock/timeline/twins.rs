@@ -1,10 +1,10 @@
 //! The models' own test: protocols with one thing wrong, each caught by the check that the right one passes.
 
-use super::super::reader::World;
-use super::super::segment::{Place, Segment};
+use super::super::segment::{Segment, TickPosition};
 use super::super::slot::View;
-use super::models::{Model, bridge_and_slow_down, mirror, reuse};
-use super::{Fate, Timeline};
+use super::super::slow_path::ReaderEnv;
+use super::models::{Model, bridge_and_slow_down, check_after, reuse};
+use super::{SegmentState, Timeline};
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 const ONE: u64 = 1 << 32;
@@ -12,39 +12,39 @@ const ONE: u64 = 1 << 32;
 /// A successor that begins when it is written, not where the segment before ends: who has loaded that one and reads
 /// the counter later has more than the others.
 fn begin_at_once(model: &Model) {
-    let first = model.line.read();
+    let first = model.timeline.read();
     let now = model.ticks();
     let base = Segment::ns_after(first.base, first.mult, now - first.start);
     model
         .line
-        .restart(&model.segment(first.number + 1, now, base, ONE / 4, 1000));
+        .end_gap(&model.segment(first.number + 1, now, base, ONE / 4, 1000));
 }
 
 #[test]
 #[should_panic(expected = "steps back")]
 fn a_segment_that_begins_while_another_is_read_is_caught() {
-    mirror(|| Model::begun(1000), begin_at_once, Model::now);
+    check_after(|| Model::with_segment(1000), begin_at_once, Model::now);
 }
 
 /// A bridge that is level with the kernel's clock at first and then as much slower as a segment may be.
 fn slow_bridge(model: &Model) {
     let before = model.ticks();
     let base = model.kernel_ns() + 1;
-    model.line.restart(&model.segment(1, before, base, ONE / 4, 1000));
+    model.timeline.end_gap(&model.segment(1, before, base, ONE / 4, 1000));
 }
 
 #[test]
 #[should_panic(expected = "steps back")]
 fn a_bridge_that_falls_behind_the_kernel_is_caught() {
-    mirror(Model::new, slow_bridge, Model::now);
+    check_after(Model::new, slow_bridge, Model::now);
 }
 
 /// Takes the kernel's clock in a gap without a second look at whether there still is one.
 fn no_second_look(model: &Model) -> u64 {
-    let segment = model.line.read();
-    match segment.place(model.ticks()) {
-        Place::Within(ns) => ns,
-        _ if model.line.fate(segment.number) == Fate::Gap => model.kernel_ns(),
+    let segment = model.timeline.read();
+    match segment.position(model.ticks()) {
+        TickPosition::Within(ns) => ns,
+        _ if model.timeline.state(segment.number) == SegmentState::Gap => model.kernel_ns(),
         _ => model.now(),
     }
 }
@@ -52,7 +52,7 @@ fn no_second_look(model: &Model) -> u64 {
 #[test]
 #[should_panic(expected = "steps back")]
 fn a_kernels_clock_taken_without_a_second_look_is_caught() {
-    mirror(Model::new, bridge_and_slow_down, no_second_look);
+    check_after(Model::new, bridge_and_slow_down, no_second_look);
 }
 
 /// `view` without the second look at the number.

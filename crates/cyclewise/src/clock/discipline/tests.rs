@@ -55,7 +55,7 @@ fn a_slope_with_a_jump_in_it_is_no_rate() {
 #[test]
 #[should_panic(expected = "too long")]
 fn a_slope_that_is_believed_at_once_is_caught() {
-    jump(|discipline| discipline.rate = discipline.slope().map_or(Rate::Unknown, Rate::Known));
+    jump(|discipline| discipline.rate = discipline.slope().map_or(Rate::Unknown, Rate::Confirmed));
 }
 
 /// As many anchors as one likes confirm nothing before time has passed in which a jump would be seen.

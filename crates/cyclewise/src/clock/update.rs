@@ -2,19 +2,19 @@
 
 use super::anchor::Anchor;
 use super::discipline::{Discipline, LEARN_NS};
-use super::reader::World;
-use super::reading::Clock;
+use super::now::Clock;
 use super::reason::Reason;
 use super::segment::Segment;
+use super::slow_path::ReaderEnv;
 use super::source::Source;
-use super::timeline::Fate;
+use super::timeline::SegmentState;
 use super::try_lock::Guard;
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use core::sync::atomic::fence;
 
 /// In a gap the kernel's clock is what a reader gets. Who reads less often than this stays with it: it costs less than
 /// an anchor.
-const WARM_NS: u64 = 1_000_000;
+const MAX_IDLE_NS: u64 = 1_000_000;
 /// Between two tries to end a gap.
 const RETRY_NS: u64 = 200_000;
 /// Between two looks at what the kernel keeps time by, which cost microseconds.
@@ -22,10 +22,10 @@ const EXAMINE_NS: u64 = 16_000_000_000;
 /// And where it could not be looked at.
 const EXAMINE_AGAIN_NS: u64 = 1_000_000_000;
 /// Faults of the counter's after which it is not trusted again.
-const PATIENCE: u32 = 16;
+const MAX_FAULTS: u32 = 16;
 
 /// What the holder of the lock keeps.
-pub(super) struct Keeper {
+pub(super) struct Updater {
     discipline: Discipline,
     /// When to examine again.
     examine_ns: Option<u64>,
@@ -38,58 +38,58 @@ pub(super) struct Keeper {
 
 impl<S: Source> Clock<S> {
     /// Ends the gap, where that is worth it.
-    fn mend(&self, segment: &Segment, now: u64) {
+    fn try_end_gap(&self, segment: &Segment, now: u64) {
         // Relaxed: hints for when to try; one that is lost is a try more or less.
         let before = self.gap_ns.load(Relaxed);
         self.gap_ns.store(now, Relaxed);
-        let is_known = self.notes.rate.load(Relaxed) > 0;
-        if now < self.retry_ns.load(Relaxed) || is_known && now.saturating_sub(before) > WARM_NS {
+        let is_known = self.status_cells.rate.load(Relaxed) > 0;
+        if now < self.retry_ns.load(Relaxed) || is_known && now.saturating_sub(before) > MAX_IDLE_NS {
             return;
         }
-        let Some(mut keeper) = self.keeper.try_lock() else {
+        let Some(mut updater) = self.updater.try_lock() else {
             return;
         };
-        if self.line.current() != segment.number || self.notes.is_demoted() {
+        if self.timeline.current() != segment.number || self.status_cells.is_demoted() {
             return;
         }
         let again = if is_known { RETRY_NS } else { LEARN_NS };
         self.retry_ns.store(now.saturating_add(again), Relaxed);
-        let Ok(anchor) = self.anchor(&mut keeper, true) else {
+        let Ok(anchor) = self.anchor(&mut updater, true) else {
             return;
         };
-        let Some(bridge) = keeper.discipline.bridge(segment, anchor) else {
+        let Some(bridge) = updater.discipline.bridge(segment, anchor) else {
             return;
         };
-        self.line.restart(&bridge);
+        self.timeline.end_gap(&bridge);
         self.retry_ns.store(0, Relaxed);
         // The bridge is seen by all before the counter is read. If that is still on the bridge, whoever took the kernel's
         // clock without seeing it took less than its end, and the segment after it may be behind the kernel's clock.
         fence(SeqCst);
         if self.source.bracketed().wrapping_sub(bridge.start) < bridge.length
-            && let Some(next) = keeper.discipline.successor(&bridge, anchor)
+            && let Some(next) = updater.discipline.successor(&bridge, anchor)
         {
-            self.line.close(bridge.number, &next);
+            self.timeline.close(bridge.number, &next);
         }
     }
 
     /// Writes the successor of `segment`, the current one, unless somebody does or did.
-    pub(super) fn follow(&self, segment: &Segment) {
-        if self.line.fate(segment.number) != Fate::Open {
+    pub(super) fn extend(&self, segment: &Segment) {
+        if self.timeline.state(segment.number) != SegmentState::Open {
             return;
         }
-        let Some(mut keeper) = self.keeper.try_lock() else {
+        let Some(mut updater) = self.updater.try_lock() else {
             return;
         };
         // Again, as the holder of the lock: who had it before may have closed the segment.
-        if self.line.fate(segment.number) != Fate::Open {
+        if self.timeline.state(segment.number) != SegmentState::Open {
             return;
         }
-        let anchor = self.anchor(&mut keeper, false).ok();
-        match anchor.and_then(|anchor| keeper.discipline.successor(segment, anchor)) {
-            // Where a gap was first, it is ended by `mend`.
-            Some(next) => drop(self.line.close(segment.number, &next)),
+        let anchor = self.anchor(&mut updater, false).ok();
+        match anchor.and_then(|anchor| updater.discipline.successor(segment, anchor)) {
+            // Where a gap was first, it is ended by `try_end_gap`.
+            Some(next) => drop(self.timeline.close(segment.number, &next)),
             // To the end of the segment, and then a gap.
-            None => self.line.rest(segment.number),
+            None => self.timeline.extend_fast_path(segment.number),
         }
     }
 
@@ -97,64 +97,64 @@ impl<S: Source> Clock<S> {
     ///
     /// # Errors
     /// What was noticed, after it was noted.
-    fn anchor(&self, keeper: &mut Guard<'_, Keeper>, in_gap: bool) -> Result<Anchor, Reason> {
+    fn anchor(&self, updater: &mut Guard<'_, Updater>, in_gap: bool) -> Result<Anchor, Reason> {
         let now = self.source.monotonic_ns();
-        if keeper.examine_ns.is_none_or(|due| now >= due) {
+        if updater.examine_ns.is_none_or(|due| now >= due) {
             // Kept afterwards: an examination that panics was none.
             let examined = self.source.examine();
             let wait_ns = match examined {
                 Ok(()) => {
-                    keeper.is_trusted = true;
+                    updater.is_trusted = true;
                     EXAMINE_NS
                 }
-                Err(reason) if reason.is_passing() => {
-                    self.notes.note(reason);
+                Err(reason) if reason.is_transient() => {
+                    self.status_cells.record(reason);
                     EXAMINE_AGAIN_NS
                 }
                 Err(reason) => {
-                    self.notes.demote(reason);
+                    self.status_cells.demote(reason);
                     return Err(reason);
                 }
             };
-            keeper.examine_ns = Some(now.saturating_add(wait_ns));
+            updater.examine_ns = Some(now.saturating_add(wait_ns));
         }
-        if !keeper.is_trusted {
+        if !updater.is_trusted {
             return Err(Reason::NotExamined);
         }
         if let Some(disruptions) = self.source.disruptions()
-            && keeper
+            && updater
                 .disruptions
                 .replace(disruptions)
                 .is_some_and(|before| before != disruptions)
         {
-            keeper.discipline = Discipline::new();
-            return Err(self.fault(keeper, Reason::Disrupted));
+            updater.discipline = Discipline::new();
+            return Err(self.fault(updater, Reason::Disrupted));
         }
-        let observed = keeper.discipline.observe(&self.source, in_gap);
-        let rate = keeper
+        let observed = updater.discipline.observe(&self.source, in_gap);
+        let rate = updater
             .discipline
             .rate()
             .map_or(0, |rate| (rate * 4_294_967_296.0) as u64);
         // Relaxed: numbers on their own.
-        self.notes.rate.store(rate, Relaxed);
-        self.notes.anchors.fetch_add(1, Relaxed);
-        observed.map_err(|reason| self.fault(keeper, reason))
+        self.status_cells.rate.store(rate, Relaxed);
+        self.status_cells.anchors.fetch_add(1, Relaxed);
+        observed.map_err(|reason| self.fault(updater, reason))
     }
 
-    fn fault(&self, keeper: &mut Guard<'_, Keeper>, reason: Reason) -> Reason {
+    fn fault(&self, updater: &mut Guard<'_, Updater>, reason: Reason) -> Reason {
         // Whoever sleeps or is moved says so, and that says nothing against the counter.
         if !matches!(reason, Reason::Suspended | Reason::Disrupted) {
-            keeper.faults += 1;
+            updater.faults += 1;
         }
-        self.notes.note(reason);
-        if keeper.faults > PATIENCE {
-            self.notes.demote(Reason::Unsteady);
+        self.status_cells.record(reason);
+        if updater.faults > MAX_FAULTS {
+            self.status_cells.demote(Reason::Unsteady);
         }
         reason
     }
 }
 
-impl<S: Source> World for Clock<S> {
+impl<S: Source> ReaderEnv for Clock<S> {
     fn ticks(&self) -> u64 {
         self.source.bracketed()
     }
@@ -164,19 +164,19 @@ impl<S: Source> World for Clock<S> {
     }
 
     fn is_demoted(&self) -> bool {
-        self.notes.is_demoted()
+        self.status_cells.is_demoted()
     }
 
-    fn due(&self, segment: &Segment) {
-        self.follow(segment);
+    fn segment_due(&self, segment: &Segment) {
+        self.extend(segment);
     }
 
-    fn in_gap(&self, segment: &Segment, kernel_ns: u64) {
-        self.mend(segment, kernel_ns);
+    fn gap_read(&self, segment: &Segment, kernel_ns: u64) {
+        self.try_end_gap(segment, kernel_ns);
     }
 }
 
-impl Keeper {
+impl Updater {
     pub(super) const fn new() -> Self {
         Self {
             discipline: Discipline::new(),

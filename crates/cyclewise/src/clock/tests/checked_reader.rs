@@ -1,7 +1,7 @@
 //! A clock on a mock, and somebody who reads it and checks every reading.
 
-use super::super::segment::Place;
-use super::super::timeline::Fate;
+use super::super::segment::TickPosition;
+use super::super::timeline::SegmentState;
 use super::super::{Clock, LoadOrdered, Mock, Mode, Source};
 use core::time::Duration;
 
@@ -15,17 +15,17 @@ const LONGEST_NS: u64 = 8_000_000;
 const SKEW_NS: u64 = 1_000;
 
 /// Reads a clock, and keeps what it saw last.
-pub(super) struct Walk {
+pub(super) struct CheckedReader {
     pub(super) mock: Mock,
     pub(super) clock: Clock<Mock>,
     last: u64,
     /// The largest error seen since this was last set to 0, in nanoseconds.
-    pub(super) worst: u64,
+    pub(super) max_error_ns: u64,
     /// Whether the error bound is to be held.
-    pub(super) bounded: bool,
+    pub(super) checks_bound: bool,
 }
 
-impl Walk {
+impl CheckedReader {
     /// A clock that was never read.
     pub(super) fn new() -> Self {
         let mock = Mock::new(HZ);
@@ -34,18 +34,18 @@ impl Walk {
             clock: Clock::new(mock.clone()),
             mock,
             last: 0,
-            worst: 0,
-            bounded: true,
+            max_error_ns: 0,
+            checks_bound: true,
         }
     }
 
     /// One that reads the counter and has done so for a while.
     pub(super) fn warm() -> Self {
-        let mut walk = Self::new();
-        walk.on(Duration::from_millis(1500), Duration::from_micros(50));
-        assert_eq!(walk.clock.status().mode, Mode::Counter);
-        walk.worst = 0;
-        walk
+        let mut reader = Self::new();
+        reader.read_for(Duration::from_millis(1500), Duration::from_micros(50));
+        assert_eq!(reader.clock.status().mode, Mode::Counter);
+        reader.max_error_ns = 0;
+        reader
     }
 
     /// Reads once: not below the last, and within the bound.
@@ -58,9 +58,9 @@ impl Walk {
         self.last = ns;
         let off = before.saturating_sub(ns).max(ns.saturating_sub(after));
         let bound = reading.error.as_nanos() as u64;
-        assert!(!self.bounded || off <= bound, "{off} ns off, said {bound}");
-        self.worst = self.worst.max(off);
-        let length_ns = u128::from(self.clock.line.read().length) * 1_000_000_000 / u128::from(HZ);
+        assert!(!self.checks_bound || off <= bound, "{off} ns off, said {bound}");
+        self.max_error_ns = self.max_error_ns.max(off);
+        let length_ns = u128::from(self.clock.timeline.read().length) * 1_000_000_000 / u128::from(HZ);
         assert!(length_ns <= u128::from(LONGEST_NS), "a segment of {length_ns} ns");
         ns
     }
@@ -68,24 +68,24 @@ impl Walk {
     /// Lets the counter go back. No reading may be below the last one, but for the limit that the clock's documentation
     /// names: a tick that is in the current segment afterwards has the time that this gives it, and one that is before by no
     /// more than the CPUs' counters may be apart has that of its start.
-    pub(super) fn back(&mut self, ticks: u64) {
-        let segment = self.clock.line.read();
-        let fate = self.clock.line.fate(segment.number);
+    pub(super) fn jump_back(&mut self, ticks: u64) {
+        let segment = self.clock.timeline.read();
+        let state = self.clock.timeline.state(segment.number);
         let now = self.mock.bracketed();
         self.mock.jump(-ticks.cast_signed());
-        if fate == Fate::Gap {
+        if state == SegmentState::Gap {
             return;
         }
-        let least = match segment.place(now - ticks) {
-            Place::Within(ns) => ns,
-            Place::Before(by) if by.saturating_mul(segment.mult) >> 32 <= SKEW_NS => segment.base,
-            Place::Before(_) | Place::After => return,
+        let least = match segment.position(now - ticks) {
+            TickPosition::Within(ns) => ns,
+            TickPosition::Before(by) if by.saturating_mul(segment.mult) >> 32 <= SKEW_NS => segment.base,
+            TickPosition::Before(_) | TickPosition::After => return,
         };
         self.last = self.last.min(least);
     }
 
     /// Reads every `step` for `time`.
-    pub(super) fn on(&mut self, time: Duration, step: Duration) {
+    pub(super) fn read_for(&mut self, time: Duration, step: Duration) {
         let end = self.mock.peek_ns() + time.as_nanos() as u64;
         while self.mock.peek_ns() < end {
             self.mock.advance(step);

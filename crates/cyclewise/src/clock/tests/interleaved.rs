@@ -1,7 +1,7 @@
 //! What happens in the middle of a reading, done there: another thread, a handler, a scheduler that takes the CPU away.
 
 use super::super::{Clock, LoadOrdered, Mock, Mode, Reason, Source};
-use super::walk::HZ;
+use super::checked_reader::HZ;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use core::time::Duration;
 use std::boxed::Box;
@@ -18,56 +18,56 @@ enum Call {
     Boottime,
 }
 
-/// Where in a reading of CLOCK_MONOTONIC its time is spent.
+/// Where in a reading of CLOCK_MONOTONIC its time is delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Spent {
-    Nowhere,
+enum ReadDelay {
+    None,
     Before(Duration),
     After(Duration),
 }
 
 /// What is done at the end of a call.
-type Meddle = (Call, Box<dyn FnOnce() + Send>);
+type Hook = (Call, Box<dyn FnOnce() + Send>);
 
 /// A mock with something done once, at the end of the next call of a kind.
-struct Meddled {
+struct HookedSource {
     mock: Mock,
-    meddle: Mutex<Option<Meddle>>,
-    spent: Mutex<Spent>,
+    hook: Mutex<Option<Hook>>,
+    delay: Mutex<ReadDelay>,
     /// The hypervisor is writing what it says.
-    says_nothing: AtomicBool,
+    hides_disruptions: AtomicBool,
 }
 
-impl Meddled {
+impl HookedSource {
     fn clock() -> (&'static Clock<Self>, Mock) {
         let mock = Mock::new(HZ);
         mock.reading_takes(Duration::from_nanos(10));
         let source = Self {
             mock: mock.clone(),
-            meddle: Mutex::new(None),
-            spent: Mutex::new(Spent::Nowhere),
-            says_nothing: AtomicBool::new(false),
+            hook: Mutex::new(None),
+            delay: Mutex::new(ReadDelay::None),
+            hides_disruptions: AtomicBool::new(false),
         };
         (Box::leak(Box::new(Clock::new(source))), mock)
     }
 
-    fn at(&self, call: Call, meddle: impl FnOnce() + Send + 'static) {
-        *self.meddle.lock().unwrap() = Some((call, Box::new(meddle)));
+    fn after(&self, call: Call, hook: impl FnOnce() + Send + 'static) {
+        *self.hook.lock().unwrap() = Some((call, Box::new(hook)));
     }
 
-    fn is_done(&self) -> bool {
-        self.meddle.lock().unwrap().is_none()
+    fn hook_ran(&self) -> bool {
+        self.hook.lock().unwrap().is_none()
     }
 
-    fn called(&self, call: Call) {
-        let meddle = self.meddle.lock().unwrap().take_if(|(at, _)| *at == call);
-        if let Some((_, meddle)) = meddle {
-            meddle();
+    fn run_hook(&self, call: Call) {
+        let hook = self.hook.lock().unwrap().take_if(|(at, _)| *at == call);
+        if let Some((_, hook)) = hook {
+            hook();
         }
     }
 }
 
-impl Source for Meddled {
+impl Source for HookedSource {
     fn bare(&self) -> u64 {
         self.mock.bare()
     }
@@ -82,17 +82,17 @@ impl Source for Meddled {
 
     fn bracketed(&self) -> u64 {
         let ticks = self.mock.bracketed();
-        self.called(Call::Bracketed);
+        self.run_hook(Call::Bracketed);
         ticks
     }
 
     fn monotonic_ns(&self) -> u64 {
-        let spent = *self.spent.lock().unwrap();
-        if let Spent::Before(time) = spent {
+        let delay = *self.delay.lock().unwrap();
+        if let ReadDelay::Before(time) = delay {
             self.mock.advance(time);
         }
         let ns = self.mock.monotonic_ns();
-        if let Spent::After(time) = spent {
+        if let ReadDelay::After(time) = delay {
             self.mock.advance(time);
         }
         ns
@@ -100,13 +100,13 @@ impl Source for Meddled {
 
     fn raw_ns(&self) -> u64 {
         let ns = self.mock.raw_ns();
-        self.called(Call::Raw);
+        self.run_hook(Call::Raw);
         ns
     }
 
     fn boottime_ns(&self) -> u64 {
         let ns = self.mock.boottime_ns();
-        self.called(Call::Boottime);
+        self.run_hook(Call::Boottime);
         ns
     }
 
@@ -115,7 +115,9 @@ impl Source for Meddled {
     }
 
     fn disruptions(&self) -> Option<u64> {
-        self.mock.disruptions().filter(|_| !self.says_nothing.load(Relaxed))
+        self.mock
+            .disruptions()
+            .filter(|_| !self.hides_disruptions.load(Relaxed))
     }
 
     fn raise_floor(&self, ns: u64) -> u64 {
@@ -124,7 +126,7 @@ impl Source for Meddled {
 }
 
 /// Reads every 50 µs for `time`.
-fn on(clock: &Clock<Meddled>, mock: &Mock, time: Duration) {
+fn read_for(clock: &Clock<HookedSource>, mock: &Mock, time: Duration) {
     let end = mock.peek_ns() + time.as_nanos() as u64;
     while mock.peek_ns() < end {
         mock.advance(50 * US);
@@ -136,18 +138,18 @@ fn on(clock: &Clock<Meddled>, mock: &Mock, time: Duration) {
 /// clock in between stays ahead of nobody.
 #[test]
 fn a_gap_opened_behind_the_keepers_back_stays_shut() {
-    let (clock, mock) = Meddled::clock();
-    on(clock, &mock, 1500 * MS);
+    let (clock, mock) = HookedSource::clock();
+    read_for(clock, &mock, 1500 * MS);
     // The next anchor does not fit, and no successor is made.
     mock.set_counter_rate(HZ, 5000.0);
     let told = &*Box::leak(Box::new(Mutex::new(None)));
     let other = mock.clone();
-    clock.source().at(Call::Raw, move || {
+    clock.source().after(Call::Raw, move || {
         other.jump((HZ / 50) as i64);
         *told.lock().unwrap() = Some(clock.now());
         other.jump(-((HZ / 50) as i64));
     });
-    while !clock.source().is_done() {
+    while !clock.source().hook_ran() {
         mock.advance(50 * US);
         clock.now();
     }
@@ -160,22 +162,22 @@ fn a_gap_opened_behind_the_keepers_back_stays_shut() {
 /// others still read, may be behind the kernel's clock.
 #[test]
 fn a_reader_held_up_until_the_clock_is_given_up_is_not_ahead_of_the_last_segment() {
-    let (clock, mock) = Meddled::clock();
-    on(clock, &mock, 1500 * MS);
+    let (clock, mock) = HookedSource::clock();
+    read_for(clock, &mock, 1500 * MS);
     mock.advance(20 * MS);
     // Opens the gap.
     clock.now();
     let other = mock.clone();
-    clock.source().at(Call::Bracketed, move || {
+    clock.source().after(Call::Bracketed, move || {
         other.set_trust(Err(Reason::UnknownClocksource));
         while clock.status().mode != Mode::Kernel {
-            on(clock, &other, 50 * US);
+            read_for(clock, &other, 50 * US);
         }
         other.slew(900.0);
         other.advance(400 * US);
     });
     let held_up = clock.now();
-    assert!(clock.source().is_done());
+    assert!(clock.source().hook_ran());
     let now = clock.now();
     assert!(now >= held_up, "{now:?} after {held_up:?}");
 }
@@ -183,45 +185,45 @@ fn a_reader_held_up_until_the_clock_is_given_up_is_not_ahead_of_the_last_segment
 /// The CPU is taken away between the two clocks whose difference shows a suspend.
 #[test]
 fn an_interrupted_look_for_suspends_sees_none() {
-    let (clock, mock) = Meddled::clock();
+    let (clock, mock) = HookedSource::clock();
     // Before the program began.
     mock.suspend(Duration::from_secs(60));
-    on(clock, &mock, 1500 * MS);
+    read_for(clock, &mock, 1500 * MS);
     for _ in 0..3 {
         mock.advance(20 * MS);
         clock.now();
         let other = mock.clone();
-        clock.source().at(Call::Boottime, move || other.advance(30 * MS));
-        while !clock.source().is_done() {
-            on(clock, &mock, 50 * US);
+        clock.source().after(Call::Boottime, move || other.advance(30 * MS));
+        while !clock.source().hook_ran() {
+            read_for(clock, &mock, 50 * US);
         }
         mock.advance(20 * MS);
-        on(clock, &mock, 5 * MS);
+        read_for(clock, &mock, 5 * MS);
     }
     assert_eq!((clock.status().faults, clock.status().reason), (0, None));
     // One that did happen is seen.
     mock.suspend(Duration::from_secs(1));
-    on(clock, &mock, 5 * MS);
+    read_for(clock, &mock, 5 * MS);
     assert_eq!(clock.status().reason, Some(Reason::Suspended));
 }
 
 /// A hypervisor writes its page again and again, and is met in the middle of it: that is no disruption.
 #[test]
 fn a_hypervisor_that_is_about_to_say_something_has_said_nothing() {
-    let (clock, mock) = Meddled::clock();
-    clock.source().says_nothing.store(true, Relaxed);
-    on(clock, &mock, 10 * MS);
-    for says_nothing in [false, true, false, true] {
-        clock.source().says_nothing.store(says_nothing, Relaxed);
-        on(clock, &mock, 10 * MS);
+    let (clock, mock) = HookedSource::clock();
+    clock.source().hides_disruptions.store(true, Relaxed);
+    read_for(clock, &mock, 10 * MS);
+    for hides_disruptions in [false, true, false, true] {
+        clock.source().hides_disruptions.store(hides_disruptions, Relaxed);
+        read_for(clock, &mock, 10 * MS);
     }
     assert_eq!((clock.status().faults, clock.status().mode), (0, Mode::Counter));
     // What it says afterwards is compared with what it said before.
     mock.disrupt();
-    on(clock, &mock, 10 * MS);
+    read_for(clock, &mock, 10 * MS);
     assert_eq!(clock.status().faults, 0);
-    clock.source().says_nothing.store(false, Relaxed);
-    on(clock, &mock, 10 * MS);
+    clock.source().hides_disruptions.store(false, Relaxed);
+    read_for(clock, &mock, 10 * MS);
     assert_eq!(
         (clock.status().faults, clock.status().reason),
         (1, Some(Reason::Disrupted))
@@ -233,14 +235,14 @@ fn a_hypervisor_that_is_about_to_say_something_has_said_nothing() {
 fn the_bound_holds_where_the_kernels_clock_is_slow_to_read() {
     for time in [1, 2, 5, 20].map(|n| n * US) {
         for [first, second] in [
-            [Spent::Before(time), Spent::After(time)],
-            [Spent::After(time), Spent::Before(time)],
+            [ReadDelay::Before(time), ReadDelay::After(time)],
+            [ReadDelay::After(time), ReadDelay::Before(time)],
         ] {
-            let (clock, mock) = Meddled::clock();
-            *clock.source().spent.lock().unwrap() = first;
+            let (clock, mock) = HookedSource::clock();
+            *clock.source().delay.lock().unwrap() = first;
             clock.now();
             assert_eq!(clock.status().anchors, 1);
-            *clock.source().spent.lock().unwrap() = second;
+            *clock.source().delay.lock().unwrap() = second;
             let mut last = clock.now();
             let mut learnt = None;
             for _ in 0..400 {
@@ -255,7 +257,7 @@ fn the_bound_holds_where_the_kernels_clock_is_slow_to_read() {
                 assert!(reading.instant >= last, "{:?} after {last:?}", reading.instant);
                 last = reading.instant;
                 if clock.status().hz.is_some() {
-                    *clock.source().spent.lock().unwrap() = Spent::Nowhere;
+                    *clock.source().delay.lock().unwrap() = ReadDelay::None;
                     // The bridge, which is never behind the kernel's clock.
                     let since = *learnt.get_or_insert(after);
                     assert!(

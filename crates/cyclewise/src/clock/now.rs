@@ -6,15 +6,15 @@
 //! successor, one that has ended, a counter that went back, a clock that was never read before.
 
 use super::instant::{Instant, Reading};
-use super::keeping::Keeper;
 use super::order::{LoadOrdered, Order};
-use super::segment::{Place, Segment};
+use super::segment::{Segment, TickPosition};
 use super::source::Source;
-use super::status::{Mode, Notes, Status};
+use super::status::{Mode, Status, StatusCells};
 use super::system::System;
 use super::ticks::Ticks;
-use super::timeline::{Fate, Timeline};
+use super::timeline::{SegmentState, Timeline};
 use super::try_lock::TryLock;
+use super::update::Updater;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 use core::time::Duration;
@@ -24,16 +24,16 @@ use core::time::Duration;
 /// Most programs use the one of the process, by way of [`Instant::now`] or [`Clock::process`]. One with a source of its
 /// own is for tests.
 pub struct Clock<S = System> {
-    pub(super) line: Timeline,
+    pub(super) timeline: Timeline,
     pub(super) source: S,
-    pub(super) notes: Notes,
+    pub(super) status_cells: StatusCells,
     /// When a gap was read last.
     pub(super) gap_ns: AtomicU64,
     /// When to try again to end it.
     pub(super) retry_ns: AtomicU64,
     /// What an upkeep thread wrote last; 0 where there is none.
     pub(super) recent_ns: AtomicU64,
-    pub(super) keeper: TryLock<Keeper>,
+    pub(super) updater: TryLock<Updater>,
 }
 
 static PROCESS: Clock = Clock::new(System);
@@ -50,13 +50,13 @@ impl<S: Source> Clock<S> {
     /// A clock on `source`.
     pub const fn new(source: S) -> Self {
         Self {
-            line: Timeline::new(),
+            timeline: Timeline::new(),
             source,
-            notes: Notes::new(),
+            status_cells: StatusCells::new(),
             gap_ns: AtomicU64::new(0),
             retry_ns: AtomicU64::new(0),
             recent_ns: AtomicU64::new(0),
-            keeper: TryLock::new(Keeper::new()),
+            updater: TryLock::new(Updater::new()),
         }
     }
 
@@ -76,12 +76,12 @@ impl<S: Source> Clock<S> {
     /// The time, ordered as `O` says.
     #[inline(always)]
     pub fn now_as<O: Order>(&self) -> Instant<O> {
-        let view = self.line.view();
+        let view = self.timeline.view();
         let ns = match view.at(O::ticks(&self.source)) {
             Some(ns) => ns,
-            None => self.slow().0,
+            None => self.now_slow().0,
         };
-        Instant::from_ns(O::settle(&self.source, ns))
+        Instant::from_ns(O::apply_floor(&self.source, ns))
     }
 
     /// The time, and how far from CLOCK_MONOTONIC it is at most.
@@ -89,15 +89,15 @@ impl<S: Source> Clock<S> {
     /// The bound holds while the kernel changes the rate of its clock by less than 977 ppm from one anchor to the
     /// next, and the counter is steady. What is off by more is noticed at the next anchor, at most 8 ms later.
     pub fn reading<O: Order>(&self) -> Reading<O> {
-        let segment = self.line.read();
-        let (ns, error_ns) = match segment.place(O::ticks(&self.source)) {
-            Place::Within(ns) if segment.fast > 0 && self.is_fast(&segment, ns) => (ns, segment.error_at(ns)),
-            _ => self.slow(),
+        let segment = self.timeline.read();
+        let (ns, error_ns) = match segment.position(O::ticks(&self.source)) {
+            TickPosition::Within(ns) if segment.fast > 0 && self.is_fast(&segment, ns) => (ns, segment.error_at(ns)),
+            _ => self.now_slow(),
         };
-        let settled = O::settle(&self.source, ns);
+        let floored = O::apply_floor(&self.source, ns);
         Reading {
-            instant: Instant::from_ns(settled),
-            error: Duration::from_nanos(error_ns.saturating_add(settled.saturating_sub(ns))),
+            instant: Instant::from_ns(floored),
+            error: Duration::from_nanos(error_ns.saturating_add(floored.saturating_sub(ns))),
         }
     }
 
@@ -117,7 +117,7 @@ impl<S: Source> Clock<S> {
     /// For stamps that are made often and converted seldom. Good to some millionths: the rate is steered.
     pub fn between<O: Order, P: Order>(&self, from: Ticks<O>, to: Ticks<P>) -> Option<Duration> {
         // Relaxed: one number.
-        let rate = self.notes.rate.load(Relaxed);
+        let rate = self.status_cells.rate.load(Relaxed);
         let ticks = to.raw().wrapping_sub(from.raw());
         let ticks = if ticks.cast_signed() < 0 { 0 } else { ticks };
         let ns = (u128::from(ticks) * u128::from(rate)) >> 32;
@@ -139,42 +139,42 @@ impl<S: Source> Clock<S> {
 
     /// What the clock is doing, and why.
     pub fn status(&self) -> Status {
-        let segment = self.line.read();
-        let mode = match segment.place(self.source.load_ordered()) {
-            _ if self.notes.is_demoted() => Mode::Kernel,
-            Place::Within(_) => Mode::Counter,
-            _ if self.line.fate(segment.number) == Fate::Closed => Mode::Counter,
+        let segment = self.timeline.read();
+        let mode = match segment.position(self.source.load_ordered()) {
+            _ if self.status_cells.is_demoted() => Mode::Kernel,
+            TickPosition::Within(_) => Mode::Counter,
+            _ if self.timeline.state(segment.number) == SegmentState::Closed => Mode::Counter,
             _ => Mode::Starting,
         };
         // Relaxed: numbers for people.
-        let rate = self.notes.rate.load(Relaxed);
+        let rate = self.status_cells.rate.load(Relaxed);
         Status {
             mode,
-            reason: self.notes.reason(),
-            faults: self.notes.faults.load(Relaxed),
-            anchors: self.notes.anchors.load(Relaxed),
+            reason: self.status_cells.reason(),
+            faults: self.status_cells.faults.load(Relaxed),
+            anchors: self.status_cells.anchors.load(Relaxed),
             hz: (rate > 0).then(|| 1e9 * 4_294_967_296.0 / rate as f64),
         }
     }
 
     /// Holds the clock against the kernel's, if that is a quarter of a segment ago: what an upkeep thread calls, so that
     /// no reader has to.
-    pub fn tend(&self) {
-        let segment = self.line.read();
+    pub fn refresh(&self) {
+        let segment = self.timeline.read();
         let elapsed = self.source.bracketed().wrapping_sub(segment.start);
         if elapsed >= segment.length {
             // Relaxed: a hint. Who tends a clock has it warm.
             self.gap_ns.store(self.source.monotonic_ns(), Relaxed);
-            self.slow();
+            self.now_slow();
         } else if elapsed >= segment.length / 4 {
-            self.follow(&segment);
+            self.extend(&segment);
         }
     }
 
     /// Nanoseconds, and how far they are off at most.
     #[cold]
     #[inline(never)]
-    fn slow(&self) -> (u64, u64) {
-        self.line.time(self)
+    fn now_slow(&self) -> (u64, u64) {
+        self.timeline.now_slow(self)
     }
 }

@@ -1,0 +1,150 @@
+//! Nothing goes wrong: the clock starts, tracks, is slewed, is left alone.
+
+use super::super::{Bracketed, Clock, DependentLoad, LoadOrdered, Mock, Mode, PerTask, Upkeep};
+use super::checked_reader::{CheckedReader, HZ};
+use core::time::Duration;
+
+const US: Duration = Duration::from_micros(1);
+const MS: Duration = Duration::from_millis(1);
+
+#[test]
+fn a_new_clock_is_the_kernels_and_learns_the_rate_in_a_few_milliseconds() {
+    let mut reader = CheckedReader::new();
+    reader.read();
+    assert_eq!(reader.clock.status().mode, Mode::Starting);
+    reader.read_for(3 * MS, 50 * US);
+    let status = reader.clock.status();
+    assert_eq!((status.mode, status.reason), (Mode::Counter, None));
+    assert!((status.hz.unwrap() / HZ as f64 - 1.0).abs() < 1e-4, "{status:?}");
+    reader.read_for(Duration::from_secs(2), 50 * US);
+    let hz = reader.clock.status().hz.unwrap();
+    assert!((hz / HZ as f64 - 1.0).abs() < 1e-6, "sharper by itself: {hz}");
+}
+
+#[test]
+fn it_tracks_a_kernel_that_is_steady() {
+    let mut reader = CheckedReader::warm();
+    reader.read_for(Duration::from_secs(3), 70 * US);
+    assert!(reader.max_error_ns < 100, "{} ns off", reader.max_error_ns);
+    let status = reader.clock.status();
+    assert!(status.anchors < 2000, "an anchor is taken once in 3 ms: {status:?}");
+}
+
+#[test]
+fn it_follows_a_slew_within_a_few_segments() {
+    for ppm in [100.0, -100.0, 500.0, -500.0, 0.0] {
+        let mut reader = CheckedReader::warm();
+        reader.mock.slew(ppm);
+        reader.read_for(40 * MS, 50 * US);
+        assert!(
+            reader.max_error_ns < 12_000,
+            "{ppm} ppm: {} ns off",
+            reader.max_error_ns
+        );
+        reader.max_error_ns = 0;
+        reader.read_for(Duration::from_secs(2), 50 * US);
+        assert!(
+            reader.max_error_ns < 200,
+            "{ppm} ppm: {} ns off later",
+            reader.max_error_ns
+        );
+        assert_eq!(reader.clock.status().faults, 0);
+    }
+}
+
+#[test]
+fn it_follows_a_counter_whose_rate_is_off() {
+    let mut reader = CheckedReader::warm();
+    for ppm in [100.0, -100.0, 100.0] {
+        reader.mock.set_counter_rate(HZ, ppm);
+        reader.read_for(40 * MS, 50 * US);
+        reader.max_error_ns = 0;
+        reader.read_for(Duration::from_secs(1), 50 * US);
+        assert!(reader.max_error_ns < 200, "{ppm} ppm: {} ns off", reader.max_error_ns);
+    }
+}
+
+#[test]
+fn slow_and_fast_counters_are_counters() {
+    for hz in [24_000_000, 62_500_000, 1_000_000_000, 5_000_000_000] {
+        let mock = Mock::new(hz);
+        let clock = Clock::new(mock.clone());
+        for _ in 0..2000 {
+            mock.advance(100 * US);
+            let reading = clock.reading::<LoadOrdered>();
+            let off = reading.instant.as_nanos().abs_diff(mock.peek_ns());
+            assert!(off <= reading.error.as_nanos() as u64, "{hz} Hz: {off} ns off");
+        }
+        assert_eq!(clock.status().mode, Mode::Counter, "{hz} Hz");
+    }
+}
+
+#[test]
+fn one_that_nobody_reads_is_right_when_somebody_does() {
+    let mut reader = CheckedReader::warm();
+    for idle in [20 * MS, Duration::from_secs(3600), 40 * MS] {
+        reader.mock.slew(30.0);
+        reader.mock.advance(idle);
+        reader.max_error_ns = 0;
+        reader.read();
+        assert!(
+            reader.max_error_ns < 100,
+            "{} ns off after {idle:?}",
+            reader.max_error_ns
+        );
+        reader.read_for(10 * MS, 50 * US);
+        assert_eq!(reader.clock.status().mode, Mode::Counter);
+    }
+    assert_eq!(reader.clock.status().faults, 0);
+}
+
+#[test]
+fn who_reads_seldom_gets_the_kernels_clock_and_pays_for_no_anchor() {
+    let mut reader = CheckedReader::warm();
+    reader.read_for(100 * MS, 20 * MS);
+    let anchors = reader.clock.status().anchors;
+    reader.read_for(Duration::from_secs(2), 20 * MS);
+    assert_eq!(reader.clock.status().anchors, anchors);
+    assert!(reader.max_error_ns < 100, "{} ns off", reader.max_error_ns);
+}
+
+#[test]
+fn every_order_reads_the_same_clock() {
+    let reader = CheckedReader::warm();
+    let times = [
+        reader.clock.now_as::<PerTask>().as_nanos(),
+        reader.clock.now_as::<LoadOrdered>().as_nanos(),
+        reader.clock.now_as::<DependentLoad>().as_nanos(),
+        reader.clock.now_as::<Bracketed>().as_nanos(),
+    ];
+    assert!(times.is_sorted() && times[3] - times[0] < 1000, "{times:?}");
+}
+
+#[test]
+fn ticks_become_time_by_the_rate() {
+    let reader = CheckedReader::warm();
+    let from = reader.clock.ticks::<LoadOrdered>();
+    reader.mock.advance(Duration::from_secs(10));
+    let to = reader.clock.ticks::<Bracketed>();
+    let time = reader.clock.between(from, to).unwrap().as_secs_f64();
+    assert!((time - 10.0).abs() < 1e-4, "{time}");
+    assert_eq!(reader.clock.between(to, from), Some(Duration::ZERO));
+    assert_eq!(Clock::new(Mock::new(HZ)).between(from, to), None, "no rate is known");
+}
+
+#[test]
+fn upkeep_keeps_a_clock_that_nobody_reads() {
+    let clock: &'static Clock = Clock::process();
+    let upkeep = Upkeep::start(clock).unwrap();
+    // As long as it takes: a loaded machine runs the thread late.
+    while clock.recent_ns.load(core::sync::atomic::Ordering::Relaxed) == 0 {
+        std::thread::yield_now();
+    }
+    let first = clock.recent();
+    while clock.recent() == first {
+        std::thread::yield_now();
+    }
+    assert!(clock.recent() > first && clock.recent() <= clock.now());
+    drop(upkeep);
+    assert!(clock.recent() >= first, "and without one it is now");
+}
