@@ -222,7 +222,7 @@ table! { fn here() {
     cyclewise::arch::choice::Litmus => "SYPUR";
     cyclewise::arch::choice::Sequence => "SYPUR";
     patch::hooks::Hooks => "SYPUR";
-    patch::net::Net => "SYPUR";
+    patch::tls_hooks::TlsHooks => "SYPUR";
 } }
 
 /// What only another build has.

@@ -40,7 +40,7 @@ macro_rules! counter {
     ($($name:ty),*) => { $(
         // SAFETY: Invariant 1.
         unsafe impl Handler for $name {
-            /// Counts, and wraps around. Ordering: Release; pairs with the program's Acquire loads.
+            /// Counts, and wraps env. Ordering: Release; pairs with the program's Acquire loads.
             fn handle(&self, _: &Info, _: &Hold) {
                 self.fetch_add(1, Ordering::Release);
             }

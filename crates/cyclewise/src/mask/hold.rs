@@ -1,22 +1,22 @@
 //! Holding: the guard, the kernel's form of it, and the thread's state behind both.
 //!
 //! # Safety
-//! 1. A thread's block is zeroed, aligned to 64 and as long as a [`State`], of which all zeroes are valid; it lives as
-//!    long as its thread, and nothing else uses it. `here` is called for one access at a time, and no reference is kept.
-#![expect(unsafe_code, reason = "the thread's block is memory until it is called a State")]
+//! 1. A thread's block is zeroed, aligned to 64 and as long as a [`ThreadMask`], of which all zeroes are valid; it lives as
+//!    long as its thread, and nothing else uses it. `thread_mask` is called for one access at a time, and no reference is kept.
+#![expect(unsafe_code, reason = "the thread's block is memory until it is called a ThreadMask")]
 
-use super::registry::Program;
-use super::state::State;
+use super::registry::ProcessEnv;
+use super::thread_mask::ThreadMask;
 use crate::arch::{THREAD_BLOCK, thread_block};
 use core::marker::PhantomData;
 
-const _: () = assert!(size_of::<State>() <= THREAD_BLOCK && align_of::<State>() <= 64);
+const _: () = assert!(size_of::<ThreadMask>() <= THREAD_BLOCK && align_of::<ThreadMask>() <= 64);
 
 /// The calling thread's state.
 #[inline(always)]
-pub(super) fn here<'a>() -> &'a State {
-    let block = thread_block().cast::<State>();
-    // SAFETY: Invariant 1; a State is atomics, so handlers may have it as well.
+pub(super) fn thread_mask<'a>() -> &'a ThreadMask {
+    let block = thread_block().cast::<ThreadMask>();
+    // SAFETY: Invariant 1; a ThreadMask is atomics, so handlers may have it as well.
     unsafe { &*block }
 }
 
@@ -43,7 +43,7 @@ impl Hold {
 #[inline(always)]
 #[doc(alias = "local_irq_disable")]
 pub fn hold() -> Hold {
-    here().hold(&Program);
+    thread_mask().hold(&ProcessEnv);
     Hold(PhantomData)
 }
 
@@ -52,7 +52,7 @@ impl Drop for Hold {
     /// first.
     #[inline(always)]
     fn drop(&mut self) {
-        here().release(&Program);
+        thread_mask().release(&ProcessEnv);
     }
 }
 
@@ -80,7 +80,7 @@ impl Flags {
 #[doc(alias = "local_irq_save")]
 pub fn save() -> Flags {
     Flags {
-        open: here().save(&Program),
+        open: thread_mask().save(&ProcessEnv),
         thread: PhantomData,
     }
 }
@@ -93,7 +93,7 @@ pub fn save() -> Flags {
 #[doc(alias = "local_irq_restore")]
 pub fn restore(flags: Flags) {
     if flags.open {
-        here().release(&Program);
+        thread_mask().release(&ProcessEnv);
     }
 }
 
@@ -102,20 +102,20 @@ pub fn restore(flags: Flags) {
 #[must_use]
 #[doc(alias = "irqs_disabled")]
 pub fn is_held() -> bool {
-    here().is_held()
+    thread_mask().is_held()
 }
 
 /// Whether a signal waits for the calling thread's release.
 #[must_use]
 pub fn is_pending() -> bool {
-    here().is_pending()
+    thread_mask().is_pending()
 }
 
 /// How often the calling thread had more signals recorded than it has room for, so that the kernel was asked to keep
 /// the rest until release. Nothing is lost by it; a release costs a system call more.
 #[must_use]
 pub fn overflows() -> u64 {
-    here().overflows()
+    thread_mask().overflows()
 }
 
 /// How many signals of the calling thread were lost: a hold in which somebody unblocks signals again and again fills the
@@ -123,5 +123,5 @@ pub fn overflows() -> u64 {
 /// had as many queued as is allowed.
 #[must_use]
 pub fn lost() -> u64 {
-    here().lost()
+    thread_mask().lost()
 }

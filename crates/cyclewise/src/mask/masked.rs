@@ -5,7 +5,7 @@
 //! thread that it interrupted.
 //!
 //! # States
-//! `owner` 0: free. Else the name of the owner's thread, which no other has ([`forks`], Invariant 2).
+//! `owner` 0: free. Else the name of the owner's thread, which no other has ([`fork`], Invariant 2).
 //!
 //! # Invariants
 //! 1. Who made `owner` its own by an exchange from 0 has the value, and nobody else has, until it stores 0. Nobody takes it
@@ -21,7 +21,7 @@
 //! as for any lock.
 //!
 //! # Priorities
-//! Waiters sleep ([`sleepers`](super::sleepers)), so a holder of a lower priority runs, also under SCHED_FIFO. No priority is
+//! Waiters sleep ([`waiters`](super::waiters)), so a holder of a lower priority runs, also under SCHED_FIFO. No priority is
 //! inherited.
 //!
 //! # Cost
@@ -32,9 +32,9 @@
 //! See Invariant 1.
 #![expect(unsafe_code, reason = "a value behind a lock")]
 
-use super::forks;
+use super::fork;
 use super::hold::Hold;
-use super::sleepers::Sleepers;
+use super::waiters::Waiters;
 use crate::atomic::AtomicUsize;
 use core::cell::UnsafeCell;
 use core::fmt;
@@ -63,7 +63,7 @@ const LOOK_NS: u64 = 1_000_000_000;
 #[derive(Default)]
 pub struct Masked<T: ?Sized> {
     owner: AtomicUsize,
-    sleepers: Sleepers,
+    waiters: Waiters,
     refused: AtomicU32,
     value: UnsafeCell<T>,
 }
@@ -86,7 +86,7 @@ impl<T> Masked<T> {
     pub const fn new(value: T) -> Self {
         Self {
             owner: AtomicUsize::new(0),
-            sleepers: Sleepers::new(),
+            waiters: Waiters::new(),
             refused: AtomicU32::new(0),
             value: UnsafeCell::new(value),
         }
@@ -111,7 +111,7 @@ impl<T: ?Sized> Masked<T> {
     #[track_caller]
     pub fn lock<'a>(&'a self, hold: &'a Hold) -> MaskedGuard<'a, T> {
         let _ = hold;
-        let me = forks::me();
+        let me = fork::me();
         // Acquire: pairs with the Release in `drop`.
         if self.owner.compare_exchange(0, me, Acquire, Relaxed).is_err() {
             self.lock_slow(me);
@@ -123,7 +123,7 @@ impl<T: ?Sized> Masked<T> {
     #[track_caller]
     fn lock_slow(&self, me: usize) {
         loop {
-            let waited = self.sleepers.wait(LOOK_NS, || match self.take(me) {
+            let waited = self.waiters.wait(LOOK_NS, || match self.take(me) {
                 Ok(()) => Some(true),
                 Err(Owner::Caller) => Some(false),
                 Err(Owner::Other | Owner::Gone) => None,
@@ -131,8 +131,8 @@ impl<T: ?Sized> Masked<T> {
             match waited {
                 Some(true) => return,
                 Some(false) => panic!("a Masked value is taken twice by one thread"),
-                // Not at first sight: in a child whose fork handlers still run it may seem so (`forks`, Invariant 3).
-                None if forks::is_of_a_parent(self.owner.load(Relaxed)) => {
+                // Not at first sight: in a child whose fork handlers still run it may seem so (`fork`, Invariant 3).
+                None if fork::is_of_a_parent(self.owner.load(Relaxed)) => {
                     panic!("a Masked value was held by another thread when this process was forked")
                 }
                 None => {}
@@ -147,7 +147,7 @@ impl<T: ?Sized> Masked<T> {
     pub fn try_lock<'a>(&'a self, hold: &'a Hold) -> Option<MaskedGuard<'a, T>> {
         let _ = hold;
         // Acquire: pairs with the Release in `drop`.
-        let taken = self.owner.compare_exchange(0, forks::me(), Acquire, Relaxed);
+        let taken = self.owner.compare_exchange(0, fork::me(), Acquire, Relaxed);
         taken.is_ok().then(|| self.guard())
     }
 
@@ -160,9 +160,9 @@ impl<T: ?Sized> Masked<T> {
         if guard.is_some() {
             return guard;
         }
-        let me = forks::me();
+        let me = fork::me();
         let limit_ns = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
-        let waited = self.sleepers.wait(limit_ns, || match self.take(me) {
+        let waited = self.waiters.wait(limit_ns, || match self.take(me) {
             Ok(()) => Some(true),
             Err(Owner::Caller | Owner::Gone) => Some(false),
             Err(Owner::Other) => None,
@@ -189,8 +189,8 @@ impl<T: ?Sized> Masked<T> {
         match self.owner.compare_exchange(0, me, Acquire, Relaxed) {
             Ok(_) => Ok(()),
             // First: a child's new thread may have the memory of one that the child does not have.
-            Err(owner) if forks::is_of_a_parent(owner) => Err(Owner::Gone),
-            Err(owner) if forks::is_same(owner, me) => Err(Owner::Caller),
+            Err(owner) if fork::is_of_a_parent(owner) => Err(Owner::Gone),
+            Err(owner) if fork::is_same(owner, me) => Err(Owner::Caller),
             Err(_) => Err(Owner::Other),
         }
     }
@@ -242,7 +242,7 @@ impl<T: ?Sized> Drop for MaskedGuard<'_, T> {
     /// Ordering: Release; pairs with the Acquire in `lock`.
     fn drop(&mut self) {
         self.masked.owner.store(0, Release);
-        self.masked.sleepers.wake();
+        self.masked.waiters.wake();
     }
 }
 

@@ -57,28 +57,28 @@
 //! Linux arch/powerpc/include/asm/hw_irq.h (`irq_soft_mask`, `irq_happened`); FreeBSD sigfastblock(2); signal(7),
 //! signal-safety(7).
 
-mod changes;
 #[cfg(doctest)]
-mod contract;
-mod forks;
+mod compile_fail;
+mod fork;
 mod handler;
 mod hold;
-mod info;
 mod masked;
-mod queue;
+mod pending_ring;
 mod registry;
-mod ring;
+mod registry_lock;
+mod siginfo;
+mod signal_queue;
 mod signals;
-mod sleepers;
-mod state;
 #[cfg(test)]
 mod tests;
+mod thread_mask;
 mod wait;
+mod waiters;
 
 pub use handler::Handler;
 pub use hold::{Flags, Hold, hold, is_held, is_pending, lost, overflows, restore, save};
-pub use info::Info;
 pub use masked::{Masked, MaskedGuard};
-pub use queue::Queue;
+pub use siginfo::Info;
+pub use signal_queue::Queue;
 pub use signals::Signals;
 pub use wait::{Polled, Woken};

@@ -3,7 +3,7 @@
 //! # Invariants
 //! 1. An entry, once in its slot, is never freed: a handler on another thread may be reading it. Taking a handler off
 //!    leaves its entry in place, to call on who was there before.
-//! 2. Slots and actions are changed under the lock of [`changes`](super::changes), with the changing thread held. Nothing
+//! 2. Slots and actions are changed under the lock of [`registry_lock`](super::registry_lock), with the changing thread held. Nothing
 //!    is allocated under it, and no code of others is called.
 //! 3. An entry is settled but while it is being registered or taken off. A child of fork may be left with one that is not,
 //!    by a thread that it does not have: such a signal can be registered, as if it had no handler of ours.
@@ -14,12 +14,12 @@
 //! 2. A slot holds null or a leaked entry.
 #![expect(unsafe_code, reason = "an entry behind an atomic pointer; the kernel's pointers")]
 
-use super::changes::Changing;
 use super::handler::Handler;
-use super::hold::{Hold, here};
-use super::info::bit;
-use super::state::Around;
-use super::{Info, forks};
+use super::hold::{Hold, thread_mask};
+use super::registry_lock::RegistryGuard;
+use super::siginfo::bit;
+use super::thread_mask::Env;
+use super::{Info, fork};
 use crate::error::Refusal;
 use crate::sys::sigaction::{self, Action};
 use crate::sys::{sigmask, thread};
@@ -56,9 +56,9 @@ fn entry(signal: c_int) -> Option<&'static Entry> {
 }
 
 /// The protocol's surroundings as they are in a program.
-pub(super) struct Program;
+pub(super) struct ProcessEnv;
 
-impl Around for Program {
+impl Env for ProcessEnv {
     fn deliver(&self, info: &Info) {
         // Mainline looks at errno after a release as it would have without one.
         let errno = thread::errno();
@@ -107,7 +107,7 @@ extern "C" fn on_signal(signal: c_int, info: *mut c_void, context: *mut c_void) 
         let before = unsafe { sigmask::frame_mask(context) };
         let mut mask = before;
         // Relaxed: a signal that is registered just now may be blocked or not.
-        here().arrive(&information, OURS.load(Relaxed), &mut mask, &Program);
+        thread_mask().arrive(&information, OURS.load(Relaxed), &mut mask, &ProcessEnv);
         if mask != before {
             // SAFETY: Invariant 1.
             unsafe { sigmask::set_frame_mask(context, mask) };
@@ -127,7 +127,7 @@ pub(super) fn on(signal: c_int, handler: &'static (dyn Handler + Send), restart:
             _ => Err(Refusal::Fault { signal }),
         };
     }
-    forks::watch()?;
+    fork::watch()?;
     stay_loaded();
     let mut new = Box::new(Entry {
         handler,
@@ -136,7 +136,7 @@ pub(super) fn on(signal: c_int, handler: &'static (dyn Handler + Send), restart:
         before: Action::default(),
         call_before: AtomicBool::new(false),
     });
-    let _changing = Changing::begin()?;
+    let _guard = RegistryGuard::lock()?;
     let found = sigaction::current(signal)?;
     let old = entry(signal);
     if old.is_some_and(|old| old.on.load(Relaxed) && old.settled.load(Relaxed)) {
@@ -186,7 +186,7 @@ fn install(signal: c_int, action: &Action) -> Result<(), Refusal> {
 
 /// Takes a handler off and puts back who was there before.
 pub(super) fn off(signal: c_int) -> Result<(), Refusal> {
-    let _changing = Changing::begin()?;
+    let _guard = RegistryGuard::lock()?;
     let is_ours = |entry: &&Entry| entry.on.load(Relaxed) && entry.settled.load(Relaxed);
     let Some(entry) = entry(signal).filter(is_ours) else {
         return Err(Refusal::SignalNotOurs { signal });

@@ -8,7 +8,7 @@
 //! Three system calls, two of which change the mask.
 
 use super::Hold;
-use super::hold::here;
+use super::hold::thread_mask;
 use crate::error::Refusal;
 use crate::sys::poll::{PollFd, Slept, poll_fd, ppoll};
 use crate::sys::sigmask;
@@ -64,7 +64,7 @@ impl Hold {
         // Before signals are blocked: it may allocate.
         let mut inner: alloc::vec::Vec<_> = fds.iter().map(|polled| polled.inner).collect();
         let before = sigmask::block_all()?;
-        let woken = if here().is_pending() {
+        let woken = if thread_mask().is_pending() {
             Ok(Woken::Signal)
         } else {
             let slept = ppoll(&mut inner, timeout, before);
@@ -72,14 +72,14 @@ impl Hold {
                 polled.inner = *inner;
             }
             slept.map(|slept| match slept {
-                _ if here().is_pending() => Woken::Signal,
+                _ if thread_mask().is_pending() => Woken::Signal,
                 Slept::Ready(0) => Woken::Timeout,
                 Slept::Ready(ready) => Woken::Ready(ready),
                 Slept::Interrupted => Woken::Interrupted,
             })
         };
         // What the kernel has been asked to keep meanwhile it goes on keeping until the release.
-        sigmask::set(before | here().blocked());
+        sigmask::set(before | thread_mask().blocked());
         woken
     }
 }

@@ -32,8 +32,8 @@ pub unsafe fn apply_alternatives() -> Result<(), Refusal> {
 mod imp {
     use crate::arch::alternative::{self, Site};
     use crate::error::Refusal;
-    use crate::patch::lock;
     use crate::patch::text::{self, Edit};
+    use crate::patch::text_lock;
     use crate::sys::{signals, task};
     use alloc::vec::Vec;
 
@@ -53,7 +53,7 @@ mod imp {
             };
             edits.extend(chunks(site, code));
         }
-        let held = lock::hold()?;
+        let held = text_lock::lock()?;
         // A handler could create a thread behind the answer, and a site is more than one store.
         let _quiet = signals::Blocked::of_others()?;
         match task::count()? {

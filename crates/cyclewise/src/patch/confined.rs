@@ -40,15 +40,15 @@
 //! The promise of [`enter`] holds until the guard has left.
 #![expect(unsafe_code, reason = "elides under the contract of enter")]
 
-mod breach;
-mod threads;
+mod audit;
+mod confine;
 
-pub use self::breach::{audit, check};
-use self::threads::{confine, widen};
-use super::gate::{self, CONFINED, HELPERS, LOCKED, SINGLE, Shared};
-use super::net;
-use super::plan::none_elided;
+pub use self::audit::{audit, check};
+use self::confine::{confine, widen};
+use super::edits::none_elided;
+use super::mode_lock::{self, CONFINED, HELPER_THREADS, LOCKED, ModeData, SINGLE};
 use super::single::enabled;
+use super::tls_hooks;
 use crate::arch;
 use crate::error::Refusal;
 use crate::sys::affinity::{self, CpuSet};
@@ -94,61 +94,61 @@ pub unsafe fn enter(cpu: Option<u32>) -> Result<Guard, Refusal> {
         return Err(Refusal::NoLockPrefix);
     }
     enabled()?;
-    let mut held = gate::hold()?;
-    let shared = held.shared();
+    let mut guard = mode_lock::lock()?;
+    let data = guard.data();
     let current = affinity::current()?;
     let cpu = cpu.unwrap_or(current);
-    let entered = if gate::mode() != CONFINED {
-        confine_and_elide(shared, cpu)
-    } else if shared.guarded || cpu != current {
+    let entered = if mode_lock::mode() != CONFINED {
+        confine_and_elide(data, cpu)
+    } else if data.guarded || cpu != current {
         return Err(Refusal::WrongMode);
     } else {
         // The mode is in force on the caller's CPU without a guard: one was dropped and could not leave, or
         // its owner was.
-        shared.cpu = current;
+        data.cpu = current;
         Ok(())
     };
     // A change that failed and could not be undone keeps the mode, and the guard to leave it with.
-    if gate::mode() == CONFINED {
-        shared.guarded = true;
+    if mode_lock::mode() == CONFINED {
+        data.guarded = true;
         return Ok(Guard { cpu, armed: true });
     }
     entered.map(|()| Guard { cpu, armed: true })
 }
 
-fn confine_and_elide(shared: &mut Shared, cpu: u32) -> Result<(), Refusal> {
+fn confine_and_elide(data: &mut ModeData, cpu: u32) -> Result<(), Refusal> {
     // Whatever is needed to leave is tried before anything changes.
     membarrier::register_sync_core()?;
     membarrier::sync_core()?;
-    let was_single = gate::mode() == SINGLE;
+    let was_single = mode_lock::mode() == SINGLE;
     if !was_single {
-        shared.plan.list_locked()?;
+        data.edits.check_locked()?;
     }
     let only = CpuSet::one(cpu)?;
-    shared.cpu = cpu;
-    shared.saved.clear();
-    shared.default = affinity::get(0)?;
+    data.cpu = cpu;
+    data.saved.clear();
+    data.default = affinity::get(0)?;
     let watched = || {
-        let any = HELPERS.load(Ordering::SeqCst);
+        let any = HELPER_THREADS.load(Ordering::SeqCst);
         (!any).then_some(()).ok_or(Refusal::HelperThreads)?;
-        net::all_hooked()
+        tls_hooks::all_hooked()
     };
-    if let Err(refusal) = watched().and_then(|()| confine(shared, &only)).and_then(|()| watched()) {
+    if let Err(refusal) = watched().and_then(|()| confine(data, &only)).and_then(|()| watched()) {
         // LOCK is in force or there is one thread, so a thread that cannot be widened is an inconvenience.
-        let _ = widen(shared, &only);
+        let _ = widen(data, &only);
         return Err(refusal);
     }
-    gate::set_mode(shared, CONFINED);
-    breach::begin(cpu);
+    mode_lock::set_mode(data, CONFINED);
+    audit::begin(cpu);
     if was_single {
         return Ok(());
     }
     // SAFETY: all threads are on one CPU (Invariant 1) until `leave`, by the contract of `enter`.
-    let elided = unsafe { shared.plan.elide() };
+    let elided = unsafe { data.edits.elide() };
     if elided.is_err() && none_elided() {
-        breach::end();
-        gate::set_mode(shared, LOCKED);
-        let _ = widen(shared, &only);
+        audit::end();
+        mode_lock::set_mode(data, LOCKED);
+        let _ = widen(data, &only);
     }
     elided
 }
@@ -190,8 +190,8 @@ impl Drop for Guard {
     fn drop(&mut self) {
         if self.armed && leave().is_err() {
             // Somebody else may try: see the type.
-            if let Ok(mut held) = gate::hold() {
-                held.shared().guarded = false;
+            if let Ok(mut guard) = mode_lock::lock() {
+                guard.data().guarded = false;
             }
         }
     }
@@ -199,32 +199,32 @@ impl Drop for Guard {
 
 /// Leaves the mode, also where it says that a thread was let out.
 fn leave() -> Result<(), Refusal> {
-    let mut held = gate::hold()?;
-    let shared = held.shared();
-    let only = CpuSet::one(shared.cpu)?;
-    if gate::mode() != CONFINED {
+    let mut guard = mode_lock::lock()?;
+    let data = guard.data();
+    let only = CpuSet::one(data.cpu)?;
+    if mode_lock::mode() != CONFINED {
         // A forked child, in single mode or past it, that inherited the guard and the affinity. Where it has threads that
         // no hook saw, each of them has to stay on the one CPU until LOCK is back.
-        if gate::mode() == SINGLE && tasks::count() != Ok(1) {
-            shared.plan.lock()?;
+        if mode_lock::mode() == SINGLE && tasks::count() != Ok(1) {
+            data.edits.restore()?;
             membarrier::register_sync_core()?;
             membarrier::sync_core()?;
-            gate::set_mode(shared, LOCKED);
+            mode_lock::set_mode(data, LOCKED);
         }
-        breach::end();
-        shared.guarded = false;
-        let _ = widen(shared, &only);
-        return breach::seen();
+        audit::end();
+        data.guarded = false;
+        let _ = widen(data, &only);
+        return audit::seen();
     }
-    shared.plan.lock()?;
+    data.edits.restore()?;
     // Again, and cheap: a forked child may not have inherited it.
     membarrier::register_sync_core()?;
     membarrier::sync_core()?;
     // With LOCK in force, and before anybody is widened. Where affinities cannot be read, nothing is known of them.
     let _ = audit();
-    breach::end();
-    gate::set_mode(shared, LOCKED);
-    shared.guarded = false;
-    let _ = widen(shared, &only);
-    breach::seen()
+    audit::end();
+    mode_lock::set_mode(data, LOCKED);
+    data.guarded = false;
+    let _ = widen(data, &only);
+    audit::seen()
 }

@@ -4,7 +4,7 @@
 //! exported neighbour, so each has its own hook. The functions here are not exported: `enable_single!` defines the
 //! exported ones in the final program, and they lead here. A library that uses only the types defines no hook.
 //!
-//! Who creates threads by another way than these names, inside the C library, comes to `net`.
+//! Who creates threads by another way than these names, inside the C library, comes to `tls_hooks`.
 //!
 //! Not hooked are what runs no code of this program beside it: fork (another process, its own text), vfork, posix_spawn,
 //! system and popen (the caller waits until the child has called exec or has ended), and threads of the kernel.
@@ -34,9 +34,9 @@
 //! 2. Arguments are handed on as they came; the contract is the C library's.
 #![expect(unsafe_code, reason = "hands calls on to functions that dlsym found")]
 
-use super::gate::{Creating, HELPERS};
-use super::net::{InHook, Net};
+use super::mode_lock::{HELPER_THREADS, ThreadCreation};
 use super::single::before_thread;
+use super::tls_hooks::{InHook, TlsHooks};
 use crate::arch::interceptor::interceptor;
 use crate::error::Refusal;
 use crate::sys::{dl, symbol_versions, thread};
@@ -142,7 +142,7 @@ macro_rules! forward {
         #[derive(Debug)]
         pub struct Hooks {
             /// What sees threads that come past the others.
-            pub net: Net,
+            pub tls: TlsHooks,
             $(
                 #[doc = concat!("Its `", stringify!($name), "`.")]
                 pub $name: unsafe extern "C" fn($($type),*) -> c_int,
@@ -168,7 +168,7 @@ macro_rules! forward {
                         return Err(Refusal::NotInForce { hook: stringify!($name) });
                     }
                 )*
-                self.net.in_force()
+                self.tls.in_force()
             }
         }
 
@@ -179,10 +179,10 @@ macro_rules! forward {
             /// The C library's contract.
             pub unsafe fn $name($($argument: $type),*) -> c_int {
                 static REAL: Real = Real(AtomicPtr::new(core::ptr::null_mut()));
-                let (creating, in_hook) = (Creating::new(), InHook::new());
+                let (creating, in_hook) = (ThreadCreation::begin(), InHook::new());
                 if $creates && !matches!(stringify!($name), "pthread_create" | "thrd_create") {
                     // SeqCst: seen by who looks after the count of creators has come to zero.
-                    HELPERS.store(true, Ordering::SeqCst);
+                    HELPER_THREADS.store(true, Ordering::SeqCst);
                 }
                 if $creates && before_thread().is_err() {
                     return $failure;
@@ -223,7 +223,7 @@ macro_rules! __export_hooks {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn _dl_allocate_tls(memory: *mut ::core::ffi::c_void) -> *mut ::core::ffi::c_void {
             // SAFETY: the contract is the dynamic linker's, and passes through.
-            unsafe { $crate::patch::net::allocate(memory) }
+            unsafe { $crate::patch::tls_hooks::allocate(memory) }
         }
         #[inline(never)]
         #[unsafe(no_mangle)]
@@ -231,10 +231,10 @@ macro_rules! __export_hooks {
             block: *mut ::core::ffi::c_void, is_main: usize
         ) -> *mut ::core::ffi::c_void {
             // SAFETY: the contract is the dynamic linker's, and passes through.
-            unsafe { $crate::patch::net::init(block, is_main) }
+            unsafe { $crate::patch::tls_hooks::init(block, is_main) }
         }
         static HOOKS: $crate::patch::hooks::Hooks = $crate::patch::hooks::Hooks {
-            net: $crate::patch::net::Net { allocate: _dl_allocate_tls, init: _dl_allocate_tls_init },
+            tls: $crate::patch::tls_hooks::TlsHooks { allocate: _dl_allocate_tls, init: _dl_allocate_tls_init },
             $($name),*
         };
     };

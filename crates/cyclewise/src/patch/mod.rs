@@ -27,13 +27,13 @@
 //!
 //! # Linkers
 //! Records are kept, and each is of one LOCK prefix, with rust-lld and lld, GNU ld, gold and mold; with LTO off, thin and
-//! fat; with one codegen unit and many; in position-independent and fixed executables and in shared objects.
+//! fat; with one codegen unit and many; in position-independent and fixed executables and in data objects.
 //! `cargo xtask linkers` checks that by disassembly with the linkers that are there, and changes a key in each result.
 //!
 //! - A static program, position-independent or not, has records too, but no dynamic linker that could say whether its
 //!   hooks are in force: single mode refuses ([`Refusal::Unwatched`](crate::error::Refusal::Unwatched)).
 //! - On musl both modes refuse ([`Refusal::Unwatched`](crate::error::Refusal::Unwatched)); keys and alternatives work.
-//! - A shared object's hooks are not in force where the program has its own: its sites keep LOCK.
+//! - A data object's hooks are not in force where the program has its own: its sites keep LOCK.
 //! - A linker that dropped a record would leave that site with LOCK: slower, and sound. One that left a record without
 //!   its code would make it point elsewhere; a byte there that is not LOCK is refused before anything is written.
 //! - gold makes a fixed executable where a static position-independent one is asked for. Single mode refuses either.
@@ -49,32 +49,32 @@ mod alternative;
 #[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
 pub mod confined;
 #[cfg(not(all(feature = "std", target_os = "linux", target_env = "gnu")))]
-#[path = "unwatched.rs"]
+#[path = "confined/unsupported.rs"]
 pub mod confined;
 #[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
-mod gate;
+mod edits;
 #[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
 #[doc(hidden)]
 pub mod hooks;
 mod key;
-mod lock;
+mod mode;
 #[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
-#[doc(hidden)]
-pub mod net;
-mod owner;
-#[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
-mod plan;
+mod mode_lock;
+mod owner_word;
 pub mod single;
 mod sites;
-mod state;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 pub(crate) mod text;
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
-#[path = "no_text.rs"]
+#[path = "text/unsupported.rs"]
 pub(crate) mod text;
+mod text_lock;
+#[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
+#[doc(hidden)]
+pub mod tls_hooks;
 
 pub use alternative::apply_alternatives;
 pub use key::StaticKey;
+pub use mode::{Mode, State, state};
 pub use single::{lock, reelide};
 pub use sites::{Prefix, Site, sites};
-pub use state::{Mode, State, state};

@@ -17,7 +17,7 @@ use core::sync::atomic::AtomicU64;
 /// All zero at first.
 #[repr(C)]
 pub(crate) struct Words {
-    /// Who holds the lock; see `patch::owner`.
+    /// Who holds the lock; see `patch::owner_word`.
     pub(crate) owner: AtomicU64,
     /// Of `sys::fork_generation`.
     pub(crate) generation: [AtomicU64; 3],

@@ -4,33 +4,33 @@
 //! is sent at which step is a plan; the models try every plan of up to three signals. A thread has no other source of
 //! disorder, so this is every order that there is.
 
-use crate::mask::info::Info;
-use crate::mask::state::{Around, State};
+use crate::mask::siginfo::Info;
+use crate::mask::thread_mask::{Env, ThreadMask};
 use std::cell::{Cell, RefCell};
 use std::vec::Vec;
 
-/// What a protocol offers; the real one's [`State`], or a twin with one thing wrong.
+/// What a protocol offers; the real one's [`ThreadMask`], or a twin with one thing wrong.
 pub(super) trait Protocol {
     fn new() -> Self;
-    fn hold(&self, around: &impl Around);
-    fn release(&self, around: &impl Around);
-    fn arrive(&self, info: &Info, ours: u64, mask: &mut u64, around: &impl Around);
+    fn hold(&self, env: &impl Env);
+    fn release(&self, env: &impl Env);
+    fn arrive(&self, info: &Info, ours: u64, mask: &mut u64, env: &impl Env);
     fn is_held(&self) -> bool;
     fn is_pending(&self) -> bool;
 }
 
-impl Protocol for State {
+impl Protocol for ThreadMask {
     fn new() -> Self {
         Self::new()
     }
-    fn hold(&self, around: &impl Around) {
-        self.hold(around);
+    fn hold(&self, env: &impl Env) {
+        self.hold(env);
     }
-    fn release(&self, around: &impl Around) {
-        self.release(around);
+    fn release(&self, env: &impl Env) {
+        self.release(env);
     }
-    fn arrive(&self, info: &Info, ours: u64, mask: &mut u64, around: &impl Around) {
-        self.arrive(info, ours, mask, around);
+    fn arrive(&self, info: &Info, ours: u64, mask: &mut u64, env: &impl Env) {
+        self.arrive(info, ours, mask, env);
     }
     fn is_held(&self) -> bool {
         self.is_held()
@@ -184,7 +184,7 @@ impl<'a, P: Protocol> Kernel<'a, P> {
     }
 }
 
-impl<P: Protocol> Around for Kernel<'_, P> {
+impl<P: Protocol> Env for Kernel<'_, P> {
     fn deliver(&self, info: &Info) {
         if self.critical.get() {
             self.wrong.set(Some("a handler inside a hold"));

@@ -1,9 +1,9 @@
 //! Every plan of a few signals against mainline: each at every step, of every kind.
 
 use super::kernel::{Frames, Kernel, OURS, Protocol, Sent, Verdict, information};
-use crate::mask::info::Info;
-use crate::mask::ring::CAPACITY;
-use crate::mask::state::{Around, BLOCK_AT, State};
+use crate::mask::pending_ring::CAPACITY;
+use crate::mask::siginfo::Info;
+use crate::mask::thread_mask::{BLOCK_AT, Env, ThreadMask};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::vec::Vec;
@@ -66,7 +66,7 @@ pub(super) fn every_plan<P: Protocol>(frames: Frames) -> (u32, BTreeMap<&'static
 
 #[test]
 fn every_plan_keeps_every_promise() {
-    let (plans, wrong) = every_plan::<State>(Frames::BlockAll);
+    let (plans, wrong) = every_plan::<ThreadMask>(Frames::BlockAll);
     assert!(plans > 100_000, "{plans} plans");
     assert!(wrong.is_empty(), "{wrong:?}");
 }
@@ -74,7 +74,7 @@ fn every_plan_keeps_every_promise() {
 /// A handler that somebody installed over ours calls it with only its own signal blocked: frames interrupt frames.
 #[test]
 fn every_plan_keeps_every_promise_where_frames_block_nothing() {
-    let (plans, wrong) = every_plan::<State>(Frames::BlockTheirOwn);
+    let (plans, wrong) = every_plan::<ThreadMask>(Frames::BlockTheirOwn);
     assert!(plans > 100_000, "{plans} plans");
     assert!(wrong.is_empty(), "{wrong:?}");
 }
@@ -82,14 +82,14 @@ fn every_plan_keeps_every_promise_where_frames_block_nothing() {
 #[test]
 fn a_signal_at_the_very_release_is_delivered_by_it() {
     // Every step of one section, one signal: delivered when the section returns, not later.
-    let thread = State::new();
+    let thread = ThreadMask::new();
     let steps = {
         let kernel = Kernel::new(&thread, &[]);
         kernel.section(false);
         kernel.steps()
     };
     for step in 0..steps {
-        let thread = State::new();
+        let thread = ThreadMask::new();
         let plan = [(step, 34, 7)];
         let kernel = Kernel::new(&thread, &plan);
         kernel.section(false);
@@ -109,7 +109,7 @@ fn what_the_ring_has_no_room_for_the_kernel_keeps() {
             plan.extend((0..5).map(|value| (second, 40, value)));
             plan.push((first, 10, 1));
             plan.push((second, 10, 2));
-            let thread = State::new();
+            let thread = ThreadMask::new();
             let kernel = Kernel::new(&thread, &plan);
             mainline(&kernel);
             assert_eq!(kernel.conclude(), Ok(()), "bursts at {first} and {second}");
@@ -122,7 +122,7 @@ fn what_the_ring_has_no_room_for_the_kernel_keeps() {
 /// Somebody lets signals through in a hold, again and again: the ring's last room goes, and the rest is queued again.
 #[test]
 fn nothing_is_lost_where_the_block_is_undone() {
-    let thread = State::new();
+    let thread = ThreadMask::new();
     let kernel = Kernel::new(&thread, &[]);
     thread.hold(&kernel);
     for value in 0..u64::from(2 * CAPACITY) {
@@ -139,7 +139,7 @@ fn nothing_is_lost_where_the_block_is_undone() {
 
 #[test]
 fn a_standard_signal_is_merged_into_one_that_waits() {
-    let thread = State::new();
+    let thread = ThreadMask::new();
     let kernel = Kernel::new(&thread, &[]);
     thread.hold(&kernel);
     for value in 1..4 {
@@ -160,7 +160,7 @@ struct Keeping<'a, P> {
     delivered: RefCell<Vec<u64>>,
 }
 
-impl<P: Protocol> Around for Keeping<'_, P> {
+impl<P: Protocol> Env for Keeping<'_, P> {
     fn deliver(&self, info: &Info) {
         self.delivered.borrow_mut().push(info.0[3]);
         if self.delivered.borrow().len() == 1 {
@@ -177,31 +177,31 @@ impl<P: Protocol> Around for Keeping<'_, P> {
 /// after it.
 pub(super) fn kept_hold<P: Protocol>() -> (usize, usize) {
     let thread = P::new();
-    let around = Keeping {
+    let env = Keeping {
         thread: &thread,
         delivered: RefCell::default(),
     };
-    thread.hold(&around);
+    thread.hold(&env);
     for value in 0..2 {
-        thread.arrive(&information(34, value), OURS, &mut 0, &around);
+        thread.arrive(&information(34, value), OURS, &mut 0, &env);
     }
-    thread.release(&around);
-    let before = around.delivered.borrow().len();
+    thread.release(&env);
+    let before = env.delivered.borrow().len();
     if thread.is_held() {
-        thread.release(&around);
+        thread.release(&env);
     }
-    let after = around.delivered.borrow().len();
+    let after = env.delivered.borrow().len();
     (before, after)
 }
 
 #[test]
 fn a_hold_that_a_handler_keeps_holds() {
-    assert_eq!(kept_hold::<State>(), (1, 2));
+    assert_eq!(kept_hold::<ThreadMask>(), (1, 2));
 }
 
 #[test]
 fn holds_past_counting_stay() {
-    let thread = State::new();
+    let thread = ThreadMask::new();
     let kernel = Kernel::new(&thread, &[]);
     thread.hold(&kernel);
     thread.set_depth(u32::MAX - 1);
@@ -215,7 +215,7 @@ fn holds_past_counting_stay() {
 
 #[test]
 fn records_wrap_around_whole() {
-    let ring = crate::mask::ring::Ring::new();
+    let ring = crate::mask::pending_ring::PendingRing::new();
     let mut next = 0;
     for value in 0..100u64 {
         assert!(ring.push(&information(34, value), || ()));

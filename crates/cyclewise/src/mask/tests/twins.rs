@@ -2,8 +2,8 @@
 
 use super::kernel::{Frames, Protocol};
 use super::models::{every_plan, kept_hold};
-use crate::mask::info::Info;
-use crate::mask::state::Around;
+use crate::mask::siginfo::Info;
+use crate::mask::thread_mask::Env;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
@@ -18,7 +18,7 @@ const NEWEST_FIRST: u8 = 6;
 const STORE_OF_AN_OLD_SUM: u8 = 7;
 const RECORD_OF_AN_OLD_END: u8 = 8;
 
-/// The protocol of `State`, written again with a queue of any length, and `WRONG` wrong.
+/// The protocol of `ThreadMask`, written again with a queue of any length, and `WRONG` wrong.
 struct Twin<const WRONG: u8> {
     depth: Cell<u32>,
     recorded: RefCell<VecDeque<Info>>,
@@ -29,12 +29,12 @@ impl<const WRONG: u8> Twin<WRONG> {
         !self.recorded.borrow().is_empty()
     }
 
-    fn replay(&self, around: &impl Around) {
+    fn replay(&self, env: &impl Env) {
         loop {
             if WRONG != OPEN_WHILE_REPLAYING {
                 self.depth.set(1);
             }
-            around.step();
+            env.step();
             loop {
                 let mut recorded = self.recorded.borrow_mut();
                 let next = if WRONG == NEWEST_FIRST {
@@ -44,12 +44,12 @@ impl<const WRONG: u8> Twin<WRONG> {
                 };
                 drop(recorded);
                 let Some(info) = next else { break };
-                around.step();
-                around.deliver(&info);
+                env.step();
+                env.deliver(&info);
             }
-            around.step();
+            env.step();
             self.depth.set(0);
-            around.step();
+            env.step();
             if !self.pending() || WRONG == NO_SECOND_LOOK {
                 return;
             }
@@ -65,34 +65,34 @@ impl<const WRONG: u8> Protocol for Twin<WRONG> {
         }
     }
 
-    fn hold(&self, around: &impl Around) {
+    fn hold(&self, env: &impl Env) {
         let depth = self.depth.get();
-        around.step();
+        env.step();
         self.depth.set(depth + 1);
-        around.step();
+        env.step();
     }
 
-    fn release(&self, around: &impl Around) {
+    fn release(&self, env: &impl Env) {
         let depth = self.depth.get();
-        around.step();
+        env.step();
         let early = self.pending();
         if WRONG == TEST_BEFORE_STORE {
-            around.step();
+            env.step();
         }
         self.depth.set(depth - 1);
-        around.step();
+        env.step();
         let pending = if WRONG == TEST_BEFORE_STORE {
             early
         } else {
             self.pending()
         };
         if depth == 1 && pending {
-            around.step();
-            self.replay(around);
+            env.step();
+            self.replay(env);
         }
     }
 
-    fn arrive(&self, info: &Info, _: u64, _: &mut u64, around: &impl Around) {
+    fn arrive(&self, info: &Info, _: u64, _: &mut u64, env: &impl Env) {
         let open = match WRONG {
             NO_FLAG_TEST => true,
             PENDING_NOT_LOOKED_AT => self.depth.get() == 0,
@@ -100,15 +100,15 @@ impl<const WRONG: u8> Protocol for Twin<WRONG> {
         };
         if open {
             self.depth.set(self.depth.get() + 1);
-            around.deliver(info);
+            env.deliver(info);
             if WRONG == STORE_OF_AN_OLD_SUM {
                 return; // The frame leaves the depth changed under mainline's feet.
             }
-            return self.release(around);
+            return self.release(env);
         }
         let merged = |other: &Info| other.signal() == info.signal() && info.signal() < 32;
         let end = self.recorded.borrow().len();
-        around.step_in_frame();
+        env.step_in_frame();
         let mut recorded = self.recorded.borrow_mut();
         if WRONG == RECORD_OF_AN_OLD_END {
             // Over whatever another frame has put there meanwhile.

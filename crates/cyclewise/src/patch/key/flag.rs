@@ -2,8 +2,8 @@
 
 use super::StaticKey;
 use crate::error::Refusal;
-use crate::patch::lock::Held;
 use crate::patch::text::Goal;
+use crate::patch::text_lock::TextGuard;
 
 /// No sites: tests read the key's flag.
 pub(super) struct Sites;
@@ -15,7 +15,7 @@ impl Sites {
     }
 
     /// Nothing to do: the flag is the test.
-    pub(super) fn flip(&mut self, _: &Held, _jump: bool, _: Goal) -> Result<(), Refusal> {
+    pub(super) fn flip(&mut self, _: &TextGuard, _jump: bool, _: Goal) -> Result<(), Refusal> {
         Ok(())
     }
 }

@@ -8,8 +8,8 @@
 use super::StaticKey;
 use crate::arch::key;
 use crate::error::Refusal;
-use crate::patch::lock::Held;
 use crate::patch::text::{self, Edit, Goal};
+use crate::patch::text_lock::TextGuard;
 use alloc::vec::Vec;
 
 /// The edits that take every test of a key from its default to the other way.
@@ -56,7 +56,7 @@ impl Sites {
     ///
     /// # Errors
     /// See [`Refusal`]; no site has changed then.
-    pub(super) fn flip(&mut self, held: &Held, jump: bool, goal: Goal) -> Result<(), Refusal> {
+    pub(super) fn flip(&mut self, held: &TextGuard, jump: bool, goal: Goal) -> Result<(), Refusal> {
         if !jump {
             for edit in &mut self.0 {
                 core::mem::swap(&mut edit.expect, &mut edit.new);

@@ -52,8 +52,8 @@ mod flag;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod flip;
 
-use super::lock;
 use super::text::Goal;
+use super::text_lock;
 use crate::arch;
 use crate::error::Refusal;
 use core::fmt;
@@ -162,12 +162,12 @@ impl StaticKey {
         // Made before the lock is taken and freed after it is given back: an allocator may test keys, and may be what a
         // thread in the lock would wait for.
         let mut sites = Sites::of(self)?;
-        let held = lock::hold()?;
+        let held = text_lock::lock()?;
         // Relaxed, here and below: the lock orders them.
         let (switched, users) = to(self.switched.load(Relaxed), self.users.load(Relaxed))?;
         let on = switched || users > 0;
         // Where somebody left without finishing, the sites may not be what the state says.
-        let flips = on != self.on.load(Relaxed) || lock::was_left(&held);
+        let flips = on != self.on.load(Relaxed) || text_lock::was_taken_over(&held);
         if flips {
             let goal = Goal {
                 state: &self.on,

@@ -11,10 +11,10 @@
 
 use crate::arch;
 use crate::error::Refusal;
-use crate::patch::gate::{self, CONFINED, Creating, LOCKED, SINGLE, Shared};
+use crate::patch::edits::none_elided;
 use crate::patch::hooks::Hooks;
-use crate::patch::net;
-use crate::patch::plan::none_elided;
+use crate::patch::mode_lock::{self, CONFINED, LOCKED, ModeData, SINGLE, ThreadCreation};
+use crate::patch::tls_hooks;
 use crate::sys::{tasks, thread};
 use core::sync::atomic::{AtomicPtr, Ordering};
 
@@ -60,30 +60,30 @@ pub(super) fn reelide() -> Result<(), Refusal> {
         return Err(Refusal::NoLockPrefix);
     }
     enabled()?;
-    let mut held = gate::hold()?;
-    let shared = held.shared();
-    match gate::mode() {
+    let mut guard = mode_lock::lock()?;
+    let data = guard.data();
+    match mode_lock::mode() {
         SINGLE => return Ok(()),
         CONFINED => return Err(Refusal::WrongMode),
-        _ => shared.plan.list_locked()?,
+        _ => data.edits.check_locked()?,
     }
     // Before the checks (Invariant 1): pairs with the creators' addition and load.
-    gate::set_mode(shared, SINGLE);
+    mode_lock::set_mode(data, SINGLE);
     let elided = alone().and_then(|()| {
         // SAFETY: there is one thread (Invariant 2), and it restores LOCK before it creates another.
-        unsafe { shared.plan.elide() }
+        unsafe { data.edits.elide() }
     });
     // A change that failed and could not be undone leaves the mode that needs no LOCK.
     if elided.is_err() && none_elided() {
-        gate::set_mode(shared, LOCKED);
+        mode_lock::set_mode(data, LOCKED);
     }
     elided
 }
 
 /// Whether the caller is the only thread, and creates none.
 fn alone() -> Result<(), Refusal> {
-    net::may_elide()?;
-    if Creating::any() {
+    tls_hooks::may_elide()?;
+    if ThreadCreation::any() {
         return Err(Refusal::Creating);
     }
     let tasks = tasks::list()?;
@@ -97,9 +97,9 @@ fn alone() -> Result<(), Refusal> {
 }
 
 pub(super) fn lock() -> Result<(), Refusal> {
-    let mut held = gate::hold()?;
-    match gate::mode() {
-        SINGLE => restore(held.shared()),
+    let mut guard = mode_lock::lock()?;
+    match mode_lock::mode() {
+        SINGLE => restore(guard.data()),
         CONFINED => Err(Refusal::WrongMode),
         _ => Ok(()),
     }
@@ -109,7 +109,7 @@ pub(super) fn lock() -> Result<(), Refusal> {
 #[inline]
 pub(in crate::patch) fn before_thread() -> Result<(), Refusal> {
     // After the hook's addition: pairs with `reelide`. In confined mode the new thread inherits its CPU.
-    if gate::mode() == SINGLE {
+    if mode_lock::mode() == SINGLE {
         before_thread_slow()
     } else {
         Ok(())
@@ -118,19 +118,19 @@ pub(in crate::patch) fn before_thread() -> Result<(), Refusal> {
 
 #[cold]
 fn before_thread_slow() -> Result<(), Refusal> {
-    let mut held = gate::hold()?;
+    let mut guard = mode_lock::lock()?;
     // The mode may have changed while this waited.
-    if gate::mode() == SINGLE {
-        restore(held.shared())
+    if mode_lock::mode() == SINGLE {
+        restore(guard.data())
     } else {
         Ok(())
     }
 }
 
 /// In single mode: puts LOCK back, and leaves the mode.
-fn restore(shared: &mut Shared) -> Result<(), Refusal> {
+fn restore(data: &mut ModeData) -> Result<(), Refusal> {
     // SAFETY: single mode is in force, so the caller is the only thread (Invariant 2, and the promise of `enable`).
-    unsafe { shared.plan.lock_alone() }?;
-    gate::set_mode(shared, LOCKED);
+    unsafe { data.edits.restore_alone() }?;
+    mode_lock::set_mode(data, LOCKED);
     Ok(())
 }

@@ -7,7 +7,7 @@
 use super::Edit;
 use crate::arch::code;
 use crate::error::Refusal;
-use crate::patch::lock::Held;
+use crate::patch::text_lock::TextGuard;
 use crate::sys::maps;
 use crate::sys::memory::PAGE;
 use core::ops::Range;
@@ -21,7 +21,7 @@ const BREAKPOINT: u8 = 0xcc;
 ///
 /// # Errors
 /// The first edit's that fails.
-pub(super) fn all(held: &Held, edits: &mut [Edit]) -> Result<(), Refusal> {
+pub(super) fn all(held: &TextGuard, edits: &mut [Edit]) -> Result<(), Refusal> {
     let mut text = cached_text(held);
     let mut before: Option<Edit> = None;
     for edit in edits {
@@ -74,12 +74,12 @@ pub(super) fn live(edits: &[Edit]) -> Result<(), Refusal> {
 /// in it; reading the mappings once is enough.
 static TEXT: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 
-fn cached_text(_: &Held) -> Range<usize> {
+fn cached_text(_: &TextGuard) -> Range<usize> {
     // Relaxed: the lock of the text orders both.
     TEXT[0].load(Relaxed)..TEXT[1].load(Relaxed)
 }
 
-fn cache_text(_: &Held, text: &Range<usize>) {
+fn cache_text(_: &TextGuard, text: &Range<usize>) {
     // Relaxed: the lock of the text orders both.
     TEXT[0].store(text.start, Relaxed);
     TEXT[1].store(text.end, Relaxed);
@@ -88,7 +88,7 @@ fn cache_text(_: &Held, text: &Range<usize>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::patch::lock;
+    use crate::patch::text_lock;
 
     fn edit(at: usize, len: u8) -> Edit {
         let (expect, new) = ([0x11; 8], [0x22; 8]);
@@ -101,7 +101,7 @@ mod tests {
     }
 
     fn refusal(edits: &mut [Edit]) -> Refusal {
-        let held = lock::hold().unwrap();
+        let held = text_lock::lock().unwrap();
         all(&held, edits).unwrap_err()
     }
 
@@ -146,7 +146,7 @@ mod tests {
         for edit in &mut pair {
             edit.expect = there;
         }
-        let held = lock::hold().unwrap();
+        let held = text_lock::lock().unwrap();
         assert_eq!(all(&held, &mut pair), Ok(()));
         pair[1].new[0] += 1;
         assert_eq!(all(&held, &mut pair), Err(Refusal::Misshapen { at: here }));

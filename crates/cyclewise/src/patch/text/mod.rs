@@ -32,7 +32,7 @@
 //! half. One store each is not enough: edits may be parts of one sequence.
 //!
 //! # Forks
-//! A fork in the middle of a batch leaves the child half of it. The batch is recorded (`pending`), and the first who takes
+//! A fork in the middle of a batch leaves the child half of it. The batch is recorded (`journal`), and the first who takes
 //! the lock in the child settles it.
 //!
 //! # Cost
@@ -41,7 +41,7 @@
 //!
 //! # Sandboxes
 //! A filter, Landlock, chroot or a limit of open files can take each of these calls away at any time. What was elided has
-//! to come back even so: its batch keeps a descriptor open (`kept`), and where the caller is known to be alone nothing
+//! to come back even so: its batch keeps a descriptor open (`mem_fd`), and where the caller is known to be alone nothing
 //! else is asked of the kernel. A filter can also answer for a call that it does not make. So a descriptor is asked
 //! whose memory it shows, pages that mprotect made writable are asked whether they are, and the bytes are read back.
 //!
@@ -54,20 +54,20 @@
 #![expect(unsafe_code, reason = "unsafe contracts passed on")]
 
 mod check;
+mod journal;
 #[cfg(all(feature = "std", target_env = "gnu"))]
-mod kept;
+mod mem_fd;
 #[cfg(not(all(feature = "std", target_env = "gnu")))]
-#[path = "not_kept.rs"]
-mod kept;
-mod pending;
+#[path = "no_mem_fd.rs"]
+mod mem_fd;
 mod write;
 
 use self::write::Source;
-use super::lock::Held;
+use super::text_lock::TextGuard;
 use crate::arch::{code, sync};
 use crate::error::Refusal;
 use crate::sys::{membarrier, signals, task};
-pub(crate) use pending::{Goal, any as is_pending, forget};
+pub(crate) use journal::{Goal, any as is_recorded, forget};
 
 /// One edit of the program's text: at most 8 bytes.
 #[derive(Clone, Copy, Debug)]
@@ -137,7 +137,7 @@ pub(crate) enum Others {
 /// - The sites are instructions of which the old and the new bytes are both right at any time, and no thread stands
 ///   inside one: it is one instruction before and after, or this thread is alone and not between its instructions.
 /// - Sites with more than one byte to change and other threads running are naturally safe to replace by one store.
-pub(crate) unsafe fn apply_held(held: &Held, edits: &mut [Edit], goal: Option<Goal>) -> Result<(), Refusal> {
+pub(crate) unsafe fn apply_held(held: &TextGuard, edits: &mut [Edit], goal: Option<Goal>) -> Result<(), Refusal> {
     // SAFETY: the caller's contract is the same.
     unsafe { change(held, edits, goal, Others::Asked, Source::Opened) }
 }
@@ -150,12 +150,12 @@ pub(crate) unsafe fn apply_held(held: &Held, edits: &mut [Edit], goal: Option<Go
 /// # Safety
 /// As [`apply_held`].
 #[cfg(all(feature = "std", target_env = "gnu"))]
-pub(crate) unsafe fn apply_and_keep(held: &Held, edits: &mut [Edit]) -> Result<(), Refusal> {
-    kept::keep(held);
+pub(crate) unsafe fn apply_and_keep(held: &TextGuard, edits: &mut [Edit]) -> Result<(), Refusal> {
+    mem_fd::keep(held);
     // SAFETY: the caller's contract is the same.
     let applied = unsafe { change(held, edits, None, Others::Asked, Source::Kept) };
     if applied.is_err_and(|refusal| !matches!(refusal, Refusal::HalfWritten { .. })) {
-        kept::release(held);
+        mem_fd::release(held);
     }
     applied
 }
@@ -168,14 +168,14 @@ pub(crate) unsafe fn apply_and_keep(held: &Held, edits: &mut [Edit]) -> Result<(
 /// # Safety
 /// As [`apply_held`]; with [`Others::None`], the calling thread is the only one of the process.
 #[cfg(all(feature = "std", target_env = "gnu"))]
-pub(crate) unsafe fn apply_and_release(held: &Held, edits: &mut [Edit], others: Others) -> Result<(), Refusal> {
+pub(crate) unsafe fn apply_and_release(held: &TextGuard, edits: &mut [Edit], others: Others) -> Result<(), Refusal> {
     let first = match others {
         Others::Asked => Source::Opened,
         Others::None => Source::Kept,
     };
     // SAFETY: the caller's contract is the same, and says how it knows of others.
     unsafe { change(held, edits, None, others, first) }?;
-    kept::release(held);
+    mem_fd::release(held);
     Ok(())
 }
 
@@ -187,7 +187,7 @@ pub(crate) unsafe fn apply_and_release(held: &Held, edits: &mut [Edit], others: 
 /// # Safety
 /// As [`apply_held`]; with [`Others::None`], the calling thread is the only one of the process.
 unsafe fn change(
-    held: &Held,
+    held: &TextGuard,
     edits: &mut [Edit],
     goal: Option<Goal>,
     others: Others,
@@ -208,14 +208,14 @@ unsafe fn change(
     let one_byte_each = edits.iter().all(Edit::is_one_byte);
     let half_seen = (alone && !one_byte_each).then(signals::Blocked::all).transpose()?;
     let through_kernel = quiet.is_ok() && (alone || one_byte_each);
-    pending::record(held, edits, goal);
+    journal::record(held, edits, goal);
     // SAFETY: checked above. Any order is harmless where one byte changes, and where nobody executes the bytes: this
     // thread is alone, and its signals are blocked. No handler of another's signal forks while a descriptor is used.
     unsafe { write::all(held, edits, through_kernel, first) }?;
     let synced = synchronize(alone);
     if synced.is_err() {
         reverse(edits);
-        pending::record(held, edits, goal.map(Goal::reversed));
+        journal::record(held, edits, goal.map(Goal::reversed));
         // SAFETY: the same edits in the other direction, which the caller's contract has right at any time as well.
         unsafe { write::all(held, edits, through_kernel, first) }?;
     }
@@ -225,9 +225,9 @@ unsafe fn change(
 
 /// Makes whole what a thread has left that is not in this child of fork: ends or undoes its batch, as the state of its goal
 /// says, and takes write access from its pages. Where that is refused the sites stay as they are, each of them whole.
-pub(crate) fn settle(held: &Held) {
+pub(crate) fn settle(held: &TextGuard) {
     // SAFETY: who calls has just taken the lock.
-    let Some((edits, has_followed)) = (unsafe { pending::left(held) }) else {
+    let Some((edits, has_followed)) = (unsafe { journal::left(held) }) else {
         return;
     };
     if let Some(has_followed) = has_followed {

@@ -8,10 +8,10 @@
 #![expect(unsafe_code, reason = "writes text by address")]
 
 use super::Edit;
-use super::kept;
+use super::mem_fd;
 use crate::arch::code;
 use crate::error::Refusal;
-use crate::patch::lock::Held;
+use crate::patch::text_lock::TextGuard;
 use crate::sys::fork_generation;
 use crate::sys::memory::{self, PAGE};
 use crate::sys::own_memory::OwnMemory;
@@ -36,7 +36,7 @@ pub(super) enum Source {
 /// # Safety
 /// The edits were checked (Invariant 1), and where `through_kernel` is true, no thread minds their bytes in any order, and
 /// no handler of this thread forks.
-pub(super) unsafe fn all(held: &Held, edits: &[Edit], through_kernel: bool, first: Source) -> Result<(), Refusal> {
+pub(super) unsafe fn all(held: &TextGuard, edits: &[Edit], through_kernel: bool, first: Source) -> Result<(), Refusal> {
     if through_kernel {
         let sources = match first {
             Source::Opened => [Source::Opened, Source::Kept],
@@ -158,13 +158,13 @@ unsafe fn set_writable(run: &[Edit], writable: bool) -> Result<(), Refusal> {
 ///
 /// # Safety
 /// The edits were checked (Invariant 1), no thread minds their bytes in any order, and no handler of this thread forks.
-unsafe fn by_kernel(held: &Held, edits: &[Edit], source: Source) -> Result<(), Refusal> {
+unsafe fn by_kernel(held: &TextGuard, edits: &[Edit], source: Source) -> Result<(), Refusal> {
     // Before a descriptor is had: where a handler of SIGSYS forks all the same, it shows the parent's memory.
     let process = fork_generation::current();
     match source {
         // SAFETY: the caller's promise; a new descriptor was asked whose memory it shows.
         Source::Opened => unsafe { through(&OwnMemory::open()?, edits, process) },
-        Source::Kept => match kept::borrow(held) {
+        Source::Kept => match mem_fd::borrow(held) {
             // SAFETY: the caller's promise; what is borrowed was asked whose memory it shows.
             Some(memory) => unsafe { through(&memory, edits, process) },
             // Not reported: it is never the last way.

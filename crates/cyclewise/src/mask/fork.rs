@@ -22,7 +22,7 @@
 //!
 //! `_Fork`, vfork and bare clone(2) call no handlers.
 
-use super::hold::here;
+use super::hold::thread_mask;
 use crate::error::Refusal;
 use crate::sys::{fork, sigmask};
 use core::sync::atomic::Ordering::Relaxed;
@@ -41,7 +41,7 @@ static REGISTERED: AtomicBool = AtomicBool::new(false);
 /// The calling thread's name (Invariant 2), never 0.
 #[inline(always)]
 pub(super) fn me() -> usize {
-    (&raw const *here()).addr() | GENERATION.load(Relaxed)
+    (&raw const *thread_mask()).addr() | GENERATION.load(Relaxed)
 }
 
 /// Whether both are names of one thread.
@@ -57,7 +57,7 @@ pub(super) fn is_of_a_parent(name: usize) -> bool {
 
 /// Whether the calling thread is in a handler of others that runs in a child before ours.
 fn is_in_a_child_to_be() -> bool {
-    let state = here();
+    let state = thread_mask();
     state.forking.load(Relaxed) != 0 && state.forking_process.load(Relaxed) != process()
 }
 
@@ -83,7 +83,7 @@ pub(super) fn watch() -> Result<(), Refusal> {
 }
 
 extern "C" fn before() {
-    let state = here();
+    let state = thread_mask();
     let forking = state.forking.load(Relaxed);
     if forking == 0 {
         let mask = sigmask::block_all().unwrap_or(NOT_BLOCKED);
@@ -99,7 +99,7 @@ extern "C" fn in_parent() {
 
 extern "C" fn in_child() {
     end(|| {
-        here().forget();
+        thread_mask().forget();
         GENERATION.store((GENERATION.load(Relaxed) + 1) & GENERATIONS, Relaxed);
         FORKER.store(me() & !GENERATIONS, Relaxed);
     });
@@ -107,7 +107,7 @@ extern "C" fn in_child() {
 
 /// The last of as many calls as there were of `before` does `change`, and puts the mask back.
 fn end(change: impl FnOnce()) {
-    let state = here();
+    let state = thread_mask();
     let forking = state.forking.load(Relaxed);
     if forking > 1 {
         return state.forking.store(forking - 1, Relaxed);

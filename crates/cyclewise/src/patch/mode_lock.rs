@@ -5,29 +5,29 @@
 //! elided sites is entered before the first byte changes and left after the last one has changed back.
 //!
 //! # Invariants
-//! 1. Text and [`Shared`] are changed by the thread in [`OWNER`] only.
+//! 1. Text and [`ModeData`] are changed by the thread in [`OWNER`] only.
 //! 2. Where any site may be elided, [`MODE`] is not `LOCKED`.
 //! 3. A thread that creates another is counted in [`CREATING`] from before it looks at `MODE` until the other exists.
 //!
 //! # After fork
 //! The child has the caller's thread, the text and all of this as they were. Where another thread was the owner, it is
-//! not there: the child takes the gate over and starts with a new `Shared`, since the old one may be half changed.
+//! not there: the child takes the gate over and starts with a new `ModeData`, since the old one may be half changed.
 //! `CONFINED` that was entered by another generation of the process is `SINGLE`: the child begins with one thread, and its
 //! affinity may be older than its text, since the kernel copies the one long before the other. [`mode`] sees that for
 //! itself, so it is right in atfork handlers that create threads, whoever registered them and when. Threads that others
 //! were creating stay counted in the child, which is then refused single mode: LOCK stays.
 //!
 //! # Memory ordering
-//! `OWNER` is acquired and released like a lock. `MODE`, `HOME` and `CREATING` are sequentially consistent: a creator writes
+//! `OWNER` is acquired and released like a lock. `MODE`, `CONFINED_BY` and `CREATING` are sequentially consistent: a creator writes
 //! `CREATING` and then reads `MODE`, and who elides does the converse, so one of them sees the other.
 //! These are std's atomics: ours would be patched by what they guard.
 //!
 //! # Safety
-//! `Shared` is reached through [`Held`] only, of which there is one at a time (Invariant 1).
+//! `ModeData` is reached through [`ModeGuard`] only, of which there is one at a time (Invariant 1).
 #![expect(unsafe_code, reason = "a cell guarded by a lock that survives fork")]
 
-use super::owner::{self, From};
-use super::plan::Plan;
+use super::edits::EditList;
+use super::owner_word::{self, PreviousOwner};
 use crate::error::Refusal;
 use crate::sys::affinity::CpuSet;
 use crate::sys::{fork_generation, process};
@@ -47,7 +47,7 @@ pub(super) const CONFINED: u8 = 2;
 static MODE: AtomicU8 = AtomicU8::new(LOCKED);
 
 /// The generation and the pid of the process that entered confined mode.
-static HOME: [AtomicU32; 2] = [const { AtomicU32::new(0) }; 2];
+static CONFINED_BY: [AtomicU32; 2] = [const { AtomicU32::new(0) }; 2];
 
 /// Who holds the gate.
 static OWNER: AtomicU64 = AtomicU64::new(0);
@@ -57,15 +57,15 @@ static CREATING: AtomicUsize = AtomicUsize::new(0);
 
 /// Whether the C library has ever been asked for a thread that creates others on its own: for timers, message queues,
 /// asynchronous I/O and name look-ups. Those are seen in the list of threads, and not while they are on the way.
-pub(super) static HELPERS: AtomicBool = AtomicBool::new(false);
+pub(super) static HELPER_THREADS: AtomicBool = AtomicBool::new(false);
 
 /// How long a waiting thread sleeps: about as long as a change of the text takes.
-pub(super) const WAIT: Duration = Duration::from_micros(50);
+pub(super) const RETRY_INTERVAL: Duration = Duration::from_micros(50);
 
 /// What the modes keep from one change to the next.
-pub(super) struct Shared {
+pub(super) struct ModeData {
     /// The edits.
-    pub(super) plan: Plan,
+    pub(super) edits: EditList,
     /// The CPU of confined mode.
     pub(super) cpu: u32,
     /// Whether a guard of confined mode exists.
@@ -76,10 +76,10 @@ pub(super) struct Shared {
     pub(super) default: Option<CpuSet>,
 }
 
-impl Shared {
+impl ModeData {
     const fn new() -> Self {
         Self {
-            plan: Plan::new(),
+            edits: EditList::new(),
             cpu: 0,
             guarded: false,
             saved: Vec::new(),
@@ -93,7 +93,7 @@ impl Shared {
 pub(super) fn mode() -> u8 {
     // SeqCst: see the module.
     match MODE.load(Ordering::SeqCst) {
-        CONFINED if HOME.each_ref().map(|word| word.load(Ordering::SeqCst)) != here() => {
+        CONFINED if CONFINED_BY.each_ref().map(|word| word.load(Ordering::SeqCst)) != this_process() => {
             // It fails where another thread of the child has asked meanwhile, and gone on from there.
             let changed = MODE.compare_exchange(CONFINED, SINGLE, Ordering::SeqCst, Ordering::SeqCst);
             changed.map_or_else(|now| now, |_| SINGLE)
@@ -103,9 +103,9 @@ pub(super) fn mode() -> u8 {
 }
 
 /// Puts a mode in force, which the holder of the gate does.
-pub(super) fn set_mode(_: &Shared, mode: u8) {
+pub(super) fn set_mode(_: &ModeData, mode: u8) {
     if mode == CONFINED {
-        for (word, now) in HOME.iter().zip(here()) {
+        for (word, now) in CONFINED_BY.iter().zip(this_process()) {
             word.store(now, Ordering::SeqCst);
         }
     }
@@ -113,54 +113,54 @@ pub(super) fn set_mode(_: &Shared, mode: u8) {
 }
 
 /// This process, by two witnesses: either may be lied about, by who answers madvise or getpid.
-fn here() -> [u32; 2] {
+fn this_process() -> [u32; 2] {
     [fork_generation::current(), process::id()]
 }
 
-struct Cell(UnsafeCell<Shared>);
+struct Cell(UnsafeCell<ModeData>);
 
-// SAFETY: reached through `Held` only, by one thread at a time (Invariant 1).
+// SAFETY: reached through `ModeGuard` only, by one thread at a time (Invariant 1).
 unsafe impl Sync for Cell {}
 
-static SHARED: Cell = Cell(UnsafeCell::new(Shared::new()));
+static DATA: Cell = Cell(UnsafeCell::new(ModeData::new()));
 
 /// The right to change the text, given back when dropped.
-pub(super) struct Held(());
+pub(super) struct ModeGuard(());
 
 /// Waits for the gate.
 ///
 /// # Errors
 /// [`Refusal::Busy`] where the calling thread holds it already: from a signal handler that interrupted a change.
-pub(super) fn hold() -> Result<Held, Refusal> {
-    let from = owner::take(&OWNER, fork_generation::current())?;
-    if from == From::LeftBehind {
+pub(super) fn lock() -> Result<ModeGuard, Refusal> {
+    let from = owner_word::acquire(&OWNER, fork_generation::current())?;
+    if from == PreviousOwner::LostInFork {
         // What the owner was writing is not read and not dropped.
         // SAFETY: the gate is held since the line above.
-        unsafe { SHARED.0.get().write(Shared::new()) };
+        unsafe { DATA.0.get().write(ModeData::new()) };
     }
-    Ok(Held(()))
+    Ok(ModeGuard(()))
 }
 
-impl Held {
+impl ModeGuard {
     /// What the gate guards.
-    pub(super) fn shared(&mut self) -> &mut Shared {
-        // SAFETY: Invariant 1, and the borrow of `Held` is exclusive.
-        unsafe { &mut *SHARED.0.get() }
+    pub(super) fn data(&mut self) -> &mut ModeData {
+        // SAFETY: Invariant 1, and the borrow of `ModeGuard` is exclusive.
+        unsafe { &mut *DATA.0.get() }
     }
 }
 
-impl Drop for Held {
+impl Drop for ModeGuard {
     fn drop(&mut self) {
-        owner::give_back(&OWNER);
+        owner_word::release(&OWNER);
     }
 }
 
 /// A call that creates a thread, counted until it is dropped.
-pub(super) struct Creating(());
+pub(super) struct ThreadCreation(());
 
-impl Creating {
+impl ThreadCreation {
     /// Counts the call (Invariant 3).
-    pub(super) fn new() -> Self {
+    pub(super) fn begin() -> Self {
         CREATING.fetch_add(1, Ordering::SeqCst);
         Self(())
     }
@@ -171,7 +171,7 @@ impl Creating {
     }
 }
 
-impl Drop for Creating {
+impl Drop for ThreadCreation {
     fn drop(&mut self) {
         CREATING.fetch_sub(1, Ordering::SeqCst);
     }
@@ -183,25 +183,25 @@ mod tests {
 
     #[test]
     fn the_gate_is_held_once_and_taken_over_from_who_is_not_here() {
-        let held = hold().unwrap();
-        let again = hold().map(drop).unwrap_err();
+        let held = lock().unwrap();
+        let again = lock().map(drop).unwrap_err();
         assert_eq!(again, Refusal::Busy);
         drop(held);
 
         // The generation before ours, as in a child forked while another thread held it.
         let before = u64::from(fork_generation::current().wrapping_sub(1));
         OWNER.store(before << 32 | 1, Ordering::Relaxed);
-        let mut held = hold().unwrap();
-        assert!(!held.shared().guarded);
-        drop(held);
+        let mut guard = lock().unwrap();
+        assert!(!guard.data().guarded);
+        drop(guard);
         assert_eq!(OWNER.load(Ordering::Relaxed), 0);
     }
 
     #[test]
     fn creators_are_counted_until_they_return() {
-        let creating = Creating::new();
-        assert!(Creating::any());
+        let creating = ThreadCreation::begin();
+        assert!(ThreadCreation::any());
         drop(creating);
-        assert!(!Creating::any());
+        assert!(!ThreadCreation::any());
     }
 }

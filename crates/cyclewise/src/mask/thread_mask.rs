@@ -31,8 +31,8 @@
 //! Hold: a load, a branch, a store. Release: the same, and a load and a branch more. Stored are constants and no sums,
 //! so that a hold does not wait for the last release's store to come back to it; what nests pays for a sum.
 
-use super::info::Info;
-use super::ring::{CAPACITY, Ring};
+use super::pending_ring::{CAPACITY, PendingRing};
+use super::siginfo::Info;
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use core::sync::atomic::{AtomicU32, AtomicU64, compiler_fence};
 
@@ -42,7 +42,7 @@ const STUCK: u32 = u32::MAX;
 pub(super) const BLOCK_AT: u32 = CAPACITY - 2;
 
 /// What a thread's mask needs from around it: the program's handlers and the kernel; in the models, stand-ins.
-pub(super) trait Around {
+pub(super) trait Env {
     /// Runs the signal's handler.
     fn deliver(&self, info: &Info);
     /// Has the kernel deliver these signals again.
@@ -59,7 +59,7 @@ pub(super) trait Around {
 
 /// The state of a thread. All zeroes is an open mask with nothing recorded.
 #[repr(C)]
-pub(super) struct State {
+pub(super) struct ThreadMask {
     depth: AtomicU32,
     pending: AtomicU32,
     blocked: AtomicU64,
@@ -71,10 +71,10 @@ pub(super) struct State {
     pub(super) forking: AtomicU32,
     /// The process in which they began.
     pub(super) forking_process: AtomicU32,
-    ring: Ring,
+    ring: PendingRing,
 }
 
-impl State {
+impl ThreadMask {
     #[cfg(test)]
     pub(super) fn new() -> Self {
         Self {
@@ -86,7 +86,7 @@ impl State {
             before_fork: AtomicU64::new(0),
             forking: AtomicU32::new(0),
             forking_process: AtomicU32::new(0),
-            ring: Ring::new(),
+            ring: PendingRing::new(),
         }
     }
 
@@ -97,50 +97,50 @@ impl State {
 
     /// One hold more.
     #[inline(always)]
-    pub(super) fn hold(&self, around: &impl Around) {
+    pub(super) fn hold(&self, env: &impl Env) {
         // Relaxed, here and below: one thread (see Memory ordering).
         let depth = self.depth.load(Relaxed);
-        around.step();
+        env.step();
         if depth == 0 {
             self.depth.store(1, Relaxed);
         } else {
             self.hold_nested_slow(depth);
         }
-        around.step();
+        env.step();
         // What is done under the hold stays behind the store.
         compiler_fence(SeqCst);
     }
 
     /// Holds where it is open, and says whether it was.
     #[inline(always)]
-    pub(super) fn save(&self, around: &impl Around) -> bool {
+    pub(super) fn save(&self, env: &impl Env) -> bool {
         let open = self.depth.load(Relaxed) == 0;
-        around.step();
+        env.step();
         if open {
             self.depth.store(1, Relaxed);
         }
-        around.step();
+        env.step();
         compiler_fence(SeqCst);
         open
     }
 
     /// One hold less; where it was the last, what is recorded is delivered.
     #[inline(always)]
-    pub(super) fn release(&self, around: &impl Around) {
+    pub(super) fn release(&self, env: &impl Env) {
         // What was done under the hold stays before the store.
         compiler_fence(SeqCst);
         let depth = self.depth.load(Relaxed);
-        around.step();
+        env.step();
         if depth != 1 {
             return self.release_nested_slow(depth);
         }
         self.depth.store(0, Relaxed);
         // The test stays behind the store (Invariant 4).
         compiler_fence(SeqCst);
-        around.step();
+        env.step();
         if self.pending.load(Relaxed) != 0 {
-            around.step();
-            self.replay_slow(around);
+            env.step();
+            self.replay_slow(env);
         }
     }
 
@@ -189,89 +189,89 @@ impl State {
     /// Delivers what is recorded, in order, until nothing is; open then.
     #[cold]
     #[inline(never)]
-    fn replay_slow(&self, around: &impl Around) {
+    fn replay_slow(&self, env: &impl Env) {
         loop {
             // Held again: what arrives while handlers run is recorded behind the rest (Invariants 1 and 3).
             self.depth.store(1, Relaxed);
             compiler_fence(SeqCst);
-            around.step();
+            env.step();
             self.pending.store(0, Relaxed);
             compiler_fence(SeqCst);
-            around.step();
-            while let Some(info) = self.ring.pop(|| around.step()) {
-                around.step();
-                around.deliver(&info);
+            env.step();
+            while let Some(info) = self.ring.pop(|| env.step()) {
+                env.step();
+                env.deliver(&info);
                 if self.depth.load(Relaxed) != 1 {
-                    return self.leave_kept_slow(around);
+                    return self.leave_kept_slow(env);
                 }
             }
             // An exchange: a frame may add to it meanwhile. It adds nothing that is blocked already.
             let blocked = self.blocked.swap(0, Relaxed);
-            around.step();
+            env.step();
             if blocked != 0 {
                 // The kernel delivers its queue into the ring, and blocks again where that fills.
-                around.unblock(blocked);
+                env.unblock(blocked);
                 continue;
             }
             compiler_fence(SeqCst);
             self.depth.store(0, Relaxed);
             compiler_fence(SeqCst);
-            around.step();
+            env.step();
             if self.pending.load(Relaxed) == 0 {
                 return;
             }
-            around.step();
+            env.step();
         }
     }
 
     /// The end of a replay whose handler has kept a hold (Invariant 6): what is recorded behind waits for its release.
     #[cold]
-    fn leave_kept_slow(&self, around: &impl Around) {
+    fn leave_kept_slow(&self, env: &impl Env) {
         // Held, so frames record, and each stores 1 itself.
         if self.ring.len() != 0 || self.blocked() != 0 {
             self.pending.store(1, Relaxed);
         }
         compiler_fence(SeqCst);
-        around.step();
+        env.step();
         self.release_nested_slow(self.depth.load(Relaxed));
-        around.step();
+        env.step();
     }
 
     /// A signal arrives, in a frame of the kernel's: runs its handler, or records it.
     ///
     /// `ours` is the signals we have handlers of; `mask` is what the frame's end will leave blocked.
-    pub(super) fn arrive(&self, info: &Info, ours: u64, mask: &mut u64, around: &impl Around) {
+    pub(super) fn arrive(&self, info: &Info, ours: u64, mask: &mut u64, env: &impl Env) {
         if self.depth.load(Relaxed) == 0 && self.pending.load(Relaxed) == 0 {
-            around.step_in_frame();
+            env.step_in_frame();
             self.depth.store(1, Relaxed);
             compiler_fence(SeqCst);
-            around.deliver(info);
+            env.deliver(info);
             // Not just a store of 0: a handler may have let signals through.
-            return self.release(around);
+            return self.release(env);
         }
-        self.record(info, ours, mask, around);
+        self.record(info, ours, mask, env);
     }
 
     /// Held while it does: another's handler, which may interrupt it and hold and release, must not replay half a record.
-    fn record(&self, info: &Info, ours: u64, mask: &mut u64, around: &impl Around) {
+    fn record(&self, info: &Info, ours: u64, mask: &mut u64, env: &impl Env) {
         let depth = self.depth.load(Relaxed);
         self.depth.store(depth.max(1), Relaxed);
         compiler_fence(SeqCst);
-        self.record_held(info, ours, mask, around);
+        self.record_held(info, ours, mask, env);
         compiler_fence(SeqCst);
         // As it was (Invariant 2).
         self.depth.store(depth, Relaxed);
     }
 
-    fn record_held(&self, info: &Info, ours: u64, mask: &mut u64, around: &impl Around) {
-        around.step_in_frame();
+    fn record_held(&self, info: &Info, ours: u64, mask: &mut u64, env: &impl Env) {
+        env.step_in_frame();
         if info.is_standard() && self.ring.holds(info.signal()) {
             return; // Merged, as the kernel does with one that is pending already.
         }
         let mut keep = 0;
-        if !self.ring.push(info, || around.step_in_frame()) {
+        if !self.ring.push(info, || env.step_in_frame()) {
             // Somebody let signals through again and again, in one hold. Behind its own kind, but not lost.
-            if !around.requeue(info) {
+            if !env.requeue(info) {
                 self.lost.fetch_add(1, Relaxed);
             }
             keep = info.bit();
@@ -280,17 +280,17 @@ impl State {
             keep |= ours;
         }
         let fresh = keep & !*mask;
-        around.step_in_frame();
+        env.step_in_frame();
         if fresh != 0 {
             *mask |= fresh;
             // Relaxed: this thread's. Whole, since other frames may come between.
             self.blocked.fetch_or(fresh, Relaxed);
             self.overflows.fetch_add(1, Relaxed);
         }
-        around.step_in_frame();
+        env.step_in_frame();
         compiler_fence(SeqCst);
         self.pending.store(1, Relaxed);
-        around.step_in_frame();
+        env.step_in_frame();
     }
 
     /// In a child of fork: what was recorded is the parent's, as what is pending in the kernel is. Signals are blocked.

@@ -1,6 +1,6 @@
 //! The change under way, for a child that is forked in the middle of it by another thread than the one that makes it.
 //!
-//! Fork copies memory while other threads run, and does not wait for a change (see `patch::lock`). The child takes the lock
+//! Fork copies memory while other threads run, and does not wait for a change (see `patch::text_lock`). The child takes the lock
 //! over, ends a key's change or undoes it, as the key's state says, and takes write access from the pages again. Sites of LOCK are left as
 //! they are: until LOCK is back everywhere, the mode in force is one that needs none.
 //!
@@ -19,7 +19,7 @@
 #![expect(unsafe_code, reason = "edits that another thread left, by their address")]
 
 use super::Edit;
-use crate::patch::lock::Held;
+use crate::patch::text_lock::TextGuard;
 use core::ptr::null_mut;
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize};
@@ -52,7 +52,7 @@ static CONTENT: AtomicU64 = AtomicU64::new(0);
 static RECORD: AtomicU64 = AtomicU64::new(0);
 
 /// Records a batch that is about to be written.
-pub(super) fn record(_: &Held, edits: &mut [Edit], goal: Option<Goal>) {
+pub(super) fn record(_: &TextGuard, edits: &mut [Edit], goal: Option<Goal>) {
     RECORD.store(0, Relaxed);
     EDITS.store(edits.as_mut_ptr(), Relaxed);
     COUNT.store(edits.len(), Relaxed);
@@ -66,7 +66,7 @@ pub(super) fn record(_: &Held, edits: &mut [Edit], goal: Option<Goal>) {
 }
 
 /// Forgets it: everything is written, and whatever depends on it too.
-pub(crate) fn forget(_: &Held) {
+pub(crate) fn forget(_: &TextGuard) {
     RECORD.store(0, Relaxed);
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn any() -> bool {
 ///
 /// # Safety
 /// The calling thread has just taken the lock, and calls this once (Invariant 1).
-pub(super) unsafe fn left(_: &Held) -> Option<(&'static mut [Edit], Option<bool>)> {
+pub(super) unsafe fn left(_: &TextGuard) -> Option<(&'static mut [Edit], Option<bool>)> {
     let recorded = RECORD.swap(0, Relaxed);
     if recorded == 0 || recorded != sum_of_record() {
         return None;
@@ -126,12 +126,12 @@ fn sum(words: impl IntoIterator<Item = u64>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::patch::lock;
+    use crate::patch::text_lock;
 
     #[test]
     fn a_record_that_is_torn_or_stale_is_none() {
         static STATE_OF_TEST: AtomicBool = AtomicBool::new(false);
-        let held = lock::hold().unwrap();
+        let held = text_lock::lock().unwrap();
         let edit = Edit {
             at: core::ptr::without_provenance_mut(0x1000),
             len: 1,

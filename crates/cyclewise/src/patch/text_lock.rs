@@ -6,7 +6,7 @@
 //!    held it would wait for a thread that changes text under a lock of its own which fork takes too, and would refuse
 //!    atfork handlers of others the threads and keys that they ask for.
 //! 3. A child forked in the middle of another thread's change has a lock whose owner it has not got. The first taker, at
-//!    the latest our handler, takes it over (`owner`) and makes the text whole (`text::settle`); [`was_left`] says that a
+//!    the latest our handler, takes it over (`owner`) and makes the text whole (`text::settle`); [`was_taken_over`] says that a
 //!    key's state may not be what its sites say.
 //! 4. A thread that owns it already is refused, not blocked: it is in a signal handler that interrupted its own change.
 //!
@@ -14,7 +14,7 @@
 //! Waiters sleep for 50 µs at a time, whatever their priority. It is no futex: it is held for tens of microseconds, seldom,
 //! and its words are shared between versions of this crate, so the less protocol the better.
 
-use super::owner::{self, From};
+use super::owner_word::{self, PreviousOwner};
 use super::text;
 use crate::arch::lock::words;
 use crate::error::Refusal;
@@ -23,15 +23,15 @@ use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::Relaxed;
 
 /// Whether the lock was ever taken over, here or in a process that this one was forked from.
-static LEFT: AtomicBool = AtomicBool::new(false);
+static TAKEN_OVER: AtomicBool = AtomicBool::new(false);
 
 /// Whether a change may have been left half done by a thread that stayed behind in the parent (Invariant 3).
-pub(crate) fn was_left(_: &Held) -> bool {
-    LEFT.load(Relaxed) // Written by who had the lock.
+pub(crate) fn was_taken_over(_: &TextGuard) -> bool {
+    TAKEN_OVER.load(Relaxed) // Written by who had the lock.
 }
 
 /// Proof that the calling thread holds the lock; gives it back on drop.
-pub(crate) struct Held(core::marker::PhantomData<*const ()>);
+pub(crate) struct TextGuard(core::marker::PhantomData<*const ()>);
 
 /// Takes the lock.
 ///
@@ -39,22 +39,22 @@ pub(crate) struct Held(core::marker::PhantomData<*const ()>);
 ///
 /// # Errors
 /// [`Refusal::Busy`] (Invariant 4); ENOMEM where the fork handler could not be registered.
-pub(crate) fn hold() -> Result<Held, Refusal> {
+pub(crate) fn lock() -> Result<TextGuard, Refusal> {
     fork::register()?;
     let words = words();
-    let from = owner::take(&words.owner, fork_generation::current_in(&words.generation))?;
-    let held = Held(core::marker::PhantomData);
-    if from == From::LeftBehind {
-        LEFT.store(true, Relaxed); // The lock orders it.
+    let from = owner_word::acquire(&words.owner, fork_generation::current_in(&words.generation))?;
+    let held = TextGuard(core::marker::PhantomData);
+    if from == PreviousOwner::LostInFork {
+        TAKEN_OVER.store(true, Relaxed); // The lock orders it.
     }
     text::settle(&held);
     Ok(held)
 }
 
-impl Drop for Held {
+impl Drop for TextGuard {
     fn drop(&mut self) {
         text::forget(self);
-        owner::give_back(&words().owner);
+        owner_word::release(&words().owner);
     }
 }
 
@@ -70,7 +70,7 @@ mod fork {
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod fork {
-    use super::{hold, owner, text, words};
+    use super::{lock, owner_word, text, words};
     use crate::error::Refusal;
     use crate::sys::{fork_generation, task};
     use core::sync::atomic::AtomicBool;
@@ -91,10 +91,10 @@ mod fork {
 
     extern "C" fn in_child() {
         let words = words();
-        owner::adopt(&words.owner, fork_generation::current_in(&words.generation));
+        owner_word::adopt(&words.owner, fork_generation::current_in(&words.generation));
         // Relaxed: the child reads what fork has copied. A change that this thread is in itself is refused, and goes on.
-        if words.owner.load(Relaxed) != 0 || text::is_pending() {
-            drop(hold());
+        if words.owner.load(Relaxed) != 0 || text::is_recorded() {
+            drop(lock());
         }
     }
 }
@@ -105,11 +105,11 @@ mod tests {
 
     #[test]
     fn one_thread_at_a_time_and_the_owner_is_told() {
-        let held = hold().unwrap();
-        assert_eq!(hold().err(), Some(Refusal::Busy));
-        let other = std::thread::spawn(|| drop(hold().unwrap()));
+        let held = lock().unwrap();
+        assert_eq!(lock().err(), Some(Refusal::Busy));
+        let other = std::thread::spawn(|| drop(lock().unwrap()));
         drop(held);
         other.join().unwrap();
-        drop(hold().unwrap());
+        drop(lock().unwrap());
     }
 }

@@ -13,7 +13,7 @@
 //! is widened, and no two times have the same one: a look with one stamp before and after it was made inside the mode.
 
 use crate::error::Refusal;
-use crate::patch::gate::{self, CONFINED};
+use crate::patch::mode_lock::{self, CONFINED};
 use crate::sys::affinity::{self, CpuSet};
 use crate::sys::{membarrier, tasks, thread};
 use core::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering::SeqCst};
@@ -91,7 +91,7 @@ pub fn audit() -> Result<(), Refusal> {
 
 /// The CPU of the mode that is in force. A child of fork has its parent's stamp, and another mode.
 fn cpu_of(stamp: u64) -> Option<u32> {
-    (gate::mode() == CONFINED).then_some(())?;
+    (mode_lock::mode() == CONFINED).then_some(())?;
     (stamp as u32).checked_sub(1)
 }
 
@@ -103,15 +103,15 @@ fn found(thread: i32, stamp: u64) -> Result<(), Refusal> {
     // The first is the one to tell.
     let _ = SEEN.compare_exchange(0, thread, SeqCst, SeqCst);
     // Where this is refused, leaving tries again.
-    let _ = lock_again(stamp);
+    let _ = restore_lock(stamp);
     seen()
 }
 
 /// Puts LOCK back everywhere, and stays in the mode.
-fn lock_again(stamp: u64) -> Result<(), Refusal> {
-    let mut held = gate::hold()?;
+fn restore_lock(stamp: u64) -> Result<(), Refusal> {
+    let mut guard = mode_lock::lock()?;
     if STAMP.load(SeqCst) == stamp {
-        held.shared().plan.lock()?;
+        guard.data().edits.restore()?;
         membarrier::register_sync_core()?;
         membarrier::sync_core()?;
     }

@@ -8,7 +8,7 @@
     reason = "the twin of a function with a contract; some builds have no caller"
 )]
 
-use super::lock::Held;
+use super::text_lock::TextGuard;
 use crate::error::Refusal;
 use core::sync::atomic::AtomicBool;
 
@@ -28,10 +28,10 @@ pub(crate) struct Goal {
 }
 
 /// Nothing is ever left half done.
-pub(crate) fn settle(_: &Held) {}
+pub(crate) fn settle(_: &TextGuard) {}
 
 /// Nothing is recorded.
-pub(crate) fn forget(_: &Held) {}
+pub(crate) fn forget(_: &TextGuard) {}
 
 /// What is known of the process's other threads.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub(crate) enum Others {
 ///
 /// # Safety
 /// None is needed.
-pub(crate) unsafe fn apply_and_keep(_: &Held, _: &mut [Edit]) -> Result<(), Refusal> {
+pub(crate) unsafe fn apply_and_keep(_: &TextGuard, _: &mut [Edit]) -> Result<(), Refusal> {
     Err(Refusal::NoLockPrefix)
 }
 
@@ -58,6 +58,6 @@ pub(crate) unsafe fn apply_and_keep(_: &Held, _: &mut [Edit]) -> Result<(), Refu
 ///
 /// # Safety
 /// None is needed.
-pub(crate) unsafe fn apply_and_release(_: &Held, _: &mut [Edit], _: Others) -> Result<(), Refusal> {
+pub(crate) unsafe fn apply_and_release(_: &TextGuard, _: &mut [Edit], _: Others) -> Result<(), Refusal> {
     Err(Refusal::NoLockPrefix)
 }

@@ -45,7 +45,7 @@ type Init = unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void;
 
 /// What a program exports for it.
 #[derive(Debug)]
-pub struct Net {
+pub struct TlsHooks {
     /// Its `_dl_allocate_tls`.
     pub allocate: Allocate,
     /// Its `_dl_allocate_tls_init`.
@@ -72,7 +72,7 @@ std::thread_local! {
     static CREATOR: Cell<bool> = const { Cell::new(false) };
 }
 
-impl Net {
+impl TlsHooks {
     /// Whether the process is bound to both.
     ///
     /// # Errors

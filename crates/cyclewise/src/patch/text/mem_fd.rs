@@ -21,7 +21,7 @@
 //! One open and one close for each time that LOCK goes and comes back, and the same in each child that is forked in
 //! between; a write through it asks twice before.
 
-use crate::patch::lock::{self, Held};
+use crate::patch::text_lock::{self, TextGuard};
 use crate::sys::fork;
 use crate::sys::own_memory::{Identity, OwnMemory};
 use core::mem::ManuallyDrop;
@@ -36,19 +36,19 @@ const NONE: i32 = -1;
 static IDENTITY: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
 
 /// Opens it, where that can be done and is not done yet.
-pub(super) fn keep(held: &Held) {
+pub(super) fn keep(held: &TextGuard) {
     if borrow(held).is_none() {
         open();
     }
 }
 
 /// Closes it.
-pub(super) fn release(_: &Held) {
+pub(super) fn release(_: &TextGuard) {
     close();
 }
 
 /// What was kept, if it still shows this process's memory.
-pub(super) fn borrow(_: &Held) -> Option<ManuallyDrop<OwnMemory>> {
+pub(super) fn borrow(_: &TextGuard) -> Option<ManuallyDrop<OwnMemory>> {
     kept().filter(|memory| memory.is_own())
 }
 
@@ -93,7 +93,7 @@ extern "C" fn in_child() {
         return;
     }
     // Refused where the fork came from within a change of this thread's: then it stays, unused, until LOCK is back.
-    let Ok(held) = lock::hold() else { return };
+    let Ok(held) = text_lock::lock() else { return };
     if kept().is_some() && borrow(&held).is_none() {
         close();
         open();

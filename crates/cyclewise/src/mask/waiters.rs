@@ -30,9 +30,9 @@ const ROUNDS: u32 = 1 << 20; // A second of refused system calls, about.
 
 /// Who sleeps.
 #[derive(Debug, Default)]
-pub(super) struct Sleepers(AtomicU32);
+pub(super) struct Waiters(AtomicU32);
 
-impl Sleepers {
+impl Waiters {
     pub(super) const fn new() -> Self {
         Self(AtomicU32::new(0))
     }

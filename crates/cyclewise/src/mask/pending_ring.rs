@@ -11,7 +11,7 @@
 //! One thread: handlers and mainline. Relaxed accesses, which cannot tear, and compiler fences between a record and its
 //! index.
 
-use super::info::{Info, WORDS};
+use super::siginfo::{Info, WORDS};
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use core::sync::atomic::{AtomicU32, AtomicU64, compiler_fence};
 
@@ -19,13 +19,13 @@ use core::sync::atomic::{AtomicU32, AtomicU64, compiler_fence};
 pub(super) const CAPACITY: u32 = 8;
 
 /// The ring. All zeroes is an empty one.
-pub(super) struct Ring {
+pub(super) struct PendingRing {
     head: AtomicU32,
     tail: AtomicU32,
     records: [[AtomicU64; WORDS]; CAPACITY as usize],
 }
 
-impl Ring {
+impl PendingRing {
     #[cfg(test)]
     pub(super) fn new() -> Self {
         Self {

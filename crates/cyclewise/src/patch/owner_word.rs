@@ -25,32 +25,32 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// From whom a lock was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum From {
+pub(super) enum PreviousOwner {
     /// Nobody: the last owner gave it back.
-    Nobody,
+    None,
     /// A thread that stayed behind in the parent, in the middle of whatever it did.
-    LeftBehind,
+    LostInFork,
 }
 
 /// Takes the lock, for a thread of the process of this generation.
 ///
 /// # Errors
 /// [`Refusal::Busy`] where the calling thread is the owner: from a signal handler inside the section.
-pub(super) fn take(word: &AtomicU64, process: u32) -> Result<From, Refusal> {
+pub(super) fn acquire(word: &AtomicU64, process: u32) -> Result<PreviousOwner, Refusal> {
     let me = me(process);
     let mut found = word.load(Relaxed);
     loop {
         let from = match found {
-            0 => From::Nobody,
+            0 => PreviousOwner::None,
             _ if is_mine(found, me) => return Err(Refusal::Busy),
-            _ if generation(found) != generation(me) => From::LeftBehind,
+            _ if generation(found) != generation(me) => PreviousOwner::LostInFork,
             _ => {
                 task::nap();
                 found = word.load(Relaxed);
                 continue;
             }
         };
-        // Acquire: pairs with the Release in `give_back`.
+        // Acquire: pairs with the Release in `release`.
         match word.compare_exchange_weak(found, me, Acquire, Relaxed) {
             Ok(_) => return Ok(from),
             Err(now) => found = now,
@@ -59,8 +59,8 @@ pub(super) fn take(word: &AtomicU64, process: u32) -> Result<From, Refusal> {
 }
 
 /// Gives back a lock that the calling thread owns.
-pub(super) fn give_back(word: &AtomicU64) {
-    // Release: pairs with the Acquire in `take`.
+pub(super) fn release(word: &AtomicU64) {
+    // Release: pairs with the Acquire in `acquire`.
     word.store(0, Release);
 }
 
@@ -98,15 +98,15 @@ mod tests {
     #[test]
     fn the_owner_is_refused_and_others_wait() {
         static WORD: AtomicU64 = AtomicU64::new(0);
-        assert_eq!(take(&WORD, GENERATION), Ok(From::Nobody));
-        assert_eq!(take(&WORD, GENERATION), Err(Refusal::Busy));
+        assert_eq!(acquire(&WORD, GENERATION), Ok(PreviousOwner::None));
+        assert_eq!(acquire(&WORD, GENERATION), Err(Refusal::Busy));
         let other = std::thread::spawn(|| {
-            let taken = take(&WORD, GENERATION);
-            give_back(&WORD);
+            let taken = acquire(&WORD, GENERATION);
+            release(&WORD);
             taken
         });
-        give_back(&WORD);
-        assert_eq!(other.join().unwrap(), Ok(From::Nobody));
+        release(&WORD);
+        assert_eq!(other.join().unwrap(), Ok(PreviousOwner::None));
         assert_eq!(WORD.load(Relaxed), 0);
     }
 
@@ -114,7 +114,7 @@ mod tests {
     fn what_a_thread_of_another_process_left_is_taken_over() {
         // Somebody else of the generation before.
         let word = AtomicU64::new(me(GENERATION - 1) ^ 1);
-        assert_eq!(take(&word, GENERATION), Ok(From::LeftBehind));
+        assert_eq!(acquire(&word, GENERATION), Ok(PreviousOwner::LostInFork));
         assert_eq!(word.load(Relaxed), me(GENERATION));
     }
 }

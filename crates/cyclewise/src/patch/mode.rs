@@ -41,8 +41,8 @@ pub fn state() -> State {
 
 #[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
 fn mode() -> Mode {
-    use super::gate::{self, CONFINED, SINGLE};
-    match gate::mode() {
+    use super::mode_lock::{self, CONFINED, SINGLE};
+    match mode_lock::mode() {
         SINGLE => Mode::Single,
         CONFINED => Mode::Confined,
         _ => Mode::Locked,

@@ -1,13 +1,13 @@
 //! The edits that turn every site of this link unit, kept between changes so that going back needs no memory.
 //!
 //! # Safety
-//! Sites lie in this link unit's text, which stays mapped while this code runs; whoever holds the plan holds the gate,
+//! Sites lie in this link unit's text, which stays mapped while this code runs; whoever holds the plan holds the mode_lock,
 //! so nobody else of ours edits them (Invariant 1).
 #![expect(unsafe_code, reason = "applies edits of text")]
 
-use super::lock;
 use super::sites::{Prefix, sites};
 use super::text::{self, Edit, Others};
+use super::text_lock;
 use crate::arch;
 use crate::error::Refusal;
 use std::vec::Vec;
@@ -16,9 +16,9 @@ use std::vec::Vec;
 const BREAKPOINT: u8 = 0xcc;
 
 /// The edits, ascending by address, each address once.
-pub(super) struct Plan(Vec<Edit>);
+pub(super) struct EditList(Vec<Edit>);
 
-impl Plan {
+impl EditList {
     pub(super) const fn new() -> Self {
         Self(Vec::new())
     }
@@ -27,9 +27,9 @@ impl Plan {
     ///
     /// # Errors
     /// [`Refusal::Breakpoint`] and [`Refusal::UnexpectedByte`], also where a site is elided and not by this copy of the crate.
-    pub(super) fn list_locked(&mut self) -> Result<(), Refusal> {
+    pub(super) fn check_locked(&mut self) -> Result<(), Refusal> {
         if self.0.is_empty() {
-            self.list();
+            self.collect_sites();
         }
         let other = sites().find_map(|site| match site.prefix() {
             Prefix::Lock => None,
@@ -52,11 +52,11 @@ impl Plan {
     /// Where the text cannot be written; [`none_elided`] tells whether that was undone.
     ///
     /// # Safety
-    /// Until [`lock`](Self::lock) or [`lock_alone`](Self::lock_alone) returns `Ok`, all threads of this process are on one
+    /// Until [`restore`](Self::restore) or [`restore_alone`](Self::restore_alone) returns `Ok`, all threads of this process are on one
     /// CPU at a time.
     pub(super) unsafe fn elide(&mut self) -> Result<(), Refusal> {
-        self.aim(arch::LOCK, arch::ELIDED);
-        let held = lock::hold()?;
+        self.set_direction(arch::LOCK, arch::ELIDED);
+        let held = text_lock::lock()?;
         // SAFETY: Invariant 1. Either prefix makes one whole instruction, and the caller vouches for the elided one.
         unsafe { text::apply_and_keep(&held, &mut self.0) }
     }
@@ -65,9 +65,9 @@ impl Plan {
     ///
     /// # Errors
     /// Where the text cannot be written, or a site does not read LOCK afterwards.
-    pub(super) fn lock(&mut self) -> Result<(), Refusal> {
+    pub(super) fn restore(&mut self) -> Result<(), Refusal> {
         // SAFETY: whether there are other threads is asked.
-        unsafe { self.lock_beside(Others::Asked) }
+        unsafe { self.restore_with(Others::Asked) }
     }
 
     /// Puts LOCK back everywhere in a process of one thread, and makes the calling CPU fetch it. Asks nothing of the
@@ -75,29 +75,29 @@ impl Plan {
     /// kept, and calls no membarrier.
     ///
     /// # Errors
-    /// As [`lock`](Self::lock).
+    /// As [`restore`](Self::restore).
     ///
     /// # Safety
     /// The calling thread is the only one of the process.
-    pub(super) unsafe fn lock_alone(&mut self) -> Result<(), Refusal> {
+    pub(super) unsafe fn restore_alone(&mut self) -> Result<(), Refusal> {
         // SAFETY: the caller is the only thread.
-        unsafe { self.lock_beside(Others::None) }
+        unsafe { self.restore_with(Others::None) }
     }
 
     /// # Safety
     /// With [`Others::None`], the calling thread is the only one of the process.
-    unsafe fn lock_beside(&mut self, others: Others) -> Result<(), Refusal> {
+    unsafe fn restore_with(&mut self, others: Others) -> Result<(), Refusal> {
         if self.0.is_empty() {
-            self.list();
+            self.collect_sites();
         }
-        self.aim(arch::ELIDED, arch::LOCK);
-        let held = lock::hold()?;
+        self.set_direction(arch::ELIDED, arch::LOCK);
+        let held = text_lock::lock()?;
         // SAFETY: Invariant 1. An instruction with LOCK is right in every mode, and the caller vouches for `others`.
         unsafe { text::apply_and_release(&held, &mut self.0, others) }?;
-        self.list_locked()
+        self.check_locked()
     }
 
-    fn list(&mut self) {
+    fn collect_sites(&mut self) {
         self.0.extend(sites().map(|site| Edit {
             at: core::ptr::with_exposed_provenance_mut(site.address()),
             len: 1,
@@ -108,7 +108,7 @@ impl Plan {
         self.0.dedup_by_key(|edit| edit.at);
     }
 
-    fn aim(&mut self, expect: u8, new: u8) {
+    fn set_direction(&mut self, expect: u8, new: u8) {
         for edit in &mut self.0 {
             edit.expect[0] = expect;
             edit.new[0] = new;

@@ -16,10 +16,10 @@
 //! [`registry`](super::registry) allows for it.
 //!
 //! # Priorities
-//! Waiters sleep, for a second at most; see [`sleepers`](super::sleepers).
+//! Waiters sleep, for a second at most; see [`waiters`](super::waiters).
 
 use super::hold::{Hold, hold};
-use super::sleepers::Sleepers;
+use super::waiters::Waiters;
 use crate::error::Refusal;
 use crate::sys::task;
 use core::sync::atomic::AtomicU64;
@@ -33,24 +33,24 @@ const WAITS: u32 = 100;
 const THREAD: u64 = u32::MAX as u64;
 
 static WORD: AtomicU64 = AtomicU64::new(0);
-static SLEEPERS: Sleepers = Sleepers::new();
+static WAITERS: Waiters = Waiters::new();
 
 /// The lock, with the thread held.
-pub(super) struct Changing {
+pub(super) struct RegistryGuard {
     _hold: Hold,
 }
 
-impl Changing {
+impl RegistryGuard {
     /// Takes the lock.
     ///
     /// # Errors
     /// [`SignalsBusy`](Refusal::SignalsBusy) where the calling thread has it already, which a handler of others has
     /// interrupted, or where nobody gives it back for a second.
-    pub(super) fn begin() -> Result<Self, Refusal> {
+    pub(super) fn lock() -> Result<Self, Refusal> {
         let hold = hold();
         let me = u64::from(task::current_tid().cast_unsigned());
         for _ in 0..WAITS {
-            match SLEEPERS.wait(WAIT_NS, || take(me)) {
+            match WAITERS.wait(WAIT_NS, || take(me)) {
                 Some(true) => return Ok(Self { _hold: hold }),
                 Some(false) => break,
                 None if take_over(me) => return Ok(Self { _hold: hold }),
@@ -83,11 +83,11 @@ fn exchange(word: u64, me: u64) -> bool {
     WORD.compare_exchange(word, next, Acquire, Relaxed).is_ok()
 }
 
-impl Drop for Changing {
+impl Drop for RegistryGuard {
     fn drop(&mut self) {
         // Release: pairs with the Acquire in `exchange`. Only we change the word now (Invariant 1).
         WORD.store(WORD.load(Relaxed) & !THREAD, Release);
-        SLEEPERS.wake();
+        WAITERS.wake();
     }
 }
 
@@ -102,7 +102,7 @@ mod tests {
         let gone = THREAD / 2;
         // No other test may change handlers meanwhile, and none does: those that do have processes of their own.
         WORD.store(gone, Relaxed);
-        drop(Changing::begin().unwrap());
+        drop(RegistryGuard::lock().unwrap());
         let word = WORD.load(Relaxed);
         assert_eq!(word & THREAD, 0);
         assert!(word > THREAD, "counted");
@@ -111,8 +111,8 @@ mod tests {
         assert!(!exchange(gone, 1) && take(1).is_none());
         WORD.store(word, Relaxed);
         // Ours is not waited for, and not given away.
-        let changing = Changing::begin().unwrap();
-        assert!(Changing::begin().is_err() && take(1).is_none() && !take_over(1));
+        let changing = RegistryGuard::lock().unwrap();
+        assert!(RegistryGuard::lock().is_err() && take(1).is_none() && !take_over(1));
         drop(changing);
         assert_eq!(take(1), Some(true));
         WORD.store(0, Relaxed);

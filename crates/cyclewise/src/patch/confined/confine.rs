@@ -17,7 +17,7 @@
 //!    has confined them again. Where signals cannot be blocked nothing is set.
 
 use crate::error::Refusal;
-use crate::patch::gate::{Creating, Shared, WAIT};
+use crate::patch::mode_lock::{ModeData, RETRY_INTERVAL, ThreadCreation};
 use crate::sys::affinity::{self, CpuSet};
 use crate::sys::signals::Blocked;
 use crate::sys::tasks;
@@ -36,34 +36,34 @@ fn readings() -> impl Iterator<Item = u32> {
     (0..).take_while(move |&reading| reading < READINGS || begun.elapsed() < LONG)
 }
 
-/// When threads were last confined, in the ticks of [`tasks::started`]. Read and written by who holds the gate, which orders
+/// When threads were last confined, in the ticks of [`tasks::started`]. Read and written by who holds the mode_lock, which orders
 /// both.
 static CONFINED_AT: AtomicU64 = AtomicU64::new(0);
 
 /// Confines every thread and saves what it had, until nobody is left and nobody is on the way (Invariant 2).
-pub(super) fn confine(shared: &mut Shared, only: &CpuSet) -> Result<(), Refusal> {
+pub(super) fn confine(data: &mut ModeData, only: &CpuSet) -> Result<(), Refusal> {
     // What reads as confined already would not show that nothing was set.
     affinity::is_set_by_the_kernel()?;
     // See Invariant 5.
     let _quiet = Blocked::of_others()?;
-    let confined = confine_until_stable(shared, only);
+    let confined = confine_until_stable(data, only);
     // After the last that was saved, and whatever came of it: who is widened because this failed is judged by it as well.
     CONFINED_AT.store(tasks::ticks(), Relaxed);
     confined
 }
 
-fn confine_until_stable(shared: &mut Shared, only: &CpuSet) -> Result<(), Refusal> {
+fn confine_until_stable(data: &mut ModeData, only: &CpuSet) -> Result<(), Refusal> {
     let mut none_on_the_way = false;
     for reading in readings() {
-        let all_were_confined = confine_listed(shared, only, reading == 0)?;
+        let all_were_confined = confine_listed(data, only, reading == 0)?;
         if all_were_confined && none_on_the_way {
             return Ok(());
         }
         // Looked at after the list was confined, whether or not anything had to be: the next list has whoever came.
-        none_on_the_way = !Creating::any();
+        none_on_the_way = !ThreadCreation::any();
         if !none_on_the_way {
             // Creators need the CPU that this thread is on, whatever its priority: so not a yield.
-            std::thread::sleep(WAIT);
+            std::thread::sleep(RETRY_INTERVAL);
         }
     }
     Err(Refusal::Unstable)
@@ -71,7 +71,7 @@ fn confine_until_stable(shared: &mut Shared, only: &CpuSet) -> Result<(), Refusa
 
 /// Confines the listed threads; true where the list was complete (Invariant 1) and all were confined already. Who is in
 /// the `first` list was created before anybody was confined, so what such a thread has is its own.
-fn confine_listed(shared: &mut Shared, only: &CpuSet, first: bool) -> Result<bool, Refusal> {
+fn confine_listed(data: &mut ModeData, only: &CpuSet, first: bool) -> Result<bool, Refusal> {
     let mut changed = false;
     let listed = tasks::list()?;
     for &tid in &listed {
@@ -80,7 +80,7 @@ fn confine_listed(shared: &mut Shared, only: &CpuSet, first: bool) -> Result<boo
             changed = true;
             continue;
         };
-        let known = shared.saved.iter().any(|(saved, _)| *saved == tid);
+        let known = data.saved.iter().any(|(saved, _)| *saved == tid);
         if known && had == *only {
             continue;
         }
@@ -91,8 +91,8 @@ fn confine_listed(shared: &mut Shared, only: &CpuSet, first: bool) -> Result<boo
         if !known {
             // The one CPU of a newcomer is its creator's, who was confined by then.
             let inherited = had == *only && !first;
-            let own = shared.default.filter(|_| inherited).unwrap_or(had);
-            shared.saved.push((tid, own));
+            let own = data.default.filter(|_| inherited).unwrap_or(had);
+            data.saved.push((tid, own));
         }
         match affinity::get(tid)? {
             Some(has) if has != *only => return Err(Refusal::AffinityNotKept { thread: tid }),
@@ -104,7 +104,7 @@ fn confine_listed(shared: &mut Shared, only: &CpuSet, first: bool) -> Result<boo
 
 /// Gives every thread back what it had, those that were created meanwhile what the thread had that entered; until nobody
 /// is left and nobody is on the way (Invariant 2).
-pub(super) fn widen(shared: &mut Shared, only: &CpuSet) -> Result<(), Refusal> {
+pub(super) fn widen(data: &mut ModeData, only: &CpuSet) -> Result<(), Refusal> {
     // See Invariant 5.
     let _quiet = Blocked::of_others()?;
     let mut none_on_the_way = false;
@@ -112,7 +112,7 @@ pub(super) fn widen(shared: &mut Shared, only: &CpuSet) -> Result<(), Refusal> {
         let mut changed = false;
         let listed = tasks::list()?;
         for &tid in &listed {
-            let Some(wanted) = wanted(shared, tid).filter(|wanted| wanted != only) else {
+            let Some(wanted) = wanted(data, tid).filter(|wanted| wanted != only) else {
                 continue;
             };
             if affinity::get(tid)?.is_some_and(|has| has == *only) {
@@ -124,23 +124,19 @@ pub(super) fn widen(shared: &mut Shared, only: &CpuSet) -> Result<(), Refusal> {
         if !changed && (none_on_the_way || listed.len() == 1) {
             return Ok(());
         }
-        none_on_the_way = !Creating::any();
+        none_on_the_way = !ThreadCreation::any();
         if !none_on_the_way && !changed {
-            std::thread::sleep(WAIT);
+            std::thread::sleep(RETRY_INTERVAL);
         }
     }
     Err(Refusal::Unstable)
 }
 
 /// What a thread is given back (Invariant 4).
-fn wanted(shared: &Shared, tid: i32) -> Option<CpuSet> {
-    let saved = shared
-        .saved
-        .iter()
-        .find(|(saved, _)| *saved == tid)
-        .map(|(_, had)| *had);
+fn wanted(data: &ModeData, tid: i32) -> Option<CpuSet> {
+    let saved = data.saved.iter().find(|(saved, _)| *saved == tid).map(|(_, had)| *had);
     let is_newer = || tasks::started(tid).is_some_and(|start| start > CONFINED_AT.load(Relaxed));
-    match (saved, shared.default) {
+    match (saved, data.default) {
         (Some(had), Some(default)) if had != default && is_newer() => Some(default),
         (saved, default) => saved.or(default),
     }
