@@ -135,7 +135,7 @@ fn ours(body: Body, tsc_hz: f64, seed: u64) -> f64 {
         notes: Vec::new(),
     };
     let runner = Runner {
-        cpu: sys::affinity::current().unwrap_or(0),
+        cpu: sys::affinity::current_cpu(),
         cpus: 1,
         tsc_hz,
         seed,

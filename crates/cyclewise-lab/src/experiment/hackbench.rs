@@ -8,8 +8,8 @@
 //! # References
 //! The program: rt-tests, `src/hackbench`, by Rusty Russell, Yanmin Zhang, Ingo Molnar and David Sommerseth.
 
-mod needs;
 mod plan;
+mod preflight;
 mod processes;
 mod protocol;
 mod threads;
@@ -68,7 +68,7 @@ fn setup(options: &Options) -> Result<Setup> {
     let plans = plans(options)?;
     let mut notes = vec![describe(&plans[0])];
     for plan in &plans {
-        notes.extend(needs::check(plan)?);
+        notes.extend(preflight::check(plan)?);
     }
     // Pairs of (threads, processes) on each channel; then pipe against socket pair for each carrier.
     let mut compare = vec![(1, 0)];

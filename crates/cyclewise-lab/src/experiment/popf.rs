@@ -61,13 +61,16 @@ fn masks(
     subjects: &mut Vec<Box<dyn crate::runner::Subject>>,
     notes: &mut Vec<String>,
 ) {
-    use crate::sys::sigmask::{OURS, Set, raise_ours};
+    use crate::sys::signal::raise;
+    use crate::sys::signal_mask::Set;
     use cyclewise::error::Refusal;
     use cyclewise::mask::{self, Signals};
     use std::sync::atomic::AtomicU64;
 
     /// A handler that does next to nothing.
     static HANDLED: AtomicU64 = AtomicU64::new(0);
+    /// Free for a program to use.
+    const SIGNAL: i32 = libc::SIGUSR2;
 
     subjects.push(bench.calls("soft-mask", || drop(mask::hold())));
     subjects.push(bench.calls("soft-mask-save", || mask::restore(mask::save())));
@@ -75,13 +78,13 @@ fn masks(
     subjects.push(bench.calls("sigmask", move || {
         every.swap().swap();
     }));
-    match Signals::on(OURS, &HANDLED) {
+    match Signals::on(SIGNAL, &HANDLED) {
         // Taken by an earlier run in this process, with the same handler.
         Ok(()) | Err(Refusal::SignalTaken { .. }) => {
-            subjects.push(bench.calls("signal", raise_ours));
+            subjects.push(bench.calls("signal", || raise(SIGNAL)));
             subjects.push(bench.calls("signal-held", || {
                 let hold = mask::hold();
-                raise_ours();
+                raise(SIGNAL);
                 drop(hold);
             }));
         }

@@ -57,7 +57,7 @@ impl Reason {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Account {
     switches: u64,
-    cpu: Option<u32>,
+    cpu: u32,
     cpu_ns: u64,
     at: Anchor,
     steal: Option<u64>,
@@ -88,14 +88,14 @@ impl Guard {
         match self.kind {
             Guards::ThisThread => Account {
                 switches: usage::context_switches(),
-                cpu: affinity::current(),
+                cpu: affinity::current_cpu(),
                 cpu_ns: clock::thread_cpu_ns(),
                 at: Anchor::quick(),
                 steal: None,
             },
             Guards::WholeMachine => Account {
                 switches: 0,
-                cpu: None,
+                cpu: 0,
                 cpu_ns: 0,
                 at: Anchor::quick(),
                 steal: self.steal.as_mut().and_then(StealWatch::read),
@@ -150,7 +150,7 @@ mod tests {
     fn account(ns: u64) -> Account {
         Account {
             switches: 5,
-            cpu: Some(1),
+            cpu: 1,
             cpu_ns: ns,
             at: Anchor { ticks: ns, raw_ns: ns },
             steal: Some(7),
@@ -169,7 +169,7 @@ mod tests {
         let judge = |after| guard(Guards::ThisThread).judge(&account(0), &after);
         let quiet = account(60_000);
         assert_eq!(judge(Account { switches: 6, ..quiet }), Some(Reason::Preempted));
-        assert_eq!(judge(Account { cpu: Some(0), ..quiet }), Some(Reason::Migrated));
+        assert_eq!(judge(Account { cpu: 0, ..quiet }), Some(Reason::Migrated));
         assert_eq!(
             judge(Account {
                 cpu_ns: 55_000,
@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(
             judge(Account {
                 switches: 900,
-                cpu: Some(0),
+                cpu: 0,
                 cpu_ns: 0,
                 ..quiet
             }),

@@ -1,14 +1,13 @@
 //! Socket pairs and pipes, as files: reading and writing are plain `read` and `write`.
 //!
 //! `File` rather than `UnixStream`, whose `read` is `recv`: one code, and one system call, for both kinds.
-//!
-//! # Safety
-//! poll reads and writes one `pollfd` of ours; fcntl takes numbers.
-#![expect(unsafe_code, reason = "poll, fcntl")]
 
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::io::Errno;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
@@ -46,46 +45,26 @@ impl Pair {
     }
 }
 
-/// Waits until `file` can be read, or for `timeout` (`None`: for ever). Says whether it can.
+/// Waits until `file` can be read, or for `timeout` (`None`: for ever). Returns whether it can.
 ///
 /// # Errors
-/// What poll says; a signal is not an error.
+/// What poll returns; a signal is not an error.
 pub fn wait_readable(file: &File, timeout: Option<Duration>) -> io::Result<bool> {
-    let mut fd = libc::pollfd {
-        fd: file.as_raw_fd(),
-        events: libc::POLLIN,
-        revents: 0,
-    };
-    let timeout_ms = timeout.map_or(-1, |t| i32::try_from(t.as_millis()).unwrap_or(i32::MAX));
+    let timeout = timeout.and_then(|t| t.try_into().ok());
     loop {
-        // SAFETY: one pollfd, and the count says one.
-        match unsafe { libc::poll(&mut fd, 1, timeout_ms) } {
-            -1 => {
-                let error = io::Error::last_os_error();
-                if error.kind() != io::ErrorKind::Interrupted {
-                    return Err(error);
-                }
-            }
-            n => return Ok(n > 0),
+        match poll(&mut [PollFd::new(file, PollFlags::IN)], timeout.as_ref()) {
+            Err(Errno::INTR) => {}
+            ready => return Ok(ready? > 0),
         }
     }
 }
 
-/// Makes calls on `file`, from whatever thread, fail with EAGAIN where they would begin to block.
+/// Makes calls on `file`, from any thread, fail with EAGAIN instead of blocking.
 ///
 /// # Errors
-/// What fcntl says.
+/// What fcntl returns.
 pub fn set_nonblocking(file: &File) -> io::Result<()> {
-    // SAFETY: F_GETFL takes and returns numbers.
-    let flags = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFL) };
-    if flags == -1 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: F_SETFL takes numbers.
-    match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, flags | libc::O_NONBLOCK) } {
-        -1 => Err(io::Error::last_os_error()),
-        _ => Ok(()),
-    }
+    Ok(fcntl_setfl(file, fcntl_getfl(file)? | OFlags::NONBLOCK)?)
 }
 
 #[cfg(test)]

@@ -5,10 +5,12 @@
 //! # Safety
 //! 1. dlsym's answer for `pthread_create` is a function of that type.
 //! 2. The thread function takes and returns null and touches nothing; the thread is joined once.
-#![expect(unsafe_code, reason = "pthread_create, pthread_join, dlsym")]
+#![expect(unsafe_code, reason = "pthread_create, pthread_join")]
 
+use super::dlsym;
 use std::ffi::c_void;
 use std::io;
+use std::ptr::NonNull;
 
 type Start = extern "C" fn(*mut c_void) -> *mut c_void;
 type Create =
@@ -30,13 +32,9 @@ impl Creator {
 
     /// The C library's own, behind any hook.
     pub fn behind() -> Option<Self> {
-        // SAFETY: a C string, and the search order behind this program.
-        let real = unsafe { libc::dlsym(libc::RTLD_NEXT, c"pthread_create".as_ptr()) };
-        if real.is_null() {
-            return None;
-        }
+        let real = dlsym::next(c"pthread_create")?;
         // SAFETY: Invariant 1.
-        Some(Self(unsafe { std::mem::transmute::<*mut c_void, Create>(real) }))
+        Some(Self(unsafe { std::mem::transmute::<NonNull<c_void>, Create>(real) }))
     }
 
     /// Creates a thread that does nothing.

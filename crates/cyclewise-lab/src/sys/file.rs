@@ -4,11 +4,10 @@
 //!
 //! # Safety
 //! Paths are C strings borrowed for the call; the buffer's length is passed with it; the descriptor is ours to close.
-#![expect(unsafe_code, reason = "open, read, close, statfs")]
+#![expect(unsafe_code, reason = "open, read, close")]
 
 use std::ffi::CStr;
 use std::io;
-use std::mem::MaybeUninit;
 
 /// Which of the three calls failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,13 +45,7 @@ pub fn open_read_close(path: &CStr, buffer: &mut [u8]) -> Result<usize, (Step, i
 
 /// What kind of file system `path` is on; `None` where statfs fails.
 pub fn file_system(path: &CStr) -> Option<String> {
-    let mut stat = MaybeUninit::<libc::statfs>::zeroed();
-    // SAFETY: a C string, and one statfs of ours to write.
-    if unsafe { libc::statfs(path.as_ptr(), stat.as_mut_ptr()) } != 0 {
-        return None;
-    }
-    // SAFETY: zeroed is valid, and the kernel filled it.
-    let kind = unsafe { stat.assume_init() }.f_type as u64;
+    let kind = rustix::fs::statfs(path).ok()?.f_type as u64;
     // statfs(2) lists these; other kinds are given by number.
     let name = match kind {
         0xef53 => "ext2/ext3/ext4",

@@ -1,11 +1,9 @@
-//! Sleeping on a word of shared memory until another process changes it.
+//! futex(2): sleeping on a word of shared memory until another process changes it.
 //!
-//! Not `FUTEX_PRIVATE_FLAG`: the waiters are other processes. Both calls are async-signal-safe.
-//!
-//! # Safety
-//! The kernel reads the word and one `timespec`, both borrowed for the call.
-#![expect(unsafe_code, reason = "futex")]
+//! Not private: the waiters are other processes. Both calls are async-signal-safe.
 
+use rustix::io::Errno;
+use rustix::thread::futex::{self, Flags};
 use std::io;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
@@ -15,27 +13,18 @@ use std::time::Duration;
 /// # Errors
 /// ETIMEDOUT.
 pub fn wait(word: &AtomicU32, expected: u32, timeout: Duration) -> io::Result<()> {
-    // SAFETY: all zeroes is a valid timespec.
-    let mut limit: libc::timespec = unsafe { std::mem::zeroed() };
-    limit.tv_sec = timeout.as_secs() as libc::time_t;
-    limit.tv_nsec = timeout.subsec_nanos() as _;
-    // SAFETY: both pointers are to live values of the types the operation wants.
-    let rc = unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, expected, &limit) };
-    if rc == 0 {
-        return Ok(());
-    }
-    let error = io::Error::last_os_error();
-    match error.raw_os_error() {
-        // The word has changed already, or a signal came.
-        Some(libc::EAGAIN | libc::EINTR) => Ok(()),
-        _ => Err(error),
+    let timeout = timeout.try_into().ok();
+    match futex::wait(word, Flags::empty(), expected, timeout.as_ref()) {
+        // The word has changed already, or a signal arrived.
+        Ok(()) | Err(Errno::AGAIN | Errno::INTR) => Ok(()),
+        Err(e) => Err(e.into()),
     }
 }
 
 /// Wakes everyone who sleeps on `word`.
 pub fn wake_all(word: &AtomicU32) {
-    // SAFETY: the kernel only uses the address as a key.
-    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, libc::c_int::MAX) };
+    // Fails only for an address that is not mapped, and `word` is.
+    let _ = futex::wake(word, Flags::empty(), i32::MAX as u32);
 }
 
 #[cfg(test)]

@@ -1,40 +1,39 @@
-//! memfd_create(2): whether anonymous files can be had, sealed and executable ones as well.
-//!
-//! # Safety
-//! The descriptor is closed by the `OwnedFd` that takes it right after the call.
-#![expect(unsafe_code, reason = "memfd_create is a foreign function")]
+//! memfd_create(2): files in memory that have no path and vanish with their last descriptor.
 
 use super::errno::Errno;
-use std::os::fd::{FromRawFd, OwnedFd};
+use rustix::fs::{MemfdFlags, memfd_create};
+use std::ffi::CStr;
+use std::fs::File;
+use std::io;
 
-/// May be mapped PROT_EXEC; a request that `vm.memfd_noexec` = 2 refuses (include/uapi/linux/memfd.h, Linux 6.3).
-const MFD_EXEC: libc::c_uint = 0x10;
-
-/// What memfd_create said.
+/// Whether each kind of file can be created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
     /// A plain one.
     pub plain: Result<(), Errno>,
-    /// One that may be executed (MFD_EXEC).
+    /// One that may be mapped PROT_EXEC, which `vm.memfd_noexec` = 2 refuses (MFD_EXEC, Linux 6.3).
     pub exec: Result<(), Errno>,
 }
 
 /// Creates both kinds and closes them.
 pub fn probe() -> Probe {
+    let made = |flags| create(c"cyclewise-doctor", flags).map(drop).map_err(|e| Errno::of(&e));
     Probe {
-        plain: create(libc::MFD_CLOEXEC).map(drop),
-        exec: create(libc::MFD_CLOEXEC | MFD_EXEC).map(drop),
+        plain: made(MemfdFlags::empty()),
+        exec: made(MemfdFlags::EXEC),
     }
 }
 
-fn create(flags: libc::c_uint) -> Result<OwnedFd, Errno> {
-    // SAFETY: the name is a C string literal.
-    let fd = unsafe { libc::memfd_create(c"cyclewise-doctor".as_ptr(), flags) };
-    if fd < 0 {
-        return Err(Errno::last());
-    }
-    // SAFETY: the descriptor is fresh, and nobody else knows it.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+/// A file that is closed on exec.
+///
+/// # Errors
+/// EMFILE; ENOSYS before Linux 3.17.
+pub fn file(name: &CStr) -> io::Result<File> {
+    create(name, MemfdFlags::empty())
+}
+
+fn create(name: &CStr, flags: MemfdFlags) -> io::Result<File> {
+    Ok(memfd_create(name, flags | MemfdFlags::CLOEXEC)?.into())
 }
 
 #[cfg(test)]
@@ -43,6 +42,7 @@ mod tests {
 
     #[test]
     fn an_unknown_flag_is_refused() {
-        assert_eq!(create(1 << 20).map(drop), Err(Errno(libc::EINVAL)));
+        let error = create(c"test", MemfdFlags::from_bits_retain(1 << 20)).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::EINVAL));
     }
 }

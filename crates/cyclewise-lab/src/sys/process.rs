@@ -6,9 +6,11 @@
 //! 3. A forked process never returns into its parent's code: every way out of [`InChild`] is `_exit`.
 //!
 //! # Safety
-//! [`fork`] hands its contract to the caller; the rest passes plain numbers, or one `int` of ours, to the kernel.
-#![expect(unsafe_code, reason = "fork, prctl, alarm, signal, kill, waitpid, _exit")]
+//! [`fork`] hands its contract to the caller; the other calls take plain numbers.
+#![expect(unsafe_code, reason = "fork, alarm, signal, _exit")]
 
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, set_parent_process_death_signal, waitpid};
 use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
@@ -54,12 +56,15 @@ fn exit_now(code: i32) -> ! {
 pub unsafe fn fork(limit_s: u32) -> io::Result<Fork> {
     let parent = std::process::id();
     // SAFETY: what the child may do is the caller's contract.
-    match unsafe { libc::fork() } {
-        -1 => Err(io::Error::last_os_error()),
-        0 => {
+    let pid = unsafe { libc::fork() };
+    if pid == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    match Pid::from_raw(pid) {
+        None => {
             let me = InChild(());
-            // SAFETY: takes two numbers.
-            unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong) };
+            // Cannot fail: SIGKILL is a signal.
+            let _ = set_parent_process_death_signal(Some(Signal::KILL));
             // A parent that died before the line above sends no signal: somebody else has adopted us.
             if std::os::unix::process::parent_id() != parent {
                 me.exit(0);
@@ -70,13 +75,13 @@ pub unsafe fn fork(limit_s: u32) -> io::Result<Fork> {
             unsafe { libc::alarm(limit_s) };
             Ok(Fork::Child(me))
         }
-        pid => Ok(Fork::Parent(Child { pid, reaped: false })),
+        Some(pid) => Ok(Fork::Parent(Child { pid, reaped: false })),
     }
 }
 
 /// A forked process, not yet reaped (Invariants 1 and 2).
 pub struct Child {
-    pid: libc::pid_t,
+    pid: Pid,
     reaped: bool,
 }
 
@@ -86,7 +91,7 @@ impl Child {
     /// # Errors
     /// ECHILD where this process was started with SIGCHLD ignored: the kernel then reaps by itself.
     pub fn wait(mut self) -> io::Result<ExitStatus> {
-        self.reap(0)
+        self.reap(WaitOptions::empty())
             .map(|status| status.expect("without WNOHANG, waitpid reports a status"))
     }
 
@@ -95,25 +100,18 @@ impl Child {
     /// # Errors
     /// As [`wait`](Self::wait).
     pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
-        self.reap(libc::WNOHANG)
+        self.reap(WaitOptions::NOHANG)
     }
 
-    fn reap(&mut self, flags: libc::c_int) -> io::Result<Option<ExitStatus>> {
-        let mut status = 0;
+    fn reap(&mut self, options: WaitOptions) -> io::Result<Option<ExitStatus>> {
         loop {
-            // SAFETY: writes one int, which is ours; the number is still our child's (Invariant 1).
-            match unsafe { libc::waitpid(self.pid, &mut status, flags) } {
-                0 => return Ok(None),
-                -1 => {
-                    let error = io::Error::last_os_error();
-                    if error.kind() != io::ErrorKind::Interrupted {
-                        self.reaped = true; // ECHILD: there is nothing left to reap
-                        return Err(error);
-                    }
-                }
-                _ => {
-                    self.reaped = true;
-                    return Ok(Some(ExitStatus::from_raw(status)));
+            // The number is still our child's (Invariant 1).
+            match waitpid(Some(self.pid), options) {
+                Err(Errno::INTR) => {}
+                Ok(None) => return Ok(None),
+                ended => {
+                    self.reaped = true; // on ECHILD too: there is nothing left to reap
+                    return Ok(ended?.map(|(_, status)| ExitStatus::from_raw(status.as_raw())));
                 }
             }
         }
@@ -123,10 +121,9 @@ impl Child {
 impl Drop for Child {
     fn drop(&mut self) {
         if !self.reaped {
-            // SAFETY: the number is still our child's (Invariant 1).
-            unsafe { libc::kill(self.pid, libc::SIGKILL) };
-            // There is nobody to tell of an error here, and SIGKILL leaves only one outcome.
-            let _ = self.reap(0);
+            // The number is still our child's (Invariant 1), so neither call can fail.
+            let _ = kill_process(self.pid, Signal::KILL);
+            let _ = self.reap(WaitOptions::empty());
         }
     }
 }
@@ -134,6 +131,7 @@ impl Drop for Child {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::process::test_kill_process;
     use std::time::Duration;
 
     fn child(limit_s: u32, body: impl FnOnce() -> u8) -> Child {
@@ -167,8 +165,7 @@ mod tests {
         let c = child(86_400, forever);
         let pid = c.pid;
         drop(c);
-        // SAFETY: signal 0 only asks whether the process exists.
-        assert_eq!(unsafe { libc::kill(pid, 0) }, -1);
+        assert_eq!(test_kill_process(pid), Err(Errno::SRCH));
     }
 
     #[test]

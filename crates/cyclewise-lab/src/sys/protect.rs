@@ -4,18 +4,17 @@
 //! private copy of a page of this program's file, which is what patching our own text amounts to.
 //!
 //! # Invariants
-//! 1. A `Page` is one mapped page that nobody else knows, from `map` until `drop`.
+//! 1. A `Page` is one mapped page that nobody else knows.
 //! 2. Nothing is ever executed from it.
 //!
 //! # Safety
-//! Pages are touched only through the pointer that mmap gave, within their length, while they are mapped and readable.
-#![expect(unsafe_code, reason = "mmap, mprotect and volatile access to a page of our own")]
+//! Pages are touched only through the pointer of their mapping, within their length, while they are mapped and readable.
+#![expect(unsafe_code, reason = "mprotect, prctl and volatile access to a page of our own")]
 
 use super::errno::Errno;
+use super::mmap::Mapping;
 use std::fs::{File, OpenOptions};
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
-use std::ptr::NonNull;
 
 /// The smallest page of any target; one page is what the kernel rounds it up to.
 const LENGTH: usize = 4096;
@@ -64,27 +63,22 @@ fn probe_pages(file: Option<&File>) -> Result<Probe, Errno> {
     })
 }
 
-struct Page(NonNull<u8>);
+struct Page(Mapping);
 
 impl Page {
     /// An R-X page.
     fn map(file: Option<&File>) -> Result<Self, Errno> {
-        let (flags, fd) = match file {
-            None => (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1),
-            Some(file) => (libc::MAP_PRIVATE, file.as_raw_fd()),
-        };
-        let anywhere = std::ptr::null_mut();
-        // SAFETY: a new mapping at a place the kernel chooses disturbs nothing.
-        let start = unsafe { libc::mmap(anywhere, LENGTH, READ_EXEC, flags, fd, 0) };
-        if start == libc::MAP_FAILED {
-            return Err(Errno::last());
-        }
-        NonNull::new(start.cast()).map(Self).ok_or(Errno(libc::EFAULT))
+        let mapped = Mapping::new(file, LENGTH, READ_EXEC, libc::MAP_PRIVATE);
+        mapped.map(Self).map_err(|e| Errno::of(&e))
+    }
+
+    fn start(&self) -> *mut u8 {
+        self.0.start().as_ptr()
     }
 
     fn protect(&self, protection: i32) -> Result<(), Errno> {
         // SAFETY: the page is ours alone (Invariant 1), and what is taken away nobody uses.
-        let status = unsafe { libc::mprotect(self.0.as_ptr().cast(), LENGTH, protection) };
+        let status = unsafe { libc::mprotect(self.start().cast(), LENGTH, protection) };
         if status == 0 { Ok(()) } else { Err(Errno::last()) }
     }
 
@@ -92,7 +86,7 @@ impl Page {
         self.protect(libc::PROT_READ | libc::PROT_WRITE)?;
         let changed = !self.first_byte();
         // SAFETY: mapped (Invariant 1), and writable since the line above.
-        unsafe { self.0.as_ptr().write_volatile(changed) };
+        unsafe { self.start().write_volatile(changed) };
         self.protect(READ_EXEC)
     }
 
@@ -103,7 +97,7 @@ impl Page {
             .map_err(|e| Errno::of(&e))?;
         let changed = !self.first_byte();
         memory
-            .write_all_at(&[changed], self.0.as_ptr() as u64)
+            .write_all_at(&[changed], self.start() as u64)
             .map_err(|e| Errno::of(&e))?;
         // A write that reports success and changes nothing must not pass for one that works.
         if self.first_byte() == changed {
@@ -116,14 +110,7 @@ impl Page {
     fn first_byte(&self) -> u8 {
         // SAFETY: mapped (Invariant 1), and readable under every protection used here. Volatile, because the kernel
         // changes it behind the compiler's back.
-        unsafe { self.0.as_ptr().read_volatile() }
-    }
-}
-
-impl Drop for Page {
-    fn drop(&mut self) {
-        // SAFETY: the page is ours alone (Invariant 1) and not used after this.
-        unsafe { libc::munmap(self.0.as_ptr().cast(), LENGTH) };
+        unsafe { self.start().read_volatile() }
     }
 }
 

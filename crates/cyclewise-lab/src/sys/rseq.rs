@@ -9,6 +9,7 @@
 //! glibc manual, "Restartable Sequences"; Linux kernel/rseq.c.
 #![expect(unsafe_code, reason = "dlsym gives raw pointers, and rseq has no wrapper in libc")]
 
+use super::dlsym;
 use super::errno::Errno;
 use std::ffi::CStr;
 
@@ -44,9 +45,7 @@ impl Libc {
 }
 
 fn symbol<T>(name: &CStr) -> Option<*const T> {
-    // SAFETY: the name is a C string, and RTLD_DEFAULT needs no handle.
-    let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
-    (!address.is_null()).then_some(address.cast::<T>().cast_const())
+    dlsym::default(name).map(|address| address.cast::<T>().as_ptr().cast_const())
 }
 
 /// Asks the kernel whether it has rseq(2), and changes nothing.

@@ -1,16 +1,17 @@
 //! Memory shared with forked children: an anonymous mapping of atomics, all zero at first.
 //!
 //! # Invariants
-//! 1. `first` is the start of a readable, writable mapping of `len` elements that lives as long as the value.
+//! 1. `mapping` is readable, writable and `len` elements long.
 //! 2. Only atomics live there, and all zeroes is a valid value of each: processes may race on them as threads do.
 //!
 //! # Safety
-//! mmap's result is checked; what is made of it rests on Invariants 1 and 2.
-#![expect(unsafe_code, reason = "mmap, munmap, and a slice made of the mapping")]
+//! The slice made of the mapping rests on Invariants 1 and 2.
+#![expect(unsafe_code, reason = "a slice made of a mapping")]
 
+use super::mmap::Mapping;
 use std::io;
+use std::marker::PhantomData;
 use std::ops::Deref;
-use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// Atomics whose all-zero value is valid (Invariant 2).
@@ -26,8 +27,9 @@ mod sealed {
 
 /// Atomics that forked children see too.
 pub struct Shared<A: Atomic> {
-    first: NonNull<A>,
+    mapping: Mapping,
     len: usize,
+    of: PhantomData<A>,
 }
 
 // SAFETY: the mapping has no owner thread, and holds atomics only (Invariant 2).
@@ -42,24 +44,12 @@ impl<A: Atomic> Shared<A> {
     /// ENOMEM.
     pub fn zeroed(len: usize) -> io::Result<Self> {
         let len = len.max(1);
-        // SAFETY: a new mapping wherever the kernel likes touches nothing of ours.
-        let at = unsafe {
-            libc::mmap(
-                ptr::null_mut(),
-                len * size_of::<A>(),
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_SHARED | libc::MAP_ANONYMOUS,
-                -1,
-                0,
-            )
-        };
-        if at == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
-        match NonNull::new(at.cast::<A>()) {
-            Some(first) => Ok(Self { first, len }),
-            None => Err(io::ErrorKind::OutOfMemory.into()),
-        }
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        Ok(Self {
+            mapping: Mapping::new(None, len * size_of::<A>(), protection, libc::MAP_SHARED)?,
+            len,
+            of: PhantomData,
+        })
     }
 }
 
@@ -68,14 +58,7 @@ impl<A: Atomic> Deref for Shared<A> {
 
     fn deref(&self) -> &[A] {
         // SAFETY: Invariants 1 and 2; mappings are aligned to a page.
-        unsafe { std::slice::from_raw_parts(self.first.as_ptr(), self.len) }
-    }
-}
-
-impl<A: Atomic> Drop for Shared<A> {
-    fn drop(&mut self) {
-        // SAFETY: Invariant 1, and nobody borrows what is being dropped.
-        unsafe { libc::munmap(self.first.as_ptr().cast(), self.len * size_of::<A>()) };
+        unsafe { std::slice::from_raw_parts(self.mapping.start().cast().as_ptr(), self.len) }
     }
 }
 

@@ -1,14 +1,11 @@
 //! A command run to its end, with what the kernel counted of it and of the children it waited for.
 //!
 //! # Safety
-//! wait4 writes one `int` and one `rusage` of ours; memfd_create reads a C string and returns a new descriptor.
-#![expect(unsafe_code, reason = "wait4, memfd_create, and ownership of the descriptor")]
+//! wait4 writes one `int` and one `rusage` of ours.
+#![expect(unsafe_code, reason = "wait4")]
 
-use std::ffi::CStr;
-use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::FromRawFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
@@ -85,20 +82,6 @@ fn reap(pid: libc::pid_t) -> io::Result<(ExitStatus, Usage)> {
     Ok((ExitStatus::from_raw(status), usage))
 }
 
-/// A file that lives in memory and has no path: closed on exec, gone when the last descriptor is.
-///
-/// # Errors
-/// EMFILE; ENOSYS before Linux 3.17.
-pub fn memory_file(name: &CStr) -> io::Result<File> {
-    // SAFETY: a C string, read only.
-    let fd = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
-    if fd == -1 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the kernel has just given us this descriptor, and nobody else knows it.
-    Ok(unsafe { File::from_raw_fd(fd) })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_memory_file_takes_a_commands_output() {
-        let file = memory_file(c"test").unwrap();
+        let file = crate::sys::memfd::file(c"test").unwrap();
         let out = Stdio::from(file.try_clone().unwrap());
         assert!(
             run(Command::new("echo").arg("hello").stdout(out))

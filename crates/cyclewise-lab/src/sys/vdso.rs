@@ -2,9 +2,11 @@
 //!
 //! # Safety
 //! The symbol is looked up by name and called with the type the manual page gives it.
-#![expect(unsafe_code, reason = "dlsym")]
+#![expect(unsafe_code, reason = "calls a symbol found by its name")]
 
-use std::ffi::{c_int, c_uint};
+use super::dlsym;
+use std::ffi::{c_int, c_uint, c_void};
+use std::ptr::NonNull;
 
 type Getcpu = unsafe extern "C" fn(*mut c_uint, *mut c_uint) -> c_int;
 
@@ -15,15 +17,9 @@ pub struct GetCpu(Getcpu);
 impl GetCpu {
     /// Looks it up.
     pub fn find() -> Option<Self> {
-        // SAFETY: a NUL-terminated name, and the default search order.
-        let symbol = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"getcpu".as_ptr()) };
-        if symbol.is_null() {
-            return None;
-        }
+        let symbol = dlsym::default(c"getcpu")?;
         // SAFETY: libc's symbol of this name has this type (getcpu(2)).
-        Some(Self(unsafe {
-            std::mem::transmute::<*mut libc::c_void, Getcpu>(symbol)
-        }))
+        Some(Self(unsafe { std::mem::transmute::<NonNull<c_void>, Getcpu>(symbol) }))
     }
 
     /// The CPU the thread was on.

@@ -4,6 +4,7 @@ use super::TimeOptions;
 use super::failure::{self, Place};
 use crate::error::{Error, Result};
 use crate::runner::{Sample, Subject};
+use crate::sys::memfd;
 use crate::sys::spawn::{self, Finished};
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
@@ -33,7 +34,7 @@ impl CommandSubject {
     /// # Errors
     /// Exit 2 where the text, or that of the prepare command, is no command; exit 3 where its output cannot be kept.
     pub fn new(name: String, text: &str, opts: &TimeOptions) -> Result<Self> {
-        let output = spawn::memory_file(c"cyclewise-output").map_err(|e| {
+        let output = memfd::file(c"cyclewise-output").map_err(|e| {
             let what = "time: cannot make a file for the command's output (memfd_create)";
             Error::system(what, &e, "raise `ulimit -n`, or give fewer commands")
         })?;

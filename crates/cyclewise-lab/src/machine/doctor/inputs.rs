@@ -4,6 +4,8 @@ use crate::machine::{CpuInfo, Cpuid};
 use crate::sys::auxv::Auxv;
 use crate::sys::errno::Errno;
 use crate::sys::limits::Limits;
+#[cfg(test)]
+use crate::sys::limits::Rlimit;
 use crate::sys::procfs::{Reading, Sysfs};
 use crate::sys::{kvm, membarrier, memfd, perf_probe, protect, rseq};
 use std::time::Duration;
@@ -68,7 +70,7 @@ impl Inputs {
             kvm: kvm::api_version(),
             protect: protect::probe(),
             memfd: memfd::probe(),
-            limits: Limits::here(),
+            limits: Limits::of_this_process(),
             stat: [before, after],
             stat_interval: STEAL_INTERVAL,
             fs,
@@ -103,6 +105,10 @@ impl Inputs {
     /// A machine whose files are gone, whose CPU says nothing, and whose kernel refuses every call.
     pub(crate) fn nothing(arch: &str) -> Self {
         let fs = crate::machine::fake::Tree::new().fs();
+        const NONE: Rlimit = Rlimit {
+            current: Some(0),
+            maximum: Some(0),
+        };
         let no = Errno(libc::ENOSYS);
         let stat = fs.read("/proc/stat");
         Self {
@@ -130,8 +136,8 @@ impl Inputs {
                 exec: Err(no),
             },
             limits: Limits {
-                processes: Err(no),
-                files: Err(no),
+                processes: NONE,
+                files: NONE,
             },
             stat: [stat.clone(), stat],
             stat_interval: STEAL_INTERVAL,

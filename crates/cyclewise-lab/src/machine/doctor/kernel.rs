@@ -3,7 +3,7 @@
 use super::{Inputs, Line, Status};
 use crate::machine::{fingerprint, topology};
 use crate::sys::errno::Errno;
-use crate::sys::limits::Limit;
+use crate::sys::limits::{Limits, Rlimit};
 
 const RELEASE: &str = "/proc/sys/kernel/osrelease";
 
@@ -89,28 +89,16 @@ fn mitigations(i: &Inputs) -> Line {
 
 fn limits(i: &Inputs) -> Line {
     const NAME: &str = "limits";
-    let shown = |limit: Result<Limit, Errno>| {
-        let number = |n: Option<u64>| n.map_or("unlimited".to_owned(), |n| n.to_string());
-        limit.map_or_else(
-            |e| e.to_string(),
-            |l| format!("{} (hard {})", number(l.soft), number(l.hard)),
-        )
-    };
-    let evidence = format!(
-        "RLIMIT_NPROC = {}; RLIMIT_NOFILE = {}",
-        shown(i.limits.processes),
-        shown(i.limits.files)
-    );
-    let (Ok(processes), Ok(files)) = (i.limits.processes, i.limits.files) else {
-        return Line::new(NAME, Status::Unknown, "cannot be read", evidence);
-    };
+    let Limits { processes, files } = i.limits;
     let number = |n: Option<u64>| n.map_or("unlimited".to_owned(), |n| n.to_string());
+    let shown = |limit: Rlimit| format!("{} (hard {})", number(limit.current), number(limit.maximum));
+    let evidence = format!("RLIMIT_NPROC = {}; RLIMIT_NOFILE = {}", shown(processes), shown(files));
     let value = format!(
         "{} processes, {} descriptors",
-        number(processes.soft),
-        number(files.soft)
+        number(processes.current),
+        number(files.current)
     );
-    let enough = |limit: Limit, wanted| limit.soft.is_none_or(|n| n >= wanted);
+    let enough = |limit: Rlimit, wanted| limit.current.is_none_or(|n| n >= wanted);
     let status = if enough(processes, PROCESSES_WANTED) && enough(files, FILES_WANTED) {
         Status::Ok
     } else {
@@ -196,20 +184,23 @@ mod tests {
     #[test]
     fn limits_that_hackbench_would_meet() {
         let mut i = Inputs::nothing("x86_64");
-        assert_eq!(limits(&i).status, Status::Unknown);
-        i.limits.processes = Ok(Limit { soft: None, hard: None });
-        i.limits.files = Ok(Limit {
-            soft: Some(1024),
-            hard: Some(4096),
-        });
+        assert_eq!(limits(&i).status, Status::Limited);
+        i.limits.processes = Rlimit {
+            current: None,
+            maximum: None,
+        };
+        i.limits.files = Rlimit {
+            current: Some(1024),
+            maximum: Some(4096),
+        };
         assert_eq!(
             (limits(&i).status, limits(&i).value.as_str()),
             (Status::Ok, "unlimited processes, 1024 descriptors")
         );
-        i.limits.processes = Ok(Limit {
-            soft: Some(100),
-            hard: Some(100),
-        });
+        i.limits.processes = Rlimit {
+            current: Some(100),
+            maximum: Some(100),
+        };
         assert_eq!(limits(&i).status, Status::Limited);
     }
 

@@ -7,11 +7,11 @@
 //! # Safety
 //! 1. The handler does what its subject says a handler may.
 //! 2. A thread is signalled by its kernel id while it is joined by nobody: it lives.
-#![expect(unsafe_code, reason = "sigaction, tgkill, and a pointer for a handler")]
+#![expect(unsafe_code, reason = "tgkill, and a handler with its pointer")]
 
 use crate::error::{Error, Result};
-use crate::sys::affinity;
 use crate::sys::process::{Fork, fork};
+use crate::sys::{affinity, signal};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, Ordering::*};
 use std::thread::Builder;
@@ -95,8 +95,7 @@ pub fn storm(subject: &dyn Subject, cpus: &[u32], threads: usize, time: Duration
         let made = ids.iter().enumerate().try_for_each(|(n, id)| {
             let (stop, steps, moves) = (&stop, &steps, &moves);
             let work = move || {
-                // SAFETY: takes nothing.
-                id.store(unsafe { libc::gettid() }, Relaxed);
+                id.store(rustix::thread::gettid().as_raw_pid(), Relaxed);
                 let (mut mine, mut moved) = (0, 0);
                 let mut chance = n as u64;
                 while mine == 0 || !stop.load(Relaxed) {
@@ -165,19 +164,7 @@ fn child(subject: &dyn Subject) -> Result<bool> {
 }
 
 fn handle() -> Result<()> {
-    let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
-    // SAFETY: all zeroes is a valid structure.
-    let action = unsafe { action.assume_init_mut() };
-    action.sa_sigaction = handler as *const () as usize;
-    action.sa_flags = libc::SA_RESTART;
-    // SAFETY: a handler that lives as long as the program (Safety 1).
-    if unsafe { libc::sigaction(libc::SIGUSR1, action, std::ptr::null_mut()) } == 0 {
-        return Ok(());
-    }
-    let cause = std::io::Error::last_os_error();
-    Err(Error::system(
-        "sigaction SIGUSR1",
-        &cause,
-        "allow it, or leave verify percpu out",
-    ))
+    // SAFETY: Safety 1.
+    unsafe { signal::handle(libc::SIGUSR1, handler, 0) }
+        .map_err(|e| Error::system("sigaction SIGUSR1", &e, "allow it, or leave verify percpu out"))
 }

@@ -2,9 +2,10 @@
 //!
 //! # Safety
 //! 1. A word is one of the variable, which is borrowed, and is changed by atomics alone.
-#![expect(unsafe_code, reason = "words by address, sched_getcpu")]
+#![expect(unsafe_code, reason = "words by address")]
 
 use super::here;
+use crate::sys::affinity;
 use cyclewise::percpu::{PerCpu, Slot};
 use std::sync::atomic::AtomicU64;
 
@@ -19,13 +20,10 @@ impl<const N: usize> Words<N> {
         Self(PerCpu::new())
     }
 
-    /// Those of the CPU that the thread is on, by sched_getcpu(3); it may be on another when this returns. So threads share
+    /// Those of the CPU that the thread is on, by getcpu(2); it may be on another when this returns. So threads share
     /// words without rseq too, where the library would give each another slot.
     pub fn here(&self) -> &[AtomicU64; N] {
-        // SAFETY: takes nothing.
-        let cpu = unsafe { libc::sched_getcpu() };
-        let slot = u32::try_from(cpu).ok().and_then(Slot::of);
-        self.of(slot.unwrap_or_else(here))
+        self.of(Slot::of(affinity::current_cpu()).unwrap_or_else(here))
     }
 
     /// Every slot's.

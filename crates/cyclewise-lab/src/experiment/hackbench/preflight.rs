@@ -1,20 +1,20 @@
-//! Whether this machine's limits leave room for a run: a refusal that names the limit, before anything is forked.
+//! Preflight: refuses a run that this machine's limits do not allow, and names the limit, before it forks anything.
 
 use super::plan::{Carrier, Plan};
 use crate::error::{Error, Result};
 use crate::sys::channel::Kind;
-use crate::sys::limits::{self, Limit};
+use crate::sys::limits;
 use std::fs::read_to_string;
 use std::path::Path;
 
-/// What a run has to fit in.
-struct Room {
-    open_files: Limit,
-    /// Open already.
+/// The limits a run has to fit in.
+struct Limits {
+    /// RLIMIT_NPROC and RLIMIT_NOFILE.
+    user: limits::Limits,
+    /// Files that are open already.
     files_open: u64,
-    user_tasks: Limit,
     root: bool,
-    /// Each limit of tasks that the system or a control group sets: its name, and how many are left of it.
+    /// Each limit on tasks that the system or a control group sets: its name, and how many are left.
     tasks_left: Vec<(String, u64)>,
     /// Bytes of MemAvailable.
     memory: Option<u64>,
@@ -22,20 +22,20 @@ struct Room {
     pipe_pages: Option<u64>,
 }
 
-/// Refuses `plan` where it cannot run; else says what a reader should know.
+/// Refuses `plan` where it cannot run; else returns notes for the reader.
 pub(super) fn check(plan: &Plan) -> Result<Vec<String>> {
-    judge(plan, &Room::look())
+    check_against(plan, &Limits::of_this_machine())
 }
 
-fn judge(plan: &Plan, room: &Room) -> Result<Vec<String>> {
+fn check_against(plan: &Plan, limits: &Limits) -> Result<Vec<String>> {
     let name = plan.name();
-    let files = room.files_open + files(plan, plan.groups());
-    if let Some(soft) = room.open_files.soft.filter(|&soft| soft < files) {
-        let how = match room.open_files.hard {
+    let files = limits.files_open + files(plan, plan.groups());
+    if let Some(soft) = limits.user.files.current.filter(|&soft| soft < files) {
+        let how = match limits.user.files.maximum {
             Some(hard) if hard < files => format!("the hard limit of {hard} must be raised first"),
             _ => format!("run `ulimit -n {files}` first"),
         };
-        let fits = |groups: u32| room.files_open + self::files(plan, groups) <= soft;
+        let fits = |groups: u32| limits.files_open + self::files(plan, groups) <= soft;
         return Err(refuse(
             name,
             &format!("{files} open files"),
@@ -47,7 +47,12 @@ fn judge(plan: &Plan, room: &Room) -> Result<Vec<String>> {
     }
     let tasks = u64::from(plan.tasks());
     let fits = |left: u64| move |groups: u32| tasks / u64::from(plan.groups()) * u64::from(groups) <= left;
-    if let Some(soft) = room.user_tasks.soft.filter(|&soft| !room.root && soft < tasks) {
+    if let Some(soft) = limits
+        .user
+        .processes
+        .current
+        .filter(|&soft| !limits.root && soft < tasks)
+    {
         let limit = format!("a user may have {soft} (RLIMIT_NPROC)");
         return Err(refuse(
             name,
@@ -58,7 +63,7 @@ fn judge(plan: &Plan, room: &Room) -> Result<Vec<String>> {
             fits(soft),
         ));
     }
-    for (what, left) in &room.tasks_left {
+    for (what, left) in &limits.tasks_left {
         if *left < tasks {
             let limit = format!("{what} leaves {left}");
             return Err(refuse(
@@ -72,7 +77,7 @@ fn judge(plan: &Plan, room: &Room) -> Result<Vec<String>> {
         }
     }
     let memory = memory(plan, plan.groups());
-    if let Some(available) = room.memory.filter(|&available| available < memory) {
+    if let Some(available) = limits.memory.filter(|&available| available < memory) {
         let mib = |bytes: u64| bytes.div_ceil(1 << 20);
         let limit = format!("{} MiB are available (MemAvailable)", mib(available));
         let fits = |groups: u32| self::memory(plan, groups) <= available;
@@ -85,10 +90,10 @@ fn judge(plan: &Plan, room: &Room) -> Result<Vec<String>> {
             fits,
         ));
     }
-    Ok(notes(plan, room))
+    Ok(notes(plan, limits))
 }
 
-/// Most files open at once in this process, beside those open before.
+/// The most files this process has open at once, not counting those open before.
 fn files(plan: &Plan, groups: u32) -> u64 {
     let gate = 4;
     gate + u64::from(match plan.carrier() {
@@ -118,11 +123,11 @@ fn refuse(name: &str, need: &str, limit: &str, how: &str, plan: &Plan, fits: imp
     ))
 }
 
-fn notes(plan: &Plan, room: &Room) -> Vec<String> {
+fn notes(plan: &Plan, limits: &Limits) -> Vec<String> {
     const PIPE_PAGES: u64 = 16; // a pipe's size, pipe(7)
     let pages = (u64::from(plan.groups() * Plan::FDS) + 2) * PIPE_PAGES;
-    match room.pipe_pages {
-        Some(allowed) if plan.channel() == Kind::Pipe && !room.root && allowed < pages => vec![format!(
+    match limits.pipe_pages {
+        Some(allowed) if plan.channel() == Kind::Pipe && !limits.root && allowed < pages => vec![format!(
             "{}: {pages} pages of pipes are over fs.pipe-user-pages-soft ({allowed}), so the last pipes are smaller than \
              the first and block sooner",
             plan.name()
@@ -131,8 +136,8 @@ fn notes(plan: &Plan, room: &Room) -> Vec<String> {
     }
 }
 
-impl Room {
-    fn look() -> Self {
+impl Limits {
+    fn of_this_machine() -> Self {
         let number = |path: &str| read_to_string(path).ok()?.trim().parse::<u64>().ok();
         // /proc/loadavg: "0.5 0.6 0.6 running/existing last-pid".
         let existing = read_to_string("/proc/loadavg").ok().and_then(|text| {
@@ -151,9 +156,8 @@ impl Room {
             line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()
         });
         Self {
-            open_files: limits::open_files(),
+            user: limits::Limits::of_this_process(),
             files_open: std::fs::read_dir("/proc/self/fd").map_or(16, |entries| entries.count() as u64),
-            user_tasks: limits::user_tasks(),
             root: limits::is_root(),
             tasks_left,
             memory: memory.map(|kib| kib << 10),
@@ -193,15 +197,17 @@ mod tests {
         Plan::new(carrier, channel, 50, 100).unwrap()
     }
 
-    fn room() -> Room {
-        let limit = |soft| Limit {
-            soft: Some(soft),
-            hard: Some(4096),
+    fn enough() -> Limits {
+        let limit = limits::Rlimit {
+            current: Some(4096),
+            maximum: Some(4096),
         };
-        Room {
-            open_files: limit(4096),
+        Limits {
+            user: limits::Limits {
+                processes: limit,
+                files: limit,
+            },
             files_open: 6,
-            user_tasks: limit(4096),
             root: false,
             tasks_left: vec![("kernel.pid_max of 32768".to_string(), 32_000)],
             memory: Some(8 << 30),
@@ -209,10 +215,10 @@ mod tests {
         }
     }
 
-    fn refusal(carrier: Carrier, change: impl FnOnce(&mut Room)) -> String {
-        let mut room = room();
-        change(&mut room);
-        let error = judge(&plan(carrier, Kind::SocketPair), &room).unwrap_err();
+    fn refusal(carrier: Carrier, change: impl FnOnce(&mut Limits)) -> String {
+        let mut limits = enough();
+        change(&mut limits);
+        let error = check_against(&plan(carrier, Kind::SocketPair), &limits).unwrap_err();
         assert_eq!(error.status, Status::Unsupported);
         error.message
     }
@@ -220,7 +226,7 @@ mod tests {
     #[test]
     fn enough_of_everything_is_no_refusal() {
         assert!(
-            judge(&plan(Carrier::Threads, Kind::SocketPair), &room())
+            check_against(&plan(Carrier::Threads, Kind::SocketPair), &enough())
                 .unwrap()
                 .is_empty()
         );
@@ -230,13 +236,13 @@ mod tests {
     fn refusals_name_the_limit_the_need_and_the_way_out() {
         use Carrier::{Processes, Threads};
         let all = [
-            refusal(Threads, |r| r.open_files.soft = Some(1024)),
+            refusal(Threads, |r| r.user.files.current = Some(1024)),
             refusal(Threads, |r| {
-                r.open_files.soft = Some(1024);
-                r.open_files.hard = Some(1024);
+                r.user.files.current = Some(1024);
+                r.user.files.maximum = Some(1024);
             }),
-            refusal(Processes, |r| r.open_files.soft = Some(16)),
-            refusal(Processes, |r| r.user_tasks.soft = Some(1000)),
+            refusal(Processes, |r| r.user.files.current = Some(16)),
+            refusal(Processes, |r| r.user.processes.current = Some(1000)),
             refusal(Processes, |r| r.tasks_left[0].1 = 39),
             refusal(Processes, |r| r.memory = Some(600 << 20)),
         ];
@@ -252,26 +258,26 @@ mod tests {
 
     #[test]
     fn processes_do_not_need_a_file_for_each_channel() {
-        let mut room = room();
-        room.open_files.soft = Some(64);
-        assert!(judge(&plan(Carrier::Processes, Kind::SocketPair), &room).is_ok());
+        let mut limits = enough();
+        limits.user.files.current = Some(64);
+        assert!(check_against(&plan(Carrier::Processes, Kind::SocketPair), &limits).is_ok());
     }
 
     #[test]
     fn smaller_pipes_are_noted() {
-        let mut room = room();
+        let mut limits = enough();
         let plan = plan(Carrier::Processes, Kind::Pipe);
-        assert_eq!(notes(&plan, &room).len(), 0);
-        room.pipe_pages = Some(8192);
-        assert_eq!(notes(&plan, &room).len(), 1);
-        room.root = true;
-        assert_eq!(notes(&plan, &room).len(), 0);
+        assert_eq!(notes(&plan, &limits).len(), 0);
+        limits.pipe_pages = Some(8192);
+        assert_eq!(notes(&plan, &limits).len(), 1);
+        limits.root = true;
+        assert_eq!(notes(&plan, &limits).len(), 0);
     }
 
     #[test]
     fn this_machine_can_be_looked_at() {
-        let room = Room::look();
-        assert!(room.files_open >= 3);
-        assert!(room.memory.is_some());
+        let limits = Limits::of_this_machine();
+        assert!(limits.files_open >= 3);
+        assert!(limits.memory.is_some());
     }
 }

@@ -1,13 +1,10 @@
-//! The calling thread's signal mask, and a signal to itself.
+//! pthread_sigmask(3): the calling thread's signal mask.
 //!
 //! # Safety
 //! 1. The kernel reads or writes one set of signals.
-#![expect(unsafe_code, reason = "pthread_sigmask, raise")]
+#![expect(unsafe_code, reason = "sigfillset, pthread_sigmask")]
 
 use std::mem::MaybeUninit;
-
-/// A signal that nobody sends a program of this kind.
-pub const OURS: i32 = libc::SIGUSR2;
 
 /// A set of signals.
 #[derive(Clone, Copy)]
@@ -23,7 +20,7 @@ impl Set {
         Self(unsafe { set.assume_init() })
     }
 
-    /// Blocks these and no others; what was blocked before. Changing the mask with a valid set cannot fail.
+    /// Blocks these signals and no others, and returns the previous mask. Cannot fail with a valid set.
     #[inline]
     pub fn swap(&self) -> Self {
         let mut old = MaybeUninit::<libc::sigset_t>::zeroed();
@@ -32,11 +29,4 @@ impl Set {
         // SAFETY: filled.
         Self(unsafe { old.assume_init() })
     }
-}
-
-/// Sends [`OURS`] to the calling thread. It has been delivered when this returns, where it can be.
-#[inline]
-pub fn raise_ours() {
-    // SAFETY: takes a number; whoever calls this has a handler.
-    unsafe { libc::raise(OURS) };
 }
