@@ -211,7 +211,7 @@ table! { fn everywhere() {
     refs::refcount::Action => "SYPUR";
     refs::refcount::Event => "SYPUR";
     refs::refcount::Misuse => "SYPUR";
-    refs::refcount::Given<u32> => "SYPUR";
+    refs::refcount::Decremented<u32> => "SYPUR";
     refs::Refcount => "SYPUR";
     refs::Refcount64 => "SYPUR";
 } }
@@ -313,7 +313,7 @@ mod covariant {
     shortens! {
         arc: refs::Arc<&'static u8> => refs::Arc<&'a u8>;
         weak: refs::Weak<&'static u8> => refs::Weak<&'a u8>;
-        given: refs::refcount::Given<&'static u8> => refs::refcount::Given<&'a u8>;
+        given: refs::refcount::Decremented<&'static u8> => refs::refcount::Decremented<&'a u8>;
         spin_guard: lock::SpinLockGuard<'static, u8> => lock::SpinLockGuard<'a, u8>;
         masked_guard: mask::MaskedGuard<'static, u8> => mask::MaskedGuard<'a, u8>;
         polled: mask::Polled<'static> => mask::Polled<'a>;

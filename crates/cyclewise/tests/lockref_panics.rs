@@ -73,20 +73,20 @@ impl Policy for Fussy {
         2
     }
 
-    fn waits(&self) -> bool {
+    fn retry_when_locked(&self) -> bool {
         called("waits");
         false
     }
 
-    fn arrive(&self) {
+    fn queueing(&self) {
         called("arrive");
     }
 
-    fn turn(&self, _: bool) {
+    fn lock_acquired(&self, _: bool) {
         called("turn");
     }
 
-    fn trying(&self) {
+    fn before_exchange(&self) {
         called("trying");
         if let Some(left) = self.spoil.get().checked_sub(1) {
             self.spoil.set(left);
@@ -269,15 +269,15 @@ fn a_lock_that_panics_leaves_the_reference_held() {
 #[test]
 fn a_policy_that_is_called_by_others_disturbs_nothing() {
     let lockref = LockRef::new(0);
-    lockref.policy().turn(true);
-    lockref.policy().turn(false);
-    lockref.policy().arrive();
+    lockref.policy().lock_acquired(true);
+    lockref.policy().lock_acquired(false);
+    lockref.policy().queueing();
     for round in 0..3 {
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| (0..100).for_each(|_| *lockref.lock() += 1));
             }
-            lockref.policy().turn(round == 1);
+            lockref.policy().lock_acquired(round == 1);
         });
     }
     assert_eq!(lockref.into_inner(), 1200);

@@ -24,11 +24,11 @@ const ALSO: &[&str] = &[
     "crates/cyclewise/src/lock/tests/models.rs",
     // Data that a lock protects.
     "crates/cyclewise/src/refs/lockref/guard.rs",
-    "crates/cyclewise/src/refs/lockref/shared.rs",
+    "crates/cyclewise/src/refs/lockref/lock_ref.rs",
     // A cell whose accesses a model checker watches.
     "crates/cyclewise/src/refs/lockref/tests/models.rs",
     // A function pointer kept in an atomic pointer.
-    "crates/cyclewise/src/refs/refcount/hook.rs",
+    "crates/cyclewise/src/refs/refcount/misuse.rs",
     // A cell whose accesses loom checks.
     "crates/cyclewise/src/refs/refcount/tests/checks.rs",
     "crates/cyclewise/src/refs/rcuref/tests/mod.rs",

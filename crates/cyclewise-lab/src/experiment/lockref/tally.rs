@@ -53,17 +53,17 @@ impl<P: Policy> Policy for Tallied<P> {
         self.0.limit()
     }
 
-    fn waits(&self) -> bool {
-        self.0.waits()
+    fn retry_when_locked(&self) -> bool {
+        self.0.retry_when_locked()
     }
 
-    fn arrive(&self) {
-        self.0.arrive();
+    fn queueing(&self) {
+        self.0.queueing();
     }
 
-    fn turn(&self, spent: bool) {
+    fn lock_acquired(&self, spent: bool) {
         count(0, 1);
-        self.0.turn(spent);
+        self.0.lock_acquired(spent);
     }
 }
 

@@ -57,8 +57,8 @@ fn tries_in_vain_and_turns_are_counted_one_by_one() {
     taken();
     assert_eq!(policy.limit(), 3);
     assert_eq!(policy.limit(), 3);
-    policy.arrive();
-    policy.turn(true);
+    policy.queueing();
+    policy.lock_acquired(true);
     assert_eq!(taken(), Tally { vain: 2, queued: 1 });
     assert_eq!(taken(), Tally::default());
 }

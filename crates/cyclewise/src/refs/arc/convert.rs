@@ -5,8 +5,8 @@
 //! copied freely.
 #![expect(unsafe_code, reason = "values moved by their bytes")]
 
-use super::inner;
-use super::shared::Arc;
+use super::Arc;
+use super::allocation;
 use alloc::borrow::{Cow, ToOwned};
 use alloc::boxed::Box;
 use alloc::ffi::CString;
@@ -39,7 +39,7 @@ impl<T: ?Sized> From<Box<T>> for Arc<T> {
         let value = unsafe { Box::from_raw(value) };
         let inside: &T = &value;
         // SAFETY: the value in the box is not used again.
-        let moved = unsafe { inner::copy(inside) };
+        let moved = unsafe { allocation::copy(inside) };
         // SAFETY: new memory with the value in it; the count of 1 is for this Arc.
         unsafe { Self::from_value(moved) }
     }
@@ -51,7 +51,7 @@ impl<T: ?Sized> From<Box<T>> for Arc<T> {
 /// The value's bytes may be copied freely, as a string's.
 unsafe fn copied<T: ?Sized>(value: &T) -> Arc<T> {
     // SAFETY: the caller promises that the bytes may be copied freely.
-    let copy = unsafe { inner::copy(value) };
+    let copy = unsafe { allocation::copy(value) };
     // SAFETY: new memory with the value in it; the count of 1 is for this Arc.
     unsafe { Arc::from_value(copy) }
 }

@@ -5,9 +5,9 @@
 //! count.
 #![expect(unsafe_code, reason = "memory that is shared before its value is there")]
 
+use super::Arc;
+use super::allocation;
 use super::count::DEAD;
-use super::inner;
-use super::shared::Arc;
 use super::weak::Weak;
 use core::alloc::Layout;
 use core::mem::forget;
@@ -20,14 +20,14 @@ impl<T> Arc<T> {
     /// # Panics
     /// Where `make` does, and as [`Arc::new`]. The memory goes with the last of the weak references.
     pub fn new_cyclic<F: FnOnce(&Weak<T>) -> T>(make: F) -> Self {
-        let memory = inner::allocate(Layout::new::<T>(), DEAD).cast::<T>();
+        let memory = allocation::allocate(Layout::new::<T>(), DEAD).cast::<T>();
         // SAFETY: the one unit of the weak count, which the memory was made with.
         let weak = unsafe { Weak::from_value(memory) };
         let value = make(&weak);
         // SAFETY: memory of T's layout, which nobody reads before the next line.
         unsafe { memory.write(value) };
         // SAFETY: the memory is there while `weak` is.
-        unsafe { inner::counts(memory) }.strong.revive();
+        unsafe { allocation::counts(memory) }.strong.revive();
         // Its unit is from here on that of all strong references.
         forget(weak);
         // SAFETY: the value is there, and the count of 1 is for this Arc.

@@ -2,7 +2,7 @@
 //!
 //! Strings go through a box: the standard library promises nothing about the bytes of an OS string.
 
-use super::shared::Arc;
+use super::Arc;
 use super::unique::CloneArc;
 use std::boxed::Box;
 use std::ffi::{OsStr, OsString};

@@ -7,7 +7,7 @@
 //! Who has a pointer from `into_raw` has the unit of the count that the `Arc` or `Weak` had, once.
 #![expect(unsafe_code, reason = "ownership by raw pointer")]
 
-use super::shared::Arc;
+use super::Arc;
 use super::weak::Weak;
 use core::mem::ManuallyDrop;
 use core::ptr::NonNull;

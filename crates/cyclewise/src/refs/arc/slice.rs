@@ -4,9 +4,9 @@
 //! A slice's memory is made for exactly its length, and the length in the pointer is never changed.
 #![expect(unsafe_code, reason = "values moved and initialized by hand")]
 
+use super::Arc;
+use super::allocation;
 use super::count::SOLE;
-use super::inner;
-use super::shared::Arc;
 use alloc::vec::Vec;
 use core::alloc::Layout;
 use core::mem::{ManuallyDrop, MaybeUninit, forget};
@@ -15,9 +15,9 @@ use core::ptr::{NonNull, copy_nonoverlapping, slice_from_raw_parts_mut};
 /// Memory for so many values, with counts of one.
 fn allocate<T>(len: usize) -> NonNull<[T]> {
     let Ok(layout) = Layout::array::<T>(len) else {
-        inner::too_large()
+        allocation::too_large()
     };
-    NonNull::slice_from_raw_parts(inner::allocate(layout, SOLE).cast(), len)
+    NonNull::slice_from_raw_parts(allocation::allocate(layout, SOLE).cast(), len)
 }
 
 /// A slice whose first `filled` values are there; they and the memory go with it.
@@ -42,7 +42,7 @@ struct FreeOnDrop<T>(NonNull<[T]>);
 impl<T> Drop for FreeOnDrop<T> {
     fn drop(&mut self) {
         // SAFETY: made by `allocate`, and nobody else has it.
-        unsafe { inner::free(self.0) };
+        unsafe { allocation::free(self.0) };
     }
 }
 
@@ -114,7 +114,7 @@ impl<T> Arc<T> {
     /// Memory for a value that is not there yet: write it by [`Arc::get_mut`], then [`Arc::assume_init`].
     #[must_use]
     pub fn new_uninit() -> Arc<MaybeUninit<T>> {
-        let memory = inner::allocate(Layout::new::<T>(), SOLE).cast();
+        let memory = allocation::allocate(Layout::new::<T>(), SOLE).cast();
         // SAFETY: a MaybeUninit needs no initialization; the count of 1 is for this Arc.
         unsafe { Arc::from_value(memory) }
     }
@@ -122,7 +122,7 @@ impl<T> Arc<T> {
     /// The same with every byte 0.
     #[must_use]
     pub fn new_zeroed() -> Arc<MaybeUninit<T>> {
-        let memory = inner::allocate(Layout::new::<T>(), SOLE).cast::<MaybeUninit<T>>();
+        let memory = allocation::allocate(Layout::new::<T>(), SOLE).cast::<MaybeUninit<T>>();
         // SAFETY: new memory of T's layout.
         unsafe { memory.write_bytes(0, 1) };
         // SAFETY: a MaybeUninit may hold any bytes; the count of 1 is for this Arc.

@@ -1,6 +1,6 @@
 //! The traits that pass through an `Arc` to its value.
 
-use super::shared::Arc;
+use super::Arc;
 use super::weak::Weak;
 use alloc::vec::Vec;
 use core::borrow::Borrow;

@@ -10,9 +10,9 @@
 //! The proofs cite these two, and those of [`Arc`].
 #![expect(unsafe_code, reason = "mutable access to a shared value once it is not shared")]
 
+use super::Arc;
+use super::allocation;
 use super::count::Count;
-use super::inner;
-use super::shared::Arc;
 use super::weak::Weak;
 use core::ffi::CStr;
 use core::mem::{ManuallyDrop, forget, replace};
@@ -66,7 +66,7 @@ impl<T: ?Sized + CloneArc> Arc<T> {
             let undo = Revive(&counts.strong);
             // SAFETY: the old value's memory is never again read as a value: no strong reference is left, and `this`
             // moves on.
-            let moved = unsafe { inner::copy(&**this) };
+            let moved = unsafe { allocation::copy(&**this) };
             forget(undo);
             // SAFETY: new memory with the value in it, and a count of 1 for this Arc.
             let moved = unsafe { Self::from_value(moved) };

@@ -16,8 +16,8 @@
 //! The proofs cite these, and those of [`Arc`] and [`Weak`].
 #![expect(unsafe_code, reason = "metadata carried from one pointer to another")]
 
-use super::inner::with_metadata_of;
-use super::shared::Arc;
+use super::Arc;
+use super::allocation::with_metadata_of;
 use super::weak::Weak;
 use core::any::Any;
 use core::mem::{ManuallyDrop, MaybeUninit, size_of_val};

@@ -1,16 +1,16 @@
 //! `Weak`: the reference that keeps the memory and not the value.
 //!
 //! # Invariants
-//! 1. A `Weak` either dangles, which its address says, or points into memory made by [`inner`], of whose weak count one
+//! 1. A `Weak` either dangles, which its address says, or points into memory made by [`allocation`], of whose weak count one
 //!    unit is the `Weak`'s.
 //!
 //! # Safety
-//! The proofs cite this one, and those of [`inner`]. The value may be gone or half gone at any moment, so nothing here
+//! The proofs cite this one, and those of [`allocation`]. The value may be gone or half gone at any moment, so nothing here
 //! makes a reference to it.
 #![expect(unsafe_code, reason = "ownership by reference count")]
 
-use super::inner::{self, Counts};
-use super::shared::Arc;
+use super::Arc;
+use super::allocation::{self, Counts};
 use core::fmt;
 use core::num::NonZeroUsize;
 use core::ptr::{self, NonNull};
@@ -68,7 +68,7 @@ impl<T: ?Sized> Weak<T> {
             return None;
         }
         // SAFETY: the memory is there while `self` is (Invariant 1).
-        Some(unsafe { inner::counts(self.value) })
+        Some(unsafe { allocation::counts(self.value) })
     }
 
     /// A strong reference, unless the value is destroyed or not there yet.
@@ -125,7 +125,7 @@ impl<T: ?Sized> Drop for Weak<T> {
     fn drop(&mut self) {
         if self.counts().is_some_and(|counts| counts.weak.dec_and_test()) {
             // SAFETY: no reference of either kind is left, and the value is gone or was never there.
-            unsafe { inner::free(self.value) };
+            unsafe { allocation::free(self.value) };
         }
     }
 }

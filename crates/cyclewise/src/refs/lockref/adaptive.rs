@@ -111,15 +111,15 @@ impl<R: Relax, const LIMIT: u32> Policy for Adaptive<R, LIMIT> {
         LIMIT
     }
 
-    fn waits(&self) -> bool {
+    fn retry_when_locked(&self) -> bool {
         self.is_open()
     }
 
-    fn arrive(&self) {
+    fn queueing(&self) {
         self.waiting.fetch_add(1, Relaxed);
     }
 
-    fn turn(&self, spent: bool) {
+    fn lock_acquired(&self, spent: bool) {
         // Wraps: others may call this without an `arrive`, and then it is a wrong measure and no more (Invariant 3).
         let others = self.waiting.fetch_sub(1, Relaxed).wrapping_sub(1);
         let calm = if spent || others > Self::FEW {

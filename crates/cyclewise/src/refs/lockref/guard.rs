@@ -4,11 +4,11 @@
 //! 1. A guard is made of a lock that was just taken, which its end gives up. In between the lock is its thread's.
 #![expect(unsafe_code, reason = "data that a lock protects")]
 
-use super::event::report;
 use super::facade::add;
-use super::shared::LockRef;
+use super::lock_ref::LockRef;
+use super::operation::{DEAD, LockedGet, LockedPut, Operation, difference};
 use super::update::{Outcome, apply};
-use super::word::{DEAD, LockedGet, LockedPut, Operation, difference};
+use super::word::report;
 use core::fmt;
 use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};

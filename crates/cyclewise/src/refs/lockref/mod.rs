@@ -58,13 +58,12 @@
 //! Linux `lib/lockref.c`, `include/linux/lockref.h`; commits 893a7d32e8e0 (the limit), f5fe24ef17b5 (no relaxing).
 
 mod adaptive;
-mod event;
 mod facade;
 mod guard;
+mod lock_ref;
+mod operation;
 mod policy;
-mod raw;
 mod reference;
-mod shared;
 mod update;
 mod word;
 
@@ -73,6 +72,6 @@ mod tests;
 
 pub use adaptive::Adaptive;
 pub use guard::Guard;
+pub use lock_ref::LockRef;
 pub use policy::{Bounded, Policy, TRIES};
 pub use reference::Ref;
-pub use shared::LockRef;

@@ -12,7 +12,7 @@ pub const TRIES: u32 = 100;
 /// What an operation does between tries, and when it stops trying.
 ///
 /// A policy belongs to one [`LockRef`](super::LockRef) and is told what happens there. It may count that, and decide by
-/// it; whatever it says, counts stay right. Its functions run between accesses to the word, and [`turn`](Self::turn)
+/// it; whatever it says, counts stay right. Its functions run between accesses to the word, and [`lock_acquired`](Self::lock_acquired)
 /// under the lock: none of them may wait for the `LockRef` it belongs to.
 ///
 /// # Panics
@@ -29,21 +29,21 @@ pub trait Policy {
     }
 
     /// Asked where the word is locked: whether to look again, which counts as a try in vain. Otherwise it queues.
-    fn waits(&self) -> bool {
+    fn retry_when_locked(&self) -> bool {
         false
     }
 
     /// Called by an operation that is about to queue.
-    fn arrive(&self) {}
+    fn queueing(&self) {}
 
     /// Called under the lock by an operation that has queued for it. `spent`: it had tried as often as it may.
-    fn turn(&self, spent: bool) {
+    fn lock_acquired(&self, spent: bool) {
         let _ = spent;
     }
 
     /// Called between each look and the exchange that follows it: for those who count or disturb.
     #[inline(always)]
-    fn trying(&self) {}
+    fn before_exchange(&self) {}
 }
 
 /// Linux's policy: so many tries, nothing between them unless asked for, and no way back while the lock is fought for.

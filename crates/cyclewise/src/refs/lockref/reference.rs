@@ -1,8 +1,8 @@
 //! [`Ref`]: a counted reference that gives itself back.
 
 use super::guard::Guard;
+use super::lock_ref::LockRef;
 use super::policy::Policy;
-use super::shared::LockRef;
 use core::fmt;
 use core::mem::ManuallyDrop;
 

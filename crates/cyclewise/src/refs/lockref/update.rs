@@ -4,11 +4,10 @@
 //! The word is changed by read-modify-writes only, so every change continues the release sequences of those before it,
 //! and whoever reads the word with Acquire comes after every Release on it that was made before.
 
-use super::event::report;
 use super::facade::{add, exchange_if};
+use super::operation::{Edge, Operation, count, difference, is_unlocked, word};
 use super::policy::Policy;
-use super::raw::Word;
-use super::word::{Edge, Operation, count, difference, is_unlocked, word};
+use super::word::{Word, report};
 use crate::lock::Relax;
 use crate::refs::refcount::Event;
 use core::mem::forget;
@@ -34,7 +33,7 @@ pub(super) fn update<O: Operation>(cell: &Word, policy: &impl Policy) -> Result<
     // Relaxed: only a guess for the exchange.
     let found = cell.whole().load(Relaxed);
     let new = O::simple(found).ok_or(found)?;
-    policy.trying();
+    policy.before_exchange();
     // Each operation says what its ORDER pairs with.
     if exchange_if(cell.whole(), found, new, O::ORDER) {
         Ok(count(new))
@@ -85,13 +84,13 @@ fn exchange<O: Operation, P: Policy>(cell: &Word, policy: &P, found: u64) -> Res
                     Edge::Lock(_) => return Err(false),
                 },
             };
-            policy.trying();
+            policy.before_exchange();
             // As in `update`.
             if exchange_if(cell.whole(), found, new, O::ORDER) {
                 report(cell, event);
                 return Ok(Outcome::Done(count(new)));
             }
-        } else if !O::QUEUES || !policy.waits() {
+        } else if !O::QUEUES || !policy.retry_when_locked() {
             return Err(false);
         }
         tries += 1;
@@ -119,10 +118,10 @@ pub(super) fn lock(cell: &Word, policy: &impl Policy, spent: bool) {
     if !spent && cell.try_lock() {
         return;
     }
-    policy.arrive();
+    policy.queueing();
     cell.lock();
     let held = Held(cell);
-    policy.turn(spent);
+    policy.lock_acquired(spent);
     forget(held);
 }
 

@@ -89,19 +89,17 @@
 //! Linux `include/linux/refcount.h`, `lib/refcount.c`, `drivers/misc/lkdtm/refcount.c` (whose tests are in
 //! `tests/refcount_lkdtm.rs`); Documentation/core-api/refcount-vs-atomic.rst.
 
-mod event;
+mod counter;
+mod decrement;
 pub(super) mod facade;
-mod give;
-mod hook;
+mod increment;
 mod lock;
-mod old;
-mod take;
+mod misuse;
+mod old_value;
 #[cfg(all(test, loom))]
 mod tests;
-mod width;
 
-pub use event::{Event, Misuse};
-pub(super) use hook::report;
-pub use hook::{Action, misuses, on_misuse};
-pub use old::Given;
-pub use width::{BATCH, Refcount, Refcount64};
+pub use counter::{BATCH, Refcount, Refcount64};
+pub(super) use misuse::report;
+pub use misuse::{Action, Event, Misuse, misuses, on_misuse};
+pub use old_value::Decremented;

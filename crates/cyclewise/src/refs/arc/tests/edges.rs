@@ -4,8 +4,8 @@
 //! Each test that sets a count past what exists leaks the memory or puts the count back.
 #![expect(unsafe_code, reason = "raw references without owners")]
 
+use super::super::Arc;
 use super::super::count::{CLAIMED, Count, DEAD, MAX, SATURATED, SOLE, incremented, references};
-use super::super::shared::Arc;
 use super::super::weak_count::WeakCount;
 use core::sync::atomic::Ordering::Relaxed;
 use std::mem::forget;

@@ -7,8 +7,8 @@
 //! Access to the cell's inside is what the models check.
 #![expect(unsafe_code, reason = "a cell whose accesses loom checks")]
 
+use super::super::Arc;
 use super::super::count::{Count, MAX};
-use super::super::shared::Arc;
 use super::super::weak::Weak;
 use core::sync::atomic::Ordering::Relaxed;
 use loom::cell::UnsafeCell;

@@ -4,9 +4,9 @@
 //! Access to the cell's inside is what the checks are about.
 #![expect(unsafe_code, reason = "a cell whose accesses loom checks")]
 
+use super::super::Arc;
 use super::super::count::{Count, DEAD, MAX, SATURATED, SOLE, references};
 use super::super::facade::AtomicUsize;
-use super::super::shared::Arc;
 use super::models::{Value, model};
 use core::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
 use loom::cell::UnsafeCell;

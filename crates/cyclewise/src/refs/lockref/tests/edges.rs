@@ -1,10 +1,10 @@
 //! Every operation on every kind of count: alone, under the lock after its tries are spent, and while another holds the lock.
 
 use super::super::guard::Guard;
+use super::super::operation::{DEAD, MAX, SATURATED};
 use super::super::policy::Bounded;
-use super::super::word::{DEAD, MAX, SATURATED};
 use super::super::{LockRef, Ref};
-use super::scene::{Scene, Step, reported, scene};
+use super::scripted::{Scripted, Step, reported, scripted};
 use crate::lock::NoRelax;
 use crate::refs::refcount::Event;
 use Event::{AddNotZeroOverflow, AddOverflow, AddUseAfterFree, SubUseAfterFree};
@@ -18,9 +18,9 @@ type Once = Bounded<NoRelax, 1>;
 /// A row: the count before, what the operation says, the count after, what is reported.
 type Row<R> = (i32, R, i32, Option<Event>);
 
-fn at(count: i32) -> &'static Scene<Once> {
+fn at(count: i32) -> &'static Scripted<Once> {
     reported();
-    let lockref = scene(count.max(0).cast_unsigned(), Once::tuned());
+    let lockref = scripted(count.max(0).cast_unsigned(), Once::tuned());
     if count < 0 {
         Guard::mark_dead(&mut lockref.lock());
     }
@@ -28,7 +28,7 @@ fn at(count: i32) -> &'static Scene<Once> {
     lockref
 }
 
-fn check<R: PartialEq + Debug>(name: &str, operation: impl Fn(&'static Scene<Once>) -> R, rows: &[Row<R>]) {
+fn check<R: PartialEq + Debug>(name: &str, operation: impl Fn(&'static Scripted<Once>) -> R, rows: &[Row<R>]) {
     for (before, says, after, event) in rows {
         for spoiled in [false, true] {
             let lockref = at(*before);
@@ -104,7 +104,7 @@ fn get_not_dead() {
 }
 
 /// What `put_or_lock` says: done, or locked with this count.
-fn put_or_lock(lockref: &'static Scene<Once>) -> Option<i32> {
+fn put_or_lock(lockref: &'static Scripted<Once>) -> Option<i32> {
     lockref.put_or_lock().map(|guard| {
         assert!(lockref.try_lock().is_none(), "the lock is held");
         Guard::count(&guard)
@@ -161,8 +161,8 @@ fn put_return_never_takes_the_lock() {
 
 #[test]
 fn the_guards_get_and_put() {
-    let get = |lockref: &'static Scene<Once>| Guard::get(&mut lockref.lock());
-    let put = |lockref: &'static Scene<Once>| Guard::put(&mut lockref.lock());
+    let get = |lockref: &'static Scripted<Once>| Guard::get(&mut lockref.lock());
+    let put = |lockref: &'static Scripted<Once>| Guard::put(&mut lockref.lock());
     check(
         "Guard::get",
         get,

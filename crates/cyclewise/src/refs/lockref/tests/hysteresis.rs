@@ -2,8 +2,8 @@
 
 use super::super::adaptive::Adaptive;
 use super::super::policy::{Bounded, Policy};
-use super::scene::Step::{Arrived, Tried, Turn, Waited};
-use super::scene::scene;
+use super::scripted::Step::{Arrived, Tried, Turn, Waited};
+use super::scripted::scripted;
 use crate::lock::NoRelax;
 use std::vec;
 
@@ -13,15 +13,15 @@ const DWELL: u32 = Ten::DWELL;
 /// So many calm turns.
 fn turns(policy: &impl Policy, count: u32) {
     for _ in 0..count {
-        policy.arrive();
-        policy.turn(false);
+        policy.queueing();
+        policy.lock_acquired(false);
     }
 }
 
 /// An operation whose tries are spent.
 fn spend(policy: &impl Policy) {
-    policy.arrive();
-    policy.turn(true);
+    policy.queueing();
+    policy.lock_acquired(true);
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn it_opens_after_a_row_of_calm_turns_and_no_sooner() {
     assert!(!policy.is_open());
     turns(&policy, 1);
     assert!(policy.is_open());
-    assert!(policy.waits());
+    assert!(policy.retry_when_locked());
 }
 
 #[test]
@@ -52,12 +52,12 @@ fn a_crowd_that_waits_breaks_the_row_and_a_few_do_not() {
         spend(&policy);
         turns(&policy, DWELL - 1);
         for _ in 0..others {
-            policy.arrive();
+            policy.queueing();
         }
         turns(&policy, 1);
         assert_eq!(policy.is_open(), !breaks, "{others} others");
         for _ in 0..others {
-            policy.turn(false);
+            policy.lock_acquired(false);
         }
         turns(&policy, DWELL - 1);
         assert!(policy.is_open(), "{others} others, but no longer");
@@ -66,7 +66,7 @@ fn a_crowd_that_waits_breaks_the_row_and_a_few_do_not() {
 
 #[test]
 fn while_open_a_short_lock_is_waited_for() {
-    let lockref = scene(1, Ten::tuned());
+    let lockref = scripted(1, Ten::tuned());
     lockref.policy().lock_for(3);
     lockref.get();
     assert_eq!(lockref.policy().log(), [Waited, Waited, Waited, Tried]);
@@ -76,7 +76,7 @@ fn while_open_a_short_lock_is_waited_for() {
 
 #[test]
 fn a_lock_held_past_the_limit_closes_and_calm_opens_again() {
-    let lockref = scene(1, Ten::tuned());
+    let lockref = scripted(1, Ten::tuned());
     let others = lockref.policy();
     others.lock_for(u32::MAX);
     lockref.get();
@@ -101,11 +101,11 @@ fn a_lock_held_past_the_limit_closes_and_calm_opens_again() {
 
 #[test]
 fn a_long_queue_keeps_it_closed() {
-    let lockref = scene(1, Ten::tuned());
+    let lockref = scripted(1, Ten::tuned());
     let others = lockref.policy();
     spend(&others.policy);
     for _ in 0..=Ten::FEW {
-        others.policy.arrive();
+        others.policy.queueing();
     }
     for _ in 0..10 * DWELL {
         others.lock_for(u32::MAX);
@@ -117,7 +117,7 @@ fn a_long_queue_keeps_it_closed() {
 
 #[test]
 fn exchanges_that_fail_close_it_too() {
-    let lockref = scene(1, Ten::tuned());
+    let lockref = scripted(1, Ten::tuned());
     let others = lockref.policy();
     // Each time somebody locks in front of the exchange, and unlocks at the next look.
     others.spoil.set(u32::MAX);
@@ -131,7 +131,7 @@ fn exchanges_that_fail_close_it_too() {
 
 #[test]
 fn the_kernels_policy_queues_at_once_and_always() {
-    let lockref = scene(1, Bounded::<NoRelax, 10>::tuned());
+    let lockref = scripted(1, Bounded::<NoRelax, 10>::tuned());
     for _ in 0..10 * DWELL {
         lockref.policy().lock_for(u32::MAX);
         lockref.get();
@@ -141,7 +141,7 @@ fn the_kernels_policy_queues_at_once_and_always() {
 
 #[test]
 fn an_uncontended_operation_asks_the_policy_nothing() {
-    let lockref = scene(1, Ten::tuned());
+    let lockref = scripted(1, Ten::tuned());
     lockref.get();
     assert!(lockref.put_or_lock().is_none());
     assert_eq!(lockref.policy().log(), [Tried, Tried]);

@@ -4,14 +4,14 @@
 //! atomics work inside its models only.
 
 #[cfg(not(loom))]
-mod crowd;
-#[cfg(not(loom))]
 mod edges;
 #[cfg(not(loom))]
 mod hysteresis;
+#[cfg(not(loom))]
+mod load_simulation;
 #[cfg(loom)]
 mod models;
 #[cfg(not(loom))]
-mod scene;
+mod scripted;
 #[cfg(loom)]
 mod twins;

@@ -8,9 +8,9 @@
 #![expect(unsafe_code, reason = "a cell whose accesses loom checks")]
 
 use super::super::guard::Guard;
+use super::super::lock_ref::LockRef;
+use super::super::operation::{DEAD, MAX, SATURATED};
 use super::super::policy::Bounded;
-use super::super::shared::LockRef;
-use super::super::word::{DEAD, MAX, SATURATED};
 use crate::lock::NoRelax;
 use core::sync::atomic::Ordering::Relaxed;
 use loom::cell::UnsafeCell;

@@ -1,6 +1,6 @@
 //! The models' own test: protocols with one thing wrong, each caught by the model that the right one passes.
 
-use super::super::word::{DEAD, MAX, SATURATED, count, difference, word};
+use super::super::operation::{DEAD, MAX, SATURATED, count, difference, word};
 use super::models::{
     Protocol, mark_dead_against_get_not_dead, saturation_is_for_good, the_last_put_against_get_not_zero,
     the_last_put_destroys_after_all_uses,

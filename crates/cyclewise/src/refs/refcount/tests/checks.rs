@@ -148,7 +148,7 @@ pub(super) fn two_puts_of_one_reference_free_once<P: Protocol>() {
     });
 }
 
-/// Freed already; one who has no reference gives one up, and another takes one.
+/// Freed already; one who has no reference decrements one up, and another takes one.
 ///
 /// In flight an increment from zero looks like a reference, to a put that comes just then: neither has one, and no counter
 /// without a loop can tell. A put that came first is told nothing.

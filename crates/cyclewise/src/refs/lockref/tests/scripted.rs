@@ -2,9 +2,9 @@
 //!
 //! So every path through an operation is walked on one thread, in the same order each time.
 
+use super::super::lock_ref::LockRef;
 use super::super::policy::Policy;
-use super::super::raw::Word;
-use super::super::shared::LockRef;
+use super::super::word::Word;
 use crate::lock::NoRelax;
 use crate::refs::refcount::{Action, Event, Misuse, on_misuse};
 use core::cell::{Cell, OnceCell, RefCell};
@@ -25,7 +25,7 @@ pub(super) enum Step {
 }
 
 /// The other threads, as an operation meets them, and the policy that is asked what to do about them.
-pub(super) struct Others<P> {
+pub(super) struct ScriptedPolicy<P> {
     pub(super) policy: P,
     word: OnceCell<&'static Word>,
     /// Exchanges that somebody comes in front of, and locks.
@@ -35,23 +35,23 @@ pub(super) struct Others<P> {
     log: RefCell<Vec<Step>>,
 }
 
-pub(super) type Scene<P> = LockRef<(), &'static Others<P>>;
+pub(super) type Scripted<P> = LockRef<(), &'static ScriptedPolicy<P>>;
 
 /// A count among others. Leaked, because the others know where it is.
-pub(super) fn scene<P: Policy + 'static>(count: u32, policy: P) -> &'static Scene<P> {
-    let others: &_ = Box::leak(Box::new(Others {
+pub(super) fn scripted<P: Policy + 'static>(count: u32, policy: P) -> &'static Scripted<P> {
+    let others: &_ = Box::leak(Box::new(ScriptedPolicy {
         policy,
         word: OnceCell::new(),
         spoil: Cell::new(0),
         hold: Cell::new(0),
         log: RefCell::default(),
     }));
-    let lockref: &Scene<P> = Box::leak(Box::new(LockRef::with_policy(count, (), others)));
+    let lockref: &Scripted<P> = Box::leak(Box::new(LockRef::with_policy(count, (), others)));
     assert!(others.word.set(&lockref.word).is_ok());
     lockref
 }
 
-impl<P> Others<P> {
+impl<P> ScriptedPolicy<P> {
     /// Somebody takes the lock, for so many looks of others.
     pub(super) fn lock_for(&self, looks: u32) {
         assert!(self.word.get().unwrap().try_lock());
@@ -72,15 +72,15 @@ impl<P> Others<P> {
     }
 }
 
-impl<P: Policy> Policy for &'static Others<P> {
+impl<P: Policy> Policy for &'static ScriptedPolicy<P> {
     type Relax = NoRelax;
 
     fn limit(&self) -> u32 {
         self.policy.limit()
     }
 
-    fn waits(&self) -> bool {
-        let waits = self.policy.waits();
+    fn retry_when_locked(&self) -> bool {
+        let waits = self.policy.retry_when_locked();
         if waits {
             self.did(Step::Waited);
             self.hold.set(self.hold.get() - 1);
@@ -91,19 +91,19 @@ impl<P: Policy> Policy for &'static Others<P> {
         waits
     }
 
-    fn arrive(&self) {
+    fn queueing(&self) {
         self.did(Step::Arrived);
-        self.policy.arrive();
+        self.policy.queueing();
         // The holder cannot wait for this thread to look.
         self.unlock();
     }
 
-    fn turn(&self, spent: bool) {
+    fn lock_acquired(&self, spent: bool) {
         self.did(Step::Turn(spent));
-        self.policy.turn(spent);
+        self.policy.lock_acquired(spent);
     }
 
-    fn trying(&self) {
+    fn before_exchange(&self) {
         self.did(Step::Tried);
         if let Some(left) = self.spoil.get().checked_sub(1) {
             self.spoil.set(left);

@@ -5,7 +5,7 @@
 
 /// What a put found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Given<T> {
+pub struct Decremented<T> {
     /// The count before.
     pub old: T,
     /// Whether the last reference was given up; then the caller frees.
@@ -13,7 +13,7 @@ pub struct Given<T> {
 }
 
 /// The methods of each width.
-macro_rules! olds {
+macro_rules! old_values {
     ($value:ident) => {
         /// [`inc`](Self::inc), and the count before.
         ///
@@ -69,7 +69,7 @@ macro_rules! olds {
         #[inline]
         #[track_caller]
         pub fn add_not_zero_old(&self, n: $value) -> Option<$value> {
-            self.take_unless_zero(n, Self::MAX, Relaxed).ok()
+            self.add_unless_zero(n, Self::MAX, Relaxed).ok()
         }
 
         /// [`inc_not_zero_acquire`](Self::inc_not_zero_acquire), and the count before; `None` where it was zero.
@@ -91,7 +91,7 @@ macro_rules! olds {
         #[inline]
         #[track_caller]
         pub fn add_not_zero_acquire_old(&self, n: $value) -> Option<$value> {
-            self.take_unless_zero(n, Self::MAX, Acquire).ok()
+            self.add_unless_zero(n, Self::MAX, Acquire).ok()
         }
 
         /// [`inc_not_zero_limited_acquire`](Self::inc_not_zero_limited_acquire), and the count before.
@@ -119,7 +119,7 @@ macro_rules! olds {
         #[inline]
         #[track_caller]
         pub fn add_not_zero_limited_acquire_old(&self, n: $value, limit: $value) -> Result<$value, $value> {
-            self.take_unless_zero(n, limit, Acquire)
+            self.add_unless_zero(n, limit, Acquire)
         }
 
         /// [`dec_and_test`](Self::dec_and_test), and the count before.
@@ -130,7 +130,7 @@ macro_rules! olds {
         #[inline]
         #[track_caller]
         #[must_use = "where it was the last nobody but the caller can free what is counted"]
-        pub fn dec_and_test_old(&self) -> Given<$value> {
+        pub fn dec_and_test_old(&self) -> Decremented<$value> {
             self.sub_and_test_old(1)
         }
 
@@ -142,7 +142,7 @@ macro_rules! olds {
         #[inline]
         #[track_caller]
         #[must_use = "where it was the last nobody but the caller can free what is counted"]
-        pub fn sub_and_test_old(&self, n: $value) -> Given<$value> {
+        pub fn sub_and_test_old(&self, n: $value) -> Decremented<$value> {
             if n > $value::from(BATCH) {
                 return self.sub_batch(n);
             }
@@ -159,7 +159,7 @@ macro_rules! olds {
                     self.saturate(Event::SubUseAfterFree);
                 }
             }
-            Given {
+            Decremented {
                 old: stored.wrapping_add(1),
                 last,
             }
@@ -183,4 +183,4 @@ macro_rules! olds {
         }
     };
 }
-pub(super) use olds;
+pub(super) use old_values;

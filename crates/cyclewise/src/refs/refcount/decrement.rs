@@ -1,7 +1,7 @@
 //! Giving references up: `dec_and_test`, `sub_and_test`, `dec`, `dec_if_one`, `dec_not_one`.
 
 /// The methods of each width.
-macro_rules! gives {
+macro_rules! decrements {
     ($value:ident) => {
         /// Gives up a reference; `true` if it was the last, and then the caller frees.
         ///
@@ -115,7 +115,7 @@ macro_rules! gives {
         /// `sub_and_test` by a loop, for batches that must not be in flight (Invariant 2).
         #[inline(never)]
         #[track_caller]
-        fn sub_batch(&self, n: $value) -> Given<$value> {
+        fn sub_batch(&self, n: $value) -> Decremented<$value> {
             // Relaxed: only a guess for the exchange.
             let mut stored = self.0.load(Relaxed);
             loop {
@@ -139,9 +139,9 @@ macro_rules! gives {
                 if last {
                     self.acquire_all();
                 }
-                return Given { old, last };
+                return Decremented { old, last };
             }
         }
     };
 }
-pub(super) use gives;
+pub(super) use decrements;

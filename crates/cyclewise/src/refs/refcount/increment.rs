@@ -1,7 +1,7 @@
 //! Taking references: `inc`, `add` and the forms that do not where there is none.
 
 /// The methods of each width.
-macro_rules! takes {
+macro_rules! increments {
     ($value:ident) => {
         /// Takes one more reference; the caller holds one.
         ///
@@ -48,7 +48,7 @@ macro_rules! takes {
         }
 
         /// Takes a reference unless there is none: `false` where the count is zero, and it stays zero. A saturated count
-        /// gives any number of references, and reports it.
+        /// decrements any number of references, and reports it.
         ///
         /// A loop of compare-and-exchange: an unconditional increment would be seen by others before it is taken back.
         ///
@@ -163,7 +163,7 @@ macro_rules! takes {
         /// The loop of all `*_not_zero*`: the count before, as `Ok` where references were taken.
         #[inline]
         #[track_caller]
-        fn take_unless_zero(&self, n: $value, limit: $value, success: Ordering) -> Result<$value, $value> {
+        fn add_unless_zero(&self, n: $value, limit: $value, success: Ordering) -> Result<$value, $value> {
             // Relaxed: only a guess for the exchange.
             let mut stored = self.0.load(Relaxed);
             loop {
@@ -190,4 +190,4 @@ macro_rules! takes {
         }
     };
 }
-pub(super) use takes;
+pub(super) use increments;

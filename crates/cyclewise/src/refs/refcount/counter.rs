@@ -1,14 +1,14 @@
 //! The two widths: what they store, and the operations that neither take nor give references.
 
-use super::event::Event;
+use super::decrement::decrements;
 #[cfg(loom)]
 use super::facade::Flags as _;
 use super::facade::{AtomicU32, AtomicU64};
-use super::give::gives;
-use super::hook::report;
+use super::increment::increments;
 use super::lock::locks;
-use super::old::{Given, olds};
-use super::take::takes;
+use super::misuse::Event;
+use super::misuse::report;
+use super::old_value::{Decremented, old_values};
 use core::cmp::Ordering::{Equal, Greater, Less};
 use core::fmt;
 use core::panic::Location;
@@ -120,9 +120,9 @@ macro_rules! refcounts {
                 self.read() > Self::MAX
             }
 
-            takes!($value);
-            gives!($value);
-            olds!($value);
+            increments!($value);
+            decrements!($value);
+            old_values!($value);
             locks!($name);
 
             /// Puts the count to where it stays, and reports why.

@@ -6,14 +6,13 @@
 #![expect(unsafe_code, reason = "data that a lock protects")]
 
 use super::adaptive::Adaptive;
-use super::event::report;
 use super::facade::constructor;
 use super::guard::Guard;
+use super::operation::{self, Get, GetNotDead, GetNotZero, Operation, PutOrLock, PutReturn};
 use super::policy::Policy;
-use super::raw::Word;
 use super::reference::Ref;
 use super::update::{self, Outcome, update, update_slow};
-use super::word::{self, Get, GetNotDead, GetNotZero, Operation, PutOrLock, PutReturn};
+use super::word::{Word, report};
 use core::cell::UnsafeCell;
 use core::fmt;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
@@ -69,14 +68,14 @@ impl<T> LockRef<T> {
 
 impl<T, P> LockRef<T, P> {
     /// The largest count that is exact; past it the count is saturated, and never given up.
-    pub const MAX: u32 = word::MAX.cast_unsigned();
+    pub const MAX: u32 = operation::MAX.cast_unsigned();
 
     constructor! {
         /// Data with so many references, saturated past [`MAX`](Self::MAX), and a policy for contention.
         #[doc(alias = "lockref_init")]
         #[must_use]
         pub fn with_policy(count: u32, data: T, policy: P) -> Self {
-            let count = if count > Self::MAX { word::SATURATED } else { count.cast_signed() };
+            let count = if count > Self::MAX { operation::SATURATED } else { count.cast_signed() };
             Self {
                 word: Word::new(count),
                 policy,
@@ -102,7 +101,7 @@ impl<T: ?Sized, P> LockRef<T, P> {
     /// Ordering: none. Cost: a load.
     #[inline]
     pub fn count(&self) -> i32 {
-        word::count(self.word.whole().load(Relaxed))
+        operation::count(self.word.whole().load(Relaxed))
     }
 
     /// Whether it is dead. Once true, always true.

@@ -46,7 +46,7 @@ fn play<P: Policy>(policy: &P, clients: u32, away: u32, held: u32, steps: u32) -
         if busy == 0
             && let Some((who, spent)) = queue.pop_front()
         {
-            policy.turn(spent);
+            policy.lock_acquired(spent);
             all[who] = Client::Away(away + TURN);
             busy = TURN;
             ways.queued += u32::from(step > steps / 2);
@@ -59,8 +59,8 @@ fn play<P: Policy>(policy: &P, clients: u32, away: u32, held: u32, steps: u32) -
                 Client::Queues => Client::Queues,
                 Client::Away(0) => Client::Tries(0),
                 Client::Away(left) => Client::Away(left - 1),
-                Client::Tries(tries) if locked && !policy.waits() || tries >= policy.limit() => {
-                    policy.arrive();
+                Client::Tries(tries) if locked && !policy.retry_when_locked() || tries >= policy.limit() => {
+                    policy.queueing();
                     queue.push_back((who, tries >= policy.limit()));
                     Client::Queues
                 }
@@ -75,7 +75,7 @@ fn play<P: Policy>(policy: &P, clients: u32, away: u32, held: u32, steps: u32) -
     }
     // Who has come to queue is served, and goes.
     for (_, spent) in queue {
-        policy.turn(spent);
+        policy.lock_acquired(spent);
     }
     ways
 }

@@ -96,29 +96,8 @@ pub(super) unsafe fn counts<'a, T: ?Sized>(value: NonNull<T>) -> &'a Counts {
     unsafe { counts.as_ref() }
 }
 
-/// The strong count's distance from the value.
-const STRONG: isize = offset_of!(Counts, strong) as isize - size_of::<Counts>() as isize;
-
-/// [`Count::inc`] of the strong count of `value`, without a register for its address.
-///
-/// # Safety
-/// As [`counts`].
-#[inline(always)]
-pub(super) unsafe fn inc_strong<T: ?Sized>(value: NonNull<T>) {
-    // SAFETY: the counts end where the value starts, in one allocation (Invariant 1).
-    unsafe { Count::inc_at::<STRONG>(value.as_ptr().cast_const().cast()) };
-}
-
-/// [`Count::dec`] of the strong count of `value`, without a register for its address.
-///
-/// # Safety
-/// As [`counts`].
-#[inline(always)]
-#[must_use = "at an edge somebody has to free the value or saturate the count"]
-pub(super) unsafe fn dec_strong<T: ?Sized>(value: NonNull<T>) -> bool {
-    // SAFETY: the counts end where the value starts, in one allocation (Invariant 1).
-    unsafe { Count::dec_at::<STRONG>(value.as_ptr().cast_const().cast()) }
-}
+/// The distance from a value to its strong count: an operand of the instruction, which needs no register for the address.
+pub(super) const STRONG: isize = offset_of!(Counts, strong) as isize - size_of::<Counts>() as isize;
 
 /// Gives back the memory. The value is not dropped: it has been, or has been moved away, or has never been.
 ///
