@@ -1,0 +1,62 @@
+//! What to do when a system call fails. The call's name says what it was for: each serves one purpose.
+
+/// The advice for a call, named as in [`Refusal::System`](super::Refusal::System).
+pub(super) fn for_call(call: &str) -> &'static str {
+    let name = call.split([' ', ',']).next().unwrap_or(call);
+    match name {
+        "open" | "read" | "reading" | "getdents64" if call.ends_with("/proc/self/task") => {
+            "mount /proc and allow reading it, or continue with LOCK in force"
+        }
+        "mprotect" | "open" | "read" | "pread" | "pwrite" => "allow this call, or leave the text as it is",
+        "membarrier" if call.ends_with("RSEQ") => "allow this call, or stop no slot and kill no per-CPU reference",
+        "membarrier" => "allow this call, or change the text before the second thread starts",
+        "pthread_atfork" => "free some memory and try again",
+        "mmap" => "raise the limits on address space and on mappings",
+        "sched_getaffinity" | "sched_getcpu" => "allow this call, or do not use confined mode",
+        "sched_setaffinity" | "CPU_SET" => "name a CPU that the thread may run on, and allow sched_setaffinity",
+        "arch_prctl" => "allow this call, or use the operations that do not need GS",
+        "rt_sigprocmask" => "allow this call: without it signals cannot be blocked",
+        "ppoll" => "wait for fewer descriptors, or free some memory",
+        _ => "allow this call, or do without what needs it",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+    use std::string::{String, ToString};
+    use std::vec::Vec;
+
+    /// Finds every call that the sources name. Each has advice of its own, and only the calls that change the text mention it.
+    #[test]
+    fn every_call_has_advice_that_fits_it() {
+        let mut calls = Vec::new();
+        gather(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut calls);
+        assert!(calls.len() >= 12, "{calls:?}");
+        for call in &calls {
+            let advice = for_call(call);
+            assert!(!advice.contains("do without"), "{call} has no advice of its own");
+            let is_of_text = call.contains("/proc/self/m") || call.starts_with("mprotect");
+            assert_eq!(advice.contains("the text as it is"), is_of_text, "{call}: {advice}");
+        }
+        // The twin: an unknown name is noticed.
+        assert!(for_call("frobnicate").contains("do without"));
+    }
+
+    /// Collects what follows `failed("` and `call: "` in a folder's files, up to the closing quote.
+    fn gather(folder: &Path, calls: &mut Vec<String>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                gather(&path, calls);
+            } else if !path.ends_with("error/advice.rs") {
+                let text = std::fs::read_to_string(path).unwrap();
+                for start in ["failed(\"", "call: \""] {
+                    let found = text.split(start).skip(1);
+                    calls.extend(found.map(|rest| rest.split('"').next().unwrap().to_string()));
+                }
+            }
+        }
+    }
+}
