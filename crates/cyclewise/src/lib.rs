@@ -1,34 +1,53 @@
-//! Hot-path primitives of an SMP kernel, in userspace, each with the evidence of what it costs.
-//!
-//! - [`atomic`] has std's atomic types with one difference: on x86-64 the LOCK prefix of every read-modify-write is a
-//!   *site*, a byte that [`patch`] can turn into a prefix without effect and back. A program that has one thread, or whose
-//!   threads are all confined to one CPU, then pays for a plain instruction what it paid for a locked one.
-//! - [`patch`] rewrites instructions of the running program: those prefixes, static keys, whose test costs one NOP, and
-//!   alternatives, sequences chosen by what the CPU has.
-//! - [`mod@percpu`] has data of which each CPU has its own copy, changed there without LOCK by restartable sequences.
-//! - [`lock`] has a queued spinlock of 4 bytes whose waiters sleep when spinning is in vain.
-//! - [`refs`] has reference counts on such atomics, which saturate: the kernel's `refcount_t`,
-//!   `rcuref_t` and `lockref`, and an `Arc`.
-//! - [`clock`] has an `Instant` that reads the CPU's counter, says what it is ordered with, and follows CLOCK_MONOTONIC.
-//! - [`mask`] holds signals off for the price of two stores: userspace's `local_irq_save`.
+//! Linux's hot-path primitives for userspace: reference counts, locks, per-CPU data, clocks and signal masking, for authors of
+//! runtimes, databases and allocators.
 //!
 //! ```
 //! cyclewise::percpu! {
-//!     /// Counted on whichever CPU it happens.
+//!     /// Requests served, on every CPU.
 //!     static HITS: u64;
 //! }
 //!
-//! HITS.add(1); // five instructions behind a branch, and no LOCK
-//! assert_eq!(HITS.sum(), 1);
+//! HITS.add(1); // No LOCK: each CPU has its own copy.
+//! println!("{} hits", HITS.sum());
+//! # assert_eq!(HITS.sum(), 1);
 //! ```
 //!
-//! Nothing is patched until the final program asks for it, and when in doubt LOCK stays. On other architectures and under
-//! loom the atomics are std's, and [`patch`] refuses with a reason.
+//! | primitive | what it is | in Linux |
+//! |---|---|---|
+//! | [`refs::Arc`] | std's `Arc`, except that an overflowing count saturates and does not abort | |
+//! | [`refs::Refcount`] | a count that detects overflow, increments from zero and underflow | `refcount_t` |
+//! | [`refs::rcuref::Rcuref`] | a count taken without a loop, on objects of a [`Pool`](refs::rcuref::Pool) | `rcuref_t` |
+//! | [`refs::LockRef`] | a lock and a count in one word | `lockref` |
+//! | [`lock::SpinLock`] | a queued spinlock of 4 bytes whose waiters spin, then sleep | `qspinlock` |
+//! | [`percpu!`] | variables with a copy for each CPU, and counters, lists, rings and counts built on them | `this_cpu_*` |
+//! | [`clock::Instant`] | a time stamp from the CPU's counter that follows CLOCK_MONOTONIC | `ktime_get` |
+//! | [`mask::hold`] | defers signal handlers without a system call | `local_irq_save` |
+//! | [`static_key!`] | a flag whose test is one NOP until it is flipped | `static_branch` |
+//! | [`alternative!`] | an instruction sequence chosen by what the CPU supports | `ALTERNATIVE` |
+//! | [`atomic`] | std's atomic types with LOCK prefixes that can be patched away | `LOCK_PREFIX` |
+//!
+//! # Terms
+//! - A *site* is an instruction that [`patch`] can rewrite in the running program: the LOCK prefix of a read-modify-write, the
+//!   test of a static key, or an alternative.
+//! - A LOCK prefix is *elided* while a prefix without effect stands in its place. The instruction then costs as much as a plain
+//!   one.
+//! - In *[single](patch::single)* mode LOCK is elided while the process has one thread. It is restored before a second one runs.
+//! - In *[confined](patch::confined)* mode LOCK is elided while every thread's affinity is the same one CPU.
+//! - The *soft mask* ([`mask`]) is a flag of the thread: while it is set, handlers of signals are deferred and the kernel's signal
+//!   mask stays as it is.
+//! - A count *saturates* when it leaves its range: it stays at a fixed value and the object is leaked, never freed too early.
+//! - An update is *lost* when another CPU overwrites it. Eliding LOCK outside the two modes would lose updates.
+//!
+//! Nothing is patched until the final program asks for it, with [`enable_single!`] for example. Where the library cannot tell
+//! whether eliding is safe, LOCK stays and a [`Refusal`](error::Refusal) says why.
+//!
+//! # Platforms
+//! Linux on x86-64 and AArch64, with glibc or musl. Sites exist on x86-64 only, and both modes need glibc, linked dynamically.
+//! Elsewhere, and under loom, the atomics are std's, static keys are loads, and [`patch`] refuses.
 //!
 //! # Features
-//! `std` (default): the modes of [`patch`], which need Linux and glibc linked dynamically too, conversions of paths and OS strings, and of
-//! [`clock`] what is kept per thread, the mock and the upkeep thread.
-//! Without it the crate is `no_std` and needs `core` and `alloc`.
+//! `std` (default): the modes of [`patch`]; [`mask`]; conversions of paths and OS strings; the mock, the upkeep thread and
+//! the per-thread part of [`clock`]. Without it the crate is `no_std` and needs `core` and `alloc`.
 
 #![no_std]
 #![deny(unsafe_code)]
@@ -46,8 +65,7 @@ extern crate alloc;
 #[cfg(any(test, feature = "std"))]
 extern crate std;
 
-/// What exported macros name `core` by: the caller's crate may have given that name to another crate, whose macros would
-/// then expand inside an `unsafe` block of ours.
+/// `core` for exported macros. The caller may have a crate of that name, whose macros would expand in our `unsafe` blocks.
 #[doc(hidden)]
 pub use core as __core;
 
