@@ -1,4 +1,4 @@
-//! Reference counts: who still uses a value, and who frees it.
+//! Reference counts: pointers that count, counters alone, and a count with a lock.
 
 mod arc;
 #[cfg(doctest)]

@@ -7,8 +7,8 @@
 //!   | asks for it       |               what Arc and Weak point at
 //! ```
 //!
-//! A pointer to the value is thus the pointer to everything: raw pointers and references cost no arithmetic, and the
-//! way from the value to its counts does not depend on the value's type.
+//! A pointer to the value is the pointer to everything: raw pointers and references need no arithmetic, and the
+//! distance from the value to its counts does not depend on the value's type.
 //!
 //! # Invariants
 //! 1. The pointer handed out is `block.value` bytes into the allocation and may be used for all of it. It is aligned
@@ -16,9 +16,9 @@
 //! 2. The allocation lasts until [`free`], and its layout follows from the layout of the value alone.
 //!
 //! # Safety
-//! The functions that take a pointer ask for one by Invariant 1 that has not been freed. [`free`] asks for the metadata
-//! of a value that may be destroyed already: it makes a reference to it, of which only the metadata is used, when
-//! nobody else can reach the memory.
+//! The functions that take a pointer require one by Invariant 1 that has not been freed. [`free`] needs the metadata of
+//! a value that may already be destroyed: it makes a reference, uses only its metadata, and does so when nobody else
+//! can reach the memory.
 #![expect(unsafe_code, reason = "memory laid out by hand")]
 
 use super::count::{Count, SOLE};
@@ -36,7 +36,7 @@ pub(super) struct Counts {
     pub(super) weak: WeakCount,
 }
 
-/// Where things are in an allocation.
+/// The layout of an allocation.
 struct Block {
     layout: Layout,
     /// Bytes from the start of the allocation to the value.
@@ -45,10 +45,10 @@ struct Block {
 
 impl Block {
     /// # Panics
-    /// Where the whole is larger than `isize::MAX` bytes.
+    /// If the whole exceeds `isize::MAX` bytes.
     fn of(value: Layout) -> Self {
         match Layout::new::<Counts>().extend(value) {
-            // The value's offset is a multiple of its alignment, and the counts' size of theirs: both ends are aligned.
+            // The value's offset is a multiple of its alignment, and the counts' size of theirs, so both are aligned.
             Ok((layout, value)) => Self { layout, value },
             Err(_) => too_large(),
         }
@@ -60,10 +60,10 @@ pub(super) fn too_large() -> ! {
     panic!("an Arc's value and its counts are larger than isize::MAX bytes together")
 }
 
-/// Memory for a value of this layout, with counts of this state for the strong and of one for the weak.
+/// Allocates memory for a value of this layout. `strong` is the state of the strong count; the weak count is one.
 ///
 /// # Panics
-/// Where the whole is larger than `isize::MAX` bytes. Where there is no memory, [`handle_alloc_error`] ends it.
+/// If the whole exceeds `isize::MAX` bytes. Out of memory, [`handle_alloc_error`] is called.
 pub(super) fn allocate(value: Layout, strong: usize) -> NonNull<u8> {
     let block = Block::of(value);
     // SAFETY: the layout holds two counts, so its size is not zero.
@@ -71,15 +71,15 @@ pub(super) fn allocate(value: Layout, strong: usize) -> NonNull<u8> {
     let Some(start) = NonNull::new(start) else {
         handle_alloc_error(block.layout)
     };
-    // SAFETY: the value's offset is within the allocation, or just past it where the value has no size.
+    // SAFETY: the value's offset is within the allocation, or just past its end for a value of size zero.
     let value = unsafe { start.add(block.value) };
-    // SAFETY: the block has room for the counts before the value.
+    // SAFETY: the block has space for the counts before the value.
     let counts = unsafe { value.cast::<Counts>().sub(1) };
     let initial = Counts {
         strong: Count::new(strong),
         weak: WeakCount::new(SOLE),
     };
-    // SAFETY: in the allocation, aligned (see `Block::of`), and nobody else knows of it.
+    // SAFETY: in the allocation, aligned (see `Block::of`), and not shared yet.
     unsafe { counts.write(initial) };
     value
 }
@@ -92,27 +92,28 @@ pub(super) fn allocate(value: Layout, strong: usize) -> NonNull<u8> {
 pub(super) unsafe fn counts<'a, T: ?Sized>(value: NonNull<T>) -> &'a Counts {
     // SAFETY: the counts end where the value starts, in one allocation (Invariant 1).
     let counts = unsafe { value.cast::<Counts>().sub(1) };
-    // SAFETY: aligned and initialized (Invariant 1), and only ever shared; not freed, says the caller.
+    // SAFETY: aligned, initialized (Invariant 1) and never borrowed mutably; the caller guarantees that it is not
+    // freed.
     unsafe { counts.as_ref() }
 }
 
 /// The distance from a value to its strong count: an operand of the instruction, which needs no register for the address.
 pub(super) const STRONG: isize = offset_of!(Counts, strong) as isize - size_of::<Counts>() as isize;
 
-/// Gives back the memory. The value is not dropped: it has been, or has been moved away, or has never been.
+/// Frees the memory without dropping the value, which was dropped, moved out or never written.
 ///
 /// # Safety
-/// `value` is by Invariant 1, with the metadata it was made with, and the caller is the last who knows of it.
+/// `value` is by Invariant 1, with the metadata it was allocated with, and the caller has the last pointer to it.
 pub(super) unsafe fn free<T: ?Sized>(value: NonNull<T>) {
-    // SAFETY: the memory is there and nobody else looks at it; only the size and alignment are asked for.
+    // SAFETY: the memory is valid and unreachable for others; only the size and alignment are used.
     let block = Block::of(Layout::for_value(unsafe { value.as_ref() }));
     // SAFETY: the counts end where the value starts (Invariant 1).
     let counts = unsafe { value.cast::<Counts>().sub(1) };
-    // SAFETY: initialized, and not used again; nothing happens here unless the atomics are loom's.
+    // SAFETY: initialized, and not used again. This does nothing unless the atomics are loom's.
     unsafe { counts.drop_in_place() };
     // SAFETY: the allocation starts so many bytes before the value (Invariant 1).
     let start = unsafe { value.cast::<u8>().sub(block.value) };
-    // SAFETY: allocated with this very layout (Invariant 2), and freed once, says the caller.
+    // SAFETY: allocated with the same layout (Invariant 2); the caller guarantees that it is freed once.
     unsafe { dealloc(start.as_ptr(), block.layout) };
 }
 

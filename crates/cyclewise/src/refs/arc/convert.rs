@@ -1,7 +1,7 @@
-//! From other owners to an `Arc`, and from borrowed strings.
+//! Conversions from other owners and from borrowed strings.
 //!
 //! # Safety
-//! A value moves when its bytes are copied and the old place is never again read as a value. A string's bytes may be
+//! A value is moved by copying its bytes if the old memory is never read as a value again. A string's bytes may be
 //! copied freely.
 #![expect(unsafe_code, reason = "values moved by their bytes")]
 
@@ -23,7 +23,7 @@ impl<T> From<T> for Arc<T> {
 }
 
 impl<T: ?Sized> From<Box<T>> for Arc<T> {
-    /// Moves the value to an allocation with counts; the box's own is freed.
+    /// Moves the value to an allocation with counts, and frees the box's.
     ///
     /// ```
     /// use cyclewise::refs::Arc;
@@ -35,7 +35,7 @@ impl<T: ?Sized> From<Box<T>> for Arc<T> {
     /// ```
     fn from(value: Box<T>) -> Self {
         let value = Box::into_raw(value) as *mut ManuallyDrop<T>;
-        // SAFETY: from a box, with nothing to drop: it frees the memory and leaves the value alone.
+        // SAFETY: from a box; as a ManuallyDrop, dropping it frees the memory and leaves the value alone.
         let value = unsafe { Box::from_raw(value) };
         let inside: &T = &value;
         // SAFETY: the value in the box is not used again.
@@ -121,10 +121,10 @@ where
 }
 
 impl<T> FromIterator<T> for Arc<[T]> {
-    /// Collects into a `Vec`, and moves the values from there: two allocations where the length is known beforehand.
+    /// Collects into a `Vec` and moves the values from there: two allocations, even if the length is known.
     ///
     /// # Panics
-    /// Where the iterator does; the values so far are dropped.
+    /// If the iterator panics; the values so far are dropped.
     fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
         Self::from(values.into_iter().collect::<Vec<_>>())
     }

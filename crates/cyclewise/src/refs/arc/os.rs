@@ -1,6 +1,6 @@
-//! Arcs of what is only there with an operating system: paths, OS strings, files, file descriptors.
+//! Arcs of types that need an operating system: paths, OS strings, files, file descriptors.
 //!
-//! Strings go through a box: the standard library promises nothing about the bytes of an OS string.
+//! Strings go through a box, because the standard library does not specify the representation of an OS string.
 
 use super::Arc;
 use super::unique::CloneArc;

@@ -1,10 +1,10 @@
-//! Raw pointers in and out: for C, for tagged pointers, and for what the types cannot say.
+//! Conversions to and from raw pointers: for C, for tagged pointers, and for what the types cannot express.
 //!
-//! A raw pointer is the address of the value, and may be used for the counts before it as well: it is made from the
+//! A raw pointer is the address of the value and also gives access to the counts before it: it derives from the
 //! allocation and never from a reference to the value.
 //!
 //! # Safety
-//! Who has a pointer from `into_raw` has the unit of the count that the `Arc` or `Weak` had, once.
+//! A pointer from `into_raw` owns the unit of the count that the `Arc` or `Weak` owned, once.
 #![expect(unsafe_code, reason = "ownership by raw pointer")]
 
 use super::Arc;
@@ -13,23 +13,23 @@ use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 
 impl<T: ?Sized> Arc<T> {
-    /// Gives up the `Arc` and not its reference: [`Arc::from_raw`] takes that up again.
+    /// Turns the `Arc` into a raw pointer. The reference stays counted until [`Arc::from_raw`].
     #[must_use = "without from_raw the reference is never given up"]
     pub fn into_raw(this: Self) -> *const T {
         ManuallyDrop::new(this).value.as_ptr()
     }
 
-    /// The address of the value. Valid while a strong reference exists.
+    /// The address of the value, valid while a strong reference exists.
     #[must_use]
     pub fn as_ptr(this: &Self) -> *const T {
         this.value.as_ptr()
     }
 
-    /// Takes up the reference that [`Arc::into_raw`] left with the pointer.
+    /// Makes an `Arc` from a pointer of [`Arc::into_raw`], with its reference.
     ///
     /// # Safety
-    /// `pointer` is from `Arc::into_raw` of this `T`, or of another one that the value has as well (a slice's or trait
-    /// object's coercion, a transparent wrapper) with the same size and alignment. It is used so once.
+    /// `pointer` is from `Arc::into_raw` of this `T`, or of a type of the same value with the same size and alignment
+    /// (a coercion to a slice or trait object, a transparent wrapper). Each such pointer is used once.
     pub unsafe fn from_raw(pointer: *const T) -> Self {
         // SAFETY: from an Arc, so not null.
         let value = unsafe { NonNull::new_unchecked(pointer.cast_mut()) };
@@ -37,17 +37,17 @@ impl<T: ?Sized> Arc<T> {
         unsafe { Self::from_value(value) }
     }
 
-    /// Counts one more reference: a `clone` that stays a raw pointer. Orders nothing (Relaxed).
+    /// Adds a reference: `clone` for a raw pointer. Orders nothing (Relaxed).
     ///
     /// # Safety
-    /// As [`Arc::from_raw`], but the reference is kept, and exists until this returns.
+    /// As [`Arc::from_raw`], but the pointer keeps its reference, which exists until this returns.
     pub unsafe fn increment_strong_count(pointer: *const T) {
         // SAFETY: the contract is the same; the reference is not given up.
         let this = ManuallyDrop::new(unsafe { Self::from_raw(pointer) });
         this.counts().strong.inc();
     }
 
-    /// Gives up one reference: the `drop` of a raw pointer. Release, and Acquire for the last one.
+    /// Gives up a reference: `drop` for a raw pointer. Release, and Acquire for the last one.
     ///
     /// # Safety
     /// As [`Arc::from_raw`].
@@ -58,22 +58,21 @@ impl<T: ?Sized> Arc<T> {
 }
 
 impl<T: ?Sized> Weak<T> {
-    /// Gives up the `Weak` and not its reference: [`Weak::from_raw`] takes that up again.
+    /// Turns the `Weak` into a raw pointer. The reference stays counted until [`Weak::from_raw`].
     #[must_use = "without from_raw the memory is never given up"]
     pub fn into_raw(self) -> *const T {
         ManuallyDrop::new(self).value.as_ptr()
     }
 
-    /// The address of the value, if there is one: it may be destroyed already, and a `Weak` without memory has an
-    /// address at which nothing is.
+    /// The address of the value, which may be destroyed. A `Weak` without memory has an address where there is none.
     #[must_use]
     pub fn as_ptr(&self) -> *const T {
         self.value.as_ptr()
     }
 
-    /// Takes up the reference that [`Weak::into_raw`] left with the pointer.
+    /// Makes a `Weak` from a pointer of [`Weak::into_raw`], with its reference.
     ///
-    /// Between the two the pointer may be coerced, which is what [`Weak::unsize`] does without `unsafe`:
+    /// Between the two the pointer may be coerced; [`Weak::unsize`] does that without `unsafe`:
     ///
     /// ```
     /// use cyclewise::refs::Weak;
@@ -86,10 +85,10 @@ impl<T: ?Sized> Weak<T> {
     /// ```
     ///
     /// # Safety
-    /// `pointer` is from `Weak::into_raw` of this `T`, or of another one that the value has as well, with the same size
-    /// and alignment. It is used so once.
+    /// `pointer` is from `Weak::into_raw` of this `T`, or of a type of the same value with the same size and alignment.
+    /// Each such pointer is used once.
     pub unsafe fn from_raw(pointer: *const T) -> Self {
-        // SAFETY: from a Weak, so not null, whether there is memory or not.
+        // SAFETY: from a Weak, so not null, with or without memory.
         let value = unsafe { NonNull::new_unchecked(pointer.cast_mut()) };
         // SAFETY: the unit of the Weak that `pointer` came from.
         unsafe { Self::from_value(value) }

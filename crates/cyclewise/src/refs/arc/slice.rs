@@ -1,7 +1,7 @@
-//! Arcs of slices and of memory that is not initialized yet.
+//! Arcs of slices, and of uninitialized memory.
 //!
 //! # Safety
-//! A slice's memory is made for exactly its length, and the length in the pointer is never changed.
+//! A slice's memory is allocated for exactly its length, and the length in the pointer never changes.
 #![expect(unsafe_code, reason = "values moved and initialized by hand")]
 
 use super::Arc;
@@ -12,7 +12,7 @@ use core::alloc::Layout;
 use core::mem::{ManuallyDrop, MaybeUninit, forget};
 use core::ptr::{NonNull, copy_nonoverlapping, slice_from_raw_parts_mut};
 
-/// Memory for so many values, with counts of one.
+/// Memory for `len` values, with counts of one.
 fn allocate<T>(len: usize) -> NonNull<[T]> {
     let Ok(layout) = Layout::array::<T>(len) else {
         allocation::too_large()
@@ -20,7 +20,7 @@ fn allocate<T>(len: usize) -> NonNull<[T]> {
     NonNull::slice_from_raw_parts(allocation::allocate(layout, SOLE).cast(), len)
 }
 
-/// A slice whose first `filled` values are there; they and the memory go with it.
+/// A slice whose first `filled` values are written. Drops them and frees the memory.
 struct Filling<T> {
     slice: NonNull<[T]>,
     filled: usize,
@@ -30,13 +30,13 @@ impl<T> Drop for Filling<T> {
     fn drop(&mut self) {
         let filled = slice_from_raw_parts_mut(self.slice.cast::<T>().as_ptr(), self.filled);
         let memory = FreeOnDrop(self.slice);
-        // SAFETY: so many values were written, and nobody else has them.
+        // SAFETY: `filled` values were written, and nobody else has them.
         unsafe { filled.drop_in_place() };
         drop(memory);
     }
 }
 
-/// Memory that goes even if the drop of a value in it panics.
+/// Frees the memory, even if the drop of a value in it panics.
 struct FreeOnDrop<T>(NonNull<[T]>);
 
 impl<T> Drop for FreeOnDrop<T> {
@@ -50,7 +50,7 @@ impl<T: Clone> From<&[T]> for Arc<[T]> {
     /// Clones every value, in order, into one allocation. If a clone panics, those before it are dropped.
     ///
     /// # Panics
-    /// Where a clone does, or the whole is larger than `isize::MAX` bytes.
+    /// If a clone panics, or the whole exceeds `isize::MAX` bytes.
     fn from(values: &[T]) -> Self {
         let mut filling = Filling {
             slice: allocate(values.len()),
@@ -67,20 +67,20 @@ impl<T: Clone> From<&[T]> for Arc<[T]> {
         }
         let slice = filling.slice;
         forget(filling);
-        // SAFETY: every value is there, and the count of 1 is for this Arc.
+        // SAFETY: every value is written, and the count of 1 is for this Arc.
         unsafe { Self::from_value(slice) }
     }
 }
 
 impl<T> From<Vec<T>> for Arc<[T]> {
-    /// Moves the values to an allocation with counts; the vector's own is freed.
+    /// Moves the values to an allocation with counts, and frees the vector's.
     fn from(mut values: Vec<T>) -> Self {
         let slice = allocate(values.len());
-        // SAFETY: both have room for so many values, and one of them is new.
+        // SAFETY: both have space for `len` values, and one of them is new.
         unsafe { copy_nonoverlapping(values.as_ptr(), slice.cast::<T>().as_ptr(), values.len()) };
-        // SAFETY: nothing is longer than none; the values have moved.
+        // SAFETY: the capacity is at least 0; the values have moved.
         unsafe { values.set_len(0) };
-        // SAFETY: every value is there, and the count of 1 is for this Arc.
+        // SAFETY: every value is written, and the count of 1 is for this Arc.
         unsafe { Self::from_value(slice) }
     }
 }
@@ -88,7 +88,7 @@ impl<T> From<Vec<T>> for Arc<[T]> {
 impl<T, const N: usize> TryFrom<Arc<[T]>> for Arc<[T; N]> {
     type Error = Arc<[T]>;
 
-    /// The same reference with the length in the type, if it is the right one.
+    /// The same reference with the length in the type, if it is `N`.
     fn try_from(slice: Arc<[T]>) -> Result<Self, Arc<[T]>> {
         if slice.len() != N {
             return Err(slice);
@@ -111,7 +111,7 @@ impl From<Arc<str>> for Arc<[u8]> {
 }
 
 impl<T> Arc<T> {
-    /// Memory for a value that is not there yet: write it by [`Arc::get_mut`], then [`Arc::assume_init`].
+    /// An uninitialized value: write it by [`Arc::get_mut`], then call [`Arc::assume_init`].
     #[must_use]
     pub fn new_uninit() -> Arc<MaybeUninit<T>> {
         let memory = allocation::allocate(Layout::new::<T>(), SOLE).cast();
@@ -131,10 +131,10 @@ impl<T> Arc<T> {
 }
 
 impl<T> Arc<[T]> {
-    /// Memory for a slice that is not there yet.
+    /// An uninitialized slice.
     ///
     /// # Panics
-    /// Where the whole is larger than `isize::MAX` bytes.
+    /// If the whole exceeds `isize::MAX` bytes.
     #[must_use]
     pub fn new_uninit_slice(len: usize) -> Arc<[MaybeUninit<T>]> {
         // SAFETY: a MaybeUninit needs no initialization; the count of 1 is for this Arc.
@@ -144,7 +144,7 @@ impl<T> Arc<[T]> {
     /// The same with every byte 0.
     ///
     /// # Panics
-    /// Where the whole is larger than `isize::MAX` bytes.
+    /// If the whole exceeds `isize::MAX` bytes.
     #[must_use]
     pub fn new_zeroed_slice(len: usize) -> Arc<[MaybeUninit<T>]> {
         let memory = allocate::<MaybeUninit<T>>(len);
@@ -156,7 +156,7 @@ impl<T> Arc<[T]> {
 }
 
 impl<T> Arc<MaybeUninit<T>> {
-    /// The same reference, to a value that is there now.
+    /// The same reference, to the initialized value.
     ///
     /// # Safety
     /// The value has been written.
@@ -169,7 +169,7 @@ impl<T> Arc<MaybeUninit<T>> {
 }
 
 impl<T> Arc<[MaybeUninit<T>]> {
-    /// The same reference, to values that are there now.
+    /// The same reference, to the initialized slice.
     ///
     /// # Safety
     /// Every value has been written.

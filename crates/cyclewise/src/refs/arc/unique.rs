@@ -1,13 +1,13 @@
-//! What only a sole owner may do: change the value in place, or take it out.
+//! Operations of a sole owner: changing the value in place, and taking it out.
 //!
 //! # Invariants
-//! 1. While the strong count is 1 and there is no weak reference, nobody but the holder of that one reference can reach
-//!    the value or make another reference.
-//! 2. Who takes the strong count from one to none is the only one who can reach the value: `Weak::upgrade` refuses from
-//!    there on.
+//! 1. While the strong count is 1 and there is no weak reference, only the holder of that reference can reach the value
+//!    or make another reference.
+//! 2. The thread that takes the strong count from one to zero is the only one that can reach the value: from then on
+//!    `Weak::upgrade` fails.
 //!
 //! # Safety
-//! The proofs cite these two, and those of [`Arc`].
+//! The proofs cite these two and those of [`Arc`].
 #![expect(unsafe_code, reason = "mutable access to a shared value once it is not shared")]
 
 use super::Arc;
@@ -18,14 +18,14 @@ use core::ffi::CStr;
 use core::mem::{ManuallyDrop, forget, replace};
 
 impl<T: ?Sized> Arc<T> {
-    /// The value, mutably, if this is the only reference of either kind.
+    /// A mutable reference to the value, if this is the only reference of either kind.
     ///
-    /// On success, acquires every drop of another reference. Nobody waits for it: an upgrade elsewhere that comes while it
-    /// looks succeeds, and then this does not.
+    /// On success, acquires every drop of another reference. It makes nobody wait: if an upgrade comes while it checks,
+    /// the upgrade succeeds and this returns `None`.
     pub fn get_mut(this: &mut Self) -> Option<&mut T> {
         let counts = this.counts();
-        // A claim, so that no weak reference turns into a strong one and goes between the two looks, unseen by both. The
-        // first of all spares it where it would be in vain.
+        // The claim detects a weak reference that is upgraded between the two checks and so is missed by both. The
+        // first check avoids a claim that would be in vain.
         if !counts.weak.is_sole() || !counts.strong.claim() {
             return None;
         }
@@ -34,38 +34,38 @@ impl<T: ?Sized> Arc<T> {
             return None;
         }
         counts.strong.unclaim_alone();
-        // SAFETY: when the weak count was looked at the claim stood, so there was neither a weak reference nor a second
-        // strong one (Invariant 1), and none can be made while `this` is borrowed mutably.
+        // SAFETY: the claim was unbroken when the weak count was checked, so there was neither a weak reference nor a
+        // second strong one (Invariant 1), and none can be made while `this` is borrowed mutably.
         Some(unsafe { Self::get_mut_unchecked(this) })
     }
 
-    /// The value, mutably, without a look at the counts.
+    /// A mutable reference to the value, without a check of the counts.
     ///
     /// # Safety
-    /// No other `Arc` or `Weak` to this value is used to reach it while the result lives, nor a reference made from one
-    /// before; and all have the same type, so that none can tell what was written.
+    /// While the result lives, no other `Arc` or `Weak` to this value is used to reach it, nor a reference made from
+    /// one before. All of them have the same type, so that none reads what was written as another type.
     pub unsafe fn get_mut_unchecked(this: &mut Self) -> &mut T {
-        // SAFETY: live (Invariant 1 of Arc), and nobody else reaches it, says the caller.
+        // SAFETY: live (Invariant 1 of Arc); the caller guarantees that nobody else reaches it.
         unsafe { this.value.as_mut() }
     }
 }
 
 impl<T: ?Sized + CloneArc> Arc<T> {
-    /// The value, mutably: in place if this is its only strong reference, in a clone otherwise.
+    /// A mutable reference to the value: in place if this is the only strong reference, to a clone otherwise.
     ///
-    /// If weak references are left, the value is moved to new memory and they find it gone. On success in place,
-    /// acquires every drop of another reference.
+    /// If there are weak references, the value moves to new memory and they cannot be upgraded any more. On success in
+    /// place, acquires every drop of another reference.
     ///
     /// # Panics
-    /// Where the value's `clone` does; then nothing has changed.
+    /// If the value's `clone` panics; then nothing has changed.
     pub fn make_mut(this: &mut Self) -> &mut T {
         let counts = this.counts();
         if !counts.strong.take_if_sole() {
             *this = T::clone_arc(this);
         } else if !counts.weak.is_sole() {
             let undo = Revive(&counts.strong);
-            // SAFETY: the old value's memory is never again read as a value: no strong reference is left, and `this`
-            // moves on.
+            // SAFETY: the old memory is never read as a value again: no strong reference is left, and `this` moves to
+            // the copy.
             let moved = unsafe { allocation::copy(&**this) };
             forget(undo);
             // SAFETY: new memory with the value in it, and a count of 1 for this Arc.
@@ -74,17 +74,17 @@ impl<T: ?Sized + CloneArc> Arc<T> {
             let _weak = unsafe { Weak::from_value(this.value) };
             forget(replace(this, moved));
         } else {
-            // Nobody else was there to see it dead.
+            // There was nobody else to see it dead.
             counts.strong.revive();
         }
-        // SAFETY: new memory in the first two cases. In the third the strong count was one and then none while there
+        // SAFETY: new memory in the first two cases. In the third the strong count was one and then zero while there
         // was no weak reference, so there is none of either kind (Invariants 1 and 2).
         unsafe { Self::get_mut_unchecked(this) }
     }
 }
 
-/// Undoes [`Count::take_if_sole`] where there is no memory to move to and the handler of that unwinds: the `Arc` is
-/// still there, and has to count.
+/// Undoes [`Count::take_if_sole`] if the allocation fails and its handler unwinds: the `Arc` still exists and has to be
+/// counted.
 struct Revive<'a>(&'a Count);
 
 impl Drop for Revive<'_> {
@@ -94,13 +94,13 @@ impl Drop for Revive<'_> {
 }
 
 impl<T> Arc<T> {
-    /// The value itself, if this is its only strong reference; the `Arc` back otherwise.
+    /// The value itself, if this is the only strong reference; otherwise the same `Arc`.
     ///
-    /// On success, acquires every drop of another reference. Of several holders that call it at once none may succeed;
-    /// use [`Arc::into_inner`] where one of them must.
+    /// On success, acquires every drop of another reference. If several holders call it at once, none may succeed;
+    /// [`Arc::into_inner`] succeeds for exactly one.
     ///
     /// # Errors
-    /// The same `Arc`, where another strong reference exists.
+    /// The same `Arc`, if another strong reference exists.
     pub fn try_unwrap(this: Self) -> Result<T, Self> {
         if !this.counts().strong.take_if_sole() {
             return Err(this);
@@ -109,10 +109,10 @@ impl<T> Arc<T> {
         Ok(unsafe { Self::take(ManuallyDrop::new(this)) })
     }
 
-    /// Drops this reference, and gives the value if it was the last strong one.
+    /// Drops this reference, and returns the value if it was the last strong one.
     ///
-    /// Of several holders that call it, in any order and on any thread, exactly one gets the value. Release, and for
-    /// that one Acquire.
+    /// If all holders call it, in any order and on any thread, exactly one gets the value. Release, and Acquire for
+    /// that one.
     #[must_use = "the value may come back; drop the Arc if it is not wanted"]
     pub fn into_inner(this: Self) -> Option<T> {
         let this = ManuallyDrop::new(this);
@@ -121,7 +121,7 @@ impl<T> Arc<T> {
     }
 
     /// # Safety
-    /// The strong count has just become 0 by giving up this reference.
+    /// Giving up this reference has just taken the strong count to 0.
     unsafe fn take(this: ManuallyDrop<Self>) -> T {
         // Gives up the memory.
         // SAFETY: the unit of the weak count that all strong references have, now that there are none.

@@ -1,16 +1,16 @@
 //! From `Arc<T>` to `Arc<dyn Trait>` or `Arc<[T]>`, and back by `downcast`; from `Weak<T>` to `Weak<dyn Trait>`.
 //!
-//! std's own `Arc` coerces by itself, by a trait (`CoerceUnsized`) that is not stable. References coerce on any
-//! compiler, so the caller's closure coerces one, and the `Arc` takes over what the reference became.
+//! std's `Arc` coerces by `CoerceUnsized`, which is not stable. References coerce on any compiler: the caller's closure
+//! coerces one, and the `Arc` takes over its type.
 //!
 //! # Invariants
-//! 1. An [`Unsizing`] has a private field and no constructor: nobody but this file can make one, or see into one.
-//! 2. The closure works for every lifetime and captures nothing, so the only `&'a Unsizing<U>` it can return is the one
-//!    it was given, coerced: one it had kept would have another lifetime, and one to a part of the value would need the
+//! 1. An [`Unsizing`] has a private field and no constructor: only this file can make one or reach its field.
+//! 2. The closure works for every lifetime and captures nothing, so the only `&'a Unsizing<U>` it can return is its
+//!    argument, coerced: a stored one would have another lifetime, and one to a part of the value would need the
 //!    private field.
 //!
-//! 3. Of a reference to an [`Unsizing`] nothing is read but its address and its metadata: not by the closure, for the
-//!    field is private and there is no function of it, and not here.
+//! 3. Nothing but the address and the metadata of a reference to an [`Unsizing`] is read: not by the closure, because
+//!    the field is private and the type has no methods, and not here.
 //!
 //! # Safety
 //! The proofs cite these, and those of [`Arc`] and [`Weak`].
@@ -23,13 +23,13 @@ use core::any::Any;
 use core::mem::{ManuallyDrop, MaybeUninit, size_of_val};
 use core::ptr::{self, NonNull};
 
-/// A value that can be coerced and not looked at; see [`Arc::unsize`].
+/// A value that can be coerced and not read; see [`Arc::unsize`].
 #[repr(transparent)]
 pub struct Unsizing<T: ?Sized>(T);
 
 impl<T: ?Sized> Arc<T> {
-    /// The same reference with the value as a trait object or a slice. `coerce` is `|value| value`: the compiler does
-    /// the coercion there, and refuses what is not one.
+    /// The same reference to the value as a trait object or a slice. Pass `|value| value` as `coerce`: the compiler
+    /// inserts the coercion and rejects anything else.
     ///
     /// ```
     /// use cyclewise::refs::Arc;
@@ -40,7 +40,7 @@ impl<T: ?Sized> Arc<T> {
     /// assert_eq!((number.to_string(), slice.len()), (String::from("5"), 3));
     /// ```
     ///
-    /// A part of the value is not the value:
+    /// A part of the value is rejected:
     ///
     /// ```compile_fail
     /// use cyclewise::refs::Arc;
@@ -52,20 +52,20 @@ impl<T: ?Sized> Arc<T> {
     /// Where `coerce` does; then the reference is dropped.
     #[must_use]
     pub fn unsize<U: ?Sized>(this: Self, coerce: for<'a> fn(&'a Unsizing<T>) -> &'a Unsizing<U>) -> Arc<U> {
-        // SAFETY: an Unsizing is laid out as what it holds, and the value is live while `this` is borrowed.
+        // SAFETY: an Unsizing has the layout of its field, and the value is live while `this` is borrowed.
         let before = unsafe { &*(this.value.as_ptr() as *const Unsizing<T>) };
         let after = coerced(before, coerce);
         let this = ManuallyDrop::new(this);
-        // The reference may be used for the value alone; the Arc's own pointer, for the counts as well.
+        // The reference gives access to the value only; the Arc's own pointer also to the counts.
         let value = with_metadata_of(this.value.cast(), after);
-        // SAFETY: the same value under a type it coerces to (Invariant 2), with the unit that `this` had.
+        // SAFETY: the same value as a type it coerces to (Invariant 2), with the unit that `this` had.
         unsafe { Arc::from_value(value) }
     }
 }
 
 impl<T> Weak<T> {
-    /// The same reference as one to a trait object or a slice. `coerce` is `|value| value`, as in [`Arc::unsize`]: so
-    /// [`Arc::new_cyclic`] gives a value weak references to itself by a trait of its own.
+    /// The same reference to a trait object or a slice. Pass `|value| value` as `coerce`, as in [`Arc::unsize`]. With
+    /// it [`Arc::new_cyclic`] can give a value weak references to itself as a trait object.
     ///
     /// ```
     /// use cyclewise::refs::{Arc, Weak};
@@ -78,7 +78,7 @@ impl<T> Weak<T> {
     /// assert_eq!(format!("{:?}", node.0.upgrade().unwrap()), "Node((Weak))");
     /// ```
     ///
-    /// A part of the value is not the value, and neither is another value:
+    /// A part of the value, or another value, is rejected:
     ///
     /// ```compile_fail
     /// use cyclewise::refs::Weak;
@@ -90,28 +90,28 @@ impl<T> Weak<T> {
     /// Where `coerce` does; then the reference is dropped.
     #[must_use]
     pub fn unsize<U: ?Sized>(this: Self, coerce: for<'a> fn(&'a Unsizing<T>) -> &'a Unsizing<U>) -> Weak<U> {
-        // The value may be gone, half gone, not there yet or another thread's, so what is coerced is a reference to memory
-        // of this function's own, for the sake of its metadata. There is no value in it (Invariant 3).
+        // The value may be destroyed, incomplete or another thread's, so the closure coerces a reference to this
+        // function's own memory, of which only the metadata is used. That memory holds no value (Invariant 3).
         let place = MaybeUninit::<Unsizing<T>>::uninit();
-        // SAFETY: aligned and as large as a T, and nobody reads it (Invariant 3). That a reference to memory without a
-        // value may exist is not promised by the language yet; compilers look at the memory alone.
+        // SAFETY: aligned, as large as a T, and never read (Invariant 3). The language does not promise yet that a
+        // reference to memory without a value may exist; compilers consider the memory alone.
         let before = unsafe { &*place.as_ptr() };
         let after = coerced(before, coerce);
         let this = ManuallyDrop::new(this);
         let value = with_metadata_of(this.value.cast(), after);
-        // SAFETY: the same memory under a type that a value in it coerces to (Invariant 2), or the address of a Weak without
+        // SAFETY: the same memory as a type that its value coerces to (Invariant 2), or the address of a Weak without
         // memory; with the unit that `this` had.
         unsafe { Weak::from_value(value) }
     }
 }
 
-/// What the reference is coerced to: of use for its metadata.
+/// The coerced reference, of which the caller uses the metadata.
 fn coerced<T: ?Sized, U: ?Sized>(
     before: &Unsizing<T>,
     coerce: for<'a> fn(&'a Unsizing<T>) -> &'a Unsizing<U>,
 ) -> *const U {
     let after = coerce(before);
-    // By Invariant 2 neither can fail; both are gone from optimized code.
+    // By Invariant 2 neither can fail; the optimizer removes both.
     assert!(
         ptr::addr_eq(after, before) && size_of_val(after) == size_of_val(before),
         "the coercion of a reference is the same value"
@@ -120,10 +120,10 @@ fn coerced<T: ?Sized, U: ?Sized>(
 }
 
 impl Arc<dyn Any + Send + Sync> {
-    /// The value as what it is, if that is a `T`.
+    /// The same reference to the value as a `T`, if it is one.
     ///
     /// # Errors
-    /// The same `Arc`, where the value is something else.
+    /// The same `Arc`, if the value has another type.
     pub fn downcast<T: Any + Send + Sync>(self) -> Result<Arc<T>, Self> {
         if !(*self).is::<T>() {
             return Err(self);

@@ -1,12 +1,12 @@
-//! The count of weak references. All strong references together count as one weak one, which goes when the value is
+//! The count of weak references. All strong references together count as one weak reference, given up when the value is
 //! destroyed.
 //!
 //! # States
-//! As [`Count`], without `CLAIMED`; [`SOLE`] is the reference of the strong ones.
+//! As [`Count`], without `CLAIMED`. [`SOLE`] means that only the strong references' own is left.
 //!
 //! # Memory ordering
-//! A downgrade is relaxed, as any increment. What it owes to `Arc::get_mut` of another thread is seen by the drop of the
-//! strong reference it was made from: that is Release, and the claim of `get_mut` Acquire.
+//! A downgrade is relaxed, like any increment. `Arc::get_mut` on another thread sees it all the same: the drop of the
+//! strong reference that it was made from is Release, and the claim of `get_mut` is Acquire.
 
 use super::count::{Count, SOLE, references};
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
@@ -21,36 +21,36 @@ impl WeakCount {
         Self(Count::new(state))
     }
 
-    /// Counts one more weak reference, made from a weak or a strong one.
+    /// Adds a weak reference, made from a weak or a strong one.
     #[inline]
     pub(super) fn inc(&self) {
         self.0.inc();
     }
 
-    /// Gives up a weak reference; `true` if it was the last of all, so that the memory can go.
+    /// Gives up a weak reference; `true` if it was the last of either kind, and the memory can be freed.
     #[inline]
     pub(super) fn dec_and_test(&self) -> bool {
         self.0.dec_and_test()
     }
 
-    /// Whether there is no weak reference, asked by the holder of the only strong one.
+    /// Whether there is no weak reference. The caller holds the only strong one.
     #[inline]
     pub(super) fn is_sole(&self) -> bool {
-        // Acquire: pairs with the Release in `dec_and_test` of weak references, so that a strong one that was made from
-        // them is seen in the strong count.
+        // Acquire: pairs with the Release in `dec_and_test` of weak references: a strong reference upgraded from one of
+        // them is then visible in the strong count.
         self.0.atomic().load(Acquire) == SOLE
     }
 
-    /// The weak references as of some moment, without the one of all strong ones; `usize::MAX` where saturated.
+    /// The number of weak references at some moment, without the strong references' own; `usize::MAX` if saturated.
     pub(super) fn get(&self) -> usize {
-        // Relaxed: a count that others change at any time orders nothing.
+        // Relaxed: a snapshot that orders nothing.
         match references(self.0.atomic().load(Relaxed)) {
             usize::MAX => usize::MAX,
             count => count.saturating_sub(1),
         }
     }
 
-    /// The count itself, for the tests that start at the edges.
+    /// The count itself, for tests that start at its limits.
     #[cfg(all(test, not(loom)))]
     pub(super) fn count(&self) -> &Count {
         &self.0
