@@ -129,7 +129,7 @@ const HEADING: Heading<'static> = Heading {
 fn ours(body: Body, tsc_hz: f64, seed: u64) -> f64 {
     let mut bench = Bench::new();
     let mut setup = Setup {
-        subjects: vec![bench.body(body)],
+        samplers: vec![bench.body(body)],
         compare: Vec::new(),
         control: Control::Split(0),
         notes: Vec::new(),
@@ -163,7 +163,7 @@ fn criterions(body: Body, tsc_hz: f64, _: u64) -> f64 {
     criterion.bench_function(body.name, |b| {
         b.iter_custom(|iterations| {
             let begun = Instant::now();
-            body.once.run(iterations, &mut arena);
+            body.run(false, iterations, &mut arena);
             begun.elapsed()
         });
     });
@@ -183,11 +183,11 @@ fn minimum(body: Body, _: f64, _: u64) -> f64 {
     let (mut once, mut twice) = (u64::MAX, u64::MAX);
     while begun.elapsed() < TIME {
         let start = stamp::start();
-        body.once.run(MINIMUM_ITERATIONS, &mut arena);
+        body.run(false, MINIMUM_ITERATIONS, &mut arena);
         let middle = stamp::stop();
         once = once.min(middle - start);
         let start = stamp::start();
-        body.twice.run(MINIMUM_ITERATIONS, &mut arena);
+        body.run(true, MINIMUM_ITERATIONS, &mut arena);
         twice = twice.min(stamp::stop() - start);
     }
     (twice as f64 - once as f64) / (MINIMUM_ITERATIONS * u64::from(body.copies)) as f64

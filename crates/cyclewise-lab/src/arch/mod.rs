@@ -1,12 +1,14 @@
 //! The instructions under test and the serialized time stamps: the only assembly of the lab.
 //!
-//! A [`Body`] is a loop around unrolled copies of one operation, once with U copies and once with 2U, so that the
-//! slope between the two is the operation's cost without the loop's. Bodies get an [`Arena`] to work on and nothing else.
+//! A [`Body`] is two loops around unrolled copies of one operation, U in the one and 2U in the other, so that the slope
+//! between them is the operation's cost without the loop's. Bodies work on an [`Arena`] and on nothing else.
+//!
+//! # Invariants
+//! 1. The functions of a [`Body`] follow the C calling convention, balance their stack and touch no memory but it and the
+//!    arena they are given.
 //!
 //! # Safety
-//! [`Code`] holds functions written in assembly. Each follows the C calling convention, restores what it pushes and
-//! touches no memory but its stack and the arena it is given (Invariant 1); [`Code::run`] is safe because it passes a
-//! whole arena.
+//! [`Body::run`] is safe because it passes a whole arena (Invariant 1).
 #![expect(unsafe_code, reason = "calls functions written in assembly")]
 
 #[cfg(target_arch = "aarch64")]
@@ -15,17 +17,17 @@ mod aarch64;
 mod x86_64;
 
 #[cfg(target_arch = "aarch64")]
-pub use aarch64::{counter, entry, place, raw, stamp, words};
+pub use aarch64::{counter, entry, program_counter, raw, stamp, words};
 #[cfg(target_arch = "x86_64")]
-pub use x86_64::{counter, entry, field, lock_prefix, place, plain, popf, raw, stamp, words};
+pub use x86_64::{counter, entry, lock_prefix, patch_sites, plain, popf, program_counter, raw, stamp, words};
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 compile_error!("the lab's bodies are written for x86-64 and AArch64; port crates/cyclewise-lab/src/arch/ first");
 
-/// The same number, of which the compiler knows nothing.
+/// The same number, hidden from the compiler.
 ///
-/// A loop that counts with it is not unrolled further, whatever is in it: an asm block stops the compiler from doing so,
-/// and a plain operation would get a loop of another shape than ours to be held against.
+/// A loop that counts with it is not unrolled further. Without it, a plain operation would get a loop of another shape
+/// than the assembly it is compared with, which the compiler does not unroll.
 #[inline(always)]
 pub fn opaque(n: u64) -> u64 {
     let mut out = n;
@@ -34,14 +36,14 @@ pub fn opaque(n: u64) -> u64 {
     out
 }
 
-/// Lets the compiler believe that somebody looks at everything in memory, by this address.
+/// Makes the compiler assume that all memory is read, through this address.
 ///
-/// As `std::hint::black_box` of a reference, but the address stays in a register. That one stores it to the stack,
-/// beside the reference itself: on Zen 4 two such stores cost half a cycle where they lie in two blocks of 32 bytes,
-/// and where they lie is the compiler's choice for one row and chance for a run.
+/// Like `std::hint::black_box` of a reference, but the address stays in a register. `black_box` stores it to the stack,
+/// beside the reference itself: on Zen 4 two such stores cost half a cycle if they lie in two blocks of 32 bytes, and
+/// where they lie differs by row and by run.
 #[inline(always)]
 pub fn observe<T: ?Sized>(at: *const T) {
-    // SAFETY: no instruction. No nomem: memory has to be as the program says.
+    // SAFETY: no instruction. No nomem: all stores must be done before it.
     unsafe { core::arch::asm!("/* {0} */", in(reg) at.cast::<u8>(), options(nostack, preserves_flags)) };
 }
 
@@ -50,7 +52,7 @@ pub fn observe<T: ?Sized>(at: *const T) {
 pub struct Arena([u64; 512]);
 
 impl Arena {
-    /// A zeroed page, touched so that its memory is placed before the first sample.
+    /// A zeroed page, touched so that its memory is mapped before the first sample.
     pub fn new() -> Box<Self> {
         let mut arena = Box::new(Arena([0; 512]));
         for word in &mut arena.0 {
@@ -63,46 +65,44 @@ impl Arena {
 
 type Function = unsafe extern "C" fn(iterations: u64, arena: *mut u64) -> u64;
 
-/// A measured loop in machine code.
+/// One operation, unrolled: two loops in machine code.
 ///
-/// With zero iterations it executes nothing of the body and returns the body's length in bytes, as assembled.
-#[derive(Clone, Copy)]
-pub struct Code(Function);
-
-impl Code {
-    /// # Safety
-    /// The function keeps Invariant 1 of the module.
-    const unsafe fn new(function: Function) -> Self {
-        Self(function)
-    }
-
-    /// Runs the loop `iterations` times. Always inlined, so that a stamp before and after sees one call between.
-    #[inline(always)]
-    pub fn run(self, iterations: u64, arena: &mut Arena) -> u64 {
-        // SAFETY: the arena is one whole writable page that nobody else uses meanwhile (Invariant 1).
-        unsafe { (self.0)(iterations, arena.0.as_mut_ptr()) }
-    }
-}
-
-/// One operation, unrolled.
+/// With zero iterations a loop executes nothing and returns the length of its copies in bytes, as assembled.
 #[derive(Clone, Copy)]
 pub struct Body {
     /// The variant's name.
     pub name: &'static str,
-    /// Copies of the operation in an iteration of `once`; `twice` has double. Zero for an empty loop, where the two
-    /// are the same code and the slope is taken over the iterations.
+    /// Copies of the operation in an iteration of the shorter loop; the longer has twice as many. Zero for an empty
+    /// loop: both loops are the same code, and the slope is over the iterations.
     pub copies: u32,
-    /// The loop with `copies` copies.
-    pub once: Code,
-    /// The loop with twice as many.
-    pub twice: Code,
+    once: Function,
+    twice: Function,
 }
 
 impl Body {
+    /// # Safety
+    /// Both functions keep Invariant 1 of the module.
+    const unsafe fn new(name: &'static str, copies: u32, once: Function, twice: Function) -> Self {
+        Self {
+            name,
+            copies,
+            once,
+            twice,
+        }
+    }
+
+    /// Runs `iterations` of the shorter loop, or of the longer one. Always inlined, so that there is one call between the
+    /// stamps around it.
+    #[inline(always)]
+    pub fn run(&self, twice: bool, iterations: u64, arena: &mut Arena) -> u64 {
+        let function = if twice { self.twice } else { self.once };
+        // SAFETY: the arena is one whole writable page, borrowed for the call (Invariant 1).
+        unsafe { function(iterations, arena.0.as_mut_ptr()) }
+    }
+
     /// Bytes of one copy of the operation, from the labels around the emitted code; `None` for the empty loop.
     pub fn code_bytes(&self) -> Option<u32> {
-        let mut arena = Arena::new();
-        let bytes = self.once.run(0, &mut arena);
+        let bytes = self.run(false, 0, &mut Arena::new());
         (self.copies > 0).then(|| (bytes / u64::from(self.copies)) as u32)
     }
 }

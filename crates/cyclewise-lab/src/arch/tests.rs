@@ -6,8 +6,8 @@ use super::*;
 fn zero_iterations_execute_nothing() {
     let mut arena = Arena::new();
     assert_eq!(
-        entry::ADD_CHAIN.once.run(0, &mut arena) * 2,
-        entry::ADD_CHAIN.twice.run(0, &mut arena)
+        entry::ADD_CHAIN.run(false, 0, &mut arena) * 2,
+        entry::ADD_CHAIN.run(true, 0, &mut arena)
     );
     assert!(arena.0.iter().all(|w| *w == 0));
 }
@@ -32,9 +32,9 @@ mod x86 {
         for name in ["plain-inc64", "ds-inc64", "lock-inc64"] {
             let mut arena = Arena::new();
             let b = body(name);
-            b.once.run(10, &mut arena);
+            b.run(false, 10, &mut arena);
             assert_eq!(arena.0[0], 10 * u64::from(b.copies), "{name}");
-            b.twice.run(10, &mut arena);
+            b.run(true, 10, &mut arena);
             assert_eq!(arena.0[0], 30 * u64::from(b.copies), "{name}");
             assert!(arena.0[1..].iter().all(|w| *w == 0), "{name} wrote past its word");
         }
@@ -48,7 +48,7 @@ mod x86 {
         ] {
             let values = [one, other, third].map(|name| {
                 let mut arena = Arena::new();
-                body(name).once.run(3, &mut arena);
+                body(name).run(false, 3, &mut arena);
                 arena.0[0]
             });
             assert_eq!(values[0], values[1]);

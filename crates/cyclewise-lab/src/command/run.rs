@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::experiment::{self, Definition, Mode, Options};
 use crate::export;
 use crate::record::Experiment;
-use crate::runner::{self, Budget, Guards, Measured, Runner};
+use crate::runner::{self, Budget, Guards, Measurement, Runner};
 use crate::sys::interrupt;
 
 use std::time::Duration;
@@ -135,7 +135,7 @@ fn one(
     place: &Place,
     runner: &Runner,
     budget: Budget,
-) -> Result<(Experiment, Measured)> {
+) -> Result<(Experiment, Measurement)> {
     let work = || {
         let mut setup = (definition.setup)(options)?;
         let measured = runner.measure(definition.heading(), &mut setup, budget)?;

@@ -63,7 +63,7 @@ impl Session {
             machine: self.machine,
             experiments: self.experiments,
         };
-        runner::judge(&mut record);
+        runner::give_verdicts(&mut record);
         record
     }
 

@@ -5,7 +5,7 @@ use super::{Definition, Options};
 use crate::arch::observe;
 use crate::error::Result;
 use crate::record::Unit;
-use crate::runner::{Bench, Control, Guards, Setup, Subject};
+use crate::runner::{Bench, Control, Guards, Sampler, Setup};
 use cyclewise::refs::Arc;
 use std::hint::black_box;
 use std::ops::Deref;
@@ -40,13 +40,13 @@ fn setup(_: &Options) -> Result<Setup> {
     let mut notes = vec![
         "an operation is a clone and the drop of it; the -vec rows clone and drop a Vec of 1000 distinct references, per element, its allocation included".to_string(),
     ];
-    let mut subjects = vec![
+    let mut samplers = vec![
         bench.calls("rc", pair(Rc::new(1u64))),
         bench.calls("std-arc", pair(std::sync::Arc::new(1u64))),
         bench.calls("triomphe-arc", pair(triomphe::Arc::new(1u64))),
         bench.calls("arc-locked", pair(Arc::new(1u64))),
     ];
-    let vectors: Vec<Box<dyn Subject>> = vec![
+    let vectors: Vec<Box<dyn Sampler>> = vec![
         bench.calls_of("rc-vec", ELEMENTS, vector(Rc::new)),
         bench.calls_of("std-arc-vec", ELEMENTS, vector(std::sync::Arc::new)),
         bench.calls_of("triomphe-arc-vec", ELEMENTS, vector(triomphe::Arc::new)),
@@ -54,20 +54,20 @@ fn setup(_: &Options) -> Result<Setup> {
     ];
     match available() {
         Ok(()) => {
-            subjects.push(elided(|| bench.calls("arc-elided", pair(Arc::new(1u64))))?);
-            subjects.extend(vectors);
-            subjects.push(elided(|| bench.calls_of("arc-elided-vec", ELEMENTS, vector(Arc::new)))?);
+            samplers.push(elided(|| bench.calls("arc-elided", pair(Arc::new(1u64))))?);
+            samplers.extend(vectors);
+            samplers.push(elided(|| bench.calls_of("arc-elided-vec", ELEMENTS, vector(Arc::new)))?);
         }
         Err(refusal) => {
             notes.push(left_out("arc-elided and arc-elided-vec", refusal));
-            subjects.extend(vectors);
+            samplers.extend(vectors);
         }
     }
     Ok(Setup {
-        compare: super::pairs(&subjects, &COMPARE),
-        control: Control::Repeat(super::index(&subjects, "arc-locked").unwrap_or(0)),
+        compare: super::pairs(&samplers, &COMPARE),
+        control: Control::Repeat(super::index(&samplers, "arc-locked").unwrap_or(0)),
         notes,
-        subjects,
+        samplers,
     })
 }
 

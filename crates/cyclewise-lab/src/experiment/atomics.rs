@@ -53,7 +53,7 @@ fn setup(_: &Options) -> Result<Setup> {
     let mut notes = Vec::new();
     let (add, exchange) = (atomic::AtomicU64::new(0), atomic::AtomicU64::new(7));
     let count = atomic::AtomicU64::new(0);
-    let mut subjects = vec![
+    let mut samplers = vec![
         bench.calls("std-inc", move || {
             count.fetch_add(1, Relaxed);
         }),
@@ -68,25 +68,25 @@ fn setup(_: &Options) -> Result<Setup> {
         bench.calls("cmpxchg-locked", cmpxchg()),
     ];
     #[cfg(target_arch = "x86_64")]
-    subjects.extend(plain(&mut bench));
+    samplers.extend(plain(&mut bench));
     match available() {
         Ok(()) => {
-            subjects.push(elided(|| bench.calls("inc-elided", inc()))?);
-            subjects.push(elided(|| bench.calls("fetch-add-elided", fetch_add()))?);
-            subjects.push(elided(|| bench.calls("cmpxchg-elided", cmpxchg()))?);
+            samplers.push(elided(|| bench.calls("inc-elided", inc()))?);
+            samplers.push(elided(|| bench.calls("fetch-add-elided", fetch_add()))?);
+            samplers.push(elided(|| bench.calls("cmpxchg-elided", cmpxchg()))?);
         }
         Err(refusal) => notes.push(left_out("the elided rows", refusal)),
     }
     Ok(Setup {
-        compare: super::pairs(&subjects, &COMPARE),
-        control: Control::Repeat(super::index(&subjects, "fetch-add-locked").unwrap_or(0)),
+        compare: super::pairs(&samplers, &COMPARE),
+        control: Control::Repeat(super::index(&samplers, "fetch-add-locked").unwrap_or(0)),
         notes,
-        subjects,
+        samplers,
     })
 }
 
 #[cfg(target_arch = "x86_64")]
-fn plain(bench: &mut Bench) -> Vec<Box<dyn crate::runner::Subject>> {
+fn plain(bench: &mut Bench) -> Vec<Box<dyn crate::runner::Sampler>> {
     use crate::arch::plain;
     let (mut count, mut add, mut exchange) = (Box::new(0u64), Box::new(0u64), Box::new(7u64));
     vec![

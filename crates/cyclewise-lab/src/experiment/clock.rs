@@ -7,7 +7,7 @@ use super::{Definition, Options};
 use crate::arch::raw;
 use crate::error::Result;
 use crate::record::Unit;
-use crate::runner::{Bench, Control, Guards, Setup, Subject};
+use crate::runner::{Bench, Control, Guards, Sampler, Setup};
 use crate::sys::clock as kernel;
 use cyclewise::clock::{Bracketed, Clock, DependentLoad, Instant, LoadOrdered, Mode, PerTask, System, Ticks};
 use std::hint::black_box;
@@ -57,9 +57,9 @@ fn setup(options: &Options) -> Result<Setup> {
     let cpus = &options.cpus()?;
     let mut notes = learn();
     let bench = &mut Bench::new();
-    let mut subjects = counters(bench);
-    subjects.extend(ours(bench));
-    subjects.extend(peers(bench));
+    let mut samplers = counters(bench);
+    samplers.extend(ours(bench));
+    samplers.extend(peers(bench));
     let now = || {
         black_box(Instant::now());
     };
@@ -70,12 +70,12 @@ fn setup(options: &Options) -> Result<Setup> {
     if busy[0].is_none() {
         notes.push("now-tended and now-beside left out: this process may use one CPU only".to_string());
     }
-    subjects.extend(busy.into_iter().flatten());
+    samplers.extend(busy.into_iter().flatten());
     let recent = tail::row(bench, "recent", || {
         black_box(KEPT.recent());
     });
     match beside::kept(recent, cpus, &KEPT)? {
-        Some(recent) => subjects.push(recent),
+        Some(recent) => samplers.push(recent),
         None => notes.push("recent left out: this process may use one CPU only".to_string()),
     }
     notes.push(
@@ -85,10 +85,10 @@ fn setup(options: &Options) -> Result<Setup> {
             .to_string(),
     );
     Ok(Setup {
-        compare: super::pairs(&subjects, &COMPARE),
-        control: Control::Repeat(super::index(&subjects, "now").unwrap_or(0)),
+        compare: super::pairs(&samplers, &COMPARE),
+        control: Control::Repeat(super::index(&samplers, "now").unwrap_or(0)),
         notes,
-        subjects,
+        samplers,
     })
 }
 
@@ -123,7 +123,7 @@ fn order() -> String {
     "load-ordered reads wait for loads by DSB ISHLD".to_string()
 }
 
-fn counters(bench: &mut Bench) -> Vec<Box<dyn Subject>> {
+fn counters(bench: &mut Bench) -> Vec<Box<dyn Sampler>> {
     let mut rows = vec![
         tail::row(bench, NAMES[0], || {
             black_box(raw::bare());
@@ -141,7 +141,7 @@ fn counters(bench: &mut Bench) -> Vec<Box<dyn Subject>> {
     rows
 }
 
-fn ours(bench: &mut Bench) -> Vec<Box<dyn Subject>> {
+fn ours(bench: &mut Bench) -> Vec<Box<dyn Sampler>> {
     vec![
         tail::row(bench, "task-ticks", || {
             black_box(Ticks::<PerTask>::read());
@@ -167,7 +167,7 @@ fn ours(bench: &mut Bench) -> Vec<Box<dyn Subject>> {
     ]
 }
 
-fn peers(bench: &mut Bench) -> Vec<Box<dyn Subject>> {
+fn peers(bench: &mut Bench) -> Vec<Box<dyn Sampler>> {
     let quanta = quanta::Clock::new();
     vec![
         tail::row(bench, "std-instant", || {

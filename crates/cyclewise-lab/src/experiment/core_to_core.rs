@@ -21,7 +21,7 @@ use super::{Definition, Mode, Options};
 use crate::error::{Error, Result};
 use crate::machine::{self, Place};
 use crate::record::Unit;
-use crate::runner::{Control, Guards, Setup, Subject};
+use crate::runner::{Control, Guards, Sampler, Setup};
 use crate::sys::affinity;
 use pairs::Pair;
 use std::time::Duration;
@@ -80,9 +80,9 @@ fn setup(options: &Options) -> Result<Setup> {
     let all = pairs::all(&places);
     let chosen = pairs::chosen(&all, plan.pairs);
     let notes = notes(&plan, &all, &chosen);
-    let mut subjects: Vec<Box<dyn Subject>> = Vec::new();
+    let mut samplers: Vec<Box<dyn Sampler>> = Vec::new();
     for pair in chosen {
-        subjects.push(Box::new(ping::Row::new(pair, plan.round_trips)));
+        samplers.push(Box::new(ping::Row::new(pair, plan.round_trips)));
     }
     // A thread on each core before a second on any: the published rows have distinct cores.
     let order: Vec<u32> = machine::cores_first(&places).iter().map(Place::cpu).collect();
@@ -94,20 +94,20 @@ fn setup(options: &Options) -> Result<Setup> {
             span: plan.span,
         };
         compare.push((format!("cas-loop-t{count}"), format!("fetch-add-t{count}")));
-        subjects.push(shared::add(format!("fetch-add-t{count}"), &threads));
-        subjects.push(shared::cas(format!("cas-loop-t{count}"), &threads));
+        samplers.push(shared::add(format!("fetch-add-t{count}"), &threads));
+        samplers.push(shared::cas(format!("cas-loop-t{count}"), &threads));
     }
     // Of what is compared, the row that most depends on what the machine does beside.
-    let control = super::index(&subjects, "fetch-add-t2").unwrap_or(0);
+    let control = super::index(&samplers, "fetch-add-t2").unwrap_or(0);
     let compare: Vec<(&str, &str)> = compare.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
     Ok(Setup {
-        compare: super::pairs(&subjects, &compare),
+        compare: super::pairs(&samplers, &compare),
         control: match options.mode {
             Mode::Quick | Mode::Normal => Control::Repeat(control),
             Mode::Full => Control::Split(control),
         },
         notes,
-        subjects,
+        samplers,
     })
 }
 

@@ -5,7 +5,7 @@
 
 use crate::error::{Error, Result};
 use crate::record::Variant;
-use crate::runner::{Sample, Subject};
+use crate::runner::{Sample, Sampler};
 use crate::sys::elision::reelide;
 use cyclewise::error::Refusal;
 use cyclewise::patch;
@@ -33,16 +33,16 @@ pub(super) fn available() -> std::result::Result<(), Refusal> {
 ///
 /// # Errors
 /// Exit 3 where LOCK cannot be taken away, or put back.
-pub(super) fn elided(make: impl FnOnce() -> Box<dyn Subject>) -> Result<Box<dyn Subject>> {
+pub(super) fn elided(make: impl FnOnce() -> Box<dyn Sampler>) -> Result<Box<dyn Sampler>> {
     reelide().map_err(refused)?;
     let subject = make();
     patch::lock().map_err(refused)?;
     Ok(Box::new(Elided(subject)))
 }
 
-struct Elided(Box<dyn Subject>);
+struct Elided(Box<dyn Sampler>);
 
-impl Subject for Elided {
+impl Sampler for Elided {
     fn name(&self) -> &str {
         self.0.name()
     }

@@ -19,7 +19,7 @@ pub use plan::{Carrier, Outcome, Plan};
 use super::{Definition, Mode, Options, Published};
 use crate::error::{Error, Result};
 use crate::record::Unit;
-use crate::runner::{Control, Guards, Sample, Setup, Subject};
+use crate::runner::{Control, Guards, Sample, Sampler, Setup};
 use crate::sys::channel::Kind;
 
 const XEON: &str = "2.0 GHz E5405 Core 2 dual Quad-Core Xeon, 1 CPU in use, Linux 2.6.27-rc2";
@@ -75,17 +75,17 @@ fn setup(options: &Options) -> Result<Setup> {
     if options.pipe {
         compare.extend([(3, 2), (2, 0), (3, 1)]);
     }
-    let subjects = plans
+    let samplers = plans
         .into_iter()
         .map(|plan| {
             Box::new(Hackbench {
                 name: plan.name(),
                 plan,
-            }) as Box<dyn Subject>
+            }) as Box<dyn Sampler>
         })
         .collect();
     Ok(Setup {
-        subjects,
+        samplers,
         compare,
         control: match options.mode {
             Mode::Quick | Mode::Normal => Control::Repeat(0),
@@ -136,7 +136,7 @@ struct Hackbench {
     plan: Plan,
 }
 
-impl Subject for Hackbench {
+impl Sampler for Hackbench {
     fn name(&self) -> &str {
         self.name
     }

@@ -31,18 +31,18 @@ const COMPARE: [(&str, &str); 7] = [
 fn setup(_: &Options) -> Result<Setup> {
     use crate::runner::{Bench, Control};
     let mut bench = Bench::new();
-    let subjects: Vec<_> = crate::arch::lock_prefix::BODIES
+    let samplers: Vec<_> = crate::arch::lock_prefix::BODIES
         .into_iter()
         .map(|body| bench.body(body))
         .collect();
     Ok(Setup {
-        compare: super::pairs(&subjects, &COMPARE),
-        control: Control::Repeat(super::index(&subjects, "lock-inc64").unwrap_or(0)),
+        compare: super::pairs(&samplers, &COMPARE),
+        control: Control::Repeat(super::index(&samplers, "lock-inc64").unwrap_or(0)),
         notes: vec![
             "empty is the loop itself (DEC and a taken branch), per iteration; the other rows are free of it, the source's are not".to_string(),
             "one word in this core's L1 all the time: nobody contends; xchg64 locks without a prefix".to_string(),
         ],
-        subjects,
+        samplers,
     })
 }
 

@@ -16,7 +16,7 @@ use super::threads::Threads;
 use super::{Definition, Mode, Options, Published};
 use crate::error::{Error, Result};
 use crate::record::Unit;
-use crate::runner::{Control, Guards, Setup, Subject};
+use crate::runner::{Control, Guards, Sampler, Setup};
 use crate::sys::affinity;
 use counts::{Apart, Locked, Row, tallied};
 use cyclewise::lock::{Exponential, NoRelax, Pause, Relax};
@@ -79,7 +79,7 @@ fn setup(options: &Options) -> Result<Setup> {
     });
     let mut notes = notes(cpus.len(), span);
     // The last CPU: the first serves most of a machine's interrupts.
-    let mut subjects = alone::rows(cpus[cpus.len() - 1], &cpus, &mut notes)?;
+    let mut samplers = alone::rows(cpus[cpus.len() - 1], &cpus, &mut notes)?;
     let threads = |count| Threads {
         cpus: cpus.clone(),
         count,
@@ -87,7 +87,7 @@ fn setup(options: &Options) -> Result<Setup> {
     };
     let mut compare: Vec<(String, String)> = ALONE.map(|(a, b)| (a.to_string(), b.to_string())).into();
     for count in counts(cpus.len()) {
-        subjects.extend(by_threads(&threads(count)));
+        samplers.extend(by_threads(&threads(count)));
         compare.extend(PEERS.map(|peer| (format!("lockref-t{count}"), format!("{peer}-t{count}"))));
     }
     let all = threads(cpus.len());
@@ -97,22 +97,22 @@ fn setup(options: &Options) -> Result<Setup> {
         .enumerate()
         .filter(|(i, limit)| options.mode == Mode::Full || i % 2 == 0 || *limit == TRIES)
     {
-        subjects.push(swept::<NoRelax>(format!("limit-{}", limit.1), limit.1, &all));
+        samplers.push(swept::<NoRelax>(format!("limit-{}", limit.1), limit.1, &all));
         compare.push((format!("limit-{}", limit.1), base.clone()));
     }
-    subjects.push(swept::<Pause>("relax-pause".to_string(), TRIES, &all));
-    subjects.push(swept::<Exponential>("relax-exponential".to_string(), TRIES, &all));
+    samplers.push(swept::<Pause>("relax-pause".to_string(), TRIES, &all));
+    samplers.push(swept::<Exponential>("relax-exponential".to_string(), TRIES, &all));
     compare.extend(["relax-pause", "relax-exponential"].map(|name| (name.to_string(), base.clone())));
     compare.retain(|(a, b)| a != b);
     let compare: Vec<(&str, &str)> = compare.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
     Ok(Setup {
-        compare: super::pairs(&subjects, &compare),
+        compare: super::pairs(&samplers, &compare),
         control: match options.mode {
             Mode::Quick | Mode::Normal => Control::Repeat(0),
             Mode::Full => Control::Split(0),
         },
         notes,
-        subjects,
+        samplers,
     })
 }
 
@@ -135,7 +135,7 @@ fn counts(cpus: usize) -> Vec<usize> {
     counts
 }
 
-fn by_threads(threads: &Threads) -> Vec<Box<dyn Subject>> {
+fn by_threads(threads: &Threads) -> Vec<Box<dyn Sampler>> {
     let n = threads.count;
     vec![
         Row::subject(format!("lockref-t{n}"), threads, || tallied(Adaptive::<NoRelax>::new())),
@@ -151,7 +151,7 @@ fn by_threads(threads: &Threads) -> Vec<Box<dyn Subject>> {
     ]
 }
 
-fn swept<R: Relax + 'static>(name: String, limit: u32, threads: &Threads) -> Box<dyn Subject> {
+fn swept<R: Relax + 'static>(name: String, limit: u32, threads: &Threads) -> Box<dyn Sampler> {
     Row::subject(name, threads, move || tallied(Limit::<R>::new(limit)))
 }
 

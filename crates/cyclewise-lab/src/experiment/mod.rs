@@ -26,7 +26,7 @@ pub use crate::runner::Mode;
 
 use crate::error::{Error, Result};
 use crate::record::Unit;
-use crate::runner::{Guards, Heading, Setup, Subject};
+use crate::runner::{Guards, Heading, Sampler, Setup};
 use crate::sys::affinity;
 
 /// What the command line asks of an experiment.
@@ -158,15 +158,15 @@ pub fn published(name: &str) -> &'static [Published] {
 }
 
 /// Index of the subject called `name`.
-fn index(subjects: &[Box<dyn Subject>], name: &str) -> Option<usize> {
-    subjects.iter().position(|s| s.name() == name)
+fn index(samplers: &[Box<dyn Sampler>], name: &str) -> Option<usize> {
+    samplers.iter().position(|s| s.name() == name)
 }
 
 /// Pairs of names as pairs of indices; a pair whose variant this machine lacks is left out.
-fn pairs(subjects: &[Box<dyn Subject>], names: &[(&str, &str)]) -> Vec<(usize, usize)> {
+fn pairs(samplers: &[Box<dyn Sampler>], names: &[(&str, &str)]) -> Vec<(usize, usize)> {
     names
         .iter()
-        .filter_map(|(a, b)| Some((index(subjects, a)?, index(subjects, b)?)))
+        .filter_map(|(a, b)| Some((index(samplers, a)?, index(samplers, b)?)))
         .collect()
 }
 
@@ -204,10 +204,10 @@ mod tests {
             // What a machine lacks is left out, and a note says so.
             let complete = !setup.notes.iter().any(|note| note.contains("left out"));
             for p in d.published.iter().filter_map(|p| p.variant).filter(|_| complete) {
-                assert!(index(&setup.subjects, p).is_some(), "{}: {p}", d.name);
+                assert!(index(&setup.samplers, p).is_some(), "{}: {p}", d.name);
             }
             // A machine of one CPU has one row of open-read-close.
-            let alone = setup.subjects.len() == 1;
+            let alone = setup.samplers.len() == 1;
             assert!(alone || !setup.compare.is_empty(), "{} compares nothing", d.name);
         }
     }

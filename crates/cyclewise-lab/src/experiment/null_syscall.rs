@@ -27,19 +27,19 @@ const COMPARE: [(&str, &str); 3] = [
 fn setup(_: &Options) -> Result<Setup> {
     let mut bench = Bench::new();
     let mut notes = Vec::new();
-    let mut subjects = vec![bench.body(entry::GETPPID)];
+    let mut samplers = vec![bench.body(entry::GETPPID)];
     match getcpu() {
-        Ok(getcpu) => subjects.push(bench.calls("vdso-getcpu", move || {
+        Ok(getcpu) => samplers.push(bench.calls("vdso-getcpu", move || {
             black_box(getcpu.call());
         })),
         Err(why) => notes.push(format!("vdso-getcpu left out: {why}")),
     }
-    subjects.push(bench.body(entry::FUNCTION_CALL));
+    samplers.push(bench.body(entry::FUNCTION_CALL));
     Ok(Setup {
-        compare: super::pairs(&subjects, &COMPARE),
+        compare: super::pairs(&samplers, &COMPARE),
         control: Control::Repeat(0),
         notes,
-        subjects,
+        samplers,
     })
 }
 

@@ -20,7 +20,7 @@ use super::threads::Threads;
 use super::{Definition, Mode, Options, Published};
 use crate::error::{Error, Result};
 use crate::record::Unit;
-use crate::runner::{Control, Guards, Sample, Setup, Subject};
+use crate::runner::{Control, Guards, Sample, Sampler, Setup};
 use crate::sys::affinity;
 use cache::{ByLockRef, ByMutex, ByRwLock, Row};
 use crowd::Crowd;
@@ -123,14 +123,14 @@ fn setup(options: &Options) -> Result<Setup> {
         .max_by_key(|&(_, &count)| count)
         .map_or(base, |(i, _)| i);
     let mut compare: Vec<_> = (0..counts.len()).filter(|&i| i != base).map(|i| (i, base)).collect();
-    let mut subjects: Vec<_> = counts
+    let mut samplers: Vec<_> = counts
         .iter()
         .map(|&count| {
             let crowd = Crowd::new(Arc::clone(&target), cpus.clone(), count, iterations);
             Box::new(Variant {
                 name: format!("p{count}"),
                 crowd,
-            }) as Box<dyn Subject>
+            }) as Box<dyn Sampler>
         })
         .collect();
     for &count in &counts {
@@ -139,15 +139,15 @@ fn setup(options: &Options) -> Result<Setup> {
             count: count as usize,
             span,
         };
-        let lockref = subjects.len();
+        let lockref = samplers.len();
         compare.extend([(lockref, lockref + 1), (lockref, lockref + 2)]);
-        subjects.push(Row::<ByLockRef>::subject(threads.clone()));
-        subjects.push(Row::<ByMutex>::subject(threads.clone()));
-        subjects.push(Row::<ByRwLock>::subject(threads));
+        samplers.push(Row::<ByLockRef>::subject(threads.clone()));
+        samplers.push(Row::<ByMutex>::subject(threads.clone()));
+        samplers.push(Row::<ByRwLock>::subject(threads));
     }
     Ok(Setup {
         compare,
-        subjects,
+        samplers,
         control: match options.mode {
             Mode::Quick | Mode::Normal => Control::Repeat(control),
             Mode::Full => Control::Split(control),
@@ -161,7 +161,7 @@ struct Variant {
     crowd: Crowd,
 }
 
-impl Subject for Variant {
+impl Sampler for Variant {
     fn name(&self) -> &str {
         &self.name
     }

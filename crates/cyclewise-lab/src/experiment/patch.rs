@@ -7,7 +7,7 @@ use super::elided::{available, left_out, refused};
 use super::{Definition, Options};
 use crate::error::{Error, Result};
 use crate::record::Unit;
-use crate::runner::{Control, Guards, Sample, Setup, Subject};
+use crate::runner::{Control, Guards, Sample, Sampler, Setup};
 use cyclewise::{patch, static_key};
 use std::hint::black_box;
 use std::sync::Arc;
@@ -59,21 +59,21 @@ static TESTS: &[fn() -> u32] = tests_of!(KEY: 0 1 2 3 4 5 6 7 8 9);
 
 fn setup(_: &Options) -> Result<Setup> {
     let mut notes = vec![format!("{} sites of LOCK in this program", patch::sites().count())];
-    let mut subjects: Vec<Box<dyn Subject>> = Vec::new();
+    let mut samplers: Vec<Box<dyn Sampler>> = Vec::new();
     match available() {
         Ok(()) => {
             #[cfg(target_arch = "x86_64")]
             {
-                use crate::arch::field;
+                use crate::arch::patch_sites;
                 // Keeps the field linked: a program without it would measure its few own sites.
-                black_box(field::address());
+                black_box(patch_sites::address());
                 notes.push(format!(
                     "of these {} lie on {} pages of their own",
-                    field::PAGES * field::SITES_A_PAGE,
-                    field::PAGES
+                    patch_sites::PAGES * patch_sites::SITES_A_PAGE,
+                    patch_sites::PAGES
                 ));
             }
-            subjects.extend(flip::subjects());
+            samplers.extend(flip::subjects());
         }
         Err(refusal) => notes.push(left_out("elide-all, lock-all and the pairs", refusal)),
     }
@@ -81,20 +81,20 @@ fn setup(_: &Options) -> Result<Setup> {
         "key-flip changes a key with {} tests while two threads run through them",
         TESTS.len()
     ));
-    subjects.push(Box::new(KeyFlip));
-    let control = subjects.len() - 1;
-    subjects.extend(creation::subjects(&mut notes));
+    samplers.push(Box::new(KeyFlip));
+    let control = samplers.len() - 1;
+    samplers.extend(creation::subjects(&mut notes));
     Ok(Setup {
-        compare: super::pairs(&subjects, &COMPARE),
+        compare: super::pairs(&samplers, &COMPARE),
         control: Control::Repeat(control),
         notes,
-        subjects,
+        samplers,
     })
 }
 
 struct KeyFlip;
 
-impl Subject for KeyFlip {
+impl Sampler for KeyFlip {
     fn name(&self) -> &str {
         "key-flip"
     }

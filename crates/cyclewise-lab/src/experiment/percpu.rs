@@ -8,7 +8,7 @@ use crate::arch::words::{Local, Plain};
 use crate::arch::{entry, opaque};
 use crate::error::Result;
 use crate::record::Unit;
-use crate::runner::{Bench, Control, Guards, Setup, Subject, code_bytes};
+use crate::runner::{Bench, Control, Guards, Sampler, Setup, code_bytes};
 use crate::sys::percpu::{Gs, PerCpuWords, WORDS, here};
 use crate::sys::vdso::GetCpu;
 use cyclewise::percpu::{Backend, Cid, Cpu, Index, Slot, backend};
@@ -45,7 +45,7 @@ const COMPARE: [(&str, &str); 13] = [
 const OPERATIONS: u32 = WORDS as u32;
 
 /// Both rows of a way.
-fn rows(bench: &mut Bench, names: [&'static str; 2], add: impl Fn(usize) + Copy + 'static) -> [Box<dyn Subject>; 2] {
+fn rows(bench: &mut Bench, names: [&'static str; 2], add: impl Fn(usize) + Copy + 'static) -> [Box<dyn Sampler>; 2] {
     let bytes = code_bytes(move || add(0));
     // A copy of the captured addresses in the loop's frame, so that they are in registers there as a caller's would be.
     [
@@ -61,7 +61,7 @@ fn rows(bench: &mut Bench, names: [&'static str; 2], add: impl Fn(usize) + Copy 
 }
 
 /// Both rows by GS, which own the thread's being confined.
-fn gs_rows(bench: &mut Bench, gs: &Rc<Gs>) -> [Box<dyn Subject>; 2] {
+fn gs_rows(bench: &mut Bench, gs: &Rc<Gs>) -> [Box<dyn Sampler>; 2] {
     let (one, all) = (Rc::clone(gs), Rc::clone(gs));
     let words = gs.words();
     let bytes = code_bytes(move || words.inc(0));
@@ -103,20 +103,20 @@ fn setup(_: &Options) -> Result<Setup> {
         memory(),
         "bytes: what one more addition takes where its word's address is known, without the library's slow path, which is elsewhere and shared".to_string(),
     ];
-    let mut subjects = Vec::new();
+    let mut samplers = Vec::new();
     let local = Local::here();
     let words: &'static Plain = Box::leak(Box::new(Plain::new()));
-    subjects.extend(rows(&mut bench, ["plain", "plain-64"], move |n| words.inc(n)));
-    subjects.extend(rows(&mut bench, ["tls", "tls-64"], move |n| local.inc(n)));
+    samplers.extend(rows(&mut bench, ["plain", "plain-64"], move |n| words.inc(n)));
+    samplers.extend(rows(&mut bench, ["tls", "tls-64"], move |n| local.inc(n)));
     let locked: &'static [AtomicU64; WORDS] = Box::leak(Box::new([const { AtomicU64::new(0) }; WORDS]));
-    subjects.extend(rows(&mut bench, ["lock-inc", "lock-inc-64"], move |n| {
+    samplers.extend(rows(&mut bench, ["lock-inc", "lock-inc-64"], move |n| {
         locked[n % WORDS].fetch_add(1, Relaxed);
     }));
     match GetCpu::find() {
         Some(getcpu) => {
             let words = PerCpuWords::<Cpu>::new();
             let names = ["getcpu-atomic", "getcpu-atomic-64"];
-            subjects.extend(rows(&mut bench, names, move |n| {
+            samplers.extend(rows(&mut bench, names, move |n| {
                 if let Some(slot) = Slot::of(getcpu.call()) {
                     words.add_atomic(slot, n);
                 }
@@ -127,33 +127,33 @@ fn setup(_: &Options) -> Result<Setup> {
     if backend().backend == Backend::Rseq {
         let words = PerCpuWords::<Cpu>::new();
         let names = ["rseq-id-atomic", "rseq-id-atomic-64"];
-        subjects.extend(rows(&mut bench, names, move |n| words.add_atomic(here(), n)));
-        subjects.extend(rows(&mut bench, ["rseq-add", "rseq-add-64"], add::<Cpu>()));
+        samplers.extend(rows(&mut bench, names, move |n| words.add_atomic(here(), n)));
+        samplers.extend(rows(&mut bench, ["rseq-add", "rseq-add-64"], add::<Cpu>()));
         if backend().cid {
-            subjects.extend(rows(&mut bench, ["cid-add", "cid-add-64"], add::<Cid>()));
+            samplers.extend(rows(&mut bench, ["cid-add", "cid-add-64"], add::<Cid>()));
         } else {
             notes.push("cid-add left out: this kernel does not publish mm_cid".to_string());
         }
     } else {
         notes.push("the rseq and cid rows are left out, for the reason that the backend gives".to_string());
         let names = ["portable-add", "portable-add-64"];
-        subjects.extend(rows(&mut bench, names, add::<Cpu>()));
+        samplers.extend(rows(&mut bench, names, add::<Cpu>()));
     }
     match Gs::enter() {
         Ok(gs) => {
-            subjects.extend(gs_rows(&mut bench, &Rc::new(gs)));
+            samplers.extend(gs_rows(&mut bench, &Rc::new(gs)));
         }
         Err(error) => notes.push(format!("gs-add left out: {}", error.message)),
     }
     // What the seed held its saving and restoring of GS against: on the way to none of the rows above, but to each of their
     // like that asks the kernel.
-    subjects.push(bench.body(entry::GETPPID));
-    let control = super::index(&subjects, "rseq-add-64").or(super::index(&subjects, "plain-64"));
+    samplers.push(bench.body(entry::GETPPID));
+    let control = super::index(&samplers, "rseq-add-64").or(super::index(&samplers, "plain-64"));
     Ok(Setup {
-        compare: super::pairs(&subjects, &COMPARE),
+        compare: super::pairs(&samplers, &COMPARE),
         control: Control::Repeat(control.unwrap_or(0)),
         notes,
-        subjects,
+        samplers,
     })
 }
 

@@ -63,7 +63,7 @@ fn setup(_: &Options) -> Result<Setup> {
         let shared = Box::new(S::new(1));
         move || shared.pair()
     }
-    let subjects = vec![
+    let samplers = vec![
         bench.calls("rseq-add", move || word.add(1)),
         bench.calls("counter-add", move || counter.add(1)),
         bench.calls("lock-add", move || {
@@ -92,10 +92,10 @@ fn setup(_: &Options) -> Result<Setup> {
         memory(),
     ];
     Ok(Setup {
-        compare: super::pairs(&subjects, &COMPARE),
-        control: Control::Repeat(super::index(&subjects, "seg-queue").unwrap_or(0)),
+        compare: super::pairs(&samplers, &COMPARE),
+        control: Control::Repeat(super::index(&samplers, "seg-queue").unwrap_or(0)),
         notes,
-        subjects,
+        samplers,
     })
 }
 

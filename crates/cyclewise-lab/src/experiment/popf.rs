@@ -34,7 +34,7 @@ const COMPARE: [(&str, &str); 11] = [
 fn setup(_: &Options) -> Result<Setup> {
     use crate::runner::{Bench, Control};
     let mut bench = Bench::new();
-    let mut subjects: Vec<_> = crate::arch::popf::BODIES
+    let mut samplers: Vec<_> = crate::arch::popf::BODIES
         .into_iter()
         .map(|body| bench.body(body))
         .collect();
@@ -45,12 +45,12 @@ fn setup(_: &Options) -> Result<Setup> {
         "sigmask is two calls of pthread_sigmask; signal and signal-held are a signal to this thread, its handler included"
             .to_string(),
     ];
-    masks(&mut bench, &mut subjects, &mut notes);
+    masks(&mut bench, &mut samplers, &mut notes);
     Ok(Setup {
-        compare: super::pairs(&subjects, &COMPARE),
-        control: Control::Repeat(super::index(&subjects, "push-popf").unwrap_or(0)),
+        compare: super::pairs(&samplers, &COMPARE),
+        control: Control::Repeat(super::index(&samplers, "push-popf").unwrap_or(0)),
         notes,
-        subjects,
+        samplers,
     })
 }
 
@@ -58,7 +58,7 @@ fn setup(_: &Options) -> Result<Setup> {
 #[cfg(target_arch = "x86_64")]
 fn masks(
     bench: &mut crate::runner::Bench,
-    subjects: &mut Vec<Box<dyn crate::runner::Subject>>,
+    samplers: &mut Vec<Box<dyn crate::runner::Sampler>>,
     notes: &mut Vec<String>,
 ) {
     use crate::sys::signal::raise;
@@ -72,17 +72,17 @@ fn masks(
     /// Free for a program to use.
     const SIGNAL: i32 = libc::SIGUSR2;
 
-    subjects.push(bench.calls("soft-mask", || drop(mask::hold())));
-    subjects.push(bench.calls("soft-mask-save", || mask::restore(mask::save())));
+    samplers.push(bench.calls("soft-mask", || drop(mask::hold())));
+    samplers.push(bench.calls("soft-mask-save", || mask::restore(mask::save())));
     let every = Set::every();
-    subjects.push(bench.calls("sigmask", move || {
+    samplers.push(bench.calls("sigmask", move || {
         every.swap().swap();
     }));
     match Signals::on(SIGNAL, &HANDLED) {
         // Taken by an earlier run in this process, with the same handler.
         Ok(()) | Err(Refusal::SignalTaken { .. }) => {
-            subjects.push(bench.calls("signal", || raise(SIGNAL)));
-            subjects.push(bench.calls("signal-held", || {
+            samplers.push(bench.calls("signal", || raise(SIGNAL)));
+            samplers.push(bench.calls("signal-held", || {
                 let hold = mask::hold();
                 raise(SIGNAL);
                 drop(hold);

@@ -44,10 +44,10 @@ fn setup(_: &Options) -> Result<Setup> {
          rdtsc-dependent-load is its second half alone"
             .to_string(),
     ];
-    let mut subjects = Vec::new();
+    let mut samplers = Vec::new();
     for body in counter::BODIES {
         if runs_here(body.name) {
-            subjects.push(bench.body(body));
+            samplers.push(bench.body(body));
         } else {
             notes.push(format!(
                 "{} left out: this CPU does not have it (CPUID 8000_0001h, EDX bit 27 is 0)",
@@ -55,17 +55,17 @@ fn setup(_: &Options) -> Result<Setup> {
             ));
         }
     }
-    subjects.push(bench.calls("vdso-monotonic", || {
+    samplers.push(bench.calls("vdso-monotonic", || {
         black_box(clock::monotonic_ns());
     }));
-    subjects.push(bench.calls("std-instant", || {
+    samplers.push(bench.calls("std-instant", || {
         black_box(Instant::now());
     }));
     Ok(Setup {
-        compare: super::pairs(&subjects, &COMPARE),
-        control: Control::Repeat(super::index(&subjects, BARE).unwrap_or(0)),
+        compare: super::pairs(&samplers, &COMPARE),
+        control: Control::Repeat(super::index(&samplers, BARE).unwrap_or(0)),
         notes,
-        subjects,
+        samplers,
     })
 }
 

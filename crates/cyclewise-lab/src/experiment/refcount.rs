@@ -116,7 +116,7 @@ fn setup(options: &Options) -> Result<Setup> {
         "atomic checks nothing; refcount finds overflow, increment from zero and decrement to zero; cas-full is REFCOUNT_FULL of 2019, a loop around each".to_string(),
         "inc-not-zero and rcuref take a reference to what may be gone: by a loop, and by an add that looks at the sign".to_string(),
     ];
-    let mut subjects = vec![
+    let mut samplers = vec![
         bench.calls("atomic", pair(Unchecked::new(1))),
         bench.calls("refcount", pair(Refcount::new(1))),
         bench.calls("cas-full", pair(CasFull::new(1))),
@@ -127,30 +127,30 @@ fn setup(options: &Options) -> Result<Setup> {
         bench.calls("rcuref", found_at_once(Rcuref::new())),
     ];
     #[cfg(target_arch = "x86_64")]
-    subjects.extend(plain(&mut bench));
+    samplers.extend(plain(&mut bench));
     match available() {
         Ok(()) => {
-            subjects.push(elided(|| bench.calls("atomic-elided", pair(Unchecked::new(1))))?);
-            subjects.push(elided(|| bench.calls("refcount-elided", pair(Refcount::new(1))))?);
-            subjects.push(elided(|| bench.calls("refcount64-elided", pair(Refcount64::new(1))))?);
-            subjects.push(elided(|| bench.calls("rcuref-elided", found_at_once(Rcuref::new())))?);
+            samplers.push(elided(|| bench.calls("atomic-elided", pair(Unchecked::new(1))))?);
+            samplers.push(elided(|| bench.calls("refcount-elided", pair(Refcount::new(1))))?);
+            samplers.push(elided(|| bench.calls("refcount64-elided", pair(Refcount64::new(1))))?);
+            samplers.push(elided(|| bench.calls("rcuref-elided", found_at_once(Rcuref::new())))?);
         }
         Err(refusal) => notes.push(left_out("the elided rows", refusal)),
     }
     if options.mode == Mode::Full {
-        subjects.extend(timing::subjects());
+        samplers.extend(timing::subjects());
         notes.push(timing::NOTE.to_string());
     }
     Ok(Setup {
-        compare: super::pairs(&subjects, &COMPARE),
-        control: Control::Repeat(super::index(&subjects, "refcount").unwrap_or(0)),
+        compare: super::pairs(&samplers, &COMPARE),
+        control: Control::Repeat(super::index(&samplers, "refcount").unwrap_or(0)),
         notes,
-        subjects,
+        samplers,
     })
 }
 
 #[cfg(target_arch = "x86_64")]
-fn plain(bench: &mut Bench) -> Vec<Box<dyn crate::runner::Subject>> {
+fn plain(bench: &mut Bench) -> Vec<Box<dyn crate::runner::Sampler>> {
     use crate::arch::plain;
     let (mut narrow, mut wide) = (Box::new(1u32), Box::new(1u64));
     vec![

@@ -17,7 +17,7 @@ use super::elided::{available, elided, left_out};
 use super::{Definition, Mode, Options};
 use crate::error::{Error, Result};
 use crate::record::Unit;
-use crate::runner::{Bench, Control, Guards, Sample, Setup, Subject};
+use crate::runner::{Bench, Control, Guards, Sample, Sampler, Setup};
 use crate::sys::affinity;
 use crowd::{Crowd, Work};
 use locks::{Cyclewise, CyclewiseSpinOnly, Lock, ParkingLot, Spin, SpinTicket, StdMutex};
@@ -52,18 +52,18 @@ fn setup(options: &Options) -> Result<Setup> {
     });
     let work = Work::measured();
     let mut notes = vec![work.describe(), crowds(cpus.len(), span)];
-    let mut subjects = alone(&mut notes)?;
+    let mut samplers = alone(&mut notes)?;
     let crowd = |threads, pinned| Crowd::new(cpus.clone(), threads, pinned, span);
     for (suffix, crowd) in [
         ("cpus", crowd(cpus.len(), true)),
         ("8x", crowd(OVER * cpus.len(), false)),
     ] {
         notes.push(fairness(suffix, &crowd)?);
-        subjects.extend(crowded(suffix, &crowd, options.mode));
+        samplers.extend(crowded(suffix, &crowd, options.mode));
     }
     Ok(Setup {
         compare: super::pairs(
-            &subjects,
+            &samplers,
             &comparisons().each_ref().map(|(a, b)| (a.as_str(), b.as_str())),
         ),
         control: match options.mode {
@@ -71,7 +71,7 @@ fn setup(options: &Options) -> Result<Setup> {
             Mode::Full => Control::Split(0),
         },
         notes,
-        subjects,
+        samplers,
     })
 }
 
@@ -89,13 +89,13 @@ fn comparisons() -> [(String, String); 17] {
 }
 
 /// A lock and an unlock, with nobody else there.
-fn alone(notes: &mut Vec<String>) -> Result<Vec<Box<dyn Subject>>> {
+fn alone(notes: &mut Vec<String>) -> Result<Vec<Box<dyn Sampler>>> {
     fn pair<L: Lock>() -> impl FnMut() + 'static {
         let lock = Box::new(L::new(1));
         move || lock.section(0, || ())
     }
     let mut bench = Bench::new();
-    let mut subjects = vec![
+    let mut samplers = vec![
         bench.calls("cyclewise", pair::<Cyclewise>()),
         bench.calls("parking-lot", pair::<ParkingLot>()),
         bench.calls("std-mutex", pair::<StdMutex>()),
@@ -104,16 +104,16 @@ fn alone(notes: &mut Vec<String>) -> Result<Vec<Box<dyn Subject>>> {
         bench.calls("mcs", pair::<Mcs>()),
     ];
     match available() {
-        Ok(()) => subjects.push(elided(|| bench.calls("cyclewise-elided", pair::<Cyclewise>()))?),
+        Ok(()) => samplers.push(elided(|| bench.calls("cyclewise-elided", pair::<Cyclewise>()))?),
         Err(refusal) => notes.push(left_out("cyclewise-elided", refusal)),
     }
-    Ok(subjects)
+    Ok(samplers)
 }
 
 /// Every lock in one crowd. With too many threads, the locks that only spin take their time: in a hurry one of them stands
 /// for all.
-fn crowded(suffix: &str, crowd: &Crowd, mode: Mode) -> Vec<Box<dyn Subject>> {
-    fn row<L: Lock>(suffix: &str, crowd: &Crowd) -> Box<dyn Subject> {
+fn crowded(suffix: &str, crowd: &Crowd, mode: Mode) -> Vec<Box<dyn Sampler>> {
+    fn row<L: Lock>(suffix: &str, crowd: &Crowd) -> Box<dyn Sampler> {
         Box::new(Row::<L> {
             name: format!("{}-{suffix}", L::NAME),
             crowd: crowd.clone(),
@@ -144,7 +144,7 @@ struct Row<L> {
     lock: std::marker::PhantomData<fn() -> L>,
 }
 
-impl<L: Lock> Subject for Row<L> {
+impl<L: Lock> Sampler for Row<L> {
     fn name(&self) -> &str {
         &self.name
     }

@@ -59,18 +59,18 @@ fn work() {
 fn setup(_: &Options) -> Result<Setup> {
     ON.enable().map_err(refused)?;
     let mut bench = Bench::new();
-    let subjects = vec![
+    let samplers = vec![
         bench.calls("no-test", || around(|| false)),
         bench.calls("key-disabled", || around(|| OFF.is_enabled())),
         bench.calls("relaxed-bool", || around(|| FLAG.load(Relaxed))),
         bench.calls("key-enabled", || around(|| ON.is_enabled())),
     ];
     Ok(Setup {
-        compare: super::pairs(&subjects, &COMPARE),
+        compare: super::pairs(&samplers, &COMPARE),
         control: Control::Repeat(0),
         notes: vec![
             "around each test the same 64 adds in four chains; key-enabled takes the jump and calls a function that does nothing".to_string(),
         ],
-        subjects,
+        samplers,
     })
 }

@@ -1,4 +1,4 @@
-//! The subjects of `cyclewise time`: whole commands, timed from their start until they are reaped.
+//! The samplers of `cyclewise time`: whole commands, timed from their start until they are reaped.
 //!
 //! The prefix mail timed `make` and `hackbench` this way, by hand: five runs of one kernel, then five of the other. Here
 //! the runner interleaves them.
@@ -6,10 +6,10 @@
 mod command;
 mod failure;
 
-pub use command::CommandSubject;
+pub use command::CommandSampler;
 
 use crate::error::{Error, Result};
-use crate::runner::{Control, Setup, Subject};
+use crate::runner::{Control, Sampler, Setup};
 
 /// How commands are run.
 #[derive(Clone, Debug)]
@@ -48,13 +48,13 @@ pub fn setup(commands: &[String], opts: &TimeOptions) -> Result<Setup> {
             "time: give at least one command, each quoted as one argument",
         ));
     }
-    let mut subjects: Vec<Box<dyn Subject>> = Vec::new();
+    let mut samplers: Vec<Box<dyn Sampler>> = Vec::new();
     for (name, text) in names(commands).into_iter().zip(commands) {
-        subjects.push(Box::new(CommandSubject::new(name, text, opts)?));
+        samplers.push(Box::new(CommandSampler::new(name, text, opts)?));
     }
     Ok(Setup {
-        compare: (1..subjects.len()).map(|i| (i, 0)).collect(),
-        subjects,
+        compare: (1..samplers.len()).map(|i| (i, 0)).collect(),
+        samplers,
         control: Control::Split(0),
         notes: notes(opts),
     })

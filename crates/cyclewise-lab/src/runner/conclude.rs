@@ -1,9 +1,9 @@
 //! From samples to the record's figures: summaries, core cycles, noise floor, comparisons, and in the end verdicts.
 //!
-//! Verdicts wait for [`judge`](judge::judge), because Holm's correction is over all comparisons of a record.
+//! Verdicts wait for [`give_verdicts`](verdicts::give_verdicts), because Holm's correction is over all comparisons of a record.
 
-use super::column::{Column, Measured};
-use super::judge;
+use super::samples::{Measurement, VariantSamples};
+use super::verdicts;
 use super::{CORE_CYCLES, Control, Guards, INSTRUCTIONS, Sample, Setup};
 use crate::error::{Error, Result};
 use crate::record::{Comparison, Cycles, CyclesPerTick, Experiment, Metric, Unit, Variant, Verdict};
@@ -25,11 +25,11 @@ pub struct Heading<'a> {
     pub guards: Guards,
 }
 
-/// Makes the record's experiment of what was measured. Comparisons have no verdict yet: see [`judge`](judge::judge).
+/// Makes the record's experiment of what was measured. Comparisons have no verdict yet: see [`give_verdicts`](verdicts::give_verdicts).
 ///
 /// # Errors
 /// Exit 3 where a variant kept fewer than two samples.
-pub fn conclude(heading: Heading<'_>, setup: &Setup, measured: &Measured, seed: u64) -> Result<Experiment> {
+pub fn conclude(heading: Heading<'_>, setup: &Setup, measured: &Measurement, seed: u64) -> Result<Experiment> {
     let chain = measured.add_chain.as_ref().and_then(|c| cycles_per_tick(&c.kept()));
     let variants = measured
         .columns
@@ -42,9 +42,9 @@ pub fn conclude(heading: Heading<'_>, setup: &Setup, measured: &Measured, seed: 
         .filter_map(|&(a, b)| comparison(&measured.columns[a], &measured.columns[b], seed))
         .collect();
     let mut notes = setup.notes.clone();
-    notes.extend(setup.subjects.iter().filter_map(|s| s.finding(&variants)));
+    notes.extend(setup.samplers.iter().filter_map(|s| s.finding(&variants)));
     notes.extend(precision_note(measured));
-    notes.extend(judge::noise_note(&variants));
+    notes.extend(verdicts::noise_note(&variants));
     Ok(Experiment {
         name: heading.name.to_string(),
         question: heading.question.to_string(),
@@ -70,7 +70,7 @@ pub fn cycles_per_tick(add_chain: &[f64]) -> Option<CyclesPerTick> {
     })
 }
 
-fn variant(column: &Column, unit: Unit, chain: Option<&CyclesPerTick>) -> Result<Variant> {
+fn variant(column: &VariantSamples, unit: Unit, chain: Option<&CyclesPerTick>) -> Result<Variant> {
     let samples = column.kept();
     let rejected: usize = column.rejected.values().sum();
     let s = stats::describe(&samples).filter(|s| s.n >= 2).ok_or_else(|| {
@@ -115,7 +115,7 @@ fn variant(column: &Column, unit: Unit, chain: Option<&CyclesPerTick>) -> Result
     })
 }
 
-fn metrics(column: &Column) -> BTreeMap<String, Metric> {
+fn metrics(column: &VariantSamples) -> BTreeMap<String, Metric> {
     let kept = || column.rounds.iter().flatten();
     let Some(first) = kept().next() else {
         return BTreeMap::new();
@@ -166,7 +166,7 @@ fn chain_cycles(s: &stats::Summary, chain: &CyclesPerTick) -> Cycles {
     }
 }
 
-fn comparison(a: &Column, b: &Column, seed: u64) -> Option<Comparison> {
+fn comparison(a: &VariantSamples, b: &VariantSamples, seed: u64) -> Option<Comparison> {
     let (kept_a, kept_b) = (a.kept(), b.kept());
     let welch = stats::welch(&kept_a, &kept_b)?;
     let value = |sample: &Option<Sample>| sample.as_ref().map(|s| s.value);
@@ -194,7 +194,7 @@ fn comparison(a: &Column, b: &Column, seed: u64) -> Option<Comparison> {
     .filter(|c| c.ratio.is_finite())
 }
 
-fn control(kind: Control, measured: &Measured) -> Option<record::Control> {
+fn control(kind: Control, measured: &Measurement) -> Option<record::Control> {
     let (index, floor, samples) = match kind {
         Control::Repeat(i) => {
             let again = measured.again.as_ref()?.kept();
@@ -219,7 +219,7 @@ fn control(kind: Control, measured: &Measured) -> Option<record::Control> {
     })
 }
 
-fn precision_note(measured: &Measured) -> Option<String> {
+fn precision_note(measured: &Measurement) -> Option<String> {
     if measured.imprecise.is_empty() {
         return None;
     }

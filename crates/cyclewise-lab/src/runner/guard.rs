@@ -109,7 +109,7 @@ impl Guard {
     }
 
     /// What disturbed a sample between `before` and `after`; `None` if nothing did.
-    pub(super) fn judge(&self, before: &Account, after: &Account) -> Option<Reason> {
+    pub(super) fn disturbance(&self, before: &Account, after: &Account) -> Option<Reason> {
         let wall = (after.at.raw_ns - before.at.raw_ns) as f64;
         let counted = after.at.ticks.wrapping_sub(before.at.ticks) as f64 / self.ticks_per_ns;
         if (counted - wall).abs() > JUMP_NS.max(JUMP_SHARE * wall) {
@@ -160,13 +160,13 @@ mod tests {
     #[test]
     fn an_undisturbed_sample_is_kept() {
         for kind in [Guards::ThisThread, Guards::WholeMachine] {
-            assert_eq!(guard(kind).judge(&account(0), &account(60_000)), None);
+            assert_eq!(guard(kind).disturbance(&account(0), &account(60_000)), None);
         }
     }
 
     #[test]
     fn each_disturbance_is_named() {
-        let judge = |after| guard(Guards::ThisThread).judge(&account(0), &after);
+        let judge = |after| guard(Guards::ThisThread).disturbance(&account(0), &after);
         let quiet = account(60_000);
         assert_eq!(judge(Account { switches: 6, ..quiet }), Some(Reason::Preempted));
         assert_eq!(judge(Account { cpu: 0, ..quiet }), Some(Reason::Migrated));
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn a_whole_machine_sample_is_spoiled_by_steal_alone() {
-        let judge = |after| guard(Guards::WholeMachine).judge(&account(0), &after);
+        let judge = |after| guard(Guards::WholeMachine).disturbance(&account(0), &after);
         let quiet = account(60_000_000);
         assert_eq!(
             judge(Account {
@@ -225,7 +225,7 @@ mod tests {
         let after = guard.read();
         assert!(after.switches > before.switches);
         // Where the rate was learnt while other work disturbed it, the clocks disagree first.
-        let reason = guard.judge(&before, &after);
+        let reason = guard.disturbance(&before, &after);
         assert!(matches!(reason, Some(Reason::Preempted | Reason::Clock)), "{reason:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! The loop: rounds in which every variant is sampled once, in an order drawn anew from the seed.
 //!
 //! # Invariants
-//! 1. Every round samples every column once: subjects, the A/A control, and where no PMU answers the add chain that
+//! 1. Every round samples every column once: samplers, the A/A control, and where no PMU answers the add chain that
 //!    calibrates core cycles. What drifts, drifts for all.
 //! 2. A sample is kept or thrown away by its guard alone, and never repeated: round i of one variant answers to round i
 //!    of another.
@@ -9,10 +9,10 @@
 //! # References
 //! Interleaving: google/benchmark's --benchmark_enable_random_interleaving (40 % less run-to-run variance).
 
-use super::column::{Column, Measured};
 use super::guard::Guard;
+use super::samples::{Measurement, VariantSamples};
 use super::timer::Anchor;
-use super::{Bench, Budget, Control, Guards, Heading, Sample, Setup, Subject};
+use super::{Bench, Budget, Control, Guards, Heading, Sample, Sampler, Setup};
 use crate::arch::entry;
 use crate::error::{Error, Result};
 use crate::record::Unit;
@@ -54,7 +54,7 @@ impl Runner<'_> {
     ///
     /// # Errors
     /// What a subject's `sample` gives; that SIGINT asked for an end.
-    pub fn measure(&self, heading: Heading<'_>, setup: &mut Setup, budget: Budget) -> Result<Measured> {
+    pub fn measure(&self, heading: Heading<'_>, setup: &mut Setup, budget: Budget) -> Result<Measurement> {
         let ticks = heading.unit == Unit::TicksPerOp;
         let alone = heading.guards == Guards::ThisThread;
         let mut sheet = Sheet::new(setup, alone);
@@ -89,7 +89,7 @@ impl Runner<'_> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Source {
     /// The subject with this index.
-    Subject(usize),
+    Sampler(usize),
     /// The same again: the A/A control.
     Again(usize),
     /// The chain of dependent adds.
@@ -98,29 +98,29 @@ enum Source {
 
 /// The columns of a measurement in the making.
 struct Sheet<'a> {
-    subjects: &'a mut [Box<dyn Subject>],
-    add_chain: Option<Box<dyn Subject>>,
-    columns: Vec<(Source, Column)>,
+    samplers: &'a mut [Box<dyn Sampler>],
+    add_chain: Option<Box<dyn Sampler>>,
+    columns: Vec<(Source, VariantSamples)>,
     order: Vec<usize>,
 }
 
 impl<'a> Sheet<'a> {
     fn new(setup: &'a mut Setup, calibrate: bool) -> Self {
-        let named = |subject: &dyn Subject| Column {
+        let named = |subject: &dyn Sampler| VariantSamples {
             name: subject.name().to_string(),
             code_bytes: subject.code_bytes(),
-            ..Column::default()
+            ..VariantSamples::default()
         };
-        let subjects = setup.subjects.iter().enumerate();
-        let mut columns: Vec<_> = subjects.map(|(i, s)| (Source::Subject(i), named(&**s))).collect();
+        let samplers = setup.samplers.iter().enumerate();
+        let mut columns: Vec<_> = samplers.map(|(i, s)| (Source::Sampler(i), named(&**s))).collect();
         if let Control::Repeat(i) = setup.control {
-            columns.push((Source::Again(i), Column::default()));
+            columns.push((Source::Again(i), VariantSamples::default()));
         }
         if calibrate {
-            columns.push((Source::AddChain, Column::default()));
+            columns.push((Source::AddChain, VariantSamples::default()));
         }
         Self {
-            subjects: &mut setup.subjects,
+            samplers: &mut setup.samplers,
             add_chain: calibrate.then(|| Bench::new().body(entry::ADD_CHAIN)),
             order: (0..columns.len()).collect(),
             columns,
@@ -129,7 +129,7 @@ impl<'a> Sheet<'a> {
 
     fn sample(&mut self, source: Source) -> Result<Sample> {
         match (source, &mut self.add_chain) {
-            (Source::Subject(i) | Source::Again(i), _) => self.subjects[i].sample(),
+            (Source::Sampler(i) | Source::Again(i), _) => self.samplers[i].sample(),
             (Source::AddChain, Some(chain)) => chain.sample(),
             (Source::AddChain, None) => Ok(Sample::default()),
         }
@@ -153,7 +153,7 @@ impl<'a> Sheet<'a> {
             let before = guard.read();
             let sample = self.sample(self.columns[at].0)?;
             let after = guard.read();
-            self.columns[at].1.push(sample, guard.judge(&before, &after));
+            self.columns[at].1.push(sample, guard.disturbance(&before, &after));
         }
         // The account moves by ticks of 10 ms, so it tells of the round and not of one sample.
         if cpu.and_then(|cpu| guard.steal_ticks(cpu)) > steal {
@@ -162,20 +162,20 @@ impl<'a> Sheet<'a> {
         Ok(())
     }
 
-    fn subjects(&self) -> impl Iterator<Item = &Column> {
+    fn subjects(&self) -> impl Iterator<Item = &VariantSamples> {
         let of_subjects = self
             .columns
             .iter()
-            .filter(|(source, _)| matches!(source, Source::Subject(_)));
+            .filter(|(source, _)| matches!(source, Source::Sampler(_)));
         of_subjects.map(|(_, column)| column)
     }
 
-    fn into_measured(self, budget: Budget, ticks: bool) -> Measured {
+    fn into_measured(self, budget: Budget, ticks: bool) -> Measurement {
         let missed = |precision: Option<f64>| budget.target.is_finite() && precision.is_none_or(|p| p > budget.target);
         let imprecise = self
             .subjects()
             .map(|c| (c.name.clone(), Budget::precision(&c.kept(), ticks)));
-        let mut measured = Measured {
+        let mut measured = Measurement {
             imprecise: imprecise.filter(|(_, precision)| missed(*precision)).collect(),
             columns: Vec::new(),
             again: None,
@@ -184,7 +184,7 @@ impl<'a> Sheet<'a> {
         };
         for (source, column) in self.columns {
             match source {
-                Source::Subject(_) => measured.columns.push(column),
+                Source::Sampler(_) => measured.columns.push(column),
                 Source::Again(_) => measured.again = Some(column),
                 Source::AddChain => measured.add_chain = Some(column),
             }

@@ -1,29 +1,27 @@
 //! The measuring loop: variants interleaved in seeded random order, guarded, until they are precise enough.
 
-mod aside;
+mod bench;
 mod budget;
-mod column;
+mod code_bytes;
 mod conclude;
 mod guard;
-mod judge;
-mod length;
 mod measure;
-mod micro;
-mod subject;
+mod metric_comparison;
+mod sampler;
+mod samples;
 pub mod timer;
-mod unrolled;
+mod verdicts;
 
-pub use aside::Aside;
+pub use bench::Bench;
 pub use budget::{Budget, Mode};
-pub use column::{Column, Measured};
+pub use code_bytes::code_bytes;
 pub use conclude::{Heading, conclude, cycles_per_tick};
 pub use guard::Reason;
-pub use judge::judge;
-pub use length::code_bytes;
 pub use measure::{Progress, Runner, tick_rate};
-pub use micro::Bench;
-pub use subject::{Control, Guards, Sample, Setup, Subject};
-pub use unrolled::Unrolled;
+pub use metric_comparison::MetricComparison;
+pub use sampler::{Control, Guards, Sample, Sampler, Setup};
+pub use samples::{Measurement, VariantSamples};
+pub use verdicts::give_verdicts;
 
 /// The metric under which a sample carries the PMU's core cycles per operation.
 pub const CORE_CYCLES: &str = "core-cycles";

@@ -1,4 +1,4 @@
-//! What the runner promises, on subjects whose behaviour is known; and the twins that break a promise and are caught.
+//! What the runner promises, on samplers whose behaviour is known; and the twins that break a promise and are caught.
 
 use super::guard::Reason;
 use super::*;
@@ -21,7 +21,7 @@ struct Scripted<F> {
     value: F,
 }
 
-impl<F: FnMut() -> Result<f64>> Subject for Scripted<F> {
+impl<F: FnMut() -> Result<f64>> Sampler for Scripted<F> {
     fn name(&self) -> &str {
         self.name
     }
@@ -34,7 +34,7 @@ impl<F: FnMut() -> Result<f64>> Subject for Scripted<F> {
 
 type Log = Rc<RefCell<Vec<&'static str>>>;
 
-fn subject(name: &'static str, log: &Log, value: impl FnMut() -> Result<f64> + 'static) -> Box<dyn Subject> {
+fn subject(name: &'static str, log: &Log, value: impl FnMut() -> Result<f64> + 'static) -> Box<dyn Sampler> {
     Box::new(Scripted {
         name,
         log: Rc::clone(log),
@@ -42,9 +42,9 @@ fn subject(name: &'static str, log: &Log, value: impl FnMut() -> Result<f64> + '
     })
 }
 
-fn setup(subjects: Vec<Box<dyn Subject>>) -> Setup {
+fn setup(samplers: Vec<Box<dyn Sampler>>) -> Setup {
     Setup {
-        subjects,
+        samplers,
         compare: vec![(0, 1)],
         control: Control::Repeat(1),
         notes: Vec::new(),
@@ -68,7 +68,7 @@ fn budget(least: usize, most: usize, target: f64) -> Budget {
     }
 }
 
-fn measure(guards: Guards, setup: &mut Setup, seed: u64, budget: Budget) -> Result<Measured> {
+fn measure(guards: Guards, setup: &mut Setup, seed: u64, budget: Budget) -> Result<Measurement> {
     let tsc_hz = tick_rate(Duration::from_millis(20));
     let runner = Runner {
         cpu: 0,
@@ -80,7 +80,7 @@ fn measure(guards: Guards, setup: &mut Setup, seed: u64, budget: Budget) -> Resu
     runner.measure(Heading { guards, ..HEADING }, setup, budget)
 }
 
-fn judged(setup: &Setup, measured: &Measured) -> Result<crate::record::Experiment> {
+fn judged(setup: &Setup, measured: &Measurement) -> Result<crate::record::Experiment> {
     let mut record = Record {
         schema: crate::record::SCHEMA.to_string(),
         created: String::new(),
@@ -93,7 +93,7 @@ fn judged(setup: &Setup, measured: &Measured) -> Result<crate::record::Experimen
         machine: Machine::default(),
         experiments: vec![conclude(HEADING, setup, measured, 1)?],
     };
-    judge(&mut record);
+    give_verdicts(&mut record);
     Ok(record.experiments.remove(0))
 }
 
@@ -187,7 +187,8 @@ fn samples_taken_off_the_cpu_are_thrown_away_and_counted() {
     ]);
     // On a machine that is never left alone even what computes loses samples, so it has many tries to keep one.
     let mut tries = (0..1_000).map(|_| measure(Guards::ThisThread, &mut sleepy, 1, budget(10, 10, 0.0)).unwrap());
-    let kept = |m: &Measured| !m.columns[1].kept().is_empty() && m.columns[0].rejected.contains_key(&Reason::Preempted);
+    let kept =
+        |m: &Measurement| !m.columns[1].kept().is_empty() && m.columns[0].rejected.contains_key(&Reason::Preempted);
     let measured = tries.find(kept).expect("the twin that computes is kept");
     drop(tries);
     assert_eq!(measured.columns[0].rejected.values().sum::<usize>(), 10);
@@ -197,20 +198,20 @@ fn samples_taken_off_the_cpu_are_thrown_away_and_counted() {
 }
 
 /// Columns made by hand: `a` at 1.1 and `b` at 1.0 with a spread of 1 %, and `lost` of every ten rounds thrown away.
-fn made(lost: usize) -> Measured {
+fn made(lost: usize) -> Measurement {
     let spread = |i: usize| 1.0 + 0.01 * ((i * 7 % 11) as f64 / 5.0 - 1.0);
     let column = |name: &str, mean: f64, shift: usize| {
         let rounds = (0..100)
             .map(|i| (i % 10 >= lost).then(|| Sample::new(mean * spread(i + shift))))
             .collect();
-        Column {
+        VariantSamples {
             name: name.to_string(),
             code_bytes: None,
             rounds,
             rejected: [(Reason::Stolen, 10 * lost)].into(),
         }
     };
-    Measured {
+    Measurement {
         columns: vec![column("a", 1.1, 0), column("b", 1.0, 3)],
         again: Some(column("", 1.0, 5)),
         add_chain: None,
@@ -248,14 +249,14 @@ fn drifting(i: usize, of: usize) -> f64 {
 
 fn drift_verdict(at: impl Fn(usize, usize) -> usize) -> Verdict {
     let log = Log::default();
-    let column = |which: usize| Column {
+    let column = |which: usize| VariantSamples {
         name: ["a", "b", ""][which].to_string(),
         rounds: (0..100)
             .map(|round| Some(Sample::new(drifting(at(which, round), 300))))
             .collect(),
-        ..Column::default()
+        ..VariantSamples::default()
     };
-    let measured = Measured {
+    let measured = Measurement {
         columns: vec![column(0), column(1)],
         again: Some(column(2)),
         add_chain: None,

@@ -110,7 +110,7 @@ fn false_verdicts(verdicts: usize, n: usize) -> Check {
 fn compare(runner: &Runner<'_>, seed: u64, bodies: [Body; 2], time: Duration) -> Result<Comparison> {
     let mut bench = Bench::new();
     let mut setup = Setup {
-        subjects: bodies.into_iter().map(|b| bench.body(b)).collect(),
+        samplers: bodies.into_iter().map(|b| bench.body(b)).collect(),
         compare: vec![(0, 1)],
         control: Control::Repeat(1),
         notes: Vec::new(),
@@ -131,7 +131,7 @@ fn compare(runner: &Runner<'_>, seed: u64, bodies: [Body; 2], time: Duration) ->
     let seeded = Runner { seed, ..*runner };
     let measured = seeded.measure(heading, &mut setup, budget)?;
     let mut record = alone(runner::conclude(heading, &setup, &measured, seed)?);
-    runner::judge(&mut record);
+    runner::give_verdicts(&mut record);
     Ok(record.experiments.remove(0).comparisons.remove(0))
 }
 

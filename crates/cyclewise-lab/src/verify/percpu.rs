@@ -1,7 +1,7 @@
 //! Is anything lost or there twice in per-CPU data? Eight threads to a CPU are at it, and are moved, preempted and interrupted
 //! meanwhile; children are forked in the middle.
 //!
-//! Each round puts five subjects through the storm, each fresh: sums, a free list, stacks, rings, a reference count. Beside
+//! Each round puts five samplers through the storm, each fresh: sums, a free list, stacks, rings, a reference count. Beside
 //! each, in the same steps, is its twin, which does the same without sequences: it must go wrong, or the storm proves nothing.
 
 mod counts;
@@ -11,7 +11,7 @@ mod sums;
 use super::{Check, SCHEMA, Verification};
 use crate::error::Result;
 use crate::runner::Progress;
-use crate::sys::percpu::storm::{Subject, Weather, storm};
+use crate::sys::percpu::storm::{StormStats, StormTarget, storm};
 use cyclewise::percpu::backend;
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 const STORM: Duration = Duration::from_millis(500);
 
 /// A subject with a twin beside it.
-trait Tried: Subject {
+trait Tried: StormTarget {
     /// What is wrong now that all threads have ended: of the subject, and of its twin.
     fn wrong(self: Box<Self>) -> (u64, u64);
 }
@@ -31,7 +31,7 @@ struct Tally {
     twin: &'static str,
     what: &'static str,
     new: fn(usize) -> Result<Box<dyn Tried>>,
-    weather: Weather,
+    weather: StormStats,
     wrong: u64,
     twin_wrong: u64,
     broken: usize,
@@ -52,7 +52,7 @@ impl Tally {
             twin,
             what,
             new,
-            weather: Weather::default(),
+            weather: StormStats::default(),
             wrong: 0,
             twin_wrong: 0,
             broken: 0,
@@ -73,7 +73,7 @@ impl Tally {
     }
 
     fn checks(&self, rounds: usize) -> [Check; 2] {
-        let Weather {
+        let StormStats {
             steps, signals, moves, ..
         } = self.weather;
         [
@@ -161,7 +161,7 @@ pub fn verify(cpus: &[u32], progress: &dyn Progress, time: Duration) -> Result<V
         rounds += 1;
     }
     let mut checks: Vec<Check> = tallies.iter().flat_map(|tally| tally.checks(rounds)).collect();
-    let mut all = Weather::default();
+    let mut all = StormStats::default();
     tallies.iter().for_each(|tally| all.add(&tally.weather));
     checks.push(Check {
         name: "children-go-on",

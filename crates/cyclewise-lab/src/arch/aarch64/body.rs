@@ -48,14 +48,8 @@ macro_rules! body {
     ($name:literal, $copies:literal, [$($setup:literal),*], [$($op:literal),*] $(, after [$($after:literal),*])?) => {{
         $crate::arch::aarch64::body::looped!(once, $copies, [$($setup),*], [$($op),*] $(, after [$($after),*])?);
         $crate::arch::aarch64::body::looped!(twice, 2 * $copies, [$($setup),*], [$($op),*] $(, after [$($after),*])?);
-        $crate::arch::Body {
-            name: $name,
-            copies: $copies,
-            // SAFETY: `looped` keeps Invariant 1 for operations that touch only the stack and [x1].
-            once: unsafe { $crate::arch::Code::new(once) },
-            // SAFETY: `looped` keeps Invariant 1 for operations that touch only the stack and [x1].
-            twice: unsafe { $crate::arch::Code::new(twice) },
-        }
+        // SAFETY: `looped` keeps Invariant 1 for operations that touch only the stack and [x1].
+        unsafe { $crate::arch::Body::new($name, $copies, once, twice) }
     }};
 }
 

@@ -3,9 +3,9 @@
 mod body;
 pub mod counter;
 pub mod entry;
-mod place;
+mod program_counter;
 pub mod raw;
 pub mod stamp;
 pub mod words;
 
-pub use place::place;
+pub use program_counter::program_counter;

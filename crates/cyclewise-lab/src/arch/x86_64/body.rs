@@ -47,14 +47,8 @@ macro_rules! body {
     ($name:literal, $copies:literal, [$($setup:literal),*], [$($op:literal),*] $(, after [$($after:literal),*])?) => {{
         $crate::arch::x86_64::body::looped!(once, $copies, [$($setup),*], [$($op),*] $(, after [$($after),*])?);
         $crate::arch::x86_64::body::looped!(twice, 2 * $copies, [$($setup),*], [$($op),*] $(, after [$($after),*])?);
-        $crate::arch::Body {
-            name: $name,
-            copies: $copies,
-            // SAFETY: `looped` keeps Invariant 1 for operations that touch only the stack and [rsi].
-            once: unsafe { $crate::arch::Code::new(once) },
-            // SAFETY: `looped` keeps Invariant 1 for operations that touch only the stack and [rsi].
-            twice: unsafe { $crate::arch::Code::new(twice) },
-        }
+        // SAFETY: `looped` keeps Invariant 1 for operations that touch only the stack and [rsi].
+        unsafe { $crate::arch::Body::new($name, $copies, once, twice) }
     }};
 }
 

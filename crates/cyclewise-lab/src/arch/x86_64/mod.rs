@@ -3,13 +3,13 @@
 mod body;
 pub mod counter;
 pub mod entry;
-pub mod field;
 pub mod lock_prefix;
-mod place;
+pub mod patch_sites;
 pub mod plain;
 pub mod popf;
+mod program_counter;
 pub mod raw;
 pub mod stamp;
 pub mod words;
 
-pub use place::place;
+pub use program_counter::program_counter;

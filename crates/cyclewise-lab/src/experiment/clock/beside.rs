@@ -1,7 +1,7 @@
 //! Samples taken while a thread on another CPU is at work.
 
 use crate::error::{Error, Result};
-use crate::runner::{Sample, Subject};
+use crate::runner::{Sample, Sampler};
 use crate::sys::affinity;
 use cyclewise::clock::{Clock, Upkeep};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ fn no_thread(cause: &std::io::Error) -> Error {
 
 /// A subject beside which a thread works, while it is sampled.
 struct Beside {
-    subject: Box<dyn Subject>,
+    subject: Box<dyn Sampler>,
     worker: Worker,
 }
 
@@ -30,7 +30,7 @@ struct Beside {
 ///
 /// # Errors
 /// Exit 3 where no thread can be made.
-pub(super) fn beside(subject: Box<dyn Subject>, cpus: &[u32], work: fn()) -> Result<Option<Box<dyn Subject>>> {
+pub(super) fn beside(subject: Box<dyn Sampler>, cpus: &[u32], work: fn()) -> Result<Option<Box<dyn Sampler>>> {
     let Some(cpu) = another(cpus) else {
         return Ok(None);
     };
@@ -101,7 +101,7 @@ impl Drop for Worker {
     }
 }
 
-impl Subject for Beside {
+impl Sampler for Beside {
     fn name(&self) -> &str {
         self.subject.name()
     }
@@ -120,7 +120,7 @@ impl Subject for Beside {
 
 /// A subject that reads a clock which an upkeep thread keeps.
 struct Kept {
-    subject: Box<dyn Subject>,
+    subject: Box<dyn Sampler>,
     /// Ends with the subject.
     _upkeep: Upkeep,
 }
@@ -129,7 +129,7 @@ struct Kept {
 ///
 /// # Errors
 /// Exit 3 where no thread can be made.
-pub(super) fn kept(subject: Box<dyn Subject>, cpus: &[u32], clock: &'static Clock) -> Result<Option<Box<dyn Subject>>> {
+pub(super) fn kept(subject: Box<dyn Sampler>, cpus: &[u32], clock: &'static Clock) -> Result<Option<Box<dyn Sampler>>> {
     let Some(cpu) = another(cpus) else {
         return Ok(None);
     };
@@ -149,7 +149,7 @@ pub(super) fn kept(subject: Box<dyn Subject>, cpus: &[u32], clock: &'static Cloc
     })))
 }
 
-impl Subject for Kept {
+impl Sampler for Kept {
     fn name(&self) -> &str {
         self.subject.name()
     }

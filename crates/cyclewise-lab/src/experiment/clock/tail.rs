@@ -3,7 +3,7 @@
 use crate::arch::stamp;
 use crate::error::Result;
 use crate::record::Variant;
-use crate::runner::{Aside, Bench, Sample, Subject};
+use crate::runner::{Bench, MetricComparison, Sample, Sampler};
 
 /// Single reads in a sample: the slowest in a thousand is then the fifth.
 const READS: usize = 4_000;
@@ -14,13 +14,13 @@ const THEIRS: &str = "vdso-monotonic";
 
 /// A subject that also times single reads.
 pub(super) struct Tail<F> {
-    batch: Box<dyn Subject>,
+    batch: Box<dyn Sampler>,
     read: F,
     ticks: Vec<u64>,
 }
 
 /// A row of calls of `read`, with the tail of single ones.
-pub(super) fn row<F: FnMut() + Clone + 'static>(bench: &mut Bench, name: &'static str, read: F) -> Box<dyn Subject> {
+pub(super) fn row<F: FnMut() + Clone + 'static>(bench: &mut Bench, name: &'static str, read: F) -> Box<dyn Sampler> {
     Box::new(Tail {
         batch: bench.calls(name, read.clone()),
         read,
@@ -28,7 +28,7 @@ pub(super) fn row<F: FnMut() + Clone + 'static>(bench: &mut Bench, name: &'stati
     })
 }
 
-impl<F: FnMut()> Subject for Tail<F> {
+impl<F: FnMut()> Sampler for Tail<F> {
     fn name(&self) -> &str {
         self.batch.name()
     }
@@ -40,7 +40,7 @@ impl<F: FnMut()> Subject for Tail<F> {
     /// Ours beside the vDSO's.
     fn finding(&self, all: &[Variant]) -> Option<String> {
         let tell = |metric: &str, label: &str| {
-            let aside = Aside::of(all, [OURS, THEIRS], metric)?;
+            let aside = MetricComparison::of(all, [OURS, THEIRS], metric)?;
             let ([ours, theirs], [low, high]) = (aside.means, aside.ci95);
             Some(format!(
                 "{label} {ours:.0} and {theirs:.0} tick, {} (95 % CI of the difference {low:+.0} to {high:+.0})",

@@ -5,7 +5,7 @@
 
 use super::pairs::Pair;
 use crate::error::{Error, Result};
-use crate::runner::{Sample, Subject};
+use crate::runner::{Sample, Sampler};
 use crate::sys::{affinity, clock};
 use std::io;
 use std::sync::atomic::AtomicU32;
@@ -67,7 +67,7 @@ impl Row {
     }
 }
 
-impl Subject for Row {
+impl Sampler for Row {
     fn name(&self) -> &str {
         &self.name
     }

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::experiment::threads::Threads;
-use crate::runner::{Sample, Subject};
+use crate::runner::{Sample, Sampler};
 use std::cell::Cell;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -32,16 +32,16 @@ fn by_loop(counter: &AtomicU64) {
 }
 
 /// A row of `fetch_add`.
-pub(super) fn add(name: String, threads: &Threads) -> Box<dyn Subject> {
+pub(super) fn add(name: String, threads: &Threads) -> Box<dyn Sampler> {
     row(name, threads, by_instruction)
 }
 
 /// A row of compare-and-exchange.
-pub(super) fn cas(name: String, threads: &Threads) -> Box<dyn Subject> {
+pub(super) fn cas(name: String, threads: &Threads) -> Box<dyn Sampler> {
     row(name, threads, by_loop)
 }
 
-pub(super) fn row(name: String, threads: &Threads, add: impl Fn(&AtomicU64) + Sync + 'static) -> Box<dyn Subject> {
+pub(super) fn row(name: String, threads: &Threads, add: impl Fn(&AtomicU64) + Sync + 'static) -> Box<dyn Sampler> {
     Box::new(Row {
         name,
         threads: threads.clone(),
@@ -55,7 +55,7 @@ struct Row<F> {
     add: F,
 }
 
-impl<F: Fn(&AtomicU64) + Sync> Subject for Row<F> {
+impl<F: Fn(&AtomicU64) + Sync> Sampler for Row<F> {
     fn name(&self) -> &str {
         &self.name
     }

@@ -107,7 +107,7 @@ fn pipes_are_compared_where_they_are_asked_for() {
         ..Options::default()
     };
     let mut setup = setup(&options).unwrap();
-    let names: Vec<String> = setup.subjects.iter().map(|s| s.name().to_string()).collect();
+    let names: Vec<String> = setup.samplers.iter().map(|s| s.name().to_string()).collect();
     let pairs: Vec<String> = setup
         .compare
         .iter()
@@ -119,7 +119,7 @@ fn pipes_are_compared_where_they_are_asked_for() {
     processes-pipe against processes-socketpair
     threads-pipe against threads-socketpair
     ");
-    for subject in &mut setup.subjects {
+    for subject in &mut setup.samplers {
         assert!(subject.sample().unwrap().value > 0.0);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::experiment::elided::{available, elided, left_out};
-use crate::runner::{Bench, Sample, Subject};
+use crate::runner::{Bench, Sample, Sampler};
 use crate::sys::affinity;
 use cyclewise::refs::lockref::{Guard, LockRef};
 use std::hint::black_box;
@@ -22,7 +22,7 @@ const WINDOWS: usize = 3;
 const APART: Duration = Duration::from_millis(4);
 
 /// The rows. `cpu`: where they are measured, of those in `cpus`.
-pub(super) fn rows(cpu: u32, cpus: &[u32], notes: &mut Vec<String>) -> Result<Vec<Box<dyn Subject>>> {
+pub(super) fn rows(cpu: u32, cpus: &[u32], notes: &mut Vec<String>) -> Result<Vec<Box<dyn Sampler>>> {
     let mut bench = Bench::new();
     // The batches' lengths are found here, so on that CPU as well.
     on(cpu, cpus, || {
@@ -44,7 +44,7 @@ pub(super) fn rows(cpu: u32, cpus: &[u32], notes: &mut Vec<String>) -> Result<Ve
                 row,
                 cpu,
                 cpus: cpus.to_vec(),
-            }) as Box<dyn Subject>
+            }) as Box<dyn Sampler>
         };
         Ok(rows.into_iter().map(pinned).collect())
     })
@@ -127,12 +127,12 @@ fn mutex_pair() -> impl FnMut() + 'static {
 
 /// A row that is measured on one CPU while the others of its experiment use them all.
 struct Pinned {
-    row: Box<dyn Subject>,
+    row: Box<dyn Sampler>,
     cpu: u32,
     cpus: Vec<u32>,
 }
 
-impl Subject for Pinned {
+impl Sampler for Pinned {
     fn name(&self) -> &str {
         self.row.name()
     }

@@ -3,7 +3,7 @@
 use super::tally::{Tallied, Tally, taken};
 use crate::error::{Error, Result};
 use crate::experiment::threads::Threads;
-use crate::runner::{Sample, Subject};
+use crate::runner::{Sample, Sampler};
 use cyclewise::refs::lockref::{Guard, LockRef, Policy};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Relaxed, Release};
@@ -90,7 +90,7 @@ pub(super) struct Row<C> {
 }
 
 impl<C: Count + 'static> Row<C> {
-    pub(super) fn subject(name: String, threads: &Threads, make: impl Fn() -> C + 'static) -> Box<dyn Subject> {
+    pub(super) fn subject(name: String, threads: &Threads, make: impl Fn() -> C + 'static) -> Box<dyn Sampler> {
         Box::new(Self {
             name,
             threads: threads.clone(),
@@ -99,7 +99,7 @@ impl<C: Count + 'static> Row<C> {
     }
 }
 
-impl<C: Count> Subject for Row<C> {
+impl<C: Count> Sampler for Row<C> {
     fn name(&self) -> &str {
         &self.name
     }

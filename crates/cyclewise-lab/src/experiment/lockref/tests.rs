@@ -79,7 +79,7 @@ fn every_comparison_has_its_rows() {
         })
         .unwrap();
         let limits = if mode == Mode::Full { LIMITS.len() } else { 6 };
-        let swept = setup.subjects.iter().filter(|s| s.name().starts_with("limit-")).count();
+        let swept = setup.samplers.iter().filter(|s| s.name().starts_with("limit-")).count();
         assert_eq!(swept, limits);
         let by_threads = PEERS.len() * counts(affinity::allowed().unwrap().len()).len();
         // Without single mode there is no elided row, and only x86-64 has bare instructions.

@@ -12,7 +12,7 @@
 
 use crate::error::{Error, Result};
 use crate::experiment::threads::Threads;
-use crate::runner::{Sample, Subject};
+use crate::runner::{Sample, Sampler};
 use cyclewise::refs::lockref::{Guard, LockRef};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::hint::black_box;
@@ -214,7 +214,7 @@ pub(super) struct Row<U> {
 }
 
 impl<U: Users> Row<U> {
-    pub(super) fn subject(threads: Threads) -> Box<dyn Subject> {
+    pub(super) fn subject(threads: Threads) -> Box<dyn Sampler> {
         Box::new(Self {
             name: format!("{}-t{}", U::NAME, threads.count),
             threads,
@@ -223,7 +223,7 @@ impl<U: Users> Row<U> {
     }
 }
 
-impl<U: Users> Subject for Row<U> {
+impl<U: Users> Sampler for Row<U> {
     fn name(&self) -> &str {
         &self.name
     }

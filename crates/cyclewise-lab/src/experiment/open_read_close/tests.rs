@@ -78,7 +78,7 @@ fn counts_are_held_against_one_process_and_over_subscription_is_noted() {
     let mut setup = setup(&options).unwrap();
     // The counts, and lockref against mutex and rwlock for each.
     assert_eq!(setup.compare, [(0, 1), (2, 3), (2, 4), (5, 6), (5, 7)]);
-    let names: Vec<&str> = setup.subjects.iter().map(|s| s.name()).collect();
+    let names: Vec<&str> = setup.samplers.iter().map(|s| s.name()).collect();
     assert_eq!(names[5..], ["lockref-t1", "mutex-t1", "rwlock-t1"]);
     assert_eq!(setup.control, Control::Repeat(1));
     assert!(
@@ -86,7 +86,7 @@ fn counts_are_held_against_one_process_and_over_subscription_is_noted() {
         "{:?}",
         setup.notes
     );
-    for subject in &mut setup.subjects {
+    for subject in &mut setup.samplers {
         let value = subject.sample().unwrap().value;
         assert!(value > 0.0 && value.is_finite(), "{}: {value}", subject.name());
     }

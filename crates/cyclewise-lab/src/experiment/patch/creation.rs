@@ -6,7 +6,7 @@
 use super::REPEATS;
 use crate::error::{Error, Result};
 use crate::record::Variant;
-use crate::runner::{Sample, Subject};
+use crate::runner::{Sample, Sampler};
 use crate::sys::creation::Creator;
 use std::io;
 use std::time::Instant;
@@ -15,8 +15,8 @@ use std::time::Instant;
 const REFUSALS: u32 = 20_000;
 
 /// Threads, and refusals, by the hook and past it.
-pub(super) fn subjects(notes: &mut Vec<String>) -> Vec<Box<dyn Subject>> {
-    let mut rows: Vec<Box<dyn Subject>> = vec![Box::new(Threads("thread-hooked", Creator::bound()))];
+pub(super) fn subjects(notes: &mut Vec<String>) -> Vec<Box<dyn Sampler>> {
+    let mut rows: Vec<Box<dyn Sampler>> = vec![Box::new(Threads("thread-hooked", Creator::bound()))];
     let Some(behind) = Creator::behind() else {
         notes.push("thread-direct left out: dlsym finds no pthread_create behind this program's".to_string());
         return rows;
@@ -35,7 +35,7 @@ pub(super) fn subjects(notes: &mut Vec<String>) -> Vec<Box<dyn Subject>> {
 /// Nanoseconds of `pthread_create` alone: joining is not timed.
 struct Threads(&'static str, Creator);
 
-impl Subject for Threads {
+impl Sampler for Threads {
     fn name(&self) -> &str {
         self.0
     }
@@ -60,7 +60,7 @@ impl Subject for Threads {
 /// Nanoseconds of a `pthread_create` that is refused.
 struct Refusals(&'static str, Creator);
 
-impl Subject for Refusals {
+impl Sampler for Refusals {
     fn name(&self) -> &str {
         self.0
     }

@@ -5,7 +5,7 @@ use super::REPEATS;
 use crate::arch::observe;
 use crate::error::Result;
 use crate::record::Variant;
-use crate::runner::{Sample, Subject};
+use crate::runner::{Sample, Sampler};
 use cyclewise::error::Refusal;
 use cyclewise::patch;
 use cyclewise::refs::Arc;
@@ -15,8 +15,8 @@ use std::time::Instant;
 const PAIRS: u32 = 50_000;
 
 /// The two changes, and one operation with LOCK and without.
-pub(super) fn subjects() -> Vec<Box<dyn Subject>> {
-    let row = |name, each| -> Box<dyn Subject> { Box::new(Timed { name, each }) };
+pub(super) fn subjects() -> Vec<Box<dyn Sampler>> {
+    let row = |name, each| -> Box<dyn Sampler> { Box::new(Timed { name, each }) };
     vec![
         row("elide-all", || repeated(|| timed(patch::reelide), patch::lock)),
         row("lock-all", || {
@@ -45,7 +45,7 @@ struct Timed {
     each: fn() -> std::result::Result<Nanos, Refusal>,
 }
 
-impl Subject for Timed {
+impl Sampler for Timed {
     fn name(&self) -> &str {
         self.name
     }

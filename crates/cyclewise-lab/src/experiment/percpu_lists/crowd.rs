@@ -3,7 +3,7 @@
 use crate::arch::stamp;
 use crate::error::{Error, Result};
 use crate::experiment::gate::Gate;
-use crate::runner::{Sample, Subject};
+use crate::runner::{Sample, Sampler};
 use crate::sys::affinity;
 use std::io;
 use std::thread::{self, Builder};
@@ -31,7 +31,7 @@ pub(super) struct Row<S> {
 }
 
 impl<S: Shared> Row<S> {
-    pub(super) fn subject(name: &'static str, cpus: &[u32]) -> Box<dyn Subject> {
+    pub(super) fn subject(name: &'static str, cpus: &[u32]) -> Box<dyn Sampler> {
         Box::new(Self {
             name,
             cpus: cpus.to_vec(),
@@ -40,7 +40,7 @@ impl<S: Shared> Row<S> {
     }
 }
 
-impl<S: Shared> Subject for Row<S> {
+impl<S: Shared> Sampler for Row<S> {
     fn name(&self) -> &str {
         self.name
     }

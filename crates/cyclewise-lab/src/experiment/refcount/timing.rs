@@ -9,14 +9,14 @@
 use super::{CasFull, Count, Refcount, Unchecked};
 use crate::arch::stamp;
 use crate::error::{Error, Result};
-use crate::runner::{Sample, Subject};
+use crate::runner::{Sample, Sampler};
 
 /// Slices of a pass: as many samples as `--full` takes at least.
 const SLICES: u32 = 1_000;
 
 pub(super) const NOTE: &str = "the lkdtm rows count from 1 to INT_MAX and back to 0, a thousandth in every sample, per increment or decrement and with its loop, as the source's figures";
 
-pub(super) fn subjects() -> Vec<Box<dyn Subject>> {
+pub(super) fn subjects() -> Vec<Box<dyn Sampler>> {
     vec![
         Box::new(Pass::new("lkdtm-atomic", Unchecked::new(1), i32::MAX.unsigned_abs())),
         Box::new(Pass::new("lkdtm-refcount", Refcount::new(1), i32::MAX.unsigned_abs())),
@@ -67,7 +67,7 @@ impl<C: Count> Pass<C> {
     }
 }
 
-impl<C: Count> Subject for Pass<C> {
+impl<C: Count> Sampler for Pass<C> {
     fn name(&self) -> &str {
         self.name
     }

@@ -80,7 +80,7 @@ fn every_comparison_has_its_rows() {
         .unwrap()
     };
     let missing = |setup: &Setup| {
-        let has = |name: &String| super::super::index(&setup.subjects, name).is_some();
+        let has = |name: &String| super::super::index(&setup.samplers, name).is_some();
         let mut lacks = comparisons().to_vec();
         lacks.retain(|(a, b)| !has(a) || !has(b));
         // Without single mode there is no elided row.

@@ -3,7 +3,7 @@
 use super::TimeOptions;
 use super::failure::{self, Place};
 use crate::error::{Error, Result};
-use crate::runner::{Sample, Subject};
+use crate::runner::{Sample, Sampler};
 use crate::sys::memfd;
 use crate::sys::spawn::{self, Finished};
 use std::fs::File;
@@ -11,7 +11,7 @@ use std::io::{self, Seek, SeekFrom};
 use std::process::{Command, Stdio};
 
 /// A command to be timed. Interrupting this program interrupts the command too: they share a process group.
-pub struct CommandSubject {
+pub struct CommandSampler {
     name: String,
     run: Line,
     prepare: Option<Line>,
@@ -28,7 +28,7 @@ struct Line {
     words: Vec<String>,
 }
 
-impl CommandSubject {
+impl CommandSampler {
     /// The command `text`, called `name` in the table.
     ///
     /// # Errors
@@ -121,7 +121,7 @@ impl Line {
     }
 }
 
-impl Subject for CommandSubject {
+impl Sampler for CommandSampler {
     fn name(&self) -> &str {
         &self.name
     }

@@ -4,8 +4,8 @@ use super::*;
 use crate::error::Status;
 use crate::runner::Sample;
 
-fn subject(text: &str, opts: &TimeOptions) -> Box<dyn Subject> {
-    setup(&[text.to_string()], opts).unwrap().subjects.remove(0)
+fn subject(text: &str, opts: &TimeOptions) -> Box<dyn Sampler> {
+    setup(&[text.to_string()], opts).unwrap().samplers.remove(0)
 }
 
 fn metric(sample: &Sample, name: &str) -> f64 {

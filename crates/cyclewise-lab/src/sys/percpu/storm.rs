@@ -18,7 +18,7 @@ use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 /// What is put through the storm.
-pub trait Subject: Sync {
+pub trait StormTarget: Sync {
     /// What a thread does again and again. The number is another each time, and looks like chance.
     fn step(&self, chance: u64);
     /// What a signal's handler does in the middle of that. No lock, no allocation.
@@ -30,7 +30,7 @@ pub trait Subject: Sync {
 
 /// What a storm did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Weather {
+pub struct StormStats {
     /// Steps of threads.
     pub steps: u64,
     /// How often the handler ran.
@@ -43,7 +43,7 @@ pub struct Weather {
     pub bad_forks: u64,
 }
 
-impl Weather {
+impl StormStats {
     /// Both together.
     pub fn add(&mut self, other: &Self) {
         self.steps += other.steps;
@@ -55,7 +55,7 @@ impl Weather {
 }
 
 /// A pointer to the subject is two words; this is where they are.
-static SUBJECT: AtomicPtr<&'static dyn Subject> = AtomicPtr::new(std::ptr::null_mut());
+static SUBJECT: AtomicPtr<&'static dyn StormTarget> = AtomicPtr::new(std::ptr::null_mut());
 static SIGNALS: AtomicU64 = AtomicU64::new(0);
 
 extern "C" fn handler(_: libc::c_int) {
@@ -80,12 +80,12 @@ const CHILD_LIMIT_S: u32 = 600;
 ///
 /// # Errors
 /// Where the handler cannot be set, or no thread or process can be made.
-pub fn storm(subject: &dyn Subject, cpus: &[u32], threads: usize, time: Duration) -> Result<Weather> {
+pub fn storm(subject: &dyn StormTarget, cpus: &[u32], threads: usize, time: Duration) -> Result<StormStats> {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     handle()?;
     // SAFETY: only the lifetime changes; it is out of reach again before this returns (Invariant 1).
-    let mut lasting: &'static dyn Subject = unsafe { std::mem::transmute(subject) };
+    let mut lasting: &'static dyn StormTarget = unsafe { std::mem::transmute(subject) };
     // Release: pairs with the Acquire of the handler.
     SUBJECT.store(&raw mut lasting, Release);
     let (stop, steps, moves) = (AtomicBool::new(false), AtomicU64::new(0), AtomicU64::new(0));
@@ -126,7 +126,7 @@ pub fn storm(subject: &dyn Subject, cpus: &[u32], threads: usize, time: Duration
     });
     SUBJECT.store(std::ptr::null_mut(), Relaxed);
     let (forks, bad_forks) = children?;
-    Ok(Weather {
+    Ok(StormStats {
         steps: steps.into_inner(),
         signals: SIGNALS.load(Relaxed) - before,
         moves: moves.into_inner(),
@@ -136,7 +136,7 @@ pub fn storm(subject: &dyn Subject, cpus: &[u32], threads: usize, time: Duration
 }
 
 /// Signals every thread again and again, and forks now and then: how often, and how many children were wrong.
-fn blow(subject: &dyn Subject, ids: &[AtomicI32], time: Duration) -> Result<(u64, u64)> {
+fn blow(subject: &dyn StormTarget, ids: &[AtomicI32], time: Duration) -> Result<(u64, u64)> {
     let process = std::process::id();
     let (begun, mut forks, mut bad) = (Instant::now(), 0, 0);
     while forks == 0 || begun.elapsed() < time {
@@ -154,7 +154,7 @@ fn blow(subject: &dyn Subject, ids: &[AtomicI32], time: Duration) -> Result<(u64
 }
 
 /// Whether a child finds all as it should be.
-fn child(subject: &dyn Subject) -> Result<bool> {
+fn child(subject: &dyn StormTarget) -> Result<bool> {
     let failed = |e: &std::io::Error| Error::system("fork", e, "allow more processes, or leave verify percpu out");
     // SAFETY: a subject's child keeps to what `in_child` says.
     match unsafe { fork(CHILD_LIMIT_S) }.map_err(|e| failed(&e))? {

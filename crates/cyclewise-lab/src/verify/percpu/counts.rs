@@ -2,7 +2,7 @@
 
 use super::Tried;
 use crate::error::Result;
-use crate::sys::percpu::storm::Subject;
+use crate::sys::percpu::storm::StormTarget;
 use crate::sys::percpu::unprotected::{Words, between};
 use cyclewise::percpu::Ref;
 use std::sync::Arc;
@@ -84,7 +84,7 @@ impl Counts {
     }
 }
 
-impl Subject for Counts {
+impl StormTarget for Counts {
     fn step(&self, chance: u64) {
         // A life lasts for some visits, and its end not for long.
         if chance.is_multiple_of(if self.users.is_dying() { 16 } else { 512 }) {

@@ -9,7 +9,7 @@ mod twin;
 pub(super) use self::real::{free_list, ring, stack};
 
 use super::Tried;
-use crate::sys::percpu::storm::Subject;
+use crate::sys::percpu::storm::StormTarget;
 use crate::sys::percpu::unprotected::between;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::SeqCst};
 
@@ -114,7 +114,7 @@ struct Both<B, T> {
     twin: Marked<T>,
 }
 
-impl<B: Bag, T: Bag> Subject for Both<B, T> {
+impl<B: Bag, T: Bag> StormTarget for Both<B, T> {
     fn step(&self, chance: u64) {
         self.real.turn_over(chance);
         self.twin.turn_over(chance);

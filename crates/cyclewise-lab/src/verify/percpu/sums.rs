@@ -2,7 +2,7 @@
 
 use super::Tried;
 use crate::error::Result;
-use crate::sys::percpu::storm::Subject;
+use crate::sys::percpu::storm::StormTarget;
 use crate::sys::percpu::unprotected::{Words, between};
 use cyclewise::percpu::{Cid, Counter, PerCpu};
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
@@ -55,7 +55,7 @@ impl Sums {
     }
 }
 
-impl Subject for Sums {
+impl StormTarget for Sums {
     fn step(&self, chance: u64) {
         // Small and both ways, so that a counter's batch is passed now and then in either direction.
         let amount = (chance % 8) as i64 - 3;

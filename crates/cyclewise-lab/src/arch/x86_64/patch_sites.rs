@@ -11,13 +11,13 @@ pub const PAGES: usize = 50;
 /// Sites on each.
 pub const SITES_A_PAGE: usize = 20;
 
-/// Where the field begins; keeps it linked.
+/// Where the sites begin; the reference keeps them linked.
 pub fn address() -> usize {
-    field as *const () as usize
+    sites as *const () as usize
 }
 
 #[unsafe(naked)]
-extern "C" fn field() {
+extern "C" fn sites() {
     core::arch::naked_asm!(
         "ret",
         ".rept {pages}",

@@ -1,6 +1,6 @@
 //! How long an operation's code is, for operations written in Rust: as the compiler has made it.
 
-use crate::arch::place;
+use crate::arch::program_counter;
 
 /// Bytes that one more of these operations takes where one stands already: its way without calls, and without what is
 /// moved out of line because it hardly ever runs. `None` where the compiler has put something else between.
@@ -13,17 +13,17 @@ pub fn code_bytes(operation: impl Fn() + Copy) -> Option<u32> {
 
 #[inline(never)]
 fn once(operation: impl Fn()) -> Option<usize> {
-    let from = place();
+    let from = program_counter();
     operation();
-    place().checked_sub(from)
+    program_counter().checked_sub(from)
 }
 
 #[inline(never)]
 fn twice(operation: impl Fn()) -> usize {
-    let from = place();
+    let from = program_counter();
     operation();
     operation();
-    place().saturating_sub(from)
+    program_counter().saturating_sub(from)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// All samples of one variant.
 #[derive(Clone, Debug, Default)]
-pub struct Column {
+pub struct VariantSamples {
     /// The variant's name.
     pub name: String,
     /// Bytes of one operation's code.
@@ -17,7 +17,7 @@ pub struct Column {
     pub rejected: BTreeMap<Reason, usize>,
 }
 
-impl Column {
+impl VariantSamples {
     /// The figures kept, in the order of their rounds.
     pub fn kept(&self) -> Vec<f64> {
         self.rounds.iter().flatten().map(|s| s.value).collect()
@@ -45,13 +45,13 @@ impl Column {
 
 /// What came of a [`Setup`](super::Setup).
 #[derive(Clone, Debug)]
-pub struct Measured {
-    /// The subjects, in their order.
-    pub columns: Vec<Column>,
+pub struct Measurement {
+    /// The samplers, in their order.
+    pub columns: Vec<VariantSamples>,
     /// The second sampling of the control variant, where it was sampled twice.
-    pub again: Option<Column>,
+    pub again: Option<VariantSamples>,
     /// Ticks per dependent add, where no PMU counted.
-    pub add_chain: Option<Column>,
+    pub add_chain: Option<VariantSamples>,
     /// Variants that did not reach the budget's precision: name, precision reached.
     pub imprecise: Vec<(String, Option<f64>)>,
     /// The precision that was asked for.

@@ -5,14 +5,14 @@ use crate::stats;
 
 /// One metric of two variants.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Aside {
+pub struct MetricComparison {
     /// The means.
     pub means: [f64; 2],
     /// 95 % confidence interval of the difference of the two, the first less the second.
     pub ci95: [f64; 2],
 }
 
-impl Aside {
+impl MetricComparison {
     /// The metric `name` of the variants `a` and `b`; `None` where one has too few samples of it.
     pub fn of(all: &[Variant], [a, b]: [&str; 2], name: &str) -> Option<Self> {
         let metric = |of: &str| all.iter().find(|v| v.name == of)?.metrics.get(name);

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::record::Variant;
 
 /// One way of doing an operation, ready to be sampled again and again.
-pub trait Subject {
+pub trait Sampler {
     /// The name scripts use.
     fn name(&self) -> &str;
 
@@ -65,7 +65,7 @@ pub enum Control {
 /// An experiment made ready for this machine.
 pub struct Setup {
     /// The variants, in the order of the table.
-    pub subjects: Vec<Box<dyn Subject>>,
+    pub samplers: Vec<Box<dyn Sampler>>,
     /// Comparisons: (a, b) as indices of `subjects`; the verdict speaks of a.
     pub compare: Vec<(usize, usize)>,
     /// The A/A control.
