@@ -19,7 +19,7 @@
 
 use super::allocator_lock::AllocatorLock;
 use super::registration::{self, block_signals};
-use super::slots::{Slot, copy_in, total};
+use super::slots::{Slot, copy_in, slot_count};
 use crate::arch::SHIFT;
 use crate::error::Refusal;
 use core::alloc::Layout;
@@ -74,7 +74,7 @@ impl Locked {
     /// Takes it; `None` where the calling thread has it: in a handler of a fault or of a filter's SIGSYS that interrupted it.
     pub(super) fn take() -> Option<Self> {
         registration::register_atfork();
-        CHUNKS.lock.take().then_some(Self(()))
+        CHUNKS.lock.lock().then_some(Self(()))
     }
 
     /// The chunks, newest first.
@@ -86,7 +86,7 @@ impl Locked {
 
 impl Drop for Locked {
     fn drop(&mut self) {
-        CHUNKS.lock.give_back();
+        CHUNKS.lock.unlock();
     }
 }
 
@@ -167,7 +167,7 @@ pub(super) unsafe fn free(at: NonNull<u8>, layout: Layout) {
 /// Whether somebody has the lock.
 #[cfg(test)]
 pub(super) fn is_locked() -> bool {
-    CHUNKS.lock.is_taken()
+    CHUNKS.lock.is_locked()
 }
 
 /// Whether an address in slot 0 is in some variable.
@@ -188,7 +188,7 @@ pub(super) fn is_in_use(at: *mut u8) -> bool {
 }
 
 fn length() -> usize {
-    HEADER + total() * AREA
+    HEADER + slot_count() * AREA
 }
 
 fn in_chunk(chunk: *mut Chunk, grain: usize) -> NonNull<u8> {

@@ -1,27 +1,27 @@
-//! The lock of the areas' bookkeeping.
+//! The lock of the allocator's bookkeeping.
 //!
 //! # States
-//! *Holder* is 0, or the name of the thread that has it (see [`registration::name`]). *Turn* changes when it is given back while somebody
-//! sleeps, and is what is slept on. *Sleepers* counts those.
+//! *Holder* is 0, or the id of the thread that holds the lock (see [`thread::id`]). *Turn* changes when the lock is released while threads
+//! sleep, and is the word that they sleep on. *Sleepers* counts them.
 //!
 //! # Invariants
-//! 1. One thread has it. It is taken by an exchange from 0, or from the name of a thread of another process than this one.
-//! 2. A thread of another process is one of the process that this one was forked from: the holder was left behind there. So
-//!    whoever wants the lock in the child takes it over as it is, before our fork handler has run, after it, or where it never runs.
-//!    What holders do may be cut off anywhere (Invariant 3 of `allocator`).
-//! 3. The holder's signals are blocked, so no handler waits for what it interrupted, and none forks: its child would take
-//!    the lock over from the thread that goes on in the child. The handler of a fault, or of a filter's SIGSYS, finds its
-//!    own name, and is refused.
+//! 1. One thread holds the lock. It is taken by an exchange from 0, or from the id of a thread of another process.
+//! 2. A thread of another process was left behind by a fork. A thread of the child that wants the lock takes it over from that
+//!    holder, before or after our atfork handler, or without one.
+//!    The holder's work may be cut off anywhere (Invariant 3 of `allocator`).
+//! 3. The holder's signals are blocked. So no signal handler waits for the thread that it interrupted, and none forks: its child would take
+//!    the lock over from the thread that continues in the child. The handler of a fault, or of a filter's SIGSYS, finds its
+//!    own thread's id, and is refused.
 //!
 //! # Memory ordering
-//! Taking it acquires what giving it back released. A waiter counts itself and looks at the holder again before it sleeps, and
-//! who gives it back stores 0 and looks for sleepers: if both miss each other the sleep ends milliseconds later.
+//! Taking the lock acquires what its release released. A waiter counts itself and reads the holder again before it sleeps;
+//! a release stores 0 and then reads the count. If both miss each other's store, the sleep times out after milliseconds.
 //!
 //! # Priorities
-//! See `wait`.
+//! See `backoff`.
 
 use super::backoff::{Backoff, wake};
-use super::registration::{self, Holder};
+use super::thread::{self, Holder};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 pub(super) struct AllocatorLock {
@@ -39,16 +39,16 @@ impl AllocatorLock {
         }
     }
 
-    /// Takes it; false where the calling thread has it.
-    pub(super) fn take(&self) -> bool {
-        let me = registration::name();
+    /// Locks; false where the calling thread holds the lock.
+    pub(super) fn lock(&self) -> bool {
+        let me = thread::id();
         let mut backoff = Backoff::unlimited();
         loop {
             let found = match self.exchange(0, me) {
                 Ok(()) => return true,
                 Err(found) => found,
             };
-            match registration::holder(found, me) {
+            match thread::holder(found, me) {
                 Holder::Me => return false,
                 Holder::LeftBehind => {
                     if self.exchange(found, me).is_ok() {
@@ -65,12 +65,12 @@ impl AllocatorLock {
     }
 
     #[cfg(test)]
-    pub(super) fn is_taken(&self) -> bool {
+    pub(super) fn is_locked(&self) -> bool {
         self.holder.load(Ordering::Acquire) != 0
     }
 
     fn exchange(&self, from: u64, to: u64) -> Result<(), u64> {
-        // Acquire: pairs with the Release of `give_back`.
+        // Acquire: pairs with the Release of `unlock`.
         self.holder
             .compare_exchange(from, to, Ordering::Acquire, Ordering::Relaxed)
             .map(|_| ())
@@ -78,23 +78,23 @@ impl AllocatorLock {
 
     #[cold]
     fn sleep(&self, found: u64, backoff: &mut Backoff) {
-        // SeqCst, here and in `give_back`: see the memory ordering of the module.
+        // SeqCst, here and in `unlock`: see the module's memory ordering.
         self.sleepers.fetch_add(1, Ordering::SeqCst);
-        // Relaxed: a number that is compared.
+        // Relaxed: only compared.
         let turn = self.turn.load(Ordering::Relaxed);
         if self.holder.load(Ordering::SeqCst) == found {
             backoff.sleep(&self.turn, turn);
         }
-        // Relaxed: a sleeper less is told late at worst.
+        // Relaxed: a release that reads the old count makes one call too many, at worst.
         self.sleepers.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Gives it back. By its holder.
-    pub(super) fn give_back(&self) {
-        // Release, and more: pairs with the Acquire of `exchange`.
+    /// Unlocks. By the holder.
+    pub(super) fn unlock(&self) {
+        // SeqCst is Release and more: pairs with the Acquire of `exchange`.
         self.holder.store(0, Ordering::SeqCst);
         if self.sleepers.load(Ordering::SeqCst) != 0 {
-            // Relaxed: whoever sleeps compares it in the kernel, which orders it with the wake.
+            // Relaxed: the kernel compares it before it puts a thread to sleep, and orders that with the wake.
             self.turn.fetch_add(1, Ordering::Relaxed);
             wake(&self.turn);
         }

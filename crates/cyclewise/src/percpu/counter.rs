@@ -22,7 +22,7 @@
 //!    places, and the totals' sum is exact whatever is interrupted, moved or forked. The kernel's counter takes a lock here.
 //! 2. The shared sum and what is on its way to it are the sum of all *told*: each change of *told*, by compare and
 //!    exchange from `p` to `t`, is followed by one addition of `t - p`.
-//! 3. Where `quick` is not null it is the words' address, and [`registration::fast`] has an area for every thread, as it has
+//! 3. Where `quick` is not null it is the words' address, and [`registration::libc_area`] has an area for every thread, as it has
 //!    for good once it had one.
 //!
 //! # Memory ordering
@@ -50,9 +50,9 @@ mod tests;
 use super::current_slot::CurrentSlot;
 use super::guard::NEVER;
 use super::lazy::Lazy;
-use super::registration;
-use super::slots::{Slot, copy_in, total};
+use super::slots::{Slot, copy_in, slot_count};
 use super::word::Bits;
+use super::{registration, thread};
 use crate::arch::{Cpu, Outcome, SHIFT, rseq_list};
 use core::cmp;
 use core::hint::{self, cold_path};
@@ -86,7 +86,7 @@ pub struct Counter {
 }
 
 const UNDECIDED: i64 = -1; // `within` of a counter with the kernel's batch that nobody has used yet
-const UNUSED: u32 = u32::MAX; // `forks` of a counter without words
+const UNUSED: u32 = 0; // `forks` of a counter without words
 
 impl Counter {
     /// A counter that starts with `value`, and whose batch is the kernel's: 32, or twice the CPUs where that is more.
@@ -146,7 +146,7 @@ impl Counter {
         self.decided();
         // Relaxed: before the Release that shows the words. Nothing was added before, so nothing is missing yet. Who comes
         // second, perhaps in a child by now, changes nothing.
-        let (forks, now) = (&self.forks, registration::forks());
+        let (forks, now) = (&self.forks, thread::fork_generation());
         let _ = forks.compare_exchange(UNUSED, now, Ordering::Relaxed, Ordering::Relaxed);
         self.words.as_ptr()
     }
@@ -160,7 +160,7 @@ impl Counter {
         if words.is_null() {
             return self.add_slow(amount);
         }
-        let Some(area) = registration::fast::<Cpu>() else {
+        let Some(area) = registration::libc_area::<Cpu>() else {
             // SAFETY: it was there before `quick` was stored, and is there for good once it is (Invariant 3).
             unsafe { hint::unreachable_unchecked() }
         };
@@ -181,7 +181,7 @@ impl Counter {
     #[inline(never)]
     fn add_slow(&self, amount: i64) {
         let words = self.words();
-        if registration::fast::<Cpu>().is_some() {
+        if registration::libc_area::<Cpu>().is_some() {
             // Release: pairs with the Acquire of `add`, for the words, and for the area's being there.
             self.quick.store(words, Ordering::Release);
         }
@@ -245,7 +245,7 @@ impl Counter {
     pub fn compare(&self, value: i64) -> cmp::Ordering {
         let about = self.read();
         // Relaxed: stored before there were words, and what was added since the fork was added to these.
-        if self.forks.load(Ordering::Relaxed) != registration::forks() {
+        if self.forks.load(Ordering::Relaxed) != thread::fork_generation() {
             return self.sum().cmp(&value);
         }
         // As numbers without end: two counts may be further apart than a count can say.
@@ -257,7 +257,7 @@ impl Counter {
 
     /// How far [`read`](Self::read) may be from the sum while nobody adds.
     pub fn error(&self) -> u64 {
-        self.decided().saturating_mul(total() as u64)
+        self.decided().saturating_mul(slot_count() as u64)
     }
 
     /// Tells the shared sum, from whichever CPU the thread is on by now.

@@ -68,21 +68,21 @@ impl<I: Index> CurrentSlot<I> {
     #[inline(always)]
     #[allow(unreachable_code, reason = "some builds have no areas")]
     pub fn by_index() -> Self {
-        match registration::fast::<I>() {
-            Some(area) => Self::of(Some(RseqArea::fast::<I>(area))),
+        match registration::libc_area::<I>() {
+            Some(area) => Self::of(Some(RseqArea::of_libc::<I>(area))),
             None => Self::slow(),
         }
     }
 
     #[cold]
     fn slow() -> Self {
-        Self::of(registration::resolve::<I>())
+        Self::of(registration::thread_area::<I>())
     }
 
     #[inline(always)]
     fn of(own: Option<RseqArea>) -> Self {
         Self {
-            slot: own.map_or_else(slots::likely, |own| Slot(own.id())),
+            slot: own.map_or_else(slots::likely_free, |own| Slot(own.id())),
             own,
             index: PhantomData,
             thread: PhantomData,

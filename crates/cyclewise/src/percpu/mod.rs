@@ -4,14 +4,14 @@
 //! use cyclewise::percpu::{PerCpu, Cid};
 //!
 //! cyclewise::percpu! {
-//!     /// How often it was asked for.
+//!     /// How many requests were served.
 //!     static HITS: u64;
 //! }
 //!
 //! HITS.add(1);
 //! assert_eq!(HITS.sum(), 1);
 //!
-//! // Dynamic, and by the process's own numbers for CPUs: fewer copies where it has few threads.
+//! // Dynamic, and indexed by `mm_cid`: a process with few threads uses few copies.
 //! let misses = PerCpu::<u32, Cid>::new();
 //! misses.add(2);
 //! assert_eq!(misses.sum(), 2);
@@ -19,51 +19,51 @@
 //! ```
 //!
 //! # Backends
-//! - **rseq**: a restartable sequence finds the CPU's copy and changes it in one instruction; where the thread is preempted,
-//!   moved or interrupted by a signal between the two, the kernel sends it back to the beginning.
-//! - **gs**: a thread that is confined to one CPU ([`Pinned`]) changes that CPU's copy by single instructions.
-//! - **portable**: copies that no CPU owns. A thread takes one of them for itself with one atomic exchange, and gives it
-//!   back with a store. This is what runs under loom, on other systems, and in a thread that cannot register.
+//! A variable has a copy in each *slot*. Each CPU has a slot, and the portable backend has 32 more.
+//! - **rseq**: a restartable sequence finds the CPU's slot and changes it in one instruction. If the thread is preempted,
+//!   migrated or interrupted by a signal before that instruction, the kernel restarts the sequence.
+//! - **gs**: a thread that is confined to one CPU ([`Pinned`]) changes that CPU's slot by single instructions.
+//! - **portable**: a thread locks one of the portable slots with one atomic exchange, and unlocks it with a store. It is used
+//!   under loom, on other systems, and in threads that cannot register.
 //!
-//! glibc since 2.35 registers every thread for rseq. Older ones and musl do not, and there each thread registers at its first
-//! use, with its own area; two copies of this crate then get one registration, and the second uses portable slots.
+//! glibc since 2.35 registers every thread for rseq. With older versions and musl each thread registers its own area at its first
+//! use. If a process then contains two copies of this crate, the first one registers and the second uses portable slots.
 //!
-//! [`backend()`] says which, and why. All three can be at work at once: copies are *slots*, the first of which are the CPUs'
-//! and the last the portable backend's, and no slot is changed in two ways that do not exclude each other.
+//! [`backend()`] reports the calling thread's backend and the reason. Threads with different backends share variables, because no
+//! slot is changed in two ways that do not exclude each other.
 //!
 //! # Invariants
-//! 1. A slot of a CPU is changed by sequences and instructions that its CPU cannot interleave, or, while its guard is set
-//!    and the CPU has been told, from outside ([`Slot::stop`]). A portable slot is changed under its lock.
+//! 1. A CPU's slot is changed by sequences and instructions that its CPU cannot interleave, or, while its guard is set
+//!    and the CPU's sequences were restarted, by another thread ([`Slot::stop`]). A portable slot is changed under its lock.
 //! 2. A slot's memory is mapped for every id that the kernel can publish, and is zero before its first use.
 //! 3. Two CPUs' slots are 64 KiB apart: they share neither a cache line nor a page.
-//! 4. A variable is indexed by one id only, `cpu_id` or `mm_cid`, all its life: its type says which.
+//! 4. A variable is indexed by one id for all its life, `cpu_id` or `mm_cid`. Its type says which.
 //!
 //! # Signals, forks, threads
-//! - A handler may use the same variables as what it interrupted. The kernel aborts the interrupted sequence before the
-//!   handler runs, so the handler never stands inside one; in the portable backend it finds the lock taken and uses another slot.
-//!   The first use in a process asks the dynamic linker and is not for handlers: call [`backend()`] before they are installed.
-//!   In an object that was loaded by dlopen(3) call it in each thread whose handlers come here: thread-local words of such
-//!   an object are allocated when a thread first uses one, and that call is such a use.
-//! - After `fork` the child has its own copy of every slot, and goes on. A child of `vfork` shares its parent's memory
+//! - A signal handler may use the variables of the code that it interrupted. The kernel restarts the interrupted sequence, so the
+//!   handler never runs inside one; with the portable backend it finds the slot locked and uses another.
+//!   A process's first use calls the dynamic linker, which a handler must not: call [`backend()`] before handlers are installed.
+//!   In an object that was loaded by dlopen(3), call it in each thread whose handlers use this module: the C library allocates the
+//!   object's thread-local words at a thread's first use.
+//! - The child of a `fork` has its own copy of every slot, and may go on. A child of `vfork` shares its parent's memory
 //!   and is not registered: it must not use this module.
-//! - Threads come from the C library. One by a bare clone(2) has no area where the others have, and must not use this module.
-//! - At thread exit nothing has to be done. Before registration, which glibc does before a thread's first instruction of
-//!   ours, and we at its first use, nothing of the thread's is in a slot.
-//! - Fork handlers of others may run before ours in a child, start threads and use this module, once the parent has used it:
-//!   a process's first use asks the C library for a handler, which not every C library allows in the middle of a fork.
-//! - Nothing here waits for a thread by keeping the CPU from it: see `wait` for threads of real-time policies.
-//! - A shared object that uses this module stays mapped after `dlclose`: the kernel may still look at its descriptors.
+//! - Threads must be created by the C library. A thread of a bare clone(2) has no area where others have one.
+//! - Nothing has to be done at thread exit.
+//! - Atfork handlers of other libraries may run before ours in a child, start threads, and use this module if the parent has used it.
+//!   The first use registers an atfork handler, which not every C library allows during a fork.
+//! - Waiting threads leave the CPU to the thread that they wait for; see `backoff` for real-time policies.
+//! - A shared object that uses this module stays mapped after `dlclose`, because the kernel may still read its descriptors.
 //!
 //! # Memory ordering
-//! Relaxed, except where a name says `release`. What a thread has done on one CPU it sees on the next.
+//! Relaxed, except where a name contains `release`. A thread that is migrated sees its own changes.
 //!
 //! # Cost
-//! An addition is 5 instructions, behind two loads and a branch that a loop predicts. No system call, whatever the
-//! backend; see [`backend()`]. Memory: 64 KiB of address space per slot and a page of memory per slot and page in use. Slots
-//! are as many as ids that the kernel can publish, in steps of 64, and 32 portable ones.
-//! A page comes into being where it is first written, by the CPU whose slot it is, and so on that CPU's NUMA node, as the
-//! kernel places memory unless told otherwise; never as part of a huge page, which would cover other CPUs' slots. Reading
-//! a slot that was never written, as a sum does, takes no page of its own.
+//! An addition is 5 instructions after two loads and a predictable branch. No backend makes system calls
+//! after a thread's first use. Memory: each slot takes 64 KiB of address space, and a page for each of its pages in use. There is a
+//! slot for each id that the kernel can publish, in steps of 64, and 32 portable ones.
+//! A page is allocated when its slot's CPU first writes it, so by default on that CPU's NUMA node, and
+//! never as part of a huge page, which would cover other CPUs' slots. Reading a slot that was never written, as a sum does,
+//! allocates nothing.
 //!
 //! # References
 //! Linux include/linux/percpu-defs.h, kernel/rseq.c; librseq, whose sequences and names [`CurrentSlot`] has; J. Fitzhardinge,
@@ -75,34 +75,24 @@ mod backend;
 mod backoff;
 mod counter;
 mod current_slot;
-#[cfg(all(
-    feature = "std",
-    any(
-        test,
-        all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"), not(loom))
-    )
-))]
-mod entry;
 mod free_list;
 mod guard;
 mod index;
 mod lazy;
+#[cfg(all(test, feature = "std"))]
+mod model;
 mod pinned;
+mod portable;
 mod reference;
-#[cfg(all(
-    feature = "std",
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64"),
-    not(loom)
-))]
-mod registration;
-#[cfg(not(all(
-    feature = "std",
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64"),
-    not(loom)
-)))]
-#[path = "unregistered.rs"]
+#[cfg_attr(
+    not(all(
+        feature = "std",
+        target_os = "linux",
+        any(target_arch = "x86_64", target_arch = "aarch64"),
+        not(loom)
+    )),
+    path = "unregistered.rs"
+)]
 mod registration;
 mod remote;
 mod ring;
@@ -113,12 +103,13 @@ mod statics;
 #[cfg(all(test, feature = "std", not(loom)))]
 mod tests;
 pub mod this_cpu;
+mod thread;
 mod variable;
 mod word;
 mod word_sized;
 
 pub use crate::arch::{Cid, Cpu, Outcome};
-pub use backend::{Backend, Reason, Report, backend};
+pub use backend::{Backend, Reason, Report};
 pub use counter::Counter;
 pub use current_slot::CurrentSlot;
 pub use free_list::{Chain, FreeList, Node};
@@ -134,3 +125,14 @@ pub use statics::StaticPerCpu;
 pub use variable::PerCpu;
 pub use word::{Integer, Word, Zeroed};
 pub use word_sized::WordSized;
+
+/// The calling thread's backend, and the reason. Both stay the same for the thread's whole life.
+///
+/// The call also allocates the thread's words where the C library allocates them at their first use (in an object loaded by
+/// dlopen(3)), so that no signal handler has to.
+///
+/// Cost: a few loads where the C library has registered the thread. A process's first call chooses the backend; where this crate
+/// registers threads, a thread's first call does that.
+pub fn backend() -> Report {
+    registration::report()
+}

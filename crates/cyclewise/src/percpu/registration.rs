@@ -1,76 +1,77 @@
-//! The calling thread's rseq area: the C library's, or one that we register, or none.
+//! The calling thread's rseq area: one that the C library registered, one that this crate registers, or none.
 //!
 //! # States
-//! Of the process, decided at the first use and then for ever: `LIBC`, every thread has an area at one distance from its
-//! thread pointer; `OWN`, each thread registers at its first use (see `self_registered`); `NONE`, with an errno that says why.
+//! The process chooses one at its first use and keeps it. `LIBC`: every thread has an area at the same distance from its thread
+//! pointer. `SELF`: each thread registers an area of this crate at its first use (see `self_registered`). `NONE`: no areas, with an
+//! errno that says why.
 //!
 //! # Invariants
-//! 1. Under `LIBC` every thread that runs code of ours is registered: glibc registers a thread before its first
-//!    instruction of ours, and ends the process where that fails.
-//! 2. The distance is handed out by [`fast`] only once `LIBC` is decided, for good.
-//! 3. A thread that has no area uses portable slots, which no sequence touches.
-//! 4. Nobody writes `cpu_id_start`, `cpu_id`, `node_id`, `mm_cid` of an area that is registered: newer kernels kill
+//! 1. Under `LIBC` every thread that runs this code is registered: glibc registers a thread before it runs any other code,
+//!    and ends the process if that fails.
+//! 2. [`libc_area`] returns the distance only once `LIBC` is chosen for good.
+//! 3. A thread without an area uses portable slots, which no sequence touches.
+//! 4. Nothing in user space writes `cpu_id_start`, `cpu_id`, `node_id` or `mm_cid` of a registered area: newer kernels kill
 //!    the process for it.
-//! 5. How many ids there are is decided once for the process, whatever a filter says to who asks later: areas are mapped and
-//!    unmapped by that number.
+//! 5. The bound of the ids is read once for the process, whatever a filter answers later: memory is mapped and unmapped by that
+//!    number.
 //!
 //! # What it cannot promise
-//! A filter that is installed after the process's first use, and then answers rseq(2) with 0 for the kernel, leaves later threads
-//! without an id: glibc says -1 there, and such a thread ends the process by SIGSEGV in its first sequence, far outside of
-//! every area. One that refuses the call has glibc end the process itself. A filter that is there before the first use
-//! is found out, and portable slots are used.
+//! A filter that is installed after the process's first use, and answers rseq(2) with 0 in the kernel's place, leaves later threads
+//! without an id: glibc then reports the id -1, and such a thread ends the process by SIGSEGV in its first sequence, far outside
+//! every area. If the filter refuses the call, glibc itself ends the process. A filter that is installed before the first
+//! use is detected, and portable slots are used.
 //!
 //! # Cost
-//! Under `LIBC`, a load. Under `OWN`, a call and three loads; at a thread's first use a system call for it, and one for
+//! Under `LIBC`, a load. Under `SELF`, a call and three loads; a thread's first use makes one system call to register, and one for
 //! each area in use to see whether its thread is gone. A thread that cannot register tries once.
 //!
 //! # Safety
-//! 1. An area is read by the thread that it is of.
+//! 1. Only its own thread reads an area.
 #![expect(unsafe_code, reason = "areas that the kernel writes to")]
 
+mod area_claim;
 mod self_registered;
 #[cfg(test)]
 mod tests;
-mod thread;
 
 use super::backend::{Backend, Reason, Report};
 use super::index::{Index, by_cid};
-use super::slots;
+use super::{portable, thread};
 use crate::arch::rseq::Area;
 use crate::arch::static_libc::rseq_words;
 use crate::arch::{Cid, Cpu, Id};
 use crate::error::Refusal;
 pub(super) use crate::sys::map::{release, reserve};
+pub(super) use crate::sys::membarrier::rseq as restart_sequences;
 use crate::sys::{fork, rseq, signals};
 use core::sync::atomic::{AtomicBool, AtomicIsize, AtomicU32, AtomicUsize, Ordering};
-pub(super) use thread::{Holder, holder, name, prefer, preferred, renew, token};
 
-/// Under `LIBC` the distance to the area; 0 before somebody has found that, and otherwise.
+/// Under `LIBC` the distance to the area, once it was published; otherwise 0.
 static CPU_AREA: AtomicIsize = AtomicIsize::new(0);
 /// The same, where `mm_cid` is live.
 static CID_AREA: AtomicIsize = AtomicIsize::new(0);
-/// What the C library says that the distance is, and whether `mm_cid` is live there; set before the state is decided.
-static FOUND: AtomicIsize = AtomicIsize::new(0);
-static FOUND_CID: AtomicBool = AtomicBool::new(false);
+/// The distance according to the C library, and whether `mm_cid` is live there. Set before the state is chosen.
+static LIBC_DISTANCE: AtomicIsize = AtomicIsize::new(0);
+static LIBC_HAS_CID: AtomicBool = AtomicBool::new(false);
 /// The state, and above it an errno.
 static STATE: AtomicU32 = AtomicU32::new(UNDECIDED);
-static IDS: AtomicUsize = AtomicUsize::new(0);
+static ID_BOUND: AtomicUsize = AtomicUsize::new(0);
 
-const UNDECIDED: u32 = 0; // nobody has looked
+const UNDECIDED: u32 = 0; // not used yet
 const LIBC: u32 = 1; // the C library registers every thread
-const OWN: u32 = 2; // we register each thread
+const SELF: u32 = 2; // this crate registers each thread
 const NONE: u32 = 3; // portable slots only
-const KIND: u32 = 0xff; // the part of the state that is one of these
+const KIND: u32 = 0xff; // the bits of the state that hold one of these
 
 /// Not an errno: this link unit may be unmapped, so the kernel must not be given its descriptors.
-const MAY_GO: i32 = 4094;
-/// Not an errno: the C library says that it registers, and has not registered this thread.
+const MAY_BE_UNLOADED: i32 = 4094;
+/// Not an errno: the C library says that it registers threads, and has not registered this one.
 const LEFT_OUT: i32 = 4095;
 
 /// The end of `mm_cid` in `struct rseq`.
 const WITH_CID: usize = Cid::AT + 4;
 
-/// A thread's registered area, and the id that it is used with.
+/// A thread's registered area, and the id that is read from it.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum RseqArea {
     Cpu(Area),
@@ -86,9 +87,9 @@ impl RseqArea {
         }
     }
 
-    /// Of what [`fast`] found.
+    /// What [`libc_area`] returned for this index.
     #[inline(always)]
-    pub(super) fn fast<I: Index>(area: Area) -> Self {
+    pub(super) fn of_libc<I: Index>(area: Area) -> Self {
         if by_cid::<I>() {
             Self::Cid(area)
         } else {
@@ -108,32 +109,32 @@ impl RseqArea {
     }
 }
 
-/// The thread's area where libc has registered, and the kernel has this id.
+/// The fast path of [`thread_area`]: the thread's area where the C library registered it and the kernel has this id.
 #[inline(always)]
-pub(super) fn fast<I: Index>() -> Option<Area> {
+pub(super) fn libc_area<I: Index>() -> Option<Area> {
     let area = if by_cid::<I>() { &CID_AREA } else { &CPU_AREA };
-    // Relaxed: a number, and nothing is read by way of it but the thread's own.
+    // Relaxed: a number, by which the thread reads only its own memory.
     match area.load(Ordering::Relaxed) {
         0 => None,
         distance => Some(Area(distance)),
     }
 }
 
-/// The thread's area, registered if it has to be; none where portable slots are used.
-pub(super) fn resolve<I: Index>() -> Option<RseqArea> {
+/// The thread's area, registered if necessary; `None` where portable slots are used.
+pub(super) fn thread_area<I: Index>() -> Option<RseqArea> {
     match state() & KIND {
-        LIBC => Some(RseqArea::new::<I>(hand_out())),
-        OWN => self_registered::thread_area().ok().map(RseqArea::new::<I>),
+        LIBC => Some(RseqArea::new::<I>(publish_libc_area())),
+        SELF => self_registered::thread_area().ok().map(RseqArea::new::<I>),
         _ => None,
     }
 }
 
-/// Lets [`fast`] have the distance (Invariant 2), and returns it. Under `LIBC`.
-fn hand_out() -> Area {
+/// Lets [`libc_area`] return the distance (Invariant 2), and returns it. Under `LIBC`.
+fn publish_libc_area() -> Area {
     // Relaxed: constants by now, which `state` has acquired.
-    let distance = FOUND.load(Ordering::Relaxed);
+    let distance = LIBC_DISTANCE.load(Ordering::Relaxed);
     if CPU_AREA.load(Ordering::Relaxed) == 0 {
-        if FOUND_CID.load(Ordering::Relaxed) {
+        if LIBC_HAS_CID.load(Ordering::Relaxed) {
             CID_AREA.store(distance, Ordering::Relaxed);
         }
         CPU_AREA.store(distance, Ordering::Relaxed);
@@ -142,33 +143,33 @@ fn hand_out() -> Area {
 }
 
 fn state() -> u32 {
-    // Acquire: pairs with the Release of `decide`, for what was found.
+    // Acquire: pairs with the Release of `decide`, for the distance.
     match STATE.load(Ordering::Acquire) {
         UNDECIDED => decide(),
         state => state,
     }
 }
 
-/// Decides, the same whoever asks first but for a thread that another library has registered.
+/// Chooses the state. Every thread chooses the same, except one that another library has registered.
 #[cold]
 fn decide() -> u32 {
     register_atfork();
     let none = |why: i32| NONE | (why as u32) << 8;
     let new = if !rseq::stay_loaded() {
-        none(MAY_GO)
+        none(MAY_BE_UNLOADED)
     } else if let Some((distance, registered)) = rseq::of_libc(rseq_words()) {
-        // The same whoever finds it.
-        FOUND.store(distance, Ordering::Relaxed);
-        FOUND_CID.store(has_cid(registered), Ordering::Relaxed);
+        // The same in every thread.
+        LIBC_DISTANCE.store(distance, Ordering::Relaxed);
+        LIBC_HAS_CID.store(has_cid(registered), Ordering::Relaxed);
         // SAFETY: libc's area of this thread, whether registered or not.
         match (unsafe { Area(distance).id::<Cpu>() }) as i32 {
             ..0 => none(LEFT_OUT),
-            // The C library was told that it went well, or later threads will be, and no kernel knows of them.
+            // A filter answered the C library in the kernel's place, or will answer for later threads.
             _ if !rseq::is_made() => none(libc::ENOSYS),
             _ => LIBC,
         }
     } else {
-        self_registered::thread_area().map_or_else(none, |_| OWN)
+        self_registered::thread_area().map_or_else(none, |_| SELF)
     };
     // Release: pairs with the Acquire of `state`; Acquire on failure, for the same.
     match STATE.compare_exchange(UNDECIDED, new, Ordering::Release, Ordering::Acquire) {
@@ -185,83 +186,73 @@ fn has_cid(length: usize) -> bool {
 /// Whether `mm_cid` is written: for all threads or none.
 fn cid_is_live() -> bool {
     match state() & KIND {
-        LIBC => FOUND_CID.load(Ordering::Relaxed),
+        LIBC => LIBC_HAS_CID.load(Ordering::Relaxed),
         _ => has_cid(self_registered::length()),
     }
 }
 
-/// Has children of a fork give back what threads held that they do not have, where they cannot tell by themselves: portable
-/// slots. Before one is taken.
+/// Registers the atfork handler, once. Called before any portable slot is locked.
 pub(super) fn register_atfork() {
-    static HEEDED: AtomicBool = AtomicBool::new(false);
-    // Acquire: pairs with the Release below, for who goes on to take a lock. Two that come at once both register it, which
-    // does no harm.
-    if !HEEDED.load(Ordering::Acquire) {
-        // A handler in the middle would wait for the C library's lock of such functions.
+    static REGISTERED: AtomicBool = AtomicBool::new(false);
+    // Acquire: pairs with the Release below, for a thread that goes on to take a lock. Two threads at once may both register
+    // the handler, which does no harm.
+    if !REGISTERED.load(Ordering::Acquire) {
+        // A signal handler that registered too would wait for the C library's lock of atfork handlers.
         let _blocked = block_signals();
-        // Without the hook a child finds some portable slots taken for ever, and uses others.
+        // If this fails, a child finds some portable slots locked for ever, and uses others.
         let _ = fork::in_child(after_fork);
-        HEEDED.store(true, Ordering::Release);
+        REGISTERED.store(true, Ordering::Release);
     }
 }
 
-/// Of how many forks this process is a child.
-static FORKS: AtomicU32 = AtomicU32::new(0);
-
-/// That number, which changes in a child of a fork before anything else of its runs.
-pub(super) fn forks() -> u32 {
-    // Relaxed: the child has one thread when it changes.
-    FORKS.load(Ordering::Relaxed)
-}
-
-/// What the child of a fork does before anything else of ours.
+/// The atfork handler, in the child.
 extern "C" fn after_fork() {
-    FORKS.fetch_add(1, Ordering::Relaxed);
-    slots::after_fork();
+    let (old, new) = thread::renew_token();
+    portable::after_fork(old, new);
     self_registered::after_fork();
 }
 
-/// A number that every id is below.
+/// A number above every id.
 #[inline]
-pub(super) fn ids() -> usize {
-    match IDS.load(Ordering::Relaxed) {
-        0 => find_ids(),
-        ids => ids,
+pub(super) fn id_bound() -> usize {
+    match ID_BOUND.load(Ordering::Relaxed) {
+        0 => find_id_bound(),
+        bound => bound,
     }
 }
 
-/// Finds it, once: what is mapped by one number must not be used by another, and a filter may come between two who ask.
+/// Finds it, once (Invariant 5): a filter may be installed between two threads' calls.
 #[cold]
-fn find_ids() -> usize {
+fn find_id_bound() -> usize {
     let found = rseq::ids();
-    match IDS.compare_exchange(0, found, Ordering::Relaxed, Ordering::Relaxed) {
+    match ID_BOUND.compare_exchange(0, found, Ordering::Relaxed, Ordering::Relaxed) {
         Ok(_) => found,
         Err(theirs) => theirs,
     }
 }
 
-/// While this lives no handler of the calling thread's runs, but of faults and of a filter's SIGSYS.
+/// While the result lives, the calling thread runs no signal handlers, except for faults and a filter's SIGSYS.
 ///
 /// # Errors
-/// Where a filter refuses that, or only says that it went well.
+/// A filter refuses the call, or answers it in the kernel's place.
 pub(super) fn block_signals() -> Result<signals::Blocked, Refusal> {
     signals::Blocked::of_others()
 }
 
-/// What is in force for the calling thread.
+/// The calling thread's backend.
 pub(super) fn report() -> Report {
-    // For handlers to come, which must not be the first to use the thread's words.
-    let _ = preferred();
+    // Signal handlers must not be the first to use the thread's words.
+    let _ = portable::preferred();
     let state = state();
     let refusal = |why: i32| match why {
-        MAY_GO => Reason::MayBeUnloaded,
+        MAY_BE_UNLOADED => Reason::MayBeUnloaded,
         LEFT_OUT => Reason::LeftOut,
         libc::EINVAL => Reason::Foreign,
         errno => Reason::Refused { errno },
     };
     let (backend, reason) = match state & KIND {
         LIBC => (Backend::Rseq, Reason::Libc),
-        OWN => match self_registered::thread_area() {
+        SELF => match self_registered::thread_area() {
             Ok(_) => (Backend::Rseq, Reason::Registered),
             Err(why) => (Backend::Portable, refusal(why)),
         },

@@ -114,7 +114,7 @@ impl<const N: usize> At<N> {
     }
 
     #[inline(always)]
-    fn guard(&self) -> &Guard {
+    fn guard<'a>(&self) -> &'a Guard {
         let at = self.0.cast::<Guard>().wrapping_add(1);
         // SAFETY: the second word of the slot's cells, a guard for everybody (Safety 1 of the module).
         unsafe { &*at }
@@ -162,7 +162,7 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
     /// The word, where this CPU's ring is full.
     #[inline(always)]
     pub fn push(&self, word: W) -> Result<(), W> {
-        if let Some(area) = registration::fast::<Cpu>() {
+        if let Some(area) = registration::libc_area::<Cpu>() {
             let rings = self.slots.as_ptr().cast();
             // SAFETY: the area is the thread's; this CPU's ring (Invariants 1, 2 and 4), and `N` was checked by `new`.
             match unsafe { rseq_cells::ring_push::<Cpu, N>(area, rings, word.bits()) } {
@@ -218,7 +218,7 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
     /// Takes the word that has been in this CPU's ring for longest; `None` where there is none here.
     #[inline(always)]
     pub fn pop(&self) -> Option<W> {
-        if let Some(area) = registration::fast::<Cpu>() {
+        if let Some(area) = registration::libc_area::<Cpu>() {
             // SAFETY: the area is the thread's; this CPU's ring (Invariants 1, 3 and 4), and `N` was checked by `new`.
             let (word, cell) = unsafe { rseq_cells::ring_pop::<Cpu, N>(area, self.slots.as_ptr().cast()) };
             if cell >= 0 {
@@ -279,14 +279,8 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
         }
         // Now, so that nobody waits for an allocation.
         out.reserve(N);
-        if let Some(portable) = slot.portable() {
-            let _taken = LockedSlot::wait(portable)?;
-            return Ok(take_all(&at, out));
-        }
-        Ok(match slot.stop::<Cpu>(at.guard())? {
-            Some(_stopped) => take_all(&at, out),
-            None => 0,
-        })
+        let taken = slot.exclusively::<Cpu, _>(at.guard(), || take_all(&at, out))?;
+        Ok(taken.unwrap_or(0))
     }
 
     /// Takes the oldest word of this CPU's ring; where that has none, the oldest of the first other slot that has any, portable
@@ -314,12 +308,8 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
         if at.used().1 == 0 {
             return Ok(None);
         }
-        if let Some(portable) = slot.portable() {
-            let _taken = LockedSlot::wait(portable)?;
-            return Ok(take_one(&at));
-        }
-        let stopped = slot.stop::<Cpu>(at.guard())?;
-        Ok(stopped.and_then(|_stopped| take_one(&at)))
+        let taken = slot.exclusively::<Cpu, _>(at.guard(), || take_one(&at))?;
+        Ok(taken.flatten())
     }
 
     /// Takes all that there is, one slot's after the other's, and puts it at the end of `out`; returns how much. Exact
@@ -338,9 +328,7 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
     /// A slot's guard.
     #[cfg(test)]
     pub(super) fn guard_of(&self, slot: Slot) -> &Guard {
-        let at = self.slots.of(slot).cast::<Guard>().wrapping_add(1);
-        // SAFETY: the second word of the slot's cells, a guard for everybody (Safety 1), for as long as `self` is borrowed.
-        unsafe { &*at }
+        At(self.slots.of(slot)).guard()
     }
 
     /// What to do while this CPU's ring is somebody else's.

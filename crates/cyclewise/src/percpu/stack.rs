@@ -118,7 +118,7 @@ impl<T: WordSized, const N: usize> Stack<T, N> {
     #[inline(always)]
     pub fn push(&self, value: T) -> Result<(), T> {
         let bits = value.into_bits();
-        if let Some(area) = registration::fast::<Cpu>() {
+        if let Some(area) = registration::libc_area::<Cpu>() {
             // SAFETY: the area is the thread's; this CPU's stack (Invariants 1 and 3).
             match unsafe { rseq_cells::stack_push::<Cpu, N>(area, self.first(), bits) } {
                 Outcome::Done => return Ok(()),
@@ -146,7 +146,7 @@ impl<T: WordSized, const N: usize> Stack<T, N> {
     /// Takes the value that was pushed last on this CPU; `None` where there is none here.
     #[inline(always)]
     pub fn pop(&self) -> Option<T> {
-        if let Some(area) = registration::fast::<Cpu>() {
+        if let Some(area) = registration::libc_area::<Cpu>() {
             // SAFETY: the area is the thread's; this CPU's stack (Invariants 1 and 3).
             let (bits, left) = unsafe { rseq_cells::stack_pop::<Cpu>(area, self.first()) };
             if left >= 0 {
@@ -232,12 +232,7 @@ impl<T: WordSized, const N: usize> Stack<T, N> {
         // Now, so that nobody waits for an allocation.
         out.reserve(N);
         let before = out.len();
-        if let Some(portable) = slot.portable() {
-            let _taken = LockedSlot::wait(portable)?;
-            out.extend(self.values(slot));
-        } else if let Some(_stopped) = slot.stop::<Cpu>(self.guard(slot))? {
-            out.extend(self.values(slot));
-        }
+        slot.exclusively::<Cpu, _>(self.guard(slot), || out.extend(self.values(slot)))?;
         Ok(out.len() - before)
     }
 
@@ -266,12 +261,8 @@ impl<T: WordSized, const N: usize> Stack<T, N> {
         if self.count(slot) == 0 {
             return Ok(None);
         }
-        if let Some(portable) = slot.portable() {
-            let _taken = LockedSlot::wait(portable)?;
-            return Ok(self.last(slot));
-        }
-        let stopped = slot.stop::<Cpu>(self.guard(slot))?;
-        Ok(stopped.and_then(|_stopped| self.last(slot)))
+        let taken = slot.exclusively::<Cpu, _>(self.guard(slot), || self.last(slot))?;
+        Ok(taken.flatten())
     }
 
     /// Takes all that there is, one slot's after the other's, and puts it at the end of `out`; returns how much. Exact
@@ -293,7 +284,7 @@ impl<T: WordSized, const N: usize> Stack<T, N> {
     /// They are bits of values, of which the caller gives up those that are taken.
     #[inline]
     unsafe fn put(&self, end: *const u64, len: usize) -> usize {
-        if let Some(area) = registration::fast::<Cpu>() {
+        if let Some(area) = registration::libc_area::<Cpu>() {
             // SAFETY: the area is the thread's; this CPU's stack (Invariants 1 and 3); the caller vouches for the words.
             let run = unsafe { rseq_cells::stack_push_many::<Cpu, N>(area, self.first(), end, len) };
             if run >= 0 {
@@ -308,7 +299,7 @@ impl<T: WordSized, const N: usize> Stack<T, N> {
     #[cold]
     #[inline(never)]
     unsafe fn put_slow(&self, end: *const u64, len: usize) -> usize {
-        if let Some(RseqArea::Cpu(area)) = registration::resolve::<Cpu>() {
+        if let Some(RseqArea::Cpu(area)) = registration::thread_area::<Cpu>() {
             // SAFETY: the area is the thread's; this CPU's stack (Invariants 1 and 3); the caller vouches for the
             // words.
             let run = unsafe { rseq_cells::stack_push_many::<Cpu, N>(area, self.first(), end, len) };
@@ -335,7 +326,7 @@ impl<T: WordSized, const N: usize> Stack<T, N> {
     /// `to` has room for `len` words. The caller owns the values whose bits it gets.
     #[inline]
     unsafe fn take(&self, to: *mut u64, len: usize) -> usize {
-        if let Some(area) = registration::fast::<Cpu>() {
+        if let Some(area) = registration::libc_area::<Cpu>() {
             // SAFETY: the area is the thread's; this CPU's stack (Invariants 1 and 3); the caller vouches for the room.
             let run = unsafe { rseq_cells::stack_pop_many::<Cpu>(area, self.first(), to, len) };
             if run >= 0 {
@@ -350,7 +341,7 @@ impl<T: WordSized, const N: usize> Stack<T, N> {
     #[cold]
     #[inline(never)]
     unsafe fn take_slow(&self, to: *mut u64, len: usize) -> usize {
-        if let Some(RseqArea::Cpu(area)) = registration::resolve::<Cpu>() {
+        if let Some(RseqArea::Cpu(area)) = registration::thread_area::<Cpu>() {
             // SAFETY: the area is the thread's; this CPU's stack (Invariants 1 and 3); the caller vouches for the
             // room.
             let run = unsafe { rseq_cells::stack_pop_many::<Cpu>(area, self.first(), to, len) };

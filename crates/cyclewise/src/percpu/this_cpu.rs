@@ -35,7 +35,7 @@ macro_rules! operation {
         /// As of the module.
         #[inline(always)]
         pub unsafe fn $name<I: Index, W: $bound>(at: *mut W, $($arg: W),*) $($ret)* {
-            if let Some(area) = registration::fast::<I>() {
+            if let Some(area) = registration::libc_area::<I>() {
                 // SAFETY: the area is the thread's; Invariant 1.
                 return $out(unsafe { <W::Bits as Sections>::$section::<I $(, $release)?>(area, at.cast(), $($arg.bits()),*) });
             }
@@ -46,7 +46,7 @@ macro_rules! operation {
         #[cold]
         #[inline(never)]
         unsafe fn $slow<I: Index, W: $bound>(at: *mut W, $($arg: W),*) $($ret)* {
-            match registration::resolve::<I>() {
+            match registration::thread_area::<I>() {
                 // SAFETY: the area is the thread's; Invariant 1.
                 Some(RseqArea::Cpu(area)) => $out(unsafe {
                     <W::Bits as Sections>::$section::<Cpu $(, $release)?>(area, at.cast(), $($arg.bits()),*)

@@ -5,19 +5,8 @@
 #![allow(unsafe_code, reason = "words by address, and fork; not in every build")]
 
 use super::{Telling, tell};
+use crate::percpu::model::{Arc, AtomicI64, model, thread};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
-
-#[cfg(loom)]
-use loom::{model, sync::Arc, sync::atomic::AtomicI64, thread};
-#[cfg(not(loom))]
-use std::sync::{Arc, atomic::AtomicI64};
-#[cfg(not(loom))]
-use std::thread;
-
-#[cfg(not(loom))]
-fn model(run: impl Fn()) {
-    (0..200).for_each(|_| run());
-}
 
 /// A slot and the shared sum. Without `ORDERED` the exchange is relaxed: the twin.
 struct Model<const ORDERED: bool> {

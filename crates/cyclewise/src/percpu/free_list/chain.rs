@@ -11,7 +11,7 @@ use super::FreeList;
 use super::node::{Node, RawNode};
 use crate::arch::{Cpu, STOPPED, rseq_list};
 use crate::percpu::registration::{self, RseqArea};
-use crate::percpu::slots::LockedSlot;
+use crate::percpu::slots::{LockedSlot, Slot};
 use crate::percpu::word::Bits;
 use core::fmt;
 use core::ptr::NonNull;
@@ -30,7 +30,7 @@ impl<T> FreeList<T> {
     /// Takes all that this CPU's list has, in one sequence.
     #[inline]
     pub fn pop_all(&self) -> Chain<'_, T> {
-        if let Some(area) = registration::fast::<Cpu>() {
+        if let Some(area) = registration::libc_area::<Cpu>() {
             // SAFETY: the area is the thread's; this CPU's list (Invariant 3 of the list).
             let first = unsafe { rseq_list::list_take::<Cpu>(area, self.heads.as_ptr().cast()) };
             if first != STOPPED {
@@ -45,7 +45,7 @@ impl<T> FreeList<T> {
     #[cold]
     #[inline(never)]
     fn pop_all_slow(&self) -> Chain<'_, T> {
-        if let Some(RseqArea::Cpu(area)) = registration::resolve::<Cpu>() {
+        if let Some(RseqArea::Cpu(area)) = registration::thread_area::<Cpu>() {
             // SAFETY: the area is the thread's; this CPU's list (Invariant 3 of the list).
             let first = unsafe { rseq_list::list_take::<Cpu>(area, self.heads.as_ptr().cast()) };
             if first != STOPPED {
@@ -53,18 +53,24 @@ impl<T> FreeList<T> {
                 return unsafe { self.chain(first) };
             }
         }
-        self.take_portable(LockedSlot::any())
+        let locked = LockedSlot::any();
+        // SAFETY: the slot is locked.
+        let first = unsafe { self.take_all(locked.slot()) };
+        // SAFETY: just taken off the list.
+        unsafe { self.chain(first) }
     }
 
-    /// Takes all that a portable slot's list has.
-    pub(super) fn take_portable(&self, taken: LockedSlot) -> Chain<'_, T> {
-        let head = self.heads.of(taken.slot()).cast::<u64>();
-        // SAFETY: a word that is ours while the slot is taken (Invariant 3 of the list).
-        let found = unsafe { u64::load(head) };
-        // SAFETY: the same word, while the slot is still taken (Invariant 3 of the list).
+    /// Empties a slot's list; the address of its first node, or 0.
+    ///
+    /// # Safety
+    /// The slot is locked or stopped.
+    pub(super) unsafe fn take_all(&self, slot: Slot) -> u64 {
+        let head = self.heads.of(slot).cast::<u64>();
+        // SAFETY: no other thread changes the word, as the caller vouches (Invariant 3 of the list).
+        let first = unsafe { u64::load(head) };
+        // SAFETY: the same word, and the slot is still locked or stopped.
         unsafe { u64::store(head, 0) };
-        // SAFETY: just taken off the list.
-        unsafe { self.chain(found) }
+        first
     }
 
     /// # Safety

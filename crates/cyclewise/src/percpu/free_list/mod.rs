@@ -119,7 +119,7 @@ impl<T> FreeList<T> {
     /// Ordering: what its pusher did before is seen.
     #[inline(always)]
     pub fn pop(&self) -> Option<Node<'_, T>> {
-        if let Some(area) = registration::fast::<Cpu>() {
+        if let Some(area) = registration::libc_area::<Cpu>() {
             // SAFETY: the area is the thread's; nodes are mapped and begin with `next` (Invariants 2 and 3).
             let popped = unsafe { rseq_list::list_pop::<Cpu>(area, self.heads.as_ptr().cast()) };
             if popped > STOPPED {
@@ -137,7 +137,7 @@ impl<T> FreeList<T> {
     #[cold]
     #[inline(never)]
     fn pop_slow(&self) -> Option<Node<'_, T>> {
-        let Some(RseqArea::Cpu(area)) = registration::resolve::<Cpu>() else {
+        let Some(RseqArea::Cpu(area)) = registration::thread_area::<Cpu>() else {
             return self.pop_portable();
         };
         // SAFETY: the area is the thread's; nodes are mapped and begin with `next` (Invariants 2 and 3).
@@ -155,7 +155,7 @@ impl<T> FreeList<T> {
     #[inline(always)]
     unsafe fn put(&self, first: NonNull<RawNode<T>>, last: NonNull<RawNode<T>>) {
         let address = first.as_ptr().expose_provenance() as u64;
-        if let Some(area) = registration::fast::<Cpu>() {
+        if let Some(area) = registration::libc_area::<Cpu>() {
             let (lists, link) = (self.heads.as_ptr().cast(), last.as_ptr().cast());
             // SAFETY: the area is the thread's; the caller vouches for the nodes, which begin with `next` (Invariant 3).
             if unsafe { rseq_list::list_push::<Cpu>(area, lists, address, link) } == Outcome::Done {
@@ -170,7 +170,7 @@ impl<T> FreeList<T> {
     #[cold]
     #[inline(never)]
     unsafe fn put_slow(&self, first: u64, last: NonNull<RawNode<T>>) {
-        if let Some(RseqArea::Cpu(area)) = registration::resolve::<Cpu>() {
+        if let Some(RseqArea::Cpu(area)) = registration::thread_area::<Cpu>() {
             let (lists, link) = (self.heads.as_ptr().cast(), last.as_ptr().cast());
             // SAFETY: the area is the thread's; the caller vouches for the nodes, which begin with `next` (Invariant
             // 3).

@@ -7,7 +7,7 @@
 use super::{Chain, FreeList, Node};
 use crate::error::Refusal;
 use crate::percpu::Cpu;
-use crate::percpu::slots::{LockedSlot, Slot};
+use crate::percpu::slots::Slot;
 use crate::percpu::word::Bits;
 
 impl<T> FreeList<T> {
@@ -26,20 +26,10 @@ impl<T> FreeList<T> {
             // SAFETY: no nodes.
             return Ok(unsafe { self.chain(0) });
         }
-        if let Some(portable) = slot.portable() {
-            return Ok(self.take_portable(LockedSlot::wait(portable)?));
-        }
-        let Some(stopped) = slot.stop::<Cpu>(self.guard(slot))? else {
-            // SAFETY: no nodes.
-            return Ok(unsafe { self.chain(0) });
-        };
-        // SAFETY: ours while the slot is stopped (Invariant 3 of the list).
-        let found = unsafe { u64::load(head) };
-        // SAFETY: the same word, while the slot is still stopped (Invariant 3 of the list).
-        unsafe { u64::store(head, 0) };
-        drop(stopped);
-        // SAFETY: just taken off the list.
-        Ok(unsafe { self.chain(found) })
+        // SAFETY: no other thread changes the slot meanwhile.
+        let first = slot.exclusively::<Cpu, _>(self.guard(slot), || unsafe { self.take_all(slot) })?;
+        // SAFETY: no nodes, or nodes that were just taken off the list.
+        Ok(unsafe { self.chain(first.unwrap_or(0)) })
     }
 
     /// Takes the object that was pushed last on this CPU, else one from the first other list that has any; what else was

@@ -51,7 +51,7 @@ impl Drop for PriorState {
 /// As of [`super::Pinned::enter`].
 pub(super) unsafe fn enter(cpu: u32) -> Result<PriorState, Refusal> {
     let distance = (cpu as usize) << SHIFT;
-    let is_distance = |base: usize| base & ((1 << SHIFT) - 1) == 0 && base >> SHIFT < registration::ids();
+    let is_distance = |base: usize| base & ((1 << SHIFT) - 1) == 0 && base >> SHIFT < registration::id_bound();
     let base = get()?;
     // A base that is no distance is somebody's. One that is may be inherited, and is set anew.
     if ENTERED.get() || !is_distance(base) {

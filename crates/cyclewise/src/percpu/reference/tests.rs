@@ -2,27 +2,8 @@
 
 use super::protocol::{self, BIAS, OPEN, Parts};
 use crate::error::Refusal;
+use crate::percpu::model::{Arc, AtomicI64, AtomicU64, Mutex, model, thread};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-
-#[cfg(loom)]
-use loom::{
-    model,
-    sync::atomic::{AtomicI64, AtomicU64},
-    sync::{Arc, Mutex},
-    thread,
-};
-#[cfg(not(loom))]
-use std::sync::{
-    Arc, Mutex,
-    atomic::{AtomicI64, AtomicU64},
-};
-#[cfg(not(loom))]
-use std::thread;
-
-#[cfg(not(loom))]
-fn model(run: impl Fn()) {
-    (0..200).for_each(|_| run());
-}
 
 /// One slot with a lock, as the portable backend has. Without `LOCKED` the guard's look and the addition are two steps and nobody
 /// waits: the twin.

@@ -3,19 +3,8 @@
 //! A change of a slot is a load and a store, so that two at once lose one.
 
 use super::{SlotLocks, likely_free, lock_any, try_lock, wait_until_released};
+use crate::percpu::model::{Arc, AtomicUsize, model, thread};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-
-#[cfg(loom)]
-use loom::{model, sync::Arc, sync::atomic::AtomicUsize, thread};
-#[cfg(not(loom))]
-use std::sync::{Arc, atomic::AtomicUsize};
-#[cfg(not(loom))]
-use std::thread;
-
-#[cfg(not(loom))]
-fn model(run: impl Fn()) {
-    (0..200).for_each(|_| run());
-}
 
 const SLOTS: usize = 2;
 
@@ -46,11 +35,11 @@ impl<const EXCLUSIVE: bool> Model<EXCLUSIVE> {
     fn add(&self) {
         let n = lock_any(self, 0, 7, thread::yield_now);
         self.change(n, 1);
-        self.give_back(n);
+        self.release(n);
     }
 
     fn sum(&self) -> usize {
-        (0..self.mark()).map(|n| self.slots[n].load(Relaxed)).sum()
+        (0..self.high_water()).map(|n| self.slots[n].load(Relaxed)).sum()
     }
 }
 
@@ -60,16 +49,16 @@ impl<const EXCLUSIVE: bool> SlotLocks for Model<EXCLUSIVE> {
     fn is_free(&self, n: usize) -> bool {
         self.locks[n].load(Relaxed) == 0
     }
-    fn take(&self, n: usize, token: u64) -> bool {
+    fn acquire(&self, n: usize, token: u64) -> bool {
         !EXCLUSIVE
             || self.locks[n]
                 .compare_exchange(0, token as usize, Acquire, Relaxed)
                 .is_ok()
     }
-    fn give_back(&self, n: usize) {
+    fn release(&self, n: usize) {
         self.locks[n].store(0, Release);
     }
-    fn mark(&self) -> usize {
+    fn high_water(&self) -> usize {
         self.mark.load(Relaxed)
     }
     fn raise(&self, to: usize) {
@@ -111,9 +100,9 @@ fn a_change_and_a_look(change: fn(&Model)) {
             let it = it.clone();
             thread::spawn(move || change(&it))
         };
-        if it.take(1, 8) {
+        if it.acquire(1, 8) {
             let found = it.slots[1].load(Relaxed);
-            it.give_back(1);
+            it.release(1);
             assert_eq!(it.sum(), found, "the mark is below a slot that was changed before");
         }
         other.join().unwrap();
@@ -128,7 +117,7 @@ fn who_comes_after_a_change_finds_the_mark_above_it() {
             thread::yield_now();
         }
         it.change(1, 1);
-        it.give_back(1);
+        it.release(1);
     });
 }
 
@@ -137,11 +126,11 @@ fn who_comes_after_a_change_finds_the_mark_above_it() {
 #[should_panic(expected = "the mark is below")]
 fn the_twin_that_raises_the_mark_afterwards_is_caught() {
     a_change_and_a_look(|it| {
-        while !it.take(1, 7) {
+        while !it.acquire(1, 7) {
             thread::yield_now();
         }
         it.change(1, 1);
-        it.give_back(1);
+        it.release(1);
         it.raise(2);
     });
 }
@@ -160,7 +149,7 @@ fn an_addition_and_a_stop(wait: fn(&Model)) {
                 if may {
                     it.change(0, 1);
                 }
-                it.give_back(0);
+                it.release(0);
                 usize::from(may)
             })
         };
@@ -201,9 +190,9 @@ fn a_handler_does_not_wait_for_what_it_interrupted() {
         // All are taken: who only wants to know of one waits for a moment, and is told of its own.
         let mut moments = 0;
         assert_eq!((likely_free(&*it, 1, || moments += 1), moments), (1, 1));
-        it.give_back(1);
-        it.give_back(0);
-        assert_eq!(it.mark(), SLOTS);
+        it.release(1);
+        it.release(0);
+        assert_eq!(it.high_water(), SLOTS);
     });
 }
 
@@ -212,9 +201,9 @@ fn waiting_for_a_slot_is_no_use_of_it() {
     model(|| {
         let it = Model::<true>::new();
         assert!(wait_until_released(&*it, 1, 7, || unreachable!()));
-        assert_eq!((it.mark(), it.is_free(1)), (0, true));
+        assert_eq!((it.high_water(), it.is_free(1)), (0, true));
         // Who is told of one may use it.
-        assert_eq!((likely_free(&*it, 0, || ()), it.mark()), (0, 1));
+        assert_eq!((likely_free(&*it, 0, || ()), it.high_water()), (0, 1));
     });
 }
 

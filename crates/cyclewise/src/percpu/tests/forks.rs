@@ -8,8 +8,8 @@
 #![expect(unsafe_code, reason = "fork")]
 
 use crate::percpu::allocator::{Locked, is_locked};
-use crate::percpu::registration::{Holder, holder, name};
 use crate::percpu::slots::LockedSlot;
+use crate::percpu::thread::{Holder, holder, id};
 use crate::percpu::{PerCpu, Ref};
 use crate::sys::fork;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering::SeqCst};
@@ -197,8 +197,8 @@ fn what_the_forking_thread_has_stays_its_own() {
 /// The twin of our handler gives back whatever is not the forking thread's, and so what a thread of the child has.
 #[test]
 fn the_twin_that_knows_only_itself_takes_it_from_a_thread_that_lives() {
-    let me = name();
-    let other = thread::spawn(name).join().unwrap();
+    let me = id();
+    let other = thread::spawn(id).join().unwrap();
     let left_behind = other ^ 1 << 40;
     let twin = |holder: u64| holder != 0 && holder != me;
     let ours = |found: u64| found != 0 && holder(found, me) == Holder::LeftBehind;

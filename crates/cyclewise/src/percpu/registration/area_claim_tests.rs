@@ -1,20 +1,9 @@
 //! The protocol under loom, or under threads; an entry that changes hands between the look and the exchange; and the twin that
 //! compares the owner alone.
 
-use super::{Entry, claim};
+use super::{AreaEntry, claim};
+use crate::percpu::model::{Arc, AtomicU64, model, thread};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-
-#[cfg(loom)]
-use loom::{model, sync::Arc, sync::atomic::AtomicU64, thread};
-#[cfg(not(loom))]
-use std::sync::{Arc, atomic::AtomicU64};
-#[cfg(not(loom))]
-use std::thread;
-
-#[cfg(not(loom))]
-fn model(run: impl Fn()) {
-    (0..200).for_each(|_| run());
-}
 
 /// An entry. Without `COUNTED` its owner is all that is compared: the twin.
 struct Model<const COUNTED: bool> {
@@ -31,7 +20,7 @@ impl<const COUNTED: bool> Model<COUNTED> {
     }
 }
 
-impl<const COUNTED: bool> Entry for Model<COUNTED> {
+impl<const COUNTED: bool> AreaEntry for Model<COUNTED> {
     fn claims(&self) -> u64 {
         // The twin's count is the owner, doubled so that it is never odd.
         if COUNTED {
