@@ -1,29 +1,29 @@
-//! The one error type of the command: what failed, how we know, what to do; and the exit status it becomes.
+//! The command's error: one line for the user, and an exit status.
 
 use std::fmt;
 
-/// What the command's exit status says.
+/// Exit status of a failed command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// A check failed, or a measured command did.
+    /// A check or a measured command failed.
     CheckFailed = 1,
-    /// Wrong use: a bad argument, or a file that is not what was asked for.
+    /// Usage error: a bad argument or a bad input file.
     Usage = 2,
-    /// This machine cannot do it.
+    /// This machine does not support it.
     Unsupported = 3,
 }
 
 /// A failure that ends the command with one line on stderr.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// The exit status it becomes.
+    /// The exit status.
     pub status: Status,
-    /// What failed and how we know, then what to do: one line.
+    /// One line: what failed, the evidence, and what to do.
     pub message: String,
 }
 
 impl Error {
-    /// Wrong use (exit 2).
+    /// A usage error (exit 2).
     pub fn usage(message: impl Into<String>) -> Self {
         Self {
             status: Status::Usage,
@@ -31,7 +31,7 @@ impl Error {
         }
     }
 
-    /// This machine cannot do it (exit 3).
+    /// Not supported on this machine (exit 3).
     pub fn unsupported(message: impl Into<String>) -> Self {
         Self {
             status: Status::Unsupported,
@@ -39,7 +39,7 @@ impl Error {
         }
     }
 
-    /// A check failed (exit 1).
+    /// A failed check (exit 1).
     pub fn check(message: impl Into<String>) -> Self {
         Self {
             status: Status::CheckFailed,
@@ -47,14 +47,14 @@ impl Error {
         }
     }
 
-    /// The same, whatever was in a file that is quoted: no line of its own, and no control of a terminal.
+    /// Replaces control characters, so that text quoted from a file cannot break the line or control the terminal.
     #[must_use]
     pub fn in_one_line(mut self) -> Self {
         self.message = self.message.replace(char::is_control, " ");
         self
     }
 
-    /// A system call failed (exit 3): `what` was tried, the system said `cause`, the reader may do `hint`.
+    /// A failed system call (exit 3): what was tried, the system's error, and what to do.
     pub fn system(what: &str, cause: &std::io::Error, hint: &str) -> Self {
         Self::unsupported(format!("{what}: {cause}; {hint}"))
     }

@@ -1,4 +1,4 @@
-//! `cyclewise doctor`: what this machine offers, each line with its evidence.
+//! `cyclewise doctor`: reports what this machine offers.
 
 use super::output;
 use crate::error::Result;

@@ -1,4 +1,4 @@
-//! `cyclewise simulate fit`: a machine file from a record of this machine, or of any.
+//! `cyclewise simulate fit`: makes a machine file from a record.
 
 use super::cli::FitArgs;
 use super::output;

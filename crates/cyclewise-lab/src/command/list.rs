@@ -1,4 +1,4 @@
-//! `cyclewise list`: the experiments, their question and where it comes from.
+//! `cyclewise list`: lists the experiments.
 
 use super::output;
 use crate::error::Result;

@@ -1,12 +1,13 @@
-//! The `cyclewise` command: one file a subcommand, and what they share.
+//! The `cyclewise` command: one file per subcommand, and what they share.
 
 mod cli;
 mod compare;
+mod cpu_choice;
 mod doctor;
 mod fit;
 mod list;
 mod output;
-mod place;
+
 mod progress;
 mod recommend;
 mod report;
@@ -22,10 +23,9 @@ use clap::Parser;
 use cyclewise::error::Refusal;
 use std::process::ExitCode;
 
-/// Parses the command line, does what it asks, and gives the exit status of the contract: 0 done, 1 a check failed,
-/// 2 wrong use, 3 this machine cannot do it.
+/// Parses and runs the command line; returns the exit status (see [`Status`]).
 ///
-/// `single` is what came of opting in to single mode, which only the program can.
+/// `single` is the result of opting in to single mode, which only `main` may do.
 pub fn main(single: std::result::Result<(), Refusal>) -> ExitCode {
     elided::consent(single);
     let cli = cli::Cli::parse();
@@ -57,8 +57,7 @@ fn dispatch(command: cli::Command) -> Result<()> {
     }
 }
 
-/// What a subcommand that finished part of its work ends with, after all it had is written: its worst failure. The others
-/// are told of.
+/// Ends a subcommand that finished only part of its work: reports all failures and returns the worst.
 fn finish(mut failures: Vec<Error>) -> Result<()> {
     let Some(worst) = (0..failures.len()).max_by_key(|i| failures[*i].status == Status::CheckFailed) else {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Where results go: stdout and the files the command line names.
+//! Output: stdout, and the files that the command line names.
 
 use super::cli::Common;
 use super::progress::tell;
@@ -10,20 +10,20 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// The report that `run` writes when no output is named.
+/// `run` writes this report when no output is named.
 const DEFAULT_HTML: &str = "cyclewise-report.html";
-/// The record that `run` writes when no output is named.
+/// `run` writes this record when no output is named.
 const DEFAULT_JSON: &str = "cyclewise-record.json";
 
-/// Makes one document of a record.
+/// Renders a record in one format.
 type Exporter = fn(&Record) -> Result<String>;
 
-/// Whether stdout belongs to one document alone.
-pub(super) fn takes_stdout(path: Option<&PathBuf>) -> bool {
+/// Whether this document goes to stdout, which then holds nothing else.
+fn takes_stdout(path: Option<&PathBuf>) -> bool {
     path.is_some_and(|p| p == Path::new("-"))
 }
 
-/// Where the documents of a simulation go.
+/// Output paths of a simulation.
 pub(super) struct Documents {
     pub(super) json: Option<PathBuf>,
     pub(super) csv: Option<PathBuf>,
@@ -37,7 +37,7 @@ impl Documents {
         check_named(&named, inputs)
     }
 
-    /// Writes `simulation` everywhere; the table goes to stdout unless a document has it.
+    /// Writes `simulation` in every format named; prints the table unless a document takes stdout.
     pub(super) fn write(&self, simulation: &Simulation) -> Result<()> {
         let formats = [
             export::json::simulation,
@@ -47,7 +47,7 @@ impl Documents {
         self.put(simulation, formats, export::table::simulation)
     }
 
-    /// The same of any document, by what makes JSON, CSV and HTML of it.
+    /// Like [`Documents::write`] for any document; `formats` render JSON, CSV and HTML.
     pub(super) fn put<T>(
         &self,
         document: &T,
@@ -69,8 +69,8 @@ impl Documents {
     }
 }
 
-/// Refuses what cannot work before anything is measured: see [`check_named`]. `default_files`: those that are written where
-/// none is named will be.
+/// Checks the output paths before anything is measured: see [`check_named`]. `default_files`: if none is named, checks the
+/// default files.
 pub(super) fn check(common: &Common, default_files: bool) -> Result<()> {
     let named = [
         ("--json", &common.json),
@@ -79,14 +79,13 @@ pub(super) fn check(common: &Common, default_files: bool) -> Result<()> {
         ("--html", &common.html),
     ];
     if default_files && named.iter().all(|(_, path)| path.is_none()) {
-        // As if they had been named.
         let [json, html] = [DEFAULT_JSON, DEFAULT_HTML].map(|name| Some(PathBuf::from(name)));
         return check_named(&[("--json", &json), ("--html", &html)], &[]);
     }
     check_named(&named, &[])
 }
 
-/// Refuses two documents in one place, a place that cannot be written, and one of the `inputs`.
+/// Rejects two documents in one file, a file that cannot be written, and a file that is one of the `inputs`.
 pub(super) fn check_named(named: &[(&str, &Option<PathBuf>)], inputs: &[PathBuf]) -> Result<()> {
     let given = named
         .iter()
@@ -99,34 +98,34 @@ pub(super) fn check_named(named: &[(&str, &Option<PathBuf>)], inputs: &[PathBuf]
             continue;
         }
         writable(option, path)?;
-        let place = place(path);
+        let target = resolve(path);
         let name = path.display();
-        if let Some((other, _)) = files.iter().find(|(_, taken)| *taken == place) {
+        if let Some((other, _)) = files.iter().find(|(_, taken)| *taken == target) {
             return Err(Error::usage(format!(
-                "{other} and {option} both name {name}; give each a file of its own"
+                "{other} and {option} both name {name}; give each its own file"
             )));
         }
-        if inputs.iter().any(|input| self::place(input) == place) {
+        if inputs.iter().any(|input| resolve(input) == target) {
             return Err(Error::usage(format!(
-                "{option} {name}: is what is read, and would be lost; name another file"
+                "{option} {name}: this is an input file and would be overwritten; name another file"
             )));
         }
-        // Anything may be thrown away twice.
+        // Two documents may go to /dev/null or a pipe.
         if path.is_file() || !path.exists() {
-            files.push((option, place));
+            files.push((option, target));
         }
     }
     match on_stdout.as_slice() {
         [] | [_] => Ok(()),
         many => Err(Error::usage(format!(
-            "{} all want stdout; give a file to all but one",
+            "{} cannot all write to stdout; name a file for all but one",
             many.join(" and ")
         ))),
     }
 }
 
-/// Where a path leads: links are followed, and a file that is not there yet is named by its folder.
-fn place(path: &Path) -> PathBuf {
+/// The path with links followed; for a file that does not exist yet, those of its folder.
+fn resolve(path: &Path) -> PathBuf {
     let found = std::fs::canonicalize(path);
     found.unwrap_or_else(|_| match (std::fs::canonicalize(folder(path)), path.file_name()) {
         (Ok(folder), Some(name)) => folder.join(name),
@@ -140,13 +139,13 @@ fn folder(path: &Path) -> &Path {
         .unwrap_or(Path::new("."))
 }
 
-/// Refuses a path that is a folder, lies in none, or cannot be written, so that no result is lost at the end.
+/// Rejects a path that is a folder, has no folder, or cannot be written, so that no result is lost at the end.
 fn writable(option: &str, path: &Path) -> Result<()> {
     if path.is_dir() || !folder(path).is_dir() {
         let what = if path.is_dir() {
             "is a folder"
         } else {
-            "lies in a folder that does not exist"
+            "its folder does not exist"
         };
         return Err(Error::usage(format!(
             "{option} {}: {what}; name a file in an existing folder",
@@ -154,7 +153,7 @@ fn writable(option: &str, path: &Path) -> Result<()> {
         )));
     }
     let tried = match path.try_exists() {
-        // Its text stays as it is. A pipe would wait for its reader, so only files are tried.
+        // Opening for append keeps the content. Opening a pipe would wait for its reader, so only files are tried.
         Ok(true) if path.is_file() => OpenOptions::new().append(true).open(path).map(drop),
         Ok(true) => Ok(()),
         Ok(false) => OpenOptions::new()
@@ -166,13 +165,13 @@ fn writable(option: &str, path: &Path) -> Result<()> {
     };
     tried.map_err(|e| {
         Error::usage(format!(
-            "{option} {}: {e}; name a place that can be written",
+            "{option} {}: {e}; name a file that can be written",
             path.display()
         ))
     })
 }
 
-/// Writes `record` everywhere the command line says; the table goes to stdout unless a document has it.
+/// Writes `record` in every format named; prints the table unless a document takes stdout.
 pub(super) fn write(record: &Record, common: &Common, table: &str, default_files: bool) -> Result<()> {
     let formats: [(&Option<PathBuf>, Exporter); 4] = [
         (&common.json, export::json::record),
@@ -196,7 +195,23 @@ pub(super) fn write(record: &Record, common: &Common, table: &str, default_files
     first_failure(std::iter::once(printed).chain(written))
 }
 
-/// Writes a document, and says so.
+/// A path that an option may name, and what makes its document.
+pub(super) type NamedDocument<'a> = (&'a Option<PathBuf>, &'a dyn Fn() -> Result<String>);
+
+/// Prints the table unless a document takes stdout, then writes every document that has a path.
+pub(super) fn put_all(table: impl FnOnce() -> String, documents: &[NamedDocument<'_>]) -> Result<()> {
+    if !documents.iter().any(|(path, _)| takes_stdout(path.as_ref())) {
+        put(Path::new("-"), &table())?;
+    }
+    for (path, make) in documents {
+        if let Some(path) = path {
+            put(path, &make()?)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes a document, and reports the file on stderr.
 fn put_and_tell(path: &Path, text: Result<String>) -> Result<()> {
     put(path, &text?)?;
     if path != Path::new("-") {
@@ -205,7 +220,7 @@ fn put_and_tell(path: &Path, text: Result<String>) -> Result<()> {
     Ok(())
 }
 
-/// Does all of them, whatever comes of the first, and gives the first failure; the others are told of.
+/// Makes every attempt, even after a failure; returns the first failure and reports the others.
 fn first_failure(mut attempts: impl Iterator<Item = Result<()>>) -> Result<()> {
     let first = attempts.by_ref().find_map(Result::err);
     for failure in attempts.filter_map(Result::err) {
@@ -218,20 +233,20 @@ fn html(record: &Record) -> Result<String> {
     export::html::render(std::slice::from_ref(record), &crate::experiment::published)
 }
 
-/// Writes a document to a file, or to stdout for `-`. A reader that went away (`| head`) is no error.
+/// Writes a document to a file, or to stdout for `-`. A reader that closed the pipe (`| head`) is not an error.
 pub(super) fn put(path: &Path, text: &str) -> Result<()> {
     if path == Path::new("-") {
         let mut out = anstream::stdout().lock();
         return match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
             Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
-                Err(Error::system("writing to stdout", &e, "give a file instead"))
+                Err(Error::system("writing to stdout", &e, "name a file instead"))
             }
             _ => Ok(()),
         };
     }
     std::fs::write(path, text).map_err(|e| {
         Error::usage(format!(
-            "writing {}: {e}; name a place that can be written",
+            "writing {}: {e}; name a file that can be written",
             path.display()
         ))
     })

@@ -9,22 +9,22 @@ use std::sync::Mutex;
 
 /// Steps of the bar.
 const STEPS: u64 = 1000;
-/// Elsewhere, a line each time this share of an experiment is done.
+/// Without a terminal, a line each time this share of an experiment is done.
 const LINE_EVERY: f64 = 0.25;
 
-/// A line on stderr. Where it cannot be written, nobody reads it, and the work is not given up for that.
+/// Writes a line to stderr. Ignores failure: a closed stderr must not end the work.
 pub(super) fn tell(line: &str) {
     let _ = writeln!(anstream::stderr(), "{line}");
 }
 
-/// Where a command tells how far it is.
+/// Reports a command's progress.
 pub(super) struct Reporter {
     bar: Option<ProgressBar>,
     next_line: Cell<f64>,
 }
 
 impl Reporter {
-    /// A bar if stderr is a terminal. No thread draws it: nothing runs beside a sample.
+    /// A bar if stderr is a terminal. No thread draws it, so nothing runs beside a sample.
     pub(super) fn new() -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::stderr_with_hz(10));
@@ -38,7 +38,7 @@ impl Reporter {
         }
     }
 
-    /// A line of its own.
+    /// Prints a line above the bar.
     pub(super) fn say(&self, line: &str) {
         self.next_line.set(LINE_EVERY);
         match &self.bar {
@@ -47,7 +47,7 @@ impl Reporter {
         }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(super) fn done(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -62,11 +62,11 @@ impl Progress for Reporter {
 }
 
 impl Reporter {
-    /// Does `work` on all cores; it tells, from any thread, how many of how many `things` are done.
+    /// Runs `work` on all cores; it reports, from any thread, how many `things` of how many are done.
     pub(super) fn shared<T: Send>(things: &str, work: impl FnOnce(&(dyn Fn(usize, usize) + Sync)) -> T + Send) -> T {
         let shared = Mutex::new(Self::new());
         let step = |done: usize, all: usize| {
-            // Whoever finds it taken leaves the line to the next.
+            // A thread that finds the reporter locked skips its line.
             if let Ok(reporter) = shared.try_lock() {
                 reporter.at(
                     done as f64 / all.max(1) as f64,
@@ -82,7 +82,7 @@ impl Reporter {
         done
     }
 
-    /// How far it is: `share` of all, and on what; `of` says what it is a share of.
+    /// Reports `share` done, with `line` as the current work; `of` names the whole.
     pub(super) fn at(&self, share: f64, line: &str, of: &str) {
         match &self.bar {
             Some(bar) => {

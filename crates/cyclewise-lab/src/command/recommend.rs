@@ -1,4 +1,4 @@
-//! `cyclewise recommend`: what suits a machine, by simulating it.
+//! `cyclewise recommend`: recommends primitives for a machine, by simulation.
 
 use super::cli::RecommendArgs;
 use super::progress::Reporter;
@@ -8,14 +8,14 @@ use crate::export;
 use crate::record::Tool;
 use crate::simulate::machines;
 use crate::simulate::recommend::{self, Question};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 pub(super) fn recommend(args: &RecommendArgs) -> Result<()> {
     output::check_named(&[("--json", &args.json)], &[PathBuf::from(&args.machine)])?;
     let machine = machines::find(&args.machine)?;
     let threads = match &args.threads {
         Some(counts) => counts.0.clone(),
-        None => simulate::doubled(std::slice::from_ref(&machine), 0),
+        None => simulate::powers_of_two(std::slice::from_ref(&machine), 0),
     };
     machines::check_threads(&machine, &threads, 0)?;
     let question = Question {
@@ -27,11 +27,8 @@ pub(super) fn recommend(args: &RecommendArgs) -> Result<()> {
         seeds: args.seeds,
     };
     let recommendation = Reporter::shared("runs", |tell| recommend::recommend(&question, Tool::here(), tell))?;
-    if !output::takes_stdout(args.json.as_ref()) {
-        output::put(Path::new("-"), &export::table::recommendation(&recommendation))?;
-    }
-    if let Some(path) = &args.json {
-        output::put(path, &export::json::pretty(&recommendation)?)?;
-    }
-    Ok(())
+    output::put_all(
+        || export::table::recommendation(&recommendation),
+        &[(&args.json, &|| export::json::pretty(&recommendation))],
+    )
 }

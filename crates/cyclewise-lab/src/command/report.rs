@@ -1,4 +1,4 @@
-//! `cyclewise report`: records as one HTML page, or the shards of a simulation joined.
+//! `cyclewise report`: writes records as an HTML page, or joins the shards of a simulation.
 
 use super::output::{self, Documents};
 use crate::error::{Error, Result};
@@ -11,14 +11,14 @@ pub(super) fn report(files: &[PathBuf], documents: &Documents) -> Result<()> {
     documents.check(files)?;
     let read = |path: &PathBuf| Ok((path.display().to_string(), record::read(path)?));
     let texts = files.iter().map(read).collect::<Result<Vec<(String, String)>>>()?;
-    // What is no document at all is refused by whoever takes it apart.
+    // The parsers below reject a text that is no document.
     let is_simulation = |text: &str| Some(record::schema_of(text)?.starts_with("cyclewise.simulation/"));
     let Some((simulation, _)) = texts.iter().find(|(_, text)| is_simulation(text) == Some(true)) else {
         return records(&texts, documents);
     };
     if let Some((record, _)) = texts.iter().find(|(_, text)| is_simulation(text) == Some(false)) {
         return Err(Error::usage(format!(
-            "{simulation} is a simulation and {record} is not; a page of measurements and a page of predictions are made apart"
+            "{simulation} is a simulation and {record} is not; run `report` separately for simulations and for records"
         )));
     }
     let parse = |(name, text): (String, String)| {
@@ -31,12 +31,12 @@ pub(super) fn report(files: &[PathBuf], documents: &Documents) -> Result<()> {
 fn records(texts: &[(String, String)], documents: &Documents) -> Result<()> {
     let Some(html) = &documents.html else {
         return Err(Error::usage(
-            "records are written as HTML: give --html; --json and --csv are for the shards of a simulation",
+            "a report of records needs --html; --json and --csv only join the shards of a simulation",
         ));
     };
     if documents.json.is_some() || documents.csv.is_some() {
         return Err(Error::usage(
-            "--json and --csv join the shards of a simulation; records are JSON already, give --html alone",
+            "--json and --csv only join the shards of a simulation, and records are JSON already; give --html alone",
         ));
     }
     let parse = |(name, text): &(String, String)| record::from_str(name, text);

@@ -1,7 +1,7 @@
 //! `cyclewise run`: measures experiments, prints the table, writes the record and the report.
 
 use super::cli::RunArgs;
-use super::place::Place;
+use super::cpu_choice::CpuChoice;
 use super::progress::{Reporter, tell};
 use super::session::Session;
 use super::{finish, output};
@@ -14,21 +14,21 @@ use crate::sys::interrupt;
 
 use std::time::Duration;
 
-/// The rate of the counter is known this well before the first sample; the record's is taken over the whole run.
+/// The counter's rate is measured this long before the first sample; the record has the rate over the whole run.
 const FIRST_RATE: Duration = Duration::from_millis(50);
 
 pub(super) fn run(args: &RunArgs) -> Result<()> {
     let chosen = experiment::select(&args.experiments)?;
-    for_somebody(args, &chosen)?;
+    reject_unused_options(args, &chosen)?;
     output::check(&args.common, true)?;
-    let place = Place::choose(args.cpu)?;
-    let options = options(args, &place.allowed);
+    let choice = CpuChoice::new(args.cpu)?;
+    let options = options(args, &choice.allowed);
     let reporter = Reporter::new();
-    reporter.say(&format!("pinned to {}", place.why));
-    let mut session = Session::begin(args.common.seed, Some(place.cpu));
+    reporter.say(&format!("pinned to {}", choice.why));
+    let mut session = Session::begin(args.common.seed, Some(choice.cpu));
     let tsc_hz = runner::tick_rate(FIRST_RATE);
 
-    // What this machine cannot run is an error only for who asked for it by name; else it is told at once and passed over.
+    // An experiment that this machine cannot run is an error only if it was named; otherwise it is reported and skipped.
     let asked = !args.experiments.is_empty();
     let mut failures = Vec::new();
     let mut add_chain = Vec::new();
@@ -41,14 +41,14 @@ pub(super) fn run(args: &RunArgs) -> Result<()> {
             continue;
         }
         let runner = Runner {
-            cpu: place.cpu,
-            cpus: place.allowed.len(),
+            cpu: choice.cpu,
+            cpus: choice.allowed.len(),
             tsc_hz,
             seed: args.common.seed,
             progress: &reporter,
         };
         let budget = Budget::of(options.mode, definition.guards).among(options.mode, together);
-        match one(definition, &options, &place, &runner, budget) {
+        match one(definition, &options, &choice, &runner, budget) {
             Ok((experiment, measured)) => {
                 add_chain.extend(measured.add_chain.map(|c| c.kept()).unwrap_or_default());
                 session.add(experiment);
@@ -69,7 +69,7 @@ pub(super) fn run(args: &RunArgs) -> Result<()> {
     }
     reporter.done();
     if !left.is_empty() {
-        let what = format!("interrupted, so not measured: {}", left.join(", "));
+        let what = format!("interrupted; not measured: {}", left.join(", "));
         tell(&format!("cyclewise: {what}"));
         session.warn(what);
     }
@@ -89,15 +89,15 @@ pub(super) fn run(args: &RunArgs) -> Result<()> {
     written
 }
 
-/// Whoever started this, and waits for it, is to know that it was interrupted.
+/// Ends by the signal after an interrupt, so that the parent process sees it.
 fn end_if_interrupted(left: &[&str]) {
     if !left.is_empty() {
         interrupt::end();
     }
 }
 
-/// Refuses an option of an experiment that is not among the `chosen`: it would change nothing.
-fn for_somebody(args: &RunArgs, chosen: &[&Definition]) -> Result<()> {
+/// Rejects an option whose experiment is not among the `chosen`: it would have no effect.
+fn reject_unused_options(args: &RunArgs, chosen: &[&Definition]) -> Result<()> {
     for (option, given, name) in [
         ("--pipe", args.pipe, "hackbench"),
         ("--groups", args.groups.is_some(), "hackbench"),
@@ -106,7 +106,7 @@ fn for_somebody(args: &RunArgs, chosen: &[&Definition]) -> Result<()> {
     ] {
         if given && chosen.iter().all(|d| d.name != name) {
             return Err(Error::usage(format!(
-                "{option} is for {name}, which is not among those to run; name it too, or leave {option} out"
+                "{option} applies only to {name}, which would not run; add {name}, or leave {option} out"
             )));
         }
     }
@@ -128,11 +128,11 @@ fn options(args: &RunArgs, cpus: &[u32]) -> Options {
     }
 }
 
-/// Sets up and measures one experiment: pinned throughout, or on every CPU.
+/// Sets up and measures one experiment, pinned to one CPU or on all of them.
 fn one(
     definition: &Definition,
     options: &Options,
-    place: &Place,
+    choice: &CpuChoice,
     runner: &Runner,
     budget: Budget,
 ) -> Result<(Experiment, Measurement)> {
@@ -145,7 +145,7 @@ fn one(
         ))
     };
     match definition.guards {
-        Guards::ThisThread => place.pinned(work),
+        Guards::ThisThread => choice.pinned(work),
         Guards::WholeMachine => work(),
     }
 }

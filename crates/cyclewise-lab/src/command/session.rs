@@ -1,4 +1,4 @@
-//! One sitting at the machine, from which a record comes: its fingerprint, its clock's rate, what was stolen meanwhile.
+//! A measuring session, which becomes a record: the machine's fingerprint, its clock rate, and the time stolen meanwhile.
 
 use crate::machine::{self, StealWatch};
 use crate::record::{CyclesPerTick, Experiment, Machine, Record, SCHEMA, Tool};
@@ -8,7 +8,7 @@ use crate::sys::perf;
 /// Steal above this share of all CPUs' time is worth a warning.
 const STEAL_SHARE: f64 = 0.01;
 
-/// A record in the making.
+/// A record under construction.
 pub(super) struct Session {
     machine: Machine,
     seed: u64,
@@ -19,7 +19,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Takes the machine's fingerprint and anchors its clock.
+    /// Starts a session: takes the fingerprint, the clock and the steal counter.
     pub(super) fn begin(seed: u64, pinned_cpu: Option<u32>) -> Self {
         let mut machine = machine::fingerprint();
         machine.pinned_cpu = pinned_cpu;
@@ -35,17 +35,17 @@ impl Session {
         }
     }
 
-    /// Adds what was measured.
+    /// Adds a measured experiment.
     pub(super) fn add(&mut self, experiment: Experiment) {
         self.experiments.push(experiment);
     }
 
-    /// Adds a warning for the reader.
+    /// Adds a warning.
     pub(super) fn warn(&mut self, warning: String) {
         self.machine.warnings.push(warning);
     }
 
-    /// Ends the sitting: rates over its whole length, verdicts over all its comparisons.
+    /// Ends the session: computes rates over its whole length, and verdicts over all comparisons.
     pub(super) fn end(mut self, add_chain: &[f64]) -> Record {
         let now = Anchor::now();
         self.machine.tsc_hz = self.begun.rate_to(now);
@@ -69,9 +69,7 @@ impl Session {
 
     fn count_steal(&mut self, now: Anchor) {
         let Some(steal) = self.steal.as_mut().and_then(StealWatch::read) else {
-            return self.warn(
-                "/proc/stat shows no steal column: time taken by a hypervisor would go unseen there".to_string(),
-            );
+            return self.warn("/proc/stat has no steal column: time taken by a hypervisor is not detected".to_string());
         };
         self.machine.steal_ticks = steal.saturating_sub(self.steal_before);
         let seconds = (now.raw_ns - self.begun.raw_ns) as f64 / 1e9;
@@ -84,19 +82,19 @@ impl Session {
         }
     }
 
-    /// From the PMU's rows where they counted, else from the add chain.
+    /// Core cycles per tick by the add chain, with the reason why not by the PMU.
     fn cycles_per_tick(&mut self, add_chain: &[f64]) -> Option<CyclesPerTick> {
         let refused = perf::Group::core().err();
         let chain = runner::cycles_per_tick(add_chain);
         match (chain, refused) {
             (Some(chain), Some(e)) => {
                 let why =
-                    format!("no PMU (perf_event_open: {e}), so core cycles are counted by a chain of dependent adds");
+                    format!("no PMU (perf_event_open: {e}); core cycles are derived from a chain of dependent adds");
                 Some(CyclesPerTick { why, ..chain })
             }
             (Some(chain), None) => {
                 let why =
-                    "a PMU answers and counts each row's cycles; this rate is the add chain's, measured beside them"
+                    "the PMU counts each variant's cycles; this rate comes from a chain of dependent adds measured with them"
                         .to_string();
                 Some(CyclesPerTick { why, ..chain })
             }

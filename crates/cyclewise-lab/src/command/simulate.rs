@@ -1,4 +1,4 @@
-//! `cyclewise simulate`: sweeps over machines that are not at hand, and the files that describe them.
+//! `cyclewise simulate`: sweeps over simulated machines, and the tools for machine files.
 
 use super::cli::{PhaseArgs, SimulateArgs, SimulateCommand, SweepArgs, ValidateArgs};
 use super::output::{self, Documents};
@@ -38,7 +38,7 @@ fn run(args: SweepArgs) -> Result<()> {
     distinct(&machines)?;
     let threads = match args.threads {
         Some(counts) => counts.0,
-        None => doubled(&machines, args.readers),
+        None => powers_of_two(&machines, args.readers),
     };
     for machine in &machines {
         machines::check_threads(machine, &threads, args.readers)?;
@@ -67,19 +67,19 @@ fn run(args: SweepArgs) -> Result<()> {
     let points = sweep.points();
     if points > MOST_POINTS {
         return Err(Error::usage(format!(
-            "the lists multiply to {points} points, and {MOST_POINTS} are the most; shorten them or take larger steps"
+            "the lists multiply to {points} points, more than the maximum of {MOST_POINTS}; shorten them or use larger steps"
         )));
     }
     let simulation = Reporter::shared("points", |tell| sweep::run(sweep, args.shard, Tool::here(), tell));
     documents.write(&simulation)
 }
 
-/// Refuses two machines of one name: nobody could tell their lines apart.
+/// Rejects two machines of one name: their rows could not be told apart.
 fn distinct(machines: &[Machine]) -> Result<()> {
     for (i, machine) in machines.iter().enumerate() {
         if machines[..i].iter().any(|m| m.name == machine.name) {
             return Err(Error::usage(format!(
-                "two machines are called {:?}; give each once, and each file a name of its own",
+                "two machines are named {:?}; give each machine once, and each file a unique name",
                 machine.name
             )));
         }
@@ -87,8 +87,8 @@ fn distinct(machines: &[Machine]) -> Result<()> {
     Ok(())
 }
 
-/// 1, 2, 4 and so on, to all CPUs that readers leave on the smallest machine.
-pub(super) fn doubled(machines: &[Machine], readers: u32) -> Vec<u32> {
+/// Powers of two, up to all CPUs that the readers leave on the smallest machine.
+pub(super) fn powers_of_two(machines: &[Machine], readers: u32) -> Vec<u32> {
     let cpus = machines.iter().map(|m| m.topology.cpus()).min().unwrap_or(1);
     let most = cpus.saturating_sub(readers).max(1);
     let mut counts: Vec<u32> = std::iter::successors(Some(1u32), |n| n.checked_mul(2))
@@ -134,21 +134,19 @@ fn phase(args: PhaseArgs) -> Result<()> {
 fn validate(args: &ValidateArgs) -> Result<()> {
     output::check_named(&[("--markdown", &args.markdown), ("--json", &args.json)], &[])?;
     let report = validation::run();
-    if !output::takes_stdout(args.markdown.as_ref()) && !output::takes_stdout(args.json.as_ref()) {
-        output::put(Path::new("-"), &export::table::validation(&report))?;
-    }
-    if let Some(path) = &args.markdown {
-        output::put(path, &report.to_markdown())?;
-    }
-    if let Some(path) = &args.json {
-        output::put(path, &export::json::pretty(&report)?)?;
-    }
+    output::put_all(
+        || export::table::validation(&report),
+        &[
+            (&args.markdown, &|| Ok(report.to_markdown())),
+            (&args.json, &|| export::json::pretty(&report)),
+        ],
+    )?;
     let missed: Vec<String> = report.missed().map(|t| format!("{}: {}", t.machine, t.what)).collect();
     let Some(first) = missed.first() else {
         return Ok(());
     };
     Err(Error::check(format!(
-        "simulate validate: {} of {} targets are missed, the first of them {first}; the report says by how much",
+        "simulate validate: {} of {} targets missed, the first is {first}; see the report for the differences",
         missed.len(),
         report.targets.len()
     )))

@@ -1,8 +1,9 @@
-//! `cyclewise time`: whole commands, interleaved in seeded random order.
+//! `cyclewise time`: times whole commands, interleaved in a seeded random order.
 
 use super::cli::TimeArgs;
+use super::cpu_choice::CpuChoice;
 use super::output;
-use super::place::Place;
+
 use super::progress::Reporter;
 use super::session::Session;
 use crate::error::Result;
@@ -15,7 +16,7 @@ use std::time::Duration;
 const HEADING: Heading<'static> = Heading {
     name: "time",
     question: "Which command is faster?",
-    source: "the command line; the method of Mathieu Desnoyers's tables of August 2008 (make -j1, hackbench), interleaved",
+    source: "the command line; method of Mathieu Desnoyers's tables of August 2008 (make -j1, hackbench), with interleaved runs",
     unit: Unit::Seconds,
     guards: Guards::WholeMachine,
 };
@@ -30,12 +31,12 @@ pub(super) fn time(args: &TimeArgs) -> Result<()> {
         runs: Some(args.runs),
     };
     let mut setup = time::setup(&args.commands, &options)?;
-    let place = Place::anywhere()?;
+    let choice = CpuChoice::any()?;
     let reporter = Reporter::new();
     let mut session = Session::begin(args.common.seed, None);
     let runner = Runner {
-        cpu: place.cpu,
-        cpus: place.allowed.len(),
+        cpu: choice.cpu,
+        cpus: choice.allowed.len(),
         tsc_hz: runner::tick_rate(Duration::from_millis(20)),
         seed: args.common.seed,
         progress: &reporter,

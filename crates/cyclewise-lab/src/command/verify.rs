@@ -1,69 +1,65 @@
-//! `cyclewise verify`: promises checked on this machine; exit 1 where one is broken.
+//! `cyclewise verify`: checks the project's guarantees on this machine.
 
 use super::cli::{VerifyArgs, What};
+use super::cpu_choice::CpuChoice;
 use super::output;
-use super::place::Place;
+
 use super::progress::Reporter;
 use crate::error::{Error, Result};
 use crate::export;
 use crate::runner::{self, Progress, Runner};
 use crate::verify::{Verification, clock, lab, patch, percpu, refs};
-use std::path::Path;
+
 use std::time::Duration;
 
 pub(super) fn verify(args: &VerifyArgs) -> Result<()> {
     output::check_named(&[("--json", &args.json)], &[])?;
     let reporter = Reporter::new();
     let time = Duration::from_secs(args.seconds.into());
+    if args.cpu.is_some() {
+        reject_cpu(args.what)?;
+    }
     let verification = match args.what {
         What::Lab => verify_lab(args.cpu, &reporter, time)?,
-        What::Refs if args.cpu.is_some() => {
-            return Err(Error::usage(
-                "--cpu pins one thread, and verify refs lets threads race on every CPU; leave it out",
-            ));
-        }
         What::Refs => refs::verify(&reporter, time)?,
-        What::Clock if args.cpu.is_some() => {
-            return Err(Error::usage(
-                "--cpu pins one thread, and verify clock holds every CPU's times against each other's; leave it out",
-            ));
-        }
-        What::Patch if args.cpu.is_some() => {
-            return Err(Error::usage(
-                "--cpu pins one thread, and verify patch confines and frees its threads itself; leave it out",
-            ));
-        }
         What::Patch => patch::verify(&reporter, time)?,
-        What::Percpu if args.cpu.is_some() => {
-            return Err(Error::usage(
-                "--cpu pins one thread, and verify percpu moves its threads from CPU to CPU; leave it out",
-            ));
-        }
-        // Its threads pin themselves.
-        What::Clock => clock::verify(&Place::anywhere()?.allowed, time, |share, line| {
+        // The threads of these pin themselves.
+        What::Clock => clock::verify(&CpuChoice::any()?.allowed, time, |share, line| {
             reporter.step(share, line)
         })?,
-        What::Percpu => percpu::verify(&Place::anywhere()?.allowed, &reporter, time)?,
+        What::Percpu => percpu::verify(&CpuChoice::any()?.allowed, &reporter, time)?,
     };
     reporter.done();
-    if !output::takes_stdout(args.json.as_ref()) {
-        output::put(Path::new("-"), &export::table::verification(&verification))?;
-    }
-    if let Some(path) = &args.json {
-        output::put(path, &export::json::pretty(&verification)?)?;
-    }
+    output::put_all(
+        || export::table::verification(&verification),
+        &[(&args.json, &|| export::json::pretty(&verification))],
+    )?;
     broken(args.what, &verification)
 }
 
-/// Alone on one CPU.
+/// Only `verify lab` runs on one CPU.
+fn reject_cpu(what: What) -> Result<()> {
+    let does = match what {
+        What::Lab => return Ok(()),
+        What::Refs => "refs runs threads on every CPU",
+        What::Clock => "clock compares the times of all CPUs",
+        What::Patch => "patch sets its threads' affinity itself",
+        What::Percpu => "percpu moves its threads between CPUs",
+    };
+    Err(Error::usage(format!(
+        "--cpu pins one thread, but verify {does}; leave it out"
+    )))
+}
+
+/// Runs pinned to one CPU.
 fn verify_lab(cpu: Option<u32>, reporter: &Reporter, time: Duration) -> Result<Verification> {
-    let place = Place::choose(cpu)?;
-    reporter.say(&format!("pinned to {}", place.why));
-    place.pinned(|| {
+    let choice = CpuChoice::new(cpu)?;
+    reporter.say(&format!("pinned to {}", choice.why));
+    choice.pinned(|| {
         let tsc_hz = runner::tick_rate(Duration::from_millis(50));
         let runner = Runner {
-            cpu: place.cpu,
-            cpus: place.allowed.len(),
+            cpu: choice.cpu,
+            cpus: choice.allowed.len(),
             tsc_hz,
             seed: 1,
             progress: reporter,
@@ -89,11 +85,11 @@ fn broken(what: What, verification: &Verification) -> Result<()> {
         match what {
             What::Lab => "run it again on an idle machine, or with more --seconds",
             What::Clock => {
-                "a load excuses a late start or a wide error, so run those again on an idle machine; a step back it does not, so \
-                 report that with the CPU's model and the clock source"
+                "load can explain a late start or a wide error: run those again on an idle machine; it cannot explain a step back: \
+                 report that with the CPU model and the clocksource"
             }
             What::Refs | What::Patch | What::Percpu =>
-                "no load excuses that: report it with the CPU's model and the kernel's version",
+                "load cannot explain this: report it with the CPU model and the kernel version",
         }
     )))
 }

@@ -1,4 +1,4 @@
-//! What `simulate` and `recommend` take.
+//! Arguments of `simulate` and `recommend`.
 
 use crate::record::simulation::Shard;
 use crate::simulate::lists::{self, Counts, Limits, Relaxes};
@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use cyclewise_sim::{Placement, Workload};
 use std::path::PathBuf;
 
-/// A sweep, or one of the subcommands beside it.
+/// A sweep, or a subcommand.
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(in crate::command) struct SimulateArgs {
@@ -27,141 +27,141 @@ pub(in crate::command) enum SimulateCommand {
     },
     /// Make a machine file from a record of `run core-to-core`
     Fit(FitArgs),
-    /// Draw retries over hold time and fairness: where a second exchange always succeeds, and where 25 retries come from
+    /// Map retries per success over hold time and arbiter fairness
     Phase(PhaseArgs),
-    /// Hold the simulator against published figures; exit 1 where one misses its range
+    /// Compare the simulator with published figures; exit 1 if one is out of range
     Validate(ValidateArgs),
 }
 
 #[derive(Args)]
 pub(in crate::command) struct SweepArgs {
-    /// What is run (see `simulate list`)
+    /// Workloads to simulate (see `simulate list`)
     #[arg(required = true, value_name = "WORKLOAD", value_parser = workload())]
     pub(in crate::command) workloads: Vec<Workload>,
-    /// A machine by name (see `simulate list`), or a machine file
+    /// Name of a machine (see `simulate list`), or a machine file
     #[arg(long = "machine", required = true, value_name = "NAME|FILE")]
     pub(in crate::command) machines: Vec<String>,
-    /// Counts of threads: 1,2,4 or 1..224 or 1..224:8; without it 1, 2, 4 and so on to all CPUs
+    /// Thread counts: 1,2,4 or 1..224 or 1..224:8 [default: powers of two, up to all CPUs]
     #[arg(long, value_name = "LIST", value_parser = lists::counts)]
     pub(in crate::command) threads: Option<Counts>,
-    /// Tries in vain after which a lockref takes its lock; `none` is no limit
+    /// Failed tries after which a lockref takes its lock; `none` for no limit
     #[arg(long, value_name = "LIST", value_parser = lists::limits, default_value = "100")]
     pub(in crate::command) retry_limit: Limits,
-    /// Between tries: none, pause (one), exponential (up to 64 pauses) or exponential:MOST
+    /// Relax policy between tries: none, pause (one), exponential (up to 64 pauses) or exponential:MAX
     #[arg(long, value_name = "LIST", value_parser = lists::relaxes, default_value = "none")]
     pub(in crate::command) relax: Relaxes,
-    /// Work inside a section, or while a reference is held, in cycles of the machine's cores
+    /// Work inside a critical section, or while holding a reference, in core cycles
     #[arg(long, value_name = "CYCLES", default_value_t = 0)]
     pub(in crate::command) critical: u32,
-    /// Work between two operations, in cycles of the machine's cores
+    /// Work between two operations, in core cycles
     #[arg(long, value_name = "CYCLES", default_value_t = 0)]
     pub(in crate::command) parallel: u32,
-    /// Which CPUs the threads get
+    /// How threads are placed on CPUs
     #[arg(long, value_name = "P", default_value = "compact")]
     pub(in crate::command) placement: PlacementArg,
-    /// Threads beside them that only read the line
+    /// Extra threads that only read the line
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(in crate::command) readers: u32,
-    /// Seed of the model's randomness
+    /// Seed of the model's random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(in crate::command) seed: u64,
-    /// Operations measured at each point; without it 2000, or 30 a thread where those are more
+    /// Operations measured at each point [default: 2000, or 30 per thread if that is more]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub(in crate::command) ops: Option<u64>,
-    /// Write the sweep (cyclewise.simulation/1); `-` is stdout, which then holds nothing else
+    /// Write the sweep as JSON (cyclewise.simulation/1); `-` writes it to stdout instead of the table
     #[arg(long, value_name = "PATH")]
     pub(in crate::command) json: Option<PathBuf>,
-    /// Write one line a point as CSV; times in ns
+    /// Write CSV, one line per point, times in ns
     #[arg(long, value_name = "PATH")]
     pub(in crate::command) csv: Option<PathBuf>,
-    /// Write curves and tables as one HTML page
+    /// Write curves and tables as an HTML page
     #[arg(long, value_name = "PATH")]
     pub(in crate::command) html: Option<PathBuf>,
-    /// Compute one part of N; `report` joins the parts
+    /// Compute only shard I of N; `report` joins the shards
     #[arg(long, value_name = "I/N", value_parser = lists::shard)]
     pub(in crate::command) shard: Option<Shard>,
 }
 
 #[derive(Args)]
 pub(in crate::command) struct FitArgs {
-    /// A record that holds the experiment core-to-core
+    /// A record that contains the experiment core-to-core
     #[arg(long, value_name = "RECORD.json")]
     pub(in crate::command) from: PathBuf,
-    /// Where the machine file goes; without it to stdout
+    /// Write the machine file here [default: stdout]
     #[arg(long, value_name = "FILE.toml")]
     pub(in crate::command) out: Option<PathBuf>,
 }
 
 #[derive(Args)]
 pub(in crate::command) struct PhaseArgs {
-    /// The machine whose hold and arbiter are varied, by name or file
+    /// The machine whose hold and arbiter are varied: a name or a machine file
     #[arg(long, value_name = "NAME|FILE", default_value = "thunderx2")]
     pub(in crate::command) machine: String,
-    /// What is run
+    /// Workload to simulate
     #[arg(long, value_name = "WORKLOAD", default_value = "cas-loop", value_parser = workload())]
     pub(in crate::command) workload: Workload,
-    /// On how many threads
+    /// Number of threads
     #[arg(long, value_name = "N", default_value_t = 28, value_parser = clap::value_parser!(u32).range(1..))]
     pub(in crate::command) threads: u32,
-    /// Which CPUs they get: where all are as far apart, no request is nearer than another
+    /// How threads are placed on CPUs
     #[arg(long, value_name = "P", default_value = "spread")]
     pub(in crate::command) placement: PlacementArg,
-    /// Seed of the model's randomness
+    /// Seed of the model's random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(in crate::command) seed: u64,
-    /// Write the diagram as JSON; `-` is stdout, which then holds nothing else
+    /// Write the diagram as JSON; `-` writes it to stdout instead of the table
     #[arg(long, value_name = "PATH")]
     pub(in crate::command) json: Option<PathBuf>,
-    /// Write one line a cell as CSV
+    /// Write CSV, one line per cell
     #[arg(long, value_name = "PATH")]
     pub(in crate::command) csv: Option<PathBuf>,
-    /// Write the diagram as one HTML page
+    /// Write the diagram as an HTML page
     #[arg(long, value_name = "PATH")]
     pub(in crate::command) html: Option<PathBuf>,
 }
 
 #[derive(Args)]
 pub(in crate::command) struct ValidateArgs {
-    /// Write the report as Markdown; `-` is stdout, which then holds nothing else
+    /// Write the report as Markdown; `-` writes it to stdout instead of the table
     #[arg(long, value_name = "PATH")]
     pub(in crate::command) markdown: Option<PathBuf>,
-    /// Write the report as JSON; `-` is stdout, which then holds nothing else
+    /// Write the report as JSON; `-` writes it to stdout instead of the table
     #[arg(long, value_name = "PATH")]
     pub(in crate::command) json: Option<PathBuf>,
 }
 
 #[derive(Args)]
 pub(in crate::command) struct RecommendArgs {
-    /// A machine by name (see `simulate list`), or a machine file
+    /// Name of a machine (see `simulate list`), or a machine file
     #[arg(long, value_name = "NAME|FILE")]
     pub(in crate::command) machine: String,
-    /// Counts of threads: 1,2,4 or 1..224 or 1..224:8; without it 1, 2, 4 and so on to all CPUs
+    /// Thread counts: 1,2,4 or 1..224 or 1..224:8 [default: powers of two, up to all CPUs]
     #[arg(long, value_name = "LIST", value_parser = lists::counts)]
     pub(in crate::command) threads: Option<Counts>,
-    /// Work inside a section, or while a reference is held, in cycles of the machine's cores
+    /// Work inside a critical section, or while holding a reference, in core cycles
     #[arg(long, value_name = "CYCLES", default_value_t = 0)]
     pub(in crate::command) critical: u32,
-    /// Work between two operations, in cycles of the machine's cores
+    /// Work between two operations, in core cycles
     #[arg(long, value_name = "CYCLES", default_value_t = 0)]
     pub(in crate::command) parallel: u32,
-    /// Runs of each candidate, each with a seed of its own
+    /// Runs of each candidate, each with its own seed
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub(in crate::command) seeds: u32,
     /// The first seed
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(in crate::command) seed: u64,
-    /// Write the recommendation as JSON; `-` is stdout, which then holds nothing else
+    /// Write the recommendation as JSON; `-` writes it to stdout instead of the table
     #[arg(long, value_name = "PATH")]
     pub(in crate::command) json: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 pub(in crate::command) enum PlacementArg {
-    /// Over all sockets in turn, a thread on each core before a second on any
+    /// Round-robin over sockets; every core gets one thread before any gets two
     Spread,
-    /// A socket's cores and then the next one's; second threads when every core has one
+    /// Fill one socket's cores, then the next; every core gets one thread before any gets two
     Compact,
-    /// All threads of a core, then the next core
+    /// Fill all hardware threads of a core, then the next core
     CompactSmt,
 }
 
@@ -175,7 +175,7 @@ impl From<PlacementArg> for Placement {
     }
 }
 
-/// The parser offers the nearest name for one that there is not.
+/// On an unknown name, clap suggests the nearest.
 fn workload() -> impl TypedValueParser<Value = Workload> {
     let names = Workload::ALL
         .iter()

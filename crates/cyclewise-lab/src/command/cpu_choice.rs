@@ -1,11 +1,11 @@
-//! Choosing and taking the CPU for single-threaded samples.
+//! Choosing the CPU for single-threaded samples, and pinning to it.
 
 use crate::error::{Error, Result};
 use crate::machine;
 use crate::sys::affinity;
 
-/// Where the measuring thread runs, and where it may.
-pub(super) struct Place {
+/// The CPU of the measuring thread, and those that the process may use.
+pub(super) struct CpuChoice {
     /// The CPU for single-threaded samples.
     pub(super) cpu: u32,
     /// Why this one.
@@ -14,26 +14,20 @@ pub(super) struct Place {
     pub(super) allowed: Vec<u32>,
 }
 
-impl Place {
-    /// Takes the CPU asked for, or the idlest of those allowed.
-    pub(super) fn choose(asked: Option<u32>) -> Result<Self> {
-        let allowed = affinity::allowed().map_err(|e| {
-            Error::system(
-                "sched_getaffinity",
-                &e,
-                "this kernel has more CPUs than the lab can name",
-            )
-        })?;
+impl CpuChoice {
+    /// The CPU asked for, or the idlest of those allowed.
+    pub(super) fn new(asked: Option<u32>) -> Result<Self> {
+        let allowed = allowed()?;
         if let Some(cpu) = asked {
             if !allowed.contains(&cpu) {
                 let list = list(&allowed);
                 return Err(Error::usage(format!(
-                    "--cpu {cpu}: this process may not run there; its affinity mask allows {list}"
+                    "--cpu {cpu}: not in this process's affinity mask, which allows {list}"
                 )));
             }
             return Ok(Self {
                 cpu,
-                why: format!("CPU {cpu}, as asked"),
+                why: format!("CPU {cpu}, as requested"),
                 allowed,
             });
         }
@@ -45,15 +39,9 @@ impl Place {
         })
     }
 
-    /// No CPU in particular: what is measured uses them all.
-    pub(super) fn anywhere() -> Result<Self> {
-        let allowed = affinity::allowed().map_err(|e| {
-            Error::system(
-                "sched_getaffinity",
-                &e,
-                "this kernel has more CPUs than the lab can name",
-            )
-        })?;
+    /// No CPU in particular: the measured code uses them all.
+    pub(super) fn any() -> Result<Self> {
+        let allowed = allowed()?;
         Ok(Self {
             cpu: allowed.first().copied().unwrap_or(0),
             why: String::new(),
@@ -61,15 +49,24 @@ impl Place {
         })
     }
 
-    /// Runs `work` on the chosen CPU alone, and gives the mask back.
+    /// Runs `work` pinned to the chosen CPU, then restores the affinity mask.
     pub(super) fn pinned<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         affinity::confine(&[self.cpu])
             .map_err(|e| Error::system(&format!("pinning to CPU {}", self.cpu), &e, "choose another with --cpu"))?;
         let result = work();
-        affinity::confine(&self.allowed)
-            .map_err(|e| Error::system("giving back the affinity mask", &e, "run again"))?;
+        affinity::confine(&self.allowed).map_err(|e| Error::system("restoring the affinity mask", &e, "run again"))?;
         result
     }
+}
+
+fn allowed() -> Result<Vec<u32>> {
+    affinity::allowed().map_err(|e| {
+        Error::system(
+            "sched_getaffinity",
+            &e,
+            "this kernel has more CPUs than the lab supports",
+        )
+    })
 }
 
 fn list(cpus: &[u32]) -> String {
