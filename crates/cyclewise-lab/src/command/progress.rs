@@ -1,7 +1,7 @@
 //! Progress on stderr: a bar on a terminal, plain lines elsewhere.
 
 use crate::runner::Progress;
-use crate::simulate::cores;
+use crate::simulate::thread_pool;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::cell::Cell;
 use std::io::{IsTerminal, Write};
@@ -75,7 +75,7 @@ impl Reporter {
                 );
             }
         };
-        let done = cores::on_all(tell, || work(&step));
+        let done = thread_pool::on_all_cores(tell, || work(&step));
         if let Ok(reporter) = shared.into_inner() {
             reporter.done();
         }

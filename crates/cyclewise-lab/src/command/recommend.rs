@@ -26,7 +26,7 @@ pub(super) fn recommend(args: &RecommendArgs) -> Result<()> {
         seed: args.seed,
         seeds: args.seeds,
     };
-    let recommendation = Reporter::shared("runs", |tell| recommend::recommend(&question, Tool::here(), tell))?;
+    let recommendation = Reporter::shared("runs", |tell| recommend::recommend(&question, Tool::this(), tell))?;
     output::put_all(
         || export::table::recommendation(&recommendation),
         &[(&args.json, &|| export::json::pretty(&recommendation))],

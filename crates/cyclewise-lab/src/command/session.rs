@@ -54,7 +54,7 @@ impl Session {
         let mut record = Record {
             schema: SCHEMA.to_string(),
             created: jiff::Timestamp::now().to_string(),
-            tool: Tool::here(),
+            tool: Tool::this(),
             seed: self.seed,
             command: std::env::args_os()
                 .skip(1)

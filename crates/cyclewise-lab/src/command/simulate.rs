@@ -70,7 +70,7 @@ fn run(args: SweepArgs) -> Result<()> {
             "the lists multiply to {points} points, more than the maximum of {MOST_POINTS}; shorten them or use larger steps"
         )));
     }
-    let simulation = Reporter::shared("points", |tell| sweep::run(sweep, args.shard, Tool::here(), tell));
+    let simulation = Reporter::shared("points", |tell| sweep::run(sweep, args.shard, Tool::this(), tell));
     documents.write(&simulation)
 }
 
@@ -123,7 +123,7 @@ fn phase(args: PhaseArgs) -> Result<()> {
         placement: args.placement.into(),
         ..Job::new(args.workload, args.threads)
     };
-    let phase = Phase::of(machine, job, Tool::here())?;
+    let phase = Phase::of(machine, job, Tool::this())?;
     documents.put(
         &phase,
         [export::json::pretty, export::csv::phase, export::html::render_phase],

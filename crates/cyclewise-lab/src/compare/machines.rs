@@ -1,16 +1,16 @@
-//! What differs between two machines in a way that matters to figures.
+//! Differences between two machines that affect figures.
 
 use crate::record::{Machine, Record};
 
-/// Rates this close are one clock measured twice.
+/// Clock rates closer than this are considered equal.
 const SAME_RATE: f64 = 1e-3;
 
-/// Whether ticks of the two are different lengths of time.
+/// Whether the two machines' ticks have different lengths.
 pub(super) fn clocks_differ(a: &Machine, b: &Machine) -> bool {
     (a.tsc_hz / b.tsc_hz - 1.0).abs() > SAME_RATE
 }
 
-/// One warning for each thing that differs.
+/// One warning per difference.
 pub(super) fn differences(base: &(String, Record), other: &(String, Record)) -> Vec<String> {
     let (a, b) = (&base.1.machine, &other.1.machine);
     let mut warnings = Vec::new();
@@ -55,7 +55,7 @@ pub(super) fn differences(base: &(String, Record), other: &(String, Record)) -> 
     }
     if clocks_differ(a, b) {
         warnings.push(format!(
-            "the counters' rates differ: {:.6} GHz in {}, {:.6} GHz in {}; ticks are compared as nanoseconds",
+            "the tick rates differ: {:.6} GHz in {}, {:.6} GHz in {}; ticks are converted to nanoseconds",
             a.tsc_hz / 1e9,
             base.0,
             b.tsc_hz / 1e9,
@@ -65,7 +65,7 @@ pub(super) fn differences(base: &(String, Record), other: &(String, Record)) -> 
     for (label, record) in [base, other] {
         if record.machine.steal_ticks > 0 {
             warnings.push(format!(
-                "the hypervisor took {} ticks of CPU time while {label} was measured",
+                "the hypervisor took {} USER_HZ ticks of CPU time during the run of {label}",
                 record.machine.steal_ticks
             ));
         }

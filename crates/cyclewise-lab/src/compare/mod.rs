@@ -1,7 +1,7 @@
-//! Records held against each other: each against the first, variant by variant.
+//! Compares records with the first one, variant by variant.
 //!
-//! The two were not measured in turns, so what changed between them (another kernel, another neighbour, another clock)
-//! is part of the difference: the floor is the larger of the two records' own, and the warnings say what differs.
+//! The records were not interleaved, so any change between them (kernel, neighbours, clock) is part of the difference. The noise
+//! floor is the larger of the two records', and the warnings list what differs.
 
 mod machines;
 
@@ -10,10 +10,10 @@ use crate::record::compare::{CompareExperiment, CompareReport, CompareRow, Recor
 use crate::record::{Experiment, Record, Unit, Variant, Verdict};
 use crate::stats;
 
-/// Compares the records, each with the label it goes by; all against the first.
+/// Compares the labelled records with the first one.
 ///
 /// # Errors
-/// Exit 2 where no two records hold the same variant of the same experiment.
+/// Exit 2 if no two records contain the same variant of the same experiment.
 pub fn compare(labelled: &[(String, Record)], seed: u64) -> Result<CompareReport> {
     let Some((base, others)) = labelled.split_first() else {
         return Err(Error::usage("nothing to compare; give two records"));
@@ -41,7 +41,7 @@ pub fn compare(labelled: &[(String, Record)], seed: u64) -> Result<CompareReport
                     join(&mut joined, (&base.1, ours), (record, theirs), i + 1, nanos, seed)
                 }
                 Some(theirs) => warnings.push(format!(
-                    "{}: {label} counts {}, {} counts {}: not compared",
+                    "{}: not compared, because {label} is in {} and {} is in {}",
                     ours.name,
                     theirs.unit.as_str(),
                     base.0,
@@ -80,7 +80,7 @@ fn head(label: &str, record: &Record) -> RecordHead {
     }
 }
 
-/// Ticks of different clocks are no common unit; nanoseconds are.
+/// Ticks of different clocks are not comparable; nanoseconds are.
 fn unit(unit: Unit, nanos: bool) -> Unit {
     if nanos && unit == Unit::TicksPerOp {
         Unit::NanosPerOp
@@ -89,7 +89,7 @@ fn unit(unit: Unit, nanos: bool) -> Unit {
     }
 }
 
-/// Adds a row for each variant that both hold, and a note for those that one lacks.
+/// Adds a row for each variant in both records, and a note on the others.
 fn join(
     joined: &mut CompareExperiment,
     base: (&Record, &Experiment),
@@ -99,7 +99,7 @@ fn join(
     seed: u64,
 ) {
     let floor = other.1.control.as_ref().map(|c| c.floor);
-    // Without both controls there is no floor to trust.
+    // The floor needs both controls.
     joined.floor = joined.floor.zip(floor).map(|(a, b)| a.max(b));
     let scale = |record: &Record| {
         if nanos && base.1.unit == Unit::TicksPerOp {
@@ -128,7 +128,7 @@ fn join(
     if !missing.is_empty() {
         joined
             .notes
-            .push(format!("in one record only, so not compared: {}", missing.join(", ")));
+            .push(format!("not compared, in one record only: {}", missing.join(", ")));
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a comparison promises: verdicts over all rows, a common unit, and warnings where machines differ.
+//! Verdicts over all rows, a common unit, and warnings about machines that differ.
 
 use super::*;
 use crate::record::{Control, Machine, Tool};
@@ -120,7 +120,7 @@ fn different_clocks_are_compared_as_time() {
 }
 
 #[test]
-fn each_further_record_is_held_against_the_first() {
+fn each_further_record_is_compared_with_the_first() {
     let records = [10.0, 11.0, 9.0]
         .map(|mean| record(1e9, vec![variant("a", mean)]))
         .to_vec();
@@ -134,7 +134,7 @@ fn each_further_record_is_held_against_the_first() {
 }
 
 #[test]
-fn what_one_side_lacks_is_said() {
+fn variants_in_one_record_only_are_noted() {
     let records = vec![
         record(1e9, vec![variant("a", 1.0), variant("only", 1.0)]),
         record(1e9, vec![variant("a", 1.0), variant("new", 1.0)]),
@@ -144,7 +144,7 @@ fn what_one_side_lacks_is_said() {
 }
 
 #[test]
-fn nothing_in_common_is_wrong_use() {
+fn nothing_in_common_is_a_usage_error() {
     let records = vec![
         record(1e9, vec![variant("a", 1.0)]),
         record(1e9, vec![variant("b", 1.0)]),

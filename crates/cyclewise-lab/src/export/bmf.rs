@@ -1,7 +1,7 @@
-//! Bencher Metric Format, the common exchange for CI dashboards: name to measure to value with bounds.
+//! Bencher Metric Format, for CI dashboards: maps each name to measures, each a value with bounds.
 //!
-//! Names are `experiment/variant`. Times are `latency` in nanoseconds, which is Bencher's built-in measure; rates are
-//! `throughput` in operations per second. The bounds are the 95 % interval of the mean.
+//! Names are `experiment/variant`. Times use Bencher's built-in measure `latency`, in nanoseconds; rates use `throughput`, in
+//! operations per second. The bounds are the 95 % confidence interval of the mean.
 //!
 //! # References
 //! Bencher, "Bencher Metric Format (BMF)".
@@ -22,7 +22,7 @@ struct Bounds {
 /// The record's variants.
 ///
 /// # Errors
-/// None that a measured record can cause.
+/// Never for a measured record.
 pub fn record(record: &Record) -> Result<String> {
     let mut document: BTreeMap<String, BTreeMap<&str, Bounds>> = BTreeMap::new();
     for e in &record.experiments {

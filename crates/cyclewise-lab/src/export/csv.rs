@@ -1,9 +1,9 @@
-//! CSV: one line a variant, with the header spelled as the record's fields.
+//! CSV: one line per variant, point or cell; the header has the names of the JSON fields.
 
 use crate::error::{Error, Result};
 use crate::record::Record;
 use crate::record::simulation::Simulation;
-use crate::simulate::lists::{placement_name, relax_name};
+
 use crate::simulate::phase::Phase;
 
 const HEADER: [&str; 15] = [
@@ -27,7 +27,7 @@ const HEADER: [&str; 15] = [
 /// The record's variants.
 ///
 /// # Errors
-/// None that a measured record can cause.
+/// Never for a measured record.
 pub fn record(record: &Record) -> Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(HEADER).map_err(failed)?;
@@ -89,7 +89,7 @@ const POINT: [&str; 25] = [
 /// A simulation's points.
 ///
 /// # Errors
-/// None that a simulated sweep can cause.
+/// Never for a simulated sweep.
 pub fn simulation(simulation: &Simulation) -> Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(POINT).map_err(failed)?;
@@ -118,10 +118,10 @@ pub fn simulation(simulation: &Simulation) -> Result<String> {
             job.workload.name().to_owned(),
             job.threads.to_string(),
             job.retry_limit.map_or_else(|| "none".to_owned(), |n| n.to_string()),
-            relax_name(job.relax),
+            job.relax.to_string(),
             job.critical_cycles.to_string(),
             job.parallel_cycles.to_string(),
-            placement_name(job.placement).to_owned(),
+            job.placement.name().to_owned(),
             job.readers.to_string(),
             job.seed.to_string(),
             p.outcome.as_ref().map(|o| o.ops.to_string()).unwrap_or_default(),
@@ -139,7 +139,7 @@ pub fn simulation(simulation: &Simulation) -> Result<String> {
 /// A phase diagram's cells.
 ///
 /// # Errors
-/// None that a diagram can cause.
+/// Never for a simulated diagram.
 pub fn phase(phase: &Phase) -> Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let header = [

@@ -1,17 +1,17 @@
-//! The doctor's report as a table for a terminal, and as JSON.
+//! The doctor's report as a table for the terminal.
 
 use crate::machine::doctor::{Line, Report, Status};
 use anstyle::{AnsiColor, Style};
 use std::fmt::Write;
 
-/// Columns of the table.
+/// Width of the table, in columns.
 const WIDTH: usize = 100;
 /// Width of the status column: the longest word, `limited` or `unknown`, and two spaces.
 const STATUS: usize = 9;
-/// The mark before a consequence.
+/// Marks a consequence.
 const ARROW: &str = "-> ";
 
-/// The table: name, status and value of each line, its evidence below, and what follows from it.
+/// The table: each line's name, status and value, with its evidence and consequence below.
 pub fn table(report: &Report, colour: bool) -> String {
     let paint = Paint { colour };
     let name = report.lines.iter().map(|l| l.name.len()).max().unwrap_or(0) + 2;
@@ -43,13 +43,6 @@ pub fn table(report: &Report, colour: bool) -> String {
     }
     let _ = writeln!(out, "{}", summary(&report.lines));
     out
-}
-
-/// The report as JSON, for scripts.
-pub fn json(report: &Report) -> String {
-    let mut text = serde_json::to_string_pretty(report).unwrap_or_default();
-    text.push('\n');
-    text
 }
 
 fn summary(lines: &[Line]) -> String {
@@ -89,21 +82,21 @@ impl Paint {
     }
 }
 
-/// Breaks `text` at spaces into parts of at most `width` characters; longer words are broken where they reach it.
+/// Breaks `text` at spaces into parts of at most `width` characters; splits longer words.
 fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
-    let mut room = 0;
+    let mut left = 0;
     for word in text.split_whitespace() {
         let length = word.chars().count();
-        if let Some(last) = parts.last_mut().filter(|_| length < room) {
+        if let Some(last) = parts.last_mut().filter(|_| length < left) {
             last.push(' ');
             last.push_str(word);
-            room -= length + 1;
+            left -= length + 1;
             continue;
         }
         let characters: Vec<char> = word.chars().collect();
         for piece in characters.chunks(width) {
-            room = width - piece.len();
+            left = width - piece.len();
             parts.push(piece.iter().collect());
         }
     }
@@ -120,12 +113,12 @@ mod tests {
             Line::new(
                 "tsc-invariant",
                 Status::Limited,
-                "constant rate by the kernel; it may stop in deep sleep",
+                "constant rate according to the kernel; may stop in deep sleep",
                 "CPUID 0x80000007: no such leaf, bit 8; /proc/cpuinfo flags: constant_tsc set, nonstop_tsc not set, tsc_reliable not set",
             )
-            .so("samples across which the tick rate moved against CLOCK_MONOTONIC_RAW are rejected"),
+            .so("a sample is rejected if the tick rate changed relative to CLOCK_MONOTONIC_RAW during it"),
             Line::new("pmu", Status::Absent, "no hardware PMU", "perf_event_open: ENOENT 2 (No such file or directory)")
-                .so("core cycles come from a calibrated chain of additions, and each record says so"),
+                .so("core cycles are derived from a calibrated chain of additions; each record says so"),
             Line::new("boost", Status::Unknown, "cannot be read", format!("/sys/{}", "long-name/".repeat(12))),
         ])
     }
@@ -160,8 +153,8 @@ mod tests {
     }
 
     #[test]
-    fn the_json_has_its_schema_and_words() {
-        let value: serde_json::Value = serde_json::from_str(&json(&report())).unwrap();
+    fn the_json_has_its_schema_and_statuses() {
+        let value: serde_json::Value = serde_json::from_str(&crate::export::json::pretty(&report()).unwrap()).unwrap();
         assert_eq!(value["schema"], "cyclewise.doctor/1");
         assert_eq!(value["lines"][1]["status"], "limited");
         assert_eq!(value["lines"][0]["consequence"], serde_json::Value::Null);

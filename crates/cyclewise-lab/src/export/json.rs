@@ -7,21 +7,21 @@ use crate::record::simulation::Simulation;
 use cyclewise_sim::{Machine, Workload};
 use serde::Serialize;
 
-/// A record, as the schema promises it.
+/// A record, in one line.
 ///
 /// # Errors
-/// None that a measured record can cause.
+/// Never for a measured record.
 pub fn record(record: &Record) -> Result<String> {
-    // One line: raw samples, indented, would be most of the file.
+    // Indented raw samples would be most of the file.
     let mut text = serde_json::to_string(record).map_err(failed)?;
     text.push('\n');
     Ok(text)
 }
 
-/// A simulation, a line for each point: long sweeps stay readable to line tools, and shards can be compared.
+/// A simulation, with one line per point, so that line tools can read long sweeps and compare shards.
 ///
 /// # Errors
-/// None that a simulated sweep can cause.
+/// Never for a simulated sweep.
 pub fn simulation(simulation: &Simulation) -> Result<String> {
     let mut out = format!(
         "{{\"schema\":{},\"tool\":{},\n\"sweep\":{},\n\"shard\":{},\n\"points\":[",
@@ -42,10 +42,10 @@ fn text(value: &impl Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(failed)
 }
 
-/// Any document, indented.
+/// Any document, as indented JSON.
 ///
 /// # Errors
-/// None that a measured document can cause.
+/// Never for a measured document.
 pub fn pretty(document: &impl Serialize) -> Result<String> {
     let mut text = serde_json::to_string_pretty(document).map_err(failed)?;
     text.push('\n');
@@ -53,42 +53,42 @@ pub fn pretty(document: &impl Serialize) -> Result<String> {
 }
 
 #[derive(Serialize)]
-struct Simulated<'a> {
-    workloads: Vec<Named<'a>>,
-    machines: Vec<Named<'a>>,
+struct SimulationList<'a> {
+    workloads: Vec<ListItem<'a>>,
+    machines: Vec<ListItem<'a>>,
 }
 
 #[derive(Serialize)]
-struct Named<'a> {
+struct ListItem<'a> {
     name: &'a str,
     about: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     cpus: Option<u32>,
 }
 
-/// The workloads and the machines there are.
+/// The lists of workloads and machines.
 ///
 /// # Errors
-/// None.
+/// Never.
 pub fn simulated(machines: &[(&str, Machine)]) -> Result<String> {
-    let workloads = Workload::ALL.iter().map(|w| Named {
+    let workloads = Workload::ALL.iter().map(|w| ListItem {
         name: w.name(),
         about: w.about(),
         cpus: None,
     });
-    let machines = machines.iter().map(|(name, m)| Named {
+    let machines = machines.iter().map(|(name, m)| ListItem {
         name,
         about: &m.about,
         cpus: Some(m.topology.cpus()),
     });
-    pretty(&Simulated {
+    pretty(&SimulationList {
         workloads: workloads.collect(),
         machines: machines.collect(),
     })
 }
 
 #[derive(Serialize)]
-struct Listed {
+struct ExperimentItem {
     name: &'static str,
     question: &'static str,
     source: &'static str,
@@ -98,11 +98,11 @@ struct Listed {
 /// The list of experiments.
 ///
 /// # Errors
-/// None.
+/// Never.
 pub fn experiments(all: &[&Definition]) -> Result<String> {
-    let listed: Vec<Listed> = all
+    let listed: Vec<ExperimentItem> = all
         .iter()
-        .map(|d| Listed {
+        .map(|d| ExperimentItem {
             name: d.name,
             question: d.question,
             source: d.source,

@@ -1,44 +1,161 @@
-//! Numbers as people read them: as many digits as the uncertainty allows.
+//! Numbers for people: as many digits as the uncertainty allows, grouped thousands, "—" if not finite.
 
-/// `value` with two significant digits of `uncertainty` after the point (zero to six); without one, four significant.
-pub(super) fn figure(value: f64, uncertainty: f64) -> String {
-    format!("{:.*}", decimals(value, uncertainty), value)
+/// Groups thousands; a line does not break at it.
+const THIN_SPACE: char = '\u{202f}';
+/// Stands for a missing or non-finite number.
+pub(super) const NONE: &str = "—";
+/// No measurement is known to more digits than this.
+const MOST_DIGITS: i32 = 6;
+
+/// The exponent of the first significant digit.
+fn exponent(x: f64) -> i32 {
+    x.abs().log10().floor() as i32
 }
 
-fn decimals(value: f64, uncertainty: f64) -> usize {
-    let (of, keep) = if uncertainty > 0.0 {
-        (uncertainty, 1)
-    } else {
-        (value.abs(), 3)
-    };
-    if of <= 0.0 || !of.is_finite() {
+/// The number of decimals that shows two digits of `uncertainty`; negative if even tens are noise.
+pub(super) fn decimals(value: f64, uncertainty: f64) -> i32 {
+    if !value.is_finite() {
         return 0;
     }
-    (keep - of.log10().floor() as i32).clamp(0, 6) as usize
-}
-
-/// An interval, each end with the digits its width allows.
-pub(super) fn interval(ends: [f64; 2]) -> String {
-    let half = (ends[1] - ends[0]) / 2.0;
-    format!("{} … {}", figure(ends[0], half), figure(ends[1], half))
-}
-
-/// A share as a percentage.
-pub(super) fn percent(share: f64) -> String {
-    match 100.0 * share {
-        p if p >= 10.0 => format!("{p:.0} %"),
-        p if p >= 1.0 => format!("{p:.1} %"),
-        p => format!("{p:.2} %"),
+    let digits = |n: i32| if value == 0.0 { n } else { n - 1 - exponent(value) };
+    if uncertainty.is_finite() && uncertainty > 0.0 {
+        // 0.0996 is printed as 0.10.
+        let leading = exponent(uncertainty * 1.005);
+        // The cap must not hide a value smaller than its uncertainty.
+        (1 - leading).min(digits(MOST_DIGITS))
+    } else {
+        digits(4)
     }
 }
 
-/// A p value; tiny ones as a bound, because no test means them to the last digit.
+/// `value` with `decimals` decimals; negative decimals round to tens, hundreds and so on.
+pub(super) fn fixed(value: f64, decimals: i32) -> String {
+    if !value.is_finite() {
+        return NONE.to_owned();
+    }
+    if decimals > 9 {
+        return scientific(value);
+    }
+    let places = decimals.max(0) as usize;
+    let scale = 10f64.powi(-decimals.min(0));
+    let rounded = (value.abs() / scale).round_ties_even() * scale;
+    let digits = if decimals < 0 {
+        format!("{rounded:.0}")
+    } else {
+        format!("{:.places$}", value.abs())
+    };
+    let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
+    let zero = digits.chars().all(|c| matches!(c, '0' | '.'));
+    let mut out = String::new();
+    if value < 0.0 && !zero {
+        out.push('−');
+    }
+    out.push_str(&grouped(whole));
+    if !fraction.is_empty() {
+        out.push('.');
+        out.push_str(fraction);
+    }
+    out
+}
+
+/// `value` with `digits` significant digits.
+pub(super) fn significant(value: f64, digits: i32) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return fixed(value, 0);
+    }
+    fixed(value, digits - 1 - exponent(value))
+}
+
+/// `value` with `decimals` decimals, or more if it would lose its second digit: outliers widen a mean's interval, but do not
+/// make the median less certain.
+pub(super) fn at_least_two_digits(value: f64, decimals: i32) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return fixed(value, decimals);
+    }
+    fixed(value, decimals.max(1 - exponent(value)))
+}
+
+fn scientific(value: f64) -> String {
+    format!("{value:.1e}").replace('-', "−")
+}
+
+/// A count.
+pub(super) fn count(n: usize) -> String {
+    grouped(&n.to_string())
+}
+
+/// Groups digits by three, from five digits on.
+fn grouped(digits: &str) -> String {
+    if digits.len() < 5 {
+        return digits.to_owned();
+    }
+    let mut out = String::new();
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(THIN_SPACE);
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// Half the width of an interval: the uncertainty that determines the digits.
+pub(super) fn half_width(ci: [f64; 2]) -> f64 {
+    (ci[1] - ci[0]) / 2.0
+}
+
+/// An interval with the digits that its width allows.
+pub(super) fn interval(value: f64, ci: [f64; 2]) -> String {
+    let d = decimals(value, half_width(ci));
+    if !ci[0].is_finite() && !ci[1].is_finite() {
+        return NONE.to_owned();
+    }
+    // A dash next to a minus sign is hard to read.
+    let between = if ci[0] < 0.0 { " to " } else { "–" };
+    format!("{}{between}{}", fixed(ci[0], d), fixed(ci[1], d))
+}
+
+/// A value with the digits that its interval allows.
+pub(super) fn estimate(value: f64, ci: [f64; 2]) -> String {
+    fixed(value, decimals(value, half_width(ci)))
+}
+
+/// A value and half the width of its interval: `1.024 ± 0.003`.
+pub(super) fn plus_minus(value: f64, ci: [f64; 2]) -> String {
+    let half = half_width(ci);
+    if half.is_finite() && half > 0.0 {
+        let d = decimals(value, half);
+        let shown = fixed(half, d);
+        if shown.chars().any(|c| c.is_ascii_digit() && c != '0') {
+            return format!("{} ± {shown}", fixed(value, d));
+        }
+    }
+    estimate(value, ci)
+}
+
+/// A p-value. Below 1e-99 the exponent is an artefact of the approximation.
 pub(super) fn p_value(p: f64) -> String {
     match p {
-        p if p < 1e-99 => "< 1e-99".to_string(),
-        p if p < 1e-4 => format!("{p:.0e}"),
-        p => format!("{p:.4}"),
+        p if !p.is_finite() => NONE.to_owned(),
+        p if p < 1e-99 => "< 1e-99".to_owned(),
+        p if p < 0.001 => format!("{p:.0e}"),
+        p if p < 0.1 => significant(p, 2),
+        p => fixed(p, 2),
     }
+}
+
+/// A p-value in a sentence: `p = 0.43` or `p < 1e-99`, without a line break.
+pub(super) fn p_equals(p: f64) -> String {
+    match p_value(p) {
+        none if none == NONE => "p unknown".to_owned(),
+        below if below.starts_with('<') => format!("p\u{a0}{}", below.replace(' ', "\u{a0}")),
+        value => format!("p\u{a0}=\u{a0}{value}"),
+    }
+}
+
+/// A share as a percentage with two significant digits.
+pub(super) fn percent(share: f64) -> String {
+    format!("{}\u{a0}%", significant(share * 100.0, 2))
 }
 
 #[cfg(test)]
@@ -47,18 +164,41 @@ mod tests {
 
     #[test]
     fn digits_follow_the_uncertainty() {
-        assert_eq!(figure(11.53412, 0.0213), "11.534");
-        assert_eq!(figure(275.31, 3.2), "275.3");
-        assert_eq!(figure(123456.7, 4200.0), "123457");
-        assert_eq!(figure(0.58012, 0.00004), "0.580120");
-        assert_eq!(figure(0.0, 0.0), "0");
-        assert_eq!(figure(f64::NAN, f64::NAN), "NaN");
+        assert_eq!(plus_minus(20.13456, [20.1223, 20.1469]), "20.135 ± 0.012");
+        assert_eq!(
+            plus_minus(1_234_567.0, [1_222_222.0, 1_246_912.0]),
+            "1\u{202f}235\u{202f}000 ± 12\u{202f}000"
+        );
+        assert_eq!(interval(0.00745, [-0.30682, 0.32172]), "−0.31 to 0.32");
+        assert_eq!(estimate(3.0, [3.0, 3.0]), "3.000");
     }
 
     #[test]
-    fn tiny_p_is_a_bound() {
-        assert_eq!(p_value(0.0), "< 1e-99");
-        assert_eq!(p_value(3.2e-9), "3e-9");
-        assert_eq!(p_value(0.9620), "0.9620");
+    fn a_wide_interval_does_not_round_the_median_away() {
+        assert_eq!(at_least_two_digits(3.05, -3), "3.0");
+        assert_eq!(at_least_two_digits(18.601, 2), "18.60");
+    }
+
+    #[test]
+    fn non_finite_numbers_are_dashes() {
+        assert_eq!(fixed(f64::NAN, 2), NONE);
+        assert_eq!(plus_minus(f64::NAN, [f64::NAN; 2]), NONE);
+        assert_eq!(interval(1.0, [f64::NEG_INFINITY, f64::INFINITY]), NONE);
+        assert_eq!(p_equals(f64::NAN), "p unknown");
+    }
+
+    #[test]
+    fn tiny_p_values_become_bounds() {
+        assert_eq!(p_equals(0.0), "p\u{a0}<\u{a0}1e-99");
+        assert_eq!(p_equals(0.9620), "p\u{a0}=\u{a0}0.96");
+        assert_eq!(p_equals(0.0123), "p\u{a0}=\u{a0}0.012");
+        assert_eq!(p_equals(3.2e-12), "p\u{a0}=\u{a0}3e-12");
+    }
+
+    #[test]
+    fn a_rounded_zero_has_no_sign() {
+        assert_eq!(fixed(-0.0001, 2), "0.00");
+        assert_eq!(fixed(-12345.6, 1), "−12\u{202f}345.6");
+        assert_eq!(percent(0.003), "0.30\u{a0}%");
     }
 }

@@ -1,6 +1,6 @@
-//! The comparison: the JSON of records held against each other, as `cyclewise.comparison/1` promises it to scripts.
+//! The comparison of records: the JSON schema `cyclewise.comparison/1`.
 //!
-//! JSON and the report's page are both written from it, so neither can say what the other does not.
+//! The report's page is rendered from the same data.
 
 use super::{Machine, Tool, Unit, Verdict};
 use serde::{Deserialize, Serialize};
@@ -8,63 +8,63 @@ use serde::{Deserialize, Serialize};
 /// The schema this build writes.
 pub const SCHEMA: &str = "cyclewise.comparison/1";
 
-/// Two or more records held against each other.
+/// A comparison of two or more records.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CompareReport {
     /// Always [`SCHEMA`].
     pub schema: String,
     /// The records, in the order they were given.
     pub records: Vec<RecordHead>,
-    /// What a reader should know before trusting the comparison: machines that differ, experiments held by one side only.
+    /// Reasons for caution: machines that differ, experiments in only one record.
     pub warnings: Vec<String>,
-    /// The experiments that at least two records hold.
+    /// The experiments that at least two records contain.
     pub experiments: Vec<CompareExperiment>,
 }
 
-/// One of the records compared: everything but its figures.
+/// One of the compared records, without its figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RecordHead {
-    /// What the comparison calls it: the file's name.
+    /// Its name in the comparison: the file name.
     pub label: String,
     /// When its run ended, RFC 3339.
     pub created: String,
-    /// What wrote it.
+    /// The program that wrote it.
     pub tool: Tool,
-    /// Where it ran.
+    /// The machine it ran on.
     pub machine: Machine,
     /// Seed of its run.
     pub seed: u64,
 }
 
-/// One experiment, in every record that holds it.
+/// One experiment, in every record that contains it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CompareExperiment {
     /// The name scripts use.
     pub name: String,
     /// The question it answers.
     pub question: String,
-    /// What the samples count.
+    /// The unit of the samples.
     pub unit: Unit,
-    /// The larger noise floor of the records compared, as a share of the mean; `None` where neither has a control.
+    /// The larger noise floor of the compared records, as a share of the mean; `None` if one of them has no control.
     pub floor: Option<f64>,
-    /// One row for each variant and pair of records that both hold it.
+    /// One row per variant and pair of records that both contain it.
     pub rows: Vec<CompareRow>,
-    /// What a reader should know of this experiment.
+    /// Notes for the reader.
     pub notes: Vec<String>,
 }
 
-/// One variant in two records. The verdict speaks of `other`, held against `base`.
+/// One variant in two records. The verdict is about `other`, compared with `base`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CompareRow {
     /// The variant.
     pub variant: String,
     /// Index of the base in [`CompareReport::records`].
     pub base: usize,
-    /// Index of the record spoken of.
+    /// Index of the record that the verdict is about.
     pub other: usize,
-    /// What the base holds.
+    /// The base's figures.
     pub base_stats: Side,
-    /// What the other holds.
+    /// The other's figures.
     pub other_stats: Side,
     /// mean(other) − mean(base).
     pub difference: f64,
@@ -84,12 +84,12 @@ pub struct CompareRow {
     pub p_rank: f64,
     /// `p` after Holm's correction over the comparison's rows.
     pub p_holm: f64,
-    /// What it comes to, said of `other`.
+    /// The result, about `other`.
     pub verdict: Verdict,
-    /// The base's kept samples, for plots; the records themselves hold them for scripts.
+    /// The base's kept samples, for plots; not in the JSON.
     #[serde(skip)]
     pub base_samples: Vec<f64>,
-    /// The other's kept samples, for plots.
+    /// The other's kept samples, for plots; not in the JSON.
     #[serde(skip)]
     pub other_samples: Vec<f64>,
 }

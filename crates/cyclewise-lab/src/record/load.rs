@@ -1,4 +1,4 @@
-//! Reading a record back: a truncated, foreign or newer file gets one clear line.
+//! Reading records. A truncated, foreign or newer file gives a one-line error.
 
 use super::{Record, SCHEMA};
 use crate::error::{Error, Result};
@@ -13,15 +13,15 @@ struct Head {
 /// Reads the record at `path`.
 ///
 /// # Errors
-/// Exit 2, with the path: unreadable, truncated, not JSON, not a record, or a newer version's.
+/// Exit 2: the file is unreadable, truncated, not JSON, not a record, or of a newer version.
 pub fn load(path: &Path) -> Result<Record> {
     from_str(&path.display().to_string(), &read(path)?)
 }
 
-/// The text of a document, read once, so that it may come from a pipe.
+/// Reads the text of a document. It is read only once, so `path` may be a pipe.
 ///
 /// # Errors
-/// Exit 2, with the path: unreadable.
+/// Exit 2: the file is unreadable.
 pub fn read(path: &Path) -> Result<String> {
     std::fs::read_to_string(path).map_err(|e| {
         Error::usage(format!(
@@ -31,7 +31,7 @@ pub fn read(path: &Path) -> Result<String> {
     })
 }
 
-/// Reads a record from `text`; `name` is what the error calls it.
+/// Parses a record; `name` is its name in errors.
 ///
 /// # Errors
 /// As [`load`].
@@ -43,14 +43,14 @@ fn parse(name: &str, text: &str) -> Result<Record> {
     check_schema(name, text, SCHEMA, "cyclewise run --json")?;
     let record: Record = serde_json::from_str(text).map_err(|e| {
         Error::usage(format!(
-            "{name} says {SCHEMA} but breaks it: {e}; write it again with `cyclewise run --json`"
+            "{name} declares {SCHEMA} but does not follow it: {e}; write it again with `cyclewise run --json`"
         ))
     })?;
     check(name, &record)?;
     Ok(record)
 }
 
-/// Refuses what is not JSON of `schema`; `by` is the command that writes it.
+/// Rejects a text that is not JSON of `schema`; `by` is the command that writes it.
 pub(super) fn check_schema(name: &str, text: &str, schema: &str, by: &str) -> Result<()> {
     let head: Head = serde_json::from_str(text).map_err(|e| {
         let what = if e.is_eof() {
@@ -63,18 +63,18 @@ pub(super) fn check_schema(name: &str, text: &str, schema: &str, by: &str) -> Re
     match head.schema.as_deref() {
         Some(found) if found == schema => Ok(()),
         Some(other) if is_newer(other, schema) => Err(Error::usage(format!(
-            "{name} has schema {other}, this build reads {schema}; use a newer cyclewise"
+            "{name} has schema {other}, but this build reads {schema}; use a newer cyclewise"
         ))),
         Some(other) => Err(Error::usage(format!(
             "{name} has schema {other:?}, not {schema}; it was not written by `{by}`"
         ))),
         None => Err(Error::usage(format!(
-            "{name} has no \"schema\": it is not a cyclewise record; write one with `{by}`"
+            "{name} has no \"schema\", so it is not a cyclewise record; write one with `{by}`"
         ))),
     }
 }
 
-/// The schema that a document says it has, where it is one.
+/// The schema that a document declares; `None` if it is not a JSON object with one.
 pub fn schema_of(text: &str) -> Option<String> {
     serde_json::from_str::<Head>(text).ok()?.schema
 }
@@ -84,19 +84,19 @@ fn is_newer(found: &str, schema: &str) -> bool {
         let (kind, version) = schema.split_once('/')?;
         Some((kind.to_owned(), version.parse::<u32>().ok()?))
     };
-    let (Some((kind, version)), Some((ours, known))) = (version(found), version(schema)) else {
+    let (Some((kind, version)), Some((known_kind, known))) = (version(found), version(schema)) else {
         return false;
     };
-    kind == ours && version > known
+    kind == known_kind && version > known
 }
 
-/// What the types cannot say: counts that match their samples, and comparisons of variants that exist.
+/// Checks that counts match their samples, and that compared variants exist.
 fn check(name: &str, record: &Record) -> Result<()> {
     for e in &record.experiments {
         for v in &e.variants {
             if v.n != v.samples.len() {
                 return Err(Error::usage(format!(
-                    "{name}: {}/{} says n = {} but holds {} samples; the file was changed after it was written",
+                    "{name}: {}/{} has n = {} but contains {} samples; the file was modified after it was written",
                     e.name,
                     v.name,
                     v.n,
@@ -108,7 +108,7 @@ fn check(name: &str, record: &Record) -> Result<()> {
             for side in [&c.a, &c.b] {
                 if !e.variants.iter().any(|v| v.name == *side) {
                     return Err(Error::usage(format!(
-                        "{name}: {} compares {side:?}, which it does not hold; the file was changed after it was written",
+                        "{name}: {} compares {side:?}, which it does not contain; the file was modified after it was written",
                         e.name
                     )));
                 }
@@ -137,11 +137,11 @@ mod tests {
         assert!(error("[1,2]").contains("not a JSON object"));
         assert!(error("{}").contains("no \"schema\""));
         assert!(error(r#"{"schema":"other/1"}"#).contains("other/1"));
-        assert!(error(r#"{"schema":"cyclewise.record/1"}"#).contains("breaks it"));
+        assert!(error(r#"{"schema":"cyclewise.record/1"}"#).contains("does not follow it"));
     }
 
     #[test]
-    fn what_a_file_holds_breaks_no_line() {
+    fn control_characters_in_a_file_do_not_reach_the_error() {
         let schema = error(r#"{"schema":"other\n\u001b[2J/1"}"#);
         let text = r#"{"schema":"cyclewise.record/1","created":"","tool":{"version":"","commit":null},"seed":0,
             "machine":5,"experiments":[]}"#;

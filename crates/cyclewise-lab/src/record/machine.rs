@@ -1,9 +1,9 @@
-//! The machine's part of a record: what makes two records comparable or not.
+//! The machine's part of a record.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The machine's fingerprint: what makes two records comparable or not.
+/// The machine's fingerprint: it tells whether two records are comparable.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
     /// `x86_64` or `aarch64`.
@@ -11,12 +11,12 @@ pub struct Machine {
     pub arch: String,
     /// The CPU's brand string.
     pub cpu_model: String,
-    /// Family, model, stepping on x86; MIDR on aarch64; empty where unknown.
+    /// Family, model and stepping on x86; MIDR on aarch64; empty if unknown.
     #[serde(default)]
     pub cpu_id: String,
     /// CPUs this process may run on.
     pub cpus: u32,
-    /// The groups that those CPUs fill; `None` in records from before it was kept.
+    /// How many sockets, clusters and cores those CPUs are in; `None` in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topology: Option<Topology>,
     /// The CPU that single-threaded samples were pinned to.
@@ -28,32 +28,32 @@ pub struct Machine {
     pub hypervisor: Option<String>,
     /// Ticks per second, measured against CLOCK_MONOTONIC_RAW.
     pub tsc_hz: f64,
-    /// Core cycles per tick, and how that is known; `None` where nothing was measured in ticks.
+    /// Core cycles per tick; `None` if nothing was measured in ticks.
     pub core_cycles_per_tick: Option<CyclesPerTick>,
     /// The kernel's clocksource.
     pub clocksource: String,
-    /// cpufreq governor; `None` where there is none (most VMs).
+    /// cpufreq governor; `None` if there is none (most VMs).
     pub governor: Option<String>,
-    /// What /sys/devices/system/cpu/smt/control says.
+    /// Content of /sys/devices/system/cpu/smt/control.
     pub smt: Option<String>,
     /// /sys/devices/system/cpu/vulnerabilities, by name.
     pub mitigations: BTreeMap<String, String>,
     /// USER_HZ ticks stolen by the hypervisor on all CPUs during the run.
     pub steal_ticks: u64,
-    /// What a reader should know before trusting the figures.
+    /// Reasons for caution about the figures.
     pub warnings: Vec<String>,
 }
 
-/// How many groups CPUs fill.
+/// How many sockets, clusters and cores the CPUs are in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Topology {
     /// Sockets.
     pub sockets: u32,
-    /// Clusters with a near cache of their own, in all; as many as sockets where there are none.
+    /// Clusters with their own near cache, in total; as many as sockets if there are none.
     pub clusters: u32,
-    /// Cores, in all.
+    /// Cores, in total.
     pub cores: u32,
-    /// CPUs, in all.
+    /// CPUs, in total.
     pub cpus: u32,
 }
 
@@ -67,7 +67,7 @@ pub struct CyclesPerTick {
     /// `pmu` or `add-chain`.
     #[serde(default)]
     pub source: String,
-    /// Why this source and not the other.
+    /// Why this source was used.
     #[serde(default)]
     pub why: String,
 }

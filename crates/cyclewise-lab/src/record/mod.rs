@@ -1,6 +1,6 @@
-//! The record: the JSON of one run, as `cyclewise.record/1` promises it to scripts.
+//! The record: the JSON of one run, schema `cyclewise.record/1`.
 //!
-//! Fields are only ever added within version 1; readers ignore what they do not know.
+//! Within version 1, fields are only added; readers ignore unknown fields.
 
 pub mod compare;
 mod load;
@@ -23,16 +23,16 @@ pub struct Record {
     pub schema: String,
     /// When the run ended, RFC 3339.
     pub created: String,
-    /// What wrote it.
+    /// The program that wrote it.
     pub tool: Tool,
     /// Seed of the order of variants and of the bootstrap.
     pub seed: u64,
     /// The command line after the program's name.
     #[serde(default)]
     pub command: Vec<String>,
-    /// Where it ran.
+    /// The machine it ran on.
     pub machine: Machine,
-    /// What was measured.
+    /// The experiments measured.
     pub experiments: Vec<Experiment>,
 }
 
@@ -41,13 +41,13 @@ pub struct Record {
 pub struct Tool {
     /// The package's version.
     pub version: String,
-    /// The commit it was built from, where known.
+    /// The commit it was built from, if known.
     pub commit: Option<String>,
 }
 
 impl Tool {
-    /// This build.
-    pub fn here() -> Self {
+    /// The running program.
+    pub fn this() -> Self {
         Self {
             version: env!("CARGO_PKG_VERSION").to_string(),
             commit: option_env!("CYCLEWISE_COMMIT").map(str::to_string),
@@ -55,7 +55,7 @@ impl Tool {
     }
 }
 
-/// What a sample counts.
+/// The unit of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Unit {
     /// Timer ticks per operation.
@@ -64,7 +64,7 @@ pub enum Unit {
     /// Nanoseconds per operation.
     #[serde(rename = "ns/op")]
     NanosPerOp,
-    /// Operations per second: the one unit in which more is faster.
+    /// Operations per second: the only unit in which more is faster.
     #[serde(rename = "op/s")]
     OpsPerSecond,
     /// Seconds per run.
@@ -73,7 +73,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The unit as the JSON spells it.
+    /// The unit's name in the JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Unit::TicksPerOp => "tick/op",
@@ -96,30 +96,43 @@ pub struct Experiment {
     pub name: String,
     /// The question it answers.
     pub question: String,
-    /// Where the question comes from.
+    /// The source of the question.
     pub source: String,
-    /// What the samples count.
+    /// The unit of the samples.
     pub unit: Unit,
-    /// Rounds run; every variant is sampled once in each.
+    /// Rounds run; each samples every variant once.
     #[serde(default)]
     pub rounds: usize,
-    /// The A/A control and the noise floor it gave.
+    /// The A/A control and its noise floor.
     #[serde(default)]
     pub control: Option<Control>,
-    /// One row each.
+    /// The variants.
     pub variants: Vec<Variant>,
-    /// Who against whom.
+    /// Comparisons between variants.
     pub comparisons: Vec<Comparison>,
-    /// What a reader should know of this experiment.
+    /// Notes for the reader.
     pub notes: Vec<String>,
+}
+
+impl Experiment {
+    /// Names and units of the metrics of all variants, in order of first appearance.
+    pub fn metric_units(&self) -> Vec<(&str, &str)> {
+        let mut units: Vec<(&str, &str)> = Vec::new();
+        for (name, metric) in self.variants.iter().flat_map(|v| &v.metrics) {
+            if !units.iter().any(|(known, _)| known == name) {
+                units.push((name, &metric.unit));
+            }
+        }
+        units
+    }
 }
 
 /// One variant measured against itself in the same rounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Control {
-    /// The variant that was measured twice.
+    /// The variant measured twice.
     pub of: String,
-    /// Kept samples of the second measurement.
+    /// Samples kept of the second measurement.
     pub n: usize,
     /// mean(variant) − mean(control), in the experiment's unit.
     pub difference: f64,
@@ -127,24 +140,24 @@ pub struct Control {
     pub ci99: [f64; 2],
     /// The noise floor as a share of the mean: the far end of that interval.
     pub floor: f64,
-    /// Second measurement's samples; empty where the control splits the first's rounds in two.
+    /// Samples of the second measurement; empty if the control splits the variant's own rounds in two.
     #[serde(default)]
     pub samples: Vec<f64>,
 }
 
-/// One way of doing an operation, measured.
+/// A measured way of doing an operation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Variant {
     /// The name scripts use.
     pub name: String,
     /// Samples kept.
     pub n: usize,
-    /// Samples thrown away, all reasons together.
+    /// Samples rejected, for all reasons.
     pub rejected: usize,
-    /// Samples thrown away, by reason: `preempted`, `migrated`, `stolen`, `clock`.
+    /// Samples rejected, by reason: `preempted`, `migrated`, `stolen`, `clock`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub rejected_by: BTreeMap<String, usize>,
-    /// Rounds whose sample was thrown away, so that a reader can pair the rest.
+    /// Rounds whose sample was rejected, so that the others can be paired.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rejected_rounds: Vec<usize>,
     /// Arithmetic mean.
@@ -157,15 +170,15 @@ pub struct Variant {
     pub min: f64,
     /// 95 % confidence interval of the mean (Student's t).
     pub ci95: [f64; 2],
-    /// Bytes of one operation's code, where known.
+    /// Bytes of one operation's code, if known.
     pub code_bytes: Option<u32>,
-    /// Core cycles, instructions, IPC, where known.
+    /// Core cycles, instructions and IPC, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cycles: Option<Cycles>,
     /// Other quantities of each run (user and system time, memory), by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub metrics: BTreeMap<String, Metric>,
-    /// Kept samples in the order of their rounds.
+    /// Samples kept, in the order of their rounds.
     pub samples: Vec<f64>,
 }
 
@@ -176,15 +189,15 @@ pub struct Cycles {
     pub per_op: f64,
     /// 95 % confidence interval.
     pub ci95: [f64; 2],
-    /// Instructions per operation; only a PMU knows.
+    /// Instructions per operation; needs a PMU.
     pub instructions: Option<f64>,
-    /// Instructions per cycle; only a PMU knows.
+    /// Instructions per cycle; needs a PMU.
     pub ipc: Option<f64>,
     /// `pmu` or `add-chain`.
     pub source: String,
 }
 
-/// A quantity measured beside the main one.
+/// A quantity measured in addition to the main one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Metric {
     /// Its unit.
@@ -193,16 +206,16 @@ pub struct Metric {
     pub mean: f64,
     /// Sample standard deviation.
     pub sd: f64,
-    /// One value for each kept sample.
+    /// One value per kept sample.
     pub samples: Vec<f64>,
 }
 
-/// Two variants held against each other. The verdict speaks of `a`.
+/// A comparison of two variants. The verdict is about `a`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// The variant spoken of.
+    /// The variant that the verdict is about.
     pub a: String,
-    /// What it is held against.
+    /// The variant it is compared with.
     pub b: String,
     /// mean(a) − mean(b).
     pub difference: f64,
@@ -210,7 +223,7 @@ pub struct Comparison {
     pub ci95: [f64; 2],
     /// mean(a) / mean(b).
     pub ratio: f64,
-    /// 95 % bootstrap interval of the ratio, over paired rounds where there are.
+    /// 95 % bootstrap interval of the ratio, over paired rounds if there are any.
     pub ratio_ci95: [f64; 2],
     /// Welch's t.
     pub t: f64,
@@ -223,7 +236,7 @@ pub struct Comparison {
     /// `p` after Holm's correction over the record's comparisons.
     #[serde(default = "one")]
     pub p_holm: f64,
-    /// What it comes to.
+    /// The result.
     pub verdict: Verdict,
 }
 
@@ -231,7 +244,7 @@ fn one() -> f64 {
     1.0
 }
 
-/// What a comparison comes to, said of its `a`.
+/// The result of a comparison, about its `a`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
@@ -239,12 +252,12 @@ pub enum Verdict {
     Faster,
     /// `a` is slower than `b`.
     Slower,
-    /// The data do not tell them apart.
+    /// The data show no difference.
     Indistinguishable,
 }
 
 impl Verdict {
-    /// The word the JSON uses.
+    /// The verdict's name in the JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Verdict::Faster => "faster",

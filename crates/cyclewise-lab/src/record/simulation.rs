@@ -1,10 +1,10 @@
-//! The JSON of simulated sweeps, as `cyclewise.simulation/1` promises it to scripts.
+//! Simulated sweeps: the JSON schema `cyclewise.simulation/1`.
 //!
-//! A document holds the whole sweep that was asked for, machines included, and the points that were computed: all of them,
-//! or those of one shard. It holds nothing that differs from run to run, so that the same sweep gives the same bytes.
+//! A document contains the parameters of the whole sweep, including the machines, and the computed points: all, or those of
+//! one shard. It contains nothing that differs between runs, so the same sweep gives the same bytes.
 //!
 //! # Invariants
-//! 1. A point's index is its place in the sweep's order: machine, workload, retry limit, relax, threads.
+//! 1. A point's index is its position in the sweep's order: machine, workload, retry limit, relax, threads.
 //! 2. Point i of a sweep is in shard i mod N + 1 of N.
 
 use super::Tool;
@@ -15,93 +15,93 @@ use serde::{Deserialize, Serialize};
 /// The schema this build writes.
 pub const SCHEMA: &str = "cyclewise.simulation/1";
 
-/// More points than this are a mistake in a list: a day's work for a hundred cores.
+/// The maximum number of points: a day's work for a hundred cores, so more are probably a mistake.
 pub const MOST_POINTS: usize = 10_000_000;
 
-/// Operations of a point, at least: a percentile of a thousand is one of some.
+/// The least number of operations at a point, so that p99.9 is not a single operation.
 const OPERATIONS: u64 = 2_000;
-/// Of each thread, where there are many. A loop without a limit takes a retry for each other thread, so that a sweep's time
-/// grows with the cube of its threads; a model without noise needs no more.
-const OPERATIONS_OF_THREAD: u64 = 30;
-/// Not counted: what it takes to get from a common start into the long run.
-const WARM_UP_OF_THREAD: u64 = 10;
+/// The least number of operations per thread. A loop without a limit retries once per other thread, so a sweep's time grows
+/// with the cube of its threads; a model without noise needs no more.
+const OPERATIONS_PER_THREAD: u64 = 30;
+/// Uncounted operations per thread, to get from a common start to the steady state.
+const WARM_UP_PER_THREAD: u64 = 10;
 
-/// A sweep, and what came of it.
+/// A sweep and its results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Simulation {
     /// Always [`SCHEMA`].
     pub schema: String,
-    /// What wrote it.
+    /// The program that wrote it.
     pub tool: Tool,
-    /// What was asked.
+    /// The parameters.
     pub sweep: Sweep,
-    /// Which part of it this is; `None` for all of it.
+    /// The shard that this is; `None` for the whole sweep.
     pub shard: Option<Shard>,
     /// The points, in the order of their indices.
     pub points: Vec<Point>,
 }
 
-/// Everything that is varied, and everything that is not.
+/// The parameters of a sweep, varied and fixed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sweep {
-    /// Machines in full, so that a document needs no file beside it.
+    /// The machines in full, so that a document is self-contained.
     pub machines: Vec<Machine>,
-    /// Workloads.
+    /// The workloads.
     pub workloads: Vec<Workload>,
-    /// Counts of threads, ascending.
+    /// Thread counts, ascending.
     pub threads: Vec<u32>,
-    /// Retry limits; `null` is no limit. A workload that takes none is simulated once.
+    /// Retry limits; `null` is no limit. A workload without a retry limit is simulated once.
     pub retry_limits: Vec<Option<u32>>,
-    /// What loops do between tries.
+    /// Relax policies between tries.
     pub relax: Vec<Relax>,
-    /// Work inside a section, in cycles.
+    /// Work inside a critical section, in cycles.
     pub critical_cycles: u32,
     /// Work between operations, in cycles.
     pub parallel_cycles: u32,
-    /// Which CPUs threads are put on.
+    /// How threads are placed on CPUs.
     pub placement: Placement,
     /// Threads that only read.
     pub readers: u32,
-    /// Operations measured at each point; `null` lets it grow with the threads.
+    /// Operations measured at each point; if `null`, the number grows with the threads.
     pub ops: Option<u64>,
-    /// Where randomness starts.
+    /// Seed of the random numbers.
     pub seed: u64,
 }
 
 /// A part of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shard {
-    /// Which, from 1.
+    /// Its number, from 1.
     pub index: u32,
-    /// Of how many.
+    /// The number of shards.
     pub count: u32,
 }
 
 impl Shard {
-    /// Whether the point of this index is in it (Invariant 2).
+    /// Whether this shard contains the point with this index (Invariant 2).
     pub fn holds(self, point: usize) -> bool {
         point % self.count as usize == self.index as usize - 1
     }
 }
 
-/// One job, and its outcome or why there is none.
+/// A job, and either its outcome or the reason why there is none.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Point {
-    /// Its place in the sweep (Invariant 1).
+    /// Its position in the sweep (Invariant 1).
     pub index: usize,
     /// Index of its machine in the sweep.
     pub machine: usize,
-    /// What was simulated.
+    /// The simulated job.
     pub job: Job,
-    /// What came of it.
+    /// The outcome.
     pub outcome: Option<Outcome>,
-    /// Why nothing came of it.
+    /// Why there is no outcome.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
 }
 
 impl Sweep {
-    /// Every job, in the order of the points (Invariant 1): index of its machine, and the job.
+    /// All jobs in the order of the points (Invariant 1), each with the index of its machine.
     pub fn jobs(&self) -> Vec<(usize, Job)> {
         let mut jobs = Vec::new();
         for machine in 0..self.machines.len() {
@@ -126,7 +126,7 @@ impl Sweep {
         jobs
     }
 
-    /// How many jobs there are, without making them.
+    /// The number of jobs, without allocating them.
     pub fn points(&self) -> usize {
         let limited = self.workloads.iter().filter(|w| w.takes_retry_limit()).count();
         let rows = limited * self.retry_limits.len() + (self.workloads.len() - limited);
@@ -136,10 +136,10 @@ impl Sweep {
     }
 
     fn job(&self, workload: Workload, threads: u32, retry_limit: Option<u32>, relax: Relax) -> Job {
-        let share = u64::from(threads);
+        let each = u64::from(threads);
         let length = Length::Operations {
-            warm_up: WARM_UP_OF_THREAD * share,
-            measured: self.ops.unwrap_or(OPERATIONS.max(OPERATIONS_OF_THREAD * share)),
+            warm_up: WARM_UP_PER_THREAD * each,
+            measured: self.ops.unwrap_or(OPERATIONS.max(OPERATIONS_PER_THREAD * each)),
         };
         Job {
             retry_limit,
@@ -155,10 +155,10 @@ impl Sweep {
     }
 }
 
-/// Reads a simulation from `text`; `name` is what the error calls it.
+/// Parses a simulation; `name` is its name in errors.
 ///
 /// # Errors
-/// Exit 2, with the name: not a simulation, a newer version's, or changed after it was written.
+/// Exit 2: the text is not a simulation, of a newer version, or modified after it was written.
 pub fn from_str(name: &str, text: &str) -> Result<Simulation> {
     parse(name, text).map_err(Error::in_one_line)
 }
@@ -167,24 +167,26 @@ fn parse(name: &str, text: &str) -> Result<Simulation> {
     super::load::check_schema(name, text, SCHEMA, "cyclewise simulate --json")?;
     let simulation: Simulation = serde_json::from_str(text).map_err(|e| {
         Error::usage(format!(
-            "{name} says {SCHEMA} but breaks it: {e}; write it again with `cyclewise simulate --json`"
+            "{name} declares {SCHEMA} but does not follow it: {e}; write it again with `cyclewise simulate --json`"
         ))
     })?;
     check(name, &simulation)?;
     Ok(simulation)
 }
 
-/// What the types cannot say: that the points are those of the sweep.
+/// Checks that the points are those of the sweep.
 fn check(name: &str, simulation: &Simulation) -> Result<()> {
     let changed = |what: String| {
         Err(Error::usage(format!(
-            "{name}: {what}; the file was changed after it was written"
+            "{name}: {what}; the file was modified after it was written"
         )))
     };
-    // A short text can ask for more jobs than memory holds.
+    // A short text can describe more jobs than fit in memory.
     let points = simulation.sweep.points();
     if points > MOST_POINTS {
-        return changed(format!("its sweep has {points} points, of {MOST_POINTS} at most"));
+        return changed(format!(
+            "its sweep has {points} points, more than the maximum of {MOST_POINTS}"
+        ));
     }
     let jobs = simulation.sweep.jobs();
     let shard = simulation.shard.unwrap_or(Shard { index: 1, count: 1 });
@@ -194,21 +196,18 @@ fn check(name: &str, simulation: &Simulation) -> Result<()> {
     let due: Vec<usize> = (0..jobs.len()).filter(|i| shard.holds(*i)).collect();
     if due.len() != simulation.points.len() {
         return changed(format!(
-            "holds {} points where its sweep has {}",
+            "contains {} points, but its sweep has {}",
             simulation.points.len(),
             due.len()
         ));
     }
     for (point, due) in simulation.points.iter().zip(due) {
         if point.index != due || (point.machine, &point.job) != (jobs[due].0, &jobs[due].1) {
-            return changed(format!(
-                "point {} is not the one that its sweep has at {due}",
-                point.index
-            ));
+            return changed(format!("point {} is not point {due} of its sweep", point.index));
         }
         if point.outcome.is_some() == point.refused.is_some() {
             return changed(format!(
-                "point {} has to have either an outcome or a refusal",
+                "point {} must have either an outcome or a reason for none",
                 point.index
             ));
         }

@@ -1,44 +1,43 @@
-//! Shards of one sweep, put together again.
+//! Joins the shards of a sweep.
 
 use crate::error::{Error, Result};
 use crate::record::simulation::{Simulation, Sweep};
 use std::collections::BTreeMap;
 
-/// No more missing shards are named.
+/// The most missing shards that an error names.
 const NAMED: usize = 20;
 
-/// The sweep that these shards, each with what to call it, are all of. A whole sweep alone is itself.
+/// Joins all shards of a sweep, each with its name for errors. A single whole sweep is returned as it is.
 ///
 /// # Errors
-/// Exit 2: a shard is missing, there twice, or of another sweep.
+/// Exit 2: a shard is missing, given twice, or of another sweep.
 pub fn join(parts: Vec<(String, Simulation)>) -> Result<Simulation> {
     let mut parts = parts.into_iter();
     let Some((first_name, first)) = parts.next() else {
-        return Err(Error::usage("no simulation was given"));
+        return Err(Error::usage("no simulation given"));
     };
     let rest: Vec<_> = parts.collect();
     let Some(shard) = first.shard else {
         return match rest.first() {
             None => Ok(first),
             Some((name, _)) => Err(Error::usage(format!(
-                "{first_name} is a whole sweep, and {name} is given beside it; give one whole sweep, or all shards of one"
+                "{first_name} is a whole sweep, but {name} is given too; give one whole sweep, or all shards of one"
             ))),
         };
     };
     let count = shard.count;
     let mut have: BTreeMap<u32, (String, Simulation)> = BTreeMap::from([(shard.index, (first_name, first))]);
     for (name, part) in rest {
-        let same = same_sweep(have.values().next(), &part);
-        if let Some((other, what)) = same {
+        if let Some((other, what)) = difference(have.values().next(), &part) {
             return Err(Error::usage(format!(
-                "{name} is of another sweep than {other}: {what} differ; give the shards of one sweep"
+                "{name} and {other} belong to different sweeps: {what} differ; give the shards of one sweep"
             )));
         }
         let index = match part.shard {
             Some(s) if s.count == count => s.index,
             _ => {
                 return Err(Error::usage(format!(
-                    "{name} is not one of {count} shards as the others are; give the shards of one run of `simulate --shard I/{count}`"
+                    "{name} is not one of {count} shards like the others; give the shards written by `simulate --shard I/{count}`"
                 )));
             }
         };
@@ -51,7 +50,7 @@ pub fn join(parts: Vec<(String, Simulation)>) -> Result<Simulation> {
     }
     let missing = u64::from(count) - have.len() as u64;
     if missing > 0 {
-        // A file may say that it is one of four thousand million.
+        // A file may claim to be one of 4294967295.
         let first: Vec<String> = (1..=count)
             .filter(|i| !have.contains_key(i))
             .take(NAMED)
@@ -67,20 +66,20 @@ pub fn join(parts: Vec<(String, Simulation)>) -> Result<Simulation> {
             ("shards", "are")
         };
         return Err(Error::usage(format!(
-            "{shards} {}{more} of {count} {are} missing; run `simulate` with the same arguments and --shard for each",
+            "{shards} {}{more} of {count} {are} missing; write them with `simulate`, the same arguments and --shard",
             first.join(", ")
         )));
     }
     let mut all = have.into_values().map(|(_, part)| part);
-    let mut whole = all.next().ok_or_else(|| Error::usage("no simulation was given"))?;
+    let mut whole = all.next().ok_or_else(|| Error::usage("no simulation given"))?;
     whole.points.extend(all.flat_map(|part| part.points));
     whole.points.sort_by_key(|p| p.index);
     whole.shard = None;
     Ok(whole)
 }
 
-/// `None` where both are parts of one sweep by one program; else the name of the other, and what differs.
-fn same_sweep<'a>(first: Option<&'a (String, Simulation)>, part: &Simulation) -> Option<(&'a str, &'static str)> {
+/// `None` if both are shards of one sweep by one program; else the name of the first, and what differs.
+fn difference<'a>(first: Option<&'a (String, Simulation)>, part: &Simulation) -> Option<(&'a str, &'static str)> {
     let (name, first) = first?;
     let (a, b): (&Sweep, &Sweep) = (&first.sweep, &part.sweep);
     let parts = [
@@ -150,13 +149,13 @@ mod tests {
         assert_eq!(whole.points.len(), 9, "fetch-add once, lockref with two limits");
         assert_eq!(join(named(&[(3, 4), (1, 4), (4, 4), (2, 4)])).unwrap(), whole);
         assert_eq!(join(vec![("w".to_owned(), whole.clone())]).unwrap(), whole);
-        // More shards than points: some are empty, and are asked for all the same.
+        // More shards than points: the empty ones are required too.
         let many: Vec<(u32, u32)> = (1..=12).map(|i| (i, 12)).collect();
         assert_eq!(join(named(&many)).unwrap(), whole);
     }
 
     #[test]
-    fn what_is_missing_twice_or_foreign_is_named() {
+    fn errors_name_missing_duplicate_and_foreign_shards() {
         let error = |parts| join(parts).unwrap_err().message;
         assert!(error(named(&[(1, 4), (3, 4)])).starts_with("shards 2, 4 of 4"));
         assert!(error(named(&[(2, 2)])).starts_with("shard 1 of 2 is missing"));
@@ -170,7 +169,7 @@ mod tests {
         assert!(error(named(&[(1, 2), (1, 3)])).contains("not one of 2 shards"));
         let mut foreign = named(&[(1, 2)]);
         foreign.push(("x.json".to_owned(), of(2, Some(Shard { index: 2, count: 2 }))));
-        assert!(error(foreign).contains("x.json is of another sweep than 1.json: the seeds"));
+        assert!(error(foreign).contains("x.json and 1.json belong to different sweeps: the seeds"));
         let two = vec![("a".to_owned(), of(1, None)), ("b".to_owned(), of(1, None))];
         assert!(error(two).contains("whole sweep"));
         assert!(error(Vec::new()).contains("no simulation"));

@@ -1,15 +1,15 @@
-//! The lists of the command line: `1,2,4`, `1..224`, `1..224:8`; limits with `none` among them; ways to relax.
+//! Parses the command line's lists: thread counts, retry limits, relax policies, and a shard.
 
 use crate::record::simulation::Shard;
-use cyclewise_sim::{Placement, Relax};
+use cyclewise_sim::Relax;
 
-/// No list of threads is longer.
+/// The most thread counts in one range.
 const LONGEST: usize = 65_536;
 
-/// Most pauses of `exponential` without a number of its own; the library's policy has as many.
+/// The most pauses of `exponential` without a number; the same as the library's policy.
 const EXPONENTIAL: u32 = 64;
 
-/// A list of counts, as one option holds it.
+/// A list of thread counts, as the value of one option.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counts(pub Vec<u32>);
 
@@ -17,14 +17,14 @@ pub struct Counts(pub Vec<u32>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits(pub Vec<Option<u32>>);
 
-/// A list of ways to relax.
+/// A list of relax policies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Relaxes(pub Vec<Relax>);
 
-/// `1,2,4`, `1..224` (both ends), `1..224:8` (every eighth from the first on), and any of them after a comma.
+/// Parses `1,2,4`, `1..224` (inclusive), `1..224:8` (with a step), and comma-separated combinations.
 ///
 /// # Errors
-/// What is wrong with it.
+/// A message that says what is wrong.
 pub fn counts(text: &str) -> Result<Counts, String> {
     let mut all = Vec::new();
     for part in text.split(',') {
@@ -33,9 +33,9 @@ pub fn counts(text: &str) -> Result<Counts, String> {
             let n: u32 = text
                 .trim()
                 .parse()
-                .map_err(|_| format!("{part:?} is neither a number from 1 on, nor a range as 1..224 or 1..224:8"))?;
+                .map_err(|_| format!("{part:?} is neither a positive number nor a range such as 1..224 or 1..224:8"))?;
             if n == 0 {
-                return Err("0 threads do nothing; counts start at 1".to_owned());
+                return Err("0 is not a thread count; counts start at 1".to_owned());
             }
             Ok(n)
         };
@@ -52,7 +52,7 @@ pub fn counts(text: &str) -> Result<Counts, String> {
             return Err(format!("{part:?} ends before it begins"));
         }
         if (last - first) / step >= LONGEST as u32 {
-            return Err(format!("{part:?} has more than {LONGEST} counts; take larger steps"));
+            return Err(format!("{part:?} has more than {LONGEST} counts; use larger steps"));
         }
         all.extend((first..=last).step_by(step as usize));
     }
@@ -61,10 +61,10 @@ pub fn counts(text: &str) -> Result<Counts, String> {
     Ok(Counts(all))
 }
 
-/// `15,100,none`.
+/// Parses retry limits, for example `15,100,none`.
 ///
 /// # Errors
-/// What is wrong with it.
+/// A message that says what is wrong.
 pub fn limits(text: &str) -> Result<Limits, String> {
     let one = |part: &str| match part.trim() {
         "none" | "unbounded" => Ok(None),
@@ -74,16 +74,16 @@ pub fn limits(text: &str) -> Result<Limits, String> {
         },
     };
     let mut all = text.split(',').map(one).collect::<Result<Vec<_>, _>>()?;
-    // No limit is the largest.
+    // No limit sorts last.
     all.sort_by_key(|limit| limit.map_or(u64::MAX, u64::from));
     all.dedup();
     Ok(Limits(all))
 }
 
-/// `none,pause,exponential`, or `exponential:256`.
+/// Parses relax policies, for example `none,pause,exponential:256`.
 ///
 /// # Errors
-/// What is wrong with it.
+/// A message that says what is wrong.
 pub fn relaxes(text: &str) -> Result<Relaxes, String> {
     let one = |part: &str| match part.trim().split_once(':') {
         None => match part.trim() {
@@ -91,12 +91,12 @@ pub fn relaxes(text: &str) -> Result<Relaxes, String> {
             "pause" => Ok(Relax::Pause),
             "exponential" => Ok(Relax::Exponential { max: EXPONENTIAL }),
             other => Err(format!(
-                "{other:?} is none of none, pause, exponential, exponential:MOST-PAUSES"
+                "{other:?} is not a relax policy; write none, pause, exponential or exponential:MAX"
             )),
         },
         Some(("exponential", max)) => match max.parse() {
             Ok(max) if max > 0 => Ok(Relax::Exponential { max }),
-            _ => Err(format!("{part:?}: the most pauses are a number from 1 on")),
+            _ => Err(format!("{part:?}: the maximum must be a positive number")),
         },
         Some(_) => Err(format!("{part:?}: only exponential takes a number")),
     };
@@ -110,28 +110,10 @@ pub fn relaxes(text: &str) -> Result<Relaxes, String> {
     Ok(Relaxes(all))
 }
 
-/// What a way to relax is called.
-pub fn relax_name(relax: Relax) -> String {
-    match relax {
-        Relax::None => "none".to_owned(),
-        Relax::Pause => "pause".to_owned(),
-        Relax::Exponential { max } => format!("exponential:{max}"),
-    }
-}
-
-/// What a placement is called.
-pub fn placement_name(placement: Placement) -> &'static str {
-    match placement {
-        Placement::Spread => "spread",
-        Placement::Compact => "compact",
-        Placement::CompactSmt => "compact-smt",
-    }
-}
-
-/// `2/8`.
+/// Parses a shard, for example `2/8`.
 ///
 /// # Errors
-/// What is wrong with it.
+/// A message that says what is wrong.
 pub fn shard(text: &str) -> Result<Shard, String> {
     let parsed = text
         .split_once('/')
@@ -139,10 +121,10 @@ pub fn shard(text: &str) -> Result<Shard, String> {
     match parsed {
         Some((index, count)) if index >= 1 && index <= count => Ok(Shard { index, count }),
         Some((index, count)) => Err(format!(
-            "there is no shard {index} of {count}; the first is 1/{}",
+            "shard {index} of {count} does not exist; shards start at 1/{}",
             count.max(1)
         )),
-        None => Err(format!("{text:?} is no shard; write for example 1/8")),
+        None => Err(format!("{text:?} is not a shard; write for example 1/8")),
     }
 }
 
@@ -178,9 +160,9 @@ mod tests {
     }
 
     #[test]
-    fn ways_to_relax_are_read_back() {
+    fn relax_policies_parse_and_print() {
         let all = relaxes("none,pause,exponential,exponential:7,pause").unwrap().0;
-        let names: Vec<String> = all.iter().map(|r| relax_name(*r)).collect();
+        let names: Vec<String> = all.iter().map(Relax::to_string).collect();
         assert_eq!(names, ["none", "pause", "exponential:64", "exponential:7"]);
         assert_eq!(relaxes(&names.join(",")).unwrap().0, all);
         for bad in ["wait", "exponential:0", "pause:3", ""] {

@@ -1,8 +1,7 @@
-//! Machines that are not at hand: sweeps over the simulator, spread over this machine's cores, in parts that can be joined.
+//! Simulating other machines: sweeps spread over this machine's cores, in shards that can be joined.
 //!
-//! What is computed here depends on what was asked and on nothing else: not on the number of cores, nor on the parts.
+//! Results depend only on the parameters, not on the number of cores or shards.
 
-pub mod cores;
 pub mod fit;
 pub mod join;
 pub mod lists;
@@ -10,3 +9,4 @@ pub mod machines;
 pub mod phase;
 pub mod recommend;
 pub mod sweep;
+pub mod thread_pool;

@@ -1,4 +1,4 @@
-//! The phase diagram as a document: hold time against fairness, and where the machine itself is in it.
+//! The phase diagram as a document: retries over hold time and fairness, with the machine's own laws.
 
 use crate::error::{Error, Result};
 use crate::record::Tool;
@@ -15,18 +15,18 @@ pub const SCHEMA: &str = "cyclewise.phase/1";
 pub struct Phase {
     /// Always [`SCHEMA`].
     pub schema: &'static str,
-    /// What wrote it.
+    /// The program that wrote it.
     pub tool: Tool,
-    /// The machine in full; its hold and arbiter are what is varied.
+    /// The machine in full; its hold and arbiter are varied.
     pub machine: Machine,
-    /// What was run in every cell.
+    /// The job of every cell.
     pub job: Job,
-    /// A row for each number of requests that may overtake the oldest, from none; each by ascending hold.
+    /// One row per number of requests that may overtake the oldest, ascending from 0; in each, cells by ascending hold.
     pub cells: Vec<Vec<Cell>>,
 }
 
 impl Phase {
-    /// Plays every cell out.
+    /// Simulates every cell.
     ///
     /// # Errors
     /// Exit 2: the job does not fit the machine.
@@ -41,21 +41,21 @@ impl Phase {
         })
     }
 
-    /// Where the machine's own laws lie, in words.
-    pub fn own_place(&self) -> String {
+    /// The machine's own hold and arbiter, in words.
+    pub fn own_laws(&self) -> String {
         let transfer = self.machine.transfer_ns(Distance::Socket) * self.machine.ghz;
         let hold = match self.machine.line.hold {
             Hold::None => "no hold".to_owned(),
             Hold::Fixed { cycles } => format!("a hold of {:.2} transfers", f64::from(cycles) / transfer),
             Hold::Adaptive { cycles, max, .. } => {
                 format!(
-                    "a hold that adapts, up to {:.2} transfers",
+                    "an adaptive hold of up to {:.2} transfers",
                     f64::from(cycles * max) / transfer
                 )
             }
         };
-        // The model's own names: they are the machine file's, and a new law needs no word here.
+        // The model's names, which are also the machine file's.
         let arbiter = format!("{:?}", self.machine.line.arbiter).to_lowercase();
-        format!("{} itself: {hold}, arbiter {arbiter}", self.machine.name)
+        format!("{} itself has {hold}, arbiter {arbiter}", self.machine.name)
     }
 }

@@ -1,4 +1,4 @@
-//! A sweep, computed: its points spread over the cores there are, and put back in their order.
+//! Computes a sweep: its points in parallel, and their results in order.
 
 use crate::record::Tool;
 use crate::record::simulation::{Point, SCHEMA, Shard, Simulation, Sweep};
@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Computes the points of `sweep` that are in `shard`. `tell` is told how many of how many are done, from any thread.
+/// Computes the points of `sweep` that are in `shard`. Calls `tell`, from any thread, with the number done and the total.
 pub fn run(sweep: Sweep, shard: Option<Shard>, tool: Tool, tell: &(dyn Fn(usize, usize) + Sync)) -> Simulation {
     let jobs = sweep.jobs().into_iter().enumerate();
     let due: Vec<_> = jobs.filter(|(i, _)| shard.is_none_or(|s| s.holds(*i))).collect();
@@ -18,7 +18,7 @@ pub fn run(sweep: Sweep, shard: Option<Shard>, tool: Tool, tell: &(dyn Fn(usize,
             Ok(outcome) => (Some(outcome), None),
             Err(why) => (None, Some(why.to_string())),
         };
-        // Relaxed: a count for people.
+        // Relaxed: only a progress count.
         tell(done.fetch_add(1, Relaxed) + 1, all);
         Point {
             index,
@@ -28,7 +28,7 @@ pub fn run(sweep: Sweep, shard: Option<Shard>, tool: Tool, tell: &(dyn Fn(usize,
             refused,
         }
     };
-    // Many threads are slow and come last in each row, so parts of one point balance better than blocks.
+    // Points with many threads are slow and last in each row, so single points balance better than blocks.
     let points = due.into_par_iter().with_max_len(1).map(point).collect();
     Simulation {
         schema: SCHEMA.to_owned(),

@@ -42,7 +42,7 @@ pub struct Measurements {
     /// One-way transfers, as a ping-pong of exchanges measures them.
     pub latency: Latency,
     /// Rows of contended operations.
-    pub rows: Vec<Row>,
+    pub rows: Vec<MeasuredRow>,
 }
 
 /// An instruction set, for what all of its machines share.
@@ -59,7 +59,7 @@ pub enum Isa {
 
 /// One measured figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Row {
+pub struct MeasuredRow {
     /// [`Workload::FetchAdd`] or [`Workload::CasLoop`].
     pub workload: Workload,
     /// Threads, each on a CPU of its own.
@@ -76,7 +76,7 @@ pub struct Fit {
     /// The machine; `fitted` names what was searched for.
     pub machine: Machine,
     /// Each row with what the machine makes of it.
-    pub rows: Vec<(Row, f64)>,
+    pub rows: Vec<(MeasuredRow, f64)>,
     /// How far all transfers were stretched: 1 where rows and transfers agree.
     pub stretch: f64,
     /// How many jobs were simulated for it.
@@ -145,7 +145,7 @@ fn check(measured: &Measurements) -> Result<(), FitError> {
             return Err(FitError::BadRow { row: index + 1 });
         }
     }
-    let is_contended = |row: &Row| row.workload == Workload::FetchAdd && row.threads > 1;
+    let is_contended = |row: &MeasuredRow| row.workload == Workload::FetchAdd && row.threads > 1;
     if measured.rows.iter().any(is_contended) {
         Ok(())
     } else {
@@ -229,7 +229,7 @@ fn whole(cycles: f64) -> u32 {
     whole.max(1)
 }
 
-impl Row {
+impl MeasuredRow {
     /// The job that this row is a figure of.
     #[must_use]
     pub fn job(&self) -> Job {
@@ -293,7 +293,7 @@ fn stretched_names(latency: &Latency) -> Vec<String> {
 }
 
 /// The farthest distance between two of a row's threads, for what the arbiter can tell apart.
-fn reach(topology: Topology, rows: &[Row]) -> Distance {
+fn reach(topology: Topology, rows: &[MeasuredRow]) -> Distance {
     let most = rows.iter().map(|row| row.threads).max().unwrap_or(1);
     let cores = most.min(topology.cores());
     let last = (cores.max(1) - 1) * topology.threads_per_core;

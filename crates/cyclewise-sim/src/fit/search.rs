@@ -1,6 +1,6 @@
 //! The search: lists of laws, a badness, and the best.
 
-use super::{Fit, JITTER, LAW, Row, reach, stretched, stretched_names};
+use super::{Fit, JITTER, LAW, MeasuredRow, reach, stretched, stretched_names};
 use crate::machine::{Arbiter, Cap, Distance, Hold};
 use crate::{Machine, simulate};
 
@@ -27,7 +27,7 @@ struct Candidate {
     badness: f64,
 }
 
-pub(super) fn search(base: &Machine, rows: &[Row]) -> Fit {
+pub(super) fn search(base: &Machine, rows: &[MeasuredRow]) -> Fit {
     let mut simulated = 0;
     let mut judge = |machine: Machine, stretch: f64, laws: f64| {
         let seen: Vec<f64> = rows.iter().map(|row| outcome(&machine, row)).collect();
@@ -77,7 +77,7 @@ pub(super) fn search(base: &Machine, rows: &[Row]) -> Fit {
     finish(base, best, rows, simulated)
 }
 
-fn finish(base: &Machine, best: Candidate, rows: &[Row], simulated: u32) -> Fit {
+fn finish(base: &Machine, best: Candidate, rows: &[MeasuredRow], simulated: u32) -> Fit {
     let mut machine = best.machine;
     let mut fitted: Vec<String> = ["line.arbiter", "line.hold", "line.probe_share", "cost.alu_cycles"]
         .map(str::to_owned)
@@ -104,13 +104,13 @@ fn square(ratio: f64) -> f64 {
 }
 
 /// What a machine makes of a row; where nothing gets done, a time as bad as any.
-fn outcome(machine: &Machine, row: &Row) -> f64 {
+fn outcome(machine: &Machine, row: &MeasuredRow) -> f64 {
     const NEVER: f64 = 1e9;
     simulate(machine, &row.job()).map_or(NEVER, |outcome| outcome.ns_per_op)
 }
 
 /// Arbiters that the rows can tell apart, each with how many laws it is.
-fn arbiters(base: &Machine, rows: &[Row], has_exchanges: bool) -> Vec<(Arbiter, f64)> {
+fn arbiters(base: &Machine, rows: &[MeasuredRow], has_exchanges: bool) -> Vec<(Arbiter, f64)> {
     let mut arbiters = vec![(Arbiter::Fifo, 0.0)];
     if has_exchanges {
         arbiters.push((Arbiter::Random, 1.0));

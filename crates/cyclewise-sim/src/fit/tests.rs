@@ -24,7 +24,7 @@ fn measured(rows: &[(Workload, u32, f64)]) -> Measurements {
         },
         rows: rows
             .iter()
-            .map(|&(workload, threads, ns_per_op)| Row {
+            .map(|&(workload, threads, ns_per_op)| MeasuredRow {
                 workload,
                 threads,
                 placement: Placement::Compact,

@@ -45,7 +45,7 @@ fn measured(name: &str) -> Measurements {
         .published
         .iter()
         .filter(|point| point.workload == Workload::FetchAdd.name());
-    let rows = rows.map(|point| fit::Row {
+    let rows = rows.map(|point| fit::MeasuredRow {
         workload: Workload::FetchAdd,
         threads: point.threads,
         placement: Placement::Compact,

@@ -1,38 +1,62 @@
-//! A workload's parameters: on how many threads, where, under which policy, and for how long.
+//! A workload's parameters: threads, placement, policy and length.
 
 use super::Workload;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
-/// What a loop does between two tries.
+/// The relax policy: what a loop does between two tries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Relax {
     /// Nothing.
     #[default]
     None,
-    /// One PAUSE or YIELD.
+    /// One PAUSE or YIELD instruction.
     Pause,
-    /// One pause, then two, four and so on.
+    /// One pause, then two, then four, and so on.
     Exponential {
         /// Most pauses at a time.
         max: u32,
     },
 }
 
-/// Which CPUs the threads are put on, one each.
+/// The policy as the command line spells it: `none`, `pause` or `exponential:MAX`.
+impl fmt::Display for Relax {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("none"),
+            Self::Pause => f.write_str("pause"),
+            Self::Exponential { max } => write!(f, "exponential:{max}"),
+        }
+    }
+}
+
+/// How threads are placed on CPUs, one each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Placement {
-    /// Over all sockets in turn, each core once before its siblings are used.
+    /// Round-robin over sockets; every core gets one thread before any gets two.
     Spread,
-    /// A socket's cores, then the next one's; siblings when every core has a thread.
+    /// One socket's cores, then the next; every core gets one thread before any gets two.
     #[default]
     Compact,
-    /// Every thread of a core, then the next core.
+    /// All hardware threads of a core, then the next core.
     CompactSmt,
 }
 
-/// How long a job is: a warm-up that is not counted, and a part that is.
+impl Placement {
+    /// The placement's name on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Spread => "spread",
+            Self::Compact => "compact",
+            Self::CompactSmt => "compact-smt",
+        }
+    }
+}
+
+/// A job's length: an uncounted warm-up, and the measured part.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Length {
@@ -56,36 +80,36 @@ pub enum Length {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
-    /// The program.
+    /// The workload.
     pub workload: Workload,
     /// How many threads run it.
     pub threads: u32,
-    /// After how many tries in vain a lockref takes its lock; never where there is none.
+    /// The number of failed tries after which a lockref takes its lock; `None` is no limit.
     pub retry_limit: Option<u32>,
-    /// What loops do between tries.
+    /// The relax policy between tries.
     pub relax: Relax,
-    /// Work inside a critical section, or between taking a reference and giving it back, in cycles.
+    /// Work inside a critical section, or while holding a reference, in cycles.
     pub critical_cycles: u32,
     /// Work between two operations, in cycles.
     pub parallel_cycles: u32,
-    /// Which CPUs the threads are put on.
+    /// How threads are placed on CPUs.
     pub placement: Placement,
-    /// Threads that do nothing but read the first contended line; they get CPUs after the others.
+    /// Threads that only read the first contended line; they get CPUs after the others.
     pub readers: u32,
-    /// How long it is.
+    /// The length.
     pub length: Length,
-    /// Where its randomness starts.
+    /// Seed of the random numbers.
     pub seed: u64,
 }
 
 impl Job {
-    /// A workload on so many threads, with nothing between operations but what is its own, and no limit of retries.
+    /// A workload on `threads` threads, with only its own parallel work and no retry limit.
     ///
-    /// The length grows with the threads, so that each has its turns.
+    /// The length grows with the threads.
     #[must_use]
     pub fn new(workload: Workload, threads: u32) -> Self {
-        let turns = match workload {
-            // Nobody waits for turns, so that many pass while the lines come.
+        let ops_per_thread = match workload {
+            // Threads do not wait for each other, so many operations pass while the lines are filled.
             Workload::PercpuCounter => 200,
             _ => 10,
         };
@@ -99,8 +123,8 @@ impl Job {
             placement: Placement::default(),
             readers: 0,
             length: Length::Operations {
-                warm_up: turns / 2 * u64::from(threads),
-                measured: 1_000.max(turns * u64::from(threads)),
+                warm_up: ops_per_thread / 2 * u64::from(threads),
+                measured: 1_000.max(ops_per_thread * u64::from(threads)),
             },
             seed: 1,
         }

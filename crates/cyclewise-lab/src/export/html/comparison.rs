@@ -1,18 +1,18 @@
-//! The page of records held against each other, as its template sees it.
+//! The data of the comparison page's template.
 
 use super::experiment::{floor_figure, test};
 use super::machine::{fingerprint, tool};
-use super::number::{count, estimate, interval, plus_minus, significant};
 use super::page::STYLE;
 use super::plot::{Figure, Plot, SERIES, Strip};
 use super::table::{Cell, Table, number, verdict, words};
 use super::words::{Finding, Sentence, times};
 use crate::error::Result;
+use crate::export::number::{count, estimate, interval, plus_minus, significant};
 use crate::record::Verdict;
 use crate::record::compare::{CompareExperiment, CompareReport, CompareRow, Side};
 use askama::Template;
 
-/// Records held against each other.
+/// A comparison of records.
 #[derive(Template)]
 #[template(path = "compare.html")]
 pub(super) struct ComparePage<'a> {
@@ -21,18 +21,18 @@ pub(super) struct ComparePage<'a> {
     series: usize,
     warnings: &'a [String],
     machines: Table,
-    experiments: Vec<View<'a>>,
+    experiments: Vec<ComparedExperiment<'a>>,
 }
 
 /// One experiment of the comparison.
-struct View<'a> {
+struct ComparedExperiment<'a> {
     id: String,
     name: &'a str,
     question: &'a str,
     floor: String,
     verdicts: Vec<Sentence>,
-    /// How many rows came to nothing: the summary counts them, the experiment lists them.
-    alike: usize,
+    /// How many rows are indistinguishable: the summary only counts them.
+    indistinguishable: usize,
     plot: Plot,
     table: Table,
     notes: &'a [String],
@@ -46,7 +46,7 @@ impl<'a> ComparePage<'a> {
             .experiments
             .iter()
             .enumerate()
-            .map(|(i, e)| View::new(e, format!("e{}", i + 1)))
+            .map(|(i, e)| ComparedExperiment::new(e, format!("e{}", i + 1)))
             .collect::<Result<_>>()?;
         Ok(ComparePage {
             title: format!("Comparison of {}", labels.join(" and ")),
@@ -59,7 +59,7 @@ impl<'a> ComparePage<'a> {
     }
 }
 
-/// What the page calls a record: A, B, C.
+/// The page's name for a record: A, B, C.
 fn letter(record: usize) -> String {
     match u8::try_from(record) {
         Ok(i) if i < 26 => char::from(b'A' + i).to_string(),
@@ -67,15 +67,15 @@ fn letter(record: usize) -> String {
     }
 }
 
-/// The machines side by side; a row that differs is marked with a sign as well as a colour.
+/// The machines side by side; a sign and a colour mark a row that differs.
 fn machines(report: &CompareReport) -> Table {
-    let mut table = Table::new("The records, and where they ran; ≠ marks what differs");
+    let mut table = Table::new("The records and their machines; ≠ marks differences");
     table.words("");
     for (i, record) in report.records.iter().enumerate() {
         table.words(&format!("{}: {}", letter(i), record.label));
     }
-    let mut row = |term: &str, texts: Vec<String>, by_nature: bool| {
-        let differs = !by_nature && texts.windows(2).any(|pair| pair[0] != pair[1]);
+    let mut row = |term: &str, texts: Vec<String>, always_differs: bool| {
+        let differs = !always_differs && texts.windows(2).any(|pair| pair[0] != pair[1]);
         let mut cells = vec![words(term)];
         cells.extend(texts.into_iter().map(|text| Cell {
             class: if differs { "words differs" } else { "words" },
@@ -95,18 +95,18 @@ fn machines(report: &CompareReport) -> Table {
         .collect();
     while let Some(line) = facts.iter_mut().map(Iterator::next).collect::<Option<Vec<_>>>() {
         let Some(first) = line.first() else { break };
-        // Measured quantities are never equal to the digit.
-        let by_nature = ["Tick rate", "Core cycles per tick", "Stolen during the run"].contains(&first.term);
+        // Measured quantities never agree to the last digit.
+        let always_differs = ["Tick rate", "Core cycles per tick", "Stolen during the run"].contains(&first.term);
         row(
             first.term,
             line.iter().map(|fact| fact.text.clone()).collect(),
-            by_nature,
+            always_differs,
         );
     }
     table
 }
 
-impl<'a> View<'a> {
+impl<'a> ComparedExperiment<'a> {
     fn new(e: &'a CompareExperiment, id: String) -> Result<Self> {
         let verdicts = e.rows.iter().map(|row| {
             let [a, b] = [row.other, row.base].map(|i| format!("{} on {}", row.variant, letter(i)));
@@ -122,13 +122,13 @@ impl<'a> View<'a> {
             }
             .sentence()
         });
-        Ok(View {
+        Ok(ComparedExperiment {
             id,
             name: &e.name,
             question: &e.question,
             floor: floor_figure(e.floor),
             verdicts: verdicts.collect(),
-            alike: e
+            indistinguishable: e
                 .rows
                 .iter()
                 .filter(|row| row.verdict == Verdict::Indistinguishable)
@@ -140,7 +140,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// One strip for each variant and record: a record that is in several rows is drawn once.
+/// One strip per variant and record, also if a record is in several rows.
 fn figure(e: &CompareExperiment) -> Figure<'_> {
     let mut strips: Vec<(&str, usize, Strip)> = Vec::new();
     for row in &e.rows {
@@ -175,7 +175,7 @@ fn figure(e: &CompareExperiment) -> Figure<'_> {
 fn rows(e: &CompareExperiment) -> Table {
     let unit = e.unit.as_str();
     let mut table =
-        Table::new("Each variant in both records: the difference is other less base, the verdict speaks of other");
+        Table::new("Each variant in both records; the difference is other − base, the verdict is about other");
     table.words("Variant");
     table.words("Verdict");
     table.numbers("Base", unit);
@@ -193,7 +193,7 @@ fn rows(e: &CompareExperiment) -> Table {
 
 fn row(row: &CompareRow) -> Vec<Cell> {
     let mut cells = vec![
-        words(&row.variant).with_detail(format!("{} against {}", letter(row.other), letter(row.base))),
+        words(&row.variant).with_detail(format!("{} compared with {}", letter(row.other), letter(row.base))),
         verdict(row.verdict),
         side(&row.base_stats),
         side(&row.other_stats),

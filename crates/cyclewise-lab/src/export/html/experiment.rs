@@ -1,17 +1,18 @@
-//! One experiment of a record: its verdicts, plot and tables, ready for the template.
+//! The data of one experiment of a record, for the template: verdicts, plots and tables.
 
-use super::number::{
-    NONE, at_least_two_digits, count, decimals, estimate, fixed, half_width, interval, p_value, percent, significant,
-};
 use super::plot::{Figure, Heat, Plot, Strip};
 use super::table::{Cell, Table, maybe, number, verdict, words};
 use super::words::{Finding, Sentence, floor, times};
 use crate::error::Result;
 use crate::experiment::Published;
-use crate::experiment::core_to_core::{Matrix, NAME, is_pair, spans};
+use crate::experiment::core_to_core::{Matrix, spans};
+use crate::export::listed_variants;
+use crate::export::number::{
+    NONE, at_least_two_digits, count, decimals, estimate, fixed, half_width, interval, p_value, percent, significant,
+};
 use crate::record::{Experiment, Variant};
 
-/// An experiment as the template sees it.
+/// An experiment of a record.
 pub(super) struct ExperimentView<'a> {
     pub(super) id: String,
     pub(super) name: &'a str,
@@ -20,7 +21,7 @@ pub(super) struct ExperimentView<'a> {
     pub(super) verdicts: Vec<Sentence>,
     pub(super) floor: String,
     pub(super) plot: Plot,
-    /// The times between CPUs, where it has them.
+    /// The one-way times between CPUs, if it has them.
     pub(super) matrix: Option<Plot>,
     /// In the order of the page.
     pub(super) tables: Vec<Table>,
@@ -58,10 +59,8 @@ fn figure(e: &Experiment, seed: u64) -> Figure<'_> {
         name: &e.name,
         unit: e.unit.as_str(),
         seed,
-        strips: e
-            .variants
-            .iter()
-            .filter(|v| !in_matrix_only(e, v))
+        strips: listed_variants(e, MOST_PAIRS)
+            .into_iter()
             .map(|v| Strip {
                 label: v.name.clone(),
                 samples: &v.samples,
@@ -73,16 +72,10 @@ fn figure(e: &Experiment, seed: u64) -> Figure<'_> {
     }
 }
 
-/// Above this many pairs of CPUs, the matrix shows them and strips would bury the rest.
+/// With more pairs of CPUs than this, only the matrix shows them.
 const MOST_PAIRS: usize = 45;
 
-/// Whether the matrix alone shows `v`.
-fn in_matrix_only(e: &Experiment, v: &Variant) -> bool {
-    let pair = |v: &&Variant| e.name == NAME && is_pair(&v.name);
-    pair(&v) && e.variants.iter().filter(pair).count() > MOST_PAIRS
-}
-
-/// The heat map of the times between CPUs.
+/// The heat map of the one-way times between CPUs.
 fn matrix(e: &Experiment) -> Result<Option<Plot>> {
     let Some(matrix) = Matrix::of(e) else {
         return Ok(None);
@@ -102,14 +95,14 @@ fn matrix(e: &Experiment) -> Result<Option<Plot>> {
         })
         .collect();
     let mut caption = format!(
-        "One way from CPU to CPU: the median of each pair, in ns. Medians by distance: {}.",
+        "One-way time from CPU to CPU: the median of each pair, in ns. Medians by distance: {}.",
         by_distance.join(", ")
     );
-    if e.variants.iter().any(|v| in_matrix_only(e, v)) {
-        caption.push_str(" The pairs are too many for strips and rows of their own; the record holds every sample.");
+    if listed_variants(e, MOST_PAIRS).len() < e.variants.len() {
+        caption.push_str(" There are too many pairs for strips and rows; the record contains every sample.");
     }
     Heat {
-        name: "One way between CPUs",
+        name: "One-way time between CPUs",
         unit: "ns",
         axes: ["CPU", "CPU"],
         cells: (0..side * side).map(|i| matrix.ns(i / side, i % side)).collect(),
@@ -120,7 +113,7 @@ fn matrix(e: &Experiment) -> Result<Option<Plot>> {
     .draw()
 }
 
-/// The variant that every comparison is held against, where there is one.
+/// The variant that is second in every comparison, if there is one.
 fn reference(e: &Experiment) -> Option<&Variant> {
     let first = &e.comparisons.first()?.b;
     if e.comparisons.iter().any(|c| c.b != *first) {
@@ -160,7 +153,7 @@ fn variants(e: &Experiment) -> Table {
     if bytes {
         table.numbers("Code", "bytes/op");
     }
-    for v in e.variants.iter().filter(|v| !in_matrix_only(e, v)) {
+    for v in listed_variants(e, MOST_PAIRS) {
         let mut row = vec![words(&v.name), number(count(v.n))];
         row.extend(figures(v));
         row.push(rejected(v));
@@ -188,7 +181,7 @@ fn variants(e: &Experiment) -> Table {
     table
 }
 
-/// Mean, spread and place: one variant's figures share their decimals.
+/// Mean, spread and interval of one variant, with the same number of decimals.
 fn figures(v: &Variant) -> Vec<Cell> {
     if v.n == 0 {
         let mut cells = vec![number("no samples kept")];
@@ -211,23 +204,18 @@ fn rejected(v: &Variant) -> Cell {
     number(count(v.rejected)).with_detail(reasons.join(", "))
 }
 
-/// User and system time, memory and the like; `None` where no variant has them.
+/// User and system time, memory and the like; `None` if no variant has any.
 fn metrics(e: &Experiment) -> Option<Table> {
-    let mut names: Vec<(&str, &str)> = Vec::new();
-    for (name, m) in e.variants.iter().flat_map(|v| &v.metrics) {
-        if !names.iter().any(|(n, _)| *n == name) {
-            names.push((name, shown(&m.unit)));
-        }
-    }
+    let names = e.metric_units();
     if names.is_empty() {
         return None;
     }
-    let mut table = Table::new("Measured in the same runs (mean, and standard deviation below it)");
+    let mut table = Table::new("Other metrics of the same runs (mean, with the standard deviation below)");
     table.words("Variant");
     for (name, unit) in &names {
-        table.numbers(name, unit);
+        table.numbers(name, shown(unit));
     }
-    for v in e.variants.iter().filter(|v| !in_matrix_only(e, v)) {
+    for v in listed_variants(e, MOST_PAIRS) {
         let mut row = vec![words(&v.name)];
         for (name, _) in &names {
             row.push(match v.metrics.get(*name) {
@@ -254,8 +242,7 @@ fn comparisons(e: &Experiment) -> Option<Table> {
         return None;
     }
     let unit = e.unit.as_str();
-    let mut table =
-        Table::new("Who against whom: the difference is the first less the second, the verdict speaks of the first");
+    let mut table = Table::new("Comparisons; the difference is first − second, the verdict is about the first");
     table.words("Comparison");
     table.words("Verdict");
     table.numbers(&format!("Difference, {unit}"), "95\u{a0}% CI");
@@ -267,7 +254,7 @@ fn comparisons(e: &Experiment) -> Option<Table> {
     table.numbers("p", "Holm");
     for c in &e.comparisons {
         let mut row = vec![
-            words(format!("{} against {}", c.a, c.b)),
+            words(format!("{} compared with {}", c.a, c.b)),
             verdict(c.verdict),
             number(estimate(c.difference, c.ci95)).with_detail(interval(c.difference, c.ci95)),
             number(times(c.ratio, c.ratio_ci95)).with_detail(interval(c.ratio, c.ratio_ci95)),
@@ -278,7 +265,7 @@ fn comparisons(e: &Experiment) -> Option<Table> {
     Some(table)
 }
 
-/// The cells of a test: t, its degrees of freedom, and the three p.
+/// The cells of a test: t, its degrees of freedom, and three p-values.
 pub(super) fn test(t: f64, df: f64, p: [f64; 3]) -> Vec<Cell> {
     let mut cells = vec![number(fixed(t, 2)), number(fixed(df, 1))];
     cells.extend(p.map(|p| number(p_value(p))));

@@ -1,15 +1,24 @@
-//! The machine's fingerprint as terms and descriptions, the same terms for every machine so that two can be laid side by side.
+//! The machine's fingerprint as terms and descriptions, with the same terms for every machine.
 
-use super::number::{NONE, count, plus_minus, significant};
+use crate::export::number::{NONE, count, plus_minus, significant};
 use crate::record::{Machine, Tool};
 
-/// One term of a fingerprint.
+/// A term and its description.
 pub(super) struct Fact {
     pub(super) term: &'static str,
     pub(super) text: String,
 }
 
-/// The fingerprint. Every machine gives the same terms in the same order.
+/// Facts from terms and texts; an empty text becomes a dash.
+pub(super) fn facts<const N: usize>(facts: [(&'static str, String); N]) -> Vec<Fact> {
+    let fact = |(term, text): (&'static str, String)| Fact {
+        term,
+        text: if text.is_empty() { NONE.to_owned() } else { text },
+    };
+    facts.into_iter().map(fact).collect()
+}
+
+/// The fingerprint: for every machine the same terms in the same order.
 pub(super) fn fingerprint(m: &Machine) -> Vec<Fact> {
     let cpu = match m.cpu_id.as_str() {
         "" => m.cpu_model.clone(),
@@ -34,14 +43,14 @@ pub(super) fn fingerprint(m: &Machine) -> Vec<Fact> {
             format!("{} (95\u{a0}% CI{source}{why})", plus_minus(c.value, c.ci95))
         },
     );
-    let facts = [
+    facts([
         ("CPU", cpu),
         ("Architecture", m.arch.clone()),
         ("CPUs", format!("{}{pinned}", m.cpus)),
         ("Kernel", m.kernel.clone()),
         (
             "Hypervisor",
-            m.hypervisor.clone().unwrap_or_else(|| "none seen".to_owned()),
+            m.hypervisor.clone().unwrap_or_else(|| "none detected".to_owned()),
         ),
         ("Tick rate", hertz(m.tsc_hz)),
         ("Core cycles per tick", cycles),
@@ -52,17 +61,10 @@ pub(super) fn fingerprint(m: &Machine) -> Vec<Fact> {
             "Stolen during the run",
             format!("{} USER_HZ ticks", count(m.steal_ticks as usize)),
         ),
-    ];
-    facts
-        .into_iter()
-        .map(|(term, text)| Fact {
-            term,
-            text: if text.is_empty() { NONE.to_owned() } else { text },
-        })
-        .collect()
+    ])
 }
 
-/// Mitigations by name, as the kernel words them.
+/// Mitigations by name, in the kernel's words.
 pub(super) fn mitigations(m: &Machine) -> Vec<(String, String)> {
     m.mitigations.iter().map(|(k, v)| (k.clone(), v.clone())).collect()
 }

@@ -1,15 +1,15 @@
-//! The report people read: records, or a comparison of records, as one self-contained HTML page.
+//! The report: a self-contained HTML page of records, a comparison, a sweep or a phase diagram.
 //!
 //! # Invariants
-//! 1. The page asks for nothing from outside itself, and its content security policy says so: no script, font or image.
-//! 2. Text from a record reaches the page through askama's escaping or the SVG writer's, never around them.
-//! 3. Every finite kept sample is a marker in the plot, on a wide page and on a narrow one.
-//! 4. Odd data (nothing kept, one sample, infinities) become words; they are no reason to fail.
+//! 1. The page loads nothing (no script, font or image), and its content security policy forbids it.
+//! 2. Text from a record is always escaped, by askama or by the SVG writer.
+//! 3. Every finite kept sample is a marker in the plot, on wide and on narrow pages.
+//! 4. Odd data (no samples, one sample, infinities) are described in words; they cause no failure.
 
 mod comparison;
 mod experiment;
 mod machine;
-mod number;
+
 mod page;
 mod phase;
 mod plot;
@@ -26,15 +26,15 @@ use crate::record::simulation::Simulation;
 use crate::simulate::phase::Phase;
 use askama::Template;
 
-/// Writes the page of one or more records. `published` gives an experiment's published figures by its name.
+/// Renders one or more records. `published` returns the published figures of an experiment by name.
 ///
 /// # Errors
-/// Exit 3 where the page cannot be put together; no content of a record causes it.
+/// Exit 3 if rendering fails; no content of a record causes it.
 pub fn render(records: &[Record], published: &dyn Fn(&str) -> &'static [Published]) -> Result<String> {
     finish(&page::RunPage::new(records, published)?)
 }
 
-/// Writes the page of a comparison.
+/// Renders a comparison.
 ///
 /// # Errors
 /// As [`render`].
@@ -42,7 +42,7 @@ pub fn render_comparison(report: &CompareReport) -> Result<String> {
     finish(&comparison::ComparePage::new(report)?)
 }
 
-/// Writes the page of a simulated sweep.
+/// Renders a simulated sweep.
 ///
 /// # Errors
 /// As [`render`].
@@ -50,7 +50,7 @@ pub fn render_simulation(simulation: &Simulation) -> Result<String> {
     finish(&simulation::SimulationPage::new(simulation)?)
 }
 
-/// Writes the page of a phase diagram.
+/// Renders a phase diagram.
 ///
 /// # Errors
 /// As [`render`].
@@ -62,7 +62,7 @@ fn finish(page: &impl Template) -> Result<String> {
     page.render().map_err(broken)
 }
 
-/// What a failure of a writer becomes: nothing that the reader did, so it asks for a report.
+/// A renderer's failure: a bug, so the error asks for a report.
 fn broken(cause: impl std::fmt::Display) -> Error {
     Error::unsupported(format!(
         "the report's page could not be written: {cause}; please report it with the record"

@@ -1,7 +1,7 @@
-//! The page of one or more records, as its template sees it.
+//! The data of the records page's template.
 
 use super::experiment::ExperimentView;
-use super::machine::{Fact, fingerprint, mitigations, tool};
+use super::machine::{Fact, facts, fingerprint, mitigations, tool};
 use super::plot::SERIES;
 use crate::error::Result;
 use crate::experiment::Published;
@@ -24,7 +24,7 @@ pub(super) struct RunPage<'a> {
 /// One record.
 struct RecordView<'a> {
     id: String,
-    /// Its machine.
+    /// The CPU model.
     name: &'a str,
     created: &'a str,
     facts: Vec<Fact>,
@@ -55,17 +55,17 @@ impl<'a> RunPage<'a> {
 }
 
 impl<'a> RecordView<'a> {
-    fn new(record: &'a Record, place: usize, published: &dyn Fn(&str) -> &'static [Published]) -> Result<Self> {
+    fn new(record: &'a Record, number: usize, published: &dyn Fn(&str) -> &'static [Published]) -> Result<Self> {
         let mut facts = fingerprint(&record.machine);
         facts.extend(run_facts(record));
         let experiments = record
             .experiments
             .iter()
             .enumerate()
-            .map(|(i, e)| ExperimentView::new(e, format!("r{place}-e{}", i + 1), record.seed, published(&e.name)))
+            .map(|(i, e)| ExperimentView::new(e, format!("r{number}-e{}", i + 1), record.seed, published(&e.name)))
             .collect::<Result<_>>()?;
         Ok(RecordView {
-            id: format!("r{place}"),
+            id: format!("r{number}"),
             name: &record.machine.cpu_model,
             created: &record.created,
             facts,
@@ -76,20 +76,17 @@ impl<'a> RecordView<'a> {
     }
 }
 
-/// How the run was made.
+/// The run's parameters.
 fn run_facts(record: &Record) -> Vec<Fact> {
     let command = if record.command.is_empty() {
         "not recorded".to_owned()
     } else {
         format!("cyclewise {}", record.command.join(" "))
     };
-    [
+    facts([
         ("Measured", record.created.clone()),
         ("Written by", tool(&record.tool)),
         ("Seed", record.seed.to_string()),
         ("Command", command),
-    ]
-    .into_iter()
-    .map(|(term, text)| Fact { term, text })
-    .collect()
+    ])
 }

@@ -1,12 +1,12 @@
-//! The page of a phase diagram, as its template sees it.
+//! The data of the phase diagram page's template.
 
-use super::machine::{Fact, tool};
-use super::number::{fixed, significant};
+use super::machine::{Fact, facts, tool};
 use super::page::STYLE;
 use super::plot::{Heat, Plot, SERIES};
 use super::table::{Table, number, words};
 use crate::error::Result;
-use crate::simulate::lists::placement_name;
+use crate::export::number::{fixed, significant};
+
 use crate::simulate::phase::Phase;
 use askama::Template;
 use cyclewise_sim::phase::Cell;
@@ -29,32 +29,32 @@ impl PhasePage {
     /// The page of `phase`.
     pub(super) fn new(phase: &Phase) -> Result<Self> {
         let job = &phase.job;
-        let facts = [
+        let facts = facts([
             ("Workload", job.workload.name().to_owned()),
             ("Threads", job.threads.to_string()),
-            ("Placement", placement_name(job.placement).to_owned()),
+            ("Placement", job.placement.name().to_owned()),
             ("Seed", job.seed.to_string()),
             ("Written by", tool(&phase.tool)),
-        ];
+        ]);
         let plots = [
             heat(
                 phase,
-                "Retries for each success",
+                "Retries per success",
                 "retries",
                 |c| c.retries_per_success,
-                "Where there is one retry or less, a second attempt always succeeds; where the hold is short and the order fair, nearly \
-                 every other thread's success costs a retry.",
+                "At one retry or less, the second attempt nearly always succeeds. With a short hold and a fair order, nearly every success of \
+                 another thread costs a retry.",
             )?,
             heat(
                 phase,
                 "Fairness",
                 "Jain's index",
                 |c| c.jain,
-                "1 where every thread did the same.",
+                "1 means that every thread did the same number of operations.",
             )?,
             heat(
                 phase,
-                "Time for each operation",
+                "Time per operation",
                 "ns/op",
                 |c| c.ns_per_op,
                 "All threads together.",
@@ -65,8 +65,8 @@ impl PhasePage {
             style: STYLE,
             series: SERIES,
             about: phase.machine.about.clone(),
-            own: phase.own_place(),
-            facts: facts.into_iter().map(|(term, text)| Fact { term, text }).collect(),
+            own: phase.own_laws(),
+            facts,
             plots: plots.into_iter().flatten().collect(),
             table: table(phase),
         })
@@ -75,17 +75,18 @@ impl PhasePage {
 
 fn heat(phase: &Phase, name: &str, unit: &str, of: fn(&Cell) -> f64, caption: &str) -> Result<Option<Plot>> {
     let first = phase.cells.first().map(Vec::as_slice).unwrap_or_default();
-    // Fair at the bottom, as a diagram's axis goes up.
+    // The axis goes up: fair is at the bottom.
     let rows = || phase.cells.iter().rev();
     Heat {
         name,
         unit,
-        axes: ["requests that may overtake the oldest", "hold by transfer time"],
+        axes: ["requests that may overtake the oldest", "hold, in transfer times"],
         rows: rows().filter_map(|row| Some(row.first()?.overtakes.to_string())).collect(),
         columns: first.iter().map(|c| fixed(c.hold, 2)).collect(),
         cells: rows().flatten().map(|c| Some(of(c))).collect(),
         caption: format!(
-            "{name}, {unit}. Across: hold after an exclusive fill, in transfers; up: how many requests in a row may overtake the oldest. {caption}"
+            "{name}, {unit}. Horizontal: hold after an exclusive fill, in transfer times. Vertical: how many requests in a row may overtake the \
+             oldest. {caption}"
         ),
     }
     .draw()

@@ -1,21 +1,21 @@
-//! What the source of an experiment published, beside what this machine gave.
+//! The figures that an experiment's source published, beside this record's.
 
-use super::number::{NONE, count, plus_minus};
 use super::table::{Table, number, words};
 use crate::experiment::Published;
+use crate::export::number::{NONE, count, plus_minus};
 use crate::record::Experiment;
 
-/// The table; `None` where the source published no figure.
+/// The table; `None` if the source published no figure.
 pub(super) fn table(e: &Experiment, published: &[Published]) -> Option<Table> {
     if published.is_empty() {
         return None;
     }
-    let mut table = Table::new("What the source published, and the figure of this record that answers to it");
+    let mut table = Table::new("Published figures, and the corresponding figures of this record");
     table.words("What");
     table.numbers("Published", "");
     table.words("Unit");
     table.words("Machine");
-    table.words("Variant here");
+    table.words("Variant");
     table.numbers("This record", e.unit.as_str());
     for p in published {
         let (variant, ours) = match p.variant {
@@ -44,9 +44,9 @@ fn ours(e: &Experiment, name: &str) -> super::table::Cell {
     }
 }
 
-/// The source's own digits: it knew how many it meant. Only thousands are set apart.
+/// The source's own digits, with grouped thousands.
 fn as_printed(figure: f64) -> String {
     let printed = figure.to_string();
     let decimals = printed.split_once('.').map_or(0, |(_, fraction)| fraction.len());
-    super::number::fixed(figure, decimals as i32)
+    crate::export::number::fixed(figure, decimals as i32)
 }

@@ -1,13 +1,13 @@
-//! The page of a simulated sweep, as its template sees it: the machines, curves over threads, and the table.
+//! The data of the sweep page's template: machines, curves over threads, and the table.
 
-use super::machine::{Fact, tool};
-use super::number::{NONE, count, percent, significant};
+use super::machine::{Fact, facts, tool};
 use super::page::STYLE;
 use super::plot::{Curves, LINES, Line, Plot, SERIES};
 use super::table::{Cell, Table, number, words};
 use crate::error::Result;
+use crate::export::number::{NONE, count, percent, significant};
 use crate::record::simulation::{Point, Simulation};
-use crate::simulate::lists::{placement_name, relax_name};
+
 use askama::Template;
 use cyclewise_sim::machine::Published;
 use cyclewise_sim::{Machine, Outcome};
@@ -27,7 +27,7 @@ pub(super) struct SimulationPage {
     published: Option<Table>,
 }
 
-/// A machine: what it is, and what of it is a guess that fits.
+/// A machine, and which of its figures are fitted.
 struct MachineView {
     name: String,
     about: String,
@@ -35,46 +35,46 @@ struct MachineView {
     fitted: String,
 }
 
-/// Points that differ in nothing but their threads.
+/// Points that differ only in the number of threads.
 struct Series<'a> {
     label: String,
     points: Vec<&'a Point>,
 }
 
-/// A curve: its name, its unit, the value of a point, and the value of a published figure where it is of this kind.
-struct Kind {
+/// A metric drawn over the threads: its name, its unit, its value at a point, and its value from a published figure.
+struct Metric {
     name: &'static str,
     unit: &'static str,
     of: fn(&Outcome) -> f64,
     published: fn(&str, f64) -> Option<f64>,
 }
 
-const KINDS: [Kind; 5] = [
-    Kind {
-        name: "Throughput of all threads together",
-        unit: "million operations a second",
+const METRICS: [Metric; 5] = [
+    Metric {
+        name: "Total throughput",
+        unit: "million operations per second",
         of: |o| o.ops_per_s / 1e6,
         published: |unit, value| (unit == "ns/op").then(|| 1e3 / value),
     },
-    Kind {
-        name: "Retries for each operation",
+    Metric {
+        name: "Retries per operation",
         unit: "retries/op",
         of: |o| o.retries_per_success,
         published: |unit, value| (unit == "retries/op").then_some(value),
     },
-    Kind {
-        name: "Latency that 99 % of the operations keep",
+    Metric {
+        name: "p99 latency",
         unit: "ns",
         of: |o| o.latency.p99_ns,
         published: |_, _| None,
     },
-    Kind {
-        name: "Fairness (Jain's index: 1 where all threads did the same)",
+    Metric {
+        name: "Fairness (Jain's index: 1 if all threads did the same number of operations)",
         unit: "index",
         of: |o| o.jain,
         published: |_, _| None,
     },
-    Kind {
+    Metric {
         name: "Share of operations that took the lock",
         unit: "%",
         of: |o| 100.0 * o.fallback_share,
@@ -86,13 +86,13 @@ impl SimulationPage {
     /// The page of `s`.
     pub(super) fn new(s: &Simulation) -> Result<Self> {
         let series = series(s);
-        let plots = KINDS.iter().map(|kind| plot(s, &series, kind));
+        let plots = METRICS.iter().map(|metric| plot(s, &series, metric));
         let refused = s.points.iter().filter_map(|p| Some((p, p.refused.as_ref()?)));
         Ok(SimulationPage {
             title: title(s),
             style: STYLE,
             series: SERIES,
-            facts: facts(s),
+            facts: sweep_facts(s),
             machines: s.sweep.machines.iter().map(MachineView::new).collect(),
             warnings: refused.map(|(p, why)| format!("{}: {why}", name(s, p))).collect(),
             plots: plots.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect(),
@@ -108,53 +108,49 @@ fn title(s: &Simulation) -> String {
     format!("{} on {}, simulated", workloads.join(", "), machines.join(", "))
 }
 
-fn facts(s: &Simulation) -> Vec<Fact> {
+fn sweep_facts(s: &Simulation) -> Vec<Fact> {
     let sweep = &s.sweep;
-    let shard = s.shard.map_or_else(
-        || "all of it".to_owned(),
-        |p| format!("shard {} of {}", p.index, p.count),
-    );
-    [
+    let shard = s
+        .shard
+        .map_or_else(|| "all".to_owned(), |p| format!("shard {} of {}", p.index, p.count));
+    facts([
         ("Points", format!("{} ({shard})", count(s.points.len()))),
         ("Critical work", format!("{} cycles", sweep.critical_cycles)),
         ("Parallel work", format!("{} cycles", sweep.parallel_cycles)),
-        ("Readers beside", sweep.readers.to_string()),
-        ("Placement", placement_name(sweep.placement).to_owned()),
+        ("Readers", sweep.readers.to_string()),
+        ("Placement", sweep.placement.name().to_owned()),
         ("Seed", sweep.seed.to_string()),
         ("Written by", tool(&s.tool)),
-    ]
-    .into_iter()
-    .map(|(term, text)| Fact { term, text })
-    .collect()
+    ])
 }
 
 impl MachineView {
     fn new(m: &Machine) -> Self {
         let ns = |ns: Option<f64>| ns.map_or_else(|| NONE.to_owned(), |ns| format!("{} ns", significant(ns, 3)));
         let t = m.topology;
-        let facts = [
+        let facts = facts([
             (
                 "CPUs",
                 format!("{} in {} sockets, {} cores", t.cpus(), t.sockets, t.cores()),
             ),
             ("Clock", format!("{} GHz", significant(m.ghz, 3))),
             ("One way to a sibling", ns(m.latency.sibling_ns)),
-            ("in a cluster", ns(m.latency.cluster_ns)),
-            ("in a socket", ns(m.latency.socket_ns)),
-            ("to another socket", ns(m.latency.remote_ns)),
+            ("One way in a cluster", ns(m.latency.cluster_ns)),
+            ("One way in a socket", ns(m.latency.socket_ns)),
+            ("One way to another socket", ns(m.latency.remote_ns)),
             ("Arbiter", format!("{:?}", m.line.arbiter)),
             ("Hold", format!("{:?}", m.line.hold)),
-        ];
+        ]);
         MachineView {
             name: m.name.clone(),
             about: m.about.clone(),
-            facts: facts.into_iter().map(|(term, text)| Fact { term, text }).collect(),
+            facts,
             fitted: m.fitted.join(", "),
         }
     }
 }
 
-/// What a point is, without its threads; only what varies.
+/// A point's label without its threads: only what varies.
 fn label(s: &Simulation, p: &Point) -> String {
     let mut parts = vec![p.job.workload.name().to_owned()];
     if p.job.workload.takes_retry_limit() {
@@ -164,7 +160,7 @@ fn label(s: &Simulation, p: &Point) -> String {
         });
     }
     if s.sweep.relax.len() > 1 {
-        parts.push(relax_name(p.job.relax));
+        parts.push(p.job.relax.to_string());
     }
     if s.sweep.machines.len() > 1 {
         parts.push(s.sweep.machines[p.machine].name.clone());
@@ -191,22 +187,22 @@ fn series(s: &Simulation) -> Vec<Series<'_>> {
     all
 }
 
-/// `None` where all its values are nothing.
-fn plot(s: &Simulation, series: &[Series], kind: &Kind) -> Result<Option<Plot>> {
+/// The curves of one metric; `None` if all values are zero.
+fn plot(s: &Simulation, series: &[Series], metric: &Metric) -> Result<Option<Plot>> {
     let mut lines: Vec<Line> = Vec::new();
     let mut crossed = Vec::new();
     for one in series.iter().take(LINES) {
         let figures = one
             .points
             .iter()
-            .filter_map(|p| Some((f64::from(p.job.threads), (kind.of)(p.outcome.as_ref()?))));
+            .filter_map(|p| Some((f64::from(p.job.threads), (metric.of)(p.outcome.as_ref()?))));
         let mut published = Vec::new();
         if let Some(first) = one.points.first() {
-            // Once: the lines of other retry limits would all have the same crosses.
+            // Once: lines with other retry limits would have the same crosses.
             let of = (first.machine, first.job.workload, first.job.relax);
             if !crossed.contains(&of) {
                 crossed.push(of);
-                published = crosses(&s.sweep.machines[first.machine], first, kind);
+                published = crosses(&s.sweep.machines[first.machine], first, metric);
             }
         }
         lines.push(Line {
@@ -223,15 +219,15 @@ fn plot(s: &Simulation, series: &[Series], kind: &Kind) -> Result<Option<Plot>> 
     }
     let caption = if series.len() > LINES {
         format!(
-            "The first {LINES} of {} are drawn; the table holds them all.",
+            "Only the first {LINES} of {} are drawn; the table contains them all.",
             series.len()
         )
     } else {
         String::new()
     };
     Curves {
-        name: kind.name,
-        unit: kind.unit,
+        name: metric.name,
+        unit: metric.unit,
         counted: "threads",
         lines,
         caption,
@@ -239,17 +235,17 @@ fn plot(s: &Simulation, series: &[Series], kind: &Kind) -> Result<Option<Plot>> 
     .draw()
 }
 
-/// What was published of a point's machine, workload and way to relax, as far as it is of this kind: threads and value.
-fn crosses(machine: &Machine, point: &Point, kind: &Kind) -> Vec<(f64, f64)> {
+/// The published figures of a point's machine, workload and relax policy that give this metric: threads and value.
+fn crosses(machine: &Machine, point: &Point, metric: &Metric) -> Vec<(f64, f64)> {
     let of_it = |p: &&Published| p.workload == point.job.workload.name() && p.relax == point.job.relax;
     let values = machine.published.iter().filter(of_it);
     values
-        .filter_map(|p| Some((f64::from(p.threads), (kind.published)(&p.unit, p.value)?)))
+        .filter_map(|p| Some((f64::from(p.threads), (metric.published)(&p.unit, p.value)?)))
         .collect()
 }
 
 fn table(s: &Simulation) -> Table {
-    let mut table = Table::new("Every point of the sweep; times are simulated");
+    let mut table = Table::new("All points of the sweep; times are simulated");
     table.words("Workload");
     table.numbers("Threads", "");
     table.numbers("Throughput", "Mop/s");
@@ -300,10 +296,9 @@ fn row(s: &Simulation, p: &Point) -> Vec<Cell> {
     cells
 }
 
-/// What was published of these machines, and the same simulated where the sweep has it; `None` where nothing was.
+/// The published figures of these machines, beside the simulated ones; `None` if there are none.
 fn published(s: &Simulation) -> Option<Table> {
-    let mut table =
-        Table::new("What was published of these machines, beside the point of this sweep that answers to it");
+    let mut table = Table::new("Published figures of these machines, and the corresponding points of this sweep");
     table.words("Workload");
     table.words("Machine");
     table.numbers("Threads", "");
@@ -317,13 +312,13 @@ fn published(s: &Simulation) -> Option<Table> {
             .iter()
             .filter(|p| s.sweep.workloads.iter().any(|w| w.name() == p.workload))
         {
-            let here = |point: &&Point| {
+            let matches = |point: &&Point| {
                 point.machine == i
                     && point.job.workload.name() == p.workload
                     && point.job.threads == p.threads
                     && point.job.relax == p.relax
             };
-            let outcome = s.points.iter().find(here).and_then(|point| point.outcome.as_ref());
+            let outcome = s.points.iter().find(matches).and_then(|point| point.outcome.as_ref());
             let ours = outcome.and_then(|o| match p.unit.as_str() {
                 "ns/op" => Some(o.ns_per_op),
                 "retries/op" => Some(o.retries_per_success),

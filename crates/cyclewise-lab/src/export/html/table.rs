@@ -1,26 +1,26 @@
-//! A table as the template sees it: headings with their units, and rows of cells.
+//! A table for the template: headings with units, and rows of cells.
 
-use super::number::NONE;
 use super::words::sign;
+use crate::export::number::NONE;
 use crate::record::Verdict;
 
 /// A column's heading.
 pub(super) struct Column {
     pub(super) title: String,
-    /// The unit below it; empty where the figures have none.
+    /// The unit below it; empty if the figures have none.
     pub(super) unit: String,
-    /// Words are set left, numbers right.
+    /// Words are left-aligned, numbers right-aligned.
     pub(super) words: bool,
 }
 
 /// One cell.
 pub(super) struct Cell {
     pub(super) text: String,
-    /// A smaller second line; empty where there is none.
+    /// A smaller second line; may be empty.
     pub(super) detail: String,
-    /// The style's classes.
+    /// The CSS classes.
     pub(super) class: &'static str,
-    /// A sign before the text, hidden from readers that speak; empty where there is none.
+    /// A sign before the text, hidden from screen readers; may be empty.
     pub(super) sign: &'static str,
 }
 

@@ -1,19 +1,19 @@
 //! Verdicts and noise floors as sentences.
 
-use super::number::{NONE, count, decimals, estimate, fixed, half_width, interval, p_equals, percent};
+use crate::export::number::{NONE, count, decimals, estimate, fixed, half_width, interval, p_equals, percent};
 use crate::record::{Comparison, Control, Unit, Verdict};
 
-/// A verdict that a template can show: never by colour alone, so it carries a sign and a word.
+/// A verdict for the template: a sign and a word, so that it does not depend on colour.
 pub(super) struct Sentence {
-    /// `faster`, `slower` or `indistinguishable`: the style's class and the badge's word.
+    /// `faster`, `slower` or `indistinguishable`: also the CSS class.
     pub(super) word: &'static str,
-    /// A sign that survives black and white.
+    /// A sign that is visible in black and white.
     pub(super) sign: &'static str,
     /// The sentence.
     pub(super) text: String,
 }
 
-/// What a comparison of two things comes to, before it is put in words.
+/// The result of a comparison, before it is put in words.
 pub(super) struct Finding<'a> {
     pub(super) a: &'a str,
     pub(super) b: &'a str,
@@ -51,7 +51,7 @@ impl<'a> Finding<'a> {
         };
         let floor = match self.floor {
             Some(floor) if floor.is_finite() => format!("; noise floor {}", percent(floor)),
-            _ => "; no noise floor known".to_owned(),
+            _ => "; noise floor unknown".to_owned(),
         };
         Sentence {
             word: self.verdict.as_str(),
@@ -83,10 +83,10 @@ pub(super) fn times(ratio: f64, ci: [f64; 2]) -> String {
     }
 }
 
-/// What the A/A control says, in one sentence.
+/// The result of the A/A control, in one sentence.
 pub(super) fn floor(control: Option<&Control>, unit: Unit) -> String {
     let Some(c) = control else {
-        return "This record holds no A/A control, so its noise floor is unknown.".to_owned();
+        return "This record contains no A/A control, so its noise floor is unknown.".to_owned();
     };
     if !c.floor.is_finite() || !c.difference.is_finite() {
         return format!(
@@ -97,7 +97,7 @@ pub(super) fn floor(control: Option<&Control>, unit: Unit) -> String {
     let d = decimals(c.difference, half_width(c.ci99));
     format!(
         "Noise floor {}: {} measured against itself (A/A control, n = {}) differed by {} {unit} \
-         (99\u{a0}% CI {} to {}), so a difference smaller than {} of the mean is not told from noise.",
+         (99\u{a0}% CI {} to {}), so a difference smaller than {} of the mean is treated as noise.",
         percent(c.floor),
         c.of,
         count(c.n),

@@ -1,12 +1,12 @@
-//! Records held against each other.
+//! The comparison of records.
 
-use super::super::number::{figure, interval, p_value, percent};
 use super::grid::{BOLD, DIM, YELLOW, coloured, table};
+use crate::export::number::{estimate, interval, p_value, percent};
 use crate::record::compare::{CompareExperiment, CompareReport};
 use comfy_table::Table;
 use std::fmt::Write;
 
-/// Records held against each other.
+/// The comparison of records.
 pub fn comparison(report: &CompareReport) -> String {
     let mut out = String::new();
     for (i, r) in report.records.iter().enumerate() {
@@ -21,7 +21,7 @@ pub fn comparison(report: &CompareReport) -> String {
         let _ = writeln!(out, "{YELLOW}warning:{YELLOW:#} {w}");
     }
     for e in &report.experiments {
-        let floor = e.floor.map_or("no noise floor, so no verdict".to_string(), |f| {
+        let floor = e.floor.map_or("noise floor unknown, so no verdict".to_string(), |f| {
             format!("noise floor {}", percent(f))
         });
         let _ = writeln!(
@@ -41,7 +41,6 @@ pub fn comparison(report: &CompareReport) -> String {
 
 fn compared(report: &CompareReport, e: &CompareExperiment) -> Table {
     let rows = e.rows.iter().map(|r| {
-        let half = |ci: [f64; 2]| (ci[1] - ci[0]) / 2.0;
         vec![
             r.variant.clone(),
             report
@@ -49,12 +48,12 @@ fn compared(report: &CompareReport, e: &CompareExperiment) -> Table {
                 .get(r.other)
                 .map_or_else(String::new, |h| h.label.clone()),
             coloured(r.verdict),
-            figure(r.base_stats.mean, half(r.base_stats.ci95)),
-            figure(r.other_stats.mean, half(r.other_stats.ci95)),
-            figure(r.ratio, half(r.ratio_ci95)),
-            interval(r.ratio_ci95),
-            figure(r.difference, half(r.ci95)),
-            interval(r.ci95),
+            estimate(r.base_stats.mean, r.base_stats.ci95),
+            estimate(r.other_stats.mean, r.other_stats.ci95),
+            estimate(r.ratio, r.ratio_ci95),
+            interval(r.ratio, r.ratio_ci95),
+            estimate(r.difference, r.ci95),
+            interval(r.difference, r.ci95),
             p_value(r.p),
             p_value(r.p_holm),
         ]

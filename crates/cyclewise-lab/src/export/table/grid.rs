@@ -1,4 +1,4 @@
-//! The grid all tables share, and its colours.
+//! The grid that all tables use, and its colours.
 
 use crate::record::Verdict;
 use anstyle::{AnsiColor, Color, Style};
@@ -25,7 +25,15 @@ pub(super) const fn red() -> Style {
     Style::new().fg_color(Some(Color::Ansi(AnsiColor::Red)))
 }
 
-/// A table whose first `words` columns are words, and the others numbers.
+/// The word between a verdict and the second name: "faster than b", "indistinguishable from b".
+pub(super) fn preposition(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Indistinguishable => "from",
+        Verdict::Faster | Verdict::Slower => "than",
+    }
+}
+
+/// A table whose first `words` columns are left-aligned words, and the others right-aligned numbers.
 pub(super) fn table(header: &[&str], rows: impl Iterator<Item = Vec<String>>, words: usize) -> Table {
     let mut table = Table::new();
     table

@@ -1,4 +1,4 @@
-//! Lists: the experiments there are, the promises that were checked.
+//! The list of experiments, and the checks of `verify`.
 
 use super::grid::{BOLD, DIM, green, red, table};
 use crate::experiment::Definition;
@@ -21,7 +21,7 @@ pub fn experiments(all: &[&Definition]) -> String {
     out
 }
 
-/// Promises, and whether they hold.
+/// The checks, and whether each guarantee holds.
 pub fn verification(v: &Verification) -> String {
     let rows = v.checks.iter().map(|c| {
         let (style, word) = if c.holds { (green(), "holds") } else { (red(), "BROKEN") };

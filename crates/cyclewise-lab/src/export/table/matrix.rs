@@ -1,23 +1,23 @@
-//! The times between CPUs as a matrix, and by distance.
+//! One-way times between CPUs, as a matrix and by distance.
 
 use super::grid::table;
 use crate::experiment::core_to_core::{Matrix, spans};
-use crate::export::number::figure;
+use crate::export::number::{decimals, fixed};
 use crate::record::Experiment;
 use std::fmt::Write;
 
-/// More CPUs than this make lines that no terminal shows.
+/// With more CPUs than this the lines are too long for a terminal.
 const WIDEST: usize = 64;
-/// Up to this many pairs have rows of their own as well.
+/// With at most this many pairs, each pair also has its own row.
 pub(super) const MOST_ROWS: usize = 28;
 
-/// The matrix and the distances of `e`; `None` where it has no pairs.
+/// The matrix and the distances of `e`; `None` if it has no pairs.
 pub(super) fn matrix(e: &Experiment) -> Option<String> {
     let matrix = Matrix::of(e)?;
     let cpus = &matrix.cpus;
     let rows = spans(e).into_iter().map(|s| {
-        // Pairs of one distance are as uncertain as they are different.
-        let ns = |value| figure(value, 0.1_f64.max((s.max - s.min) / 10.0));
+        // The spread of one distance's pairs is their uncertainty.
+        let ns = |value| fixed(value, decimals(value, 0.1_f64.max((s.max - s.min) / 10.0)));
         vec![
             s.distance.name().to_owned(),
             s.pairs.to_string(),
@@ -28,10 +28,10 @@ pub(super) fn matrix(e: &Experiment) -> Option<String> {
     });
     let mut out = format!(
         "{}\n",
-        table(&["one way, ns", "pairs", "median", "least", "most"], rows, 1)
+        table(&["one way, ns", "pairs", "median", "min", "max"], rows, 1)
     );
     if cpus.len() > WIDEST {
-        let _ = writeln!(out, "{} CPUs: the report of --html draws the matrix", cpus.len());
+        let _ = writeln!(out, "{} CPUs: see the --html report for the matrix", cpus.len());
         return Some(out);
     }
     let names: Vec<String> = cpus.iter().map(u32::to_string).collect();
@@ -84,6 +84,10 @@ mod tests {
         assert_eq!(matrix(&experiment(&[("fetch-add-t1", 5.0)])), None);
         let names: Vec<String> = (1..=80).map(|b| format!("socket-0-{b}")).collect();
         let pairs: Vec<(&str, f64)> = names.iter().map(|n| (n.as_str(), 50.0)).collect();
-        assert!(matrix(&experiment(&pairs)).unwrap().contains("81 CPUs: the report"));
+        assert!(
+            matrix(&experiment(&pairs))
+                .unwrap()
+                .contains("81 CPUs: see the --html report")
+        );
     }
 }

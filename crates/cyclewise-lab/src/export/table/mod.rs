@@ -1,4 +1,4 @@
-//! The terminal's tables. Colour codes are written always; the stream takes them out where no terminal wants them.
+//! The terminal's tables. They always contain colour codes; the output stream strips them if it is no terminal.
 
 mod comparison;
 mod grid;
@@ -16,12 +16,14 @@ pub use recommendation::recommendation;
 pub use runs::{runs, t_tests};
 pub use simulation::{simulated, simulation};
 
-use super::number::{figure, interval, p_value, percent};
-use crate::experiment::core_to_core;
-use crate::record::{Comparison, Experiment, Machine, Record, Variant, Verdict};
+use super::listed_variants;
+use super::number::{
+    at_least_two_digits, count, decimals, estimate, fixed, half_width, interval, p_value, percent, significant,
+};
+use crate::record::{Comparison, Experiment, Machine, Record, Variant};
 use comfy_table::Table;
-use grid::{BOLD, DIM, YELLOW, coloured, table};
-use runs::{metric_names, metrics};
+use grid::{BOLD, DIM, YELLOW, coloured, preposition, table};
+use runs::metrics;
 use std::fmt::Write;
 
 /// A whole record: the machine, then each experiment's rows and comparisons.
@@ -53,12 +55,11 @@ fn machine(m: &Machine) -> String {
     );
     match &m.core_cycles_per_tick {
         Some(c) => {
-            let half = (c.ci95[1] - c.ci95[0]) / 2.0;
             let _ = writeln!(
                 out,
                 ", {} core cycles (95 % {}; {})",
-                figure(c.value, half),
-                interval(c.ci95),
+                estimate(c.value, c.ci95),
+                interval(c.value, c.ci95),
                 c.why
             );
         }
@@ -84,21 +85,21 @@ fn experiment(e: &Experiment) -> String {
         Some(c) => {
             let _ = writeln!(out, ", noise floor {} ({} against itself)", percent(c.floor), c.of);
         }
-        None => out.push_str(", no noise floor (the control had too few samples), so no verdict\n"),
+        None => out.push_str(", noise floor unknown (too few samples of the control), so no verdict\n"),
     }
-    let rows = rows(e);
+    let rows = listed_variants(e, matrix::MOST_ROWS);
     if let Some(matrix) = matrix::matrix(e) {
         let _ = write!(out, "{matrix}");
         if rows.len() < e.variants.len() {
             let _ = writeln!(
                 out,
-                "{} pairs have no row below; the record holds them",
+                "{} pairs are not listed below; the record contains them",
                 e.variants.len() - rows.len()
             );
         }
     }
     let _ = writeln!(out, "{}", variants(&rows));
-    if !metric_names(e).is_empty() {
+    if !e.metric_units().is_empty() {
         let _ = writeln!(out, "{}", metrics(e));
     }
     if !e.comparisons.is_empty() {
@@ -110,43 +111,37 @@ fn experiment(e: &Experiment) -> String {
     out
 }
 
-/// The variants that get a row: all, but pairs of CPUs that are too many for it.
-fn rows(e: &Experiment) -> Vec<&Variant> {
-    let is_pair = |v: &&Variant| e.name == core_to_core::NAME && core_to_core::is_pair(&v.name);
-    let crowded = e.variants.iter().filter(is_pair).count() > matrix::MOST_ROWS;
-    e.variants.iter().filter(|v| !crowded || !is_pair(v)).collect()
-}
-
 fn variants(rows: &[&Variant]) -> Table {
     let cycles = rows.iter().any(|v| v.cycles.is_some());
     let ipc = rows.iter().any(|v| v.cycles.as_ref().is_some_and(|c| c.ipc.is_some()));
     let bytes = rows.iter().any(|v| v.code_bytes.is_some());
-    let mut header = vec!["variant", "mean", "± 95 %", "sd", "median", "min", "n", "lost"];
+    let mut header = vec!["variant", "mean", "± 95 %", "sd", "median", "min", "n", "rejected"];
     header.extend(cycles.then_some("cycles"));
     header.extend(ipc.then_some("IPC"));
     header.extend(bytes.then_some("bytes"));
     let rows = rows.iter().map(|v| {
-        let half = (v.ci95[1] - v.ci95[0]) / 2.0;
+        let half = half_width(v.ci95);
+        let digits = decimals(v.mean, half);
         let mut row = vec![
             v.name.clone(),
-            figure(v.mean, half),
+            fixed(v.mean, digits),
             relative(half, v.mean),
-            figure(v.sd, half),
-            figure(v.median, half),
-            figure(v.min, half),
-            v.n.to_string(),
-            v.rejected.to_string(),
+            significant(v.sd, 2),
+            at_least_two_digits(v.median, digits),
+            at_least_two_digits(v.min, digits),
+            count(v.n),
+            count(v.rejected),
         ];
         row.extend(cycles.then(|| {
             v.cycles
                 .as_ref()
-                .map_or_else(String::new, |c| figure(c.per_op, (c.ci95[1] - c.ci95[0]) / 2.0))
+                .map_or_else(String::new, |c| estimate(c.per_op, c.ci95))
         }));
         row.extend(ipc.then(|| {
             v.cycles
                 .as_ref()
                 .and_then(|c| c.ipc)
-                .map_or_else(String::new, |ipc| format!("{ipc:.2}"))
+                .map_or_else(String::new, |ipc| significant(ipc, 3))
         }));
         row.extend(bytes.then(|| v.code_bytes.map_or_else(String::new, |b| b.to_string())));
         row
@@ -167,21 +162,13 @@ fn comparisons(all: &[Comparison]) -> Table {
         vec![
             format!("{} is", c.a),
             coloured(c.verdict),
-            format!(
-                "{} {}",
-                if c.verdict == Verdict::Indistinguishable {
-                    "from"
-                } else {
-                    "than"
-                },
-                c.b
-            ),
-            figure(c.ratio, (c.ratio_ci95[1] - c.ratio_ci95[0]) / 2.0),
-            interval(c.ratio_ci95),
-            figure(c.difference, (c.ci95[1] - c.ci95[0]) / 2.0),
-            interval(c.ci95),
-            format!("{:.2}", c.t),
-            format!("{:.1}", c.df),
+            format!("{} {}", preposition(c.verdict), c.b),
+            estimate(c.ratio, c.ratio_ci95),
+            interval(c.ratio, c.ratio_ci95),
+            estimate(c.difference, c.ci95),
+            interval(c.difference, c.ci95),
+            fixed(c.t, 2),
+            fixed(c.df, 1),
             p_value(c.p),
             p_value(c.p_holm),
         ]

@@ -1,40 +1,41 @@
-//! The phase diagram, and what a validation came to.
+//! The phase diagram, and the result of a validation.
 
 use super::grid::{BOLD, DIM, green, red, table};
-use super::simulation::three;
+use crate::export::number::{fixed, significant};
 use crate::simulate::phase::Phase;
 use cyclewise_sim::validation::{Report, Role};
 use std::fmt::Write;
 
-/// Retries per success: a row for each number of overtakers, fair at the bottom, a column for each hold.
+/// Retries per success: one row per overtaking limit, fair at the bottom; one column per hold.
 pub fn phase(phase: &Phase) -> String {
     let mut out = format!(
-        "{BOLD}{}{BOLD:#}, {} threads on {}: retries for each success\n",
+        "{BOLD}{}{BOLD:#}, {} threads on {}: retries per success\n",
         phase.job.workload, phase.job.threads, phase.machine.name
     );
     let first = phase.cells.first().map(Vec::as_slice).unwrap_or_default();
-    let mut header = vec!["may overtake".to_owned()];
-    header.extend(first.iter().map(|c| format!("hold {}", c.hold)));
+    let mut header = vec!["overtakes".to_owned()];
+    header.extend(first.iter().map(|c| format!("hold {}", fixed(c.hold, 2))));
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
     let rows = phase.cells.iter().rev().map(|row| {
         let name = row.first().map_or_else(String::new, |c| c.overtakes.to_string());
         std::iter::once(name)
-            .chain(row.iter().map(|c| three(c.retries_per_success)))
+            .chain(row.iter().map(|c| significant(c.retries_per_success, 3)))
             .collect()
     });
     let _ = writeln!(out, "{}", table(&header, rows, 0));
     let _ = writeln!(
         out,
-        "{DIM}simulated; hold after an exclusive fill in transfers, how many requests in a row may overtake the oldest; {}{DIM:#}",
-        phase.own_place()
+        "{DIM}simulated; hold: time a core keeps the line after an exclusive fill, in transfers; overtakes: how many requests in a row may \
+         be served before the oldest; {}{DIM:#}",
+        phase.own_laws()
     );
     out
 }
 
-/// A range that has no end is told by its largest number.
+/// A limit beyond this stands for no limit.
 const NO_END: f64 = 1e100;
 
-/// Targets of the validation, then the rows.
+/// The validation's targets, then its rows.
 pub fn validation(report: &Report) -> String {
     let role = |role: Role| match role {
         Role::Fitted => "fitted",
@@ -46,19 +47,25 @@ pub fn validation(report: &Report) -> String {
         } else {
             (red(), "MISSED")
         };
-        let end = |x: f64| if x.abs() < NO_END { three(x) } else { "…".to_owned() };
+        let end = |x: f64| {
+            if x.abs() < NO_END {
+                significant(x, 3)
+            } else {
+                "…".to_owned()
+            }
+        };
         vec![
             t.machine.clone(),
             t.what.clone(),
             format!("{style}{word}{style:#}"),
             role(t.role).to_owned(),
-            three(t.seen),
+            significant(t.seen, 3),
             format!("{} to {} {}", end(t.asked.0), end(t.asked.1), t.unit),
         ]
     });
     let mut out = format!(
         "{}\n\n",
-        table(&["machine", "target", "", "", "seen", "asked"], targets, 4)
+        table(&["machine", "target", "", "", "simulated", "range"], targets, 4)
     );
     let rows = report.rows.iter().map(|r| {
         vec![
@@ -66,8 +73,8 @@ pub fn validation(report: &Report) -> String {
             r.workload.clone(),
             role(r.role).to_owned(),
             r.threads.to_string(),
-            three(r.published),
-            three(r.seen),
+            significant(r.published, 3),
+            significant(r.seen, 3),
             format!("{:+.0} %", 100.0 * r.error()),
             r.unit.clone(),
         ]
@@ -86,7 +93,7 @@ pub fn validation(report: &Report) -> String {
     let missed = report.missed().count();
     let _ = writeln!(
         out,
-        "{} of {} targets are met",
+        "{} of {} targets met",
         report.targets.len() - missed,
         report.targets.len()
     );

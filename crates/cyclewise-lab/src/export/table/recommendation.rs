@@ -1,15 +1,14 @@
-//! What was recommended, and the margin it rests on.
+//! The recommendation, with its margins.
 
-use super::grid::{BOLD, DIM, coloured, table};
-use super::simulation::three;
-use crate::record::Verdict;
-use crate::simulate::recommend::{Choice, Recommendation, Stake};
+use super::grid::{BOLD, DIM, coloured, preposition, table};
+use crate::export::number::{estimate, fixed, interval, significant};
+use crate::simulate::recommend::{Choice, Recommendation, Worst};
 use std::fmt::Write;
 
-/// Names of those alike that fit a line.
+/// How many equivalent candidates a line names.
 const ALIKE: usize = 3;
 
-/// A table for each kind of thing.
+/// One table per kind of primitive.
 pub fn recommendation(r: &Recommendation) -> String {
     let mut out = format!(
         "{BOLD}{}{BOLD:#}, {} CPUs  {DIM}{}{DIM:#}\n",
@@ -26,7 +25,16 @@ pub fn recommendation(r: &Recommendation) -> String {
         let _ = writeln!(out, "\n{BOLD}{kind}{BOLD:#}");
         let rows = r.choices.iter().filter(|c| c.kind == kind).map(row);
         let header = [
-            "take", "is", "", "threads", "Mop/s", "Jain", "margin", "95 %", "worst", "alike",
+            "take",
+            "is",
+            "",
+            "threads",
+            "Mop/s",
+            "Jain",
+            "margin",
+            "95 %",
+            "worst",
+            "equivalent",
         ];
         let mut grid = table(&header, rows, 3);
         for column in [0, 1, 2, 9] {
@@ -39,47 +47,40 @@ pub fn recommendation(r: &Recommendation) -> String {
     }
     let _ = writeln!(
         out,
-        "\n{DIM}simulated, seeds {} to {}, {} cycles of work inside, {} between; margin: rate against the next best; differences that the \
-         seeds do not show, or below 5 %, are called indistinguishable; of those within 5 % of the best the plainest is taken{DIM:#}",
+        "\n{DIM}simulated, seeds {} to {}, {} cycles of critical work, {} of parallel work; margin: rate divided by the next best rate; \
+         indistinguishable: the difference is below 5 % or not significant over the seeds; of the candidates within 5 % of the best, the \
+         simplest is recommended{DIM:#}",
         r.seeds[0], r.seeds[1], r.critical_cycles, r.parallel_cycles
     );
     out
 }
 
 fn row(choice: &Choice) -> Vec<String> {
-    let (is, than, margin, interval) = match &choice.next {
+    let (is, than, margin, ci95) = match &choice.next {
         None => (String::new(), String::new(), String::new(), String::new()),
-        Some(next) => {
-            let than = if next.verdict == Verdict::Indistinguishable {
-                "from"
-            } else {
-                "than"
-            };
-            let [lo, hi] = next.ratio_ci95;
-            (
-                coloured(next.verdict),
-                format!("{than} {}", next.candidate.name()),
-                format!("{:.2}", next.ratio),
-                format!("{lo:.2} … {hi:.2}"),
-            )
-        }
+        Some(next) => (
+            coloured(next.verdict),
+            format!("{} {}", preposition(next.verdict), next.candidate.name()),
+            estimate(next.ratio, next.ratio_ci95),
+            interval(next.ratio, next.ratio_ci95),
+        ),
     };
-    let worst = |stake: &Stake| format!("{:.1} ({})", stake.ratio, stake.candidate.name());
+    let worst = |worst: &Worst| format!("{} ({})", fixed(worst.ratio, 1), worst.candidate.name());
     vec![
         choice.take.name(),
         is,
         than,
         choice.threads.to_string(),
-        three(choice.ops_per_s / 1e6),
-        format!("{:.3}", choice.jain),
+        significant(choice.ops_per_s / 1e6, 3),
+        fixed(choice.jain, 3),
         margin,
-        interval,
+        ci95,
         choice.worst.as_ref().map_or_else(String::new, worst),
         alike(choice),
     ]
 }
 
-/// Which candidates are left out, on how many threads.
+/// The candidates excluded for starving a thread, with their thread counts.
 fn starving<'a>(choices: impl Iterator<Item = &'a Choice>) -> String {
     let mut by_name: Vec<(String, Vec<String>)> = Vec::new();
     for choice in choices {
@@ -96,11 +97,11 @@ fn starving<'a>(choices: impl Iterator<Item = &'a Choice>) -> String {
         .map(|(name, threads)| format!("{name} ({})", threads.join(", ")));
     match named.collect::<Vec<_>>().join("; ") {
         none if none.is_empty() => none,
-        all => format!("{DIM}a thread got nothing in a whole run (threads):{DIM:#} {all}\n"),
+        all => format!("{DIM}excluded, a thread starved for a whole run (thread counts):{DIM:#} {all}\n"),
     }
 }
 
-/// The others that would do as well.
+/// The other candidates that do as well.
 fn alike(choice: &Choice) -> String {
     let others: Vec<String> = choice
         .alike

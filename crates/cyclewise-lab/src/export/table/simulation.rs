@@ -1,13 +1,13 @@
-//! A simulated sweep, and the lists of what can be simulated.
+//! A simulated sweep, and the lists of workloads and machines.
 
 use super::grid::{BOLD, DIM, YELLOW, table};
-use crate::export::number::percent;
+use crate::export::number::{count, fixed, percent, significant};
 use crate::record::simulation::{Point, Simulation};
-use crate::simulate::lists::{placement_name, relax_name};
+
 use cyclewise_sim::{Machine, Workload};
 use std::fmt::Write;
 
-/// A sweep: each machine's points under its name.
+/// A sweep: one table of points per machine.
 pub fn simulation(s: &Simulation) -> String {
     let mut out = String::new();
     for (i, machine) in s.sweep.machines.iter().enumerate() {
@@ -29,17 +29,18 @@ pub fn simulation(s: &Simulation) -> String {
     let sweep = &s.sweep;
     let _ = writeln!(
         out,
-        "{DIM}simulated; {} cycles of work inside, {} between, {} readers, placement {}, seed {}; retries, moves and fallbacks for each operation{DIM:#}",
+        "{DIM}simulated; {} cycles of critical work, {} of parallel work, {} readers, placement {}, seed {}; retries, moves and fallback: per \
+         operation{DIM:#}",
         sweep.critical_cycles,
         sweep.parallel_cycles,
         sweep.readers,
-        placement_name(sweep.placement),
+        sweep.placement.name(),
         sweep.seed
     );
     if let Some(shard) = s.shard {
         let _ = writeln!(
             out,
-            "{DIM}shard {} of {}: `cyclewise report` joins them{DIM:#}",
+            "{DIM}shard {} of {}; join them with `cyclewise report`{DIM:#}",
             shard.index, shard.count
         );
     }
@@ -67,10 +68,10 @@ fn points(s: &Simulation, machine: usize) -> comfy_table::Table {
         "p99 ns",
         "max ns",
         "Jain",
-        "longest ns",
+        "longest wait ns",
         "retries",
         "moves",
-        "ops/stay",
+        "ops/ownership",
         "fallback",
     ];
     let rows = s.points.iter().filter(|p| p.machine == machine).map(row);
@@ -86,7 +87,7 @@ fn row(p: &Point) -> Vec<String> {
     let mut row = vec![
         p.job.workload.name().to_owned(),
         limit,
-        relax_name(p.job.relax),
+        p.job.relax.to_string(),
         p.job.threads.to_string(),
     ];
     let Some(o) = &p.outcome else {
@@ -95,35 +96,22 @@ fn row(p: &Point) -> Vec<String> {
         return row;
     };
     row.extend([
-        three(o.ops_per_s / 1e6),
-        three(o.ns_per_op),
-        three(o.latency.p50_ns),
-        three(o.latency.p99_ns),
-        three(o.latency.max_ns),
-        format!("{:.3}", o.jain),
-        three(o.longest_wait_ns),
-        three(o.retries_per_success),
-        three(o.line_moves_per_op),
-        three(o.ops_per_ownership),
-        if o.fallback_share == 0.0 {
-            "0".to_owned()
-        } else {
-            percent(o.fallback_share)
-        },
+        significant(o.ops_per_s / 1e6, 3),
+        significant(o.ns_per_op, 3),
+        significant(o.latency.p50_ns, 3),
+        significant(o.latency.p99_ns, 3),
+        significant(o.latency.max_ns, 3),
+        fixed(o.jain, 3),
+        significant(o.longest_wait_ns, 3),
+        significant(o.retries_per_success, 3),
+        significant(o.line_moves_per_op, 3),
+        significant(o.ops_per_ownership, 3),
+        percent(o.fallback_share),
     ]);
     row
 }
 
-/// Three significant digits, whole from a hundred on.
-pub(super) fn three(x: f64) -> String {
-    if x == 0.0 || !x.is_finite() {
-        return format!("{x:.0}");
-    }
-    let digits = (2 - x.abs().log10().floor() as i32).clamp(0, 6) as usize;
-    format!("{x:.digits$}")
-}
-
-/// The workloads and the machines there are.
+/// The lists of workloads and machines.
 pub fn simulated(machines: &[(&str, Machine)]) -> String {
     let mut out = format!("{BOLD}workloads{BOLD:#}\n");
     let rows = Workload::ALL
@@ -133,8 +121,8 @@ pub fn simulated(machines: &[(&str, Machine)]) -> String {
     let _ = writeln!(out, "\n{BOLD}machines{BOLD:#}");
     let rows = machines
         .iter()
-        .map(|(name, m)| vec![(*name).to_owned(), m.topology.cpus().to_string(), m.about.clone()]);
-    let mut list = table(&["name", "CPUs", "what it is"], rows, 1);
+        .map(|(name, m)| vec![(*name).to_owned(), count(m.topology.cpus() as usize), m.about.clone()]);
+    let mut list = table(&["name", "CPUs", "description"], rows, 1);
     if let Some(column) = list.column_mut(2) {
         column.set_cell_alignment(comfy_table::CellAlignment::Left);
     }

@@ -1,4 +1,4 @@
-//! What is recommended, as the document `cyclewise.recommendation/1` has it.
+//! The recommendation: the JSON schema `cyclewise.recommendation/1`.
 
 use super::candidate::Candidate;
 use crate::record::{Tool, Verdict};
@@ -8,70 +8,70 @@ use serde::Serialize;
 /// The schema of the document.
 pub const SCHEMA: &str = "cyclewise.recommendation/1";
 
-/// What came of it.
+/// A recommendation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Recommendation {
     /// Always [`SCHEMA`].
     pub schema: &'static str,
-    /// What wrote it.
+    /// The program that wrote it.
     pub tool: Tool,
     /// The machine in full.
     pub machine: Machine,
-    /// Work inside, in cycles.
+    /// Critical work, in cycles.
     pub critical_cycles: u32,
-    /// Work between, in cycles.
+    /// Parallel work, in cycles.
     pub parallel_cycles: u32,
-    /// The seeds, from the first to the last.
+    /// The first and the last seed.
     pub seeds: [u64; 2],
-    /// By kind, then by threads.
+    /// The choices, by kind and then by threads.
     pub choices: Vec<Choice>,
 }
 
-/// What to take for one thing on so many threads.
+/// The choice for one kind of primitive and one thread count.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Choice {
-    /// What it is for.
+    /// The kind of primitive.
     pub kind: &'static str,
     /// Threads.
     pub threads: u32,
-    /// What to take.
+    /// The recommended candidate.
     pub take: Candidate,
-    /// Its rate: geometric mean over the seeds, all threads together.
+    /// Its total rate: geometric mean over the seeds.
     pub ops_per_s: f64,
-    /// Jain's index of its threads' shares, from 1 / threads to 1: mean over the seeds.
+    /// Jain's index of its threads' shares, from 1/threads to 1: mean over the seeds.
     pub jain: f64,
-    /// The best of the others, where there is one.
+    /// The best other candidate, if there is one.
     pub next: Option<Rival>,
-    /// The worst of the others: what is at stake.
-    pub worst: Option<Stake>,
-    /// Every candidate that cannot be told from the best, that is taken among them.
+    /// The worst other candidate.
+    pub worst: Option<Worst>,
+    /// All candidates that are indistinguishable from the best, including `take`.
     pub alike: Vec<Candidate>,
-    /// Candidates that got nowhere under this machine's laws.
+    /// Candidates that make no progress on this machine.
     pub stuck: Vec<Candidate>,
-    /// Candidates under which a thread got nothing in a whole long run, while others went on. They are not taken.
+    /// Candidates excluded because a thread starved for a whole long run.
     pub starving: Vec<Candidate>,
 }
 
-/// A candidate that was not taken.
+/// The next best candidate.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Rival {
-    /// Which.
+    /// The candidate.
     #[serde(flatten)]
     pub candidate: Candidate,
-    /// Rate of the one taken to its rate: geometric means over the seeds.
+    /// The recommended candidate's rate divided by its rate: geometric means over the seeds.
     pub ratio: f64,
-    /// 95 % interval of that (Welch, of logarithms).
+    /// 95 % confidence interval of the ratio (Welch, of logarithms).
     pub ratio_ci95: [f64; 2],
-    /// Whether they can be told apart.
+    /// Whether the two differ significantly.
     pub verdict: Verdict,
 }
 
-/// The candidate that did worst.
+/// The worst candidate.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Stake {
-    /// Which.
+pub struct Worst {
+    /// The candidate.
     #[serde(flatten)]
     pub candidate: Candidate,
-    /// Rate of the one taken to its rate, in one short run of each.
+    /// The recommended candidate's rate divided by its rate, in one short run of each.
     pub ratio: f64,
 }

@@ -1,37 +1,36 @@
-//! What is chosen among: primitives with their parameters, by kind.
+//! The candidates: primitives with parameters, by kind.
 
 use super::Question;
-use crate::simulate::lists::relax_name;
+
 use cyclewise_sim::{Job, Length, Relax, Workload};
 use serde::Serialize;
 
-/// Retry limits that are tried: Linux's first, then from few to many.
+/// The retry limits to try: Linux's first, then ascending.
 const LIMITS: [u32; 7] = [100, 2, 5, 15, 50, 200, 500];
 
-/// Ways to relax that are tried, the plainest first.
+/// The relax policies to try, the simplest first.
 const RELAXES: [Relax; 3] = [Relax::None, Relax::Pause, Relax::Exponential { max: 64 }];
 
-/// Operations of a short run, at least; and of each thread, where there are many.
-const HEAT: u64 = 300;
-const HEAT_OF_THREAD: u64 = 5;
-/// The same of a long run. Long enough to come out of the start, in which all come
-/// at once, and to tell a thread that waits long from one that gets nothing.
+/// The least operations of a short run, in total and per thread.
+const SHORT: u64 = 300;
+const SHORT_PER_THREAD: u64 = 5;
+/// The same for a long run: long enough to leave the simultaneous start behind, and to tell a long wait from starvation.
 const LONG: u64 = 20_000;
-const LONG_OF_THREAD: u64 = 50;
+const LONG_PER_THREAD: u64 = 50;
 
 /// A primitive with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Candidate {
-    /// The program.
+    /// The workload.
     pub workload: Workload,
-    /// Its limit; `None` where it has none.
+    /// Its retry limit, if it has one.
     pub retry_limit: Option<u32>,
-    /// What its loop does between tries; `None` where it has no such loop.
+    /// Its relax policy, if it has a retry loop.
     pub relax: Option<Relax>,
 }
 
 impl Candidate {
-    /// As the table names it.
+    /// The name in the table.
     pub fn name(&self) -> String {
         let mut name = self.workload.name().to_owned();
         if let Some(limit) = self.retry_limit {
@@ -39,19 +38,19 @@ impl Candidate {
         }
         match self.relax {
             None | Some(Relax::None) => {}
-            Some(relax) => name.push_str(&format!(" relax {}", relax_name(relax))),
+            Some(relax) => name.push_str(&format!(" relax {relax}")),
         }
         name
     }
 
-    /// One run, short or long.
+    /// The job of one run, short or long.
     pub(super) fn job(&self, question: &Question, threads: u32, seed: u64, long: bool) -> Job {
         let each = u64::from(threads);
         let (warm_up, measured) = if long {
-            let measured = LONG.max(LONG_OF_THREAD * each);
+            let measured = LONG.max(LONG_PER_THREAD * each);
             (measured / 4, measured)
         } else {
-            (each, HEAT.max(HEAT_OF_THREAD * each))
+            (each, SHORT.max(SHORT_PER_THREAD * each))
         };
         Job {
             length: Length::Operations { warm_up, measured },
@@ -83,7 +82,7 @@ pub(super) fn kinds() -> [(&'static str, Vec<Candidate>); 3] {
         .iter()
         .flat_map(|limit| relaxed(Workload::Lockref, Some(*limit)))
         .collect();
-    // The plainest of each limit before any that relaxes.
+    // All limits without a relax policy first.
     lockref.sort_by_key(|c| RELAXES.iter().position(|r| Some(*r) == c.relax));
     lockref.extend(relaxed(Workload::LockrefUnbounded, None));
     lockref.extend(relaxed(Workload::LockrefAdaptive, Some(LIMITS[0])));
@@ -110,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_candidate_is_listed_once_and_linux_s_first() {
+    fn each_candidate_is_listed_once_and_linuxs_first() {
         for (kind, all) in kinds() {
             for (i, candidate) in all.iter().enumerate() {
                 assert!(!all[..i].contains(candidate), "{kind}: {}", candidate.name());

@@ -1,30 +1,31 @@
-//! The axis of a plot: where a value lies on it, and which values are too far out to be on it.
+//! The axis of a plot, and the lanes beside it for values too far out.
 //!
 //! # Invariants
 //! 1. Every mean is on the axis.
-//! 2. A value that is not on the axis is in a lane at its low or its high end: nothing is left out.
+//! 2. Every other finite value is on the axis, or in a lane at its low or high end.
 
-use super::Strip;
+use super::{Strip, ends};
+use crate::export::number::fixed;
 
-/// Means further apart than this are unreadable on a linear axis.
+/// Means whose ratio exceeds this are unreadable on a linear axis.
 const LOG_FROM: f64 = 50.0;
-/// The share of a strip's samples that the axis is made for; the rest get on it when they are near.
+/// The share of a strip's samples that determines the axis; the others are on it if they are near.
 const BULK: f64 = 0.975;
-/// Samples beyond this multiple of the bulk would squash it, so they go to the lane.
+/// Samples beyond this multiple of the bulk would compress it, so they go to the lane.
 const FAR_LINEAR: f64 = 2.0;
-/// As [`FAR_LINEAR`], where a decade more costs little.
+/// As [`FAR_LINEAR`] for a log axis, on which a decade takes little room.
 const FAR_LOG: f64 = 100.0;
-/// Values that all lie in this upper share of a linear axis get an axis that does not start at 0.
+/// A linear axis does not start at 0 if all values lie above this share of it.
 const ZOOM: f64 = 0.75;
 
 /// Where a value is drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Place {
+pub(super) enum AxisPosition {
     /// On the axis, from 0 to 1.
     At(f64),
-    /// In the lane of values below it.
+    /// In the lane of values below the axis.
     Low,
-    /// In the lane of values beyond it.
+    /// In the lane of values beyond the axis.
     High,
 }
 
@@ -39,7 +40,7 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// The axis for these strips; `None` where there is nothing to draw.
+    /// The axis for these strips; `None` if there is nothing to draw.
     pub(super) fn choose(strips: &[Strip]) -> Option<Axis> {
         let mut all: Vec<f64> = Vec::new();
         let mut bulk = f64::NEG_INFINITY;
@@ -59,8 +60,7 @@ impl Axis {
             }
             all.append(&mut sorted);
         }
-        let min = all.iter().copied().reduce(f64::min)?;
-        let max = all.iter().copied().reduce(f64::max)?;
+        let (min, max) = ends(all.iter().copied())?;
         let mean_lo = means.iter().copied().fold(bulk_low, f64::min);
         let mean_hi = means.iter().copied().fold(bulk, f64::max);
         Some(if mean_lo > 0.0 && mean_hi / mean_lo > LOG_FROM {
@@ -109,22 +109,32 @@ impl Axis {
         }
     }
 
-    /// Whether the axis leaves 0 out, which a reader must be told.
+    /// Whether the axis does not include 0; the caption must say so.
     pub(super) fn zoomed(&self) -> bool {
         !self.log && self.lo > 0.0
     }
 
     /// Where `value` is drawn.
-    pub(super) fn place(&self, value: f64) -> Place {
+    pub(super) fn position(&self, value: f64) -> AxisPosition {
         if value < self.lo {
-            Place::Low
+            AxisPosition::Low
         } else if value > self.hi {
-            Place::High
+            AxisPosition::High
         } else if self.log {
-            Place::At((value / self.lo).ln() / (self.hi / self.lo).ln())
+            AxisPosition::At((value / self.lo).ln() / (self.hi / self.lo).ln())
         } else {
-            Place::At((value - self.lo) / (self.hi - self.lo))
+            AxisPosition::At((value - self.lo) / (self.hi - self.lo))
         }
+    }
+
+    /// A tick's label; `decimals` are those of [`Axis::ticks`].
+    pub(super) fn tick_label(&self, tick: f64, decimals: i32) -> String {
+        let decimals = if self.log {
+            -(tick.log10().floor() as i32).min(0)
+        } else {
+            decimals
+        };
+        fixed(tick, decimals)
     }
 
     /// Round values on the axis, about `wanted` of them, and the decimals they need.
@@ -146,7 +156,7 @@ impl Axis {
             .find(|&s| s >= rough)
             .unwrap_or(rough);
         let first = (self.lo / step).ceil();
-        // The bound is a guard against a step lost to rounding; no axis has so many ticks.
+        // The bound guards against a step lost to rounding; no axis has 100 ticks.
         let ticks = (0..100)
             .map(|i| (first + f64::from(i)) * step)
             .take_while(|&t| t <= self.hi)
@@ -209,8 +219,11 @@ mod tests {
         samples.push(500.0);
         let a = axis(&[&samples]);
         assert!(a.high_lane && a.hi < 4.0, "{a:?}");
-        assert_eq!(a.place(500.0), Place::High);
-        assert!(matches!(a.place(samples.iter().sum::<f64>() / 401.0), Place::At(_)));
+        assert_eq!(a.position(500.0), AxisPosition::High);
+        assert!(matches!(
+            a.position(samples.iter().sum::<f64>() / 401.0),
+            AxisPosition::At(_)
+        ));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What every plot is drawn on: lines, text and areas in the roles of the palette.
+//! The drawing surface of all plots: lines, text and areas in the palette's roles.
 
 use super::layout::SCALE;
 use super::palette::Role;
@@ -8,10 +8,12 @@ use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-/// The library writes `font-size` as its own size divided by this.
+/// The drawing library divides a font size by this in `font-size`.
 const FONT: f64 = 1.24;
 pub(super) const TEXT: f64 = 13.0;
 pub(super) const SMALL: f64 = 11.5;
+/// Average letter width of [`SMALL`] text, in pixels.
+pub(super) const SMALL_LETTER: f64 = 6.2;
 
 pub(super) struct Canvas<'a> {
     area: DrawingArea<SVGBackend<'a>, Shift>,
@@ -25,7 +27,7 @@ pub(super) fn point(x: f64, y: f64) -> (i32, i32) {
     (units(x), units(y))
 }
 
-/// `label`, or as much of it as fits.
+/// `label`, shortened to at most `letters` characters.
 pub(super) fn shortened(label: &str, letters: usize) -> String {
     if label.chars().count() <= letters {
         return label.to_owned();
@@ -35,7 +37,7 @@ pub(super) fn shortened(label: &str, letters: usize) -> String {
 }
 
 impl Canvas<'_> {
-    /// The SVG elements that `draw` draws, without the enclosing tag.
+    /// The SVG elements of `draw`, without the enclosing tag.
     pub(super) fn paint(width: f64, height: f64, draw: impl FnOnce(&Canvas) -> Result<()>) -> Result<String> {
         let mut svg = String::new();
         {
@@ -60,7 +62,7 @@ impl Canvas<'_> {
         self.area.draw(&PathElement::new(points, style)).map_err(broken)
     }
 
-    /// A line of whose vertices the style makes markers.
+    /// An invisible line; the style sheet draws a marker at each vertex.
     pub(super) fn vertices(&self, role: Role, vertices: Vec<(i32, i32)>) -> Result<()> {
         self.area
             .draw(&PathElement::new(vertices, role.colour()))

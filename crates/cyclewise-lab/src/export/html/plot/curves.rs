@@ -1,51 +1,49 @@
-//! Curves over a count: a line for each series with a dot at each point, and crosses for what others published.
+//! Curves over a count: one line per series with a dot at each point, and crosses for published figures.
 //!
 //! # Invariants
-//! 1. Every finite point of every line is on the axes, and so is every cross.
+//! 1. Every finite point and every finite cross is on the axes.
 
-use super::axis::{Axis, Place};
-use super::canvas::{Canvas, SMALL, shortened};
-use super::layout::{SCALE, Shape};
+use super::axis::{Axis, AxisPosition};
+use super::canvas::{Canvas, SMALL, SMALL_LETTER, shortened};
+use super::layout::Shape;
 use super::palette::Role;
-use super::{Plot, Svg};
+use super::{Plot, both_shapes, ends};
 use crate::error::Result;
-use crate::export::html::number::{count, fixed, significant};
+use crate::export::number::{count, fixed, significant};
 use plotters::style::text_anchor::HPos;
 
-/// Values further apart than this are unreadable on a linear axis.
+/// Values whose ratio exceeds this are unreadable on a linear axis.
 const LOG_FROM: f64 = 200.0;
-/// Counts that are doubled each time are spread evenly from this ratio on.
+/// From this ratio on, doubling counts are spaced evenly.
 const LOG_COUNTS_FROM: f64 = 16.0;
-/// More counts than this are no doubling.
+/// More counts than this are not taken for doubling.
 const DOUBLED: usize = 12;
-/// More dots on a line than this touch each other.
+/// More dots than this on a line would touch each other.
 const MOST_DOTS: usize = 40;
-/// Advance of an average letter of a small label, in pixels.
-const LETTER: f64 = 6.2;
-/// Height of a line of the legend, in pixels.
+/// Height of a legend line, in pixels.
 const LEGEND: f64 = 18.0;
 
 /// One line of a figure.
 pub(in crate::export::html) struct Line {
     pub(in crate::export::html) label: String,
-    /// Count and value, by ascending counts.
+    /// Count and value, in ascending order of counts.
     pub(in crate::export::html) points: Vec<(f64, f64)>,
-    /// What was published of the same.
+    /// Published figures of the same.
     pub(in crate::export::html) published: Vec<(f64, f64)>,
 }
 
-/// What to draw.
+/// A figure with curves.
 pub(in crate::export::html) struct Curves<'a> {
     pub(in crate::export::html) name: &'a str,
     pub(in crate::export::html) unit: &'a str,
-    /// What is counted along the bottom.
+    /// What the horizontal axis counts.
     pub(in crate::export::html) counted: &'a str,
     pub(in crate::export::html) lines: Vec<Line>,
-    /// Said below it, after what the figure says of itself.
+    /// Follows the generated part of the caption.
     pub(in crate::export::html) caption: String,
 }
 
-/// Where things go, in pixels.
+/// The layout, in pixels.
 struct Frame {
     width: f64,
     left: f64,
@@ -73,25 +71,16 @@ fn axis(lo: f64, hi: f64, log: bool) -> Axis {
     }
 }
 
-fn ends(values: impl Iterator<Item = f64> + Clone) -> Option<(f64, f64)> {
-    Some((values.clone().reduce(f64::min)?, values.reduce(f64::max)?))
-}
-
 impl Frame {
-    fn new(figure: &Curves, shape: Shape) -> Option<Frame> {
-        let (x_lo, x_hi) = ends(figure.all().map(|p| p.0))?;
-        let (y_lo, y_hi) = ends(figure.all().map(|p| p.1))?;
-        let mut counts: Vec<f64> = figure.all().map(|p| p.0).collect();
-        counts.sort_by(f64::total_cmp);
-        counts.dedup();
-        let doubled = counts.len() <= DOUBLED && x_lo > 0.0 && x_hi / x_lo >= LOG_COUNTS_FROM;
+    fn new(figure: &Curves, shape: Shape, (x_lo, x_hi): (f64, f64), (y_lo, y_hi): (f64, f64)) -> Frame {
+        let doubled = figure.counts().len() <= DOUBLED && x_lo > 0.0 && x_hi / x_lo >= LOG_COUNTS_FROM;
         let (width, left, height, ticks) = match shape {
             Shape::Wide => (960.0, 62.0, 330.0, (9, 6)),
             Shape::Narrow => (340.0, 46.0, 240.0, (4, 5)),
         };
         let longest = figure.lines.iter().map(|l| l.label.chars().count()).max().unwrap_or(0) as f64;
-        let column = (longest * LETTER + 44.0).min(width);
-        Some(Frame {
+        let column = (longest * SMALL_LETTER + 44.0).min(width);
+        Frame {
             width,
             left,
             right: width - 10.0,
@@ -101,14 +90,14 @@ impl Frame {
             y: axis(y_lo, y_hi, y_lo > 0.0 && y_hi / y_lo > LOG_FROM),
             ticks,
             legend_columns: ((width / column) as usize).max(1),
-        })
+        }
     }
 
     fn at(&self, (x, y): (f64, f64)) -> (f64, f64) {
-        let share = |axis: &Axis, value| match axis.place(value) {
-            Place::At(share) => share,
-            Place::Low => 0.0,
-            Place::High => 1.0,
+        let share = |axis: &Axis, value| match axis.position(value) {
+            AxisPosition::At(share) => share,
+            AxisPosition::Low => 0.0,
+            AxisPosition::High => 1.0,
         };
         (
             self.left + share(&self.x, x) * (self.right - self.left),
@@ -127,37 +116,31 @@ impl Curves<'_> {
         lines.copied().filter(|(x, y)| x.is_finite() && y.is_finite())
     }
 
-    /// Draws it; `None` where there is nothing to draw.
+    /// Draws the figure; `None` if there is nothing to draw.
     pub(in crate::export::html) fn draw(&self) -> Result<Option<Plot>> {
-        let shapes = [("plot wide", Shape::Wide), ("plot narrow", Shape::Narrow)];
-        let mut svgs = Vec::new();
-        for (class, shape) in shapes {
-            let Some(frame) = Frame::new(self, shape) else {
-                return Ok(None);
-            };
+        let (Some(x), Some(y)) = (ends(self.all().map(|p| p.0)), ends(self.all().map(|p| p.1))) else {
+            return Ok(None);
+        };
+        let svgs = both_shapes(|shape| {
+            let frame = Frame::new(self, shape, x, y);
             let height = frame.height(self.lines.len());
-            svgs.push(Svg {
-                class,
-                width: (frame.width * SCALE) as i32,
-                height: (height * SCALE) as i32,
-                body: Canvas::paint(frame.width, height, |canvas| {
-                    self.grid(canvas, &frame)?;
-                    (0..self.lines.len()).try_for_each(|i| self.line(canvas, &frame, i))?;
-                    (0..self.lines.len()).try_for_each(|i| self.legend(canvas, &frame, i))
-                })?,
-            });
-        }
+            let body = Canvas::paint(frame.width, height, |canvas| {
+                self.grid(canvas, &frame)?;
+                (0..self.lines.len()).try_for_each(|i| self.line(canvas, &frame, i))?;
+                (0..self.lines.len()).try_for_each(|i| self.legend(canvas, &frame, i))
+            })?;
+            Ok((frame.width, height, body))
+        })?;
         Ok(Some(Plot {
             svgs,
-            label: self.label(),
-            caption: self.said(),
+            label: self.label(y),
+            caption: self.full_caption(),
         }))
     }
 
-    fn label(&self) -> String {
-        let (lo, hi) = ends(self.all().map(|p| p.1)).unwrap_or((0.0, 0.0));
+    fn label(&self, (lo, hi): (f64, f64)) -> String {
         format!(
-            "{}, by {}: {} lines, from {} to {} {}; the table that follows holds the figures.",
+            "{}, by {}: {} lines, from {} to {} {}; the following table contains the figures.",
             self.name,
             self.counted,
             count(self.lines.len()),
@@ -167,12 +150,12 @@ impl Curves<'_> {
         )
     }
 
-    fn said(&self) -> String {
+    fn full_caption(&self) -> String {
         let mut out = format!("{}, by {}.", self.name, self.counted);
         let crosses: usize = self.lines.iter().map(|l| l.published.len()).sum();
         if crosses > 0 {
             out.push_str(&format!(
-                " Crosses ×: published, measured on the machine itself ({crosses})."
+                " Crosses ×: published figures, measured on the machine itself ({crosses})."
             ));
         }
         if !self.caption.is_empty() {
@@ -187,21 +170,16 @@ impl Curves<'_> {
         for value in values {
             let (_, y) = frame.at((frame.x.lo, value));
             canvas.line(Role::Grid, 1.0, (frame.left, y), (frame.right, y))?;
-            let decimals = if frame.y.log {
-                -(value.log10().floor() as i32).min(0)
-            } else {
-                decimals
-            };
             canvas.text(
                 Role::Muted,
                 SMALL,
                 (frame.left - 6.0, y),
                 HPos::Right,
-                &fixed(value, decimals),
+                &frame.y.tick_label(value, decimals),
             )?;
         }
         let (counts, _) = if frame.x.log {
-            (self.doubled(frame), 0)
+            (self.spaced_counts(frame), 0)
         } else {
             frame.x.ticks(frame.ticks.0)
         };
@@ -218,9 +196,9 @@ impl Curves<'_> {
         }
         let scale = if frame.y.log { " (log scale)" } else { "" };
         let title = format!("{}, {}{scale}", self.name, self.unit);
-        // A narrow page has the name in the caption, which wraps.
-        let room = (frame.width / LETTER) as usize;
-        let title = if title.chars().count() > room {
+        // On a narrow page the name is only in the caption, which wraps.
+        let fits = (frame.width / SMALL_LETTER) as usize;
+        let title = if title.chars().count() > fits {
             format!("{}{scale}", self.unit)
         } else {
             title
@@ -235,15 +213,20 @@ impl Curves<'_> {
         )
     }
 
-    /// The counts themselves, where they are few and far apart: those that have room.
-    fn doubled(&self, frame: &Frame) -> Vec<f64> {
+    /// The different counts, ascending.
+    fn counts(&self) -> Vec<f64> {
         let mut counts: Vec<f64> = self.all().map(|p| p.0).collect();
         counts.sort_by(f64::total_cmp);
         counts.dedup();
+        counts
+    }
+
+    /// The counts whose labels do not overlap.
+    fn spaced_counts(&self, frame: &Frame) -> Vec<f64> {
         let mut shown: Vec<f64> = Vec::new();
-        for counted in counts {
-            let room = |last: &f64| frame.at((counted, 0.0)).0 - frame.at((*last, 0.0)).0 > 26.0;
-            if shown.last().is_none_or(room) {
+        for counted in self.counts() {
+            let is_clear = |last: &f64| frame.at((counted, 0.0)).0 - frame.at((*last, 0.0)).0 > 26.0;
+            if shown.last().is_none_or(is_clear) {
                 shown.push(counted);
             }
         }
@@ -277,7 +260,7 @@ impl Curves<'_> {
         let x = column * (i % frame.legend_columns) as f64 + 2.0;
         let y = frame.bottom + 46.0 + LEGEND * (i / frame.legend_columns) as f64;
         canvas.line(Role::Line(i), 2.6, (x, y), (x + 24.0, y))?;
-        let letters = ((column - 34.0) / LETTER) as usize;
+        let letters = ((column - 34.0) / SMALL_LETTER) as usize;
         let label = shortened(&self.lines[i].label, letters);
         canvas.text(Role::Ink, SMALL, (x + 30.0, y), HPos::Left, &label)
     }
@@ -325,7 +308,12 @@ mod tests {
     #[test]
     fn counts_that_double_are_spread_evenly() {
         let points: Vec<(f64, f64)> = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0].map(|n| (n, n)).into();
-        let frame = Frame::new(&curves(vec![line("a", &points, &[])]), Shape::Wide).unwrap();
+        let frame = Frame::new(
+            &curves(vec![line("a", &points, &[])]),
+            Shape::Wide,
+            (1.0, 32.0),
+            (1.0, 32.0),
+        );
         let x = |n| frame.at((n, 1.0)).0;
         assert!((x(2.0) - x(1.0) - (x(32.0) - x(16.0))).abs() < 1e-6);
         assert!(frame.x.log && !frame.y.log);
@@ -338,7 +326,10 @@ mod tests {
             &[(1.0, 1e-3), (224.0, 1e6)],
             &[(5.0, 5.0), (5.0, 5.0)],
         ] {
-            let frame = Frame::new(&curves(vec![line("a", points, &[])]), Shape::Narrow).unwrap();
+            let curves = curves(vec![line("a", points, &[])]);
+            let x = ends(curves.all().map(|p| p.0)).unwrap();
+            let y = ends(curves.all().map(|p| p.1)).unwrap();
+            let frame = Frame::new(&curves, Shape::Narrow, x, y);
             for point in points {
                 let (x, y) = frame.at(*point);
                 assert!((frame.left..=frame.right).contains(&x) && (frame.top..=frame.bottom).contains(&y));

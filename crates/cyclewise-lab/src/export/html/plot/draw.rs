@@ -1,12 +1,12 @@
-//! Draws a figure: grid, lanes, a dot for each sample, and each mean with its interval.
+//! Draws a strip plot: grid, lanes, a dot for each sample, and each mean with its interval.
 
 use super::Figure;
-use super::axis::{Axis, Place};
+use super::axis::{Axis, AxisPosition};
 use super::canvas::{self, Canvas, SMALL, TEXT, point};
 use super::layout::{Layout, MEAN};
 use super::palette::Role;
 use crate::error::Result;
-use crate::export::html::number;
+use crate::export::number;
 use plotters::style::text_anchor::HPos;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -26,8 +26,8 @@ impl Canvas<'_> {
             (axis.low_lane, layout.low_x, "<", axis.lo),
             (axis.high_lane, layout.high_x, ">", axis.hi),
         ];
-        for (there, x, sign, end) in lanes {
-            if there {
+        for (is_used, x, sign, end) in lanes {
+            if is_used {
                 self.rectangle(Role::Lane, (x, 4.0), (x + layout.lane(), bottom))?;
                 let label = format!("{sign} {}", number::significant(end, 3));
                 let at = (x + layout.lane() / 2.0, bottom + 15.0);
@@ -35,21 +35,16 @@ impl Canvas<'_> {
             }
         }
         let (ticks, decimals) = axis.ticks(layout.ticks);
-        // A label that would run into a lane's is left out; its grid line stays.
+        // Omit a label that would overlap a lane's; keep its grid line.
         let [left, right] = layout.axis_x;
         let from = if axis.low_lane { left + 20.0 } else { left - 1.0 };
         let to = if axis.high_lane { right - 20.0 } else { right + 1.0 };
         for tick in ticks {
-            let x = layout.x(axis.place(tick), 0.0);
+            let x = layout.x(axis.position(tick), 0.0);
             self.line(Role::Grid, 1.0, (x, 4.0), (x, bottom + 4.0))?;
             if (from..=to).contains(&x) {
-                let decimals = if axis.log {
-                    -(tick.log10().floor() as i32).min(0)
-                } else {
-                    decimals
-                };
                 let at = (x, bottom + 15.0);
-                self.text(Role::Muted, SMALL, at, HPos::Center, &number::fixed(tick, decimals))?;
+                self.text(Role::Muted, SMALL, at, HPos::Center, &axis.tick_label(tick, decimals))?;
             }
         }
         for i in 1..figure.strips.len() {
@@ -74,31 +69,31 @@ impl Canvas<'_> {
             return self.text(Role::Muted, SMALL, (x, layout.dots_y(i)), HPos::Left, "no samples kept");
         }
         self.samples(figure, axis, layout, i)?;
-        if let Place::At(share) = axis.place(strip.mean) {
-            self.mean(axis, layout, i, Place::At(share), strip.ci95)?;
+        if let position @ AxisPosition::At(_) = axis.position(strip.mean) {
+            self.mean(axis, layout, i, position, strip.ci95)?;
         }
         let mean = number::plus_minus(strip.mean, strip.ci95);
         let at = (layout.width - 2.0, layout.label_y(i));
         self.text(Role::Ink, TEXT, at, HPos::Right, &mean)
     }
 
-    /// One line for each kind of marker: the style shows its vertices and not the line.
+    /// One line per kind of marker; the style sheet shows only its vertices.
     fn samples(&self, figure: &Figure, axis: &Axis, layout: &Layout, i: usize) -> Result<()> {
         let strip = &figure.strips[i];
-        let mut dice = Xoshiro256PlusPlus::seed_from_u64(figure.seed ^ (i as u64));
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(figure.seed ^ (i as u64));
         let mut kinds = [
             (Role::Dots(strip.series), Vec::new()),
             (Role::Beyond, Vec::new()),
             (Role::Below, Vec::new()),
         ];
         for value in strip.finite() {
-            let y = layout.dots_y(i) + dice.random_range(-1.0..=1.0) * layout.reach();
-            let place = axis.place(value);
-            let x = layout.x(place, dice.random_range(-1.0..=1.0));
-            let kind = match place {
-                Place::At(_) => 0,
-                Place::High => 1,
-                Place::Low => 2,
+            let y = layout.dots_y(i) + random.random_range(-1.0..=1.0) * layout.reach();
+            let position = axis.position(value);
+            let x = layout.x(position, random.random_range(-1.0..=1.0));
+            let kind = match position {
+                AxisPosition::At(_) => 0,
+                AxisPosition::High => 1,
+                AxisPosition::Low => 2,
             };
             kinds[kind].1.push(point(x, y));
         }
@@ -110,8 +105,8 @@ impl Canvas<'_> {
         Ok(())
     }
 
-    /// A tick at the mean and whiskers to the ends of its interval, which stop at the ends of the axis.
-    fn mean(&self, axis: &Axis, layout: &Layout, i: usize, mean: Place, ci: [f64; 2]) -> Result<()> {
+    /// A tick at the mean, and whiskers to the ends of its interval or of the axis.
+    fn mean(&self, axis: &Axis, layout: &Layout, i: usize, mean: AxisPosition, ci: [f64; 2]) -> Result<()> {
         let (x, y) = (layout.x(mean, 0.0), layout.mean_y(i));
         let bar = |x: f64, width: f64, height: f64| {
             let half = height / 2.0;
@@ -121,14 +116,14 @@ impl Canvas<'_> {
         if !ci.iter().all(|end| end.is_finite()) {
             return Ok(());
         }
-        let end = |value: f64, edge: f64| match axis.place(value) {
-            place @ Place::At(_) => (layout.x(place, 0.0), true),
+        let end = |value: f64, edge: f64| match axis.position(value) {
+            position @ AxisPosition::At(_) => (layout.x(position, 0.0), true),
             _ => (edge, false),
         };
         let ends = [end(ci[0], layout.axis_x[0]), end(ci[1], layout.axis_x[1])];
         self.line(Role::Mean, 1.3, (ends[0].0, y), (ends[1].0, y))?;
         for (end, on_axis) in ends {
-            // An end inside the mean's own tick would only blur it.
+            // A whisker's end inside the mean's tick would blur it.
             if on_axis && (end - x).abs() > 2.5 {
                 bar(end, 1.3, MEAN * 0.6)?;
             }

@@ -1,44 +1,42 @@
-//! A heat map: a cell for each pair of a row and a column, its colour by its value, its number where there is room.
+//! A heat map: a coloured cell for each row and column, with its number if there is room.
 //!
 //! # Invariants
-//! 1. Every cell that has a finite value is painted; one that has none shows the lane's ground.
+//! 1. Every cell with a finite value has a colour; the others have the lane's background.
 
-use super::canvas::{Canvas, SMALL};
-use super::layout::{SCALE, Shape};
+use super::canvas::{Canvas, SMALL, SMALL_LETTER};
+use super::layout::Shape;
 use super::palette::{HEATS, Role};
-use super::{Plot, Svg};
+use super::{Plot, both_shapes, ends};
 use crate::error::Result;
-use crate::export::html::number::{count, significant};
+use crate::export::number::{count, significant};
 use plotters::style::text_anchor::HPos;
 
-/// Values further apart than this are told apart better by their ratios.
+/// Values whose ratio exceeds this get colours by ratio instead of difference.
 const LOG_FROM: f64 = 8.0;
-/// Below this width a cell holds no number, in pixels.
-const ROOM: f64 = 27.0;
-/// No cell needs to be wider, in pixels.
+/// The least width of a cell with a number, in pixels.
+const LEAST_WITH_NUMBER: f64 = 27.0;
+/// The greatest width of a cell, in pixels.
 const WIDEST: f64 = 58.0;
-/// A cell with a number in it needs no more height, in pixels.
+/// The greatest height of a cell, in pixels.
 const TALLEST: f64 = 30.0;
-/// Height that a label takes, in pixels.
+/// Height of a label, in pixels.
 const LABEL: f64 = 15.0;
-/// Advance of an average letter of a small label, in pixels.
-const LETTER: f64 = 6.2;
 
-/// What to draw.
+/// A heat map to draw.
 pub(in crate::export::html) struct Heat<'a> {
     pub(in crate::export::html) name: &'a str,
     pub(in crate::export::html) unit: &'a str,
-    /// What rows and columns are, for those who do not see it.
+    /// What rows and columns are, for screen readers.
     pub(in crate::export::html) axes: [&'a str; 2],
     pub(in crate::export::html) rows: Vec<String>,
     pub(in crate::export::html) columns: Vec<String>,
     /// Row by row.
     pub(in crate::export::html) cells: Vec<Option<f64>>,
-    /// Said below it.
+    /// The caption below it.
     pub(in crate::export::html) caption: String,
 }
 
-/// From values to steps of colour.
+/// Maps values to colour steps.
 struct Scale {
     lo: f64,
     hi: f64,
@@ -47,8 +45,7 @@ struct Scale {
 
 impl Scale {
     fn of(values: impl Iterator<Item = f64> + Clone) -> Option<Scale> {
-        let lo = values.clone().reduce(f64::min)?;
-        let hi = values.reduce(f64::max)?;
+        let (lo, hi) = ends(values)?;
         Some(Scale {
             lo,
             hi,
@@ -62,13 +59,13 @@ impl Scale {
         } else {
             (value - self.lo) / (self.hi - self.lo)
         };
-        // One value is neither low nor high, and is painted as low.
+        // A single value gets the lowest step.
         let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
         ((share * HEATS as f64) as usize).min(HEATS - 1)
     }
 }
 
-/// Where things go, in pixels.
+/// The layout, in pixels.
 struct Grid {
     left: f64,
     cell: (f64, f64),
@@ -85,7 +82,7 @@ impl Grid {
             Shape::Narrow => 340.0,
         };
         let longest = heat.rows.iter().map(|r| r.chars().count()).max().unwrap_or(0) as f64;
-        let left = (longest * LETTER + 12.0).min(width / 3.0);
+        let left = (longest * SMALL_LETTER + 12.0).min(width / 3.0);
         let across = ((width - left - 2.0) / heat.columns.len().max(1) as f64).min(WIDEST);
         Grid {
             left,
@@ -95,7 +92,7 @@ impl Grid {
     }
 
     fn numbers(&self) -> bool {
-        self.cell.0 >= ROOM && self.cell.1 >= LABEL
+        self.cell.0 >= LEAST_WITH_NUMBER && self.cell.1 >= LABEL
     }
 
     fn bottom(&self, rows: usize) -> f64 {
@@ -108,27 +105,23 @@ impl Heat<'_> {
         self.cells.iter().flatten().copied().filter(|v| v.is_finite())
     }
 
-    /// Draws it; `None` where there is nothing to draw.
+    /// Draws the map; `None` if there is nothing to draw.
     pub(in crate::export::html) fn draw(&self) -> Result<Option<Plot>> {
         let Some(scale) = Scale::of(self.finite()) else {
             return Ok(None);
         };
-        let svgs = [("plot wide", Shape::Wide), ("plot narrow", Shape::Narrow)].map(|(class, shape)| {
+        let svgs = both_shapes(|shape| {
             let grid = Grid::new(self, shape);
             let height = grid.bottom(self.rows.len()) + LEGEND;
-            Ok(Svg {
-                class,
-                width: (grid.width * SCALE) as i32,
-                height: (height * SCALE) as i32,
-                body: Canvas::paint(grid.width, height, |canvas| {
-                    self.labels(canvas, &grid)?;
-                    (0..self.rows.len()).try_for_each(|row| self.row(canvas, &grid, &scale, row))?;
-                    self.legend(canvas, &grid, &scale)
-                })?,
-            })
-        });
+            let body = Canvas::paint(grid.width, height, |canvas| {
+                self.labels(canvas, &grid)?;
+                (0..self.rows.len()).try_for_each(|row| self.row(canvas, &grid, &scale, row))?;
+                self.legend(canvas, &grid, &scale)
+            })?;
+            Ok((grid.width, height, body))
+        })?;
         Ok(Some(Plot {
-            svgs: svgs.into_iter().collect::<Result<_>>()?,
+            svgs,
             label: format!(
                 "{}: {} cells, {} by {}, from {} to {} {}.",
                 self.name,
@@ -145,8 +138,8 @@ impl Heat<'_> {
 
     fn labels(&self, canvas: &Canvas, grid: &Grid) -> Result<()> {
         let longest = self.columns.iter().map(|c| c.chars().count()).max().unwrap_or(0) as f64;
-        let every = |room: f64, size: f64| (room / size).ceil().max(1.0) as usize;
-        let across = every(longest * LETTER + 4.0, grid.cell.0);
+        let every = |needed: f64, size: f64| (needed / size).ceil().max(1.0) as usize;
+        let across = every(longest * SMALL_LETTER + 4.0, grid.cell.0);
         for (i, label) in self.columns.iter().enumerate().step_by(across) {
             let x = grid.left + (i as f64 + 0.5) * grid.cell.0;
             canvas.text(Role::Muted, SMALL, (x, LABEL / 2.0 + 2.0), HPos::Center, label)?;
@@ -154,7 +147,7 @@ impl Heat<'_> {
         let down = every(LABEL, grid.cell.1);
         for (i, label) in self.rows.iter().enumerate().step_by(down) {
             let y = TOP + (i as f64 + 0.5) * grid.cell.1;
-            let letters = ((grid.left - 8.0) / LETTER) as usize;
+            let letters = ((grid.left - 8.0) / SMALL_LETTER) as usize;
             let label = super::canvas::shortened(label, letters.max(2));
             canvas.text(Role::Muted, SMALL, (grid.left - 6.0, y), HPos::Right, &label)?;
         }
@@ -171,7 +164,7 @@ impl Heat<'_> {
                 .filter(|v| v.is_finite())
         };
         let step = |i: usize| cell(i).map(|v| scale.step(v));
-        // Where cells are too small for numbers, neighbours of one colour are one rectangle: big maps stay small files.
+        // If cells are too small for numbers, neighbours of one colour are one rectangle, which keeps big maps small.
         let gap = if grid.numbers() { 1.0 } else { 0.0 };
         let top = TOP + grid.cell.1 * row as f64;
         let x = |i: usize| grid.left + grid.cell.0 * i as f64;
@@ -185,7 +178,7 @@ impl Heat<'_> {
             canvas.rectangle(role, (x(i), top), (x(end) - gap, top + grid.cell.1 - gap))?;
             if let (Some(value), Some(step), true) = (cell(i), step(i), grid.numbers()) {
                 let at = (x(i) + grid.cell.0 / 2.0, top + grid.cell.1 / 2.0);
-                let digits = if value >= 100.0 || grid.cell.0 < 1.3 * ROOM {
+                let digits = if value >= 100.0 || grid.cell.0 < 1.3 * LEAST_WITH_NUMBER {
                     2
                 } else {
                     3
@@ -201,7 +194,7 @@ impl Heat<'_> {
         let y = grid.bottom(self.rows.len()) + 16.0;
         let width = 16.0;
         let lo = significant(scale.lo, 3);
-        let start = grid.left.max(lo.chars().count() as f64 * LETTER + 8.0);
+        let start = grid.left.max(lo.chars().count() as f64 * SMALL_LETTER + 8.0);
         canvas.text(Role::Muted, SMALL, (start - 6.0, y + 6.0), HPos::Right, &lo)?;
         for step in 0..HEATS {
             let x = start + width * step as f64;
@@ -214,7 +207,7 @@ impl Heat<'_> {
     }
 }
 
-/// A cell's number: whole from a hundred on, whatever the digits.
+/// A cell's number: from 100 on, an integer.
 fn rounded(value: f64, digits: i32) -> String {
     if value.abs() >= 100.0 {
         format!("{value:.0}")
@@ -272,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_and_one_value_are_no_trouble() {
+    fn no_value_and_one_value_can_be_drawn() {
         assert!(heat(vec![None; 4], 2).draw().unwrap().is_none());
         assert!(heat(vec![Some(f64::NAN)], 1).draw().unwrap().is_none());
         let plot = heat(vec![Some(7.0)], 1).draw().unwrap().unwrap();

@@ -1,37 +1,38 @@
 //! The two shapes of a plot: labels left of their strips on a wide page, above them on a narrow one.
 
 use super::Figure;
-use super::axis::{Axis, Place};
+use super::axis::{Axis, AxisPosition};
 
-/// Drawing units in a CSS pixel: the drawing library counts in whole units, dots need finer ones.
+/// Drawing units per CSS pixel: the drawing library uses integers, and dots need finer steps.
 pub(super) const SCALE: f64 = 10.0;
-/// Advance of an average letter, in pixels; the plot's text is set in 13 pixels.
+/// Average letter width of the plot's 13 px text, in pixels.
 const LETTER: f64 = 6.9;
 const LANE: f64 = 44.0;
 /// Height of the mean's tick.
 pub(super) const MEAN: f64 = 10.0;
 const AXIS_HEIGHT: f64 = 46.0;
 
-/// Which page a plot is for.
+/// The page width that a plot is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// From a tablet up.
+    /// Tablets and larger.
     Wide,
-    /// A phone.
+    /// Phones.
     Narrow,
 }
 
-/// Where things go, in pixels.
+/// The layout, in pixels.
 pub(super) struct Layout {
     pub(super) shape: Shape,
     pub(super) width: f64,
     pub(super) height: f64,
-    /// Letters that fit a label.
+    /// The number of letters that fit in a label.
     pub(super) label_letters: usize,
     /// Left and right end of the axis.
     pub(super) axis_x: [f64; 2],
-    /// Left end of the lane of low values, and of high ones.
+    /// Left end of the lane of low values.
     pub(super) low_x: f64,
+    /// Left end of the lane of high values.
     pub(super) high_x: f64,
     /// Bottom of the last row.
     pub(super) bottom: f64,
@@ -84,7 +85,7 @@ impl Layout {
         self.top(i) + self.label + 3.0 + self.reach()
     }
 
-    /// The line of row `i`'s mean and whiskers: below the dots, so that it hides none of them.
+    /// The line of row `i`'s mean and whiskers, below the dots so that it hides none.
     pub(super) fn mean_y(&self, i: usize) -> f64 {
         self.top(i) + self.row - MEAN / 2.0 - 1.0
     }
@@ -102,14 +103,14 @@ impl Layout {
         (self.row - self.label - MEAN - 7.0) / 2.0
     }
 
-    /// Where a place on the axis is; `shift` from −1 to 1 spreads what is in a lane.
-    pub(super) fn x(&self, place: Place, shift: f64) -> f64 {
+    /// The x coordinate of a position; `shift` from −1 to 1 spreads the values in a lane.
+    pub(super) fn x(&self, position: AxisPosition, shift: f64) -> f64 {
         let [left, right] = self.axis_x;
         let middle = LANE / 2.0 + shift * (LANE / 2.0 - 7.0);
-        match place {
-            Place::At(share) => left + share * (right - left),
-            Place::Low => self.low_x + middle,
-            Place::High => self.high_x + middle,
+        match position {
+            AxisPosition::At(share) => left + share * (right - left),
+            AxisPosition::Low => self.low_x + middle,
+            AxisPosition::High => self.high_x + middle,
         }
     }
 

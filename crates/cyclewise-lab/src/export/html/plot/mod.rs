@@ -1,7 +1,7 @@
-//! A figure: one strip of dots for each variant, every kept sample a dot, drawn for a wide page and for a narrow one.
+//! Plots, each drawn for wide and for narrow pages. A strip plot has one strip per variant and one dot per kept sample.
 //!
-//! The samples of a strip are the vertices of one line whose stroke the style hides and whose markers it shows: a few
-//! bytes a sample, while translucent markers still add up where samples crowd.
+//! The samples of a strip are the vertices of one line; the style sheet hides its stroke and shows its markers. This takes a few
+//! bytes per sample, and translucent markers still add up where samples are dense.
 
 mod axis;
 mod canvas;
@@ -11,21 +11,21 @@ mod heat;
 mod layout;
 mod palette;
 
-use super::number::{count, significant};
 use crate::error::Result;
-use axis::{Axis, Place};
+use crate::export::number::{count, significant};
+use axis::{Axis, AxisPosition};
 pub(super) use curves::{Curves, Line};
 pub(super) use heat::Heat;
 use layout::{Layout, SCALE, Shape};
 pub(super) use palette::{LINES, SERIES};
 
-/// What is drawn in one row.
+/// One row of a strip plot.
 pub(super) struct Strip<'a> {
     pub(super) label: String,
     pub(super) samples: &'a [f64],
     pub(super) mean: f64,
     pub(super) ci95: [f64; 2],
-    /// Which colour, from 0.
+    /// The colour's index, from 0.
     pub(super) series: usize,
 }
 
@@ -36,7 +36,7 @@ impl Strip<'_> {
     }
 }
 
-/// What to draw.
+/// A strip plot to draw.
 pub(super) struct Figure<'a> {
     pub(super) name: &'a str,
     pub(super) unit: &'a str,
@@ -45,7 +45,7 @@ pub(super) struct Figure<'a> {
     pub(super) strips: Vec<Strip<'a>>,
 }
 
-/// One SVG: the template writes its tag.
+/// One SVG; the template writes its tag.
 pub(super) struct Svg {
     pub(super) class: &'static str,
     pub(super) width: i32,
@@ -53,18 +53,40 @@ pub(super) struct Svg {
     pub(super) body: String,
 }
 
-/// A drawn figure.
+/// A drawn plot.
 pub(super) struct Plot {
-    /// The wide and the narrow one; none where there is nothing to draw.
+    /// The wide and the narrow one; empty if there is nothing to draw.
     pub(super) svgs: Vec<Svg>,
-    /// What a reader who cannot see it is told.
+    /// The description for screen readers.
     pub(super) label: String,
-    /// What a reader must know to read it.
+    /// How to read it.
     pub(super) caption: String,
 }
 
+/// The least and the greatest value.
+fn ends(values: impl Iterator<Item = f64> + Clone) -> Option<(f64, f64)> {
+    Some((values.clone().reduce(f64::min)?, values.reduce(f64::max)?))
+}
+
+/// Draws both shapes; `draw` returns a shape's width and height in pixels, and the SVG elements.
+fn both_shapes(draw: impl Fn(Shape) -> Result<(f64, f64, String)>) -> Result<Vec<Svg>> {
+    let svg = |(class, shape)| {
+        let (width, height, body) = draw(shape)?;
+        Ok(Svg {
+            class,
+            width: (width * SCALE) as i32,
+            height: (height * SCALE) as i32,
+            body,
+        })
+    };
+    [("plot wide", Shape::Wide), ("plot narrow", Shape::Narrow)]
+        .into_iter()
+        .map(svg)
+        .collect()
+}
+
 impl Figure<'_> {
-    /// Draws it.
+    /// Draws the plot.
     pub(super) fn draw(&self) -> Result<Plot> {
         let Some(axis) = Axis::choose(&self.strips) else {
             return Ok(Plot {
@@ -73,17 +95,12 @@ impl Figure<'_> {
                 caption: "No samples kept, so there is nothing to plot.".to_owned(),
             });
         };
-        let svgs = [("plot wide", Shape::Wide), ("plot narrow", Shape::Narrow)].map(|(class, shape)| {
+        let svgs = both_shapes(|shape| {
             let layout = Layout::new(self, &axis, shape);
-            Ok(Svg {
-                class,
-                width: (layout.width * SCALE) as i32,
-                height: (layout.height * SCALE) as i32,
-                body: draw::draw(self, &axis, &layout)?,
-            })
-        });
+            Ok((layout.width, layout.height, draw::draw(self, &axis, &layout)?))
+        })?;
         Ok(Plot {
-            svgs: svgs.into_iter().collect::<Result<_>>()?,
+            svgs,
             label: self.label(),
             caption: self.caption(&axis),
         })
@@ -95,7 +112,7 @@ impl Figure<'_> {
 
     fn label(&self) -> String {
         format!(
-            "{}: {} samples in {} strips, in {}; the table that follows holds the figures.",
+            "{}: {} samples in {} strips, in {}; the following table contains the figures.",
             self.name,
             count(self.drawn()),
             self.strips.len(),
@@ -105,8 +122,8 @@ impl Figure<'_> {
 
     fn caption(&self, axis: &Axis) -> String {
         let mut out = format!(
-            "Every kept sample is a dot ({} in all); vertical offsets only keep dots apart. \
-             Tick and whiskers: mean and its 95\u{a0}% confidence interval.",
+            "Every kept sample is a dot ({} in total); vertical offsets only separate the dots. \
+             Tick and whiskers: the mean and its 95\u{a0}% confidence interval.",
             count(self.drawn())
         );
         if axis.zoomed() {
@@ -116,8 +133,8 @@ impl Figure<'_> {
                 self.unit
             ));
         }
-        for (place, sign, side) in [(Place::High, "▸", "right"), (Place::Low, "◂", "left")] {
-            out.push_str(&self.lane_caption(axis, place, sign, side));
+        for (lane, sign, side) in [(AxisPosition::High, "▸", "right"), (AxisPosition::Low, "◂", "left")] {
+            out.push_str(&self.lane_caption(axis, lane, sign, side));
         }
         let odd = self.strips.iter().map(|s| s.samples.len()).sum::<usize>() - self.drawn();
         if odd > 0 {
@@ -129,21 +146,20 @@ impl Figure<'_> {
         out
     }
 
-    /// Says how many samples are in a lane, whose they are, and what they are.
-    fn lane_caption(&self, axis: &Axis, place: Place, sign: &str, side: &str) -> String {
+    /// Describes the samples in a lane: how many, of which strips, and their range.
+    fn lane_caption(&self, axis: &Axis, lane: AxisPosition, sign: &str, side: &str) -> String {
         let mut all = Vec::new();
-        let mut whose = Vec::new();
+        let mut counts = Vec::new();
         for strip in &self.strips {
             let before = all.len();
-            all.extend(strip.finite().filter(|&v| axis.place(v) == place));
+            all.extend(strip.finite().filter(|&v| axis.position(v) == lane));
             if all.len() > before {
-                whose.push(format!("{} {}", all.len() - before, strip.label));
+                counts.push(format!("{} {}", all.len() - before, strip.label));
             }
         }
-        let Some(lo) = all.iter().copied().reduce(f64::min) else {
+        let Some((lo, hi)) = ends(all.iter().copied()) else {
             return String::new();
         };
-        let hi = all.iter().copied().fold(lo, f64::max);
         let range = if hi > lo {
             format!("from {} to {}", significant(lo, 3), significant(hi, 3))
         } else {
@@ -158,7 +174,7 @@ impl Figure<'_> {
             " {} {lie} outside the axis, {range} {} ({}), drawn as {triangles} {sign} in the {side} lane.",
             count(all.len()),
             self.unit,
-            whose.join(", ")
+            counts.join(", ")
         )
     }
 }

@@ -1,43 +1,43 @@
-//! The plot's colours as names: each is written as a colour nobody would choose, which the style sheet maps to a real one.
+//! The plots' colours by role: each is written as an unusual stand-in colour, which the style sheet maps to a real one.
 //!
-//! One SVG so serves a light page, a dark one and a printed one. Where the mapping is lost, all of them are near black
-//! and can be read on white.
+//! So one SVG serves light, dark and printed pages. Without the style sheet all stand-ins are nearly black, and readable on
+//! white.
 
 use plotters::style::RGBColor;
 
-/// What is drawn.
+/// What a colour is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     /// Labels and figures.
     Ink,
-    /// Ticks' labels and remarks.
+    /// Tick labels and remarks.
     Muted,
     /// Grid lines and row separators.
     Grid,
-    /// The ground of a lane.
+    /// The background of a lane.
     Lane,
     /// A mean and its whiskers.
     Mean,
-    /// A strip's samples, by its series from 0. The style turns each vertex of this line into a dot.
+    /// A strip's samples, by its series from 0. The style sheet turns each vertex into a dot.
     Dots(usize),
-    /// Samples beyond the axis: each vertex becomes a triangle that points there.
+    /// Samples beyond the axis: each vertex becomes a triangle that points outwards.
     Beyond,
     /// Samples below the axis.
     Below,
-    /// A cell of a heat map, by its step from the least.
+    /// A cell of a heat map, by its step from the lowest.
     Heat(usize),
     /// The number in such a cell.
     HeatText(usize),
-    /// A line over a count and its dots, by its place from 0.
+    /// A curve and its dots, by its index from 0.
     Line(usize),
 }
 
-/// Series that have a colour of their own; more start again.
+/// Series with their own colour; further series reuse them.
 pub(crate) const SERIES: usize = 4;
 
-/// Colours of lines; more lines have them again with dashes, and then with shorter ones.
+/// Colours of curves; further curves reuse them with dashes, then with shorter dashes.
 const COLOURS: usize = 8;
-/// Lines that can be told apart.
+/// Curves that can be told apart.
 pub(crate) const LINES: usize = 3 * COLOURS;
 
 /// Steps of a heat map's colours.

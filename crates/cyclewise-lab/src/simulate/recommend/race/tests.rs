@@ -1,4 +1,4 @@
-//! Races whose runs are made up, and what is taken of them.
+//! Choices from invented results.
 
 use super::*;
 use cyclewise_sim::Workload;
@@ -11,36 +11,36 @@ fn candidate(limit: u32) -> Candidate {
     }
 }
 
-/// Candidates that differ by their limits, from 1, with the rates of their long runs; the first is that of the short one. Those
-/// of `starving` leave a thread with nothing.
+/// A race of candidates with limits from 1 on and these rates of long runs; the first rate is also the short run's. The limits
+/// in `starving` starve a thread.
 fn raced(rates: &[Option<&[f64]>], starving: &[u32]) -> Race {
     let all = || (1..).zip(rates);
     let mut race = Race {
         kind: "lockref",
         threads: 8,
-        heats: all()
+        short_rates: all()
             .map(|(limit, rates)| (candidate(limit), rates.map(|r| r[0])))
             .collect(),
-        tried: Vec::new(),
+        long_runs: Vec::new(),
     };
     loop {
-        let due = race.untried();
+        let due = race.finalists_without_long_run();
         if due.is_empty() {
             return race;
         }
-        let run = |limit: u32, rate: &f64| Ran {
+        let run = |limit: u32, rate: &f64| RunResult {
             rate: *rate,
             jain: 0.5,
             starved: starving.contains(&limit),
         };
         let tried = all()
             .filter(|(limit, _)| due.contains(&candidate(*limit)))
-            .map(|(limit, rates)| Tried {
+            .map(|(limit, rates)| CandidateRuns {
                 candidate: candidate(limit),
                 runs: rates.map(|all| all.iter().map(|rate| run(limit, rate)).collect()),
             });
-        let tried: Vec<Tried> = tried.collect();
-        race.tried.extend(tried);
+        let tried: Vec<CandidateRuns> = tried.collect();
+        race.long_runs.extend(tried);
     }
 }
 
@@ -49,7 +49,7 @@ fn chosen(rates: &[Option<&[f64]>]) -> Option<Choice> {
 }
 
 #[test]
-fn the_best_is_taken_where_it_can_be_told() {
+fn the_best_is_chosen_if_it_is_distinguishable() {
     let choice = chosen(&[
         Some(&[1.0, 1.01, 0.99]),
         Some(&[2.0, 2.02, 1.98]),
@@ -71,14 +71,14 @@ fn the_best_is_taken_where_it_can_be_told() {
         "it ran once"
     );
     assert_eq!((choice.alike.len(), choice.stuck.len()), (1, 1));
-    // However far behind, the next best has its margin.
+    // The next best has a margin even if it is far behind.
     let far = chosen(&[Some(&[1.0, 1.01]), Some(&[9.0, 9.01])]).unwrap();
     assert!((far.next.unwrap().ratio - 9.0).abs() < 0.1);
 }
 
 #[test]
-fn of_those_alike_the_plainest_is_taken() {
-    // The second is better by less than the model can mean; or by more, but by less than its seeds differ.
+fn of_indistinguishable_candidates_the_simplest_is_chosen() {
+    // The second is better by less than the model's error; or by more, but its seeds differ more.
     let same: [&[f64]; 2] = [&[1.0, 1.0, 1.0], &[1.04, 1.04, 1.04]];
     let noisy: [&[f64]; 2] = [&[1.0, 1.2, 0.8], &[1.2, 1.4, 1.0]];
     for (all, taken) in [(same, 1), (noisy, 2)] {
@@ -90,15 +90,15 @@ fn of_those_alike_the_plainest_is_taken() {
 }
 
 #[test]
-fn where_nothing_gets_anywhere_there_is_no_choice() {
+fn without_progress_there_is_no_choice() {
     assert_eq!(chosen(&[None]), None);
 }
 
 #[test]
-fn what_starves_a_thread_is_not_taken_where_there_is_another() {
+fn a_starving_candidate_is_chosen_only_if_all_starve() {
     let rates: [&[f64]; 4] = [&[1.0, 1.0], &[9.0, 9.1], &[1.1, 1.2], &[0.1, 0.1]];
     let rates = rates.map(Some);
-    // The fastest makes room for those that were too far behind it for a long run.
+    // Without the fastest, slower ones become finalists.
     let choice = raced(&rates, &[2]).choose().unwrap();
     let next = choice.next.unwrap().candidate.retry_limit;
     assert_eq!((choice.take.retry_limit, next), (Some(3), Some(1)));
@@ -106,19 +106,19 @@ fn what_starves_a_thread_is_not_taken_where_there_is_another() {
     assert_eq!(choice.worst.unwrap().candidate, candidate(4));
     // The twin without starving.
     assert_eq!(chosen(&rates).unwrap().take.retry_limit, Some(2));
-    // Where all do, the best of them is.
+    // If all starve, the best of them is chosen.
     let choice = raced(&rates, &[1, 2, 3, 4]).choose().unwrap();
     assert_eq!((choice.take.retry_limit, choice.starving.len()), (Some(2), 4));
 }
 
 #[test]
-fn a_thread_that_waits_for_nearly_all_of_a_run_got_nothing() {
+fn a_thread_that_waits_for_nearly_a_whole_run_is_starved() {
     let machine = cyclewise_sim::Machine::preset("thunderx2").unwrap().machine().unwrap();
     let ran = |workload| {
         let job = cyclewise_sim::Job::new(workload, 224);
-        Ran::of(&cyclewise_sim::simulate(&machine, &job).unwrap())
+        RunResult::of(&cyclewise_sim::simulate(&machine, &job).unwrap())
     };
-    // Under this machine's laws who has a line of its own for good never loses the lock in it.
+    // On this machine, a thread that keeps the line also keeps the lock in it.
     let (unfair, fair) = (ran(Workload::LockQueued), ran(Workload::LockMcs));
     assert!(unfair.starved && unfair.jain < 0.01, "{unfair:?}");
     assert!(!fair.starved && fair.jain > 0.9, "{fair:?}");
