@@ -19,7 +19,7 @@ pub use matrix::{Matrix, Span, is_pair, spans};
 use super::threads::Threads;
 use super::{Definition, Mode, Options};
 use crate::error::{Error, Result};
-use crate::machine::{self, Place};
+use crate::machine::{self, CpuTopology};
 use crate::record::Unit;
 use crate::runner::{Control, Guards, Sampler, Setup};
 use crate::sys::affinity;
@@ -76,7 +76,7 @@ fn setup(options: &Options) -> Result<Setup> {
         )));
     }
     let plan = Plan::of(options.mode);
-    let places = machine::places(&cpus);
+    let places = machine::cpu_topology(&cpus);
     let all = pairs::all(&places);
     let chosen = pairs::chosen(&all, plan.pairs);
     let notes = notes(&plan, &all, &chosen);
@@ -85,7 +85,7 @@ fn setup(options: &Options) -> Result<Setup> {
         samplers.push(Box::new(ping::Row::new(pair, plan.round_trips)));
     }
     // A thread on each core before a second on any: the published rows have distinct cores.
-    let order: Vec<u32> = machine::cores_first(&places).iter().map(Place::cpu).collect();
+    let order: Vec<u32> = machine::cores_first(&places).iter().map(CpuTopology::cpu).collect();
     let mut compare = Vec::new();
     for count in counts(order.len()) {
         let threads = Threads {

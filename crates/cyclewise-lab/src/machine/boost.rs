@@ -1,9 +1,9 @@
-//! Boost: whether the clock may exceed its nominal rate.
+//! Boost: whether the core clock may exceed its nominal rate.
 
 use super::topology::CPUS;
 use crate::sys::procfs::Sysfs;
 
-/// What a driver's switch says.
+/// The state of boost, according to a driver's switch.
 pub(crate) struct Boost {
     /// Whether it is on.
     pub(crate) on: bool,
@@ -11,7 +11,7 @@ pub(crate) struct Boost {
     pub(crate) evidence: String,
 }
 
-/// The switches of the drivers that have one, and the text that means on: Intel's is the other way round.
+/// The drivers' switches, each with the text that means on; Intel's is inverted.
 pub(crate) fn switches() -> [(String, &'static str); 2] {
     [
         (format!("{CPUS}/intel_pstate/no_turbo"), "0"),
@@ -19,7 +19,7 @@ pub(crate) fn switches() -> [(String, &'static str); 2] {
     ]
 }
 
-/// Boost as the first readable switch has it; `None` where there is none.
+/// The state from the first readable switch; `None` if there is none.
 pub(crate) fn state(fs: &Sysfs) -> Option<Boost> {
     switches().into_iter().find_map(|(path, on)| {
         let reading = fs.read(&path);

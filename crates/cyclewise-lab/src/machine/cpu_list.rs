@@ -1,9 +1,9 @@
 //! The kernel's list format for CPUs and nodes: `0-3,8,10-11`.
 
-/// How many CPUs one list may name: the largest NR_CPUS of any architecture, so that a broken file costs little.
+/// The most CPUs in a list: the largest NR_CPUS of any architecture. Bounds the cost of a broken file.
 const MOST: u32 = 8192;
 
-/// Parses a list; `None` where it is not one. An empty list is an empty vector.
+/// Parses a list; `None` if it is malformed. An empty list gives an empty vector.
 pub(crate) fn parse(text: &str) -> Option<Vec<u32>> {
     let mut cpus = Vec::new();
     for part in text.trim().split(',').filter(|p| !p.is_empty()) {
@@ -33,7 +33,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_is_none() {
+    fn malformed_lists_are_none() {
         for text in ["x", "1-", "3-1", "0-99999999", "(null)"] {
             assert_eq!(parse(text), None, "{text}");
         }

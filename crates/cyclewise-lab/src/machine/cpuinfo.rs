@@ -1,8 +1,8 @@
-//! /proc/cpuinfo of the first CPU, x86 and Arm spellings alike.
+//! /proc/cpuinfo of the first CPU, in its x86 or Arm format.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What /proc/cpuinfo says of its first CPU.
+/// The first CPU's fields in /proc/cpuinfo.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CpuInfo {
     fields: BTreeMap<String, String>,
@@ -10,7 +10,7 @@ pub struct CpuInfo {
 }
 
 impl CpuInfo {
-    /// Parses the file; fields of later CPUs are kept only where the first has none (Arm's trailing `Hardware`).
+    /// Parses the file. A field of a later CPU is kept only if the first CPU has none (Arm's trailing `Hardware`).
     pub fn parse(text: &str) -> Self {
         let mut info = Self::default();
         for line in text.lines() {
@@ -29,12 +29,12 @@ impl CpuInfo {
         self.fields.get(key).map(String::as_str).filter(|v| !v.is_empty())
     }
 
-    /// Whether `flags` (x86) or `Features` (Arm) has `flag`.
+    /// Whether `flags` (x86) or `Features` (Arm) contains `flag`.
     pub fn has(&self, flag: &str) -> bool {
         self.flags.contains(flag)
     }
 
-    /// `flag set` or `flag not set`, for each of `flags`, as evidence.
+    /// Evidence: `flag set` or `flag not set` for each of `flags`.
     pub fn evidence(&self, flags: &[&str]) -> String {
         if self.flags.is_empty() {
             return "/proc/cpuinfo: no flags".to_owned();
@@ -46,14 +46,14 @@ impl CpuInfo {
         format!("/proc/cpuinfo flags: {}", said.join(", "))
     }
 
-    /// The TSC rate in hertz that the kernel's loops_per_jiffy stands for: on x86 it is derived from the TSC, and
-    /// `bogomips` is twice it, in millions.
+    /// The TSC rate in hertz, from `bogomips`: on x86 the kernel derives loops_per_jiffy from the TSC, and `bogomips` is twice
+    /// that, in millions.
     pub fn tsc_hz_from_bogomips(&self) -> Option<f64> {
         let bogomips: f64 = self.get("bogomips")?.parse().ok()?;
         (bogomips > 0.0).then_some(bogomips / 2.0 * 1e6)
     }
 
-    /// MIDR_EL1 put together from Arm's fields (revision is `r<variant>p<revision>`).
+    /// MIDR_EL1, assembled from Arm's fields (the revision is `r<variant>p<revision>`).
     pub fn midr(&self) -> Option<u64> {
         let hex = |key| u64::from_str_radix(self.get(key)?.trim_start_matches("0x"), 16).ok();
         let implementer = hex("CPU implementer")?;
@@ -95,7 +95,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn an_absent_file_gives_an_empty_one() {
+    fn an_absent_file_has_no_fields() {
         let info = CpuInfo::parse("");
         assert_eq!(info, CpuInfo::default());
         assert_eq!(info.evidence(&["vmx"]), "/proc/cpuinfo: no flags");

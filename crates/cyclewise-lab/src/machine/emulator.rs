@@ -1,12 +1,12 @@
-//! Whether the CPU under this system is an emulator's: its figures are then not CPU figures.
+//! Whether the CPU is emulated; if so, measurements say nothing about a real CPU.
 
 use super::cpuid::Cpuid;
 use super::cpuinfo::CpuInfo;
 use crate::sys::procfs::Sysfs;
 
-/// How we know that instructions are emulated; `None` where nothing says so.
+/// Evidence that instructions are emulated; `None` if there is none.
 ///
-/// A hypervisor that hides leaves no trace here, so `None` is no proof of hardware.
+/// A hypervisor that hides leaves no evidence, so `None` is no proof of real hardware.
 pub(crate) fn evidence(fs: &Sysfs, arch: &str, cpuid: Option<&Cpuid>, cpuinfo: &CpuInfo) -> Option<String> {
     if let Some(evidence) = foreign(fs, arch, cpuinfo) {
         return Some(evidence);
@@ -15,7 +15,7 @@ pub(crate) fn evidence(fs: &Sysfs, arch: &str, cpuid: Option<&Cpuid>, cpuinfo: &
     if let Some(tcg) = hypervisors.iter().find(|h| h.signature.starts_with("TCG")) {
         return Some(format!("TCG: CPUID {:#x} says {:?}", tcg.base, tcg.signature));
     }
-    // QEMU's own model; "QEMU Virtual CPU" is no evidence, because KVM guests carry that name too.
+    // QEMU's own model. "QEMU Virtual CPU" is no evidence, because KVM guests have that name too.
     let model = cpuinfo.get("model name").unwrap_or_default();
     if model.starts_with("QEMU TCG") {
         return Some(format!("TCG: the model name is {model:?}"));
@@ -24,14 +24,14 @@ pub(crate) fn evidence(fs: &Sysfs, arch: &str, cpuid: Option<&Cpuid>, cpuinfo: &
     if cpuinfo.midr().is_some_and(|midr| midr >> 24 == 0) {
         return Some("TCG: MIDR names no implementer (software use)".to_owned());
     }
-    // A PVM guest's kernel runs unprivileged; user mode is real, but every entry to the kernel is emulated.
+    // A PVM guest's kernel runs unprivileged: user mode is real, but every kernel entry is emulated.
     ["kvm_pvm_guest", "pvm_guest"]
         .into_iter()
         .find(|flag| cpuinfo.has(flag))
         .map(|flag| format!("PVM: /proc/cpuinfo flag {flag}"))
 }
 
-/// A program of one architecture on another's kernel: user-mode emulation, which passes the host's files through.
+/// Evidence of user-mode emulation, in which a program of one architecture sees another's kernel and files.
 fn foreign(fs: &Sysfs, arch: &str, cpuinfo: &CpuInfo) -> Option<String> {
     let kernel = fs.read("/proc/sys/kernel/arch"); // Since Linux 6.1.
     if kernel.get().is_some_and(|k| k != arch) {
@@ -56,20 +56,20 @@ mod tests {
     use crate::machine::cpuinfo::tests::{AARCH64, X86};
     use crate::machine::fake::Tree;
 
-    /// A machine that has nothing to read but /proc/cpuinfo.
+    /// The evidence on a machine whose only file is /proc/cpuinfo.
     fn on(arch: &str, cpuid: Option<&Cpuid>, cpuinfo: &str) -> Option<String> {
         evidence(&Tree::new().fs(), arch, cpuid, &CpuInfo::parse(cpuinfo))
     }
 
     #[test]
-    fn hardware_and_kvm_are_no_emulators() {
+    fn hardware_and_kvm_are_not_emulators() {
         assert_eq!(on("x86_64", Some(&kvm_guest()), X86), None);
         assert_eq!(on("aarch64", None, AARCH64), None);
         assert_eq!(on("x86_64", None, ""), None);
     }
 
     #[test]
-    fn tcg_is_known_by_signature_name_or_midr() {
+    fn tcg_is_detected_by_signature_name_or_midr() {
         let word = |s: &[u8; 4]| u32::from_le_bytes(*s);
         let tcg = Leaf {
             eax: 0x4000_0001,
@@ -87,13 +87,13 @@ mod tests {
     }
 
     #[test]
-    fn a_pvm_guest_is_known_by_its_flag() {
+    fn a_pvm_guest_is_detected_by_its_flag() {
         let pvm = "flags : tsc kvm_pvm_guest\n";
         assert!(on("x86_64", None, pvm).unwrap().starts_with("PVM"));
     }
 
     #[test]
-    fn user_mode_emulation_is_known_by_the_hosts_files() {
+    fn user_mode_emulation_is_detected_by_the_hosts_files() {
         assert!(on("aarch64", None, X86).unwrap().contains("vendor_id: AuthenticAMD"));
         assert!(
             on("x86_64", Some(&kvm_guest()), AARCH64)

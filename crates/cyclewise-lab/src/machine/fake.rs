@@ -1,23 +1,23 @@
-//! A tree of files that stands for /proc and /sys in tests.
+//! A fake tree of /proc and /sys for tests.
 
 use crate::sys::procfs::Sysfs;
 use std::fs;
 use tempfile::TempDir;
 
-/// The tree; gone when dropped.
+/// The tree; deleted on drop.
 pub(crate) struct Tree {
     directory: TempDir,
 }
 
 impl Tree {
-    /// Nothing in it.
+    /// An empty tree.
     pub(crate) fn new() -> Self {
         Self {
             directory: tempfile::tempdir().expect("a temporary directory"),
         }
     }
 
-    /// A two-CPU x86 guest of KVM where nothing gives cause for complaint but the hypervisor.
+    /// A KVM guest with two x86 CPUs, for which the hypervisor is the only warning.
     pub(crate) fn guest() -> Self {
         let tree = Self::new();
         tree.write("/proc/cpuinfo", super::cpuinfo::tests::X86);
@@ -47,19 +47,19 @@ impl Tree {
         tree
     }
 
-    /// Puts a file there.
+    /// Writes a file.
     pub(crate) fn write(&self, path: &str, text: &str) {
-        let place = self.fs().locate(path);
-        fs::create_dir_all(place.parent().expect("a file has a directory")).expect("directories below the root");
-        fs::write(place, text).expect("a file below the root");
+        let file = self.fs().locate(path);
+        fs::create_dir_all(file.parent().expect("a file has a directory")).expect("directories below the root");
+        fs::write(file, text).expect("a file below the root");
     }
 
-    /// Takes a file away.
+    /// Removes a file.
     pub(crate) fn remove(&self, path: &str) {
         fs::remove_file(self.fs().locate(path)).expect("a file that is there");
     }
 
-    /// Reads it the way the machine is read.
+    /// The tree as the machine's files.
     pub(crate) fn fs(&self) -> Sysfs {
         Sysfs::at(self.directory.path())
     }

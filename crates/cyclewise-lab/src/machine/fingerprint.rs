@@ -1,18 +1,18 @@
-//! The fingerprint: the static half of a record's machine, and the warnings that go with it.
+//! The fingerprint: the static part of a record's machine, with its warnings.
 
 use super::cpuid::Cpuid;
 use super::cpuinfo::CpuInfo;
-use super::{places, topology, warnings};
+use super::{cpu_topology, topology, warnings};
 use crate::record::Machine;
 use crate::sys::procfs::Sysfs;
 use std::collections::BTreeMap;
 
-/// This machine's. What only measuring tells (tick rate, core cycles, steal, the pinned CPU) keeps its default.
+/// This machine's fingerprint. What must be measured (tick rate, core cycles, steal, pinned CPU) has its default value.
 pub fn fingerprint() -> Machine {
-    fingerprint_of(&Sysfs::machine(), Cpuid::here().as_ref(), std::env::consts::ARCH)
+    fingerprint_of(&Sysfs::machine(), Cpuid::this_cpu().as_ref(), std::env::consts::ARCH)
 }
 
-/// The fingerprint of the machine that a tree of files and CPUID leaves describe.
+/// The fingerprint of the machine that these files and CPUID leaves describe.
 pub fn fingerprint_of(fs: &Sysfs, cpuid: Option<&Cpuid>, arch: &str) -> Machine {
     let cpuinfo = CpuInfo::parse(&fs.text("/proc/cpuinfo").unwrap_or_default());
     let hypervisor = hypervisor(fs, cpuid, &cpuinfo);
@@ -32,8 +32,10 @@ pub fn fingerprint_of(fs: &Sysfs, cpuid: Option<&Cpuid>, arch: &str) -> Machine 
         arch: arch.to_owned(),
         cpu_model: cpu_model(cpuid, &cpuinfo, fs),
         cpu_id: cpu_id(fs, cpuid, &cpuinfo),
-        topology: cpus.as_ref().map(|c| places::counted(&places::places_of(fs, c))),
-        // One CPU runs this; more than that is not known.
+        topology: cpus
+            .as_ref()
+            .map(|c| cpu_topology::count_groups(&cpu_topology::cpu_topology_in(fs, c))),
+        // At least one CPU runs this.
         cpus: cpus.map_or(1, |c| c.len() as u32),
         kernel: fs.text("/proc/sys/kernel/osrelease").unwrap_or_default(),
         hypervisor,
@@ -48,12 +50,12 @@ pub fn fingerprint_of(fs: &Sysfs, cpuid: Option<&Cpuid>, arch: &str) -> Machine 
 
 /// The kernel's clocksource.
 pub(crate) const CLOCKSOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
-/// Where the kernel lists what it does about each vulnerability.
+/// The kernel's list of vulnerabilities and mitigations.
 pub(crate) const VULNERABILITIES: &str = "/sys/devices/system/cpu/vulnerabilities";
 /// MIDR_EL1 of the first CPU.
 pub(crate) const MIDR: &str = "/sys/devices/system/cpu/cpu0/regs/identification/midr_el1";
 
-/// The brand string; on Arm, which has none, the firmware's name for the machine.
+/// The brand string; on Arm, which has none, the firmware's name of the machine.
 pub(crate) fn cpu_model(cpuid: Option<&Cpuid>, cpuinfo: &CpuInfo, fs: &Sysfs) -> String {
     cpuid
         .and_then(Cpuid::brand)
@@ -63,7 +65,7 @@ pub(crate) fn cpu_model(cpuid: Option<&Cpuid>, cpuinfo: &CpuInfo, fs: &Sysfs) ->
         .unwrap_or_default()
 }
 
-/// `family 25 model 17 stepping 1`, or `MIDR 0x413fd0c1`, or nothing.
+/// `family 25 model 17 stepping 1`, `MIDR 0x413fd0c1`, or an empty string.
 pub(crate) fn cpu_id(fs: &Sysfs, cpuid: Option<&Cpuid>, cpuinfo: &CpuInfo) -> String {
     if let Some((family, model, stepping)) = cpuid.and_then(Cpuid::family_model_stepping) {
         return format!("family {family} model {model} stepping {stepping}");
@@ -75,7 +77,7 @@ pub(crate) fn cpu_id(fs: &Sysfs, cpuid: Option<&Cpuid>, cpuinfo: &CpuInfo) -> St
     midr.map(|m| format!("MIDR {m:#x}")).unwrap_or_default()
 }
 
-/// The hypervisor's signature; where there is no CPUID, what firmware and Xen say.
+/// The hypervisor's signature; without CPUID, its name from Xen or firmware.
 pub(crate) fn hypervisor(fs: &Sysfs, cpuid: Option<&Cpuid>, cpuinfo: &CpuInfo) -> Option<String> {
     if let Some(first) = cpuid.and_then(|c| c.hypervisors().into_iter().next()) {
         return Some(first.signature);
@@ -88,14 +90,14 @@ pub(crate) fn hypervisor(fs: &Sysfs, cpuid: Option<&Cpuid>, cpuinfo: &CpuInfo) -
         .or_else(|| virtual_product(fs))
 }
 
-/// Arm guests have no CPUID bit; their firmware names the virtual machine.
+/// The firmware's name of a virtual machine: Arm guests have no CPUID bit.
 fn virtual_product(fs: &Sysfs) -> Option<String> {
     let product = fs.text("/sys/class/dmi/id/product_name")?;
     let known = ["KVM Virtual Machine", "QEMU", "VMware", "Virtual Machine", "HVM domU"];
     known.iter().any(|k| product.starts_with(k)).then_some(product)
 }
 
-/// The governor of the allowed CPUs; all of them, where they differ.
+/// The governors of these CPUs, each once.
 pub(crate) fn governor(fs: &Sysfs, cpus: &[u32]) -> Option<String> {
     let read = |cpu: &u32| fs.text(&format!("{}/cpu{cpu}/cpufreq/scaling_governor", topology::CPUS));
     let mut governors: Vec<String> = cpus.iter().filter_map(read).collect();
@@ -104,7 +106,7 @@ pub(crate) fn governor(fs: &Sysfs, cpus: &[u32]) -> Option<String> {
     (!governors.is_empty()).then(|| governors.join(", "))
 }
 
-/// What the kernel does about each vulnerability, by name.
+/// The kernel's mitigations, by vulnerability.
 pub(crate) fn mitigations(fs: &Sysfs) -> BTreeMap<String, String> {
     let names = fs.names(VULNERABILITIES).unwrap_or_default();
     names
@@ -155,10 +157,10 @@ mod tests {
     }
 
     #[test]
-    fn nothing_readable_is_no_panic() {
+    fn unreadable_files_cause_no_panic() {
         let machine = fingerprint_of(&Tree::new().fs(), None, "x86_64");
         assert_eq!((machine.cpus, machine.kernel.as_str(), machine.smt), (1, "", None));
-        assert!(machine.warnings[0].contains("not known"), "{:?}", machine.warnings);
+        assert!(machine.warnings[0].contains("unknown"), "{:?}", machine.warnings);
     }
 
     #[test]
@@ -177,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_has_one() {
+    fn this_machine_has_a_fingerprint() {
         let machine = fingerprint();
         assert!(machine.cpus > 0 && !machine.kernel.is_empty() && !machine.arch.is_empty());
     }

@@ -1,4 +1,4 @@
-//! The CPU to pin to: the idlest one allowed, chosen by looking at where time went over a short interval.
+//! Chooses the CPU to pin to: the idlest allowed one over a short interval.
 //!
 //! # Order of preference
 //! 1. Performance cores, where cores differ.
@@ -7,7 +7,7 @@
 //! 4. Not CPU 0, which takes most interrupts.
 //! 5. The lower number.
 //!
-//! A preference yields to the next one where its candidates are nearer than /proc/stat can tell apart.
+//! Candidates that /proc/stat cannot tell apart by one criterion are compared by the next.
 
 use super::stat::{self, Times};
 use super::topology;
@@ -15,53 +15,53 @@ use crate::error::{Error, Result};
 use crate::sys::procfs::Sysfs;
 use std::time::Duration;
 
-/// How long idleness is watched.
+/// How long idle time is observed.
 const INTERVAL: Duration = Duration::from_millis(100);
-/// USER_HZ ticks by which two CPUs differ by chance: one at each end of the interval.
+/// USER_HZ ticks by which two equally idle CPUs can differ: one at each end of the interval.
 const CHANCE_TICKS: f64 = 2.0;
 
-/// Idle share below which the chosen CPU itself is busy.
-const BUSY: f64 = 0.5; // A guess: by then every other time slice is somebody else's.
+/// The chosen CPU is busy below this idle share.
+const BUSY: f64 = 0.5; // A guess: every other time slice then belongs to other work.
 
-/// The CPU chosen, and why.
+/// The chosen CPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
+pub struct IdlestCpu {
     /// The CPU.
     pub cpu: u32,
-    /// Why this one, as a sentence.
+    /// The reason for the choice, as a sentence.
     pub reason: String,
 }
 
-/// What is known of one CPU before choosing.
+/// A CPU to choose from.
 #[derive(Clone, Debug)]
 struct Candidate {
     cpu: u32,
     /// Share of the interval spent idle.
     idle: f64,
-    /// The same of its busiest SMT sibling; 1 where it has none.
+    /// The idle share of its busiest SMT sibling; 1 if it has none.
     sibling_idle: f64,
-    /// Where cores differ, how strong it is; equal for all where they do not.
+    /// Its performance relative to other kinds of cores; equal for all if there is one kind.
     strength: u64,
 }
 
-/// Watches the CPUs of `allowed` for 100 ms and chooses one.
+/// Observes the CPUs of `allowed` for 100 ms and chooses one.
 ///
-/// Where /proc/stat cannot be read, the choice is the highest CPU, and the reason says so.
+/// If /proc/stat cannot be read, chooses the highest CPU, and the reason says so.
 ///
 /// # Errors
 /// `allowed` is empty.
-pub fn idlest_cpu(allowed: &[u32]) -> Result<Choice> {
+pub fn idlest_cpu(allowed: &[u32]) -> Result<IdlestCpu> {
     idlest_cpu_in(&Sysfs::machine(), allowed, || std::thread::sleep(INTERVAL))
 }
 
-fn idlest_cpu_in(fs: &Sysfs, allowed: &[u32], wait: impl FnOnce()) -> Result<Choice> {
+fn idlest_cpu_in(fs: &Sysfs, allowed: &[u32], wait: impl FnOnce()) -> Result<IdlestCpu> {
     let Some(highest) = allowed.iter().copied().max() else {
         return Err(Error::unsupported(
-            "no CPU is allowed to this process (empty affinity mask); widen it with `taskset`",
+            "this process has no allowed CPU (empty affinity mask); widen the mask with `taskset`",
         ));
     };
     if allowed.len() == 1 {
-        return Ok(Choice {
+        return Ok(IdlestCpu {
             cpu: highest,
             reason: format!("CPU {highest} is the only one allowed."),
         });
@@ -73,13 +73,13 @@ fn idlest_cpu_in(fs: &Sysfs, allowed: &[u32], wait: impl FnOnce()) -> Result<Cho
         (Some(before), Some(after)) => candidates(fs, allowed, &lines(before), &lines(after)),
         _ => Vec::new(),
     };
-    Ok(choose(&candidates).unwrap_or_else(|| Choice {
+    Ok(choose(&candidates).unwrap_or_else(|| IdlestCpu {
         cpu: highest,
-        reason: format!("CPU {highest} is the highest allowed; idle times are not known ({after})."),
+        reason: format!("CPU {highest} is the highest allowed; idle times are unknown ({after})."),
     }))
 }
 
-/// Readings are trimmed; the parser wants its last newline.
+/// Restores the last newline, which readings lack and the parser needs.
 fn lines(text: &str) -> String {
     format!("{text}\n")
 }
@@ -89,7 +89,7 @@ fn candidates(fs: &Sysfs, allowed: &[u32], before: &str, after: &str) -> Vec<Can
         let earlier = stat::of_cpu(before.as_bytes(), cpu)?;
         Some(stat::of_cpu(after.as_bytes(), cpu)?.since(earlier))
     };
-    // A CPU that slept through the interval may show no tick at all: that is idle.
+    // A CPU that slept through the whole interval may show no tick; it was idle.
     let idle = |cpu| passed(cpu).map(|t| t.share(t.idle).unwrap_or(1.0));
     let performance = topology::hybrid(fs).map(|(performance, _)| performance);
     let known = allowed.iter().filter_map(|&cpu| {
@@ -107,8 +107,8 @@ fn candidates(fs: &Sysfs, allowed: &[u32], before: &str, after: &str) -> Vec<Can
     known.collect()
 }
 
-/// Chooses among candidates; `None` where there are none.
-fn choose(candidates: &[Candidate]) -> Option<Choice> {
+/// Chooses among candidates; `None` if there are none.
+fn choose(candidates: &[Candidate]) -> Option<IdlestCpu> {
     let strongest = candidates.iter().map(|c| c.strength).max()?;
     let mut left: Vec<&Candidate> = candidates.iter().filter(|c| c.strength == strongest).collect();
     let weaker = candidates.len() - left.len();
@@ -116,13 +116,13 @@ fn choose(candidates: &[Candidate]) -> Option<Choice> {
     keep_best(&mut left, |c| c.sibling_idle);
     left.sort_by_key(|c| (c.cpu == 0, c.cpu));
     let best = *left.first()?;
-    Some(Choice {
+    Some(IdlestCpu {
         cpu: best.cpu,
         reason: reason(best, candidates, weaker),
     })
 }
 
-/// Keeps those within chance of the best by `measure`.
+/// Keeps the candidates that `measure` cannot tell from the best.
 fn keep_best(left: &mut Vec<&Candidate>, measure: impl Fn(&Candidate) -> f64) {
     let chance = CHANCE_TICKS * 0.010 / INTERVAL.as_secs_f64(); // A USER_HZ tick is 10 ms.
     let best = left.iter().map(|c| measure(c)).fold(0.0, f64::max);
@@ -137,7 +137,7 @@ fn reason(best: &Candidate, candidates: &[Candidate], weaker: usize) -> String {
         percent(best.idle),
         INTERVAL.as_millis()
     );
-    // Machines have hundreds; the runner-up is what a reader compares with.
+    // Machines have hundreds of CPUs; show only the runner-up.
     let others = candidates.iter().filter(|c| c.cpu != best.cpu);
     if let Some(next) = others.max_by(|a, b| a.idle.total_cmp(&b.idle)) {
         said += &format!(", CPU {} {}", next.cpu, percent(next.idle));
@@ -146,7 +146,7 @@ fn reason(best: &Candidate, candidates: &[Candidate], weaker: usize) -> String {
         said += &format!("; its SMT sibling {} idle", percent(best.sibling_idle));
     }
     if weaker > 0 {
-        said += &format!("; {weaker} weaker cores were passed over");
+        said += &format!("; skipped {weaker} weaker cores");
     }
     if best.idle < BUSY {
         said += "; no CPU is idle, so expect preempted samples";
@@ -172,14 +172,14 @@ mod tests {
         format!("cpu  1 1 1 1 1 1 1 1 0 0\n{cpus}intr 1\n")
     }
 
-    fn choice(tree: &Tree, busy: &[u64]) -> Choice {
+    fn choice(tree: &Tree, busy: &[u64]) -> IdlestCpu {
         let allowed: Vec<u32> = (0..busy.len() as u32).collect();
         tree.write("/proc/stat", &stat(busy, 0));
         idlest_cpu_in(&tree.fs(), &allowed, || tree.write("/proc/stat", &stat(busy, 1))).unwrap()
     }
 
     #[test]
-    fn the_idlest_wins_and_the_reason_says_by_how_much() {
+    fn the_idlest_is_chosen_and_the_reason_has_the_idle_shares() {
         let choice = choice(&Tree::new(), &[1, 6, 9]);
         assert_eq!(choice.cpu, 0);
         assert_eq!(choice.reason, "CPU 0: 90 % idle over 100 ms, CPU 1 40 %.");
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_machine_is_said_to_be_busy() {
+    fn the_reason_says_if_all_cpus_are_busy() {
         let choice = choice(&Tree::new(), &[10, 10]);
         assert_eq!(choice.cpu, 1);
         assert!(
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn absence_is_said() {
+    fn the_reason_says_if_idle_times_are_unknown() {
         let fs = Tree::new().fs();
         assert!(idlest_cpu_in(&fs, &[], || ()).is_err());
         assert_eq!(

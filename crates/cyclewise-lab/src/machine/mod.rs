@@ -1,7 +1,8 @@
-//! The machine: what it offers, what disturbs a measurement on it, and how we know.
+//! The machine: its features, what disturbs measurements on it, and the evidence for both.
 
 mod boost;
 mod cpu_list;
+mod cpu_topology;
 mod cpuid;
 mod cpuinfo;
 pub mod doctor;
@@ -10,15 +11,15 @@ mod emulator;
 mod fake;
 mod fingerprint;
 mod idle;
-mod places;
+
 mod stat;
 mod steal;
 mod topology;
 mod warnings;
 
+pub use cpu_topology::{CpuTopology, Distance, cores_first, cpu_topology};
 pub use cpuid::{Cpuid, Hypervisor, Leaf};
 pub use cpuinfo::CpuInfo;
 pub use fingerprint::{fingerprint, fingerprint_of};
-pub use idle::{Choice, idlest_cpu};
-pub use places::{Distance, Place, cores_first, places};
+pub use idle::{IdlestCpu, idlest_cpu};
 pub use steal::StealWatch;

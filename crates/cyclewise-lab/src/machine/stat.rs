@@ -1,9 +1,9 @@
-//! /proc/stat's CPU lines: where every CPU's time went, in USER_HZ ticks.
+//! The CPU lines of /proc/stat: each CPU's time by use, in USER_HZ ticks.
 
 /// One CPU's counters since boot, in USER_HZ ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Times {
-    /// All of them together. Guest time is not added: `user` holds it already.
+    /// The total. Guest time is not added, because `user` contains it.
     pub(crate) total: u64,
     /// Idle and waiting for I/O.
     pub(crate) idle: u64,
@@ -12,7 +12,7 @@ pub(crate) struct Times {
 }
 
 impl Times {
-    /// What passed since `earlier`. Idle time may be seen going back by a tick, hence the saturation.
+    /// The difference to `earlier`. It saturates, because idle time can go back by a tick.
     pub(crate) fn since(self, earlier: Self) -> Self {
         Self {
             total: self.total.saturating_sub(earlier.total),
@@ -21,7 +21,7 @@ impl Times {
         }
     }
 
-    /// `part` as a share of the total; `None` where no tick passed.
+    /// `part` as a share of the total; `None` if no tick passed.
     pub(crate) fn share(self, part: u64) -> Option<f64> {
         (self.total > 0).then(|| part as f64 / self.total as f64)
     }
@@ -37,12 +37,12 @@ pub(crate) fn of_cpu(text: &[u8], cpu: u32) -> Option<Times> {
     line(text, format!("cpu{cpu} ").as_bytes()).and_then(times)
 }
 
-/// What follows `prefix` on the line that starts with it. A last line without its newline is cut off and not used.
+/// The rest of the line that starts with `prefix`. A last line without a newline is truncated and not used.
 fn line<'a>(text: &'a [u8], prefix: &[u8]) -> Option<&'a [u8]> {
     let mut rest = text;
     while let Some(end) = rest.iter().position(|b| *b == b'\n') {
         let (line, after) = rest.split_at(end);
-        // The CPU lines come first; what follows them is long and none of ours.
+        // The CPU lines are first; the lines after them are long and not needed.
         if !line.starts_with(b"cpu") {
             return None;
         }
@@ -54,7 +54,7 @@ fn line<'a>(text: &'a [u8], prefix: &[u8]) -> Option<&'a [u8]> {
     None
 }
 
-/// user nice system idle iowait irq softirq steal, then guest times.
+/// Parses: user nice system idle iowait irq softirq steal, then guest times.
 fn times(fields: &[u8]) -> Option<Times> {
     let text = std::str::from_utf8(fields).ok()?;
     let mut ticks = [0_u64; 8];
@@ -77,7 +77,7 @@ mod tests {
         b"cpu  10 1 5 100 4 2 3 25 9 0\ncpu0 4 0 2 50 2 1 1 5 4 0\ncpu10 6 1 3 50 2 1 2 20 5 0\nintr 7 0\n";
 
     #[test]
-    fn lines_are_told_apart() {
+    fn each_line_is_found() {
         assert_eq!(
             all(STAT),
             Some(Times {
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_cut_off_is_not_used() {
+    fn a_truncated_line_is_not_used() {
         assert_eq!(all(b"cpu  10 1 5 100 4 2 3 2"), None);
         assert_eq!(all(b""), None);
         assert_eq!(all(b"cpu  10 1 5 100\n"), None, "a kernel without steal");

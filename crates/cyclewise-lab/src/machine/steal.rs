@@ -1,8 +1,8 @@
-//! Steal: ticks that the hypervisor took from this guest's CPUs, read often and cheaply.
+//! Steal time: ticks that the hypervisor took from this guest's CPUs.
 //!
 //! # Cost
-//! One pread into a buffer that is never reallocated. The kernel formats the whole file on every read from its start
-//! (the `intr` line with it), which is most of the cost; only the CPU lines are copied out and parsed.
+//! One pread into a buffer that is never reallocated. Most of the cost is in the kernel, which formats the whole file (including
+//! the `intr` line) on every read from its start; only the CPU lines are copied and parsed.
 
 use super::stat::{self, Times};
 use crate::sys::procfs::Sysfs;
@@ -10,10 +10,10 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-/// No CPU line is longer: ten counters of at most ten digits in a decade of uptime, with room to spare.
+/// More than the length of a CPU line: ten counters, each of at most ten digits in a decade of uptime.
 const LINE: usize = 160;
 
-/// /proc/stat kept open, for reading steal before and after every sample.
+/// An open /proc/stat, to read steal time before and after every sample.
 #[derive(Debug)]
 pub struct StealWatch {
     file: File,
@@ -39,18 +39,18 @@ impl StealWatch {
         let lines = text.split(|b| *b == b'\n').filter(|l| l.starts_with(b"cpu")).count();
         Ok(Self {
             file: File::open(path)?,
-            // CPUs that come online later are cut off at the end, and read as unknown.
+            // Lines of CPUs that come online later are truncated, and read as unknown.
             buffer: vec![0; lines.max(1) * LINE],
         })
     }
 
-    /// Steal of all CPUs together since boot, in USER_HZ ticks; `None` where the file does not say.
+    /// Steal time of all CPUs since boot, in USER_HZ ticks; `None` if the file has none.
     pub fn read(&mut self) -> Option<u64> {
-        // The first line is enough, and the kernel copies out no more than asked.
+        // The first line is enough, and the kernel copies no more than the buffer's length.
         self.prefix(LINE, stat::all)
     }
 
-    /// Steal of `cpu` since boot, in USER_HZ ticks; `None` where the file does not say, or the CPU is offline.
+    /// Steal time of `cpu` since boot, in USER_HZ ticks; `None` if the file has none, or the CPU is offline.
     pub fn read_cpu(&mut self, cpu: u32) -> Option<u64> {
         self.prefix(self.buffer.len(), |text| stat::of_cpu(text, cpu))
     }
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_the_longest_counters_fit() {
+    fn lines_with_the_longest_counters_fit() {
         let line = |name: &str| format!("{name} {}\n", ["9999999999"; 10].join(" "));
         let text: String = std::iter::once(line("cpu "))
             .chain((0..300).map(|n| line(&format!("cpu{n}"))))
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn an_absent_or_empty_file_is_no_panic() {
+    fn an_absent_or_empty_file_causes_no_panic() {
         let dir = tempfile::tempdir().unwrap();
         assert!(StealWatch::open_in(&Sysfs::at(dir.path())).is_err());
         let (_dir, opened) = watch("");
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_never_gives_steal_back() {
+    fn steal_never_decreases_on_this_machine() {
         let mut watch = StealWatch::open().unwrap();
         let first = watch.read();
         assert!(watch.read() >= first);

@@ -1,48 +1,48 @@
-//! Topology from /sys: which CPUs share a core, a package, a cache, a memory node, and which are the stronger ones.
+//! Topology from /sys: CPUs, siblings, packages, caches, memory nodes and kinds of cores.
 
 use super::cpu_list;
 use crate::sys::procfs::Sysfs;
 use std::collections::BTreeSet;
 
-/// Where the kernel lists its CPUs.
+/// The kernel's directory of CPUs.
 pub(crate) const CPUS: &str = "/sys/devices/system/cpu";
 
-/// One cache as the first CPU sees it.
+/// A cache of the first CPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cache {
     /// `L1d`, `L1i`, `L2`, `L3`.
     pub(crate) name: String,
-    /// `48K`, `32768K`: as the kernel writes it.
+    /// `48K` or `32768K`, as in /sys.
     pub(crate) size: String,
-    /// CPUs that share it.
+    /// The number of CPUs that share it.
     pub(crate) shared_by: usize,
 }
 
-/// CPUs this process may run on, from /proc/self/status; `None` where it does not say.
+/// The CPUs that this process may use, from /proc/self/status; `None` if unknown.
 pub(crate) fn allowed(fs: &Sysfs) -> Option<Vec<u32>> {
     let status = fs.text("/proc/self/status")?;
     let list = status.lines().find_map(|l| l.strip_prefix("Cpus_allowed_list:"))?;
     cpu_list::parse(list).filter(|cpus| !cpus.is_empty())
 }
 
-/// CPUs that run now; `None` where the kernel does not say.
+/// The CPUs that are online; `None` if unknown.
 pub(crate) fn online(fs: &Sysfs) -> Option<Vec<u32>> {
     list(fs, &format!("{CPUS}/online"))
 }
 
-/// The other threads of the core of `cpu`; `None` where the kernel does not say.
+/// The other threads of `cpu`'s core; `None` if unknown.
 pub(crate) fn siblings(fs: &Sysfs, cpu: u32) -> Option<Vec<u32>> {
     let mut cpus = list(fs, &format!("{CPUS}/cpu{cpu}/topology/thread_siblings_list"))?;
     cpus.retain(|c| *c != cpu);
     Some(cpus)
 }
 
-/// How strong `cpu` is among its kind; 1024 is the strongest.
+/// The relative performance of `cpu`; 1024 is the highest.
 pub(crate) fn capacity(fs: &Sysfs, cpu: u32) -> Option<u64> {
     fs.text(&format!("{CPUS}/cpu{cpu}/cpu_capacity"))?.parse().ok()
 }
 
-/// The different strengths among the CPUs online, weakest first; empty where the kernel does not say.
+/// The different capacities of the online CPUs, ascending; empty if unknown.
 pub(crate) fn capacities(fs: &Sysfs) -> Vec<u64> {
     let cpus = online(fs).unwrap_or_default();
     let mut capacities: Vec<u64> = cpus.iter().filter_map(|c| capacity(fs, *c)).collect();
@@ -51,7 +51,7 @@ pub(crate) fn capacities(fs: &Sysfs) -> Vec<u64> {
     capacities
 }
 
-/// Intel's hybrid PMUs name the CPUs of each kind: (performance, efficiency).
+/// The (performance, efficiency) CPUs of an Intel hybrid, from its PMUs.
 pub(crate) fn hybrid(fs: &Sysfs) -> Option<(Vec<u32>, Vec<u32>)> {
     Some((
         list(fs, "/sys/devices/cpu_core/cpus")?,
@@ -59,20 +59,20 @@ pub(crate) fn hybrid(fs: &Sysfs) -> Option<(Vec<u32>, Vec<u32>)> {
     ))
 }
 
-/// Distinct (packages, cores) among `cpus`; `None` where the kernel does not say.
+/// The numbers of (packages, cores) of `cpus`; `None` if unknown.
 pub(crate) fn packages_and_cores(fs: &Sysfs, cpus: &[u32]) -> Option<(usize, usize)> {
     let mut packages = BTreeSet::new();
     let mut cores = BTreeSet::new();
     for cpu in cpus {
         let topology = format!("{CPUS}/cpu{cpu}/topology");
         packages.insert(fs.text(&format!("{topology}/physical_package_id"))?);
-        // Core numbers repeat across dies and packages; sets of siblings do not.
+        // Core numbers repeat across dies and packages; lists of siblings do not.
         cores.insert(fs.text(&format!("{topology}/thread_siblings_list"))?);
     }
     Some((packages.len(), cores.len()))
 }
 
-/// Caches of `cpu`, nearest first; empty where the kernel does not say.
+/// The caches of `cpu`, nearest first; empty if unknown.
 pub(crate) fn caches(fs: &Sysfs, cpu: u32) -> Vec<Cache> {
     let directory = format!("{CPUS}/cpu{cpu}/cache");
     let indices = fs.names(&directory).unwrap_or_default();
@@ -94,7 +94,7 @@ pub(crate) fn caches(fs: &Sysfs, cpu: u32) -> Vec<Cache> {
     caches
 }
 
-/// Memory nodes online; `None` where the kernel knows none.
+/// The number of online memory nodes; `None` if unknown.
 pub(crate) fn nodes(fs: &Sysfs) -> Option<usize> {
     list(fs, "/sys/devices/system/node/online").map(|n| n.len())
 }
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_sys_says_nothing() {
+    fn without_sys_everything_is_unknown() {
         let fs = Tree::new().fs();
         assert_eq!(
             (allowed(&fs), online(&fs), siblings(&fs, 0), capacity(&fs, 0)),

@@ -1,14 +1,14 @@
-//! What a reader should know before trusting a figure of this machine: each warning says what it means and what to do.
+//! Warnings about a machine's figures: each says what is wrong and what to do.
 
 use super::cpuid::Cpuid;
 use super::cpuinfo::CpuInfo;
 use super::{boost, emulator, topology};
 use crate::sys::procfs::Sysfs;
 
-/// Load per CPU above which somebody else's work is in the figures.
-pub(crate) const LOAD_PER_CPU: f64 = 0.5; // A guess: at one half, a pinned run is disturbed sooner than the guards can repair.
+/// Load per CPU above which other work affects the figures.
+pub(crate) const LOAD_PER_CPU: f64 = 0.5; // A guess: at one half, rejecting samples no longer helps a pinned run.
 
-/// What the warnings are made from.
+/// The data that the warnings are based on.
 pub(crate) struct Facts<'a> {
     pub(crate) fs: &'a Sysfs,
     pub(crate) cpuid: Option<&'a Cpuid>,
@@ -19,7 +19,7 @@ pub(crate) struct Facts<'a> {
     pub(crate) governor: Option<&'a str>,
 }
 
-/// All that apply, the gravest first.
+/// All warnings that apply, the most serious first.
 pub(crate) fn all(facts: &Facts<'_>) -> Vec<String> {
     [
         emulated(facts),
@@ -40,15 +40,15 @@ pub(crate) fn all(facts: &Facts<'_>) -> Vec<String> {
 fn emulated(facts: &Facts<'_>) -> Option<String> {
     let evidence = emulator::evidence(facts.fs, facts.arch, facts.cpuid, facts.cpuinfo)?;
     Some(format!(
-        "this CPU is emulated ({evidence}): figures are not CPU figures"
+        "this CPU is emulated ({evidence}): the figures are not those of a real CPU"
     ))
 }
 
 fn unsteady_tsc(facts: &Facts<'_>) -> Option<String> {
     let steady = facts.cpuid?.invariant_tsc() == Some(true) && facts.cpuinfo.has("constant_tsc");
     (!steady).then(|| {
-        "the TSC is not invariant (CPUID 0x80000007 EDX bit 8, constant_tsc): ticks change length with the clock; \
-         compare only within this run"
+        "the TSC is not invariant (CPUID 0x80000007 EDX bit 8, constant_tsc): a tick's length varies with the core clock; \
+         compare figures only within this run"
             .to_owned()
     })
 }
@@ -61,9 +61,9 @@ fn clocksource(facts: &Facts<'_>) -> Option<String> {
     };
     match facts.clocksource {
         found if found == expected => None,
-        "" => Some("the kernel's clocksource is not known: /sys/devices/system/clocksource cannot be read".to_owned()),
+        "" => Some("the kernel's clocksource is unknown: /sys/devices/system/clocksource cannot be read".to_owned()),
         found => Some(format!(
-            "the kernel's clocksource is {found}, not {expected}: it may have found the {expected} unsteady; see dmesg"
+            "the kernel's clocksource is {found}, not {expected}: the kernel may have found the {expected} unstable; see dmesg"
         )),
     }
 }
@@ -71,16 +71,16 @@ fn clocksource(facts: &Facts<'_>) -> Option<String> {
 fn hypervisor(facts: &Facts<'_>) -> Option<String> {
     let name = facts.hypervisor?;
     Some(format!(
-        "a hypervisor is present ({name}): it may steal time, hide SMT siblings and offer no PMU; \
-         samples with steal are rejected"
+        "a hypervisor is present ({name}): it may steal time, hide SMT siblings and hide the PMU; \
+         samples with stolen time are rejected"
     ))
 }
 
 fn kinds_of_cores(facts: &Facts<'_>) -> Option<String> {
-    let advice = "figures hold for the kind of core that was pinned; choose one with --cpu";
+    let advice = "figures apply only to the kind of core that was pinned; choose one with --cpu";
     if let Some((performance, efficiency)) = topology::hybrid(facts.fs) {
         return Some(format!(
-            "hybrid CPU, {} performance and {} efficiency CPUs: {advice}",
+            "hybrid CPU with {} performance and {} efficiency CPUs: {advice}",
             performance.len(),
             efficiency.len()
         ));
@@ -89,13 +89,13 @@ fn kinds_of_cores(facts: &Facts<'_>) -> Option<String> {
         return Some(format!("hybrid CPU (CPUID 7 EDX bit 15): {advice}"));
     }
     let capacities = topology::capacities(facts.fs);
-    (capacities.len() > 1).then(|| format!("cores of different strength (cpu_capacity {capacities:?}): {advice}"))
+    (capacities.len() > 1).then(|| format!("cores of different capacity (cpu_capacity {capacities:?}): {advice}"))
 }
 
 fn smt(facts: &Facts<'_>) -> Option<String> {
     let active = facts.fs.text(&format!("{}/smt/active", topology::CPUS))?;
     (active == "1").then(|| {
-        "SMT is on: work on a sibling thread slows the pinned one; keep the sibling idle, or write off to \
+        "SMT is on: work on a sibling thread slows the pinned one; keep the sibling idle, or turn SMT off by writing `off` to \
          /sys/devices/system/cpu/smt/control"
             .to_owned()
     })
@@ -104,7 +104,7 @@ fn smt(facts: &Facts<'_>) -> Option<String> {
 fn governor(facts: &Facts<'_>) -> Option<String> {
     let governor = facts.governor?;
     (governor != "performance").then(|| {
-        format!("the cpufreq governor is {governor}: the clock moves under the samples; set it to performance")
+        format!("the cpufreq governor is {governor}: the core clock varies during samples; set it to performance")
     })
 }
 
@@ -112,7 +112,7 @@ fn boosted(facts: &Facts<'_>) -> Option<String> {
     let said = boost::state(facts.fs)?;
     said.on.then(|| {
         format!(
-            "boost is on ({}): the clock depends on heat and on other cores' load",
+            "boost is on ({}): the core clock depends on temperature and on other cores' load",
             said.evidence
         )
     })
@@ -123,7 +123,9 @@ fn load(facts: &Facts<'_>) -> Option<String> {
     let minute: f64 = text.split_whitespace().next()?.parse().ok()?;
     let cpus = topology::online(facts.fs).map_or(1, |c| c.len());
     (minute > LOAD_PER_CPU * cpus as f64).then(|| {
-        format!("the load average is {minute} on {cpus} CPUs: other work is running; wait, or pin away from it")
+        format!(
+            "the load average is {minute} on {cpus} CPUs: other work is running; wait, or choose another CPU with --cpu"
+        )
     })
 }
 
@@ -135,7 +137,7 @@ mod tests {
     use crate::machine::cpuinfo::tests::X86;
     use crate::machine::fake::Tree;
 
-    /// Warnings of a machine where only the tree and `change` give cause.
+    /// Warnings of a machine without any, except for the tree and `change`.
     fn warnings(tree: &Tree, change: impl Fn(&mut Facts<'_>)) -> Vec<String> {
         let (fs, cpuid, cpuinfo) = (tree.fs(), kvm_guest(), CpuInfo::parse(X86));
         let mut facts = Facts {
@@ -165,16 +167,16 @@ mod tests {
         assert_eq!(
             warnings(&Tree::new(), |_| ()),
             Vec::<String>::new(),
-            "absent files are no cause"
+            "absent files cause no warning"
         );
     }
 
     #[test]
-    fn what_the_caller_knows() {
+    fn warnings_from_the_fingerprint() {
         let tree = Tree::new();
         only(&warnings(&tree, |f| f.hypervisor = Some("KVMKVMKVM")), "KVMKVMKVM");
         only(&warnings(&tree, |f| f.clocksource = "hpet"), "hpet");
-        only(&warnings(&tree, |f| f.clocksource = ""), "not known");
+        only(&warnings(&tree, |f| f.clocksource = ""), "unknown");
         only(&warnings(&tree, |f| f.governor = Some("powersave")), "powersave");
         only(
             &warnings(&tree, |f| f.governor = Some("schedutil")),
@@ -183,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_files_say() {
+    fn warnings_from_files() {
         let with = |path: &str, text: &str| {
             let tree = Tree::guest();
             tree.write(path, text);
@@ -212,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cpuid_says() {
+    fn warnings_from_cpuid() {
         let bare = Cpuid::from_leaves([(0x8000_0007, Leaf::default())]);
         only(&warnings_of(&bare), "not invariant");
         let invariant = (
@@ -240,7 +242,7 @@ mod tests {
         );
         only(
             &warnings_of(&Cpuid::from_leaves([invariant, emulated])),
-            "not CPU figures",
+            "not those of a real CPU",
         );
     }
 

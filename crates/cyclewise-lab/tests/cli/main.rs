@@ -70,8 +70,11 @@ fn wrong_use_is_two_and_says_what_to_do() {
     for (args, says) in [
         (&["run", "lock-prefx"][..], "lock-prefix"),
         (&["run", "--quick", "--full"], "cannot be used with"),
-        (&["run", "null-syscall", "--cpu", "4095"], "affinity mask allows"),
-        (&["run", "null-syscall", "--json", "-", "--csv", "-"], "all want stdout"),
+        (&["run", "null-syscall", "--cpu", "4095"], "affinity mask, which allows"),
+        (
+            &["run", "null-syscall", "--json", "-", "--csv", "-"],
+            "cannot all write to stdout",
+        ),
         (
             &["run", "null-syscall", "--html", "no/such/folder/x.html"],
             "does not exist",

@@ -177,7 +177,7 @@ fn points_that_got_nowhere_are_said_and_leave_no_dot() {
 fn more_lines_than_can_be_told_apart_are_in_the_table_alone() {
     let limits: Vec<Option<u32>> = (1..=40).map(Some).collect();
     let page = render_simulation(&simulation(&limits)).unwrap();
-    assert!(page.contains("The first 24 of 40 are drawn"));
+    assert!(page.contains("Only the first 24 of 40 are drawn"));
     assert_eq!(page.matches("lockref, limit 40</th>").count(), 5);
 }
 

@@ -87,7 +87,7 @@ fn wrong_use_is_two_and_names_the_nearest() {
         (&["simulate"][..], "WORKLOAD"),
         (&["simulate", "lockreff", "--machine", "thunderx2"], "'lockref'"),
         (&["simulate", "lockref"], "--machine"),
-        (&["simulate", "lockref", "--machine", "thunder2"], "nearest: thunderx2"),
+        (&["simulate", "lockref", "--machine", "thunder2"], "did you mean thunderx2?"),
         (
             &["simulate", "lockref", "--machine", "thunderx2", "--threads", "225"],
             "which has 224 CPUs",
@@ -134,7 +134,7 @@ fn wrong_use_is_two_and_names_the_nearest() {
                 "--csv",
                 "-",
             ],
-            "all want stdout",
+            "cannot all write to stdout",
         ),
         (
             &[
@@ -149,7 +149,7 @@ fn wrong_use_is_two_and_names_the_nearest() {
             ],
             "1 readers",
         ),
-        (&["recommend", "--machine", "thunderx3"], "nearest: thunderx2"),
+        (&["recommend", "--machine", "thunderx3"], "did you mean thunderx2?"),
         (&["recommend", "--machine", "i7-6700k", "--threads", "64"], "do not fit"),
         (&["recommend", "--machine", "i7-6700k", "--seeds", "1"], "1 is not in"),
         (&["report", "x.json"], "--html"),

@@ -34,7 +34,7 @@ fn shards_join_to_the_whole_byte_for_byte() {
     assert_eq!(folder.read("all.json"), whole);
     assert!(table.contains("fetch-add") && table.contains("Mop/s"), "{table}");
     assert_eq!(folder.read("all.csv").lines().count(), 13);
-    assert!(folder.read("all.html").contains("Throughput of all threads together"));
+    assert!(folder.read("all.html").contains("Total throughput"));
     // What was joined is read again, and is still the same.
     assert_eq!(printed(&["report", &json, "--json", "-"]), whole);
 }
@@ -54,9 +54,9 @@ fn shards_that_are_no_whole_are_refused() {
     for (files, says) in [
         (&[&shards[0]][..], "shard 2 of 2 is missing"),
         (&[&shards[0], &shards[0]], "both shard 1 of 2"),
-        (&[&shards[0], &other], "another sweep"),
-        (&[&shards[0], &record], "made apart"),
-        (&[&cut, &shards[1]], "was changed after"),
+        (&[&shards[0], &other], "different sweeps"),
+        (&[&shards[0], &record], "separately for simulations"),
+        (&[&cut, &shards[1]], "was modified after"),
     ] {
         let mut args = vec!["report", "--html", &page];
         args.extend(files.iter().map(|f| f.as_str()));

@@ -1,6 +1,6 @@
 //! Pairs of CPUs, and which of them are measured where there are too many.
 
-use crate::machine::{Distance, Place};
+use crate::machine::{CpuTopology, Distance};
 
 /// Two CPUs and how far they are apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,12 +28,12 @@ impl Pair {
 }
 
 /// Every pair, each once.
-pub(super) fn all(places: &[Place]) -> Vec<Pair> {
-    let from = |(i, a): (usize, &Place)| {
+pub(super) fn all(places: &[CpuTopology]) -> Vec<Pair> {
+    let from = |(i, a): (usize, &CpuTopology)| {
         let a = *a;
-        let with = move |b: &Place| Pair {
+        let with = move |b: &CpuTopology| Pair {
             cpus: [a.cpu(), b.cpu()],
-            distance: a.to(b),
+            distance: a.distance(b),
         };
         places[i + 1..].iter().map(with).collect::<Vec<_>>()
     };

@@ -1,6 +1,6 @@
-//! CPUID: the leaves the lab looks at, kept as data so that any CPU's can be judged on any machine.
+//! CPUID leaves as data, so that tests can use any CPU's.
 //!
-//! A leaf is here only where the CPU has it; `read` sees to that.
+//! A [`Cpuid`] contains only leaves that the CPU has; `read` ensures that.
 //!
 //! # References
 //! Intel SDM vol. 2, CPUID; AMD APM vol. 3, appendix E; Linux Documentation/virt/kvm/x86/cpuid.rst.
@@ -9,7 +9,7 @@ mod read;
 
 use std::collections::BTreeMap;
 
-/// Where hypervisors put their signatures; the second one holds KVM's where the first plays Hyper-V.
+/// The leaves of hypervisors' signatures. The second has KVM's if the first emulates Hyper-V's.
 const HYPERVISOR_BASES: [u32; 2] = [0x4000_0000, 0x4000_0100];
 
 /// The four registers of one leaf.
@@ -31,7 +31,7 @@ pub struct Cpuid {
     leaves: BTreeMap<u32, Leaf>,
 }
 
-/// A hypervisor's signature, and the leaf that held it.
+/// A hypervisor's signature and its leaf.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hypervisor {
     /// 0x4000_0000 or 0x4000_0100.
@@ -41,19 +41,19 @@ pub struct Hypervisor {
 }
 
 impl Cpuid {
-    /// The CPU this thread runs on; `None` where the architecture has no CPUID.
-    pub fn here() -> Option<Self> {
-        read::here()
+    /// The leaves of this thread's CPU; `None` if the architecture has no CPUID.
+    pub fn this_cpu() -> Option<Self> {
+        read::this_cpu()
     }
 
-    /// Leaves given as data.
+    /// From leaves given as data.
     pub fn from_leaves(leaves: impl IntoIterator<Item = (u32, Leaf)>) -> Self {
         Self {
             leaves: leaves.into_iter().collect(),
         }
     }
 
-    /// One leaf, where the CPU has it.
+    /// A leaf, if the CPU has it.
     pub fn leaf(&self, number: u32) -> Option<Leaf> {
         self.leaves.get(&number).copied()
     }
@@ -74,7 +74,7 @@ impl Cpuid {
         Some(ascii(&words)).filter(|brand| !brand.is_empty())
     }
 
-    /// Family, model, stepping, as the kernel counts them.
+    /// Family, model and stepping, computed as the kernel does.
     pub fn family_model_stepping(&self) -> Option<(u32, u32, u32)> {
         let eax = self.leaf(1)?.eax;
         let base = eax >> 8 & 0xf;
@@ -83,12 +83,12 @@ impl Cpuid {
         Some((family, extended << 4 | eax >> 4 & 0xf, eax & 0xf))
     }
 
-    /// Leaf 1 ECX bit 31: reserved on hardware, set by every hypervisor that does not hide.
+    /// Leaf 1 ECX bit 31: reserved on hardware, set by a hypervisor unless it hides.
     pub fn has_hypervisor(&self) -> bool {
         self.leaf(1).is_some_and(|l| l.ecx >> 31 == 1)
     }
 
-    /// Every signature that is there, the one a guest meets first at the front.
+    /// All hypervisor signatures, in the order of their leaves.
     pub fn hypervisors(&self) -> Vec<Hypervisor> {
         let at = |base| {
             let leaf = self.leaf(base)?;
@@ -98,7 +98,7 @@ impl Cpuid {
         HYPERVISOR_BASES.into_iter().filter_map(at).collect()
     }
 
-    /// KVM's feature bits: EAX of the leaf after its signature; `None` under any other hypervisor.
+    /// KVM's feature bits: EAX of the leaf after its signature; `None` without KVM.
     pub fn kvm_features(&self) -> Option<u32> {
         let kvm = self
             .hypervisors()
@@ -107,7 +107,7 @@ impl Cpuid {
         Some(self.leaf(kvm.base + 1)?.eax)
     }
 
-    /// 8000_0007 EDX bit 8; `None` where the leaf is absent.
+    /// 8000_0007 EDX bit 8; `None` if the leaf is absent.
     pub fn invariant_tsc(&self) -> Option<bool> {
         Some(self.leaf(0x8000_0007)?.edx >> 8 & 1 == 1)
     }
@@ -117,14 +117,14 @@ impl Cpuid {
         self.leaf(7).is_some_and(|l| l.edx >> 15 & 1 == 1)
     }
 
-    /// TSC rate from leaf 15h: crystal × EBX / EAX; `None` where a term is 0.
+    /// TSC rate from leaf 15h: crystal × EBX / EAX; `None` if a term is 0.
     pub fn tsc_hz_from_crystal(&self) -> Option<u64> {
         let leaf = self.leaf(0x15)?;
         (leaf.eax != 0 && leaf.ebx != 0 && leaf.ecx != 0)
             .then(|| u64::from(leaf.ecx) * u64::from(leaf.ebx) / u64::from(leaf.eax))
     }
 
-    /// TSC rate from the hypervisor's timing leaf 4000_0010 (kHz in EAX), which VMware began and KVM's users fill in.
+    /// TSC rate from the hypervisor's timing leaf 4000_0010 (kHz in EAX), a convention of VMware that KVM's VMMs follow.
     pub fn tsc_hz_from_hypervisor(&self) -> Option<u64> {
         let khz = self.leaf(0x4000_0010)?.eax;
         (khz != 0).then_some(u64::from(khz) * 1000)
@@ -184,7 +184,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn nothing_is_made_of_absent_leaves() {
+    fn absent_leaves_give_none() {
         let none = Cpuid::default();
         assert_eq!(
             (none.vendor(), none.brand(), none.family_model_stepping()),

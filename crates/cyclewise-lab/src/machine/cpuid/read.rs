@@ -1,14 +1,14 @@
-//! Reading the leaves of the CPU this thread runs on.
+//! Reads the CPUID leaves of this thread's CPU.
 //!
 //! # Invariants
-//! 1. A leaf beyond the maximum of its range is absent: Intel answers such a leaf with the data of the last basic one.
-//! 2. Hypervisor leaves are read only where leaf 1 says that there is a hypervisor.
+//! 1. A leaf beyond the maximum of its range is absent: for such a leaf, Intel returns the data of the last basic leaf.
+//! 2. Hypervisor leaves are read only if leaf 1 reports a hypervisor.
 
 use super::Cpuid;
 #[cfg(any(target_arch = "x86_64", test))]
 use super::Leaf;
 
-/// Leaves that the lab looks at, by the first of their range, which holds the range's maximum.
+/// The leaves that the lab uses, by range; the first leaf of a range contains its maximum.
 #[cfg(any(target_arch = "x86_64", test))]
 const RANGES: [&[u32]; 2] = [
     &[0x0, 0x1, 0x7, 0x15, 0x16],
@@ -22,7 +22,7 @@ const RANGES: [&[u32]; 2] = [
     ],
 ];
 
-/// Every leaf that is there, as `cpuid` answers.
+/// All leaves that are present, read by `cpuid`.
 #[cfg(any(target_arch = "x86_64", test))]
 pub(super) fn all(cpuid: impl Fn(u32) -> Leaf) -> Cpuid {
     let mut found = Vec::new();
@@ -39,11 +39,11 @@ pub(super) fn all(cpuid: impl Fn(u32) -> Leaf) -> Cpuid {
     Cpuid::from_leaves(found.into_iter().map(|n| (n, cpuid(n))))
 }
 
-/// The last leaf of a hypervisor's range, or 0 where `said` is no such thing.
+/// The last leaf of a hypervisor's range, or 0 if `said` is not a leaf of the range.
 #[cfg(any(target_arch = "x86_64", test))]
 fn last_of_hypervisor(base: u32, said: u32) -> u32 {
     match said {
-        // Old KVM says 0 and means base + 1; at the second base a 0 is only an absent leaf.
+        // Old KVM returns 0 and means base + 1; at the second base, 0 means an absent leaf.
         0 if base == super::HYPERVISOR_BASES[0] => base + 1,
         _ if said >= base && said - base < 0x100 => said,
         _ => 0,
@@ -51,7 +51,7 @@ fn last_of_hypervisor(base: u32, said: u32) -> u32 {
 }
 
 #[cfg(target_arch = "x86_64")]
-pub(super) fn here() -> Option<Cpuid> {
+pub(super) fn this_cpu() -> Option<Cpuid> {
     Some(all(|number| {
         let r = raw_cpuid::native_cpuid::cpuid_count(number, 0);
         Leaf {
@@ -64,7 +64,7 @@ pub(super) fn here() -> Option<Cpuid> {
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-pub(super) fn here() -> Option<Cpuid> {
+pub(super) fn this_cpu() -> Option<Cpuid> {
     None
 }
 
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// An Intel CPU: beyond the maximum it repeats its last basic leaf.
+    /// An Intel CPU, which repeats its last basic leaf beyond the maximum.
     fn intel(leaves: &BTreeMap<u32, Leaf>, number: u32) -> Leaf {
         leaves.get(&number).copied().unwrap_or(leaves[&0x7])
     }
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repeated_leaf_is_no_second_hypervisor() {
+    fn a_repeated_leaf_is_not_a_second_hypervisor() {
         for said in [0, 0x4000_0001, 0x4000_0010] {
             let known = leaves(true, said);
             let cpuid = all(|n| intel(&known, n));
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn this_cpu_is_read_or_has_no_cpuid() {
-        assert_eq!(here().is_some(), cfg!(target_arch = "x86_64"));
+    fn only_x86_has_cpuid() {
+        assert_eq!(this_cpu().is_some(), cfg!(target_arch = "x86_64"));
     }
 }

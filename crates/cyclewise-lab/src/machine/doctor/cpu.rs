@@ -1,4 +1,4 @@
-//! Lines on the CPU itself: its name, and the instructions that the variants want.
+//! Lines about the CPU: its name, and the instructions that variants use.
 
 use super::{Inputs, Line, Status};
 use crate::machine::{emulator, fingerprint};
@@ -29,8 +29,8 @@ fn cpu(i: &Inputs) -> Line {
         format!("/proc/cpuinfo: {part}; {}", i.fs.read(fingerprint::MIDR))
     };
     match (model.is_empty(), id.is_empty()) {
-        (true, true) => Line::new("cpu", Status::Unknown, "no name and no number", evidence)
-            .so("records name the machine by its kernel alone; compare them with care"),
+        (true, true) => Line::new("cpu", Status::Unknown, "neither name nor model number", evidence)
+            .so("records identify the machine only by its kernel; compare them with care"),
         (true, false) => Line::new("cpu", Status::Ok, id, evidence),
         (false, true) => Line::new("cpu", Status::Ok, model, evidence),
         (false, false) => Line::new("cpu", Status::Ok, format!("{model} ({id})"), evidence),
@@ -40,17 +40,16 @@ fn cpu(i: &Inputs) -> Line {
 fn emulated(i: &Inputs) -> Line {
     match emulator::evidence(&i.fs, &i.arch, i.cpuid.as_ref(), &i.cpuinfo) {
         Some(evidence) => Line::new("emulator", Status::Limited, "this CPU is emulated", evidence)
-            .so("every record of this machine warns that its figures are not CPU figures"),
+            .so("every record warns that its figures are not those of a real CPU"),
         None if i.cpuid.is_none() && i.cpuinfo.midr().is_none() => Line::new(
             "emulator",
             Status::Unknown,
-            "cannot be told",
+            "cannot be determined",
             "neither CPUID nor MIDR can be read",
         ),
         None => {
-            let evidence =
-                "no TCG signature in CPUID; /proc/cpuinfo: this architecture's, no TCG model name or MIDR, no PVM flag";
-            Line::new("emulator", Status::Ok, "none seen", evidence)
+            let evidence = "no TCG signature in CPUID; /proc/cpuinfo: of this architecture, no TCG model name or MIDR, no PVM flag";
+            Line::new("emulator", Status::Ok, "none detected", evidence)
         }
     }
 }
@@ -61,19 +60,19 @@ fn lock_prefix(i: &Inputs) -> Line {
         return Line::new(
             "lock-prefix",
             Status::Ok,
-            "can be elided by patching one byte",
+            "can be elided (replaced) by patching one byte",
             evidence,
         );
     }
     let evidence = format!("{} instruction set", i.arch);
     Line::new("lock-prefix", Status::Absent, "no LOCK prefix to elide", evidence)
-        .so("the lock-prefix experiment is not run; atomics stay atomic")
+        .so("the lock-prefix experiment does not run; atomics stay atomic")
 }
 
 /// HWCAP bit 8 (ATOMICS) on aarch64.
 fn lse(i: &Inputs) -> Line {
     if i.is_x86() {
-        let evidence = format!("{} instruction set: LOCK XADD and its like", i.arch);
+        let evidence = format!("{} instruction set: LOCK XADD and the like", i.arch);
         return Line::new(
             "lse",
             Status::Absent,
@@ -85,14 +84,14 @@ fn lse(i: &Inputs) -> Line {
         return Line::new(
             "lse",
             Status::Unknown,
-            "cannot be told",
+            "cannot be determined",
             "AT_HWCAP is not in the auxiliary vector",
         )
         .so("load- and store-exclusive loops are used");
     };
     let evidence = format!("AT_HWCAP = {hwcap:#x}, bit 8 (ATOMICS)");
     if hwcap >> 8 & 1 == 1 {
-        return Line::new("lse", Status::Ok, "atomics in one instruction", evidence);
+        return Line::new("lse", Status::Ok, "single-instruction atomics", evidence);
     }
     Line::new("lse", Status::Absent, "no LSE atomics", evidence).so("load- and store-exclusive loops are used")
 }
@@ -109,7 +108,7 @@ fn rdtscp(i: &Inputs) -> Line {
 fn rdpid(i: &Inputs) -> Line {
     let bit = i.cpuid.as_ref().and_then(|c| c.leaf(7)).map(|l| l.ecx >> 22 & 1 == 1);
     instruction(i, "rdpid", bit, i.cpuid_evidence(7, "ECX") + ", bit 22")
-        .unless_ok("the rdpid variants are left out; the CPU's number comes from rseq or getcpu")
+        .unless_ok("the rdpid variants are omitted; the CPU number comes from rseq or getcpu")
 }
 
 fn instruction(i: &Inputs, name: &'static str, bit: Option<bool>, evidence: String) -> Line {
@@ -119,32 +118,29 @@ fn instruction(i: &Inputs, name: &'static str, bit: Option<bool>, evidence: Stri
     let evidence = format!("{evidence}; {}", i.cpuinfo.evidence(&[name]));
     match bit.unwrap_or(i.cpuinfo.has(name)) {
         true => Line::new(name, Status::Ok, "present", evidence),
-        false if i.cpuid.is_none() => Line::new(name, Status::Unknown, "cannot be told", evidence),
+        false if i.cpuid.is_none() => Line::new(name, Status::Unknown, "cannot be determined", evidence),
         false => Line::new(name, Status::Absent, "not on this CPU", evidence),
     }
 }
 
-/// HWCAP2 bit 1: the CPU's bit does not say whether the kernel turned the instructions on.
+/// HWCAP2 bit 1: the CPU's bit does not tell whether the kernel enabled the instructions.
 fn fsgsbase(i: &Inputs) -> Line {
     const NAME: &str = "fsgsbase";
     if !i.is_x86() {
         return Line::new(NAME, Status::Absent, "x86 only", format!("{} instruction set", i.arch))
-            .so("per-CPU data goes through rseq");
+            .so("per-CPU data uses rseq");
     }
     let cpu = i.cpuid.as_ref().and_then(|c| c.leaf(7)).is_some_and(|l| l.ebx & 1 == 1);
     let kernel = i.auxv.hwcap2.unwrap_or(0) >> 1 & 1 == 1;
-    let hwcap2 = i.auxv.hwcap2.map_or("not given".to_owned(), |v| format!("{v:#x}"));
+    let hwcap2 = i.auxv.hwcap2.map_or("absent".to_owned(), |v| format!("{v:#x}"));
     let evidence = format!("AT_HWCAP2 = {hwcap2}, bit 1; {}, bit 0", i.cpuid_evidence(7, "EBX"));
     let (status, value) = match (kernel, cpu) {
         (true, _) => (Status::Ok, "wrgsbase is allowed"),
-        (false, true) => (
-            Status::Absent,
-            "the CPU has it, the kernel has not turned it on (HWCAP2 says no)",
-        ),
+        (false, true) => (Status::Absent, "the CPU has it, but the kernel has not enabled it"),
         (false, false) => (Status::Absent, "the CPU does not have it"),
     };
     Line::new(NAME, status, value, evidence)
-        .unless_ok("the base of GS is set by arch_prctl(2), a system call, where a thread is pinned")
+        .unless_ok("a pinned thread sets its GS base by a system call, arch_prctl(2)")
 }
 
 #[cfg(test)]
@@ -169,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn fsgsbase_is_the_kernels_to_allow() {
+    fn fsgsbase_needs_the_kernels_permission() {
         let mut i = Inputs::guest(&Tree::guest());
         assert!(fsgsbase(&i).value.contains("the kernel has not"));
         i.auxv.hwcap2 = Some(0b10);

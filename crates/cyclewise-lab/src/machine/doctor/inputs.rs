@@ -1,4 +1,4 @@
-//! Everything the doctor judges, gathered beforehand, so that tests can show it any machine.
+//! All data that the doctor evaluates, gathered beforehand so that tests can describe any machine.
 
 use crate::machine::{CpuInfo, Cpuid};
 use crate::sys::auxv::Auxv;
@@ -10,7 +10,7 @@ use crate::sys::procfs::{Reading, Sysfs};
 use crate::sys::{kvm, membarrier, memfd, perf_probe, protect, rseq};
 use std::time::Duration;
 
-/// How long steal is watched.
+/// How long steal time is observed.
 const STEAL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// One machine, as its files, registers and system calls describe it.
@@ -22,15 +22,15 @@ pub struct Inputs {
     pub fs: Sysfs,
     /// /proc/cpuinfo, parsed.
     pub cpuinfo: CpuInfo,
-    /// CPUID, where the architecture has it.
+    /// CPUID, if the architecture has it.
     pub cpuid: Option<Cpuid>,
     /// The auxiliary vector.
     pub auxv: Auxv,
-    /// What libc says of rseq.
+    /// libc's rseq registration.
     pub libc_rseq: Option<rseq::Libc>,
-    /// What the kernel answered to an rseq call it must refuse.
+    /// The kernel's error for an invalid rseq call.
     pub rseq_refusal: Errno,
-    /// What the library made of both.
+    /// The backend that the library chose.
     pub percpu: cyclewise::percpu::Report,
     /// The bit mask of membarrier commands.
     pub membarrier: Result<u32, Errno>,
@@ -38,7 +38,7 @@ pub struct Inputs {
     pub perf: Result<u64, Errno>,
     /// KVM's interface version.
     pub kvm: Result<i32, Errno>,
-    /// Ways of changing text.
+    /// Which ways of changing text work.
     pub protect: protect::Probes,
     /// Anonymous files.
     pub memfd: memfd::Probe,
@@ -51,7 +51,7 @@ pub struct Inputs {
 }
 
 impl Inputs {
-    /// This machine.
+    /// Gathers the data of this machine.
     pub fn gather() -> Self {
         let fs = Sysfs::machine();
         let before = fs.read("/proc/stat");
@@ -60,7 +60,7 @@ impl Inputs {
         Self {
             arch: std::env::consts::ARCH.to_owned(),
             cpuinfo: CpuInfo::parse(&fs.text("/proc/cpuinfo").unwrap_or_default()),
-            cpuid: Cpuid::here(),
+            cpuid: Cpuid::this_cpu(),
             auxv: Auxv::here(),
             libc_rseq: rseq::Libc::here(),
             rseq_refusal: rseq::refused_call(),
@@ -102,7 +102,7 @@ impl Inputs {
 
 #[cfg(test)]
 impl Inputs {
-    /// A machine whose files are gone, whose CPU says nothing, and whose kernel refuses every call.
+    /// A machine without files or CPUID, whose kernel refuses every call.
     pub(crate) fn nothing(arch: &str) -> Self {
         let fs = crate::machine::fake::Tree::new().fs();
         const NONE: Rlimit = Rlimit {
@@ -145,7 +145,7 @@ impl Inputs {
         }
     }
 
-    /// The tree's machine, an x86 guest of KVM as to its CPUID; system calls are still refused.
+    /// The tree's machine, with the CPUID of a KVM guest; system calls are refused.
     pub(crate) fn guest(tree: &crate::machine::fake::Tree) -> Self {
         let fs = tree.fs();
         Self {

@@ -1,4 +1,4 @@
-//! Lines on the kernel: its release and tick, mitigations, limits, ptrace, and how busy it is.
+//! Lines about the kernel: release, tick, mitigations, limits, ptrace and load.
 
 use super::{Inputs, Line, Status};
 use crate::machine::{fingerprint, topology};
@@ -7,7 +7,7 @@ use crate::sys::limits::{Limits, Rlimit};
 
 const RELEASE: &str = "/proc/sys/kernel/osrelease";
 
-/// hackbench's own figures: 10 groups of 40 processes, each pair of which has a socket pair.
+/// What hackbench needs by default: 10 groups of 40 processes, with a socket pair for each pair.
 const PROCESSES_WANTED: u64 = 500;
 const FILES_WANTED: u64 = 1024;
 
@@ -30,7 +30,7 @@ fn kernel(i: &Inputs) -> Line {
     }
 }
 
-/// The kernel's own tick is only in its configuration; what user space is told is always USER_HZ, 100.
+/// The kernel's tick rate, from its configuration: user space always sees USER_HZ, 100.
 fn kernel_hz(i: &Inputs) -> Line {
     const NAME: &str = "kernel-hz";
     let path = format!("/boot/config-{}", i.fs.text(RELEASE).unwrap_or_default());
@@ -46,7 +46,7 @@ fn kernel_hz(i: &Inputs) -> Line {
                 .as_ref()
                 .map_or_else(Errno::to_string, |_| "no CONFIG_HZ=".to_owned());
             Line::new(NAME, Status::Unknown, "cannot be read", format!("{path}: {why}"))
-                .so("a timer tick inside a sample shows as an outlier: read the median beside the mean")
+                .so("a timer tick inside a sample is an outlier: compare the median with the mean")
         }
     }
 }
@@ -61,7 +61,7 @@ fn mitigations(i: &Inputs) -> Line {
             "cannot be read",
             i.fs.presence(fingerprint::VULNERABILITIES),
         )
-        .so("figures of system calls cannot be held against another machine's");
+        .so("figures of system calls cannot be compared with another machine's");
     }
     let count = |start: &str| known.values().filter(|v| v.starts_with(start)).count();
     let (not, mitigated, open) = (count("Not affected"), count("Mitigation"), count("Vulnerable"));
@@ -75,7 +75,7 @@ fn mitigations(i: &Inputs) -> Line {
         .map(|(name, v)| format!("{name}: {v}"))
         .collect();
     let listed = if affected.is_empty() {
-        "all say Not affected".to_owned()
+        "all Not affected".to_owned()
     } else {
         affected.join("; ")
     };
@@ -105,25 +105,25 @@ fn limits(i: &Inputs) -> Line {
         Status::Limited
     };
     Line::new(NAME, status, value, evidence)
-        .unless_ok("hackbench needs fewer groups (--groups), or `ulimit -u` and `ulimit -n` raised")
+        .unless_ok("run hackbench with fewer groups (--groups), or raise `ulimit -u` and `ulimit -n`")
 }
 
 fn ptrace_scope(i: &Inputs) -> Line {
     const NAME: &str = "ptrace-scope";
     let reading = i.fs.read("/proc/sys/kernel/yama/ptrace_scope");
     let (status, value) = match reading.number() {
-        Some(0) => (Status::Ok, "any process of this user may be traced"),
-        Some(1) => (Status::Ok, "children may be traced"),
+        Some(0) => (Status::Ok, "any process of this user can be traced"),
+        Some(1) => (Status::Ok, "child processes can be traced"),
         Some(2) => (Status::Limited, "tracing needs CAP_SYS_PTRACE"),
-        Some(_) => (Status::Limited, "no tracing at all"),
-        // Absence speaks only where the rest of /proc/sys/kernel is there.
+        Some(_) => (Status::Limited, "no process can be traced"),
+        // Absence is evidence only if the rest of /proc/sys/kernel is present.
         None if reading.text == Err(Errno(libc::ENOENT)) && i.fs.exists(RELEASE) => {
             (Status::Ok, "no Yama: the usual rules of ptrace apply")
         }
         None => (Status::Unknown, "cannot be read"),
     };
     Line::new(NAME, status, value, reading.to_string())
-        .unless_ok("nothing that cyclewise measures needs ptrace; debuggers and perf trace do")
+        .unless_ok("cyclewise does not need ptrace; debuggers and perf trace do")
 }
 
 fn load(i: &Inputs) -> Line {
@@ -144,7 +144,7 @@ fn load(i: &Inputs) -> Line {
         format!("{minute} over the last minute"),
         format!("{reading}; CPUs online: {cpus}"),
     )
-    .unless_ok("other work is running; wait, or let the idlest CPU be chosen")
+    .unless_ok("other work is running; wait, or leave out --cpu so that the idlest CPU is chosen")
 }
 
 #[cfg(test)]
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_that_hackbench_would_meet() {
+    fn limits_too_low_for_hackbench() {
         let mut i = Inputs::nothing("x86_64");
         assert_eq!(limits(&i).status, Status::Limited);
         i.limits.processes = Rlimit {
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn scopes_of_ptrace_and_load() {
+    fn ptrace_scopes_and_load() {
         let tree = Tree::guest();
         let i = Inputs::guest(&tree);
         assert_eq!(ptrace_scope(&i).status, Status::Ok);

@@ -1,16 +1,16 @@
-//! The doctor's report as data: lines that scripts select by name.
+//! The doctor's report: lines that scripts select by name.
 
 use serde::Serialize;
 
 /// The schema of the JSON.
 pub const SCHEMA: &str = "cyclewise.doctor/1";
 
-/// All lines, in the order people read them.
+/// The report, with its lines in the order of the table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Report {
     /// Always [`SCHEMA`].
     pub schema: &'static str,
-    /// What was found.
+    /// The lines.
     pub lines: Vec<Line>,
 }
 
@@ -20,28 +20,28 @@ impl Report {
         Self { schema: SCHEMA, lines }
     }
 
-    /// The line called `name`.
+    /// The line named `name`.
     pub fn line(&self, name: &str) -> Option<&Line> {
         self.lines.iter().find(|l| l.name == name)
     }
 }
 
-/// How a machine stands on one point.
+/// The status of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// As a measurement wants it.
+    /// Good for measurements.
     Ok,
-    /// There, with a reservation that the consequence names.
+    /// Present, with a limitation that the consequence explains.
     Limited,
-    /// Not there.
+    /// Not present.
     Absent,
-    /// It cannot be told.
+    /// Cannot be determined.
     Unknown,
 }
 
 impl Status {
-    /// The word the JSON uses.
+    /// The status's name in the JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Status::Ok => "ok",
@@ -52,16 +52,16 @@ impl Status {
     }
 }
 
-/// One point.
+/// One line of the report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Line {
-    /// The name scripts use, in kebab-case.
+    /// The name for scripts, in kebab-case.
     pub name: &'static str,
-    /// How the machine stands.
+    /// The status.
     pub status: Status,
-    /// What it has.
+    /// The finding.
     pub value: String,
-    /// The file, register or call that said so, with the raw value.
+    /// The file, register or call that shows it, with the raw value.
     pub evidence: String,
     /// What cyclewise does instead, or what the user can do.
     pub consequence: Option<String>,
@@ -79,13 +79,13 @@ impl Line {
         }
     }
 
-    /// The line with a consequence.
+    /// Adds a consequence.
     pub fn so(mut self, consequence: impl Into<String>) -> Self {
         self.consequence = Some(consequence.into());
         self
     }
 
-    /// The line with a consequence, unless all is well.
+    /// Adds a consequence unless the status is ok.
     pub fn unless_ok(self, consequence: impl Into<String>) -> Self {
         if self.status == Status::Ok {
             self

@@ -1,4 +1,4 @@
-//! Lines on memory: whether text can be patched and by which way, anonymous files, address layout, huge pages.
+//! Lines about memory: ways of patching text, anonymous files, address layout and huge pages.
 
 use super::{Inputs, Line, Status};
 use crate::sys::errno::Errno;
@@ -24,7 +24,7 @@ fn ways(of: &str, probe: Result<Probe, Errno>) -> String {
     }
 }
 
-/// A page of the program decides: it is what patching our text amounts to.
+/// A page of the program decides, because that is what the library patches.
 fn wx(i: &Inputs) -> Line {
     const NAME: &str = "wx";
     let cmdline = i.fs.text("/proc/cmdline");
@@ -45,7 +45,7 @@ fn wx(i: &Inputs) -> Line {
     );
     let Ok(probe) = i.protect.program.or(i.protect.anonymous) else {
         return Line::new(NAME, Status::Unknown, "no executable page can be mapped", evidence)
-            .so("text is not patched: LOCK prefixes stay, static keys are read from memory");
+            .so("text is not patched: LOCK prefixes stay, and static keys are read from memory");
     };
     let ways = [
         (probe.rwx, "mprotect RWX"),
@@ -60,11 +60,11 @@ fn wx(i: &Inputs) -> Line {
     };
     match (open.len(), probe.proc_mem) {
         (0, _) => Line::new(NAME, Status::Absent, value, evidence)
-            .so("text is not patched: LOCK prefixes stay, static keys are read from memory"),
+            .so("text is not patched: LOCK prefixes stay, and static keys are read from memory"),
         (3, _) => Line::new(NAME, Status::Ok, value, evidence),
-        (_, Ok(())) => Line::new(NAME, Status::Limited, value, evidence).so("patching goes through /proc/self/mem"),
+        (_, Ok(())) => Line::new(NAME, Status::Limited, value, evidence).so("patching uses /proc/self/mem"),
         (_, Err(_)) => Line::new(NAME, Status::Limited, value, evidence)
-            .so("patching goes through mprotect, with a window in which the page is writable"),
+            .so("patching uses mprotect, which leaves the page writable for a short time"),
     }
 }
 
@@ -77,24 +77,24 @@ fn memfd(i: &Inputs) -> Line {
         said(i.memfd.exec)
     );
     match (i.memfd.plain, i.memfd.exec) {
-        (Ok(()), Ok(())) => Line::new(NAME, Status::Ok, "available, executable too", evidence),
-        // EINVAL: a kernel before 6.3, where every memfd may be executed.
+        (Ok(()), Ok(())) => Line::new(NAME, Status::Ok, "available, also executable", evidence),
+        // EINVAL: a kernel before 6.3, on which every memfd is executable.
         (Ok(()), Err(Errno(libc::EINVAL))) => Line::new(NAME, Status::Ok, "available", evidence),
         (Ok(()), Err(_)) => Line::new(NAME, Status::Limited, "available, not executable", evidence)
-            .so("code generated for an experiment goes to anonymous memory"),
+            .so("code generated for an experiment is in anonymous memory"),
         (Err(_), _) => Line::new(NAME, Status::Absent, "refused", evidence)
-            .so("shared memory is a temporary file, or MAP_SHARED before a fork"),
+            .so("shared memory uses a temporary file, or MAP_SHARED before a fork"),
     }
 }
 
 fn aslr(i: &Inputs) -> Line {
     const NAME: &str = "aslr";
     let reading = i.fs.read("/proc/sys/kernel/randomize_va_space");
-    let consequence = "code and data lie elsewhere in every run: repeat the run, or start it under `setarch -R`, before \
-        believing a small difference";
+    let consequence = "code and data have different addresses in every run: before trusting a small difference, repeat the run or \
+        use `setarch -R`";
     let (status, value) = match reading.number() {
         Some(0) => (Status::Ok, "off: every run has the same layout"),
-        Some(1) => (Status::Limited, "on, but for the heap"),
+        Some(1) => (Status::Limited, "on, except for the heap"),
         Some(_) => (Status::Limited, "on"),
         None => (Status::Unknown, "cannot be read"),
     };
@@ -108,9 +108,9 @@ fn huge_pages(i: &Inputs) -> Line {
         t.split_whitespace()
             .find_map(|w| w.strip_prefix('[')?.strip_suffix(']'))
     });
-    let consequence = "large buffers may or may not get huge pages: repeat the run before believing a small difference";
+    let consequence = "large buffers may or may not get huge pages: before trusting a small difference, repeat the run";
     match chosen {
-        // Either extreme is the same in every run; madvise is ours to decide.
+        // `never` is the same in every run, and with `madvise` the program decides.
         Some(c @ ("never" | "madvise")) => Line::new(NAME, Status::Ok, c, reading.to_string()),
         Some(c) => Line::new(NAME, Status::Limited, c, reading.to_string()).so(consequence),
         None => Line::new(NAME, Status::Unknown, "cannot be read", reading.to_string()).so(consequence),

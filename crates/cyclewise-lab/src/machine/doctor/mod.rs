@@ -1,9 +1,9 @@
-//! The doctor: what this machine offers to a measurement, each line with the evidence that said so.
+//! The doctor: reports what this machine offers for measurements, with evidence for each line.
 //!
 //! # Invariants
-//! 1. Every line has evidence: the file, register or call, with its raw value or the reason why there is none.
-//! 2. Names of lines are unique, and once released they keep their meaning: scripts select by them.
-//! 3. Nothing here panics for want of a file, a call or a CPU feature; that is what the doctor is for.
+//! 1. Every line has evidence: the file, register or call, with its raw value or the reason why it has none.
+//! 2. Names of lines are unique, and a released name keeps its meaning: scripts select by it.
+//! 3. No missing file, call or CPU feature causes a panic.
 
 mod cpu;
 mod inputs;
@@ -20,12 +20,12 @@ mod virt;
 pub use inputs::Inputs;
 pub use line::{Line, Report, SCHEMA, Status};
 
-/// Looks at this machine; takes a quarter of a second, most of it spent watching steal.
+/// Examines this machine. Takes a quarter of a second, mostly to observe steal time.
 pub fn examine() -> Report {
     examine_with(&Inputs::gather())
 }
 
-/// Draws up the lines from what was gathered.
+/// Makes the report from gathered data.
 pub fn examine_with(inputs: &Inputs) -> Report {
     let sections = [
         cpu::lines(inputs),
@@ -54,7 +54,7 @@ mod tests {
             assert!(!line.value.trim().is_empty(), "{} has no value", line.name);
             let kebab = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
             assert!(line.name.chars().all(kebab), "{} is not kebab-case", line.name);
-            assert!(names.insert(line.name), "{} is there twice", line.name);
+            assert!(names.insert(line.name), "{} is not unique", line.name);
         }
         assert!(names.len() >= 30, "{names:?}");
     }
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_that_offers_nothing() {
+    fn a_machine_without_features() {
         for arch in ["x86_64", "aarch64"] {
             let report = examine_with(&Inputs::nothing(arch));
             holds_its_invariants(&report);
@@ -79,7 +79,7 @@ mod tests {
                 .filter(|l| l.status == Status::Ok)
                 .map(|l| l.name)
                 .collect();
-            // The instruction set alone vouches for these.
+            // The instruction set alone implies these.
             let by_isa: &[&str] = if arch == "x86_64" { &["lock-prefix"] } else { &[] };
             assert_eq!(fine, by_isa, "{arch}");
         }

@@ -1,10 +1,10 @@
-//! Lines on per-CPU data: restartable sequences, the ids they publish, remote barriers, and what the library makes of them.
+//! Lines about per-CPU data: restartable sequences and the ids they publish, membarrier, and the library's backend.
 
 use super::{Inputs, Line, Status};
 use crate::sys::membarrier;
 use cyclewise::percpu::Backend;
 
-/// What the first kernels with rseq publish: cpu_id_start, cpu_id, rseq_cs, flags.
+/// The bytes that the first kernels with rseq fill: cpu_id_start, cpu_id, rseq_cs, flags.
 const ORIGINAL_FEATURES: u64 = 20;
 /// End of `node_id` in `struct rseq` (include/uapi/linux/rseq.h).
 const WITH_NODE_ID: u64 = 24;
@@ -22,15 +22,15 @@ pub(super) fn lines(i: &Inputs) -> Vec<Line> {
             "mm-cid",
             live,
             WITH_MM_CID,
-            "per-process CPU numbers are not used: areas are sized by CPU",
+            "per-process CPU numbers are not used: areas are sized by the number of CPUs",
         ),
-        field(i, "node-id", live, WITH_NODE_ID, "the memory node comes from getcpu"),
+        field(i, "node-id", live, WITH_NODE_ID, "the memory node comes from getcpu(2)"),
         barrier(i),
         backend(i),
     ]
 }
 
-/// What runs, in the library's own words.
+/// The backend, in the library's own words.
 fn backend(i: &Inputs) -> Line {
     const NAME: &str = "percpu";
     let evidence = format!(
@@ -40,11 +40,11 @@ fn backend(i: &Inputs) -> Line {
     let line = |status| Line::new(NAME, status, i.percpu.to_string(), evidence);
     match i.percpu.backend {
         Backend::Rseq => line(Status::Ok),
-        _ => line(Status::Limited).so("each change of a per-CPU word is under a lock of its own, and on no CPU's copy"),
+        _ => line(Status::Limited).so("a lock protects each per-CPU word, and words do not belong to a CPU"),
     }
 }
 
-/// Bytes of the registered area that the kernel fills; `None` where libc registered none.
+/// The number of bytes of the registered area that the kernel fills; `None` if libc registered none.
 fn live_features(i: &Inputs) -> Option<u64> {
     let registered = match u64::from(i.libc_rseq?.size) {
         0 => return None,
@@ -62,7 +62,7 @@ fn evidence(i: &Inputs) -> String {
             l.size, l.offset, l.flags
         )
     });
-    let entry = |v: Option<u64>| v.map_or("not given".to_owned(), |v| v.to_string());
+    let entry = |v: Option<u64>| v.map_or("absent".to_owned(), |v| v.to_string());
     format!(
         "{libc}; AT_RSEQ_FEATURE_SIZE = {}, AT_RSEQ_ALIGN = {}; rseq(2) with an unknown flag: {}",
         entry(i.auxv.rseq_feature_size),
@@ -83,15 +83,15 @@ fn rseq(i: &Inputs, live: Option<u64>) -> Line {
             (
                 Status::Limited,
                 value,
-                Some("the library registers an area of its own, thread by thread"),
+                Some("the library registers its own area for each thread"),
             )
         }
         None => {
-            let value = "not in this kernel, or filtered".to_owned();
+            let value = "not in this kernel, or blocked by a filter".to_owned();
             (
                 Status::Absent,
                 value,
-                Some("the rseq variants are left out; per-CPU data is in slots that are taken by a lock"),
+                Some("the rseq variants are omitted; per-CPU data is in slots that a lock protects"),
             )
         }
     };
@@ -99,12 +99,9 @@ fn rseq(i: &Inputs, live: Option<u64>) -> Line {
     consequence.into_iter().fold(line, Line::so)
 }
 
-/// A field is published where the kernel's features reach its end; the evidence of the area itself is on line `rseq`.
+/// A field is published if the kernel's features include its end. The line `rseq` has the evidence of the area itself.
 fn field(i: &Inputs, name: &'static str, live: Option<u64>, end: u64, instead: &str) -> Line {
-    let given = i
-        .auxv
-        .rseq_feature_size
-        .map_or("not given".to_owned(), |v| v.to_string());
+    let given = i.auxv.rseq_feature_size.map_or("absent".to_owned(), |v| v.to_string());
     let Some(live) = live else {
         let evidence = format!("AT_RSEQ_FEATURE_SIZE = {given}, but libc registered no area");
         return Line::new(name, Status::Absent, "no rseq area is registered", evidence).so(instead);
@@ -124,10 +121,10 @@ fn barrier(i: &Inputs) -> Line {
             return Line::new(
                 NAME,
                 Status::Absent,
-                "not in this kernel, or filtered",
+                "not in this kernel, or blocked by a filter",
                 format!("membarrier(QUERY): {errno}"),
             )
-            .so("text is not patched while threads run, and remote per-CPU access goes through the owner's CPU");
+            .so("text is not patched while threads run, and remote per-CPU access runs on the owner's CPU");
         }
     };
     let evidence = format!("membarrier(QUERY) = {mask:#x}: {}", membarrier::names(mask).join(", "));
@@ -143,7 +140,7 @@ fn barrier(i: &Inputs) -> Line {
     }
     let uses: Vec<_> = lacks.iter().map(|w| w.2).collect();
     Line::new(NAME, Status::Limited, format!("without {}", names(&lacks)), evidence)
-        .so(format!("left out: {}", uses.join(", ")))
+        .so(format!("not available: {}", uses.join(", ")))
 }
 
 #[cfg(test)]
@@ -165,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_live_is_the_lesser_of_both() {
+    fn live_features_are_the_minimum_of_both() {
         for (size, feature, live) in [
             (Some(20), Some(28), Some(28)),
             (Some(32), Some(28), Some(28)),
@@ -180,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_come_with_the_size() {
+    fn fields_depend_on_the_feature_size() {
         let status = |i: &Inputs| lines(i).iter().map(|l| l.status).take(3).collect::<Vec<_>>();
         assert_eq!(
             status(&machine(Some(20), Some(28))),
@@ -204,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn the_library_says_what_runs() {
+    fn the_backend_is_the_librarys_own() {
         let mut i = machine(Some(20), Some(28));
         assert_eq!(backend(&i).status, Status::Limited);
         assert!(backend(&i).value.starts_with("portable: rseq(2) says errno 38"));

@@ -1,4 +1,4 @@
-//! The line on performance counters: whether core cycles can be counted, and if not, whose decision that is.
+//! The line about performance counters: whether core cycles can be counted, and if not, why.
 
 use super::{Inputs, Line, Status};
 use crate::sys::perf_probe;
@@ -10,7 +10,7 @@ pub(super) fn lines(i: &Inputs) -> Vec<Line> {
     vec![pmu(i)]
 }
 
-/// Names of the PMUs that count core cycles: `cpu`, `cpu_core`, `cpu_atom` on x86, `armv8_pmuv3_0` and kin on Arm.
+/// Names of the PMUs that count core cycles: `cpu`, `cpu_core` and `cpu_atom` on x86, `armv8_pmuv3_0` and the like on Arm.
 fn core_pmus(i: &Inputs) -> Option<Vec<String>> {
     let mut names = i.fs.names(SOURCES)?;
     names.retain(|n| n == "cpu" || n == "cpu_core" || n == "cpu_atom" || n.starts_with("armv"));
@@ -28,9 +28,9 @@ fn pmu(i: &Inputs) -> Line {
         Err(errno) => format!("perf_event_open(CPU_CYCLES, user): {errno}"),
     };
     let evidence = format!("{tried}; {found}; {}", i.fs.read(PARANOID));
-    let instead = "core cycles come from a calibrated chain of additions, and each record says so";
+    let instead = "core cycles are derived from a calibrated chain of additions; each record says so";
     match i.perf {
-        Ok(0) => Line::new("pmu", Status::Limited, "the counter opens and does not count", evidence).so(instead),
+        Ok(0) => Line::new("pmu", Status::Limited, "the counter opens but does not count", evidence).so(instead),
         Ok(_) => Line::new("pmu", Status::Ok, "core cycles are counted", evidence),
         Err(errno) => Line::new("pmu", Status::Absent, perf_probe::meaning(errno), evidence).so(instead),
     }
@@ -43,7 +43,7 @@ mod tests {
     use crate::sys::errno::Errno;
 
     #[test]
-    fn the_reason_is_told() {
+    fn the_line_has_the_reason() {
         let tree = Tree::guest();
         tree.write(PARANOID, "4");
         tree.write(&format!("{SOURCES}/software/type"), "1");
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_that_stands_still_is_not_ok() {
+    fn a_counter_that_does_not_count_is_not_ok() {
         let mut i = Inputs::nothing("aarch64");
         i.perf = Ok(0);
         assert_eq!(pmu(&i).status, Status::Limited);

@@ -1,4 +1,4 @@
-//! Lines on the clock of the core: governor, boost, and the sleep states that a CPU wakes from.
+//! Lines about the core clock: governor, boost and sleep states.
 
 use super::{Inputs, Line, Status};
 use crate::machine::topology::{self, CPUS};
@@ -18,23 +18,24 @@ fn governor(i: &Inputs) -> Line {
     match fingerprint::governor(&i.fs, &cpus) {
         Some(g) if g == "performance" => Line::new(NAME, Status::Ok, g, evidence),
         Some(g) => Line::new(NAME, Status::Limited, g, evidence)
-            .so("the clock moves under the samples; set it with `cpupower frequency-set -g performance`"),
+            .so("the core clock varies during samples; run `cpupower frequency-set -g performance`"),
         None => Line::new(NAME, Status::Absent, "no cpufreq (usual in a VM)", evidence)
-            .so("the clock cannot be held; records carry core cycles per tick: compare runs by it"),
+            .so("the core clock cannot be fixed; compare runs by the core cycles per tick in their records"),
     }
 }
 
 fn boosted(i: &Inputs) -> Line {
     match boost::state(&i.fs) {
-        Some(b) if b.on => Line::new("boost", Status::Limited, "on", b.evidence)
-            .so("the clock depends on heat and on other cores' load; turn it off for figures that repeat"),
+        Some(b) if b.on => Line::new("boost", Status::Limited, "on", b.evidence).so(
+            "the core clock depends on temperature and on other cores' load; turn boost off for reproducible figures",
+        ),
         Some(b) => Line::new("boost", Status::Ok, "off", b.evidence),
         None => {
             let evidence = boost::switches()
                 .map(|(path, _)| i.fs.read(&path).to_string())
                 .join("; ");
             Line::new("boost", Status::Unknown, "cannot be read", evidence)
-                .so("records carry core cycles per tick: compare runs by it")
+                .so("compare runs by the core cycles per tick in their records")
         }
     }
 }
@@ -63,8 +64,8 @@ fn cpuidle(i: &Inputs) -> Line {
     };
     let evidence = format!("{driver}; {governor}; {directory}/state*: {list}");
     match driver.get() {
-        Some("none") | None if states.is_empty() => Line::new(NAME, Status::Unknown, "no driver seen", evidence)
-            .so("where the first samples are slow, boot with cpuidle.off=1 and compare"),
+        Some("none") | None if states.is_empty() => Line::new(NAME, Status::Unknown, "no driver detected", evidence)
+            .so("if the first samples are slow, boot with cpuidle.off=1 and compare"),
         driver => Line::new(
             NAME,
             Status::Ok,

@@ -1,4 +1,4 @@
-//! Lines on the machine's shape: CPUs allowed, SMT, sockets, caches, nodes, kinds of cores, CPUs set apart.
+//! Lines about CPUs: those allowed, SMT, topology, kinds of cores and isolated CPUs.
 
 use super::{Inputs, Line, Status};
 use crate::machine::topology::{self, CPUS};
@@ -14,7 +14,7 @@ fn cpus(i: &Inputs) -> Line {
     let online = i.fs.read(&format!("{CPUS}/online"));
     let Some(allowed) = topology::allowed(&i.fs) else {
         let evidence = format!("/proc/self/status: no Cpus_allowed_list; {online}");
-        return Line::new(NAME, Status::Unknown, "cannot be told", evidence).so("name a CPU with --cpu");
+        return Line::new(NAME, Status::Unknown, "cannot be determined", evidence).so("choose a CPU with --cpu");
     };
     let evidence = format!("/proc/self/status: Cpus_allowed_list {allowed:?}; {online}");
     let status = if allowed.len() > 1 { Status::Ok } else { Status::Limited };
@@ -31,12 +31,12 @@ fn smt(i: &Inputs) -> Line {
     let virt = fingerprint::hypervisor(&i.fs, i.cpuid.as_ref(), &i.cpuinfo).is_some();
     match active.get() {
         Some("1") => Line::new(NAME, Status::Limited, format!("on ({state})"), evidence)
-            .so("a CPU whose sibling is idle is preferred; write off to /sys/devices/system/cpu/smt/control for clean figures"),
-        Some(_) if virt => Line::new(NAME, Status::Limited, format!("none seen ({state})"), evidence)
-            .so("the host may still run two of our CPUs on one core, and a guest cannot see that"),
+            .so("a CPU with an idle sibling is preferred; for clean figures write `off` to /sys/devices/system/cpu/smt/control"),
+        Some(_) if virt => Line::new(NAME, Status::Limited, format!("none visible ({state})"), evidence)
+            .so("the host may run two of this guest's CPUs on one core, which a guest cannot detect"),
         Some(_) => Line::new(NAME, Status::Ok, format!("off ({state})"), evidence),
-        None => Line::new(NAME, Status::Unknown, "cannot be told", evidence)
-            .so("thread_siblings_list is looked at when a CPU is chosen"),
+        None => Line::new(NAME, Status::Unknown, "cannot be determined", evidence)
+            .so("thread_siblings_list is used when a CPU is chosen"),
     }
 }
 
@@ -46,8 +46,8 @@ fn topology_line(i: &Inputs) -> Line {
     let counted = cpus.as_ref().and_then(|c| topology::packages_and_cores(&i.fs, c));
     let (Some(cpus), Some((packages, cores))) = (cpus, counted) else {
         let evidence = i.fs.presence(&format!("{CPUS}/cpu0/topology"));
-        return Line::new(NAME, Status::Unknown, "cannot be told", evidence)
-            .so("CPUs are taken to be cores of their own");
+        return Line::new(NAME, Status::Unknown, "cannot be determined", evidence)
+            .so("each CPU is treated as a separate core");
     };
     let caches = topology::caches(&i.fs, cpus.first().copied().unwrap_or(0));
     let sizes: Vec<_> = caches.iter().map(|c| format!("{} {}", c.name, c.size)).collect();
@@ -77,7 +77,7 @@ fn topology_line(i: &Inputs) -> Line {
     let evidence = format!(
         "{CPUS}/cpu*/topology; CPUs sharing cpu0's caches: {}; /sys/devices/system/node/online",
         if sharing.is_empty() {
-            "not known".to_owned()
+            "unknown".to_owned()
         } else {
             sharing.join(", ")
         }
@@ -87,7 +87,8 @@ fn topology_line(i: &Inputs) -> Line {
 
 fn core_kinds(i: &Inputs) -> Line {
     const NAME: &str = "core-kinds";
-    let consequence = "the strongest idle core is pinned; figures hold for its kind alone, and --cpu chooses another";
+    let consequence =
+        "the strongest idle core is chosen, and figures apply only to its kind; choose another with --cpu";
     let hybrid_bit = i.cpuid.as_ref().is_some_and(Cpuid::is_hybrid);
     let capacities = topology::capacities(&i.fs);
     let bit = i.cpuid_evidence(7, "EDX") + ", bit 15";
@@ -105,9 +106,9 @@ fn core_kinds(i: &Inputs) -> Line {
     }
     match capacities.len() {
         _ if hybrid_bit => Line::new(NAME, Status::Limited, "hybrid", evidence).so(consequence),
-        0 if i.cpuid.is_none() => Line::new(NAME, Status::Unknown, "cannot be told", evidence)
-            .so("cores are taken to be alike; name one with --cpu"),
-        0 | 1 => Line::new(NAME, Status::Ok, "all alike", evidence),
+        0 if i.cpuid.is_none() => Line::new(NAME, Status::Unknown, "cannot be determined", evidence)
+            .so("all cores are treated as equal; choose one with --cpu"),
+        0 | 1 => Line::new(NAME, Status::Ok, "one kind", evidence),
         n => Line::new(NAME, Status::Limited, format!("{n} kinds"), evidence).so(consequence),
     }
 }
@@ -128,7 +129,7 @@ fn isolation(i: &Inputs) -> Line {
         .collect();
     let boot = match (&cmdline, asked.is_empty()) {
         (None, _) => "/proc/cmdline cannot be read".to_owned(),
-        (Some(_), true) => "/proc/cmdline asks for none".to_owned(),
+        (Some(_), true) => "/proc/cmdline requests none".to_owned(),
         (Some(_), false) => format!("/proc/cmdline: {}", asked.join(" ")),
     };
     let evidence = format!("{isolated}; {nohz}; {boot}");
@@ -144,11 +145,11 @@ fn isolation(i: &Inputs) -> Line {
     if !said.is_empty() {
         return Line::new(NAME, Status::Ok, said.join(", "), evidence);
     }
-    let consequence = "samples that were preempted are rejected; boot with isolcpus= and nohz_full= for fewer of them";
+    let consequence = "preempted samples are rejected; to have fewer, boot with isolcpus= and nohz_full=";
     if isolated.text.is_err() && nohz.text.is_err() && cmdline.is_none() {
-        return Line::new(NAME, Status::Unknown, "cannot be told", evidence).so(consequence);
+        return Line::new(NAME, Status::Unknown, "cannot be determined", evidence).so(consequence);
     }
-    Line::new(NAME, Status::Absent, "no CPU is set apart", evidence).so(consequence)
+    Line::new(NAME, Status::Absent, "no CPU is isolated", evidence).so(consequence)
 }
 
 #[cfg(test)]
@@ -209,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn cpus_set_apart() {
+    fn isolated_cpus() {
         let tree = Tree::guest();
         let i = Inputs::guest(&tree);
         assert_eq!(isolation(&i).status, Status::Absent);

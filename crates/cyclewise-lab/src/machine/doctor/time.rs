@@ -1,4 +1,4 @@
-//! Lines on clocks: whether ticks are a clock, how fast they go, and what the kernel makes of them.
+//! Lines about clocks: whether the tick rate is constant, what it is, and which clocksource the kernel uses.
 
 use super::{Inputs, Line, Status};
 use crate::machine::{Cpuid, fingerprint};
@@ -21,7 +21,7 @@ fn tsc_invariant(i: &Inputs) -> Line {
             i.fs.text(fingerprint::CLOCKSOURCE)
                 .is_some_and(|c| c == "arch_sys_counter");
         let status = if kept { Status::Ok } else { Status::Unknown };
-        return Line::new(NAME, status, "cntvct_el0 stands for the TSC", evidence)
+        return Line::new(NAME, status, "cntvct_el0 replaces the TSC", evidence)
             .unless_ok("`cyclewise verify clock` tests it on every pair of CPUs");
     }
     let bit = i.cpuid.as_ref().and_then(Cpuid::invariant_tsc);
@@ -36,55 +36,55 @@ fn tsc_invariant(i: &Inputs) -> Line {
         Some(true) if constant && i.cpuinfo.has("nonstop_tsc") => (Status::Ok, "constant rate, in every sleep state"),
         Some(true) if constant => (
             Status::Limited,
-            "constant rate; the kernel does not say that it runs on in sleep",
+            "constant rate; the kernel does not report that it continues in sleep",
         ),
         Some(true) => (
             Status::Limited,
-            "the CPU says invariant, the kernel does not say constant",
+            "invariant according to the CPU, but not constant according to the kernel",
         ),
         Some(false) | None if constant => (
             Status::Limited,
-            "constant rate by the kernel; it may stop in deep sleep",
+            "constant rate according to the kernel; may stop in deep sleep",
         ),
-        Some(false) => (Status::Absent, "ticks follow the clock of the core"),
-        None if i.cpuid.is_some() => (Status::Absent, "the CPU has no leaf that would promise it"),
-        None => (Status::Unknown, "cannot be told"),
+        Some(false) => (Status::Absent, "the tick rate follows the core clock"),
+        None if i.cpuid.is_some() => (Status::Absent, "the CPU lacks the CPUID leaf that guarantees it"),
+        None => (Status::Unknown, "cannot be determined"),
     };
     Line::new(NAME, status, value, evidence)
-        .unless_ok("samples across which the tick rate moved against CLOCK_MONOTONIC_RAW are rejected")
+        .unless_ok("a sample is rejected if the tick rate changed relative to CLOCK_MONOTONIC_RAW during it")
 }
 
 fn tsc_rate(i: &Inputs) -> Line {
     const NAME: &str = "tsc-rate";
     if !i.is_x86() {
         let evidence = format!("no CPUID on {}; the rate is in cntfrq_el0", i.arch);
-        return Line::new(NAME, Status::Unknown, "not looked up here", evidence)
+        return Line::new(NAME, Status::Unknown, "not read", evidence)
             .so("the rate is measured against CLOCK_MONOTONIC_RAW at the start of a run");
     }
     let crystal = i.cpuid.as_ref().and_then(Cpuid::tsc_hz_from_crystal);
-    let told = i.cpuid.as_ref().and_then(Cpuid::tsc_hz_from_hypervisor);
+    let by_hypervisor = i.cpuid.as_ref().and_then(Cpuid::tsc_hz_from_hypervisor);
     let base_mhz = i
         .cpuid
         .as_ref()
         .and_then(|c| c.leaf(0x16))
         .map_or("none".to_owned(), |l| format!("{} MHz", l.eax & 0xffff));
-    let looked = format!(
+    let evidence = format!(
         "{}; {}; CPUID 0x16 base {base_mhz}; /proc/cpuinfo bogomips: {}",
         i.cpuid_evidence(0x15, "ECX"),
         i.cpuid_evidence(0x4000_0010, "EAX"),
         i.cpuinfo.get("bogomips").unwrap_or("none"),
     );
     let mhz = |hz: f64| format!("{:.3} MHz", hz / 1e6);
-    let (status, value) = match (crystal, told, i.cpuinfo.tsc_hz_from_bogomips()) {
+    let (status, value) = match (crystal, by_hypervisor, i.cpuinfo.tsc_hz_from_bogomips()) {
         (Some(hz), _, _) => (Status::Ok, format!("{} (crystal, CPUID 0x15)", mhz(hz as f64))),
         (None, Some(hz), _) => (Status::Ok, format!("{} (hypervisor, CPUID 0x40000010)", mhz(hz as f64))),
         (None, None, Some(hz)) => (
             Status::Limited,
             format!("about {} (half the kernel's bogomips)", mhz(hz)),
         ),
-        (None, None, None) => (Status::Unknown, "nobody says".to_owned()),
+        (None, None, None) => (Status::Unknown, "not reported".to_owned()),
     };
-    Line::new(NAME, status, value, looked)
+    Line::new(NAME, status, value, evidence)
         .unless_ok("the rate is measured against CLOCK_MONOTONIC_RAW at the start of a run")
 }
 
@@ -93,7 +93,7 @@ fn clocksource(i: &Inputs) -> Line {
     let current = i.fs.read(fingerprint::CLOCKSOURCE);
     let evidence = format!(
         "{current}; available: {}",
-        i.fs.text(AVAILABLE).unwrap_or("not known".to_owned())
+        i.fs.text(AVAILABLE).unwrap_or("unknown".to_owned())
     );
     let Some(name) = current.get() else {
         return Line::new(NAME, Status::Unknown, "cannot be read", evidence)
@@ -103,9 +103,9 @@ fn clocksource(i: &Inputs) -> Line {
     match (name, i.is_x86()) {
         ("tsc", true) | ("arch_sys_counter", false) => line(Status::Ok),
         ("kvm-clock", true) if stable_kvm_clock(i) => line(Status::Limited)
-            .so("kvm-clock reads the TSC and is marked stable; Instant::now pays for the conversion"),
+            .so("kvm-clock reads the TSC and is marked stable; Instant::now has the cost of the conversion"),
         _ => line(Status::Limited)
-            .so("the kernel keeps time by something else, perhaps because it found the TSC unsteady; see dmesg"),
+            .so("the kernel uses another clock, perhaps because it found the TSC unstable; see dmesg"),
     }
 }
 
@@ -119,7 +119,7 @@ fn stable_kvm_clock(i: &Inputs) -> bool {
 
 fn vdso(i: &Inputs) -> Line {
     match i.auxv.sysinfo_ehdr {
-        // Where it is changes with every exec and would make two reports differ for nothing.
+        // Not the address: it changes with every exec, and two reports would differ.
         Some(_) => Line::new(
             "vdso",
             Status::Ok,
@@ -132,7 +132,7 @@ fn vdso(i: &Inputs) -> Line {
             "not mapped",
             "AT_SYSINFO_EHDR is not in the auxiliary vector",
         )
-        .so("clock_gettime is a system call here, and so are Instant::now and SystemTime::now"),
+        .so("clock_gettime, Instant::now and SystemTime::now are system calls"),
     }
 }
 
@@ -140,20 +140,15 @@ fn vmclock(i: &Inputs) -> Line {
     const DEVICE: &str = "/dev/vmclock0";
     let evidence = i.fs.presence(DEVICE);
     if i.fs.exists(DEVICE) {
-        return Line::new(
-            "vmclock",
-            Status::Ok,
-            "the hypervisor tells of migration and snapshots",
-            evidence,
-        );
+        return Line::new("vmclock", Status::Ok, "notifies of migration and snapshots", evidence);
     }
     Line::new(
         "vmclock",
         Status::Absent,
-        "nobody tells of migration and snapshots",
+        "no notification of migration or snapshots",
         evidence,
     )
-    .so("they are seen as a jump against CLOCK_MONOTONIC_RAW, and the sample is rejected")
+    .so("they appear as a jump relative to CLOCK_MONOTONIC_RAW, and the sample is rejected")
 }
 
 #[cfg(test)]
@@ -163,7 +158,7 @@ mod tests {
     use crate::machine::fake::Tree;
 
     #[test]
-    fn an_invariant_tsc_needs_both_witnesses() {
+    fn an_invariant_tsc_needs_cpu_and_kernel() {
         let tree = Tree::guest();
         let mut i = Inputs::guest(&tree);
         assert_eq!(tsc_invariant(&i).status, Status::Ok);
@@ -176,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_names_its_source() {
+    fn the_rate_has_its_source() {
         let mut i = Inputs::guest(&Tree::guest());
         assert_eq!(tsc_rate(&i).value, "about 2596.140 MHz (half the kernel's bogomips)");
         assert_eq!(tsc_rate(&i).status, Status::Limited);
@@ -203,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn clocksources_are_told_apart() {
+    fn clocksources_have_their_status() {
         let tree = Tree::guest();
         let i = Inputs::guest(&tree);
         assert_eq!(

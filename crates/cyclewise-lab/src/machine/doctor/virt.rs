@@ -1,10 +1,10 @@
-//! Lines on virtual machines: the one we run in, what it takes from us, and whether we can run one ourselves.
+//! Lines about virtualization: the hypervisor, steal time, and KVM.
 
 use super::{Inputs, Line, Status};
 use crate::machine::{Cpuid, fingerprint, stat};
 use crate::sys::procfs::Reading;
 
-/// Bits of KVM's feature leaf that bear on measurements (Documentation/virt/kvm/x86/cpuid.rst).
+/// Bits of KVM's feature leaf that affect measurements (Documentation/virt/kvm/x86/cpuid.rst).
 const KVM_FEATURES: [(u32, &str); 5] = [
     (0, "kvm-clock (old)"),
     (3, "kvm-clock"),
@@ -37,14 +37,14 @@ fn hypervisor(i: &Inputs) -> Line {
             i.fs.read("/sys/class/dmi/id/product_name").to_string(),
         ];
     }
-    // Firmware that names a physical product speaks for bare metal as CPUID's bit does.
-    let can_tell = i.cpuid.is_some() || i.fs.exists("/sys/class/dmi/id/product_name");
+    // Firmware that names a physical product is evidence of bare metal, like CPUID's bit.
+    let is_known = i.cpuid.is_some() || i.fs.exists("/sys/class/dmi/id/product_name");
     let evidence = evidence.join("; ");
     match found {
         Some(name) => Line::new(NAME, Status::Limited, name, evidence)
-            .so("time may be stolen and SMT siblings hidden; samples with steal are rejected"),
-        None if can_tell => Line::new(NAME, Status::Ok, "none", evidence),
-        None => Line::new(NAME, Status::Unknown, "cannot be told", evidence),
+            .so("the hypervisor may steal time and hide SMT siblings; samples with stolen time are rejected"),
+        None if is_known => Line::new(NAME, Status::Ok, "none", evidence),
+        None => Line::new(NAME, Status::Unknown, "cannot be determined", evidence),
     }
 }
 
@@ -54,10 +54,10 @@ fn steal(i: &Inputs) -> Line {
     let times = |r: &Reading| stat::all(format!("{}\n", r.get()?).as_bytes());
     let (Some(earlier), Some(later)) = (times(before), times(after)) else {
         let evidence = after.get().map_or(after.to_string(), |_| {
-            "/proc/stat: its cpu line has no steal".to_owned()
+            "/proc/stat: the cpu line has no steal".to_owned()
         });
         return Line::new(NAME, Status::Unknown, "cannot be read", evidence)
-            .so("samples cannot be guarded against stolen time; repeat the run and compare");
+            .so("samples with stolen time cannot be rejected; repeat the run and compare");
     };
     let passed = later.since(earlier);
     let boot = later.share(later.steal).unwrap_or(0.0);
@@ -72,17 +72,17 @@ fn steal(i: &Inputs) -> Line {
         "/proc/stat cpu: {} of {} ticks since boot, {} of {} over {ms} ms",
         later.steal, later.total, passed.steal, passed.total
     );
-    // One part in a thousand is what a long run can reject without noticing the loss.
+    // A long run can reject one sample in a thousand without much loss.
     let status = if now > 0.0 || boot > 0.001 {
         Status::Limited
     } else {
         Status::Ok
     };
     Line::new(NAME, status, value, evidence)
-        .unless_ok("samples with steal are rejected and counted; a run may take longer to be precise enough")
+        .unless_ok("samples with stolen time are rejected and counted; a run may take longer to reach its precision")
 }
 
-/// Which kind of KVM /dev/kvm is.
+/// The kind of KVM behind /dev/kvm.
 fn kvm(i: &Inputs) -> Line {
     const NAME: &str = "kvm";
     let modules: Vec<&str> = ["kvm_intel", "kvm_amd", "kvm_pvm"]
@@ -104,8 +104,8 @@ fn kvm(i: &Inputs) -> Line {
     );
     if let Err(errno) = i.kvm {
         let hint = match errno.0 {
-            libc::EACCES | libc::EPERM => "ring-0 figures cannot be taken; join the group of /dev/kvm",
-            _ => "ring-0 figures cannot be taken here",
+            libc::EACCES | libc::EPERM => "ring 0 cannot be measured; join the group of /dev/kvm",
+            _ => "ring 0 cannot be measured",
         };
         return Line::new(NAME, Status::Absent, "none", evidence).so(hint);
     }
@@ -116,13 +116,10 @@ fn kvm(i: &Inputs) -> Line {
         () if i.cpuinfo.has("vmx") => (Status::Ok, "vmx"),
         () if i.cpuinfo.has("svm") => (Status::Ok, "svm"),
         () if !i.is_x86() => (Status::Ok, "arm"),
-        () => (
-            Status::Unknown,
-            "a device without vmx, svm or a module that says what it is",
-        ),
+        () => (Status::Unknown, "a device without vmx, svm or a known module"),
     };
     Line::new(NAME, status, value, evidence).unless_ok(
-        "guests' privileged instructions may be emulated: ring-0 figures are labelled, and are not CPU figures",
+        "privileged instructions of guests may be emulated: ring-0 figures are labelled, and are not those of a real CPU",
     )
 }
 
@@ -134,7 +131,7 @@ mod tests {
     use crate::sys::errno::Errno;
 
     #[test]
-    fn hypervisors_are_named_with_their_features() {
+    fn the_hypervisor_line_has_name_and_features() {
         let line = hypervisor(&Inputs::guest(&Tree::guest()));
         assert_eq!((line.status, line.value.as_str()), (Status::Limited, "KVMKVMKVM"));
         assert!(
@@ -152,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn steal_is_shown_as_a_share() {
+    fn steal_is_a_share() {
         let tree = Tree::guest();
         let mut i = Inputs::guest(&tree);
         assert_eq!(steal(&i).status, Status::Unknown);
@@ -197,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn no_kvm_says_why() {
+    fn without_kvm_the_line_has_the_reason() {
         let mut i = Inputs::nothing("x86_64");
         assert_eq!((kvm(&i).status, kvm(&i).value.as_str()), (Status::Absent, "none"));
         i.kvm = Err(Errno(libc::EACCES));

@@ -1,16 +1,16 @@
-//! Where CPUs sit beside each other: threads of a core, a cluster with a near cache of its own, a socket.
+//! Which CPUs share a core, a cluster (cores with their own near cache) or a socket, and how far apart CPUs are.
 
 use super::cpu_list;
 use super::topology::{CPUS, siblings};
 use crate::record::Topology;
 use crate::sys::procfs::Sysfs;
 
-/// How far a line moves from one CPU to another.
+/// How far a line moves between two CPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Distance {
     /// Threads of one core.
     Sibling,
-    /// Cores of one cluster, where a socket has several.
+    /// Cores of one cluster, if a socket has several.
     Cluster,
     /// The same socket.
     Socket,
@@ -19,10 +19,10 @@ pub enum Distance {
 }
 
 impl Distance {
-    /// All of them, nearest first.
+    /// All distances, nearest first.
     pub const ALL: [Distance; 4] = [Self::Sibling, Self::Cluster, Self::Socket, Self::Remote];
 
-    /// The word that rows and machine files use.
+    /// The name in variants and machine files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Sibling => "sibling",
@@ -33,23 +33,23 @@ impl Distance {
     }
 }
 
-/// Where one CPU sits. The numbers are the kernel's, or the first CPU of the group, and only tell groups apart.
+/// The core, cluster and socket of a CPU. The numbers are the kernel's, or the group's first CPU; they only tell groups apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct CpuTopology {
     cpu: u32,
     core: u32,
     cluster: u32,
     socket: u32,
 }
 
-impl Place {
+impl CpuTopology {
     /// The CPU.
     pub fn cpu(&self) -> u32 {
         self.cpu
     }
 
-    /// How far a line moves from here to there.
-    pub fn to(&self, other: &Place) -> Distance {
+    /// How far a line moves from this CPU to `other`.
+    pub fn distance(&self, other: &CpuTopology) -> Distance {
         if self.socket != other.socket {
             Distance::Remote
         } else if self.core == other.core {
@@ -62,17 +62,17 @@ impl Place {
     }
 }
 
-/// Where these CPUs of this machine sit.
-pub fn places(cpus: &[u32]) -> Vec<Place> {
-    places_of(&Sysfs::machine(), cpus)
+/// The topology of these CPUs of this machine.
+pub fn cpu_topology(cpus: &[u32]) -> Vec<CpuTopology> {
+    cpu_topology_in(&Sysfs::machine(), cpus)
 }
 
-/// The same, of the machine that a tree of files describes. What it does not say is taken to be one socket of cores.
-pub(crate) fn places_of(fs: &Sysfs, cpus: &[u32]) -> Vec<Place> {
-    cpus.iter().map(|cpu| place(fs, *cpu)).collect()
+/// The same for the machine that `fs` describes. Without information, CPUs are separate cores of one socket.
+pub(crate) fn cpu_topology_in(fs: &Sysfs, cpus: &[u32]) -> Vec<CpuTopology> {
+    cpus.iter().map(|cpu| one_cpu(fs, *cpu)).collect()
 }
 
-fn place(fs: &Sysfs, cpu: u32) -> Place {
+fn one_cpu(fs: &Sysfs, cpu: u32) -> CpuTopology {
     let list = |file: &str| cpu_list::parse(&fs.text(&format!("{CPUS}/cpu{cpu}/{file}"))?);
     let first = |cpus: &[u32]| cpus.iter().copied().min().unwrap_or(cpu);
     let mut core = siblings(fs, cpu).unwrap_or_default();
@@ -84,21 +84,21 @@ fn place(fs: &Sysfs, cpu: u32) -> Place {
     let package = list("topology/package_cpus_list")
         .or_else(|| list("topology/core_siblings_list"))
         .unwrap_or_default();
-    // A group that is no more than the core, or no less than the socket, is none of its own.
+    // A cluster is larger than a core and smaller than a socket.
     let group = |cpus: &Vec<u32>| cpus.len() > core.len() && cpus.len() < package.len();
     let cluster = list("topology/cluster_cpus_list").filter(group);
-    let cluster = cluster.or_else(|| last_cache(fs, cpu).filter(group));
-    Place {
+    let cluster = cluster.or_else(|| last_level_cache(fs, cpu).filter(group));
+    CpuTopology {
         cpu,
         core: first(&core),
-        // Each its own: then no two cores are of one cluster.
+        // Without clusters each core is its own, so that no two cores share one.
         cluster: cluster.map_or(first(&core), |cpus| first(&cpus)),
         socket,
     }
 }
 
-/// CPUs that share the last cache of `cpu`.
-fn last_cache(fs: &Sysfs, cpu: u32) -> Option<Vec<u32>> {
+/// CPUs that share the last-level cache of `cpu`.
+fn last_level_cache(fs: &Sysfs, cpu: u32) -> Option<Vec<u32>> {
     let folder = format!("{CPUS}/cpu{cpu}/cache");
     let levels = fs.names(&folder)?.into_iter().filter_map(|index| {
         let level: u32 = fs.text(&format!("{folder}/{index}/level"))?.parse().ok()?;
@@ -108,34 +108,34 @@ fn last_cache(fs: &Sysfs, cpu: u32) -> Option<Vec<u32>> {
     cpu_list::parse(&fs.text(&format!("{folder}/{index}/shared_cpu_list"))?)
 }
 
-/// How many of each group these places fill.
-pub(crate) fn counted(places: &[Place]) -> Topology {
+/// How many sockets, clusters and cores these CPUs are in.
+pub(crate) fn count_groups(cpus: &[CpuTopology]) -> Topology {
     fn different<T: Ord>(all: impl Iterator<Item = T>) -> u32 {
         let mut all: Vec<T> = all.collect();
         all.sort_unstable();
         all.dedup();
         all.len() as u32
     }
-    // Cores that are clusters of their own make their socket one cluster.
-    let alone = !places
+    // If each core is its own cluster, the socket counts as one cluster.
+    let unclustered = !cpus
         .iter()
-        .any(|a| places.iter().any(|b| a.to(b) == Distance::Cluster));
+        .any(|a| cpus.iter().any(|b| a.distance(b) == Distance::Cluster));
     Topology {
-        sockets: different(places.iter().map(|p| p.socket)),
-        clusters: different(places.iter().map(|p| (p.socket, if alone { 0 } else { p.cluster }))),
-        cores: different(places.iter().map(|p| (p.socket, p.core))),
-        cpus: places.len() as u32,
+        sockets: different(cpus.iter().map(|c| c.socket)),
+        clusters: different(cpus.iter().map(|c| (c.socket, if unclustered { 0 } else { c.cluster }))),
+        cores: different(cpus.iter().map(|c| (c.socket, c.core))),
+        cpus: cpus.len() as u32,
     }
 }
 
-/// Places in the order in which threads take them: one of each core first, socket by socket and cluster by cluster.
-pub fn cores_first(places: &[Place]) -> Vec<Place> {
-    let mut places = places.to_vec();
-    places.sort_by_key(|p| (p.socket, p.cluster, p.cpu));
-    let (mut first, mut rest): (Vec<Place>, Vec<Place>) = (Vec::new(), Vec::new());
-    for place in places {
-        let taken = first.iter().any(|p| p.to(&place) == Distance::Sibling);
-        if taken { &mut rest } else { &mut first }.push(place);
+/// CPUs in the order in which threads are placed: one of each core first, by socket and cluster.
+pub fn cores_first(cpus: &[CpuTopology]) -> Vec<CpuTopology> {
+    let mut cpus = cpus.to_vec();
+    cpus.sort_by_key(|c| (c.socket, c.cluster, c.cpu));
+    let (mut first, mut rest): (Vec<CpuTopology>, Vec<CpuTopology>) = (Vec::new(), Vec::new());
+    for cpu in cpus {
+        let taken = first.iter().any(|c| c.distance(&cpu) == Distance::Sibling);
+        if taken { &mut rest } else { &mut first }.push(cpu);
     }
     first.append(&mut rest);
     first
@@ -171,10 +171,10 @@ mod tests {
     }
 
     #[test]
-    fn distances_follow_the_kernel_s_lists() {
+    fn distances_follow_the_kernels_lists() {
         let cpus: Vec<u32> = (0..16).collect();
-        let places = places_of(&sixteen().fs(), &cpus);
-        let to = |b: usize| places[0].to(&places[b]);
+        let topologies = cpu_topology_in(&sixteen().fs(), &cpus);
+        let to = |b: usize| topologies[0].distance(&topologies[b]);
         assert_eq!(
             [8, 1, 9, 2, 3, 4, 12].map(to),
             [
@@ -187,39 +187,39 @@ mod tests {
                 Distance::Remote
             ]
         );
-        let topology = counted(&places);
+        let topology = count_groups(&topologies);
         assert_eq!((topology.sockets, topology.clusters), (2, 4));
         assert_eq!((topology.cores, topology.cpus), (8, 16));
-        let order: Vec<u32> = cores_first(&places).iter().map(|p| p.cpu).collect();
+        let order: Vec<u32> = cores_first(&topologies).iter().map(|c| c.cpu).collect();
         assert_eq!(order, cpus, "CPUs 8 to 15 are second threads");
     }
 
     #[test]
     fn second_threads_come_last() {
-        let places = places_of(&sixteen().fs(), &[0, 8, 1, 9, 4]);
-        let order: Vec<u32> = cores_first(&places).iter().map(|p| p.cpu).collect();
+        let topologies = cpu_topology_in(&sixteen().fs(), &[0, 8, 1, 9, 4]);
+        let order: Vec<u32> = cores_first(&topologies).iter().map(|c| c.cpu).collect();
         assert_eq!(order, [0, 1, 4, 8, 9]);
-        // Where numbers go from socket to socket in turn, a socket is filled all the same.
-        let turns = [0, 4, 1, 5].map(|cpu| Place {
+        // A socket is filled first, even if CPU numbers alternate between sockets.
+        let alternating = [0, 4, 1, 5].map(|cpu| CpuTopology {
             cpu,
             core: cpu,
             cluster: cpu / 4,
             socket: cpu / 4,
         });
-        let order: Vec<u32> = cores_first(&turns).iter().map(|p| p.cpu).collect();
+        let order: Vec<u32> = cores_first(&alternating).iter().map(|c| c.cpu).collect();
         assert_eq!(order, [0, 1, 4, 5]);
     }
 
     #[test]
-    fn where_the_kernel_says_nothing_all_are_cores_of_one_socket() {
-        let places = places_of(&Tree::new().fs(), &[0, 1, 2]);
-        assert_eq!(places[0].to(&places[2]), Distance::Socket);
-        let topology = counted(&places);
+    fn without_information_cpus_are_cores_of_one_socket() {
+        let topologies = cpu_topology_in(&Tree::new().fs(), &[0, 1, 2]);
+        assert_eq!(topologies[0].distance(&topologies[2]), Distance::Socket);
+        let topology = count_groups(&topologies);
         assert_eq!((topology.sockets, topology.clusters, topology.cores), (1, 1, 3));
     }
 
     #[test]
-    fn a_cache_of_the_whole_socket_makes_no_cluster() {
+    fn a_cache_of_the_whole_socket_is_not_a_cluster() {
         let tree = Tree::new();
         for cpu in 0..2 {
             let topology = format!("{CPUS}/cpu{cpu}/topology");
@@ -229,8 +229,8 @@ mod tests {
             tree.write(&format!("{CPUS}/cpu{cpu}/cache/index0/level"), "3");
             tree.write(&format!("{CPUS}/cpu{cpu}/cache/index0/shared_cpu_list"), "0-1");
         }
-        let places = places_of(&tree.fs(), &[0, 1]);
-        assert_eq!(places[0].to(&places[1]), Distance::Socket);
-        assert_eq!(counted(&places).clusters, 1);
+        let topologies = cpu_topology_in(&tree.fs(), &[0, 1]);
+        assert_eq!(topologies[0].distance(&topologies[1]), Distance::Socket);
+        assert_eq!(count_groups(&topologies).clusters, 1);
     }
 }
