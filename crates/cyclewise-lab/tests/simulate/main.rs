@@ -87,14 +87,17 @@ fn wrong_use_is_two_and_names_the_nearest() {
         (&["simulate"][..], "WORKLOAD"),
         (&["simulate", "lockreff", "--machine", "thunderx2"], "'lockref'"),
         (&["simulate", "lockref"], "--machine"),
-        (&["simulate", "lockref", "--machine", "thunder2"], "did you mean thunderx2?"),
+        (
+            &["simulate", "lockref", "--machine", "thunder2"],
+            "did you mean thunderx2?",
+        ),
         (
             &["simulate", "lockref", "--machine", "thunderx2", "--threads", "225"],
             "which has 224 CPUs",
         ),
         (
             &["simulate", "lockref", "--machine", "thunderx2", "--threads", "0"],
-            "0 threads",
+            "0 is not a thread count",
         ),
         (
             &["simulate", "lockref", "--machine", "thunderx2", "--threads", "9..1"],
@@ -102,11 +105,11 @@ fn wrong_use_is_two_and_names_the_nearest() {
         ),
         (
             &["simulate", "lockref", "--machine", "thunderx2", "--relax", "yield"],
-            "none of none",
+            "not a relax policy",
         ),
         (
             &["simulate", "lockref", "--machine", "thunderx2", "--shard", "3/2"],
-            "no shard 3 of 2",
+            "shard 3 of 2 does not exist",
         ),
         (
             &["simulate", "lockref", "--machine", "thunderx2", "--ops", "0"],
