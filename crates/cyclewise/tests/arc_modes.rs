@@ -7,8 +7,11 @@
     allow(dead_code, unused_imports, reason = "no mode there")
 )]
 
-mod process;
+mod common;
 
+use common::cpu::{allowed_cpus, pin, run_before_others};
+use common::harness::{self, checks};
+use common::text::poke;
 use cyclewise::patch::{self, confined, sites};
 use cyclewise::refs::{Arc, Weak};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -24,18 +27,15 @@ const BULK: usize = 3000;
 
 #[cfg(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static")))]
 fn main() {
-    process::run(&[
-        ("nothing_is_leaked_or_dropped_twice", nothing_is_leaked_or_dropped_twice),
-        (
-            "twin_elided_on_two_cpus_loses_count",
-            twin_elided_on_two_cpus_loses_count,
-        ),
+    harness::run(checks![
+        nothing_is_leaked_or_dropped_twice,
+        twin_elided_on_two_cpus_loses_count,
     ]);
 }
 
 #[cfg(not(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static"))))]
 fn main() {
-    println!("skipped: no LOCK prefix on this architecture, or no hooks in this C library: no modes");
+    harness::skip("no LOCK prefix on this architecture, or no hooks in this C library: no modes");
 }
 
 /// The system's allocator, which counts the values' memory.
@@ -147,7 +147,7 @@ fn beside(work: impl Fn(&AtomicBool) + Sync, cpus: Option<&[usize]>, beside: imp
             let (work, stop) = (&work, &stop);
             scope.spawn(move || {
                 if let Some(cpus) = cpus {
-                    process::pin(cpus[thread % cpus.len()]);
+                    pin(cpus[thread % cpus.len()]);
                 }
                 work(stop);
             });
@@ -172,7 +172,7 @@ fn flip(times: u64, cpus: &[usize]) {
 }
 
 fn nothing_is_leaked_or_dropped_twice() {
-    let cpus = process::cpus();
+    let cpus = allowed_cpus();
     let mut flips =
         std::env::var("CYCLEWISE_FLIPS").map_or(FLIPS, |text| text.parse().expect("CYCLEWISE_FLIPS is a number"));
     // SAFETY: these checks create threads through the C library only.
@@ -184,7 +184,7 @@ fn nothing_is_leaked_or_dropped_twice() {
         |stop| work(&slots, &shared, stop),
         None,
         || {
-            if !process::hurry() {
+            if !run_before_others() {
                 flips = flips.div_ceil(100);
                 println!("SCHED_FIFO is not allowed here: {flips} flips");
             }
@@ -205,7 +205,7 @@ fn nothing_is_leaked_or_dropped_twice() {
 }
 
 fn twin_elided_on_two_cpus_loses_count() {
-    let cpus = process::cpus();
+    let cpus = allowed_cpus();
     if cpus.len() < 2 {
         println!("skipped: one CPU, so nothing can be lost");
         return;
@@ -225,9 +225,9 @@ fn twin_elided_on_two_cpus_loses_count() {
             },
             Some(&cpus),
             || {
-                sites().for_each(|site| process::poke(site.address(), 0x3e));
+                sites().for_each(|site| poke(site.address(), &[0x3e]));
                 std::thread::sleep(Duration::from_millis(50));
-                sites().for_each(|site| process::poke(site.address(), 0xf0));
+                sites().for_each(|site| poke(site.address(), &[0xf0]));
             },
         );
         let after = Arc::strong_count(&shared);

@@ -1,8 +1,9 @@
 //! References in a signal handler, whatever its thread was doing with another reference to the same value.
 #![cfg(all(not(loom), target_os = "linux"))]
 
-mod signal;
+mod common;
 
+use common::signal;
 use cyclewise::refs::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};

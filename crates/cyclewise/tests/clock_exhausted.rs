@@ -2,12 +2,13 @@
 //!
 //! The limit is the process's, so the check has one of its own.
 
-mod process;
+mod common;
 
+use common::harness::{self, checks};
 use cyclewise::clock::{Clock, Instant, Mode, Reason};
 
 fn main() {
-    process::run(&[("no_descriptor_is_no_verdict", no_descriptor_is_no_verdict)]);
+    harness::run(checks![no_descriptor_is_no_verdict,]);
 }
 
 /// The limit of descriptors, which are numbers below it.

@@ -1,29 +1,18 @@
 //! A filter that answers open(2) with 0 and opens nothing: the clock reads no file of somebody else's.
-#![cfg_attr(
-    not(target_arch = "x86_64"),
-    allow(dead_code, unused_imports, reason = "skipped there")
-)]
 
-#[path = "common/filter.rs"]
-#[allow(dead_code, unreachable_pub, reason = "one filter of several")]
-mod filter;
-mod process;
+mod common;
 
+use common::filter;
+use common::harness::{self, checks};
 use cyclewise::clock::Instant;
 
-#[cfg(not(target_arch = "x86_64"))]
 fn main() {
-    println!("skipped: this may be an emulator, which installs no filter");
-}
-
-#[cfg(target_arch = "x86_64")]
-fn main() {
-    process::run(&[
-        (
-            "standard_input_is_neither_read_nor_mapped_nor_closed",
-            standard_input_is_neither_read_nor_mapped_nor_closed,
-        ),
-        ("twin_that_answer_is_standard_input", twin_that_answer_is_standard_input),
+    if !filter::are_allowed() {
+        harness::skip("seccomp filters are refused here");
+    }
+    harness::run(checks![
+        standard_input_is_neither_read_nor_mapped_nor_closed,
+        twin_that_answer_is_standard_input,
     ]);
 }
 

@@ -6,15 +6,16 @@
     allow(dead_code, unused_imports, reason = "no mode there")
 )]
 
-#[path = "common/filter.rs"]
-#[allow(dead_code, unreachable_pub, reason = "one filter of several")]
-mod filter;
-mod process;
+mod common;
 
+use common::child::{End, in_child};
+use common::cpu::{allowed_cpus, pin, run_before_others};
+use common::filter;
+use common::harness::{self, checks};
+use common::text::poke;
 use cyclewise::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use cyclewise::error::Refusal;
 use cyclewise::patch::{self, Mode, Prefix, confined, sites, state};
-use process::{in_child, poke};
 use std::sync::atomic;
 use std::time::Duration;
 
@@ -33,55 +34,25 @@ const THREADS: u64 = 3;
 
 #[cfg(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static")))]
 fn main() {
-    process::run(&[
-        ("entering_confines_and_elides", entering_confines_and_elides),
-        (
-            "threads_created_inside_are_confined_and_widened",
-            threads_created_inside_are_confined_and_widened,
-        ),
-        ("a_pinned_thread_stays_pinned", a_pinned_thread_stays_pinned),
-        ("a_refusal_names_the_call", a_refusal_names_the_call),
-        (
-            "a_thread_that_seems_confined_is_confined",
-            a_thread_that_seems_confined_is_confined,
-        ),
-        (
-            "a_membarrier_that_is_not_made_is_refused",
-            a_membarrier_that_is_not_made_is_refused,
-        ),
-        (
-            "threads_created_while_the_mode_is_left_are_widened",
-            threads_created_while_the_mode_is_left_are_widened,
-        ),
-        ("another_namespaces_proc_is_refused", another_namespaces_proc_is_refused),
-        (
-            "a_fork_that_had_begun_before_the_mode",
-            a_fork_that_had_begun_before_the_mode,
-        ),
-        ("a_second_guard_is_refused", a_second_guard_is_refused),
-        ("a_cpu_that_is_not_there_is_refused", a_cpu_that_is_not_there_is_refused),
-        (
-            "a_guard_that_cannot_leave_keeps_the_mode",
-            a_guard_that_cannot_leave_keeps_the_mode,
-        ),
-        ("a_child_forked_inside_is_alone", a_child_forked_inside_is_alone),
-        (
-            "helpers_of_the_c_library_are_refused",
-            helpers_of_the_c_library_are_refused,
-        ),
-        ("without_hooks_there_is_no_mode", without_hooks_there_is_no_mode),
-        (
-            "a_child_forked_during_a_change_goes_on",
-            a_child_forked_during_a_change_goes_on,
-        ),
-        (
-            "no_update_is_lost_while_the_mode_flips",
-            no_update_is_lost_while_the_mode_flips,
-        ),
-        (
-            "twin_elided_on_two_cpus_loses_updates",
-            twin_elided_on_two_cpus_loses_updates,
-        ),
+    harness::run(checks![
+        entering_confines_and_elides,
+        threads_created_inside_are_confined_and_widened,
+        a_pinned_thread_stays_pinned,
+        a_refusal_names_the_call,
+        a_thread_that_seems_confined_is_confined,
+        a_membarrier_that_is_not_made_is_refused,
+        threads_created_while_the_mode_is_left_are_widened,
+        another_namespaces_proc_is_refused,
+        a_fork_that_had_begun_before_the_mode,
+        a_second_guard_is_refused,
+        a_cpu_that_is_not_there_is_refused,
+        a_guard_that_cannot_leave_keeps_the_mode,
+        a_child_forked_inside_is_alone,
+        helpers_of_the_c_library_are_refused,
+        without_hooks_there_is_no_mode,
+        a_child_forked_during_a_change_goes_on,
+        no_update_is_lost_while_the_mode_flips,
+        twin_elided_on_two_cpus_loses_updates,
     ]);
 }
 
@@ -122,29 +93,29 @@ fn all(prefix: Prefix) -> bool {
 }
 
 fn entering_confines_and_elides() {
-    let before = process::cpus();
+    let before = allowed_cpus();
     for &cpu in &before {
         let guard = enter(Some(cpu)).unwrap();
         assert_eq!(guard.cpu() as usize, cpu);
-        assert_eq!((process::cpus(), state().mode), (vec![cpu], Mode::Confined));
+        assert_eq!((allowed_cpus(), state().mode), (vec![cpu], Mode::Confined));
         assert!(all(Prefix::Elided));
         guard.leave().unwrap();
-        assert_eq!((process::cpus(), state().mode), (before.clone(), Mode::Locked));
+        assert_eq!((allowed_cpus(), state().mode), (before.clone(), Mode::Locked));
         assert!(all(Prefix::Lock));
     }
     drop(enter(None).unwrap());
-    assert_eq!((process::cpus(), state().mode), (before, Mode::Locked));
+    assert_eq!((allowed_cpus(), state().mode), (before, Mode::Locked));
 }
 
 fn threads_created_inside_are_confined_and_widened() {
-    let before = process::cpus();
+    let before = allowed_cpus();
     let (ask, asked) = std::sync::mpsc::channel::<()>();
     let (answer, answers) = std::sync::mpsc::channel();
     let guard = enter(None).unwrap();
     let cpu = guard.cpu() as usize;
     let thread = std::thread::spawn(move || {
         for () in asked {
-            answer.send(process::cpus()).unwrap();
+            answer.send(allowed_cpus()).unwrap();
         }
     });
     ask.send(()).unwrap();
@@ -158,15 +129,15 @@ fn threads_created_inside_are_confined_and_widened() {
 
 /// A thread that had the one CPU to itself has nothing but it afterwards.
 fn a_pinned_thread_stays_pinned() {
-    let cpus = process::cpus();
+    let cpus = allowed_cpus();
     let (ask, asked) = std::sync::mpsc::channel::<()>();
     let (answer, answers) = std::sync::mpsc::channel();
     let pinned_to = cpus[0];
     let thread = std::thread::spawn(move || {
-        process::pin(pinned_to);
-        answer.send(process::cpus()).unwrap();
+        pin(pinned_to);
+        answer.send(allowed_cpus()).unwrap();
         for () in asked {
-            answer.send(process::cpus()).unwrap();
+            answer.send(allowed_cpus()).unwrap();
         }
     });
     assert_eq!(answers.recv().unwrap(), [cpus[0]]);
@@ -197,8 +168,8 @@ fn a_refusal_names_the_call() {
 /// What the kernel says of an affinity leaves out CPUs that are offline, and may come. So it is set whatever it says.
 fn a_thread_that_seems_confined_is_confined() {
     watch();
-    let cpu = process::cpus()[0];
-    process::pin(cpu);
+    let cpu = allowed_cpus()[0];
+    pin(cpu);
     filter::refuse(libc::SYS_sched_setaffinity, &[], libc::EPERM);
     let refusal = enter(Some(cpu)).unwrap_err();
     assert!(
@@ -227,9 +198,9 @@ fn threads_created_while_the_mode_is_left_are_widened() {
     const ROUNDS: usize = 2000;
     const CROWD: usize = 8;
     watch();
-    let before = process::cpus();
+    let before = allowed_cpus();
     // Else it would wait for a moment at which the creator is somewhere else.
-    process::hurry();
+    run_before_others();
     for round in 0..ROUNDS {
         let left = std::sync::RwLock::new(());
         std::thread::scope(|scope| {
@@ -239,7 +210,7 @@ fn threads_created_while_the_mode_is_left_are_widened() {
                 let look = |_| {
                     scope.spawn(|| {
                         drop(left.read().unwrap());
-                        process::cpus()
+                        allowed_cpus()
                     })
                 };
                 (0..CROWD).map(look).collect::<Vec<_>>()
@@ -266,14 +237,14 @@ fn another_namespaces_proc_is_refused() {
         println!("skipped: no pid namespaces here: {}", std::io::Error::last_os_error());
         return;
     }
-    let outcome = in_child(|| {
-        let cpus = process::cpus();
+    in_child(|| {
+        let cpus = allowed_cpus();
         assert_eq!(enter(None).unwrap_err(), Refusal::ForeignProc);
         assert_eq!(patch::reelide(), Err(Refusal::ForeignProc));
         assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
-        assert_eq!(process::cpus(), cpus);
-    });
-    assert_eq!(outcome, 0);
+        assert_eq!(allowed_cpus(), cpus);
+    })
+    .unwrap();
 }
 
 /// Fork handlers run in the order in which they were registered, and a fork that has passed some does not come back.
@@ -298,7 +269,7 @@ fn a_fork_that_had_begun_before_the_mode() {
         wait_for(&FORKING);
         let guard = enter(None).unwrap();
         ENTERED.store(true, atomic::Ordering::SeqCst);
-        assert_eq!(forker.join().unwrap(), 0);
+        assert_eq!(forker.join().unwrap(), Ok(()));
         guard.leave().unwrap();
     });
 }
@@ -313,7 +284,7 @@ fn a_second_guard_is_refused() {
 }
 
 fn a_cpu_that_is_not_there_is_refused() {
-    let before = process::cpus();
+    let before = allowed_cpus();
     for cpu in [1023, 1 << 20] {
         let refusal = enter(Some(cpu)).unwrap_err();
         assert!(
@@ -327,7 +298,7 @@ fn a_cpu_that_is_not_there_is_refused() {
             "{refusal}"
         );
         assert_eq!(
-            (process::cpus(), state().mode, state().elided),
+            (allowed_cpus(), state().mode, state().elided),
             (before.clone(), Mode::Locked, 0)
         );
     }
@@ -337,7 +308,7 @@ fn a_guard_that_cannot_leave_keeps_the_mode() {
     let guard = enter(None).unwrap();
     let cpu = guard.cpu() as usize;
     let at = sites().next().unwrap().address();
-    poke(at, 0xcc);
+    poke(at, &[0xcc]);
     let stuck = guard.leave().unwrap_err();
     assert!(
         matches!(
@@ -347,10 +318,10 @@ fn a_guard_that_cannot_leave_keeps_the_mode() {
         "{}",
         stuck.refusal
     );
-    assert_eq!((process::cpus(), state().mode), (vec![cpu], Mode::Confined));
+    assert_eq!((allowed_cpus(), state().mode), (vec![cpu], Mode::Confined));
     drop(stuck);
-    assert_eq!((process::cpus(), state().mode), (vec![cpu], Mode::Confined));
-    poke(at, 0x3e);
+    assert_eq!((allowed_cpus(), state().mode), (vec![cpu], Mode::Confined));
+    poke(at, &[0x3e]);
     let again = enter(None).unwrap();
     assert_eq!(again.cpu() as usize, cpu);
     again.leave().unwrap();
@@ -358,29 +329,29 @@ fn a_guard_that_cannot_leave_keeps_the_mode() {
 }
 
 fn a_child_forked_inside_is_alone() {
-    let before = process::cpus();
+    let before = allowed_cpus();
     let guard = enter(None).unwrap();
     let mut guard = Some(guard);
-    let outcome = in_child(|| {
+    in_child(|| {
         assert_eq!((state().mode, state().elided), (Mode::Single, state().sites));
         std::thread::spawn(|| assert!(all(Prefix::Lock))).join().unwrap();
         guard.take().unwrap().leave().unwrap();
-        assert_eq!((process::cpus(), state().mode), (before.clone(), Mode::Locked));
-    });
-    assert_eq!(outcome, 0);
+        assert_eq!((allowed_cpus(), state().mode), (before.clone(), Mode::Locked));
+    })
+    .unwrap();
     assert!(all(Prefix::Elided));
     guard.unwrap().leave().unwrap();
-    assert_eq!(process::cpus(), before);
+    assert_eq!(allowed_cpus(), before);
 }
 
 fn helpers_of_the_c_library_are_refused() {
     watch();
-    let before = process::cpus();
+    let before = allowed_cpus();
     // SAFETY: an empty list; what counts is that the C library may keep a thread for it.
     unsafe { libc::lio_listio(libc::LIO_NOWAIT, std::ptr::null_mut(), 0, std::ptr::null_mut()) };
     assert_eq!(enter(None).unwrap_err(), Refusal::HelperThreads);
     assert_eq!(
-        (process::cpus(), state().mode, state().elided),
+        (allowed_cpus(), state().mode, state().elided),
         (before, Mode::Locked, 0)
     );
 }
@@ -394,6 +365,8 @@ fn without_hooks_there_is_no_mode() {
 
 /// A child whose parent was anywhere in a change has a right mode, creates threads with LOCK, and can change the mode.
 fn a_child_forked_during_a_change_goes_on() {
+    /// How a child says that it was forked while the mode was in force.
+    const INSIDE: Result<(), End> = Err(End::Exit(3));
     watch();
     let stop = atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -411,10 +384,8 @@ fn a_child_forked_during_a_change_goes_on() {
             }
         });
         let mut outcomes = Vec::new();
-        while outcomes.len() < 300 || !outcomes.contains(&3) {
+        while outcomes.len() < 300 || !outcomes.contains(&INSIDE) {
             let outcome = in_child(|| {
-                // SAFETY: ends a child that waits for something that will not come.
-                unsafe { libc::alarm(300) };
                 let mode = state().mode;
                 assert!(mode != Mode::Confined, "the affinity may be older than the text");
                 assert!(mode == Mode::Single || all(Prefix::Lock), "elided while locked");
@@ -424,11 +395,11 @@ fn a_child_forked_during_a_change_goes_on() {
                 // SAFETY: ends the child with a status that says when it was forked.
                 unsafe { libc::_exit(if mode == Mode::Single { 3 } else { 0 }) };
             });
-            assert!(matches!(outcome, 0 | 3), "a child ended with {outcome}");
+            assert!(outcome == Ok(()) || outcome == INSIDE, "{outcome:?}");
             outcomes.push(outcome);
         }
         stop.store(true, atomic::Ordering::Relaxed);
-        let inside = outcomes.iter().filter(|o| **o == 3).count();
+        let inside = outcomes.iter().filter(|outcome| **outcome == INSIDE).count();
         println!(
             "{inside} of {} children were forked while the mode was in force",
             outcomes.len()
@@ -511,7 +482,7 @@ impl Load {
                 let load = &load;
                 scope.spawn(move || {
                     if let Some(cpus) = cpus {
-                        process::pin(cpus[bit as usize % cpus.len()]);
+                        pin(cpus[bit as usize % cpus.len()]);
                     }
                     load.work(bit);
                 });
@@ -571,7 +542,7 @@ fn no_update_is_lost_while_the_mode_flips() {
         Ok(text) => text.parse().expect("CYCLEWISE_FLIPS is a number"),
         Err(_) => FLIPS,
     };
-    let cpus = process::cpus();
+    let cpus = allowed_cpus();
     if cpus.len() < 2 {
         println!("skipped: one CPU, so nothing ever runs beside anything");
         return;
@@ -584,7 +555,7 @@ fn no_update_is_lost_while_the_mode_flips() {
             let creator = scope.spawn(|| load.create(&stop));
             alarm_the_others(SIGNAL_EVERY_US);
             let stopping = Stop(&stop);
-            if !process::hurry() {
+            if !run_before_others() {
                 println!("SCHED_FIFO is not allowed here: {SLOWER} times fewer flips");
                 flips /= SLOWER;
             }
@@ -624,11 +595,11 @@ fn no_update_is_lost_while_the_mode_flips() {
     );
     assert_eq!(lost, 0, "kinds of site that lost updates");
     assert_eq!(SIGNALLED.0.load(Ordering::Relaxed), signals, "updates lost by handlers");
-    assert_eq!((process::cpus(), state().mode), (cpus, Mode::Locked));
+    assert_eq!((allowed_cpus(), state().mode), (cpus, Mode::Locked));
 }
 
 fn twin_elided_on_two_cpus_loses_updates() {
-    let cpus = process::cpus();
+    let cpus = allowed_cpus();
     if cpus.len() < 2 {
         println!("skipped: one CPU, so nothing can be lost");
         return;
@@ -637,9 +608,9 @@ fn twin_elided_on_two_cpus_loses_updates() {
     let mut most = 0;
     for _ in 0..TRIES {
         let (lost, load) = Load::lost_beside(Some(&cpus), |_| {
-            sites().for_each(|site| poke(site.address(), 0x3e));
+            sites().for_each(|site| poke(site.address(), &[0x3e]));
             std::thread::sleep(Duration::from_millis(100));
-            sites().for_each(|site| poke(site.address(), 0xf0));
+            sites().for_each(|site| poke(site.address(), &[0xf0]));
         });
         most = most.max(lost);
         if lost >= 5 {

@@ -4,57 +4,33 @@
     allow(dead_code, unused_imports, reason = "no mode there")
 )]
 
-#[path = "common/filter.rs"]
-#[allow(dead_code, unreachable_pub, reason = "one filter of several")]
-mod filter;
-mod process;
+mod common;
 
+use common::child::in_child;
+use common::cpu::{allowed_cpus, cpus_of, set_affinity};
+use common::filter;
+use common::harness::{self, checks};
 use cyclewise::atomic::{AtomicU64, Ordering};
 use cyclewise::error::Refusal;
 use cyclewise::patch::confined::{self, Guard, audit, check};
 use cyclewise::patch::{self, Mode, Prefix, sites, state};
-use process::in_child;
 use std::sync::atomic;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 #[cfg(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static")))]
 fn main() {
-    process::run(&[
-        (
-            "leaving_says_that_a_thread_was_let_out",
-            leaving_says_that_a_thread_was_let_out,
-        ),
-        (
-            "a_thread_on_another_cpu_says_so_itself",
-            a_thread_on_another_cpu_says_so_itself,
-        ),
-        ("a_flip_of_a_key_looks", a_flip_of_a_key_looks),
-        (
-            "an_affinity_of_a_threads_own_is_seen",
-            an_affinity_of_a_threads_own_is_seen,
-        ),
-        (
-            "a_dropped_guard_leaves_the_answer_to_check",
-            a_dropped_guard_leaves_the_answer_to_check,
-        ),
-        (
-            "a_cpuset_that_takes_the_cpu_away_is_seen",
-            a_cpuset_that_takes_the_cpu_away_is_seen,
-        ),
-        (
-            "a_thread_that_cannot_be_widened_keeps_no_other",
-            a_thread_that_cannot_be_widened_keeps_no_other,
-        ),
-        ("a_recycled_id_is_another_thread", a_recycled_id_is_another_thread),
-        (
-            "nothing_is_seen_where_nothing_was_done",
-            nothing_is_seen_where_nothing_was_done,
-        ),
-        (
-            "twin_updates_are_lost_and_a_look_too_late_sees_nothing",
-            twin_updates_are_lost_and_a_look_too_late_sees_nothing,
-        ),
+    harness::run(checks![
+        leaving_says_that_a_thread_was_let_out,
+        a_thread_on_another_cpu_says_so_itself,
+        a_flip_of_a_key_looks,
+        an_affinity_of_a_threads_own_is_seen,
+        a_dropped_guard_leaves_the_answer_to_check,
+        a_cpuset_that_takes_the_cpu_away_is_seen,
+        a_thread_that_cannot_be_widened_keeps_no_other,
+        a_recycled_id_is_another_thread,
+        nothing_is_seen_where_nothing_was_done,
+        twin_updates_are_lost_and_a_look_too_late_sees_nothing,
     ]);
 }
 
@@ -92,39 +68,34 @@ fn all(prefix: Prefix) -> bool {
     sites().all(|site| site.prefix() == prefix)
 }
 
-/// Two CPUs to be let out to; says where there are none.
+/// Two CPUs to be let out to, to which it confines the process; says where there are none.
 fn two_cpus() -> Option<(usize, usize)> {
-    let cpus = process::cpus();
+    let cpus = allowed_cpus();
     if cpus.len() < 2 {
         println!("skipped: one CPU, so nobody can be let out");
         return None;
     }
-    Some((cpus[0], cpus[1]))
+    let two = (cpus[0], cpus[1]);
+    // Else leaving widens to more, where there are more.
+    set_affinity(0, &[two.0, two.1]).unwrap();
+    Some(two)
 }
 
 /// Sets the affinity of a thread, or of all of the calling process's, from another process.
 fn taskset(thread: Option<i32>, cpus: &[usize]) {
     let parent = std::process::id();
-    let outcome = in_child(|| {
+    in_child(|| {
         let tasks = std::fs::read_dir(format!("/proc/{parent}/task")).unwrap();
         let ids = tasks.map(|task| task.unwrap().file_name().to_str().unwrap().parse().unwrap());
         for id in ids.filter(|id| thread.is_none_or(|only| only == *id)) {
-            set(id, cpus);
+            match set_affinity(id, cpus) {
+                // A thread that has ended may be in the list for a moment more.
+                Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
+                set => set.unwrap(),
+            }
         }
-    });
-    assert_eq!(outcome, 0);
-}
-
-fn set(thread: i32, cpus: &[usize]) {
-    // SAFETY: all zeroes is an empty set.
-    let mut set = unsafe { std::mem::zeroed::<libc::cpu_set_t>() };
-    for &cpu in cpus {
-        // SAFETY: below CPU_SETSIZE.
-        unsafe { libc::CPU_SET(cpu, &mut set) };
-    }
-    // SAFETY: one set of the size that is passed.
-    let rc = unsafe { libc::sched_setaffinity(thread, size_of::<libc::cpu_set_t>(), &set) };
-    assert_eq!(rc, 0, "{}", std::io::Error::last_os_error());
+    })
+    .unwrap();
 }
 
 fn id() -> i32 {
@@ -179,7 +150,7 @@ fn left_as_broken(guard: Guard, thread: i32) {
     let stuck = guard.leave().unwrap_err();
     assert_eq!(stuck.refusal, Refusal::LetOut { thread });
     assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
-    let again = enter(process::cpus()[0]);
+    let again = enter(allowed_cpus()[0]);
     assert_eq!((check(), audit()), (Ok(()), Ok(())), "of an earlier time");
     stuck.guard.leave().unwrap();
     assert_eq!(state().mode, Mode::Confined, "of another guard");
@@ -200,7 +171,7 @@ fn leaving_says_that_a_thread_was_let_out() {
     taskset(None, &[cpu, other]);
     let stuck = guard.leave().unwrap_err();
     assert!(matches!(stuck.refusal, Refusal::LetOut { .. }));
-    assert_eq!(process::cpus(), [cpu, other]);
+    assert_eq!(allowed_cpus(), [cpu, other]);
 }
 
 fn a_thread_on_another_cpu_says_so_itself() {
@@ -294,7 +265,7 @@ fn a_cpuset_that_takes_the_cpu_away_is_seen() {
     let Some(cpuset) = Cpuset::of(other) else { return };
     let guard = enter(cpu);
     if cpuset.take_in() {
-        assert_eq!(process::cpus(), [other]);
+        assert_eq!(allowed_cpus(), [other]);
         assert_eq!(check(), Err(Refusal::LetOut { thread: id() }));
         left_as_broken_elsewhere(guard);
     } else {
@@ -353,7 +324,7 @@ fn a_thread_that_cannot_be_widened_keeps_no_other() {
     let refused = filter::If::Bits { arg: 0, mask, value };
     filter::refuse(libc::SYS_sched_setaffinity, &[refused], libc::EINVAL);
     guard.leave().unwrap();
-    assert_eq!(process::cpus(), [cpu, other]);
+    assert_eq!(allowed_cpus(), [cpu, other]);
     assert_eq!(threads.each_ref().map(|thread| cpus_of(thread.id).len()), [1, 2, 2]);
 }
 
@@ -366,7 +337,7 @@ fn a_recycled_id_is_another_thread() {
     if unsafe { libc::unshare(libc::CLONE_NEWPID | libc::CLONE_NEWNS) } != 0 {
         return println!("skipped: no pid namespace here: {}", std::io::Error::last_os_error());
     }
-    let outcome = in_child(|| {
+    in_child(|| {
         let mount = |kind: *const libc::c_char, at: &std::ffi::CStr, flags| {
             // SAFETY: C strings, or null where the flags want none.
             unsafe { libc::mount(kind, at.as_ptr(), kind, flags, std::ptr::null()) }
@@ -377,9 +348,9 @@ fn a_recycled_id_is_another_thread() {
         }
         for confined_to in [cpu, other] {
             let stays = Second::new();
-            set(stays.id, &[cpu]);
+            set_affinity(stays.id, &[cpu]).unwrap();
             let first = Second::new();
-            set(first.id, &[cpu]);
+            set_affinity(first.id, &[cpu]).unwrap();
             let number = first.id;
             let guard = enter(confined_to);
             drop(first);
@@ -397,24 +368,14 @@ fn a_recycled_id_is_another_thread() {
             assert_eq!(cpus_of(again.id), [cpu, other], "the newcomer");
             assert_eq!(cpus_of(stays.id), [cpu], "the one that stayed");
         }
-    });
-    assert_eq!(outcome, 0);
-}
-
-fn cpus_of(thread: i32) -> Vec<usize> {
-    // SAFETY: all zeroes is an empty set.
-    let mut set = unsafe { std::mem::zeroed::<libc::cpu_set_t>() };
-    // SAFETY: one set of the size that is passed.
-    let rc = unsafe { libc::sched_getaffinity(thread, size_of::<libc::cpu_set_t>(), &mut set) };
-    assert_eq!(rc, 0);
-    // SAFETY: below CPU_SETSIZE.
-    (0..1024).filter(|&cpu| unsafe { libc::CPU_ISSET(cpu, &set) }).collect()
+    })
+    .unwrap();
 }
 
 /// The looks while the mode comes and goes on every CPU, and threads with it.
 fn nothing_is_seen_where_nothing_was_done() {
     const ROUNDS: usize = 1000;
-    let cpus = process::cpus();
+    let cpus = allowed_cpus();
     let over = atomic::AtomicBool::new(false);
     let looks = atomic::AtomicU64::new(0);
     std::thread::scope(|scope| {

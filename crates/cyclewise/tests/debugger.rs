@@ -7,8 +7,9 @@
     allow(dead_code, unused_imports, reason = "no mode there")
 )]
 
-mod process;
+mod common;
 
+use common::harness::{self, checks};
 use cyclewise::atomic::{AtomicUsize, Ordering};
 use cyclewise::error::Refusal;
 use cyclewise::patch::{self, Prefix, sites, state};
@@ -26,19 +27,16 @@ fn main() {
         Some("locks-twice") => return locks_twice(),
         _ => {}
     }
-    process::run(&[
-        ("a_breakpoint_of_gdb_is_refused", a_breakpoint_of_gdb_is_refused),
-        (
-            "a_breakpoint_set_while_elided_keeps_the_mode",
-            a_breakpoint_set_while_elided_keeps_the_mode,
-        ),
-        ("twin_without_a_breakpoint_elides", twin_without_a_breakpoint_elides),
+    harness::run(checks![
+        a_breakpoint_of_gdb_is_refused,
+        a_breakpoint_set_while_elided_keeps_the_mode,
+        twin_without_a_breakpoint_elides,
     ]);
 }
 
 #[cfg(not(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static"))))]
 fn main() {
-    println!("skipped: no LOCK prefix on this architecture, or no hooks in this C library");
+    harness::skip("no LOCK prefix on this architecture, or no hooks in this C library");
 }
 
 /// A function with one site, by a name that gdb finds.

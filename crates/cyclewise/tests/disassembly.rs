@@ -1,47 +1,18 @@
 //! The program's machine code: its table lists every LOCK-prefixed instruction of our atomics and nothing else, and
 //! what a few functions look like in both states.
 
-#[cfg(target_arch = "x86_64")]
-mod process;
+mod common;
 
-#[cfg(not(target_arch = "x86_64"))]
 fn main() {
-    println!("skipped: no LOCK prefix on this architecture");
-}
-
-#[cfg(target_arch = "x86_64")]
-fn main() {
-    process::run(&[
-        (
-            "every_record_is_a_locked_instruction",
-            x86_64::every_record_is_a_locked_instruction,
-        ),
-        (
-            "every_locked_instruction_of_ours_has_a_record",
-            x86_64::every_locked_instruction_of_ours_has_a_record,
-        ),
-        (
-            "fences_and_ordered_stores_are_no_sites",
-            x86_64::fences_and_ordered_stores_are_no_sites,
-        ),
-        (
-            "the_table_in_memory_is_the_one_in_the_file",
-            x86_64::the_table_in_memory_is_the_one_in_the_file,
-        ),
-        (
-            "a_refcount_is_one_locked_instruction_and_no_loop",
-            x86_64::a_refcount_is_one_locked_instruction_and_no_loop,
-        ),
-        (
-            "per_cpu_lists_neither_call_nor_loop_nor_use_the_stack",
-            x86_64::per_cpu_lists_neither_call_nor_loop_nor_use_the_stack,
-        ),
-        ("both_states_look_like_this", x86_64::both_states_look_like_this),
-    ]);
+    #[cfg(target_arch = "x86_64")]
+    common::harness::run(x86_64::CHECKS);
+    #[cfg(not(target_arch = "x86_64"))]
+    common::harness::skip("no LOCK prefix on this architecture");
 }
 
 #[cfg(target_arch = "x86_64")]
 mod x86_64 {
+    use crate::common::harness::{Check, checks};
     use cyclewise::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicUsize, Ordering};
     use cyclewise::error::Refusal;
     use cyclewise::patch::sites;
@@ -51,6 +22,16 @@ mod x86_64 {
     use object::{Object, ObjectSection, ObjectSymbol};
     use std::collections::{BTreeMap, BTreeSet};
     use std::fmt::Write;
+
+    pub(super) const CHECKS: &[Check] = checks![
+        every_record_is_a_locked_instruction,
+        every_locked_instruction_of_ours_has_a_record,
+        fences_and_ordered_stores_are_no_sites,
+        the_table_in_memory_is_the_one_in_the_file,
+        a_refcount_is_one_locked_instruction_and_no_loop,
+        per_cpu_lists_neither_call_nor_loop_nor_use_the_stack,
+        both_states_look_like_this,
+    ];
 
     macro_rules! probes {
         ($($name:ident: $type:ty, $atomic:ident => $body:expr;)*) => {
@@ -191,7 +172,7 @@ mod x86_64 {
         }
     }
 
-    pub(super) fn every_record_is_a_locked_instruction() {
+    fn every_record_is_a_locked_instruction() {
         let file = File::read();
         assert!(file.records.len() >= PROBED, "{} records", file.records.len());
         for (at, times) in &file.records {
@@ -203,7 +184,7 @@ mod x86_64 {
         }
     }
 
-    pub(super) fn every_locked_instruction_of_ours_has_a_record() {
+    fn every_locked_instruction_of_ours_has_a_record() {
         let file = File::read();
         // A fence is std's, and the compiler may make a locked instruction of it.
         let ours = |name: &str| {
@@ -228,7 +209,7 @@ mod x86_64 {
     /// What orders other types' accesses, which another process may see: in force in both states.
     const NEVER_SITES: [&str; 2] = ["probe_fence", "probe_store"];
 
-    pub(super) fn fences_and_ordered_stores_are_no_sites() {
+    fn fences_and_ordered_stores_are_no_sites() {
         let file = File::read();
         for (start, size, name) in &file.functions {
             let recorded = file.records.range(start..&(start + size)).count();
@@ -240,7 +221,7 @@ mod x86_64 {
         }
     }
 
-    pub(super) fn the_table_in_memory_is_the_one_in_the_file() {
+    fn the_table_in_memory_is_the_one_in_the_file() {
         let file = File::read();
         let (_, probe) = probes()[0];
         let in_file = file
@@ -254,7 +235,7 @@ mod x86_64 {
         assert!(in_memory.iter().eq(file.records.keys()));
     }
 
-    pub(super) fn a_refcount_is_one_locked_instruction_and_no_loop() {
+    fn a_refcount_is_one_locked_instruction_and_no_loop() {
         let file = File::read();
         for (name, at) in probes().into_iter().filter(|(name, _)| name.contains("refcount")) {
             let size = file.functions.iter().find(|(_, _, n)| n == name).unwrap().1;
@@ -274,7 +255,7 @@ mod x86_64 {
         }
     }
 
-    pub(super) fn both_states_look_like_this() {
+    fn both_states_look_like_this() {
         let file = File::read();
         let locked = listing(&file);
         // SAFETY: threads come from the C library only, and no atomics are shared with other processes.
@@ -301,7 +282,7 @@ mod x86_64 {
         ("probe_percpu_stack_pop", 1),
     ];
 
-    pub(super) fn per_cpu_lists_neither_call_nor_loop_nor_use_the_stack() {
+    fn per_cpu_lists_neither_call_nor_loop_nor_use_the_stack() {
         let file = File::read();
         for (name, sequences) in BY_PROPERTY {
             let at = probes().into_iter().find(|(n, _)| *n == name).unwrap().1;

@@ -6,11 +6,13 @@
     allow(dead_code, unused_imports, reason = "no mode there")
 )]
 
-mod process;
+mod common;
 
+use common::child::{HANG_S, in_child, may_trace, wait_for};
+use common::cpu::allowed_cpus;
+use common::harness::{self, checks};
 use cyclewise::error::Refusal;
 use cyclewise::patch::{self, Mode, Prefix, confined, sites, state};
-use process::{cpus, in_child};
 use std::ffi::c_void;
 use std::os::unix::fs::FileExt;
 use std::ptr::null_mut;
@@ -20,39 +22,24 @@ use std::time::Duration;
 
 #[cfg(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static")))]
 fn main() {
-    process::run(&[
-        ("a_fork_while_lock_goes_is_no_writer_of_its_parent", while_lock_goes),
-        ("a_fork_while_lock_comes_is_no_writer_of_its_parent", while_lock_comes),
-        (
-            "a_fork_while_confined_mode_is_left_widens_no_parent",
-            a_fork_while_confined_mode_is_left_widens_no_parent,
-        ),
-        (
-            "a_fork_while_confined_mode_is_entered_widens_no_parent",
-            a_fork_while_confined_mode_is_entered_widens_no_parent,
-        ),
-        (
-            "twin_a_child_that_has_its_parents_list_widens_the_parent",
-            twin_a_child_that_has_its_parents_list_widens_the_parent,
-        ),
-        (
-            "a_thread_that_a_handler_creates_sees_no_half_of_a_key",
-            a_thread_that_a_handler_creates_sees_no_half_of_a_key,
-        ),
-        (
-            "twin_a_thread_that_was_there_is_seen_at_the_same_write",
-            twin_a_thread_that_was_there_is_seen_at_the_same_write,
-        ),
-        (
-            "twin_a_descriptor_from_before_the_fork_writes_the_parent",
-            twin_a_descriptor_from_before_the_fork_writes_the_parent,
-        ),
+    if !may_trace() {
+        harness::skip("ptrace is refused here");
+    }
+    harness::run(checks![
+        a_fork_while_lock_goes_is_no_writer_of_its_parent,
+        a_fork_while_lock_comes_is_no_writer_of_its_parent,
+        a_fork_while_confined_mode_is_left_widens_no_parent,
+        a_fork_while_confined_mode_is_entered_widens_no_parent,
+        twin_a_child_that_has_its_parents_list_widens_the_parent,
+        a_thread_that_a_handler_creates_sees_no_half_of_a_key,
+        twin_a_thread_that_was_there_is_seen_at_the_same_write,
+        twin_a_descriptor_from_before_the_fork_writes_the_parent,
     ]);
 }
 
 #[cfg(not(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static"))))]
 fn main() {
-    println!("skipped: no mode here");
+    harness::skip("no mode here");
 }
 
 /// One site at least.
@@ -67,9 +54,6 @@ fn enable() -> Result<(), Refusal> {
 fn all(prefix: Prefix) -> bool {
     sites().all(|site| site.prefix() == prefix)
 }
-
-/// How long a process may take before it counts as hung: far longer than any machine needs.
-const HANG_S: u32 = 300;
 
 /// A word that processes share, on a page of its own.
 static SHARED: AtomicPtr<AtomicU32> = AtomicPtr::new(null_mut());
@@ -198,10 +182,7 @@ fn changes(it: Change) {
     shared().store(OVER, SeqCst);
     let pid = PID.load(SeqCst);
     if pid > 0 {
-        let mut status = 0;
-        // SAFETY: our child, and room for its status.
-        assert_eq!(unsafe { libc::waitpid(pid, &raw mut status, 0) }, pid);
-        assert_eq!(status, 0, "the child's own check failed");
+        assert_eq!(wait_for(pid), Ok(()), "the child's own check failed");
     }
     assert!(all(it.stands), "the child has written its parent's text");
     assert_eq!(confined::audit(), Ok(()), "the child has widened its parent's thread");
@@ -327,13 +308,13 @@ fn at_every_call(it: Change) {
     assert!(CALLS.load(SeqCst) >= 8, "{CALLS:?}");
 }
 
-fn while_lock_goes() {
+fn a_fork_while_lock_goes_is_no_writer_of_its_parent() {
     lock_goes();
     find_fork();
     lock_goes();
 }
 
-fn while_lock_comes() {
+fn a_fork_while_lock_comes_is_no_writer_of_its_parent() {
     lock_comes();
     find_fork();
     lock_comes();
@@ -397,7 +378,7 @@ fn a_fork_while_confined_mode_is_entered_widens_no_parent() {
 
 /// What leaving did before its signals were blocked, and the look that sees it.
 fn twin_a_child_that_has_its_parents_list_widens_the_parent() {
-    let all = cpus();
+    let all = allowed_cpus();
     if all.len() < 2 {
         println!("skipped: one CPU");
         return;
@@ -416,7 +397,7 @@ fn twin_a_child_that_has_its_parents_list_widens_the_parent() {
         // SAFETY: one set of the size that is passed.
         assert_eq!(unsafe { libc::sched_setaffinity(parent, size_of_val(&set), &set) }, 0);
     };
-    assert_eq!(in_child(widens), 0);
+    in_child(widens).unwrap();
     assert_eq!(confined::audit(), Err(Refusal::LetOut { thread: parent }));
 }
 
@@ -477,6 +458,6 @@ fn twin_a_descriptor_from_before_the_fork_writes_the_parent() {
     COUNTER.inc(SeqCst);
     let at = sites().next().unwrap().address() as u64;
     let memory = std::fs::OpenOptions::new().write(true).open("/proc/self/mem").unwrap();
-    assert_eq!(in_child(|| memory.write_all_at(&[0x3e], at).unwrap()), 0);
+    in_child(|| memory.write_all_at(&[0x3e], at).unwrap()).unwrap();
     assert!(!all(Prefix::Lock), "the check does not see what a child has written");
 }

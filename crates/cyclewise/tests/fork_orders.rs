@@ -5,61 +5,39 @@
     allow(dead_code, unused_imports, reason = "no mode there")
 )]
 
-#[path = "common/filter.rs"]
-#[allow(dead_code, unreachable_pub, reason = "one filter of several")]
-mod filter;
-mod process;
+mod common;
 
+use common::child::{HANG_S, in_child, wait_for};
+use common::filter;
+use common::harness::{self, checks};
 use cyclewise::error::Refusal;
 use cyclewise::patch::{self, Mode, Prefix, confined, sites, state};
-use process::in_child;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
 #[cfg(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static")))]
 fn main() {
-    process::run(&[
-        (
-            "a_child_handler_that_runs_before_ours_creates_threads_with_lock",
-            a_child_handler_that_runs_before_ours_creates_threads_with_lock,
-        ),
-        (
-            "twin_a_creator_that_nothing_sees_fails_the_same_check",
-            twin_a_creator_that_nothing_sees_fails_the_same_check,
-        ),
-        ("a_child_without_handlers_is_alone", a_child_without_handlers_is_alone),
-        (
-            "a_childs_guard_never_widens_elided_threads",
-            a_childs_guard_never_widens_elided_threads,
-        ),
-        (
-            "handlers_of_every_kind_create_threads",
-            handlers_of_every_kind_create_threads,
-        ),
-        ("handlers_of_every_kind_flip_keys", handlers_of_every_kind_flip_keys),
-        (
-            "a_fork_does_not_wait_for_who_flips_under_a_lock_of_its_own",
-            a_fork_does_not_wait_for_who_flips_under_a_lock_of_its_own,
-        ),
-        (
-            "a_fork_inside_a_change_leaves_the_child_in_it",
-            a_fork_inside_a_change_leaves_the_child_in_it,
-        ),
+    harness::run(checks![
+        a_child_handler_that_runs_before_ours_creates_threads_with_lock,
+        twin_a_creator_that_nothing_sees_fails_the_same_check,
+        a_child_without_handlers_is_alone,
+        a_childs_guard_never_widens_elided_threads,
+        handlers_of_every_kind_create_threads,
+        handlers_of_every_kind_flip_keys,
+        a_fork_does_not_wait_for_who_flips_under_a_lock_of_its_own,
+        a_fork_inside_a_change_leaves_the_child_in_it,
     ]);
 }
 
 #[cfg(not(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static"))))]
 fn main() {
-    println!("skipped: no mode here");
+    harness::skip("no mode here");
 }
 
 cyclewise::static_key! {
     static KEY: StaticKey = false;
 }
-
-/// How long a child may take before it counts as hung: far longer than any machine needs.
-const HANG_S: u32 = 300;
 
 /// One site of each test program at least.
 static COUNTER: cyclewise::atomic::AtomicUsize = cyclewise::atomic::AtomicUsize::new(0);
@@ -89,15 +67,6 @@ fn at_fork(prepare: Option<extern "C" fn()>, parent: Option<extern "C" fn()>, ch
     // SAFETY: functions that take nothing and live as long as the program.
     let rc = unsafe { libc::pthread_atfork(to_c(prepare), to_c(parent), to_c(child)) };
     assert_eq!(rc, 0);
-}
-
-/// A child that an alarm ends where it hangs.
-fn child(check: impl FnOnce()) -> i32 {
-    in_child(|| {
-        // SAFETY: takes a number.
-        unsafe { libc::alarm(HANG_S) };
-        check();
-    })
 }
 
 /// The thread that a handler has created waits here until the check is over.
@@ -167,15 +136,15 @@ fn a_child_handler_that_runs_before_ours_creates_threads_with_lock() {
     at_fork(None, None, Some(creates_a_thread));
     enable().unwrap();
     let mut guard = Some(enter().unwrap());
-    let outcome = child(|| {
+    in_child(|| {
         assert_eq!(CREATED.load(SeqCst), 0);
         assert_eq!(what_the_thread_saw(), 1, "a second thread runs without LOCK");
         assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
         guard.take().unwrap().leave().unwrap();
         assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
         OVER.store(true, SeqCst);
-    });
-    assert_eq!(outcome, 0);
+    })
+    .unwrap();
     assert!(all(Prefix::Elided));
     guard.unwrap().leave().unwrap();
 }
@@ -185,12 +154,12 @@ fn twin_a_creator_that_nothing_sees_fails_the_same_check() {
     at_fork(None, None, Some(creates_a_thread_that_nothing_sees));
     enable().unwrap();
     let guard = enter().unwrap();
-    let outcome = child(|| {
+    in_child(|| {
         assert_eq!(CREATED.load(SeqCst), 0);
         assert_eq!(what_the_thread_saw(), 2, "the check does not see a thread without LOCK");
         OVER.store(true, SeqCst);
-    });
-    assert_eq!(outcome, 0);
+    })
+    .unwrap();
     guard.leave().unwrap();
 }
 
@@ -205,10 +174,7 @@ fn a_child_without_handlers_is_alone() {
         // SAFETY: ends the child.
         unsafe { libc::_exit(i32::from(!alone)) };
     }
-    let mut status = 0;
-    // SAFETY: our child, and room for its status.
-    assert_eq!(i64::from(unsafe { libc::waitpid(pid as i32, &raw mut status, 0) }), pid);
-    assert_eq!(status, 0);
+    wait_for(pid as i32).unwrap();
     guard.leave().unwrap();
 }
 
@@ -218,12 +184,12 @@ fn a_childs_guard_never_widens_elided_threads() {
     at_fork(None, None, Some(creates_a_thread_that_nothing_sees));
     enable().unwrap();
     let mut guard = Some(enter().unwrap());
-    let outcome = child(|| {
+    in_child(|| {
         guard.take().unwrap().leave().unwrap();
         assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
         OVER.store(true, SeqCst);
-    });
-    assert_eq!(outcome, 0);
+    })
+    .unwrap();
     guard.unwrap().leave().unwrap();
 }
 
@@ -233,7 +199,7 @@ extern "C" fn creates_and_joins() {
 
 fn handlers_of_every_kind_create_threads() {
     for late in [false, true] {
-        let outcome = in_child(|| {
+        in_child(|| {
             let handlers = || {
                 at_fork(
                     Some(creates_and_joins),
@@ -249,18 +215,13 @@ fn handlers_of_every_kind_create_threads() {
                 handlers();
             }
             for _ in 0..20 {
-                let outcome = child(|| {
+                let outcome = in_child(|| {
                     std::thread::spawn(|| assert!(all(Prefix::Lock))).join().unwrap();
                 });
-                assert_eq!(
-                    outcome,
-                    0,
-                    "handlers registered {}",
-                    if late { "late" } else { "early" }
-                );
+                assert_eq!(outcome, Ok(()), "handlers registered late: {late}");
             }
-        });
-        assert_eq!(outcome, 0);
+        })
+        .unwrap();
     }
 }
 
@@ -281,11 +242,11 @@ fn handlers_of_every_kind_flip_keys() {
     KEY.disable().unwrap();
     at_fork(Some(flips), Some(flips), Some(flips));
     for round in 1..=20 {
-        let outcome = child(|| {
+        in_child(|| {
             flips();
             std::thread::spawn(|| flips()).join().unwrap();
-        });
-        assert_eq!(outcome, 0);
+        })
+        .unwrap();
         // Twice before and twice behind the fork, on and off.
         assert_eq!(FLIPS.load(SeqCst), round * 8);
     }
@@ -306,8 +267,6 @@ extern "C" fn give_theirs() {
 
 fn a_fork_does_not_wait_for_who_flips_under_a_lock_of_its_own() {
     static STOP: AtomicBool = AtomicBool::new(false);
-    // SAFETY: takes a number: the check itself may hang.
-    unsafe { libc::alarm(HANG_S) };
     at_fork(Some(take_theirs), Some(give_theirs), Some(give_theirs));
     let flipper = std::thread::spawn(|| {
         while !STOP.load(SeqCst) {
@@ -319,7 +278,7 @@ fn a_fork_does_not_wait_for_who_flips_under_a_lock_of_its_own() {
         }
     });
     for _ in 0..300 {
-        assert_eq!(child(|| flips()), 0);
+        in_child(|| flips()).unwrap();
     }
     STOP.store(true, SeqCst);
     flipper.join().unwrap();
@@ -359,10 +318,7 @@ fn a_fork_inside_a_change_leaves_the_child_in_it() {
             unsafe { libc::_exit(0) };
         }
         pid => {
-            let mut status = 0;
-            // SAFETY: our child, and room for its status.
-            assert_eq!(unsafe { libc::waitpid(pid, &raw mut status, 0) }, pid);
-            assert_eq!(status, 0);
+            wait_for(pid).unwrap();
         }
     }
     idle.thread().unpark();

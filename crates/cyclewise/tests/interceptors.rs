@@ -4,8 +4,9 @@
     allow(dead_code, unused_imports, reason = "no hooks there")
 )]
 
-mod process;
+mod common;
 
+use common::harness::{self, checks};
 use cyclewise::atomic;
 use cyclewise::patch::{self, Mode, Prefix, sites, state};
 use std::cell::Cell;
@@ -18,21 +19,18 @@ const PATIENCE: Duration = Duration::from_secs(600);
 
 #[cfg(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static")))]
 fn main() {
-    process::run(&[
-        ("a_thread_is_seen_and_has_lock", a_thread_is_seen_and_has_lock),
-        ("a_thread_is_seen_without_the_mode", a_thread_is_seen_without_the_mode),
-        ("a_timer_is_seen_and_has_lock", a_timer_is_seen_and_has_lock),
-        (
-            "a_thread_of_the_runtimes_own_has_lock",
-            a_thread_of_the_runtimes_own_has_lock,
-        ),
-        ("twin_a_thread_past_the_runtime", twin_a_thread_past_the_runtime),
+    harness::run(checks![
+        a_thread_is_seen_and_has_lock,
+        a_thread_is_seen_without_the_mode,
+        a_timer_is_seen_and_has_lock,
+        a_thread_of_the_runtimes_own_has_lock,
+        twin_a_thread_past_the_runtime,
     ]);
 }
 
 #[cfg(not(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static"))))]
 fn main() {
-    println!("skipped: no hooks on this architecture or in this C library");
+    harness::skip("no hooks on this architecture or in this C library");
 }
 
 /// So that there is a site.

@@ -5,9 +5,11 @@
 #![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 
 mod common;
+#[path = "text/many.rs"]
+mod many;
 
-use common::many::{INSTANCES, MANY, all_say};
 use cyclewise::static_key;
+use many::{INSTANCES, MANY, all_say};
 use std::os::unix::thread::JoinHandleExt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Mutex, PoisonError};

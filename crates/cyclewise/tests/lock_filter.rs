@@ -1,14 +1,9 @@
 //! The lock under filters of system calls: refused, and answered by a filter in the kernel's place.
-#![cfg_attr(
-    not(target_arch = "x86_64"),
-    allow(dead_code, unused_imports, reason = "skipped there")
-)]
 
-#[path = "common/filter.rs"]
-#[allow(dead_code, unreachable_pub, reason = "one filter of several")]
-mod filter;
-mod process;
+mod common;
 
+use common::filter;
+use common::harness::{self, checks};
 use cyclewise::atomic::AtomicU32;
 use cyclewise::lock::{Futex, Moment, Park, RawSpinLock};
 use lock_api::RawMutex;
@@ -17,36 +12,28 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::thread;
 use std::time::Duration;
 
-#[cfg(not(target_arch = "x86_64"))]
 fn main() {
-    println!("skipped: this may be an emulator, which installs no filter");
-}
-
-#[cfg(target_arch = "x86_64")]
-fn main() {
-    process::run(&[
-        ("a_head_sleeps_where_the_barrier_is_made", || {
-            assert_eq!(sleep_of_a_head::<Asks>(|| {}), Sleep::UntilWoken);
-        }),
-        ("a_head_naps_where_the_barrier_is_refused", || {
-            assert_eq!(sleep_of_a_head::<Asks>(|| answer(libc::ENOSYS)), Sleep::Naps);
-        }),
-        ("a_head_naps_where_a_filter_says_that_the_barrier_is_made", || {
-            assert_eq!(sleep_of_a_head::<Asks>(|| answer(0)), Sleep::Naps);
-        }),
-        ("a_filter_that_answers_for_one_command_is_seen", || {
+    if !filter::are_allowed() {
+        harness::skip("seccomp filters are refused here");
+    }
+    harness::run(checks![
+        a_head_sleeps_where_the_barrier_is_made = || assert_eq!(sleep_of_a_head::<Asks>(|| {}), Sleep::UntilWoken),
+        a_head_naps_where_the_barrier_is_refused =
+            || assert_eq!(sleep_of_a_head::<Asks>(|| answer(libc::ENOSYS)), Sleep::Naps),
+        a_head_naps_where_a_filter_says_that_the_barrier_is_made =
+            || assert_eq!(sleep_of_a_head::<Asks>(|| answer(0)), Sleep::Naps),
+        a_filter_that_answers_for_one_command_is_seen = || {
             let (mask, value) = (u32::MAX, 1 << 3); // MEMBARRIER_CMD_PRIVATE_EXPEDITED
             let filter = move || filter::refuse(libc::SYS_membarrier, &[filter::If::Bits { arg: 0, mask, value }], 0);
             assert_eq!(sleep_of_a_head::<Asks>(filter), Sleep::Naps);
-        }),
-        ("a_filter_that_comes_late_is_seen", || {
+        },
+        a_filter_that_comes_late_is_seen = || {
             assert_eq!(sleep_of_a_head::<Asks>(|| {}), Sleep::UntilWoken);
             assert_eq!(sleep_of_a_head::<Asks>(|| answer(0)), Sleep::Naps);
-        }),
-        ("twin_a_head_that_trusts_the_answer_is_seen", || {
-            assert_eq!(sleep_of_a_head::<Trusts>(|| answer(0)), Sleep::UntilWoken);
-        }),
-        ("errno_is_left_as_it_was", errno_is_left_as_it_was),
+        },
+        twin_a_head_that_trusts_the_answer_is_seen =
+            || assert_eq!(sleep_of_a_head::<Trusts>(|| answer(0)), Sleep::UntilWoken),
+        errno_is_left_as_it_was,
     ]);
 }
 

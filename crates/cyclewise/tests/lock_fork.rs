@@ -1,225 +1,183 @@
 //! A lock in a child of fork: held by the thread that forks, and waited for by threads that the child has not got.
 
-mod process;
+mod common;
+
+use common::child::in_child;
+use common::futex::{Counting, NAPS, WAITS};
+use common::harness::{self, checks};
+use cyclewise::lock::RawSpinLock;
+use cyclewise::refs::LockRef;
+use lock_api::{RawMutex, RawMutexFair};
+use std::sync::atomic::Ordering::SeqCst;
+use std::thread;
+use std::time::Duration;
 
 fn main() {
-    #[cfg(target_arch = "x86_64")]
-    process::run(&[
-        ("a_child_takes_turns_at_a_lock_of_its_parents", checks::turns),
-        (
-            "a_lock_kept_for_a_waiter_that_is_not_there_is_free",
-            checks::kept_for_nobody,
-        ),
-        ("a_child_of_the_same_number_is_another_process", checks::same_number),
-        ("a_lockref_is_taken_and_given_as_before", checks::lockref),
-        ("a_lock_that_another_thread_held_stays_held", checks::held_by_another),
+    if !cfg!(target_arch = "x86_64") {
+        harness::skip("this may be an emulator, whose children hang if it had other threads");
+    }
+    harness::run(checks![
+        a_child_takes_turns_at_a_lock_of_its_parents,
+        a_lock_kept_for_a_waiter_that_is_not_there_is_free,
+        a_child_of_the_same_number_is_another_process,
+        a_lockref_is_taken_and_given_as_before,
+        a_lock_that_another_thread_held_stays_held,
     ]);
-    #[cfg(not(target_arch = "x86_64"))]
-    println!("skipped: this may be an emulator, whose children hang if it had other threads");
 }
 
-#[cfg(target_arch = "x86_64")]
-mod checks {
-    use super::process::in_child;
-    use cyclewise::atomic::AtomicU32;
-    use cyclewise::lock::{Futex, Moment, Park, RawSpinLock};
-    use cyclewise::refs::LockRef;
-    use lock_api::{RawMutex, RawMutexFair};
-    use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-    use std::thread;
-    use std::time::Duration;
+static LOCK: RawSpinLock<Counting> = RawSpinLock::INIT;
 
-    static SLEEPS: AtomicUsize = AtomicUsize::new(0);
+fn lock_and_unlock() {
+    LOCK.lock();
+    unlock();
+}
 
-    /// A futex that counts who sleeps.
-    struct Counting;
+fn unlock() {
+    // SAFETY: each caller holds it.
+    unsafe { LOCK.unlock() };
+}
 
-    impl Park for Counting {
-        type Deadline = Moment;
-        const SLEEPS: bool = true;
+/// How many have gone to sleep.
+fn sleeps() -> usize {
+    WAITS.load(SeqCst) + NAPS.load(SeqCst)
+}
 
-        fn wait(word: &AtomicU32, expected: u32, until: Option<Moment>) {
-            SLEEPS.fetch_add(1, SeqCst);
-            Futex::wait(word, expected, until);
-        }
-
-        fn nap(word: &AtomicU32, expected: u32, until: Option<Moment>) {
-            SLEEPS.fetch_add(1, SeqCst);
-            Futex::nap(word, expected, until);
-        }
-
-        fn wake(word: &AtomicU32) {
-            Futex::wake(word);
-        }
-
-        fn is_past(until: Moment) -> bool {
-            Futex::is_past(until)
-        }
-
-        fn light() {
-            Futex::light();
-        }
-
-        fn heavy() -> bool {
-            Futex::heavy()
-        }
+/// Until so many have gone to sleep.
+fn asleep(count: usize) {
+    while sleeps() < count {
+        thread::sleep(Duration::from_millis(1));
     }
+}
 
-    static LOCK: RawSpinLock<Counting> = RawSpinLock::INIT;
+/// Runs it in a child whose one thread holds the lock, which two threads of the parent's wait for. The child is killed
+/// where it hangs.
+fn beside_waiters(check: fn()) {
+    beside_waiters_after(|| {}, check);
+}
 
-    fn lock_and_unlock() {
-        LOCK.lock();
-        unlock();
-    }
-
-    fn unlock() {
-        // SAFETY: each caller holds it.
-        unsafe { LOCK.unlock() };
-    }
-
-    /// Until so many have gone to sleep.
-    fn asleep(count: usize) {
-        while SLEEPS.load(SeqCst) < count {
-            thread::sleep(Duration::from_millis(1));
+/// The same, and `before` runs just before the fork.
+fn beside_waiters_after(before: fn(), check: fn()) {
+    LOCK.lock();
+    thread::scope(|scope| {
+        for count in 1..=2 {
+            scope.spawn(lock_and_unlock);
+            asleep(count);
         }
-    }
-
-    /// Runs it in a child whose one thread holds the lock, which two threads of the parent's wait for. The child is killed
-    /// where it hangs.
-    fn beside_waiters(check: fn()) {
-        beside_waiters_after(|| {}, check);
-    }
-
-    /// The same, and `before` runs just before the fork.
-    fn beside_waiters_after(before: fn(), check: fn()) {
-        LOCK.lock();
-        thread::scope(|scope| {
-            for count in 1..=2 {
-                scope.spawn(lock_and_unlock);
-                asleep(count);
-            }
-            before();
-            let outcome = in_child(|| {
-                // SAFETY: takes a number; the default action of SIGALRM is to kill. The machine may be frozen for a while.
-                unsafe { libc::alarm(600) };
-                check();
-            });
-            unlock();
-            assert_eq!(outcome, 0);
-        });
-    }
-
-    pub(super) fn turns() {
-        beside_waiters(take_turns);
-    }
-
-    fn take_turns() {
-        for _ in 0..3 {
-            let before = SLEEPS.load(SeqCst);
-            thread::scope(|scope| {
-                scope.spawn(lock_and_unlock);
-                asleep(before + 1);
-                unlock();
-            });
-            assert!(LOCK.try_lock(), "nobody is left");
-        }
-    }
-
-    /// Children from here on are in a namespace of numbers of their own, where the first is 1. False where that is
-    /// not allowed.
-    fn own_numbers() -> bool {
-        // SAFETY: takes a number.
-        let unshare = |flags| unsafe { libc::unshare(flags) } == 0;
-        unshare(libc::CLONE_NEWPID) || unshare(libc::CLONE_NEWUSER | libc::CLONE_NEWPID)
-    }
-
-    /// A child whose number is that of its parent, where the parent's waiters left their places.
-    pub(super) fn same_number() {
-        if !own_numbers() {
-            println!(
-                "skipped: no namespace of process numbers, {}",
-                std::io::Error::last_os_error()
-            );
-            return;
-        }
+        before();
         let outcome = in_child(|| {
-            assert_eq!(std::process::id(), 1);
-            beside_waiters_after(
-                || assert!(own_numbers(), "as before"),
-                || {
-                    assert_eq!(std::process::id(), 1, "as in the parent");
-                    take_turns();
-                },
-            );
+            check();
         });
-        assert_eq!(outcome, 0);
-    }
+        unlock();
+        outcome.unwrap();
+    });
+}
 
-    /// Nobody gives it up in the child: what has a deadline ends, what does not wait says so.
-    pub(super) fn held_by_another() {
-        static HELD: RawSpinLock = RawSpinLock::INIT;
-        let (ready, go) = (std::sync::Barrier::new(2), std::sync::Barrier::new(2));
+fn a_child_takes_turns_at_a_lock_of_its_parents() {
+    beside_waiters(take_turns);
+}
+
+fn take_turns() {
+    for _ in 0..3 {
+        let before = sleeps();
         thread::scope(|scope| {
-            scope.spawn(|| {
-                let entry = ENTRY.lock();
-                HELD.lock();
-                ready.wait();
-                go.wait();
-                // SAFETY: locked above.
-                unsafe { HELD.unlock() };
-                drop(entry);
-            });
-            ready.wait();
-            let outcome = in_child(|| {
-                // SAFETY: takes a number; the default action of SIGALRM is to kill.
-                unsafe { libc::alarm(600) };
-                assert!(!HELD.try_lock() && HELD.is_locked());
-                assert!(!lock_api::RawMutexTimed::try_lock_for(&HELD, Duration::from_millis(5)));
-                assert!(ENTRY.try_lock().is_none() && ENTRY.put_return().is_none());
-                // Who knows that the holder is gone, and what it left, may give up what it held.
-                // SAFETY: its holder is not in this process.
-                unsafe { HELD.unlock() };
-                assert!(HELD.try_lock());
-            });
-            go.wait();
-            assert_eq!(outcome, 0);
-        });
-    }
-
-    pub(super) fn kept_for_nobody() {
-        beside_waiters(|| {
-            // SAFETY: held by the thread that forked, which is this one.
-            unsafe { LOCK.unlock_fair() };
-            assert!(LOCK.try_lock());
+            scope.spawn(lock_and_unlock);
+            asleep(before + 1);
             unlock();
         });
+        assert!(LOCK.try_lock(), "nobody is left");
     }
+}
 
-    static ENTRY: LockRef<()> = LockRef::new(());
+/// Children from here on are in a namespace of numbers of their own, where the first is 1. False where that is
+/// not allowed.
+fn own_numbers() -> bool {
+    // SAFETY: takes a number.
+    let unshare = |flags| unsafe { libc::unshare(flags) } == 0;
+    unshare(libc::CLONE_NEWPID) || unshare(libc::CLONE_NEWUSER | libc::CLONE_NEWPID)
+}
 
-    /// A waiter that nobody here can count is given time to queue; where it needs more, the check passes without one.
-    fn another_queues<'scope>(scope: &'scope thread::Scope<'scope, '_>) {
-        scope.spawn(|| drop(ENTRY.lock()));
-        thread::sleep(Duration::from_millis(50));
+/// A child whose number is that of its parent, where the parent's waiters left their places.
+fn a_child_of_the_same_number_is_another_process() {
+    if !own_numbers() {
+        println!(
+            "skipped: no namespace of process numbers, {}",
+            std::io::Error::last_os_error()
+        );
+        return;
     }
+    let outcome = in_child(|| {
+        assert_eq!(std::process::id(), 1);
+        beside_waiters_after(
+            || assert!(own_numbers(), "as before"),
+            || {
+                assert_eq!(std::process::id(), 1, "as in the parent");
+                take_turns();
+            },
+        );
+    });
+    outcome.unwrap();
+}
 
-    pub(super) fn lockref() {
-        let mut guard = Some(ENTRY.lock());
-        thread::scope(|scope| {
-            another_queues(scope);
-            let outcome = in_child(|| {
-                // SAFETY: takes a number; the default action of SIGALRM is to kill.
-                unsafe { libc::alarm(600) };
-                thread::scope(|scope| {
-                    another_queues(scope);
-                    drop(guard.take());
-                });
-                ENTRY.get();
-                assert!(ENTRY.put_or_lock().is_none());
-                assert_eq!(ENTRY.count(), 1);
-            });
-            drop(guard);
-            assert_eq!(outcome, 0);
+/// Nobody gives it up in the child: what has a deadline ends, what does not wait says so.
+fn a_lock_that_another_thread_held_stays_held() {
+    static HELD: RawSpinLock = RawSpinLock::INIT;
+    let (ready, go) = (std::sync::Barrier::new(2), std::sync::Barrier::new(2));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let entry = ENTRY.lock();
+            HELD.lock();
+            ready.wait();
+            go.wait();
+            // SAFETY: locked above.
+            unsafe { HELD.unlock() };
+            drop(entry);
         });
-    }
+        ready.wait();
+        let outcome = in_child(|| {
+            assert!(!HELD.try_lock() && HELD.is_locked());
+            assert!(!lock_api::RawMutexTimed::try_lock_for(&HELD, Duration::from_millis(5)));
+            assert!(ENTRY.try_lock().is_none() && ENTRY.put_return().is_none());
+            // Who knows that the holder is gone, and what it left, may give up what it held.
+            // SAFETY: its holder is not in this process.
+            unsafe { HELD.unlock() };
+            assert!(HELD.try_lock());
+        });
+        go.wait();
+        outcome.unwrap();
+    });
+}
+
+fn a_lock_kept_for_a_waiter_that_is_not_there_is_free() {
+    beside_waiters(|| {
+        // SAFETY: held by the thread that forked, which is this one.
+        unsafe { LOCK.unlock_fair() };
+        assert!(LOCK.try_lock());
+        unlock();
+    });
+}
+
+static ENTRY: LockRef<()> = LockRef::new(());
+
+/// A waiter that nobody here can count is given time to queue; where it needs more, the check passes without one.
+fn another_queues<'scope>(scope: &'scope thread::Scope<'scope, '_>) {
+    scope.spawn(|| drop(ENTRY.lock()));
+    thread::sleep(Duration::from_millis(50));
+}
+
+fn a_lockref_is_taken_and_given_as_before() {
+    let mut guard = Some(ENTRY.lock());
+    thread::scope(|scope| {
+        another_queues(scope);
+        let outcome = in_child(|| {
+            thread::scope(|scope| {
+                another_queues(scope);
+                drop(guard.take());
+            });
+            ENTRY.get();
+            assert!(ENTRY.put_or_lock().is_none());
+            assert_eq!(ENTRY.count(), 1);
+        });
+        drop(guard);
+        outcome.unwrap();
+    });
 }

@@ -3,13 +3,12 @@
 //! Measured is time on the CPU, which no other load changes. The holder runs for so much of it and then gives the lock up. A
 //! waiter that spins burns far more than that where the kernel keeps real-time threads from taking all
 //! (`sched_rt_runtime_us`), and never ends where it does not.
-#![cfg_attr(
-    not(target_arch = "x86_64"),
-    allow(dead_code, unused_imports, reason = "skipped there")
-)]
 
-mod process;
+mod common;
 
+use common::child::in_child;
+use common::cpu::{allowed_cpus, pin, run_before_others};
+use common::harness::{self, checks};
 use cyclewise::lock::{DefaultPark, Park, RawSpinLock, SpinOnly};
 use cyclewise::refs::LockRef;
 use lock_api::RawMutex;
@@ -24,35 +23,30 @@ const LIMIT: Duration = Duration::from_millis(5);
 /// After how much time on the CPU the twin is ended.
 const ENOUGH_S: u64 = 5;
 
-#[cfg(not(target_arch = "x86_64"))]
 fn main() {
-    println!("skipped: this may be an emulator, whose own work is time on the CPU");
+    if !cfg!(target_arch = "x86_64") {
+        harness::skip("this may be an emulator, whose own work is time on the CPU");
+    }
+    harness::run(checks![
+        a_waiter_above_the_holder_sleeps = || assert!(sleeps(|hold, inside| with_lock(&SLEEPING, hold, inside))),
+        a_waiter_above_the_holder_of_a_lockref_sleeps = || assert!(sleeps(with_lockref)),
+        twin_a_waiter_that_spins_is_seen,
+    ]);
 }
 
-#[cfg(target_arch = "x86_64")]
-fn main() {
-    process::run(&[
-        ("a_waiter_above_the_holder_sleeps", || {
-            assert!(sleeps(|hold, inside| with_lock(&SLEEPING, hold, inside)));
-        }),
-        ("a_waiter_above_the_holder_of_a_lockref_sleeps", || {
-            assert!(sleeps(with_lockref));
-        }),
-        ("twin_a_waiter_that_spins_is_seen", || {
-            let outcome = process::in_child(|| {
-                let limit = libc::rlimit {
-                    rlim_cur: ENOUGH_S,
-                    rlim_max: ENOUGH_S,
-                };
-                // SAFETY: reads the limits; the kernel kills a process that passes them.
-                let rc = unsafe { libc::setrlimit(libc::RLIMIT_CPU, &raw const limit) };
-                assert_eq!(rc, 0);
-                assert!(sleeps(|hold, inside| with_lock(&SPINNING, hold, inside)));
-            });
-            let skipped = thread::spawn(|| !process::hurry()).join().unwrap();
-            assert!(skipped || outcome != 0, "it burnt nothing");
-        }),
-    ]);
+fn twin_a_waiter_that_spins_is_seen() {
+    let outcome = in_child(|| {
+        let limit = libc::rlimit {
+            rlim_cur: ENOUGH_S,
+            rlim_max: ENOUGH_S,
+        };
+        // SAFETY: reads the limits; the kernel kills a process that passes them.
+        let rc = unsafe { libc::setrlimit(libc::RLIMIT_CPU, &raw const limit) };
+        assert_eq!(rc, 0);
+        assert!(sleeps(|hold, inside| with_lock(&SPINNING, hold, inside)));
+    });
+    let skipped = thread::spawn(|| !run_before_others()).join().unwrap();
+    assert!(skipped || outcome.is_err(), "it burnt nothing");
 }
 
 /// What the calling thread has spent on a CPU.
@@ -88,12 +82,12 @@ fn with_lockref(hold: bool, inside: &mut dyn FnMut()) {
 
 /// Whether a waiter sleeps while a holder below it runs. `with` holds the lock while `inside` runs, or waits for it.
 fn sleeps(with: fn(bool, &mut dyn FnMut())) -> bool {
-    let cpu = process::cpus()[0];
+    let cpu = allowed_cpus()[0];
     let (ready, is_held) = channel();
     thread::scope(|scope| {
         let waiter = scope.spawn(move || {
-            process::pin(cpu);
-            if !process::hurry() {
+            pin(cpu);
+            if !run_before_others() {
                 println!("skipped: SCHED_FIFO is not allowed here");
                 return None;
             }
@@ -103,7 +97,7 @@ fn sleeps(with: fn(bool, &mut dyn FnMut())) -> bool {
             Some(spent() - before)
         });
         scope.spawn(move || {
-            process::pin(cpu);
+            pin(cpu);
             with(true, &mut || {
                 let _ = ready.send(());
                 let begun = spent();

@@ -2,15 +2,16 @@
 //!
 //! Handlers are state of the process, so each check has a process of its own.
 
+mod common;
 mod masking;
-mod process;
 
+use common::harness::{self, checks};
 use cyclewise::mask::{self, Hold, Info, Signals};
-use masking::{COUNT, FLAG, SEEN, checks, kernel_mask, queue, raise, seen};
+use masking::{COUNT, FLAG, SEEN, kernel_mask, queue, raise, seen};
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
 fn main() {
-    process::run(checks![
+    harness::run(checks![
         an_open_thread_is_interrupted_at_once,
         a_held_one_at_the_release,
         holds_nest_and_end_in_any_order,

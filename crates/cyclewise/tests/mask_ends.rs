@@ -2,17 +2,18 @@
 //!
 //! Handlers are state of the process, so each check has a process of its own.
 
+mod common;
 mod masking;
-mod process;
 
+use common::child::{End, in_child};
+use common::harness::{self, checks};
 use cyclewise::mask::{self, Hold, Info, Signals};
-use masking::{COUNT, SEEN, checks, kernel_mask, queue, raise, seen};
-use process::in_child;
+use masking::{COUNT, SEEN, kernel_mask, queue, raise, seen};
 use std::os::fd::AsRawFd;
 use std::sync::atomic::Ordering::SeqCst;
 
 fn main() {
-    process::run(checks![
+    harness::run(checks![
         a_fork_leaves_what_is_recorded_to_the_parent,
         exec_forgets_what_is_recorded,
         what_a_thread_forgot_ends_with_it,
@@ -28,7 +29,7 @@ fn a_fork_leaves_what_is_recorded_to_the_parent() {
     for burst in [1, 40] {
         let hold = mask::hold();
         (0..burst).for_each(|value| queue(signal, value));
-        let child = in_child(|| {
+        in_child(|| {
             assert!(mask::is_held(), "the child's thread is held as its parent's");
             queue(signal, 99);
             mask::restore(mask::save());
@@ -36,8 +37,8 @@ fn a_fork_leaves_what_is_recorded_to_the_parent() {
             release_the_parents_hold();
             assert_eq!(seen(), [(signal, 99)], "its own, and none of the parent's");
             assert_eq!(kernel_mask(), before);
-        });
-        assert_eq!(child, 0);
+        })
+        .unwrap();
         drop(hold);
         assert!(seen().into_iter().eq((0..burst).map(|value| (signal, value))));
         assert_eq!(kernel_mask(), before);
@@ -56,7 +57,7 @@ fn release_the_parents_hold() {
 fn exec_forgets_what_is_recorded() {
     // A small burst leaves the mask alone; a large one leaves in it what the kernel keeps, as the documentation says.
     for (burst, kept) in [(1, false), (40, true)] {
-        let status = in_child(|| {
+        in_child(|| {
             let signal = libc::SIGRTMIN() + 1;
             Signals::on(signal, &SEEN).unwrap();
             std::mem::forget(mask::hold());
@@ -73,8 +74,8 @@ fn exec_forgets_what_is_recorded() {
                 println!("skipped: the mask after exec, which qemu-user does not hand on");
             }
             assert_eq!(set("SigCgt"), 0, "{out}");
-        });
-        assert_eq!(status, 0);
+        })
+        .unwrap();
     }
 }
 
@@ -151,6 +152,6 @@ fn a_panic_in_a_handler_aborts() {
             raise(libc::SIGUSR1);
             drop(hold);
         });
-        assert_eq!(status, 128 + libc::SIGABRT);
+        assert_eq!(status, Err(End::Signal(libc::SIGABRT)));
     }
 }

@@ -2,22 +2,24 @@
 //!
 //! Filters and handlers are state of the process, so each check has a process of its own.
 
-#[path = "common/filter.rs"]
-#[allow(dead_code, unreachable_pub, reason = "each test program uses a part")]
-mod filter;
+mod common;
 mod masking;
-mod process;
 
+use common::child::in_child;
+use common::cpu::{allowed_cpus, pin, run_before_others};
+use common::filter::{self, If, refuse};
+use common::harness::{self, checks};
 use cyclewise::error::Refusal;
 use cyclewise::mask::{self, Masked, Signals};
-use filter::{If, refuse};
-use masking::{COUNT, FLAG, SEEN, checks, kernel_mask, raise, seen};
-use process::{cpus, hurry, in_child, pin};
+use masking::{COUNT, FLAG, SEEN, kernel_mask, raise, seen};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering::SeqCst};
 use std::time::Duration;
 
 fn main() {
-    process::run(checks![
+    if !filter::are_allowed() {
+        harness::skip("seccomp filters are refused here");
+    }
+    harness::run(checks![
         a_signal_that_cannot_be_queued_again_is_sent_plainly,
         a_signal_that_cannot_be_sent_either_is_counted,
         a_full_queue_is_not_waited_for_for_ever,
@@ -26,15 +28,6 @@ fn main() {
         without_futex_a_wait_ends,
         who_waits_sleeps,
     ]);
-}
-
-/// Whether filters can be had: an emulator has none.
-fn has_filters() -> bool {
-    if cfg!(target_arch = "x86_64") {
-        return true;
-    }
-    println!("skipped: this may be an emulator, which has no filters");
-    false
 }
 
 /// Sends `count` real-time signals into one hold, and lets them through each time, so that the room for records fills.
@@ -54,24 +47,18 @@ fn overfill(count: usize) {
 }
 
 fn a_signal_that_cannot_be_queued_again_is_sent_plainly() {
-    if !has_filters() {
-        return;
-    }
     Signals::on(libc::SIGRTMIN(), &COUNT).unwrap();
     for errno in [libc::EPERM, libc::ENOSYS] {
-        let outcome = in_child(|| {
+        in_child(|| {
             refuse(libc::SYS_rt_tgsigqueueinfo, &[], errno);
             overfill(20);
             assert_eq!((COUNT.load(SeqCst), mask::lost()), (20, 0));
-        });
-        assert_eq!(outcome, 0);
+        })
+        .unwrap();
     }
 }
 
 fn a_signal_that_cannot_be_sent_either_is_counted() {
-    if !has_filters() {
-        return;
-    }
     Signals::on(libc::SIGRTMIN(), &COUNT).unwrap();
     refuse(libc::SYS_rt_tgsigqueueinfo, &[], libc::EPERM);
     // Sending goes by tkill here, which stays open; the library's own way is tgkill.
@@ -99,9 +86,6 @@ fn a_signal_that_cannot_be_sent_either_is_counted() {
 
 /// EAGAIN, as where the user has as many signals queued as is allowed, and never fewer.
 fn a_full_queue_is_not_waited_for_for_ever() {
-    if !has_filters() {
-        return;
-    }
     Signals::on(libc::SIGRTMIN(), &COUNT).unwrap();
     refuse(libc::SYS_rt_tgsigqueueinfo, &[], libc::EAGAIN);
     overfill(9);
@@ -109,9 +93,6 @@ fn a_full_queue_is_not_waited_for_for_ever() {
 }
 
 fn a_mask_that_cannot_be_set_is_left_alone() {
-    if !has_filters() {
-        return;
-    }
     Signals::on(libc::SIGUSR1, &COUNT).unwrap();
     // SAFETY: all zeroes is an empty set.
     let mut set = unsafe { std::mem::zeroed() };
@@ -134,7 +115,7 @@ fn a_mask_that_cannot_be_set_is_left_alone() {
     let refused = |errno| Err(Refusal::System { call, errno });
     assert_eq!(hold.wait(&mut [], Some(Duration::ZERO)), refused(errno));
     assert_eq!(kernel_mask(), before);
-    assert_eq!(in_child(|| assert_eq!(kernel_mask(), before)), 0);
+    in_child(|| assert_eq!(kernel_mask(), before)).unwrap();
     assert_eq!(kernel_mask(), before, "after a fork");
     raise(libc::SIGUSR1);
     drop(hold);
@@ -148,9 +129,6 @@ fn a_mask_that_cannot_be_set_is_left_alone() {
 
 /// The filter says 0 for the kernel, and what C's function makes of that is whatever its stack held.
 fn a_registration_that_is_only_said_to_be_made_is_refused() {
-    if !has_filters() {
-        return;
-    }
     let signal = libc::SIGUSR1;
     Signals::on(libc::SIGUSR2, &FLAG).unwrap();
     refuse(libc::SYS_rt_sigaction, &[], 0);
@@ -166,9 +144,6 @@ static VALUE: Masked<u32> = Masked::new(0);
 
 /// A bounded wait is bounded also where nothing can be waited with.
 fn without_futex_a_wait_ends() {
-    if !has_filters() {
-        return;
-    }
     Signals::on(libc::SIGUSR1, &SEEN).unwrap();
     let hold = mask::hold();
     let guard = SEEN.lock(&hold);
@@ -206,7 +181,7 @@ static LOOKS: AtomicU32 = AtomicU32::new(0);
 /// waiter asleep: it can run then only, but where the kernel keeps time back for the usual policies. False where the
 /// waiter gave up before that; `None` where SCHED_FIFO is refused.
 fn sleeps_above_a_holder(wait: fn()) -> Option<bool> {
-    pin(cpus()[0]);
+    pin(allowed_cpus()[0]);
     std::thread::scope(|scope| {
         let holder = scope.spawn(|| {
             let hold = mask::hold();
@@ -225,7 +200,7 @@ fn sleeps_above_a_holder(wait: fn()) -> Option<bool> {
         while !HELD.load(SeqCst) {
             std::thread::yield_now();
         }
-        let is_above = hurry();
+        let is_above = run_before_others();
         if is_above {
             // From here on the holder runs where this thread does not.
             WAITER.store(masking::this_thread(), SeqCst);
@@ -260,10 +235,10 @@ fn who_waits_sleeps() {
         return;
     }
     for (wait, sleeps) in [(waits as fn(), true), (yields, false)] {
-        let outcome = in_child(|| match sleeps_above_a_holder(wait) {
+        in_child(|| match sleeps_above_a_holder(wait) {
             Some(slept) => assert_eq!(slept, sleeps),
             None => println!("skipped: SCHED_FIFO is refused (CAP_SYS_NICE or RLIMIT_RTPRIO)"),
-        });
-        assert_eq!(outcome, 0);
+        })
+        .unwrap();
     }
 }

@@ -3,25 +3,21 @@
 //!
 //! Handlers are state of the process, so each check has a process of its own.
 
+mod common;
 mod masking;
-mod process;
+
+use common::child::{End, in_child};
+use common::harness::{self, checks};
+use cyclewise::mask::{self, Hold, Info, Masked, MaskedGuard, Signals};
+use masking::{COUNT, FLAG, SEEN, kernel_mask, queue, raise, seen};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
+use std::time::Duration;
 
 fn main() {
-    #[cfg(target_arch = "x86_64")]
-    process::run(checks::ALL);
-    #[cfg(not(target_arch = "x86_64"))]
-    println!("skipped: this may be an emulator, whose children hang if it had other threads");
-}
-
-#[cfg(target_arch = "x86_64")]
-mod checks {
-    use super::masking::{self, COUNT, FLAG, SEEN, kernel_mask, queue, raise, seen};
-    use super::process::in_child;
-    use cyclewise::mask::{self, Hold, Info, Masked, MaskedGuard, Signals};
-    use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
-    use std::time::Duration;
-
-    pub(super) const ALL: &[super::process::Check] = masking::checks![
+    if !cfg!(target_arch = "x86_64") {
+        harness::skip("this may be an emulator, whose children hang if it had other threads");
+    }
+    harness::run(checks![
         a_handler_gives_up_what_no_thread_of_the_child_has,
         a_handler_that_waits_for_it_never_ends,
         a_childs_handler_of_others_does_not_wait_for_it_either,
@@ -30,254 +26,249 @@ mod checks {
         fork_handlers_may_register_handlers,
         signals_in_fork_handlers_are_the_childs_own,
         a_child_takes_over_what_a_thread_was_registering,
-    ];
+    ]);
+}
 
-    /// The exit status of a twin that is caught.
-    const CAUGHT: i32 = 99;
+/// The exit status of a twin that is caught.
+const CAUGHT: i32 = 99;
 
-    /// Runs `check` in a child, forked while another thread has what `take` takes.
-    fn forked_inside<G>(take: impl FnOnce(&'static Hold) -> G + Send, check: impl FnOnce()) -> i32 {
-        let (held, done) = (AtomicBool::new(false), AtomicBool::new(false));
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                let guard = take(Box::leak(Box::new(mask::hold())));
-                held.store(true, SeqCst);
-                while !done.load(SeqCst) {
-                    std::thread::yield_now();
-                }
-                drop(guard);
-            });
-            while !held.load(SeqCst) {
+/// Runs `check` in a child, forked while another thread has what `take` takes.
+fn forked_inside<G>(take: impl FnOnce(&'static Hold) -> G + Send, check: impl FnOnce()) -> Result<(), End> {
+    let (held, done) = (AtomicBool::new(false), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let guard = take(Box::leak(Box::new(mask::hold())));
+            held.store(true, SeqCst);
+            while !done.load(SeqCst) {
                 std::thread::yield_now();
             }
-            let outcome = in_child(check);
-            done.store(true, SeqCst);
-            outcome
-        })
-    }
+            drop(guard);
+        });
+        while !held.load(SeqCst) {
+            std::thread::yield_now();
+        }
+        let outcome = in_child(check);
+        done.store(true, SeqCst);
+        outcome
+    })
+}
 
-    fn take_seen(hold: &'static Hold) -> MaskedGuard<'static, mask::Queue<64>> {
-        SEEN.lock(hold)
-    }
+fn take_seen(hold: &'static Hold) -> MaskedGuard<'static, mask::Queue<64>> {
+    SEEN.lock(hold)
+}
 
-    /// The signal comes while every other one is blocked, so that a handler that waits for ever is past all help.
-    fn a_handler_gives_up_what_no_thread_of_the_child_has() {
-        Signals::on(libc::SIGUSR1, &SEEN).unwrap();
-        let outcome = forked_inside(take_seen, || {
-            for round in 1..4 {
-                raise(libc::SIGUSR1);
-                assert_eq!(SEEN.refused(), round);
-            }
-            let hold = mask::hold();
+/// The signal comes while every other one is blocked, so that a handler that waits for ever is past all help.
+fn a_handler_gives_up_what_no_thread_of_the_child_has() {
+    Signals::on(libc::SIGUSR1, &SEEN).unwrap();
+    let outcome = forked_inside(take_seen, || {
+        for round in 1..4 {
             raise(libc::SIGUSR1);
-            assert!(SEEN.try_lock(&hold).is_none());
-            drop(hold);
-            assert_eq!(SEEN.refused(), 4, "at a release too");
-            // A thread that may get the memory of the one that is not there.
-            std::thread::spawn(|| raise(libc::SIGUSR1)).join().unwrap();
-            assert_eq!(SEEN.refused(), 5);
-            // A child of the child's knows it too.
-            assert_eq!(in_child(|| raise(libc::SIGUSR1)), 0);
-        });
-        assert_eq!(outcome, 0);
+            assert_eq!(SEEN.refused(), round);
+        }
+        let hold = mask::hold();
         raise(libc::SIGUSR1);
-        assert_eq!(
-            (seen(), SEEN.refused()),
-            (vec![(libc::SIGUSR1, 0)], 0),
-            "the parent has lost nothing"
-        );
-    }
+        assert!(SEEN.try_lock(&hold).is_none());
+        drop(hold);
+        assert_eq!(SEEN.refused(), 4, "at a release too");
+        // A thread that may get the memory of the one that is not there.
+        std::thread::spawn(|| raise(libc::SIGUSR1)).join().unwrap();
+        assert_eq!(SEEN.refused(), 5);
+        // A child of the child's knows it too.
+        in_child(|| raise(libc::SIGUSR1)).unwrap();
+    });
+    outcome.unwrap();
+    raise(libc::SIGUSR1);
+    assert_eq!(
+        (seen(), SEEN.refused()),
+        (vec![(libc::SIGUSR1, 0)], 0),
+        "the parent has lost nothing"
+    );
+}
 
-    static TWIN: AtomicBool = AtomicBool::new(false);
+static TWIN: AtomicBool = AtomicBool::new(false);
 
-    /// The twin: a lock that does not know whose it is.
-    fn a_handler_that_waits_for_it_never_ends() {
-        let handler = |_: &Info, _: &Hold| {
-            for _ in 0..100_000 {
-                if !TWIN.swap(true, SeqCst) {
-                    return TWIN.store(false, SeqCst);
-                }
+/// The twin: a lock that does not know whose it is.
+fn a_handler_that_waits_for_it_never_ends() {
+    let handler = |_: &Info, _: &Hold| {
+        for _ in 0..100_000 {
+            if !TWIN.swap(true, SeqCst) {
+                return TWIN.store(false, SeqCst);
+            }
+            std::thread::yield_now();
+        }
+        // SAFETY: ends the child.
+        unsafe { libc::_exit(CAUGHT) };
+    };
+    // SAFETY: atomic operations, sched_yield and _exit.
+    unsafe { Signals::call(libc::SIGUSR1, handler) }.unwrap();
+    raise(libc::SIGUSR1);
+    let outcome = forked_inside(|_| TWIN.store(true, SeqCst), || raise(libc::SIGUSR1));
+    assert_eq!(outcome, Err(End::Exit(CAUGHT)));
+}
+
+static GAVE_UP: AtomicU32 = AtomicU32::new(0);
+
+extern "C" fn asks() {
+    let hold = mask::hold();
+    let given_up = SEEN.try_lock_for(&hold, Duration::MAX).is_none();
+    GAVE_UP.fetch_add(u32::from(given_up), SeqCst);
+}
+
+/// Before ours has run, and after it.
+fn a_childs_handler_of_others_does_not_wait_for_it_either() {
+    atfork(None, None, Some(asks));
+    Signals::on(libc::SIGUSR1, &SEEN).unwrap();
+    atfork(None, None, Some(asks));
+    forked_inside(take_seen, || assert_eq!(GAVE_UP.load(SeqCst), 2)).unwrap();
+    in_child(|| assert_eq!(GAVE_UP.load(SeqCst), 0, "nobody has it")).unwrap();
+}
+
+fn mainline_is_told_of_a_value_that_no_thread_has() {
+    Signals::on(libc::SIGUSR1, &SEEN).unwrap();
+    let outcome = forked_inside(take_seen, || {
+        let hold = mask::hold();
+        assert!(SEEN.try_lock_for(&hold, Duration::MAX).is_none());
+        let told = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(SEEN.lock(&hold))));
+        let message = told.unwrap_err();
+        let message = message.downcast_ref::<&str>().unwrap();
+        assert!(message.contains("forked"), "{message}");
+    });
+    outcome.unwrap();
+}
+
+static VALUE: Masked<u32> = Masked::new(0);
+
+fn what_the_forking_thread_has_stays_its_own() {
+    Signals::on(libc::SIGUSR1, &COUNT).unwrap();
+    let hold = mask::hold();
+    let mut value = VALUE.lock(&hold);
+    let outcome = in_child(|| {
+        // Still ours: another thread of the child waits for it, and gets it.
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| {
+                let hold = mask::hold();
+                assert!(VALUE.try_lock(&hold).is_none());
+                FLAG.store(true, SeqCst);
+                *VALUE.lock(&hold)
+            });
+            while !FLAG.load(SeqCst) {
                 std::thread::yield_now();
             }
-            // SAFETY: ends the child.
-            unsafe { libc::_exit(CAUGHT) };
-        };
-        // SAFETY: atomic operations, sched_yield and _exit.
-        unsafe { Signals::call(libc::SIGUSR1, handler) }.unwrap();
-        raise(libc::SIGUSR1);
-        let outcome = forked_inside(|_| TWIN.store(true, SeqCst), || raise(libc::SIGUSR1));
-        assert_eq!(outcome, CAUGHT);
-    }
-
-    static GAVE_UP: AtomicU32 = AtomicU32::new(0);
-
-    extern "C" fn asks() {
-        let hold = mask::hold();
-        let given_up = SEEN.try_lock_for(&hold, Duration::MAX).is_none();
-        GAVE_UP.fetch_add(u32::from(given_up), SeqCst);
-    }
-
-    /// Before ours has run, and after it.
-    fn a_childs_handler_of_others_does_not_wait_for_it_either() {
-        atfork(None, None, Some(asks));
-        Signals::on(libc::SIGUSR1, &SEEN).unwrap();
-        atfork(None, None, Some(asks));
-        assert_eq!(forked_inside(take_seen, || assert_eq!(GAVE_UP.load(SeqCst), 2)), 0);
-        assert_eq!(
-            in_child(|| assert_eq!(GAVE_UP.load(SeqCst), 0)),
-            0,
-            "where nobody has it"
-        );
-    }
-
-    fn mainline_is_told_of_a_value_that_no_thread_has() {
-        Signals::on(libc::SIGUSR1, &SEEN).unwrap();
-        let outcome = forked_inside(take_seen, || {
-            let hold = mask::hold();
-            assert!(SEEN.try_lock_for(&hold, Duration::MAX).is_none());
-            let told = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(SEEN.lock(&hold))));
-            let message = told.unwrap_err();
-            let message = message.downcast_ref::<&str>().unwrap();
-            assert!(message.contains("forked"), "{message}");
+            assert!(VALUE.try_lock_for(&hold, Duration::MAX).is_none(), "had by this thread");
+            *value = 7;
+            // The copy of the parent's guard, which the closure only borrows.
+            // SAFETY: the guard in the parent's frame is not dropped in this child.
+            drop(unsafe { std::ptr::read(&raw const value) });
+            assert_eq!(other.join().unwrap(), 7);
         });
-        assert_eq!(outcome, 0);
+    });
+    outcome.unwrap();
+    assert!(VALUE.try_lock(&hold).is_none());
+    drop(value);
+    assert!(VALUE.try_lock(&hold).is_some());
+}
+
+fn atfork(prepare: Option<extern "C" fn()>, parent: Option<extern "C" fn()>, child: Option<extern "C" fn()>) {
+    unsafe extern "C" {
+        fn pthread_atfork(
+            prepare: Option<extern "C" fn()>,
+            parent: Option<extern "C" fn()>,
+            child: Option<extern "C" fn()>,
+        ) -> libc::c_int;
     }
+    // SAFETY: functions of this program.
+    assert_eq!(unsafe { pthread_atfork(prepare, parent, child) }, 0);
+}
 
-    static VALUE: Masked<u32> = Masked::new(0);
+static REGISTERED: AtomicU32 = AtomicU32::new(0);
 
-    fn what_the_forking_thread_has_stays_its_own() {
-        Signals::on(libc::SIGUSR1, &COUNT).unwrap();
-        let hold = mask::hold();
-        let mut value = VALUE.lock(&hold);
+extern "C" fn registers() {
+    Signals::on(libc::SIGUSR2, &COUNT).unwrap();
+    Signals::off(libc::SIGUSR2).unwrap();
+    REGISTERED.fetch_add(1, SeqCst);
+}
+
+/// Those of libraries that were there before ours and of one that came later.
+fn fork_handlers_may_register_handlers() {
+    atfork(Some(registers), Some(registers), Some(registers));
+    Signals::on(libc::SIGUSR1, &FLAG).unwrap();
+    atfork(Some(registers), Some(registers), Some(registers));
+    let before = kernel_mask();
+    for round in 0..3 {
         let outcome = in_child(|| {
-            // Still ours: another thread of the child waits for it, and gets it.
-            std::thread::scope(|scope| {
-                let other = scope.spawn(|| {
-                    let hold = mask::hold();
-                    assert!(VALUE.try_lock(&hold).is_none());
-                    FLAG.store(true, SeqCst);
-                    *VALUE.lock(&hold)
-                });
-                while !FLAG.load(SeqCst) {
-                    std::thread::yield_now();
-                }
-                assert!(VALUE.try_lock_for(&hold, Duration::MAX).is_none(), "had by this thread");
-                *value = 7;
-                // The copy of the parent's guard, which the closure only borrows.
-                // SAFETY: the guard in the parent's frame is not dropped in this child.
-                drop(unsafe { std::ptr::read(&raw const value) });
-                assert_eq!(other.join().unwrap(), 7);
-            });
-        });
-        assert_eq!(outcome, 0);
-        assert!(VALUE.try_lock(&hold).is_none());
-        drop(value);
-        assert!(VALUE.try_lock(&hold).is_some());
-    }
-
-    fn atfork(prepare: Option<extern "C" fn()>, parent: Option<extern "C" fn()>, child: Option<extern "C" fn()>) {
-        unsafe extern "C" {
-            fn pthread_atfork(
-                prepare: Option<extern "C" fn()>,
-                parent: Option<extern "C" fn()>,
-                child: Option<extern "C" fn()>,
-            ) -> libc::c_int;
-        }
-        // SAFETY: functions of this program.
-        assert_eq!(unsafe { pthread_atfork(prepare, parent, child) }, 0);
-    }
-
-    static REGISTERED: AtomicU32 = AtomicU32::new(0);
-
-    extern "C" fn registers() {
-        Signals::on(libc::SIGUSR2, &COUNT).unwrap();
-        Signals::off(libc::SIGUSR2).unwrap();
-        REGISTERED.fetch_add(1, SeqCst);
-    }
-
-    /// Those of libraries that were there before ours and of one that came later.
-    fn fork_handlers_may_register_handlers() {
-        atfork(Some(registers), Some(registers), Some(registers));
-        Signals::on(libc::SIGUSR1, &FLAG).unwrap();
-        atfork(Some(registers), Some(registers), Some(registers));
-        let before = kernel_mask();
-        for round in 0..3 {
-            let outcome = in_child(|| {
-                assert_eq!(REGISTERED.load(SeqCst), 4 * round + 4);
-                registers();
-                raise(libc::SIGUSR1);
-                assert!(FLAG.load(SeqCst));
-                assert_eq!(kernel_mask(), before);
-            });
-            assert_eq!(outcome, 0);
             assert_eq!(REGISTERED.load(SeqCst), 4 * round + 4);
-        }
-        assert!(!FLAG.load(SeqCst));
-        assert_eq!(kernel_mask(), before);
-    }
-
-    static VALUE_OF: AtomicU32 = AtomicU32::new(0);
-
-    extern "C" fn raises() {
-        queue(libc::SIGRTMIN(), VALUE_OF.fetch_add(1, SeqCst) as usize);
-    }
-
-    /// What fork handlers of others raise is blocked while ours have begun, and is then each process's own.
-    fn signals_in_fork_handlers_are_the_childs_own() {
-        let signal = libc::SIGRTMIN();
-        Signals::on(signal, &SEEN).unwrap();
-        atfork(Some(raises), Some(raises), Some(raises));
-        let hold = mask::hold();
-        let outcome = in_child(|| {
-            // The child's own alone: what the prepare handler raised is recorded, and is the parent's.
-            let flags = mask::save();
-            mask::restore(flags);
-            assert!(mask::is_pending());
-            super::release_the_parents_hold();
-            assert_eq!(seen(), [(signal, 1)]);
+            registers();
+            raise(libc::SIGUSR1);
+            assert!(FLAG.load(SeqCst));
+            assert_eq!(kernel_mask(), before);
         });
-        assert_eq!(outcome, 0);
-        drop(hold);
-        assert_eq!(seen(), [(signal, 0), (signal, 1)]);
+        outcome.unwrap();
+        assert_eq!(REGISTERED.load(SeqCst), 4 * round + 4);
     }
+    assert!(!FLAG.load(SeqCst));
+    assert_eq!(kernel_mask(), before);
+}
 
-    /// Forks at any step of another thread's registering and taking off: each child can register, be told, and take off.
-    fn a_child_takes_over_what_a_thread_was_registering() {
-        // The sum of what the children find: whether some fork was in the middle is for chance, and all must be right.
-        let done = AtomicBool::new(false);
-        Signals::on(libc::SIGUSR1, &FLAG).unwrap();
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                while !done.load(SeqCst) {
-                    Signals::on(libc::SIGUSR2, &COUNT).unwrap();
-                    Signals::off(libc::SIGUSR2).unwrap();
-                }
-            });
-            for _ in 0..200 {
-                let outcome = in_child(|| {
-                    let _ = Signals::off(libc::SIGUSR2);
-                    let before = COUNT.load(SeqCst);
-                    Signals::on(libc::SIGUSR2, &COUNT).unwrap();
-                    raise(libc::SIGUSR2);
-                    assert_eq!(COUNT.load(SeqCst), before + 1);
-                    Signals::off(libc::SIGUSR2).unwrap();
-                });
-                if outcome != 0 {
-                    done.store(true, SeqCst);
-                }
-                assert_eq!(outcome, 0);
+static VALUE_OF: AtomicU32 = AtomicU32::new(0);
+
+extern "C" fn raises() {
+    queue(libc::SIGRTMIN(), VALUE_OF.fetch_add(1, SeqCst) as usize);
+}
+
+/// What fork handlers of others raise is blocked while ours have begun, and is then each process's own.
+fn signals_in_fork_handlers_are_the_childs_own() {
+    let signal = libc::SIGRTMIN();
+    Signals::on(signal, &SEEN).unwrap();
+    atfork(Some(raises), Some(raises), Some(raises));
+    let hold = mask::hold();
+    in_child(|| {
+        // The child's own alone: what the prepare handler raised is recorded, and is the parent's.
+        let flags = mask::save();
+        mask::restore(flags);
+        assert!(mask::is_pending());
+        release_the_parents_hold();
+        assert_eq!(seen(), [(signal, 1)]);
+    })
+    .unwrap();
+    drop(hold);
+    assert_eq!(seen(), [(signal, 0), (signal, 1)]);
+}
+
+/// Forks at any step of another thread's registering and taking off: each child can register, be told, and take off.
+fn a_child_takes_over_what_a_thread_was_registering() {
+    // The sum of what the children find: whether some fork was in the middle is for chance, and all must be right.
+    let done = AtomicBool::new(false);
+    Signals::on(libc::SIGUSR1, &FLAG).unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(SeqCst) {
+                Signals::on(libc::SIGUSR2, &COUNT).unwrap();
+                Signals::off(libc::SIGUSR2).unwrap();
             }
-            done.store(true, SeqCst);
         });
-    }
+        for _ in 0..200 {
+            let outcome = in_child(|| {
+                let _ = Signals::off(libc::SIGUSR2);
+                let before = COUNT.load(SeqCst);
+                Signals::on(libc::SIGUSR2, &COUNT).unwrap();
+                raise(libc::SIGUSR2);
+                assert_eq!(COUNT.load(SeqCst), before + 1);
+                Signals::off(libc::SIGUSR2).unwrap();
+            });
+            if outcome.is_err() {
+                done.store(true, SeqCst);
+            }
+            outcome.unwrap();
+        }
+        done.store(true, SeqCst);
+    });
 }
 
 /// What dropping the copy of the parent's guard does, which the child's closure cannot move out.
-#[cfg(target_arch = "x86_64")]
 fn release_the_parents_hold() {
-    let guard = cyclewise::mask::hold();
+    let guard = mask::hold();
     // SAFETY: a guard has no size; the copy stands for the one in the parent's frame, which the child never drops.
-    let copy: cyclewise::mask::Hold = unsafe { std::mem::transmute_copy(&guard) };
+    let copy: Hold = unsafe { std::mem::transmute_copy(&guard) };
     drop(guard);
     drop(copy);
 }

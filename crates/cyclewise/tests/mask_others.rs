@@ -2,16 +2,17 @@
 //!
 //! Handlers are state of the process, so each check has a process of its own.
 
+mod common;
 mod masking;
-mod process;
 
+use common::harness::{self, checks};
 use cyclewise::error::Refusal;
 use cyclewise::mask::{self, Signals};
-use masking::{CONTEXTS, COUNT, FLAG, checks, install, installed, plain, raise};
+use masking::{CONTEXTS, COUNT, FLAG, install, installed, plain, raise};
 use std::sync::atomic::Ordering::SeqCst;
 
 fn main() {
-    process::run(checks![
+    harness::run(checks![
         who_was_there_before_is_called_at_once,
         a_handler_for_once_is_called_once,
         who_wanted_no_zombies_gets_none,

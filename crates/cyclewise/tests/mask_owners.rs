@@ -3,17 +3,20 @@
 //!
 //! Handlers are state of the process, so each check has a process of its own.
 
+mod common;
 mod masking;
-mod process;
 
+use common::child::in_child;
+use common::harness::{self, checks};
+use common::signal;
 use cyclewise::error::Refusal;
 use cyclewise::mask::{self, Hold, Info, Masked, Signals};
-use masking::{COUNT, FLAG, SEEN, checks, queue, raise, seen};
+use masking::{COUNT, FLAG, SEEN, queue, raise, seen};
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 
 fn main() {
-    process::run(checks![
+    harness::run(checks![
         a_hold_that_a_handler_keeps_holds,
         a_hold_in_a_thread_local_ends_with_its_thread,
         a_destructor_holds_where_nobody_has_before,
@@ -187,7 +190,7 @@ fn forks_in_a_storm_lose_nothing() {
             let mut sent = 0;
             while !done.load(SeqCst) {
                 // No more than the user may have queued.
-                if sent < NEXT.load(SeqCst) + 100 && masking::signal::queue(target, signal, sent as usize).is_ok() {
+                if sent < NEXT.load(SeqCst) + 100 && signal::queue(target, signal, sent as usize).is_ok() {
                     sent += 1;
                 } else {
                     std::thread::yield_now();
@@ -197,7 +200,7 @@ fn forks_in_a_storm_lose_nothing() {
         });
         for fork in 0..FORKS {
             let hold = (fork % 2 == 0).then(mask::hold);
-            let outcome = process::in_child(|| {
+            let outcome = in_child(|| {
                 let before = NEXT.load(SeqCst);
                 assert!(!mask::is_pending());
                 if hold.is_some() {
@@ -209,7 +212,7 @@ fn forks_in_a_storm_lose_nothing() {
                 assert!(!mask::is_held() && NEXT.load(SeqCst) == before);
             });
             drop(hold);
-            assert_eq!(outcome, 0);
+            outcome.unwrap();
         }
         done.store(true, SeqCst);
         let sent = sender.join().unwrap();

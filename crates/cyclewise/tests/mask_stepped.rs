@@ -3,44 +3,31 @@
 //! With the trap flag set the processor traps after each instruction. The trap's handler counts, and at the chosen count
 //! sends a signal, which the trap's own frame keeps waiting: the kernel delivers it between that instruction and the next.
 
-mod process;
-#[cfg(target_arch = "x86_64")]
-mod signal;
+mod common;
 
-#[cfg(not(target_arch = "x86_64"))]
 fn main() {
-    println!("skipped: the trap flag is x86-64's; the models and the storm run here too");
-}
-
-#[cfg(target_arch = "x86_64")]
-fn main() {
-    process::run(&[
-        ("a_signal_at_every_instruction", stepped::a_signal_at_every_instruction),
-        (
-            "two_signals_at_most_sixteen_instructions_apart",
-            stepped::two_signals_at_most_sixteen_instructions_apart,
-        ),
-        (
-            "a_frame_is_interrupted_at_every_instruction",
-            stepped::a_frame_is_interrupted_at_every_instruction,
-        ),
-        (
-            "a_signal_before_the_sleep_ends_it",
-            stepped::a_signal_before_the_sleep_ends_it,
-        ),
-        (
-            "a_look_and_then_a_sleep_miss_one",
-            stepped::a_look_and_then_a_sleep_miss_one,
-        ),
-    ]);
+    #[cfg(target_arch = "x86_64")]
+    common::harness::run(stepped::CHECKS);
+    #[cfg(not(target_arch = "x86_64"))]
+    common::harness::skip("the trap flag is x86-64's; the models and the storm run here too");
 }
 
 #[cfg(target_arch = "x86_64")]
 mod stepped {
-    use super::signal;
+    use crate::common::child::HANG_S;
+    use crate::common::harness::{Check, checks};
+    use crate::common::signal;
     use cyclewise::mask::{self, Hold, Info, Signals, Woken};
     use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU64, AtomicUsize, Ordering::SeqCst};
     use std::time::Duration;
+
+    pub(super) const CHECKS: &[Check] = checks![
+        a_signal_at_every_instruction,
+        two_signals_at_most_sixteen_instructions_apart,
+        a_frame_is_interrupted_at_every_instruction,
+        a_signal_before_the_sleep_ends_it,
+        a_look_and_then_a_sleep_miss_one,
+    ];
 
     const TRAP_FLAG: i64 = 0x100; // EFLAGS.TF, Intel SDM vol. 1, 3.4.3.3
     const SYSCALL: [u8; 2] = [0x0f, 0x05]; // Intel SDM vol. 2, SYSCALL
@@ -156,7 +143,7 @@ mod stepped {
         steps
     }
 
-    pub(super) fn a_signal_at_every_instruction() {
+    fn a_signal_at_every_instruction() {
         set_up();
         let steps = run(-1, -1);
         assert!(steps > 20, "{steps} instructions: the trap flag does nothing here");
@@ -167,7 +154,7 @@ mod stepped {
         println!("a signal at each of {steps} instructions");
     }
 
-    pub(super) fn two_signals_at_most_sixteen_instructions_apart() {
+    fn two_signals_at_most_sixteen_instructions_apart() {
         set_up();
         for first in 0..run(-1, -1) {
             // The first lengthens the run by its replay.
@@ -193,7 +180,7 @@ mod stepped {
         turn();
     }
 
-    pub(super) fn a_frame_is_interrupted_at_every_instruction() {
+    fn a_frame_is_interrupted_at_every_instruction() {
         set_up();
         // SAFETY: atomic operations only.
         unsafe { Signals::call(libc::SIGRTMIN() + 1, handler) }.unwrap();
@@ -246,14 +233,14 @@ mod stepped {
         woken
     }
 
-    pub(super) fn a_signal_before_the_sleep_ends_it() {
+    fn a_signal_before_the_sleep_ends_it() {
         set_up();
         let wait = |ms| move |hold: &Hold| hold.wait(&mut [], Some(Duration::from_millis(ms))) == Ok(Woken::Signal);
         assert!(!waited(-1, wait(1)));
         let asleep = ASLEEP.load(SeqCst);
         assert!(asleep > 20, "the sleep begins at {asleep}");
         // SAFETY: takes a number; kills this process where a signal is slept through.
-        unsafe { libc::alarm(60) };
+        unsafe { libc::alarm(HANG_S) };
         for at in 0..=asleep {
             assert!(waited(at, wait(3_600_000)), "a signal at {at}");
         }
@@ -261,7 +248,7 @@ mod stepped {
     }
 
     /// The twin: a look, then a sleep that does not know of the look.
-    pub(super) fn a_look_and_then_a_sleep_miss_one() {
+    fn a_look_and_then_a_sleep_miss_one() {
         set_up();
         let twin = |_: &Hold| {
             if mask::is_pending() {

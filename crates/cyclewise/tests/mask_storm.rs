@@ -3,19 +3,17 @@
 //!
 //! `CYCLEWISE_STORM=1000000` sends a million; without it 20,000 are sent.
 
-mod process;
-mod signal;
+mod common;
 
+use common::harness::{self, checks};
+use common::signal;
 use cyclewise::mask::{self, Hold, Info, Signals};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 
 fn main() {
-    process::run(&[
-        (
-            "none_is_lost_doubled_or_inside_a_hold",
-            none_is_lost_doubled_or_inside_a_hold,
-        ),
-        ("the_twin_is_seen_inside_holds", the_twin_is_seen_inside_holds),
+    harness::run(checks![
+        none_is_lost_doubled_or_inside_a_hold,
+        the_twin_is_seen_inside_holds,
     ]);
 }
 

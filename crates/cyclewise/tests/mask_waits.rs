@@ -2,17 +2,18 @@
 //!
 //! Handlers are state of the process, so each check has a process of its own.
 
+mod common;
 mod masking;
-mod process;
 
+use common::harness::{self, checks};
 use cyclewise::mask::{self, Hold, Info, Masked, Polled, Signals, Woken};
-use masking::{CONTEXTS, COUNT, SEEN, checks, install, kernel_mask, plain, queue, raise, seen, signal_when_asleep};
+use masking::{CONTEXTS, COUNT, SEEN, install, kernel_mask, plain, queue, raise, seen, signal_when_asleep};
 use std::os::fd::{AsFd, AsRawFd};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
 fn main() {
-    process::run(checks![
+    harness::run(checks![
         a_masked_value_is_not_taken_twice,
         a_masked_value_is_shared_by_threads_and_handlers,
         calls_are_restarted_or_interrupted,

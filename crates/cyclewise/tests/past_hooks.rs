@@ -5,39 +5,37 @@
     allow(dead_code, unused_imports, reason = "no hooks there")
 )]
 
+mod common;
 mod example;
-mod process;
 
+use common::harness::{self, checks};
+use common::text::poke;
 use cyclewise::atomic::{AtomicUsize, Ordering};
 use cyclewise::error::Refusal;
 use cyclewise::patch::{self, Mode, confined, sites, state};
-use process::poke;
 use std::ffi::{CStr, CString, c_void};
 use std::os::unix::ffi::OsStrExt;
 
 #[cfg(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static")))]
 fn main() {
-    process::run(&[
-        ("the_next_definition", the_next_definition),
-        ("the_c_librarys_handle", the_c_librarys_handle),
-        ("a_stack_that_was_used_before", a_stack_that_was_used_before),
-        ("a_stack_of_the_callers", a_stack_of_the_callers),
-        ("a_librarys_next_definition", a_librarys_next_definition),
-        ("a_library_bound_to_itself_first", a_library_bound_to_itself_first),
-        ("its_creator_never_elides_again", its_creator_never_elides_again),
-        ("another_thread_may_elide", another_thread_may_elide),
-        ("confined_mode_is_refused", confined_mode_is_refused),
-        ("without_writing_there_is_no_thread", without_writing_there_is_no_thread),
-        (
-            "twin_a_second_c_library_is_not_seen",
-            twin_a_second_c_library_is_not_seen,
-        ),
+    harness::run(checks![
+        the_next_definition,
+        the_c_librarys_handle,
+        a_stack_that_was_used_before,
+        a_stack_of_the_callers,
+        a_librarys_next_definition,
+        a_library_bound_to_itself_first,
+        its_creator_never_elides_again,
+        another_thread_may_elide,
+        confined_mode_is_refused,
+        without_writing_there_is_no_thread,
+        twin_a_second_c_library_is_not_seen,
     ]);
 }
 
 #[cfg(not(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static"))))]
 fn main() {
-    println!("skipped: no hooks on this architecture or in this C library");
+    harness::skip("no hooks on this architecture or in this C library");
 }
 
 fn ask() -> Result<(), Refusal> {
@@ -199,12 +197,12 @@ fn confined_mode_is_refused() {
 fn without_writing_there_is_no_thread() {
     enable();
     let site = sites().next().unwrap().address();
-    poke(site, 0xcc);
+    poke(site, &[0xcc]);
     let mut id = 0;
     // SAFETY: a place for the id, no attributes, and a function that takes anything.
     let rc = unsafe { next()(&mut id, std::ptr::null(), elided, std::ptr::null_mut()) };
     assert_eq!(rc, libc::EAGAIN);
-    poke(site, 0x3e);
+    poke(site, &[0x3e]);
     finds_lock(next(), std::ptr::null());
 }
 

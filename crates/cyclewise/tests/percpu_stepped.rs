@@ -14,12 +14,10 @@ fn every_instruction_is_a_point_of_interruption() {
 
 #[cfg(target_arch = "x86_64")]
 mod common;
-#[cfg(target_arch = "x86_64")]
-mod signal;
 
 #[cfg(target_arch = "x86_64")]
 mod stepped {
-    use super::{common::filter, signal};
+    use super::common::{filter, signal};
     use cyclewise::percpu::{Backend, Counter, FreeList, PerCpu, Ref, Ring, backend};
     use std::process::Command;
     use std::sync::atomic::{AtomicI64, AtomicPtr, AtomicU64, Ordering::SeqCst};

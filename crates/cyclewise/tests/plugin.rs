@@ -4,9 +4,12 @@
     allow(dead_code, unused_imports, reason = "no mode there")
 )]
 
+mod common;
 mod example;
-mod process;
 
+use common::child::in_child;
+use common::harness::{self, checks};
+use common::text::poke;
 use cyclewise::atomic::{AtomicUsize, Ordering};
 use cyclewise::patch::{Mode, sites, state};
 use cyclewise::percpu::Reason;
@@ -17,32 +20,20 @@ static COUNTER: AtomicUsize = AtomicUsize::new(0);
 
 #[cfg(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static")))]
 fn main() {
-    process::run(&[
-        ("the_copy_elides_nothing", the_copy_elides_nothing),
-        ("the_copys_threads_restore_lock", the_copys_threads_restore_lock),
-        (
-            "nothing_of_a_closed_copy_is_called_or_written",
-            nothing_of_a_closed_copy_is_called_or_written,
-        ),
-        (
-            "the_copys_sequences_outlive_dlclose",
-            the_copys_sequences_outlive_dlclose,
-        ),
-        ("the_copys_handlers_outlive_dlclose", the_copys_handlers_outlive_dlclose),
-        (
-            "a_thread_that_asks_has_its_words_before_a_handler_does",
-            a_thread_that_asks_has_its_words_before_a_handler_does,
-        ),
-        (
-            "the_copy_is_refused_without_our_hooks_in_use",
-            the_copy_is_refused_without_our_hooks_in_use,
-        ),
+    harness::run(checks![
+        the_copy_elides_nothing,
+        the_copys_threads_restore_lock,
+        nothing_of_a_closed_copy_is_called_or_written,
+        the_copys_sequences_outlive_dlclose,
+        the_copys_handlers_outlive_dlclose,
+        a_thread_that_asks_has_its_words_before_a_handler_does,
+        the_copy_is_refused_without_our_hooks_in_use,
     ]);
 }
 
 #[cfg(not(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static"))))]
 fn main() {
-    println!("skipped: no LOCK prefix on this architecture, or no hooks in this C library");
+    harness::skip("no LOCK prefix on this architecture, or no hooks in this C library");
 }
 
 struct Plugin(*mut c_void);
@@ -125,11 +116,8 @@ fn nothing_of_a_closed_copy_is_called_or_written() {
             continue;
         };
         closed += 1;
-        assert_eq!(
-            process::in_child(|| KEY.disable().unwrap()),
-            0,
-            "a fork calls what was closed"
-        );
+        let outcome = in_child(|| KEY.disable().unwrap());
+        assert_eq!(outcome, Ok(()), "a fork calls what was closed");
         KEY.disable().unwrap();
         KEY.enable().unwrap();
         assert!(KEY.is_enabled() && page.is_untouched());
@@ -142,7 +130,7 @@ fn nothing_of_a_closed_copy_is_called_or_written() {
     let at = unsafe { libc::dlsym(plugin.0, c"plugin_flip".as_ptr()) }.addr() & !0xfff;
     assert!(Page::occupy(at).is_none(), "the object is there still");
     let page = Page::occupy(0).unwrap();
-    process::poke(page.0.addr() + 7, 1);
+    poke(page.0.addr() + 7, &[1]);
     assert!(!page.is_untouched());
 }
 
@@ -202,7 +190,7 @@ fn the_copys_handlers_outlive_dlclose() {
         // SAFETY: nothing of the object is used after this, but by the kernel.
         assert_eq!(unsafe { libc::dlclose(plugin.0) }, 0);
         raise();
-        assert_eq!(process::in_child(raise), 0);
+        in_child(raise).unwrap();
     }
 }
 

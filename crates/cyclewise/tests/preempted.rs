@@ -3,39 +3,32 @@
 //! Chance preemption is no test. Here a child is traced and stepped, an instruction at a time, to the first byte of a
 //! site; the byte is changed, one step is made, and LOCK is put back as another thread's creation would.
 
-#[cfg(target_arch = "x86_64")]
-mod process;
+mod common;
 
-#[cfg(not(target_arch = "x86_64"))]
 fn main() {
-    println!("skipped: no LOCK prefix on this architecture");
-}
-
-#[cfg(target_arch = "x86_64")]
-fn main() {
-    process::run(&[
-        (
-            "a_nop_leaves_a_thread_behind_the_lock",
-            traced::a_nop_leaves_a_thread_behind_the_lock,
-        ),
-        (
-            "the_ds_override_leaves_no_place_to_stop",
-            traced::the_ds_override_leaves_no_place_to_stop,
-        ),
-        (
-            "every_site_is_one_step_in_both_states",
-            traced::every_site_is_one_step_in_both_states,
-        ),
-    ]);
+    if !common::child::may_trace() {
+        common::harness::skip("ptrace is refused here");
+    }
+    #[cfg(target_arch = "x86_64")]
+    common::harness::run(traced::CHECKS);
+    #[cfg(not(target_arch = "x86_64"))]
+    common::harness::skip("no LOCK prefix on this architecture");
 }
 
 #[cfg(target_arch = "x86_64")]
 mod traced {
+    use crate::common::harness::{Check, checks};
     use cyclewise::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicUsize, Ordering};
     use cyclewise::patch::sites;
     use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic};
     use std::collections::BTreeSet;
     use std::os::unix::fs::FileExt;
+
+    pub(super) const CHECKS: &[Check] = checks![
+        a_nop_leaves_a_thread_behind_the_lock,
+        the_ds_override_leaves_no_place_to_stop,
+        every_site_is_one_step_in_both_states,
+    ];
 
     static COUNTER: AtomicUsize = AtomicUsize::new(40);
     const LOCK: u8 = 0xf0;
@@ -135,7 +128,7 @@ mod traced {
         i32::from(COUNTER.fetch_add(2, Ordering::SeqCst) != 40 || COUNTER.load(Ordering::SeqCst) != 42)
     }
 
-    pub(super) fn a_nop_leaves_a_thread_behind_the_lock() {
+    fn a_nop_leaves_a_thread_behind_the_lock() {
         let child = Child::start(add_two);
         let site = child.to_site(&all_sites()).unwrap();
         let locked = child.decode(site);
@@ -155,7 +148,7 @@ mod traced {
         child.finish();
     }
 
-    pub(super) fn the_ds_override_leaves_no_place_to_stop() {
+    fn the_ds_override_leaves_no_place_to_stop() {
         let child = Child::start(add_two);
         let site = child.to_site(&all_sites()).unwrap();
         let locked = child.decode(site);
@@ -205,7 +198,7 @@ mod traced {
         i32::from(wrong || left != (6, 7, 1, false) || COUNTER.load(relaxed) != 40)
     }
 
-    pub(super) fn every_site_is_one_step_in_both_states() {
+    fn every_site_is_one_step_in_both_states() {
         for prefix in [LOCK, DS] {
             let child = Child::start(every_form);
             let sites = all_sites();

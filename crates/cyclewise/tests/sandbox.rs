@@ -5,16 +5,16 @@
     allow(dead_code, unused_imports, reason = "no mode there")
 )]
 
-#[path = "common/filter.rs"]
-#[allow(dead_code, unreachable_pub, reason = "filters of several")]
-mod filter;
-mod process;
+mod common;
 
+use common::child::in_child;
+use common::cpu::{allowed_cpus, pin};
+use common::filter;
+use common::harness::{self, checks};
 use cyclewise::atomic::{AtomicUsize, Ordering};
 use cyclewise::error::Refusal;
 use cyclewise::patch::{self, Mode, Prefix, sites, state};
 use filter::{If, refuse, refuse_writable_text};
-use process::in_child;
 
 /// open(2), which AArch64 has not: there nothing here runs.
 #[cfg(target_arch = "x86_64")]
@@ -24,47 +24,20 @@ const OPEN: libc::c_long = -1;
 
 #[cfg(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static")))]
 fn main() {
-    process::run(&[
-        (
-            "a_late_sandbox_leaves_a_way_to_lock",
-            a_late_sandbox_leaves_a_way_to_lock,
-        ),
-        (
-            "a_late_sandbox_that_kills_is_not_met",
-            a_late_sandbox_that_kills_is_not_met,
-        ),
-        (
-            "an_early_sandbox_is_seen_or_endured",
-            an_early_sandbox_is_seen_or_endured,
-        ),
-        (
-            "without_any_way_threads_are_refused",
-            without_any_way_threads_are_refused,
-        ),
-        ("a_child_has_a_way_of_its_own", a_child_has_a_way_of_its_own),
-        (
-            "twin_a_parents_descriptor_writes_the_parents_text",
-            twin_a_parents_descriptor_writes_the_parents_text,
-        ),
-        ("a_child_in_the_sandbox_is_refused", a_child_in_the_sandbox_is_refused),
-        (
-            "a_file_that_took_the_descriptors_number_is_left_alone",
-            a_file_that_took_the_descriptors_number_is_left_alone,
-        ),
-        (
-            "an_open_that_only_says_so_leaves_standard_input_alone",
-            an_open_that_only_says_so_leaves_standard_input_alone,
-        ),
-        ("with_lock_in_force_nothing_is_kept", with_lock_in_force_nothing_is_kept),
-        ("confined_mode_is_left_in_a_sandbox", confined_mode_is_left_in_a_sandbox),
-        (
-            "confined_mode_is_not_left_without_a_barrier",
-            confined_mode_is_not_left_without_a_barrier,
-        ),
-        (
-            "confined_mode_sees_affinities_that_are_lies",
-            confined_mode_sees_affinities_that_are_lies,
-        ),
+    harness::run(checks![
+        a_late_sandbox_leaves_a_way_to_lock,
+        a_late_sandbox_that_kills_is_not_met,
+        an_early_sandbox_is_seen_or_endured,
+        without_any_way_threads_are_refused,
+        a_child_has_a_way_of_its_own,
+        twin_a_parents_descriptor_writes_the_parents_text,
+        a_child_in_the_sandbox_is_refused,
+        a_file_that_took_the_descriptors_number_is_left_alone,
+        an_open_that_only_says_so_leaves_standard_input_alone,
+        with_lock_in_force_nothing_is_kept,
+        confined_mode_is_left_in_a_sandbox,
+        confined_mode_is_not_left_without_a_barrier,
+        confined_mode_sees_affinities_that_are_lies,
     ]);
 }
 
@@ -267,7 +240,7 @@ const SANDBOXES: &[Sandbox] = &[
 
 /// Runs `check` in each, in a child of its own.
 fn in_each(sandboxes: &[Sandbox], check: impl Fn(&Sandbox)) {
-    let ends_badly = |sandbox: &&Sandbox| in_child(|| check(sandbox)) != 0;
+    let ends_badly = |sandbox: &&Sandbox| in_child(|| check(sandbox)).is_err();
     let bad: Vec<_> = sandboxes.iter().filter(ends_badly).map(|(name, _)| name).collect();
     assert!(bad.is_empty(), "{bad:?}");
 }
@@ -357,14 +330,14 @@ fn memories() -> Vec<i32> {
 fn a_child_has_a_way_of_its_own() {
     enable().unwrap();
     assert_eq!(memories().len(), 1);
-    let outcome = in_child(|| {
+    in_child(|| {
         assert_eq!((state().mode, all(Prefix::Elided)), (Mode::Single, true));
         assert_eq!(memories().len(), 1, "the parent's memory is within reach");
         refuse_open();
         refuse_writable_text();
         assert!(a_thread_runs());
-    });
-    assert_eq!(outcome, 0);
+    })
+    .unwrap();
     assert_eq!((state().mode, all(Prefix::Elided)), (Mode::Single, true));
 }
 
@@ -381,7 +354,7 @@ fn twin_a_parents_descriptor_writes_the_parents_text() {
         memory.write_all_at(&[0x3e], at).unwrap();
         assert!(all(Prefix::Lock), "the child's own text is as it was");
     });
-    assert_eq!((outcome, all(Prefix::Lock)), (0, false), "the parent's is not");
+    assert_eq!((outcome, all(Prefix::Lock)), (Ok(()), false), "the parent's is not");
     memory.write_all_at(&[0xf0], at).unwrap();
 }
 
@@ -390,7 +363,7 @@ fn a_child_in_the_sandbox_is_refused() {
     enable().unwrap();
     refuse_open();
     refuse_writable_text();
-    assert_eq!(in_child(|| assert!(!a_thread_runs())), 0);
+    in_child(|| assert!(!a_thread_runs())).unwrap();
     assert!(all(Prefix::Elided));
     assert!(a_thread_runs());
 }
@@ -407,7 +380,7 @@ fn a_file_that_took_the_descriptors_number_is_left_alone() {
         assert_eq!(unsafe { libc::dup2(file, number) }, number);
     }
     // A child closes its parent's descriptor, and nobody else's.
-    assert_eq!(in_child(|| are_open(3..1024)), 0);
+    in_child(|| are_open(3..1024)).unwrap();
     refuse_open();
     refuse_writable_text();
     assert!(!a_thread_runs());
@@ -473,12 +446,12 @@ fn confined_mode_is_left_in_a_sandbox() {
 fn confined_mode_is_not_left_without_a_barrier() {
     enable().unwrap();
     let guard = confine().unwrap();
-    let cpu = process::cpus();
+    let cpu = allowed_cpus();
     refuse(libc::SYS_membarrier, &[], libc::EPERM);
     let other = std::thread::spawn(|| std::thread::sleep(std::time::Duration::from_secs(3600)));
     let stuck = guard.leave().unwrap_err();
     assert!(matches!(stuck.refusal, Refusal::System { errno: libc::EPERM, .. }));
-    assert_eq!((state().mode, process::cpus()), (Mode::Confined, cpu));
+    assert_eq!((state().mode, allowed_cpus()), (Mode::Confined, cpu));
     drop((stuck, other));
 }
 
@@ -494,7 +467,7 @@ fn confined_mode_sees_affinities_that_are_lies() {
             refuse(libc::SYS_sched_setaffinity, &[], 0)
         }),
         ("sched_setaffinity only says so of one CPU", || {
-            process::pin(process::cpus()[0]);
+            pin(allowed_cpus()[0]);
             refuse(libc::SYS_sched_setaffinity, &[], 0);
         }),
         ("sched_getaffinity refused", || {

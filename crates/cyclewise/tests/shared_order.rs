@@ -9,8 +9,10 @@
     allow(dead_code, unused_imports, reason = "no mode there")
 )]
 
-mod process;
+mod common;
 
+use common::cpu::{allowed_cpus, pin};
+use common::harness::{self, checks};
 use cyclewise::atomic;
 use cyclewise::patch::{Mode, state};
 use std::hint::spin_loop;
@@ -20,15 +22,12 @@ use std::time::{Duration, Instant};
 
 #[cfg(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static")))]
 fn main() {
-    process::run(&[(
-        "fences_and_stores_order_shared_memory_while_elided",
-        fences_and_stores_order_shared_memory_while_elided,
-    )]);
+    harness::run(checks![fences_and_stores_order_shared_memory_while_elided,]);
 }
 
 #[cfg(not(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static"))))]
 fn main() {
-    println!("skipped: no LOCK prefix on this architecture, or no hooks in this C library");
+    harness::skip("no LOCK prefix on this architecture, or no hooks in this C library");
 }
 
 /// What stands between the store and the load; the twin is the last.
@@ -108,7 +107,7 @@ fn wait(is_there: impl Fn() -> bool) {
 }
 
 fn fences_and_stores_order_shared_memory_while_elided() {
-    let cpus = process::cpus();
+    let cpus = allowed_cpus();
     if cpus.len() < 2 {
         println!("skipped: one CPU sees its own accesses in order");
         return;
@@ -131,7 +130,7 @@ fn fences_and_stores_order_shared_memory_while_elided() {
     if child == 0 {
         // SAFETY: takes numbers. The parent may fail, and then nobody ends the rounds.
         unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
-        process::pin(cpus[1]);
+        pin(cpus[1]);
         for round in 1.. {
             shared.round(1, round, &own);
             wait(|| shared.over.0.load(Acquire) == 1 || shared.arrived[0].0.load(SeqCst) > round);
@@ -142,7 +141,7 @@ fn fences_and_stores_order_shared_memory_while_elided() {
         // SAFETY: ends the child without the parent's exit handlers.
         unsafe { libc::_exit(0) };
     }
-    process::pin(cpus[0]);
+    pin(cpus[0]);
     let start = Instant::now();
     let mut reordered = [0; KINDS.len()];
     let mut rounds = 0;

@@ -4,13 +4,15 @@
     allow(dead_code, unused_imports, reason = "no mode there")
 )]
 
+mod common;
 mod oracle;
-mod process;
 
+use common::child::in_child;
+use common::harness::{self, checks};
+use common::text::poke;
 use cyclewise::atomic::{AtomicUsize, Ordering};
 use cyclewise::error::Refusal;
 use cyclewise::patch::{self, Mode, Prefix, sites, state};
-use process::{in_child, poke};
 use std::ffi::c_void;
 use std::time::{Duration, Instant};
 
@@ -26,40 +28,28 @@ fn enable() -> Result<(), Refusal> {
 
 #[cfg(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static")))]
 fn main() {
-    process::run(&[
-        ("one_thread_is_elided", one_thread_is_elided),
-        ("elided_answers_are_stds", elided_answers_are_stds),
-        ("a_thread_of_std_runs_with_lock", a_thread_of_std_runs_with_lock),
-        ("every_other_creator_restores_lock", every_other_creator_restores_lock),
-        (
-            "a_timer_that_signals_creates_no_thread",
-            a_timer_that_signals_creates_no_thread,
-        ),
-        (
-            "reeliding_waits_for_the_last_thread",
-            reeliding_waits_for_the_last_thread,
-        ),
-        ("lock_and_reelide_take_turns", lock_and_reelide_take_turns),
-        ("a_second_thread_is_refused", a_second_thread_is_refused),
-        ("a_breakpoint_on_a_site_is_refused", a_breakpoint_on_a_site_is_refused),
-        (
-            "a_site_that_cannot_be_restored_refuses_threads",
-            a_site_that_cannot_be_restored_refuses_threads,
-        ),
-        (
-            "a_site_elided_by_another_is_refused",
-            a_site_elided_by_another_is_refused,
-        ),
-        ("a_forked_child_has_its_own_text", a_forked_child_has_its_own_text),
-        ("a_spawned_program_changes_nothing", a_spawned_program_changes_nothing),
-        ("a_signal_handler_may_use_sites", a_signal_handler_may_use_sites),
-        ("no_hooks_no_mode", no_hooks_no_mode),
+    harness::run(checks![
+        one_thread_is_elided,
+        elided_answers_are_stds,
+        a_thread_of_std_runs_with_lock,
+        every_other_creator_restores_lock,
+        a_timer_that_signals_creates_no_thread,
+        reeliding_waits_for_the_last_thread,
+        lock_and_reelide_take_turns,
+        a_second_thread_is_refused,
+        a_breakpoint_on_a_site_is_refused,
+        a_site_that_cannot_be_restored_refuses_threads,
+        a_site_elided_by_another_is_refused,
+        a_forked_child_has_its_own_text,
+        a_spawned_program_changes_nothing,
+        a_signal_handler_may_use_sites,
+        no_hooks_no_mode,
     ]);
 }
 
 #[cfg(not(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static"))))]
 fn main() {
-    process::run(&[("refused_for_good", refused_for_good)]);
+    harness::run(checks![refused_for_good,]);
 }
 
 /// Where there are no hooks: nothing elides, whatever is called, and threads come and go.
@@ -237,7 +227,7 @@ fn every_other_creator_restores_lock() {
             check();
             assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
         });
-        assert_eq!(outcome, 0, "{name}");
+        assert_eq!(outcome, Ok(()), "{name}");
     }
 }
 
@@ -286,17 +276,17 @@ fn a_second_thread_is_refused() {
 
 fn a_breakpoint_on_a_site_is_refused() {
     let at = sites().next().unwrap().address();
-    poke(at, 0xcc);
+    poke(at, &[0xcc]);
     assert!(matches!(why(enable()), Refusal::Breakpoint { .. }));
     assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
-    poke(at, 0xf0);
+    poke(at, &[0xf0]);
     patch::reelide().unwrap();
 }
 
 fn a_site_that_cannot_be_restored_refuses_threads() {
     enable().unwrap();
     let at = sites().next().unwrap().address();
-    poke(at, 0xcc);
+    poke(at, &[0xcc]);
     let refused = std::thread::Builder::new().spawn(|| ()).unwrap_err();
     assert_eq!(refused.raw_os_error(), Some(libc::EAGAIN));
     assert_eq!(state().mode, Mode::Single);
@@ -304,13 +294,13 @@ fn a_site_that_cannot_be_restored_refuses_threads() {
         why(patch::lock()),
         Refusal::Breakpoint { .. } | Refusal::UnexpectedByte { .. }
     ));
-    poke(at, 0x3e);
+    poke(at, &[0x3e]);
     std::thread::spawn(|| assert!(all(Prefix::Lock))).join().unwrap();
 }
 
 fn a_site_elided_by_another_is_refused() {
     let at = sites().next().unwrap().address();
-    poke(at, 0x3e);
+    poke(at, &[0x3e]);
     assert!(matches!(why(enable()), Refusal::UnexpectedByte { .. }));
     assert_eq!((state().mode, state().elided), (Mode::Locked, 1), "not ours to undo");
 }
@@ -323,7 +313,7 @@ fn a_forked_child_has_its_own_text() {
         reelide_soon();
         patch::lock().unwrap();
     });
-    assert_eq!(outcome, 0);
+    outcome.unwrap();
     assert!(all(Prefix::Elided), "the child wrote its parent's text");
     assert_eq!(state().mode, Mode::Single);
 }

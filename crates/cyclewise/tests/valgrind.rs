@@ -8,8 +8,10 @@
     )
 )]
 
-mod process;
+mod common;
 
+use common::harness::{self, Check, checks};
+use common::text::poke;
 use cyclewise::atomic::{AtomicUsize, Ordering};
 use cyclewise::patch::{self, Prefix, sites};
 use std::process::{Command, Stdio};
@@ -20,48 +22,38 @@ cyclewise::static_key! {
 
 static COUNTER: AtomicUsize = AtomicUsize::new(0);
 
-const CHECKS: &[(&str, fn())] = &[
-    ("a_key_changes_what_runs", a_key_changes_what_runs),
-    (
-        "a_key_changes_what_runs_beside_a_thread",
-        a_key_changes_what_runs_beside_a_thread,
-    ),
-    ("the_mode_comes_and_goes", the_mode_comes_and_goes),
-    (
-        "twin_text_that_valgrind_is_not_told_of",
-        twin_text_that_valgrind_is_not_told_of,
-    ),
+const CHECKS: &[Check] = checks![
+    a_key_changes_what_runs,
+    a_key_changes_what_runs_beside_a_thread,
+    the_mode_comes_and_goes,
+    twin_text_that_valgrind_is_not_told_of,
 ];
+
+/// What the argument that names a check begins with under Valgrind.
+const INSIDE: &str = "inside=";
 
 fn main() {
     if !cfg!(all(target_arch = "x86_64", target_env = "gnu")) {
-        println!("skipped: no text is changed here, or Valgrind has no such target");
-        return;
+        harness::skip("no text is changed here, or Valgrind has no such target");
     }
-    if let Some(name) = std::env::args()
-        .nth(1)
-        .and_then(|a| a.strip_prefix("inside=").map(String::from))
-    {
-        let check = CHECKS.iter().find(|(known, _)| *known == name).unwrap();
-        return check.1();
+    let argument = std::env::args().nth(1).unwrap_or_default();
+    if let Some(name) = argument.strip_prefix(INSIDE) {
+        let (_, check) = CHECKS.iter().find(|(path, _)| path.ends_with(name)).unwrap();
+        return check();
     }
     let there = Command::new("valgrind").arg("--version").stdout(Stdio::null()).status();
     if !there.is_ok_and(|status| status.success()) {
-        println!("skipped: no Valgrind here; apt-get install valgrind");
-        return;
+        harness::skip("no Valgrind here; apt-get install valgrind");
     }
-    let this = std::env::current_exe().unwrap();
-    let failed = CHECKS.iter().filter(|(name, _)| {
+    harness::run_as(CHECKS, |name, _| {
         let mut valgrind = Command::new("valgrind");
+        valgrind.args(["--quiet", "--tool=none"]);
         valgrind
-            .args(["--quiet", "--tool=none"])
-            .arg(&this)
-            .arg(format!("inside={name}"));
+            .arg(std::env::current_exe().unwrap())
+            .arg(format!("{INSIDE}::{name}"));
         let outcome = valgrind.stdin(Stdio::null()).status().unwrap();
-        println!("test {name} ... {}", if outcome.success() { "ok" } else { "FAILED" });
-        !outcome.success()
+        outcome.success().then_some(()).ok_or_else(|| outcome.to_string())
     });
-    std::process::exit(i32::from(failed.count() > 0));
 }
 
 /// The function by its address. Where it is known, each place that calls it has a translation of its own.
@@ -133,6 +125,6 @@ fn twin_text_that_valgrind_is_not_told_of() {
     let constant = indirect(constant);
     for round in 0..2 {
         assert_eq!(constant(), 0x1234_5678, "round {round}: Valgrind has seen it by itself");
-        process::poke(start + at, 0x79);
+        poke(start + at, &[0x79]);
     }
 }

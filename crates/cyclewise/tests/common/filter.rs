@@ -1,5 +1,10 @@
 //! seccomp filters that refuse one system call, as a sandbox would.
 
+/// Whether a process may filter its calls: not under an emulator, nor in some sandboxes.
+pub fn are_allowed() -> bool {
+    super::child::in_child(|| refuse(libc::SYS_swapoff, &[], libc::EPERM)).is_ok()
+}
+
 /// What an argument has to be for the call to be refused.
 pub enum If {
     /// Its low half, masked, is this.

@@ -1,7 +1,7 @@
 //! Far more threads than CPUs: nobody is inside with another, nobody hangs, deadlines are kept.
 
-use super::counting::Counting;
-use super::process::{cpus, pin};
+use super::common::cpu::{allowed_cpus, pin};
+use super::common::futex::Counting;
 use super::room::{Room, random, spin_for};
 use super::{HANG_S, alarm, unlock};
 use cyclewise::lock::{Futex, RawSpinLock};
@@ -63,7 +63,7 @@ pub(crate) fn crowd<L: Lock>(enough: fn() -> bool) {
     let seconds = std::env::var("CYCLEWISE_LOCK_SECONDS");
     let seconds = seconds.map_or(SECONDS, |s| s.parse().expect("CYCLEWISE_LOCK_SECONDS is a number"));
     let (lock, room, stop) = (L::INIT, Room::default(), AtomicBool::new(false));
-    let cpus = cpus();
+    let cpus = allowed_cpus();
     let two = &cpus[..cpus.len().min(2)];
     let visits: u64 = thread::scope(|scope| {
         let (lock, room, stop) = (&lock, &room, &stop);

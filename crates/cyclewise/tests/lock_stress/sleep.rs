@@ -1,7 +1,8 @@
 //! Waiters that sleep: woken by the release, and found asleep by a signal.
 
-use super::counting::{Counting, WAITS};
-use super::{alarm, signal, unlock};
+use super::common::futex::{Counting, WAITS};
+use super::common::signal;
+use super::{alarm, unlock};
 use cyclewise::atomic::AtomicU32;
 use cyclewise::lock::{Exponential, Futex, Moment, Park, RawSpinLock};
 use lock_api::RawMutex;

@@ -1,18 +1,11 @@
 //! What the checks of the soft mask share: sending signals, installing handlers of others, and looking what came.
 #![allow(dead_code, reason = "each test program uses a part")]
 
-#[path = "../signal/mod.rs"]
-pub(crate) mod signal;
+use crate::common::signal;
+pub(crate) use crate::common::signal::{raise, this_thread};
 
 use cyclewise::mask::{self, Masked, Queue};
-pub(crate) use signal::{raise, this_thread};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
-
-/// Functions as checks, by their names.
-macro_rules! checks {
-    ($($name:ident),* $(,)?) => { &[$((stringify!($name), $name)),*] };
-}
-pub(crate) use checks;
 
 pub(crate) static COUNT: AtomicU32 = AtomicU32::new(0);
 pub(crate) static FLAG: AtomicBool = AtomicBool::new(false);

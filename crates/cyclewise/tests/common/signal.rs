@@ -2,10 +2,9 @@
 //!
 //! As system calls, which every C library lets through as they are. `raise` and `pthread_kill` of musl and of older glibc
 //! block every signal meanwhile, SIGTRAP too, which kills a thread that is stepped; and musl has no `pthread_sigqueue`.
-#![allow(dead_code, reason = "each test program uses a part")]
 
 /// The calling thread.
-pub(crate) fn this_thread() -> i32 {
+pub fn this_thread() -> i32 {
     // SAFETY: takes nothing.
     unsafe { libc::syscall(libc::SYS_gettid) as i32 }
 }
@@ -16,14 +15,14 @@ fn process() -> i32 {
 }
 
 /// Sends a signal.
-pub(crate) fn send(thread: i32, signal: i32) {
+pub fn send(thread: i32, signal: i32) {
     // SAFETY: takes numbers.
     let rc = unsafe { libc::syscall(libc::SYS_tgkill, process(), thread, signal) };
     assert_eq!(rc, 0);
 }
 
 /// Sends a signal to the calling thread, which has handled it when this returns, if it does not block it.
-pub(crate) fn raise(signal: i32) {
+pub fn raise(signal: i32) {
     send(this_thread(), signal);
 }
 
@@ -44,7 +43,7 @@ struct Information {
 ///
 /// # Errors
 /// The errno: EAGAIN where the user has as many queued as is allowed.
-pub(crate) fn queue(thread: i32, signal: i32, value: usize) -> Result<(), i32> {
+pub fn queue(thread: i32, signal: i32, value: usize) -> Result<(), i32> {
     // SAFETY: takes nothing.
     let user = unsafe { libc::getuid() };
     let process = process();

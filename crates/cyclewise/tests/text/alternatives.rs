@@ -1,16 +1,27 @@
 //! Alternatives: the default before, the chosen sequence after, the default for ever where it is refused.
-#![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 
-mod common;
-
-use common::filter::{refuse_proc_mem, refuse_writable_text, trap, trap_closing_text};
-use common::{End, from_child, in_child, permissions, scribble};
+use crate::common::child::{End, in_child, with_two_threads};
+use crate::common::filter::{refuse_proc_mem, refuse_writable_text, trap, trap_closing_text};
+use crate::common::harness::{Check, checks};
+use crate::common::text::{permissions, poke};
 use cyclewise::alternative;
 use cyclewise::arch::alternative::{RDTSCP, Site, has, sites};
 use cyclewise::arch::counter::ordered_ticks;
 use cyclewise::error::Refusal;
 use cyclewise::patch::apply_alternatives;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic};
+
+pub(crate) const CHECKS: &[Check] = checks![
+    the_default_before_and_the_chosen_after,
+    rdtscp_takes_the_place_of_lfence_and_rdtsc,
+    every_sequence_means_the_same_wherever_it_stands,
+    the_look_at_sequences_bites,
+    refused_with_two_threads_and_the_defaults_stay,
+    refused_by_the_kernel_and_the_defaults_stay,
+    refused_on_a_breakpoint_and_the_defaults_stay,
+    no_handler_runs_between_the_stores_of_a_site,
+    a_handler_that_runs_is_seen,
+];
 
 /// A feature that no CPU has.
 const NONE: u8 = 255;
@@ -80,10 +91,9 @@ fn is_default(site: &Site) -> bool {
     text.starts_with(site.default()) && text[site.default().len()..].iter().all(|b| *b == 0x90)
 }
 
-#[test]
 fn the_default_before_and_the_chosen_after() {
     assert!(has(RDTSCP), "this machine has no RDTSCP, which the test needs");
-    let end = in_child(|| {
+    in_child(|| {
         assert_eq!((chosen(), never_chosen()), (1, 3));
         let before = ticks();
         assert!(sites().all(|site| is_default(&site)));
@@ -106,33 +116,28 @@ fn the_default_before_and_the_chosen_after() {
         let after = texts();
         apply().unwrap();
         assert_eq!(texts(), after, "twice is once");
-    });
-    assert_eq!(end, End::Well);
+    })
+    .unwrap();
 }
 
-#[test]
 fn rdtscp_takes_the_place_of_lfence_and_rdtsc() {
-    let lines = from_child(|| {
-        let mut lines = Vec::new();
-        let mut look = |when: &str| {
-            let site = sites().find(|s| s.default() == [0x0f, 0xae, 0xe8, 0x0f, 0x31]).unwrap();
-            let instructions: Vec<_> = decode(&text(&site)).iter().map(ToString::to_string).collect();
-            lines.push(format!("{when}: {}", instructions.join("; ")));
-        };
-        assert!(ticks() > 0);
-        look("before");
-        apply().unwrap();
-        look("after");
-        lines.join("\n")
-    });
-    insta::assert_snapshot!(lines, @r"
+    let mut lines = Vec::new();
+    let mut look = |when: &str| {
+        let site = sites().find(|s| s.default() == [0x0f, 0xae, 0xe8, 0x0f, 0x31]).unwrap();
+        let instructions: Vec<_> = decode(&text(&site)).iter().map(ToString::to_string).collect();
+        lines.push(format!("{when}: {}", instructions.join("; ")));
+    };
+    assert!(ticks() > 0);
+    look("before");
+    apply().unwrap();
+    look("after");
+    insta::assert_snapshot!(lines.join("\n"), @r"
     before: lfence; rdtsc
     after: rdtscp; xchg ax,ax
     ");
 }
 
 /// What the author of a sequence promises, looked at: no branch leaves it, nothing is relative to RIP.
-#[test]
 fn every_sequence_means_the_same_wherever_it_stands() {
     assert!(sites().count() >= 3);
     for site in sites() {
@@ -155,7 +160,6 @@ fn is_position_independent(code: &[u8]) -> bool {
         .all(|i| !i.is_ip_rel_memory_operand() && !i.is_invalid() && stays(i))
 }
 
-#[test]
 fn the_look_at_sequences_bites() {
     assert!(is_position_independent(&[0xeb, 0x00]), "a jump to its own end");
     assert!(!is_position_independent(&[0xeb, 0x10]), "a jump out");
@@ -167,56 +171,45 @@ fn the_look_at_sequences_bites() {
     assert!(!is_position_independent(&[0xc3]), "a return");
 }
 
-#[test]
 fn refused_with_two_threads_and_the_defaults_stay() {
-    let end = in_child(|| {
-        let (end, ended) = std::sync::mpsc::channel::<()>();
-        let second = std::thread::spawn(move || ended.recv().unwrap_err());
+    with_two_threads(|| {
         assert_eq!(apply(), Err(Refusal::OtherThreads { threads: 2 }));
         assert!(sites().all(|site| is_default(&site)));
         assert_eq!(chosen(), 1);
-        drop(end);
-        second.join().unwrap();
-        apply().unwrap();
-        assert_eq!(chosen(), 0x3002);
     });
-    assert_eq!(end, End::Well);
+    apply().unwrap();
+    assert_eq!(chosen(), 0x3002);
 }
 
-#[test]
 fn refused_by_the_kernel_and_the_defaults_stay() {
-    let end = in_child(|| {
-        refuse_writable_text();
-        refuse_proc_mem();
-        let (call, errno) = ("mprotect", libc::EACCES);
-        assert_eq!(apply(), Err(Refusal::System { call, errno }));
-        assert!(sites().all(|site| is_default(&site)));
-        assert_eq!((chosen(), never_chosen()), (1, 3));
-    });
-    assert_eq!(end, End::Well);
+    refuse_writable_text();
+    refuse_proc_mem();
+    let (call, errno) = ("mprotect", libc::EACCES);
+    assert_eq!(apply(), Err(Refusal::System { call, errno }));
+    assert!(sites().all(|site| is_default(&site)));
+    assert_eq!((chosen(), never_chosen()), (1, 3));
 }
 
-#[test]
 fn refused_on_a_breakpoint_and_the_defaults_stay() {
-    let end = in_child(|| {
-        let last = sites().last().unwrap();
-        let (at, old) = (last.at() as usize, text(&last)[0]);
-        scribble(at, &[0xcc]);
-        assert_eq!(apply(), Err(Refusal::Breakpoint { at }));
-        scribble(at, &[old]);
-        assert!(sites().all(|site| is_default(&site)));
-    });
-    assert_eq!(end, End::Well);
+    let last = sites().last().unwrap();
+    let (at, old) = (last.at() as usize, text(&last)[0]);
+    poke(at, &[0xcc]);
+    assert_eq!(apply(), Err(Refusal::Breakpoint { at }));
+    poke(at, &[old]);
+    assert!(sites().all(|site| is_default(&site)));
 }
+
+/// How a child ends whose handler ran.
+const HANDLED: i32 = 3;
 
 /// Ends the child: a handler ran while a site was half written.
 extern "C" fn on_trap(_: libc::c_int) {
     // SAFETY: ends the child without running the parent's exit handlers.
-    unsafe { libc::_exit(1) };
+    unsafe { libc::_exit(HANDLED) };
 }
 
 /// How a child ends whose `calls` raise SIGSYS, handled, in the middle of a batch.
-fn interrupted(calls: impl FnOnce(), body: impl FnOnce()) -> End {
+fn interrupted(calls: impl FnOnce(), body: impl FnOnce()) -> Result<(), End> {
     in_child(|| {
         // SAFETY: the handler ends the child.
         unsafe {
@@ -232,24 +225,26 @@ fn interrupted(calls: impl FnOnce(), body: impl FnOnce()) -> End {
 
 /// A sequence is several stores, or several pages of the kernel's: no handler may run between two of them. A trapped call
 /// is the handler's chance, and kills where signals are blocked.
-#[test]
 fn no_handler_runs_between_the_stores_of_a_site() {
     assert!(sites().any(|site| site.at() as usize % 8 + site.room() > 8));
     let by_kernel = interrupted(|| trap(libc::SYS_pwrite64, &[]), || apply().unwrap());
-    assert_eq!(by_kernel, End::Signal(libc::SIGSYS));
+    assert_eq!(by_kernel, Err(End::Signal(libc::SIGSYS)));
     let by_store = || {
         refuse_proc_mem();
         trap_closing_text();
     };
-    assert_eq!(interrupted(by_store, || apply().unwrap()), End::Signal(libc::SIGSYS));
+    let by_store = interrupted(by_store, || apply().unwrap());
+    assert_eq!(by_store, Err(End::Signal(libc::SIGSYS)));
 }
 
 /// The twin: a handler that is let in is seen.
-#[test]
 fn a_handler_that_runs_is_seen() {
     let write = || {
         // SAFETY: the descriptor is none.
         unsafe { libc::pwrite64(-1, std::ptr::null(), 0, 0) };
     };
-    assert_eq!(interrupted(|| trap(libc::SYS_pwrite64, &[]), write), End::Panic);
+    assert_eq!(
+        interrupted(|| trap(libc::SYS_pwrite64, &[]), write),
+        Err(End::Exit(HANDLED))
+    );
 }

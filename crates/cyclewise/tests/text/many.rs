@@ -1,4 +1,5 @@
 //! A key with a hundred sites and more, on several pages: one in each instance of a generic function.
+#![allow(dead_code, unreachable_pub, reason = "each test program uses a part")]
 
 cyclewise::static_key! {
     /// The key.
@@ -49,5 +50,5 @@ pub fn sites() -> Vec<usize> {
 
 /// What every site holds.
 pub fn text() -> Vec<[u8; 5]> {
-    sites().into_iter().map(super::bytes).collect()
+    sites().into_iter().map(crate::common::text::bytes).collect()
 }

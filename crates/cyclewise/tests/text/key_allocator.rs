@@ -1,15 +1,17 @@
 //! A change of a key neither allocates nor frees while it holds the lock of the text: an allocator has locks of its own,
 //! and may be waited for by who waits for this one.
-#![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 
-mod common;
-
-use common::filter::trap;
-use common::many::{MANY, all_say};
-use common::{End, in_child};
+use crate::common::filter::trap;
+use crate::common::harness::{Check, checks};
+use crate::many::{MANY, all_say};
 use cyclewise::error::Refusal;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+
+pub(crate) const CHECKS: &[Check] = checks![
+    a_change_neither_allocates_nor_frees_under_the_lock,
+    an_allocation_under_the_lock_is_seen,
+];
 
 cyclewise::static_key! {
     /// Asks for the lock.
@@ -62,19 +64,15 @@ fn watched(run: impl FnOnce()) -> (u32, u32) {
     (CALLS.load(Relaxed), UNDER_LOCK.load(Relaxed))
 }
 
-#[test]
 fn a_change_neither_allocates_nor_frees_under_the_lock() {
-    let end = in_child(|| {
-        let (calls, under_lock) = watched(|| {
-            MANY.enable().unwrap();
-            MANY.disable().unwrap();
-            assert_eq!(MANY.dec(), Err(Refusal::NoUsers));
-        });
-        assert!(calls >= 2, "a list of sites is made and freed");
-        assert_eq!(under_lock, 0);
-        assert!(all_say(false));
+    let (calls, under_lock) = watched(|| {
+        MANY.enable().unwrap();
+        MANY.disable().unwrap();
+        assert_eq!(MANY.dec(), Err(Refusal::NoUsers));
     });
-    assert_eq!(end, End::Well);
+    assert!(calls >= 2, "a list of sites is made and freed");
+    assert_eq!(under_lock, 0);
+    assert!(all_say(false));
 }
 
 /// Runs in the middle of a change.
@@ -85,19 +83,15 @@ extern "C" fn on_trap(_: libc::c_int) {
 }
 
 /// The twin: an allocation under the lock, by a handler that interrupts a change, is seen.
-#[test]
 fn an_allocation_under_the_lock_is_seen() {
-    let end = in_child(|| {
-        let handler = on_trap as extern "C" fn(libc::c_int) as libc::sighandler_t;
-        // SAFETY: the handler ends the child.
-        unsafe { libc::signal(libc::SIGSYS, handler) };
-        trap(libc::SYS_membarrier, &[]);
-        // A second thread, without which signals are blocked in a change and the trap kills.
-        let (end, ended) = std::sync::mpsc::channel::<()>();
-        std::thread::spawn(move || ended.recv().unwrap_err());
-        let _ = MANY.enable();
-        drop(end);
-        panic!("the change called no membarrier");
-    });
-    assert_eq!(end, End::Well);
+    let handler = on_trap as extern "C" fn(libc::c_int) as libc::sighandler_t;
+    // SAFETY: the handler ends the child.
+    unsafe { libc::signal(libc::SIGSYS, handler) };
+    trap(libc::SYS_membarrier, &[]);
+    // A second thread, without which signals are blocked in a change and the trap kills.
+    let (end, ended) = std::sync::mpsc::channel::<()>();
+    std::thread::spawn(move || ended.recv().unwrap_err());
+    let _ = MANY.enable();
+    drop(end);
+    panic!("the change called no membarrier");
 }

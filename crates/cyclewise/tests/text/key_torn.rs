@@ -1,14 +1,19 @@
 //! The twin that bites: the same flip with its bytes stored one by one is caught by the harness that the protocol
 //! passes, and so is a site that straddles two quadwords when it is stored in two halves.
-#![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 
-mod common;
-
-use common::{End, HANG_S, bytes, in_child, in_child_for};
+use crate::common::child::{End, HANG_S, in_child, in_child_for};
+use crate::common::harness::{Check, checks};
+use crate::common::text::{bytes, poke};
 use cyclewise::static_key;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
+
+pub(crate) const CHECKS: &[Check] = checks![
+    one_store_passes_and_byte_by_byte_is_caught,
+    every_half_decodes_to_something_else,
+    a_breakpoint_kills_a_thread_that_blocks_signals,
+];
 
 static_key! {
     static KEY: StaticKey = false;
@@ -72,7 +77,7 @@ fn byte_by_byte(on: bool) {
 }
 
 /// A thread executes the site while this one flips; anything but the two ways panics or crashes.
-fn harness(flip: Flip) -> End {
+fn harness(flip: Flip) -> Result<(), End> {
     let torn = flip as usize == byte_by_byte as Flip as usize;
     // A torn instruction may lead anywhere, into a loop as well.
     let seconds = if torn { 10 } else { HANG_S };
@@ -111,43 +116,38 @@ fn harness(flip: Flip) -> End {
     })
 }
 
-#[test]
 fn one_store_passes_and_byte_by_byte_is_caught() {
-    assert_eq!(harness(by_protocol), End::Well);
+    harness(by_protocol).unwrap();
     let torn = harness(byte_by_byte);
     eprintln!("byte by byte: {torn:?}");
-    assert_ne!(torn, End::Well, "the harness does not see a torn instruction");
+    assert!(torn.is_err(), "the harness does not see a torn instruction");
 }
 
 /// Why: no prefix of the new bytes on the old ones is either way.
-#[test]
 fn every_half_decodes_to_something_else() {
-    let end = in_child(|| {
-        let (off, on) = both_ways();
-        let is_off = |i: &Instruction| i.mnemonic() == Mnemonic::Nop && i.len() == 5;
-        let target = decode(site(), on).near_branch_target();
-        let is_on = |i: &Instruction| {
-            i.flow_control() == FlowControl::UnconditionalBranch && i.near_branch_target() == target && i.len() == 5
-        };
-        assert!(is_off(&decode(site(), off)) && is_on(&decode(site(), on)));
-        let (mut halves, mut wrong) = (0, 0);
-        for (from, to) in [(off, on), (on, off)] {
-            for written in 1..5 {
-                let mut torn = from;
-                torn[..written].copy_from_slice(&to[..written]);
-                if torn == from || torn == to {
-                    continue;
-                }
-                halves += 1;
-                let decoded = decode(site(), torn);
-                wrong += u32::from(!is_off(&decoded) && !is_on(&decoded));
-                eprintln!("{torn:02x?}: {decoded}");
+    let (off, on) = both_ways();
+    let is_off = |i: &Instruction| i.mnemonic() == Mnemonic::Nop && i.len() == 5;
+    let target = decode(site(), on).near_branch_target();
+    let is_on = |i: &Instruction| {
+        i.flow_control() == FlowControl::UnconditionalBranch && i.near_branch_target() == target && i.len() == 5
+    };
+    assert!(is_off(&decode(site(), off)) && is_on(&decode(site(), on)));
+    let (mut halves, mut wrong) = (0, 0);
+    for (from, to) in [(off, on), (on, off)] {
+        for written in 1..5 {
+            let mut torn = from;
+            torn[..written].copy_from_slice(&to[..written]);
+            if torn == from || torn == to {
+                continue;
             }
+            halves += 1;
+            let decoded = decode(site(), torn);
+            wrong += u32::from(!is_off(&decoded) && !is_on(&decoded));
+            eprintln!("{torn:02x?}: {decoded}");
         }
-        assert!(halves > 0);
-        assert_eq!(wrong, halves);
-    });
-    assert_eq!(end, End::Well);
+    }
+    assert!(halves > 0);
+    assert_eq!(wrong, halves);
 }
 
 extern "C" fn leave(_: libc::c_int) {
@@ -156,7 +156,7 @@ extern "C" fn leave(_: libc::c_int) {
 }
 
 /// A breakpoint on the site, met by a thread that has every signal blocked or none, with a handler installed.
-fn breakpoint_met(blocked: bool) -> End {
+fn breakpoint_met(blocked: bool) -> Result<(), End> {
     in_child(move || {
         // SAFETY: the handler only ends the process.
         unsafe { libc::signal(libc::SIGTRAP, leave as extern "C" fn(libc::c_int) as libc::sighandler_t) };
@@ -168,15 +168,14 @@ fn breakpoint_met(blocked: bool) -> End {
             // SAFETY: reads a set of ours.
             unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const every, std::ptr::null_mut()) };
         }
-        common::scribble(site(), &[0xcc]);
+        poke(site(), &[0xcc]);
         tested();
         unreachable!("the breakpoint was not met");
     })
 }
 
 /// Why the protocol is not the kernel's: where SIGTRAP is blocked, a handler does not help.
-#[test]
 fn a_breakpoint_kills_a_thread_that_blocks_signals() {
-    assert_eq!(breakpoint_met(false), End::Well);
-    assert_eq!(breakpoint_met(true), End::Signal(libc::SIGTRAP));
+    breakpoint_met(false).unwrap();
+    assert_eq!(breakpoint_met(true), Err(End::Signal(libc::SIGTRAP)));
 }

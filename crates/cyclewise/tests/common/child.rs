@@ -1,0 +1,89 @@
+//! Children of fork, and how they end.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// When a child that hangs is killed: long after any machine, however busy, would be done.
+pub const HANG_S: u32 = 600;
+
+/// How a child fails.
+#[derive(Debug, PartialEq, Eq)]
+pub enum End {
+    /// It exited with this status.
+    Exit(i32),
+    /// This signal killed it.
+    Signal(i32),
+}
+
+/// What a child that panics exits with.
+pub const PANIC: End = End::Exit(101);
+
+/// Runs `body` in a child, which has one thread, and which SIGALRM kills where it hangs.
+///
+/// Another thread of the caller may hold the allocator's locks, which the C library takes care of, and must not hold locks
+/// of std's: of its output, of the environment, of the panic hook.
+pub fn in_child(body: impl FnOnce()) -> Result<(), End> {
+    in_child_for(HANG_S, body)
+}
+
+/// Runs `body` in a child that SIGALRM kills after `seconds`.
+pub fn in_child_for(seconds: u32, body: impl FnOnce()) -> Result<(), End> {
+    wait_for(fork(|| {
+        // SAFETY: takes a number. The default action of SIGALRM is to kill.
+        unsafe { libc::alarm(seconds) };
+        body();
+    }))
+}
+
+/// Starts a child that runs `body` and exits; its id.
+pub fn fork(body: impl FnOnce()) -> i32 {
+    // SAFETY: the child uses what the C library makes usable after fork, and leaves by _exit.
+    let pid = unsafe { libc::fork() };
+    assert!(pid >= 0, "fork: {}", std::io::Error::last_os_error());
+    if pid == 0 {
+        let outcome = catch_unwind(AssertUnwindSafe(body));
+        // SAFETY: ends the child without the parent's exit handlers.
+        unsafe { libc::_exit(if outcome.is_ok() { 0 } else { 101 }) };
+    }
+    pid
+}
+
+/// Waits until the child has ended.
+pub fn wait_for(pid: i32) -> Result<(), End> {
+    let mut status = 0;
+    // SAFETY: writes one integer.
+    let waited = unsafe { libc::waitpid(pid, &raw mut status, 0) };
+    assert_eq!(waited, pid, "waitpid: {}", std::io::Error::last_os_error());
+    match status {
+        0 => Ok(()),
+        s if libc::WIFSIGNALED(s) => Err(End::Signal(libc::WTERMSIG(s))),
+        s => Err(End::Exit(libc::WEXITSTATUS(s))),
+    }
+}
+
+/// Runs `body` while a second thread waits. On return the process has one thread again.
+pub fn with_two_threads(body: impl FnOnce()) {
+    let (end, ended) = std::sync::mpsc::channel::<()>();
+    let second = std::thread::spawn(move || ended.recv().unwrap_err());
+    body();
+    drop(end);
+    second.join().unwrap();
+    wait_until_alone();
+}
+
+/// Waits until the kernel lists no other thread: for a moment it still lists one that has been joined.
+pub fn wait_until_alone() {
+    while std::fs::read_dir("/proc/self/task").unwrap().count() > 1 {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}
+
+/// Whether a process may trace its child.
+pub fn may_trace() -> bool {
+    in_child(|| {
+        // SAFETY: asks to be traced by the parent, which sees the exit alone.
+        let rc = unsafe { libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) };
+        // SAFETY: ends the child.
+        unsafe { libc::_exit(i32::from(rc != 0)) };
+    })
+    .is_ok()
+}

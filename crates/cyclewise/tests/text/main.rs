@@ -1,0 +1,42 @@
+//! Changes of the text of a process: static keys and alternatives.
+
+#[cfg(target_arch = "x86_64")]
+mod alternatives;
+#[path = "../common/mod.rs"]
+mod common;
+#[cfg(target_arch = "x86_64")]
+mod key_allocator;
+#[cfg(target_arch = "x86_64")]
+mod key_fork;
+#[cfg(all(target_arch = "x86_64", target_env = "gnu"))]
+mod key_fork_begun;
+#[cfg(target_arch = "x86_64")]
+mod key_fork_inside;
+#[cfg(target_arch = "x86_64")]
+mod key_refusals;
+#[cfg(target_arch = "x86_64")]
+mod key_text;
+#[cfg(target_arch = "x86_64")]
+mod key_torn;
+#[cfg(target_arch = "x86_64")]
+mod many;
+
+fn main() {
+    #[cfg(not(target_arch = "x86_64"))]
+    common::harness::skip("no text is changed on this architecture");
+    #[cfg(target_arch = "x86_64")]
+    common::harness::run(
+        &[
+            alternatives::CHECKS,
+            key_allocator::CHECKS,
+            key_fork::CHECKS,
+            #[cfg(target_env = "gnu")]
+            key_fork_begun::CHECKS,
+            key_fork_inside::CHECKS,
+            key_refusals::CHECKS,
+            key_text::CHECKS,
+            key_torn::CHECKS,
+        ]
+        .concat(),
+    );
+}
