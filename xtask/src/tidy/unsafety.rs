@@ -49,7 +49,7 @@ const ALSO: &[&str] = &[
     "crates/cyclewise-lab/src/experiment/hackbench/processes.rs",
     // Only who knows all of a process can promise that nobody sets an affinity meanwhile.
     "crates/cyclewise-lab/src/verify/patch.rs",
-    "crates/cyclewise-lab/src/experiment/open_read_close/crowd.rs",
+    "crates/cyclewise-lab/src/experiment/open_read_close/processes.rs",
 ];
 
 fn check(tree: &Tree) -> Vec<Finding> {

@@ -1,6 +1,6 @@
 //! `clock`: what a reading of our clock costs in each order, beside the counter's own cost and other clocks.
 
-mod beside;
+mod background;
 mod tail;
 
 use super::{Definition, Options};
@@ -64,8 +64,8 @@ fn setup(options: &Options) -> Result<Setup> {
         black_box(Instant::now());
     };
     let busy = [
-        beside::beside(bench.calls("now-tended", now), cpus, || Clock::process().refresh())?,
-        beside::beside(bench.calls("now-beside", now), cpus, || OTHER.refresh())?,
+        background::beside(bench.calls("now-tended", now), cpus, || Clock::process().refresh())?,
+        background::beside(bench.calls("now-beside", now), cpus, || OTHER.refresh())?,
     ];
     if busy[0].is_none() {
         notes.push("now-tended and now-beside left out: this process may use one CPU only".to_string());
@@ -74,7 +74,7 @@ fn setup(options: &Options) -> Result<Setup> {
     let recent = tail::row(bench, "recent", || {
         black_box(KEPT.recent());
     });
-    match beside::kept(recent, cpus, &KEPT)? {
+    match background::kept(recent, cpus, &KEPT)? {
         Some(recent) => samplers.push(recent),
         None => notes.push("recent left out: this process may use one CPU only".to_string()),
     }

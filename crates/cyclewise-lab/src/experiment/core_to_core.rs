@@ -8,21 +8,20 @@
 //! N. Viennot, core-to-core-latency (MIT), 2022: its first bench, and the figures of its gallery. T. Downs, "A concurrency
 //! cost hierarchy", 2020, and concurrency-hierarchy-bench (public domain).
 
+mod counter;
 mod matrix;
 mod pairs;
 mod ping;
 mod published;
-mod shared;
 
 pub use matrix::{Matrix, Span, is_pair, spans};
 
-use super::threads::Threads;
+use super::crowd::Crowd;
 use super::{Definition, Mode, Options};
 use crate::error::{Error, Result};
 use crate::machine::{self, CpuTopology};
 use crate::record::Unit;
 use crate::runner::{Control, Guards, Sampler, Setup};
-use crate::sys::affinity;
 use pairs::Pair;
 use std::time::Duration;
 
@@ -65,10 +64,7 @@ impl Plan {
 }
 
 fn setup(options: &Options) -> Result<Setup> {
-    let cpus = affinity::allowed().map_err(|e| {
-        let what = "core-to-core: cannot tell which CPUs may be used";
-        Error::system(what, &e, "use a machine of at most 1024 CPUs")
-    })?;
+    let cpus = options.cpus()?;
     if let [only] = cpus[..] {
         return Err(Error::unsupported(format!(
             "only CPU {only} may be used (sched_getaffinity), and a line is moved between two; allow another with `taskset` or in \
@@ -82,20 +78,21 @@ fn setup(options: &Options) -> Result<Setup> {
     let notes = notes(&plan, &all, &chosen);
     let mut samplers: Vec<Box<dyn Sampler>> = Vec::new();
     for pair in chosen {
-        samplers.push(Box::new(ping::Row::new(pair, plan.round_trips)));
+        samplers.push(Box::new(ping::PingPong::new(pair, plan.round_trips)));
     }
     // A thread on each core before a second on any: the published rows have distinct cores.
     let order: Vec<u32> = machine::cores_first(&places).iter().map(CpuTopology::cpu).collect();
     let mut compare = Vec::new();
     for count in counts(order.len()) {
-        let threads = Threads {
+        let crowd = Crowd {
             cpus: order.clone(),
-            count,
+            threads: count,
+            pinned: true,
             span: plan.span,
         };
         compare.push((format!("cas-loop-t{count}"), format!("fetch-add-t{count}")));
-        samplers.push(shared::add(format!("fetch-add-t{count}"), &threads));
-        samplers.push(shared::cas(format!("cas-loop-t{count}"), &threads));
+        samplers.push(counter::add(format!("fetch-add-t{count}"), &crowd));
+        samplers.push(counter::cas(format!("cas-loop-t{count}"), &crowd));
     }
     // Of what is compared, the row that most depends on what the machine does beside.
     let control = super::index(&samplers, "fetch-add-t2").unwrap_or(0);

@@ -10,21 +10,20 @@
 
 mod alone;
 mod counts;
-mod tally;
+mod retries;
 
-use super::threads::Threads;
+use super::crowd::Crowd;
 use super::{Definition, Mode, Options, Published};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::record::Unit;
 use crate::runner::{Control, Guards, Sampler, Setup};
-use crate::sys::affinity;
-use counts::{Apart, Locked, Row, tallied};
+use counts::{Apart, CountRow, Locked, counted};
 use cyclewise::lock::{Exponential, NoRelax, Pause, Relax};
 use cyclewise::refs::lockref::{Adaptive, LockRef, TRIES};
+use retries::Limit;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
-use tally::Limit;
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "lockref",
@@ -68,10 +67,7 @@ const OVER: usize = 4;
 const LIMITS: [u32; 10] = [1, 2, 5, 10, 15, 25, 50, 100, 200, 500];
 
 fn setup(options: &Options) -> Result<Setup> {
-    let cpus = affinity::allowed().map_err(|e| {
-        let what = "lockref: cannot tell which CPUs may be used";
-        Error::system(what, &e, "use a machine of at most 1024 CPUs")
-    })?;
+    let cpus = options.cpus()?;
     let span = Duration::from_millis(match options.mode {
         Mode::Quick => 8,
         Mode::Normal => 25,
@@ -80,17 +76,18 @@ fn setup(options: &Options) -> Result<Setup> {
     let mut notes = notes(cpus.len(), span);
     // The last CPU: the first serves most of a machine's interrupts.
     let mut samplers = alone::rows(cpus[cpus.len() - 1], &cpus, &mut notes)?;
-    let threads = |count| Threads {
+    let crowd = |threads| Crowd {
         cpus: cpus.clone(),
-        count,
+        threads,
+        pinned: true,
         span,
     };
     let mut compare: Vec<(String, String)> = ALONE.map(|(a, b)| (a.to_string(), b.to_string())).into();
     for count in counts(cpus.len()) {
-        samplers.extend(by_threads(&threads(count)));
+        samplers.extend(by_threads(&crowd(count)));
         compare.extend(PEERS.map(|peer| (format!("lockref-t{count}"), format!("{peer}-t{count}"))));
     }
-    let all = threads(cpus.len());
+    let all = crowd(cpus.len());
     let base = format!("limit-{TRIES}");
     for limit in LIMITS
         .into_iter()
@@ -135,24 +132,22 @@ fn counts(cpus: usize) -> Vec<usize> {
     counts
 }
 
-fn by_threads(threads: &Threads) -> Vec<Box<dyn Sampler>> {
-    let n = threads.count;
+fn by_threads(crowd: &Crowd) -> Vec<Box<dyn Sampler>> {
+    let n = crowd.threads;
     vec![
-        Row::subject(format!("lockref-t{n}"), threads, || tallied(Adaptive::<NoRelax>::new())),
-        Row::subject(format!("bounded-t{n}"), threads, || {
-            tallied(Limit::<NoRelax>::new(TRIES))
+        CountRow::sampler(format!("lockref-t{n}"), crowd, || counted(Adaptive::<NoRelax>::new())),
+        CountRow::sampler(format!("bounded-t{n}"), crowd, || counted(Limit::<NoRelax>::new(TRIES))),
+        CountRow::sampler(format!("unbounded-t{n}"), crowd, || {
+            counted(Limit::<NoRelax>::new(u32::MAX))
         }),
-        Row::subject(format!("unbounded-t{n}"), threads, || {
-            tallied(Limit::<NoRelax>::new(u32::MAX))
-        }),
-        Row::subject(format!("locked-t{n}"), threads, || Locked(Apart(LockRef::new(())))),
-        Row::subject(format!("mutex-t{n}"), threads, || Apart(Mutex::new(0))),
-        Row::subject(format!("atomic-t{n}"), threads, || Apart(AtomicU64::new(0))),
+        CountRow::sampler(format!("locked-t{n}"), crowd, || Locked(Apart(LockRef::new(())))),
+        CountRow::sampler(format!("mutex-t{n}"), crowd, || Apart(Mutex::new(0))),
+        CountRow::sampler(format!("atomic-t{n}"), crowd, || Apart(AtomicU64::new(0))),
     ]
 }
 
-fn swept<R: Relax + 'static>(name: String, limit: u32, threads: &Threads) -> Box<dyn Sampler> {
-    Row::subject(name, threads, move || tallied(Limit::<R>::new(limit)))
+fn swept<R: Relax + 'static>(name: String, limit: u32, crowd: &Crowd) -> Box<dyn Sampler> {
+    CountRow::sampler(name, crowd, move || counted(Limit::<R>::new(limit)))
 }
 
 fn notes(cpus: usize, span: Duration) -> Vec<String> {

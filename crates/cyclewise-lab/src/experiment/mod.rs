@@ -2,10 +2,11 @@
 
 mod arc;
 mod atomics;
+mod barrier;
 mod clock;
 pub mod core_to_core;
+mod crowd;
 pub mod elided;
-mod gate;
 pub mod hackbench;
 mod lock_prefix;
 mod lockref;
@@ -19,7 +20,6 @@ mod rdtsc;
 pub(crate) mod refcount;
 mod spinlock;
 mod static_key;
-mod threads;
 pub mod time;
 
 pub use crate::runner::Mode;
@@ -42,8 +42,8 @@ pub struct Options {
     pub loops: Option<u32>,
     /// `open-read-close`: counts of processes.
     pub threads: Vec<u32>,
-    /// CPUs that the process may use. A thread that is pinned for its samples can no longer ask for them; empty: those that
-    /// this thread may use.
+    /// CPUs that the process may use, which a thread pinned for its samples can no longer ask for. Empty: those that this
+    /// thread may use.
     pub cpus: Vec<u32>,
 }
 
@@ -52,7 +52,7 @@ impl Options {
         if !self.cpus.is_empty() {
             return Ok(self.cpus.clone());
         }
-        affinity::allowed().map_err(|e| Error::system("sched_getaffinity", &e, "give fewer CPUs to this process"))
+        affinity::allowed().map_err(|e| Error::system("sched_getaffinity", &e, "use a machine of at most 1024 CPUs"))
     }
 }
 

@@ -11,19 +11,17 @@
 //! Jayachandran C. Nair, refcount-test: `otest` does 500 000 times open, read 64 bytes, close; `runtest.sh` starts 1, 2,
 //! 4, ... of them on one 512-byte file. There, each process times itself; here, one interval spans them all.
 
-mod barrier;
 mod cache;
-mod crowd;
+mod processes;
 mod target;
 
-use super::threads::Threads;
+use super::crowd::Crowd;
 use super::{Definition, Mode, Options, Published};
 use crate::error::{Error, Result};
 use crate::record::Unit;
 use crate::runner::{Control, Guards, Sample, Sampler, Setup};
-use crate::sys::affinity;
-use cache::{ByLockRef, ByMutex, ByRwLock, Row};
-use crowd::Crowd;
+use cache::{ByLockRef, ByMutex, ByRwLock, CacheRow};
+use processes::Processes;
 use std::sync::Arc;
 use std::time::Duration;
 use target::Target;
@@ -99,10 +97,7 @@ static PUBLISHED: &[Published] = &[
 /// # Errors
 /// Exit 2 where a count is 0 or absurd; exit 3 where the file cannot be made or read.
 fn setup(options: &Options) -> Result<Setup> {
-    let cpus = affinity::allowed().map_err(|e| {
-        let what = "open-read-close: cannot tell which CPUs may be used";
-        Error::system(what, &e, "use a machine of at most 1024 CPUs")
-    })?;
+    let cpus = options.cpus()?;
     let counts = counts(&options.threads, cpus.len())?;
     let target = Arc::new(Target::create(&std::env::temp_dir())?);
     let iterations = iterations(options.mode, &target, &cpus)?;
@@ -126,24 +121,25 @@ fn setup(options: &Options) -> Result<Setup> {
     let mut samplers: Vec<_> = counts
         .iter()
         .map(|&count| {
-            let crowd = Crowd::new(Arc::clone(&target), cpus.clone(), count, iterations);
-            Box::new(Variant {
+            let processes = Processes::new(Arc::clone(&target), cpus.clone(), count, iterations);
+            Box::new(ProcessRow {
                 name: format!("p{count}"),
-                crowd,
+                processes,
             }) as Box<dyn Sampler>
         })
         .collect();
     for &count in &counts {
-        let threads = Threads {
+        let crowd = Crowd {
             cpus: cpus.clone(),
-            count: count as usize,
+            threads: count as usize,
+            pinned: true,
             span,
         };
         let lockref = samplers.len();
         compare.extend([(lockref, lockref + 1), (lockref, lockref + 2)]);
-        samplers.push(Row::<ByLockRef>::subject(threads.clone()));
-        samplers.push(Row::<ByMutex>::subject(threads.clone()));
-        samplers.push(Row::<ByRwLock>::subject(threads));
+        samplers.push(CacheRow::<ByLockRef>::sampler(crowd.clone()));
+        samplers.push(CacheRow::<ByMutex>::sampler(crowd.clone()));
+        samplers.push(CacheRow::<ByRwLock>::sampler(crowd));
     }
     Ok(Setup {
         compare,
@@ -156,18 +152,18 @@ fn setup(options: &Options) -> Result<Setup> {
     })
 }
 
-struct Variant {
+struct ProcessRow {
     name: String,
-    crowd: Crowd,
+    processes: Processes,
 }
 
-impl Sampler for Variant {
+impl Sampler for ProcessRow {
     fn name(&self) -> &str {
         &self.name
     }
 
     fn sample(&mut self) -> Result<Sample> {
-        let run = self.crowd.run()?;
+        let run = self.processes.run()?;
         Ok(Sample::new(run.ops as f64 / run.seconds))
     }
 }
@@ -200,7 +196,7 @@ fn iterations(mode: Mode, target: &Arc<Target>, cpus: &[u32]) -> Result<u64> {
         Mode::Full => return Ok(500_000), // runtest.sh
     };
     const TRIAL: u64 = 2000;
-    let trial = Crowd::new(Arc::clone(target), cpus.to_vec(), 1, TRIAL).run()?;
+    let trial = Processes::new(Arc::clone(target), cpus.to_vec(), 1, TRIAL).run()?;
     let fill = sample_s / (trial.seconds / TRIAL as f64);
     // Two digits are enough, and read better.
     let step = 10f64.powf(fill.log10().floor() - 1.0);

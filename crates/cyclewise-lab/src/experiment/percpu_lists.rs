@@ -4,19 +4,19 @@
 //! thread that does it; in the `-cpus` rows a thread on each CPU does, all at one structure, and the figure is what a pair
 //! takes each of them.
 
-mod crowd;
-mod shared;
+mod structures;
 
+use super::crowd::Crowd;
 use super::{Definition, Options};
 use crate::arch::observe;
 use crate::error::{Error, Result};
 use crate::record::Unit;
-use crate::runner::{Bench, Control, Guards, Setup};
-use crate::sys::affinity;
+use crate::runner::{Bench, Control, Guards, Sample, Sampler, Setup};
 use crossbeam_queue::{ArrayQueue, SegQueue};
-use crowd::{Row, Shared};
 use cyclewise::percpu::{Counter, FreeList, PerCpu, Ring, Slot, Stack, backend};
-use shared::{Free, Rings, Stacks};
+use std::marker::PhantomData;
+use std::time::Duration;
+use structures::{Free, Rings, Stacks, Structure};
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "percpu-lists",
@@ -51,18 +51,21 @@ const COMPARE: [(&str, &str); 17] = [
 /// The counter's: the kernel's on a machine of up to 16 CPUs. And words of a batch of the ring's, nodes of a chain.
 const BATCH: u64 = 32;
 
-fn setup(_: &Options) -> Result<Setup> {
-    let cpus = affinity::allowed().map_err(|e| {
-        let what = "percpu-lists: cannot tell which CPUs may be used";
-        Error::system(what, &e, "use a machine of at most 1024 CPUs")
-    })?;
+fn setup(options: &Options) -> Result<Setup> {
+    let cpus = options.cpus()?;
     let mut bench = Bench::new();
     let (word, counter) = (PerCpu::<u64>::new(), Counter::with_batch(0, BATCH));
     let shared = Box::new(std::sync::atomic::AtomicU64::new(0));
-    fn pair<S: Shared>() -> impl FnMut() + 'static {
-        let shared = Box::new(S::new(1));
-        move || shared.pair()
+    fn pair<S: Structure>() -> impl FnMut() + 'static {
+        let structure = Box::new(S::new(1));
+        move || structure.pair()
     }
+    let crowd = Crowd {
+        cpus: cpus.clone(),
+        threads: cpus.len(),
+        pinned: true,
+        span: Duration::ZERO,
+    };
     let samplers = vec![
         bench.calls("rseq-add", move || word.add(1)),
         bench.calls("counter-add", move || counter.add(1)),
@@ -77,11 +80,11 @@ fn setup(_: &Options) -> Result<Setup> {
         bench.calls_of("stack-batch", BATCH as u32, stacks()),
         bench.calls("seg-queue", pair::<SegQueue<u64>>()),
         bench.calls("array-queue", pair::<ArrayQueue<u64>>()),
-        Row::<Free>::subject("free-list-cpus", &cpus),
-        Row::<Stacks>::subject("stack-cpus", &cpus),
-        Row::<Rings>::subject("ring-cpus", &cpus),
-        Row::<SegQueue<u64>>::subject("seg-queue-cpus", &cpus),
-        Row::<ArrayQueue<u64>>::subject("array-queue-cpus", &cpus),
+        StructureRow::<Free>::sampler("free-list-cpus", &crowd),
+        StructureRow::<Stacks>::sampler("stack-cpus", &crowd),
+        StructureRow::<Rings>::sampler("ring-cpus", &crowd),
+        StructureRow::<SegQueue<u64>>::sampler("seg-queue-cpus", &crowd),
+        StructureRow::<ArrayQueue<u64>>::sampler("array-queue-cpus", &crowd),
     ];
     let notes = vec![
         format!("backend: {}", backend()),
@@ -99,7 +102,51 @@ fn setup(_: &Options) -> Result<Setup> {
     })
 }
 
-/// What the structures take, beyond what they hold.
+/// Pairs of one thread in a sample: some milliseconds, so that the start does not count.
+const PAIRS: u32 = 100_000;
+
+/// A structure that a thread on each CPU uses.
+struct StructureRow<S> {
+    name: &'static str,
+    crowd: Crowd,
+    structure: PhantomData<fn() -> S>,
+}
+
+impl<S: Structure> StructureRow<S> {
+    fn sampler(name: &'static str, crowd: &Crowd) -> Box<dyn Sampler> {
+        Box::new(Self {
+            name,
+            crowd: crowd.clone(),
+            structure: PhantomData,
+        })
+    }
+}
+
+impl<S: Structure> Sampler for StructureRow<S> {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    /// Ticks of a pair, on average over the threads.
+    fn sample(&mut self) -> Result<Sample> {
+        let structure = S::new(self.crowd.threads);
+        let name = format!("percpu-lists {}", self.name);
+        let run = self
+            .crowd
+            .run(&name, |_, _| (0..PAIRS).for_each(|_| structure.pair()))?;
+        let expected = structure.expected();
+        let found = structure.count();
+        if expected.is_some() && expected != found {
+            return Err(Error::check(format!(
+                "{name}: {expected:?} objects were pushed and {found:?} are left; some were lost or duplicated"
+            )));
+        }
+        let pairs = self.crowd.threads as f64 * f64::from(PAIRS);
+        Ok(Sample::new(run.own_ticks().sum::<u64>() as f64 / pairs))
+    }
+}
+
+/// Memory of the structures, beyond their objects.
 fn memory() -> String {
     let slots = Slot::all().count();
     let sizes = [

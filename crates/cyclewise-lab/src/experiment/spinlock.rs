@@ -9,17 +9,17 @@
 //! J. Mellor-Crummey and M. Scott, 1991, for the queue lock. R. Jain, D. Chiu and W. Hawe, "A quantitative measure of
 //! fairness", DEC-TR-301, 1984: (Σx)² / (n Σx²), 1 where all threads did the same.
 
-mod crowd;
+mod contention;
 mod locks;
 mod mcs;
 
+use super::crowd::Crowd;
 use super::elided::{available, elided, left_out};
 use super::{Definition, Mode, Options};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::record::Unit;
 use crate::runner::{Bench, Control, Guards, Sample, Sampler, Setup};
-use crate::sys::affinity;
-use crowd::{Crowd, Work};
+use contention::{Work, contend};
 use locks::{Cyclewise, CyclewiseSpinOnly, Lock, ParkingLot, Spin, SpinTicket, StdMutex};
 use mcs::Mcs;
 use std::time::Duration;
@@ -41,10 +41,7 @@ const OVER: usize = 8;
 const PEERS: [&str; 5] = ["parking-lot", "std-mutex", "spin", "spin-ticket", "mcs"];
 
 fn setup(options: &Options) -> Result<Setup> {
-    let cpus = affinity::allowed().map_err(|e| {
-        let what = "spinlock: cannot tell which CPUs may be used";
-        Error::system(what, &e, "use a machine of at most 1024 CPUs")
-    })?;
+    let cpus = options.cpus()?;
     let span = Duration::from_millis(match options.mode {
         Mode::Quick => 20,
         Mode::Normal => 100, // some time slices of 3 or 4 ms for each CPU
@@ -53,7 +50,12 @@ fn setup(options: &Options) -> Result<Setup> {
     let work = Work::measured();
     let mut notes = vec![work.describe(), crowds(cpus.len(), span)];
     let mut samplers = alone(&mut notes)?;
-    let crowd = |threads, pinned| Crowd::new(cpus.clone(), threads, pinned, span);
+    let crowd = |threads, pinned| Crowd {
+        cpus: cpus.clone(),
+        threads,
+        pinned,
+        span,
+    };
     for (suffix, crowd) in [
         ("cpus", crowd(cpus.len(), true)),
         ("8x", crowd(OVER * cpus.len(), false)),
@@ -126,7 +128,7 @@ fn crowded(suffix: &str, crowd: &Crowd, mode: Mode) -> Vec<Box<dyn Sampler>> {
         row::<StdMutex>(suffix, crowd),
         row::<Mcs>(suffix, crowd),
     ];
-    let over = crowd.threads() > crowd.cpus();
+    let over = crowd.threads > crowd.cpus.len();
     if !over || mode != Mode::Quick {
         rows.push(row::<Spin>(suffix, crowd));
         rows.push(row::<SpinTicket>(suffix, crowd));
@@ -150,7 +152,7 @@ impl<L: Lock> Sampler for Row<L> {
     }
 
     fn sample(&mut self) -> Result<Sample> {
-        let run = self.crowd.run::<L>()?;
+        let run = contend::<L>(&self.crowd)?;
         Ok(Sample {
             value: run.ticks_per_op(),
             metrics: vec![("fairness", "1", run.fairness()), ("longest", "ms", run.longest_ms)],
@@ -170,7 +172,7 @@ fn crowds(cpus: usize, span: Duration) -> String {
 /// One run of each lock before the samples: who got how much of it.
 fn fairness(suffix: &str, crowd: &Crowd) -> Result<String> {
     fn of<L: Lock>(crowd: &Crowd) -> Result<String> {
-        let run = crowd.run::<L>()?;
+        let run = contend::<L>(crowd)?;
         Ok(format!(
             "{} {:.2} and {:.1} ms",
             L::NAME,
@@ -186,7 +188,7 @@ fn fairness(suffix: &str, crowd: &Crowd) -> Result<String> {
     ];
     Ok(format!(
         "-{suffix}, one run: Jain's index of the threads' shares, and the longest that a thread took for {} operations: {}",
-        crowd::STRIDE,
+        contention::STRIDE,
         all.join(", ")
     ))
 }

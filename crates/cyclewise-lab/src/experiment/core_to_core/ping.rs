@@ -51,13 +51,13 @@ impl Flag {
 }
 
 /// A pair of CPUs.
-pub(super) struct Row {
+pub(super) struct PingPong {
     name: String,
     cpus: [u32; 2],
     round_trips: u64,
 }
 
-impl Row {
+impl PingPong {
     pub(super) fn new(pair: Pair, round_trips: u64) -> Self {
         Self {
             name: pair.name(),
@@ -67,7 +67,7 @@ impl Row {
     }
 }
 
-impl Sampler for Row {
+impl Sampler for PingPong {
     fn name(&self) -> &str {
         &self.name
     }

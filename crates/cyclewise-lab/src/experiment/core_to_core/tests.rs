@@ -4,6 +4,7 @@ use super::*;
 use crate::error::Status;
 use crate::machine::Distance;
 use crate::record::Experiment;
+use crate::sys::affinity;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -81,26 +82,18 @@ fn a_flag_comes_back() {
 fn a_cpu_that_cannot_be_used_is_named_on_either_side() {
     let good = affinity::allowed().unwrap()[0];
     for cpus in [[good, 1023], [1023, good]] {
-        let mut row = ping::Row::new(pair(Distance::Socket, cpus[0], cpus[1]), 90);
+        let mut row = ping::PingPong::new(pair(Distance::Socket, cpus[0], cpus[1]), 90);
         let error = row.sample().unwrap_err();
         assert_eq!(error.status, Status::Unsupported);
         assert!(error.message.contains("CPU 1023"), "{}", error.message);
     }
 }
 
-fn threads(count: usize) -> Threads {
-    Threads {
-        cpus: affinity::allowed().unwrap(),
-        count,
-        span: Duration::from_millis(2),
-    }
-}
-
 #[test]
 fn additions_are_counted_and_lost_ones_are_found() {
     for mut row in [
-        shared::add("fetch-add-t3".to_owned(), &threads(3)),
-        shared::cas("cas-loop-t3".to_owned(), &threads(3)),
+        counter::add("fetch-add-t3".to_owned(), &Crowd::brief(3)),
+        counter::cas("cas-loop-t3".to_owned(), &Crowd::brief(3)),
     ] {
         let sample = row.sample().unwrap();
         assert!(sample.value > 0.0 && sample.metrics[0].2 >= 0.0, "{sample:?}");
@@ -111,7 +104,7 @@ fn additions_are_counted_and_lost_ones_are_found() {
             word.fetch_add(1, Relaxed);
         }
     };
-    let mut row = shared::row("forgets".to_owned(), &threads(1), forgets);
+    let mut row = counter::row("forgets".to_owned(), &Crowd::brief(1), forgets);
     let error = row.sample().unwrap_err();
     assert_eq!(error.status, Status::CheckFailed);
     assert!(error.message.contains("lost"), "{}", error.message);

@@ -1,8 +1,8 @@
 //! What the rows with threads do: take one and give it back, on a count that all of them share.
 
-use super::tally::{Tallied, Tally, taken};
+use super::retries::{Counted, Retries, taken};
 use crate::error::{Error, Result};
-use crate::experiment::threads::Threads;
+use crate::experiment::crowd::{Crowd, repeat};
 use crate::runner::{Sample, Sampler};
 use cyclewise::refs::lockref::{Guard, LockRef, Policy};
 use std::sync::atomic::AtomicU64;
@@ -37,8 +37,8 @@ impl<P: Policy + Send + Sync> Count for Apart<LockRef<(), P>> {
 }
 
 /// A lockref with a policy that counts.
-pub(super) fn tallied<P: Policy>(policy: P) -> Apart<LockRef<(), Tallied<P>>> {
-    Apart(LockRef::with_policy(1, (), Tallied(policy)))
+pub(super) fn counted<P: Policy>(policy: P) -> Apart<LockRef<(), Counted<P>>> {
+    Apart(LockRef::with_policy(1, (), Counted(policy)))
 }
 
 /// The same count, always under its lock: what was proposed in 2019.
@@ -83,52 +83,49 @@ impl Count for Apart<AtomicU64> {
 }
 
 /// A row: a new count each time, and threads on it.
-pub(super) struct Row<C> {
+pub(super) struct CountRow<C> {
     name: String,
-    threads: Threads,
+    crowd: Crowd,
     make: Box<dyn Fn() -> C>,
 }
 
-impl<C: Count + 'static> Row<C> {
-    pub(super) fn subject(name: String, threads: &Threads, make: impl Fn() -> C + 'static) -> Box<dyn Sampler> {
+impl<C: Count + 'static> CountRow<C> {
+    pub(super) fn sampler(name: String, crowd: &Crowd, make: impl Fn() -> C + 'static) -> Box<dyn Sampler> {
         Box::new(Self {
             name,
-            threads: threads.clone(),
+            crowd: crowd.clone(),
             make: Box::new(make),
         })
     }
 }
 
-impl<C: Count> Sampler for Row<C> {
+impl<C: Count> Sampler for CountRow<C> {
     fn name(&self) -> &str {
         &self.name
     }
 
     fn sample(&mut self) -> Result<Sample> {
         let count = (self.make)();
-        let run = self.threads.run(|| count.pair(), taken).map_err(|e| {
-            Error::system(
-                &format!("lockref {}: cannot run {} threads", self.name, self.threads.count),
-                &e,
-                "raise `ulimit -u`, and do not change the cpuset while it runs",
-            )
-        })?;
+        let name = format!("lockref {}", self.name);
+        let run = self
+            .crowd
+            .run(&name, |_, stop| (repeat(stop, || count.pair()), taken()))?;
         if count.left() != 0 {
             return Err(Error::check(format!(
-                "lockref {}: {} are left of a count that all have given back; updates were lost",
-                self.name,
+                "{name}: {} are left of a count that all have given back; updates were lost",
                 count.left()
             )));
         }
-        let mut tally = Tally::default();
-        run.said.into_iter().for_each(|said| tally += said);
+        let mut retries = Retries::default();
+        run.results().for_each(|(_, of_thread)| retries += *of_thread);
+        let pairs = run.results().map(|(pairs, _)| pairs).sum::<u64>() as f64;
         // A pair is two operations.
-        let operations = 2.0 * run.operations as f64;
+        let operations = 2.0 * pairs;
         Ok(Sample {
-            value: run.ticks as f64 / run.operations as f64,
+            value: run.ticks() as f64 / pairs,
             metrics: vec![
-                ("retries per operation", "1", tally.vain as f64 / operations),
-                ("fallbacks", "%", 100.0 * tally.queued as f64 / operations),
+                ("retries per operation", "1", retries.failed as f64 / operations),
+                ("fallbacks", "%", 100.0 * retries.queued as f64 / operations),
             ],
         })
     }

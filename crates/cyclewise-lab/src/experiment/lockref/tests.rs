@@ -1,23 +1,16 @@
 //! Rows that run, and counts that are seen to be wrong.
 
 use super::counts::Count;
-use super::tally::{Tallied, Tally, taken};
+use super::retries::{Counted, Retries, taken};
 use super::*;
 use crate::error::Status;
+use crate::sys::affinity;
 use cyclewise::refs::lockref::Policy;
 use std::sync::atomic::Ordering::Relaxed;
 
-fn threads(count: usize) -> Threads {
-    Threads {
-        cpus: affinity::allowed().unwrap(),
-        count,
-        span: Duration::from_millis(2),
-    }
-}
-
 #[test]
 fn every_row_keeps_its_count_and_says_how_it_tried() {
-    for mut row in by_threads(&threads(3)) {
+    for mut row in by_threads(&Crowd::brief(3)) {
         let sample = row.sample().unwrap();
         assert!(sample.value > 0.0 && sample.value.is_finite(), "{}", row.name());
         assert_eq!(sample.metrics.len(), 2);
@@ -27,7 +20,7 @@ fn every_row_keeps_its_count_and_says_how_it_tried() {
 
 #[test]
 fn a_thread_alone_tries_nothing_in_vain() {
-    for mut row in by_threads(&threads(1)) {
+    for mut row in by_threads(&Crowd::brief(1)) {
         let sample = row.sample().unwrap();
         assert!(sample.metrics.iter().all(|m| m.2 == 0.0), "{}: {sample:?}", row.name());
     }
@@ -44,7 +37,7 @@ fn a_count_that_loses_updates_is_an_error() {
             self.0.load(Relaxed).cast_signed()
         }
     }
-    let error = Row::subject("lossy".to_string(), &threads(2), || Lossy(AtomicU64::new(0)))
+    let error = CountRow::sampler("lossy".to_string(), &Crowd::brief(2), || Lossy(AtomicU64::new(0)))
         .sample()
         .unwrap_err();
     assert_eq!(error.status, Status::CheckFailed);
@@ -53,14 +46,14 @@ fn a_count_that_loses_updates_is_an_error() {
 
 #[test]
 fn tries_in_vain_and_turns_are_counted_one_by_one() {
-    let policy = Tallied(Limit::<NoRelax>::new(3));
+    let policy = Counted(Limit::<NoRelax>::new(3));
     taken();
     assert_eq!(policy.limit(), 3);
     assert_eq!(policy.limit(), 3);
     policy.queueing();
     policy.lock_acquired(true);
-    assert_eq!(taken(), Tally { vain: 2, queued: 1 });
-    assert_eq!(taken(), Tally::default());
+    assert_eq!(taken(), Retries { failed: 2, queued: 1 });
+    assert_eq!(taken(), Retries::default());
 }
 
 #[test]

@@ -11,7 +11,7 @@
 //! makes another.
 
 use crate::error::{Error, Result};
-use crate::experiment::threads::Threads;
+use crate::experiment::crowd::{Crowd, repeat};
 use crate::runner::{Sample, Sampler};
 use cyclewise::refs::lockref::{Guard, LockRef};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -207,23 +207,23 @@ fn bucket(name: &str) -> usize {
 }
 
 /// A row: threads on one entry of a cache.
-pub(super) struct Row<U> {
+pub(super) struct CacheRow<U> {
     name: String,
-    threads: Threads,
+    crowd: Crowd,
     users: std::marker::PhantomData<fn() -> U>,
 }
 
-impl<U: Users> Row<U> {
-    pub(super) fn subject(threads: Threads) -> Box<dyn Sampler> {
+impl<U: Users> CacheRow<U> {
+    pub(super) fn sampler(crowd: Crowd) -> Box<dyn Sampler> {
         Box::new(Self {
-            name: format!("{}-t{}", U::NAME, threads.count),
-            threads,
+            name: format!("{}-t{}", U::NAME, crowd.threads),
+            crowd,
             users: std::marker::PhantomData,
         })
     }
 }
 
-impl<U: Users> Sampler for Row<U> {
+impl<U: Users> Sampler for CacheRow<U> {
     fn name(&self) -> &str {
         &self.name
     }
@@ -236,29 +236,22 @@ impl<U: Users> Sampler for Row<U> {
             // Nobody lets an entry die meanwhile: a panic ends the run.
             assert!(cache.open_read_close(black_box(&wanted), &mut buffer).is_some());
         };
-        let run = self.threads.run(operation, || ()).map_err(|e| {
-            Error::system(
-                &format!("open-read-close {}: cannot run its threads", self.name),
-                &e,
-                "raise `ulimit -u`, or give fewer --threads",
-            )
-        })?;
-        // Everyone has given back what it took, or else it could not die.
+        let name = format!("open-read-close {}", self.name);
+        let run = self.crowd.run(&name, |_, stop| repeat(stop, operation))?;
+        // An entry can only die after every reference was given back.
         if !cache.find(&wanted).is_some_and(|entry| entry.users.0.kill()) {
             return Err(Error::check(format!(
-                "open-read-close {}: the entry is in use after all have closed it; a close was lost",
-                self.name
+                "{name}: the entry is in use after all have closed it; a close was lost"
             )));
         }
-        Ok(Sample::new(run.operations as f64 / run.seconds))
+        let operations: u64 = run.results().sum();
+        Ok(Sample::new(operations as f64 / run.seconds()))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sys::affinity;
-    use std::time::Duration;
 
     fn opens_reads_and_closes<U: Users>() {
         let cache = Cache::<U>::new();
@@ -284,11 +277,7 @@ mod tests {
     }
 
     fn runs<U: Users>() {
-        let mut row = Row::<U>::subject(Threads {
-            cpus: affinity::allowed().unwrap(),
-            count: 3,
-            span: Duration::from_millis(2),
-        });
+        let mut row = CacheRow::<U>::sampler(Crowd::brief(3));
         assert_eq!(row.name(), format!("{}-t3", U::NAME));
         assert!(row.sample().unwrap().value > 0.0);
     }
@@ -318,13 +307,7 @@ mod tests {
 
     #[test]
     fn a_close_that_is_lost_is_an_error() {
-        let error = Row::<Leaky>::subject(Threads {
-            cpus: affinity::allowed().unwrap(),
-            count: 1,
-            span: Duration::from_millis(1),
-        })
-        .sample()
-        .unwrap_err();
+        let error = CacheRow::<Leaky>::sampler(Crowd::brief(1)).sample().unwrap_err();
         assert!(error.message.contains("a close was lost"), "{}", error.message);
     }
 }

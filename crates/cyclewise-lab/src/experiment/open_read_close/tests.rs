@@ -2,11 +2,12 @@
 
 use super::*;
 use crate::error::Status;
+use crate::sys::affinity;
 use std::time::{Duration, Instant};
 
-fn crowd(count: u32, iterations: u64) -> Crowd {
+fn crowd(count: u32, iterations: u64) -> Processes {
     let target = Arc::new(Target::create(&std::env::temp_dir()).unwrap());
-    Crowd::new(target, affinity::allowed().unwrap(), count, iterations)
+    Processes::new(target, affinity::allowed().unwrap(), count, iterations)
 }
 
 #[test]
@@ -23,7 +24,7 @@ fn a_file_that_went_missing_is_named_as_the_cause() {
     let target = Arc::new(Target::create(&std::env::temp_dir()).unwrap());
     let path = std::path::Path::new(target.path().to_str().unwrap());
     std::fs::remove_file(path).unwrap();
-    let error = Crowd::new(Arc::clone(&target), affinity::allowed().unwrap(), 2, 10)
+    let error = Processes::new(Arc::clone(&target), affinity::allowed().unwrap(), 2, 10)
         .run()
         .unwrap_err();
     insta::assert_snapshot!(error, @"open-read-close p2: cannot open its file: No such file or directory (os error 2); do not change the temporary directory or the cpuset while it runs");
@@ -34,7 +35,7 @@ fn a_cpu_that_cannot_be_used_stops_everyone_at_once() {
     let target = Arc::new(Target::create(&std::env::temp_dir()).unwrap());
     let good = affinity::allowed().unwrap()[0];
     let start = Instant::now();
-    let error = Crowd::new(target, vec![good, 1023], 2, 10).run().unwrap_err();
+    let error = Processes::new(target, vec![good, 1023], 2, 10).run().unwrap_err();
     assert!(error.message.contains("cannot pin"), "{}", error.message);
     assert!(start.elapsed() < Duration::from_secs(25), "the barrier was not broken");
 }

@@ -5,13 +5,16 @@ use crate::error::Status;
 use std::sync::Mutex;
 
 fn crowd(threads: usize) -> Crowd {
-    Crowd::new(affinity::allowed().unwrap(), threads, false, Duration::from_millis(2))
+    Crowd {
+        pinned: false,
+        ..Crowd::brief(threads)
+    }
 }
 
 #[test]
 fn every_lock_keeps_every_count() {
     fn check<L: Lock>() {
-        let run = crowd(3).run::<L>().unwrap();
+        let run = contend::<L>(&crowd(3)).unwrap();
         assert_eq!(run.operations.len(), 3);
         assert!(run.operations.iter().all(|n| *n > 0));
         assert!(run.ticks_per_op() > 0.0 && run.longest_ms > 0.0);
@@ -46,14 +49,14 @@ impl Lock for LosesOne {
 
 #[test]
 fn a_count_that_is_lost_is_found() {
-    let error = crowd(2).run::<LosesOne>().unwrap_err();
+    let error = contend::<LosesOne>(&crowd(2)).unwrap_err();
     assert_eq!(error.status, Status::CheckFailed);
     assert!(error.message.contains("two threads in"), "{}", error.message);
 }
 
 #[test]
 fn jain_s_index_is_between_one_share_and_all_alike() {
-    let run = |operations: &[u64]| crowd::Run {
+    let run = |operations: &[u64]| contention::LockRun {
         ticks: 1,
         operations: operations.to_vec(),
         longest_ms: 0.0,
@@ -64,8 +67,11 @@ fn jain_s_index_is_between_one_share_and_all_alike() {
 
 #[test]
 fn a_cpu_that_cannot_be_used_is_named_and_ends_the_run() {
-    let crowd = Crowd::new(vec![1023], 2, true, Duration::from_millis(2));
-    let error = crowd.run::<Cyclewise>().unwrap_err();
+    let crowd = Crowd {
+        cpus: vec![1023],
+        ..Crowd::brief(2)
+    };
+    let error = contend::<Cyclewise>(&crowd).unwrap_err();
     assert_eq!(error.status, Status::Unsupported);
     assert!(error.message.contains("cannot run 2 threads"), "{}", error.message);
 }

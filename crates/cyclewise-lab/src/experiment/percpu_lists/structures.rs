@@ -1,9 +1,20 @@
 //! The structures, each with the pair of operations that is measured: a pop, and a push of what was popped.
 
-use super::crowd::Shared;
 use crossbeam_queue::{ArrayQueue, SegQueue};
 use cyclewise::percpu::{FreeList, Ring, Stack};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// A structure under test.
+pub(super) trait Structure: Sync + 'static {
+    /// One, filled for so many threads.
+    fn new(threads: usize) -> Self;
+    /// A pop and a push, by any thread.
+    fn pair(&self);
+    /// How many objects it holds; no thread uses it any more.
+    fn count(self) -> Option<usize>;
+    /// How many objects it must hold.
+    fn expected(&self) -> Option<usize>;
+}
 
 /// Objects for each thread.
 const OBJECTS: usize = 64;
@@ -22,7 +33,7 @@ impl Free {
     }
 }
 
-impl Shared for Free {
+impl Structure for Free {
     fn new(threads: usize) -> Self {
         let new = Self {
             list: FreeList::new(),
@@ -66,7 +77,7 @@ impl Stacks {
     }
 }
 
-impl Shared for Stacks {
+impl Structure for Stacks {
     fn new(_: usize) -> Self {
         Self {
             stack: Stack::new(),
@@ -109,7 +120,7 @@ impl Rings {
     }
 }
 
-impl Shared for Rings {
+impl Structure for Rings {
     fn new(_: usize) -> Self {
         Self {
             ring: Ring::new(),
@@ -135,7 +146,7 @@ impl Shared for Rings {
 }
 
 /// crossbeam's unbounded queue.
-impl Shared for SegQueue<u64> {
+impl Structure for SegQueue<u64> {
     fn new(threads: usize) -> Self {
         let queue = SegQueue::new();
         (0..threads * OBJECTS).for_each(|n| queue.push(n as u64));
@@ -159,7 +170,7 @@ impl Shared for SegQueue<u64> {
 }
 
 /// crossbeam's bounded queue.
-impl Shared for ArrayQueue<u64> {
+impl Structure for ArrayQueue<u64> {
     fn new(threads: usize) -> Self {
         let queue = ArrayQueue::new(2 * threads * OBJECTS);
         for n in 0..threads * OBJECTS {

@@ -1,7 +1,7 @@
-//! Policies that count, and one whose limit is a number.
+//! A policy that counts retries, and one whose limit is a number.
 //!
-//! A policy is asked after a try in vain, and when an operation queues: never where the first try succeeds. So what counts
-//! there changes nothing of the path that the others measure.
+//! A policy is asked after a failed try, and when an operation queues, never when the first try succeeds. So counting
+//! there does not change the fast path.
 
 use cyclewise::lock::Relax;
 use cyclewise::refs::lockref::Policy;
@@ -9,45 +9,45 @@ use std::cell::Cell;
 use std::marker::PhantomData;
 use std::ops::AddAssign;
 
-/// What a thread's operations did beside succeeding at once.
+/// How a thread's operations failed to succeed at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Tally {
-    /// Tries in vain: exchanges that failed, and looks at a lock that was held.
-    pub(super) vain: u64,
+pub(super) struct Retries {
+    /// Failed tries: exchanges that failed, and reads of a held lock.
+    pub(super) failed: u64,
     /// Turns in the lock's queue.
     pub(super) queued: u64,
 }
 
-impl AddAssign for Tally {
+impl AddAssign for Retries {
     fn add_assign(&mut self, other: Self) {
-        self.vain += other.vain;
+        self.failed += other.failed;
         self.queued += other.queued;
     }
 }
 
 thread_local! {
-    static TALLY: Cell<Tally> = const { Cell::new(Tally { vain: 0, queued: 0 }) };
+    static RETRIES: Cell<Retries> = const { Cell::new(Retries { failed: 0, queued: 0 }) };
 }
 
-/// What this thread has counted since the last look.
-pub(super) fn taken() -> Tally {
-    TALLY.take()
+/// This thread's counts since the last call.
+pub(super) fn taken() -> Retries {
+    RETRIES.take()
 }
 
-fn count(vain: u64, queued: u64) {
-    let mut tally = TALLY.get();
-    tally += Tally { vain, queued };
-    TALLY.set(tally);
+fn count(failed: u64, queued: u64) {
+    let mut retries = RETRIES.get();
+    retries += Retries { failed, queued };
+    RETRIES.set(retries);
 }
 
-/// `P`, and it counts.
+/// `P`, with its calls counted.
 #[derive(Default)]
-pub(super) struct Tallied<P>(pub(super) P);
+pub(super) struct Counted<P>(pub(super) P);
 
-impl<P: Policy> Policy for Tallied<P> {
+impl<P: Policy> Policy for Counted<P> {
     type Relax = P::Relax;
 
-    /// Asked once after each try in vain, as the trait promises.
+    /// Called once after each failed try, as the trait promises.
     fn limit(&self) -> u32 {
         count(1, 0);
         self.0.limit()
@@ -67,7 +67,7 @@ impl<P: Policy> Policy for Tallied<P> {
     }
 }
 
-/// Linux's policy, its limit a number.
+/// Linux's policy with a limit given at run time.
 pub(super) struct Limit<R> {
     limit: u32,
     relax: PhantomData<fn() -> R>,

@@ -1,16 +1,16 @@
-//! A crowd: processes pinned round robin to the CPUs, started together, each doing its iterations and leaving stamps.
+//! Processes pinned round robin to the CPUs, which begin together and each do their iterations.
 //!
 //! # Invariants
 //! 1. A process writes only its own slot, and the first failure; the parent reads them after it has reaped it.
 //!
 //! # Safety
-//! Children run `work`, which pins itself, waits at the barrier, opens, reads, closes, reads the clock and stores: no
-//! allocation, no lock, no panic, as [`fork`] demands.
+//! A child runs `work`, which pins itself, waits at the barrier, opens, reads, closes, reads the clock and stores: no
+//! allocation, no lock, no panic, as [`fork`] requires.
 #![expect(unsafe_code, reason = "fork")]
 
-use super::barrier::Barrier;
 use super::target::Target;
 use crate::error::{Error, Result};
+use crate::experiment::barrier::Barrier;
 use crate::sys::file::{Step, open_read_close};
 use crate::sys::process::{Child, Fork, fork};
 use crate::sys::shared::Shared;
@@ -22,7 +22,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// Processes that do the same.
-pub(super) struct Crowd {
+pub(super) struct Processes {
     target: Arc<Target>,
     cpus: Vec<u32>,
     count: u32,
@@ -47,7 +47,7 @@ const OPS: usize = 2; // done
 const PIN: u64 = 4;
 const MEET: u64 = 5;
 
-impl Crowd {
+impl Processes {
     /// `cpus` are those that may be used, at least one.
     pub(super) fn new(target: Arc<Target>, cpus: Vec<u32>, count: u32, iterations: u64) -> Self {
         Self {

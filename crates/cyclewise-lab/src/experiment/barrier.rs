@@ -1,6 +1,6 @@
-//! Processes that start together: the last to arrive lets all of them go.
+//! A barrier for threads or processes: the last to arrive releases all of them.
 //!
-//! No parent takes part, which would need a CPU of its own just when every CPU has a process that waits.
+//! Their parent does not take part: it would need a CPU just when every CPU has a waiter.
 //!
 //! # States of `gate`
 //! [`SHUT`] until the last one arrives, then [`OPEN`] for good; [`BROKEN`] as soon as one gives up.
@@ -11,17 +11,17 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::time::Duration;
 
-const SHUT: u32 = 0; // somebody is missing
-const OPEN: u32 = 1; // everybody came
-const BROKEN: u32 = 2; // somebody will never come
+const SHUT: u32 = 0; // not all have arrived
+const OPEN: u32 = 1; // all have arrived
+const BROKEN: u32 = 2; // one will never arrive
 
-/// Looks before sleeping: some 10 to 100 µs, about what a wake-up would cost.
+/// Polls before sleeping: some 10 to 100 µs, about the cost of a wake-up.
 const SPINS: u32 = 2000;
 
-/// Nobody takes this long to be forked and pinned.
+/// Starting and pinning never takes this long.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A barrier of `parties` processes, on two words of shared memory that are 0 at first. It serves once.
+/// A barrier of `parties`, on two words that they share and that are 0 at first. It serves once.
 pub(super) struct Barrier<'a> {
     pub(super) gate: &'a AtomicU32,
     pub(super) arrived: &'a AtomicU32,
@@ -30,8 +30,11 @@ pub(super) struct Barrier<'a> {
 
 impl Barrier<'_> {
     /// Waits until all have arrived. Async-signal-safe.
+    ///
+    /// # Errors
+    /// `Interrupted` where another party broke it; ETIMEDOUT, which breaks it.
     pub(super) fn wait(&self) -> io::Result<()> {
-        // AcqRel: whoever goes has seen what the others did before they arrived.
+        // AcqRel: each party sees what the others did before they arrived.
         if self.arrived.fetch_add(1, AcqRel) + 1 == self.parties {
             self.turn(OPEN);
         }
@@ -54,13 +57,19 @@ impl Barrier<'_> {
         }
     }
 
-    /// Lets those who wait give up: somebody will never arrive.
+    /// Makes all waiters give up: one party will never arrive.
     pub(super) fn break_it(&self) {
         self.turn(BROKEN);
     }
 
+    /// Whether it is broken.
+    pub(super) fn is_broken(&self) -> bool {
+        // Relaxed: only the state itself is read.
+        self.gate.load(Relaxed) == BROKEN
+    }
+
     fn turn(&self, to: u32) {
-        // Release: pairs with the Acquires in `wait`. Only from SHUT: those who were let go are gone.
+        // Release: pairs with the Acquires in `wait`. Only from SHUT: a barrier that has opened stays open.
         let _ = self.gate.compare_exchange(SHUT, to, Release, Relaxed);
         futex::wake_all(self.gate);
     }
@@ -72,7 +81,7 @@ mod tests {
     use std::sync::atomic::AtomicU32;
 
     #[test]
-    fn nobody_goes_before_the_last_one_came() {
+    fn nobody_leaves_before_the_last_arrives() {
         let words = [const { AtomicU32::new(0) }; 3];
         let barrier = Barrier {
             gate: &words[0],
@@ -91,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_barrier_lets_everyone_give_up() {
+    fn a_broken_barrier_makes_all_waiters_give_up() {
         let words = [const { AtomicU32::new(0) }; 2];
         let barrier = Barrier {
             gate: &words[0],
