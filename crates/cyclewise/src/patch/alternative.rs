@@ -1,7 +1,8 @@
-//! Alternatives: the sequences this CPU allows are put in the place of their defaults, once, before the second thread.
+//! Alternatives: replaces default instruction sequences with those that this CPU supports, once, before the second
+//! thread.
 //!
-//! A site holds several instructions, and a thread may stand between any two of them; so only a thread that is alone
-//! writes, and not from where it may have interrupted a site. Until then, and for ever where this is refused, the
+//! A site holds several instructions, and a preempted thread may stand between any two. So only the process's one
+//! thread may write, and not from a handler that may have interrupted a site. Until then, and forever if refused, the
 //! defaults run, which are right on every CPU.
 //!
 //! # Cost
@@ -11,19 +12,20 @@
 //! Linux arch/x86/kernel/alternative.c (apply_alternatives).
 //!
 //! # Safety
-//! 1. Default and replacement of a record mean the same wherever they stand (`arch::x86_64::alternative`, Invariant 3).
+//! 1. Default and replacement of a record have the same effect at any address (`arch::x86_64::alternative`, Invariant
+//!    3).
 #![expect(unsafe_code, reason = "edits text")]
 
 use crate::error::Refusal;
 
-/// Puts in place the alternatives that this CPU has the features for, in this link unit, and pads every one with long
-/// NOPs. Doing it again changes nothing.
+/// Applies the alternatives of this link unit that this CPU has the features for, and pads each with long NOPs. A
+/// second call changes nothing.
 ///
 /// # Errors
-/// [`Refusal::OtherThreads`], and others.  The defaults stay then, all of them.
+/// [`Refusal::OtherThreads`] and others. Then all defaults stay.
 ///
 /// # Safety
-/// Not from a signal handler, nor from what one calls: it may have interrupted a site.
+/// Not called in a signal handler, directly or indirectly: the handler may have interrupted a site.
 pub unsafe fn apply_alternatives() -> Result<(), Refusal> {
     imp::apply()
 }
@@ -37,7 +39,7 @@ mod imp {
     use crate::sys::{signals, task};
     use alloc::vec::Vec;
 
-    /// What an edit holds at most; also its alignment, so that no edit crosses a page.
+    /// The most bytes of an edit, and its alignment, so that no edit crosses a page.
     const CHUNK: usize = 8;
 
     pub(super) fn apply() -> Result<(), Refusal> {
@@ -54,17 +56,17 @@ mod imp {
             edits.extend(chunks(site, code));
         }
         let held = text_lock::lock()?;
-        // A handler could create a thread behind the answer, and a site is more than one store.
+        // A signal handler could create a thread after the check, and a site takes more than one store.
         let _quiet = signals::Blocked::of_others()?;
         match task::count()? {
             1 => {}
             threads => return Err(Refusal::OtherThreads { threads }),
         }
-        // SAFETY: this thread is alone, and as its caller says not inside a site (Invariant 1).
+        // SAFETY: this thread is alone, and by the caller's promise not inside a site (Invariant 1).
         unsafe { text::apply_held(&held, &mut edits, None) }
     }
 
-    /// The edits that put `code` and padding on a site.
+    /// The edits that write `code` and padding to a site.
     fn chunks(site: Site, code: &'static [u8]) -> impl Iterator<Item = Edit> {
         let mut offset = 0;
         core::iter::from_fn(move || {
@@ -118,7 +120,7 @@ mod imp {
 mod imp {
     use crate::error::Refusal;
 
-    /// There are none: the defaults are what was compiled.
+    /// Nothing to do: the compiled code is the default.
     pub(super) fn apply() -> Result<(), Refusal> {
         Ok(())
     }

@@ -1,40 +1,41 @@
-//! Confined mode: LOCK is gone while all threads of the process are confined to one CPU.
+//! Confined mode: LOCK is elided while all threads of the process are confined to one CPU.
 //!
 //! [`enter`] sets the affinity of every thread in `/proc/self/task`, reads it back, and then elides. [`Guard::leave`]
-//! restores LOCK, makes every CPU fetch it, and only then widens each thread's affinity: the order that the kernel keeps
-//! when it brings a second CPU up.
+//! restores LOCK, makes every CPU fetch it, and only then restores each thread's affinity: the order in which the
+//! kernel brings a second CPU up.
 //!
 //! # Invariants
-//! 1. From before the first prefix is elided until after every CPU has fetched LOCK, each thread of the process has
-//!    exactly one CPU in its affinity, and it is the same one.
+//! 1. From before the first prefix is elided until every CPU has fetched LOCK, the affinity of each thread of the
+//!    process is the same one CPU.
 //!
-//! # Broken from outside
-//! Nobody can be kept from setting the affinity of this process's threads: `taskset -ap`, a cpuset, an administrator who
-//! takes the CPU offline. It breaks Invariant 1 and loses updates, and it is looked for: by [`Guard::leave`], which reads
-//! every affinity back, by each change of a static key, and by [`check`] and [`audit`], which programs call. What is found
-//! is [`Refusal::LetOut`], and LOCK is put back at once.
+//! # Affinity set from outside
+//! The library cannot prevent others from setting the affinity of this process's threads: `taskset -ap`, a cpuset, an
+//! administrator who takes the CPU offline. This breaks Invariant 1 and loses updates, so the library checks for it:
+//! [`Guard::leave`] reads every affinity back, as does each flip of a static key, and programs can call [`check`] and
+//! [`audit`]. A violation is [`Refusal::LetOut`], and LOCK is restored at once.
 //!
 //! # Sandboxes
-//! Leaving opens `/proc/self/mem`, reads the list of threads and calls membarrier(2) and sched_setaffinity(2). A sandbox that
-//! comes while the mode is in force and refuses to open the file is endured: a descriptor is kept, as in
-//! [single mode](super::single#sandboxes). One that refuses membarrier is not: nothing else makes every CPU fetch LOCK, and the mode
-//! stays in force. Under one that refuses rt_sigprocmask(2) threads are not widened: a handler could fork meanwhile, and the child
-//! widen its parent's threads. One that kills whoever makes one of these calls kills. Leave the mode before entering a sandbox.
+//! Leaving opens `/proc/self/mem`, reads the list of threads and calls membarrier(2) and sched_setaffinity(2). If a
+//! sandbox installed during the mode refuses to open the file, a descriptor kept open is used, as in [single
+//! mode](super::single#sandboxes). If it refuses membarrier, nothing else makes every CPU fetch LOCK, and the mode
+//! stays in force. If it refuses rt_sigprocmask(2), affinities are not restored: a handler could fork meanwhile, and
+//! the child would widen its parent's threads. A sandbox that kills on one of these calls kills the process. Leave the
+//! mode before entering a sandbox.
 //!
 //! # Priorities
-//! All threads share one CPU, so a thread of a real-time class that does not sleep keeps out all that it does not give way
-//! to, among them one that enters or leaves: [`enter`] waits, with LOCK in force, as long as such a thread of at least the
-//! caller's priority runs on the CPU. The kernel's limit of real-time time (`sched_rt_runtime_us`) lets threads of the usual
-//! class run, and none of its own. Nothing in this file waits without sleeping.
+//! All threads share one CPU, so a real-time thread that does not sleep starves all threads of lower priority,
+//! including one that enters or leaves. [`enter`] waits, with LOCK in force, as long as such a thread of at least the
+//! caller's priority runs on the CPU. The kernel's limit on real-time execution (`sched_rt_runtime_us`) lets threads of
+//! the normal class run, but not other real-time threads. Every wait in this file sleeps.
 //!
 //! # Memory ordering
-//! The threads take turns on one CPU, and what one wrote is there for the next. Eliding needs no barrier: a CPU that
-//! still has LOCK in its pipeline is slow and right. Restoring does: a thread that is widened while its CPU has the DS
+//! The threads take turns on one CPU, so each sees what the others wrote. Eliding needs no barrier: a CPU that still
+//! has LOCK in its pipeline is slow and correct. Restoring does: a thread that is widened while its CPU has the DS
 //! override in its pipeline would be fast and wrong, so membarrier makes every CPU serialize in between.
 //!
 //! # Cost
-//! Two readings of the list of threads, two system calls for each thread, and a change of all sites; then the same to
-//! leave, and a reading of the list and of each affinity more. Programs started meanwhile inherit the one CPU.
+//! Entering reads the list of threads twice, makes two system calls per thread, and changes all sites. Leaving does the
+//! same and reads the list and each affinity once more. Programs started in the mode inherit the one CPU.
 //!
 //! # Safety
 //! The promise of [`enter`] holds until the guard has left.
@@ -57,8 +58,8 @@ use core::sync::atomic::Ordering;
 
 /// Confined mode is in force while this exists.
 ///
-/// Dropping it leaves; [`check`] then says whether the mode had been kept. Where leaving fails, the mode stays in force, which [`state`](super::state()) shows; [`enter`] then
-/// gives a new guard to try again with.
+/// Dropping it leaves the mode; [`check`] then says whether the confinement held. If leaving fails, the mode stays in
+/// force, as [`state`](super::state()) shows, and [`enter`] returns a new guard to retry with.
 #[derive(Debug)]
 #[must_use = "dropping the guard leaves confined mode"]
 pub struct Guard {
@@ -66,29 +67,30 @@ pub struct Guard {
     armed: bool,
 }
 
-/// Leaving failed, or the mode was left and had not been kept: why, and the guard to try again with in the first case.
+/// Leaving failed, and `guard` can retry; or the mode was left, but the confinement had been broken.
 #[derive(Debug)]
 pub struct Stuck {
-    /// Confined mode is in force as long as this exists, but where `refusal` is [`Refusal::LetOut`].
+    /// Confined mode is in force while this exists, unless `refusal` is [`Refusal::LetOut`].
     pub guard: Guard,
-    /// Why it was not left, or how it was broken.
+    /// Why leaving failed, or how the confinement was broken.
     pub refusal: Refusal,
 }
 
 /// Confines every thread of the process to `cpu`, or to the caller's where `None`, and elides LOCK.
 ///
-/// Leaving gives each thread the affinity that could be read, which leaves out CPUs that were offline.
+/// Leaving restores the affinity that was read, which omits CPUs that were offline.
 ///
 /// # Errors
-/// Says why LOCK stays; affinities are as they were. [`Refusal::WrongMode`] where another guard exists.
+/// Says why LOCK stays; affinities are unchanged. [`Refusal::WrongMode`] where another guard exists.
 ///
 /// # Safety
-/// The promise of [`enable_single!`](crate::enable_single), whose hooks have to be in force, with what it says of memory and
-/// of order that others see. And until the guard has left:
+/// The promise of [`enable_single!`](crate::enable_single), whose hooks must be in force, including what it says about
+/// memory and ordering. And until the guard has left:
 /// 1. Nobody sets the affinity of a thread of this process, by system call, by cpuset or by taking its CPU offline; no
-///    thread is created with an affinity of its own (`pthread_attr_setaffinity_np`). Another copy of this crate counts.
-/// 2. No other process shares this one's memory map (clone(2) with CLONE_VM and without CLONE_THREAD), but for children of
-///    vfork and posix_spawn, which use none of these types before exec.
+///    thread is created with an affinity of its own (`pthread_attr_setaffinity_np`). This includes another copy of this
+///    crate.
+/// 2. No other process shares this one's memory map (clone(2) with CLONE_VM and without CLONE_THREAD), except children
+///    of vfork and posix_spawn, which use none of these types before exec.
 pub unsafe fn enter(cpu: Option<u32>) -> Result<Guard, Refusal> {
     if !arch::HAS_SITES {
         return Err(Refusal::NoLockPrefix);
@@ -103,12 +105,12 @@ pub unsafe fn enter(cpu: Option<u32>) -> Result<Guard, Refusal> {
     } else if data.guarded || cpu != current {
         return Err(Refusal::WrongMode);
     } else {
-        // The mode is in force on the caller's CPU without a guard: one was dropped and could not leave, or
-        // its owner was.
+        // The mode is in force on the caller's CPU without a guard: a guard was dropped and could not leave, or its
+        // owner was lost in a fork.
         data.cpu = current;
         Ok(())
     };
-    // A change that failed and could not be undone keeps the mode, and the guard to leave it with.
+    // If a failed change could not be rolled back, the mode stays, with a guard to leave it.
     if mode_lock::mode() == CONFINED {
         data.guarded = true;
         return Ok(Guard { cpu, armed: true });
@@ -117,7 +119,7 @@ pub unsafe fn enter(cpu: Option<u32>) -> Result<Guard, Refusal> {
 }
 
 fn confine_and_elide(data: &mut ModeData, cpu: u32) -> Result<(), Refusal> {
-    // Whatever is needed to leave is tried before anything changes.
+    // Try what leaving needs before anything changes.
     membarrier::register_sync_core()?;
     membarrier::sync_core()?;
     let was_single = mode_lock::mode() == SINGLE;
@@ -134,7 +136,7 @@ fn confine_and_elide(data: &mut ModeData, cpu: u32) -> Result<(), Refusal> {
         tls_hooks::all_hooked()
     };
     if let Err(refusal) = watched().and_then(|()| confine(data, &only)).and_then(|()| watched()) {
-        // LOCK is in force or there is one thread, so a thread that cannot be widened is an inconvenience.
+        // LOCK is in force or there is one thread, so failing to widen a thread is harmless.
         let _ = widen(data, &only);
         return Err(refusal);
     }
@@ -160,20 +162,20 @@ impl Guard {
         self.cpu
     }
 
-    /// Restores LOCK everywhere, makes every CPU fetch it, and gives each thread its affinity back.
+    /// Restores LOCK everywhere, makes every CPU fetch it, and restores each thread's affinity.
     ///
     /// # Errors
-    /// Where LOCK could not be restored: everything is as it was, and the guard comes back. Once LOCK is in force,
-    /// a thread that cannot be widened (its cpuset may have changed) stays on the one CPU and is no error.
+    /// Where LOCK cannot be restored: nothing has changed, and the guard is returned. Once LOCK is in force, a thread
+    /// that cannot be widened (its cpuset may have changed) stays on the one CPU, which is not an error.
     ///
-    /// [`Refusal::LetOut`] where a thread was seen to have another affinity, or on another CPU, before LOCK was back: the
-    /// mode was left, and updates of [`atomic`](crate::atomic)'s types may have been lost in it. The guard that comes back
-    /// has nothing more to leave.
+    /// [`Refusal::LetOut`] where a thread had another affinity, or was on another CPU, before LOCK was restored: the
+    /// mode was left, and updates of [`atomic`](crate::atomic)'s types may have been lost. The returned guard does
+    /// nothing.
     pub fn leave(mut self) -> Result<(), Stuck> {
         if !self.armed {
             return Ok(());
         }
-        // Once is enough: what fails here would fail in `drop`.
+        // Do not retry in `drop`: it would fail again.
         self.armed = false;
         let cpu = self.cpu;
         leave().map_err(|refusal| Stuck {
@@ -189,7 +191,7 @@ impl Guard {
 impl Drop for Guard {
     fn drop(&mut self) {
         if self.armed && leave().is_err() {
-            // Somebody else may try: see the type.
+            // Another call of `enter` may retry: see the type.
             if let Ok(mut guard) = mode_lock::lock() {
                 guard.data().guarded = false;
             }
@@ -197,14 +199,14 @@ impl Drop for Guard {
     }
 }
 
-/// Leaves the mode, also where it says that a thread was let out.
+/// Leaves the mode. On `LetOut` the mode was left all the same.
 fn leave() -> Result<(), Refusal> {
     let mut guard = mode_lock::lock()?;
     let data = guard.data();
     let only = CpuSet::one(data.cpu)?;
     if mode_lock::mode() != CONFINED {
-        // A forked child, in single mode or past it, that inherited the guard and the affinity. Where it has threads that
-        // no hook saw, each of them has to stay on the one CPU until LOCK is back.
+        // A forked child inherited the guard and the affinity, and is in single mode or has left it. If it has threads
+        // that no hook saw, each must stay on the one CPU until LOCK is restored.
         if mode_lock::mode() == SINGLE && tasks::count() != Ok(1) {
             data.edits.restore()?;
             membarrier::register_sync_core()?;
@@ -217,10 +219,10 @@ fn leave() -> Result<(), Refusal> {
         return audit::seen();
     }
     data.edits.restore()?;
-    // Again, and cheap: a forked child may not have inherited it.
+    // Register again, which is cheap: a forked child may not have inherited it.
     membarrier::register_sync_core()?;
     membarrier::sync_core()?;
-    // With LOCK in force, and before anybody is widened. Where affinities cannot be read, nothing is known of them.
+    // LOCK is in force and no thread is widened yet. Where affinities cannot be read, a violation stays unknown.
     let _ = audit();
     audit::end();
     mode_lock::set_mode(data, LOCKED);

@@ -1,8 +1,9 @@
-//! The edits that turn every site of this link unit, kept between changes so that going back needs no memory.
+//! The edit list: one edit for each LOCK site of this link unit. It is kept between changes, so that restoring LOCK
+//! allocates nothing.
 //!
 //! # Safety
-//! Sites lie in this link unit's text, which stays mapped while this code runs; whoever holds the plan holds the mode_lock,
-//! so nobody else of ours edits them (Invariant 1).
+//! Sites lie in this link unit's text, which stays mapped while this code runs. Only the holder of the mode lock has
+//! the list, so no other thread of ours edits these sites (Invariant 1 of `mode_lock`).
 #![expect(unsafe_code, reason = "applies edits of text")]
 
 use super::sites::{Prefix, sites};
@@ -15,7 +16,7 @@ use std::vec::Vec;
 /// INT3, which debuggers and uprobes put in place of an instruction's first byte.
 const BREAKPOINT: u8 = 0xcc;
 
-/// The edits, ascending by address, each address once.
+/// The edits, sorted by address, without duplicates.
 pub(super) struct EditList(Vec<Edit>);
 
 impl EditList {
@@ -23,10 +24,11 @@ impl EditList {
         Self(Vec::new())
     }
 
-    /// Lists the sites, each of which has to have LOCK.
+    /// Checks that every site has LOCK, and collects the sites if that was not done yet.
     ///
     /// # Errors
-    /// [`Refusal::Breakpoint`] and [`Refusal::UnexpectedByte`], also where a site is elided and not by this copy of the crate.
+    /// [`Refusal::Breakpoint`] and [`Refusal::UnexpectedByte`], the latter also where another copy of the crate elided
+    /// a site.
     pub(super) fn check_locked(&mut self) -> Result<(), Refusal> {
         if self.0.is_empty() {
             self.collect_sites();
@@ -46,10 +48,10 @@ impl EditList {
         }
     }
 
-    /// Takes LOCK away everywhere, and keeps open what putting it back needs.
+    /// Elides LOCK everywhere, and keeps a descriptor open for restoring it.
     ///
     /// # Errors
-    /// Where the text cannot be written; [`none_elided`] tells whether that was undone.
+    /// Where the text cannot be written. [`none_elided`] tells whether that was rolled back.
     ///
     /// # Safety
     /// Until [`restore`](Self::restore) or [`restore_alone`](Self::restore_alone) returns `Ok`, all threads of this process are on one
@@ -61,18 +63,17 @@ impl EditList {
         unsafe { text::apply_and_keep(&held, &mut self.0) }
     }
 
-    /// Puts LOCK back everywhere, and makes every CPU that runs this process fetch it.
+    /// Restores LOCK everywhere, and makes every CPU that runs this process fetch it.
     ///
     /// # Errors
     /// Where the text cannot be written, or a site does not read LOCK afterwards.
     pub(super) fn restore(&mut self) -> Result<(), Refusal> {
-        // SAFETY: whether there are other threads is asked.
+        // SAFETY: `Others::Asked` asks the kernel for other threads.
         unsafe { self.restore_with(Others::Asked) }
     }
 
-    /// Puts LOCK back everywhere in a process of one thread, and makes the calling CPU fetch it. Asks nothing of the
-    /// kernel that a sandbox may have refused since LOCK was taken away, as far as that can be had: it writes by what was
-    /// kept, and calls no membarrier.
+    /// Restores LOCK everywhere in a process of one thread, and makes the calling CPU fetch it. Uses the descriptor
+    /// kept open, and no membarrier: a sandbox entered since may refuse anything else.
     ///
     /// # Errors
     /// As [`restore`](Self::restore).
@@ -116,7 +117,7 @@ impl EditList {
     }
 }
 
-/// Whether no site is elided. A breakpoint on a site was refused before, so it stands where LOCK was.
+/// Whether no site is elided. Sites with a breakpoint were refused before, so one found now replaced LOCK.
 pub(super) fn none_elided() -> bool {
     sites().all(|site| site.prefix() != Prefix::Elided)
 }

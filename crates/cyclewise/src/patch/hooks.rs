@@ -1,37 +1,38 @@
-//! The C library's functions that create threads, with LOCK restored before each.
+//! Hooks on the C library's functions that create threads: each restores LOCK first.
 //!
-//! glibc creates threads in the functions of `__thread_creators!`, each of which calls an internal function and not its
-//! exported neighbour, so each has its own hook. The functions here are not exported: `enable_single!` defines the
-//! exported ones in the final program, and they lead here. A library that uses only the types defines no hook.
+//! glibc creates threads in the functions of `__thread_creators!`. Each calls an internal function, not its exported
+//! neighbour, so each has its own hook. The functions here are not exported: `enable_single!` defines the exported ones
+//! in the final program, and they call these. A library that uses only the types defines no hook. Threads that the C
+//! library creates by another path are caught by `tls_hooks`.
 //!
-//! Who creates threads by another way than these names, inside the C library, comes to `tls_hooks`.
-//!
-//! Not hooked are what runs no code of this program beside it: fork (another process, its own text), vfork, posix_spawn,
-//! system and popen (the caller waits until the child has called exec or has ended), and threads of the kernel.
+//! Functions that run none of this program's code in parallel are not hooked: fork (another process with its own text),
+//! vfork, posix_spawn, system and popen (the caller waits until the child has called exec or has ended). Nor are
+//! threads of the kernel.
 //!
 //! # Invariants
-//! 1. A hook is counted as creating until the real function has returned, and looks at the mode after it is counted.
-//! 2. Where LOCK cannot be restored, the real function is not called, and the caller is told to try again.
-//! 3. A name that nothing in the process defines needs no hook, while `pthread_create` is hooked and the C library's is
-//!    there behind it. It is so in glibc before 2.34, whose timers, queues, asynchronous I/O and name look-ups are in
-//!    libraries of their own, and before 2.28, which has no `thrd_create`. A library that is loaded later and defines the
-//!    name creates its threads by the name `pthread_create`, as they all do: it is the only one that it could be bound to.
+//! 1. A hook is counted as creating until the real function has returned, and reads the mode after it is counted.
+//! 2. Where LOCK cannot be restored, the real function is not called, and the caller gets an error that means "try
+//!    again".
+//! 3. A name that nothing in the process defines needs no hook, while `pthread_create` is hooked and forwards to the C
+//!    library's. This is so in glibc before 2.34, whose timers, queues, asynchronous I/O and name look-ups are in
+//!    separate libraries, and before 2.28, which has no `thrd_create`. A library loaded later that defines such a name
+//!    creates its threads by the name `pthread_create`, the only one it can be bound to.
 //!
 //! # Cost
 //! With LOCK in force: two locked additions and two loads per call.
 //!
 //! # References
 //! glibc 2.36: nptl/pthread_create.c, nptl/thrd_create.c, sysdeps/unix/sysv/linux/timer_create.c and mq_notify.c,
-//! rt/aio_misc.c, rt/lio_listio-common.c, resolv/gai_misc.c. glibc 2.31: librt and libanl need `pthread_create` of others.
+//! rt/aio_misc.c, rt/lio_listio-common.c, resolv/gai_misc.c. glibc 2.31: librt and libanl import `pthread_create`.
 //!
 //! # Sanitizers
-//! A hook displaces the interceptor that AddressSanitizer and ThreadSanitizer define under its name, and they go wrong where
+//! A hook displaces the interceptor that AddressSanitizer and ThreadSanitizer define under its name, and they fail when
 //! a thread starts that they did not see. So a hook calls the interceptor, which calls the C library's function.
 //!
 //! # Safety
-//! 1. A function that dlsym finds under one of these names is the C library's, or one of the same type in its place, and
-//!    so is the interceptor that the linker finds.
-//! 2. Arguments are handed on as they came; the contract is the C library's.
+//! 1. A function that dlsym finds under one of these names is the C library's, or one of the same type in its place. So
+//!    is the interceptor that the linker finds.
+//! 2. Arguments are forwarded unchanged, under the C library's contract.
 #![expect(unsafe_code, reason = "hands calls on to functions that dlsym found")]
 
 use super::mode_lock::{HELPER_THREADS, ThreadCreation};
@@ -43,7 +44,7 @@ use crate::sys::{dl, symbol_versions, thread};
 use core::ffi::{CStr, c_int, c_void};
 use core::sync::atomic::{AtomicPtr, Ordering};
 
-/// The table: a function's parameters; when it creates a thread; what it says where it could not.
+/// The table: a function's parameters, when it creates a thread, and what it returns on failure.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __thread_creators {
@@ -106,12 +107,13 @@ fn try_again() -> c_int {
     -1
 }
 
-/// Whether threads that come by this name come through a hook, where the process is bound to `bound` (Invariant 3).
+/// Whether threads created by this name pass through a hook, where the process binds the name to `bound` (Invariant 3).
 fn watched(name: &str, bound: *const c_void, is_ours: bool) -> bool {
     is_ours || bound.is_null() && name != "pthread_create"
 }
 
-/// The function behind a hook, found when it is first called: a sanitizer's, which hands on to the C library's, or that.
+/// The function behind a hook, found at the first call: a sanitizer's interceptor if there is one, else the C library's
+/// function.
 struct Real(AtomicPtr<c_void>);
 
 impl Real {
@@ -141,7 +143,7 @@ macro_rules! forward {
         /// The hooks that a program exports.
         #[derive(Debug)]
         pub struct Hooks {
-            /// What sees threads that come past the others.
+            /// Catches threads that bypass the others.
             pub tls: TlsHooks,
             $(
                 #[doc = concat!("Its `", stringify!($name), "`.")]
@@ -150,13 +152,13 @@ macro_rules! forward {
         }
 
         impl Hooks {
-            /// Whether the process is bound to each of these.
+            /// Checks that the process is bound to each of these.
             ///
-            /// In a shared object the linker binds `self`'s fields as it binds every use of the names: to the first
-            /// definition, which may be another unit's. So a definition has to be in this link unit as well, which has
-            /// room for one of each name.
+            /// In a shared object the linker binds `self`'s fields like every use of the names: to the first
+            /// definition, which may be in another unit. So this also checks that the definition is in this link unit,
+            /// which can have only one of each name.
             pub(super) fn in_force(&self) -> Result<(), Refusal> {
-                // Libraries ask for the C library's version, and would pass by one of the program's own.
+                // Libraries request the C library's symbol version, so a version of the program's own would not match.
                 let versioned = symbol_versions::defined_with(self.pthread_create as *const c_void);
                 if versioned || dl::next(c"pthread_create").is_null() {
                     return Err(Refusal::NotInForce { hook: "pthread_create" });
@@ -181,7 +183,7 @@ macro_rules! forward {
                 static REAL: Real = Real(AtomicPtr::new(core::ptr::null_mut()));
                 let (creating, in_hook) = (ThreadCreation::begin(), InHook::new());
                 if $creates && !matches!(stringify!($name), "pthread_create" | "thrd_create") {
-                    // SeqCst: seen by who looks after the count of creators has come to zero.
+                    // SeqCst: visible to a thread that reads it after the count of creators has reached zero.
                     HELPER_THREADS.store(true, Ordering::SeqCst);
                 }
                 if $creates && before_thread().is_err() {
@@ -205,7 +207,7 @@ macro_rules! forward {
 }
 __thread_creators!(forward);
 
-/// Defines and exports the hooks and the net behind them, and the static `HOOKS` that lists them.
+/// Defines and exports all hooks, and the static `HOOKS` that lists them.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __export_hooks {
@@ -215,14 +217,14 @@ macro_rules! __export_hooks {
             #[inline(never)]
             #[unsafe(no_mangle)]
             unsafe extern "C" fn $name($($argument: $type),*) -> ::core::ffi::c_int {
-                // SAFETY: the contract is the C library's, and passes through.
+                // SAFETY: the caller's contract is the C library's.
                 unsafe { $crate::patch::hooks::$name($($argument),*) }
             }
         )*
         #[inline(never)]
         #[unsafe(no_mangle)]
         unsafe extern "C" fn _dl_allocate_tls(memory: *mut ::core::ffi::c_void) -> *mut ::core::ffi::c_void {
-            // SAFETY: the contract is the dynamic linker's, and passes through.
+            // SAFETY: the caller's contract is the dynamic linker's.
             unsafe { $crate::patch::tls_hooks::allocate(memory) }
         }
         #[inline(never)]
@@ -230,7 +232,7 @@ macro_rules! __export_hooks {
         unsafe extern "C" fn _dl_allocate_tls_init(
             block: *mut ::core::ffi::c_void, is_main: usize
         ) -> *mut ::core::ffi::c_void {
-            // SAFETY: the contract is the dynamic linker's, and passes through.
+            // SAFETY: the caller's contract is the dynamic linker's.
             unsafe { $crate::patch::tls_hooks::init(block, is_main) }
         }
         static HOOKS: $crate::patch::hooks::Hooks = $crate::patch::hooks::Hooks {

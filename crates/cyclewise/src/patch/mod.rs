@@ -1,46 +1,47 @@
-//! Changing the program's own instructions while it runs: LOCK prefixes that are not there while they are not needed,
-//! static keys, and alternatives.
+//! Rewriting the program's own instructions while it runs: LOCK prefixes, static keys and alternatives.
 //!
-//! - [`single`] and [`confined`] take LOCK away and put it back.
-//! - [`static_key!`](crate::static_key) declares a flag whose test is one NOP; changing it rewrites the tests.
-//! - [`apply_alternatives`] puts in place, when the program starts, the sequences its CPU allows.
+//! - [`single`] and [`confined`] elide LOCK prefixes and restore them.
+//! - [`static_key!`](crate::static_key) declares a flag whose test is one NOP. Flipping it rewrites every test.
+//! - [`apply_alternatives`] selects, at program start, the instruction sequences that the CPU supports.
 //!
-//! Everything is checked before the first byte is written. What cannot be done is a
-//! [`Refusal`](crate::error::Refusal), and leaves the text as it was.
+//! Everything is checked before the first byte is written. An operation that cannot be done returns a
+//! [`Refusal`](crate::error::Refusal) and leaves the text unchanged.
 //!
 //! # States
-//! *Locked*, as a program starts: every site has LOCK. *Elided*, while all threads are on one CPU at a time: every site
-//! has a DS override instead, which does nothing. Two modes elide: [`single`], while the process has one thread, and
-//! [`confined`], while all its threads are confined to one CPU.
+//! *Locked*, at program start: every site has its LOCK prefix. *Elided*: every site has a DS override instead, which
+//! has no effect. Two modes elide: [`single`], while the process has one thread, and [`confined`], while all its
+//! threads are confined to one CPU.
 //!
 //! # Invariants
-//! 1. No two threads run at once while any site is elided.
-//! 2. A site is one instruction in either state, and its first byte changes in one store. So no thread is ever between
-//!    prefix and operation, wherever it was preempted: what the NOP of old kernels got wrong.
-//! 3. An elided read-modify-write is atomic to everything on the same CPU: other threads, signal handlers, the kernel.
-//! 4. What fails, fails with LOCK in force; what cannot put LOCK back keeps the mode that needs none.
+//! 1. No two threads run at the same time while any site is elided.
+//! 2. A site is one instruction in both states, and one store changes its first byte. So a preempted thread never
+//!    stands between prefix and operation, unlike with the NOP of old kernels.
+//! 3. An elided read-modify-write is atomic with respect to everything on the same CPU: other threads, signal handlers,
+//!    the kernel.
+//! 4. After a failure LOCK is in force. Where LOCK cannot be restored, the mode that does not need it stays in force.
 //!
 //! # Other copies
-//! Each link unit has its own sites and patches no others. Two versions of this crate in one link unit share a table:
-//! the copy that finds a site elided by the other refuses ([`Refusal::UnexpectedByte`](crate::error::Refusal::UnexpectedByte)). In single mode only the copy
-//! whose hooks the process is bound to may elide.
+//! Each link unit (executable or shared object) has its own sites and patches only those. Two versions of this crate in
+//! one link unit share a table: a copy that finds a site elided by the other refuses
+//! ([`Refusal::UnexpectedByte`](crate::error::Refusal::UnexpectedByte)). In single mode only the copy whose hooks the
+//! process is bound to may elide.
 //!
 //! # Linkers
-//! Records are kept, and each is of one LOCK prefix, with rust-lld and lld, GNU ld, gold and mold; with LTO off, thin and
-//! fat; with one codegen unit and many; in position-independent and fixed executables and in data objects.
-//! `cargo xtask linkers` checks that by disassembly with the linkers that are there, and changes a key in each result.
+//! rust-lld and lld, GNU ld, gold and mold keep every record, and each record points at one LOCK prefix: with LTO off,
+//! thin and fat, with one codegen unit and many, in position-independent and fixed executables and in shared objects.
+//! `cargo xtask linkers` checks this by disassembly with the installed linkers, and flips a key in each result.
 //!
-//! - A static program, position-independent or not, has records too, but no dynamic linker that could say whether its
-//!   hooks are in force: single mode refuses ([`Refusal::Unwatched`](crate::error::Refusal::Unwatched)).
-//! - On musl both modes refuse ([`Refusal::Unwatched`](crate::error::Refusal::Unwatched)); keys and alternatives work.
-//! - A data object's hooks are not in force where the program has its own: its sites keep LOCK.
-//! - A linker that dropped a record would leave that site with LOCK: slower, and sound. One that left a record without
-//!   its code would make it point elsewhere; a byte there that is not LOCK is refused before anything is written.
-//! - gold makes a fixed executable where a static position-independent one is asked for. Single mode refuses either.
+//! - In a static program, position-independent or not, no dynamic linker can tell whether the hooks are in force:
+//!   single mode refuses ([`Refusal::Unwatched`](crate::error::Refusal::Unwatched)).
+//! - On musl both modes refuse ([`Refusal::Unwatched`](crate::error::Refusal::Unwatched)). Keys and alternatives work.
+//! - A shared object's hooks are not in force where the program has its own: its sites keep LOCK.
+//! - If a linker drops a record, that site keeps LOCK, which is slower and sound. If it keeps a record and drops the
+//!   code, the record points elsewhere: a byte there that is not LOCK is refused before anything is written.
+//! - gold makes a fixed executable where a static position-independent one is requested. Single mode refuses either.
 //!
 //! # Cost
-//! A change writes each site's byte through the kernel, checks all of them before and after, and allocates only when
-//! it is the first.
+//! A change writes one byte per site through the kernel and checks every site before and after. Only the first change
+//! allocates.
 //!
 //! # References
 //! Linux arch/x86/kernel/alternative.c; M. Desnoyers, "x86: alternatives: fix LOCK_PREFIX race", 2008.

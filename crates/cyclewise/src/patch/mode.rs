@@ -1,11 +1,11 @@
-//! Which mode is in force, and what stands at the sites.
+//! Which mode is in force, and how many sites are elided.
 
 use super::sites::{Prefix, sites};
 
 /// Why sites may be elided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// They may not: LOCK is in force everywhere.
+    /// They are not: LOCK is in force everywhere.
     Locked,
     /// The process has one thread.
     Single,
@@ -20,11 +20,12 @@ pub struct State {
     pub mode: Mode,
     /// Sites in this link unit.
     pub sites: usize,
-    /// Those that have no LOCK.
+    /// Sites that are elided.
     pub elided: usize,
 }
 
-/// The mode in force and a count of this link unit's sites, each of which is read. Another thread may change both.
+/// The mode in force and a count of this link unit's sites. Reads every site. Another thread may change both at any
+/// time.
 #[must_use]
 pub fn state() -> State {
     let mut counted = State {

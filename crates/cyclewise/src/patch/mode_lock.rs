@@ -1,29 +1,29 @@
-//! Who may change the text, which mode is in force, and how many threads are being created.
+//! The mode lock: which mode is in force, who may change it, and how many threads are being created.
 //!
 //! # States
-//! [`LOCKED`] → [`SINGLE`] → `LOCKED`, `LOCKED` → [`CONFINED`] → `LOCKED`, and `SINGLE` → `CONFINED`. A state that allows
-//! elided sites is entered before the first byte changes and left after the last one has changed back.
+//! [`LOCKED`] → [`SINGLE`] → `LOCKED`, `LOCKED` → [`CONFINED`] → `LOCKED`, and `SINGLE` → `CONFINED`. A state that
+//! allows elided sites is entered before the first byte changes and left after the last one is restored.
 //!
 //! # Invariants
-//! 1. Text and [`ModeData`] are changed by the thread in [`OWNER`] only.
+//! 1. Only the thread in [`OWNER`] changes sites and [`ModeData`].
 //! 2. Where any site may be elided, [`MODE`] is not `LOCKED`.
-//! 3. A thread that creates another is counted in [`CREATING`] from before it looks at `MODE` until the other exists.
+//! 3. A thread that creates another is counted in [`CREATING`] from before it reads `MODE` until the other exists.
 //!
 //! # After fork
-//! The child has the caller's thread, the text and all of this as they were. Where another thread was the owner, it is
-//! not there: the child takes the gate over and starts with a new `ModeData`, since the old one may be half changed.
-//! `CONFINED` that was entered by another generation of the process is `SINGLE`: the child begins with one thread, and its
-//! affinity may be older than its text, since the kernel copies the one long before the other. [`mode`] sees that for
-//! itself, so it is right in atfork handlers that create threads, whoever registered them and when. Threads that others
-//! were creating stay counted in the child, which is then refused single mode: LOCK stays.
+//! The child has the calling thread and copies of the text and of these variables. If another thread owned the lock,
+//! the child does not have that thread: it takes the lock over and starts with a new `ModeData`, because the old one
+//! may be half changed. A child that inherits `CONFINED` treats it as `SINGLE`: it begins with one thread, and its
+//! affinity may be older than its text, since the kernel copies affinity long before memory. [`mode`] detects this
+//! itself, so it is right in any atfork handler that creates threads. Threads that others were creating stay counted in
+//! the child, which is then refused single mode: LOCK stays.
 //!
 //! # Memory ordering
-//! `OWNER` is acquired and released like a lock. `MODE`, `CONFINED_BY` and `CREATING` are sequentially consistent: a creator writes
-//! `CREATING` and then reads `MODE`, and who elides does the converse, so one of them sees the other.
-//! These are std's atomics: ours would be patched by what they guard.
+//! `OWNER` is acquired and released like a lock. `MODE`, `CONFINED_BY` and `CREATING` are sequentially consistent: a
+//! creator writes `CREATING` and then reads `MODE`, and a thread that elides writes `MODE` and then reads `CREATING`,
+//! so one of them sees the other. These are std's atomics: ours would be patched by what they guard.
 //!
 //! # Safety
-//! `ModeData` is reached through [`ModeGuard`] only, of which there is one at a time (Invariant 1).
+//! `ModeData` is reached through [`ModeGuard`] only, and there is one guard at a time (Invariant 1).
 #![expect(unsafe_code, reason = "a cell guarded by a lock that survives fork")]
 
 use super::edits::EditList;
@@ -36,43 +36,43 @@ use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize
 use core::time::Duration;
 use std::vec::Vec;
 
-/// Every prefix is LOCK, and anything may happen.
+/// Every prefix is LOCK. Any thread may run anywhere.
 pub(super) const LOCKED: u8 = 0;
 /// Prefixes may be elided: there is one thread, and it restores them before it creates another.
 pub(super) const SINGLE: u8 = 1;
 /// Prefixes may be elided: all threads are confined to one CPU, and so are those that they create.
 pub(super) const CONFINED: u8 = 2;
 
-/// The mode in force, but for a child of fork that has not asked yet: see [`mode`].
+/// The mode in force. A child of fork may still have its parent's: see [`mode`].
 static MODE: AtomicU8 = AtomicU8::new(LOCKED);
 
 /// The generation and the pid of the process that entered confined mode.
 static CONFINED_BY: [AtomicU32; 2] = [const { AtomicU32::new(0) }; 2];
 
-/// Who holds the gate.
+/// The owner of the mode lock.
 static OWNER: AtomicU64 = AtomicU64::new(0);
 
-/// Calls that create a thread and have not returned.
+/// The number of calls in progress that create a thread.
 static CREATING: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether the C library has ever been asked for a thread that creates others on its own: for timers, message queues,
-/// asynchronous I/O and name look-ups. Those are seen in the list of threads, and not while they are on the way.
+/// Whether the program ever called a function that may start a helper thread of the C library, which creates others:
+/// timers, message queues, asynchronous I/O, name look-ups. No hook counts those while they are being created.
 pub(super) static HELPER_THREADS: AtomicBool = AtomicBool::new(false);
 
-/// How long a waiting thread sleeps: about as long as a change of the text takes.
+/// How long a waiting thread sleeps: about the time that a change of the text takes.
 pub(super) const RETRY_INTERVAL: Duration = Duration::from_micros(50);
 
-/// What the modes keep from one change to the next.
+/// The data that the mode lock guards, kept from one change to the next.
 pub(super) struct ModeData {
-    /// The edits.
+    /// The edits of all sites.
     pub(super) edits: EditList,
     /// The CPU of confined mode.
     pub(super) cpu: u32,
-    /// Whether a guard of confined mode exists.
+    /// Whether a confined-mode guard exists.
     pub(super) guarded: bool,
-    /// The affinity that threads had when they were confined.
+    /// Each thread's affinity before it was confined.
     pub(super) saved: Vec<(i32, CpuSet)>,
-    /// The affinity of the thread that entered confined mode: what threads created in it are given.
+    /// The affinity of the thread that entered confined mode. Threads created in the mode get it when the mode is left.
     pub(super) default: Option<CpuSet>,
 }
 
@@ -88,13 +88,13 @@ impl ModeData {
     }
 }
 
-/// The mode in force. Whoever creates a thread asks before, so the first to ask in a child that inherited `CONFINED` is its
-/// only thread.
+/// The mode in force. A thread calls this before it creates another, so in a child that inherited `CONFINED` the first
+/// caller is the only thread.
 pub(super) fn mode() -> u8 {
     // SeqCst: see the module.
     match MODE.load(Ordering::SeqCst) {
         CONFINED if CONFINED_BY.each_ref().map(|word| word.load(Ordering::SeqCst)) != this_process() => {
-            // It fails where another thread of the child has asked meanwhile, and gone on from there.
+            // Fails where another thread of the child has already changed it, and perhaps changed it again.
             let changed = MODE.compare_exchange(CONFINED, SINGLE, Ordering::SeqCst, Ordering::SeqCst);
             changed.map_or_else(|now| now, |_| SINGLE)
         }
@@ -102,7 +102,7 @@ pub(super) fn mode() -> u8 {
     }
 }
 
-/// Puts a mode in force, which the holder of the gate does.
+/// Puts a mode in force. The caller holds the mode lock.
 pub(super) fn set_mode(_: &ModeData, mode: u8) {
     if mode == CONFINED {
         for (word, now) in CONFINED_BY.iter().zip(this_process()) {
@@ -112,7 +112,7 @@ pub(super) fn set_mode(_: &ModeData, mode: u8) {
     MODE.store(mode, Ordering::SeqCst);
 }
 
-/// This process, by two witnesses: either may be lied about, by who answers madvise or getpid.
+/// This process's generation and pid. A filter may falsify either, by answering madvise or getpid.
 fn this_process() -> [u32; 2] {
     [fork_generation::current(), process::id()]
 }
@@ -124,25 +124,26 @@ unsafe impl Sync for Cell {}
 
 static DATA: Cell = Cell(UnsafeCell::new(ModeData::new()));
 
-/// The right to change the text, given back when dropped.
+/// Holds the mode lock; releases it on drop.
 pub(super) struct ModeGuard(());
 
-/// Waits for the gate.
+/// Takes the mode lock; waits for it.
 ///
 /// # Errors
-/// [`Refusal::Busy`] where the calling thread holds it already: from a signal handler that interrupted a change.
+/// [`Refusal::Busy`] where the calling thread already holds it: the call comes from a signal handler that interrupted a
+/// change.
 pub(super) fn lock() -> Result<ModeGuard, Refusal> {
     let from = owner_word::acquire(&OWNER, fork_generation::current())?;
     if from == PreviousOwner::LostInFork {
-        // What the owner was writing is not read and not dropped.
-        // SAFETY: the gate is held since the line above.
+        // The lost owner may have been writing it, so it is neither read nor dropped. SAFETY: this thread took the lock
+        // above.
         unsafe { DATA.0.get().write(ModeData::new()) };
     }
     Ok(ModeGuard(()))
 }
 
 impl ModeGuard {
-    /// What the gate guards.
+    /// The guarded data.
     pub(super) fn data(&mut self) -> &mut ModeData {
         // SAFETY: Invariant 1, and the borrow of `ModeGuard` is exclusive.
         unsafe { &mut *DATA.0.get() }
@@ -155,7 +156,7 @@ impl Drop for ModeGuard {
     }
 }
 
-/// A call that creates a thread, counted until it is dropped.
+/// A counted call that creates a thread.
 pub(super) struct ThreadCreation(());
 
 impl ThreadCreation {
@@ -165,7 +166,7 @@ impl ThreadCreation {
         Self(())
     }
 
-    /// Whether any call is counted.
+    /// Whether any is in progress.
     pub(super) fn any() -> bool {
         CREATING.load(Ordering::SeqCst) != 0
     }
@@ -182,13 +183,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_gate_is_held_once_and_taken_over_from_who_is_not_here() {
+    fn the_mode_lock_has_one_owner_and_is_taken_over_from_a_lost_one() {
         let held = lock().unwrap();
         let again = lock().map(drop).unwrap_err();
         assert_eq!(again, Refusal::Busy);
         drop(held);
 
-        // The generation before ours, as in a child forked while another thread held it.
+        // The previous generation, as in a child forked while another thread held the lock.
         let before = u64::from(fork_generation::current().wrapping_sub(1));
         OWNER.store(before << 32 | 1, Ordering::Relaxed);
         let mut guard = lock().unwrap();

@@ -1,41 +1,42 @@
-//! A lock in one word whose owner is told from a thread that stayed behind in the process this one was forked from.
+//! A lock in one word that survives fork: its owner can be told from a thread that exists only in the parent process.
 //!
-//! Nothing is done about it around a fork: no handler takes it and none gives it back, so a fork never waits for it, and
-//! handlers of others may take it in any order. A child that finds it taken by a thread that it has not got takes it over.
+//! No atfork handler takes or releases it, so a fork never waits for it, and foreign atfork handlers may take it in any
+//! order. A child that finds it owned by a thread that it does not have takes it over.
 //!
 //! # States
-//! 0: free. Else the owner: the process's generation (`sys::fork_generation`) in the upper half, and in the lower what the
-//! C library calls the thread, which is the same in the child that this thread forks.
+//! 0: free. Else the owner: the process's generation (`sys::fork_generation`) in the upper half, and the C library's id
+//! of the thread in the lower. The id is the same in a child that the thread forks.
 //!
 //! # Invariants
-//! 1. Only its owner frees the word, and only a taker changes it otherwise: from 0, or from an owner of another generation,
-//!    whom fork has copied and who is not here.
-//! 2. A thread that forks while it is the owner, from a signal handler inside the section, is the owner in the child too.
+//! 1. Only its owner frees the word. A taker changes it only from 0, or from an owner of another generation, which
+//!    exists only in the parent.
+//! 2. A thread that forks while it is the owner, from a signal handler inside the section, is the owner in the child
+//!    too.
 //!
 //! # Memory ordering
-//! Taking acquires, giving back releases.
+//! Acquire when taken, Release when freed.
 //!
 //! # Waiting
-//! Waiters sleep: sections are short and seldom, and the owner may be a thread of a lower priority on the same CPU.
+//! Waiters sleep: sections are short and rare, and the owner may be a thread of lower priority on the same CPU.
 
 use crate::error::Refusal;
 use crate::sys::task;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-/// From whom a lock was taken.
+/// The owner that a taker replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PreviousOwner {
-    /// Nobody: the last owner gave it back.
+    /// None: the word was free.
     None,
-    /// A thread that stayed behind in the parent, in the middle of whatever it did.
+    /// A thread that exists only in the parent, in the middle of its section.
     LostInFork,
 }
 
-/// Takes the lock, for a thread of the process of this generation.
+/// Takes the lock for the calling thread, in the process of this generation.
 ///
 /// # Errors
-/// [`Refusal::Busy`] where the calling thread is the owner: from a signal handler inside the section.
+/// [`Refusal::Busy`] where the calling thread is the owner: the call comes from a signal handler inside the section.
 pub(super) fn acquire(word: &AtomicU64, process: u32) -> Result<PreviousOwner, Refusal> {
     let me = me(process);
     let mut found = word.load(Relaxed);
@@ -58,13 +59,13 @@ pub(super) fn acquire(word: &AtomicU64, process: u32) -> Result<PreviousOwner, R
     }
 }
 
-/// Gives back a lock that the calling thread owns.
+/// Releases a lock that the calling thread owns.
 pub(super) fn release(word: &AtomicU64) {
     // Release: pairs with the Acquire in `acquire`.
     word.store(0, Release);
 }
 
-/// In a child's fork handler: an owner that forked is one under the number of this process, whoever asks from now on.
+/// In a child's atfork handler: gives an owner that forked inside its section the child's generation.
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 pub(super) fn adopt(word: &AtomicU64, process: u32) {
     let me = me(process);
@@ -75,7 +76,7 @@ pub(super) fn adopt(word: &AtomicU64, process: u32) {
     }
 }
 
-/// The calling thread, as the word has it.
+/// The calling thread as an owner.
 fn me(process: u32) -> u64 {
     u64::from(process) << 32 | u64::from(task::token())
 }
@@ -84,7 +85,8 @@ const fn generation(owner: u64) -> u32 {
     (owner >> 32) as u32
 }
 
-/// Whether `owner` is the calling thread, here or before it forked (Invariant 2): then it is the child's first.
+/// Whether `owner` is the calling thread, in this process or before it forked (Invariant 2). In the latter case it is
+/// the child's first thread.
 fn is_mine(owner: u64, me: u64) -> bool {
     owner as u32 == me as u32 && (generation(owner) == generation(me) || task::is_first())
 }
@@ -111,8 +113,8 @@ mod tests {
     }
 
     #[test]
-    fn what_a_thread_of_another_process_left_is_taken_over() {
-        // Somebody else of the generation before.
+    fn a_lock_that_fork_left_owned_is_taken_over() {
+        // Another thread of the previous generation.
         let word = AtomicU64::new(me(GENERATION - 1) ^ 1);
         assert_eq!(acquire(&word, GENERATION), Ok(PreviousOwner::LostInFork));
         assert_eq!(word.load(Relaxed), me(GENERATION));

@@ -1,9 +1,9 @@
-//! Single mode: LOCK is gone while the process has one thread, and back before a second one can run.
+//! Single mode: LOCK is elided while the process has one thread, and restored before a second one can run.
 //!
-//! The final program opts in with [`enable_single!`](crate::enable_single) at the start of `main`. The macro defines the
-//! C library's functions that create threads in the program itself: each restores LOCK and hands the call on. Whether
-//! the process is bound to these hooks is asked of the dynamic linker, and whether there is one thread of the kernel,
-//! before anything is elided.
+//! The final program opts in with [`enable_single!`](crate::enable_single) at the start of `main`. The macro defines,
+//! in the program itself, the C library's functions that create threads: each restores LOCK and forwards the call.
+//! Before anything is elided, the dynamic linker is asked whether the process is bound to these hooks, and the kernel
+//! whether there is one thread.
 //!
 //! ```no_run
 //! // SAFETY: this program and its libraries create threads through the C library only.
@@ -12,29 +12,30 @@
 //! }
 //! ```
 //!
-//! When the threads have ended, [`reelide`] elides again; [`lock`] restores LOCK at any time. A child of fork has one
-//! thread and its own copy of the text: it inherits the mode, and it holds.
+//! When the other threads have ended, [`reelide`] elides again. [`lock`] restores LOCK at any time. A child of fork has
+//! one thread and its own copy of the text, so it inherits the mode.
 //!
 //! # Sandboxes
-//! A seccomp filter, Landlock, chroot or a limit of open files that comes after LOCK was taken away does not keep it from
-//! coming back: single mode holds a descriptor of `/proc/self/mem` until LOCK is back, and writes through it by pread(2),
-//! pwrite(2) and rt_sigprocmask(2), which creating a thread calls as well, alone. Where the sandbox refuses one of those, or
-//! somebody has closed the descriptor, a new one and mprotect(2) are tried. Where all is refused, functions that create threads fail with EAGAIN, and the process goes on with one thread.
-//! So is a child whose parent was in the sandbox when it forked: it can have no descriptor of its own memory.
+//! A seccomp filter, Landlock, chroot or a limit on open files that is installed while LOCK is elided does not prevent
+//! restoring it. Single mode holds a descriptor of `/proc/self/mem` until LOCK is restored, and writes through it with
+//! pread(2), pwrite(2) and rt_sigprocmask(2) only; creating a thread calls the last one as well. Where the sandbox
+//! refuses one of those, or the descriptor was closed, a new descriptor and then mprotect(2) are tried. Where all are
+//! refused, functions that create threads fail with EAGAIN, and the process continues with one thread. The same holds
+//! for a child whose parent was in the sandbox when it forked: it cannot get a descriptor of its own memory.
 //!
-//! A program calls [`lock`] before it enters such a sandbox, or one that is to hold against its own code: the descriptor
-//! lets whoever controls the arguments of pwrite(2) write its text. `lock` closes it.
+//! Call [`lock`] before entering such a sandbox, or one that must contain this program's own code: with the descriptor,
+//! code that controls the arguments of pwrite(2) can write the program's text. `lock` closes it.
 //!
 //! # Memory ordering
-//! One thread sees its own accesses in program order. LOCK is back, and fetched by this CPU, before the system call
-//! that creates a thread; the new thread reaches its first instruction by IRET, which serializes, so it fetches LOCK
-//! too. No other CPU runs this process, so no barrier has to be sent.
+//! One thread sees its own accesses in program order. LOCK is restored, and fetched by this CPU, before the system call
+//! that creates a thread. The new thread reaches its first instruction by IRET, which serializes, so it fetches LOCK
+//! too. No other CPU runs this process, so no barrier is needed.
 //!
 //! # Safety
-//! Nothing here is unsafe by itself: the keyword on [`refuse`] keeps the macro's callers alike.
+//! Nothing here is unsafe: the keyword on [`refuse`] keeps the macro's callers the same in every build.
 //!
 //! # Cost
-//! A change of all sites on the first thread after eliding; later threads cost the hook's two additions.
+//! The first thread created after eliding changes all sites. Later threads cost the hook's two additions.
 
 #![expect(unsafe_code, reason = "a function whose callers write `unsafe` in every build")]
 
@@ -49,7 +50,7 @@ pub(super) use elide::{before_thread, enabled};
 
 /// Elides again, after [`enable_single!`](crate::enable_single) and after other threads have ended.
 ///
-/// A thread that was joined may be in the kernel's list for some microseconds more; try again then.
+/// The kernel may list a joined thread for some microseconds more; then try again.
 ///
 /// # Errors
 /// Says why LOCK stays.
@@ -60,12 +61,12 @@ pub fn reelide() -> Result<(), Refusal> {
     Err(unsupported())
 }
 
-/// Restores LOCK, and keeps it until [`reelide`] is called. Nothing is left to be done to the text, and no descriptor is
-/// held: call it [before a sandbox](self#sandboxes) that may refuse what restoring needs.
+/// Restores LOCK until [`reelide`] is called, and closes the descriptor. Call it [before entering a
+/// sandbox](self#sandboxes).
 ///
 /// # Errors
-/// Where the text cannot be written; single mode is still in force then, and threads are refused. [`Refusal::WrongMode`] in
-/// confined mode, whose guard is the way out.
+/// Where the text cannot be written: then single mode stays in force and threads are refused. [`Refusal::WrongMode`] in
+/// confined mode, which [`Guard::leave`](super::confined::Guard::leave) leaves.
 pub fn lock() -> Result<(), Refusal> {
     #[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
     return elide::lock();
@@ -73,7 +74,7 @@ pub fn lock() -> Result<(), Refusal> {
     Ok(())
 }
 
-/// What `enable_single!` calls where the program cannot have hooks. Unsafe only so that the caller's block is needed.
+/// `enable_single!` where the program cannot have hooks. Unsafe only so that the caller writes `unsafe`.
 ///
 /// # Safety
 /// None is needed.
@@ -85,7 +86,7 @@ pub unsafe fn refuse() -> Result<(), Refusal> {
     Err(unsupported())
 }
 
-/// Why neither mode can be had in this build.
+/// Why this build has neither mode.
 pub(super) fn unsupported() -> Refusal {
     if crate::arch::HAS_SITES {
         Refusal::Unwatched
@@ -102,12 +103,13 @@ pub(super) fn unsupported() -> Refusal {
 ///
 /// # Safety
 /// For the rest of the process:
-/// 1. Threads are created by the C library's functions only: not by clone(2) with CLONE_VM, nor by another copy of the C
-///    library (dlmopen, a library that contains one). Who is bound past the hooks (dlsym with RTLD_NEXT or of the C library's
-///    handle, RTLD_DEEPBIND) is seen: LOCK is back before such a thread, and the thread that created it never elides again.
-/// 2. Values of [`atomic`](crate::atomic)'s types are in memory that only this process accesses, and nothing
-///    counts on their read-modify-writes to order what other processes, the kernel or devices access: while elided they are
-///    no barriers. [`fence`](crate::atomic::fence) is one, and so are std's.
+/// 1. Threads are created by the C library's functions only: not by clone(2) with CLONE_VM, nor by another copy of the
+///    C library (dlmopen, a library that contains one). Libraries that bypass the hooks (dlsym with RTLD_NEXT or on the
+///    C library's handle, RTLD_DEEPBIND) are allowed: LOCK is restored before such a thread exists, and the thread that
+///    created it never elides again.
+/// 2. Values of [`atomic`](crate::atomic)'s types are in memory that only this process accesses, and nothing relies on
+///    their read-modify-writes to order accesses of other processes, the kernel or devices: while elided they are not
+///    barriers. [`fence`](crate::atomic::fence) is one, and so are std's.
 #[cfg(all(
     feature = "std",
     target_arch = "x86_64",
@@ -118,8 +120,8 @@ pub(super) fn unsupported() -> Refusal {
 #[macro_export]
 macro_rules! enable_single {
     () => {{
-        // Decided where this is expanded: the program's crate alone may be linked statically. What is decided by names
-        // that only this crate knows, as `loom`, is in the attributes of the macro.
+        // `crt-static` is tested where the macro expands: only the program's crate may be linked statically. cfgs that
+        // only this crate knows, such as `loom`, are in the macro's attributes.
         #[cfg(not(target_feature = "crt-static"))]
         $crate::__thread_creators!($crate::__export_hooks);
         #[cfg(not(target_feature = "crt-static"))]
@@ -130,7 +132,7 @@ macro_rules! enable_single {
     }};
 }
 
-/// Opts the final program into single mode, which this build does not have: expands to a refusal.
+/// Single mode's macro in a build without the mode: expands to a refusal.
 #[cfg(not(all(
     feature = "std",
     target_arch = "x86_64",

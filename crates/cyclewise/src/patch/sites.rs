@@ -1,4 +1,4 @@
-//! The sites of this link unit, as its table lists them.
+//! The LOCK sites of this link unit, from its table.
 //!
 //! # Safety
 //! A record's address is a byte of this link unit's text (arch, `table`), mapped and readable while this code runs.
@@ -11,14 +11,14 @@ use core::sync::atomic::{AtomicU8, Ordering};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Site(usize);
 
-/// What stands at a site.
+/// The byte at a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prefix {
     /// LOCK (F0).
     Lock,
     /// The DS override (3E).
     Elided,
-    /// Neither: a breakpoint, or another patcher's byte.
+    /// Neither: a breakpoint, or a byte that something else wrote.
     Other(u8),
 }
 
@@ -29,14 +29,14 @@ impl Site {
         self.0
     }
 
-    /// What stands there now.
+    /// The prefix there now.
     #[must_use]
     pub fn prefix(self) -> Prefix {
         let at = core::ptr::with_exposed_provenance_mut::<u8>(self.0);
-        // SAFETY: only `sites` makes one, of a record of this link unit, whose text stays mapped while this runs. Other
-        // threads change it by atomic stores, and it is only loaded here.
+        // SAFETY: only `sites` makes a `Site`, from a record of this link unit, whose text stays mapped while this
+        // runs. Other threads change the byte by atomic stores, and this only loads it.
         let byte = unsafe { AtomicU8::from_ptr(at) };
-        // Relaxed: pairs with nothing; the byte may have changed when it is looked at.
+        // Relaxed: pairs with nothing; the byte may change right after the load.
         match byte.load(Ordering::Relaxed) {
             arch::LOCK => Prefix::Lock,
             arch::ELIDED => Prefix::Elided,
@@ -45,7 +45,8 @@ impl Site {
     }
 }
 
-/// The sites of this link unit, in the order of its table; a site whose code was merged with another's comes twice.
+/// The sites of this link unit, in the order of its table. A site whose code the linker folded with another's appears
+/// twice.
 pub fn sites() -> impl Iterator<Item = Site> {
     let addresses = arch::records().iter().filter_map(arch::Record::site);
     addresses.map(|at| Site(at.expose_provenance()))

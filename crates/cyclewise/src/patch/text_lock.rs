@@ -1,18 +1,18 @@
-//! The lock of the text: one change at a time in a link unit.
+//! The text lock: one change of the text at a time in a link unit.
 //!
 //! # Invariants
-//! 1. Text is changed, and a key's state with it, by who holds the lock.
-//! 2. Nobody holds it across a fork but a thread that forks inside a change of its own, from a signal handler. A fork that
-//!    held it would wait for a thread that changes text under a lock of its own which fork takes too, and would refuse
-//!    atfork handlers of others the threads and keys that they ask for.
-//! 3. A child forked in the middle of another thread's change has a lock whose owner it has not got. The first taker, at
-//!    the latest our handler, takes it over (`owner`) and makes the text whole (`text::settle`); [`was_taken_over`] says that a
-//!    key's state may not be what its sites say.
-//! 4. A thread that owns it already is refused, not blocked: it is in a signal handler that interrupted its own change.
+//! 1. Only the lock's holder changes text, and a key's state with it.
+//! 2. Nobody holds the lock across a fork, except a thread that forks inside its own change, from a signal handler.
+//!    Otherwise a fork would wait for a thread that changes text under a lock that fork also takes, and would refuse
+//!    threads and keys to foreign atfork handlers.
+//! 3. A child forked in the middle of another thread's change inherits a lock whose owner it does not have. The first
+//!    taker, at the latest our atfork handler, takes it over (`owner_word`) and settles the change (`text::settle`).
+//!    [`was_taken_over`] says that a key's state and its sites may differ.
+//! 4. A thread that already owns it is refused, not blocked: it runs a signal handler that interrupted its own change.
 //!
 //! # Waiting
-//! Waiters sleep for 50 µs at a time, whatever their priority. It is no futex: it is held for tens of microseconds, seldom,
-//! and its words are shared between versions of this crate, so the less protocol the better.
+//! Waiters sleep for 50 µs at a time, whatever their priority. It is not a futex: it is held rarely and for tens of
+//! microseconds, and versions of this crate share its words, so the protocol stays minimal.
 
 use super::owner_word::{self, PreviousOwner};
 use super::text;
@@ -22,20 +22,20 @@ use crate::sys::fork_generation;
 use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::Relaxed;
 
-/// Whether the lock was ever taken over, here or in a process that this one was forked from.
+/// Whether the lock was ever taken over, in this process or an ancestor by fork.
 static TAKEN_OVER: AtomicBool = AtomicBool::new(false);
 
-/// Whether a change may have been left half done by a thread that stayed behind in the parent (Invariant 3).
+/// Whether a thread that exists only in the parent may have left a change half done (Invariant 3).
 pub(crate) fn was_taken_over(_: &TextGuard) -> bool {
-    TAKEN_OVER.load(Relaxed) // Written by who had the lock.
+    TAKEN_OVER.load(Relaxed) // Only the lock's holder writes it.
 }
 
-/// Proof that the calling thread holds the lock; gives it back on drop.
+/// Proof that the calling thread holds the lock; releases it on drop.
 pub(crate) struct TextGuard(core::marker::PhantomData<*const ()>);
 
 /// Takes the lock.
 ///
-/// Ordering: Acquire; what the last holder did happened before.
+/// Ordering: Acquire; pairs with the last holder's Release.
 ///
 /// # Errors
 /// [`Refusal::Busy`] (Invariant 4); ENOMEM where the fork handler could not be registered.
@@ -62,7 +62,7 @@ impl Drop for TextGuard {
 mod fork {
     use crate::error::Refusal;
 
-    /// Nothing to do: no text is written, and a flag is changed by one store.
+    /// Nothing to do: no text is written, and one store changes a flag.
     pub(super) fn register() -> Result<(), Refusal> {
         Ok(())
     }
@@ -78,7 +78,7 @@ mod fork {
 
     static REGISTERED: AtomicBool = AtomicBool::new(false);
 
-    /// Registers the child's handler. Two threads at once may both do it: twice is as good as once.
+    /// Registers the child's atfork handler. Two threads may both do so, which is harmless.
     pub(super) fn register() -> Result<(), Refusal> {
         // Acquire: pairs with the Release below.
         if !REGISTERED.load(Acquire) {
@@ -92,7 +92,8 @@ mod fork {
     extern "C" fn in_child() {
         let words = words();
         owner_word::adopt(&words.owner, fork_generation::current_in(&words.generation));
-        // Relaxed: the child reads what fork has copied. A change that this thread is in itself is refused, and goes on.
+        // Relaxed: the child reads what fork copied. If this thread is inside its own change, `lock` refuses and the
+        // change continues.
         if words.owner.load(Relaxed) != 0 || text::is_recorded() {
             drop(lock());
         }

@@ -1,33 +1,33 @@
-//! The net behind the hooks: what every thread of glibc's needs before it is created, whoever creates it.
+//! Hooks on thread-local storage: they catch threads whose creators bypass the hooks of thread creation.
 //!
-//! A hook is called by who is bound to its name. Some are not: an allocator that asks for the next definition behind its own
-//! (`dlsym(RTLD_NEXT, ..)`, as jemalloc does for `pthread_create`), a library that asks the C library's handle or is bound to
-//! it first (RTLD_DEEPBIND), glibc's helper threads that create others. But each thread gets its thread-local storage from
-//! one of two functions of the dynamic linker, which libc.so is bound to by name as it would be to any other library's. So the
-//! program defines these too: they restore LOCK, and hand on.
+//! Some callers are not bound to a hook by name: an allocator that looks up the next definition behind its own
+//! (`dlsym(RTLD_NEXT, ..)`, as jemalloc does for `pthread_create`), a library that uses the C library's handle or is
+//! loaded with RTLD_DEEPBIND, glibc's helper threads that create others. But each thread of glibc gets its thread-local
+//! storage from one of two functions of the dynamic linker, and libc.so is bound to those by name. So the program
+//! defines both: they restore LOCK and forward the call.
 //!
 //! # Invariants
-//! 1. Both are called by the creating thread, before signals are blocked for clone, and before clone.
-//! 2. A call from within a hook is counted by the hook, until the thread exists. Any other is an unhooked creation. LOCK is
-//!    restored in either.
-//! 3. An unhooked creation is not counted until the thread exists. So its creator never elides again: a signal handler of it
-//!    might, between here and clone. Nobody else can while it is there, for the kernel lists it. And confined mode, which has
-//!    to know when nobody is on the way, is refused from then on.
+//! 1. The creating thread calls one of them before it blocks signals for clone, and before clone.
+//! 2. A call from inside a hook is counted by that hook until the thread exists. Any other is an unhooked creation.
+//!    Either restores LOCK.
+//! 3. An unhooked creation is not counted until the thread exists. So its creator never elides again: a signal handler
+//!    on it might elide between here and clone. No other thread can elide meanwhile, because the kernel lists the
+//!    creator. Confined mode needs to know when no thread is being created, so it is refused from then on.
 //!
-//! # What it does not see
-//! clone(2) without the C library, and a second C library in a namespace of its own (dlmopen): the contract of
+//! # What they do not see
+//! clone(2) without the C library, and a second C library in its own namespace (dlmopen). The contract of
 //! `enable_single!` excludes both.
 //!
 //! # Cost
-//! Two looks at thread-local words per thread created.
+//! Two reads of thread-local words per thread created.
 //!
 //! # References
-//! glibc nptl/allocatestack.c; both names are exported as GLIBC_PRIVATE and called by libc.so (libpthread.so before 2.34)
-//! through its PLT, looked at in 2.17 to 2.41. `_dl_allocate_tls_init` has its second parameter since 2.35.
+//! glibc nptl/allocatestack.c. Both names are exported as GLIBC_PRIVATE, and libc.so (libpthread.so before 2.34) calls
+//! them through its PLT; checked in 2.17 to 2.41. `_dl_allocate_tls_init` has its second parameter since 2.35.
 //!
 //! # Safety
 //! 1. A function that dlsym finds behind ours under one of these names is the dynamic linker's.
-//! 2. Arguments are handed on as they came; the contract is the dynamic linker's.
+//! 2. Arguments are forwarded unchanged, under the dynamic linker's contract.
 #![expect(unsafe_code, reason = "hands calls on to functions that dlsym found")]
 
 use super::single::before_thread;
@@ -40,10 +40,10 @@ use core::sync::atomic::{AtomicBool, AtomicPtr};
 
 /// `_dl_allocate_tls`: thread-local storage for a new stack.
 type Allocate = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
-/// `_dl_allocate_tls_init`: the same for a stack that a thread has left.
+/// `_dl_allocate_tls_init`: the same for a reused stack.
 type Init = unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void;
 
-/// What a program exports for it.
+/// The two hooks that a program exports.
 #[derive(Debug)]
 pub struct TlsHooks {
     /// Its `_dl_allocate_tls`.
@@ -59,16 +59,16 @@ const INIT: &CStr = c"_dl_allocate_tls_init";
 static REAL_ALLOCATE: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
 static REAL_INIT: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
 
-/// Whether any thread was ever created past the hooks.
+/// Whether any thread was ever created without a hook.
 static UNHOOKED: AtomicBool = AtomicBool::new(false);
 
 /// Whether any thread was ever created.
 static CALLED: AtomicBool = AtomicBool::new(false);
 
 std::thread_local! {
-    /// How many hooks the thread is in: a handler may interrupt one.
+    /// How many hooks the thread is in. Hooks nest when a signal handler interrupts one.
     static HOOKS: Cell<u32> = const { Cell::new(0) };
-    /// Whether this thread has created one past the hooks.
+    /// Whether this thread has created one without a hook.
     static CREATOR: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -76,7 +76,7 @@ impl TlsHooks {
     /// Whether the process is bound to both.
     ///
     /// # Errors
-    /// [`Refusal::NotInForce`], also where the C library has created threads without either.
+    /// [`Refusal::NotInForce`], also where the C library created threads without calling either.
     pub(super) fn in_force(&self) -> Result<(), Refusal> {
         let names = [
             (
@@ -107,9 +107,9 @@ pub(super) fn may_elide() -> Result<(), Refusal> {
     if CREATOR.get() { Err(Refusal::Unhooked) } else { Ok(()) }
 }
 
-/// Whether every thread so far came by a hook.
+/// Whether every thread so far was created by a hook.
 pub(super) fn all_hooked() -> Result<(), Refusal> {
-    // SeqCst: with the store in `before_any_thread`, which comes before the thread.
+    // SeqCst: pairs with the store in `before_any_thread`, which precedes the thread.
     if UNHOOKED.load(SeqCst) {
         Err(Refusal::Unhooked)
     } else {
@@ -117,7 +117,7 @@ pub(super) fn all_hooked() -> Result<(), Refusal> {
     }
 }
 
-/// The calling thread is in a hook while this lives.
+/// Marks the calling thread as inside a hook.
 pub(super) struct InHook(());
 
 impl InHook {
@@ -133,12 +133,13 @@ impl Drop for InHook {
     }
 }
 
-/// Restores LOCK where the thread comes past the hooks.
+/// Restores LOCK, and records an unhooked creation.
 fn before_any_thread() -> Result<(), Refusal> {
-    CALLED.store(true, Relaxed); // Looked at by threads that were created later, or by this one.
+    CALLED.store(true, Relaxed); // Relaxed: read by threads created later, or by this one.
     if HOOKS.get() > 0 {
-        // Counted until the hook returns (Invariant 2). LOCK may be away: the hook of a call that creates no thread leaves it
-        // so, and what is behind that hook may create one; a signal handler may, before the hook has restored it.
+        // Counted until the hook returns (Invariant 2). LOCK may still be elided: a hook leaves it so for a call that
+        // creates no thread, and the forwarded function may create one anyway. A signal handler may create one before
+        // the hook restores LOCK.
         return before_thread();
     }
     CREATOR.set(true);
@@ -164,7 +165,7 @@ fn find(real: &AtomicPtr<c_void>, name: &CStr) -> *mut c_void {
 pub unsafe fn allocate(memory: *mut c_void) -> *mut c_void {
     let real = find(&REAL_ALLOCATE, ALLOCATE);
     if before_any_thread().is_err() || real.is_null() {
-        // The one failure that glibc expects, and tells its caller as EAGAIN.
+        // The one failure that glibc expects; its caller gets EAGAIN.
         thread::set_errno(libc::ENOMEM);
         return core::ptr::null_mut();
     }
@@ -174,8 +175,8 @@ pub unsafe fn allocate(memory: *mut c_void) -> *mut c_void {
     unsafe { real(memory) }
 }
 
-/// Restores LOCK, then calls the dynamic linker's `_dl_allocate_tls_init`. Where LOCK cannot be restored the process ends:
-/// glibc looks at no failure here, and the thread would run.
+/// Restores LOCK, then calls the dynamic linker's `_dl_allocate_tls_init`. Aborts where LOCK cannot be restored: glibc
+/// does not check this function for failure, and the thread would run.
 ///
 /// # Safety
 /// The dynamic linker's contract.
@@ -183,7 +184,7 @@ pub unsafe fn init(block: *mut c_void, is_main: usize) -> *mut c_void {
     let real = find(&REAL_INIT, INIT);
     if before_any_thread().is_err() || real.is_null() {
         process::abort_saying(
-            b"cyclewise: a thread is created past the hooks, and LOCK cannot be restored; call patch::lock() before text is \
+            b"cyclewise: a thread is being created without a hook, and LOCK cannot be restored; call patch::lock() before text is \
               made unwritable\n",
         );
     }

@@ -1,16 +1,17 @@
-//! Whether a thread was let out of confined mode's one CPU, which the promise of [`enter`](super::enter) rules out and
-//! nobody can forbid: `taskset -ap`, a container's cpuset, a CPU that goes offline, a thread created with an affinity.
+//! Checks whether a thread left confined mode's CPU. The promise of [`enter`](super::enter) excludes it, but nothing
+//! can prevent it: `taskset -ap`, a container's cpuset, a CPU that goes offline, a thread created with its own
+//! affinity.
 //!
-//! Two looks tell. A thread that finds itself on another CPU was let out: [`check`]. So was one whose affinity is not the
-//! one CPU: [`audit`], which reads every thread's. What either has seen is told until the mode is entered again, and LOCK is
-//! put back at once: what was lost is lost, and no more will be. The mode stays in force until it is left, so that new
-//! threads stay on the CPU.
+//! There are two checks. [`check`]: the calling thread is on another CPU. [`audit`]: a thread's affinity is not the one
+//! CPU. Both report a violation until the mode is entered again, and restore LOCK at once: earlier updates may be lost,
+//! later ones are not. The mode stays in force until it is left, so that new threads stay on the CPU.
 //!
-//! An affinity that was set and set back between two looks is not seen.
+//! An affinity that is set and reset between two checks is not detected.
 //!
 //! # Memory ordering
-//! [`STAMP`] is sequentially consistent, as the mode is. It is set when every thread is confined and taken away before any
-//! is widened, and no two times have the same one: a look with one stamp before and after it was made inside the mode.
+//! [`STAMP`] is sequentially consistent, like the mode. It is set once every thread is confined and cleared before any
+//! is widened, and no two entries have the same value: if it is the same before and after a check, the mode was in
+//! force throughout.
 
 use crate::error::Refusal;
 use crate::patch::mode_lock::{self, CONFINED};
@@ -18,13 +19,13 @@ use crate::sys::affinity::{self, CpuSet};
 use crate::sys::{membarrier, tasks, thread};
 use core::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering::SeqCst};
 
-/// How often the mode was entered, and the CPU's number plus one; 0 where the mode is not in force.
+/// The number of this entry into the mode, and the CPU's number plus one; 0 outside the mode.
 static STAMP: AtomicU64 = AtomicU64::new(0);
 
-/// The first thread that was seen let out since the mode was entered; 0 for none.
+/// The first thread found outside since the mode was entered; 0 for none.
 static SEEN: AtomicI32 = AtomicI32::new(0);
 
-/// Every thread is confined to `cpu` from now on.
+/// Starts an entry: every thread is confined to `cpu` from now on.
 pub(super) fn begin(cpu: u32) {
     static TIMES: AtomicU32 = AtomicU32::new(0);
     let time = TIMES.fetch_add(1, SeqCst);
@@ -32,12 +33,12 @@ pub(super) fn begin(cpu: u32) {
     STAMP.store(u64::from(time) << 32 | u64::from(cpu + 1), SeqCst);
 }
 
-/// Threads may be widened from now on.
+/// Ends it: threads may be widened from now on.
 pub(super) fn end() {
     STAMP.store(0, SeqCst);
 }
 
-/// What was seen since the mode was last entered.
+/// The violation found since the mode was last entered.
 pub(super) fn seen() -> Result<(), Refusal> {
     match SEEN.load(SeqCst) {
         0 => Ok(()),
@@ -45,14 +46,14 @@ pub(super) fn seen() -> Result<(), Refusal> {
     }
 }
 
-/// Whether the calling thread is on confined mode's CPU, and no thread was seen let out of it since the mode was last
-/// entered, if it ever was.
+/// Checks that the calling thread is on confined mode's CPU and that no violation was found since the mode was last
+/// entered.
 ///
-/// That it is there proves nothing of the other threads, nor of a moment ago; that it is not is proof. Four loads and
-/// sched_getcpu(3), which reads the C library's restartable-sequence area, or else the vDSO: no system call.
+/// Success proves nothing about other threads or about the past; failure is proof. Cost: four loads and
+/// sched_getcpu(3), which reads the C library's rseq area, or else the vDSO: no system call.
 ///
 /// # Errors
-/// [`Refusal::LetOut`]: updates may be lost. LOCK is back then, as far as it can be had; leave the mode.
+/// [`Refusal::LetOut`]: updates may be lost. LOCK is restored if possible; leave the mode.
 pub fn check() -> Result<(), Refusal> {
     let stamp = STAMP.load(SeqCst);
     seen()?;
@@ -64,16 +65,15 @@ pub fn check() -> Result<(), Refusal> {
     }
 }
 
-/// Whether every thread of the process has confined mode's CPU and no other in its affinity, and no thread was seen let
-/// out of it since the mode was last entered, if it ever was. Leaving asks this, and so does each change of a
-/// [static key](crate::static_key).
+/// Checks that every thread's affinity is confined mode's CPU and that no violation was found since the mode was last
+/// entered. Leaving calls this, and so does each flip of a [static key](crate::static_key).
 ///
 /// # Cost
-/// Reading the list of threads, and a system call for each.
+/// Reads the list of threads and makes a system call for each.
 ///
 /// # Errors
-/// [`Refusal::LetOut`]: updates may be lost. LOCK is back then, as far as it can be had; leave the mode. Others where
-/// affinities cannot be read, and then nothing is known.
+/// [`Refusal::LetOut`]: updates may be lost. LOCK is restored if possible; leave the mode. Others where affinities
+/// cannot be read: then nothing is known.
 pub fn audit() -> Result<(), Refusal> {
     let stamp = STAMP.load(SeqCst);
     seen()?;
@@ -95,19 +95,19 @@ fn cpu_of(stamp: u64) -> Option<u32> {
     (stamp as u32).checked_sub(1)
 }
 
-/// A thread was seen let out, if the mode has been in force all the time since `stamp` was read.
+/// Records a violation, if the mode has been in force since `stamp` was read.
 fn found(thread: i32, stamp: u64) -> Result<(), Refusal> {
     if cpu_of(stamp).is_none() || STAMP.load(SeqCst) != stamp {
         return seen();
     }
-    // The first is the one to tell.
+    // The first one is reported.
     let _ = SEEN.compare_exchange(0, thread, SeqCst, SeqCst);
-    // Where this is refused, leaving tries again.
+    // If this fails, leaving retries.
     let _ = restore_lock(stamp);
     seen()
 }
 
-/// Puts LOCK back everywhere, and stays in the mode.
+/// Restores LOCK everywhere, and stays in the mode.
 fn restore_lock(stamp: u64) -> Result<(), Refusal> {
     let mut guard = mode_lock::lock()?;
     if STAMP.load(SeqCst) == stamp {

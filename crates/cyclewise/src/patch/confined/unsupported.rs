@@ -1,39 +1,39 @@
-//! Confined mode where thread creation cannot be watched: the same names, and a refusal.
+//! Confined mode's twin where thread creation cannot be hooked: the same names, and a refusal.
 //!
 //! # Safety
-//! Nothing here is unsafe by itself: the keyword on [`enter`] keeps callers alike.
+//! Nothing here is unsafe: the keyword on [`enter`] keeps callers the same in every build.
 #![expect(unsafe_code, reason = "a function whose callers write `unsafe` in every build")]
 
 use super::single::unsupported;
 use crate::error::Refusal;
 use core::convert::Infallible;
 
-/// Confined mode is in force while this exists: never, here.
+/// Confined mode is in force while this exists, which is never here.
 #[derive(Debug)]
 #[must_use = "dropping the guard leaves confined mode"]
 pub struct Guard(Infallible);
 
-/// Leaving failed: the guard to try again with, and why. Never, here.
+/// Leaving failed, which never happens here.
 #[derive(Debug)]
 pub struct Stuck {
     /// Confined mode is in force as long as this exists.
     pub guard: Guard,
-    /// Why it was not left.
+    /// Why leaving failed.
     pub refusal: Refusal,
 }
 
 /// Refuses: no thread is confined, and LOCK stays.
 ///
 /// # Errors
-/// Always: [`Refusal::Unwatched`], or [`Refusal::NoLockPrefix`] where there is none.
+/// Always: [`Refusal::Unwatched`], or [`Refusal::NoLockPrefix`] on other architectures.
 ///
 /// # Safety
-/// None is needed; where the mode can be had there is a contract.
+/// No requirement here. Other builds have a contract.
 pub unsafe fn enter(_cpu: Option<u32>) -> Result<Guard, Refusal> {
     Err(unsupported())
 }
 
-/// Whether confined mode was kept: it is never in force here.
+/// Succeeds: confined mode is never in force here.
 ///
 /// # Errors
 /// None.
@@ -41,7 +41,7 @@ pub fn check() -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Whether confined mode was kept: it is never in force here.
+/// Succeeds: confined mode is never in force here.
 ///
 /// # Errors
 /// None.

@@ -1,9 +1,9 @@
 //! Entering and leaving single mode.
 //!
 //! # Invariants
-//! 1. The mode is `SINGLE` before the threads are counted, so that whoever creates one from here on restores LOCK first
-//!    or is refused.
-//! 2. With one thread in the kernel's list, and none being created, nobody but the caller can create one.
+//! 1. The mode is `SINGLE` before the threads are counted, so a thread that creates another afterwards restores LOCK
+//!    first or is refused.
+//! 2. With one thread in the kernel's list and none being created, only the caller can create one.
 //!
 //! # Safety
 //! The promise of [`enable`] holds for the rest of the process: threads come from the hooked functions only.
@@ -18,34 +18,34 @@ use crate::patch::tls_hooks;
 use crate::sys::{tasks, thread};
 use core::sync::atomic::{AtomicPtr, Ordering};
 
-/// The hooks that were found in force, null before.
+/// The hooks found in force; null before.
 static HOOKS: AtomicPtr<Hooks> = AtomicPtr::new(core::ptr::null_mut());
 
 /// Checks that `hooks` are in force, keeps them, and elides.
 ///
 /// # Errors
-/// Says why LOCK stays. Where the hooks are in force and something else is in the way, [`reelide`] may succeed later.
+/// Says why LOCK stays. Where the hooks are in force, [`reelide`] may succeed later.
 ///
 /// # Safety
 /// For the rest of the process:
 /// 1. Threads are created by the C library's functions only: not by clone(2) with CLONE_VM, nor by another copy of the C
 ///    library (dlmopen, a library that contains one).
-/// 2. Values of [`crate::atomic`]'s types are in memory that only this process accesses, and nothing
-///    counts on their read-modify-writes to order what other processes, the kernel or devices access: while elided they are
-///    no barriers. [`fence`](crate::atomic::fence) is one, and so are std's.
+/// 2. Values of [`crate::atomic`]'s types are in memory that only this process accesses, and nothing relies on their
+///    read-modify-writes to order accesses of other processes, the kernel or devices: while elided they are not
+///    barriers. [`fence`](crate::atomic::fence) is one, and so are std's.
 #[doc(hidden)]
 pub unsafe fn enable(hooks: &'static Hooks) -> Result<(), Refusal> {
     if !arch::HAS_SITES {
         return Err(Refusal::NoLockPrefix);
     }
     hooks.in_force()?;
-    // Release: pairs with the Acquire in `enabled`. What is bound once stays bound: the program is first in the order
-    // in which names are looked up, and libraries that are loaded later come last.
+    // Release: pairs with the Acquire in `enabled`. A binding stays: name lookup searches the program first, and
+    // libraries loaded later last.
     HOOKS.store(core::ptr::from_ref(hooks).cast_mut(), Ordering::Release);
     reelide()
 }
 
-/// Whether thread creation is watched: [`enable`] has found its hooks in force.
+/// Checks that thread creation is hooked: [`enable`] found its hooks in force.
 pub(in crate::patch) fn enabled() -> Result<(), Refusal> {
     // Acquire: pairs with the Release in `enable`.
     if HOOKS.load(Ordering::Acquire).is_null() {
@@ -67,20 +67,20 @@ pub(super) fn reelide() -> Result<(), Refusal> {
         CONFINED => return Err(Refusal::WrongMode),
         _ => data.edits.check_locked()?,
     }
-    // Before the checks (Invariant 1): pairs with the creators' addition and load.
+    // Before the checks (Invariant 1). Pairs with the creators' addition and load.
     mode_lock::set_mode(data, SINGLE);
     let elided = alone().and_then(|()| {
         // SAFETY: there is one thread (Invariant 2), and it restores LOCK before it creates another.
         unsafe { data.edits.elide() }
     });
-    // A change that failed and could not be undone leaves the mode that needs no LOCK.
+    // If a failed change could not be rolled back, the mode that needs no LOCK stays.
     if elided.is_err() && none_elided() {
         mode_lock::set_mode(data, LOCKED);
     }
     elided
 }
 
-/// Whether the caller is the only thread, and creates none.
+/// Checks that the caller is the only thread and is not creating one.
 fn alone() -> Result<(), Refusal> {
     tls_hooks::may_elide()?;
     if ThreadCreation::any() {
@@ -127,7 +127,7 @@ fn before_thread_slow() -> Result<(), Refusal> {
     }
 }
 
-/// In single mode: puts LOCK back, and leaves the mode.
+/// Restores LOCK and leaves single mode.
 fn restore(data: &mut ModeData) -> Result<(), Refusal> {
     // SAFETY: single mode is in force, so the caller is the only thread (Invariant 2, and the promise of `enable`).
     unsafe { data.edits.restore_alone() }?;

@@ -1,7 +1,7 @@
-//! The text writer where no text is written.
+//! The text writer's twin where text cannot be patched.
 //!
 //! # Safety
-//! Nothing is done.
+//! Nothing is written.
 #![allow(
     unsafe_code,
     dead_code,
@@ -21,19 +21,19 @@ pub(crate) struct Edit {
     pub(crate) new: [u8; 8],
 }
 
-/// The state that a batch changes, and what it is to become.
+/// The state that a batch changes, and its new value.
 pub(crate) struct Goal {
     pub(crate) state: &'static AtomicBool,
     pub(crate) value: bool,
 }
 
-/// Nothing is ever left half done.
+/// Nothing to settle.
 pub(crate) fn settle(_: &TextGuard) {}
 
 /// Nothing is recorded.
 pub(crate) fn forget(_: &TextGuard) {}
 
-/// What is known of the process's other threads.
+/// What the caller knows about other threads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Others {
     Asked,
