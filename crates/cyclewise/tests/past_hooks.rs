@@ -6,8 +6,8 @@
 )]
 
 mod common;
-mod example;
 
+use common::example;
 use common::harness::{self, checks};
 use common::text::poke;
 use cyclewise::atomic::{AtomicUsize, Ordering};

@@ -5,9 +5,9 @@
 )]
 
 mod common;
-mod example;
 
 use common::child::in_child;
+use common::example;
 use common::harness::{self, checks};
 use common::text::poke;
 use cyclewise::atomic::{AtomicUsize, Ordering};

@@ -7,6 +7,7 @@
 
 pub mod child;
 pub mod cpu;
+pub mod example;
 pub mod filter;
 pub mod futex;
 pub mod harness;

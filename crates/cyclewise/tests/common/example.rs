@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 /// Has cargo build the example, as it built this test, and says in which folder the result is.
 ///
 /// Where everything is built, as by `cargo test --workspace`, cargo only looks at what is there.
-pub(crate) fn build(name: &str) -> PathBuf {
+pub fn build(name: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap();
     // TARGET/PROFILE/deps/this, or TARGET/TRIPLE/PROFILE/deps/this.
     let [profile_folder, target] = [2, 3].map(|n| test.ancestors().nth(n).unwrap());

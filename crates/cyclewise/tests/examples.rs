@@ -1,11 +1,36 @@
-//! A real program, the example of the same name: taking LOCK away changes what it costs, not what it prints.
+//! The examples: each runs, and what it asserts holds. The interpreter, a program of some size, prints the same without LOCK.
 //!
 //! Where LOCK is. Elsewhere the test may run under an emulator, which starts no second program of its architecture.
 #![cfg(target_arch = "x86_64")]
 
-mod example;
+mod common;
 
+use common::example;
 use std::process::{Command, Output};
+
+/// Those that are not programs of their own: a library, and a program that takes arguments, which is run below.
+const NOT_ALONE: [&str; 2] = ["plugin", "interpreter"];
+
+#[test]
+fn each_example_runs() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/examples");
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let names = files.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned());
+    let mut run = 0;
+    for name in names.filter(|name| !NOT_ALONE.contains(&name.as_str())) {
+        let program = example::build(&name).join(&name);
+        let Output { status, stdout, stderr } = Command::new(&program).output().unwrap();
+        let text = String::from_utf8_lossy(&stdout);
+        print!("{name}: {text}");
+        assert!(
+            status.success() && !text.is_empty(),
+            "{name}: {status}: {}",
+            String::from_utf8_lossy(&stderr)
+        );
+        run += 1;
+    }
+    assert!(run >= 11, "{run} examples");
+}
 
 fn interpreter(arguments: &[&str]) -> Output {
     let program = example::build("interpreter").join("interpreter");
