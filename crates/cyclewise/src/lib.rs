@@ -79,5 +79,7 @@ pub mod lock;
 pub mod mask;
 pub mod patch;
 pub mod percpu;
+#[cfg_attr(loom, path = "primitive_loom.rs")]
+mod primitive;
 pub mod refs;
 mod sys;

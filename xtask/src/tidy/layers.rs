@@ -23,12 +23,14 @@ pub(super) const PACKAGES: &[Package] = &[
             ("sys", &["error"]),
             ("patch", &["arch", "sys", "error"]),
             ("atomic", &["arch"]),
-            ("lock", &["sys", "atomic"]),
+            ("primitive", &["arch", "atomic"]),
+            ("primitive_loom", &[]),
+            ("lock", &["sys", "atomic", "primitive"]),
             // A LockRef that has run out of retries takes the queued spinlock.
-            ("refs", &["sys", "atomic", "lock"]),
-            ("percpu", &["arch", "sys", "error"]),
+            ("refs", &["sys", "atomic", "primitive", "lock"]),
+            ("percpu", &["arch", "sys", "primitive", "error"]),
             ("mask", &["arch", "sys", "atomic", "error"]),
-            ("clock", &["arch", "sys"]),
+            ("clock", &["arch", "sys", "primitive"]),
         ]),
     },
     Package {

@@ -37,6 +37,8 @@ const ALSO: &[&str] = &[
     "crates/cyclewise/src/refs/rcuref/pool.rs",
     // from_ptr of std's atomics is unsafe, and so it is here.
     "crates/cyclewise/src/atomic/",
+    // A count by its distance from the value, as `arch` has it.
+    "crates/cyclewise/src/primitive_loom.rs",
     // A cell that one thread at a time is let into.
     "crates/cyclewise/src/clock/try_lock.rs",
     // Words are reached by address, in memory that the CPUs share out among themselves.

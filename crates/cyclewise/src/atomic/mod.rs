@@ -35,8 +35,6 @@ mod common;
 mod integer;
 mod pointer;
 
-#[cfg(not(loom))]
-pub(crate) use crate::arch::{dec_negative_at, inc_negative_at};
 pub use boolean::AtomicBool;
 pub use core::sync::atomic::{Ordering, compiler_fence, fence};
 pub use integer::{

@@ -59,8 +59,6 @@
 mod anchor;
 #[cfg(not(loom))]
 mod discipline;
-#[cfg(any(not(loom), test))]
-mod facade;
 #[cfg(not(loom))]
 mod instant;
 #[cfg(all(feature = "std", not(loom)))]

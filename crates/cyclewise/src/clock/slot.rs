@@ -3,8 +3,9 @@
 //! # Memory ordering
 //! As with a sequence lock; see [`timeline`](super::timeline).
 
-use super::facade::{AtomicU64, fence};
 use super::segment::Segment;
+use crate::primitive::const_fn;
+use crate::primitive::unpatched::{AtomicU64, fence};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// No segment has this number: the slot is being written.
@@ -48,33 +49,18 @@ impl View {
 }
 
 impl Slot {
-    #[cfg(not(loom))]
-    pub(super) const fn new(number: u64, state: u64) -> Self {
-        Self {
-            number: AtomicU64::new(number),
-            start: AtomicU64::new(0),
-            base: AtomicU64::new(0),
-            mult: AtomicU64::new(0),
-            fast: AtomicU64::new(0),
-            length: AtomicU64::new(0),
-            error_ns: AtomicU64::new(0),
-            state: AtomicU64::new(state),
-        }
-    }
-
-    #[cfg(loom)]
-    pub(super) fn new(number: u64, state: u64) -> Self {
-        let word = |value| AtomicU64::new(value);
-        let [start, base, mult, fast, length, error_ns] = [(); 6].map(|()| word(0));
-        Self {
-            number: word(number),
-            start,
-            base,
-            mult,
-            fast,
-            length,
-            error_ns,
-            state: word(state),
+    const_fn! {
+        pub(super) fn new(number: u64, state: u64) -> Self {
+            Self {
+                number: AtomicU64::new(number),
+                start: AtomicU64::new(0),
+                base: AtomicU64::new(0),
+                mult: AtomicU64::new(0),
+                fast: AtomicU64::new(0),
+                length: AtomicU64::new(0),
+                error_ns: AtomicU64::new(0),
+                state: AtomicU64::new(state),
+            }
         }
     }
 

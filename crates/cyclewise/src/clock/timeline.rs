@@ -38,9 +38,10 @@
 //! # References
 //! Linux kernel/time/timekeeping.c (`ktime_get_fast_ns`, whose readers may step back at an update, and say so).
 
-use super::facade::AtomicU64;
 use super::segment::Segment;
 use super::slot::{CLOSED, GAP, OPEN, Slot, TORN, View};
+use crate::primitive::unpatched::AtomicU64;
+use crate::primitive::{const_fn, spin_loop};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 /// Slots. Two are in use; the others keep a reader that was held up from meeting its slot half written.
@@ -66,26 +67,18 @@ pub(super) struct Timeline {
 }
 
 impl Timeline {
-    /// Begins with a gap: no segment, and no floor.
-    #[cfg(not(loom))]
-    pub(super) const fn new() -> Self {
-        Self {
-            current: AtomicU64::new(0),
-            slots: [
-                Slot::new(0, GAP),
-                Slot::new(TORN, 0),
-                Slot::new(TORN, 0),
-                Slot::new(TORN, 0),
-            ],
-        }
-    }
-
-    /// Begins with a gap: no segment, and no floor.
-    #[cfg(loom)]
-    pub(super) fn new() -> Self {
-        Self {
-            current: AtomicU64::new(0),
-            slots: [(0, GAP), (TORN, 0), (TORN, 0), (TORN, 0)].map(|(number, state)| Slot::new(number, state)),
+    const_fn! {
+        /// Begins with a gap: no segment, and no floor.
+        pub(super) fn new() -> Self {
+            Self {
+                current: AtomicU64::new(0),
+                slots: [
+                    Slot::new(0, GAP),
+                    Slot::new(TORN, 0),
+                    Slot::new(TORN, 0),
+                    Slot::new(TORN, 0),
+                ],
+            }
         }
     }
 
@@ -116,7 +109,7 @@ impl Timeline {
                 return segment;
             }
             // The slot was written meanwhile, and so `current` has moved: others have made headway.
-            spin();
+            spin_loop();
         }
     }
 
@@ -197,11 +190,6 @@ impl Timeline {
         self.current.store(next.number, Release);
     }
 }
-
-#[cfg(not(loom))]
-use core::hint::spin_loop as spin;
-#[cfg(loom)]
-use loom::thread::yield_now as spin;
 
 #[cfg(all(test, loom))]
 mod models;

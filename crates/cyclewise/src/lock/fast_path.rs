@@ -4,12 +4,12 @@
 //! Taking a lock is Acquire and pairs with the Release of giving it up. The light barrier and the look at the sleepers
 //! come after the release, and concern sleep only.
 
-use super::facade::fence;
 use super::lock_word::{LOCKED, LockWord, PENDING};
 use super::park::Park;
 use super::queue::{is_queued, is_waited_for, lock_slow};
 use super::relax::Relax;
 use super::sleepers::sleepers;
+use crate::primitive::fence;
 use core::hint::cold_path;
 use core::marker::PhantomData;
 use core::mem::forget;

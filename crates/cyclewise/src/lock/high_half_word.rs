@@ -10,8 +10,8 @@
 //! 1. Every access here is of all 8 bytes, and leaves the low half as it finds it.
 //! 2. The high half is zero where nobody holds the lock, it is kept for nobody, and there is no queue.
 
-use super::facade::{AtomicU64, and, sub};
 use super::lock_word::{LOCKED, LockWord, PENDING};
+use crate::primitive::{AtomicU64, const_fn};
 use core::ptr::from_ref;
 use core::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release};
 
@@ -35,16 +35,11 @@ impl HighHalfWord {
     /// The largest whole of a lock that nobody holds, keeps or waits for.
     pub(crate) const FREE: u64 = u32::MAX as u64;
 
-    /// Free, with this in the low half.
-    #[cfg(not(loom))]
-    pub(crate) const fn new(low: u32) -> Self {
-        Self(AtomicU64::new(low as u64))
-    }
-
-    /// Free, with this in the low half.
-    #[cfg(loom)]
-    pub(crate) fn new(low: u32) -> Self {
-        Self(AtomicU64::new(u64::from(low)))
+    const_fn! {
+        /// Free, with this in the low half.
+        pub(crate) fn new(low: u32) -> Self {
+            Self(AtomicU64::new(low as u64))
+        }
     }
 
     /// All 8 bytes, for what the type's notes allow.
@@ -85,7 +80,7 @@ impl LockWord for HighHalfWord {
     #[inline]
     fn release(&self) {
         // PENDING stays where it is set: nothing is lost here.
-        sub!(self.0, at(LOCKED), Release);
+        self.0.sub(at(LOCKED), Release);
     }
 
     fn release_to_head(&self) {
@@ -102,7 +97,7 @@ impl LockWord for HighHalfWord {
     }
 
     fn clear_pending(&self) {
-        and!(self.0, !at(PENDING), Relaxed);
+        self.0.and(!at(PENDING), Relaxed);
     }
 
     fn tail(&self) -> u16 {

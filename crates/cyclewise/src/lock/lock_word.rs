@@ -24,7 +24,7 @@
 //!    that succeeded and its `release` no other succeeds.
 //! 2. `PENDING` is a wish. Any change of it by anybody leaves the lock exclusive: what may be lost is the order.
 
-use super::facade::{AtomicU8, AtomicU16, and, put};
+use crate::primitive::{AtomicU8, AtomicU16, const_fn, store};
 use core::hint::cold_path;
 use core::ptr::from_ref;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
@@ -79,25 +79,16 @@ pub(crate) struct SplitWord {
     tail: AtomicU16,
 }
 
-#[cfg(not(loom))]
-const _: () = assert!(size_of::<SplitWord>() == 4 && align_of::<SplitWord>() == 4);
+const _: () = assert!(cfg!(loom) || size_of::<SplitWord>() == 4 && align_of::<SplitWord>() == 4);
 
 impl SplitWord {
-    /// Free.
-    #[cfg(not(loom))]
-    pub(crate) const fn new() -> Self {
-        Self {
-            bits: AtomicU8::new(0),
-            tail: AtomicU16::new(NO_TAIL),
-        }
-    }
-
-    /// Free.
-    #[cfg(loom)]
-    pub(crate) fn new() -> Self {
-        Self {
-            bits: AtomicU8::new(0),
-            tail: AtomicU16::new(NO_TAIL),
+    const_fn! {
+        /// Free.
+        pub(crate) fn new() -> Self {
+            Self {
+                bits: AtomicU8::new(0),
+                tail: AtomicU16::new(NO_TAIL),
+            }
         }
     }
 }
@@ -106,7 +97,7 @@ impl SplitWord {
 #[cfg(all(test, loom))]
 impl SplitWord {
     pub(super) fn store_bits(&self, bits: u8) {
-        put!(self.bits, bits, Relaxed);
+        store!(self.bits, bits, Relaxed);
     }
 
     pub(super) fn take_relaxed(&self, found: u8) -> bool {
@@ -130,15 +121,15 @@ impl LockWord for SplitWord {
         // Two stores and a branch, and not one store of what the look gives: a predicted branch does not make the store
         // wait for the look.
         if self.bits.load(Relaxed) == LOCKED {
-            put!(self.bits, 0, Release);
+            store!(self.bits, 0, Release);
         } else {
             cold_path();
-            put!(self.bits, PENDING, Release);
+            store!(self.bits, PENDING, Release);
         }
     }
 
     fn release_to_head(&self) {
-        put!(self.bits, PENDING, Release);
+        store!(self.bits, PENDING, Release);
     }
 
     fn set_pending(&self) {
@@ -147,7 +138,7 @@ impl LockWord for SplitWord {
     }
 
     fn clear_pending(&self) {
-        and!(self.bits, !PENDING, Relaxed);
+        self.bits.and(!PENDING, Relaxed);
     }
 
     fn tail(&self) -> u16 {

@@ -73,7 +73,6 @@
 
 #![cfg_attr(loom, allow(dead_code, reason = "the models use what they are about"))]
 
-mod facade;
 mod fast_path;
 mod high_half_word;
 mod lock_word;

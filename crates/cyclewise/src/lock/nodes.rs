@@ -28,8 +28,8 @@
 //! a one before it knows that the headship will not come from there. What the child sees of its parent's queues is not
 //! of one moment, so a tail may also lead to a slot that was free and is the child's own by now.
 
-use super::facade::{AtomicU16, AtomicU32, AtomicUsize, put};
 use super::lock_word::NO_TAIL;
+use crate::primitive::{AtomicU16, AtomicU32, AtomicUsize, array, const_fn, global, store};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 /// See the module's notes.
@@ -45,10 +45,7 @@ pub(super) const PASSED: u16 = u16::MAX;
 
 /// Slots of the program: 256 KiB of address space, of which the kernel maps the pages that are used. Where so many wait
 /// at once that a search finds none, the wait goes on outside the queue (`outside`).
-#[cfg(not(loom))]
-pub(super) const COUNT: usize = 4096;
-#[cfg(loom)]
-pub(super) const COUNT: usize = 4;
+pub(super) const COUNT: usize = if cfg!(loom) { 4 } else { 4096 };
 
 /// How many slots a search looks at: a line each.
 const SEARCH: usize = if COUNT < 64 { COUNT } else { 64 };
@@ -87,23 +84,14 @@ pub(super) struct QueueNode {
 }
 
 impl QueueNode {
-    #[cfg(not(loom))]
-    const fn new() -> Self {
-        Self {
-            state: AtomicU32::new(FREE),
-            link: AtomicU16::new(NO_TAIL),
-            process: AtomicU32::new(0),
-            key: AtomicUsize::new(0),
-        }
-    }
-
-    #[cfg(loom)]
-    fn new() -> Self {
-        Self {
-            state: AtomicU32::new(FREE),
-            link: AtomicU16::new(NO_TAIL),
-            process: AtomicU32::new(0),
-            key: AtomicUsize::new(0),
+    const_fn! {
+        fn new() -> Self {
+            Self {
+                state: AtomicU32::new(FREE),
+                link: AtomicU16::new(NO_TAIL),
+                process: AtomicU32::new(0),
+                key: AtomicUsize::new(0),
+            }
         }
     }
 
@@ -135,7 +123,7 @@ impl QueueNode {
     /// Gives the slot back.
     pub(super) fn free(&self) {
         // Release: pairs with the Acquire in `claim`.
-        put!(self.state, FREE, Release);
+        store!(self.state, FREE, Release);
     }
 }
 
@@ -168,32 +156,19 @@ fn process() -> u32 {
 
 /// Where a search begins: threads have stacks of their own, so the address of a local tells them apart, and keeps a
 /// thread at the slot whose line it has.
-#[cfg(not(loom))]
 fn first() -> usize {
+    if cfg!(loom) {
+        // The same for every thread, so that they meet.
+        return 0;
+    }
     let local = 0u8;
     let page = (&raw const local).addr() >> 12;
     // Fibonacci hashing: the high bits depend on all bits of the page's number.
     (((page as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)) >> (u64::BITS - COUNT.ilog2())) as usize
 }
 
-/// The same for every thread, so that they meet.
-#[cfg(loom)]
-fn first() -> usize {
-    0
-}
-
-#[cfg(not(loom))]
-fn nodes() -> &'static [QueueNode; COUNT] {
-    static NODES: [QueueNode; COUNT] = [const { QueueNode::new() }; COUNT];
-    &NODES
-}
-
-#[cfg(loom)]
-fn nodes() -> &'static [QueueNode; COUNT] {
-    loom::lazy_static! {
-        static ref NODES: [QueueNode; COUNT] = [(); COUNT].map(|()| QueueNode::new());
-    }
-    &NODES
+global! {
+    fn nodes() -> &'static [QueueNode; COUNT] { array![QueueNode::new(); COUNT] }
 }
 
 /// Every slot that is free now.

@@ -21,7 +21,7 @@
 //! a full barrier. Either way: of two threads, one that stores, passes `light` and looks, and one that stores, passes
 //! `heavy` and looks, at least one sees the other's store.
 
-use super::facade::{AtomicU32, fence, spin_loop};
+use crate::primitive::{AtomicU32, fence, spin_loop};
 use core::marker::PhantomData;
 use core::mem::forget;
 use core::sync::atomic::Ordering::SeqCst;

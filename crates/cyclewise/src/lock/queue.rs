@@ -25,44 +25,28 @@
 //! J. Mellor-Crummey and M. Scott, 1991, for the queue; B. He, W. Scherer and M. Scott, "Preemption adaptivity in
 //! time-published queue-based spin locks", 2005, for waiters that leave and are skipped.
 
-use super::facade::put;
 use super::fast_path::released;
 use super::lock_word::{LOCKED, LockWord, NO_TAIL, PENDING};
 use super::nodes::{ASLEEP, GONE, HEAD, NodeIndex, PARKED, WAITING, claim};
 use super::park::{Park, wake};
 use super::relax::{Pause, Relax};
 use super::sleepers::{Registration, sleepers};
+use crate::primitive::store;
 use core::marker::PhantomData;
 use core::mem::forget;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
+// Under loom each path once: it tries what lies between.
 /// How long, in pauses, a newcomer tries before it queues, unless the head insists.
-#[cfg(not(loom))]
-const SPINS_BEFORE_QUEUE: u32 = 64;
+const SPINS_BEFORE_QUEUE: u32 = if cfg!(loom) { 0 } else { 64 };
 /// How long, in pauses, a waiter behind the head looks before it sleeps.
-#[cfg(not(loom))]
-const SPINS_IN_QUEUE: u32 = 64;
+const SPINS_IN_QUEUE: u32 = if cfg!(loom) { 0 } else { 64 };
 /// How long the head lets newcomers pass: some turns of theirs. The less, the sooner a waiter has its own.
-#[cfg(not(loom))]
-const SPINS_AS_HEAD: u32 = 256;
+const SPINS_AS_HEAD: u32 = if cfg!(loom) { 0 } else { 256 };
 /// How long it then insists before it takes the holder for one that does not run.
-#[cfg(not(loom))]
-const SPINS_PENDING: u32 = 1024;
+const SPINS_PENDING: u32 = if cfg!(loom) { 1 } else { 1024 };
 /// How long a lock may be kept for a head before that is taken for one that does not run.
-#[cfg(not(loom))]
-const SPINS_RESERVED: u32 = 64;
-
-// Each path once: loom tries what lies between.
-#[cfg(loom)]
-const SPINS_BEFORE_QUEUE: u32 = 0;
-#[cfg(loom)]
-const SPINS_IN_QUEUE: u32 = 0;
-#[cfg(loom)]
-const SPINS_AS_HEAD: u32 = 0;
-#[cfg(loom)]
-const SPINS_PENDING: u32 = 1;
-#[cfg(loom)]
-const SPINS_RESERVED: u32 = 1;
+const SPINS_RESERVED: u32 = if cfg!(loom) { 1 } else { 64 };
 
 /// Waits for the lock; `false` where the deadline came first.
 #[cold]
@@ -93,7 +77,7 @@ fn wait<W: LockWord, P: Park, R: Relax>(duty: &mut UnwindDuty<'_, W, P>, until: 
         }
     }
     // Relaxed: the caller's own until it sleeps.
-    put!(me.node().state, HEAD, Relaxed);
+    store!(me.node().state, HEAD, Relaxed);
     duty.owes = Owes::Headship(me);
     let locked = wait_as_head::<W, P, R>(duty, me, until);
     duty.owes = if locked { Owes::Release } else { Owes::Nothing };
@@ -236,7 +220,7 @@ struct Asleep {
 impl Asleep {
     fn new(key: usize, me: NodeIndex) -> Self {
         // Relaxed: seen by others through the registration.
-        put!(me.node().state, ASLEEP, Relaxed);
+        store!(me.node().state, ASLEEP, Relaxed);
         let registration = sleepers().register(key, me);
         Self { key, me, registration }
     }
@@ -248,7 +232,7 @@ impl Drop for Asleep {
             sleepers().withdraw(self.key, registration);
         }
         // Relaxed: the caller's own again.
-        put!(self.me.node().state, HEAD, Relaxed);
+        store!(self.me.node().state, HEAD, Relaxed);
     }
 }
 
@@ -283,7 +267,7 @@ fn wait_without_node<W: LockWord, P: Park, R: Relax>(
     duty: &mut UnwindDuty<'_, W, P>,
     until: Option<P::Deadline>,
 ) -> bool {
-    use super::facade::AtomicU32;
+    use crate::primitive::AtomicU32;
     let nothing = AtomicU32::new(0);
     let mut relax = R::default();
     let mut waited = 0_u32;

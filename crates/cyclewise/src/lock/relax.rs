@@ -3,7 +3,7 @@
 //! A look pulls the cache line away from whoever works on it; a wait costs time once the lock is free. Which is better
 //! depends on the machine, so it is a type parameter of whatever waits.
 
-use super::facade::spin_loop;
+use crate::primitive::spin_loop;
 
 /// A way to pass the time. One value serves one wait, from its beginning.
 ///

@@ -17,16 +17,13 @@
 //! A release: a look at a word that changes only when a head goes to sleep or wakes. While any head in the program
 //! sleeps, a look at the table too.
 
-use super::facade::{AtomicU16, AtomicU32};
 use super::nodes::{ASLEEP, HEAD, NodeIndex};
 use super::park::{self, Park};
+use crate::primitive::{AtomicU16, AtomicU32, array, global};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
 /// Entries. Two locks that share one can both have a sleeping head: the second naps.
-#[cfg(not(loom))]
-const ENTRIES: usize = 64;
-#[cfg(loom)]
-const ENTRIES: usize = 1;
+const ENTRIES: usize = if cfg!(loom) { 1 } else { 64 };
 
 /// The heads that sleep, of all locks.
 pub(super) struct Sleepers {
@@ -104,35 +101,17 @@ impl Sleepers {
 }
 
 /// Locks are 4 bytes apart at least, and mostly farther: Fibonacci hashing spreads either.
-#[cfg(not(loom))]
 fn entry(key: usize) -> usize {
-    (((key as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)) >> (u64::BITS - ENTRIES.ilog2())) as usize
+    let hash = (key as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    hash.unbounded_shr(u64::BITS - ENTRIES.ilog2()) as usize
 }
 
-#[cfg(loom)]
-fn entry(_: usize) -> usize {
-    0
-}
-
-#[cfg(not(loom))]
-#[inline(always)]
-pub(super) fn sleepers() -> &'static Sleepers {
-    static SLEEPERS: Sleepers = Sleepers {
-        count: AtomicU32::new(0),
-        entries: [const { AtomicU32::new(0) }; ENTRIES],
-        next: AtomicU16::new(0),
-    };
-    &SLEEPERS
-}
-
-#[cfg(loom)]
-pub(super) fn sleepers() -> &'static Sleepers {
-    loom::lazy_static! {
-        static ref SLEEPERS: Sleepers = Sleepers {
+global! {
+    pub(super) fn sleepers() -> &'static Sleepers {
+        Sleepers {
             count: AtomicU32::new(0),
-            entries: [(); ENTRIES].map(|()| AtomicU32::new(0)),
+            entries: array![AtomicU32::new(0); ENTRIES],
             next: AtomicU16::new(0),
-        };
+        }
     }
-    &SLEEPERS
 }

@@ -79,8 +79,6 @@ mod free_list;
 mod guard;
 mod index;
 mod lazy;
-#[cfg(all(test, feature = "std"))]
-mod model;
 mod pinned;
 mod portable;
 mod reference;

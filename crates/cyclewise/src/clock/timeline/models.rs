@@ -203,7 +203,7 @@ pub(super) fn reuse(read: impl Fn(&Timeline) -> View + Copy + Sync + Send + 'sta
         let other = Arc::clone(&model);
         let thread = thread::spawn(move || {
             other.pass(4000);
-            other.line.end_gap(&other.segment(5, 5000, 500, ONE, 1000));
+            other.timeline.end_gap(&other.segment(5, 5000, 500, ONE, 1000));
         });
         let view = read(&model.timeline);
         let ticks = model.ticks();

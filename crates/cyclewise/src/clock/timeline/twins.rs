@@ -16,7 +16,7 @@ fn begin_at_once(model: &Model) {
     let now = model.ticks();
     let base = Segment::ns_after(first.base, first.mult, now - first.start);
     model
-        .line
+        .timeline
         .end_gap(&model.segment(first.number + 1, now, base, ONE / 4, 1000));
 }
 

@@ -1,7 +1,7 @@
 //! A futex for loom's models: a waiter that is not woken blocks for ever, and loom ends the model.
 
-use super::super::facade::{AtomicU32, fence};
 use super::super::park::Park;
+use crate::primitive::{AtomicU32, fence};
 use core::cell::Cell;
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use loom::sync::{Condvar, Mutex};

@@ -1,12 +1,12 @@
 //! First come, first served: waiters that came one after the other, as the tail shows, get the lock in that order.
 
-use super::super::facade::AtomicU32;
 use super::super::fast_path;
 use super::super::high_half_word::HighHalfWord;
 use super::super::lock_word::{LockWord, NO_TAIL, SplitWord};
 use super::super::nodes::claim_all;
 use super::super::park::{Futex, Moment, Park};
 use super::super::relax::Exponential;
+use crate::primitive::AtomicU32;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;

@@ -1,12 +1,12 @@
 //! Code of the program's that panics, where its calls cannot be reached through the public types: deadlines, slots.
 
-use super::super::facade::AtomicU32;
 use super::super::fast_path;
 use super::super::lock_word::{LockWord, NO_TAIL, SplitWord};
 use super::super::nodes::{claim, claim_all, in_use};
 use super::super::park::{Futex, Moment, Park};
 use super::super::relax::{Exponential, Relax};
 use super::order::alone;
+use crate::primitive::AtomicU32;
 use core::cell::Cell;
 use std::boxed::Box;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

@@ -5,7 +5,7 @@
 #![allow(unsafe_code, reason = "words by address, and fork; not in every build")]
 
 use super::{Telling, tell};
-use crate::percpu::model::{Arc, AtomicI64, model, thread};
+use crate::primitive::threads::{Arc, AtomicI64, model, thread};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
 /// A slot and the shared sum. Without `ORDERED` the exchange is relaxed: the twin.

@@ -2,7 +2,7 @@
 
 use super::protocol::{self, BIAS, OPEN, Parts};
 use crate::error::Refusal;
-use crate::percpu::model::{Arc, AtomicI64, AtomicU64, Mutex, model, thread};
+use crate::primitive::threads::{Arc, AtomicI64, AtomicU64, Mutex, model, thread};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 /// One slot with a lock, as the portable backend has. Without `LOCKED` the guard's look and the addition are two steps and nobody

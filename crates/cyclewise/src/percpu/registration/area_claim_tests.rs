@@ -2,7 +2,7 @@
 //! compares the owner alone.
 
 use super::{AreaEntry, claim};
-use crate::percpu::model::{Arc, AtomicU64, model, thread};
+use crate::primitive::threads::{Arc, AtomicU64, model, thread};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// An entry. Without `COUNTED` its owner is all that is compared: the twin.

@@ -3,7 +3,7 @@
 //! A change of a slot is a load and a store, so that two at once lose one.
 
 use super::{SlotLocks, likely_free, lock_any, try_lock, wait_until_released};
-use crate::percpu::model::{Arc, AtomicUsize, model, thread};
+use crate::primitive::threads::{Arc, AtomicUsize, model, thread};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 const SLOTS: usize = 2;

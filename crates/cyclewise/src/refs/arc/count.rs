@@ -51,7 +51,7 @@
 //! The callers of `inc_at` and `dec_at` guarantee a count at the given distance from the pointer.
 #![expect(unsafe_code, reason = "a count by its distance from the value")]
 
-use super::facade::{AtomicUsize, dec_negative_at, inc_negative_at};
+use crate::primitive::{AtomicUsize, dec_negative_at, inc_negative_at};
 use core::hint::cold_path;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 

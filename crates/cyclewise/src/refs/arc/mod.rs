@@ -32,7 +32,6 @@ mod allocation;
 mod convert;
 mod count;
 mod cyclic;
-mod facade;
 #[cfg(feature = "std")]
 mod os;
 mod raw;

@@ -34,9 +34,9 @@
 //! 8 bytes beside the word. An operation that succeeds at once touches neither; one that queues adds two read-modify-writes
 //! of a cache line that it needs anyway.
 
-use super::facade::{AtomicU32, constructor};
 use super::policy::{Policy, TRIES};
 use crate::lock::{NoRelax, Relax};
+use crate::primitive::{AtomicU32, const_fn};
 use core::fmt;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::Relaxed;
@@ -55,7 +55,7 @@ pub struct Adaptive<R = NoRelax, const LIMIT: u32 = TRIES> {
 }
 
 impl Adaptive {
-    constructor! {
+    const_fn! {
         /// An open one.
         #[must_use]
         pub fn new() -> Self {
@@ -72,7 +72,7 @@ impl<R, const LIMIT: u32> Adaptive<R, LIMIT> {
     /// an end does not look calm by its last; and no less than 64, for small limits' sake: a guess.
     pub(super) const DWELL: u32 = if LIMIT / 2 > 64 { LIMIT / 2 } else { 64 };
 
-    constructor! {
+    const_fn! {
         /// An open one, of this `R` and `LIMIT`. Where they are the defaults, [`new`](Adaptive::new) needs no type.
         #[must_use]
         pub fn tuned() -> Self {

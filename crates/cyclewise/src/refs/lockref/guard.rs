@@ -4,7 +4,6 @@
 //! 1. A guard is made of a lock that was just taken, which its end gives up. In between the lock is its thread's.
 #![expect(unsafe_code, reason = "data that a lock protects")]
 
-use super::facade::add;
 use super::lock_ref::LockRef;
 use super::operation::{DEAD, LockedGet, LockedPut, Operation, difference};
 use super::update::{Outcome, apply};
@@ -84,7 +83,7 @@ impl<'a, T: ?Sized, P> Guard<'a, T, P> {
     pub fn mark_dead(guard: &mut Self) {
         let old = Self::count(guard);
         // Relaxed: the unlock is the Release, and the lock's holder alone changes the count.
-        add(guard.lockref.word.whole(), difference(old, DEAD), Relaxed);
+        guard.lockref.word.whole().add(difference(old, DEAD), Relaxed);
     }
 
     #[track_caller]

@@ -6,13 +6,13 @@
 #![expect(unsafe_code, reason = "data that a lock protects")]
 
 use super::adaptive::Adaptive;
-use super::facade::constructor;
 use super::guard::Guard;
 use super::operation::{self, Get, GetNotDead, GetNotZero, Operation, PutOrLock, PutReturn};
 use super::policy::Policy;
 use super::reference::Ref;
 use super::update::{self, Outcome, update, update_slow};
 use super::word::{Word, report};
+use crate::primitive::const_fn;
 use core::cell::UnsafeCell;
 use core::fmt;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
@@ -57,7 +57,7 @@ unsafe impl<T: ?Sized + Send, P: Send> Send for LockRef<T, P> {}
 unsafe impl<T: ?Sized + Send, P: Sync> Sync for LockRef<T, P> {}
 
 impl<T> LockRef<T> {
-    constructor! {
+    const_fn! {
         /// Data with one reference, the caller's.
         #[must_use]
         pub fn new(data: T) -> Self {
@@ -70,7 +70,7 @@ impl<T, P> LockRef<T, P> {
     /// The largest count that is exact; past it the count is saturated, and never given up.
     pub const MAX: u32 = operation::MAX.cast_unsigned();
 
-    constructor! {
+    const_fn! {
         /// Data with so many references, saturated past [`MAX`](Self::MAX), and a policy for contention.
         #[doc(alias = "lockref_init")]
         #[must_use]

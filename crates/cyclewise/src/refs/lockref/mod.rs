@@ -58,7 +58,6 @@
 //! Linux `lib/lockref.c`, `include/linux/lockref.h`; commits 893a7d32e8e0 (the limit), f5fe24ef17b5 (no relaxing).
 
 mod adaptive;
-mod facade;
 mod guard;
 mod lock_ref;
 mod operation;

@@ -4,7 +4,6 @@
 //! The word is changed by read-modify-writes only, so every change continues the release sequences of those before it,
 //! and whoever reads the word with Acquire comes after every Release on it that was made before.
 
-use super::facade::{add, exchange_if};
 use super::operation::{Edge, Operation, count, difference, is_unlocked, word};
 use super::policy::Policy;
 use super::word::{Word, report};
@@ -34,8 +33,8 @@ pub(super) fn update<O: Operation>(cell: &Word, policy: &impl Policy) -> Result<
     let found = cell.whole().load(Relaxed);
     let new = O::simple(found).ok_or(found)?;
     policy.before_exchange();
-    // Each operation says what its ORDER pairs with.
-    if exchange_if(cell.whole(), found, new, O::ORDER) {
+    // Each operation says what its ORDER pairs with. Relaxed on failure: nothing is done then.
+    if cell.whole().exchange_if(found, new, O::ORDER, Relaxed) {
         Ok(count(new))
     } else {
         Err(found)
@@ -86,7 +85,7 @@ fn exchange<O: Operation, P: Policy>(cell: &Word, policy: &P, found: u64) -> Res
             };
             policy.before_exchange();
             // As in `update`.
-            if exchange_if(cell.whole(), found, new, O::ORDER) {
+            if cell.whole().exchange_if(found, new, O::ORDER, Relaxed) {
                 report(cell, event);
                 return Ok(Outcome::Done(count(new)));
             }
@@ -150,6 +149,6 @@ pub(super) fn apply<O: Operation>(cell: &Word) -> (Outcome, Option<Event>) {
         }
     };
     // Relaxed: the unlock is the Release.
-    add(cell.whole(), difference(old, new), Relaxed);
+    cell.whole().add(difference(old, new), Relaxed);
     (Outcome::Done(new), event)
 }

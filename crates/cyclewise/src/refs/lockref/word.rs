@@ -1,7 +1,7 @@
 //! The word: a queued spinlock in the high half, and the count in the other.
 
-use super::facade::{AtomicU64, constructor};
 use crate::lock::{self, HighHalfWord};
+use crate::primitive::{AtomicU64, const_fn};
 use crate::refs::refcount::{self, Event};
 use core::panic::Location;
 use core::ptr::from_ref;
@@ -19,7 +19,7 @@ type Park = crate::lock::SpinOnly;
 type Relax = crate::lock::Exponential;
 
 impl Word {
-    constructor! {
+    const_fn! {
         /// Unlocked.
         pub(super) fn new(count: i32) -> Self {
             Self(HighHalfWord::new(count.cast_unsigned()))

@@ -51,10 +51,8 @@ mod tests;
 pub use entry::Entry;
 pub use pool::{Key, Pool};
 
-use super::refcount::facade::AtomicU32;
-#[cfg(loom)]
-use super::refcount::facade::Flags as _;
 use super::refcount::{Event, report};
+use crate::primitive::{AtomicU32, const_fn};
 use core::cmp::Ordering::{Equal, Greater, Less};
 use core::fmt;
 use core::panic::Location;
@@ -79,26 +77,21 @@ impl Rcuref {
     #[doc(alias = "RCUREF_MAXREF")]
     pub const MAX: u32 = 1 << 31;
 
-    /// A count with one reference.
-    #[cfg(not(loom))]
-    #[doc(alias = "RCUREF_INIT")]
-    #[must_use]
-    pub const fn new() -> Self {
-        Self(AtomicU32::new(0))
+    const_fn! {
+        /// A count with one reference.
+        #[doc(alias = "RCUREF_INIT")]
+        #[must_use]
+        pub fn new() -> Self {
+            Self(AtomicU32::new(0))
+        }
     }
 
-    /// A count that is dead until [`revive`](Self::revive).
-    #[cfg(not(loom))]
-    #[must_use]
-    pub const fn dead() -> Self {
-        Self(AtomicU32::new(DEAD))
-    }
-
-    /// A count that is dead; loom's atomics are not const.
-    #[cfg(loom)]
-    #[must_use]
-    pub fn dead() -> Self {
-        Self(AtomicU32::new(DEAD))
+    const_fn! {
+        /// A count that is dead until [`revive`](Self::revive).
+        #[must_use]
+        pub fn dead() -> Self {
+            Self(AtomicU32::new(DEAD))
+        }
     }
 
     /// Takes a reference unless the count is dead: one read-modify-write, and where it is dead two.
@@ -228,7 +221,6 @@ pub enum Got {
     Last,
 }
 
-#[cfg(not(loom))]
 impl Default for Rcuref {
     fn default() -> Self {
         Self::new()

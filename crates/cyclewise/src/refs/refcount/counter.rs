@@ -1,14 +1,12 @@
 //! The two widths: what they store, and the operations that neither take nor give references.
 
 use super::decrement::decrements;
-#[cfg(loom)]
-use super::facade::Flags as _;
-use super::facade::{AtomicU32, AtomicU64};
 use super::increment::increments;
 use super::lock::locks;
 use super::misuse::Event;
 use super::misuse::report;
 use super::old_value::{Decremented, old_values};
+use crate::primitive::{AtomicU32, AtomicU64, const_fn};
 use core::cmp::Ordering::{Equal, Greater, Less};
 use core::fmt;
 use core::panic::Location;
@@ -59,20 +57,14 @@ macro_rules! refcounts {
             /// Stored: saturated.
             const PINNED: $value = Self::SATURATED - 1;
 
-            /// A count of `references`.
-            #[cfg(not(loom))]
-            #[doc(alias = "REFCOUNT_INIT")]
-            #[inline]
-            #[must_use]
-            pub const fn new(references: $value) -> Self {
-                Self($atomic::new(references.wrapping_sub(1)))
-            }
-
-            /// A count of `references`; loom's atomics are not const.
-            #[cfg(loom)]
-            #[must_use]
-            pub fn new(references: $value) -> Self {
-                Self($atomic::new(references.wrapping_sub(1)))
+            const_fn! {
+                /// A count of `references`.
+                #[doc(alias = "REFCOUNT_INIT")]
+                #[inline]
+                #[must_use]
+                pub fn new(references: $value) -> Self {
+                    Self($atomic::new(references.wrapping_sub(1)))
+                }
             }
 
             /// Sets the count, saturated or not: for whoever knows that nobody else uses it.

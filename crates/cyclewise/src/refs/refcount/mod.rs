@@ -91,7 +91,6 @@
 
 mod counter;
 mod decrement;
-pub(super) mod facade;
 mod increment;
 mod lock;
 mod misuse;

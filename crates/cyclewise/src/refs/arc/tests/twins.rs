@@ -6,8 +6,8 @@
 
 use super::super::Arc;
 use super::super::count::{Count, DEAD, MAX, SATURATED, SOLE, references};
-use super::super::facade::AtomicUsize;
 use super::models::{Value, model};
+use crate::primitive::AtomicUsize;
 use core::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
 use loom::cell::UnsafeCell;
 use loom::thread;

@@ -7,9 +7,9 @@
 #![expect(unsafe_code, reason = "a cell whose accesses loom checks")]
 
 use super::{Got, Rcuref, UNDECIDED};
+use crate::primitive::AtomicU32;
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
-use loom::sync::atomic::AtomicU32;
 use loom::thread;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 

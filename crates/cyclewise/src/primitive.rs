@@ -1,0 +1,64 @@
+//! What loom replaces: atomics, fences, pauses and statics. Under `--cfg loom` the file is `primitive_loom.rs`, so that
+//! loom's scheduler sees every access.
+//!
+//! The atomics are this crate's, so that [`patch`](crate::patch) elides their LOCK prefixes; those in [`unpatched`] are
+//! core's.
+
+pub(crate) use crate::arch::{dec_negative_at, inc_negative_at};
+pub(crate) use crate::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, fence};
+pub(crate) use core::hint::spin_loop;
+
+/// Atomics whose LOCK prefixes are never elided.
+pub(crate) mod unpatched {
+    pub(crate) use core::sync::atomic::{AtomicU64, fence};
+}
+
+/// A function that is `const`, except under loom, whose atomics are made at run time.
+macro_rules! const_fn {
+    ($(#[$attribute:meta])* $visibility:vis fn $($rest:tt)*) => {
+        $(#[$attribute])* $visibility const fn $($rest)*
+    };
+}
+pub(crate) use const_fn;
+
+/// An array whose elements are all made by the same expression.
+macro_rules! array {
+    ($element:expr; $count:expr) => {
+        [const { $element }; $count]
+    };
+}
+pub(crate) use array;
+
+/// A function that returns a static.
+macro_rules! global {
+    ($(#[$attribute:meta])* $visibility:vis fn $name:ident() -> &'static $type:ty { $value:expr }) => {
+        $(#[$attribute])*
+        #[inline(always)]
+        $visibility fn $name() -> &'static $type {
+            static GLOBAL: $type = $value;
+            &GLOBAL
+        }
+    };
+}
+pub(crate) use global;
+
+/// Stores to a word that other threads change by read-modify-writes.
+macro_rules! store {
+    ($atomic:expr, $value:expr, $order:expr) => {
+        $atomic.store($value, $order)
+    };
+}
+pub(crate) use store;
+
+/// Threads, for tests that are models under loom.
+#[cfg(test)]
+pub(crate) mod threads {
+    pub(crate) use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize};
+    pub(crate) use std::sync::{Arc, Mutex};
+    pub(crate) use std::thread;
+
+    /// Runs the test 200 times, for as many orders as chance gives.
+    pub(crate) fn model(run: impl Fn()) {
+        (0..200).for_each(|_| run());
+    }
+}

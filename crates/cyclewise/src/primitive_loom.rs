@@ -1,0 +1,161 @@
+//! In loom's models: its atomics, with those of this crate's operations that it lacks.
+//!
+//! # Safety
+//! What [`inc_negative_at`] and [`dec_negative_at`] ask of their caller is what makes their reference.
+#![expect(unsafe_code, reason = "a count by its distance from the value")]
+#![allow(dead_code, reason = "the models use what they are about")]
+
+use core::cmp;
+use core::ops::Deref;
+use core::sync::atomic::Ordering;
+
+pub(crate) use loom::hint::spin_loop;
+pub(crate) use loom::sync::atomic::fence;
+
+/// Atomics whose LOCK prefixes are never elided.
+pub(crate) mod unpatched {
+    pub(crate) use loom::sync::atomic::{AtomicU64, fence};
+}
+
+/// Threads, for tests that are models under loom.
+#[cfg(test)]
+pub(crate) mod threads {
+    pub(crate) use loom::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize};
+    pub(crate) use loom::sync::{Arc, Mutex};
+    pub(crate) use loom::{model, thread};
+}
+
+macro_rules! atomics {
+    ($($name:ident: $value:ident;)*) => { $(
+        #[derive(Debug)]
+        pub(crate) struct $name(loom::sync::atomic::$name);
+
+        impl $name {
+            #[track_caller]
+            pub(crate) fn new(value: $value) -> Self {
+                Self(loom::sync::atomic::$name::new(value))
+            }
+
+            #[track_caller]
+            pub(crate) fn exchange_if(&self, old: $value, new: $value, success: Ordering, failure: Ordering) -> bool {
+                self.compare_exchange(old, new, success, failure).is_ok()
+            }
+
+            #[track_caller]
+            pub(crate) fn add(&self, value: $value, order: Ordering) {
+                self.fetch_add(value, order);
+            }
+
+            #[track_caller]
+            pub(crate) fn sub(&self, value: $value, order: Ordering) {
+                self.fetch_sub(value, order);
+            }
+
+            #[track_caller]
+            pub(crate) fn and(&self, value: $value, order: Ordering) {
+                self.fetch_and(value, order);
+            }
+
+            #[track_caller]
+            pub(crate) fn inc_negative(&self, order: Ordering) -> bool {
+                self.fetch_add(1, order).wrapping_add(1).cast_signed() < 0
+            }
+
+            #[track_caller]
+            pub(crate) fn dec_negative(&self, order: Ordering) -> bool {
+                self.fetch_sub(1, order).wrapping_sub(1).cast_signed() < 0
+            }
+
+            #[track_caller]
+            pub(crate) fn fetch_inc_cmp(&self, order: Ordering) -> cmp::Ordering {
+                self.fetch_add(1, order).cast_signed().cmp(&-1)
+            }
+
+            #[track_caller]
+            pub(crate) fn dec_cmp(&self, order: Ordering) -> cmp::Ordering {
+                self.fetch_sub(1, order).wrapping_sub(1).cast_signed().cmp(&-1)
+            }
+        }
+
+        impl Deref for $name {
+            type Target = loom::sync::atomic::$name;
+
+            fn deref(&self) -> &Self::Target {
+                &self.0
+            }
+        }
+    )* };
+}
+atomics! {
+    AtomicU8: u8;
+    AtomicU16: u16;
+    AtomicU32: u32;
+    AtomicU64: u64;
+    AtomicUsize: usize;
+}
+
+/// Adds one to the count at `base + D`; true where the result is negative.
+///
+/// # Safety
+/// There is an [`AtomicUsize`] at `base + D`, in the same allocation, and it stays there meanwhile.
+pub(crate) unsafe fn inc_negative_at<const D: isize>(base: *const u8, order: Ordering) -> bool {
+    // SAFETY: the caller promises an atomic there.
+    unsafe { at::<D>(base) }.inc_negative(order)
+}
+
+/// Subtracts one from it; true where the result is negative.
+///
+/// # Safety
+/// As [`inc_negative_at`].
+pub(crate) unsafe fn dec_negative_at<const D: isize>(base: *const u8, order: Ordering) -> bool {
+    // SAFETY: the caller promises an atomic there.
+    unsafe { at::<D>(base) }.dec_negative(order)
+}
+
+/// # Safety
+/// As [`inc_negative_at`].
+unsafe fn at<'a, const D: isize>(base: *const u8) -> &'a AtomicUsize {
+    // SAFETY: the caller promises that it is in the same allocation.
+    let word = unsafe { base.offset(D) };
+    // SAFETY: the caller promises an atomic there, for as long as it is used.
+    unsafe { &*word.cast::<AtomicUsize>() }
+}
+
+/// A function that is `const`, except under loom, whose atomics are made at run time.
+macro_rules! const_fn {
+    ($(#[$attribute:meta])* $visibility:vis fn $($rest:tt)*) => {
+        $(#[$attribute])* $visibility fn $($rest)*
+    };
+}
+pub(crate) use const_fn;
+
+/// An array whose elements are all made by the same expression.
+macro_rules! array {
+    ($element:expr; $count:expr) => {
+        core::array::from_fn::<_, { $count }, _>(|_| $element)
+    };
+}
+pub(crate) use array;
+
+/// A function that returns a static of the model's.
+macro_rules! global {
+    ($(#[$attribute:meta])* $visibility:vis fn $name:ident() -> &'static $type:ty { $value:expr }) => {
+        $(#[$attribute])*
+        $visibility fn $name() -> &'static $type {
+            loom::lazy_static! {
+                static ref GLOBAL: $type = $value;
+            }
+            &GLOBAL
+        }
+    };
+}
+pub(crate) use global;
+
+/// Stores to a word that other threads change by read-modify-writes. Loom would let one of those overlook a plain store
+/// that comes between its read and its write, which no machine does; it keeps two read-modify-writes apart.
+macro_rules! store {
+    ($atomic:expr, $value:expr, $order:expr) => {
+        let _ = $atomic.swap($value, $order);
+    };
+}
+pub(crate) use store;
