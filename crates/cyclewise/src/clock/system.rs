@@ -6,7 +6,7 @@
 use super::reason::Reason;
 use super::source::Source;
 use crate::arch::ticks;
-use crate::sys::clock;
+use crate::sys::clock_gettime;
 
 /// This machine.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,7 +21,7 @@ impl Source for System {
         if ticks::AVAILABLE {
             ticks::bare()
         } else {
-            clock::monotonic_ns()
+            clock_gettime::monotonic_ns()
         }
     }
 
@@ -30,7 +30,7 @@ impl Source for System {
         if ticks::AVAILABLE {
             ticks::load_ordered()
         } else {
-            clock::monotonic_ns()
+            clock_gettime::monotonic_ns()
         }
     }
 
@@ -39,7 +39,7 @@ impl Source for System {
         if ticks::AVAILABLE {
             ticks::dependent_load(&WORD)
         } else {
-            clock::monotonic_ns()
+            clock_gettime::monotonic_ns()
         }
     }
 
@@ -48,21 +48,21 @@ impl Source for System {
         if ticks::AVAILABLE {
             ticks::bracketed()
         } else {
-            clock::monotonic_ns()
+            clock_gettime::monotonic_ns()
         }
     }
 
     #[inline]
     fn monotonic_ns(&self) -> u64 {
-        clock::monotonic_ns()
+        clock_gettime::monotonic_ns()
     }
 
     fn raw_ns(&self) -> u64 {
-        clock::raw_ns()
+        clock_gettime::raw_ns()
     }
 
     fn boottime_ns(&self) -> u64 {
-        clock::boottime_ns()
+        clock_gettime::boottime_ns()
     }
 
     fn examine(&self) -> Result<(), Reason> {
@@ -95,7 +95,7 @@ fn examine() -> Result<(), Reason> {
     #[cfg(target_arch = "x86_64")]
     crate::arch::choice::choose();
     #[cfg(target_arch = "aarch64")]
-    ticks::choose(clocksource::has_ecv());
+    ticks::choose(crate::sys::auxv::has_ecv());
     if !ticks::is_invariant() {
         return Err(Reason::NotInvariant);
     }
@@ -134,7 +134,7 @@ fn is_this_counter(name: &str, is_stable_under_kvm: fn() -> bool) -> bool {
 
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn disruptions() -> Option<u64> {
-    crate::sys::clocksource::Vmclock::get()?.marker()
+    crate::sys::vmclock::Vmclock::get()?.marker()
 }
 
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]

@@ -34,7 +34,7 @@ impl Upkeep {
     /// What std says where it cannot make a thread; out of memory.
     pub fn start<S: Source + Sync + 'static>(clock: &'static Clock<S>) -> std::io::Result<Self> {
         #[cfg(target_os = "linux")]
-        crate::sys::fork::zero_in_child(&clock.recent_ns).map_err(|_| std::io::ErrorKind::OutOfMemory)?;
+        crate::sys::atfork::zero_in_child(&clock.recent_ns).map_err(|_| std::io::ErrorKind::OutOfMemory)?;
         let (stop, stopped) = sync_channel(0);
         let thread = std::thread::Builder::new().name("clock".into()).spawn(move || {
             let _last = Zero(&clock.recent_ns);

@@ -4,7 +4,7 @@
 pub(super) fn for_call(call: &str) -> &'static str {
     let name = call.split([' ', ',']).next().unwrap_or(call);
     match name {
-        "open" | "read" | "reading" | "getdents64" if call.ends_with("/proc/self/task") => {
+        "open" | "getdents64" | "stat" if call.ends_with("/proc/self/task") => {
             "mount /proc and allow reading it, or continue with LOCK in force"
         }
         "mprotect" | "open" | "read" | "pread" | "pwrite" => "allow this call, or leave the text as it is",
@@ -13,7 +13,7 @@ pub(super) fn for_call(call: &str) -> &'static str {
         "pthread_atfork" => "free some memory and try again",
         "mmap" => "raise the limits on address space and on mappings",
         "sched_getaffinity" | "sched_getcpu" => "allow this call, or do not use confined mode",
-        "sched_setaffinity" | "CPU_SET" => "name a CPU that the thread may run on, and allow sched_setaffinity",
+        "sched_setaffinity" => "name a CPU that the thread may run on, and allow sched_setaffinity",
         "arch_prctl" => "allow this call, or use the operations that do not need GS",
         "rt_sigprocmask" => "allow this call: without it signals cannot be blocked",
         "ppoll" => "wait for fewer descriptors, or free some memory",

@@ -24,7 +24,7 @@
 
 use super::hold::thread_mask;
 use crate::error::Refusal;
-use crate::sys::{fork, sigmask};
+use crate::sys::{atfork, signal_mask};
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicBool, AtomicUsize};
 
@@ -76,7 +76,7 @@ fn process() -> u32 {
 /// ENOMEM.
 pub(super) fn watch() -> Result<(), Refusal> {
     if !REGISTERED.load(Relaxed) {
-        fork::around(before, in_parent, in_child)?;
+        atfork::register_atfork(Some(before), Some(in_parent), Some(in_child))?;
         REGISTERED.store(true, Relaxed);
     }
     Ok(())
@@ -86,7 +86,7 @@ extern "C" fn before() {
     let state = thread_mask();
     let forking = state.forking.load(Relaxed);
     if forking == 0 {
-        let mask = sigmask::block_all().unwrap_or(NOT_BLOCKED);
+        let mask = signal_mask::block().unwrap_or(NOT_BLOCKED);
         state.before_fork.store(mask, Relaxed);
         state.forking_process.store(process(), Relaxed);
     }
@@ -118,6 +118,6 @@ fn end(change: impl FnOnce()) {
     // Registered while the fork was on its way, or refused: nothing was blocked.
     if forking != 0 && mask != NOT_BLOCKED {
         // What the kernel was asked to keep meanwhile it goes on keeping until the release.
-        sigmask::set(mask | state.blocked());
+        signal_mask::set(mask | state.blocked());
     }
 }

@@ -22,7 +22,7 @@ use super::thread_mask::Env;
 use super::{Info, fork};
 use crate::error::Refusal;
 use crate::sys::sigaction::{self, Action};
-use crate::sys::{sigmask, thread};
+use crate::sys::{errno, signal_mask, sigqueue};
 use alloc::boxed::Box;
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
@@ -61,17 +61,17 @@ pub(super) struct ProcessEnv;
 impl Env for ProcessEnv {
     fn deliver(&self, info: &Info) {
         // Mainline looks at errno after a release as it would have without one.
-        let errno = thread::errno();
+        let errno = errno::get();
         run(info);
-        thread::set_errno(errno);
+        errno::set(errno);
     }
 
     fn unblock(&self, signals: u64) {
-        sigmask::unblock(signals);
+        signal_mask::unblock(signals);
     }
 
     fn requeue(&self, info: &Info) -> bool {
-        sigmask::requeue(&info.0)
+        sigqueue::requeue(&info.0)
     }
 }
 
@@ -87,7 +87,7 @@ extern "C" fn run(info: &Info) {
 
 /// What the kernel calls, with every signal blocked that can be.
 extern "C" fn on_signal(signal: c_int, info: *mut c_void, context: *mut c_void) {
-    let errno = thread::errno();
+    let errno = errno::get();
     if let Some(entry) = entry(signal) {
         // At once, hold or not: it knows nothing of holds, and what `context` says is true now only. AcqRel: one of two
         // threads takes the one call; pairs with itself.
@@ -102,23 +102,23 @@ extern "C" fn on_signal(signal: c_int, info: *mut c_void, context: *mut c_void) 
             unsafe { entry.before.call(signal, info, context) };
         }
         // SAFETY: Invariant 1.
-        let information = Info(unsafe { sigmask::information(info) });
+        let information = Info(unsafe { sigqueue::information(info) });
         // SAFETY: Invariant 1.
-        let before = unsafe { sigmask::frame_mask(context) };
+        let before = unsafe { signal_mask::frame_mask(context) };
         let mut mask = before;
         // Relaxed: a signal that is registered just now may be blocked or not.
         thread_mask().arrive(&information, OURS.load(Relaxed), &mut mask, &ProcessEnv);
         if mask != before {
             // SAFETY: Invariant 1.
-            unsafe { sigmask::set_frame_mask(context, mask) };
+            unsafe { signal_mask::set_frame_mask(context, mask) };
         }
     }
-    thread::set_errno(errno);
+    errno::set(errno);
 }
 
 /// Registers a handler and installs our function.
 pub(super) fn on(signal: c_int, handler: &'static (dyn Handler + Send), restart: bool) -> Result<(), Refusal> {
-    if bit(signal) != 0 && bit(signal) & sigmask::MASKABLE == 0 {
+    if bit(signal) != 0 && bit(signal) & signal_mask::MASKABLE == 0 {
         return match signal {
             libc::SIGKILL | libc::SIGSTOP => Err(Refusal::Signal {
                 signal,
@@ -168,7 +168,7 @@ pub(super) fn on(signal: c_int, handler: &'static (dyn Handler + Send), restart:
 /// closes it takes the handlers off first, and forks no more.
 #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(loom)))]
 fn stay_loaded() {
-    let _ = crate::sys::rseq::stay_loaded();
+    let _ = crate::sys::dl::stay_loaded();
 }
 
 #[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(loom))))]

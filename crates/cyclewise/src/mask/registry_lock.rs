@@ -21,7 +21,7 @@
 use super::hold::{Hold, hold};
 use super::waiters::Waiters;
 use crate::error::Refusal;
-use crate::sys::task;
+use crate::sys::thread;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -48,7 +48,7 @@ impl RegistryGuard {
     /// interrupted, or where nobody gives it back for a second.
     pub(super) fn lock() -> Result<Self, Refusal> {
         let hold = hold();
-        let me = u64::from(task::current_tid().cast_unsigned());
+        let me = u64::from(thread::id().cast_unsigned());
         for _ in 0..WAITS {
             match WAITERS.wait(WAIT_NS, || take(me)) {
                 Some(true) => return Ok(Self { _hold: hold }),
@@ -74,7 +74,7 @@ fn take(me: u64) -> Option<bool> {
 fn take_over(me: u64) -> bool {
     let word = WORD.load(Relaxed);
     let thread = (word & THREAD) as u32;
-    thread != 0 && task::is_gone(thread.cast_signed()) && exchange(word, me)
+    thread != 0 && thread::is_gone(thread.cast_signed()) && exchange(word, me)
 }
 
 fn exchange(word: u64, me: u64) -> bool {

@@ -10,8 +10,8 @@
 use super::Hold;
 use super::hold::thread_mask;
 use crate::error::Refusal;
-use crate::sys::poll::{PollFd, Slept, poll_fd, ppoll};
-use crate::sys::sigmask;
+use crate::sys::ppoll::{PollFd, Slept, poll_fd, ppoll};
+use crate::sys::signal_mask;
 use core::marker::PhantomData;
 use core::time::Duration;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -63,7 +63,7 @@ impl Hold {
     pub fn wait(&self, fds: &mut [Polled<'_>], timeout: Option<Duration>) -> Result<Woken, Refusal> {
         // Before signals are blocked: it may allocate.
         let mut inner: alloc::vec::Vec<_> = fds.iter().map(|polled| polled.inner).collect();
-        let before = sigmask::block_all()?;
+        let before = signal_mask::block()?;
         let woken = if thread_mask().is_pending() {
             Ok(Woken::Signal)
         } else {
@@ -79,7 +79,7 @@ impl Hold {
             })
         };
         // What the kernel has been asked to keep meanwhile it goes on keeping until the release.
-        sigmask::set(before | thread_mask().blocked());
+        signal_mask::set(before | thread_mask().blocked());
         woken
     }
 }

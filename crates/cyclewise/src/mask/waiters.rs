@@ -89,7 +89,7 @@ impl Waiters {
 
     #[cfg(loom)]
     fn nap(&self) {
-        crate::sys::task::nap();
+        crate::sys::thread::nap();
     }
 }
 

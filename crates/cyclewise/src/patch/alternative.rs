@@ -36,7 +36,7 @@ mod imp {
     use crate::error::Refusal;
     use crate::patch::text::{self, Edit};
     use crate::patch::text_lock;
-    use crate::sys::{signals, task};
+    use crate::sys::{proc_task, signal_mask};
     use alloc::vec::Vec;
 
     /// The most bytes of an edit, and its alignment, so that no edit crosses a page.
@@ -57,8 +57,8 @@ mod imp {
         }
         let held = text_lock::lock()?;
         // A signal handler could create a thread after the check, and a site takes more than one store.
-        let _quiet = signals::Blocked::of_others()?;
-        match task::count()? {
+        let _blocked = signal_mask::block_signals()?;
+        match proc_task::count()? {
             1 => {}
             threads => return Err(Refusal::OtherThreads { threads }),
         }

@@ -53,7 +53,7 @@ use super::tls_hooks;
 use crate::arch;
 use crate::error::Refusal;
 use crate::sys::affinity::{self, CpuSet};
-use crate::sys::{membarrier, tasks};
+use crate::sys::{membarrier, proc_task};
 use core::sync::atomic::Ordering;
 
 /// Confined mode is in force while this exists.
@@ -98,7 +98,7 @@ pub unsafe fn enter(cpu: Option<u32>) -> Result<Guard, Refusal> {
     enabled()?;
     let mut guard = mode_lock::lock()?;
     let data = guard.data();
-    let current = affinity::current()?;
+    let current = affinity::current_cpu()?;
     let cpu = cpu.unwrap_or(current);
     let entered = if mode_lock::mode() != CONFINED {
         confine_and_elide(data, cpu)
@@ -207,7 +207,7 @@ fn leave() -> Result<(), Refusal> {
     if mode_lock::mode() != CONFINED {
         // A forked child inherited the guard and the affinity, and is in single mode or has left it. If it has threads
         // that no hook saw, each must stay on the one CPU until LOCK is restored.
-        if mode_lock::mode() == SINGLE && tasks::count() != Ok(1) {
+        if mode_lock::mode() == SINGLE && proc_task::count() != Ok(1) {
             data.edits.restore()?;
             membarrier::register_sync_core()?;
             membarrier::sync_core()?;

@@ -40,7 +40,7 @@ use super::single::before_thread;
 use super::tls_hooks::{InHook, TlsHooks};
 use crate::arch::interceptor::interceptor;
 use crate::error::Refusal;
-use crate::sys::{dl, symbol_versions, thread};
+use crate::sys::{dl, errno, sigevent, symbol_versions};
 use core::ffi::{CStr, c_int, c_void};
 use core::sync::atomic::{AtomicPtr, Ordering};
 
@@ -98,12 +98,12 @@ const THRD_ERROR: c_int = 2;
 /// Whether the `struct sigevent` asks for a thread.
 fn by_thread(event: *const c_void) -> bool {
     // SAFETY: the hooks that ask are given null or a `struct sigevent` (Invariant 2).
-    unsafe { thread::notifies_by_thread(event) }
+    unsafe { sigevent::notifies_by_thread(event) }
 }
 
 /// The failure of functions that set errno.
 fn try_again() -> c_int {
-    thread::set_errno(libc::EAGAIN);
+    errno::set(libc::EAGAIN);
     -1
 }
 

@@ -20,7 +20,7 @@
 //! Waiters sleep: sections are short and rare, and the owner may be a thread of lower priority on the same CPU.
 
 use crate::error::Refusal;
-use crate::sys::task;
+use crate::sys::thread;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -46,7 +46,7 @@ pub(super) fn acquire(word: &AtomicU64, process: u32) -> Result<PreviousOwner, R
             _ if is_mine(found, me) => return Err(Refusal::Busy),
             _ if generation(found) != generation(me) => PreviousOwner::LostInFork,
             _ => {
-                task::nap();
+                thread::nap();
                 found = word.load(Relaxed);
                 continue;
             }
@@ -78,7 +78,7 @@ pub(super) fn adopt(word: &AtomicU64, process: u32) {
 
 /// The calling thread as an owner.
 fn me(process: u32) -> u64 {
-    u64::from(process) << 32 | u64::from(task::token())
+    u64::from(process) << 32 | u64::from(thread::token())
 }
 
 const fn generation(owner: u64) -> u32 {
@@ -88,7 +88,7 @@ const fn generation(owner: u64) -> u32 {
 /// Whether `owner` is the calling thread, in this process or before it forked (Invariant 2). In the latter case it is
 /// the child's first thread.
 fn is_mine(owner: u64, me: u64) -> bool {
-    owner as u32 == me as u32 && (generation(owner) == generation(me) || task::is_first())
+    owner as u32 == me as u32 && (generation(owner) == generation(me) || thread::is_first())
 }
 
 #[cfg(test)]

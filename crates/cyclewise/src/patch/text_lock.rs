@@ -72,7 +72,8 @@ mod fork {
 mod fork {
     use super::{lock, owner_word, text, words};
     use crate::error::Refusal;
-    use crate::sys::{fork_generation, task};
+    use crate::sys::atfork::register_atfork;
+    use crate::sys::fork_generation;
     use core::sync::atomic::AtomicBool;
     use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -82,7 +83,7 @@ mod fork {
     pub(super) fn register() -> Result<(), Refusal> {
         // Acquire: pairs with the Release below.
         if !REGISTERED.load(Acquire) {
-            task::in_child(in_child)?;
+            register_atfork(None, None, Some(in_child))?;
             // Release: pairs with the Acquire above.
             REGISTERED.store(true, Release);
         }

@@ -32,7 +32,7 @@
 
 use super::single::before_thread;
 use crate::error::Refusal;
-use crate::sys::{dl, process, thread};
+use crate::sys::{dl, errno, process};
 use core::cell::Cell;
 use core::ffi::{CStr, c_void};
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -166,7 +166,7 @@ pub unsafe fn allocate(memory: *mut c_void) -> *mut c_void {
     let real = find(&REAL_ALLOCATE, ALLOCATE);
     if before_any_thread().is_err() || real.is_null() {
         // The one failure that glibc expects; its caller gets EAGAIN.
-        thread::set_errno(libc::ENOMEM);
+        errno::set(libc::ENOMEM);
         return core::ptr::null_mut();
     }
     // SAFETY: Invariant 1.

@@ -87,7 +87,7 @@ impl Backoff {
     /// There is neither a clock nor a futex: another thread runs.
     #[cfg(not(all(target_os = "linux", not(loom))))]
     pub(super) fn sleep(&mut self, _: &AtomicU32, _: u32) -> bool {
-        crate::sys::task::nap();
+        crate::sys::thread::nap();
         true
     }
 }

@@ -41,9 +41,10 @@ use crate::arch::rseq::Area;
 use crate::arch::static_libc::rseq_words;
 use crate::arch::{Cid, Cpu, Id};
 use crate::error::Refusal;
-pub(super) use crate::sys::map::{release, reserve};
 pub(super) use crate::sys::membarrier::rseq as restart_sequences;
-use crate::sys::{fork, rseq, signals};
+pub(super) use crate::sys::mmap::{release, reserve};
+use crate::sys::signal_mask::{self, BlockedSignals};
+use crate::sys::{affinity, atfork, dl, rseq};
 use core::sync::atomic::{AtomicBool, AtomicIsize, AtomicU32, AtomicUsize, Ordering};
 
 /// Under `LIBC` the distance to the area, once it was published; otherwise 0.
@@ -155,7 +156,7 @@ fn state() -> u32 {
 fn decide() -> u32 {
     register_atfork();
     let none = |why: i32| NONE | (why as u32) << 8;
-    let new = if !rseq::stay_loaded() {
+    let new = if !dl::stay_loaded() {
         none(MAY_BE_UNLOADED)
     } else if let Some((distance, registered)) = rseq::of_libc(rseq_words()) {
         // The same in every thread.
@@ -200,7 +201,7 @@ pub(super) fn register_atfork() {
         // A signal handler that registered too would wait for the C library's lock of atfork handlers.
         let _blocked = block_signals();
         // If this fails, a child finds some portable slots locked for ever, and uses others.
-        let _ = fork::in_child(after_fork);
+        let _ = atfork::register_atfork(None, None, Some(after_fork));
         REGISTERED.store(true, Ordering::Release);
     }
 }
@@ -224,7 +225,7 @@ pub(super) fn id_bound() -> usize {
 /// Finds it, once (Invariant 5): a filter may be installed between two threads' calls.
 #[cold]
 fn find_id_bound() -> usize {
-    let found = rseq::ids();
+    let found = affinity::cpu_id_limit();
     match ID_BOUND.compare_exchange(0, found, Ordering::Relaxed, Ordering::Relaxed) {
         Ok(_) => found,
         Err(theirs) => theirs,
@@ -235,8 +236,8 @@ fn find_id_bound() -> usize {
 ///
 /// # Errors
 /// A filter refuses the call, or answers it in the kernel's place.
-pub(super) fn block_signals() -> Result<signals::Blocked, Refusal> {
-    signals::Blocked::of_others()
+pub(super) fn block_signals() -> Result<BlockedSignals, Refusal> {
+    signal_mask::block_signals()
 }
 
 /// The calling thread's backend.

@@ -30,7 +30,7 @@ pub(super) use identity::*;
 mod identity {
     use super::Holder;
     pub(in super::super) use crate::sys::fork_generation::current as fork_generation;
-    use crate::sys::task;
+    use crate::sys::thread;
     use core::cell::Cell;
     use std::thread_local;
 
@@ -43,7 +43,7 @@ mod identity {
 
     /// The calling thread's id. A system call.
     pub(in super::super) fn id() -> u64 {
-        NAMED | u64::from(fork_generation()) << 32 | u64::from(task::current_tid() as u32)
+        NAMED | u64::from(fork_generation()) << 32 | u64::from(thread::id() as u32)
     }
 
     /// Whose id `found` is; `me` is the calling thread's.

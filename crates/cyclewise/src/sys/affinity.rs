@@ -1,73 +1,87 @@
-//! Which CPUs a thread of this process may run on.
+//! Which CPUs a thread may run on, and which one it is on.
+//!
+//! # References
+//! Linux kernel/sched/syscalls.c; sched_setaffinity(2).
 //!
 //! # Safety
-//! 1. The kernel reads or writes one `cpu_set_t` whose size is passed with it.
+//! 1. The kernel reads or writes at most the size that is passed with a set.
 #![expect(unsafe_code, reason = "sched_getaffinity, sched_setaffinity, sched_getcpu")]
 
-use super::failed;
+use super::{errno, failed};
 use crate::error::Refusal;
-use core::mem::MaybeUninit;
 
-/// A set of CPUs, up to number 1023: what the C library's type holds.
-#[derive(Clone, Copy)]
-pub(crate) struct CpuSet(libc::cpu_set_t);
+const MOST_CPUS: usize = 8192; // NR_CPUS of the largest configuration, arch/x86/Kconfig
+const WORD_BITS: usize = usize::BITS as usize;
+const WORDS: usize = MOST_CPUS / WORD_BITS;
+
+/// A set of CPUs, for every number that Linux can have.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct CpuSet([usize; WORDS]);
 
 impl CpuSet {
     /// The set of one CPU.
     ///
     /// # Errors
-    /// EINVAL past the last number.
+    /// EINVAL for a number that no kernel has.
     pub(crate) fn one(cpu: u32) -> Result<Self, Refusal> {
-        if cpu >= libc::CPU_SETSIZE as u32 {
-            return Err(Refusal::System {
-                call: "CPU_SET",
-                errno: libc::EINVAL,
-            });
-        }
-        let set = MaybeUninit::<libc::cpu_set_t>::zeroed();
-        // SAFETY: all zeroes is a valid, empty set.
-        let mut set = unsafe { set.assume_init() };
-        // SAFETY: the number is below CPU_SETSIZE.
-        unsafe { libc::CPU_SET(cpu as usize, &mut set) };
-        Ok(Self(set))
+        let mut words = [0; WORDS];
+        let word = words.get_mut(cpu as usize / WORD_BITS).ok_or(Refusal::System {
+            call: "sched_setaffinity",
+            errno: libc::EINVAL,
+        })?;
+        *word = 1 << (cpu as usize % WORD_BITS);
+        Ok(Self(words))
+    }
+
+    /// Whether a CPU is in the set.
+    #[cfg(test)]
+    pub(crate) fn has(&self, cpu: u32) -> bool {
+        let word = self.0.get(cpu as usize / WORD_BITS);
+        word.is_some_and(|word| word & 1 << (cpu as usize % WORD_BITS) != 0)
+    }
+
+    /// The CPUs that the calling thread may run on.
+    ///
+    /// # Errors
+    /// EPERM and others from a filter; ENOSYS where it answers 0.
+    pub(crate) fn current() -> Result<Self, Refusal> {
+        read(0)
+    }
+
+    /// Lets the calling thread run on these CPUs only. When this returns, it runs on one of them.
+    ///
+    /// # Errors
+    /// EINVAL where the thread may use none of them.
+    pub(crate) fn apply(&self) -> Result<(), Refusal> {
+        write(0, self)
+    }
+
+    /// Whether this is the calling thread's set.
+    pub(crate) fn is_current(&self) -> bool {
+        Self::current().is_ok_and(|now| now == *self)
     }
 }
 
-impl PartialEq for CpuSet {
-    fn eq(&self, other: &Self) -> bool {
-        // SAFETY: compares two sets.
-        unsafe { libc::CPU_EQUAL(&self.0, &other.0) }
-    }
-}
-
-/// The CPUs that `tid` may run on; 0 is the caller. `None` where the thread is gone.
+/// The CPUs that `tid` may run on; 0 is the caller. `None` where the thread has ended.
 ///
 /// # Errors
-/// EINVAL on machines with more than 1024 possible CPUs; ENOSYS where a filter says that it went well.
+/// As [`CpuSet::current`].
 pub(crate) fn get(tid: i32) -> Result<Option<CpuSet>, Refusal> {
-    let mut set = MaybeUninit::<libc::cpu_set_t>::zeroed();
-    // SAFETY: the kernel writes at most the size of `set`, which is passed (Invariant 1).
-    let rc = unsafe { libc::sched_getaffinity(tid, size_of::<libc::cpu_set_t>(), set.as_mut_ptr()) };
-    if rc != 0 {
-        return gone(failed("sched_getaffinity"));
-    }
-    // SAFETY: all zeroes is a valid set, whether or not the kernel has filled it.
-    let set = unsafe { set.assume_init() };
-    // SAFETY: counts a set.
-    if unsafe { libc::CPU_COUNT(&set) } == 0 {
-        // No thread may run nowhere: a filter has answered.
-        return Err(Refusal::System {
-            call: "sched_getaffinity",
-            errno: libc::ENOSYS,
-        });
-    }
-    Ok(Some(CpuSet(set)))
+    unless_gone(read(tid))
 }
 
-/// Whether setting an affinity reaches the kernel, or a filter refuses it: then it fails for a number that no thread has.
+/// Lets `tid` run on `cpus` only. When this returns, it runs on one of them. `None` where the thread has ended.
 ///
 /// # Errors
-/// ENOSYS where a filter says that it went well.
+/// EINVAL where the thread may use none of `cpus`; EPERM for a thread of another user.
+pub(crate) fn set(tid: i32, cpus: &CpuSet) -> Result<Option<()>, Refusal> {
+    unless_gone(write(tid, cpus))
+}
+
+/// Tests whether setting an affinity reaches the kernel: for a thread that cannot exist, it fails there.
+///
+/// # Errors
+/// ENOSYS where a filter answers 0.
 pub(crate) fn is_set_by_the_kernel() -> Result<(), Refusal> {
     // The kernel's limit is 2^22, include/linux/threads.h.
     match set(i32::MAX, &CpuSet::one(0)?) {
@@ -79,32 +93,63 @@ pub(crate) fn is_set_by_the_kernel() -> Result<(), Refusal> {
     }
 }
 
-/// Lets `tid` run on `cpus` only. When this returns, it runs on none but those. `None` where the thread is gone.
+/// The CPU that the calling thread is on.
 ///
 /// # Errors
-/// EINVAL where none of `cpus` is there for the thread; EPERM where it may not be asked.
-pub(crate) fn set(tid: i32, cpus: &CpuSet) -> Result<Option<()>, Refusal> {
-    // SAFETY: the kernel reads the size of `cpus`, which is passed (Invariant 1).
-    match unsafe { libc::sched_setaffinity(tid, size_of::<libc::cpu_set_t>(), &cpus.0) } {
-        0 => Ok(Some(())),
-        _ => gone(failed("sched_setaffinity")),
-    }
-}
-
-/// The CPU the caller is on.
-///
-/// # Errors
-/// Where the kernel does not say.
-pub(crate) fn current() -> Result<u32, Refusal> {
+/// Where the kernel refuses.
+pub(crate) fn current_cpu() -> Result<u32, Refusal> {
     // SAFETY: takes nothing and writes nothing.
     let cpu = unsafe { libc::sched_getcpu() };
     u32::try_from(cpu).map_err(|_| failed("sched_getcpu"))
 }
 
-fn gone<T>(refusal: Refusal) -> Result<Option<T>, Refusal> {
-    if matches!(refusal, Refusal::System { errno: libc::ESRCH, .. }) {
-        Ok(None)
-    } else {
-        Err(refusal)
+/// A number that every CPU id of this kernel, and so every mm_cid, is below: the bits of the shortest set that it takes.
+/// It refuses a shorter one with EINVAL (kernel/sched, sched_getaffinity: `len * BITS_PER_BYTE < nr_cpu_ids`), whatever
+/// CPUs the thread may use, and whatever a container shows of /sys.
+pub(crate) fn cpu_id_limit() -> usize {
+    let mut words = [0; WORDS];
+    for length in 1..WORDS {
+        if read_words(0, &mut words[..length]) > 0 {
+            return length * WORD_BITS;
+        }
+        // A filter's errno does not tell the number of CPUs.
+        if errno::get() != libc::EINVAL {
+            break;
+        }
+    }
+    MOST_CPUS
+}
+
+fn read(tid: i32) -> Result<CpuSet, Refusal> {
+    let mut words = [0; WORDS];
+    match read_words(tid, &mut words) {
+        // The kernel writes at least one word, so a filter has answered.
+        0 => Err(Refusal::System {
+            call: "sched_getaffinity",
+            errno: libc::ENOSYS,
+        }),
+        written if written > 0 => Ok(CpuSet(words)),
+        _ => Err(failed("sched_getaffinity")),
+    }
+}
+
+/// How many bytes the kernel has written; negative where it refuses. By number, as C's function does not say.
+fn read_words(tid: i32, words: &mut [usize]) -> libc::c_long {
+    // SAFETY: the kernel writes at most the size of `words`, which is passed (Invariant 1).
+    unsafe { libc::syscall(libc::SYS_sched_getaffinity, tid, size_of_val(words), words.as_mut_ptr()) }
+}
+
+fn write(tid: i32, cpus: &CpuSet) -> Result<(), Refusal> {
+    // SAFETY: the kernel reads at most the size of `cpus`, which is passed (Invariant 1).
+    match unsafe { libc::syscall(libc::SYS_sched_setaffinity, tid, size_of_val(&cpus.0), cpus.0.as_ptr()) } {
+        0 => Ok(()),
+        _ => Err(failed("sched_setaffinity")),
+    }
+}
+
+fn unless_gone<T>(result: Result<T, Refusal>) -> Result<Option<T>, Refusal> {
+    match result {
+        Err(Refusal::System { errno: libc::ESRCH, .. }) => Ok(None),
+        result => result.map(Some),
     }
 }

@@ -1,4 +1,6 @@
-//! Which function answers to a name: the dynamic linker's view.
+//! The dynamic linker: which definition a name is bound to, which link unit an address is in, keeping a unit loaded.
+//!
+//! A link unit is the program or a shared library.
 //!
 //! # Safety
 //! 1. dlsym reads a C string and gives an address; nothing is called or read through it here.
@@ -6,22 +8,22 @@
 //! 3. dlopen reads a C string. It names what is loaded already, or a library whose initializers are the C library's.
 #![expect(unsafe_code, reason = "dlsym, dladdr, dlopen")]
 
+use super::auxv;
 use core::ffi::{CStr, c_void};
 use core::mem::MaybeUninit;
 use core::ptr::null_mut;
 
-/// What the process binds `name` to: the first definition in the global search order. Null where there is none.
+/// What the process binds `name` to: the first definition in the global search order. Null without one.
 pub(crate) fn bound(name: &CStr) -> *mut c_void {
     // SAFETY: Invariant 1.
     unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }
 }
 
-/// The C library's definition: the one behind this link unit's own in the search order, or, in glibc before 2.34, one in a
-/// library that need not be loaded yet. Where this unit has a definition of its own the linker sees no need for that
-/// library. Null where there is none.
+/// The C library's definition: the one after this link unit's own in the search order. In glibc before 2.34 it may be in a
+/// library that is not loaded yet, since this unit's own definition satisfies the linker. Null without one.
 ///
-/// Of several versions it is the newest, which is what programs are linked to. glibc before 2.36 gives the oldest for
-/// RTLD_NEXT (bug 14932), and its `timer_create` makes timers that no other function knows; so the library is asked.
+/// Of several versions it is the newest, which programs are linked to. For RTLD_NEXT glibc before 2.36 gives the oldest
+/// (bug 14932), and its `timer_create` makes timers that no other function knows; so the library itself is searched.
 pub(crate) fn next(name: &CStr) -> *mut c_void {
     // SAFETY: Invariant 1.
     let found = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
@@ -41,20 +43,20 @@ pub(crate) fn next(name: &CStr) -> *mut c_void {
     }
 }
 
-/// The definition behind this link unit's own in the search order, whatever its version. Null where there is none.
+/// The definition after this link unit's own in the search order, whatever its version. Null without one.
 pub(crate) fn behind(name: &CStr) -> *mut c_void {
     // SAFETY: Invariant 1.
     unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) }
 }
 
-/// Whether the C library says that the process has had a second thread; false before glibc 2.32, which does not say.
+/// Whether the process has had a second thread, by the C library; false before glibc 2.32, which does not tell.
 pub(crate) fn has_had_threads() -> bool {
-    let says = bound(c"__libc_single_threaded").cast::<u8>();
+    let single = bound(c"__libc_single_threaded").cast::<u8>();
     // SAFETY: null, or glibc's variable of this name, a byte that lives as long as the process.
-    unsafe { says.as_ref() }.is_some_and(|single| *single == 0)
+    unsafe { single.as_ref() }.is_some_and(|single| *single == 0)
 }
 
-/// A library's definition. The library stays loaded: it is a part of the C library, or was there before.
+/// A library's definition. The library stays loaded: it is part of the C library, or was loaded before.
 fn in_library(library: &CStr, flags: i32, name: &CStr) -> *mut c_void {
     // SAFETY: Invariant 3.
     let library = unsafe { libc::dlopen(library.as_ptr(), flags) };
@@ -67,14 +69,36 @@ fn in_library(library: &CStr, flags: i32, name: &CStr) -> *mut c_void {
 
 /// Whether `function` is in the link unit that contains this copy of the crate.
 pub(crate) fn is_ours(function: *const c_void) -> bool {
-    // Neither exported nor looked up by name, so its address is this copy's.
-    static HERE: u8 = 0;
-    let here = unit((&raw const HERE).cast());
-    here.is_some() && unit(function) == here
+    let own = base(own_address());
+    own.is_some() && base(function) == own
 }
 
-/// Where the link unit that contains `address` is loaded; none for an address outside all.
-fn unit(address: *const c_void) -> Option<usize> {
+/// Keeps this link unit mapped until the process ends: the kernel may read a descriptor of ours long after its sequence.
+/// False where that is impossible.
+pub(crate) fn stay_loaded() -> bool {
+    // An address in the program itself: its headers.
+    let program = core::ptr::with_exposed_provenance(auxv::get(libc::AT_PHDR));
+    let Some(own) = information(own_address()) else {
+        // A static program has no units to ask about, and unloads nothing.
+        return base(program).is_none();
+    };
+    // The program itself is never unloaded.
+    if base(program) == Some(own.dli_fbase as usize) {
+        return true;
+    }
+    let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE;
+    // SAFETY: the linker's own name of the unit. It is loaded, so nothing is loaded and no code runs (Invariant 3).
+    !unsafe { libc::dlopen(own.dli_fname, flags) }.is_null()
+}
+
+/// An address in the link unit that contains this copy of the crate: neither exported nor looked up by name.
+fn own_address() -> *const c_void {
+    static OWN: u8 = 0;
+    (&raw const OWN).cast()
+}
+
+/// Where the link unit that contains `address` is loaded; `None` for an address outside all.
+fn base(address: *const c_void) -> Option<usize> {
     information(address).map(|information| information.dli_fbase as usize)
 }
 

@@ -1,19 +1,20 @@
-//! A number of this process that no ancestor of it has: what fork has copied is told from what this process wrote.
+//! The generation: a number of this process that no ancestor of it has. It tells what this process wrote from what fork
+//! copied.
 //!
-//! The number lies on a page that the kernel zeroes in a child of fork (MADV_WIPEONFORK, Linux 4.14), so no atfork handler
-//! is needed. It is right in handlers that run before any of ours, and in children of `_Fork` and of clone(2), for which
+//! The number lies on a page that the kernel zeroes in a child of fork (MADV_WIPEONFORK, Linux 4.14), so it needs no atfork
+//! handler. It is right in handlers that run before any of ours, and in children of `_Fork` and of clone(2), for which
 //! the C library runs none. A child of vfork, or of clone(2) with CLONE_VM, has its parent's memory and its number.
 //!
-//! The number is a count and the pid: fork copies memory while other threads go on, and may copy the count from before the
-//! parent's number was made.
+//! The number is a count and the pid: fork copies memory while other threads run, and may copy the count from before the
+//! parent made its number.
 //!
 //! # Without the page
-//! Where the kernel refuses the advice, or where whoever answers does not look at it (an emulator, a filter that says 0:
-//! both accept advice that does not exist), the number goes with the pid. Then a child that has its parent's pid, in a pid
-//! namespace of its own, has its parent's number too.
+//! The kernel may refuse the advice, and an emulator or a filter may accept it without looking: both accept advice that does
+//! not exist. Then the number belongs to a pid, and a child with its parent's pid, in a pid namespace of its own, has its
+//! parent's number.
 //!
 //! # Memory ordering
-//! None is needed: a process that sees a number of an ancestor's sees it in memory that fork copied.
+//! None is needed: a process sees an ancestor's number only in memory that fork copied.
 //!
 //! # Cost
 //! Two loads; without the page, a system call.
@@ -24,38 +25,36 @@
 //! # Safety
 //! 1. The first word is 0, [`NO_PAGE`], or the address of a page that was mapped here and is never unmapped: zeroes, or a
 //!    number on its first word.
-#![expect(unsafe_code, reason = "mmap, madvise, munmap, a word on the page")]
+#![expect(unsafe_code, reason = "a word on the page, unmapping it")]
 
-use super::{errno, process};
-use core::ffi::c_void;
-use core::ptr::null_mut;
+use super::{errno, mmap, process};
+use core::ptr::NonNull;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-/// Of every page size that Linux has, a part: the kernel rounds up.
+/// The smallest page size that Linux has; the kernel rounds up.
 const PAGE: usize = 4096;
 /// Advice that no kernel knows: include/uapi/asm-generic/mman-common.h ends far below.
 const UNKNOWN_ADVICE: i32 = 0x7fff_0000;
 
 /// Bits of a pid: PID_MAX_LIMIT is 2^22, include/linux/threads.h.
 const PID_BITS: u32 = 22;
-/// No address of a page.
+/// In place of the page's address: there is no page.
 const NO_PAGE: u64 = 1;
 
-/// The number of this process, never 0. May be asked for in a signal handler.
-#[cfg(any(not(loom), all(feature = "std", target_env = "gnu")))]
+/// The number of this process, never 0. Async-signal-safe.
 pub(crate) fn current() -> u32 {
     static WORDS: [AtomicU64; 3] = [const { AtomicU64::new(0) }; 3];
     current_in(&WORDS)
 }
 
-/// The number of this process, never 0, the same for all who ask these words, which start as zeroes: the address of the
-/// page, or [`NO_PAGE`]; without it, the number below the pid that it goes with; how many numbers were made, here and in
-/// ancestors.
+/// The number of this process, never 0, the same for each caller with these words. They start as zeroes: the address of the
+/// page, or [`NO_PAGE`]; without the page, the number and above it the pid it belongs to; how many numbers were made, here
+/// and in ancestors.
 pub(crate) fn current_in([page, by_pid, count]: &'static [AtomicU64; 3]) -> u32 {
     // Acquire: pairs with the Release in `choose`; the page is ready.
     let at = match page.load(Acquire) {
-        0 => errno::kept(|| choose(page)),
+        0 => errno::preserve(|| choose(page)),
         at => at,
     };
     let (word, pid) = match at {
@@ -91,14 +90,14 @@ unsafe fn word_at(at: u64) -> &'static AtomicU64 {
 #[cold]
 fn choose(word: &AtomicU64) -> u64 {
     let page = wiped_page();
-    let new = page.map_or(NO_PAGE, |page| page.expose_provenance() as u64);
+    let new = page.map_or(NO_PAGE, |page| page.as_ptr().expose_provenance() as u64);
     // Release: pairs with the Acquire in `current_in`.
     match word.compare_exchange(0, new, Release, Acquire) {
         Ok(_) => new,
         Err(first) => {
             if let Some(page) = page {
-                // SAFETY: nobody else has seen it.
-                unsafe { libc::munmap(page, PAGE) };
+                // SAFETY: `wiped_page` has mapped it, and nobody else has seen it.
+                unsafe { mmap::release(page, PAGE) };
             }
             first
         }
@@ -106,32 +105,18 @@ fn choose(word: &AtomicU64) -> u64 {
 }
 
 /// A page that the kernel zeroes in children of fork.
-fn wiped_page() -> Option<*mut c_void> {
-    let (protection, flags) = (
-        libc::PROT_READ | libc::PROT_WRITE,
-        libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
-    );
-    // SAFETY: new memory, wherever there is room.
-    let page = unsafe { libc::mmap(null_mut(), PAGE, protection, flags, -1, 0) };
-    if page == libc::MAP_FAILED {
-        return None;
-    }
-    // The first must fail, or nobody looks at what is advised.
-    if advise(page, UNKNOWN_ADVICE) || !advise(page, libc::MADV_WIPEONFORK) {
+fn wiped_page() -> Option<NonNull<u8>> {
+    let page = mmap::zeroes(PAGE).ok()?;
+    // The first must fail, or nobody looks at the advice.
+    if mmap::advise(page, PAGE, UNKNOWN_ADVICE) || !mmap::advise(page, PAGE, libc::MADV_WIPEONFORK) {
         // SAFETY: mapped above, and nobody else has seen it.
-        unsafe { libc::munmap(page, PAGE) };
+        unsafe { mmap::release(page, PAGE) };
         return None;
     }
     Some(page)
 }
 
-/// Whether the kernel takes the advice.
-fn advise(page: *mut c_void, advice: i32) -> bool {
-    // SAFETY: a page that was mapped for this; no advice here changes what an empty page holds.
-    unsafe { libc::madvise(page, PAGE, advice) == 0 }
-}
-
-#[cfg(all(test, feature = "std", target_pointer_width = "64", not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::sys::fork;
@@ -143,9 +128,8 @@ mod tests {
     static BY_PID: [AtomicU64; 3] = [AtomicU64::new(NO_PAGE), AtomicU64::new(0), AtomicU64::new(0)];
     static PARENTS_BY_PID: AtomicU32 = AtomicU32::new(0);
 
-    /// As where nobody looks at advice.
     #[test]
-    fn without_the_page_the_pid_tells() {
+    fn without_the_page_a_child_has_another_number() {
         let here = current_in(&BY_PID);
         assert_eq!(current_in(&BY_PID), here);
         PARENTS_BY_PID.store(here, Relaxed);

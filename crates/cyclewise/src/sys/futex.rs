@@ -1,20 +1,23 @@
 //! futex(2): waiting for a word to change, within this process.
 //!
-//! Errors are not told apart: a wait that failed has returned early, which every caller allows for, and a wake that
-//! failed had nobody to wake. An address that is not mapped is EFAULT, so these take pointers and are safe. errno is left
-//! as it was: a lock is taken in signal handlers, and between a call that failed and the look at why.
+//! [`wait`] and [`wake`] return no errors: a wait that failed has returned early, which every caller allows for, and a wake
+//! that failed had nobody to wake. An address that is not mapped is EFAULT, so these functions take pointers and are safe.
+//! They preserve errno: a lock is taken in signal handlers, and between a call that failed and a look at its errno.
 //!
 //! # References
-//! Linux kernel/futex/waitwake.c; futex(2): `FUTEX_WAIT_BITSET` takes the deadline as a moment of `CLOCK_MONOTONIC`.
+//! Linux kernel/futex/waitwake.c (futex_atomic_op_inuser); futex(2): `FUTEX_WAIT_BITSET` takes the deadline by
+//! `CLOCK_MONOTONIC`.
 //!
 //! # Safety
-//! 1. The kernel reads 4 bytes at the word's address, or fails, and writes nothing there.
-//! 2. The time is read from, or written to, a structure of ours that lives as long as the call.
+//! 1. Waiting and waking: the kernel reads 4 bytes at the word's address, or fails, and writes nothing there.
+//! 2. The kernel reads the deadline from a structure that lives as long as the call.
+//! 3. FUTEX_WAKE_OP with OR and 0 leaves the word as it is, in one atomic store, and wakes only waiters of its two words.
 #![expect(unsafe_code, reason = "futex has no wrapper in libc")]
 
+use super::clock_gettime::monotonic_ns;
+use super::errno::{self, preserve};
 use core::ptr::{null, null_mut};
-
-use super::errno::kept;
+use core::sync::atomic::AtomicU32;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -23,14 +26,10 @@ const SECOND_NS: u64 = 1_000_000_000;
 pub struct Moment(u64);
 
 impl Moment {
-    /// So many nanoseconds from now; the end of time where that is too far.
+    /// `ns` nanoseconds from now, or the last moment there is.
     #[must_use]
     pub fn after_ns(ns: u64) -> Self {
-        let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: writes one timespec (Invariant 2). The clock exists on every Linux, so this does not fail.
-        unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
-        let now = (now.tv_sec as u64) * SECOND_NS + now.tv_nsec as u64;
-        Self(now.saturating_add(ns))
+        Self(monotonic_ns().saturating_add(ns))
     }
 
     fn timespec(self) -> libc::timespec {
@@ -41,7 +40,7 @@ impl Moment {
     }
 }
 
-/// Sleeps while the word is `expected`, until woken or until the moment; returns at once where it is not.
+/// Sleeps until woken or until the deadline; returns at once where the word is not `expected`.
 pub(crate) fn wait(word: *const u32, expected: u32, until: Option<Moment>) {
     let until = until.map(Moment::timespec);
     let timeout = until.as_ref().map_or(null(), |until| &raw const *until);
@@ -49,20 +48,32 @@ pub(crate) fn wait(word: *const u32, expected: u32, until: Option<Moment>) {
     let any = u32::MAX; // FUTEX_BITSET_MATCH_ANY
     let second = null_mut::<u32>();
     // SAFETY: the kernel reads the word or fails (Invariant 1), and reads `until`, which lives to the end (Invariant 2).
-    kept(|| unsafe { libc::syscall(libc::SYS_futex, word, operation, expected, timeout, second, any) });
+    preserve(|| unsafe { libc::syscall(libc::SYS_futex, word, operation, expected, timeout, second, any) });
 }
 
-/// Wakes whoever sleeps on the word.
+/// Wakes every sleeper on the word.
 pub(crate) fn wake(word: *const u32) {
     let operation = libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG;
     // SAFETY: Invariant 1; the address may be anybody's by now, and is only compared.
-    kept(|| unsafe { libc::syscall(libc::SYS_futex, word, operation, i32::MAX) });
+    preserve(|| unsafe { libc::syscall(libc::SYS_futex, word, operation, i32::MAX) });
+}
+
+/// Whether a store to the word at `address`, which is aligned, would fault. FUTEX_WAKE_OP stores by the page's protection and
+/// returns EFAULT where that forbids it. False where futex(2) itself is forbidden.
+pub(super) fn refuses_stores(address: usize) -> bool {
+    const OR_NOTHING: libc::c_int = libc::FUTEX_OP_OR << 28; // FUTEX_OP(OR, 0, EQ, 0), include/uapi/linux/futex.h
+    let nobody_waits_here = AtomicU32::new(0);
+    let first = nobody_waits_here.as_ptr();
+    let operation = libc::FUTEX_WAKE_OP | libc::FUTEX_PRIVATE_FLAG;
+    // SAFETY: the word stays as it is, and nobody is woken (Invariant 3).
+    let woken = unsafe { libc::syscall(libc::SYS_futex, first, operation, 0, 0_usize, address, OR_NOTHING) };
+    woken < 0 && errno::get() == libc::EFAULT
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use core::sync::atomic::{AtomicU32, Ordering};
+    use core::sync::atomic::Ordering;
 
     #[test]
     fn a_wait_ends_at_the_moment_and_not_before() {
@@ -94,7 +105,17 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_time_is_far() {
+    fn text_refuses_stores_and_a_local_takes_them() {
+        let text = (text_refuses_stores_and_a_local_takes_them as fn() as usize).next_multiple_of(4);
+        assert!(refuses_stores(text));
+        let local = AtomicU32::new(0x1234_5678);
+        assert!(!refuses_stores(local.as_ptr().expose_provenance()));
+        assert_eq!(local.into_inner(), 0x1234_5678);
+        assert!(refuses_stores(0));
+    }
+
+    #[test]
+    fn the_last_moment_is_far() {
         let end = Moment::after_ns(u64::MAX);
         assert!(end > Moment::after_ns(u64::MAX / 2));
         let spec = end.timespec();

@@ -1,12 +1,10 @@
-//! The process: its number, and its end.
+//! The process: its id, and its end.
 //!
 //! # Safety
-//! 1. abort(3) takes nothing, may be called anywhere, signal handlers included, and does not return.
-//! 2. getpid(2) takes nothing, may be called anywhere and always succeeds.
-#![expect(unsafe_code, reason = "abort and getpid are foreign functions; core has none")]
+//! 1. abort(3), getpid(2) and write(2) are async-signal-safe; the first two take nothing.
+#![expect(unsafe_code, reason = "abort, getpid, write")]
 
-/// Ends the process with SIGABRT, and says why on its standard error, as far as that can be written.
-#[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
+/// Ends the process with SIGABRT, and writes `why` to its standard error, as far as that can be written.
 pub(crate) fn abort_saying(why: &[u8]) -> ! {
     // SAFETY: reads as many bytes as there are.
     unsafe { libc::write(libc::STDERR_FILENO, why.as_ptr().cast(), why.len()) };
@@ -19,9 +17,8 @@ pub(crate) fn abort() -> ! {
     unsafe { libc::abort() }
 }
 
-/// The number of the process, which a child of fork does not share; a system call.
-#[cfg(target_os = "linux")]
+/// The pid, which a child of fork does not share; a system call.
 pub(crate) fn id() -> u32 {
-    // SAFETY: Invariant 2.
+    // SAFETY: Invariant 1.
     unsafe { libc::getpid() }.cast_unsigned()
 }

@@ -1,15 +1,16 @@
-//! Who handles a signal of this process: installing a handler, finding who was there, and calling them.
+//! sigaction(2): a signal's handler, and calling the one that was installed before.
 //!
 //! # Safety
 //! 1. The kernel reads or writes one `sigaction`.
-//! 2. A function that sigaction gave is of the type that SA_SIGINFO in its flags says.
+//! 2. SA_SIGINFO in the flags gives the type of a function that sigaction returned.
 #![expect(unsafe_code, reason = "sigaction, and calls of handlers that it gave")]
 
-use super::sigmask::{MASKABLE, set_of};
+use super::errno;
+use super::signal_mask::{MASKABLE, set_of};
 use crate::error::Refusal;
 use core::ffi::{c_int, c_void};
 
-/// A handler that is told everything.
+/// A handler that was installed with SA_SIGINFO.
 pub(crate) type Function = extern "C" fn(c_int, *mut c_void, *mut c_void);
 
 /// A disposition, as the kernel has it.
@@ -17,8 +18,8 @@ pub(crate) type Function = extern "C" fn(c_int, *mut c_void, *mut c_void);
 pub(crate) struct Action(libc::sigaction);
 
 impl Action {
-    /// Our own: with all blocked that can be; on the alternate stack where `before` was, and of children's ends what that was
-    /// told of; interrupted system calls go on afterwards where `restart` says so and the call is one of those that can.
+    /// This crate's: blocks all that can be blocked, and has SA_RESTART where `restart`. The alternate stack and what is
+    /// reported of children are as in `before`.
     pub(crate) fn ours(function: Function, restart: bool, before: &Self) -> Self {
         const KEPT: c_int = libc::SA_ONSTACK | libc::SA_NOCLDSTOP | libc::SA_NOCLDWAIT;
         let restart = if restart { libc::SA_RESTART } else { 0 };
@@ -30,7 +31,7 @@ impl Action {
         })
     }
 
-    /// The kernel's own.
+    /// SIG_DFL.
     pub(crate) fn default() -> Self {
         Self(libc::sigaction {
             sa_sigaction: libc::SIG_DFL,
@@ -40,32 +41,32 @@ impl Action {
         })
     }
 
-    /// Whether this is `function`.
+    /// Whether the handler is `function`.
     pub(crate) fn is(&self, function: Function) -> bool {
         self.0.sa_sigaction == function as usize
     }
 
-    /// Whether it is somebody's function, and not the default or to be ignored.
+    /// Whether there is a handler: neither SIG_DFL nor SIG_IGN.
     pub(crate) fn is_function(&self) -> bool {
         self.0.sa_sigaction != libc::SIG_DFL && self.0.sa_sigaction != libc::SIG_IGN
     }
 
-    /// Whether the kernel would have called it once only.
+    /// Whether the kernel calls the handler once only.
     pub(crate) fn is_once(&self) -> bool {
         self.0.sa_flags & libc::SA_RESETHAND != 0
     }
 
-    /// Calls it.
+    /// Calls the handler.
     ///
     /// # Safety
-    /// It is a function, which is still there, and the arguments are those of a handler that runs for such a signal.
+    /// It is a function, which is still loaded, and the arguments are those of a handler that runs for such a signal.
     pub(crate) unsafe fn call(&self, signal: c_int, info: *mut c_void, context: *mut c_void) {
         if self.0.sa_flags & libc::SA_SIGINFO != 0 {
-            // SAFETY: sigaction gave the address with SA_SIGINFO (Invariant 2), and the caller says that it is a function.
+            // SAFETY: sigaction gave the address with SA_SIGINFO (Invariant 2), and the caller guarantees that it is a function.
             let function = unsafe { core::mem::transmute::<usize, Function>(self.0.sa_sigaction) };
             function(signal, info, context);
         } else {
-            // SAFETY: sigaction gave the address without SA_SIGINFO (Invariant 2), and the caller says that it is a function.
+            // SAFETY: sigaction gave the address without SA_SIGINFO (Invariant 2), and the caller guarantees that it is a function.
             let function = unsafe { core::mem::transmute::<usize, extern "C" fn(c_int)>(self.0.sa_sigaction) };
             function(signal);
         }
@@ -75,7 +76,7 @@ impl Action {
 /// What handles the signal now.
 ///
 /// # Errors
-/// EINVAL for a number that is no signal's, or is the C library's own. ENOSYS where a filter (seccomp) says 0 for the kernel.
+/// EINVAL for a number that is no signal's, or is the C library's own. ENOSYS where a filter (seccomp) answers 0.
 pub(crate) fn current(signal: c_int) -> Result<Action, Refusal> {
     if !is_answered(signal) {
         let errno = libc::ENOSYS;
@@ -84,20 +85,20 @@ pub(crate) fn current(signal: c_int) -> Result<Action, Refusal> {
     swap(signal, core::ptr::null())
 }
 
-/// Whether the kernel answers. C's function copies what the kernel should have written from memory that it has not
-/// initialized, and an address from there would be called.
+/// Whether the kernel answers. Where it does not, C's function copies memory that nobody has initialized, and an address from
+/// there would be called.
 fn is_answered(signal: c_int) -> bool {
     const NOT_WRITTEN: u64 = u64::MAX;
-    // `struct sigaction` of the kernel on 64-bit: the function, the flags, the restorer, the set. No function is there.
+    // The kernel's `struct sigaction` on 64-bit: the function, the flags, the restorer, the set. No function has this address.
     let mut old = [NOT_WRITTEN; 4];
     let asks = core::ptr::null::<c_void>();
-    // SAFETY: null asks only; the kernel writes 32 bytes at most, and no more set than the size that it is told.
+    // SAFETY: null only asks; the kernel writes 32 bytes at most, and of the set no more than the size that is passed.
     let rc = unsafe { libc::syscall(libc::SYS_rt_sigaction, signal, asks, old.as_mut_ptr(), size_of::<u64>()) };
-    // Where it refuses, C's function says why.
+    // Where the kernel refuses, C's function returns why.
     rc != 0 || old[0] != NOT_WRITTEN
 }
 
-/// Installs it; what was there before.
+/// Installs it; returns the one before.
 ///
 /// # Errors
 /// EINVAL for a number that is no signal's, is the C library's own, or cannot be handled.
@@ -107,11 +108,19 @@ pub(crate) fn install(signal: c_int, action: &Action) -> Result<Action, Refusal>
 
 fn swap(signal: c_int, new: *const libc::sigaction) -> Result<Action, Refusal> {
     let mut old = Action::default().0;
-    // SAFETY: Invariant 1; null asks only.
+    // SAFETY: Invariant 1; null only asks.
     let rc = unsafe { libc::sigaction(signal, new, &raw mut old) };
     if rc == 0 {
         return Ok(Action(old));
     }
-    let errno = super::thread::errno();
+    let errno = errno::get();
     Err(Refusal::Signal { signal, errno })
+}
+
+/// Installs a handler, for tests.
+#[cfg(test)]
+pub(crate) fn handle(signal: c_int, handler: extern "C" fn(c_int)) {
+    let mut action = Action::default();
+    action.0.sa_sigaction = handler as *const () as usize;
+    install(signal, &action).unwrap();
 }

@@ -1,8 +1,8 @@
-//! Whether a link unit gives its exports versions of its own, as a version script has it do.
+//! Whether a link unit exports versioned symbols, as a version script makes it do.
 //!
-//! Libraries ask for `pthread_create` of the version that the C library had when they were linked. A definition without a
-//! version answers that, and one with another version does not: the library is then bound to the C library's. dlsym, which
-//! asks for no version, finds the definition all the same, so its answer is not enough.
+//! A library asks for `pthread_create` of the version that the C library had when it was linked. A definition without a
+//! version satisfies that; one with another version does not, and the library is bound to the C library's. dlsym asks for no
+//! version and finds the definition even so, so its answer is not enough.
 //!
 //! # References
 //! LSB Core, "Symbol Versioning": DT_VERDEF; glibc elf/dl-lookup.c, check_match; dladdr1(3).

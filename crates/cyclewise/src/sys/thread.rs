@@ -1,45 +1,59 @@
-//! The calling thread: its id, its errno.
+//! The calling thread: its ids, and sleeping.
 //!
 //! # Safety
-//! 1. `__errno_location` gives the calling thread's own errno, valid as long as the thread runs.
-#![expect(unsafe_code, reason = "errno, a field of a C structure")]
+//! 1. gettid, tgkill and pthread_self take numbers or nothing.
+#![expect(unsafe_code, reason = "gettid, tgkill, pthread_self, nanosleep")]
 
-#[cfg(target_env = "gnu")]
-use core::ffi::c_void;
+use super::{errno, process};
 
-/// The kernel's id of the calling thread.
-#[cfg(target_env = "gnu")]
+/// The kernel's id of the calling thread, never 0. By number, as glibc has `gettid` only since 2.30.
 pub(crate) fn id() -> i32 {
-    super::task::current_tid()
+    // SAFETY: Invariant 1.
+    unsafe { libc::syscall(libc::SYS_gettid) as i32 }
 }
 
-/// The calling thread's errno.
-pub(crate) fn errno() -> i32 {
-    // SAFETY: Invariant 1.
-    let place = unsafe { libc::__errno_location() };
-    // SAFETY: Invariant 1.
-    unsafe { *place }
+/// Whether the calling thread is its process's first, which in a child of fork is the one that forked.
+pub(crate) fn is_first() -> bool {
+    id().cast_unsigned() == process::id()
 }
 
-/// Sets the calling thread's errno, for functions that C calls.
-pub(crate) fn set_errno(errno: i32) {
-    // SAFETY: Invariant 1.
-    let place = unsafe { libc::__errno_location() };
-    // SAFETY: Invariant 1.
-    unsafe { *place = errno };
+/// Whether `tid` is no thread of this process: it has ended, or fork did not copy it.
+pub(crate) fn is_gone(tid: i32) -> bool {
+    // Signal 0 only asks. Any other answer, such as a filter's EPERM, does not tell.
+    send(tid, 0) == Err(libc::ESRCH)
 }
 
-/// Whether the `struct sigevent` at `event` asks for a notification by a new thread.
+/// Sends a signal to a thread of this process.
 ///
-/// # Safety
-/// `event` is null or points to a `struct sigevent`.
-#[cfg(target_env = "gnu")]
-pub(crate) unsafe fn notifies_by_thread(event: *const c_void) -> bool {
-    let event = event.cast::<libc::sigevent>();
-    if event.is_null() {
-        return false;
-    }
-    // SAFETY: the caller's contract; one field is read.
-    let notify = unsafe { (*event).sigev_notify };
-    notify == libc::SIGEV_THREAD
+/// # Errors
+/// The kernel's errno.
+pub(super) fn send(tid: i32, signal: i32) -> Result<(), i32> {
+    // SAFETY: Invariant 1.
+    let rc = unsafe { libc::syscall(libc::SYS_tgkill, process::id(), tid, signal) };
+    if rc == 0 { Ok(()) } else { Err(errno::get()) }
+}
+
+/// The C library's id of the calling thread, shortened: no two running threads have the same, and in a child of fork
+/// the thread that forked keeps its own.
+///
+/// The bits that are left out are zero, as thread blocks are aligned, or the same, as stacks are within 64 GiB.
+pub(crate) fn token() -> u32 {
+    // SAFETY: Invariant 1; the number may be an address, which nobody dereferences.
+    let thread = unsafe { libc::pthread_self() };
+    (thread as usize >> 4) as u32
+}
+
+/// Sleeps for about as long as a change of the text takes. Preserves errno.
+pub(crate) fn nap() {
+    sleep_ns(50_000);
+}
+
+/// Sleeps, for less than a second. Preserves errno.
+pub(super) fn sleep_ns(ns: u32) {
+    let time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: ns as _,
+    };
+    // SAFETY: reads the time, and writes the remaining time nowhere.
+    errno::preserve(|| unsafe { libc::nanosleep(&raw const time, core::ptr::null_mut()) });
 }

@@ -16,7 +16,7 @@
 use crate::error::Refusal;
 use crate::patch::mode_lock::{self, CONFINED};
 use crate::sys::affinity::{self, CpuSet};
-use crate::sys::{membarrier, tasks, thread};
+use crate::sys::{membarrier, proc_task, thread};
 use core::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering::SeqCst};
 
 /// The number of this entry into the mode, and the CPU's number plus one; 0 outside the mode.
@@ -58,7 +58,7 @@ pub fn check() -> Result<(), Refusal> {
     let stamp = STAMP.load(SeqCst);
     seen()?;
     let Some(cpu) = cpu_of(stamp) else { return Ok(()) };
-    if affinity::current()? == cpu {
+    if affinity::current_cpu()? == cpu {
         Ok(())
     } else {
         found(thread::id(), stamp)
@@ -81,7 +81,7 @@ pub fn audit() -> Result<(), Refusal> {
         return Ok(());
     };
     let only = CpuSet::one(cpu)?;
-    for tid in tasks::list()? {
+    for tid in proc_task::list()? {
         if affinity::get(tid)?.is_some_and(|has| has != only) {
             return found(tid, stamp);
         }

@@ -19,8 +19,8 @@
 use crate::error::Refusal;
 use crate::patch::mode_lock::{ModeData, RETRY_INTERVAL, ThreadCreation};
 use crate::sys::affinity::{self, CpuSet};
-use crate::sys::signals::Blocked;
-use crate::sys::tasks;
+use crate::sys::proc_task;
+use crate::sys::signal_mask::block_signals;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use core::time::Duration;
 use std::time::Instant;
@@ -36,7 +36,7 @@ fn readings() -> impl Iterator<Item = u32> {
     (0..).take_while(move |&reading| reading < READINGS || begun.elapsed() < LONG)
 }
 
-/// When threads were last confined, in the ticks of [`tasks::started`]. Read and written by who holds the mode lock, which orders
+/// When threads were last confined, in the ticks of [`proc_task::started`]. Read and written by who holds the mode lock, which orders
 /// both.
 static CONFINED_AT: AtomicU64 = AtomicU64::new(0);
 
@@ -45,10 +45,10 @@ pub(super) fn confine(data: &mut ModeData, only: &CpuSet) -> Result<(), Refusal>
     // Where an affinity already reads as the one CPU, reading back would not show that nothing was set.
     affinity::is_set_by_the_kernel()?;
     // See Invariant 5.
-    let _quiet = Blocked::of_others()?;
+    let _quiet = block_signals()?;
     let confined = confine_until_stable(data, only);
     // After the last save, also on failure: the widening that follows a failure uses it too.
-    CONFINED_AT.store(tasks::ticks(), Relaxed);
+    CONFINED_AT.store(proc_task::ticks(), Relaxed);
     confined
 }
 
@@ -73,7 +73,7 @@ fn confine_until_stable(data: &mut ModeData, only: &CpuSet) -> Result<(), Refusa
 /// Threads in the `first` list were created before any was confined, so their affinity is their own.
 fn confine_listed(data: &mut ModeData, only: &CpuSet, first: bool) -> Result<bool, Refusal> {
     let mut changed = false;
-    let listed = tasks::list()?;
+    let listed = proc_task::list()?;
     for &tid in &listed {
         let Some(had) = affinity::get(tid)? else {
             // The thread ended, and the next reading omits it; or this process cannot see it, and it is never confined.
@@ -99,18 +99,18 @@ fn confine_listed(data: &mut ModeData, only: &CpuSet, first: bool) -> Result<boo
             _ => {}
         }
     }
-    Ok(!changed && tasks::count()? == listed.len() && tasks::list()? == listed)
+    Ok(!changed && proc_task::count()? as usize == listed.len() && proc_task::list()? == listed)
 }
 
 /// Restores every thread's affinity; threads created in the mode get that of the thread that entered. Repeats until
 /// none is left and none is being created (Invariant 2).
 pub(super) fn widen(data: &mut ModeData, only: &CpuSet) -> Result<(), Refusal> {
     // See Invariant 5.
-    let _quiet = Blocked::of_others()?;
+    let _quiet = block_signals()?;
     let mut none_being_created = false;
     for _ in readings() {
         let mut changed = false;
-        let listed = tasks::list()?;
+        let listed = proc_task::list()?;
         for &tid in &listed {
             let Some(wanted) = wanted(data, tid).filter(|wanted| wanted != only) else {
                 continue;
@@ -136,7 +136,7 @@ pub(super) fn widen(data: &mut ModeData, only: &CpuSet) -> Result<(), Refusal> {
 /// The affinity to restore (Invariant 4).
 fn wanted(data: &ModeData, tid: i32) -> Option<CpuSet> {
     let saved = data.saved.iter().find(|(saved, _)| *saved == tid).map(|(_, had)| *had);
-    let is_newer = || tasks::started(tid).is_some_and(|start| start > CONFINED_AT.load(Relaxed));
+    let is_newer = || proc_task::started(tid).is_some_and(|start| start > CONFINED_AT.load(Relaxed));
     match (saved, data.default) {
         (Some(had), Some(default)) if had != default && is_newer() => Some(default),
         (saved, default) => saved.or(default),

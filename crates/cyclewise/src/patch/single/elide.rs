@@ -15,7 +15,7 @@ use crate::patch::edits::none_elided;
 use crate::patch::hooks::Hooks;
 use crate::patch::mode_lock::{self, CONFINED, LOCKED, ModeData, SINGLE, ThreadCreation};
 use crate::patch::tls_hooks;
-use crate::sys::{tasks, thread};
+use crate::sys::{proc_task, thread};
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 /// The hooks found in force; null before.
@@ -86,12 +86,11 @@ fn alone() -> Result<(), Refusal> {
     if ThreadCreation::any() {
         return Err(Refusal::Creating);
     }
-    let tasks = tasks::list()?;
-    let count = tasks::count()?;
-    if tasks.as_slice() == [thread::id()] && count == 1 {
+    let listed = proc_task::list()?;
+    let threads = proc_task::count()?;
+    if listed.as_slice() == [thread::id()] && threads == 1 {
         Ok(())
     } else {
-        let threads = u32::try_from(count).unwrap_or(u32::MAX);
         Err(Refusal::OtherThreads { threads })
     }
 }

@@ -8,8 +8,8 @@ use super::Edit;
 use crate::arch::code;
 use crate::error::Refusal;
 use crate::patch::text_lock::TextGuard;
-use crate::sys::maps;
-use crate::sys::memory::PAGE;
+use crate::sys::mprotect::PAGE;
+use crate::sys::proc_maps;
 use core::ops::Range;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -33,7 +33,7 @@ pub(super) fn all(held: &TextGuard, edits: &mut [Edit]) -> Result<(), Refusal> {
             return Err(Refusal::Misshapen { at: start });
         }
         if !(text.contains(&start) && edit.end() <= text.end) {
-            text = maps::text_around(start)?;
+            text = proc_maps::text_around(start)?;
             cache_text(held, &text);
             if edit.end() > text.end {
                 return Err(Refusal::NotText { at: text.end });

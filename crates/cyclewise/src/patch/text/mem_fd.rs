@@ -5,7 +5,7 @@
 //!
 //! # Invariants
 //! 1. Before each use the descriptor is asked whether it shows this process's memory
-//!    ([`is_own`](OwnMemory::is_own)). A number that was closed by somebody else, or that was inherited from the parent
+//!    ([`is_own`](ProcMem::is_own)). A number that was closed by somebody else, or that was inherited from the parent
 //!    of a fork, is not used.
 //! 2. It is closed only while the number is still the file that was kept.
 //! 3. A child of fork closes its parent's before fork returns in it, and opens one of its own. A child of `_Fork` or of
@@ -22,8 +22,8 @@
 //! between; a write through it asks twice before.
 
 use crate::patch::text_lock::{self, TextGuard};
-use crate::sys::fork;
-use crate::sys::own_memory::{Identity, OwnMemory};
+use crate::sys::atfork::register_atfork;
+use crate::sys::proc_mem::{Identity, ProcMem};
 use core::mem::ManuallyDrop;
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering::Relaxed};
 
@@ -48,27 +48,27 @@ pub(super) fn release(_: &TextGuard) {
 }
 
 /// What was kept, if it still shows this process's memory.
-pub(super) fn borrow(_: &TextGuard) -> Option<ManuallyDrop<OwnMemory>> {
+pub(super) fn borrow(_: &TextGuard) -> Option<ManuallyDrop<ProcMem>> {
     kept().filter(|memory| memory.is_own())
 }
 
 /// What has the number now, whatever it is.
-fn kept() -> Option<ManuallyDrop<OwnMemory>> {
+fn kept() -> Option<ManuallyDrop<ProcMem>> {
     // Relaxed, here and below: the lock of the text orders them. Without it only whether there is one is looked at.
     let number = NUMBER.load(Relaxed);
-    (number != NONE).then(|| OwnMemory::of_number(number))
+    (number != NONE).then(|| ProcMem::of_number(number))
 }
 
 fn open() {
     static REGISTERED: AtomicBool = AtomicBool::new(false);
     if !REGISTERED.load(Relaxed) {
         // Without the handler a child would hold its parent's memory.
-        if fork::in_child(in_child).is_err() {
+        if register_atfork(None, None, Some(in_child)).is_err() {
             return;
         }
         REGISTERED.store(true, Relaxed);
     }
-    let Ok(memory) = OwnMemory::open().map(OwnMemory::moved_up) else {
+    let Ok(memory) = ProcMem::open().map(ProcMem::moved_up) else {
         return;
     };
     if let Some(Identity(device, inode)) = memory.identity() {

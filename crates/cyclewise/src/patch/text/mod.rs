@@ -66,7 +66,8 @@ use self::write::Source;
 use super::text_lock::TextGuard;
 use crate::arch::{code, sync};
 use crate::error::Refusal;
-use crate::sys::{membarrier, signals, task};
+use crate::sys::signal_mask::{self, block_signals_and_faults};
+use crate::sys::{membarrier, proc_task};
 pub(crate) use journal::{Goal, any as is_recorded, forget};
 
 /// One edit of the program's text: at most 8 bytes.
@@ -198,15 +199,15 @@ unsafe fn change(
     if edits.iter().all(|e| e.expect == e.new) {
         return Ok(());
     }
-    let quiet = signals::Blocked::of_others();
+    let quiet = signal_mask::block_signals();
     // Asked behind that: a handler could create a thread after the answer.
-    let alone = others == Others::None || quiet.is_ok() && task::is_alone();
+    let alone = others == Others::None || quiet.is_ok() && proc_task::is_alone();
     if !alone {
         check::live(edits)?;
         membarrier::register_sync_core()?;
     }
     let one_byte_each = edits.iter().all(Edit::is_one_byte);
-    let half_seen = (alone && !one_byte_each).then(signals::Blocked::all).transpose()?;
+    let half_seen = (alone && !one_byte_each).then(block_signals_and_faults).transpose()?;
     let through_kernel = quiet.is_ok() && (alone || one_byte_each);
     journal::record(held, edits, goal);
     // SAFETY: checked above. Any order is harmless where one byte changes, and where nobody executes the bytes: this

@@ -2,10 +2,10 @@
 #![allow(dead_code, reason = "the twin of a module with more callers")]
 
 use crate::patch::text_lock::TextGuard;
-use crate::sys::own_memory::OwnMemory;
+use crate::sys::proc_mem::ProcMem;
 use core::mem::ManuallyDrop;
 
 /// None.
-pub(super) fn borrow(_: &TextGuard) -> Option<ManuallyDrop<OwnMemory>> {
+pub(super) fn borrow(_: &TextGuard) -> Option<ManuallyDrop<ProcMem>> {
     None
 }

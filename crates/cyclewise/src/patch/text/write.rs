@@ -13,8 +13,8 @@ use crate::arch::code;
 use crate::error::Refusal;
 use crate::patch::text_lock::TextGuard;
 use crate::sys::fork_generation;
-use crate::sys::memory::{self, PAGE};
-use crate::sys::own_memory::OwnMemory;
+use crate::sys::mprotect::{self, PAGE};
+use crate::sys::proc_mem::ProcMem;
 
 /// Where a descriptor of this process's memory comes from.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -151,7 +151,7 @@ unsafe fn set_writable(run: &[Edit], writable: bool) -> Result<(), Refusal> {
     };
     let start = page(first) * PAGE;
     // SAFETY: whole pages, all of text, because the edits in them are (Invariant 1).
-    unsafe { memory::set_writable(start, (page(last) + 1) * PAGE - start, writable) }
+    unsafe { mprotect::set_writable(start, (page(last) + 1) * PAGE - start, writable) }
 }
 
 /// One pwrite per page, from its first edit to its last.
@@ -163,7 +163,7 @@ unsafe fn by_kernel(held: &TextGuard, edits: &[Edit], source: Source) -> Result<
     let process = fork_generation::current();
     match source {
         // SAFETY: the caller's promise; a new descriptor was asked whose memory it shows.
-        Source::Opened => unsafe { through(&OwnMemory::open()?, edits, process) },
+        Source::Opened => unsafe { through(&ProcMem::open()?, edits, process) },
         Source::Kept => match mem_fd::borrow(held) {
             // SAFETY: the caller's promise; what is borrowed was asked whose memory it shows.
             Some(memory) => unsafe { through(&memory, edits, process) },
@@ -178,7 +178,7 @@ unsafe fn by_kernel(held: &TextGuard, edits: &[Edit], source: Source) -> Result<
 /// # Safety
 /// The edits were checked (Invariant 1), no thread minds their bytes in any order, `memory` is that of the process of this
 /// generation, and no handler of this thread forks but between two system calls.
-unsafe fn through(memory: &OwnMemory, edits: &[Edit], process: u32) -> Result<(), Refusal> {
+unsafe fn through(memory: &ProcMem, edits: &[Edit], process: u32) -> Result<(), Refusal> {
     let mut refusal = None;
     for page in pages(edits) {
         // SAFETY: the caller's promise, of the edits in this page.
@@ -209,7 +209,7 @@ unsafe fn through(memory: &OwnMemory, edits: &[Edit], process: u32) -> Result<()
 /// # Safety
 /// The edits were checked (Invariant 1) and lie in one page, no thread minds their bytes in any order, `memory` is that of
 /// the process of this generation, and no handler of this thread forks but between two system calls.
-unsafe fn write_page(memory: &OwnMemory, page: &[Edit], bytes: Bytes, process: u32) -> Result<(), Refusal> {
+unsafe fn write_page(memory: &ProcMem, page: &[Edit], bytes: Bytes, process: u32) -> Result<(), Refusal> {
     let (Some(first), Some(last)) = (page.first(), page.last()) else {
         return Ok(());
     };

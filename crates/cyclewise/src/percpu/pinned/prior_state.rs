@@ -9,7 +9,8 @@ use crate::arch::gs::{Base, Gs, rdgsbase, wrgsbase};
 use crate::error::Refusal;
 use crate::percpu::slots::{Slot, copy_in};
 use crate::percpu::{PerCpu, registration};
-use crate::sys::pin::{Mask, gs_base, has_fsgsbase, set_gs_base};
+use crate::sys::affinity::CpuSet;
+use crate::sys::arch_prctl::{gs_base, has_fsgsbase, set_gs_base};
 use core::cell::Cell;
 use std::thread_local;
 
@@ -19,7 +20,7 @@ thread_local! {
 
 /// What the thread had before.
 pub(super) struct PriorState {
-    mask: Mask,
+    cpus: CpuSet,
     base: usize,
 }
 
@@ -33,7 +34,7 @@ impl core::fmt::Debug for PriorState {
 
 impl PriorState {
     pub(super) fn is_confined(&self, cpu: u32) -> bool {
-        Mask::one(cpu).is_some_and(|mask| mask.is_current())
+        CpuSet::one(cpu).is_ok_and(|one| one.is_current())
     }
 }
 
@@ -42,7 +43,7 @@ impl Drop for PriorState {
         // SAFETY: the thread's own base, which it had before. What fails leaves a base that nobody uses.
         let _ = unsafe { set(self.base) };
         // What fails leaves the thread confined, which is no harm.
-        let _ = self.mask.apply();
+        let _ = self.cpus.apply();
         ENTERED.set(false);
     }
 }
@@ -57,14 +58,15 @@ pub(super) unsafe fn enter(cpu: u32) -> Result<PriorState, Refusal> {
     if ENTERED.get() || !is_distance(base) {
         return Err(Refusal::GsInUse { base });
     }
-    let one = Mask::one(cpu)
-        .filter(|_| is_distance(distance))
-        .ok_or(Refusal::System {
+    if !is_distance(distance) {
+        return Err(Refusal::System {
             call: "sched_setaffinity",
             errno: libc::EINVAL,
-        })?;
+        });
+    }
+    let one = CpuSet::one(cpu)?;
     let saved = PriorState {
-        mask: Mask::current()?,
+        cpus: CpuSet::current()?,
         base,
     };
     one.apply()?;

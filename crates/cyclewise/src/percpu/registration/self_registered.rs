@@ -22,7 +22,7 @@ use super::area_claim::{self, AreaEntry};
 use super::{release, reserve};
 use crate::arch::rseq::{Area, SIGNATURE};
 use crate::arch::{Cpu, Id};
-use crate::sys::{fork_generation, rseq, signals, task};
+use crate::sys::{fork_generation, rseq, signal_mask, thread};
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::thread_local;
@@ -55,7 +55,7 @@ fn known(at: *mut u8) -> Option<Result<Area, i32>> {
 
 #[cold]
 fn register() -> Result<Area, i32> {
-    let blocked = signals::Blocked::of_others();
+    let blocked = signal_mask::block_signals();
     AREA.with(|area| {
         // A signal handler may have registered before they were blocked.
         if let Some(known) = known(area.load(Ordering::Relaxed)) {
@@ -149,13 +149,13 @@ impl AreaEntry for &Head {
 
 /// The calling thread as an owner.
 fn me() -> u64 {
-    u64::from(fork_generation::current()) << 32 | u64::from(task::current_tid() as u32)
+    u64::from(fork_generation::current()) << 32 | u64::from(thread::id() as u32)
 }
 
 /// Whether the kernel reports that a thread of this process has ended. A filter that reports that of the calling thread too
 /// is not believed.
 fn has_ended(tid: i32) -> bool {
-    task::is_gone(tid) && !task::is_gone(task::current_tid())
+    thread::is_gone(tid) && !thread::is_gone(thread::id())
 }
 
 /// Claims an area for the calling thread, in its unregistered state.

@@ -11,7 +11,7 @@ use crate::percpu::allocator::{Locked, is_locked};
 use crate::percpu::slots::LockedSlot;
 use crate::percpu::thread::{Holder, holder, id};
 use crate::percpu::{PerCpu, Ref};
-use crate::sys::fork;
+use crate::sys::{atfork, fork};
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering::SeqCst};
 use std::process::Command;
 use std::sync::Barrier;
@@ -109,7 +109,7 @@ extern "C" fn earlier() {
 /// Has `work` done in children before our handler. Before the process's first use of per-CPU data.
 fn earlier_than_ours(work: fn()) {
     EARLIER.store(work as *mut (), SeqCst);
-    fork::in_child(earlier).unwrap();
+    atfork::register_atfork(None, None, Some(earlier)).unwrap();
 }
 
 /// 0; 1 once the handler's thread has what it wants; 2 when it may let go.

@@ -10,8 +10,8 @@
 
 use crate::arch::rseq;
 use crate::percpu::{Backend, Cid, Cpu, CurrentSlot, Guard, Index, NEVER, Outcome, PerCpu, Slot, backend};
-use crate::sys::pin::Mask;
-use crate::sys::{signals, task};
+use crate::sys::affinity::CpuSet;
+use crate::sys::{sigaction, thread};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard};
 use std::vec::Vec;
@@ -33,7 +33,7 @@ static THREAD: AtomicU32 = AtomicU32::new(0);
 extern "C" fn trap(_: i32) {
     let left = cyclewise_point.load(Relaxed);
     // One thread injects. Another's trap is a step it was passing: its sequence begins again, as after any signal.
-    if THREAD.load(Relaxed) != task::current_tid() as u32 {
+    if THREAD.load(Relaxed) != thread::id() as u32 {
         return;
     }
     cyclewise_point.store(0, Relaxed);
@@ -53,11 +53,14 @@ extern "C" fn trap(_: i32) {
 
 /// Goes to another CPU, if there is one.
 fn move_on() {
-    let Ok(all) = Mask::current() else { return };
+    let Ok(all) = CpuSet::current() else { return };
     let here = CurrentSlot::now().slot().number();
     let others = (0..1024).filter(|&cpu| cpu != here && all.has(cpu));
     // The first that is online.
-    if others.filter_map(Mask::one).any(|one| one.apply().is_ok()) {
+    if others
+        .filter_map(|cpu| CpuSet::one(cpu).ok())
+        .any(|one| one.apply().is_ok())
+    {
         let _ = all.apply();
     }
 }
@@ -72,9 +75,9 @@ pub(super) fn injecting(work: fn()) -> Option<MutexGuard<'static, ()>> {
     }
     WORK.store(work as *mut (), Relaxed);
     HITS.store(0, Relaxed);
-    THREAD.store(task::current_tid() as u32, Relaxed);
+    THREAD.store(thread::id() as u32, Relaxed);
     // The handler's own sequences are not injected: the point is 0 while it works.
-    signals::handle(libc::SIGTRAP, trap);
+    sigaction::handle(libc::SIGTRAP, trap);
     Some(guard)
 }
 

@@ -5,8 +5,9 @@
 
 use crate::percpu::allocator::Locked;
 use crate::percpu::slots::LockedSlot;
-use crate::sys::pin::Mask;
-use crate::sys::policy::{become_fifo, cpu_time_ns};
+use crate::sys::affinity::CpuSet;
+use crate::sys::clock_gettime::thread_cpu_ns;
+use crate::sys::sched_setscheduler::become_fifo;
 use core::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Barrier, Mutex};
 use std::thread;
@@ -20,8 +21,10 @@ fn while_another_has_it<T>(take: fn() -> T, wait: fn(&AtomicBool)) -> Option<(u6
     // Two at once would share the CPU, and one of them waits for ever where the other does not sleep.
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(|e| e.into_inner());
-    let all = Mask::current().ok()?;
-    let cpu = (0..1024).filter(|&cpu| all.has(cpu)).find_map(Mask::one)?;
+    let all = CpuSet::current().ok()?;
+    let cpu = (0..1024)
+        .filter(|&cpu| all.has(cpu))
+        .find_map(|cpu| CpuSet::one(cpu).ok())?;
     let (taken, given_back) = (Barrier::new(2), AtomicBool::new(false));
     thread::scope(|scope| {
         let waiter = scope.spawn(|| {
@@ -29,16 +32,16 @@ fn while_another_has_it<T>(take: fn() -> T, wait: fn(&AtomicBool)) -> Option<(u6
             if cpu.apply().is_err() || !become_fifo() {
                 return None;
             }
-            let (before, begun) = (cpu_time_ns(), Instant::now());
+            let (before, begun) = (thread_cpu_ns(), Instant::now());
             wait(&given_back);
-            Some((cpu_time_ns() - before, begun.elapsed().as_nanos() as u64))
+            Some((thread_cpu_ns() - before, begun.elapsed().as_nanos() as u64))
         });
         scope.spawn(|| {
             let it = take();
             let confined = cpu.apply();
             taken.wait();
-            let before = cpu_time_ns();
-            while confined.is_ok() && cpu_time_ns() - before < WORK_NS {}
+            let before = thread_cpu_ns();
+            while confined.is_ok() && thread_cpu_ns() - before < WORK_NS {}
             given_back.store(true, SeqCst);
             drop(it);
         });
@@ -82,9 +85,9 @@ fn who_waits_for_a_slot_leaves_the_cpu_to_the_holder() {
 #[test]
 fn the_twin_that_yields_takes_most_of_the_cpu() {
     let twin = |given_back: &AtomicBool| {
-        let before = cpu_time_ns();
+        let before = thread_cpu_ns();
         // It gives up where the kernel never takes the CPU from such a thread (sched_rt_runtime_us of -1).
-        while !given_back.load(SeqCst) && cpu_time_ns() - before < 4 * WORK_NS {
+        while !given_back.load(SeqCst) && thread_cpu_ns() - before < 4 * WORK_NS {
             thread::yield_now();
         }
     };

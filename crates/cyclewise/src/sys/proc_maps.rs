@@ -1,29 +1,27 @@
 //! `/proc/self/maps`: which executable mapping an address is in.
 //!
-//! Read with a buffer on the stack and parsed byte by byte: it may run where allocating may not.
+//! Read into a buffer on the stack and parsed byte by byte: it may run where allocating may not.
 //!
 //! # References
 //! proc_pid_maps(5).
-//!
-//! # Safety
-//! 1. The kernel writes at most the length of the buffer it is given.
-#![expect(unsafe_code, reason = "read without std")]
 
-use super::descriptor::Descriptor;
-use super::failed;
+use super::file::File;
 use crate::error::Refusal;
 use core::ops::Range;
 
-/// The mappings without a hole around `address` that are readable, executable and not writable.
+/// The contiguous mappings around `address` that are readable, executable and not writable.
 ///
 /// # Errors
 /// The kernel's, where there is no /proc; [`Refusal::NotText`] where there is no such mapping.
 pub(crate) fn text_around(address: usize) -> Result<Range<usize>, Refusal> {
-    let file = File::open()?;
+    let file = File::open_for(c"/proc/self/maps", libc::O_RDONLY, "open /proc/self/maps")?;
     let mut search = Search::new(address);
     let mut buffer = [0; 1024];
     loop {
-        let n = file.read(&mut buffer)?;
+        let n = file.read(&mut buffer).map_err(|errno| Refusal::System {
+            call: "read /proc/self/maps",
+            errno,
+        })?;
         for &byte in buffer.iter().take(n) {
             search.byte(byte);
         }
@@ -37,7 +35,7 @@ pub(crate) fn text_around(address: usize) -> Result<Range<usize>, Refusal> {
 /// The search, fed with the file's bytes.
 struct Search {
     address: usize,
-    /// Text without a hole, so far.
+    /// Contiguous text, so far.
     text: Range<usize>,
     line: Line,
 }
@@ -85,7 +83,7 @@ impl Search {
             return;
         }
         if line.bits != R_X {
-            // A hole, unless the text found so far is the one that is looked for.
+            // A hole: forget the text, unless it is the one that is looked for.
             if !self.text.contains(&self.address) {
                 self.text = 0..0;
             }
@@ -96,7 +94,7 @@ impl Search {
         }
     }
 
-    /// Whether what follows no longer matters. Mappings ascend, so text that holds the address only grows upwards.
+    /// Whether the rest of the file no longer matters. Mappings ascend, so text that holds the address only grows upwards.
     fn is_past(&self) -> bool {
         self.text.start > self.address
     }
@@ -113,22 +111,6 @@ fn hex(digit: u8) -> usize {
         b'a'..=b'f' => digit - b'a' + 10,
         _ => 0,
     })
-}
-
-/// The open file.
-struct File(Descriptor);
-
-impl File {
-    fn open() -> Result<Self, Refusal> {
-        Descriptor::open_for(c"/proc/self/maps", libc::O_RDONLY, "open /proc/self/maps").map(Self)
-    }
-
-    /// The next bytes; none at the end.
-    fn read(&self, buffer: &mut [u8]) -> Result<usize, Refusal> {
-        // SAFETY: the kernel writes at most the buffer's length (Invariant 1).
-        let n = unsafe { libc::read(self.0.number(), buffer.as_mut_ptr().cast(), buffer.len()) };
-        usize::try_from(n).map_err(|_| failed("read /proc/self/maps"))
-    }
 }
 
 #[cfg(test)]
