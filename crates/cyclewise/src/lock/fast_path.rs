@@ -1,8 +1,8 @@
 //! The fast paths: one compare-and-exchange to lock, a plain store and two predicted branches to unlock.
 //!
 //! # Memory ordering
-//! Taking a lock is Acquire and pairs with the Release of giving it up. The light barrier and the look at the sleepers
-//! come after the release, and concern sleep only.
+//! Taking a lock is Acquire and pairs with the Release of its release. The light barrier and the check for sleepers
+//! come after the release; they order only sleeping and waking.
 
 use super::lock_word::{LOCKED, LockWord, PENDING};
 use super::park::Park;
@@ -24,21 +24,21 @@ pub(crate) fn lock<W: LockWord, P: Park, R: Relax>(word: &W) {
     }
 }
 
-/// Locks by the deadline; `false`: not locked.
+/// Locks by the deadline; `false` if it passed.
 #[cfg(any(test, all(feature = "std", target_os = "linux")))]
 #[inline]
 pub(crate) fn lock_until<W: LockWord, P: Park, R: Relax>(word: &W, until: P::Deadline) -> bool {
     word.try_take(0) || lock_slow::<W, P, R>(word, Some(until))
 }
 
-/// Locks, unless it is held or kept for a waiter.
+/// Locks, unless the lock is held or reserved for a waiter.
 #[inline]
 pub(crate) fn try_lock<W: LockWord>(word: &W) -> bool {
-    // Kept, and nobody waits: the one it was kept for has given up, or fork has left it behind.
+    // Reserved, and no waiter: the head has given up, or a fork has left it behind.
     word.try_take(0) || (word.bits() == PENDING && !is_waited_for(word) && word.try_take(PENDING))
 }
 
-/// Whether it is held, as of some moment.
+/// Whether it was held at some moment of the call.
 #[inline]
 pub(crate) fn is_locked<W: LockWord>(word: &W) -> bool {
     word.bits() & LOCKED != 0
@@ -49,11 +49,11 @@ pub(crate) fn is_locked<W: LockWord>(word: &W) -> bool {
 pub(crate) fn unlock<W: LockWord, P: Park>(word: &W) {
     let key = word.address();
     word.release();
-    // From here on the lock may not exist any more.
+    // The lock may be freed from here on.
     released::<P>(key);
 }
 
-/// Unlocks what the caller holds, and keeps it for the first waiter where there is one.
+/// Unlocks what the caller holds, and reserves it for the head if there is a queue.
 #[inline]
 pub(crate) fn unlock_fair<W: LockWord, P: Park>(word: &W) {
     let key = word.address();
@@ -65,14 +65,14 @@ pub(crate) fn unlock_fair<W: LockWord, P: Park>(word: &W) {
     released::<P>(key);
 }
 
-/// The look at the sleepers that follows every release of the lock at `key`.
+/// The check for sleepers that follows every release of the lock at `key`.
 #[inline(always)]
 pub(crate) fn released<P: Park>(key: usize) {
     if P::SLEEPS {
-        // No code where the barrier cannot unwind.
-        let unlooked = Unlooked::<P>(key, PhantomData);
+        // Generates no code if the barrier cannot unwind.
+        let check = CheckOnUnwind::<P>(key, PhantomData);
         P::light();
-        forget(unlooked);
+        forget(check);
         if sleepers().any() {
             cold_path();
             wake_slow::<P>(key);
@@ -80,20 +80,20 @@ pub(crate) fn released<P: Park>(key: usize) {
     }
 }
 
-/// By the key alone: the path that does not come here keeps no other register for it.
+/// Takes only the key, so that the fast path keeps no other register.
 #[cold]
 #[inline(never)]
 fn wake_slow<P: Park>(key: usize) {
     sleepers().wake::<P>(key);
 }
 
-/// The same where the program's barrier unwinds.
-struct Unlooked<P: Park>(usize, PhantomData<P>);
+/// The check for sleepers where the program's barrier unwinds.
+struct CheckOnUnwind<P: Park>(usize, PhantomData<P>);
 
-impl<P: Park> Drop for Unlooked<P> {
+impl<P: Park> Drop for CheckOnUnwind<P> {
     #[cold]
     fn drop(&mut self) {
-        // In the place of the light barrier, and stronger.
+        // Replaces the light barrier, and is stronger.
         fence(SeqCst);
         if sleepers().any() {
             wake_slow::<P>(self.0);

@@ -1,38 +1,38 @@
-//! A lock in the high half of 8 bytes whose low half is somebody else's: for a lock and a count that change as one.
+//! A lock in the high half of 8 bytes whose low half is the user's: for a lock and a count that change together.
 //!
-//! The low half belongs to the user, by read-modify-writes of the whole, none of which changes the high half: while that
-//! is not zero, those of the lock's holder alone; while it is, anybody's compare-and-exchange that finds it so.
+//! The user changes the low half by read-modify-writes of all 8 bytes that leave the high half unchanged. While the high half
+//! is not zero, only the lock's holder may; while it is zero, any thread may, by a compare-and-exchange that expects the zero.
 //!
-//! The lock is the high half so that one unsigned comparison of the whole sees both that it is free and that the count is
-//! small: a whole that is at most [`FREE`](HighHalfWord::FREE) is a lock that is free.
+//! The lock is the high half so that one unsigned comparison checks both that it is free and that the count is
+//! small: the lock is free if the 8 bytes are at most [`FREE`](HighHalfWord::FREE).
 //!
 //! # Invariants
-//! 1. Every access here is of all 8 bytes, and leaves the low half as it finds it.
-//! 2. The high half is zero where nobody holds the lock, it is kept for nobody, and there is no queue.
+//! 1. Every access here is of all 8 bytes, and leaves the low half unchanged.
+//! 2. The high half is zero when the lock is neither held nor reserved, and there is no queue.
 
 use super::lock_word::{LOCKED, LockWord, PENDING};
 use crate::primitive::{AtomicU64, const_fn};
 use core::ptr::from_ref;
 use core::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release};
 
-/// Where the two bits are.
+/// The position of the two bits.
 const SHIFT: u32 = 32;
-/// Where the tail is.
+/// The position of the tail.
 const TAIL_SHIFT: u32 = SHIFT + 16;
-/// Its bits.
+/// The tail's bits.
 const TAIL: u64 = 0xffff << TAIL_SHIFT;
 
-/// The two bits in their place.
+/// The two bits, shifted to their position.
 const fn at(bits: u8) -> u64 {
     (bits as u64) << SHIFT
 }
 
-/// The high half of 8 bytes as a lock; see the module's notes for what the low half may be used for.
+/// The high half of 8 bytes as a lock; the module says how the low half may be used.
 #[repr(transparent)]
 pub(crate) struct HighHalfWord(AtomicU64);
 
 impl HighHalfWord {
-    /// The largest whole of a lock that nobody holds, keeps or waits for.
+    /// The largest value of the 8 bytes of a lock that is not held, reserved or waited for.
     pub(crate) const FREE: u64 = u32::MAX as u64;
 
     const_fn! {
@@ -42,13 +42,13 @@ impl HighHalfWord {
         }
     }
 
-    /// All 8 bytes, for what the type's notes allow.
+    /// All 8 bytes, for the accesses that the module allows.
     #[inline]
     pub(crate) fn whole(&self) -> &AtomicU64 {
         &self.0
     }
 
-    /// Changes the bits, unless `new` gives none.
+    /// Exchanges the 8 bytes for `new` of them, unless that is `None`.
     #[inline]
     fn change(&self, success: Ordering, new: impl Fn(u64) -> Option<u64>) -> Result<u64, u64> {
         let mut found = self.0.load(Relaxed);
@@ -79,12 +79,11 @@ impl LockWord for HighHalfWord {
 
     #[inline]
     fn release(&self) {
-        // PENDING stays where it is set: nothing is lost here.
+        // PENDING stays set: none is lost here.
         self.0.sub(at(LOCKED), Release);
     }
 
     fn release_to_head(&self) {
-        // LOCKED is 1 and PENDING is 2: whichever PENDING is, LOCKED goes and PENDING is there.
         let bits = at(LOCKED | PENDING);
         let _ = self.change(Release, |word| Some(word & !bits | at(PENDING)));
     }
@@ -104,15 +103,15 @@ impl LockWord for HighHalfWord {
         (self.0.load(Relaxed) >> TAIL_SHIFT) as u16
     }
 
-    fn swap_tail(&self, place: u16) -> u16 {
-        let tail = u64::from(place) << TAIL_SHIFT;
+    fn swap_tail(&self, node: u16) -> u16 {
+        let tail = u64::from(node) << TAIL_SHIFT;
         match self.change(AcqRel, |word| Some(word & !TAIL | tail)) {
             Ok(found) | Err(found) => (found >> TAIL_SHIFT) as u16,
         }
     }
 
-    fn end_tail(&self, place: u16) -> bool {
-        let tail = u64::from(place) << TAIL_SHIFT;
+    fn end_tail(&self, node: u16) -> bool {
+        let tail = u64::from(node) << TAIL_SHIFT;
         self.change(Release, |word| (word & TAIL == tail).then_some(word & !TAIL))
             .is_ok()
     }

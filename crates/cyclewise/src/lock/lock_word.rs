@@ -1,28 +1,28 @@
-//! The word of a lock, seen by the algorithm: who holds it, whether the first waiter insists, and the last of the queue.
+//! The word of a lock as the algorithm sees it: locked, pending, and the tail of the queue.
 //!
 //! # States
 //! Two bits and a field:
 //!
 //! | bits | held? | meaning |
 //! |---|---|---|
-//! | 0 | no | free for anybody |
-//! | [`LOCKED`] | yes | held; at its release it is free for anybody |
-//! | `LOCKED` and [`PENDING`] | yes | held; at its release it is kept for the head of the queue |
-//! | `PENDING` | no | kept for the head of the queue |
+//! | 0 | no | free for any thread |
+//! | [`LOCKED`] | yes | held; its release makes it free for any thread |
+//! | `LOCKED` and [`PENDING`] | yes | held; its release reserves it for the head of the queue |
+//! | `PENDING` | no | reserved for the head of the queue |
 //!
-//! The tail is the place of the last waiter in the table of slots, [`NO_TAIL`] where there is no queue. A waiter
-//! that finds nobody there when it puts itself in is the head.
+//! The tail is the index of the last waiter's node, or [`NO_TAIL`] if there is no queue. A waiter
+//! that finds no tail when it becomes the tail is the head.
 //!
-//! # Two shapes
+//! # Two layouts
 //! [`SplitWord`] is a lock of 4 bytes whose bits and tail are two atomics. Each is accessed at its own size only, since Rust's
-//! memory model has no accesses of different sizes to one place; and because nothing but the two bits is in the byte, a
-//! release may be a plain store. [`HighHalfWord`](super::high_half_word::HighHalfWord) is the high half
-//! of 8 bytes whose low half is somebody else's data; there everything is a read-modify-write of all 8.
+//! memory model does not allow mixed-size accesses; and because the byte holds nothing but the two bits, a
+//! release can be a plain store. [`HighHalfWord`](super::high_half_word::HighHalfWord) is the high half
+//! of 8 bytes whose low half is other data; every change of it is a read-modify-write of all 8.
 //!
 //! # Invariants
-//! 1. `LOCKED` is set by `take` alone, from a state without it, and taken away by `release` alone. So between a `take`
-//!    that succeeded and its `release` no other succeeds.
-//! 2. `PENDING` is a wish. Any change of it by anybody leaves the lock exclusive: what may be lost is the order.
+//! 1. Only `try_take` sets `LOCKED`, from a state without it, and only `release` and `release_to_head` clear it. So between a `try_take`
+//!    that succeeds and its release no other succeeds.
+//! 2. `PENDING` is a hint. No change of it affects exclusion, only the order.
 
 use crate::primitive::{AtomicU8, AtomicU16, const_fn, store};
 use core::hint::cold_path;
@@ -31,44 +31,43 @@ use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 /// Held.
 pub(crate) const LOCKED: u8 = 1;
-/// The head of the queue insists: newcomers do not take the lock past it.
+/// The head of the queue has priority over newcomers.
 pub(crate) const PENDING: u8 = 2;
-/// No slot: there is no queue.
+/// No node: there is no queue.
 pub(crate) const NO_TAIL: u16 = 0;
 
 /// A word that a lock is kept in.
 pub(crate) trait LockWord {
-    /// The two bits, as of some moment. Relaxed: a guess for `take`, and a look that others' sleep is decided by only
-    /// behind a barrier.
+    /// The two bits at some moment. Relaxed: a guess for `try_take`; before a sleep a barrier precedes it.
     fn bits(&self) -> u8;
 
-    /// From `found`, which is not held, to [`LOCKED`] and nothing else. Acquire: pairs with the Release in `release`.
+    /// Changes the bits from `found`, which has no `LOCKED`, to [`LOCKED`] alone. Acquire: pairs with the Release in `release`.
     fn try_take(&self, found: u8) -> bool;
 
-    /// Gives up what the caller holds; kept for the head where [`PENDING`] is seen. Release: pairs with the Acquire in
-    /// `take`. Where this is a plain store, a `PENDING` that is set in the same moment is lost.
+    /// Releases what the caller holds; reserves it for the head where [`PENDING`] is seen. Release: pairs with the Acquire in
+    /// `try_take`. If this is a plain store, a `PENDING` that is set at the same moment is lost.
     fn release(&self);
 
-    /// Gives up what the caller holds, and keeps it for the head. Release: pairs with the Acquire in `take`.
+    /// Releases what the caller holds, and reserves it for the head. Release: pairs with the Acquire in `try_take`.
     fn release_to_head(&self);
 
-    /// Sets [`PENDING`] where the lock is held. Relaxed: a wish orders nothing.
+    /// Sets [`PENDING`] if the lock is held. Relaxed: a hint orders nothing.
     fn set_pending(&self);
 
-    /// Takes [`PENDING`] back. Relaxed, as above.
+    /// Clears [`PENDING`]. Relaxed, as above.
     fn clear_pending(&self);
 
-    /// The last waiter's place, as of some moment. Relaxed: to be looked at, not followed.
+    /// The tail at some moment. Relaxed: only compared.
     fn tail(&self) -> u16;
 
-    /// Puts the caller last, and returns who was. `AcqRel`: pairs with itself; the new tail's slot is ready before it can
+    /// Makes `node` the tail, and returns the last one. `AcqRel`: pairs with itself; the new tail's node is initialized before it can
     /// be found, and so was the old one's.
-    fn swap_tail(&self, place: u16) -> u16;
+    fn swap_tail(&self, node: u16) -> u16;
 
-    /// Ends the queue where `place` is its last. Release: pairs with the Acquire in `swap_tail`.
-    fn end_tail(&self, place: u16) -> bool;
+    /// Ends the queue if `node` is its tail. Release: pairs with the Acquire in `swap_tail`.
+    fn end_tail(&self, node: u16) -> bool;
 
-    /// The address: what tells one lock from another while both exist. Never dereferenced.
+    /// The address, which identifies the lock while it exists. Never dereferenced.
     fn address(&self) -> usize;
 }
 
@@ -93,7 +92,7 @@ impl SplitWord {
     }
 }
 
-/// What the models' twins do wrong.
+/// For the models' broken twins.
 #[cfg(all(test, loom))]
 impl SplitWord {
     pub(super) fn store_bits(&self, bits: u8) {
@@ -118,8 +117,7 @@ impl LockWord for SplitWord {
 
     #[inline]
     fn release(&self) {
-        // Two stores and a branch, and not one store of what the look gives: a predicted branch does not make the store
-        // wait for the look.
+        // Two stores and a branch, not one store of a computed value: the store does not wait for the load behind a predicted branch.
         if self.bits.load(Relaxed) == LOCKED {
             store!(self.bits, 0, Release);
         } else {
@@ -133,7 +131,7 @@ impl LockWord for SplitWord {
     }
 
     fn set_pending(&self) {
-        // Relaxed on either side: fails where the lock was just given up, which the caller looks for anyway.
+        // Relaxed, twice: fails if the lock was just released, which the caller checks anyway.
         let _ = self.bits.compare_exchange(LOCKED, LOCKED | PENDING, Relaxed, Relaxed);
     }
 
@@ -145,12 +143,12 @@ impl LockWord for SplitWord {
         self.tail.load(Relaxed)
     }
 
-    fn swap_tail(&self, place: u16) -> u16 {
-        self.tail.swap(place, AcqRel)
+    fn swap_tail(&self, node: u16) -> u16 {
+        self.tail.swap(node, AcqRel)
     }
 
-    fn end_tail(&self, place: u16) -> bool {
-        self.tail.compare_exchange(place, NO_TAIL, Release, Relaxed).is_ok()
+    fn end_tail(&self, node: u16) -> bool {
+        self.tail.compare_exchange(node, NO_TAIL, Release, Relaxed).is_ok()
     }
 
     fn address(&self) -> usize {

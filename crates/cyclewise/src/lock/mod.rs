@@ -1,77 +1,77 @@
-//! A queued spinlock for userspace: 4 bytes, first come first served among those who wait, and waiters that sleep.
+//! A queued spinlock for userspace: 4 bytes, waiters served in order of arrival, and waiters that sleep.
 //!
-//! [`SpinLock`] holds a value, [`RawSpinLock`] is the lock alone, for what is generic over `lock_api`. How a waiter sleeps is
-//! a [`Park`], what it does between two looks a [`Relax`]; [`SpinLockWith`] is a `SpinLock` with others than the default.
+//! [`SpinLock`] holds a value; [`RawSpinLock`] is the lock alone, for code that is generic over `lock_api`. A [`Park`] defines how waiters
+//! sleep, a [`Relax`] what they do between two loads of the lock; [`SpinLockWith`] is a `SpinLock` with others than the default.
 //!
 //! # How it works
-//! Uncontended it is one `lock cmpxchg` to lock and one plain store to unlock. A waiter claims a slot in a static
-//! table, puts the slot's number into the word's tail, and waits for the one before it to make it the *head* of the queue.
-//! Only the head looks at the lock. Three things differ from the kernel's lock, because here a thread may be preempted at
-//! any place:
+//! Without contention, locking is one `lock cmpxchg` and unlocking one plain store. A waiter claims a node in a static
+//! table, puts the node's number into the word's tail, and waits for its predecessor to make it the *head* of the queue.
+//! Only the head watches the lock. Three things differ from the kernel's lock, because here a thread may be preempted
+//! anywhere:
 //!
-//! - **The holder does not run.** The head spins for some tens of microseconds and then sleeps; a release wakes it.
-//! - **A waiter does not run.** Nobody waits for a waiter to do anything: the headship is left where the next one
-//!   finds it, and until the head insists, the lock goes to whoever runs. A lock that is kept for a head that does not take it
-//!   goes to the next one who comes.
-//! - **The queue itself would be slow.** With more threads than CPUs, an order kept to the letter is a context switch for
-//!   every hand-over. So newcomers try for a little while before they queue, and the head lets them pass for about as long as
-//!   it would spin anyway, and then insists. The order among those who queue holds, and a thread that runs keeps running.
+//! - **The holder may not be running.** The head spins for some tens of microseconds and then sleeps; a release wakes it.
+//! - **A waiter may not be running.** Nobody waits for another waiter to act: a waiter leaves the headship in its node for
+//!   its successor to find. Until the head sets the pending bit, any thread may take the lock. If the head fails to take a lock that is
+//!   reserved for it, a newcomer may.
+//! - **Strict order would be slow.** With more threads than CPUs, it costs a context switch for
+//!   every hand-over. So newcomers spin for a while before they queue, and the head lets them pass for about as long as
+//!   it would spin anyway before it sets the pending bit. Queued waiters keep their order, and a running thread keeps running.
 //!
 //! # Memory ordering
 //! | access | order | pairs with |
 //! |---|---|---|
-//! | take the lock | Acquire | the Release of giving it up |
-//! | give it up | Release | the Acquire of taking it |
-//! | put oneself last (tail) | AcqRel | itself, and the Release that ends a queue |
-//! | link oneself to the one before; pass the headship on | AcqRel | each other |
-//! | be made the head (a slot's state) | AcqRel | the waiter's Acquire |
+//! | take the lock | Acquire | the Release of its release |
+//! | release the lock | Release | the Acquire of taking it |
+//! | become the tail | AcqRel | itself, and the Release that ends a queue |
+//! | link to the predecessor; pass the headship on | AcqRel | each other |
+//! | make a waiter the head (its node's state) | AcqRel | the waiter's Acquire |
 //! | give up at a deadline | AcqRel | being made the head |
-//! | free a slot, claim it | Release, Acquire | each other |
-//! | say that the head sleeps, then look at the lock | heavy barrier between | the next |
-//! | give the lock up, then look for sleepers | light barrier between | the one before |
+//! | free a node, claim it | Release, Acquire | each other |
+//! | record that the head sleeps, then load the lock | heavy barrier between | the next |
+//! | release the lock, then look for sleepers | light barrier between | the one before |
 //!
 //! # Cost
-//! `lock` is one read-modify-write, `unlock` a load, a store, a load, and two branches that are not taken. A wait costs a slot's
-//! cache line, and two system calls on each side if it comes to sleeping. While any head sleeps, each release in the
-//! program also looks at one entry of a small table.
+//! `lock` is one read-modify-write; `unlock` is a load, a store, a load, and two branches that are not taken. A wait costs a node's
+//! cache line, and two system calls on each side if the waiter sleeps. While any head sleeps, each release in the
+//! program also reads one entry of a small table.
 //!
 //! # What it does not do
-//! - **Recursion.** A thread that holds a lock and takes it again waits for ever; so does the drop of a value under the
-//!   lock that takes it.
-//! - **Signal handlers.** A handler that takes a lock which the thread it interrupted holds, or waits for, waits for ever. A
-//!   handler may use other locks, also while its thread waits in a queue; errno stays as it was.
-//! - **Processes and copies.** Slots are this process's, and of this copy of the crate. A lock in shared memory is not one;
-//!   nor is one that a program hands to a plugin which contains the crate itself: it stays exclusive, but a release of the
-//!   one does not wake who sleeps in the other.
-//! - **Poisoning.** A panic that drops a guard unlocks. One in a [`Park`] or a [`Relax`] leaves the operation, and the queue
-//!   goes on without its thread.
-//! - 4096 threads that wait at once find no slots any more, sooner if hashes collide. Those without look now and then
-//!   and have no place in the order.
+//! - **Recursion.** A thread that locks a lock that it holds waits for ever. So does the destructor of a value under the
+//!   lock, if it locks it.
+//! - **Signal handlers.** A handler that locks what the interrupted thread holds or waits for waits for ever. A
+//!   handler may use other locks, even while its thread waits in a queue; errno is preserved.
+//! - **Processes and copies.** Nodes belong to one process, and to one copy of the crate. A lock in shared memory does not work.
+//!   A lock that a program shares with a plugin that contains its own copy of the crate stays exclusive, but a release in
+//!   one does not wake sleepers of the other.
+//! - **Poisoning.** A panic that drops a guard unlocks. A panic in a [`Park`] or a [`Relax`] leaves the operation, and the queue
+//!   continues without its thread.
+//! - The table has 4096 nodes, and hash collisions can exhaust a search sooner. A waiter without a node polls the lock
+//!   and has no place in the order.
 //!
 //! # Fork
-//! - A lock that another thread held while the process forked stays held in the child: `lock` waits for ever there,
-//!   `try_lock` and the timed locks say no. Nobody but the program can know what the holder left half done. Who does may
-//!   give it up by `lock_api`'s `force_unlock`, or take the lock before every fork.
-//! - A lock that the forking thread holds works in the child: waiters that the child has not got are passed over, also
-//!   where the child has its parent's number in another namespace. They leave their slots claimed: a process that forks among
-//!   so many waiters, and its child again, has fewer each time.
+//! - A lock that another thread held at the fork stays held in the child: `lock` waits for ever there,
+//!   `try_lock` and the timed locks return false. Only the program can know what the holder left unfinished. It may
+//!   release the lock by `lock_api`'s `force_unlock`, or take the lock before every fork.
+//! - A lock that the forking thread holds works in the child: waiters that the child does not have are skipped, even
+//!   where the child has its parent's pid in another namespace. Their nodes stay claimed, so a process that forks among
+//!   many waiters, and whose child forks again, has fewer each time.
 //! - A child of vfork shares its parent's memory and its locks.
 //!
 //! # Priorities
-//! - There is no inheritance: a holder of low priority is waited for, and so is a waiter of low priority in front.
-//! - A waiter of a real-time policy (`SCHED_FIFO`, `SCHED_RR`) above a holder on the same CPU keeps the holder off it while it
-//!   spins. It does so for its budget of pauses, less than 1500 and some tens of microseconds on most CPUs, then sleeps
-//!   and is woken by the release. Where membarrier(2) is refused it spins that long between naps of [`NAP_NS`]; where the
-//!   kernel has no futex(2), and with [`SpinOnly`], it spins until the holder has got another CPU.
+//! - There is no priority inheritance: threads wait for a holder of low priority, and for a low-priority waiter ahead in the queue.
+//! - A waiter of a real-time policy (`SCHED_FIFO`, `SCHED_RR`) with a higher priority than a holder on the same CPU keeps the holder off that CPU while it
+//!   spins: for fewer than 1500 pauses, some tens of microseconds on most CPUs. Then it sleeps
+//!   until the release wakes it. Where membarrier(2) is refused it spins that long between naps of [`NAP_NS`]; where the
+//!   kernel has no futex(2), and with [`SpinOnly`], it spins until the holder runs on another CPU.
 //!
 //! # Without `std`
-//! Everything is there but the timed locks, whose deadlines are std's. On Linux waiters sleep without `std` too.
+//! Everything but the timed locks, whose deadlines are std's. On Linux waiters sleep without `std` too.
 //!
 //! # Elision
-//! The read-modify-writes are this crate's: in single and confined mode they have no LOCK prefix. On one CPU spinning is in
-//! vain; waiters do it for their budget of microseconds and then sleep.
+//! The read-modify-writes are this crate's: in single and confined mode they have no LOCK prefix. On one CPU spinning is
+//! useless; waiters still spin before they sleep.
 
-#![cfg_attr(loom, allow(dead_code, reason = "the models use what they are about"))]
+#![cfg_attr(loom, allow(dead_code, reason = "the models use a part"))]
 
 mod fast_path;
 mod high_half_word;

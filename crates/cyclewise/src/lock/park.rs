@@ -1,25 +1,25 @@
-//! How a waiter that has spun long enough gives up its CPU, and how it is woken.
+//! How waiters sleep and are woken.
 //!
-//! # What an implementation answers for
-//! Nothing here can break exclusion. A `wait` that returns too early costs time; one that does not return after its
-//! [`wake`](Park::wake) is a thread that hangs.
+//! # What an implementation must do
+//! No implementation can break exclusion. A `wait` that returns too early costs time; if one does not return after its
+//! [`wake`](Park::wake), its thread hangs.
 //!
-//! Memory may come to hold another lock while the last release of the one before still looks for sleepers; it then wakes
-//! the other's. So where a program has two implementations that sleep, each has to wake the other's sleepers, or their locks
-//! keep to memory of their own.
+//! While a release still looks for sleepers, the lock's memory may be reused for another lock, and the release then wakes
+//! that lock's sleeper. So if a program has two implementations that sleep, each must be able to wake the other's sleepers, or their locks
+//! must not share memory.
 //!
 //! # Panics
-//! Each function may panic. The panic leaves the lock's operation: a waiter has left the queue and has not got the lock, a
-//! holder has released it. A [`wake`](Park::wake) that panics is called once more on the way out, because the sleeper has
-//! nobody else; if that panics too, the process ends, as at any second panic.
+//! Each function may panic. The panic leaves the lock's operation: a waiter has left the queue without the lock, a
+//! holder has released it. A [`wake`](Park::wake) that panics is called once more during the unwinding, because no other thread would wake
+//! the sleeper; if that panics too, the process aborts.
 //!
 //! # The barriers
-//! A waiter says that it sleeps and then looks whether the lock is free. Who releases the lock stores that it is free
-//! and then looks whether anybody sleeps. On each side the look must not come before the store, or both miss each other.
-//! Releases are many and sleeps are few, so the pair is lopsided where the system has a call for it: [`light`](Park::light)
-//! is nothing but a promise of the compiler's, and [`heavy`](Park::heavy) makes every CPU that runs this process pass
-//! a full barrier. Either way: of two threads, one that stores, passes `light` and looks, and one that stores, passes
-//! `heavy` and looks, at least one sees the other's store.
+//! A waiter registers as asleep and then loads the lock. A release stores to the lock
+//! and then checks for sleepers. On neither side may the load come before the store, or both miss each other.
+//! Releases are frequent and sleeps are rare, so the pair is asymmetric where the system has a call for it: [`light`](Park::light)
+//! is a compiler fence only, and [`heavy`](Park::heavy) makes every CPU that runs this process execute
+//! a full barrier. In any case, if one thread stores, calls `light` and loads, and another stores, calls
+//! `heavy` and loads, at least one of them sees the other's store.
 
 use crate::primitive::{AtomicU32, fence, spin_loop};
 use core::marker::PhantomData;
@@ -28,38 +28,38 @@ use core::sync::atomic::Ordering::SeqCst;
 
 /// A way to sleep and to wake.
 pub trait Park: 'static {
-    /// A moment on the clock by which a wait may end; uninhabited where there is no clock.
+    /// A moment at which a wait may end; uninhabited without a clock.
     type Deadline: Copy;
 
-    /// Whether a waiter ever gives up its CPU. Where not, a release does not look for sleepers.
+    /// Whether waiters ever sleep. If not, a release does not check for sleepers.
     const SLEEPS: bool;
 
-    /// Returns when `word` is not `expected`, when it was woken, when `until` is past, or for no reason at all.
+    /// Returns when `word` is not `expected`, after a wake, when `until` is past, or spuriously.
     fn wait(word: &AtomicU32, expected: u32, until: Option<Self::Deadline>);
 
-    /// The same, and it returns soon: for waiters whom nobody is going to wake.
+    /// The same, but returns soon: for waiters that no thread will wake.
     fn nap(word: &AtomicU32, expected: u32, until: Option<Self::Deadline>);
 
-    /// Ends the waits on `word`, which has been changed before.
+    /// Ends the waits on `word`, which was changed before.
     fn wake(word: &AtomicU32);
 
     /// Whether the moment is past.
     fn is_past(until: Self::Deadline) -> bool;
 
-    /// The barrier of who releases a lock.
+    /// The barrier of a release.
     #[inline(always)]
     fn light() {
         fence(SeqCst);
     }
 
-    /// The barrier of who goes to sleep. `false`: the system refuses it, so the caller must not sleep for long.
+    /// The barrier before a sleep. `false`: the system refuses it, so the caller must not sleep for long.
     fn heavy() -> bool {
         fence(SeqCst);
         true
     }
 }
 
-/// [`Park::wake`], and where that unwinds once more on the way out.
+/// [`Park::wake`], and once more if that unwinds.
 pub(super) fn wake<P: Park>(word: &AtomicU32) {
     struct Again<'w, P: Park>(&'w AtomicU32, PhantomData<P>);
 
@@ -74,12 +74,12 @@ pub(super) fn wake<P: Park>(word: &AtomicU32) {
     forget(again);
 }
 
-/// No moment: without a clock nothing is timed.
+/// A deadline that does not exist: there is no clock.
 #[derive(Clone, Copy, Debug)]
 pub enum Never {}
 
-/// Spins, and never sleeps: for programs without an operating system. A thread that is preempted while it holds a lock
-/// keeps all waiters' CPUs busy until it runs again.
+/// Spins and never sleeps: for programs without an operating system. If a holder is preempted, all waiters
+/// keep their CPUs busy until it runs again.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SpinOnly;
 
@@ -105,15 +105,15 @@ impl Park for SpinOnly {
 /// Linux's futex, and membarrier(2) for the barriers.
 ///
 /// # Cost
-/// To sleep: two calls of membarrier, the first of which only asks whether the kernel sees the second; an interrupt on
-/// each CPU that runs another thread of this process; and one futex call. To wake: one futex call. Where membarrier is
-/// refused (before Linux 4.14, or by a filter, also one that answers 0 for the kernel), the first waiter looks every
+/// A sleep: two calls of membarrier, the first of which only checks that calls reach the kernel; an interrupt on
+/// each CPU that runs another thread of this process; and one futex call. A wake: one futex call. Where membarrier is
+/// refused (before Linux 4.14, or by a filter, even one that answers 0), the head polls the lock every
 /// [`NAP_NS`] nanoseconds instead of sleeping until it is woken. Without futex(2) waiters spin.
 #[cfg(all(target_os = "linux", not(loom)))]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Futex;
 
-/// How long a nap lasts. Long against the calls it takes, short against a time slice.
+/// The length of a nap: long compared with its system calls, short compared with a time slice.
 #[cfg(all(target_os = "linux", not(loom)))]
 pub const NAP_NS: u64 = 200_000;
 
@@ -147,7 +147,7 @@ mod futex {
 
         #[inline(always)]
         fn light() {
-            // The other half is membarrier, which makes this CPU pass a full barrier before or after this place.
+            // The other half is membarrier, which makes this CPU execute a full barrier before or after this point.
             core::sync::atomic::compiler_fence(core::sync::atomic::Ordering::SeqCst);
         }
 

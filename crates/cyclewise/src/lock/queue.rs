@@ -1,27 +1,27 @@
-//! The slow path: a place in the queue, the wait for the headship, and the head's wait for the lock.
+//! The slow path: queueing, waiting for the headship, and the head's wait for the lock.
 //!
 //! # What a waiter does
-//! 1. It tries for [`SPINS_BEFORE_QUEUE`] pauses, or until it sees that the head insists. A lock that is kept for a head which does
-//!    not come is taken: that head does not run.
-//! 2. It claims a slot, puts itself last, and links itself to the one before, who will make it the head. Meanwhile it
-//!    looks at its own slot alone, for [`SPINS_IN_QUEUE`] pauses, and then sleeps on it.
-//! 3. The head looks at the lock itself. For [`SPINS_AS_HEAD`] pauses it takes the lock when it finds it free, and newcomers may
-//!    be faster: a thread that has the line and its time slice does many short sections while the others would
-//!    only pass the line around. Then it insists for [`SPINS_PENDING`] pauses: newcomers are kept out and the next release is
-//!    for the head. If even that brings nothing, the holder is not running. The head stops insisting, so that whoever
-//!    runs meanwhile may pass, puts itself down as asleep, and sleeps until a release wakes it; then it insists at once.
-//! 4. It takes the lock, passes the headship on, and gives its slot back. From there on the queue does not need it.
+//! 1. It tries to take the lock for [`SPINS_BEFORE_QUEUE`] pauses, or until it sees the pending bit. If the head fails to take a lock that
+//!    is reserved for it within [`SPINS_RESERVED`] pauses, the newcomer takes it: the head is not running.
+//! 2. It claims a node, becomes the tail, and links itself to its predecessor, which will make it the head. It
+//!    watches only its own node, for [`SPINS_IN_QUEUE`] pauses, and then sleeps on it.
+//! 3. The head watches the lock itself. For [`SPINS_AS_HEAD`] pauses it takes the lock when it finds it free, and newcomers may
+//!    be faster: a thread that has the cache line and its time slice runs many short critical sections while the others would
+//!    only pass the line around. Then it sets the pending bit for [`SPINS_PENDING`] pauses: newcomers keep out, and the next release
+//!    reserves the lock for the head. If that fails too, the holder is not running. The head clears the bit, so that running
+//!    threads may pass, registers as asleep, and sleeps until a release wakes it; then it sets the bit at once.
+//! 4. It takes the lock, passes the headship on, and frees its node. The queue does not need it any more.
 //!
 //! # Invariants
-//! 1. Of the waiters of one lock at most one is the head: who found nobody before it, or whom the head before passed it to.
-//! 2. A head passes the headship on exactly once: when it has the lock, or when its time is up.
-//! 3. A waiter that gives up changes its state from waiting to [`GONE`], and whoever would have made it the head does
-//!    the reverse; both are one exchange of the same word, so exactly one of them passes the headship on.
-//! 4. At each call of the program's code, a [`Park`]'s or a [`Relax`]'s, the waiter's `UnwindDuty` says what it owes the others.
-//!    Where that code unwinds, the debt is paid on the way out.
+//! 1. At most one waiter of a lock is the head: the one that found no predecessor, or that the last head passed the headship to.
+//! 2. A head passes the headship on exactly once: when it has the lock, or at its deadline.
+//! 3. A waiter that gives up changes its state from waiting to [`GONE`], and its predecessor changes it from waiting to
+//!    [`HEAD`]. Both exchange the same word, so exactly one of them passes the headship on.
+//! 4. At each call of the program's code, a [`Park`]'s or a [`Relax`]'s, the waiter's [`UnwindGuard`] records what it owes the queue.
+//!    If that code unwinds, the guard does it.
 //!
 //! # References
-//! Linux kernel/locking/qspinlock.c for the word, `qspinlock_paravirt.h` for the steal, the pending head and the sleep;
+//! Linux kernel/locking/qspinlock.c for the word, `qspinlock_paravirt.h` for lock stealing, the pending head and the sleep;
 //! J. Mellor-Crummey and M. Scott, 1991, for the queue; B. He, W. Scherer and M. Scott, "Preemption adaptivity in
 //! time-published queue-based spin locks", 2005, for waiters that leave and are skipped.
 
@@ -37,65 +37,65 @@ use core::mem::forget;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
 // Under loom each path once: it tries what lies between.
-/// How long, in pauses, a newcomer tries before it queues, unless the head insists.
+/// How many pauses a newcomer spins before it queues, unless the pending bit is set.
 const SPINS_BEFORE_QUEUE: u32 = if cfg!(loom) { 0 } else { 64 };
-/// How long, in pauses, a waiter behind the head looks before it sleeps.
+/// How many pauses a waiter behind the head spins before it sleeps.
 const SPINS_IN_QUEUE: u32 = if cfg!(loom) { 0 } else { 64 };
-/// How long the head lets newcomers pass: some turns of theirs. The less, the sooner a waiter has its own.
+/// How many pauses the head lets newcomers pass: several critical sections. A smaller number serves waiters sooner.
 const SPINS_AS_HEAD: u32 = if cfg!(loom) { 0 } else { 256 };
-/// How long it then insists before it takes the holder for one that does not run.
+/// How many pauses the head then keeps the pending bit set before it assumes that the holder is not running.
 const SPINS_PENDING: u32 = if cfg!(loom) { 1 } else { 1024 };
-/// How long a lock may be kept for a head before that is taken for one that does not run.
+/// How many pauses a lock stays reserved before a newcomer assumes that the head is not running.
 const SPINS_RESERVED: u32 = if cfg!(loom) { 1 } else { 64 };
 
-/// Waits for the lock; `false` where the deadline came first.
+/// Waits for the lock; `false` if the deadline passed.
 #[cold]
 pub(super) fn lock_slow<W: LockWord, P: Park, R: Relax>(word: &W, until: Option<P::Deadline>) -> bool {
-    let mut duty = UnwindDuty::new(word);
-    let locked = wait::<W, P, R>(&mut duty, until);
-    // What is owed from here on is the caller's: the lock's release, where it has the lock.
-    forget(duty);
+    let mut guard = UnwindGuard::new(word);
+    let locked = wait::<W, P, R>(&mut guard, until);
+    // The caller owes the rest: the lock's release, if it has the lock.
+    forget(guard);
     locked
 }
 
-fn wait<W: LockWord, P: Park, R: Relax>(duty: &mut UnwindDuty<'_, W, P>, until: Option<P::Deadline>) -> bool {
-    if spin_before_queue::<W, P, R>(duty) {
+fn wait<W: LockWord, P: Park, R: Relax>(guard: &mut UnwindGuard<'_, W, P>, until: Option<P::Deadline>) -> bool {
+    if spin_before_queue::<W, P, R>(guard) {
         return true;
     }
-    let word = duty.word;
+    let word = guard.word;
     let Some(me) = claim(word.address()) else {
-        return wait_without_node::<W, P, R>(duty, until);
+        return wait_without_node::<W, P, R>(guard, until);
     };
     if let Some(before) = NodeIndex::of(word.swap_tail(me.number())) {
         if before == me || !before.node().waits_for(word.address()) {
-            // Left behind by fork: whoever it was is in another process.
+            // Left behind by a fork: the waiter is in another process.
         } else if !before.node().link(me) {
-            // The headship waited there for whoever comes.
+            // The headship was waiting there.
             before.node().free();
-        } else if !wait_in_queue::<W, P, R>(duty, me, until) {
+        } else if !wait_in_queue::<W, P, R>(guard, me, until) {
             return false;
         }
     }
-    // Relaxed: the caller's own until it sleeps.
+    // Relaxed: no other thread uses it until the caller sleeps.
     store!(me.node().state, HEAD, Relaxed);
-    duty.owes = Owes::Headship(me);
-    let locked = wait_as_head::<W, P, R>(duty, me, until);
-    duty.owes = if locked { Owes::Release } else { Owes::Nothing };
+    guard.owes = Owes::Headship(me);
+    let locked = wait_as_head::<W, P, R>(guard, me, until);
+    guard.owes = if locked { Owes::Release } else { Owes::Nothing };
     pass_headship::<W, P>(word, me);
     locked
 }
 
-/// Tries for a little while, unless the head insists, and where the lock is kept for a head that does not come.
-fn spin_before_queue<W: LockWord, P: Park, R: Relax>(duty: &mut UnwindDuty<'_, W, P>) -> bool {
-    let word = duty.word;
+/// Tries to take the lock for a while: until the pending bit is set, and also if the head fails to take a reserved lock.
+fn spin_before_queue<W: LockWord, P: Park, R: Relax>(guard: &mut UnwindGuard<'_, W, P>) -> bool {
+    let word = guard.word;
     let mut relax = R::default();
-    let (mut waited, mut kept) = (0_u32, 0);
+    let (mut waited, mut reserved) = (0_u32, 0);
     let found = loop {
         match word.bits() {
             0 if word.try_take(0) => break true,
-            PENDING if kept >= SPINS_RESERVED => break word.try_take(PENDING),
+            PENDING if reserved >= SPINS_RESERVED => break word.try_take(PENDING),
             PENDING => {
-                kept += Pause.relax();
+                reserved += Pause.relax();
                 continue;
             }
             found if found & PENDING != 0 => break false,
@@ -107,18 +107,18 @@ fn spin_before_queue<W: LockWord, P: Park, R: Relax>(duty: &mut UnwindDuty<'_, W
         waited = waited.saturating_add(relax.relax());
     };
     if found {
-        duty.owes = Owes::Release;
+        guard.owes = Owes::Release;
     }
     found
 }
 
-/// Waits to be made the head; `false` where the deadline came first, and the slot is left behind.
+/// Waits to be made the head; `false` if the deadline passed, and the node is left in the queue.
 fn wait_in_queue<W: LockWord, P: Park, R: Relax>(
-    duty: &mut UnwindDuty<'_, W, P>,
+    guard: &mut UnwindGuard<'_, W, P>,
     me: NodeIndex,
     until: Option<P::Deadline>,
 ) -> bool {
-    duty.owes = Owes::Queue(me);
+    guard.owes = Owes::Queue(me);
     let state = &me.node().state;
     let mut relax = R::default();
     let mut waited = 0_u32;
@@ -126,12 +126,12 @@ fn wait_in_queue<W: LockWord, P: Park, R: Relax>(
         // Acquire: pairs with the AcqRel in `pass_headship`.
         let now = state.load(Acquire);
         if now == HEAD {
-            duty.owes = Owes::Headship(me);
+            guard.owes = Owes::Headship(me);
             return true;
         }
         if until.is_some_and(P::is_past) {
             let gone = abandon(me);
-            duty.owes = if gone { Owes::Nothing } else { Owes::Headship(me) };
+            guard.owes = if gone { Owes::Nothing } else { Owes::Headship(me) };
             return !gone;
         }
         if waited < SPINS_IN_QUEUE {
@@ -139,19 +139,19 @@ fn wait_in_queue<W: LockWord, P: Park, R: Relax>(
         } else if now == PARKED {
             P::wait(state, PARKED, until);
         } else {
-            // Relaxed: tells the other side to wake, and nothing else. Fails where made the head meanwhile.
+            // Relaxed: only tells the predecessor to wake this waiter. Fails if it was made the head meanwhile.
             let _ = state.compare_exchange(WAITING, PARKED, Relaxed, Relaxed);
         }
     }
 }
 
-/// Gives up a place behind another, whose slot the other side then frees; `false` where that has made the caller the head.
+/// Gives up a node in the queue, which another waiter then frees; `false` if the caller was made the head.
 fn abandon(me: NodeIndex) -> bool {
     let state = &me.node().state;
     // Acquire: as below.
     let mut now = state.load(Acquire);
     while now != HEAD {
-        // AcqRel: pairs with the same in `pass_headship`; the other side frees the slot.
+        // AcqRel: pairs with the same in `pass_headship`; the passing head frees the node.
         // Acquire on failure: made the head meanwhile, which pairs with the AcqRel in `pass_headship`.
         match state.compare_exchange(now, GONE, AcqRel, Acquire) {
             Ok(_) => return true,
@@ -161,19 +161,19 @@ fn abandon(me: NodeIndex) -> bool {
     false
 }
 
-/// Waits for the lock as the head; `false` where the deadline came first.
+/// Waits for the lock as the head; `false` if the deadline passed.
 fn wait_as_head<W: LockWord, P: Park, R: Relax>(
-    duty: &mut UnwindDuty<'_, W, P>,
+    guard: &mut UnwindGuard<'_, W, P>,
     me: NodeIndex,
     until: Option<P::Deadline>,
 ) -> bool {
-    let word = duty.word;
+    let word = guard.word;
     let mut relax = R::default();
     let mut waited = 0_u32;
     loop {
         let found = word.bits();
         if found & LOCKED == 0 && word.try_take(found) {
-            duty.owes = Owes::HeadshipAndRelease(me);
+            guard.owes = Owes::HeadshipAndRelease(me);
             return true;
         }
         if until.is_some_and(P::is_past) {
@@ -195,11 +195,11 @@ fn wait_as_head<W: LockWord, P: Park, R: Relax>(
     }
 }
 
-/// Gives up the CPU until a release, as far as it is for this head to know.
+/// Sleeps until a release, or for a nap where no release will wake this head.
 fn sleep<W: LockWord, P: Park>(word: &W, me: NodeIndex, until: Option<P::Deadline>) {
     let state = &me.node().state;
     let asleep = Asleep::new(word.address(), me);
-    // The barrier is between what was put down and the look: Invariant 1 of `sleepers`.
+    // The barrier is between the registration and the load of the lock: Invariant 1 of `sleepers`.
     let woken = asleep.registration.is_some() && P::heavy();
     if word.bits() & LOCKED != 0 {
         if woken {
@@ -210,7 +210,7 @@ fn sleep<W: LockWord, P: Park>(word: &W, me: NodeIndex, until: Option<P::Deadlin
     }
 }
 
-/// A head that has said that it sleeps; at its end it is awake, also where the program's [`Park`] unwinds.
+/// A head that is registered as asleep. Its drop makes it awake, also if the program's [`Park`] unwinds.
 struct Asleep {
     key: usize,
     me: NodeIndex,
@@ -219,7 +219,7 @@ struct Asleep {
 
 impl Asleep {
     fn new(key: usize, me: NodeIndex) -> Self {
-        // Relaxed: seen by others through the registration.
+        // Relaxed: published by the registration.
         store!(me.node().state, ASLEEP, Relaxed);
         let registration = sleepers().register(key, me);
         Self { key, me, registration }
@@ -229,30 +229,29 @@ impl Asleep {
 impl Drop for Asleep {
     fn drop(&mut self) {
         if let Some(registration) = self.registration {
-            sleepers().withdraw(self.key, registration);
+            sleepers().unregister(self.key, registration);
         }
-        // Relaxed: the caller's own again.
+        // Relaxed: no other thread uses it from here on.
         store!(self.me.node().state, HEAD, Relaxed);
     }
 }
 
-/// Makes the next waiter the head, past those who have given up; ends the queue where there is none.
+/// Makes the next waiter the head, skipping those that have given up; ends the queue if there is none.
 fn pass_headship<W: LockWord, P: Park>(word: &W, me: NodeIndex) {
     let mut leaving = me;
     loop {
-        let slot = leaving.node();
+        let node = leaving.node();
         if word.tail() == leaving.number() && word.end_tail(leaving.number()) {
-            slot.free();
+            node.free();
             return;
         }
-        let Some(next) = slot.pass() else {
-            // Somebody is last by now and has not linked itself yet. It will find the mark; not waited for, since it
-            // may have been preempted there.
+        let Some(next) = node.pass() else {
+            // A new tail has not linked itself yet. It will find `PASSED`; we do not wait for it, since it may be preempted.
             return;
         };
-        slot.free();
+        node.free();
         let state = &next.node().state;
-        // AcqRel: pairs with the Acquire in `follow`, and with the AcqRel of one that gives up.
+        // AcqRel: pairs with the Acquire in `wait_in_queue`, and with the AcqRel in `abandon`.
         match state.swap(HEAD, AcqRel) {
             GONE => leaving = next,
             PARKED => return wake::<P>(state),
@@ -261,17 +260,17 @@ fn pass_headship<W: LockWord, P: Park>(word: &W, me: NodeIndex) {
     }
 }
 
-/// The wait of one who has found no slot: looks now and then, behind everybody who has one. Correct and slow; no order.
+/// Waits without a node: polls the lock between naps. Correct and slow, without a place in the order.
 #[cold]
 fn wait_without_node<W: LockWord, P: Park, R: Relax>(
-    duty: &mut UnwindDuty<'_, W, P>,
+    guard: &mut UnwindGuard<'_, W, P>,
     until: Option<P::Deadline>,
 ) -> bool {
     use crate::primitive::AtomicU32;
     let nothing = AtomicU32::new(0);
     let mut relax = R::default();
     let mut waited = 0_u32;
-    while !spin_before_queue::<W, P, R>(duty) {
+    while !spin_before_queue::<W, P, R>(guard) {
         if until.is_some_and(P::is_past) {
             return false;
         }
@@ -284,19 +283,21 @@ fn wait_without_node<W: LockWord, P: Park, R: Relax>(
     true
 }
 
-/// What a waiter owes the others, and pays where the program's [`Park`] or [`Relax`] unwinds: a place is left, a headship
-/// is passed on, a lock that nobody will hear of is given up.
+/// Restores the queue if the program's [`Park`] or [`Relax`] unwinds: leaves it, passes the headship on, and releases the
+/// lock, as recorded.
 ///
-/// It is made before any value of the program's, so that it is dropped after their drops, which may unwind too.
-struct UnwindDuty<'w, W: LockWord, P: Park> {
+/// It is made before all values of the program's types, so it is dropped after them: their drops may unwind too.
+struct UnwindGuard<'w, W: LockWord, P: Park> {
     word: &'w W,
     owes: Owes,
     park: PhantomData<P>,
 }
 
+/// What a waiter owes the queue and the lock.
+/// What a waiter owes the queue and the lock.
 enum Owes {
     Nothing,
-    /// It is in the queue behind another.
+    /// It is queued behind another.
     Queue(NodeIndex),
     /// It is the head.
     Headship(NodeIndex),
@@ -306,7 +307,7 @@ enum Owes {
     Release,
 }
 
-impl<'w, W: LockWord, P: Park> UnwindDuty<'w, W, P> {
+impl<'w, W: LockWord, P: Park> UnwindGuard<'w, W, P> {
     fn new(word: &'w W) -> Self {
         Self {
             word,
@@ -327,7 +328,7 @@ impl<'w, W: LockWord, P: Park> UnwindDuty<'w, W, P> {
     }
 }
 
-impl<W: LockWord, P: Park> Drop for UnwindDuty<'_, W, P> {
+impl<W: LockWord, P: Park> Drop for UnwindGuard<'_, W, P> {
     fn drop(&mut self) {
         match self.owes {
             Owes::Nothing => {}
@@ -342,12 +343,12 @@ impl<W: LockWord, P: Park> Drop for UnwindDuty<'_, W, P> {
     }
 }
 
-/// Whether there is a queue, as of some moment.
+/// Whether there was a queue at some moment of the call.
 pub(super) fn is_queued<W: LockWord>(word: &W) -> bool {
     word.tail() != NO_TAIL
 }
 
-/// Whether anybody of this process waits in it, as of some moment.
+/// Whether its tail was a waiter of this process at some moment of the call.
 pub(super) fn is_waited_for<W: LockWord>(word: &W) -> bool {
     NodeIndex::of(word.tail()).is_some_and(|last| last.node().waits_for(word.address()))
 }

@@ -1,8 +1,8 @@
-//! The lock of 4 bytes, as `lock_api` knows locks.
+//! The lock of 4 bytes as a `lock_api` lock.
 //!
 //! # Safety
-//! 1. `lock_api` promises exclusion to its users, and `word` keeps it (its Invariant 1): the fast paths return when a `take`
-//!    has succeeded, and nobody but the holder releases, by the contract of `unlock`.
+//! 1. `lock_api` promises exclusion to its users, and `lock_word` provides it (its Invariant 1): `lock` returns when a
+//!    `try_take` has succeeded, and only the holder releases, by the contract of `unlock`.
 #![expect(unsafe_code, reason = "RawMutex promises exclusion")]
 
 use super::fast_path;
@@ -12,34 +12,35 @@ use super::relax::{Exponential, Relax};
 use core::marker::PhantomData;
 use lock_api::{GuardSend, RawMutex, RawMutexFair};
 
-/// How waiters wait where nothing else is said: futexes on Linux, spinning elsewhere.
+/// How waiters sleep by default: futexes on Linux; elsewhere they spin.
 #[cfg(target_os = "linux")]
 pub type DefaultPark = super::park::Futex;
-/// How waiters wait where nothing else is said: futexes on Linux, spinning elsewhere.
+/// How waiters sleep by default: futexes on Linux; elsewhere they spin.
 #[cfg(not(target_os = "linux"))]
 pub type DefaultPark = super::park::SpinOnly;
 
-/// What waiters do between two looks where nothing else is said. The first wait of 8 pauses leaves a holder with the line for
-/// about as long as the line takes to come and go: looking sooner, two threads pass it back and forth for every section.
+/// What waiters do between two loads of the lock by default. The first wait of 8 pauses leaves the holder the cache line for
+/// about as long as the line takes to move to another CPU and back. With a shorter wait, two threads pass it back and forth for every
+/// critical section.
 pub type DefaultRelax = Exponential<6, 3>;
 
-/// A queued spinlock of 4 bytes without data: for `lock_api`, and for what builds on that.
+/// A queued spinlock of 4 bytes without data, for `lock_api` and code that builds on it.
 ///
-/// `P` is how waiters sleep and `R` what they do between two looks.
+/// `P` defines how waiters sleep, `R` what they do between two loads of the lock.
 #[repr(transparent)]
 pub struct RawSpinLock<P = DefaultPark, R = DefaultRelax> {
     word: SplitWord,
-    ways: PhantomData<fn() -> (P, R)>,
+    policies: PhantomData<fn() -> (P, R)>,
 }
 
 // SAFETY: Invariant 1.
 unsafe impl<P: Park, R: Relax> RawMutex for RawSpinLock<P, R> {
     const INIT: Self = Self {
         word: SplitWord::new(),
-        ways: PhantomData,
+        policies: PhantomData,
     };
 
-    // Nothing here knows which thread holds it.
+    // The lock does not record which thread holds it.
     type GuardMarker = GuardSend;
 
     #[inline]
@@ -93,7 +94,7 @@ mod timed {
     }
 }
 
-/// A value behind a queued spinlock, as `lock_api` does it: `lock`, `try_lock`, `try_lock_for`, guards that unlock.
+/// A value behind a queued spinlock, with `lock_api`'s methods: `lock`, `try_lock`, `try_lock_for`, guards that unlock.
 ///
 /// ```
 /// use cyclewise::lock::SpinLock;
@@ -103,15 +104,15 @@ mod timed {
 /// assert_eq!(lock.into_inner(), 2);
 /// ```
 ///
-/// Waiters wait in the default ways; [`SpinLockWith`] names others. (One alias with defaults could not do both: an
-/// expression does not infer parameters by their defaults.)
+/// Waiters use the default policies; [`SpinLockWith`] takes others. (One alias with default parameters would not do: in
+/// expressions their defaults are not used.)
 pub type SpinLock<T> = SpinLockWith<T, DefaultPark, DefaultRelax>;
 
-/// What [`SpinLock::lock`] gives: the lock is held while it exists.
+/// The result of [`SpinLock::lock`]. The lock is held while it exists.
 pub type SpinLockGuard<'a, T> = SpinLockGuardWith<'a, T, DefaultPark, DefaultRelax>;
 
 /// A [`SpinLock`] whose waiters sleep by `P` and spin by `R`.
 pub type SpinLockWith<T, P, R = DefaultRelax> = lock_api::Mutex<RawSpinLock<P, R>, T>;
 
-/// What the `lock` of a [`SpinLockWith`] gives.
+/// The result of `lock` on a [`SpinLockWith`].
 pub type SpinLockGuardWith<'a, T, P, R = DefaultRelax> = lock_api::MutexGuard<'a, RawSpinLock<P, R>, T>;

@@ -1,21 +1,21 @@
-//! What a waiting loop does between two looks.
+//! What a waiting loop does between two loads of the lock.
 //!
-//! A look pulls the cache line away from whoever works on it; a wait costs time once the lock is free. Which is better
-//! depends on the machine, so it is a type parameter of whatever waits.
+//! A load takes the cache line from the thread that works on it; a longer pause wastes time once the lock is free. The best
+//! compromise depends on the machine, so it is a type parameter.
 
 use crate::primitive::spin_loop;
 
-/// A way to pass the time. One value serves one wait, from its beginning.
+/// A policy for pauses. Each wait makes a value and uses it to its end.
 ///
-/// Its functions may panic, its `default` and its drop too. That leaves the operation that waits: a lock is not taken then,
-/// and its queue goes on.
+/// Its functions may panic, including `default` and its drop. The panic leaves the waiting operation: the lock is not taken,
+/// and its queue continues.
 pub trait Relax: Default {
-    /// Passes some time and says how much, in pauses of the CPU (`PAUSE`, `YIELD`); at least 1, also where nothing is
-    /// done, so that limits given in pauses are reached; after a 0 it is asked again.
+    /// Pauses, and returns for how many pauses of the CPU (`PAUSE`, `YIELD`). Return at least 1, even for no pause, so that
+    /// limits in pauses are reached; a 0 does not count towards them.
     fn relax(&mut self) -> u32;
 }
 
-/// Looks again at once. Fastest to notice, and hardest on the one who holds the line.
+/// No pause. Notices a release first, and slows the holder down most.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoRelax;
 
@@ -26,7 +26,7 @@ impl Relax for NoRelax {
     }
 }
 
-/// One pause of the CPU. What that is differs: from one cycle on some Arm cores to more than a hundred on Skylake.
+/// One pause of the CPU: from one cycle on some Arm cores to more than a hundred on Skylake.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pause;
 
@@ -38,7 +38,7 @@ impl Relax for Pause {
     }
 }
 
-/// 2 to the power of `FIRST` pauses, then twice as many, and so on up to 2 to the power of `LIMIT`, and that from then on.
+/// 2 to the power of `FIRST` pauses, doubled each time up to 2 to the power of `LIMIT`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Exponential<const LIMIT: u32 = 6, const FIRST: u32 = 0> {
     rounds: u32,

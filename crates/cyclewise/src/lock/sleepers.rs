@@ -1,95 +1,94 @@
-//! Which locks have a head that sleeps: what a release looks at once the lock is no longer its own.
+//! The locks whose head sleeps: a static table that every release checks.
 //!
-//! After the store that releases a lock, the next holder may free the memory that the lock is in. So nothing of the lock
-//! is touched from there on. Its address is a number still, and this is a static: how many heads sleep in the whole
-//! program, in one word that every release looks at, and behind it a table by address that says whose.
+//! After the store that releases a lock, the next holder may free the lock's memory, so a release does not touch the lock
+//! again. It uses the lock's address as a number: one static word counts the sleeping heads of the whole
+//! program, and a static table by address says whose they are.
 //!
 //! # Invariants
-//! 1. A head that sleeps until it is woken has counted itself in [`Sleepers::count`] and is in its lock's entry. It did both
-//!    before the heavy barrier behind which it found the lock held. So that lock's release sees both, behind the
+//! 1. A head that sleeps until it is woken is counted in [`Sleepers::count`] and registered in its lock's entry. Both happen
+//!    before a heavy barrier, after which it found the lock held. So that lock's release sees both after the
 //!    light barrier (see `park`).
-//! 2. Whoever takes a registration out of its entry counts it off, once: the entry is changed by compare-and-exchange, and
-//!    a registration has a number of its own as far as 16 bits go.
-//! 3. Who takes it out and is not its owner wakes the owner, unless that is in another process, which fork has left it
-//!    behind of.
+//! 2. The thread that removes a registration from its entry decrements the count, once: the entry is changed by compare-and-exchange, and
+//!    registrations differ by a number of 16 bits.
+//! 3. A thread that removes another's registration wakes its owner, unless a fork left the owner behind in another process.
 //!
 //! # Cost
-//! A release: a look at a word that changes only when a head goes to sleep or wakes. While any head in the program
-//! sleeps, a look at the table too.
+//! A release loads a word that changes only when a head goes to sleep or wakes. While any head in the program
+//! sleeps, it also loads an entry of the table.
 
 use super::nodes::{ASLEEP, HEAD, NodeIndex};
 use super::park::{self, Park};
 use crate::primitive::{AtomicU16, AtomicU32, array, global};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
-/// Entries. Two locks that share one can both have a sleeping head: the second naps.
+/// Entries. If two locks that share one both have a sleeping head, the second head naps.
 const ENTRIES: usize = if cfg!(loom) { 1 } else { 64 };
 
-/// The heads that sleep, of all locks.
+/// The sleeping heads of all locks.
 pub(super) struct Sleepers {
-    /// How many, and those who are on their way in or out.
+    /// How many, including those that are registering or being removed.
     count: AtomicU32,
-    /// Registrations by the lock's address: the sleeper's place below, its number above; 0 for none.
+    /// Registrations by the lock's address: the sleeper's node in the low half, its number in the high half; 0 for none.
     entries: [AtomicU32; ENTRIES],
     /// The next registration's number.
     next: AtomicU16,
 }
 
-/// What [`Sleepers::register`] has put down.
+/// An entry that [`Sleepers::register`] wrote.
 #[derive(Clone, Copy)]
 pub(super) struct Registration(u32);
 
 impl Sleepers {
-    /// Whether a release has to look further.
+    /// Whether a release has to check the table.
     #[inline(always)]
     pub(super) fn any(&self) -> bool {
-        // Relaxed: the barriers order it (Invariant 1).
+        // Relaxed: ordered by the barriers (Invariant 1).
         self.count.load(Relaxed) != 0
     }
 
-    /// Puts the head of the lock `key` down; none where another lock's is in the way.
-    pub(super) fn register(&self, key: usize, place: NodeIndex) -> Option<Registration> {
+    /// Registers the head of the lock at `key`; `None` if another lock's head has the entry.
+    pub(super) fn register(&self, key: usize, node: NodeIndex) -> Option<Registration> {
         // Relaxed: a number only.
         let number = u32::from(self.next.fetch_add(1, Relaxed));
-        let registration = number << 16 | u32::from(place.number());
+        let registration = number << 16 | u32::from(node.number());
         // Relaxed: the heavy barrier follows (Invariant 1).
         self.count.fetch_add(1, Relaxed);
-        // AcqRel: pairs with the Acquire in `wake`, which follows the place to its slot. Acquire on failure: the same here.
+        // AcqRel: pairs with the Acquire in `wake`, which goes on to the node. Acquire on failure: the same here.
         while let Err(found) = self.entries[entry(key)].compare_exchange(0, registration, AcqRel, Acquire) {
-            if NodeIndex::of(found as u16).is_none_or(|place| place.node().is_ours()) || !self.take_out(key, found) {
+            if NodeIndex::of(found as u16).is_none_or(|index| index.node().is_ours()) || !self.remove(key, found) {
                 self.count.fetch_sub(1, Relaxed);
                 return None;
             }
-            // It was left behind by fork: whoever slept is in another process.
+            // Left behind by a fork: the sleeper is in another process.
         }
         Some(Registration(registration))
     }
 
-    /// Takes it out again, unless somebody has, in order to wake the caller.
-    pub(super) fn withdraw(&self, key: usize, registration: Registration) {
-        self.take_out(key, registration.0);
+    /// Removes the registration, unless a release has, in order to wake the caller.
+    pub(super) fn unregister(&self, key: usize, registration: Registration) {
+        self.remove(key, registration.0);
     }
 
-    /// Wakes the head of the lock `key` if it sleeps. The lock may not exist any more.
+    /// Wakes the head of the lock at `key` if it sleeps. The lock may already be freed.
     pub(super) fn wake<P: Park>(&self, key: usize) {
         // Acquire: pairs with the AcqRel in `register`.
         let registration = self.entries[entry(key)].load(Acquire);
-        let Some(place) = NodeIndex::of(registration as u16) else {
+        let Some(index) = NodeIndex::of(registration as u16) else {
             return;
         };
-        let slot = place.node();
-        // Relaxed: written before the registration. Another lock's head is for another release to wake.
-        if slot.key.load(Relaxed) != key || !self.take_out(key, registration) {
+        let node = index.node();
+        // Relaxed: written before the registration. Another lock's release wakes another lock's head.
+        if node.key.load(Relaxed) != key || !self.remove(key, registration) {
             return;
         }
-        // Relaxed: what was done under the lock is ordered by the lock. Fails where the head has woken by itself, or
-        // the slot is another's by now: that one sleeps on, or looks again.
-        let _ = slot.state.compare_exchange(ASLEEP, HEAD, Relaxed, Relaxed);
-        park::wake::<P>(&slot.state);
+        // Relaxed: the lock orders what was done under it. Fails if the head has woken by itself, or
+        // the node has another waiter by now: that one sleeps on, or checks again.
+        let _ = node.state.compare_exchange(ASLEEP, HEAD, Relaxed, Relaxed);
+        park::wake::<P>(&node.state);
     }
 
-    fn take_out(&self, key: usize, registration: u32) -> bool {
-        // Relaxed: nothing is read through it.
+    fn remove(&self, key: usize, registration: u32) -> bool {
+        // Relaxed: the caller reads nothing through it.
         let taken = self.entries[entry(key)]
             .compare_exchange(registration, 0, Relaxed, Relaxed)
             .is_ok();
@@ -100,7 +99,7 @@ impl Sleepers {
     }
 }
 
-/// Locks are 4 bytes apart at least, and mostly farther: Fibonacci hashing spreads either.
+/// Fibonacci hashing: locks are at least 4 bytes apart, and usually farther.
 fn entry(key: usize) -> usize {
     let hash = (key as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     hash.unbounded_shr(u64::BITS - ENTRIES.ilog2()) as usize

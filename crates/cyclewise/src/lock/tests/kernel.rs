@@ -1,4 +1,4 @@
-//! A futex for loom's models: a waiter that is not woken blocks for ever, and loom ends the model.
+//! A futex for the loom models: a waiter that is not woken blocks for ever, and loom fails the model.
 
 use super::super::park::Park;
 use crate::primitive::{AtomicU32, fence};
@@ -14,18 +14,18 @@ loom::thread_local! {
     static LOOKS: Cell<u32> = Cell::new(0);
 }
 
-/// Past after so many looks at the clock by its thread; a wait in between ends as if the time had come during it.
+/// A deadline that passes after this many checks by its thread. A wait in between ends as if it had passed.
 #[derive(Clone, Copy)]
 pub(super) struct Looks(pub(super) u32);
 
-/// What can be wrong with it.
+/// The possible faults.
 pub(super) const NOTHING: u8 = 0;
 pub(super) const NO_WAKE: u8 = 1;
 pub(super) const NO_LIGHT: u8 = 2;
 pub(super) const NO_HEAVY: u8 = 3;
 pub(super) const REFUSED: u8 = 4;
 
-/// The futex, with `WRONG` wrong.
+/// The futex, with the fault `WRONG`.
 pub(super) struct Kernel<const WRONG: u8 = NOTHING>;
 
 impl<const WRONG: u8> Park for Kernel<WRONG> {

@@ -1,4 +1,4 @@
-//! The word's two shapes, each against what its states mean.
+//! The word's two layouts, each compared with the table of states.
 
 use super::super::fast_path;
 use super::super::high_half_word::HighHalfWord;
@@ -8,18 +8,18 @@ use super::super::park::SpinOnly;
 use super::super::relax::Pause;
 use core::sync::atomic::Ordering::Relaxed;
 
-/// Every state, and what each operation makes of it.
+/// Every state, and the result of each operation in it.
 fn follows_the_table<W: LockWord>(word: &W) {
     assert_eq!((word.bits(), word.tail()), (0, NO_TAIL));
     assert!(word.try_take(0) && !word.try_take(0) && !word.try_take(PENDING));
     assert_eq!(word.bits(), LOCKED);
     word.set_pending();
     assert_eq!(word.bits(), LOCKED | PENDING);
-    // What is asked for twice is asked for.
+    // Setting it twice changes nothing.
     word.set_pending();
     word.release();
     assert_eq!(word.bits(), PENDING);
-    // Nobody holds it, so there is nothing to ask for; and it is not free for all.
+    // Not held, so the bit is not set again; and reserved, so newcomers fail.
     word.set_pending();
     assert_eq!(word.bits(), PENDING);
     assert!(!word.try_take(0) && word.try_take(PENDING));
@@ -42,7 +42,7 @@ fn follows_the_table<W: LockWord>(word: &W) {
     word.clear_pending();
 }
 
-/// The tail is apart from the bits.
+/// The tail is independent of the bits.
 fn keeps_the_tail<W: LockWord>(word: &W) {
     assert_eq!(word.swap_tail(u16::MAX - 1), NO_TAIL);
     follows_the_bits(word, u16::MAX - 1);
@@ -64,11 +64,11 @@ fn follows_the_bits<W: LockWord>(word: &W, tail: u16) {
     assert_eq!((word.bits(), word.tail()), (0, tail));
 }
 
-/// A place in the queue of the lock `key`. Another test has them all for a moment.
-fn place(key: usize) -> NodeIndex {
+/// A node for a waiter of the lock at `key`. Another test has them all for a moment.
+fn node(key: usize) -> NodeIndex {
     loop {
         match claim(key) {
-            Some(place) => break place,
+            Some(node) => break node,
             None => std::thread::yield_now(),
         }
     }
@@ -83,7 +83,7 @@ fn locks_and_unlocks<W: LockWord>(word: &W) {
     fast_path::unlock_fair::<_, SpinOnly>(word);
     assert_eq!((word.bits(), word.tail()), (0, NO_TAIL));
 
-    // Kept for somebody who has given up: neither a try nor a wait is stuck.
+    // Reserved for a head that has given up: `try_lock` and `lock` succeed.
     assert!(word.try_take(0));
     word.release_to_head();
     assert!(fast_path::try_lock(word));
@@ -92,8 +92,8 @@ fn locks_and_unlocks<W: LockWord>(word: &W) {
     fast_path::unlock::<_, SpinOnly>(word);
     assert_eq!((word.bits(), word.tail()), (0, NO_TAIL));
 
-    // Kept for somebody who is there: a try is no way past.
-    let waiter = place(word.address());
+    // Reserved for a head that waits: `try_lock` fails.
+    let waiter = node(word.address());
     assert_eq!(word.swap_tail(waiter.number()), NO_TAIL);
     assert!(word.try_take(0));
     fast_path::unlock_fair::<_, SpinOnly>(word);
@@ -102,8 +102,8 @@ fn locks_and_unlocks<W: LockWord>(word: &W) {
     assert!(word.end_tail(waiter.number()));
     word.clear_pending();
 
-    // Kept for somebody whose lock is another, as fork may leave it: nobody is there.
-    let stranger = place(0);
+    // Reserved, with a tail that waits for another lock, as a fork may leave it: there is no waiter.
+    let stranger = node(0);
     assert_eq!(word.swap_tail(stranger.number()), NO_TAIL);
     assert!(word.try_take(0));
     word.release_to_head();
@@ -135,14 +135,14 @@ fn the_high_half_leaves_the_low_half_alone() {
 }
 
 #[test]
-fn the_high_half_does_not_mind_the_low_half_changing() {
+fn the_low_half_may_change_while_the_lock_is_held() {
     let word = HighHalfWord::new(0);
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
                 for _ in 0..20_000 {
                     fast_path::lock::<_, super::super::raw::DefaultPark, Pause>(&word);
-                    // The holder's, by two steps that would lose updates if others came between.
+                    // The holder's, in two steps: another thread in between would be noticed.
                     let found = word.whole().load(Relaxed);
                     word.whole().fetch_add(1, Relaxed);
                     let now = word.whole().load(Relaxed);
@@ -155,13 +155,13 @@ fn the_high_half_does_not_mind_the_low_half_changing() {
     assert_eq!(word.whole().load(Relaxed), 40_000);
 }
 
-/// A head that slept while its process forked is put down in the child for good, unless it makes way.
+/// A head that slept while its process forked stays registered in the child until another head replaces it.
 #[test]
-fn a_sleeper_that_fork_has_left_behind_makes_way() {
+fn a_sleeper_that_a_fork_left_behind_is_replaced() {
     use super::super::sleepers::sleepers;
-    // An address that no other test has a lock at.
+    // An address that no other test uses.
     static KEY: SplitWord = SplitWord::new();
-    let (first, second) = (place(KEY.address()), place(KEY.address()));
+    let (first, second) = (node(KEY.address()), node(KEY.address()));
     // Another test's lock may share the entry for a moment.
     let left = loop {
         match sleepers().register(KEY.address(), first) {
@@ -169,7 +169,10 @@ fn a_sleeper_that_fork_has_left_behind_makes_way() {
             None => std::thread::yield_now(),
         }
     };
-    assert!(sleepers().register(KEY.address(), second).is_none(), "it is there");
+    assert!(
+        sleepers().register(KEY.address(), second).is_none(),
+        "the first is registered"
+    );
     first.node().leave_behind();
     let registered = loop {
         match sleepers().register(KEY.address(), second) {
@@ -177,10 +180,10 @@ fn a_sleeper_that_fork_has_left_behind_makes_way() {
             None => std::thread::yield_now(),
         }
     };
-    // What is out already is not taken out, or counted off, again.
-    sleepers().withdraw(KEY.address(), left);
+    // A registration that was replaced is not removed or counted again.
+    sleepers().unregister(KEY.address(), left);
     assert!(sleepers().any());
-    sleepers().withdraw(KEY.address(), registered);
+    sleepers().unregister(KEY.address(), registered);
     first.node().free();
     second.node().free();
 }

@@ -1,7 +1,7 @@
-//! Tests that need what users cannot reach: the word, the slots, and the atomics that loom schedules.
+//! Tests of internals: the word, the nodes, and the loom models.
 //!
-//! The models run with `RUSTFLAGS="--cfg loom" cargo test -p cyclewise --release --lib`, and alone then, because loom's
-//! atomics work inside its models only.
+//! The models run with `RUSTFLAGS="--cfg loom" cargo test -p cyclewise --release --lib`, without the other tests, because loom's
+//! atomics work only inside models.
 
 #[cfg(loom)]
 mod kernel;

@@ -1,7 +1,7 @@
-//! Every order of the accesses of two or three threads, tried by loom on the real algorithm.
+//! Loom models of the real algorithm with two or three threads.
 //!
-//! The value is a cell of loom's: accesses that no order separates end a model. So does a thread that nobody wakes.
-//! Three threads are tried with two or three preemptions at most; two without a limit.
+//! The value is a cell of loom's, so a data race fails a model. So does a thread that is never woken.
+//! Models of three threads allow two or three preemptions; models of two threads have no limit.
 //!
 //! # Safety
 //! Access to the cell's inside is what the models check.
@@ -20,16 +20,16 @@ use loom::thread;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// A lock and what it guards.
+/// A lock and its value.
 pub(super) struct Guarded<W, P> {
     pub(super) word: W,
     value: UnsafeCell<u32>,
     park: PhantomData<P>,
 }
 
-// SAFETY: loom ends the model where two threads are at the cell at once.
+// SAFETY: loom fails the model if two threads access the cell at once.
 unsafe impl<W: Sync, P> Sync for Guarded<W, P> {}
-// SAFETY: and where one is at it that has been sent there.
+// SAFETY: loom checks the accesses of any thread.
 unsafe impl<W: Send, P> Send for Guarded<W, P> {}
 
 impl<W: LockWord, P: Park> Guarded<W, P> {
@@ -41,9 +41,9 @@ impl<W: LockWord, P: Park> Guarded<W, P> {
         })
     }
 
-    /// To be called by the holder.
+    /// By the holder.
     fn add(&self) {
-        // SAFETY: valid; loom sees to it that nobody else reads or writes.
+        // SAFETY: valid; loom checks that no other thread accesses it.
         self.value.with_mut(|value| unsafe { *value += 1 });
     }
 
@@ -68,15 +68,15 @@ impl<W: LockWord, P: Park> Guarded<W, P> {
         locked
     }
 
-    /// After all threads: so many sections were run, and the lock is as good as new.
+    /// After all threads have ended: all sections ran, and the lock is as it was made.
     pub(super) fn check(&self, sections: u32) {
         self.section();
-        // SAFETY: valid, and nobody is left to write.
+        // SAFETY: valid, and all threads have ended.
         let value = self.value.with(|value| unsafe { *value });
         assert_eq!(value, sections + 1, "every section ran once");
         assert!(!fast_path::is_locked(&self.word), "nobody holds it");
         assert_eq!(self.word.tail(), 0, "nobody waits");
-        assert!(all_free(), "every slot is given back");
+        assert!(all_free(), "every node is free");
     }
 }
 
@@ -145,7 +145,7 @@ fn three_take_turns_at_the_high_half() {
 }
 
 #[test]
-fn a_fair_unlock_wakes_whom_it_keeps_the_lock_for() {
+fn a_fair_unlock_wakes_the_head_it_reserves_the_lock_for() {
     model(Some(3), || {
         let here = Guarded::<SplitWord, Kernel>::new(SplitWord::new());
         let there = Arc::clone(&here);
@@ -156,7 +156,7 @@ fn a_fair_unlock_wakes_whom_it_keeps_the_lock_for() {
     });
 }
 
-/// The holder, a waiter whose time comes after so many looks, and a waiter who stays.
+/// The holder, a waiter whose deadline passes after this many checks, and a waiter that stays.
 fn leaves_after(looks: u32) {
     model(Some(3), move || {
         let here = Guarded::<SplitWord, Kernel>::new(SplitWord::new());
@@ -178,7 +178,7 @@ fn a_waiter_leaves_before_it_sleeps() {
 }
 
 #[test]
-fn a_waiter_leaves_out_of_its_sleep() {
+fn a_waiter_leaves_from_its_sleep() {
     leaves_after(2);
 }
 

@@ -1,4 +1,4 @@
-//! First come, first served: waiters that came one after the other, as the tail shows, get the lock in that order.
+//! First come, first served: waiters that queue one after the other, as the tail shows, get the lock in that order.
 
 use super::super::fast_path;
 use super::super::high_half_word::HighHalfWord;
@@ -17,13 +17,13 @@ use std::vec::Vec;
 const WAITERS: usize = 64;
 const MILLISECOND_NS: u64 = 1_000_000;
 
-/// One test at a time: the slots are the whole program's.
+/// One test at a time: the nodes are shared by the whole program.
 pub(super) fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A futex whose deadlines are all the moment at which [`TIME`] is set.
+/// A futex whose deadlines all pass when [`TIME`] is set.
 struct OnCall;
 
 static TIME: AtomicBool = AtomicBool::new(false);
@@ -60,15 +60,15 @@ fn unlock<W: LockWord>(word: &W) {
     fast_path::unlock::<W, Futex>(word);
 }
 
-/// Waits until somebody else is last.
+/// Waits until the tail changes.
 fn joined<W: LockWord>(word: &W, before: u16) {
     while word.tail() == before {
         thread::sleep(Duration::from_micros(50));
     }
 }
 
-/// Starts the waiters one after the other while the lock is held, and says in which order they got it. Those whom
-/// `leaves` names leave once all are there.
+/// Starts the waiters one after the other while the lock is held, and returns the order in which they got it. Those for which
+/// `leaves` is true leave once all are queued.
 fn order_of<W: LockWord + Sync>(word: &W, leaves: impl Fn(usize) -> bool) -> Vec<usize> {
     let order = Mutex::new(Vec::new());
     TIME.store(false, Relaxed);
@@ -110,7 +110,7 @@ fn first_come_first_served() {
 }
 
 #[test]
-fn those_who_leave_are_passed_by() {
+fn waiters_that_leave_are_skipped() {
     let _alone = alone();
     let stay: Vec<_> = (0..WAITERS).filter(|waiter| waiter % 3 == 1).collect();
     assert_eq!(order_of(&SplitWord::new(), |waiter| waiter % 3 != 1), stay);
@@ -136,7 +136,7 @@ fn a_head_that_leaves_passes_the_headship_on() {
 }
 
 #[test]
-fn a_deadline_that_is_past_still_takes_a_free_lock() {
+fn a_free_lock_is_taken_after_the_deadline_too() {
     let word = SplitWord::new();
     assert!(fast_path::lock_until::<_, Futex, Exponential>(
         &word,
@@ -161,9 +161,9 @@ fn a_wait_ends_at_its_deadline_and_not_before() {
 }
 
 #[test]
-fn without_slots_it_locks_still() {
+fn it_locks_without_nodes_too() {
     let _alone = alone();
-    let slots = claim_all();
+    let nodes = claim_all();
     let (word, sum) = (SplitWord::new(), Mutex::new(0));
     lock(&word);
     assert!(!fast_path::lock_until::<_, Futex, Exponential>(
@@ -175,7 +175,7 @@ fn without_slots_it_locks_still() {
             scope.spawn(|| {
                 for _ in 0..1000 {
                     lock(&word);
-                    *sum.try_lock().expect("nobody else is inside") += 1;
+                    *sum.try_lock().expect("no other thread is inside") += 1;
                     unlock(&word);
                 }
             });
@@ -183,7 +183,7 @@ fn without_slots_it_locks_still() {
         unlock(&word);
     });
     assert_eq!(sum.into_inner().unwrap(), 4000);
-    for place in slots {
-        place.node().free();
+    for index in nodes {
+        index.node().free();
     }
 }

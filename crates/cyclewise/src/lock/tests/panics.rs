@@ -1,4 +1,4 @@
-//! Code of the program's that panics, where its calls cannot be reached through the public types: deadlines, slots.
+//! Panics in the program's code at calls that the public types do not reach: deadlines, waits without nodes.
 
 use super::super::fast_path;
 use super::super::lock_word::{LockWord, NO_TAIL, SplitWord};
@@ -14,7 +14,7 @@ use std::thread;
 use std::time::Duration;
 
 std::thread_local! {
-    /// After how many calls this thread's code panics; 0: never.
+    /// The number of calls after which this thread's code panics; 0: never.
     static FUSE: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -26,10 +26,10 @@ fn called() {
     }
 }
 
-/// Asked for the time, and for naps; a deadline that never comes.
-struct Fussy;
+/// Panics when the fuse is out; its deadline never passes.
+struct Panicking;
 
-impl Park for Fussy {
+impl Park for Panicking {
     type Deadline = ();
     const SLEEPS: bool = true;
 
@@ -53,7 +53,7 @@ impl Park for Fussy {
     }
 }
 
-/// One call for a phase.
+/// One call ends each phase.
 #[derive(Default)]
 struct Long;
 
@@ -64,31 +64,34 @@ impl Relax for Long {
     }
 }
 
-/// Whether a timed wait for a lock that is held unwinds at its n-th call. It never ends by itself.
+/// Whether a timed wait for a held lock unwinds at its n-th call. It never ends otherwise.
 fn unwinds(word: &SplitWord, n: u32) -> bool {
     FUSE.set(n);
-    catch_unwind(AssertUnwindSafe(|| fast_path::lock_until::<_, Fussy, Long>(word, ()))).is_err()
+    catch_unwind(AssertUnwindSafe(|| {
+        fast_path::lock_until::<_, Panicking, Long>(word, ())
+    }))
+    .is_err()
 }
 
-/// So many calls reach every phase of a wait that does not end.
+/// Enough calls to reach every phase of a wait.
 const CALLS: u32 = 50;
 
 #[test]
-fn a_head_leaves_whatever_it_was_asking() {
+fn a_head_that_unwinds_leaves_the_queue() {
     let _alone = alone();
     let word = SplitWord::new();
     fast_path::lock::<_, Futex, Exponential>(&word);
     for n in 1..CALLS {
         assert!(unwinds(&word, n));
-        assert_eq!(word.tail(), NO_TAIL, "it was the only one");
-        assert_eq!(in_use(word.address()), 0, "and has given its slot back");
+        assert_eq!(word.tail(), NO_TAIL, "it was the only waiter");
+        assert_eq!(in_use(word.address()), 0, "its node is free");
     }
     fast_path::unlock::<_, Futex>(&word);
     assert_eq!((word.bits(), word.tail()), (0, NO_TAIL));
 }
 
 #[test]
-fn a_waiter_behind_another_leaves_whatever_it_was_asking() {
+fn a_waiter_that_unwinds_leaves_the_queue() {
     let _alone = alone();
     let word = SplitWord::new();
     fast_path::lock::<_, Futex, Exponential>(&word);
@@ -106,13 +109,13 @@ fn a_waiter_behind_another_leaves_whatever_it_was_asking() {
         fast_path::unlock::<_, Futex>(&word);
     });
     assert_eq!((word.bits(), word.tail()), (0, NO_TAIL));
-    assert_eq!(in_use(word.address()), 0, "every slot is given back");
+    assert_eq!(in_use(word.address()), 0, "every node is free");
 }
 
 #[test]
-fn a_wait_without_a_slot_unwinds_too() {
+fn a_wait_without_a_node_unwinds_too() {
     let _alone = alone();
-    let slots = claim_all();
+    let nodes = claim_all();
     let word = SplitWord::new();
     fast_path::lock::<_, Futex, Exponential>(&word);
     for n in 1..CALLS {
@@ -120,15 +123,15 @@ fn a_wait_without_a_slot_unwinds_too() {
     }
     fast_path::unlock::<_, Futex>(&word);
     assert!(fast_path::try_lock(&word));
-    slots.into_iter().for_each(|place| place.node().free());
+    nodes.into_iter().for_each(|index| index.node().free());
 }
 
-/// A waiter that unwinds and stays in the queue, as it did once: whoever is behind it is served by nobody.
+/// The twin: a waiter that unwinds without leaving the queue. Its successor is never made the head.
 #[test]
-fn twin_a_place_that_is_not_left_is_seen() {
+fn the_twin_that_stays_in_the_queue_blocks_its_successor() {
     let _alone = alone();
     let word = SplitWord::new();
-    let stale = claim(word.address()).expect("a slot");
+    let stale = claim(word.address()).expect("a node");
     word.swap_tail(stale.number());
     fast_path::lock::<_, Futex, Exponential>(&word);
     let soon = || Moment::after_ns(20_000_000);
@@ -140,10 +143,10 @@ fn twin_a_place_that_is_not_left_is_seen() {
         fast_path::unlock::<_, Futex>(&word);
         assert!(
             !behind.join().unwrap(),
-            "the lock is free, and nobody makes it the head"
+            "the lock is free, but no waiter makes it the head"
         );
     });
-    // Its own end of it: the places of both.
-    stale.node().pass().expect("the one behind").node().free();
+    // Frees both nodes.
+    stale.node().pass().expect("the successor").node().free();
     stale.node().free();
 }

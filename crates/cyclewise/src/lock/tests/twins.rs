@@ -1,17 +1,17 @@
-//! The models' own test: locks with one thing wrong, each caught by the model that the right one passes.
+//! The models' own test: locks with one fault each, which the models detect.
 
 use super::super::lock_word::{LOCKED, LockWord, PENDING, SplitWord};
 use super::super::park::Park;
 use super::kernel::{Kernel, NO_HEAVY, NO_LIGHT, NO_WAKE};
 use super::models::{three, two};
 
-/// What can be wrong with a word.
+/// The possible faults of a word.
 const LOOK_THEN_TAKE: u8 = 1;
 const RELAXED_TAKE: u8 = 2;
 const RELAXED_RELEASE: u8 = 3;
 const ENDED_UNSEEN: u8 = 4;
 
-/// The word of 4 bytes, with `WRONG` wrong.
+/// The word of 4 bytes, with the fault `WRONG`.
 struct Twin<const WRONG: u8>(SplitWord);
 
 impl<const WRONG: u8> Twin<WRONG> {
@@ -64,13 +64,13 @@ impl<const WRONG: u8> LockWord for Twin<WRONG> {
         self.0.tail()
     }
 
-    fn swap_tail(&self, place: u16) -> u16 {
-        self.0.swap_tail(place)
+    fn swap_tail(&self, node: u16) -> u16 {
+        self.0.swap_tail(node)
     }
 
-    fn end_tail(&self, place: u16) -> bool {
-        // Whoever came between is never made the head.
-        self.0.end_tail(place) || WRONG == ENDED_UNSEEN
+    fn end_tail(&self, node: u16) -> bool {
+        // A waiter that queued in between is never made the head.
+        self.0.end_tail(node) || WRONG == ENDED_UNSEEN
     }
 
     fn address(&self) -> usize {
@@ -83,7 +83,7 @@ fn two_with<const WRONG: u8, P: Park>() {
 }
 
 #[test]
-fn the_right_one_passes() {
+fn the_twin_without_a_fault_passes() {
     two_with::<0, Kernel>();
 }
 
