@@ -1,10 +1,10 @@
-//! One reading of the kernel's clock, with a reading of the counter before and after it.
+//! A reading of the kernel's clock between two readings of the counter.
 
 use super::source::Source;
 
-/// Anchors are tried at most so often for one that was not interrupted.
+/// At most so many attempts to read an anchor without an interruption.
 const TRIES: usize = 3;
-/// An anchor no wider than this share above the narrowest is taken at once.
+/// An anchor no wider than this multiple of the narrowest is accepted at once.
 const NARROW: f64 = 1.5;
 
 /// The kernel's clock at a tick.
@@ -12,19 +12,19 @@ const NARROW: f64 = 1.5;
 pub(super) struct Anchor {
     /// The counter just before.
     pub(super) before: u64,
-    /// The middle of the counter before and after.
+    /// The middle between the counter before and after.
     pub(super) ticks: u64,
-    /// CLOCK_MONOTONIC at some tick between.
+    /// CLOCK_MONOTONIC at some tick between the two.
     pub(super) ns: u64,
-    /// Half of the ticks between.
+    /// Half of the ticks between the two.
     pub(super) half_width: u64,
     /// CLOCK_MONOTONIC_RAW, soon after.
     pub(super) raw_ns: u64,
-    /// As of when a gap was read last.
+    /// As of the last reading in a gap.
     pub(super) sleep_time: SleepTime,
 }
 
-/// CLOCK_BOOTTIME less CLOCK_MONOTONIC: between these two, however long it takes to read both.
+/// The time suspended, CLOCK_BOOTTIME minus CLOCK_MONOTONIC: an interval, because reading both takes time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SleepTime {
     pub(super) min_ns: u64,
@@ -44,7 +44,7 @@ impl SleepTime {
 }
 
 impl Anchor {
-    /// The narrowest of a few; one is enough where it is hardly wider than `narrowest` ticks.
+    /// The narrowest of a few attempts; the first is enough if it is hardly wider than `narrowest` ticks.
     pub(super) fn take<S: Source>(source: &S, narrowest: u64) -> Self {
         let mut best = Self::once(source);
         for _ in 1..TRIES {
@@ -64,7 +64,7 @@ impl Anchor {
         let before = source.bracketed();
         let ns = source.monotonic_ns();
         let width = source.bracketed().wrapping_sub(before);
-        // A counter that goes back between the two is no reason for a half-width of centuries.
+        // A counter that goes back between the two must not become a half-width of centuries.
         let half_width = if width.cast_signed() < 0 { 0 } else { width.div_ceil(2) };
         Self {
             before,

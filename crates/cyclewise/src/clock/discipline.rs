@@ -1,17 +1,17 @@
-//! From anchors to segments: how fast the counter runs against CLOCK_MONOTONIC, and how to steer after it.
+//! From anchors to segments: the rate of the counter against CLOCK_MONOTONIC, and the steering that follows it.
 //!
-//! The rate is the slope between two [anchors](Anchor) that are half a second to a second apart, or less while there are no
-//! such: it is used from the first millisecond on, for segments no longer than it has been watched, and becomes finer by
-//! itself. Where an anchor is not where the rate said, older ones are forgotten, so that a change of rate is followed within
-//! two segments.
+//! The rate is the slope between two [anchors](Anchor) half a second to a second apart, or less while there are none so
+//! far apart: it is used from the first millisecond on, for segments no longer than it has been observed, and becomes
+//! more accurate with time. If an anchor is not where the rate predicts, older ones are forgotten, so that a change of
+//! rate is followed within two segments.
 //!
-//! Two anchors have a slope even if the counter jumped between them. No slope is used before the anchors of the next half a
-//! millisecond are where it says: segments end at a tick, and would last too long.
+//! Two anchors have a slope even if the counter jumped between them. A slope is used only after the anchors of the next
+//! half millisecond confirm it: segments end at a tick, and with a wrong rate would last too long.
 //!
-//! A segment that follows another begins where that ends and is laid so that it meets the kernel's clock at its own end.
+//! A segment that follows another begins at its end, and is steered to meet the kernel's clock at its own end.
 //!
 //! # Cost
-//! Once a segment, in one reader: an anchor, 0.1 µs, and a hundred instructions.
+//! Once per segment, in one reader: an anchor, 0.1 µs, and a hundred instructions.
 
 use super::anchor::{Anchor, SleepTime};
 use super::reason::{Reason, SLEW_SHIFT};
@@ -21,20 +21,21 @@ use super::source::Source;
 /// The longest segment. Its error bound grows by 4 µs over it, by what the kernel may slew, and an anchor, half a
 /// microsecond, is 10^-4 of it.
 const LONGEST_NS: u64 = 4_000_000;
-/// The shortest that follows another.
+/// The shortest segment that follows another.
 const SHORTEST_NS: u64 = 200_000;
-/// The one that ends a gap: at 977 ppm too fast it runs ahead of the kernel's clock by 0.1 µs at most, and by what the rate
-/// is in doubt by.
+/// The segment that ends a gap: at 977 ppm too fast it runs ahead of the kernel's clock by at most 0.1 µs, plus the
+/// error of the rate.
 const BRIDGE_NS: u64 = 100_000;
-/// A rate is learnt over so long, and tried for as long again. Two anchors are good to 20 ns each, so 40 ppm over both.
+/// A rate is learnt over so long, and confirmed over as long again. Two anchors are accurate to 20 ns each, so 40 ppm
+/// over both.
 pub(super) const LEARN_NS: u64 = 500_000;
-/// The rate is not used where it may be off by this share or more: anchors that others' work has made wide.
+/// A rate whose error may reach this share, because other work made its anchors wide, is not used.
 const MAX_RATE_ERROR: f64 = 0.125;
 /// The baseline of the rate is between half of this and this.
 const WINDOW_NS: u64 = 1_000_000_000;
-/// CLOCK_BOOTTIME ahead of CLOCK_MONOTONIC by so much more is a suspend.
+/// An increase of CLOCK_BOOTTIME minus CLOCK_MONOTONIC by more than this is a suspend.
 const SUSPEND_NS: u64 = 10_000_000;
-/// What an anchor may be off by, beside its half-width, before the rate is learnt anew: the kernel dithers its
+/// The error of an anchor, besides its half-width, above which the rate is learnt anew: the kernel dithers its
 /// multiplier by a unit, 0.15 ppm, and rounds to nanoseconds.
 const NOISE_NS: f64 = 3.0;
 const NOISE_PPM: f64 = 1.0;
@@ -45,9 +46,9 @@ const UNIT: f64 = 4_294_967_296.0;
 /// Nanoseconds of CLOCK_MONOTONIC per tick.
 #[derive(Clone, Copy, Debug)]
 enum Rate {
-    /// No two anchors are far enough apart.
+    /// No two anchors are far enough apart yet.
     Unknown,
-    /// The slope between two anchors. A jump of the counter between them would be in it.
+    /// The slope between two anchors, which a jump of the counter between them would distort.
     Unconfirmed {
         slope: f64,
         /// The later of the two.
@@ -57,15 +58,15 @@ enum Rate {
     Confirmed(f64),
 }
 
-/// What is known of the counter's rate.
+/// The estimate of the counter's rate.
 #[derive(Debug)]
 pub(super) struct Discipline {
-    /// The far end of the baseline, the one that takes its place, and the last.
+    /// The oldest anchor of the baseline, the one that will replace it, and the last.
     anchors: Option<[Anchor; 3]>,
     rate: Rate,
-    /// What the rate may be off by, as a share of it, because its two anchors are not points.
+    /// The error bound of the rate, as a share of it, because its two anchors are intervals.
     rate_error: f64,
-    /// The least half-width so far.
+    /// The smallest half-width so far.
     narrowest: u64,
 }
 
@@ -79,7 +80,7 @@ impl Discipline {
         }
     }
 
-    /// Nanoseconds per tick, once that is known.
+    /// Nanoseconds per tick, once the rate is confirmed.
     pub(super) fn rate(&self) -> Option<f64> {
         match self.rate {
             Rate::Confirmed(rate) => Some(rate),
@@ -100,11 +101,11 @@ impl Discipline {
         self.anchors.map(|[.., last]| last)
     }
 
-    /// Reads an anchor and learns from it. A machine that was suspended is in a gap afterwards, as the counter has gone on or
-    /// begun anew, so that CLOCK_BOOTTIME is read only there.
+    /// Takes an anchor and learns from it. CLOCK_BOOTTIME is read only in a gap: after a suspend the clock is in one,
+    /// because the counter has gone on or restarted.
     ///
     /// # Errors
-    /// What does not fit to what was known. That is forgotten then, and the rate is learnt from this anchor on.
+    /// The fault, if the anchor contradicts the rate. The rate is then forgotten and learnt from this anchor on.
     pub(super) fn observe<S: Source>(&mut self, source: &S, in_gap: bool) -> Result<Anchor, Reason> {
         let mut anchor = Anchor::take(source, self.narrowest);
         anchor.sleep_time = match self.last() {
@@ -133,7 +134,8 @@ impl Discipline {
         } else if anchor.ns.saturating_sub(middle.ns) >= WINDOW_NS / 2 {
             kept = [middle, anchor, anchor];
         }
-        // A window that moves on keeps a baseline: `old` is now the former middle, half a second ago or the last anchor.
+        // A window that moves on keeps a baseline: its start is the former middle, half a second ago, or the last
+        // anchor.
         let from = kept[0];
         self.anchors = Some(kept);
         let (ticks, ns) = (anchor.ticks.wrapping_sub(from.ticks), anchor.ns.saturating_sub(from.ns));
@@ -146,7 +148,7 @@ impl Discipline {
         Ok(())
     }
 
-    /// Whether the counter and the kernel's clocks went on together since the last anchor.
+    /// Checks that the counter and the kernel's clocks advanced together since the last anchor.
     fn compare(&self, last: Anchor, now: Anchor) -> Result<(), Reason> {
         let ticks = now.ticks.wrapping_sub(last.ticks).cast_signed();
         if now.sleep_time.min_ns > last.sleep_time.max_ns.saturating_add(SUSPEND_NS) {
@@ -163,7 +165,8 @@ impl Discipline {
             now.raw_ns.saturating_sub(last.raw_ns) as f64,
         );
         let expected = ticks as f64 * rate;
-        // Reading the raw clock is not bracketed, so it may be a preemption off: it only tells two reasons apart.
+        // The reading of the raw clock is not bracketed and may be a preemption late, so it only distinguishes two
+        // reasons.
         let slew = ns.max(expected) / f64::from(1u32 << SLEW_SHIFT);
         let allowed = slew + expected * self.rate_error + widths(rate, last, now) + NOISE_NS;
         if (ns - expected).abs() <= allowed {
@@ -175,21 +178,21 @@ impl Discipline {
         }
     }
 
-    /// How long the rate has been watched.
+    /// How long the rate has been observed.
     fn baseline_ns(&self) -> u64 {
         self.anchors.map_or(0, |[old, _, last]| last.ns.saturating_sub(old.ns))
     }
 
-    /// The segment after `previous`, from its end on; `None` while no rate is known.
+    /// The segment after `previous`, from its end on; `None` while the rate is unknown.
     pub(super) fn successor(&self, previous: &Segment, anchor: Anchor) -> Option<Segment> {
         let rate = self.rate()?;
         let (start, base) = (previous.end(), previous.end_ns());
         let length_ns = self.baseline_ns().clamp(SHORTEST_NS, LONGEST_NS) as f64;
-        // Nanoseconds that the segment before is ahead of the kernel's clock at its end. As a difference of differences,
-        // because a time since boot does not fit a float to the nanosecond after 104 days.
+        // How many nanoseconds `previous` is ahead of the kernel's clock at its end. As a difference of differences,
+        // because after 104 days a time since boot does not fit a float to the nanosecond.
         let lead = start.wrapping_sub(anchor.ticks).cast_signed() as f64 * rate;
         let ahead = base.wrapping_sub(anchor.ns).cast_signed() as f64 - lead;
-        // Never below half the rate, nor above twice: what is left over is steered away later, and in the error meanwhile.
+        // Between half the rate and twice. The rest is steered away later, and is part of the error meanwhile.
         let steered = (length_ns - ahead).clamp(length_ns / 2.0, length_ns * 2.0);
         let length = length_ns / rate;
         let rate_error = (lead.abs() + length_ns) * self.rate_error;
@@ -206,17 +209,17 @@ impl Discipline {
         })
     }
 
-    /// The segment that ends the gap after `previous`: from the anchor on, never behind the kernel's clock. `None` while
-    /// no rate is known, or while the gap's floor is above the kernel's clock.
+    /// The segment that ends the gap after `previous`: from the anchor on, never behind the kernel's clock. `None`
+    /// while the rate is unknown, or while the gap's floor is above the kernel's clock.
     pub(super) fn bridge(&self, previous: &Segment, anchor: Anchor) -> Option<Segment> {
         let rate = self.rate()?;
-        // The kernel's clock was read after `before`, so at `before` it was no further.
+        // The kernel's clock was read after `before`, so at `before` it was not above this.
         let base = anchor.ns.saturating_add(1);
         if base < previous.end_ns() {
             return None;
         }
         let (length, width) = (BRIDGE_NS as f64 / rate, 2.0 * anchor.half_width as f64 * rate);
-        // Faster than the kernel's clock can be, whatever that does and whatever the rate is.
+        // Faster than the kernel's clock, whatever that and the rate do.
         let ahead = (1.0 + 1.0 / f64::from(1u32 << SLEW_SHIFT)) * (1.0 + self.rate_error) - 1.0;
         Some(Segment {
             number: previous.number + 1,
@@ -231,7 +234,7 @@ impl Discipline {
 }
 
 impl Rate {
-    /// After an anchor at `now_ns` that fits, with which the slope is `slope`.
+    /// The rate after an anchor at `now_ns` that fits and makes the slope `slope`.
     fn with(self, slope: f64, now_ns: u64) -> Self {
         match self {
             Self::Unknown => Self::Unconfirmed {
@@ -246,12 +249,12 @@ impl Rate {
     }
 }
 
-/// Half-widths of both, in nanoseconds.
+/// The half-widths of both, in nanoseconds.
 fn widths(rate: f64, a: Anchor, b: Anchor) -> f64 {
     (a.half_width + b.half_width) as f64 * rate
 }
 
-/// Whether `now` is where the rate says, but for noise.
+/// Whether `now` is where the rate predicts, within the noise.
 fn fits(rate: f64, last: Anchor, now: Anchor) -> bool {
     let ns = now.ns.saturating_sub(last.ns) as f64;
     let off = ns - now.ticks.wrapping_sub(last.ticks) as f64 * rate;

@@ -7,30 +7,31 @@ use core::marker::PhantomData;
 use core::ops::{Add, AddAssign, Sub, SubAssign};
 use core::time::Duration;
 
-/// Nanoseconds of CLOCK_MONOTONIC, as the clock tracks it, read in the order that `O` says.
+/// Nanoseconds of CLOCK_MONOTONIC as the clock tracks it, read in the order `O`.
 ///
-/// 8 bytes. It can be held against others of its own kind only: what two threads may conclude from it is part of the type.
-/// Differences that would be negative are zero, as std's are.
+/// 8 bytes. Only instants of the same order can be compared: what two threads may conclude from a comparison is part of
+/// the type. Negative differences are zero, as in std.
 pub struct Instant<O: Order = LoadOrdered> {
     ns: u64,
     order: PhantomData<fn() -> O>,
 }
 
-/// A time, and how far it may be from CLOCK_MONOTONIC.
+/// A time and its error bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading<O: Order = LoadOrdered> {
     /// The time.
     pub instant: Instant<O>,
-    /// How far off it is at most, in either direction.
+    /// The largest distance from CLOCK_MONOTONIC, in either direction.
     pub error: Duration,
 }
 
 impl Instant {
     /// The time on the process's clock, load-ordered.
     ///
-    /// Never below a time that was read before, on any thread, where the one read happened before the other.
+    /// Never below an earlier reading on any thread, if that reading happened before this one.
     ///
-    /// Cost: the counter's own, six loads and a multiplication. Once in 3 ms one reader also reads the kernel's clock.
+    /// Cost: reading the counter, six loads and a multiplication. Once in 3 ms one reader also reads the kernel's
+    /// clock.
     #[inline(always)]
     pub fn now() -> Self {
         Self::read()
@@ -38,13 +39,13 @@ impl Instant {
 }
 
 impl<O: Order> Instant<O> {
-    /// The time on the process's clock, ordered as the type says.
+    /// The time on the process's clock, in the order `O`.
     #[inline(always)]
     pub fn read() -> Self {
         Clock::process().now_as()
     }
 
-    /// How long ago it was, on the process's clock.
+    /// The time since this instant, on the process's clock.
     #[inline]
     pub fn elapsed(&self) -> Duration {
         Self::read().duration_since(*self)
@@ -61,32 +62,32 @@ impl<O: Order> Instant<O> {
         self.ns
     }
 
-    /// The time from `earlier` to this; zero where that is later.
+    /// The time from `earlier` to this; zero if `earlier` is later.
     #[inline]
     pub fn duration_since(&self, earlier: Self) -> Duration {
         self.saturating_duration_since(earlier)
     }
 
-    /// The time from `earlier` to this; `None` where that is later.
+    /// The time from `earlier` to this; `None` if `earlier` is later.
     #[inline]
     pub fn checked_duration_since(&self, earlier: Self) -> Option<Duration> {
         self.ns.checked_sub(earlier.ns).map(Duration::from_nanos)
     }
 
-    /// The time from `earlier` to this; zero where that is later.
+    /// The time from `earlier` to this; zero if `earlier` is later.
     #[inline]
     pub fn saturating_duration_since(&self, earlier: Self) -> Duration {
         Duration::from_nanos(self.ns.saturating_sub(earlier.ns))
     }
 
-    /// This and `duration`; `None` where that is more than 584 years after the machine's start.
+    /// This plus `duration`; `None` if that is more than 584 years after the machine's start.
     #[inline]
     pub fn checked_add(&self, duration: Duration) -> Option<Self> {
         let ns = u64::try_from(duration.as_nanos()).ok()?;
         self.ns.checked_add(ns).map(Self::from_ns)
     }
 
-    /// This less `duration`; `None` where that is before the machine's start.
+    /// This minus `duration`; `None` if that is before the machine's start.
     #[inline]
     pub fn checked_sub(&self, duration: Duration) -> Option<Self> {
         let ns = u64::try_from(duration.as_nanos()).ok()?;
@@ -151,7 +152,7 @@ impl<O: Order> Add<Duration> for Instant<O> {
     type Output = Self;
 
     /// # Panics
-    /// Where the sum is more than 584 years after the machine's start, as std's does at its own limit.
+    /// If the sum is more than 584 years after the machine's start; std panics at its own limit.
     #[inline]
     fn add(self, duration: Duration) -> Self {
         self.checked_add(duration)
@@ -163,7 +164,7 @@ impl<O: Order> Sub<Duration> for Instant<O> {
     type Output = Self;
 
     /// # Panics
-    /// Where the difference is before the machine's start, as std's does at its own limit.
+    /// If the difference is before the machine's start; std panics at its own limit.
     #[inline]
     fn sub(self, duration: Duration) -> Self {
         self.checked_sub(duration)

@@ -1,4 +1,4 @@
-//! A source that a test moves by hand: a counter with a rate, the kernel's clocks, and everything that can go wrong.
+//! A source that a test drives by hand: a counter with a rate, the kernel's clocks, and their faults.
 
 use super::reason::Reason;
 use super::source::Source;
@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::ThreadId;
 
-/// A counter and clocks that stand still until they are moved. Clones are the same.
+/// A counter and clocks that stand still until a test advances them. Clones share one state.
 ///
 /// Every reading takes a lock, so that threads that share one see one order of readings.
 ///
@@ -32,7 +32,7 @@ struct State {
     suspended_ns: u64,
     ticks_per_ns: u128,
     slew: u128,
-    /// What each reading takes.
+    /// The duration of each reading.
     cost_ns: u64,
     trust: Result<(), Reason>,
     disruptions: u64,
@@ -56,7 +56,7 @@ impl Mock {
     /// A counter of `hz` ticks per second, an hour after it was 0, and clocks that agree with it.
     ///
     /// # Panics
-    /// Where `hz` is 0.
+    /// If `hz` is 0.
     pub fn new(hz: u64) -> Self {
         assert!(hz > 0, "a counter that stands still");
         let mut state = State {
@@ -79,35 +79,35 @@ impl Mock {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets time pass.
+    /// Advances the counter and the clocks.
     pub fn advance(&self, time: Duration) {
         self.state().advance(time.as_nanos() as u64);
     }
 
-    /// Lets each reading of the counter or of a clock take so long.
+    /// Sets the duration of each reading of the counter or of a clock.
     pub fn reading_takes(&self, time: Duration) {
         self.state().cost_ns = time.as_nanos() as u64;
     }
 
-    /// From now on the counter runs at `ppm` millionths more than `hz`.
+    /// Sets the counter's rate to `hz` plus `ppm` millionths.
     pub fn set_counter_rate(&self, hz: u64, ppm: f64) {
         let exact = hz as f64 / 1e9 * (1.0 + ppm / 1e6) * 4_294_967_296.0;
         self.state().ticks_per_ns = exact as u128;
     }
 
-    /// From now on CLOCK_MONOTONIC runs `ppm` millionths faster than CLOCK_MONOTONIC_RAW.
+    /// Makes CLOCK_MONOTONIC run `ppm` millionths faster than CLOCK_MONOTONIC_RAW.
     pub fn slew(&self, ppm: f64) {
         self.state().slew = ((1.0 + ppm / 1e6) * 4_294_967_296.0) as u128;
     }
 
-    /// The counter is another at once: a time stamp counter that was written to.
+    /// Changes the counter at once, like a write to the time stamp counter.
     pub fn jump(&self, ticks: i64) {
         let mut state = self.state();
         let now = (state.counter >> 32) as u64;
         state.counter = u128::from(now.saturating_add_signed(ticks)) << 32;
     }
 
-    /// The machine sleeps: CLOCK_BOOTTIME and the counter go on, the other clocks do not.
+    /// Suspends the machine: CLOCK_BOOTTIME and the counter go on, the other clocks do not.
     pub fn suspend(&self, time: Duration) {
         let mut state = self.state();
         let ns = time.as_nanos() as u64;
@@ -115,12 +115,12 @@ impl Mock {
         state.counter += u128::from(ns) * state.ticks_per_ns;
     }
 
-    /// From now on an examination says this.
+    /// Sets the result of the next examinations.
     pub fn set_trust(&self, trust: Result<(), Reason>) {
         self.state().trust = trust;
     }
 
-    /// A hypervisor says that the machine was moved.
+    /// Announces, as a hypervisor, that the machine was moved.
     pub fn disrupt(&self) {
         self.state().disruptions += 1;
     }

@@ -1,9 +1,9 @@
-//! A clock that says what its readings are ordered with, follows CLOCK_MONOTONIC, and never steps back.
+//! A clock that follows CLOCK_MONOTONIC, never steps back, and states in a type what its readings are ordered with.
 //!
-//! [`Instant`] has the interface of std's, and reads the CPU's counter where that can be trusted: the kernel's own way,
-//! without what the vDSO needs for other clocks. What is ordered with what is a type ([`order`]). The rate is learnt
-//! while the clock is read and followed as NTP slews it, without a thread. Where the counter cannot be trusted the clock is
-//! the kernel's, and [`Clock::status`] says why.
+//! [`Instant`] has std's interface and reads the CPU's counter while that can be trusted: as the vDSO does, without the
+//! vDSO's support for other clocks. A type ([`order`]) says what a reading is ordered with. Readers learn the rate and
+//! follow it as NTP slews it; no thread is needed. If the counter cannot be trusted, the clock reads the kernel's, and
+//! [`Clock::status`] says why.
 //!
 //! ```
 //! use cyclewise::clock::Instant;
@@ -13,43 +13,45 @@
 //! ```
 //!
 //! # States
-//! 1. *Starting.* Nothing is known: readers get the kernel's clock. One of them examines the CPU and the kernel, and
-//!    reads an anchor. From a millisecond later on, whoever reads has the counter's rate, and nobody has waited. No rate
-//!    is used before later anchors have confirmed it, because a jump of the counter would be in it.
-//! 2. *Counter.* Readings are a segment's: counter, multiply, shift, add. In the last quarter of a segment one of the
-//!    readers, and no other waits for it, reads the kernel's clock and writes the next. Segments last as long as the rate has
-//!    been watched, 4 ms at most. A clock that nobody has read for that long is back in the first state for a
-//!    reading or two, but with a rate.
-//! 3. *Kernel.* For good: no counter, not invariant, another clock source, or unsteady too often.
+//! 1. *Starting.* The rate is unknown and readers get the kernel's clock. One of them examines the CPU and the kernel,
+//!    and takes an *anchor*: a reading of the kernel's clock between two of the counter. A millisecond later readers
+//!    know the counter's rate, and none has waited. A rate is used only after later anchors have confirmed it, because
+//!    a jump of the counter would distort it.
+//! 2. *Counter.* A reading is a point of a *segment*, a linear piece of the timeline: counter, multiply, shift, add. In
+//!    the last quarter of a segment one reader takes an anchor and writes the next segment; no other waits for it. A
+//!    segment lasts as long as the rate has been observed, 4 ms at most. A clock that nobody has read for that long is
+//!    in the first state again for a reading or two, but with a rate.
+//! 3. *Kernel*, permanently: no counter, a counter that is not invariant, another clock source, or too many faults.
 //!
-//! What the kernel keeps time by is looked up at the start and every 16 s. Where there is no descriptor or no memory left to look,
-//! the clock stays in its state and looks again a second later. Where the file may not be read (a sandbox that came later), the
-//! clock is the kernel's from then on, because nobody would tell that the kernel has given the counter up.
+//! The kernel's clock source is checked at the start and every 16 s. If there is no descriptor or no memory for the
+//! check, the clock keeps its state and checks again a second later. If the file may not be read (a sandbox that was
+//! entered later), the clock becomes the kernel's, because it would not learn that the kernel has stopped trusting the
+//! counter.
 //!
 //! # Invariants
-//! `clock/timeline.rs` argues why no reader on any thread steps back. Two things are outside of it. Where the counter
-//! itself goes back by less than the age of the current segment, nobody can tell from one reading, and readers on any
-//! thread may see it until the counter is where it was, 4 ms at most; [`order::PerTask`] keeps each thread from it. The same
-//! is so where it goes back by up to a microsecond more, which the counters of two CPUs may be apart. (A segment is as
-//! much longer than 4 ms as the counter was taken to be faster than it is, because it jumped ahead by the same share, to a
-//! thousandth, in both parts of the time over which its rate was learnt.) The kernel's own clock has the same limit at its
-//! last tick. And where the kernel changes the rate of its clock by more than 977 ppm from one anchor to the next, what a
-//! gap's readers got may be above what the segment after it begins with, by that excess times 0.1 ms.
+//! `clock/timeline.rs` proves that no reader on any thread steps back, with two exceptions. First, a counter that goes
+//! back by less than the age of the current segment: one reading cannot show that, and readers on any thread may see it
+//! until the counter has caught up, for 4 ms at most; [`order::PerTask`] protects each thread from it. The same holds
+//! for up to a microsecond more, by which the counters of two CPUs may differ. (A segment is longer than 4 ms by the
+//! share by which the rate was overestimated, which takes jumps ahead by the same share, to a thousandth, in both
+//! halves of the time over which it was learnt.) The kernel's own clock has the same limit at its last tick. Second, if
+//! the kernel changes the rate of its clock by more than 977 ppm between two anchors, a reader in a gap may get more
+//! than the next segment begins with, by that excess times 0.1 ms.
 //!
 //! # Memory ordering
-//! That of [`order`]'s types, and nothing else: no reading publishes or acquires the program's own data.
+//! As the types in [`order`] say. No reading publishes or acquires the program's own data.
 //!
 //! # Sandboxes
-//! clock_gettime(2) has to be allowed where the kernel's clock source is not one that the vDSO reads; where it is refused
-//! there, the clock stands still at the last time that it had. A machine whose vDSO reads the counter needs no system call.
+//! clock_gettime(2) has to be allowed if the kernel's clock source is not one that the vDSO reads; if it is refused,
+//! the clock stands still. With a clock source that the vDSO reads, no system call is needed.
 //!
 //! # Priorities
-//! No reader waits for another, so none waits for one of a lower priority (`clock/try_lock.rs`).
+//! No reader waits for another, whatever their priorities (`clock/try_lock.rs`).
 //!
-//! # After fork, in signal handlers
-//! No reader waits or changes errno, so a handler may read whatever it interrupted. A child that was forked while another
-//! thread held the clock's lock has the kernel's clock from the next segment on: right, and as slow as that. An upkeep
-//! thread is its process's, and a child has none. Of [`order::PerTask`] the first reading of a thread may allocate where
+//! # Fork and signals
+//! No reader waits or changes errno, so a signal handler may read the clock whatever it interrupted. A child forked
+//! while another thread held the clock's lock reads the kernel's clock from the next segment on: correct, but slower.
+//! An [`Upkeep`] thread does not exist in a child. The first reading of [`order::PerTask`] on a thread may allocate if
 //! this crate is in a library that was loaded at run time.
 //!
 //! # References

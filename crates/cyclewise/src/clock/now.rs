@@ -1,9 +1,9 @@
-//! The clock: reading it.
+//! [`Clock`], and its fast path.
 //!
 //! # States
-//! See [`timeline`](super::timeline). Of all that a reader can meet, one way is short: the tick is in the part of the
-//! current segment that asks for nothing. Everything else is [`slow`](Clock::slow): a segment that is due for a
-//! successor, one that has ended, a counter that went back, a clock that was never read before.
+//! See [`timeline`](super::timeline). The fast path covers one case: the tick is in the first part of the current
+//! segment. [`now_slow`](Clock::now_slow) covers the others: a segment that is due for a successor or has ended, a
+//! counter that went back, a clock that was never read before.
 
 use super::instant::{Instant, Reading};
 use super::order::{LoadOrdered, Order};
@@ -21,17 +21,17 @@ use core::time::Duration;
 
 /// A clock that tracks CLOCK_MONOTONIC and reads the counter.
 ///
-/// Most programs use the one of the process, by way of [`Instant::now`] or [`Clock::process`]. One with a source of its
-/// own is for tests.
+/// Most programs use the process's clock, by [`Instant::now`] or [`Clock::process`]. A clock with another source is for
+/// tests.
 pub struct Clock<S = System> {
     pub(super) timeline: Timeline,
     pub(super) source: S,
     pub(super) status_cells: StatusCells,
-    /// When a gap was read last.
+    /// When the kernel's clock was last read in a gap.
     pub(super) gap_ns: AtomicU64,
-    /// When to try again to end it.
+    /// The earliest time of the next attempt to end the gap.
     pub(super) retry_ns: AtomicU64,
-    /// What an upkeep thread wrote last; 0 where there is none.
+    /// The time that an upkeep thread last wrote; 0 without one.
     pub(super) recent_ns: AtomicU64,
     pub(super) updater: TryLock<Updater>,
 }
@@ -60,20 +60,20 @@ impl<S: Source> Clock<S> {
         }
     }
 
-    /// What the clock reads.
+    /// The clock's source.
     pub fn source(&self) -> &S {
         &self.source
     }
 
     /// The time, load-ordered: see [`LoadOrdered`].
     ///
-    /// Never below a time that was read before, on any thread, where the one read happened before the other.
+    /// Never below an earlier reading on any thread, if that reading happened before this one.
     #[inline(always)]
     pub fn now(&self) -> Instant {
         self.now_as::<LoadOrdered>()
     }
 
-    /// The time, ordered as `O` says.
+    /// The time, in the order `O`.
     #[inline(always)]
     pub fn now_as<O: Order>(&self) -> Instant<O> {
         let view = self.timeline.view();
@@ -84,10 +84,10 @@ impl<S: Source> Clock<S> {
         Instant::from_ns(O::apply_floor(&self.source, ns))
     }
 
-    /// The time, and how far from CLOCK_MONOTONIC it is at most.
+    /// The time, and a bound of its distance from CLOCK_MONOTONIC.
     ///
-    /// The bound holds while the kernel changes the rate of its clock by less than 977 ppm from one anchor to the
-    /// next, and the counter is steady. What is off by more is noticed at the next anchor, at most 8 ms later.
+    /// The bound holds while the counter is steady and the kernel changes the rate of its clock by less than 977 ppm
+    /// between two anchors. The next anchor, at most 8 ms later, detects a larger error.
     pub fn reading<O: Order>(&self) -> Reading<O> {
         let segment = self.timeline.read();
         let (ns, error_ns) = match segment.position(O::ticks(&self.source)) {
@@ -105,16 +105,16 @@ impl<S: Source> Clock<S> {
         ns < Segment::ns_after(segment.base, segment.mult, segment.fast)
     }
 
-    /// The counter, ordered as `O` says.
+    /// The counter, in the order `O`.
     #[inline(always)]
     pub fn ticks<O: Order>(&self) -> Ticks<O> {
         Ticks::from_raw(O::ticks(&self.source))
     }
 
-    /// The time from one reading of the counter to a later one, by its present rate; zero where it is not later. `None`
-    /// while no rate is known.
+    /// The time between two readings of the counter, at its present rate; zero if `to` is not later. `None` while the
+    /// rate is unknown.
     ///
-    /// For stamps that are made often and converted seldom. Good to some millionths: the rate is steered.
+    /// For time stamps that are taken often and converted seldom. Accurate to a few ppm, because the rate is steered.
     pub fn between<O: Order, P: Order>(&self, from: Ticks<O>, to: Ticks<P>) -> Option<Duration> {
         // Relaxed: one number.
         let rate = self.status_cells.rate.load(Relaxed);
@@ -124,10 +124,10 @@ impl<S: Source> Clock<S> {
         (rate > 0).then(|| Duration::from_nanos(u64::try_from(ns).unwrap_or(u64::MAX)))
     }
 
-    /// A time that may be old, for one load.
+    /// A time that may be old, at the cost of one load.
     ///
-    /// While an [`Upkeep`](super::Upkeep) runs it is what that wrote last. Without one it is [`now`](Self::now). It is
-    /// never ahead of a later `now`.
+    /// While an [`Upkeep`](super::Upkeep) thread runs, this is the time it last wrote; otherwise it is
+    /// [`now`](Self::now). It is never ahead of a later `now`.
     #[inline]
     pub fn recent(&self) -> Instant {
         // Relaxed: one number.
@@ -137,7 +137,7 @@ impl<S: Source> Clock<S> {
         }
     }
 
-    /// What the clock is doing, and why.
+    /// The clock's state, and the reason for it.
     pub fn status(&self) -> Status {
         let segment = self.timeline.read();
         let mode = match segment.position(self.source.load_ordered()) {
@@ -157,13 +157,13 @@ impl<S: Source> Clock<S> {
         }
     }
 
-    /// Holds the clock against the kernel's, if that is a quarter of a segment ago: what an upkeep thread calls, so that
-    /// no reader has to.
+    /// Takes an anchor if the last one is older than a quarter of a segment. An upkeep thread calls this so that
+    /// readers do not have to.
     pub fn refresh(&self) {
         let segment = self.timeline.read();
         let elapsed = self.source.bracketed().wrapping_sub(segment.start);
         if elapsed >= segment.length {
-            // Relaxed: a hint. Who tends a clock has it warm.
+            // Relaxed: a hint. A clock that is refreshed is not idle.
             self.gap_ns.store(self.source.monotonic_ns(), Relaxed);
             self.now_slow();
         } else if elapsed >= segment.length / 4 {
@@ -171,7 +171,7 @@ impl<S: Source> Clock<S> {
         }
     }
 
-    /// Nanoseconds, and how far they are off at most.
+    /// Nanoseconds and their error bound.
     #[cold]
     #[inline(never)]
     fn now_slow(&self) -> (u64, u64) {

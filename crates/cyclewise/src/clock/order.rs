@@ -1,7 +1,7 @@
-//! What a reading is ordered with, as a type.
+//! Types that say what a reading is ordered with.
 //!
-//! A counter is not memory: a CPU may read it earlier or later than the accesses around it. Each type here is a promise
-//! about that, with its price. The default is the kernel's own, [`LoadOrdered`].
+//! A counter is not memory: a CPU may read it earlier or later than the accesses around it. Each type here is one
+//! guarantee about that, at its price. The default is the kernel's, [`LoadOrdered`].
 //!
 //! | type | earlier loads | later loads | earlier stores | use |
 //! |---|---|---|---|---|
@@ -26,7 +26,7 @@ pub trait Order: Copy + sealed::Sealed + 'static {
     #[doc(hidden)]
     fn ticks<S: Source>(source: &S) -> u64;
 
-    /// Keeps a time from being below what the thread has seen, where the order of reads alone does not.
+    /// Raises a time to what the thread has already seen, if the order of reads alone does not ensure that.
     #[doc(hidden)]
     #[inline(always)]
     fn apply_floor<S: Source>(_: &S, ns: u64) -> u64 {
@@ -34,23 +34,23 @@ pub trait Order: Copy + sealed::Sealed + 'static {
     }
 }
 
-/// The bare counter: times of one thread never go back, whatever CPU it runs on; those of two threads may be off by what
-/// the CPU reorders, tens of nanoseconds.
+/// The bare counter: times of one thread never go back, on whichever CPUs it runs; those of two threads may be off by
+/// what the CPU reorders, tens of nanoseconds.
 ///
-/// That they do not go back does not rest on the CPU: the last time is kept per thread.
+/// The guarantee does not depend on the CPU: the last time is kept per thread.
 #[cfg(feature = "std")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PerTask;
 
-/// After every earlier load, so that a time read after seeing what another thread has stored is not below the time that
-/// it read before: what `rdtsc_ordered()` is in the kernel.
+/// After every earlier load: a time read after seeing another thread's store is not below the time that thread read
+/// before the store. The kernel's `rdtsc_ordered()`.
 ///
-/// A store before the reading may be seen by others after it, and a later load may be made before it.
+/// Others may see an earlier store after the reading, and a later load may happen before it.
 #[doc(alias = "rdtsc_ordered")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LoadOrdered;
 
-/// [`LoadOrdered`], and before every later load, by a load whose address hangs on the counter.
+/// [`LoadOrdered`], and before every later load, by a load whose address depends on the counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DependentLoad;
 

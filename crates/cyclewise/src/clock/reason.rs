@@ -1,51 +1,51 @@
-//! Why the clock reads the kernel's clock instead of the counter, or did for a while.
+//! Why the clock reads, or for a while read, the kernel's clock instead of the counter.
 
 use core::fmt;
 
-/// The kernel may change the rate of CLOCK_MONOTONIC by 2^-10, 977 ppm, between two anchors, and the error bounds hold.
-/// NTP slews by at most 500 ppm (MAXFREQ in Linux include/uapi/linux/timex.h), adjtime(3) by 500 more. What changes
-/// faster is called a [`RateStep`](Reason::RateStep).
+/// The error bounds hold while the kernel changes the rate of CLOCK_MONOTONIC by less than 2^-10, 977 ppm, between two
+/// anchors. NTP slews by at most 500 ppm (MAXFREQ in Linux include/uapi/linux/timex.h), adjtime(3) by 500 more. A
+/// faster change is a [`RateStep`](Reason::RateStep).
 pub(super) const SLEW_SHIFT: u32 = 10;
 
-/// What was noticed.
+/// A fault of the counter, or a reason not to use it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// This build reads no counter: another architecture or system, or an interpreter.
+    /// This build reads no counter: the architecture or the system is not supported.
     NoCounter,
     /// The CPU does not promise that its counter runs at one rate (CPUID 8000_0007h, EDX bit 8; CNTFRQ_EL0 of 0).
     NotInvariant,
-    /// The kernel does not show what it keeps time by.
+    /// The kernel's clock source cannot be read.
     UnknownClocksource,
-    /// The kernel keeps time by something else than this counter, which it may have found to be unsteady.
+    /// The kernel's clock source is not this counter; it may have found the counter unsteady.
     Clocksource(ClocksourceName),
-    /// The counter was behind where it had been.
+    /// The counter went back.
     CounterWentBack,
-    /// The counter went further, or less far, than CLOCK_MONOTONIC_RAW since the last anchor.
+    /// The counter advanced by more or less than CLOCK_MONOTONIC_RAW since the last anchor.
     CounterJumped,
-    /// CLOCK_MONOTONIC changed its rate by more than 977 ppm from one anchor to the next.
+    /// The rate of CLOCK_MONOTONIC changed by more than 977 ppm between two anchors.
     RateStep,
-    /// The machine was suspended: CLOCK_BOOTTIME went ahead of CLOCK_MONOTONIC.
+    /// The machine was suspended: CLOCK_BOOTTIME advanced more than CLOCK_MONOTONIC.
     Suspended,
     /// The hypervisor says that the machine was moved or restored (`/dev/vmclock0`).
     Disrupted,
-    /// The counter or the kernel's rate was found to be wrong too often for the counter to be trusted again. Suspends and
-    /// what a hypervisor does are not among it.
+    /// There were too many faults of the counter or of the kernel's rate to trust the counter again. Suspends and
+    /// disruptions do not count.
     Unsteady,
-    /// What the kernel keeps time by could not be looked up, for want of a descriptor or of memory. The clock goes on as it
-    /// was, and looks again a second later.
+    /// The kernel's clock source could not be read for lack of a descriptor or of memory. The clock keeps its state and
+    /// tries again a second later.
     NotExamined,
 }
 
 #[cfg(not(loom))]
 impl Reason {
-    /// Whether it says nothing of the counter, and may be otherwise the next time.
+    /// Whether the reason says nothing about the counter and may be gone at the next examination.
     pub(super) fn is_transient(self) -> bool {
         matches!(self, Self::NotExamined)
     }
 }
 
-/// A short name of the kernel's.
+/// The name of a clock source of the kernel.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ClocksourceName(pub(super) [u8; 32]);
 

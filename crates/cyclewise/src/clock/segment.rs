@@ -1,10 +1,10 @@
-//! A straight piece of the timeline: nanoseconds as a function of ticks, from a first tick to before a last.
+//! A linear piece of the timeline: nanoseconds as a function of ticks, over a range of ticks.
 //!
-//! `ns(t) = base + (t - start) * mult / 2^32`, rounded down. One multiplication and one shift, whose latency is all that a
-//! read adds to the counter's own.
+//! `ns(t) = base + (t - start) * mult / 2^32`, rounded down: one multiplication and one shift of latency beside reading
+//! the counter.
 //!
 //! # Invariants
-//! 1. `length * mult < 2^64`, so that the product fits: a segment lasts less than 2^32 ns, 4.3 s.
+//! 1. `length * mult < 2^64`: the product does not overflow, and a segment lasts less than 2^32 ns, 4.3 s.
 //! 2. `fast <= length`.
 
 use super::reason::SLEW_SHIFT;
@@ -12,7 +12,7 @@ use super::reason::SLEW_SHIFT;
 /// One segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Segment {
-    /// Its place in the row of all segments; each has one more than the one before.
+    /// Consecutive numbers identify the segments.
     pub(super) number: u64,
     /// The first tick.
     pub(super) start: u64,
@@ -20,20 +20,20 @@ pub(super) struct Segment {
     pub(super) base: u64,
     /// Nanoseconds per tick, in units of 2^-32.
     pub(super) mult: u64,
-    /// Ticks from `start` within which a reader need not look at anything else.
+    /// Ticks from `start` within which the fast path of a reader needs nothing else.
     pub(super) fast: u64,
-    /// Ticks from `start` within which it is valid.
+    /// Ticks from `start` for which the segment is valid.
     pub(super) length: u64,
-    /// How far from CLOCK_MONOTONIC it may be at `start`.
+    /// The error bound against CLOCK_MONOTONIC at `start`.
     pub(super) error_ns: u64,
 }
 
-/// Where a tick lies.
+/// Where a tick is, relative to a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TickPosition {
-    /// This many ticks before the start.
+    /// So many ticks before the start.
     Before(u64),
-    /// At these nanoseconds.
+    /// Inside, at these nanoseconds.
     Within(u64),
     /// At or past the end.
     After,
@@ -43,11 +43,11 @@ impl Segment {
     /// The nanoseconds `delta` ticks after the start, where `delta <= length`.
     #[inline(always)]
     pub(super) fn ns_after(base: u64, mult: u64, delta: u64) -> u64 {
-        // Invariant 1: it does not wrap for any delta that a reader has compared with the length.
+        // Invariant 1: no overflow for any delta below the length.
         base.wrapping_add(delta.wrapping_mul(mult) >> 32)
     }
 
-    /// Where `ticks` lies.
+    /// The position of `ticks`.
     pub(super) fn position(&self, ticks: u64) -> TickPosition {
         let delta = ticks.wrapping_sub(self.start);
         if delta < self.length {
@@ -59,20 +59,21 @@ impl Segment {
         }
     }
 
-    /// The first tick past it.
+    /// The first tick after the segment.
     pub(super) fn end(&self) -> u64 {
         self.start.wrapping_add(self.length)
     }
 
-    /// No less than any of its values, and what a successor that follows on it begins with.
+    /// An upper bound of the segment's values, and the base of a successor that follows without a gap.
     pub(super) fn end_ns(&self) -> u64 {
         Self::ns_after(self.base, self.mult, self.length)
     }
 
-    /// How far from CLOCK_MONOTONIC it may be `ns - base` after its start: what it was, and what the kernel may slew.
+    /// The error bound against CLOCK_MONOTONIC at `ns`: the bound at the start, and what the kernel may have slewed
+    /// since.
     pub(super) fn error_at(&self, ns: u64) -> u64 {
         let slew = ns.saturating_sub(self.base) >> SLEW_SHIFT;
-        // A source may say anything, and then the error is anything too.
+        // Saturating: a source may return any number.
         self.error_ns.saturating_add(slew + 1)
     }
 }

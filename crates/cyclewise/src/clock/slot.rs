@@ -1,21 +1,21 @@
-//! A segment as readers find it: words that may be written while they are read.
+//! A segment in shared memory: words that may be written while they are read.
 //!
 //! # Memory ordering
-//! As with a sequence lock; see [`timeline`](super::timeline).
+//! A sequence lock; see [`timeline`](super::timeline).
 
 use super::segment::Segment;
 use crate::primitive::const_fn;
 use crate::primitive::unpatched::{AtomicU64, fence};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-/// No segment has this number: the slot is being written.
+/// The number of a slot that is being written; no segment has it.
 pub(super) const TORN: u64 = u64::MAX;
 
 pub(super) const OPEN: u64 = 0; // what follows is not decided
 pub(super) const CLOSED: u64 = 1; // the next segment follows
 pub(super) const GAP: u64 = 2; // the kernel's clock follows
 
-/// A segment as readers find it. One line, so that it arrives at once.
+/// A segment in shared memory. One cache line, so that one miss fetches it.
 #[repr(align(64))]
 pub(super) struct Slot {
     pub(super) number: AtomicU64,
@@ -25,22 +25,23 @@ pub(super) struct Slot {
     pub(super) fast: AtomicU64,
     pub(super) length: AtomicU64,
     pub(super) error_ns: AtomicU64,
-    /// Its number times four, and what follows. With the number, so that a reader held up cannot decide for another.
+    /// The segment's number times four, and its state. With the number, so that a delayed reader cannot decide for
+    /// another segment.
     pub(super) state: AtomicU64,
 }
 
-/// What a reader has loaded before it reads the counter.
+/// What a reader loads before it reads the counter.
 #[derive(Clone, Copy)]
 pub(super) struct View {
     pub(super) start: u64,
     pub(super) base: u64,
     pub(super) mult: u64,
-    /// 0 where the slot was being written.
+    /// 0 if the slot was being written.
     pub(super) fast: u64,
 }
 
 impl View {
-    /// The time of `ticks`, where nothing else need be looked at.
+    /// The time of `ticks`, if the fast path applies.
     #[inline(always)]
     pub(super) fn at(self, ticks: u64) -> Option<u64> {
         let delta = ticks.wrapping_sub(self.start);
@@ -64,13 +65,13 @@ impl Slot {
         }
     }
 
-    /// What a reader needs, if the slot is still that segment's.
+    /// Loads what a reader needs, if the slot still holds segment `number`.
     #[inline(always)]
     pub(super) fn view(&self, number: u64) -> View {
-        // Relaxed, here and below: the fence orders them before the second look.
+        // Relaxed, here and below: the fence orders them before the second load of the number.
         let (start, base) = (self.start.load(Relaxed), self.base.load(Relaxed));
         let (mult, fast) = (self.mult.load(Relaxed), self.fast.load(Relaxed));
-        // Acquire: pairs with the Release fence of `write`; who has read one of its fields sees that the number is gone.
+        // Acquire: pairs with the Release fence of `write`: a reader of a new field sees that the number has changed.
         fence(Acquire);
         let intact = self.number.load(Relaxed) == number;
         View {
@@ -81,7 +82,7 @@ impl Slot {
         }
     }
 
-    /// The segment with this number, if this slot is still its own.
+    /// The segment with this number, if the slot still holds it.
     pub(super) fn get(&self, number: u64) -> Option<Segment> {
         // Acquire: pairs with the Release of the number in `write`.
         if self.number.load(Acquire) != number {
@@ -101,10 +102,11 @@ impl Slot {
         (self.number.load(Relaxed) == number).then_some(segment)
     }
 
-    /// Writes a segment: its number is taken away, the fields change, the number is put there.
+    /// Writes a segment: invalidates the number, stores the fields, stores the number.
     pub(super) fn write(&self, segment: &Segment) {
         self.number.store(TORN, Relaxed);
-        // Release: pairs with the Acquire fences of readers: who reads a field stored below finds the number gone.
+        // Release: pairs with the Acquire fences of readers: a reader of a field stored below sees that the number has
+        // changed.
         fence(Release);
         self.start.store(segment.start, Relaxed);
         self.base.store(segment.base, Relaxed);

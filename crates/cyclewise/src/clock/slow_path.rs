@@ -1,33 +1,33 @@
-//! What a reader does when the short way does not lead to a time: on to the next segment, into a gap, out of it.
+//! The slow path of a reader: to the next segment, into a gap, out of a gap.
 
 use super::segment::{Segment, TickPosition};
 use super::timeline::{SegmentState, Timeline};
 
-/// Counters of two CPUs may be this far apart and the kernel still calls them synchronous: a tick so little before the
-/// current segment has the time of its start.
+/// The kernel calls the counters of two CPUs synchronous if they differ by no more than this. A tick so little before
+/// the current segment has the time of the segment's start.
 const SKEW_NS: u64 = 1_000;
 
-/// What a reader needs beside the timeline.
+/// What a reader needs besides the timeline.
 pub(super) trait ReaderEnv {
     /// The counter, after every earlier instruction and before every later one.
     fn ticks(&self) -> u64;
     /// CLOCK_MONOTONIC.
     fn kernel_ns(&self) -> u64;
-    /// Whether no segment begins any more.
+    /// Whether no new segment is published any more.
     fn is_demoted(&self) -> bool;
-    /// A reading in the last part of the segment, which has no successor yet.
+    /// Called for a reading in the last part of a segment that has no successor yet.
     fn segment_due(&self, segment: &Segment);
-    /// A reading of the kernel's clock in the gap after the segment.
+    /// Called for a reading of the kernel's clock in the gap after the segment.
     fn gap_read(&self, segment: &Segment, kernel_ns: u64);
 }
 
 impl Timeline {
-    /// Nanoseconds, and how far they are off at most. Waits for nobody: it goes round again only where another thread has
-    /// made headway.
+    /// Nanoseconds and their error bound. Lock-free: it loops only if another thread made progress.
     pub(super) fn now_slow(&self, env: &impl ReaderEnv) -> (u64, u64) {
         loop {
             let segment = self.read();
-            // Before the counter: once a gap is open the segment is over, even where a counter that went back is in it.
+            // Before the counter: once a gap is open the segment is over, even if a counter that went back is inside
+            // it.
             let state = self.state(segment.number);
             let ticks = env.ticks();
             let state = match (state, segment.position(ticks)) {
@@ -40,7 +40,7 @@ impl Timeline {
                 (SegmentState::Open | SegmentState::Closed, TickPosition::Before(by)) if is_skew(&segment, by) => {
                     return (segment.base, segment.error_at(segment.base).saturating_add(SKEW_NS));
                 }
-                // A counter that went back is treated as one that went too far: what it says is not in the segment.
+                // A counter that went back is treated like one that went too far: its value is outside the segment.
                 (SegmentState::Open, _) => self.open_gap(segment.number),
                 (state, _) => state,
             };
@@ -57,14 +57,14 @@ impl Timeline {
         }
     }
 
-    /// The kernel's clock, in the gap after `segment`; `None` where that is over.
+    /// The kernel's clock, in the gap after `segment`; `None` if the gap is over.
     fn gap(&self, segment: &Segment, env: &impl ReaderEnv) -> Option<(u64, u64)> {
-        // Before the kernel's clock: once this is so, no segment ends a gap any more. One that did is there to see, and is
-        // read to its end: it may be behind the kernel's clock.
+        // Before the kernel's clock: once demoted, no segment ends a gap any more. One that did is visible and is read
+        // to its end: it may be behind the kernel's clock.
         let is_demoted = env.is_demoted();
         let kernel_ns = env.kernel_ns();
         if !is_demoted {
-            // The look at what is current comes after the kernel's clock (Invariant 3), which reading the counter sees to.
+            // `current` is loaded after the kernel's clock (Invariant 3); reading the counter ensures that order.
             env.ticks();
         }
         if self.current() != segment.number {
@@ -78,7 +78,7 @@ impl Timeline {
     }
 }
 
-/// Whether a tick `by` before the start is one of a CPU whose counter is a little behind.
+/// Whether a tick `by` before the start may come from a CPU whose counter is a little behind.
 fn is_skew(segment: &Segment, by: u64) -> bool {
     by < segment.length && by.wrapping_mul(segment.mult) >> 32 <= SKEW_NS
 }

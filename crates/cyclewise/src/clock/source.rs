@@ -1,18 +1,18 @@
-//! Where a clock gets its ticks, and what it holds them against.
+//! The source of a clock: its counter, and the kernel's clocks that it is compared with.
 
 use super::Reason;
 
-/// A counter, and the kernel's clocks beside it.
+/// A counter and the kernel's clocks.
 ///
-/// The machine's is [`System`](super::System), and [`Mock`](super::Mock) is one that tests move by hand. What is asked of
-/// an implementation: the counter does not go back from one read to a later one, on any thread, but where that is the
-/// fault to be noticed; neither does [`monotonic_ns`](Self::monotonic_ns).
+/// The machine's is [`System`](super::System); tests drive a [`Mock`](super::Mock) by hand. An implementation must
+/// ensure that the counter does not go back from one read to a later one, on any thread, unless that is the fault to be
+/// detected; nor may [`monotonic_ns`](Self::monotonic_ns).
 ///
-/// Any method may panic: the reading unwinds, the clock's lock is given back, and the next reading goes on as if the
-/// unwound one had not been. A method may read the clock that called it, as long as that ends: the reading inside gets no
-/// lock.
+/// Any method may panic: the reading unwinds, the clock's lock is released, and the next reading goes on as if the
+/// unwound one had not been made. A method may read the clock that called it, if that recursion ends: the inner reading
+/// does not get the lock.
 pub trait Source {
-    /// Ticks, when the CPU likes.
+    /// Ticks, unordered.
     fn bare(&self) -> u64;
     /// Ticks, after every earlier load.
     fn load_ordered(&self) -> u64;
@@ -26,17 +26,17 @@ pub trait Source {
     fn raw_ns(&self) -> u64;
     /// CLOCK_BOOTTIME.
     fn boottime_ns(&self) -> u64;
-    /// Whether the counter can be trusted, by all that can be asked. Asked at the start and every few seconds.
+    /// Checks by every available means whether the counter can be trusted. Called at the start and every few seconds.
     ///
     /// # Errors
-    /// Why not. Then the counter is not read any more, but for [`NotExamined`](Reason::NotExamined), after which this is
-    /// asked again a second later.
+    /// Why it cannot. The counter is then not used any more; after [`NotExamined`](Reason::NotExamined) this is called
+    /// again a second later.
     fn examine(&self) -> Result<(), Reason>;
-    /// A number that changes when a hypervisor has moved the machine; `None` where nobody says, or not at this moment.
+    /// A number that changes when a hypervisor has moved the machine; `None` if there is none, or not at this moment.
     fn disruptions(&self) -> Option<u64> {
         None
     }
-    /// The larger of `ns` and what this returned to the thread before.
+    /// The larger of `ns` and what this last returned on the same thread.
     #[cfg(feature = "std")]
     fn raise_floor(&self, ns: u64) -> u64;
 }

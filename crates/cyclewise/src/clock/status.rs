@@ -1,18 +1,18 @@
-//! What a clock is doing and why, readable while it is read.
+//! The state of a clock and the reason for it.
 
 use super::reason::{ClocksourceName, Reason};
 use core::sync::atomic::{AtomicU8, Ordering};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Where readings come from.
+/// The source of the readings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mode {
-    /// From the kernel's clock, while the counter's rate is being learnt or nobody has read the clock for some time.
+    /// The kernel's clock, while the counter's rate is being learnt or after nobody has read the clock for some time.
     Starting,
-    /// From the counter.
+    /// The counter.
     Counter,
-    /// From the kernel's clock, for good. [`Status::reason`] says why.
+    /// The kernel's clock, permanently. [`Status::reason`] says why.
     Kernel,
 }
 
@@ -20,19 +20,19 @@ pub enum Mode {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Status {
-    /// Where readings come from.
+    /// The source of the readings.
     pub mode: Mode,
-    /// What was noticed last, if anything was.
+    /// The last fault, if there was one.
     pub reason: Option<Reason>,
-    /// How often something was.
+    /// The number of faults.
     pub faults: u64,
-    /// How often the clock was held against the kernel's.
+    /// The number of anchors taken.
     pub anchors: u64,
-    /// Ticks per second as they are known now.
+    /// The present estimate of the counter's ticks per second.
     pub hz: Option<f64>,
 }
 
-/// What is noticed, as atomics. Written by the holder of the clock's lock.
+/// The status, as atomics. The holder of the clock's lock writes them.
 pub(super) struct StatusCells {
     demoted: AtomicU8,
     reason: AtomicU8,
@@ -46,7 +46,7 @@ pub(super) struct StatusCells {
 const NONE: u8 = 0; // nothing was noticed
 const CLOCKSOURCE: u8 = 4; // the one with a name
 
-/// In the order of their numbers, from 1 on.
+/// The reason with number n is at n - 1.
 const REASONS: [Reason; 11] = [
     Reason::NoCounter,
     Reason::NotInvariant,
@@ -73,26 +73,26 @@ impl StatusCells {
         }
     }
 
-    /// Whether the kernel's clock is read for good.
+    /// Whether the clock is the kernel's permanently.
     #[inline]
     pub(super) fn is_demoted(&self) -> bool {
         // Acquire: pairs with the Release in `demote`. No segment begins afterwards.
         self.demoted.load(Ordering::Acquire) != 0
     }
 
-    /// From now on the kernel's clock is read.
+    /// Makes the clock the kernel's permanently.
     pub(super) fn demote(&self, reason: Reason) {
         self.record(reason);
         // Release: pairs with the Acquire in `is_demoted`.
         self.demoted.store(1, Ordering::Release);
     }
 
-    /// Keeps `reason`.
+    /// Records a fault.
     pub(super) fn record(&self, reason: Reason) {
         if let Reason::Clocksource(ClocksourceName(name)) = reason {
             for (word, bytes) in self.name.iter().zip(name.chunks_exact(8)) {
                 let bytes = bytes.try_into().unwrap_or([0; 8]);
-                // Relaxed: the Release below is behind it.
+                // Relaxed: the Release below publishes it.
                 word.store(u64::from_ne_bytes(bytes), Relaxed);
             }
         }
@@ -103,7 +103,7 @@ impl StatusCells {
         self.reason.store(number, Ordering::Release);
     }
 
-    /// What was noticed last.
+    /// The last fault.
     pub(super) fn reason(&self) -> Option<Reason> {
         // Acquire: pairs with the Release in `note`.
         match self.reason.load(Ordering::Acquire) {

@@ -1,7 +1,7 @@
 //! The machine's counter and the kernel's clocks.
 //!
 //! # Cost
-//! The first examination finds out what orders the counter, 0.1 ms; each reads a file of a few bytes, some microseconds.
+//! The first examination finds what orders the counter, 0.1 ms; each reads a small file, some microseconds.
 
 use super::reason::Reason;
 use super::source::Source;
@@ -12,7 +12,7 @@ use crate::sys::clock_gettime;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct System;
 
-/// What a dependent load reads. Zero: no tick is below it.
+/// The target of a dependent load. Zero, because no tick is below it.
 static WORD: u64 = 0;
 
 impl Source for System {
@@ -118,10 +118,10 @@ fn is_stable_under_kvm() -> bool {
     false
 }
 
-/// Whether the kernel's clock source of that name reads the counter that this crate reads, and trusts it.
+/// Whether the clock source of that name reads the same counter as this crate, and the kernel trusts it.
 ///
-/// `kvm-clock` reads the TSC too, and a guest's kernel prefers it to `tsc` where it has doubts of its own: only where the
-/// hypervisor says that all CPUs' counters go together.
+/// `kvm-clock` reads the TSC too. A guest's kernel prefers it to `tsc` if it doubts the TSC, so it is trusted only if
+/// the hypervisor declares that the counters of all CPUs agree.
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn is_this_counter(name: &str, is_stable_under_kvm: fn() -> bool) -> bool {
     match name {

@@ -1,14 +1,15 @@
-//! A reading of the counter as it is: the cheapest stamp, to be converted later if at all.
+//! A raw reading of the counter: the cheapest time stamp, to be converted later if at all.
 
 use super::now::Clock;
 use super::order::{LoadOrdered, Order};
 use core::fmt;
 use core::marker::PhantomData;
 
-/// Ticks of the counter, read in the order that `O` says. [`Clock::between`](super::Clock::between) makes time of two.
+/// Ticks of the counter, read in the order `O`. [`Clock::between`](super::Clock::between) converts two of them to a
+/// duration.
 ///
-/// Unlike an [`Instant`](super::Instant) it may go back where the counter does: after a suspend, or where the kernel does
-/// not trust it. Nobody looks.
+/// Unlike an [`Instant`](super::Instant) it is not checked: it may go back if the counter does, after a suspend or on a
+/// machine whose counter the kernel does not trust.
 pub struct Ticks<O: Order = LoadOrdered> {
     raw: u64,
     order: PhantomData<fn() -> O>,
@@ -23,7 +24,7 @@ impl Ticks {
 }
 
 impl<O: Order> Ticks<O> {
-    /// The machine's counter, ordered as the type says.
+    /// The machine's counter, in the order `O`.
     #[inline(always)]
     pub fn read() -> Self {
         Clock::process().ticks()

@@ -1,42 +1,44 @@
-//! The row of segments that all readers share, so that whatever a reader has loaded, one tick has one time.
+//! The sequence of segments that all readers share: one tick has one time, whichever segment a reader has loaded.
 //!
 //! # States
-//! A segment is *open* until it is decided what follows it, once and by one compare-and-exchange:
-//! - *closed*: the next one begins where it ends, at the same nanosecond, and is written already;
-//! - *gap*: a reader was past its end before that. From then on readers take the kernel's clock, never less than
+//! A segment is *open* until one compare-and-exchange decides what follows it:
+//! - *closed*: the next segment begins where it ends, at the same nanosecond, and is already written;
+//! - *gap*: a reader was past its end before that. From then on readers take the kernel's clock, but at least
 //!   [`Segment::end_ns`], until another segment is published, which begins at its publication and runs ahead of the
 //!   kernel's clock.
 //!
 //! # Invariants
-//! 1. A segment's start, base, multiplier and length never change, and a successor to a closed one is written before it is
-//!    closed. So the time of a tick does not depend on when its reader loaded the segment: late with an old one, it finds
-//!    that the tick is past the end, and goes on to the next.
-//! 2. Where a segment was closed, the next begins at its end with [`Segment::end_ns`]: no step there in either direction.
-//! 3. A reader returns the kernel's clock only while a gap is open: it looks again *after* it has read that clock.
-//! 4. The segment that ends a gap, a *bridge*, begins no earlier than the gap's floor, and is not behind the kernel's clock
-//!    at any tick of it. What a reader took from the kernel before it saw the segment is therefore not above it. The
-//!    segment after it may be behind: by then, 0.1 ms later, every CPU sees the bridge.
-//! 5. One thread at a time writes segments: the one that holds the clock's lock.
-//! 6. Before a reader takes the kernel's clock it sees to it that no other finds a time in the segment before the gap, so
-//!    that a counter that goes back into it leads nobody back.
+//! 1. A segment's start, base, multiplier and length never change, and a successor is written before its predecessor is
+//!    closed. So the time of a tick does not depend on when its reader loaded the segment: a reader with an old segment
+//!    finds that the tick is past its end, and moves to the next.
+//! 2. The successor of a closed segment begins at its end with [`Segment::end_ns`]: no step in either direction.
+//! 3. A reader returns the kernel's clock only while a gap is open: it checks that *after* it has read that clock.
+//! 4. The segment that ends a gap, a *bridge*, begins no earlier than the gap's floor, and is not behind the kernel's
+//!    clock at any of its ticks. So a time that a reader took from the kernel before it saw the bridge is not above the
+//!    bridge. The segment after the bridge may be behind the kernel's clock: by then, 0.1 ms later, every CPU sees the
+//!    bridge.
+//! 5. One thread at a time writes segments: the holder of the clock's lock.
+//! 6. Before a reader takes the kernel's clock it ensures that no other finds a time in the segment before the gap, so
+//!    that a counter that goes back into that segment takes no reader back.
 //!
-//! From these, and from a counter that is read in order and is one for all CPUs: if read A happens before read B, A's
-//! time is not above B's. Both in one segment, or in two with a closed one between: by 1 and 2 both are values of one
-//! function that does not decrease, and A's tick is not above B's. A in a segment, B in the gap after it: B's is at least
-//! the end's. Both in one gap: the kernel's clock. A in a gap, B in the segment that ends it: by 3, A had read the kernel's
-//! clock before the segment was there to see, so not after B read the counter; by 4, B's is not below. B can be in no
-//! older segment than A: it sees the number that A saw.
+//! From these, and from a counter that is read in order and is the same for all CPUs: if read A happens before read B,
+//! A's time is not above B's. Both in one segment, or in two joined by a closed one: by 1 and 2 both are values of one
+//! function that does not decrease, and A's tick is not above B's. A in a segment, B in the gap after it: B's time is
+//! at least the segment's end. Both in one gap: the kernel's clock. A in a gap, B in the segment that ends it: by 3, A
+//! read the kernel's clock before the segment was visible, so not after B read the counter; by 4, B's time is not
+//! below. B cannot be in an older segment than A: it sees the number that A saw.
 //!
 //! # Memory ordering
-//! A slot is written as with a sequence lock: its number is taken away, the fields change, the number is put there.
-//! `current` is stored with Release after that. A reader loads `current` with Acquire, the fields, and the number
-//! again; one comparison says that nothing moved. A slot is used again after [`SLOTS`] segments.
+//! A slot is a sequence lock: the writer invalidates its number, stores the fields, and stores the number. `current` is
+//! stored with Release after that. A reader loads `current` with Acquire, the fields, and the number again; one
+//! comparison shows whether the slot changed. A slot is reused after [`SLOTS`] segments.
 //!
 //! # Cost
 //! A reader: six loads from two lines that change once per segment.
 //!
 //! # References
-//! Linux kernel/time/timekeeping.c (`ktime_get_fast_ns`, whose readers may step back at an update, and say so).
+//! Linux kernel/time/timekeeping.c (`ktime_get_fast_ns`, whose documentation says that readers may step back at an
+//! update).
 
 use super::segment::Segment;
 use super::slot::{CLOSED, GAP, OPEN, Slot, TORN, View};
@@ -44,22 +46,22 @@ use crate::primitive::unpatched::AtomicU64;
 use crate::primitive::{const_fn, spin_loop};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
-/// Slots. Two are in use; the others keep a reader that was held up from meeting its slot half written.
+/// The number of slots. Two are in use; with the others, a delayed reader seldom finds its slot half written.
 const SLOTS: usize = 4;
 /// What follows a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SegmentState {
-    /// Not decided.
+    /// Not decided yet.
     Open,
-    /// The next segment, without a step.
+    /// The next segment follows without a step.
     Closed,
-    /// The kernel's clock.
+    /// The kernel's clock follows.
     Gap,
-    /// The slot is another segment's by now.
+    /// The slot holds another segment by now.
     Replaced,
 }
 
-/// The row.
+/// The segments.
 #[repr(align(64))]
 pub(super) struct Timeline {
     current: AtomicU64,
@@ -68,7 +70,7 @@ pub(super) struct Timeline {
 
 impl Timeline {
     const_fn! {
-        /// Begins with a gap: no segment, and no floor.
+        /// Begins in a gap without a floor.
         pub(super) fn new() -> Self {
             Self {
                 current: AtomicU64::new(0),
@@ -93,7 +95,7 @@ impl Timeline {
         self.current.load(Acquire)
     }
 
-    /// What a reader needs, before it reads the counter.
+    /// Loads what a reader needs before it reads the counter.
     #[inline(always)]
     pub(super) fn view(&self) -> View {
         // Acquire: pairs with the Release of `advance` and `end_gap`; the slot was written before.
@@ -108,7 +110,7 @@ impl Timeline {
             if let Some(segment) = self.slot(number).get(number) {
                 return segment;
             }
-            // The slot was written meanwhile, and so `current` has moved: others have made headway.
+            // The slot was written meanwhile, so `current` has changed: another thread made progress.
             spin_loop();
         }
     }
@@ -128,48 +130,49 @@ impl Timeline {
         }
     }
 
-    /// Goes on to the segment after a closed one; whoever is first.
+    /// Makes the segment after a closed one current, if no other thread has.
     pub(super) fn advance(&self, number: u64) {
         // Release: pairs with the Acquire in `view` and `current`; the caller has seen the next one written.
         let _ = self.current.compare_exchange(number, number + 1, AcqRel, Acquire);
     }
 
-    /// Decides for a gap, if nothing is decided; returns what is.
+    /// Opens a gap after the segment, if nothing is decided yet. Returns the state.
     pub(super) fn open_gap(&self, number: u64) -> SegmentState {
         self.decide(number, GAP)
     }
 
     fn decide(&self, number: u64, state: u64) -> SegmentState {
         let [old, new] = [OPEN, state].map(|state| number << 2 | state);
-        // Release: pairs with the Acquire in `state`. Acquire on failure: whoever decided may have written a segment.
+        // Release: pairs with the Acquire in `state`. Acquire on failure: the thread that decided may have written a
+        // segment.
         match self.slot(number).state.compare_exchange(old, new, AcqRel, Acquire) {
             Ok(_) => Self::decode(new, number),
             Err(found) => Self::decode(found, number),
         }
     }
 
-    /// Lets no reader have a time of the segment before a gap any more (Invariant 6).
+    /// Disables the fast path of the segment before a gap (Invariant 6).
     pub(super) fn disable_fast_path(&self, number: u64) {
         let slot = self.slot(number);
-        // Relaxed, here and below: who must see it is told by the caller's own later stores. Where the slot has become
-        // another segment's meanwhile, that one is read the long way.
+        // Relaxed, here and below: the caller's own later stores publish it. If the slot has been reused meanwhile, the
+        // new segment is read by the slow path.
         if slot.fast.load(Relaxed) != 0 {
             slot.fast.store(0, Relaxed);
         }
     }
 
-    /// Lets readers have the whole of the segment without looking for who writes the next, unless it was shut.
+    /// Extends the fast path to the whole segment, unless it was disabled.
     pub(super) fn extend_fast_path(&self, number: u64) {
         let slot = self.slot(number);
         let (fast, length) = (slot.fast.load(Relaxed), slot.length.load(Relaxed));
         if fast != 0 {
-            // Relaxed: either value of the word is right. An exchange, because a reader may open a gap and shut the segment
-            // just now, and it stays shut (Invariant 6).
+            // Relaxed: either value of the word is right. An exchange, because a reader may open a gap and disable the
+            // fast path at this moment, and it stays disabled (Invariant 6).
             let _ = slot.fast.compare_exchange(fast, length, Relaxed, Relaxed);
         }
     }
 
-    /// Writes the successor of `previous`, and closes that one. False where a gap was there first.
+    /// Writes the successor of `previous` and closes `previous`. False if a gap was first.
     ///
     /// The caller holds the lock. `next` keeps Invariant 2.
     pub(super) fn close(&self, previous: u64, next: &Segment) -> bool {
@@ -181,7 +184,7 @@ impl Timeline {
         closed
     }
 
-    /// Ends the gap after `previous`, the current segment, with `next`.
+    /// Ends the gap after the current segment with `next`.
     ///
     /// The caller holds the lock. `next` keeps Invariant 4.
     pub(super) fn end_gap(&self, next: &Segment) {

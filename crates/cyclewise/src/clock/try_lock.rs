@@ -1,35 +1,36 @@
-//! A lock that nobody waits for: who does not get it leaves the work to who has it.
+//! A lock without waiting: a thread that fails to take it leaves the work to the holder.
 //!
 //! # Fork
-//! A child that was forked while another thread had it never gets it: nobody keeps the clock there, whose readers get the
-//! kernel's clock from the end of the segment on. It is not taken over, because the value may be half changed.
+//! In a child forked while another thread held the lock, it is never released: nobody writes segments there, and
+//! readers get the kernel's clock after the current segment. The lock is not broken, because its value may be half
+//! written.
 //!
 //! # Priorities
-//! None are turned around: a reader of any priority goes on without the lock. While who has it is kept off its CPU, nobody writes
-//! the next segment, and after at most 4 ms readers get the kernel's clock, until the holder runs again.
+//! No priority inversion: a reader of any priority goes on without the lock. While a preempted thread holds it, nobody
+//! writes the next segment, and after at most 4 ms readers get the kernel's clock, until the holder runs again.
 //!
-//! # Panics under a guard
-//! give the lock back. What is kept is then as old as the last reading that was whole.
+//! # Panics
+//! A panic while a guard exists releases the lock. The state is then that of the last reading that completed.
 //!
 //! # Safety
-//! 1. The value is reached through a [`Guard`] only, and there is one at a time: it exists from a successful
-//!    compare-and-exchange of `held` to the store that takes it back.
+//! 1. The value is reached only through a [`Guard`], and there is at most one: it exists from a successful
+//!    compare-and-exchange of `held` to the store that resets it.
 #![expect(unsafe_code, reason = "a cell that one thread at a time is let into")]
 
 use core::cell::UnsafeCell;
 use core::ops::{Deref, DerefMut};
 use core::sync::atomic::{AtomicBool, Ordering};
 
-/// The lock, and what it guards.
+/// The lock and the value it protects.
 pub(super) struct TryLock<T> {
     held: AtomicBool,
     value: UnsafeCell<T>,
 }
 
-// SAFETY: one thread at a time reaches the value (Invariant 1), and hands it on by Release and Acquire.
+// SAFETY: one thread at a time reaches the value (Invariant 1), with Release and Acquire between two of them.
 unsafe impl<T: Send> Sync for TryLock<T> {}
 
-/// The right to the value.
+/// Exclusive access to the value.
 pub(super) struct Guard<'l, T>(&'l TryLock<T>);
 
 impl<T> TryLock<T> {
@@ -40,13 +41,13 @@ impl<T> TryLock<T> {
         }
     }
 
-    /// The lock, if nobody has it. Never waits, so it may be asked for in a signal handler.
+    /// Takes the lock if it is free. Never waits, so signal handlers may call it.
     pub(super) fn try_lock(&self) -> Option<Guard<'_, T>> {
         // Acquire: pairs with the Release in `drop`.
         let taken = self
             .held
             .compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed);
-        // Made only where it is ours: a guard that is dropped gives the lock back.
+        // Only after success: dropping a guard releases the lock.
         taken.is_ok().then(|| Guard(self))
     }
 }
@@ -55,14 +56,14 @@ impl<T> Deref for Guard<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        // SAFETY: this is the one guard (Invariant 1).
+        // SAFETY: this is the only guard (Invariant 1).
         unsafe { &*self.0.value.get() }
     }
 }
 
 impl<T> DerefMut for Guard<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: this is the one guard, borrowed alone (Invariant 1).
+        // SAFETY: this is the only guard, borrowed mutably (Invariant 1).
         unsafe { &mut *self.0.value.get() }
     }
 }
@@ -83,7 +84,7 @@ mod tests {
         let lock = TryLock::new(1);
         let mut guard = lock.try_lock().unwrap();
         *guard += 1;
-        // Twice: who does not get it must not give it back either.
+        // Twice: a failed attempt must not release the lock.
         assert!(lock.try_lock().is_none());
         assert!(lock.try_lock().is_none());
         drop(guard);

@@ -1,4 +1,5 @@
-//! Keeping a clock while it is read: one reader at a time holds it against the kernel's, and no other waits for it.
+//! Updating a clock while it is read: one reader at a time takes an anchor and writes the next segment; no other waits
+//! for it.
 
 use super::anchor::Anchor;
 use super::discipline::{Discipline, LEARN_NS};
@@ -12,34 +13,34 @@ use super::try_lock::Guard;
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use core::sync::atomic::fence;
 
-/// In a gap the kernel's clock is what a reader gets. Who reads less often than this stays with it: it costs less than
-/// an anchor.
+/// In a gap readers get the kernel's clock. A clock that is read less often than this stays in the gap: that costs less
+/// than an anchor.
 const MAX_IDLE_NS: u64 = 1_000_000;
-/// Between two tries to end a gap.
+/// Between two attempts to end a gap.
 const RETRY_NS: u64 = 200_000;
-/// Between two looks at what the kernel keeps time by, which cost microseconds.
+/// Between two examinations of the clock source, which cost microseconds.
 const EXAMINE_NS: u64 = 16_000_000_000;
-/// And where it could not be looked at.
+/// The same after an examination that could not be made.
 const EXAMINE_AGAIN_NS: u64 = 1_000_000_000;
-/// Faults of the counter's after which it is not trusted again.
+/// Faults of the counter after which it is never trusted again.
 const MAX_FAULTS: u32 = 16;
 
-/// What the holder of the lock keeps.
+/// The state of the updates, under the clock's lock.
 pub(super) struct Updater {
     discipline: Discipline,
-    /// When to examine again.
+    /// When the next examination is due.
     examine_ns: Option<u64>,
-    /// Whether an examination has said that the counter can be trusted.
+    /// Whether an examination has found the counter trustworthy.
     is_trusted: bool,
     disruptions: Option<u64>,
-    /// The counter's own.
+    /// Faults of the counter, without suspends and disruptions.
     faults: u32,
 }
 
 impl<S: Source> Clock<S> {
-    /// Ends the gap, where that is worth it.
+    /// Ends the gap after `segment`, if that is worth it.
     fn try_end_gap(&self, segment: &Segment, now: u64) {
-        // Relaxed: hints for when to try; one that is lost is a try more or less.
+        // Relaxed: hints for when to try; a lost one costs an attempt more or less.
         let before = self.gap_ns.load(Relaxed);
         self.gap_ns.store(now, Relaxed);
         let is_known = self.status_cells.rate.load(Relaxed) > 0;
@@ -62,8 +63,9 @@ impl<S: Source> Clock<S> {
         };
         self.timeline.end_gap(&bridge);
         self.retry_ns.store(0, Relaxed);
-        // The bridge is seen by all before the counter is read. If that is still on the bridge, whoever took the kernel's
-        // clock without seeing it took less than its end, and the segment after it may be behind the kernel's clock.
+        // Every CPU sees the bridge before the counter is read. If the counter is still on the bridge, a reader that
+        // took the kernel's clock without seeing the bridge took less than its end, so the segment after it may be
+        // behind the kernel's clock.
         fence(SeqCst);
         if self.source.bracketed().wrapping_sub(bridge.start) < bridge.length
             && let Some(next) = updater.discipline.successor(&bridge, anchor)
@@ -72,7 +74,7 @@ impl<S: Source> Clock<S> {
         }
     }
 
-    /// Writes the successor of `segment`, the current one, unless somebody does or did.
+    /// Writes the successor of `segment`, the current one, unless another thread does or did.
     pub(super) fn extend(&self, segment: &Segment) {
         if self.timeline.state(segment.number) != SegmentState::Open {
             return;
@@ -80,27 +82,27 @@ impl<S: Source> Clock<S> {
         let Some(mut updater) = self.updater.try_lock() else {
             return;
         };
-        // Again, as the holder of the lock: who had it before may have closed the segment.
+        // Again, under the lock: its previous holder may have closed the segment.
         if self.timeline.state(segment.number) != SegmentState::Open {
             return;
         }
         let anchor = self.anchor(&mut updater, false).ok();
         match anchor.and_then(|anchor| updater.discipline.successor(segment, anchor)) {
-            // Where a gap was first, it is ended by `try_end_gap`.
+            // If a gap was first, `try_end_gap` ends it.
             Some(next) => drop(self.timeline.close(segment.number, &next)),
-            // To the end of the segment, and then a gap.
+            // Readers use the segment to its end, and then there is a gap.
             None => self.timeline.extend_fast_path(segment.number),
         }
     }
 
-    /// Holds the counter against the kernel's clock, and looks around.
+    /// Takes an anchor and feeds it to the discipline; examines the source when that is due.
     ///
     /// # Errors
-    /// What was noticed, after it was noted.
+    /// The fault, after it was recorded.
     fn anchor(&self, updater: &mut Guard<'_, Updater>, in_gap: bool) -> Result<Anchor, Reason> {
         let now = self.source.monotonic_ns();
         if updater.examine_ns.is_none_or(|due| now >= due) {
-            // Kept afterwards: an examination that panics was none.
+            // Recorded below, so that an examination that panics does not count.
             let examined = self.source.examine();
             let wait_ns = match examined {
                 Ok(()) => {
@@ -142,7 +144,7 @@ impl<S: Source> Clock<S> {
     }
 
     fn fault(&self, updater: &mut Guard<'_, Updater>, reason: Reason) -> Reason {
-        // Whoever sleeps or is moved says so, and that says nothing against the counter.
+        // A suspend or a disruption is announced, and says nothing against the counter.
         if !matches!(reason, Reason::Suspended | Reason::Disrupted) {
             updater.faults += 1;
         }

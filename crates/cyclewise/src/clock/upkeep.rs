@@ -1,4 +1,4 @@
-//! A thread that keeps a clock, for programs in which no reader should.
+//! A thread that updates a clock, for programs whose readers should not.
 
 use super::now::Clock;
 use super::source::Source;
@@ -8,30 +8,30 @@ use core::time::Duration;
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
-/// How often the thread looks: a quarter of the longest segment, so that it is there before a reader has to be.
+/// The period of the thread: a quarter of the longest segment, so that it updates before a reader has to.
 const PERIOD: Duration = Duration::from_millis(1);
 
-/// A running thread; it ends when this is dropped.
+/// A thread that updates a clock; it ends when this is dropped.
 ///
-/// While it runs, segments get their successors in time however seldom the clock is read, and
-/// [`Clock::recent`] is one load of a time that is about a millisecond old.
+/// While it runs, segments get their successors in time however seldom the clock is read, and [`Clock::recent`] is one
+/// load of a time about a millisecond old.
 ///
-/// Where the source panics the thread ends, and `recent` is `now` from then on.
+/// If the source panics, the thread ends and `recent` is `now` from then on.
 ///
-/// A child of fork(3) has no such thread: there `recent` is `now` until it starts one of its own, and dropping this does
-/// nothing.
+/// A child of fork(3) does not have the thread: there `recent` is `now` until the child starts its own, and dropping
+/// this does nothing.
 pub struct Upkeep {
     stop: Option<SyncSender<()>>,
     thread: Option<JoinHandle<()>>,
-    /// The process that has the thread.
+    /// The process in which the thread runs.
     process: u32,
 }
 
 impl Upkeep {
-    /// Starts a thread that keeps `clock`, once in a millisecond.
+    /// Starts a thread that updates `clock` every millisecond.
     ///
     /// # Errors
-    /// What std says where it cannot make a thread; out of memory.
+    /// std's error if the thread cannot be created; out of memory.
     pub fn start<S: Source + Sync + 'static>(clock: &'static Clock<S>) -> std::io::Result<Self> {
         #[cfg(target_os = "linux")]
         crate::sys::atfork::zero_in_child(&clock.recent_ns).map_err(|_| std::io::ErrorKind::OutOfMemory)?;
@@ -55,7 +55,8 @@ impl Upkeep {
     }
 }
 
-/// Stores 0 when the thread ends, also where the source panics: what was written last would be the time for ever.
+/// Stores 0 when the thread ends, also by a panic of the source: otherwise `recent` would return the last time written
+/// for ever.
 struct Zero(&'static AtomicU64);
 
 impl Drop for Zero {
@@ -68,17 +69,17 @@ impl Drop for Zero {
 impl Drop for Upkeep {
     fn drop(&mut self) {
         if self.process != std::process::id() {
-            // Forked. The thread is not here, and may have held the channel's lock.
+            // In a child of fork: the thread does not exist here, and may have held the channel's lock.
             core::mem::forget((self.stop.take(), self.thread.take()));
             return;
         }
-        // Hanging up is the signal.
+        // Closing the channel stops the thread.
         self.stop = None;
-        // Its source may own this, and drop it: then it ends by itself.
+        // Its source may own this and drop it on the thread itself, which then ends without a join.
         if let Some(thread) = self.thread.take()
             && thread.thread().id() != std::thread::current().id()
         {
-            // It has nothing to say, and its panic would be ours.
+            // Ignores a panic of the thread, which would become ours.
             let _ = thread.join();
         }
     }

@@ -1,4 +1,4 @@
-//! What is made of a counter that jumps while its rate is learnt, and a twin that makes segments of it at once.
+//! A counter that jumps while its rate is learnt, and a twin that uses that rate at once.
 
 use super::super::{Mock, Reason};
 use super::{Discipline, LEARN_NS, LONGEST_NS, Rate};
@@ -8,7 +8,7 @@ use core::time::Duration;
 const HZ: u64 = 1_000_000_000;
 /// Ticks of a jump, which make the slope 47 times too low.
 const JUMP: i64 = 26_000_000;
-/// Between two anchors that are far enough apart.
+/// The time between two anchors that are far enough apart.
 const STEP: Duration = Duration::from_nanos(LEARN_NS + LEARN_NS / 8);
 
 fn mock() -> Mock {
@@ -17,8 +17,8 @@ fn mock() -> Mock {
     mock
 }
 
-/// The counter jumps between the first two anchors; `then` is done to what was learnt from these. No segment lasts longer
-/// than one may, and the next anchor shows the jump.
+/// The counter jumps between the first two anchors; `then` changes what was learnt from these. No segment lasts too
+/// long, and the next anchor shows the jump.
 fn jump(then: impl Fn(&mut Discipline)) {
     let (mock, mut discipline) = (mock(), Discipline::new());
     discipline.observe(&mock, true).unwrap();
@@ -51,16 +51,16 @@ fn a_slope_with_a_jump_in_it_is_no_rate() {
     jump(|_| ());
 }
 
-/// The twin: a slope is the rate as soon as there is one.
+/// The twin: a slope is used as the rate at once.
 #[test]
 #[should_panic(expected = "too long")]
-fn a_slope_that_is_believed_at_once_is_caught() {
+fn a_slope_used_as_the_rate_at_once_is_caught() {
     jump(|discipline| discipline.rate = discipline.slope().map_or(Rate::Unknown, Rate::Confirmed));
 }
 
-/// As many anchors as one likes confirm nothing before time has passed in which a jump would be seen.
+/// Anchors confirm nothing, however many, before a jump would have been seen.
 #[test]
-fn a_slope_is_tried_for_as_long_as_it_was_learnt() {
+fn a_slope_is_confirmed_for_as_long_as_it_was_learnt() {
     let (mock, mut discipline) = (mock(), Discipline::new());
     discipline.observe(&mock, true).unwrap();
     mock.advance(STEP);

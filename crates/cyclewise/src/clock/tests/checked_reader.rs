@@ -1,4 +1,4 @@
-//! A clock on a mock, and somebody who reads it and checks every reading.
+//! A reader of a clock on a mock that checks every reading.
 
 use super::super::segment::TickPosition;
 use super::super::timeline::SegmentState;
@@ -6,22 +6,22 @@ use super::super::{Clock, LoadOrdered, Mock, Mode, Source};
 use core::time::Duration;
 
 pub(super) const HZ: u64 = 2_600_000_000;
-/// What a reading takes.
+/// The duration of a reading.
 const COST: Duration = Duration::from_nanos(10);
-/// No segment lasts longer. One that does would need a rate that is off by half: jumps of the counter that are alike, to a
-/// thousandth, in both halves of the time over which it is learnt. 4 ms is what one lasts where the rate is right.
+/// No segment lasts longer: 4 ms is the longest at the right rate. One that lasts longer would need a rate that is off
+/// by half: jumps of the counter that are alike, to a thousandth, in both halves of the time over which it is learnt.
 const LONGEST_NS: u64 = 8_000_000;
-/// A counter that is back before the current segment by no more than this is taken for another CPU's.
+/// A counter that is before the current segment by no more than this is taken for another CPU's.
 const SKEW_NS: u64 = 1_000;
 
-/// Reads a clock, and keeps what it saw last.
+/// Reads a clock and checks each reading against the last.
 pub(super) struct CheckedReader {
     pub(super) mock: Mock,
     pub(super) clock: Clock<Mock>,
     last: u64,
-    /// The largest error seen since this was last set to 0, in nanoseconds.
+    /// The largest error since this was last set to 0.
     pub(super) max_error_ns: u64,
-    /// Whether the error bound is to be held.
+    /// Whether readings are checked against the error bound.
     pub(super) checks_bound: bool,
 }
 
@@ -39,7 +39,7 @@ impl CheckedReader {
         }
     }
 
-    /// One that reads the counter and has done so for a while.
+    /// A clock that has read the counter for a while.
     pub(super) fn warm() -> Self {
         let mut reader = Self::new();
         reader.read_for(Duration::from_millis(1500), Duration::from_micros(50));
@@ -48,7 +48,7 @@ impl CheckedReader {
         reader
     }
 
-    /// Reads once: not below the last, and within the bound.
+    /// Reads once and checks that the reading is not below the last, and within the bound.
     pub(super) fn read(&mut self) -> u64 {
         let before = self.mock.peek_ns();
         let reading = self.clock.reading::<LoadOrdered>();
@@ -65,9 +65,9 @@ impl CheckedReader {
         ns
     }
 
-    /// Lets the counter go back. No reading may be below the last one, but for the limit that the clock's documentation
-    /// names: a tick that is in the current segment afterwards has the time that this gives it, and one that is before by no
-    /// more than the CPUs' counters may be apart has that of its start.
+    /// Makes the counter jump back. No reading may be below the last one, with the exception in the clock's
+    /// documentation: a tick inside the current segment afterwards has the segment's time, and one before it by no more
+    /// than the counters of two CPUs may differ has that of its start.
     pub(super) fn jump_back(&mut self, ticks: u64) {
         let segment = self.clock.timeline.read();
         let state = self.clock.timeline.state(segment.number);

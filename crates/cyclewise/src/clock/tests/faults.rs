@@ -1,4 +1,4 @@
-//! What can go wrong, done to a mock: no reading is below the one before, and the clock says what it noticed.
+//! Faults, injected through a mock: no reading is below the one before, and the status names the fault.
 
 use super::super::{ClocksourceName, Mode, PerTask, Reason};
 use super::checked_reader::{CheckedReader, HZ};
@@ -12,10 +12,11 @@ const fn ticks(ms: i64) -> i64 {
     ms * (HZ as i64 / 1000)
 }
 
-/// Does `fault` to a warm clock, reads on, and says what it noticed. It must be well again at the end.
+/// Injects `fault` into a warm clock, reads on, and returns the recorded reason. The clock must be well again at the
+/// end.
 fn after(fault: impl FnOnce(&CheckedReader)) -> Option<Reason> {
     let mut reader = CheckedReader::warm();
-    // What the bound says nothing of: the counter is not steady.
+    // The bound requires a steady counter.
     reader.checks_bound = false;
     fault(&reader);
     reader.read_for(100 * MS, 50 * US);
@@ -33,7 +34,7 @@ fn suspend_is_noticed_and_not_counted() {
 }
 
 #[test]
-fn suspend_with_a_counter_that_begins_anew_is_noticed() {
+fn suspend_with_a_counter_that_restarts_is_noticed() {
     let reason = after(|reader| {
         reader.mock.suspend(Duration::from_secs(600));
         reader.mock.jump(-ticks(4_200_000));
@@ -63,7 +64,7 @@ fn a_counter_that_jumps_back_is_noticed() {
     }
 }
 
-/// Past the end of the last segment and back into it: the gap that was opened in between stays open.
+/// Past the end of the last segment and back into it: the gap opened in between stays open.
 #[test]
 fn a_counter_that_jumps_ahead_and_back_steps_nobody_back() {
     let mut reader = CheckedReader::warm();
@@ -78,9 +79,9 @@ fn a_counter_that_jumps_ahead_and_back_steps_nobody_back() {
     assert_eq!(reader.clock.status().mode, Mode::Counter);
 }
 
-/// A child of fork whose parent had the lock, or a thread that was stopped with it: nobody waits.
+/// As in a child of fork whose parent held the lock, or after a thread was stopped with it: nobody waits.
 #[test]
-fn a_lock_that_is_never_given_back_leaves_the_kernels_clock() {
+fn a_lock_that_is_never_released_leaves_the_kernels_clock() {
     let mut reader = CheckedReader::warm();
     let held = reader.clock.updater.try_lock().unwrap();
     core::mem::forget(held);
@@ -90,8 +91,7 @@ fn a_lock_that_is_never_given_back_leaves_the_kernels_clock() {
     assert_eq!(reader.clock.status().reason, None);
 }
 
-/// Whatever happens to the counter before its rate is known: until then readers have the kernel's clock, and afterwards it
-/// is the right rate.
+/// Jumps before the rate is known: until then readers get the kernel's clock, and the rate is right afterwards.
 #[test]
 fn a_counter_that_jumps_while_its_rate_is_learnt_misleads_nobody() {
     for jump in [1, 5, 26, 1000].into_iter().flat_map(|ms| [ms, -ms]) {
@@ -114,7 +114,7 @@ fn a_counter_that_jumps_while_its_rate_is_learnt_misleads_nobody() {
     }
 }
 
-/// The twin of [`CheckedReader::jump_back`]: what that lets pass, in a counter of which nothing was said, is caught.
+/// The twin of [`CheckedReader::jump_back`]: a jump that it would allow, but that was not announced, is caught.
 #[test]
 #[should_panic(expected = " after ")]
 fn a_step_back_that_is_not_announced_is_caught() {
@@ -128,8 +128,8 @@ fn a_step_back_that_is_not_announced_is_caught() {
     }
 }
 
-/// By less than the segment is old: no single reading shows it. Each thread is kept from stepping back, and the next
-/// anchor notices.
+/// By less than the age of the segment: no single reading shows it. Each thread is protected from a step back, and the
+/// next anchor detects the jump.
 #[test]
 fn a_counter_that_jumps_back_a_little_does_not_step_a_thread_back() {
     let mut reader = CheckedReader::warm();
@@ -177,14 +177,14 @@ fn a_machine_that_was_moved_is_noticed() {
 }
 
 #[test]
-fn a_counter_that_the_kernel_gives_up_is_given_up() {
+fn a_counter_that_the_kernel_distrusts_is_given_up() {
     let mut reader = CheckedReader::warm();
     let reason = Reason::Clocksource(ClocksourceName::new("hpet"));
     reader.mock.set_trust(Err(reason));
     reader.read_for(Duration::from_secs(17), 100 * US);
     let status = reader.clock.status();
     assert_eq!((status.mode, status.reason), (Mode::Kernel, Some(reason)));
-    // For good: what it was is of no use to it any more.
+    // Permanently: the counter's recovery does not matter.
     reader.mock.set_trust(Ok(()));
     reader.mock.jump(ticks(1000));
     reader.max_error_ns = 0;
@@ -192,7 +192,7 @@ fn a_counter_that_the_kernel_gives_up_is_given_up() {
     assert_eq!((reader.clock.status().mode, reader.max_error_ns), (Mode::Kernel, 0));
 }
 
-/// Out of descriptors for a while, as a server may be when the clock is due for an examination.
+/// Out of descriptors for a while, as a server may be when an examination is due.
 #[test]
 fn a_clock_that_cannot_be_examined_goes_on_as_it_was() {
     let mut reader = CheckedReader::warm();
@@ -201,7 +201,7 @@ fn a_clock_that_cannot_be_examined_goes_on_as_it_was() {
     let status = reader.clock.status();
     assert_eq!((status.mode, status.reason), (Mode::Counter, Some(Reason::NotExamined)));
     assert!((1..5).contains(&status.faults), "once a second: {}", status.faults);
-    // What is said once it can be is heeded, within a second.
+    // The result of the next possible examination counts, within a second.
     reader.mock.set_trust(Err(Reason::UnknownClocksource));
     reader.read_for(Duration::from_secs(2), 100 * US);
     assert_eq!(reader.clock.status().mode, Mode::Kernel);
@@ -235,7 +235,7 @@ fn a_counter_that_cannot_be_trusted_at_the_start_is_never_read() {
 }
 
 #[test]
-fn a_counter_that_is_unsteady_again_and_again_is_given_up() {
+fn a_counter_with_too_many_faults_is_given_up() {
     let mut reader = CheckedReader::warm();
     reader.checks_bound = false;
     for _ in 0..17 {
@@ -246,7 +246,7 @@ fn a_counter_that_is_unsteady_again_and_again_is_given_up() {
     assert_eq!((status.mode, status.reason), (Mode::Kernel, Some(Reason::Unsteady)));
 }
 
-/// Neither says anything against the counter: a laptop sleeps every night, and a guest may be moved every hour.
+/// Neither is a fault of the counter: a laptop sleeps every night, and a guest may be migrated every hour.
 #[test]
 fn a_machine_that_sleeps_or_moves_often_keeps_its_counter() {
     let mut reader = CheckedReader::warm();

@@ -1,4 +1,4 @@
-//! The interface of std's `Instant`, held against std's.
+//! The interface of `Instant`, compared with std's.
 
 use super::super::{Clock, Instant, Mock, PerTask, Ticks};
 use core::time::Duration;
@@ -53,7 +53,7 @@ fn it_can_be_sent_whatever_its_order() {
 }
 
 #[test]
-fn it_goes_on_as_std_s_does() {
+fn it_advances_as_std_s_does() {
     let std = std::time::Instant::now();
     let (ours, task) = (Instant::now(), Instant::<PerTask>::read());
     std::thread::sleep(Duration::from_millis(20));
@@ -69,7 +69,7 @@ fn it_goes_on_as_std_s_does() {
 }
 
 #[test]
-fn ticks_go_on() {
+fn ticks_advance() {
     let first = Ticks::now();
     assert!(Ticks::now() >= first && first.raw() > 0);
     assert_eq!(format!("{:?}", Ticks::<PerTask>::from_raw(7)), "Ticks(7)");

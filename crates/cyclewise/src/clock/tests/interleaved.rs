@@ -1,4 +1,4 @@
-//! What happens in the middle of a reading, done there: another thread, a handler, a scheduler that takes the CPU away.
+//! Events in the middle of a reading: another thread, a signal handler, a preemption.
 
 use super::super::{Clock, LoadOrdered, Mock, Mode, Reason, Source};
 use super::checked_reader::HZ;
@@ -18,7 +18,7 @@ enum Call {
     Boottime,
 }
 
-/// Where in a reading of CLOCK_MONOTONIC its time is delay.
+/// Where a reading of CLOCK_MONOTONIC is delayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ReadDelay {
     None,
@@ -26,15 +26,15 @@ enum ReadDelay {
     After(Duration),
 }
 
-/// What is done at the end of a call.
+/// A call of the source, and what to do at its end.
 type Hook = (Call, Box<dyn FnOnce() + Send>);
 
-/// A mock with something done once, at the end of the next call of a kind.
+/// A mock that runs a hook once, at the end of the next call of a kind.
 struct HookedSource {
     mock: Mock,
     hook: Mutex<Option<Hook>>,
     delay: Mutex<ReadDelay>,
-    /// The hypervisor is writing what it says.
+    /// The hypervisor is updating its page.
     hides_disruptions: AtomicBool,
 }
 
@@ -134,13 +134,13 @@ fn read_for(clock: &Clock<HookedSource>, mock: &Mock, time: Duration) {
     }
 }
 
-/// The counter goes ahead and back while an anchor is read that shows something else to be wrong: who had the kernel's
-/// clock in between stays ahead of nobody.
+/// The counter jumps ahead and back while a failing anchor is read: a reader that got the kernel's clock in between is
+/// not ahead of later ones.
 #[test]
-fn a_gap_opened_behind_the_keepers_back_stays_shut() {
+fn a_gap_opened_during_an_update_stays_open() {
     let (clock, mock) = HookedSource::clock();
     read_for(clock, &mock, 1500 * MS);
-    // The next anchor does not fit, and no successor is made.
+    // The next anchor does not fit, so no successor is written.
     mock.set_counter_rate(HZ, 5000.0);
     let told = &*Box::leak(Box::new(Mutex::new(None)));
     let other = mock.clone();
@@ -158,10 +158,10 @@ fn a_gap_opened_behind_the_keepers_back_stays_shut() {
     assert!(now >= told, "{now:?} after {told:?}");
 }
 
-/// A reader that is held up in a gap until the gap is over and the clock is the kernel's for good: the last segment, which
-/// others still read, may be behind the kernel's clock.
+/// A reader is delayed in a gap until the gap is over and the clock has become the kernel's permanently: the last
+/// segment, which others still read, may be behind the kernel's clock.
 #[test]
-fn a_reader_held_up_until_the_clock_is_given_up_is_not_ahead_of_the_last_segment() {
+fn a_reader_delayed_until_demotion_is_not_ahead_of_the_last_segment() {
     let (clock, mock) = HookedSource::clock();
     read_for(clock, &mock, 1500 * MS);
     mock.advance(20 * MS);
@@ -182,11 +182,11 @@ fn a_reader_held_up_until_the_clock_is_given_up_is_not_ahead_of_the_last_segment
     assert!(now >= held_up, "{now:?} after {held_up:?}");
 }
 
-/// The CPU is taken away between the two clocks whose difference shows a suspend.
+/// A preemption between the two clocks whose difference shows a suspend.
 #[test]
 fn an_interrupted_look_for_suspends_sees_none() {
     let (clock, mock) = HookedSource::clock();
-    // Before the program began.
+    // Before the program started.
     mock.suspend(Duration::from_secs(60));
     read_for(clock, &mock, 1500 * MS);
     for _ in 0..3 {
@@ -201,15 +201,15 @@ fn an_interrupted_look_for_suspends_sees_none() {
         read_for(clock, &mock, 5 * MS);
     }
     assert_eq!((clock.status().faults, clock.status().reason), (0, None));
-    // One that did happen is seen.
+    // A real suspend is detected.
     mock.suspend(Duration::from_secs(1));
     read_for(clock, &mock, 5 * MS);
     assert_eq!(clock.status().reason, Some(Reason::Suspended));
 }
 
-/// A hypervisor writes its page again and again, and is met in the middle of it: that is no disruption.
+/// A hypervisor updates its page repeatedly, and is read in the middle of an update: that is no disruption.
 #[test]
-fn a_hypervisor_that_is_about_to_say_something_has_said_nothing() {
+fn a_page_under_update_is_no_disruption() {
     let (clock, mock) = HookedSource::clock();
     clock.source().hides_disruptions.store(true, Relaxed);
     read_for(clock, &mock, 10 * MS);
@@ -218,7 +218,7 @@ fn a_hypervisor_that_is_about_to_say_something_has_said_nothing() {
         read_for(clock, &mock, 10 * MS);
     }
     assert_eq!((clock.status().faults, clock.status().mode), (0, Mode::Counter));
-    // What it says afterwards is compared with what it said before.
+    // The marker after the update is compared with the one before.
     mock.disrupt();
     read_for(clock, &mock, 10 * MS);
     assert_eq!(clock.status().faults, 0);
@@ -230,7 +230,7 @@ fn a_hypervisor_that_is_about_to_say_something_has_said_nothing() {
     );
 }
 
-/// What the rate is learnt from is no better than reading the kernel's clock, and the bound says so.
+/// The rate is no more accurate than the readings of the kernel's clock, and the bound covers that.
 #[test]
 fn the_bound_holds_where_the_kernels_clock_is_slow_to_read() {
     for time in [1, 2, 5, 20].map(|n| n * US) {

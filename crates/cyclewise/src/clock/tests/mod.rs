@@ -1,4 +1,4 @@
-//! The clock's tests: by hand with a mock, and on threads with the machine's counter. The models are the timeline's.
+//! Tests of the clock: with a mock, and on threads with the machine's counter. The loom models are in `timeline`.
 
 #[cfg(all(feature = "std", not(loom)))]
 mod checked_reader;

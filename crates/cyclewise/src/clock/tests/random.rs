@@ -1,4 +1,4 @@
-//! Anything, in any order: no reading is below the one before.
+//! Random events in any order: no reading is below the one before.
 
 use super::super::{PerTask, Reason};
 use super::checked_reader::{CheckedReader, HZ};
@@ -6,7 +6,7 @@ use core::time::Duration;
 use proptest::prelude::*;
 use std::vec;
 
-/// One thing that happens.
+/// An event.
 #[derive(Clone, Debug)]
 enum Event {
     Read(u8),
@@ -41,7 +41,7 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// Does all of `events`, and reads after each.
+/// Runs `events`, and reads after each.
 fn run(events: &[Event]) {
     let mut reader = CheckedReader::new();
     reader.checks_bound = false;
@@ -66,14 +66,14 @@ fn run(events: &[Event]) {
             Event::Refresh => reader.clock.refresh(),
         }
         reader.read();
-        // Whatever the counter does.
+        // This holds whatever the counter does.
         let now = reader.clock.now_as::<PerTask>();
         assert!(now >= own, "{now:?} after {own:?}");
         own = now;
     }
 }
 
-/// As many cases as `PROPTEST_CASES` says, where that is set.
+/// `PROPTEST_CASES` overrides the number of cases.
 fn config() -> ProptestConfig {
     let mut config = ProptestConfig {
         failure_persistence: None,
@@ -94,8 +94,8 @@ proptest! {
     }
 }
 
-/// The counter is ahead by 26 ms between the first two anchors, and goes back by 16 ms later on, which is more than a
-/// segment lasts, but less than one of the rate that these two anchors show.
+/// The counter jumps ahead by 26 ms between the first two anchors, and later back by 16 ms: more than a segment lasts,
+/// but less than one at the rate that these two anchors show.
 #[test]
 fn a_jump_while_the_rate_is_learnt_makes_no_segment_longer() {
     run(&[

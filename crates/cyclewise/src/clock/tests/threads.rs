@@ -1,4 +1,4 @@
-//! Threads that check_threads each other what they read: nobody reads less than what he was seen.
+//! Threads that exchange their readings: none reads less than it has seen from another.
 
 use super::super::{Bracketed, Clock, DependentLoad, LoadOrdered, Mock, Order, Source};
 use super::checked_reader::HZ;
@@ -8,7 +8,7 @@ use core::time::Duration;
 const THREADS: usize = 3;
 const READS: usize = 20_000;
 
-/// Reads, holds it against the latest that anybody read, and tells.
+/// Reads the clock on several threads, and checks each reading against the largest so far.
 fn check_threads<O: Order, S: Source + Sync>(clock: &Clock<S>, between: impl Fn(usize) + Sync) {
     let latest = AtomicU64::new(0);
     std::thread::scope(|scope| {
@@ -37,7 +37,7 @@ fn the_machines_clock_never_steps_back_between_threads() {
 }
 
 #[test]
-fn nor_does_a_mocks_while_its_kernel_slews() {
+fn a_mock_clock_never_steps_back_while_it_is_slewed() {
     let mock = Mock::new(HZ);
     mock.reading_takes(Duration::from_nanos(7));
     let clock = Clock::new(mock.clone());

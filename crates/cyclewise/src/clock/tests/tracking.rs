@@ -1,4 +1,4 @@
-//! Nothing goes wrong: the clock starts, tracks, is slewed, is left alone.
+//! Without faults: the clock starts, tracks, is slewed, is idle.
 
 use super::super::{Bracketed, Clock, DependentLoad, LoadOrdered, Mock, Mode, PerTask, Upkeep};
 use super::checked_reader::{CheckedReader, HZ};
@@ -22,7 +22,7 @@ fn a_new_clock_is_the_kernels_and_learns_the_rate_in_a_few_milliseconds() {
 }
 
 #[test]
-fn it_tracks_a_kernel_that_is_steady() {
+fn it_tracks_a_steady_kernel_clock() {
     let mut reader = CheckedReader::warm();
     reader.read_for(Duration::from_secs(3), 70 * US);
     assert!(reader.max_error_ns < 100, "{} ns off", reader.max_error_ns);
@@ -80,7 +80,7 @@ fn slow_and_fast_counters_are_counters() {
 }
 
 #[test]
-fn one_that_nobody_reads_is_right_when_somebody_does() {
+fn an_idle_clock_is_right_when_it_is_read() {
     let mut reader = CheckedReader::warm();
     for idle in [20 * MS, Duration::from_secs(3600), 40 * MS] {
         reader.mock.slew(30.0);
@@ -99,7 +99,7 @@ fn one_that_nobody_reads_is_right_when_somebody_does() {
 }
 
 #[test]
-fn who_reads_seldom_gets_the_kernels_clock_and_pays_for_no_anchor() {
+fn rare_readings_are_the_kernels_clock_and_take_no_anchor() {
     let mut reader = CheckedReader::warm();
     reader.read_for(100 * MS, 20 * MS);
     let anchors = reader.clock.status().anchors;
@@ -133,10 +133,10 @@ fn ticks_become_time_by_the_rate() {
 }
 
 #[test]
-fn upkeep_keeps_a_clock_that_nobody_reads() {
+fn upkeep_updates_a_clock_that_nobody_reads() {
     let clock: &'static Clock = Clock::process();
     let upkeep = Upkeep::start(clock).unwrap();
-    // As long as it takes: a loaded machine runs the thread late.
+    // Without a timeout: a loaded machine runs the thread late.
     while clock.recent_ns.load(core::sync::atomic::Ordering::Relaxed) == 0 {
         std::thread::yield_now();
     }

@@ -1,5 +1,5 @@
-//! Sources that panic, each method at each of its calls, and sources that read the clock that asks them: the clock goes on,
-//! never back, and its lock is given back.
+//! Sources that panic, each method at each of its calls, and sources that read the clock that calls them: the clock
+//! goes on, never back, and releases its lock.
 
 use super::super::{Clock, Mock, Mode, PerTask, Reason, Source, Upkeep};
 use super::checked_reader::HZ;
@@ -14,7 +14,7 @@ use std::sync::Mutex;
 /// The methods of a source, by number.
 const METHODS: usize = 10;
 
-/// A mock that calls a function before each of its methods, with the method's number and how often it was called before.
+/// A mock that calls a function before each of its methods, with the method's number and its number of earlier calls.
 struct Watched<F> {
     mock: Mock,
     calls: [Cell<u32>; METHODS],
@@ -70,8 +70,8 @@ impl<F: Fn(usize, u32)> Source for Watched<F> {
     }
 }
 
-/// Reads a clock from its start on, through gaps and a disruption. Readings that unwind are told to `unwound`. What it
-/// did at the end.
+/// Reads a clock from its start on, through gaps and a disruption. Calls `unwound` after a reading that unwinds.
+/// Returns the final mode.
 fn read_to_the_end<F: Fn(usize, u32)>(clock: &Clock<Watched<F>>, unwound: impl Fn()) -> Mode {
     let mut last = 0;
     for step in 0..200u64 {
@@ -98,7 +98,8 @@ fn read_to_the_end<F: Fn(usize, u32)>(clock: &Clock<Watched<F>>, unwound: impl F
     clock.status().mode
 }
 
-/// For each method and each of its calls: what the reader ends with where that call panics.
+/// For each method and each of its calls, lets that call panic. Returns the number of panics, and of clocks that are
+/// well at the end.
 fn every_panic(unwound: impl Fn(&Clock<Watched<Box<dyn Fn(usize, u32)>>>)) -> (u32, u32) {
     let whole = Clock::new(Watched::new(|_, _| ()));
     assert_eq!(
@@ -117,7 +118,7 @@ fn every_panic(unwound: impl Fn(&Clock<Watched<Box<dyn Fn(usize, u32)>>>)) -> (u
             });
             let clock = Clock::new(Watched::new(before));
             let seen = Cell::new(0);
-            // What the status reads at the end is after the reader.
+            // Reading the status at the end may panic too.
             let mode = catch_unwind(AssertUnwindSafe(|| {
                 read_to_the_end(&clock, || {
                     seen.set(seen.get() + 1);
@@ -138,14 +139,14 @@ fn a_source_that_panics_leaves_a_clock_that_goes_on() {
     assert!(well >= panics, "{well} of {panics}");
 }
 
-/// The twin: a lock that is not given back when the reading that has it unwinds.
+/// The twin: a lock that is not released when its holder unwinds.
 #[test]
-fn a_lock_that_is_not_given_back_is_noticed() {
+fn a_lock_that_is_not_released_is_caught() {
     let (panics, well) = every_panic(|clock| core::mem::forget(clock.updater.try_lock()));
     assert!(well < panics, "{well} of {panics}");
 }
 
-/// An examination that panics is none: the counter is not read before one has ended.
+/// An examination that panics does not count: the counter is not read before one has completed.
 #[test]
 fn a_counter_is_not_trusted_by_an_examination_that_panics() {
     let clock = Clock::new(Watched::new(|method, _| {
@@ -157,7 +158,7 @@ fn a_counter_is_not_trusted_by_an_examination_that_panics() {
     assert_eq!(clock.status().hz, None);
 }
 
-/// A source whose methods read the clock that asks them: the reading inside gets the kernel's clock or a segment's.
+/// A source whose methods read the clock that calls them: the inner reading gets the kernel's clock or a segment's.
 #[test]
 fn a_source_may_read_its_own_clock() {
     use std::rc::Rc;
@@ -178,7 +179,7 @@ fn a_source_may_read_its_own_clock() {
     );
 }
 
-/// A mock that panics in an upkeep thread once it is told to, and drops the upkeep there that it has been given.
+/// A mock that panics in an upkeep thread on demand, and drops there the upkeep that it was given.
 struct Ends(AtomicBool, Mock, Mutex<Option<Upkeep>>);
 
 impl Source for Ends {
@@ -230,19 +231,19 @@ fn ending() -> &'static Clock<Ends> {
     ))))
 }
 
-/// It cannot wait for its own end: it goes on until it notices.
+/// The thread cannot join itself: it goes on until it notices.
 #[test]
 fn an_upkeep_that_its_own_thread_drops_ends() {
     let clock = ending();
     let upkeep = Upkeep::start(clock).unwrap();
     *clock.source().2.lock().unwrap() = Some(upkeep);
-    // Set behind the drop, which has not panicked then.
+    // Set after the drop, which then has not panicked.
     while !clock.source().0.load(SeqCst) || clock.recent_ns.load(SeqCst) != 0 {
         std::thread::yield_now();
     }
 }
 
-/// What an upkeep thread wrote last is not the time for ever where its source panics.
+/// The last time that an upkeep thread wrote is not returned for ever if its source panics.
 #[test]
 fn recent_goes_on_where_the_upkeep_thread_panics() {
     let clock = ending();

@@ -1,9 +1,9 @@
 //! Every order of the accesses of two threads, tried by loom on the real timeline.
 //!
-//! The counter is a word that each reading adds one to: it is one for all threads. A reading publishes nothing. Only where
-//! a long time passes, everything that was stored before is seen by who reads the counter afterwards: no store waits
-//! in a CPU for as long as a bridge lasts. The kernel's clock is the counter. What one thread reads it tells to the
-//! other, whose next reading must not be below.
+//! The counter is a word that each reading increments: it is the same for all threads. A reading publishes nothing.
+//! Only after a long time is everything stored before visible to whoever reads the counter: no store stays in a store
+//! buffer for as long as a bridge lasts. The kernel's clock is the counter. Each thread publishes what it read, and the
+//! other's next reading must not be below that.
 
 use super::super::segment::Segment;
 use super::super::slot::View;
@@ -44,7 +44,7 @@ impl ReaderEnv for Model {
 }
 
 impl Model {
-    /// With nothing known, at tick 10.
+    /// Without a segment, at tick 10.
     pub(super) fn new() -> Self {
         Self {
             timeline: Timeline::new(),
@@ -101,14 +101,14 @@ impl Model {
         }
     }
 
-    /// Reads, and tells.
+    /// Reads, and publishes the reading.
     pub(super) fn publish(&self, read: impl Fn(&Self) -> u64) {
         let now = read(self);
         // Release: pairs with the Acquire in `check`.
         self.published.store(now, Release);
     }
 
-    /// Hears, and reads.
+    /// Loads the published reading, and checks a new one against it.
     pub(super) fn check(&self, read: impl Fn(&Self) -> u64) {
         // Acquire: pairs with the Release in `publish`.
         let published = self.published.load(Acquire);
@@ -117,14 +117,14 @@ impl Model {
     }
 }
 
-/// In every order with at most three preemptions: what two threads can do to each other in a step takes two.
+/// Runs every order with at most three preemptions: an interaction of two threads in a step takes two.
 pub(super) fn model(run: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(3);
     builder.check(run);
 }
 
-/// One thread does `work` and then reads and tells; the other hears and reads, twice.
+/// One thread publishes a reading, does `work` and publishes another; the other thread checks twice.
 pub(super) fn publish_around(
     make: impl Fn() -> Model + Sync + Send + 'static,
     work: impl Fn(&Model) + Clone + Sync + Send + 'static,
@@ -144,7 +144,7 @@ pub(super) fn publish_around(
     });
 }
 
-/// The check_after image: the one who only reads tells, and the one who works hears.
+/// One thread does `work` and then checks; the other publishes a reading.
 pub(super) fn check_after(
     make: impl Fn() -> Model + Sync + Send + 'static,
     work: impl Fn(&Model) + Clone + Sync + Send + 'static,
@@ -162,7 +162,7 @@ pub(super) fn check_after(
     });
 }
 
-/// A successor is written in time, or a reader was past the end before; then a bridge ends the gap.
+/// Writes a successor in time; if a reader was past the end before, a bridge that ends the gap.
 pub(super) fn extend_or_bridge(model: &Model) {
     if !model.extend() {
         model.bridge(1, 16);
@@ -175,7 +175,7 @@ fn a_successor_that_comes_in_time_or_late_steps_nobody_back() {
     check_after(|| Model::with_segment(4), extend_or_bridge, Model::now);
 }
 
-/// A bridge, a slower segment after it, and both over soon; then time passes.
+/// A short bridge, a slower segment after it, and then time passes.
 pub(super) fn bridge_and_slow_down(model: &Model) {
     let before = model.ticks();
     let base = model.kernel_ns() + 1;
@@ -193,8 +193,8 @@ fn a_gap_that_ends_steps_nobody_back() {
     check_after(Model::new, bridge_and_slow_down, Model::now);
 }
 
-/// The first segment's slot becomes the fifth's while it is read: each segment has the thousand ticks of its number, and
-/// begins at its hundred.
+/// The slot of the first segment is reused for the fifth while it is read: segment n has ticks n thousand and times n
+/// hundred.
 pub(super) fn reuse(read: impl Fn(&Timeline) -> View + Copy + Sync + Send + 'static) {
     model(move || {
         let model = Arc::new(Model::new());

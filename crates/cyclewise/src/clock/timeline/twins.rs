@@ -1,4 +1,4 @@
-//! The models' own test: protocols with one thing wrong, each caught by the check that the right one passes.
+//! Tests of the models: each broken protocol is caught by the check that the right one passes.
 
 use super::super::segment::{Segment, TickPosition};
 use super::super::slot::View;
@@ -9,8 +9,8 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 const ONE: u64 = 1 << 32;
 
-/// A successor that begins when it is written, not where the segment before ends: who has loaded that one and reads
-/// the counter later has more than the others.
+/// A successor that begins when it is written, not at the end of the segment before: a reader that loaded that segment
+/// and reads the counter later is ahead of the others.
 fn begin_at_once(model: &Model) {
     let first = model.timeline.read();
     let now = model.ticks();
@@ -26,7 +26,7 @@ fn a_segment_that_begins_while_another_is_read_is_caught() {
     check_after(|| Model::with_segment(1000), begin_at_once, Model::now);
 }
 
-/// A bridge that is level with the kernel's clock at first and then as much slower as a segment may be.
+/// A bridge that starts level with the kernel's clock and is then as much slower as a segment may be.
 fn slow_bridge(model: &Model) {
     let before = model.ticks();
     let base = model.kernel_ns() + 1;
@@ -39,7 +39,7 @@ fn a_bridge_that_falls_behind_the_kernel_is_caught() {
     check_after(Model::new, slow_bridge, Model::now);
 }
 
-/// Takes the kernel's clock in a gap without a second look at whether there still is one.
+/// Takes the kernel's clock in a gap without checking again whether the gap is still open.
 fn no_second_look(model: &Model) -> u64 {
     let segment = model.timeline.read();
     match segment.position(model.ticks()) {
@@ -51,11 +51,11 @@ fn no_second_look(model: &Model) -> u64 {
 
 #[test]
 #[should_panic(expected = "steps back")]
-fn a_kernels_clock_taken_without_a_second_look_is_caught() {
+fn a_kernel_reading_without_a_second_check_is_caught() {
     check_after(Model::new, bridge_and_slow_down, no_second_look);
 }
 
-/// `view` without the second look at the number.
+/// `view` without the second load of the number.
 fn unchecked(line: &Timeline) -> View {
     let number = line.current.load(Acquire);
     let slot = line.slot(number);
@@ -69,6 +69,6 @@ fn unchecked(line: &Timeline) -> View {
 
 #[test]
 #[should_panic(expected = "half old")]
-fn a_slot_read_without_a_look_at_its_number_is_caught() {
+fn a_slot_read_without_a_check_of_its_number_is_caught() {
     reuse(unchecked);
 }

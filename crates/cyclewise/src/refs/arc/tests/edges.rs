@@ -20,7 +20,7 @@ fn is_saturated(stored: usize) -> bool {
 }
 
 #[test]
-fn the_states_are_apart() {
+fn the_states_are_distinct() {
     let quarter = 1_usize << (usize::BITS - 2);
     assert_eq!(SATURATED - MAX, quarter + 1);
     assert_eq!(DEAD - SATURATED, quarter - 1);
@@ -43,7 +43,7 @@ fn what_is_stored_is_one_less() {
 }
 
 #[test]
-fn an_increment_passes_the_edge_once() {
+fn an_increment_past_the_maximum_saturates() {
     let count = Count::new(MAX - 1);
     count.inc();
     assert_eq!(stored(&count), MAX);
@@ -84,7 +84,7 @@ fn a_dead_count_stays_dead() {
 }
 
 #[test]
-fn a_claim_stands_until_it_is_given_up_or_broken() {
+fn a_claim_lasts_until_it_is_released_or_broken() {
     let count = Count::new(SOLE);
     assert!(count.claim() && !count.claim() && !count.take_if_sole());
     assert_eq!((count.is_claimed(), count.get()), (true, 1));

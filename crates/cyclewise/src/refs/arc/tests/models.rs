@@ -163,7 +163,7 @@ fn get_mut_sees_an_upgrade_whose_weak_reference_is_gone() {
 }
 
 #[test]
-fn an_upgrade_succeeds_beside_get_mut() {
+fn an_upgrade_succeeds_during_get_mut() {
     model(|value| {
         let mut arc = Arc::new(value);
         let weak = Arc::downgrade(&arc);
@@ -209,7 +209,7 @@ fn try_unwrap_gives_the_value_to_at_most_one() {
 }
 
 #[test]
-fn make_mut_parts_from_upgrades() {
+fn make_mut_excludes_upgrades() {
     model(|value| {
         let mut arc = Arc::new(value);
         let weak = Arc::downgrade(&arc);
@@ -222,7 +222,7 @@ fn make_mut_parts_from_upgrades() {
 }
 
 #[test]
-fn make_mut_parts_from_clones() {
+fn make_mut_excludes_clones() {
     model(|value| {
         let mut arc = Arc::new(value);
         let other = Arc::clone(&arc);
@@ -249,7 +249,7 @@ fn a_cyclic_value_is_seen_whole_or_not_at_all() {
 }
 
 #[test]
-fn increments_that_meet_at_the_edge_saturate_for_good() {
+fn concurrent_increments_at_the_maximum_saturate_for_ever() {
     for start in [MAX - 1, MAX] {
         loom::model(move || {
             let count = loom::sync::Arc::new(Count::new(start));

@@ -220,7 +220,7 @@ fn a_destruction_without_acquire_is_caught() {
 
 #[test]
 #[should_panic(expected = "Causality violation")]
-fn an_upgrade_that_looks_and_then_increments_is_caught() {
+fn an_upgrade_that_loads_and_then_increments_is_caught() {
     upgrades_the_living::<Twin<LOOK_THEN_INC>>();
 }
 
@@ -306,12 +306,12 @@ fn a_get_mut_without_the_claim_is_caught() {
 
 #[test]
 #[should_panic(expected = "Causality violation")]
-fn a_get_mut_that_does_not_look_at_its_claim_again_is_caught() {
+fn a_get_mut_that_does_not_check_its_claim_again_is_caught() {
     turns_strong::<NO_SECOND_LOOK>();
 }
 
 #[test]
 #[should_panic(expected = "Causality violation")]
-fn a_get_mut_with_a_relaxed_look_is_caught() {
+fn a_get_mut_with_a_relaxed_load_is_caught() {
     turns_strong::<RELAXED_LOOK>();
 }

@@ -25,7 +25,7 @@ fn spend(policy: &impl Policy) {
 }
 
 #[test]
-fn it_is_open_until_somebody_spends_its_tries() {
+fn it_is_open_until_tries_are_exhausted() {
     let policy = Ten::tuned();
     assert!(policy.is_open());
     turns(&policy, 3);
@@ -35,7 +35,7 @@ fn it_is_open_until_somebody_spends_its_tries() {
 }
 
 #[test]
-fn it_opens_after_a_row_of_calm_turns_and_no_sooner() {
+fn it_opens_after_enough_calm_turns_and_no_sooner() {
     let policy = Ten::tuned();
     spend(&policy);
     turns(&policy, DWELL - 1);
@@ -46,7 +46,7 @@ fn it_opens_after_a_row_of_calm_turns_and_no_sooner() {
 }
 
 #[test]
-fn a_crowd_that_waits_breaks_the_row_and_a_few_do_not() {
+fn many_waiters_reset_the_calm_turns_and_few_do_not() {
     for (others, breaks) in [(Ten::FEW, false), (Ten::FEW + 1, true)] {
         let policy = Ten::tuned();
         spend(&policy);

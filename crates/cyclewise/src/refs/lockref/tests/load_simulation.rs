@@ -91,7 +91,7 @@ fn after_a_long_lock_the_kernels_policy_never_leaves_the_queue() {
 }
 
 #[test]
-fn after_a_long_lock_ours_goes_back_to_exchanges() {
+fn after_a_long_lock_adaptive_returns_to_exchanges() {
     let policy = Adaptive::<NoRelax>::new();
     let ways = play(&policy, 8, 20, 1000, 200_000);
     assert_eq!(ways.queued_percent(), 0, "{ways:?}");
@@ -99,7 +99,7 @@ fn after_a_long_lock_ours_goes_back_to_exchanges() {
 }
 
 #[test]
-fn under_lasting_pressure_ours_stays_with_the_lock() {
+fn under_lasting_pressure_adaptive_keeps_the_lock() {
     for clients in [150, 400] {
         let ways = play(&Adaptive::<NoRelax>::new(), clients, 0, 0, 200_000);
         assert!(ways.queued_percent() >= 95, "{clients}: {ways:?}");

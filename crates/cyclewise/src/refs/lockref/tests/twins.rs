@@ -155,7 +155,7 @@ fn a_last_put_without_acquire_is_caught() {
 
 #[test]
 #[should_panic(expected = "Causality violation")]
-fn a_last_put_that_does_not_look_again_under_the_lock_is_caught() {
+fn a_last_put_without_a_check_under_the_lock_is_caught() {
     the_last_put_against_get_not_zero::<Twin<NO_SECOND_LOOK>>();
 }
 
@@ -173,6 +173,6 @@ fn a_death_without_the_lock_is_caught() {
 
 #[test]
 #[should_panic(expected = "never looks dead")]
-fn a_get_that_stores_before_it_looks_is_caught() {
+fn a_get_that_stores_before_it_checks_is_caught() {
     saturation_is_for_good::<Twin<STORE_THEN_LOOK>>();
 }

@@ -172,7 +172,7 @@ fn rcuref_frees_once_and_never_early() {
 
 /// The largest count and one more, which is given up at once: whoever gets is told of a reference, since it is counted.
 #[test]
-fn a_get_past_the_largest_count_is_never_told_that_it_is_dead() {
+fn a_get_past_the_maximum_never_finds_it_dead() {
     loom::model(|| {
         let [here, there] = Slot::<Rcuref>::new(Rcuref::MAX - 1, true);
         let thread = thread::spawn(move || there.count.put());
@@ -184,7 +184,7 @@ fn a_get_past_the_largest_count_is_never_told_that_it_is_dead() {
 }
 
 #[test]
-fn gets_of_the_dead_leave_the_zone_where_it_was() {
+fn failed_gets_do_not_move_a_dead_count() {
     loom::model(|| {
         let [here, there] = Slot::<Rcuref>::new(super::DEAD, false);
         let thread = thread::spawn(move || there.count.get());

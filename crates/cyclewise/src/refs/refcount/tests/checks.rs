@@ -71,7 +71,7 @@ pub(super) fn the_last_put_frees_after_all_uses<P: Protocol>() {
 }
 
 /// The last reference is given up while somebody who has none asks for one.
-pub(super) fn inc_not_zero_gets_the_living_or_nothing<P: Protocol>() {
+pub(super) fn inc_not_zero_gets_a_live_count_or_none<P: Protocol>() {
     loom::model(|| {
         let [here, there] = Counted::<P>::new(1);
         let thread = thread::spawn(move || {
@@ -92,7 +92,7 @@ type Exploit<P> = fn(&P) -> bool;
 ///
 /// Each has a reference. Whatever the other does, once one more was taken than can be counted nothing is freed, and the
 /// count is saturated for good.
-pub(super) fn nothing_in_between_ends_saturation<P: Protocol>() {
+pub(super) fn no_interleaving_ends_saturation<P: Protocol>() {
     // What it does, and how many references have to be taken so that one of them passes the edge in any order.
     let exploits: [(Exploit<P>, u32); 5] = [
         (
@@ -152,7 +152,7 @@ pub(super) fn two_puts_of_one_reference_free_once<P: Protocol>() {
 ///
 /// In flight an increment from zero looks like a reference, to a put that comes just then: neither has one, and no counter
 /// without a loop can tell. A put that came first is told nothing.
-pub(super) fn misuse_of_the_dead_frees_nothing<P: Protocol>() {
+pub(super) fn misuse_of_a_dead_count_frees_nothing<P: Protocol>() {
     loom::model(|| {
         let [here, there] = Counted::<P>::new(0);
         let thread = thread::spawn(move || there.count.inc_old());

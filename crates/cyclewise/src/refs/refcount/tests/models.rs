@@ -18,14 +18,14 @@ macro_rules! models {
 
 models!(
     the_last_put_frees_after_all_uses,
-    inc_not_zero_gets_the_living_or_nothing,
-    nothing_in_between_ends_saturation,
+    inc_not_zero_gets_a_live_count_or_none,
+    no_interleaving_ends_saturation,
     two_puts_of_one_reference_free_once,
-    misuse_of_the_dead_frees_nothing
+    misuse_of_a_dead_count_frees_nothing
 );
 
 #[test]
-fn dec_and_lock_takes_off_the_list_before_anybody_looks() {
+fn dec_and_lock_unlists_before_anybody_looks() {
     checks::what_is_found_under_the_lock_is_alive(|count, index| {
         let listed = count.dec_and_lock(|| index.lock().unwrap());
         listed.map(|mut listed| *listed = false).is_some()

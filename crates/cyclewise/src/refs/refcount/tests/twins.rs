@@ -138,13 +138,13 @@ impl<const WRONG: u8> Protocol for Twin<WRONG> {
 }
 
 #[test]
-fn a_twin_with_nothing_wrong_passes() {
+fn the_right_protocol_passes() {
     type Right = Twin<0>;
     checks::the_last_put_frees_after_all_uses::<Right>();
-    checks::inc_not_zero_gets_the_living_or_nothing::<Right>();
-    checks::nothing_in_between_ends_saturation::<Right>();
+    checks::inc_not_zero_gets_a_live_count_or_none::<Right>();
+    checks::no_interleaving_ends_saturation::<Right>();
     checks::two_puts_of_one_reference_free_once::<Right>();
-    checks::misuse_of_the_dead_frees_nothing::<Right>();
+    checks::misuse_of_a_dead_count_frees_nothing::<Right>();
 }
 
 #[test]
@@ -161,36 +161,36 @@ fn a_last_put_without_acquire_is_caught() {
 
 #[test]
 #[should_panic(expected = "Causality violation")]
-fn an_inc_not_zero_that_looks_and_then_increments_is_caught() {
-    checks::inc_not_zero_gets_the_living_or_nothing::<Twin<LOOKS_THEN_INCREMENTS>>();
+fn an_inc_not_zero_that_loads_and_then_increments_is_caught() {
+    checks::inc_not_zero_gets_a_live_count_or_none::<Twin<LOOKS_THEN_INCREMENTS>>();
 }
 
 #[test]
 #[should_panic(expected = "saturated")]
-fn a_count_pinned_at_the_edge_is_caught() {
-    checks::nothing_in_between_ends_saturation::<Twin<PINS_AT_THE_EDGE>>();
+fn a_count_saturated_at_the_maximum_is_caught() {
+    checks::no_interleaving_ends_saturation::<Twin<PINS_AT_THE_EDGE>>();
 }
 
 #[test]
 #[should_panic(expected = "saturated")]
-fn a_count_that_is_never_pinned_is_caught() {
-    checks::nothing_in_between_ends_saturation::<Twin<NEVER_PINS>>();
+fn a_count_that_never_saturates_is_caught() {
+    checks::no_interleaving_ends_saturation::<Twin<NEVER_PINS>>();
 }
 
 #[test]
 #[should_panic(expected = "freed early")]
 fn a_count_that_wraps_to_zero_is_caught() {
-    checks::nothing_in_between_ends_saturation::<Twin<WRAPS_TO_ZERO>>();
+    checks::no_interleaving_ends_saturation::<Twin<WRAPS_TO_ZERO>>();
 }
 
 #[test]
 #[should_panic(expected = "saturated")]
 fn a_check_before_a_store_is_caught() {
-    checks::nothing_in_between_ends_saturation::<Twin<STORES_WHAT_IT_LOADED>>();
+    checks::no_interleaving_ends_saturation::<Twin<STORES_WHAT_IT_LOADED>>();
 }
 
 #[test]
 #[should_panic(expected = "freed twice")]
-fn a_last_put_that_looks_twice_is_caught() {
-    checks::misuse_of_the_dead_frees_nothing::<Twin<LOOKS_TWICE>>();
+fn a_last_put_that_loads_the_count_again_is_caught() {
+    checks::misuse_of_a_dead_count_frees_nothing::<Twin<LOOKS_TWICE>>();
 }
