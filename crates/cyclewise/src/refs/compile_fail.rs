@@ -1,8 +1,9 @@
-//! Programs that must not compile: each would reach a value that is gone, or put one where a longer life is promised.
+//! Programs that must not compile: each would use a value that is gone, or store one that does not live long enough.
 //!
-//! rustdoc compiles them as tests. Before each stands the same with what is wrong taken out, which does.
+//! rustdoc compiles them as tests. Each group begins with a corrected program, which compiles.
 
-/// What is written through a lock is not taken for shorter: else a short string is put where a long one is read.
+/// The lifetime of a value behind a lock cannot be shortened: a short-lived string could then be stored where a
+/// long-lived one is read.
 ///
 /// ```
 /// use cyclewise::refs::LockRef;
@@ -26,7 +27,7 @@
 /// ```
 struct Shorter;
 
-/// What is reached through a guard, an entry or a reference goes with it.
+/// A reference obtained through a guard, an entry or an `Arc` does not outlive it.
 ///
 /// ```
 /// let lock = cyclewise::refs::LockRef::new(String::new());
@@ -62,7 +63,7 @@ struct Shorter;
 /// ```
 struct Outlived;
 
-/// Of a pool with entries nobody takes the values by moving or dropping it.
+/// A pool with entries can be neither moved nor dropped.
 ///
 /// ```
 /// let pool = cyclewise::refs::rcuref::Pool::new(1);
@@ -78,7 +79,7 @@ struct Outlived;
 /// ```
 struct Borrowed;
 
-/// While a value is borrowed mutably nobody counts a reference by the same owner.
+/// While a value is borrowed mutably, its owner makes no other reference.
 ///
 /// ```
 /// use cyclewise::refs::Arc;
@@ -137,7 +138,7 @@ struct Twice;
 /// ```
 struct Dropped;
 
-/// A coercion gives back what it was given.
+/// A coercion returns its argument.
 ///
 /// ```
 /// use cyclewise::refs::{Arc, Weak};

@@ -1,38 +1,38 @@
-//! A policy that goes to the lock under pressure, and back when the pressure has fallen.
+//! A policy that goes to the lock under pressure, and back to exchanges when the pressure has fallen.
 //!
-//! # Why there has to be a way back
+//! # Why operations must return to exchanges
 //! An operation that finds the word locked and queues makes the queue longer, and while there is a queue the word is
-//! locked. A turn in the queue costs more than an exchange: the hand-over, the count, the unlock. So there is a range of
-//! loads that exchanges would serve easily and that yet keep a queue alive for ever, once something has started one.
+//! locked. A turn in the queue costs more than an exchange: the hand-over, the count, the unlock. So there is a range
+//! of loads that exchanges would serve easily but that keep a queue alive for ever, once something has started one.
 //! Linux's lockref has this weakness.
 //!
 //! # States
-//! *Open*: who finds the word locked waits for it, within its tries, and then goes on exchanging. Nobody joins a queue
-//! while it has tries left, so a queue drains.
+//! *Open*: an operation that finds the word locked waits for it, within its tries, and then goes on exchanging. Nobody
+//! joins a queue while it has tries left, so a queue drains.
 //!
-//! *Queueing*: who finds the word locked queues at once, as in Linux.
+//! *Queueing*: an operation that finds the word locked queues at once, as in Linux.
 //!
 //! # Thresholds
-//! Both are in the same unit: how many others there are.
-//! - An exchange fails because somebody else's was made. Whoever has failed as often as it may, or has looked at a lock
-//!   so often, takes the lock, and from there on it is *queueing*.
-//! - Each holder knows how many others are in the queue. Among so many an exchange would fail about as often: 28 threads on
-//!   one file made 25 retries for a success (J. Glauber, 2019, `ThunderX2`). After `DWELL` turns in a row that left at most a
-//!   quarter of the limit waiting it is *open* again.
+//! Both have the same unit, the number of competing operations.
+//! - An exchange fails because another succeeded. An operation that has failed as often as it may, or has found the
+//!   lock held so often, takes the lock, and from then on the policy is *queueing*.
+//! - Each holder knows how many others are in the queue. Among so many an exchange would fail about as often: 28
+//!   threads on one file made 25 retries for a success (J. Glauber, 2019, `ThunderX2`). After `DWELL` turns in a row
+//!   that each left at most a quarter of the limit waiting the policy is *open* again.
 //!
-//! The gap between the two, a factor of four, and the row of turns are the hysteresis. A load between the thresholds
-//! stays where it is. One that the measure misjudges goes to and fro at most once in `DWELL` turns, so that what it costs
-//! to find out, at most the limit in failures for each thread that tries, is spread over so many turns.
+//! The hysteresis is the gap between the two, a factor of four, and the run of turns. A load between the thresholds
+//! stays where it is. A misjudged load changes the state at most once in `DWELL` turns, so that the cost of a trial, at
+//! most the limit in failures for each thread, is spread over that many turns.
 //!
 //! # Invariants
-//! 1. `calm` is written by the lock's holder only, so that plain stores lose nothing.
-//! 2. `waiting` is at most the number of threads, unless somebody else calls the policy: each that is counted is in one
+//! 1. Only the lock's holder writes `calm`, so plain stores lose nothing.
+//! 2. `waiting` is at most the number of threads, unless other code calls the policy: each counted thread is in one
 //!    call that ends by uncounting it.
 //! 3. Both decide how an operation waits, never what it does.
 //!
 //! # Cost
-//! 8 bytes beside the word. An operation that succeeds at once touches neither; one that queues adds two read-modify-writes
-//! of a cache line that it needs anyway.
+//! 8 bytes beside the word. An operation that succeeds at once touches neither field; one that queues adds two
+//! read-modify-writes of a cache line that it needs anyway.
 
 use super::policy::{Policy, TRIES};
 use crate::lock::{NoRelax, Relax};
@@ -41,22 +41,22 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::Relaxed;
 
-/// Bounded tries, then the lock, and a way back: the policy of a [`LockRef`](super::LockRef) that names none.
+/// Bounded tries, then the lock, and a return to exchanges: the default policy of a [`LockRef`](super::LockRef).
 ///
-/// `R` passes the time between two tries, of which there are at most `LIMIT`. Under pressure an operation that finds the
-/// word locked queues for the lock at once; when the queue has been short for a while, it waits for its turn to exchange
-/// again. Linux's lockref, which is [`Bounded`](super::Bounded), has no such way back.
+/// `R` waits between two tries, of which there are at most `LIMIT`. Under pressure an operation that finds the word
+/// locked queues for the lock at once; after the queue has been short for a while, it waits for an exchange again.
+/// Linux's lockref, which is [`Bounded`](super::Bounded), never returns.
 pub struct Adaptive<R = NoRelax, const LIMIT: u32 = TRIES> {
-    /// How many operations queue for the lock now.
+    /// The number of operations that queue for the lock.
     waiting: AtomicU32,
-    /// How many of the last turns in a row left few waiting; at `DWELL` it stops, and is *open*.
+    /// The number of last turns in a row that left few waiting, at most `DWELL`; at `DWELL` the policy is *open*.
     calm: AtomicU32,
     relax: PhantomData<fn() -> R>,
 }
 
 impl Adaptive {
     const_fn! {
-        /// An open one.
+        /// An open policy.
         #[must_use]
         pub fn new() -> Self {
             Self::tuned()
@@ -65,15 +65,15 @@ impl Adaptive {
 }
 
 impl<R, const LIMIT: u32> Adaptive<R, LIMIT> {
-    /// So many others are few.
+    /// At most so many waiters are few.
     pub(super) const FEW: u32 = LIMIT / 4;
 
-    /// How many calm turns in a row it takes to open. Twice as many as may wait meanwhile, so that a crowd which comes to
-    /// an end does not look calm by its last; and no less than 64, for small limits' sake: a guess.
+    /// The number of calm turns in a row after which the policy opens. Twice as many as may wait meanwhile, so that the
+    /// last operations of a burst do not look calm; and at least 64 for small limits: a guess.
     pub(super) const DWELL: u32 = if LIMIT / 2 > 64 { LIMIT / 2 } else { 64 };
 
     const_fn! {
-        /// An open one, of this `R` and `LIMIT`. Where they are the defaults, [`new`](Adaptive::new) needs no type.
+        /// An open policy with this `R` and `LIMIT`. For the defaults, [`new`](Adaptive::new) needs no type.
         #[must_use]
         pub fn tuned() -> Self {
             Self {
@@ -84,7 +84,8 @@ impl<R, const LIMIT: u32> Adaptive<R, LIMIT> {
         }
     }
 
-    /// Whether it is open, as of some moment: who finds the word locked waits for exchanges instead of queueing.
+    /// Whether the policy is open at some moment: operations that find the word locked wait for exchanges instead of
+    /// queueing.
     pub fn is_open(&self) -> bool {
         // Relaxed, here and below: Invariant 3.
         self.calm.load(Relaxed) >= Self::DWELL
@@ -120,7 +121,8 @@ impl<R: Relax, const LIMIT: u32> Policy for Adaptive<R, LIMIT> {
     }
 
     fn lock_acquired(&self, spent: bool) {
-        // Wraps: others may call this without an `arrive`, and then it is a wrong measure and no more (Invariant 3).
+        // Wraps: other code may call this without `queueing`; then the measure is wrong, and nothing else (Invariant
+        // 3).
         let others = self.waiting.fetch_sub(1, Relaxed).wrapping_sub(1);
         let calm = if spent || others > Self::FEW {
             0

@@ -1,7 +1,8 @@
 //! [`Guard`]: the lock, held.
 //!
 //! # Safety
-//! 1. A guard is made of a lock that was just taken, which its end gives up. In between the lock is its thread's.
+//! 1. A guard is made when its thread has just taken the lock, and dropping it unlocks. In between its thread holds the
+//!    lock.
 #![expect(unsafe_code, reason = "data that a lock protects")]
 
 use super::lock_ref::LockRef;
@@ -15,21 +16,21 @@ use core::sync::atomic::Ordering::Relaxed;
 
 /// The lock of a [`LockRef`], held until this is dropped: access to the data, and to a count that nobody else changes.
 ///
-/// The functions on the count take the guard as an argument, so as not to hide methods of the data. It stays on its
-/// thread. A panic that drops it unlocks, and nothing is poisoned.
+/// The functions on the count are associated, so as not to hide methods of the data. A guard stays on its thread. A
+/// panic that drops it unlocks, without poisoning.
 #[must_use = "dropping it unlocks at once"]
 pub struct Guard<'a, T: ?Sized, P = super::Adaptive> {
     lockref: &'a LockRef<T, P>,
     thread: PhantomData<*const ()>,
 }
 
-// SAFETY: a shared guard gives shared access to the data and to the LockRef, which is what the two bounds allow; the count
-// is changed by `&mut` only.
+// SAFETY: a shared guard gives shared access to the data and to the LockRef, which the two bounds allow; only `&mut`
+// changes the count.
 unsafe impl<T: ?Sized + Send + Sync, P: Sync> Sync for Guard<'_, T, P> {}
 
 impl<'a, T: ?Sized, P> Guard<'a, T, P> {
     /// # Safety
-    /// This thread has just taken the lock and nothing else is going to give it up.
+    /// This thread has just taken the lock and nothing else will release it.
     pub(super) unsafe fn new(lockref: &'a LockRef<T, P>) -> Self {
         Self {
             lockref,
@@ -37,26 +38,26 @@ impl<'a, T: ?Sized, P> Guard<'a, T, P> {
         }
     }
 
-    /// Whose lock it is.
+    /// The `LockRef` whose lock this is.
     #[must_use]
     pub fn lockref(guard: &Self) -> &'a LockRef<T, P> {
         guard.lockref
     }
 
-    /// The count, in the form of [`LockRef::count`]. Exact while the guard is there.
+    /// The count, in the form of [`LockRef::count`]. Exact while the guard exists.
     #[must_use]
     pub fn count(guard: &Self) -> i32 {
         guard.lockref.count()
     }
 
-    /// Whether it is dead.
+    /// Whether the object is dead.
     #[must_use]
     pub fn is_dead(guard: &Self) -> bool {
         guard.lockref.is_dead()
     }
 
-    /// Counts one more reference, also where there was none: `count++` under the kernel's lock. A dead one stays dead, and
-    /// that is reported.
+    /// Adds a reference, also to an idle object: `count++` under the kernel's lock. A dead object stays dead, and that
+    /// is reported.
     ///
     /// Ordering: that of the lock. Cost: one ADD.
     #[track_caller]
@@ -64,10 +65,10 @@ impl<'a, T: ?Sized, P> Guard<'a, T, P> {
         guard.apply::<LockedGet>();
     }
 
-    /// Gives up a reference and returns the new count: `count--` under the kernel's lock. 0: idle, nobody holds one.
+    /// Removes a reference and returns the new count: `count--` under the kernel's lock. 0: the object is idle.
     ///
-    /// Where there is none to give up, that is reported: an idle one is saturated, for somebody's reference is missing,
-    /// and a dead one stays dead.
+    /// Misuse is reported: without a reference, an idle count is saturated, because a reference is missing, and a dead
+    /// one stays dead.
     ///
     /// Ordering: that of the lock. Cost: one ADD.
     #[track_caller]
@@ -75,14 +76,14 @@ impl<'a, T: ?Sized, P> Guard<'a, T, P> {
         guard.apply::<LockedPut>()
     }
 
-    /// Lets it die: from here on nobody gets a reference, and the count is gone. For the one who knows that there is no
-    /// reference but its own.
+    /// Marks the object dead: from here on nobody gets a reference, and the count is lost. The caller knows that the
+    /// only reference is its own.
     ///
-    /// Ordering: that of the lock; a get that is refused orders nothing. Cost: one ADD.
+    /// Ordering: that of the lock; a refused get orders nothing. Cost: one ADD.
     #[doc(alias = "lockref_mark_dead")]
     pub fn mark_dead(guard: &mut Self) {
         let old = Self::count(guard);
-        // Relaxed: the unlock is the Release, and the lock's holder alone changes the count.
+        // Relaxed: the unlock is the Release, and only the lock's holder changes the count.
         guard.lockref.word.whole().add(difference(old, DEAD), Relaxed);
     }
 
@@ -108,7 +109,7 @@ impl<T: ?Sized, P> Deref for Guard<'_, T, P> {
 
 impl<T: ?Sized, P> DerefMut for Guard<'_, T, P> {
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: the lock is held (1), so nobody else reaches the data, and through this guard nobody meanwhile.
+        // SAFETY: the lock is held (1), so nobody else reaches the data, and this guard is borrowed mutably.
         unsafe { &mut *self.lockref.data() }
     }
 }

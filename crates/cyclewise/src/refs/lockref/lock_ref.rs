@@ -1,8 +1,8 @@
-//! [`LockRef`] itself: what holds the word and the data, and the operations without the lock.
+//! [`LockRef`]: the word, the data, and the operations without the lock.
 //!
 //! # Safety
-//! 1. The data is reached through a [`Guard`], which exists only while its thread holds the lock, or through `&mut` and by
-//!    value, when nobody else can.
+//! 1. The data is reached through a [`Guard`], which exists only while its thread holds the lock, or through `&mut` and
+//!    by value, when nobody else can reach it.
 #![expect(unsafe_code, reason = "data that a lock protects")]
 
 use super::adaptive::Adaptive;
@@ -17,16 +17,16 @@ use core::cell::UnsafeCell;
 use core::fmt;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
-/// A lock and a count of references in one word, over data that the lock protects.
+/// A lock and a reference count in one word, over data that the lock protects.
 ///
-/// The count says whether somebody still uses what this belongs to; the lock, under which it stands still, serves the
-/// one who takes it up or down for good. See the [module](super) for states, ordering and cost.
+/// The count shows whether the object is in use. Under the lock it does not change, so the holder can revive or retire
+/// the object. See the [module](super) for states, ordering and cost.
 ///
-/// References are counted, not owned: an operation too many or too few is an error of the program, found where it can
-/// be, and never undefined. [`Ref`] is a reference that gives itself back.
+/// References are counted, not owned: an operation too many or too few is an error of the program, detected where
+/// possible, and never undefined behaviour. [`Ref`] is a reference that puts itself.
 ///
 /// # Examples
-/// An entry of a cache that is shut when its last user has gone:
+/// A cache entry that is closed when its last user is gone:
 /// ```
 /// use cyclewise::refs::lockref::{Guard, LockRef};
 ///
@@ -50,15 +50,14 @@ pub struct LockRef<T: ?Sized, P = Adaptive> {
     data: UnsafeCell<T>,
 }
 
-// SAFETY: the data moves with it, and whoever gets it next has the only access (1).
+// SAFETY: the data moves with it, and its new owner has the only access (1).
 unsafe impl<T: ?Sized + Send, P: Send> Send for LockRef<T, P> {}
-// SAFETY: of all threads that share it one at a time reaches the data (1), which is as if it were sent there and back. The
-// policy is shared as it is.
+// SAFETY: one thread at a time reaches the data (1), as if it were sent there and back. The policy is shared as it is.
 unsafe impl<T: ?Sized + Send, P: Sync> Sync for LockRef<T, P> {}
 
 impl<T> LockRef<T> {
     const_fn! {
-        /// Data with one reference, the caller's.
+        /// A `LockRef` with one reference, the caller's.
         #[must_use]
         pub fn new(data: T) -> Self {
             Self::with_policy(1, data, Adaptive::new())
@@ -67,11 +66,11 @@ impl<T> LockRef<T> {
 }
 
 impl<T, P> LockRef<T, P> {
-    /// The largest count that is exact; past it the count is saturated, and never given up.
+    /// The largest exact count; past it the count is saturated, and the object never becomes idle.
     pub const MAX: u32 = operation::MAX.cast_unsigned();
 
     const_fn! {
-        /// Data with so many references, saturated past [`MAX`](Self::MAX), and a policy for contention.
+        /// A `LockRef` with `count` references, saturated past [`MAX`](Self::MAX), and a policy for contention.
         #[doc(alias = "lockref_init")]
         #[must_use]
         pub fn with_policy(count: u32, data: T, policy: P) -> Self {
@@ -84,19 +83,19 @@ impl<T, P> LockRef<T, P> {
         }
     }
 
-    /// The data. References that are counted still have nothing to refer to.
+    /// The data. References that are still counted are void.
     pub fn into_inner(self) -> T {
         self.data.into_inner()
     }
 }
 
 impl<T: ?Sized, P> LockRef<T, P> {
-    /// The data, without the lock: nobody else can hold it.
+    /// The data, without the lock, which nobody else can hold.
     pub fn get_mut(&mut self) -> &mut T {
         self.data.get_mut()
     }
 
-    /// The count as of some moment, in the kernel's form: negative where it is dead, [`i32::MAX`] where it is saturated.
+    /// The count at some moment, in the kernel's form: negative if dead, [`i32::MAX`] if saturated.
     ///
     /// Ordering: none. Cost: a load.
     #[inline]
@@ -104,7 +103,7 @@ impl<T: ?Sized, P> LockRef<T, P> {
         operation::count(self.word.whole().load(Relaxed))
     }
 
-    /// Whether it is dead. Once true, always true.
+    /// Whether the object is dead. Once true, always true.
     ///
     /// Ordering: none; under the lock it is exact. Cost: a load.
     #[doc(alias = "__lockref_is_dead")]
@@ -113,24 +112,24 @@ impl<T: ?Sized, P> LockRef<T, P> {
         self.count() < 0
     }
 
-    /// The policy, for what it may have counted.
+    /// The policy.
     pub fn policy(&self) -> &P {
         &self.policy
     }
 
-    /// The data, for the lock's holder.
+    /// The data, for the holder of the lock.
     pub(super) fn data(&self) -> *mut T {
         self.data.get()
     }
 }
 
 impl<T: ?Sized, P: Policy> LockRef<T, P> {
-    /// Counts one more reference. The caller holds one, so there is one to count from.
+    /// Adds a reference. The caller already holds one.
     ///
-    /// Where there is none, that is reported: a count of zero is saturated, because somebody uses what is not counted, and
-    /// a dead one stays dead, however often this is done.
+    /// Misuse is reported: without a reference, an idle count is saturated, because an uncounted user exists, and a
+    /// dead one stays dead.
     ///
-    /// Ordering: none, since the caller holds a reference already. Cost: a load and a CMPXCHG; waits for the lock.
+    /// Ordering: none, because the caller already holds a reference. Cost: a load and a CMPXCHG; waits for the lock.
     #[doc(alias = "lockref_get")]
     #[inline]
     #[track_caller]
@@ -140,7 +139,7 @@ impl<T: ?Sized, P: Policy> LockRef<T, P> {
         }
     }
 
-    /// Goes on with a get; says whether it is counted.
+    /// The slow path of a get; whether it is counted.
     #[cold]
     #[inline(never)]
     #[track_caller]
@@ -148,9 +147,9 @@ impl<T: ?Sized, P: Policy> LockRef<T, P> {
         update_slow::<O, P>(&self.word, &self.policy, found) != Outcome::Refused
     }
 
-    /// Counts one more reference unless there is none, or it is dead. `false`: not counted.
+    /// Adds a reference unless there is none, or the object is dead. `false`: not added.
     ///
-    /// Ordering: Acquire where it is counted, after every put and unlock before. Cost: as [`get`](Self::get).
+    /// Ordering: Acquire if added, after every earlier put and unlock. Cost: as [`get`](Self::get).
     #[doc(alias = "lockref_get_not_zero")]
     #[inline]
     #[must_use = "where it is false the caller has no reference"]
@@ -162,9 +161,9 @@ impl<T: ?Sized, P: Policy> LockRef<T, P> {
         }
     }
 
-    /// Counts one more reference unless it is dead. `false`: not counted.
+    /// Adds a reference unless the object is dead. `false`: not added.
     ///
-    /// Ordering: Acquire where it is counted, after every put and unlock before. Cost: as [`get`](Self::get).
+    /// Ordering: Acquire if added, after every earlier put and unlock. Cost: as [`get`](Self::get).
     #[doc(alias = "lockref_get_not_dead")]
     #[inline]
     #[must_use = "where it is false the caller has no reference"]
@@ -176,10 +175,11 @@ impl<T: ?Sized, P: Policy> LockRef<T, P> {
         }
     }
 
-    /// Gives up a reference if that can be done without the lock, and returns the new count. `None`: it is not given up,
-    /// because the lock is held, the tries are spent, or the count is zero or less. 0: it was the last, and it is idle.
+    /// Removes a reference if that is possible without the lock, and returns the new count. 0: it was the last, and the
+    /// object is idle. `None`: not removed, because the lock is held, the tries are exhausted, or the count is zero or
+    /// less.
     ///
-    /// Ordering: Release; Acquire where it was the last. Cost: a load and a CMPXCHG. Never waits for the lock.
+    /// Ordering: Release; Acquire if it was the last. Cost: a load and a CMPXCHG. Never waits for the lock.
     #[doc(alias = "lockref_put_return")]
     #[inline]
     #[must_use = "where it is None the reference is the caller's still"]
@@ -202,18 +202,20 @@ impl<T: ?Sized, P: Policy> LockRef<T, P> {
     #[inline(always)]
     fn acquired(&self, count: i32) -> u32 {
         if count == 0 {
-            // Acquire: pairs with the Release of all puts before. A load, since loom and ThreadSanitizer know no fences.
+            // Acquire: pairs with the Release of all earlier puts. A load, because `ThreadSanitizer` does not model
+            // fences.
             self.word.whole().load(Acquire);
         }
         count.cast_unsigned()
     }
 
-    /// Gives up a reference unless it is the last. `Some`: it is, and is not given up; the lock is the caller's, who now
-    /// either gives it up ([`Guard::put`]) and leaves it idle, or lets it die ([`Guard::mark_dead`]).
+    /// Removes a reference unless it is the last. `Some`: it is the last and still held, and the caller has the lock.
+    /// It now either gives the reference up ([`Guard::put`]) and leaves the object idle, or marks it dead
+    /// ([`Guard::mark_dead`]).
     ///
-    /// A count of zero or less, which nobody holds a reference to, is reported and locked.
+    /// A count of zero or less, of which nobody holds a reference, is reported and locked.
     ///
-    /// Ordering: Release; with the lock Acquire, after every put before. Cost: as [`get`](Self::get).
+    /// Ordering: Release; Acquire with the lock, after every earlier put. Cost: as [`get`](Self::get).
     #[doc(alias = "lockref_put_or_lock")]
     #[inline]
     #[must_use = "Some is the last reference, not given up, and the lock"]
@@ -231,9 +233,9 @@ impl<T: ?Sized, P: Policy> LockRef<T, P> {
     fn put_or_lock_slow(&self, found: u64) -> Option<Guard<'_, T, P>> {
         match update_slow::<PutOrLock, P>(&self.word, &self.policy, found) {
             Outcome::Locked(event) => {
-                // SAFETY: the lock is ours, as it says.
+                // SAFETY: `Locked` says that this thread holds the lock.
                 let guard = unsafe { Guard::new(self) };
-                // With a guard that unlocks if what the program does about it panics.
+                // After making the guard, which unlocks if the program's hook panics.
                 report(&self.word, event);
                 Some(guard)
             }
@@ -241,10 +243,10 @@ impl<T: ?Sized, P: Policy> LockRef<T, P> {
         }
     }
 
-    /// Takes the lock, under which the count stands still.
+    /// Takes the lock, under which nobody else changes the count.
     ///
-    /// Ordering: Acquire, after every put and unlock before. Cost: a load and a CMPXCHG; under contention a turn in the
-    /// queue. A thread that holds it already waits for ever.
+    /// Ordering: Acquire, after every earlier put and unlock. Cost: a load and a CMPXCHG; under contention a turn in
+    /// the queue. A thread that already holds it waits for ever.
     #[inline]
     pub fn lock(&self) -> Guard<'_, T, P> {
         update::lock(&self.word, &self.policy, false);
@@ -252,7 +254,7 @@ impl<T: ?Sized, P: Policy> LockRef<T, P> {
         unsafe { Guard::new(self) }
     }
 
-    /// Takes the lock if that can be done at once.
+    /// Takes the lock if it is free.
     ///
     /// Ordering: Acquire, after every put and unlock before. Cost: a load and a CMPXCHG.
     #[inline]
@@ -261,8 +263,7 @@ impl<T: ?Sized, P: Policy> LockRef<T, P> {
         self.word.try_lock().then(|| unsafe { Guard::new(self) })
     }
 
-    /// A reference of the caller's own unless it is dead: [`get_not_dead`](Self::get_not_dead), with a value that gives it
-    /// back.
+    /// [`get_not_dead`](Self::get_not_dead) as a [`Ref`], which puts the reference when dropped.
     #[inline]
     pub fn reference(&self) -> Option<Ref<'_, T, P>> {
         self.get_not_dead().then(|| Ref::adopt(self))

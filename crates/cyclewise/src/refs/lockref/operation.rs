@@ -1,16 +1,16 @@
-//! The word: which of its bits mean what, and what each operation makes of each count.
+//! The bits of the word, and what each operation makes of each count.
 //!
-//! Everything here is a function of numbers; who stores what they return, and when, is `update`'s and `guard`'s business.
+//! Only functions of numbers; `update` and `guard` store what they return.
 //!
 //! # States
-//! The high half is the lock's and zero while nobody holds it or waits for it. The low half is the count, a signed number:
+//! The high half is the lock, zero while nobody holds it or waits for it. The low half is the count, a signed number:
 //!
 //! | count | state |
 //! |---|---|
-//! | [`DEAD`], −128 | dead: it is going away, and nobody gets a reference any more |
-//! | 0 | idle: alive, and nobody holds a reference |
-//! | 1 to [`MAX`] | so many references |
-//! | [`SATURATED`] | more than can be counted, or miscounted: alive for ever |
+//! | [`DEAD`], −128 | dead: being retired; nobody gets a reference any more |
+//! | 0 | idle: alive, without references |
+//! | 1 to [`MAX`] | that many references |
+//! | [`SATURATED`] | more than can be counted, or miscounted: alive until `mark_dead` |
 //!
 //! No other number is ever stored.
 
@@ -18,14 +18,14 @@ use crate::lock::HighHalfWord;
 use crate::refs::refcount::Event;
 use core::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
 
-/// What a dead one's count reads as: the kernel's number.
+/// A dead count: the kernel's number.
 pub(super) const DEAD: i32 = -128; // Linux lib/lockref.c, lockref_mark_dead
 
-/// The largest that is exact.
+/// The largest exact count.
 pub(super) const MAX: i32 = SATURATED - 1;
 
-/// The count of one that is never given up. The top is safe, where Refcount takes the middle of the negative numbers:
-/// no operation stores a count before it has looked at it, so none is ever one too far.
+/// A saturated count. The largest number is safe here, where Refcount needs the middle of the negative ones: no
+/// operation stores a count before it has checked it, so none is ever one too far.
 pub(super) const SATURATED: i32 = i32::MAX;
 
 /// The word of an unlocked count.
@@ -45,46 +45,46 @@ pub(super) const fn is_unlocked(word: u64) -> bool {
     word <= HighHalfWord::FREE
 }
 
-/// What to add to a word to take its count from `old` to `new`; the lock's half stays as it is: the sum is of
-/// that half and `new`, without a carry.
+/// The number to add to a word to change its count from `old` to `new`. The lock's half stays: the sum is of that half
+/// and `new`, without a carry.
 pub(super) const fn difference(old: i32, new: i32) -> u64 {
     word(new).wrapping_sub(word(old))
 }
 
-/// What becomes of a count that is outside an operation's range.
+/// What an operation does with a count outside its range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Edge {
-    /// It is this now, and that is misuse. The operation has done what it is for.
+    /// The count becomes this, which is misuse. The operation succeeds.
     Becomes(i32, Event),
-    /// It stays, and that is as good as done.
+    /// The count stays, and the operation succeeds.
     Stays,
-    /// It stays, and that is misuse.
+    /// The count stays, which is misuse.
     Faulty(Event),
-    /// It stays: the operation is refused.
+    /// The count stays: the operation is refused.
     Refused,
-    /// It stays, the lock is kept, and the caller decides.
+    /// The count stays, the lock stays held, and the caller decides.
     Lock(Option<Event>),
 }
 
 /// An operation on the count.
 pub(super) trait Operation {
-    /// The counts that it simply adds [`Self::DELTA`] to: from the first up to, not including, the second.
+    /// The counts that it adds [`Self::DELTA`] to: from the first up to, not including, the second.
     const RANGE: (i32, i32);
     /// One or minus one.
     const DELTA: i32;
     /// The ordering with which it stores a count.
     const ORDER: Ordering;
-    /// Whether it takes the lock where the count cannot be changed without; else it is refused there.
+    /// Whether it takes the lock if the count cannot be changed without it; otherwise it is refused.
     const QUEUES: bool = true;
 
-    /// What becomes of the counts outside the range.
+    /// What it does with a count outside the range.
     fn edge(count: i32) -> Edge;
 
-    /// The word after it, where the word is unlocked and its count in the range.
+    /// The new word, if the word is unlocked and its count in the range.
     #[inline(always)]
     fn simple(word: u64) -> Option<u64> {
-        // The lock is the greater half, and a count below zero a large number: one comparison sees a lock that is not free
-        // and both ends of the range.
+        // The lock is the upper half, and a negative count is a large number: one comparison detects a lock that is not
+        // free and both ends of the range.
         let offset = word.wrapping_sub(Self::RANGE.0 as u64);
         (offset < (Self::RANGE.1 - Self::RANGE.0) as u64).then(|| word.wrapping_add_signed(Self::DELTA.into()))
     }
@@ -96,7 +96,7 @@ pub(super) struct Get;
 impl Operation for Get {
     const RANGE: (i32, i32) = (1, MAX);
     const DELTA: i32 = 1;
-    // The new reference is made of one that is held, and handing it on is what orders the two.
+    // Relaxed: the caller already holds a reference, and whatever hands the new one on orders the two.
     const ORDER: Ordering = Relaxed;
 
     fn edge(count: i32) -> Edge {
@@ -116,7 +116,7 @@ pub(super) struct GetNotZero;
 impl Operation for GetNotZero {
     const RANGE: (i32, i32) = (1, MAX);
     const DELTA: i32 = 1;
-    // Acquire: pairs with the Release of puts and of the unlock, so that what earlier holders did is seen.
+    // Acquire: pairs with the Release of puts and of the unlock, so that what earlier holders did is visible.
     const ORDER: Ordering = Acquire;
 
     fn edge(count: i32) -> Edge {
@@ -148,14 +148,14 @@ pub(super) struct PutReturn;
 impl Operation for PutReturn {
     const RANGE: (i32, i32) = (1, SATURATED);
     const DELTA: i32 = -1;
-    // Release: pairs with the Acquire of whoever finds that it was the last, and of later gets.
+    // Release: pairs with the Acquire of the last put, and of later gets.
     const ORDER: Ordering = Release;
     const QUEUES: bool = false;
 
     fn edge(count: i32) -> Edge {
         match count {
             SATURATED => Edge::Stays,
-            // The caller takes the lock and looks; that is no misuse yet.
+            // The caller takes the lock and checks; this is no misuse yet.
             _ => Edge::Refused,
         }
     }
@@ -167,7 +167,7 @@ pub(super) struct PutOrLock;
 impl Operation for PutOrLock {
     const RANGE: (i32, i32) = (2, SATURATED);
     const DELTA: i32 = -1;
-    // Release: pairs with the Acquire of the lock by whoever gives up the last one.
+    // Release: pairs with the Acquire of the lock by the thread that gives up the last reference.
     const ORDER: Ordering = Release;
 
     fn edge(count: i32) -> Edge {
@@ -179,7 +179,7 @@ impl Operation for PutOrLock {
     }
 }
 
-/// One more, by the lock's holder: `count++` in the kernel. An idle one may be taken up again.
+/// Adds a reference under the lock: `count++` in the kernel. Revives an idle object.
 pub(super) struct LockedGet;
 
 impl Operation for LockedGet {
@@ -197,7 +197,7 @@ impl Operation for LockedGet {
     }
 }
 
-/// One less, by the lock's holder: `count--` in the kernel.
+/// Removes a reference under the lock: `count--` in the kernel.
 pub(super) struct LockedPut;
 
 impl Operation for LockedPut {
@@ -208,7 +208,7 @@ impl Operation for LockedPut {
 
     fn edge(count: i32) -> Edge {
         match count {
-            // Whose reference was it? As it may be in use still, it never dies.
+            // The missing reference may still be in use, so the object never dies.
             0 => Edge::Becomes(SATURATED, Event::SubUseAfterFree),
             SATURATED => Edge::Stays,
             _ => Edge::Faulty(Event::SubUseAfterFree),

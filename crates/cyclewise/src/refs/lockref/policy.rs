@@ -1,56 +1,58 @@
-//! What an operation does when the word has changed under it or is locked: try again, wait, or queue for the lock.
+//! What an operation does when the word has changed or is locked: try again, wait, or queue for the lock.
 //!
-//! The path that succeeds at once asks nothing of a policy, so a policy costs those who contend only.
+//! The path that succeeds at once asks a policy nothing, so only contention pays for a policy.
 
 use crate::lock::{NoRelax, Relax};
 use core::fmt;
 use core::marker::PhantomData;
 
-/// How many tries in vain are enough: Linux 893a7d32e8e0 found 15 to 100 alike on `ThunderX2`, 200 and 500 worse.
+/// The default number of failed tries: Linux 893a7d32e8e0 found 15 to 100 alike on `ThunderX2`, 200 and 500 worse.
 pub const TRIES: u32 = 100;
 
-/// What an operation does between tries, and when it stops trying.
+/// The behaviour of operations under contention.
 ///
-/// A policy belongs to one [`LockRef`](super::LockRef) and is told what happens there. It may count that, and decide by
-/// it; whatever it says, counts stay right. Its functions run between accesses to the word, and [`lock_acquired`](Self::lock_acquired)
-/// under the lock: none of them may wait for the `LockRef` it belongs to.
+/// A policy belongs to one [`LockRef`](super::LockRef), which calls it at each step of a contended operation. It may
+/// count these steps and decide by them; whatever it returns, counts stay right. Its functions run between accesses to
+/// the word, and [`lock_acquired`](Self::lock_acquired) under the lock: none of them may wait for its own `LockRef`.
 ///
 /// # Panics
-/// Each may panic, and so may its [`Relax`]. That leaves the operation with the lock free, and the count as it was; or, where
-/// a relax panics in its drop, as the operation has left it.
+/// Each may panic, and so may its [`Relax`]. A panic leaves the lock free and the count unchanged; if a relax panics in
+/// its drop, the operation is complete.
 pub trait Policy {
-    /// What passes the time between a try in vain and the next look.
+    /// The wait between a failed try and the next.
     type Relax: Relax;
 
-    /// After how many tries in vain an operation queues for the lock. The first try is always made. Asked once after each
-    /// that was in vain, an exchange that failed or a look at a lock that was held.
+    /// The number of failed tries after which an operation queues for the lock. The first try is always made. Called
+    /// once after each failure, an exchange that failed or a check that found the lock held.
     fn limit(&self) -> u32 {
         TRIES
     }
 
-    /// Asked where the word is locked: whether to look again, which counts as a try in vain. Otherwise it queues.
+    /// Called if the word is locked: whether to check again, which counts as a failed try. Otherwise the operation
+    /// queues.
     fn retry_when_locked(&self) -> bool {
         false
     }
 
-    /// Called by an operation that is about to queue.
+    /// Called before an operation queues for the lock.
     fn queueing(&self) {}
 
-    /// Called under the lock by an operation that has queued for it. `spent`: it had tried as often as it may.
+    /// Called under the lock by an operation that has queued for it. `spent`: its tries were exhausted.
     fn lock_acquired(&self, spent: bool) {
         let _ = spent;
     }
 
-    /// Called between each look and the exchange that follows it: for those who count or disturb.
+    /// Called between each load and the exchange that follows it: for policies that count or perturb.
     #[inline(always)]
     fn before_exchange(&self) {}
 }
 
-/// Linux's policy: so many tries, nothing between them unless asked for, and no way back while the lock is fought for.
+/// Linux's policy: a bounded number of tries, no wait between them by default, and no return to exchanges while the
+/// lock is contended.
 ///
-/// Who finds the word locked queues at once. So it is unlocked again only when the queue is empty, and threads that come
-/// back faster than a queue serves them keep it full, even where exchanges would serve them: once contended, it may never
-/// leave the lock. [`Adaptive`](super::Adaptive) does.
+/// An operation that finds the word locked queues at once. So the word is unlocked only when the queue is empty, and
+/// threads that return faster than a queue serves them keep it full, even if exchanges would serve them: once
+/// contended, it may never leave the lock. [`Adaptive`](super::Adaptive) does.
 #[derive(Clone, Copy)]
 pub struct Bounded<R = NoRelax, const LIMIT: u32 = TRIES>(PhantomData<fn() -> R>);
 
@@ -63,7 +65,7 @@ impl Bounded {
 }
 
 impl<R, const LIMIT: u32> Bounded<R, LIMIT> {
-    /// The policy of this `R` and `LIMIT`. Where they are the defaults, [`new`](Bounded::new) needs no type.
+    /// The policy with this `R` and `LIMIT`. For the defaults, [`new`](Bounded::new) needs no type.
     #[must_use]
     pub const fn tuned() -> Self {
         Self(PhantomData)

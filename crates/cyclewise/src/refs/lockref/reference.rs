@@ -1,4 +1,4 @@
-//! [`Ref`]: a counted reference that gives itself back.
+//! [`Ref`]: a counted reference that puts itself when dropped.
 
 use super::guard::Guard;
 use super::lock_ref::LockRef;
@@ -6,39 +6,39 @@ use super::policy::Policy;
 use core::fmt;
 use core::mem::ManuallyDrop;
 
-/// A counted reference to what a [`LockRef`] belongs to.
+/// A counted reference to the object of a [`LockRef`].
 ///
-/// Dropping the last one leaves it idle, as Linux leaves an unused directory entry in its cache: the count is 0, and it can
-/// be taken up again or be let die under the lock. [`put_or_lock`](Self::put_or_lock) hands the last one over with the
-/// lock instead. While there is a `Ref` the count is not 0, unless something has put what it had not got.
+/// Dropping the last one leaves the object idle, as Linux leaves an unused directory entry in its cache: the count is
+/// 0, and the object can be revived, or marked dead under the lock. [`put_or_lock`](Self::put_or_lock) returns the last
+/// one with the lock instead. While a `Ref` exists the count is not 0, unless a put without a reference took it.
 ///
-/// It borrows the `LockRef`, so memory is none of its business: what must outlive all references is a static, an arena,
-/// or memory that is reclaimed after a grace period.
+/// It borrows the `LockRef` and does not manage memory: that must outlive all references, as a static, an arena, or
+/// memory that is reclaimed after a grace period.
 pub struct Ref<'a, T: ?Sized, P: Policy = super::Adaptive> {
     lockref: &'a LockRef<T, P>,
 }
 
 impl<'a, T: ?Sized, P: Policy> Ref<'a, T, P> {
-    /// A value for a reference that is counted already, by one of [`LockRef`]'s own operations.
+    /// A `Ref` for a reference that one of [`LockRef`]'s own operations has counted.
     #[must_use]
     pub fn adopt(lockref: &'a LockRef<T, P>) -> Self {
         Self { lockref }
     }
 
-    /// What it refers to.
+    /// The `LockRef` that it refers to.
     #[must_use]
     pub fn lockref(&self) -> &'a LockRef<T, P> {
         self.lockref
     }
 
-    /// The reference stays counted, and it is the caller's to give it back by one of [`LockRef`]'s own operations.
+    /// Leaves the reference counted: the caller puts it by one of [`LockRef`]'s own operations.
     #[must_use = "the reference is counted still"]
     pub fn into_counted(self) -> &'a LockRef<T, P> {
         ManuallyDrop::new(self).lockref
     }
 
-    /// Gives it back unless it is the last; then it stays counted, and the lock is the caller's.
-    /// See [`LockRef::put_or_lock`].
+    /// Puts the reference unless it is the last; then it stays counted, and the caller has the lock. See
+    /// [`LockRef::put_or_lock`].
     #[track_caller]
     #[must_use = "Some is the last reference, not given up, and the lock"]
     pub fn put_or_lock(self) -> Option<Guard<'a, T, P>> {

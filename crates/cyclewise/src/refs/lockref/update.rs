@@ -1,8 +1,8 @@
-//! An operation on the count: so many exchanges, and then under the lock.
+//! An operation on the count: a bounded number of exchanges, and then the lock.
 //!
 //! # Memory ordering
-//! The word is changed by read-modify-writes only, so every change continues the release sequences of those before it,
-//! and whoever reads the word with Acquire comes after every Release on it that was made before.
+//! Only read-modify-writes change the word, so every change continues the earlier release sequences, and a thread that
+//! reads the word with Acquire comes after every earlier Release on it.
 
 use super::operation::{Edge, Operation, count, difference, is_unlocked, word};
 use super::policy::Policy;
@@ -12,28 +12,28 @@ use crate::refs::refcount::Event;
 use core::mem::forget;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
-/// How an operation ended.
+/// The result of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// Done; the count is this.
+    /// Done; this is the new count.
     Done(i32),
-    /// Not done; the count is as it was.
+    /// Not done; the count is unchanged.
     Refused,
-    /// Not done, and the lock is the caller's, who also has this to report.
+    /// Not done, and the caller has the lock. It also has to report this event.
     Locked(Option<Event>),
 }
 
-/// Does it in one look and one exchange where nobody is in the way. `Err`: not done, and this was found; the operation
-/// goes on with [`update_slow`].
+/// Tries the operation with one load and one exchange. `Err`: not done, with the word found; the operation goes on with
+/// [`update_slow`].
 ///
-/// The two are apart so that what stands at every call is small.
+/// Separate functions keep the code at each call small.
 #[inline(always)]
 pub(super) fn update<O: Operation>(cell: &Word, policy: &impl Policy) -> Result<i32, u64> {
-    // Relaxed: only a guess for the exchange.
+    // Relaxed: the exchange checks it.
     let found = cell.whole().load(Relaxed);
     let new = O::simple(found).ok_or(found)?;
     policy.before_exchange();
-    // Each operation says what its ORDER pairs with. Relaxed on failure: nothing is done then.
+    // Each operation documents what its ORDER pairs with.
     if cell.whole().exchange_if(found, new, O::ORDER, Relaxed) {
         Ok(count(new))
     } else {
@@ -41,11 +41,12 @@ pub(super) fn update<O: Operation>(cell: &Word, policy: &impl Policy) -> Result<
     }
 }
 
-/// The same from the second try on, and at every edge. `found`: what the first look has found.
+/// The operation from the second try on, and for every count outside its range. `found`: the word that the first load
+/// found.
 #[inline]
 #[track_caller]
 pub(super) fn update_slow<O: Operation, P: Policy>(cell: &Word, policy: &P, found: u64) -> Outcome {
-    // The relax is gone before the lock is taken: its drop is the program's code and may unwind.
+    // The relax is dropped before the lock is taken: its drop is the program's code and may unwind.
     match exchange::<O, P>(cell, policy, found) {
         Ok(outcome) => outcome,
         Err(spent) if O::QUEUES => update_locked::<O>(cell, policy, spent),
@@ -53,11 +54,11 @@ pub(super) fn update_slow<O: Operation, P: Policy>(cell: &Word, policy: &P, foun
     }
 }
 
-/// By exchanges, as often as the policy says. `Err`: not done, and whether the tries are spent.
+/// Exchanges, as often as the policy allows. `Err`: not done, and whether the tries are exhausted.
 #[inline(always)]
 #[track_caller]
 fn exchange<O: Operation, P: Policy>(cell: &Word, policy: &P, found: u64) -> Result<Outcome, bool> {
-    // Where there was a way, an exchange has failed.
+    // If the first word was in the range, its exchange has failed.
     let mut tries = u32::from(O::simple(found).is_some());
     let mut relax = P::Relax::default();
     loop {
@@ -67,7 +68,8 @@ fn exchange<O: Operation, P: Policy>(cell: &Word, policy: &P, found: u64) -> Res
             }
             relax.relax();
         }
-        // Acquire: pairs with the Release of puts and unlocks, for a get that finds it saturated and exchanges nothing.
+        // Acquire: pairs with the Release of puts and unlocks, for a get that finds a saturated count and exchanges
+        // nothing.
         let found = cell.whole().load(Acquire);
         if is_unlocked(found) {
             let (new, event) = match O::simple(found) {
@@ -96,7 +98,7 @@ fn exchange<O: Operation, P: Policy>(cell: &Word, policy: &P, found: u64) -> Res
     }
 }
 
-/// The same under the lock.
+/// The operation under the lock.
 #[track_caller]
 fn update_locked<O: Operation>(cell: &Word, policy: &impl Policy, spent: bool) -> Outcome {
     lock(cell, policy, spent);
@@ -104,14 +106,14 @@ fn update_locked<O: Operation>(cell: &Word, policy: &impl Policy, spent: bool) -
     if let Outcome::Locked(_) = outcome {
         return outcome;
     }
-    // A Release, as a put has to be.
+    // A Release, which a put needs.
     cell.unlock();
-    // What the program does about misuse, it does without the lock.
+    // The program's hook for misuse runs without the lock.
     report(cell, event);
     outcome
 }
 
-/// Takes the lock, and tells the policy if that took a turn in the queue.
+/// Takes the lock, and calls the policy if that took a turn in the queue.
 #[inline]
 pub(super) fn lock(cell: &Word, policy: &impl Policy, spent: bool) {
     if !spent && cell.try_lock() {
@@ -124,7 +126,7 @@ pub(super) fn lock(cell: &Word, policy: &impl Policy, spent: bool) {
     forget(held);
 }
 
-/// The lock, while the policy is told of it: given up where the policy unwinds.
+/// The lock, during the call of the policy: released if the policy unwinds.
 struct Held<'w>(&'w Word);
 
 impl Drop for Held<'_> {
@@ -133,7 +135,7 @@ impl Drop for Held<'_> {
     }
 }
 
-/// Does it while the caller holds the lock, and leaves that held. The event is the caller's to report.
+/// Runs the operation while the caller holds the lock, and leaves that held. The caller reports the event.
 pub(super) fn apply<O: Operation>(cell: &Word) -> (Outcome, Option<Event>) {
     // Relaxed: nobody else changes the count now.
     let old = count(cell.whole().load(Relaxed));

@@ -15,7 +15,7 @@ type Park = crate::lock::DefaultPark;
 #[cfg(loom)]
 type Park = crate::lock::SpinOnly;
 
-/// How a waiter for the lock passes the time, as a lock's of its own does.
+/// How a waiter for the lock spins, as with a plain lock.
 type Relax = crate::lock::Exponential;
 
 impl Word {
@@ -32,7 +32,7 @@ impl Word {
         self.0.whole()
     }
 
-    /// Takes the lock where nobody holds it. Acquire: pairs with the Release of every put and unlock before.
+    /// Takes the lock if it is free. Acquire: pairs with the Release of every earlier put and unlock.
     #[inline]
     pub(super) fn try_lock(&self) -> bool {
         lock::try_lock(&self.0)
@@ -44,14 +44,14 @@ impl Word {
         lock::lock::<_, Park, Relax>(&self.0);
     }
 
-    /// Gives the lock up. Release: pairs with the Acquire of the next one, and of gets.
+    /// Releases the lock. Release: pairs with the Acquire of the next holder, and of gets.
     #[inline]
     pub(super) fn unlock(&self) {
         lock::unlock::<_, Park>(&self.0);
     }
 }
 
-/// Reports it, if there is any, as the caller's.
+/// Reports the event, if there is one, at the caller's location, where `Refcount` reports misuse.
 #[inline]
 #[track_caller]
 pub(super) fn report(cell: &Word, event: Option<Event>) {

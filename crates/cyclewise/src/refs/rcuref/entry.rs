@@ -10,14 +10,14 @@ use core::fmt;
 use core::ops::Deref;
 use core::sync::atomic::Ordering::Relaxed;
 
-/// A reference to a value in a [`Pool`]. The last one drops the value.
+/// A reference to a value in a [`Pool`]. Dropping the last one drops the value.
 pub struct Entry<'p, T> {
     pub(super) pool: &'p Pool<T>,
     pub(super) slot: usize,
 }
 
 impl<T> Entry<'_, T> {
-    /// The number that finds this value as long as there is an entry of it.
+    /// The key that finds this value as long as an entry of it exists.
     #[must_use]
     pub fn key(&self) -> Key {
         Key {
@@ -45,7 +45,7 @@ impl<T> Deref for Entry<'_, T> {
 
 impl<T> Clone for Entry<'_, T> {
     fn clone(&self) -> Self {
-        // Held, so it is never dead.
+        // The count is held, so it is not dead.
         let got = self.slot().count.get();
         debug_assert_eq!(got, Got::Reference, "an entry is counted");
         Self {

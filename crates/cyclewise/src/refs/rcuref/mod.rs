@@ -1,46 +1,47 @@
-//! References taken without a loop from things that may be gone: the kernel's `rcuref_t`, and a [`Pool`] that makes it safe.
+//! Wait-free references to objects that may be gone: the kernel's `rcuref_t`, and a [`Pool`] that makes it safe.
 //!
-//! [`Refcount::inc_not_zero`](super::Refcount::inc_not_zero) has to look before it stores, so it loops, and under
-//! contention each CPU's success makes the others try again. [`Rcuref::get`] adds first and looks at the sign: one
-//! read-modify-write where there is a reference to be had, two where there is none, and never more. It is wait-free.
+//! [`Refcount::inc_not_zero`](super::Refcount::inc_not_zero) checks before it stores, so it loops, and under contention
+//! each CPU's success makes the others retry. [`Rcuref::get`] adds first and checks the sign: one read-modify-write if
+//! there is a reference, two if there is none. It is wait-free.
 //!
-//! The price is paid by the last put, which touches the count a second time to mark it dead. In between somebody else may
-//! take a reference, give it up, be told that it was the last, and free. So the count's memory has to outlive every
-//! call that is under way. The kernel has RCU for that. Here it is a borrow: [`Rcuref`]'s operations take `&self`, and a
-//! [`Pool`] keeps its slots as long as anything borrows it, whatever becomes of the values in them.
+//! The last put pays for that: it changes the count a second time to mark it dead. Before that another thread may take
+//! a reference, give it up as the last, and free. So the count's memory has to outlive every call in progress. The
+//! kernel has RCU for that. Here it is a borrow: [`Rcuref`]'s operations take `&self`, and a [`Pool`] keeps its slots
+//! as long as anything borrows it, whatever becomes of the values in them.
 //!
 //! # States
-//! What is stored is one less than the number of references:
+//! The stored number is one less than the number of references:
 //!
 //! | stored | state |
 //! |---|---|
 //! | 0 .. 7FFF FFFF | one reference and up to [`MAX`](Rcuref::MAX) |
-//! | 8000 0000 .. BFFF FFFF | saturated; put back to A000 0000 by whoever finds it so |
-//! | C000 0000 .. FFFF FFFE | dead, about E000 0000: one more for each [`get`](Rcuref::get) that is about to fail |
-//! | FFFF FFFF | the last reference was put, and who put it is about to mark it dead; a `get` still succeeds |
+//! | 8000 0000 .. BFFF FFFF | saturated; the operation that finds it stores A000 0000 |
+//! | C000 0000 .. FFFF FFFE | dead, near E000 0000: plus one for each [`get`](Rcuref::get) that is about to fail |
+//! | FFFF FFFF | the last reference was put, and its holder is about to mark the count dead; a `get` still succeeds |
 //!
 //! # Invariants
-//! 1. Each `get` that fails takes back what it added, by the same steps as a put. So the dead zone does not drift: it
-//!    holds as many as are under way, fewer than 2^29, which would be 128 nested in each of the 2^22 threads Linux can have.
-//! 2. [`revive`](Rcuref::revive) adds as well, so a failing `get` that is under way is counted in the new life, and what
-//!    it takes back may be the last reference of that life. It then ends it like any put.
-//! 3. From FFFF FFFF to dead is one compare-and-exchange, which one thread wins; it alone is told `true`.
-//! 4. A saturated count is never dead again, by the argument of [`refcount`](super::refcount) with 2^29 for 2^30.
+//! 1. Each `get` that fails subtracts what it added, by the same steps as a put. So a dead count does not drift: it is
+//!    off by the number of calls in progress, fewer than 2^29, which would be 128 nested in each of the 2^22 threads
+//!    Linux can have.
+//! 2. [`revive`](Rcuref::revive) adds as well, so a failing `get` in progress is counted in the new life, and what it
+//!    subtracts may be the last reference of that life. It then ends it like any put.
+//! 3. One compare-and-exchange changes FFFF FFFF to dead. One thread wins it, and only its call returns `true`.
+//! 4. A saturated count is never dead again, by the proof in [`refcount`](super::refcount) with 2^29 for 2^30.
 //!
 //! # Memory ordering
-//! `get` is acquire: pairs with the release in `revive`, so that a new life is seen whole. `put` is release, and acquire
-//! where it is told `true`. All changes are read-modify-writes, so they continue each other's release sequences.
+//! `get` is acquire: pairs with the release in `revive`, so that a new life is fully visible. `put` is release, and
+//! acquire if it returns `true`. All changes are read-modify-writes, so they continue each other's release sequences.
 //!
 //! # Cost
-//! `get` is `lock inc; js`, `put` is `lock sub; js`; the last put is a compare-and-exchange more.
+//! `get` is `lock inc; js`, `put` is `lock sub; js`; the last put also makes a compare-and-exchange.
 //!
 //! # Fork, signals and priorities
-//! Nothing waits, in a [`Pool`] neither. In a child of fork, entries of threads that it has not got stay counted, so their
-//! slots are not used again there.
+//! No operation waits, nor does one of a [`Pool`]. In a child of fork, entries of the parent's other threads stay
+//! counted, so their slots are not reused there.
 //!
 //! # References
-//! Linux `include/linux/rcuref.h`, `lib/rcuref.c`. Theirs stores the dead mark over what failing gets added, which is
-//! right only where a grace period passes before the memory is used again. Here it need not.
+//! Linux `include/linux/rcuref.h`, `lib/rcuref.c`. Linux's overwrites what failing gets added with the dead mark, which
+//! is correct only if a grace period passes before the memory is reused. Here none is needed.
 
 mod entry;
 mod pool;
@@ -58,13 +59,13 @@ use core::fmt;
 use core::panic::Location;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-/// Stored: the middle of the saturated ones.
+/// Stored: the middle of the saturated range.
 const SATURATED: u32 = 0xa000_0000;
-/// Stored: the first of the dead ones.
+/// Stored: the first of the dead range.
 const FIRST_DEAD: u32 = 0xc000_0000;
-/// Stored: the middle of the dead ones.
+/// Stored: the middle of the dead range.
 const DEAD: u32 = 0xe000_0000;
-/// Stored: no reference, and not dead yet.
+/// Stored: no reference, but not marked dead yet.
 const UNDECIDED: u32 = 0xffff_ffff;
 
 /// A reference count whose `get` is wait-free. See the [module](self).
@@ -94,9 +95,9 @@ impl Rcuref {
         }
     }
 
-    /// Takes a reference unless the count is dead: one read-modify-write, and where it is dead two.
+    /// Takes a reference unless the count is dead: one read-modify-write, and two if it is dead.
     ///
-    /// A saturated count gives any number of references, and reports it.
+    /// A saturated count always gives a reference, and reports it.
     ///
     /// # Memory ordering
     /// Acquire: pairs with [`revive`](Self::revive).
@@ -113,10 +114,10 @@ impl Rcuref {
         }
     }
 
-    /// Gives up a reference; `true` if it was the last, and then the count is dead and the caller frees what is counted.
+    /// Gives up a reference; `true` if it was the last: then the count is dead and the caller frees the object.
     ///
     /// # Memory ordering
-    /// Release; acquire where it is `true`.
+    /// Release; acquire if `true`.
     #[doc(alias = "rcuref_put")]
     #[inline]
     #[track_caller]
@@ -133,23 +134,23 @@ impl Rcuref {
         }
     }
 
-    /// From dead to one reference, by whoever was told that the count is dead, and only once.
+    /// Makes a dead count one reference again. Only the caller that found the count dead calls this, once.
     ///
     /// # Memory ordering
-    /// Release: what was done before is seen by whoever [`get`](Self::get)s a reference.
+    /// Release: a caller of [`get`](Self::get) that gets a reference sees earlier writes.
     pub fn revive(&self) {
         // Release: pairs with the Acquire in `get`.
         self.0.fetch_add(0_u32.wrapping_sub(DEAD), Release);
     }
 
-    /// The number of references as of some moment, zero where dead; above [`MAX`](Self::MAX) it is saturated.
+    /// The number of references at some moment, zero if dead; above [`MAX`](Self::MAX) it is saturated.
     ///
     /// # Memory ordering
     /// None: relaxed.
     #[doc(alias = "rcuref_read")]
     #[must_use]
     pub fn read(&self) -> u32 {
-        // Relaxed: a count that others change at any time orders nothing.
+        // Relaxed: a snapshot that orders nothing.
         match self.0.load(Relaxed) {
             FIRST_DEAD.. => 0,
             stored => stored + 1,
@@ -163,8 +164,8 @@ impl Rcuref {
     fn get_slow(&self) -> Got {
         // Acquire: pairs with the Release in `revive`.
         match self.0.load(Acquire) {
-            // The increment counts by now: the count was revived, or somebody took it back from past the largest. To call
-            // that dead would be to leave who holds a reference, and clones it, without one.
+            // The increment counts by now: the count was revived, or another thread brought it back from past the
+            // maximum. To report it dead would deprive a holder, who clones its reference, of it.
             0..Self::MAX => return Got::Reference,
             Self::MAX..FIRST_DEAD => {
                 self.saturate(Event::AddNotZeroOverflow);
@@ -179,7 +180,7 @@ impl Rcuref {
         }
     }
 
-    /// After a put that left no reference: whether nobody took one meanwhile.
+    /// After a put that left no reference: marks the count dead, unless another thread took a reference meanwhile.
     #[cold]
     #[inline(never)]
     fn end_slow(&self) -> bool {
@@ -192,9 +193,9 @@ impl Rcuref {
     #[inline(never)]
     #[track_caller]
     fn bad_put_slow(&self) {
-        // Relaxed: saturated stays saturated. What was dead is led away from life, and leaks if it is revived.
+        // Relaxed: saturated stays saturated. A dead count moves away from life, and leaks if it is revived.
         match self.0.load(Relaxed) {
-            // Others' gets were past the largest count, and are taken back by now.
+            // Other gets were past the maximum, and are undone by now.
             0..Self::MAX => {}
             Self::MAX..FIRST_DEAD => self.saturate(Event::SubUseAfterFree),
             FIRST_DEAD.. => report(Event::SubUseAfterFree, (&raw const self.0).addr(), Location::caller()),
@@ -203,21 +204,21 @@ impl Rcuref {
 
     #[track_caller]
     fn saturate(&self, event: Event) {
-        // Relaxed: what is never freed need not be ordered before that.
+        // Relaxed: an object that is never freed needs no order.
         self.0.store(SATURATED, Relaxed);
         report(event, (&raw const self.0).addr(), Location::caller());
     }
 }
 
-/// What [`Rcuref::get`] found.
+/// The result of [`Rcuref::get`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Got {
     /// A reference was taken.
     Reference,
     /// The count is dead.
     Dead,
-    /// The count was dead, was revived and put again meanwhile, and this call held it last: the caller frees what is
-    /// counted, as after a [`put`](Rcuref::put) that was `true`.
+    /// The count was dead, was revived and put again meanwhile, and this call held the last reference: the caller frees
+    /// the object, as after a [`put`](Rcuref::put) that returned `true`.
     Last,
 }
 

@@ -1,11 +1,11 @@
-//! Slots for values of one type, found by keys that may be stale: the memory that [`Rcuref`] needs, as a type.
+//! Slots for values of one type, found by keys that may be stale: the memory that [`Rcuref`] needs.
 //!
 //! # Invariants
 //! 1. A slot's memory lives as long as the pool, and every [`Entry`] borrows the pool.
-//! 2. A slot belongs to one thread from when it sets the slot's bit in `used` until it revives the count, and from when it
-//!    is told that it held the last reference until it clears the bit. Only then is the slot's value written, moved or
-//!    dropped, and only then does its generation change.
-//! 3. While a slot's count is held the slot has a value.
+//! 2. A slot belongs to one thread from the moment it sets the slot's bit in `used` until it revives the count, and
+//!    from the moment it held the last reference until it clears the bit. Only then is the slot's value written, moved
+//!    or dropped, and only then does its generation change.
+//! 3. While a reference to a slot is held, the slot has a value.
 //!
 //! # Safety
 //! The unsafe operations are those on a slot's value; each cites Invariant 2 or 3.
@@ -20,11 +20,11 @@ use core::fmt;
 use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-/// A fixed number of slots for values of one type, each with its own count of references.
+/// A fixed number of slots for values of one type, each with its own reference count.
 ///
-/// [`insert`](Self::insert) gives the first reference, an [`Entry`]. The last entry to go drops the value, and the slot is used
-/// again. A [`Key`] finds an entry as long as there is one: what a `Weak` is to an `Arc`, but a key is a number, keeps
-/// no memory, and [`get`](Self::get) is wait-free however many threads look for the same value.
+/// [`insert`](Self::insert) returns the first reference, an [`Entry`]. The last entry drops the value, and its slot is
+/// reused. A [`Key`] finds an entry as long as one exists: what a `Weak` is to an `Arc`, but a key is a number, keeps
+/// no memory, and [`get`](Self::get) is wait-free however many threads look up the same value.
 ///
 /// # Examples
 /// ```
@@ -39,7 +39,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 /// ```
 pub struct Pool<T> {
     pub(super) slots: Box<[Slot<T>]>,
-    /// A bit for each slot: whether it is in use, or about to be.
+    /// A bit per slot: whether it is in use, or about to be.
     used: Box<[AtomicU64]>,
     /// The word of `used` where the last free slot was found.
     hint: AtomicUsize,
@@ -47,17 +47,17 @@ pub struct Pool<T> {
 
 pub(super) struct Slot<T> {
     pub(super) count: Rcuref,
-    /// How many values the slot has had. 64 bits do not wrap.
+    /// The number of values that the slot has had. 64 bits do not wrap.
     pub(super) generation: AtomicU64,
     pub(super) value: UnsafeCell<MaybeUninit<T>>,
 }
 
-// SAFETY: the pool owns its values, and gives them to nobody but through entries.
+// SAFETY: the pool owns its values; only entries give access to them.
 unsafe impl<T: Send> Send for Pool<T> {}
-// SAFETY: entries on several threads share values, and the last one drops them, on whichever thread it is.
+// SAFETY: entries on several threads share values, and the last one drops them, on any thread.
 unsafe impl<T: Send + Sync> Sync for Pool<T> {}
 
-/// Which value of which slot. Stale keys find nothing.
+/// A slot and a generation. Stale keys find nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
     pub(super) slot: usize,
@@ -65,7 +65,7 @@ pub struct Key {
 }
 
 impl<T> Pool<T> {
-    /// A pool with room for so many values.
+    /// A pool with `capacity` slots.
     #[must_use]
     pub fn new(capacity: usize) -> Self {
         let slot = |_| Slot {
@@ -74,7 +74,7 @@ impl<T> Pool<T> {
             value: UnsafeCell::new(MaybeUninit::uninit()),
         };
         let words = capacity.div_ceil(64);
-        // Bits behind the last slot are in use for good.
+        // Bits after the last slot stay set.
         let word = |i| {
             AtomicU64::new(if i * 64 + 64 > capacity {
                 !0 << (capacity % 64)
@@ -89,21 +89,21 @@ impl<T> Pool<T> {
         }
     }
 
-    /// How many values there is room for.
+    /// The number of slots.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.slots.len()
     }
 
-    /// Puts a value into a free slot: the first reference to it.
+    /// Stores a value in a free slot and returns the first reference to it.
     ///
-    /// Looks for the slot by its bit, 64 at a time, from where the last was found.
+    /// Searches the bits for a free slot, 64 at a time, from where the last was found.
     ///
     /// # Errors
-    /// The value, where every slot is in use.
+    /// The value, if every slot is in use.
     ///
     /// # Memory ordering
-    /// What was done before is seen by whoever [`get`](Self::get)s the value.
+    /// A caller that [`get`](Self::get)s the value sees earlier writes.
     pub fn insert(&self, value: T) -> Result<Entry<'_, T>, T> {
         let Some(at) = self.claim() else {
             return Err(value);
@@ -117,10 +117,10 @@ impl<T> Pool<T> {
         Ok(Entry { pool: self, slot: at })
     }
 
-    /// The value that `key` is of, if there is an entry of it still: wait-free.
+    /// An entry of the value with `key`, if one still exists: wait-free.
     ///
     /// # Memory ordering
-    /// Acquire: what was done before the value was inserted is seen.
+    /// Acquire: writes before the insertion are visible.
     #[must_use]
     pub fn get(&self, key: Key) -> Option<Entry<'_, T>> {
         let slot = self.slots.get(key.slot)?;
@@ -136,24 +136,25 @@ impl<T> Pool<T> {
             pool: self,
             slot: key.slot,
         };
-        // Relaxed: acquired with the count, and unchanged while it is held (Invariant 2). Another value is put again.
+        // Relaxed: acquired with the count, and unchanged while it is held (Invariant 2). An entry of another value is
+        // put again.
         (slot.generation.load(Relaxed) == key.generation).then_some(entry)
     }
 
     /// A slot that was free and is now this thread's.
     fn claim(&self) -> Option<usize> {
-        // Relaxed: only a guess.
+        // Relaxed: the exchange checks it.
         let first = self.hint.load(Relaxed);
         for i in 0..self.used.len() {
             let word = (first + i) % self.used.len();
-            // Relaxed: only a guess for the exchange.
+            // Relaxed: the exchange checks it.
             let mut bits = self.used[word].load(Relaxed);
             while bits != u64::MAX {
                 let free = bits.trailing_ones();
-                // Acquire: pairs with the Release in `free`. Relaxed on failure: only the next guess.
+                // Acquire: pairs with the Release in `free`. Relaxed on failure: the next exchange checks it.
                 match self.used[word].compare_exchange_weak(bits, bits | 1 << free, Acquire, Relaxed) {
                     Ok(_) => {
-                        // Relaxed: only a guess for others.
+                        // Relaxed: the exchange checks it.
                         self.hint.store(word, Relaxed);
                         return Some(word * 64 + free as usize);
                     }
@@ -164,22 +165,22 @@ impl<T> Pool<T> {
         None
     }
 
-    /// Drops the value of a slot whose last reference the caller held, and gives the slot back.
+    /// Drops the value of a slot whose last reference the caller held, and frees the slot.
     ///
     /// # Panics
-    /// Where the value's drop does; the slot is given back all the same.
+    /// If the value's drop panics; the slot is freed all the same.
     #[cold]
     pub(super) fn free(&self, at: usize) {
         let slot = &self.slots[at];
         let _back = GivenBack(&self.used[at / 64], !(1 << (at % 64)));
         // SAFETY: the slot is this thread's alone (Invariant 2).
         let value = unsafe { &mut *slot.value.get() };
-        // SAFETY: and it has a value (Invariant 3), which nobody looks at again.
+        // SAFETY: it has a value (Invariant 3), which is not used again.
         unsafe { value.assume_init_drop() };
     }
 }
 
-/// Clears a slot's bit at its end, whether the value's drop has panicked or not.
+/// Clears a slot's bit when dropped, also if the value's drop panics.
 struct GivenBack<'p>(&'p AtomicU64, u64);
 
 impl Drop for GivenBack<'_> {
@@ -190,7 +191,7 @@ impl Drop for GivenBack<'_> {
 }
 
 impl<T> Drop for Slot<T> {
-    /// With its pool, which nobody borrows any more: what is counted are entries that were forgotten.
+    /// Drops the value if it is counted: after the pool's last borrow these are values of forgotten entries.
     fn drop(&mut self) {
         if self.count.read() > 0 {
             // SAFETY: references to it are counted, so there is a value (Invariant 3).

@@ -1,4 +1,4 @@
-//! The two widths: what they store, and the operations that neither take nor give references.
+//! The two widths: what they store, and the operations that neither add nor remove references.
 
 use super::decrement::decrements;
 use super::increment::increments;
@@ -12,18 +12,18 @@ use core::fmt;
 use core::panic::Location;
 use core::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release};
 
-/// The most that one unconditional operation moves a count by; larger batches loop, which the module's escape bound
-/// rests on. The kernel's batches are unbounded, and so is what a single one can do to a saturated count. Those of its
-/// callers are a few references; 64 leaves 2^24 operations in flight, four times the threads that Linux can have.
+/// The largest change by one unconditional operation; larger batches loop. The module's escape bound depends on it. The
+/// kernel's batches are unbounded, so a single one can take a saturated count anywhere. Its callers use batches of a
+/// few references; 64 leaves 2^24 operations in flight, four times the threads that Linux can have.
 pub const BATCH: u32 = 64;
 
 macro_rules! refcounts {
     ($($(#[$doc:meta])* $name:ident: $value:ident, $atomic:ident;)*) => { $(
         $(#[$doc])*
         ///
-        /// See the [module](self::super) for its states, what misuse does, and the orderings. As with `refcount_t`, the
-        /// operations are safe and what they mean is up to the caller: an `inc` without a reference is misuse, which is
-        /// found where the count shows it.
+        /// See the [module](self::super) for states, misuse and orderings. As with `refcount_t`, the operations are
+        /// safe and their meaning is up to the caller: an `inc` without a reference is misuse, and is detected if the
+        /// count shows it.
         ///
         /// # Examples
         /// ```
@@ -44,7 +44,8 @@ macro_rules! refcounts {
             #[doc(alias = "REFCOUNT_MAX")]
             pub const MAX: $value = (1 << ($value::BITS - 1)) + 1;
 
-            /// What [`read`](Self::read) finds once the count is saturated: as far from [`MAX`](Self::MAX) as from zero.
+            /// What [`read`](Self::read) returns once the count is saturated: as far from [`MAX`](Self::MAX) as from
+            /// zero.
             #[doc(alias = "REFCOUNT_SATURATED")]
             pub const SATURATED: $value = 3 << ($value::BITS - 2);
 
@@ -67,7 +68,7 @@ macro_rules! refcounts {
                 }
             }
 
-            /// Sets the count, saturated or not: for whoever knows that nobody else uses it.
+            /// Sets the count, even if it is saturated. The caller knows that there are no other users.
             ///
             /// # Memory ordering
             /// None: relaxed.
@@ -78,19 +79,20 @@ macro_rules! refcounts {
                 self.0.store(references.wrapping_sub(1), Relaxed);
             }
 
-            /// The same, and what was done before is seen by whoever then takes a reference by an `_acquire` form: for
-            /// memory that is used again while others may still look at its count (`SLAB_TYPESAFE_BY_RCU`).
+            /// As [`set`](Self::set), and publishes earlier writes to callers that then take a reference by an
+            /// `_acquire` method: for memory that is reused while others may still access its count
+            /// (`SLAB_TYPESAFE_BY_RCU`).
             ///
             /// # Memory ordering
             /// Release.
             #[doc(alias = "refcount_set_release")]
             #[inline]
             pub fn set_release(&self, references: $value) {
-                // Release: pairs with the Acquire in the `_acquire` forms.
+                // Release: pairs with the Acquire in the `_acquire` methods.
                 self.0.store(references.wrapping_sub(1), Release);
             }
 
-            /// The count as of some moment; above [`MAX`](Self::MAX) it is saturated.
+            /// The count at some moment; above [`MAX`](Self::MAX) it is saturated.
             ///
             /// # Memory ordering
             /// None: relaxed.
@@ -98,11 +100,11 @@ macro_rules! refcounts {
             #[inline]
             #[must_use]
             pub fn read(&self) -> $value {
-                // Relaxed: a count that others change at any time orders nothing.
+                // Relaxed: a snapshot that orders nothing.
                 self.0.load(Relaxed).wrapping_add(1)
             }
 
-            /// Whether the count is saturated: what it counts is never freed.
+            /// Whether the count is saturated: the object is never freed.
             ///
             /// # Memory ordering
             /// None: relaxed.
@@ -117,17 +119,18 @@ macro_rules! refcounts {
             old_values!($value);
             locks!($name);
 
-            /// Puts the count to where it stays, and reports why.
+            /// Saturates the count and reports why.
             #[cold]
             #[inline(never)]
             #[track_caller]
             fn saturate(&self, event: Event) {
-                // Relaxed: what is never freed need not be ordered before that. Ends what is in flight (Invariant 1).
+                // Relaxed: an object that is never freed needs no order. Ends the flight of this operation (Invariant
+                // 1).
                 self.0.store(Self::PINNED, Relaxed);
                 self.report(event);
             }
 
-            /// Reports what an operation that loops has found, and stored already.
+            /// Reports misuse that a looping operation found, after it has stored.
             #[cold]
             #[inline(never)]
             #[track_caller]
@@ -152,7 +155,7 @@ macro_rules! refcounts {
 refcounts! {
     /// A reference count of 32 bits that saturates.
     Refcount: u32, AtomicU32;
-    /// A reference count of 64 bits that saturates, and that no number of operations in flight leads out of saturation.
+    /// A reference count of 64 bits that saturates. No number of operations in flight can take it out of saturation.
     #[doc(alias = "refcount_long_t")]
     Refcount64: u64, AtomicU64;
 }

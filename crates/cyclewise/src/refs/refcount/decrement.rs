@@ -1,14 +1,14 @@
-//! Giving references up: `dec_and_test`, `sub_and_test`, `dec`, `dec_if_one`, `dec_not_one`.
+//! Removing references: `dec_and_test`, `sub_and_test`, `dec`, `dec_if_one`, `dec_not_one`.
 
 /// The methods of each width.
 macro_rules! decrements {
     ($value:ident) => {
-        /// Gives up a reference; `true` if it was the last, and then the caller frees.
+        /// Removes a reference; `true` if it was the last, and then the caller frees the object.
         ///
-        /// Saturates, reports and is `false` where there was no reference to give up, or the count is saturated.
+        /// If there was no reference, or the count is saturated: saturates, reports and returns `false`.
         ///
         /// # Memory ordering
-        /// Release; acquire where it is `true`: every use of what is counted happens before.
+        /// Release; acquire if `true`: every use of the object happens before.
         #[doc(alias = "refcount_dec_and_test")]
         #[inline]
         #[track_caller]
@@ -28,11 +28,11 @@ macro_rules! decrements {
             }
         }
 
-        /// Gives up `n` references at once; otherwise as [`dec_and_test`](Self::dec_and_test). More than
-        /// [`BATCH`](super::BATCH) loop.
+        /// Removes `n` references at once; otherwise as [`dec_and_test`](Self::dec_and_test). Loops if `n` is above
+        /// [`BATCH`](super::BATCH).
         ///
         /// # Memory ordering
-        /// Release; acquire where it is `true`.
+        /// Release; acquire if `true`.
         #[doc(alias = "refcount_sub_and_test")]
         #[inline]
         #[track_caller]
@@ -41,9 +41,9 @@ macro_rules! decrements {
             self.sub_and_test_old(n).last
         }
 
-        /// Gives up a reference that is known not to be the last.
+        /// Removes a reference that is known not to be the last.
         ///
-        /// Saturates and reports where it was: nobody would free what is counted.
+        /// Saturates and reports if it was the last: nobody would free the object.
         ///
         /// # Memory ordering
         /// Release.
@@ -58,26 +58,27 @@ macro_rules! decrements {
             }
         }
 
-        /// Gives up the caller's reference if it is the only one; `true` if so, and then the caller frees.
+        /// Removes the caller's reference if it is the only one; then returns `true`, and the caller frees the object.
         ///
         /// # Memory ordering
-        /// Release, and acquire, where it is `true`. Otherwise none.
+        /// Release and acquire if `true`; otherwise none.
         #[doc(alias = "refcount_dec_if_one")]
         #[inline]
         #[must_use = "where it is true nobody but the caller can free what is counted"]
         pub fn dec_if_one(&self) -> bool {
-            // AcqRel: Acquire pairs with the Release of decrements before. Relaxed on failure: nothing is done then.
+            // AcqRel: Acquire pairs with the Release of earlier decrements. Relaxed on failure: the caller does nothing
+            // then.
             self.0
                 .compare_exchange(Self::ONE, Self::ZERO, AcqRel, Relaxed)
                 .is_ok()
         }
 
-        /// Gives up a reference unless it is the last; `false` if it is, and then it is still held.
+        /// Removes a reference unless it is the last; then returns `false`, and it is still held.
         ///
-        /// Saturates, reports and is `true` where there was no reference to give up, or the count is saturated.
+        /// If there was no reference, or the count is saturated: saturates, reports and returns `true`.
         ///
         /// # Memory ordering
-        /// Release where it is `true`. Otherwise none.
+        /// Release if `true`; otherwise none.
         #[doc(alias = "refcount_dec_not_one")]
         #[inline]
         #[track_caller]
@@ -102,13 +103,13 @@ macro_rules! decrements {
             false
         }
 
-        /// After a decrement to zero: everything that was done under the references before happens before this.
+        /// After a decrement to zero: every use under an earlier reference happens before this.
         ///
-        /// A load and not a fence, because loom and `ThreadSanitizer` understand loads.
+        /// A load and not a fence, because `ThreadSanitizer` does not model fences.
         #[inline]
         fn acquire_all(&self) {
-            // Acquire: pairs with the Release of the decrements: reads the end of their release sequence, since without
-            // misuse only they and increments, which are read-modify-writes, changed the count.
+            // Acquire: pairs with the Release of the decrements. It reads the end of their release sequence: without
+            // misuse only they and increments, which are read-modify-writes, change the count.
             let _ = self.0.load(Acquire);
         }
 

@@ -1,19 +1,19 @@
-//! Taking references: `inc`, `add` and the forms that do not where there is none.
+//! Adding references: `inc`, `add`, and the methods that refuse a count of zero.
 
 /// The methods of each width.
 macro_rules! increments {
     ($value:ident) => {
-        /// Takes one more reference; the caller holds one.
+        /// Adds a reference. The caller already holds one.
         ///
-        /// Saturates and reports where the count was zero, passes [`MAX`](Self::MAX) or is saturated.
+        /// Saturates and reports if the count was zero, passes [`MAX`](Self::MAX) or is saturated.
         ///
         /// # Memory ordering
-        /// None: relaxed. Who holds a reference is ordered already.
+        /// None: relaxed. The caller already holds a reference.
         #[doc(alias = "refcount_inc")]
         #[inline]
         #[track_caller]
         pub fn inc(&self) {
-            // Relaxed: see the module's notes.
+            // Relaxed: see the module documentation.
             match self.0.fetch_inc_cmp(Relaxed) {
                 Greater => {}
                 Equal => self.increment_from_zero(),
@@ -21,7 +21,7 @@ macro_rules! increments {
             }
         }
 
-        // Two functions and not one with an argument, which would be loaded before the branches.
+        // Two functions, because an argument would be loaded before the branches.
         #[cold]
         #[inline(never)]
         #[track_caller]
@@ -36,7 +36,7 @@ macro_rules! increments {
             self.saturate(Event::AddOverflow);
         }
 
-        /// Takes `n` references at once; otherwise as [`inc`](Self::inc). More than [`BATCH`](super::BATCH) loop.
+        /// Adds `n` references at once; otherwise as [`inc`](Self::inc). Loops if `n` is above [`BATCH`](super::BATCH).
         ///
         /// # Memory ordering
         /// None: relaxed.
@@ -47,13 +47,13 @@ macro_rules! increments {
             self.add_old(n);
         }
 
-        /// Takes a reference unless there is none: `false` where the count is zero, and it stays zero. A saturated count
-        /// decrements any number of references, and reports it.
+        /// Adds a reference unless the count is zero: then returns `false` and leaves it zero. A saturated count stays
+        /// saturated, returns `true` and reports it.
         ///
-        /// A loop of compare-and-exchange: an unconditional increment would be seen by others before it is taken back.
+        /// A loop of compare-and-exchange, because others would see an unconditional increment before it is undone.
         ///
         /// # Memory ordering
-        /// None: relaxed. The caller found the count by other means (a lock, RCU, a hazard), which order.
+        /// None: relaxed. The caller found the count by other means (a lock, RCU, a hazard pointer), which order.
         #[doc(alias = "refcount_inc_not_zero")]
         #[inline]
         #[track_caller]
@@ -62,7 +62,7 @@ macro_rules! increments {
             self.inc_not_zero_old().is_some()
         }
 
-        /// Takes `n` references at once; otherwise as [`inc_not_zero`](Self::inc_not_zero).
+        /// Adds `n` references at once; otherwise as [`inc_not_zero`](Self::inc_not_zero).
         ///
         /// # Memory ordering
         /// None: relaxed.
@@ -74,10 +74,10 @@ macro_rules! increments {
             self.add_not_zero_old(n).is_some()
         }
 
-        /// [`inc_not_zero`](Self::inc_not_zero) for memory that is used again while others look at its count.
+        /// [`inc_not_zero`](Self::inc_not_zero), for memory that is reused while others access its count.
         ///
         /// # Memory ordering
-        /// Acquire where it succeeds: pairs with [`set_release`](Self::set_release).
+        /// Acquire on success: pairs with [`set_release`](Self::set_release).
         #[doc(alias = "refcount_inc_not_zero_acquire")]
         #[inline]
         #[track_caller]
@@ -86,10 +86,10 @@ macro_rules! increments {
             self.inc_not_zero_acquire_old().is_some()
         }
 
-        /// [`add_not_zero`](Self::add_not_zero) for memory that is used again while others look at its count.
+        /// [`add_not_zero`](Self::add_not_zero), for memory that is reused while others access its count.
         ///
         /// # Memory ordering
-        /// Acquire where it succeeds: pairs with [`set_release`](Self::set_release).
+        /// Acquire on success: pairs with [`set_release`](Self::set_release).
         #[doc(alias = "refcount_add_not_zero_acquire")]
         #[inline]
         #[track_caller]
@@ -98,13 +98,13 @@ macro_rules! increments {
             self.add_not_zero_acquire_old(n).is_some()
         }
 
-        /// Takes a reference unless there is none or there would be more than `limit`.
+        /// Adds a reference unless the count is zero or would exceed `limit`.
         ///
-        /// A saturated count is past every limit below [`MAX`](Self::MAX). With that or more as the limit this is
+        /// A saturated count exceeds every limit below [`MAX`](Self::MAX). With a limit of `MAX` or more this is
         /// [`inc_not_zero_acquire`](Self::inc_not_zero_acquire).
         ///
         /// # Memory ordering
-        /// Acquire where it succeeds: pairs with [`set_release`](Self::set_release).
+        /// Acquire on success: pairs with [`set_release`](Self::set_release).
         #[doc(alias = "refcount_inc_not_zero_limited_acquire")]
         #[inline]
         #[track_caller]
@@ -113,10 +113,11 @@ macro_rules! increments {
             self.inc_not_zero_limited_acquire_old(limit).is_ok()
         }
 
-        /// Takes `n` references at once; otherwise as [`inc_not_zero_limited_acquire`](Self::inc_not_zero_limited_acquire).
+        /// Adds `n` references at once; otherwise as
+        /// [`inc_not_zero_limited_acquire`](Self::inc_not_zero_limited_acquire).
         ///
         /// # Memory ordering
-        /// Acquire where it succeeds: pairs with [`set_release`](Self::set_release).
+        /// Acquire on success: pairs with [`set_release`](Self::set_release).
         #[doc(alias = "refcount_add_not_zero_limited_acquire")]
         #[inline]
         #[track_caller]
@@ -125,7 +126,7 @@ macro_rules! increments {
             self.add_not_zero_limited_acquire_old(n, limit).is_ok()
         }
 
-        /// What `n` references more make of a stored count; `None` where that is no exact count.
+        /// The stored count plus `n` references; `None` if that is not an exact count.
         #[inline]
         const fn raised(stored: $value, n: $value) -> Option<$value> {
             if stored > Self::LARGEST || n > Self::LARGEST - stored {
@@ -135,11 +136,11 @@ macro_rules! increments {
             }
         }
 
-        /// `add` by a loop, for batches that must not be in flight (Invariant 2). The count before.
+        /// `add` by a loop, for batches that must not be in flight (Invariant 2). Returns the old count.
         #[inline(never)]
         #[track_caller]
         fn add_batch(&self, n: $value) -> $value {
-            // Relaxed: only a guess for the exchange.
+            // Relaxed: the exchange checks it.
             let mut stored = self.0.load(Relaxed);
             loop {
                 let new = Self::raised(stored, n);
@@ -160,11 +161,11 @@ macro_rules! increments {
             }
         }
 
-        /// The loop of all `*_not_zero*`: the count before, as `Ok` where references were taken.
+        /// The loop of all `*_not_zero*`. Returns the old count, as `Ok` if references were added.
         #[inline]
         #[track_caller]
         fn add_unless_zero(&self, n: $value, limit: $value, success: Ordering) -> Result<$value, $value> {
-            // Relaxed: only a guess for the exchange.
+            // Relaxed: the exchange checks it.
             let mut stored = self.0.load(Relaxed);
             loop {
                 // One less is stored, so this compares `stored + 1 + n > limit`; saturated ones are above every limit.
@@ -172,8 +173,8 @@ macro_rules! increments {
                     return Err(stored.wrapping_add(1));
                 }
                 let new = Self::raised(stored, n);
-                // Success: the caller's, and an Acquire pairs with the Release in `set_release`.
-                // Relaxed on failure: only the next guess.
+                // Success: the caller's; an Acquire pairs with the Release in `set_release`. Relaxed on failure: the
+                // next exchange checks it.
                 match self
                     .0
                     .compare_exchange_weak(stored, new.unwrap_or(Self::PINNED), success, Relaxed)

@@ -1,18 +1,18 @@
-//! Giving up the last reference under a lock: `dec_and_lock`.
+//! Removing the last reference under a lock: `dec_and_lock`.
 
 /// The methods of each width.
 macro_rules! locks {
     ($name:ident) => {
-        /// Gives up a reference, and the last one with the lock held: `Some` of the guard if it was the last.
+        /// Removes a reference, the last one with the lock held: `Some` guard if it was the last.
         ///
-        /// For things that are found through a structure which the lock protects: nobody can find one between its last
-        /// put and its removal. `lock` takes any lock and returns its guard; it is called only where the reference may
-        /// be the last. If another was taken meanwhile, the guard is dropped again.
+        /// For objects that are found through a structure under that lock: nobody can find one between its last put and
+        /// its removal. `lock` takes any lock and returns its guard; it is called only if the reference may be the
+        /// last. If another reference was added meanwhile, the guard is dropped again.
         ///
         /// If `lock` panics the reference is still held.
         ///
         /// # Memory ordering
-        /// Release; acquire where it was the last.
+        /// Release; acquire if it was the last.
         ///
         /// # Examples
         /// ```
@@ -40,11 +40,11 @@ macro_rules! locks {
             self.dec_and_test().then_some(guard)
         }
 
-        /// [`dec_and_lock`](Self::dec_and_lock) with std's mutex: where it was the last, what
-        /// [`lock`](std::sync::Mutex::lock) gave, which holds the guard even if the mutex is poisoned.
+        /// [`dec_and_lock`](Self::dec_and_lock) with std's mutex. If it was the last reference, returns the result of
+        /// [`lock`](std::sync::Mutex::lock), whose guard holds the lock even if the mutex is poisoned.
         ///
         /// # Memory ordering
-        /// Release; acquire where it was the last.
+        /// Release; acquire if it was the last.
         #[cfg(feature = "std")]
         #[doc(alias = "refcount_dec_and_mutex_lock")]
         #[inline]

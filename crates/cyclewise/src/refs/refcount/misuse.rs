@@ -1,10 +1,9 @@
-//! Where misuse is reported: counted always, and handed to a function of the program's, or the end of the process.
+//! Misuse of a reference count and its report: every misuse is counted, and the program can add a function or abort.
 //!
-//! The hook is the process's, as the kernel's log is the machine's. All of it may be used by any thread and in signal
-//! handlers: the state is a few atomics.
+//! The hook is per process. Any thread and any signal handler may use everything here: the state is a few atomics.
 //!
 //! # Safety
-//! 1. `HOOK` is null or was made of a `fn(&Misuse)`, in `on_misuse` alone.
+//! 1. `HOOK` is null or a `fn(&Misuse)`; only `on_misuse` stores it.
 #![expect(unsafe_code, reason = "a function pointer kept in an atomic pointer")]
 
 use crate::atomic::{AtomicPtr, AtomicUsize};
@@ -13,7 +12,7 @@ use core::panic::Location;
 use core::ptr;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-/// What was wrong; the kernel's `enum refcount_saturation_type`.
+/// A kind of misuse: the kernel's `enum refcount_saturation_type`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Event {
     /// `inc_not_zero` or a form of it passed the maximum, or found the count saturated.
@@ -28,7 +27,7 @@ pub enum Event {
     /// More references were given up than there were, or the count is saturated.
     #[doc(alias = "REFCOUNT_SUB_UAF")]
     SubUseAfterFree,
-    /// `dec`, which tells nobody to free, of a count that was one or less, or saturated.
+    /// `dec`, after which nobody frees, of a count that was one or less, or saturated.
     #[doc(alias = "REFCOUNT_DEC_LEAK")]
     DecLeak,
 }
@@ -58,11 +57,11 @@ impl fmt::Display for Event {
 /// One misuse of one count.
 #[derive(Clone, Copy, Debug)]
 pub struct Misuse {
-    /// What was wrong.
+    /// The kind of misuse.
     pub event: Event,
-    /// The address of the count, to tell one from another. It may be gone.
+    /// The address of the count, as an identity. The count may be gone.
     pub address: usize,
-    /// The call of the operation.
+    /// The caller of the operation.
     pub caller: &'static Location<'static>,
 }
 
@@ -76,28 +75,28 @@ impl fmt::Display for Misuse {
     }
 }
 
-/// What happens on misuse, after the count has been saturated. It is counted in any case.
+/// The action on misuse, after the count has been saturated. Misuse is counted in any case.
 #[derive(Clone, Copy, Debug)]
 pub enum Action {
-    /// Nothing more: as in a kernel that has warned once.
+    /// Nothing else, like a kernel that has already warned.
     Count,
-    /// This function is called, on the thread and in the signal handler that misused the count. It may panic, which
-    /// then leaves the operation. Misuse in the function calls it again.
+    /// Calls this function, on the thread or in the signal handler that misused the count. A panic of it leaves the
+    /// operation. Misuse inside the function calls it again.
     Call(fn(&Misuse)),
-    /// The process aborts, as the kernel panics with `panic_on_warn`.
+    /// Aborts the process, as the kernel panics with `panic_on_warn`.
     Abort,
 }
 
-/// How often each event came, by its place in [`Event::ALL`].
+/// The number of times of each event, in the order of [`Event::ALL`].
 static COUNTS: [AtomicUsize; 5] = [const { AtomicUsize::new(0) }; 5];
 
 /// The function to call; null for none.
 static HOOK: AtomicPtr<()> = AtomicPtr::new(ptr::null_mut());
 
-/// Sets what happens on misuse from now on, in the whole process. At first it is [`Action::Count`].
+/// Sets the action on misuse for the whole process. The initial one is [`Action::Count`].
 ///
 /// # Memory ordering
-/// What happens before this call happens before the function's calls that it causes.
+/// This call happens before the calls of the function that it causes.
 ///
 /// # Examples
 /// ```
@@ -119,7 +118,7 @@ pub fn on_misuse(action: Action) {
     HOOK.store(hook, Release);
 }
 
-/// How often `event` has come in this process. Wraps past `usize::MAX`.
+/// The number of times that `event` has occurred in this process. Wraps past `usize::MAX`.
 ///
 /// # Memory ordering
 /// None: relaxed.
@@ -133,14 +132,14 @@ fn abort(_: &Misuse) {
     crate::sys::process::abort()
 }
 
-/// Counts a misuse and does what the program asked for.
+/// Counts a misuse and runs the action.
 pub(in crate::refs) fn report(event: Event, address: usize, caller: &'static Location<'static>) {
     // Relaxed: as in `misuses`.
     COUNTS[event as usize].inc(Relaxed);
     // Acquire: pairs with the Release in `on_misuse`.
     let hook = HOOK.load(Acquire);
     if !hook.is_null() {
-        // SAFETY: it was made of a function of this type (Invariant 1).
+        // SAFETY: `HOOK` holds a function of this type (Invariant 1).
         let hook = unsafe { core::mem::transmute::<*mut (), fn(&Misuse)>(hook) };
         hook(&Misuse { event, address, caller });
     }

@@ -1,14 +1,14 @@
-//! The forms that return what was counted before: the kernel's `__refcount_*(.., &old)`.
+//! The methods that return the old count: the kernel's `__refcount_*(.., &old)`.
 //!
 //! # Cost
-//! XADD in place of INC and SUB, which cost the same while LOCK is there and less where it is patched away.
+//! XADD instead of INC and SUB. They cost the same with LOCK, and INC and SUB cost less where it is patched away.
 
-/// What a put found.
+/// The result of a decrement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decremented<T> {
-    /// The count before.
+    /// The old count.
     pub old: T,
-    /// Whether the last reference was given up; then the caller frees.
+    /// Whether that was the last reference; then the caller frees the object.
     pub last: bool,
 }
 
@@ -39,7 +39,7 @@ macro_rules! old_values {
             }
             // Relaxed: see the module's notes.
             let stored = self.0.fetch_add(n, Relaxed);
-            // Zero or saturated before, or past the largest now.
+            // Zero or saturated before, or past the maximum now.
             if stored > Self::LARGEST - n {
                 if stored == Self::ZERO {
                     self.increment_from_zero();
@@ -175,7 +175,7 @@ macro_rules! old_values {
         pub fn dec_old(&self) -> $value {
             // Release: pairs with the Acquire in `acquire_all`.
             let stored = self.0.fetch_sub(1, Release);
-            // One, zero, or saturated: the first two wrap to above.
+            // One, zero, or saturated: the first two wrap to above the limit.
             if stored.wrapping_sub(1) > Self::LARGEST - 1 {
                 self.saturate(Event::DecLeak);
             }

@@ -1,7 +1,7 @@
-//! The edges of the counts, reached by setting them: nobody can hold 2^63 references in a test.
+//! The limits of the counts, reached by setting them: no test can hold 2^63 references.
 //!
 //! # Safety
-//! Each test that sets a count past what exists leaks the memory or puts the count back.
+//! Each test that sets a count above the real number leaks the memory or restores the count.
 #![expect(unsafe_code, reason = "raw references without owners")]
 
 use super::super::Arc;
@@ -47,7 +47,7 @@ fn an_increment_past_the_maximum_saturates() {
     let count = Count::new(MAX - 1);
     count.inc();
     assert_eq!(stored(&count), MAX);
-    // Back and forth on this side changes nothing.
+    // Changes on this side of the limit do not matter.
     assert!(!count.dec_and_test());
     count.inc();
     assert_eq!(stored(&count), MAX);
@@ -93,7 +93,7 @@ fn a_claim_lasts_until_it_is_released_or_broken() {
 
     assert!(count.claim() && count.inc_unless_dead());
     assert_eq!((count.is_claimed(), count.get()), (false, 2));
-    // What is broken is not given up as well.
+    // A broken claim is not released as well.
     count.unclaim();
     assert_eq!(count.get(), 2);
     assert!(!count.claim() && !count.dec_and_test());
@@ -103,7 +103,7 @@ fn a_claim_lasts_until_it_is_released_or_broken() {
     assert!(!count.claim());
 }
 
-/// What others find who come while a thread is inside `get_mut`, or who do not have that thread any more after a fork.
+/// What other threads find while a thread is inside `get_mut`, or after a fork that lost that thread.
 #[test]
 fn nobody_waits_for_a_claim() {
     let mut arc = Arc::new(5);
@@ -127,7 +127,7 @@ fn a_saturated_weak_count_is_not_none() {
     assert_eq!(weak.get(), usize::MAX);
 }
 
-/// As if so many references had been forgotten that `state` is the count.
+/// Sets the strong count to `state`, as if references had been forgotten.
 fn forgotten(arc: &Arc<Rc<()>>, state: usize) {
     arc.counts().strong.atomic().store(state, Relaxed);
 }
@@ -145,7 +145,7 @@ fn a_value_with_too_many_references_is_never_dropped() {
     let raw = Arc::as_ptr(&arc);
     for _ in 0..10 {
         drop(weak.upgrade().expect("the value lives"));
-        // SAFETY: a saturated count keeps the value whatever is given up.
+        // SAFETY: a saturated count keeps the value, whatever is dropped.
         unsafe { Arc::decrement_strong_count(raw) };
     }
     let arc = Arc::try_unwrap(arc).expect_err("not the only one");
@@ -153,7 +153,7 @@ fn a_value_with_too_many_references_is_never_dropped() {
     assert_eq!(Rc::strong_count(&witness), 2);
     assert_eq!(weak.strong_count(), usize::MAX);
 
-    // The test's own end of it: nobody has a strong reference, whatever the count says.
+    // Cleans up after the test: nobody has a strong reference, whatever the count is.
     let arc = weak.upgrade().expect("the value lives");
     forgotten(&arc, SOLE);
     drop(arc);
@@ -185,7 +185,7 @@ fn memory_with_too_many_weak_references_is_never_freed() {
     assert_eq!((Arc::weak_count(&arc), weak.weak_count()), (usize::MAX, usize::MAX));
     assert!(Arc::get_mut(&mut arc).is_none());
 
-    // The value itself goes, and the weak references still find that out.
+    // The value is destroyed, and the weak references detect that.
     drop(arc);
     assert_eq!(Rc::strong_count(&witness), 1);
     assert!(weak.upgrade().is_none());
@@ -193,7 +193,7 @@ fn memory_with_too_many_weak_references_is_never_freed() {
     drop(again);
     assert!(weak.upgrade().is_none());
 
-    // The test's own end of it: `weak` is the only one.
+    // Cleans up after the test: `weak` is the only one.
     weak.counts()
         .expect("memory")
         .weak

@@ -1,10 +1,10 @@
-//! Every order of the accesses of two or three threads, tried by loom on the real types.
+//! Loom tries every order of the accesses of two or three threads on the real types.
 //!
-//! The value is a [`Cell`](loom::cell::UnsafeCell) of loom's: reads and writes that no order separates end a model. The
-//! promises that are not about one cell are counted.
+//! The value is a [`Cell`](loom::cell::UnsafeCell) of loom's: unordered reads and writes end a model. Guarantees that
+//! do not concern one cell are counted.
 //!
 //! # Safety
-//! Access to the cell's inside is what the models check.
+//! The models test the access to the cell.
 #![expect(unsafe_code, reason = "a cell whose accesses loom checks")]
 
 use super::super::Arc;
@@ -15,16 +15,16 @@ use loom::cell::UnsafeCell;
 use loom::thread;
 use std::sync::atomic::AtomicUsize as Plain;
 
-/// A value that checks who reads, writes and destroys it. What it counts is outside the model.
+/// A value that checks its reads, writes and destruction. Its counter is outside the model.
 pub(super) struct Value {
     cell: UnsafeCell<usize>,
-    /// Values made and not destroyed.
+    /// Values created and not destroyed.
     live: std::sync::Arc<Plain>,
 }
 
-// SAFETY: loom ends the model where two threads are at the cell at once.
+// SAFETY: loom ends the model if two threads access the cell at once.
 unsafe impl Send for Value {}
-// SAFETY: and where one reads while another writes.
+// SAFETY: and if one reads while another writes.
 unsafe impl Sync for Value {}
 
 impl Value {
@@ -56,7 +56,7 @@ impl Clone for Value {
 
 impl Drop for Value {
     fn drop(&mut self) {
-        // A second panic would end the process and hide what the first one says.
+        // A second panic would abort the process and hide the first message.
         if !std::thread::panicking() {
             self.write(0);
         }
@@ -64,7 +64,7 @@ impl Drop for Value {
     }
 }
 
-/// Runs the model in every order. After each, every value made is destroyed.
+/// Runs the model in every order, and checks after each that every value was destroyed.
 pub(super) fn model(run: impl Fn(Value) + Sync + Send + 'static) {
     loom::model(move || {
         let live = std::sync::Arc::new(Plain::new(0));
@@ -215,7 +215,7 @@ fn make_mut_excludes_upgrades() {
         let weak = Arc::downgrade(&arc);
         let thread = thread::spawn(move || weak.upgrade().map(|arc| arc.read()));
         Arc::make_mut(&mut arc).write(2);
-        // Old or never: what is written after make_mut is not for those who had weak references.
+        // The old value or none: weak references never see what is written after make_mut.
         assert!(matches!(thread.join().unwrap(), None | Some(1)));
         assert_eq!(arc.read(), 2);
     });

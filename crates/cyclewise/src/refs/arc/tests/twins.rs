@@ -1,7 +1,7 @@
-//! The models' own test: protocols with one thing wrong, each caught by the check that the right one passes.
+//! Tests of the models: protocols with one defect, each caught by the check that the right one passes.
 //!
 //! # Safety
-//! Access to the cell's inside is what the checks are about.
+//! The checks test the access to the cell.
 #![expect(unsafe_code, reason = "a cell whose accesses loom checks")]
 
 use super::super::Arc;
@@ -12,7 +12,7 @@ use core::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
 use loom::cell::UnsafeCell;
 use loom::thread;
 
-/// A count of references, right or wrong.
+/// A reference count, correct or broken.
 trait Protocol: Sync + Send + 'static {
     fn new(state: usize) -> Self;
     fn inc(&self);
@@ -43,14 +43,14 @@ impl Protocol for Count {
     }
 }
 
-/// What can be wrong.
+/// The defects.
 const RELAXED_DEC: u8 = 1;
 const NO_ACQUIRE: u8 = 2;
 const NO_CLAMP: u8 = 3;
 const CLAMP_ON_INC_ONLY: u8 = 4;
 const LOOK_THEN_INC: u8 = 5;
 
-/// The protocol of `Count`, with `WRONG` wrong.
+/// The protocol of `Count`, with the defect `WRONG`.
 struct Twin<const WRONG: u8>(AtomicUsize);
 
 impl<const WRONG: u8> Protocol for Twin<WRONG> {
@@ -102,13 +102,13 @@ impl<const WRONG: u8> Protocol for Twin<WRONG> {
     }
 }
 
-/// A value, and who still uses it.
+/// A value and its count.
 struct Counted<P> {
     count: P,
     value: UnsafeCell<usize>,
 }
 
-// SAFETY: loom ends the model where two threads are at the cell at once.
+// SAFETY: loom ends the model if two threads access the cell at once.
 unsafe impl<P: Sync> Sync for Counted<P> {}
 
 impl<P: Protocol> Counted<P> {
@@ -148,7 +148,7 @@ fn destroys_after_all_uses<P: Protocol>() {
     });
 }
 
-/// One reference given up while somebody who has none asks for one.
+/// One reference is given up while a thread without one asks for one.
 fn upgrades_the_living<P: Protocol>() {
     loom::model(|| {
         let [here, there] = counted::<P>(SOLE);
@@ -163,7 +163,7 @@ fn upgrades_the_living<P: Protocol>() {
     });
 }
 
-/// Two increments at the edge, and then more decrements than the number of references left.
+/// Two increments at the maximum, and then more decrements than references are left.
 fn saturates_for_good<P: Protocol>() {
     loom::model(|| {
         let [here, there] = counted::<P>(MAX);
@@ -177,7 +177,7 @@ fn saturates_for_good<P: Protocol>() {
             here.put();
             assert_eq!(here.count.get(), usize::MAX, "saturated");
         }
-        // As after a quarter of all numbers of further decrements; a raw reference can be given up that often.
+        // As after 2^(BITS − 2) further decrements; a raw reference can be given up that often.
         for _ in 0..2 {
             here.put();
         }
@@ -185,7 +185,7 @@ fn saturates_for_good<P: Protocol>() {
     });
 }
 
-/// One decrement where only few are left to the edge: the drift of a count that only increments put back.
+/// One decrement close to the limit: the drift of a count that only increments saturate.
 fn does_not_drift<P: Protocol>() {
     loom::model(|| {
         let [here, there] = counted::<P>(MAX + 3);
@@ -236,25 +236,25 @@ fn a_decrement_that_does_not_clamp_is_caught() {
     does_not_drift::<Twin<CLAMP_ON_INC_ONLY>>();
 }
 
-/// What can be wrong with `get_mut`.
+/// The defects of `get_mut`.
 const NO_CLAIM: u8 = 1;
 const NO_SECOND_LOOK: u8 = 2;
 const RELAXED_LOOK: u8 = 3;
 
-/// `get_mut`, with `WRONG` wrong.
+/// `get_mut`, with the defect `WRONG`.
 fn get_mut<const WRONG: u8>(arc: &mut Arc<Value>) -> Option<&mut Value> {
     let counts = arc.counts();
     let (strong, weak) = (&counts.strong, &counts.weak);
     let unique = match WRONG {
         NO_CLAIM => weak.is_sole() && strong.atomic().load(Acquire) == SOLE,
         NO_SECOND_LOOK => strong.claim() && weak.is_sole(),
-        // Relaxed: what is wrong with it.
+        // Relaxed: the defect.
         RELAXED_LOOK => strong.claim() && weak.get() == 0 && strong.is_claimed(),
         _ => strong.claim() && weak.is_sole() && strong.is_claimed(),
     };
-    // Where it is claimed still: the models end by giving the reference up.
+    // If it is still claimed: the models end by dropping the reference.
     strong.unclaim();
-    // SAFETY: not so where it is wrong, which is the point.
+    // SAFETY: not so with a defect, which the model detects.
     unique.then(|| unsafe { Arc::get_mut_unchecked(arc) })
 }
 

@@ -1,4 +1,5 @@
-//! Every operation on every kind of count: alone, under the lock after its tries are spent, and while another holds the lock.
+//! Every operation on every kind of count: alone, under the lock after its tries are exhausted, and while another
+//! thread holds the lock.
 
 use super::super::guard::Guard;
 use super::super::operation::{DEAD, MAX, SATURATED};
@@ -12,10 +13,10 @@ use core::fmt::Debug;
 use std::vec;
 use std::vec::Vec;
 
-/// One try, so that an exchange that fails leads to the lock.
+/// One try: a failed exchange leads to the lock.
 type Once = Bounded<NoRelax, 1>;
 
-/// A row: the count before, what the operation says, the count after, what is reported.
+/// A row: the old count, the result, the new count, the report.
 type Row<R> = (i32, R, i32, Option<Event>);
 
 fn at(count: i32) -> &'static Scripted<Once> {
@@ -103,7 +104,7 @@ fn get_not_dead() {
     );
 }
 
-/// What `put_or_lock` says: done, or locked with this count.
+/// The result of `put_or_lock`: done, or locked with this count.
 fn put_or_lock(lockref: &'static Scripted<Once>) -> Option<i32> {
     lockref.put_or_lock().map(|guard| {
         assert!(lockref.try_lock().is_none(), "the lock is held");
@@ -150,7 +151,7 @@ fn put_return_never_takes_the_lock() {
         assert_eq!((locked.put_return(), locked.count()), (None, before), "locked");
         assert_eq!(locked.policy().log(), []);
 
-        // Somebody locks between the look and the only exchange there may be.
+        // Another thread locks between the load and the only exchange that is allowed.
         let spent = at(before);
         spent.policy().spoil.set(1);
         let tries = (1..=MAX).contains(&before);

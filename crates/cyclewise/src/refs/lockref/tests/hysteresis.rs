@@ -1,4 +1,4 @@
-//! The way back: when the policy opens and closes, and which path operations take meanwhile.
+//! The hysteresis: when the policy opens and closes, and which path operations take meanwhile.
 
 use super::super::adaptive::Adaptive;
 use super::super::policy::{Bounded, Policy};
@@ -10,7 +10,7 @@ use std::vec;
 type Ten = Adaptive<NoRelax, 10>;
 const DWELL: u32 = Ten::DWELL;
 
-/// So many calm turns.
+/// Calm turns.
 fn turns(policy: &impl Policy, count: u32) {
     for _ in 0..count {
         policy.queueing();
@@ -18,7 +18,7 @@ fn turns(policy: &impl Policy, count: u32) {
     }
 }
 
-/// An operation whose tries are spent.
+/// An operation whose tries are exhausted.
 fn spend(policy: &impl Policy) {
     policy.queueing();
     policy.lock_acquired(true);
@@ -85,7 +85,7 @@ fn a_lock_held_past_the_limit_closes_and_calm_opens_again() {
     assert_eq!(others.log(), waits);
     assert!(!others.policy.is_open());
 
-    // From now on whoever finds it locked queues, and the queue is short.
+    // From now on operations that find it locked queue, and the queue is short.
     for turn in 0..DWELL {
         assert!(!others.policy.is_open(), "after {turn}");
         others.lock_for(u32::MAX);
@@ -119,7 +119,7 @@ fn a_long_queue_keeps_it_closed() {
 fn exchanges_that_fail_close_it_too() {
     let lockref = scripted(1, Ten::tuned());
     let others = lockref.policy();
-    // Each time somebody locks in front of the exchange, and unlocks at the next look.
+    // Each time another thread locks before the exchange, and unlocks at the next check.
     others.spoil.set(u32::MAX);
     others.hold.set(1);
     lockref.get();

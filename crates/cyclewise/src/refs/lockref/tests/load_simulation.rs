@@ -1,7 +1,8 @@
-//! The argument for a way back, played out: clients of one word in steps of time, each asking the real policy what to do.
+//! A simulation that shows why operations must return to exchanges: clients of one word, in time steps, that ask the
+//! real policy.
 //!
-//! In a step one exchange is made, of those who try; the others' fail. A turn under the lock takes [`TURN`] steps, and
-//! while there is a queue nobody exchanges. After an operation a client is away for a while.
+//! One exchange succeeds per step; the others fail. A turn under the lock takes [`TURN`] steps, and while there is a
+//! queue nobody exchanges. After an operation a client is away for a while.
 
 use super::super::adaptive::Adaptive;
 use super::super::policy::{Bounded, Policy};
@@ -9,7 +10,7 @@ use crate::lock::NoRelax;
 use std::collections::VecDeque;
 use std::vec::Vec;
 
-/// A hand-over, the count and an unlock, against one exchange.
+/// The cost of a hand-over, the count and an unlock, in exchanges.
 const TURN: u32 = 4;
 
 #[derive(Clone, Copy)]
@@ -19,7 +20,7 @@ enum Client {
     Queues,
 }
 
-/// How many operations ended each way.
+/// The number of operations that ended each way.
 #[derive(Debug, Default, Clone, Copy)]
 struct Ways {
     exchanged: u32,
@@ -33,8 +34,8 @@ impl Ways {
     }
 }
 
-/// `clients` that are away for `away` steps at a time. Somebody holds the lock for the first `held` steps. Counts what is
-/// done after half of `steps`.
+/// Simulates `clients` that are away for `away` steps at a time. The lock is held for the first `held` steps. Counts
+/// operations in the second half of `steps`.
 fn play<P: Policy>(policy: &P, clients: u32, away: u32, held: u32, steps: u32) -> Ways {
     let mut all: Vec<Client> = (0..clients).map(|i| Client::Away(i % (away + 1))).collect();
     let mut queue = VecDeque::new();
@@ -73,7 +74,7 @@ fn play<P: Policy>(policy: &P, clients: u32, away: u32, held: u32, steps: u32) -
             };
         }
     }
-    // Who has come to queue is served, and goes.
+    // Serves the remaining queue.
     for (_, spent) in queue {
         policy.lock_acquired(spent);
     }
@@ -82,10 +83,10 @@ fn play<P: Policy>(policy: &P, clients: u32, away: u32, held: u32, steps: u32) -
 
 #[test]
 fn after_a_long_lock_the_kernels_policy_never_leaves_the_queue() {
-    // 8 clients, 20 steps away: exchanges are asked for in 8 of 21 steps, turns would take 32 of 24.
+    // 8 clients, 20 steps away: exchanges take 8 of 21 steps, turns would take 32 of 24.
     let ways = play(&Bounded::<NoRelax>::new(), 8, 20, 1000, 200_000);
     assert_eq!(ways.queued_percent(), 100, "{ways:?}");
-    // The load is one that exchanges serve: without the long lock there is no queue.
+    // Exchanges can serve this load: without the long lock there is no queue.
     let ways = play(&Bounded::<NoRelax>::new(), 8, 20, 0, 200_000);
     assert_eq!(ways.queued_percent(), 0, "{ways:?}");
 }

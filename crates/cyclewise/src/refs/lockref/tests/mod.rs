@@ -1,4 +1,4 @@
-//! Tests that need what users cannot reach: the word, faults as they are reported, and the atomics that loom schedules.
+//! Tests of private parts: the word, the reports, and the models under loom.
 //!
 //! The models run with `RUSTFLAGS="--cfg loom" cargo test -p cyclewise --release --lib`, and alone then, because loom's
 //! atomics work inside its models only.

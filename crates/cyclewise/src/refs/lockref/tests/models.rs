@@ -1,10 +1,10 @@
-//! Every order of the accesses of two or three threads, tried by loom on the real type.
+//! Loom tries every order of the accesses of two or three threads on the real type.
 //!
-//! What a count protects is a [`Cell`](loom::cell::UnsafeCell) of loom's beside the `LockRef`, written by whoever lets it
-//! die: reads and writes that no order separates end a model.
+//! The object is a [`Cell`](loom::cell::UnsafeCell) of loom's beside the `LockRef`, written by the thread that marks it
+//! dead: unordered reads and writes end a model.
 //!
 //! # Safety
-//! Access to the cell's inside is what the models check.
+//! The models test the access to the cell.
 #![expect(unsafe_code, reason = "a cell whose accesses loom checks")]
 
 use super::super::guard::Guard;
@@ -17,20 +17,20 @@ use loom::cell::UnsafeCell;
 use loom::thread;
 use std::sync::atomic::AtomicUsize;
 
-/// One try, so that every fight is soon one for the lock.
+/// One try, so that contention soon goes to the lock.
 type Once = Bounded<NoRelax, 1>;
 
-/// What the models ask of a count and a lock in one word, right or wrong.
+/// What the models need of a count and a lock in one word, correct or broken.
 pub(super) trait Protocol: Send + Sync + 'static {
     fn new(count: u32) -> Self;
     fn get(&self);
     fn get_not_zero(&self) -> bool;
     fn get_not_dead(&self) -> bool;
-    /// Gives one up; the last one: lets it die, and says so.
+    /// Gives up a reference; if it is the last, marks the object dead and returns true.
     fn put_or_die(&self) -> bool;
-    /// Gives one up if that needs no lock.
+    /// Gives up a reference if that needs no lock.
     fn put_return(&self) -> Option<u32>;
-    /// Under the lock: lets it die if nobody holds a reference, and says so.
+    /// Under the lock: marks the object dead if nobody holds a reference; returns whether it did.
     fn reap(&self) -> bool;
     fn count(&self) -> i32;
 }
@@ -76,14 +76,14 @@ impl Protocol for LockRef<(), Once> {
     }
 }
 
-/// What is counted, and a value that is used while it lives.
+/// The count, and a value that is used while the object is alive.
 pub(super) struct Object<P> {
     pub(super) count: P,
     value: UnsafeCell<usize>,
     deaths: AtomicUsize,
 }
 
-// SAFETY: loom ends the model where two threads are at the cell at once.
+// SAFETY: loom ends the model if two threads access the cell at once.
 unsafe impl<P: Sync> Sync for Object<P> {}
 
 impl<P: Protocol> Object<P> {
@@ -96,13 +96,13 @@ impl<P: Protocol> Object<P> {
         [loom::sync::Arc::clone(&object), object]
     }
 
-    /// By one who holds a reference.
+    /// The caller holds a reference.
     fn read(&self) {
         // SAFETY: valid; loom sees to it that nobody writes.
         self.value.with(|value| unsafe { *value });
     }
 
-    /// By the one who let it die.
+    /// The caller marked the object dead.
     fn destroy(&self) {
         // SAFETY: valid; loom sees to it that nobody else reads or writes.
         self.value.with_mut(|value| unsafe { *value = 0 });
@@ -120,7 +120,7 @@ impl<P: Protocol> Object<P> {
     }
 }
 
-/// `put_or_lock` against `get`: two who each hold a reference, one of whom makes another first.
+/// `put_or_lock` against `get`: two threads each hold a reference, and one makes another first.
 pub(super) fn the_last_put_destroys_after_all_uses<P: Protocol>() {
     loom::model(|| {
         let [here, there] = Object::<P>::new(2);
@@ -138,7 +138,7 @@ pub(super) fn the_last_put_destroys_after_all_uses<P: Protocol>() {
     });
 }
 
-/// The last put against `get_not_zero`, by one who holds nothing.
+/// The last put against `get_not_zero` by a thread without a reference.
 pub(super) fn the_last_put_against_get_not_zero<P: Protocol>() {
     loom::model(|| {
         let [here, there] = Object::<P>::new(1);
@@ -155,7 +155,7 @@ pub(super) fn the_last_put_against_get_not_zero<P: Protocol>() {
     });
 }
 
-/// `mark_dead` of an idle one against `get_not_dead`.
+/// `mark_dead` of an idle object against `get_not_dead`.
 pub(super) fn mark_dead_against_get_not_dead<P: Protocol>() {
     loom::model(|| {
         let [here, there] = Object::<P>::new(0);
@@ -177,7 +177,7 @@ pub(super) fn mark_dead_against_get_not_dead<P: Protocol>() {
     });
 }
 
-/// `put_return` down to idle, and then whoever finds it idle lets it die.
+/// `put_return` down to idle; the thread that finds the object idle marks it dead.
 pub(super) fn an_idle_one_is_reaped_after_all_uses<P: Protocol>() {
     loom::model(|| {
         let [here, there] = Object::<P>::new(2);
@@ -203,7 +203,7 @@ pub(super) fn an_idle_one_is_reaped_after_all_uses<P: Protocol>() {
     });
 }
 
-/// Two gets at the edge, and a put that one of them may have made one of too few.
+/// Two gets at the maximum, and a put that one of them may have made too few.
 pub(super) fn saturation_is_for_good<P: Protocol>() {
     for start in [MAX - 1, MAX] {
         loom::model(move || {

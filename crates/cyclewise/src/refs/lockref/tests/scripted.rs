@@ -1,6 +1,6 @@
-//! A policy that plays the other threads: it locks and unlocks the word at the moments at which a test wants them to.
+//! A policy that acts for the other threads: it locks and unlocks the word when a test asks for it.
 //!
-//! So every path through an operation is walked on one thread, in the same order each time.
+//! So one thread takes every path through an operation, in the same order each time.
 
 use super::super::lock_ref::LockRef;
 use super::super::policy::Policy;
@@ -11,33 +11,33 @@ use core::cell::{Cell, OnceCell, RefCell};
 use std::boxed::Box;
 use std::vec::Vec;
 
-/// What an operation did.
+/// A step of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Came to an exchange.
+    /// Before an exchange.
     Tried,
-    /// Found the word locked and looked again.
+    /// Found the word locked and checked again.
     Waited,
     /// Queued for the lock.
     Arrived,
-    /// Had it; true where its tries were spent.
+    /// Had the lock; true if its tries were exhausted.
     Turn(bool),
 }
 
-/// The other threads, as an operation meets them, and the policy that is asked what to do about them.
+/// The other threads, and the policy under test.
 pub(super) struct ScriptedPolicy<P> {
     pub(super) policy: P,
     word: OnceCell<&'static Word>,
-    /// Exchanges that somebody comes in front of, and locks.
+    /// The number of exchanges before which another thread locks.
     pub(super) spoil: Cell<u32>,
-    /// Looks after which a lock that is held is given up.
+    /// The number of checks after which a held lock is released.
     pub(super) hold: Cell<u32>,
     log: RefCell<Vec<Step>>,
 }
 
 pub(super) type Scripted<P> = LockRef<(), &'static ScriptedPolicy<P>>;
 
-/// A count among others. Leaked, because the others know where it is.
+/// A `LockRef` with scripted threads. Leaked, because these keep its address.
 pub(super) fn scripted<P: Policy + 'static>(count: u32, policy: P) -> &'static Scripted<P> {
     let others: &_ = Box::leak(Box::new(ScriptedPolicy {
         policy,
@@ -52,7 +52,7 @@ pub(super) fn scripted<P: Policy + 'static>(count: u32, policy: P) -> &'static S
 }
 
 impl<P> ScriptedPolicy<P> {
-    /// Somebody takes the lock, for so many looks of others.
+    /// Another thread takes the lock, for so many checks.
     pub(super) fn lock_for(&self, looks: u32) {
         assert!(self.word.get().unwrap().try_lock());
         self.hold.set(looks);
@@ -62,7 +62,7 @@ impl<P> ScriptedPolicy<P> {
         self.word.get().unwrap().unlock();
     }
 
-    /// What was done since the last look.
+    /// The steps since the last call.
     pub(super) fn log(&self) -> Vec<Step> {
         self.log.take()
     }
@@ -94,7 +94,7 @@ impl<P: Policy> Policy for &'static ScriptedPolicy<P> {
     fn queueing(&self) {
         self.did(Step::Arrived);
         self.policy.queueing();
-        // The holder cannot wait for this thread to look.
+        // A queued operation makes no more checks, so unlock now.
         self.unlock();
     }
 
@@ -116,7 +116,7 @@ std::thread_local! {
     static REPORTED: RefCell<Vec<Event>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The misuse that this thread has reported since the last look; the first look only starts it.
+/// The misuse that this thread reported since the last call; the first call only starts the recording.
 pub(super) fn reported() -> Vec<Event> {
     on_misuse(Action::Call(|misuse: &Misuse| {
         assert!(misuse.caller.file().ends_with("edges.rs"), "{misuse}");

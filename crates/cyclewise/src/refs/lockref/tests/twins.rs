@@ -1,4 +1,4 @@
-//! The models' own test: protocols with one thing wrong, each caught by the model that the right one passes.
+//! Tests of the models: protocols with one defect, each caught by the model that the right one passes.
 
 use super::super::operation::{DEAD, MAX, SATURATED, count, difference, word};
 use super::models::{
@@ -8,7 +8,7 @@ use super::models::{
 use core::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
 use loom::sync::atomic::AtomicU64;
 
-/// What can be wrong.
+/// The defects.
 const NOTHING: u8 = 0;
 const RELAXED_PUT: u8 = 1;
 const RELAXED_LOCK: u8 = 2;
@@ -17,7 +17,7 @@ const GET_PAST_LOCK: u8 = 4;
 const DEATH_WITHOUT_LOCK: u8 = 5;
 const STORE_THEN_LOOK: u8 = 6;
 
-/// The protocol of `LockRef` with a bit for a lock, and `WRONG` wrong.
+/// The protocol of `LockRef` with a bit for a lock, and the defect `WRONG`.
 struct Twin<const WRONG: u8>(AtomicU64);
 
 const HELD: u64 = 1 << 32;
@@ -34,7 +34,7 @@ impl<const WRONG: u8> Twin<WRONG> {
         self.0.fetch_sub(HELD, Release);
     }
 
-    /// Exchanges while it is unlocked. `Err`: `new` gave none.
+    /// Exchanges while the word is unlocked. `Err`: `new` returned `None`.
     fn update(&self, order: Ordering, new: impl Fn(i32) -> Option<i32>) -> Result<(), ()> {
         let mut found = self.0.load(Relaxed);
         loop {

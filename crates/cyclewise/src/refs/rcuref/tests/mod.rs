@@ -1,9 +1,9 @@
-//! Every order of the accesses of two threads, tried by loom on the real count and on three with one thing wrong.
+//! Loom tries every order of the accesses of two threads, on the real count and on three with one defect each.
 //!
-//! What is counted is a [`Cell`](loom::cell::UnsafeCell) of loom's: reads and writes that no order separates end a model.
+//! The object is a [`Cell`](loom::cell::UnsafeCell) of loom's: unordered reads and writes end a model.
 //!
 //! # Safety
-//! Access to the cell's inside is what the checks are about.
+//! The checks test the access to the cell.
 #![expect(unsafe_code, reason = "a cell whose accesses loom checks")]
 
 use super::{Got, Rcuref, UNDECIDED};
@@ -13,7 +13,7 @@ use loom::sync::Arc;
 use loom::thread;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-/// A count, right or wrong.
+/// A count, correct or broken.
 trait Protocol: Send + Sync + 'static {
     fn with(stored: u32) -> Self;
     fn get(&self) -> Got;
@@ -40,13 +40,13 @@ impl Protocol for Rcuref {
     }
 }
 
-/// The last put does not ask whether somebody has taken a reference since.
+/// The last put does not check whether another thread has taken a reference since.
 const FREES_AT_ONCE: u8 = 1;
-/// As in the kernel, which lets a grace period pass before it uses the memory again.
+/// As in the kernel, where a grace period passes before the memory is reused.
 const STORES_DEAD: u8 = 2;
 const RELAXED_GET: u8 = 3;
 
-/// The protocol of `Rcuref`, with `WRONG` wrong.
+/// The protocol of `Rcuref`, with the defect `WRONG`.
 struct Twin<const WRONG: u8>(Rcuref);
 
 impl<const WRONG: u8> Protocol for Twin<WRONG> {
@@ -84,15 +84,15 @@ impl<const WRONG: u8> Protocol for Twin<WRONG> {
     }
 }
 
-/// A slot: its count, and whether there is a value in it.
+/// A slot: its count and its value.
 struct Slot<P> {
     count: P,
     value: UnsafeCell<bool>,
-    /// Values made less values freed.
+    /// Values created minus values freed.
     live: std::sync::atomic::AtomicU32,
 }
 
-// SAFETY: loom ends the model where two threads are at the cell at once.
+// SAFETY: loom ends the model if two threads access the cell at once.
 unsafe impl<P: Sync> Sync for Slot<P> {}
 
 impl<P: Protocol> Slot<P> {
@@ -149,7 +149,7 @@ fn a_get_meets_the_last_put<P: Protocol>() {
     });
 }
 
-/// A dead slot is used again while somebody comes with a stale key.
+/// A dead slot is reused while another thread comes with a stale key.
 fn a_get_meets_a_new_life<P: Protocol>() {
     loom::model(|| {
         let [here, there] = Slot::<P>::new(super::DEAD, false);
@@ -170,7 +170,7 @@ fn rcuref_frees_once_and_never_early() {
     a_get_meets_a_new_life::<Twin<0>>();
 }
 
-/// The largest count and one more, which is given up at once: whoever gets is told of a reference, since it is counted.
+/// The maximum and one more, which is given up at once: every `get` has to return a reference, since it is counted.
 #[test]
 fn a_get_past_the_maximum_never_finds_it_dead() {
     loom::model(|| {

@@ -1,9 +1,9 @@
-//! The checks: each runs a few threads in every order, and panics where a promise is broken.
+//! The checks: each runs a few threads in every order, and panics if a guarantee is broken.
 //!
-//! What is counted is a [`Cell`](loom::cell::UnsafeCell) of loom's: reads and writes that no order separates end a model.
+//! The object is a [`Cell`](loom::cell::UnsafeCell) of loom's: unordered reads and writes end a model.
 //!
 //! # Safety
-//! Access to the cell's inside is what the checks are about.
+//! The checks test the access to the cell.
 #![expect(unsafe_code, reason = "a cell whose accesses loom checks")]
 
 use super::super::Refcount;
@@ -12,13 +12,13 @@ use loom::cell::UnsafeCell;
 use loom::sync::{Arc, Mutex};
 use loom::thread;
 
-/// Something, and who still uses it. Freed by a write.
+/// An object with its count. A write frees it.
 struct Counted<P> {
     count: P,
     value: UnsafeCell<bool>,
 }
 
-// SAFETY: loom ends the model where two threads are at the cell at once.
+// SAFETY: loom ends the model if two threads access the cell at once.
 unsafe impl<P: Sync> Sync for Counted<P> {}
 
 impl<P: Protocol> Counted<P> {
@@ -50,8 +50,8 @@ impl<P: Protocol> Counted<P> {
     }
 }
 
-/// Whether the count is saturated once all is done. By a read-modify-write, which reads the last store; loom lets a load
-/// read another one that nothing orders before it.
+/// Whether the count is saturated at the end. By a read-modify-write, which reads the last store; loom lets a load read
+/// an earlier one that nothing orders before it.
 fn ends_saturated<P: Protocol>(count: &P) -> bool {
     count.inc_old() > P::MAX
 }
@@ -70,7 +70,7 @@ pub(super) fn the_last_put_frees_after_all_uses<P: Protocol>() {
     });
 }
 
-/// The last reference is given up while somebody who has none asks for one.
+/// The last reference is given up while a thread without one asks for one.
 pub(super) fn inc_not_zero_gets_a_live_count_or_none<P: Protocol>() {
     loom::model(|| {
         let [here, there] = Counted::<P>::new(1);
@@ -85,15 +85,16 @@ pub(super) fn inc_not_zero_gets_a_live_count_or_none<P: Protocol>() {
     });
 }
 
-/// What somebody with one reference does, and whether he is then told to free.
+/// What the holder of one reference does; returns whether it has to free the object.
 type Exploit<P> = fn(&P) -> bool;
 
-/// The mail's question: one is about to overflow, and another does what it likes before the count is pinned.
+/// The question from the mailing list: a count is about to overflow, and another thread does what it likes before the
+/// count is saturated.
 ///
-/// Each has a reference. Whatever the other does, once one more was taken than can be counted nothing is freed, and the
-/// count is saturated for good.
+/// Each has a reference. Whatever the other does, once more references were taken than can be counted, nothing is freed
+/// and the count stays saturated.
 pub(super) fn no_interleaving_ends_saturation<P: Protocol>() {
-    // What it does, and how many references have to be taken so that one of them passes the edge in any order.
+    // The operation, and how many references have to be taken so that one of them passes the maximum in any order.
     let exploits: [(Exploit<P>, u32); 5] = [
         (
             |count| {
@@ -137,7 +138,7 @@ pub(super) fn no_interleaving_ends_saturation<P: Protocol>() {
     }
 }
 
-/// One reference, given up by two: one of them frees, or nobody.
+/// Two threads give up one reference: one of them frees, or none.
 pub(super) fn two_puts_of_one_reference_free_once<P: Protocol>() {
     loom::model(|| {
         let [here, there] = Counted::<P>::new(1);
@@ -148,10 +149,10 @@ pub(super) fn two_puts_of_one_reference_free_once<P: Protocol>() {
     });
 }
 
-/// Freed already; one who has no reference decrements one up, and another takes one.
+/// The object is already freed. One thread without a reference gives one up, and another takes one.
 ///
-/// In flight an increment from zero looks like a reference, to a put that comes just then: neither has one, and no counter
-/// without a loop can tell. A put that came first is told nothing.
+/// An increment from zero in flight looks like a reference to a put at that moment: neither thread has one, and no
+/// counter without a loop can tell. A put that came first returns false.
 pub(super) fn misuse_of_a_dead_count_frees_nothing<P: Protocol>() {
     loom::model(|| {
         let [here, there] = Counted::<P>::new(0);
@@ -159,13 +160,13 @@ pub(super) fn misuse_of_a_dead_count_frees_nothing<P: Protocol>() {
         let last = here.count.dec_and_test();
         let increment_came_first = thread.join().unwrap() == 0;
         assert!(!last || increment_came_first, "freed twice");
-        // Where it was last, loom has an end that no machine has: the store of the increment's pinning, which comes behind
-        // it, in front of the put, which follows the increment without a gap.
+        // If it was the last, loom has an outcome that no machine has: the store that saturates after the increment
+        // comes before the put, which follows the increment without a gap.
         assert!(last || ends_saturated(&here.count), "saturated");
     });
 }
 
-/// Something that others find through a structure under a lock, put by `put`.
+/// An object that others find through a structure under a lock, put by `put`.
 pub(super) fn what_is_found_under_the_lock_is_alive(
     put: impl Fn(&Refcount, &Mutex<bool>) -> bool + Copy + Send + Sync + 'static,
 ) {

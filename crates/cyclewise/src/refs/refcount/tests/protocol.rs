@@ -1,4 +1,4 @@
-//! What the checks need of a count, right or wrong.
+//! What the checks need of a count, correct or broken.
 
 use super::super::{Refcount, Refcount64};
 

@@ -1,16 +1,16 @@
-//! The models' own test: counts with one thing wrong, each caught by a check that the right one passes.
+//! Tests of the checks: counts with one defect, each caught by a check that the right one passes.
 
 use super::checks;
 use super::protocol::Protocol;
 use loom::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
 
-/// The twins' largest count, and where they saturate: as the real ones', which store one less.
+/// The twins' maximum and saturated count: those of the real counts, which store one less.
 const MAX: u32 = 1 << 31;
 const PINNED: u32 = (3 << 30) - 1;
 const ZERO: u32 = u32::MAX;
 
-/// What can be wrong.
+/// The defects.
 const RELAXED_PUT: u8 = 1;
 const NO_ACQUIRE: u8 = 2;
 const LOOKS_THEN_INCREMENTS: u8 = 3;
@@ -20,7 +20,7 @@ const WRAPS_TO_ZERO: u8 = 6;
 const STORES_WHAT_IT_LOADED: u8 = 7;
 const LOOKS_TWICE: u8 = 8;
 
-/// The protocol of `Refcount`, with `WRONG` wrong.
+/// The protocol of `Refcount`, with the defect `WRONG`.
 struct Twin<const WRONG: u8>(AtomicU32);
 
 impl<const WRONG: u8> Twin<WRONG> {
@@ -34,7 +34,7 @@ impl<const WRONG: u8> Twin<WRONG> {
 
     fn add_old(&self, n: u64) -> u64 {
         if WRONG == STORES_WHAT_IT_LOADED {
-            // Checks before it stores, and stores whatever came between.
+            // Checks before it stores, and overwrites what came between.
             let old = self.0.load(Relaxed);
             let new = if old.cast_signed() < 0 {
                 PINNED
@@ -60,7 +60,7 @@ impl<const WRONG: u8> Twin<WRONG> {
 
 impl<const WRONG: u8> Protocol for Twin<WRONG> {
     const MAX: u64 = match WRONG {
-        // All 32 bits count, as in an unsigned atomic_t; what follows the largest is zero.
+        // All 32 bits count, as in an unsigned atomic_t; zero follows the maximum.
         WRAPS_TO_ZERO => u32::MAX as u64,
         _ => MAX as u64,
     };
