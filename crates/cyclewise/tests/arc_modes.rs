@@ -27,6 +27,7 @@ const BULK: usize = 3000;
 
 #[cfg(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static")))]
 fn main() {
+    harness::need_membarrier();
     harness::run(checks![
         nothing_is_leaked_or_dropped_twice,
         twin_elided_on_two_cpus_loses_count,

@@ -34,6 +34,7 @@ const THREADS: u64 = 3;
 
 #[cfg(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static")))]
 fn main() {
+    harness::need_membarrier();
     harness::run(checks![
         entering_confines_and_elides,
         threads_created_inside_are_confined_and_widened,

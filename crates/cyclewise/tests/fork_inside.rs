@@ -25,6 +25,7 @@ fn main() {
     if !may_trace() {
         harness::skip("ptrace is refused here");
     }
+    harness::need_membarrier();
     harness::run(checks![
         a_fork_while_lock_goes_is_no_writer_of_its_parent,
         a_fork_while_lock_comes_is_no_writer_of_its_parent,

@@ -16,6 +16,7 @@ fn main() {
     if !filter::are_allowed() {
         harness::skip("seccomp filters are refused here");
     }
+    harness::need_membarrier();
     harness::run(checks![
         a_head_sleeps_where_the_barrier_is_made = || assert_eq!(sleep_of_a_head::<Asks>(|| {}), Sleep::UntilWoken),
         a_head_naps_where_the_barrier_is_refused =

@@ -48,3 +48,11 @@ pub fn skip(reason: &str) -> ! {
     }
     libtest_mimic::run(&arguments, Vec::new()).exit()
 }
+
+/// Ends a program whose checks need a barrier on every CPU, where the kernel or a sandbox has none.
+pub fn need_membarrier() {
+    // SAFETY: asks which commands there are, which is 0 or an error where there are none.
+    if unsafe { libc::syscall(libc::SYS_membarrier, 0, 0, 0) } <= 0 {
+        skip("no membarrier(2) here");
+    }
+}

@@ -17,6 +17,7 @@ use lock_api::RawMutex;
 use std::sync::atomic::Ordering::Relaxed;
 
 fn main() {
+    harness::need_membarrier();
     harness::run(checks![
         a_crowd_is_exclusive_and_nobody_hangs,
         a_crowd_with_deadlines_is_exclusive_too = || crowd::crowd::<RawSpinLock<Futex>>(|| true),

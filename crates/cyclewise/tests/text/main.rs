@@ -22,6 +22,7 @@ mod key_torn;
 mod many;
 
 fn main() {
+    common::harness::need_membarrier();
     #[cfg(not(target_arch = "x86_64"))]
     common::harness::skip("no text is changed on this architecture");
     #[cfg(target_arch = "x86_64")]

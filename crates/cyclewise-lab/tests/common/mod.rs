@@ -1,0 +1,60 @@
+//! The command, run as a script would, and folders for what it writes.
+#![allow(dead_code, reason = "each test program uses a part")]
+#![allow(unreachable_pub, reason = "each test program is a crate of its own")]
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+/// The command with these arguments.
+pub fn command(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cyclewise"));
+    command.args(args);
+    command
+}
+
+/// What came of the command.
+pub fn cyclewise(args: &[&str]) -> Output {
+    command(args).output().unwrap()
+}
+
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// Where a command is refused, which prints no results: the status and all that is said.
+pub fn refused(args: &[&str]) -> (i32, String) {
+    let output = cyclewise(args);
+    assert!(
+        output.stdout.is_empty(),
+        "{args:?} printed results: {}",
+        text(&output.stdout)
+    );
+    (output.status.code().unwrap(), text(&output.stderr))
+}
+
+/// A folder that is gone when this is.
+pub struct Folder(tempfile::TempDir);
+
+impl Folder {
+    pub fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub fn name(&self, name: &str) -> String {
+        self.path(name).display().to_string()
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// A file with this text; its name.
+    pub fn with(&self, name: &str, text: &str) -> String {
+        std::fs::write(self.path(name), text).unwrap();
+        self.name(name)
+    }
+}
