@@ -1,53 +1,27 @@
 //! What the command does where the machine refuses: threads, places to write to, streams that are closed. One line, the
 //! status of the contract, and nothing lost.
 
+mod common;
+
+use common::{Folder, command, cyclewise, text};
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
-
-fn cyclewise(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cyclewise"));
-    command.args(args);
-    command
-}
 
 /// A stack that no address space has room for, so that no thread of std's can be made.
 fn without_threads(args: &[&str]) -> Output {
-    cyclewise(args)
+    command(args)
         .env("RUST_MIN_STACK", "1000000000000000000")
         .output()
         .unwrap()
 }
 
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).unwrap()
-}
-
 /// Status 2, nothing printed, and one line; that line.
 fn refused(args: &[&str]) -> String {
-    let output = cyclewise(args).output().unwrap();
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
-    assert!(output.stdout.is_empty(), "{args:?}");
+    let (status, said) = common::refused(args);
+    assert_eq!(status, 2, "{args:?}: {said}");
     assert_eq!(said.lines().count(), 1, "{args:?}: {said}");
     said
-}
-
-struct Folder(tempfile::TempDir);
-
-impl Folder {
-    fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn name(&self, name: &str) -> String {
-        self.path(name).display().to_string()
-    }
 }
 
 const SWEEP: [&str; 8] = [
@@ -108,7 +82,7 @@ fn a_sweep_without_threads_is_the_same_on_one_core_and_says_so() {
     let said = text(&alone.stderr);
     assert_eq!(alone.status.code(), Some(0), "{said}");
     assert!(said.contains("only one core is used"), "{said}");
-    assert_eq!(alone.stdout, cyclewise(&args).output().unwrap().stdout);
+    assert_eq!(alone.stdout, cyclewise(&args).stdout);
 }
 
 #[test]
@@ -118,7 +92,7 @@ fn a_full_disk_under_stderr_loses_no_result() {
     };
     let folder = Folder::new();
     let json = folder.name("s.json");
-    let status = cyclewise(&sweep(&["--json", &json]))
+    let status = command(&sweep(&["--json", &json]))
         .stdout(Stdio::null())
         .stderr(full)
         .status()
@@ -132,16 +106,14 @@ fn two_documents_do_not_go_to_one_place() {
     let folder = Folder::new();
     let record = folder.name("r.json");
     std::fs::write(&record, RECORD).unwrap();
-    let (same, odd) = (folder.name("same"), format!("{}/./same", folder.0.path().display()));
+    let (same, odd) = (folder.name("same"), format!("{}./same", folder.path("").display()));
     let compare = ["compare", &record, &record];
     assert!(refused(&[&compare[..], &["--json", "-", "--html", "-"]].concat()).contains("cannot all write to stdout"));
     assert!(refused(&[&compare[..], &["--json", &same, "--html", &odd]].concat()).contains("both name"));
     assert!(refused(&sweep(&["--json", &same, "--csv", &same])).contains("both name"));
     assert!(!folder.path("same").exists());
     // What is thrown away may be thrown away twice.
-    let output = cyclewise(&sweep(&["--json", "/dev/null", "--csv", "/dev/null"]))
-        .output()
-        .unwrap();
+    let output = cyclewise(&sweep(&["--json", "/dev/null", "--csv", "/dev/null"]));
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
 }
 
@@ -169,9 +141,9 @@ fn what_is_read_is_not_written_over() {
 fn a_document_may_come_from_a_pipe() {
     let folder = Folder::new();
     let page = folder.name("p.html");
-    let sweep = cyclewise(&sweep(&["--json", "-"])).output().unwrap().stdout;
+    let sweep = cyclewise(&sweep(&["--json", "-"])).stdout;
     for document in [RECORD.as_bytes(), &sweep] {
-        let mut report = cyclewise(&["report", "/dev/stdin", "--html", &page])
+        let mut report = command(&["report", "/dev/stdin", "--html", &page])
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .spawn()
@@ -201,9 +173,7 @@ fn a_place_that_cannot_be_written_is_told_before_the_work() {
 fn what_can_be_written_is_written_where_another_place_fails() {
     let folder = Folder::new();
     let csv = folder.name("s.csv");
-    let output = cyclewise(&sweep(&["--json", "/dev/full", "--csv", &csv]))
-        .output()
-        .unwrap();
+    let output = cyclewise(&sweep(&["--json", "/dev/full", "--csv", &csv]));
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(
@@ -229,7 +199,7 @@ fn an_option_of_an_experiment_that_is_not_run_is_refused() {
 fn a_failure_is_told_once() {
     let folder = Folder::new();
     let nowhere = folder.name("nowhere");
-    let output = cyclewise(&["run", "open-read-close", "--quick", "--json", "-"])
+    let output = command(&["run", "open-read-close", "--quick", "--json", "-"])
         .env("TMPDIR", nowhere)
         .output()
         .unwrap();
@@ -243,7 +213,7 @@ fn a_failure_is_told_once() {
 fn an_interrupted_run_writes_what_it_has() {
     let folder = Folder::new();
     let json = folder.name("r.json");
-    let mut run = cyclewise(&["run", "null-syscall", "popf", "--quick", "--json", &json])
+    let mut run = command(&["run", "null-syscall", "popf", "--quick", "--json", &json])
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
@@ -285,7 +255,7 @@ fn a_process_that_may_use_one_cpu_uses_no_other() {
     // A thread of its own: the other tests keep their CPUs. What it starts inherits its mask.
     let run = move || {
         cyclewise_lab::sys::affinity::confine(&[first]).unwrap();
-        cyclewise(&["run", "clock", "--quick", "--json", "-"]).output().unwrap()
+        cyclewise(&["run", "clock", "--quick", "--json", "-"])
     };
     let output = std::thread::spawn(run).join().unwrap();
     let said = text(&output.stderr);

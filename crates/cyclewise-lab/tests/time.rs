@@ -1,18 +1,13 @@
 //! `cyclewise time`: whole commands, interleaved, with the kernel's accounts; and what happens when one fails.
 
+mod common;
+
+use common::{Folder, cyclewise, text};
 use cyclewise_lab::record::{self, Record};
-use std::process::{Command, Output};
+use std::process::Output;
 
 fn time(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_cyclewise"))
-        .arg("time")
-        .args(args)
-        .output()
-        .unwrap()
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).unwrap()
+    cyclewise(&[&["time"], args].concat())
 }
 
 /// What was measured; `None`, with the reason, where the hypervisor took time from every run.
@@ -64,8 +59,8 @@ fn a_sleep_takes_its_time_and_no_cpu() {
 
 #[test]
 fn commands_are_interleaved_and_prepared_each_time() {
-    let folder = tempfile::tempdir().unwrap();
-    let log = folder.path().join("log");
+    let folder = Folder::new();
+    let log = folder.path("log");
     let say = |word: &str| format!("echo {word} >> '{}'", log.display());
     let (a, b, prepare) = (say("a"), say("b"), say("prepare"));
     if record(&["-n", "8", "--seed", "3", "--json", "-", "--prepare", &prepare, &a, &b]).is_none() {

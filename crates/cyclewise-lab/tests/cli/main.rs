@@ -1,65 +1,30 @@
 //! The command's contract with scripts: exit status, what goes to which stream, what each document holds.
 
+#[path = "../common/mod.rs"]
+mod common;
 mod records;
 mod run;
 mod verify;
 
+use common::{Folder, command, cyclewise};
 use cyclewise_lab::record;
-use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-fn cyclewise(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_cyclewise"))
-        .args(args)
-        .output()
-        .unwrap()
-}
-
 fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
+    common::text(&output.stdout)
 }
 
 fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
+    common::text(&output.stderr)
 }
 
 /// The status and the one line that says why.
 fn refused(args: &[&str]) -> (i32, String) {
-    let output = cyclewise(args);
-    assert!(
-        output.stdout.is_empty(),
-        "{args:?} printed results: {}",
-        stdout(&output)
-    );
-    let text = stderr(&output);
+    let (status, text) = common::refused(args);
     let line = text
         .lines()
         .find(|l| l.starts_with("cyclewise:") || l.starts_with("error:"));
-    (
-        output.status.code().unwrap(),
-        line.unwrap_or_else(|| panic!("{args:?}: {text}")).to_string(),
-    )
-}
-
-struct Folder(tempfile::TempDir);
-
-impl Folder {
-    fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn with(&self, name: &str, text: &str) -> String {
-        std::fs::write(self.path(name), text).unwrap();
-        text_of(&self.path(name))
-    }
-}
-
-fn text_of(path: &Path) -> String {
-    path.display().to_string()
+    (status, line.unwrap_or_else(|| panic!("{args:?}: {text}")).to_string())
 }
 
 /// A record as `run` has written it, for the tests that need one and not a measurement.

@@ -14,14 +14,14 @@ fn a_record_that_is_not_one_is_wrong_use() {
         ("text.json", "hello", "not a JSON object"),
     ] {
         let bad = folder.with(name, text);
-        let page = text_of(&folder.path("x.html"));
+        let page = folder.name("x.html");
         for args in [&["compare", &good, &bad][..], &["report", &bad, "--html", &page]] {
             let (status, line) = refused(args);
             assert_eq!(status, 2, "{line}");
             assert!(line.contains(name) && line.contains(says), "{line}");
         }
     }
-    let (status, line) = refused(&["compare", &good, &text_of(&folder.path("absent.json"))]);
+    let (status, line) = refused(&["compare", &good, &folder.name("absent.json")]);
     assert!(status == 2 && line.contains("absent.json"), "{line}");
 }
 
@@ -29,7 +29,7 @@ fn a_record_that_is_not_one_is_wrong_use() {
 fn a_record_compared_with_itself_is_indistinguishable() {
     let folder = Folder::new();
     let record = folder.with("r.json", RECORD);
-    let page = text_of(&folder.path("c.html"));
+    let page = folder.name("c.html");
     let output = cyclewise(&["compare", &record, &record, "--json", "-", "--html", &page]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let report: record::compare::CompareReport = serde_json::from_str(&stdout(&output)).unwrap();
@@ -51,7 +51,7 @@ fn a_record_compared_with_itself_is_indistinguishable() {
 fn report_makes_one_page_of_many_records() {
     let folder = Folder::new();
     let record = folder.with("r.json", RECORD);
-    let page = text_of(&folder.path("p.html"));
+    let page = folder.name("p.html");
     assert_eq!(
         cyclewise(&["report", &record, &record, "--html", &page]).status.code(),
         Some(0)

@@ -28,7 +28,7 @@ fn measurement(command: &mut Command) -> Option<Output> {
 }
 
 fn run_null_syscall() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cyclewise"));
+    let mut command = command(&[]);
     command.args(["run", "null-syscall", "--quick"]);
     command
 }
@@ -68,7 +68,7 @@ fn with_json_on_stdout_the_record_is_alone_there_and_whole() {
 #[test]
 fn the_documents_go_where_they_are_told() {
     let folder = Folder::new();
-    let names = ["r.json", "r.csv", "b.json", "r.html"].map(|n| text_of(&folder.path(n)));
+    let names = ["r.json", "r.csv", "b.json", "r.html"].map(|n| folder.name(n));
     let mut command = run_null_syscall();
     command.args(["--seed", "7", "--json", &names[0], "--csv", &names[1]]);
     command.args(["--bmf", &names[2], "--html", &names[3]]);
@@ -99,7 +99,7 @@ fn the_documents_go_where_they_are_told() {
 #[test]
 fn without_named_outputs_run_writes_its_report_and_record_here() {
     let folder = Folder::new();
-    let Some(output) = measurement(run_null_syscall().current_dir(folder.0.path())) else {
+    let Some(output) = measurement(run_null_syscall().current_dir(folder.path(""))) else {
         return;
     };
     record::load(&folder.path("cyclewise-record.json")).unwrap();

@@ -6,7 +6,7 @@ use super::*;
 #[test]
 fn verify_lab_reports_each_promise() {
     let folder = Folder::new();
-    let path = text_of(&folder.path("v.json"));
+    let path = folder.name("v.json");
     let output = cyclewise(&["verify", "lab", "--seconds", "1", "--json", &path]);
     if output.status.code() == Some(3) && too_busy(&output) {
         return println!("skipped: {}", stderr(&output));
@@ -114,7 +114,7 @@ fn verify_percpu_keeps_its_promises_everywhere() {
 #[test]
 fn verify_clock_reports_each_promise() {
     let folder = Folder::new();
-    let path = text_of(&folder.path("v.json"));
+    let path = folder.name("v.json");
     let output = cyclewise(&["verify", "clock", "--seconds", "1", "--json", &path]);
     let json: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let checks = json["checks"].as_array().unwrap();

@@ -1,35 +1,18 @@
 //! `cyclewise simulate` and `cyclewise recommend`: what scripts depend on, and that parts and cores change no byte.
 
 mod beside;
+#[path = "../common/mod.rs"]
+mod common;
 mod machines;
 mod sweeps;
 
-use std::path::PathBuf;
-use std::process::{Command, Output};
-
-fn cyclewise(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_cyclewise"))
-        .args(args)
-        .output()
-        .unwrap()
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).unwrap()
-}
+use common::{Folder, command, cyclewise, refused, text};
 
 /// What it printed; it must have ended well.
 fn printed(args: &[&str]) -> String {
     let output = cyclewise(args);
     assert_eq!(output.status.code(), Some(0), "{args:?}: {}", text(&output.stderr));
     text(&output.stdout)
-}
-
-/// The status and all that was said.
-fn refused(args: &[&str]) -> (i32, String) {
-    let output = cyclewise(args);
-    assert!(output.stdout.is_empty(), "{args:?} printed results");
-    (output.status.code().unwrap(), text(&output.stderr))
 }
 
 const SWEEP: [&str; 12] = [
@@ -51,34 +34,15 @@ fn sweep<'a>(rest: &[&'a str]) -> Vec<&'a str> {
     [&SWEEP[..], rest].concat()
 }
 
-struct Folder(tempfile::TempDir);
-
-impl Folder {
-    fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn name(&self, name: &str) -> String {
-        self.path(name).display().to_string()
-    }
-
-    fn read(&self, name: &str) -> String {
-        std::fs::read_to_string(self.path(name)).unwrap()
-    }
-
-    fn shards(&self, count: u32) -> Vec<String> {
-        (1..=count)
-            .map(|i| {
-                let name = self.name(&format!("{i}.json"));
-                printed(&sweep(&[&name, "--shard", &format!("{i}/{count}")]));
-                name
-            })
-            .collect()
-    }
+/// The parts of a sweep, as files.
+fn shards(folder: &Folder, count: u32) -> Vec<String> {
+    (1..=count)
+        .map(|i| {
+            let name = folder.name(&format!("{i}.json"));
+            printed(&sweep(&[&name, "--shard", &format!("{i}/{count}")]));
+            name
+        })
+        .collect()
 }
 
 #[test]

@@ -14,11 +14,7 @@ fn a_sweep_is_whole_and_the_same_on_any_number_of_cores() {
             .iter()
             .all(|p| p.outcome.as_ref().is_some_and(|o| o.ops >= 200 && o.ns_per_op > 0.0))
     );
-    let one_core = Command::new(env!("CARGO_BIN_EXE_cyclewise"))
-        .args(sweep(&["-"]))
-        .env("RAYON_NUM_THREADS", "1")
-        .output()
-        .unwrap();
+    let one_core = command(&sweep(&["-"])).env("RAYON_NUM_THREADS", "1").output().unwrap();
     assert_eq!(text(&one_core.stdout), json);
 }
 
@@ -26,7 +22,7 @@ fn a_sweep_is_whole_and_the_same_on_any_number_of_cores() {
 fn shards_join_to_the_whole_byte_for_byte() {
     let folder = Folder::new();
     let whole = printed(&sweep(&["-"]));
-    let shards = folder.shards(3);
+    let shards = shards(&folder, 3);
     let (json, csv, html) = (folder.name("all.json"), folder.name("all.csv"), folder.name("all.html"));
     let mut args = vec!["report", &shards[2], &shards[0], &shards[1]];
     args.extend(["--json", &json, "--csv", &csv, "--html", &html]);
@@ -42,7 +38,7 @@ fn shards_join_to_the_whole_byte_for_byte() {
 #[test]
 fn shards_that_are_no_whole_are_refused() {
     let folder = Folder::new();
-    let shards = folder.shards(2);
+    let shards = shards(&folder, 2);
     let page = folder.name("p.html");
     let other = folder.name("other.json");
     printed(&sweep(&[&other, "--shard", "2/2", "--seed", "2"]));
