@@ -13,36 +13,36 @@
 //! ```
 //!
 //! # States
-//! A slot has *head*, a guard, *tail*, and `N` cells. Head counts what was ever taken, tail what was ever put in; the
-//! words between are in the cells of their numbers, modulo `N`.
+//! A slot has *head*, a guard, *tail*, and `N` cells. Head counts the words that were popped, tail the words that were pushed; the
+//! words between them are in the cells of their numbers, modulo `N`.
 //!
 //! # Invariants
-//! 1. `head <= tail <= head + N`, and neither ever falls. So whoever finds one of them as it was knows that nobody has
-//!    taken, or nobody has put in, since; 64 bits do not come round.
-//! 2. A cell is written before the tail that covers it, in one sequence with the comparison of the tail that gave the cell
-//!    to the writer. A sequence that does not commit may have written cells past the tail, which are nobody's.
-//! 3. A word is read before the commit, in its sequence or before the comparison of the head in it. Nobody may write over
+//! 1. `head <= tail <= head + N`, and neither ever decreases. So a thread that finds one of them unchanged knows that no word was
+//!    popped, or none was pushed, since; 64 bits do not wrap around.
+//! 2. A cell is written before the tail that covers it, in the sequence whose comparison of the tail gave the cell
+//!    to the writer. A sequence that does not commit may have written cells past the tail, which hold no words.
+//! 3. A word is read before the commit, in its sequence or before that compares the head. No thread overwrites
 //!    it until the head has passed it.
-//! 4. A slot's words are changed by sequences that look at its guard, under a portable slot's lock, or by who has stopped
-//!    the slot. A portable slot's guard is never set: to be at its ring is to have its lock.
+//! 4. A slot's words are changed by sequences that check its guard, under a portable slot's lock, or by the thread that has stopped
+//!    the slot. A portable slot's guard is never set: its lock protects its ring.
 //!
 //! # Order
-//! The words of one slot come out in the order in which they went in, whoever takes them and in whatever way. A word goes to the
-//! slot of the CPU that its pusher is on; to a portable slot while somebody steals from that CPU's, or where the thread has no area.
-//! So two words of a thread come out in order where both went to one slot, and otherwise it is not known: the thread may have been moved
-//! between the two, or the second may be in a portable slot. Whoever needs more puts a number in each word.
+//! The words of one slot come out in the order in which they were pushed, by any operation. A push uses the current CPU's
+//! slot; a portable slot while a thread steals from that CPU's, or if the thread has no area.
+//! So two words of a thread come out in order if both went to one slot. Otherwise their order is unspecified: the thread may have migrated
+//! between the two pushes, or the second word may be in a portable slot. For more order, put a number in each word.
 //!
-//! No word is lost for that: it is in one of [`Slot::all`]. But [`pop`](Ring::pop) looks at the slot of its own CPU alone, and
-//! a thief that goes through [`Slot::of`] each CPU never comes to the portable slots. Who wants all takes by
+//! Every word is in one of [`Slot::all`]. But [`pop`](Ring::pop) checks only its own CPU's slot, and
+//! [`Slot::of`] never returns a portable slot. To get all words, use
 //! [`pop_or_steal`](Ring::pop_or_steal), [`drain`](Ring::drain), or [`steal`](Ring::steal) of every slot of [`Slot::all`].
 //!
 //! # Signals, forks, threads
-//! A handler may push and pop, not steal or drain: those may wait for what it interrupted. A child of a fork has all
-//! words that were in rings; what another thread was about to push is lost with it. A slot that was being stolen from at
-//! that moment stays stopped in the child: its threads use portable slots, and what it has nobody takes there.
+//! A signal handler may push and pop, but not steal or drain: those may wait for the thread that it interrupted. A child of a fork has all
+//! words that were in rings, but not those that other threads were about to push. A slot that was being stolen from at
+//! the fork stays stopped in the child: its threads use portable slots, and its words stay in it.
 //!
 //! # Memory ordering
-//! Who pops a word sees what its pusher did before.
+//! A pop of a word sees what happened before its push.
 //!
 //! # Cost
 //! A push and a pop are a sequence each, without LOCK, and so is a batch of words that does not cross the ring's end.
@@ -51,7 +51,7 @@
 //! Google's tcmalloc, "Restartable Sequence Mechanism for TCMalloc", for batches by one commit.
 //!
 //! # Safety
-//! 1. `slots` maps a `Cells<N>` in every slot, for as long as the ring lives.
+//! 1. `slots` maps a `Cells<N>` in every slot until the ring is dropped.
 #![expect(unsafe_code, reason = "words by address")]
 
 use super::Cpu;
@@ -79,17 +79,17 @@ struct Cells<const N: usize> {
 // SAFETY: integers, which need no drop.
 unsafe impl<const N: usize> Zeroed for Cells<N> {}
 
-/// For each CPU a queue of at most `N` words of 64 bits. `N` is a power of two, of at most 4096.
+/// A queue of at most `N` words of 64 bits for each CPU. `N` is a power of two, at most 4096.
 #[derive(Debug)]
 pub struct Ring<W, const N: usize> {
     slots: PerCpu<Cells<N>>,
     words: PhantomData<fn(W) -> W>,
 }
 
-/// A slot's parts.
-struct At<const N: usize>(*mut Cells<N>);
+/// A slot's words.
+struct RingSlot<const N: usize>(*mut Cells<N>);
 
-impl<const N: usize> At<N> {
+impl<const N: usize> RingSlot<N> {
     #[inline(always)]
     fn head(&self) -> *mut u64 {
         self.0.cast()
@@ -106,43 +106,43 @@ impl<const N: usize> At<N> {
         self.0.cast::<u64>().wrapping_add(3 + number as usize % N)
     }
 
-    /// A word of the slot's, as of now. Acquire: pairs with the release of who changed head or tail, for the cells.
+    /// Loads a word of the slot. Acquire: pairs with the release of the last change of head or tail, for the cells.
     #[inline(always)]
     fn load(at: *mut u64) -> u64 {
-        // SAFETY: mapped, and an atomic for everybody (Safety 1 of the module).
+        // SAFETY: mapped, and accessed only as an atomic (Safety 1 of the module).
         unsafe { AtomicU64::from_ptr(at) }.load(Ordering::Acquire)
     }
 
     #[inline(always)]
     fn guard<'a>(&self) -> &'a Guard {
         let at = self.0.cast::<Guard>().wrapping_add(1);
-        // SAFETY: the second word of the slot's cells, a guard for everybody (Safety 1 of the module).
+        // SAFETY: the second word of the slot, accessed only as a guard (Safety 1 of the module).
         unsafe { &*at }
     }
 
-    /// Tail, and how many more words there was room for at some moment; `None` where others were quicker.
+    /// Tail, and the room for more words at some moment; `None` if other threads changed both meanwhile.
     #[inline(always)]
     fn room(&self) -> Option<(u64, usize)> {
-        // In this order: the head that is found is not older than the tail, so a ring that looks full was.
+        // In this order: the head is not older than the tail, so a ring that looks full was full.
         let tail = Self::load(self.tail());
         let head = Self::load(self.head());
         let used = tail.wrapping_sub(head);
         (used <= N as u64).then(|| (tail, N - used as usize))
     }
 
-    /// Head, and how many words there were from it on at some moment.
+    /// Head, and the number of words from it on at some moment.
     #[inline(always)]
     fn used(&self) -> (u64, usize) {
-        // In this order: a ring that looks empty was.
+        // In this order: a ring that looks empty was empty.
         let head = Self::load(self.head());
         let tail = Self::load(self.tail());
-        // At least so many: others may have taken and put in, and then the commit's comparison fails.
+        // May be too many if other threads have popped and pushed; then the commit's comparison fails.
         (head, tail.wrapping_sub(head).min(N as u64) as usize)
     }
 }
 
 impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
-    /// Rings without words.
+    /// Empty rings.
     pub fn new() -> Self {
         const {
             assert!(
@@ -156,10 +156,10 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
         }
     }
 
-    /// Puts a word in this CPU's ring.
+    /// Pushes a word to this CPU's ring.
     ///
     /// # Errors
-    /// The word, where this CPU's ring is full.
+    /// The word, if this CPU's ring is full.
     #[inline(always)]
     pub fn push(&self, word: W) -> Result<(), W> {
         if let Some(area) = registration::libc_area::<Cpu>() {
@@ -174,7 +174,7 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
         self.push_slow(word)
     }
 
-    /// Where the C library has not registered, or somebody else is at this CPU's ring.
+    /// For threads that the C library has not registered, and while another thread has stopped this CPU's ring.
     #[cold]
     #[inline(never)]
     fn push_slow(&self, word: W) -> Result<(), W> {
@@ -185,14 +185,14 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
         }
     }
 
-    /// Puts in as many of the words as there is room for, in order, from the first on; returns how many. Each run that
-    /// does not cross the ring's end is one sequence; another's words may come between two runs.
+    /// Pushes as many of the words as there is room for, in order; returns how many. Each run that
+    /// does not cross the ring's end is one sequence; other threads' words may come between two runs.
     #[inline]
     pub fn push_many(&self, words: &[W]) -> usize {
         let mut left = words;
         while !left.is_empty() {
             let here = CurrentSlot::now();
-            let at = At(self.slots.of(here.slot()));
+            let at = RingSlot(self.slots.of(here.slot()));
             let Some((tail, room)) = at.room() else { continue };
             let run = left.len().min(room).min(N - tail as usize % N);
             if run == 0 {
@@ -215,7 +215,7 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
         words.len() - left.len()
     }
 
-    /// Takes the word that has been in this CPU's ring for longest; `None` where there is none here.
+    /// Pops the oldest word of this CPU's ring; `None` if it is empty.
     #[inline(always)]
     pub fn pop(&self) -> Option<W> {
         if let Some(area) = registration::libc_area::<Cpu>() {
@@ -231,7 +231,7 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
         self.pop_slow()
     }
 
-    /// Where the C library has not registered, or somebody else is at this CPU's ring.
+    /// For threads that the C library has not registered, and while another thread has stopped this CPU's ring.
     #[cold]
     #[inline(never)]
     fn pop_slow(&self) -> Option<W> {
@@ -239,13 +239,13 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
         (self.pop_many(&mut word) == 1).then_some(word[0])
     }
 
-    /// Takes as many words as there are here and fit, the oldest first, in one sequence; returns how many. The rest of
-    /// `words` holds nothing of meaning.
+    /// Pops as many words as there are here and fit, the oldest first, in one sequence; returns how many. The contents of the rest of
+    /// `words` are unspecified.
     #[inline]
     pub fn pop_many(&self, words: &mut [W]) -> usize {
         loop {
             let here = CurrentSlot::now();
-            let at = At(self.slots.of(here.slot()));
+            let at = RingSlot(self.slots.of(here.slot()));
             let (head, used) = at.used();
             let run = used.min(words.len());
             if run == 0 {
@@ -265,31 +265,31 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
         }
     }
 
-    /// Takes all that a slot's ring has, and puts it at the end of `out`; returns how much. None too where somebody else
-    /// is just doing so. While it works, threads on that CPU use portable slots. Not for signal handlers.
+    /// Moves all words of a slot's ring to the end of `out`; returns how many. It takes none while another thread
+    /// steals from the slot. Meanwhile threads on that CPU use portable slots. Not for signal handlers.
     ///
-    /// Cost: two loads where the ring is empty; else a membarrier(2), or in a portable slot its lock.
+    /// Cost: two loads if the ring is empty; else a membarrier(2), or a portable slot's lock.
     ///
     /// # Errors
-    /// Where the kernel has no such barrier or forbids it; nothing is taken then.
+    /// The kernel has no such barrier or forbids it. Then nothing is taken.
     pub fn steal(&self, slot: Slot, out: &mut Vec<W>) -> Result<usize, Refusal> {
-        let at = At(self.slots.of(slot));
+        let at = RingSlot(self.slots.of(slot));
         if at.used().1 == 0 {
             return Ok(0);
         }
-        // Now, so that nobody waits for an allocation.
+        // Now, so that no thread waits for an allocation.
         out.reserve(N);
         let taken = slot.exclusively::<Cpu, _>(at.guard(), || take_all(&at, out))?;
         Ok(taken.unwrap_or(0))
     }
 
-    /// Takes the oldest word of this CPU's ring; where that has none, the oldest of the first other slot that has any, portable
-    /// ones first. `None` where no slot has any, but for those that somebody else is just taking from. Not for signal handlers.
+    /// Pops the oldest word of this CPU's ring; if that is empty, the oldest word of the first slot that has any, portable
+    /// slots first. `None` if no slot has any, except those that another thread steals from. Not for signal handlers.
     ///
-    /// Cost: a pop where there is a word here. Else a look at every slot and, for one word, what [`steal`](Self::steal) costs.
+    /// Cost: a pop if there is a word here. Otherwise a load of every slot, and one [`steal`](Self::steal).
     ///
     /// # Errors
-    /// As [`steal`](Self::steal); nothing is taken then.
+    /// As [`steal`](Self::steal).
     pub fn pop_or_steal(&self) -> Result<Option<W>, Refusal> {
         if let Some(word) = self.pop() {
             return Ok(Some(word));
@@ -302,9 +302,9 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
         Ok(None)
     }
 
-    /// Takes a slot's oldest word.
+    /// Pops a slot's oldest word.
     fn steal_one(&self, slot: Slot) -> Result<Option<W>, Refusal> {
-        let at = At(self.slots.of(slot));
+        let at = RingSlot(self.slots.of(slot));
         if at.used().1 == 0 {
             return Ok(None);
         }
@@ -312,11 +312,11 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
         Ok(taken.flatten())
     }
 
-    /// Takes all that there is, one slot's after the other's, and puts it at the end of `out`; returns how much. Exact
-    /// where nobody else pushes, pops or steals meanwhile.
+    /// Moves the words of all slots, one after the other, to the end of `out`; returns how many. Complete
+    /// if no other thread pushes, pops or steals meanwhile.
     ///
     /// # Errors
-    /// As [`steal`](Self::steal); what was taken before is in `out`.
+    /// As [`steal`](Self::steal); the words taken before are in `out`.
     pub fn drain(&self, out: &mut Vec<W>) -> Result<usize, Refusal> {
         let before = out.len();
         for slot in Slot::all() {
@@ -328,15 +328,15 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
     /// A slot's guard.
     #[cfg(test)]
     pub(super) fn guard_of(&self, slot: Slot) -> &Guard {
-        At(self.slots.of(slot)).guard()
+        RingSlot(self.slots.of(slot)).guard()
     }
 
-    /// What to do while this CPU's ring is somebody else's.
+    /// Pushes to a portable slot, while another thread has stopped this CPU's ring.
     #[cold]
     #[inline(never)]
     fn push_portable(&self, words: &[W]) -> usize {
-        let taken = LockedSlot::any();
-        let at = At::<N>(self.slots.of(taken.slot()));
+        let locked = LockedSlot::any();
+        let at = RingSlot::<N>(self.slots.of(locked.slot()));
         let Some((tail, room)) = at.room() else { return 0 };
         let run = words.len().min(room);
         for (number, word) in (tail..).zip(&words[..run]) {
@@ -350,8 +350,8 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
     #[cold]
     #[inline(never)]
     fn pop_portable(&self, words: &mut [W]) -> usize {
-        let taken = LockedSlot::any();
-        let at = At::<N>(self.slots.of(taken.slot()));
+        let locked = LockedSlot::any();
+        let at = RingSlot::<N>(self.slots.of(locked.slot()));
         let (head, used) = at.used();
         let run = used.min(words.len());
         read(&at, head, &mut words[..run]);
@@ -360,24 +360,28 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
     }
 }
 
-/// The words from a number on.
+/// Reads the words from a number on.
 #[inline(always)]
-fn read<W: Sealed<Bits = u64>, const N: usize>(at: &At<N>, head: u64, words: &mut [W]) {
+fn read<W: Sealed<Bits = u64>, const N: usize>(at: &RingSlot<N>, head: u64, words: &mut [W]) {
     for (number, word) in (head..).zip(words) {
-        *word = W::of(At::<N>::load(at.cell(number)));
+        *word = W::of(RingSlot::<N>::load(at.cell(number)));
     }
 }
 
-/// Empties the ring of a slot that is taken or stopped.
-fn take_all<W: Sealed<Bits = u64>, const N: usize>(at: &At<N>, out: &mut Vec<W>) -> usize {
+/// Empties the ring of a slot that is locked or stopped.
+fn take_all<W: Sealed<Bits = u64>, const N: usize>(at: &RingSlot<N>, out: &mut Vec<W>) -> usize {
     let (head, used) = at.used();
-    out.extend((head..).take(used).map(|number| W::of(At::<N>::load(at.cell(number)))));
+    out.extend(
+        (head..)
+            .take(used)
+            .map(|number| W::of(RingSlot::<N>::load(at.cell(number)))),
+    );
     store(at.head(), head.wrapping_add(used as u64));
     used
 }
 
-/// Takes the oldest word of a slot that is taken or stopped.
-fn take_one<W: Sealed<Bits = u64>, const N: usize>(at: &At<N>) -> Option<W> {
+/// Pops the oldest word of a slot that is locked or stopped.
+fn take_one<W: Sealed<Bits = u64>, const N: usize>(at: &RingSlot<N>) -> Option<W> {
     let (head, used) = at.used();
     let mut word = [W::of(0)];
     (used > 0).then(|| {
@@ -387,9 +391,9 @@ fn take_one<W: Sealed<Bits = u64>, const N: usize>(at: &At<N>) -> Option<W> {
     })
 }
 
-/// Changes a word of a slot that is taken or stopped.
+/// Changes a word of a slot that is locked or stopped.
 fn store(at: *mut u64, bits: u64) {
-    // SAFETY: a word of the slot, which nobody else changes now (Invariant 4).
+    // SAFETY: a word of the slot, which no other thread changes now (Invariant 4).
     unsafe { u64::store(at, bits) };
 }
 

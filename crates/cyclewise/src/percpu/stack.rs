@@ -9,35 +9,34 @@
 //! drop(spare.push(page));
 //! ```
 //!
-//! Beside [`FreeList`](super::FreeList): that links objects which stay where they are until the list is dropped, however
-//! many; this keeps at most `N` values for each CPU, which come and go.
+//! A [`FreeList`](super::FreeList) links any number of objects, which stay in place until the list is dropped; a `Stack`
+//! keeps at most `N` values for each CPU, which it owns only while they are in it.
 //!
 //! # States
 //! A slot has a count, a guard, and `N` cells, of which the first `count` hold values.
 //!
 //! # Invariants
-//! 1. The bits in a cell below the count are a value that the stack owns, and that is nobody else's. A cell from the count on is
-//!    nobody's.
-//! 2. A push stores the bits and then the count, in one sequence. One that does not commit may have written a cell from the
-//!    count on, and its value is still the caller's. A pop loads the bits and then stores the count, in one sequence;
-//!    one that does not commit has taken nothing.
-//! 3. A slot's words are changed by sequences that look at its guard, under a portable slot's lock, or by who has stopped
-//!    the slot. A portable slot's guard is never set: to be at its stack is to have its lock.
+//! 1. The bits in a cell below the count are a value that only the stack owns. The cells from the count on hold no value.
+//! 2. A push stores the bits and then the count, in one sequence. If it does not commit, it may have written a cell from the
+//!    count on, and the caller still owns the value. A pop loads the bits and then stores the count, in one sequence;
+//!    if it does not commit, it has taken nothing.
+//! 3. A slot's words are changed by sequences that check its guard, under a portable slot's lock, or by the thread that has stopped
+//!    the slot. A portable slot's guard is never set: its lock protects its stack.
 //!
 //! # Order
-//! Of the values in one slot the one that was pushed last comes out first. A value goes to the slot of the CPU that its pusher is on;
-//! to a portable slot while somebody steals from that CPU's, or where the thread has no area. [`pop`](Stack::pop) looks at the slot
-//! of its own CPU alone. Who wants all takes by [`pop_or_steal`](Stack::pop_or_steal), [`drain`](Stack::drain), or
-//! [`steal`](Stack::steal) of every slot of [`Slot::all`], which has the portable ones, as [`Slot::of`] each CPU has not.
+//! Of the values in one slot the last one pushed comes out first. A push uses the current CPU's slot;
+//! a portable slot while a thread steals from that CPU's, or if the thread has no area. [`pop`](Stack::pop) checks only
+//! its own CPU's slot. To get all values, use [`pop_or_steal`](Stack::pop_or_steal), [`drain`](Stack::drain), or
+//! [`steal`](Stack::steal) of every slot of [`Slot::all`]; [`Slot::of`] never returns a portable slot.
 //!
 //! # Signals, forks, threads
-//! A handler may push and pop values that need no drop, not steal or drain: those may wait for what it interrupted. A child
-//! of a fork has all values that were on stacks, and owns its copies of them; what another thread was about to push is lost with it. A slot
-//! that was being stolen from at that moment stays stopped in the child: its threads use portable slots, and what it has is
+//! A signal handler may push and pop values that need no drop, but not steal or drain: those may wait for the thread that it interrupted. A child
+//! of a fork owns copies of all values that were on stacks, but not of those that other threads were about to push. A slot
+//! that was being stolen from at the fork stays stopped in the child: its threads use portable slots, and its values are
 //! dropped with the stack.
 //!
 //! # Memory ordering
-//! Who pops a value sees what its pusher did before.
+//! A pop of a value sees what happened before its push.
 //!
 //! # Cost
 //! A push and a pop are a sequence each, without LOCK, and so is a batch; a steal is an interrupt to the other CPU.
@@ -47,7 +46,7 @@
 //! Google's tcmalloc, "Restartable Sequence Mechanism for TCMalloc", whose per-CPU slabs have this order.
 //!
 //! # Safety
-//! 1. `slots` maps a `Cells<N>` in every slot, for as long as the stack lives.
+//! 1. `slots` maps a `Cells<N>` in every slot until the stack is dropped.
 #![expect(unsafe_code, reason = "words by address, and values by their bits")]
 
 use super::Cpu;
@@ -73,10 +72,10 @@ struct Cells<const N: usize> {
 // SAFETY: integers, which need no drop.
 unsafe impl<const N: usize> Zeroed for Cells<N> {}
 
-/// For each CPU a stack of at most `N` values, 1 to 4096. Those that are left when it is dropped are dropped.
+/// A stack of at most `N` values for each CPU; `N` is 1 to 4096. Its drop drops the remaining values.
 ///
-/// One of values that live long cannot be taken for one of values that do not: those would be pushed by way of the second,
-/// and popped by way of the first.
+/// It is invariant in `T`: a stack of long-lived values does not convert to one of short-lived values, which could then be pushed
+/// to it and outlive their borrow:
 ///
 /// ```compile_fail
 /// # use cyclewise::percpu::Stack;
@@ -86,17 +85,17 @@ unsafe impl<const N: usize> Zeroed for Cells<N> {}
 /// ```
 pub struct Stack<T: WordSized, const N: usize> {
     slots: PerCpu<Cells<N>>,
-    /// Owned, and as a `Cell` of them: what goes in comes out.
+    /// Owns values, and is invariant in `T`, like `Cell<T>`.
     values: PhantomData<(T, fn(T))>,
 }
 
-// SAFETY: its values go with it.
+// SAFETY: its values are sent with it.
 unsafe impl<T: WordSized + Send, const N: usize> Send for Stack<T, N> {}
-// SAFETY: by reference it moves values from thread to thread, and shares none.
+// SAFETY: by reference it moves values between threads, and shares none.
 unsafe impl<T: WordSized + Send, const N: usize> Sync for Stack<T, N> {}
 
 impl<T: WordSized, const N: usize> Stack<T, N> {
-    /// Stacks without values.
+    /// Empty stacks.
     pub fn new() -> Self {
         const {
             assert!(N >= 1 && N <= 4096, "a stack has 1 to 4096 cells");
@@ -111,10 +110,10 @@ impl<T: WordSized, const N: usize> Stack<T, N> {
         }
     }
 
-    /// Puts a value on this CPU's stack.
+    /// Pushes a value to this CPU's stack.
     ///
     /// # Errors
-    /// The value, where this CPU's stack is full.
+    /// The value, if this CPU's stack is full.
     #[inline(always)]
     pub fn push(&self, value: T) -> Result<(), T> {
         let bits = value.into_bits();
@@ -130,7 +129,7 @@ impl<T: WordSized, const N: usize> Stack<T, N> {
         self.push_slow(bits)
     }
 
-    /// Where the C library has not registered, or somebody else is at this CPU's stack.
+    /// For threads that the C library has not registered, and while another thread has stopped this CPU's stack.
     #[cold]
     #[inline(never)]
     fn push_slow(&self, bits: u64) -> Result<(), T> {
@@ -143,14 +142,14 @@ impl<T: WordSized, const N: usize> Stack<T, N> {
         }
     }
 
-    /// Takes the value that was pushed last on this CPU; `None` where there is none here.
+    /// Pops the last value pushed on this CPU; `None` if its stack is empty.
     #[inline(always)]
     pub fn pop(&self) -> Option<T> {
         if let Some(area) = registration::libc_area::<Cpu>() {
             // SAFETY: the area is the thread's; this CPU's stack (Invariants 1 and 3).
             let (bits, left) = unsafe { rseq_cells::stack_pop::<Cpu>(area, self.first()) };
             if left >= 0 {
-                // SAFETY: just taken off the stack, so nobody else has it (Invariant 1).
+                // SAFETY: just popped, so no other value has these bits (Invariant 1).
                 return Some(unsafe { T::from_bits(bits) });
             }
             if left == EMPTY {
@@ -160,7 +159,7 @@ impl<T: WordSized, const N: usize> Stack<T, N> {
         self.pop_slow()
     }
 
-    /// Where the C library has not registered, or somebody else is at this CPU's stack.
+    /// For threads that the C library has not registered, and while another thread has stopped this CPU's stack.
     #[cold]
     #[inline(never)]
     fn pop_slow(&self) -> Option<T> {
@@ -168,82 +167,82 @@ impl<T: WordSized, const N: usize> Stack<T, N> {
         // SAFETY: room for one word.
         match unsafe { self.take_slow(&raw mut bits, 1) } {
             0 => None,
-            // SAFETY: just taken off the stack (Invariant 1).
+            // SAFETY: just popped (Invariant 1).
             _ => Some(unsafe { T::from_bits(bits) }),
         }
     }
 
-    /// Takes values off the end of `values` and puts them on this CPU's stack in one sequence, as many as there is room
-    /// for, so that the last is on top; returns how many.
+    /// Moves values from the end of `values` to this CPU's stack in one sequence, as many as there is room
+    /// for, the last one on top; returns how many.
     pub fn push_many(&self, values: &mut Vec<T>) -> usize {
         let len = values.len().min(N);
         let rest = values.len() - len;
         let end = values.as_mut_ptr().wrapping_add(values.len());
-        // The vector gives them up, and takes back what does not fit.
+        // The vector gives up `len` values, and takes back those that do not fit.
         // SAFETY: fewer than before.
         unsafe { values.set_len(rest) };
         for at in (1..=len).map(|n| end.wrapping_sub(n)) {
             // SAFETY: a value that the vector gave up.
             let bits = unsafe { at.read() }.into_bits();
-            // SAFETY: its place, which has the size and alignment of its bits (checked by `new`).
+            // SAFETY: the value's memory, which has the size and alignment of its bits (checked by `new`).
             unsafe { at.cast::<u64>().write(bits) };
         }
         // SAFETY: `len` words before it.
         let pushed = unsafe { self.put(end.cast(), len) };
         for n in pushed + 1..=len {
-            // SAFETY: the bits that were put there above: given up, and not taken (Invariant 2).
-            unsafe { back(end.wrapping_sub(n)) };
+            // SAFETY: the bits that were written there above, given up and not pushed (Invariant 2).
+            unsafe { restore(end.wrapping_sub(n)) };
         }
-        // SAFETY: those before the last that were taken are values.
+        // SAFETY: the first `rest + len - pushed` elements are values.
         unsafe { values.set_len(rest + len - pushed) };
         pushed
     }
 
-    /// Takes at most `most` values off this CPU's stack in one sequence, and puts them at the end of `values` in the
+    /// Moves at most `most` values from this CPU's stack to the end of `values` in one sequence, in the
     /// order in which they were pushed; returns how many.
     pub fn pop_many(&self, values: &mut Vec<T>, most: usize) -> usize {
         let most = most.min(N);
-        // Now: a value that is taken has a place.
+        // Before the values are popped, since it may panic.
         values.reserve(most);
         let before = values.len();
         let at = values.as_mut_ptr().wrapping_add(before);
-        // SAFETY: room for as many words, which have the size and alignment of values (checked by `new`).
+        // SAFETY: room for `most` words, which have the size and alignment of values (checked by `new`).
         let taken = unsafe { self.take(at.cast(), most) };
         for n in 0..taken {
-            // SAFETY: bits that were just taken (Invariant 1).
-            unsafe { back(at.wrapping_add(n)) };
+            // SAFETY: bits that were just popped (Invariant 1).
+            unsafe { restore(at.wrapping_add(n)) };
         }
-        // SAFETY: as many values more.
+        // SAFETY: `taken` more elements are values.
         unsafe { values.set_len(before + taken) };
         taken
     }
 
-    /// Takes all that a slot's stack has, and puts it at the end of `out`; returns how much. None too where somebody else
-    /// is just doing so. While it works, threads on that CPU use portable slots. Not for signal handlers.
+    /// Moves all values of a slot's stack to the end of `out`; returns how many. It takes none while another thread
+    /// steals from the slot. Meanwhile threads on that CPU use portable slots. Not for signal handlers.
     ///
-    /// Cost: a load where the stack is empty; else a membarrier(2), or in a portable slot its lock.
+    /// Cost: a load if the stack is empty; else a membarrier(2), or a portable slot's lock.
     ///
     /// # Errors
-    /// Where the kernel has no such barrier or forbids it; nothing is taken then.
+    /// The kernel has no such barrier or forbids it. Then nothing is taken.
     pub fn steal(&self, slot: Slot, out: &mut Vec<T>) -> Result<usize, Refusal> {
         if self.count(slot) == 0 {
             return Ok(0);
         }
-        // Now, so that nobody waits for an allocation.
+        // Now, so that no thread waits for an allocation.
         out.reserve(N);
         let before = out.len();
         slot.exclusively::<Cpu, _>(self.guard(slot), || out.extend(self.values(slot)))?;
         Ok(out.len() - before)
     }
 
-    /// Takes the value that was pushed last on this CPU; where there is none, the last one of the first other slot that has any,
-    /// portable ones first. `None` where no slot has any, but for those that somebody else is just taking from. Not for signal
+    /// Pops the last value pushed on this CPU; if its stack is empty, the last value of the first slot that has any,
+    /// portable slots first. `None` if no slot has any, except those that another thread steals from. Not for signal
     /// handlers.
     ///
-    /// Cost: a pop where there is a value here. Else a look at every slot and, for one value, what [`steal`](Self::steal) costs.
+    /// Cost: a pop if there is a value here. Otherwise a load of every slot, and one [`steal`](Self::steal).
     ///
     /// # Errors
-    /// As [`steal`](Self::steal); nothing is taken then.
+    /// As [`steal`](Self::steal).
     pub fn pop_or_steal(&self) -> Result<Option<T>, Refusal> {
         if let Some(value) = self.pop() {
             return Ok(Some(value));
@@ -256,7 +255,7 @@ impl<T: WordSized, const N: usize> Stack<T, N> {
         Ok(None)
     }
 
-    /// Takes the value that was pushed last in a slot.
+    /// Pops the last value of a slot.
     fn steal_one(&self, slot: Slot) -> Result<Option<T>, Refusal> {
         if self.count(slot) == 0 {
             return Ok(None);
@@ -265,11 +264,11 @@ impl<T: WordSized, const N: usize> Stack<T, N> {
         Ok(taken.flatten())
     }
 
-    /// Takes all that there is, one slot's after the other's, and puts it at the end of `out`; returns how much. Exact
-    /// where nobody else pushes, pops or steals meanwhile.
+    /// Moves the values of all slots, one after the other, to the end of `out`; returns how many. Complete
+    /// if no other thread pushes, pops or steals meanwhile.
     ///
     /// # Errors
-    /// As [`steal`](Self::steal); what was taken before is in `out`.
+    /// As [`steal`](Self::steal); the values taken before are in `out`.
     pub fn drain(&self, out: &mut Vec<T>) -> Result<usize, Refusal> {
         let before = out.len();
         for slot in Slot::all() {
@@ -278,10 +277,10 @@ impl<T: WordSized, const N: usize> Stack<T, N> {
         Ok(out.len() - before)
     }
 
-    /// Puts as many of the `len` words before `end` on a stack as there is room for, the last ones; returns how many.
+    /// Pushes as many of the `len` words before `end` as there is room for, the last ones; returns how many.
     ///
     /// # Safety
-    /// They are bits of values, of which the caller gives up those that are taken.
+    /// They are bits of values. The caller gives up those that are pushed.
     #[inline]
     unsafe fn put(&self, end: *const u64, len: usize) -> usize {
         if let Some(area) = registration::libc_area::<Cpu>() {
@@ -295,7 +294,7 @@ impl<T: WordSized, const N: usize> Stack<T, N> {
         unsafe { self.put_slow(end, len) }
     }
 
-    /// Where the C library has not registered, or somebody else is at this CPU's stack.
+    /// For threads that the C library has not registered, and while another thread has stopped this CPU's stack.
     #[cold]
     #[inline(never)]
     unsafe fn put_slow(&self, end: *const u64, len: usize) -> usize {
@@ -307,23 +306,23 @@ impl<T: WordSized, const N: usize> Stack<T, N> {
                 return run as usize;
             }
         }
-        let taken = LockedSlot::any();
-        let count = self.count(taken.slot());
+        let locked = LockedSlot::any();
+        let count = self.count(locked.slot());
         let run = len.min(N - count);
         for n in 0..run {
             // SAFETY: `run` of the `len` words.
             let bits = unsafe { u64::load(end.wrapping_sub(run - n).cast_mut()) };
-            // SAFETY: ours while the slot is taken (Invariant 3).
-            unsafe { u64::store(self.cell(taken.slot(), count + n), bits) };
+            // SAFETY: no other thread changes the slot while it is locked (Invariant 3).
+            unsafe { u64::store(self.cell(locked.slot(), count + n), bits) };
         }
-        self.set_count(taken.slot(), count + run);
+        self.set_count(locked.slot(), count + run);
         run
     }
 
-    /// Takes at most `len` words off a stack; returns how many.
+    /// Pops at most `len` words; returns how many.
     ///
     /// # Safety
-    /// `to` has room for `len` words. The caller owns the values whose bits it gets.
+    /// `to` has room for `len` words. The caller then owns the values of the popped words.
     #[inline]
     unsafe fn take(&self, to: *mut u64, len: usize) -> usize {
         if let Some(area) = registration::libc_area::<Cpu>() {
@@ -337,7 +336,7 @@ impl<T: WordSized, const N: usize> Stack<T, N> {
         unsafe { self.take_slow(to, len) }
     }
 
-    /// Where the C library has not registered, or somebody else is at this CPU's stack.
+    /// For threads that the C library has not registered, and while another thread has stopped this CPU's stack.
     #[cold]
     #[inline(never)]
     unsafe fn take_slow(&self, to: *mut u64, len: usize) -> usize {
@@ -349,38 +348,38 @@ impl<T: WordSized, const N: usize> Stack<T, N> {
                 return run as usize;
             }
         }
-        let taken = LockedSlot::any();
-        let count = self.count(taken.slot());
+        let locked = LockedSlot::any();
+        let count = self.count(locked.slot());
         let run = len.min(count);
         for n in 0..run {
-            // SAFETY: ours while the slot is taken (Invariant 3).
-            let bits = unsafe { u64::load(self.cell(taken.slot(), count - run + n)) };
+            // SAFETY: no other thread changes the slot while it is locked (Invariant 3).
+            let bits = unsafe { u64::load(self.cell(locked.slot(), count - run + n)) };
             // SAFETY: the caller vouches for room for `len` words, of which this is one.
             unsafe { u64::store(to.wrapping_add(n), bits) };
         }
-        self.set_count(taken.slot(), count - run);
+        self.set_count(locked.slot(), count - run);
         run
     }
 
-    /// What a slot's stack has, and takes it. The slot is taken or stopped, or there is nobody else.
+    /// Empties a slot's stack. The slot is locked or stopped, or no other thread uses the stack.
     fn values(&self, slot: Slot) -> impl Iterator<Item = T> + '_ {
         let count = self.count(slot);
         self.set_count(slot, 0);
         (0..count).map(move |n| {
             // SAFETY: a cell that was below the count.
             let bits = unsafe { u64::load(self.cell(slot, n)) };
-            // SAFETY: the count was set to 0, so nobody else takes it (Invariant 1).
+            // SAFETY: the count was set to 0, so no other pop returns it (Invariant 1).
             unsafe { T::from_bits(bits) }
         })
     }
 
-    /// Takes the value that was pushed last in a slot. The slot is taken or stopped.
+    /// Pops the last value of a slot that is locked or stopped.
     fn last(&self, slot: Slot) -> Option<T> {
         let left = self.count(slot).checked_sub(1)?;
         // SAFETY: the last cell below the count (Invariant 1).
         let bits = unsafe { u64::load(self.cell(slot, left)) };
         self.set_count(slot, left);
-        // SAFETY: the count no longer covers it, so nobody else takes it (Invariant 1).
+        // SAFETY: the count no longer covers it, so no other pop returns it (Invariant 1).
         Some(unsafe { T::from_bits(bits) })
     }
 
@@ -399,9 +398,9 @@ impl<T: WordSized, const N: usize> Stack<T, N> {
         (unsafe { u64::load(self.slots.of(slot).cast()) }) as usize
     }
 
-    /// The slot is taken or stopped, or there is nobody else.
+    /// The slot is locked or stopped, or no other thread uses the stack.
     fn set_count(&self, slot: Slot, count: usize) {
-        // SAFETY: the slot's first word, which nobody else changes now, as the caller sees to (Invariant 3).
+        // SAFETY: the slot's first word, which no other thread changes now, as the caller ensures (Invariant 3).
         unsafe { u64::store(self.slots.of(slot).cast(), count as u64) };
     }
 
@@ -412,16 +411,16 @@ impl<T: WordSized, const N: usize> Stack<T, N> {
 
     fn guard(&self, slot: Slot) -> &Guard {
         let at = self.slots.of(slot).cast::<Guard>().wrapping_add(1);
-        // SAFETY: the second word of the slot, a guard for everybody (Safety 1).
+        // SAFETY: the second word of the slot, accessed only as a guard (Safety 1).
         unsafe { &*at }
     }
 }
 
-/// Makes a value of the bits in its place.
+/// Turns bits back into a value, in the same memory.
 ///
 /// # Safety
-/// Bits that are the caller's, in a place of the size and alignment of a value.
-unsafe fn back<T: WordSized>(at: *mut T) {
+/// `at` holds the bits of a value that the caller owns.
+unsafe fn restore<T: WordSized>(at: *mut T) {
     // SAFETY: the caller vouches that bits are there, aligned as a value is.
     let bits = unsafe { at.cast::<u64>().read() };
     // SAFETY: the caller vouches that they are its own, of a value of this type.
@@ -432,14 +431,14 @@ unsafe fn back<T: WordSized>(at: *mut T) {
 
 impl<T: WordSized, const N: usize> Stack<T, N> {
     fn drop_all(&mut self) {
-        // Nobody borrows it, so nobody is in a sequence on it. Each is off its stack before its drop, which may panic.
+        // No borrow, so no sequence is in progress. Each value is off its stack before its drop, which may panic.
         Slot::all().for_each(|slot| core::iter::from_fn(|| self.last(slot)).for_each(drop));
     }
 }
 
 impl<T: WordSized, const N: usize> Drop for Stack<T, N> {
     fn drop(&mut self) {
-        /// The others, where a value's drop panics.
+        /// Drops the remaining values if a value's drop panics.
         struct Rest<'a, T: WordSized, const N: usize>(&'a mut Stack<T, N>);
         impl<T: WordSized, const N: usize> Drop for Rest<'_, T, N> {
             fn drop(&mut self) {

@@ -1,47 +1,47 @@
-//! Telling under loom, or under threads, and its twin with weaker orders; and what a child of a fork makes of a half of it.
+//! Folding under loom, or under threads; its twin with weaker orders; and a fold that a fork cut off.
 //!
 //! # Safety
 //! A counter's words are written while nobody else knows it; a child counts.
 #![allow(unsafe_code, reason = "words by address, and fork; not in every build")]
 
-use super::{Telling, tell};
+use super::{FoldWords, fold};
 use crate::primitive::threads::{Arc, AtomicI64, model, thread};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
 /// A slot and the shared sum. Without `ORDERED` the exchange is relaxed: the twin.
 struct Model<const ORDERED: bool> {
     total: AtomicI64,
-    told: AtomicI64,
+    folded: AtomicI64,
     shared: AtomicI64,
 }
 
-impl<const ORDERED: bool> Telling for Model<ORDERED> {
+impl<const ORDERED: bool> FoldWords for Model<ORDERED> {
     fn total(&self) -> i64 {
         self.total.load(Relaxed)
     }
-    fn told(&self) -> i64 {
-        self.told.load(if ORDERED { Acquire } else { Relaxed })
+    fn folded(&self) -> i64 {
+        self.folded.load(if ORDERED { Acquire } else { Relaxed })
     }
     fn exchange(&self, from: i64, to: i64) -> Result<(), i64> {
         let (done, not) = if ORDERED { (AcqRel, Acquire) } else { (Relaxed, Relaxed) };
-        self.told.compare_exchange(from, to, done, not).map(|_| ())
+        self.folded.compare_exchange(from, to, done, not).map(|_| ())
     }
     fn share(&self, difference: i64) {
         self.shared.fetch_add(difference, Relaxed);
     }
 }
 
-/// Two threads add to one slot, each as much as has to be told. Nobody adds any more: nothing is left to be told.
+/// Two threads add to one slot, each enough to fold. Afterwards nothing is left to fold.
 fn two_additions<const ORDERED: bool>() {
     model(|| {
         let it = Arc::new(Model::<ORDERED> {
             total: AtomicI64::new(0),
-            told: AtomicI64::new(0),
+            folded: AtomicI64::new(0),
             shared: AtomicI64::new(0),
         });
         let add = |it: &Model<ORDERED>| {
             it.total.fetch_add(10, Relaxed);
-            tell(it, 5);
+            fold(it, 5);
         };
         let other = {
             let it = it.clone();
@@ -49,29 +49,29 @@ fn two_additions<const ORDERED: bool>() {
         };
         add(&it);
         other.join().unwrap();
-        let [total, told, shared] = [&it.total, &it.told, &it.shared].map(|word| word.load(Relaxed));
-        assert_eq!((total, told, shared), (20, 20, 20));
+        let [total, folded, shared] = [&it.total, &it.folded, &it.shared].map(|word| word.load(Relaxed));
+        assert_eq!((total, folded, shared), (20, 20, 20));
     });
 }
 
 #[test]
-fn what_was_told_is_not_taken_back() {
+fn what_was_folded_stays_folded() {
     two_additions::<true>();
 }
 
-/// Under threads alone it would be chance, and on x86-64 never: only the model checker runs the twin.
+/// With real threads the fault would appear by chance, and never on x86-64: only loom runs the twin.
 #[cfg(loom)]
 #[test]
 #[should_panic]
-fn the_twin_with_relaxed_orders_takes_back_what_was_told() {
+fn the_twin_with_relaxed_orders_takes_it_back() {
     two_additions::<false>();
 }
 
-/// A fork between the two halves of telling, by another thread: in the child nobody does the second.
+/// Another thread forks between the two steps of a fold: in the child no thread makes the second.
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"), not(loom)))]
 mod forks {
     use crate::percpu::Counter;
-    use crate::percpu::counter::Telling;
+    use crate::percpu::counter::FoldWords;
     use crate::percpu::slots::{Slot, copy_in};
     use crate::percpu::word::Bits;
     use crate::sys::fork;
@@ -104,7 +104,7 @@ mod forks {
             mine.add(1);
             assert_eq!(
                 (
-                    mine.forks.load(Relaxed) == COUNTER.forks.load(Relaxed),
+                    mine.generation.load(Relaxed) == COUNTER.generation.load(Relaxed),
                     mine.compare(SUM)
                 ),
                 (false, cmp::Ordering::Less)

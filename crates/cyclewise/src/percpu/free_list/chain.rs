@@ -41,7 +41,7 @@ impl<T> FreeList<T> {
         self.pop_all_slow()
     }
 
-    /// Where the C library has not registered, or somebody else is at this CPU's list.
+    /// For threads that the C library has not registered, and while another thread has stopped this CPU's list.
     #[cold]
     #[inline(never)]
     fn pop_all_slow(&self) -> Chain<'_, T> {

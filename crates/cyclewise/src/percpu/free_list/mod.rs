@@ -133,7 +133,7 @@ impl<T> FreeList<T> {
         self.pop_slow()
     }
 
-    /// Where the C library has not registered, or somebody else is at this CPU's list.
+    /// For threads that the C library has not registered, and while another thread has stopped this CPU's list.
     #[cold]
     #[inline(never)]
     fn pop_slow(&self) -> Option<Node<'_, T>> {
@@ -166,7 +166,7 @@ impl<T> FreeList<T> {
         unsafe { self.put_slow(address, last) }
     }
 
-    /// Where the C library has not registered, or somebody else is at this CPU's list.
+    /// For threads that the C library has not registered, and while another thread has stopped this CPU's list.
     #[cold]
     #[inline(never)]
     unsafe fn put_slow(&self, first: u64, last: NonNull<RawNode<T>>) {

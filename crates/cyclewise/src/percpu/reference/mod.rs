@@ -1,32 +1,32 @@
-//! [`Ref`]: a reference count that each CPU keeps its part of, until it is killed; then one shared count that ends at 0.
+//! [`Ref`]: a reference count that each CPU keeps a part of until it is killed; then one shared count that drops to 0.
 //!
 //! ```
 //! use cyclewise::percpu::Ref;
 //!
-//! let users = Ref::new(|| println!("nobody is left"));
+//! let users = Ref::new(|| println!("the last user is gone"));
 //! assert!(users.try_get_live());
-//! assert!(users.kill()?); // from now on nobody gets in
+//! assert!(users.kill()?); // from now on there are no new users
 //! assert!(!users.try_get_live());
-//! users.put(); // nobody is left
+//! users.put(); // the last user is gone
 //! # Ok::<(), cyclewise::error::Refusal>(())
 //! ```
 //!
 //! # States
-//! See `protocol`. *Live*: counted in the slots, and never looked at for 0. *Killed*: counted in one word; whoever takes that
-//! to 0 runs the release. *Shared*: as killed, but live, where the kernel has no membarrier(2) to wait for slots with.
+//! See `protocol`. *Live*: counted in the slots, and never checked for 0. *Killed*: counted in one word; the put that takes it
+//! to 0 runs the release. *Shared*: live, but counted in the one word, where the kernel has no membarrier(2) to wait for the slots.
 //!
 //! # Memory ordering
-//! The release sees what everybody did before giving back a reference.
+//! The release sees everything that happened before each put.
 //!
 //! # Cost
 //! Live, a get and a put are a sequence each. A kill is a membarrier(2), which interrupts every CPU that runs the process.
 //!
 //! # Signals, forks, threads
-//! A handler may get and put, not kill. A child of a fork has the counts as they were; references of threads that it does not have
-//! are never put, so what they hold is never released there.
+//! A signal handler may get and put, but not kill. A child of a fork has the counts as they were. References of threads that it does not
+//! have are never put, so a count with such references never drops to 0.
 //!
 //! # References
-//! Linux lib/percpu-refcount.c, include/linux/percpu-refcount.h; there a grace period of RCU is what membarrier is here.
+//! Linux lib/percpu-refcount.c, include/linux/percpu-refcount.h; which waits for an RCU grace period where this waits for membarrier.
 //!
 //! # Safety
 //! 1. `slots` maps a word in every slot, for as long as the reference lives.
@@ -48,20 +48,20 @@ use core::fmt;
 use core::sync::atomic::{AtomicU64, Ordering};
 use protocol::{BIAS, DEAD, Parts, SHUT};
 
-/// The real parts. The guard and the word are in a cache line that nobody writes while it is live.
+/// The words. While the count is live, no thread writes the cache line of the guard and the shared word.
 #[repr(align(128))]
-struct Words {
+struct RefWords {
     guard: Guard,
     shared: AtomicU64,
     slots: PerCpu<u64>,
 }
 
-impl Parts for Words {
+impl Parts for RefWords {
     #[inline(always)]
     fn add_in_slot(&self, amount: i64) -> bool {
         loop {
             let here = CurrentSlot::now();
-            // SAFETY: this slot's word, changed from outside only while the guard is shut (Safety 1).
+            // SAFETY: this slot's word, changed by other threads only while the guard is shut (Safety 1).
             match unsafe { here.load_add_store(&self.guard, self.slots.of(here.slot()), amount as u64) } {
                 Outcome::Done => return true,
                 Outcome::Stopped => return false,
@@ -82,7 +82,7 @@ impl Parts for Words {
     fn take_slots(&self) -> i64 {
         let take = |slot| {
             let at = self.slots.of(slot);
-            // SAFETY: nobody else is at the slots' words now (Safety 1).
+            // SAFETY: no other thread accesses the slots' words now (Safety 1).
             let found = unsafe { u64::load(at) };
             if found != 0 {
                 // SAFETY: the same word, while the guard is still shut and the slots have been waited for.
@@ -108,54 +108,54 @@ impl Parts for Words {
     }
 }
 
-/// A reference count by CPU. It counts; what the references are to is its owner's affair. When it was killed and the last
-/// reference is put, it runs `release`, once for each life.
+/// A per-CPU reference count. It only counts; the object is the owner's. When the last reference is put after a kill,
+/// it runs `release`, once for each life.
 #[doc(alias = "percpu_ref")]
 pub struct Ref<R: Fn()> {
-    words: Words,
-    /// Not where slots cannot be waited for.
-    by_slot: bool,
+    words: RefWords,
+    /// Whether live references are counted in the slots. Not where the kernel cannot restart sequences.
+    per_cpu: bool,
     release: R,
 }
 
 impl<R: Fn()> Ref<R> {
-    /// A live one, with a first reference that [`kill`](Self::kill) puts.
+    /// A live count with one initial reference, which [`kill`](Self::kill) puts.
     #[doc(alias = "percpu_ref_init")]
     pub fn new(release: R) -> Self {
-        let by_slot = remote::can_restart();
+        let per_cpu = remote::can_restart();
         let guard = Guard::new();
-        if !by_slot {
-            // Relaxed: nobody else has it yet.
+        if !per_cpu {
+            // Relaxed: not shared yet.
             guard.word().store(SHUT, Ordering::Relaxed);
         }
         Self {
-            words: Words {
+            words: RefWords {
                 guard,
-                shared: AtomicU64::new(if by_slot { BIAS + 1 } else { 1 }),
+                shared: AtomicU64::new(if per_cpu { BIAS + 1 } else { 1 }),
                 slots: PerCpu::new(),
             },
-            by_slot,
+            per_cpu,
             release,
         }
     }
 
-    /// Takes a reference; `false` where it is killed and none is left.
+    /// Takes a reference; `false` if the count is killed and no reference is left.
     #[inline(always)]
     #[doc(alias = "percpu_ref_tryget")]
     pub fn try_get(&self) -> bool {
         protocol::try_get(&self.words)
     }
 
-    /// Takes a reference; `false` once a kill has begun, and for certain once it has returned.
+    /// Takes a reference; may return `false` once a kill has begun, and always does once it has returned.
     #[inline(always)]
     #[doc(alias = "percpu_ref_tryget_live")]
     pub fn try_get_live(&self) -> bool {
         protocol::try_get_live(&self.words)
     }
 
-    /// Gives a reference back that a get has given. After the kill the last one runs the release.
+    /// Puts a reference that a get took. After a kill, the last put runs the release.
     ///
-    /// One put too many is a mistake that is found at the kill at the latest, if at all; the release never runs then.
+    /// A put too many is detected at the kill at the latest, if at all; then the release never runs.
     #[inline(always)]
     #[doc(alias = "percpu_ref_put")]
     pub fn put(&self) {
@@ -164,18 +164,18 @@ impl<R: Fn()> Ref<R> {
         }
     }
 
-    /// Lets nobody get a live reference any more, waits until that is so, and puts the first reference. `false` where it was
-    /// killed before; then another's kill may still be at it. Not for signal handlers.
+    /// Ends live references, waits until no thread can take one, and puts the initial reference. `false` if the count was
+    /// killed before; another thread's kill may then still be in progress. Not for signal handlers.
     ///
     /// # Errors
-    /// Where the kernel has come to forbid membarrier(2). It is live then; some may have been told that it is not.
+    /// The kernel forbids membarrier(2) by now. The count stays live; concurrent `try_get_live` calls may have returned `false`.
     #[doc(alias = "percpu_ref_kill")]
     pub fn kill(&self) -> Result<bool, Refusal> {
         self.kill_and_confirm(|| ())
     }
 
-    /// As [`kill`](Self::kill), and runs `confirm` when nobody will get a live reference any more, before the first reference is
-    /// put: so the release has not run. Where `confirm` panics it is killed as well, and the first reference is put.
+    /// As [`kill`](Self::kill), and runs `confirm` when no thread can take a live reference any more, before the initial reference is
+    /// put, and so before the release. If `confirm` panics, the count is killed too, and the initial reference is put.
     ///
     /// # Errors
     /// As [`kill`](Self::kill); `confirm` does not run then.
@@ -184,18 +184,18 @@ impl<R: Fn()> Ref<R> {
         if !protocol::kill(&self.words)? {
             return Ok(false);
         }
-        // Its drop puts the first reference, also where `confirm` unwinds.
-        let first = First(self);
+        // Its drop puts the initial reference, also if `confirm` unwinds.
+        let initial = InitialRef(self);
         confirm();
-        drop(first);
+        drop(initial);
         Ok(true)
     }
 
-    /// Makes it live again, with a first reference. `false` where it is live, or references are left. The release may be
-    /// under way still: wait for what it does.
+    /// Makes the count live again, with one initial reference. `false` if it is live, or references are left. The release may
+    /// still be running: wait for its effect.
     #[doc(alias = "percpu_ref_reinit")]
     pub fn reinit(&self) -> bool {
-        protocol::reinit(&self.words, self.by_slot)
+        protocol::reinit(&self.words, self.per_cpu)
     }
 
     /// Whether it is killed.
@@ -207,14 +207,14 @@ impl<R: Fn()> Ref<R> {
     /// Whether it is killed and no reference is left.
     #[doc(alias = "percpu_ref_is_zero")]
     pub fn is_zero(&self) -> bool {
-        self.words.shared() & !protocol::AGAIN == DEAD
+        self.words.shared() & !protocol::REVIVING == DEAD
     }
 }
 
-/// The first reference of one that is killed.
-struct First<'a, R: Fn()>(&'a Ref<R>);
+/// The initial reference of a killed count.
+struct InitialRef<'a, R: Fn()>(&'a Ref<R>);
 
-impl<R: Fn()> Drop for First<'_, R> {
+impl<R: Fn()> Drop for InitialRef<'_, R> {
     fn drop(&mut self) {
         if protocol::put_shared(&self.0.words) {
             (self.0.release)();

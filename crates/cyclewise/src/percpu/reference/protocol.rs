@@ -1,4 +1,4 @@
-//! The protocol of [`Ref`](super::Ref), over parts that a model can put others in place of.
+//! The protocol of [`Ref`](super::Ref), generic over its words, which the models replace.
 //!
 //! # States
 //! *Guard*: [`OPEN`], references are counted in the slots; [`SHUT`], in the shared word. *Shared word*: a count in its low
@@ -6,18 +6,18 @@
 //!
 //! | shared word | guard | meaning |
 //! |---|---|---|
-//! | [`BIAS`] + 1, and what came while it was shut | `OPEN` | live; the slots' counts are to be added |
+//! | [`BIAS`] + 1 + n | `OPEN` | live; n counted while the guard was shut, the slots' counts to be added |
 //! | [`DEAD`] + `BIAS` + ... | `OPEN`, then `SHUT` | being killed |
 //! | `DEAD` + n | `SHUT` | killed, n references are left |
-//! | `DEAD` + [`AGAIN`] | `SHUT`, then `OPEN` | being made live again |
-//! | 1 + n | `SHUT` | live and shared, where slots cannot be stopped |
+//! | `DEAD` + [`REVIVING`] | `SHUT`, then `OPEN` | being made live again |
+//! | 1 + n | `SHUT` | live and shared, where sequences cannot be restarted |
 //!
 //! # Invariants
-//! 1. `kill` sets `DEAD` before it shuts the guard, and adds the slots' counts after it has waited for everybody who
-//!    found the guard open. From the shutting on all count in the shared word; the bias keeps that from 0 until then.
-//! 2. So the count that is left is exact: each reference is in it once, taken or put wherever.
-//! 3. Who finds `DEAD` gets no live reference, and who finds it not, in the shared word's exchange, got it before the kill.
-//! 4. One caller wins each change of life: `DEAD` is set by one, `AGAIN` by one.
+//! 1. `kill` sets `DEAD` before it shuts the guard, and adds the slots' counts after it has waited for all threads that
+//!    found the guard open. Once the guard is shut, all threads count in the shared word; the bias keeps that above 0 until the slots' counts are added.
+//! 2. So the remaining count is exact: it includes each reference once, wherever that was taken or put.
+//! 3. A thread that finds `DEAD` gets no live reference; one whose exchange of the shared word finds it clear got its reference before the kill.
+//! 4. One caller wins each transition: one sets `DEAD`, one sets `REVIVING`.
 
 use crate::error::Refusal;
 
@@ -25,28 +25,27 @@ pub(super) const OPEN: u64 = 0; // the slots count
 pub(super) const SHUT: u64 = 1; // the shared word counts
 
 pub(super) const DEAD: u64 = 1 << 63; // killed
-pub(super) const AGAIN: u64 = 1 << 62; // somebody makes it live again
-const COUNT: u64 = AGAIN - 1; // the count's bits
-pub(super) const BIAS: u64 = 1 << 61; // half of them: as far from none as from too many
+pub(super) const REVIVING: u64 = 1 << 62; // being made live again
+const COUNT: u64 = REVIVING - 1; // the count's bits
+pub(super) const BIAS: u64 = 1 << 61; // half of the range: as far from 0 as from an overflow
 
-/// What the protocol is made of.
+/// The words of the protocol.
 pub(super) trait Parts {
-    /// Adds to the calling thread's slot where the guard is open; else says no. As one: see `wait_for_slots`.
+    /// Adds to the calling thread's slot if the guard is open, in one step; else returns false.
     fn add_in_slot(&self, amount: i64) -> bool;
     /// Sets the guard. Release, or more.
     fn set_guard(&self, guard: u64);
-    /// Returns when everybody who found the guard open has added.
+    /// Returns when every thread that found the guard open has added.
     fn wait_for_slots(&self) -> Result<(), Refusal>;
-    /// The slots' sum, which is set to 0. While the guard is shut and the slots have been waited for.
+    /// The slots' sum, which it sets to 0. Only after the guard was shut and `wait_for_slots` has returned.
     fn take_slots(&self) -> i64;
     /// The shared word. Acquire.
     fn shared(&self) -> u64;
-    /// Exchanges it, `Err` with what it was. `AcqRel`: pairs with itself, so that who puts the last reference sees what all others did
-    /// before they put theirs.
+    /// Exchanges it; `Err` with the value found. `AcqRel`: pairs with itself, so that the last put sees what happened before all others.
     fn exchange(&self, from: u64, to: u64) -> Result<(), u64>;
 }
 
-/// Changes the shared word by what `change` makes of it; `Err` with what it was where that is nothing.
+/// Exchanges the shared word for `change` of it; `Err` with the value found if that is `None`.
 fn update(parts: &impl Parts, change: impl Fn(u64) -> Option<u64>) -> Result<u64, u64> {
     let mut found = parts.shared();
     loop {
@@ -58,48 +57,48 @@ fn update(parts: &impl Parts, change: impl Fn(u64) -> Option<u64>) -> Result<u64
     }
 }
 
-/// One more where there is one: too many, and none, stay.
+/// One reference more, unless there are none or too many.
 fn more(word: u64) -> Option<u64> {
     (word & COUNT != 0 && word & COUNT != COUNT).then(|| word + 1)
 }
 
-/// Takes a reference; not where there is none left.
+/// Takes a reference, if any is left.
 #[inline(always)]
 pub(super) fn try_get(parts: &impl Parts) -> bool {
     parts.add_in_slot(1) || update(parts, more).is_ok()
 }
 
-/// Takes a reference; not once it is killed.
+/// Takes a reference, unless the count is killed.
 #[inline(always)]
 pub(super) fn try_get_live(parts: &impl Parts) -> bool {
     let live = |word| if word & DEAD == 0 { more(word) } else { None };
     parts.add_in_slot(1) || update(parts, live).is_ok()
 }
 
-/// Gives a reference back. True where it was the last.
+/// Puts a reference. True if it was the last.
 #[inline(always)]
 pub(super) fn put(parts: &impl Parts) -> bool {
     !parts.add_in_slot(-1) && put_shared(parts)
 }
 
-/// The same in the shared word, for a reference that is counted there: the first one's, after a kill.
+/// The same for a reference that is counted in the shared word, as the initial one after a kill.
 pub(super) fn put_shared(parts: &impl Parts) -> bool {
-    // Fewer than none would be a put too many: then nothing, since nobody can say what is left.
+    // A put below 0 is one too many: ignored, since the true count is unknown.
     let less = |word: u64| (word & COUNT != 0).then(|| word - 1);
     update(parts, less).is_ok_and(|before| before & COUNT == 1)
 }
 
-/// Kills; `false` where it was dead. When this returns nobody will get a live reference any more, and whoever has killed puts
-/// the first reference, by [`put_shared`].
+/// Kills the count; `false` if it was dead. When this returns, no thread can take a live reference any more, and the caller puts
+/// the initial reference by [`put_shared`].
 pub(super) fn kill(parts: &impl Parts) -> Result<bool, Refusal> {
     let Ok(before) = update(parts, |word| (word & DEAD == 0).then_some(word | DEAD)) else {
         return Ok(false);
     };
-    // Far from what a shared one comes to, and from what a biased one falls to.
+    // Half the bias separates shared counts from biased ones.
     if before & COUNT > BIAS / 2 {
         parts.set_guard(SHUT);
         if let Err(refusal) = parts.wait_for_slots() {
-            // As if nothing had been; who asked for a live reference meanwhile was told no.
+            // Undoes the kill; concurrent `try_get_live` calls have returned false.
             parts.set_guard(OPEN);
             let _ = update(parts, |word| Some(word & !DEAD));
             return Err(refusal);
@@ -110,9 +109,10 @@ pub(super) fn kill(parts: &impl Parts) -> Result<bool, Refusal> {
     Ok(true)
 }
 
-/// The count with the slots' in it. Without even the first reference somebody has put too many: it never comes to 0 then.
+/// The count with the slots' counts and without the bias. If even the initial reference is missing, there was a put too many: the count
+/// then never drops to 0.
 fn without_bias(count: u64, slots: i64) -> u64 {
-    // Puts may have been counted here already whose gets are in the slots: less than the bias.
+    // Below the bias if puts were counted here whose gets are in the slots.
     let sum = count as i64 - BIAS as i64 + slots;
     if (1..BIAS as i64).contains(&sum) {
         sum as u64
@@ -121,15 +121,15 @@ fn without_bias(count: u64, slots: i64) -> u64 {
     }
 }
 
-/// Makes it live again, with the first reference; `false` where it is live, or references are left.
+/// Makes the count live again, with the initial reference; `false` if it is live, or references are left.
 pub(super) fn reinit(parts: &impl Parts, counts_in_slots: bool) -> bool {
-    if parts.exchange(DEAD, DEAD | AGAIN).is_err() {
+    if parts.exchange(DEAD, DEAD | REVIVING).is_err() {
         return false;
     }
     if counts_in_slots {
         parts.set_guard(OPEN);
     }
     let first = if counts_in_slots { BIAS + 1 } else { 1 };
-    // Nobody changes the word meanwhile: its count is none.
-    parts.exchange(DEAD | AGAIN, first).is_ok()
+    // No other thread changes the word meanwhile: its count is 0.
+    parts.exchange(DEAD | REVIVING, first).is_ok()
 }

@@ -87,7 +87,7 @@ fn threads_add_exactly_and_tell_all_but_the_error() {
         }
     });
     assert_eq!(counter.sum(), EACH * threads * (threads + 1) / 2);
-    // Nobody adds any more. A thread that was moved right behind its addition may have left that untold, so the bound is
+    // Nobody adds any more. A thread that was moved right behind its addition may have left that unfolded, so the bound is
     // not held to the last one: the threads' largest additions are let off.
     let left = threads as u64 * threads as u64;
     assert!(counter.read().abs_diff(counter.sum()) <= counter.error() + left);
