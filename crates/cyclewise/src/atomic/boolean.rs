@@ -1,7 +1,7 @@
 //! A bool in a byte.
 //!
 //! # Safety
-//! `from_ptr` is std's, with std's contract: a reference is made of a pointer that its caller vouches for.
+//! `from_ptr` has std's contract: its caller vouches for the pointer.
 #![expect(unsafe_code, reason = "from_ptr, as std has it")]
 
 use super::common::{by_exchange, common};
@@ -17,31 +17,31 @@ pub struct AtomicBool(atomic::AtomicBool);
 impl AtomicBool {
     common!(AtomicBool, bool);
 
-    /// Ands, and returns what was there: a CMPXCHG loop. [`and`](Self::and) is cheaper where that is not wanted.
+    /// Ands, and returns the old value: a CMPXCHG loop. [`and`](Self::and) is cheaper if the old value is not needed.
     #[inline]
     pub fn fetch_and(&self, value: bool, order: Ordering) -> bool {
         by_exchange!(self, order, old => old & value)
     }
 
-    /// Ands and inverts, and returns what was there: a CMPXCHG loop.
+    /// Ands and inverts, and returns the old value: a CMPXCHG loop.
     #[inline]
     pub fn fetch_nand(&self, value: bool, order: Ordering) -> bool {
         by_exchange!(self, order, old => !(old & value))
     }
 
-    /// Ors, and returns what was there: a CMPXCHG loop. [`or`](Self::or) is cheaper where that is not wanted.
+    /// Ors, and returns the old value: a CMPXCHG loop. [`or`](Self::or) is cheaper if the old value is not needed.
     #[inline]
     pub fn fetch_or(&self, value: bool, order: Ordering) -> bool {
         by_exchange!(self, order, old => old | value)
     }
 
-    /// Exclusive-ors, and returns what was there: a CMPXCHG loop. [`xor`](Self::xor) is cheaper otherwise.
+    /// Exclusive-ors, and returns the old value: a CMPXCHG loop. [`xor`](Self::xor) is cheaper if the old value is not needed.
     #[inline]
     pub fn fetch_xor(&self, value: bool, order: Ordering) -> bool {
         by_exchange!(self, order, old => old ^ value)
     }
 
-    /// Inverts, and returns what was there: a CMPXCHG loop. [`not`](Self::not) is cheaper where that is not wanted.
+    /// Inverts, and returns the old value: a CMPXCHG loop. [`not`](Self::not) is cheaper if the old value is not needed.
     #[inline]
     pub fn fetch_not(&self, order: Ordering) -> bool {
         self.fetch_xor(true, order)

@@ -1,13 +1,13 @@
-//! What the types have in common, as macros: std's methods, and loops of compare-and-exchanges.
+//! The methods that all the types share, and the compare-and-exchange loop, as macros.
 //!
 //! # Safety
-//! `from_ptr` is std's, with std's contract: a reference is made of a pointer that its caller vouches for.
+//! `from_ptr` has std's contract: its caller vouches for the pointer.
 #![allow(
     unsafe_code,
     reason = "from_ptr, as std has it; the lint looks where the macro is used"
 )]
 
-/// The methods that every type has, written once.
+/// The methods of every type.
 macro_rules! common {
     ($name:ident, $value:ty) => {
         /// A new atomic.
@@ -20,8 +20,8 @@ macro_rules! common {
         /// The atomic at `ptr`.
         ///
         /// # Safety
-        /// As std's `from_ptr`: `ptr` is aligned to the value's size and valid for reads and writes for `'a`, and meanwhile
-        /// every access to it that another may race with is atomic. Memory is private to this process.
+        /// As std's `from_ptr`: `ptr` is aligned to the value's size and valid for reads and writes for `'a`, and every
+        /// access that may race with another is atomic. The memory is private to this process.
         #[inline]
         #[must_use]
         pub const unsafe fn from_ptr<'a>(ptr: *mut $value) -> &'a Self {
@@ -29,20 +29,20 @@ macro_rules! common {
             unsafe { &*ptr.cast::<Self>() }
         }
 
-        /// The value; nobody else can look meanwhile, so no ordering is needed.
+        /// The value; exclusive access needs no ordering.
         #[inline]
         pub fn get_mut(&mut self) -> &mut $value {
             self.0.get_mut()
         }
 
-        /// The value, and the atomic is gone.
+        /// Consumes the atomic and returns the value.
         #[inline]
         #[must_use]
         pub const fn into_inner(self) -> $value {
             self.0.into_inner()
         }
 
-        /// The address of the value. What is done with it has to be atomic where others access it.
+        /// The address of the value. Accesses through it must be atomic where others may race.
         #[inline]
         pub const fn as_ptr(&self) -> *mut $value {
             self.0.as_ptr()
@@ -68,16 +68,16 @@ macro_rules! common {
             self.0.store(value, order);
         }
 
-        /// Stores `value` and returns what was there: XCHG, which locks in every mode.
+        /// Stores `value` and returns the old value: XCHG, which locks in every mode.
         #[inline]
         pub fn swap(&self, value: $value, order: Ordering) -> $value {
             self.0.swap(value, order)
         }
 
-        /// Stores `new` where the value is `current`. `Ok` and `Err` hold what was found.
+        /// Stores `new` if the value is `current`. `Ok` and `Err` hold the old value.
         ///
         /// # Errors
-        /// Where another value was found; nothing is stored then.
+        /// If the value is not `current`; nothing is stored.
         ///
         /// # Panics
         /// With `Release` and `AcqRel` for `failure`, as std does.
@@ -96,10 +96,10 @@ macro_rules! common {
             )
         }
 
-        /// [`compare_exchange`](Self::compare_exchange): on x86-64 none of them fails without a reason.
+        /// The same as [`compare_exchange`](Self::compare_exchange): on x86-64 it never fails spuriously.
         ///
         /// # Errors
-        /// Where another value was found; nothing is stored then.
+        /// If the value is not `current`; nothing is stored.
         ///
         /// # Panics
         /// With `Release` and `AcqRel` for `failure`, as std does.
@@ -115,10 +115,10 @@ macro_rules! common {
             self.compare_exchange(current, new, success, failure)
         }
 
-        /// Stores what `update` makes of the value, until no other change came between. `Ok` holds the value before.
+        /// Replaces the value by `update` of it, retrying after each concurrent change. `Ok` holds the old value.
         ///
         /// # Errors
-        /// Where `update` gave `None`: the value then, and nothing is stored.
+        /// The value for which `update` returned `None`; nothing is stored.
         ///
         /// # Panics
         /// With `Release` and `AcqRel` for `fetch_order`, as std does.
@@ -141,7 +141,7 @@ macro_rules! common {
         /// std's older name of [`try_update`](Self::try_update).
         ///
         /// # Errors
-        /// Where `update` gave `None`: the value then, and nothing is stored.
+        /// The value for which `update` returned `None`; nothing is stored.
         ///
         /// # Panics
         /// With `Release` and `AcqRel` for `fetch_order`, as std does.
@@ -154,7 +154,7 @@ macro_rules! common {
             self.try_update(set_order, fetch_order, update)
         }
 
-        /// Stores what `update` makes of the value, until no other change came between; returns the value before.
+        /// Replaces the value by `update` of it, retrying after each concurrent change; returns the old value.
         ///
         /// # Panics
         /// With `Release` and `AcqRel` for `fetch_order`, as std does.
@@ -176,7 +176,7 @@ macro_rules! common {
 }
 pub(super) use common;
 
-/// A read-modify-write that has no instruction: a loop of compare-and-exchanges.
+/// A read-modify-write without an instruction of its own: a compare-and-exchange loop.
 macro_rules! by_exchange {
     ($self:ident, $order:ident, $old:ident => $new:expr) => {{
         let mut $old = $self.0.load(super::FIRST_LOOK);

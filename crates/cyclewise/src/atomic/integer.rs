@@ -1,7 +1,7 @@
 //! Integers of 1, 2, 4 and 8 bytes.
 //!
 //! # Safety
-//! `from_ptr` is std's, with std's contract: a reference is made of a pointer that its caller vouches for.
+//! `from_ptr` has std's contract: its caller vouches for the pointer.
 #![expect(unsafe_code, reason = "from_ptr, as std has it")]
 
 use super::common::{by_exchange, common};
@@ -19,56 +19,56 @@ macro_rules! integers {
         impl $name {
             common!($name, $value);
 
-            /// Adds, wrapping, and returns what was there: XADD. [`add`](Self::add) is cheaper where that is not wanted.
+            /// Adds, wrapping, and returns the old value: XADD. [`add`](Self::add) is cheaper if the old value is not needed.
             #[inline]
             pub fn fetch_add(&self, value: $value, order: Ordering) -> $value {
                 self.0.xadd(value, order)
             }
 
-            /// Subtracts, wrapping, and returns what was there: XADD of the negative.
+            /// Subtracts, wrapping, and returns the old value: XADD of the negative.
             #[inline]
             pub fn fetch_sub(&self, value: $value, order: Ordering) -> $value {
                 self.0.xadd(value.wrapping_neg(), order)
             }
 
-            /// Ands, and returns what was there: a CMPXCHG loop. [`and`](Self::and) is cheaper where that is not wanted.
+            /// Ands, and returns the old value: a CMPXCHG loop. [`and`](Self::and) is cheaper if the old value is not needed.
             #[inline]
             pub fn fetch_and(&self, value: $value, order: Ordering) -> $value {
                 by_exchange!(self, order, old => old & value)
             }
 
-            /// Ands and inverts, and returns what was there: a CMPXCHG loop.
+            /// Ands and inverts, and returns the old value: a CMPXCHG loop.
             #[inline]
             pub fn fetch_nand(&self, value: $value, order: Ordering) -> $value {
                 by_exchange!(self, order, old => !(old & value))
             }
 
-            /// Ors, and returns what was there: a CMPXCHG loop. [`or`](Self::or) is cheaper where that is not wanted.
+            /// Ors, and returns the old value: a CMPXCHG loop. [`or`](Self::or) is cheaper if the old value is not needed.
             #[inline]
             pub fn fetch_or(&self, value: $value, order: Ordering) -> $value {
                 by_exchange!(self, order, old => old | value)
             }
 
-            /// Exclusive-ors, and returns what was there: a CMPXCHG loop. [`xor`](Self::xor) is cheaper otherwise.
+            /// Exclusive-ors, and returns the old value: a CMPXCHG loop. [`xor`](Self::xor) is cheaper if the old value is not needed.
             #[inline]
             pub fn fetch_xor(&self, value: $value, order: Ordering) -> $value {
                 by_exchange!(self, order, old => old ^ value)
             }
 
-            /// Stores the greater of both, and returns what was there: a CMPXCHG loop.
+            /// Stores the greater of both, and returns the old value: a CMPXCHG loop.
             #[inline]
             pub fn fetch_max(&self, value: $value, order: Ordering) -> $value {
                 by_exchange!(self, order, old => old.max(value))
             }
 
-            /// Stores the lesser of both, and returns what was there: a CMPXCHG loop.
+            /// Stores the lesser of both, and returns the old value: a CMPXCHG loop.
             #[inline]
             pub fn fetch_min(&self, value: $value, order: Ordering) -> $value {
                 by_exchange!(self, order, old => old.min(value))
             }
 
-            /// [`compare_exchange`](Self::compare_exchange) for who does not ask what was found: CMPXCHG and a jump on its
-            /// own flag. True where `new` was stored.
+            /// [`compare_exchange`](Self::compare_exchange) that returns only whether `new` was stored: CMPXCHG and a
+            /// jump on its own flag.
             ///
             /// # Panics
             /// With `Release` and `AcqRel` for `failure`, as std does.
@@ -122,52 +122,52 @@ macro_rules! integers {
                 self.0.xor(value, order);
             }
 
-            /// Adds, wrapping; true where the result, read as signed, is negative: ADD and a jump on its sign.
+            /// Adds, wrapping; true if the result, read as signed, is negative: ADD and a jump on its sign.
             #[inline]
             #[doc(alias = "atomic_add_negative")]
             pub fn add_negative(&self, value: $value, order: Ordering) -> bool {
                 self.0.add_negative(value, order)
             }
 
-            /// Adds one, wrapping; true where the result, read as signed, is negative: INC and a jump on its sign.
+            /// Adds one, wrapping; true if the result, read as signed, is negative: INC and a jump on its sign.
             #[inline]
             pub fn inc_negative(&self, order: Ordering) -> bool {
                 self.0.inc_negative(order)
             }
 
-            /// Subtracts one, wrapping; true where the result, read as signed, is negative: DEC and a jump on its sign.
+            /// Subtracts one, wrapping; true if the result, read as signed, is negative: DEC and a jump on its sign.
             #[inline]
             pub fn dec_negative(&self, order: Ordering) -> bool {
                 self.0.dec_negative(order)
             }
 
-            /// Subtracts, wrapping; true where the result is zero: SUB and a jump.
+            /// Subtracts, wrapping; true if the result is zero: SUB and a jump.
             #[inline]
             #[doc(alias = "atomic_sub_and_test")]
             pub fn sub_and_test(&self, value: $value, order: Ordering) -> bool {
                 self.0.sub_and_test(value, order)
             }
 
-            /// Subtracts one, wrapping; true where the result is zero: DEC and a jump.
+            /// Subtracts one, wrapping; true if the result is zero: DEC and a jump.
             #[inline]
             #[doc(alias = "atomic_dec_and_test")]
             pub fn dec_and_test(&self, order: Ordering) -> bool {
                 self.0.dec_and_test(order)
             }
 
-            /// Subtracts one, wrapping; true where the value was one, zero or, read as signed, negative: DEC and a jump.
+            /// Subtracts one, wrapping; true if the value was one, zero or, read as signed, negative: DEC and a jump.
             #[inline]
             pub fn dec_not_positive(&self, order: Ordering) -> bool {
                 self.0.dec_not_positive(order)
             }
 
-            /// Adds one, wrapping; how what was there, read as signed, compares with −1: INC and a jump unless greater.
+            /// Adds one, wrapping; returns how the old value, read as signed, compares with −1: INC and a jump unless greater.
             #[inline]
             pub fn fetch_inc_cmp(&self, order: Ordering) -> cmp::Ordering {
                 self.0.fetch_inc_cmp(order)
             }
 
-            /// Subtracts one, wrapping; how the result, read as signed, compares with −1: SUB and a jump unless greater.
+            /// Subtracts one, wrapping; returns how the result, read as signed, compares with −1: SUB and a jump unless greater.
             #[inline]
             pub fn dec_cmp(&self, order: Ordering) -> cmp::Ordering {
                 self.0.dec_cmp(order)

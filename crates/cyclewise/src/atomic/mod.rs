@@ -1,34 +1,32 @@
-//! std's atomic types, with LOCK prefixes that [`patch`](crate::patch) can take away and give back.
+//! std's atomic types, with LOCK prefixes that [`patch`](crate::patch) can elide and restore.
 //!
-//! Name for name, ordering for ordering and byte for byte these are `core::sync::atomic`'s types: each is a transparent
-//! wrapper of std's. Loads, stores, swaps and fences are std's own: plain MOVs, XCHG, which locks without a prefix, and
-//! what the compiler makes of a fence. Every other read-modify-write is one instruction whose prefix is a site, or a loop
-//! around one.
+//! These have the names, orderings and layout of `core::sync::atomic`'s types: each is a transparent wrapper of std's.
+//! Loads, stores, swaps and fences are std's own: plain MOVs, XCHG, which locks without a prefix, and whatever the
+//! compiler makes of a fence. Every other read-modify-write is one instruction whose prefix is a site, or a loop around
+//! one. The whole stable API of std is here, except what std has deprecated (`compare_and_swap`).
 //!
-//! All that std has on stable Rust is here, but for what it has deprecated (`compare_and_swap`).
-//!
-//! Beside std's API there are forms for their effect or for a flag (`inc`, `dec_and_test`, ..), under the names of
-//! Linux's `atomic_t`. An `asm` block cannot know whether its result is wanted, so these spare what std's optimizer would:
-//! while elided, `inc` costs a plain increment and `fetch_add` several times that.
+//! In addition there are operations that return nothing or only a flag (`inc`, `dec_and_test`, ..), under the names of
+//! Linux's `atomic_t`. An `asm` block cannot know whether its result is used, so these do what std leaves to the
+//! optimizer: while elided, `inc` costs a plain increment and `fetch_add` several times that.
 //!
 //! # Memory ordering
-//! Orderings mean what they mean in std, and invalid ones panic as in std. While LOCK is in force every read-modify-write
-//! is sequentially consistent, whatever was asked for. While elided it is a compiler barrier still, and no other CPU
-//! runs this program to see a difference.
+//! Orderings mean what they mean in std, and invalid ones panic as in std. While LOCK is in force every
+//! read-modify-write is sequentially consistent, whatever the argument. While it is elided, each is still a compiler
+//! barrier, and no other CPU runs this program to observe a difference.
 //!
-//! [`fence`] and sequentially consistent stores are never elided. They are asked for to order accesses of other types,
-//! which may be to memory that another process, the kernel or a device accesses as well; std's types in such memory and
-//! [`fence`] between them keep their meaning in every mode.
+//! [`fence`] and sequentially consistent stores are never elided, because they may order accesses of other types to
+//! memory that another process, the kernel or a device also accesses. std's types in such memory, with [`fence`]
+//! between them, keep their meaning in every mode.
 //!
-//! # What these are not for
-//! - Memory that another process, the kernel or a device accesses as well: shared mappings, `io_uring` rings. Eliding
-//!   counts this process's threads only. Use std's types there.
-//! - Ordering accesses to such memory by a read-modify-write of these types, also one of private memory and also with
-//!   `SeqCst`: an instruction without LOCK is no barrier. Use [`fence`], or std's read-modify-writes.
+//! # What not to use these for
+//! - Memory that another process, the kernel or a device also accesses: shared mappings, `io_uring` rings. Eliding
+//!   considers only this process's threads. Use std's types there.
+//! - Ordering accesses to such memory by a read-modify-write of these types, even of private memory and even with
+//!   `SeqCst`: an instruction without LOCK is not a barrier. Use [`fence`], or std's read-modify-writes.
 //!
 //! # References
 //! Intel SDM vol. 3, 8.2.3.4 (loads may be reordered with earlier stores) and 8.2.3.9 (locked instructions order);
-//! Linux Documentation/atomic_t.txt; portable-atomic, whose effect-only forms these follow.
+//! Linux Documentation/atomic_t.txt; portable-atomic, whose effect-only operations these follow.
 
 mod boolean;
 mod common;
@@ -42,7 +40,7 @@ pub use integer::{
 };
 pub use pointer::AtomicPtr;
 
-/// The ordering that a compare-and-exchange may fail with.
+/// Checks the failure ordering of a compare-and-exchange.
 ///
 /// # Panics
 /// With `Release` and `AcqRel`, as std does: a failed exchange stores nothing to release.
@@ -56,10 +54,10 @@ fn failing(order: Ordering) -> Ordering {
     }
 }
 
-/// The ordering of the load that opens a loop of compare-and-exchanges: the last exchange orders everything.
+/// The ordering of the first load of a compare-and-exchange loop: the last exchange orders everything.
 const FIRST_LOOK: Ordering = Ordering::Relaxed;
 
-/// What std's `compare_exchange` returns, from what was found.
+/// The result of std's `compare_exchange`, given the old value.
 #[inline(always)]
 fn exchanged<T: PartialEq>(found: T, expected: T) -> Result<T, T> {
     if found == expected { Ok(found) } else { Err(found) }

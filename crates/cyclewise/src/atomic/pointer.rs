@@ -1,7 +1,7 @@
 //! A raw pointer.
 //!
 //! # Safety
-//! `from_ptr` is std's, with std's contract: a reference is made of a pointer that its caller vouches for.
+//! `from_ptr` has std's contract: its caller vouches for the pointer.
 #![expect(unsafe_code, reason = "from_ptr, as std has it")]
 
 use super::common::{by_exchange, common};
@@ -16,43 +16,43 @@ pub struct AtomicPtr<T>(atomic::AtomicPtr<T>);
 impl<T> AtomicPtr<T> {
     common!(AtomicPtr, *mut T);
 
-    /// Moves forward by `count` values, wrapping, and returns what was there: a CMPXCHG loop.
+    /// Moves forward by `count` values, wrapping, and returns the old value: a CMPXCHG loop.
     #[inline]
     pub fn fetch_ptr_add(&self, count: usize, order: Ordering) -> *mut T {
         by_exchange!(self, order, old => old.wrapping_add(count))
     }
 
-    /// Moves back by `count` values, wrapping, and returns what was there: a CMPXCHG loop.
+    /// Moves back by `count` values, wrapping, and returns the old value: a CMPXCHG loop.
     #[inline]
     pub fn fetch_ptr_sub(&self, count: usize, order: Ordering) -> *mut T {
         by_exchange!(self, order, old => old.wrapping_sub(count))
     }
 
-    /// Moves forward by `count` bytes, wrapping, and returns what was there: a CMPXCHG loop.
+    /// Moves forward by `count` bytes, wrapping, and returns the old value: a CMPXCHG loop.
     #[inline]
     pub fn fetch_byte_add(&self, count: usize, order: Ordering) -> *mut T {
         by_exchange!(self, order, old => old.wrapping_byte_add(count))
     }
 
-    /// Moves back by `count` bytes, wrapping, and returns what was there: a CMPXCHG loop.
+    /// Moves back by `count` bytes, wrapping, and returns the old value: a CMPXCHG loop.
     #[inline]
     pub fn fetch_byte_sub(&self, count: usize, order: Ordering) -> *mut T {
         by_exchange!(self, order, old => old.wrapping_byte_sub(count))
     }
 
-    /// Ands the address, and returns what was there: a CMPXCHG loop.
+    /// Ands the address, and returns the old value: a CMPXCHG loop.
     #[inline]
     pub fn fetch_and(&self, bits: usize, order: Ordering) -> *mut T {
         by_exchange!(self, order, old => old.map_addr(|address| address & bits))
     }
 
-    /// Ors the address, and returns what was there: a CMPXCHG loop.
+    /// Ors the address, and returns the old value: a CMPXCHG loop.
     #[inline]
     pub fn fetch_or(&self, bits: usize, order: Ordering) -> *mut T {
         by_exchange!(self, order, old => old.map_addr(|address| address | bits))
     }
 
-    /// Exclusive-ors the address, and returns what was there: a CMPXCHG loop.
+    /// Exclusive-ors the address, and returns the old value: a CMPXCHG loop.
     #[inline]
     pub fn fetch_xor(&self, bits: usize, order: Ordering) -> *mut T {
         by_exchange!(self, order, old => old.map_addr(|address| address ^ bits))

@@ -1,6 +1,6 @@
-//! What must not compile, each beside the same that does: the types' part in what the mask promises.
+//! What must not compile, each beside a variant that does.
 //!
-//! A hold does not leave its thread:
+//! A hold cannot leave its thread:
 //! ```compile_fail,E0277
 //! let hold = cyclewise::mask::hold();
 //! std::thread::spawn(move || drop(hold));
@@ -9,7 +9,7 @@
 //! std::thread::spawn(|| drop(cyclewise::mask::hold())).join().unwrap();
 //! ```
 //!
-//! Nor is it shown to another:
+//! Nor be shared with another:
 //! ```compile_fail,E0277
 //! use cyclewise::mask::{Masked, hold};
 //! static VALUE: Masked<u32> = Masked::new(0);
@@ -17,7 +17,7 @@
 //! std::thread::scope(|scope| drop(scope.spawn(|| drop(VALUE.lock(&hold)))));
 //! ```
 //!
-//! A hold outlives the guards under it:
+//! A hold must outlive the guards under it:
 //! ```compile_fail,E0505
 //! use cyclewise::mask::{Masked, hold};
 //! let (value, hold) = (Masked::new(0), hold());
@@ -41,7 +41,7 @@
 //! assert_eq!(*guard, 0);
 //! ```
 //!
-//! A value that borrows for longer cannot be swapped for one that borrows for less, neither through the value nor its guard:
+//! A value cannot be replaced by one with a shorter lifetime, neither through `Masked` nor through its guard:
 //! ```compile_fail,E0597
 //! use cyclewise::mask::{Masked, hold};
 //! let value: Masked<&'static str> = Masked::new("");
@@ -60,7 +60,7 @@
 //! }
 //! ```
 //!
-//! A closure is registered by a promise only, and a handler lives for ever and is its thread's to send:
+//! Registering a closure is unsafe, and a handler is `'static` and `Send`:
 //! ```compile_fail,E0277
 //! static HANDLER: fn(&cyclewise::mask::Info, &cyclewise::mask::Hold) = |_, _| ();
 //! cyclewise::mask::Signals::on(10, &HANDLER);
@@ -73,7 +73,7 @@
 //! cyclewise::mask::Signals::call(10, |_, _| ());
 //! ```
 //!
-//! A descriptor that is waited for stays open:
+//! A descriptor must stay open while it is waited for:
 //! ```compile_fail,E0505
 //! use std::os::fd::AsFd;
 //! let (reader, _writer) = std::io::pipe().unwrap();
@@ -82,7 +82,7 @@
 //! cyclewise::mask::hold().wait(&mut polled, None);
 //! ```
 //!
-//! A clock that is not to be shared has no upkeep thread:
+//! A clock that is not `Sync` has no upkeep thread:
 //! ```compile_fail,E0277
 //! use cyclewise::clock::{Clock, Reason, Source, Upkeep};
 //! struct Mine(std::cell::Cell<u64>);

@@ -1,24 +1,24 @@
-//! What a fork makes of the mask: the child's thread is held as its parent's is, with nothing recorded, and what a thread
-//! had that the child does not have can be told from what a thread of the child has.
+//! The mask across fork: a child's thread is held as its parent's is, without its records. Owners that exist only in
+//! the parent can be told from threads of the child.
 //!
 //! # States
-//! `GENERATION`: forks between the first process and this one, modulo 64. `FORKER`: the thread that made this process.
+//! `GENERATION`: the forks between the first process and this one, modulo 64. `FORKER`: the thread that forked this
+//! process.
 //!
 //! # Invariants
-//! 1. Signals are blocked from before a fork to the child's first step, which forgets what the parent's thread had
-//!    recorded.
-//! 2. A thread's name is the address of its state, whose low bits are 0, and in these the generation in which it took
-//!    what it has. No two threads of a process have one address.
-//! 3. What has the name of an older generation was taken before the fork, by the thread that forked or by one that the child
-//!    does not have; or, in the child, before [`in_child`] ran.
+//! 1. Signals are blocked from before a fork until the child has dropped the records of the parent's thread.
+//! 2. A thread's name is the address of its mask, whose low bits are 0, with the current generation in those bits. No
+//!    two threads of a process have the same address.
+//! 3. An owner's name with an older generation was stored before the fork, by the forking thread or by one that the
+//!    child does not have; or in the child before [`in_child`] ran.
 //!
-//! # Fork handlers of others
-//! Child handlers run in the order of registration, so those that were registered before ours run in a child of which this
-//! module has not heard. There the thread that forked asks for the process's number, and what others have is a
-//! parent's. What a thread takes that such a handler has started has the parent's generation, and counts
-//! as a parent's from then on; so nothing is ever taken from whoever has it, and a bounded wait for it ends early. Prepare
-//! handlers of theirs run with signals blocked. A signal that they let through under a hold all the same is
-//! recorded, and in the child forgotten with the rest.
+//! # Foreign fork handlers
+//! Child handlers run in order of registration, so those registered before ours run in a child that this module does
+//! not know of yet. There the thread that forked compares process ids, and treats other owners as threads of the
+//! parent. A thread that such a handler starts takes values under the parent's generation and later counts as a thread
+//! of the parent. So nothing is ever taken from an owner, and a bounded wait for such an owner ends early. Foreign
+//! prepare handlers run with signals blocked. If one unblocks a signal under a hold, the signal is recorded and then
+//! dropped in the child with the rest.
 //!
 //! `_Fork`, vfork and bare clone(2) call no handlers.
 
@@ -28,12 +28,12 @@ use crate::sys::{atfork, signal_mask};
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicBool, AtomicUsize};
 
-/// The bits of a name that are the generation: a state is aligned to 64.
+/// The bits of a name that hold the generation: a thread's mask is aligned to 64.
 const GENERATIONS: usize = 63;
-/// In the place of a mask: there is none to put back. No mask has SIGKILL in it.
+/// Stored instead of a mask: there is none to restore. No mask contains SIGKILL.
 const NOT_BLOCKED: u64 = u64::MAX;
 
-// Relaxed, all of it: stored in a child that has one thread, or by who has not been told of another.
+// Relaxed, all of them: stored in a child with one thread, or idempotent.
 static GENERATION: AtomicUsize = AtomicUsize::new(0);
 static FORKER: AtomicUsize = AtomicUsize::new(0);
 static REGISTERED: AtomicBool = AtomicBool::new(false);
@@ -44,18 +44,18 @@ pub(super) fn me() -> usize {
     (&raw const *thread_mask()).addr() | GENERATION.load(Relaxed)
 }
 
-/// Whether both are names of one thread.
+/// Whether both names are of the same thread.
 pub(super) fn is_same(a: usize, b: usize) -> bool {
     (a ^ b) & !GENERATIONS == 0
 }
 
-/// Whether the name seems to be one of a thread that this process does not have (Invariant 3).
+/// Whether the name appears to belong to a thread that exists only in a parent (Invariant 3).
 pub(super) fn is_of_a_parent(name: usize) -> bool {
     let is_older = name & GENERATIONS != GENERATION.load(Relaxed) && !is_same(name, FORKER.load(Relaxed));
     is_older || !is_same(name, me()) && is_in_a_child_to_be()
 }
 
-/// Whether the calling thread is in a handler of others that runs in a child before ours.
+/// Whether the calling thread is in a foreign handler that runs in a child before ours.
 fn is_in_a_child_to_be() -> bool {
     let state = thread_mask();
     state.forking.load(Relaxed) != 0 && state.forking_process.load(Relaxed) != process()
@@ -64,13 +64,13 @@ fn is_in_a_child_to_be() -> bool {
 #[cfg(not(loom))]
 use crate::sys::process::id as process;
 
-/// Nothing forks there.
+/// Loom does not fork.
 #[cfg(loom)]
 fn process() -> u32 {
     0
 }
 
-/// Registers what is done around forks. Two threads that are both the first may register it twice: it is then done once.
+/// Registers the atfork handlers. Two threads may both register them, which counts calls and works once.
 ///
 /// # Errors
 /// ENOMEM.
@@ -105,7 +105,7 @@ extern "C" fn in_child() {
     });
 }
 
-/// The last of as many calls as there were of `before` does `change`, and puts the mask back.
+/// The last call of as many as there were of `before` runs `change` and restores the mask.
 fn end(change: impl FnOnce()) {
     let state = thread_mask();
     let forking = state.forking.load(Relaxed);
@@ -115,9 +115,9 @@ fn end(change: impl FnOnce()) {
     change();
     state.forking.store(0, Relaxed);
     let mask = state.before_fork.load(Relaxed);
-    // Registered while the fork was on its way, or refused: nothing was blocked.
+    // Not if the handlers were registered during the fork, or blocking was refused: then nothing was blocked.
     if forking != 0 && mask != NOT_BLOCKED {
-        // What the kernel was asked to keep meanwhile it goes on keeping until the release.
+        // Signals that the kernel began to keep meanwhile stay blocked until the release.
         signal_mask::set(mask | state.blocked());
     }
 }

@@ -1,13 +1,13 @@
-//! What runs for a signal.
+//! The trait of signal handlers.
 //!
 //! A handler may run between any two instructions of its thread: inside malloc, inside a lock, inside a `RefCell`. So
-//! code that is safe elsewhere is not safe here, and a closure of any kind can only be registered by an unsafe
-//! function. Registering is safe for types that are known to do nothing but atomic operations: flags, counters, and
-//! a [`Masked`](super::Masked) [`Queue`](super::Queue) that something else empties.
+//! code that is safe elsewhere may be unsafe here, and registering a closure is an unsafe function. Registering is safe
+//! for types known to do only what a handler may: flags, counters, and a [`Masked`](super::Masked)
+//! [`Queue`](super::Queue).
 //!
 //! # Safety
-//! 1. An implementation of [`Handler`] keeps the trait's contract; std's atomics' operations are single instructions or
-//!    short loops that take no lock.
+//! 1. An implementation of [`Handler`] keeps the trait's contract; operations on std's atomics are single instructions
+//!    or short loops that take no lock.
 #![expect(
     unsafe_code,
     reason = "an unsafe trait: its implementors promise what the compiler cannot check"
@@ -17,14 +17,15 @@ use super::Info;
 use super::hold::Hold;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-/// What can be registered for a signal by safe code.
+/// A handler that safe code can register for a signal.
 ///
 /// # Safety
-/// `handle` does only what may be done between any two instructions of any thread (signal-safety(7)): no allocation, no
-/// lock that mainline takes without a hold, no lazily made thread-local, no call that is not async-signal-safe. It does
-/// not unwind: a panic out of it aborts the process. It does not leave by longjmp.
+/// `handle` is async-signal-safe (signal-safety(7)): it does not allocate, take a lock that other code takes without a
+/// hold, use a lazily initialized thread-local, or make another call that is not async-signal-safe. It does not leave
+/// by longjmp. A panic out of it aborts the process.
 pub unsafe trait Handler: Sync {
-    /// Runs once for each signal, on the thread that got it; no other handler of ours runs on it meanwhile.
+    /// Runs once for each signal, on the thread that received it. No other handler of this crate runs on that thread
+    /// meanwhile.
     fn handle(&self, info: &Info, hold: &Hold);
 }
 
@@ -49,10 +50,10 @@ macro_rules! counter {
 }
 counter!(AtomicU32, AtomicU64, AtomicUsize);
 
-/// A closure, by the promise of [`Signals::call`](super::Signals::call).
+/// A closure registered by [`Signals::call`](super::Signals::call).
 pub(super) struct Closure<F>(pub(super) F);
 
-// SAFETY: whoever registered the closure has promised it.
+// SAFETY: the caller of `Signals::call` promised it.
 unsafe impl<F: Fn(&Info, &Hold) + Sync> Handler for Closure<F> {
     fn handle(&self, info: &Info, hold: &Hold) {
         (self.0)(info, hold);

@@ -1,8 +1,9 @@
-//! Holding: the guard, the kernel's form of it, and the thread's state behind both.
+//! Holding: the guard, the kernel's save-and-restore form, and the thread's mask behind both.
 //!
 //! # Safety
-//! 1. A thread's block is zeroed, aligned to 64 and as long as a [`ThreadMask`], of which all zeroes are valid; it lives as
-//!    long as its thread, and nothing else uses it. `thread_mask` is called for one access at a time, and no reference is kept.
+//! 1. A thread's block is zeroed, aligned to 64 and as long as a [`ThreadMask`], for which all zeroes are valid. It
+//!    lives as long as its thread, and nothing else uses it. Callers of `thread_mask` keep no reference beyond one
+//!    call.
 #![expect(unsafe_code, reason = "the thread's block is memory until it is called a ThreadMask")]
 
 use super::registry::ProcessEnv;
@@ -12,32 +13,31 @@ use core::marker::PhantomData;
 
 const _: () = assert!(size_of::<ThreadMask>() <= THREAD_BLOCK && align_of::<ThreadMask>() <= 64);
 
-/// The calling thread's state.
+/// The calling thread's mask.
 #[inline(always)]
 pub(super) fn thread_mask<'a>() -> &'a ThreadMask {
     let block = thread_block().cast::<ThreadMask>();
-    // SAFETY: Invariant 1; a ThreadMask is atomics, so handlers may have it as well.
+    // SAFETY: Invariant 1; a ThreadMask is atomics, so handlers may refer to it too.
     unsafe { &*block }
 }
 
-/// A hold of the calling thread's. Dropping it gives it back; forgetting it leaves the thread held for ever.
+/// A hold on the calling thread. Dropping it releases it; forgetting it leaves the thread held forever.
 ///
-/// It proves that no handler of ours runs on this thread but by whom it was given to.
+/// It proves that no handler of this crate runs on the thread, except one that was given the hold.
 #[derive(Debug)]
 pub struct Hold(PhantomData<*const ()>);
 
 impl Hold {
-    /// A proof for who knows that the thread is held, and will not drop it.
+    /// A hold for a caller that knows that the thread is held. It is never dropped.
     pub(super) fn proof() -> core::mem::ManuallyDrop<Self> {
         core::mem::ManuallyDrop::new(Self(PhantomData))
     }
 }
 
 /// Holds signals off: until the guard is dropped, no handler registered with [`Signals`](super::Signals) runs on this
-/// thread. Nests. Kernel and C library hear nothing of it.
+/// thread. Nests. Neither the kernel nor the C library is involved.
 ///
-/// Ordering: what is done under the hold is not moved out of it, as far as handlers on this thread can see. None
-/// towards other threads.
+/// Ordering: accesses under the hold stay inside it, as seen by handlers on this thread. None towards other threads.
 ///
 /// Cost: a load, a branch, a store.
 #[inline(always)]
@@ -48,15 +48,14 @@ pub fn hold() -> Hold {
 }
 
 impl Drop for Hold {
-    /// Gives the hold back. Where it was the last, the handlers of what came meanwhile run before this returns, oldest
-    /// first.
+    /// Releases the hold. If it was the last, the handlers of recorded signals run before this returns, oldest first.
     #[inline(always)]
     fn drop(&mut self) {
         thread_mask().release(&ProcessEnv);
     }
 }
 
-/// Whether a thread was open before [`save`].
+/// The calling thread's state before [`save`].
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "what is saved has to be restored, or the thread stays held"]
 pub struct Flags {
@@ -65,7 +64,7 @@ pub struct Flags {
 }
 
 impl Flags {
-    /// Whether it was held already.
+    /// Whether it was already held.
     #[must_use]
     #[doc(alias = "irqs_disabled_flags")]
     pub fn are_held(&self) -> bool {
@@ -73,9 +72,9 @@ impl Flags {
     }
 }
 
-/// Holds signals off and says how it was before: the kernel's `local_irq_save`.
+/// Holds signals off and returns the previous state: the kernel's `local_irq_save`.
 ///
-/// Proves nothing to [`Masked`](super::Masked): only a guard does. Cost: a load, a branch, a store.
+/// [`Masked`](super::Masked) does not accept it: it takes a [`Hold`]. Cost: a load, a branch, a store.
 #[inline(always)]
 #[doc(alias = "local_irq_save")]
 pub fn save() -> Flags {
@@ -85,10 +84,10 @@ pub fn save() -> Flags {
     }
 }
 
-/// Puts it back as it was: the kernel's `local_irq_restore`. Restoring "held" does nothing. Restoring "open" is a store, a
-/// test, and a branch that is taken where a signal came.
+/// Restores the saved state: the kernel's `local_irq_restore`. Restoring "held" does nothing. Restoring "open" is a
+/// store, a test, and a branch that is taken if a signal was recorded.
 ///
-/// A guard that was taken meanwhile and still lives keeps its hold. Ordering: as of dropping a guard.
+/// A guard taken meanwhile that still lives keeps its hold. Ordering: as for dropping a guard.
 #[inline(always)]
 #[doc(alias = "local_irq_restore")]
 pub fn restore(flags: Flags) {
@@ -105,22 +104,22 @@ pub fn is_held() -> bool {
     thread_mask().is_held()
 }
 
-/// Whether a signal waits for the calling thread's release.
+/// Whether a recorded signal waits for the calling thread's release.
 #[must_use]
 pub fn is_pending() -> bool {
     thread_mask().is_pending()
 }
 
-/// How often the calling thread had more signals recorded than it has room for, so that the kernel was asked to keep
-/// the rest until release. Nothing is lost by it; a release costs a system call more.
+/// How often the calling thread ran out of room for records, so that the kernel kept further signals until the release.
+/// Nothing is lost, but the release costs a system call more.
 #[must_use]
 pub fn overflows() -> u64 {
     thread_mask().overflows()
 }
 
-/// How many signals of the calling thread were lost: a hold in which somebody unblocks signals again and again fills the
-/// room for records, and then the kernel refused to take one back, by a filter (seccomp) or for a second because the user
-/// had as many queued as is allowed.
+/// How many signals of the calling thread were lost. This needs foreign code that unblocks signals repeatedly inside a
+/// hold, until no room is left, and a kernel that then refuses to requeue one: because of a filter (seccomp), or
+/// because the user's limit on queued signals was reached for a second.
 #[must_use]
 pub fn lost() -> u64 {
     thread_mask().lost()

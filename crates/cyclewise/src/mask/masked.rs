@@ -1,31 +1,31 @@
-//! Data that a handler and the rest of the program share.
+//! Data shared between signal handlers and the rest of the program.
 //!
-//! The kernel's `spin_lock_irqsave`: a hold keeps this thread's handlers out, and a lock keeps other threads out, whose
-//! handlers may run at any time. Soundness rests on the lock alone; the hold is what keeps a handler from waiting for the
-//! thread that it interrupted.
+//! The kernel's `spin_lock_irqsave`: a hold excludes this thread's handlers, and a lock excludes other threads and
+//! their handlers. Soundness rests on the lock alone; the hold prevents a handler from waiting for the thread that it
+//! interrupted.
 //!
 //! # States
-//! `owner` 0: free. Else the name of the owner's thread, which no other has ([`fork`], Invariant 2).
+//! `owner` 0: free. Else the name of the owner's thread ([`fork`], Invariant 2).
 //!
 //! # Invariants
-//! 1. Who made `owner` its own by an exchange from 0 has the value, and nobody else has, until it stores 0. Nobody takes it
-//!    from an owner, not even from one that will never give it back: the value may be half changed.
+//! 1. A thread owns the value from its exchange of `owner` from 0 to its name until it stores 0. No thread takes it
+//!    from an owner, not even from one that can never release it: the value may be half changed.
 //!
 //! # Memory ordering
-//! Taking is an Acquire, giving back a Release: what the last owner did happened before.
+//! Taking is an Acquire and releasing a Release: the last owner's accesses happened before.
 //!
 //! # Fork
-//! A value that another thread had at a fork is had for ever in the child, which has no such thread. Where handlers were
-//! registered before the fork the child can tell: a bounded wait ends at once, and [`lock`](Masked::lock)
-//! panics after a second. Where none were, or after `_Fork`, a bounded wait ends at its limit and `lock` waits for ever,
-//! as for any lock.
+//! A value that another thread owned at a fork is owned forever in the child, which has no such thread. If handlers
+//! were registered before the fork, the child can tell: a bounded wait ends at once, and [`lock`](Masked::lock) panics
+//! after a second. Otherwise, and after `_Fork`, a bounded wait ends at its limit and `lock` waits forever, as for any
+//! lock.
 //!
 //! # Priorities
-//! Waiters sleep ([`waiters`](super::waiters)), so a holder of a lower priority runs, also under SCHED_FIFO. No priority is
-//! inherited.
+//! Waiters sleep ([`waiters`](super::waiters)), so an owner of lower priority can run, also under SCHED_FIFO. Priority
+//! is not inherited.
 //!
 //! # Cost
-//! Taking: a load, and a compare-and-exchange, whose LOCK is a site of [`patch`](crate::patch). Giving back: a store, a
+//! Taking: a load, and a compare-and-exchange whose LOCK is a site of [`patch`](crate::patch). Releasing: a store, a
 //! load and a branch.
 //!
 //! # Safety
@@ -44,22 +44,22 @@ use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::time::Duration;
 
-/// How long [`Masked::lock`] waits before it looks whether the owner is a thread of this process.
+/// How long [`Masked::lock`] waits before it checks that the owner is a thread of this process.
 const LOOK_NS: u64 = 1_000_000_000;
 
-/// A value that is reached under a [`Hold`] only.
+/// A value that is accessible only under a [`Hold`].
 ///
 /// # fork
-/// Where another thread has the value at a fork, the child never gets it: it may be half changed. There
-/// [`lock`](Self::lock) panics, [`try_lock_for`](Self::try_lock_for) gives up, and a queue's handler counts the signal as
-/// [`refused`](Self::refused). A child of a program with threads takes such values by `try_lock_for`.
+/// If another thread owns the value at a fork, the child never gets it: it may be half changed. In the child
+/// [`lock`](Self::lock) panics, [`try_lock_for`](Self::try_lock_for) returns `None`, and a queue's handler counts the
+/// signal as [`refused`](Self::refused). In a child of a multithreaded program, use `try_lock_for`.
 ///
 /// # Priorities
-/// Who waits sleeps, so that a holder of a lower priority can run. It inherits no priority: do not share a value between
-/// threads of SCHED_FIFO and others if a second is too long to wait.
+/// Waiters sleep, so that an owner of lower priority can run. Priority is not inherited: do not share a value between
+/// SCHED_FIFO and other threads if a second is too long to wait.
 ///
-/// # Panics under a guard
-/// give the value back as it is; it is not poisoned.
+/// # Panics while a guard lives
+/// A panic releases the value as it is. There is no poisoning.
 #[derive(Default)]
 pub struct Masked<T: ?Sized> {
     owner: AtomicUsize,
@@ -68,21 +68,21 @@ pub struct Masked<T: ?Sized> {
     value: UnsafeCell<T>,
 }
 
-/// Who has the value.
+/// The owner of a value.
 enum Owner {
     /// The calling thread.
     Caller,
-    /// A thread, as it seems, that this process does not have.
+    /// Apparently a thread that exists only in a parent process.
     Gone,
     /// Another thread.
     Other,
 }
 
-// SAFETY: one thread at a time has the value (Invariant 1).
+// SAFETY: one thread at a time owns the value (Invariant 1).
 unsafe impl<T: ?Sized + Send> Sync for Masked<T> {}
 
 impl<T> Masked<T> {
-    /// A value nobody has.
+    /// A free value.
     pub const fn new(value: T) -> Self {
         Self {
             owner: AtomicUsize::new(0),
@@ -99,14 +99,13 @@ impl<T> Masked<T> {
 }
 
 impl<T: ?Sized> Masked<T> {
-    /// Takes the value; waits while another thread has it. Waiting, and having, nobody on this thread is delivered a signal.
+    /// Takes the value; waits while another thread owns it. The hold defers this thread's handlers meanwhile.
     ///
-    /// Ordering: Acquire; what the last owner did happened before.
+    /// Ordering: Acquire; pairs with the last owner's Release.
     ///
     /// # Panics
-    /// Where this thread has it already: in the same function, or in a handler that is not of
-    /// [`Signals`](super::Signals) and so is not held. In a child of fork, after a second, where a thread that the child
-    /// does not have had it at the fork.
+    /// If this thread already owns it: in the same function, or in a foreign handler, which a hold does not defer. In a
+    /// child of fork, after a second, if a thread that the child does not have owned it at the fork.
     #[inline]
     #[track_caller]
     pub fn lock<'a>(&'a self, hold: &'a Hold) -> MaskedGuard<'a, T> {
@@ -131,7 +130,7 @@ impl<T: ?Sized> Masked<T> {
             match waited {
                 Some(true) => return,
                 Some(false) => panic!("a Masked value is taken twice by one thread"),
-                // Not at first sight: in a child whose fork handlers still run it may seem so (`fork`, Invariant 3).
+                // Only after a wait: while a child's fork handlers still run, this may be wrong (`fork`, Invariant 3).
                 None if fork::is_of_a_parent(self.owner.load(Relaxed)) => {
                     panic!("a Masked value was held by another thread when this process was forked")
                 }
@@ -140,9 +139,9 @@ impl<T: ?Sized> Masked<T> {
         }
     }
 
-    /// Takes the value if nobody has it. Does not wait.
+    /// Takes the value if it is free. Does not wait.
     ///
-    /// Ordering: Acquire where it is taken, as [`lock`](Self::lock); else none.
+    /// Ordering: Acquire on success, as [`lock`](Self::lock); else none.
     #[inline]
     pub fn try_lock<'a>(&'a self, hold: &'a Hold) -> Option<MaskedGuard<'a, T>> {
         let _ = hold;
@@ -151,10 +150,10 @@ impl<T: ?Sized> Masked<T> {
         taken.is_ok().then(|| self.guard())
     }
 
-    /// Takes the value; waits while another thread has it, up to `limit`. At once `None` where this thread has it, and where
-    /// in a child of fork a thread seems to have it that the child does not have. Handlers may call it.
+    /// Takes the value; waits up to `limit` while another thread owns it. Returns `None` at once if this thread owns
+    /// it, or if the owner appears to exist only in a parent process. Handlers may call it.
     ///
-    /// Ordering: Acquire where it is taken, as [`lock`](Self::lock); else none.
+    /// Ordering: Acquire on success, as [`lock`](Self::lock); else none.
     pub fn try_lock_for<'a>(&'a self, hold: &'a Hold, limit: Duration) -> Option<MaskedGuard<'a, T>> {
         let guard = self.try_lock(hold);
         if guard.is_some() {
@@ -170,25 +169,25 @@ impl<T: ?Sized> Masked<T> {
         if waited == Some(true) {
             return Some(self.guard());
         }
-        // Relaxed: a number for people.
+        // Relaxed: a statistic.
         self.refused.fetch_add(1, Relaxed);
         None
     }
 
-    /// How often [`try_lock_for`](Self::try_lock_for) gave up, a [`Queue`](super::Queue)'s handler included, whose signal is
-    /// lost then.
+    /// How often [`try_lock_for`](Self::try_lock_for) gave up. This includes handlers of a [`Queue`](super::Queue),
+    /// whose signal is then lost.
     #[must_use]
     pub fn refused(&self) -> u32 {
-        // Relaxed: a number for people.
+        // Relaxed: a statistic.
         self.refused.load(Relaxed)
     }
 
-    /// One try, or who has it.
+    /// Tries once; returns the owner on failure.
     fn take(&self, me: usize) -> Result<(), Owner> {
         // Acquire: pairs with the Release in `drop`.
         match self.owner.compare_exchange(0, me, Acquire, Relaxed) {
             Ok(_) => Ok(()),
-            // First: a child's new thread may have the memory of one that the child does not have.
+            // Test this first: a new thread of a child may reuse the memory of a thread that exists only in the parent.
             Err(owner) if fork::is_of_a_parent(owner) => Err(Owner::Gone),
             Err(owner) if fork::is_same(owner, me) => Err(Owner::Caller),
             Err(_) => Err(Owner::Other),
@@ -202,7 +201,7 @@ impl<T: ?Sized> Masked<T> {
         }
     }
 
-    /// The value, which nobody else can have.
+    /// The value; exclusive access needs no lock.
     pub fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()
     }
@@ -214,11 +213,11 @@ impl<T: ?Sized> fmt::Debug for Masked<T> {
     }
 }
 
-/// Has a [`Masked`]'s value; gives it back on drop.
+/// Owns a [`Masked`]'s value; releases it on drop.
 #[must_use]
 pub struct MaskedGuard<'a, T: ?Sized> {
     masked: &'a Masked<T>,
-    /// Stays on its thread, whose hold it is under.
+    /// Stays on the thread whose hold it is under.
     thread: PhantomData<*const ()>,
 }
 

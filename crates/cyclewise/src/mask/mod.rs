@@ -1,9 +1,9 @@
-//! A soft mask: signals held off for the price of two stores, and not of two system calls.
+//! The soft mask: defers signal handlers for the price of two stores, without a system call.
 //!
-//! Userspace's `local_irq_save` is pthread_sigmask, which enters the kernel at each end. Here the kernel is not told. A
-//! thread sets a flag of its own; a signal that comes meanwhile does interrupt it, but the function that the kernel calls
-//! sees the flag, writes down the signal, and returns. The release sees that something is written down, and runs the
-//! handlers then. Nearly always nothing is, and a hold and its release are two stores, two loads and branches.
+//! Userspace's `local_irq_save` is pthread_sigmask, which enters the kernel at each end. Here the kernel is not
+//! involved: a thread sets a flag of its own. A signal that arrives meanwhile does interrupt the thread, but the
+//! function that the kernel calls sees the flag, records the signal, and returns. The release finds the record and runs
+//! the handler. Usually there is none, and a hold and its release are two stores, two loads and branches.
 //!
 //! ```
 //! use cyclewise::mask::{self, Masked, Queue, Signals};
@@ -14,44 +14,44 @@
 //! let hold = mask::hold();
 //! // No handler runs on this thread here.
 //! let oldest = JOURNAL.lock(&hold).pop();
-//! drop(hold); // What came meanwhile is handled here.
+//! drop(hold); // Handlers of signals that arrived meanwhile run here.
 //! # assert!(oldest.is_none());
 //! # Ok::<(), cyclewise::error::Refusal>(())
 //! ```
 //!
 //! # What is held
-//! Signals whose handlers were registered with [`Signals`]; each once and in the order in which the kernel delivered
-//! it, with its value; real-time signals each one, the others merged as the kernel merges those that are pending. Its
-//! handler runs on the same thread, before the last release returns. Handlers that others have installed run as ever. A default
-//! action (SIGTERM with no handler, SIGSTOP) does not wait, and no fault does.
+//! Signals with a handler registered through [`Signals`]. Each is delivered once, with its value, in the order in which
+//! the kernel delivered it. Every real-time signal is kept; others are merged, as the kernel merges pending ones. The
+//! handler runs on the same thread, before the last release returns. Foreign handlers (those not registered here) run
+//! at once, as always. A default action (SIGTERM without a handler, SIGSTOP) is not deferred, and no fault is.
 //!
-//! Where a signal comes that there is no more room for, the kernel is asked to keep it: it is blocked in earnest until the
-//! release ([`overflows`] counts that). Until then the thread's real mask has those signals in it: do not save it, spawn
-//! a thread or call exec inside such a hold, for each of them takes a copy of it.
+//! When the room for records runs out, the kernel keeps the signal: it is blocked in the thread's real mask until the
+//! release ([`overflows`] counts this). Do not save that mask, spawn a thread or call exec inside such a hold: each
+//! copies it.
 //!
 //! # Calls that block
-//! A signal that is held still interrupts a blocking system call. With [`Signals::on`] the kernel goes on with those that
-//! can be restarted (read, write, wait, futex, ..), and the handler waits for the release for as long as that takes. The
-//! rest (poll, epoll_wait, nanosleep, ..: signal(7) lists them) fail with EINTR. With [`Signals::on_interrupting`] all
-//! fail with EINTR. To sleep inside a hold there is [`Hold::wait`], which no signal slips past.
+//! A held signal still interrupts a blocking system call. With [`Signals::on`] the kernel restarts calls that can be
+//! restarted (read, write, wait, futex, ..), and the handler waits for the release, however long the call takes. The
+//! others (poll, epoll_wait, nanosleep, ..: see signal(7)) fail with EINTR. With [`Signals::on_interrupting`] all fail
+//! with EINTR. To sleep inside a hold without missing a signal, use [`Hold::wait`].
 //!
 //! # fork, exec, exit, panic
-//! - **fork**: the child's thread is held as its parent's is, and nothing is recorded: that is the parent's, as what is
-//!   pending in the kernel is. `_Fork`, vfork and bare clone(2) do not tell us: their children must not release. A
-//!   [`Masked`] that another thread has at the fork is lost to the child, which is told so. Handlers may be registered and
-//!   taken off in the child, and in fork handlers.
-//! - **exec**: what is recorded is gone, as is every handler. What the kernel keeps for want of room is blocked still in the new
-//!   program, as any mask is: release first.
-//! - **The end of a thread** drops its guards, which run the handlers. Of a guard that was forgotten what is recorded is
-//!   gone, as a signal pending for a thread is when it ends.
-//! - **dlclose** of an object that has registered handlers leaves it mapped: they are called as before.
-//! - **A panic** under a hold drops the guard as it unwinds: handlers run then. A panic out of a handler aborts.
+//! - **fork**: the child's thread is held as its parent's is, without its records: they belong to the parent, as
+//!   signals pending in the kernel do. `_Fork`, vfork and bare clone(2) run no atfork handlers: their children must not
+//!   release. A [`Masked`] that another thread owns at the fork is never free in the child, and the child can tell.
+//!   Handlers may be registered and removed in the child and in atfork handlers.
+//! - **exec**: records and handlers are gone. Signals that the kernel keeps for lack of room stay blocked in the new
+//!   program, as any mask does: release first.
+//! - **Thread exit** drops the thread's guards, which runs the handlers. If a guard was forgotten, its records are
+//!   dropped, as signals pending for a thread are.
+//! - **dlclose** of an object that registered handlers leaves it mapped: they are still called.
+//! - **A panic** under a hold drops the guard while unwinding, so handlers run then. A panic out of a handler aborts.
 //!
 //! # Sandboxes
-//! A filter (seccomp) that comes later has to allow rt_sigprocmask, rt_tgsigqueueinfo, futex and rt_sigreturn. Without
-//! rt_sigprocmask what the kernel was asked to keep stays blocked after the release, and [`Hold::wait`] refuses; without
-//! rt_tgsigqueueinfo signals for which there was no room come without their values, and without tgkill too they are
-//! [`lost`]. Nothing waits for ever for a call that is refused.
+//! A filter (seccomp) installed later must allow rt_sigprocmask, rt_tgsigqueueinfo, futex and rt_sigreturn. Without
+//! rt_sigprocmask, signals that the kernel keeps stay blocked after the release, and [`Hold::wait`] refuses. Without
+//! rt_tgsigqueueinfo, signals for which there was no room lose their values; without tgkill as well, they are [`lost`].
+//! A refused call is never waited for forever.
 //!
 //! # References
 //! Linux arch/powerpc/include/asm/hw_irq.h (`irq_soft_mask`, `irq_happened`); FreeBSD sigfastblock(2); signal(7),

@@ -1,15 +1,16 @@
-//! Records of signals, oldest first: a ring that a handler fills and its own thread empties.
+//! A ring of recorded signals, oldest first: handlers fill it and their own thread empties it.
 //!
 //! # Invariants
-//! 1. `tail` is changed by `push` alone, which runs in a handler; `head` by `pop` and `clear`, which such a handler may
-//!    interrupt and never the other way round.
-//! 2. A handler may interrupt another's `push`: so the place is had first, by one exchange of `tail`, and then written. It is
-//!    whole before the handler ends, and so before `pop` looks at it; a record is copied out before `head` leaves it.
-//! 3. A place that is not in use, or had and not written yet, names no signal.
+//! 1. Only `push` changes `tail`, in a handler. Only `pop` and `clear` change `head`; a handler may interrupt them,
+//!    never the other way round.
+//! 2. A handler may interrupt another's `push`. So a place is reserved first, by one exchange of `tail`, and then
+//!    written. It is complete before the handler ends, and so before `pop` reads it. `pop` copies a record before it
+//!    advances `head`.
+//! 3. A place that is unused, or reserved and not yet written, names no signal.
 //!
 //! # Memory ordering
-//! One thread: handlers and mainline. Relaxed accesses, which cannot tear, and compiler fences between a record and its
-//! index.
+//! One thread: handlers and mainline. Accesses are relaxed and so cannot tear, with compiler fences between a record
+//! and its index.
 
 use super::siginfo::{Info, WORDS};
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -35,19 +36,19 @@ impl PendingRing {
         }
     }
 
-    /// How many records there are.
+    /// The number of records.
     pub(super) fn len(&self) -> u32 {
         // Relaxed: this thread's own.
         self.tail.load(Relaxed).wrapping_sub(self.head.load(Relaxed))
     }
 
-    /// Whether a record of this signal is there.
+    /// Whether a record of this signal exists.
     pub(super) fn holds(&self, signal: i32) -> bool {
         let head = self.head.load(Relaxed);
         (0..self.len()).any(|i| self.read(head.wrapping_add(i)).signal() == signal)
     }
 
-    /// Appends. False where there is no room. `between` runs wherever another handler may.
+    /// Appends; false if there is no room. `between` runs at every point where another handler may.
     pub(super) fn push(&self, info: &Info, between: impl Fn()) -> bool {
         let mut tail = self.tail.load(Relaxed);
         loop {
@@ -55,7 +56,7 @@ impl PendingRing {
                 return false;
             }
             between();
-            // Relaxed: one thread; an exchange, for handlers that interrupt this one (Invariant 2).
+            // Relaxed: one thread. An exchange, because handlers may interrupt this one (Invariant 2).
             match self.tail.compare_exchange(tail, tail.wrapping_add(1), Relaxed, Relaxed) {
                 Ok(_) => break,
                 Err(found) => tail = found,
@@ -65,12 +66,12 @@ impl PendingRing {
             between();
             word.store(value, Relaxed);
         }
-        // Pairs with the fence in `pop`: whole before this handler ends.
+        // Pairs with the fence in `pop`: the record is complete before this handler ends.
         compiler_fence(SeqCst);
         true
     }
 
-    /// Takes the oldest out. `between` runs between copying it and leaving it.
+    /// Removes the oldest. `between` runs between copying it and freeing its place.
     #[inline]
     pub(super) fn pop(&self, between: impl Fn()) -> Option<Info> {
         if self.len() == 0 {
@@ -82,19 +83,19 @@ impl PendingRing {
         let info = self.read(head);
         between();
         compiler_fence(SeqCst);
-        self.leave(head, between);
+        self.free_oldest(head, between);
         Some(info)
     }
 
-    /// Forgets every record. No handler runs meanwhile.
+    /// Drops every record. No handler runs meanwhile.
     pub(super) fn clear(&self) {
         while self.len() != 0 {
-            self.leave(self.head.load(Relaxed), || ());
+            self.free_oldest(self.head.load(Relaxed), || ());
         }
     }
 
-    /// Gives up the oldest place (Invariant 3).
-    fn leave(&self, head: u32, between: impl Fn()) {
+    /// Frees the oldest place (Invariant 3).
+    fn free_oldest(&self, head: u32, between: impl Fn()) {
         self.record(head)[0].store(0, Relaxed);
         compiler_fence(SeqCst);
         between();

@@ -1,16 +1,16 @@
-//! The program's handlers, by signal, and the one function that the kernel calls for all of them.
+//! The program's handlers by signal, and the one function that the kernel calls for all of them.
 //!
 //! # Invariants
-//! 1. An entry, once in its slot, is never freed: a handler on another thread may be reading it. Taking a handler off
-//!    leaves its entry in place, to call on who was there before.
-//! 2. Slots and actions are changed under the lock of [`registry_lock`](super::registry_lock), with the changing thread held. Nothing
-//!    is allocated under it, and no code of others is called.
-//! 3. An entry is settled but while it is being registered or taken off. A child of fork may be left with one that is not,
-//!    by a thread that it does not have: such a signal can be registered, as if it had no handler of ours.
+//! 1. An entry is never freed once it is in its slot: a handler on another thread may be reading it. Removing a handler
+//!    leaves its entry in place, which still calls the previous handler.
+//! 2. Slots and actions change under [`registry_lock`](super::registry_lock), with the changing thread held. Code under
+//!    it does not allocate and calls no foreign code.
+//! 3. An entry is settled except while it is being registered or removed. A child of fork may inherit an unsettled one
+//!    from a thread that exists only in the parent: that signal can be registered as if it had no handler of ours.
 //!
 //! # Safety
-//! 1. `on_signal` is installed with SA_SIGINFO and is called by the kernel, or by a handler that was installed over it and
-//!    hands on what it was given.
+//! 1. `on_signal` is installed with SA_SIGINFO. The kernel calls it, or a handler installed over it that forwards its
+//!    own arguments.
 //! 2. A slot holds null or a leaked entry.
 #![expect(unsafe_code, reason = "an entry behind an atomic pointer; the kernel's pointers")]
 
@@ -28,16 +28,16 @@ use core::ffi::{c_int, c_void};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64};
 
-/// A handler of ours, and who was there before.
+/// A handler of ours, and the action before it.
 struct Entry {
     handler: &'static (dyn Handler + Send),
-    /// False once it is taken off.
+    /// False once it is removed.
     on: AtomicBool,
-    /// False while it is being registered or taken off (Invariant 3).
+    /// False while it is being registered or removed (Invariant 3).
     settled: AtomicBool,
-    /// What was installed before.
+    /// The action installed before.
     before: Action,
-    /// Whether that is to be called: it is a function, and not one to be called once that has been.
+    /// Whether to call it: it is a function, and not a one-shot (SA_RESETHAND) that was already called.
     call_before: AtomicBool,
 }
 
@@ -51,16 +51,16 @@ fn entry(signal: c_int) -> Option<&'static Entry> {
     let slot = SLOTS.get(usize::try_from(signal).ok()?)?;
     // Acquire: pairs with the Release in `on`.
     let entry = slot.load(Acquire);
-    // SAFETY: null, or an entry that `on` has leaked, which nobody frees (Invariant 1 and Safety 2).
+    // SAFETY: null, or an entry that `on` leaked and that is never freed (Invariant 1 and Safety 2).
     unsafe { entry.as_ref() }
 }
 
-/// The protocol's surroundings as they are in a program.
+/// The protocol's environment in a real program.
 pub(super) struct ProcessEnv;
 
 impl Env for ProcessEnv {
     fn deliver(&self, info: &Info) {
-        // Mainline looks at errno after a release as it would have without one.
+        // A release must not change the errno that mainline reads after it.
         let errno = errno::get();
         run(info);
         errno::set(errno);
@@ -85,12 +85,12 @@ extern "C" fn run(info: &Info) {
     }
 }
 
-/// What the kernel calls, with every signal blocked that can be.
+/// The function that the kernel calls, with every maskable signal blocked.
 extern "C" fn on_signal(signal: c_int, info: *mut c_void, context: *mut c_void) {
     let errno = errno::get();
     if let Some(entry) = entry(signal) {
-        // At once, hold or not: it knows nothing of holds, and what `context` says is true now only. AcqRel: one of two
-        // threads takes the one call; pairs with itself.
+        // Called at once, even under a hold: it does not know of holds, and `context` is valid only now. AcqRel: pairs
+        // with itself, so that one of two threads makes the one call.
         let once = entry.before.is_once();
         let call = if once {
             entry.call_before.swap(false, AcqRel)
@@ -106,7 +106,7 @@ extern "C" fn on_signal(signal: c_int, info: *mut c_void, context: *mut c_void) 
         // SAFETY: Invariant 1.
         let before = unsafe { signal_mask::frame_mask(context) };
         let mut mask = before;
-        // Relaxed: a signal that is registered just now may be blocked or not.
+        // Relaxed: a signal being registered now may be blocked or not.
         thread_mask().arrive(&information, OURS.load(Relaxed), &mut mask, &ProcessEnv);
         if mask != before {
             // SAFETY: Invariant 1.
@@ -142,7 +142,7 @@ pub(super) fn on(signal: c_int, handler: &'static (dyn Handler + Send), restart:
     if old.is_some_and(|old| old.on.load(Relaxed) && old.settled.load(Relaxed)) {
         return Err(Refusal::SignalTaken { signal });
     }
-    // Where ours was left in place, what counts is who was before it.
+    // If our function was left in place, use the action before it.
     let before = match old {
         Some(old) if found.is(on_signal) => old.before,
         _ => found,
@@ -152,20 +152,20 @@ pub(super) fn on(signal: c_int, handler: &'static (dyn Handler + Send), restart:
     new.call_before = AtomicBool::new(call);
     let new = Box::leak(new);
     let slot = &SLOTS[signal as usize];
-    // Release: pairs with the Acquire in `entry`. Before the kernel knows the function, so that it finds its entry.
+    // Release: pairs with the Acquire in `entry`. Stored before the function is installed, so that it finds its entry.
     let replaced = slot.swap(new, Release);
     if let Err(refusal) = install(signal, &Action::ours(on_signal, restart, &before)) {
         slot.store(replaced, Release);
         return Err(refusal);
     }
     OURS.fetch_or(bit(signal), Relaxed);
-    // Relaxed, here and in `off`: read under the lock, or in a child.
+    // Relaxed, here and in `off`: read under the lock, or in a child of fork.
     new.settled.store(true, Relaxed);
     Ok(())
 }
 
-/// Keeps this link unit mapped, whose functions the kernel and the C library call from now on. Where the linker refuses, who
-/// closes it takes the handlers off first, and forks no more.
+/// Keeps this link unit mapped, because the kernel and the C library call its functions from now on. If the dynamic
+/// linker refuses, code that closes the unit must remove the handlers first and not fork afterwards.
 #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(loom)))]
 fn stay_loaded() {
     let _ = crate::sys::dl::stay_loaded();
@@ -174,7 +174,7 @@ fn stay_loaded() {
 #[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(loom))))]
 fn stay_loaded() {}
 
-/// Installs our function, and looks whether it is there: a filter may answer for the kernel.
+/// Installs our function and reads it back: a filter may report success without the call.
 fn install(signal: c_int, action: &Action) -> Result<(), Refusal> {
     sigaction::install(signal, action)?;
     if sigaction::current(signal)?.is(on_signal) {
@@ -184,7 +184,7 @@ fn install(signal: c_int, action: &Action) -> Result<(), Refusal> {
     Err(Refusal::Signal { signal, errno })
 }
 
-/// Takes a handler off and puts back who was there before.
+/// Removes a handler and restores the action before it.
 pub(super) fn off(signal: c_int) -> Result<(), Refusal> {
     let _guard = RegistryGuard::lock()?;
     let is_ours = |entry: &&Entry| entry.on.load(Relaxed) && entry.settled.load(Relaxed);
@@ -195,7 +195,7 @@ pub(super) fn off(signal: c_int) -> Result<(), Refusal> {
         return Err(Refusal::SignalNotOurs { signal });
     }
     entry.settled.store(false, Relaxed);
-    // Who was to be called once, and has been, is nobody's handler any more. AcqRel: pairs with the exchange in `on_signal`.
+    // A one-shot handler that was called is not restored. AcqRel: pairs with the exchange in `on_signal`.
     let once = entry.before.is_function() && entry.before.is_once();
     let called = once && !entry.call_before.swap(false, AcqRel);
     let back = if called { Action::default() } else { entry.before };

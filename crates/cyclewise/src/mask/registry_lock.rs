@@ -1,19 +1,20 @@
-//! The lock under which handlers are registered and taken off.
+//! The lock under which handlers are registered and removed.
 //!
 //! # States
-//! The word's low half is 0: free. Else the kernel's number of the thread that has it. Its high half grows with each taking.
+//! The word's low half is 0 while free, else the kernel's id of the owner's thread. Its high half grows with each
+//! acquisition.
 //!
 //! # Invariants
-//! 1. Who exchanged the word for one with its own number has the lock until it takes the number out. No other exchanges a word with
-//!    a number in it, but where the kernel says that this process has no such thread: then the thread is one of the
-//!    parent's, in a child of fork, and will not go on.
-//! 2. No word is there twice (until the high half wraps), so that an exchange finds the word that was looked at, and not
-//!    a later one of a thread that was given the same number.
+//! 1. A thread owns the lock from the exchange that puts its id in the word until it clears the id. No other thread
+//!    replaces an id, unless the kernel says that this process has no such thread: then the owner is a thread of the
+//!    parent, in a child of fork, and makes no progress.
+//! 2. No word repeats until the high half wraps. So an exchange matches the word that was read, and not a later one of
+//!    a thread with a recycled id.
 //!
 //! # Fork
-//! Not held across a fork, in which other libraries' handlers may register handlers of their own, or wait for who does. A
-//! child takes the lock over from a thread that it does not have, and what that was doing is half done:
-//! [`registry`](super::registry) allows for it.
+//! Not held across a fork: atfork handlers of other libraries may register handlers, or wait for a thread that does. A
+//! child takes the lock over from a thread that it does not have, whose change is half done;
+//! [`registry`](super::registry) allows for that.
 //!
 //! # Priorities
 //! Waiters sleep, for a second at most; see [`waiters`](super::waiters).
@@ -25,9 +26,9 @@ use crate::sys::thread;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-/// A wait, after which the holder's thread is looked for.
+/// One wait; after it, the owner's thread is checked for existence.
 const WAIT_NS: u64 = 10_000_000;
-/// Waits before it is given up. A change is two system calls long.
+/// Waits before giving up. A change takes two system calls.
 const WAITS: u32 = 100;
 /// The low half.
 const THREAD: u64 = u32::MAX as u64;
@@ -35,7 +36,7 @@ const THREAD: u64 = u32::MAX as u64;
 static WORD: AtomicU64 = AtomicU64::new(0);
 static WAITERS: Waiters = Waiters::new();
 
-/// The lock, with the thread held.
+/// The lock, and a hold of the calling thread.
 pub(super) struct RegistryGuard {
     _hold: Hold,
 }
@@ -44,8 +45,8 @@ impl RegistryGuard {
     /// Takes the lock.
     ///
     /// # Errors
-    /// [`SignalsBusy`](Refusal::SignalsBusy) where the calling thread has it already, which a handler of others has
-    /// interrupted, or where nobody gives it back for a second.
+    /// [`SignalsBusy`](Refusal::SignalsBusy) where the calling thread owns it, because a foreign handler interrupted
+    /// the section, or where it is not released for a second.
     pub(super) fn lock() -> Result<Self, Refusal> {
         let hold = hold();
         let me = u64::from(thread::id().cast_unsigned());
@@ -61,7 +62,7 @@ impl RegistryGuard {
     }
 }
 
-/// Whether it is ours now; false where it was already; `None` while another thread has it.
+/// True if this call took the lock; false if the thread already owns it; `None` while another thread does.
 fn take(me: u64) -> Option<bool> {
     let word = WORD.load(Relaxed);
     match word & THREAD {
@@ -70,7 +71,7 @@ fn take(me: u64) -> Option<bool> {
     }
 }
 
-/// Takes it from a thread that is not there (Invariant 1).
+/// Takes it from a thread that does not exist (Invariant 1).
 fn take_over(me: u64) -> bool {
     let word = WORD.load(Relaxed);
     let thread = (word & THREAD) as u32;
@@ -85,7 +86,7 @@ fn exchange(word: u64, me: u64) -> bool {
 
 impl Drop for RegistryGuard {
     fn drop(&mut self) {
-        // Release: pairs with the Acquire in `exchange`. Only we change the word now (Invariant 1).
+        // Release: pairs with the Acquire in `exchange`. Only the owner changes the word (Invariant 1).
         WORD.store(WORD.load(Relaxed) & !THREAD, Release);
         WAITERS.wake();
     }
@@ -95,22 +96,22 @@ impl Drop for RegistryGuard {
 mod tests {
     use super::*;
 
-    /// What a child of fork finds where another thread of its parent was changing handlers. The number is no thread's:
-    /// the kernel's are below 2^22 (`PID_MAX_LIMIT`).
+    /// The state in a child of fork whose parent had another thread changing handlers. No thread has this id: the
+    /// kernel's are below 2^22 (`PID_MAX_LIMIT`).
     #[test]
     fn a_thread_that_is_not_there_is_taken_over_and_others_are_not() {
         let gone = THREAD / 2;
-        // No other test may change handlers meanwhile, and none does: those that do have processes of their own.
+        // No other test changes handlers meanwhile: those that do run in their own processes.
         WORD.store(gone, Relaxed);
         drop(RegistryGuard::lock().unwrap());
         let word = WORD.load(Relaxed);
         assert_eq!(word & THREAD, 0);
         assert!(word > THREAD, "counted");
-        // The twin of a taking over: the word that was looked at has changed since.
+        // The twin: the word has changed since it was read, so it is not taken over.
         WORD.store(word + THREAD + 1 + gone, Relaxed);
         assert!(!exchange(gone, 1) && take(1).is_none());
         WORD.store(word, Relaxed);
-        // Ours is not waited for, and not given away.
+        // A lock that this thread owns is neither waited for nor taken over.
         let changing = RegistryGuard::lock().unwrap();
         assert!(RegistryGuard::lock().is_err() && take(1).is_none() && !take_over(1));
         drop(changing);

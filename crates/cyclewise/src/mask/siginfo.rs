@@ -1,7 +1,6 @@
-//! What the kernel says of a signal: the part of `siginfo_t` that it fills.
+//! The part of `siginfo_t` that the kernel fills.
 //!
-//! The kernel's own structure has 48 bytes; the 80 behind them, in C's, are zero for every signal there is. So six words
-//! are a whole record.
+//! The kernel's structure has 48 bytes; the 80 more of C's are zero for every signal. So six words are a whole record.
 //!
 //! # References
 //! Linux include/uapi/asm-generic/siginfo.h, `SI_EXPANSION_SIZE` in include/linux/signal.h; sigaction(2).
@@ -14,7 +13,7 @@ pub(super) const WORDS: usize = 6;
 pub struct Info(pub(super) [u64; WORDS]);
 
 impl Info {
-    /// Its number, as C's constants have it: `SIGUSR1`, ..
+    /// Its number, one of C's constants: `SIGUSR1`, ..
     #[must_use]
     pub fn signal(&self) -> i32 {
         self.0[0] as i32
@@ -27,7 +26,7 @@ impl Info {
         self.0[1] as i32
     }
 
-    /// The process that sent it, where a process did (kill, sigqueue, tgkill, SIGCHLD).
+    /// The process that sent it, if a process did (kill, sigqueue, tgkill, SIGCHLD).
     #[must_use]
     #[doc(alias = "si_pid")]
     pub fn sender(&self) -> i32 {
@@ -53,16 +52,16 @@ impl Info {
         bit(self.signal())
     }
 
-    /// Whether the kernel keeps at most one of it: the numbers below SIGRTMIN.
+    /// Whether it is a standard signal, of which the kernel queues at most one: numbers below SIGRTMIN.
     pub(super) fn is_standard(&self) -> bool {
         self.signal() < FIRST_REAL_TIME
     }
 }
 
-/// The kernel's SIGRTMIN. C's libraries keep the first two or three for themselves, and have a higher one.
+/// The kernel's SIGRTMIN. C libraries reserve the first two or three, so theirs is higher.
 const FIRST_REAL_TIME: i32 = 32;
 
-/// A signal's bit in a set: bit 0 is signal 1. None for numbers that are no signal's.
+/// A signal's bit in a set: bit 0 is signal 1. 0 for an invalid number.
 pub(super) const fn bit(signal: i32) -> u64 {
     if 1 <= signal && signal <= 64 {
         1 << (signal - 1)

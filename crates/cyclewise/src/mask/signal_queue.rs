@@ -1,18 +1,15 @@
-//! Signals that a handler puts aside for the program to look at when it likes.
+//! A queue of signals that a handler fills and the program empties later.
 //!
 //! # Safety
-//! 1. Putting a signal aside copies six words under the lock of a [`Masked`], which whoever takes it holds signals for,
-//!    and which is waited for by bare system calls and not for ever.
-#![expect(
-    unsafe_code,
-    reason = "an unsafe trait: what is promised is that no lock can be waited for in vain"
-)]
+//! 1. The handler copies six words under the lock of a [`Masked`]. Every owner of that lock holds signals, and the
+//!    handler waits for it with bare system calls and a limit.
+#![expect(unsafe_code, reason = "an unsafe trait: its lock is never waited for forever")]
 
 use super::handler::Handler;
 use super::{Hold, Info, Masked};
 use core::time::Duration;
 
-/// The last signals, oldest first: up to `N` of them.
+/// Up to `N` signals, oldest first.
 #[derive(Debug)]
 pub struct Queue<const N: usize> {
     signals: [Info; N],
@@ -33,7 +30,7 @@ impl<const N: usize> Queue<N> {
         }
     }
 
-    /// Appends. Where there is no room it is counted as refused.
+    /// Appends a signal, or counts it as refused if there is no room.
     pub fn push(&mut self, info: Info) {
         if self.len < N {
             self.signals[(self.head + self.len) % N] = info;
@@ -43,7 +40,7 @@ impl<const N: usize> Queue<N> {
         }
     }
 
-    /// Takes the oldest.
+    /// Removes the oldest.
     pub fn pop(&mut self) -> Option<Info> {
         if self.len == 0 {
             return None;
@@ -54,7 +51,7 @@ impl<const N: usize> Queue<N> {
         Some(info)
     }
 
-    /// Signals for which there was no room. Those that came while somebody had the queue for too long are
+    /// Signals for which there was no room. Those that arrived while another thread owned the queue for too long are in
     /// [`Masked::refused`].
     #[must_use]
     pub fn refused(&self) -> u64 {
@@ -68,13 +65,12 @@ impl<const N: usize> Default for Queue<N> {
     }
 }
 
-/// How long a handler waits for who has the queue.
-const PATIENCE: Duration = Duration::from_secs(1); // A guess: longer than any holder that runs is kept off its CPU.
+/// How long a handler waits for the queue.
+const PATIENCE: Duration = Duration::from_secs(1); // A guess: longer than any runnable owner waits for a CPU.
 
 // SAFETY: Invariant 1.
 unsafe impl<const N: usize> Handler for Masked<Queue<N>> {
-    /// Appends the signal. Where the queue cannot be had for a second, or not at all, the signal is
-    /// [`refused`](Masked::refused).
+    /// Appends the signal. If the queue cannot be taken within a second, the signal is [`refused`](Masked::refused).
     fn handle(&self, info: &Info, hold: &Hold) {
         if let Some(mut queue) = self.try_lock_for(hold, PATIENCE) {
             queue.push(*info);

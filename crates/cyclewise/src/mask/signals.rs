@@ -1,7 +1,7 @@
 //! Registering handlers.
 //!
 //! # Safety
-//! 1. What an unsafe function is promised it hands on.
+//! 1. The unsafe function's contract is the one of the trait that it implements.
 #![expect(unsafe_code, reason = "a closure's promise cannot be checked")]
 
 use super::handler::{Closure, Handler};
@@ -11,37 +11,37 @@ use alloc::boxed::Box;
 
 /// The process's handlers.
 ///
-/// A handler registered here runs with every other one held on its thread. It interrupts whatever its thread does,
-/// except under a [`hold`](super::hold()): then it runs at the release. One signal has one handler.
+/// A handler registered here runs with all others held on its thread. It interrupts its thread anywhere, except under a
+/// [`hold`](super::hold()): then it runs at the release. Each signal has one handler.
 ///
-/// # Those of others
-/// What was installed before is called first, at once and under holds too: it knows nothing of them, and it is given the context
-/// that it expects. Its SA_RESETHAND is kept, and its SA_NOCLDSTOP and SA_NOCLDWAIT; its mask is ours, which is larger. Where it asked for the alternate stack
-/// (SA_ONSTACK), so do we; otherwise handlers run on the thread's own stack, which has more room. What is installed
-/// later, over ours, works as it would over anybody's: it may call ours, or silence it.
-/// Handlers of others that interrupt a hold run in it. One that leaves by siglongjmp takes the signal with it: ours does not
-/// run.
+/// # Foreign handlers
+/// A handler installed before is called first, at once, even under a hold, with its original context. Its SA_RESETHAND,
+/// SA_NOCLDSTOP, SA_NOCLDWAIT and SA_ONSTACK are kept; its mask is ours, which is larger. Without SA_ONSTACK, handlers
+/// run on the thread's own stack, which has more room. A handler installed later over ours works as usual: it may call
+/// ours or suppress it. If a foreign handler leaves by siglongjmp, ours does not run for that signal.
 ///
 /// # Errors under a sandbox
-/// A filter (seccomp) that refuses rt_sigaction, or says 0 for the kernel, is [`Signal`](Refusal::Signal), the latter with
-/// ENOSYS. A call that finds another one under way for a second is [`SignalsBusy`](Refusal::SignalsBusy).
+/// If a filter (seccomp) refuses rt_sigaction, or returns 0 without making the call, the error is
+/// [`Signal`](Refusal::Signal), in the latter case with ENOSYS. If another call is in progress for a second, it is
+/// [`SignalsBusy`](Refusal::SignalsBusy).
 ///
 /// # Faults
-/// SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP and SIGSYS are refused: a thread cannot go on past a fault, so they cannot wait.
+/// SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP and SIGSYS are refused: a thread cannot continue past a fault, so they
+/// cannot be deferred.
 #[derive(Clone, Copy, Debug)]
 pub struct Signals(());
 
 impl Signals {
-    /// Registers what may be registered safely. Interrupted system calls go on (SA_RESTART), those that can.
+    /// Registers a handler. Interrupted system calls are restarted if possible (SA_RESTART).
     ///
     /// # Errors
-    /// [`Fault`](Refusal::Fault), [`SignalTaken`](Refusal::SignalTaken), [`Signal`](Refusal::Signal) for numbers that
+    /// [`Fault`](Refusal::Fault), [`SignalTaken`](Refusal::SignalTaken), [`Signal`](Refusal::Signal) for signals that
     /// cannot be handled.
     pub fn on(signal: i32, handler: &'static (impl Handler + Send)) -> Result<(), Refusal> {
         registry::on(signal, handler, true)
     }
 
-    /// As [`on`](Self::on), and interrupted system calls fail with EINTR, recorded signals' too.
+    /// As [`on`](Self::on), but interrupted system calls fail with EINTR, also where the signal is only recorded.
     ///
     /// # Errors
     /// As of [`on`](Self::on).
@@ -49,14 +49,14 @@ impl Signals {
         registry::on(signal, handler, false)
     }
 
-    /// Registers a closure. It is leaked.
+    /// Registers a closure, which is leaked.
     ///
     /// # Errors
     /// As of [`on`](Self::on).
     ///
     /// # Safety
-    /// The closure keeps the contract of [`Handler`]: it does nothing that may not be done between any two instructions
-    /// of any thread. A hold does not help: who holds nothing is interrupted anywhere.
+    /// The closure keeps the contract of [`Handler`]: it is async-signal-safe. A hold elsewhere does not relax this:
+    /// threads without a hold are interrupted anywhere.
     pub unsafe fn call<F>(signal: i32, handler: F) -> Result<(), Refusal>
     where
         F: Fn(&Info, &Hold) + Send + Sync + 'static,
@@ -64,7 +64,7 @@ impl Signals {
         registry::on(signal, Box::leak(Box::new(Closure(handler))), true)
     }
 
-    /// Takes a handler off, and puts back what was there before. What is recorded already is dropped at its release.
+    /// Removes a handler and restores the action before it. Signals already recorded are dropped at the release.
     ///
     /// # Errors
     /// [`SignalNotOurs`](Refusal::SignalNotOurs).

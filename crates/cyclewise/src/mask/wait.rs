@@ -1,8 +1,8 @@
-//! Sleeping under a hold, so that a signal that was recorded just before the sleep ends it.
+//! Sleeping under a hold without missing a signal recorded just before the sleep.
 //!
-//! A look at [`is_pending`](super::is_pending) and then a poll would sleep through a signal that comes between the two:
-//! it is recorded, and nothing wakes the poll. So the kernel's mask is set before the look, and ppoll lifts it while it
-//! sleeps: a signal comes before the mask, and the look sees it; or after, and the sleep ends.
+//! Testing [`is_pending`](super::is_pending) and then calling poll would sleep through a signal between the two: it is
+//! recorded, and nothing wakes the poll. So signals are blocked in the kernel before the test, and ppoll unblocks them
+//! while it sleeps: a signal before the block is seen by the test, a later one ends the sleep.
 //!
 //! # Cost
 //! Three system calls, two of which change the mask.
@@ -25,14 +25,14 @@ pub struct Polled<'fd> {
 }
 
 impl<'fd> Polled<'fd> {
-    /// Waits for these events, as poll(2) has them: `POLLIN`, `POLLOUT`, ..
+    /// Waits for these events of poll(2): `POLLIN`, `POLLOUT`, ..
     #[must_use]
     pub fn new(fd: BorrowedFd<'fd>, events: i16) -> Self {
         let inner = poll_fd(fd.as_raw_fd(), events);
         Self { inner, fd: PhantomData }
     }
 
-    /// What has happened.
+    /// The events that occurred.
     #[must_use]
     pub fn happened(&self) -> i16 {
         self.inner.revents
@@ -44,24 +44,24 @@ impl<'fd> Polled<'fd> {
 pub enum Woken {
     /// A signal is recorded; its handler runs at the release.
     Signal,
-    /// So many descriptors are ready.
+    /// This many descriptors are ready.
     Ready(usize),
-    /// The time is up.
+    /// The time limit was reached.
     Timeout,
-    /// Another's handler ran.
+    /// A foreign handler ran.
     Interrupted,
 }
 
 impl Hold {
-    /// Sleeps until a descriptor is ready, a signal is recorded, or the time is up; at once where one is recorded already.
-    /// No handler of ours runs in it, for the hold stays in force: drop it, and they do.
+    /// Sleeps until a descriptor is ready, a signal is recorded, or the time limit is reached; returns at once if a
+    /// signal is already recorded. The hold stays in force, so handlers of this crate run only when it is dropped.
     ///
-    /// Not for handlers: in a frame of the kernel's every signal is blocked, and none would end the sleep.
+    /// Not for handlers: there every signal is blocked, so none would end the sleep.
     ///
     /// # Errors
-    /// What ppoll says: EINVAL, ENOMEM. What rt_sigprocmask says where a filter refuses it: then it has not slept.
+    /// Those of ppoll: EINVAL, ENOMEM. Those of rt_sigprocmask if a filter refuses it: then this did not sleep.
     pub fn wait(&self, fds: &mut [Polled<'_>], timeout: Option<Duration>) -> Result<Woken, Refusal> {
-        // Before signals are blocked: it may allocate.
+        // Before signals are blocked, because this may allocate.
         let mut inner: alloc::vec::Vec<_> = fds.iter().map(|polled| polled.inner).collect();
         let before = signal_mask::block()?;
         let woken = if thread_mask().is_pending() {
@@ -78,7 +78,7 @@ impl Hold {
                 Slept::Interrupted => Woken::Interrupted,
             })
         };
-        // What the kernel has been asked to keep meanwhile it goes on keeping until the release.
+        // Signals that the kernel began to keep meanwhile stay blocked until the release.
         signal_mask::set(before | thread_mask().blocked());
         woken
     }

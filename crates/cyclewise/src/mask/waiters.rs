@@ -1,34 +1,35 @@
-//! Waiting for whoever has something, asleep, and waking who waits.
+//! Waiting for an owner, asleep, and waking the waiters.
 //!
 //! # States
-//! The word is 0: nobody sleeps. 1: somebody may.
+//! The word is 0: no thread sleeps. 1: one may.
 //!
 //! # Invariants
-//! 1. Who waits stores 1, tries again, and sleeps while the word is 1. Who gives back makes free what was waited for, looks
-//!    at the word, and where that is 1 stores 0 and wakes all.
-//! 2. Nothing orders that look behind the store that makes free: a fence there would double the cost of giving back. So the
-//!    look may miss a 1 that is stored at the same moment, and no sleep is longer than [`NAP_NS`].
-//! 3. A wait with a limit ends: at the limit, or after [`ROUNDS`] where a filter refuses futex(2) or the clock.
+//! 1. A waiter stores 1, tries again, and sleeps while the word is 1. A releasing thread frees the resource, reads the
+//!    word, and if it is 1 stores 0 and wakes all.
+//! 2. Nothing orders that read after the store that frees the resource: a fence would double the cost of releasing. So
+//!    the read may miss a 1 stored at the same moment, and no sleep is longer than [`NAP_NS`].
+//! 3. A wait with a limit ends: at the limit, or after [`ROUNDS`] if a filter refuses futex(2) or the clock.
 //!
 //! # Priorities
-//! A sleeper leaves the CPU to a holder of a lower priority; a waiter that spins or calls sched_yield under SCHED_FIFO does
-//! not. No priority is inherited: a thread between the two in priority can keep the holder off the CPU, and so the waiter.
+//! A sleeper leaves the CPU to an owner of lower priority; a waiter that spins or calls sched_yield under SCHED_FIFO
+//! does not. Priority is not inherited: a thread of a priority between the two can keep the owner off the CPU, and so
+//! the waiter.
 //!
 //! # Signal handlers
-//! Handlers wait too, so nothing here may be more than a look or a system call: futex(2) and clock_gettime(2).
+//! Handlers wait too, so this code makes only memory accesses and two system calls: futex(2) and clock_gettime(2).
 
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
 
-/// Tries before the first sleep: the holder may be on another processor, and holds for little.
-const SPINS: u32 = 100; // A guess: some hundred nanoseconds, less than a switch.
+/// Tries before the first sleep: the owner may be on another CPU, and sections are short.
+const SPINS: u32 = 100; // A guess: some hundred nanoseconds, less than a context switch.
 /// The longest sleep between two tries (Invariant 2).
 #[cfg_attr(loom, expect(dead_code, reason = "there is no futex under loom"))]
 const NAP_NS: u64 = 1_000_000;
 /// The most tries of a wait with a limit (Invariant 3).
-const ROUNDS: u32 = 1 << 20; // A second of refused system calls, about.
+const ROUNDS: u32 = 1 << 20; // About a second of refused system calls.
 
-/// Who sleeps.
+/// Whether any thread sleeps.
 #[derive(Debug, Default)]
 pub(super) struct Waiters(AtomicU32);
 
@@ -37,9 +38,9 @@ impl Waiters {
         Self(AtomicU32::new(0))
     }
 
-    /// Calls `take` until that says something; `None` where `limit_ns` nanoseconds have passed.
+    /// Calls `take` until it returns `Some`; `None` after `limit_ns` nanoseconds.
     ///
-    /// Ordering: none but that of `take`.
+    /// Ordering: that of `take`.
     #[cold]
     pub(super) fn wait<R>(&self, limit_ns: u64, mut take: impl FnMut() -> Option<R>) -> Option<R> {
         for _ in 0..SPINS {
@@ -50,7 +51,7 @@ impl Waiters {
         }
         let limit = Limit::after_ns(limit_ns);
         for _ in 0..ROUNDS {
-            // Relaxed: pairs with the load in `wake` as far as Invariant 2 says.
+            // Relaxed: pairs with the load in `wake`, within the limits of Invariant 2.
             self.0.store(1, Relaxed);
             if let Some(taken) = take() {
                 return Some(taken);
@@ -63,10 +64,10 @@ impl Waiters {
         None
     }
 
-    /// Wakes who sleeps, after what they wait for was made free. Cost where nobody does: a load and a branch.
+    /// Wakes the sleepers, after the resource was freed. Cost without sleepers: a load and a branch.
     #[inline(always)]
     pub(super) fn wake(&self) {
-        // Relaxed: pairs with the store in `wait` as far as Invariant 2 says.
+        // Relaxed: pairs with the store in `wait`, within the limits of Invariant 2.
         if self.0.load(Relaxed) != 0 {
             self.wake_slow();
         }
@@ -75,7 +76,7 @@ impl Waiters {
     #[cold]
     #[inline(never)]
     fn wake_slow(&self) {
-        // Before waking: who begins to wait from here on stores 1 again.
+        // Before waking: later waiters store 1 again.
         self.0.store(0, Relaxed);
         #[cfg(not(loom))]
         crate::sys::futex::wake(self.0.as_ptr());
@@ -108,7 +109,7 @@ impl Limit {
     }
 }
 
-/// Under loom, which has no clock, only the rounds count.
+/// Loom has no clock, so only [`ROUNDS`] limits a wait.
 #[cfg(loom)]
 struct Limit;
 

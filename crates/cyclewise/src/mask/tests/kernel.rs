@@ -1,15 +1,16 @@
-//! A kernel of one thread: signals are sent at chosen steps, queued while blocked, and delivered as soon as they are not.
+//! A model kernel with one thread: signals are sent at chosen steps, queued while blocked, and delivered once
+//! unblocked.
 //!
-//! Where the model has a step, everything the kernel may deliver is delivered, as a frame on top of whatever runs. What
-//! is sent at which step is a plan; the models try every plan of up to three signals. A thread has no other source of
-//! disorder, so this is every order that there is.
+//! At each step the kernel delivers every deliverable signal, as a frame on top of the running code. A plan says which
+//! signal is sent at which step; the models try every plan of up to three signals. A thread has no other source of
+//! nondeterminism, so this covers every order.
 
 use crate::mask::siginfo::Info;
 use crate::mask::thread_mask::{Env, ThreadMask};
 use std::cell::{Cell, RefCell};
 use std::vec::Vec;
 
-/// What a protocol offers; the real one's [`ThreadMask`], or a twin with one thing wrong.
+/// A protocol under test: the real [`ThreadMask`], or a twin with one fault.
 pub(super) trait Protocol {
     fn new() -> Self;
     fn hold(&self, env: &impl Env);
@@ -40,21 +41,21 @@ impl Protocol for ThreadMask {
     }
 }
 
-/// What went wrong, if anything did.
+/// The first fault found, if any.
 pub(super) type Verdict = Result<(), &'static str>;
 
 /// A signal of the plan: the step at which it is sent, its number, its value.
 pub(super) type Sent = (u32, i32, u64);
 
-/// Every signal of the models.
+/// All signals of the models.
 pub(super) const OURS: u64 = u64::MAX;
 
-/// What is blocked in a frame.
+/// The signals blocked in a frame.
 #[derive(Clone, Copy)]
 pub(super) enum Frames {
-    /// Everything, as the kernel calls us.
+    /// All, as when the kernel calls us.
     BlockAll,
-    /// The signal that it is of, as a handler calls us that was installed over ours with an empty mask.
+    /// Its own signal, as when a handler installed over ours with an empty mask calls us.
     BlockTheirOwn,
 }
 
@@ -96,7 +97,7 @@ impl<'a, P: Protocol> Kernel<'a, P> {
         }
     }
 
-    /// Steps so far.
+    /// The number of steps so far.
     pub(super) fn steps(&self) -> u32 {
         self.step.get()
     }
@@ -116,7 +117,7 @@ impl<'a, P: Protocol> Kernel<'a, P> {
         self.thread.release(self);
     }
 
-    /// Looks whether everything has been delivered, in the order of each number, once.
+    /// Checks that every signal was delivered once, in order for each number.
     pub(super) fn conclude(&self) -> Verdict {
         if let Some(wrong) = self.wrong.get() {
             return Err(wrong);
@@ -138,7 +139,7 @@ impl<'a, P: Protocol> Kernel<'a, P> {
             if number >= 32 && sent != got {
                 return Err("a real-time signal lost, doubled or out of order");
             }
-            // A standard one may be merged into one that is pending, and has to come at least once.
+            // A standard signal may be merged into a pending one, and must arrive at least once.
             if number < 32 && (got.is_empty() != sent.is_empty() || !got.is_sorted_by(|a, b| a < b)) {
                 return Err("a standard signal lost or doubled");
             }
@@ -154,7 +155,7 @@ impl<'a, P: Protocol> Kernel<'a, P> {
         }
     }
 
-    /// Delivers what is not blocked, lowest number first, as a return to user mode does.
+    /// Delivers unblocked signals, lowest number first, as a return to user mode does.
     fn deliver_all(&self) {
         loop {
             let next = {
@@ -167,14 +168,14 @@ impl<'a, P: Protocol> Kernel<'a, P> {
                 next.map(|at| queue.remove(at))
             };
             let Some(info) = next else { return };
-            // Its end brings back the mask it was given.
+            // The end of a frame restores the mask it was given.
             let mut mask = self.blocked.get();
             self.blocked.set(match self.frames {
                 Frames::BlockAll => u64::MAX,
                 Frames::BlockTheirOwn => mask | info.bit(),
             });
             if let Frames::BlockTheirOwn = self.frames {
-                // Who calls us is somebody's handler, and may hold for purposes of its own.
+                // The caller is a foreign handler, which may hold too.
                 self.thread.hold(self);
                 self.thread.release(self);
             }

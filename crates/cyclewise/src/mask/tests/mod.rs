@@ -1,4 +1,4 @@
-//! The protocol against a small kernel, with a signal at every step, and the same with one thing wrong.
+//! The protocol against a model kernel, with a signal at every step, and faulty twins of the protocol.
 
 mod kernel;
 mod models;

@@ -1,4 +1,4 @@
-//! Every plan of a few signals against mainline: each at every step, of every kind.
+//! Every plan of up to three signals against mainline: at every step, of every kind.
 
 use super::kernel::{Frames, Kernel, OURS, Protocol, Sent, Verdict, information};
 use crate::mask::pending_ring::CAPACITY;
@@ -16,7 +16,7 @@ fn mainline<P: Protocol>(kernel: &Kernel<'_, P>) {
     kernel.step();
 }
 
-/// Runs one plan; its verdict, and how many steps it took.
+/// Runs one plan; returns its verdict and its number of steps.
 fn run<P: Protocol>(plan: &[Sent], frames: Frames) -> (Verdict, u32) {
     let thread = P::new();
     let kernel = Kernel::with(&thread, plan, frames);
@@ -27,7 +27,7 @@ fn run<P: Protocol>(plan: &[Sent], frames: Frames) -> (Verdict, u32) {
 /// Numbers of the models: two real-time signals and a standard one, in the kernel's order of delivery and against it.
 const NUMBERS: [i32; 3] = [34, 40, 10];
 
-/// Every plan of up to three signals. How many there were, and what was wrong with how many of them.
+/// Runs every plan of up to three signals; returns how many there were, and the faults with their counts.
 pub(super) fn every_plan<P: Protocol>(frames: Frames) -> (u32, BTreeMap<&'static str, u32>) {
     let mut plans = 0;
     let mut wrong = BTreeMap::new();
@@ -42,12 +42,12 @@ pub(super) fn every_plan<P: Protocol>(frames: Frames) -> (u32, BTreeMap<&'static
     let (_, alone) = run::<P>(&[], frames);
     for first in 0..alone {
         for a in NUMBERS {
-            // A delivery is steps too, at which the next may come.
+            // A delivery takes steps too, at which the next signal may arrive.
             let with_one = try_one(&[(first, a, 1)]);
             for second in first..with_one {
                 for b in NUMBERS {
                     let with_two = try_one(&[(first, a, 1), (second, b, 2)]);
-                    // Frames that interrupt frames are many more steps, of which only those near by are of interest.
+                    // Frames that interrupt frames take many more steps; only nearby ones matter.
                     let last = match frames {
                         Frames::BlockAll => with_two,
                         Frames::BlockTheirOwn => with_two.min(second + 16),
@@ -71,7 +71,7 @@ fn every_plan_keeps_every_promise() {
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
-/// A handler that somebody installed over ours calls it with only its own signal blocked: frames interrupt frames.
+/// A foreign handler over ours calls it with only its own signal blocked, so frames interrupt frames.
 #[test]
 fn every_plan_keeps_every_promise_where_frames_block_nothing() {
     let (plans, wrong) = every_plan::<ThreadMask>(Frames::BlockTheirOwn);
@@ -97,7 +97,8 @@ fn a_signal_at_the_very_release_is_delivered_by_it() {
     }
 }
 
-/// More than the ring takes, at every step of a section, with more at a later one: the kernel keeps the rest in order.
+/// More signals than the ring holds, at every step of a section, and more at a later step: the kernel keeps the rest in
+/// order.
 #[test]
 fn what_the_ring_has_no_room_for_the_kernel_keeps() {
     let burst = 3 * CAPACITY;
@@ -119,7 +120,7 @@ fn what_the_ring_has_no_room_for_the_kernel_keeps() {
     assert!(overflows > 0, "no burst filled a ring");
 }
 
-/// Somebody lets signals through in a hold, again and again: the ring's last room goes, and the rest is queued again.
+/// Foreign code unblocks signals repeatedly in a hold: the ring fills, and further signals are requeued.
 #[test]
 fn nothing_is_lost_where_the_block_is_undone() {
     let thread = ThreadMask::new();
@@ -154,7 +155,7 @@ fn a_standard_signal_is_merged_into_one_that_waits() {
     );
 }
 
-/// The surroundings of a thread whose first handler keeps a hold.
+/// The environment of a thread whose first handler keeps a hold.
 struct Keeping<'a, P> {
     thread: &'a P,
     delivered: RefCell<Vec<u64>>,
@@ -173,8 +174,8 @@ impl<P: Protocol> Env for Keeping<'_, P> {
     }
 }
 
-/// Two signals at a release, of which the first's handler keeps a hold: what was delivered when that is released, and
-/// after it.
+/// Two signals at a release; the first one's handler keeps a hold. Returns what was delivered before and after its
+/// release.
 pub(super) fn kept_hold<P: Protocol>() -> (usize, usize) {
     let thread = P::new();
     let env = Keeping {

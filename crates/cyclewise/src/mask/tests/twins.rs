@@ -1,4 +1,4 @@
-//! The models' own test: the protocol with one thing wrong, each caught by the plans that the right one passes.
+//! The models' own test: faulty twins of the protocol, each caught by the plans that the right one passes.
 
 use super::kernel::{Frames, Protocol};
 use super::models::{every_plan, kept_hold};
@@ -7,7 +7,7 @@ use crate::mask::thread_mask::Env;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
-/// What can be wrong. 0 is nothing: the twin itself passes.
+/// The faults. 0 is none: the twin itself passes.
 const RIGHT: u8 = 0;
 const NO_FLAG_TEST: u8 = 1;
 const TEST_BEFORE_STORE: u8 = 2;
@@ -18,7 +18,7 @@ const NEWEST_FIRST: u8 = 6;
 const STORE_OF_AN_OLD_SUM: u8 = 7;
 const RECORD_OF_AN_OLD_END: u8 = 8;
 
-/// The protocol of `ThreadMask`, written again with a queue of any length, and `WRONG` wrong.
+/// The protocol of `ThreadMask` with an unbounded queue and the fault `WRONG`.
 struct Twin<const WRONG: u8> {
     depth: Cell<u32>,
     recorded: RefCell<VecDeque<Info>>,
@@ -111,7 +111,7 @@ impl<const WRONG: u8> Protocol for Twin<WRONG> {
         env.step_in_frame();
         let mut recorded = self.recorded.borrow_mut();
         if WRONG == RECORD_OF_AN_OLD_END {
-            // Over whatever another frame has put there meanwhile.
+            // Overwrites what another frame stored meanwhile.
             recorded.truncate(end);
         }
         if !recorded.iter().any(merged) {

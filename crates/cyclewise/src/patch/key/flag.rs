@@ -1,4 +1,4 @@
-//! The sites of a key where text is not patched: none, because every test reads the key's flag.
+//! A key's sites where text is not patched: none. Every test reads the key's flag.
 
 use super::StaticKey;
 use crate::error::Refusal;
@@ -14,7 +14,7 @@ impl Sites {
         Ok(Self)
     }
 
-    /// Nothing to do: the flag is the test.
+    /// Nothing to do: tests read the flag.
     pub(super) fn flip(&mut self, _: &TextGuard, _jump: bool, _: Goal) -> Result<(), Refusal> {
         Ok(())
     }

@@ -1,8 +1,8 @@
-//! The sites of a key, and the change of all of them in one batch.
+//! The sites of a key, and flipping all of them in one batch.
 //!
 //! # Safety
-//! 1. A site is one instruction in one aligned quadword, a NOP or the JMP to its target; both are right at any time,
-//!    and what runs behind them was compiled to be run (`arch::x86_64::key`, Invariants 1 and 2).
+//! 1. A site is one instruction in one aligned quadword: a NOP, or the JMP to its target. Both are right at any time,
+//!    and the compiler made the code behind either (`arch::x86_64::key`, Invariants 1 and 2).
 #![expect(unsafe_code, reason = "edits text")]
 
 use super::StaticKey;
@@ -12,7 +12,7 @@ use crate::patch::text::{self, Edit, Goal};
 use crate::patch::text_lock::TextGuard;
 use alloc::vec::Vec;
 
-/// The edits that take every test of a key from its default to the other way.
+/// The edits that flip every test of a key away from its default.
 pub(super) struct Sites(Vec<Edit>);
 
 impl Sites {
@@ -26,7 +26,7 @@ impl Sites {
         let room = edits.try_reserve_exact(2 * found.clone().count());
         room.map_err(|_| Refusal::NoMemory)?;
         for site in found {
-            // Checked and left as they are: a debugger's breakpoint on the instruction stands on its first byte.
+            // Checked and not changed: a debugger puts a breakpoint on the instruction's first byte.
             if site.prefixes > 0 {
                 let prefixes = [key::PREFIX; 8];
                 edits.push(Edit {
@@ -51,8 +51,8 @@ impl Sites {
         }
     }
 
-    /// Makes every test jump, or fall through, for a change of the key to what `goal` says. By reference, so that the list is
-    /// freed when the lock is not held any more.
+    /// Makes every test jump or fall through, as `goal` says. Takes `self` by reference, so that the list is freed
+    /// after the lock is released.
     ///
     /// # Errors
     /// See [`Refusal`]; no site has changed then.
@@ -62,7 +62,7 @@ impl Sites {
                 core::mem::swap(&mut edit.expect, &mut edit.new);
             }
         }
-        // SAFETY: the records are of NOPs and jumps that the compiler made for each other (Invariant 1).
+        // SAFETY: each record is a NOP and the jump compiled for the same site (Invariant 1).
         unsafe { text::apply_held(held, &mut self.0, Some(goal)) }
     }
 }
@@ -72,7 +72,7 @@ fn padded(bytes: [u8; key::LENGTH]) -> [u8; 8] {
     [a, b, c, d, e, 0, 0, 0]
 }
 
-/// Where the key is tested.
+/// The addresses of the key's tests.
 pub(super) fn addresses(key: &'static StaticKey) -> impl Iterator<Item = usize> {
     key::sites((&raw const *key).cast()).map(|site| site.at.addr())
 }

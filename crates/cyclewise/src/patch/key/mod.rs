@@ -1,4 +1,4 @@
-//! Static keys: flags that are tested everywhere and changed seldom, so the test is an instruction and not a load.
+//! Static keys: flags that are tested often and changed rarely. A test is one instruction, not a load.
 //!
 //! ```
 //! cyclewise::static_key! {
@@ -20,28 +20,28 @@
 //! ```
 //!
 //! # States
-//! A key is on while it is switched on, or while it has users. [`enable`](StaticKey::enable) and
-//! [`disable`](StaticKey::disable) switch it; [`inc`](StaticKey::inc) and [`dec`](StaticKey::dec) count users. Every
-//! test falls through while the key is at its default, and jumps while it is not.
+//! A key is on while it is enabled, or while it has users. [`enable`](StaticKey::enable) and
+//! [`disable`](StaticKey::disable) set it; [`inc`](StaticKey::inc) and [`dec`](StaticKey::dec) count users. Every test
+//! falls through while the key is at its default, and jumps while it is not.
 //!
 //! # Invariants
-//! 1. Under the lock of the text every site agrees with the state, or a change of both is under way.
-//! 2. A change that is refused leaves both.
+//! 1. Under the text lock every site agrees with the state, or a change of both is in progress.
+//! 2. A refused change leaves both unchanged.
 //!
 //! # Memory ordering
-//! A test orders nothing. When a change returns, every thread has passed a full barrier since it began, and takes the
-//! new way at its next test: what was written before the change is seen behind the test.
+//! A test orders nothing. When a change returns, every thread has executed a full barrier since it began, and its next
+//! test takes the new branch: writes before the change are visible after the test.
 //!
 //! # Cost
-//! A test at its default: one NOP of 5 to 9 bytes, long enough for its last 5 to lie in one aligned quadword.
-//! A change: tens of microseconds, and it reads the records of every key of the link unit.
+//! A test at its default is one NOP of 5 to 9 bytes, so that its last 5 lie in one aligned quadword. A change takes
+//! tens of microseconds and reads the records of every key in the link unit.
 //!
 //! # Limits
 //! Each link unit has its own records: a key, its tests and this crate belong to one executable or one shared object. A
-//! key in a crate built as `dylib` and tested from another does not link; one in a program that has this crate by way of a
-//! `dylib` is refused ([`Refusal::OtherUnit`]). Where the linker folds identical code (`--icf=all`), it
-//! may fold tests of two keys into one; both keys are then refused a change. Keys are tested in signal handlers and not
-//! changed there: a change allocates, and the handler may have interrupted the allocator. One that has interrupted a change is
+//! key in a crate built as `dylib` and tested from another does not link. A key in a program that gets this crate
+//! through a `dylib` is refused ([`Refusal::OtherUnit`]). A linker that folds identical code (`--icf=all`) may fold
+//! tests of two keys into one; changes of both keys are then refused. Signal handlers may test keys but not change
+//! them: a change allocates, and the handler may have interrupted the allocator. A handler that interrupted a change is
 //! refused.
 //!
 //! # References
@@ -67,15 +67,15 @@ use flip::{Sites, addresses};
 // Aligned, so that the lowest bit of its address is free for the records.
 #[repr(align(8))]
 pub struct StaticKey {
-    /// Says where the table of the tests is, in the link unit of the key.
+    /// Returns the table of the tests in the key's link unit.
     table: fn() -> usize,
-    /// What the tests were assembled for.
+    /// The value that tests fall through for.
     default: bool,
-    /// What they say now; written under the lock of the text.
+    /// The current value; written under the text lock.
     on: AtomicBool,
-    /// Switched on; written under the lock of the text.
+    /// Whether it is enabled; written under the text lock.
     switched: AtomicBool,
-    /// Users; written under the lock of the text.
+    /// Users; written under the text lock.
     users: AtomicU32,
 }
 
@@ -92,7 +92,7 @@ impl StaticKey {
         }
     }
 
-    /// What the tests say, as data: for tests where text is not patched, and for looking at a key.
+    /// The current value as data: for builds that do not patch text, and for diagnostics.
     #[doc(hidden)]
     #[inline]
     pub fn __flag(&self) -> bool {
@@ -100,25 +100,25 @@ impl StaticKey {
         self.on.load(Relaxed)
     }
 
-    /// Switches it on. A key that is on already stays on, at the cost of the lock alone.
+    /// Switches the key on. If it is on already, this costs the lock only.
     ///
     /// # Errors
-    /// See [`Refusal`]; the key is then as it was.
+    /// See [`Refusal`]; the key is unchanged.
     #[doc(alias = "static_key_enable")]
     pub fn enable(&'static self) -> Result<(), Refusal> {
         self.change(|_, users| Ok((true, users)))
     }
 
-    /// Switches it off. It stays on while it has users.
+    /// Switches the key off. It stays on while it has users.
     ///
     /// # Errors
-    /// See [`Refusal`]; the key is then as it was.
+    /// See [`Refusal`]; the key is unchanged.
     #[doc(alias = "static_key_disable")]
     pub fn disable(&'static self) -> Result<(), Refusal> {
         self.change(|_, users| Ok((false, users)))
     }
 
-    /// One user more; the first switches the key on.
+    /// Adds a user. The first one switches the key on.
     ///
     /// # Errors
     /// [`Refusal::TooManyUsers`] at `u32::MAX` users, and as [`enable`](Self::enable); the user is then not counted.
@@ -130,7 +130,7 @@ impl StaticKey {
         })
     }
 
-    /// One user less; the last switches the key off, unless it is switched on.
+    /// Removes a user. The last one switches the key off, unless it is enabled.
     ///
     /// # Errors
     /// [`Refusal::NoUsers`] without users, and as [`disable`](Self::disable); the user is then still counted.
@@ -142,31 +142,32 @@ impl StaticKey {
         })
     }
 
-    /// How many users it has. Another thread may change it at any time.
+    /// The number of users. Another thread may change it at any time.
     pub fn users(&self) -> u32 {
-        // Relaxed: pairs with nothing; for looking at.
+        // Relaxed: pairs with nothing; for diagnostics.
         self.users.load(Relaxed)
     }
 
-    /// Where in the text it is tested: the address of each site.
+    /// The addresses of the key's tests in the text.
     pub fn sites(&'static self) -> impl Iterator<Item = usize> {
         addresses(self)
     }
 
-    /// Changes `(switched, users)`, and the sites where that makes a difference.
+    /// Changes `(switched, users)`, and flips the sites if the value changes.
     fn change(&'static self, to: impl FnOnce(bool, u32) -> Result<(bool, u32), Refusal>) -> Result<(), Refusal> {
-        // Where this crate is in a shared object and the key is not, the key's tests are in a table that is not read here.
+        // Where this crate is in a shared object and the key is not, the key's tests are in a table that this code does
+        // not read.
         if (self.table)() != arch::key::table() {
             return Err(Refusal::OtherUnit);
         }
-        // Made before the lock is taken and freed after it is given back: an allocator may test keys, and may be what a
-        // thread in the lock would wait for.
+        // Allocated before the lock is taken and freed after it is released: the allocator may test keys, and a thread
+        // inside it may wait for this lock.
         let mut sites = Sites::of(self)?;
         let held = text_lock::lock()?;
         // Relaxed, here and below: the lock orders them.
         let (switched, users) = to(self.switched.load(Relaxed), self.users.load(Relaxed))?;
         let on = switched || users > 0;
-        // Where somebody left without finishing, the sites may not be what the state says.
+        // After a change lost in a fork, the sites may disagree with the state.
         let flips = on != self.on.load(Relaxed) || text_lock::was_taken_over(&held);
         if flips {
             let goal = Goal {
@@ -180,8 +181,7 @@ impl StaticKey {
         self.users.store(users, Relaxed);
         drop(held);
         if flips {
-            // A moment to look whether confined mode is kept. What it finds is told by `check` and where the mode is left:
-            // the flip is right all the same.
+            // Audit confined mode. `check` and leaving the mode report a violation; the flip itself is right.
             let _ = super::confined::audit();
         }
         Ok(())
@@ -197,10 +197,10 @@ impl fmt::Debug for StaticKey {
     }
 }
 
-/// Declares static keys, each with its default, for which its tests are assembled.
+/// Declares static keys, each with its default.
 ///
-/// The static has the methods of [`StaticKey`], and `is_enabled()`, which is the test. What the
-/// default leads to runs straight on; the other is a jump away.
+/// The static has the methods of [`StaticKey`], and `is_enabled()`, which is the test. The branch of the default falls
+/// through; the other is a jump away.
 ///
 /// ```
 /// cyclewise::static_key! {

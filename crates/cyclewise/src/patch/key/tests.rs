@@ -1,4 +1,4 @@
-//! What a key says in each of its states; flips under load are in `tests/`.
+//! A key's value in each of its states. Flips under load are in `tests/`.
 #![cfg_attr(
     all(target_arch = "x86_64", target_os = "linux"),
     expect(unsafe_code, reason = "the test of a key expands to assembly")
@@ -28,14 +28,14 @@ fn keys_begin_at_their_default_and_switch() {
     assert!(ON.is_enabled());
 }
 
-/// A key whose table is another than this crate's: flipping it would change what it says and none of its tests.
+/// A key with a table other than this crate's: a flip would change its value and none of its tests.
 #[test]
 fn a_key_of_another_link_unit_is_refused() {
     static FOREIGN: StaticKey = StaticKey::__new(false, || usize::MAX);
     assert_eq!(FOREIGN.enable(), Err(Refusal::OtherUnit));
     assert_eq!(FOREIGN.inc(), Err(Refusal::OtherUnit));
     assert_eq!((FOREIGN.__flag(), FOREIGN.users()), (false, 0));
-    // The twin: what the macro passes is this one's.
+    // The twin: the macro passes this crate's table.
     static OURS: StaticKey = StaticKey::__new(false, crate::__static_key_table!());
     assert_eq!(OURS.enable(), Ok(()));
 }

@@ -1,4 +1,4 @@
-//! What has to hold before the first byte is written.
+//! The checks before the first byte is written.
 //!
 //! # Safety
 //! 1. An edit's bytes are read only after its address was found in a readable mapping.
@@ -13,21 +13,21 @@ use crate::sys::proc_maps;
 use core::ops::Range;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// INT3: what a debugger or a uprobe puts on an instruction.
+/// INT3, which debuggers and uprobes write over an instruction's first byte.
 const BREAKPOINT: u8 = 0xcc;
 
-/// Checks every edit: its shape, its place, its bytes. Expects the edits in order of address. Where the new bytes are
-/// there already, they become what the edit expects, so that rolling back leaves them.
+/// Checks every edit: its shape, its address, its bytes. The edits are sorted by address. Where a site already holds
+/// the new bytes, the edit then expects them, so that rolling back leaves them.
 ///
 /// # Errors
-/// The first edit's that fails.
+/// Those of the first edit that fails.
 pub(super) fn all(held: &TextGuard, edits: &mut [Edit]) -> Result<(), Refusal> {
     let mut text = cached_text(held);
     let mut before: Option<Edit> = None;
     for edit in edits {
         let (start, len) = (edit.start(), edit.len());
         let fits = start != 0 && (1..=8).contains(&len) && start % PAGE + len <= PAGE;
-        // The same edit twice is one: a linker may fold two functions, and keep both records.
+        // A duplicate edit is allowed: a linker may fold two functions and keep both records.
         let apart = before.is_none_or(|b| b.end() <= start || b.is_same(edit));
         if !fits || !apart {
             return Err(Refusal::Misshapen { at: start });
@@ -39,7 +39,7 @@ pub(super) fn all(held: &TextGuard, edits: &mut [Edit]) -> Result<(), Refusal> {
                 return Err(Refusal::NotText { at: text.end });
             }
         }
-        // What is past the length does not count, and must not differ either.
+        // Bytes past the length do not count; zero them so that comparisons ignore them.
         edit.expect[len..].fill(0);
         edit.new[len..].fill(0);
         before = Some(*edit);
@@ -59,7 +59,7 @@ pub(super) fn all(held: &TextGuard, edits: &mut [Edit]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Checks what has to hold as well while other threads run: each edit is one store.
+/// The additional check while other threads run: each edit is one store.
 ///
 /// # Errors
 /// [`Refusal::NotOneStore`].
@@ -70,8 +70,8 @@ pub(super) fn live(edits: &[Edit]) -> Result<(), Refusal> {
     }
 }
 
-/// The text found last. Where sites are does not change while the link unit with them is loaded, and this function is
-/// in it; reading the mappings once is enough.
+/// The text mapping found last. Sites do not move while their link unit is loaded, and this function is in it, so
+/// reading the mappings once is enough.
 static TEXT: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 
 fn cached_text(_: &TextGuard) -> Range<usize> {

@@ -1,21 +1,21 @@
-//! The change under way, for a child that is forked in the middle of it by another thread than the one that makes it.
+//! The journal: the batch in progress, for a child that another thread forks in the middle of it.
 //!
-//! Fork copies memory while other threads run, and does not wait for a change (see `patch::text_lock`). The child takes the lock
-//! over, ends a key's change or undoes it, as the key's state says, and takes write access from the pages again. Sites of LOCK are left as
-//! they are: until LOCK is back everywhere, the mode in force is one that needs none.
+//! Fork copies memory while other threads run and does not wait for a change (see `patch::text_lock`). The child takes
+//! the lock over, completes or reverses a key's change according to the key's state, and makes the pages read-only
+//! again. LOCK sites are left as they are: until LOCK is restored everywhere, the mode in force does not need it.
 //!
 //! # Invariants
-//! 1. A change is recorded before it writes, and forgotten before the lock is given back. So a record that a new owner of
-//!    the lock finds was made by a thread that is not here, and nobody else uses its edits: they are on the heap, and whoever
-//!    would free them stayed behind.
-//! 2. Fork copies page by page while it holds the kernel's lock of the address space. Text is written by the kernel, which
-//!    takes that lock, or between two calls of mprotect, which take it too. So a child whose text has changed was copied
-//!    after the record was complete, and one that has forgotten the record has all of the change.
-//! 3. A child whose record was copied in parts has text that has not changed. The sums tell: one over the record, so that
-//!    the edits are where it says, and one over the edits. A mapping that the record points into was there before it.
+//! 1. A batch is recorded before it writes, and the record is cleared before the lock is released. So a record that a
+//!    new owner of the lock finds was made by a thread that exists only in the parent. The record's edits are on the
+//!    heap, and only that thread would use or free them.
+//! 2. Fork copies page by page while it holds the kernel's lock of the address space. Text is written by the kernel,
+//!    which takes that lock, or between two calls of mprotect, which take it too. So a child with changed text was
+//!    copied after the record was complete, and a child with a cleared record has the whole change.
+//! 3. A child whose record was copied in part has unchanged text. Checksums detect this: one over the record, which
+//!    guards the pointer to the edits, and one over the edits. A mapping that the record points into existed before it.
 //!
 //! # Safety
-//! Edits are read through the record in the cases of Invariants 1 and 3 only.
+//! Edits are read through the record only in the cases of Invariants 1 and 3.
 #![expect(unsafe_code, reason = "edits that another thread left, by their address")]
 
 use super::Edit;
@@ -24,34 +24,34 @@ use core::ptr::null_mut;
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize};
 
-/// The state that a batch changes, and what it becomes once the batch is written.
+/// The state that a batch changes, and its value once the batch is written.
 #[derive(Clone, Copy)]
 pub(crate) struct Goal {
     /// The state.
     pub(crate) state: &'static AtomicBool,
-    /// What it becomes.
+    /// Its new value.
     pub(crate) value: bool,
 }
 
 impl Goal {
-    /// The goal of the batch that undoes this one's.
+    /// The goal of the batch that reverses this one.
     pub(super) fn reversed(self) -> Self {
         let value = !self.value;
         Self { value, ..self }
     }
 }
 
-// Relaxed, all of them: the lock of the text orders their writers, and a child reads what fork has copied.
+// Relaxed, all of them: the text lock orders their writers, and a child reads what fork copied.
 static EDITS: AtomicPtr<Edit> = AtomicPtr::new(null_mut());
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 static STATE: AtomicPtr<AtomicBool> = AtomicPtr::new(null_mut());
 static VALUE: AtomicBool = AtomicBool::new(false);
-/// Over the edits.
+/// The checksum of the edits.
 static CONTENT: AtomicU64 = AtomicU64::new(0);
-/// Over all of the above; 0 where nothing is recorded.
+/// The checksum of all of the above; 0 while nothing is recorded.
 static RECORD: AtomicU64 = AtomicU64::new(0);
 
-/// Records a batch that is about to be written.
+/// Records a batch before it is written.
 pub(super) fn record(_: &TextGuard, edits: &mut [Edit], goal: Option<Goal>) {
     RECORD.store(0, Relaxed);
     EDITS.store(edits.as_mut_ptr(), Relaxed);
@@ -65,7 +65,7 @@ pub(super) fn record(_: &TextGuard, edits: &mut [Edit], goal: Option<Goal>) {
     RECORD.store(sum_of_record(), Relaxed);
 }
 
-/// Forgets it: everything is written, and whatever depends on it too.
+/// Clears the record: the batch is written, and so is its state.
 pub(crate) fn forget(_: &TextGuard) {
     RECORD.store(0, Relaxed);
 }
@@ -75,8 +75,8 @@ pub(crate) fn any() -> bool {
     RECORD.load(Relaxed) != 0
 }
 
-/// What a thread that is not here has left, and whether the state has followed, which the sites have to agree with; none
-/// where there is no state.
+/// Takes the batch that a lost thread left, and whether its state already has the new value; `None` if the batch has no
+/// state.
 ///
 /// # Safety
 /// The calling thread has just taken the lock, and calls this once (Invariant 1).
@@ -115,7 +115,7 @@ fn content(edits: &[Edit]) -> u64 {
     sum(words)
 }
 
-/// Never 0; any word that differs changes it, but for one chance in 2^63.
+/// Never 0. A different word gives the same sum with a chance of one in 2^63.
 fn sum(words: impl IntoIterator<Item = u64>) -> u64 {
     const OFFSET: u64 = 0xcbf2_9ce4_8422_2325; // FNV-1a, by words: draft-eastlake-fnv
     const PRIME: u64 = 0x0000_0100_0000_01b3; // the same

@@ -1,14 +1,14 @@
-//! The text writer: edits of the program's own instructions, checked, written in batches, read back.
+//! The text writer: checks edits of the program's own instructions, writes them in batches, and reads them back.
 //!
 //! # Protocol
 //! 1. Every edit is checked: its shape, that it lies in executable text, that the site holds the old bytes or already
 //!    the new ones. Nothing is written before the last one has passed.
-//! 2. Where other threads run, every edit has to be one store: one byte, or inside one aligned quadword. membarrier is
+//! 2. Where other threads run, every edit must be one store: one byte, or inside one aligned quadword. membarrier is
 //!    registered, so that it cannot be refused later.
-//! 3. Pages are opened, each edit is written, read back, pages are closed (`write`).
-//! 4. Every core that runs the process is serialized. From here on only the new instructions are executed.
+//! 3. Pages are opened, each edit is written and read back, pages are closed (`write`).
+//! 4. Every core that runs the process is serialized. Afterwards only the new instructions are executed.
 //!
-//! A failure in 1 and 2 leaves the text untouched; one in 3 and 4 rolls it back.
+//! A failure in 1 or 2 leaves the text untouched. A failure in 3 or 4 rolls it back.
 //!
 //! # Two ways to write
 //! | way | needs | other threads see | refused by |
@@ -16,41 +16,43 @@
 //! | mprotect RWX, store, mprotect RX | two calls per run of pages | one store | W^X: SELinux execmem, PR_SET_MDWE |
 //! | pwrite to `/proc/self/mem` | one call per page | bytes, in an order of the kernel's choice | `proc_mem.force_override=` |
 //!
-//! The second leaves no page writable at any time and comes first, but only where bytes in any order are harmless: each
-//! edit changes one byte, or no other thread runs. Otherwise it is the first or nothing: the kernel copies with
-//! `rep movsb`, of which no manual promises that an aligned quadword arrives whole. Text is never made
-//! non-executable: other threads execute it.
+//! The second way never makes a page writable and comes first, but only where bytes may arrive in any order: each edit
+//! changes one byte, or no other thread runs. Otherwise only the first way is used: the kernel copies with `rep movsb`,
+//! and no manual promises that an aligned quadword arrives whole. Text is never made non-executable, because other
+//! threads execute it.
 //!
 //! # Signals
-//! Signals that the thread does not raise itself are blocked from before it is asked who else is here to the end of the
-//! batch. A handler could create a thread behind the answer. And it could fork: a descriptor of `/proc/self/mem` goes on to
-//! show the parent's memory in the child, which would end the batch in its parent's text. Where a filter refuses to block
-//! them, the thread counts as one of several, and the bytes do not go through the kernel. The handler of SIGSYS, which a
-//! filter sends, is not kept out; so each page is preceded by a look at the process's generation.
+//! Asynchronous signals are blocked from before the kernel is asked for other threads until the end of the batch. A
+//! handler could create a thread after the check. It could also fork: in the child a descriptor of `/proc/self/mem`
+//! still shows the parent's memory, so the child would finish the batch in its parent's text. Where a filter refuses to
+//! block signals, the process counts as multithreaded, and the kernel does not write the bytes. A filter's SIGSYS is
+//! not blocked, so each page is preceded by a check of the process's generation.
 //!
-//! Where this thread is alone and an edit changes more than one byte, all are blocked, so that no handler runs through a
-//! half. One store each is not enough: edits may be parts of one sequence.
+//! Where this thread is alone and an edit changes more than one byte, all signals are blocked, so that no handler
+//! executes half of a change. This holds even if each edit is one store: edits may be parts of one sequence.
 //!
 //! # Forks
-//! A fork in the middle of a batch leaves the child half of it. The batch is recorded (`journal`), and the first who takes
-//! the lock in the child settles it.
+//! A fork in the middle of a batch leaves half of it in the child. The batch is recorded (`journal`), and the first
+//! thread that takes the lock in the child settles it.
 //!
 //! # Cost
-//! Three system calls per run of adjacent pages or one per page and two for the descriptor, plus reading
-//! `/proc/self/task` and a membarrier; once, reading `/proc/self/maps`. Nothing is allocated.
+//! Three system calls per run of adjacent pages, or one per page and two for the descriptor, plus reading
+//! `/proc/self/task` and a membarrier. `/proc/self/maps` is read once. Nothing is allocated.
 //!
 //! # Sandboxes
-//! A filter, Landlock, chroot or a limit of open files can take each of these calls away at any time. What was elided has
-//! to come back even so: its batch keeps a descriptor open (`mem_fd`), and where the caller is known to be alone nothing
-//! else is asked of the kernel. A filter can also answer for a call that it does not make. So a descriptor is asked
-//! whose memory it shows, pages that mprotect made writable are asked whether they are, and the bytes are read back.
+//! A filter, Landlock, chroot or a limit on open files can disable each of these calls at any time. LOCK must be
+//! restorable even so: the batch that elides keeps a descriptor open (`mem_fd`), and where the caller is known to be
+//! alone nothing else is asked of the kernel. A filter can also report success without making the call. So the
+//! descriptor is checked for whose memory it shows, pages that mprotect reports writable are checked, and the bytes are
+//! read back.
 //!
 //! # References
 //! Linux arch/x86/kernel/alternative.c (smp_text_poke); AMD APM vol. 2, 7.6.1; Intel SDM vol. 3, 8.1.3.
 //!
 //! # Safety
-//! 1. Between a successful check and the end of the batch nobody else writes the sites: the lock is held, and code that
-//!    writes text without it (a debugger) is caught by the check and the read-back, not excluded.
+//! 1. Between a successful check and the end of the batch no other code of this process writes the sites: the lock is
+//!    held. Code that writes text without the lock (a debugger) is detected by the check and the read-back, not
+//!    excluded.
 #![expect(unsafe_code, reason = "unsafe contracts passed on")]
 
 mod check;
@@ -75,11 +77,11 @@ pub(crate) use journal::{Goal, any as is_recorded, forget};
 pub(crate) struct Edit {
     /// The first byte.
     pub(crate) at: *mut u8,
-    /// How many of the bytes below count.
+    /// The number of bytes below that count.
     pub(crate) len: u8,
-    /// What has to be there, if `new` is not there already.
+    /// The bytes expected there, unless `new` is there already.
     pub(crate) expect: [u8; 8],
-    /// What will be there.
+    /// The new bytes.
     pub(crate) new: [u8; 8],
 }
 
@@ -96,57 +98,58 @@ impl Edit {
         self.start() + self.len()
     }
 
-    /// Whether it puts the same bytes on the same site as `other`.
+    /// Whether it writes the same bytes to the same site as `other`.
     fn is_same(&self, other: &Self) -> bool {
         let mut counted = self.new.iter().zip(&other.new).take(self.len());
         (self.at, self.len) == (other.at, other.len) && counted.all(|(a, b)| a == b)
     }
 
-    /// Whether any order of its bytes will do: at most one of them changes.
+    /// Whether its bytes may be written in any order: at most one of them changes.
     fn is_one_byte(&self) -> bool {
         let changed = self.expect.iter().zip(&self.new).take(self.len());
         changed.filter(|(old, new)| old != new).count() <= 1
     }
 
-    /// Whether one store does it, so that other threads see the old or the new.
+    /// Whether one store writes it, so that other threads see the old or the new bytes.
     fn is_one_store(&self) -> bool {
         self.is_one_byte() || code::is_in_one_slot(self.at, self.len())
     }
 }
 
-/// What is known of the process's other threads.
+/// What the caller knows about other threads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[allow(dead_code, reason = "for the modes, which a build without std does not have")]
 pub(crate) enum Others {
-    /// There may be some: the kernel is asked.
+    /// Unknown: ask the kernel.
     Asked,
-    /// There are none, so nothing is asked that a sandbox could refuse.
+    /// There are none, so no call is needed that a sandbox could refuse.
     None,
 }
 
-/// Applies the edits, all or none, under the lock of the text. Sorts them, and where a site holds the new bytes
-/// already, makes them what its edit expects. What is recorded of the batch stays until the lock is given back: until then the
-/// caller brings the state of `goal` to its value.
+/// Applies all edits or none, under the text lock. Sorts them. Where a site already holds the new bytes, its edit
+/// expects those. The record of the batch stays until the lock is released; the caller sets the state of `goal` before
+/// that.
 ///
-/// Ordering: when this returns, every thread of the process has passed a full barrier since the last store, and
+/// Ordering: when this returns, every thread of the process has executed a full barrier since the last store, and
 /// executes the new instructions.
 ///
 /// # Errors
-/// See [`Refusal`]; the text is as it was but for the reasons that say otherwise.
+/// See [`Refusal`]; the text is unchanged unless the reason says otherwise.
 ///
 /// # Safety
-/// - The sites are instructions of which the old and the new bytes are both right at any time, and no thread stands
-///   inside one: it is one instruction before and after, or this thread is alone and not between its instructions.
-/// - Sites with more than one byte to change and other threads running are naturally safe to replace by one store.
+/// - Old and new bytes of each site are right at any time, and no thread stands inside a site: it is one instruction
+///   before and after, or this thread is alone and not inside the site.
+/// - Where other threads run, one store may replace any site with more than one byte to change.
 pub(crate) unsafe fn apply_held(held: &TextGuard, edits: &mut [Edit], goal: Option<Goal>) -> Result<(), Refusal> {
     // SAFETY: the caller's contract is the same.
     unsafe { change(held, edits, goal, Others::Asked, Source::Opened) }
 }
 
-/// [`apply_held`] of edits that will be taken back: keeps open what that needs, so that it cannot be refused then.
+/// [`apply_held`] for edits that will be reversed: keeps a descriptor open, so that a sandbox cannot prevent reversing
+/// them.
 ///
 /// # Errors
-/// As [`apply_held`]; then nothing is kept, unless the text is neither as it was nor as it was to be.
+/// As [`apply_held`]; then nothing is kept open, unless the text is half written.
 ///
 /// # Safety
 /// As [`apply_held`].
@@ -161,10 +164,10 @@ pub(crate) unsafe fn apply_and_keep(held: &TextGuard, edits: &mut [Edit]) -> Res
     applied
 }
 
-/// Takes such edits back, and closes what was kept for it.
+/// Reverses edits of [`apply_and_keep`], and closes the descriptor.
 ///
 /// # Errors
-/// As [`apply_held`]; what was kept stays open then.
+/// As [`apply_held`]; then the descriptor stays open.
 ///
 /// # Safety
 /// As [`apply_held`]; with [`Others::None`], the calling thread is the only one of the process.
@@ -174,13 +177,13 @@ pub(crate) unsafe fn apply_and_release(held: &TextGuard, edits: &mut [Edit], oth
         Others::Asked => Source::Opened,
         Others::None => Source::Kept,
     };
-    // SAFETY: the caller's contract is the same, and says how it knows of others.
+    // SAFETY: the caller's contract is the same, `others` included.
     unsafe { change(held, edits, None, others, first) }?;
     mem_fd::release(held);
     Ok(())
 }
 
-/// [`apply_held`], with what is known of others, and by the descriptor from `first` where there is a choice.
+/// [`apply_held`] with what is known about other threads, preferring a descriptor from `first`.
 ///
 /// # Errors
 /// As [`apply_held`].
@@ -200,7 +203,7 @@ unsafe fn change(
         return Ok(());
     }
     let quiet = signal_mask::block_signals();
-    // Asked behind that: a handler could create a thread after the answer.
+    // After that: a handler could create a thread after the check.
     let alone = others == Others::None || quiet.is_ok() && proc_task::is_alone();
     if !alone {
         check::live(edits)?;
@@ -210,24 +213,26 @@ unsafe fn change(
     let half_seen = (alone && !one_byte_each).then(block_signals_and_faults).transpose()?;
     let through_kernel = quiet.is_ok() && (alone || one_byte_each);
     journal::record(held, edits, goal);
-    // SAFETY: checked above. Any order is harmless where one byte changes, and where nobody executes the bytes: this
-    // thread is alone, and its signals are blocked. No handler of another's signal forks while a descriptor is used.
+    // SAFETY: checked above. Bytes may be written in any order where one byte changes, or where no code executes them:
+    // this thread is alone and its signals are blocked. No handler of an asynchronous signal forks while a descriptor
+    // is used.
     unsafe { write::all(held, edits, through_kernel, first) }?;
     let synced = synchronize(alone);
     if synced.is_err() {
         reverse(edits);
         journal::record(held, edits, goal.map(Goal::reversed));
-        // SAFETY: the same edits in the other direction, which the caller's contract has right at any time as well.
+        // SAFETY: the same edits reversed; by the caller's contract the old bytes are right at any time too.
         unsafe { write::all(held, edits, through_kernel, first) }?;
     }
     drop(half_seen);
     synced
 }
 
-/// Makes whole what a thread has left that is not in this child of fork: ends or undoes its batch, as the state of its goal
-/// says, and takes write access from its pages. Where that is refused the sites stay as they are, each of them whole.
+/// In a child of fork: settles the batch of a thread that exists only in the parent. Completes or reverses it,
+/// according to the state of its goal, and makes its pages read-only. Where that is refused the sites stay as they are,
+/// each a whole instruction.
 pub(crate) fn settle(held: &TextGuard) {
-    // SAFETY: who calls has just taken the lock.
+    // SAFETY: the caller has just taken the lock.
     let Some((edits, has_followed)) = (unsafe { journal::left(held) }) else {
         return;
     };
@@ -235,10 +240,11 @@ pub(crate) fn settle(held: &TextGuard) {
         if !has_followed {
             reverse(edits);
         }
-        // SAFETY: a batch that was under way: it was checked, and old and new bytes are right at any time, said its caller.
+        // SAFETY: the batch was in progress, so it was checked, and by its caller's contract old and new bytes are
+        // right at any time.
         let _ = unsafe { apply_held(held, edits, None) };
     }
-    // SAFETY: pages of text that the batch may have opened.
+    // SAFETY: the batch may have opened these pages of text.
     unsafe { write::close(edits) };
 }
 
@@ -248,9 +254,9 @@ fn reverse(edits: &mut [Edit]) {
     }
 }
 
-/// Makes every core that runs this process forget what it fetched.
+/// Serializes every core that runs this process, so that it refetches instructions.
 fn synchronize(alone: bool) -> Result<(), Refusal> {
-    // The bytes may have come by another address than the one they are fetched from.
+    // Needed on this core too: the bytes may have been written through another address.
     sync::this_core();
     if alone { Ok(()) } else { membarrier::sync_core() }
 }

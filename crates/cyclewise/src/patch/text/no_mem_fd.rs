@@ -1,4 +1,4 @@
-//! Nothing is kept where no mode elides.
+//! The twin in builds whose modes never elide: nothing is kept open.
 #![allow(dead_code, reason = "the twin of a module with more callers")]
 
 use crate::patch::text_lock::TextGuard;

@@ -1,10 +1,10 @@
-//! Writing checked edits, reading them back, and rolling back.
+//! Writes checked edits, reads them back, and rolls back.
 //!
 //! # Safety
-//! 1. The edits were checked: sorted, apart, inside their pages, in text, and holding what they expect. The functions
-//!    here are unsafe for that: [`all`] is called by who checked them, and calls the others.
+//! 1. The edits were checked: sorted, disjoint, each inside one page, in text, and holding the expected bytes. The
+//!    functions here are unsafe for that reason: the caller of [`all`] has checked them, and `all` calls the others.
 //! 2. Pages are written only between opening and closing them, or by the kernel.
-//! 3. The lock of the text is held, so no thread of this process writes what is read here.
+//! 3. The text lock is held, so no thread of this process writes what is read here.
 #![expect(unsafe_code, reason = "writes text by address")]
 
 use super::Edit;
@@ -16,26 +16,25 @@ use crate::sys::fork_generation;
 use crate::sys::mprotect::{self, PAGE};
 use crate::sys::proc_mem::ProcMem;
 
-/// Where a descriptor of this process's memory comes from.
+/// Where the descriptor of this process's memory comes from.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source {
     /// It is opened for this batch.
     Opened,
-    /// It was kept. Between the question whose it is and the write another thread could close it and open a file in its
-    /// place, so it comes first only where there is none, or where it was opened just now.
+    /// It was kept open. Between its check and the write another thread could close it and open a file under its
+    /// number, so it comes first only where there is no other thread, or where it was just opened.
     Kept,
 }
 
-/// Writes every edit and reads it back, or leaves everything as it was. Bytes go through the kernel, in any order, only
-/// where `through_kernel` says that this is harmless; by a descriptor from `first`, by one from the other source, and then
-/// by stores.
+/// Writes every edit and reads it back, or changes nothing. Where `through_kernel` allows bytes to arrive in any order,
+/// tries a descriptor from `first`, then one from the other source, and then stores; else stores only.
 ///
 /// # Errors
-/// The stores' refusal where every way was refused; [`Refusal::HalfWritten`] where one wrote a part and none went on.
+/// The stores' refusal if every way was refused; [`Refusal::HalfWritten`] if one wrote a part and none completed it.
 ///
 /// # Safety
-/// The edits were checked (Invariant 1), and where `through_kernel` is true, no thread minds their bytes in any order, and
-/// no handler of this thread forks.
+/// The edits were checked (Invariant 1). Where `through_kernel` is true, their bytes may be written in any order, and
+/// no handler on this thread forks.
 pub(super) unsafe fn all(held: &TextGuard, edits: &[Edit], through_kernel: bool, first: Source) -> Result<(), Refusal> {
     if through_kernel {
         let sources = match first {
@@ -43,29 +42,29 @@ pub(super) unsafe fn all(held: &TextGuard, edits: &[Edit], through_kernel: bool,
             Source::Kept => [Source::Kept, Source::Opened],
         };
         for source in sources {
-            // SAFETY: the caller checked the edits, and answers for any order and for handlers.
+            // SAFETY: the caller checked the edits, and promises the same about order and handlers.
             if unsafe { by_kernel(held, edits, source) }.is_ok() {
                 return Ok(());
             }
-            // Rolled back as far as could be, and another way is left.
+            // Rolled back as far as possible; try the next way.
         }
     }
     // SAFETY: the caller checked the edits.
     let stored = unsafe { by_store(edits) };
     stored.map_err(|refusal| match (refusal, missing(edits, OLD)) {
-        // The kernel wrote a part before it refused, and no way was left to finish it or to take it back.
+        // The kernel wrote a part before it refused, and no other way could complete it or roll it back.
         (Refusal::System { .. }, Some(at)) => Refusal::HalfWritten { at },
         _ => refusal,
     })
 }
 
-/// Takes write access from every page of the edits, whether it has any or not.
+/// Makes every page of the edits read-only, whether it was writable or not.
 ///
 /// # Safety
-/// The edits lie in text, and no batch is under way.
+/// The edits lie in text, and no batch is in progress.
 pub(super) unsafe fn close(edits: &[Edit]) {
     for run in runs(edits) {
-        // SAFETY: whole pages of text, readable and executable as before. Where it is refused, so was opening them.
+        // SAFETY: whole pages of text stay readable and executable. If this is refused, so was opening them.
         let _ = unsafe { set_writable(run, false) };
     }
 }
@@ -75,7 +74,7 @@ type Bytes = fn(&Edit) -> [u8; 8];
 const OLD: Bytes = |edit| edit.expect;
 const NEW: Bytes = |edit| edit.new;
 
-/// mprotect, store, mprotect. Every run is opened before the first store, so that a refusal comes in time.
+/// mprotect, store, mprotect. Opens every run before the first store, so that a refusal comes before any change.
 ///
 /// # Safety
 /// The edits were checked (Invariant 1), and each is one store wherever another thread runs.
@@ -100,7 +99,7 @@ unsafe fn by_store(edits: &[Edit]) -> Result<(), Refusal> {
     // SAFETY: the loop has opened every run.
     let closed = unsafe { close_runs(runs(edits)) };
     if closed.is_err() {
-        // Closing stops at the first failure, but pages before that are closed: open them again, as far as may be.
+        // Closing stops at the first failure, but earlier pages are closed: reopen them if possible.
         let reopened = runs(edits).try_for_each(|run| {
             // SAFETY: the caller checked the edits, whose pages these are.
             unsafe { set_writable(run, true) }
@@ -117,13 +116,13 @@ unsafe fn by_store(edits: &[Edit]) -> Result<(), Refusal> {
     closed
 }
 
-/// Stores those of the edits that change something.
+/// Stores the edits that change something.
 ///
 /// # Safety
 /// The edits were checked (Invariant 1), and every page of theirs is open (Invariant 2).
 unsafe fn store(edits: &[Edit], bytes: Bytes) {
     for edit in edits.iter().filter(|e| e.expect != e.new) {
-        // SAFETY: the caller has opened the page, and nobody else writes there (Invariant 3).
+        // SAFETY: the caller has opened the page, and no other thread writes there (Invariant 3).
         unsafe { code::store(edit.at, edit.len(), bytes(edit)) };
     }
 }
@@ -159,25 +158,25 @@ unsafe fn set_writable(run: &[Edit], writable: bool) -> Result<(), Refusal> {
 /// # Safety
 /// The edits were checked (Invariant 1), no thread minds their bytes in any order, and no handler of this thread forks.
 unsafe fn by_kernel(held: &TextGuard, edits: &[Edit], source: Source) -> Result<(), Refusal> {
-    // Before a descriptor is had: where a handler of SIGSYS forks all the same, it shows the parent's memory.
+    // Read before a descriptor is opened: if a handler of SIGSYS forks, the descriptor shows the parent's memory.
     let process = fork_generation::current();
     match source {
-        // SAFETY: the caller's promise; a new descriptor was asked whose memory it shows.
+        // SAFETY: the caller's promise; a new descriptor was checked for whose memory it shows.
         Source::Opened => unsafe { through(&ProcMem::open()?, edits, process) },
         Source::Kept => match mem_fd::borrow(held) {
-            // SAFETY: the caller's promise; what is borrowed was asked whose memory it shows.
+            // SAFETY: the caller's promise; a borrowed descriptor was checked for whose memory it shows.
             Some(memory) => unsafe { through(&memory, edits, process) },
-            // Not reported: it is never the last way.
+            // Never reported: stores come last.
             None => Err(Refusal::NotEnabled),
         },
     }
 }
 
-/// Writes by one descriptor, reads back, and takes back what does not hold.
+/// Writes through one descriptor, reads back, and rolls back on a mismatch.
 ///
 /// # Safety
-/// The edits were checked (Invariant 1), no thread minds their bytes in any order, `memory` is that of the process of this
-/// generation, and no handler of this thread forks but between two system calls.
+/// The edits were checked (Invariant 1), their bytes may be written in any order, `memory` shows the process of this
+/// generation, and a handler on this thread forks only between two system calls.
 unsafe fn through(memory: &ProcMem, edits: &[Edit], process: u32) -> Result<(), Refusal> {
     let mut refusal = None;
     for page in pages(edits) {
@@ -191,11 +190,11 @@ unsafe fn through(memory: &ProcMem, edits: &[Edit], process: u32) -> Result<(), 
         refusal = missing(edits, NEW).map(|at| Refusal::NotVerified { at });
     }
     let Some(refusal) = refusal else { return Ok(()) };
-    // Only pages that differ: where writing was refused, it is refused again.
+    // Only pages that differ: a refused write would be refused again.
     let mut changed = pages(edits).filter(|page| missing(page, OLD).is_some());
-    // What it says does not matter: what is there does.
+    // The result does not matter; the bytes are read back below.
     let _ = changed.try_for_each(|page| {
-        // SAFETY: the caller's promise; the old bytes are as harmless in any order.
+        // SAFETY: the caller's promise; the old bytes may be written in any order too.
         unsafe { write_page(memory, page, OLD, process) }
     });
     Err(match missing(edits, OLD) {
@@ -204,11 +203,11 @@ unsafe fn through(memory: &ProcMem, edits: &[Edit], process: u32) -> Result<(), 
     })
 }
 
-/// Writes the edits of one page, and what is between them as it is.
+/// Writes the edits of one page in one call, including the unchanged bytes between them.
 ///
 /// # Safety
-/// The edits were checked (Invariant 1) and lie in one page, no thread minds their bytes in any order, `memory` is that of
-/// the process of this generation, and no handler of this thread forks but between two system calls.
+/// The edits were checked (Invariant 1) and lie in one page, their bytes may be written in any order, `memory` shows
+/// the process of this generation, and a handler on this thread forks only between two system calls.
 unsafe fn write_page(memory: &ProcMem, page: &[Edit], bytes: Bytes, process: u32) -> Result<(), Refusal> {
     let (Some(first), Some(last)) = (page.first(), page.last()) else {
         return Ok(());
@@ -216,25 +215,25 @@ unsafe fn write_page(memory: &ProcMem, page: &[Edit], bytes: Bytes, process: u32
     let mut buffer = [0; PAGE];
     let (start, len) = (first.start(), last.end() - first.start());
     // SAFETY: the caller checked the edits: the range is readable text inside one page, which is all the buffer holds,
-    // and nobody writes there (Invariant 3).
+    // and no other thread writes there (Invariant 3).
     unsafe { core::ptr::copy_nonoverlapping(first.at, buffer.as_mut_ptr(), len) };
     for edit in page {
         let inside = edit.start() - start;
         buffer[inside..inside + edit.len()].copy_from_slice(&bytes(edit)[..edit.len()]);
     }
     if fork_generation::current() != process {
-        // Not reported: another way is tried.
+        // Never reported: another way is tried.
         return Err(Refusal::NotEnabled);
     }
-    // SAFETY: the caller vouches for the memory, which is this process's by the line above, and for the edits; what is
-    // between them is written as it is.
+    // SAFETY: the caller vouches for the edits and the memory, which is this process's by the check above. Bytes
+    // between the edits are written unchanged.
     unsafe { memory.write(start, &buffer[..len]) }
 }
 
-/// The first edit whose site does not hold its bytes.
+/// The first edit whose site does not hold the bytes.
 fn missing(edits: &[Edit], bytes: Bytes) -> Option<usize> {
     let differs = |edit: &&Edit| {
-        // SAFETY: who made the edits a batch found their addresses in readable text (Invariant 1).
+        // SAFETY: the edits were checked, so their addresses are in readable text (Invariant 1).
         let there = unsafe { code::load(edit.at, edit.len()) };
         there != bytes(edit)
     };
