@@ -1,7 +1,7 @@
 //! A time of the clock, with the interface of `std::time::Instant`.
 
 use super::now::Clock;
-use super::order::{LoadOrdered, Order};
+use super::order::{LoadOrdered, Order, comparable};
 use core::fmt;
 use core::marker::PhantomData;
 use core::ops::{Add, AddAssign, Sub, SubAssign};
@@ -95,37 +95,7 @@ impl<O: Order> Instant<O> {
     }
 }
 
-impl<O: Order> Clone for Instant<O> {
-    #[inline]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<O: Order> Copy for Instant<O> {}
-
-impl<O: Order> PartialEq for Instant<O> {
-    #[inline]
-    fn eq(&self, other: &Self) -> bool {
-        self.ns == other.ns
-    }
-}
-
-impl<O: Order> Eq for Instant<O> {}
-
-impl<O: Order> PartialOrd for Instant<O> {
-    #[inline]
-    fn partial_cmp(&self, other: &Self) -> Option<core::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<O: Order> Ord for Instant<O> {
-    #[inline]
-    fn cmp(&self, other: &Self) -> core::cmp::Ordering {
-        self.ns.cmp(&other.ns)
-    }
-}
+comparable!(Instant, ns);
 
 impl<O: Order> core::hash::Hash for Instant<O> {
     fn hash<H: core::hash::Hasher>(&self, state: &mut H) {

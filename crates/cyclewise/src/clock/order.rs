@@ -99,3 +99,41 @@ impl Order for Bracketed {
         source.bracketed()
     }
 }
+
+/// Copies and comparisons of a time, whatever its order: a derive would require them of the order.
+macro_rules! comparable {
+    ($time:ident, $field:ident) => {
+        impl<O: Order> Clone for $time<O> {
+            #[inline]
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+
+        impl<O: Order> Copy for $time<O> {}
+
+        impl<O: Order> PartialEq for $time<O> {
+            #[inline]
+            fn eq(&self, other: &Self) -> bool {
+                self.$field == other.$field
+            }
+        }
+
+        impl<O: Order> Eq for $time<O> {}
+
+        impl<O: Order> PartialOrd for $time<O> {
+            #[inline]
+            fn partial_cmp(&self, other: &Self) -> Option<core::cmp::Ordering> {
+                Some(self.cmp(other))
+            }
+        }
+
+        impl<O: Order> Ord for $time<O> {
+            #[inline]
+            fn cmp(&self, other: &Self) -> core::cmp::Ordering {
+                self.$field.cmp(&other.$field)
+            }
+        }
+    };
+}
+pub(super) use comparable;

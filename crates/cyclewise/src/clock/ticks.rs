@@ -1,7 +1,7 @@
 //! A raw reading of the counter: the cheapest time stamp, to be converted later if at all.
 
 use super::now::Clock;
-use super::order::{LoadOrdered, Order};
+use super::order::{LoadOrdered, Order, comparable};
 use core::fmt;
 use core::marker::PhantomData;
 
@@ -45,37 +45,7 @@ impl<O: Order> Ticks<O> {
     }
 }
 
-impl<O: Order> Clone for Ticks<O> {
-    #[inline]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<O: Order> Copy for Ticks<O> {}
-
-impl<O: Order> PartialEq for Ticks<O> {
-    #[inline]
-    fn eq(&self, other: &Self) -> bool {
-        self.raw == other.raw
-    }
-}
-
-impl<O: Order> Eq for Ticks<O> {}
-
-impl<O: Order> PartialOrd for Ticks<O> {
-    #[inline]
-    fn partial_cmp(&self, other: &Self) -> Option<core::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<O: Order> Ord for Ticks<O> {
-    #[inline]
-    fn cmp(&self, other: &Self) -> core::cmp::Ordering {
-        self.raw.cmp(&other.raw)
-    }
-}
+comparable!(Ticks, raw);
 
 impl<O: Order> fmt::Debug for Ticks<O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,4 +1,4 @@
-//! Every order of the accesses of two threads, tried by loom on the real timeline.
+//! Loom tries every order of the accesses of two threads, on the real timeline.
 //!
 //! The counter is a word that each reading increments: it is the same for all threads. A reading publishes nothing.
 //! Only after a long time is everything stored before visible to whoever reads the counter: no store stays in a store

@@ -135,7 +135,7 @@ pub(super) unsafe fn copy<T: ?Sized>(value: &T) -> NonNull<T> {
 /// does it, and the check below holds it to that.
 ///
 /// # Panics
-/// Where the address is not the first word of a wide pointer.
+/// If the address is not the first word of a wide pointer.
 pub(super) fn with_metadata_of<T: ?Sized>(memory: NonNull<u8>, metadata: *const T) -> NonNull<T> {
     let mut pointer = metadata.cast_mut();
     // SAFETY: a pointer to anything is at least as large as this one, and as aligned.

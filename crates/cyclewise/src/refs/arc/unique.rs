@@ -135,7 +135,7 @@ impl<T: Clone> Arc<T> {
     /// The value itself if this is its only strong reference, a clone of it otherwise.
     ///
     /// # Panics
-    /// Where the value's `clone` does.
+    /// If the value's `clone` panics.
     pub fn unwrap_or_clone(this: Self) -> T {
         Self::try_unwrap(this).unwrap_or_else(|shared| (*shared).clone())
     }

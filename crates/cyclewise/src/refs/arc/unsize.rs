@@ -49,7 +49,7 @@ impl<T: ?Sized> Arc<T> {
     /// ```
     ///
     /// # Panics
-    /// Where `coerce` does; then the reference is dropped.
+    /// If `coerce` panics; then the reference is dropped.
     #[must_use]
     pub fn unsize<U: ?Sized>(this: Self, coerce: for<'a> fn(&'a Unsizing<T>) -> &'a Unsizing<U>) -> Arc<U> {
         // SAFETY: an Unsizing has the layout of its field, and the value is live while `this` is borrowed.
@@ -87,7 +87,7 @@ impl<T> Weak<T> {
     /// ```
     ///
     /// # Panics
-    /// Where `coerce` does; then the reference is dropped.
+    /// If `coerce` panics; then the reference is dropped.
     #[must_use]
     pub fn unsize<U: ?Sized>(this: Self, coerce: for<'a> fn(&'a Unsizing<T>) -> &'a Unsizing<U>) -> Weak<U> {
         // The value may be destroyed, incomplete or another thread's, so the closure coerces a reference to this

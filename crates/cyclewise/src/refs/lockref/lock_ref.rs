@@ -34,7 +34,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed};
 /// *ENTRY.lock() = Some("contents".to_string());
 ///
 /// assert!(ENTRY.get_not_dead()); // a user's reference
-/// assert!(ENTRY.put_or_lock().is_none()); // given back; it was not the last
+/// assert!(ENTRY.put_or_lock().is_none()); // put; it was not the last
 ///
 /// // The cache gives up its own, which is the last: the lock comes with it, and nobody gets in between.
 /// let mut guard = ENTRY.put_or_lock().expect("the last one");

@@ -101,7 +101,7 @@ impl Operation for Get {
 
     fn edge(count: i32) -> Edge {
         match count {
-            // ScriptedPolicy may hold references that are not counted: what is left is to never let it die.
+            // Others may hold uncounted references, so the object must never die.
             0 => Edge::Becomes(SATURATED, Event::AddUseAfterFree),
             MAX => Edge::Becomes(SATURATED, Event::AddOverflow),
             SATURATED => Edge::Stays,
