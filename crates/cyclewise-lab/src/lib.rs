@@ -4,7 +4,7 @@
 
 pub mod arch;
 pub mod command;
-pub mod compare;
+mod compare;
 pub mod error;
 pub mod experiment;
 pub mod export;
@@ -14,4 +14,4 @@ pub mod runner;
 pub mod simulate;
 pub mod stats;
 pub mod sys;
-pub mod verify;
+mod verify;

@@ -17,9 +17,13 @@ mod aarch64;
 mod x86_64;
 
 #[cfg(target_arch = "aarch64")]
-pub use aarch64::{counter, entry, program_counter, raw, stamp, words};
+pub use aarch64::{counter, entry, stamp};
+#[cfg(target_arch = "aarch64")]
+pub(crate) use aarch64::{program_counter, raw, words};
 #[cfg(target_arch = "x86_64")]
-pub use x86_64::{counter, entry, lock_prefix, patch_sites, plain, popf, program_counter, raw, stamp, words};
+pub use x86_64::{counter, entry, lock_prefix, popf, stamp};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use x86_64::{patch_sites, plain, program_counter, raw, words};
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 compile_error!("the lab's bodies are written for x86-64 and AArch64; port crates/cyclewise-lab/src/arch/ first");
@@ -29,7 +33,7 @@ compile_error!("the lab's bodies are written for x86-64 and AArch64; port crates
 /// A loop that counts with it is not unrolled further. Without it, a plain operation would get a loop of another shape
 /// than the assembly it is compared with, which the compiler does not unroll.
 #[inline(always)]
-pub fn opaque(n: u64) -> u64 {
+pub(crate) fn opaque(n: u64) -> u64 {
     let mut out = n;
     // SAFETY: no instruction.
     unsafe { core::arch::asm!("/* {0} */", inout(reg) out, options(pure, nomem, nostack, preserves_flags)) };
@@ -42,7 +46,7 @@ pub fn opaque(n: u64) -> u64 {
 /// beside the reference itself: on Zen 4 two such stores cost half a cycle if they lie in two blocks of 32 bytes, and
 /// where they lie differs by row and by run.
 #[inline(always)]
-pub fn observe<T: ?Sized>(at: *const T) {
+pub(crate) fn observe<T: ?Sized>(at: *const T) {
     // SAFETY: no instruction. No nomem: all stores must be done before it.
     unsafe { core::arch::asm!("/* {0} */", in(reg) at.cast::<u8>(), options(nostack, preserves_flags)) };
 }

@@ -14,7 +14,7 @@ use crate::stats;
 ///
 /// # Errors
 /// Exit 2 if no two records contain the same variant of the same experiment.
-pub fn compare(labelled: &[(String, Record)], seed: u64) -> Result<CompareReport> {
+pub(crate) fn compare(labelled: &[(String, Record)], seed: u64) -> Result<CompareReport> {
     let Some((base, others)) = labelled.split_first() else {
         return Err(Error::usage("nothing to compare; give two records"));
     };

@@ -14,7 +14,7 @@ mod pairs;
 mod ping;
 mod published;
 
-pub use matrix::{Matrix, Span, is_pair, spans};
+pub(crate) use matrix::{Matrix, is_pair, spans};
 
 use super::crowd::Crowd;
 use super::{Definition, Mode, Options};
@@ -26,7 +26,7 @@ use pairs::Pair;
 use std::time::Duration;
 
 /// The name of the experiment, by which records are looked through for it.
-pub const NAME: &str = "core-to-core";
+pub(crate) const NAME: &str = "core-to-core";
 
 pub(super) static DEFINITION: Definition = Definition {
     name: NAME,

@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 static CONSENT: OnceLock<std::result::Result<(), Refusal>> = OnceLock::new();
 
 /// Keeps what came of the program's opting in to single mode, for the notes of rows that are left out.
-pub fn consent(outcome: std::result::Result<(), Refusal>) {
+pub(crate) fn consent(outcome: std::result::Result<(), Refusal>) {
     // A second call changes nothing: there is one program.
     let _ = CONSENT.set(outcome);
 }

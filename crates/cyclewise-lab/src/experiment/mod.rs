@@ -4,9 +4,9 @@ mod arc;
 mod atomics;
 mod barrier;
 mod clock;
-pub mod core_to_core;
+pub(crate) mod core_to_core;
 mod crowd;
-pub mod elided;
+pub(crate) mod elided;
 pub mod hackbench;
 mod lock_prefix;
 mod lockref;
@@ -20,7 +20,7 @@ mod rdtsc;
 pub(crate) mod refcount;
 mod spinlock;
 mod static_key;
-pub mod time;
+pub(crate) mod time;
 
 pub use crate::runner::Mode;
 

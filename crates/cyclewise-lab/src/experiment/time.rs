@@ -6,14 +6,14 @@
 mod command;
 mod failure;
 
-pub use command::CommandSampler;
+pub(crate) use command::CommandSampler;
 
 use crate::error::{Error, Result};
 use crate::runner::{Control, Sampler, Setup};
 
 /// How commands are run.
 #[derive(Clone, Debug)]
-pub struct TimeOptions {
+pub(crate) struct TimeOptions {
     /// Run before each sample, untimed; it must succeed.
     pub prepare: Option<String>,
     /// Through `sh -c`; else split into words and executed.
@@ -42,7 +42,7 @@ impl Default for TimeOptions {
 ///
 /// # Errors
 /// Exit 2: no command, an empty one, one with a NUL byte, or one whose quotes do not match.
-pub fn setup(commands: &[String], opts: &TimeOptions) -> Result<Setup> {
+pub(crate) fn setup(commands: &[String], opts: &TimeOptions) -> Result<Setup> {
     if commands.is_empty() {
         return Err(Error::usage(
             "time: give at least one command, each quoted as one argument",

@@ -23,7 +23,7 @@ struct Bounds {
 ///
 /// # Errors
 /// Never for a measured record.
-pub fn record(record: &Record) -> Result<String> {
+pub(crate) fn record(record: &Record) -> Result<String> {
     let mut document: BTreeMap<String, BTreeMap<&str, Bounds>> = BTreeMap::new();
     for e in &record.experiments {
         let (measure, scale) = match e.unit {

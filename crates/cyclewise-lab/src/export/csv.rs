@@ -28,7 +28,7 @@ const HEADER: [&str; 15] = [
 ///
 /// # Errors
 /// Never for a measured record.
-pub fn record(record: &Record) -> Result<String> {
+pub(crate) fn record(record: &Record) -> Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(HEADER).map_err(failed)?;
     for e in &record.experiments {
@@ -90,7 +90,7 @@ const POINT: [&str; 25] = [
 ///
 /// # Errors
 /// Never for a simulated sweep.
-pub fn simulation(simulation: &Simulation) -> Result<String> {
+pub(crate) fn simulation(simulation: &Simulation) -> Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(POINT).map_err(failed)?;
     for p in &simulation.points {
@@ -140,7 +140,7 @@ pub fn simulation(simulation: &Simulation) -> Result<String> {
 ///
 /// # Errors
 /// Never for a simulated diagram.
-pub fn phase(phase: &Phase) -> Result<String> {
+pub(crate) fn phase(phase: &Phase) -> Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let header = [
         "hold",

@@ -12,7 +12,7 @@ const STATUS: usize = 9;
 const ARROW: &str = "-> ";
 
 /// The table: each line's name, status and value, with its evidence and consequence below.
-pub fn table(report: &Report, colour: bool) -> String {
+pub(crate) fn table(report: &Report, colour: bool) -> String {
     let paint = Paint { colour };
     let name = report.lines.iter().map(|l| l.name.len()).max().unwrap_or(0) + 2;
     let indent = " ".repeat(name + STATUS);

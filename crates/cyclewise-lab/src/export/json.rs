@@ -11,7 +11,7 @@ use serde::Serialize;
 ///
 /// # Errors
 /// Never for a measured record.
-pub fn record(record: &Record) -> Result<String> {
+pub(crate) fn record(record: &Record) -> Result<String> {
     // Indented raw samples would be most of the file.
     let mut text = serde_json::to_string(record).map_err(failed)?;
     text.push('\n');
@@ -22,7 +22,7 @@ pub fn record(record: &Record) -> Result<String> {
 ///
 /// # Errors
 /// Never for a simulated sweep.
-pub fn simulation(simulation: &Simulation) -> Result<String> {
+pub(crate) fn simulation(simulation: &Simulation) -> Result<String> {
     let mut out = format!(
         "{{\"schema\":{},\"tool\":{},\n\"sweep\":{},\n\"shard\":{},\n\"points\":[",
         text(&simulation.schema)?,
@@ -46,7 +46,7 @@ fn text(value: &impl Serialize) -> Result<String> {
 ///
 /// # Errors
 /// Never for a measured document.
-pub fn pretty(document: &impl Serialize) -> Result<String> {
+pub(crate) fn pretty(document: &impl Serialize) -> Result<String> {
     let mut text = serde_json::to_string_pretty(document).map_err(failed)?;
     text.push('\n');
     Ok(text)
@@ -70,7 +70,7 @@ struct ListItem<'a> {
 ///
 /// # Errors
 /// Never.
-pub fn simulated(machines: &[(&str, Machine)]) -> Result<String> {
+pub(crate) fn simulated(machines: &[(&str, Machine)]) -> Result<String> {
     let workloads = Workload::ALL.iter().map(|w| ListItem {
         name: w.name(),
         about: w.about(),
@@ -99,7 +99,7 @@ struct ExperimentItem {
 ///
 /// # Errors
 /// Never.
-pub fn experiments(all: &[&Definition]) -> Result<String> {
+pub(crate) fn experiments(all: &[&Definition]) -> Result<String> {
     let listed: Vec<ExperimentItem> = all
         .iter()
         .map(|d| ExperimentItem {

@@ -1,12 +1,12 @@
 //! Output formats, one per file. Nothing here measures or computes statistics.
 
-pub mod bmf;
-pub mod csv;
-pub mod doctor;
+pub(crate) mod bmf;
+pub(crate) mod csv;
+pub(crate) mod doctor;
 pub mod html;
-pub mod json;
+pub(crate) mod json;
 mod number;
-pub mod table;
+pub(crate) mod table;
 
 use crate::experiment::core_to_core;
 use crate::record::{Experiment, Variant};

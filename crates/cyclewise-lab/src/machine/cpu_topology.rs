@@ -7,7 +7,7 @@ use crate::sys::procfs::Sysfs;
 
 /// How far a line moves between two CPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Distance {
+pub(crate) enum Distance {
     /// Threads of one core.
     Sibling,
     /// Cores of one cluster, if a socket has several.
@@ -20,10 +20,10 @@ pub enum Distance {
 
 impl Distance {
     /// All distances, nearest first.
-    pub const ALL: [Distance; 4] = [Self::Sibling, Self::Cluster, Self::Socket, Self::Remote];
+    pub(crate) const ALL: [Distance; 4] = [Self::Sibling, Self::Cluster, Self::Socket, Self::Remote];
 
     /// The name in variants and machine files.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Sibling => "sibling",
             Self::Cluster => "cluster",
@@ -35,7 +35,7 @@ impl Distance {
 
 /// The core, cluster and socket of a CPU. The numbers are the kernel's, or the group's first CPU; they only tell groups apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CpuTopology {
+pub(crate) struct CpuTopology {
     cpu: u32,
     core: u32,
     cluster: u32,
@@ -44,12 +44,12 @@ pub struct CpuTopology {
 
 impl CpuTopology {
     /// The CPU.
-    pub fn cpu(&self) -> u32 {
+    pub(crate) fn cpu(&self) -> u32 {
         self.cpu
     }
 
     /// How far a line moves from this CPU to `other`.
-    pub fn distance(&self, other: &CpuTopology) -> Distance {
+    pub(crate) fn distance(&self, other: &CpuTopology) -> Distance {
         if self.socket != other.socket {
             Distance::Remote
         } else if self.core == other.core {
@@ -63,7 +63,7 @@ impl CpuTopology {
 }
 
 /// The topology of these CPUs of this machine.
-pub fn cpu_topology(cpus: &[u32]) -> Vec<CpuTopology> {
+pub(crate) fn cpu_topology(cpus: &[u32]) -> Vec<CpuTopology> {
     cpu_topology_in(&Sysfs::machine(), cpus)
 }
 
@@ -129,7 +129,7 @@ pub(crate) fn count_groups(cpus: &[CpuTopology]) -> Topology {
 }
 
 /// CPUs in the order in which threads are placed: one of each core first, by socket and cluster.
-pub fn cores_first(cpus: &[CpuTopology]) -> Vec<CpuTopology> {
+pub(crate) fn cores_first(cpus: &[CpuTopology]) -> Vec<CpuTopology> {
     let mut cpus = cpus.to_vec();
     cpus.sort_by_key(|c| (c.socket, c.cluster, c.cpu));
     let (mut first, mut rest): (Vec<CpuTopology>, Vec<CpuTopology>) = (Vec::new(), Vec::new());

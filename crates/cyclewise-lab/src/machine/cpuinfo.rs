@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The first CPU's fields in /proc/cpuinfo.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CpuInfo {
+pub(crate) struct CpuInfo {
     fields: BTreeMap<String, String>,
     flags: BTreeSet<String>,
 }
 
 impl CpuInfo {
     /// Parses the file. A field of a later CPU is kept only if the first CPU has none (Arm's trailing `Hardware`).
-    pub fn parse(text: &str) -> Self {
+    pub(crate) fn parse(text: &str) -> Self {
         let mut info = Self::default();
         for line in text.lines() {
             if let Some((key, value)) = line.split_once(':') {
@@ -25,17 +25,17 @@ impl CpuInfo {
     }
 
     /// One field.
-    pub fn get(&self, key: &str) -> Option<&str> {
+    pub(crate) fn get(&self, key: &str) -> Option<&str> {
         self.fields.get(key).map(String::as_str).filter(|v| !v.is_empty())
     }
 
     /// Whether `flags` (x86) or `Features` (Arm) contains `flag`.
-    pub fn has(&self, flag: &str) -> bool {
+    pub(crate) fn has(&self, flag: &str) -> bool {
         self.flags.contains(flag)
     }
 
     /// Evidence: `flag set` or `flag not set` for each of `flags`.
-    pub fn evidence(&self, flags: &[&str]) -> String {
+    pub(crate) fn evidence(&self, flags: &[&str]) -> String {
         if self.flags.is_empty() {
             return "/proc/cpuinfo: no flags".to_owned();
         }
@@ -48,13 +48,13 @@ impl CpuInfo {
 
     /// The TSC rate in hertz, from `bogomips`: on x86 the kernel derives loops_per_jiffy from the TSC, and `bogomips` is twice
     /// that, in millions.
-    pub fn tsc_hz_from_bogomips(&self) -> Option<f64> {
+    pub(crate) fn tsc_hz_from_bogomips(&self) -> Option<f64> {
         let bogomips: f64 = self.get("bogomips")?.parse().ok()?;
         (bogomips > 0.0).then_some(bogomips / 2.0 * 1e6)
     }
 
     /// MIDR_EL1, assembled from Arm's fields (the revision is `r<variant>p<revision>`).
-    pub fn midr(&self) -> Option<u64> {
+    pub(crate) fn midr(&self) -> Option<u64> {
         let hex = |key| u64::from_str_radix(self.get(key)?.trim_start_matches("0x"), 16).ok();
         let implementer = hex("CPU implementer")?;
         let revision: u64 = self.get("CPU revision")?.parse().ok()?;

@@ -8,12 +8,12 @@ use crate::sys::procfs::Sysfs;
 use std::collections::BTreeMap;
 
 /// This machine's fingerprint. What must be measured (tick rate, core cycles, steal, pinned CPU) has its default value.
-pub fn fingerprint() -> Machine {
+pub(crate) fn fingerprint() -> Machine {
     fingerprint_of(&Sysfs::machine(), Cpuid::this_cpu().as_ref(), std::env::consts::ARCH)
 }
 
 /// The fingerprint of the machine that these files and CPUID leaves describe.
-pub fn fingerprint_of(fs: &Sysfs, cpuid: Option<&Cpuid>, arch: &str) -> Machine {
+pub(crate) fn fingerprint_of(fs: &Sysfs, cpuid: Option<&Cpuid>, arch: &str) -> Machine {
     let cpuinfo = CpuInfo::parse(&fs.text("/proc/cpuinfo").unwrap_or_default());
     let hypervisor = hypervisor(fs, cpuid, &cpuinfo);
     let clocksource = fs.text(CLOCKSOURCE).unwrap_or_default();

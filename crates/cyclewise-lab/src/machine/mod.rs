@@ -5,7 +5,7 @@ mod cpu_list;
 mod cpu_topology;
 mod cpuid;
 mod cpuinfo;
-pub mod doctor;
+pub(crate) mod doctor;
 mod emulator;
 #[cfg(test)]
 mod fake;
@@ -17,9 +17,9 @@ mod steal;
 mod topology;
 mod warnings;
 
-pub use cpu_topology::{CpuTopology, Distance, cores_first, cpu_topology};
-pub use cpuid::{Cpuid, Hypervisor, Leaf};
-pub use cpuinfo::CpuInfo;
-pub use fingerprint::{fingerprint, fingerprint_of};
+pub(crate) use cpu_topology::{CpuTopology, Distance, cores_first, cpu_topology};
+pub(crate) use cpuid::Cpuid;
+pub(crate) use cpuinfo::CpuInfo;
+pub(crate) use fingerprint::fingerprint;
 pub use idle::{IdlestCpu, idlest_cpu};
-pub use steal::StealWatch;
+pub(crate) use steal::StealWatch;

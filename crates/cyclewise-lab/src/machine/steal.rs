@@ -15,7 +15,7 @@ const LINE: usize = 160;
 
 /// An open /proc/stat, to read steal time before and after every sample.
 #[derive(Debug)]
-pub struct StealWatch {
+pub(crate) struct StealWatch {
     file: File,
     buffer: Vec<u8>,
 }
@@ -25,7 +25,7 @@ impl StealWatch {
     ///
     /// # Errors
     /// The file cannot be opened or read.
-    pub fn open() -> io::Result<Self> {
+    pub(crate) fn open() -> io::Result<Self> {
         Self::open_in(&Sysfs::machine())
     }
 
@@ -33,7 +33,7 @@ impl StealWatch {
     ///
     /// # Errors
     /// As [`StealWatch::open`].
-    pub fn open_in(fs: &Sysfs) -> io::Result<Self> {
+    pub(crate) fn open_in(fs: &Sysfs) -> io::Result<Self> {
         let path = fs.locate("/proc/stat");
         let text = std::fs::read(&path)?;
         let lines = text.split(|b| *b == b'\n').filter(|l| l.starts_with(b"cpu")).count();
@@ -45,13 +45,13 @@ impl StealWatch {
     }
 
     /// Steal time of all CPUs since boot, in USER_HZ ticks; `None` if the file has none.
-    pub fn read(&mut self) -> Option<u64> {
+    pub(crate) fn read(&mut self) -> Option<u64> {
         // The first line is enough, and the kernel copies no more than the buffer's length.
         self.prefix(LINE, stat::all)
     }
 
     /// Steal time of `cpu` since boot, in USER_HZ ticks; `None` if the file has none, or the CPU is offline.
-    pub fn read_cpu(&mut self, cpu: u32) -> Option<u64> {
+    pub(crate) fn read_cpu(&mut self, cpu: u32) -> Option<u64> {
         self.prefix(self.buffer.len(), |text| stat::of_cpu(text, cpu))
     }
 

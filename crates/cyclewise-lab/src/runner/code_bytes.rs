@@ -6,7 +6,7 @@ use crate::arch::program_counter;
 /// moved out of line because it hardly ever runs. `None` where the compiler has put something else between.
 ///
 /// It runs the operation.
-pub fn code_bytes(operation: impl Fn() + Copy) -> Option<u32> {
+pub(crate) fn code_bytes(operation: impl Fn() + Copy) -> Option<u32> {
     let bytes = twice(operation).checked_sub(once(operation)?)?;
     u32::try_from(bytes).ok().filter(|&bytes| bytes > 0)
 }

@@ -29,7 +29,7 @@ pub struct Heading<'a> {
 ///
 /// # Errors
 /// Exit 3 where a variant kept fewer than two samples.
-pub fn conclude(heading: Heading<'_>, setup: &Setup, measured: &Measurement, seed: u64) -> Result<Experiment> {
+pub(crate) fn conclude(heading: Heading<'_>, setup: &Setup, measured: &Measurement, seed: u64) -> Result<Experiment> {
     let chain = measured.add_chain.as_ref().and_then(|c| cycles_per_tick(&c.kept()));
     let variants = measured
         .columns
@@ -59,7 +59,7 @@ pub fn conclude(heading: Heading<'_>, setup: &Setup, measured: &Measurement, see
 }
 
 /// Core cycles per tick from samples of ticks per dependent add, each of which takes one core cycle.
-pub fn cycles_per_tick(add_chain: &[f64]) -> Option<CyclesPerTick> {
+pub(crate) fn cycles_per_tick(add_chain: &[f64]) -> Option<CyclesPerTick> {
     let s = stats::describe(add_chain)?;
     let positive = s.n >= 2 && s.ci95[0] > 0.0;
     positive.then(|| CyclesPerTick {

@@ -5,7 +5,7 @@ use crate::stats;
 
 /// One metric of two variants.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MetricComparison {
+pub(crate) struct MetricComparison {
     /// The means.
     pub means: [f64; 2],
     /// 95 % confidence interval of the difference of the two, the first less the second.
@@ -14,7 +14,7 @@ pub struct MetricComparison {
 
 impl MetricComparison {
     /// The metric `name` of the variants `a` and `b`; `None` where one has too few samples of it.
-    pub fn of(all: &[Variant], [a, b]: [&str; 2], name: &str) -> Option<Self> {
+    pub(crate) fn of(all: &[Variant], [a, b]: [&str; 2], name: &str) -> Option<Self> {
         let metric = |of: &str| all.iter().find(|v| v.name == of)?.metrics.get(name);
         let (a, b) = (metric(a)?, metric(b)?);
         Some(Self {
@@ -24,7 +24,7 @@ impl MetricComparison {
     }
 
     /// Where the first is, as far as that is known.
-    pub fn place(&self) -> &'static str {
+    pub(crate) fn place(&self) -> &'static str {
         match self.ci95 {
             [_, high] if high < 0.0 => "below",
             [low, _] if low > 0.0 => "above",

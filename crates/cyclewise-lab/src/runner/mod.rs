@@ -9,24 +9,25 @@ mod measure;
 mod metric_comparison;
 mod sampler;
 mod samples;
-pub mod timer;
+pub(crate) mod timer;
 mod verdicts;
 
 pub use bench::Bench;
 pub use budget::{Budget, Mode};
-pub use code_bytes::code_bytes;
-pub use conclude::{Heading, conclude, cycles_per_tick};
+pub(crate) use code_bytes::code_bytes;
+pub use conclude::Heading;
+pub(crate) use conclude::{conclude, cycles_per_tick};
 pub use guard::Reason;
 pub use measure::{Progress, Runner, tick_rate};
-pub use metric_comparison::MetricComparison;
+pub(crate) use metric_comparison::MetricComparison;
 pub use sampler::{Control, Guards, Sample, Sampler, Setup};
 pub use samples::{Measurement, VariantSamples};
-pub use verdicts::give_verdicts;
+pub(crate) use verdicts::give_verdicts;
 
 /// The metric under which a sample carries the PMU's core cycles per operation.
-pub const CORE_CYCLES: &str = "core-cycles";
+pub(crate) const CORE_CYCLES: &str = "core-cycles";
 /// The metric under which a sample carries the PMU's instructions per operation.
-pub const INSTRUCTIONS: &str = "instructions";
+pub(crate) const INSTRUCTIONS: &str = "instructions";
 
 #[cfg(test)]
 mod tests;

@@ -17,7 +17,7 @@ const NOISE_SHARE: f64 = 1e-3 / std::f64::consts::SQRT_2;
 const SHORTEST_BATCH: f64 = 20_000.0;
 
 /// Spread (5th to 95th percentile) of two stamps with nothing between, in ticks; at least one step of the counter.
-pub fn noise() -> f64 {
+pub(crate) fn noise() -> f64 {
     let mut spans: Vec<u64> = (0..PAIRS)
         .map(|_| {
             let start = stamp::start();
@@ -40,13 +40,13 @@ fn step(sorted: &[u64]) -> u64 {
 }
 
 /// Ticks a batch must last, so that `noise` is under 0.1 % of the sample it gives.
-pub fn shortest_batch(noise: f64) -> f64 {
+pub(crate) fn shortest_batch(noise: f64) -> f64 {
     (noise / NOISE_SHARE).max(SHORTEST_BATCH)
 }
 
 /// One instant on both clocks.
 #[derive(Clone, Copy, Debug)]
-pub struct Anchor {
+pub(crate) struct Anchor {
     /// The time stamp counter.
     pub ticks: u64,
     /// CLOCK_MONOTONIC_RAW.
@@ -55,7 +55,7 @@ pub struct Anchor {
 
 impl Anchor {
     /// Now, to some tens of nanoseconds unless an interrupt falls between the clocks.
-    pub fn quick() -> Self {
+    pub(crate) fn quick() -> Self {
         let ticks = stamp::start();
         Self {
             ticks,
@@ -64,7 +64,7 @@ impl Anchor {
     }
 
     /// Now. The tightest of a few tries, so that an interrupt between the clocks does not matter.
-    pub fn now() -> Self {
+    pub(crate) fn now() -> Self {
         let tries = (0..5).map(|_| {
             let anchor = Self::quick();
             let width = stamp::stop() - anchor.ticks;
@@ -83,7 +83,7 @@ impl Anchor {
     }
 
     /// Ticks per second between `self` and a later anchor.
-    pub fn rate_to(self, later: Anchor) -> f64 {
+    pub(crate) fn rate_to(self, later: Anchor) -> f64 {
         let ns = later.raw_ns.saturating_sub(self.raw_ns).max(1);
         later.ticks.wrapping_sub(self.ticks) as f64 * 1e9 / ns as f64
     }

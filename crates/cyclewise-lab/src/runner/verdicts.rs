@@ -22,7 +22,7 @@ pub(super) fn noise_note(variants: &[Variant]) -> Option<String> {
 }
 
 /// Corrects the p of all comparisons of `record` by Holm's method and gives the verdicts.
-pub fn give_verdicts(record: &mut Record) {
+pub(crate) fn give_verdicts(record: &mut Record) {
     let p: Vec<f64> = record
         .experiments
         .iter()

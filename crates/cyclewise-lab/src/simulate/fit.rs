@@ -16,7 +16,7 @@ const NAME_LETTERS: usize = 64;
 
 /// A fitted machine file, and how well it fits.
 #[derive(Clone, Debug)]
-pub struct Fitted {
+pub(crate) struct Fitted {
     /// The machine file's text.
     pub toml: String,
     /// Label, measured and simulated ns/op of each row.
@@ -27,7 +27,7 @@ pub struct Fitted {
 ///
 /// # Errors
 /// Exit 2: the record lacks required data; the error says what to run.
-pub fn fit(name: &str, record: &Record) -> Result<Fitted> {
+pub(crate) fn fit(name: &str, record: &Record) -> Result<Fitted> {
     let measured = measurements(name, record)?;
     let assumed = assumed(record);
     let Fit { mut machine, rows, .. } = fit::fit(&measured).map_err(|e| {

@@ -11,7 +11,7 @@ const NAMED: usize = 20;
 ///
 /// # Errors
 /// Exit 2: a shard is missing, given twice, or of another sweep.
-pub fn join(parts: Vec<(String, Simulation)>) -> Result<Simulation> {
+pub(crate) fn join(parts: Vec<(String, Simulation)>) -> Result<Simulation> {
     let mut parts = parts.into_iter();
     let Some((first_name, first)) = parts.next() else {
         return Err(Error::usage("no simulation given"));

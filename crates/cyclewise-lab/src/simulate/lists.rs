@@ -11,21 +11,21 @@ const EXPONENTIAL: u32 = 64;
 
 /// A list of thread counts, as the value of one option.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Counts(pub Vec<u32>);
+pub(crate) struct Counts(pub Vec<u32>);
 
 /// A list of retry limits; `None` is no limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Limits(pub Vec<Option<u32>>);
+pub(crate) struct Limits(pub Vec<Option<u32>>);
 
 /// A list of relax policies.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Relaxes(pub Vec<Relax>);
+pub(crate) struct Relaxes(pub Vec<Relax>);
 
 /// Parses `1,2,4`, `1..224` (inclusive), `1..224:8` (with a step), and comma-separated combinations.
 ///
 /// # Errors
 /// A message that says what is wrong.
-pub fn counts(text: &str) -> Result<Counts, String> {
+pub(crate) fn counts(text: &str) -> Result<Counts, String> {
     let mut all = Vec::new();
     for part in text.split(',') {
         let part = part.trim();
@@ -65,7 +65,7 @@ pub fn counts(text: &str) -> Result<Counts, String> {
 ///
 /// # Errors
 /// A message that says what is wrong.
-pub fn limits(text: &str) -> Result<Limits, String> {
+pub(crate) fn limits(text: &str) -> Result<Limits, String> {
     let one = |part: &str| match part.trim() {
         "none" | "unbounded" => Ok(None),
         number => match number.parse() {
@@ -84,7 +84,7 @@ pub fn limits(text: &str) -> Result<Limits, String> {
 ///
 /// # Errors
 /// A message that says what is wrong.
-pub fn relaxes(text: &str) -> Result<Relaxes, String> {
+pub(crate) fn relaxes(text: &str) -> Result<Relaxes, String> {
     let one = |part: &str| match part.trim().split_once(':') {
         None => match part.trim() {
             "none" => Ok(Relax::None),
@@ -114,7 +114,7 @@ pub fn relaxes(text: &str) -> Result<Relaxes, String> {
 ///
 /// # Errors
 /// A message that says what is wrong.
-pub fn shard(text: &str) -> Result<Shard, String> {
+pub(crate) fn shard(text: &str) -> Result<Shard, String> {
     let parsed = text
         .split_once('/')
         .and_then(|(index, count)| Some((index.parse().ok()?, count.parse().ok()?)));

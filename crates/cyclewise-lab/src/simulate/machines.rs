@@ -14,7 +14,7 @@ const SUGGESTIONS: usize = 3;
 ///
 /// # Errors
 /// Exit 2: neither exists (the error suggests names), or the file is not a machine file (the error has the line).
-pub fn find(name: &str) -> Result<Machine> {
+pub(crate) fn find(name: &str) -> Result<Machine> {
     if let Some(preset) = Machine::preset(name) {
         return preset.machine().map_err(|e| Error::usage(e.to_string()));
     }
@@ -50,7 +50,7 @@ fn suggestion(name: &str, names: &[&str]) -> String {
 ///
 /// # Errors
 /// Exit 2.
-pub fn check_threads(machine: &Machine, threads: &[u32], readers: u32) -> Result<()> {
+pub(crate) fn check_threads(machine: &Machine, threads: &[u32], readers: u32) -> Result<()> {
     let cpus = machine.topology.cpus();
     let most = threads.iter().copied().max().unwrap_or(0);
     if u64::from(most) + u64::from(readers) <= u64::from(cpus) {

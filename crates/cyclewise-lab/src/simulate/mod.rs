@@ -2,11 +2,11 @@
 //!
 //! Results depend only on the parameters, not on the number of cores or shards.
 
-pub mod fit;
-pub mod join;
-pub mod lists;
-pub mod machines;
+pub(crate) mod fit;
+pub(crate) mod join;
+pub(crate) mod lists;
+pub(crate) mod machines;
 pub mod phase;
-pub mod recommend;
-pub mod sweep;
-pub mod thread_pool;
+pub(crate) mod recommend;
+pub(crate) mod sweep;
+pub(crate) mod thread_pool;

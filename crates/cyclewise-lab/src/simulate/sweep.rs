@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Computes the points of `sweep` that are in `shard`. Calls `tell`, from any thread, with the number done and the total.
-pub fn run(sweep: Sweep, shard: Option<Shard>, tool: Tool, tell: &(dyn Fn(usize, usize) + Sync)) -> Simulation {
+pub(crate) fn run(sweep: Sweep, shard: Option<Shard>, tool: Tool, tell: &(dyn Fn(usize, usize) + Sync)) -> Simulation {
     let jobs = sweep.jobs().into_iter().enumerate();
     let due: Vec<_> = jobs.filter(|(i, _)| shard.is_none_or(|s| s.holds(*i))).collect();
     let (done, all) = (AtomicUsize::new(0), due.len());

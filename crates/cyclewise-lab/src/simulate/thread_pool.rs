@@ -4,7 +4,7 @@ use rayon::ThreadPoolBuilder;
 
 /// Runs `work` with its parallel iterators on all cores. If no thread can be created, `warn` gets the reason and `work` runs on
 /// the current thread, with the same result.
-pub fn on_all_cores<T: Send>(warn: impl FnOnce(&str), work: impl FnOnce() -> T + Send) -> T {
+pub(crate) fn on_all_cores<T: Send>(warn: impl FnOnce(&str), work: impl FnOnce() -> T + Send) -> T {
     let refused = match ThreadPoolBuilder::new().build() {
         Ok(pool) => return pool.install(work),
         Err(refused) => refused,

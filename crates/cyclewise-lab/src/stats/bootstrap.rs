@@ -26,35 +26,17 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 ///
 /// 2.5 % of RESAMPLES + 1 is a whole number (50), so both ends are order statistics and nothing is interpolated. The
 /// tail beyond an end is then 2.5 % ± 0.35 % (binomial), which moves the end by about 3 % of the half-width.
-pub const RESAMPLES: usize = 1999;
+const RESAMPLES: usize = 1999;
 
 /// How many resamples lie at or below the interval's lower end: 2.5 % of `RESAMPLES` + 1.
 const TAIL: usize = (RESAMPLES + 1) / 40;
 
-/// 95 % bootstrap interval of mean(a) / mean(b), drawing pairs (rounds) again.
+/// 95 % bootstrap interval of mean(a) / mean(b), resampling whole rounds. A round may have lost either sample: rounds are
+/// drawn with their gaps, so that the interval is of the ratio of all kept samples, not of the complete rounds alone.
 ///
-/// `None` for fewer than two pairs, a value that is not finite, or a denominator that is zero or changes its sign from
-/// one resample to the next: such a ratio has no interval.
-pub fn paired_ratio_ci(pairs: &[(f64, f64)], seed: u64) -> Option<[f64; 2]> {
-    if pairs.len() < 2 || !pairs.iter().all(|(a, b)| a.is_finite() && b.is_finite()) {
-        return None;
-    }
-    let mut draw = Draw::new(seed);
-    interval(|| {
-        let (mut a, mut b) = (0.0, 0.0);
-        draw.indices(pairs.len(), |i| {
-            a += pairs[i].0;
-            b += pairs[i].1;
-        });
-        (a, b)
-    })
-}
-
-/// The same where a round may have lost either side: rounds are drawn again with their gaps, so that the interval is of
-/// the ratio of all kept samples and not of the complete rounds alone.
-///
-/// `None` as for [`paired_ratio_ci`], and where a resample has nothing of a side.
-pub fn rounds_ratio_ci(rounds: &[(Option<f64>, Option<f64>)], seed: u64) -> Option<[f64; 2]> {
+/// `None` for fewer than two rounds, a value that is not finite, a resample without a sample of one side, or a denominator
+/// that is zero or changes its sign between resamples: such a ratio has no interval.
+pub(crate) fn rounds_ratio_ci(rounds: &[(Option<f64>, Option<f64>)], seed: u64) -> Option<[f64; 2]> {
     let finite = |x: Option<f64>| x.is_none_or(f64::is_finite);
     if rounds.len() < 2 || !rounds.iter().all(|&(a, b)| finite(a) && finite(b)) {
         return None;
@@ -68,15 +50,15 @@ pub fn rounds_ratio_ci(rounds: &[(Option<f64>, Option<f64>)], seed: u64) -> Opti
                 side.1 += f64::from(u8::from(sample.is_some()));
             }
         });
-        // Nothing of a side makes 0/0, which `interval` refuses.
+        // A side without samples gives 0/0, which `interval` refuses.
         (a.0 / a.1, b.0 / b.1)
     })
 }
 
-/// 95 % bootstrap interval of mean(a) / mean(b), drawing each column again by itself.
+/// 95 % bootstrap interval of mean(a) / mean(b), resampling each side by itself.
 ///
-/// `None` as for [`paired_ratio_ci`], and for fewer than two samples on a side.
-pub fn ratio_ci(a: &[f64], b: &[f64], seed: u64) -> Option<[f64; 2]> {
+/// `None` as for [`rounds_ratio_ci`], and for fewer than two samples on a side.
+pub(crate) fn ratio_ci(a: &[f64], b: &[f64], seed: u64) -> Option<[f64; 2]> {
     if a.len() < 2 || b.len() < 2 || !a.iter().chain(b).all(|x| x.is_finite()) {
         return None;
     }
@@ -134,6 +116,7 @@ impl Draw {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stats::tests::complete;
 
     #[test]
     fn the_tail_is_a_whole_number_of_resamples() {
@@ -142,8 +125,8 @@ mod tests {
 
     #[test]
     fn degenerate_columns_have_no_interval() {
-        assert_eq!(paired_ratio_ci(&[], 1), None);
-        assert_eq!(paired_ratio_ci(&[(1.0, 2.0)], 1), None);
+        assert_eq!(rounds_ratio_ci(&complete(&[]), 1), None);
+        assert_eq!(rounds_ratio_ci(&complete(&[(1.0, 2.0)]), 1), None);
         assert_eq!(ratio_ci(&[1.0], &[1.0, 2.0], 1), None);
         for bad in [f64::NAN, f64::INFINITY] {
             assert_eq!(ratio_ci(&[1.0, bad], &[1.0, 2.0], 1), None);
@@ -167,8 +150,8 @@ mod tests {
         let [lo, hi] = rounds_ratio_ci(&rounds, 1).unwrap();
         assert!(lo <= 1.5 && 1.5 <= hi, "{lo} {hi}");
         // The twin: complete rounds alone miss the ratio that is printed.
-        let complete: Vec<_> = rounds.iter().filter_map(|(a, b)| Some(((*a)?, (*b)?))).collect();
-        assert_eq!(paired_ratio_ci(&complete, 1), Some([1.0, 1.0]));
+        let both: Vec<_> = rounds.iter().filter_map(|(a, b)| Some(((*a)?, (*b)?))).collect();
+        assert_eq!(rounds_ratio_ci(&complete(&both), 1), Some([1.0, 1.0]));
         assert_eq!(rounds_ratio_ci(&[(Some(1.0), None), (Some(1.0), None)], 1), None);
     }
 
@@ -177,15 +160,15 @@ mod tests {
         let pairs: Vec<(f64, f64)> = (0..40)
             .map(|i| (100.0 + f64::from(i * 7 % 13), 99.0 + f64::from(i * 5 % 11)))
             .collect();
-        let known = paired_ratio_ci(&pairs, 1).unwrap();
+        let known = rounds_ratio_ci(&complete(&pairs), 1).unwrap();
         assert_eq!(
             known.map(f64::to_bits),
             PINNED,
             "{known:?} {:#x?}",
             known.map(f64::to_bits)
         );
-        assert_eq!(paired_ratio_ci(&pairs, 1), Some(known));
-        assert_ne!(paired_ratio_ci(&pairs, 2), Some(known));
+        assert_eq!(rounds_ratio_ci(&complete(&pairs), 1), Some(known));
+        assert_ne!(rounds_ratio_ci(&complete(&pairs), 2), Some(known));
     }
 
     /// The bits of the interval above, as first computed; a change means old records no longer reproduce.
@@ -195,7 +178,7 @@ mod tests {
     fn pairing_cancels_what_both_share() {
         // Rounds differ by 30 %, the two sides by exactly 2 %.
         let pairs: Vec<(f64, f64)> = (0..30).map(|i| f64::from(100 + i)).map(|x| (1.02 * x, x)).collect();
-        let [lo, hi] = paired_ratio_ci(&pairs, 1).unwrap();
+        let [lo, hi] = rounds_ratio_ci(&complete(&pairs), 1).unwrap();
         assert!((lo - 1.02).abs() < 1e-12 && (hi - 1.02).abs() < 1e-12);
         let (a, b): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
         let [lo, hi] = ratio_ci(&a, &b, 1).unwrap();

@@ -31,7 +31,7 @@ const LEVEL: f64 = 0.99;
 
 /// What an A/A control says.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Floor {
+pub(crate) struct Floor {
     /// mean(first) − mean(second).
     pub difference: f64,
     /// 99 % confidence interval of the difference.
@@ -43,7 +43,7 @@ pub struct Floor {
 /// The noise floor of one variant measured twice; the share is of mean(`a`).
 ///
 /// `None` for fewer than two samples on a side, a sample that is not finite, or a mean of 0.
-pub fn noise_floor(a: &[f64], again: &[f64]) -> Option<Floor> {
+pub(crate) fn noise_floor(a: &[f64], again: &[f64]) -> Option<Floor> {
     let test = welch(a, again)?;
     Floor::new(test.difference, test.ci(LEVEL), Moments::of(a)?.mean)
 }
@@ -51,7 +51,7 @@ pub fn noise_floor(a: &[f64], again: &[f64]) -> Option<Floor> {
 /// The noise floor of one variant measured once: its odd samples against its even ones, scaled to the whole column.
 ///
 /// `None` for fewer than four samples, a sample that is not finite, or a mean of 0.
-pub fn split_floor(samples: &[f64]) -> Option<Floor> {
+pub(crate) fn split_floor(samples: &[f64]) -> Option<Floor> {
     let every_second = |start: usize| samples.iter().skip(start).step_by(2).copied().collect::<Vec<f64>>();
     let test = welch(&every_second(0), &every_second(1))?;
     let difference = test.difference * FRAC_1_SQRT_2;

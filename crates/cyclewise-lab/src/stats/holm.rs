@@ -11,7 +11,7 @@
 ///
 /// The k-th smallest of n (from 0) is multiplied by n − k, then made no smaller than the one before it and no larger
 /// than 1. A p that is not a number counts as 1: no evidence.
-pub fn holm(p: &[f64]) -> Vec<f64> {
+pub(crate) fn holm(p: &[f64]) -> Vec<f64> {
     let known = |i: usize| if p[i].is_nan() { 1.0 } else { p[i].clamp(0.0, 1.0) };
     let mut order: Vec<usize> = (0..p.len()).collect();
     order.sort_by(|&i, &j| known(i).total_cmp(&known(j)));

@@ -58,7 +58,7 @@ pub fn describe(samples: &[f64]) -> Option<Summary> {
 /// Half the width of the confidence interval of the mean at `level` (0.95 for 95 %), by Student's t.
 ///
 /// `None` for fewer than two samples, for a sample that is not finite, and for a level outside (0, 1).
-pub fn half_width(samples: &[f64], level: f64) -> Option<f64> {
+pub(crate) fn half_width(samples: &[f64], level: f64) -> Option<f64> {
     let moments = Moments::of(samples)?;
     if moments.n < 2 || !(level > 0.0 && level < 1.0) {
         return None;

@@ -31,7 +31,7 @@ const EXACT_MAX: usize = 49;
 /// Exact for at most 49 samples a side without ties; otherwise the normal approximation with the variance corrected
 /// for ties and half a rank of continuity correction. All samples equal: 1. `None` for an empty side or a sample that
 /// is not finite.
-pub fn mann_whitney(a: &[f64], b: &[f64]) -> Option<f64> {
+pub(crate) fn mann_whitney(a: &[f64], b: &[f64]) -> Option<f64> {
     let ranked = Ranked::of(a, b)?;
     let (n, m) = (a.len(), b.len());
     if !ranked.tied && n <= EXACT_MAX && m <= EXACT_MAX {

@@ -10,7 +10,7 @@ use statrs::distribution::{Beta, ContinuousCDF};
 const HALVINGS: u32 = 60;
 
 /// The `level` interval of the true share, when `events` of `tries` happened. [0, 1] for no tries.
-pub fn share_interval(events: usize, tries: usize, level: f64) -> [f64; 2] {
+pub(crate) fn share_interval(events: usize, tries: usize, level: f64) -> [f64; 2] {
     let events = events.min(tries);
     let tail = (1.0 - level.clamp(0.0, 1.0)) / 2.0;
     let (k, n) = (events as f64, tries as f64);

@@ -20,7 +20,7 @@ use super::student;
 
 /// What a t-test of mean(a) − mean(b) says.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TTest {
+pub(crate) struct TTest {
     /// mean(a) − mean(b).
     pub difference: f64,
     /// Standard error of the difference.
@@ -39,7 +39,7 @@ impl TTest {
     /// Confidence interval of the difference at `level` (0.99 for 99 %).
     ///
     /// A level at or below 0 gives the difference twice; one at or above 1, or NaN, gives all finite numbers.
-    pub fn ci(&self, level: f64) -> [f64; 2] {
+    pub(crate) fn ci(&self, level: f64) -> [f64; 2] {
         student::around(self.difference, student::quantile(level, self.df) * self.se)
     }
 
@@ -71,7 +71,7 @@ impl TTest {
 /// Welch's t-test of mean(a) − mean(b), with Satterthwaite's degrees of freedom.
 ///
 /// `None` for fewer than two samples on a side, or a sample that is not finite.
-pub fn welch(a: &[f64], b: &[f64]) -> Option<TTest> {
+pub(crate) fn welch(a: &[f64], b: &[f64]) -> Option<TTest> {
     let (a, b) = two_or_more(a, b)?;
     let (va, vb) = (a.variance_of_mean(), b.variance_of_mean());
     let variance = va + vb;
@@ -86,10 +86,11 @@ pub fn welch(a: &[f64], b: &[f64]) -> Option<TTest> {
     TTest::new(a.mean - b.mean, variance, df)
 }
 
-/// Student's t-test of mean(a) − mean(b), which takes both spreads to be one.
+/// Student's t-test of mean(a) − mean(b), which assumes equal spreads.
 ///
 /// `None` for fewer than two samples on a side, or a sample that is not finite.
-pub fn pooled(a: &[f64], b: &[f64]) -> Option<TTest> {
+#[cfg(test)]
+pub(crate) fn pooled(a: &[f64], b: &[f64]) -> Option<TTest> {
     let (a, b) = two_or_more(a, b)?;
     let df = (a.n + b.n - 2) as f64;
     let (weight_a, weight_b) = ((a.n as f64 - 1.0) / df, (b.n as f64 - 1.0) / df);

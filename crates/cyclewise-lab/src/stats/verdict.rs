@@ -17,14 +17,14 @@ use crate::record::Verdict;
 ///
 /// The customary 5 %; the demand that all agree, and the floor, bring the verdict's own false-alarm rate under 1 %,
 /// which the simulations in `tests` hold it to.
-pub const ALPHA: f64 = 0.05;
+pub(crate) const ALPHA: f64 = 0.05;
 
 /// What the comparison of `a` with a reference comes to, said of `a`.
 ///
 /// `difference` is mean(a) − mean(reference), `floor` the control's share of the mean (`None`: no control could be had,
 /// which gives [`Verdict::Indistinguishable`]). A p of exactly 0.05, a difference of exactly the floor and an interval
 /// that touches 1 are not enough.
-pub fn verdict(
+pub(crate) fn verdict(
     difference: f64,
     reference_mean: f64,
     p_holm: f64,

@@ -5,13 +5,13 @@
 #![expect(unsafe_code, reason = "getauxval is a foreign function")]
 
 /// Size of the rseq area's features in bytes; since Linux 6.3 (include/uapi/linux/auxvec.h).
-pub const AT_RSEQ_FEATURE_SIZE: u64 = 27;
+pub(crate) const AT_RSEQ_FEATURE_SIZE: u64 = 27;
 /// Alignment of the rseq area that the kernel wants; since Linux 6.3.
-pub const AT_RSEQ_ALIGN: u64 = 28;
+pub(crate) const AT_RSEQ_ALIGN: u64 = 28;
 
 /// The entries that the lab looks at; `None` where the kernel gave none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Auxv {
+pub(crate) struct Auxv {
     /// AT_HWCAP.
     pub hwcap: Option<u64>,
     /// AT_HWCAP2.
@@ -26,7 +26,7 @@ pub struct Auxv {
 
 impl Auxv {
     /// This process's.
-    pub fn here() -> Self {
+    pub(crate) fn here() -> Self {
         Self {
             hwcap: get(libc::AT_HWCAP),
             hwcap2: get(libc::AT_HWCAP2),

@@ -9,17 +9,17 @@ fn read(clock: ClockId) -> u64 {
 }
 
 /// CLOCK_MONOTONIC_RAW: neither slewed nor stepped.
-pub fn monotonic_raw_ns() -> u64 {
+pub(crate) fn monotonic_raw_ns() -> u64 {
     read(ClockId::MonotonicRaw)
 }
 
 /// CLOCK_MONOTONIC, read in the vDSO.
 #[inline]
-pub fn monotonic_ns() -> u64 {
+pub(crate) fn monotonic_ns() -> u64 {
     read(ClockId::Monotonic)
 }
 
 /// CLOCK_THREAD_CPUTIME_ID: the time this thread has run. With paravirtual time accounting it excludes stolen time.
-pub fn thread_cpu_ns() -> u64 {
+pub(crate) fn thread_cpu_ns() -> u64 {
     read(ClockId::ThreadCPUTime)
 }

@@ -22,16 +22,16 @@ extern "C" fn nothing(argument: *mut c_void) -> *mut c_void {
 
 /// A way to create threads.
 #[derive(Clone, Copy)]
-pub struct Creator(Create);
+pub(crate) struct Creator(Create);
 
 impl Creator {
     /// What the program is bound to: its hook, if it has one.
-    pub fn bound() -> Self {
+    pub(crate) fn bound() -> Self {
         Self(libc::pthread_create)
     }
 
     /// The C library's own, behind any hook.
-    pub fn behind() -> Option<Self> {
+    pub(crate) fn behind() -> Option<Self> {
         let real = dlsym::next(c"pthread_create")?;
         // SAFETY: Invariant 1.
         Some(Self(unsafe { std::mem::transmute::<NonNull<c_void>, Create>(real) }))
@@ -41,7 +41,7 @@ impl Creator {
     ///
     /// # Errors
     /// EAGAIN at a limit of tasks.
-    pub fn create(self) -> io::Result<Created> {
+    pub(crate) fn create(self) -> io::Result<Created> {
         let mut thread: libc::pthread_t = 0;
         // SAFETY: Invariant 2; null attributes are the default ones.
         match unsafe { (self.0)(&mut thread, std::ptr::null(), nothing, std::ptr::null_mut()) } {
@@ -55,7 +55,7 @@ impl Creator {
     ///
     /// # Errors
     /// Where the answer is another than EINVAL.
-    pub fn refused(self) -> io::Result<()> {
+    pub(crate) fn refused(self) -> io::Result<()> {
         let attributes = Attributes::impossible();
         let mut thread: libc::pthread_t = 0;
         // SAFETY: Invariant 2; the attributes are initialized.
@@ -72,14 +72,14 @@ impl Creator {
 
 /// A thread to be joined.
 #[must_use = "a thread that is not joined stays"]
-pub struct Created(libc::pthread_t);
+pub(crate) struct Created(libc::pthread_t);
 
 impl Created {
     /// Waits for it.
     ///
     /// # Errors
     /// None that a thread of ours has.
-    pub fn join(self) -> io::Result<()> {
+    pub(crate) fn join(self) -> io::Result<()> {
         // SAFETY: Invariant 2.
         match unsafe { libc::pthread_join(self.0, std::ptr::null_mut()) } {
             0 => Ok(()),

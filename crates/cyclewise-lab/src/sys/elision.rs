@@ -14,7 +14,7 @@ const LOOKS: u32 = 2_000;
 ///
 /// # Errors
 /// Why LOCK stays.
-pub fn reelide() -> Result<(), Refusal> {
+pub(crate) fn reelide() -> Result<(), Refusal> {
     patient(patch::reelide, LOOKS)
 }
 

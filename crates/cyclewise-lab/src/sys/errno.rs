@@ -4,21 +4,21 @@ use std::fmt;
 
 /// An `errno` value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Errno(pub i32);
+pub(crate) struct Errno(pub i32);
 
 impl Errno {
     /// The calling thread's `errno`, to be read right after a call that failed.
-    pub fn last() -> Self {
+    pub(crate) fn last() -> Self {
         Self::of(&std::io::Error::last_os_error())
     }
 
     /// The error number inside `error`; EIO where there is none, which only std's own errors lack.
-    pub fn of(error: &std::io::Error) -> Self {
+    pub(crate) fn of(error: &std::io::Error) -> Self {
         Self(error.raw_os_error().unwrap_or(libc::EIO))
     }
 
     /// The kernel's name, for the numbers that the probes meet.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self.0 {
             libc::EPERM => "EPERM",
             libc::ENOENT => "ENOENT",

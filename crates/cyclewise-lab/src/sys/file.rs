@@ -11,7 +11,7 @@ use std::io;
 
 /// Which of the three calls failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub(crate) enum Step {
     /// `open`.
     Open,
     /// `read`.
@@ -25,7 +25,7 @@ pub enum Step {
 /// # Errors
 /// Which call failed, and what it said.
 #[inline]
-pub fn open_read_close(path: &CStr, buffer: &mut [u8]) -> Result<usize, (Step, io::Error)> {
+pub(crate) fn open_read_close(path: &CStr, buffer: &mut [u8]) -> Result<usize, (Step, io::Error)> {
     // SAFETY: a C string, read only.
     let fd = unsafe { libc::open(path.as_ptr(), libc::O_RDONLY) };
     if fd == -1 {
@@ -44,7 +44,7 @@ pub fn open_read_close(path: &CStr, buffer: &mut [u8]) -> Result<usize, (Step, i
 }
 
 /// What kind of file system `path` is on; `None` where statfs fails.
-pub fn file_system(path: &CStr) -> Option<String> {
+pub(crate) fn file_system(path: &CStr) -> Option<String> {
     let kind = rustix::fs::statfs(path).ok()?.f_type as u64;
     // statfs(2) lists these; other kinds are given by number.
     let name = match kind {

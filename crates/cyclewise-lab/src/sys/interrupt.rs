@@ -15,7 +15,7 @@ extern "C" fn handler(_: libc::c_int) {
 }
 
 /// From now on the first SIGINT asks. Where the program was started with SIGINT ignored, it stays ignored.
-pub fn listen() {
+pub(crate) fn listen() {
     if signal::has_default_action(libc::SIGINT) {
         // SAFETY: the handler stores to one atomic. If this fails, SIGINT ends the program, as before.
         let _ = unsafe { signal::handle(libc::SIGINT, handler, libc::SA_RESETHAND) };
@@ -23,12 +23,12 @@ pub fn listen() {
 }
 
 /// Whether a SIGINT has asked.
-pub fn asked() -> bool {
+pub(crate) fn asked() -> bool {
     ASKED.load(Relaxed)
 }
 
 /// Ends by SIGINT, as a parent expects of an interrupted process.
-pub fn end() -> ! {
+pub(crate) fn end() -> ! {
     // SA_RESETHAND restored the default action, which ends the process.
     signal::raise(libc::SIGINT);
     // Reached only where SIGINT is blocked.

@@ -15,7 +15,7 @@ const KVM_GET_API_VERSION: libc::c_ulong = 0xae00;
 ///
 /// # Errors
 /// ENOENT without the device, EACCES where its permissions say no, ENODEV or ENXIO where no CPU support is behind it.
-pub fn api_version() -> Result<i32, Errno> {
+pub(crate) fn api_version() -> Result<i32, Errno> {
     let device = OpenOptions::new()
         .read(true)
         .write(true)

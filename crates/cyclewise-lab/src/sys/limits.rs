@@ -1,11 +1,11 @@
 //! getrlimit(2), geteuid(2): how many processes and descriptors the load experiments may have.
 
-pub use rustix::process::Rlimit;
+pub(crate) use rustix::process::Rlimit;
 use rustix::process::{Resource, geteuid, getrlimit};
 
 /// The limits that hackbench and open-read-close meet; `None` is unlimited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub(crate) struct Limits {
     /// RLIMIT_NPROC (`ulimit -u`): tasks of this user; root is exempt.
     pub processes: Rlimit,
     /// RLIMIT_NOFILE (`ulimit -n`): descriptors of this process.
@@ -14,7 +14,7 @@ pub struct Limits {
 
 impl Limits {
     /// This process's.
-    pub fn of_this_process() -> Self {
+    pub(crate) fn of_this_process() -> Self {
         Self {
             processes: getrlimit(Resource::Nproc),
             files: getrlimit(Resource::Nofile),
@@ -23,6 +23,6 @@ impl Limits {
 }
 
 /// Whether the effective user is root, whom RLIMIT_NPROC does not bind.
-pub fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     geteuid().is_root()
 }

@@ -7,7 +7,7 @@
 use super::errno::Errno;
 
 /// Bits of the answer, with their names without `MEMBARRIER_CMD_` (include/uapi/linux/membarrier.h).
-pub const COMMANDS: [(u32, &str); 10] = [
+pub(crate) const COMMANDS: [(u32, &str); 10] = [
     (1 << 0, "GLOBAL"),
     (1 << 1, "GLOBAL_EXPEDITED"),
     (1 << 2, "REGISTER_GLOBAL_EXPEDITED"),
@@ -20,24 +20,24 @@ pub const COMMANDS: [(u32, &str); 10] = [
     (1 << 9, "GET_REGISTRATIONS"),
 ];
 /// A barrier on every CPU that runs this process.
-pub const PRIVATE_EXPEDITED: u32 = 1 << 3;
+pub(crate) const PRIVATE_EXPEDITED: u32 = 1 << 3;
 /// The same with a serializing instruction: what patching code needs.
-pub const SYNC_CORE: u32 = 1 << 5;
+pub(crate) const SYNC_CORE: u32 = 1 << 5;
 /// Restarts rseq critical sections elsewhere: what remote access to per-CPU data needs.
-pub const RSEQ: u32 = 1 << 7;
+pub(crate) const RSEQ: u32 = 1 << 7;
 
 /// The bit mask of supported commands.
 ///
 /// # Errors
 /// ENOSYS where the kernel was built without it or a filter hides it.
-pub fn query() -> Result<u32, Errno> {
+pub(crate) fn query() -> Result<u32, Errno> {
     // SAFETY: the arguments are numbers, and QUERY (0) only reports.
     let mask = unsafe { libc::syscall(libc::SYS_membarrier, 0, 0, 0) };
     u32::try_from(mask).map_err(|_| Errno::last())
 }
 
 /// Names of the commands in `mask`, in the order of their bits.
-pub fn names(mask: u32) -> Vec<&'static str> {
+pub(crate) fn names(mask: u32) -> Vec<&'static str> {
     COMMANDS
         .iter()
         .filter(|(bit, _)| mask & bit != 0)

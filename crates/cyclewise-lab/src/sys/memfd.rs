@@ -8,7 +8,7 @@ use std::io;
 
 /// Whether each kind of file can be created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Probe {
+pub(crate) struct Probe {
     /// A plain one.
     pub plain: Result<(), Errno>,
     /// One that may be mapped PROT_EXEC, which `vm.memfd_noexec` = 2 refuses (MFD_EXEC, Linux 6.3).
@@ -16,7 +16,7 @@ pub struct Probe {
 }
 
 /// Creates both kinds and closes them.
-pub fn probe() -> Probe {
+pub(crate) fn probe() -> Probe {
     let made = |flags| create(c"cyclewise-doctor", flags).map(drop).map_err(|e| Errno::of(&e));
     Probe {
         plain: made(MemfdFlags::empty()),
@@ -28,7 +28,7 @@ pub fn probe() -> Probe {
 ///
 /// # Errors
 /// EMFILE; ENOSYS before Linux 3.17.
-pub fn file(name: &CStr) -> io::Result<File> {
+pub(crate) fn file(name: &CStr) -> io::Result<File> {
     create(name, MemfdFlags::empty())
 }
 

@@ -5,18 +5,18 @@
 //! 2. A word is changed in one way only: by sequences, by atomics, or by one thread.
 #![expect(unsafe_code, reason = "words by address, and the base of GS")]
 
-pub mod storm;
-pub mod unprotected;
+pub(crate) mod storm;
+pub(crate) mod unprotected;
 
 use crate::error::{Error, Result};
 use cyclewise::percpu::{CurrentSlot, Index, PerCpu, Pinned, Slot, this_cpu};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// How many words.
-pub const WORDS: usize = 64;
+pub(crate) const WORDS: usize = 64;
 
 /// Words with a copy for each CPU, or for each `mm_cid`: their address, so that a loop keeps it in a register.
-pub struct PerCpuWords<I: Index>(&'static PerCpu<[u64; WORDS], I>, *mut u64);
+pub(crate) struct PerCpuWords<I: Index>(&'static PerCpu<[u64; WORDS], I>, *mut u64);
 
 impl<I: Index> Clone for PerCpuWords<I> {
     fn clone(&self) -> Self {
@@ -28,14 +28,14 @@ impl<I: Index> Copy for PerCpuWords<I> {}
 impl<I: Index> PerCpuWords<I> {
     /// Zeroes, for the rest of the program.
     #[expect(clippy::new_without_default, reason = "it maps memory")]
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let words = Box::leak(Box::new(PerCpu::new()));
         Self(words, words.as_ptr().cast())
     }
 
     /// One more, by the library.
     #[inline(always)]
-    pub fn add(self, n: usize) {
+    pub(crate) fn add(self, n: usize) {
         let word = self.1.wrapping_add(n % WORDS);
         // SAFETY: Invariants 1 and 2.
         unsafe { this_cpu::add::<I, u64>(word, 1) }
@@ -43,7 +43,7 @@ impl<I: Index> PerCpuWords<I> {
 
     /// One more in a slot's copy, by a locked addition.
     #[inline(always)]
-    pub fn add_atomic(self, slot: Slot, n: usize) {
+    pub(crate) fn add_atomic(self, slot: Slot, n: usize) {
         let word = self.0.of(slot).cast::<u64>().wrapping_add(n % WORDS);
         // SAFETY: Invariants 1 and 2.
         unsafe { AtomicU64::from_ptr(word) }.fetch_add(1, Relaxed);
@@ -52,12 +52,12 @@ impl<I: Index> PerCpuWords<I> {
 
 /// The slot of the CPU that the calling thread is on, from its rseq area where it has one.
 #[inline(always)]
-pub fn here() -> Slot {
+pub(crate) fn here() -> Slot {
     CurrentSlot::now().slot()
 }
 
 /// The calling thread with the base of its GS set.
-pub struct Gs {
+pub(crate) struct Gs {
     pinned: Pinned,
     words: PerCpu<[u64; WORDS]>,
 }
@@ -67,7 +67,7 @@ impl Gs {
     ///
     /// # Errors
     /// Exit 3 where GS cannot be had, with the reason.
-    pub fn enter() -> Result<Self> {
+    pub(crate) fn enter() -> Result<Self> {
         // SAFETY: nothing in the lab uses GS.
         let pinned =
             unsafe { Pinned::enter(here().number()) }.map_err(|refusal| Error::unsupported(refusal.to_string()))?;
@@ -78,19 +78,19 @@ impl Gs {
     }
 
     /// The thread is confined while `self` lives; the address is for a loop to keep in a register.
-    pub fn words(&self) -> GsWords<'_> {
+    pub(crate) fn words(&self) -> GsWords<'_> {
         GsWords(&self.pinned, self.words.as_ptr().cast())
     }
 }
 
 /// The words of a [`Gs`].
 #[derive(Clone, Copy)]
-pub struct GsWords<'a>(&'a Pinned, *mut u64);
+pub(crate) struct GsWords<'a>(&'a Pinned, *mut u64);
 
 impl GsWords<'_> {
     /// One more.
     #[inline(always)]
-    pub fn inc(self, n: usize) {
+    pub(crate) fn inc(self, n: usize) {
         // SAFETY: Invariants 1 and 2.
         unsafe { self.0.inc_at(self.1.wrapping_add(n % WORDS)) };
     }

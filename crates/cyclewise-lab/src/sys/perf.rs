@@ -45,14 +45,14 @@ struct Attribute {
 }
 
 /// Two counters that count together.
-pub struct Group {
+pub(crate) struct Group {
     leader: std::fs::File,
     _second: OwnedFd,
 }
 
 /// One reading of a [`Group`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Reading {
+pub(crate) struct Reading {
     /// The first counter.
     pub cycles: u64,
     /// The second.
@@ -65,7 +65,7 @@ impl Group {
     /// # Errors
     /// What perf_event_open says: ENOENT without a PMU, EACCES or EPERM where paranoia or a seccomp filter forbids it. Also
     /// where a counter opens and stands still, as some hypervisors have it: a silent zero is no measurement.
-    pub fn core() -> io::Result<Self> {
+    pub(crate) fn core() -> io::Result<Self> {
         Self::open(TYPE_HARDWARE, [HW_CPU_CYCLES, HW_INSTRUCTIONS])?.if_counting()
     }
 
@@ -81,7 +81,7 @@ impl Group {
     ///
     /// # Errors
     /// What perf_event_open says.
-    pub fn probe() -> io::Result<Reading> {
+    pub(crate) fn probe() -> io::Result<Reading> {
         Self::open(TYPE_HARDWARE, [HW_CPU_CYCLES, HW_INSTRUCTIONS])?.over_some_work()
     }
 
@@ -111,7 +111,7 @@ impl Group {
     ///
     /// # Errors
     /// Where the counters did not run all the time: another user holds the PMU.
-    pub fn read(&self) -> io::Result<Reading> {
+    pub(crate) fn read(&self) -> io::Result<Reading> {
         let mut buffer = [0u8; 40];
         let n = (&self.leader).read(&mut buffer)?;
         let word = |i: usize| u64::from_ne_bytes(buffer[8 * i..8 * i + 8].try_into().unwrap_or_default());

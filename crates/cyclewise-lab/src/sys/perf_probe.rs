@@ -9,12 +9,12 @@ use super::perf::Group;
 ///
 /// # Errors
 /// What perf_event_open said; [`meaning`] explains it.
-pub fn probe() -> Result<u64, Errno> {
+pub(crate) fn probe() -> Result<u64, Errno> {
     Group::probe().map(|reading| reading.cycles).map_err(|e| Errno::of(&e))
 }
 
 /// What an error of perf_event_open means for a hardware event, and what a user can do.
-pub fn meaning(errno: Errno) -> &'static str {
+pub(crate) fn meaning(errno: Errno) -> &'static str {
     match errno.0 {
         libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV | libc::ENXIO => {
             "no hardware PMU behind the event: a VM without a virtual PMU, or a CPU the kernel does not know"

@@ -16,7 +16,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
 /// Which side of a fork this is.
-pub enum Fork {
+pub(crate) enum Fork {
     /// The process that forked.
     Parent(Child),
     /// The new process.
@@ -24,11 +24,11 @@ pub enum Fork {
 }
 
 /// The new process's own end: the only way on is [`exit`](InChild::exit).
-pub struct InChild(());
+pub(crate) struct InChild(());
 
 impl InChild {
     /// Ends the process at once: no destructors, no exit handlers, as they are the parent's.
-    pub fn exit(self, code: u8) -> ! {
+    pub(crate) fn exit(self, code: u8) -> ! {
         exit_now(i32::from(code))
     }
 }
@@ -53,7 +53,7 @@ fn exit_now(code: i32) -> ! {
 ///
 /// # Errors
 /// EAGAIN at a limit of processes, ENOMEM.
-pub unsafe fn fork(limit_s: u32) -> io::Result<Fork> {
+pub(crate) unsafe fn fork(limit_s: u32) -> io::Result<Fork> {
     let parent = std::process::id();
     // SAFETY: what the child may do is the caller's contract.
     let pid = unsafe { libc::fork() };
@@ -80,7 +80,7 @@ pub unsafe fn fork(limit_s: u32) -> io::Result<Fork> {
 }
 
 /// A forked process, not yet reaped (Invariants 1 and 2).
-pub struct Child {
+pub(crate) struct Child {
     pid: Pid,
     reaped: bool,
 }
@@ -90,7 +90,7 @@ impl Child {
     ///
     /// # Errors
     /// ECHILD where this process was started with SIGCHLD ignored: the kernel then reaps by itself.
-    pub fn wait(mut self) -> io::Result<ExitStatus> {
+    pub(crate) fn wait(mut self) -> io::Result<ExitStatus> {
         self.reap(WaitOptions::empty())
             .map(|status| status.expect("without WNOHANG, waitpid reports a status"))
     }
@@ -99,7 +99,7 @@ impl Child {
     ///
     /// # Errors
     /// As [`wait`](Self::wait).
-    pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
+    pub(crate) fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
         self.reap(WaitOptions::NOHANG)
     }
 

@@ -13,13 +13,13 @@ const QUOTED: usize = 160; // Two lines of the doctor's table.
 
 /// A root below which `/proc` and `/sys` lie.
 #[derive(Clone, Debug)]
-pub struct Sysfs {
+pub(crate) struct Sysfs {
     root: PathBuf,
 }
 
 /// One file read, or the reason why not.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reading {
+pub(crate) struct Reading {
     /// The path as the running system names it.
     pub path: String,
     /// Its text without surrounding white space, or the error.
@@ -28,22 +28,22 @@ pub struct Reading {
 
 impl Sysfs {
     /// The running system's.
-    pub fn machine() -> Self {
+    pub(crate) fn machine() -> Self {
         Self::at("/")
     }
 
     /// A tree of files below `root`.
-    pub fn at(root: impl Into<PathBuf>) -> Self {
+    pub(crate) fn at(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into() }
     }
 
     /// Where `path` (absolute, as the running system names it) lies below the root.
-    pub fn locate(&self, path: &str) -> PathBuf {
+    pub(crate) fn locate(&self, path: &str) -> PathBuf {
         self.root.join(path.trim_start_matches('/'))
     }
 
     /// Reads `path`.
-    pub fn read(&self, path: &str) -> Reading {
+    pub(crate) fn read(&self, path: &str) -> Reading {
         let text = std::fs::read(self.locate(path))
             .map(|bytes| printable(&String::from_utf8_lossy(&bytes)))
             .map_err(|e| Errno::of(&e));
@@ -54,12 +54,12 @@ impl Sysfs {
     }
 
     /// The text of `path`; `None` where it cannot be read or is empty.
-    pub fn text(&self, path: &str) -> Option<String> {
+    pub(crate) fn text(&self, path: &str) -> Option<String> {
         self.read(path).text.ok().filter(|t| !t.is_empty())
     }
 
     /// Names in the directory `path`, sorted; `None` where it cannot be listed.
-    pub fn names(&self, path: &str) -> Option<Vec<String>> {
+    pub(crate) fn names(&self, path: &str) -> Option<Vec<String>> {
         let mut names: Vec<String> = std::fs::read_dir(self.locate(path))
             .ok()?
             .flatten()
@@ -70,12 +70,12 @@ impl Sysfs {
     }
 
     /// Whether `path` is there.
-    pub fn exists(&self, path: &str) -> bool {
+    pub(crate) fn exists(&self, path: &str) -> bool {
         Path::exists(&self.locate(path))
     }
 
     /// `path exists` or `path does not exist`, as evidence.
-    pub fn presence(&self, path: &str) -> String {
+    pub(crate) fn presence(&self, path: &str) -> String {
         let verb = if self.exists(path) { "exists" } else { "does not exist" };
         format!("{path} {verb}")
     }
@@ -83,12 +83,12 @@ impl Sysfs {
 
 impl Reading {
     /// The text; `None` where it cannot be read or is empty.
-    pub fn get(&self) -> Option<&str> {
+    pub(crate) fn get(&self) -> Option<&str> {
         self.text.as_deref().ok().filter(|t| !t.is_empty())
     }
 
     /// The text as a whole number.
-    pub fn number(&self) -> Option<i64> {
+    pub(crate) fn number(&self) -> Option<i64> {
         self.get()?.parse().ok()
     }
 }

@@ -23,7 +23,7 @@ const READ_WRITE_EXEC: i32 = READ_EXEC | libc::PROT_WRITE;
 
 /// What the probes said of one kind of page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Probe {
+pub(crate) struct Probe {
     /// An R-X page made R-W-X by mprotect.
     pub rwx: Result<(), Errno>,
     /// An R-X page made R-W-, written, and made R-X again: never writable and executable at once.
@@ -34,7 +34,7 @@ pub struct Probe {
 
 /// Probes of both kinds of page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Probes {
+pub(crate) struct Probes {
     /// Anonymous memory.
     pub anonymous: Result<Probe, Errno>,
     /// A private mapping of this program's file.
@@ -44,7 +44,7 @@ pub struct Probes {
 }
 
 /// Tries all ways on fresh pages.
-pub fn probe() -> Probes {
+pub(crate) fn probe() -> Probes {
     let program = File::open("/proc/self/exe").map_err(|e| Errno::of(&e));
     // SAFETY: PR_GET_MDWE takes no pointer and only reports.
     let mdwe = unsafe { libc::prctl(libc::PR_GET_MDWE, 0, 0, 0, 0) };

@@ -18,7 +18,7 @@ const NO_SUCH_FLAG: libc::c_int = 1 << 30;
 
 /// What glibc says of its registration; the symbols are there since 2.35.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Libc {
+pub(crate) struct Libc {
     /// `__rseq_size`: 0 means not registered.
     pub size: u32,
     /// `__rseq_offset`: from the thread pointer to the area.
@@ -29,7 +29,7 @@ pub struct Libc {
 
 impl Libc {
     /// What the libc of this process says; `None` where it has no such symbols (musl, or glibc before 2.35).
-    pub fn here() -> Option<Self> {
+    pub(crate) fn here() -> Option<Self> {
         let size = symbol::<u32>(c"__rseq_size")?;
         let offset = symbol::<isize>(c"__rseq_offset")?;
         let flags = symbol::<u32>(c"__rseq_flags")?;
@@ -52,7 +52,7 @@ fn symbol<T>(name: &CStr) -> Option<*const T> {
 ///
 /// # Errors
 /// EINVAL says that the call is there and refused the unknown flag; ENOSYS that it is not, or is filtered.
-pub fn refused_call() -> Errno {
+pub(crate) fn refused_call() -> Errno {
     let nowhere = std::ptr::null_mut::<libc::c_void>();
     // SAFETY: an unknown flag fails before the kernel looks at the pointer (see Safety above).
     let status = unsafe { libc::syscall(libc::SYS_rseq, nowhere, 0_u32, NO_SUCH_FLAG, 0_u32) };

@@ -15,18 +15,18 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// Atomics whose all-zero value is valid (Invariant 2).
-pub trait Atomic: sealed::Sealed {}
+pub(crate) trait Atomic: sealed::Sealed {}
 impl Atomic for AtomicU32 {}
 impl Atomic for AtomicU64 {}
 
 mod sealed {
-    pub trait Sealed {}
+    pub(crate) trait Sealed {}
     impl Sealed for std::sync::atomic::AtomicU32 {}
     impl Sealed for std::sync::atomic::AtomicU64 {}
 }
 
 /// Atomics that forked children see too.
-pub struct Shared<A: Atomic> {
+pub(crate) struct Shared<A: Atomic> {
     mapping: Mapping,
     len: usize,
     of: PhantomData<A>,
@@ -42,7 +42,7 @@ impl<A: Atomic> Shared<A> {
     ///
     /// # Errors
     /// ENOMEM.
-    pub fn zeroed(len: usize) -> io::Result<Self> {
+    pub(crate) fn zeroed(len: usize) -> io::Result<Self> {
         let len = len.max(1);
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         Ok(Self {

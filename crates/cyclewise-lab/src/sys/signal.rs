@@ -40,7 +40,7 @@ pub(super) fn has_default_action(signal: c_int) -> bool {
 
 /// Sends `signal` to the calling thread. Unless it is blocked, it is delivered before this returns.
 #[inline]
-pub fn raise(signal: c_int) {
+pub(crate) fn raise(signal: c_int) {
     // SAFETY: takes a number; what a handler may do is the promise of whoever set it.
     unsafe { libc::raise(signal) };
 }

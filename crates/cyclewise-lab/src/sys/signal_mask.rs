@@ -8,11 +8,11 @@ use std::mem::MaybeUninit;
 
 /// A set of signals.
 #[derive(Clone, Copy)]
-pub struct Set(libc::sigset_t);
+pub(crate) struct Set(libc::sigset_t);
 
 impl Set {
     /// Every signal.
-    pub fn every() -> Self {
+    pub(crate) fn every() -> Self {
         let mut set = MaybeUninit::<libc::sigset_t>::zeroed();
         // SAFETY: Invariant 1.
         unsafe { libc::sigfillset(set.as_mut_ptr()) };
@@ -22,7 +22,7 @@ impl Set {
 
     /// Blocks these signals and no others, and returns the previous mask. Cannot fail with a valid set.
     #[inline]
-    pub fn swap(&self) -> Self {
+    pub(crate) fn swap(&self) -> Self {
         let mut old = MaybeUninit::<libc::sigset_t>::zeroed();
         // SAFETY: Invariant 1.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.0, old.as_mut_ptr()) };

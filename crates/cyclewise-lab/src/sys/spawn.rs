@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// How a command ended and what it used.
 #[derive(Clone, Copy, Debug)]
-pub struct Finished {
+pub(crate) struct Finished {
     /// Its status.
     pub status: ExitStatus,
     /// From before it was started until it was reaped, by CLOCK_MONOTONIC.
@@ -23,7 +23,7 @@ pub struct Finished {
 
 /// What the kernel counted.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Usage {
+pub(crate) struct Usage {
     /// User time, seconds.
     pub user_s: f64,
     /// System time, seconds.
@@ -45,7 +45,7 @@ pub struct Usage {
 ///
 /// # Errors
 /// What starting it says: ENOENT where there is no such program. ECHILD where SIGCHLD is ignored.
-pub fn run(command: &mut Command) -> io::Result<Finished> {
+pub(crate) fn run(command: &mut Command) -> io::Result<Finished> {
     let start = Instant::now();
     let child = command.spawn()?;
     let (status, usage) = reap(child.id() as libc::pid_t)?;

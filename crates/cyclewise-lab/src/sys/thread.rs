@@ -22,10 +22,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
 /// What a thread runs.
-pub type Work<'w> = Box<dyn Fn() + Send + Sync + 'w>;
+pub(crate) type Work<'w> = Box<dyn Fn() + Send + Sync + 'w>;
 
 /// Threads that are joined together.
-pub struct Crew<'w> {
+pub(crate) struct Crew<'w> {
     stack: usize,
     running: Vec<libc::pthread_t>,
     /// The outer box gives the thread a thin pointer.
@@ -38,10 +38,10 @@ pub struct Crew<'w> {
 }
 
 /// The smallest stack a thread may have: 16 KiB on x86-64, 128 KiB on AArch64.
-pub const LEAST_STACK: usize = libc::PTHREAD_STACK_MIN;
+pub(crate) const LEAST_STACK: usize = libc::PTHREAD_STACK_MIN;
 
 /// Runs `body` with a crew whose threads have stacks of `stack` bytes, and joins them all.
-pub fn crew<'w, R>(stack: usize, body: impl FnOnce(&mut Crew<'w>) -> R) -> R {
+pub(crate) fn crew<'w, R>(stack: usize, body: impl FnOnce(&mut Crew<'w>) -> R) -> R {
     let mut crew = Crew {
         stack,
         running: Vec::new(),
@@ -65,7 +65,7 @@ impl<'w> Crew<'w> {
     ///
     /// # Errors
     /// EAGAIN at a limit of tasks; EINVAL where the stack is smaller than the least there is.
-    pub fn spawn(&mut self, work: Work<'w>) -> io::Result<()> {
+    pub(crate) fn spawn(&mut self, work: Work<'w>) -> io::Result<()> {
         let check = |rc: libc::c_int| match rc {
             0 => Ok(()),
             errno => Err(io::Error::from_raw_os_error(errno)),
@@ -92,7 +92,7 @@ impl<'w> Crew<'w> {
     }
 
     /// Joins them all, in the order they were started. Returns how many panicked.
-    pub fn join_all(&mut self) -> usize {
+    pub(crate) fn join_all(&mut self) -> usize {
         for id in self.running.drain(..) {
             let mut result = ptr::null_mut();
             // SAFETY: a thread of ours that is neither joined nor detached.

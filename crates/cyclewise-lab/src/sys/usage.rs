@@ -7,7 +7,7 @@
 use std::mem::MaybeUninit;
 
 /// Context switches of the calling thread since it began, voluntary and not.
-pub fn context_switches() -> u64 {
+pub(crate) fn context_switches() -> u64 {
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: writes one rusage; RUSAGE_THREAD cannot fail.
     unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) };

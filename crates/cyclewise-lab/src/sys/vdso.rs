@@ -12,11 +12,11 @@ type Getcpu = unsafe extern "C" fn(*mut c_uint, *mut c_uint) -> c_int;
 
 /// libc's `getcpu`, where it has one (glibc since 2.29).
 #[derive(Clone, Copy)]
-pub struct GetCpu(Getcpu);
+pub(crate) struct GetCpu(Getcpu);
 
 impl GetCpu {
     /// Looks it up.
-    pub fn find() -> Option<Self> {
+    pub(crate) fn find() -> Option<Self> {
         let symbol = dlsym::default(c"getcpu")?;
         // SAFETY: libc's symbol of this name has this type (getcpu(2)).
         Some(Self(unsafe { std::mem::transmute::<NonNull<c_void>, Getcpu>(symbol) }))
@@ -24,7 +24,7 @@ impl GetCpu {
 
     /// The CPU the thread was on.
     #[inline(always)]
-    pub fn call(self) -> u32 {
+    pub(crate) fn call(self) -> u32 {
         let mut cpu: c_uint = 0;
         // SAFETY: writes one integer; a null node is allowed.
         unsafe { (self.0)(&mut cpu, std::ptr::null_mut()) };

@@ -37,7 +37,7 @@ const START: Duration = Duration::from_millis(5);
 ///
 /// # Errors
 /// Exit 3 where no thread can be made.
-pub fn verify(cpus: &[u32], seconds: Duration, mut step: impl FnMut(f64, &str)) -> Result<Verification> {
+pub(crate) fn verify(cpus: &[u32], seconds: Duration, mut step: impl FnMut(f64, &str)) -> Result<Verification> {
     let no_thread = |e| no_thread("clock", &e);
     let start = started();
     let begun = Instant::now();

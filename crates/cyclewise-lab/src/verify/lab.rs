@@ -40,7 +40,7 @@ fn subject() -> Body {
 ///
 /// # Errors
 /// Where this machine is too noisy to keep two samples of a variant.
-pub fn verify(runner: &Runner<'_>, time: Duration) -> Result<Verification> {
+pub(crate) fn verify(runner: &Runner<'_>, time: Duration) -> Result<Verification> {
     let begun = Instant::now();
     let mut found = 0;
     let mut hunts = 0;

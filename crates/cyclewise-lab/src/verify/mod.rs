@@ -1,21 +1,21 @@
 //! Promises checked on this machine, and what came of it.
 
-pub mod clock;
-pub mod lab;
-pub mod patch;
-pub mod percpu;
-pub mod refs;
+pub(crate) mod clock;
+pub(crate) mod lab;
+pub(crate) mod patch;
+pub(crate) mod percpu;
+pub(crate) mod refs;
 
 use crate::error::Error;
 use serde::Serialize;
 use std::io;
 
 /// The schema of a verification's JSON.
-pub const SCHEMA: &str = "cyclewise.verify/1";
+pub(crate) const SCHEMA: &str = "cyclewise.verify/1";
 
 /// One promise.
 #[derive(Clone, Debug, Serialize)]
-pub struct Check {
+pub(crate) struct Check {
     /// The name scripts use.
     pub name: &'static str,
     /// What is promised, in a sentence.
@@ -32,7 +32,7 @@ pub struct Check {
 
 /// All promises of one subject.
 #[derive(Clone, Debug, Serialize)]
-pub struct Verification {
+pub(crate) struct Verification {
     /// Always [`SCHEMA`].
     pub schema: &'static str,
     /// What was verified.
@@ -55,7 +55,7 @@ fn no_thread(what: &str, cause: &io::Error) -> Error {
 
 impl Verification {
     /// Whether every promise holds.
-    pub fn holds(&self) -> bool {
+    pub(crate) fn holds(&self) -> bool {
         self.checks.iter().all(|c| c.holds)
     }
 }

@@ -33,7 +33,7 @@ const REST: Duration = Duration::from_micros(200);
 ///
 /// # Errors
 /// Exit 3 where LOCK cannot be taken away here, which leaves nothing to verify, or no thread can be made.
-pub fn verify(progress: &dyn Progress, time: Duration) -> Result<Verification> {
+pub(crate) fn verify(progress: &dyn Progress, time: Duration) -> Result<Verification> {
     elision::reelide().map_err(refused)?;
     patch::lock().map_err(refused)?;
     let share = time / 4;

@@ -147,7 +147,7 @@ fn tallies() -> [Tally; 5] {
 ///
 /// # Errors
 /// Where threads or processes cannot be made.
-pub fn verify(cpus: &[u32], progress: &dyn Progress, time: Duration) -> Result<Verification> {
+pub(crate) fn verify(cpus: &[u32], progress: &dyn Progress, time: Duration) -> Result<Verification> {
     let begun = Instant::now();
     let mut tallies = tallies();
     let each = (time / tallies.len() as u32).min(STORM);

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 ///
 /// # Errors
 /// Exit 3 where no thread can be made.
-pub fn verify(progress: &dyn Progress, time: Duration) -> Result<Verification> {
+pub(crate) fn verify(progress: &dyn Progress, time: Duration) -> Result<Verification> {
     let share = time / 4;
     let step = |done: f64, what: &str| progress.step(done, &format!("verify refs: {what}"));
     step(0.0, "saturation, 32 bits");

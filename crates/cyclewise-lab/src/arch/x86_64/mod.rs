@@ -4,12 +4,12 @@ mod body;
 pub mod counter;
 pub mod entry;
 pub mod lock_prefix;
-pub mod patch_sites;
-pub mod plain;
+pub(crate) mod patch_sites;
+pub(crate) mod plain;
 pub mod popf;
 mod program_counter;
-pub mod raw;
+pub(crate) mod raw;
 pub mod stamp;
-pub mod words;
+pub(crate) mod words;
 
-pub use program_counter::program_counter;
+pub(crate) use program_counter::program_counter;

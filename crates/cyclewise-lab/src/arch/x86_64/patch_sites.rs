@@ -7,12 +7,12 @@
 #![allow(unsafe_code, reason = "a naked function, whose attribute is unsafe")]
 
 /// Pages that hold sites.
-pub const PAGES: usize = 50;
+pub(crate) const PAGES: usize = 50;
 /// Sites on each.
-pub const SITES_A_PAGE: usize = 20;
+pub(crate) const SITES_A_PAGE: usize = 20;
 
 /// Where the sites begin; the reference keeps them linked.
-pub fn address() -> usize {
+pub(crate) fn address() -> usize {
     sites as *const () as usize
 }
 

@@ -12,6 +12,7 @@
 
 use super::body::body;
 use crate::arch::Body;
+#[cfg(test)]
 use core::arch::asm;
 
 /// The variants in the order of the table.
@@ -44,10 +45,12 @@ pub const BODIES: [Body; 8] = [
 ];
 
 /// The arithmetic flags, which POPF may set freely: CF, PF, AF, ZF, SF, OF.
-pub const ARITHMETIC: u64 = 0x8d5;
+#[cfg(test)]
+const ARITHMETIC: u64 = 0x8d5;
 
 /// Loads `flags` with POPF (9D), or with F3 9D, and reads back the arithmetic flags that resulted.
-pub fn popped(flags: u64, rep: bool) -> u64 {
+#[cfg(test)]
+pub(crate) fn popped(flags: u64, rep: bool) -> u64 {
     let flags = flags & ARITHMETIC;
     let mut result: u64;
     // The bits outside ARITHMETIC are kept as they are. The red zone is in use, so no nostack.

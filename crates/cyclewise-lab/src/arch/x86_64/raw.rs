@@ -13,7 +13,7 @@ fn join(low: u32, high: u32) -> u64 {
 
 /// RDTSC.
 #[inline(always)]
-pub fn bare() -> u64 {
+pub(crate) fn bare() -> u64 {
     let (low, high): (u32, u32);
     // SAFETY: as the module says.
     unsafe { asm!("rdtsc", out("eax") low, out("edx") high, options(nostack, preserves_flags)) };
@@ -22,7 +22,7 @@ pub fn bare() -> u64 {
 
 /// LFENCE; RDTSC.
 #[inline(always)]
-pub fn fenced() -> u64 {
+pub(crate) fn fenced() -> u64 {
     let (low, high): (u32, u32);
     // SAFETY: as the module says.
     unsafe { asm!("lfence", "rdtsc", out("eax") low, out("edx") high, options(nostack, preserves_flags)) };
@@ -31,17 +31,17 @@ pub fn fenced() -> u64 {
 
 /// RDTSCP, on a CPU that has it.
 #[derive(Clone, Copy)]
-pub struct Waiting(());
+pub(crate) struct Waiting(());
 
 impl Waiting {
     /// Asks CPUID.
-    pub fn find() -> Option<Self> {
+    pub(crate) fn find() -> Option<Self> {
         super::counter::has_rdtscp().then_some(Self(()))
     }
 
     /// RDTSCP.
     #[inline(always)]
-    pub fn read(self) -> u64 {
+    pub(crate) fn read(self) -> u64 {
         let (low, high): (u32, u32);
         // SAFETY: as the module says, and the CPU has it.
         unsafe { asm!("rdtscp", out("eax") low, out("edx") high, out("ecx") _, options(nostack, preserves_flags)) };

@@ -11,21 +11,21 @@ use std::cell::{Cell, UnsafeCell};
 use std::ptr;
 
 /// How many words.
-pub const WORDS: usize = 64;
+pub(crate) const WORDS: usize = 64;
 
 /// Words in plain memory.
-pub struct Plain(UnsafeCell<[u64; WORDS]>);
+pub(crate) struct Plain(UnsafeCell<[u64; WORDS]>);
 
 impl Plain {
     /// Zeroes.
     #[expect(clippy::new_without_default, reason = "nobody asks for a default")]
-    pub const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self(UnsafeCell::new([0; WORDS]))
     }
 
     /// One more.
     #[inline(always)]
-    pub fn inc(&self, n: usize) {
+    pub(crate) fn inc(&self, n: usize) {
         let word = self.0.get().cast::<u64>().wrapping_add(n % WORDS);
         // SAFETY: Invariant 1. No nomem: it is memory.
         unsafe { asm!("inc qword ptr [{0}]", in(reg) word, options(nostack)) };
@@ -38,18 +38,18 @@ thread_local! {
 
 /// The calling thread's own words, by their distance from what FS stands for: as the compiler reaches a `thread_local!`.
 #[derive(Clone, Copy)]
-pub struct Local(*mut u64);
+pub(crate) struct Local(*mut u64);
 
 impl Local {
     /// Those of this thread.
-    pub fn here() -> Self {
+    pub(crate) fn here() -> Self {
         let at = LOCAL.with(|words| words.as_ptr().addr());
         Self(ptr::without_provenance_mut(at.wrapping_sub(thread_pointer())))
     }
 
     /// One more, in one instruction.
     #[inline(always)]
-    pub fn inc(self, n: usize) {
+    pub(crate) fn inc(self, n: usize) {
         // As a pointer, so that the compiler makes the same of the index as in the other rows.
         let distance = self.0.wrapping_add(n % WORDS);
         // SAFETY: FS and the distance are the word (Invariant 1). No nomem: it is memory.

@@ -6,7 +6,7 @@ use crate::record::Experiment;
 
 /// One-way times between CPUs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Matrix {
+pub(crate) struct Matrix {
     /// The CPUs, ascending.
     pub cpus: Vec<u32>,
     /// Median nanoseconds, row by row, the same both ways; `None` where a pair was not measured.
@@ -15,7 +15,7 @@ pub struct Matrix {
 
 impl Matrix {
     /// The pairs of `e`; `None` where it has none.
-    pub fn of(e: &Experiment) -> Option<Matrix> {
+    pub(crate) fn of(e: &Experiment) -> Option<Matrix> {
         let pairs: Vec<([u32; 2], f64)> = measured(e).map(|(pair, ns)| (pair.cpus, ns)).collect();
         let mut cpus: Vec<u32> = pairs.iter().flat_map(|(cpus, _)| *cpus).collect();
         cpus.sort_unstable();
@@ -34,14 +34,14 @@ impl Matrix {
     }
 
     /// The time between the CPUs at these places of [`Matrix::cpus`].
-    pub fn ns(&self, a: usize, b: usize) -> Option<f64> {
+    pub(crate) fn ns(&self, a: usize, b: usize) -> Option<f64> {
         *self.cells.get(a * self.cpus.len() + b)?
     }
 }
 
 /// What the pairs of one distance have in common.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Span {
+pub(crate) struct Span {
     /// The distance.
     pub distance: Distance,
     /// How many pairs.
@@ -55,7 +55,7 @@ pub struct Span {
 }
 
 /// The distances that `e` has pairs of, nearest first.
-pub fn spans(e: &Experiment) -> Vec<Span> {
+pub(crate) fn spans(e: &Experiment) -> Vec<Span> {
     let of = |distance| {
         let mut ns: Vec<f64> = measured(e)
             .filter(|(p, _)| p.distance == distance)
@@ -74,7 +74,7 @@ pub fn spans(e: &Experiment) -> Vec<Span> {
 }
 
 /// Whether a row of this experiment is a pair of CPUs.
-pub fn is_pair(variant: &str) -> bool {
+pub(crate) fn is_pair(variant: &str) -> bool {
     Pair::parse(variant).is_some()
 }
 

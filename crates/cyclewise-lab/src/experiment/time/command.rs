@@ -11,7 +11,7 @@ use std::io::{self, Seek, SeekFrom};
 use std::process::{Command, Stdio};
 
 /// A command to be timed. Interrupting this program interrupts the command too: they share a process group.
-pub struct CommandSampler {
+pub(crate) struct CommandSampler {
     name: String,
     run: Line,
     prepare: Option<Line>,
@@ -33,7 +33,7 @@ impl CommandSampler {
     ///
     /// # Errors
     /// Exit 2 where the text, or that of the prepare command, is no command; exit 3 where its output cannot be kept.
-    pub fn new(name: String, text: &str, opts: &TimeOptions) -> Result<Self> {
+    pub(crate) fn new(name: String, text: &str, opts: &TimeOptions) -> Result<Self> {
         let output = memfd::file(c"cyclewise-output").map_err(|e| {
             let what = "time: cannot make a file for the command's output (memfd_create)";
             Error::system(what, &e, "raise `ulimit -n`, or give fewer commands")

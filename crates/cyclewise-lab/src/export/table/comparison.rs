@@ -7,7 +7,7 @@ use comfy_table::Table;
 use std::fmt::Write;
 
 /// The comparison of records.
-pub fn comparison(report: &CompareReport) -> String {
+pub(crate) fn comparison(report: &CompareReport) -> String {
     let mut out = String::new();
     for (i, r) in report.records.iter().enumerate() {
         let role = if i == 0 { "base" } else { "other" };

@@ -6,7 +6,7 @@ use crate::verify::Verification;
 use std::fmt::Write;
 
 /// The list of experiments.
-pub fn experiments(all: &[&Definition]) -> String {
+pub(crate) fn experiments(all: &[&Definition]) -> String {
     let mut out = String::new();
     for d in all {
         let _ = writeln!(
@@ -22,7 +22,7 @@ pub fn experiments(all: &[&Definition]) -> String {
 }
 
 /// The checks, and whether each guarantee holds.
-pub fn verification(v: &Verification) -> String {
+pub(crate) fn verification(v: &Verification) -> String {
     let rows = v.checks.iter().map(|c| {
         let (style, word) = if c.holds { (green(), "holds") } else { (red(), "BROKEN") };
         vec![

@@ -9,12 +9,12 @@ mod recommendation;
 mod runs;
 mod simulation;
 
-pub use comparison::comparison;
-pub use list::{experiments, verification};
-pub use phase::{phase, validation};
-pub use recommendation::recommendation;
-pub use runs::{runs, t_tests};
-pub use simulation::{simulated, simulation};
+pub(crate) use comparison::comparison;
+pub(crate) use list::{experiments, verification};
+pub(crate) use phase::{phase, validation};
+pub(crate) use recommendation::recommendation;
+pub(crate) use runs::{runs, t_tests};
+pub(crate) use simulation::{simulated, simulation};
 
 use super::listed_variants;
 use super::number::{
@@ -27,7 +27,7 @@ use runs::metrics;
 use std::fmt::Write;
 
 /// A whole record: the machine, then each experiment's rows and comparisons.
-pub fn record(record: &Record) -> String {
+pub(crate) fn record(record: &Record) -> String {
     let mut out = machine(&record.machine);
     for e in &record.experiments {
         let _ = write!(out, "\n{}", experiment(e));

@@ -7,7 +7,7 @@ use cyclewise_sim::validation::{Report, Role};
 use std::fmt::Write;
 
 /// Retries per success: one row per overtaking limit, fair at the bottom; one column per hold.
-pub fn phase(phase: &Phase) -> String {
+pub(crate) fn phase(phase: &Phase) -> String {
     let mut out = format!(
         "{BOLD}{}{BOLD:#}, {} threads on {}: retries per success\n",
         phase.job.workload, phase.job.threads, phase.machine.name
@@ -36,7 +36,7 @@ pub fn phase(phase: &Phase) -> String {
 const NO_END: f64 = 1e100;
 
 /// The validation's targets, then its rows.
-pub fn validation(report: &Report) -> String {
+pub(crate) fn validation(report: &Report) -> String {
     let role = |role: Role| match role {
         Role::Fitted => "fitted",
         Role::Predicted => "predicted",

@@ -9,7 +9,7 @@ use std::fmt::Write;
 const ALIKE: usize = 3;
 
 /// One table per kind of primitive.
-pub fn recommendation(r: &Recommendation) -> String {
+pub(crate) fn recommendation(r: &Recommendation) -> String {
     let mut out = format!(
         "{BOLD}{}{BOLD:#}, {} CPUs  {DIM}{}{DIM:#}\n",
         r.machine.name,

@@ -35,7 +35,7 @@ fn titles(e: &Experiment) -> Vec<String> {
 }
 
 /// Every run of every variant.
-pub fn runs(e: &Experiment) -> String {
+pub(crate) fn runs(e: &Experiment) -> String {
     let run = |v: &Variant, i: usize| {
         let mut row = vec![v.name.clone(), (i + 1).to_string(), fixed(v.samples[i], 6)];
         row.extend(
@@ -54,7 +54,7 @@ pub fn runs(e: &Experiment) -> String {
 }
 
 /// Each comparison in words, with the terms of its t-test.
-pub fn t_tests(e: &Experiment) -> String {
+pub(crate) fn t_tests(e: &Experiment) -> String {
     let mut out = String::new();
     let sem = |name: &str| {
         e.variants

@@ -8,7 +8,7 @@ use cyclewise_sim::{Machine, Workload};
 use std::fmt::Write;
 
 /// A sweep: one table of points per machine.
-pub fn simulation(s: &Simulation) -> String {
+pub(crate) fn simulation(s: &Simulation) -> String {
     let mut out = String::new();
     for (i, machine) in s.sweep.machines.iter().enumerate() {
         if i > 0 {
@@ -112,7 +112,7 @@ fn row(p: &Point) -> Vec<String> {
 }
 
 /// The lists of workloads and machines.
-pub fn simulated(machines: &[(&str, Machine)]) -> String {
+pub(crate) fn simulated(machines: &[(&str, Machine)]) -> String {
     let mut out = format!("{BOLD}workloads{BOLD:#}\n");
     let rows = Workload::ALL
         .iter()

@@ -14,7 +14,7 @@ const HYPERVISOR_BASES: [u32; 2] = [0x4000_0000, 0x4000_0100];
 
 /// The four registers of one leaf.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Leaf {
+pub(crate) struct Leaf {
     /// EAX.
     pub eax: u32,
     /// EBX.
@@ -27,13 +27,13 @@ pub struct Leaf {
 
 /// The leaves of one CPU, subleaf 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Cpuid {
+pub(crate) struct Cpuid {
     leaves: BTreeMap<u32, Leaf>,
 }
 
 /// A hypervisor's signature and its leaf.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hypervisor {
+pub(crate) struct Hypervisor {
     /// 0x4000_0000 or 0x4000_0100.
     pub base: u32,
     /// `KVMKVMKVM`, `Microsoft Hv`, `TCGTCGTCGTCG` and the like.
@@ -42,30 +42,24 @@ pub struct Hypervisor {
 
 impl Cpuid {
     /// The leaves of this thread's CPU; `None` if the architecture has no CPUID.
-    pub fn this_cpu() -> Option<Self> {
+    pub(crate) fn this_cpu() -> Option<Self> {
         read::this_cpu()
     }
 
     /// From leaves given as data.
-    pub fn from_leaves(leaves: impl IntoIterator<Item = (u32, Leaf)>) -> Self {
+    pub(crate) fn from_leaves(leaves: impl IntoIterator<Item = (u32, Leaf)>) -> Self {
         Self {
             leaves: leaves.into_iter().collect(),
         }
     }
 
     /// A leaf, if the CPU has it.
-    pub fn leaf(&self, number: u32) -> Option<Leaf> {
+    pub(crate) fn leaf(&self, number: u32) -> Option<Leaf> {
         self.leaves.get(&number).copied()
     }
 
-    /// The vendor's 12 characters.
-    pub fn vendor(&self) -> Option<String> {
-        let leaf = self.leaf(0)?;
-        Some(ascii(&[leaf.ebx, leaf.edx, leaf.ecx]))
-    }
-
     /// The brand string.
-    pub fn brand(&self) -> Option<String> {
+    pub(crate) fn brand(&self) -> Option<String> {
         let mut words = Vec::new();
         for number in 0x8000_0002..=0x8000_0004 {
             let leaf = self.leaf(number)?;
@@ -75,7 +69,7 @@ impl Cpuid {
     }
 
     /// Family, model and stepping, computed as the kernel does.
-    pub fn family_model_stepping(&self) -> Option<(u32, u32, u32)> {
+    pub(crate) fn family_model_stepping(&self) -> Option<(u32, u32, u32)> {
         let eax = self.leaf(1)?.eax;
         let base = eax >> 8 & 0xf;
         let family = if base == 0xf { base + (eax >> 20 & 0xff) } else { base };
@@ -84,12 +78,12 @@ impl Cpuid {
     }
 
     /// Leaf 1 ECX bit 31: reserved on hardware, set by a hypervisor unless it hides.
-    pub fn has_hypervisor(&self) -> bool {
+    pub(crate) fn has_hypervisor(&self) -> bool {
         self.leaf(1).is_some_and(|l| l.ecx >> 31 == 1)
     }
 
     /// All hypervisor signatures, in the order of their leaves.
-    pub fn hypervisors(&self) -> Vec<Hypervisor> {
+    pub(crate) fn hypervisors(&self) -> Vec<Hypervisor> {
         let at = |base| {
             let leaf = self.leaf(base)?;
             let signature = ascii(&[leaf.ebx, leaf.ecx, leaf.edx]);
@@ -99,7 +93,7 @@ impl Cpuid {
     }
 
     /// KVM's feature bits: EAX of the leaf after its signature; `None` without KVM.
-    pub fn kvm_features(&self) -> Option<u32> {
+    pub(crate) fn kvm_features(&self) -> Option<u32> {
         let kvm = self
             .hypervisors()
             .into_iter()
@@ -108,24 +102,24 @@ impl Cpuid {
     }
 
     /// 8000_0007 EDX bit 8; `None` if the leaf is absent.
-    pub fn invariant_tsc(&self) -> Option<bool> {
+    pub(crate) fn invariant_tsc(&self) -> Option<bool> {
         Some(self.leaf(0x8000_0007)?.edx >> 8 & 1 == 1)
     }
 
     /// Leaf 7 EDX bit 15: cores of different kinds in one package.
-    pub fn is_hybrid(&self) -> bool {
+    pub(crate) fn is_hybrid(&self) -> bool {
         self.leaf(7).is_some_and(|l| l.edx >> 15 & 1 == 1)
     }
 
     /// TSC rate from leaf 15h: crystal × EBX / EAX; `None` if a term is 0.
-    pub fn tsc_hz_from_crystal(&self) -> Option<u64> {
+    pub(crate) fn tsc_hz_from_crystal(&self) -> Option<u64> {
         let leaf = self.leaf(0x15)?;
         (leaf.eax != 0 && leaf.ebx != 0 && leaf.ecx != 0)
             .then(|| u64::from(leaf.ecx) * u64::from(leaf.ebx) / u64::from(leaf.eax))
     }
 
     /// TSC rate from the hypervisor's timing leaf 4000_0010 (kHz in EAX), a convention of VMware that KVM's VMMs follow.
-    pub fn tsc_hz_from_hypervisor(&self) -> Option<u64> {
+    pub(crate) fn tsc_hz_from_hypervisor(&self) -> Option<u64> {
         let khz = self.leaf(0x4000_0010)?.eax;
         (khz != 0).then_some(u64::from(khz) * 1000)
     }
@@ -172,7 +166,6 @@ pub(crate) mod tests {
     #[test]
     fn leaves_are_decoded() {
         let cpuid = kvm_guest();
-        assert_eq!(cpuid.vendor().as_deref(), Some("AuthenticAMD"));
         assert_eq!(cpuid.brand().as_deref(), Some("AMD EPYC"));
         assert_eq!(cpuid.family_model_stepping(), Some((25, 17, 1)));
         assert_eq!(cpuid.invariant_tsc(), Some(true));
@@ -186,10 +179,7 @@ pub(crate) mod tests {
     #[test]
     fn absent_leaves_give_none() {
         let none = Cpuid::default();
-        assert_eq!(
-            (none.vendor(), none.brand(), none.family_model_stepping()),
-            (None, None, None)
-        );
+        assert_eq!((none.brand(), none.family_model_stepping()), (None, None));
         assert_eq!(
             (
                 none.invariant_tsc(),

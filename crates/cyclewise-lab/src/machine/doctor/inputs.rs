@@ -15,7 +15,7 @@ const STEAL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// One machine, as its files, registers and system calls describe it.
 #[derive(Clone, Debug)]
-pub struct Inputs {
+pub(crate) struct Inputs {
     /// `x86_64` or `aarch64`.
     pub arch: String,
     /// /proc and /sys.
@@ -52,7 +52,7 @@ pub struct Inputs {
 
 impl Inputs {
     /// Gathers the data of this machine.
-    pub fn gather() -> Self {
+    pub(crate) fn gather() -> Self {
         let fs = Sysfs::machine();
         let before = fs.read("/proc/stat");
         std::thread::sleep(STEAL_INTERVAL);

@@ -3,11 +3,11 @@
 use serde::Serialize;
 
 /// The schema of the JSON.
-pub const SCHEMA: &str = "cyclewise.doctor/1";
+pub(crate) const SCHEMA: &str = "cyclewise.doctor/1";
 
 /// The report, with its lines in the order of the table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Report {
+pub(crate) struct Report {
     /// Always [`SCHEMA`].
     pub schema: &'static str,
     /// The lines.
@@ -16,20 +16,15 @@ pub struct Report {
 
 impl Report {
     /// A report of `lines`.
-    pub fn new(lines: Vec<Line>) -> Self {
+    pub(crate) fn new(lines: Vec<Line>) -> Self {
         Self { schema: SCHEMA, lines }
-    }
-
-    /// The line named `name`.
-    pub fn line(&self, name: &str) -> Option<&Line> {
-        self.lines.iter().find(|l| l.name == name)
     }
 }
 
 /// The status of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Status {
+pub(crate) enum Status {
     /// Good for measurements.
     Ok,
     /// Present, with a limitation that the consequence explains.
@@ -42,7 +37,7 @@ pub enum Status {
 
 impl Status {
     /// The status's name in the JSON.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Status::Ok => "ok",
             Status::Limited => "limited",
@@ -54,7 +49,7 @@ impl Status {
 
 /// One line of the report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Line {
+pub(crate) struct Line {
     /// The name for scripts, in kebab-case.
     pub name: &'static str,
     /// The status.
@@ -69,7 +64,12 @@ pub struct Line {
 
 impl Line {
     /// A line without a consequence.
-    pub fn new(name: &'static str, status: Status, value: impl Into<String>, evidence: impl Into<String>) -> Self {
+    pub(crate) fn new(
+        name: &'static str,
+        status: Status,
+        value: impl Into<String>,
+        evidence: impl Into<String>,
+    ) -> Self {
         Self {
             name,
             status,
@@ -80,13 +80,13 @@ impl Line {
     }
 
     /// Adds a consequence.
-    pub fn so(mut self, consequence: impl Into<String>) -> Self {
+    pub(crate) fn so(mut self, consequence: impl Into<String>) -> Self {
         self.consequence = Some(consequence.into());
         self
     }
 
     /// Adds a consequence unless the status is ok.
-    pub fn unless_ok(self, consequence: impl Into<String>) -> Self {
+    pub(crate) fn unless_ok(self, consequence: impl Into<String>) -> Self {
         if self.status == Status::Ok {
             self
         } else {

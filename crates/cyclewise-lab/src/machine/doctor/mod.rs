@@ -17,16 +17,16 @@ mod shape;
 mod time;
 mod virt;
 
-pub use inputs::Inputs;
-pub use line::{Line, Report, SCHEMA, Status};
+pub(crate) use inputs::Inputs;
+pub(crate) use line::{Line, Report, Status};
 
 /// Examines this machine. Takes a quarter of a second, mostly to observe steal time.
-pub fn examine() -> Report {
+pub(crate) fn examine() -> Report {
     examine_with(&Inputs::gather())
 }
 
 /// Makes the report from gathered data.
-pub fn examine_with(inputs: &Inputs) -> Report {
+pub(crate) fn examine_with(inputs: &Inputs) -> Report {
     let sections = [
         cpu::lines(inputs),
         time::lines(inputs),

@@ -6,11 +6,11 @@ use cyclewise_sim::Machine;
 use serde::Serialize;
 
 /// The schema of the document.
-pub const SCHEMA: &str = "cyclewise.recommendation/1";
+pub(crate) const SCHEMA: &str = "cyclewise.recommendation/1";
 
 /// A recommendation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Recommendation {
+pub(crate) struct Recommendation {
     /// Always [`SCHEMA`].
     pub schema: &'static str,
     /// The program that wrote it.
@@ -29,7 +29,7 @@ pub struct Recommendation {
 
 /// The choice for one kind of primitive and one thread count.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Choice {
+pub(crate) struct Choice {
     /// The kind of primitive.
     pub kind: &'static str,
     /// Threads.
@@ -54,7 +54,7 @@ pub struct Choice {
 
 /// The next best candidate.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Rival {
+pub(crate) struct Rival {
     /// The candidate.
     #[serde(flatten)]
     pub candidate: Candidate,
@@ -68,7 +68,7 @@ pub struct Rival {
 
 /// The worst candidate.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Worst {
+pub(crate) struct Worst {
     /// The candidate.
     #[serde(flatten)]
     pub candidate: Candidate,

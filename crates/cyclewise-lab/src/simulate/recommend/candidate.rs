@@ -20,7 +20,7 @@ const LONG_PER_THREAD: u64 = 50;
 
 /// A primitive with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Candidate {
+pub(crate) struct Candidate {
     /// The workload.
     pub workload: Workload,
     /// Its retry limit, if it has one.
@@ -31,7 +31,7 @@ pub struct Candidate {
 
 impl Candidate {
     /// The name in the table.
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         let mut name = self.workload.name().to_owned();
         if let Some(limit) = self.retry_limit {
             name.push_str(&format!(" limit {limit}"));

@@ -12,8 +12,8 @@ mod answer;
 mod candidate;
 mod race;
 
-pub use answer::{Choice, Recommendation, Rival, SCHEMA, Worst};
-pub use candidate::Candidate;
+pub(crate) use answer::{Choice, Recommendation, Rival, SCHEMA, Worst};
+pub(crate) use candidate::Candidate;
 
 use crate::error::{Error, Result};
 use crate::record::Tool;
@@ -26,7 +26,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// The parameters of a recommendation.
 #[derive(Clone, Debug)]
-pub struct Question {
+pub(crate) struct Question {
     /// The machine.
     pub machine: Machine,
     /// Thread counts.
@@ -45,7 +45,11 @@ pub struct Question {
 ///
 /// # Errors
 /// Exit 1 if no candidate of a kind makes progress.
-pub fn recommend(question: &Question, tool: Tool, tell: &(dyn Fn(usize, usize) + Sync)) -> Result<Recommendation> {
+pub(crate) fn recommend(
+    question: &Question,
+    tool: Tool,
+    tell: &(dyn Fn(usize, usize) + Sync),
+) -> Result<Recommendation> {
     let seeds: Vec<u64> = (0..u64::from(question.seeds))
         .map(|i| question.seed.wrapping_add(i))
         .collect();

@@ -9,6 +9,7 @@
 //! - Pingouin's documentation of `multicomp`: Holm's correction of five p-values.
 //! - Figures beyond those printed: SciPy 1.17, `ttest_ind` and `mannwhitneyu`.
 
+use super::super::ttest::pooled;
 use super::super::*;
 
 const SLEEP: [[f64; 10]; 2] = [

@@ -2,8 +2,11 @@
 //!
 //! Every count is seeded, so it is the same on every run.
 
+use super::super::ttest::{TTest, pooled};
+use super::super::verdict::ALPHA;
 use super::super::*;
-use super::random::{MEAN, SD, Source, column};
+use super::complete;
+use super::random::{SD, Source, column};
 
 const TRIALS: usize = 4000;
 
@@ -117,23 +120,6 @@ fn holm_keeps_the_whole_record_honest() {
 }
 
 #[test]
-fn the_smallest_detectable_difference_is_found_nine_times_of_ten() {
-    // Two columns with a spread of exactly SD, so that the answer is the design's and not one sample's.
-    let exact: Vec<f64> = (0..12)
-        .map(|i| f64::from(i % 2 * 2 - 1) * SD * (11.0_f64 / 12.0).sqrt())
-        .collect();
-    let difference = smallest_detectable(&exact, &exact).unwrap();
-    let found = rate(TRIALS, 12, |s| {
-        let (a, b) = (
-            column(12, || s.gaussian(SD)),
-            column(12, || difference + s.gaussian(SD)),
-        );
-        welch(&a, &b).unwrap().p < ALPHA
-    });
-    assert!((found - 0.9).abs() < 0.02, "{found}");
-}
-
-#[test]
 fn the_split_floor_has_the_width_of_a_full_control() {
     // The scaled difference of halves must spread as the difference of two full columns does.
     let mut source = Source::new(13);
@@ -151,17 +137,9 @@ fn the_split_floor_has_the_width_of_a_full_control() {
 fn the_bootstrap_covers_the_true_ratio() {
     let missed = rate(300, 14, |s| {
         let pairs: Vec<(f64, f64)> = (0..40).map(|_| (s.gaussian(SD), s.gaussian(SD))).collect();
-        let [lo, hi] = paired_ratio_ci(&pairs, 1).unwrap();
+        let [lo, hi] = rounds_ratio_ci(&complete(&pairs), 1).unwrap();
         lo > 1.0 || hi < 1.0
     });
     assert!(missed <= 0.1, "{missed}");
     assert!(missed >= 0.01, "an interval that never misses is too wide: {missed}");
-}
-
-#[test]
-fn samples_needed_gives_the_width_asked_for() {
-    let n = samples_needed(SD, MEAN, 0.001);
-    let mut s = Source::new(15);
-    let width = half_width(&column(n, || s.gaussian(SD)), 0.95).unwrap();
-    assert!((width / (0.001 * MEAN) - 1.0).abs() < 0.1, "{width}");
 }

@@ -1,6 +1,9 @@
 //! How often the whole rule claims what is not there, and how often it finds what is.
 
+use super::super::floor::Floor;
+use super::super::verdict::ALPHA;
 use super::super::*;
+use super::complete;
 use super::random::{MEAN, SD, Source, column};
 use super::rates::{honest, rate};
 use crate::record::Verdict;
@@ -23,7 +26,7 @@ fn judge(a: &[f64], b: &[f64], floor: Option<Floor>) -> Verdict {
     // The bootstrap can only withdraw a claim, so it is left out where there is none; it is most of the time.
     let ratio = if p_holm < ALPHA && p_rank < ALPHA {
         let pairs: Vec<(f64, f64)> = a.iter().copied().zip(b.iter().copied()).collect();
-        paired_ratio_ci(&pairs, 1).unwrap()
+        rounds_ratio_ci(&complete(&pairs), 1).unwrap()
     } else {
         [0.0, 2.0]
     };

@@ -18,7 +18,7 @@ use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 /// What is put through the storm.
-pub trait StormTarget: Sync {
+pub(crate) trait StormTarget: Sync {
     /// What a thread does again and again. The number is another each time, and looks like chance.
     fn step(&self, chance: u64);
     /// What a signal's handler does in the middle of that. No lock, no allocation.
@@ -30,7 +30,7 @@ pub trait StormTarget: Sync {
 
 /// What a storm did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StormStats {
+pub(crate) struct StormStats {
     /// Steps of threads.
     pub steps: u64,
     /// How often the handler ran.
@@ -45,7 +45,7 @@ pub struct StormStats {
 
 impl StormStats {
     /// Both together.
-    pub fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         self.steps += other.steps;
         self.signals += other.signals;
         self.moves += other.moves;
@@ -80,7 +80,7 @@ const CHILD_LIMIT_S: u32 = 600;
 ///
 /// # Errors
 /// Where the handler cannot be set, or no thread or process can be made.
-pub fn storm(subject: &dyn StormTarget, cpus: &[u32], threads: usize, time: Duration) -> Result<StormStats> {
+pub(crate) fn storm(subject: &dyn StormTarget, cpus: &[u32], threads: usize, time: Duration) -> Result<StormStats> {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     handle()?;

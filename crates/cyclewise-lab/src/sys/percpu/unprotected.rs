@@ -11,23 +11,23 @@ use std::sync::atomic::AtomicU64;
 
 /// `N` words for each CPU.
 #[derive(Debug)]
-pub struct Words<const N: usize>(PerCpu<[u64; N]>);
+pub(crate) struct Words<const N: usize>(PerCpu<[u64; N]>);
 
 impl<const N: usize> Words<N> {
     /// Zeroes.
     #[expect(clippy::new_without_default, reason = "it maps memory")]
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(PerCpu::new())
     }
 
     /// Those of the CPU that the thread is on, by getcpu(2); it may be on another when this returns. So threads share
     /// words without rseq too, where the library would give each another slot.
-    pub fn here(&self) -> &[AtomicU64; N] {
+    pub(crate) fn here(&self) -> &[AtomicU64; N] {
         self.of(Slot::of(affinity::current_cpu()).unwrap_or_else(here))
     }
 
     /// Every slot's.
-    pub fn all(&self) -> impl Iterator<Item = &[AtomicU64; N]> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &[AtomicU64; N]> {
         Slot::all().map(|slot| self.of(slot))
     }
 
@@ -39,7 +39,7 @@ impl<const N: usize> Words<N> {
 
 /// The moment between a load and the store that follows it: as long as a short function, and now and then long enough
 /// for every other thread to run.
-pub fn between(chance: u64) {
+pub(crate) fn between(chance: u64) {
     if chance.is_multiple_of(16) {
         std::thread::yield_now();
     } else {
