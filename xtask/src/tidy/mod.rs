@@ -16,6 +16,7 @@ mod manifest;
 mod may_use;
 mod module_doc;
 mod names;
+mod one_wrapper;
 mod private_words;
 mod reasons;
 mod retired;
@@ -49,6 +50,7 @@ const RULES: &[Rule] = &[
     length::RULE,
     may_use::RULE,
     module_doc::RULE,
+    one_wrapper::RULE,
     private_words::RULE,
     reasons::RULE,
     retired::RULE,
