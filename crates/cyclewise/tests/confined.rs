@@ -187,7 +187,7 @@ fn a_membarrier_that_is_not_made_is_refused() {
     filter::refuse(libc::SYS_membarrier, &[], 0);
     let refusal = enter(None).unwrap_err();
     let expected = Refusal::System {
-        call: "membarrier, of which a filter only says that it went well,",
+        call: "membarrier, which a filter answers with 0,",
         errno: libc::ENOSYS,
     };
     assert_eq!(refusal, expected);

@@ -141,14 +141,14 @@ fn not_alone_without_membarrier() {
 /// A filter may say that a call went well that it has not made: cores would go on with what they have fetched.
 fn not_alone_with_a_membarrier_that_is_not_made() {
     refuse(libc::SYS_membarrier, &[], 0);
-    let call = "membarrier, of which a filter only says that it went well,";
+    let call = "membarrier, which a filter answers with 0,";
     with_two_threads(|| refused(system(call, libc::ENOSYS)));
     works();
 }
 
 /// A filter is installed at any time, and may answer for one command alone.
 fn not_alone_with_a_membarrier_that_is_made_no_more() {
-    let call = "membarrier, of which a filter only says that it went well,";
+    let call = "membarrier, which a filter answers with 0,";
     let sync_core = If::Bits {
         arg: 0,
         mask: u32::MAX,
