@@ -3,7 +3,8 @@
 #[cfg(target_arch = "x86_64")]
 fn main() {
     use cyclewise::alternative;
-    use cyclewise::arch::alternative::{RDTSCP, has};
+    use cyclewise::arch::alternative::has;
+    use cyclewise::arch::feature::RDTSCP;
 
     fn chosen() -> u64 {
         let number: u64;

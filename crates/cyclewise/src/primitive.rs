@@ -51,7 +51,7 @@ macro_rules! store {
 pub(crate) use store;
 
 /// Threads, for tests that are models under loom.
-#[cfg(test)]
+#[cfg(all(test, feature = "std"))]
 pub(crate) mod threads {
     pub(crate) use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize};
     pub(crate) use std::sync::{Arc, Mutex};

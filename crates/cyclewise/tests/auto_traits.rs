@@ -219,8 +219,8 @@ table! { fn everywhere() {
 #[cfg(all(target_arch = "x86_64", target_env = "gnu"))]
 table! { fn here() {
     cyclewise::arch::alternative::Site => "--PUR";
-    cyclewise::arch::choice::Litmus => "SYPUR";
-    cyclewise::arch::choice::Sequence => "SYPUR";
+    cyclewise::arch::tsc_order::Litmus => "SYPUR";
+    cyclewise::arch::tsc_order::Sequence => "SYPUR";
     patch::hooks::Hooks => "SYPUR";
     patch::tls_hooks::TlsHooks => "SYPUR";
 } }

@@ -110,11 +110,11 @@ fn learn() -> Vec<String> {
 
 #[cfg(target_arch = "x86_64")]
 fn order() -> String {
-    use cyclewise::arch::choice;
+    use cyclewise::arch::tsc_order;
     format!(
         "load-ordered reads are {:?}, LFENCE in the litmus test: {:?}",
-        choice::choose(),
-        choice::litmus()
+        tsc_order::choose(),
+        tsc_order::litmus()
     )
 }
 

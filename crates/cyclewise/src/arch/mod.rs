@@ -1,99 +1,36 @@
 //! What differs by CPU: the only assembly of the library, each file with a twin of the same signatures in `portable`.
 //!
-//! On x86-64 Linux text is patched: LOCK prefixes, static keys, alternatives. Elsewhere `portable` stands
-//! in: a read-modify-write is std's, a static key is an atomic flag, an alternative its default. Under loom the
-//! read-modify-writes are std's as well. AArch64 has reads of its counter, a thread's block and restartable sequences of
-//! its own, and is among these for the rest. Its B and NOP may be exchanged while another core executes them (Arm ARM,
+//! `portable` is the contract without assembly. An architecture takes everything from it and replaces what it has.
+//!
+//! On x86-64 Linux text is patched: LOCK prefixes, static keys, alternatives. Elsewhere a read-modify-write is std's, a
+//! static key is an atomic flag, an alternative its default. AArch64 has its own reads of the counter, thread block and
+//! restartable sequences. Its B and NOP may be exchanged while another core executes them (Arm ARM,
 //! B2.2.5), but after that each core's instruction cache has to be told, and whether this crate does it right cannot be
 //! seen under an emulator, which keeps translated code by rules of its own. Without a machine to prove it on it is not
 //! offered.
 
 #[cfg(all(target_arch = "aarch64", target_os = "linux"))]
 mod aarch64;
-#[cfg(any(loom, not(feature = "std"), not(all(target_arch = "x86_64", target_os = "linux"))))]
 mod portable;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod x86_64;
 
-#[cfg(all(target_arch = "aarch64", target_os = "linux", not(loom)))]
-pub(crate) use aarch64::ticks;
-#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
-pub(crate) use portable::key;
-#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
-pub(crate) use portable::lock;
-#[cfg(not(any(loom, all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))))]
-pub(crate) use portable::ticks;
-#[cfg(any(loom, not(all(target_arch = "x86_64", target_os = "linux"))))]
-pub(crate) use portable::{HAS_SITES, Record, records};
-#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
-pub use portable::{alternative, key::no_table};
-#[cfg(all(not(loom), not(all(target_arch = "x86_64", target_os = "linux"))))]
-pub(crate) use portable::{dec_negative_at, inc_negative_at};
-#[cfg(all(not(loom), target_arch = "x86_64", target_os = "linux"))]
-pub(crate) use x86_64::ticks;
-#[cfg(all(not(loom), target_arch = "x86_64", target_os = "linux"))]
-pub(crate) use x86_64::{HAS_SITES, Record, dec_negative_at, inc_negative_at, records};
+#[cfg(all(target_arch = "aarch64", target_os = "linux"))]
+pub use aarch64::*;
+#[cfg(not(all(any(target_arch = "aarch64", target_arch = "x86_64"), target_os = "linux")))]
+pub use portable::*;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-pub use x86_64::{alternative, choice, counter};
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-pub(crate) use x86_64::{code, key, lock, sync};
+pub use x86_64::*;
 
-#[cfg(all(target_os = "linux", target_arch = "aarch64", target_env = "gnu", feature = "std"))]
-pub(crate) use aarch64::thread_block;
-#[cfg(all(feature = "std", target_os = "linux", target_pointer_width = "64"))]
-#[cfg(any(not(target_env = "gnu"), not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
-#[path = "portable/thread_block.rs"]
-mod portable_thread_block;
-#[cfg(all(feature = "std", target_arch = "aarch64", target_os = "linux", not(loom)))]
-pub(crate) use aarch64::{rseq, rseq_cells, rseq_list, rseq_set};
-#[cfg(not(all(feature = "std", target_arch = "x86_64", target_os = "linux", not(loom))))]
-pub(crate) use portable::gs;
-#[cfg(not(all(
-    feature = "std",
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64"),
-    not(loom)
-)))]
-pub(crate) use portable::{rseq, rseq as rseq_set, rseq_cells, rseq_list};
-#[cfg(all(feature = "std", target_os = "linux", target_pointer_width = "64"))]
-#[cfg(any(not(target_env = "gnu"), not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
-pub(crate) use portable_thread_block::thread_block;
-#[cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu", feature = "std"))]
-pub(crate) use x86_64::thread_block;
-#[cfg(all(feature = "std", target_arch = "x86_64", target_os = "linux", not(loom)))]
-pub(crate) use x86_64::{gs, rseq, rseq_cells, rseq_list, rseq_set};
-
-#[cfg(all(
-    feature = "std",
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64"),
-    not(loom)
-))]
-#[cfg_attr(
-    not(all(target_env = "gnu", target_feature = "crt-static")),
-    path = "portable/static_libc.rs"
-)]
-#[cfg_attr(
-    all(target_env = "gnu", target_feature = "crt-static", target_arch = "x86_64"),
-    path = "x86_64/static_libc.rs"
-)]
-#[cfg_attr(
-    all(target_env = "gnu", target_feature = "crt-static", target_arch = "aarch64"),
-    path = "aarch64/static_libc.rs"
-)]
-pub(crate) mod static_libc;
-
-#[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
-#[cfg_attr(not(target_arch = "x86_64"), path = "portable/interceptor.rs")]
-#[cfg_attr(target_arch = "x86_64", path = "x86_64/interceptor.rs")]
-pub(crate) mod interceptor;
+pub(crate) use rmw_offset::{dec_negative_at, inc_negative_at};
+pub(crate) use site_table::{HAS_SITES, Record, records};
 
 use core::cmp;
 use core::sync::atomic::Ordering;
 
 /// Bytes of a thread's block, in [`mask`](crate::mask): little, because objects that are loaded late share what static
 /// TLS glibc has left over.
-#[cfg(all(feature = "std", target_os = "linux", target_pointer_width = "64"))]
+#[allow(dead_code, reason = "`mask` is not in every build")]
 pub(crate) const THREAD_BLOCK: usize = 448;
 /// A CPU's copies of per-CPU words are this power of two apart: 64 KiB, so that a distance is one shift.
 pub(crate) const SHIFT: u32 = 16;
@@ -140,15 +77,7 @@ pub(crate) const STOPPED: u64 = 1;
 /// What a sequence returns for a number where there is nothing to take.
 pub(crate) const EMPTY: i64 = -1;
 /// The same where the guard is set.
-#[cfg_attr(
-    not(all(
-        feature = "std",
-        target_os = "linux",
-        any(target_arch = "x86_64", target_arch = "aarch64"),
-        not(loom)
-    )),
-    expect(dead_code, reason = "nothing restarts there")
-)]
+#[allow(dead_code, reason = "nothing restarts on some targets")]
 pub(crate) const AWAY: i64 = -2;
 
 /// The prefix in force (Intel SDM vol. 2, LOCK).

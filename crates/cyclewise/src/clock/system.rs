@@ -5,7 +5,7 @@
 
 use super::reason::Reason;
 use super::source::Source;
-use crate::arch::ticks;
+use crate::arch::counter;
 use crate::sys::clock_gettime;
 
 /// This machine.
@@ -18,8 +18,8 @@ static WORD: u64 = 0;
 impl Source for System {
     #[inline(always)]
     fn bare(&self) -> u64 {
-        if ticks::AVAILABLE {
-            ticks::bare()
+        if counter::AVAILABLE {
+            counter::bare()
         } else {
             clock_gettime::monotonic_ns()
         }
@@ -27,8 +27,8 @@ impl Source for System {
 
     #[inline(always)]
     fn load_ordered(&self) -> u64 {
-        if ticks::AVAILABLE {
-            ticks::load_ordered()
+        if counter::AVAILABLE {
+            counter::load_ordered()
         } else {
             clock_gettime::monotonic_ns()
         }
@@ -36,8 +36,8 @@ impl Source for System {
 
     #[inline(always)]
     fn dependent_load(&self) -> u64 {
-        if ticks::AVAILABLE {
-            ticks::dependent_load(&WORD)
+        if counter::AVAILABLE {
+            counter::dependent_load(&WORD)
         } else {
             clock_gettime::monotonic_ns()
         }
@@ -45,8 +45,8 @@ impl Source for System {
 
     #[inline(always)]
     fn bracketed(&self) -> u64 {
-        if ticks::AVAILABLE {
-            ticks::bracketed()
+        if counter::AVAILABLE {
+            counter::bracketed()
         } else {
             clock_gettime::monotonic_ns()
         }
@@ -93,10 +93,10 @@ fn examine() -> Result<(), Reason> {
     use crate::sys::clocksource;
 
     #[cfg(target_arch = "x86_64")]
-    crate::arch::choice::choose();
+    crate::arch::tsc_order::choose();
     #[cfg(target_arch = "aarch64")]
-    ticks::choose(crate::sys::auxv::has_ecv());
-    if !ticks::is_invariant() {
+    counter::choose(crate::sys::auxv::has_ecv());
+    if !counter::is_invariant() {
         return Err(Reason::NotInvariant);
     }
     let name = ClocksourceName(clocksource::current().map_err(|unknown| match unknown {
@@ -111,7 +111,7 @@ fn examine() -> Result<(), Reason> {
 }
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-use ticks::is_stable_under_kvm;
+use counter::is_stable_under_kvm;
 
 #[cfg(all(target_os = "linux", target_arch = "aarch64"))]
 fn is_stable_under_kvm() -> bool {

@@ -8,7 +8,8 @@
 
 use super::registry::ProcessEnv;
 use super::thread_mask::ThreadMask;
-use crate::arch::{THREAD_BLOCK, thread_block};
+use crate::arch::THREAD_BLOCK;
+use crate::arch::thread_block::thread_block;
 use core::marker::PhantomData;
 
 const _: () = assert!(size_of::<ThreadMask>() <= THREAD_BLOCK && align_of::<ThreadMask>() <= 64);

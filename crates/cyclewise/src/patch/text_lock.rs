@@ -16,7 +16,7 @@
 
 use super::owner_word::{self, PreviousOwner};
 use super::text;
-use crate::arch::lock::words;
+use crate::arch::text_lock::words;
 use crate::error::Refusal;
 use crate::sys::fork_generation;
 use core::sync::atomic::AtomicBool;

@@ -53,7 +53,8 @@ use super::lazy::Lazy;
 use super::slots::{Slot, copy_in, slot_count};
 use super::word::Bits;
 use super::{registration, thread};
-use crate::arch::{Cpu, Outcome, SHIFT, rseq_list};
+use crate::arch::rseq::free_list;
+use crate::arch::{Cpu, Outcome, SHIFT};
 use core::cmp;
 use core::hint::{self, cold_path};
 use core::ptr;
@@ -166,7 +167,7 @@ impl Counter {
         };
         // SAFETY: the area is the thread's; the total of every slot, which only additions change (Invariant 1), and
         // beside it a word that is accessed only as an atomic.
-        let (unfolded, copy) = unsafe { rseq_list::add_and_compare::<Cpu>(area, words.cast(), amount as u64) };
+        let (unfolded, copy) = unsafe { free_list::add_and_compare::<Cpu>(area, words.cast(), amount as u64) };
         // Relaxed: chosen before the words, which were acquired.
         let batch_less_one = self.batch_less_one.load(Ordering::Relaxed) as u64;
         // One comparison for both ends of the range from 1 - batch to batch - 1.

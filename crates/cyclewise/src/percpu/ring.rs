@@ -61,7 +61,8 @@ use super::registration;
 use super::slots::{LockedSlot, Slot};
 use super::variable::PerCpu;
 use super::word::{Bits, Integer, Sealed, Zeroed};
-use crate::arch::{EMPTY, Outcome, rseq_cells};
+use crate::arch::rseq::array;
+use crate::arch::{EMPTY, Outcome};
 use crate::error::Refusal;
 use alloc::vec::Vec;
 use core::hint::cold_path;
@@ -165,7 +166,7 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
         if let Some(area) = registration::libc_area::<Cpu>() {
             let rings = self.slots.as_ptr().cast();
             // SAFETY: the area is the thread's; this CPU's ring (Invariants 1, 2 and 4), and `N` was checked by `new`.
-            match unsafe { rseq_cells::ring_push::<Cpu, N>(area, rings, word.bits()) } {
+            match unsafe { array::ring_push::<Cpu, N>(area, rings, word.bits()) } {
                 Outcome::Done => return Ok(()),
                 Outcome::Ne => return Err(word),
                 Outcome::Moved | Outcome::Stopped => cold_path(),
@@ -220,7 +221,7 @@ impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
     pub fn pop(&self) -> Option<W> {
         if let Some(area) = registration::libc_area::<Cpu>() {
             // SAFETY: the area is the thread's; this CPU's ring (Invariants 1, 3 and 4), and `N` was checked by `new`.
-            let (word, cell) = unsafe { rseq_cells::ring_pop::<Cpu, N>(area, self.slots.as_ptr().cast()) };
+            let (word, cell) = unsafe { array::ring_pop::<Cpu, N>(area, self.slots.as_ptr().cast()) };
             if cell >= 0 {
                 return Some(W::of(word));
             }

@@ -56,7 +56,8 @@ use super::slots::{LockedSlot, Slot};
 use super::variable::PerCpu;
 use super::word::{Bits, Zeroed};
 use super::word_sized::WordSized;
-use crate::arch::{EMPTY, Outcome, rseq_cells};
+use crate::arch::rseq::array;
+use crate::arch::{EMPTY, Outcome};
 use crate::error::Refusal;
 use alloc::vec::Vec;
 use core::fmt;
@@ -119,7 +120,7 @@ impl<T: WordSized, const N: usize> Stack<T, N> {
         let bits = value.into_bits();
         if let Some(area) = registration::libc_area::<Cpu>() {
             // SAFETY: the area is the thread's; this CPU's stack (Invariants 1 and 3).
-            match unsafe { rseq_cells::stack_push::<Cpu, N>(area, self.first(), bits) } {
+            match unsafe { array::stack_push::<Cpu, N>(area, self.first(), bits) } {
                 Outcome::Done => return Ok(()),
                 // SAFETY: given up above, and not taken (Invariant 2).
                 Outcome::Ne => return Err(unsafe { T::from_bits(bits) }),
@@ -147,7 +148,7 @@ impl<T: WordSized, const N: usize> Stack<T, N> {
     pub fn pop(&self) -> Option<T> {
         if let Some(area) = registration::libc_area::<Cpu>() {
             // SAFETY: the area is the thread's; this CPU's stack (Invariants 1 and 3).
-            let (bits, left) = unsafe { rseq_cells::stack_pop::<Cpu>(area, self.first()) };
+            let (bits, left) = unsafe { array::stack_pop::<Cpu>(area, self.first()) };
             if left >= 0 {
                 // SAFETY: just popped, so no other value has these bits (Invariant 1).
                 return Some(unsafe { T::from_bits(bits) });
@@ -285,7 +286,7 @@ impl<T: WordSized, const N: usize> Stack<T, N> {
     unsafe fn put(&self, end: *const u64, len: usize) -> usize {
         if let Some(area) = registration::libc_area::<Cpu>() {
             // SAFETY: the area is the thread's; this CPU's stack (Invariants 1 and 3); the caller vouches for the words.
-            let run = unsafe { rseq_cells::stack_push_many::<Cpu, N>(area, self.first(), end, len) };
+            let run = unsafe { array::stack_push_many::<Cpu, N>(area, self.first(), end, len) };
             if run >= 0 {
                 return run as usize;
             }
@@ -301,7 +302,7 @@ impl<T: WordSized, const N: usize> Stack<T, N> {
         if let Some(RseqArea::Cpu(area)) = registration::thread_area::<Cpu>() {
             // SAFETY: the area is the thread's; this CPU's stack (Invariants 1 and 3); the caller vouches for the
             // words.
-            let run = unsafe { rseq_cells::stack_push_many::<Cpu, N>(area, self.first(), end, len) };
+            let run = unsafe { array::stack_push_many::<Cpu, N>(area, self.first(), end, len) };
             if run >= 0 {
                 return run as usize;
             }
@@ -327,7 +328,7 @@ impl<T: WordSized, const N: usize> Stack<T, N> {
     unsafe fn take(&self, to: *mut u64, len: usize) -> usize {
         if let Some(area) = registration::libc_area::<Cpu>() {
             // SAFETY: the area is the thread's; this CPU's stack (Invariants 1 and 3); the caller vouches for the room.
-            let run = unsafe { rseq_cells::stack_pop_many::<Cpu>(area, self.first(), to, len) };
+            let run = unsafe { array::stack_pop_many::<Cpu>(area, self.first(), to, len) };
             if run >= 0 {
                 return run as usize;
             }
@@ -343,7 +344,7 @@ impl<T: WordSized, const N: usize> Stack<T, N> {
         if let Some(RseqArea::Cpu(area)) = registration::thread_area::<Cpu>() {
             // SAFETY: the area is the thread's; this CPU's stack (Invariants 1 and 3); the caller vouches for the
             // room.
-            let run = unsafe { rseq_cells::stack_pop_many::<Cpu>(area, self.first(), to, len) };
+            let run = unsafe { array::stack_pop_many::<Cpu>(area, self.first(), to, len) };
             if run >= 0 {
                 return run as usize;
             }

@@ -5,8 +5,9 @@ use crate::common::filter::{refuse_proc_mem, refuse_writable_text, trap, trap_cl
 use crate::common::harness::{Check, checks};
 use crate::common::text::{permissions, poke};
 use cyclewise::alternative;
-use cyclewise::arch::alternative::{RDTSCP, Site, has, sites};
+use cyclewise::arch::alternative::{Site, has, sites};
 use cyclewise::arch::counter::ordered_ticks;
+use cyclewise::arch::feature::RDTSCP;
 use cyclewise::error::Refusal;
 use cyclewise::patch::apply_alternatives;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic};

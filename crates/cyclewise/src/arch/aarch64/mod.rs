@@ -1,18 +1,14 @@
-//! AArch64: the generic timer's counter, the block of a thread, restartable sequences. Everything else is `portable`'s for
-//! now, for the reason that `arch` gives.
+//! AArch64: the generic timer's counter, a thread's block, restartable sequences. The rest is `portable`'s, for the reason
+//! that `arch` gives.
 
-#[cfg(all(feature = "std", not(loom)))]
+pub use super::portable::*;
+
+pub(crate) mod cntvct;
+#[cfg(feature = "std")]
 pub(crate) mod rseq;
-#[cfg(all(feature = "std", not(loom)))]
-pub(crate) mod rseq_cells;
-#[cfg(all(feature = "std", not(loom)))]
-pub(crate) mod rseq_list;
-#[cfg(all(feature = "std", not(loom)))]
-pub(crate) mod rseq_set;
-#[cfg(all(feature = "std", target_env = "gnu"))]
-mod thread_block;
-#[cfg(not(loom))]
-pub(crate) mod ticks;
+#[cfg(all(target_env = "gnu", target_feature = "crt-static"))]
+pub(crate) mod static_libc;
+#[cfg(target_env = "gnu")]
+pub(crate) mod thread_block;
 
-#[cfg(all(feature = "std", target_env = "gnu"))]
-pub(crate) use thread_block::thread_block;
+pub(crate) use cntvct as counter;

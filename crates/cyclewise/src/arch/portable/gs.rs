@@ -2,11 +2,7 @@
 //!
 //! # Safety
 //! Every function has a [`Base`], of which there is none.
-#![allow(
-    unsafe_code,
-    dead_code,
-    reason = "the twin of functions with contracts; some builds have no caller"
-)]
+#![allow(unsafe_code, reason = "the twin of functions with contracts")]
 
 /// Says that the base of GS is set: it never is.
 #[derive(Clone, Copy, Debug)]

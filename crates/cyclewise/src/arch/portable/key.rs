@@ -15,7 +15,7 @@ macro_rules! __static_key_test {
 #[macro_export]
 macro_rules! __static_key_table {
     () => {
-        $crate::arch::no_table
+        $crate::arch::key::no_table
     };
 }
 

@@ -1,28 +1,10 @@
-//! The asm-free twin: the same operations on std's atomics, and an empty table of sites.
+//! The twin without assembly: the same operations are std's.
 //!
 //! Inlined always: behind a call, an ordering that is a constant would be looked up at run time.
 
 use crate::arch::{Bits, Exchange, Rmw};
 use core::cmp;
 use core::sync::atomic::{self, Ordering};
-
-/// There is no LOCK prefix to patch.
-pub(crate) const HAS_SITES: bool = false;
-
-/// The records of this link unit: none.
-pub(crate) fn records() -> &'static [Record] {
-    &[]
-}
-
-/// One entry of the table; here there is none.
-pub(crate) enum Record {}
-
-impl Record {
-    /// The address of the prefix.
-    pub(crate) fn site(&self) -> Option<*mut u8> {
-        match *self {}
-    }
-}
 
 macro_rules! words {
     ($($atomic:ident: $value:ty),*) => { $(

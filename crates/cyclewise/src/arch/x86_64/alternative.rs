@@ -22,7 +22,9 @@
 //! The records are written by the assembler from the macro in this file and by nobody else.
 #![expect(unsafe_code, reason = "reads records between linker symbols")]
 
-use core::arch::{asm, x86_64::__cpuid};
+use super::feature::{self, LFENCE_ORDERS};
+use super::tsc_order;
+use core::arch::asm;
 
 /// Longest instruction of [`NOPS`].
 const LONGEST_NOP: usize = 9;
@@ -40,43 +42,21 @@ const NOPS: [u8; 45] = [
     0x66, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00, // 9
 ];
 
-/// RDTSCP is there.
-pub const RDTSCP: u8 = 1;
-/// MOVBE is there.
-pub const MOVBE: u8 = 2;
-/// SERIALIZE is there.
-pub const SERIALIZE: u8 = 3;
-
-/// LFENCE makes RDTSC wait for earlier loads, and costs less than RDTSCP: what [`choice`](super::choice) found out.
-pub const LFENCE_ORDERS: u8 = 4;
-
-/// Whether this CPU has the feature with that number; an unknown one it has not.
+/// Whether this CPU has the feature with that number; false for an unknown number.
 ///
-/// Cost: CPUID, which in a virtual machine leaves it; for `LFENCE_ORDERS` 100 µs once.
+/// Cost: CPUID, which in a virtual machine exits to the hypervisor; for `LFENCE_ORDERS` 100 µs once.
 pub fn has(feature: u8) -> bool {
-    if feature == LFENCE_ORDERS {
-        return super::choice::lfence_is_chosen();
+    match feature {
+        LFENCE_ORDERS => tsc_order::lfence_is_chosen(),
+        _ => feature::has(feature),
     }
-    // Leaf, whether EDX rather than ECX, and bit: Intel SDM vol. 2, CPUID; AMD APM vol. 3, E.
-    let (leaf, in_edx, bit) = match feature {
-        RDTSCP => (0x8000_0001, true, 27),
-        MOVBE => (1, false, 22),
-        SERIALIZE => (7, true, 14),
-        _ => return false,
-    };
-    if __cpuid(leaf & 0x8000_0000).eax < leaf {
-        return false;
-    }
-    let answer = __cpuid(leaf);
-    let word = if in_edx { answer.edx } else { answer.ecx };
-    word >> bit & 1 == 1
 }
 
 /// Emits a sequence of instructions, and another that [`apply_alternatives`](crate::patch::apply_alternatives) puts in
 /// its place where the CPU has a feature. No test and no branch is left in the text.
 ///
 /// ```
-/// use cyclewise::arch::alternative::RDTSCP;
+/// use cyclewise::arch::feature::RDTSCP;
 ///
 /// let (low, high): (u32, u32);
 /// // SAFETY: both give the counter in EDX:EAX; neither touches memory.

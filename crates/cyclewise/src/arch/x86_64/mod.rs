@@ -1,44 +1,28 @@
-//! x86-64: sites, the store that patches them, the instruction that makes a core forget what it fetched, and the time
-//! stamp counter.
+//! x86-64: all of the contract.
+
+pub(crate) use super::portable::*;
 
 pub mod alternative;
-pub mod choice;
 pub(crate) mod code;
 pub mod counter;
-#[cfg(not(loom))]
-mod displaced;
-#[cfg(all(feature = "std", not(loom)))]
+pub mod feature;
+#[cfg(feature = "std")]
 pub(crate) mod gs;
+#[cfg(target_env = "gnu")]
+pub(crate) mod interceptor;
 pub(crate) mod key;
-pub(crate) mod lock;
-#[cfg(not(loom))]
+mod lock_prefix;
+mod rdtsc;
 mod rmw;
-#[cfg(all(feature = "std", not(loom)))]
+pub(crate) mod rmw_offset;
+#[cfg(feature = "std")]
 pub(crate) mod rseq;
-#[cfg(all(feature = "std", not(loom)))]
-pub(crate) mod rseq_cells;
-#[cfg(all(feature = "std", not(loom)))]
-pub(crate) mod rseq_list;
-#[cfg(all(feature = "std", not(loom)))]
-pub(crate) mod rseq_set;
-#[cfg(not(loom))]
-mod site;
-pub(crate) mod sync;
-#[cfg(not(loom))]
-mod table;
-#[cfg(all(feature = "std", target_env = "gnu"))]
-mod thread_block;
-pub(crate) mod ticks;
+pub(crate) mod site_table;
+#[cfg(all(target_env = "gnu", target_feature = "crt-static"))]
+pub(crate) mod static_libc;
+pub(crate) mod sync_core;
+pub(crate) mod text_lock;
+#[cfg(target_env = "gnu")]
+pub(crate) mod thread_block;
+pub mod tsc_order;
 mod valgrind;
-
-#[cfg(not(loom))]
-pub(crate) use displaced::{dec_negative_at, inc_negative_at};
-#[cfg(not(loom))]
-pub(crate) use table::{Record, records};
-
-#[cfg(all(feature = "std", target_env = "gnu"))]
-pub(crate) use thread_block::thread_block;
-
-/// There are LOCK prefixes to patch.
-#[cfg(not(loom))]
-pub(crate) const HAS_SITES: bool = true;

@@ -20,7 +20,7 @@
 //!    to other threads; `preserves_flags`, since every one of these sets flags.
 #![expect(unsafe_code, reason = "instructions with a patchable prefix")]
 
-use super::site::lock;
+use super::lock_prefix::lock;
 use crate::arch::{Bits, Exchange, Rmw};
 use core::arch::asm;
 use core::cmp;

@@ -66,7 +66,8 @@ mod write;
 
 use self::write::Source;
 use super::text_lock::TextGuard;
-use crate::arch::{code, sync};
+use crate::arch::code;
+use crate::arch::sync_core::sync_core;
 use crate::error::Refusal;
 use crate::sys::signal_mask::{self, block_signals_and_faults};
 use crate::sys::{membarrier, proc_task};
@@ -257,6 +258,6 @@ fn reverse(edits: &mut [Edit]) {
 /// Serializes every core that runs this process, so that it refetches instructions.
 fn synchronize(alone: bool) -> Result<(), Refusal> {
     // Needed on this core too: the bytes may have been written through another address.
-    sync::this_core();
+    sync_core();
     if alone { Ok(()) } else { membarrier::sync_core() }
 }

@@ -5,7 +5,8 @@
 #![expect(unsafe_code, reason = "words by address")]
 
 use super::CurrentSlot;
-use crate::arch::{Cid, Cpu, Outcome, rseq_set};
+use crate::arch::rseq::by_cpu;
+use crate::arch::{Cid, Cpu, Outcome};
 use crate::percpu::guard::Guard;
 use crate::percpu::index::Index;
 use crate::percpu::registration::RseqArea;
@@ -21,9 +22,9 @@ macro_rules! sequence {
             let (cpu, stop) = (self.slot.0, guard.word().as_ptr().cast_const());
             match self.own {
                 // SAFETY: the area is the thread's; the caller vouches for words, index and guard.
-                Some(RseqArea::Cpu(area)) => unsafe { rseq_set::$section::<Cpu $(, $release)?>(area, cpu, stop, $($arg),*) },
+                Some(RseqArea::Cpu(area)) => unsafe { by_cpu::$section::<Cpu $(, $release)?>(area, cpu, stop, $($arg),*) },
                 // SAFETY: the area is the thread's; the caller vouches for the words and the guard.
-                Some(RseqArea::Cid(area)) => unsafe { rseq_set::$section::<Cid $(, $release)?>(area, cpu, stop, $($arg),*) },
+                Some(RseqArea::Cid(area)) => unsafe { by_cpu::$section::<Cid $(, $release)?>(area, cpu, stop, $($arg),*) },
                 None => self.portable(guard, || $steps),
             }
         }

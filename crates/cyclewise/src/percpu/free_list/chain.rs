@@ -9,7 +9,8 @@
 
 use super::FreeList;
 use super::node::{Node, RawNode};
-use crate::arch::{Cpu, STOPPED, rseq_list};
+use crate::arch::rseq::free_list;
+use crate::arch::{Cpu, STOPPED};
 use crate::percpu::registration::{self, RseqArea};
 use crate::percpu::slots::{LockedSlot, Slot};
 use crate::percpu::word::Bits;
@@ -32,7 +33,7 @@ impl<T> FreeList<T> {
     pub fn pop_all(&self) -> Chain<'_, T> {
         if let Some(area) = registration::libc_area::<Cpu>() {
             // SAFETY: the area is the thread's; this CPU's list (Invariant 3 of the list).
-            let first = unsafe { rseq_list::list_take::<Cpu>(area, self.heads.as_ptr().cast()) };
+            let first = unsafe { free_list::list_take::<Cpu>(area, self.heads.as_ptr().cast()) };
             if first != STOPPED {
                 // SAFETY: just taken off the list.
                 return unsafe { self.chain(first) };
@@ -47,7 +48,7 @@ impl<T> FreeList<T> {
     fn pop_all_slow(&self) -> Chain<'_, T> {
         if let Some(RseqArea::Cpu(area)) = registration::thread_area::<Cpu>() {
             // SAFETY: the area is the thread's; this CPU's list (Invariant 3 of the list).
-            let first = unsafe { rseq_list::list_take::<Cpu>(area, self.heads.as_ptr().cast()) };
+            let first = unsafe { free_list::list_take::<Cpu>(area, self.heads.as_ptr().cast()) };
             if first != STOPPED {
                 // SAFETY: just taken off the list.
                 return unsafe { self.chain(first) };

@@ -59,7 +59,8 @@ use super::registration::{self, RseqArea};
 use super::slots::{LockedSlot, Slot};
 use super::variable::PerCpu;
 use super::word::Bits;
-use crate::arch::{Cpu, Outcome, STOPPED, rseq_list};
+use crate::arch::rseq::free_list;
+use crate::arch::{Cpu, Outcome, STOPPED};
 use alloc::boxed::Box;
 use core::fmt;
 use core::marker::PhantomData;
@@ -121,7 +122,7 @@ impl<T> FreeList<T> {
     pub fn pop(&self) -> Option<Node<'_, T>> {
         if let Some(area) = registration::libc_area::<Cpu>() {
             // SAFETY: the area is the thread's; nodes are mapped and begin with `next` (Invariants 2 and 3).
-            let popped = unsafe { rseq_list::list_pop::<Cpu>(area, self.heads.as_ptr().cast()) };
+            let popped = unsafe { free_list::list_pop::<Cpu>(area, self.heads.as_ptr().cast()) };
             if popped > STOPPED {
                 // SAFETY: just taken off the list, so nobody else has it (Invariant 1).
                 return unsafe { self.held(popped) };
@@ -141,7 +142,7 @@ impl<T> FreeList<T> {
             return self.pop_portable();
         };
         // SAFETY: the area is the thread's; nodes are mapped and begin with `next` (Invariants 2 and 3).
-        match unsafe { rseq_list::list_pop::<Cpu>(area, self.heads.as_ptr().cast()) } {
+        match unsafe { free_list::list_pop::<Cpu>(area, self.heads.as_ptr().cast()) } {
             STOPPED => self.pop_portable(),
             // SAFETY: just taken off the list, so nobody else has it (Invariant 1), or 0.
             popped => unsafe { self.held(popped) },
@@ -158,7 +159,7 @@ impl<T> FreeList<T> {
         if let Some(area) = registration::libc_area::<Cpu>() {
             let (lists, link) = (self.heads.as_ptr().cast(), last.as_ptr().cast());
             // SAFETY: the area is the thread's; the caller vouches for the nodes, which begin with `next` (Invariant 3).
-            if unsafe { rseq_list::list_push::<Cpu>(area, lists, address, link) } == Outcome::Done {
+            if unsafe { free_list::list_push::<Cpu>(area, lists, address, link) } == Outcome::Done {
                 return;
             }
         }
@@ -174,7 +175,7 @@ impl<T> FreeList<T> {
             let (lists, link) = (self.heads.as_ptr().cast(), last.as_ptr().cast());
             // SAFETY: the area is the thread's; the caller vouches for the nodes, which begin with `next` (Invariant
             // 3).
-            if unsafe { rseq_list::list_push::<Cpu>(area, lists, first, link) } == Outcome::Done {
+            if unsafe { free_list::list_push::<Cpu>(area, lists, first, link) } == Outcome::Done {
                 return;
             }
         }

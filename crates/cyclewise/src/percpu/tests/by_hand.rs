@@ -6,7 +6,8 @@
 #![expect(unsafe_code, reason = "words by address, and areas by hand")]
 
 use crate::arch::rseq::Area;
-use crate::arch::{Cid, Cpu, Id, Outcome, rseq_set};
+use crate::arch::rseq::by_cpu;
+use crate::arch::{Cid, Cpu, Id, Outcome};
 use crate::percpu::word::Bits;
 use crate::percpu::{Guard, NEVER, PerCpu, Slot, Zeroed};
 use core::ptr::{self, NonNull};
@@ -123,36 +124,36 @@ fn each<I: Id>(
 fn every_set<I: Id>(here: u32) {
     // SAFETY: the test's own words and area; the same in all below.
     each::<I>(here, true, [7, 20, 0, 0, 0], |w, cpu, guard, expect| unsafe {
-        rseq_set::load_cbne_store::<I, false>(w.area, cpu, guard, &mut w.v, expect, 7)
+        by_cpu::load_cbne_store::<I, false>(w.area, cpu, guard, &mut w.v, expect, 7)
     });
     // SAFETY: words and an area of the test's own.
     each::<I>(here, true, [7, 20, 0, 0, 0], |w, cpu, guard, expect| unsafe {
-        rseq_set::load_cbne_store::<I, true>(w.area, cpu, guard, &mut w.v, expect, 7)
+        by_cpu::load_cbne_store::<I, true>(w.area, cpu, guard, &mut w.v, expect, 7)
     });
     // SAFETY: words and an area of the test's own.
     each::<I>(here, false, [13, 20, 0, 0, 0], |w, cpu, guard, _| unsafe {
-        rseq_set::load_add_store::<I>(w.area, cpu, guard, &mut w.v, 3)
+        by_cpu::load_add_store::<I>(w.area, cpu, guard, &mut w.v, 3)
     });
     // SAFETY: words and an area of the test's own.
     each::<I>(here, true, [7, 8, 0, 0, 0], |w, cpu, guard, expect| unsafe {
-        rseq_set::load_cbne_store_store::<I, false>(w.area, cpu, guard, &mut w.v, expect, &mut w.v2, 8, 7)
+        by_cpu::load_cbne_store_store::<I, false>(w.area, cpu, guard, &mut w.v, expect, &mut w.v2, 8, 7)
     });
     // SAFETY: words and an area of the test's own.
     each::<I>(here, true, [7, 8, 0, 0, 0], |w, cpu, guard, expect| unsafe {
-        rseq_set::load_cbne_store_store::<I, true>(w.area, cpu, guard, &mut w.v, expect, &mut w.v2, 8, 7)
+        by_cpu::load_cbne_store_store::<I, true>(w.area, cpu, guard, &mut w.v, expect, &mut w.v2, 8, 7)
     });
     // SAFETY: words and an area of the test's own. Both compares, one after the other.
     each::<I>(here, true, [7, 20, 0, 0, 0], |w, cpu, guard, expect| unsafe {
-        rseq_set::load_cbne_load_cbne_store::<I>(w.area, cpu, guard, &mut w.v, expect, &w.v2, 20, 7)
+        by_cpu::load_cbne_load_cbne_store::<I>(w.area, cpu, guard, &mut w.v, expect, &w.v2, 20, 7)
     });
     // SAFETY: words and an area of the test's own.
     each::<I>(here, true, [7, 20, 0, 0, 0], |w, cpu, guard, expect| unsafe {
-        rseq_set::load_cbne_load_cbne_store::<I>(w.area, cpu, guard, &mut w.v, 10, &w.v2, expect + 10, 7)
+        by_cpu::load_cbne_load_cbne_store::<I>(w.area, cpu, guard, &mut w.v, 10, &w.v2, expect + 10, 7)
     });
     let from = [1, 2, 3];
     // SAFETY: words and an area of the test's own.
     each::<I>(here, true, [7, 20, 1, 2, 3], |w, cpu, guard, expect| unsafe {
-        rseq_set::load_cbne_memcpy_store::<I, false>(
+        by_cpu::load_cbne_memcpy_store::<I, false>(
             w.area,
             cpu,
             guard,
@@ -166,7 +167,7 @@ fn every_set<I: Id>(here: u32) {
     });
     // SAFETY: words and an area of the test's own. None to copy, too.
     each::<I>(here, true, [7, 20, 0, 0, 0], |w, cpu, guard, expect| unsafe {
-        rseq_set::load_cbne_memcpy_store::<I, true>(
+        by_cpu::load_cbne_memcpy_store::<I, true>(
             w.area,
             cpu,
             guard,
@@ -183,14 +184,14 @@ fn every_set<I: Id>(here: u32) {
     each::<I>(here, false, [10, 24, 0, 0, 0], |w, cpu, guard, _| unsafe {
         let table = [0, (&raw mut w.v2).expose_provenance() as u64];
         let at = (&raw const table).expose_provenance() as u64;
-        rseq_set::load_add_load_load_add_store::<I>(w.area, cpu, guard, &at, 8, 4)
+        by_cpu::load_add_load_load_add_store::<I>(w.area, cpu, guard, &at, 8, 4)
     });
     // A pop of a list of two, whose next is the second word.
     let (mut popped, node) = (0, [77u64, 99]);
     let first = ptr::from_ref(&node).expose_provenance() as u64;
     // SAFETY: words and an area of the test's own.
     let pop = |list: &mut u64, popped: &mut u64| unsafe {
-        rseq_set::load_cbeq_store_add_load_store::<I>(area(CPU, CID), here, NEVER.word().as_ptr(), list, 0, 8, popped)
+        by_cpu::load_cbeq_store_add_load_store::<I>(area(CPU, CID), here, NEVER.word().as_ptr(), list, 0, 8, popped)
     };
     let mut list = first;
     assert_eq!((pop(&mut list, &mut popped), list, popped), (Outcome::Done, 99, first));

@@ -7,7 +7,8 @@
 
 use super::by_hand::{CID, CPU, area};
 use crate::arch::rseq::Area;
-use crate::arch::{AWAY, Cid, Cpu, EMPTY, Id, Outcome, SHIFT, STOPPED, rseq_cells, rseq_list};
+use crate::arch::rseq::{array, free_list};
+use crate::arch::{AWAY, Cid, Cpu, EMPTY, Id, Outcome, SHIFT, STOPPED};
 use crate::percpu::{PerCpu, Slot};
 use std::collections::VecDeque;
 use std::vec::Vec;
@@ -75,7 +76,7 @@ fn counters<I: Id>(number: u32) {
     let distance = (number as usize) << SHIFT;
     for (amount, total) in [(5, 15), (u64::MAX, 14), (0, 14)] {
         // SAFETY: words and an area of the test's own, as the module says.
-        let found = unsafe { rseq_list::add_and_compare::<I>(copy.area, copy.first(), amount) };
+        let found = unsafe { free_list::add_and_compare::<I>(copy.area, copy.first(), amount) };
         assert_eq!((found, copy.words()), ((total - 3, distance), filled([total, 3])));
     }
     assert!(copy.is_alone());
@@ -95,11 +96,11 @@ fn lists_lead_from_node_to_node() {
     let nodes: Vec<*mut u64> = nodes.iter_mut().map(|node| (&raw mut *node).cast()).collect();
     let at = |n: usize| nodes[n].expose_provenance() as u64;
     // SAFETY: words and an area of the test's own, as the module says.
-    let push = |first: usize, last: usize| unsafe { rseq_list::list_push::<Cpu>(area, lists, at(first), nodes[last]) };
+    let push = |first: usize, last: usize| unsafe { free_list::list_push::<Cpu>(area, lists, at(first), nodes[last]) };
     // SAFETY: words and an area of the test's own, as the module says.
-    let pop = || unsafe { rseq_list::list_pop::<Cpu>(area, lists) };
+    let pop = || unsafe { free_list::list_pop::<Cpu>(area, lists) };
     // SAFETY: words and an area of the test's own, as the module says.
-    let take = || unsafe { rseq_list::list_take::<Cpu>(area, lists) };
+    let take = || unsafe { free_list::list_take::<Cpu>(area, lists) };
     // SAFETY: words and an area of the test's own, as the module says.
     let next = |n: usize| unsafe { nodes[n].read() };
 
@@ -144,9 +145,9 @@ fn a_stack_is_pushed_to_and_popped_from() {
         let oracle: Vec<u64> = (0..count as u64).map(|n| 100 + n).collect();
         let copy = stack_of(&oracle);
         // SAFETY: words and an area of the test's own, as the module says.
-        let push = || unsafe { rseq_cells::stack_push::<Cpu, N>(copy.area, copy.first(), 7) };
+        let push = || unsafe { array::stack_push::<Cpu, N>(copy.area, copy.first(), 7) };
         // SAFETY: words and an area of the test's own, as the module says.
-        let pop = || unsafe { rseq_cells::stack_pop::<Cpu>(copy.area, copy.first()) };
+        let pop = || unsafe { array::stack_pop::<Cpu>(copy.area, copy.first()) };
         copy.guard(1);
         let before = copy.words();
         assert_eq!((push(), pop().1, copy.words()), (Outcome::Stopped, AWAY, before));
@@ -174,12 +175,12 @@ fn a_stack_takes_and_gives_batches() {
         let copy = stack_of(&oracle);
         let end = words.as_ptr().wrapping_add(len);
         // SAFETY: words and an area of the test's own, as the module says.
-        let push = || unsafe { rseq_cells::stack_push_many::<Cpu, N>(copy.area, copy.first(), end, len) };
+        let push = || unsafe { array::stack_push_many::<Cpu, N>(copy.area, copy.first(), end, len) };
         // One place more, which is not to be written.
         let mut out = std::vec![1; len + 1];
         let to = out.as_mut_ptr();
         // SAFETY: words and an area of the test's own, as the module says.
-        let pop = || unsafe { rseq_cells::stack_pop_many::<Cpu>(copy.area, copy.first(), to, len) };
+        let pop = || unsafe { array::stack_pop_many::<Cpu>(copy.area, copy.first(), to, len) };
         copy.guard(1);
         let before = copy.words();
         assert_eq!((push(), pop(), copy.words()), (AWAY, AWAY, before));
@@ -203,9 +204,9 @@ fn a_stack_takes_and_gives_batches() {
 fn a_ring_goes_round() {
     let copy = Copy::new(CPU);
     // SAFETY: words and an area of the test's own, as the module says.
-    let push = |word| unsafe { rseq_cells::ring_push::<Cpu, RING>(copy.area, copy.first(), word) };
+    let push = |word| unsafe { array::ring_push::<Cpu, RING>(copy.area, copy.first(), word) };
     // SAFETY: words and an area of the test's own, as the module says.
-    let pop = || unsafe { rseq_cells::ring_pop::<Cpu, RING>(copy.area, copy.first()) };
+    let pop = || unsafe { array::ring_pop::<Cpu, RING>(copy.area, copy.first()) };
     let mut oracle = VecDeque::new();
     // Three put in and two taken out, until it is full; then the other way round.
     for (round, (put, got)) in [(3, 2); 8].into_iter().chain([(1, 2); 8]).enumerate() {

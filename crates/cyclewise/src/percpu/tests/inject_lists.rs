@@ -6,7 +6,7 @@
 #![expect(unsafe_code, reason = "the steps of a sequence without one")]
 
 use super::inject::{HITS, THEIRS, at_every_point, injecting};
-use crate::arch::rseq_cells;
+use crate::arch::rseq::array;
 use crate::percpu::{Counter, FreeList, Reason, Ref, Ring, Stack, backend};
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::LazyLock;
@@ -145,7 +145,7 @@ fn the_twin_of_a_push_without_a_descriptor_loses_what_the_handler_pushed() {
     let hit = at_every_point(|| {
         TWIN[0].store(0, Relaxed);
         // SAFETY: words of ours with room for one more, and a trap that is handled.
-        unsafe { rseq_cells::unprotected_push(TWIN[0].as_ptr(), 1) };
+        unsafe { array::unprotected_push(TWIN[0].as_ptr(), 1) };
         pushed += TWIN[0].load(Relaxed);
     });
     assert_eq!(hit, [4, 5]);

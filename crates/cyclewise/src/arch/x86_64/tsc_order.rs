@@ -19,8 +19,8 @@
     reason = "a chain of instructions that the compiler must leave as it is"
 )]
 
-use super::alternative::{self, RDTSCP};
-use super::ticks;
+use super::feature::{self, RDTSCP};
+use super::rdtsc::{lfence_rdtsc, rdtsc, rdtscp};
 use core::arch::{asm, x86_64::__cpuid};
 use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
@@ -36,7 +36,7 @@ const CODE: u8 = 0b011;
 const SERIALIZES: u8 = 0b100;
 
 /// Everything that was found out. One byte, so that it is seen whole.
-static CHOICE: AtomicU8 = AtomicU8::new(UNDECIDED);
+static ORDER: AtomicU8 = AtomicU8::new(UNDECIDED);
 
 /// Tries of the litmus test: one that fails decides.
 const TRIES: usize = 64;
@@ -70,14 +70,14 @@ pub enum Sequence {
 #[inline(always)]
 pub(super) fn code() -> u8 {
     // Relaxed: every value it can hold is right at any time.
-    CHOICE.load(Relaxed) & CODE
+    ORDER.load(Relaxed) & CODE
 }
 
 /// Whether LFENCE was found to wait for every earlier instruction.
 #[inline(always)]
 pub(super) fn lfence_serializes() -> bool {
     // Relaxed: as above.
-    CHOICE.load(Relaxed) & SERIALIZES != 0
+    ORDER.load(Relaxed) & SERIALIZES != 0
 }
 
 /// Whether LFENCE; RDTSC is the choice. For `alternative::has`.
@@ -89,7 +89,7 @@ pub(super) fn lfence_is_chosen() -> bool {
 pub fn choose() -> Sequence {
     if code() == UNDECIDED {
         // Relaxed: it is one byte, and any value is right at any time.
-        CHOICE.store(decide(litmus(), is_intel(), alternative::has(RDTSCP), cheaper), Relaxed);
+        ORDER.store(decide(litmus(), is_intel(), feature::has(RDTSCP), cheaper), Relaxed);
     }
     match code() {
         LFENCE => Sequence::LfenceRdtsc,
@@ -118,7 +118,7 @@ fn is_intel() -> bool {
 
 /// Tries LFENCE, and a bare RDTSC beside it.
 pub fn litmus() -> Litmus {
-    judge(delay(ticks::lfence_rdtsc), delay(ticks::bare), chain_ticks())
+    judge(delay(lfence_rdtsc), delay(rdtsc), chain_ticks())
 }
 
 /// What the chain delays a read by: with the fence, and bare; and how long it takes.
@@ -166,7 +166,7 @@ fn chain(x: f64) -> f64 {
 fn delay(read: impl Fn() -> u64) -> u64 {
     let least = |work: fn()| {
         let once = |_| {
-            let start = ticks::lfence_rdtsc();
+            let start = lfence_rdtsc();
             work();
             read().wrapping_sub(start)
         };
@@ -181,10 +181,10 @@ fn delay(read: impl Fn() -> u64) -> u64 {
 /// How long the chain takes: a row of them, so long that it does not matter when the counter is read.
 fn chain_ticks() -> u64 {
     let once = |_| {
-        let start = ticks::bare();
+        let start = rdtsc();
         let mut x = 2.0;
         (0..ROW).for_each(|_| x = chain(x));
-        ticks::bare().wrapping_sub(start) / ROW as u64
+        rdtsc().wrapping_sub(start) / ROW as u64
     };
     (0..TRIES / 8).map(once).min().unwrap_or(u64::MAX)
 }
@@ -193,21 +193,22 @@ fn chain_ticks() -> u64 {
 fn cheaper() -> bool {
     let time = |read: fn() -> u64| {
         let once = || {
-            let start = ticks::lfence_rdtsc();
+            let start = lfence_rdtsc();
             (0..READS).for_each(|_| {
                 core::hint::black_box(read());
             });
-            ticks::lfence_rdtsc().wrapping_sub(start)
+            lfence_rdtsc().wrapping_sub(start)
         };
         (0..TIMINGS).map(|_| once()).min().unwrap_or(0)
     };
     // SAFETY: the caller saw that it is there.
-    time(ticks::lfence_rdtsc) <= time(|| unsafe { ticks::rdtscp() })
+    time(lfence_rdtsc) <= time(|| unsafe { rdtscp() })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arch::counter;
 
     #[test]
     fn lfence_is_chosen_only_where_it_is_known_to_wait() {
@@ -236,8 +237,8 @@ mod tests {
             // A preemption makes a difference longer, never shorter; of the row it may make a chain longer.
             (0..100).any(|_| judge(delay(read), 0, chain_ticks()) == Litmus::Waits)
         };
-        assert!(waits(ticks::load_ordered));
-        assert!(waits(ticks::bracketed));
-        assert!(waits(|| ticks::dependent_load(&0)));
+        assert!(waits(counter::load_ordered));
+        assert!(waits(counter::bracketed));
+        assert!(waits(|| counter::dependent_load(&0)));
     }
 }

@@ -14,7 +14,7 @@ use super::valgrind::discard_translations;
 use core::arch::x86_64::__cpuid;
 
 /// Serializes the calling core, and a translator that executes in its place.
-pub(crate) fn this_core() {
+pub(crate) fn sync_core() {
     discard_translations();
     core::hint::black_box(__cpuid(0));
 }

@@ -34,6 +34,10 @@
 //! the same id, or instructions of `gs`.
 #![expect(unsafe_code, reason = "sequences that the kernel restarts")]
 
+pub(crate) mod array;
+pub(crate) mod by_cpu;
+pub(crate) mod free_list;
+
 use crate::arch::{Id, SHIFT};
 use core::arch::asm;
 use core::ptr::NonNull;

@@ -11,7 +11,7 @@
 //! that do not belong to the copy are the caller's, valid until the sequence ends, and may be written whatever comes of it.
 #![expect(unsafe_code, reason = "sequences that the kernel restarts")]
 
-use super::rseq::{Area, inject, section};
+use super::{Area, inject, section};
 use crate::arch::{Id, Outcome, SHIFT, STOPPED};
 use core::arch::asm;
 

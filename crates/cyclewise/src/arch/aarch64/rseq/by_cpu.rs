@@ -11,7 +11,7 @@
 //! words or bytes of the CPU that is named, written by such sequences alone while the guard is 0.
 #![expect(unsafe_code, reason = "sequences that the kernel restarts")]
 
-use super::rseq::{Area, section, sequence};
+use super::{Area, section, sequence};
 use crate::arch::{Id, Outcome};
 use core::arch::asm;
 

@@ -4,8 +4,8 @@
 //! As of `rseq_list`.
 #![expect(unsafe_code, reason = "sequences that the kernel restarts")]
 
-use super::rseq::{Area, section};
-use super::rseq_list::on_this_copy;
+use super::free_list::on_this_copy;
+use super::{Area, section};
 use crate::arch::{AWAY, EMPTY, Id, Outcome, SHIFT};
 use core::arch::asm;
 

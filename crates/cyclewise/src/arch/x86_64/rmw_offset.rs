@@ -8,7 +8,7 @@
 //! As the invariants of `rmw`, for the word at `base + D`.
 #![expect(unsafe_code, reason = "instructions with a patchable prefix")]
 
-use super::site::lock;
+use super::lock_prefix::lock;
 use core::arch::asm;
 use core::sync::atomic::Ordering;
 

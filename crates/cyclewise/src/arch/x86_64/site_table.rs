@@ -12,6 +12,9 @@
 
 use core::arch::asm;
 
+/// There are LOCK prefixes to patch.
+pub(crate) const HAS_SITES: bool = true;
+
 /// One entry of the table. Its address is half of what it says, so it is neither copied nor moved.
 #[repr(transparent)]
 pub(crate) struct Record(i32);

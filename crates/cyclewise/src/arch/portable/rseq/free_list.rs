@@ -2,13 +2,9 @@
 //!
 //! # Safety
 //! Every function has an [`Area`], of which there is none.
-#![allow(
-    unsafe_code,
-    dead_code,
-    reason = "the twin of functions with contracts; some builds have no caller"
-)]
+#![allow(unsafe_code, reason = "the twin of functions with contracts")]
 
-use super::rseq::Area;
+use super::Area;
 use crate::arch::{Id, Outcome};
 
 /// Adds to a copy's first word; how far that is from the second, and the copy's distance.
