@@ -1,6 +1,7 @@
-//! How many events a second the engine processes on one core: `cargo run --release -p cyclewise-sim --example events`.
+//! Measures how many events per second the engine processes on one core:
+//! `cargo run --release -p cyclewise-sim --example events`.
 //!
-//! With words after it, only workloads whose names hold one of them. Each row is one simulation, timed by the wall clock.
+//! Arguments select workloads whose names contain one of them. Each row is one simulation, timed by the wall clock.
 
 use cyclewise_sim::machine::{Arbiter, Cap, Hold};
 use cyclewise_sim::{Job, Length, Machine, Relax, Topology, Workload, simulate};
@@ -66,5 +67,5 @@ fn main() {
     }
     #[expect(clippy::cast_precision_loss, reason = "for the eye")]
     let rate = events as f64 / seconds / 1e6;
-    println!("{events} events in {seconds:.2} s: {rate:.1} million a second");
+    println!("{events} events in {seconds:.2} s: {rate:.1} million per second");
 }

@@ -1,4 +1,4 @@
-//! What cannot be simulated, and why.
+//! Why a job cannot be simulated.
 
 use std::fmt;
 
@@ -8,36 +8,36 @@ use std::fmt;
 pub enum Error {
     /// The job has no thread.
     NoThreads,
-    /// The job has more threads, readers among them, than the machine has CPUs.
+    /// The job has more threads, including readers, than the machine has CPUs.
     TooManyThreads {
-        /// Threads and readers asked for.
+        /// Threads and readers requested.
         asked: u32,
-        /// CPUs of the machine, and at most 16384.
+        /// CPUs of the machine, at most 16384.
         cpus: u32,
     },
-    /// The machine has a figure that no machine has.
-    NoMachine {
+    /// The machine has an impossible value.
+    InvalidMachine {
         /// The dotted name of the field.
         field: &'static str,
-        /// What it has to be.
+        /// The permitted values.
         must: &'static str,
     },
     /// The job measures nothing: its length is zero.
     NoLength,
-    /// So many events passed without one operation done: under these laws the program does not get anywhere.
+    /// Many events passed without a finished operation: under the machine's laws the program makes no progress.
     NoProgress {
-        /// How many.
+        /// The number of events.
         events: u64,
     },
-    /// Time has come to what the engine can still count on from: the operations are too many, or too long.
+    /// The simulated time is near the engine's limit: the operations are too many or too long.
     TooLong,
-    /// A line does not hold what the operations on it come to: the engine or the program is wrong.
+    /// A line's value does not match the operations on it: the engine or the program has a bug.
     NotConserved {
         /// The line's number.
         line: u32,
-        /// What it holds.
+        /// The value found.
         found: u64,
-        /// What it should.
+        /// The value expected.
         expected: u64,
     },
 }
@@ -45,23 +45,23 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoThreads => f.write_str("0 threads do nothing: ask for at least 1"),
+            Self::NoThreads => f.write_str("0 threads do nothing: use at least 1"),
             Self::TooManyThreads { asked, cpus } => write!(
                 f,
-                "{asked} threads and readers do not fit on {cpus} CPUs, one each: ask for fewer, or change the machine's topology"
+                "{asked} threads and readers do not fit on {cpus} CPUs: use fewer, or change the machine's topology"
             ),
-            Self::NoMachine { field, must } => write!(f, "the machine's {field} must be {must}: change it"),
-            Self::NoLength => f.write_str("a length of 0 measures nothing: ask for at least 1 operation"),
+            Self::InvalidMachine { field, must } => write!(f, "the machine's {field} must be {must}: change it"),
+            Self::NoLength => f.write_str("a length of 0 measures nothing: use at least 1 operation"),
             Self::NoProgress { events } => write!(
                 f,
-                "no operation was done in {events} events: under this machine's laws the threads only disturb each other; a hold time, or a pause between tries, would end that"
+                "no operation finished in {events} events: under this machine's laws the threads only disturb each other; add a hold time to the machine, or a pause between tries"
             ),
             Self::TooLong => f.write_str(
-                "more than fifty simulated days have passed: ask for fewer operations, or for less work in and between them",
+                "more than fifty simulated days have passed: use fewer operations, or less critical and parallel work",
             ),
             Self::NotConserved { line, found, expected } => write!(
                 f,
-                "line {line} holds {found} where its operations come to {expected}: the simulator is wrong; report the machine and the job"
+                "line {line} contains {found}, but its operations add up to {expected}: this is a bug in the simulator; report the machine and the job"
             ),
         }
     }
@@ -76,18 +76,18 @@ mod tests {
     #[test]
     fn every_error_is_one_line_that_says_what_to_do() {
         let errors = [
-            (Error::NoThreads, "ask for"),
-            (Error::TooManyThreads { asked: 9, cpus: 8 }, "ask for"),
+            (Error::NoThreads, "use at least"),
+            (Error::TooManyThreads { asked: 9, cpus: 8 }, "use fewer"),
             (
-                Error::NoMachine {
+                Error::InvalidMachine {
                     field: "ghz",
                     must: "more",
                 },
                 "change",
             ),
-            (Error::NoLength, "ask for"),
-            (Error::NoProgress { events: 7 }, "would end that"),
-            (Error::TooLong, "ask for"),
+            (Error::NoLength, "use at least"),
+            (Error::NoProgress { events: 7 }, "add a hold time"),
+            (Error::TooLong, "use fewer"),
             (
                 Error::NotConserved {
                     line: 0,

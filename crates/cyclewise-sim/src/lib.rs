@@ -1,11 +1,11 @@
-//! A model of contended cache lines: how a primitive scales on a machine that is not at hand.
+//! A model of contended cache lines: simulates how a primitive scales on other machines.
 //!
-//! A [`Machine`] says where its CPUs are, what it costs to move a line between them, and by which laws a line changes hands.
-//! A [`Job`] says which [`Workload`] runs on it, on how many threads and under which policy. [`simulate`] plays that out as
-//! discrete events, and the [`Outcome`] says together what is measured apart elsewhere: throughput, latency, fairness,
-//! retries, line moves, and how often the lock behind the exchanges was taken.
+//! A [`Machine`] describes where its CPUs are, the cost of moving a line between them, and the laws of line ownership. A [`Job`]
+//! describes which [`Workload`] runs on it, on how many threads and with which policy. [`simulate`] runs the job as discrete
+//! events; the [`Outcome`] has throughput, latency, fairness, retries, line moves, and the share of operations that took a
+//! fallback lock.
 //!
-//! The same machine, job and seed give the same outcome to the last bit, on every machine.
+//! The same machine, job and seed give the same outcome to the last bit on every host.
 //!
 //! ```
 //! use cyclewise_sim::{Job, Machine, Topology, Workload, simulate};
@@ -34,19 +34,19 @@ pub use machine::{Distance, Machine, Topology};
 pub use outcome::{Latencies, Outcome};
 pub use workload::{Job, Length, Placement, Relax, Workload};
 
-/// Plays a job out on a machine.
+/// Simulates a job on a machine.
 ///
 /// # Errors
-/// [`Error`] where the job does not fit the machine, or where nothing gets done under its laws.
+/// [`Error`] if the job does not fit the machine, or makes no progress on it.
 pub fn simulate(machine: &Machine, job: &Job) -> Result<Outcome, Error> {
     run::run(machine, job)
 }
 
-/// As [`simulate`], and then lets every operation end and holds what is in the lines against what was done: counters
-/// against operations, reference counts against references.
+/// Like [`simulate`], but then finishes every operation and checks the values of the lines: counters against operations,
+/// reference counts against references.
 ///
 /// # Errors
-/// As [`simulate`], and [`Error::NotConserved`] where an operation was lost or invented.
+/// As [`simulate`], and [`Error::NotConserved`] if an operation was lost or invented.
 pub fn simulate_checked(machine: &Machine, job: &Job) -> Result<Outcome, Error> {
     run::run_checked(machine, job)
 }

@@ -1,52 +1,52 @@
-//! The phase diagram's data: how long a line stays, and how fairly it is given, against the retries per success.
+//! The phase diagram: retries per success over the hold time and the arbiter's fairness.
 //!
-//! Across goes the hold after an exclusive fill, as a share of the time that a line takes to move. Up goes fairness: how
-//! many requests in a row may overtake the oldest, from none, first come first served, to as many as there are. The machine
-//! is otherwise the one that is given, and so is the job; a contended loop of exchanges is what it is meant for.
+//! The horizontal axis is the hold after an exclusive fill, relative to the transfer time of a line. The vertical axis is
+//! fairness: how many requests in a row may overtake the oldest, from none (first come, first served) up. All else is as in the
+//! given machine and job. The diagram is meant for a contended compare-and-exchange loop.
 //!
-//! Where the hold is as long as an operation, the second exchange always finds the line unchanged, and there is at most
-//! about one retry. Without a hold, first come first served gives a retry for nearly every other thread: that is where 25
-//! retries at 28 threads come from. In between the arbiter decides.
+//! If the hold is as long as an operation, the second exchange always finds the line unchanged, so there is at most about one
+//! retry. Without a hold, first come first served costs a retry for nearly every other thread; this explains 25 retries at 28
+//! threads. In between, the arbiter decides.
 
 use crate::machine::{Arbiter, Cap, Distance, Hold};
 use crate::{Error, Job, Machine, simulate};
 use serde::Serialize;
 
-/// Holds, as shares of the transfer between the farthest threads of the job's kind.
+/// Holds, relative to the transfer time within a socket.
 pub const HOLDS: [f64; 10] = [0.0, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 4.0];
 
 /// How many requests may overtake the oldest, from fair to unfair.
 pub const OVERTAKES: [u32; 7] = [0, 1, 2, 4, 8, 16, 64];
 
-/// One cell.
+/// A cell of the diagram.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Cell {
-    /// Hold by transfer time.
+    /// Hold, in transfer times.
     pub hold: f64,
-    /// The hold that this was, in cycles.
+    /// The same hold in cycles.
     pub hold_cycles: u32,
     /// How many requests may overtake the oldest.
     pub overtakes: u32,
     /// Retries per success.
     pub retries_per_success: f64,
-    /// How the operations were spread over the threads: 1 is evenly.
+    /// Jain's index of the threads' operation counts; 1 is fair.
     pub jain: f64,
-    /// Time per operation of all threads together.
+    /// Elapsed time per operation of all threads.
     pub ns_per_op: f64,
 }
 
 impl Cell {
-    /// Whether an exchange succeeds at the second attempt at the latest, on average.
+    /// Whether there is at most one retry per success, on average.
     #[must_use]
     pub fn second_succeeds(&self) -> bool {
         self.retries_per_success <= 1.0
     }
 }
 
-/// A row of cells for each number of overtakers, in the order of [`OVERTAKES`]; each in the order of [`HOLDS`].
+/// One row of cells per value of [`OVERTAKES`], each with one cell per value of [`HOLDS`].
 ///
 /// # Errors
-/// [`Error`] where the job does not fit the machine.
+/// [`Error`] if the job does not fit the machine.
 pub fn diagram(machine: &Machine, job: &Job) -> Result<Vec<Vec<Cell>>, Error> {
     let transfer_cycles = machine.transfer_ns(Distance::Socket) * machine.ghz;
     let cell = |overtakes: u32, hold: f64| {
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fair_line_that_does_not_stay_makes_a_retry_for_each_other_thread_and_one_that_stays_none() {
+    fn retries_are_one_per_other_thread_without_a_hold_and_at_most_one_with_it() {
         let cells = diagram(&machine(), &Job::new(Workload::CasLoop, 28)).unwrap();
         assert_eq!((cells.len(), cells[0].len()), (OVERTAKES.len(), HOLDS.len()));
         let fair = &cells[0];
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_does_not_fit_is_refused() {
+    fn a_job_that_does_not_fit_is_rejected() {
         let too_many = diagram(&machine(), &Job::new(Workload::CasLoop, 29));
         assert!(matches!(too_many, Err(Error::TooManyThreads { .. })));
     }

@@ -1,10 +1,10 @@
-//! Which CPU each thread is put on.
+//! Assigns threads to CPUs.
 
 use crate::Error;
 use crate::machine::Topology;
 use crate::workload::{Job, Placement};
 
-/// The most threads: the queues of locks name their waiters with 16 bits, some for each thread.
+/// The most threads: lock queues identify waiters by 16 bits, and use several numbers per thread.
 const MOST: u32 = 16_384;
 
 /// The CPUs of a job's threads and then of its readers.
@@ -20,7 +20,7 @@ pub(crate) fn cpus(topology: Topology, job: &Job) -> Result<Vec<u32>, Error> {
     Ok((0..asked).map(|number| cpu(topology, job.placement, number)).collect())
 }
 
-/// The CPU of the thread of this number, counted from zero.
+/// The CPU of a thread by its number, from 0.
 fn cpu(topology: Topology, placement: Placement, number: u32) -> u32 {
     let (cores, siblings) = (topology.cores(), topology.threads_per_core);
     let (round, step) = (number / cores, number % cores);
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused() {
+    fn too_many_threads_are_rejected() {
         let job = |threads, readers| Job {
             readers,
             ..Job::new(Workload::FetchAdd, threads)

@@ -1,26 +1,26 @@
-//! A job on a machine: threads placed and started, events until the length is reached, and the figures.
+//! Runs a job on a machine: starts its threads, processes events until the length is reached, and computes the outcome.
 
 use crate::engine::{Cpu, Meter, Model, Timing};
 use crate::machine::Machine;
-use crate::programs::{self, Plan};
+use crate::programs::{self, Prepared};
 use crate::workload::{Job, Length};
 use crate::{Error, Outcome, placement};
 use std::rc::Rc;
 
-/// So many events without an operation done are taken for no progress.
+/// This many events without a finished operation count as no progress.
 const PATIENCE: u64 = 20_000_000;
 
-/// No run goes on beyond this: 53 days, a quarter of what 64 bits of picoseconds hold, so that no step overruns them.
+/// The longest simulated time: 53 days, a quarter of the range of 64-bit picoseconds, so that no step overflows.
 const LONGEST: u64 = u64::MAX / 4;
 
-/// Plays it out.
+/// Simulates a job.
 pub(crate) fn run(machine: &Machine, job: &Job) -> Result<Outcome, Error> {
     let mut run = Run::new(machine, job)?;
     run.measure()?;
     Ok(run.outcome())
 }
 
-/// Plays it out, and then holds what is in the lines against the operations that were done.
+/// Simulates a job, then checks the lines' values against the finished operations.
 pub(crate) fn run_checked(machine: &Machine, job: &Job) -> Result<Outcome, Error> {
     let mut run = Run::new(machine, job)?;
     run.measure()?;
@@ -30,11 +30,11 @@ pub(crate) fn run_checked(machine: &Machine, job: &Job) -> Result<Outcome, Error
     Ok(outcome)
 }
 
-/// A job under way.
+/// A running job.
 pub(crate) struct Run {
     model: Model,
     meter: Rc<Meter>,
-    plan: Plan,
+    prepared: Prepared,
     workers: u32,
     events: u64,
     patience: u64,
@@ -47,22 +47,27 @@ impl Run {
         if let Length::Operations { measured: 0, .. } | Length::Nanoseconds { measured: 0, .. } = job.length {
             return Err(Error::NoLength);
         }
-        let plan = programs::plan(job);
+        let prepared = programs::prepare(job);
         let timing = Rc::new(Timing::new(machine));
         let meter = Rc::new(Meter::new(job.length, job.threads));
-        let lines = plan.memory.values();
+        let lines = prepared.memory.values();
         let mut model = Model::new(machine, Rc::clone(&timing), Rc::clone(&meter), job.seed, lines);
-        for (thread, place) in (0..).zip(&cpus) {
+        for (thread, cpu_number) in (0..).zip(&cpus) {
             let cpu = Cpu::new(thread, job.seed, Rc::clone(&meter), Rc::clone(&timing));
             let mailbox = cpu.mailbox();
-            let works = thread < job.threads;
-            let start = if works { &plan.start } else { &plan.read };
-            model.start(place / machine.topology.threads_per_core, mailbox, start(cpu), works);
+            let is_worker = thread < job.threads;
+            let start = if is_worker {
+                &prepared.start
+            } else {
+                &prepared.start_reader
+            };
+            let core = cpu_number / machine.topology.threads_per_core;
+            model.start(core, mailbox, start(cpu), is_worker);
         }
         Ok(Self {
             model,
             meter,
-            plan,
+            prepared,
             workers: job.threads,
             events: 0,
             patience: PATIENCE,
@@ -75,7 +80,7 @@ impl Run {
         self.run_while(|_| meter.again())
     }
 
-    /// Lets every operation that has begun come to its end. Readers never do.
+    /// Finishes every operation that has begun. Readers never finish.
     pub(crate) fn finish(&mut self) -> Result<(), Error> {
         self.run_while(|model| model.live() > 0)
     }
@@ -98,16 +103,16 @@ impl Run {
         Ok(())
     }
 
-    /// Whether the lines hold what all operations come to, none of which is under way.
+    /// Checks the lines' values; no operation may be in progress.
     pub(crate) fn check(&self) -> Result<(), Error> {
         let values = self.model.values();
-        for holds in (self.plan.after)(self.meter.all_ops()) {
-            let found = values[holds.line.0 as usize] & holds.mask;
-            if found != holds.value {
+        for expected in (self.prepared.expected)(self.meter.all_ops()) {
+            let found = values[expected.line.0 as usize] & expected.mask;
+            if found != expected.value {
                 return Err(Error::NotConserved {
-                    line: holds.line.0,
+                    line: expected.line.0,
                     found,
-                    expected: holds.value,
+                    expected: expected.value,
                 });
             }
         }
@@ -119,13 +124,13 @@ impl Run {
     }
 }
 
-/// Refuses figures that would stop time or overrun it. Machine files are looked at more closely when they are read.
+/// Rejects values that would stop or overflow time. Parsing a machine file checks it more closely.
 fn check(machine: &Machine) -> Result<(), Error> {
     let must = |field, holds, must| {
         if holds {
             Ok(())
         } else {
-            Err(Error::NoMachine { field, must })
+            Err(Error::InvalidMachine { field, must })
         }
     };
     must("ghz", (0.01..=100.0).contains(&machine.ghz), "from 0.01 to 100")?;

@@ -1,6 +1,6 @@
-//! The two formulas that the validation needs.
+//! The validation's two formulas.
 
-/// The middle value; of an even number of values the mean of the middle two. None of none is NaN.
+/// The median; for an even number of values the mean of the middle two; NaN for none.
 pub(crate) fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -12,7 +12,7 @@ pub(crate) fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// The exponent of the power law nearest to the points: the slope of the least-squares line through their logarithms.
+/// The exponent of the best power law: the slope of the least-squares line through the points' logarithms.
 pub(crate) fn exponent(points: &[(f64, f64)]) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "a few points")]
     let count = points.len() as f64;

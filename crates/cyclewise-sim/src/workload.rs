@@ -1,4 +1,4 @@
-//! What is run: the programs by name, and a job's parameters.
+//! Workloads by name, and a job's parameters.
 
 mod job;
 
@@ -8,63 +8,63 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// The programs, each the same algorithm as the library's or the kernel's.
+/// The workloads, each with the same algorithm as the library's or the kernel's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Workload {
     /// One counter, one read-modify-write.
     FetchAdd,
-    /// One counter: load, then compare-and-exchange until it succeeds.
+    /// One counter: a loop of load and compare-and-exchange.
     CasLoop,
-    /// One counter: load-exclusive and store-exclusive until that succeeds.
+    /// One counter: a loop of load-exclusive and store-exclusive.
     LlSc,
-    /// A reference taken and given back, each a loop of compare-and-exchange.
+    /// Get and put of a reference, each a compare-and-exchange loop.
     RefcountCasFull,
-    /// A reference taken and given back, each one read-modify-write.
+    /// Get and put of a reference, each one read-modify-write.
     Refcount,
-    /// A reference taken unless there is none, without a loop, and given back.
+    /// Get-unless-dead without a loop, and put.
     Rcuref,
-    /// A reference taken unless there is none, by a loop of compare-and-exchange.
+    /// Get-unless-zero by a compare-and-exchange loop, and put.
     IncNotZero,
-    /// A lockref's get and put, by exchanges alone as long as the lock is free.
+    /// A lockref's get and put, without a retry limit.
     LockrefUnbounded,
-    /// A lockref's get and put with the retry limit, and the queued lock behind it; the kernel's policy.
+    /// A lockref's get and put with the kernel's policy: a retry limit, then the queued lock.
     Lockref,
-    /// The same with the library's way back from the lock.
+    /// A lockref's get and put with the library's policy, which can return from the lock to exchanges.
     LockrefAdaptive,
-    /// A lockref's get and put under the queued lock alone.
+    /// A lockref's get and put, always under the queued lock.
     LockrefLocked,
-    /// A section under a queue of waiters that each spin on a line of their own.
+    /// A critical section under an MCS lock: each waiter spins on its own line.
     LockMcs,
-    /// A section under the library's queued spinlock: a word that is tried for, and a queue behind it.
+    /// A critical section under the library's queued spinlock.
     LockQueued,
-    /// A section under the kernel's queued spinlock.
+    /// A critical section under the kernel's queued spinlock.
     LockQspinlock,
-    /// A section under a ticket lock.
+    /// A critical section under a ticket lock.
     LockTicket,
-    /// A section under a test-and-set lock that exchanges and nothing else.
+    /// A critical section under a test-and-set lock.
     LockTas,
-    /// A section under a test-and-set lock that looks until it is free before it exchanges.
+    /// A critical section under a test-and-test-and-set lock.
     LockTtas,
-    /// A counter for each thread.
+    /// One counter per thread.
     PercpuCounter,
-    /// Open, read and close one file by processes: a lockref, a reference count, and each one's own descriptor table's lock.
+    /// Processes open, read and close one file: a lockref, a reference count, and a lock per descriptor table.
     OpenReadClose,
-    /// The same with the reference count a loop of compare-and-exchange.
+    /// The same, with compare-and-exchange loops in the reference count.
     OpenReadCloseFull,
-    /// As `open-read-close`, with the lockref under its queued lock alone.
+    /// As `open-read-close`, with the lockref always under its queued lock.
     OpenReadCloseQueued,
-    /// As `open-read-close-full`, with the lockref under its queued lock alone.
+    /// As `open-read-close-full`, with the lockref always under its queued lock.
     OpenReadCloseQueuedFull,
-    /// As `open-read-close` by the threads of one process, which share its descriptor table.
+    /// As `open-read-close`, by the threads of one process, which share a descriptor table.
     OpenReadCloseThreads,
-    /// The same with the lockref under its queued lock alone.
+    /// The same, with the lockref always under its queued lock.
     OpenReadCloseThreadsQueued,
 }
 
 impl Workload {
-    /// Every one of them.
+    /// All workloads.
     pub const ALL: &[Self] = &[
         Self::FetchAdd,
         Self::CasLoop,
@@ -92,7 +92,7 @@ impl Workload {
         Self::OpenReadCloseThreadsQueued,
     ];
 
-    /// What it is called on the command line and in records.
+    /// The name on the command line and in documents.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -123,40 +123,42 @@ impl Workload {
         }
     }
 
-    /// What it does, in one line.
+    /// What one operation does, in one line.
     #[must_use]
     pub const fn about(self) -> &'static str {
         match self {
             Self::FetchAdd => "one counter, one read-modify-write",
             Self::CasLoop => "one counter, a loop of load and compare-and-exchange",
             Self::LlSc => "one counter, a loop of load-exclusive and store-exclusive",
-            Self::RefcountCasFull => "get and put of a reference, each a loop of compare-and-exchange",
+            Self::RefcountCasFull => "get and put of a reference, each a compare-and-exchange loop",
             Self::Refcount => "get and put of a reference, each one read-modify-write",
             Self::Rcuref => "get-unless-dead and put of a reference, each one read-modify-write",
-            Self::IncNotZero => "get-unless-zero by a loop of compare-and-exchange, and put",
-            Self::LockrefUnbounded => "a lockref's get and put, without a limit of retries",
-            Self::Lockref => "a lockref's get and put, so many retries and then the queued lock",
-            Self::LockrefAdaptive => "a lockref's get and put, with a way back from the queued lock",
-            Self::LockrefLocked => "a lockref's get and put, under the queued lock alone",
-            Self::LockMcs => "a section under an MCS lock",
-            Self::LockQueued => "a section under the library's queued spinlock",
-            Self::LockQspinlock => "a section under the kernel's queued spinlock",
-            Self::LockTicket => "a section under a ticket lock",
-            Self::LockTas => "a section under a test-and-set lock that exchanges and nothing else",
-            Self::LockTtas => "a section under a test-and-set lock that looks until it is free before it exchanges",
-            Self::PercpuCounter => "a counter for each thread",
-            Self::OpenReadClose => "open, read, close by processes: lockref, refcount and each one's descriptor lock",
-            Self::OpenReadCloseFull => "the same with a refcount of compare-and-exchange loops",
-            Self::OpenReadCloseQueued => "open, read, close with the lockref always locked",
-            Self::OpenReadCloseQueuedFull => "the same with a refcount of compare-and-exchange loops",
+            Self::IncNotZero => "get-unless-zero by a compare-and-exchange loop, and put",
+            Self::LockrefUnbounded => "a lockref's get and put, without a retry limit",
+            Self::Lockref => "a lockref's get and put, with a retry limit and then the queued lock",
+            Self::LockrefAdaptive => "a lockref's get and put, with a return from the queued lock to exchanges",
+            Self::LockrefLocked => "a lockref's get and put, always under the queued lock",
+            Self::LockMcs => "a critical section under an MCS lock",
+            Self::LockQueued => "a critical section under the library's queued spinlock",
+            Self::LockQspinlock => "a critical section under the kernel's queued spinlock",
+            Self::LockTicket => "a critical section under a ticket lock",
+            Self::LockTas => "a critical section under a test-and-set lock",
+            Self::LockTtas => "a critical section under a test-and-test-and-set lock",
+            Self::PercpuCounter => "one counter per thread",
+            Self::OpenReadClose => {
+                "open, read, close by processes: lockref, refcount and a descriptor lock per process"
+            }
+            Self::OpenReadCloseFull => "the same, with compare-and-exchange loops in the refcount",
+            Self::OpenReadCloseQueued => "open, read, close by processes, with the lockref always locked",
+            Self::OpenReadCloseQueuedFull => "the same, with compare-and-exchange loops in the refcount",
             Self::OpenReadCloseThreads => "open, read, close by threads: lockref, refcount and one descriptor lock",
-            Self::OpenReadCloseThreadsQueued => "the same with the lockref always locked",
+            Self::OpenReadCloseThreadsQueued => "the same, with the lockref always locked",
         }
     }
 
-    /// The work between two operations that belongs to it: what the system calls do besides, and otherwise none.
+    /// The workload's own parallel work: the rest of the system calls; 0 for the others.
     ///
-    /// An uncontended open, read and close take some 2 µs; at 2.2 GHz that is so many cycles.
+    /// An uncontended open, read and close takes about 2 µs, which at 2.2 GHz is about this many cycles.
     #[must_use]
     pub const fn parallel_cycles(self) -> u32 {
         match self {
@@ -170,7 +172,7 @@ impl Workload {
         }
     }
 
-    /// Whether the job's retry limit matters to it.
+    /// Whether the job's retry limit applies.
     #[must_use]
     pub const fn takes_retry_limit(self) -> bool {
         matches!(
@@ -190,13 +192,13 @@ impl fmt::Display for Workload {
     }
 }
 
-/// There is no workload of that name.
+/// No workload has this name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownWorkload(String);
 
 impl fmt::Display for UnknownWorkload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "there is no workload {:?}; there are", self.0)?;
+        write!(f, "there is no workload {:?}; the workloads are", self.0)?;
         let mut separator = " ";
         for workload in Workload::ALL {
             write!(f, "{separator}{workload}")?;
@@ -234,10 +236,10 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_is_answered_with_those_there_are() {
+    fn the_error_of_an_unknown_name_lists_all_names() {
         let error = "fetch-sub".parse::<Workload>().unwrap_err().to_string();
         assert!(
-            error.starts_with("there is no workload \"fetch-sub\"; there are fetch-add, cas-loop, "),
+            error.starts_with("there is no workload \"fetch-sub\"; the workloads are fetch-add, cas-loop, "),
             "{error}"
         );
         assert!(!error.contains('\n'));

@@ -1,19 +1,19 @@
-//! What a thread does to a line, and what it gets back.
+//! Accesses of threads to lines, and their replies.
 
-/// An access to one line. Where there is a mask, it concerns the bits of the mask alone.
+/// An access to one line. A mask restricts it to the masked bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     /// Reads.
     Load,
-    /// Reads what the same thread is about to write.
+    /// Reads a line that the same thread will write.
     LoadToWrite,
-    /// Reads again and again, every `period` picoseconds, until the masked bits are not as seen.
+    /// Reads every `period` picoseconds until the masked bits differ from `seen`.
     LoadChanged { seen: u64, mask: u64, period: u64 },
-    /// Reads, for a conditional store that is to follow.
+    /// Reads, with a reservation for a conditional store.
     LoadExclusive,
     /// Writes.
     Store { mask: u64, value: u64 },
-    /// Writes unless another core has had the line since the same thread's load-exclusive.
+    /// Writes if the reservation of the thread's load-exclusive still holds.
     StoreExclusive { value: u64 },
     /// Adds, wrapping.
     Add { value: u64 },
@@ -23,26 +23,26 @@ pub(crate) enum Access {
     Clear { bits: u64 },
     /// Exchanges.
     Swap { mask: u64, value: u64 },
-    /// Exchanges where the masked bits are as expected.
+    /// Exchanges if the masked bits are as expected.
     Cas { mask: u64, expected: u64, value: u64 },
 }
 
-/// What an access brings.
+/// The reply to an access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reply {
-    /// What the line held before.
+    /// The line's previous value.
     pub(crate) value: u64,
-    /// Whether a conditional access has written; always so for the others.
+    /// Whether a conditional access has written; true for the others.
     pub(crate) done: bool,
 }
 
-/// Sets the masked bits of a value.
+/// Replaces the masked bits of a value.
 fn merge(old: u64, mask: u64, new: u64) -> u64 {
     old & !mask | new & mask
 }
 
 impl Access {
-    /// Whether it reads and nothing else.
+    /// Whether it only reads.
     pub(crate) fn only_reads(self) -> bool {
         matches!(
             self,
@@ -50,7 +50,7 @@ impl Access {
         )
     }
 
-    /// Whether a home can do it.
+    /// Whether a home can execute it.
     pub(crate) fn is_rmw(self) -> bool {
         match self {
             Self::Add { .. } | Self::Or { .. } | Self::Clear { .. } | Self::Swap { .. } | Self::Cas { .. } => true,
@@ -68,7 +68,7 @@ impl Access {
         matches!(self, Self::Cas { mask, expected, .. } if (now ^ expected) & mask != 0)
     }
 
-    /// Does it to a value. `reserved`: whether a conditional store may write.
+    /// Applies it to a value. `reserved`: whether a conditional store may write.
     pub(crate) fn apply(self, value: &mut u64, reserved: bool) -> Reply {
         let old = *value;
         let mut done = true;
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_does_what_its_name_says() {
+    fn each_access_does_what_its_name_says() {
         let cases = [
             (Access::Load, false, 0x11, true),
             (

@@ -1,38 +1,38 @@
-//! The requests for a line that wait at its home, and whose is next.
+//! The requests that wait for a line at its home, and the choice of the next one.
 //!
-//! # The law
-//! - First come first served: the oldest.
-//! - Nearest: the oldest of those in the cluster where the line is, else of those in that socket, else of all. A cap makes
-//!   the oldest of all come first now and then: after so many in a row that went before it, or when it is so old.
-//! - Random: any, with equal chances.
-//! - Batch: any, with equal chances, of a socket's cores that have not been served in this round. When there are none left,
-//!   the next round begins. So no core is served twice before each other of its socket that waits has been served once.
-//!   The line stays in a socket for so many requests in a row while another socket waits.
+//! # Laws
+//! - Fifo: the oldest request.
+//! - Nearest: the oldest request of the line's cluster, else of its socket, else of all. A cap lets the oldest of all come first:
+//!   after a number of requests in a row have overtaken it, or after it has waited for a time.
+//! - Random: any request, with equal probabilities.
+//! - Batch: any request of the socket's cores that have not been served in this round, with equal probabilities. When there are
+//!   none left, the next round begins. So no core is served twice before each other waiting core of its socket is served once.
+//!   The line stays in a socket for a number of requests in a row while another socket waits.
 //!
 //! # References
-//! First come first served is what the rows of `fetch_add` on Skylake look like (T. Downs, concurrency-hierarchy-bench:
-//! 1.2 transfers an operation whatever the threads). Caps by count and by pending cycles are those of Intel's patents on
+//! The `fetch_add` rows of Skylake match first come, first served (T. Downs, concurrency-hierarchy-bench: 1.2 transfers per
+//! operation for any number of threads). Caps by count and by pending cycles are from Intel's patents on
 //! remote atomic operations. Batches are the assured access of Futurebus and Multibus II (M. K. Vernon and U. Manber,
 //! "Distributed round-robin and first-come first-serve protocols", 1988).
 //!
 //! # Limits
-//! A request waits from the moment it is made. What it takes to the home is part of the transfer, so of two requests that
-//! race the older wins, and never the one with the shorter way.
+//! A request waits from the moment it is made; its way to the home is part of the transfer. So of two racing requests the older
+//! one wins, never the one with the shorter way.
 
 use super::random::Random;
 use super::timing::{Picos, Timing};
 use crate::machine::{Arbiter, Cap, Topology};
 use std::collections::VecDeque;
 
-/// What a core, or the home for it, needs the line for.
+/// What a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Want {
+pub(crate) enum RequestKind {
     /// A copy.
     Copy,
-    /// The line itself.
+    /// The line, exclusively.
     Line,
-    /// An atomic at the home.
-    Far,
+    /// A far atomic: an operation at the home.
+    FarAtomic,
 }
 
 /// A request at the home.
@@ -41,16 +41,16 @@ pub(crate) struct Request {
     pub(crate) core: u32,
     /// The thread that made it.
     pub(crate) thread: u32,
-    pub(crate) want: Want,
+    pub(crate) kind: RequestKind,
     pub(crate) since: Picos,
 }
 
-/// Requests that wait for one line.
+/// The requests that wait for one line.
 #[derive(Clone, Debug)]
 pub(crate) struct Requests {
     law: Law,
     count: usize,
-    /// Numbers requests as they come.
+    /// Numbers the requests.
     next: u64,
 }
 
@@ -108,7 +108,7 @@ impl Requests {
         }
     }
 
-    /// Takes the next one, while the line is at this core.
+    /// Removes and returns the next request; the line is at core `at`.
     pub(crate) fn pick(&mut self, at: u32, now: Picos, random: &mut Random) -> Option<Request> {
         if self.count == 0 {
             return None;
@@ -122,9 +122,9 @@ impl Requests {
         }
     }
 
-    /// Takes back what a core has asked for itself.
+    /// Removes a core's requests, except for far atomics.
     pub(crate) fn withdraw(&mut self, core: u32) {
-        let other = |request: &Request| request.core != core || request.want == Want::Far;
+        let other = |request: &Request| request.core != core || request.kind == RequestKind::FarAtomic;
         match &mut self.law {
             Law::Fifo(queue) => {
                 queue.retain(other);
@@ -151,20 +151,20 @@ impl Requests {
     }
 }
 
-/// Takes any of them.
+/// Removes a random request.
 fn any(requests: &mut Vec<Request>, random: &mut Random) -> Request {
     let index = usize::try_from(random.below(requests.len() as u64)).expect("an index");
     requests.swap_remove(index)
 }
 
-/// Rounds of each socket, in which each core is served at most once.
+/// The rounds of each socket; a round serves each core at most once.
 #[derive(Clone, Debug)]
 struct Batch {
     sockets: Vec<Round>,
     cores_per_socket: u32,
-    /// For each core the last round in which it was served.
+    /// For each core, the number of the last round that served it, plus one.
     served: Vec<u64>,
-    /// Most requests in a row that are served in one socket while another waits.
+    /// How many requests in a row are served in one socket while another waits.
     stay: u32,
     stayed: u32,
 }
@@ -172,7 +172,7 @@ struct Batch {
 #[derive(Clone, Debug, Default)]
 struct Round {
     now: Vec<Request>,
-    /// Of cores that have been served in this round.
+    /// Requests of cores that have been served in this round.
     next: Vec<Request>,
     number: u64,
 }
@@ -191,7 +191,7 @@ impl Batch {
     fn push(&mut self, request: Request) {
         let socket = self.socket(request.core);
         let round = &mut self.sockets[socket];
-        // Rounds are counted from zero, services from one.
+        // `served` is a round's number plus one.
         if self.served[request.core as usize] == round.number + 1 {
             round.next.push(request);
         } else {
@@ -200,12 +200,12 @@ impl Batch {
     }
 
     fn pick(&mut self, at: u32, random: &mut Random) -> Option<Request> {
-        let (here, count) = (self.socket(at), self.sockets.len());
-        let others = (1..count).map(|step| (here + step) % count);
+        let (current, count) = (self.socket(at), self.sockets.len());
+        let others = (1..count).map(|step| (current + step) % count);
         let other = others.into_iter().find(|&socket| self.sockets[socket].waiting() > 0);
-        let stays = self.sockets[here].waiting() > 0 && (self.stayed < self.stay || other.is_none());
+        let stays = self.sockets[current].waiting() > 0 && (self.stayed < self.stay || other.is_none());
         self.stayed = if stays { self.stayed.saturating_add(1) } else { 0 };
-        let round = &mut self.sockets[if stays { here } else { other? }];
+        let round = &mut self.sockets[if stays { current } else { other? }];
         if round.now.is_empty() {
             std::mem::swap(&mut round.now, &mut round.next);
             round.number += 1;
@@ -216,17 +216,17 @@ impl Batch {
     }
 }
 
-/// A queue for each cluster.
+/// One queue per cluster.
 #[derive(Clone, Debug)]
 struct Nearest {
-    /// Empty until there is a request, for most lines never have one that waits.
+    /// Allocated with the first request, because most lines never have one.
     clusters: Vec<VecDeque<(u64, Request)>>,
-    /// How many clusters there are.
+    /// The number of clusters.
     count: usize,
     clusters_per_socket: usize,
     cores_per_cluster: u32,
     cap: Limit,
-    /// How many in a row went before an older one.
+    /// How many requests in a row have overtaken an older one.
     overtaken: u32,
 }
 
@@ -241,7 +241,7 @@ impl Nearest {
         (core / self.cores_per_cluster) as usize
     }
 
-    /// Which of these clusters has the oldest request, and how old that is.
+    /// Which of these clusters has the oldest request, and when that was made.
     fn oldest(&self, clusters: std::ops::Range<usize>) -> Option<(usize, Picos)> {
         let heads = clusters.filter_map(|cluster| self.clusters[cluster].front().map(|head| (cluster, head)));
         let (cluster, (_, request)) = heads.min_by_key(|(_, (number, _))| *number)?;
@@ -250,19 +250,19 @@ impl Nearest {
 
     fn pick(&mut self, at: u32, now: Picos) -> Option<Request> {
         let (oldest, since) = self.oldest(0..self.clusters.len())?;
-        let here = self.cluster(at);
-        let near = if self.clusters[here].is_empty() {
-            let first = here - here % self.clusters_per_socket;
+        let current = self.cluster(at);
+        let near = if self.clusters[current].is_empty() {
+            let first = current - current % self.clusters_per_socket;
             let socket = first..first + self.clusters_per_socket;
             self.oldest(socket).map_or(oldest, |(cluster, _)| cluster)
         } else {
-            here
+            current
         };
-        let turn = match self.cap {
+        let is_capped = match self.cap {
             Limit::Count(count) => self.overtaken >= count,
             Limit::Time(time) => now.saturating_sub(since) >= time,
         };
-        let next = if turn { oldest } else { near };
+        let next = if is_capped { oldest } else { near };
         self.overtaken = if next == oldest { 0 } else { self.overtaken + 1 };
         self.clusters[next].pop_front().map(|(_, request)| request)
     }

@@ -1,9 +1,9 @@
-//! Which cores have a copy of a line: a set of bits.
+//! The set of cores that have a copy of a line.
 
 /// A set of cores.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Copies {
-    /// Empty until there is a copy, for most lines never have one.
+    /// Allocated with the first copy, because most lines never have one.
     words: Vec<u64>,
     count: u32,
 }
@@ -42,7 +42,7 @@ impl Copies {
         }
     }
 
-    /// How many there are from one core up to, but not, another.
+    /// The number of copies at cores in `from..end`.
     pub(crate) fn within(&self, from: u32, end: u32) -> u32 {
         let (first, _) = bit(from);
         let mut count = 0;

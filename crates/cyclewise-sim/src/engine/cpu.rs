@@ -1,8 +1,8 @@
-//! What a program sees: a CPU, which accesses lines, passes time, and tells the meter what it did.
+//! The CPU that a program sees: it accesses lines, lets time pass, and reports to the meter.
 //!
-//! Programs are `async` functions, so that a loop around an exchange reads as it does in the library. An access puts
-//! itself into the thread's mailbox and gives control to the engine, which polls the program again when the reply is there.
-//! Nothing ever wakes anybody: the engine knows whom it is going to poll.
+//! Programs are `async` functions, so that an exchange loop reads as it does in the library. An access puts itself into the
+//! thread's mailbox and yields to the engine, which polls the program again when the reply is available. There is no waker: the
+//! engine knows which program to poll.
 
 use super::access::{Access, Reply};
 use super::meter::Meter;
@@ -22,13 +22,13 @@ pub(crate) struct Line(pub(crate) u32);
 /// All bits of a line.
 pub(crate) const ALL: u64 = u64::MAX;
 
-/// Where a program and the engine meet.
+/// Passes accesses to the engine and replies to the program.
 #[derive(Debug)]
 pub(crate) struct Mailbox {
-    /// What the program wants, and of which line.
+    /// The line and the access that the program waits for.
     pub(crate) access: Cell<Option<(Line, Access)>>,
     pub(crate) reply: Cell<Reply>,
-    /// The thread's own clock: ahead of the engine's by the work since the last access.
+    /// The thread's clock: the engine's plus the work since the last access.
     pub(crate) clock: Cell<Picos>,
     random: RefCell<Random>,
 }
@@ -44,7 +44,7 @@ pub(crate) struct Cpu {
 
 impl Cpu {
     pub(crate) fn new(thread: u32, seed: u64, meter: Rc<Meter>, timing: Rc<Timing>) -> Self {
-        // Streams that start at seeds this far apart have nothing to do with each other.
+        // Seeds that differ by a multiple of this constant give independent streams.
         let seed = seed ^ u64::from(thread + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mailbox = Mailbox {
             access: Cell::new(None),
@@ -60,7 +60,7 @@ impl Cpu {
         }
     }
 
-    /// Its program's number among all.
+    /// The thread's number.
     pub(crate) fn thread(&self) -> u32 {
         self.thread
     }
@@ -69,13 +69,13 @@ impl Cpu {
         Rc::clone(&self.mailbox)
     }
 
-    /// Passes some time.
+    /// Lets time pass, with jitter.
     fn pass(&self, time: Picos) {
         let time = self.timing.vary(time, &mut self.mailbox.random.borrow_mut());
         self.mailbox.clock.set(self.mailbox.clock.get() + time);
     }
 
-    /// One access; a plain step comes before it.
+    /// Makes an access, after a plain step.
     fn access(&self, line: Line, access: Access) -> Pending<'_> {
         self.pass(self.timing.alu);
         self.mailbox.access.set(Some((line, access)));
@@ -90,7 +90,7 @@ impl Cpu {
         self.access(line, Access::Load).await.value
     }
 
-    /// Reads what is going to be written.
+    /// Reads a line that will be written.
     pub(crate) async fn load_to_write(&self, line: Line) -> u64 {
         self.access(line, Access::LoadToWrite).await.value
     }
@@ -100,7 +100,7 @@ impl Cpu {
         self.access(line, Access::LoadExclusive).await.value
     }
 
-    /// Writes, and says whether the reservation still held.
+    /// Writes if the reservation still holds; returns whether it did.
     pub(crate) async fn store_exclusive(&self, line: Line, value: u64) -> bool {
         self.access(line, Access::StoreExclusive { value }).await.done
     }
@@ -110,36 +110,36 @@ impl Cpu {
         self.access(line, Access::Store { mask, value }).await;
     }
 
-    /// Adds, and returns what was there.
+    /// Adds; returns the previous value.
     pub(crate) async fn add(&self, line: Line, value: u64) -> u64 {
         self.access(line, Access::Add { value }).await.value
     }
 
-    /// Sets bits, and returns what was there.
+    /// Sets bits; returns the previous value.
     pub(crate) async fn or(&self, line: Line, bits: u64) -> u64 {
         self.access(line, Access::Or { bits }).await.value
     }
 
-    /// Clears bits, and returns what was there.
+    /// Clears bits; returns the previous value.
     pub(crate) async fn clear(&self, line: Line, bits: u64) -> u64 {
         self.access(line, Access::Clear { bits }).await.value
     }
 
-    /// Exchanges the masked bits, and returns what was there.
+    /// Exchanges the masked bits; returns the previous value.
     pub(crate) async fn swap(&self, line: Line, mask: u64, value: u64) -> u64 {
         self.access(line, Access::Swap { mask, value }).await.value
     }
 
-    /// Exchanges the masked bits where they are as expected; in any case what was there.
+    /// Exchanges the masked bits if they are as expected; returns the previous value in either case.
     pub(crate) async fn cas(&self, line: Line, mask: u64, expected: u64, value: u64) -> Result<u64, u64> {
         let reply = self.access(line, Access::Cas { mask, expected, value }).await;
         if reply.done { Ok(reply.value) } else { Err(reply.value) }
     }
 
-    /// Looks until the masked bits are as wished, and passes the time between two looks.
-    pub(crate) async fn wait_until(&self, line: Line, mask: u64, relax: Relax, wished: impl Fn(u64) -> bool) -> u64 {
+    /// Spins until `condition` holds for the line's value, of which only the masked bits matter.
+    pub(crate) async fn wait_until(&self, line: Line, mask: u64, relax: Relax, condition: impl Fn(u64) -> bool) -> u64 {
         let mut seen = self.load(line).await;
-        while !wished(seen) {
+        while !condition(seen) {
             let period = match relax {
                 Relax::None => self.timing.alu + self.timing.hit,
                 Relax::Pause | Relax::Exponential { .. } => self.timing.alu + self.timing.hit + self.timing.pause,
@@ -152,50 +152,50 @@ impl Cpu {
         seen
     }
 
-    /// Works for so many cycles, on nothing that is shared.
+    /// Works for a number of cycles, on nothing shared.
     pub(crate) fn work(&self, cycles: u32) {
         if cycles > 0 {
             self.pass(self.timing.cycles(cycles));
         }
     }
 
-    /// So many PAUSEs.
+    /// Executes a number of PAUSE instructions.
     pub(crate) fn pause(&self, pauses: u32) {
         self.pass(self.timing.pause * Picos::from(pauses));
     }
 
-    /// Whether another operation is wanted.
+    /// Whether the run needs another operation.
     pub(crate) fn again(&self) -> bool {
         self.meter.again()
     }
 
-    /// An operation begins.
+    /// Reports the begin of an operation.
     pub(crate) fn begin(&self) {
         self.meter.begin(self.thread, self.mailbox.clock.get());
     }
 
-    /// The operation is done.
+    /// Reports the end of the operation.
     pub(crate) fn end(&self) {
         self.meter.end(self.thread, self.mailbox.clock.get());
     }
 
-    /// A try was in vain.
+    /// Reports a failed try.
     pub(crate) fn retried(&self) {
         self.meter.retried();
     }
 
-    /// A loop of tries has succeeded.
+    /// Reports the success of a retry loop.
     pub(crate) fn won(&self) {
         self.meter.won();
     }
 
-    /// A loop of tries was given up, and the lock taken.
+    /// Reports that a retry loop was given up and the lock taken.
     pub(crate) fn fell_back(&self) {
         self.meter.fell_back();
     }
 }
 
-/// An access that the engine has not answered yet.
+/// An access without a reply.
 struct Pending<'a> {
     mailbox: &'a Mailbox,
     posted: bool,
@@ -213,7 +213,7 @@ impl Future for Pending<'_> {
     }
 }
 
-/// What a loop does between its tries; one for each loop.
+/// The relax policy of one retry loop.
 #[derive(Debug)]
 pub(crate) struct Backoff {
     relax: Relax,
@@ -225,7 +225,7 @@ impl Backoff {
         Self { relax, pauses: 1 }
     }
 
-    /// Passes the time, and says how much in pauses; at least one, as the library's `Relax`.
+    /// Pauses; returns the number of pauses, at least one, like the library's `Relax`.
     pub(crate) fn relax(&mut self, cpu: &Cpu) -> u32 {
         let pauses = match self.relax {
             Relax::None => return 1,

@@ -1,29 +1,29 @@
-//! What is going to happen, in order of time, and where times are equal in the order in which it was planned.
+//! Planned events, ordered by time and then by the order of planning.
 //!
 //! # Cost
-//! An event is one number of 128 bits, so that two compare in one step: 64 bits of time, 36 that count planned events, 3
-//! of what happens, 25 of the thread or line it happens to.
+//! An event is one 128-bit number, so that two compare in one step: 64 bits of time, 36 bits that count planned events, 3 bits of
+//! kind, and 25 bits of thread or line.
 
 use super::timing::Picos;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What happens, to which thread or line.
+/// An event of a thread or line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// A thread gets to its next access.
+    /// A thread makes its next access.
     Issue(u32),
-    /// A core's copy arrives, for which this thread asked.
+    /// The copy that this thread requested arrives at its core.
     Copy(u32),
-    /// A far atomic of this thread arrives at the home.
+    /// This thread's far atomic arrives at the home.
     Arrive(u32),
-    /// The line arrives where it was sent, or its home has done a far atomic.
+    /// The line arrives at its destination, or its home has executed a far atomic.
     Fill(u32),
-    /// What the owner does with the line is done.
+    /// The owner has executed an access.
     Done(u32),
-    /// The owner learns that the line is wanted.
+    /// The next request reaches the owner.
     Probe(u32),
-    /// Something may go on with the line: the hold is over, or the directory is free.
+    /// The line may be able to serve a request: the hold is over, or the directory is free.
     Kick(u32),
 }
 
@@ -31,7 +31,7 @@ const KIND_BITS: u32 = 3;
 const INDEX_BITS: u32 = 25;
 const COUNT_BITS: u32 = 64 - KIND_BITS - INDEX_BITS;
 
-/// The most threads, and the most lines.
+/// The limit of thread and line numbers.
 pub(crate) const MOST: u32 = 1 << INDEX_BITS;
 
 impl Event {
@@ -62,7 +62,7 @@ impl Event {
     }
 }
 
-/// Planned events.
+/// The planned events.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
     heap: BinaryHeap<Reverse<u128>>,
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_come_by_time_and_then_as_planned() {
+    fn events_are_ordered_by_time_and_then_by_planning() {
         let mut events = Events::default();
         let planned = [
             (7, Event::Issue(MOST - 1)),

@@ -1,26 +1,26 @@
-//! How far cores are from each other and from homes, looked up fast.
+//! Distances between cores, and from cores to homes and copies.
 
 use super::copies::Copies;
 use super::timing::{Picos, Timing};
 use crate::machine::{Distance, Home, Topology};
 
-/// Where the cores are.
+/// Looks up distances.
 #[derive(Clone, Debug)]
 pub(crate) struct Geometry {
-    /// For each core its cluster and its socket.
-    places: Vec<(u32, u32)>,
+    /// Each core's cluster and socket.
+    groups: Vec<(u32, u32)>,
     topology: Topology,
     home: Home,
 }
 
 impl Geometry {
     pub(crate) fn new(topology: Topology, home: Home) -> Self {
-        let place = |core| {
-            let place = topology.place(core * topology.threads_per_core);
-            (place.cluster, place.socket)
+        let group = |core| {
+            let cpu = topology.locate(core * topology.threads_per_core);
+            (cpu.cluster, cpu.socket)
         };
         Self {
-            places: (0..topology.cores()).map(place).collect(),
+            groups: (0..topology.cores()).map(group).collect(),
             topology,
             home,
         }
@@ -30,7 +30,7 @@ impl Geometry {
         if a == b {
             return Distance::Same;
         }
-        let ((cluster_a, socket_a), (cluster_b, socket_b)) = (self.places[a as usize], self.places[b as usize]);
+        let ((cluster_a, socket_a), (cluster_b, socket_b)) = (self.groups[a as usize], self.groups[b as usize]);
         if cluster_a == cluster_b {
             Distance::Cluster
         } else if socket_a == socket_b {
@@ -40,7 +40,7 @@ impl Geometry {
         }
     }
 
-    /// The core that stands for a line's home: the first of the home's socket.
+    /// The core that represents a line's home: the first of the home's socket.
     pub(crate) fn home(&self, line: u32) -> u32 {
         let socket = match self.home {
             Home::Anywhere => 0,
@@ -50,12 +50,12 @@ impl Geometry {
         socket * self.topology.cores_per_socket()
     }
 
-    /// From a core to a home's node: never nearer than the other end of the socket.
+    /// The distance from a core to a home node: at least that within a socket.
     pub(crate) fn to_home(&self, core: u32, home: u32) -> Distance {
         self.distance(core, home).max(Distance::Socket)
     }
 
-    /// What a request takes at least because it passes through the home.
+    /// The least time of a request, because it passes through the home.
     pub(crate) fn through_home(&self, core: u32, home: u32, timing: &Timing) -> Picos {
         match self.home {
             Home::Anywhere => 0,
@@ -78,7 +78,7 @@ impl Geometry {
         (first, first + size)
     }
 
-    /// How far the nearest copy is from a core, which has none itself.
+    /// The distance of the nearest copy from a core that has none.
     pub(crate) fn nearest(&self, core: u32, copies: &Copies) -> Option<Distance> {
         if copies.is_empty() {
             return None;
@@ -93,7 +93,7 @@ impl Geometry {
         })
     }
 
-    /// How far the farthest copy is from a core, its own not counted.
+    /// The distance of the farthest copy from a core, except its own.
     pub(crate) fn farthest(&self, core: u32, copies: &Copies) -> Option<Distance> {
         let own = u32::from(copies.has(core));
         let all = copies.count() - own;

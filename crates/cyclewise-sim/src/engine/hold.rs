@@ -1,26 +1,25 @@
-//! How long a new owner keeps a line from others.
+//! How long a new owner keeps a line.
 //!
-//! # The law
-//! From an exclusive fill on, the owner answers no request before what it came for is done, nor before the hold is over.
-//! The hold is none, so many cycles, or learned by each core: so many steps of so many cycles, more of them after an
-//! exchange or a conditional store that failed, fewer after each exclusive fill, between none and the most.
+//! # Law
+//! After an exclusive fill the owner serves no request before the access that requested the line is done and the hold is over. The
+//! hold is none, a fixed number of cycles, or adapted by each core: a number of steps, which grows with each failed exchange or
+//! conditional store and shrinks with each exclusive fill, between zero and a maximum.
 //!
 //! # References
-//! Fixed: gem5's MOESI protocols, 50 cycles. Adaptive: gem5's CHI, 4 cycles a step, 4 steps up, 1 down, 256 at most.
-//! L. Torvalds in "Disable lockref on arm64", 2019: an owner that keeps the line for tens of cycles makes the second
-//! exchange succeed.
+//! Fixed: gem5's MOESI protocols, 50 cycles. Adaptive: gem5's CHI, 4 cycles per step, 4 steps up, 1 down, at most 256. L. Torvalds in
+//! "Disable lockref on arm64", 2019: if the owner keeps the line for tens of cycles, the second exchange succeeds.
 
 use super::timing::{Picos, Timing};
 use crate::machine::Hold;
 
-/// A second: so that the longest holds do not overrun the clock.
+/// A second, so that no hold overflows the clock.
 const LONGEST: Picos = 1_000_000_000_000;
 
-/// The law, and what each core has learned.
+/// The law, and the state of each core.
 #[derive(Clone, Debug)]
 pub(crate) struct Holds {
     law: Law,
-    /// For each core its steps; empty where nothing is learned.
+    /// Each core's steps; empty for fixed holds.
     steps: Vec<u32>,
 }
 
@@ -46,7 +45,7 @@ impl Holds {
         }
     }
 
-    /// The line has come to a core exclusively: how long it holds it.
+    /// Returns how long a core holds the line, after an exclusive fill.
     pub(crate) fn filled(&mut self, core: u32) -> Picos {
         self.time(core).min(LONGEST)
     }
@@ -63,7 +62,7 @@ impl Holds {
         }
     }
 
-    /// An exchange or a conditional store of a core has failed.
+    /// Records a failed exchange or conditional store of a core.
     pub(crate) fn lost(&mut self, core: u32) {
         if let Law::Adaptive { up, max, .. } = self.law {
             let steps = &mut self.steps[core as usize];

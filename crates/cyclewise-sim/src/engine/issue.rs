@@ -1,19 +1,19 @@
-//! A thread's access: done at once where its core has what it takes, and asked for where not.
+//! Accesses of threads: executed at once if the core has the copy or line they need, else requested.
 //!
-//! # The law
-//! - A load hits a copy. Where a sibling wrote last, that costs what the siblings' transfer costs.
-//! - A load that a write follows to asks for a copy, or for the line, as the machine's first access goes.
-//! - A compare-and-exchange takes the line whether it fails or not; where failed ones stay shared, it looks at a copy first
-//!   and asks for the line only if the value is as expected.
-//! - A conditional store fails as soon as its reservation is gone, also while it waits for the line.
-//! - Where atomics are far, they go to the home unless the core owns the line.
+//! # Laws
+//! - A load hits a copy. If a sibling wrote last, it costs as much as a transfer between siblings.
+//! - A load that precedes a write requests a copy or the line, according to the machine's first access.
+//! - A compare-and-exchange takes the line even if it fails. If failed ones stay shared, it reads a copy first and requests the line
+//!   only if the value is as expected.
+//! - A conditional store fails as soon as its reservation ends, also while it waits for the line.
+//! - Far atomics go to the home unless the core owns the line.
 
 use super::access::{Access, Reply};
-use super::arbiter::{Request, Want};
+use super::arbiter::{Request, RequestKind};
 use super::events::Event;
 use super::law::Law;
 use super::line::Local;
-use super::model::{Model, Thread, Waits};
+use super::model::{Model, Thread, WaitsFor};
 use crate::machine::{FailedCas, FirstAccess};
 
 impl Model {
@@ -27,7 +27,7 @@ impl Model {
         let owns = line.owner == Some(core);
         let cached = line.is_cached(core);
         match access {
-            Access::Load | Access::LoadChanged { .. } => self.load(thread, cached, Want::Copy),
+            Access::Load | Access::LoadChanged { .. } => self.load(thread, cached, RequestKind::Copy),
             Access::LoadToWrite => self.load_first(thread, owns, cached, self.rules.first_access),
             Access::LoadExclusive => {
                 let first = self.rules.ll_first_access.unwrap_or(self.rules.first_access);
@@ -36,17 +36,17 @@ impl Model {
             Access::StoreExclusive { .. } if !self.is_reserved(thread, number) => self.store_fails(thread),
             Access::StoreExclusive { .. } if !owns => {
                 self.lines[number as usize].reserved.push(thread);
-                self.request(thread, Want::Line);
+                self.request(thread, RequestKind::Line);
             }
             _ if owns => self.queue_at_port(thread, false),
             _ if access.is_rmw() && self.timing.far.is_some() => {
                 let distance = self.geometry.to_home(core, line.home);
-                self.threads[thread as usize].waits = Waits::Far;
+                self.threads[thread as usize].waits_for = WaitsFor::FarAtomic;
                 self.events
                     .plan(self.now + self.timing.transfer(distance) / 2, Event::Arrive(thread));
             }
             Access::Cas { .. } if self.rules.failed_cas == FailedCas::StaysShared && !cached => {
-                self.request(thread, Want::Copy);
+                self.request(thread, RequestKind::Copy);
             }
             Access::Cas { .. } if self.rules.failed_cas == FailedCas::StaysShared && access.would_fail(line.value) => {
                 let reply = Reply {
@@ -56,22 +56,22 @@ impl Model {
                 self.holds.lost(core);
                 self.reply(thread, reply, self.timing.cas);
             }
-            _ => self.request(thread, Want::Line),
+            _ => self.request(thread, RequestKind::Line),
         }
     }
 
     fn load_first(&mut self, thread: u32, owns: bool, cached: bool, first: FirstAccess) {
         match first {
-            FirstAccess::Shared => self.load(thread, cached, Want::Copy),
-            FirstAccess::Exclusive => self.load(thread, owns, Want::Line),
+            FirstAccess::Shared => self.load(thread, cached, RequestKind::Copy),
+            FirstAccess::Exclusive => self.load(thread, owns, RequestKind::Line),
         }
     }
 
-    fn load(&mut self, thread: u32, hits: bool, want: Want) {
+    fn load(&mut self, thread: u32, hits: bool, kind: RequestKind) {
         if hits {
             self.read(thread);
         } else {
-            self.request(thread, want);
+            self.request(thread, kind);
         }
     }
 
@@ -82,7 +82,7 @@ impl Model {
         let line = &mut self.lines[number as usize];
         match state.access {
             Access::LoadChanged { seen, mask, .. } if (line.value ^ seen) & mask == 0 => {
-                state.waits = Waits::Change;
+                state.waits_for = WaitsFor::Change;
                 line.watchers.push(thread);
                 return;
             }
@@ -96,7 +96,7 @@ impl Model {
         let value = line.value;
         if is_sibling(&self.threads, line.last_writer, thread) {
             cost = cost.max(self.timing.sibling);
-            // From here on the core's cache has it for both.
+            // From now on the core's cache has the value for both.
             line.last_writer = u32::MAX;
         }
         self.reply(thread, Reply { value, done: true }, cost);
@@ -109,32 +109,32 @@ impl Model {
         self.reply(thread, Reply { value, done: false }, self.timing.ll_sc);
     }
 
-    /// The thread waits until its core has the line or a copy, which is asked for unless it is already.
-    pub(super) fn request(&mut self, thread: u32, want: Want) {
+    /// The thread waits for the line or a copy, and requests it unless its core already has.
+    pub(super) fn request(&mut self, thread: u32, kind: RequestKind) {
         let state = &mut self.threads[thread as usize];
         let (core, number) = (state.core, state.line);
-        if want != Want::Far {
-            state.waits = Waits::Fill;
-            let asked = &mut self.cores[core as usize].asked;
-            if asked.contains(&number) {
+        if kind != RequestKind::FarAtomic {
+            state.waits_for = WaitsFor::Fill;
+            let requested = &mut self.cores[core as usize].requested;
+            if requested.contains(&number) {
                 return;
             }
-            asked.push(number);
+            requested.push(number);
         }
         let since = self.now;
         self.lines[number as usize].requests.push(Request {
             core,
             thread,
-            want,
+            kind,
             since,
         });
         self.kick(number);
     }
 
-    /// The thread waits for its core's port to a line that the core owns.
+    /// The thread waits for its core's port; the core owns the line.
     pub(super) fn queue_at_port(&mut self, thread: u32, promised: bool) {
         let state = &mut self.threads[thread as usize];
-        state.waits = Waits::Port;
+        state.waits_for = WaitsFor::Port;
         let number = state.line;
         let line = &mut self.lines[number as usize];
         line.local.push_back(Local { thread, promised });
@@ -142,7 +142,7 @@ impl Model {
         self.start_local(number);
     }
 
-    /// The owner turns to the next access, unless the line is wanted and there is no reason to keep it.
+    /// The owner starts the next access, unless another core wants the line and may have it.
     pub(super) fn start_local(&mut self, number: u32) {
         let line = &mut self.lines[number as usize];
         if line.owner.is_none() || line.executing.is_some() {
@@ -171,7 +171,7 @@ impl Model {
         self.events.plan(self.now + cost, Event::Done(number));
     }
 
-    /// The owner has done an access.
+    /// The owner has executed an access.
     pub(super) fn done(&mut self, number: u32) {
         let line = &mut self.lines[number as usize];
         let Some(local) = line.executing.take() else {
@@ -192,10 +192,10 @@ impl Model {
             self.ll_holds.lost(core);
         }
         let changed = line.value != old;
-        if changed && self.breaks(Law::NoneLost) {
+        if changed && self.breaks(Law::NoLostWrite) {
             self.lines[number as usize].value = old;
         }
-        if changed && self.breaks(Law::NoneInvented) {
+        if changed && self.breaks(Law::NoInventedWrite) {
             let line = &mut self.lines[number as usize];
             line.value = line.value.wrapping_add(1);
         }
@@ -207,7 +207,7 @@ impl Model {
         self.start_local(number);
     }
 
-    /// Lets those who watch a line from some cores look again, each at some time within its period.
+    /// Lets the watchers of a line at some cores load again, each at a random time within its period.
     pub(super) fn wake_watchers(&mut self, number: u32, from: impl Fn(u32) -> bool) {
         let line = &mut self.lines[number as usize];
         if line.watchers.is_empty() {
@@ -219,7 +219,7 @@ impl Model {
             if !from(state.core) {
                 return true;
             }
-            state.waits = Waits::Nothing;
+            state.waits_for = WaitsFor::Nothing;
             let period = match state.access {
                 Access::LoadChanged { period, .. } => period,
                 _ => 0,
@@ -231,20 +231,22 @@ impl Model {
         self.lines[number as usize].watchers = watchers;
     }
 
-    /// A thread whose conditional store waited for the line has lost its reservation.
-    pub(super) fn give_up_store(&mut self, thread: u32) {
+    /// Fails a conditional store that waited for the line and lost its reservation.
+    pub(super) fn cancel_store(&mut self, thread: u32) {
         let state = &mut self.threads[thread as usize];
         let (core, number) = (state.core, state.line);
-        state.waits = Waits::Nothing;
+        state.waits_for = WaitsFor::Nothing;
         if self.waiting(core, number).is_empty() {
             self.lines[number as usize].requests.withdraw(core);
-            self.cores[core as usize].asked.retain(|&asked| asked != number);
+            self.cores[core as usize]
+                .requested
+                .retain(|&requested| requested != number);
         }
         self.store_fails(thread);
     }
 }
 
-/// Whether the one of these threads is another of the same core; no thread at all is not.
+/// Whether two threads are different threads of one core; false if either does not exist.
 fn is_sibling(threads: &[Thread], one: u32, other: u32) -> bool {
     let core = |thread: u32| threads.get(thread as usize).map(|thread| thread.core);
     one != other && core(one).is_some() && core(one) == core(other)

@@ -1,26 +1,26 @@
-//! The laws that no machine may break, by name, so that tests can break them on purpose.
+//! The laws that every machine obeys, by name, so that tests can break them on purpose.
 
 use super::model::Model;
 
-/// What holds whatever the machine.
+/// A law of every machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Law {
-    /// Where a core owns a line, no other has a copy.
+    /// If a core owns a line, no other core has a copy.
     OneOwner,
-    /// What is written is there.
-    NoneLost,
-    /// Nothing else is.
-    NoneInvented,
-    /// Every access is answered.
-    EveryAnswer,
-    /// Time never runs back.
-    Time,
+    /// No write is lost.
+    NoLostWrite,
+    /// No write is invented.
+    NoInventedWrite,
+    /// Every access gets a reply.
+    EveryReply,
+    /// Time never goes back.
+    MonotonicTime,
 }
 
 #[cfg(not(test))]
 #[expect(clippy::unused_self, reason = "the twin of the tests' function")]
 impl Model {
-    /// Whether this law is to be broken now: never, but in tests.
+    /// Whether to break this law now: never, except in tests.
     #[inline]
     pub(super) const fn breaks(&self, _: Law) -> bool {
         false
@@ -29,26 +29,26 @@ impl Model {
 
 #[cfg(test)]
 impl Model {
-    /// Whether this law is to be broken now: each seventh time that there is a chance to.
+    /// Whether to break this law now: at every seventh opportunity.
     pub(super) fn breaks(&mut self, law: Law) -> bool {
         if self.broken != Some(law) {
             return false;
         }
-        self.chances += 1;
-        self.chances.is_multiple_of(7)
+        self.opportunities += 1;
+        self.opportunities.is_multiple_of(7)
     }
 
-    /// Lets chance come from elsewhere.
+    /// Replaces the random numbers' seed.
     pub(crate) fn reseed(&mut self, seed: u64) {
         self.random = super::random::Random::new(seed);
     }
 
-    /// Clears a line, as a stray store would.
+    /// Clears a line, like a stray store.
     pub(crate) fn disturb(&mut self, line: usize) {
         self.lines[line].value = 0;
     }
 
-    /// The law that does not hold as things are now.
+    /// The law that is violated in the current state, if any.
     pub(crate) fn violated(&self, before: super::timing::Picos) -> Option<Law> {
         use super::line::Stage;
         let lines = &mut self.lines.iter();
@@ -60,6 +60,6 @@ impl Model {
         if lines.any(shared) {
             return Some(Law::OneOwner);
         }
-        (self.now < before).then_some(Law::Time)
+        (self.now < before).then_some(Law::MonotonicTime)
     }
 }

@@ -1,31 +1,31 @@
-//! One contended line: where it is, who waits for it, and what its owner does with it.
+//! One contended line: its location, the requests for it, and its owner's accesses.
 //!
 //! # States
-//! The line is with an owner, who alone may write and no other has a copy; or it has copies; or only its home has it.
+//! The line has an owner, which alone may write, and no other core has a copy; or it has copies; or only its home has it.
 //!
 //! | stage | meaning |
 //! |---|---|
-//! | [`Stage::Idle`] | nothing is under way; the owner works on it as it likes |
-//! | [`Stage::Probing`] | the next request is chosen, and the owner does not know yet |
-//! | [`Stage::Asked`] | it knows, and gives the line up as soon as it may |
-//! | [`Stage::Moving`] | nobody has it; the next event is its arrival |
+//! | [`Stage::Idle`] | no request is being served; the owner may access the line |
+//! | [`Stage::Probing`] | the next request is chosen, but has not reached the owner |
+//! | [`Stage::Requested`] | the request has reached the owner, which releases the line as soon as it may |
+//! | [`Stage::Moving`] | the line is in transit; the next event is its arrival |
 //!
 //! # Invariants
-//! 1. At most one core owns it, and where one does there is no copy at any other.
-//! 2. Only the owner, or the home where there is none and no copy, changes the value.
-//! 3. What the owner does is done one at a time, and it does not give the line up meanwhile.
+//! 1. At most one core owns the line, and then no other core has a copy.
+//! 2. Only the owner changes the value, or the home if there is no owner and no copy.
+//! 3. The owner executes one access at a time, and does not release the line during it.
 
 use super::arbiter::{Request, Requests};
 use super::copies::Copies;
 use super::timing::Picos;
 use std::collections::VecDeque;
 
-/// What is under way.
+/// The stage of serving a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
     Idle,
     Probing(Request),
-    Asked(Request),
+    Requested(Request),
     Moving(Request),
 }
 
@@ -33,7 +33,7 @@ pub(crate) enum Stage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Local {
     pub(crate) thread: u32,
-    /// The line came for it, and does not go before it is done.
+    /// The line was requested for this access, and stays until it is done.
     pub(crate) promised: bool,
 }
 
@@ -41,35 +41,35 @@ pub(crate) struct Local {
 #[derive(Clone, Debug)]
 pub(crate) struct LineState {
     pub(crate) value: u64,
-    /// The core that stands for the home.
+    /// The core that represents the home.
     pub(crate) home: u32,
     pub(crate) owner: Option<u32>,
-    /// The core where it was last.
+    /// The last core that had the line.
     pub(crate) at: u32,
     pub(crate) copies: Copies,
     pub(crate) stage: Stage,
     pub(crate) requests: Requests,
-    /// The core of the last far atomic, if that was the last access of all.
+    /// The core of the last far atomic, if no other access followed.
     pub(crate) last_far: Option<u32>,
-    /// Before this the owner need not give it up.
+    /// The owner may keep the line until this time.
     pub(crate) hold_until: Picos,
-    /// Before this the directory takes no other request.
+    /// The directory serves no other request until this time.
     pub(crate) directory_free: Picos,
-    /// When the last copy that is under way arrives.
+    /// When the last copy in transit arrives.
     pub(crate) copies_arrive: Picos,
-    /// A `Kick` is planned for this time.
+    /// The time of a planned `Kick`.
     pub(crate) kick_at: Option<Picos>,
-    /// What the owner does now.
+    /// The access that the owner executes.
     pub(crate) executing: Option<Local>,
-    /// What it does next.
+    /// The owner's next accesses.
     pub(crate) local: VecDeque<Local>,
-    /// How many of those it was promised for, the one that is executing included.
+    /// How many of those are promised, including the executing one.
     pub(crate) promised: u32,
-    /// The thread that was the last to write at the owner, until a sibling has read it.
+    /// The owner's thread that wrote last, until a sibling has read the value.
     pub(crate) last_writer: u32,
-    /// Changes each time that a reservation on it ends.
+    /// Changes whenever reservations on the line end.
     pub(crate) epoch: u64,
-    /// Threads that wait for a change of what they have a copy of.
+    /// Threads that wait for a change of their copy.
     pub(crate) watchers: Vec<u32>,
     /// Threads whose conditional store waits for the line.
     pub(crate) reserved: Vec<u32>,
@@ -100,18 +100,18 @@ impl LineState {
         }
     }
 
-    /// Whether a core can read it.
+    /// Whether a core can read the line.
     pub(crate) fn is_cached(&self, core: u32) -> bool {
         self.owner == Some(core) || self.copies.has(core)
     }
 
-    /// Whether the owner has no more reason to keep it.
+    /// Whether the owner may release the line.
     pub(crate) fn may_leave(&self, now: Picos) -> bool {
         self.executing.is_none() && self.promised == 0 && now >= self.hold_until
     }
 
-    /// Whether somebody is to have it next. `probes`: then the owner has to have been told.
+    /// Whether the owner knows of a request. `probes`: requests take time to reach the owner.
     pub(crate) fn is_wanted(&self, probes: bool) -> bool {
-        matches!(self.stage, Stage::Asked(_)) || (self.stage == Stage::Idle && !probes && !self.requests.is_empty())
+        matches!(self.stage, Stage::Requested(_)) || (self.stage == Stage::Idle && !probes && !self.requests.is_empty())
     }
 }

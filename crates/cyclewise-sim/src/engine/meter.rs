@@ -1,7 +1,7 @@
-//! What is counted of a run: nothing during its warm-up, everything after it.
+//! Counts a run's events, except during its warm-up.
 //!
-//! Programs say when an operation begins and ends, when a try was in vain, and how a loop of tries ended. The engine says
-//! when a line moves.
+//! Programs report when an operation begins and ends, when a try fails, and how a retry loop ends. The engine reports when a line
+//! moves.
 
 use super::timing::{Picos, nanos};
 use crate::outcome::{Latencies, Outcome};
@@ -9,12 +9,12 @@ use crate::workload::Length;
 use hdrhistogram::Histogram;
 use std::cell::{Cell, RefCell};
 
-/// Counts of one run.
+/// The counts of a run.
 #[derive(Debug)]
 pub(crate) struct Meter {
     phase: Cell<Phase>,
     length: Length,
-    /// When the phase ends, where that is a matter of time.
+    /// When the phase ends, if its length is a time.
     deadline: Cell<Picos>,
     started: Cell<Picos>,
     ended: Cell<Picos>,
@@ -45,7 +45,7 @@ struct Thread {
     begun: Cell<Option<Picos>>,
 }
 
-/// Three digits, and as wide as the slowest.
+/// A histogram with three digits that grows with its values.
 fn histogram() -> Histogram<u64> {
     let mut histogram = Histogram::new(3).expect("3 digits are allowed");
     histogram.auto(true);
@@ -84,7 +84,7 @@ impl Meter {
         meter
     }
 
-    /// The engine's clock has come to this.
+    /// The engine's clock has advanced to `now`.
     #[inline]
     pub(crate) fn tick(&self, now: Picos) {
         while now >= self.deadline.get() && self.again() {
@@ -111,7 +111,7 @@ impl Meter {
         self.deadline.set(Picos::MAX);
     }
 
-    /// Whether the run goes on.
+    /// Whether the run continues.
     #[inline]
     pub(crate) fn again(&self) -> bool {
         self.phase.get() != Phase::Over
@@ -167,12 +167,12 @@ impl Meter {
         self.count(&self.fell_back);
     }
 
-    /// A line, or a copy of it, went to another core or home.
+    /// A line or a copy moved to another core or home.
     pub(crate) fn moved(&self) {
         self.count(&self.moves);
     }
 
-    /// A line came to a core exclusively.
+    /// A core got a line exclusively.
     pub(crate) fn filled(&self) {
         self.count(&self.fills);
     }
@@ -183,7 +183,7 @@ impl Meter {
         }
     }
 
-    /// The figures. `workers`: so many threads, the first ones, are those that count.
+    /// The outcome. Only the first `workers` threads count.
     #[expect(clippy::cast_precision_loss, reason = "counts below 2^53 are exact")]
     pub(crate) fn outcome(&self, workers: u32, events: u64) -> Outcome {
         let ops = self.ops.get();
@@ -191,15 +191,15 @@ impl Meter {
         let per_op = |count: &Cell<u64>| count.get() as f64 / (ops as f64).max(1.0);
         let updates = (self.won.get() + self.fell_back.get()) as f64;
         let per_update = |count: &Cell<u64>| count.get() as f64 / updates.max(1.0);
-        let workers_here = &self.threads[..workers as usize];
-        let (sum, squares) = workers_here.iter().fold((0.0, 0.0), |(sum, squares), thread| {
+        let counted = &self.threads[..workers as usize];
+        let (sum, squares) = counted.iter().fold((0.0, 0.0), |(sum, squares), thread| {
             let ops = thread.ops.get() as f64;
             (sum + ops, squares + ops * ops)
         });
         let latencies = self.latencies.borrow();
         let quantile = |share| nanos(latencies.value_at_quantile(share));
-        // Who still waits has waited at least since it began.
-        let waiting = workers_here.iter().filter_map(|thread| thread.begun.get());
+        // Include the waits of unfinished operations.
+        let waiting = counted.iter().filter_map(|thread| thread.begun.get());
         let waiting = waiting.map(|begun| self.ended.get().saturating_sub(begun)).max();
         let slowest = nanos(self.slowest.get());
         Outcome {

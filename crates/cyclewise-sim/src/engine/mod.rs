@@ -1,8 +1,8 @@
-//! Plays programs out on a machine, event by event.
+//! The discrete-event engine that runs programs on a machine.
 //!
-//! `model` is the machine at work; `issue` and `transfer` hold its laws, `arbiter` and `hold` those a machine chooses among.
-//! `cpu` is what a program sees, `meter` what is counted. `events`, `copies`, `geometry`, `timing` and `random` are what these
-//! are made of; `law` names what no machine may break, for the tests that break it.
+//! `model` is the machine's state; `issue` and `transfer` implement the laws of all machines, `arbiter` and `hold` those that a
+//! machine file chooses. Programs see `cpu`; `meter` counts. `events`, `copies`, `geometry`, `timing` and `random` are parts of
+//! these; `law` names the laws of all machines, for tests that break them.
 
 mod access;
 mod arbiter;

@@ -1,20 +1,20 @@
-//! The machine at work: threads, cores and lines, and what an event does to them.
+//! The machine's state (threads, cores and lines) and the effect of events on it.
 //!
-//! # The law
-//! The usual one of caches that keep each other coherent: to read, a core needs a copy; to write, it needs the line, and all
-//! copies are taken back. A core that asks for a copy where there is no other becomes the owner. Siblings share their
-//! core's cache, so a line that comes for one of them serves all. The home serves the requests for a line
-//! one after the other, but for copies while nobody owns it, which it gives out side by side.
+//! # Law
+//! The usual cache coherence: to read, a core needs a copy; to write, it needs the line, and all copies are invalidated. A core that
+//! requests a copy when there is no other becomes the owner. Siblings share their core's cache, so a fill serves all of them. The
+//! home serves the requests for a line one after another, except requests for copies while the line has no owner, which it serves
+//! in parallel.
 //!
 //! # References
-//! D. Sorin, M. Hill and D. Wood, "A primer on memory consistency and cache coherence", 2011: a directory that blocks.
+//! D. Sorin, M. Hill and D. Wood, "A primer on memory consistency and cache coherence", 2011: a blocking directory.
 //!
 //! # Limits
-//! Lines are never evicted, memory is never slow, and the interconnect never full: what is modelled is waiting for lines.
-//! Siblings do not take each other's issue slots.
+//! Only waiting for lines is modelled: lines are never evicted, memory is never slow, and the interconnect is never full. Siblings
+//! do not compete for issue slots.
 
 use super::access::{Access, Reply};
-use super::arbiter::{Requests, Want};
+use super::arbiter::{RequestKind, Requests};
 use super::cpu::Mailbox;
 use super::events::{Event, Events};
 use super::geometry::Geometry;
@@ -30,22 +30,22 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-/// A program that runs.
+/// A running program.
 pub(crate) type Program = Pin<Box<dyn Future<Output = ()>>>;
 
 /// What a thread waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Waits {
-    /// Its own work, or nothing that concerns others.
+pub(super) enum WaitsFor {
+    /// Nothing but its own work.
     Nothing,
-    /// A line or a copy, which its core has asked for.
+    /// A line or a copy that its core has requested.
     Fill,
     /// Its core's port.
     Port,
-    /// A change of what its core has a copy of.
+    /// A change of its core's copy.
     Change,
     /// A far atomic.
-    Far,
+    FarAtomic,
 }
 
 pub(super) struct Thread {
@@ -54,26 +54,26 @@ pub(super) struct Thread {
     pub(super) sibling: Option<u32>,
     pub(super) access: Access,
     pub(super) line: u32,
-    pub(super) waits: Waits,
-    /// Numbers accesses as they are made.
+    pub(super) waits_for: WaitsFor,
+    /// The number of its current access.
     pub(super) order: u64,
-    /// The line that it has a reservation on, and of which epoch.
+    /// The line and epoch of its reservation.
     pub(super) reservation: Option<(u32, u64)>,
     mailbox: Rc<Mailbox>,
     program: Program,
-    /// A worker, which comes to an end when no more operations are wanted; a reader need not.
-    works: bool,
+    /// Whether it is a worker, which ends with the run; a reader need not.
+    is_worker: bool,
 }
 
 #[derive(Default)]
 pub(super) struct Core {
-    /// One of its threads.
+    /// The first of its threads.
     pub(super) first: Option<u32>,
-    /// The lines that it has asked for.
-    pub(super) asked: Vec<u32>,
+    /// The lines that it has requested.
+    pub(super) requested: Vec<u32>,
 }
 
-/// Everything.
+/// The state of a run.
 pub(crate) struct Model {
     pub(super) now: Picos,
     pub(super) events: Events,
@@ -88,12 +88,12 @@ pub(crate) struct Model {
     pub(super) random: Random,
     pub(super) meter: Rc<Meter>,
     order: u64,
-    /// The law that a test breaks, and how many chances there were to.
+    /// The law that a test breaks, and the opportunities so far.
     #[cfg(test)]
     pub(crate) broken: Option<super::law::Law>,
     #[cfg(test)]
-    pub(super) chances: u64,
-    /// Workers that have not come to their end.
+    pub(super) opportunities: u64,
+    /// Workers that have not ended.
     live: u32,
 }
 
@@ -122,55 +122,55 @@ impl Model {
             #[cfg(test)]
             broken: None,
             #[cfg(test)]
-            chances: 0,
+            opportunities: 0,
             live: 0,
         }
     }
 
-    /// Puts a program on a core; it starts at a time between zero and what a hundred steps take.
-    pub(crate) fn start(&mut self, core: u32, mailbox: Rc<Mailbox>, program: Program, works: bool) {
+    /// Starts a program on a core, at a random time within a hundred steps.
+    pub(crate) fn start(&mut self, core: u32, mailbox: Rc<Mailbox>, program: Program, is_worker: bool) {
         let thread = u32::try_from(self.threads.len()).expect("fewer threads than events can name");
         self.threads.push(Thread {
             core,
             sibling: self.cores[core as usize].first.replace(thread),
             access: Access::Load,
             line: 0,
-            waits: Waits::Nothing,
+            waits_for: WaitsFor::Nothing,
             order: 0,
             reservation: None,
             mailbox,
             program,
-            works,
+            is_worker,
         });
-        self.live += u32::from(works);
+        self.live += u32::from(is_worker);
         let delay = self.random.below(100 * self.timing.alu + 1);
         self.reply(thread, Reply::default(), delay);
     }
 
-    /// Gives a thread its reply, which it sees so much later, and lets it go on to its next access.
-    pub(super) fn reply(&mut self, thread: u32, reply: Reply, later: Picos) {
-        if self.breaks(Law::EveryAnswer) {
+    /// Replies to a thread after a delay, and runs its program up to the next access.
+    pub(super) fn reply(&mut self, thread: u32, reply: Reply, delay: Picos) {
+        if self.breaks(Law::EveryReply) {
             return;
         }
         let state = &mut self.threads[thread as usize];
-        state.waits = Waits::Nothing;
+        state.waits_for = WaitsFor::Nothing;
         state.mailbox.reply.set(reply);
-        state.mailbox.clock.set(self.now + later);
+        state.mailbox.clock.set(self.now + delay);
         let mut context = Context::from_waker(Waker::noop());
         if let Poll::Ready(()) = state.program.as_mut().poll(&mut context) {
-            self.live -= u32::from(state.works);
+            self.live -= u32::from(state.is_worker);
             return;
         }
-        let (line, access) = state.mailbox.access.take().expect("a program waits for accesses alone");
+        let (line, access) = state.mailbox.access.take().expect("a program waits only for accesses");
         (state.line, state.access) = (line.0, access);
         let mut at = state.mailbox.clock.get();
-        if self.breaks(Law::Time) {
+        if self.breaks(Law::MonotonicTime) {
             at = self.now.saturating_sub(1);
         }
         self.events.plan(at, Event::Issue(thread));
     }
 
-    /// Lets the next event happen; `false` where there is none.
+    /// Processes the next event; returns false if there is none.
     pub(crate) fn step(&mut self) -> bool {
         let Some((at, event)) = self.events.next() else {
             return false;
@@ -180,7 +180,7 @@ impl Model {
         match event {
             Event::Issue(thread) => self.issue(thread),
             Event::Copy(thread) => self.copy_arrives(thread),
-            Event::Arrive(thread) => self.request(thread, Want::Far),
+            Event::Arrive(thread) => self.request(thread, RequestKind::FarAtomic),
             Event::Fill(line) => self.fill(line),
             Event::Done(line) => self.done(line),
             Event::Probe(line) => self.probed(line),
@@ -192,17 +192,17 @@ impl Model {
         true
     }
 
-    /// What time it is.
+    /// The current time.
     pub(crate) fn now(&self) -> Picos {
         self.now
     }
 
-    /// How many workers have not come to their end.
+    /// The number of workers that have not ended.
     pub(crate) fn live(&self) -> u32 {
         self.live
     }
 
-    /// What each line holds.
+    /// The value of each line.
     pub(crate) fn values(&self) -> Vec<u64> {
         self.lines.iter().map(|line| line.value).collect()
     }
@@ -213,13 +213,13 @@ impl Model {
         self.order
     }
 
-    /// The threads of a core that wait for a line to come, the longest wait first.
+    /// The threads of a core that wait for a line, the longest wait first.
     pub(super) fn waiting(&self, core: u32, line: u32) -> Vec<u32> {
         let mut found = Vec::new();
         let mut next = self.cores[core as usize].first;
         while let Some(thread) = next {
             let state = &self.threads[thread as usize];
-            if state.waits == Waits::Fill && state.line == line {
+            if state.waits_for == WaitsFor::Fill && state.line == line {
                 found.push(thread);
             }
             next = state.sibling;
@@ -228,8 +228,8 @@ impl Model {
         found
     }
 
-    /// The same in the order in which they are served: by age, but which of them is the first is chance. Were it always the
-    /// oldest, the one that had succeeded last would be it every time.
+    /// The same threads in the order of service: by age, but rotated by a random number. Otherwise the thread that succeeded last
+    /// would always be the first.
     pub(super) fn in_turn(&mut self, core: u32, line: u32) -> Vec<u32> {
         let mut waiting = self.waiting(core, line);
         if waiting.len() > 1 {
@@ -244,7 +244,7 @@ impl Model {
         self.threads[thread as usize].reservation == Some((line, self.lines[line as usize].epoch))
     }
 
-    /// Plans to look again at whether the line may go on.
+    /// Plans a check whether the line can serve a request.
     pub(super) fn kick_later(&mut self, line: u32, at: Picos) {
         let state = &mut self.lines[line as usize];
         if state.kick_at.is_none_or(|planned| at < planned) {
@@ -253,7 +253,7 @@ impl Model {
         }
     }
 
-    /// What is under way with a line.
+    /// The stage of a line.
     pub(super) fn stage(&self, line: u32) -> Stage {
         self.lines[line as usize].stage
     }

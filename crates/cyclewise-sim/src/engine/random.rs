@@ -1,9 +1,9 @@
-//! The run's chances: one seeded stream of numbers.
+//! Seeded random numbers.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// A stream that a seed decides.
+/// A stream of random numbers, determined by its seed.
 #[derive(Clone, Debug)]
 pub(crate) struct Random(Xoshiro256PlusPlus);
 
@@ -12,9 +12,9 @@ impl Random {
         Self(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
 
-    /// A number from zero up to, but not, `end`; zero where that is zero.
+    /// A number below `end`; 0 if `end` is 0.
     ///
-    /// By the high half of a product: for the small numbers that are asked for here the chances are even to 1 in 2^40.
+    /// It is the high half of a product; for the small ends used here, probabilities are equal to within 2^-40.
     pub(crate) fn below(&mut self, end: u64) -> u64 {
         let wide = u128::from(self.0.next_u64()) * u128::from(end);
         u64::try_from(wide >> 64).expect("less than `end`")

@@ -1,7 +1,7 @@
-//! A machine's figures in the engine's unit, whole picoseconds.
+//! A machine's times in the engine's unit, integer picoseconds.
 //!
-//! Whole numbers add up in any order to the same sum, so a run is the same on every machine. What is rounded is each
-//! figure once, by at most half a picosecond.
+//! Sums of integers do not depend on their order, so a run is the same on every host. Each time is rounded once, by at most half
+//! a picosecond.
 
 use super::random::Random;
 use crate::machine::{Cost, Distance, Machine, Rmw};
@@ -9,7 +9,7 @@ use crate::machine::{Cost, Distance, Machine, Rmw};
 /// A time or a duration, in picoseconds.
 pub(crate) type Picos = u64;
 
-/// Nanoseconds as picoseconds; what is negative or no number is none.
+/// Nanoseconds as picoseconds; 0 for negative values and NaN.
 pub(crate) fn picos(ns: f64) -> Picos {
     #[expect(
         clippy::cast_possible_truncation,
@@ -26,7 +26,7 @@ pub(crate) fn nanos(time: Picos) -> f64 {
     time as f64 / 1e3
 }
 
-/// What everything takes.
+/// The times of a machine.
 #[derive(Clone, Debug)]
 pub(crate) struct Timing {
     pub(crate) hit: Picos,
@@ -66,7 +66,7 @@ impl Timing {
         Self {
             hit: picos(machine.latency.hit_ns),
             sibling: between(Distance::Sibling),
-            // Never nothing, so that time passes.
+            // At least 1, so that time passes.
             alu: cycles(alu_cycles).max(1),
             store: cycles(store_cycles),
             rmw: cycles(rmw_cycles),
@@ -90,12 +90,12 @@ impl Timing {
         }
     }
 
-    /// So many cycles.
+    /// The time of a number of cycles.
     pub(crate) fn cycles(&self, cycles: u32) -> Picos {
         picos(f64::from(cycles) * self.cycle_ns)
     }
 
-    /// What it takes to move a line between two cores that are so far apart; nothing within one.
+    /// The time to move a line between two cores; 0 within one core.
     pub(crate) fn transfer(&self, distance: Distance) -> Picos {
         match distance {
             Distance::Same | Distance::Sibling => 0,
@@ -105,17 +105,17 @@ impl Timing {
         }
     }
 
-    /// Whether an owner learns of a request only some time after it was chosen.
+    /// Whether requests take time to reach the owner.
     pub(crate) fn probes(&self) -> bool {
         self.probe_share > 0.0
     }
 
-    /// The part of a transfer before the owner learns of it.
+    /// The part of a transfer before the request reaches the owner.
     pub(crate) fn probe(&self, transfer: Picos) -> Picos {
         share(transfer, self.probe_share)
     }
 
-    /// A step's time, longer or shorter by chance as far as the machine's jitter goes.
+    /// A step's time with random jitter.
     pub(crate) fn vary(&self, time: Picos, random: &mut Random) -> Picos {
         if self.jitter == 0.0 || time == 0 {
             return time;

@@ -1,31 +1,32 @@
-//! The home's part: which request is next, and the line's way to it.
+//! The home: chooses the next request, and moves the line to it.
 //!
-//! # The law
-//! - A line leaves its owner when what it came for is done, the hold is over, and a request waits. Where a share of the
-//!   transfer is the request's own way, the owner works on until it learns of it; and a request that has waited has that
-//!   way behind it, so that a queue is served faster than a request that finds none.
-//! - To an owner-to-be it takes what the longest of these takes: the data from the old owner, else from the nearest copy,
-//!   else from home; the farthest copy's invalidation, and so much more for each further copy; and the home's detour.
-//! - A copy is given by the owner, who keeps one, and then by any copy, side by side, as fast as the directory takes them.
-//! - For a far atomic the line is called back to the home, if it is not there, and stays there. The same core's next one,
-//!   if nobody else has wanted the line meanwhile, brings it to the core: who is alone works near.
+//! # Laws
+//! - A line leaves its owner when the access that requested it is done, the hold is over, and a request waits. If the machine has a
+//!   probe share, the owner continues until the request reaches it. A request that has waited in the queue has already reached the
+//!   owner, so queued requests are served faster.
+//! - A transfer to a new owner takes the longest of: the data from the old owner, else from the nearest copy, else from home; the
+//!   farthest copy's invalidation, plus a cost for each further copy; and the way through the home.
+//! - The owner provides the first copy and keeps one; then any copy provides further ones, in parallel, as fast as the directory
+//!   serves the requests.
+//! - For a far atomic, the line returns to the home and stays there. If the next request is another far atomic of the same core, the
+//!   line moves to the core: a core alone works near.
 
-use super::arbiter::{Request, Want};
+use super::arbiter::{Request, RequestKind};
 use super::events::Event;
 use super::law::Law;
 use super::line::Stage;
-use super::model::{Model, Waits};
+use super::model::{Model, WaitsFor};
 use super::timing::Picos;
 use crate::machine::Distance;
 
 impl Model {
-    /// Serves what can be served now.
+    /// Serves the requests that can be served now.
     pub(super) fn kick(&mut self, number: u32) {
         loop {
             let line = &mut self.lines[number as usize];
             let request = match line.stage {
                 Stage::Moving(_) | Stage::Probing(_) => return,
-                Stage::Asked(request) => {
+                Stage::Requested(request) => {
                     if self.may_leave(number) {
                         self.depart(number, request);
                     }
@@ -50,38 +51,42 @@ impl Model {
             let request = self.near_if_alone(number, request);
             let line = &mut self.lines[number as usize];
             if line.owner.is_some() && self.timing.probes() {
-                let told = request.since + self.timing.probe(self.duration(number, request));
+                let reached = request.since + self.timing.probe(self.duration(number, request));
                 let line = &mut self.lines[number as usize];
-                if told > self.now {
+                if reached > self.now {
                     line.stage = Stage::Probing(request);
-                    return self.events.plan(told, Event::Probe(number));
+                    return self.events.plan(reached, Event::Probe(number));
                 }
-                line.stage = Stage::Asked(request);
+                line.stage = Stage::Requested(request);
                 continue;
             }
             let first = line.copies.is_empty() && self.now >= line.copies_arrive;
-            if line.owner.is_some() || request.want != Want::Copy || first {
+            if line.owner.is_some() || request.kind != RequestKind::Copy || first {
                 return self.depart(number, request);
             }
             self.send_copy(number, request);
         }
     }
 
-    /// A far atomic, or the line itself where the core was the last to do one and nobody else wants it.
+    /// Turns a far atomic into a request for the line if the core also made the last one and no other core wants the line.
     fn near_if_alone(&mut self, number: u32, mut request: Request) -> Request {
         let line = &mut self.lines[number as usize];
         let last = line.last_far.take();
-        let alone = line.owner.is_none() && line.copies.is_empty() && line.requests.is_empty();
-        let asked = &mut self.cores[request.core as usize].asked;
-        if request.want == Want::Far && alone && last == Some(request.core) && !asked.contains(&number) {
-            asked.push(number);
-            request.want = Want::Line;
-            self.threads[request.thread as usize].waits = Waits::Fill;
+        let is_alone = line.owner.is_none() && line.copies.is_empty() && line.requests.is_empty();
+        let requested = &mut self.cores[request.core as usize].requested;
+        if request.kind == RequestKind::FarAtomic
+            && is_alone
+            && last == Some(request.core)
+            && !requested.contains(&number)
+        {
+            requested.push(number);
+            request.kind = RequestKind::Line;
+            self.threads[request.thread as usize].waits_for = WaitsFor::Fill;
         }
         request
     }
 
-    /// Whether the owner gives the line up now; if the hold alone forbids it, a look is planned for when that is over.
+    /// Whether the owner may release the line now; if only the hold prevents it, plans a check for its end.
     fn may_leave(&mut self, number: u32) -> bool {
         let line = &self.lines[number as usize];
         let leaves = line.may_leave(self.now);
@@ -91,26 +96,26 @@ impl Model {
         leaves
     }
 
-    /// The owner learns of the request.
+    /// The request reaches the owner.
     pub(super) fn probed(&mut self, number: u32) {
         if let Stage::Probing(request) = self.stage(number) {
-            self.lines[number as usize].stage = Stage::Asked(request);
+            self.lines[number as usize].stage = Stage::Requested(request);
             self.kick(number);
         }
     }
 
-    /// What the line's way to a request takes from where it is.
+    /// The duration of the line's transfer to a request.
     fn duration(&self, number: u32, request: Request) -> Picos {
         let (line, geometry, timing) = (&self.lines[number as usize], &self.geometry, &*self.timing);
-        let target = match request.want {
-            Want::Far => line.home,
-            Want::Copy | Want::Line => request.core,
+        let target = match request.kind {
+            RequestKind::FarAtomic => line.home,
+            RequestKind::Copy | RequestKind::Line => request.core,
         };
         let others = line.copies.count() - u32::from(line.copies.has(target));
         let data = match line.owner {
-            Some(owner) if request.want == Want::Far => Some(geometry.to_home(owner, target)),
+            Some(owner) if request.kind == RequestKind::FarAtomic => Some(geometry.to_home(owner, target)),
             Some(owner) => Some(geometry.distance(owner, target)),
-            None if request.want == Want::Far => None,
+            None if request.kind == RequestKind::FarAtomic => None,
             None if line.copies.has(target) && others > 0 => None,
             None if line.copies.has(target) => Some(geometry.to_home(target, line.home)),
             None => geometry
@@ -119,51 +124,53 @@ impl Model {
         };
         let transfer = |distance: Option<Distance>| distance.map_or(0, |distance| timing.transfer(distance));
         let mut duration = transfer(data);
-        if request.want != Want::Copy && others > 0 {
+        if request.kind != RequestKind::Copy && others > 0 {
             let farthest = transfer(geometry.farthest(target, &line.copies));
             duration = duration.max(farthest + timing.invalidate * Picos::from(others - 1));
         }
-        match (request.want, timing.far) {
-            (Want::Far, Some(far)) => duration + far,
+        match (request.kind, timing.far) {
+            (RequestKind::FarAtomic, Some(far)) => duration + far,
             _ => duration.max(geometry.through_home(request.core, line.home, timing)),
         }
     }
 
-    /// What of that is left: the request has been under way since it was made, and that part is over.
-    fn left(&self, number: u32, request: Request) -> Picos {
+    /// The rest of that duration, without the time that the request has already traveled.
+    fn remaining(&self, number: u32, request: Request) -> Picos {
         let duration = self.duration(number, request);
-        let under_way = self.now.saturating_sub(request.since);
-        duration - self.timing.probe(duration).min(under_way)
+        let traveled = self.now.saturating_sub(request.since);
+        duration - self.timing.probe(duration).min(traveled)
     }
 
-    /// The line leaves for where it is wanted.
+    /// The line leaves for the request.
     fn depart(&mut self, number: u32, request: Request) {
-        let left = self.left(number, request);
+        let remaining = self.remaining(number, request);
         let line = &mut self.lines[number as usize];
-        let arrival = self.now + left;
-        // The copies that are under way have to arrive before they can be taken back.
+        let arrival = self.now + remaining;
+        // Copies in transit must arrive before they can be invalidated.
         let arrival = arrival.max(line.copies_arrive + 1);
         line.stage = Stage::Moving(request);
         let owner = line.owner.take();
-        if owner.is_some_and(|owner| owner != request.core) || (owner.is_none() && request.want != Want::Far) {
+        if owner.is_some_and(|owner| owner != request.core)
+            || (owner.is_none() && request.kind != RequestKind::FarAtomic)
+        {
             self.meter.moved();
         }
         self.events.plan(arrival, Event::Fill(number));
-        match (request.want, owner) {
-            (Want::Copy, Some(owner)) => self.lines[number as usize].copies.add(owner),
-            (Want::Copy, None) => {}
-            (Want::Line, _) => self.take_back(number, Some(request.core)),
-            (Want::Far, _) => self.take_back(number, None),
+        match (request.kind, owner) {
+            (RequestKind::Copy, Some(owner)) => self.lines[number as usize].copies.add(owner),
+            (RequestKind::Copy, None) => {}
+            (RequestKind::Line, _) => self.invalidate(number, Some(request.core)),
+            (RequestKind::FarAtomic, _) => self.invalidate(number, None),
         }
-        // What the old owner has not begun, it asks for again.
-        let left = std::mem::take(&mut self.lines[number as usize].local);
-        for local in &left {
+        // The old owner's pending accesses request the line again.
+        let pending = std::mem::take(&mut self.lines[number as usize].local);
+        for local in &pending {
             self.issue(local.thread);
         }
     }
 
-    /// Ends all copies, and what threads of other cores than this one have reserved.
-    fn take_back(&mut self, number: u32, target: Option<u32>) {
+    /// Invalidates all copies, and ends the reservations of other cores' threads.
+    fn invalidate(&mut self, number: u32, target: Option<u32>) {
         if !self.breaks(Law::OneOwner) {
             self.lines[number as usize].copies.clear();
         }
@@ -171,13 +178,13 @@ impl Model {
         self.wake_watchers(number, |core| Some(core) != target);
     }
 
-    /// Ends the reservations on a line, but for those of a core.
-    fn end_reservations(&mut self, number: u32, but: Option<u32>) {
+    /// Ends the reservations on a line, except those of core `except`.
+    fn end_reservations(&mut self, number: u32, except: Option<u32>) {
         let line = &mut self.lines[number as usize];
         let old = line.epoch;
         line.epoch += 1;
         let new = line.epoch;
-        let mut next = but.and_then(|core| self.cores[core as usize].first);
+        let mut next = except.and_then(|core| self.cores[core as usize].first);
         while let Some(thread) = next {
             let state = &mut self.threads[thread as usize];
             if state.reservation == Some((number, old)) {
@@ -194,14 +201,14 @@ impl Model {
             if self.is_reserved(thread, number) {
                 self.lines[number as usize].reserved.push(thread);
             } else {
-                self.give_up_store(thread);
+                self.cancel_store(thread);
             }
         }
     }
 
-    /// A copy leaves for a core while nobody owns the line.
+    /// A copy leaves for a core; the line has no owner.
     fn send_copy(&mut self, number: u32, request: Request) {
-        let arrival = self.now + self.left(number, request);
+        let arrival = self.now + self.remaining(number, request);
         let line = &mut self.lines[number as usize];
         line.copies_arrive = line.copies_arrive.max(arrival);
         line.directory_free = self.now + self.timing.read;
@@ -215,7 +222,7 @@ impl Model {
         let (core, number) = (state.core, state.line);
         self.lines[number as usize].copies.add(core);
         self.serve(core, number);
-        // It may be taken back already: then it was good for one look.
+        // If it is already invalidated, it served one load.
         if let Stage::Moving(_) = self.stage(number) {
             self.lines[number as usize].copies.clear();
             self.wake_watchers(number, |watcher| watcher == core);
@@ -230,8 +237,8 @@ impl Model {
         let core = request.core;
         let line = &mut self.lines[number as usize];
         line.stage = Stage::Idle;
-        match request.want {
-            Want::Far => {
+        match request.kind {
+            RequestKind::FarAtomic => {
                 line.at = line.home;
                 line.last_far = Some(core);
                 self.end_reservations(number, None);
@@ -244,16 +251,16 @@ impl Model {
                 }
                 self.reply(request.thread, reply, self.timing.transfer(back) / 2);
             }
-            Want::Copy if !line.copies.is_empty() => {
+            RequestKind::Copy if !line.copies.is_empty() => {
                 line.copies.add(core);
                 self.serve(core, number);
             }
-            Want::Copy => {
-                // The only one.
+            RequestKind::Copy => {
+                // It is the only copy.
                 (line.owner, line.at, line.hold_until) = (Some(core), core, self.now);
                 self.serve(core, number);
             }
-            Want::Line => {
+            RequestKind::Line => {
                 (line.owner, line.at) = (Some(core), core);
                 self.meter.filled();
                 self.end_reservations(number, Some(core));
@@ -276,9 +283,11 @@ impl Model {
         waiting.iter().any(|thread| access(thread) == Access::LoadExclusive)
     }
 
-    /// What a core has asked for is there: its threads go on.
+    /// Continues a core's threads after its request was served.
     fn serve(&mut self, core: u32, number: u32) {
-        self.cores[core as usize].asked.retain(|&asked| asked != number);
+        self.cores[core as usize]
+            .requested
+            .retain(|&requested| requested != number);
         let waiting = self.in_turn(core, number);
         for thread in waiting {
             let owns = self.lines[number as usize].owner == Some(core);

@@ -1,20 +1,20 @@
-//! Makes a machine of what was measured on one: transfers by distance, and rows of `fetch_add` and of a loop of exchanges.
+//! Fits a machine to measurements: transfer times by distance, and contended rows of `fetch_add` and of an exchange loop.
 //!
-//! # The procedure
-//! 1. What one thread costs is read off: the row of `fetch_add` with one thread is a step and a read-modify-write, that of the
-//!    exchange loop a load, two steps and an exchange. Where there is no such row the exchange costs what the other does.
-//! 2. What an instruction set says is taken as it is: whether an exchange that fails takes the line, what PAUSE costs.
-//! 3. The laws are searched for: every arbiter, hold and share of the probe of a fixed list is simulated on every row, and of
-//!    the best ones the transfers are stretched or shrunk as far as the rows ask for it.
+//! # Procedure
+//! 1. Costs come from the one-thread rows: for `fetch_add`, a step and a read-modify-write; for the exchange loop, a load, two steps
+//!    and an exchange. Without the latter row, the exchange costs as much as the read-modify-write.
+//! 2. The instruction set determines whether a failed exchange takes the line, and the cost of PAUSE.
+//! 3. The laws are searched: every arbiter, hold and probe share of fixed lists is simulated on every row, and for the best ones
+//!    the transfer times are scaled to match the rows.
 //!
-//! A candidate's badness is the sum of squares of: each row's logarithm of simulated by measured, in units of 10 %, for that
-//! is how far rows of two runs lie apart; the logarithm of the stretch, in the same unit, for a transfer is a measured
-//! figure too; and one for each law that is more than the plainest. Of equals the first in the list wins. There is
-//! nothing random in it, so the same figures give the same machine.
+//! A candidate's badness is a sum: the squared logarithm of simulated by measured time for each row, in units of 10 %, which is
+//! the spread between runs; the squared logarithm of the scale, in the same unit, because transfers are measured too; and one for
+//! each law beyond the simplest. Of equal candidates, the first in the list wins. Nothing is random, so the same measurements give
+//! the same machine.
 //!
-//! # What it cannot know
-//! Rows of `fetch_add` alone say how long a line moves and how long it stays. They say nothing of the arbiter, because
-//! whoever comes next adds one; first come first served is then assumed. Rows of exchanges tell them apart.
+//! # Limits
+//! Rows of `fetch_add` show how long a line moves and stays. They do not depend on the arbiter, because any next thread adds one; first
+//! come, first served is then assumed. Rows of exchanges distinguish arbiters.
 
 mod search;
 #[cfg(test)]
@@ -26,29 +26,29 @@ use crate::simulate;
 use crate::{Job, Machine, Placement, Topology, Workload};
 use std::fmt;
 
-/// What is known of a machine before it is fitted.
+/// Measurements of a machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measurements {
-    /// Its name, for the machine file.
+    /// The machine's name.
     pub name: String,
-    /// What it is, and where the figures come from.
+    /// What the machine is, and the sources of the figures.
     pub about: String,
-    /// Clock of the cores while the rows were measured.
+    /// Core clock during the measurement of the rows.
     pub ghz: f64,
-    /// Which instructions it has.
+    /// The instruction set.
     pub isa: Isa,
-    /// Where its CPUs are.
+    /// The topology.
     pub topology: Topology,
-    /// One-way transfers, as a ping-pong of exchanges measures them.
+    /// One-way transfer times, measured by a ping-pong of exchanges.
     pub latency: Latency,
     /// Rows of contended operations.
     pub rows: Vec<MeasuredRow>,
 }
 
-/// An instruction set, for what all of its machines share.
+/// An instruction set, for properties that all of its machines share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Isa {
-    /// PAUSE takes so many cycles: 140 since Skylake, 15 before, 64 on Zen.
+    /// x86-64. PAUSE takes 140 cycles since Skylake, 15 before, 64 on Zen.
     X86 {
         /// Cycles of PAUSE.
         pause_cycles: u32,
@@ -57,45 +57,45 @@ pub enum Isa {
     Aarch64,
 }
 
-/// One measured figure.
+/// A measured figure of a contended operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeasuredRow {
     /// [`Workload::FetchAdd`] or [`Workload::CasLoop`].
     pub workload: Workload,
     /// Threads, each on a CPU of its own.
     pub threads: u32,
-    /// Which CPUs.
+    /// How threads are placed on CPUs.
     pub placement: Placement,
-    /// Elapsed time per operation of all threads together.
+    /// Elapsed time per operation of all threads.
     pub ns_per_op: f64,
 }
 
 /// A fitted machine, and how well it fits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fit {
-    /// The machine; `fitted` names what was searched for.
+    /// The machine; `fitted` lists the searched values.
     pub machine: Machine,
-    /// Each row with what the machine makes of it.
+    /// Each row with its simulated ns/op.
     pub rows: Vec<(MeasuredRow, f64)>,
-    /// How far all transfers were stretched: 1 where rows and transfers agree.
-    pub stretch: f64,
-    /// How many jobs were simulated for it.
+    /// The factor by which transfer times were scaled; 1 if rows and transfers agree.
+    pub scale: f64,
+    /// The number of simulated jobs.
     pub simulated: u32,
 }
 
-/// Why nothing can be fitted.
+/// Why no machine can be fitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FitError {
-    /// There is no row of `fetch_add` with one thread: what the operation itself costs is unknown.
+    /// There is no `fetch_add` row with one thread, so the operation's own cost is unknown.
     NoSingle,
-    /// There is no row of `fetch_add` with more threads: what a moving line costs is unknown.
+    /// There is no `fetch_add` row with more threads, so the cost of a moving line is unknown.
     NoContended,
-    /// A row is not a positive time, has no thread or more than the machine has CPUs, or is of another workload.
+    /// A row has no positive time, 0 threads or more than the machine's CPUs, or another workload.
     BadRow {
-        /// Which, from 1.
+        /// Its number, from 1.
         row: usize,
     },
-    /// The machine would break a rule of machine files.
+    /// The machine breaks a rule of machine files.
     Machine(ParseError),
 }
 
@@ -103,32 +103,32 @@ impl fmt::Display for FitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoSingle => {
-                f.write_str("no row of fetch-add with 1 thread: measure one, it says what the operation costs")
+                f.write_str("no row of fetch-add with 1 thread: measure one, for the cost of the operation")
             }
             Self::NoContended => {
-                f.write_str("no row of fetch-add with 2 or more threads: measure one, it says what a moving line costs")
+                f.write_str("no row of fetch-add with 2 or more threads: measure one, for the cost of moving the line")
             }
             Self::BadRow { row } => write!(
                 f,
-                "row {row} cannot be fitted to: it needs fetch-add or cas-loop, 1 thread up to the machine's CPUs, and a time above 0"
+                "row {row} is not usable: it needs fetch-add or cas-loop, 1 thread up to the machine's CPUs, and a time above 0"
             ),
-            Self::Machine(error) => write!(f, "these figures make no machine: {error}"),
+            Self::Machine(error) => write!(f, "these figures do not give a valid machine: {error}"),
         }
     }
 }
 
 impl std::error::Error for FitError {}
 
-/// What a law that is more than the plainest has to gain before it is believed.
+/// By how much a law beyond the simplest must reduce the badness.
 const LAW: f64 = 1.0;
 
-/// Fits a machine to what was measured; the module says how.
+/// Fits a machine to measurements (see the module).
 ///
 /// # Errors
-/// [`FitError`] where a figure that is needed is missing or makes no sense.
+/// [`FitError`] if a required figure is missing or invalid.
 pub fn fit(measured: &Measurements) -> Result<Fit, FitError> {
     let base = base(measured)?;
-    // A rule that these figures break is told before the search, which takes a while.
+    // Report broken rules before the search, which takes a while.
     base.to_toml().map_err(FitError::Machine)?;
     check(measured)?;
     let fit = search::search(&base, &measured.rows);
@@ -153,7 +153,7 @@ fn check(measured: &Measurements) -> Result<(), FitError> {
     }
 }
 
-/// The row of one thread.
+/// The time of the one-thread row.
 fn single(measured: &Measurements, workload: Workload) -> Option<f64> {
     let row = measured
         .rows
@@ -162,14 +162,14 @@ fn single(measured: &Measurements, workload: Workload) -> Option<f64> {
     row.map(|row| row.ns_per_op)
 }
 
-/// A plain step between two accesses: an increment or a compare, and the branch.
+/// A plain step between two accesses: an increment or compare, and a branch.
 const ALU_CYCLES: u32 = 2;
 
-/// By how much a step's time varies. It keeps threads from running in lockstep, which no machine does; what comes out hardly
-/// depends on how large it is.
+/// By how much a step's time varies. It keeps threads from running in lockstep, as on real machines; outcomes hardly depend on its
+/// size.
 const JITTER: f64 = 0.1;
 
-/// The machine with everything that is read off, and the plainest laws.
+/// The machine with all costs, and the simplest laws.
 fn base(measured: &Measurements) -> Result<Machine, FitError> {
     let cycles = |ns: f64| ns * measured.ghz;
     let add = cycles(single(measured, Workload::FetchAdd).ok_or(FitError::NoSingle)?);
@@ -178,7 +178,7 @@ fn base(measured: &Measurements) -> Result<Machine, FitError> {
     let cas_cycles = single(measured, Workload::CasLoop).map_or(rmw_cycles, |ns| whole(cycles(ns) - load));
     let (pause_cycles, ll_sc_cycles) = match measured.isa {
         Isa::X86 { pause_cycles } => (pause_cycles, rmw_cycles),
-        // A pair costs what one atomic does.
+        // A pair costs as much as one atomic.
         Isa::Aarch64 => (1, (rmw_cycles / 2).max(1)),
     };
     let is_arm = measured.isa == Isa::Aarch64;
@@ -215,7 +215,7 @@ fn base(measured: &Measurements) -> Result<Machine, FitError> {
     })
 }
 
-/// How long a line stays for a store-exclusive: long enough for a pair with a step between.
+/// How long a line stays for a store-exclusive: enough for a pair with a step in between.
 const LL_HOLD: u32 = 64;
 
 /// Whole cycles, at least one.
@@ -223,14 +223,14 @@ fn whole(cycles: f64) -> u32 {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "the cast saturates, and rules follow"
+        reason = "the cast saturates, and rules are checked later"
     )]
     let whole = cycles.round() as u32;
     whole.max(1)
 }
 
 impl MeasuredRow {
-    /// The job that this row is a figure of.
+    /// The job that this row measures.
     #[must_use]
     pub fn job(&self) -> Job {
         let mut job = Job::new(self.workload, self.threads);
@@ -239,10 +239,10 @@ impl MeasuredRow {
     }
 }
 
-/// How much slower than a farther class a nearer one may be measured by chance.
+/// How much slower than a farther class a nearer one may be by chance.
 const DISORDER: f64 = 1.1;
 
-/// Latencies in order: a class that came out a little quicker than a nearer one is as quick.
+/// Latencies in order: a class that is slightly faster than a nearer one gets the same value.
 fn ordered(mut latency: Latency) -> Latency {
     let mut nearer = latency.hit_ns;
     let classes = [
@@ -260,12 +260,12 @@ fn ordered(mut latency: Latency) -> Latency {
     latency
 }
 
-/// Every class of a machine's latencies that is given, multiplied.
-fn stretched(latency: Latency, exchange_ns: f64, by: f64) -> Latency {
-    // The exchange is the core's, and does not stretch.
-    // To a tenth of a nanosecond, which is more than is known.
+/// Scales the given latency classes by `by`.
+fn scaled(latency: Latency, exchange_ns: f64, by: f64) -> Latency {
+    // The exchange is not part of the transfer, so it is not scaled.
+    // A tenth of a nanosecond is more than the measurements' precision.
     let tenths = |ns: f64| (ns * 10.0).round() / 10.0;
-    // Siblings do not move lines, so their latency stays, and the nearest that moves is no quicker.
+    // Siblings do not move lines, so their latency is not scaled; farther classes are not faster.
     let least = latency.sibling_ns.unwrap_or(0.0).max(latency.hit_ns);
     let class =
         |ns: Option<f64>| ns.map(|ns| tenths((ns - exchange_ns).max(0.0) * by + exchange_ns.min(ns)).max(least));
@@ -278,8 +278,8 @@ fn stretched(latency: Latency, exchange_ns: f64, by: f64) -> Latency {
     }
 }
 
-/// The names of the latencies that are given and that stretch.
-fn stretched_names(latency: &Latency) -> Vec<String> {
+/// The names of the given latencies that are scaled.
+fn scaled_names(latency: &Latency) -> Vec<String> {
     let classes = [
         ("latency.cluster_ns", latency.cluster_ns),
         ("latency.socket_ns", latency.socket_ns),
@@ -292,7 +292,7 @@ fn stretched_names(latency: &Latency) -> Vec<String> {
         .collect()
 }
 
-/// The farthest distance between two of a row's threads, for what the arbiter can tell apart.
+/// The farthest distance between two threads of a row: nearest-first arbitration needs several distances.
 fn reach(topology: Topology, rows: &[MeasuredRow]) -> Distance {
     let most = rows.iter().map(|row| row.threads).max().unwrap_or(1);
     let cores = most.min(topology.cores());

@@ -1,43 +1,46 @@
-//! The search: lists of laws, a badness, and the best.
+//! The search for the laws with the least badness.
 
-use super::{Fit, JITTER, LAW, MeasuredRow, reach, stretched, stretched_names};
+use super::{Fit, JITTER, LAW, MeasuredRow, reach, scaled, scaled_names};
 use crate::machine::{Arbiter, Cap, Distance, Hold};
 use crate::{Machine, simulate};
 
-/// How far two runs of a row lie apart, as a logarithm: the unit of badness.
+/// The spread between two runs of a row, as a logarithm: the unit of badness.
 const SPREAD: f64 = 0.1;
 
-/// Shares of the probe that are tried.
+/// The probe shares to try.
 const SHARES: [f64; 5] = [0.0, 0.15, 0.3, 0.5, 0.7];
 
-/// Holds that are tried, in operations: so many read-modify-writes and half of one, for what counts is how many fit.
+/// The holds to try, in operations: each lasts this many read-modify-writes plus a half, because it matters how many fit.
 const HOLDS: [u32; 6] = [1, 2, 3, 4, 6, 8];
 
-/// How many of the best laws are stretched.
+/// For how many of the best laws scales are tried.
 const KEPT: usize = 6;
 
-/// Stretches, tried from the middle outwards.
-const STRETCHES: [f64; 12] = [1.0, 0.95, 1.05, 0.9, 1.1, 0.85, 1.15, 0.8, 1.2, 0.7, 1.3, 1.5];
+/// The scales to try, from the middle outwards.
+const SCALES: [f64; 12] = [1.0, 0.95, 1.05, 0.9, 1.1, 0.85, 1.15, 0.8, 1.2, 0.7, 1.3, 1.5];
 
 struct Candidate {
     machine: Machine,
-    stretch: f64,
-    seen: Vec<f64>,
+    scale: f64,
+    simulated_ns: Vec<f64>,
     laws: f64,
     badness: f64,
 }
 
 pub(super) fn search(base: &Machine, rows: &[MeasuredRow]) -> Fit {
     let mut simulated = 0;
-    let mut judge = |machine: Machine, stretch: f64, laws: f64| {
-        let seen: Vec<f64> = rows.iter().map(|row| outcome(&machine, row)).collect();
+    let mut judge = |machine: Machine, scale: f64, laws: f64| {
+        let simulated_ns: Vec<f64> = rows.iter().map(|row| outcome(&machine, row)).collect();
         simulated += u32::try_from(rows.len()).unwrap_or(u32::MAX);
-        let squares = rows.iter().zip(&seen).map(|(row, seen)| square(seen / row.ns_per_op));
-        let badness = squares.sum::<f64>() + square(stretch) + laws * LAW;
+        let squares = rows
+            .iter()
+            .zip(&simulated_ns)
+            .map(|(row, ns)| square(ns / row.ns_per_op));
+        let badness = squares.sum::<f64>() + square(scale) + laws * LAW;
         Candidate {
             machine,
-            stretch,
-            seen,
+            scale,
+            simulated_ns,
             laws,
             badness,
         }
@@ -58,16 +61,16 @@ pub(super) fn search(base: &Machine, rows: &[MeasuredRow]) -> Fit {
             }
         }
     }
-    // Stable, so that of equals the first in the lists wins.
+    // A stable sort, so that of equal candidates the first wins.
     candidates.sort_by(|a, b| a.badness.total_cmp(&b.badness));
     candidates.truncate(KEPT);
     let exchange_ns = f64::from(base.cost.cas_cycles) / base.ghz;
     let mut best: Option<Candidate> = None;
     for candidate in candidates {
-        for stretch in STRETCHES {
+        for scale in SCALES {
             let mut machine = candidate.machine.clone();
-            machine.latency = stretched(base.latency, exchange_ns, stretch);
-            let tried = judge(machine, stretch, candidate.laws);
+            machine.latency = scaled(base.latency, exchange_ns, scale);
+            let tried = judge(machine, scale, candidate.laws);
             if best.as_ref().is_none_or(|best| tried.badness < best.badness) {
                 best = Some(tried);
             }
@@ -83,8 +86,8 @@ fn finish(base: &Machine, best: Candidate, rows: &[MeasuredRow], simulated: u32)
         .map(str::to_owned)
         .to_vec();
     #[expect(clippy::float_cmp, reason = "an item of the list")]
-    if best.stretch != 1.0 {
-        fitted.extend(stretched_names(&machine.latency));
+    if best.scale != 1.0 {
+        fitted.extend(scaled_names(&machine.latency));
     }
     if JITTER > 0.0 {
         fitted.push("cost.jitter".to_owned());
@@ -93,8 +96,8 @@ fn finish(base: &Machine, best: Candidate, rows: &[MeasuredRow], simulated: u32)
     machine.published.clone_from(&base.published);
     Fit {
         machine,
-        rows: rows.iter().copied().zip(best.seen).collect(),
-        stretch: best.stretch,
+        rows: rows.iter().copied().zip(best.simulated_ns).collect(),
+        scale: best.scale,
         simulated,
     }
 }
@@ -103,29 +106,29 @@ fn square(ratio: f64) -> f64 {
     (ratio.ln() / SPREAD).powi(2)
 }
 
-/// What a machine makes of a row; where nothing gets done, a time as bad as any.
+/// The simulated ns/op of a row; a very long time if there is no progress.
 fn outcome(machine: &Machine, row: &MeasuredRow) -> f64 {
     const NEVER: f64 = 1e9;
     simulate(machine, &row.job()).map_or(NEVER, |outcome| outcome.ns_per_op)
 }
 
-/// Arbiters that the rows can tell apart, each with how many laws it is.
+/// The arbiters that the rows can distinguish, each with its number of laws.
 fn arbiters(base: &Machine, rows: &[MeasuredRow], has_exchanges: bool) -> Vec<(Arbiter, f64)> {
     let mut arbiters = vec![(Arbiter::Fifo, 0.0)];
     if has_exchanges {
         arbiters.push((Arbiter::Random, 1.0));
     }
-    // Within one cluster all are as near, and nearest first is first come first served.
+    // Within one cluster all distances are equal, and nearest-first is first come, first served.
     if reach(base.topology, rows) > Distance::Cluster {
         arbiters.extend([1, 4, 16].map(|count| (Arbiter::Nearest { cap: Cap::Count(count) }, 1.0)));
     }
     arbiters
 }
 
-/// Holds that make a difference: of so many operations.
+/// The holds, each with its number of laws.
 ///
-/// A hold counts as two laws, that there is one and how long: rows that are shorter than transfers are more often those of
-/// requests that travel while they wait, which every protocol has, than those of owners that keep the line.
+/// A hold counts as two laws, its existence and its length. Rows shorter than transfers are more often due to requests that travel
+/// while they wait, which every protocol has, than to owners that keep the line.
 fn holds(base: &Machine) -> Vec<(Hold, f64)> {
     let operation = base.cost.rmw_cycles + base.cost.alu_cycles;
     let cycles = |ops: u32| operation * ops + operation / 2;

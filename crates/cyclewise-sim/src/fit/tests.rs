@@ -1,4 +1,4 @@
-//! What is fitted, and what is refused.
+//! Fitted machines, and rejected measurements.
 
 use super::*;
 use crate::machine::{Arbiter, MAX_CPUS};
@@ -61,7 +61,7 @@ fn the_same_figures_give_the_same_machine() {
 }
 
 #[test]
-fn rows_as_long_as_transfers_need_no_law() {
+fn rows_as_long_as_transfers_need_no_special_law() {
     let fit = fit(&measured(&[
         (ADD, 1, 8.0),
         (ADD, 2, 30.5),
@@ -71,7 +71,7 @@ fn rows_as_long_as_transfers_need_no_law() {
     .unwrap();
     assert_eq!(fit.machine.line.hold, Hold::None);
     assert_eq!(fit.machine.line.arbiter, Arbiter::Fifo);
-    assert!((0.9..=1.1).contains(&fit.stretch), "{}", fit.stretch);
+    assert!((0.9..=1.1).contains(&fit.scale), "{}", fit.scale);
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn a_machine_is_found_again_from_its_own_rows() {
 }
 
 #[test]
-fn what_is_missing_is_named() {
+fn missing_and_bad_rows_are_errors() {
     assert_eq!(fit(&measured(&[])), Err(FitError::NoSingle));
     assert_eq!(fit(&measured(&[(ADD, 1, 8.0)])), Err(FitError::NoContended));
     for bad in [
@@ -142,7 +142,7 @@ fn what_is_missing_is_named() {
 }
 
 #[test]
-fn latencies_out_of_order_by_chance_are_put_in_order_and_others_refused() {
+fn latencies_slightly_out_of_order_are_corrected_and_others_are_rejected() {
     let mut close = measured(&[(ADD, 1, 8.0), (ADD, 2, 12.0), (ADD, 4, 12.0)]);
     close.latency.sibling_ns = Some(25.0);
     close.latency.cluster_ns = Some(31.0);

@@ -1,10 +1,10 @@
-//! What it takes to move a line, by distance.
+//! Times to move a line, by distance.
 
 use super::Distance;
 use serde::{Deserialize, Serialize};
 
-/// One-way transfers, in nanoseconds: half a ping-pong between two CPUs. A class that is not given takes the next farther
-/// one that is, and where there is none the next nearer.
+/// One-way transfer times in nanoseconds: half a ping-pong between two CPUs. A class without a value has that of the next
+/// farther class, or else of the next nearer one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Latency {
@@ -25,7 +25,7 @@ pub struct Latency {
 }
 
 impl Latency {
-    /// What it takes over a distance, in nanoseconds.
+    /// The time for a distance, in nanoseconds.
     #[must_use]
     pub fn of(&self, distance: Distance) -> f64 {
         let classes = [self.sibling_ns, self.cluster_ns, self.socket_ns, self.remote_ns];

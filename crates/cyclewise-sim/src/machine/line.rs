@@ -1,132 +1,132 @@
-//! The laws by which a line changes hands.
+//! The laws of line ownership.
 
 use serde::{Deserialize, Serialize};
 
-/// The laws of a line, the same for every line of a machine.
+/// The laws of line ownership, the same for every line of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LineRules {
-    /// Whose request is next.
+    /// Which request is served next.
     pub arbiter: Arbiter,
-    /// How long a new owner may keep the line from others.
+    /// How long a new owner may keep the line.
     pub hold: Hold,
-    /// How a load asks for a line that a write follows to.
+    /// How a load that precedes a write requests the line.
     pub first_access: FirstAccess,
-    /// Whether a compare-and-exchange that fails has taken the line.
+    /// Whether a failed compare-and-exchange takes the line.
     pub failed_cas: FailedCas,
-    /// Where read-modify-writes are done.
+    /// Where read-modify-writes are executed.
     pub rmw: Rmw,
-    /// Where the lines' home is.
+    /// Where the lines' homes are.
     #[serde(default)]
     pub home: Home,
-    /// How a load-exclusive asks for a line; as `first_access` where not given.
+    /// How a load-exclusive requests a line; default: `first_access`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ll_first_access: Option<FirstAccess>,
-    /// How long the line is kept for a load-exclusive's store; as `hold` where not given.
+    /// How long a load-exclusive keeps the line for its store; default: `hold`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ll_hold: Option<Hold>,
-    /// The share of a transfer's time, 0 to 1, that the request is under way to the owner, who works on meanwhile. A
-    /// request that has waited so long has that behind it. 0: the whole transfer is the line's.
+    /// The share of a transfer's time, 0 to 1, that the request takes to reach the owner, which continues to work meanwhile. For a
+    /// request that has waited longer, this share is already over. 0: the line is in transit for the whole time.
     #[serde(default)]
     pub probe_share: f64,
 }
 
-/// Whose request is served next.
+/// Which request is served next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Arbiter {
     /// The oldest.
     Fifo,
-    /// The one nearest to where the line is; the oldest of those.
+    /// The nearest to the line, and the oldest of those.
     Nearest {
-        /// What ends that.
+        /// When the oldest request comes first instead.
         cap: Cap,
     },
-    /// Any, with equal chances.
+    /// A random one, with equal probabilities.
     Random,
-    /// Any of a socket's cores that has not been served in this round; when there is none left the next round begins.
+    /// A random one of the socket's cores that have not been served in this round; then the next round begins.
     Batch {
-        /// So many requests in a row are served in one socket while another waits.
+        /// How many requests in a row are served in one socket while another waits.
         stay: u32,
     },
 }
 
-/// When the oldest request comes before nearer ones.
+/// When the oldest request is served before nearer ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Cap {
-    /// After so many requests in a row that went before an older one.
+    /// After this many requests in a row have overtaken it.
     Count(u32),
-    /// When it has waited for so many cycles.
+    /// After it has waited for this many cycles.
     Cycles(u32),
 }
 
-/// How long a core keeps a line after it came exclusively, while others ask for it.
+/// How long a core keeps a line after an exclusive fill while others request it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Hold {
-    /// Until what it came for is done.
+    /// Until the access that requested it is done.
     None,
-    /// So long at least.
+    /// At least for a fixed time.
     Fixed {
-        /// In cycles.
+        /// The time in cycles.
         cycles: u32,
     },
-    /// So long as losses have taught the core.
+    /// For a time that each core adapts to its failures.
     Adaptive {
-        /// Cycles that one step of the multiplier is worth.
+        /// Cycles per step of the multiplier.
         cycles: u32,
-        /// Steps more for an exchange or conditional store that failed.
+        /// Steps added for each failed exchange or conditional store.
         up: u32,
-        /// Steps less for an exclusive fill.
+        /// Steps subtracted for each exclusive fill.
         down: u32,
-        /// Most steps.
+        /// The most steps.
         max: u32,
     },
 }
 
-/// How a load asks for a line that the same thread is about to write.
+/// How a load requests a line that the same thread will write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum FirstAccess {
-    /// For a copy; the write upgrades it.
+    /// As a copy, which the write upgrades.
     Shared,
-    /// For the line itself.
+    /// Exclusively.
     Exclusive,
 }
 
-/// What a compare-and-exchange does to the line where it fails.
+/// What a failed compare-and-exchange does to the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum FailedCas {
-    /// Takes it exclusively, as one that succeeds.
+    /// Takes it exclusively, like a successful one.
     TakesOwnership,
-    /// Looks at a copy first, and takes it only where the value is as expected.
+    /// Reads a copy first, and takes the line only if the value is as expected.
     StaysShared,
 }
 
-/// Where a read-modify-write is done.
+/// Where a read-modify-write is executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Rmw {
     /// At the core: the line moves.
     Near,
-    /// At the line's home, unless the core has the line exclusively: the operands move.
+    /// At the line's home, unless the core owns the line: the operands move.
     Far {
-        /// What the home takes for one, in cycles.
+        /// The home's time for one, in cycles.
         cycles: u32,
     },
 }
 
-/// Where a line's home node is, through which requests for it pass.
+/// Where a line's home node is; requests for the line pass through it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Home {
-    /// Not told apart: transfers take what they take between the two cores. Far atomics are done in the first socket.
+    /// Unspecified: a transfer's time depends only on the two cores. Far atomics execute in the first socket.
     #[default]
     Anywhere,
-    /// In this socket. A request from another socket takes at least what it takes to get there.
+    /// In this socket. A request from another socket takes at least one remote transfer.
     Socket(u32),
-    /// Line by line in the next socket.
+    /// Alternating between sockets, line by line.
     Interleaved,
 }

@@ -1,4 +1,4 @@
-//! A machine: where its CPUs are, what moving a line costs, and the laws by which lines move.
+//! A machine: its topology, transfer times, laws of line ownership and instruction costs.
 
 mod cost;
 mod latency;
@@ -13,13 +13,13 @@ pub use latency::Latency;
 pub use line::{Arbiter, Cap, FailedCas, FirstAccess, Hold, Home, LineRules, Rmw};
 pub use parse::ParseError;
 pub use presets::Preset;
-pub use topology::{Distance, Place, Topology};
+pub use topology::{CpuTopology, Distance, Topology};
 pub use validate::MAX_CPUS;
 
 use crate::Relax;
 use serde::{Deserialize, Serialize};
 
-/// The keys that hold a figure or a law, by their dotted names: what `fitted` may name.
+/// The dotted keys with a value or a law, which `fitted` may name.
 pub const KEYS: &[&str] = &[
     "ghz",
     "latency.hit_ns",
@@ -47,78 +47,77 @@ pub const KEYS: &[&str] = &[
     "cost.jitter",
 ];
 
-/// The units that a published figure may have.
+/// The units of published figures.
 pub const UNITS: &[&str] = &["ns/op", "retries/op", "ratio"];
 
 /// A machine to simulate on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Machine {
-    /// Its short name.
+    /// The short name.
     pub name: String,
-    /// What it is, and where its figures come from.
+    /// What the machine is, and the sources of its figures.
     pub about: String,
-    /// Clock of its cores: what turns the cycles below into time.
+    /// Core clock; converts the cycles below to time.
     pub ghz: f64,
-    /// Where its CPUs are.
+    /// Sockets, clusters, cores and threads.
     pub topology: Topology,
-    /// What it takes to move a line.
+    /// Transfer times of lines.
     pub latency: Latency,
-    /// The laws of a line.
+    /// The laws of line ownership.
     pub line: LineRules,
-    /// What instructions cost.
+    /// Costs of instructions.
     pub cost: Cost,
-    /// Dotted names of the fields above that were fitted to an outcome, not measured.
+    /// Dotted keys of the values above that were fitted or assumed, not measured.
     #[serde(default)]
     pub fitted: Vec<String>,
-    /// Outcomes that others published, to hold simulated ones against.
+    /// Published figures, to compare simulated ones with.
     #[serde(default)]
     pub published: Vec<Published>,
 }
 
-/// An outcome that somebody measured on the machine.
+/// A published figure, measured on the machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Published {
-    /// Name of the workload that comes nearest.
+    /// Name of the closest workload.
     pub workload: String,
-    /// Threads that it was measured with.
+    /// Number of threads.
     pub threads: u32,
-    /// What its loops did between tries.
+    /// Relax policy of its loops.
     #[serde(default)]
     pub relax: Relax,
     /// The figure.
     pub value: f64,
-    /// What it counts, one of [`UNITS`].
+    /// Its unit, one of [`UNITS`].
     pub unit: String,
-    /// Who published it, and where.
+    /// Author and place of publication.
     pub source: String,
 }
 
 impl Machine {
-    /// How long a line is on its way between CPUs so far apart, in nanoseconds.
+    /// The time that a line is in transit over a distance, in nanoseconds.
     ///
-    /// Latencies are measured by a ping-pong of compare-and-exchange, and a line that has arrived is exchanged before it
-    /// can go back: this is what remains of one without the exchange, and at least a hit. So on the i7-6700K, at about
-    /// 4.2 GHz, 20 ns are 15.7 ns of transfer and 18 cycles; the rows of `fetch_add` on the i7-6700HQ at 2.6 GHz, 22.1 ns,
-    /// are 15.1 ns and 18 cycles.
+    /// A latency is measured by a ping-pong of compare-and-exchange, so it includes one exchange. This is the latency without the
+    /// exchange, and at least a hit. On the i7-6700K at about 4.2 GHz, 20 ns are a transfer of 15.7 ns and 18 cycles; the
+    /// `fetch_add` rows of the i7-6700HQ at 2.6 GHz, 22.1 ns, are 15.1 ns and 18 cycles.
     #[must_use]
     pub fn transfer_ns(&self, distance: Distance) -> f64 {
         let exchange = f64::from(self.cost.cas_cycles) / self.ghz;
         (self.latency.of(distance) - exchange).max(self.latency.hit_ns)
     }
 
-    /// A machine of round numbers on which no special law holds: first come first served, no hold, 3 GHz.
+    /// A machine of round numbers with the simplest laws: first come, first served, no hold, 3 GHz.
     #[must_use]
     pub fn plain(topology: Topology) -> Self {
         Self {
             name: "plain".to_string(),
-            about: "Round numbers; no machine".to_string(),
+            about: "Round numbers; not a real machine".to_string(),
             ghz: 3.0,
             topology,
             latency: Latency {
                 hit_ns: 1.0,
-                // As a ping-pong measures them: 8, 40 and 120 ns on the way, and an exchange of 6.
+                // Transfers of 8, 40 and 120 ns, plus an exchange of 6 ns.
                 sibling_ns: Some(14.0),
                 cluster_ns: None,
                 socket_ns: Some(46.0),

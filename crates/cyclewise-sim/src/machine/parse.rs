@@ -1,30 +1,30 @@
-//! Machine files: TOML to [`Machine`], with every mistake named by file, line and column in one line.
+//! Parses machine files: TOML to [`Machine`], with one-line errors that have file, line and column.
 //!
 //! # Invariants
-//! 1. A `Machine` that comes out of here fulfils every rule of `validate.rs`.
-//! 2. No text makes it panic: what is not a machine is a [`ParseError`].
+//! 1. A parsed `Machine` obeys every rule of `validate.rs`.
+//! 2. No text causes a panic: an invalid file is a [`ParseError`].
 
 use super::Machine;
-use super::validate::{self, Fault};
+use super::validate::{self, Violation};
 use std::fmt;
 use std::ops::Range;
 use toml::de::{DeTable, DeValue};
 
-/// What is wrong with a machine file, where, and how to mend it.
+/// An error in a machine file.
 ///
-/// It is shown in one line: `file:line:column: what is wrong; how to mend it`.
+/// Its text is one line: `file:line:column: what is wrong; how to fix it`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
     /// The file's name, as the caller gave it.
     pub file: String,
-    /// Where in it, from 1.
+    /// The line, from 1.
     pub line: usize,
-    /// Which character of the line, from 1.
+    /// The character in the line, from 1.
     pub column: usize,
     /// What is wrong.
     pub what: String,
-    /// How to mend it.
-    pub mend: String,
+    /// How to fix it.
+    pub fix: String,
 }
 
 impl fmt::Display for ParseError {
@@ -34,45 +34,45 @@ impl fmt::Display for ParseError {
             line,
             column,
             what,
-            mend,
+            fix,
         } = self;
-        write!(f, "{file}:{line}:{column}: {what}; {mend}")
+        write!(f, "{file}:{line}:{column}: {what}; {fix}")
     }
 }
 
 impl std::error::Error for ParseError {}
 
 impl Machine {
-    /// Reads a machine file. `file` is its name, for errors.
+    /// Parses a machine file. `file` is its name in errors.
     ///
     /// # Errors
-    /// The first mistake in it: not TOML, a key that is not known or missing, a wrong type, a value out of its range.
+    /// The first error: invalid TOML, an unknown or missing key, a wrong type, a value out of range.
     pub fn parse(text: &str, file: &str) -> Result<Self, ParseError> {
         let machine: Self = toml::from_str(text).map_err(|error| from_toml(&error, text, file))?;
         match validate::check(&machine) {
             Ok(()) => Ok(machine),
-            Err(fault) => Err(from_fault(fault, text, file)),
+            Err(violation) => Err(from_violation(violation, text, file)),
         }
     }
 
-    /// Writes a machine file that [`Machine::parse`] reads back as this machine.
+    /// Writes a machine file, which [`Machine::parse`] parses to this machine.
     ///
     /// # Errors
-    /// Where this is not a machine that a file can hold; the place named is in the text that it would have been.
+    /// If a rule of machine files is broken; line and column refer to the text that was generated.
     pub fn to_toml(&self) -> Result<String, ParseError> {
         let text = toml::to_string_pretty(self).map_err(|error| ParseError {
             file: self.name.clone(),
             line: 1,
             column: 1,
             what: one_line(&error.to_string()),
-            mend: "this machine cannot be written as TOML".to_owned(),
+            fix: "this machine cannot be written as TOML".to_owned(),
         })?;
         Self::parse(&text, &self.name)?;
         Ok(text)
     }
 }
 
-/// The laws that are more than a word or a number, and how each is written.
+/// How to write the laws that are not just a word or a number.
 const FORMS: &[(&str, &str)] = &[
     (
         "arbiter",
@@ -87,12 +87,12 @@ const FORMS: &[(&str, &str)] = &[
 
 const HOLD: &str = r#""none", { fixed = { cycles = N } } or { adaptive = { cycles = N, up = N, down = N, max = N } }"#;
 
-/// An error of the TOML reader, or of the types.
+/// An error of the TOML parser or of the types.
 fn from_toml(error: &toml::de::Error, text: &str, file: &str) -> ParseError {
     let start = error.span().map_or(text.len(), |span| span.start);
     let (line, column) = position(text, start);
     let mut what = one_line(error.message());
-    // Types as people call them, not as the program does.
+    // Replace Rust's type names.
     for (type_name, words) in [
         ("expected u32", "expected a whole number, 0 or more"),
         ("expected f64", "expected a number"),
@@ -111,51 +111,51 @@ fn from_toml(error: &toml::de::Error, text: &str, file: &str) -> ParseError {
         .iter()
         .any(|beginning| what.starts_with(beginning));
     let form = FORMS.iter().find(|(name, _)| *name == key && is_type);
-    let mend = if let Some((_, form)) = form {
+    let fix = if let Some((_, form)) = form {
         if !what.starts_with("invalid value") {
-            what = format!("this is not a law of `{key}`");
+            what = format!("not a valid value of `{key}`");
         }
         format!("write {form}")
     } else if what.starts_with("unknown field") {
-        "remove the key, or mend its spelling".to_owned()
+        "remove the key, or correct its spelling".to_owned()
     } else if let Some(missing) = what.strip_prefix("missing field ") {
-        format!("add {missing}; machines/README.md says what it means")
+        format!("add {missing}; see machines/README.md for its meaning")
     } else if what.starts_with("unknown variant") {
         "write one of those".to_owned()
     } else if is_type {
-        "machines/README.md has each key's unit and range".to_owned()
+        "see machines/README.md for the unit and range".to_owned()
     } else {
-        "mend the TOML here".to_owned()
+        "correct the TOML here".to_owned()
     };
     ParseError {
         file: file.to_owned(),
         line,
         column,
         what,
-        mend,
+        fix,
     }
 }
 
-/// A rule that is not kept, at the value that breaks it.
-fn from_fault(fault: Fault, text: &str, file: &str) -> ParseError {
-    let span = locate(text, &fault.key).unwrap_or(0..0);
+/// The error of a broken rule, at the value that breaks it.
+fn from_violation(violation: Violation, text: &str, file: &str) -> ParseError {
+    let span = locate(text, &violation.key).unwrap_or(0..0);
     let (line, column) = position(text, span.start);
     ParseError {
         file: file.to_owned(),
         line,
         column,
-        what: one_line(&format!("{}: {}", fault.key, fault.what)),
-        mend: one_line(&fault.mend),
+        what: one_line(&format!("{}: {}", violation.key, violation.what)),
+        fix: one_line(&violation.fix),
     }
 }
 
-/// Where the value of a dotted key is; of the last table on the way where the key itself is not written.
+/// The span of a dotted key's value, or of the last table on its path if the key is absent.
 fn locate(text: &str, key: &str) -> Option<Range<usize>> {
     let document = DeTable::parse(text).ok()?;
     let mut span = None;
     let mut table = document.get_ref();
     for part in key.split('.') {
-        // `published.2.value` is the third of an array of tables.
+        // `published[2].value` is in the third of an array of tables.
         let (name, index) = match part.split_once('[') {
             Some((name, index)) => (name, index.trim_end_matches(']').parse::<usize>().ok()),
             None => (part, None),
@@ -191,7 +191,7 @@ fn position(text: &str, byte: usize) -> (usize, usize) {
     )
 }
 
-/// One line of readable text, whatever was in the file.
+/// The text in one line, without control characters, and not too long.
 fn one_line(text: &str) -> String {
     const LONGEST: usize = 400;
     let mut line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();

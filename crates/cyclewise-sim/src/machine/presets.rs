@@ -1,11 +1,11 @@
-//! The machines that come with the crate: one file each in `machines/`, with the source of each figure.
+//! The built-in machines: one file each in `machines/`, with the source of each figure.
 
 use super::{Machine, ParseError};
 
-/// A machine file that is part of the crate.
+/// A built-in machine file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Preset {
-    /// What the command line calls it; its file is `machines/<name>.toml`.
+    /// The name on the command line; the file is `machines/<name>.toml`.
     pub name: &'static str,
     /// The file's text.
     pub text: &'static str,
@@ -35,22 +35,22 @@ const ALL: &[Preset] = presets! {
 };
 
 impl Preset {
-    /// The machine that the file describes.
+    /// Parses the file.
     ///
     /// # Errors
-    /// None for a preset of this crate: a test reads them all.
+    /// Never: a test parses all presets.
     pub fn machine(&self) -> Result<Machine, ParseError> {
         Machine::parse(self.text, &format!("machines/{}.toml", self.name))
     }
 }
 
 impl Machine {
-    /// The presets, in the order of their names.
+    /// The presets, sorted by name.
     pub fn presets() -> impl Iterator<Item = &'static Preset> {
         ALL.iter()
     }
 
-    /// The preset of a name.
+    /// The preset named `name`.
     #[must_use]
     pub fn preset(name: &str) -> Option<&'static Preset> {
         ALL.iter().find(|preset| preset.name == name)

@@ -1,11 +1,11 @@
-//! Where CPUs are: threads in cores, cores in clusters, clusters in sockets.
+//! Threads in cores, cores in clusters, clusters in sockets.
 //!
-//! CPUs are numbered from zero with the siblings of a core side by side, then the cores of a cluster, and so on. A cluster
-//! is what shares a cache below the socket's, such as a core complex; where there is none, a socket is one cluster.
+//! CPU numbers start at zero; the siblings of a core are consecutive, then the cores of a cluster, and so on. The cores of a
+//! cluster share a cache below the socket's, such as a core complex's; without clusters, a socket is one cluster.
 
 use serde::{Deserialize, Serialize};
 
-/// How many of each there are in the next.
+/// How many units of each kind are in the next larger one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Topology {
@@ -19,26 +19,26 @@ pub struct Topology {
     pub threads_per_core: u32,
 }
 
-/// Where a CPU is; each number counts over the whole machine, but for the thread's.
+/// The position of a CPU. Socket, cluster and core are numbered over the whole machine, threads within their core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct CpuTopology {
     /// Its socket.
     pub socket: u32,
     /// Its cluster.
     pub cluster: u32,
     /// Its core.
     pub core: u32,
-    /// Which of its core's threads it is.
+    /// Its thread of the core.
     pub thread: u32,
 }
 
-/// How far two CPUs are apart.
+/// The distance between two CPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Distance {
-    /// They are the same.
+    /// The same CPU.
     Same,
-    /// Threads of one core, which share its first-level cache.
+    /// Threads of one core, which share its L1 cache.
     Sibling,
     /// Cores of one cluster.
     Cluster,
@@ -49,30 +49,30 @@ pub enum Distance {
 }
 
 impl Topology {
-    /// How many cores there are.
+    /// The number of cores.
     #[must_use]
     pub fn cores(self) -> u32 {
         self.sockets.saturating_mul(self.cores_per_socket())
     }
 
-    /// How many CPUs there are.
+    /// The number of CPUs.
     #[must_use]
     pub fn cpus(self) -> u32 {
         self.cores().saturating_mul(self.threads_per_core)
     }
 
-    /// How many cores a socket has.
+    /// The number of cores in a socket.
     #[must_use]
     pub fn cores_per_socket(self) -> u32 {
         self.clusters_per_socket.saturating_mul(self.cores_per_cluster)
     }
 
-    /// Where a CPU is.
+    /// The position of a CPU.
     #[must_use]
-    pub fn place(self, cpu: u32) -> Place {
+    pub fn locate(self, cpu: u32) -> CpuTopology {
         let core = cpu / self.threads_per_core;
         let cluster = core / self.cores_per_cluster;
-        Place {
+        CpuTopology {
             socket: cluster / self.clusters_per_socket,
             cluster,
             core,
@@ -80,13 +80,13 @@ impl Topology {
         }
     }
 
-    /// How far two CPUs are apart.
+    /// The distance between two CPUs.
     #[must_use]
     pub fn distance(self, a: u32, b: u32) -> Distance {
         if a == b {
             return Distance::Same;
         }
-        let (a, b) = (self.place(a), self.place(b));
+        let (a, b) = (self.locate(a), self.locate(b));
         if a.core == b.core {
             Distance::Sibling
         } else if a.cluster == b.cluster {

@@ -1,39 +1,39 @@
-//! The rules of machine files that types alone do not keep, each with the key that breaks it and the way to mend it.
+//! The rules of machine files that types do not enforce. A violation has the key and a fix.
 //!
-//! A class of distance that is nearer but slower than a farther one is refused, not warned of: nearest-first arbitration
-//! takes the nearest for the quickest, and a table like that is most often two classes exchanged.
+//! A nearer distance class may not be slower than a farther one: nearest-first arbitration assumes that nearer is faster, and
+//! the usual cause is that two classes are swapped.
 
 use super::{Arbiter, Cap, Hold, Home, KEYS, Machine, Rmw, UNITS};
 use crate::Workload;
 
-/// The most CPUs that a machine may have: memory and time grow with them, and 4096 run in seconds.
+/// The most CPUs of a machine. Memory and time grow with them; 4096 run in seconds.
 pub const MAX_CPUS: u32 = 16_384;
 
-/// The longest latency, in nanoseconds: 100 µs is no coherent interconnect.
+/// The longest latency, in nanoseconds: no coherent interconnect takes 100 µs.
 const MAX_NS: f64 = 100_000.0;
 
 /// The longest cost of an instruction or hold, in cycles: a millisecond at 1 GHz.
 const MAX_CYCLES: u32 = 1_000_000;
 
-/// A rule that is not kept.
-pub(super) struct Fault {
+/// A broken rule.
+pub(super) struct Violation {
     /// The dotted key.
     pub(super) key: String,
     pub(super) what: String,
-    pub(super) mend: String,
+    pub(super) fix: String,
 }
 
-type Check = Result<(), Fault>;
+type Check = Result<(), Violation>;
 
-fn fault(key: impl Into<String>, what: impl Into<String>, mend: impl Into<String>) -> Check {
-    Err(Fault {
+fn violation(key: impl Into<String>, what: impl Into<String>, fix: impl Into<String>) -> Check {
+    Err(Violation {
         key: key.into(),
         what: what.into(),
-        mend: mend.into(),
+        fix: fix.into(),
     })
 }
 
-/// Every rule; the first that is broken.
+/// Checks all rules; returns the first violation.
 pub(super) fn check(machine: &Machine) -> Check {
     identity(machine)?;
     topology(machine)?;
@@ -47,14 +47,14 @@ pub(super) fn check(machine: &Machine) -> Check {
 fn identity(machine: &Machine) -> Check {
     let is_name = |c: char| c.is_ascii_alphanumeric() || "-_. +×()".contains(c);
     if machine.name.is_empty() || machine.name.chars().count() > 64 || !machine.name.chars().all(is_name) {
-        let mend = "write 1 to 64 letters, digits, spaces or any of -_.+×()";
-        return fault("name", format!("{:?} cannot be a name", machine.name), mend);
+        let fix = "write 1 to 64 letters, digits, spaces or any of -_.+×()";
+        return violation("name", format!("{:?} is not a valid name", machine.name), fix);
     }
     if machine.about.trim().is_empty() {
-        return fault(
+        return violation(
             "about",
             "is empty",
-            "say what the machine is and where its figures come from",
+            "describe the machine and the sources of its figures",
         );
     }
     number("ghz", machine.ghz, 0.1, 10.0)
@@ -70,12 +70,12 @@ fn topology(machine: &Machine) -> Check {
         ("topology.threads_per_core", t.threads_per_core),
     ] {
         if count == 0 {
-            return fault(key, "is 0, and leaves no CPU", "write 1 or more");
+            return violation(key, "is 0, so there is no CPU", "write 1 or more");
         }
         cpus = cpus.saturating_mul(u64::from(count));
         if cpus > u64::from(MAX_CPUS) {
-            let what = format!("makes {cpus} CPUs so far, of {MAX_CPUS} at most");
-            return fault(key, what, "write a smaller machine");
+            let what = format!("gives at least {cpus} CPUs, more than the maximum of {MAX_CPUS}");
+            return violation(key, what, "write a smaller machine");
         }
     }
     Ok(())
@@ -95,24 +95,17 @@ fn latency(machine: &Machine) -> Check {
         let Some(value) = value else { continue };
         number(key, value, 0.0, MAX_NS)?;
         if value < nearer.1 {
-            let what = format!(
-                "is {value} ns, less than {} with {} ns, which is nearer",
-                nearer.0, nearer.1
-            );
-            return fault(key, what, "exchange the two, or leave the nearer one out");
+            let what = format!("is {value} ns, less than the nearer {} with {} ns", nearer.0, nearer.1);
+            return violation(key, what, "swap the two, or leave the nearer one out");
         }
         nearer = (key, value);
     }
     if nearer.0 == "latency.hit_ns" && machine.topology.cpus() > 1 {
-        let mend = "give at least one of sibling_ns, cluster_ns, socket_ns, remote_ns";
-        return fault("latency", "has no time for a line to move", mend);
+        let fix = "give at least one of sibling_ns, cluster_ns, socket_ns, remote_ns";
+        return violation("latency", "has no transfer time", fix);
     }
     if nearer.1 <= 0.0 && machine.topology.cpus() > 1 {
-        return fault(
-            nearer.0,
-            "is 0, so lines move in no time",
-            "write the time that was measured",
-        );
+        return violation(nearer.0, "is 0, so transfers take no time", "write the measured time");
     }
     Ok(())
 }
@@ -136,10 +129,10 @@ fn line(machine: &Machine) -> Check {
         && socket >= machine.topology.sockets
     {
         let what = format!(
-            "is in socket {socket}, and there are {}, counted from 0",
+            "is socket {socket}, but there are {} sockets, numbered from 0",
             machine.topology.sockets
         );
-        return fault("line.home", what, "name a socket that is there");
+        return violation("line.home", what, "write an existing socket");
     }
     number("line.probe_share", line.probe_share, 0.0, 1.0)
 }
@@ -159,8 +152,8 @@ fn hold(key: &str, hold: Hold) -> Check {
             cycles(key, "down", down, 0)?;
             cycles(key, "max", max, 1)?;
             if u64::from(n) * u64::from(max) > u64::from(MAX_CYCLES) {
-                let what = format!("holds up to {n} × {max} cycles, of {MAX_CYCLES} at most");
-                return fault(key, what, "lower cycles or max");
+                let what = format!("holds up to {n} × {max} cycles, more than the maximum of {MAX_CYCLES}");
+                return violation(key, what, "lower cycles or max");
             }
             Ok(())
         }
@@ -180,8 +173,8 @@ fn cost(machine: &Machine) -> Check {
         ("cost.invalidate_cycles", c.invalidate_cycles, 0),
     ] {
         if !(least..=MAX_CYCLES).contains(&value) {
-            let what = format!("is {value}, and must be {least} to {MAX_CYCLES} cycles");
-            return fault(key, what, "write a value in that range");
+            let what = format!("is {value}, but must be {least} to {MAX_CYCLES} cycles");
+            return violation(key, what, "write a value in that range");
         }
     }
     number("cost.jitter", c.jitter, 0.0, 1.0)
@@ -190,8 +183,8 @@ fn cost(machine: &Machine) -> Check {
 fn fitted(machine: &Machine) -> Check {
     for (index, name) in machine.fitted.iter().enumerate() {
         if !KEYS.contains(&name.as_str()) {
-            let what = format!("names {name:?}, which is no key with a figure");
-            return fault(
+            let what = format!("names {name:?}, which is not a key with a value");
+            return violation(
                 format!("fitted[{index}]"),
                 what,
                 "write a dotted key, such as \"line.hold\"",
@@ -205,39 +198,39 @@ fn published(machine: &Machine) -> Check {
     for (index, point) in machine.published.iter().enumerate() {
         let key = |name: &str| format!("published[{index}].{name}");
         if let Err(unknown) = point.workload.parse::<Workload>() {
-            return fault(key("workload"), unknown.to_string(), "write one of those");
+            return violation(key("workload"), unknown.to_string(), "write one of those");
         }
         let cpus = machine.topology.cpus();
         if point.threads == 0 || point.threads > cpus {
-            let what = format!("is {}, on a machine of {cpus} CPUs", point.threads);
-            return fault(key("threads"), what, format!("write 1 to {cpus}"));
+            let what = format!("is {}, but the machine has {cpus} CPUs", point.threads);
+            return violation(key("threads"), what, format!("write 1 to {cpus}"));
         }
         number(&key("value"), point.value, 0.0, 1e12)?;
         if !UNITS.contains(&point.unit.as_str()) {
-            let what = format!("{:?} is no unit", point.unit);
-            return fault(key("unit"), what, format!("write one of {}", UNITS.join(", ")));
+            let what = format!("{:?} is not a unit", point.unit);
+            return violation(key("unit"), what, format!("write one of {}", UNITS.join(", ")));
         }
         if point.source.trim().is_empty() {
-            return fault(key("source"), "is empty", "say who published the figure, and where");
+            return violation(key("source"), "is empty", "write who published the figure, and where");
         }
     }
     Ok(())
 }
 
-/// A number in its range; NaN and infinities are in none.
+/// Checks a number's range, which excludes NaN and infinities.
 fn number(key: &str, value: f64, least: f64, most: f64) -> Check {
     if (least..=most).contains(&value) {
         return Ok(());
     }
-    let what = format!("is {value}, and must be {least} to {most}");
-    fault(key, what, "write a number in that range")
+    let what = format!("is {value}, but must be {least} to {most}");
+    violation(key, what, "write a number in that range")
 }
 
-/// Cycles in their range, of one part of a law.
+/// Checks the range of cycles in one part of a law.
 fn cycles(key: &str, part: &str, value: u32, least: u32) -> Check {
     if (least..=MAX_CYCLES).contains(&value) {
         return Ok(());
     }
-    let what = format!("{part} is {value}, and must be {least} to {MAX_CYCLES}");
-    fault(key, what, "write a value in that range")
+    let what = format!("{part} is {value}, but must be {least} to {MAX_CYCLES}");
+    violation(key, what, "write a value in that range")
 }

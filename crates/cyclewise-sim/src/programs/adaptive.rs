@@ -1,26 +1,26 @@
-//! The library's lockref: bounded tries, then the lock, and a way back.
+//! The library's lockref: a bounded number of tries, then the lock, with a return to exchanges.
 //!
-//! An operation that finds the lock held looks again while the policy is open, and queues while it is not. Each turn in
-//! the queue tells the policy how many others waited: when few did for a while, it opens.
+//! An operation that finds the lock held tries again while the policy is open, and queues while it is closed. Each turn in the
+//! queue reports to the policy how many others waited; after enough calm turns in a row the policy opens.
 //!
 //! # References
 //! `cyclewise::refs::lockref::Adaptive`, and its `update`.
 //!
 //! # Limits
-//! What the policy counts is in a line of its own here, and beside the word there.
+//! The policy's counters are on their own line in this model; in the library they are next to the word.
 
 use super::lock::queue::{LOCK, Lock};
-use super::{After, LOW, Memory, Start, low, start};
+use super::{Expected, LOW, Memory, Start, low, start};
 use crate::engine::{ALL, Backoff, Cpu, Line};
 use crate::workload::{Job, Relax};
 
-/// The library's limit, where the job has none.
+/// The library's limit, for a job without one.
 const TRIES: u32 = 100;
 
 #[derive(Clone)]
-struct Shared {
+struct AdaptiveLockRef {
     lock: Lock,
-    /// In the low half how many wait, in the high half how many turns in a row were calm.
+    /// Low half: the number of waiters. High half: the number of calm turns in a row.
     policy: Line,
     limit: u32,
     relax: Relax,
@@ -29,14 +29,14 @@ struct Shared {
 }
 
 const CALM_SHIFT: u32 = 32;
-/// What is added to a count to take one away.
-const LESS: u64 = LOW;
+/// Added to a count to decrement it.
+const MINUS_ONE: u64 = LOW;
 
-pub(super) fn plan(job: &Job, memory: &mut Memory) -> (Start, After) {
+pub(super) fn prepare(job: &Job, memory: &mut Memory) -> (Start, Expected) {
     let limit = job.retry_limit.unwrap_or(TRIES).max(1);
     let lock = Lock::new(job, memory, 1);
     let word = lock.word;
-    let shared = Shared {
+    let lockref = AdaptiveLockRef {
         lock,
         policy: memory.line(dwell(limit) << CALM_SHIFT),
         limit,
@@ -44,15 +44,15 @@ pub(super) fn plan(job: &Job, memory: &mut Memory) -> (Start, After) {
         critical: job.critical_cycles,
         parallel: job.parallel_cycles,
     };
-    (start(shared, body), Box::new(move |_| vec![low(word, 1)]))
+    (start(lockref, body), Box::new(move |_| vec![low(word, 1)]))
 }
 
-/// How many calm turns in a row it takes to open.
+/// How many calm turns in a row open the policy.
 fn dwell(limit: u32) -> u64 {
     u64::from((limit / 2).max(64))
 }
 
-impl Shared {
+impl AdaptiveLockRef {
     async fn change(&self, cpu: &Cpu, by: u64) {
         let word = self.lock.word;
         let exchange = |found: u64| cpu.cas(word, ALL, found, (found + by) & LOW);
@@ -65,7 +65,7 @@ impl Shared {
             tries = 1;
         }
         let mut backoff = Backoff::new(self.relax);
-        let spent = loop {
+        let exhausted = loop {
             if tries > 0 {
                 cpu.retried();
                 if tries >= self.limit {
@@ -83,15 +83,15 @@ impl Shared {
             }
             tries += 1;
         };
-        self.change_locked(cpu, by, spent).await;
+        self.change_locked(cpu, by, exhausted).await;
     }
 
-    async fn change_locked(&self, cpu: &Cpu, by: u64, spent: bool) {
+    async fn change_locked(&self, cpu: &Cpu, by: u64, exhausted: bool) {
         let word = self.lock.word;
-        if spent || !self.lock.try_lock(cpu).await {
+        if exhausted || !self.lock.try_lock(cpu).await {
             cpu.add(self.policy, 1).await;
             self.lock.lock(cpu).await;
-            self.turn(cpu, spent).await;
+            self.report_turn(cpu, exhausted).await;
         }
         let count = cpu.load_to_write(word).await;
         cpu.store(word, LOW, count + by).await;
@@ -99,11 +99,11 @@ impl Shared {
         cpu.fell_back();
     }
 
-    /// Tells the policy of a turn in the queue.
-    async fn turn(&self, cpu: &Cpu, spent: bool) {
+    /// Reports a turn in the queue to the policy.
+    async fn report_turn(&self, cpu: &Cpu, exhausted: bool) {
         let found = cpu.add(self.policy, u64::MAX).await;
         let (calm, others) = (found >> CALM_SHIFT, (found & LOW) - 1);
-        let calm = if spent || others > u64::from(self.limit / 4) {
+        let calm = if exhausted || others > u64::from(self.limit / 4) {
             0
         } else {
             dwell(self.limit).min(calm + 1)
@@ -112,13 +112,13 @@ impl Shared {
     }
 }
 
-async fn body(cpu: Cpu, shared: Shared) {
+async fn body(cpu: Cpu, lockref: AdaptiveLockRef) {
     while cpu.again() {
         cpu.begin();
-        shared.change(&cpu, 1).await;
-        cpu.work(shared.critical);
-        shared.change(&cpu, LESS).await;
+        lockref.change(&cpu, 1).await;
+        cpu.work(lockref.critical);
+        lockref.change(&cpu, MINUS_ONE).await;
         cpu.end();
-        cpu.work(shared.parallel);
+        cpu.work(lockref.parallel);
     }
 }

@@ -1,20 +1,20 @@
-//! A counter that is loaded, and exchanged for one more until that succeeds.
+//! A counter that a compare-and-exchange loop increments.
 
-use super::counter::Shared;
+use super::counter::Counter;
 use crate::engine::{ALL, Backoff, Cpu};
 
-pub(super) async fn body(cpu: Cpu, shared: Shared) {
+pub(super) async fn body(cpu: Cpu, counter: Counter) {
     while cpu.again() {
         cpu.begin();
-        let mut backoff = Backoff::new(shared.relax);
-        let mut count = cpu.load_to_write(shared.counter).await;
-        while let Err(now) = cpu.cas(shared.counter, ALL, count, count + 1).await {
+        let mut backoff = Backoff::new(counter.relax);
+        let mut count = cpu.load_to_write(counter.line).await;
+        while let Err(now) = cpu.cas(counter.line, ALL, count, count + 1).await {
             cpu.retried();
             backoff.relax(&cpu);
             count = now;
         }
         cpu.won();
         cpu.end();
-        cpu.work(shared.parallel);
+        cpu.work(counter.parallel);
     }
 }

@@ -1,13 +1,13 @@
-//! A counter that one read-modify-write adds to.
+//! A counter that one read-modify-write increments.
 
-use super::counter::Shared;
+use super::counter::Counter;
 use crate::engine::Cpu;
 
-pub(super) async fn body(cpu: Cpu, shared: Shared) {
+pub(super) async fn body(cpu: Cpu, counter: Counter) {
     while cpu.again() {
         cpu.begin();
-        cpu.add(shared.counter, 1).await;
+        cpu.add(counter.line, 1).await;
         cpu.end();
-        cpu.work(shared.parallel);
+        cpu.work(counter.parallel);
     }
 }

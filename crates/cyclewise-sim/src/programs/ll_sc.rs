@@ -1,15 +1,15 @@
-//! A counter that is loaded exclusively and stored exclusively until that succeeds: Arm's LDXR and STXR, RISC-V's LR and SC.
+//! A counter that a loop of load-exclusive and store-exclusive increments: Arm's LDXR and STXR, RISC-V's LR and SC.
 
-use super::counter::Shared;
+use super::counter::Counter;
 use crate::engine::{Backoff, Cpu};
 
-pub(super) async fn body(cpu: Cpu, shared: Shared) {
+pub(super) async fn body(cpu: Cpu, counter: Counter) {
     while cpu.again() {
         cpu.begin();
-        let mut backoff = Backoff::new(shared.relax);
+        let mut backoff = Backoff::new(counter.relax);
         loop {
-            let count = cpu.load_exclusive(shared.counter).await;
-            if cpu.store_exclusive(shared.counter, count + 1).await {
+            let count = cpu.load_exclusive(counter.line).await;
+            if cpu.store_exclusive(counter.line, count + 1).await {
                 break;
             }
             cpu.retried();
@@ -17,6 +17,6 @@ pub(super) async fn body(cpu: Cpu, shared: Shared) {
         }
         cpu.won();
         cpu.end();
-        cpu.work(shared.parallel);
+        cpu.work(counter.parallel);
     }
 }

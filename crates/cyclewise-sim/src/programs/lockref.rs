@@ -1,29 +1,29 @@
-//! The kernel's lockref: a count beside a lock in one line, changed by exchanges while the lock is free.
+//! The kernel's lockref: a count and a lock in one line; exchanges change the count while the lock is free.
 //!
-//! An operation is a get and a put. Each looks, and exchanges as long as it finds the lock free; after so many tries in
-//! vain, or where it finds the lock held, it takes the lock and changes the count under it.
+//! An operation is a get and a put. Each loads the line and tries to exchange it while the lock is free. After too many failed
+//! tries, or if the lock is held, it takes the lock and changes the count under it.
 //!
 //! # References
-//! Linux 5.2, `lib/lockref.c`; 893a7d32e8e0, the limit of tries. `cyclewise::refs::lockref::Bounded`.
+//! Linux 5.2, `lib/lockref.c`; 893a7d32e8e0, the retry limit. `cyclewise::refs::lockref::Bounded`.
 
 use super::queued::{LOCK, Queued};
-use super::{After, LOW, Memory, Start, low, start};
+use super::{Expected, LOW, Memory, Start, low, start};
 use crate::engine::{ALL, Backoff, Cpu};
 use crate::workload::{Job, Relax, Workload};
 
 /// When an operation takes the lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Policy {
-    /// Where it is held by somebody else.
+    /// If another thread holds it.
     Unbounded,
-    /// Then, and after so many tries in vain.
+    /// If another thread holds it, or after this many failed tries.
     Bounded(u32),
     /// Always.
     Locked,
 }
 
 impl Policy {
-    /// That of the job, for the workloads that leave it to the job.
+    /// The policy of a job.
     pub(super) fn of(job: &Job) -> Self {
         match job.workload {
             Workload::LockrefUnbounded => Self::Unbounded,
@@ -44,8 +44,8 @@ pub(super) struct LockRef {
     relax: Relax,
 }
 
-/// What is added to the count to take one away.
-const LESS: u64 = LOW;
+/// Added to the count to decrement it.
+const MINUS_ONE: u64 = LOW;
 
 impl LockRef {
     pub(super) fn new(job: &Job, memory: &mut Memory, count: u64) -> Self {
@@ -61,9 +61,9 @@ impl LockRef {
         self.change(cpu, 1).await;
     }
 
-    /// `lockref_put_return`, of a reference that is not the last.
+    /// `lockref_put_return` of a reference that is not the last.
     pub(super) async fn put(&self, cpu: &Cpu) {
-        self.change(cpu, LESS).await;
+        self.change(cpu, MINUS_ONE).await;
     }
 
     async fn change(&self, cpu: &Cpu, by: u64) {
@@ -72,7 +72,7 @@ impl LockRef {
         }
     }
 
-    /// `CMPXCHG_LOOP`: whether it succeeded.
+    /// `CMPXCHG_LOOP`; returns whether it succeeded.
     async fn exchange(&self, cpu: &Cpu, by: u64) -> bool {
         let mut left = match self.policy {
             Policy::Unbounded => u32::MAX,
@@ -111,29 +111,29 @@ impl LockRef {
 }
 
 #[derive(Clone)]
-struct Shared {
+struct GetPut {
     lockref: LockRef,
     critical: u32,
     parallel: u32,
 }
 
-pub(super) fn plan(job: &Job, memory: &mut Memory) -> (Start, After) {
-    let shared = Shared {
+pub(super) fn prepare(job: &Job, memory: &mut Memory) -> (Start, Expected) {
+    let state = GetPut {
         lockref: LockRef::new(job, memory, 1),
         critical: job.critical_cycles,
         parallel: job.parallel_cycles,
     };
-    let word = shared.lockref.lock.word;
-    (start(shared, body), Box::new(move |_| vec![low(word, 1)]))
+    let word = state.lockref.lock.word;
+    (start(state, body), Box::new(move |_| vec![low(word, 1)]))
 }
 
-async fn body(cpu: Cpu, shared: Shared) {
+async fn body(cpu: Cpu, state: GetPut) {
     while cpu.again() {
         cpu.begin();
-        shared.lockref.get(&cpu).await;
-        cpu.work(shared.critical);
-        shared.lockref.put(&cpu).await;
+        state.lockref.get(&cpu).await;
+        cpu.work(state.critical);
+        state.lockref.put(&cpu).await;
         cpu.end();
-        cpu.work(shared.parallel);
+        cpu.work(state.parallel);
     }
 }

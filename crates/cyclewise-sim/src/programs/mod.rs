@@ -1,8 +1,8 @@
-//! The programs: each the algorithm of the library or of the kernel, in a form that reads like it.
+//! The workloads' programs: the algorithms of the library or of the kernel, written to read like them.
 //!
-//! A program is an `async` function of a [`Cpu`] that works until the run is over. It says when an operation begins and
-//! ends, when a try was in vain, and how a loop of tries ended. What is shared it allocates before the run, and there it
-//! also says what its lines hold after so many operations: what the tests of conservation go by.
+//! A program is an `async` function of a [`Cpu`] that runs until the run is over. It reports when an operation begins and ends,
+//! when a try fails, and how a retry loop ends. Each program's `prepare` allocates its shared state before the run, and returns
+//! what its lines must contain after a number of operations, for the conservation checks.
 
 mod adaptive;
 mod cas_loop;
@@ -17,34 +17,34 @@ mod queued;
 mod reader;
 mod refcount;
 
-use crate::engine::{Cpu, Line, Program};
+use crate::engine::{ALL, Cpu, Line, Program};
 use crate::workload::{Job, Workload};
 
-/// Memory before the run.
+/// The initial memory.
 #[derive(Debug, Default)]
 pub(crate) struct Memory(Vec<u64>);
 
 impl Memory {
-    /// A line that holds this.
+    /// Allocates a line with an initial value.
     fn line(&mut self, value: u64) -> Line {
         self.0.push(value);
         Line(u32::try_from(self.0.len() - 1).expect("some lines for each thread"))
     }
 
-    /// A line for each thread.
+    /// Allocates one line per thread.
     fn lines(&mut self, threads: u32, value: u64) -> Vec<Line> {
         (0..threads).map(|_| self.line(value)).collect()
     }
 
-    /// What each line holds.
+    /// The initial value of each line.
     pub(crate) fn values(&self) -> &[u64] {
         &self.0
     }
 }
 
-/// A line's bits, and what they are.
+/// The expected value of a line's masked bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Holds {
+pub(crate) struct ExpectedValue {
     pub(crate) line: Line,
     pub(crate) mask: u64,
     pub(crate) value: u64,
@@ -52,66 +52,77 @@ pub(crate) struct Holds {
 
 /// Starts a program on a CPU.
 type Start = Box<dyn Fn(Cpu) -> Program>;
-/// What lines hold after so many operations that have all come to their end.
-type After = Box<dyn Fn(u64) -> Vec<Holds>>;
+/// The expected values of lines after a number of finished operations.
+type Expected = Box<dyn Fn(u64) -> Vec<ExpectedValue>>;
 
 /// A workload that is ready to run.
-pub(crate) struct Plan {
+pub(crate) struct Prepared {
     pub(crate) memory: Memory,
-    /// What each thread does.
+    /// Starts a worker.
     pub(crate) start: Start,
-    /// What each reader does.
-    pub(crate) read: Start,
-    pub(crate) after: After,
+    /// Starts a reader.
+    pub(crate) start_reader: Start,
+    pub(crate) expected: Expected,
 }
 
-/// A job's program.
-pub(crate) fn plan(job: &Job) -> Plan {
+/// Prepares a job's workload.
+pub(crate) fn prepare(job: &Job) -> Prepared {
     let mut memory = Memory::default();
-    let (start, after) = match job.workload {
-        Workload::FetchAdd => counter::plan(job, &mut memory, fetch_add::body),
-        Workload::CasLoop => counter::plan(job, &mut memory, cas_loop::body),
-        Workload::LlSc => counter::plan(job, &mut memory, ll_sc::body),
+    let (start, expected) = match job.workload {
+        Workload::FetchAdd => counter::prepare(job, &mut memory, fetch_add::body),
+        Workload::CasLoop => counter::prepare(job, &mut memory, cas_loop::body),
+        Workload::LlSc => counter::prepare(job, &mut memory, ll_sc::body),
         Workload::RefcountCasFull => refcount::cas_full(job, &mut memory),
         Workload::Refcount => refcount::refcount(job, &mut memory),
         Workload::Rcuref => refcount::rcuref(job, &mut memory),
         Workload::IncNotZero => refcount::inc_not_zero(job, &mut memory),
-        Workload::LockrefUnbounded | Workload::Lockref | Workload::LockrefLocked => lockref::plan(job, &mut memory),
-        Workload::LockrefAdaptive => adaptive::plan(job, &mut memory),
-        Workload::LockMcs => lock::mcs::plan(job, &mut memory),
+        Workload::LockrefUnbounded | Workload::Lockref | Workload::LockrefLocked => lockref::prepare(job, &mut memory),
+        Workload::LockrefAdaptive => adaptive::prepare(job, &mut memory),
+        Workload::LockMcs => lock::mcs::prepare(job, &mut memory),
         Workload::LockQueued => lock::queued(job, &mut memory),
         Workload::LockQspinlock => lock::qspinlock(job, &mut memory),
-        Workload::LockTicket => lock::ticket::plan(job, &mut memory),
-        Workload::LockTas | Workload::LockTtas => lock::test_and_set::plan(job, &mut memory),
-        Workload::PercpuCounter => percpu::plan(job, &mut memory),
+        Workload::LockTicket => lock::ticket::prepare(job, &mut memory),
+        Workload::LockTas | Workload::LockTtas => lock::test_and_set::prepare(job, &mut memory),
+        Workload::PercpuCounter => percpu::prepare(job, &mut memory),
         Workload::OpenReadClose
         | Workload::OpenReadCloseFull
         | Workload::OpenReadCloseQueued
         | Workload::OpenReadCloseQueuedFull
         | Workload::OpenReadCloseThreads
-        | Workload::OpenReadCloseThreadsQueued => open_read_close::plan(job, &mut memory),
+        | Workload::OpenReadCloseThreadsQueued => open_read_close::prepare(job, &mut memory),
     };
-    Plan {
+    Prepared {
         memory,
         start,
-        read: reader::plan(),
-        after,
+        start_reader: reader::start_reader(),
+        expected,
     }
 }
 
-/// A start for a function that gets its own copy of what it shares.
-fn start<S: Clone + 'static, F: Future<Output = ()> + 'static>(shared: S, body: fn(Cpu, S) -> F) -> Start {
-    Box::new(move |cpu| Box::pin(body(cpu, shared.clone())))
+/// Starts `body` with its own clone of `state`.
+fn start<S: Clone + 'static, F: Future<Output = ()> + 'static>(state: S, body: fn(Cpu, S) -> F) -> Start {
+    Box::new(move |cpu| Box::pin(body(cpu, state.clone())))
 }
 
-/// What is to be found in a line's low half.
-fn low(line: Line, value: u64) -> Holds {
-    Holds {
+/// The expected value of a whole line: the number of finished operations.
+fn counts_operations(line: Line) -> Expected {
+    Box::new(move |ops| {
+        vec![ExpectedValue {
+            line,
+            mask: ALL,
+            value: ops,
+        }]
+    })
+}
+
+/// The expected value of a line's low half.
+fn low(line: Line, value: u64) -> ExpectedValue {
+    ExpectedValue {
         line,
         mask: LOW,
         value: value & LOW,
     }
 }
 
-/// The half of a line that holds a count or data, beside a lock in the other.
+/// The half of a line for a count or data; a lock may be in the other half.
 const LOW: u64 = 0xffff_ffff;

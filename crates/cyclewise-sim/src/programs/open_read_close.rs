@@ -1,49 +1,50 @@
-//! Open, read and close one file from every CPU: the three lines that the mail on ThunderX2 is about.
+//! Opens, reads and closes one file on every CPU: the workload of the LKML thread about ThunderX2.
 //!
-//! Opening takes a reference to the directory entry, which is a lockref; a reference to what the security module keeps,
-//! which is a refcount; and a descriptor, under the table's spinlock. Closing gives all three back. Processes have a table
-//! each, threads share one, and then its lock lets them come to the entry few at a time. The parallel work is
-//! what the system calls do besides, in equal parts between what they share. The critical work is done under the
-//! table's lock.
+//! Opening takes a reference to the directory entry (a lockref), a reference to the security module's data (a refcount), and a
+//! descriptor under the descriptor table's spinlock. Closing releases all three. Each process has its own table; threads share
+//! one, whose lock lets only a few at a time reach the entry. The parallel work is the rest of the system calls, in equal parts
+//! between the accesses. The critical work is under the table's lock.
 //!
 //! # References
 //! J. Glauber, L. Torvalds, J. C. Nair and others, "Disable lockref on arm64", 2019; Linux 5.2, `fs/file.c`.
 
 use super::lockref::LockRef;
 use super::queued::Queued;
-use super::{After, LOW, Memory, Start, low, refcount, start};
+use super::{Expected, LOW, Memory, Start, low, refcount, start};
 use crate::engine::{Cpu, Line};
 use crate::workload::{Job, Relax, Workload};
 
 #[derive(Clone)]
-struct Shared {
+struct OpenFile {
     entry: LockRef,
     count: Line,
     count_loops: bool,
-    /// One for each, or one for all.
+    /// One per process, or one for all threads.
     tables: Vec<Queued>,
     relax: Relax,
     critical: u32,
     parallel: u32,
 }
 
-/// The parallel work is in so many parts: before the descriptor is taken, for the path's walk, twice for the read, and
-/// before and after the descriptor is given back.
+/// The parallel work has this many parts: before the descriptor is taken, for the path walk, two for the read, and before and
+/// after the descriptor is released.
 const PARTS: u32 = 6;
 
-/// Descriptors in use are counted from here.
+/// The initial number of descriptors in use.
 const DESCRIPTORS: u64 = 3;
 
-pub(super) fn plan(job: &Job, memory: &mut Memory) -> (Start, After) {
+pub(super) fn prepare(job: &Job, memory: &mut Memory) -> (Start, Expected) {
     let entry = LockRef::new(job, memory, 1);
     let count = memory.line(1);
     let tables: Vec<_> = match job.workload {
         Workload::OpenReadCloseThreads | Workload::OpenReadCloseThreadsQueued => {
             vec![Queued::new(job, memory, DESCRIPTORS)]
         }
-        _ => (0..job.threads).map(|_| Queued::alone(memory, DESCRIPTORS)).collect(),
+        _ => (0..job.threads)
+            .map(|_| Queued::uncontended(memory, DESCRIPTORS))
+            .collect(),
     };
-    let after = {
+    let expected = {
         let entry = entry.lock.word;
         let words: Vec<_> = tables.iter().map(|table| table.word).collect();
         move |_| {
@@ -51,7 +52,7 @@ pub(super) fn plan(job: &Job, memory: &mut Memory) -> (Start, After) {
             [low(entry, 1), low(count, 1)].into_iter().chain(tables).collect()
         }
     };
-    let shared = Shared {
+    let file = OpenFile {
         entry,
         count,
         count_loops: matches!(
@@ -63,11 +64,11 @@ pub(super) fn plan(job: &Job, memory: &mut Memory) -> (Start, After) {
         critical: job.critical_cycles,
         parallel: job.parallel_cycles / PARTS,
     };
-    (start(shared, body), Box::new(after))
+    (start(file, body), Box::new(expected))
 }
 
-impl Shared {
-    /// Takes a descriptor, or with the count less than one, gives it back.
+impl OpenFile {
+    /// Takes a descriptor (`by` is 1) or releases it (`by` is −1).
     async fn descriptor(&self, cpu: &Cpu, by: u64) {
         let table = &self.tables[cpu.thread() as usize % self.tables.len()];
         table.lock(cpu).await;
@@ -102,14 +103,14 @@ impl Shared {
     }
 }
 
-async fn body(cpu: Cpu, shared: Shared) {
+async fn body(cpu: Cpu, file: OpenFile) {
     while cpu.again() {
         cpu.begin();
-        shared.open(&cpu).await;
+        file.open(&cpu).await;
         // The read.
-        cpu.work(shared.parallel);
-        cpu.work(shared.parallel);
-        shared.close(&cpu).await;
+        cpu.work(file.parallel);
+        cpu.work(file.parallel);
+        file.close(&cpu).await;
         cpu.end();
     }
 }

@@ -1,41 +1,35 @@
-//! A counter for each thread, on a line of its own, that a plain load and store add to.
+//! One counter per thread, each on its own line, incremented by a plain load and store.
 
-use super::{After, Holds, Memory, Start, start};
+use super::{Expected, Memory, Start, counts_operations, start};
 use crate::engine::{ALL, Cpu, Line};
 use crate::workload::Job;
 
 #[derive(Clone)]
-struct Shared {
+struct PercpuCounters {
     counters: Vec<Line>,
     parallel: u32,
 }
 
-pub(super) fn plan(job: &Job, memory: &mut Memory) -> (Start, After) {
-    let counters = memory.lines(job.threads, 0);
-    let shared = Shared {
-        counters: counters.clone(),
+pub(super) fn prepare(job: &Job, memory: &mut Memory) -> (Start, Expected) {
+    let state = PercpuCounters {
+        counters: memory.lines(job.threads, 0),
         parallel: job.parallel_cycles,
     };
-    // Who added how much is not known beforehand where there are several.
-    let alone = (counters.len() == 1).then(|| counters[0]);
-    let after = move |ops| {
-        let holds = |line| Holds {
-            line,
-            mask: ALL,
-            value: ops,
-        };
-        alone.map(holds).into_iter().collect()
+    // With several counters, the value of each is unknown.
+    let expected = match state.counters[..] {
+        [only] => counts_operations(only),
+        _ => Box::new(|_| Vec::new()),
     };
-    (start(shared, body), Box::new(after))
+    (start(state, body), expected)
 }
 
-async fn body(cpu: Cpu, shared: Shared) {
-    let counter = shared.counters[cpu.thread() as usize];
+async fn body(cpu: Cpu, state: PercpuCounters) {
+    let counter = state.counters[cpu.thread() as usize];
     while cpu.again() {
         cpu.begin();
         let count = cpu.load_to_write(counter).await;
         cpu.store(counter, ALL, count + 1).await;
         cpu.end();
-        cpu.work(shared.parallel);
+        cpu.work(state.parallel);
     }
 }

@@ -1,8 +1,8 @@
-//! The kernel's queued spinlock, in the high half of a line: a locked byte, a pending byte, and the queue's tail.
+//! The kernel's queued spinlock in the high half of a line: a locked byte, a pending byte, and the queue's tail.
 //!
-//! The first waiter sets pending and looks at the word; those after it queue, each looking at a line of its own until the
-//! one before hands on. Who is first of the queue looks at the word. It is fair, and a lock that is handed on costs the
-//! same whatever the length of the queue.
+//! The first waiter sets pending and spins on the word. Later waiters queue; each spins on its own line until its predecessor
+//! passes the headship on, and the head of the queue spins on the word. The lock is fair, and a handover costs the same for any
+//! queue length.
 //!
 //! # References
 //! Linux 5.2, `kernel/locking/qspinlock.c`.
@@ -11,23 +11,23 @@ use super::{LOW, Memory};
 use crate::engine::{Cpu, Line};
 use crate::workload::{Job, Relax};
 
-/// All that is the lock's.
+/// All bits of the lock.
 pub(super) const LOCK: u64 = !LOW;
 /// Held.
 pub(super) const LOCKED: u64 = 1 << 32;
-/// The first waiter is there, and does not queue.
+/// There is a first waiter, outside the queue.
 const PENDING: u64 = 1 << 40;
 const LOCKED_BYTE: u64 = 0xff << 32;
 const PENDING_BYTE: u64 = 0xff << 40;
 const TAIL: u64 = 0xffff << 48;
 const TAIL_SHIFT: u32 = 48;
 
-/// In a waiter's own line: the one before has handed on.
+/// In a waiter's own line: the predecessor has passed the headship on.
 const HANDED_ON: u64 = 1 << 32;
-/// In a waiter's own line: the one behind, by number and one.
+/// In a waiter's own line: the successor's number plus one.
 const NEXT: u64 = LOW;
 
-/// A lock, and a line for each thread that may wait for it.
+/// A lock, and one line for each thread that may wait for it.
 #[derive(Clone)]
 pub(super) struct Queued {
     pub(super) word: Line,
@@ -36,12 +36,12 @@ pub(super) struct Queued {
 }
 
 impl Queued {
-    /// A lock in the high half of a line whose low half holds this.
+    /// A lock in the high half of a new line; the low half has the value `low`.
     pub(super) fn new(job: &Job, memory: &mut Memory, low: u64) -> Self {
         Self {
             word: memory.line(low),
             nodes: memory.lines(job.threads, 0),
-            // Arm waits for an event, x86 pauses; neither knows a growing pause here.
+            // The kernel's wait loop has no exponential pause.
             relax: match job.relax {
                 Relax::None => Relax::None,
                 Relax::Pause | Relax::Exponential { .. } => Relax::Pause,
@@ -49,8 +49,8 @@ impl Queued {
         }
     }
 
-    /// A lock that nobody ever waits for.
-    pub(super) fn alone(memory: &mut Memory, low: u64) -> Self {
+    /// A lock that no thread ever waits for.
+    pub(super) fn uncontended(memory: &mut Memory, low: u64) -> Self {
         Self {
             word: memory.line(low),
             nodes: Vec::new(),
@@ -90,7 +90,7 @@ impl Queued {
         let me = u64::from(cpu.thread()) + 1;
         let node = self.nodes[cpu.thread() as usize];
         cpu.store(node, NEXT | HANDED_ON, 0).await;
-        // The queue may have emptied meanwhile.
+        // The queue may be empty by now.
         let found = cpu.load_to_write(self.word).await;
         if found & LOCK == 0 && cpu.cas(self.word, LOCK, 0, LOCKED).await.is_ok() {
             return;

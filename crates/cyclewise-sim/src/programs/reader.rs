@@ -1,10 +1,10 @@
-//! A thread that only looks at the first line, again each time that its copy was taken away: false sharing.
+//! A thread that only reads the first line, again each time its copy is invalidated: false sharing.
 
 use super::{Start, start};
 use crate::engine::{ALL, Cpu, Line};
 use crate::workload::Relax;
 
-pub(super) fn plan() -> Start {
+pub(super) fn start_reader() -> Start {
     start((), body)
 }
 

@@ -1,63 +1,64 @@
-//! Reference counts: a reference is taken, used for the critical work, and given back.
+//! Reference counts: get, critical work, put.
 //!
-//! `cas-full` is the kernel's `REFCOUNT_FULL` of 2017 to 2019, both ways a loop of compare-and-exchange; `refcount` the
-//! library's, both ways one read-modify-write whose flags tell misuse; `inc-not-zero` a loop to take and one
-//! read-modify-write to give back; `rcuref` the same promise without the loop.
+//! - `refcount-cas-full`: the kernel's `REFCOUNT_FULL` of 2017 to 2019; get and put are compare-and-exchange loops.
+//! - `refcount`: the library's; get and put are one read-modify-write each, whose flags show misuse.
+//! - `inc-not-zero`: get is a loop, put is one read-modify-write.
+//! - `rcuref`: the same guarantee without a loop.
 //!
 //! # References
 //! Linux 5.1, `lib/refcount.c`; `cyclewise::refs::{refcount, rcuref}`.
 
-use super::{After, LOW, Memory, Start, low, start};
+use super::{Expected, LOW, Memory, Start, low, start};
 use crate::engine::{Backoff, Cpu, Line};
 use crate::workload::{Job, Relax};
 
 #[derive(Clone)]
-struct Shared {
+struct Refcount {
     count: Line,
     relax: Relax,
     critical: u32,
     parallel: u32,
 }
 
-/// A count that starts at this and comes back to it.
-fn shared(job: &Job, memory: &mut Memory, first: u64) -> (Shared, After) {
+/// A count that starts and ends with the value `first`.
+fn new(job: &Job, memory: &mut Memory, first: u64) -> (Refcount, Expected) {
     let count = memory.line(first);
-    let shared = Shared {
+    let refcount = Refcount {
         count,
         relax: job.relax,
         critical: job.critical_cycles,
         parallel: job.parallel_cycles,
     };
-    (shared, Box::new(move |_| vec![low(count, first)]))
+    (refcount, Box::new(move |_| vec![low(count, first)]))
 }
 
-/// The library's count is stored as one less: one reference is zero.
-const ONE_LESS: u64 = 0;
+/// One reference in the library's representation, which stores the count minus one.
+const ONE_REFERENCE: u64 = 0;
 
-pub(super) fn cas_full(job: &Job, memory: &mut Memory) -> (Start, After) {
-    let (shared, after) = shared(job, memory, 1);
-    (start(shared, run_cas_full), after)
+pub(super) fn cas_full(job: &Job, memory: &mut Memory) -> (Start, Expected) {
+    let (state, expected) = new(job, memory, 1);
+    (start(state, run_cas_full), expected)
 }
 
-pub(super) fn refcount(job: &Job, memory: &mut Memory) -> (Start, After) {
-    let (shared, after) = shared(job, memory, ONE_LESS);
-    (start(shared, run_refcount), after)
+pub(super) fn refcount(job: &Job, memory: &mut Memory) -> (Start, Expected) {
+    let (state, expected) = new(job, memory, ONE_REFERENCE);
+    (start(state, run_refcount), expected)
 }
 
-pub(super) fn rcuref(job: &Job, memory: &mut Memory) -> (Start, After) {
-    let (shared, after) = shared(job, memory, ONE_LESS);
-    (start(shared, run_rcuref), after)
+pub(super) fn rcuref(job: &Job, memory: &mut Memory) -> (Start, Expected) {
+    let (state, expected) = new(job, memory, ONE_REFERENCE);
+    (start(state, run_rcuref), expected)
 }
 
-pub(super) fn inc_not_zero(job: &Job, memory: &mut Memory) -> (Start, After) {
-    let (shared, after) = shared(job, memory, 1);
-    (start(shared, run_inc_not_zero), after)
+pub(super) fn inc_not_zero(job: &Job, memory: &mut Memory) -> (Start, Expected) {
+    let (state, expected) = new(job, memory, 1);
+    (start(state, run_inc_not_zero), expected)
 }
 
-/// Where the count is pinned.
+/// The value of a saturated count.
 const SATURATED: u64 = LOW;
 
-/// `refcount_inc_not_zero` of `REFCOUNT_FULL`, and the library's: whether a reference was taken.
+/// `refcount_inc_not_zero` of `REFCOUNT_FULL` and of the library; returns whether a reference was taken.
 pub(super) async fn add_not_zero(cpu: &Cpu, line: Line, relax: Relax) -> bool {
     let mut backoff = Backoff::new(relax);
     let mut count = cpu.load_to_write(line).await & LOW;
@@ -77,7 +78,7 @@ pub(super) async fn add_not_zero(cpu: &Cpu, line: Line, relax: Relax) -> bool {
     }
 }
 
-/// `refcount_dec_and_test` of `REFCOUNT_FULL`: whether it was the last.
+/// `refcount_dec_and_test` of `REFCOUNT_FULL`; returns whether it was the last reference.
 pub(super) async fn sub_and_test(cpu: &Cpu, line: Line, relax: Relax) -> bool {
     let mut backoff = Backoff::new(relax);
     let mut count = cpu.load_to_write(line).await & LOW;
@@ -97,66 +98,66 @@ pub(super) async fn sub_and_test(cpu: &Cpu, line: Line, relax: Relax) -> bool {
     }
 }
 
-/// One more, by one instruction; `false` where its flags tell of misuse.
+/// Increments by one instruction; returns false if its flags show misuse.
 pub(super) async fn inc(cpu: &Cpu, line: Line) -> bool {
     let old = cpu.add(line, 1).await & LOW;
     old < 1 << 31
 }
 
-/// One less, by one instruction: whether it was the last, as the flags say.
+/// Decrements by one instruction; returns whether its flags show the last reference.
 pub(super) async fn dec_and_test(cpu: &Cpu, line: Line) -> bool {
-    // The line is 64 bits wide and the count 32, so the sum is of 64: what is above the count never counts.
+    // The addition is 64 bits wide and the count 32, so the upper half is ignored.
     cpu.add(line, u64::MAX).await & LOW == 0
 }
 
-async fn run_cas_full(cpu: Cpu, shared: Shared) {
+async fn run_cas_full(cpu: Cpu, state: Refcount) {
     while cpu.again() {
         cpu.begin();
-        add_not_zero(&cpu, shared.count, shared.relax).await;
-        cpu.work(shared.critical);
-        sub_and_test(&cpu, shared.count, shared.relax).await;
+        add_not_zero(&cpu, state.count, state.relax).await;
+        cpu.work(state.critical);
+        sub_and_test(&cpu, state.count, state.relax).await;
         cpu.end();
-        cpu.work(shared.parallel);
+        cpu.work(state.parallel);
     }
 }
 
-async fn run_refcount(cpu: Cpu, shared: Shared) {
+async fn run_refcount(cpu: Cpu, state: Refcount) {
     while cpu.again() {
         cpu.begin();
-        inc(&cpu, shared.count).await;
-        cpu.work(shared.critical);
-        dec_and_test(&cpu, shared.count).await;
+        inc(&cpu, state.count).await;
+        cpu.work(state.critical);
+        dec_and_test(&cpu, state.count).await;
         cpu.end();
-        cpu.work(shared.parallel);
+        cpu.work(state.parallel);
     }
 }
 
-async fn run_inc_not_zero(cpu: Cpu, shared: Shared) {
+async fn run_inc_not_zero(cpu: Cpu, state: Refcount) {
     while cpu.again() {
         cpu.begin();
-        add_not_zero(&cpu, shared.count, shared.relax).await;
-        cpu.work(shared.critical);
-        // Stored as it is counted here, so the last one leaves zero.
-        cpu.add(shared.count, u64::MAX).await;
+        add_not_zero(&cpu, state.count, state.relax).await;
+        cpu.work(state.critical);
+        // This count is stored as it is, so the last put leaves zero.
+        cpu.add(state.count, u64::MAX).await;
         cpu.end();
-        cpu.work(shared.parallel);
+        cpu.work(state.parallel);
     }
 }
 
-/// What a dead count is put to.
+/// The value of a dead count.
 const DEAD: u64 = 0xe000_0000;
 
-async fn run_rcuref(cpu: Cpu, shared: Shared) {
+async fn run_rcuref(cpu: Cpu, state: Refcount) {
     while cpu.again() {
         cpu.begin();
-        if inc(&cpu, shared.count).await {
-            cpu.work(shared.critical);
+        if inc(&cpu, state.count).await {
+            cpu.work(state.critical);
         }
-        // The last one, or of a get that found it dead: it dies unless somebody has taken a reference meanwhile.
-        if dec_and_test(&cpu, shared.count).await {
-            let _ = cpu.cas(shared.count, LOW, LOW, DEAD).await;
+        // The last put, or the put of a get that found the count dead: it dies unless another reference was taken meanwhile.
+        if dec_and_test(&cpu, state.count).await {
+            let _ = cpu.cas(state.count, LOW, LOW, DEAD).await;
         }
         cpu.end();
-        cpu.work(shared.parallel);
+        cpu.work(state.parallel);
     }
 }

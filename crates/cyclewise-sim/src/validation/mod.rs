@@ -1,8 +1,7 @@
-//! Holds the simulator against figures that others measured, and says of each whether it was fitted to or predicted.
+//! Compares the simulator with published measurements, each marked as fitted or predicted.
 //!
-//! [`run`] plays every target out and gives a [`Report`], which `markdown.rs` writes as the document in the tree. A target
-//! that is missed is reported with its figure like any other. A machine's parameters are those of its file, or what
-//! [`crate::fit`] makes of the figures that are marked as used; they are the same for all of its targets.
+//! [`run`] simulates every target and returns a [`Report`], which `markdown.rs` writes as VALIDATION.md. Missed targets are
+//! reported too. A machine's parameters are those of its file, and the same for all of its targets.
 
 mod markdown;
 mod quadratic;
@@ -15,96 +14,96 @@ mod thunderx2;
 use crate::{Job, Length, Machine, Outcome, simulate};
 use serde::Serialize;
 
-/// What a figure was used for.
+/// How a figure was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// The machine was fitted to it: that it is met shows that the laws can be so, and no more.
+    /// The machine was fitted to it; meeting it only shows that the laws permit it.
     Fitted,
-    /// The machine was made without it.
+    /// The machine does not depend on it.
     Predicted,
 }
 
-/// One published figure beside the simulated one.
+/// A published figure and the simulated one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Row {
+pub struct ValidatedRow {
     /// The machine's name.
     pub machine: String,
-    /// What was run, with its relax policy where it has one.
+    /// The workload, with its relax policy if it has one.
     pub workload: String,
-    /// On how many threads.
+    /// The number of threads.
     pub threads: u32,
-    /// What was published.
+    /// The published figure.
     pub published: f64,
-    /// What came out.
+    /// The simulated figure.
     pub seen: f64,
     /// Unit of both.
     pub unit: String,
-    /// Whether it was used.
+    /// How the figure was used.
     pub role: Role,
 }
 
-impl Row {
-    /// How far off it is, as a share of what was published: 0.1 is 10 % too much.
+impl ValidatedRow {
+    /// The error relative to the published figure: 0.1 is 10 % too high.
     #[must_use]
     pub fn error(&self) -> f64 {
         self.seen / self.published - 1.0
     }
 }
 
-/// Something that must come out, as a figure in a range.
+/// A required range of a simulated figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Target {
     /// The machine's name.
     pub machine: String,
-    /// What must come out, in words.
+    /// The figure, in words.
     pub what: String,
-    /// Least and most that is asked for.
+    /// The range.
     pub asked: (f64, f64),
-    /// What came out.
+    /// The simulated figure.
     pub seen: f64,
     /// Unit of both.
     pub unit: &'static str,
-    /// Whether the machine was made with it in mind.
+    /// Whether the machine was fitted to it.
     pub role: Role,
-    /// Who published what is asked for.
+    /// The publication.
     pub source: &'static str,
 }
 
 impl Target {
-    /// Whether it came out.
+    /// Whether the simulated figure is in the range.
     #[must_use]
     pub fn is_met(&self) -> bool {
         (self.asked.0..=self.asked.1).contains(&self.seen)
     }
 }
 
-/// A machine that was used, and what it rests on.
+/// A machine of the report.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Used {
+pub struct ValidatedMachine {
     /// Its name.
     pub machine: String,
-    /// What was measured, and where.
+    /// What it is, and the sources of its figures.
     pub about: String,
-    /// Its fields that were fitted or assumed.
+    /// Its values that were fitted or assumed.
     pub fitted: Vec<String>,
-    /// What they were fitted to.
+    /// The figures they were fitted to.
     pub to: &'static str,
 }
 
-/// Everything that was held against figures.
+/// The validation report.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// The machines.
-    pub machines: Vec<Used>,
-    /// What must come out.
+    pub machines: Vec<ValidatedMachine>,
+    /// The targets.
     pub targets: Vec<Target>,
-    /// Row by row.
-    pub rows: Vec<Row>,
+    /// The rows.
+    pub rows: Vec<ValidatedRow>,
 }
 
 impl Report {
-    /// The targets that were missed.
+    /// The missed targets.
     pub fn missed(&self) -> impl Iterator<Item = &Target> {
         self.targets.iter().filter(|target| !target.is_met())
     }
@@ -116,10 +115,10 @@ impl Report {
     }
 }
 
-/// Plays everything out. The same program gives the same report on every machine.
+/// Simulates all targets and rows. The same program gives the same report on every host.
 ///
 /// # Panics
-/// Never: the presets are read by a test, and the jobs fit them.
+/// Never: a test parses the presets, and the jobs fit them.
 #[must_use]
 pub fn run() -> Report {
     let mut report = rows::client_cores();
@@ -136,9 +135,9 @@ fn preset(name: &str) -> Machine {
     preset.machine().expect("a test reads every preset")
 }
 
-/// A job of this crate's own on a preset.
-fn play(machine: &Machine, job: &Job) -> Outcome {
-    // Long enough that what is rare has happened: one thread that runs into its limit sends all of them to the lock.
+/// Simulates a job with a length for validation.
+fn outcome(machine: &Machine, job: &Job) -> Outcome {
+    // Long enough for rare events: one thread that reaches its retry limit sends all threads to the lock.
     let threads = u64::from(job.threads);
     let job = Job {
         length: Length::Operations {
@@ -150,8 +149,8 @@ fn play(machine: &Machine, job: &Job) -> Outcome {
     simulate(machine, &job).unwrap_or_else(|error| panic!("{} on {}: {error}", job.workload, machine.name))
 }
 
-fn used(machine: &Machine, to: &'static str) -> Used {
-    Used {
+fn validated(machine: &Machine, to: &'static str) -> ValidatedMachine {
+    ValidatedMachine {
         machine: machine.name.clone(),
         about: machine.about.clone(),
         fitted: machine.fitted.clone(),

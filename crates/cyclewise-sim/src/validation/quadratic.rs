@@ -1,12 +1,12 @@
-//! An A64FX-like machine: the time of an operation grows with the square of the threads for exchanges, linearly for LL/SC.
+//! An A64FX-like machine: an operation's time grows with the square of the threads for exchanges, and linearly for LL/SC.
 
-use super::{Report, Role, Target, play, preset, used};
+use super::{Report, Role, Target, outcome, preset, validated};
 use crate::stats::exponent;
 use crate::{Job, Machine, Workload};
 
 const SOURCE: &str = "R. Jesus, M. Weiland, AArch64 Atomics: Might They Be Harming Your Performance?, PPoPP 2023";
 
-/// Threads from where the curve is the law's and not the start's.
+/// Thread counts at which the asymptotic law dominates.
 const THREADS: [u32; 5] = [4, 8, 16, 32, 48];
 
 pub(super) fn exchanges() -> Report {
@@ -42,7 +42,7 @@ pub(super) fn exchanges() -> Report {
             "ratio",
         ),
     ];
-    let machines = vec![used(&machine, "the shapes of the two curves")];
+    let machines = vec![validated(&machine, "the shapes of the two curves")];
     Report {
         machines,
         targets,
@@ -50,10 +50,10 @@ pub(super) fn exchanges() -> Report {
     }
 }
 
-/// The mean time that a thread takes for one operation.
+/// The mean time of one operation for a thread, by threads.
 fn curve(machine: &Machine, workload: Workload) -> Vec<(f64, f64)> {
     let time = |threads: u32| {
-        let outcome = play(machine, &Job::new(workload, threads));
+        let outcome = outcome(machine, &Job::new(workload, threads));
         (f64::from(threads), outcome.ns_per_op * f64::from(threads))
     };
     THREADS.map(time).to_vec()

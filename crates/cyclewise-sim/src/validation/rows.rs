@@ -1,17 +1,18 @@
-//! Rows of contended operations: calibrated on `fetch_add` alone, exchanges and locks predicted.
+//! Rows of contended operations: fitted to `fetch_add` only; exchanges and locks are predicted.
 
-use super::{Report, Role, Row, Target, play, preset, used};
+use super::{Report, Role, Target, ValidatedRow, outcome, preset, validated};
 use crate::machine::Published;
 use crate::stats::median;
 use crate::{Job, Machine, Relax, Workload};
 
-/// How far exchanges may be off in the median, and locks each.
+/// Permitted median error of exchanges.
 const EXCHANGES: f64 = 0.2;
+/// Permitted error of each lock.
 const LOCKS: f64 = 0.4;
 
 const SOURCE: &str = "T. Downs, concurrency-hierarchy-bench";
 
-/// Skylake and Ice Lake: two client cores whose rows are published with every operation.
+/// Skylake and Ice Lake: client cores with published rows for every operation.
 pub(super) fn client_cores() -> Report {
     let mut report = Report {
         machines: Vec::new(),
@@ -20,28 +21,28 @@ pub(super) fn client_cores() -> Report {
     };
     for name in ["i7-6700hq", "i5-1035g4"] {
         let machine = preset(name);
-        let rows: Vec<Row> = machine.published.iter().map(|point| row(&machine, point)).collect();
+        let rows: Vec<ValidatedRow> = machine.published.iter().map(|point| row(&machine, point)).collect();
         report.targets.push(median_error(&machine, &rows));
         report.targets.extend(locks(&machine, &rows));
         report
             .machines
-            .push(used(&machine, "the rows of fetch-add, and the transfer latency"));
+            .push(validated(&machine, "the rows of fetch-add, and the transfer latency"));
         report.rows.extend(rows);
     }
     report
 }
 
-/// A machine that no target names, so that nothing was tuned to it.
+/// A machine without targets, so nothing was tuned to it.
 pub(super) fn held_out() -> Report {
     let machine = preset("graviton2");
     Report {
-        machines: vec![used(&machine, "the rows of fetch-add, and the transfer latency")],
+        machines: vec![validated(&machine, "the rows of fetch-add, and the transfer latency")],
         targets: Vec::new(),
         rows: machine.published.iter().map(|point| row(&machine, point)).collect(),
     }
 }
 
-/// The job that a published figure is of.
+/// The job of a published figure.
 fn job(point: &Published) -> Job {
     let workload = point.workload.parse().expect("a machine file's workloads are checked");
     let mut job = Job::new(workload, point.threads);
@@ -49,15 +50,15 @@ fn job(point: &Published) -> Job {
     job
 }
 
-fn row(machine: &Machine, point: &Published) -> Row {
+fn row(machine: &Machine, point: &Published) -> ValidatedRow {
     let job = job(point);
-    let outcome = play(machine, &job);
+    let outcome = outcome(machine, &job);
     let relax = match point.relax {
         Relax::None => "",
         Relax::Pause => ", pause",
         Relax::Exponential { .. } => ", exponential",
     };
-    Row {
+    ValidatedRow {
         machine: machine.name.clone(),
         workload: format!("{}{relax}", point.workload),
         threads: point.threads,
@@ -76,7 +77,7 @@ fn row(machine: &Machine, point: &Published) -> Row {
     }
 }
 
-fn median_error(machine: &Machine, rows: &[Row]) -> Target {
+fn median_error(machine: &Machine, rows: &[ValidatedRow]) -> Target {
     let errors: Vec<f64> = rows
         .iter()
         .filter(|row| row.workload == "cas-loop")
@@ -84,7 +85,7 @@ fn median_error(machine: &Machine, rows: &[Row]) -> Target {
         .collect();
     Target {
         machine: machine.name.clone(),
-        what: "rows of the exchange loop, median error".to_owned(),
+        what: "exchange loop, median error".to_owned(),
         asked: (0.0, EXCHANGES),
         seen: median(&errors),
         unit: "share",
@@ -93,13 +94,13 @@ fn median_error(machine: &Machine, rows: &[Row]) -> Target {
     }
 }
 
-fn locks(machine: &Machine, rows: &[Row]) -> Vec<Target> {
-    let locks: Vec<&Row> = rows.iter().filter(|row| row.workload.starts_with("lock-")).collect();
+fn locks(machine: &Machine, rows: &[ValidatedRow]) -> Vec<Target> {
+    let locks: Vec<&ValidatedRow> = rows.iter().filter(|row| row.workload.starts_with("lock-")).collect();
     let mut targets: Vec<Target> = locks
         .iter()
         .map(|row| Target {
             machine: machine.name.clone(),
-            what: format!("{} on {} threads, to published", row.workload, row.threads),
+            what: format!("{} on {} threads, relative to published", row.workload, row.threads),
             asked: (1.0 - LOCKS, 1.0 + LOCKS),
             seen: row.seen / row.published,
             unit: "ratio",
@@ -116,7 +117,7 @@ fn locks(machine: &Machine, rows: &[Row]) -> Vec<Target> {
         .count();
     targets.push(Target {
         machine: machine.name.clone(),
-        what: "pairs of spin locks out of their order".to_owned(),
+        what: "pairs of spin locks in the wrong order".to_owned(),
         asked: (0.0, 0.0),
         seen: f64::from(u32::try_from(disordered).unwrap_or(u32::MAX)),
         unit: "pairs",

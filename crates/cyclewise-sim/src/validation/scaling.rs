@@ -1,25 +1,25 @@
-//! References on a two-socket x86 machine with 112 CPUs: a loop of exchanges against a single atomic.
+//! References on a two-socket x86 machine with 112 CPUs: an exchange loop compared with a single atomic.
 
-use super::{Report, Role, Target, play, preset, used};
+use super::{Report, Role, Target, outcome, preset, validated};
 use crate::{Job, Workload};
 
 const SOURCE: &str = "T. Gleixner, atomics: Provide rcuref, LKML 2023";
 
-/// Thread counts at which the gain is asked for, from where the loop begins to lose.
+/// Thread counts of the targets, from where the loop begins to lose.
 const THREADS: [u32; 3] = [28, 56, 112];
 
 pub(super) fn refcounts() -> Report {
     let machine = preset("xeon-112");
     let mut targets = Vec::new();
     for threads in THREADS {
-        let outcome = play(&machine, &Job::new(Workload::IncNotZero, threads));
-        let rcuref = play(&machine, &Job::new(Workload::Rcuref, threads));
+        let inc_not_zero = outcome(&machine, &Job::new(Workload::IncNotZero, threads));
+        let rcuref = outcome(&machine, &Job::new(Workload::Rcuref, threads));
         if threads == machine.topology.cpus() {
             targets.push(Target {
                 machine: machine.name.clone(),
                 what: format!("retries per inc_not_zero, {threads} threads"),
                 asked: (4.0, 12.0),
-                seen: outcome.retries_per_success,
+                seen: inc_not_zero.retries_per_success,
                 unit: "retries/op",
                 role: Role::Fitted,
                 source: SOURCE,
@@ -27,9 +27,9 @@ pub(super) fn refcounts() -> Report {
         }
         targets.push(Target {
             machine: machine.name.clone(),
-            what: format!("rcuref to inc_not_zero, throughput, {threads} threads"),
+            what: format!("throughput of rcuref relative to inc_not_zero, {threads} threads"),
             asked: (1.2, 4.7),
-            seen: rcuref.ops_per_s / outcome.ops_per_s,
+            seen: rcuref.ops_per_s / inc_not_zero.ops_per_s,
             unit: "ratio",
             role: if threads == machine.topology.cpus() {
                 Role::Fitted
@@ -40,7 +40,7 @@ pub(super) fn refcounts() -> Report {
         });
     }
     Report {
-        machines: vec![used(&machine, "the retries and the gain at 112 threads")],
+        machines: vec![validated(&machine, "the retries and the gain at 112 threads")],
         targets,
         rows: Vec::new(),
     }

@@ -1,15 +1,15 @@
-//! The report is what the program says, and a target can be missed.
+//! VALIDATION.md is up to date, and a target can be missed.
 
 use super::*;
 use crate::fit::{self, Isa, Measurements};
 use crate::machine::Latency;
 use crate::{Placement, Workload};
 
-/// The document, beside the crate's source.
+/// The document in the tree.
 const DOCUMENT: &str = include_str!("../../VALIDATION.md");
 
 #[test]
-fn the_document_is_what_the_program_says() {
+fn the_document_is_up_to_date() {
     let report = run();
     assert!(
         report.to_markdown() == DOCUMENT,
@@ -17,17 +17,14 @@ fn the_document_is_what_the_program_says() {
     );
     for (machine, what, _) in markdown::MISSES {
         let is_missed = |target: &Target| target.machine == *machine && target.what.starts_with(what);
-        assert!(
-            report.missed().any(is_missed),
-            "{machine}: {what} is not a miss any more"
-        );
+        assert!(report.missed().any(is_missed), "{machine}: {what} is no longer missed");
     }
 }
 
-/// What a preset was fitted to: the rows of `fetch_add` in its file, and a transfer as it was measured.
+/// The measurements that a preset was fitted to: the `fetch_add` rows of its file, and a measured transfer.
 ///
-/// No transfer of the i7-6700HQ or the i5-1035G4 is published. These are of the i7-6700K, the same cores and ring, and of the
-/// i7-1165G7, the next generation of the same ring.
+/// No transfer time of the i7-6700HQ or the i5-1035G4 is published. These are from the i7-6700K, with the same cores and ring, and
+/// the i7-1165G7, the next generation of the same ring.
 fn measured(name: &str) -> Measurements {
     let machine = preset(name);
     let transfer = match name {
@@ -66,11 +63,11 @@ fn measured(name: &str) -> Measurements {
 }
 
 #[test]
-fn the_fitted_presets_are_what_the_fit_makes_of_their_figures() {
+fn fitting_reproduces_the_fitted_presets() {
     for name in ["i7-6700hq", "i5-1035g4", "graviton2"] {
         let fit = fit::fit(&measured(name)).unwrap();
         let preset = preset(name);
-        println!("{name}: stretch {}, {:?}", fit.stretch, fit.rows);
+        println!("{name}: scale {}, {:?}", fit.scale, fit.rows);
         assert_eq!(fit.machine.latency, preset.latency, "{name}");
         assert_eq!(fit.machine.line, preset.line, "{name}");
         assert_eq!(fit.machine.cost, preset.cost, "{name}");
@@ -91,7 +88,7 @@ fn target(seen: f64) -> Target {
 }
 
 #[test]
-fn a_target_can_be_missed_and_the_miss_is_shown() {
+fn a_missed_target_is_reported() {
     assert!(target(1.0).is_met() && target(2.0).is_met());
     assert!(!target(0.99).is_met() && !target(2.01).is_met() && !target(f64::NAN).is_met());
     let report = Report {
@@ -100,9 +97,9 @@ fn a_target_can_be_missed_and_the_miss_is_shown() {
         rows: Vec::new(),
     };
     let text = report.to_markdown();
-    assert!(text.contains("1 of 2 targets are met."), "{text}");
+    assert!(text.contains("1 of 2 targets met."), "{text}");
     assert!(
-        text.contains("- m: w: 3.00 ratio, asked for 1.00 to 2.00. Why is not known."),
+        text.contains("- m: w: 3.00 ratio, outside 1.00 to 2.00. The reason is unknown."),
         "{text}"
     );
     assert!(
@@ -112,8 +109,8 @@ fn a_target_can_be_missed_and_the_miss_is_shown() {
 }
 
 #[test]
-fn an_error_is_a_share_of_what_was_published() {
-    let row = Row {
+fn an_error_is_relative_to_the_published_figure() {
+    let row = ValidatedRow {
         machine: "m".to_owned(),
         workload: "w".to_owned(),
         threads: 1,

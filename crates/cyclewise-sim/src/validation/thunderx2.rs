@@ -1,6 +1,6 @@
-//! ThunderX2: one set of parameters for every figure of the thread that led to the kernel's retry limit.
+//! ThunderX2: one set of parameters for all figures of the LKML thread that led to the kernel's retry limit.
 
-use super::{Report, Role, Target, play, preset, used};
+use super::{Report, Role, Target, outcome, preset, validated};
 use crate::{Job, Machine, Placement, Workload};
 
 const GLAUBER: &str = "J. Glauber, Disable lockref on arm64, LKML 2019-04-29";
@@ -8,10 +8,10 @@ const LIMIT: &str = "J. Glauber, lockref: Limit number of cmpxchg loop retries, 
 const LIMITS: &str = "J. Glauber in the same thread, LKML 2019-06-06";
 const NAIR: &str = "Jayachandran C. Nair in the same thread, 2019-06-12";
 
-/// Limits that were alike.
+/// Limits that performed alike.
 const ALIKE: [u32; 3] = [15, 50, 100];
 
-/// Threads of the report that started the thread.
+/// Thread count of the first report.
 const THREADS: u32 = 28;
 
 pub(super) fn all() -> Report {
@@ -22,7 +22,7 @@ pub(super) fn all() -> Report {
         targets.push(queued(&machine, test));
     }
     Report {
-        machines: vec![used(&machine, "every target but the one with four threads a core")],
+        machines: vec![validated(&machine, "all targets marked `fitted`")],
         targets,
         rows: Vec::new(),
     }
@@ -30,8 +30,8 @@ pub(super) fn all() -> Report {
 
 fn retries(machine: &Machine) -> Vec<Target> {
     let placements = [
-        ("a core each, one socket", Placement::Compact, Role::Fitted),
-        ("four on each of seven cores", Placement::CompactSmt, Role::Predicted),
+        ("one per core, one socket", Placement::Compact, Role::Fitted),
+        ("four per core, seven cores", Placement::CompactSmt, Role::Predicted),
     ];
     let target = |(words, placement, role)| {
         let mut job = Job::new(Workload::LockrefUnbounded, THREADS);
@@ -40,7 +40,7 @@ fn retries(machine: &Machine) -> Vec<Target> {
             machine: machine.name.clone(),
             what: format!("retries per success, {THREADS} threads, {words}"),
             asked: (15.0, 40.0),
-            seen: play(machine, &job).retries_per_success,
+            seen: outcome(machine, &job).retries_per_success,
             unit: "retries/op",
             role,
             source: GLAUBER,
@@ -49,8 +49,8 @@ fn retries(machine: &Machine) -> Vec<Target> {
     placements.map(target).to_vec()
 }
 
-/// The open-close test with a reference count that is not contended by exchanges: where it is, whatever the limit, every
-/// thread soon waits at that count, which is why the mail then turns to it.
+/// The open-close test, without exchange loops in the reference count: with them, at any limit, every thread soon waits at that
+/// count, which the mails discuss next.
 struct Test {
     who: &'static str,
     free: Workload,
@@ -58,8 +58,8 @@ struct Test {
     role: Role,
 }
 
-/// The first test has a thread for each CPU, and whether they share a table is not said; the second forks. Both are asked
-/// for every figure.
+/// The first published test has a thread per CPU, and does not say whether they share a descriptor table; the second forks. Both
+/// variants are compared with every figure.
 const TESTS: [Test; 2] = [
     Test {
         who: "processes",
@@ -78,7 +78,7 @@ const TESTS: [Test; 2] = [
 fn throughput(machine: &Machine, workload: Workload, threads: u32, limit: Option<u32>) -> f64 {
     let mut job = Job::new(workload, threads);
     job.retry_limit = limit;
-    play(machine, &job).ops_per_s
+    outcome(machine, &job).ops_per_s
 }
 
 fn limits(machine: &Machine, test: &Test) -> [Target; 2] {
@@ -90,7 +90,7 @@ fn limits(machine: &Machine, test: &Test) -> [Target; 2] {
     [
         Target {
             machine: machine.name.clone(),
-            what: format!("open-read-close with limit 100 to without, {THREADS} {who}"),
+            what: format!("open-read-close, limit 100 relative to no limit, {THREADS} {who}"),
             asked: (1.4, 1.9),
             seen: gain,
             unit: "ratio",
@@ -99,7 +99,7 @@ fn limits(machine: &Machine, test: &Test) -> [Target; 2] {
         },
         Target {
             machine: machine.name.clone(),
-            what: format!("open-read-close, best to worst of limits 15, 50, 100, {THREADS} {who}"),
+            what: format!("open-read-close, best relative to worst of limits 15, 50, 100, {THREADS} {who}"),
             asked: (1.0, 1.1),
             seen: most / least,
             unit: "ratio",
@@ -109,14 +109,14 @@ fn limits(machine: &Machine, test: &Test) -> [Target; 2] {
     ]
 }
 
-/// Every CPU, with the reference count that was proposed: single atomics.
+/// On all CPUs, with the proposed reference count: single atomics.
 fn queued(machine: &Machine, test: &Test) -> Target {
     let cpus = machine.topology.cpus();
     let throughput = |workload| throughput(machine, workload, cpus, None);
     Target {
         machine: machine.name.clone(),
         what: format!(
-            "open-read-close, queued lock to unbounded exchanges, {cpus} {}",
+            "open-read-close, queued lock relative to unbounded exchanges, {cpus} {}",
             test.who
         ),
         asked: (2.0, 3.0),

@@ -61,7 +61,7 @@ fn what_no_machine_has_is_refused_and_never_a_panic() {
         |machine| machine.topology.threads_per_core = 0,
         |machine| machine.topology.cores_per_cluster = 2,
     ] {
-        assert!(refused(change).contains("ask for fewer"));
+        assert!(refused(change).contains("use fewer"));
     }
     let huge = Machine::plain(topology(u32::MAX, u32::MAX, 2));
     assert!(simulate(&huge, &job).is_err());

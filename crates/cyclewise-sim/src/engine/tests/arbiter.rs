@@ -1,26 +1,26 @@
-//! Whose request is next, under each law.
+//! The next request under each law.
 
-use super::super::arbiter::{Request, Requests, Want};
+use super::super::arbiter::{Request, RequestKind, Requests};
 use super::super::random::Random;
 use super::{TOPOLOGY, timing};
 use crate::machine::{Arbiter, Cap};
 use std::collections::BTreeMap;
 
-/// Requests of these cores, one nanosecond after the other.
+/// Requests of these cores, one nanosecond apart.
 fn requests(arbiter: Arbiter, cores: &[u32]) -> Requests {
     let mut requests = Requests::new(arbiter, TOPOLOGY, &timing());
     for (at, &core) in (0..).zip(cores) {
         requests.push(Request {
             core,
             thread: core,
-            want: Want::Line,
+            kind: RequestKind::Line,
             since: at * 1000,
         });
     }
     requests
 }
 
-/// The cores in the order in which they are served, the line going to each in turn.
+/// The order of service, with the line moving to each core served.
 fn served(requests: &mut Requests, mut at: u32, now: u64, seed: u64) -> Vec<u32> {
     let mut random = Random::new(seed);
     let mut served = Vec::new();
@@ -39,7 +39,7 @@ fn the_oldest_is_next() {
 }
 
 #[test]
-fn any_is_next_with_equal_chances() {
+fn a_random_arbiter_has_equal_probabilities() {
     let mut first = BTreeMap::new();
     for seed in 0..4000 {
         let mut random = requests(Arbiter::Random, &[0, 1, 2, 3]);
@@ -49,7 +49,7 @@ fn any_is_next_with_equal_chances() {
         all.sort_unstable();
         assert_eq!(all, [0, 1, 2, 3]);
     }
-    // 1000 each; 4 standard deviations are 110. The seeds are the same every time, so this holds or does not.
+    // 1000 each; 4 standard deviations are 110. The seeds are fixed, so the result is too.
     assert!(first.values().all(|&times| (890..1110).contains(&times)), "{first:?}");
 }
 
@@ -58,26 +58,26 @@ const NEAREST: Arbiter = Arbiter::Nearest {
 };
 
 #[test]
-fn the_nearest_is_next_and_the_oldest_of_those() {
-    // The line is at core 0: core 1 is of its cluster, 2 and 3 of its socket, and the others of the other.
+fn the_oldest_of_the_nearest_is_next() {
+    // The line is at core 0. Core 1 is in its cluster, 2 and 3 in its socket, and the others in the other socket.
     let mut nearest = requests(NEAREST, &[7, 4, 3, 1, 2, 6]);
     assert_eq!(served(&mut nearest, 0, 9, 1), [1, 3, 2, 7, 6, 4]);
 }
 
 #[test]
-fn a_cap_by_count_lets_the_oldest_before() {
+fn a_cap_by_count_lets_the_oldest_go_first() {
     let arbiter = Arbiter::Nearest { cap: Cap::Count(2) };
     let mut nearest = requests(arbiter, &[7, 1, 3, 2, 0]);
-    // Two go before core 7; then the line is in its socket, where nobody else waits.
+    // Two overtake core 7; then the line is in its socket, where no other core waits.
     assert_eq!(served(&mut nearest, 0, 9, 1), [1, 0, 7, 3, 2]);
     let mut never = requests(Arbiter::Nearest { cap: Cap::Count(0) }, &[7, 1, 3, 2, 0]);
     assert_eq!(served(&mut never, 0, 9, 1), [7, 1, 3, 2, 0]);
 }
 
 #[test]
-fn a_cap_by_age_lets_the_oldest_before() {
+fn a_cap_by_age_lets_the_oldest_go_first() {
     let arbiter = Arbiter::Nearest { cap: Cap::Cycles(100) };
-    // At 102 ns those of the first three nanoseconds are as old.
+    // At 102 ns the requests of the first three nanoseconds have reached the cap.
     let mut nearest = requests(arbiter, &[7, 4, 6, 1, 0, 5]);
     assert_eq!(served(&mut nearest, 0, 102_000, 1), [7, 4, 6, 5, 1, 0]);
     let mut young = requests(arbiter, &[7, 4, 6, 1, 0, 5]);
@@ -85,20 +85,20 @@ fn a_cap_by_age_lets_the_oldest_before() {
 }
 
 #[test]
-fn what_is_withdrawn_is_not_served() {
+fn withdrawn_requests_are_not_served() {
     for arbiter in [Arbiter::Fifo, Arbiter::Random, NEAREST] {
         let mut some = requests(arbiter, &[5, 0, 3, 1]);
         some.push(Request {
             core: 3,
             thread: 9,
-            want: Want::Far,
+            kind: RequestKind::FarAtomic,
             since: 0,
         });
         some.withdraw(3);
         some.withdraw(0);
         let mut left = served(&mut some, 0, 9, 1);
         left.sort_unstable();
-        // What the home does for core 3 is not its own request.
+        // The far atomic of core 3 is not withdrawn.
         assert_eq!(left, [1, 3, 5], "{arbiter:?}");
     }
 }

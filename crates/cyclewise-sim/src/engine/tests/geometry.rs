@@ -40,7 +40,7 @@ fn the_nearest_and_the_farthest_copy_are_found() {
             let distances = || others.iter().map(|&other| geometry.distance(core, other));
             assert_eq!(geometry.nearest(core, &copies(&others)), distances().min());
             assert_eq!(geometry.farthest(core, &copies(&others)), distances().max());
-            // One of its own is not a way.
+            // Its own copy does not count.
             let own: Vec<u32> = others.iter().copied().chain([core]).collect();
             assert_eq!(geometry.farthest(core, &copies(&own)), distances().max());
         }
@@ -48,7 +48,7 @@ fn the_nearest_and_the_farthest_copy_are_found() {
 }
 
 #[test]
-fn homes_are_where_the_machine_has_them() {
+fn homes_follow_the_machine() {
     let homes = |home| [0, 1, 2].map(|line| Geometry::new(TOPOLOGY, home).home(line));
     assert_eq!(homes(Home::Anywhere), [0, 0, 0]);
     assert_eq!(homes(Home::Socket(1)), [4, 4, 4]);

@@ -1,4 +1,4 @@
-//! The parts of the engine, each by itself.
+//! Unit tests of the engine's parts.
 
 mod arbiter;
 mod geometry;

@@ -1,4 +1,4 @@
-//! Locks around a section that adds to a counter on a line of its own, and works for the critical time.
+//! Locks around a critical section that increments a counter on its own line and does the critical work.
 
 pub(super) mod mcs;
 pub(super) mod queue;
@@ -6,11 +6,11 @@ pub(super) mod test_and_set;
 pub(super) mod ticket;
 
 use super::queued::Queued;
-use super::{After, Holds, Memory, Start, start};
+use super::{Expected, Memory, Start, counts_operations, start};
 use crate::engine::{ALL, Cpu, Line};
 use crate::workload::Job;
 
-/// What every section does.
+/// The critical section.
 #[derive(Clone, Copy)]
 struct Section {
     counter: Line,
@@ -27,63 +27,59 @@ impl Section {
         }
     }
 
-    /// Not atomic: what it counts shows whether the lock excludes.
+    /// The increment is not atomic, so the count shows whether the lock excludes.
     async fn run(&self, cpu: &Cpu) {
         let count = cpu.load_to_write(self.counter).await;
         cpu.work(self.critical);
         cpu.store(self.counter, ALL, count + 1).await;
     }
 
-    fn after(&self) -> After {
-        let counter = self.counter;
-        Box::new(move |ops| {
-            vec![Holds {
-                line: counter,
-                mask: ALL,
-                value: ops,
-            }]
-        })
+    fn expected(&self) -> Expected {
+        counts_operations(self.counter)
     }
 }
 
 #[derive(Clone)]
-struct Shared<L> {
+struct LockedSection<L> {
     lock: L,
     section: Section,
 }
 
 /// The library's queued spinlock.
-pub(super) fn queued(job: &Job, memory: &mut Memory) -> (Start, After) {
+pub(super) fn queued(job: &Job, memory: &mut Memory) -> (Start, Expected) {
     let lock = queue::Lock::new(job, memory, 0);
     let section = Section::new(job, memory);
-    (start(Shared { lock, section }, run_queued), section.after())
+    (start(LockedSection { lock, section }, run_queued), section.expected())
 }
 
-async fn run_queued(cpu: Cpu, shared: Shared<queue::Lock>) {
+async fn run_queued(cpu: Cpu, locked: LockedSection<queue::Lock>) {
     while cpu.again() {
         cpu.begin();
-        shared.lock.lock(&cpu).await;
-        shared.section.run(&cpu).await;
-        shared.lock.unlock(&cpu).await;
+        locked.lock.lock(&cpu).await;
+        locked.section.run(&cpu).await;
+        locked.lock.unlock(&cpu).await;
         cpu.end();
-        cpu.work(shared.section.parallel);
+        cpu.work(locked.section.parallel);
     }
 }
 
-/// The kernel's.
-pub(super) fn qspinlock(job: &Job, memory: &mut Memory) -> (Start, After) {
+/// The kernel's queued spinlock.
+pub(super) fn qspinlock(job: &Job, memory: &mut Memory) -> (Start, Expected) {
     let lock = Queued::new(job, memory, 0);
     let section = Section::new(job, memory);
-    (start(Shared { lock, section }, run_qspinlock), section.after())
+    (
+        start(LockedSection { lock, section }, run_qspinlock),
+        section.expected(),
+    )
 }
 
-async fn run_qspinlock(cpu: Cpu, shared: Shared<Queued>) {
+async fn run_qspinlock(cpu: Cpu, locked: LockedSection<Queued>) {
     while cpu.again() {
         cpu.begin();
-        shared.lock.lock(&cpu).await;
-        shared.section.run(&cpu).await;
-        shared.lock.unlock(&cpu).await;
+        locked.lock.lock(&cpu).await;
+        locked.section.run(&cpu).await;
+        locked.lock.unlock(&cpu).await;
         cpu.end();
-        cpu.work(shared.section.parallel);
+        cpu.work(locked.section.parallel);
     }
 }

@@ -1,14 +1,14 @@
-//! The library's queued spinlock, in the high half of a line: two bits and the queue's tail.
+//! The library's queued spinlock in the high half of a line: two bits and the queue's tail.
 //!
-//! A newcomer tries for a while, and then queues; the head of the queue takes the lock when it finds it free, newcomers
-//! may be faster, and when that has gone on for a while the head insists: the next release is for it. Waiters behind the
-//! head look at their own lines.
+//! A newcomer tries for a while, and then queues. The head of the queue takes the lock when it finds it free; newcomers may be
+//! faster. After a while the head reserves the lock, so that the next release is for it. Waiters behind the head spin on their
+//! own lines.
 //!
 //! # References
-//! `cyclewise::lock`, its `queue` and `word`.
+//! `cyclewise::lock`: its queue and its word.
 //!
 //! # Limits
-//! Here every thread has a CPU, so nobody sleeps, no holder is preempted, and nobody gives up.
+//! Every thread has its own CPU, so no thread sleeps, is preempted or gives up.
 
 use super::super::{LOW, Memory};
 use crate::engine::{Backoff, Cpu, Line};
@@ -19,27 +19,31 @@ const PENDING: u64 = 1 << 33;
 const BITS: u64 = LOCKED | PENDING;
 const TAIL_SHIFT: u32 = 48;
 const TAIL: u64 = 0xffff << TAIL_SHIFT;
-/// Every bit of the lock's: what a lockref's exchange may not find.
+/// All bits of the lock; a lockref's exchange requires them to be clear.
 pub(in super::super) const LOCK: u64 = !LOW;
 
-/// In pauses, as the library's constants of these names.
+// In pauses, as in the library.
+/// How long a newcomer tries before it queues.
 const APPROACH: u32 = 64;
+/// How long the head waits before it reserves the lock.
 const PATIENCE: u32 = 256;
-const KEPT: u32 = 64;
-/// The most pauses between two looks, as the library's `Exponential`.
+/// How long a newcomer leaves a reserved lock to the head before it may take it.
+const RESERVED: u32 = 64;
+/// The relax policy between two loads, as the library's `Exponential`.
 const RELAX: Relax = Relax::Exponential { max: 64 };
 
-/// In a slot: in use, and whose turn it is.
+/// In a slot: its state.
 const STATE: u64 = LOW;
 const FREE: u64 = 0;
 const WAITING: u64 = 1;
 const HEAD: u64 = 2;
-/// In a slot: the one behind, or the mark that the headship waits there.
+/// In a slot: the successor, or [`PASSED`].
 const LINK: u64 = !LOW;
 const LINK_SHIFT: u32 = 32;
+/// The headship is left in the slot for the next waiter.
 const PASSED: u64 = 0xffff << LINK_SHIFT;
 
-/// So many slots for each thread: the headship may be left in one when the thread comes again.
+/// Slots per thread: the headship may still be in one when the thread queues again.
 const SLOTS: u32 = 3;
 
 /// A lock, and the slots of the threads that may wait for it.
@@ -49,11 +53,11 @@ pub(in super::super) struct Lock {
     slots: Vec<Line>,
 }
 
-/// A slot's number, from one.
-type Place = u64;
+/// The number of a waiter's slot, from one.
+type SlotNumber = u64;
 
 impl Lock {
-    /// A lock in the high half of a line whose low half holds this.
+    /// A lock in the high half of a new line; the low half has the value `low`.
     pub(in super::super) fn new(job: &Job, memory: &mut Memory, low: u64) -> Self {
         Self {
             word: memory.line(low),
@@ -61,11 +65,11 @@ impl Lock {
         }
     }
 
-    fn slot(&self, place: Place) -> Line {
-        self.slots[usize::try_from(place - 1).expect("a slot's number")]
+    fn slot(&self, number: SlotNumber) -> Line {
+        self.slots[usize::try_from(number - 1).expect("a slot's number")]
     }
 
-    async fn look(&self, cpu: &Cpu) -> u64 {
+    async fn load(&self, cpu: &Cpu) -> u64 {
         cpu.load_to_write(self.word).await & BITS
     }
 
@@ -81,7 +85,7 @@ impl Lock {
         if self.take(cpu, 0).await || self.approach(cpu).await {
             return;
         }
-        let me = self.claim(cpu).await;
+        let me = self.claim_slot(cpu).await;
         let before = cpu.swap(self.word, TAIL, me << TAIL_SHIFT).await >> TAIL_SHIFT;
         if before != 0 {
             let slot = self.slot(before);
@@ -93,24 +97,24 @@ impl Lock {
                 cpu.wait_until(self.slot(me), STATE, Relax::Pause, is_head).await;
             }
         }
-        self.head(cpu).await;
-        self.pass_on(cpu, me).await;
+        self.wait_as_head(cpu).await;
+        self.pass_headship(cpu, me).await;
     }
 
     pub(in super::super) async fn unlock(&self, cpu: &Cpu) {
         cpu.clear(self.word, LOCKED).await;
     }
 
-    /// Tries for a little while, unless the head insists.
+    /// Tries for a while, unless the head reserves the lock. Returns whether it took the lock.
     async fn approach(&self, cpu: &Cpu) -> bool {
         let mut backoff = Backoff::new(RELAX);
-        let (mut waited, mut kept) = (0, 0);
+        let (mut waited, mut reserved) = (0, 0);
         loop {
-            match self.look(cpu).await {
+            match self.load(cpu).await {
                 0 if self.take(cpu, 0).await => return true,
-                PENDING if kept >= KEPT => return self.take(cpu, PENDING).await,
+                PENDING if reserved >= RESERVED => return self.take(cpu, PENDING).await,
                 PENDING => {
-                    kept += 1;
+                    reserved += 1;
                     cpu.pause(1);
                     continue;
                 }
@@ -124,15 +128,15 @@ impl Lock {
         }
     }
 
-    /// A slot of the thread's own that is free.
-    async fn claim(&self, cpu: &Cpu) -> Place {
+    /// Claims a free slot of this thread.
+    async fn claim_slot(&self, cpu: &Cpu) -> SlotNumber {
         let first = u64::from(cpu.thread() * SLOTS) + 1;
         loop {
-            for place in first..first + u64::from(SLOTS) {
-                let slot = self.slot(place);
+            for number in first..first + u64::from(SLOTS) {
+                let slot = self.slot(number);
                 if cpu.load(slot).await & STATE == FREE {
                     cpu.store(slot, STATE | LINK, WAITING).await;
-                    return place;
+                    return number;
                 }
             }
             cpu.pause(1);
@@ -140,11 +144,11 @@ impl Lock {
     }
 
     /// Waits for the lock as the head.
-    async fn head(&self, cpu: &Cpu) {
+    async fn wait_as_head(&self, cpu: &Cpu) {
         let mut backoff = Backoff::new(RELAX);
         let mut waited = 0;
         loop {
-            let found = self.look(cpu).await;
+            let found = self.load(cpu).await;
             if found & LOCKED == 0 && self.take(cpu, found).await {
                 return;
             }
@@ -159,8 +163,8 @@ impl Lock {
         }
     }
 
-    /// Makes the next waiter the head; ends the queue where there is none.
-    async fn pass_on(&self, cpu: &Cpu, me: Place) {
+    /// Makes the next waiter the head, or empties the queue if there is none.
+    async fn pass_headship(&self, cpu: &Cpu, me: SlotNumber) {
         let (slot, tail) = (self.slot(me), me << TAIL_SHIFT);
         let found = cpu.load_to_write(self.word).await;
         if found & TAIL == tail && cpu.cas(self.word, TAIL, tail, 0).await.is_ok() {

@@ -1,6 +1,7 @@
-//! Test-and-set locks: one exchanges until it finds the lock free, the other looks until it is free before it exchanges.
+//! The test-and-set lock, which exchanges until the lock was free, and the test-and-test-and-set lock, which loads until the lock
+//! is free before each exchange.
 
-use super::super::{After, Memory, Start, start};
+use super::super::{Expected, Memory, Start, start};
 use super::Section;
 use crate::engine::{Backoff, Cpu, Line};
 use crate::workload::{Job, Relax, Workload};
@@ -8,30 +9,30 @@ use crate::workload::{Job, Relax, Workload};
 const LOCKED: u64 = 1 << 32;
 
 #[derive(Clone)]
-struct Shared {
+struct TestAndSetLock {
     word: Line,
     relax: Relax,
-    looks: bool,
+    tests_first: bool,
     section: Section,
 }
 
-pub(in super::super) fn plan(job: &Job, memory: &mut Memory) -> (Start, After) {
+pub(in super::super) fn prepare(job: &Job, memory: &mut Memory) -> (Start, Expected) {
     let word = memory.line(0);
     let section = Section::new(job, memory);
-    let shared = Shared {
+    let lock = TestAndSetLock {
         word,
         relax: job.relax,
-        looks: job.workload == Workload::LockTtas,
+        tests_first: job.workload == Workload::LockTtas,
         section,
     };
-    (start(shared, body), section.after())
+    (start(lock, body), section.expected())
 }
 
-impl Shared {
+impl TestAndSetLock {
     async fn lock(&self, cpu: &Cpu) {
         let mut backoff = Backoff::new(self.relax);
         loop {
-            if self.looks {
+            if self.tests_first {
                 let free = |word| word & LOCKED == 0;
                 cpu.wait_until(self.word, LOCKED, self.relax, free).await;
             }
@@ -44,13 +45,13 @@ impl Shared {
     }
 }
 
-async fn body(cpu: Cpu, shared: Shared) {
+async fn body(cpu: Cpu, lock: TestAndSetLock) {
     while cpu.again() {
         cpu.begin();
-        shared.lock(&cpu).await;
-        shared.section.run(&cpu).await;
-        cpu.store(shared.word, LOCKED, 0).await;
+        lock.lock(&cpu).await;
+        lock.section.run(&cpu).await;
+        cpu.store(lock.word, LOCKED, 0).await;
         cpu.end();
-        cpu.work(shared.section.parallel);
+        cpu.work(lock.section.parallel);
     }
 }

@@ -1,9 +1,9 @@
-//! The ticket lock: who comes draws a number, and waits until it is called. All waiters look at one line.
+//! The ticket lock: a thread draws a ticket and waits until its number is called. All waiters spin on one line.
 //!
 //! # References
 //! Linux 2.6.25 to 4.1, `arch/x86/include/asm/spinlock.h`.
 
-use super::super::{After, Memory, Start, start};
+use super::super::{Expected, Memory, Start, start};
 use super::Section;
 use crate::engine::{Cpu, Line};
 use crate::workload::{Job, Relax};
@@ -13,37 +13,37 @@ const CALLED: u64 = 0xffff << CALLED_SHIFT;
 const NEXT_SHIFT: u32 = 48;
 
 #[derive(Clone)]
-struct Shared {
+struct TicketLock {
     word: Line,
     relax: Relax,
     section: Section,
 }
 
-pub(in super::super) fn plan(job: &Job, memory: &mut Memory) -> (Start, After) {
+pub(in super::super) fn prepare(job: &Job, memory: &mut Memory) -> (Start, Expected) {
     let word = memory.line(0);
     let section = Section::new(job, memory);
-    let shared = Shared {
+    let lock = TicketLock {
         word,
         relax: job.relax,
         section,
     };
-    (start(shared, body), section.after())
+    (start(lock, body), section.expected())
 }
 
-async fn body(cpu: Cpu, shared: Shared) {
+async fn body(cpu: Cpu, lock: TicketLock) {
     while cpu.again() {
         cpu.begin();
-        let found = cpu.add(shared.word, 1 << NEXT_SHIFT).await;
+        let found = cpu.add(lock.word, 1 << NEXT_SHIFT).await;
         let ticket = (found >> NEXT_SHIFT) << CALLED_SHIFT;
         if found & CALLED != ticket {
             let called = |word| word & CALLED == ticket;
-            cpu.wait_until(shared.word, CALLED, shared.relax, called).await;
+            cpu.wait_until(lock.word, CALLED, lock.relax, called).await;
         }
-        shared.section.run(&cpu).await;
-        // Only the holder changes what is called, so this need not be one step.
-        let called = cpu.load_to_write(shared.word).await & CALLED;
-        cpu.store(shared.word, CALLED, called + (1 << CALLED_SHIFT)).await;
+        lock.section.run(&cpu).await;
+        // Only the holder changes the called number, so this need not be atomic.
+        let called = cpu.load_to_write(lock.word).await & CALLED;
+        cpu.store(lock.word, CALLED, called + (1 << CALLED_SHIFT)).await;
         cpu.end();
-        cpu.work(shared.section.parallel);
+        cpu.work(lock.section.parallel);
     }
 }

@@ -1,4 +1,4 @@
-//! Machines and jobs at random, small ones with every law.
+//! Random small machines and jobs, with every law.
 
 use crate::machine::{Arbiter, Cap, FailedCas, FirstAccess, Hold, Home, LineRules, Machine, Rmw, Topology};
 use crate::workload::{Job, Length, Placement, Relax, Workload};
@@ -92,7 +92,7 @@ pub(super) fn any_machine() -> impl Strategy<Value = Machine> {
     })
 }
 
-/// A job of any workload; [`fit`] makes it fit a machine.
+/// A job of any workload; [`fit`] adapts it to a machine.
 pub(super) fn any_job() -> impl Strategy<Value = Job> {
     let relax = prop_oneof![
         Just(Relax::None),
@@ -131,7 +131,7 @@ pub(super) fn any_job() -> impl Strategy<Value = Job> {
     )
 }
 
-/// The job on as many threads as the machine has CPUs for.
+/// The job, with at most as many threads as the machine has CPUs.
 pub(super) fn fit(mut job: Job, machine: &Machine) -> Job {
     let cpus = machine.topology.cpus();
     job.threads = job.threads.min(cpus);

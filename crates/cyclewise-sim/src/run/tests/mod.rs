@@ -1,4 +1,4 @@
-//! Laws that every run keeps, on machines and jobs drawn at random; and that a run which breaks one is caught.
+//! Laws that every run must obey, on random machines and jobs; and tests that a broken law is detected.
 
 mod any;
 mod twins;
@@ -9,20 +9,20 @@ use crate::workload::Workload;
 use any::{any_job, any_machine};
 use proptest::prelude::*;
 
-/// What a run of a law's test comes to.
+/// The result of an observed run.
 #[derive(Debug, PartialEq)]
 enum Verdict {
-    /// Every law held.
+    /// Every law was obeyed.
     Kept,
-    /// This one did not.
+    /// This law was broken.
     Broken(Law),
-    /// The lines do not hold what the operations come to.
+    /// The lines' values do not match the operations.
     NotConserved,
-    /// Some thread never went on.
+    /// A thread made no progress.
     NoProgress,
 }
 
-/// Plays a job out under the eyes of the laws, with one of them broken on purpose where that is wanted.
+/// Simulates a job and checks the laws after each event; may break one law on purpose.
 fn observe(machine: &Machine, job: &Job, broken: Option<Law>) -> Verdict {
     let mut run = Run::new(machine, job).expect("jobs that fit are drawn");
     run.model.broken = broken;
@@ -51,7 +51,7 @@ fn observe(machine: &Machine, job: &Job, broken: Option<Law>) -> Verdict {
     }
 }
 
-/// A run's outcome, or that it gets nowhere, sooner than users are told so.
+/// A run's outcome, or no progress after fewer events than usual.
 fn outcome(machine: &Machine, job: &Job) -> Result<Outcome, Error> {
     let mut run = Run::new(machine, job)?;
     run.patience = 100_000;
@@ -59,7 +59,7 @@ fn outcome(machine: &Machine, job: &Job) -> Result<Outcome, Error> {
     Ok(run.outcome())
 }
 
-/// The same as it is written.
+/// The outcome as JSON.
 fn bytes(machine: &Machine, job: &Job) -> Result<String, Error> {
     outcome(machine, job).map(|outcome| serde_json::to_string(&outcome).expect("plain numbers"))
 }
@@ -67,26 +67,25 @@ fn bytes(machine: &Machine, job: &Job) -> Result<String, Error> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// One owner at a time; time never runs back; no operation is lost or invented; successes are what the counter says.
+    /// There is one owner at a time; time never goes back; no operation is lost or invented; counters match successes.
     #[test]
     fn every_law_holds(machine in any_machine(), job in any_job()) {
         let job = any::fit(job, &machine);
         let verdict = observe(&machine, &job, None);
-        // A reservation that is never kept long enough is a law that a machine may have.
+        // A machine may have laws under which no reservation lasts long enough.
         let stuck = verdict == Verdict::NoProgress && job.workload == Workload::LlSc;
         prop_assert!(stuck || verdict == Verdict::Kept, "{verdict:?}");
     }
 
-    /// The same seed gives the same bytes.
-    #[test]
-    fn the_seed_decides(machine in any_machine(), job in any_job()) {
+        #[test]
+    fn the_same_seed_gives_the_same_bytes(machine in any_machine(), job in any_job()) {
         let job = any::fit(job, &machine);
         prop_assert_eq!(bytes(&machine, &job), bytes(&machine, &job));
     }
 
-    /// What is counted makes sense together.
+    /// The figures are consistent.
     #[test]
-    fn figures_agree(machine in any_machine(), job in any_job()) {
+    fn figures_are_consistent(machine in any_machine(), job in any_job()) {
         let job = any::fit(job, &machine);
         if let Ok(outcome) = outcome(&machine, &job) {
             match job.length {
@@ -108,9 +107,9 @@ proptest! {
     }
 }
 
-/// Loads that take the line from each other before anybody stores: a law without a hold that no machine of use has.
+/// Exclusive loads without a hold take the line from each other before any store; no useful machine has these laws.
 #[test]
-fn a_machine_on_which_nothing_gets_done_is_told_of() {
+fn no_progress_is_an_error() {
     let mut machine = Machine::plain(crate::machine::Topology {
         sockets: 1,
         clusters_per_socket: 1,

@@ -1,4 +1,4 @@
-//! Each law broken on purpose, and caught by what checks it.
+//! Breaks each law on purpose; its check must detect that.
 
 use super::*;
 use crate::machine::{Arbiter, Topology};
@@ -24,14 +24,14 @@ fn with_broken(workload: Workload, law: Law) -> Verdict {
 }
 
 #[test]
-fn nothing_is_caught_where_no_law_is_broken() {
+fn without_a_broken_law_nothing_is_detected() {
     for &workload in Workload::ALL {
         assert_eq!(observe(&machine(), &job(workload), None), Verdict::Kept, "{workload}");
     }
 }
 
 #[test]
-fn a_second_owner_is_caught() {
+fn a_second_owner_is_detected() {
     for workload in [Workload::CasLoop, Workload::Lockref, Workload::LockTicket] {
         assert_eq!(
             with_broken(workload, Law::OneOwner),
@@ -42,7 +42,7 @@ fn a_second_owner_is_caught() {
 }
 
 #[test]
-fn a_lost_operation_is_caught() {
+fn a_lost_operation_is_detected() {
     for workload in [
         Workload::FetchAdd,
         Workload::CasLoop,
@@ -50,7 +50,7 @@ fn a_lost_operation_is_caught() {
         Workload::Refcount,
     ] {
         assert_eq!(
-            with_broken(workload, Law::NoneLost),
+            with_broken(workload, Law::NoLostWrite),
             Verdict::NotConserved,
             "{workload}"
         );
@@ -58,7 +58,7 @@ fn a_lost_operation_is_caught() {
 }
 
 #[test]
-fn an_invented_operation_is_caught() {
+fn an_invented_operation_is_detected() {
     for workload in [
         Workload::FetchAdd,
         Workload::CasLoop,
@@ -66,7 +66,7 @@ fn an_invented_operation_is_caught() {
         Workload::Refcount,
     ] {
         assert_eq!(
-            with_broken(workload, Law::NoneInvented),
+            with_broken(workload, Law::NoInventedWrite),
             Verdict::NotConserved,
             "{workload}"
         );
@@ -74,10 +74,10 @@ fn an_invented_operation_is_caught() {
 }
 
 #[test]
-fn an_access_without_an_answer_is_caught() {
+fn an_access_without_a_reply_is_detected() {
     for &workload in Workload::ALL {
         assert_eq!(
-            with_broken(workload, Law::EveryAnswer),
+            with_broken(workload, Law::EveryReply),
             Verdict::NoProgress,
             "{workload}"
         );
@@ -85,40 +85,40 @@ fn an_access_without_an_answer_is_caught() {
 }
 
 #[test]
-fn time_that_runs_back_is_caught() {
+fn time_that_goes_back_is_detected() {
     for &workload in Workload::ALL {
         assert_eq!(
-            with_broken(workload, Law::Time),
-            Verdict::Broken(Law::Time),
+            with_broken(workload, Law::MonotonicTime),
+            Verdict::Broken(Law::MonotonicTime),
             "{workload}"
         );
     }
 }
 
-/// A run whose chances come from elsewhere than its seed gives other bytes for the same seed.
+/// A run with random numbers that do not depend on its seed gives different bytes for the same seed.
 #[test]
-fn chances_that_the_seed_does_not_decide_are_caught() {
-    static ELSEWHERE: AtomicU64 = AtomicU64::new(0);
+fn unseeded_randomness_is_detected() {
+    static OTHER_SEED: AtomicU64 = AtomicU64::new(0);
     let mut random = machine();
     random.line.arbiter = Arbiter::Random;
     let unseeded = || {
         let mut run = Run::new(&random, &job(Workload::CasLoop)).expect("it fits");
-        run.model.reseed(ELSEWHERE.fetch_add(1, Ordering::Relaxed));
-        run.measure().expect("it gets on");
+        run.model.reseed(OTHER_SEED.fetch_add(1, Ordering::Relaxed));
+        run.measure().expect("it makes progress");
         serde_json::to_string(&run.outcome()).expect("plain numbers")
     };
     assert_ne!(unseeded(), unseeded());
 }
 
-/// A lock that does not exclude loses what its sections count: two locks for one section.
+/// A lock without mutual exclusion loses increments of its section's counter.
 #[test]
-fn a_lock_that_does_not_exclude_is_caught() {
+fn a_lock_without_mutual_exclusion_is_detected() {
     let mut run = Run::new(&machine(), &job(Workload::LockTas)).expect("it fits");
-    let words = run.plan.memory.values().len();
+    let words = run.prepared.memory.values().len();
     assert_eq!(words, 2, "the lock, and what it protects");
     while run.model.live() > 0 {
         assert!(run.model.step());
-        // Somebody else's store unlocks it now and then.
+        // A stray store unlocks it repeatedly.
         run.model.disturb(0);
     }
     assert!(run.check().is_err());
