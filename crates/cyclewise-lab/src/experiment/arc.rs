@@ -13,8 +13,8 @@ use std::rc::Rc;
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "arc",
-    question: "Does an Arc cost what an Rc costs while its LOCK prefixes are gone, and what std's costs while they are there?",
-    source: "Mathieu Desnoyers, \"x86: alternatives: fix LOCK_PREFIX race with preemptible kernel and CPU hotplug\", August 2008, applied to a user's reference count",
+    question: "Does an Arc cost as little as an Rc while LOCK is elided, and as much as std's Arc otherwise?",
+    source: "Mathieu Desnoyers, \"x86: alternatives: fix LOCK_PREFIX race with preemptible kernel and CPU hotplug\", August 2008, applied to reference counts in userspace",
     unit: Unit::TicksPerOp,
     guards: Guards::ThisThread,
     published: &[],

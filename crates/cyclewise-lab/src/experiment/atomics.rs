@@ -11,7 +11,7 @@ use std::sync::atomic::{self, Ordering::Relaxed};
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "atomics",
-    question: "Do atomics with patchable LOCK prefixes cost what std's cost, and what bare instructions cost while LOCK is gone?",
+    question: "Do atomics with patchable LOCK prefixes cost as much as std's, and as little as plain instructions while LOCK is elided?",
     source: "Mathieu Desnoyers, \"x86: alternatives: fix LOCK_PREFIX race with preemptible kernel and CPU hotplug\", August 2008",
     unit: Unit::TicksPerOp,
     guards: Guards::ThisThread,

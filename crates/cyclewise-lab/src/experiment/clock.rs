@@ -15,7 +15,7 @@ use std::time::Duration;
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "clock",
-    question: "Does a clock that is ordered, disciplined and never steps back cost what the counter costs?",
+    question: "Does an ordered, disciplined, monotonic clock cost as little as reading the counter?",
     source: "Andy Lutomirski and Ingo Molnar, \"x86-64: Optimize vread_tsc's barriers\", April 2011",
     unit: Unit::TicksPerOp,
     guards: Guards::ThisThread,

@@ -30,7 +30,7 @@ pub(crate) const NAME: &str = "core-to-core";
 
 pub(super) static DEFINITION: Definition = Definition {
     name: NAME,
-    question: "How long does a cache line take from one CPU to another, and what does one counter cost that all add to?",
+    question: "How long does a cache line take from one CPU to another, and what does a counter shared by all CPUs cost?",
     source: "Nicolas Viennot, core-to-core-latency, 2022; Travis Downs, \"A concurrency cost hierarchy\", 2020",
     unit: Unit::NanosPerOp,
     guards: Guards::WholeMachine,

@@ -27,7 +27,7 @@ const XEON: &str = "2.0 GHz E5405 Core 2 dual Quad-Core Xeon, 1 CPU in use, Linu
 pub(super) static DEFINITION: Definition = Definition {
     name: "hackbench",
     question: "How long do groups of senders and receivers take, as processes and as threads?",
-    source: "Mathieu Desnoyers, \"x86: alternatives: fix LOCK_PREFIX race with preemptible kernel and CPU hotplug\", August 2008, by hackbench",
+    source: "Mathieu Desnoyers, \"x86: alternatives: fix LOCK_PREFIX race with preemptible kernel and CPU hotplug\", August 2008; measured with hackbench",
     unit: Unit::Seconds,
     guards: Guards::WholeMachine,
     published: PUBLISHED,

@@ -7,7 +7,7 @@ use crate::runner::{Guards, Setup};
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "lock-prefix",
-    question: "What does a LOCK prefix cost when nobody contends, and is a DS prefix in its place as cheap as a NOP?",
+    question: "What does an uncontended LOCK prefix cost, and is a DS prefix in its place as cheap as a NOP?",
     source: "Mathieu Desnoyers, \"x86: alternatives: fix LOCK_PREFIX race with preemptible kernel and CPU hotplug\", August 2008",
     unit: Unit::TicksPerOp,
     guards: Guards::ThisThread,

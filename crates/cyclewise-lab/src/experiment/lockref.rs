@@ -27,7 +27,7 @@ use std::time::Duration;
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "lockref",
-    question: "Do a lock and a count in one word cost two compare-and-exchanges alone, and what do bounded tries and the way back from the lock do under contention?",
+    question: "Does an uncontended lockref cost two compare-and-exchanges, and how do the retry limit and the return from the lock perform under contention?",
     source: "Jan Glauber, Linus Torvalds, Jayachandran C. Nair and others, \"Disable lockref on arm64\", April to June 2019",
     unit: Unit::TicksPerOp,
     guards: Guards::WholeMachine,

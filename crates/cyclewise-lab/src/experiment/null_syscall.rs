@@ -10,8 +10,8 @@ use std::hint::black_box;
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "null-syscall",
-    question: "What does entering the kernel cost, against a call into the vDSO and a call of a function?",
-    source: "Jeremy Fitzhardinge, \"[PATCH 0/8] Implement per-processor data areas for i386\", August 2006, by lmbench's null syscall",
+    question: "What does entering the kernel cost, compared with a vDSO call and a function call?",
+    source: "Jeremy Fitzhardinge, \"[PATCH 0/8] Implement per-processor data areas for i386\", August 2006; measured with lmbench's null syscall",
     unit: Unit::TicksPerOp,
     guards: Guards::ThisThread,
     published: &PUBLISHED,

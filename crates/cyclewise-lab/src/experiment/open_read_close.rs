@@ -38,7 +38,7 @@ const THUNDERX2: &str = "ThunderX2 (SMT 4, 28 cores, 2 sockets: 224 CPUs)";
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "open-read-close",
-    question: "How does opening, reading and closing one file scale with the processes that do it, and one entry of a cache with the threads?",
+    question: "How does opening, reading and closing one file scale with the number of processes, and one cache entry with the number of threads?",
     source: "Jan Glauber, Linus Torvalds, Jayachandran C. Nair and others, \"Disable lockref on arm64\", April to June 2019",
     unit: Unit::OpsPerSecond,
     guards: Guards::WholeMachine,

@@ -16,7 +16,7 @@ use std::time::Instant;
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "patch",
-    question: "What does it cost to change the program's text, and to watch for the second thread?",
+    question: "What does it cost to patch the program's text, and to detect the start of a second thread?",
     source: "Linux commit 816afe4ff98e (130 ms to switch a CPU off with LOCK patched back one site at a time, 13 ms without)",
     unit: Unit::NanosPerOp,
     guards: Guards::WholeMachine,

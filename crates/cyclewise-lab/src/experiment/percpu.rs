@@ -17,8 +17,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "percpu",
-    question: "Is adding to the current CPU's own word as cheap as adding to a word, and how much cheaper than locking one?",
-    source: "Jeremy Fitzhardinge, \"[PATCH 0/8] Implement per-processor data areas for i386\", August 2006, in userspace by restartable sequences",
+    question: "Is adding to the current CPU's word as cheap as a plain addition, and how much cheaper than a locked one?",
+    source: "Jeremy Fitzhardinge, \"[PATCH 0/8] Implement per-processor data areas for i386\", August 2006, in userspace with restartable sequences",
     unit: Unit::TicksPerOp,
     guards: Guards::ThisThread,
     published: &PUBLISHED,

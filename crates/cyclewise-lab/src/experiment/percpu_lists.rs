@@ -20,8 +20,8 @@ use structures::{Free, Rings, Stacks, Structure};
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "percpu-lists",
-    question: "What do a counter and a free list on per-CPU words cost, alone and with a thread on each CPU, against a shared atomic and shared queues?",
-    source: "Jeremy Fitzhardinge, \"Implement per-processor data areas for i386\", August 2006, and what the kernel has built on such areas since",
+    question: "What do a per-CPU counter and a per-CPU free list cost, alone and with a thread on each CPU, compared with a shared atomic and shared queues?",
+    source: "Jeremy Fitzhardinge, \"Implement per-processor data areas for i386\", August 2006, and later uses of such areas in the kernel",
     unit: Unit::TicksPerOp,
     guards: Guards::WholeMachine,
     published: &[],

@@ -20,7 +20,7 @@ use unchecked::{Unchecked, Unchecked64};
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "refcount",
-    question: "Does a reference count that saturates cost what a bare atomic costs, and a plain one while LOCK is gone?",
+    question: "Does a saturating reference count cost as little as a plain atomic, and as a non-atomic count while LOCK is elided?",
     source: "Jan Glauber, Kees Cook, Ard Biesheuvel and others, \"[RFC] Disable lockref on arm64\", April to June 2019",
     unit: Unit::TicksPerOp,
     guards: Guards::ThisThread,

@@ -26,8 +26,8 @@ use std::time::Duration;
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "spinlock",
-    question: "What does a queued spinlock cost alone, with a thread on each CPU, and with eight for each, against the locks programs use?",
-    source: "Jan Glauber, Linus Torvalds, Jayachandran C. Nair and others, \"Disable lockref on arm64\", April to June 2019, which turns on what a queued spinlock does under contention",
+    question: "What does a queued spinlock cost alone, with one thread per CPU and with eight, compared with common locks?",
+    source: "Jan Glauber, Linus Torvalds, Jayachandran C. Nair and others, \"Disable lockref on arm64\", April to June 2019, about queued spinlocks under contention",
     unit: Unit::TicksPerOp,
     guards: Guards::WholeMachine,
     published: &[],

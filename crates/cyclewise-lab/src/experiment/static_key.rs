@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "static-key",
-    question: "Does a disabled static key cost as much as no test at all, and less than a flag in memory?",
+    question: "Does a disabled static key cost as little as no test, and less than a flag in memory?",
     source: "Linux's jump labels (include/linux/jump_label.h), in userspace",
     unit: Unit::TicksPerOp,
     guards: Guards::ThisThread,
