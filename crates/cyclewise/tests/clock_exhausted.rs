@@ -1,4 +1,4 @@
-//! The machine's clock where the process is out of descriptors when it is examined for the first time: it waits for one.
+//! The clock of a process that is out of descriptors when the machine is examined first: it is examined again later.
 //!
 //! The limit is the process's, so the check has one of its own.
 

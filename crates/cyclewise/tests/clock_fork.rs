@@ -1,4 +1,4 @@
-//! A clock in a child of fork whose parent had a thread that keeps it.
+//! A clock in a child of fork whose parent had an upkeep thread.
 
 mod common;
 

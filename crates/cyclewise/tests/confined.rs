@@ -35,6 +35,7 @@ const THREADS: u64 = 3;
 #[cfg(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static")))]
 fn main() {
     harness::need_membarrier();
+    harness::need_filters();
     harness::run(checks![
         entering_confines_and_elides,
         threads_created_inside_are_confined_and_widened,

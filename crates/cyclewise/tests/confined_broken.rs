@@ -21,6 +21,7 @@ use std::time::{Duration, Instant};
 #[cfg(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static")))]
 fn main() {
     harness::need_membarrier();
+    harness::need_filters();
     harness::run(checks![
         leaving_says_that_a_thread_was_let_out,
         a_thread_on_another_cpu_says_so_itself,

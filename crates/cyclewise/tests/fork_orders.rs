@@ -19,6 +19,7 @@ use std::time::Duration;
 #[cfg(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static")))]
 fn main() {
     harness::need_membarrier();
+    harness::need_filters();
     harness::run(checks![
         a_child_handler_that_runs_before_ours_creates_threads_with_lock,
         twin_a_creator_that_nothing_sees_fails_the_same_check,

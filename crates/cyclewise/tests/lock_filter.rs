@@ -1,4 +1,4 @@
-//! The lock under filters of system calls: refused, and answered by a filter in the kernel's place.
+//! The lock under seccomp filters that refuse a system call or fake its result.
 
 mod common;
 
@@ -13,9 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 fn main() {
-    if !filter::are_allowed() {
-        harness::skip("seccomp filters are refused here");
-    }
+    harness::need_filters();
     harness::need_membarrier();
     harness::run(checks![
         a_head_sleeps_where_the_barrier_is_made = || assert_eq!(sleep_of_a_head::<Asks>(|| {}), Sleep::UntilWoken),

@@ -1,4 +1,4 @@
-//! A lock in a child of fork: held by the thread that forks, and waited for by threads that the child has not got.
+//! A lock in a child of fork: the forking thread holds it, and the threads that wait for it do not exist in the child.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! What fork, exec, the end of a thread and panics make of what is held.
+//! Held signals across fork, exec, the end of a thread and panics.
 //!
 //! Handlers are state of the process, so each check has a process of its own.
 

@@ -7,7 +7,7 @@ mod masking;
 
 use common::child::in_child;
 use common::cpu::{allowed_cpus, pin, run_before_others};
-use common::filter::{self, If, refuse};
+use common::filter::{If, refuse};
 use common::harness::{self, checks};
 use cyclewise::error::Refusal;
 use cyclewise::mask::{self, Masked, Signals};
@@ -16,17 +16,15 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering::SeqCst};
 use std::time::Duration;
 
 fn main() {
-    if !filter::are_allowed() {
-        harness::skip("seccomp filters are refused here");
-    }
+    harness::need_filters();
     harness::run(checks![
         a_signal_that_cannot_be_queued_again_is_sent_plainly,
         a_signal_that_cannot_be_sent_either_is_counted,
         a_full_queue_is_not_waited_for_for_ever,
         a_mask_that_cannot_be_set_is_left_alone,
-        a_registration_that_is_only_said_to_be_made_is_refused,
+        a_registration_that_a_filter_fakes_is_refused,
         without_futex_a_wait_ends,
-        who_waits_sleeps,
+        a_waiter_sleeps,
     ]);
 }
 
@@ -128,7 +126,7 @@ fn a_mask_that_cannot_be_set_is_left_alone() {
 }
 
 /// The filter says 0 for the kernel, and what C's function makes of that is whatever its stack held.
-fn a_registration_that_is_only_said_to_be_made_is_refused() {
+fn a_registration_that_a_filter_fakes_is_refused() {
     let signal = libc::SIGUSR1;
     Signals::on(libc::SIGUSR2, &FLAG).unwrap();
     refuse(libc::SYS_rt_sigaction, &[], 0);
@@ -229,7 +227,7 @@ fn yields() {
     }
 }
 
-fn who_waits_sleeps() {
+fn a_waiter_sleeps() {
     if !cfg!(target_arch = "x86_64") {
         println!("skipped: this may be an emulator, whose own locks a thread may be seen to sleep for");
         return;

@@ -1,4 +1,4 @@
-//! Handlers of others: who was there before is called, with what it asked the kernel for; and which signals are refused.
+//! Handlers that other code installed: an earlier one is still called, with the flags it asked for; and which signals are refused.
 //!
 //! Handlers are state of the process, so each check has a process of its own.
 
@@ -13,9 +13,9 @@ use std::sync::atomic::Ordering::SeqCst;
 
 fn main() {
     harness::run(checks![
-        who_was_there_before_is_called_at_once,
+        an_earlier_handler_is_called_at_once,
         a_handler_for_once_is_called_once,
-        who_wanted_no_zombies_gets_none,
+        a_handler_that_wanted_no_zombies_gets_none,
         faults_and_others_are_refused,
         a_handler_taken_off_is_gone,
     ]);
@@ -27,7 +27,7 @@ extern "C" fn earlier(signal: i32, info: *mut libc::siginfo_t, context: *mut lib
     CONTEXTS.fetch_add(u32::from(told == signal && !context.is_null()), SeqCst);
 }
 
-fn who_was_there_before_is_called_at_once() {
+fn an_earlier_handler_is_called_at_once() {
     install(libc::SIGUSR1, earlier as *const () as usize, libc::SA_SIGINFO);
     install(libc::SIGUSR2, plain as *const () as usize, 0);
     Signals::on(libc::SIGUSR1, &COUNT).unwrap();
@@ -79,7 +79,7 @@ fn leaves_a_zombie() -> bool {
     }
 }
 
-fn who_wanted_no_zombies_gets_none() {
+fn a_handler_that_wanted_no_zombies_gets_none() {
     let flags = libc::SA_NOCLDWAIT | libc::SA_NOCLDSTOP;
     install(libc::SIGCHLD, plain as *const () as usize, flags);
     let is_heeded = !leaves_a_zombie();

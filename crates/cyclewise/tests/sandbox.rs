@@ -25,6 +25,7 @@ const OPEN: libc::c_long = -1;
 #[cfg(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static")))]
 fn main() {
     harness::need_membarrier();
+    harness::need_filters();
     harness::run(checks![
         a_late_sandbox_leaves_a_way_to_lock,
         a_late_sandbox_that_kills_is_not_met,

@@ -56,3 +56,10 @@ pub fn need_membarrier() {
         skip("no membarrier(2) here");
     }
 }
+
+/// Ends a program whose checks filter system calls, where an emulator or a sandbox lets no process do that.
+pub fn need_filters() {
+    if !super::filter::are_allowed() {
+        skip("seccomp filters are refused here");
+    }
+}

@@ -1,4 +1,4 @@
-//! Alternatives: the default before, the chosen sequence after, the default for ever where it is refused.
+//! Alternatives: the default sequence before they are applied, the chosen one after, and the default where applying is refused.
 
 use crate::common::child::{End, in_child, with_two_threads};
 use crate::common::filter::{refuse_proc_mem, refuse_writable_text, trap, trap_closing_text};
@@ -16,7 +16,7 @@ pub(crate) const CHECKS: &[Check] = checks![
     the_default_before_and_the_chosen_after,
     rdtscp_takes_the_place_of_lfence_and_rdtsc,
     every_sequence_means_the_same_wherever_it_stands,
-    the_look_at_sequences_bites,
+    a_sequence_that_depends_on_its_place_is_seen,
     refused_with_two_threads_and_the_defaults_stay,
     refused_by_the_kernel_and_the_defaults_stay,
     refused_on_a_breakpoint_and_the_defaults_stay,
@@ -161,7 +161,7 @@ fn is_position_independent(code: &[u8]) -> bool {
         .all(|i| !i.is_ip_rel_memory_operand() && !i.is_invalid() && stays(i))
 }
 
-fn the_look_at_sequences_bites() {
+fn a_sequence_that_depends_on_its_place_is_seen() {
     assert!(is_position_independent(&[0xeb, 0x00]), "a jump to its own end");
     assert!(!is_position_independent(&[0xeb, 0x10]), "a jump out");
     assert!(!is_position_independent(&[0xe8, 0, 0, 0, 0]), "a call");

@@ -1,5 +1,5 @@
-//! A change of a key neither allocates nor frees while it holds the lock of the text: an allocator has locks of its own,
-//! and may be waited for by who waits for this one.
+//! A change of a key neither allocates nor frees while it holds the lock of the text: the allocator has locks of its own, and a
+//! thread that holds one of them may wait for the lock of the text.
 
 use crate::common::filter::trap;
 use crate::common::harness::{Check, checks};

@@ -1,4 +1,4 @@
-//! Keys across fork: a child's text is its own, and it never inherits half a flip or a lock that nobody will give back.
+//! Keys across fork: a child has its own text, and never inherits half a flip or a lock whose holder it does not have.
 
 use crate::common::child::in_child;
 use crate::common::harness::{Check, checks};

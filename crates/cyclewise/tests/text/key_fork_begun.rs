@@ -1,8 +1,7 @@
-//! The first change of all, while another thread is past the place where fork asks who is to be told: the child has the
-//! lock of the text in the hands of a thread that it does not have, and a key's sites and state as that thread left them.
+//! The first change of a process, made while another thread forks and has collected the atfork handlers already: in the child
+//! a thread that does not exist there holds the lock of the text, and the key's sites and state are as that thread left them.
 //!
-//! By itself in this program: the first change of a process is made once. On glibc from 2.36 on: those before it, and musl,
-//! keep a lock while handlers of fork run, and whoever registers one waits for the fork to be over.
+//! Needs glibc 2.36. Older ones, and musl, hold a lock while atfork handlers run, so that registering one waits for the fork.
 
 use crate::common::child::in_child;
 use crate::common::filter::{If, trap};

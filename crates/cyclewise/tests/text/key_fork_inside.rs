@@ -1,7 +1,5 @@
-//! A fork while another thread is in the middle of a change: the child's key is whole, and so is the protection of its
-//! text, before its own code runs. In the twin no atfork handler runs, and the same checks find the half.
-//!
-//! By itself in this program: the filter that stops a change at its middle stays.
+//! A fork while another thread is in the middle of a change: before the child's own code runs, its key is whole and its text
+//! is protected again. In the twin no atfork handler runs, and the same checks find half a change.
 
 use crate::common::child::in_child;
 use crate::common::filter::trap_closing_text;

@@ -1,4 +1,4 @@
-//! Every refusal of a flip, brought about for real: it is typed, and every site holds what it held.
+//! Every refusal of a flip, provoked by a filter, a breakpoint or a changed byte: it has a type, and every site keeps its bytes.
 
 use crate::common::child::{in_child, with_two_threads};
 use crate::common::filter::{If, refuse, refuse_proc_mem, refuse_writable_text};
@@ -27,7 +27,7 @@ pub(crate) const CHECKS: &[Check] = checks![
     other_bytes_on_one_of_a_hundred_sites,
     a_refusal_half_way_rolls_back,
     a_refusal_half_way_leaves_the_other_way,
-    a_protection_that_cannot_be_restored_rolls_back_and_is_told,
+    a_protection_that_cannot_be_restored_rolls_back_and_is_reported,
 ];
 
 const PR_SET_MDWE: i32 = 65; // include/uapi/linux/prctl.h, since Linux 6.3
@@ -233,7 +233,7 @@ fn a_refusal_half_way_leaves_the_other_way() {
     works();
 }
 
-fn a_protection_that_cannot_be_restored_rolls_back_and_is_told() {
+fn a_protection_that_cannot_be_restored_rolls_back_and_is_reported() {
     let (mask, value) = (u32::MAX, (libc::PROT_READ | libc::PROT_EXEC) as u32);
     refuse(libc::SYS_mprotect, &[If::Bits { arg: 2, mask, value }], libc::EACCES);
     with_two_threads(|| {

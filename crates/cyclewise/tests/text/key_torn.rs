@@ -1,5 +1,5 @@
-//! The twin that bites: the same flip with its bytes stored one by one is caught by the harness that the protocol
-//! passes, and so is a site that straddles two quadwords when it is stored in two halves.
+//! The twin of the flip: where its bytes are stored one by one, a running thread executes a torn instruction, and the harness
+//! that passes the protocol catches it.
 
 use crate::common::child::{End, HANG_S, in_child, in_child_for};
 use crate::common::harness::{Check, checks};

@@ -23,6 +23,7 @@ mod many;
 
 fn main() {
     common::harness::need_membarrier();
+    common::harness::need_filters();
     #[cfg(not(target_arch = "x86_64"))]
     common::harness::skip("no text is changed on this architecture");
     #[cfg(target_arch = "x86_64")]
