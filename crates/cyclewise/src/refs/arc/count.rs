@@ -126,7 +126,7 @@ impl Count {
     /// # Safety
     /// As [`Self::inc_at`].
     #[inline(always)]
-    #[must_use = "at an edge somebody has to free the value or saturate the count"]
+    #[must_use = "the caller has to free the value or saturate the count"]
     pub(super) unsafe fn dec_at<const D: isize>(base: *const u8) -> bool {
         // SAFETY: `Count` is transparent over its atomic, and the caller guarantees one at that distance.
         unsafe { dec_negative_at::<D>(base, Release) }
@@ -141,7 +141,7 @@ impl Count {
 
     /// [`Self::dec_at`] for this count.
     #[inline]
-    #[must_use = "at an edge somebody has to free the value or saturate the count"]
+    #[must_use = "the caller has to free the value or saturate the count"]
     pub(super) fn dec(&self) -> bool {
         // SAFETY: this count.
         unsafe { Self::dec_at::<0>((&raw const *self).cast()) }

@@ -163,7 +163,7 @@ impl<T: ?Sized> Arc<T> {
     ///
     /// One read-modify-write, without waiting, also in a signal handler. Orders nothing (Relaxed). Past 2^63 references
     /// the count saturates.
-    #[must_use = "a weak reference that is dropped at once was counted for nothing"]
+    #[must_use = "dropping the reference at once has no effect"]
     pub fn downgrade(this: &Self) -> Weak<T> {
         this.counts().weak.inc();
         // SAFETY: one unit of the weak count was just added for it.

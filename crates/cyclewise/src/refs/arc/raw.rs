@@ -14,7 +14,7 @@ use core::ptr::NonNull;
 
 impl<T: ?Sized> Arc<T> {
     /// Turns the `Arc` into a raw pointer. The reference stays counted until [`Arc::from_raw`].
-    #[must_use = "without from_raw the reference is never given up"]
+    #[must_use = "without `from_raw` the value leaks"]
     pub fn into_raw(this: Self) -> *const T {
         ManuallyDrop::new(this).value.as_ptr()
     }
@@ -59,7 +59,7 @@ impl<T: ?Sized> Arc<T> {
 
 impl<T: ?Sized> Weak<T> {
     /// Turns the `Weak` into a raw pointer. The reference stays counted until [`Weak::from_raw`].
-    #[must_use = "without from_raw the memory is never given up"]
+    #[must_use = "without `from_raw` the memory leaks"]
     pub fn into_raw(self) -> *const T {
         ManuallyDrop::new(self).value.as_ptr()
     }

@@ -113,7 +113,7 @@ impl<T> Arc<T> {
     ///
     /// If all holders call it, in any order and on any thread, exactly one gets the value. Release, and Acquire for
     /// that one.
-    #[must_use = "the value may come back; drop the Arc if it is not wanted"]
+    #[must_use = "it returns the value; drop the `Arc` to drop the value"]
     pub fn into_inner(this: Self) -> Option<T> {
         let this = ManuallyDrop::new(this);
         // SAFETY: that was the last reference, and `this` is not dropped.

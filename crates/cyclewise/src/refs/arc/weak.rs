@@ -76,7 +76,7 @@ impl<T: ?Sized> Weak<T> {
     ///
     /// Lock-free: it loops only if another thread changed the count. Acquires the completion of a value made by
     /// [`Arc::new_cyclic`].
-    #[must_use = "a strong reference that is dropped at once was counted for nothing"]
+    #[must_use = "dropping the reference at once has no effect"]
     #[inline]
     pub fn upgrade(&self) -> Option<Arc<T>> {
         if !self.counts()?.strong.inc_unless_dead() {

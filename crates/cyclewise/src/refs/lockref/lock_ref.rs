@@ -152,7 +152,7 @@ impl<T: ?Sized, P: Policy> LockRef<T, P> {
     /// Ordering: Acquire if added, after every earlier put and unlock. Cost: as [`get`](Self::get).
     #[doc(alias = "lockref_get_not_zero")]
     #[inline]
-    #[must_use = "where it is false the caller has no reference"]
+    #[must_use = "`false`: no reference was taken"]
     #[track_caller]
     pub fn get_not_zero(&self) -> bool {
         match update::<GetNotZero>(&self.word, &self.policy) {
@@ -166,7 +166,7 @@ impl<T: ?Sized, P: Policy> LockRef<T, P> {
     /// Ordering: Acquire if added, after every earlier put and unlock. Cost: as [`get`](Self::get).
     #[doc(alias = "lockref_get_not_dead")]
     #[inline]
-    #[must_use = "where it is false the caller has no reference"]
+    #[must_use = "`false`: no reference was taken"]
     #[track_caller]
     pub fn get_not_dead(&self) -> bool {
         match update::<GetNotDead>(&self.word, &self.policy) {
@@ -182,7 +182,7 @@ impl<T: ?Sized, P: Policy> LockRef<T, P> {
     /// Ordering: Release; Acquire if it was the last. Cost: a load and a CMPXCHG. Never waits for the lock.
     #[doc(alias = "lockref_put_return")]
     #[inline]
-    #[must_use = "where it is None the reference is the caller's still"]
+    #[must_use = "`None`: the caller still holds the reference"]
     pub fn put_return(&self) -> Option<u32> {
         match update::<PutReturn>(&self.word, &self.policy) {
             Ok(count) => Some(self.acquired(count)),
@@ -218,7 +218,7 @@ impl<T: ?Sized, P: Policy> LockRef<T, P> {
     /// Ordering: Release; Acquire with the lock, after every earlier put. Cost: as [`get`](Self::get).
     #[doc(alias = "lockref_put_or_lock")]
     #[inline]
-    #[must_use = "Some is the last reference, not given up, and the lock"]
+    #[must_use = "`Some` is the last reference, still held, and the lock"]
     #[track_caller]
     pub fn put_or_lock(&self) -> Option<Guard<'_, T, P>> {
         match update::<PutOrLock>(&self.word, &self.policy) {

@@ -32,7 +32,7 @@ impl<'a, T: ?Sized, P: Policy> Ref<'a, T, P> {
     }
 
     /// Leaves the reference counted: the caller puts it by one of [`LockRef`]'s own operations.
-    #[must_use = "the reference is counted still"]
+    #[must_use = "the reference is still counted"]
     pub fn into_counted(self) -> &'a LockRef<T, P> {
         ManuallyDrop::new(self).lockref
     }
@@ -40,7 +40,7 @@ impl<'a, T: ?Sized, P: Policy> Ref<'a, T, P> {
     /// Puts the reference unless it is the last; then it stays counted, and the caller has the lock. See
     /// [`LockRef::put_or_lock`].
     #[track_caller]
-    #[must_use = "Some is the last reference, not given up, and the lock"]
+    #[must_use = "`Some` is the last reference, still held, and the lock"]
     pub fn put_or_lock(self) -> Option<Guard<'a, T, P>> {
         self.into_counted().put_or_lock()
     }

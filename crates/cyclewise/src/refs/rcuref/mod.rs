@@ -104,7 +104,7 @@ impl Rcuref {
     #[doc(alias = "rcuref_get")]
     #[inline]
     #[track_caller]
-    #[must_use = "where it is false no reference was taken"]
+    #[must_use = "`false`: no reference was taken"]
     pub fn get(&self) -> Got {
         // Acquire: pairs with the Release in `revive`.
         if self.0.inc_negative(Acquire) {
@@ -121,7 +121,7 @@ impl Rcuref {
     #[doc(alias = "rcuref_put")]
     #[inline]
     #[track_caller]
-    #[must_use = "where it is true nobody but the caller can free what is counted"]
+    #[must_use = "`true`: the caller has to free the object"]
     pub fn put(&self) -> bool {
         // Release: pairs with the Acquire in `end_slow`.
         match self.0.dec_cmp(Release) {

@@ -33,7 +33,7 @@ macro_rules! refcounts {
         /// count.inc();
         /// assert!(!count.dec_and_test());
         /// assert!(count.dec_and_test(), "the last one frees");
-        /// assert!(!count.inc_not_zero(), "and nobody comes back");
+        /// assert!(!count.inc_not_zero(), "a dead count stays dead");
         /// ```
         #[doc(alias = "refcount_t")]
         #[repr(transparent)]

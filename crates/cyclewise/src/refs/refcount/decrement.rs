@@ -12,7 +12,7 @@ macro_rules! decrements {
         #[doc(alias = "refcount_dec_and_test")]
         #[inline]
         #[track_caller]
-        #[must_use = "where it is true nobody but the caller can free what is counted"]
+        #[must_use = "`true`: the caller has to free the object"]
         pub fn dec_and_test(&self) -> bool {
             // Release: pairs with the Acquire in `acquire_all`.
             match self.0.dec_cmp(Release) {
@@ -36,7 +36,7 @@ macro_rules! decrements {
         #[doc(alias = "refcount_sub_and_test")]
         #[inline]
         #[track_caller]
-        #[must_use = "where it is true nobody but the caller can free what is counted"]
+        #[must_use = "`true`: the caller has to free the object"]
         pub fn sub_and_test(&self, n: $value) -> bool {
             self.sub_and_test_old(n).last
         }
@@ -64,7 +64,7 @@ macro_rules! decrements {
         /// Release and acquire if `true`; otherwise none.
         #[doc(alias = "refcount_dec_if_one")]
         #[inline]
-        #[must_use = "where it is true nobody but the caller can free what is counted"]
+        #[must_use = "`true`: the caller has to free the object"]
         pub fn dec_if_one(&self) -> bool {
             // AcqRel: Acquire pairs with the Release of earlier decrements. Relaxed on failure: the caller does nothing
             // then.
@@ -82,7 +82,7 @@ macro_rules! decrements {
         #[doc(alias = "refcount_dec_not_one")]
         #[inline]
         #[track_caller]
-        #[must_use = "where it is false the reference is still held"]
+        #[must_use = "`false`: the caller still holds the reference"]
         pub fn dec_not_one(&self) -> bool {
             // Relaxed: only a guess for the exchange.
             let mut stored = self.0.load(Relaxed);

@@ -57,7 +57,7 @@ macro_rules! increments {
         #[doc(alias = "refcount_inc_not_zero")]
         #[inline]
         #[track_caller]
-        #[must_use = "where it is false no reference was taken"]
+        #[must_use = "`false`: no reference was taken"]
         pub fn inc_not_zero(&self) -> bool {
             self.inc_not_zero_old().is_some()
         }
@@ -69,7 +69,7 @@ macro_rules! increments {
         #[doc(alias = "refcount_add_not_zero")]
         #[inline]
         #[track_caller]
-        #[must_use = "where it is false no reference was taken"]
+        #[must_use = "`false`: no reference was taken"]
         pub fn add_not_zero(&self, n: $value) -> bool {
             self.add_not_zero_old(n).is_some()
         }
@@ -81,7 +81,7 @@ macro_rules! increments {
         #[doc(alias = "refcount_inc_not_zero_acquire")]
         #[inline]
         #[track_caller]
-        #[must_use = "where it is false no reference was taken"]
+        #[must_use = "`false`: no reference was taken"]
         pub fn inc_not_zero_acquire(&self) -> bool {
             self.inc_not_zero_acquire_old().is_some()
         }
@@ -93,7 +93,7 @@ macro_rules! increments {
         #[doc(alias = "refcount_add_not_zero_acquire")]
         #[inline]
         #[track_caller]
-        #[must_use = "where it is false no reference was taken"]
+        #[must_use = "`false`: no reference was taken"]
         pub fn add_not_zero_acquire(&self, n: $value) -> bool {
             self.add_not_zero_acquire_old(n).is_some()
         }
@@ -108,7 +108,7 @@ macro_rules! increments {
         #[doc(alias = "refcount_inc_not_zero_limited_acquire")]
         #[inline]
         #[track_caller]
-        #[must_use = "where it is false no reference was taken"]
+        #[must_use = "`false`: no reference was taken"]
         pub fn inc_not_zero_limited_acquire(&self, limit: $value) -> bool {
             self.inc_not_zero_limited_acquire_old(limit).is_ok()
         }
@@ -121,7 +121,7 @@ macro_rules! increments {
         #[doc(alias = "refcount_add_not_zero_limited_acquire")]
         #[inline]
         #[track_caller]
-        #[must_use = "where it is false no reference was taken"]
+        #[must_use = "`false`: no reference was taken"]
         pub fn add_not_zero_limited_acquire(&self, n: $value, limit: $value) -> bool {
             self.add_not_zero_limited_acquire_old(n, limit).is_ok()
         }

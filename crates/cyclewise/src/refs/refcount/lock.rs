@@ -31,7 +31,7 @@ macro_rules! locks {
         #[doc(alias = "refcount_dec_and_lock_irqsave")]
         #[inline]
         #[track_caller]
-        #[must_use = "where it was the last nobody but the caller can free what is counted"]
+        #[must_use = "after the last reference the caller has to free the object"]
         pub fn dec_and_lock<G>(&self, lock: impl FnOnce() -> G) -> Option<G> {
             if self.dec_not_one() {
                 return None;
@@ -49,7 +49,7 @@ macro_rules! locks {
         #[doc(alias = "refcount_dec_and_mutex_lock")]
         #[inline]
         #[track_caller]
-        #[must_use = "where it was the last nobody but the caller can free what is counted"]
+        #[must_use = "after the last reference the caller has to free the object"]
         pub fn dec_and_mutex_lock<'a, T: ?Sized>(
             &self,
             mutex: &'a std::sync::Mutex<T>,

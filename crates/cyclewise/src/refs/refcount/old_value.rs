@@ -129,7 +129,7 @@ macro_rules! old_values {
         #[doc(alias = "__refcount_dec_and_test")]
         #[inline]
         #[track_caller]
-        #[must_use = "where it was the last nobody but the caller can free what is counted"]
+        #[must_use = "after the last reference the caller has to free the object"]
         pub fn dec_and_test_old(&self) -> Decremented<$value> {
             self.sub_and_test_old(1)
         }
@@ -141,7 +141,7 @@ macro_rules! old_values {
         #[doc(alias = "__refcount_sub_and_test")]
         #[inline]
         #[track_caller]
-        #[must_use = "where it was the last nobody but the caller can free what is counted"]
+        #[must_use = "after the last reference the caller has to free the object"]
         pub fn sub_and_test_old(&self, n: $value) -> Decremented<$value> {
             if n > $value::from(BATCH) {
                 return self.sub_batch(n);
