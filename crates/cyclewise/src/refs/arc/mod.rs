@@ -80,7 +80,7 @@ use core::ptr::{self, NonNull};
 ///   count never destroys the value; a saturated weak count never frees the memory. std aborts the process.
 /// - What std builds on unstable features is explicit or missing. An `Arc<T>` becomes an `Arc<dyn Trait>` by
 ///   [`Arc::unsize`]; `self: Arc<Self>` is not a receiver; an `Arc<&T>` dropped after the `T` does not compile
-///   (`may_dangle`); there is no allocator parameter; `make_mut` requires [`CloneArc`](super::CloneArc).
+///   (`may_dangle`); there is no allocator parameter; `make_mut` requires [`CloneArc`].
 /// - `==` compares the values even if both sides share one allocation, and collecting an iterator goes through a `Vec`.
 /// - `std::task::Wake` works with std's `Arc` only.
 pub struct Arc<T: ?Sized> {
