@@ -1,21 +1,21 @@
-//! The slots' memory: address space for every slot, of which pages come into being where a CPU first writes them.
+//! The slots' memory: address space for every slot, whose pages are allocated when a CPU first writes them.
 //!
 //! # States
-//! A *chunk* is 64 KiB for bookkeeping, of which pages are used as anywhere, and then 64 KiB for each slot. A variable has
-//! the same place in each of them. A bit for each 8 bytes says whether they are in use.
+//! A *chunk* is 64 KiB for bookkeeping and then 64 KiB for each slot. A variable has
+//! the same offset in each slot. A bit for each 8 bytes says whether they are in use.
 //!
 //! # Invariants
 //! 1. Chunks are made, changed and unmapped under the lock, with signals blocked.
 //! 2. What is not in use is zero in every slot.
-//! 3. A child of a fork that finds the lock taken by a thread it does not have takes it over as it is: a change that was cut off
-//!    leaves bits set that nobody has, or a chunk unlinked, and nothing worse. A chunk is unlinked before it is unmapped.
+//! 3. A child of a fork takes the lock over from a holder that it does not have. A change that was cut off
+//!    leaves at worst bits set that no variable uses, or a chunk unlinked. A chunk is unlinked before it is unmapped.
 //!
 //! # Signals, forks, priorities
-//! A handler may make and drop variables, since nobody is interrupted under the lock. For forks and priorities see `allocator_lock`.
+//! A signal handler may make and drop variables, since the lock's holder is never interrupted. For forks and priorities see `allocator_lock`.
 //!
 //! # Safety
-//! 1. A chunk is mapped until it is unlinked, and its header is touched under the lock alone.
-#![expect(unsafe_code, reason = "memory that is shared out")]
+//! 1. A chunk is mapped until it is unlinked, and its header is accessed only under the lock.
+#![expect(unsafe_code, reason = "an allocator")]
 
 use super::allocator_lock::AllocatorLock;
 use super::registration::{self, block_signals};
@@ -28,13 +28,13 @@ use core::ptr::{self, NonNull};
 
 /// Bytes of a slot in a chunk.
 const AREA: usize = 1 << SHIFT;
-/// What is given out, at least; a word.
+/// The unit of allocation: a word.
 const GRAIN: usize = 8;
-/// Bytes of the bookkeeping, so that slots begin on a page and end on one. Pages are of 4, 16 or 64 KiB on AArch64.
+/// Bytes of the bookkeeping: a multiple of the page size, which is 4, 16 or 64 KiB on AArch64.
 const HEADER: usize = AREA;
 const LARGEST_PAGE: usize = 65536; // Linux arch/arm64/Kconfig, ARM64_64K_PAGES
 const _: () = assert!(HEADER.is_multiple_of(LARGEST_PAGE) && AREA.is_multiple_of(LARGEST_PAGE));
-/// What a mapping is aligned to on every machine, and so a slot.
+/// The alignment of a mapping on every machine, and so of a slot.
 const ALIGN: usize = 4096;
 const MAPS: usize = AREA / GRAIN / 64;
 
@@ -50,7 +50,7 @@ struct Chunks {
     first: UnsafeCell<*mut Chunk>,
 }
 
-// SAFETY: `first` is touched under the lock (Invariant 1).
+// SAFETY: `first` is accessed under the lock (Invariant 1).
 unsafe impl Sync for Chunks {}
 
 static CHUNKS: Chunks = Chunks {
@@ -58,7 +58,7 @@ static CHUNKS: Chunks = Chunks {
     first: UnsafeCell::new(ptr::null_mut()),
 };
 
-/// That a slot has room for a `T`; evaluated when it is compiled.
+/// Asserts at compile time that a slot has room for a `T`.
 pub(super) const fn check<T>() {
     assert!(size_of::<T>() <= AREA, "a per-CPU variable has at most 64 KiB");
     assert!(
@@ -67,11 +67,11 @@ pub(super) const fn check<T>() {
     );
 }
 
-/// The lock, taken.
+/// The lock, held by the calling thread until this is dropped.
 pub(super) struct Locked(());
 
 impl Locked {
-    /// Takes it; `None` where the calling thread has it: in a handler of a fault or of a filter's SIGSYS that interrupted it.
+    /// Locks; `None` if the calling thread holds the lock, in a handler of a fault or of a filter's SIGSYS that interrupted it.
     pub(super) fn take() -> Option<Self> {
         registration::register_atfork();
         CHUNKS.lock.lock().then_some(Self(()))
@@ -79,7 +79,7 @@ impl Locked {
 
     /// The chunks, newest first.
     fn first(&mut self) -> &mut *mut Chunk {
-        // SAFETY: the caller has the lock (Invariant 1), and borrows it meanwhile.
+        // SAFETY: the caller holds the lock (Invariant 1), and borrows it meanwhile.
         unsafe { &mut *CHUNKS.first.get() }
     }
 }
@@ -90,11 +90,10 @@ impl Drop for Locked {
     }
 }
 
-/// Room in every slot: the address in slot 0. Zeroes.
+/// Allocates zeroed memory at the same offset in every slot; returns its address in slot 0.
 ///
 /// # Errors
-/// Where there is no address space left, where a filter keeps signals from being blocked, or the calling thread is in the
-/// middle of the same.
+/// There is no address space left, a filter keeps signals from being blocked, or the calling thread holds the lock.
 pub(super) fn allocate(layout: Layout) -> Result<NonNull<u8>, Refusal> {
     let _blocked = block_signals()?;
     let mut locked = Locked::take().ok_or(Refusal::NoMemory)?;
@@ -108,18 +107,18 @@ pub(super) fn allocate(layout: Layout) -> Result<NonNull<u8>, Refusal> {
         at = chunk.next;
     }
     let new = registration::reserve(length())?.cast::<Chunk>();
-    // SAFETY: a mapping of its own, aligned to a page and zero, which is an empty header.
+    // SAFETY: a new mapping, aligned to a page and zero, which is an empty header.
     let chunk = unsafe { &mut *new.as_ptr() };
     chunk.next = *locked.first();
     *locked.first() = new.as_ptr();
-    // An empty chunk has room for all that `check` lets pass.
+    // An empty chunk has room for everything that `check` accepts.
     chunk
         .take(layout)
         .map(|found| in_chunk(new.as_ptr(), found))
         .ok_or(Refusal::NoMemory)
 }
 
-/// Gives it back, zeroed; and its chunk to the kernel, where nothing is left in that.
+/// Frees and zeroes what [`allocate`] returned, and unmaps its chunk if that is empty.
 ///
 /// # Safety
 /// [`allocate`] returned it for this layout, and nobody uses it any more.
@@ -128,15 +127,15 @@ pub(super) unsafe fn free(at: NonNull<u8>, layout: Layout) {
         let words = copy_in(at.as_ptr().cast::<u64>(), slot);
         for n in 0..layout.size().div_ceil(GRAIN) {
             let word = words.wrapping_add(n);
-            // SAFETY: a word of a slot's copy, which the caller vouches is nobody's any more.
+            // SAFETY: a word of a slot's copy, which the caller vouches is unused.
             if unsafe { word.read() } != 0 {
-                // Only then, so that pages that were never written stay so.
+                // Only then, so that pages that were never written stay unallocated.
                 // SAFETY: the word that was just read.
                 unsafe { word.write(0) };
             }
         }
     }
-    // Where signals cannot be blocked, and in the middle of the same, it stays in use, by nobody.
+    // If signals cannot be blocked, or the thread holds the lock, the memory leaks.
     let Ok(_blocked) = block_signals() else { return };
     let Some(mut locked) = Locked::take() else { return };
     let mut link: *mut *mut Chunk = locked.first();
@@ -155,7 +154,7 @@ pub(super) unsafe fn free(at: NonNull<u8>, layout: Layout) {
                 let next = chunk.next;
                 // SAFETY: the link that led here, under the lock (Invariant 1).
                 unsafe { *link = next };
-                // SAFETY: `reserve` returned it, no variable is in it, and it is linked no more.
+                // SAFETY: `reserve` returned it, no variable is in it, and it is unlinked.
                 unsafe { registration::release(NonNull::from(chunk).cast(), length()) };
             }
             return;
@@ -164,13 +163,13 @@ pub(super) unsafe fn free(at: NonNull<u8>, layout: Layout) {
     }
 }
 
-/// Whether somebody has the lock.
+/// Whether the lock is held.
 #[cfg(test)]
 pub(super) fn is_locked() -> bool {
     CHUNKS.lock.is_locked()
 }
 
-/// Whether an address in slot 0 is in some variable.
+/// Whether an address in slot 0 belongs to a variable.
 #[cfg(test)]
 pub(super) fn is_in_use(at: *mut u8) -> bool {
     let _blocked = block_signals().unwrap();
@@ -198,7 +197,7 @@ fn in_chunk(chunk: *mut Chunk, grain: usize) -> NonNull<u8> {
 }
 
 impl Chunk {
-    /// The first place that fits, marked as in use.
+    /// Marks the first free range that fits as in use.
     fn take(&mut self, layout: Layout) -> Option<usize> {
         let length = grains(layout);
         let step = (layout.align() / GRAIN).max(1);
@@ -221,7 +220,7 @@ impl Chunk {
     }
 }
 
-/// A variable without a size has a place of its own as well.
+/// A zero-sized variable has an address of its own too.
 fn grains(layout: Layout) -> usize {
     layout.size().div_ceil(GRAIN).max(1)
 }

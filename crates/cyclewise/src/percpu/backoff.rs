@@ -1,30 +1,29 @@
-//! Waiting for a thread that has what another wants, which happens when that thread was preempted in the middle.
+//! Waiting for a lock's holder, which usually means that it was preempted.
 //!
 //! # Priorities
-//! A waiter spins for about as long as what it waits for takes, and then sleeps by futex(2), each time twice as long,
-//! and for 5 ms at most. So a thread of a real-time policy that waits for one of lower priority leaves it the CPU that both are on.
-//! With sched_yield it would not: that goes to the next thread of the same priority, and where there is none it returns at once.
-//! No priority is lent to whoever is waited for: a third thread between the two may keep both waiting.
+//! A waiter spins for about as long as the holder's work takes, and then sleeps by futex(2), each time twice as long,
+//! up to 5 ms. So a thread of a real-time policy that waits for a thread of lower priority leaves it the CPU that both are on.
+//! sched_yield would not do: it runs the next thread of the same priority, and returns at once if there is none.
+//! There is no priority inheritance: a third thread of a priority between the two may keep both waiting.
 //!
 //! # Forks
-//! Who waits in a child of a fork for a thread that the child does not have waits until [`Backoff`] ends, where that
-//! has an end; see who uses it for what happens before.
+//! A wait for a thread that a fork left behind lasts until the [`Backoff`]'s limit; its users avoid such waits.
 
 #[cfg(all(target_os = "linux", not(loom)))]
 use crate::sys::futex::{self, Moment};
 use core::hint::spin_loop;
 use core::sync::atomic::AtomicU32;
 
-/// How often to look before sleeping: about a microsecond, and what is waited for takes less.
+/// How often to spin before sleeping: about a microsecond, longer than the holder's work takes.
 const SPINS: u32 = 100;
 #[cfg(all(target_os = "linux", not(loom)))]
 const SHORTEST_NS: u64 = 20_000; // less than a timer's slack of 50 µs (prctl, PR_SET_TIMERSLACK)
 #[cfg(all(target_os = "linux", not(loom)))]
-const LONGEST_NS: u64 = 5_000_000; // what it costs at most that a wake was missed, or that there is none
+const LONGEST_NS: u64 = 5_000_000; // the longest delay if there is no wake
 
-/// How long somebody has waited, and what to do next.
+/// The state of a wait.
 pub(super) struct Backoff {
-    looks: u32,
+    spins: u32,
     #[cfg(all(target_os = "linux", not(loom)))]
     sleep_ns: u64,
     #[cfg(all(target_os = "linux", not(loom)))]
@@ -34,17 +33,17 @@ pub(super) struct Backoff {
 }
 
 impl Backoff {
-    /// Without end.
+    /// Without a limit.
     pub(super) fn unlimited() -> Self {
         Self::with_limit_ns(u64::MAX)
     }
 
-    /// For so long from the first sleep on.
+    /// With this limit, counted from the first sleep.
     pub(super) fn with_limit_ns(limit_ns: u64) -> Self {
         #[cfg(not(all(target_os = "linux", not(loom))))]
         let _ = limit_ns;
         Self {
-            looks: 0,
+            spins: 0,
             #[cfg(all(target_os = "linux", not(loom)))]
             sleep_ns: SHORTEST_NS,
             #[cfg(all(target_os = "linux", not(loom)))]
@@ -54,27 +53,27 @@ impl Backoff {
         }
     }
 
-    /// Waits for a moment; false where it was waited for long enough.
+    /// Waits for a moment; false once the limit has passed.
     pub(super) fn wait(&mut self) -> bool {
-        // Nobody changes it, so it is slept until the deadline.
-        static NOBODYS: AtomicU32 = AtomicU32::new(0);
+        // Never changed, so the sleep lasts until its deadline.
+        static UNCHANGED: AtomicU32 = AtomicU32::new(0);
         if self.is_spinning() {
             return true;
         }
-        self.sleep(&NOBODYS, 0)
+        self.sleep(&UNCHANGED, 0)
     }
 
-    /// Spins, and says so, as long as that is called for.
+    /// Spins once and returns true; false when it is time to sleep.
     pub(super) fn is_spinning(&mut self) -> bool {
-        if self.looks == SPINS {
+        if self.spins == SPINS {
             return false;
         }
-        self.looks += 1;
+        self.spins += 1;
         spin_loop();
         true
     }
 
-    /// Sleeps while the word is `expected`, until woken, or for a moment; false where it was waited for long enough.
+    /// Sleeps while the word is `expected`, until woken or for a moment; false once the limit has passed.
     #[cfg(all(target_os = "linux", not(loom)))]
     pub(super) fn sleep(&mut self, word: &AtomicU32, expected: u32) -> bool {
         let until = *self.until.get_or_insert_with(|| Moment::after_ns(self.limit_ns));
@@ -84,7 +83,7 @@ impl Backoff {
         Moment::after_ns(0) < until
     }
 
-    /// There is neither a clock nor a futex: another thread runs.
+    /// Yields: there is neither a clock nor a futex.
     #[cfg(not(all(target_os = "linux", not(loom))))]
     pub(super) fn sleep(&mut self, _: &AtomicU32, _: u32) -> bool {
         crate::sys::thread::nap();
@@ -92,7 +91,7 @@ impl Backoff {
     }
 }
 
-/// Wakes whoever sleeps on the word.
+/// Wakes the threads that sleep on the word.
 pub(super) fn wake(word: &AtomicU32) {
     #[cfg(all(target_os = "linux", not(loom)))]
     futex::wake(word.as_ptr());

@@ -141,7 +141,7 @@ impl Counter {
 
     /// The words. The first call allocates them, after it chose the batch and the generation.
     fn words(&self) -> *mut [i64; 2] {
-        if let Some(at) = self.words.made() {
+        if let Some(at) = self.words.allocated() {
             return at.as_ptr();
         }
         self.batch_less_one();
@@ -229,7 +229,7 @@ impl Counter {
     /// The sum: exact for all additions that happened before; a concurrent one may be included or not.
     #[doc(alias = "percpu_counter_sum")]
     pub fn sum(&self) -> i64 {
-        let Some(words) = self.words.made() else {
+        let Some(words) = self.words.allocated() else {
             return self.first;
         };
         Slot::all().fold(self.first, |sum, slot| sum.wrapping_add(total_of(words.as_ptr(), slot)))

@@ -1,7 +1,7 @@
 //! [`CurrentSlot`]: sequences of several steps on the current CPU's words, under the names of their pseudo-code.
 //!
-//! Addresses are computed for one slot, so one says first which: [`CurrentSlot::now`]. Each sequence compares that again as its first
-//! step, and says [`Outcome::Moved`] where it is another by now; then one asks again where one is.
+//! [`CurrentSlot::now`] returns the slot for which addresses are then computed. Each sequence first compares it with the slot that
+//! the thread is in, and returns [`Outcome::Moved`] if they differ; then start again with a new `CurrentSlot`.
 //!
 //! ```
 //! use cyclewise::percpu::{CurrentSlot, NEVER, Outcome, PerCpu};
@@ -10,7 +10,7 @@
 //! loop {
 //!     let here = CurrentSlot::now();
 //!     let word = total.of(here.slot());
-//!     // SAFETY: this slot's copy, and nobody changes it from outside.
+//!     // SAFETY: this slot's copy, which is never changed from outside.
 //!     if unsafe { here.load_cbne_store(&NEVER, word, 0, 7) } == Outcome::Done {
 //!         break;
 //!     }
@@ -19,21 +19,21 @@
 //! ```
 //!
 //! # Memory ordering
-//! Relaxed; the last store of a `_release` form is a release. What was done to the slot's words by its own threads, or
-//! by who had stopped them, is seen.
+//! Relaxed; the last store of a `_release` form is a release. A sequence sees all changes of the slot's words by its own threads and
+//! by threads that stopped them.
 //!
 //! # Cost
-//! Two compares and two branches more than the pseudo-code: of the slot, and of the guard.
+//! The pseudo-code and two compares and branches, for the slot and the guard.
 //!
 //! # References
 //! librseq's pseudo-code conventions, whose names these are.
 //!
 //! # Safety
-//! The contract of every sequence (`sequences.rs`): words and ranges are those of this slot, in a variable whose index is `I`, or, where it
-//! says so, the caller's own; all are valid and aligned meanwhile; and they are changed by these sequences with the
-//! same guard, by [`this_cpu`](super::this_cpu), or by who has stopped the slot at that guard.
+//! The contract of every sequence (`sequences.rs`): words and ranges belong to this slot, in a variable whose index is `I`, or, where
+//! documented, to the caller; all are valid and aligned meanwhile; and they are changed only by these sequences with the
+//! same guard, by [`this_cpu`](super::this_cpu), or by a thread that has stopped the slot at that guard.
 //!
-//! 1. So where the slot is taken, or in a sequence of its CPU, nobody else changes them.
+//! 1. So while the slot is locked, or in a sequence of its CPU, no other thread changes them.
 
 mod sequences;
 
@@ -45,13 +45,13 @@ use crate::arch::{Cpu, Outcome};
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering;
 
-/// The slot that the calling thread was in when it asked.
+/// The slot that the calling thread was in at some moment.
 #[derive(Clone, Copy, Debug)]
 pub struct CurrentSlot<I: Index = Cpu> {
     slot: Slot,
     own: Option<RseqArea>,
     index: PhantomData<fn() -> I>,
-    /// The area is the thread's: not `Send`.
+    /// The area belongs to the thread: not `Send`.
     thread: PhantomData<*mut ()>,
 }
 
@@ -95,13 +95,13 @@ impl<I: Index> CurrentSlot<I> {
         self.slot
     }
 
-    /// Runs the steps with the slot taken, as a sequence would on its CPU.
+    /// Runs the steps with the slot locked, as a sequence would on its CPU.
     #[cold]
     fn portable(&self, guard: &Guard, steps: impl FnOnce() -> Outcome) -> Outcome {
         let Some(_taken) = self.slot.portable().and_then(LockedSlot::try_lock) else {
             return Outcome::Moved;
         };
-        // Acquire: pairs with the Release of who lets the slot's threads in again.
+        // Acquire: pairs with the Release in the drop of `Stopped`.
         match guard.word().load(Ordering::Acquire) {
             0 => steps(),
             _ => Outcome::Stopped,

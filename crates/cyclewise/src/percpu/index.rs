@@ -1,18 +1,18 @@
-//! Which of the kernel's ids a variable is indexed by.
+//! The kernel's id by which a variable is indexed.
 
 use crate::arch::{Cid, Cpu, Id};
 
 mod sealed {
     pub trait Sealed {
-        /// By `mm_cid`, where the kernel has it.
+        /// Whether it is `mm_cid`, on kernels that publish it.
         const BY_CID: bool;
     }
 }
 
 /// [`Cpu`] or [`Cid`].
 ///
-/// By CPU a copy stays with its CPU, its caches and its memory node, and each CPU that ever ran a thread of the process
-/// has one. By `mm_cid` there are at most as many copies as threads; a number may move to another CPU with its thread.
+/// By CPU, a copy stays with its CPU, its caches and its memory node, and each CPU that has run a thread of the process
+/// has one. By `mm_cid`, there are at most as many copies as threads, and an id may move to another CPU with its thread.
 #[expect(private_bounds, reason = "sealed: the kernel has these two")]
 pub trait Index: Id + sealed::Sealed + 'static {}
 
@@ -25,7 +25,7 @@ impl sealed::Sealed for Cid {
 impl Index for Cpu {}
 impl Index for Cid {}
 
-/// Whether it is by `mm_cid`.
+/// Whether the index is `mm_cid`.
 pub(super) const fn by_cid<I: Index>() -> bool {
     I::BY_CID
 }

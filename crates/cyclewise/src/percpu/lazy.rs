@@ -1,15 +1,15 @@
-//! [`Lazy`]: a [`PerCpu`] that is made at its first use, so that what holds it can be made by a constant.
+//! [`Lazy`]: a [`PerCpu`] that is allocated at its first use, so that its owner can be a constant.
 //!
 //! # States
 //! `at` is null until the first use, and from then on the address of slot 0's copy.
 //!
 //! # Invariants
-//! 1. An `at` that is not null is what [`PerCpu::leak`] returned for the same types. It changes once, from null; the variable
-//!    stays until the drop, which has the `Lazy` to itself.
+//! 1. If `at` is not null, [`PerCpu::leak`] returned it for the same types. It changes once, from null; the variable
+//!    lives until the drop, which has exclusive access.
 //!
 //! # Safety
-//! 1. A [`PerCpu`] has the representation of the pointer that it holds, and so has `AtomicPtr`. So where `at` is not null
-//!    its place can be read as a `PerCpu`.
+//! 1. A [`PerCpu`] has the representation of the pointer that it holds, as has `AtomicPtr`. So if `at` is not null,
+//!    its memory can be read as a `PerCpu`.
 #![expect(unsafe_code, reason = "a view of mapped areas")]
 
 use super::index::Index;
@@ -20,7 +20,7 @@ use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicPtr, Ordering};
 
-/// A variable that is there from its first use on.
+/// A variable that is allocated at its first use.
 #[repr(transparent)]
 pub(super) struct Lazy<T: Zeroed, I: Index> {
     at: AtomicPtr<T>,
@@ -28,7 +28,7 @@ pub(super) struct Lazy<T: Zeroed, I: Index> {
 }
 
 impl<T: Zeroed, I: Index> Lazy<T, I> {
-    /// Not made yet.
+    /// Not allocated.
     pub(super) const fn new() -> Self {
         Self {
             at: AtomicPtr::new(ptr::null_mut()),
@@ -36,44 +36,44 @@ impl<T: Zeroed, I: Index> Lazy<T, I> {
         }
     }
 
-    /// The copy of slot 0, where it was made.
+    /// The copy of slot 0, if it is allocated.
     #[inline(always)]
-    pub(super) fn made(&self) -> Option<NonNull<T>> {
-        // Acquire: pairs with the Release of `first`. What it leads to is mapped, and zero at first.
+    pub(super) fn allocated(&self) -> Option<NonNull<T>> {
+        // Acquire: pairs with the Release of `allocate`; the memory is mapped and zero.
         NonNull::new(self.at.load(Ordering::Acquire))
     }
 
-    /// The copy of slot 0. Where there is no address space left at the first use, it ends as `Box::new` does.
+    /// The copy of slot 0, allocated if necessary. Without address space, it calls the handler of allocation errors.
     #[inline(always)]
     pub(super) fn as_ptr(&self) -> *mut T {
-        match self.made() {
+        match self.allocated() {
             Some(at) => at.as_ptr(),
-            None => self.first(),
+            None => self.allocate(),
         }
     }
 
-    /// The variable, which is made where it was not.
+    /// The variable, allocated if necessary.
     #[inline(always)]
     pub(super) fn get(&self) -> &PerCpu<T, I> {
         self.as_ptr();
-        let made = ptr::from_ref(&self.at).cast::<PerCpu<T, I>>();
-        // SAFETY: `as_ptr` has found `at` not null, so its place is one of a `PerCpu` (Safety 1), and nobody changes it while
-        // `self` is borrowed (Invariant 1). By reference nobody can drop it.
-        unsafe { &*made }
+        let variable = ptr::from_ref(&self.at).cast::<PerCpu<T, I>>();
+        // SAFETY: `as_ptr` has found `at` not null, so its memory is a `PerCpu` (Safety 1) that does not change while
+        // `self` is borrowed (Invariant 1), and that cannot be dropped through a reference.
+        unsafe { &*variable }
     }
 
     #[cold]
     #[inline(never)]
-    fn first(&self) -> *mut T {
+    fn allocate(&self) -> *mut T {
         let new = PerCpu::<T, I>::new().leak();
-        // Release: pairs with the Acquire of `made`. Acquire on failure, for the same.
+        // Release: pairs with the Acquire of `allocated`. Acquire on failure, for the same.
         match self
             .at
             .compare_exchange(ptr::null_mut(), new.as_ptr(), Ordering::Release, Ordering::Acquire)
         {
             Ok(_) => new.as_ptr(),
             Err(theirs) => {
-                // SAFETY: `leak` returned it in this function, and nobody else has seen it.
+                // SAFETY: `leak` returned it in this function, and it was never shared.
                 drop(unsafe { PerCpu::<T, I>::from_leaked(new) });
                 theirs
             }
@@ -84,7 +84,7 @@ impl<T: Zeroed, I: Index> Lazy<T, I> {
 impl<T: Zeroed, I: Index> Drop for Lazy<T, I> {
     fn drop(&mut self) {
         if let Some(at) = NonNull::new(*self.at.get_mut()) {
-            // SAFETY: a leaked variable (Invariant 1), which is borrowed by way of `self` alone, and that is being dropped.
+            // SAFETY: a leaked variable (Invariant 1), which is borrowed only through `self`, and `self` is being dropped.
             drop(unsafe { PerCpu::<T, I>::from_leaked(at) });
         }
     }
@@ -92,6 +92,6 @@ impl<T: Zeroed, I: Index> Drop for Lazy<T, I> {
 
 impl<T: Zeroed, I: Index> fmt::Debug for Lazy<T, I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("PerCpu").field(&self.made()).finish()
+        f.debug_tuple("PerCpu").field(&self.allocated()).finish()
     }
 }

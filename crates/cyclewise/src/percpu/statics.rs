@@ -1,8 +1,8 @@
-//! [`StaticPerCpu`]: a variable of the program's, whose areas appear at its first use.
+//! [`StaticPerCpu`]: a static variable, whose memory is allocated at its first use.
 //!
 //! # Safety
-//! 1. Methods take `&'static self`, so the variable is never dropped once it is made, and a static gives out references to
-//!    it only, never an owner.
+//! 1. Methods take `&'static self`, so the variable is never dropped once it is allocated; a static gives out references,
+//!    never the owner.
 #![expect(unsafe_code, reason = "words by address")]
 
 use super::index::Index;
@@ -24,7 +24,7 @@ macro_rules! percpu {
 
 /// A `T` for each slot, as [`percpu!`](crate::percpu!) declares it. Otherwise as [`PerCpu`].
 ///
-/// Nobody else owns it, so nobody can drop it while others use it:
+/// No other owner exists, so it cannot be dropped:
 ///
 /// ```compile_fail
 /// cyclewise::percpu! { static HITS: u64; }
@@ -36,7 +36,7 @@ macro_rules! percpu {
 /// let hits: cyclewise::percpu::PerCpu<u64> = *HITS.get_ref();
 /// ```
 ///
-/// And not every place is a static:
+/// A local variable is not a static:
 ///
 /// ```compile_fail
 /// let hits = cyclewise::percpu::StaticPerCpu::<u64>::new();
@@ -48,14 +48,14 @@ pub struct StaticPerCpu<T: Zeroed, I: Index = Cpu> {
 }
 
 impl<T: Zeroed, I: Index> StaticPerCpu<T, I> {
-    /// For the macro.
+    /// Used by [`percpu!`](crate::percpu!).
     pub const fn new() -> Self {
         Self { variable: Lazy::new() }
     }
 
     /// The copy of slot 0: what [`this_cpu`]'s functions take.
     ///
-    /// Where there is no address space left at the first use, it ends as `Box::new` does.
+    /// If there is no address space left at the first use, it calls the handler of allocation errors, as `Box::new` does.
     #[inline(always)]
     pub fn as_ptr(&'static self) -> *mut T {
         self.variable.as_ptr()
@@ -67,7 +67,7 @@ impl<T: Zeroed, I: Index> StaticPerCpu<T, I> {
         copy_in(self.as_ptr(), slot)
     }
 
-    /// As a [`PerCpu`], for whoever takes one by reference.
+    /// As a [`PerCpu`], for functions that take one by reference.
     #[inline]
     pub fn get_ref(&'static self) -> &'static PerCpu<T, I> {
         self.variable.get()
@@ -100,9 +100,9 @@ forward! { Word:
     write(value);
     /// Stores to the current CPU's copy, as a release.
     write_release(value);
-    /// Stores to the current CPU's copy, and returns what was there.
+    /// Stores to the current CPU's copy, and returns the old value.
     xchg(value) -> W;
-    /// Stores `new` to the current CPU's copy where that holds `old`; returns what was found.
+    /// Stores `new` to the current CPU's copy if that is `old`; returns the value found.
     cmpxchg(old, new) -> W;
 }
 
@@ -120,14 +120,14 @@ forward! { Integer:
 }
 
 impl<W: Word, I: Index> StaticPerCpu<W, I> {
-    /// A slot's copy, as it was at some moment. Relaxed.
+    /// A slot's copy at some moment. Relaxed.
     pub fn get(&'static self, slot: Slot) -> W {
         self.get_ref().get(slot)
     }
 }
 
 impl<W: Integer, I: Index> StaticPerCpu<W, I> {
-    /// All slots' copies added; as [`PerCpu::sum`].
+    /// The sum of all copies, as [`PerCpu::sum`].
     pub fn sum(&'static self) -> W {
         self.get_ref().sum()
     }

@@ -1,21 +1,21 @@
 //! Operations on the current CPU's copy of a word, by the kernel's names.
 //!
-//! [`PerCpu`](super::PerCpu) has them as methods that are safe. These take the address of slot 0's copy, and so reach
-//! the fields of a larger type.
+//! [`PerCpu`](super::PerCpu) has them as safe methods. These take the address of slot 0's copy, and so also work on
+//! fields of a larger type.
 //!
 //! # Memory ordering
-//! Relaxed; `write_release` and `add_release` are releases for whoever acquires what they store.
+//! Relaxed; the stores of `write_release` and `add_release` are releases.
 //!
 //! # Cost
-//! With rseq by the C library's registration: a load and a branch that say so, and 5 instructions. Where we register
-//! ourselves, a call more.
+//! If the C library has registered the thread: a load, a branch and 5 instructions. If this crate has, one
+//! call more.
 //!
 //! # Safety
 //! The contract of every function: `at` is the copy of slot 0 of a word that a [`PerCpu`](super::PerCpu) or
-//! [`StaticPerCpu`](super::StaticPerCpu) with this index holds, and that lives meanwhile. The word is changed through
-//! this module alone, by whatever thread, or from outside by who has stopped its slot.
+//! [`StaticPerCpu`](super::StaticPerCpu) with this index holds, and that lives meanwhile. The word is changed only
+//! through this module, by any thread, or by a thread that has stopped its slot.
 //!
-//! 1. So it is valid and aligned in every slot, and every change excludes the others (Invariants 1 to 4 of `percpu`).
+//! 1. So it is valid and aligned in every slot, and its changes exclude each other (Invariants 1 to 4 of `percpu`).
 #![expect(unsafe_code, reason = "words by address")]
 
 use super::index::Index;
@@ -25,7 +25,7 @@ use super::word::{Bits, Integer, Word};
 use crate::arch::rseq::Sections;
 use crate::arch::{Cid, Cpu};
 
-/// An operation: its fast way where libc has registered, and `slow` for every other.
+/// An operation: the fast path for threads that the C library has registered, and `slow` for others.
 macro_rules! operation {
     ($(#[$doc:meta])* $name:ident<$bound:ident>($($arg:ident),*) -> [$($ret:tt)*], $slow:ident, $section:ident $([$release:literal])?, $out:expr,
         portable: |$old:ident| $new:expr => $result:expr) => {
@@ -56,14 +56,14 @@ macro_rules! operation {
                     <W::Bits as Sections>::$section::<Cid $(, $release)?>(area, at.cast(), $($arg.bits()),*)
                 }),
                 None => {
-                    let taken = LockedSlot::any();
-                    let at = copy_in(at.cast::<W::Bits>(), taken.slot());
+                    let locked = LockedSlot::any();
+                    let at = copy_in(at.cast::<W::Bits>(), locked.slot());
                     $(let $arg = $arg.bits();)*
                     // SAFETY: Invariant 1.
                     let $old = unsafe { W::Bits::load(at) };
                     let new: Option<W::Bits> = $new;
                     if let Some(new) = new {
-                        // SAFETY: Invariant 1; the slot is taken.
+                        // SAFETY: Invariant 1; the slot is locked.
                         unsafe { W::Bits::store(at, new) };
                     }
                     $out($result)
@@ -73,7 +73,7 @@ macro_rules! operation {
     };
 }
 
-/// What an operation without a result returns.
+/// The result of an operation without one.
 #[inline(always)]
 fn nothing(_: ()) {}
 
@@ -111,12 +111,12 @@ operation! {
     or<Integer>(value) -> [], or_slow, or, nothing, portable: |old| Some(old | value) => ()
 }
 operation! {
-    /// Stores, and returns what was there.
+    /// Stores, and returns the old value.
     #[doc(alias = "this_cpu_xchg")]
     xchg<Word>(value) -> [-> W], xchg_slow, xchg, W::of, portable: |old| Some(value) => old
 }
 operation! {
-    /// Stores `new` where `old` is found; returns what was found.
+    /// Stores `new` if the word is `old`; returns the value found.
     #[doc(alias = "this_cpu_cmpxchg")]
     cmpxchg<Word>(old, new) -> [-> W], cmpxchg_slow, cmpxchg, W::of,
         portable: |found| (found == old).then_some(new) => found

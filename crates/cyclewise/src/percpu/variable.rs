@@ -1,8 +1,8 @@
 //! [`PerCpu`]: a variable with a copy for each slot, made and dropped while the program runs.
 //!
 //! # Safety
-//! 1. `at` is the copy of slot 0 in areas of ours, given back by the drop alone, and zero when it was handed out.
-#![expect(unsafe_code, reason = "a view of mapped areas")]
+//! 1. `at` is the copy of slot 0 in memory of `allocator`, zero when it was allocated, and freed only by the drop.
+#![expect(unsafe_code, reason = "words by address")]
 
 use super::index::Index;
 use super::slots::{Slot, copy_in};
@@ -16,9 +16,9 @@ use core::ptr::NonNull;
 
 /// A `T` for each slot, all zeroes at first. Indexed by `cpu_id`, or with [`Cid`](super::Cid) by `mm_cid`.
 ///
-/// A word has the operations of [`this_cpu`] as methods. For a larger `T` there is [`as_ptr`](Self::as_ptr).
+/// A word has the operations of [`this_cpu`] as methods; for a larger `T`, see [`as_ptr`](Self::as_ptr).
 ///
-/// One of what lives long cannot be taken for one of what does not, for it can be written to:
+/// It is invariant in `T`, because it can be written to:
 ///
 /// ```compile_fail
 /// # use cyclewise::percpu::{PerCpu, Zeroed};
@@ -32,27 +32,28 @@ use core::ptr::NonNull;
 #[repr(transparent)]
 pub struct PerCpu<T: Zeroed, I: Index = Cpu> {
     at: NonNull<T>,
-    /// The index, and `T` as a `Cell` has it: what is written there is read there.
+    /// The index, and invariance in `T`, as in `Cell<T>`.
     of: PhantomData<fn(T) -> (T, I)>,
 }
 
-// SAFETY: safe methods are of words alone, which any thread may change and load; the rest is raw pointers.
+// SAFETY: only words have safe methods, and any thread may change and load a word; the rest is raw pointers.
 unsafe impl<T: Zeroed, I: Index> Send for PerCpu<T, I> {}
-// SAFETY: safe methods are of words alone, which threads change and load at once; the rest is raw pointers.
+// SAFETY: only words have safe methods, and threads may change and load a word at once; the rest is raw pointers.
 unsafe impl<T: Zeroed, I: Index> Sync for PerCpu<T, I> {}
 
 impl<T: Zeroed, I: Index> PerCpu<T, I> {
-    /// A new one. A `T` larger than 64 KiB or aligned to more than 4 KiB does not compile.
+    /// A new variable. A `T` larger than 64 KiB or aligned to more than 4 KiB does not compile.
     ///
-    /// Where there is no address space left, it ends as `Box::new` does; see [`try_new`](Self::try_new).
+    /// If there is no address space left, it calls the handler of allocation errors, as `Box::new` does; see
+    /// [`try_new`](Self::try_new).
     pub fn new() -> Self {
         Self::try_new().unwrap_or_else(|_| alloc::alloc::handle_alloc_error(Layout::new::<T>()))
     }
 
-    /// A new one.
+    /// A new variable.
     ///
     /// # Errors
-    /// ENOMEM of mmap.
+    /// ENOMEM of mmap, or a filter keeps signals from being blocked.
     pub fn try_new() -> Result<Self, Refusal> {
         const { allocator::check::<T>() };
         Ok(Self {
@@ -61,15 +62,15 @@ impl<T: Zeroed, I: Index> PerCpu<T, I> {
         })
     }
 
-    /// Of what `leak` returned.
+    /// The variable that `leak` gave up.
     ///
     /// # Safety
-    /// [`leak`](Self::leak) of this type returned it, and no other value has it.
+    /// [`leak`](Self::leak) of this type returned it, and no other value owns it.
     pub(super) unsafe fn from_leaked(at: NonNull<T>) -> Self {
         Self { at, of: PhantomData }
     }
 
-    /// Its address, and no drop.
+    /// Gives up the variable without a drop; returns the address of slot 0's copy.
     pub(super) fn leak(self) -> NonNull<T> {
         core::mem::ManuallyDrop::new(self).at
     }
@@ -80,7 +81,7 @@ impl<T: Zeroed, I: Index> PerCpu<T, I> {
         self.at.as_ptr()
     }
 
-    /// The copy of a slot. Valid as long as `self`; when it may be read or written is the contract of [`this_cpu`].
+    /// The copy of a slot, valid as long as `self`. The contract of [`this_cpu`] says when it may be read or written.
     #[inline(always)]
     pub fn of(&self, slot: Slot) -> *mut T {
         copy_in(self.at.as_ptr(), slot)
@@ -91,41 +92,41 @@ impl<W: Word, I: Index> PerCpu<W, I> {
     /// Loads the current CPU's copy. The thread may be on another when this returns.
     #[inline(always)]
     pub fn read(&self) -> W {
-        // SAFETY: Invariant 1, for as long as `self` is borrowed; the index is `I` by the variable's type.
+        // SAFETY: Safety 1, for as long as `self` is borrowed; the index is `I` by the variable's type.
         unsafe { this_cpu::read::<I, W>(self.as_ptr()) }
     }
 
     /// Stores to the current CPU's copy.
     #[inline(always)]
     pub fn write(&self, value: W) {
-        // SAFETY: Invariant 1, for as long as `self` is borrowed; the index is `I` by the variable's type.
+        // SAFETY: Safety 1, for as long as `self` is borrowed; the index is `I` by the variable's type.
         unsafe { this_cpu::write::<I, W>(self.as_ptr(), value) }
     }
 
     /// Stores to the current CPU's copy, as a release.
     #[inline(always)]
     pub fn write_release(&self, value: W) {
-        // SAFETY: Invariant 1, for as long as `self` is borrowed; the index is `I` by the variable's type.
+        // SAFETY: Safety 1, for as long as `self` is borrowed; the index is `I` by the variable's type.
         unsafe { this_cpu::write_release::<I, W>(self.as_ptr(), value) }
     }
 
-    /// Stores to the current CPU's copy, and returns what was there.
+    /// Stores to the current CPU's copy, and returns the old value.
     #[inline(always)]
     pub fn xchg(&self, value: W) -> W {
-        // SAFETY: Invariant 1, for as long as `self` is borrowed; the index is `I` by the variable's type.
+        // SAFETY: Safety 1, for as long as `self` is borrowed; the index is `I` by the variable's type.
         unsafe { this_cpu::xchg::<I, W>(self.as_ptr(), value) }
     }
 
-    /// Stores `new` to the current CPU's copy where that holds `old`; returns what was found.
+    /// Stores `new` to the current CPU's copy if that is `old`; returns the value found.
     #[inline(always)]
     pub fn cmpxchg(&self, old: W, new: W) -> W {
-        // SAFETY: Invariant 1, for as long as `self` is borrowed; the index is `I` by the variable's type.
+        // SAFETY: Safety 1, for as long as `self` is borrowed; the index is `I` by the variable's type.
         unsafe { this_cpu::cmpxchg::<I, W>(self.as_ptr(), old, new) }
     }
 
-    /// A slot's copy, as it was at some moment. Relaxed.
+    /// A slot's copy at some moment. Relaxed.
     pub fn get(&self, slot: Slot) -> W {
-        // SAFETY: Invariant 1: a word in every slot, changed by atomics and sequences.
+        // SAFETY: Safety 1: a word in every slot, changed by atomics and sequences.
         W::of(unsafe { <W as Sealed>::Bits::load(self.of(slot).cast()) })
     }
 }
@@ -134,40 +135,40 @@ impl<W: Integer, I: Index> PerCpu<W, I> {
     /// Adds to the current CPU's copy, and wraps around.
     #[inline(always)]
     pub fn add(&self, value: W) {
-        // SAFETY: Invariant 1.
+        // SAFETY: Safety 1.
         unsafe { this_cpu::add::<I, W>(self.as_ptr(), value) }
     }
 
     /// Adds to the current CPU's copy, and wraps around; a release.
     #[inline(always)]
     pub fn add_release(&self, value: W) {
-        // SAFETY: Invariant 1.
+        // SAFETY: Safety 1.
         unsafe { this_cpu::add_release::<I, W>(self.as_ptr(), value) }
     }
 
     /// Ands the current CPU's copy.
     #[inline(always)]
     pub fn and(&self, value: W) {
-        // SAFETY: Invariant 1.
+        // SAFETY: Safety 1.
         unsafe { this_cpu::and::<I, W>(self.as_ptr(), value) }
     }
 
     /// Ors the current CPU's copy.
     #[inline(always)]
     pub fn or(&self, value: W) {
-        // SAFETY: Invariant 1.
+        // SAFETY: Safety 1.
         unsafe { this_cpu::or::<I, W>(self.as_ptr(), value) }
     }
 
     /// Adds to the current CPU's copy, wraps around, and returns the sum.
     #[inline(always)]
     pub fn add_return(&self, value: W) -> W {
-        // SAFETY: Invariant 1.
+        // SAFETY: Safety 1.
         unsafe { this_cpu::add_return::<I, W>(self.as_ptr(), value) }
     }
 
-    /// All slots' copies added, each as it was at some moment of the call. Exact where nobody adds meanwhile and what
-    /// was added happened before.
+    /// The sum of all copies, each at some moment of the call. Exact if no thread adds meanwhile and all additions
+    /// happened before.
     ///
     /// Cost: a load for each CPU that this kernel can have, in steps of 64, and for each portable slot ever used.
     pub fn sum(&self) -> W {
@@ -179,7 +180,7 @@ impl<W: Integer, I: Index> PerCpu<W, I> {
 
 impl<T: Zeroed, I: Index> Drop for PerCpu<T, I> {
     fn drop(&mut self) {
-        // SAFETY: Invariant 1; nobody borrows `self`, so nobody is in a sequence on it.
+        // SAFETY: Safety 1; `self` is not borrowed, so no sequence on it is in progress.
         unsafe { allocator::free(self.at.cast(), Layout::new::<T>()) };
     }
 }

@@ -1,7 +1,7 @@
-//! What a sequence can change in one instruction: integers and pointers.
+//! Words: the integers and pointers that a sequence can change in one instruction.
 //!
 //! # Safety
-//! 1. A word's type and its bits have one size and alignment, and every pattern of bits is a value.
+//! 1. A word's type and its bits have the same size and alignment, and every bit pattern is a value.
 #![expect(unsafe_code, reason = "words that other threads change are loaded as atomics")]
 
 use crate::arch::gs::Gs;
@@ -29,29 +29,29 @@ pub trait Integer: Word {
     fn wrapping_sum(self, other: Self) -> Self;
 }
 
-/// Types of which all zeroes is a value: what a slot holds before its first use.
+/// Types for which all zeroes, a slot's initial contents, are a value.
 ///
 /// # Safety
 /// All zero bytes are a valid value, which needs no drop.
 pub unsafe trait Zeroed {}
 
-/// An unsigned integer as the backends change it.
+/// An unsigned integer that the backends can change.
 pub trait Bits: Copy + Eq + core::ops::BitAnd<Output = Self> + core::ops::BitOr<Output = Self> + Asm {
     /// Adds, and wraps around.
     fn sum(self, other: Self) -> Self;
     /// Loads, relaxed.
     ///
     /// # Safety
-    /// A valid aligned word that only atomics and sequences change, and so for the store.
+    /// `at` is a valid aligned word that only atomics and sequences change.
     unsafe fn load(at: *mut Self) -> Self;
     /// Stores, as a release.
     ///
     /// # Safety
-    /// As of the load.
+    /// As for [`load`](Self::load).
     unsafe fn store(at: *mut Self, value: Self);
 }
 
-/// What `arch` does with it.
+/// The instructions of `arch` on it.
 #[expect(private_bounds, reason = "not for other crates")]
 pub trait Asm: Sections + Gs {}
 
@@ -67,14 +67,14 @@ macro_rules! bits {
             unsafe fn load(at: *mut Self) -> Self {
                 // SAFETY: the caller vouches for a valid aligned word that only atomics and sequences change.
                 let word = unsafe { $atomic::from_ptr(at) };
-                // Relaxed: pairs with nothing; who wants more takes the slot's lock, or stops its CPU.
+                // Relaxed: pairs with nothing; the slot's lock or the barrier of a stop orders it.
                 word.load(Ordering::Relaxed)
             }
             #[inline(always)]
             unsafe fn store(at: *mut Self, value: Self) {
                 // SAFETY: the caller vouches for a valid aligned word that only atomics and sequences change.
                 let word = unsafe { $atomic::from_ptr(at) };
-                // Release: for who acquires what it finds, where the operation is a release; relaxed would do elsewhere.
+                // Release: for the operations that promise it; Relaxed would do for the others.
                 word.store(value, Ordering::Release);
             }
         }
@@ -138,5 +138,5 @@ impl<T: 'static> Sealed for *mut T {
 unsafe impl<T> Zeroed for *mut T {}
 impl<T: 'static> Word for *mut T {}
 
-// SAFETY: each element is.
+// SAFETY: every element is zeroed.
 unsafe impl<T: Zeroed, const N: usize> Zeroed for [T; N] {}

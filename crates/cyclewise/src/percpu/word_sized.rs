@@ -1,7 +1,7 @@
-//! [`WordSized`]: values that are one word of 64 bits, and that a structure of words can keep for who owns them.
+//! [`WordSized`]: values of one word of 64 bits, which a structure of words can own.
 //!
 //! # Safety
-//! 1. A type here has the size and alignment of its bits; `from_bits` of what `into_bits` returned is the value again.
+//! 1. A type here has the size and alignment of its bits, and `from_bits` reverses `into_bits`.
 #![expect(unsafe_code, reason = "boxes by address")]
 
 use super::word::Sealed as Number;
@@ -10,18 +10,18 @@ use core::ptr::{self, NonNull};
 
 mod sealed {
     pub trait Sealed: Sized {
-        /// The value, given up.
+        /// Gives up the value for its bits.
         fn into_bits(self) -> u64;
-        /// The value again.
+        /// The value of the bits.
         ///
         /// # Safety
-        /// `into_bits` of this type returned them, and this is the only value that is made of them.
+        /// `into_bits` of this type returned them, and no other value is made of them.
         unsafe fn from_bits(bits: u64) -> Self;
     }
 }
 pub(super) use sealed::Sealed;
 
-/// A value of one word of 64 bits: an integer, a pointer, or a box, which is owned by whoever has the word.
+/// A value of one word of 64 bits: an integer, a pointer, or a box. The owner of the word owns the box.
 pub trait WordSized: Sealed {}
 
 impl<T: Sealed> WordSized for T {}
@@ -67,7 +67,7 @@ impl<T> Sealed for NonNull<T> {
     unsafe fn from_bits(bits: u64) -> Self {
         // SAFETY: the caller vouches that `into_bits` returned them, once.
         let at = unsafe { <*mut T>::from_bits(bits) };
-        // SAFETY: it was not null when it was given up.
+        // SAFETY: not null when it was given up.
         unsafe { Self::new_unchecked(at) }
     }
 }
@@ -82,7 +82,7 @@ impl<T> Sealed for Box<T> {
     unsafe fn from_bits(bits: u64) -> Self {
         // SAFETY: the caller vouches that `into_bits` returned them, once.
         let at = unsafe { <*mut T>::from_bits(bits) };
-        // SAFETY: a box that was given up, and nobody else has it.
+        // SAFETY: a box that was given up, and has no other owner.
         unsafe { Self::from_raw(at) }
     }
 }

@@ -1,7 +1,7 @@
-//! The sequences of [`CurrentSlot`], each in two ways: by the thread's area, and as steps under a portable slot's lock.
+//! The sequences of [`CurrentSlot`], each in two forms: by the thread's area, and as steps under a portable slot's lock.
 //!
 //! # Safety
-//! The contract of every sequence is that of `here`.
+//! The contract of every sequence is that of `current_slot`.
 #![expect(unsafe_code, reason = "words by address")]
 
 use super::CurrentSlot;
@@ -13,7 +13,7 @@ use crate::percpu::registration::RseqArea;
 use crate::percpu::word::Bits;
 use core::ptr::with_exposed_provenance_mut;
 
-/// A method: its sequence, with `RELEASE` where there are two of it, and its steps.
+/// A method: its sequence, with `RELEASE` if there are two forms, and its steps.
 macro_rules! sequence {
     ($(#[$meta:meta])* $name:ident($($arg:ident: $type:ty),*), $section:ident $([$release:literal])?, $steps:expr) => {
         $(#[$meta])*
@@ -175,14 +175,14 @@ fn copy(dst: *mut u64, src: *const u64, len: usize) {
     }
 }
 
-/// A step of a sequence, with the slot taken.
+/// A load in a locked slot.
 fn load(at: *mut u64) -> u64 {
-    // SAFETY: as the caller's caller vouches: a word of the slot's, or its own (Invariant 1 of `here`).
+    // SAFETY: a word of the slot or of the sequence's caller, who vouches for it (Safety 1 of `current_slot`).
     unsafe { <u64 as Bits>::load(at) }
 }
 
-/// A step of a sequence, with the slot taken.
+/// A store in a locked slot.
 fn store(at: *mut u64, value: u64) {
-    // SAFETY: the caller's caller vouches for it: a word of the slot's, or its own (Invariant 1 of `here`).
+    // SAFETY: a word of the slot or of the sequence's caller, who vouches for it (Safety 1 of `current_slot`).
     unsafe { <u64 as Bits>::store(at, value) }
 }

@@ -135,7 +135,7 @@ fn the_twin_that_gives_out_an_owner_loses_its_words() {
 fn what_is_made_late_is_given_back() {
     let lost = (0..1000).any(|_| {
         let late = Lazy::<u64, Cpu>::new();
-        assert!(late.made().is_none());
+        assert!(late.allocated().is_none());
         let at = late.as_ptr();
         assert_eq!((late.get().as_ptr(), late.as_ptr()), (at, at));
         drop(late);
