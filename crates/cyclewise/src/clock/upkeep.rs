@@ -50,7 +50,7 @@ impl Upkeep {
         Ok(Self {
             stop: Some(stop),
             thread: Some(thread),
-            process: std::process::id(),
+            process: crate::sys::process::id(),
         })
     }
 }
@@ -68,7 +68,7 @@ impl Drop for Zero {
 
 impl Drop for Upkeep {
     fn drop(&mut self) {
-        if self.process != std::process::id() {
+        if self.process != crate::sys::process::id() {
             // In a child of fork: the thread does not exist here, and may have held the channel's lock.
             core::mem::forget((self.stop.take(), self.thread.take()));
             return;

@@ -133,7 +133,7 @@ fn read(tid: i32) -> Result<CpuSet, Refusal> {
     }
 }
 
-/// How many bytes the kernel has written; negative where it refuses. By number, as C's function does not say.
+/// How many bytes the kernel has written; negative where it refuses. By number, as C's function does not return the count.
 fn read_words(tid: i32, words: &mut [usize]) -> libc::c_long {
     // SAFETY: the kernel writes at most the size of `words`, which is passed (Invariant 1).
     unsafe { libc::syscall(libc::SYS_sched_getaffinity, tid, size_of_val(words), words.as_mut_ptr()) }

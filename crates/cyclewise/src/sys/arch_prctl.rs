@@ -14,7 +14,7 @@ const ARCH_SET_GS: libc::c_int = 0x1001; // arch/x86/include/uapi/asm/prctl.h
 const ARCH_GET_GS: libc::c_int = 0x1004; // same place
 const HWCAP2_FSGSBASE: usize = 1 << 1; // arch/x86/include/uapi/asm/hwcap2.h
 
-/// Whether the kernel allows RDGSBASE and WRGSBASE. CPUID does not tell: before Linux 5.9 they trap.
+/// Whether the kernel allows RDGSBASE and WRGSBASE. CPUID does not show it: before Linux 5.9 they trap.
 pub(crate) fn has_fsgsbase() -> bool {
     auxv::get(libc::AT_HWCAP2) & HWCAP2_FSGSBASE != 0
 }

@@ -1,4 +1,4 @@
-//! getauxval(3): what the kernel told the program when it started.
+//! getauxval(3): the kernel's auxiliary vector, which a program gets when it starts.
 //!
 //! # Safety
 //! 1. getauxval takes a number and reads what the C library has kept.

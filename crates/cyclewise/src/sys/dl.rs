@@ -49,7 +49,7 @@ pub(crate) fn behind(name: &CStr) -> *mut c_void {
     unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) }
 }
 
-/// Whether the process has had a second thread, by the C library; false before glibc 2.32, which does not tell.
+/// Whether the C library knows that the process has had a second thread; false before glibc 2.32.
 pub(crate) fn has_had_threads() -> bool {
     let single = bound(c"__libc_single_threaded").cast::<u8>();
     // SAFETY: null, or glibc's variable of this name, a byte that lives as long as the process.
@@ -73,7 +73,7 @@ pub(crate) fn is_ours(function: *const c_void) -> bool {
     own.is_some() && base(function) == own
 }
 
-/// Keeps this link unit mapped until the process ends: the kernel may read a descriptor of ours long after its sequence.
+/// Keeps this link unit mapped until the process ends: the kernel may read an rseq descriptor long after its sequence has ended.
 /// False where that is impossible.
 pub(crate) fn stay_loaded() -> bool {
     // An address in the program itself: its headers.

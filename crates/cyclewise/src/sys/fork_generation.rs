@@ -1,5 +1,5 @@
-//! The generation: a number of this process that no ancestor of it has. It tells what this process wrote from what fork
-//! copied.
+//! The generation: a number of this process that no ancestor of it has. It distinguishes what this process wrote from
+//! what fork copied.
 //!
 //! The number lies on a page that the kernel zeroes in a child of fork (MADV_WIPEONFORK, Linux 4.14), so it needs no atfork
 //! handler. It is right in handlers that run before any of ours, and in children of `_Fork` and of clone(2), for which

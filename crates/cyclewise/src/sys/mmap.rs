@@ -33,7 +33,7 @@ pub(crate) fn reserve(length: usize) -> Result<NonNull<u8>, Refusal> {
     Ok(start)
 }
 
-/// The first `length` bytes of `file`, for reading, shared with whoever writes it.
+/// The first `length` bytes of `file`, for reading, shared with its writers.
 ///
 /// # Errors
 /// EACCES, ENODEV, ENOMEM.

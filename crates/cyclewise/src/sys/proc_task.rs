@@ -16,7 +16,7 @@ const NAME_AT: usize = 19;
 
 /// The ids of all threads, ascending.
 ///
-/// A thread that starts or ends meanwhile may be missing; [`count`] afterwards tells.
+/// A thread that starts or ends meanwhile may be missing; compare the length with [`count`] afterwards.
 ///
 /// # Errors
 /// Where `/proc` is not mounted, or a filter forbids reading it. [`Refusal::ForeignProc`] where the caller is not listed.

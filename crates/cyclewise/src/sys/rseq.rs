@@ -81,7 +81,7 @@ pub(crate) fn shaped(feature_size: usize, align: usize) -> (usize, usize) {
 /// Registers an area for the calling thread. `signature` is the word before abort handlers.
 ///
 /// # Safety
-/// `area` is `length` bytes, aligned as [`shape`] says, that stay mapped and are nobody else's until the thread has ended.
+/// `area` is `length` bytes, aligned as [`shape`] says, that stay mapped and belong to this thread until it has ended.
 ///
 /// # Errors
 /// ENOSYS without the call or under a filter; EINVAL where another area is registered; EPERM for another signature.

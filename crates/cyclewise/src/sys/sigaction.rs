@@ -3,7 +3,7 @@
 //! # Safety
 //! 1. The kernel reads or writes one `sigaction`.
 //! 2. SA_SIGINFO in the flags gives the type of a function that sigaction returned.
-#![expect(unsafe_code, reason = "sigaction, and calls of handlers that it gave")]
+#![expect(unsafe_code, reason = "sigaction, and calls of the handlers it returned")]
 
 use super::errno;
 use super::signal_mask::{MASKABLE, set_of};

@@ -19,7 +19,7 @@ pub(crate) fn is_first() -> bool {
 
 /// Whether `tid` is no thread of this process: it has ended, or fork did not copy it.
 pub(crate) fn is_gone(tid: i32) -> bool {
-    // Signal 0 only asks. Any other answer, such as a filter's EPERM, does not tell.
+    // Signal 0 only checks. Any other answer, such as a filter's EPERM, proves nothing.
     send(tid, 0) == Err(libc::ESRCH)
 }
 
