@@ -8,13 +8,11 @@
 
 use super::sites::{Prefix, sites};
 use super::text::{self, Edit, Others};
+use super::text_edit::unexpected_byte;
 use super::text_lock;
 use crate::arch;
 use crate::error::Refusal;
 use std::vec::Vec;
-
-/// INT3, which debuggers and uprobes put in place of an instruction's first byte.
-const BREAKPOINT: u8 = 0xcc;
 
 /// The edits, sorted by address, without duplicates.
 pub(super) struct EditList(Vec<Edit>);
@@ -38,14 +36,7 @@ impl EditList {
             Prefix::Elided => Some((site, arch::ELIDED)),
             Prefix::Other(byte) => Some((site, byte)),
         });
-        match other {
-            None => Ok(()),
-            Some((site, BREAKPOINT)) => Err(Refusal::Breakpoint { at: site.address() }),
-            Some((site, found)) => Err(Refusal::UnexpectedByte {
-                at: site.address(),
-                found,
-            }),
-        }
+        other.map_or(Ok(()), |(site, found)| Err(unexpected_byte(site.address(), found)))
     }
 
     /// Elides LOCK everywhere, and keeps a descriptor open for restoring it.

@@ -69,6 +69,7 @@ pub(crate) mod text;
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 #[path = "text/unsupported.rs"]
 pub(crate) mod text;
+mod text_edit;
 mod text_lock;
 #[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
 #[doc(hidden)]

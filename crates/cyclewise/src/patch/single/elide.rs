@@ -27,12 +27,7 @@ static HOOKS: AtomicPtr<Hooks> = AtomicPtr::new(core::ptr::null_mut());
 /// Says why LOCK stays. Where the hooks are in force, [`reelide`] may succeed later.
 ///
 /// # Safety
-/// For the rest of the process:
-/// 1. Threads are created by the C library's functions only: not by clone(2) with CLONE_VM, nor by another copy of the C
-///    library (dlmopen, a library that contains one).
-/// 2. Values of [`crate::atomic`]'s types are in memory that only this process accesses, and nothing relies on their
-///    read-modify-writes to order accesses of other processes, the kernel or devices: while elided they are not
-///    barriers. [`fence`](crate::atomic::fence) is one, and so are std's.
+/// The contract of [`enable_single!`](crate::enable_single).
 #[doc(hidden)]
 pub unsafe fn enable(hooks: &'static Hooks) -> Result<(), Refusal> {
     if !arch::HAS_SITES {

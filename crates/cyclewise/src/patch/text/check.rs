@@ -7,14 +7,12 @@
 use super::Edit;
 use crate::arch::code;
 use crate::error::Refusal;
+use crate::patch::text_edit::unexpected_byte;
 use crate::patch::text_lock::TextGuard;
 use crate::sys::mprotect::PAGE;
 use crate::sys::proc_maps;
 use core::ops::Range;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-
-/// INT3, which debuggers and uprobes write over an instruction's first byte.
-const BREAKPOINT: u8 = 0xcc;
 
 /// Checks every edit: its shape, its address, its bytes. The edits are sorted by address. Where a site already holds
 /// the new bytes, the edit then expects them, so that rolling back leaves them.
@@ -50,10 +48,7 @@ pub(super) fn all(held: &TextGuard, edits: &mut [Edit]) -> Result<(), Refusal> {
         } else if there != edit.expect {
             let differs = there.iter().zip(&edit.expect).position(|(a, b)| a != b).unwrap_or(0);
             let (at, found) = (start + differs, there[differs]);
-            return Err(match found {
-                BREAKPOINT => Refusal::Breakpoint { at },
-                found => Refusal::UnexpectedByte { at, found },
-            });
+            return Err(unexpected_byte(at, found));
         }
     }
     Ok(())

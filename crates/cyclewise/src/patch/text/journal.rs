@@ -18,20 +18,11 @@
 //! Edits are read through the record only in the cases of Invariants 1 and 3.
 #![expect(unsafe_code, reason = "edits that another thread left, by their address")]
 
-use super::Edit;
+use super::{Edit, Goal};
 use crate::patch::text_lock::TextGuard;
 use core::ptr::null_mut;
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize};
-
-/// The state that a batch changes, and its value once the batch is written.
-#[derive(Clone, Copy)]
-pub(crate) struct Goal {
-    /// The state.
-    pub(crate) state: &'static AtomicBool,
-    /// Its new value.
-    pub(crate) value: bool,
-}
 
 impl Goal {
     /// The goal of the batch that reverses this one.

@@ -65,26 +65,14 @@ mod mem_fd;
 mod write;
 
 use self::write::Source;
+pub(crate) use super::text_edit::{Edit, Goal, Others};
 use super::text_lock::TextGuard;
 use crate::arch::code;
 use crate::arch::sync_core::sync_core;
 use crate::error::Refusal;
 use crate::sys::signal_mask::{self, block_signals_and_faults};
 use crate::sys::{membarrier, proc_task};
-pub(crate) use journal::{Goal, any as is_recorded, forget};
-
-/// One edit of the program's text: at most 8 bytes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Edit {
-    /// The first byte.
-    pub(crate) at: *mut u8,
-    /// The number of bytes below that count.
-    pub(crate) len: u8,
-    /// The bytes expected there, unless `new` is there already.
-    pub(crate) expect: [u8; 8],
-    /// The new bytes.
-    pub(crate) new: [u8; 8],
-}
+pub(crate) use journal::{any as is_recorded, forget};
 
 impl Edit {
     fn start(&self) -> usize {
@@ -115,16 +103,6 @@ impl Edit {
     fn is_one_store(&self) -> bool {
         self.is_one_byte() || code::is_in_one_slot(self.at, self.len())
     }
-}
-
-/// What the caller knows about other threads.
-#[derive(Clone, Copy, PartialEq, Eq)]
-#[allow(dead_code, reason = "for the modes, which a build without std does not have")]
-pub(crate) enum Others {
-    /// Unknown: ask the kernel.
-    Asked,
-    /// There are none, so no call is needed that a sandbox could refuse.
-    None,
 }
 
 /// Applies all edits or none, under the text lock. Sorts them. Where a site already holds the new bytes, its edit

@@ -5,40 +5,19 @@
 #![allow(
     unsafe_code,
     dead_code,
+    unused_imports,
     reason = "the twin of a function with a contract; some builds have no caller"
 )]
 
+pub(crate) use super::text_edit::{Edit, Goal, Others};
 use super::text_lock::TextGuard;
 use crate::error::Refusal;
-use core::sync::atomic::AtomicBool;
-
-/// One edit of the program's text.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Edit {
-    pub(crate) at: *mut u8,
-    pub(crate) len: u8,
-    pub(crate) expect: [u8; 8],
-    pub(crate) new: [u8; 8],
-}
-
-/// The state that a batch changes, and its new value.
-pub(crate) struct Goal {
-    pub(crate) state: &'static AtomicBool,
-    pub(crate) value: bool,
-}
 
 /// Nothing to settle.
 pub(crate) fn settle(_: &TextGuard) {}
 
 /// Nothing is recorded.
 pub(crate) fn forget(_: &TextGuard) {}
-
-/// What the caller knows about other threads.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Others {
-    Asked,
-    None,
-}
 
 /// Refuses.
 ///
