@@ -67,8 +67,8 @@ fn setup(options: &Options) -> Result<Setup> {
     let cpus = options.cpus()?;
     if let [only] = cpus[..] {
         return Err(Error::unsupported(format!(
-            "only CPU {only} may be used (sched_getaffinity), and a line is moved between two; allow another with `taskset` or in \
-             the cpuset, or use a machine that has more"
+            "core-to-core needs two CPUs, but only CPU {only} is allowed (sched_getaffinity); allow another with `taskset` or in \
+             the cpuset, or use a machine with more"
         )));
     }
     let plan = Plan::of(options.mode);
@@ -133,7 +133,7 @@ fn notes(plan: &Plan, all: &[Pair], chosen: &[Pair]) -> Vec<String> {
     ];
     if chosen.len() < all.len() {
         notes.push(format!(
-            "{} of {} pairs were measured, of each distance some, evenly spread; --full measures all",
+            "{} of {} pairs were measured, evenly spread and some of each distance; --full measures all",
             chosen.len(),
             all.len()
         ));

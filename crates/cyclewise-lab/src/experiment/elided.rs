@@ -70,5 +70,5 @@ pub(super) fn refused(refusal: Refusal) -> Error {
 
 /// The note in place of rows that are left out.
 pub(super) fn left_out(rows: &str, refusal: Refusal) -> String {
-    format!("{rows} left out: LOCK stays here: {refusal}")
+    format!("{rows} left out: LOCK cannot be elided: {refusal}")
 }

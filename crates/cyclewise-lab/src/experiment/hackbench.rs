@@ -158,7 +158,7 @@ pub fn run(plan: &Plan) -> Result<Outcome> {
     };
     if outcome.received != plan.messages() {
         return Err(Error::check(format!(
-            "hackbench {}: {} messages were received of {} sent; the kernel lost some, or a task ended early unnoticed",
+            "hackbench {}: only {} of {} messages were received; the kernel lost some, or a task ended early unnoticed",
             plan.name(),
             outcome.received,
             plan.messages()

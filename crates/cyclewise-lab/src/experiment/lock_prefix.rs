@@ -39,8 +39,8 @@ fn setup(_: &Options) -> Result<Setup> {
         compare: super::pairs(&samplers, &COMPARE),
         control: Control::Repeat(super::index(&samplers, "lock-inc64").unwrap_or(0)),
         notes: vec![
-            "empty is the loop itself (DEC and a taken branch), per iteration; the other rows are free of it, the source's are not".to_string(),
-            "one word in this core's L1 all the time: nobody contends; xchg64 locks without a prefix".to_string(),
+            "empty is the loop itself (DEC and a taken branch), per iteration; the other rows do not include its cost, but the source's do".to_string(),
+            "one word that stays in this core's L1, uncontended; xchg64 locks without a prefix".to_string(),
         ],
         samplers,
     })

@@ -146,7 +146,7 @@ fn find(name: &str) -> Result<&'static Definition> {
     ALL.iter().find(|d| d.name == name).copied().ok_or_else(|| {
         let names: Vec<&str> = ALL.iter().map(|d| d.name).collect();
         Error::usage(format!(
-            "no experiment is called {name:?}; there are: {}",
+            "there is no experiment {name:?}; the experiments are: {}",
             names.join(", ")
         ))
     })

@@ -39,7 +39,7 @@ fn setup(_: &Options) -> Result<Setup> {
         .map(|body| bench.body(body))
         .collect();
     let mut notes = vec![
-        "in user mode POPF leaves the interrupt flag alone; the kernel's cost when it does change is not seen here"
+        "in user mode POPF does not change the interrupt flag; the kernel's cost of changing it is not measured"
             .to_string(),
         "push-rep-popf and popf-if are F3 9D, the encoding proposed for POPF_IF: this CPU runs it as POPF".to_string(),
         "sigmask is two calls of pthread_sigmask; signal and signal-held are a signal to this thread, its handler included"

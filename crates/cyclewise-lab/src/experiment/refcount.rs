@@ -112,9 +112,9 @@ fn free() {
 fn setup(options: &Options) -> Result<Setup> {
     let mut bench = Bench::new();
     let mut notes = vec![
-        "an operation is a reference taken and given up (inc, dec_and_test and its branch); nobody contends".to_string(),
-        "atomic checks nothing; refcount finds overflow, increment from zero and decrement to zero; cas-full is REFCOUNT_FULL of 2019, a loop around each".to_string(),
-        "inc-not-zero and rcuref take a reference to what may be gone: by a loop, and by an add that looks at the sign".to_string(),
+        "an operation takes and drops a reference (inc, dec_and_test and its branch), uncontended".to_string(),
+        "atomic checks nothing; refcount detects overflow, increment from zero and decrement to zero; cas-full is REFCOUNT_FULL of 2019, a loop for each".to_string(),
+        "inc-not-zero and rcuref take a reference to an object that may be gone: by a loop, and by an addition that checks the sign".to_string(),
     ];
     let mut samplers = vec![
         bench.calls("atomic", pair(Unchecked::new(1))),

@@ -69,7 +69,7 @@ fn setup(_: &Options) -> Result<Setup> {
         compare: super::pairs(&samplers, &COMPARE),
         control: Control::Repeat(0),
         notes: vec![
-            "around each test the same 64 adds in four chains; key-enabled takes the jump and calls a function that does nothing".to_string(),
+            "each test is between the same 64 adds in four chains; key-enabled takes the jump and calls an empty function".to_string(),
         ],
         samplers,
     })

@@ -220,7 +220,7 @@ impl<F: FnMut(Length, u64)> Microbenchmark<F> {
     fn read(&self) -> Result<Reading> {
         let stopped = |e| {
             Error::unsupported(format!(
-                "the PMU stopped counting: {e}; end its other user (perf, a profiler) and run again"
+                "the PMU stopped counting: {e}; stop its other user (perf, a profiler) and run again"
             ))
         };
         self.counters

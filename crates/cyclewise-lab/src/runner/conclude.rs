@@ -77,10 +77,10 @@ fn variant(column: &VariantSamples, unit: Unit, chain: Option<&CyclesPerTick>) -
         let name = &column.name;
         let reasons: Vec<String> = column.rejected.iter().map(|(r, n)| format!("{n} {}", r.as_str())).collect();
         Error::unsupported(format!(
-            "{name}: {} of {} samples were usable ({}); quieten the machine, choose another --cpu, or give it more time",
+            "{name}: only {} of {} samples were usable ({}); reduce other load, choose another --cpu, or allow more time",
             samples.len(),
             column.rounds.len(),
-            if reasons.is_empty() { "none thrown away".to_string() } else { reasons.join(", ") }
+            if reasons.is_empty() { "none rejected".to_string() } else { reasons.join(", ") }
         ))
     })?;
     let mut metrics = metrics(column);

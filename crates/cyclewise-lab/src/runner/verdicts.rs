@@ -13,7 +13,7 @@ pub(super) fn noise_note(variants: &[Variant]) -> Option<String> {
     let share = lost as f64 / all.max(1) as f64;
     (share > TOO_NOISY).then(|| {
         format!(
-            "this machine is too noisy: {:.0} % of the samples were thrown away (limit {:.0} %), so no verdict is given; \
+            "this machine is too noisy: {:.0} % of the samples were rejected (limit {:.0} %), so no verdict is given; \
              stop other work, choose another CPU with --cpu, or run on an idle or dedicated machine",
             100.0 * share,
             100.0 * TOO_NOISY

@@ -9,7 +9,7 @@
 //! 4. The difference is larger than the noise floor: more than the same thing measured twice.
 //!
 //! Whatever is missing or not a number counts against the claim. So does a control that could not be had: without it
-//! nobody knows what the apparatus adds.
+//! the apparatus's own effect is unknown.
 
 use crate::record::Verdict;
 

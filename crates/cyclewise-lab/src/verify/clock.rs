@@ -99,7 +99,7 @@ fn start_check([first, learnt]: [Duration; 2]) -> Check {
     let status = Clock::process().status();
     Check {
         name: "starts-at-once",
-        promise: "a new clock answers, and reads the counter where that can be trusted, within 5 ms",
+        promise: "a new clock works at once, and reads the counter, if it can be trusted, within 5 ms",
         seen: match status.reason {
             Some(reason) if status.mode == Mode::Kernel => {
                 format!("first reading {first:.0?}; the kernel's clock: {reason}")
@@ -141,7 +141,7 @@ fn task(cpus: &[u32], time: Duration) -> io::Result<Outcome> {
 fn task_check(seen: Outcome) -> Check {
     Check {
         name: "task-never-back",
-        promise: "per-task times of a thread that is moved from CPU to CPU do not go back",
+        promise: "per-task times of a thread that moves between CPUs never go back",
         seen: told(seen, " ns"),
         tries: seen.tries,
         events: seen.events,
@@ -158,7 +158,7 @@ fn soak_checks(soaked: &Soaked) -> Vec<Check> {
     for (seen, [back, bound, error]) in [&soaked.ours, &soaked.skewed].into_iter().zip(names) {
         checks.push(Check {
             name: back,
-            promise: "held against the kernel's for a long time, the clock does not go back on any thread",
+            promise: "compared with the kernel's clock for a long time, the clock never goes back on any thread",
             seen: told(seen.back, " ns"),
             tries: seen.back.tries,
             events: seen.back.events,
@@ -166,7 +166,7 @@ fn soak_checks(soaked: &Soaked) -> Vec<Check> {
         });
         checks.push(Check {
             name: bound,
-            promise: "no reading is further from CLOCK_MONOTONIC than it says",
+            promise: "no reading is further from CLOCK_MONOTONIC than its error bound",
             seen: format!("{}; bounds up to {} ns", told(seen.beyond, " ns"), seen.bound),
             tries: seen.beyond.tries,
             events: seen.beyond.events,
@@ -181,7 +181,7 @@ fn error_check(name: &'static str, seen: &Seen) -> Check {
     let quantile = |share| seen.error.quantile(share);
     Check {
         name,
-        promise: "of a thousand readings 999 are within 1 us of CLOCK_MONOTONIC",
+        promise: "999 of 1000 readings are within 1 us of CLOCK_MONOTONIC",
         seen: format!(
             "p50 {} ns, p99.9 {} ns, max {} ns",
             quantile(0.5),
@@ -212,7 +212,7 @@ fn soak_notes(soaked: &Soaked) -> Vec<String> {
         ),
         format!("the steady clock: {}", status(ours)),
         format!(
-            "the skewed clock, whose counter is 100 ppm fast and slow in turn: {}",
+            "the skewed clock, whose counter alternates between 100 ppm fast and slow: {}",
             status(soaked.skewed_status)
         ),
     ]

@@ -1,4 +1,4 @@
-//! Is the lab itself to be believed? A variant against itself must not differ, and one percent must be seen.
+//! Can you trust the measurements? A variant compared with itself must not differ, and a difference of 1 % must be found.
 //!
 //! Each try is a measurement of its own: fresh memory, fresh batch lengths, another seed. Counts are judged with their
 //! own uncertainty: a promise is broken where the 99 % Clopper–Pearson interval of the share lies outside it.
@@ -75,7 +75,7 @@ pub(crate) fn verify(runner: &Runner<'_>, time: Duration) -> Result<Verification
 fn found_check(found: usize, hunts: usize) -> Check {
     Check {
         name: "one-percent-is-found",
-        promise: "a body made exactly 1 % slower is called slower in at least 9 of 10 runs of at most 1 s",
+        promise: "a body made exactly 1 % slower gets the verdict slower in at least 9 of 10 runs of at most 1 s",
         seen: format!("{found} of {hunts}"),
         tries: hunts,
         events: found,
@@ -98,7 +98,7 @@ fn small_p(small: usize, n: usize) -> Check {
 fn false_verdicts(verdicts: usize, n: usize) -> Check {
     Check {
         name: "a-a-is-indistinguishable",
-        promise: "at most 2 % of comparisons of a variant with itself get another verdict than indistinguishable",
+        promise: "at most 2 % of comparisons of a variant with itself get a verdict other than indistinguishable",
         seen: format!("{verdicts} of {n} ({:.1} %)", 100.0 * verdicts as f64 / n as f64),
         tries: n,
         events: verdicts,

@@ -81,7 +81,7 @@ pub(crate) fn verify(progress: &dyn Progress, time: Duration) -> Result<Verifica
 }
 
 fn refused(refusal: Refusal) -> Error {
-    Error::unsupported(format!("verify patch: LOCK stays here: {refusal}"))
+    Error::unsupported(format!("verify patch: LOCK cannot be elided: {refusal}"))
 }
 
 /// As many as there are CPUs to run on, and enough for a race.
@@ -126,9 +126,9 @@ fn single(time: Duration) -> Result<Check> {
     let wrong = lost + unlocked + kept;
     Ok(Check {
         name: "lock-is-back-for-a-second-thread",
-        promise: "LOCK is away while there is one thread, back before another runs, and nothing is lost",
+        promise: "LOCK is elided while there is one thread, restored before another runs, and no update is lost",
         seen: format!(
-            "{lost} lost of {all} additions; {unlocked} threads ran without LOCK, {kept} times it had stayed"
+            "{lost} of {all} additions lost; {unlocked} threads ran without LOCK; it was not elided {kept} times"
         ),
         tries: all as usize,
         events: wrong as usize,
@@ -240,8 +240,8 @@ fn after_leaving(left: std::result::Result<(), Refusal>) -> Result<Outcome> {
 fn kept(times: u64, broken: u64) -> Check {
     Check {
         name: "threads-stay-confined",
-        promise: "no thread has another CPU in its affinity when confined mode is left: no taskset, no change of a cpuset",
-        seen: format!("a thread was let out {broken} of {times} times"),
+        promise: "until confined mode ends, no thread's affinity is changed, by taskset or a cpuset",
+        seen: format!("an affinity changed {broken} of {times} times"),
         tries: times as usize,
         events: broken as usize,
         holds: broken == 0 && times > 0,
@@ -283,6 +283,6 @@ mod tests {
         let hour = Duration::from_secs(3600);
         let error = flipped(&AtomicU64::new(0), hour, || Err(refused(Refusal::NotEnabled))).unwrap_err();
         assert_eq!(error.status, Status::Unsupported);
-        assert!(error.message.contains("LOCK stays here"), "{}", error.message);
+        assert!(error.message.contains("LOCK cannot be elided"), "{}", error.message);
     }
 }

@@ -90,7 +90,7 @@ impl Tally {
             },
             Check {
                 name: self.twin,
-                promise: "the same steps without sequences go wrong, so that the check above can fail",
+                promise: "the same steps without restartable sequences fail, so the check above can detect errors",
                 seen: format!(
                     "{} {}, in {} of {rounds} rounds",
                     self.twin_wrong, self.what, self.bites
@@ -136,7 +136,7 @@ fn tallies() -> [Tally; 5] {
         Tally::of(
             counts::tried,
             "the-last-releases-once",
-            "a killed reference count releases once for each life, when nobody has a reference any more",
+            "a killed reference count releases exactly once per life, after the last reference is dropped",
             "the-storm-bites-references",
             "releases too early, too many or missing",
         ),
@@ -165,7 +165,7 @@ pub(crate) fn verify(cpus: &[u32], progress: &dyn Progress, time: Duration) -> R
     tallies.iter().for_each(|tally| all.add(&tally.weather));
     checks.push(Check {
         name: "children-go-on",
-        promise: "a child of a fork in the middle of all this counts exactly, and has no object twice",
+        promise: "the child of a fork during the test counts exactly, and has no object twice",
         seen: format!("{} wrong of {} children", all.bad_forks, all.forks),
         tries: all.forks as usize,
         events: all.bad_forks as usize,

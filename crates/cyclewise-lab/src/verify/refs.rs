@@ -68,7 +68,7 @@ fn for_good<C: Counter>(name: &'static str, time: Duration) -> Result<Check> {
     let escapes = escapes + usize::from(count.read() != C::SATURATED);
     Ok(Check {
         name,
-        promise: "a count that has been saturated is neither live nor zero again, whatever threads do to it",
+        promise: "a saturated count stays saturated, whatever threads do to it",
         seen: format!("{escapes} escapes in {operations} operations"),
         tries: operations,
         events: escapes,
@@ -105,7 +105,7 @@ fn told_once<C: Counter>(name: &'static str, time: Duration) -> Result<Check> {
     }
     Ok(Check {
         name,
-        promise: "of all who give references up one is told that it was the last, and nobody takes one after that",
+        promise: "exactly one put returns that it was the last, and no get succeeds after it",
         seen: format!("{wrong} wrong in {rounds} puts"),
         tries: rounds,
         events: wrong,

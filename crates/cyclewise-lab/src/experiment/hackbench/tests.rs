@@ -46,7 +46,7 @@ fn lost_messages_are_counted_even_where_nobody_fails() {
     for (carrier, channel) in FORMS {
         let error = broken(carrier, channel, 1, Fault::ReceiverStops(20 - 1));
         let expected = match carrier {
-            Carrier::Processes => "799 messages were received of 800",
+            Carrier::Processes => "only 799 of 800 messages were received",
             Carrier::Threads => "a task ended before it had done its share",
         };
         let epipe = "a task failed ("; // a process that ends before its last message came

@@ -154,7 +154,7 @@ impl Processes {
             None => Ok(()),
             Some(status) => Err(Error::unsupported(match status.signal() {
                 Some(libc::SIGALRM) => format!(
-                    "open-read-close p{}: not done after {} s, so it was stopped; give fewer --threads",
+                    "open-read-close p{}: stopped because it was not done after {} s; use fewer --threads",
                     self.count,
                     self.limit_s()
                 ),

@@ -23,7 +23,7 @@ impl Target {
     pub(super) fn create(parent: &Path) -> Result<Self> {
         let failed = |e: io::Error| {
             let what = format!("open-read-close: cannot make its file in {}", parent.display());
-            Error::system(&what, &e, "set TMPDIR to a directory that can be written to")
+            Error::system(&what, &e, "set TMPDIR to a writable directory")
         };
         let directory = Self::directory(parent).map_err(failed)?;
         let path = directory.join("file");

@@ -44,10 +44,10 @@ pub(super) fn explain(what: &str, when: &str, status: ExitStatus, output: &File,
 
 fn ended(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
-        (Some(127), _) => "exited with status 127, which a shell says of a command that is not found,".to_string(),
-        (Some(126), _) => "exited with status 126, which a shell says of a file it may not execute,".to_string(),
+        (Some(127), _) => "exited with status 127, a shell's status for a command that is not found,".to_string(),
+        (Some(126), _) => "exited with status 126, a shell's status for a file that it may not execute,".to_string(),
         (Some(code @ 129..=159), _) => format!(
-            "exited with status {code}, which a shell says of signal {}{},",
+            "exited with status {code}, a shell's status for signal {}{},",
             code - 128,
             signal_name(code - 128)
         ),

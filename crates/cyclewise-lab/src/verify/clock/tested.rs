@@ -87,7 +87,7 @@ impl Tested {
             ),
             Check {
                 name: "the-tests-bite",
-                promise: "the test without a lock catches a clock that is read too early",
+                promise: "the test without a lock detects a clock that is read too early",
                 seen: format!("caught {}", told(self.early, " ns")),
                 tries: self.early.tries,
                 events: self.early.events,
@@ -99,7 +99,7 @@ impl Tested {
     /// What nobody promised.
     pub(super) fn notes(&self) -> Vec<String> {
         if self.early.tries == 0 {
-            return vec!["one CPU: times of two CPUs could not be held against each other".to_string()];
+            return vec!["only one CPU, so times of two CPUs could not be compared".to_string()];
         }
         vec![
             format!(
@@ -108,7 +108,7 @@ impl Tested {
                 told(self.bare_warp, " ticks")
             ),
             format!(
-                "what a load-ordered time does not promise: a later load found less than was stored before in {}; a store was \
+                "not guaranteed for load-ordered times: a later load found less than was stored before in {}; a store was \
                  seen after a later time in {}",
                 told(self.load_of_load_ordered, ""),
                 told(self.store, "")

@@ -82,8 +82,8 @@ pub(super) fn flips(key: &impl Key, threads: usize, time: Duration) -> Result<Ch
     let (looked, stale) = (looked.into_inner(), stale.into_inner());
     Ok(Check {
         name: "a-flip-is-seen-by-all",
-        promise: "when a static key's flip has returned, every thread takes the other way",
-        seen: format!("{stale} stale of {looked} looks after {flips} flips"),
+        promise: "after the flip of a static key returns, every thread takes the other branch",
+        seen: format!("{stale} of {looked} tests stale after {flips} flips"),
         tries: looked as usize,
         events: stale as usize,
         holds: stale == 0,

@@ -113,7 +113,7 @@ pub(super) fn misuse<C: Counter>(name: &'static str) -> Check {
     };
     Check {
         name,
-        promise: "each of LKDTM's behaviour tests ends saturated, and answers what it should",
+        promise: "each of LKDTM's behaviour tests ends saturated and returns the right result",
         seen,
         tries: outcomes.len(),
         events: broken.len(),
