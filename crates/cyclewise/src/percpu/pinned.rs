@@ -1,25 +1,24 @@
-//! [`Pinned`]: the calling thread confined to one CPU, whose copies it reaches by way of GS, one instruction each.
+//! [`Pinned`]: the calling thread, confined to one CPU, whose copies it accesses through GS by single instructions.
 //!
-//! The base of GS holds the CPU's distance, `cpu << 16`, and an instruction's address is that of slot 0's copy. So one base
-//! serves every variable, and a base of 0 or of another CPU leads to memory that is mapped.
+//! The base of GS is the CPU's offset, `cpu << 16`, and an instruction's address is that of slot 0's copy. So one base
+//! serves all variables, and a base of 0 or of another CPU still addresses mapped memory.
 //!
 //! # Invariants
-//! 1. While a `Pinned` lives, its thread's base is the distance of its CPU. It is not `Send`, one thread has one at a
-//!    time, and a new thread, which inherits its parent's base, has none: so a base that was not set is not used.
-//! 2. A single instruction on the CPU's copy excludes the CPU's sequences and other such instructions, as long as the thread
-//!    stays on its CPU.
+//! 1. While a `Pinned` lives, its thread's base is the offset of its CPU. It is not `Send`, and a thread has at most one. A
+//!    new thread inherits its parent's base but has no `Pinned` to use it with.
+//! 2. A single instruction on the CPU's copy excludes the CPU's sequences and other such instructions, while the thread
+//!    is on its CPU.
 //!
 //! # What it cannot promise
-//! Another process, or the kernel when the CPU goes offline, may move a thread that was confined. From then until
-//! [`is_confined`](Pinned::is_confined) is asked, its updates may be lost, or undo another's. Nothing else happens: words are
-//! integers or pointers, whatever they hold. It must not share a thread with what uses GS itself, as Wine does: that is
-//! what makes [`Pinned::enter`] unsafe.
+//! Another process, or the kernel when the CPU goes offline, may migrate a confined thread. From then on, which
+//! [`is_confined`](Pinned::is_confined) detects, its updates may be lost, or undo another thread's. That is safe: words are
+//! integers or pointers, whose every value is valid. [`Pinned::enter`] is unsafe because other code in the thread, such as Wine, may use GS.
 //!
 //! # Cost
 //! An instruction. Entering: three system calls where the kernel allows WRGSBASE, five elsewhere.
 //!
 //! # Safety
-//! 1. Addresses are of words that live as long as the variable that is borrowed, in every slot.
+//! 1. An address is that of a word of a borrowed variable, mapped in every slot.
 #![cfg_attr(
     not(all(feature = "std", target_arch = "x86_64", target_os = "linux", not(loom))),
     allow(dead_code, unused_imports, reason = "there is no GS here, so none is entered")
@@ -37,7 +36,7 @@ use crate::arch::gs::{Base, Gs};
 use crate::error::Refusal;
 use core::marker::PhantomData;
 
-/// The calling thread, confined to a CPU. On drop it may run where it could before, and GS is as it was.
+/// The calling thread, confined to a CPU. The drop restores its affinity and the base of GS.
 ///
 /// Its operations are those of [`this_cpu`](super::this_cpu), on variables by [`Cpu`].
 #[derive(Debug)]
@@ -52,12 +51,12 @@ impl Pinned {
     /// Confines the calling thread to `cpu`, and sets the base of its GS.
     ///
     /// # Safety
-    /// Until it is dropped, and it is, nothing else in this thread uses GS.
+    /// Nothing else in this thread uses GS until the result is dropped, and it is dropped.
     ///
     /// # Errors
-    /// [`Refusal::NoGs`] on other architectures, or where setting the base has no effect, as under gVisor;
-    /// [`Refusal::GsInUse`] where the base is somebody else's, or the thread has a `Pinned`; the kernel's, for a CPU that
-    /// the thread may not run on. The thread is then as it was.
+    /// [`Refusal::NoGs`] on other architectures, or if setting the base has no effect, as under gVisor;
+    /// [`Refusal::GsInUse`] if other code uses the base, or the thread has a `Pinned`; the kernel's error, for a CPU that
+    /// the thread may not run on. The thread is then unchanged.
     pub unsafe fn enter(cpu: u32) -> Result<Self, Refusal> {
         // SAFETY: the caller vouches that nothing else in this thread uses GS until the drop.
         let before = unsafe { prior_state::enter(cpu)? };
@@ -133,7 +132,7 @@ impl Pinned {
         unsafe { <W as Sealed>::Bits::gs_or(self.base, of.as_ptr().cast(), value.bits()) }
     }
 
-    /// Stores `new` where `old` is found; returns what was found.
+    /// Stores `new` if the word is `old`; returns the value found.
     #[inline(always)]
     pub fn cmpxchg<W: Word>(&self, of: &PerCpu<W, Cpu>, old: W, new: W) -> W {
         // SAFETY: the base leads to this CPU's copy (Invariant 1), a valid word while the variable is borrowed.
@@ -152,7 +151,7 @@ impl Pinned {
 mod prior_state {
     use crate::error::Refusal;
 
-    /// Not had.
+    /// Never made.
     #[derive(Debug)]
     pub(in super::super) enum PriorState {}
 

@@ -1,10 +1,10 @@
-//! [`Chain`]: nodes that are held together, to be taken and pushed at once.
+//! [`Chain`]: several held nodes, popped and pushed together.
 //!
 //! # Invariants
-//! 1. The nodes from `first` on, each by the one before, are held by the chain and end in 0.
+//! 1. The chain holds the nodes from `first` on, each linked by the one before; the last link is 0.
 //!
 //! # Safety
-//! 1. As of the list: nodes are mapped while it is borrowed, and words of a slot are changed as its Invariant 3 says.
+//! 1. As for the list: nodes are mapped while it is borrowed, and a slot's words change as its Invariant 3 says.
 #![expect(unsafe_code, reason = "nodes by address")]
 
 use super::FreeList;
@@ -17,7 +17,7 @@ use crate::percpu::word::Bits;
 use core::fmt;
 use core::ptr::NonNull;
 
-/// Nodes that are held. Those that are left when it is dropped are pushed, all at once.
+/// Several held nodes. Its drop pushes the remaining ones, all at once.
 #[must_use = "they are pushed again when this is dropped"]
 pub struct Chain<'a, T> {
     list: &'a FreeList<T>,
@@ -28,14 +28,14 @@ pub struct Chain<'a, T> {
 unsafe impl<T: Send> Send for Chain<'_, T> {}
 
 impl<T> FreeList<T> {
-    /// Takes all that this CPU's list has, in one sequence.
+    /// Pops all nodes of this CPU's list, in one sequence.
     #[inline]
     pub fn pop_all(&self) -> Chain<'_, T> {
         if let Some(area) = registration::libc_area::<Cpu>() {
             // SAFETY: the area is the thread's; this CPU's list (Invariant 3 of the list).
             let first = unsafe { free_list::list_take::<Cpu>(area, self.heads.as_ptr().cast()) };
             if first != STOPPED {
-                // SAFETY: just taken off the list.
+                // SAFETY: just popped.
                 return unsafe { self.chain(first) };
             }
         }
@@ -50,14 +50,14 @@ impl<T> FreeList<T> {
             // SAFETY: the area is the thread's; this CPU's list (Invariant 3 of the list).
             let first = unsafe { free_list::list_take::<Cpu>(area, self.heads.as_ptr().cast()) };
             if first != STOPPED {
-                // SAFETY: just taken off the list.
+                // SAFETY: just popped.
                 return unsafe { self.chain(first) };
             }
         }
         let locked = LockedSlot::any();
         // SAFETY: the slot is locked.
         let first = unsafe { self.take_all(locked.slot()) };
-        // SAFETY: just taken off the list.
+        // SAFETY: just popped.
         unsafe { self.chain(first) }
     }
 
@@ -83,7 +83,7 @@ impl<T> FreeList<T> {
 }
 
 impl<'a, T> Chain<'a, T> {
-    /// Puts a node at its front. A node of another list is pushed to that instead.
+    /// Adds a node at the front. A node of another list is pushed to that list instead.
     pub fn add(&mut self, node: Node<'a, T>) {
         if !core::ptr::eq(node.list(), self.list) {
             return node.push();
@@ -95,12 +95,12 @@ impl<'a, T> Chain<'a, T> {
         self.first = Some(item);
     }
 
-    /// Pushes them all, in one sequence after a walk to the last. The same as its drop.
+    /// Pushes all nodes, in one sequence after a walk to the last one. The same as its drop.
     pub fn push(self) {
         drop(self);
     }
 
-    /// Whether there are none.
+    /// Whether it holds no nodes.
     pub fn is_empty(&self) -> bool {
         self.first.is_none()
     }
@@ -114,7 +114,7 @@ impl<'a, T> Iterator for Chain<'a, T> {
         let item = self.first?;
         // SAFETY: held by the chain (Invariant 1).
         self.first = RawNode::at(unsafe { RawNode::next(item) });
-        // SAFETY: no longer in the chain, and so held by nobody else.
+        // SAFETY: no longer in the chain, so it has no other holder.
         Some(unsafe { Node::held(self.list, item) })
     }
 }

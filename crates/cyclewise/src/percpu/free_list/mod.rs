@@ -1,50 +1,50 @@
-//! [`FreeList`]: objects that wait for their next use, on a list for each CPU.
+//! [`FreeList`]: reusable objects, on a list for each CPU.
 //!
 //! ```
 //! use cyclewise::percpu::FreeList;
 //!
 //! let buffers = FreeList::<Vec<u8>>::new();
 //! let mut buffer = buffers.pop().unwrap_or_else(|| buffers.grow(Vec::with_capacity(4096)));
-//! buffer.extend(b"as it was left");
-//! buffer.push(); // or by its drop
-//! // On the same CPU, the one that was pushed last, which its caches still hold. Elsewhere there is none, so:
-//! assert_eq!(*buffers.pop_or_steal().unwrap(), b"as it was left");
+//! buffer.extend(b"old contents");
+//! buffer.push(); // its drop does the same
+//! // A pop on the same CPU returns the last object pushed, which its caches still hold. Another CPU has to steal:
+//! assert_eq!(*buffers.pop_or_steal().unwrap(), b"old contents");
 //! ```
 //!
 //! # States
-//! A node is *held*, by a [`Node`] or a [`Chain`], or it is on the list of one slot. A slot has two words: the first
-//! node's address, 0 where there is none, and a guard.
+//! A node is *held* by a [`Node`] or a [`Chain`], or it is on the list of one slot. A slot has two words: the address of the first
+//! node, or 0, and a guard.
 //!
 //! # Invariants
-//! 1. A held node is reached by its holder alone: a pop takes it off its list in one store, and a push writes its
-//!    `next` before the store that puts it there.
-//! 2. A node is mapped, at its address and with its type, until the list is dropped; whoever holds a node borrows the list.
-//! 3. A slot's words are changed by sequences that look at its guard, under a portable slot's lock, or by who has stopped
-//!    the slot. A portable slot's guard is never set: to be at its list is to have its lock.
-//! 4. A list ends in 0, and no node is on two.
+//! 1. Only its holder accesses a held node: a pop takes it off its list in one store, and a push writes its
+//!    `next` before the store that publishes it.
+//! 2. A node stays mapped, at its address and with its type, until the list is dropped; a holder borrows the list.
+//! 3. A slot's words are changed by sequences that check its guard, under a portable slot's lock, or by the thread that has stopped
+//!    the slot. A portable slot's guard is never set: its lock protects its list.
+//! 4. A list ends in 0, and no node is on two lists.
 //!
 //! # Why a pop is safe
 //! It loads the first node's address, then that node's `next`, then stores that as the first. On a shared list the node may
-//! be gone and back between load and store (ABA), or freed. Here all three are in one sequence of one CPU. If another
-//! thread or a handler gets to run on this CPU between them, the sequence begins again, and so it does if the thread is
-//! moved. A thread on another CPU changes the list only after it has set the guard and the kernel has restarted the
-//! sequences of this CPU. So at the store the list is what it was at the load. A push is one sequence as well: it loads the
-//! first node's address, stores it in the node that it holds, and then that node's address as the first.
+//! be popped and pushed again between the load and the store (ABA), or freed. Here all three are one sequence on one CPU. If another
+//! thread or a signal handler runs on this CPU in between, or if the thread is
+//! migrated, the sequence restarts. A thread on another CPU changes the list only after it has set the guard and the kernel has restarted the
+//! sequences of this CPU. So the list does not change between the load and the store. A push is one sequence too: it loads the
+//! first node's address, stores it in its own node, and then stores its node's address as the first.
 //!
 //! # Signals, forks, threads
-//! - A handler may do all but [`steal`](FreeList::steal), [`pop_or_steal`](FreeList::pop_or_steal) and
-//!   [`drain`](FreeList::drain), which may wait for what it interrupted, and `grow`, which allocates.
-//! - A child of a fork has all nodes that were on lists. What other threads of the parent held is lost to it, and a slot that
-//!   was being stolen from at that moment stays stopped: its own threads use portable slots, and its nodes go with the list.
+//! - A signal handler must not call [`steal`](FreeList::steal), [`pop_or_steal`](FreeList::pop_or_steal) and
+//!   [`drain`](FreeList::drain), which may wait for the thread that it interrupted, or `grow`, which allocates.
+//! - A child of a fork has all nodes that were on lists, but cannot reach those that other threads of the parent held. A slot that
+//!   was being stolen from at the fork stays stopped: its own threads use portable slots, and its nodes are dropped with the list.
 //!
 //! # Cost
-//! A push and a pop are a sequence each, without LOCK; a steal is an interrupt to the other CPU.
+//! A push and a pop are a sequence each, without LOCK; a steal interrupts the other CPU.
 //!
 //! # References
 //! librseq's list of buffers per CPU, tests/basic_percpu_ops_test.c; Linux mm/slub.c, whose per-CPU list has the same order.
 //!
 //! # Safety
-//! 1. `heads` maps both words in every slot, for as long as the list lives.
+//! 1. `heads` maps both words in every slot until the list is dropped.
 #![expect(unsafe_code, reason = "words and nodes by address")]
 
 mod chain;
@@ -68,23 +68,21 @@ use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicPtr, Ordering};
 use node::RawNode;
 
-/// Objects of one type, held or on the list of a slot.
-///
-/// They stay as they are left, until the list is dropped.
+/// Objects of one type, held or on the list of a slot. The list keeps their contents, and drops them when it is dropped.
 pub struct FreeList<T> {
     heads: PerCpu<[u64; 2]>,
-    /// Every node there is, newest first.
+    /// All nodes, newest first.
     all: AtomicPtr<RawNode<T>>,
     objects: PhantomData<T>,
 }
 
-// SAFETY: its objects go with it.
+// SAFETY: its objects are sent with it.
 unsafe impl<T: Send> Send for FreeList<T> {}
-// SAFETY: by reference it moves objects from thread to thread, and shares none.
+// SAFETY: by reference it moves objects between threads, and shares none.
 unsafe impl<T: Send> Sync for FreeList<T> {}
 
 impl<T> FreeList<T> {
-    /// A list without objects.
+    /// An empty list.
     pub fn new() -> Self {
         Self {
             heads: PerCpu::new(),
@@ -93,16 +91,15 @@ impl<T> FreeList<T> {
         }
     }
 
-    /// One more object, held by the caller.
+    /// Adds an object, held by the caller.
     pub fn grow(&self, object: T) -> Node<'_, T> {
         let item = NonNull::from(Box::leak(Box::new(RawNode::new(object))));
         let new = item.as_ptr();
         let mut newest = self.all.load(Ordering::Relaxed);
         loop {
-            // SAFETY: made above, and seen by nobody.
+            // SAFETY: made above, and not shared yet.
             unsafe { (*new).older = newest };
-            // Release: pairs with nothing but the order that gives somebody the whole list, as its drop has it. Nothing
-            // is ever taken off, so there is no ABA.
+            // Release: its only reader, the drop, has exclusive access. Nodes are never removed, so there is no ABA.
             match self
                 .all
                 .compare_exchange_weak(newest, new, Ordering::Release, Ordering::Relaxed)
@@ -111,20 +108,20 @@ impl<T> FreeList<T> {
                 Err(found) => newest = found,
             }
         }
-        // SAFETY: of this list, and held by nobody else.
+        // SAFETY: a new node of this list.
         unsafe { Node::held(self, item) }
     }
 
-    /// Takes the object that was pushed last on this CPU; `None` where there is none here.
+    /// Pops the last object pushed on this CPU; `None` if its list is empty.
     ///
-    /// Ordering: what its pusher did before is seen.
+    /// Ordering: it sees what happened before the push.
     #[inline(always)]
     pub fn pop(&self) -> Option<Node<'_, T>> {
         if let Some(area) = registration::libc_area::<Cpu>() {
             // SAFETY: the area is the thread's; nodes are mapped and begin with `next` (Invariants 2 and 3).
             let popped = unsafe { free_list::list_pop::<Cpu>(area, self.heads.as_ptr().cast()) };
             if popped > STOPPED {
-                // SAFETY: just taken off the list, so nobody else has it (Invariant 1).
+                // SAFETY: just popped, so it has no other holder (Invariant 1).
                 return unsafe { self.held(popped) };
             }
             if popped == 0 {
@@ -144,15 +141,15 @@ impl<T> FreeList<T> {
         // SAFETY: the area is the thread's; nodes are mapped and begin with `next` (Invariants 2 and 3).
         match unsafe { free_list::list_pop::<Cpu>(area, self.heads.as_ptr().cast()) } {
             STOPPED => self.pop_portable(),
-            // SAFETY: just taken off the list, so nobody else has it (Invariant 1), or 0.
+            // SAFETY: 0, or just popped, so it has no other holder (Invariant 1).
             popped => unsafe { self.held(popped) },
         }
     }
 
-    /// Puts a run of nodes on this CPU's list.
+    /// Pushes a run of nodes to this CPU's list.
     ///
     /// # Safety
-    /// They are this list's, held by the caller, who gives them up, and each but the last has the next's address.
+    /// The caller holds the nodes, which belong to this list, and gives them up. Each but the last links to the next.
     #[inline(always)]
     unsafe fn put(&self, first: NonNull<RawNode<T>>, last: NonNull<RawNode<T>>) {
         let address = first.as_ptr().expose_provenance() as u64;
@@ -183,30 +180,30 @@ impl<T> FreeList<T> {
         unsafe { self.put_portable(first, last) }
     }
 
-    /// In a slot of no CPU.
+    /// Pushes to a portable slot.
     unsafe fn put_portable(&self, first: u64, last: NonNull<RawNode<T>>) {
-        let taken = LockedSlot::any();
-        let head = self.heads.of(taken.slot()).cast::<u64>();
-        // SAFETY: a word that is ours while the slot is taken (Invariant 3).
+        let locked = LockedSlot::any();
+        let head = self.heads.of(locked.slot()).cast::<u64>();
+        // SAFETY: no other thread changes the word while the slot is locked (Invariant 3).
         let found = unsafe { u64::load(head) };
         // SAFETY: the last of the nodes that the caller holds and gives up.
         unsafe { RawNode::set_next(last, found) };
-        // SAFETY: the same word, while the slot is still taken (Invariant 3).
+        // SAFETY: the same word, while the slot is locked (Invariant 3).
         unsafe { u64::store(head, first) };
     }
 
-    /// The same for a pop.
+    /// Pops from a portable slot.
     fn pop_portable(&self) -> Option<Node<'_, T>> {
-        let taken = LockedSlot::any();
-        let head = self.heads.of(taken.slot()).cast::<u64>();
-        // SAFETY: a word that is ours while the slot is taken (Invariant 3).
+        let locked = LockedSlot::any();
+        let head = self.heads.of(locked.slot()).cast::<u64>();
+        // SAFETY: no other thread changes the word while the slot is locked (Invariant 3).
         let found = unsafe { u64::load(head) };
         let first = RawNode::<T>::at(found)?;
         // SAFETY: a node of this list (Invariant 2).
         let next = unsafe { RawNode::next(first) };
-        // SAFETY: the same word, while the slot is still taken (Invariant 3).
+        // SAFETY: the same word, while the slot is locked (Invariant 3).
         unsafe { u64::store(head, next) };
-        // SAFETY: just taken off the list.
+        // SAFETY: just popped.
         Some(unsafe { Node::held(self, first) })
     }
 
@@ -214,7 +211,7 @@ impl<T> FreeList<T> {
     #[inline(always)]
     fn guard(&self, slot: Slot) -> &Guard {
         let at = self.heads.of(slot).cast::<Guard>().wrapping_add(1);
-        // SAFETY: the second word of the slot, a guard for everybody (Safety 1).
+        // SAFETY: the second word of the slot, accessed only as a guard (Safety 1).
         unsafe { &*at }
     }
 
@@ -233,9 +230,9 @@ impl<T> FreeList<T> {
     fn drop_all(&mut self) {
         let newest = self.all.get_mut();
         while let Some(item) = NonNull::new(*newest) {
-            // SAFETY: `grow` made it of a box, it is here once, and nobody holds it: that would borrow the list.
+            // SAFETY: `grow` made it of a box and linked it once, and it has no holder: that would borrow the list.
             let item = unsafe { Box::from_raw(item.as_ptr()) };
-            // Before the object's drop, which may panic.
+            // Unlinked before the object's drop, which may panic.
             *newest = item.older;
         }
     }
@@ -243,7 +240,7 @@ impl<T> FreeList<T> {
 
 impl<T> Drop for FreeList<T> {
     fn drop(&mut self) {
-        /// The others, where an object's drop panics.
+        /// Drops the remaining objects if an object's drop panics.
         struct Rest<'a, T>(&'a mut FreeList<T>);
         impl<T> Drop for Rest<'_, T> {
             fn drop(&mut self) {

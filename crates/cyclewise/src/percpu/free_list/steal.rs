@@ -1,7 +1,7 @@
-//! Taking from other CPUs' lists: their own threads are stopped first.
+//! Stealing from other CPUs' lists, whose own threads are stopped first.
 //!
 //! # Safety
-//! 1. As of the list: words of a slot are changed as its Invariant 3 says.
+//! 1. As for the list: a slot's words change as its Invariant 3 says.
 #![expect(unsafe_code, reason = "words by address")]
 
 use super::{Chain, FreeList, Node};
@@ -11,14 +11,14 @@ use crate::percpu::slots::Slot;
 use crate::percpu::word::Bits;
 
 impl<T> FreeList<T> {
-    /// Takes all that a slot's list has. Empty too where somebody else is just doing so.
+    /// Takes all nodes of a slot's list. Returns none while another thread steals from the slot.
     ///
-    /// While it works, threads on that CPU push to and pop from portable slots. Not for signal handlers.
+    /// Meanwhile threads on that CPU use portable slots. Not for signal handlers.
     ///
-    /// Cost: a load where the list is empty; else a membarrier(2), or in a portable slot its lock.
+    /// Cost: a load if the list is empty; else a membarrier(2), or a portable slot's lock.
     ///
     /// # Errors
-    /// Where the kernel has no such barrier or forbids it; nothing is taken then.
+    /// The kernel has no such barrier or forbids it. Then nothing is taken.
     pub fn steal(&self, slot: Slot) -> Result<Chain<'_, T>, Refusal> {
         let head = self.heads.of(slot).cast::<u64>();
         // SAFETY: a word that sequences change (Safety 1 of the list).
@@ -32,8 +32,8 @@ impl<T> FreeList<T> {
         Ok(unsafe { self.chain(first.unwrap_or(0)) })
     }
 
-    /// Takes the object that was pushed last on this CPU, else one from the first other list that has any; what else was
-    /// there comes to this CPU. `None` where no list has any, or the kernel would not let us look.
+    /// Pops the last object pushed on this CPU; if its list is empty, takes the first list that is not: one object for the caller,
+    /// the others for this CPU's list. `None` if all lists are empty, or the kernel does not allow stealing.
     pub fn pop_or_steal(&self) -> Option<Node<'_, T>> {
         self.pop().or_else(|| {
             let stolen = |slot| self.steal(slot).ok().and_then(|mut chain| chain.next());
@@ -41,10 +41,10 @@ impl<T> FreeList<T> {
         })
     }
 
-    /// Takes all that there are, one slot's after the other's. Exact where nobody else pushes or steals meanwhile.
+    /// Takes the nodes of all slots, one after the other. Complete if no other thread pushes or steals meanwhile.
     ///
     /// # Errors
-    /// As [`steal`](Self::steal); what was taken before is pushed again.
+    /// As [`steal`](Self::steal); the nodes taken before are pushed again.
     pub fn drain(&self) -> Result<Chain<'_, T>, Refusal> {
         // SAFETY: no nodes.
         let mut all = unsafe { self.chain(0) };

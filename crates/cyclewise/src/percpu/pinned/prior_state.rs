@@ -1,7 +1,7 @@
-//! What a thread had before it was [`Pinned`](super::Pinned), and getting there.
+//! A thread's affinity and base of GS before it was [`Pinned`](super::Pinned), and the pinning.
 //!
 //! # Safety
-//! 1. The base of GS is set in a thread whose owner vouches that nothing else uses GS.
+//! 1. The base of GS is set only where the caller vouches that nothing else in the thread uses GS.
 #![expect(unsafe_code, reason = "the base of GS")]
 
 use crate::arch::SHIFT;
@@ -18,7 +18,7 @@ thread_local! {
     static ENTERED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What the thread had before.
+/// The thread's state before, restored by the drop.
 pub(super) struct PriorState {
     cpus: CpuSet,
     base: usize,
@@ -40,9 +40,9 @@ impl PriorState {
 
 impl Drop for PriorState {
     fn drop(&mut self) {
-        // SAFETY: the thread's own base, which it had before. What fails leaves a base that nobody uses.
+        // SAFETY: the base that the thread had before. A failure leaves a base that no code uses.
         let _ = unsafe { set(self.base) };
-        // What fails leaves the thread confined, which is no harm.
+        // A failure leaves the thread confined, which is harmless.
         let _ = self.cpus.apply();
         ENTERED.set(false);
     }
@@ -51,40 +51,40 @@ impl Drop for PriorState {
 /// # Safety
 /// As of [`super::Pinned::enter`].
 pub(super) unsafe fn enter(cpu: u32) -> Result<PriorState, Refusal> {
-    let distance = (cpu as usize) << SHIFT;
-    let is_distance = |base: usize| base & ((1 << SHIFT) - 1) == 0 && base >> SHIFT < registration::id_bound();
+    let offset = (cpu as usize) << SHIFT;
+    let is_offset = |base: usize| base & ((1 << SHIFT) - 1) == 0 && base >> SHIFT < registration::id_bound();
     let base = get()?;
-    // A base that is no distance is somebody's. One that is may be inherited, and is set anew.
-    if ENTERED.get() || !is_distance(base) {
+    // A base that is not an offset belongs to other code. An offset may be inherited, and is set again.
+    if ENTERED.get() || !is_offset(base) {
         return Err(Refusal::GsInUse { base });
     }
-    if !is_distance(distance) {
+    if !is_offset(offset) {
         return Err(Refusal::System {
             call: "sched_setaffinity",
             errno: libc::EINVAL,
         });
     }
     let one = CpuSet::one(cpu)?;
-    let saved = PriorState {
+    let prior = PriorState {
         cpus: CpuSet::current()?,
         base,
     };
     one.apply()?;
-    // From here on a refusal drops `saved`, which puts everything back.
+    // From here on an error drops `prior`, which restores the thread.
     ENTERED.set(true);
     // SAFETY: the caller vouches that nothing else in this thread uses GS.
-    unsafe { set(distance)? };
+    unsafe { set(offset)? };
     let probe = PerCpu::<u64>::try_new()?;
     let copy = copy_in(probe.as_ptr(), Slot(cpu));
-    // SAFETY: a variable that nobody else knows.
+    // SAFETY: a variable that is not shared.
     unsafe { copy.write_volatile(1) };
-    // SAFETY: whatever distance the base has, the copy there is mapped.
+    // SAFETY: the copy is mapped at any offset.
     let is_there = match unsafe { Base::new() } {
-        // SAFETY: the token says that there is a base, and whatever distance it has, the copy there is mapped.
+        // SAFETY: the token proves that there is a base, and the copy is mapped at any offset.
         Some(token) => (unsafe { u64::gs_read(token, probe.as_ptr()) }) == 1,
         None => false,
     };
-    if is_there { Ok(saved) } else { Err(Refusal::NoGs) }
+    if is_there { Ok(prior) } else { Err(Refusal::NoGs) }
 }
 
 fn get() -> Result<usize, Refusal> {
