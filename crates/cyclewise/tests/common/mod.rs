@@ -9,6 +9,7 @@ pub mod child;
 pub mod cpu;
 pub mod example;
 pub mod filter;
+#[cfg(not(loom))]
 pub mod futex;
 pub mod harness;
 pub mod signal;
