@@ -1,4 +1,4 @@
-//! `core-to-core`: how long a cache line takes from one CPU to another, for every pair, and what it costs when all want it.
+//! `core-to-core`: the time a cache line takes from one CPU to another, for every pair, and the cost under contention.
 //!
 //! A pair's figure is half a round trip of a flag that two pinned threads hand each other by compare-and-exchange, the
 //! method of the published matrices. The rows of many threads are the time from one addition to the next on one counter,

@@ -1,7 +1,7 @@
-//! Samples taken while LOCK is away: single mode is entered before each and left after it.
+//! Samples with elided LOCK prefixes: single mode is entered before each sample and left after it.
 //!
-//! Taking LOCK away is not part of the sample's time. It needs the program's consent (`enable_single!` in `main`) and one
-//! thread; where it is refused, the rows are left out and the note says why.
+//! The change is not part of the sample's time. It needs the program's consent (`enable_single!` in `main`) and a single
+//! thread; where it is refused, the rows are left out and a note says why.
 
 use crate::error::{Error, Result};
 use crate::record::Variant;
@@ -13,13 +13,13 @@ use std::sync::OnceLock;
 
 static CONSENT: OnceLock<std::result::Result<(), Refusal>> = OnceLock::new();
 
-/// Keeps what came of the program's opting in to single mode, for the notes of rows that are left out.
+/// Stores the outcome of opting in to single mode, for the notes of rows that are left out.
 pub(crate) fn consent(outcome: std::result::Result<(), Refusal>) {
-    // A second call changes nothing: there is one program.
+    // A second call has no effect.
     let _ = CONSENT.set(outcome);
 }
 
-/// Whether LOCK can be taken away here: it is, and is put back.
+/// Whether LOCK can be elided here: elides and restores it.
 ///
 /// # Errors
 /// Why not.
@@ -29,10 +29,10 @@ pub(super) fn available() -> std::result::Result<(), Refusal> {
     patch::lock()
 }
 
-/// Makes a subject while LOCK is away, so that its batches are as long as they will be, and samples it that way.
+/// Makes a row while LOCK is elided, so that its batch length fits, and samples it with LOCK elided.
 ///
 /// # Errors
-/// Exit 3 where LOCK cannot be taken away, or put back.
+/// Exit 3 where LOCK cannot be elided or restored.
 pub(super) fn elided(make: impl FnOnce() -> Box<dyn Sampler>) -> Result<Box<dyn Sampler>> {
     reelide().map_err(refused)?;
     let subject = make();

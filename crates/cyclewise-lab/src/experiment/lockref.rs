@@ -60,7 +60,7 @@ static PUBLISHED: &[Published] = &[
     },
 ];
 
-/// Threads for each CPU where there are too many.
+/// Threads for each CPU in the oversubscribed rows.
 const OVER: usize = 4;
 
 /// The limits of the sweep; with `--full` all, else those of even places.

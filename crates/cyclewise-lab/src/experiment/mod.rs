@@ -1,4 +1,4 @@
-//! The experiments: each answers one question, and knows what its source published.
+//! The experiments: each answers one question, and lists the figures that its source published.
 
 mod arc;
 mod atomics;
@@ -29,7 +29,7 @@ use crate::record::Unit;
 use crate::runner::{Guards, Heading, Sampler, Setup};
 use crate::sys::affinity;
 
-/// What the command line asks of an experiment.
+/// Options of an experiment, from the command line.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// How much time it may take.
@@ -59,7 +59,7 @@ impl Options {
 /// A figure that the source of an experiment published.
 #[derive(Clone, Copy, Debug)]
 pub struct Published {
-    /// Our variant that it answers to; `None` where it is none of ours.
+    /// Our variant that it corresponds to, if any.
     pub variant: Option<&'static str>,
     /// What the source calls it.
     pub what: &'static str,
@@ -81,16 +81,16 @@ pub struct Definition {
     pub source: &'static str,
     /// What its samples count.
     pub unit: Unit,
-    /// What spoils a sample: alone on one CPU, or on all of them.
+    /// What spoils a sample: on its own CPU, or on any CPU.
     pub guards: Guards,
     /// What the source published.
     pub published: &'static [Published],
-    /// Makes it ready, or says why this machine cannot run it.
+    /// Prepares it, or returns why this machine cannot run it.
     pub setup: fn(&Options) -> Result<Setup>,
 }
 
 impl Definition {
-    /// What the record says of it.
+    /// Its heading in the record.
     pub fn heading(&self) -> Heading<'static> {
         Heading {
             name: self.name,
@@ -152,7 +152,7 @@ fn find(name: &str) -> Result<&'static Definition> {
     })
 }
 
-/// What the source of experiment `name` published; empty for an unknown name.
+/// The figures that the source of experiment `name` published; empty for an unknown name.
 pub fn published(name: &str) -> &'static [Published] {
     find(name).map_or(&[], |d| d.published)
 }

@@ -1,4 +1,4 @@
-//! `percpu`: what it costs to count in this CPU's own word, by each way of finding and changing it.
+//! `percpu`: the cost of incrementing the current CPU's word, by each way of finding and changing it.
 //!
 //! Each way has two rows. In the plain one every addition is to the same word, so it waits for the one before it to come
 //! back out of the store buffer. In the `-64` one additions go round 64 words, and nothing waits.
@@ -145,8 +145,7 @@ fn setup(_: &Options) -> Result<Setup> {
         }
         Err(error) => notes.push(format!("gs-add left out: {}", error.message)),
     }
-    // What the seed held its saving and restoring of GS against: on the way to none of the rows above, but to each of their
-    // like that asks the kernel.
+    // The source compared its saving and restoring of GS with this system call.
     samplers.push(bench.body(entry::GETPPID));
     let control = super::index(&samplers, "rseq-add-64").or(super::index(&samplers, "plain-64"));
     Ok(Setup {
@@ -163,7 +162,7 @@ fn add<I: Index>() -> impl Fn(usize) + Copy + 'static {
     move |n| words.add(n)
 }
 
-/// What the variables take.
+/// Memory of the variables.
 fn memory() -> String {
     let slots = Slot::all().count();
     format!(

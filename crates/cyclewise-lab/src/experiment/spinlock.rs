@@ -34,7 +34,7 @@ pub(super) static DEFINITION: Definition = Definition {
     setup,
 };
 
-/// Threads for each CPU where there are too many.
+/// Threads for each CPU in the oversubscribed rows.
 const OVER: usize = 8;
 
 /// The peers, in the order of the table.
@@ -77,7 +77,7 @@ fn setup(options: &Options) -> Result<Setup> {
     })
 }
 
-/// Ours against each peer, alone and in either crowd; and with LOCK away against with.
+/// Ours against each peer, alone and under contention; and LOCK elided against locked.
 fn comparisons() -> [(String, String); 17] {
     let all = ["", "-cpus", "-8x"]
         .into_iter()
@@ -90,7 +90,7 @@ fn comparisons() -> [(String, String); 17] {
     std::array::from_fn(|_| all.next().unwrap_or_default())
 }
 
-/// A lock and an unlock, with nobody else there.
+/// A lock and an unlock without contention.
 fn alone(notes: &mut Vec<String>) -> Result<Vec<Box<dyn Sampler>>> {
     fn pair<L: Lock>() -> impl FnMut() + 'static {
         let lock = Box::new(L::new(1));

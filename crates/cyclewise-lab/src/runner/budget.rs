@@ -1,7 +1,7 @@
 //! How many rounds: until every variant is precise enough, within bounds of rounds and of time.
 //!
-//! The rule looks at the width of each variant's interval and never at a difference between variants, so stopping by it
-//! does not bend any p.
+//! The rule uses the width of each variant's interval and never a difference between variants, so stopping does not bias
+//! any p.
 
 use super::Guards;
 use crate::stats;
@@ -15,7 +15,7 @@ pub enum Mode {
     /// Minutes for all.
     #[default]
     Normal,
-    /// The source's own parameters, however long.
+    /// The source's own parameters, however long they take.
     Full,
 }
 

@@ -1,11 +1,11 @@
-//! How long an operation's code is, for operations written in Rust: as the compiler has made it.
+//! The length of an operation's code, for operations written in Rust, as compiled.
 
 use crate::arch::program_counter;
 
-/// Bytes that one more of these operations takes where one stands already: its way without calls, and without what is
-/// moved out of line because it hardly ever runs. `None` where the compiler has put something else between.
+/// Bytes that a second copy of the operation adds to a first: its straight path, without calls and without cold code.
+/// `None` where the compiler has put other code between.
 ///
-/// It runs the operation.
+/// Runs the operation.
 pub(crate) fn code_bytes(operation: impl Fn() + Copy) -> Option<u32> {
     let bytes = twice(operation).checked_sub(once(operation)?)?;
     u32::try_from(bytes).ok().filter(|&bytes| bytes > 0)

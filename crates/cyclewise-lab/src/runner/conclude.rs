@@ -25,7 +25,7 @@ pub struct Heading<'a> {
     pub guards: Guards,
 }
 
-/// Makes the record's experiment of what was measured. Comparisons have no verdict yet: see [`give_verdicts`](verdicts::give_verdicts).
+/// Makes the record's experiment from the measurement. Comparisons have no verdict yet: see [`give_verdicts`](verdicts::give_verdicts).
 ///
 /// # Errors
 /// Exit 3 where a variant kept fewer than two samples.

@@ -1,15 +1,15 @@
-//! Was the sample ours alone? What disturbed it, if not.
+//! Guards: which samples were disturbed, and by what.
 //!
 //! # Invariants
-//! 1. A guard never looks at the sample's value: what is thrown away hangs on the kernel's accounts, not on the result.
-//! 2. The accounts enclose the sample: they are read before its first instruction and after its last.
+//! 1. A guard never looks at the sample's value: rejection depends on the kernel's accounts, not on the result.
+//! 2. The accounts are read before the sample's first instruction and after its last.
 //!
 //! # Cost
 //! Two getrusage and two CPU-time system calls and four vDSO calls a sample, about 2 µs, outside the stamps.
 //!
 //! # References
 //! The thread's CPU time leaves stolen time out where the kernel has CONFIG_PARAVIRT_TIME_ACCOUNTING
-//! (linux kernel/sched/core.c, update_rq_clock_task), so wall time minus CPU time is what the thread lost. Where it has not, the
+//! (linux kernel/sched/core.c, update_rq_clock_task), so wall time minus CPU time is what the thread lost. Without it, the
 //! steal column of /proc/stat still grows, by ticks of 10 ms.
 
 use super::Guards;
@@ -17,7 +17,7 @@ use super::timer::Anchor;
 use crate::machine::StealWatch;
 use crate::sys::{affinity, clock, usage};
 
-/// Lost time is steal when it exceeds this share of the sample …
+/// Lost time is steal where it exceeds this share of the sample …
 const LOST_SHARE: f64 = 0.01;
 /// … and this many nanoseconds, several times what the clocks themselves disagree by.
 const LOST_NS: f64 = 2_000.0;
@@ -28,10 +28,10 @@ const JUMP_NS: f64 = 20_000.0;
 /// Steal is accounted in USER_HZ ticks, 100 a second on every Linux.
 const STEAL_TICK_NS: f64 = 1e7;
 
-/// Why a sample was thrown away.
+/// Why a sample was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
-    /// The scheduler ran something else meanwhile.
+    /// The scheduler ran another thread on this CPU.
     Preempted,
     /// The thread ended on another CPU.
     Migrated,
@@ -63,7 +63,7 @@ pub(super) struct Account {
     steal: Option<u64>,
 }
 
-/// Reads the accounts, and judges what happened between two readings.
+/// Reads the accounts, and finds what happened between two readings.
 pub(super) struct Guard {
     kind: Guards,
     ticks_per_ns: f64,
@@ -103,7 +103,7 @@ impl Guard {
         }
     }
 
-    /// Ticks the hypervisor has taken so far from `cpu`: for rounds rather than samples.
+    /// Ticks of steal on `cpu` so far: for rounds rather than samples.
     pub(super) fn steal_ticks(&mut self, cpu: u32) -> Option<u64> {
         self.steal.as_mut()?.read_cpu(cpu)
     }
@@ -224,7 +224,7 @@ mod tests {
         std::thread::sleep(std::time::Duration::from_millis(2));
         let after = guard.read();
         assert!(after.switches > before.switches);
-        // Where the rate was learnt while other work disturbed it, the clocks disagree first.
+        // If other work disturbed the measurement of the rate, the clocks disagree first.
         let reason = guard.disturbance(&before, &after);
         assert!(matches!(reason, Some(Reason::Preempted | Reason::Clock)), "{reason:?}");
     }

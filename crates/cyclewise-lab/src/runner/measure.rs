@@ -1,10 +1,10 @@
 //! The loop: rounds in which every variant is sampled once, in an order drawn anew from the seed.
 //!
 //! # Invariants
-//! 1. Every round samples every column once: samplers, the A/A control, and where no PMU answers the add chain that
-//!    calibrates core cycles. What drifts, drifts for all.
-//! 2. A sample is kept or thrown away by its guard alone, and never repeated: round i of one variant answers to round i
-//!    of another.
+//! 1. Every round samples every column once: the variants, the A/A control, and without a PMU the add chain that
+//!    calibrates core cycles. A drift affects all of them.
+//! 2. A sample is kept or rejected by its guard alone, and never repeated: round i of one variant pairs with round i of
+//!    another.
 //!
 //! # References
 //! Interleaving: google/benchmark's --benchmark_enable_random_interleaving (40 % less run-to-run variance).
@@ -22,14 +22,14 @@ use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::time::{Duration, Instant};
 
-/// Rounds between two looks at the precision: looking costs more than a short sample.
+/// Rounds between two checks of the precision: a check costs more than a short sample.
 const LOOK_EVERY: usize = 8;
 /// Untimed samples of each column before the first round.
 const WARM_UP_SAMPLES: usize = 2;
 /// The pinned CPU is kept busy this long first, so that its clock has risen.
 const WARM_UP: Duration = Duration::from_millis(60);
 
-/// Told how far a measurement is.
+/// Receives the progress of a measurement.
 pub trait Progress {
     /// `share` of the budget is spent; `line` says on what.
     fn step(&self, share: f64, line: &str);
@@ -45,7 +45,7 @@ pub struct Runner<'a> {
     pub tsc_hz: f64,
     /// Seeds the order of each round.
     pub seed: u64,
-    /// Told how far it is.
+    /// Receives the progress.
     pub progress: &'a dyn Progress,
 }
 
@@ -96,7 +96,7 @@ enum Source {
     AddChain,
 }
 
-/// The columns of a measurement in the making.
+/// The columns of a measurement in progress.
 struct Sheet<'a> {
     samplers: &'a mut [Box<dyn Sampler>],
     add_chain: Option<Box<dyn Sampler>>,
@@ -155,7 +155,7 @@ impl<'a> Sheet<'a> {
             let after = guard.read();
             self.columns[at].1.push(sample, guard.disturbance(&before, &after));
         }
-        // The account moves by ticks of 10 ms, so it tells of the round and not of one sample.
+        // The account moves by ticks of 10 ms, so it applies to the round and not to one sample.
         if cpu.and_then(|cpu| guard.steal_ticks(cpu)) > steal {
             self.columns.iter_mut().for_each(|(_, column)| column.reject_last());
         }

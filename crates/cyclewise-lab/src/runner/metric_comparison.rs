@@ -1,4 +1,4 @@
-//! Two variants' quantities that are measured beside the main one, held against each other.
+//! A metric of two variants, compared.
 
 use crate::record::Variant;
 use crate::stats;
@@ -23,8 +23,8 @@ impl MetricComparison {
         })
     }
 
-    /// Where the first is, as far as that is known.
-    pub(crate) fn place(&self) -> &'static str {
+    /// The first relative to the second, where the interval excludes 0.
+    pub(crate) fn direction(&self) -> &'static str {
         match self.ci95 {
             [_, high] if high < 0.0 => "below",
             [low, _] if low > 0.0 => "above",

@@ -1,4 +1,4 @@
-//! What the runner needs of a variant, and of the experiment that holds it.
+//! What the runner needs of a variant and of its experiment.
 
 use crate::error::Result;
 use crate::record::Variant;
@@ -16,10 +16,10 @@ pub trait Sampler {
     /// Takes one sample, in the experiment's unit.
     ///
     /// # Errors
-    /// Only what ends the run: a sample that is merely disturbed is the guards' business.
+    /// Only what ends the run; guards reject disturbed samples.
     fn sample(&mut self) -> Result<Sample>;
 
-    /// What it has to say once every variant has its figures, for the experiment's notes.
+    /// A note for the experiment, once every variant has its figures.
     fn finding(&self, _all: &[Variant]) -> Option<String> {
         None
     }
@@ -70,6 +70,6 @@ pub struct Setup {
     pub compare: Vec<(usize, usize)>,
     /// The A/A control.
     pub control: Control,
-    /// What a reader should know: what could not be run and why.
+    /// Notes for the reader: what could not be run, and why.
     pub notes: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! Samples as they come: a column for each variant, and what came of a whole setup.
+//! Samples as they are taken, by variant, and the measurement of a whole setup.
 
 use super::Sample;
 use super::guard::Reason;
@@ -11,7 +11,7 @@ pub struct VariantSamples {
     pub name: String,
     /// Bytes of one operation's code.
     pub code_bytes: Option<u32>,
-    /// One entry a round; `None` where the sample was thrown away.
+    /// One entry a round; `None` where the sample was rejected.
     pub rounds: Vec<Option<Sample>>,
     /// How many, by reason.
     pub rejected: BTreeMap<Reason, usize>,
@@ -33,7 +33,7 @@ impl VariantSamples {
         }
     }
 
-    /// Throws the last round's sample away after all: the hypervisor's account grew during the round.
+    /// Rejects the last round's sample afterwards: steal grew during the round.
     pub(super) fn reject_last(&mut self) {
         if let Some(last) = self.rounds.last_mut()
             && last.take().is_some()
@@ -43,7 +43,7 @@ impl VariantSamples {
     }
 }
 
-/// What came of a [`Setup`](super::Setup).
+/// The measurement of a [`Setup`](super::Setup).
 #[derive(Clone, Debug)]
 pub struct Measurement {
     /// The samplers, in their order.

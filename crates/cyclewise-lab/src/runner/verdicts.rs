@@ -1,12 +1,12 @@
-//! The verdicts of a whole record, and the veto of a machine that is too noisy.
+//! The verdicts of a whole record, withheld where the machine is too noisy.
 
 use crate::record::{Record, Variant, Verdict};
 use crate::stats;
 
-/// An experiment that loses more of its samples than this is on a machine too noisy to be judged.
+/// An experiment that rejects a larger share of its samples than this gets no verdicts.
 const TOO_NOISY: f64 = 0.20;
 
-/// The veto in words, where more than [`TOO_NOISY`] of the samples were thrown away.
+/// The note where more than [`TOO_NOISY`] of the samples were rejected.
 pub(super) fn noise_note(variants: &[Variant]) -> Option<String> {
     let lost: usize = variants.iter().map(|v| v.rejected).sum();
     let all = lost + variants.iter().map(|v| v.n).sum::<usize>();

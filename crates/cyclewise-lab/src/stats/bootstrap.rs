@@ -1,4 +1,4 @@
-//! The interval of a ratio of means, by drawing the rounds again.
+//! The interval of a ratio of means, by bootstrap resampling of rounds.
 //!
 //! Variants are sampled in the same rounds, so what disturbs a round disturbs both. Drawing whole rounds keeps that
 //! pairing, and the common disturbance cancels in the ratio, which no formula on two separate columns does.

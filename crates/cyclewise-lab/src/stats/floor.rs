@@ -1,4 +1,4 @@
-//! The noise floor: how far apart the same thing measured twice can come out.
+//! The noise floor: the difference that measuring the same variant twice can show.
 //!
 //! Two columns of one variant differ by chance and by whatever the apparatus adds (where memory fell, which copy of
 //! the code ran). A t-test sees only the chance. So one variant is measured twice in the same rounds, and a difference
@@ -29,7 +29,7 @@ use std::f64::consts::FRAC_1_SQRT_2;
 /// How sure the floor is to cover a repeat: 99 %, so that the floor fails five times less often than the tests' 5 %.
 const LEVEL: f64 = 0.99;
 
-/// What an A/A control says.
+/// The outcome of an A/A control.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Floor {
     /// mean(first) − mean(second).

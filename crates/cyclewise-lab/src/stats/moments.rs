@@ -1,4 +1,4 @@
-//! What one column of samples comes to: mean, spread, median, and the interval of the mean.
+//! A summary of samples: mean, spread, median, and the interval of the mean.
 //!
 //! Sums are taken of deviations, never of the samples themselves: first from the first sample, then from the mean.
 //! A column of equal samples therefore has a spread of exactly zero, whatever its value, and timings of 10 000 000.1

@@ -1,4 +1,4 @@
-//! Whether one column tends to be larger than the other, by ranks alone: Mann and Whitney's U.
+//! The Mann–Whitney U test: whether one set of samples tends to be larger than the other, by ranks alone.
 //!
 //! A few wild samples move a mean and its test; they move a rank by a few places. A verdict wants both to agree.
 //!

@@ -1,6 +1,6 @@
 //! Socket pairs and pipes, as files: reading and writing are plain `read` and `write`.
 //!
-//! `File` rather than `UnixStream`, whose `read` is `recv`: one code, and one system call, for both kinds.
+//! `File` rather than `UnixStream`, whose `read` is `recv`: both kinds use the same code and the same system call.
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
@@ -11,7 +11,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-/// What carries the bytes.
+/// The kind of channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `socketpair(AF_UNIX, SOCK_STREAM)`.
@@ -20,7 +20,7 @@ pub enum Kind {
     Pipe,
 }
 
-/// Two ends. Closed on exec, so that a command started meanwhile does not keep them open.
+/// Two ends. Closed on exec, so that a command started later does not keep them open.
 pub struct Pair {
     /// The end to read from.
     pub read: File,

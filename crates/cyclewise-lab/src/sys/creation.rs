@@ -1,4 +1,4 @@
-//! Creating a thread, or being refused one, by the function that the program is bound to and by the C library's own.
+//! pthread_create(3), by the symbol that the program is bound to and by the C library's own.
 //!
 //! Where the program has hooks (`cyclewise::enable_single!`), the two differ by the hook.
 //!
@@ -25,7 +25,7 @@ extern "C" fn nothing(argument: *mut c_void) -> *mut c_void {
 pub(crate) struct Creator(Create);
 
 impl Creator {
-    /// What the program is bound to: its hook, if it has one.
+    /// The symbol that the program is bound to: its hook, if it has one.
     pub(crate) fn bound() -> Self {
         Self(libc::pthread_create)
     }
@@ -50,11 +50,10 @@ impl Creator {
         }
     }
 
-    /// Asks for a thread with a guard of more bytes than there are addresses, which glibc refuses before it does anything
-    /// else.
+    /// Asks for a thread whose guard is larger than the address space, which glibc refuses before it does anything else.
     ///
     /// # Errors
-    /// Where the answer is another than EINVAL.
+    /// Any answer but EINVAL.
     pub(crate) fn refused(self) -> io::Result<()> {
         let attributes = Attributes::impossible();
         let mut thread: libc::pthread_t = 0;
@@ -78,7 +77,7 @@ impl Created {
     /// Waits for it.
     ///
     /// # Errors
-    /// None that a thread of ours has.
+    /// None for a thread of ours.
     pub(crate) fn join(self) -> io::Result<()> {
         // SAFETY: Invariant 2.
         match unsafe { libc::pthread_join(self.0, std::ptr::null_mut()) } {

@@ -1,4 +1,4 @@
-//! An error number with its kernel name and meaning, as evidence quotes it.
+//! An error number with its kernel name and meaning, for the doctor's evidence.
 
 use std::fmt;
 

@@ -14,7 +14,7 @@ const KVM_GET_API_VERSION: libc::c_ulong = 0xae00;
 /// The version of the interface; 12 on every kernel since 2.6.22.
 ///
 /// # Errors
-/// ENOENT without the device, EACCES where its permissions say no, ENODEV or ENXIO where no CPU support is behind it.
+/// ENOENT without the device, EACCES where its permissions forbid it, ENODEV or ENXIO without CPU support.
 pub(crate) fn api_version() -> Result<i32, Errno> {
     let device = OpenOptions::new()
         .read(true)

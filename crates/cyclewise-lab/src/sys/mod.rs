@@ -1,4 +1,4 @@
-//! The only system calls of the lab, each behind a safe function but for `process::fork`, whose child may do little.
+//! The lab's only system calls: one wrapper for each, safe but for `process::fork`, whose child may do little.
 
 pub mod affinity;
 pub(crate) mod auxv;

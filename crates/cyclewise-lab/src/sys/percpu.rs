@@ -1,4 +1,4 @@
-//! Sixty-four words in each of the places that the experiment `percpu` compares, and one addition to one of them.
+//! Sixty-four words in each kind of memory that the experiment `percpu` compares, and an increment of one of them.
 //!
 //! # Safety
 //! 1. An index is masked to 63, so every address is one of the 64 words of its variable, which lives as long as the value.
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// How many words.
 pub(crate) const WORDS: usize = 64;
 
-/// Words with a copy for each CPU, or for each `mm_cid`: their address, so that a loop keeps it in a register.
+/// Words with a copy for each CPU, or for each `mm_cid`. Holds their address, so that a loop keeps it in a register.
 pub(crate) struct PerCpuWords<I: Index>(&'static PerCpu<[u64; WORDS], I>, *mut u64);
 
 impl<I: Index> Clone for PerCpuWords<I> {
@@ -33,7 +33,7 @@ impl<I: Index> PerCpuWords<I> {
         Self(words, words.as_ptr().cast())
     }
 
-    /// One more, by the library.
+    /// Adds one, by the library.
     #[inline(always)]
     pub(crate) fn add(self, n: usize) {
         let word = self.1.wrapping_add(n % WORDS);
@@ -41,7 +41,7 @@ impl<I: Index> PerCpuWords<I> {
         unsafe { this_cpu::add::<I, u64>(word, 1) }
     }
 
-    /// One more in a slot's copy, by a locked addition.
+    /// Adds one to a slot's copy, by a locked addition.
     #[inline(always)]
     pub(crate) fn add_atomic(self, slot: Slot, n: usize) {
         let word = self.0.of(slot).cast::<u64>().wrapping_add(n % WORDS);
@@ -56,7 +56,7 @@ pub(crate) fn here() -> Slot {
     CurrentSlot::now().slot()
 }
 
-/// The calling thread with the base of its GS set.
+/// The calling thread, with its GS base set.
 pub(crate) struct Gs {
     pinned: Pinned,
     words: PerCpu<[u64; WORDS]>,
@@ -66,7 +66,7 @@ impl Gs {
     /// Enters the CPU that the thread is confined to already.
     ///
     /// # Errors
-    /// Exit 3 where GS cannot be had, with the reason.
+    /// Exit 3 where GS is not available, with the reason.
     pub(crate) fn enter() -> Result<Self> {
         // SAFETY: nothing in the lab uses GS.
         let pinned =
@@ -77,7 +77,7 @@ impl Gs {
         })
     }
 
-    /// The thread is confined while `self` lives; the address is for a loop to keep in a register.
+    /// The words. The thread is confined while `self` lives; a loop keeps the address in a register.
     pub(crate) fn words(&self) -> GsWords<'_> {
         GsWords(&self.pinned, self.words.as_ptr().cast())
     }
@@ -88,7 +88,7 @@ impl Gs {
 pub(crate) struct GsWords<'a>(&'a Pinned, *mut u64);
 
 impl GsWords<'_> {
-    /// One more.
+    /// Adds one.
     #[inline(always)]
     pub(crate) fn inc(self, n: usize) {
         // SAFETY: Invariants 1 and 2.

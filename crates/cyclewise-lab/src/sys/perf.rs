@@ -25,7 +25,7 @@ const EXCLUDE_KERNEL: u64 = 1 << 5;
 const EXCLUDE_HV: u64 = 1 << 6;
 const CLOEXEC: libc::c_ulong = 1 << 3;
 
-/// Iterations that a counter must see: one that counts cannot stand still through them.
+/// Iterations after which a working counter must have moved.
 const WORK: u64 = 100_000;
 
 /// perf_event_attr up to PERF_ATTR_SIZE_VER0.
@@ -63,8 +63,8 @@ impl Group {
     /// Core cycles and instructions, for the calling thread.
     ///
     /// # Errors
-    /// What perf_event_open says: ENOENT without a PMU, EACCES or EPERM where paranoia or a seccomp filter forbids it. Also
-    /// where a counter opens and stands still, as some hypervisors have it: a silent zero is no measurement.
+    /// What perf_event_open returns: ENOENT without a PMU, EACCES or EPERM where perf_event_paranoid or a seccomp filter
+    /// forbids it. Also where a counter opens but does not count, as on some hypervisors.
     pub(crate) fn core() -> io::Result<Self> {
         Self::open(TYPE_HARDWARE, [HW_CPU_CYCLES, HW_INSTRUCTIONS])?.if_counting()
     }
@@ -77,10 +77,10 @@ impl Group {
         }
     }
 
-    /// What a group of these counts over a short loop, be it nothing.
+    /// The counts over a short loop, which may be zero.
     ///
     /// # Errors
-    /// What perf_event_open says.
+    /// What perf_event_open returns.
     pub(crate) fn probe() -> io::Result<Reading> {
         Self::open(TYPE_HARDWARE, [HW_CPU_CYCLES, HW_INSTRUCTIONS])?.over_some_work()
     }
@@ -190,7 +190,7 @@ mod tests {
             }
             Err(e) => println!("skipped: perf_event_open: {e}"),
         }
-        // The twin: one that counts is.
+        // The twin: a counter that counts is offered.
         if let Ok(group) = Group::open(TYPE_SOFTWARE, [SW_TASK_CLOCK, SW_TASK_CLOCK]) {
             assert!(group.if_counting().is_ok());
         }

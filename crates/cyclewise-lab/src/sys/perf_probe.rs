@@ -8,7 +8,7 @@ use super::perf::Group;
 /// A count of 0 is a counter that opens and does not count, which some hypervisors give.
 ///
 /// # Errors
-/// What perf_event_open said; [`meaning`] explains it.
+/// What perf_event_open returned; [`meaning`] explains it.
 pub(crate) fn probe() -> Result<u64, Errno> {
     Group::probe().map(|reading| reading.cycles).map_err(|e| Errno::of(&e))
 }

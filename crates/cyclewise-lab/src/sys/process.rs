@@ -2,7 +2,7 @@
 //!
 //! # Invariants
 //! 1. A [`Child`] is a child of this process that has not been reaped: its number cannot have been given to another.
-//! 2. Whoever leaves the scope of a [`Child`] leaves no process behind: dropping kills and reaps it.
+//! 2. Dropping a [`Child`] kills and reaps it, so no process is left behind.
 //! 3. A forked process never returns into its parent's code: every way out of [`InChild`] is `_exit`.
 //!
 //! # Safety
@@ -48,7 +48,7 @@ fn exit_now(code: i32) -> ! {
 /// Forks. The child dies with the thread that made it, or by SIGALRM after `limit_s` seconds.
 ///
 /// # Safety
-/// Other threads may hold locks, the allocator's among them, that nobody will ever release in the child. There, until
+/// Other threads may hold locks, the allocator's among them, that are never released in the child. There, until
 /// [`InChild::exit`], the caller may only make async-signal-safe calls: no allocation, no panic, no lock.
 ///
 /// # Errors
@@ -65,7 +65,7 @@ pub(crate) unsafe fn fork(limit_s: u32) -> io::Result<Fork> {
             let me = InChild(());
             // Cannot fail: SIGKILL is a signal.
             let _ = set_parent_process_death_signal(Some(Signal::KILL));
-            // A parent that died before the line above sends no signal: somebody else has adopted us.
+            // A parent that died before the line above sends no signal: another process has adopted us.
             if std::os::unix::process::parent_id() != parent {
                 me.exit(0);
             }
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn dropping_kills_and_reaps() {
-        // Were it not killed, this would wait for a day.
+        // Without the kill, this would wait for a day.
         let c = child(86_400, forever);
         let pid = c.pid;
         drop(c);

@@ -1,7 +1,7 @@
-//! W^X: by which way text can be changed here, tried on pages of our own that never run.
+//! W^X: which ways of changing text work here, tried on pages of our own that never run.
 //!
-//! Two kinds of page are tried, because policies tell them apart (SELinux: execmem, execmod): an anonymous one, and a
-//! private copy of a page of this program's file, which is what patching our own text amounts to.
+//! Two kinds of page are tried, because policies distinguish them (SELinux: execmem, execmod): an anonymous one, and a
+//! private copy of a page of this program's file, as when a program patches its own text.
 //!
 //! # Invariants
 //! 1. A `Page` is one mapped page that nobody else knows.
@@ -21,7 +21,7 @@ const LENGTH: usize = 4096;
 const READ_EXEC: i32 = libc::PROT_READ | libc::PROT_EXEC;
 const READ_WRITE_EXEC: i32 = READ_EXEC | libc::PROT_WRITE;
 
-/// What the probes said of one kind of page.
+/// Results for one kind of page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Probe {
     /// An R-X page made R-W-X by mprotect.
@@ -32,7 +32,7 @@ pub(crate) struct Probe {
     pub proc_mem: Result<(), Errno>,
 }
 
-/// Probes of both kinds of page.
+/// Results for both kinds of page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Probes {
     /// Anonymous memory.
@@ -77,7 +77,7 @@ impl Page {
     }
 
     fn protect(&self, protection: i32) -> Result<(), Errno> {
-        // SAFETY: the page is ours alone (Invariant 1), and what is taken away nobody uses.
+        // SAFETY: the page is ours alone (Invariant 1), and nothing uses the access that is taken away.
         let status = unsafe { libc::mprotect(self.start().cast(), LENGTH, protection) };
         if status == 0 { Ok(()) } else { Err(Errno::last()) }
     }

@@ -16,7 +16,7 @@ use std::ffi::CStr;
 /// No kernel knows this flag. (1 << 1 became one with the slice extension, so keep away from the low end.)
 const NO_SUCH_FLAG: libc::c_int = 1 << 30;
 
-/// What glibc says of its registration; the symbols are there since 2.35.
+/// glibc's registration, from symbols that it has since 2.35.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Libc {
     /// `__rseq_size`: 0 means not registered.
@@ -28,7 +28,7 @@ pub(crate) struct Libc {
 }
 
 impl Libc {
-    /// What the libc of this process says; `None` where it has no such symbols (musl, or glibc before 2.35).
+    /// The registration of this process; `None` where libc has no such symbols (musl, or glibc before 2.35).
     pub(crate) fn here() -> Option<Self> {
         let size = symbol::<u32>(c"__rseq_size")?;
         let offset = symbol::<isize>(c"__rseq_offset")?;
@@ -51,7 +51,7 @@ fn symbol<T>(name: &CStr) -> Option<*const T> {
 /// Asks the kernel whether it has rseq(2), and changes nothing.
 ///
 /// # Errors
-/// EINVAL says that the call is there and refused the unknown flag; ENOSYS that it is not, or is filtered.
+/// EINVAL: the call exists and refused the unknown flag. ENOSYS: it does not, or is filtered.
 pub(crate) fn refused_call() -> Errno {
     let nowhere = std::ptr::null_mut::<libc::c_void>();
     // SAFETY: an unknown flag fails before the kernel looks at the pointer (see Safety above).

@@ -1,4 +1,4 @@
-//! A command run to its end, with what the kernel counted of it and of the children it waited for.
+//! A command run to its end, with the kernel's counts for it and for the children it waited for.
 //!
 //! # Safety
 //! wait4 writes one `int` and one `rusage` of ours.
@@ -17,11 +17,11 @@ pub(crate) struct Finished {
     pub status: ExitStatus,
     /// From before it was started until it was reaped, by CLOCK_MONOTONIC.
     pub elapsed: Duration,
-    /// What the kernel counted.
+    /// The kernel's counts.
     pub usage: Usage,
 }
 
-/// What the kernel counted.
+/// The kernel's counts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Usage {
     /// User time, seconds.
@@ -31,9 +31,9 @@ pub(crate) struct Usage {
     /// Peak resident memory of the largest process, KiB. Linux counts the memory of the process that calls exec as the
     /// command's own, so this is never below the peak of the process that started it.
     pub max_rss_kib: u64,
-    /// Times it gave its CPU away.
+    /// Times it gave up its CPU.
     pub voluntary_switches: u64,
-    /// Times its CPU was taken away.
+    /// Times it was preempted.
     pub involuntary_switches: u64,
     /// Page faults served from memory.
     pub minor_faults: u64,
@@ -44,12 +44,12 @@ pub(crate) struct Usage {
 /// Runs `command` to its end.
 ///
 /// # Errors
-/// What starting it says: ENOENT where there is no such program. ECHILD where SIGCHLD is ignored.
+/// ENOENT where there is no such program; ECHILD where SIGCHLD is ignored.
 pub(crate) fn run(command: &mut Command) -> io::Result<Finished> {
     let start = Instant::now();
     let child = command.spawn()?;
     let (status, usage) = reap(child.id() as libc::pid_t)?;
-    // `child` is dropped, which neither waits nor kills: the number may be another's by now.
+    // `child` is dropped, which neither waits nor kills: its number may belong to another process by now.
     Ok(Finished {
         status,
         elapsed: start.elapsed(),

@@ -1,8 +1,8 @@
-//! Is our clock what its types say, on this machine? No reading is below one that happened before it, on any pair of
-//! CPUs; errors stay within their bounds; it starts at once.
+//! Does the clock keep the order that its types promise on this machine? No reading is below one that happened before it,
+//! on any pair of CPUs; errors stay within their bounds; it starts at once.
 //!
-//! Each test is also done to a clock that is read too early, which must be caught, and to a bare RDTSC, of which it is said
-//! how often it was.
+//! Each test also runs on a clock that is read too early, which must be caught, and on a bare RDTSC, whose errors are
+//! only reported.
 
 mod histogram;
 mod pair;

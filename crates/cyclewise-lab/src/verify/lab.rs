@@ -1,7 +1,7 @@
 //! Can you trust the measurements? A variant compared with itself must not differ, and a difference of 1 % must be found.
 //!
-//! Each try is a measurement of its own: fresh memory, fresh batch lengths, another seed. Counts are judged with their
-//! own uncertainty: a promise is broken where the 99 % Clopper–Pearson interval of the share lies outside it.
+//! Each try is a separate measurement: new memory, new batch lengths, another seed. Counts have an uncertainty: a promise
+//! is broken where the 99 % Clopper–Pearson interval of the share lies outside it.
 
 use super::{Check, SCHEMA, Verification};
 use crate::arch::{Body, entry};
@@ -13,17 +13,17 @@ use std::time::{Duration, Instant};
 
 /// A/A comparisons after which no more are made.
 const COMPARISONS: usize = 200;
-/// Runs in which one percent is looked for.
+/// Runs that look for one percent.
 const HUNTS: usize = 10;
-/// No hunt may take longer.
+/// The time limit of such a run.
 const HUNT: Duration = Duration::from_millis(900);
 /// Time of one A/A comparison.
 const SELF_COMPARISON: Duration = Duration::from_millis(250);
-/// Welch's p is under 0.05 in 5 % of A/A comparisons; this is how far off it may be.
+/// Welch's p is under 0.05 in 5 % of A/A comparisons; the share must lie in this range.
 const SMALL_P: [f64; 2] = [0.02, 0.09];
 /// A/A comparisons that may get a verdict.
 const FALSE_VERDICTS: f64 = 0.02;
-/// Hunts that must find the one percent.
+/// The share of runs that must find the one percent.
 const FOUND: f64 = 0.9;
 
 #[cfg(target_arch = "x86_64")]
@@ -36,7 +36,7 @@ fn subject() -> Body {
     entry::FUNCTION_CALL
 }
 
-/// Verifies within about `time`, at most a quarter of it for the hunts.
+/// Verifies within about `time`, at most a quarter of it looking for one percent.
 ///
 /// # Errors
 /// Where this machine is too noisy to keep two samples of a variant.
@@ -106,7 +106,7 @@ fn false_verdicts(verdicts: usize, n: usize) -> Check {
     }
 }
 
-/// One measurement of its own, with the A/A control that every experiment has; the verdict speaks of the first body.
+/// One separate measurement, with the A/A control that every experiment has; the verdict is on the first body.
 fn compare(runner: &Runner<'_>, seed: u64, bodies: [Body; 2], time: Duration) -> Result<Comparison> {
     let mut bench = Bench::new();
     let mut setup = Setup {

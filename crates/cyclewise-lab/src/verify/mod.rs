@@ -1,4 +1,4 @@
-//! Promises checked on this machine, and what came of it.
+//! Promises checked on this machine.
 
 pub(crate) mod clock;
 pub(crate) mod lab;
@@ -18,19 +18,19 @@ pub(crate) const SCHEMA: &str = "cyclewise.verify/1";
 pub(crate) struct Check {
     /// The name scripts use.
     pub name: &'static str,
-    /// What is promised, in a sentence.
+    /// The promise, in a sentence.
     pub promise: &'static str,
-    /// What was seen, with its count.
+    /// The observation, with its count.
     pub seen: String,
-    /// How often it was tried.
+    /// Tries.
     pub tries: usize,
-    /// In how many tries the event that is counted happened.
+    /// Tries in which the counted event happened.
     pub events: usize,
-    /// Whether what was seen is compatible with the promise.
+    /// Whether the observation is compatible with the promise.
     pub holds: bool,
 }
 
-/// All promises of one subject.
+/// The promises of one part.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Verification {
     /// Always [`SCHEMA`].
@@ -39,11 +39,11 @@ pub(crate) struct Verification {
     pub what: &'static str,
     /// Its promises.
     pub checks: Vec<Check>,
-    /// What else was seen, and promised by nobody.
+    /// Observations that no promise covers.
     pub notes: Vec<String>,
 }
 
-/// A thread of `verify what` could not be made.
+/// The error where a thread of `verify what` could not be made.
 fn no_thread(what: &str, cause: &io::Error) -> Error {
     let doing = format!("verify {what}: making a thread");
     Error::system(

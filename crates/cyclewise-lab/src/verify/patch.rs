@@ -1,6 +1,7 @@
-//! Are patched instructions right on this machine? Nothing is lost while LOCK comes and goes, and a key's flip is seen by all.
+//! Are patched instructions correct on this machine? No update is lost while LOCK is elided and restored, and all threads
+//! see a key's flip.
 //!
-//! Each check takes what it tries as a parameter, so that its own test can hand it one that breaks the promise.
+//! Each check takes what it tries as a parameter, so that its own test can pass one that breaks the promise.
 //!
 //! # Safety
 //! Confined mode asks that nobody sets a thread's affinity meanwhile (who does from outside is looked for), that no process shares this one's memory, and that
@@ -23,10 +24,10 @@ use std::sync::atomic::{self, AtomicBool};
 use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
 
-/// Additions of a thread between two looks at the clock.
+/// Additions of a thread between two reads of the clock.
 const ADDITIONS: u64 = 10_000;
 
-/// How long confined mode is left alone, so that threads run in it and outside.
+/// Time in confined mode and time outside it, so that threads run in both.
 const REST: Duration = Duration::from_micros(200);
 
 /// Verifies within about `time`, in quarters.
@@ -84,7 +85,7 @@ fn refused(refusal: Refusal) -> Error {
     Error::unsupported(format!("verify patch: LOCK cannot be elided: {refusal}"))
 }
 
-/// As many as there are CPUs to run on, and enough for a race.
+/// One thread for each CPU, and at least two, for a race.
 fn threads() -> usize {
     thread::available_parallelism().map_or(2, |n| n.get().max(2))
 }
@@ -152,7 +153,7 @@ impl Sum for AtomicU64 {
     }
 }
 
-/// The twin: what an addition without LOCK comes to on two CPUs, or where it is preempted on one.
+/// The twin: an addition without LOCK, which loses updates on two CPUs, or if it is preempted on one.
 struct Unlocked(atomic::AtomicU64);
 
 impl Sum for Unlocked {
@@ -173,7 +174,7 @@ fn add(total: &impl Sum) {
     (0..ADDITIONS).for_each(|_| total.add_one());
 }
 
-/// Threads add for `time` while `flip` is called again and again: how many are missing, and how many there were.
+/// Threads add for `time` while `flip` is called repeatedly. Returns the missing additions, and all of them.
 fn flipped(total: &impl Sum, time: Duration, mut flip: impl FnMut() -> Result<()>) -> Result<(u64, u64)> {
     let (begun, over) = (Instant::now(), AtomicBool::new(false));
     thread::scope(|scope| {
@@ -202,7 +203,7 @@ fn flipped(total: &impl Sum, time: Duration, mut flip: impl FnMut() -> Result<()
     })
 }
 
-/// What came of a time in confined mode.
+/// How a period in confined mode ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     /// It was not entered: a thread was being made or was ending.
@@ -236,7 +237,7 @@ fn after_leaving(left: std::result::Result<(), Refusal>) -> Result<Outcome> {
     }
 }
 
-/// Whether anything outside this program gave its threads other CPUs than confined mode's.
+/// Whether another program changed the affinity of this program's threads.
 fn kept(times: u64, broken: u64) -> Check {
     Check {
         name: "threads-stay-confined",

@@ -1,8 +1,8 @@
-//! Is anything lost or there twice in per-CPU data? Eight threads to a CPU are at it, and are moved, preempted and interrupted
-//! meanwhile; children are forked in the middle.
+//! Is anything lost or duplicated in per-CPU data? Eight threads for each CPU use it while they are moved, preempted and
+//! interrupted, and while children are forked.
 //!
-//! Each round puts five samplers through the storm, each fresh: sums, a free list, stacks, rings, a reference count. Beside
-//! each, in the same steps, is its twin, which does the same without sequences: it must go wrong, or the storm proves nothing.
+//! Each round puts five new targets through the storm: sums, a free list, stacks, rings, a reference count. In the same
+//! steps runs a twin of each, without restartable sequences: it must fail, or the storm proves nothing.
 
 mod counts;
 mod objects;
@@ -15,12 +15,12 @@ use crate::sys::percpu::storm::{StormStats, StormTarget, storm};
 use cyclewise::percpu::backend;
 use std::time::{Duration, Instant};
 
-/// Of one subject: long enough for every thread to be preempted, short enough for many.
+/// Time of one target: long enough for every thread to be preempted, short enough for many rounds.
 const STORM: Duration = Duration::from_millis(500);
 
-/// A subject with a twin beside it.
+/// A target with its twin.
 trait Tried: StormTarget {
-    /// What is wrong now that all threads have ended: of the subject, and of its twin.
+    /// The errors, once all threads have ended: of the target, and of its twin.
     fn wrong(self: Box<Self>) -> (u64, u64);
 }
 

@@ -1,7 +1,8 @@
-//! Do reference counts keep their promises on this machine? Misuse saturates, saturation is for good, the last is told once.
+//! Do reference counts keep their promises on this machine? Misuse saturates, saturation is permanent, and exactly one put
+//! is the last.
 //!
-//! Each check takes any counter, so that its own test can hand it one that breaks the promise. The threads run wherever
-//! the scheduler puts them, one for each CPU and at least two.
+//! Each check takes any counter, so that its own test can pass one that breaks the promise. The threads run wherever the
+//! scheduler puts them, one for each CPU and at least two.
 
 mod counter;
 mod misuse;
@@ -113,7 +114,7 @@ fn told_once<C: Counter>(name: &'static str, time: Duration) -> Result<Check> {
     })
 }
 
-/// As many as there are CPUs to run on, and enough for a race.
+/// One thread for each CPU, and at least two, for a race.
 fn threads() -> usize {
     thread::available_parallelism().map_or(2, |n| n.get().max(2))
 }

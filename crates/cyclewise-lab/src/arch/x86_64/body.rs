@@ -1,11 +1,11 @@
-//! The frame every body shares: entry, aligned loop, unrolled copies, exit.
+//! The frame that every body shares: entry, aligned loop, unrolled copies, exit.
 //!
 //! Registers: rdi counts iterations down, rsi is the arena; a body may use rax, rcx, rdx, r8 to r11 and balanced pushes.
-//! The loop starts on a 64-byte boundary, so that a body's cost does not hang on where the linker put it.
+//! The loop starts on a 64-byte boundary, so that a body's cost does not depend on where the linker put it.
 //!
 //! # Safety
-//! A function made here follows the C calling convention, balances its stack and ends in a return. What its operation
-//! touches is for the file that names the operation to say.
+//! A function made here follows the C calling convention, balances its stack and ends in a return. The file
+//! that names the operation says what it touches.
 #![allow(
     unsafe_code,
     reason = "macros whose expansion is unsafe; the lint fires where they are used"

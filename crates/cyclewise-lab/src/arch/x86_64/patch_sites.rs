@@ -1,4 +1,4 @@
-//! A thousand sites on fifty pages, so that the cost of a change can be measured at a known size.
+//! A thousand patch sites on fifty pages, to measure the cost of a change at a known size.
 //!
 //! The records are the library's (`cyclewise_lock_v1`): its table holds these sites too. They are never executed.
 //!

@@ -1,4 +1,4 @@
-//! Sixty-four words of one thread's, in plain memory and by way of FS, and one more in one of them.
+//! Sixty-four words of one thread, in plain memory and through FS, and an increment of one of them.
 //!
 //! Not the compiler's `+= 1`, which it may keep in a register or merge.
 //!
@@ -23,7 +23,7 @@ impl Plain {
         Self(UnsafeCell::new([0; WORDS]))
     }
 
-    /// One more.
+    /// Adds one.
     #[inline(always)]
     pub(crate) fn inc(&self, n: usize) {
         let word = self.0.get().cast::<u64>().wrapping_add(n % WORDS);
@@ -47,7 +47,7 @@ impl Local {
         Self(ptr::without_provenance_mut(at.wrapping_sub(thread_pointer())))
     }
 
-    /// One more, in one instruction.
+    /// Adds one, in one instruction.
     #[inline(always)]
     pub(crate) fn inc(self, n: usize) {
         // As a pointer, so that the compiler makes the same of the index as in the other rows.

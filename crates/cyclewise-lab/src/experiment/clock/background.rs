@@ -1,4 +1,4 @@
-//! Samples taken while a thread on another CPU is at work.
+//! Rows sampled while a thread on another CPU works in the background.
 
 use crate::error::{Error, Result};
 use crate::runner::{Sample, Sampler};
@@ -20,13 +20,13 @@ fn no_thread(cause: &std::io::Error) -> Error {
     Error::system("making a thread", cause, "raise `ulimit -u`")
 }
 
-/// A subject beside which a thread works, while it is sampled.
+/// A row with a background thread that works while it is sampled.
 struct Beside {
     subject: Box<dyn Sampler>,
     worker: Worker,
 }
 
-/// `subject` with `work` done again and again on another of `cpus` while it is sampled; `None` where there is none.
+/// `subject`, with `work` repeated on another of `cpus` while it is sampled; `None` where there is no other CPU.
 ///
 /// # Errors
 /// Exit 3 where no thread can be made.
@@ -38,8 +38,8 @@ pub(super) fn beside(subject: Box<dyn Sampler>, cpus: &[u32], work: fn()) -> Res
     Ok(Some(Box::new(Beside { subject, worker })))
 }
 
-/// A thread that works while it is told to. It is there all the time: making one, or waiting for one in the kernel, is a
-/// context switch, which spoils a sample.
+/// A thread that works on request. It exists all the time: starting one, or waiting for one in the kernel, is a context
+/// switch, which spoils a sample.
 struct Worker {
     orders: Arc<Orders>,
     thread: Option<JoinHandle<()>>,
@@ -52,7 +52,7 @@ struct Orders {
     end: AtomicBool,
 }
 
-/// How long the thread sleeps before it looks whether there is work.
+/// Sleep between two checks for work.
 const NAP: Duration = Duration::from_micros(50);
 
 impl Worker {
@@ -81,7 +81,7 @@ impl Worker {
         })
     }
 
-    /// Tells it to work or not, and waits until it does as told.
+    /// Starts or stops the work, and waits until the thread has done so.
     fn order(&self, work: bool) {
         self.orders.work.store(work, Relaxed);
         // Acquire: pairs with the Releases of the thread.
@@ -118,14 +118,14 @@ impl Sampler for Beside {
     }
 }
 
-/// A subject that reads a clock which an upkeep thread keeps.
+/// A row that reads a clock which an upkeep thread refreshes.
 struct Kept {
     subject: Box<dyn Sampler>,
     /// Ends with the subject.
     _upkeep: Upkeep,
 }
 
-/// `subject` while `clock` is kept by a thread on another of `cpus`; `None` where there is none.
+/// `subject`, while a thread on another of `cpus` refreshes `clock`; `None` where there is no other CPU.
 ///
 /// # Errors
 /// Exit 3 where no thread can be made.

@@ -1,4 +1,4 @@
-//! Single reads: what the slowest of a thousand takes, and the slowest of all, beside the mean of a batch.
+//! Single reads of a clock: p99.9 and the maximum, with the mean of a batch.
 
 use crate::arch::stamp;
 use crate::error::Result;
@@ -8,11 +8,11 @@ use crate::runner::{Bench, MetricComparison, Sample, Sampler};
 /// Single reads in a sample: the slowest in a thousand is then the fifth.
 const READS: usize = 4_000;
 
-/// Whose tail is told, and beside which.
+/// The rows whose tails are compared.
 const OURS: &str = "now";
 const THEIRS: &str = "vdso-monotonic";
 
-/// A subject that also times single reads.
+/// A row that also times single reads.
 pub(super) struct Tail<F> {
     batch: Box<dyn Sampler>,
     read: F,
@@ -37,14 +37,14 @@ impl<F: FnMut()> Sampler for Tail<F> {
         self.batch.code_bytes()
     }
 
-    /// Ours beside the vDSO's.
+    /// Our tail compared with the vDSO's.
     fn finding(&self, all: &[Variant]) -> Option<String> {
         let tell = |metric: &str, label: &str| {
-            let aside = MetricComparison::of(all, [OURS, THEIRS], metric)?;
-            let ([ours, theirs], [low, high]) = (aside.means, aside.ci95);
+            let comparison = MetricComparison::of(all, [OURS, THEIRS], metric)?;
+            let ([ours, theirs], [low, high]) = (comparison.means, comparison.ci95);
             Some(format!(
                 "{label} {ours:.0} and {theirs:.0} tick, {} (95 % CI of the difference {low:+.0} to {high:+.0})",
-                aside.place()
+                comparison.direction()
             ))
         };
         let of_ours = || {

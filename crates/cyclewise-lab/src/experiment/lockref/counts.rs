@@ -1,4 +1,4 @@
-//! What the rows with threads do: take one and give it back, on a count that all of them share.
+//! The rows with threads: a get and a put on a count that all threads share.
 
 use super::retries::{Counted, Retries, taken};
 use crate::error::{Error, Result};
@@ -69,7 +69,7 @@ impl Count for Apart<Mutex<i64>> {
     }
 }
 
-/// A count that nothing holds still: the least that a shared count costs.
+/// A plain atomic count: the least that a shared count costs.
 impl Count for Apart<AtomicU64> {
     #[inline(always)]
     fn pair(&self) {

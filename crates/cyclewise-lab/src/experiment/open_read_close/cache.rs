@@ -1,5 +1,5 @@
-//! The same in userspace: a cache of entries by name, as a kernel's cache of directory entries, and threads that all open, read
-//! and close one of them.
+//! The same in userspace: a cache of entries by name, like the kernel's dentry cache, and threads that all open, read and
+//! close one entry.
 //!
 //! To open is to find the entry and take a reference, to read is to copy 64 bytes, to close is to give the reference back. The
 //! entry of nobody stays in the cache. What differs is how an entry counts its users:
@@ -206,7 +206,7 @@ fn bucket(name: &str) -> usize {
     hasher.finish() as usize % ENTRIES
 }
 
-/// A row: threads on one entry of a cache.
+/// Threads on one entry of a cache.
 pub(super) struct CacheRow<U> {
     name: String,
     crowd: Crowd,

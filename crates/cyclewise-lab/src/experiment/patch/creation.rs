@@ -1,4 +1,4 @@
-//! What the hook costs that restores LOCK before a thread is created.
+//! The cost of the hook that restores LOCK before a thread is created.
 //!
 //! Creating a thread takes tens of microseconds and varies by more than a hook costs. So there are two rows besides in
 //! which the C library refuses before it has done anything, by the hook and past it: their difference is the hook.
@@ -14,7 +14,7 @@ use std::time::Instant;
 /// Refusals in a sample: they take nanoseconds.
 const REFUSALS: u32 = 20_000;
 
-/// Threads, and refusals, by the hook and past it.
+/// Rows of creation and of refusal, through the hook and past it.
 pub(super) fn subjects(notes: &mut Vec<String>) -> Vec<Box<dyn Sampler>> {
     let mut rows: Vec<Box<dyn Sampler>> = vec![Box::new(Threads("thread-hooked", Creator::bound()))];
     let Some(behind) = Creator::behind() else {

@@ -1,4 +1,4 @@
-//! Taking LOCK away and giving it back, and how many operations pay for that.
+//! Eliding and restoring LOCK, and the operations after which that pays.
 
 use super::super::elided::refused;
 use super::REPEATS;
@@ -67,7 +67,7 @@ impl Sampler for Timed {
     }
 }
 
-/// How many clones and drops of an Arc pay for taking LOCK away once and giving it back.
+/// The clones and drops of an Arc that pay for eliding and restoring LOCK once.
 fn break_even(changes: Nanos, locked: Nanos, elided: Nanos) -> Option<String> {
     let saved = locked - elided;
     if saved <= 0.0 {

@@ -1,12 +1,12 @@
-//! The storm: threads that are preempted, moved and interrupted while they are at per-CPU words, and forks meanwhile.
+//! The storm: threads that use per-CPU data while they are preempted, moved, interrupted and forked.
 //!
 //! # Invariants
-//! 1. `SUBJECT` points to a subject on the stack of [`storm`] while its threads run, and is null otherwise. One storm
-//!    blows at a time.
+//! 1. `TARGET` points to a target on the stack of [`storm`] while its threads run, and is null otherwise. One storm runs
+//!    at a time.
 //!
 //! # Safety
-//! 1. The handler does what its subject says a handler may.
-//! 2. A thread is signalled by its kernel id while it is joined by nobody: it lives.
+//! 1. The handler does only what its target's `interrupt` allows.
+//! 2. A thread is signalled by its kernel id only before it is joined, so the id is still its own.
 #![expect(unsafe_code, reason = "tgkill, and a handler with its pointer")]
 
 use crate::error::{Error, Result};
@@ -17,34 +17,34 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, Ordering::*
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-/// What is put through the storm.
+/// What the storm's threads use.
 pub(crate) trait StormTarget: Sync {
-    /// What a thread does again and again. The number is another each time, and looks like chance.
+    /// One step of a thread. The number is pseudo-random and differs each time.
     fn step(&self, chance: u64);
-    /// What a signal's handler does in the middle of that. No lock, no allocation.
+    /// What a signal handler does in the middle of a step. No lock, no allocation.
     fn interrupt(&self);
-    /// What a child of a fork does, whose other threads are gone in the middle of a step: true where all is as it should
-    /// be. No lock, no allocation, no panic.
+    /// Checks in a forked child, whose other threads vanished in the middle of a step; returns whether all is correct. No
+    /// lock, no allocation, no panic.
     fn in_child(&self) -> bool;
 }
 
-/// What a storm did.
+/// Counts of a storm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StormStats {
-    /// Steps of threads.
+    /// Steps that threads did.
     pub steps: u64,
-    /// How often the handler ran.
+    /// Runs of the handler.
     pub signals: u64,
-    /// How often a thread was moved to another CPU.
+    /// Moves of a thread to another CPU.
     pub moves: u64,
-    /// Children that were forked.
+    /// Forked children.
     pub forks: u64,
-    /// Those of them that found something wrong, or did not end by themselves.
+    /// Children that found an error, or did not end by themselves.
     pub bad_forks: u64,
 }
 
 impl StormStats {
-    /// Both together.
+    /// Adds the counts of another storm.
     pub(crate) fn add(&mut self, other: &Self) {
         self.steps += other.steps;
         self.signals += other.signals;
@@ -54,40 +54,40 @@ impl StormStats {
     }
 }
 
-/// A pointer to the subject is two words; this is where they are.
-static SUBJECT: AtomicPtr<&'static dyn StormTarget> = AtomicPtr::new(std::ptr::null_mut());
+/// A pointer to the target is two words; this points to them.
+static TARGET: AtomicPtr<&'static dyn StormTarget> = AtomicPtr::new(std::ptr::null_mut());
 static SIGNALS: AtomicU64 = AtomicU64::new(0);
 
 extern "C" fn handler(_: libc::c_int) {
     // Acquire: pairs with the Release of `storm`.
-    let subject = SUBJECT.load(Acquire);
-    if !subject.is_null() {
+    let target = TARGET.load(Acquire);
+    if !target.is_null() {
         // SAFETY: Invariant 1: the threads that are signalled end before it does.
-        let subject = unsafe { *subject };
-        subject.interrupt();
+        let target = unsafe { *target };
+        target.interrupt();
         SIGNALS.fetch_add(1, Relaxed);
     }
 }
 
-/// Between two forks. A fork stops every thread at its next page of memory, so not all the time.
+/// Time between two forks. A fork stops every thread at its next write to a page, so they must be rare.
 const FORK_EVERY: Duration = Duration::from_millis(20);
-/// What to do where there may be no more of them.
+/// Advice where no thread can be made.
 const THREADS: &str = "raise `ulimit -u` or the cgroup's pids.max, or free memory";
-/// A child works for microseconds; on a machine that is stopped for minutes it takes minutes.
+/// A child works for microseconds, but may take minutes on a machine that is stopped for minutes.
 const CHILD_LIMIT_S: u32 = 600;
 
-/// Lets `threads` threads at the subject for `time` on `cpus`.
+/// Runs `threads` threads on `cpus` for `time`.
 ///
 /// # Errors
 /// Where the handler cannot be set, or no thread or process can be made.
-pub(crate) fn storm(subject: &dyn StormTarget, cpus: &[u32], threads: usize, time: Duration) -> Result<StormStats> {
+pub(crate) fn storm(target: &dyn StormTarget, cpus: &[u32], threads: usize, time: Duration) -> Result<StormStats> {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     handle()?;
     // SAFETY: only the lifetime changes; it is out of reach again before this returns (Invariant 1).
-    let mut lasting: &'static dyn StormTarget = unsafe { std::mem::transmute(subject) };
+    let mut lasting: &'static dyn StormTarget = unsafe { std::mem::transmute(target) };
     // Release: pairs with the Acquire of the handler.
-    SUBJECT.store(&raw mut lasting, Release);
+    TARGET.store(&raw mut lasting, Release);
     let (stop, steps, moves) = (AtomicBool::new(false), AtomicU64::new(0), AtomicU64::new(0));
     let ids: Vec<AtomicI32> = (0..threads).map(|_| AtomicI32::new(0)).collect();
     let before = SIGNALS.load(Relaxed);
@@ -102,7 +102,7 @@ pub(crate) fn storm(subject: &dyn StormTarget, cpus: &[u32], threads: usize, tim
                     for _ in 0..100 {
                         // SplitMix64's odd constant: every number once.
                         chance = chance.wrapping_add(0x9e37_79b9_7f4a_7c15);
-                        subject.step((chance ^ chance >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 8);
+                        target.step((chance ^ chance >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 8);
                     }
                     mine += 100;
                     if n % 2 == 0 {
@@ -117,14 +117,14 @@ pub(crate) fn storm(subject: &dyn StormTarget, cpus: &[u32], threads: usize, tim
             Builder::new().spawn_scoped(scope, work).map(drop)
         });
         let children = match made {
-            Ok(()) => blow(subject, &ids, time),
+            Ok(()) => disturb(target, &ids, time),
             Err(e) => Err(Error::system("verify percpu: making a thread", &e, THREADS)),
         };
-        // Whatever came of it: the others end by this alone.
+        // In any case: the other threads end by this alone.
         stop.store(true, Relaxed);
         children
     });
-    SUBJECT.store(std::ptr::null_mut(), Relaxed);
+    TARGET.store(std::ptr::null_mut(), Relaxed);
     let (forks, bad_forks) = children?;
     Ok(StormStats {
         steps: steps.into_inner(),
@@ -135,8 +135,8 @@ pub(crate) fn storm(subject: &dyn StormTarget, cpus: &[u32], threads: usize, tim
     })
 }
 
-/// Signals every thread again and again, and forks now and then: how often, and how many children were wrong.
-fn blow(subject: &dyn StormTarget, ids: &[AtomicI32], time: Duration) -> Result<(u64, u64)> {
+/// Signals every thread repeatedly, and forks now and then. Returns the forks, and the children that found an error.
+fn disturb(target: &dyn StormTarget, ids: &[AtomicI32], time: Duration) -> Result<(u64, u64)> {
     let process = std::process::id();
     let (begun, mut forks, mut bad) = (Instant::now(), 0, 0);
     while forks == 0 || begun.elapsed() < time {
@@ -146,19 +146,19 @@ fn blow(subject: &dyn StormTarget, ids: &[AtomicI32], time: Duration) -> Result<
         }
         std::thread::sleep(Duration::from_micros(200));
         if begun.elapsed() >= FORK_EVERY * forks as u32 {
-            bad += u64::from(!child(subject)?);
+            bad += u64::from(!child(target)?);
             forks += 1;
         }
     }
     Ok((forks, bad))
 }
 
-/// Whether a child finds all as it should be.
-fn child(subject: &dyn StormTarget) -> Result<bool> {
+/// Whether a forked child finds all correct.
+fn child(target: &dyn StormTarget) -> Result<bool> {
     let failed = |e: &std::io::Error| Error::system("fork", e, "allow more processes, or leave verify percpu out");
-    // SAFETY: a subject's child keeps to what `in_child` says.
+    // SAFETY: the child calls `in_child` only, which takes no lock, allocates nothing and does not panic.
     match unsafe { fork(CHILD_LIMIT_S) }.map_err(|e| failed(&e))? {
-        Fork::Child(me) => me.exit(u8::from(!subject.in_child())),
+        Fork::Child(me) => me.exit(u8::from(!target.in_child())),
         Fork::Parent(child) => Ok(child.wait().map_err(|e| failed(&e))?.success()),
     }
 }

@@ -1,4 +1,4 @@
-//! Words of the current CPU that are loaded and stored without a sequence: what the twins in `verify` are made of.
+//! Words of the current CPU that are loaded and stored without a restartable sequence, for the broken twins in `verify`.
 //!
 //! # Safety
 //! 1. A word is one of the variable, which is borrowed, and is changed by atomics alone.
@@ -20,8 +20,8 @@ impl<const N: usize> Words<N> {
         Self(PerCpu::new())
     }
 
-    /// Those of the CPU that the thread is on, by getcpu(2); it may be on another when this returns. So threads share
-    /// words without rseq too, where the library would give each another slot.
+    /// The words of the CPU that the thread runs on, by getcpu(2); it may have moved when this returns. Threads share words
+    /// even without rseq, where the library would give each its own slot.
     pub(crate) fn here(&self) -> &[AtomicU64; N] {
         self.of(Slot::of(affinity::current_cpu()).unwrap_or_else(here))
     }
@@ -37,8 +37,8 @@ impl<const N: usize> Words<N> {
     }
 }
 
-/// The moment between a load and the store that follows it: as long as a short function, and now and then long enough
-/// for every other thread to run.
+/// The gap between a load and the store that follows it: as long as a short function, and sometimes long enough for
+/// every other thread to run.
 pub(crate) fn between(chance: u64) {
     if chance.is_multiple_of(16) {
         std::thread::yield_now();

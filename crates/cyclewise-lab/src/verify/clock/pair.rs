@@ -1,11 +1,11 @@
-//! Two threads, each pinned to a CPU, that hold their times against each other.
+//! Two threads, each pinned to a CPU, that compare their times.
 //!
-//! - *warp*: under a lock each reads, holds it against the last time that anybody read there, and leaves its own. The lock
-//!   itself orders the reads, so this is the weaker test.
+//! - *warp*: under a lock each thread reads the time, compares it with the last one read under the lock, and stores its
+//!   own. The lock itself orders the reads, so this is the weaker test.
 //! - *now*: one reads and stores the time; the other loads it and reads. It must not read less.
 //! - *load*: one stores a number, waits until that is seen, and notes the time; the other reads the time and loads. If its
 //!   time is later than the one noted for a number, it must not find a lower number.
-//! - *store*: the same, but the one who stores does not wait. A clock that is ordered like a load fails it by right.
+//! - *store*: the same, but the storing thread does not wait. A clock that is ordered like a load rightly fails it.
 //!
 //! # References
 //! I. Molnar's time-warp-test (2006); A. Lutomirski's evil-clock-test (2011) has the tests without a lock, by these names.
@@ -20,12 +20,12 @@ use std::time::{Duration, Instant};
 /// Two CPUs: who tells, and who is told.
 pub(super) type Pair = [u32; 2];
 
-/// What came of a test.
+/// The outcome of a test.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Outcome {
-    /// How often times were held against each other.
+    /// Comparisons of two times.
     pub(super) tries: usize,
-    /// How often that was the wrong way round.
+    /// Comparisons in the wrong order.
     pub(super) events: usize,
     /// By how much at most, in the clock's unit; for *load* and *store* in numbers.
     pub(super) worst: u64,

@@ -1,7 +1,7 @@
-//! Clocks held against CLOCK_MONOTONIC for a long time: how far off, never above the bound, and never back.
+//! A soak: clocks compared with CLOCK_MONOTONIC for a long time. Errors stay within the bound, and no clock goes back.
 //!
-//! A sample is our time between two of the kernel's. What is outside of the two is off for certain, and is held against
-//! the bound. The error whose percentiles are given is to the middle of the two, where they are close together.
+//! A sample is our time between two readings of the kernel's clock. The distance outside the two is certain error, and is
+//! compared with the bound. The percentiles are of the distance from their middle, where the two are close together.
 
 use super::histogram::Histogram;
 use super::pair::Outcome;
@@ -18,11 +18,11 @@ const NAP: Duration = Duration::from_micros(50);
 /// Two of the kernel's times further apart had something else between them.
 const CLOSE_NS: u64 = 400;
 
-/// What was seen of one of our clocks.
+/// Observations of one of our clocks.
 pub(super) struct Seen {
     /// Distance from CLOCK_MONOTONIC, in nanoseconds.
     pub(super) error: Histogram,
-    /// Samples that were further off than they said.
+    /// Samples whose error exceeded their stated bound.
     pub(super) beyond: Outcome,
     /// Times below the one before: on this thread, and of the other's.
     pub(super) back: Outcome,
@@ -31,7 +31,7 @@ pub(super) struct Seen {
     last: u64,
 }
 
-/// What was seen of all.
+/// Observations of all clocks.
 pub(super) struct Soaked {
     /// The process's clock.
     pub(super) ours: Seen,

@@ -1,4 +1,4 @@
-//! A key's flip: when it has returned, every thread sees it.
+//! A key's flip: once it has returned, every thread sees it.
 
 use super::{no_thread, refused};
 use crate::error::Result;
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
 
-/// Something that is switched by one and looked at by others.
+/// A switch that one thread flips and others read.
 pub(super) trait Key: Sync {
     fn set(&self, on: bool) -> Result<()>;
     fn is_on(&self) -> bool;
@@ -34,9 +34,9 @@ impl Key for Patched {
     }
 }
 
-/// Flips for `time`, and lets every thread look after each flip.
+/// Flips for `time`; every thread reads after each flip.
 ///
-/// The flip is announced when it has returned; who looks after the announcement must see it.
+/// A flip is announced after it has returned; a thread that reads after the announcement must see it.
 pub(super) fn flips(key: &impl Key, threads: usize, time: Duration) -> Result<Check> {
     let begun = Instant::now();
     let (announced, looked, stale) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
@@ -47,7 +47,7 @@ pub(super) fn flips(key: &impl Key, threads: usize, time: Duration) -> Result<Ch
             while !over.load(SeqCst) {
                 let flip = announced.load(SeqCst);
                 if flip == seen {
-                    // Looks that must only not crash: the text changes under them.
+                    // These reads must only not crash: the text changes under them.
                     key.is_on();
                     spin_loop();
                     continue;
@@ -90,7 +90,7 @@ pub(super) fn flips(key: &impl Key, threads: usize, time: Duration) -> Result<Ch
     })
 }
 
-/// On after odd flips.
+/// Enabled after odd flips.
 fn is_on_after(flip: u64) -> bool {
     flip % 2 == 1
 }
