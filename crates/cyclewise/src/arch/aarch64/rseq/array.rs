@@ -1,7 +1,7 @@
-//! Restartable sequences on words in cells: stacks and rings. Otherwise as `rseq_list`.
+//! Restartable sequences on words in cells: stacks and rings. Otherwise as `free_list`.
 //!
 //! # Safety
-//! As of `rseq_list`.
+//! As of `free_list`.
 #![expect(unsafe_code, reason = "sequences that the kernel restarts")]
 
 use super::free_list::on_this_copy;

@@ -80,7 +80,7 @@ fn thread_pointer() -> usize {
 }
 
 /// A place in a sequence where a test interrupts it: `cyclewise_point` holds the number of the place in force.
-#[cfg(all(test, feature = "std"))]
+#[cfg(all(test, feature = "std", not(loom)))]
 macro_rules! inject {
     ($point:literal) => {
         concat!(
@@ -90,7 +90,7 @@ macro_rules! inject {
         )
     };
 }
-#[cfg(not(all(test, feature = "std")))]
+#[cfg(not(all(test, feature = "std", not(loom))))]
 macro_rules! inject {
     ($point:literal) => {
         ""
@@ -144,7 +144,7 @@ pub(super) use sequence;
 ///
 /// # Safety
 /// A valid word, and the trap is handled.
-#[cfg(all(test, feature = "std"))]
+#[cfg(all(test, feature = "std", not(loom)))]
 pub(crate) unsafe fn unprotected_add(at: *mut u64) {
     // SAFETY: the caller vouches for the words, and that the trap is handled.
     unsafe {
