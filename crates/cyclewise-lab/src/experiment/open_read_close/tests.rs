@@ -54,7 +54,7 @@ fn the_file_is_512_bytes_and_leaves_with_its_directory() {
 fn a_directory_that_does_not_exist_is_named() {
     let error = Target::create(std::path::Path::new("/does/not/exist")).err().unwrap();
     assert_eq!(error.status, Status::Unsupported);
-    insta::assert_snapshot!(error, @"open-read-close: cannot make its file in /does/not/exist: No such file or directory (os error 2); set TMPDIR to a directory that can be written to");
+    insta::assert_snapshot!(error, @"open-read-close: cannot make its file in /does/not/exist: No such file or directory (os error 2); set TMPDIR to a writable directory");
 }
 
 #[test]

@@ -98,8 +98,8 @@ fn failures_say_how_when_and_what_was_printed() {
         \u{1b}[2J�
     command 'false' exited with status 1 (run 1); if that is expected, use --ignore-failure; it printed nothing
     command 'kill -SEGV $$' was killed by signal 11 (SIGSEGV) (run 1 of 20); if that is expected, use --ignore-failure; it printed nothing
-    command '(exit 139)' exited with status 139, which a shell says of signal 11 (SIGSEGV) (run 1 of 20); if that is expected, use --ignore-failure; it printed nothing
-    command 'exec 2>/dev/null; no-such-command-at-all' exited with status 127, which a shell says of a command that is not found (run 1 of 20); if that is expected, use --ignore-failure; it printed nothing
+    command '(exit 139)' exited with status 139, a shell's status for signal 11 (SIGSEGV) (run 1 of 20); if that is expected, use --ignore-failure; it printed nothing
+    command 'exec 2>/dev/null; no-such-command-at-all' exited with status 127, a shell's status for a command that is not found (run 1 of 20); if that is expected, use --ignore-failure; it printed nothing
     prepare command 'echo no disk >&2; false' exited with status 1 before run 1 of 20 of 'true'; its output ended:
         no disk
     command 'exit 4' exited with status 4 (warm-up run 1 of 2); if that is expected, use --ignore-failure; it printed nothing
