@@ -27,7 +27,6 @@ impl<I: Index> Copy for PerCpuWords<I> {}
 
 impl<I: Index> PerCpuWords<I> {
     /// Zeroes, for the rest of the program.
-    #[expect(clippy::new_without_default, reason = "it maps memory")]
     pub(crate) fn new() -> Self {
         let words = Box::leak(Box::new(PerCpu::new()));
         Self(words, words.as_ptr().cast())

@@ -28,8 +28,11 @@ pub fn run(checks: &[Check]) -> ! {
     })
 }
 
-/// Runs the checks by `runner`, which is given the name too.
-pub fn run_as(checks: &[Check], runner: fn(&'static str, fn()) -> Result<(), String>) -> ! {
+/// Runs a check, whose name it is given too; `Err` says how the check failed.
+pub type Runner = fn(&'static str, fn()) -> Result<(), String>;
+
+/// Runs the checks by `runner`.
+pub fn run_as(checks: &[Check], runner: Runner) -> ! {
     let mut arguments = Arguments::from_args();
     // With one, libtest-mimic runs them on this thread and starts no other.
     arguments.test_threads = Some(1);

@@ -18,7 +18,6 @@ pub(crate) struct Plain(UnsafeCell<[u64; WORDS]>);
 
 impl Plain {
     /// Zeroes.
-    #[expect(clippy::new_without_default, reason = "nobody asks for a default")]
     pub(crate) const fn new() -> Self {
         Self(UnsafeCell::new([0; WORDS]))
     }

@@ -15,7 +15,6 @@ pub(crate) struct Words<const N: usize>(PerCpu<[u64; N]>);
 
 impl<const N: usize> Words<N> {
     /// Zeroes.
-    #[expect(clippy::new_without_default, reason = "it maps memory")]
     pub(crate) fn new() -> Self {
         Self(PerCpu::new())
     }

@@ -8,7 +8,7 @@ pub mod counter;
 pub mod feature;
 #[cfg(feature = "std")]
 pub(crate) mod gs;
-#[cfg(target_env = "gnu")]
+#[cfg(all(feature = "std", target_env = "gnu"))]
 pub(crate) mod interceptor;
 pub(crate) mod key;
 mod lock_prefix;
@@ -22,7 +22,7 @@ pub(crate) mod site_table;
 pub(crate) mod static_libc;
 pub(crate) mod sync_core;
 pub(crate) mod text_lock;
-#[cfg(target_env = "gnu")]
+#[cfg(all(feature = "std", target_env = "gnu"))]
 pub(crate) mod thread_block;
 pub mod tsc_order;
 mod valgrind;

@@ -111,6 +111,7 @@ impl Count {
     #[inline(always)]
     pub(super) unsafe fn inc_at<const D: isize>(base: *const u8) {
         // Relaxed: see the module documentation.
+        // SAFETY: `Count` is transparent over its atomic, and the caller guarantees one at that distance.
         if unsafe { inc_negative_at::<D>(base, Relaxed) } {
             cold_path();
             // SAFETY: the caller guarantees that it is in the same allocation.
