@@ -43,7 +43,7 @@
 //!
 //! # Platforms
 //! Linux on x86-64 and AArch64, with glibc or musl. Sites exist on x86-64 only, and both modes need glibc, linked dynamically.
-//! Elsewhere, and under loom, the atomics are std's, static keys are loads, and [`patch`] refuses.
+//! Elsewhere the atomics are std's, static keys are loads, and [`patch`] refuses.
 //!
 //! # Features
 //! `std` (default): the modes of [`patch`]; [`mask`]; conversions of paths and OS strings; the mock, the upkeep thread and
@@ -52,9 +52,11 @@
 #![no_std]
 #![deny(unsafe_code)]
 
+#[cfg(not(target_os = "linux"))]
+compile_error!("cyclewise calls the Linux kernel: build for a Linux target");
+
 #[cfg(all(
     any(target_arch = "x86_64", target_arch = "aarch64"),
-    target_os = "linux",
     not(target_pointer_width = "64")
 ))]
 compile_error!(
@@ -75,7 +77,7 @@ pub mod atomic;
 pub mod clock;
 pub mod error;
 pub mod lock;
-#[cfg(all(feature = "std", target_os = "linux", target_pointer_width = "64"))]
+#[cfg(all(feature = "std", target_pointer_width = "64"))]
 pub mod mask;
 pub mod patch;
 pub mod percpu;

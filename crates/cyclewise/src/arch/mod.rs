@@ -9,17 +9,17 @@
 //! seen under an emulator, which keeps translated code by rules of its own. Without a machine to prove it on it is not
 //! offered.
 
-#[cfg(all(target_arch = "aarch64", target_os = "linux"))]
+#[cfg(target_arch = "aarch64")]
 mod aarch64;
 mod portable;
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+#[cfg(target_arch = "x86_64")]
 mod x86_64;
 
-#[cfg(all(target_arch = "aarch64", target_os = "linux"))]
+#[cfg(target_arch = "aarch64")]
 pub use aarch64::*;
-#[cfg(not(all(any(target_arch = "aarch64", target_arch = "x86_64"), target_os = "linux")))]
+#[cfg(not(any(target_arch = "aarch64", target_arch = "x86_64")))]
 pub use portable::*;
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+#[cfg(target_arch = "x86_64")]
 pub use x86_64::*;
 
 pub(crate) use rmw_offset::{dec_negative_at, inc_negative_at};

@@ -57,63 +57,41 @@
 //! # References
 //! Linux kernel/time/timekeeping.c, lib/vdso/gettimeofday.c, arch/x86/include/asm/tsc.h (rdtsc_ordered).
 
-#[cfg(not(loom))]
 mod anchor;
-#[cfg(not(loom))]
 mod discipline;
-#[cfg(not(loom))]
 mod instant;
-#[cfg(all(feature = "std", not(loom)))]
+#[cfg(feature = "std")]
 mod mock;
-#[cfg(not(loom))]
 mod now;
-#[cfg(not(loom))]
 pub mod order;
 mod reason;
-#[cfg(any(not(loom), test))]
 mod segment;
-#[cfg(any(not(loom), test))]
 mod slot;
-#[cfg(any(not(loom), test))]
 mod slow_path;
-#[cfg(not(loom))]
 mod source;
-#[cfg(not(loom))]
 mod status;
-#[cfg(not(loom))]
 mod system;
-#[cfg(not(loom))]
 mod ticks;
-#[cfg(any(not(loom), test))]
 mod timeline;
-#[cfg(not(loom))]
 mod try_lock;
-#[cfg(not(loom))]
 mod update;
-#[cfg(all(feature = "std", not(loom)))]
+#[cfg(feature = "std")]
 mod upkeep;
 
-#[cfg(test)]
+#[cfg(all(test, feature = "std", not(loom)))]
 mod tests;
 
-#[cfg(not(loom))]
 pub use instant::{Instant, Reading};
-#[cfg(all(feature = "std", not(loom)))]
+#[cfg(feature = "std")]
 pub use mock::Mock;
-#[cfg(not(loom))]
 pub use now::Clock;
-#[cfg(all(feature = "std", not(loom)))]
+#[cfg(feature = "std")]
 pub use order::PerTask;
-#[cfg(not(loom))]
 pub use order::{Bracketed, DependentLoad, LoadOrdered, Order};
 pub use reason::{ClocksourceName, Reason};
-#[cfg(not(loom))]
 pub use source::Source;
-#[cfg(not(loom))]
 pub use status::{Mode, Status};
-#[cfg(not(loom))]
 pub use system::System;
-#[cfg(not(loom))]
 pub use ticks::Ticks;
-#[cfg(all(feature = "std", not(loom)))]
+#[cfg(feature = "std")]
 pub use upkeep::Upkeep;

@@ -15,6 +15,7 @@ use super::ticks::Ticks;
 use super::timeline::{SegmentState, Timeline};
 use super::try_lock::TryLock;
 use super::update::Updater;
+use crate::primitive::{const_fn, global};
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 use core::time::Duration;
@@ -36,27 +37,31 @@ pub struct Clock<S = System> {
     pub(super) updater: TryLock<Updater>,
 }
 
-static PROCESS: Clock = Clock::new(System);
+global! {
+    fn process_clock() -> &'static Clock { Clock::new(System) }
+}
 
 impl Clock {
     /// The clock of this process.
     #[inline(always)]
     pub fn process() -> &'static Self {
-        &PROCESS
+        process_clock()
     }
 }
 
 impl<S: Source> Clock<S> {
-    /// A clock on `source`.
-    pub const fn new(source: S) -> Self {
-        Self {
-            timeline: Timeline::new(),
-            source,
-            status_cells: StatusCells::new(),
-            gap_ns: AtomicU64::new(0),
-            retry_ns: AtomicU64::new(0),
-            recent_ns: AtomicU64::new(0),
-            updater: TryLock::new(Updater::new()),
+    const_fn! {
+        /// A clock on `source`.
+        pub fn new(source: S) -> Self {
+            Self {
+                timeline: Timeline::new(),
+                source,
+                status_cells: StatusCells::new(),
+                gap_ns: AtomicU64::new(0),
+                retry_ns: AtomicU64::new(0),
+                recent_ns: AtomicU64::new(0),
+                updater: TryLock::new(Updater::new()),
+            }
         }
     }
 

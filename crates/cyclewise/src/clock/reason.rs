@@ -37,7 +37,6 @@ pub enum Reason {
     NotExamined,
 }
 
-#[cfg(not(loom))]
 impl Reason {
     /// Whether the reason says nothing about the counter and may be gone at the next examination.
     pub(super) fn is_transient(self) -> bool {

@@ -87,7 +87,7 @@ impl Source for System {
     }
 }
 
-#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn examine() -> Result<(), Reason> {
     use super::reason::ClocksourceName;
     use crate::sys::clocksource;
@@ -110,10 +110,10 @@ fn examine() -> Result<(), Reason> {
     }
 }
 
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[cfg(target_arch = "x86_64")]
 use counter::is_stable_under_kvm;
 
-#[cfg(all(target_os = "linux", target_arch = "aarch64"))]
+#[cfg(target_arch = "aarch64")]
 fn is_stable_under_kvm() -> bool {
     false
 }
@@ -122,7 +122,7 @@ fn is_stable_under_kvm() -> bool {
 ///
 /// `kvm-clock` reads the TSC too. A guest's kernel prefers it to `tsc` if it doubts the TSC, so it is trusted only if
 /// the hypervisor declares that the counters of all CPUs agree.
-#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn is_this_counter(name: &str, is_stable_under_kvm: fn() -> bool) -> bool {
     match name {
         "tsc" | "hyperv_clocksource_tsc_page" => cfg!(target_arch = "x86_64"),
@@ -132,22 +132,22 @@ fn is_this_counter(name: &str, is_stable_under_kvm: fn() -> bool) -> bool {
     }
 }
 
-#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn disruptions() -> Option<u64> {
     crate::sys::vmclock::Vmclock::get()?.marker()
 }
 
-#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn examine() -> Result<(), Reason> {
     Err(Reason::NoCounter)
 }
 
-#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn disruptions() -> Option<u64> {
     None
 }
 
-#[cfg(all(test, target_os = "linux", target_arch = "x86_64"))]
+#[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
     use super::*;
 

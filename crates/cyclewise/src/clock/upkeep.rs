@@ -33,7 +33,6 @@ impl Upkeep {
     /// # Errors
     /// std's error if the thread cannot be created; out of memory.
     pub fn start<S: Source + Sync + 'static>(clock: &'static Clock<S>) -> std::io::Result<Self> {
-        #[cfg(target_os = "linux")]
         crate::sys::atfork::zero_in_child(&clock.recent_ns).map_err(|_| std::io::ErrorKind::OutOfMemory)?;
         let (stop, stopped) = sync_channel(0);
         let thread = std::thread::Builder::new().name("clock".into()).spawn(move || {

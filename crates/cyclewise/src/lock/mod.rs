@@ -86,7 +86,7 @@ mod sleepers;
 
 pub(crate) use fast_path::{lock, try_lock, unlock};
 pub(crate) use high_half_word::HighHalfWord;
-#[cfg(all(target_os = "linux", not(loom)))]
+#[cfg(not(loom))]
 pub use park::{Futex, Moment, NAP_NS};
 pub use park::{Never, Park, SpinOnly};
 #[cfg(not(loom))]

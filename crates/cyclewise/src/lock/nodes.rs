@@ -145,11 +145,11 @@ pub(super) fn claim(key: usize) -> Option<NodeIndex> {
     None
 }
 
-#[cfg(all(target_os = "linux", not(loom)))]
+#[cfg(not(loom))]
 use crate::sys::fork_generation::current as generation;
 
 /// There are no other processes.
-#[cfg(not(all(target_os = "linux", not(loom))))]
+#[cfg(loom)]
 fn generation() -> u32 {
     0
 }

@@ -109,15 +109,15 @@ impl Park for SpinOnly {
 /// each CPU that runs another thread of this process; and one futex call. A wake: one futex call. Where membarrier is
 /// refused (before Linux 4.14, or by a filter, even one that answers 0), the head polls the lock every
 /// [`NAP_NS`] nanoseconds instead of sleeping until it is woken. Without futex(2) waiters spin.
-#[cfg(all(target_os = "linux", not(loom)))]
+#[cfg(not(loom))]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Futex;
 
 /// The length of a nap: long compared with its system calls, short compared with a time slice.
-#[cfg(all(target_os = "linux", not(loom)))]
+#[cfg(not(loom))]
 pub const NAP_NS: u64 = 200_000;
 
-#[cfg(all(target_os = "linux", not(loom)))]
+#[cfg(not(loom))]
 mod futex {
     use super::{Futex, NAP_NS, Park};
     use crate::atomic::AtomicU32;
@@ -157,5 +157,5 @@ mod futex {
     }
 }
 
-#[cfg(all(target_os = "linux", not(loom)))]
+#[cfg(not(loom))]
 pub use crate::sys::futex::Moment;

@@ -12,12 +12,8 @@ use super::relax::{Exponential, Relax};
 use core::marker::PhantomData;
 use lock_api::{GuardSend, RawMutex, RawMutexFair};
 
-/// How waiters sleep by default: futexes on Linux; elsewhere they spin.
-#[cfg(target_os = "linux")]
+/// How waiters sleep by default: by futex(2).
 pub type DefaultPark = super::park::Futex;
-/// How waiters sleep by default: futexes on Linux; elsewhere they spin.
-#[cfg(not(target_os = "linux"))]
-pub type DefaultPark = super::park::SpinOnly;
 
 /// What waiters do between two loads of the lock by default. The first wait of 8 pauses leaves the holder the cache line for
 /// about as long as the line takes to move to another CPU and back. With a shorter wait, two threads pass it back and forth for every
@@ -70,7 +66,7 @@ unsafe impl<P: Park, R: Relax> RawMutexFair for RawSpinLock<P, R> {
     }
 }
 
-#[cfg(all(feature = "std", target_os = "linux"))]
+#[cfg(feature = "std")]
 mod timed {
     use super::{RawSpinLock, fast_path};
     use crate::lock::park::{Futex, Moment};

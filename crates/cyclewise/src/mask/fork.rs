@@ -61,14 +61,7 @@ fn is_in_a_child_to_be() -> bool {
     state.forking.load(Relaxed) != 0 && state.forking_process.load(Relaxed) != process()
 }
 
-#[cfg(not(loom))]
 use crate::sys::process::id as process;
-
-/// Loom does not fork.
-#[cfg(loom)]
-fn process() -> u32 {
-    0
-}
 
 /// Registers the atfork handlers. Two threads may both register them, which counts calls and works once.
 ///

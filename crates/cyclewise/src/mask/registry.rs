@@ -166,12 +166,12 @@ pub(super) fn on(signal: c_int, handler: &'static (dyn Handler + Send), restart:
 
 /// Keeps this link unit mapped, because the kernel and the C library call its functions from now on. If the dynamic
 /// linker refuses, code that closes the unit must remove the handlers first and not fork afterwards.
-#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(loom)))]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn stay_loaded() {
     let _ = crate::sys::dl::stay_loaded();
 }
 
-#[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(loom))))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn stay_loaded() {}
 
 /// Installs our function and reads it back: a filter may report success without the call.

@@ -24,7 +24,6 @@ use core::sync::atomic::Ordering::Relaxed;
 /// Tries before the first sleep: the owner may be on another CPU, and sections are short.
 const SPINS: u32 = 100; // A guess: some hundred nanoseconds, less than a context switch.
 /// The longest sleep between two tries (Invariant 2).
-#[cfg_attr(loom, expect(dead_code, reason = "there is no futex under loom"))]
 const NAP_NS: u64 = 1_000_000;
 /// The most tries of a wait with a limit (Invariant 3).
 const ROUNDS: u32 = 1 << 20; // About a second of refused system calls.
@@ -78,27 +77,18 @@ impl Waiters {
     fn wake_slow(&self) {
         // Before waking: later waiters store 1 again.
         self.0.store(0, Relaxed);
-        #[cfg(not(loom))]
         crate::sys::futex::wake(self.0.as_ptr());
     }
 
-    #[cfg(not(loom))]
     fn nap(&self) {
         use crate::sys::futex::{Moment, wait};
         wait(self.0.as_ptr(), 1, Some(Moment::after_ns(NAP_NS)));
     }
-
-    #[cfg(loom)]
-    fn nap(&self) {
-        crate::sys::thread::nap();
-    }
 }
 
 /// When a wait is over.
-#[cfg(not(loom))]
 struct Limit(crate::sys::futex::Moment);
 
-#[cfg(not(loom))]
 impl Limit {
     fn after_ns(ns: u64) -> Self {
         Self(crate::sys::futex::Moment::after_ns(ns))
@@ -106,20 +96,5 @@ impl Limit {
 
     fn has_passed(&self) -> bool {
         Self::after_ns(0).0 >= self.0
-    }
-}
-
-/// Loom has no clock, so only [`ROUNDS`] limits a wait.
-#[cfg(loom)]
-struct Limit;
-
-#[cfg(loom)]
-impl Limit {
-    fn after_ns(_: u64) -> Self {
-        Self
-    }
-
-    fn has_passed(&self) -> bool {
-        false
     }
 }

@@ -30,7 +30,7 @@ pub unsafe fn apply_alternatives() -> Result<(), Refusal> {
     imp::apply()
 }
 
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+#[cfg(target_arch = "x86_64")]
 mod imp {
     use crate::arch::alternative::{self, Site};
     use crate::error::Refusal;
@@ -116,7 +116,7 @@ mod imp {
     }
 }
 
-#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+#[cfg(not(target_arch = "x86_64"))]
 mod imp {
     use crate::error::Refusal;
 

@@ -47,31 +47,31 @@
 //! Linux arch/x86/kernel/alternative.c; M. Desnoyers, "x86: alternatives: fix LOCK_PREFIX race", 2008.
 
 mod alternative;
-#[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
+#[cfg(all(feature = "std", target_env = "gnu"))]
 pub mod confined;
-#[cfg(not(all(feature = "std", target_os = "linux", target_env = "gnu")))]
+#[cfg(not(all(feature = "std", target_env = "gnu")))]
 #[path = "confined/unsupported.rs"]
 pub mod confined;
-#[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
+#[cfg(all(feature = "std", target_env = "gnu"))]
 mod edits;
-#[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
+#[cfg(all(feature = "std", target_env = "gnu"))]
 #[doc(hidden)]
 pub mod hooks;
 mod key;
 mod mode;
-#[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
+#[cfg(all(feature = "std", target_env = "gnu"))]
 mod mode_lock;
 mod owner_word;
 pub mod single;
 mod sites;
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+#[cfg(target_arch = "x86_64")]
 pub(crate) mod text;
-#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+#[cfg(not(target_arch = "x86_64"))]
 #[path = "text/unsupported.rs"]
 pub(crate) mod text;
 mod text_edit;
 mod text_lock;
-#[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
+#[cfg(all(feature = "std", target_env = "gnu"))]
 #[doc(hidden)]
 pub mod tls_hooks;
 

@@ -40,7 +40,7 @@ pub fn state() -> State {
     counted
 }
 
-#[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
+#[cfg(all(feature = "std", target_env = "gnu"))]
 fn mode() -> Mode {
     use super::mode_lock::{self, CONFINED, SINGLE};
     match mode_lock::mode() {
@@ -50,7 +50,7 @@ fn mode() -> Mode {
     }
 }
 
-#[cfg(not(all(feature = "std", target_os = "linux", target_env = "gnu")))]
+#[cfg(not(all(feature = "std", target_env = "gnu")))]
 fn mode() -> Mode {
     Mode::Locked
 }

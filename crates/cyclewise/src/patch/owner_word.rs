@@ -66,7 +66,7 @@ pub(super) fn release(word: &AtomicU64) {
 }
 
 /// In a child's atfork handler: gives an owner that forked inside its section the child's generation.
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+#[cfg(target_arch = "x86_64")]
 pub(super) fn adopt(word: &AtomicU64, process: u32) {
     let me = me(process);
     let found = word.load(Relaxed);

@@ -41,11 +41,11 @@
 
 use crate::error::Refusal;
 
-#[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
+#[cfg(all(feature = "std", target_env = "gnu"))]
 mod elide;
-#[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
+#[cfg(all(feature = "std", target_env = "gnu"))]
 pub use elide::enable;
-#[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
+#[cfg(all(feature = "std", target_env = "gnu"))]
 pub(super) use elide::{before_thread, enabled};
 
 /// Elides again, after [`enable_single!`](crate::enable_single) and after other threads have ended.
@@ -55,9 +55,9 @@ pub(super) use elide::{before_thread, enabled};
 /// # Errors
 /// Says why LOCK stays.
 pub fn reelide() -> Result<(), Refusal> {
-    #[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
+    #[cfg(all(feature = "std", target_env = "gnu"))]
     return elide::reelide();
-    #[cfg(not(all(feature = "std", target_os = "linux", target_env = "gnu")))]
+    #[cfg(not(all(feature = "std", target_env = "gnu")))]
     Err(unsupported())
 }
 
@@ -68,9 +68,9 @@ pub fn reelide() -> Result<(), Refusal> {
 /// Where the text cannot be written: then single mode stays in force and threads are refused. [`Refusal::WrongMode`] in
 /// confined mode, which [`Guard::leave`](super::confined::Guard::leave) leaves.
 pub fn lock() -> Result<(), Refusal> {
-    #[cfg(all(feature = "std", target_os = "linux", target_env = "gnu"))]
+    #[cfg(all(feature = "std", target_env = "gnu"))]
     return elide::lock();
-    #[cfg(not(all(feature = "std", target_os = "linux", target_env = "gnu")))]
+    #[cfg(not(all(feature = "std", target_env = "gnu")))]
     Ok(())
 }
 
@@ -110,18 +110,12 @@ pub(super) fn unsupported() -> Refusal {
 /// 2. Values of [`atomic`](crate::atomic)'s types are in memory that only this process accesses, and nothing relies on
 ///    their read-modify-writes to order accesses of other processes, the kernel or devices: while elided they are not
 ///    barriers. [`fence`](crate::atomic::fence) is one, and so are std's.
-#[cfg(all(
-    feature = "std",
-    target_arch = "x86_64",
-    target_os = "linux",
-    target_env = "gnu",
-    not(loom)
-))]
+#[cfg(all(feature = "std", target_arch = "x86_64", target_env = "gnu"))]
 #[macro_export]
 macro_rules! enable_single {
     () => {{
-        // `crt-static` is tested where the macro expands: only the program's crate may be linked statically. cfgs that
-        // only this crate knows, such as `loom`, are in the macro's attributes.
+        // `crt-static` is tested where the macro expands: only the program's crate may be linked statically. Features
+        // of this crate are in the macro's attributes.
         #[cfg(not(target_feature = "crt-static"))]
         $crate::__thread_creators!($crate::__export_hooks);
         #[cfg(not(target_feature = "crt-static"))]
@@ -133,13 +127,7 @@ macro_rules! enable_single {
 }
 
 /// Single mode's macro in a build without the mode: expands to a refusal.
-#[cfg(not(all(
-    feature = "std",
-    target_arch = "x86_64",
-    target_os = "linux",
-    target_env = "gnu",
-    not(loom)
-)))]
+#[cfg(not(all(feature = "std", target_arch = "x86_64", target_env = "gnu")))]
 #[macro_export]
 macro_rules! enable_single {
     () => {

@@ -58,7 +58,7 @@ impl Drop for TextGuard {
     }
 }
 
-#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+#[cfg(not(target_arch = "x86_64"))]
 mod fork {
     use crate::error::Refusal;
 
@@ -68,7 +68,7 @@ mod fork {
     }
 }
 
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+#[cfg(target_arch = "x86_64")]
 mod fork {
     use super::{lock, owner_word, text, words};
     use crate::error::Refusal;

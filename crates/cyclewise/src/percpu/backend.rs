@@ -31,7 +31,7 @@ pub enum Reason {
     LeftOut,
     /// This link unit may be unloaded, and the dynamic linker would not promise to keep it.
     MayBeUnloaded,
-    /// This build has no sequences: another system or architecture, loom, or no `std`.
+    /// This build has no sequences: another system or architecture, or no `std`.
     Build,
 }
 

@@ -9,26 +9,20 @@
 //! # Forks
 //! A wait for a thread that a fork left behind lasts until the [`Backoff`]'s limit; its users avoid such waits.
 
-#[cfg(all(target_os = "linux", not(loom)))]
 use crate::sys::futex::{self, Moment};
 use core::hint::spin_loop;
 use core::sync::atomic::AtomicU32;
 
 /// How often to spin before sleeping: about a microsecond, longer than the holder's work takes.
 const SPINS: u32 = 100;
-#[cfg(all(target_os = "linux", not(loom)))]
 const SHORTEST_NS: u64 = 20_000; // less than a timer's slack of 50 µs (prctl, PR_SET_TIMERSLACK)
-#[cfg(all(target_os = "linux", not(loom)))]
 const LONGEST_NS: u64 = 5_000_000; // the longest delay if there is no wake
 
 /// The state of a wait.
 pub(super) struct Backoff {
     spins: u32,
-    #[cfg(all(target_os = "linux", not(loom)))]
     sleep_ns: u64,
-    #[cfg(all(target_os = "linux", not(loom)))]
     limit_ns: u64,
-    #[cfg(all(target_os = "linux", not(loom)))]
     until: Option<Moment>,
 }
 
@@ -40,15 +34,10 @@ impl Backoff {
 
     /// With this limit, counted from the first sleep.
     pub(super) fn with_limit_ns(limit_ns: u64) -> Self {
-        #[cfg(not(all(target_os = "linux", not(loom))))]
-        let _ = limit_ns;
         Self {
             spins: 0,
-            #[cfg(all(target_os = "linux", not(loom)))]
             sleep_ns: SHORTEST_NS,
-            #[cfg(all(target_os = "linux", not(loom)))]
             limit_ns,
-            #[cfg(all(target_os = "linux", not(loom)))]
             until: None,
         }
     }
@@ -74,7 +63,6 @@ impl Backoff {
     }
 
     /// Sleeps while the word is `expected`, until woken or for a moment; false once the limit has passed.
-    #[cfg(all(target_os = "linux", not(loom)))]
     pub(super) fn sleep(&mut self, word: &AtomicU32, expected: u32) -> bool {
         let until = *self.until.get_or_insert_with(|| Moment::after_ns(self.limit_ns));
         let deadline = Moment::after_ns(self.sleep_ns);
@@ -82,19 +70,9 @@ impl Backoff {
         futex::wait(word.as_ptr(), expected, Some(deadline));
         Moment::after_ns(0) < until
     }
-
-    /// Yields: there is neither a clock nor a futex.
-    #[cfg(not(all(target_os = "linux", not(loom))))]
-    pub(super) fn sleep(&mut self, _: &AtomicU32, _: u32) -> bool {
-        crate::sys::thread::nap();
-        true
-    }
 }
 
 /// Wakes the threads that sleep on the word.
 pub(super) fn wake(word: &AtomicU32) {
-    #[cfg(all(target_os = "linux", not(loom)))]
     futex::wake(word.as_ptr());
-    #[cfg(not(all(target_os = "linux", not(loom))))]
-    let _ = word;
 }

@@ -24,7 +24,7 @@
 //!   migrated or interrupted by a signal before that instruction, the kernel restarts the sequence.
 //! - **gs**: a thread that is confined to one CPU ([`Pinned`]) changes that CPU's slot by single instructions.
 //! - **portable**: a thread locks one of the portable slots with one atomic exchange, and unlocks it with a store. It is used
-//!   under loom, on other systems, and in threads that cannot register.
+//!   on other systems and in threads that cannot register.
 //!
 //! glibc since 2.35 registers every thread for rseq. With older versions and musl each thread registers its own area at its first
 //! use. If a process then contains two copies of this crate, the first one registers and the second uses portable slots.
@@ -83,12 +83,7 @@ mod pinned;
 mod portable;
 mod reference;
 #[cfg_attr(
-    not(all(
-        feature = "std",
-        target_os = "linux",
-        any(target_arch = "x86_64", target_arch = "aarch64"),
-        not(loom)
-    )),
+    not(all(feature = "std", any(target_arch = "x86_64", target_arch = "aarch64"))),
     path = "unregistered.rs"
 )]
 mod registration;

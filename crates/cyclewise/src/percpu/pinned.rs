@@ -20,12 +20,12 @@
 //! # Safety
 //! 1. An address is that of a word of a borrowed variable, mapped in every slot.
 #![cfg_attr(
-    not(all(feature = "std", target_arch = "x86_64", target_os = "linux", not(loom))),
+    not(all(feature = "std", target_arch = "x86_64")),
     allow(dead_code, unused_imports, reason = "there is no GS here, so none is entered")
 )]
 #![expect(unsafe_code, reason = "the base of GS, and words by address")]
 
-#[cfg(all(feature = "std", target_arch = "x86_64", target_os = "linux", not(loom)))]
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod prior_state;
 
 use super::Cpu;
@@ -147,7 +147,7 @@ impl Pinned {
     }
 }
 
-#[cfg(not(all(feature = "std", target_arch = "x86_64", target_os = "linux", not(loom))))]
+#[cfg(not(all(feature = "std", target_arch = "x86_64")))]
 mod prior_state {
     use crate::error::Refusal;
 

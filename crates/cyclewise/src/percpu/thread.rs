@@ -21,12 +21,7 @@ pub(super) enum Holder {
 
 pub(super) use identity::*;
 
-#[cfg(all(
-    feature = "std",
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64"),
-    not(loom)
-))]
+#[cfg(all(feature = "std", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod identity {
     use super::Holder;
     pub(in super::super) use crate::sys::fork_generation::current as fork_generation;
@@ -76,12 +71,7 @@ mod identity {
     }
 }
 
-#[cfg(not(all(
-    feature = "std",
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64"),
-    not(loom)
-)))]
+#[cfg(not(all(feature = "std", any(target_arch = "x86_64", target_arch = "aarch64"))))]
 mod identity {
     use super::Holder;
     pub(in super::super) use token as id;

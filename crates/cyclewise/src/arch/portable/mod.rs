@@ -7,10 +7,10 @@ pub(crate) mod counter;
 pub(crate) mod gs;
 pub(crate) mod interceptor;
 // Its macros are exported under the names of the x86-64 ones.
-#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+#[cfg(not(target_arch = "x86_64"))]
 pub mod key;
 // It implements for core's types what x86-64 implements.
-#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+#[cfg(not(target_arch = "x86_64"))]
 mod rmw;
 pub(crate) mod rmw_offset;
 pub(crate) mod rseq;

@@ -9,9 +9,9 @@ mod kernel;
 mod lock_word;
 #[cfg(loom)]
 mod models;
-#[cfg(all(not(loom), target_os = "linux"))]
+#[cfg(not(loom))]
 mod order;
-#[cfg(all(not(loom), target_os = "linux", panic = "unwind"))]
+#[cfg(all(not(loom), panic = "unwind"))]
 mod panics;
 #[cfg(loom)]
 mod twins;

@@ -47,9 +47,9 @@
 //! # References
 //! Linux include/linux/jump_label.h, kernel/jump_label.c; Documentation/staging/static-keys.rst.
 
-#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+#[cfg(not(target_arch = "x86_64"))]
 mod flag;
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+#[cfg(target_arch = "x86_64")]
 mod flip;
 
 use super::text::Goal;
@@ -58,9 +58,9 @@ use crate::arch;
 use crate::error::Refusal;
 use core::fmt;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
-#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+#[cfg(not(target_arch = "x86_64"))]
 use flag::{Sites, addresses};
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+#[cfg(target_arch = "x86_64")]
 use flip::{Sites, addresses};
 
 /// The state of a key that [`static_key!`](crate::static_key) declares.

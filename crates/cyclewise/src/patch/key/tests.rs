@@ -1,6 +1,6 @@
 //! A key's value in each of its states. Flips under load are in `tests/`.
 #![cfg_attr(
-    all(target_arch = "x86_64", target_os = "linux"),
+    target_arch = "x86_64",
     expect(unsafe_code, reason = "the test of a key expands to assembly")
 )]
 

@@ -68,7 +68,7 @@ fn the_twin_with_relaxed_orders_takes_it_back() {
 }
 
 /// Another thread forks between the two steps of a fold: in the child no thread makes the second.
-#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"), not(loom)))]
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(loom)))]
 mod forks {
     use crate::percpu::Counter;
     use crate::percpu::counter::FoldWords;

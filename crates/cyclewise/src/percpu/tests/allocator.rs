@@ -76,7 +76,7 @@ fn slots_share_no_page() {
 
 /// Every CPU of the machine has a slot, offline ones too.
 #[test]
-#[cfg(all(target_os = "linux", not(loom)))]
+#[cfg(not(loom))]
 fn every_cpu_that_there_can_be_has_a_slot() {
     let slots = (0..).map_while(Slot::of).count();
     let report = crate::percpu::backend();

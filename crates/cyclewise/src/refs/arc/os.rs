@@ -8,7 +8,6 @@ use std::boxed::Box;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{IoSlice, IoSliceMut, Read, Result, Seek, SeekFrom, Write};
-#[cfg(unix)]
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::path::{Path, PathBuf};
 use std::string::String;
@@ -101,14 +100,12 @@ impl CloneArc for Path {
     }
 }
 
-#[cfg(unix)]
 impl<T: AsFd + ?Sized> AsFd for Arc<T> {
     fn as_fd(&self) -> BorrowedFd<'_> {
         (**self).as_fd()
     }
 }
 
-#[cfg(unix)]
 impl<T: AsRawFd + ?Sized> AsRawFd for Arc<T> {
     fn as_raw_fd(&self) -> RawFd {
         (**self).as_raw_fd()
