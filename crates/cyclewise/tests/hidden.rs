@@ -27,8 +27,8 @@ const HIDDEN: &[(&str, &str)] = &[
         "its functions are unsafe, and `Hooks` is data for an unsafe function",
     ),
     (
-        "pub mod net;",
-        "its functions are unsafe, and `Net` is data for an unsafe function",
+        "pub mod tls_hooks;",
+        "its functions are unsafe, and `TlsHooks` is data for an unsafe function",
     ),
     ("macro_rules! __thread_creators {", "a table of names and types"),
     (
@@ -42,14 +42,13 @@ const HIDDEN: &[(&str, &str)] = &[
         "of a sealed trait; reads a counter",
     ),
     (
-        "fn settle<S: Source>(_: &S, ns: u64) -> u64 {",
+        "fn apply_floor<S: Source>(_: &S, ns: u64) -> u64 {",
         "of a sealed trait; compares numbers",
     ),
     (
         "fn clone_arc(&self) -> Arc<Self>;",
         "of a sealed trait; makes a new Arc",
     ),
-    ("pub mod variants;", "counters that free nothing"),
 ];
 
 /// What `arch` gives out.
@@ -58,8 +57,10 @@ const ARCH: &[(&str, &str)] = &[
     ("pub enum Cid {", "uninhabited"),
     ("pub enum Outcome {", "data"),
     ("pub mod alternative;", "its items are in this list"),
-    ("pub mod choice;", "its items are in this list"),
     ("pub mod counter;", "its items are in this list"),
+    ("pub mod feature;", "its items are in this list"),
+    ("pub mod key;", "its items are in this list"),
+    ("pub mod tsc_order;", "its items are in this list"),
     ("pub const RDTSCP: u8 = 1;", "a number"),
     ("pub const MOVBE: u8 = 2;", "a number"),
     ("pub const SERIALIZE: u8 = 3;", "a number"),
