@@ -66,7 +66,6 @@ const ARCH: &[(&str, &str)] = &[
     ("pub const SERIALIZE: u8 = 3;", "a number"),
     ("pub const LFENCE_ORDERS: u8 = 4;", "a number"),
     ("pub fn has(feature: u8) -> bool {", "CPUID"),
-    ("pub fn has(_feature: u8) -> bool {", "nothing"),
     (
         "pub struct Site {",
         "private fields, and made of the linker's table alone",
