@@ -1,5 +1,5 @@
 //! Does the clock keep the order that its types promise on this machine? No reading is below one that happened before it,
-//! on any pair of CPUs; errors stay within their bounds; it starts at once.
+//! on any pair of CPUs; errors stay within their bounds; the clock starts at once.
 //!
 //! Each test also runs on a clock that is read too early, which must be caught, and on a bare RDTSC, whose errors are
 //! only reported.
@@ -21,22 +21,23 @@ use std::thread::Builder;
 use std::time::{Duration, Instant};
 use tested::{Tested, told};
 
-/// The share of the time that is spent on pairs of CPUs, and what it is at most; the rest is the soak's.
+/// The share of the time for tests on pairs of CPUs, and its maximum; the soak takes the rest.
 const PAIRS: f64 = 0.25;
 const PAIRS_MOST: Duration = Duration::from_secs(30);
-/// The least time that a test on a pair of CPUs says anything in.
+/// The shortest useful test on a pair of CPUs.
 const LEAST: Duration = Duration::from_millis(5);
 /// Tests on each pair.
 const TESTS: u32 = 13;
-/// An error that a reading in a thousand may exceed.
+/// The error that at most one reading in a thousand may exceed.
 const ERROR_NS: u64 = 1_000;
-/// A clock answers, and reads the counter, within this. The counter's rate takes a millisecond to learn.
+/// A clock reads the counter within this time. Learning the counter's rate takes a millisecond.
 const START: Duration = Duration::from_millis(5);
 
-/// Verifies within about `seconds` on `cpus`; `step` is told the share that has passed, and what is being done.
+/// Verifies within about `seconds` on `cpus`; calls `step` with the share of the time that has passed and the current
+/// activity.
 ///
 /// # Errors
-/// Exit 3 where no thread can be made.
+/// Exit 3 if no thread can be created.
 pub(crate) fn verify(cpus: &[u32], seconds: Duration, mut step: impl FnMut(f64, &str)) -> Result<Verification> {
     let no_thread = |e| no_thread("clock", &e);
     let start = started();
@@ -70,7 +71,7 @@ pub(crate) fn verify(cpus: &[u32], seconds: Duration, mut step: impl FnMut(f64, 
     })
 }
 
-/// Every ordered pair, or as many as there is time for, and how many there are.
+/// Every ordered pair, or as many as there is time for; and the number of all pairs.
 fn pairs(cpus: &[u32], time: Duration) -> (Vec<Pair>, usize) {
     let of = |&a: &u32| cpus.iter().filter(move |b| **b != a).map(move |&b| [a, b]);
     let all: Vec<Pair> = cpus.iter().flat_map(of).collect();
@@ -79,8 +80,8 @@ fn pairs(cpus: &[u32], time: Duration) -> (Vec<Pair>, usize) {
     (all.iter().copied().step_by(stride).collect(), all.len())
 }
 
-/// What a new clock's first reading takes, and how long it is until it reads the counter: the best of a few, because what
-/// is asked is the clock's doing and not the scheduler's.
+/// The time of a new clock's first reading, and the time until it reads the counter: the best of five tries, to exclude
+/// the scheduler's delays.
 fn started() -> [Duration; 2] {
     let tries = (0..5).map(|_| {
         let clock = Clock::new(System);
@@ -118,7 +119,7 @@ fn task(cpus: &[u32], time: Duration) -> io::Result<Outcome> {
         let mut seen = Outcome::default();
         let (end, mut last, mut at) = (Instant::now() + time, 0, 0);
         loop {
-            // Where a CPU has gone meanwhile, the thread stays where it is.
+            // If the CPU has gone offline, the thread stays where it is.
             let _ = affinity::confine(&[cpus[at % cpus.len()]]);
             at += 1;
             for _ in 0..10_000 {
@@ -126,7 +127,7 @@ fn task(cpus: &[u32], time: Duration) -> io::Result<Outcome> {
                 seen.compare(last, now);
                 last = now;
             }
-            // Behind the first of them: a thread that was held up so long has read nothing yet.
+            // Checked after the readings, so that a thread delayed past `end` still reads some.
             if Instant::now() >= end {
                 break seen;
             }

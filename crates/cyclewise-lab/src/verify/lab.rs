@@ -1,7 +1,7 @@
 //! Can you trust the measurements? A variant compared with itself must not differ, and a difference of 1 % must be found.
 //!
-//! Each try is a separate measurement: new memory, new batch lengths, another seed. Counts have an uncertainty: a promise
-//! is broken where the 99 % Clopper–Pearson interval of the share lies outside it.
+//! Each try is a separate measurement: new memory, new batch lengths, another seed. Counts are uncertain, so a promise is
+//! broken only if the 99 % Clopper–Pearson interval of the share lies outside the promised range.
 
 use super::{Check, SCHEMA, Verification};
 use crate::arch::{Body, entry};
@@ -11,9 +11,9 @@ use crate::runner::{self, Bench, Budget, Control, Guards, Heading, Runner, Setup
 use crate::stats;
 use std::time::{Duration, Instant};
 
-/// A/A comparisons after which no more are made.
+/// The most A/A comparisons.
 const COMPARISONS: usize = 200;
-/// Runs that look for one percent.
+/// The most runs that look for the one percent.
 const HUNTS: usize = 10;
 /// The time limit of such a run.
 const HUNT: Duration = Duration::from_millis(900);
@@ -39,7 +39,7 @@ fn subject() -> Body {
 /// Verifies within about `time`, at most a quarter of it looking for one percent.
 ///
 /// # Errors
-/// Where this machine is too noisy to keep two samples of a variant.
+/// If this machine is too noisy to keep two samples of a variant.
 pub(crate) fn verify(runner: &Runner<'_>, time: Duration) -> Result<Verification> {
     let begun = Instant::now();
     let mut found = 0;
@@ -106,7 +106,7 @@ fn false_verdicts(verdicts: usize, n: usize) -> Check {
     }
 }
 
-/// One separate measurement, with the A/A control that every experiment has; the verdict is on the first body.
+/// One separate measurement with an A/A control, as in every experiment; the verdict is on the first body.
 fn compare(runner: &Runner<'_>, seed: u64, bodies: [Body; 2], time: Duration) -> Result<Comparison> {
     let mut bench = Bench::new();
     let mut setup = Setup {
@@ -135,7 +135,7 @@ fn compare(runner: &Runner<'_>, seed: u64, bodies: [Body; 2], time: Duration) ->
     Ok(record.experiments.remove(0).comparisons.remove(0))
 }
 
-/// A record of one experiment, for the verdict.
+/// A record of one experiment: verdicts are given to records.
 fn alone(experiment: Experiment) -> Record {
     Record {
         schema: crate::record::SCHEMA.to_string(),

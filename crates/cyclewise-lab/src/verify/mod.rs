@@ -1,4 +1,4 @@
-//! Promises checked on this machine.
+//! Checks of the library's and the lab's promises on this machine.
 
 pub(crate) mod clock;
 pub(crate) mod lab;
@@ -30,7 +30,7 @@ pub(crate) struct Check {
     pub holds: bool,
 }
 
-/// The promises of one part.
+/// The checks of one part.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Verification {
     /// Always [`SCHEMA`].
@@ -43,7 +43,7 @@ pub(crate) struct Verification {
     pub notes: Vec<String>,
 }
 
-/// The error where a thread of `verify what` could not be made.
+/// The error if `verify what` could not create a thread.
 fn no_thread(what: &str, cause: &io::Error) -> Error {
     let doing = format!("verify {what}: making a thread");
     Error::system(

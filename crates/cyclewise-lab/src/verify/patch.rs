@@ -1,12 +1,12 @@
 //! Are patched instructions correct on this machine? No update is lost while LOCK is elided and restored, and all threads
 //! see a key's flip.
 //!
-//! Each check takes what it tries as a parameter, so that its own test can pass one that breaks the promise.
+//! Each check takes its subject as a parameter, so that its test can pass one that breaks the promise.
 //!
 //! # Safety
-//! Confined mode asks that nobody sets a thread's affinity meanwhile (who does from outside is looked for), that no process shares this one's memory, and that
-//! children come from fork(3) alone. A verification is all that its process does: its threads set no affinity, and it
-//! makes no process.
+//! Confined mode requires that no thread's affinity is set meanwhile (changes from outside are detected), that no process
+//! shares this one's memory, and that children come from fork(3) alone. The process does nothing but verify: its threads
+//! set no affinity, and it creates no process.
 #![expect(unsafe_code, reason = "confined mode, under its contract")]
 
 mod key;
@@ -33,7 +33,7 @@ const REST: Duration = Duration::from_micros(200);
 /// Verifies within about `time`, in quarters.
 ///
 /// # Errors
-/// Exit 3 where LOCK cannot be taken away here, which leaves nothing to verify, or no thread can be made.
+/// Exit 3 if LOCK cannot be elided here, which leaves nothing to verify, or if no thread can be created.
 pub(crate) fn verify(progress: &dyn Progress, time: Duration) -> Result<Verification> {
     elision::reelide().map_err(refused)?;
     patch::lock().map_err(refused)?;
@@ -51,7 +51,7 @@ pub(crate) fn verify(progress: &dyn Progress, time: Duration) -> Result<Verifica
     })?;
     let mut confined = sum(
         "no-addition-is-lost-confined",
-        "nothing is lost while threads are confined to one CPU without LOCK, and let go with it",
+        "no addition is lost while threads are confined to one CPU without LOCK, nor after they leave it with LOCK",
         wrong,
         all,
         wrong == 0 && times > 0,
@@ -101,7 +101,7 @@ fn sum(name: &'static str, promise: &'static str, wrong: u64, all: u64, holds: b
     }
 }
 
-/// LOCK is away while there is one thread, and is back before a second runs.
+/// LOCK is elided while there is one thread, and restored before a second runs.
 fn single(time: Duration) -> Result<Check> {
     let begun = Instant::now();
     let (total, unlocked) = (AtomicU64::new(0), atomic::AtomicU64::new(0));
@@ -159,8 +159,8 @@ struct Unlocked(atomic::AtomicU64);
 impl Sum for Unlocked {
     fn add_one(&self) {
         let found = self.0.load(Relaxed);
-        // Nearly all of its time is between the two, so that on one CPU most preemptions fall there; and what has something
-        // between is not made into one instruction.
+        // Takes nearly all of the time, so that on one CPU most preemptions fall between load and store. It also keeps
+        // the compiler from merging the two into one instruction.
         std::hint::spin_loop();
         self.0.store(found + 1, Relaxed);
     }
@@ -206,22 +206,22 @@ fn flipped(total: &impl Sum, time: Duration, mut flip: impl FnMut() -> Result<()
 /// How a period in confined mode ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
-    /// It was not entered: a thread was being made or was ending.
+    /// It was not entered: a thread was starting or ending.
     Later,
     /// Every thread was confined to the end.
     Kept,
-    /// One was not.
+    /// A thread's affinity was changed.
     Broken,
 }
 
 fn confine_and_leave() -> Result<Outcome> {
-    // SAFETY: nobody here sets an affinity or makes a process (see the file's header), and who does so from outside is
-    // found out and told; hooks are in force, or it is refused.
+    // SAFETY: this process sets no affinity and creates no process (see the module's Safety section); changes from outside
+    // are detected and reported; without hooks in force, `enter` refuses.
     let guard = unsafe { confined::enter(None) };
     let guard = match guard {
         Ok(guard) => guard,
         Err(Refusal::Creating | Refusal::OtherThreads { .. }) => return Ok(Outcome::Later),
-        // Somebody else sets affinities; LOCK has stayed.
+        // Another process sets affinities; LOCK was not elided.
         Err(Refusal::AffinityNotKept { .. }) => return Ok(Outcome::Broken),
         Err(refusal) => return Err(refused(refusal)),
     };
@@ -258,7 +258,7 @@ mod tests {
     fn additions_with_lock_are_exact_and_those_without_are_seen_to_be_lost() {
         let time = Duration::from_millis(50);
         assert_eq!(flipped(&AtomicU64::new(0), time, || Ok(())).unwrap().0, 0);
-        // Where one CPU runs them all, it takes a preemption in the middle.
+        // On a single CPU, an addition is lost only if a thread is preempted in the middle of one.
         let lost = (0..600).any(|_| {
             let (lost, all) = flipped(&Unlocked(atomic::AtomicU64::new(0)), time, || Ok(())).unwrap();
             assert!(all >= ADDITIONS);

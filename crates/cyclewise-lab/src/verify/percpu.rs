@@ -1,8 +1,8 @@
 //! Is anything lost or duplicated in per-CPU data? Eight threads for each CPU use it while they are moved, preempted and
 //! interrupted, and while children are forked.
 //!
-//! Each round puts five new targets through the storm: sums, a free list, stacks, rings, a reference count. In the same
-//! steps runs a twin of each, without restartable sequences: it must fail, or the storm proves nothing.
+//! Each round runs the storm on five new targets: sums, a free list, stacks, rings, a reference count. The same steps also
+//! run on a twin of each without restartable sequences: it must fail, or the storm proves nothing.
 
 mod counts;
 mod objects;
@@ -15,16 +15,16 @@ use crate::sys::percpu::storm::{StormStats, StormTarget, storm};
 use cyclewise::percpu::backend;
 use std::time::{Duration, Instant};
 
-/// Time of one target: long enough for every thread to be preempted, short enough for many rounds.
+/// Storm time of one target: long enough for every thread to be preempted, short enough for many rounds.
 const STORM: Duration = Duration::from_millis(500);
 
 /// A target with its twin.
 trait Tried: StormTarget {
-    /// The errors, once all threads have ended: of the target, and of its twin.
+    /// The errors of the target and of its twin, after all threads have ended.
     fn wrong(self: Box<Self>) -> (u64, u64);
 }
 
-/// What a subject is, and what came of it.
+/// A subject and its results.
 struct Tally {
     name: &'static str,
     promise: &'static str,
@@ -115,21 +115,21 @@ fn tallies() -> [Tally; 5] {
         Tally::of(
             objects::free_list,
             "no-node-is-lost-or-doubled",
-            "a free list hands an object to one at a time, and has every one of them in the end",
+            "a free list hands each object to one taker at a time, and holds every object in the end",
             "the-storm-bites-lists",
             "objects lost or doubled",
         ),
         Tally::of(
             objects::stack,
             "no-value-is-lost-or-doubled",
-            "a value that is pushed on a stack is popped once",
+            "a value that is pushed on a stack is popped exactly once",
             "the-storm-bites-stacks",
             "values lost or doubled",
         ),
         Tally::of(
             objects::ring,
             "no-word-is-lost-or-doubled",
-            "a word that is put in a ring comes out of it once",
+            "a word that is put in a ring comes out exactly once",
             "the-storm-bites-rings",
             "words lost or doubled",
         ),
@@ -146,7 +146,7 @@ fn tallies() -> [Tally; 5] {
 /// Verifies for about `time` on `cpus` CPUs.
 ///
 /// # Errors
-/// Where threads or processes cannot be made.
+/// If threads or processes cannot be created.
 pub(crate) fn verify(cpus: &[u32], progress: &dyn Progress, time: Duration) -> Result<Verification> {
     let begun = Instant::now();
     let mut tallies = tallies();
@@ -165,7 +165,7 @@ pub(crate) fn verify(cpus: &[u32], progress: &dyn Progress, time: Duration) -> R
     tallies.iter().for_each(|tally| all.add(&tally.weather));
     checks.push(Check {
         name: "children-go-on",
-        promise: "the child of a fork during the test counts exactly, and has no object twice",
+        promise: "the child of a fork during the test counts exactly, and holds no object twice",
         seen: format!("{} wrong of {} children", all.bad_forks, all.forks),
         tries: all.forks as usize,
         events: all.bad_forks as usize,
@@ -194,7 +194,7 @@ mod tests {
     fn promises_hold_on_this_machine() {
         let v = verify(&affinity::allowed().unwrap(), &Silent, Duration::from_secs(1)).unwrap();
         assert_eq!(v.checks.len(), 11);
-        // Whether a twin goes wrong within a second is chance; each has a test of its own.
+        // Whether a twin fails within a second is chance; each twin has its own test.
         for check in v.checks.iter().filter(|c| !c.name.starts_with("the-storm-bites")) {
             assert!(check.holds && check.tries > 0, "{}: {}", check.name, check.seen);
         }

@@ -1,8 +1,8 @@
 //! Do reference counts keep their promises on this machine? Misuse saturates, saturation is permanent, and exactly one put
 //! is the last.
 //!
-//! Each check takes any counter, so that its own test can pass one that breaks the promise. The threads run wherever the
-//! scheduler puts them, one for each CPU and at least two.
+//! Each check takes any counter, so that its test can pass one that breaks the promise. Threads are not pinned: one for each
+//! CPU, and at least two.
 
 mod counter;
 mod misuse;
@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 /// Verifies within about `time`, in quarters: two races, two widths.
 ///
 /// # Errors
-/// Exit 3 where no thread can be made.
+/// Exit 3 if no thread can be created.
 pub(crate) fn verify(progress: &dyn Progress, time: Duration) -> Result<Verification> {
     let share = time / 4;
     let step = |done: f64, what: &str| progress.step(done, &format!("verify refs: {what}"));
@@ -48,7 +48,7 @@ pub(crate) fn verify(progress: &dyn Progress, time: Duration) -> Result<Verifica
     })
 }
 
-/// Threads that take and give around the largest count, which has been passed: nobody frees, and it stays saturated.
+/// Threads take and put references to a saturated count: no put is the last, and the count stays saturated.
 fn for_good<C: Counter>(name: &'static str, time: Duration) -> Result<Check> {
     let count = C::new(C::MAX);
     count.inc();
@@ -77,7 +77,7 @@ fn for_good<C: Counter>(name: &'static str, time: Duration) -> Result<Check> {
     })
 }
 
-/// A reference is put while others look for one: one of them all is told that it was the last, and nobody finds the dead.
+/// Threads put references while others try to get one: exactly one put is the last, and no get succeeds after it.
 fn told_once<C: Counter>(name: &'static str, time: Duration) -> Result<Check> {
     let begun = Instant::now();
     let (mut rounds, mut wrong) = (0, 0);
@@ -93,7 +93,7 @@ fn told_once<C: Counter>(name: &'static str, time: Duration) -> Result<Check> {
         let (visits, _) = together(Duration::ZERO, |_| {
             put();
             let mut visits = 1;
-            // Whoever put first visits until the others have; the last finds nothing.
+            // Gets succeed while another thread still holds a reference.
             while visits < 2_000 && count.inc_not_zero() {
                 early.fetch_add(usize::from(!alive.load(SeqCst)), SeqCst);
                 put();
@@ -119,10 +119,10 @@ fn threads() -> usize {
     thread::available_parallelism().map_or(2, |n| n.get().max(2))
 }
 
-/// Runs it on every thread again and again for `time`, at least once; adds up operations and events.
+/// Repeats `run` on every thread for `time`, at least once; sums operations and events.
 ///
 /// # Errors
-/// Exit 3 where a thread cannot be made; those that could come to their end first.
+/// Exit 3 if a thread cannot be created; the others finish first.
 fn together(time: Duration, run: impl Fn(usize) -> (usize, usize) + Sync) -> Result<(usize, usize)> {
     let begun = Instant::now();
     thread::scope(|scope| {
@@ -160,7 +160,7 @@ mod tests {
         Generous: u64, Refcount64::MAX, Refcount64::SATURATED;
     }
 
-    /// Tells the last but one as well.
+    /// Also reports the last put but one as the last.
     struct Generous(Refcount64);
 
     impl Generous {

@@ -1,13 +1,13 @@
-//! Counts of nanoseconds, exact where they are few, for percentiles of more samples than memory should hold.
+//! A histogram of nanoseconds, for percentiles of more samples than memory should hold.
 
-/// Exact up to here; what is more is counted at this.
+/// Values below this are counted exactly; all others are counted here.
 const MOST: usize = 1 << 20;
 
 /// How often each number of nanoseconds was seen.
 pub(super) struct Histogram {
     counts: Vec<u64>,
     total: u64,
-    /// The largest, exactly.
+    /// The largest value, exact.
     pub(super) max: u64,
 }
 
@@ -30,7 +30,7 @@ impl Histogram {
         self.total
     }
 
-    /// The least that a share of `share` is not above.
+    /// The least value that at least `share` of the samples do not exceed.
     pub(super) fn quantile(&self, share: f64) -> u64 {
         let wanted = (self.total as f64 * share).ceil().max(1.0) as u64;
         let mut sum = 0;

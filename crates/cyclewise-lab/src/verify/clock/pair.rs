@@ -2,13 +2,14 @@
 //!
 //! - *warp*: under a lock each thread reads the time, compares it with the last one read under the lock, and stores its
 //!   own. The lock itself orders the reads, so this is the weaker test.
-//! - *now*: one reads and stores the time; the other loads it and reads. It must not read less.
-//! - *load*: one stores a number, waits until that is seen, and notes the time; the other reads the time and loads. If its
-//!   time is later than the one noted for a number, it must not find a lower number.
-//! - *store*: the same, but the storing thread does not wait. A clock that is ordered like a load rightly fails it.
+//! - *now*: one thread reads the time and stores it; the other loads it, then reads the time, which must not be less.
+//! - *load*: one thread stores a number, executes a full fence, and notes the time; the other reads the time and loads the
+//!   number. If its time is later than the one noted for a number, it must not load a lower number.
+//! - *store*: the same without the fence. A clock that is ordered like a load rightly fails it.
 //!
 //! # References
-//! I. Molnar's time-warp-test (2006); A. Lutomirski's evil-clock-test (2011) has the tests without a lock, by these names.
+//! I. Molnar's time-warp-test (2006); A. Lutomirski's evil-clock-test (2011), which has the tests without a lock under these
+//! names.
 
 use crate::sys::affinity;
 use std::io;
@@ -17,7 +18,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, fence};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-/// Two CPUs: who tells, and who is told.
+/// Two CPUs: in *now*, *load* and *store* the first one's thread stores and the second one's loads.
 pub(super) type Pair = [u32; 2];
 
 /// The outcome of a test.
@@ -27,7 +28,7 @@ pub(super) struct Outcome {
     pub(super) tries: usize,
     /// Comparisons in the wrong order.
     pub(super) events: usize,
-    /// By how much at most, in the clock's unit; for *load* and *store* in numbers.
+    /// The largest difference, in the clock's unit; for *load* and *store* in numbers.
     pub(super) worst: u64,
 }
 
@@ -48,20 +49,20 @@ impl Outcome {
     }
 }
 
-/// A word on lines of its own: two, because neighbours are fetched together.
+/// A value alone on two cache lines, because adjacent lines are fetched together.
 #[repr(align(128))]
 #[derive(Default)]
 struct Line<T>(T);
 
-/// Between two looks at whether time is up.
+/// Comparisons between two checks of the time.
 const BATCH: usize = 256;
-/// Times that a thread of *load* or *store* notes in a round.
+/// Times that each thread of *load* or *store* records in a round.
 const ROUND: usize = 8_192;
 
-/// In place of one that is there: it never will be, and the other is not to begin.
+/// Added to the count of ready threads if one will never be ready: the other must not begin.
 const NEVER: usize = 1 << 8;
 
-/// Runs both on their CPUs, and begins when both are there; `None` where one could not get to its CPU.
+/// Runs both on their CPUs once both threads are there; `None` if one could not be moved to its CPU.
 fn both<A: Send, B: Send>(
     pair: Pair,
     a: impl FnOnce() -> A + Send,
@@ -73,7 +74,7 @@ fn both<A: Send, B: Send>(
         while there.load(SeqCst) < 2 {
             std::thread::yield_now();
         }
-        // Alone, one of them would wait for the other for ever.
+        // Begun alone, one would wait for the other for ever.
         there.load(SeqCst) == 2
     };
     std::thread::scope(|scope| {
@@ -109,7 +110,7 @@ pub(super) fn warp(pair: Pair, time: Duration, read: impl Fn() -> u64 + Sync) ->
                 // Release: pairs with the Acquire above.
                 held.0.store(false, Release);
             }
-            // Behind the first batch: a thread that was held up so long has tried nothing yet.
+            // Checked after the batch, so that a thread delayed past `end` still tries one.
             if Instant::now() >= end {
                 break seen;
             }
@@ -123,7 +124,7 @@ pub(super) fn warp(pair: Pair, time: Duration, read: impl Fn() -> u64 + Sync) ->
     Ok(seen)
 }
 
-/// One tells its times; the other hears and then reads. `hear` is given the word to load.
+/// The *now* test. `hear` takes the word to load, and returns the loaded time and its own.
 pub(super) fn now(
     pair: Pair,
     time: Duration,
@@ -147,7 +148,7 @@ pub(super) fn now(
                 let (earlier, later) = hear(&told.0);
                 seen.compare(earlier, later);
             }
-            // Behind the first batch, as above.
+            // After the batch, as in `warp`.
             if Instant::now() >= end {
                 break;
             }
@@ -159,7 +160,7 @@ pub(super) fn now(
     Ok(both.map_or(Outcome::default(), |(_, seen)| seen))
 }
 
-/// Loads, and reads the clock after it, as far as the clock's own order goes.
+/// Loads, then reads the clock, ordered only as the clock itself orders its reading.
 pub(super) fn hear(told: &AtomicU64, read: impl Fn() -> u64) -> (u64, u64) {
     // Acquire: pairs with the Release in `now`.
     let earlier = told.load(Acquire);
@@ -169,11 +170,11 @@ pub(super) fn hear(told: &AtomicU64, read: impl Fn() -> u64) -> (u64, u64) {
 /// The twin of [`hear`]: reads the clock too early. Every test must catch it.
 pub(super) fn hear_too_late(told: &AtomicU64, read: impl Fn() -> u64) -> (u64, u64) {
     let later = read();
-    // Acquire: as above.
+    // Acquire: pairs with the Release in `now`.
     (told.load(Acquire), later)
 }
 
-/// Numbers are stored, and loaded after reading the time. `seen` says whether who stores waits until it is seen.
+/// The *load* test if `waits`, else *store*. `note` reads the storing thread's time, `read` the loading thread's.
 pub(super) fn numbers(
     pair: Pair,
     time: Duration,
@@ -215,7 +216,7 @@ pub(super) fn numbers(
     Ok(outcome)
 }
 
-/// `noted[i]` is when number i + 1 had been stored; `found` are times and the number loaded after each.
+/// `noted[i]` is the time after number i + 1 was stored; `found` holds times and the number loaded after each.
 fn judge(noted: &[u64], found: &[(u64, u64)]) -> Outcome {
     let mut outcome = Outcome::default();
     for &(time, number) in found {
@@ -252,7 +253,7 @@ mod tests {
         );
     }
 
-    /// The kernel's clock for all tests, on one CPU: none goes wrong, and the twin is caught.
+    /// The kernel's clock passes every test on one CPU, and the twin is caught.
     #[test]
     fn a_clock_read_too_early_is_caught() {
         let cpu = affinity::allowed().unwrap()[0];
@@ -266,12 +267,12 @@ mod tests {
             let seen = seen.unwrap();
             assert!(seen.tries > 0 && seen.events == 0, "{seen:?}");
         }
-        // One whose CPU is gone lets the other not begin, which would wait for it for ever.
+        // If one thread's CPU does not exist, the other must not begin: it would wait for ever.
         for gone in [[cpu, 1023], [1023, cpu]] {
             let seen = now(gone, time, read, |told| hear(told, read)).unwrap();
             assert_eq!(seen, Outcome::default());
         }
-        // Told by hand: whether two threads meet is the scheduler's affair.
+        // In one thread: whether two threads interleave is up to the scheduler.
         let told = AtomicU64::new(0);
         let (earlier, later) = hear_too_late(&told, || {
             told.store(7, Release);

@@ -1,16 +1,16 @@
 //! The machine's counter with an error in its rate: 100 ppm fast, then 100 ppm slow, and so on.
 //!
-//! What is read is a function of the counter alone, so that it is one for all threads: `t + t_in_period * 10^-4` in the
-//! first half of each period, and back down in the second.
+//! A reading is a function of the counter alone, so all threads agree on it: `t + t_in_period * 10^-4` in the first half of
+//! each period, and back down in the second.
 
 use cyclewise::clock::{Reason, Source, System};
 
-/// Ticks for which the rate is one or the other: 3.3 s at 2.6 GHz.
+/// Ticks of half a period: 3.3 s at 2.6 GHz.
 const HALF: u64 = 1 << 33;
-/// The error, as a share of the rate: 100 ppm.
+/// The reciprocal of the rate's error: 100 ppm.
 const SHARE: u64 = 10_000;
 
-/// The machine with such a counter.
+/// The machine's clock sources with such a counter.
 pub(super) struct Skewed;
 
 fn skew(ticks: u64) -> u64 {

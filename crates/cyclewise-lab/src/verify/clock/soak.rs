@@ -1,7 +1,7 @@
 //! A soak: clocks compared with CLOCK_MONOTONIC for a long time. Errors stay within the bound, and no clock goes back.
 //!
-//! A sample is our time between two readings of the kernel's clock. The distance outside the two is certain error, and is
-//! compared with the bound. The percentiles are of the distance from their middle, where the two are close together.
+//! A sample is our time between two readings of the kernel's clock. Its distance outside the two is certain error, and is
+//! compared with the bound. Percentiles are of its distance from their middle, if the two are close together.
 
 use super::histogram::Histogram;
 use super::pair::Outcome;
@@ -13,9 +13,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-/// Between samples. Often enough that the clock has its counter all the time, seldom enough to leave the CPU to others.
+/// Sleep between samples: short enough that the clock always reads the counter, long enough to leave the CPU to others.
 const NAP: Duration = Duration::from_micros(50);
-/// Two of the kernel's times further apart had something else between them.
+/// If two of the kernel's times are further apart, something interrupted the sample.
 const CLOSE_NS: u64 = 400;
 
 /// Observations of one of our clocks.
@@ -24,7 +24,7 @@ pub(super) struct Seen {
     pub(super) error: Histogram,
     /// Samples whose error exceeded their stated bound.
     pub(super) beyond: Outcome,
-    /// Times below the one before: on this thread, and of the other's.
+    /// Times below this thread's previous one, or below the other thread's latest.
     pub(super) back: Outcome,
     /// The largest bound that was stated.
     pub(super) bound: u64,
@@ -35,15 +35,15 @@ pub(super) struct Seen {
 pub(super) struct Soaked {
     /// The process's clock.
     pub(super) ours: Seen,
-    /// One with a counter whose rate is off.
+    /// A clock whose counter has an error in its rate.
     pub(super) skewed: Seen,
     /// How far quanta had drifted at the end, in nanoseconds.
     pub(super) quanta_ns: i64,
-    /// How far CLOCK_MONOTONIC_RAW had, and so what NTP slewed.
+    /// How far CLOCK_MONOTONIC_RAW had drifted, which is what NTP slewed.
     pub(super) raw_ns: i64,
     /// How long it took.
     pub(super) time: Duration,
-    /// What the skewed clock says of itself.
+    /// The skewed clock's status.
     pub(super) skewed_status: Status,
 }
 
@@ -84,14 +84,14 @@ impl Seen {
 
 static SKEWED: Clock<Skewed> = Clock::new(Skewed);
 
-/// Samples for `time`; `step` is told the share that has passed.
+/// Samples for `time`; calls `step` with the share of it that has passed.
 ///
 /// # Errors
-/// The other thread could not be made.
+/// If the other thread cannot be created.
 pub(super) fn soak(time: Duration, mut step: impl FnMut(f64)) -> io::Result<Soaked> {
     let (told, over) = (AtomicU64::new(0), AtomicBool::new(false));
     std::thread::scope(|scope| {
-        // Another thread, wherever the scheduler puts it, that tells what it reads.
+        // Another thread, not pinned, publishes its readings.
         let tell = || {
             while !over.load(Ordering::Relaxed) {
                 // Release: pairs with the Acquire below.
@@ -173,7 +173,7 @@ mod tests {
         seen.judge(300, 250, 340, 10);
         assert_eq!((seen.beyond.events, seen.beyond.worst, seen.back.events), (1, 40, 1));
         seen.judge(1_000, 5_000, 10_000, 0);
-        assert_eq!(seen.error.total(), 3, "too far apart to say how far off");
+        assert_eq!(seen.error.total(), 3, "too far apart to measure the error");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Every test on a pair of CPUs, done to every clock that it is for, and to those that it must catch.
+//! Every test on a pair of CPUs, run on the clocks that must pass it and on those that it must catch.
 
 use super::super::Check;
 use super::pair::{self, Outcome, Pair};
@@ -11,7 +11,7 @@ fn time<O: Order>() -> u64 {
     Instant::<O>::read().as_nanos()
 }
 
-/// What came of the tests on all pairs.
+/// The outcomes of the tests on all pairs.
 #[derive(Default)]
 pub(super) struct Tested {
     warp: [Outcome; 3],
@@ -25,10 +25,10 @@ pub(super) struct Tested {
 }
 
 impl Tested {
-    /// Does every test to a pair of CPUs, each for `slice`.
+    /// Runs every test on a pair of CPUs, each for `slice`.
     ///
     /// # Errors
-    /// A thread could not be made.
+    /// If a thread cannot be created.
     pub(super) fn test(&mut self, pair: Pair, slice: Duration) -> io::Result<()> {
         let now = |read: fn() -> u64| pair::now(pair, slice, read, move |told| pair::hear(told, read));
         let numbers = |waits, note: fn() -> u64, read: fn() -> u64| pair::numbers(pair, slice, waits, note, read);
@@ -50,7 +50,7 @@ impl Tested {
         Ok(())
     }
 
-    /// What was promised of them.
+    /// The checks of the promises.
     pub(super) fn checks(&self, pairs: usize, all: usize) -> Vec<Check> {
         if pairs == 0 {
             return Vec::new();
@@ -65,7 +65,7 @@ impl Tested {
                 seen: format!("{} {on}", told(sum, "")),
                 tries: sum.tries,
                 events: sum.events,
-                // None tried is none seen, and no promise kept.
+                // A test that never ran proves nothing.
                 holds: sum.events == 0 && sum.tries > 0,
             }
         };
@@ -96,7 +96,7 @@ impl Tested {
         ]
     }
 
-    /// What nobody promised.
+    /// Observations that no promise covers.
     pub(super) fn notes(&self) -> Vec<String> {
         if self.early.tries == 0 {
             return vec!["only one CPU, so times of two CPUs could not be compared".to_string()];

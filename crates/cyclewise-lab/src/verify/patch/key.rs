@@ -1,4 +1,4 @@
-//! A key's flip: once it has returned, every thread sees it.
+//! The flip of a static key: after it returns, every thread sees it.
 
 use super::{no_thread, refused};
 use crate::error::Result;
@@ -20,7 +20,7 @@ static_key! {
     static KEY: StaticKey = false;
 }
 
-/// The library's.
+/// The library's key.
 pub(super) struct Patched;
 
 impl Key for Patched {
@@ -47,7 +47,7 @@ pub(super) fn flips(key: &impl Key, threads: usize, time: Duration) -> Result<Ch
             while !over.load(SeqCst) {
                 let flip = announced.load(SeqCst);
                 if flip == seen {
-                    // These reads must only not crash: the text changes under them.
+                    // These reads only must not crash while the text is modified.
                     key.is_on();
                     spin_loop();
                     continue;
@@ -99,7 +99,7 @@ fn is_on_after(flip: u64) -> bool {
 mod tests {
     use super::*;
 
-    /// A flag, which after `skips` flips no longer listens.
+    /// A flag that ignores all flips after the first `left`.
     struct Flag {
         on: AtomicBool,
         left: AtomicU64,

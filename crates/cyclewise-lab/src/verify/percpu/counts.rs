@@ -1,4 +1,4 @@
-//! A reference count that is killed and made live again while threads and handlers take and put.
+//! A reference count that is killed and reinitialized while threads and signal handlers get and put.
 
 use super::Tried;
 use crate::error::Result;
@@ -8,10 +8,10 @@ use cyclewise::percpu::Ref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::SeqCst};
 
-/// What is known of a count's references without it.
+/// The oracle: a count's references, kept apart from it.
 #[derive(Default)]
 struct Known {
-    /// References that somebody has for certain.
+    /// References that are certainly held.
     held: AtomicI64,
     kills: AtomicU64,
     releases: AtomicU64,
@@ -21,16 +21,16 @@ struct Known {
 impl Known {
     fn release(&self) {
         self.early.fetch_add(u64::from(self.held.load(SeqCst) != 0), SeqCst);
-        // Last: until then nobody begins another life, whose references would be counted above.
+        // Last: until then no new life begins, whose references would be counted above.
         self.releases.fetch_add(1, SeqCst);
     }
 
-    /// Whether as many lives have ended as were killed.
+    /// Whether every kill has been followed by a release.
     fn is_over(&self) -> bool {
         self.releases.load(SeqCst) == self.kills.load(SeqCst)
     }
 
-    /// When it was killed for the last time, and everybody has put what he had.
+    /// The errors, after the last kill and the last put.
     fn wrong(&self, is_zero: bool) -> u64 {
         self.early.load(SeqCst) + u64::from(!is_zero) + self.releases.load(SeqCst).abs_diff(self.kills.load(SeqCst))
     }
@@ -57,7 +57,7 @@ impl Counts {
         }
     }
 
-    /// Kills it; or makes it live again, where it has been released.
+    /// Kills it, or reinitializes it if it has been released.
     fn turn(&self) {
         if self.users.is_dying() {
             let _ = self.known.is_over() && self.users.reinit();
@@ -67,7 +67,7 @@ impl Counts {
     }
 
     fn end(&self) {
-        // Before, so that a life whose end has begun is never taken for one that is over.
+        // First, so that a life that is being killed is never taken for one that is over.
         self.known.kills.fetch_add(1, SeqCst);
         if self.users.kill() != Ok(true) {
             self.known.kills.fetch_sub(1, SeqCst);
@@ -86,7 +86,7 @@ impl Counts {
 
 impl StormTarget for Counts {
     fn step(&self, chance: u64) {
-        // A life lasts for some visits, and its end not for long.
+        // A life lasts for many visits; a dead count is revived soon.
         if chance.is_multiple_of(if self.users.is_dying() { 16 } else { 512 }) {
             self.turn();
         }
@@ -103,7 +103,7 @@ impl StormTarget for Counts {
     }
 
     fn in_child(&self) -> bool {
-        // What threads held that are not here is never put: what can be had is a count that is still right.
+        // References of threads that the child lacks are never put, so only this much can be checked.
         let releases = self.known.releases.load(SeqCst);
         let live = self.users.try_get_live();
         let held = self.users.try_get();
@@ -120,23 +120,23 @@ impl StormTarget for Counts {
 
 impl Tried for Counts {
     fn wrong(self: Box<Self>) -> (u64, u64) {
-        // The last life, unless it is over.
+        // Ends the last life, unless it is over.
         self.end();
         self.twin.end();
         (self.known.wrong(self.users.is_zero()), self.twin.wrong())
     }
 }
 
-/// The twin: where to count is looked up, and then a word loaded, and then stored, and a kill waits for nobody.
+/// The twin: finds the word, loads it, stores it; a kill does not wait for counts in progress.
 struct Twin {
     shut: AtomicBool,
-    /// While it is open: 1 and the bias.
+    /// While it is live: 1 plus the bias.
     shared: AtomicI64,
     slots: Words<1>,
     known: Known,
 }
 
-/// Keeps the shared count from 0 until the slots' are in it.
+/// Keeps the shared count above 0 until the slots' counts are added to it.
 const BIAS: i64 = 1 << 40;
 
 impl Twin {
@@ -171,7 +171,7 @@ impl Twin {
         }
     }
 
-    /// Kills it; or makes it live again, where it came to 0.
+    /// Kills it, or makes it live again if it reached 0.
     fn turn(&self) {
         if !self.shut.load(SeqCst) {
             self.end();
@@ -206,7 +206,10 @@ mod tests {
     fn a_kill_between_the_look_and_the_count_is_seen() {
         let counts = Box::new(Counts::new());
         counts.twin.count(1, || counts.twin.end());
-        assert!(counts.twin.known.is_over(), "released, and the reference above is held");
+        assert!(
+            counts.twin.known.is_over(),
+            "released although the reference above is held"
+        );
         counts.twin.count(-1, || ());
         counts.visit(|| {
             counts.turn();
@@ -224,7 +227,7 @@ mod tests {
         counts.turn();
         counts.turn();
         counts.visit(|| ());
-        // A life that ended, and one that never does.
+        // One life ended, the other never does.
         assert_eq!((counts.known.releases.load(SeqCst), counts.wrong()), (1, (0, 2)));
     }
 }

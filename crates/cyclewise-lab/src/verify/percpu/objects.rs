@@ -1,7 +1,7 @@
 //! Objects that are taken and given back: a free list, stacks and rings.
 //!
-//! Each object has a mark that says whether somebody has it. Who takes an object that somebody else has finds the mark set;
-//! what nobody has in the end must be in the bag, once.
+//! Each object has a mark that is set while the object is taken. Taking an object twice finds the mark set; in the end,
+//! every object that is not taken must be in the bag exactly once.
 
 mod real;
 mod twin;
@@ -13,33 +13,33 @@ use crate::sys::percpu::storm::StormTarget;
 use crate::sys::percpu::unprotected::between;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::SeqCst};
 
-/// How many.
+/// Number of objects.
 const OBJECTS: usize = 128;
 
-const INSIDE: u8 = 0; // nobody has it
-const TAKEN: u8 = 1; // somebody has it
-const ASIDE: u8 = 2; // it was not let in
+const INSIDE: u8 = 0; // in the bag
+const TAKEN: u8 = 1; // out of the bag
+const ASIDE: u8 = 2; // the bag had no room
 
-/// What holds objects by number.
+/// A container of numbered objects.
 trait Bag: Sync {
-    /// An object that somebody has.
+    /// A taken object.
     type Held<'a>
     where
         Self: 'a;
 
-    /// Takes one. `chance` is for what a twin does meanwhile.
+    /// Takes one. `chance` selects what a twin does between its load and its store.
     fn take(&self, chance: u64) -> Option<Self::Held<'_>>;
     /// Its number.
     fn number(held: &Self::Held<'_>) -> usize;
-    /// Gives it back; false where there is no room.
+    /// Gives it back; false if there is no room.
     fn give(&self, held: Self::Held<'_>, chance: u64) -> bool;
-    /// Takes some by the other ways that there are, and hands each to `each`, which gives it back. Not for handlers.
+    /// Takes some by the bag's other operations; `each` gives each of them back. Not for signal handlers.
     fn take_some<'a>(&'a self, _chance: u64, _each: impl FnMut(Self::Held<'a>)) {}
-    /// Tells of each object inside, when no other thread is at it. No allocation.
+    /// Calls `each` with every object inside. No other thread uses the bag. Does not allocate.
     fn look(&self, each: impl FnMut(usize));
 }
 
-/// A bag and what is known of its objects.
+/// A bag and the marks of its objects.
 struct Marked<B> {
     bag: B,
     marks: [AtomicU8; OBJECTS],
@@ -55,7 +55,7 @@ impl<B: Bag> Marked<B> {
         }
     }
 
-    /// A number past the last is one that a twin has made up.
+    /// Marks it as taken. A number out of range comes from a broken twin.
     fn mark(&self, held: &B::Held<'_>) {
         let mark = self.marks.get(B::number(held));
         let was = mark.map_or(TAKEN, |mark| mark.swap(TAKEN, SeqCst));
@@ -66,14 +66,14 @@ impl<B: Bag> Marked<B> {
         let Some(mark) = self.marks.get(B::number(&held)) else {
             return;
         };
-        // Before, since it is anybody's from then on.
+        // First: once it is in the bag, another thread may take it.
         mark.store(INSIDE, SeqCst);
         if !self.bag.give(held, chance) {
             mark.store(ASIDE, SeqCst);
         }
     }
 
-    /// Takes two, and gives them back in the other order: what was first is first again, and what it led to is another.
+    /// Takes two and gives them back in the order they were taken, which swaps them in a list or stack.
     fn turn_over(&self, chance: u64) {
         let two = [self.bag.take(chance), self.bag.take(chance >> 8)];
         two.iter().flatten().for_each(|held| self.mark(held));
@@ -90,7 +90,7 @@ impl<B: Bag> Marked<B> {
         });
     }
 
-    /// What is inside, and whether something is there twice.
+    /// The objects inside, and whether one of them is there twice.
     fn contents(&self) -> ([bool; OBJECTS], bool) {
         let (mut seen, mut twice) = ([false; OBJECTS], false);
         self.bag.look(|object| match seen.get_mut(object) {

@@ -12,7 +12,7 @@ struct Sums {
     by_cid: PerCpu<u32, Cid>,
     counter: Counter,
     twin: Words<1>,
-    /// What was added to each: the oracle, by locked additions.
+    /// The oracle: what was added to each, summed with locked additions.
     added: AtomicI64,
 }
 
@@ -38,7 +38,7 @@ impl Sums {
         self.added.fetch_add(amount, Relaxed);
     }
 
-    /// The twin: the CPU is asked for, and then its word is loaded, and then stored. Anything may happen between.
+    /// The twin: gets the CPU, loads its word, stores it. Anything may happen in between.
     fn add_unprotected(&self, amount: i64, meanwhile: impl FnOnce()) {
         let [word] = self.twin.here();
         let found = word.load(Relaxed);
@@ -57,7 +57,7 @@ impl Sums {
 
 impl StormTarget for Sums {
     fn step(&self, chance: u64) {
-        // Small and both ways, so that a counter's batch is passed now and then in either direction.
+        // Small and of both signs, so that the counter exceeds its batch now and then in either direction.
         let amount = (chance % 8) as i64 - 3;
         self.add(amount);
         self.add_unprotected(amount, || between(chance >> 3));
@@ -106,7 +106,7 @@ mod tests {
         let sums = Box::new(Sums::new());
         sums.step(2);
         sums.add_unprotected(5, || {
-            // On whichever CPU this is by now, the words of the first are stored over.
+            // Every CPU's word: the thread may have moved, and the store overwrites the word of the first CPU.
             sums.twin.all().for_each(|[word]| {
                 word.fetch_add(7, Relaxed);
             });

@@ -1,4 +1,4 @@
-//! What the checks need of a counter, right or wrong.
+//! What the checks need of a counter, correct or not.
 
 use cyclewise::refs::{Refcount, Refcount64};
 

@@ -3,7 +3,8 @@
 use super::counter::Counter;
 use crate::verify::Check;
 
-/// LKDTM's behaviour tests, as steps: what it starts from, what is done, and whether that kept the promise.
+/// LKDTM's behaviour tests: each has a start value and steps, and passes if the steps return true and the count ends
+/// saturated.
 pub(super) fn misuse<C: Counter>(name: &'static str) -> Check {
     let pinned = |start: u64, run: fn(&C) -> bool| {
         let count = C::new(start);

@@ -7,7 +7,7 @@ use crate::verify::percpu::Tried;
 use cyclewise::percpu::{FreeList, Node, Ring, Slot, Stack};
 use std::sync::Mutex;
 
-/// With its lists drained, or why they cannot be.
+/// Drained once, so that a kernel which refuses that is reported now.
 pub(in crate::verify::percpu) fn free_list(cpus: usize) -> Result<Box<dyn Tried>> {
     let (list, twin) = (FreeList::new(), Lists::new());
     (0..OBJECTS).for_each(|object| list.grow(object).push());
@@ -19,11 +19,11 @@ pub(in crate::verify::percpu) fn free_list(cpus: usize) -> Result<Box<dyn Tried>
     }))
 }
 
-/// The same of bounded stacks.
+/// The same for bounded stacks.
 pub(in crate::verify::percpu) fn stack(cpus: usize) -> Result<Box<dyn Tried>> {
     let real = Tops {
         stack: Stack::new(),
-        // As of a ring.
+        // As for a ring.
         seen: Mutex::new(Vec::with_capacity(2 * OBJECTS)),
         cpus,
     };
@@ -37,11 +37,11 @@ pub(in crate::verify::percpu) fn stack(cpus: usize) -> Result<Box<dyn Tried>> {
     }))
 }
 
-/// The same of rings.
+/// The same for rings.
 pub(in crate::verify::percpu) fn ring(cpus: usize) -> Result<Box<dyn Tried>> {
     let real = Words {
         ring: Ring::new(),
-        // A steal makes sure of room for as much as a ring holds.
+        // A steal reserves room for a whole ring.
         seen: Mutex::new(Vec::with_capacity(2 * OBJECTS)),
         cpus,
     };
@@ -56,7 +56,7 @@ pub(in crate::verify::percpu) fn ring(cpus: usize) -> Result<Box<dyn Tried>> {
 }
 
 fn refused(refusal: cyclewise::error::Refusal) -> Error {
-    Error::unsupported(format!("other CPUs' lists cannot be looked at: {refusal}"))
+    Error::unsupported(format!("other CPUs' lists cannot be read: {refusal}"))
 }
 
 struct Nodes {
@@ -85,7 +85,7 @@ impl Bag for Nodes {
             0 => self.list.pop_all().for_each(each),
             1 => self.list.pop_or_steal().into_iter().for_each(each),
             2 => {
-                // By a chain, which is pushed at once.
+                // As a chain, which is pushed in one operation.
                 let mut chain = self.list.pop_all();
                 chain.by_ref().take(3).for_each(&mut each);
                 self.list.pop().into_iter().for_each(|node| chain.add(node));
@@ -99,7 +99,7 @@ impl Bag for Nodes {
     }
 
     fn look(&self, mut each: impl FnMut(usize)) {
-        // A node goes back as it is let go of, to a list that is in nobody's chain.
+        // A dropped node goes back to a list, not to the chain.
         self.list.drain().into_iter().flatten().for_each(|node| each(*node));
     }
 }
@@ -111,7 +111,7 @@ struct Words {
 }
 
 impl Words {
-    /// A word comes back to another ring of as many cells as there are words, so there is room.
+    /// There is room: each ring has as many cells as there are words.
     fn put(&self, word: u64) -> bool {
         self.ring.push(word).is_ok()
     }
@@ -145,7 +145,7 @@ impl Bag for Words {
     }
 
     fn look(&self, mut each: impl FnMut(usize)) {
-        // Nobody else is here, or has been in the child of a fork: only the thread that forks looks.
+        // Uncontended, also in the child of a fork: only the forking thread calls this.
         let Ok(mut seen) = self.seen.try_lock() else { return };
         seen.clear();
         let _ = self.ring.drain(&mut seen);
@@ -173,7 +173,7 @@ impl Bag for Tops {
         *held as usize
     }
 
-    /// It comes back to another stack of as many cells as there are words, so there is room.
+    /// There is room: each stack has as many cells as there are words.
     fn give(&self, held: u64, _: u64) -> bool {
         self.stack.push(held).is_ok()
     }
@@ -189,7 +189,7 @@ impl Bag for Tops {
     }
 
     fn look(&self, mut each: impl FnMut(usize)) {
-        // As of a ring.
+        // As for a ring.
         let Ok(mut seen) = self.seen.try_lock() else { return };
         seen.clear();
         let _ = self.stack.drain(&mut seen);

@@ -1,10 +1,10 @@
-//! The twins: lists, stacks and rings on the current CPU's words, without a sequence.
+//! The twins: lists, stacks and rings in the current CPU's words, without restartable sequences.
 
 use super::{Bag, OBJECTS};
 use crate::sys::percpu::unprotected::{Words, between};
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
-/// A list for each CPU, of objects by number and one; 0 is none.
+/// A list for each CPU. A node is its object's number plus one; 0 is none.
 pub(super) struct Lists {
     heads: Words<1>,
     next: [AtomicU64; OBJECTS + 1],
@@ -62,7 +62,7 @@ impl Bag for Lists {
     fn look(&self, mut each: impl FnMut(usize)) {
         for [head] in self.heads.all() {
             let mut at = head.load(SeqCst);
-            // A list that has been broken may be a circle.
+            // A broken list may be circular.
             for _ in 0..=OBJECTS {
                 let Some(next) = self.next(at).filter(|_| at != 0) else {
                     break;
@@ -144,7 +144,7 @@ impl Queues {
     fn push(&self, word: u64, meanwhile: impl FnOnce()) -> bool {
         let [head, tail, cells @ ..] = self.0.here();
         let at = tail.load(SeqCst);
-        // Broken, head and tail may be anything.
+        // In a broken ring, head and tail may be anything.
         if at.wrapping_sub(head.load(SeqCst)) >= OBJECTS as u64 {
             return false;
         }
@@ -187,7 +187,7 @@ impl Bag for Queues {
     fn look(&self, mut each: impl FnMut(usize)) {
         for [head, tail, cells @ ..] in self.0.all() {
             let (from, to) = (head.load(SeqCst), tail.load(SeqCst));
-            // More than fit are none that were put in.
+            // A broken ring may report any length.
             for at in (from..to).take(2 * OBJECTS) {
                 each(cells[at as usize % OBJECTS].load(SeqCst) as usize);
             }
@@ -200,14 +200,14 @@ mod tests {
     use super::super::{Marked, between};
     use super::*;
 
-    /// What happens between a pop's load and its store is what a signal's handler does there. On one CPU at a time, so
-    /// it is tried until the thread was not moved.
+    /// Turns the bag over between a pop's load and its store, as a signal handler would. This needs one CPU throughout,
+    /// so it is repeated in case the thread is moved.
     fn broken<B: Bag>(new: fn() -> B, pop: fn(&Marked<B>, &dyn Fn())) -> bool {
         (0..10_000).any(|_| {
             let marked = Marked::new(new());
             assert_eq!(marked.wrong(), 0);
             marked.turn_over(1);
-            assert_eq!(marked.wrong(), 0, "without an interruption it is right");
+            assert_eq!(marked.wrong(), 0, "correct without an interruption");
             pop(&marked, &|| marked.turn_over(1));
             between(1);
             marked.wrong() > 0
