@@ -107,7 +107,7 @@ fn op() -> impl Strategy<Value = Op> {
 
 /// The same references twice.
 #[derive(Default)]
-struct World {
+struct TwinReferences {
     our_live: Rc<Cell<usize>>,
     std_live: Rc<Cell<usize>>,
     strong: Vec<(Ours<Tracked>, Stds<Tracked>)>,
@@ -126,7 +126,7 @@ fn pick<T>(from: &mut [T], at: usize) -> Option<&mut T> {
     from.get_mut(at.checked_rem(len)?)
 }
 
-impl World {
+impl TwinReferences {
     fn apply(&mut self, op: &Op) {
         // Nothing to do it to is nothing to do.
         let _ = self.try_apply(op);
@@ -267,7 +267,7 @@ proptest! {
 
     #[test]
     fn ours_does_what_stds_does(ops in vec(op(), 0..100)) {
-        let mut world = World::default();
+        let mut world = TwinReferences::default();
         for op in &ops {
             world.apply(op);
             world.check();

@@ -3,7 +3,7 @@
 //! [`PACKAGES`] is the whole of it: a module may name the modules in its row and itself. What only tests have may name
 //! any module. A name that the package's root re-exports counts as the module it comes from.
 
-use super::layers::{PACKAGES, Package, Row};
+use super::layers::{ModuleRule, PACKAGES, Package};
 use super::manifest::Manifest;
 use super::names::Name;
 use super::source::Source;
@@ -63,7 +63,7 @@ pub(super) type Edge = (String, String);
 /// The modules that a package's files name; those that they may not are findings.
 pub(super) fn check_modules(
     manifest: &Manifest,
-    rows: &[Row],
+    rows: &[ModuleRule],
     tree: &Tree,
     findings: &mut Vec<Finding>,
 ) -> BTreeSet<Edge> {

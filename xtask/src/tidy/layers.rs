@@ -6,11 +6,11 @@ pub(super) struct Package {
     /// Packages of this tree it may depend on.
     pub(super) ours: &'static [&'static str],
     /// Each module at the root of its `src/`, and the modules it may name; none where its modules are its own affair.
-    pub(super) modules: Option<&'static [Row]>,
+    pub(super) modules: Option<&'static [ModuleRule]>,
 }
 
 /// A module, and the modules it may name.
-pub(super) type Row = (&'static str, &'static [&'static str]);
+pub(super) type ModuleRule = (&'static str, &'static [&'static str]);
 
 /// Every package. A row that is missing is a finding, so a new module says where it stands.
 pub(super) const PACKAGES: &[Package] = &[

@@ -116,7 +116,7 @@ fn alone(notes: &mut Vec<String>) -> Result<Vec<Box<dyn Sampler>>> {
 /// for all.
 fn crowded(suffix: &str, crowd: &Crowd, mode: Mode) -> Vec<Box<dyn Sampler>> {
     fn row<L: Lock>(suffix: &str, crowd: &Crowd) -> Box<dyn Sampler> {
-        Box::new(Row::<L> {
+        Box::new(LockRow::<L> {
             name: format!("{}-{suffix}", L::NAME),
             crowd: crowd.clone(),
             lock: std::marker::PhantomData,
@@ -140,13 +140,13 @@ fn crowded(suffix: &str, crowd: &Crowd, mode: Mode) -> Vec<Box<dyn Sampler>> {
 }
 
 /// A lock in a crowd.
-struct Row<L> {
+struct LockRow<L> {
     name: String,
     crowd: Crowd,
     lock: std::marker::PhantomData<fn() -> L>,
 }
 
-impl<L: Lock> Sampler for Row<L> {
+impl<L: Lock> Sampler for LockRow<L> {
     fn name(&self) -> &str {
         &self.name
     }

@@ -57,17 +57,17 @@ impl Runner<'_> {
     pub fn measure(&self, heading: Heading<'_>, setup: &mut Setup, budget: Budget) -> Result<Measurement> {
         let ticks = heading.unit == Unit::TicksPerOp;
         let alone = heading.guards == Guards::ThisThread;
-        let mut sheet = Sheet::new(setup, alone);
+        let mut columns = Columns::new(setup, alone);
         if alone {
             spin(WARM_UP);
-            sheet.warm_up()?;
+            columns.warm_up()?;
         }
         let mut guard = Guard::new(heading.guards, self.tsc_hz, self.cpus);
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(self.seed);
         let begun = Instant::now();
         let mut rounds = 0;
         while rounds < budget.most && !out_of_time(begun, rounds, budget) {
-            sheet.round(&mut guard, &mut rng, alone.then_some(self.cpu))?;
+            columns.round(&mut guard, &mut rng, alone.then_some(self.cpu))?;
             rounds += 1;
             if interrupt::asked() {
                 return Err(Error::check("interrupted"));
@@ -76,12 +76,12 @@ impl Runner<'_> {
                 let time = begun.elapsed().as_secs_f64() / budget.time.as_secs_f64();
                 let share = time.max(rounds as f64 / budget.most as f64).min(1.0);
                 self.progress.step(share, &format!("{}: round {rounds}", heading.name));
-                if sheet.subjects().all(|c| budget.is_met(&c.kept(), ticks)) {
+                if columns.subjects().all(|c| budget.is_met(&c.kept(), ticks)) {
                     break;
                 }
             }
         }
-        Ok(sheet.into_measured(budget, ticks))
+        Ok(columns.into_measured(budget, ticks))
     }
 }
 
@@ -97,14 +97,14 @@ enum Source {
 }
 
 /// The columns of a measurement in progress.
-struct Sheet<'a> {
+struct Columns<'a> {
     samplers: &'a mut [Box<dyn Sampler>],
     add_chain: Option<Box<dyn Sampler>>,
     columns: Vec<(Source, VariantSamples)>,
     order: Vec<usize>,
 }
 
-impl<'a> Sheet<'a> {
+impl<'a> Columns<'a> {
     fn new(setup: &'a mut Setup, calibrate: bool) -> Self {
         let named = |subject: &dyn Sampler| VariantSamples {
             name: subject.name().to_string(),

@@ -23,7 +23,7 @@ pub(crate) mod process;
 pub(crate) mod procfs;
 pub(crate) mod protect;
 pub(crate) mod rseq;
-pub(crate) mod shared;
+pub(crate) mod shared_atomics;
 pub(crate) mod signal;
 pub(crate) mod signal_mask;
 pub(crate) mod spawn;

@@ -18,7 +18,7 @@ use super::protocol::{Gate, receive, send};
 use crate::error::{Error, Result};
 use crate::sys::channel::Pair;
 use crate::sys::process::{Child, Fork, fork};
-use crate::sys::shared::Shared;
+use crate::sys::shared_atomics::SharedAtomics;
 use std::fs::File;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -28,7 +28,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 /// What children leave behind: word 0 is the first failure, word 1 + n what receiver n counted.
-struct Ledger(Shared<AtomicU64>);
+struct Ledger(SharedAtomics<AtomicU64>);
 
 const LOST: u64 = 1 << 32; // a failure without an errno: the channel ended before its messages did
 
@@ -63,7 +63,7 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome> {
     };
     let gate = Gate::new(plan.channel()).map_err(failed("cannot make a channel"))?;
     let receivers = (plan.groups() * Plan::FDS) as usize;
-    let ledger = Ledger(Shared::zeroed(1 + receivers).map_err(failed("cannot map shared memory"))?);
+    let ledger = Ledger(SharedAtomics::zeroed(1 + receivers).map_err(failed("cannot map shared memory"))?);
     let mut children: Vec<Child> = Vec::with_capacity(plan.tasks() as usize);
 
     for group in 0..plan.groups() {

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::experiment::barrier::Barrier;
 use crate::sys::file::{Step, open_read_close};
 use crate::sys::process::{Child, Fork, fork};
-use crate::sys::shared::Shared;
+use crate::sys::shared_atomics::SharedAtomics;
 use crate::sys::{affinity, clock};
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -64,8 +64,8 @@ impl Processes {
     /// Exit 3: a process could not be made, or failed; which step, and why.
     pub(super) fn run(&self) -> Result<Run> {
         let no_memory = |e: io::Error| self.failed("cannot map shared memory", &e, "give fewer --threads");
-        let gates = Shared::<AtomicU32>::zeroed(64).map_err(no_memory)?; // two words, a cache line apart or more
-        let slots = Shared::<AtomicU64>::zeroed(SLOT * (1 + self.count as usize)).map_err(no_memory)?;
+        let gates = SharedAtomics::<AtomicU32>::zeroed(64).map_err(no_memory)?; // two words, a cache line apart or more
+        let slots = SharedAtomics::<AtomicU64>::zeroed(SLOT * (1 + self.count as usize)).map_err(no_memory)?;
         let barrier = Barrier {
             gate: &gates[0],
             arrived: &gates[32],

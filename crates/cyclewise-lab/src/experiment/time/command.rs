@@ -1,7 +1,7 @@
 //! One command as a subject: prepared, run, timed, and its output kept in case it fails.
 
 use super::TimeOptions;
-use super::failure::{self, Place};
+use super::failure::{self, RunNumber};
 use crate::error::{Error, Result};
 use crate::runner::{Sample, Sampler};
 use crate::sys::memfd;
@@ -53,17 +53,17 @@ impl CommandSampler {
     }
 
     /// Prepares and runs it once.
-    fn once(&mut self, place: Place) -> Result<Finished> {
+    fn once(&mut self, number: RunNumber) -> Result<Finished> {
         if let Some(prepare) = &self.prepare {
             let what = format!("prepare command '{}'", prepare.text);
-            let when = format!(" before {place} of '{}'", self.run.text);
+            let when = format!(" before {number} of '{}'", self.run.text);
             let done = self.execute(prepare, &what, &when)?;
             if !done.status.success() {
                 return Err(failure::explain(&what, &when, done.status, &self.output, ""));
             }
         }
         let what = format!("command '{}'", self.run.text);
-        let when = format!(" ({place})");
+        let when = format!(" ({number})");
         let done = self.execute(&self.run, &what, &when)?;
         if !done.status.success() && !self.opts.ignore_failure {
             let hint = "; if that is expected, use --ignore-failure";
@@ -129,12 +129,12 @@ impl Sampler for CommandSampler {
     fn sample(&mut self) -> Result<Sample> {
         if !self.warmed {
             for run in 1..=self.opts.warmup {
-                self.once(Place::Warmup(run, self.opts.warmup))?;
+                self.once(RunNumber::Warmup(run, self.opts.warmup))?;
             }
             self.warmed = true;
         }
         self.runs += 1;
-        let Finished { elapsed, usage, .. } = self.once(Place::Run(self.runs, self.opts.runs))?;
+        let Finished { elapsed, usage, .. } = self.once(RunNumber::Run(self.runs, self.opts.runs))?;
         Ok(Sample {
             value: elapsed.as_secs_f64(),
             metrics: vec![

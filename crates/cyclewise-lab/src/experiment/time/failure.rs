@@ -16,21 +16,21 @@ const BYTES: u64 = 8192;
 
 /// Which run it is.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Place {
+pub(super) enum RunNumber {
     /// The n-th sample, of how many if known.
     Run(u32, Option<u32>),
     /// The n-th untimed run of how many.
     Warmup(u32, u32),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for RunNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Run(n, None) => write!(f, "run {n}"),
+            RunNumber::Run(n, None) => write!(f, "run {n}"),
             // The runner may take more than planned, to replace samples that were spoiled.
-            Place::Run(n, Some(of)) if n > of => write!(f, "run {n}"),
-            Place::Run(n, Some(of)) => write!(f, "run {n} of {of}"),
-            Place::Warmup(n, of) => write!(f, "warm-up run {n} of {of}"),
+            RunNumber::Run(n, Some(of)) if n > of => write!(f, "run {n}"),
+            RunNumber::Run(n, Some(of)) => write!(f, "run {n} of {of}"),
+            RunNumber::Warmup(n, of) => write!(f, "warm-up run {n} of {of}"),
         }
     }
 }

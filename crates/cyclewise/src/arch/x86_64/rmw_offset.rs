@@ -12,7 +12,7 @@ use super::lock_prefix::lock;
 use core::arch::asm;
 use core::sync::atomic::Ordering;
 
-macro_rules! displaced {
+macro_rules! rmw_at_offset {
     ($($name:ident, $what:literal, $instruction:literal;)*) => { $(
         #[doc = concat!($what, " one; true where the result is negative.")]
         ///
@@ -37,7 +37,7 @@ macro_rules! displaced {
     )* };
 }
 
-displaced! {
+rmw_at_offset! {
     inc_negative_at, "Adds", "inc";
     dec_negative_at, "Subtracts", "dec";
 }

@@ -17,7 +17,7 @@ use std::vec::Vec;
 type Once = Bounded<NoRelax, 1>;
 
 /// A row: the old count, the result, the new count, the report.
-type Row<R> = (i32, R, i32, Option<Event>);
+type EdgeCase<R> = (i32, R, i32, Option<Event>);
 
 fn at(count: i32) -> &'static Scripted<Once> {
     reported();
@@ -29,7 +29,7 @@ fn at(count: i32) -> &'static Scripted<Once> {
     lockref
 }
 
-fn check<R: PartialEq + Debug>(name: &str, operation: impl Fn(&'static Scripted<Once>) -> R, rows: &[Row<R>]) {
+fn check<R: PartialEq + Debug>(name: &str, operation: impl Fn(&'static Scripted<Once>) -> R, rows: &[EdgeCase<R>]) {
     for (before, says, after, event) in rows {
         for spoiled in [false, true] {
             let lockref = at(*before);
@@ -131,7 +131,7 @@ fn put_or_lock_keeps_the_last_and_locks() {
 
 #[test]
 fn put_return_never_takes_the_lock() {
-    let rows: [Row<Option<u32>>; 7] = [
+    let rows: [EdgeCase<Option<u32>>; 7] = [
         (DEAD, None, DEAD, None),
         (0, None, 0, None),
         (1, Some(0), 0, None),

@@ -26,18 +26,18 @@ mod sealed {
 }
 
 /// Atomics that forked children see too.
-pub(crate) struct Shared<A: Atomic> {
+pub(crate) struct SharedAtomics<A: Atomic> {
     mapping: Mapping,
     len: usize,
     of: PhantomData<A>,
 }
 
 // SAFETY: the mapping has no owner thread, and holds atomics only (Invariant 2).
-unsafe impl<A: Atomic> Send for Shared<A> {}
+unsafe impl<A: Atomic> Send for SharedAtomics<A> {}
 // SAFETY: the mapping holds atomics only (Invariant 2), which threads may share.
-unsafe impl<A: Atomic> Sync for Shared<A> {}
+unsafe impl<A: Atomic> Sync for SharedAtomics<A> {}
 
-impl<A: Atomic> Shared<A> {
+impl<A: Atomic> SharedAtomics<A> {
     /// Maps `len` zeroes, at least one.
     ///
     /// # Errors
@@ -53,7 +53,7 @@ impl<A: Atomic> Shared<A> {
     }
 }
 
-impl<A: Atomic> Deref for Shared<A> {
+impl<A: Atomic> Deref for SharedAtomics<A> {
     type Target = [A];
 
     fn deref(&self) -> &[A] {
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn a_childs_store_is_seen_here() {
-        let words = Shared::<AtomicU64>::zeroed(1000).unwrap();
+        let words = SharedAtomics::<AtomicU64>::zeroed(1000).unwrap();
         assert!(words.iter().all(|w| w.load(Relaxed) == 0));
         // SAFETY: the child only stores to the mapping.
         match unsafe { fork(60) }.unwrap() {
