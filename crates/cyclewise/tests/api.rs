@@ -1,4 +1,4 @@
-//! The types against std's: the same layout, and the same answers to any sequence of operations.
+//! The types compared with std's: the same layout, and the same results for any sequence of operations.
 
 mod oracle;
 
@@ -30,7 +30,7 @@ fn layouts_are_stds() {
 }
 
 /// Every method that std's types have on stable Rust but the deprecated ones, with its type: the same text compiles for
-/// std's and for ours. What each answers is the oracle's.
+/// std's and for ours. The oracle compares the results.
 macro_rules! signatures {
     ($atomic:ident in $function:ident) => {
         #[test]
@@ -90,7 +90,7 @@ macro_rules! signatures {
             A::fetch_max,
             A::fetch_min,
         ];
-        assert_eq!(format!("{:x?}", A::from(42)), "2a", "Debug is the value's");
+        assert_eq!(format!("{:x?}", A::from(42)), "2a", "Debug prints the value");
     }};
     (every $atomic:ident, $name:ident, $value:ident) => {{
         signatures!(common $atomic, ($name), $value);
@@ -106,7 +106,7 @@ macro_rules! signatures {
         const fn constant(value: V) -> V {
             let mut atomic = A::new(value);
             let pointer = &raw mut atomic;
-            // SAFETY: a local that nobody else knows.
+            // SAFETY: a local that is not shared.
             let again = unsafe { A::from_ptr(pointer.cast::<V>()) };
             let _: *mut V = again.as_ptr();
             atomic.into_inner()
@@ -147,7 +147,7 @@ fn pointers_keep_what_they_point_to() {
     // SAFETY: the pointer that was put in second.
     assert_eq!(unsafe { *other }, 2);
     let same = atomic.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |p| Some(p.wrapping_byte_add(0)));
-    // SAFETY: the same pointer, moved by nothing.
+    // SAFETY: the same pointer, moved by zero.
     assert_eq!(unsafe { *same.unwrap() }, 2);
     assert_eq!(atomic.swap(std::ptr::null_mut(), Ordering::AcqRel), &raw mut two);
     assert!(atomic.into_inner().is_null());
@@ -180,10 +180,10 @@ fn pointers_move_as_stds() {
 fn flags_tell_the_result() {
     let relaxed = Ordering::Relaxed;
     let small = atomic::AtomicI8::new(i8::MAX);
-    assert!(small.inc_negative(relaxed), "wraps to the smallest");
+    assert!(small.inc_negative(relaxed), "wraps to the minimum");
     assert!(
         small.dec_not_positive(relaxed),
-        "the smallest is not positive, though it wraps"
+        "the minimum is not positive, although the operation wraps"
     );
     assert_eq!(small.load(relaxed), i8::MAX);
     assert!(!small.dec_not_positive(relaxed));
@@ -207,7 +207,7 @@ fn orderings_that_std_refuses_are_refused() {
     for bad in [Ordering::Acquire, Ordering::AcqRel] {
         assert!(catch_unwind(|| word.store(1, bad)).is_err());
     }
-    // The compiler refuses the constant, of our fence as of std's.
+    // The compiler rejects the constant, for our fence as for std's.
     let relaxed = std::hint::black_box(Ordering::Relaxed);
     assert!(catch_unwind(|| atomic::fence(relaxed)).is_err());
     atomic::fence(Ordering::SeqCst);
@@ -221,7 +221,7 @@ fn what_std_implements_is_implemented() {
     assert_eq!(format!("{:?}", atomic::AtomicBool::default()), "false");
     let mut word = atomic::AtomicU64::new(5);
     *word.get_mut() += 1;
-    // SAFETY: the word is borrowed mutably, so nobody else looks.
+    // SAFETY: the word is borrowed mutably, so nothing else accesses it.
     let same = unsafe { atomic::AtomicU64::from_ptr(word.as_ptr()) };
     same.inc(Ordering::Relaxed);
     assert_eq!(word.into_inner(), 7);

@@ -1,4 +1,4 @@
-//! What std's own tests ask of `Arc` and `Weak`, asked of ours: counts, sole ownership, raw pointers.
+//! std's own tests of `Arc` and `Weak`, applied to ours: counts, sole ownership, raw pointers.
 #![cfg(not(loom))]
 
 use cyclewise::refs::{Arc, Weak};
@@ -289,7 +289,7 @@ fn a_struct_with_a_tail_without_a_size() {
     assert_eq!((drops.get(), weak.upgrade().is_none()), (2, true));
 }
 
-/// Its length is a promise that code without `unsafe` may break.
+/// Safe code may return a wrong length.
 #[test]
 fn an_iterator_that_lies_about_its_length() {
     struct Lies(std::ops::Range<u32>, usize);
@@ -309,7 +309,7 @@ fn an_iterator_that_lies_about_its_length() {
     }
 }
 
-/// What the value does while it is dropped, to references of its own.
+/// A value uses references to itself while it is dropped.
 #[test]
 fn a_value_that_uses_its_references_while_it_is_dropped() {
     struct Node {
@@ -328,12 +328,12 @@ fn a_value_that_uses_its_references_while_it_is_dropped() {
     let node = |other| Arc::new_cyclic(|me| Node { me: me.clone(), other });
     drop(node(Some(node(Some(node(None))))));
     let mut last = node(None);
-    // Leaves the weak reference inside behind, so that it is of the memory before.
+    // Disassociates the inner weak reference, so it refers to the old memory.
     assert!(Arc::get_mut(&mut last).is_none());
     assert!(Arc::try_unwrap(last).is_ok_and(|node| node.me.upgrade().is_none()));
 }
 
-/// A clone that gives the other references up while it is made: the value is shared when it begins, and not when it ends.
+/// A clone that drops the other references: the value is shared when the clone begins, and not when it ends.
 #[test]
 fn make_mut_whose_clone_drops_the_other_reference() {
     thread_local!(static OTHER: Cell<Option<Arc<Drops>>> = const { Cell::new(None) });

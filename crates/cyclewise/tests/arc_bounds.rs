@@ -1,6 +1,6 @@
-//! Which thread a reference and what it counts may go to, for types that may and may not go themselves; lifetimes.
+//! `Send`, `Sync` and lifetimes of the references and counts, for values with and without these bounds.
 //!
-//! What must not live as long as it says is in the programs of `src/refs/refused.rs`, which must not compile.
+//! The programs in `src/refs/refused.rs` lengthen lifetimes and must not compile.
 #![cfg(not(loom))]
 
 #[path = "common/bounds.rs"]
@@ -46,7 +46,7 @@ fn a_lockref_is_shared_where_its_data_may_be_sent() {
     refuses!(LockRef<(), Rc<u8>>: Send);
     refuses!(Ref<'static, Shared>: Send);
     refuses!(Ref<'static, Rc<u8>>: Sync);
-    // The one who locks unlocks.
+    // The thread that locks also unlocks.
     refuses!(Guard<'static, u8>: Send);
     is_shared::<Guard<'_, u8>>();
     refuses!(Guard<'static, Sent>: Sync);

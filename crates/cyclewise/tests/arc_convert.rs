@@ -1,4 +1,4 @@
-//! Arcs from other owners, of slices, strings and trait objects; the traits that pass through.
+//! Arcs converted from other owners, of slices, strings and trait objects; forwarded traits.
 #![cfg(not(loom))]
 
 use cyclewise::refs::{Arc, Unsizing, Weak};
@@ -74,7 +74,7 @@ fn from_strings_of_every_kind() {
     Arc::make_mut(&mut path).as_mut_os_str().make_ascii_uppercase();
     assert_eq!((&*path, &*second), (Path::new("N"), Path::new("n")));
 
-    // The weak reference outlives a value whose size only its metadata tells.
+    // The weak reference outlives a value whose size only its metadata holds.
     let name = Arc::<CStr>::from(c"swordfish");
     let weak = Arc::downgrade(&name);
     drop(name);
@@ -169,14 +169,14 @@ fn weak_references_coerce_before_during_and_after_the_value() {
     assert!(late.upgrade().is_none());
     drop(late);
 
-    // The memory is freed with the layout of what it was made for, by whichever reference is last.
+    // The last reference of any kind frees the memory with its original layout.
     let array = Arc::new([1_u64, 2, 3]);
     let slice: Weak<[u64]> = Weak::unsize(Arc::downgrade(&array), |value| value);
     assert_eq!(slice.upgrade().as_deref(), Some(&[1, 2, 3][..]));
     drop(array);
     assert!(slice.upgrade().is_none());
 
-    // To nothing, and of types that have no value or no size.
+    // References to nothing, and of uninhabited or zero-sized types.
     enum Never {}
     impl Named for Never {
         fn number(&self) -> u32 {
@@ -250,7 +250,7 @@ fn memory_of_zeroes_is_that_also_where_it_was_used_before() {
         // SAFETY: zeroes are integers.
         let zeroed = unsafe { zeroed.assume_init() };
         let stds = std::sync::Arc::<[u64]>::new_zeroed_slice(33);
-        // SAFETY: zeroes are integers, in std's too.
+        // SAFETY: zeroes are valid integers, in std's too.
         assert_eq!(*zeroed, *unsafe { stds.assume_init() });
     }
     assert_eq!(Arc::<[()]>::new_zeroed_slice(usize::MAX).len(), usize::MAX);
@@ -289,7 +289,7 @@ fn a_file_is_read_and_written_as_stds() {
     let seen = through(ours.clone());
     assert_eq!(seen, through(stds));
     assert_eq!((seen.0, seen.1, seen.2.as_str()), (11, 7, " three four"));
-    // One file, and one place in it, for all references.
+    // All references share one file and one position in it.
     assert_eq!((&*ours).stream_position().unwrap(), 18);
 }
 

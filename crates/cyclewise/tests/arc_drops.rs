@@ -6,7 +6,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// The system's allocator, which remembers what each thread holds.
+/// The system's allocator, counting what each thread holds.
 struct Counting;
 
 thread_local! {
@@ -16,7 +16,7 @@ thread_local! {
     static BLOCKS: Cell<isize> = const { Cell::new(0) };
 }
 
-// SAFETY: passes on to System what it is asked for.
+// SAFETY: forwards every call to System.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         HELD.set(HELD.get() + layout.size().cast_signed());
@@ -36,7 +36,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Runs the test twice, so that what the first run sets up for good is not counted, and looks at the second.
+/// Runs the test twice and checks the second run: the first may allocate memory that stays.
 fn leaves_nothing(test: impl Fn()) {
     test();
     let before = (HELD.get(), BLOCKS.get());
@@ -90,7 +90,7 @@ impl Clone for Fuse<'_> {
 
 #[test]
 fn what_is_left_is_seen() {
-    // Kept here and not forgotten, so that other counters of leaks find none.
+    // Kept here and not forgotten, so that leak checkers find no leak.
     let values = RefCell::new(Vec::with_capacity(2));
     let keeps_values = || leaves_nothing(|| values.borrow_mut().push(Arc::new(1)));
     assert!(catch_unwind(AssertUnwindSafe(keeps_values)).is_err());

@@ -1,5 +1,5 @@
-//! Arcs that are made, handed over, upgraded and dropped by three threads while the mode flips under them: every value is
-//! dropped once and every byte comes back. The twin, elided on two CPUs, loses count.
+//! Three threads create, exchange, upgrade and drop Arcs while the mode flips: every value is dropped once and every
+//! byte is freed. The twin, elided on two CPUs, loses counts.
 //!
 //! `CYCLEWISE_FLIPS` sets how often the mode is entered and left.
 #![cfg_attr(
@@ -22,7 +22,7 @@ use std::time::Duration;
 
 const FLIPS: u64 = 5_000;
 const THREADS: usize = 3;
-/// Bytes of a value beside its word: its memory is then of a size that nothing else here has.
+/// Bytes of a value in addition to its word: they make its allocation's size unique here.
 const BULK: usize = 3000;
 
 #[cfg(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static")))]
@@ -44,12 +44,12 @@ struct Counting;
 
 static BLOCKS: AtomicI64 = AtomicI64::new(0);
 
-/// Two counts, and the value. (Lists of sites, which stay, may be about as large.)
+/// Two counts, and the value. (Lists of sites, which are never freed, may be about as large.)
 fn is_value(layout: Layout) -> bool {
     layout.size() == 2 * size_of::<usize>() + size_of::<Canary>()
 }
 
-// SAFETY: passes on to System what it is asked for.
+// SAFETY: forwards every call to System.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         BLOCKS.fetch_add(i64::from(is_value(layout)), Relaxed);
@@ -72,7 +72,7 @@ static DROPPED: AtomicU64 = AtomicU64::new(0);
 
 const ALIVE: u64 = 0xa11e;
 
-/// A value that knows whether it lives.
+/// A value that records whether it is alive.
 struct Canary {
     alive: AtomicU64,
     _bulk: [u8; BULK],
@@ -99,21 +99,21 @@ impl Drop for Canary {
     }
 }
 
-/// Where threads leave references for each other.
+/// A slot through which threads exchange references.
 #[derive(Default)]
 struct Slots([AtomicPtr<Canary>; 8]);
 
 impl Slots {
-    /// Leaves one and takes what was there.
+    /// Stores a reference and takes the previous one.
     fn exchange(&self, at: usize, with: Option<Arc<Canary>>) -> Option<Arc<Canary>> {
         let with = with.map_or(null_mut(), |arc| Arc::into_raw(arc).cast_mut());
         let found = self.0[at % 8].swap(with, AcqRel);
-        // SAFETY: came from into_raw above, and was taken out by one.
+        // SAFETY: came from into_raw above, and only this thread took it out.
         (!found.is_null()).then(|| unsafe { Arc::from_raw(found) })
     }
 }
 
-/// Makes, hands over, upgrades and drops until told to stop.
+/// Creates, exchanges, upgrades and drops references until the stop flag is set.
 fn work(slots: &Slots, shared: &Arc<Canary>, stop: &AtomicBool) {
     let (mut at, mut weak) = (0, Weak::new());
     while !stop.load(Relaxed) {
@@ -160,7 +160,7 @@ fn beside(work: impl Fn(&AtomicBool) + Sync, cpus: Option<&[usize]>, beside: imp
 
 fn flip(times: u64, cpus: &[usize]) {
     for flip in 0..times {
-        // SAFETY: nobody else sets affinities here, and no atomics are shared with other processes.
+        // SAFETY: these checks set no affinities, and share no atomics with other processes.
         let guard = unsafe { confined::enter(Some(cpus[flip as usize % cpus.len()] as u32)) }.unwrap();
         if flip % 16 == 0 {
             std::thread::sleep(Duration::from_micros(50));
@@ -190,7 +190,7 @@ fn nothing_is_leaked_or_dropped_twice() {
                 println!("SCHED_FIFO is not allowed here: {flips} flips");
             }
             flip(flips, &cpus);
-            // However seldom a busy machine lets the threads run.
+            // Even where a busy machine seldom runs the threads.
             while MADE.load(Relaxed) <= flips / 10 {
                 flip(16, &cpus);
             }
@@ -211,11 +211,11 @@ fn twin_elided_on_two_cpus_loses_count() {
         println!("skipped: one CPU, so nothing can be lost");
         return;
     }
-    // So many references that no loss brings the count near its end.
+    // Enough references that no loss brings the count near zero.
     const HELD: usize = 10_000_000;
     let shared = Arc::new(1u64);
     (0..HELD).for_each(|_| std::mem::forget(shared.clone()));
-    // Tried again: a busy machine may give the threads one CPU for a while.
+    // Retried: a busy machine may run the threads on one CPU for a while.
     for _ in 0..100 {
         let before = Arc::strong_count(&shared);
         beside(

@@ -13,7 +13,7 @@ use std::fmt::Debug;
 use std::rc::Rc;
 use std::sync::{Arc as Stds, Weak as StdWeak};
 
-/// A value that tells how many of it live, and whether it was cloned.
+/// A value that counts its live instances, and records whether it was cloned.
 #[derive(Debug)]
 struct Tracked {
     number: u32,
@@ -42,7 +42,7 @@ impl Drop for Tracked {
     }
 }
 
-/// What the trait objects offer.
+/// The trait of the trait objects.
 trait Number: Debug {
     fn number(&self) -> u32;
 }
@@ -53,7 +53,7 @@ impl Number for Tracked {
     }
 }
 
-/// One step, with the index of what it is done to, taken modulo how many there are.
+/// One step, with the index of its operand, modulo the number of operands.
 #[derive(Clone, Debug)]
 enum Op {
     New(u32),
@@ -115,12 +115,12 @@ struct TwinReferences {
     dynamic: Vec<(Ours<dyn Number>, Stds<dyn Number>)>,
 }
 
-/// Takes out the one meant by `at`.
+/// Removes the operand at index `at`.
 fn take<T>(from: &mut Vec<T>, at: usize) -> Option<T> {
     (!from.is_empty()).then(|| from.swap_remove(at % from.len()))
 }
 
-/// Looks at the one meant by `at`.
+/// Borrows the operand at index `at`.
 fn pick<T>(from: &mut [T], at: usize) -> Option<&mut T> {
     let len = from.len();
     from.get_mut(at.checked_rem(len)?)
@@ -128,7 +128,7 @@ fn pick<T>(from: &mut [T], at: usize) -> Option<&mut T> {
 
 impl TwinReferences {
     fn apply(&mut self, op: &Op) {
-        // Nothing to do it to is nothing to do.
+        // Without an operand the step does nothing.
         let _ = self.try_apply(op);
     }
 

@@ -1,4 +1,4 @@
-//! References in a signal handler, whatever its thread was doing with another reference to the same value.
+//! References in a signal handler, while its thread uses another reference to the same value.
 #![cfg(all(not(loom), target_os = "linux"))]
 
 mod common;
@@ -9,13 +9,13 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::thread;
 
-/// Signals that are handled inside the operations: most of a loop's time is spent there.
+/// Signals handled inside the operations, where the loop spends most of its time.
 const SIGNALS: usize = 1_000;
 
 static SHARED: OnceLock<Arc<u64>> = OnceLock::new();
 static HANDLED: AtomicUsize = AtomicUsize::new(0);
 
-/// Everything that neither allocates nor frees.
+/// Every operation that neither allocates nor frees.
 extern "C" fn handler(_: libc::c_int) {
     let shared = SHARED.get().expect("set before the handler");
     let weak = Arc::downgrade(shared);
@@ -24,7 +24,7 @@ extern "C" fn handler(_: libc::c_int) {
     HANDLED.fetch_add(1, SeqCst);
 }
 
-/// A downgrade used to wait for whoever was inside `get_mut`: here for the very thread that it had interrupted.
+/// A downgrade used to wait for a thread inside `get_mut`: here for the thread that the handler interrupted.
 #[test]
 fn a_handler_waits_for_nobody() {
     let shared = SHARED.get_or_init(|| Arc::new(7));
@@ -36,7 +36,7 @@ fn a_handler_waits_for_nobody() {
     // SAFETY: installs a handler that counts references, and neither allocates nor frees.
     let rc = unsafe { libc::sigaction(libc::SIGUSR1, &action, std::ptr::null_mut()) };
     assert_eq!(rc, 0);
-    // SAFETY: takes a number; SIGALRM ends a process that hangs, long after any machine would be done.
+    // SAFETY: takes a number; SIGALRM ends a process that hangs, long after any machine has finished.
     unsafe { libc::alarm(600) };
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {

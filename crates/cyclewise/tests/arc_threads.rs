@@ -1,5 +1,5 @@
-//! Threads that clone, drop, upgrade and take, for real: what loom's small models cannot show is that nothing is lost
-//! among millions of operations.
+//! Real threads that clone, drop, upgrade and unwrap: nothing is lost in millions of operations, more than loom's small
+//! models can cover.
 #![cfg(not(loom))]
 
 use cyclewise::refs::{Arc, Weak};
@@ -9,10 +9,10 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::thread;
 
 const THREADS: usize = 4;
-/// So that the whole file ends within seconds on one CPU.
+/// Few enough that the whole file ends within seconds on one CPU.
 const ROUNDS: usize = 20_000;
 
-/// A value that knows whether it lives.
+/// A value that records whether it is alive.
 struct Canary<'a> {
     alive: AtomicUsize,
     drops: &'a AtomicUsize,
@@ -89,7 +89,7 @@ fn every_value_is_dropped_once_whoever_is_last() {
             let (arc, weak) = shares[number].lock().unwrap().take().unwrap();
             arc.check();
             drop(arc);
-            // So many, and not until it is gone: threads that upgrade in turns can keep it for long.
+            // A fixed number, and not until the value is dropped: threads that upgrade in turns can keep it alive for long.
             for _ in 0..100 {
                 weak.upgrade().inspect(|arc| arc.check());
             }
@@ -118,7 +118,7 @@ fn exactly_one_gets_the_value() {
     assert_eq!(drops.load(Acquire), ROUNDS / 100);
 }
 
-/// One thread asks whether it is alone, which it never is: the other has a strong reference or a weak one all the time.
+/// One thread asks whether its reference is unique. It never is: the other always has a strong or a weak one.
 #[test]
 fn a_reference_that_turns_weak_and_back_is_always_seen() {
     let mut arc = Arc::new(0_u8);
@@ -128,14 +128,14 @@ fn a_reference_that_turns_weak_and_back_is_always_seen() {
             for _ in 0..ROUNDS * 10 {
                 assert!(Arc::get_mut(&mut arc).is_none());
             }
-            // Kept until the other is done, whose own may be weak at this moment.
+            // Kept until the other thread is done, whose reference may be weak at this moment.
             arc
         });
         while !looker.is_finished() {
             let weak = Arc::downgrade(&other);
             assert!(Arc::weak_count(&other) == 1 && matches!(Arc::strong_count(&other), 1 | 2));
             drop(other);
-            other = weak.upgrade().expect("a thread that looks does not let the value die");
+            other = weak.upgrade().expect("the other thread keeps its strong reference");
         }
         let arc = looker.join().unwrap();
         assert_eq!((Arc::strong_count(&arc), Arc::weak_count(&arc)), (2, 0));

@@ -1,8 +1,7 @@
-//! Which of the compiler's own traits each public type has: one row a type, and one for each kind of parameter where it
-//! has any.
+//! Which auto traits each public type implements: one row per type, or one per kind of type parameter.
 //!
-//! A row that changes is a change of what safe code may do with the type: `Send` and `Sync` say what threads may share,
-//! the two of unwinding what a panic may leave behind. What must not compile is in `compile_fail`, variance too.
+//! A changed row changes what safe code may do with the type: `Send` and `Sync` limit sharing between threads, the
+//! unwinding traits limit use after a panic. Programs that must not compile, variance included, are in `compile_fail`.
 #![cfg(all(feature = "std", target_os = "linux"))]
 
 use cyclewise::{atomic, clock, error, lock, mask, patch, percpu, refs};
@@ -13,14 +12,14 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::path::Path;
 use std::sync::MutexGuard;
 
-/// Goes to another thread, and is not shared by reference.
+/// `Send` and not `Sync`.
 type Sent = Cell<u8>;
-/// Is shared by reference, and does not go to another thread.
+/// `Sync` and not `Send`.
 type Shared = MutexGuard<'static, u8>;
 /// Neither.
 type Kept = *const u8;
 
-/// Whether a type has a trait: an inherent constant hides a trait's of the same name, where its bound holds.
+/// Whether a type has a trait: an inherent constant hides a trait's constant of the same name where its bound holds.
 macro_rules! has {
     ($type:ty: $($bound:tt)+) => {{
         #[allow(dead_code, reason = "hidden where the bound holds")]
@@ -225,7 +224,7 @@ table! { fn here() {
     patch::tls_hooks::TlsHooks => "SYPUR";
 } }
 
-/// What only another build has.
+/// Items of other builds only.
 #[cfg(not(all(target_arch = "x86_64", target_env = "gnu")))]
 table! { fn here() {} }
 
@@ -239,7 +238,7 @@ fn every_row_is_what_it_says() {
     }
 }
 
-/// The twin: what is looked for is found, and what is not there is not.
+/// The twin: the probe finds traits that are implemented and no others.
 #[test]
 fn the_probe_tells_the_traits_apart() {
     assert_eq!(traits!(u8), "SYPUR");
@@ -250,8 +249,8 @@ fn the_probe_tells_the_traits_apart() {
     assert_eq!(traits!(&mut u8), "SYP-R");
 }
 
-/// A type is public where its module is, or where it is named by a `pub use`: too many to be told apart here, so every
-/// name that is declared `pub` has a row.
+/// A type is public through its module or through a `pub use`. The test does not distinguish them: every name declared
+/// `pub` has a row.
 #[test]
 fn every_public_type_has_a_row() {
     let rows: BTreeSet<String> = everywhere()
@@ -277,7 +276,7 @@ fn every_public_type_has_a_row() {
     assert!(missing.is_empty(), "no row for {missing:?}");
 }
 
-/// The names behind `pub struct`, `pub enum` and `pub type` in a folder's files, tests and macros' parameters apart.
+/// The names behind `pub struct`, `pub enum` and `pub type` in a folder's files, except in tests and macro parameters.
 fn declared_in(folder: &Path, names: &mut BTreeSet<String>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -298,7 +297,7 @@ fn declared_in(folder: &Path, names: &mut BTreeSet<String>) {
     }
 }
 
-/// What may stand in for the same with a shorter lifetime: each of these only gives values out, or holds a borrow.
+/// Covariant types: each only returns values or holds a borrow.
 #[allow(dead_code, reason = "that it compiles is the test")]
 mod covariant {
     use super::{lock, mask, percpu, refs};

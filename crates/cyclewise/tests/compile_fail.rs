@@ -1,7 +1,7 @@
-//! What safe code must not be able to write: making what only a macro or the linker makes, calling what has a contract
-//! without `unsafe`, implementing sealed traits, and passing off a short lifetime for a long one.
+//! Programs that must not compile: they construct what only a macro or the linker may, call a function with a contract
+//! without `unsafe`, implement a sealed trait, or lengthen a lifetime.
 //!
-//! On x86-64: elsewhere this may be built for a target that the compiler in reach has no standard library for.
+//! On x86-64 only: elsewhere the available compiler may have no standard library for the target.
 #![cfg(all(feature = "std", target_arch = "x86_64", target_os = "linux"))]
 
 mod refused;
@@ -19,7 +19,7 @@ macro_rules! cases {
     )* };
 }
 
-/// The twin: a program that compiles is not taken for one that is refused, nor one reason for another.
+/// The twin: a program that compiles, or that is rejected for another reason, fails the check.
 #[test]
 fn a_case_that_compiles_or_has_another_reason_is_caught() {
     let library = Library::get();
@@ -34,8 +34,8 @@ fn a_case_that_compiles_or_has_another_reason_is_caught() {
     }
 }
 
-/// What a caller may have named as it likes: a type, a module, a macro, a crate. With `core` another crate's name, whose
-/// `asm!` would expand inside an `unsafe` block of the macro's.
+/// Names that a caller may reuse: a type, a module, a macro, a crate. If `core` named another crate, its `asm!` would
+/// expand inside the macro's `unsafe` block.
 const NAMES: &str = "
     #![no_std]
     #![no_implicit_prelude]
@@ -76,7 +76,7 @@ fn macros_use_no_name_of_the_callers() {
         }
     }";
     Library::get().compile(&format!("{NAMES}{keys}")).unwrap();
-    // The twin: what a macro would say if it took the names as they come.
+    // The twin: errors of a macro that used unqualified names.
     for wrong in [
         "fn f() -> bool { 1 < 2 } }",
         "fn f(n: ::core::primitive::u8) {} }",
@@ -86,7 +86,7 @@ fn macros_use_no_name_of_the_callers() {
     }
 }
 
-// What is made by a macro or the linker, and read or written by address.
+// Values that a macro or the linker creates and that are accessed by address.
 cases! {
     a_lock_site_is_not_made_by_hand: "E0423" {
         "use cyclewise::patch::{Site, sites};"
@@ -127,7 +127,7 @@ cases! {
     }
 }
 
-// What has a contract.
+// Functions with a contract.
 cases! {
     single_mode_is_unsafe: "E0133" {
         ""
@@ -188,7 +188,7 @@ cases! {
     }
 }
 
-// Traits of which the library knows every implementation.
+// Sealed traits.
 cases! {
     a_clocks_order_is_sealed: "E0277" {
         "#[derive(Clone, Copy)] struct Mine;"
@@ -227,7 +227,7 @@ cases! {
     }
 }
 
-// Variance: through the shorter a value would be put in, and taken out by way of the longer.
+// Variance: a value would be stored with the shorter lifetime and read with the longer one.
 cases! {
     an_atomic_pointer_is_invariant: "lifetime may not live long enough" {
         "use cyclewise::atomic::AtomicPtr;"
@@ -302,7 +302,7 @@ cases! {
     }
 }
 
-// What outlives what it borrows.
+// Values that outlive what they borrow.
 cases! {
     a_guard_does_not_outlive_its_lockref: "E0597" {
         "use cyclewise::refs::LockRef;"

@@ -19,17 +19,17 @@ use cyclewise::patch::{self, Mode, Prefix, confined, sites, state};
 use std::sync::atomic;
 use std::time::Duration;
 
-/// How often the stress enters and leaves, unless the environment says otherwise.
+/// How often the stress test enters and leaves the mode, unless the environment overrides it.
 const FLIPS: u64 = 100_000;
 /// How often the twin tries to lose updates.
 const TRIES: u32 = 100;
-/// By how much fewer, where each waits for the scheduler's tick.
+/// Divisor of the flips where each waits for the scheduler's tick.
 const SLOWER: u64 = 100;
-/// How long the mode is left alone now and then, so that the load runs in each.
+/// How long the mode is kept now and then, so that the load runs in each mode.
 const REST: Duration = Duration::from_micros(50);
-/// How often a signal comes meanwhile.
+/// How often a signal arrives meanwhile.
 const SIGNAL_EVERY_US: i64 = 200;
-/// As many threads as keep two CPUs busy while one of them flips.
+/// Enough threads to keep two CPUs busy while one of them flips.
 const THREADS: u64 = 3;
 
 #[cfg(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static")))]
@@ -81,7 +81,7 @@ fn watch() {
 
 fn enter(cpu: Option<usize>) -> Result<confined::Guard, Refusal> {
     watch();
-    // SAFETY: nobody else sets affinities in these checks, and no atomics are shared with other processes.
+    // SAFETY: these checks set no affinities, and share no atomics with other processes.
     let entered = || unsafe { confined::enter(cpu.map(|cpu| cpu as u32)) };
     // A busy machine may leave a creator waiting for its CPU for seconds.
     let mut outcomes = std::iter::repeat_with(entered).take(100);
@@ -129,7 +129,7 @@ fn threads_created_inside_are_confined_and_widened() {
     thread.join().unwrap();
 }
 
-/// A thread that had the one CPU to itself has nothing but it afterwards.
+/// A thread that was pinned to the mode's CPU stays pinned to it afterwards.
 fn a_pinned_thread_stays_pinned() {
     let cpus = allowed_cpus();
     let (ask, asked) = std::sync::mpsc::channel::<()>();
@@ -152,12 +152,12 @@ fn a_pinned_thread_stays_pinned() {
     thread.join().unwrap();
 }
 
-/// A refusal names the call that failed, and not its neighbour.
+/// A refusal names the call that failed.
 fn a_refusal_names_the_call() {
     watch();
     for (number, call) in [
         (libc::SYS_sched_setaffinity, "sched_setaffinity"),
-        // Asked before it is set, so that each is refused in its turn.
+        // The affinity is read before it is set, so each call is refused in turn.
         (libc::SYS_sched_getaffinity, "sched_getaffinity"),
     ] {
         filter::refuse(number, &[], libc::EPERM);
@@ -167,7 +167,7 @@ fn a_refusal_names_the_call() {
     }
 }
 
-/// What the kernel says of an affinity leaves out CPUs that are offline, and may come. So it is set whatever it says.
+/// The kernel omits CPUs that are offline and may come online. So the affinity is set whatever the kernel reports.
 fn a_thread_that_seems_confined_is_confined() {
     watch();
     let cpu = allowed_cpus()[0];
@@ -181,7 +181,7 @@ fn a_thread_that_seems_confined_is_confined() {
     assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
 }
 
-/// A filter may answer for the kernel, also after the mode was entered and left without it.
+/// A filter may fake the kernel's result, even after the mode was entered and left without a filter.
 fn a_membarrier_that_is_not_made_is_refused() {
     watch();
     enter(None).unwrap().leave().unwrap();
@@ -195,13 +195,13 @@ fn a_membarrier_that_is_not_made_is_refused() {
     assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
 }
 
-/// A thread whose creator was confined when it was created, and no more when it appeared.
+/// A thread whose creator was confined when it called `clone`, but no longer when the thread appeared.
 fn threads_created_while_the_mode_is_left_are_widened() {
     const ROUNDS: usize = 2000;
     const CROWD: usize = 8;
     watch();
     let before = allowed_cpus();
-    // Else it would wait for a moment at which the creator is somewhere else.
+    // Otherwise it would wait until the creator is not creating a thread.
     run_before_others();
     for round in 0..ROUNDS {
         let left = std::sync::RwLock::new(());
@@ -228,8 +228,8 @@ fn threads_created_while_the_mode_is_left_are_widened() {
     }
 }
 
-/// In a child with a number of its own in a pid namespace of its own, and the parent's `/proc`: the threads listed there
-/// go by other numbers, so none of them can be confined.
+/// In a child in its own pid namespace with the parent's `/proc`: the ids listed there are of another namespace, so none
+/// of the threads can be confined.
 fn another_namespaces_proc_is_refused() {
     watch();
     // SAFETY: takes flags; this process has one thread.
@@ -249,7 +249,7 @@ fn another_namespaces_proc_is_refused() {
     .unwrap();
 }
 
-/// Fork handlers run in the order in which they were registered, and a fork that has passed some does not come back.
+/// A fork does not return to atfork handlers that it has already passed.
 fn a_fork_that_had_begun_before_the_mode() {
     static FORKING: atomic::AtomicBool = atomic::AtomicBool::new(false);
     static ENTERED: atomic::AtomicBool = atomic::AtomicBool::new(false);
@@ -349,7 +349,7 @@ fn a_child_forked_inside_is_alone() {
 fn helpers_of_the_c_library_are_refused() {
     watch();
     let before = allowed_cpus();
-    // SAFETY: an empty list; what counts is that the C library may keep a thread for it.
+    // SAFETY: an empty list. The C library may keep a thread for it, which is what the check needs.
     unsafe { libc::lio_listio(libc::LIO_NOWAIT, std::ptr::null_mut(), 0, std::ptr::null_mut()) };
     assert_eq!(enter(None).unwrap_err(), Refusal::HelperThreads);
     assert_eq!(
@@ -359,15 +359,15 @@ fn helpers_of_the_c_library_are_refused() {
 }
 
 fn without_hooks_there_is_no_mode() {
-    // SAFETY: nobody sets affinities in this check, and no atomics are shared with other processes.
+    // SAFETY: this check sets no affinities, and shares no atomics with other processes.
     let refusal = unsafe { confined::enter(None) }.unwrap_err();
     assert_eq!(refusal, Refusal::NotEnabled);
     assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
 }
 
-/// A child whose parent was anywhere in a change has a right mode, creates threads with LOCK, and can change the mode.
+/// A child forked at any point of a change has a valid mode, creates threads with LOCK, and can change the mode.
 fn a_child_forked_during_a_change_goes_on() {
-    /// How a child says that it was forked while the mode was in force.
+    /// Exit status of a child that was forked while the mode was in force.
     const INSIDE: Result<(), End> = Err(End::Exit(3));
     watch();
     let stop = atomic::AtomicBool::new(false);
@@ -375,7 +375,7 @@ fn a_child_forked_during_a_change_goes_on() {
         scope.spawn(|| {
             for change in 0_u32.. {
                 let guard = enter(None).unwrap();
-                // A fork waits for a change of the text to end, so few fall between two that follow at once.
+                // A fork waits for a change of the text to end, so few forks fall between two changes in quick succession.
                 if change % 4 == 0 {
                     std::thread::sleep(Duration::from_micros(200));
                 }
@@ -394,7 +394,7 @@ fn a_child_forked_during_a_change_goes_on() {
                 std::thread::spawn(|| assert!(all(Prefix::Lock))).join().unwrap();
                 enter(None).unwrap().leave().unwrap();
                 assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
-                // SAFETY: ends the child with a status that says when it was forked.
+                // SAFETY: ends the child; its status tells when it was forked.
                 unsafe { libc::_exit(if mode == Mode::Single { 3 } else { 0 }) };
             });
             assert!(outcome == Ok(()) || outcome == INSIDE, "{outcome:?}");
@@ -409,7 +409,7 @@ fn a_child_forked_during_a_change_goes_on() {
     });
 }
 
-/// Says stop when it goes, also by a panic: threads of a scope are waited for.
+/// Sets the stop flag when dropped, also by a panic: a scope waits for its threads.
 struct Stop<'a>(&'a atomic::AtomicBool);
 
 impl Drop for Stop<'_> {
@@ -418,7 +418,7 @@ impl Drop for Stop<'_> {
     }
 }
 
-/// Every kind of site, and what was done to each.
+/// A counter for every kind of site.
 #[derive(Default)]
 struct Load {
     stop: atomic::AtomicBool,
@@ -429,14 +429,14 @@ struct Load {
     effect: AtomicUsize,
     tested: AtomicUsize,
     bits: AtomicU64,
-    /// Rounds that were done, counted without sites.
+    /// Rounds done, counted without sites.
     rounds: atomic::AtomicU64,
-    /// Batches of rounds that ended on another CPU than the one before.
+    /// Batches of rounds that ended on another CPU than the previous batch.
     moves: atomic::AtomicU64,
 }
 
 impl Load {
-    /// Rounds until told to stop. Each adds one to every counter; `bit` is this thread's own.
+    /// Runs rounds until the stop flag is set. Each adds one to every counter; only this thread uses `bit`.
     fn work(&self, bit: u32) {
         let mut cpu = -1;
         while !self.stop.load(atomic::Ordering::Relaxed) {
@@ -450,7 +450,7 @@ impl Load {
         }
     }
 
-    /// Creates threads that do a few rounds each, until told to stop; how many.
+    /// Creates threads that do a few rounds each, until the stop flag is set; returns how many.
     fn create(&self, stop: &atomic::AtomicBool) -> u64 {
         let mut created = 0;
         while !stop.load(atomic::Ordering::Relaxed) {
@@ -476,7 +476,7 @@ impl Load {
         self.rounds.fetch_add(32, atomic::Ordering::Relaxed);
     }
 
-    /// Runs the load, pinned to `cpus` in turn where given, until `beside` returns; how many kinds lost updates.
+    /// Runs the load, pinned to `cpus` in turn where given, until `beside` returns; returns how many kinds lost updates.
     fn lost_beside(cpus: Option<&[usize]>, beside: impl FnOnce(&Load)) -> (u64, Self) {
         let load = Self::default();
         std::thread::scope(|scope| {
@@ -500,14 +500,14 @@ impl Load {
             rounds - load.exchanged.load(Ordering::Relaxed),
             3 * rounds - load.effect.load(Ordering::Relaxed) as u64,
             rounds - load.tested.load(Ordering::Relaxed) as u64,
-            // Rounds come in even numbers, so every bit is back.
+            // The number of rounds is even, so every bit is restored.
             load.bits.load(Ordering::Relaxed),
         ];
         (differences.iter().filter(|&&d| d != 0).count() as u64, load)
     }
 }
 
-/// Signals handled, counted by a site and without one.
+/// Signals handled, counted with a site and without one.
 static SIGNALLED: (AtomicU64, atomic::AtomicU64) = (AtomicU64::new(0), atomic::AtomicU64::new(0));
 
 extern "C" fn on_alarm(_: i32) {
@@ -519,7 +519,7 @@ extern "C" fn on_alarm(_: i32) {
 fn alarm_the_others(every_us: i64) {
     // SAFETY: all zeroes is a valid set.
     let mut set = unsafe { std::mem::zeroed::<libc::sigset_t>() };
-    // SAFETY: a set of ours, and a signal there is.
+    // SAFETY: a local set, and a valid signal.
     assert_eq!(unsafe { libc::sigaddset(&mut set, libc::SIGALRM) }, 0);
     // SAFETY: reads the set.
     let rc = unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &set, std::ptr::null_mut()) };
@@ -546,7 +546,7 @@ fn no_update_is_lost_while_the_mode_flips() {
     };
     let cpus = allowed_cpus();
     if cpus.len() < 2 {
-        println!("skipped: one CPU, so nothing ever runs beside anything");
+        println!("skipped: one CPU, so threads never run in parallel");
         return;
     }
     let start = std::time::Instant::now();
@@ -561,7 +561,7 @@ fn no_update_is_lost_while_the_mode_flips() {
                 println!("SCHED_FIFO is not allowed here: {SLOWER} times fewer flips");
                 flips /= SLOWER;
             }
-            // As many as were asked for, and more where a busy machine lets the threads run seldom.
+            // As many as requested, and more where a busy machine seldom runs the threads.
             let ran = || {
                 let moves = load.moves.load(atomic::Ordering::Relaxed);
                 moves > flips / 100 && SIGNALLED.1.load(atomic::Ordering::Relaxed) > 0
@@ -569,7 +569,7 @@ fn no_update_is_lost_while_the_mode_flips() {
             let mut flip = 0;
             while flip < flips || !ran() {
                 if flip == flips / 20 {
-                    // Waiting for a moment without a creator is most of a change's time, so not for all of them.
+                    // Most of a change's time is waiting for creators to pause, so not every change has creators.
                     stop.store(true, atomic::Ordering::Relaxed);
                 }
                 let guard = enter(Some(cpus[flip as usize % cpus.len()])).unwrap();
@@ -606,7 +606,7 @@ fn twin_elided_on_two_cpus_loses_updates() {
         println!("skipped: one CPU, so nothing can be lost");
         return;
     }
-    // Pinned apart, and tried again: a busy machine may give the threads one CPU for a while.
+    // Pinned to different CPUs and retried: a busy machine may run the threads on one CPU for a while.
     let mut most = 0;
     for _ in 0..TRIES {
         let (lost, load) = Load::lost_beside(Some(&cpus), |_| {
@@ -621,5 +621,5 @@ fn twin_elided_on_two_cpus_loses_updates() {
             return;
         }
     }
-    panic!("the harness does not see lost updates: of {most} kinds at most");
+    panic!("the harness does not detect lost updates: {most} kinds at most");
 }

@@ -1,4 +1,4 @@
-//! Confined mode that is broken from outside, as `taskset -ap` does: it is seen, said, and LOCK comes back.
+//! Confined mode broken from outside, as by `taskset -ap`: it is detected and reported, and LOCK is restored.
 #![cfg_attr(
     not(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static"))),
     allow(dead_code, unused_imports, reason = "no mode there")
@@ -55,10 +55,9 @@ fn enter(cpu: usize) -> Guard {
         let _ = unsafe { cyclewise::enable_single!() };
         patch::lock().unwrap();
     });
-    // SAFETY: the checks break it on purpose, and say what came of it: no value is used that an update may be lost from,
-    // but to count the lost.
+    // SAFETY: the checks break the contract on purpose. Values that may have lost updates are used only to count the lost.
     let entered = || unsafe { confined::enter(Some(cpu as u32)) };
-    // A busy machine may leave a creator waiting for its CPU for seconds; the check's alarm ends what never succeeds.
+    // On a busy machine a creator may wait seconds for its CPU. The check's alarm ends a loop that never succeeds.
     let mut outcomes = std::iter::repeat_with(entered);
     outcomes
         .find(|outcome| !matches!(outcome, Err(Refusal::Unstable)))
@@ -70,15 +69,15 @@ fn all(prefix: Prefix) -> bool {
     sites().all(|site| site.prefix() == prefix)
 }
 
-/// Two CPUs to be let out to, to which it confines the process; says where there are none.
+/// Sets the process's affinity to two CPUs and returns them; prints a skip where there is only one.
 fn two_cpus() -> Option<(usize, usize)> {
     let cpus = allowed_cpus();
     if cpus.len() < 2 {
-        println!("skipped: one CPU, so nobody can be let out");
+        println!("skipped: one CPU, so no thread can leave it");
         return None;
     }
     let two = (cpus[0], cpus[1]);
-    // Else leaving widens to more, where there are more.
+    // Otherwise leaving the mode widens to more CPUs where there are more.
     set_affinity(0, &[two.0, two.1]).unwrap();
     Some(two)
 }
@@ -91,7 +90,7 @@ fn taskset(thread: Option<i32>, cpus: &[usize]) {
         let ids = tasks.map(|task| task.unwrap().file_name().to_str().unwrap().parse().unwrap());
         for id in ids.filter(|id| thread.is_none_or(|only| only == *id)) {
             match set_affinity(id, cpus) {
-                // A thread that has ended may be in the list for a moment more.
+                // A thread that has ended may still be listed for a moment.
                 Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
                 set => set.unwrap(),
             }
@@ -107,7 +106,7 @@ fn id() -> i32 {
 
 type Look = fn() -> Result<(), Refusal>;
 
-/// A second thread, which looks when it is told.
+/// A second thread, which runs the checks it is sent.
 struct Second {
     id: i32,
     tell: Option<Sender<Look>>,
@@ -147,15 +146,15 @@ impl Drop for Second {
     }
 }
 
-/// The mode is left, says who was let out, and the guard that comes back has nothing to leave.
+/// Leaving the mode reports the thread that moved, and the returned guard has nothing left to undo.
 fn left_as_broken(guard: Guard, thread: i32) {
     let stuck = guard.leave().unwrap_err();
     assert_eq!(stuck.refusal, Refusal::LetOut { thread });
     assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
     let again = enter(allowed_cpus()[0]);
-    assert_eq!((check(), audit()), (Ok(()), Ok(())), "of an earlier time");
+    assert_eq!((check(), audit()), (Ok(()), Ok(())), "errors of an earlier mode");
     stuck.guard.leave().unwrap();
-    assert_eq!(state().mode, Mode::Confined, "of another guard");
+    assert_eq!(state().mode, Mode::Confined, "the mode of another guard");
     again.leave().unwrap();
 }
 
@@ -165,9 +164,9 @@ fn leaving_says_that_a_thread_was_let_out() {
     let guard = enter(cpu);
     assert_eq!((check(), audit()), (Ok(()), Ok(())));
     taskset(Some(second.id), &[cpu, other]);
-    assert!(all(Prefix::Elided), "nobody has looked");
+    assert!(all(Prefix::Elided), "no check has run");
     left_as_broken(guard, second.id);
-    // What somebody set stays.
+    // An affinity set from outside stays.
     taskset(None, &[cpu, other]);
     let guard = enter(cpu);
     taskset(None, &[cpu, other]);
@@ -183,15 +182,15 @@ fn a_thread_on_another_cpu_says_so_itself() {
     assert_eq!(second.ask(check), Ok(()));
     taskset(Some(second.id), &[other]);
     let thread = second.id;
-    assert_eq!(check(), Ok(()), "this thread is where it belongs");
+    assert_eq!(check(), Ok(()), "this thread is on the mode's CPU");
     assert_eq!(second.ask(check), Err(Refusal::LetOut { thread }));
-    assert!(all(Prefix::Lock), "LOCK is back as soon as it is seen");
+    assert!(all(Prefix::Lock), "LOCK is restored as soon as it is detected");
     assert_eq!(state().mode, Mode::Confined);
     assert_eq!(
         (check(), audit()),
         (Err(Refusal::LetOut { thread }), Err(Refusal::LetOut { thread }))
     );
-    // Set back, and still told.
+    // The affinity is restored, and still reported.
     taskset(Some(second.id), &[cpu]);
     left_as_broken(guard, second.id);
 }
@@ -234,7 +233,7 @@ fn an_affinity_of_a_threads_own_is_seen() {
     let mut attributes = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
     // SAFETY: room for one.
     assert_eq!(unsafe { libc::pthread_attr_init(attributes.as_mut_ptr()) }, 0);
-    // SAFETY: initialized above, and one set of the size that is passed.
+    // SAFETY: initialized above, and one set of the given size.
     let rc = unsafe { pthread_attr_setaffinity_np(attributes.as_mut_ptr(), size_of_val(&cpus), &cpus) };
     assert_eq!(rc, 0);
     let mut thread = 0;
@@ -261,7 +260,7 @@ fn a_dropped_guard_leaves_the_answer_to_check() {
     assert_eq!(check(), Ok(()));
 }
 
-/// A cpuset of version 1 or 2 without the mode's CPU, which the process is moved to.
+/// The process is moved to a cpuset (version 1 or 2) without the mode's CPU.
 fn a_cpuset_that_takes_the_cpu_away_is_seen() {
     let Some((cpu, other)) = two_cpus() else { return };
     let Some(cpuset) = Cpuset::of(other) else { return };
@@ -317,7 +316,7 @@ impl Drop for Cpuset {
     }
 }
 
-/// As where its cpuset was taken away: here a filter refuses it, on the thread that leaves.
+/// As if its cpuset had been removed: here a filter on the leaving thread refuses the call.
 fn a_thread_that_cannot_be_widened_keeps_no_other() {
     let Some((cpu, other)) = two_cpus() else { return };
     let threads = [Second::new(), Second::new(), Second::new()];
@@ -330,11 +329,11 @@ fn a_thread_that_cannot_be_widened_keeps_no_other() {
     assert_eq!(threads.each_ref().map(|thread| cpus_of(thread.id).len()), [1, 2, 2]);
 }
 
-/// A thread that was pinned ends in the mode, and a new one gets its number: it is given what newcomers are given.
+/// A pinned thread ends inside the mode, and a new one gets its id: it gets the affinity that new threads get.
 fn a_recycled_id_is_another_thread() {
     const RECYCLE: &str = "/proc/sys/kernel/ns_last_pid"; // kernel/pid_namespace.c
     let Some((cpu, other)) = two_cpus() else { return };
-    // Numbers of its own, and a list of them.
+    // A pid namespace and a /proc of its own.
     // SAFETY: takes flags; the process has one thread.
     if unsafe { libc::unshare(libc::CLONE_NEWPID | libc::CLONE_NEWNS) } != 0 {
         return println!("skipped: no pid namespace here: {}", std::io::Error::last_os_error());
@@ -356,10 +355,10 @@ fn a_recycled_id_is_another_thread() {
             let number = first.id;
             let guard = enter(confined_to);
             drop(first);
-            // Later than what the kernel counts the starts of threads in.
+            // Longer than the kernel's resolution of thread start times.
             std::thread::sleep(Duration::from_millis(50));
             let again = loop {
-                // What was joined may be in the list for a moment more.
+                // A joined thread may still be listed for a moment.
                 std::fs::write(RECYCLE, (number - 1).to_string()).unwrap();
                 let thread = Second::new();
                 if thread.id == number {
@@ -368,16 +367,16 @@ fn a_recycled_id_is_another_thread() {
             };
             guard.leave().unwrap();
             assert_eq!(cpus_of(again.id), [cpu, other], "the newcomer");
-            assert_eq!(cpus_of(stays.id), [cpu], "the one that stayed");
+            assert_eq!(cpus_of(stays.id), [cpu], "the thread that stayed");
         }
     })
     .unwrap();
 }
 
-/// The looks while the mode comes and goes on every CPU, and threads with it.
+/// Runs the checks while the mode is entered and left on every CPU, and threads are created.
 fn nothing_is_seen_where_nothing_was_done() {
     const ROUNDS: usize = 1000;
-    // On a busy machine, where entering finds threads in the making, fewer rounds have to do.
+    // On a busy machine entering often meets threads being created, so fewer rounds must do.
     const ENOUGH: (usize, Duration) = (10, Duration::from_secs(20));
     let started = Instant::now();
     let is_enough = |rounds: usize| rounds >= ROUNDS || (rounds >= ENOUGH.0 && started.elapsed() > ENOUGH.1);
@@ -397,7 +396,7 @@ fn nothing_is_seen_where_nothing_was_done() {
                 }
             });
         }
-        // Else entering waits long, on a busy machine, for a moment at which no thread is being created.
+        // Otherwise, on a busy machine, entering waits long until no thread is being created.
         run_before_others();
         let mut round = 0;
         while !is_enough(round) || !is_enough(looks.load(atomic::Ordering::SeqCst) as usize) {
@@ -408,7 +407,7 @@ fn nothing_is_seen_where_nothing_was_done() {
     });
 }
 
-/// What the looks are for, and what they do not see: affinities that were set back before the first look.
+/// What the checks are for, and what they miss: affinities that were restored before the first check.
 fn twin_updates_are_lost_and_a_look_too_late_sees_nothing() {
     let Some((cpu, other)) = two_cpus() else { return };
     let lost = (0..TRIES).any(|_| {

@@ -1,7 +1,8 @@
-//! A debugger's breakpoint on a site: refused while it is there, and every site keeps what it has. The twin without one
-//! elides.
+//! A debugger's breakpoint on a site: a change is refused while it is set, and every site stays as it is. The twin has no
+//! breakpoint and elides.
 //!
-//! The program debugged is this one, with the name of its part as argument. Skipped, and says why, where gdb is not there or may not trace.
+//! gdb runs this program with the name of a part as argument. Skipped, with the reason, where gdb is missing or may not
+//! trace.
 #![cfg_attr(
     not(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static"))),
     allow(dead_code, unused_imports, reason = "no mode there")
@@ -17,7 +18,7 @@ use std::process::{Command, Stdio};
 
 static COUNTER: AtomicUsize = AtomicUsize::new(0);
 
-/// What the debuggee's lines begin with: gdb writes to the same pipe.
+/// Prefix of the debuggee's lines: gdb writes to the same pipe.
 const SAYS: &str = "debuggee: ";
 
 #[cfg(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static")))]
@@ -39,14 +40,14 @@ fn main() {
     harness::skip("no LOCK prefix on this architecture, or no hooks in this C library");
 }
 
-/// A function with one site, by a name that gdb finds.
+/// A function with one site, under a name that gdb finds.
 #[unsafe(no_mangle)]
 #[inline(never)]
 extern "C" fn debugged_inc(counter: &AtomicUsize) {
     counter.inc(Ordering::Relaxed);
 }
 
-/// Sites that have no breakpoint; nothing changes in all.
+/// Sites without a breakpoint. Together they leave the counter unchanged.
 #[inline(never)]
 fn others(counter: &AtomicUsize) {
     counter.add(2, Ordering::Relaxed);
@@ -54,14 +55,14 @@ fn others(counter: &AtomicUsize) {
     counter.fetch_sub(1, Ordering::Relaxed);
 }
 
-/// The site in [`debugged_inc`], and how far into it.
+/// The site in [`debugged_inc`], and its offset there.
 fn debugged_site() -> (usize, usize) {
     let start = debugged_inc as *const () as usize;
     let inside = sites().map(|site| (site.address(), site.address().wrapping_sub(start)));
     inside.min_by_key(|(_, distance)| *distance).unwrap()
 }
 
-/// A place for gdb to stop at.
+/// A function for gdb to stop at.
 #[unsafe(no_mangle)]
 #[inline(never)]
 extern "C" fn elided_by_now() {
@@ -73,7 +74,7 @@ fn enable() -> Result<(), Refusal> {
     unsafe { cyclewise::enable_single!() }
 }
 
-/// Asks for single mode, uses the site, and asks again; says each time what came of it.
+/// Enables single mode, uses the site, and tries again; prints each result.
 fn asks_twice() {
     say("first", enable());
     debugged_inc(&COUNTER);
@@ -83,7 +84,7 @@ fn asks_twice() {
     println!("{SAYS}counted {}", COUNTER.load(Ordering::Relaxed));
 }
 
-/// The same of restoring LOCK.
+/// The same for restoring LOCK.
 fn locks_twice() {
     enable().unwrap();
     elided_by_now();
@@ -112,16 +113,16 @@ fn say(when: &str, outcome: Result<(), Refusal>) {
     );
 }
 
-/// What the debuggee says when gdb runs it and does `then`; none where gdb cannot, which is printed.
+/// The debuggee's output when gdb runs it and executes `then`; none, with a printed reason, where gdb cannot.
 fn under_gdb(part: &str, then: &[&str]) -> Option<Vec<String>> {
     let mut gdb = Command::new("gdb");
     gdb.args(["-nx", "-batch"]).args(
         [
-            // No symbols from the network, no shell in between, expressions in C wherever the program stands.
+            // No symbols from the network, no shell, and expressions always in C.
             "set debuginfod enabled off",
             "set startup-with-shell off",
             "set language c",
-            // From here on the program is where it will run, before its first instruction.
+            // From here on the program is at its final address, before its first instruction.
             "starti",
         ]
         .iter()
@@ -156,7 +157,7 @@ fn under_gdb(part: &str, then: &[&str]) -> Option<Vec<String>> {
     Some(lines)
 }
 
-/// What the debuggee says where nothing keeps LOCK.
+/// The debuggee's output where no breakpoint keeps LOCK.
 fn elides() -> [String; 3] {
     let others = other_sites();
     let elided = format!("done, Single, {} elided, 0 others locked of {others}", others + 1);
@@ -180,7 +181,7 @@ fn break_on_the_site() -> String {
 
 fn a_breakpoint_of_gdb_is_refused() {
     let on_the_site = break_on_the_site();
-    // To the breakpoint, which is behind the first refusal; then without it.
+    // Runs to the breakpoint after the first refusal; then without it.
     let Some(lines) = under_gdb("asks-twice", &[&on_the_site, "continue", "delete", "continue"]) else {
         return;
     };
@@ -192,7 +193,7 @@ fn a_breakpoint_of_gdb_is_refused() {
 
 fn a_breakpoint_set_while_elided_keeps_the_mode() {
     let on_the_site = break_on_the_site();
-    // gdb takes its breakpoint for the prefix that was there when it came, so LOCK may not come in between.
+    // Removing the breakpoint restores the prefix that gdb found, so LOCK must not be written meanwhile.
     let session = [
         "break elided_by_now",
         "continue",

@@ -1,5 +1,5 @@
-//! The program's machine code: its table lists every LOCK-prefixed instruction of our atomics and nothing else, and
-//! what a few functions look like in both states.
+//! The program's machine code: its table lists exactly the LOCK-prefixed instructions of our atomics. Snapshots show a
+//! few functions in both states.
 
 mod common;
 
@@ -85,7 +85,7 @@ mod x86_64 {
         probe_percpu_gs_inc: (Pinned, PerCpu<u64>), a => a.0.inc(&a.1);
     }
 
-    /// What an operation answers, in the register that functions return it in.
+    /// The result of an operation, in the return register.
     trait Answer {
         fn answer(self) -> usize;
     }
@@ -117,11 +117,11 @@ mod x86_64 {
     /// LOCK-prefixed instructions of the probes: three in one, none in three, one in each of the others.
     const PROBED: usize = 19;
 
-    /// What the program's file says, with addresses as in the file.
+    /// Contents of the program's file, with the file's addresses.
     struct File {
         /// Every instruction of `.text` by address: whether it has LOCK, found function by function.
         locked: BTreeSet<u64>,
-        /// Where records point to, and how often.
+        /// Targets of the records, and how often each occurs.
         records: BTreeMap<u64, usize>,
         /// Functions: address, size, name.
         functions: Vec<(u64, u64, String)>,
@@ -186,7 +186,7 @@ mod x86_64 {
 
     fn every_locked_instruction_of_ours_has_a_record() {
         let file = File::read();
-        // A fence is std's, and the compiler may make a locked instruction of it.
+        // Fences are std's, and the compiler may emit a locked instruction for them.
         let ours = |name: &str| {
             name.starts_with("probe_") && !NEVER_SITES.contains(&name) || name.contains("9cyclewise6atomic")
         };
@@ -206,7 +206,7 @@ mod x86_64 {
         assert!(others > 0, "std's atomics are gone, so this test tells nothing apart");
     }
 
-    /// What orders other types' accesses, which another process may see: in force in both states.
+    /// Operations that order accesses to other types, which another process may see: effective in both states.
     const NEVER_SITES: [&str; 2] = ["probe_fence", "probe_store"];
 
     fn fences_and_ordered_stores_are_no_sites() {
@@ -249,7 +249,7 @@ mod x86_64 {
                 .iter()
                 .any(|i| i.is_jcc_short_or_near() && i.near_branch_target() < i.ip());
             let exchanges = body.iter().any(|i| i.mnemonic() == Mnemonic::Cmpxchg);
-            // The one that must not store where its condition fails is the loop that the others are not.
+            // Only the operation that must not store where its condition fails is a loop.
             let conditional = name.ends_with("not_zero");
             assert_eq!((loops, exchanges), (conditional, conditional), "{name}");
         }
@@ -261,7 +261,7 @@ mod x86_64 {
         // SAFETY: threads come from the C library only, and no atomics are shared with other processes.
         let enabled = unsafe { cyclewise::enable_single!() };
         if !cfg!(all(target_env = "gnu", not(target_feature = "crt-static"))) {
-            // Where the linker knows every address, it makes other instructions of some loads as well.
+            // Where the linker knows every address, it also rewrites some loads.
             assert_eq!(enabled, Err(Refusal::Unwatched));
             return;
         }
@@ -273,8 +273,8 @@ mod x86_64 {
         insta::assert_snapshot!("elided", elided);
     }
 
-    /// Probes of which a snapshot would say which registers a compiler chose. They have a test of their own, and how many
-    /// sequences each has.
+    /// Probes whose snapshot would depend on the compiler's register allocation, with the number of sequences in each. They
+    /// have their own test.
     const BY_PROPERTY: [(&str, usize); 4] = [
         ("probe_percpu_counter_inc", 1),
         ("probe_percpu_list_pair", 2),
@@ -291,7 +291,7 @@ mod x86_64 {
             let code = unsafe { std::slice::from_raw_parts(at as *const u8, size as usize) };
             let body: Vec<_> = Decoder::with_ip(64, code, 0, DecoderOptions::NONE)
                 .into_iter()
-                // What follows is the slow path.
+                // The slow path follows.
                 .take_while(|i| i.mnemonic() != Mnemonic::Ret)
                 .collect();
             let entries = body
@@ -314,7 +314,7 @@ mod x86_64 {
         formatter.options_mut().set_show_useless_prefixes(true);
         formatter.options_mut().set_space_after_operand_separator(true);
         let mut text = String::new();
-        // Compilers differ in what they make of a fence.
+        // Compilers differ in the code they emit for a fence.
         let shown = |name: &str| name != "probe_fence" && BY_PROPERTY.iter().all(|(other, _)| *other != name);
         for (name, at) in probes().into_iter().filter(|(name, _)| shown(name)) {
             let size = file.functions.iter().find(|(_, _, n)| n == name).unwrap().1;
@@ -329,14 +329,14 @@ mod x86_64 {
                     .collect();
                 let mut line = String::new();
                 formatter.format(&instruction, &mut line);
-                // Calls and data are where the linker put them.
+                // The linker places calls and data.
                 let (bytes, line) = if instruction.is_ip_rel_memory_operand() || instruction.is_call_near() {
                     ("..".to_owned(), line.split(' ').next().unwrap_or("").to_owned() + " ..")
                 } else {
                     (bytes.join(" "), line)
                 };
                 writeln!(text, "  {bytes:<24} {line}").unwrap();
-                // What follows is the slow path, with the assertions of the test's profile.
+                // The slow path follows, with the assertions of the test's profile.
                 if instruction.mnemonic() == Mnemonic::Ret {
                     break;
                 }

@@ -1,6 +1,6 @@
-//! The examples: each runs, and what it asserts holds. The interpreter, a program of some size, prints the same without LOCK.
+//! Each example runs and its assertions hold. The interpreter, a larger program, prints the same without LOCK.
 //!
-//! Where LOCK is. Elsewhere the test may run under an emulator, which starts no second program of its architecture.
+//! On x86-64 only: elsewhere the test may run under an emulator, which cannot start a second program.
 #![cfg(target_arch = "x86_64")]
 
 mod common;
@@ -8,7 +8,7 @@ mod common;
 use common::example;
 use std::process::{Command, Output};
 
-/// Those that are not programs of their own: a library, and a program that takes arguments, which is run below.
+/// Not run as they are: a library, and a program that takes arguments, which runs below.
 const NOT_ALONE: [&str; 2] = ["plugin", "interpreter"];
 
 #[test]

@@ -1,10 +1,10 @@
-//! What is public for macros and hidden from the documents: each name with the reason why safe code may have it.
+//! Names that are public for macros and hidden from the documentation, each with the reason why safe code may use it.
 //!
-//! Hidden is not private. Whoever adds a name proves it here: that no safe use of it reads or writes by an address of the
-//! caller's, and that what has a contract is `unsafe`.
+//! Hidden is not private. An added name needs a proof here: no safe use of it accesses memory at a caller's address, and
+//! functions with a contract are `unsafe`.
 use std::path::{Path, PathBuf};
 
-/// What stands behind `#[doc(hidden)]`, and why it does no harm.
+/// Items behind `#[doc(hidden)]`, and why each is harmless.
 const HIDDEN: &[(&str, &str)] = &[
     ("pub use core as __core;", "core itself"),
     ("pub mod arch;", "its own list below"),
@@ -51,7 +51,7 @@ const HIDDEN: &[(&str, &str)] = &[
     ),
 ];
 
-/// What `arch` gives out.
+/// Public items of `arch`.
 const ARCH: &[(&str, &str)] = &[
     ("pub enum Cpu {", "uninhabited"),
     ("pub enum Cid {", "uninhabited"),
@@ -70,10 +70,7 @@ const ARCH: &[(&str, &str)] = &[
         "pub struct Site {",
         "private fields, and made of the linker's table alone",
     ),
-    (
-        "pub fn at(&self) -> *mut u8 {",
-        "gives an address out and reads nothing",
-    ),
+    ("pub fn at(&self) -> *mut u8 {", "returns an address and reads nothing"),
     ("pub fn room(&self) -> usize {", "a number"),
     (
         "pub fn default(&self) -> &'static [u8] {",
@@ -128,7 +125,7 @@ fn sources(folder: &str) -> Vec<String> {
         .collect()
 }
 
-/// Each line behind `#[doc(hidden)]` that is no attribute and no comment.
+/// The item after each `#[doc(hidden)]`: the next line that is neither an attribute nor a comment.
 fn hidden(text: &str) -> Vec<String> {
     let mut lines = text.lines().map(str::trim);
     let mut found = Vec::new();
@@ -139,7 +136,7 @@ fn hidden(text: &str) -> Vec<String> {
     found
 }
 
-/// Each line that begins a public item, macros' own text apart.
+/// Each line that begins a public item, except `pub use`.
 fn public(text: &str) -> Vec<String> {
     let lines = text.lines().map(str::trim);
     let public = lines.filter(|line| line.starts_with("pub ") && !line.starts_with("pub use"));
@@ -171,7 +168,7 @@ fn everything_that_arch_gives_out_has_its_reason() {
     assert_eq!(gone, None, "no longer public");
 }
 
-/// The twin: a site that safe code can make, as there was one.
+/// The twin: a site that safe code can construct, as existed once.
 #[test]
 fn what_is_not_listed_is_seen() {
     let text = "/// A site.\n#[doc(hidden)]\n#[derive(Clone)]\npub struct Place {\n    pub at: *mut u8,\n}\n";

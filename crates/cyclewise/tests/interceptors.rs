@@ -1,4 +1,4 @@
-//! A sanitizer's runtime in small: it has to see every thread's start, and a hook stands where its own function would.
+//! A minimal sanitizer runtime: it must see every thread's start, although a hook takes the place of its own function.
 #![cfg_attr(
     not(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static"))),
     allow(dead_code, unused_imports, reason = "no hooks there")
@@ -14,7 +14,7 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long to wait for what has to come, however busy the machine is.
+/// Timeout for events that must happen, long enough for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 #[cfg(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static")))]
@@ -47,7 +47,7 @@ type Start = extern "C" fn(*mut c_void) -> *mut c_void;
 type Create = unsafe extern "C" fn(*mut usize, *const c_void, Start, *mut c_void) -> i32;
 type CreateTimer = unsafe extern "C" fn(i32, *mut libc::sigevent, *mut *mut c_void) -> i32;
 
-/// Calls that the runtime saw, and sites without LOCK when it did.
+/// Calls that the runtime saw, and sites without LOCK at that time.
 static SEEN: AtomicUsize = AtomicUsize::new(0);
 static ELIDED: AtomicUsize = AtomicUsize::new(0);
 
@@ -56,7 +56,7 @@ thread_local! {
     static KNOWN: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What a runtime wraps around a thread's function.
+/// The runtime's wrapper of a thread's function.
 struct Wrapped {
     start: Start,
     argument: *mut c_void,
@@ -98,7 +98,7 @@ unsafe extern "C" fn __interceptor_pthread_create(
 ) -> i32 {
     saw();
     let wrapped = Box::into_raw(Box::new(Wrapped { start, argument }));
-    // SAFETY: the caller's arguments, but for the function, which calls the caller's.
+    // SAFETY: the caller's arguments, except the function, which calls the caller's.
     unsafe { create_past_the_runtime()(id, attributes, start_known, wrapped.cast()) }
 }
 
@@ -133,7 +133,7 @@ fn a_thread_is_seen_and_has_lock() {
         assert_eq!((state().mode, state().elided), (Mode::Single, state().sites));
         assert!(
             std::thread::spawn(|| KNOWN.get()).join().unwrap(),
-            "nobody announced it"
+            "the runtime did not see its creation"
         );
         assert_eq!(
             (SEEN.load(Ordering::SeqCst), ELIDED.load(Ordering::SeqCst)),
@@ -161,10 +161,10 @@ fn a_timer_is_seen_and_has_lock() {
     assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
 }
 
-/// Whether the runtime starts a thread of its own where a timer is made.
+/// Whether the runtime starts its own thread when a timer is created.
 static BUSY: AtomicBool = AtomicBool::new(false);
 
-/// Past every hook, and inside one; the thread counts sites without LOCK.
+/// Creates a thread inside a hook and past all hooks. The thread counts sites without LOCK.
 fn create_for_the_runtime() {
     extern "C" fn look(_: *mut c_void) -> *mut c_void {
         ELIDED.fetch_add(state().elided, Ordering::SeqCst);
@@ -179,7 +179,8 @@ fn create_for_the_runtime() {
     assert_eq!(rc, 0);
 }
 
-/// A timer that signals creates no thread, so its hook leaves LOCK away; what is behind the hook may create one all the same.
+/// A timer that signals creates no thread, so its hook does not restore LOCK. A function behind the hook may still create
+/// one.
 fn a_thread_of_the_runtimes_own_has_lock() {
     enable();
     BUSY.store(true, Ordering::SeqCst);
@@ -187,7 +188,7 @@ fn a_thread_of_the_runtimes_own_has_lock() {
     // SAFETY: no event means a signal; a place for the timer, which is never set.
     let rc = unsafe { libc::timer_create(libc::CLOCK_MONOTONIC, std::ptr::null_mut(), &mut timer) };
     assert_eq!(rc, 0);
-    // One look by the runtime, which found every site without LOCK, and one by the thread, which has to find none.
+    // The runtime counted once and found every site without LOCK. The thread counted once and must find none.
     assert_eq!(
         ELIDED.load(Ordering::SeqCst),
         state().sites,
@@ -195,7 +196,7 @@ fn a_thread_of_the_runtimes_own_has_lock() {
     );
 }
 
-/// What the hooks did before they asked for the interceptor, and what makes AddressSanitizer give up at the join.
+/// What the hooks did before they looked up the interceptor; AddressSanitizer aborts at the join after that.
 fn twin_a_thread_past_the_runtime() {
     extern "C" fn is_known(_: *mut c_void) -> *mut c_void {
         std::ptr::without_provenance_mut(usize::from(KNOWN.get()))

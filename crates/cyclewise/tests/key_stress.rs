@@ -1,7 +1,7 @@
-//! Keys flipped under threads that run through their sites, with signals arriving and with signals blocked: every test
-//! says on or off, at a time it was, and nothing crashes.
+//! Keys flipped while threads execute their sites, with signals arriving and with signals blocked: every branch takes a
+//! direction that the key had at the time, and nothing crashes.
 //!
-//! `CYCLEWISE_FLIPS` sets how many flips; 10 000 without it.
+//! `CYCLEWISE_FLIPS` sets the number of flips; the default is 10 000.
 #![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 
 mod common;
@@ -21,10 +21,10 @@ static_key! {
     static COUNTED: StaticKey = false;
 }
 
-/// Whose turn it is to change MANY: both tests that do expect to be alone at it.
+/// Serializes the two tests that change MANY.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// Workers that took both ways at a site.
+/// Workers that took both directions at a site.
 static AWARE: AtomicU64 = AtomicU64::new(0);
 
 /// What handlers saw: neither bit of a tag may be anything but on or off.
@@ -118,7 +118,7 @@ fn flips_under_running_threads_are_whole() {
     let targets: Vec<_> = workers.iter().step_by(2).map(|w| w.as_pthread_t()).collect();
     let mut slowest = Duration::ZERO;
     let mut flip = 0;
-    // More, where a busy machine lets a worker run seldom: one that saw no flip proves nothing.
+    // More where a busy machine seldom runs a worker: a worker that saw no flip proves nothing.
     while flip < flips() || AWARE.load(Relaxed) < workers.len() as u64 {
         let on = flip % 2 == 0;
         let began = Instant::now();
@@ -127,7 +127,7 @@ fn flips_under_running_threads_are_whole() {
             false => OFF.disable().unwrap(),
         }
         slowest = slowest.max(began.elapsed());
-        // This thread sees its own flip at once, inlined or called.
+        // This thread sees its own flip at once, both inlined and in a called function.
         assert_eq!(OFF.is_enabled(), on);
         assert_eq!(classify(3), 30 + u64::from(on));
         if flip % 4 == 0 {
@@ -184,7 +184,7 @@ static_key! {
     static PUBLISHED: StaticKey = false;
 }
 
-/// What was written before a flip is seen behind the test that took the new way.
+/// A write before a flip is visible after a branch that took the new direction.
 #[test]
 fn a_flip_publishes_what_came_before_it() {
     static DATA: AtomicU64 = AtomicU64::new(0);
@@ -225,7 +225,7 @@ fn a_hundred_sites_flip_within_a_millisecond() {
         times.sort_unstable();
         let (median, worst) = (times[50], times[99]);
         eprintln!("{} sites: median {median:?}, slowest {worst:?}", MANY.sites().count());
-        // Only where nothing else competes for the CPUs is the bound a fair one.
+        // The bound is fair only where nothing else uses the CPUs.
         if std::env::var_os("CYCLEWISE_TIMED").is_some() {
             assert!(median < Duration::from_millis(1), "{median:?}");
         }

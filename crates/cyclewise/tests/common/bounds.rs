@@ -1,4 +1,4 @@
-//! Types with one of the bounds of threads each, and a check that a type has not got one.
+//! Types with only one of `Send` and `Sync`, and a check that a type lacks a bound.
 #![allow(dead_code, unreachable_pub, reason = "each test program uses a part")]
 
 /// May be sent and not shared.
@@ -7,7 +7,7 @@ pub type Sent = std::cell::Cell<u8>;
 /// May be shared and not sent.
 pub type Shared = std::sync::MutexGuard<'static, u8>;
 
-/// Compiles where the type has not got the bound: else there are two answers to choose from.
+/// Compiles only where the type lacks the bound: otherwise the inference is ambiguous.
 macro_rules! refuses {
     ($type:ty: $bound:path) => {{
         trait Answer<A> {

@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// When a child that hangs is killed: long after any machine, however busy, would be done.
+/// When a child that hangs is killed: long after any busy machine has finished.
 pub const HANG_S: u32 = 600;
 
 /// How a child fails.
@@ -14,13 +14,13 @@ pub enum End {
     Signal(i32),
 }
 
-/// What a child that panics exits with.
+/// Exit status of a child that panics.
 pub const PANIC: End = End::Exit(101);
 
-/// Runs `body` in a child, which has one thread, and which SIGALRM kills where it hangs.
+/// Runs `body` in a child with one thread. SIGALRM kills it if it hangs.
 ///
-/// Another thread of the caller may hold the allocator's locks, which the C library takes care of, and must not hold locks
-/// of std's: of its output, of the environment, of the panic hook.
+/// Other threads of the caller may hold the allocator's locks, which the C library handles, but not std's locks: of
+/// standard output, the environment or the panic hook.
 pub fn in_child(body: impl FnOnce()) -> Result<(), End> {
     in_child_for(HANG_S, body)
 }
@@ -34,9 +34,9 @@ pub fn in_child_for(seconds: u32, body: impl FnOnce()) -> Result<(), End> {
     }))
 }
 
-/// Starts a child that runs `body` and exits; its id.
+/// Starts a child that runs `body` and exits; returns its id.
 pub fn fork(body: impl FnOnce()) -> i32 {
-    // SAFETY: the child uses what the C library makes usable after fork, and leaves by _exit.
+    // SAFETY: the child uses only what the C library keeps usable after fork, and leaves by _exit.
     let pid = unsafe { libc::fork() };
     assert!(pid >= 0, "fork: {}", std::io::Error::last_os_error());
     if pid == 0 {
@@ -70,7 +70,7 @@ pub fn with_two_threads(body: impl FnOnce()) {
     wait_until_alone();
 }
 
-/// Waits until the kernel lists no other thread: for a moment it still lists one that has been joined.
+/// Waits until the kernel lists no other thread: it still lists a joined thread for a moment.
 pub fn wait_until_alone() {
     while std::fs::read_dir("/proc/self/task").unwrap().count() > 1 {
         std::thread::sleep(std::time::Duration::from_millis(1));
@@ -80,7 +80,7 @@ pub fn wait_until_alone() {
 /// Whether a process may trace its child.
 pub fn may_trace() -> bool {
     in_child(|| {
-        // SAFETY: asks to be traced by the parent, which sees the exit alone.
+        // SAFETY: asks to be traced by the parent, which sees only the exit.
         let rc = unsafe { libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) };
         // SAFETY: ends the child.
         unsafe { libc::_exit(i32::from(rc != 0)) };

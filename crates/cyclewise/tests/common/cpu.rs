@@ -1,6 +1,6 @@
 //! Where and how the calling thread runs.
 
-/// CPUs that the calling thread may run on, the first of which need not be 0.
+/// CPUs that the calling thread may run on. The first need not be 0.
 pub fn allowed_cpus() -> Vec<usize> {
     cpus_of(0)
 }
@@ -8,7 +8,7 @@ pub fn allowed_cpus() -> Vec<usize> {
 /// CPUs that a thread may run on.
 pub fn cpus_of(thread: i32) -> Vec<usize> {
     let mut set = std::mem::MaybeUninit::<libc::cpu_set_t>::zeroed();
-    // SAFETY: one set of the size that is passed.
+    // SAFETY: one set of the given size.
     let rc = unsafe { libc::sched_getaffinity(thread, size_of::<libc::cpu_set_t>(), set.as_mut_ptr()) };
     assert_eq!(rc, 0);
     // SAFETY: filled by the kernel.
@@ -22,7 +22,7 @@ pub fn pin(cpu: usize) {
     set_affinity(0, &[cpu]).unwrap();
 }
 
-/// Sets the CPUs of a thread, or for 0 of the calling one.
+/// Sets the CPUs of a thread; 0 is the calling thread.
 pub fn set_affinity(thread: i32, cpus: &[usize]) -> std::io::Result<()> {
     // SAFETY: all zeroes is an empty set.
     let mut set = unsafe { std::mem::zeroed::<libc::cpu_set_t>() };
@@ -37,15 +37,15 @@ pub fn set_affinity(thread: i32, cpus: &[usize]) -> std::io::Result<()> {
     }
 }
 
-/// Lets the calling thread run as soon as it can, whatever else runs: SCHED_FIFO. False where that is not allowed.
+/// Gives the calling thread SCHED_FIFO, so that it runs before others. Returns false where that is not allowed.
 ///
-/// Kernels that preempt lazily let a woken thread of the usual policy wait for the next tick, which is milliseconds.
+/// Kernels with lazy preemption make a woken SCHED_OTHER thread wait milliseconds, until the next tick.
 pub fn run_before_others() -> bool {
     // SAFETY: all zeroes is a valid parameter block. Its fields are not the same in every C library.
     let mut parameter: libc::sched_param = unsafe { std::mem::zeroed() };
     parameter.sched_priority = 1;
     let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
-    // The system call: musl's function only refuses.
+    // The system call, because musl's function always fails.
     // SAFETY: one parameter block.
     unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const parameter) == 0 }
 }

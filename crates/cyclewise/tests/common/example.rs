@@ -1,11 +1,11 @@
-//! An example as a test's partner: `cargo test --test NAME` alone builds none.
+//! Builds an example that a test uses: `cargo test --test NAME` alone builds none.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// Has cargo build the example, as it built this test, and says in which folder the result is.
+/// Has cargo build the example with this test's options, and returns the folder of the result.
 ///
-/// Where everything is built, as by `cargo test --workspace`, cargo only looks at what is there.
+/// After `cargo test --workspace` has built everything, cargo only checks that the result is fresh.
 pub fn build(name: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap();
     // TARGET/PROFILE/deps/this, or TARGET/TRIPLE/PROFILE/deps/this.
@@ -39,7 +39,7 @@ pub fn build(name: &str) -> PathBuf {
     let status = cargo.stdin(Stdio::null()).status();
     assert!(
         status.as_ref().is_ok_and(std::process::ExitStatus::success),
-        "the example cannot be built: {status:?}; see what {cargo:?} says"
+        "the example cannot be built: {status:?}; see the output of {cargo:?}"
     );
     profile_folder.join("examples")
 }

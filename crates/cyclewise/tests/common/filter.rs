@@ -1,15 +1,15 @@
-//! seccomp filters that refuse one system call, as a sandbox would.
+//! seccomp filters that refuse one system call, as a sandbox does.
 
-/// Whether a process may filter its calls: not under an emulator, nor in some sandboxes.
+/// Whether a process may install filters: not under an emulator or in some sandboxes.
 pub fn are_allowed() -> bool {
     super::child::in_child(|| refuse(libc::SYS_swapoff, &[], libc::EPERM)).is_ok()
 }
 
-/// What an argument has to be for the call to be refused.
+/// A condition on an argument for the call to be refused.
 pub enum If {
-    /// Its low half, masked, is this.
+    /// Its low half, masked, equals this value.
     Bits { arg: u32, mask: u32, value: u32 },
-    /// It is at least this.
+    /// It is at least this value.
     AtLeast { arg: u32, value: u64 },
 }
 
@@ -23,12 +23,12 @@ const ALLOW: u32 = 0x7fff_0000; // SECCOMP_RET_ALLOW, include/uapi/linux/seccomp
 const ERRNO: u32 = 0x0005_0000; // SECCOMP_RET_ERRNO
 const TRAP: u32 = 0x0003_0000; // SECCOMP_RET_TRAP
 
-/// Refuses the call with `errno` from now on, on this thread and those it starts, where every condition holds.
+/// Refuses the call with `errno` where every condition holds, on this thread and on threads it creates from now on.
 pub fn refuse(call: libc::c_long, conditions: &[If], errno: i32) {
     answer(call, conditions, ERRNO | errno as u32);
 }
 
-/// Makes the call raise SIGSYS instead, which the kernel makes deadly where it is blocked.
+/// Makes the call raise SIGSYS instead. Where SIGSYS is blocked, the kernel kills the process.
 pub fn trap(call: libc::c_long, conditions: &[If]) {
     answer(call, conditions, TRAP);
 }
@@ -78,7 +78,7 @@ fn install(program: &mut [libc::sock_filter]) {
     // SAFETY: takes numbers.
     let rc = unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) };
     assert_eq!(rc, 0);
-    // SAFETY: reads the program, which is as long as it says.
+    // SAFETY: reads the program, whose length is correct.
     let rc = unsafe { libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) };
     assert_eq!(rc, 0, "seccomp: {}", std::io::Error::last_os_error());
 }
@@ -92,17 +92,17 @@ pub fn refuse_writable_text() {
     refuse(libc::SYS_mprotect, &[If::Bits { arg: 2, mask, value }], libc::EACCES);
 }
 
-/// Traps the call by which pages of text stop being writable.
+/// Traps the call that makes text pages read-only again.
 pub fn trap_closing_text() {
     let (mask, value) = (u32::MAX, (libc::PROT_READ | libc::PROT_EXEC) as u32);
     trap(libc::SYS_mprotect, &[If::Bits { arg: 2, mask, value }]);
 }
 
-/// Refuses to open any file for reading and writing, so `/proc/self/mem` too.
+/// Refuses to open any file for reading and writing, including `/proc/self/mem`.
 pub fn refuse_proc_mem() {
     let (mask, value) = (libc::O_ACCMODE as u32, libc::O_RDWR as u32);
     refuse(libc::SYS_openat, &[If::Bits { arg: 2, mask, value }], libc::EPERM);
-    // By which musl opens files, where there is such a call.
+    // musl opens files by open(2) where the architecture has it.
     #[cfg(target_arch = "x86_64")]
     refuse(libc::SYS_open, &[If::Bits { arg: 1, mask, value }], libc::EPERM);
 }

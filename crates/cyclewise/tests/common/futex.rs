@@ -1,15 +1,15 @@
-//! A futex that counts, so that a check knows when somebody sleeps.
+//! A futex that counts its calls, so that a check knows when a thread sleeps.
 
 use cyclewise::atomic::AtomicU32;
 use cyclewise::lock::{Futex, Moment, Park};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-/// Sleeps until woken, naps of those that look again by themselves, and wakes.
+/// Calls of `wait`, `nap` and `wake`.
 pub static WAITS: AtomicUsize = AtomicUsize::new(0);
 pub static NAPS: AtomicUsize = AtomicUsize::new(0);
 pub static WAKES: AtomicUsize = AtomicUsize::new(0);
 
-/// A futex that counts.
+/// A futex that counts its calls.
 pub struct Counting;
 
 impl Park for Counting {

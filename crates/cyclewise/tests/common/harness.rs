@@ -1,6 +1,6 @@
-//! Checks that are alone in their process: each runs in a child of its own, forked from a main with one thread.
+//! Checks that are alone in their process: each runs in its own child, forked from a main with one thread.
 //!
-//! They list and filter as tests of libtest's do.
+//! They list and filter as libtest's tests do.
 
 use super::child::in_child_for;
 use libtest_mimic::{Arguments, Trial};
@@ -8,7 +8,7 @@ use libtest_mimic::{Arguments, Trial};
 /// A check and its path, which begins with the program's name.
 pub type Check = (&'static str, fn());
 
-/// Functions as checks, by their names; or by a name of their own: `name = function`.
+/// Functions as checks, under their own names, or under another: `name = function`.
 macro_rules! checks {
     (@ $name:ident) => { $name };
     (@ $name:ident $check:expr) => { $check };
@@ -18,7 +18,7 @@ macro_rules! checks {
 }
 pub(crate) use checks;
 
-/// When a check that hangs is killed. One that is told by the environment to run longer starts a later alarm itself.
+/// When a check that hangs is killed. A check that the environment extends sets a later alarm itself.
 const HANG_S: u32 = 3600;
 
 /// Runs the checks that the arguments ask for, and exits. The checks may kill their process, and change anything in it.
@@ -28,13 +28,13 @@ pub fn run(checks: &[Check]) -> ! {
     })
 }
 
-/// Runs a check, whose name it is given too; `Err` says how the check failed.
+/// Runs a check, given its name as well; `Err` describes the failure.
 pub type Runner = fn(&'static str, fn()) -> Result<(), String>;
 
-/// Runs the checks by `runner`.
+/// Runs the checks with `runner`.
 pub fn run_as(checks: &[Check], runner: Runner) -> ! {
     let mut arguments = Arguments::from_args();
-    // With one, libtest-mimic runs them on this thread and starts no other.
+    // With one test thread, libtest-mimic runs them on this thread and starts no other.
     arguments.test_threads = Some(1);
     let trial = |&(path, check): &Check| {
         let (_, name) = path.split_once("::").unwrap();
@@ -43,7 +43,7 @@ pub fn run_as(checks: &[Check], runner: Runner) -> ! {
     libtest_mimic::run(&arguments, checks.iter().map(trial).collect()).exit()
 }
 
-/// For a program that has no checks here: says why; silent where it is asked for a list.
+/// For a program without checks on this target: prints the reason, except when a list is requested.
 pub fn skip(reason: &str) -> ! {
     let arguments = Arguments::from_args();
     if !arguments.list {
@@ -52,15 +52,15 @@ pub fn skip(reason: &str) -> ! {
     libtest_mimic::run(&arguments, Vec::new()).exit()
 }
 
-/// Ends a program whose checks need a barrier on every CPU, where the kernel or a sandbox has none.
+/// Ends a program whose checks need membarrier(2), where the kernel or a sandbox lacks it.
 pub fn need_membarrier() {
-    // SAFETY: asks which commands there are, which is 0 or an error where there are none.
+    // SAFETY: queries the supported commands.
     if unsafe { libc::syscall(libc::SYS_membarrier, 0, 0, 0) } <= 0 {
         skip("no membarrier(2) here");
     }
 }
 
-/// Ends a program whose checks filter system calls, where an emulator or a sandbox lets no process do that.
+/// Ends a program whose checks install filters, where an emulator or a sandbox does not allow that.
 pub fn need_filters() {
     if !super::filter::are_allowed() {
         skip("seccomp filters are refused here");

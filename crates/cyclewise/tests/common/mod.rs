@@ -1,7 +1,7 @@
-//! What test programs share.
+//! Helpers for test programs.
 //!
-//! Handlers, text, filters and affinities are state of the process: a program whose checks change them has no harness of
-//! libtest's, which starts threads, but [`harness`], which runs each check in a child of a process with one thread.
+//! Handlers, text, filters and affinities are process state. Programs whose checks change them do not use libtest, which
+//! starts threads, but [`harness`], which runs each check in a child of a process with one thread.
 #![allow(dead_code, unused_imports, unused_macros, reason = "each test program uses a part")]
 #![allow(unreachable_pub, reason = "each test program is a crate of its own")]
 

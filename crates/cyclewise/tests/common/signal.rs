@@ -1,7 +1,7 @@
-//! Signals to one thread of this process, by its number in the kernel.
+//! Signals to one thread of this process, by its kernel thread id.
 //!
-//! As system calls, which every C library lets through as they are. `raise` and `pthread_kill` of musl and of older glibc
-//! block every signal meanwhile, SIGTRAP too, which kills a thread that is stepped; and musl has no `pthread_sigqueue`.
+//! Direct system calls, because `raise` and `pthread_kill` of musl and older glibc block every signal meanwhile. They
+//! block SIGTRAP too, which kills a thread that is stepped. musl also lacks `pthread_sigqueue`.
 
 /// The calling thread.
 pub fn this_thread() -> i32 {
@@ -21,7 +21,7 @@ pub fn send(thread: i32, signal: i32) {
     assert_eq!(rc, 0);
 }
 
-/// Sends a signal to the calling thread, which has handled it when this returns, if it does not block it.
+/// Sends a signal to the calling thread. Unless it is blocked, it is handled when this returns.
 pub fn raise(signal: i32) {
     send(this_thread(), signal);
 }
@@ -42,7 +42,7 @@ struct Information {
 /// Sends a signal with a value.
 ///
 /// # Errors
-/// The errno: EAGAIN where the user has as many queued as is allowed.
+/// The errno: EAGAIN where the user's limit of queued signals is reached.
 pub fn queue(thread: i32, signal: i32, value: usize) -> Result<(), i32> {
     // SAFETY: takes nothing.
     let user = unsafe { libc::getuid() };

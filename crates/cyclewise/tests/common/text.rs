@@ -1,4 +1,4 @@
-//! The text of this process: reading it, and writing it past the library.
+//! Reads the text of this process, and writes it without the library.
 
 use std::os::unix::fs::FileExt;
 
@@ -10,10 +10,10 @@ pub fn bytes(at: usize) -> [u8; 5] {
     })
 }
 
-/// Where the instruction begins whose last five bytes are the site: up to four CS prefixes earlier.
+/// Start of the instruction whose last five bytes are the site: up to four CS prefixes earlier.
 pub fn instruction_at(site: usize) -> usize {
-    // Only a site at the start of a quadword has been moved there. The byte before the prefixes is no 0x2E: the tests'
-    // code has none at the end of an instruction there.
+    // Only a site moved to the start of a quadword has such prefixes. The byte before them is never 0x2E: no instruction
+    // of the tests' code ends in it there.
     if !site.is_multiple_of(8) {
         return site;
     }
@@ -21,7 +21,7 @@ pub fn instruction_at(site: usize) -> usize {
     site - (1..=4).map(|i| site - i).take_while(is_prefix).count()
 }
 
-/// Overwrites text through `/proc/self/mem`, as a debugger does, whatever that does to who executes it.
+/// Overwrites text through `/proc/self/mem`, as a debugger does, without synchronizing threads that execute it.
 pub fn poke(at: usize, bytes: &[u8]) {
     let memory = std::fs::File::options().write(true).open("/proc/self/mem").unwrap();
     memory.write_all_at(bytes, at as u64).unwrap();

@@ -1,11 +1,11 @@
-//! Every counter behind one trait, so that one table of tests runs against each of them.
+//! Every counter behind one trait, so that one test table runs against each.
 #![allow(dead_code, reason = "each test program uses a part")]
 
 use cyclewise::refs::refcount::{Action, Event, Misuse, on_misuse};
 use cyclewise::refs::refcount::{Refcount, Refcount64};
 use std::cell::RefCell;
 
-// The lab's baselines: one passes the same tests, the other must fail them.
+// The lab's baselines: one must pass the same tests, the other must fail them.
 #[path = "../../../cyclewise-lab/src/experiment/refcount/cas_full.rs"]
 mod cas_full;
 #[path = "../../../cyclewise-lab/src/experiment/refcount/unchecked.rs"]
@@ -14,16 +14,16 @@ mod unchecked;
 pub(crate) use cas_full::{CasFull, CasFull64};
 pub(crate) use unchecked::{Unchecked, Unchecked64};
 
-/// What every counter can do. Counts are widened to 64 bits.
+/// Operations of every counter. Counts are widened to 64 bits.
 pub(crate) trait Counter: Send + Sync {
     const NAME: &'static str;
     /// The largest exact count.
     const MAX: u64;
-    /// What a saturated count reads as.
+    /// The value read from a saturated count.
     const SATURATED: u64;
     /// The largest number of the width.
     const TOP: u64;
-    /// Misuse saturates, in every case; otherwise it may leave the count alone, as `REFCOUNT_FULL` does.
+    /// Every misuse saturates. If false, misuse may leave the count unchanged, as in `REFCOUNT_FULL`.
     const STRICT: bool;
     /// Misuse is reported.
     const REPORTS: bool;
@@ -69,12 +69,12 @@ counters! {
     Refcount64: u64, Refcount64::MAX, Refcount64::SATURATED, true, true;
     CasFull: u32, u32::MAX - 1, u32::MAX, false, false;
     CasFull64: u64, u64::MAX - 1, u64::MAX, false, false;
-    // Held to the same as the real one.
+    // It declares the real counter's values.
     Unchecked: u32, Refcount::MAX, Refcount::SATURATED, true, false;
     Unchecked64: u64, Refcount64::MAX, Refcount64::SATURATED, true, false;
 }
 
-/// The forms that only the real ones have.
+/// Operations of the real counters only.
 pub(crate) trait Full: Counter {
     fn set_release(&self, references: u64);
     fn is_saturated(&self) -> bool;
@@ -160,7 +160,7 @@ fn record(misuse: &Misuse) {
     SEEN.with_borrow_mut(|seen| seen.push(misuse.event));
 }
 
-/// Runs it, and returns what it reported on this thread, whatever other tests do meanwhile.
+/// Runs it and returns the misuse reported on this thread, ignoring other tests' reports.
 pub(crate) fn events_of<T>(run: impl FnOnce() -> T) -> (T, Vec<Event>) {
     on_misuse(Action::Call(record));
     SEEN.with_borrow_mut(Vec::clear);
