@@ -85,3 +85,8 @@ pub mod percpu;
 mod primitive;
 pub mod refs;
 mod sys;
+
+/// The README's program is compiled and run as a documentation test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
