@@ -1,5 +1,5 @@
-//! What loom replaces: atomics, fences, pauses and statics. Under `--cfg loom` the file is `primitive_loom.rs`, so that
-//! loom's scheduler sees every access.
+//! The facade of atomics, fences, pauses and statics. Under `--cfg loom` `primitive_loom.rs` replaces this file, so
+//! that loom's scheduler sees every access.
 //!
 //! The atomics are this crate's, so that [`patch`](crate::patch) elides their LOCK prefixes; those in [`unpatched`] are
 //! core's.
@@ -13,7 +13,7 @@ pub(crate) mod unpatched {
     pub(crate) use core::sync::atomic::{AtomicU64, fence};
 }
 
-/// A function that is `const`, except under loom, whose atomics are made at run time.
+/// A function that is `const`, except under loom, whose atomics are created at run time.
 macro_rules! const_fn {
     ($(#[$attribute:meta])* $visibility:vis fn $($rest:tt)*) => {
         $(#[$attribute])* $visibility const fn $($rest)*
@@ -21,7 +21,7 @@ macro_rules! const_fn {
 }
 pub(crate) use const_fn;
 
-/// An array whose elements are all made by the same expression.
+/// An array that evaluates the expression for each element.
 macro_rules! array {
     ($element:expr; $count:expr) => {
         [const { $element }; $count]
@@ -50,14 +50,14 @@ macro_rules! store {
 }
 pub(crate) use store;
 
-/// Threads, for tests that are models under loom.
+/// Threads, for tests that loom runs as models.
 #[cfg(all(test, feature = "std"))]
 pub(crate) mod threads {
     pub(crate) use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize};
     pub(crate) use std::sync::{Arc, Mutex};
     pub(crate) use std::thread;
 
-    /// Runs the test 200 times, for as many orders as chance gives.
+    /// Runs the test 200 times, in random interleavings.
     pub(crate) fn model(run: impl Fn()) {
         (0..200).for_each(|_| run());
     }

@@ -1,9 +1,9 @@
-//! In loom's models: its atomics, with those of this crate's operations that it lacks.
+//! The facade under `--cfg loom`: loom's atomics, extended by this crate's operations.
 //!
 //! # Safety
-//! What [`inc_negative_at`] and [`dec_negative_at`] ask of their caller is what makes their reference.
-#![expect(unsafe_code, reason = "a count by its distance from the value")]
-#![allow(dead_code, reason = "the models use what they are about")]
+//! The contract of [`inc_negative_at`] and [`dec_negative_at`] makes their references valid.
+#![expect(unsafe_code, reason = "a count by its offset from the value")]
+#![allow(dead_code, reason = "each model uses a part")]
 
 use core::cmp;
 use core::ops::Deref;
@@ -17,7 +17,7 @@ pub(crate) mod unpatched {
     pub(crate) use loom::sync::atomic::{AtomicU64, fence};
 }
 
-/// Threads, for tests that are models under loom.
+/// Threads, for tests that loom runs as models.
 #[cfg(test)]
 pub(crate) mod threads {
     pub(crate) use loom::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize};
@@ -97,13 +97,13 @@ atomics! {
 /// Adds one to the count at `base + D`; true where the result is negative.
 ///
 /// # Safety
-/// There is an [`AtomicUsize`] at `base + D`, in the same allocation, and it stays there meanwhile.
+/// There is an [`AtomicUsize`] at `base + D`, in the same allocation, valid during the call.
 pub(crate) unsafe fn inc_negative_at<const D: isize>(base: *const u8, order: Ordering) -> bool {
     // SAFETY: the caller promises an atomic there.
     unsafe { at::<D>(base) }.inc_negative(order)
 }
 
-/// Subtracts one from it; true where the result is negative.
+/// Subtracts one from the count at `base + D`; true where the result is negative.
 ///
 /// # Safety
 /// As [`inc_negative_at`].
@@ -121,7 +121,7 @@ unsafe fn at<'a, const D: isize>(base: *const u8) -> &'a AtomicUsize {
     unsafe { &*word.cast::<AtomicUsize>() }
 }
 
-/// A function that is `const`, except under loom, whose atomics are made at run time.
+/// A function that is `const`, except under loom, whose atomics are created at run time.
 macro_rules! const_fn {
     ($(#[$attribute:meta])* $visibility:vis fn $($rest:tt)*) => {
         $(#[$attribute])* $visibility fn $($rest)*
@@ -129,7 +129,7 @@ macro_rules! const_fn {
 }
 pub(crate) use const_fn;
 
-/// An array whose elements are all made by the same expression.
+/// An array that evaluates the expression for each element.
 macro_rules! array {
     ($element:expr; $count:expr) => {
         core::array::from_fn::<_, { $count }, _>(|_| $element)
@@ -137,7 +137,7 @@ macro_rules! array {
 }
 pub(crate) use array;
 
-/// A function that returns a static of the model's.
+/// A function that returns a static of the model.
 macro_rules! global {
     ($(#[$attribute:meta])* $visibility:vis fn $name:ident() -> &'static $type:ty { $value:expr }) => {
         $(#[$attribute])*
@@ -151,8 +151,8 @@ macro_rules! global {
 }
 pub(crate) use global;
 
-/// Stores to a word that other threads change by read-modify-writes. Loom would let one of those overlook a plain store
-/// that comes between its read and its write, which no machine does; it keeps two read-modify-writes apart.
+/// Stores to a word that other threads change by read-modify-writes. In loom a plain store can come between the read
+/// and the write of a read-modify-write, which no machine allows, so this is a swap.
 macro_rules! store {
     ($atomic:expr, $value:expr, $order:expr) => {
         let _ = $atomic.swap($value, $order);

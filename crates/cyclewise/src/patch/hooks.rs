@@ -30,10 +30,10 @@
 //! a thread starts that they did not see. So a hook calls the interceptor, which calls the C library's function.
 //!
 //! # Safety
-//! 1. A function that dlsym finds under one of these names is the C library's, or one of the same type in its place. So
-//!    is the interceptor that the linker finds.
+//! 1. A function that dlsym finds under one of these names is the C library's or a replacement of the same type. So is
+//!    the interceptor that the linker finds.
 //! 2. Arguments are forwarded unchanged, under the C library's contract.
-#![expect(unsafe_code, reason = "hands calls on to functions that dlsym found")]
+#![expect(unsafe_code, reason = "forwards calls to functions that dlsym found")]
 
 use super::mode_lock::{HELPER_THREADS, ThreadCreation};
 use super::single::before_thread;
@@ -97,7 +97,7 @@ const THRD_ERROR: c_int = 2;
 
 /// Whether the `struct sigevent` asks for a thread.
 fn by_thread(event: *const c_void) -> bool {
-    // SAFETY: the hooks that ask are given null or a `struct sigevent` (Invariant 2).
+    // SAFETY: the hooks that call this receive null or a `struct sigevent` (Invariant 2).
     unsafe { sigevent::notifies_by_thread(event) }
 }
 
@@ -107,7 +107,7 @@ fn try_again() -> c_int {
     -1
 }
 
-/// Whether threads created by this name pass through a hook, where the process binds the name to `bound` (Invariant 3).
+/// Whether threads created by this name pass through a hook, if the process binds the name to `bound` (Invariant 3).
 fn watched(name: &str, bound: *const c_void, is_ours: bool) -> bool {
     is_ours || bound.is_null() && name != "pthread_create"
 }
@@ -143,10 +143,10 @@ macro_rules! forward {
         /// The hooks that a program exports.
         #[derive(Debug)]
         pub struct Hooks {
-            /// Catches threads that bypass the others.
+            /// Catches threads that bypass the other hooks.
             pub tls: TlsHooks,
             $(
-                #[doc = concat!("Its `", stringify!($name), "`.")]
+                #[doc = concat!("The program's `", stringify!($name), "`.")]
                 pub $name: unsafe extern "C" fn($($type),*) -> c_int,
             )*
         }
@@ -213,7 +213,7 @@ __thread_creators!(forward);
 macro_rules! __export_hooks {
     ($($name:ident($($argument:ident: $type:ty),*) if $creates:expr, else $failure:expr;)*) => {
         $(
-            // Not inlined: in a shared object a call of this name goes to the process's hook, which may be another.
+            // Not inlined: in a shared object a call by this name goes to the process's hook, which may be another one.
             #[inline(never)]
             #[unsafe(no_mangle)]
             unsafe extern "C" fn $name($($argument: $type),*) -> ::core::ffi::c_int {
@@ -247,11 +247,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_nobody_defines_needs_no_hook_but_for_pthread_create() {
+    fn undefined_names_except_pthread_create_need_no_hook() {
         let (theirs, none) = (core::ptr::dangling(), core::ptr::null());
         for name in ["timer_create", "getaddrinfo_a", "thrd_create"] {
             assert!(watched(name, theirs, true) && watched(name, none, false), "{name}");
-            assert!(!watched(name, theirs, false), "{name} of somebody else");
+            assert!(!watched(name, theirs, false), "{name} from another unit");
         }
         assert!(watched("pthread_create", theirs, true));
         assert!(!watched("pthread_create", theirs, false) && !watched("pthread_create", none, false));

@@ -1,9 +1,9 @@
 //! The virtual counter of the generic timer, read with each ordering that [`clock`](crate::clock) offers.
 //!
-//! A read of CNTVCT_EL0 may be made early, and an ISB in front of it holds it back until earlier instructions are out of
-//! the way, but not until an earlier load has its value: for that the manual's example has a branch that hangs on the
-//! load. Here nothing is known of the caller's loads, so DSB ISHLD waits for all of them. CNTVCTSS_EL0 (FEAT_ECV) needs no
-//! ISB of its own.
+//! A read of CNTVCT_EL0 may be made early, and an ISB in front of it holds it back until earlier instructions are out
+//! of the way, but not until an earlier load has its value: for that the manual's example has a branch that hangs on
+//! the load. Here nothing is known of the caller's loads, so DSB ISHLD waits for all of them. CNTVCTSS_EL0 (FEAT_ECV)
+//! needs no ISB of its own.
 //!
 //! # Memory ordering
 //! As in the x86-64 twin. `dependent_load` ends in a load whose address hangs on the counter, and an ISB, without which
@@ -51,8 +51,8 @@ pub(crate) fn choose(has_ecv: bool) {
 #[inline(always)]
 pub(crate) fn bare() -> u64 {
     let ticks: u64;
-    // SAFETY: reads a counter that the kernel lets us read (1) into a register that is named (2). No nomem: the compiler
-    // keeps it among the program's accesses.
+    // SAFETY: reads a counter that the kernel lets us read (1) into a register that is named (2). No nomem: the
+    // compiler keeps it among the program's accesses.
     unsafe { asm!("mrs {t}, cntvct_el0", t = out(reg) ticks, options(nostack, preserves_flags)) };
     ticks
 }
@@ -80,7 +80,8 @@ pub(crate) fn load_ordered() -> u64 {
 pub(crate) fn dependent_load(word: &u64) -> u64 {
     let ticks = load_ordered();
     let last: u64;
-    // SAFETY: a value exclusive-ored with itself is zero, so that what is read is `word`, which its caller has borrowed.
+    // SAFETY: a value exclusive-ored with itself is zero, so that what is read is `word`, which its caller has
+    // borrowed.
     unsafe {
         asm!(
             "eor {zero}, {ticks}, {ticks}",

@@ -1,15 +1,16 @@
-//! A block of zeroed memory for each thread, in the thread's static TLS: there from the thread's first instruction to its
-//! last, and reached without a call.
+//! A zeroed block per thread in static TLS: valid from the thread's first instruction to its last, and addressed
+//! without a call.
 //!
-//! A signal handler needs it. `thread_local!` in a shared object goes by `__tls_get_addr`, which allocates the object's
-//! block at a thread's first access, with malloc, which a handler must not enter. The initial-exec model has the offset
-//! in the GOT when the object is loaded; glibc keeps some 1600 bytes of static TLS for objects that are loaded later, and
-//! refuses to load one that finds no room. In an executable the linker makes a constant of the load.
+//! Signal handlers need it. `thread_local!` in a shared object calls `__tls_get_addr`, which allocates the object's
+//! block at a thread's first access by malloc, and a handler must not call that. In the initial-exec model the offset
+//! is in the GOT once the object is loaded. glibc keeps some 1600 bytes of static TLS for objects that are loaded
+//! later, and refuses to load an object that does not fit. In an executable the linker replaces the load by a constant.
 //!
-//! The symbol carries the crate's version, so that two versions in one link unit have a block each.
+//! The symbol's name includes the crate's version, so that each version in a link unit has its own block.
 //!
 //! # References
-//! Drepper, ELF Handling For Thread-Local Storage, 4.3 and 4.4; ELF for the Arm 64-bit Architecture, 5.7.11; glibc manual, Dynamic Linking Tunables.
+//! Drepper, ELF Handling For Thread-Local Storage, 4.3 and 4.4; ELF for the Arm 64-bit Architecture, 5.7.11; glibc
+//! manual, Dynamic Linking Tunables.
 //!
 //! # Safety
 //! 1. The section is TLS, so each thread has its own copy; it is zeroed, `THREAD_BLOCK` bytes long, aligned to 64.
@@ -50,7 +51,7 @@ global_asm!(
 #[inline(always)]
 pub(crate) fn thread_block() -> *const u8 {
     let at: *const u8;
-    // SAFETY: computes an address, which is the same whenever one thread asks.
+    // SAFETY: computes an address, which is constant for a thread.
     unsafe {
         asm!(
             symbol!("adrp {offset}, :gottprel:", ""),

@@ -1,9 +1,9 @@
-//! No counter is read here. The clock asks [`AVAILABLE`] first, and takes the kernel's clock for its ticks as well.
+//! The twin without a counter. The clock checks [`AVAILABLE`] first, and uses the kernel's clock for its ticks too.
 
-/// There is no counter to read.
+/// Whether there is a counter to read.
 pub(crate) const AVAILABLE: bool = false;
 
-/// Nothing is known of a counter that is not there.
+/// False: there is no counter.
 pub(crate) fn is_invariant() -> bool {
     AVAILABLE
 }
@@ -18,7 +18,7 @@ pub(crate) fn load_ordered() -> u64 {
     0
 }
 
-/// No ticks, and never less than `word`.
+/// No ticks; `word`, because the result is never less.
 pub(crate) fn dependent_load(word: &u64) -> u64 {
     *word
 }

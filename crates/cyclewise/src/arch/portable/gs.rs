@@ -1,15 +1,15 @@
-//! The twin where there is no GS: no base can be had, so nothing here can be called.
+//! The twin without GS: no base exists, so no function here can be called.
 //!
 //! # Safety
-//! Every function has a [`Base`], of which there is none.
+//! Every function takes a [`Base`], a type without values.
 #![allow(unsafe_code, reason = "the twin of functions with contracts")]
 
-/// Says that the base of GS is set: it never is.
+/// Proof that the base of GS is set; it never is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Base {}
 
 impl Base {
-    /// None.
+    /// `None`.
     ///
     /// # Safety
     /// None is needed.
@@ -23,7 +23,7 @@ pub(crate) trait Gs: Copy {
     /// Loads.
     ///
     /// # Safety
-    /// None is needed, nor below.
+    /// None is needed; the same for all below.
     unsafe fn gs_read(base: Base, _: *mut Self) -> Self {
         match base {}
     }
@@ -47,11 +47,11 @@ pub(crate) trait Gs: Copy {
     unsafe fn gs_or(base: Base, _: *mut Self, _: Self) {
         match base {}
     }
-    /// Stores `new` where `old` is found; returns what was found.
+    /// Stores `new` if the word is `old`; returns the previous value.
     unsafe fn gs_cmpxchg(base: Base, _: *mut Self, _: Self, _: Self) -> Self {
         match base {}
     }
-    /// Adds, and returns the sum.
+    /// Adds; returns the sum.
     unsafe fn gs_add_return(base: Base, _: *mut Self, _: Self) -> Self {
         match base {}
     }

@@ -1,8 +1,8 @@
-//! The twin where no program has hooks of its own: a sanitizer's functions are in force already.
+//! The twin where no program has hooks: a sanitizer's interceptors need no help to be called.
 
 use core::ffi::{CStr, c_void};
 
-/// Null: the C library's function, or whatever stands before it, is found by its own name.
+/// Null: the function is found by its own name, whether it is the C library's or an interceptor.
 pub(crate) fn interceptor(_: &CStr) -> *mut c_void {
     core::ptr::null_mut()
 }

@@ -5,12 +5,12 @@
 #[macro_export]
 macro_rules! __static_key_test {
     ($key:path, $default:literal) => {
-        // Relaxed, inside: a test orders nothing, as where it is an instruction.
+        // Relaxed, in `__flag`: a test orders nothing, as on x86-64.
         $key.__flag()
     };
 }
 
-/// A function that says where the table is: there is none.
+/// A function that returns the address of the table; here there is none.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __static_key_table {
@@ -19,12 +19,12 @@ macro_rules! __static_key_table {
     };
 }
 
-/// There is no table, the same for everybody.
+/// The address of no table, the same in every link unit.
 pub fn no_table() -> usize {
     0
 }
 
-/// Where the table is: there is none.
+/// The address of the table; here there is none.
 pub(crate) fn table() -> usize {
     no_table()
 }

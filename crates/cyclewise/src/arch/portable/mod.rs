@@ -1,4 +1,4 @@
-//! The contract without assembly, compiled on every target: an architecture takes all of it and replaces what it has.
+//! The implementation without assembly, compiled on every target. An architecture re-exports it and replaces parts.
 //!
 //! Read-modify-writes are std's, a key is an atomic flag, no text is written, and there are no restartable sequences.
 #![allow(dead_code, reason = "architectures replace most of it")]
@@ -6,10 +6,10 @@
 pub(crate) mod counter;
 pub(crate) mod gs;
 pub(crate) mod interceptor;
-// Its macros are exported under the names of the x86-64 ones.
+// Its macros are exported under the same names as the x86-64 ones.
 #[cfg(not(target_arch = "x86_64"))]
 pub mod key;
-// It implements for core's types what x86-64 implements.
+// x86-64 implements the same traits for the same types.
 #[cfg(not(target_arch = "x86_64"))]
 mod rmw;
 pub(crate) mod rmw_offset;

@@ -1,6 +1,6 @@
-//! The twin without assembly: the same operations are std's.
+//! The twin without assembly: std's operations.
 //!
-//! Inlined always: behind a call, an ordering that is a constant would be looked up at run time.
+//! Always inlined: in a function of its own, each would select a constant ordering at run time.
 
 use crate::arch::{Bits, Exchange, Rmw};
 use core::cmp;
@@ -111,7 +111,7 @@ words!(
     AtomicIsize: isize
 );
 
-/// How a number, read as signed, compares with minus one, whose bits are all set.
+/// Compares a number, read as signed, with minus one, whose bits are all set.
 #[inline(always)]
 fn against_minus_one(is_it: bool, leading_zeros: u32) -> cmp::Ordering {
     if is_it {
@@ -123,7 +123,7 @@ fn against_minus_one(is_it: bool, leading_zeros: u32) -> cmp::Ordering {
     }
 }
 
-/// The top bit is set where nothing leads it.
+/// Whether the top bit is set: no zero precedes it.
 #[inline(always)]
 fn negative(leading_zeros: u32) -> bool {
     leading_zeros == 0

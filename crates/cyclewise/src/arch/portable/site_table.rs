@@ -1,6 +1,6 @@
 //! The twin where no LOCK prefix is a site: the table is empty.
 
-/// There is no LOCK prefix to patch.
+/// Whether there are LOCK prefixes to patch.
 pub(crate) const HAS_SITES: bool = false;
 
 /// The records of this link unit: none.

@@ -1,6 +1,6 @@
-//! The twin where the dynamic linker can be asked, or the C library is not glibc: nothing is linked statically.
+//! The twin for builds with a dynamic linker, or with a C library other than glibc.
 
-/// None: ask the dynamic linker.
+/// `None`: the dynamic linker finds the symbols, if any.
 pub(crate) fn rseq_words() -> Option<(u32, isize)> {
     None
 }

@@ -1,12 +1,12 @@
-//! The words of the lock where no text is written: a static, because copies of this crate then share nothing.
+//! The words of the text lock where no text is written: a static, because copies of this crate share nothing then.
 
 use core::sync::atomic::AtomicU64;
 
 /// All zero at first.
 pub(crate) struct Words {
-    /// Who holds the lock; see `patch::owner_word`.
+    /// The owner of the lock; see `patch::owner_word`.
     pub(crate) owner: AtomicU64,
-    /// Of `sys::fork_generation`.
+    /// Used by `sys::fork_generation`.
     pub(crate) generation: [AtomicU64; 3],
 }
 

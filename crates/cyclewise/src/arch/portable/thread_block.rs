@@ -1,7 +1,7 @@
-//! The block of a thread without assembly: std's, constant and without a destructor.
+//! The block of a thread without assembly: std's `thread_local!`, constant and without a destructor.
 //!
-//! In an executable it is static TLS too. In a shared object of glibc's it is not, which is why there is the other one;
-//! musl has every thread's block ready when an object is loaded.
+//! In an executable it is static TLS too. In a shared object it is not under glibc, so the twin with assembly exists;
+//! musl allocates every thread's block when it loads an object.
 
 use crate::arch::THREAD_BLOCK;
 use core::cell::UnsafeCell;

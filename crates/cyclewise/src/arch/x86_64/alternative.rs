@@ -1,25 +1,25 @@
-//! The site of an alternative: a default sequence with room for its replacement, and a record of both.
+//! The site of an alternative: a default sequence, padded to the length of its replacement, and a record of both.
 //!
 //! ```text
-//! 775:    default                    what runs until something better is chosen; always right
+//! 775:    default                    runs until the replacement is chosen; correct on every CPU
 //! 776:    NOPs up to the longer of the two
 //! 777:
 //! ```
-//! Assembly, because the compiler cannot leave room for instructions it does not emit. A record is 16 bytes of the
-//! section `cyclewise_alt_v1`; the default and the replacement stand once more in `cyclewise_altcode_v1`, as data: the
-//! one to compare a site with before it is written, the other to copy.
+//! Assembly, because the compiler cannot reserve space for instructions it does not emit. A record is 16 bytes of the
+//! section `cyclewise_alt_v1`. `cyclewise_altcode_v1` has both sequences again, as data: a site is compared with the
+//! default before it is written, and the replacement is copied to it.
 //!
 //! # Invariants
-//! 1. At a site stand its default or its replacement, each followed by NOPs.
-//! 2. Records and code are not written, and stay mapped as long as the sites (see `key`, Invariant 3).
-//! 3. Both sequences are at most 255 bytes, and mean the same wherever they stand: no jump or call to outside the
-//!    sequence, nothing relative to RIP. The author of the sequence answers for it, and a test decodes them.
+//! 1. A site holds its default or its replacement, each followed by NOPs.
+//! 2. Records and sequences are never written, and stay mapped as long as the sites (see `key`, Invariant 3).
+//! 3. Both sequences are at most 255 bytes and position-independent: no jump or call out of the sequence, nothing
+//!    relative to RIP. The author of the sequence guarantees it, and a test decodes them.
 //!
 //! # References
 //! Linux arch/x86/include/asm/alternative.h; Intel SDM vol. 2, NOP (recommended multi-byte sequences).
 //!
 //! # Safety
-//! The records are written by the assembler from the macro in this file and by nobody else.
+//! Only the assembler writes the records, from the macro in this file.
 #![expect(unsafe_code, reason = "reads records between linker symbols")]
 
 use super::feature::{self, LFENCE_ORDERS};
@@ -29,7 +29,7 @@ use core::arch::asm;
 /// Longest instruction of [`NOPS`].
 const LONGEST_NOP: usize = 9;
 
-/// The recommended NOPs of 1 to 9 bytes, the one of n bytes at n(n-1)/2.
+/// The recommended NOPs of 1 to 9 bytes; the NOP of n bytes is at index n(n-1)/2.
 const NOPS: [u8; 45] = [
     0x90, // 1
     0x66, 0x90, // 2
@@ -52,8 +52,8 @@ pub fn has(feature: u8) -> bool {
     }
 }
 
-/// Emits a sequence of instructions, and another that [`apply_alternatives`](crate::patch::apply_alternatives) puts in
-/// its place where the CPU has a feature. No test and no branch is left in the text.
+/// Emits a sequence of instructions that [`apply_alternatives`](crate::patch::apply_alternatives) replaces by another
+/// where the CPU has a feature. The text contains no test and no branch.
 ///
 /// ```
 /// use cyclewise::arch::feature::RDTSCP;
@@ -73,10 +73,10 @@ pub fn has(feature: u8) -> bool {
 /// };
 /// assert!(low != 0 || high != 0);
 /// ```
-/// What follows the two sequences is as in `asm!`, and has to be true of both. They may use operands.
+/// Operands and options follow as in `asm!`, and must be right for both sequences.
 ///
 /// # Safety
-/// As `asm!`, for both sequences. They mean the same wherever they stand: jumps stay inside, nothing is relative to RIP.
+/// As `asm!`, for both sequences. Both are position-independent: jumps stay inside, nothing is relative to RIP.
 #[macro_export]
 macro_rules! alternative {
     (feature = $feature:expr, default = [$($default:literal),+], replacement = [$($replacement:literal),+] $(, $($rest:tt)*)?) => {
@@ -88,7 +88,7 @@ macro_rules! alternative {
             ".popsection",
             "775:", $($default,)+
             "776:",
-            // As long as the replacement is longer: a comparison that holds is -1.
+            // Pads where the replacement is longer: a true comparison is -1.
             ".skip -(((774b - 773b) - (773b - 772b)) > 0) * ((774b - 773b) - (773b - 772b)), 0x90",
             "777:",
             ".pushsection cyclewise_alt_v1, \"aR\", @progbits",
@@ -116,7 +116,7 @@ struct Record {
     reserved: u32,
 }
 
-/// A sequence somewhere in the text that can be replaced. Only [`sites`] makes one: what is written by it is text.
+/// A replaceable sequence in the text. Only [`sites`] creates one, so its address is always text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Site {
     at: *mut u8,
@@ -127,22 +127,22 @@ pub struct Site {
 }
 
 impl Site {
-    /// Where it is.
+    /// The address of the site.
     pub fn at(&self) -> *mut u8 {
         self.at
     }
 
-    /// How long the longer of the two sequences is.
+    /// The length of the longer of the two sequences.
     pub fn room(&self) -> usize {
         self.room
     }
 
-    /// What it holds when the program starts, without padding.
+    /// The sequence in force when the program starts, without padding.
     pub fn default(&self) -> &'static [u8] {
         self.default
     }
 
-    /// What it holds where the CPU has the feature, without padding.
+    /// The sequence for CPUs that have the feature, without padding.
     pub fn replacement(&self) -> &'static [u8] {
         self.replacement
     }
@@ -152,7 +152,7 @@ impl Site {
         self.feature
     }
 
-    /// A site of the test's own, which is read and written nowhere.
+    /// A site for tests, never read or written.
     #[cfg(test)]
     pub(crate) fn fake(at: *mut u8, room: usize, default: &'static [u8], replacement: &'static [u8]) -> Self {
         Self {
@@ -164,12 +164,12 @@ impl Site {
         }
     }
 
-    /// The byte at `offset` of the site, once `code` was put there and padded; before, padding is single-byte NOPs.
+    /// The byte at `offset` of the site after `code` is copied there and padded with the longest NOPs.
     pub(crate) fn padded(&self, code: &[u8], offset: usize) -> u8 {
         let Some(padding) = offset.checked_sub(code.len()) else {
             return code.get(offset).copied().unwrap_or(0x90);
         };
-        // Full NOPs of the longest kind, then one for the rest.
+        // The longest NOPs, then one for the rest.
         let total = self.room - code.len();
         let start = padding - padding % LONGEST_NOP;
         let length = LONGEST_NOP.min(total - start);
@@ -182,12 +182,12 @@ impl Site {
     }
 }
 
-/// The alternatives of this link unit, in the order of the linker.
+/// The alternatives of this link unit, in link order.
 pub fn sites() -> impl Iterator<Item = Site> + Clone {
     records().iter().filter(|r| r.site != 0).map(|record| {
         let code = core::ptr::with_exposed_provenance::<u8>(at(&record.code));
         let (default, replacement) = (usize::from(record.default), usize::from(record.replacement));
-        // SAFETY: the assembler put both sequences there, one behind the other (Invariant 2).
+        // SAFETY: the assembler put both sequences there, one after the other (Invariant 2).
         let code = unsafe { core::slice::from_raw_parts(code, default + replacement) };
         let (default, replacement) = code.split_at(default);
         Site {
@@ -200,7 +200,7 @@ pub fn sites() -> impl Iterator<Item = Site> + Clone {
     })
 }
 
-/// What a field leads to.
+/// The address that a record's field points at.
 fn at(field: &i32) -> usize {
     (&raw const *field).addr().wrapping_add_signed(*field as isize)
 }
@@ -209,7 +209,7 @@ fn at(field: &i32) -> usize {
 #[inline(never)]
 fn records() -> &'static [Record] {
     let (start, stop): (*const Record, *const Record);
-    // SAFETY: computes two addresses. The empty record makes the linker define both where there is no alternative.
+    // SAFETY: computes two addresses. The empty record makes the linker define both symbols even without alternatives.
     unsafe {
         asm!(
             ".pushsection cyclewise_alt_v1, \"aR\", @progbits",
@@ -226,6 +226,6 @@ fn records() -> &'static [Record] {
         )
     };
     let count = (stop.addr() - start.addr()) / size_of::<Record>();
-    // SAFETY: the linker puts whole records between the two, aligned to 4, and they are never written (Invariant 2).
+    // SAFETY: the linker puts whole records between the two, aligned to 4, never written (Invariant 2).
     unsafe { core::slice::from_raw_parts(start, count) }
 }

@@ -1,14 +1,14 @@
-//! Bytes of code: reading them, and the one store that replaces an instruction under other threads' feet.
+//! Reads bytes of code, and replaces an instruction by one store while other threads may execute it.
 //!
 //! # Safety
 //! 1. Text stays mapped and readable: it is the link unit this function is in, or the caller's.
-//! 2. Text is no Rust object, so no reference to it exists; it is touched by atomic accesses only, because another
-//!    thread executes it meanwhile.
+//! 2. Text is not a Rust object, so no reference to it exists. It is accessed atomically only, because another thread
+//!    may execute it.
 #![expect(unsafe_code, reason = "reads and writes text by address")]
 
 use core::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
-/// What one store can change while other threads execute it: an aligned quadword (AMD APM vol. 2, 7.6.1).
+/// The bytes that one store may change while other threads execute them: an aligned quadword (AMD APM vol. 2, 7.6.1).
 pub(crate) const SLOT: usize = 8;
 
 /// Whether `len` bytes at `at` lie in one slot.
@@ -16,7 +16,7 @@ pub(crate) fn is_in_one_slot(at: *const u8, len: usize) -> bool {
     at.addr() % SLOT + len <= SLOT
 }
 
-/// The first `len` bytes at `at`, and zeroes; at most 8.
+/// The `len` bytes at `at`, at most 8, followed by zeroes.
 ///
 /// # Safety
 /// They are mapped and readable.
@@ -25,26 +25,26 @@ pub(crate) unsafe fn load(at: *const u8, len: usize) -> [u8; 8] {
     for (i, byte) in bytes.iter_mut().enumerate().take(len) {
         // SAFETY: within the caller's range, so the sum does not leave it.
         let at = unsafe { at.add(i) };
-        // SAFETY: mapped, as the caller says; a byte has no alignment (Invariants 1 and 2).
+        // SAFETY: the caller guarantees that it is mapped; a byte has no alignment (Invariants 1 and 2).
         let cell = unsafe { AtomicU8::from_ptr(at.cast_mut()) };
-        // Relaxed: pairs with nothing; the text's lock orders patchers, and other patchers are beyond any order.
+        // Relaxed: pairs with nothing; the text lock orders this crate's patchers, and nothing orders others.
         *byte = cell.load(Relaxed);
     }
     bytes
 }
 
-/// Replaces `len` bytes at `at` by the first of `new`: with one store where they are one byte or lie in one slot, else
-/// byte by byte, which no other thread may execute meanwhile.
+/// Replaces the `len` bytes at `at` by the first of `new`: by one store if they lie in one slot, else byte by byte. In
+/// the second case no other thread may execute them meanwhile.
 ///
 /// # Safety
-/// They are mapped, writable and text that only the holder of the text's lock writes. The rest of their slot is mapped
-/// with them, as a page is.
+/// They are mapped and writable, and only the holder of the text lock writes them. The rest of their slot is in the
+/// same page.
 pub(crate) unsafe fn store(at: *mut u8, len: usize, new: [u8; 8]) {
     if len == 1 || !is_in_one_slot(at, len) {
         for (i, byte) in new.into_iter().enumerate().take(len) {
             // SAFETY: within the caller's range, so the sum does not leave it.
             let at = unsafe { at.add(i) };
-            // SAFETY: mapped and writable, as the caller says (Invariant 2).
+            // SAFETY: the caller guarantees that it is mapped and writable (Invariant 2).
             let cell = unsafe { AtomicU8::from_ptr(at) };
             // Relaxed: pairs with the instruction fetch of other cores, which no fence orders; membarrier follows.
             cell.store(byte, Relaxed);
@@ -56,7 +56,8 @@ pub(crate) unsafe fn store(at: *mut u8, len: usize, new: [u8; 8]) {
     let slot = unsafe { at.sub(inside) };
     // SAFETY: aligned by construction, mapped and writable with the bytes in it (Invariant 2).
     let cell = unsafe { AtomicU64::from_ptr(slot.cast()) };
-    // Relaxed, both: pairs with the instruction fetch of other cores, which no fence orders; membarrier follows. The bytes around the edit do not change between the two, under the text's lock.
+    // Relaxed, both: pairs with the instruction fetch of other cores, which no fence orders; membarrier follows. The
+    // bytes around the edit do not change between the two, because the caller holds the text lock.
     let mut bytes = cell.load(Relaxed).to_ne_bytes();
     bytes[inside..inside + len].copy_from_slice(&new[..len]);
     cell.store(u64::from_ne_bytes(bytes), Relaxed);
@@ -91,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn five_bytes_fit_a_slot_at_four_places() {
+    fn five_bytes_fit_a_slot_at_four_offsets() {
         let fits: std::vec::Vec<usize> = (0..8).filter(|at| is_in_one_slot(*at as *const u8, 5)).collect();
         assert_eq!(fits, [0, 1, 2, 3]);
     }

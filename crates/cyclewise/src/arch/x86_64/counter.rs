@@ -1,25 +1,25 @@
 //! The time stamp counter, read with each ordering that [`clock`](crate::clock) offers.
 //!
 //! # States
-//! How a load-ordered read is made is decided once, by [`choose`](super::tsc_order::choose); until then by the sequence that
-//! is right on every CPU and slow. The look at the choice is a load and a branch that the CPU foresees.
-//! `apply_alternatives` takes both away where the choice is LFENCE.
+//! [`choose`](super::tsc_order::choose) selects the sequence of a load-ordered read once. Until then a slow sequence is
+//! used that is right on every CPU. The check of the choice is a load and a predictable branch; `apply_alternatives`
+//! removes both where the choice is LFENCE.
 //!
 //! # Memory ordering
 //! - `bare`: none.
 //! - `load_ordered`: every earlier load has its value before the counter is read.
-//! - `dependent_load`: that, and the counter is read before every later load has its value: x86 keeps loads in order, and
-//!   this read ends in one whose address hangs on the counter.
-//! - `bracketed`: every earlier instruction has completed and no later one has begun. Earlier stores may not yet be seen
-//!   by other CPUs.
+//! - `dependent_load`: the same, and the counter is read before every later load has its value. x86 keeps loads in
+//!   order, and this read ends in a load whose address depends on the counter.
+//! - `bracketed`: every earlier instruction has completed and no later one has begun. Earlier stores may not yet be
+//!   seen by other CPUs.
 //!
 //! # References
 //! Intel SDM vol. 2, RDTSC, RDTSCP, LFENCE; AMD APM vol. 3, the same, and vol. 2, 3.2 (C001_1029h); Linux
 //! arch/x86/include/asm/tsc.h (rdtsc_ordered); A. Lutomirski, "x86-64: Optimize vread_tsc's barriers", 2011.
 //!
 //! # Safety
-//! 1. The counter may be read by user code: where CR4.TSD forbids it the process gets a signal, as for any `rdtsc`.
-//! 2. Every sequence writes the registers it names. `dependent_load` reads one word that its caller has borrowed.
+//! 1. User code may read the counter. Where CR4.TSD forbids it, the process gets a signal, as for any `rdtsc`.
+//! 2. Every sequence writes the registers it names. `dependent_load` reads one word that its caller borrowed.
 #![expect(unsafe_code, reason = "instruction sequences with fences inside")]
 
 use super::feature::{LFENCE_ORDERS, RDTSCP};
@@ -29,16 +29,16 @@ use core::arch::asm;
 
 pub(crate) use super::rdtsc::rdtsc as bare;
 
-/// There is a counter to read.
+/// Whether there is a counter to read.
 pub(crate) const AVAILABLE: bool = true;
 
-/// The counter that never stands still, whatever the CPU sleeps or how fast it runs (CPUID 8000_0007h, EDX bit 8).
+/// Whether the counter runs at one rate in all power and frequency states (CPUID 8000_0007h, EDX bit 8).
 pub(crate) fn is_invariant() -> bool {
     use core::arch::x86_64::__cpuid;
     __cpuid(0x8000_0000).eax >= 0x8000_0007 && __cpuid(0x8000_0007).edx & (1 << 8) != 0
 }
 
-/// Whether KVM promises that the counters of all CPUs go together (KVM_FEATURE_CLOCKSOURCE_STABLE_BIT).
+/// Whether KVM promises that the counters of all CPUs are synchronized (KVM_FEATURE_CLOCKSOURCE_STABLE_BIT).
 ///
 /// References: Linux Documentation/virt/kvm/x86/cpuid.rst.
 pub(crate) fn is_stable_under_kvm() -> bool {
@@ -55,8 +55,8 @@ pub(crate) fn is_stable_under_kvm() -> bool {
 #[inline(always)]
 pub(crate) fn load_ordered() -> u64 {
     let (low, high): (u32, u32);
-    // SAFETY: Invariants 1 and 2: either way EDX:EAX is the counter and ECX lost; RDTSCP runs where it was found. The
-    // jumps stay inside, and the replacement stands where LFENCE was found to order (`tsc_order`).
+    // SAFETY: Invariants 1 and 2: every path leaves the counter in EDX:EAX and clobbers at most ECX. RDTSCP runs only
+    // where CPUID announces it. The jumps stay inside. The replacement is used only where LFENCE orders (`tsc_order`).
     unsafe {
         crate::alternative!(
             feature = LFENCE_ORDERS,
@@ -89,7 +89,7 @@ pub(crate) fn load_ordered() -> u64 {
 pub(crate) fn dependent_load(word: &u64) -> u64 {
     let ticks = load_ordered();
     let last: u64;
-    // SAFETY: the shifts take every bit out, so that what is read is `word`, which its caller has borrowed.
+    // SAFETY: the shifts clear every bit, so the load reads `word`, which the caller borrowed.
     unsafe {
         asm!(
             "mov {zero}, {ticks}",
@@ -116,13 +116,13 @@ pub(crate) fn bracketed() -> u64 {
     }
 }
 
-/// Ticks, after every earlier load: the first use of an alternative. RDTSCP where the CPU has it, else LFENCE; RDTSC.
+/// Ticks, after every earlier load. An alternative: RDTSCP where the CPU has it, else LFENCE; RDTSC.
 ///
 /// Ordering: every load before it in program order has its value; later instructions may start earlier.
 #[inline(always)]
 pub fn ordered_ticks() -> u64 {
     let (low, high): (u32, u32);
-    // SAFETY: reads a counter that user code may read. No nomem: like a fence, it must not move over loads.
+    // SAFETY: reads a counter that user code may read. No nomem: like a fence, it must not be reordered with loads.
     unsafe {
         crate::alternative!(
             feature = RDTSCP,

@@ -5,13 +5,13 @@
 
 use core::arch::x86_64::__cpuid;
 
-/// RDTSCP is there.
+/// The CPU has RDTSCP.
 pub const RDTSCP: u8 = 1;
-/// MOVBE is there.
+/// The CPU has MOVBE.
 pub const MOVBE: u8 = 2;
-/// SERIALIZE is there.
+/// The CPU has SERIALIZE.
 pub const SERIALIZE: u8 = 3;
-/// LFENCE makes RDTSC wait for earlier loads, and costs less than RDTSCP. CPUID does not say it: `tsc_order` finds it out.
+/// LFENCE makes RDTSC wait for earlier loads, and costs less than RDTSCP. Measured by `tsc_order`, not in CPUID.
 pub const LFENCE_ORDERS: u8 = 4;
 
 /// Whether CPUID announces the feature; false for an unknown number.

@@ -1,26 +1,26 @@
-//! Instructions on the copy of the CPU whose distance is in the base of GS: one each, as in the kernel.
+//! Single-instruction operations on one CPU's copy, whose distance from CPU 0's is in the base of GS, as in the kernel.
 //!
-//! Assembly, because the compiler has no address space for GS in stable Rust. A single instruction is atomic to everything
+//! Assembly, because stable Rust has no address space for GS. A single instruction is atomic with respect to everything
 //! else on its CPU: other threads, signal handlers, restartable sequences.
 //!
 //! # References
 //! Intel SDM vol. 2, WRGSBASE, RDGSBASE; Linux Documentation/arch/x86/x86_64/fsgs.rst (HWCAP2 bit 1).
 //!
 //! # Safety
-//! As of `rseq`, with the base of GS in place of `id << SHIFT`.
+//! The contract of `rseq`, with the base of GS in place of `id << SHIFT`.
 #![expect(unsafe_code, reason = "instructions that the compiler has no address space for")]
 
 use core::arch::asm;
 
-/// Says that the base of GS is what these instructions need. On other architectures there is none.
+/// Proof that the base of GS is set for these instructions. It does not exist on other architectures.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Base(());
 
 impl Base {
-    /// Where GS exists, a promise that its base is set.
+    /// `Some` where GS exists.
     ///
     /// # Safety
-    /// As of the module, for as long as the value is used.
+    /// The module's contract, for as long as the value is used.
     pub(crate) unsafe fn new() -> Option<Self> {
         Some(Self(()))
     }
@@ -32,7 +32,7 @@ impl Base {
 /// The kernel allows the instruction (HWCAP2 bit 1); it is #UD otherwise.
 pub(crate) unsafe fn rdgsbase() -> usize {
     let base;
-    // SAFETY: the kernel allows it, says the caller. Not pure: the base changes.
+    // SAFETY: the caller guarantees that the kernel allows it. Not pure: the base changes.
     unsafe { asm!("rdgsbase {}", out(reg) base, options(nostack, nomem, preserves_flags)) };
     base
 }
@@ -42,7 +42,8 @@ pub(crate) unsafe fn rdgsbase() -> usize {
 /// # Safety
 /// The kernel allows the instruction (HWCAP2 bit 1), and nothing else in this thread uses GS.
 pub(crate) unsafe fn wrgsbase(base: usize) {
-    // SAFETY: the kernel allows it, and nobody else uses GS, says the caller. No nomem: accesses through GS must not move over it.
+    // SAFETY: the caller guarantees that the kernel allows it and that nothing else uses GS. No nomem: accesses through
+    // GS must not be reordered with it.
     unsafe { asm!("wrgsbase {}", in(reg) base, options(nostack, preserves_flags)) }
 }
 
@@ -51,7 +52,7 @@ pub(crate) trait Gs: Copy {
     /// Loads.
     ///
     /// # Safety
-    /// As of the module, and so for all below.
+    /// The module's contract; the same for all below.
     unsafe fn gs_read(_: Base, at: *mut Self) -> Self;
     /// Stores.
     unsafe fn gs_write(_: Base, at: *mut Self, value: Self);
@@ -63,9 +64,9 @@ pub(crate) trait Gs: Copy {
     unsafe fn gs_and(_: Base, at: *mut Self, value: Self);
     /// Ors.
     unsafe fn gs_or(_: Base, at: *mut Self, value: Self);
-    /// Stores `new` where `old` is found; returns what was found.
+    /// Stores `new` if the word is `old`; returns the previous value.
     unsafe fn gs_cmpxchg(_: Base, at: *mut Self, old: Self, new: Self) -> Self;
-    /// Adds, and returns the sum.
+    /// Adds; returns the sum.
     unsafe fn gs_add_return(_: Base, at: *mut Self, value: Self) -> Self;
 }
 
@@ -75,7 +76,7 @@ macro_rules! words {
             #[inline(always)]
             unsafe fn gs_read(_: Base, at: *mut Self) -> Self {
                 let value: $value;
-                // SAFETY: `Base` says that GS leads to a CPU's copies, and the caller that `at` is a word of each; a load.
+                // SAFETY: `Base` proves that GS is set; the caller guarantees that `at` is a word of each copy; a load.
                 unsafe {
                     asm!(concat!($load, ", ", $size, " ptr gs:[{p}]"), p = in(reg) at, v = out($class) value,
                         options(nostack, readonly, preserves_flags))
@@ -84,7 +85,7 @@ macro_rules! words {
             }
             #[inline(always)]
             unsafe fn gs_write(_: Base, at: *mut Self, value: Self) {
-                // SAFETY: `Base` says that GS leads to a CPU's copies, and the caller that `at` is a word of each.
+                // SAFETY: `Base` proves that GS is set; the caller guarantees that `at` is a word of each copy.
                 unsafe {
                     asm!(concat!("mov ", $size, " ptr gs:[{p}], ", $v), p = in(reg) at, v = in($class) value,
                         options(nostack, preserves_flags))
@@ -92,7 +93,7 @@ macro_rules! words {
             }
             #[inline(always)]
             unsafe fn gs_add(_: Base, at: *mut Self, value: Self) {
-                // SAFETY: `Base` says that GS leads to a CPU's copies, and the caller that `at` is a word of each.
+                // SAFETY: `Base` proves that GS is set; the caller guarantees that `at` is a word of each copy.
                 unsafe {
                     asm!(concat!("add ", $size, " ptr gs:[{p}], ", $v), p = in(reg) at, v = in($class) value,
                         options(nostack))
@@ -100,12 +101,12 @@ macro_rules! words {
             }
             #[inline(always)]
             unsafe fn gs_inc(_: Base, at: *mut Self) {
-                // SAFETY: `Base` says that GS leads to a CPU's copies, and the caller that `at` is a word of each.
+                // SAFETY: `Base` proves that GS is set; the caller guarantees that `at` is a word of each copy.
                 unsafe { asm!(concat!("inc ", $size, " ptr gs:[{p}]"), p = in(reg) at, options(nostack)) }
             }
             #[inline(always)]
             unsafe fn gs_and(_: Base, at: *mut Self, value: Self) {
-                // SAFETY: `Base` says that GS leads to a CPU's copies, and the caller that `at` is a word of each.
+                // SAFETY: `Base` proves that GS is set; the caller guarantees that `at` is a word of each copy.
                 unsafe {
                     asm!(concat!("and ", $size, " ptr gs:[{p}], ", $v), p = in(reg) at, v = in($class) value,
                         options(nostack))
@@ -113,7 +114,7 @@ macro_rules! words {
             }
             #[inline(always)]
             unsafe fn gs_or(_: Base, at: *mut Self, value: Self) {
-                // SAFETY: `Base` says that GS leads to a CPU's copies, and the caller that `at` is a word of each.
+                // SAFETY: `Base` proves that GS is set; the caller guarantees that `at` is a word of each copy.
                 unsafe {
                     asm!(concat!("or ", $size, " ptr gs:[{p}], ", $v), p = in(reg) at, v = in($class) value,
                         options(nostack))
@@ -122,7 +123,7 @@ macro_rules! words {
             #[inline(always)]
             unsafe fn gs_cmpxchg(_: Base, at: *mut Self, old: Self, new: Self) -> Self {
                 let found: $value;
-                // SAFETY: `Base` says that GS leads to a CPU's copies, and the caller that `at` is a word of each.
+                // SAFETY: `Base` proves that GS is set; the caller guarantees that `at` is a word of each copy.
                 unsafe {
                     asm!(concat!("cmpxchg ", $size, " ptr gs:[{p}], ", $v), p = in(reg) at, v = in($class) new,
                         inout($acc) old => found, options(nostack))
@@ -132,7 +133,7 @@ macro_rules! words {
             #[inline(always)]
             unsafe fn gs_add_return(_: Base, at: *mut Self, value: Self) -> Self {
                 let found: $value;
-                // SAFETY: `Base` says that GS leads to a CPU's copies, and the caller that `at` is a word of each.
+                // SAFETY: `Base` proves that GS is set; the caller guarantees that `at` is a word of each copy.
                 unsafe {
                     asm!(concat!("xadd ", $size, " ptr gs:[{p}], ", $v), p = in(reg) at,
                         v = inout($class) value => found, options(nostack))

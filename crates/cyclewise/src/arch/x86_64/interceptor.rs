@@ -1,15 +1,15 @@
-//! The functions that a sanitizer's runtime puts before the C library's, where the program is linked to one.
+//! A sanitizer's interceptors of C library functions, if the program is linked to a sanitizer.
 //!
-//! AddressSanitizer and ThreadSanitizer have to see each thread's start. Their definition of `pthread_create` is weak and
-//! gives way to a definition in the program, such as a hook's; under the name asked for here it stays within reach.
-//! Clang and rustc link the runtime into the program and export none of these names, so the dynamic linker does not know
-//! them. Where the runtime is a library of its own, the same reference is bound to it.
+//! AddressSanitizer and ThreadSanitizer must see each thread's start. Their `pthread_create` is weak, so a definition
+//! in the program, such as a hook, replaces it; the name used here still reaches it. Clang and rustc link the runtime
+//! into the program and export none of these names, so the dynamic linker cannot find them. Where the runtime is a
+//! shared library, the same reference is bound to it.
 //!
 //! # References
 //! LLVM compiler-rt/lib/interception/interception.h; gABI, STB_WEAK; System V ABI, AMD64, 4.4 (GOTPCREL).
 //!
 //! # Safety
-//! 1. The addresses are read and not followed here: who calls one has the C library's contract for it.
+//! 1. The addresses are read and not called here. A caller follows the C library's contract.
 #![expect(unsafe_code, reason = "stable Rust has no weak symbols")]
 
 use core::arch::asm;
@@ -18,7 +18,7 @@ use core::ffi::{CStr, c_void};
 macro_rules! weak {
     ($symbol:literal) => {{
         let at: *mut c_void;
-        // SAFETY: reads an address that the linker has filled in, null for a symbol that nobody defines (Invariant 1).
+        // SAFETY: reads an address that the linker filled in, null for an undefined symbol (Invariant 1).
         unsafe {
             asm!(
                 concat!(".weak ", $symbol),
@@ -31,8 +31,8 @@ macro_rules! weak {
     }};
 }
 
-/// The function of a sanitizer that has to be called in place of the C library's `name`; null where there is none. Of the
-/// functions that create threads, runtimes intercept these two.
+/// The sanitizer's function to call in place of the C library's `name`, or null. Runtimes intercept only these two of
+/// the functions that create threads.
 pub(crate) fn interceptor(name: &CStr) -> *mut c_void {
     match name.to_bytes() {
         b"pthread_create" => weak!("__interceptor_pthread_create"),
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_runtime_that_checks_joins_has_the_function_that_creates() {
+    fn a_runtime_that_intercepts_join_intercepts_create() {
         let joins = weak!("__interceptor_pthread_join");
         assert_eq!(interceptor(c"pthread_create").is_null(), joins.is_null());
         assert!(interceptor(c"thrd_create").is_null());

@@ -1,51 +1,51 @@
-//! The site of a static key: a 5-byte NOP, or a 5-byte JMP in its place, and a record that says where it is.
+//! The site of a static key: a 5-byte NOP or a 5-byte JMP, and a record of its address.
 //!
 //! ```text
 //!         .p2align 3, 0x2e, 4        up to 4 CS prefixes where the next 5 bytes would straddle an aligned quadword
 //! 2:      0F 1F 44 00 00             nop dword ptr [rax + rax]       or    E9 rel32    jmp there
 //! ```
-//! The prefixes belong to the instruction that follows, and mean nothing to either: what is executed is one NOP, and not
-//! a NOP of padding as well, which cost 3 % around 64 adds that keep all ALUs of a Zen 4 busy (`cyclewise run static-key`).
+//! The prefixes belong to the next instruction and do not change either form: the CPU executes one NOP. A separate
+//! padding NOP cost 3 % around 64 adds that keep all ALUs of a Zen 4 busy (`cyclewise run static-key`).
 //!
-//! Assembly, because no intrinsic gives an instruction an address that can be known. A record is 16 bytes of the section
-//! `cyclewise_key_v2`: site, target and key, each as a distance from its own field, so that position-independent
-//! programs need no relocation at run time and the records stay read-only, and how many prefixes there are. The key's
-//! lowest bit says its default.
+//! Assembly, because no intrinsic exposes an instruction's address. A record is 16 bytes of the section
+//! `cyclewise_key_v2`: site, target and key, each as a distance from its own field, and the number of prefixes. With
+//! distances, position-independent programs need no relocation at run time, and the records stay read-only. The lowest
+//! bit of the key field is the key's default.
 //!
 //! # Invariants
-//! 1. At a site stand [`NOP`] or the JMP to its target. It is a NOP while the key is at its default, from the
-//!    compiler on: no code has to run before the first test.
-//! 2. A site lies in one aligned quadword. Its prefixes are never written.
-//! 3. Records are not written, and stay mapped as long as the sites: linkers keep them (flag R), and give the section
-//!    a start and a stop of this link unit.
+//! 1. A site holds [`NOP`] or the JMP to its target. It is a NOP while the key is at its default, as compiled: no code
+//!    has to run before the first test.
+//! 2. A site lies in one aligned quadword. Its prefixes are never changed.
+//! 3. Records are never written, and stay mapped as long as the sites. Linkers keep them (flag R), and define the
+//!    section's start and stop symbols for each link unit.
 //!
 //! # References
-//! Linux arch/x86/include/asm/jump_label.h; Intel SDM vol. 2, NOP (recommended multi-byte sequences), JMP, and 2.1.1 for
-//! the prefix; GCC's -mindirect-branch-cs-prefix, with which Linux pads jumps the same way; gABI, SHF_GNU_RETAIN.
+//! Linux arch/x86/include/asm/jump_label.h; Intel SDM vol. 2, NOP (recommended multi-byte sequences), JMP, and 2.1.1
+//! for the prefix; GCC's -mindirect-branch-cs-prefix, with which Linux pads jumps the same way; gABI, SHF_GNU_RETAIN.
 //!
 //! # Safety
-//! The records are written by the assembler from the macro in this file and by nobody else.
+//! Only the assembler writes the records, from the macro in this file.
 #![expect(unsafe_code, reason = "reads records between linker symbols")]
 
 use core::arch::asm;
 
-/// The instruction of a key at its default: the recommended NOP of 5 bytes.
+/// The site of a key at its default: the recommended 5-byte NOP.
 pub(crate) const NOP: [u8; LENGTH] = [0x0f, 0x1f, 0x44, 0, 0];
 
 /// Bytes of a site.
 pub(crate) const LENGTH: usize = 5;
 
-/// The prefix in front of some sites: CS, which 64-bit mode ignores and a direct jump does as well.
+/// The prefix before some sites: CS, which a NOP and a direct jump ignore in 64-bit mode.
 pub(crate) const PREFIX: u8 = 0x2e;
 
-/// The test of a key: `return`s or gives a bool. The caller's `unsafe` vouches that the static is a `StaticKey`, or a
-/// struct with nothing else in it, whose default is the literal.
+/// The test of a key: returns from the enclosing function, or evaluates to a bool. By its `unsafe` the caller
+/// guarantees that the static is a `StaticKey`, or a struct with nothing else in it, whose default is the literal.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __static_key_test {
     ($key:path, $default:literal) => {{
-        // SAFETY: falls through or goes to the label, and writes nothing. Without `pure`, which a label forbids. With
-        // nomem: a test orders nothing. The alignment's padding is prefixes of the NOP.
+        // SAFETY: falls through or jumps to the label, and writes nothing. No `pure`: a label forbids it. `nomem`: a
+        // test orders nothing. The alignment's padding is prefixes of the NOP.
         unsafe {
             $crate::__core::arch::asm!(
                 "3:",
@@ -69,7 +69,7 @@ macro_rules! __static_key_test {
     }};
 }
 
-/// A function that says where the table of the link unit is that this is expanded in.
+/// A function that returns the address of the table of the link unit that this macro is expanded in.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __static_key_table {
@@ -97,7 +97,7 @@ macro_rules! __static_key_table {
     }};
 }
 
-/// Where the table of the link unit is that this code is in.
+/// The address of this link unit's table.
 pub(crate) fn table() -> usize {
     records().as_ptr().addr()
 }
@@ -111,14 +111,14 @@ struct Record {
     prefixes: u32,
 }
 
-/// A test of a key, somewhere in the text.
+/// A test of a key in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Site {
-    /// Where the 5 bytes are.
+    /// The address of the 5 bytes.
     pub(crate) at: *mut u8,
-    /// Where the JMP goes.
+    /// The address that the JMP leads to.
     target: usize,
-    /// How many [`PREFIX`]es stand before them.
+    /// The number of [`PREFIX`]es before them.
     pub(crate) prefixes: usize,
 }
 
@@ -131,7 +131,7 @@ impl Site {
     }
 }
 
-/// The sites of the key at `key` in this link unit, in the order of the linker.
+/// The sites of the key at `key` in this link unit, in link order.
 ///
 /// Cost: reads every record of every key.
 pub(crate) fn sites(key: *const ()) -> impl Iterator<Item = Site> + Clone {
@@ -146,10 +146,10 @@ pub(crate) fn sites(key: *const ()) -> impl Iterator<Item = Site> + Clone {
     })
 }
 
-/// Where the sites of all other keys are.
+/// The addresses of the sites of all other keys.
 ///
-/// Tests of two keys are the same bytes until one is flipped. A linker that folds identical code (`--icf=all`) may make
-/// one function of two, with a site that two keys claim.
+/// Tests of two keys are the same bytes until one is flipped. A linker that folds identical code (`--icf=all`) may
+/// merge two functions, and then two keys have a record of the same site.
 pub(crate) fn sites_of_others(key: *const ()) -> impl Iterator<Item = usize> {
     let others = records()
         .iter()
@@ -157,7 +157,7 @@ pub(crate) fn sites_of_others(key: *const ()) -> impl Iterator<Item = usize> {
     others.map(|record| at(&record.site))
 }
 
-/// What a field leads to.
+/// The address that a record's field points at.
 fn at(field: &i32) -> usize {
     (&raw const *field).addr().wrapping_add_signed(*field as isize)
 }
@@ -166,7 +166,7 @@ fn at(field: &i32) -> usize {
 #[inline(never)]
 fn records() -> &'static [Record] {
     let (start, stop): (*const Record, *const Record);
-    // SAFETY: computes two addresses. The empty record makes the linker define both where no key is tested.
+    // SAFETY: computes two addresses. The empty record makes the linker define both symbols even if no key is tested.
     unsafe {
         asm!(
             ".pushsection cyclewise_key_v2, \"aR\", @progbits",
@@ -183,6 +183,6 @@ fn records() -> &'static [Record] {
         )
     };
     let count = (stop.addr() - start.addr()) / size_of::<Record>();
-    // SAFETY: the linker puts whole records between the two, aligned to 4, and they are never written (Invariant 3).
+    // SAFETY: the linker puts whole records between the two, aligned to 4, never written (Invariant 3).
     unsafe { core::slice::from_raw_parts(start, count) }
 }

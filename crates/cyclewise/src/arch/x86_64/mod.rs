@@ -1,4 +1,4 @@
-//! x86-64: all of the contract.
+//! x86-64: implements everything in `arch`.
 
 pub(crate) use super::portable::*;
 

@@ -1,13 +1,13 @@
-//! RDTSC and RDTSCP with fixed fences: the sequences from which `counter` and `tsc_order` choose.
+//! RDTSC and RDTSCP with fixed fences: the sequences that `counter` and `tsc_order` choose from.
 //!
-//! Not the `_rdtsc` intrinsics: the compiler may move code between an intrinsic and its fence. No sequence has `nomem`: the
-//! compiler may not move the program's accesses across.
+//! Not the `_rdtsc` intrinsics: the compiler may move code between an intrinsic and its fence. No sequence has `nomem`,
+//! so the compiler does not move the program's accesses across it.
 //!
 //! # References
 //! Intel SDM vol. 2, RDTSC, RDTSCP, LFENCE; AMD APM vol. 3, the same, and vol. 2, 3.2 (C001_1029h).
 //!
 //! # Safety
-//! 1. The counter may be read by user code: where CR4.TSD forbids it the process gets a signal, as for any `rdtsc`.
+//! 1. User code may read the counter. Where CR4.TSD forbids it, the process gets a signal, as for any `rdtsc`.
 //! 2. Every sequence writes the registers it names.
 #![expect(unsafe_code, reason = "instruction sequences with fences inside")]
 
@@ -17,7 +17,7 @@ use core::arch::asm;
 #[inline(always)]
 pub(crate) fn rdtsc() -> u64 {
     let (low, high): (u32, u32);
-    // SAFETY: reads a counter that user code may read (1) into registers that are named (2).
+    // SAFETY: reads a counter that user code may read (1) into named registers (2).
     unsafe { asm!("rdtsc", out("eax") low, out("edx") high, options(nostack, preserves_flags)) };
     join(low, high)
 }
@@ -26,7 +26,7 @@ pub(crate) fn rdtsc() -> u64 {
 #[inline(always)]
 pub(super) fn lfence_rdtsc() -> u64 {
     let (low, high): (u32, u32);
-    // SAFETY: reads a counter that user code may read (1) into registers that are named (2).
+    // SAFETY: reads a counter that user code may read (1) into named registers (2).
     unsafe { asm!("lfence", "rdtsc", out("eax") low, out("edx") high, options(nostack, preserves_flags)) };
     join(low, high)
 }
@@ -35,17 +35,17 @@ pub(super) fn lfence_rdtsc() -> u64 {
 #[inline(always)]
 pub(super) fn lfence_rdtsc_lfence() -> u64 {
     let (low, high): (u32, u32);
-    // SAFETY: reads a counter that user code may read (1) into registers that are named (2).
+    // SAFETY: reads a counter that user code may read (1) into named registers (2).
     unsafe { asm!("lfence", "rdtsc", "lfence", out("eax") low, out("edx") high, options(nostack, preserves_flags)) };
     join(low, high)
 }
 
-/// MFENCE; LFENCE; RDTSC; MFENCE; LFENCE: ordered both ways where LFENCE is not known to serialize. MFENCE serializes on
-/// AMD's CPUs, and LFENCE on all others.
+/// MFENCE; LFENCE; RDTSC; MFENCE; LFENCE: ordered both ways where LFENCE is not known to serialize. MFENCE serializes
+/// on AMD's CPUs, and LFENCE on all others.
 #[cold]
 pub(super) fn mfence_lfence_rdtsc_mfence_lfence() -> u64 {
     let (low, high): (u32, u32);
-    // SAFETY: reads a counter that user code may read (1) into registers that are named (2).
+    // SAFETY: reads a counter that user code may read (1) into named registers (2).
     unsafe {
         asm!("mfence", "lfence", "rdtsc", "mfence", "lfence", out("eax") low, out("edx") high, options(nostack, preserves_flags))
     };
@@ -59,13 +59,13 @@ pub(super) fn mfence_lfence_rdtsc_mfence_lfence() -> u64 {
 #[inline(always)]
 pub(super) unsafe fn rdtscp() -> u64 {
     let (low, high): (u32, u32);
-    // SAFETY: reads a counter that user code may read (1) into registers that are named (2); the caller says that RDTSCP is
-    // there.
+    // SAFETY: reads a counter that user code may read (1) into named registers (2); the caller guarantees that the CPU
+    // has RDTSCP.
     unsafe { asm!("rdtscp", out("eax") low, out("edx") high, out("ecx") _, options(nostack, preserves_flags)) };
     join(low, high)
 }
 
-/// EDX:EAX as one number.
+/// Joins EDX:EAX to one number.
 #[inline(always)]
 pub(super) fn join(low: u32, high: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)

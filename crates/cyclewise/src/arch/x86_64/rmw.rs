@@ -1,23 +1,23 @@
 //! Read-modify-writes of 1, 2, 4 and 8 bytes, each with one LOCK prefix that is a site.
 //!
-//! Not intrinsics: a compiler emits the prefix where it likes and tells nobody. Loads, stores and XCHG, which locks
-//! without a prefix, are left to it.
+//! Not intrinsics: the compiler does not report where it emits the prefix. Loads, stores and XCHG, which locks without
+//! a prefix, are the compiler's.
 //!
 //! # Cost
-//! Locked, each is what the compiler emits for std's atomics. Elided, the forms without a result (ADD, INC, DEC, AND ..)
-//! cost a plain instruction to memory; XADD and CMPXCHG are microcoded and cost more.
+//! Locked, as std's atomics. Elided, the forms without a result (ADD, INC, DEC, AND ..) cost a plain instruction on
+//! memory; XADD and CMPXCHG are microcoded and cost more.
 //!
 //! # References
-//! Intel SDM vol. 2: ADD, AND, CMPXCHG, DEC, INC, LOCK, OR, SUB, XADD, XOR. SDM vol. 3, 8.2.3.9: locked instructions are
-//! ordered with everything.
+//! Intel SDM vol. 2: ADD, AND, CMPXCHG, DEC, INC, LOCK, OR, SUB, XADD, XOR. SDM vol. 3, 8.2.3.9: locked instructions
+//! are ordered with everything.
 //!
 //! # Safety
 //! 1. The operand is a std atomic: mapped, writable, aligned to its size, and shared with atomic accesses only.
-//! 2. With LOCK in force an instruction is one sequentially consistent access. With the prefix elided it is one
-//!    instruction still: nothing on the same CPU can stand in its middle, and `patch` elides only while nothing on
-//!    another CPU can touch the operand.
-//! 3. Options that are left out: `nomem` and `readonly`, since memory is changed and the order of other accesses matters
-//!    to other threads; `preserves_flags`, since every one of these sets flags.
+//! 2. With LOCK in force an instruction is one sequentially consistent access. With the prefix elided it is still one
+//!    instruction: nothing on the same CPU can interrupt it in the middle, and `patch` elides only while nothing on
+//!    another CPU can access the operand.
+//! 3. Options left out: `nomem` and `readonly`, because memory changes and the order of other accesses matters to other
+//!    threads; `preserves_flags`, because each instruction sets flags.
 #![expect(unsafe_code, reason = "instructions with a patchable prefix")]
 
 use super::lock_prefix::lock;
@@ -26,7 +26,7 @@ use core::arch::asm;
 use core::cmp;
 use core::sync::atomic::{self, AtomicU8, Ordering};
 
-/// An instruction on `[p]` with an operand, for its effect.
+/// An instruction on `[p]` without a result.
 macro_rules! effect {
     ($instruction:literal, $size:literal, $self:ident, $value:ident: $class:ident $reg:literal) => {
         // SAFETY: a borrowed atomic (1), changed by one instruction (2).
@@ -53,7 +53,7 @@ macro_rules! effect {
     };
 }
 
-/// The same, and whether a condition of the flags holds: a jump, so that the caller's branch is that jump.
+/// The same, and whether a condition of the flags holds. A jump tests it, so that the caller's branch is that jump.
 macro_rules! test {
     ($instruction:literal, $jump:literal, $size:literal, $self:ident, $value:ident: $class:ident $reg:literal) => {{
         // SAFETY: a borrowed atomic (1), changed by one instruction (2); the jump leads to the block.
@@ -86,9 +86,9 @@ macro_rules! test {
     }};
 }
 
-/// The same, and one jump where the comparison is not `Greater`. Which of the others it is the same flags tell, behind the
-/// function: a second jump beside the first costs what it is there to spare. No unwinder has a record of the two
-/// jumps there, so a profiler that stops a thread on one sees no callers; nothing can be called or panic there.
+/// The same, and one jump where the comparison is not `Greater`. The same flags distinguish the other two results, out
+/// of line: a second jump next to the first would cost what this macro saves. The two jumps there have no unwind
+/// information, so a profiler that stops a thread on one sees no callers. Nothing can be called or panic there.
 macro_rules! compare {
     ($instruction:literal, $size:literal, $operand:literal, $either:literal, $equal:literal, $self:ident) => {{
         // SAFETY: a borrowed atomic (1), changed by one instruction (2); the jumps lead to the blocks.
@@ -173,12 +173,12 @@ macro_rules! words {
             fn dec_not_positive(&self, _: Ordering) -> bool {
                 test!("dec", "jle", $size, self)
             }
-            // LE takes the overflow flag into account: the largest value was no negative one.
+            // LE takes the overflow flag into account: the largest value plus one does not count as negative.
             #[inline(always)]
             fn fetch_inc_cmp(&self, _: Ordering) -> cmp::Ordering {
                 compare!("inc", $size, "", "jle", "jz", self)
             }
-            // SUB and not DEC, which leaves the carry alone: one borrows where it is subtracted from zero.
+            // SUB, because DEC does not change the carry flag: zero minus one sets it.
             #[inline(always)]
             fn dec_cmp(&self, _: Ordering) -> cmp::Ordering {
                 compare!("sub", $size, ", 1", "js", "jc", self)
@@ -255,7 +255,7 @@ words! {
     AtomicIsize: isize, "qword", reg, "{v:r}", "rax";
 }
 
-/// A bool's byte. It stays 0 or 1 under every operation below, since both operands are.
+/// A bool's byte. It stays 0 or 1 under every operation below, because both operands are.
 #[inline(always)]
 fn byte(value: &atomic::AtomicBool) -> &AtomicU8 {
     // SAFETY: the byte is valid as long as the bool is borrowed, and its accesses are atomic (Invariant 1).
@@ -291,7 +291,7 @@ impl Exchange for atomic::AtomicBool {
 impl<T> Exchange for atomic::AtomicPtr<T> {
     type Value = *mut T;
 
-    /// Pointers stay pointers, so that what is found may be followed.
+    /// Keeps pointers as pointers, so that the previous value keeps its provenance.
     #[inline(always)]
     fn cmpxchg(&self, old: *mut T, new: *mut T, _: Ordering, _: Ordering) -> *mut T {
         let found;

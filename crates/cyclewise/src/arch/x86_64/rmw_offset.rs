@@ -1,11 +1,11 @@
-//! INC and DEC of a word at a fixed distance from the pointer at hand, each with a LOCK prefix that is a site.
+//! INC and DEC of a word at a constant offset from a pointer, each with a LOCK prefix that is a site.
 //!
-//! An instruction that is given an address alone needs an LEA before it for a count that lies in front of its value, and
-//! an `asm` block has no memory operands for the compiler to fold the distance into. Here it is the displacement.
-//! In a loop over references that is one instruction of six.
+//! A count stored before its value needs an LEA if the instruction takes only an address, because `asm` has no memory
+//! operands that the compiler could fold the offset into. Here the offset is the displacement, which saves one
+//! instruction of six in a loop over references.
 //!
 //! # Safety
-//! As the invariants of `rmw`, for the word at `base + D`.
+//! The contract of `rmw`, for the word at `base + D`.
 #![expect(unsafe_code, reason = "instructions with a patchable prefix")]
 
 use super::lock_prefix::lock;
@@ -17,10 +17,10 @@ macro_rules! rmw_at_offset {
         #[doc = concat!($what, " one; true where the result is negative.")]
         ///
         /// # Safety
-        /// There is an `AtomicUsize` at `base + D`, in the same allocation, and it stays there meanwhile.
+        /// There is an `AtomicUsize` at `base + D`, in the same allocation, valid during the call.
         #[inline(always)]
         pub(crate) unsafe fn $name<const D: isize>(base: *const u8, _: Ordering) -> bool {
-            // SAFETY: the caller says that an atomic is there, which one instruction changes; the jump leads to the block.
+            // SAFETY: the caller guarantees the atomic, which one instruction changes; the jump leads to the block.
             unsafe {
                 asm!(
                     lock!(),

@@ -1,29 +1,29 @@
-//! The table of this link unit's sites: where the linker put the records.
+//! The table of this link unit's LOCK prefix sites, collected by the linker.
 //!
 //! Each executable or shared object that contains this code has its own table. `.hidden` binds the symbols to the link
-//! unit the reference stands in, whatever the other units export.
+//! unit of the reference, whatever other units export.
 //!
 //! # Safety
 //! 1. Between `__start_cyclewise_lock_v1` and `__stop_cyclewise_lock_v1` the linker puts that section and nothing else;
-//!    every contribution is 4-aligned and a multiple of 4 bytes, so it is an array of `i32`, and it is never written.
-//! 2. A record is the distance from itself to a prefix of the same link unit, or 0 where there is none. The assembly
-//!    below contributes a record of 0: a section without contributions would leave the symbols undefined.
+//!    every contribution is 4-aligned and a multiple of 4 bytes. So it is an array of `i32`, and it is never written.
+//! 2. A record is the distance from itself to a prefix of the same link unit, or 0 for no prefix. The assembly below
+//!    contributes a record of 0, because the symbols of a section without contributions would be undefined.
 #![expect(unsafe_code, reason = "linker-defined symbols, and records that are distances")]
 
 use core::arch::asm;
 
-/// There are LOCK prefixes to patch.
+/// Whether there are LOCK prefixes to patch.
 pub(crate) const HAS_SITES: bool = true;
 
-/// One entry of the table. Its address is half of what it says, so it is neither copied nor moved.
+/// One entry of the table. It is relative to its own address, so it is neither copied nor moved.
 #[repr(transparent)]
 pub(crate) struct Record(i32);
 
 impl Record {
-    /// The address of the prefix; none for a record of 0.
+    /// The address of the prefix; `None` for a record of 0.
     pub(crate) fn site(&self) -> Option<*mut u8> {
         let here = core::ptr::from_ref(self).cast_mut().cast::<u8>();
-        // Wrapping: the prefix is in another section, and only its address is asked for.
+        // Wrapping: the prefix is in another section, and only its address is needed.
         (self.0 != 0).then(|| here.wrapping_offset(self.0 as isize))
     }
 }
@@ -32,8 +32,8 @@ impl Record {
 #[inline(never)]
 pub(crate) fn records() -> &'static [Record] {
     let (start, stop): (*const Record, *const Record);
-    // No mnemonic touches memory or flags: two addresses are formed.
-    // SAFETY: LEA computes; the directives contribute the record of Invariant 2.
+    // SAFETY: LEA computes two addresses and changes neither memory nor flags; the directives contribute the record of
+    // Invariant 2.
     unsafe {
         asm!(
             ".pushsection cyclewise_lock_v1,\"aR\",@progbits",
@@ -50,6 +50,6 @@ pub(crate) fn records() -> &'static [Record] {
         );
     }
     let records = (stop as usize - start as usize) / size_of::<Record>();
-    // SAFETY: the linker put whole records between the two symbols, and nobody writes them (Invariant 1).
+    // SAFETY: the linker put whole records between the two symbols, and nothing writes them (Invariant 1).
     unsafe { core::slice::from_raw_parts(start, records) }
 }

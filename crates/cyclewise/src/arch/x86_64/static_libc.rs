@@ -1,23 +1,23 @@
-//! What a C library that is linked statically says of its rseq areas: there is no dynamic linker to ask for its symbols.
+//! The rseq symbols of a statically linked C library, which has no dynamic linker to look them up.
 //!
-//! The references are weak, so that a C library without the symbols links too: glibc before 2.35. Only builds with the
-//! target feature `crt-static` have this file. In others the linker would take down the version that the symbols have in
-//! glibc, and the program would not start on one that lacks it.
+//! The references are weak, so that a C library without the symbols (glibc before 2.35) links too. Only builds with the
+//! target feature `crt-static` have this file. In other builds the linker would record the symbols' glibc version, and
+//! the program would not start with a glibc that lacks it.
 //!
 //! # References
 //! glibc manual, "Restartable Sequences"; gABI, STB_WEAK; System V ABI, AMD64, 4.4 (GOTPCREL).
 //!
 //! # Safety
-//! 1. Where the symbols are defined, they have the types that glibc's <sys/rseq.h> gives them, and are constant once the
-//!    program's first constructors run.
+//! 1. Where the symbols are defined, they have the types of glibc's <sys/rseq.h>, and are constant once the program's
+//!    first constructors run.
 #![expect(unsafe_code, reason = "stable Rust has no weak symbols")]
 
 use core::arch::asm;
 
-/// `__rseq_size` and `__rseq_offset`, where they are linked.
+/// `__rseq_size` and `__rseq_offset`, if they are linked.
 pub(crate) fn rseq_words() -> Option<(u32, isize)> {
     let (size, offset): (*const u32, *const isize);
-    // SAFETY: computes two addresses, null for a symbol that nobody defines.
+    // SAFETY: computes two addresses, null for an undefined symbol.
     unsafe {
         asm!(
             ".weak __rseq_size",

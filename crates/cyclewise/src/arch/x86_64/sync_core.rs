@@ -1,8 +1,8 @@
-//! CPUID as a serializing instruction: the calling core forgets what it has fetched of the text.
+//! CPUID as a serializing instruction: the calling core discards prefetched text.
 //!
-//! Needed by the core that patches only where the bytes came by another address than the one they are fetched from, as
-//! through `/proc/self/mem`; done always, because it is cheap beside a system call. Other cores are membarrier's
-//! business. SERIALIZE would do as well and is missing on most CPUs.
+//! The patching core needs it only where it writes the bytes by another address than it fetches them from, as through
+//! `/proc/self/mem`. It is done always, because it is cheap compared with a system call. membarrier serializes the
+//! other cores. SERIALIZE would do as well, but most CPUs lack it.
 //!
 //! # Cost
 //! A hundred cycles; in a virtual machine an exit to the hypervisor, a microsecond or two (a guess).
@@ -13,7 +13,7 @@
 use super::valgrind::discard_translations;
 use core::arch::x86_64::__cpuid;
 
-/// Serializes the calling core, and a translator that executes in its place.
+/// Serializes the calling core, and discards Valgrind's translations.
 pub(crate) fn sync_core() {
     discard_translations();
     core::hint::black_box(__cpuid(0));

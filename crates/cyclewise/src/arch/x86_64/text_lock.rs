@@ -1,14 +1,14 @@
-//! The words of the text's lock, one set for a whole link unit whatever number of copies of this crate is in it.
+//! The words of the text lock: one set per link unit, shared by all copies of this crate in it.
 //!
-//! Two versions of the crate share pages of text, so they have to share the lock. A Rust static is one per version; a
-//! common symbol is one per link unit: each copy defines it, the linker keeps one. Hidden, because another link unit has
-//! other pages and its own lock. The `_v2` is the layout's and the protocol's version.
+//! Two versions of the crate share pages of text, so they must share the lock. Each version has its own Rust statics; a
+//! common symbol is defined by each copy, and the linker keeps one per link unit. It is hidden, because another link
+//! unit has other pages and its own lock. `_v2` is the version of layout and protocol.
 //!
 //! # References
 //! gABI, SHN_COMMON and STV_HIDDEN.
 //!
 //! # Safety
-//! 1. The symbol is 32 zeroed bytes aligned to 8 that live as long as the link unit and are used as [`Words`] alone.
+//! 1. The symbol is 32 zeroed bytes aligned to 8 that live as long as the link unit and are used as [`Words`] only.
 #![expect(unsafe_code, reason = "a symbol that only the assembler can share")]
 
 use core::arch::asm;
@@ -17,9 +17,9 @@ use core::sync::atomic::AtomicU64;
 /// All zero at first.
 #[repr(C)]
 pub(crate) struct Words {
-    /// Who holds the lock; see `patch::owner_word`.
+    /// The owner of the lock; see `patch::owner_word`.
     pub(crate) owner: AtomicU64,
-    /// Of `sys::fork_generation`.
+    /// Used by `sys::fork_generation`.
     pub(crate) generation: [AtomicU64; 3],
 }
 

@@ -1,19 +1,19 @@
-//! Which instruction orders a read of the counter after earlier loads: found out once, by a litmus test and by timing.
+//! Chooses the instruction that orders a read of the counter after earlier loads, once, by a litmus test and by timing.
 //!
 //! RDTSCP waits for earlier loads on every CPU that has it. LFENCE does on Intel's CPUs, and on AMD's if bit 1 of MSR
-//! C001_1029h is set, which only the kernel can read. So LFENCE is tried: a chain of dependent square roots ends in a load,
-//! and the counter is read behind it. Where the fence waits, the chain's whole length is in the difference of two reads.
+//! C001_1029h is set, which only the kernel can read. So LFENCE is tested: a chain of dependent square roots ends in a
+//! load, and the counter is read after it. If the fence waits, the difference of two reads includes the whole chain.
 //!
 //! # Invariants
-//! 1. LFENCE is chosen where it passed the litmus test in every try, and the same test caught a bare RDTSC. Where the bare
-//!    one was not caught the test says nothing, and LFENCE is chosen only on CPUs of Intel's, whose manual promises it.
+//! 1. LFENCE is chosen only where it passed the litmus test in every try and a bare RDTSC failed it. If the bare one
+//!    passed, the test is inconclusive, and LFENCE is chosen only on Intel's CPUs, whose manual guarantees it.
 //! 2. RDTSCP is chosen only where CPUID announces it.
 //!
 //! # Cost
 //! Once, about 100 µs.
 //!
 //! # Safety
-//! 1. The chain reads one word that the test has borrowed.
+//! 1. The chain reads one word that the test borrowed.
 #![expect(
     unsafe_code,
     reason = "a chain of instructions that the compiler must leave as it is"
@@ -24,34 +24,34 @@ use super::rdtsc::{lfence_rdtsc, rdtsc, rdtscp};
 use core::arch::{asm, x86_64::__cpuid};
 use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
-/// Not decided: MFENCE; LFENCE; RDTSC, which waits on every CPU.
+/// Not decided: MFENCE; LFENCE; RDTSC is used, which waits on every CPU.
 const UNDECIDED: u8 = 0;
 /// LFENCE; RDTSC.
 const LFENCE: u8 = 1;
 /// RDTSCP.
 const TSCP: u8 = 2;
-/// What a read of the counter does.
+/// Mask of the chosen sequence.
 const CODE: u8 = 0b011;
 /// LFENCE waits for every earlier instruction.
 const SERIALIZES: u8 = 0b100;
 
-/// Everything that was found out. One byte, so that it is seen whole.
+/// The whole decision, in one byte so that it is read at once.
 static ORDER: AtomicU8 = AtomicU8::new(UNDECIDED);
 
-/// Tries of the litmus test: one that fails decides.
+/// Tries of the litmus test: one failure decides.
 const TRIES: usize = 64;
-/// Reads that are timed at a time, and how often: the least of them counts.
+/// Reads per timing, and the number of timings: the shortest counts.
 const READS: u64 = 32;
 const TIMINGS: usize = 32;
 
-/// What was found out about LFENCE.
+/// The litmus test's result for LFENCE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Litmus {
     /// It waited in every try, and a bare RDTSC did not.
     Waits,
     /// It did not wait.
     DoesNotWait,
-    /// A bare RDTSC was not caught either, so the test says nothing.
+    /// A bare RDTSC waited too, so the test is inconclusive.
     SaysNothing,
 }
 
@@ -66,17 +66,17 @@ pub enum Sequence {
     Rdtscp,
 }
 
-/// For the look before a read: 0 undecided, 1 LFENCE, 2 RDTSCP.
+/// The choice, checked before a read: 0 undecided, 1 LFENCE, 2 RDTSCP.
 #[inline(always)]
 pub(super) fn code() -> u8 {
-    // Relaxed: every value it can hold is right at any time.
+    // Relaxed: every possible value is right at any time.
     ORDER.load(Relaxed) & CODE
 }
 
-/// Whether LFENCE was found to wait for every earlier instruction.
+/// Whether LFENCE waits for every earlier instruction, according to the test.
 #[inline(always)]
 pub(super) fn lfence_serializes() -> bool {
-    // Relaxed: as above.
+    // Relaxed: every possible value is right at any time.
     ORDER.load(Relaxed) & SERIALIZES != 0
 }
 
@@ -85,10 +85,10 @@ pub(super) fn lfence_is_chosen() -> bool {
     choose() == Sequence::LfenceRdtsc
 }
 
-/// Decides, unless that was done. Two threads may both decide; either is right.
+/// Decides on the first call. Two threads may both decide; either result is right.
 pub fn choose() -> Sequence {
     if code() == UNDECIDED {
-        // Relaxed: it is one byte, and any value is right at any time.
+        // Relaxed: every possible value is right at any time.
         ORDER.store(decide(litmus(), is_intel(), feature::has(RDTSCP), cheaper), Relaxed);
     }
     match code() {
@@ -98,7 +98,7 @@ pub fn choose() -> Sequence {
     }
 }
 
-/// Invariants 1 and 2.
+/// Decides by Invariants 1 and 2.
 fn decide(litmus: Litmus, is_intel: bool, has_rdtscp: bool, lfence_is_cheaper: fn() -> bool) -> u8 {
     let waits = litmus == Litmus::Waits || litmus == Litmus::SaysNothing && is_intel;
     match (waits, has_rdtscp) {
@@ -116,12 +116,12 @@ fn is_intel() -> bool {
     (id.ebx, id.edx, id.ecx) == (0x756e_6547, 0x4965_6e69, 0x6c65_746e)
 }
 
-/// Tries LFENCE, and a bare RDTSC beside it.
+/// Tests LFENCE, and a bare RDTSC for comparison.
 pub fn litmus() -> Litmus {
     judge(delay(lfence_rdtsc), delay(rdtsc), chain_ticks())
 }
 
-/// What the chain delays a read by: with the fence, and bare; and how long it takes.
+/// Compares the delay of a fenced and of a bare read by the chain with the chain's length.
 fn judge(fenced: u64, bare: u64, chain: u64) -> Litmus {
     match (fenced >= chain / 2, bare < chain / 2) {
         (true, true) => Litmus::Waits,
@@ -130,9 +130,9 @@ fn judge(fenced: u64, bare: u64, chain: u64) -> Litmus {
     }
 }
 
-/// Square roots in the chain: few enough that every scheduler holds them and lets later instructions past (16 is the
-/// smallest of any x86-64 CPU's for floating point), and slow, 13 core cycles and more (Agner Fog, "Instruction tables",
-/// SQRTSD).
+/// Square roots in the chain: few enough that every scheduler holds them and lets later instructions pass (the smallest
+/// floating-point scheduler of an x86-64 CPU has 16 entries), each at least 13 core cycles (Agner Fog, "Instruction
+/// tables", SQRTSD).
 const CHAIN: usize = 12;
 /// Chains in a row, to measure one.
 const ROW: usize = 64;
@@ -142,7 +142,7 @@ const ROW: usize = 64;
 fn chain(x: f64) -> f64 {
     let word = 1u64;
     let mut x = x;
-    // SAFETY: Invariant 1: both shifts together take every bit out, so that the word itself is read.
+    // SAFETY: Invariant 1: the two shifts clear every bit, so the word itself is read.
     unsafe {
         asm!(
             ".rept {chain}",
@@ -162,7 +162,7 @@ fn chain(x: f64) -> f64 {
     x
 }
 
-/// How much later `read` reads behind the chain than without: the least of all tries.
+/// The ticks by which the chain delays `read`: the difference of the least of all tries with and without it.
 fn delay(read: impl Fn() -> u64) -> u64 {
     let least = |work: fn()| {
         let once = |_| {
@@ -178,7 +178,7 @@ fn delay(read: impl Fn() -> u64) -> u64 {
     with.saturating_sub(least(|| {}))
 }
 
-/// How long the chain takes: a row of them, so long that it does not matter when the counter is read.
+/// The ticks of one chain, measured over a row so long that the order of the counter's reads does not matter.
 fn chain_ticks() -> u64 {
     let once = |_| {
         let start = rdtsc();
@@ -189,7 +189,7 @@ fn chain_ticks() -> u64 {
     (0..TRIES / 8).map(once).min().unwrap_or(u64::MAX)
 }
 
-/// Whether LFENCE; RDTSC costs no more than RDTSCP, which the CPU has.
+/// Whether LFENCE; RDTSC costs no more than RDTSCP. Called only if the CPU has RDTSCP.
 fn cheaper() -> bool {
     let time = |read: fn() -> u64| {
         let once = || {
@@ -201,7 +201,7 @@ fn cheaper() -> bool {
         };
         (0..TIMINGS).map(|_| once()).min().unwrap_or(0)
     };
-    // SAFETY: the caller saw that it is there.
+    // SAFETY: the caller checked that the CPU has RDTSCP.
     time(lfence_rdtsc) <= time(|| unsafe { rdtscp() })
 }
 
@@ -222,7 +222,7 @@ mod tests {
         assert_eq!(decide(Litmus::DoesNotWait, false, false, yes), UNDECIDED);
     }
 
-    /// The litmus test's own twin: a read that does not wait is called that.
+    /// The litmus test detects a read that does not wait.
     #[test]
     fn a_read_that_does_not_wait_is_caught() {
         assert_eq!(judge(160, 2, 170), Litmus::Waits);
@@ -231,10 +231,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_chosen_waits_for_the_chain() {
+    fn the_chosen_sequence_waits_for_the_chain() {
         choose();
         let waits = |read: fn() -> u64| {
-            // A preemption makes a difference longer, never shorter; of the row it may make a chain longer.
+            // A preemption makes a delay longer, never shorter, but it may also make the measured chain longer.
             (0..100).any(|_| judge(delay(read), 0, chain_ticks()) == Litmus::Waits)
         };
         assert!(waits(counter::load_ordered));

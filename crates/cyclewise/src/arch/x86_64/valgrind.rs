@@ -1,27 +1,27 @@
-//! Telling Valgrind that text has changed.
+//! Notifies Valgrind that text has changed.
 //!
-//! Valgrind executes translations, and by default looks for changes only of code that came from no file
-//! (`--smc-check=all-non-file`): it would go on with the old text of the program for ever. A request is a sequence of
+//! Valgrind executes translations, and by default checks only code that is not mapped from a file for changes
+//! (`--smc-check=all-non-file`), so it would execute the program's old text for ever. A request is a sequence of
 //! instructions that does nothing on a processor and that no compiler emits.
 //!
 //! # Cost
-//! Five instructions. Under Valgrind every translation is made anew.
+//! Five instructions. Valgrind repeats every translation.
 //!
 //! # References
 //! Valgrind include/valgrind.h: `__SPECIAL_INSTRUCTION_PREAMBLE`, VG_USERREQ__DISCARD_TRANSLATIONS.
 //!
 //! # Safety
-//! 1. The rotations add up to 128 bits and the exchange is of a register with itself, so that all registers are as before.
-#![expect(unsafe_code, reason = "a sequence of instructions that Valgrind knows")]
+//! 1. The rotations add up to 128 bits, and a register is exchanged with itself, so no register changes.
+#![expect(unsafe_code, reason = "a sequence of instructions that Valgrind recognizes")]
 
 use core::arch::asm;
 
 /// VG_USERREQ__DISCARD_TRANSLATIONS of valgrind.h.
 const DISCARD_TRANSLATIONS: usize = 0x1002;
-/// The user's half of the addresses with four levels of page tables, from 0 on.
+/// The size of the user's address space with four levels of page tables.
 const EVERYTHING: usize = 1 << 47;
 
-/// Has Valgrind forget what it made of the text; does nothing elsewhere.
+/// Makes Valgrind discard its translations; does nothing elsewhere.
 pub(crate) fn discard_translations() {
     let request = [DISCARD_TRANSLATIONS, 0, EVERYTHING, 0, 0, 0];
     // SAFETY: changes flags and, under Valgrind, RDX (Invariant 1). Valgrind reads the six words.

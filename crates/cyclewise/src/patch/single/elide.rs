@@ -24,7 +24,7 @@ static HOOKS: AtomicPtr<Hooks> = AtomicPtr::new(core::ptr::null_mut());
 /// Checks that `hooks` are in force, keeps them, and elides.
 ///
 /// # Errors
-/// Says why LOCK stays. Where the hooks are in force, [`reelide`] may succeed later.
+/// The reason why LOCK stays. If the hooks are in force, [`reelide`] may succeed later.
 ///
 /// # Safety
 /// The contract of [`enable_single!`](crate::enable_single).
@@ -34,7 +34,7 @@ pub unsafe fn enable(hooks: &'static Hooks) -> Result<(), Refusal> {
         return Err(Refusal::NoLockPrefix);
     }
     hooks.in_force()?;
-    // Release: pairs with the Acquire in `enabled`. A binding stays: name lookup searches the program first, and
+    // Release: pairs with the Acquire in `enabled`. A binding never changes: name lookup searches the program first and
     // libraries loaded later last.
     HOOKS.store(core::ptr::from_ref(hooks).cast_mut(), Ordering::Release);
     reelide()

@@ -92,7 +92,8 @@ pub(crate) unsafe fn load_add_store<I: Id>(
 /// Pops: if `*v != not`, `*load = *v`, and `*v` becomes the word at `*v + offset`.
 ///
 /// # Safety
-/// As of the module; where `*v` is not `not`, it is the address of a node with a word at `offset`; `load` is the caller's.
+/// As of the module; where `*v` is not `not`, it is the address of a node with a word at `offset`; `load` is the
+/// caller's.
 #[inline(always)]
 pub(crate) unsafe fn load_cbeq_store_add_load_store<I: Id>(
     area: Area,

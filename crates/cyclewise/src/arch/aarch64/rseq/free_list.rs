@@ -1,11 +1,12 @@
 //! Restartable sequences of which counters and lists are made: each finds the current CPU's copy itself.
 //!
-//! As of the x86-64 file of the same name. Here loads of the guard acquire, and stores that commit are relaxed: who takes
-//! what they publish is on the same CPU, has been through the scheduler, or has stopped the CPU by a barrier.
+//! As of the x86-64 file of the same name. Here loads of the guard acquire, and stores that commit are relaxed: who
+//! takes what they publish is on the same CPU, has been through the scheduler, or has stopped the CPU by a barrier.
 //!
 //! # Safety
 //! As of `rseq`, for all words of the copy; they are written by such sequences alone while the guard is 0. Addresses
-//! that do not belong to the copy are the caller's, valid until the sequence ends, and may be written whatever comes of it.
+//! that do not belong to the copy are the caller's, valid until the sequence ends, and may be written whatever comes of
+//! it.
 #![expect(unsafe_code, reason = "sequences that the kernel restarts")]
 
 use super::{Area, section};

@@ -26,9 +26,9 @@
 //! Linux include/uapi/linux/rseq.h, kernel/rseq.c; ELF for the Arm 64-bit Architecture, thread pointer.
 //!
 //! # Safety
-//! The contract of every function here: the area is the calling thread's registered one, `at + (id << SHIFT)` is a valid
-//! and aligned word for every id that the kernel may publish there, and all that write it meanwhile are such sequences with
-//! the same id.
+//! The contract of every function here: the area is the calling thread's registered one, `at + (id << SHIFT)` is a
+//! valid and aligned word for every id that the kernel may publish there, and all that write it meanwhile are such
+//! sequences with the same id.
 #![expect(unsafe_code, reason = "sequences that the kernel restarts")]
 
 pub(crate) mod array;
@@ -39,8 +39,8 @@ use crate::arch::{Id, SHIFT};
 use core::arch::asm;
 use core::ptr::NonNull;
 
-/// What the kernel expects in the four bytes before an abort handler: what glibc registers with, a BRK. Instructions are
-/// little-endian, whatever data are; the kernel reads it as data.
+/// What the kernel expects in the four bytes before an abort handler: what glibc registers with, a BRK. Instructions
+/// are little-endian, whatever data are; the kernel reads it as data.
 pub(crate) const SIGNATURE: u32 = u32::from_le(0xd428_bc00); // RSEQ_SIG_CODE in glibc's <sys/rseq.h>
 
 /// A registered `struct rseq`, as a distance from the thread pointer. Never zero: there the C library's block begins.
@@ -84,8 +84,8 @@ fn thread_pointer() -> usize {
     at
 }
 
-/// A sequence: its steps between the entry and the commit's end, what follows that, then the operands. `{t}` is a register
-/// of its own, `{area}` the area.
+/// A sequence: its steps between the entry and the commit's end, what follows that, then the operands. `{t}` is a
+/// register of its own, `{area}` the area.
 macro_rules! section {
     ([$($step:expr),* $(,)?], [$($after:expr),*], $area:expr, $($operands:tt)*) => {
         asm!(
@@ -234,8 +234,8 @@ macro_rules! words {
             #[inline(always)]
             unsafe fn cmpxchg<I: Id>(area: Area, at: *mut Self, old: Self, new: Self) -> Self {
                 let found: $value;
-                // SAFETY: the caller vouches for the area and the words; the store is the commit, and leaving before
-                // it stores nothing. What is above a narrow `old` in its register is not part of it, hence the extension.
+                // SAFETY: the caller vouches for the area and the words; the store is the commit, and leaving before it
+                // stores nothing. What is above a narrow `old` in its register is not part of it, hence the extension.
                 unsafe {
                     on_this_cpu!([
                         concat!("ldr", $suffix, " {r:", $m, "}, [{t}]"),

@@ -1,13 +1,13 @@
-//! The twin where nothing restarts: there is no area, so nothing here can be called.
+//! The twin without restartable sequences: no area exists, so no function here can be called.
 //!
 //! # Safety
-//! Every function has an [`Area`], of which there is none.
+//! Every function takes an [`Area`], a type without values.
 #![allow(unsafe_code, reason = "the twin of functions with contracts")]
 
 use super::Area;
 use crate::arch::{Id, Outcome};
 
-/// Puts a word on a stack.
+/// Pushes a word on a stack.
 ///
 /// # Safety
 /// None is needed.
@@ -15,7 +15,7 @@ pub(crate) unsafe fn stack_push<I: Id, const N: usize>(area: Area, _: *mut u64, 
     match area {}
 }
 
-/// Takes the word on top of a stack.
+/// Pops a word from a stack.
 ///
 /// # Safety
 /// None is needed.
@@ -23,7 +23,7 @@ pub(crate) unsafe fn stack_pop<I: Id>(area: Area, _: *mut u64) -> (u64, i64) {
     match area {}
 }
 
-/// Puts as many words on a stack as there is room for.
+/// Pushes as many words on a stack as fit.
 ///
 /// # Safety
 /// None is needed.
@@ -31,7 +31,7 @@ pub(crate) unsafe fn stack_push_many<I: Id, const N: usize>(area: Area, _: *mut 
     match area {}
 }
 
-/// Takes as many words as there are and fit.
+/// Pops up to the given number of words.
 ///
 /// # Safety
 /// None is needed.

@@ -1,7 +1,7 @@
-//! The twin where nothing restarts: there is no area, so nothing here can be called.
+//! The twin without restartable sequences: no area exists, so no function here can be called.
 //!
 //! # Safety
-//! Every function has an [`Area`], of which there is none.
+//! Every function takes an [`Area`], a type without values.
 #![allow(unsafe_code, reason = "the twin of functions with contracts")]
 
 use super::Area;

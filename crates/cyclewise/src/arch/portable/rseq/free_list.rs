@@ -1,16 +1,16 @@
-//! The twin where nothing restarts: there is no area, so nothing here can be called.
+//! The twin without restartable sequences: no area exists, so no function here can be called.
 //!
 //! # Safety
-//! Every function has an [`Area`], of which there is none.
+//! Every function takes an [`Area`], a type without values.
 #![allow(unsafe_code, reason = "the twin of functions with contracts")]
 
 use super::Area;
 use crate::arch::{Id, Outcome};
 
-/// Adds to a copy's first word; how far that is from the second, and the copy's distance.
+/// Adds to a copy's first word; returns its difference from the second word, and the copy's distance.
 ///
 /// # Safety
-/// None is needed, nor below.
+/// None is needed; the same for all below.
 pub(crate) unsafe fn add_and_compare<I: Id>(area: Area, _: *mut u64, _: u64) -> (u64, usize) {
     match area {}
 }
@@ -31,7 +31,7 @@ pub(crate) unsafe fn list_push<I: Id>(area: Area, _: *mut u64, _: u64, _: *mut u
     match area {}
 }
 
-/// Takes all that a list has.
+/// Takes all nodes of a list.
 ///
 /// # Safety
 /// None is needed.

@@ -1,7 +1,7 @@
-//! The twin where nothing restarts: there is no area, so nothing here can be called.
+//! The twin without restartable sequences: no area exists, so no function here can be called.
 //!
 //! # Safety
-//! Every function has an [`Area`], of which there is none.
+//! Every function takes an [`Area`], a type without values.
 #![allow(unsafe_code, reason = "the twin of functions with contracts")]
 
 pub(crate) mod array;
@@ -10,12 +10,12 @@ pub(crate) mod free_list;
 
 use crate::arch::Id;
 
-/// A registered area: none exists.
+/// A registered area; none exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Area {}
 
 impl Area {
-    /// Not called.
+    /// Never called.
     ///
     /// # Safety
     /// None is needed.
@@ -29,7 +29,7 @@ pub(crate) trait Sections: Copy {
     /// Loads.
     ///
     /// # Safety
-    /// None is needed, nor below.
+    /// None is needed; the same for all below.
     unsafe fn read<I: Id>(area: Area, _: *mut Self) -> Self {
         match area {}
     }
@@ -49,15 +49,15 @@ pub(crate) trait Sections: Copy {
     unsafe fn or<I: Id>(area: Area, _: *mut Self, _: Self) {
         match area {}
     }
-    /// Stores, and returns what was there.
+    /// Stores; returns the previous value.
     unsafe fn xchg<I: Id>(area: Area, _: *mut Self, _: Self) -> Self {
         match area {}
     }
-    /// Stores `new` where `old` is found; returns what was found.
+    /// Stores `new` if the word is `old`; returns the previous value.
     unsafe fn cmpxchg<I: Id>(area: Area, _: *mut Self, _: Self, _: Self) -> Self {
         match area {}
     }
-    /// Adds, and returns the sum.
+    /// Adds; returns the sum.
     unsafe fn add_return<I: Id>(area: Area, _: *mut Self, _: Self) -> Self {
         match area {}
     }

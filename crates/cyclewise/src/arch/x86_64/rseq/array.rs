@@ -63,8 +63,8 @@ pub(crate) unsafe fn stack_pop<I: Id>(area: Area, stacks: *mut u64) -> (u64, i64
     (word, left)
 }
 
-/// Puts as many words on a stack as there is room for, from the last of `len` before `end` on towards the first, in their
-/// order. Returns how many, or [`AWAY`].
+/// Puts as many words on a stack as there is room for, from the last of `len` before `end` on towards the first, in
+/// their order. Returns how many, or [`AWAY`].
 ///
 /// # Safety
 /// As above; there are `len` words before `end`.
@@ -159,8 +159,8 @@ pub(crate) unsafe fn stack_pop_many<I: Id>(area: Area, stacks: *mut u64, to: *mu
     run
 }
 
-/// Puts a word in a ring of `N`, a power of two: a copy's first word counts what was taken, its third what was put in, and
-/// the cells follow. The outcome is [`Outcome::Ne`] where it is full.
+/// Puts a word in a ring of `N`, a power of two: a copy's first word counts what was taken, its third what was put in,
+/// and the cells follow. The outcome is [`Outcome::Ne`] where it is full.
 ///
 /// # Safety
 /// As of the module, and so for the next; the copy has 3 + `N` words, and the third is at most `N` more than the first.
@@ -190,8 +190,8 @@ pub(crate) unsafe fn ring_push<I: Id, const N: usize>(area: Area, rings: *mut u6
     Outcome::Done
 }
 
-/// Takes the oldest word from a ring. Returns it and its cell's number: [`EMPTY`] where there was none, [`AWAY`] where the
-/// guard is set.
+/// Takes the oldest word from a ring. Returns it and its cell's number: [`EMPTY`] where there was none, [`AWAY`] where
+/// the guard is set.
 ///
 /// # Safety
 /// As above.

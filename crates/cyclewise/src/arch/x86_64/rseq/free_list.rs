@@ -1,14 +1,15 @@
 //! Restartable sequences of which counters and lists are made: each finds the current CPU's copy itself.
 //!
-//! So there is nothing to compute before the first instruction, nothing that could be another CPU's by then, and nothing
-//! to try again. What a sequence has found comes back in a register; a way out of a sequence has no room for both
-//! a label and a result.
+//! So there is nothing to compute before the first instruction, nothing that could be another CPU's by then, and
+//! nothing to try again. What a sequence has found comes back in a register; a way out of a sequence has no room for
+//! both a label and a result.
 //!
 //! A copy's second word is its guard, 0 or 1, through which a stranger can keep the CPU's own threads out.
 //!
 //! # Safety
 //! As of `rseq`, for all words of the copy; they are written by such sequences alone while the guard is 0. Addresses
-//! that do not belong to the copy are the caller's, valid until the sequence ends, and may be written whatever comes of it.
+//! that do not belong to the copy are the caller's, valid until the sequence ends, and may be written whatever comes of
+//! it.
 #![expect(unsafe_code, reason = "sequences that the kernel restarts")]
 
 use super::{Area, inject, section};

@@ -1,4 +1,5 @@
-//! Restartable sequences of one word: an operation on the current CPU's copy, without LOCK and without asking who we are.
+//! Restartable sequences of one word: an operation on the current CPU's copy, without LOCK and without asking who we
+//! are.
 //!
 //! ```text
 //! 770:    lea  t, [rip + descriptor]
@@ -13,9 +14,9 @@
 //! Assembly, because the kernel has to know where the sequence begins and ends, and nothing may be spilled inside it.
 //!
 //! # Invariants
-//! 1. A sequence writes its registers and `rseq_cs` before its last instruction, and that one is its only other store (in
-//!    `sequence`, stores before the last go where its caller says). So it can be begun again from its first instruction
-//!    until the last has been executed.
+//! 1. A sequence writes its registers and `rseq_cs` before its last instruction, and that one is its only other store
+//!    (in `sequence`, stores before the last go where its caller says). So it can be begun again from its first
+//!    instruction until the last has been executed.
 //! 2. No register that a sequence reads is written before the commit: scratch registers are `out`, never `lateout`.
 //! 3. A descriptor lives as long as the text it describes. `rseq_cs` may point to it long after the sequence has ended,
 //!    so the link unit must never be unmapped while a thread may have used it; `sys::rseq` sees to that.
@@ -29,9 +30,9 @@
 //! Linux", 2019, for the layout of sequences.
 //!
 //! # Safety
-//! The contract of every function here: the area is the calling thread's registered one, `at + (id << SHIFT)` is a valid
-//! and aligned word for every id that the kernel may publish there, and all that write it meanwhile are such sequences with
-//! the same id, or instructions of `gs`.
+//! The contract of every function here: the area is the calling thread's registered one, `at + (id << SHIFT)` is a
+//! valid and aligned word for every id that the kernel may publish there, and all that write it meanwhile are such
+//! sequences with the same id, or instructions of `gs`.
 #![expect(unsafe_code, reason = "sequences that the kernel restarts")]
 
 pub(crate) mod array;
@@ -98,8 +99,8 @@ macro_rules! inject {
 }
 pub(super) use inject;
 
-/// A sequence: its steps between the entry and the commit's end, what follows that, then the operands. `{t}` is a register
-/// of its own, `{area}` the area.
+/// A sequence: its steps between the entry and the commit's end, what follows that, then the operands. `{t}` is a
+/// register of its own, `{area}` the area.
 macro_rules! section {
     ([$($step:expr),* $(,)?], [$($after:expr),*], $area:expr, $($operands:tt)*) => {
         asm!(
