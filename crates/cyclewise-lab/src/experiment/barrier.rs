@@ -1,9 +1,9 @@
 //! A barrier for threads or processes: the last to arrive releases all of them.
 //!
-//! Their parent does not take part: it would need a CPU just when every CPU has a waiter.
+//! The parent does not take part: it would need a CPU while every CPU has a waiter.
 //!
 //! # States of `gate`
-//! [`SHUT`] until the last one arrives, then [`OPEN`] for good; [`BROKEN`] as soon as one gives up.
+//! [`SHUT`] until the last party arrives, then [`OPEN`] for good; [`BROKEN`] as soon as one gives up.
 
 use crate::sys::futex;
 use std::io;
@@ -18,10 +18,10 @@ const BROKEN: u32 = 2; // one will never arrive
 /// Polls before sleeping: some 10 to 100 µs, about the cost of a wake-up.
 const SPINS: u32 = 2000;
 
-/// Starting and pinning never takes this long.
+/// Longer than starting and pinning ever take.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A barrier of `parties`, on two words that they share and that are 0 at first. It serves once.
+/// A single-use barrier of `parties`, on two shared words that are 0 at first.
 pub(super) struct Barrier<'a> {
     pub(super) gate: &'a AtomicU32,
     pub(super) arrived: &'a AtomicU32,
@@ -32,7 +32,7 @@ impl Barrier<'_> {
     /// Waits until all have arrived. Async-signal-safe.
     ///
     /// # Errors
-    /// `Interrupted` where another party broke it; ETIMEDOUT, which breaks it.
+    /// `Interrupted` if another party broke the barrier; ETIMEDOUT, which breaks it.
     pub(super) fn wait(&self) -> io::Result<()> {
         // AcqRel: each party sees what the others did before they arrived.
         if self.arrived.fetch_add(1, AcqRel) + 1 == self.parties {

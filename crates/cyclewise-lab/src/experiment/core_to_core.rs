@@ -1,8 +1,8 @@
-//! `core-to-core`: the time a cache line takes from one CPU to another, for every pair, and the cost under contention.
+//! `core-to-core`: the transfer time of a cache line for every pair of CPUs, and the cost of contention.
 //!
-//! A pair's figure is half a round trip of a flag that two pinned threads hand each other by compare-and-exchange, the
-//! method of the published matrices. The rows of many threads are the time from one addition to the next on one counter,
-//! by whichever thread. From both, `simulate fit` makes a machine file.
+//! A pair's figure is half a round trip of a flag that two pinned threads pass to each other by compare-and-exchange,
+//! the method of the published matrices. For many threads the figure is the time from one addition to the next on one
+//! counter, by any thread. `simulate fit` makes a machine file from both.
 //!
 //! # References
 //! N. Viennot, core-to-core-latency (MIT), 2022: its first bench, and the figures of its gallery. T. Downs, "A concurrency
@@ -25,7 +25,7 @@ use crate::runner::{Control, Guards, Sampler, Setup};
 use pairs::Pair;
 use std::time::Duration;
 
-/// The name of the experiment, by which records are looked through for it.
+/// The name of the experiment in records.
 pub(crate) const NAME: &str = "core-to-core";
 
 pub(super) static DEFINITION: Definition = Definition {
@@ -38,7 +38,7 @@ pub(super) static DEFINITION: Definition = Definition {
     setup,
 };
 
-/// How much is done in a mode.
+/// The amount of work in a mode.
 struct Plan {
     /// The most pairs.
     pairs: usize,
@@ -94,7 +94,7 @@ fn setup(options: &Options) -> Result<Setup> {
         samplers.push(counter::add(format!("fetch-add-t{count}"), &crowd));
         samplers.push(counter::cas(format!("cas-loop-t{count}"), &crowd));
     }
-    // Of what is compared, the row that most depends on what the machine does beside.
+    // The compared row that other load on the machine affects most.
     let control = super::index(&samplers, "fetch-add-t2").unwrap_or(0);
     let compare: Vec<(&str, &str)> = compare.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
     Ok(Setup {
@@ -108,7 +108,7 @@ fn setup(options: &Options) -> Result<Setup> {
     })
 }
 
-/// 1, 2, 3 and 4 as the published rows have them, then twice as many each time, and all there are.
+/// 1, 2, 3 and 4 as in the published rows, then doubled each time, and all CPUs.
 fn counts(cpus: usize) -> Vec<usize> {
     let doubled = std::iter::successors(Some(8), |n| Some(2 * n));
     let mut counts: Vec<usize> = (1..=4).chain(doubled.take_while(|n| *n < cpus)).collect();
@@ -126,14 +126,14 @@ fn notes(plan: &Plan, all: &[Pair], chosen: &[Pair]) -> Vec<String> {
             plan.round_trips / ping::ALL_BATCHES as u64
         ),
         format!(
-            "-tN: N threads, each on its own CPU, a core each before second threads of cores, add to one counter for {} ms; the \
-             figure is the time from one addition to the next by anybody; retries are exchanges in vain for each addition",
+            "-tN: N threads, each on its own CPU, on distinct cores first, add to one counter for {} ms; the figure is the time from \
+             one addition to the next by any thread; retries are failed exchanges per addition",
             plan.span.as_millis()
         ),
     ];
     if chosen.len() < all.len() {
         notes.push(format!(
-            "{} of {} pairs were measured, evenly spread and some of each distance; --full measures all",
+            "{} of {} pairs were measured, evenly spread over all distances; --full measures all",
             chosen.len(),
             all.len()
         ));

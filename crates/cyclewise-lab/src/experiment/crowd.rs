@@ -1,9 +1,9 @@
 //! A crowd: threads that begin together, work for a while, and end together.
 //!
 //! # Invariants
-//! 1. No thread begins before all have arrived at the barrier; where one cannot be started or placed, none begins.
+//! 1. No thread begins before all have arrived at the barrier; if one cannot be started or pinned, none begins.
 //! 2. No thread is stopped before all have worked for the whole span: on a busy machine a thread may leave the barrier
-//!    late, and the span begins with the last.
+//!    late, so the span begins with the last one.
 
 use super::barrier::Barrier;
 use crate::arch::stamp;
@@ -16,26 +16,26 @@ use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Operations of [`repeat`] between two looks at the flag that ends it.
+/// Operations of [`repeat`] between two checks of the stop flag.
 pub(super) const STRIDE: u64 = 64;
 
 /// Bytes of a thread's stack: enough for a panic's message.
 const STACK: usize = 256 * 1024;
 
-/// Sleep between two looks at how many have begun.
+/// Sleep between two checks of how many threads have begun.
 const PAUSE: Duration = Duration::from_micros(50);
 
-/// So many threads on these CPUs, for so long.
+/// The threads of a run, their CPUs, and the run's length.
 #[derive(Clone)]
 pub(super) struct Crowd {
     pub(super) cpus: Vec<u32>,
     pub(super) threads: usize,
-    /// One thread on each CPU, round robin; else wherever the scheduler puts them.
+    /// Pins threads to the CPUs round robin; else the scheduler places them.
     pub(super) pinned: bool,
     pub(super) span: Duration,
 }
 
-/// How a run went, by thread in the order in which they ended.
+/// The outcome of a run: its threads' parts, in the order in which they ended.
 #[derive(Debug)]
 pub(super) struct Run<T>(Vec<Part<T>>);
 
@@ -50,7 +50,7 @@ impl Crowd {
     /// Runs `work` on every thread until it returns. It gets the thread's number, from 0, and the flag that ends it.
     ///
     /// # Errors
-    /// Exit 3: a thread could not be started or placed, or panicked; `name` is the row's.
+    /// Exit 3 if a thread cannot be started or pinned, or panicked; `name` is the row's.
     pub(super) fn run<T: Send>(&self, name: &str, work: impl Fn(usize, &AtomicBool) -> T + Sync) -> Result<Run<T>> {
         self.try_run(work).map_err(|e| {
             Error::system(
@@ -105,7 +105,7 @@ impl Crowd {
             if !barrier.is_broken() {
                 std::thread::sleep(self.span);
             }
-            // Relaxed: a flag and nothing else.
+            // Relaxed: the flag publishes nothing.
             stop.store(true, Relaxed);
             crew.join_all()
         });
@@ -132,7 +132,7 @@ impl<T> Run<T> {
         self.span(|part| part.ticks)
     }
 
-    /// The same in seconds.
+    /// Seconds from the first start to the last end.
     pub(super) fn seconds(&self) -> f64 {
         self.span(|part| part.ns) as f64 * 1e-9
     }
@@ -154,7 +154,7 @@ impl<T> Run<T> {
     }
 }
 
-/// Does `operation` until `stop`, and returns how often: at least one stride.
+/// Repeats `operation` until `stop` and returns the count: at least one stride.
 #[inline(always)]
 pub(super) fn repeat(stop: &AtomicBool, operation: impl Fn()) -> u64 {
     let mut operations = 0;

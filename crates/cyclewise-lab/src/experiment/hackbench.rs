@@ -1,9 +1,9 @@
 //! `hackbench`: groups of senders that each write to every receiver of their group, all at once.
 //!
 //! It measures the scheduler and the kernel's channels under far more tasks than CPUs. Kernel code is full of atomics,
-//! which made it the macro-benchmark of the LOCK prefix. The protocol is that of rt-tests' program of this name:
-//! tasks are made, say that they are ready through one channel, wait for a byte on another, and the time runs from
-//! that byte until the last one is reaped.
+//! which made it the macro-benchmark of the LOCK prefix. The protocol is that of rt-tests' program of this name: tasks
+//! start, report on one channel that they are ready, and wait for a byte on another. The time runs from that byte until
+//! the last task is reaped.
 //!
 //! # References
 //! The program: rt-tests, `src/hackbench`, by Rusty Russell, Yanmin Zhang, Ingo Molnar and David Sommerseth.
@@ -60,10 +60,10 @@ static PUBLISHED: &[Published] = &[
     },
 ];
 
-/// Makes the experiment ready.
+/// Prepares the experiment.
 ///
 /// # Errors
-/// Exit 2 where a count is zero or absurd; exit 3 where a limit of this machine is in the way.
+/// Exit 2 if a count is out of range; exit 3 if a limit of this machine forbids the run.
 fn setup(options: &Options) -> Result<Setup> {
     let plans = plans(options)?;
     let mut notes = vec![describe(&plans[0])];
@@ -150,7 +150,7 @@ impl Sampler for Hackbench {
 /// Runs it once.
 ///
 /// # Errors
-/// Exit 3 where a task failed, exit 1 where messages were lost.
+/// Exit 3 if a task failed, exit 1 if messages were lost.
 pub fn run(plan: &Plan) -> Result<Outcome> {
     let outcome = match plan.carrier() {
         Carrier::Processes => processes::run(plan)?,

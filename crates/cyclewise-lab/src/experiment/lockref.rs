@@ -1,12 +1,12 @@
-//! `lockref`: what a lock and a count in one word cost alone, by the threads that share them, and by how they retry.
+//! `lockref`: what a lock and a count in one word cost alone, by number of threads, and by retry policy.
 //!
-//! Alone, an operation is a get and a put. With threads, it is one pair by any of them, and its figure is the time from
-//! one to the next: on one cache line that all want, flat at best. Beside it stand the tries in vain for each get or put, and the share of
-//! those that went to the lock's queue.
+//! An operation is a get and a put. With threads, the figure is the time from one pair to the next by any thread: on
+//! one contended cache line it is constant at best. Beside it: failed tries for each get or put, and the share of them
+//! that went to the lock's queue.
 //!
 //! # References
-//! Linux 893a7d32e8e0 (a limit of 100: +60 to +70 % on `ThunderX2`, 15 to 100 alike, 200 and 500 worse), f5fe24ef17b5 (no
-//! relaxing: open3 +134 % on 96 CPUs).
+//! Linux 893a7d32e8e0 (a limit of 100: +60 to +70 % on `ThunderX2`, 15 to 100 alike, 200 and 500 worse), f5fe24ef17b5
+//! (no `cpu_relax`: open3 +134 % on 96 CPUs).
 
 mod alone;
 mod counts;
@@ -63,7 +63,7 @@ static PUBLISHED: &[Published] = &[
 /// Threads for each CPU in the oversubscribed rows.
 const OVER: usize = 4;
 
-/// The limits of the sweep; with `--full` all, else those of even places.
+/// The limits of the sweep; all with `--full`, else every other one.
 const LIMITS: [u32; 10] = [1, 2, 5, 10, 15, 25, 50, 100, 200, 500];
 
 fn setup(options: &Options) -> Result<Setup> {
@@ -123,7 +123,7 @@ const ALONE: [(&str, &str); 5] = [
 
 const PEERS: [&str; 5] = ["bounded", "unbounded", "locked", "mutex", "atomic"];
 
-/// 1, 2, 4, … and the CPUs there are, and more than that.
+/// 1, 2, 4, …, the number of CPUs, and oversubscribed.
 fn counts(cpus: usize) -> Vec<usize> {
     let mut counts: Vec<usize> = std::iter::successors(Some(1), |n| Some(2 * n))
         .take_while(|&n| n < cpus)
@@ -152,14 +152,14 @@ fn swept<R: Relax + 'static>(name: String, limit: u32, crowd: &Crowd) -> Box<dyn
 
 fn notes(cpus: usize, span: Duration) -> Vec<String> {
     vec![
-        "alone, a sample is the least of three medians; lockref: get and put_or_lock; cas-pair: twice load, add, LOCK CMPXCHG; lockref-ref: by a value that gives it back; lockref-lock: the two changes under its lock; mutex-count: under std's".to_string(),
+        "alone, a sample is the least of three medians; lockref: get and put_or_lock; cas-pair: twice load, add, LOCK CMPXCHG; lockref-ref: a guard that puts on drop; lockref-lock: the two changes under its lock; mutex-count: under std's mutex".to_string(),
         format!(
-            "-tN: N threads, pinned round robin to {cpus} CPUs, each a pair after the other for {} ms; the figure is the time from one pair of \
-             anybody's to the next; retries are exchanges that failed and looks at a held lock, fallbacks turns in the lock's queue, \
-             each for one get or put; a thread whose time slice ends loses nothing by it",
+            "-tN: N threads, pinned round robin to {cpus} CPUs, repeat pairs for {} ms; the figure is the time from one pair to the next, \
+             by any thread; retries are failed exchanges and reads of a held lock, fallbacks are turns in the lock's queue, \
+             each per get or put; a thread's preemption does not add to the figure",
             span.as_millis()
         ),
-        format!("lockref-t: the default policy, with a way back from the lock; bounded-t: Linux's, {TRIES} tries; unbounded-t: before 2019's; locked-t: no tries, always the lock; atomic-t: fetch_add and fetch_sub, which no lock can hold still"),
+        format!("lockref-t: the default policy, with a return from the lock; bounded-t: Linux's, {TRIES} tries; unbounded-t: Linux's before 2019; locked-t: no tries, always the lock; atomic-t: fetch_add and fetch_sub, which no lock can exclude"),
         format!("limit-, relax-: Linux's policy with other limits, or with pauses between {TRIES} tries, on {cpus} threads"),
         format!(
             "the source had 28 to 224 CPUs; {cpus} may be used here, so what happens beyond {cpus} cannot be seen on this machine"

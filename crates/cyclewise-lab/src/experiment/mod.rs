@@ -32,7 +32,7 @@ use crate::sys::affinity;
 /// Options of an experiment, from the command line.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// How much time it may take.
+    /// How much time a run may take.
     pub mode: Mode,
     /// `hackbench`: pipes as well as socket pairs.
     pub pipe: bool,
@@ -42,8 +42,7 @@ pub struct Options {
     pub loops: Option<u32>,
     /// `open-read-close`: counts of processes.
     pub threads: Vec<u32>,
-    /// CPUs that the process may use, which a thread pinned for its samples can no longer ask for. Empty: those that this
-    /// thread may use.
+    /// CPUs that the process may use; a pinned thread can no longer query them. Empty: those that this thread may use.
     pub cpus: Vec<u32>,
 }
 
@@ -61,7 +60,7 @@ impl Options {
 pub struct Published {
     /// Our variant that it corresponds to, if any.
     pub variant: Option<&'static str>,
-    /// What the source calls it.
+    /// The source's name for it.
     pub what: &'static str,
     /// The figure, as printed by the source.
     pub figure: f64,
@@ -71,7 +70,7 @@ pub struct Published {
     pub machine: &'static str,
 }
 
-/// An experiment: a question, and how to ask it of this machine.
+/// An experiment: a question, and how to answer it on this machine.
 pub struct Definition {
     /// The name scripts use.
     pub name: &'static str,
@@ -85,7 +84,7 @@ pub struct Definition {
     pub guards: Guards,
     /// What the source published.
     pub published: &'static [Published],
-    /// Prepares it, or returns why this machine cannot run it.
+    /// Prepares it, or returns the reason why this machine cannot run it.
     pub setup: fn(&Options) -> Result<Setup>,
 }
 
@@ -123,10 +122,10 @@ pub static ALL: &[&Definition] = &[
     &open_read_close::DEFINITION,
 ];
 
-/// The experiments with these names; all of them for none.
+/// The experiments with these names; all if `names` is empty.
 ///
 /// # Errors
-/// Exit 2 for a name there is not, with the names there are.
+/// Exit 2 for an unknown name; the error lists the known ones.
 pub fn select(names: &[String]) -> Result<Vec<&'static Definition>> {
     if names.is_empty() {
         return Ok(ALL.to_vec());
@@ -134,7 +133,7 @@ pub fn select(names: &[String]) -> Result<Vec<&'static Definition>> {
     let mut chosen: Vec<&Definition> = Vec::new();
     for name in names {
         let found = find(name)?;
-        // Twice in a record, nobody could tell the two apart.
+        // Twice in a record, the two could not be told apart.
         if chosen.iter().all(|d| d.name != found.name) {
             chosen.push(found);
         }
@@ -162,7 +161,7 @@ fn index(samplers: &[Box<dyn Sampler>], name: &str) -> Option<usize> {
     samplers.iter().position(|s| s.name() == name)
 }
 
-/// Pairs of names as pairs of indices; a pair whose variant this machine lacks is left out.
+/// Pairs of names as pairs of indices, without pairs that name a variant this machine lacks.
 fn pairs(samplers: &[Box<dyn Sampler>], names: &[(&str, &str)]) -> Vec<(usize, usize)> {
     names
         .iter()
@@ -201,7 +200,7 @@ mod tests {
             let Ok(setup) = (d.setup)(&Options::default()) else {
                 continue;
             };
-            // What a machine lacks is left out, and a note says so.
+            // Variants that the machine lacks are left out, with a note.
             let complete = !setup.notes.iter().any(|note| note.contains("left out"));
             for p in d.published.iter().filter_map(|p| p.variant).filter(|_| complete) {
                 assert!(index(&setup.samplers, p).is_some(), "{}: {p}", d.name);

@@ -1,15 +1,16 @@
-//! `open-read-close`: processes that all open, read and close one file, each on its own CPU.
+//! `open-read-close`: processes, each on its own CPU, that all open, read and close one file.
 //!
 //! Opening a file read-only takes a reference to its directory entry, which is a lockref, and to the file, which is a
-//! refcount: the more CPUs, the more they fight for those two cache lines. This is the workload on which unbounded
+//! refcount: the more CPUs, the more contention for those two cache lines. This is the workload on which unbounded
 //! compare-and-swap loops were found to collapse on ThunderX2.
 //!
-//! The rows with a `t` are the same in userspace: as many threads, and a cache of entries that count their users by a
-//! `LockRef`, by a mutex, or not at all, under a lock for readers.
+//! The rows with a `t` are the same in userspace: as many threads, and a cache whose entries count their users with a
+//! `LockRef` or a mutex, or do not count them and use a reader lock.
 //!
 //! # References
-//! Jayachandran C. Nair, refcount-test: `otest` does 500 000 times open, read 64 bytes, close; `runtest.sh` starts 1, 2,
-//! 4, ... of them on one 512-byte file. There, each process times itself; here, one interval spans them all.
+//! Jayachandran C. Nair, refcount-test: `otest` does 500 000 iterations of open, read 64 bytes, close; `runtest.sh`
+//! starts 1, 2, 4, ... of them on one 512-byte file. There, each process times itself; here, one interval spans them
+//! all.
 
 mod cache;
 mod processes;
@@ -31,7 +32,7 @@ const COUNTS: &[u32] = &[
     1, 2, 4, 8, 10, 16, 20, 27, 32, 40, 50, 55, 64, 80, 96, 100, 111, 128, 150, 180, 200, 223,
 ];
 
-/// More processes than this are taken for a slip of the finger.
+/// A larger count is taken for a typing error.
 const MOST: u32 = 4096;
 
 const THUNDERX2: &str = "ThunderX2 (SMT 4, 28 cores, 2 sockets: 224 CPUs)";
@@ -46,7 +47,7 @@ pub(super) static DEFINITION: Definition = Definition {
     setup,
 };
 
-/// What the thread on lockref published: ratios only, between kernels that we do not have. Context, not our variants.
+/// Published in the thread on lockref: ratios between kernels that we do not have. Context, not our variants.
 static PUBLISHED: &[Published] = &[
     Published {
         variant: None,
@@ -92,10 +93,10 @@ static PUBLISHED: &[Published] = &[
     },
 ];
 
-/// Makes the experiment ready: the file, the counts, and a number of iterations that suits the mode.
+/// Prepares the experiment: the file, the counts, and the mode's number of iterations.
 ///
 /// # Errors
-/// Exit 2 where a count is 0 or absurd; exit 3 where the file cannot be made or read.
+/// Exit 2 if a count is out of range; exit 3 if the file cannot be created or read.
 fn setup(options: &Options) -> Result<Setup> {
     let cpus = options.cpus()?;
     let counts = counts(&options.threads, cpus.len())?;
@@ -108,7 +109,7 @@ fn setup(options: &Options) -> Result<Setup> {
     });
     let notes = notes(&counts, cpus.len(), iterations, span, &target);
 
-    // p1 is what the others are held against; where it was not asked for, the first count.
+    // The others are compared with p1; if it is not among the counts, with the first.
     let base = counts.iter().position(|&c| c == 1).unwrap_or(0);
     let fits = |&(_, &count): &(usize, &u32)| count as usize <= cpus.len();
     let control = counts
@@ -168,7 +169,7 @@ impl Sampler for ProcessRow {
     }
 }
 
-/// The counts asked for, or the source's up to the number of CPUs.
+/// The requested counts, or the source's up to the number of CPUs.
 fn counts(asked: &[u32], cpus: usize) -> Result<Vec<u32>> {
     if asked.is_empty() {
         return Ok(COUNTS.iter().copied().filter(|&c| c as usize <= cpus).collect());
@@ -188,7 +189,7 @@ fn counts(asked: &[u32], cpus: usize) -> Result<Vec<u32>> {
     Ok(counts)
 }
 
-/// How often each process does it: as many as fill a sample when one process runs alone.
+/// Iterations of each process: as many as fill a sample when one process runs alone.
 fn iterations(mode: Mode, target: &Arc<Target>, cpus: &[u32]) -> Result<u64> {
     let sample_s = match mode {
         Mode::Quick => 0.03,
@@ -198,7 +199,7 @@ fn iterations(mode: Mode, target: &Arc<Target>, cpus: &[u32]) -> Result<u64> {
     const TRIAL: u64 = 2000;
     let trial = Processes::new(Arc::clone(target), cpus.to_vec(), 1, TRIAL).run()?;
     let fill = sample_s / (trial.seconds / TRIAL as f64);
-    // Two digits are enough, and read better.
+    // Rounded to two digits, for the reader.
     let step = 10f64.powf(fill.log10().floor() - 1.0);
     Ok(((fill / step).round() * step).clamp(1000.0, 500_000.0) as u64)
 }
@@ -213,8 +214,8 @@ fn notes(counts: &[u32], cpus: usize, iterations: u64, span: Duration, target: &
         ),
         format!(
             "-tN: N threads, pinned round robin, for {} ms, on one entry of a cache of their own: find it by name and take a \
-             reference, copy 64 bytes, give the reference back; lockref: get_not_dead and put_or_lock; mutex: a count in std's; \
-             rwlock: std's, held for reading meanwhile",
+             reference, copy 64 bytes, drop the reference; lockref: get_not_dead and put_or_lock; mutex: a count in std's mutex; \
+             rwlock: std's, read-locked from open to close",
             span.as_millis()
         ),
         format!(

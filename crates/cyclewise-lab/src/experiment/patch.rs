@@ -1,4 +1,4 @@
-//! `patch`: what changing the program's text costs, and what the hook costs that watches for threads.
+//! `patch`: the cost of changing the program's text, and of the hook that watches for new threads.
 
 mod creation;
 mod flip;
@@ -33,7 +33,7 @@ const COMPARE: [(&str, &str); 3] = [
     ("thread-hooked", "thread-direct"),
 ];
 
-/// A hundred functions with one test of the key each. Each has its own number, so that none is merged with another.
+/// A hundred functions with one test of the key each. Each has its own number, so that none are merged.
 macro_rules! tests_of {
     ($key:ident: $($tens:literal)*) => { &[$(
         test::<{ 10 * $tens }> as fn() -> u32, test::<{ 10 * $tens + 1 }>, test::<{ 10 * $tens + 2 }>,
@@ -65,10 +65,10 @@ fn setup(_: &Options) -> Result<Setup> {
             #[cfg(target_arch = "x86_64")]
             {
                 use crate::arch::patch_sites;
-                // Keeps the field linked: a program without it would measure its few own sites.
+                // Keeps the sites linked: without them the program would measure its own few.
                 black_box(patch_sites::address());
                 notes.push(format!(
-                    "of these {} lie on {} pages of their own",
+                    "of these, {} lie on {} separate pages",
                     patch_sites::PAGES * patch_sites::SITES_A_PAGE,
                     patch_sites::PAGES
                 ));
@@ -112,9 +112,9 @@ impl Sampler for KeyFlip {
                 }
             };
             let made = std::thread::Builder::new().spawn(run);
-            // The first ends by this where there is no second.
+            // Ends the first thread if the second cannot be created.
             let made = made.inspect_err(|_| stop.store(true, Relaxed));
-            runners.push(made.map_err(|e| Error::system("key-flip: making a thread", &e, "raise `ulimit -u`"))?);
+            runners.push(made.map_err(|e| Error::system("key-flip: creating a thread", &e, "raise `ulimit -u`"))?);
         }
         let begun = Instant::now();
         let flipped = (0..REPEATS).try_for_each(|i| if i % 2 == 0 { KEY.enable() } else { KEY.disable() });

@@ -1,7 +1,7 @@
-//! `percpu`: the cost of incrementing the current CPU's word, by each way of finding and changing it.
+//! `percpu`: the cost of incrementing the current CPU's word, for each way to find and change it.
 //!
-//! Each way has two rows. In the plain one every addition is to the same word, so it waits for the one before it to come
-//! back out of the store buffer. In the `-64` one additions go round 64 words, and nothing waits.
+//! Each way has two rows. In the plain row every addition is to the same word, so it waits until the previous one has
+//! left the store buffer. In the `-64` row additions cycle through 64 words, and none waits.
 
 use super::{Definition, Options, Published};
 use crate::arch::words::{Local, Plain};
@@ -41,7 +41,7 @@ const COMPARE: [(&str, &str); 13] = [
     ("getppid", "rseq-add-64"),
 ];
 
-/// One call is 64 additions, so that the loop is a small part of them.
+/// Additions of one call: enough that the loop's share is small.
 const OPERATIONS: u32 = WORDS as u32;
 
 /// Both rows of a way.
@@ -60,7 +60,7 @@ fn rows(bench: &mut Bench, names: [&'static str; 2], add: impl Fn(usize) + Copy 
     ]
 }
 
-/// Both rows by GS, which own the thread's being confined.
+/// Both rows by GS; they own the guard that confines the thread.
 fn gs_rows(bench: &mut Bench, gs: &Rc<Gs>) -> [Box<dyn Sampler>; 2] {
     let (one, all) = (Rc::clone(gs), Rc::clone(gs));
     let words = gs.words();
@@ -98,10 +98,10 @@ fn round(add: impl Fn(usize)) {
 fn setup(_: &Options) -> Result<Setup> {
     let mut bench = Bench::new();
     let mut notes = vec![
-        "the -64 rows go round 64 neighbouring words; in the others each addition waits for the one before it to leave the store buffer, so they say little about the addition".to_string(),
+        "the -64 rows cycle through 64 neighbouring words; in the others each addition waits for the previous one to leave the store buffer, which hides the cost of the addition".to_string(),
         format!("backend: {}", backend()),
         memory(),
-        "bytes: what one more addition takes where its word's address is known, without the library's slow path, which is elsewhere and shared".to_string(),
+        "bytes: the code of one more addition whose word's address is known, without the library's shared slow path".to_string(),
     ];
     let mut samplers = Vec::new();
     let local = Local::here();
@@ -135,7 +135,7 @@ fn setup(_: &Options) -> Result<Setup> {
             notes.push("cid-add left out: this kernel does not publish mm_cid".to_string());
         }
     } else {
-        notes.push("the rseq and cid rows are left out, for the reason that the backend gives".to_string());
+        notes.push("the rseq and cid rows are left out; the backend note has the reason".to_string());
         let names = ["portable-add", "portable-add-64"];
         samplers.extend(rows(&mut bench, names, add::<Cpu>()));
     }
@@ -166,7 +166,7 @@ fn add<I: Index>() -> impl Fn(usize) + Copy + 'static {
 fn memory() -> String {
     let slots = Slot::all().count();
     format!(
-        "memory: a variable takes its size in each slot that is used, 4 KiB at least for the first of a page; address space is 64 KiB for each of {slots} slots ({} KiB), 512 variables of 8 bytes to a page",
+        "memory: a variable takes its size in each used slot, but at least 4 KiB for the first of a page; address space is 64 KiB for each of {slots} slots ({} KiB); a page holds 512 variables of 8 bytes",
         slots * 64
     )
 }

@@ -1,8 +1,8 @@
-//! `percpu-lists`: what is built on per-CPU words, against what programs use for the same.
+//! `percpu-lists`: structures built on per-CPU words, compared with what programs use instead.
 //!
-//! A pair is a pop and a push of what was popped, from a structure with 64 objects for each thread. Alone it is the lab's
-//! thread that does it; in the `-cpus` rows a thread on each CPU does, all at one structure, and the figure is what a pair
-//! takes each of them.
+//! A pair pops an object and pushes it back, on a structure with 64 objects for each thread. Plain rows run on the
+//! lab's thread alone; in the `-cpus` rows a thread on each CPU uses one shared structure, and the figure is the time
+//! of a pair on each thread.
 
 mod structures;
 
@@ -48,7 +48,8 @@ const COMPARE: [(&str, &str); 17] = [
     ("stack-batch", "stack"),
 ];
 
-/// The counter's: the kernel's on a machine of up to 16 CPUs. And words of a batch of the ring's, nodes of a chain.
+/// The counter's batch, as in the kernel on a machine of up to 16 CPUs. Also the words or nodes that a `-batch` row
+/// moves.
 const BATCH: u64 = 32;
 
 fn setup(options: &Options) -> Result<Setup> {
@@ -89,7 +90,7 @@ fn setup(options: &Options) -> Result<Setup> {
     let notes = vec![
         format!("backend: {}", backend()),
         format!(
-            "a batch of the counter is {BATCH}; a pair is a pop and a push; -cpus: {} threads, each on its own CPU, at one structure",
+            "the counter's batch is {BATCH}; a pair is a pop and a push; -cpus: {} threads, each on its own CPU, share one structure",
             cpus.len()
         ),
         memory(),
@@ -102,7 +103,7 @@ fn setup(options: &Options) -> Result<Setup> {
     })
 }
 
-/// Pairs of one thread in a sample: some milliseconds, so that the start does not count.
+/// Pairs of one thread in a sample: some milliseconds, so that the start is negligible.
 const PAIRS: u32 = 100_000;
 
 /// A structure that a thread on each CPU uses.
@@ -127,7 +128,7 @@ impl<S: Structure> Sampler for StructureRow<S> {
         self.name
     }
 
-    /// Ticks of a pair, on average over the threads.
+    /// Ticks of a pair, averaged over the threads.
     fn sample(&mut self) -> Result<Sample> {
         let structure = S::new(self.crowd.threads);
         let name = format!("percpu-lists {}", self.name);
@@ -160,12 +161,12 @@ fn memory() -> String {
         .map(|(name, bytes)| format!("{name} {bytes} B, {} KiB in all", bytes * slots / 1024))
         .collect();
     format!(
-        "memory of a structure in each of {slots} slots, of which those that are used become real by the 4 KiB page: {}; each shares its pages with others",
+        "memory of a structure in each of {slots} slots, allocated in 4 KiB pages on first use, which structures share: {}",
         sizes.join("; ")
     )
 }
 
-/// Words popped and pushed all at once.
+/// Words of a ring popped and pushed in one operation.
 fn batches() -> impl FnMut() + 'static {
     let ring = Box::new(Ring::<u64, { 2 * BATCH as usize }>::new());
     let mut words = [1; BATCH as usize];
@@ -180,7 +181,7 @@ fn batches() -> impl FnMut() + 'static {
     }
 }
 
-/// Words of a stack popped and pushed all at once.
+/// Words of a stack popped and pushed in one operation.
 fn stacks() -> impl FnMut() + 'static {
     let stack = Box::new(Stack::<u64, { 2 * BATCH as usize }>::new());
     let mut words = vec![1; BATCH as usize];
@@ -197,7 +198,7 @@ fn stacks() -> impl FnMut() + 'static {
     }
 }
 
-/// Nodes popped and pushed all at once. A push walks to the last.
+/// Nodes popped and pushed in one operation. A push walks to the last node.
 fn chains() -> impl FnMut() + 'static {
     let list: &'static FreeList<u64> = Box::leak(Box::new(FreeList::new()));
     let fill = || {
@@ -208,7 +209,7 @@ fn chains() -> impl FnMut() + 'static {
     move || {
         let chain = list.pop_all();
         if chain.is_empty() {
-            // Moved to a CPU that has none.
+            // Moved to a CPU without nodes.
             fill();
         }
         chain.push();

@@ -1,7 +1,7 @@
 //! Can you trust the measurements? A variant compared with itself must not differ, and a difference of 1 % must be found.
 //!
-//! Each try is a separate measurement: new memory, new batch lengths, another seed. Counts are uncertain, so a promise is
-//! broken only if the 99 % Clopper–Pearson interval of the share lies outside the promised range.
+//! Each try is a separate measurement: new memory, new batch lengths, another seed. Counts are uncertain, so a promise
+//! is broken only if the 99 % Clopper–Pearson interval of the share lies outside the promised range.
 
 use super::{Check, SCHEMA, Verification};
 use crate::arch::{Body, entry};

@@ -4,9 +4,9 @@
 //! Each check takes its subject as a parameter, so that its test can pass one that breaks the promise.
 //!
 //! # Safety
-//! Confined mode requires that no thread's affinity is set meanwhile (changes from outside are detected), that no process
-//! shares this one's memory, and that children come from fork(3) alone. The process does nothing but verify: its threads
-//! set no affinity, and it creates no process.
+//! Confined mode requires that no thread's affinity is set meanwhile (changes from outside are detected), that no
+//! process shares this one's memory, and that children come from fork(3) alone. The process does nothing but verify:
+//! its threads set no affinity, and it creates no process.
 #![expect(unsafe_code, reason = "confined mode, under its contract")]
 
 mod key;
@@ -215,8 +215,8 @@ enum Outcome {
 }
 
 fn confine_and_leave() -> Result<Outcome> {
-    // SAFETY: this process sets no affinity and creates no process (see the module's Safety section); changes from outside
-    // are detected and reported; without hooks in force, `enter` refuses.
+    // SAFETY: this process sets no affinity and creates no process (see the module's Safety section); changes from
+    // outside are detected and reported; without hooks in force, `enter` refuses.
     let guard = unsafe { confined::enter(None) };
     let guard = match guard {
         Ok(guard) => guard,

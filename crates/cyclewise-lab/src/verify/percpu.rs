@@ -1,8 +1,8 @@
 //! Is anything lost or duplicated in per-CPU data? Eight threads for each CPU use it while they are moved, preempted and
 //! interrupted, and while children are forked.
 //!
-//! Each round runs the storm on five new targets: sums, a free list, stacks, rings, a reference count. The same steps also
-//! run on a twin of each without restartable sequences: it must fail, or the storm proves nothing.
+//! Each round runs the storm on five new targets: sums, a free list, stacks, rings, a reference count. The same steps
+//! also run on a twin of each without restartable sequences: it must fail, or the storm proves nothing.
 
 mod counts;
 mod objects;

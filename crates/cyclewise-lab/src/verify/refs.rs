@@ -1,8 +1,8 @@
 //! Do reference counts keep their promises on this machine? Misuse saturates, saturation is permanent, and exactly one put
 //! is the last.
 //!
-//! Each check takes any counter, so that its test can pass one that breaks the promise. Threads are not pinned: one for each
-//! CPU, and at least two.
+//! Each check takes any counter, so that its test can pass one that breaks the promise. Threads are not pinned: one for
+//! each CPU, and at least two.
 
 mod counter;
 mod misuse;

@@ -72,7 +72,7 @@ impl<F: Fn(&AtomicU64) + Sync> Sampler for CounterRow<F> {
         let counted: u64 = word.load(Relaxed);
         if counted != additions {
             return Err(Error::check(format!(
-                "{name}: {additions} additions gave {counted}; updates were lost"
+                "{name}: {additions} additions were made, but the counter is {counted}; updates were lost"
             )));
         }
         let additions = additions as f64;

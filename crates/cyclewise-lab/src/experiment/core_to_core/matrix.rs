@@ -1,4 +1,4 @@
-//! A record's pairs as a matrix, and in groups by distance: for those who print and draw it, and for `simulate fit`.
+//! A record's pairs as a matrix and grouped by distance, for tables, charts and `simulate fit`.
 
 use super::pairs::Pair;
 use crate::machine::Distance;
@@ -9,12 +9,12 @@ use crate::record::Experiment;
 pub(crate) struct Matrix {
     /// The CPUs, ascending.
     pub cpus: Vec<u32>,
-    /// Median nanoseconds, row by row, the same both ways; `None` where a pair was not measured.
+    /// Median nanoseconds, row by row, symmetric; `None` if a pair was not measured.
     cells: Vec<Option<f64>>,
 }
 
 impl Matrix {
-    /// The pairs of `e`; `None` where it has none.
+    /// The pairs of `e`; `None` if it has none.
     pub(crate) fn of(e: &Experiment) -> Option<Matrix> {
         let pairs: Vec<([u32; 2], f64)> = measured(e).map(|(pair, ns)| (pair.cpus, ns)).collect();
         let mut cpus: Vec<u32> = pairs.iter().flat_map(|(cpus, _)| *cpus).collect();
@@ -33,13 +33,13 @@ impl Matrix {
         Some(Matrix { cpus, cells })
     }
 
-    /// The time between the CPUs at these places of [`Matrix::cpus`].
+    /// The time between the CPUs at these indices of [`Matrix::cpus`].
     pub(crate) fn ns(&self, a: usize, b: usize) -> Option<f64> {
         *self.cells.get(a * self.cpus.len() + b)?
     }
 }
 
-/// What the pairs of one distance have in common.
+/// The figures of all pairs of one distance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Span {
     /// The distance.

@@ -1,4 +1,4 @@
-//! Pairs of CPUs, and which of them are measured where there are too many.
+//! Pairs of CPUs, and the choice of pairs if there are too many.
 
 use crate::machine::{CpuTopology, Distance};
 
@@ -10,13 +10,13 @@ pub(super) struct Pair {
 }
 
 impl Pair {
-    /// What its row is called.
+    /// The name of its row.
     pub(super) fn name(&self) -> String {
         let [a, b] = self.cpus;
         format!("{}-{a}-{b}", self.distance.name())
     }
 
-    /// The pair whose row is called this.
+    /// The pair whose row has this name.
     pub(super) fn parse(name: &str) -> Option<Pair> {
         let (distance, cpus) = name.split_once('-')?;
         let (a, b) = cpus.split_once('-')?;
@@ -40,7 +40,7 @@ pub(super) fn all(places: &[CpuTopology]) -> Vec<Pair> {
     places.iter().enumerate().flat_map(from).collect()
 }
 
-/// At most `most` of `all`, in their order: of each distance its share, but some of each, evenly spread.
+/// At most `most` of `all`, in their order: the same number of each distance while there are any, evenly spread.
 pub(super) fn chosen(all: &[Pair], most: usize) -> Vec<Pair> {
     if all.len() <= most {
         return all.to_vec();

@@ -1,7 +1,8 @@
-//! Two threads on two CPUs that hand each other a flag.
+//! Two threads on two CPUs that pass a flag back and forth.
 //!
 //! # States
-//! The flag is `COMING` until the second thread is in place, then goes between `HERE` and `THERE`, and ends as `OVER`.
+//! The flag is `COMING` until the second thread is in place, then alternates between `HERE` and `THERE`, and ends as
+//! `OVER`.
 
 use super::pairs::Pair;
 use crate::error::{Error, Result};
@@ -16,20 +17,21 @@ use std::time::Duration;
 const COMING: u32 = 0; // the second thread is not in place
 const HERE: u32 = 1; // the first thread's turn
 const THERE: u32 = 2; // the second thread's turn
-const OVER: u32 = 3; // go home
+const OVER: u32 = 3; // the threads end
 
-/// Batches, of which the median counts: a thread that loses its CPU for once spoils one.
+/// Batches of a median: a thread that is preempted once spoils one batch.
 pub(super) const BATCHES: usize = 9;
-/// Of so many medians a sample is the least: where both CPUs have other work, the threads may miss each other for a while.
+/// Medians of a sample, which is their least: if both CPUs have other work, the threads may not run at the same time
+/// for a while.
 const MEDIANS: usize = 3;
 /// Batches of a sample in all.
 pub(super) const ALL_BATCHES: usize = BATCHES * MEDIANS;
 
-/// A sample that has taken so long ends with the batches it has: threads that share a CPU with others, or with each other
-/// where the hypervisor has it so, may take a time slice for each turn.
+/// A sample that takes longer ends with the batches it has: threads that share a CPU with others, or with each other
+/// under a hypervisor, may take a time slice for each turn.
 const PATIENCE: Duration = Duration::from_millis(40);
 
-/// Between two looks at a flag that is not being timed.
+/// Sleep between two checks of a flag that is not being timed.
 const PAUSE: Duration = Duration::from_micros(20);
 
 /// Alone in its cache lines; neighbours are fetched in pairs.
@@ -37,7 +39,7 @@ const PAUSE: Duration = Duration::from_micros(20);
 struct Flag(AtomicU32);
 
 impl Flag {
-    /// Waits for `from` and makes it `to`; `false` where it is over. Relaxed: the flag carries nothing but itself.
+    /// Waits for `from` and sets `to`; `false` if the flag is `OVER`. Relaxed: the flag publishes nothing.
     #[inline(always)]
     fn hand_over(&self, from: u32, to: u32) -> bool {
         loop {
@@ -88,7 +90,7 @@ impl Sampler for PingPong {
 /// Half a round trip, in nanoseconds.
 ///
 /// # Errors
-/// A thread could not be made or placed.
+/// If a thread cannot be created or pinned.
 pub(super) fn one_way_ns([first, second]: [u32; 2], round_trips: u64) -> io::Result<f64> {
     let flag = Box::new(Flag(AtomicU32::new(COMING)));
     let batch = (round_trips / ALL_BATCHES as u64).max(1);
@@ -107,7 +109,7 @@ pub(super) fn one_way_ns([first, second]: [u32; 2], round_trips: u64) -> io::Res
     })
 }
 
-/// The second thread: gives back what it gets until it is over.
+/// The second thread: returns the flag until it is `OVER`.
 fn answer(flag: &Flag, cpu: u32) -> io::Result<()> {
     if let Err(e) = affinity::confine(&[cpu]) {
         flag.0.store(OVER, Relaxed);
@@ -130,11 +132,11 @@ fn ask(flag: &Flag, cpu: u32, batch: u64) -> io::Result<f64> {
     }
     let mut one_way: Vec<f64> = Vec::with_capacity(ALL_BATCHES);
     let begun = clock::monotonic_ns();
-    // The first warms up and is left out.
+    // The first batch warms up and is left out.
     for timed in (0..=ALL_BATCHES).map(|i| i > 0) {
         let start = clock::monotonic_ns();
         for _ in 0..batch {
-            // Over only where the other could not be placed, which it says itself.
+            // `OVER` only if the other thread could not be pinned, which it reports itself.
             if !flag.hand_over(HERE, THERE) {
                 return Ok(f64::NAN);
             }

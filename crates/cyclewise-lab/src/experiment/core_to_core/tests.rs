@@ -1,4 +1,4 @@
-//! Pairs that are chosen, flags that come back, additions that are lost.
+//! Tests of the choice of pairs, of the flag's round trip, and of lost additions.
 
 use super::*;
 use crate::error::Status;
@@ -52,7 +52,7 @@ fn thread_counts_are_the_published_ones_and_all() {
 #[test]
 fn on_one_cpu_it_is_refused_with_what_to_do() {
     let first = affinity::allowed().unwrap()[0];
-    // A thread of its own: others keep their CPUs.
+    // In its own thread, so that others keep their CPUs.
     let refused = std::thread::spawn(move || {
         affinity::confine(&[first]).unwrap();
         setup(&Options::default()).err().unwrap()

@@ -1,4 +1,4 @@
-//! What one run of hackbench does: who carries the work, over which channel, and how much of it.
+//! The plan of one hackbench run: tasks, channel, and number of messages.
 
 use super::protocol;
 use crate::error::{Error, Result};
@@ -24,7 +24,7 @@ pub struct Plan {
     pub(super) fault: Option<Fault>,
 }
 
-/// A promise broken on purpose, to show that it is caught.
+/// A deliberate fault, to show that it is caught.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(not(test), expect(dead_code, reason = "only tests break a run on purpose"))]
 pub(super) enum Fault {
@@ -36,7 +36,7 @@ pub(super) enum Fault {
     ReceiverSleeps,
 }
 
-/// How a run went.
+/// The outcome of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Outcome {
     /// From the wake-up until the last task was reaped.
@@ -52,7 +52,7 @@ impl Plan {
     /// A plan.
     ///
     /// # Errors
-    /// Exit 2 where a count is zero or beyond any machine.
+    /// Exit 2 if a count is out of range.
     pub fn new(carrier: Carrier, channel: Kind, groups: u32, loops: u32) -> Result<Self> {
         if !(1..=10_000).contains(&groups) {
             return Err(Error::usage(format!(
@@ -72,12 +72,12 @@ impl Plan {
         })
     }
 
-    /// Who carries the work.
+    /// Processes or threads.
     pub fn carrier(&self) -> Carrier {
         self.carrier
     }
 
-    /// What carries the messages.
+    /// The kind of channel.
     pub fn channel(&self) -> Kind {
         self.channel
     }
@@ -102,7 +102,7 @@ impl Plan {
         }
     }
 
-    /// Processes or threads.
+    /// Number of processes or threads.
     pub fn tasks(&self) -> u32 {
         self.groups * 2 * Self::FDS
     }
@@ -117,7 +117,7 @@ impl Plan {
         u64::from(self.groups) * u64::from(Self::FDS) * self.share()
     }
 
-    /// Seconds after which a run is given up: a minute, and 100 µs a message, some 50 times what they take.
+    /// Seconds after which a run is stopped: a minute plus 100 µs a message, some 50 times what a message takes.
     pub(super) fn limit_s(&self) -> u32 {
         if self.fault == Some(Fault::ReceiverSleeps) {
             return 1;
@@ -125,7 +125,7 @@ impl Plan {
         60 + u32::try_from(self.messages() / 10_000).unwrap_or(u32::MAX / 2)
     }
 
-    /// Bytes that the kernel may have to hold for one channel, at worst.
+    /// The most bytes that the kernel may have to hold for one channel.
     pub(super) fn bytes_in_flight_per_channel(&self) -> u64 {
         // Linux charges a stream socket about 768 bytes for each 100-byte message, up to net.core.wmem_default.
         (self.share() * (protocol::MESSAGE as u64 + 668)).min(212_992)

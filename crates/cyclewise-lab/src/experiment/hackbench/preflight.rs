@@ -1,4 +1,4 @@
-//! Preflight: refuses a run that this machine's limits do not allow, and names the limit, before it forks anything.
+//! Preflight: before anything is forked, refuses a run that exceeds a limit of this machine, and names the limit.
 
 use super::plan::{Carrier, Plan};
 use crate::error::{Error, Result};
@@ -7,22 +7,22 @@ use crate::sys::limits;
 use std::fs::read_to_string;
 use std::path::Path;
 
-/// The limits a run has to fit in.
+/// The limits that apply to a run.
 struct Limits {
     /// RLIMIT_NPROC and RLIMIT_NOFILE.
     user: limits::Limits,
     /// Files that are open already.
     files_open: u64,
     root: bool,
-    /// Each limit on tasks that the system or a control group sets: its name, and how many are left.
+    /// The task limits of the system and of control groups: name, and tasks left.
     tasks_left: Vec<(String, u64)>,
     /// Bytes of MemAvailable.
     memory: Option<u64>,
-    /// Pages that one user's pipes may have before new ones get two each.
+    /// Pages that one user's pipes may have before new pipes get only two each.
     pipe_pages: Option<u64>,
 }
 
-/// Refuses `plan` where it cannot run; else returns notes for the reader.
+/// Refuses `plan` if it cannot run here; else returns notes for the reader.
 pub(super) fn check(plan: &Plan) -> Result<Vec<String>> {
     check_against(plan, &Limits::of_this_machine())
 }
@@ -102,7 +102,7 @@ fn files(plan: &Plan, groups: u32) -> u64 {
     })
 }
 
-/// Bytes: an estimate on the safe side.
+/// Bytes: a conservative estimate.
 fn memory(plan: &Plan, groups: u32) -> u64 {
     let task = match plan.carrier() {
         Carrier::Processes => 512 << 10, // page tables, kernel stack, and the pages a child writes to

@@ -2,11 +2,11 @@
 //!
 //! # Invariants
 //! 1. A child keeps only the ends it uses: its receiver's write end is closed, and the parent closes each read end as
-//!    soon as it has forked the receiver. So the death of a receiver is EPIPE to its senders, and the death of all
-//!    senders is the end of file to its receivers, last one first: no failure leaves anybody waiting.
-//! 2. A child leaves its count and its failure in shared memory before it exits.
-//! 3. One run at a time in a program: a child forked meanwhile would inherit the ends of the other run, and two runs
-//!    whose tasks hold each other's ends would both wait until their limit.
+//!    soon as it has forked the receiver. So senders get EPIPE when their receiver dies, and receivers get the end of
+//!    file when all their senders have died, last one first: no failure leaves a task waiting.
+//! 2. A child stores its count or its failure in shared memory before it exits.
+//! 3. A program does one run at a time: children of concurrent runs would inherit each other's channel ends, and both
+//!    runs would wait until their limit.
 //!
 //! # Safety
 //! Children run [`receiver`] and [`sender`], which only load, store, read, write, poll and close: no allocation, no
@@ -27,16 +27,16 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-/// What children leave behind: word 0 is the first failure, word 1 + n what receiver n counted.
+/// The children's results: word 0 is the first failure, word 1 + n the count of receiver n.
 struct Ledger(SharedAtomics<AtomicU64>);
 
-const LOST: u64 = 1 << 32; // a failure without an errno: the channel ended before its messages did
+const LOST: u64 = 1 << 32; // a failure without an errno: the channel ended before all messages had come
 
 impl Ledger {
-    /// Relaxed: whoever reads has waited for the child's end, which orders everything before it.
+    /// Relaxed: the reader has waited for the child's end, which orders everything before it.
     fn failed(&self, error: &io::Error) -> u8 {
         let code = error.raw_os_error().map_or(LOST, |errno| errno as u64);
-        // Only the first counts: the others are what it led to.
+        // Only the first counts: the others follow from it.
         let _ = self.0[0].compare_exchange(0, code, Relaxed, Relaxed);
         1
     }
@@ -142,7 +142,7 @@ fn sleep_for_ever() -> ! {
     }
 }
 
-/// Why the start never came.
+/// Why the run did not start.
 enum Early {
     Io(io::Error),
     Dead,
@@ -163,7 +163,7 @@ fn dead_before_the_start(children: &mut [Child]) -> std::result::Result<(), Earl
     Ok(())
 }
 
-/// Waits for all of them. The rest are killed by being dropped if that fails.
+/// Waits for all children. If that fails, dropping the rest kills them.
 fn reap(plan: &Plan, ledger: &Ledger, children: Vec<Child>) -> Result<()> {
     let mut signalled = None;
     let mut failed = false;
@@ -172,7 +172,7 @@ fn reap(plan: &Plan, ledger: &Ledger, children: Vec<Child>) -> Result<()> {
             let hint = "start this program without ignoring SIGCHLD";
             Error::system("hackbench: cannot wait for a task", &e, hint)
         })?;
-        // SIGALRM is the limit's, and comes to everyone: another signal says more.
+        // The time limit sends SIGALRM to every task, so another signal is more informative.
         signalled = match (signalled, status.signal()) {
             (None | Some(libc::SIGALRM), Some(signal)) => Some(signal),
             (kept, _) => kept,

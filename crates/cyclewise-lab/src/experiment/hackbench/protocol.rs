@@ -23,13 +23,13 @@ impl Gate {
         })
     }
 
-    /// A task says that it is ready and waits. Nobody reads the wake-up, so that one byte wakes everyone.
+    /// Reports a task as ready and waits. No task reads the wake-up byte, so one byte wakes all.
     pub(super) fn pass(&self) -> io::Result<()> {
         (&self.ready.write).write_all(b"*")?;
         wait_readable(&self.wake.read, None).map(drop)
     }
 
-    /// Waits until `tasks` of them are ready; `check` is asked every second that nothing happens.
+    /// Waits until `tasks` tasks are ready; calls `check` after each second without one.
     pub(super) fn gather<E: From<io::Error>>(
         &self,
         tasks: u32,
@@ -44,13 +44,13 @@ impl Gate {
         Ok(())
     }
 
-    /// Wakes everyone.
+    /// Wakes all tasks.
     pub(super) fn open(&self) -> io::Result<()> {
         (&self.wake.write).write_all(b"*")
     }
 }
 
-/// A sender: `loops` messages down each of `outs`, round robin.
+/// A sender: `loops` messages to each of `outs`, round robin.
 pub(super) fn send(outs: &[File], loops: u32) -> io::Result<()> {
     let message = [b'-'; MESSAGE];
     for _ in 0..loops {
@@ -61,7 +61,7 @@ pub(super) fn send(outs: &[File], loops: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// A receiver: `messages` of them, each with a read of its own unless it comes in parts. Returns how many came.
+/// A receiver of `messages` messages, one read each unless a message arrives in parts. Returns the number received.
 pub(super) fn receive(mut input: &File, messages: u64) -> io::Result<u64> {
     let mut message = [0; MESSAGE];
     for _ in 0..messages {

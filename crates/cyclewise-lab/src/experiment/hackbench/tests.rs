@@ -40,7 +40,7 @@ fn a_receiver_that_stops_early_is_noticed_and_leaves_nobody_waiting() {
     }
 }
 
-/// With few messages nobody fails: they fit the channel. Only the count tells.
+/// Few messages fit the channel, so no task fails: only the count reveals the loss.
 #[test]
 fn lost_messages_are_counted_even_where_nobody_fails() {
     for (carrier, channel) in FORMS {
@@ -49,7 +49,7 @@ fn lost_messages_are_counted_even_where_nobody_fails() {
             Carrier::Processes => "only 799 of 800 messages were received",
             Carrier::Threads => "a task ended before it had done its share",
         };
-        let epipe = "a task failed ("; // a process that ends before its last message came
+        let epipe = "a task failed ("; // a process that ended before its last message came
         let message = &error.message;
         assert!(message.contains(expected) || message.contains(epipe), "{message}");
     }
@@ -63,7 +63,7 @@ fn a_sender_that_stops_early_is_noticed() {
     }
 }
 
-/// Without turns (Invariant 3 of `processes`) a few rounds of this make both wait for their limit of a minute and more.
+/// Without Invariant 3 of `processes`, a few rounds of this make both runs wait for their limit of over a minute.
 #[test]
 fn two_runs_at_once_do_not_hold_each_others_channels() {
     for _ in 0..5 {

@@ -1,6 +1,6 @@
 //! hackbench with a thread for each sender and receiver.
 //!
-//! Threads share their descriptors, so nobody's end closes a channel: whoever fails must free the others itself.
+//! Threads share their descriptors, so a thread's end closes no channel: a thread that fails must free the others.
 //!
 //! # Invariants
 //! 1. A thread that ends without having done its share calls [`Crew::release`], as does the watchdog.
@@ -20,7 +20,7 @@ use std::sync::{Mutex, mpsc};
 use std::thread::{Builder, scope, sleep};
 use std::time::{Duration, Instant};
 
-/// Bytes of a thread's stack. rt-tests asks for the least there is; our frames fit that too, but not by much.
+/// Bytes of a thread's stack. rt-tests uses the minimum; our frames fit that too, but barely.
 const STACK: usize = 2 * LEAST_STACK;
 
 /// A group's channels: receiver n reads `reads[n]`, every sender writes to all of `writes`.
@@ -83,7 +83,7 @@ pub(super) fn run(plan: &Plan) -> Result<Outcome> {
     }
 }
 
-/// Counts a task out, even one that panics.
+/// Subtracts a task from the running ones, even if it panics.
 struct Leaving<'a>(&'a AtomicU32);
 
 impl Drop for Leaving<'_> {
@@ -99,7 +99,7 @@ impl Crew<'_> {
             .and_then(|()| self.gate.gather(self.plan.tasks(), || self.still_well()));
         if let Err(e) = started {
             self.abort.store(true, SeqCst);
-            self.gate.open()?; // they look at `abort` when they wake
+            self.gate.open()?; // they check `abort` when they wake
             return Err(e);
         }
         let (done, watch) = mpsc::channel::<()>();
@@ -184,7 +184,7 @@ impl Crew<'_> {
         }
     }
 
-    /// What a task does before it leaves (Invariant 1).
+    /// Called by a task before it ends (Invariant 1).
     fn end(&self, outcome: io::Result<()>) {
         if let Err(e) = outcome {
             let what = match e.kind() {
@@ -197,7 +197,7 @@ impl Crew<'_> {
         }
     }
 
-    /// Records a failure; says whether it is the first, which is the cause of the others.
+    /// Records a failure; returns whether it is the first, which caused the others.
     fn fail(&self, why: String) -> bool {
         let first = !self.abort.swap(true, SeqCst);
         if first {
@@ -206,17 +206,17 @@ impl Crew<'_> {
         first
     }
 
-    /// Frees everyone who waits on a channel, until at most `left` tasks run (Invariant 2).
+    /// Frees tasks that wait on a channel, until at most `left` tasks run (Invariant 2).
     fn release(&self, left: u32) {
         let channels = || self.groups.iter().flat_map(|g| g.reads.iter().zip(&g.writes));
         for (read, write) in channels() {
-            // These cannot fail on descriptors that are open; if they did, the loop below still drains and feeds.
+            // Cannot fail on open descriptors; if it did, the loop below would still drain and feed.
             let _ = set_nonblocking(read);
             let _ = set_nonblocking(write);
         }
         let mut junk = vec![0; 64 * MESSAGE]; // not on these small stacks
         while self.running.load(SeqCst) > left {
-            // Readers first, with time to take what they are fed before it is drained for the writers.
+            // Readers first, with time to take their messages before the channel is drained for the writers.
             for (_, mut write) in channels() {
                 let _ = write.write(&junk[..MESSAGE]);
             }

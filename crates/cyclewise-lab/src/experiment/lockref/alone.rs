@@ -11,20 +11,20 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Samples of a row taken at once, of which the median counts.
+/// Samples of a row taken in succession; their median is used.
 const AT_ONCE: usize = 15;
 
-/// How often that is done for one sample, of which the least counts. The experiment's guard lets pass what spoils a few
-/// instructions, such as a neighbour on the same core, which only ever adds, and for some milliseconds.
+/// Medians for one sample; their least is used. The experiment's guard does not detect what disturbs a few
+/// instructions, such as a sibling thread on the same core, which only ever adds time, and for some milliseconds.
 const WINDOWS: usize = 3;
 
-/// Between two windows.
+/// Sleep between two windows.
 const APART: Duration = Duration::from_millis(4);
 
-/// The rows. `cpu`: where they are measured, of those in `cpus`.
+/// The rows, measured on `cpu`, one of `cpus`.
 pub(super) fn rows(cpu: u32, cpus: &[u32], notes: &mut Vec<String>) -> Result<Vec<Box<dyn Sampler>>> {
     let mut bench = Bench::new();
-    // The batches' lengths are found here, so on that CPU as well.
+    // Also on that CPU: batch lengths are determined here.
     on(cpu, cpus, || {
         let mut rows = vec![
             bench.calls("lockref", get_put()),
@@ -76,7 +76,7 @@ fn cas_pair() -> impl FnMut() + 'static {
     }
 }
 
-/// Where an update goes that somebody else has come in front of: never, alone.
+/// Called if an exchange fails: never, alone.
 #[cold]
 #[inline(never)]
 fn failed() {
@@ -100,7 +100,7 @@ fn plain_cas_pair() -> impl FnMut() + 'static {
     }
 }
 
-/// By a value that gives it back.
+/// By a guard that puts on drop.
 fn reference() -> impl FnMut() + 'static {
     let lockref = Box::new(LockRef::new(()));
     move || {
@@ -156,11 +156,11 @@ impl Sampler for Pinned {
     }
 }
 
-/// Does it on one CPU, and gives the mask back.
+/// Runs `work` on one CPU and restores the affinity mask.
 fn on<T>(cpu: u32, cpus: &[u32], work: impl FnOnce() -> Result<T>) -> Result<T> {
     let hint = "do not change the cpuset while it runs";
     affinity::confine(&[cpu]).map_err(|e| Error::system(&format!("lockref: pinning to CPU {cpu}"), &e, hint))?;
     let result = work();
-    affinity::confine(cpus).map_err(|e| Error::system("lockref: giving back the affinity mask", &e, hint))?;
+    affinity::confine(cpus).map_err(|e| Error::system("lockref: restoring the affinity mask", &e, hint))?;
     result
 }

@@ -11,10 +11,10 @@ use std::sync::{Mutex, PoisonError};
 
 /// A count that threads share.
 pub(super) trait Count: Send + Sync {
-    /// Takes one and gives it back.
+    /// Takes one and drops it.
     fn pair(&self);
 
-    /// How many are taken now.
+    /// How many are held now.
     fn left(&self) -> i64;
 }
 
@@ -41,7 +41,7 @@ pub(super) fn counted<P: Policy>(policy: P) -> Apart<LockRef<(), Counted<P>>> {
     Apart(LockRef::with_policy(1, (), Counted(policy)))
 }
 
-/// The same count, always under its lock: what was proposed in 2019.
+/// The same count, always under its lock, as proposed in 2019.
 pub(super) struct Locked(pub(super) Apart<LockRef<()>>);
 
 impl Count for Locked {
@@ -69,7 +69,7 @@ impl Count for Apart<Mutex<i64>> {
     }
 }
 
-/// A plain atomic count: the least that a shared count costs.
+/// A plain atomic count: the lower bound for a shared count.
 impl Count for Apart<AtomicU64> {
     #[inline(always)]
     fn pair(&self) {
@@ -82,7 +82,7 @@ impl Count for Apart<AtomicU64> {
     }
 }
 
-/// A row: a new count each time, and threads on it.
+/// A row: threads on a count that is new for each sample.
 pub(super) struct CountRow<C> {
     name: String,
     crowd: Crowd,
@@ -112,7 +112,7 @@ impl<C: Count> Sampler for CountRow<C> {
             .run(&name, |_, stop| (repeat(stop, || count.pair()), taken()))?;
         if count.left() != 0 {
             return Err(Error::check(format!(
-                "{name}: {} are left of a count that all have given back; updates were lost",
+                "{name}: {} references are left after all were dropped; updates were lost",
                 count.left()
             )));
         }

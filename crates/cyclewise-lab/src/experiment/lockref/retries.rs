@@ -1,7 +1,7 @@
 //! A policy that counts retries, and one whose limit is a number.
 //!
-//! A policy is asked after a failed try, and when an operation queues, never when the first try succeeds. So counting
-//! there does not change the fast path.
+//! A policy is called after a failed try and when an operation queues, never when the first try succeeds. So counting
+//! does not change the fast path.
 
 use cyclewise::lock::Relax;
 use cyclewise::refs::lockref::Policy;
@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::marker::PhantomData;
 use std::ops::AddAssign;
 
-/// How a thread's operations failed to succeed at once.
+/// A thread's operations that did not succeed at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Retries {
     /// Failed tries: exchanges that failed, and reads of a held lock.

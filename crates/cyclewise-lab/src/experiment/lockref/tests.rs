@@ -1,4 +1,4 @@
-//! Rows that run, and counts that are seen to be wrong.
+//! Rows that run, and wrong counts that are detected.
 
 use super::counts::Count;
 use super::retries::{Counted, Retries, taken};

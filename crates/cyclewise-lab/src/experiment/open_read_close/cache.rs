@@ -1,14 +1,13 @@
 //! The same in userspace: a cache of entries by name, like the kernel's dentry cache, and threads that all open, read and
 //! close one entry.
 //!
-//! To open is to find the entry and take a reference, to read is to copy 64 bytes, to close is to give the reference back. The
-//! entry of nobody stays in the cache. What differs is how an entry counts its users:
-//! - `lockref`: get if it is not dead, `put_or_lock`; the last one leaves it idle under the lock that comes with it;
+//! Open finds the entry and takes a reference, read copies 64 bytes, close drops the reference. An entry without users
+//! stays in the cache. The rows differ in how an entry counts its users:
+//! - `lockref`: get if not dead, `put_or_lock`; the last put returns the lock, under which the entry becomes idle;
 //! - `mutex`: a count in std's mutex;
-//! - `rwlock`: std's lock for readers, held for reading from open to close, which is what a program does that has no count.
+//! - `rwlock`: std's, read-locked from open to close, as programs without a count do.
 //!
-//! The contents are written under exclusion and read with a reference: whoever wants to write them lets the entry die and
-//! makes another.
+//! Contents are read with a reference and never written in place: a writer kills the entry and adds another.
 
 use crate::error::{Error, Result};
 use crate::experiment::crowd::{Crowd, repeat};
@@ -25,25 +24,25 @@ const READ: usize = 64;
 /// Entries of the cache, in as many buckets.
 const ENTRIES: usize = 64;
 
-/// How an entry knows its users.
+/// How an entry counts its users.
 pub(super) trait Users: Send + Sync + Default + 'static {
-    /// What its rows are called.
+    /// The name of its rows.
     const NAME: &str;
 
     /// What an open entry holds.
     type Open<'a>;
 
-    /// Takes a reference; `None` where the entry is dead.
+    /// Takes a reference; `None` if the entry is dead.
     fn open(&self) -> Option<Self::Open<'_>>;
 
-    /// Gives it back.
+    /// Drops it.
     fn close(&self, open: Self::Open<'_>);
 
-    /// Lets it die if nobody uses it, and says whether it is dead now.
+    /// Kills the entry if it has no users; returns whether it is dead now.
     fn kill(&self) -> bool;
 }
 
-/// One is the cache's own, so that close is seldom the last.
+/// One reference is the cache's own, so close rarely drops the last.
 pub(super) struct ByLockRef(LockRef<()>);
 
 impl Default for ByLockRef {
@@ -78,7 +77,7 @@ impl Users for ByLockRef {
     }
 }
 
-/// The number of users, the cache's own among them; `None`: dead.
+/// The number of references, including the cache's own; `None`: dead.
 pub(super) struct ByMutex(Mutex<Option<u32>>);
 
 impl Default for ByMutex {
@@ -149,7 +148,7 @@ impl Users for ByRwLock {
     }
 }
 
-/// An entry. Its users' count has cache lines of its own, as in the kernel, where names and contents stay shared.
+/// An entry. Its count has its own cache lines, as in the kernel, so that name and contents stay shared.
 struct Entry<U> {
     name: String,
     contents: [u8; SIZE],
@@ -184,7 +183,7 @@ impl<U: Users> Cache<U> {
         self.buckets[bucket(name)].iter().find(|entry| entry.name == name)
     }
 
-    /// Open, read, close. `None` where there is no such entry, or it is dead.
+    /// Open, read, close. `None` if there is no such entry or it is dead.
     #[inline]
     fn open_read_close(&self, name: &str, into: &mut [u8; READ]) -> Option<()> {
         let entry = self.find(name)?;
@@ -233,12 +232,12 @@ impl<U: Users> Sampler for CacheRow<U> {
         let wanted = name(ENTRIES / 2);
         let operation = || {
             let mut buffer = [0; READ];
-            // Nobody lets an entry die meanwhile: a panic ends the run.
+            // No entry is killed during the run; a panic would end it.
             assert!(cache.open_read_close(black_box(&wanted), &mut buffer).is_some());
         };
         let name = format!("open-read-close {}", self.name);
         let run = self.crowd.run(&name, |_, stop| repeat(stop, operation))?;
-        // An entry can only die after every reference was given back.
+        // An entry can be killed only after every reference was dropped.
         if !cache.find(&wanted).is_some_and(|entry| entry.users.0.kill()) {
             return Err(Error::check(format!(
                 "{name}: the entry is in use after all have closed it; a close was lost"

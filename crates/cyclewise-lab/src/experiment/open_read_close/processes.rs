@@ -1,4 +1,4 @@
-//! Processes pinned round robin to the CPUs, which begin together and each do their iterations.
+//! Processes, pinned round robin to the CPUs, that begin together and each do their iterations.
 //!
 //! # Invariants
 //! 1. A process writes only its own slot, and the first failure; the parent reads them after it has reaped it.
@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-/// Processes that do the same.
+/// Processes that do the same work.
 pub(super) struct Processes {
     target: Arc<Target>,
     cpus: Vec<u32>,
@@ -29,10 +29,10 @@ pub(super) struct Processes {
     iterations: u64,
 }
 
-/// How a run went.
+/// The outcome of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run {
-    /// Open-read-closes that were done.
+    /// Iterations done.
     pub(super) ops: u64,
     /// From the earliest start to the latest end.
     pub(super) seconds: f64,
@@ -41,14 +41,14 @@ pub(super) struct Run {
 const SLOT: usize = 16; // words a process: two cache lines, as neighbours are fetched in pairs
 const START: usize = 0; // CLOCK_MONOTONIC, nanoseconds
 const END: usize = 1; // the same
-const OPS: usize = 2; // done
+const OPS: usize = 2; // iterations done
 
 // Steps beside those of the file, as the first failure stores them.
 const PIN: u64 = 4;
 const MEET: u64 = 5;
 
 impl Processes {
-    /// `cpus` are those that may be used, at least one.
+    /// `cpus`: the CPUs that may be used, at least one.
     pub(super) fn new(target: Arc<Target>, cpus: Vec<u32>, count: u32, iterations: u64) -> Self {
         Self {
             target,
@@ -61,7 +61,7 @@ impl Processes {
     /// Runs once.
     ///
     /// # Errors
-    /// Exit 3: a process could not be made, or failed; which step, and why.
+    /// Exit 3 if a process cannot be created or fails, with the step and the cause.
     pub(super) fn run(&self) -> Result<Run> {
         let no_memory = |e: io::Error| self.failed("cannot map shared memory", &e, "give fewer --threads");
         let gates = SharedAtomics::<AtomicU32>::zeroed(64).map_err(no_memory)?; // two words, a cache line apart or more
@@ -83,7 +83,7 @@ impl Processes {
             }
         }
         let reaped = self.reap(children);
-        // A failure that a process knows of says more than its status.
+        // A recorded failure is more informative than the exit status.
         match slots[0].load(Relaxed) {
             0 => reaped?,
             failure => return Err(self.explain(failure)),
@@ -99,13 +99,13 @@ impl Processes {
         })
     }
 
-    /// Seconds after which a process is ended: a minute, and 1 ms for each time around, some 500 times what it takes.
+    /// Seconds after which a process is stopped: a minute plus 1 ms an iteration, some 500 times what one takes.
     fn limit_s(&self) -> u32 {
         let shared = self.iterations * u64::from(self.count).div_ceil(self.cpus.len() as u64);
         60 + u32::try_from(shared / 1000).unwrap_or(u32::MAX / 2)
     }
 
-    /// What a child does (Invariant 1).
+    /// The work of a child (Invariant 1).
     fn work(&self, cpu: u32, barrier: &Barrier<'_>, first_failure: &AtomicU64, slot: &[AtomicU64]) -> u8 {
         let fail = |step: u64, e: io::Error| {
             let errno = e.raw_os_error().unwrap_or(0) as u64;
@@ -119,7 +119,7 @@ impl Processes {
         }
         if let Err(e) = barrier.wait() {
             return match e.kind() {
-                io::ErrorKind::Interrupted => 1, // whoever broke it knows why
+                io::ErrorKind::Interrupted => 1, // the process that broke it recorded the cause
                 _ => fail(MEET, e),
             };
         }
@@ -140,7 +140,7 @@ impl Processes {
         0
     }
 
-    /// Waits for all of them. The rest are killed by being dropped if that fails.
+    /// Waits for all children. If that fails, dropping the rest kills them.
     fn reap(&self, children: Vec<Child>) -> Result<()> {
         let mut bad = None;
         for child in children {
@@ -172,7 +172,7 @@ impl Processes {
             2 => "cannot read its file",
             3 => "cannot close its file",
             PIN => "cannot pin a process to its CPU",
-            _ => "a process waited in vain for the others to start",
+            _ => "a process timed out waiting for the others to start",
         };
         let cause = io::Error::from_raw_os_error((failure & 0xffff_ffff) as i32);
         self.failed(

@@ -1,4 +1,4 @@
-//! The file that everyone opens: 512 read-only bytes in a directory of its own, gone when dropped.
+//! The file that all open: 512 read-only bytes in its own directory, removed on drop.
 
 use crate::error::{Error, Result};
 use crate::sys::file;
@@ -10,7 +10,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// Bytes of the file: one block of `dd`, as the source made it.
+/// Bytes of the file: one block of `dd`, as in the source.
 pub(super) const SIZE: usize = 512;
 
 pub(super) struct Target {
@@ -19,7 +19,7 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Makes the file in a new directory under `parent`.
+    /// Creates the file in a new directory under `parent`.
     pub(super) fn create(parent: &Path) -> Result<Self> {
         let failed = |e: io::Error| {
             let what = format!("open-read-close: cannot make its file in {}", parent.display());
@@ -27,7 +27,7 @@ impl Target {
         };
         let directory = Self::directory(parent).map_err(failed)?;
         let path = directory.join("file");
-        // From here on, dropping removes whatever was made.
+        // From here on, dropping removes what was created.
         let target = Self {
             file: CString::new(path.as_os_str().as_bytes()).map_err(|e| failed(e.into()))?,
             directory,
@@ -50,7 +50,7 @@ impl Target {
             let path = parent.join(format!("cyclewise-{}-{serial}", std::process::id()));
             match DirBuilder::new().mode(0o700).create(&path) {
                 Ok(()) => return Ok(path),
-                // Left behind by a killed process of the same number: never use what another may have made.
+                // Left by a killed process with the same ID: never use what another process may have created.
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(e) => return Err(e),
             }
@@ -62,15 +62,15 @@ impl Target {
         &self.file
     }
 
-    /// What kind of file system it is on.
+    /// The type of its file system.
     pub(super) fn file_system(&self) -> String {
-        file::file_system(&self.file).unwrap_or_else(|| "a file system that does not say which".to_string())
+        file::file_system(&self.file).unwrap_or_else(|| "an unknown file system".to_string())
     }
 }
 
 impl Drop for Target {
     fn drop(&mut self) {
-        // Nobody can act on an error here; what stays behind is 512 bytes in the temporary directory.
+        // An error has no remedy here; it leaves 512 bytes in the temporary directory.
         let _ = fs::remove_dir_all(&self.directory);
     }
 }

@@ -1,4 +1,4 @@
-//! Real runs, and what a reader is told when they cannot be.
+//! Real runs, and the errors of runs that fail.
 
 use super::*;
 use crate::error::Status;

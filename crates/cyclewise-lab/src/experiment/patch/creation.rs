@@ -1,7 +1,7 @@
 //! The cost of the hook that restores LOCK before a thread is created.
 //!
-//! Creating a thread takes tens of microseconds and varies by more than a hook costs. So there are two rows besides in
-//! which the C library refuses before it has done anything, by the hook and past it: their difference is the hook.
+//! Creating a thread takes tens of microseconds and varies by more than a hook costs. So in two more rows the C library
+//! refuses before it does anything, called through the hook and directly: their difference is the cost of the hook.
 
 use super::REPEATS;
 use crate::error::{Error, Result};
@@ -14,7 +14,7 @@ use std::time::Instant;
 /// Refusals in a sample: they take nanoseconds.
 const REFUSALS: u32 = 20_000;
 
-/// Rows of creation and of refusal, through the hook and past it.
+/// Rows of creation and of refusal, through the hook and directly.
 pub(super) fn subjects(notes: &mut Vec<String>) -> Vec<Box<dyn Sampler>> {
     let mut rows: Vec<Box<dyn Sampler>> = vec![Box::new(Threads("thread-hooked", Creator::bound()))];
     let Some(behind) = Creator::behind() else {
@@ -66,7 +66,13 @@ impl Sampler for Refusals {
     }
 
     fn sample(&mut self) -> Result<Sample> {
-        let refused = |e: io::Error| Error::system("patch: a thread that was to be refused", &e, "please report this");
+        let refused = |e: io::Error| {
+            Error::system(
+                "patch: pthread_create with arguments that it must refuse",
+                &e,
+                "please report this",
+            )
+        };
         let begun = Instant::now();
         for _ in 0..REFUSALS {
             self.1.refused().map_err(refused)?;

@@ -1,4 +1,4 @@
-//! Eliding and restoring LOCK, and the operations after which that pays.
+//! The cost of eliding and restoring LOCK, and the number of operations that repay it.
 
 use super::super::elided::refused;
 use super::REPEATS;
@@ -14,7 +14,7 @@ use std::time::Instant;
 /// Clones and drops in a sample of a pair's row.
 const PAIRS: u32 = 50_000;
 
-/// The two changes, and one operation with LOCK and without.
+/// The two changes, and one operation with and without LOCK.
 pub(super) fn subjects() -> Vec<Box<dyn Sampler>> {
     let row = |name, each| -> Box<dyn Sampler> { Box::new(Timed { name, each }) };
     vec![
@@ -67,21 +67,21 @@ impl Sampler for Timed {
     }
 }
 
-/// The clones and drops of an Arc that pay for eliding and restoring LOCK once.
+/// How many clones and drops of an Arc repay eliding and restoring LOCK once.
 fn break_even(changes: Nanos, locked: Nanos, elided: Nanos) -> Option<String> {
     let saved = locked - elided;
     if saved <= 0.0 {
         return Some("break-even: none, a pair is no cheaper without LOCK here".to_string());
     }
     Some(format!(
-        "break-even: taking LOCK away and giving it back takes {:.1} us, a clone and drop of an Arc saves {saved:.2} ns: \
-         paid for after {:.0} of them",
+        "break-even: eliding and restoring LOCK takes {:.1} us, a clone and drop of an Arc saves {saved:.2} ns: \
+         repaid after {:.0} of them",
         changes / 1000.0,
         (changes / saved).ceil(),
     ))
 }
 
-/// The mean of what `each` says, with `undo` after each.
+/// The mean of the times that `each` returns; `undo` runs after each.
 fn repeated(
     each: impl Fn() -> std::result::Result<Nanos, Refusal>,
     undo: impl Fn() -> std::result::Result<(), Refusal>,
@@ -100,7 +100,7 @@ fn timed(change: fn() -> std::result::Result<(), Refusal>) -> std::result::Resul
     Ok(begun.elapsed().as_nanos() as f64)
 }
 
-/// A clone and the drop of it.
+/// Clones and drops of an Arc.
 fn pairs() -> Nanos {
     let shared = Arc::new(1u64);
     let begun = Instant::now();

@@ -1,4 +1,4 @@
-//! The structures, each with the pair of operations that is measured: a pop, and a push of what was popped.
+//! The structures, each with the measured pair of operations: pop an object and push it back.
 
 use crossbeam_queue::{ArrayQueue, SegQueue};
 use cyclewise::percpu::{FreeList, Ring, Stack};
@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// A structure under test.
 pub(super) trait Structure: Sync + 'static {
-    /// One, filled for so many threads.
+    /// A structure filled for this many threads.
     fn new(threads: usize) -> Self;
     /// A pop and a push, by any thread.
     fn pair(&self);
-    /// How many objects it holds; no thread uses it any more.
+    /// How many objects it holds, after all threads have ended.
     fn count(self) -> Option<usize>;
     /// How many objects it must hold.
     fn expected(&self) -> Option<usize>;
@@ -19,7 +19,7 @@ pub(super) trait Structure: Sync + 'static {
 /// Objects for each thread.
 const OBJECTS: usize = 64;
 
-/// Ours: a free list for each CPU.
+/// cyclewise's free list for each CPU.
 pub(super) struct Free {
     list: FreeList<u64>,
     made: AtomicUsize,
@@ -46,7 +46,7 @@ impl Structure for Free {
 
     #[inline(always)]
     fn pair(&self) {
-        // A CPU that has none makes one, once.
+        // A CPU without nodes makes one, once.
         let node = self.list.pop().unwrap_or_else(|| self.make());
         node.push();
     }
@@ -60,7 +60,7 @@ impl Structure for Free {
     }
 }
 
-/// Ours: a stack for each CPU, with room for the objects of one thread twice.
+/// cyclewise's stack for each CPU, with room for twice the objects of one thread.
 pub(super) struct Stacks {
     stack: Stack<u64, { 2 * OBJECTS }>,
     put_in: AtomicUsize,
@@ -102,8 +102,8 @@ impl Structure for Stacks {
     }
 }
 
-/// Ours: a ring for each CPU, with room for the objects of one thread twice. What a thread pops it pushes where it is by
-/// then, so words stay as many as they were.
+/// cyclewise's ring for each CPU, with room for twice the objects of one thread. A thread pushes each popped word to
+/// the ring of its current CPU, so the number of words stays the same.
 pub(super) struct Rings {
     ring: Ring<u64, { 2 * OBJECTS }>,
     put_in: AtomicUsize,

@@ -3,13 +3,13 @@
 //! - *warp*: under a lock each thread reads the time, compares it with the last one read under the lock, and stores its
 //!   own. The lock itself orders the reads, so this is the weaker test.
 //! - *now*: one thread reads the time and stores it; the other loads it, then reads the time, which must not be less.
-//! - *load*: one thread stores a number, executes a full fence, and notes the time; the other reads the time and loads the
-//!   number. If its time is later than the one noted for a number, it must not load a lower number.
+//! - *load*: one thread stores a number, executes a full fence, and notes the time; the other reads the time and loads
+//!   the number. If its time is later than the one noted for a number, it must not load a lower number.
 //! - *store*: the same without the fence. A clock that is ordered like a load rightly fails it.
 //!
 //! # References
-//! I. Molnar's time-warp-test (2006); A. Lutomirski's evil-clock-test (2011), which has the tests without a lock under these
-//! names.
+//! I. Molnar's time-warp-test (2006); A. Lutomirski's evil-clock-test (2011), which has the tests without a lock under
+//! these names.
 
 use crate::sys::affinity;
 use std::io;

@@ -1,7 +1,7 @@
 //! The machine's counter with an error in its rate: 100 ppm fast, then 100 ppm slow, and so on.
 //!
-//! A reading is a function of the counter alone, so all threads agree on it: `t + t_in_period * 10^-4` in the first half of
-//! each period, and back down in the second.
+//! A reading is a function of the counter alone, so all threads agree on it: `t + t_in_period * 10^-4` in the first
+//! half of each period, and back down in the second.
 
 use cyclewise::clock::{Reason, Source, System};
 

@@ -1,7 +1,7 @@
 //! A soak: clocks compared with CLOCK_MONOTONIC for a long time. Errors stay within the bound, and no clock goes back.
 //!
-//! A sample is our time between two readings of the kernel's clock. Its distance outside the two is certain error, and is
-//! compared with the bound. Percentiles are of its distance from their middle, if the two are close together.
+//! A sample is our time between two readings of the kernel's clock. Its distance outside the two is certain error, and
+//! is compared with the bound. Percentiles are of its distance from their middle, if the two are close together.
 
 use super::histogram::Histogram;
 use super::pair::Outcome;
