@@ -1,4 +1,4 @@
-//! A futex for the loom models: a waiter that is not woken blocks for ever, and loom fails the model.
+//! A futex for the loom models: a waiter that is not woken blocks forever, and loom fails the model.
 
 use super::super::park::Park;
 use crate::primitive::{AtomicU32, fence};

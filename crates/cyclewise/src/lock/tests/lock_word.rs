@@ -64,7 +64,7 @@ fn follows_the_bits<W: LockWord>(word: &W, tail: u16) {
     assert_eq!((word.bits(), word.tail()), (0, tail));
 }
 
-/// A node for a waiter of the lock at `key`. Another test has them all for a moment.
+/// A node for a waiter of the lock at `key`. Another test claims them all for a moment.
 fn node(key: usize) -> NodeIndex {
     loop {
         match claim(key) {
@@ -74,7 +74,7 @@ fn node(key: usize) -> NodeIndex {
     }
 }
 
-/// The fast paths, where nobody waits.
+/// The fast paths, without waiters.
 fn locks_and_unlocks<W: LockWord>(word: &W) {
     fast_path::lock::<_, SpinOnly, Pause>(word);
     assert!(fast_path::is_locked(word) && !fast_path::try_lock(word));

@@ -4,7 +4,7 @@
 //! Models of three threads allow two or three preemptions; models of two threads have no limit.
 //!
 //! # Safety
-//! Access to the cell's inside is what the models check.
+//! The models check the accesses to the cell.
 #![expect(unsafe_code, reason = "a cell whose accesses loom checks")]
 
 use super::super::fast_path;
@@ -41,7 +41,7 @@ impl<W: LockWord, P: Park> Guarded<W, P> {
         })
     }
 
-    /// By the holder.
+    /// Called by the holder.
     fn add(&self) {
         // SAFETY: valid; loom checks that no other thread accesses it.
         self.value.with_mut(|value| unsafe { *value += 1 });
@@ -68,19 +68,19 @@ impl<W: LockWord, P: Park> Guarded<W, P> {
         locked
     }
 
-    /// After all threads have ended: all sections ran, and the lock is as it was made.
+    /// After all threads have ended: all sections ran, and the lock is in its initial state.
     pub(super) fn check(&self, sections: u32) {
         self.section();
         // SAFETY: valid, and all threads have ended.
         let value = self.value.with(|value| unsafe { *value });
         assert_eq!(value, sections + 1, "every section ran once");
-        assert!(!fast_path::is_locked(&self.word), "nobody holds it");
+        assert!(!fast_path::is_locked(&self.word), "no thread holds it");
         assert_eq!(self.word.tail(), 0, "nobody waits");
         assert!(all_free(), "every node is free");
     }
 }
 
-/// Runs the model with at most so many preemptions.
+/// Runs the model with at most `preemptions` preemptions; `None`: no limit.
 pub(super) fn model(preemptions: Option<usize>, run: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = preemptions;
@@ -196,7 +196,7 @@ fn the_low_half_is_the_holders() {
             fast_path::lock::<_, Kernel<NOTHING>, Pause>(word);
             let before = word.whole().load(Relaxed) as u32;
             word.whole().fetch_add(1, Relaxed);
-            assert_eq!(word.whole().load(Relaxed) as u32, before + 1, "nobody else changes it");
+            assert_eq!(word.whole().load(Relaxed) as u32, before + 1, "exclusive");
             fast_path::unlock::<_, Kernel<NOTHING>>(word);
         };
         let thread = thread::spawn(move || section(&there));

@@ -1,7 +1,7 @@
-//! Folding under loom, or under threads; its twin with weaker orders; and a fold that a fork cut off.
+//! Folding under loom, or under threads; a twin with weaker orders; and a fold that a fork interrupted.
 //!
 //! # Safety
-//! A counter's words are written while nobody else knows it; a child counts.
+//! A counter's words are written before other threads can reach it; a child only counts.
 #![allow(unsafe_code, reason = "words by address, and fork; not in every build")]
 
 use super::{FoldWords, fold};
@@ -31,7 +31,7 @@ impl<const ORDERED: bool> FoldWords for Model<ORDERED> {
     }
 }
 
-/// Two threads add to one slot, each enough to fold. Afterwards nothing is left to fold.
+/// Two threads add to one slot, each enough to fold. Afterwards everything is folded.
 fn two_additions<const ORDERED: bool>() {
     model(|| {
         let it = Arc::new(Model::<ORDERED> {
@@ -59,7 +59,7 @@ fn what_was_folded_stays_folded() {
     two_additions::<true>();
 }
 
-/// With real threads the fault would appear by chance, and never on x86-64: only loom runs the twin.
+/// With real threads the failure would depend on chance, and never happen on x86-64: only loom runs the twin.
 #[cfg(loom)]
 #[test]
 #[should_panic]
@@ -67,7 +67,7 @@ fn the_twin_with_relaxed_orders_takes_it_back() {
     two_additions::<false>();
 }
 
-/// Another thread forks between the two steps of a fold: in the child no thread makes the second.
+/// Another thread forks between the two steps of a fold: in the child no thread does the second.
 #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(loom)))]
 mod forks {
     use crate::percpu::Counter;
@@ -82,11 +82,11 @@ mod forks {
 
     const SUM: i64 = 1_000_000;
 
-    /// A counter to which a thread has added, and which it is about to tell.
+    /// A counter whose fold has recorded an addition as folded, but not yet added it to the shared sum.
     static COUNTER: LazyLock<Counter> = LazyLock::new(|| {
         let counter = Counter::new(0);
         let slot = Slot::of(0).unwrap();
-        // SAFETY: nobody else knows the counter.
+        // SAFETY: no other thread can reach the counter yet.
         unsafe { u64::store(copy_in(counter.words(), slot).cast(), SUM as u64) };
         assert_eq!((&counter, slot).exchange(0, SUM), Ok(()));
         assert!(counter.error() < SUM as u64 / 2);
@@ -99,7 +99,7 @@ mod forks {
         let child = || {
             assert_eq!((COUNTER.read(), COUNTER.sum()), (0, SUM));
             assert_eq!(COUNTER.compare(SUM / 2), cmp::Ordering::Greater);
-            // One that is made in the child is as any other.
+            // A counter that is created in the child works as usual.
             let mine = Counter::new(5);
             mine.add(1);
             assert_eq!(
@@ -110,9 +110,9 @@ mod forks {
                 (false, cmp::Ordering::Less)
             );
         };
-        // SAFETY: the child counts.
+        // SAFETY: the child only counts.
         assert_eq!(unsafe { fork::child(child, Duration::from_secs(600)) }, 0);
-        // Here somebody is in the middle of an addition, and that is not in it yet.
+        // In the parent an addition is still being folded, so it is not counted yet.
         assert_eq!(COUNTER.compare(SUM / 2), cmp::Ordering::Less);
     }
 }

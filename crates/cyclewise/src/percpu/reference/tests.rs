@@ -1,18 +1,18 @@
-//! The protocol under loom, or under threads; and its twin that does not wait for the slots.
+//! The protocol under loom, or under threads; and a twin that does not wait for the slots.
 
 use super::protocol::{self, BIAS, OPEN, Parts};
 use crate::error::Refusal;
 use crate::primitive::threads::{Arc, AtomicI64, AtomicU64, Mutex, model, thread};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
-/// One slot with a lock, as the portable backend has. Without `LOCKED` the guard's look and the addition are two steps and nobody
-/// waits: the twin.
+/// One slot with a lock, as in the portable backend. Without `LOCKED` the check of the guard and the addition are two steps, and
+/// a kill does not wait for them: the twin.
 struct Model<const LOCKED: bool> {
     guard: AtomicU64,
     shared: AtomicU64,
     slot: AtomicI64,
     lock: Mutex<()>,
-    /// Released so often.
+    /// The number of releases.
     released: AtomicU64,
 }
 
@@ -68,8 +68,8 @@ impl<const LOCKED: bool> Parts for Model<LOCKED> {
     }
 }
 
-/// A thread gets and puts while another kills. Nothing is released while somebody has it, all is in the end, and after the kill
-/// nobody gets in.
+/// A thread gets and puts while another kills. The object is not released while a reference is held, it is released in the end,
+/// and no live reference can be had after the kill.
 fn users_and_a_kill<const LOCKED: bool>() {
     model(|| {
         let it = Model::<LOCKED>::new();
@@ -95,7 +95,7 @@ fn nothing_is_released_while_it_is_held() {
     users_and_a_kill::<true>();
 }
 
-/// The twin. Under threads alone it would be chance, so only the model checker runs it.
+/// The twin. With real threads the failure would depend on chance, so only loom runs it.
 #[cfg(loom)]
 #[test]
 #[should_panic]
@@ -118,7 +118,7 @@ fn one_of_two_kills_wins() {
 }
 
 #[test]
-fn a_life_after_the_last_is_like_the_first() {
+fn a_revived_reference_is_like_a_new_one() {
     model(|| {
         let it = Model::<true>::new();
         assert!(it.kill());
@@ -133,30 +133,30 @@ fn a_life_after_the_last_is_like_the_first() {
             })
         };
         let mine = protocol::reinit(&*it, true);
-        assert!(mine ^ other.join().unwrap(), "one makes it live again");
+        assert!(mine ^ other.join().unwrap(), "exactly one call makes it live again");
         assert!(it.kill());
         assert_eq!(it.released.load(Relaxed), 2);
     });
 }
 
-/// The twin by hand: the kill comes between the guard's look and the addition, as nothing keeps it from doing there.
+/// The twin in a fixed order: nothing prevents the kill between the check of the guard and the addition.
 #[test]
 fn without_the_wait_a_reference_is_released_while_it_is_held() {
     model(|| {
         let it = Model::<false>::new();
-        // What `add_in_slot` does, in its two steps.
+        // `add_in_slot`, in two steps.
         assert_eq!(it.guard.load(Acquire), OPEN);
         assert!(it.kill());
         it.slot.fetch_add(1, Relaxed);
         assert_eq!(
             it.released.load(Relaxed),
             1,
-            "released, and the reference above is held"
+            "released while the reference above is held"
         );
     });
 }
 
-/// As by one thread, with the real parts.
+/// With the real parts.
 #[cfg(not(loom))]
 mod real {
     use crate::percpu::Ref;
@@ -180,7 +180,7 @@ mod real {
             assert_eq!(confirmed, 1 + life);
             assert!(users.is_dying() && !users.is_zero() && !users.try_get_live());
             assert_eq!(users.kill(), Ok(false));
-            assert!(users.try_get(), "there are references left");
+            assert!(users.try_get(), "references remain");
             (0..3).for_each(|n| {
                 assert_eq!(released.load(Relaxed), life, "{n}");
                 users.put();
@@ -191,7 +191,7 @@ mod real {
         }
     }
 
-    /// What was begun when `confirm` unwinds is ended: the first reference is put, and the release runs.
+    /// If `confirm` unwinds, the kill is still completed: the first reference is put, and the release runs.
     #[cfg(panic = "unwind")]
     #[test]
     fn a_confirm_that_panics_leaves_a_reference_that_ends() {
@@ -216,7 +216,7 @@ mod real {
         }
     }
 
-    /// The twin puts the first reference behind `confirm`, and never where that unwinds: nothing is ever released.
+    /// The twin puts the first reference after `confirm`, so not at all if that unwinds: the object is never released.
     #[cfg(panic = "unwind")]
     #[test]
     fn the_twin_that_puts_the_first_reference_afterwards_never_ends() {
@@ -229,11 +229,11 @@ mod real {
             it.put();
         };
         assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(twin)).is_err());
-        assert!(!protocol::reinit(&*it, true), "a reference is left that nobody has");
+        assert!(!protocol::reinit(&*it, true), "one reference is never put");
         assert_eq!(it.released.load(Relaxed), 0);
     }
 
-    /// A release that unwinds has run: what comes after is another life.
+    /// A release that unwinds counts as run: the object can be made live again.
     #[cfg(panic = "unwind")]
     #[test]
     fn a_release_that_panics_has_run() {
@@ -248,7 +248,7 @@ mod real {
         assert_eq!((released.load(Relaxed), users.is_zero()), (2, true));
     }
 
-    /// A release may use what it is of: it is killed already, so it can be made live and killed again.
+    /// A release may use its own reference, which is dead by then: it can be made live and killed again.
     #[test]
     fn a_release_may_come_back() {
         static USERS: std::sync::OnceLock<Ref<fn()>> = std::sync::OnceLock::new();
@@ -267,7 +267,7 @@ mod real {
     }
 
     #[test]
-    fn a_put_too_many_releases_nothing() {
+    fn an_extra_put_releases_nothing() {
         let users = Ref::new(|| panic!("released"));
         users.put();
         assert_eq!(users.kill(), Ok(true));
@@ -275,7 +275,7 @@ mod real {
         assert!(!users.is_zero());
     }
 
-    /// Threads get and put on every CPU, some give back what others have taken, and one kills meanwhile.
+    /// Threads get and put on every CPU while one kills.
     #[test]
     fn what_threads_take_and_put_is_exact() {
         const ROUNDS: usize = 40;

@@ -1,11 +1,11 @@
-//! The protocol under loom, or under threads; an entry that changes hands between the look and the exchange; and the twin that
-//! compares the owner alone.
+//! The protocol under loom, or under threads; an entry that changes owner between the check and the exchange; and the twin that
+//! compares only the owner.
 
 use super::{AreaEntry, claim};
 use crate::primitive::threads::{Arc, AtomicU64, model, thread};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-/// An entry. Without `COUNTED` its owner is all that is compared: the twin.
+/// An entry. Without `COUNTED` only its owner is compared: the twin.
 struct Model<const COUNTED: bool> {
     claims: AtomicU64,
     owner: AtomicU64,
@@ -50,8 +50,8 @@ impl<const COUNTED: bool> AreaEntry for Model<COUNTED> {
     }
 }
 
-/// A thread finds that 7 has ended. Before it goes on another takes the entry, and ends; a new thread is given the number 7, and
-/// the entry, and lives. Whether the first takes it from that one.
+/// A thread finds that thread 7 has ended. Before it continues, another thread takes the entry and ends; then a new thread gets
+/// the id 7, takes the entry and lives. Returns whether the first thread takes the entry from the new one.
 fn takes_it_from_who_lives<const COUNTED: bool>() -> bool {
     let entry = Model::<COUNTED>::new(7);
     claim(&entry, 1, |who| {
@@ -76,9 +76,9 @@ fn the_twin_that_compares_the_owner_takes_it_from_who_lives() {
     assert!(takes_it_from_who_lives::<false>());
 }
 
-/// Two want the same entry, whose owner has ended: one gets it.
+/// Two threads claim an entry whose owner has ended: one gets it.
 #[test]
-fn one_of_two_gets_it() {
+fn one_of_two_claims_succeeds() {
     model(|| {
         let entry = Arc::new(Model::<true>::new(7));
         let other = {
@@ -91,9 +91,9 @@ fn one_of_two_gets_it() {
     });
 }
 
-/// One that is given back is seen with all that its owner did to it before.
+/// Who claims a released entry sees everything its owner did to the area.
 #[test]
-fn who_takes_what_was_given_back_finds_it_as_it_was_left() {
+fn a_claim_sees_what_the_previous_owner_wrote() {
     model(|| {
         let (entry, area) = (Arc::new(Model::<true>::new(0)), Arc::new(AtomicU64::new(0)));
         let other = {
@@ -117,7 +117,7 @@ fn who_takes_what_was_given_back_finds_it_as_it_was_left() {
     });
 }
 
-/// What another is at, or was at when the process forked, is left alone.
+/// An entry that another thread is claiming, or was claiming when the process forked, is left alone.
 #[test]
 fn an_entry_that_is_changing_hands_is_left_alone() {
     model(|| {

@@ -1,11 +1,11 @@
-//! Registering for a thread that has no area, with lengths of other kernels too.
+//! Registration in a thread that has no area, also with the lengths of other kernels.
 //!
-//! The C library registers every thread here, so a thread gives that up first. It is a thread of the test's own, which uses
-//! nothing by `registration` afterwards.
+//! The C library registers every thread here, so each test starts a thread, which unregisters itself first and does not use
+//! `registration` afterwards.
 //!
 //! # Safety
-//! Areas are leaked, and a thread's words are its own.
-#![expect(unsafe_code, reason = "registers areas, and runs sequences by them")]
+//! Areas are leaked, and each thread uses only its own words.
+#![expect(unsafe_code, reason = "registers areas and runs sequences with them")]
 
 use super::self_registered::fitting;
 use crate::arch::rseq::{Area, SIGNATURE, Sections};
@@ -28,7 +28,7 @@ fn a_kernel_that_wants_more_than_we_have_gets_the_original_area() {
     assert_eq!(ours, [32, 32, 33, 128, 32, 32]);
 }
 
-/// Runs it in a thread that no area is registered for. `None` where there is no rseq(2).
+/// Calls `run` in a thread without a registered area. `None` without rseq(2).
 fn unregistered<R: Send>(run: impl FnOnce() -> R + Send) -> Option<R> {
     if backend().backend != Backend::Rseq {
         std::println!("skipped: {}", backend());
@@ -37,12 +37,12 @@ fn unregistered<R: Send>(run: impl FnOnce() -> R + Send) -> Option<R> {
     let run = || {
         if let Some((distance, length)) = of_libc(rseq_words()) {
             let known = NonNull::from(&0u8);
-            // Where the thread pointer is, by way of an address whose distance is known.
+            // The thread pointer, computed from an address whose distance to it is known.
             let pointer = known.as_ptr().wrapping_byte_offset(Area::at(known).0.wrapping_neg());
             let at = NonNull::new(pointer.wrapping_byte_offset(distance)).unwrap();
-            // What it says is what is filled; what it registered may be rounded up.
+            // The length reported is what the kernel fills; the length registered may be rounded up.
             let gave_up = [length, length.next_multiple_of(32)].into_iter().any(|length| {
-                // SAFETY: what follows in this thread uses areas of its own.
+                // SAFETY: from here on this thread uses only areas of its own.
                 unsafe { unregister(at, length, SIGNATURE) }.is_ok()
             });
             assert!(gave_up, "{length} bytes");
@@ -60,13 +60,13 @@ fn areas_of_newer_kernels_work_as_the_original_one_does() {
     let v = PerCpu::<u64>::new();
     let by_cid = PerCpu::<u64, Cid>::new();
     let mut ran = 0;
-    // Longer than this kernel fills is allowed, and shorter is not.
+    // An area may be longer than what this kernel fills, but not shorter.
     for length in [32, 33, 40, 64, 128].into_iter().filter(|&n| n >= features()) {
         let (v, by_cid) = (&v, &by_cid);
         ran += unregistered(move || {
             let space = Box::leak(Box::new(Space([0; 128])));
             let at = NonNull::from(&mut space.0).cast();
-            // SAFETY: never freed, and this thread has no other.
+            // SAFETY: never freed, and the thread's only area.
             assert_eq!(unsafe { register(at, length, SIGNATURE) }, Ok(()), "{length}");
             let area = Area::at(at);
             for n in 0..1000 {
@@ -97,13 +97,13 @@ fn one_thread_registers_once_and_with_one_signature() {
         let space = Box::leak(Box::new([Space([0; 128]), Space([0; 128])]));
         let [one, other] = space.each_mut().map(|space| NonNull::from(&mut space.0).cast());
         let length = fitting(crate::sys::rseq::shape());
-        // SAFETY: never freed, and this thread has no other.
+        // SAFETY: never freed, and the thread's only area.
         assert_eq!(unsafe { register(one, length, SIGNATURE) }, Ok(()));
-        // SAFETY: never freed; it is refused.
+        // SAFETY: never freed; the call is refused.
         assert_eq!(unsafe { register(other, length, SIGNATURE) }, Err(libc::EINVAL));
-        // SAFETY: the area that is registered; it is refused.
+        // SAFETY: the registered area; the call is refused.
         assert_eq!(unsafe { register(one, length, !SIGNATURE) }, Err(libc::EPERM));
-        // SAFETY: the area that is registered; it is refused.
+        // SAFETY: the registered area; the call is refused.
         assert_eq!(unsafe { register(one, length, SIGNATURE) }, Err(libc::EBUSY));
     });
 }

@@ -1,6 +1,6 @@
-//! The protocol under loom, or under threads; and twins that leave out a step of it.
+//! The protocol under loom, or under threads; and twins that omit a step.
 //!
-//! A change of a slot is a load and a store, so that two at once lose one.
+//! A slot is changed by a load and a store, so two concurrent changes lose one.
 
 use super::{SlotLocks, likely_free, lock_any, try_lock, wait_until_released};
 use crate::primitive::threads::{Arc, AtomicUsize, model, thread};
@@ -8,7 +8,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 const SLOTS: usize = 2;
 
-/// Two slots. Without `EXCLUSIVE` a lock keeps nobody out: the twin.
+/// Two slots. Without `EXCLUSIVE`, `acquire` always succeeds: the twin.
 struct Model<const EXCLUSIVE: bool = true> {
     locks: [AtomicUsize; SLOTS],
     mark: AtomicUsize,
@@ -31,7 +31,7 @@ impl<const EXCLUSIVE: bool> Model<EXCLUSIVE> {
         self.slots[n].store(found + amount, Relaxed);
     }
 
-    /// An addition, as the backend does it.
+    /// An addition, as in the backend.
     fn add(&self) {
         let n = lock_any(self, 0, 7, thread::yield_now);
         self.change(n, 1);
@@ -84,7 +84,7 @@ fn additions_are_exact() {
     two_threads_add::<true>();
 }
 
-/// Under threads alone it would be chance, and so below: only the model checker runs the twins.
+/// With real threads the failures of the twins would depend on chance, so only loom runs them.
 #[cfg(loom)]
 #[test]
 #[should_panic]
@@ -92,8 +92,8 @@ fn the_twin_whose_lock_keeps_nobody_out_is_caught() {
     two_threads_add::<false>();
 }
 
-/// One thread changes the second slot; another comes after it, by way of the slot's lock alone, and looks at the mark.
-fn a_change_and_a_look(change: fn(&Model)) {
+/// One thread changes the second slot; another, ordered after it only by the slot's lock, reads the mark.
+fn a_change_and_a_read(change: fn(&Model)) {
     model(move || {
         let it = Model::new();
         let other = {
@@ -111,8 +111,8 @@ fn a_change_and_a_look(change: fn(&Model)) {
 }
 
 #[test]
-fn who_comes_after_a_change_finds_the_mark_above_it() {
-    a_change_and_a_look(|it| {
+fn the_mark_is_raised_before_a_change() {
+    a_change_and_a_read(|it| {
         while !try_lock(it, 1, 7) {
             thread::yield_now();
         }
@@ -125,7 +125,7 @@ fn who_comes_after_a_change_finds_the_mark_above_it() {
 #[test]
 #[should_panic(expected = "the mark is below")]
 fn the_twin_that_raises_the_mark_afterwards_is_caught() {
-    a_change_and_a_look(|it| {
+    a_change_and_a_read(|it| {
         while !it.acquire(1, 7) {
             thread::yield_now();
         }
@@ -135,7 +135,7 @@ fn the_twin_that_raises_the_mark_afterwards_is_caught() {
     });
 }
 
-/// One thread adds unless it finds the guard set; another sets it, waits or does not, changes the slot, and lets go.
+/// One thread adds unless the guard is set; another sets it, calls `wait`, changes the slot and clears the guard.
 fn an_addition_and_a_stop(wait: fn(&Model)) {
     model(move || {
         let it = Model::new();
@@ -163,7 +163,7 @@ fn an_addition_and_a_stop(wait: fn(&Model)) {
 }
 
 #[test]
-fn who_has_waited_is_alone_until_the_guard_is_open() {
+fn a_stop_excludes_additions() {
     an_addition_and_a_stop(|it| {
         assert!(wait_until_released(it, 0, 8, || {
             thread::yield_now();
@@ -183,11 +183,11 @@ fn the_twin_that_does_not_wait_is_caught() {
 fn a_handler_does_not_wait_for_what_it_interrupted() {
     model(|| {
         let it = Model::<true>::new();
-        let waits = || panic!("it waits for what it interrupted");
+        let waits = || panic!("it waits for the code that it interrupted");
         assert_eq!((likely_free(&*it, 1, waits), lock_any(&*it, 1, 7, waits)), (1, 1));
         assert_eq!((likely_free(&*it, 1, waits), lock_any(&*it, 1, 7, waits)), (0, 0));
         assert!(!try_lock(&*it, 1, 7));
-        // All are taken: who only wants to know of one waits for a moment, and is told of its own.
+        // All are locked: `likely_free` waits once, then returns the preferred one.
         let mut moments = 0;
         assert_eq!((likely_free(&*it, 1, || moments += 1), moments), (1, 1));
         it.release(1);
@@ -197,19 +197,19 @@ fn a_handler_does_not_wait_for_what_it_interrupted() {
 }
 
 #[test]
-fn waiting_for_a_slot_is_no_use_of_it() {
+fn waiting_for_a_slot_does_not_raise_the_mark() {
     model(|| {
         let it = Model::<true>::new();
         assert!(wait_until_released(&*it, 1, 7, || unreachable!()));
         assert_eq!((it.high_water(), it.is_free(1)), (0, true));
-        // Who is told of one may use it.
+        // The caller of `likely_free` may use the slot, so the mark is raised.
         assert_eq!((likely_free(&*it, 0, || ()), it.high_water()), (0, 1));
     });
 }
 
-/// A slot whose holder does not go on is given up, and stays as it is.
+/// A wait for a slot that is not released ends, and leaves the slot locked.
 #[test]
-fn who_has_waited_for_long_enough_gives_up() {
+fn a_wait_ends_when_its_limit_is_reached() {
     model(|| {
         let it = Model::<true>::new();
         assert!(try_lock(&*it, 1, 7));

@@ -1,7 +1,7 @@
-//! The memory: no two variables share a byte, what is given back comes back as zeroes, slots are apart.
+//! The allocator: variables do not overlap, freed memory is zeroed before reuse, slots share no page.
 //!
 //! # Safety
-//! Each variable is its test's own.
+//! Each variable belongs to one test.
 #![expect(unsafe_code, reason = "words by address")]
 
 use crate::percpu::lazy::Lazy;
@@ -30,7 +30,7 @@ fn the_largest_variable_fits_and_is_whole() {
     // SAFETY: the last word of the variable.
     unsafe { crate::percpu::this_cpu::add::<crate::percpu::Cpu, u64>(last, 5) };
     let place = |slot| v.of(slot).cast::<u64>().wrapping_add(8191);
-    // SAFETY: the copy of a slot; nobody else has the variable.
+    // SAFETY: the copy of a slot; no other code uses the variable.
     assert_eq!(Slot::all().map(|s| unsafe { place(s).read() }).sum::<u64>(), 5);
 }
 
@@ -46,7 +46,7 @@ fn alignment_is_kept() {
 }
 
 #[test]
-fn what_is_given_back_comes_back_as_zeroes() {
+fn freed_words_are_zeroed_before_reuse() {
     for _ in 0..200 {
         let v = PerCpu::<u64>::new();
         assert_eq!(v.sum(), 0);
@@ -56,7 +56,7 @@ fn what_is_given_back_comes_back_as_zeroes() {
 }
 
 #[test]
-fn who_finds_a_slot_taken_gives_nothing_back() {
+fn a_failed_try_lock_releases_nothing() {
     use crate::percpu::slots::LockedSlot;
     let taken = LockedSlot::any();
     let n = taken.slot().portable().unwrap();
@@ -74,10 +74,10 @@ fn slots_share_no_page() {
     assert!(places.windows(2).all(|w| w[1] - w[0] >= 65536));
 }
 
-/// Every CPU of the machine has a slot, offline ones too.
+/// Every CPU of the machine has a slot, including offline ones.
 #[test]
 #[cfg(not(loom))]
-fn every_cpu_that_there_can_be_has_a_slot() {
+fn every_possible_cpu_has_a_slot() {
     let slots = (0..).map_while(Slot::of).count();
     let report = crate::percpu::backend();
     if report.reason == crate::percpu::Reason::Build {
@@ -92,7 +92,7 @@ fn every_cpu_that_there_can_be_has_a_slot() {
         .and_then(|number| number.parse().ok())
         .unwrap_or(0);
     assert!(slots > highest && slots.is_multiple_of(64), "{slots} slots, {possible}");
-    std::println!("{slots} slots of CPUs, the highest is {highest}");
+    std::println!("{slots} slots of CPUs; the highest CPU is {highest}");
     assert!(
         slots <= (highest + 64).next_multiple_of(64),
         "{slots} slots, {possible}"
@@ -103,7 +103,7 @@ crate::percpu! {
     static SHARED: u64;
 }
 
-/// What a static gives out is a reference: whatever is done with that, the static's words stay its own.
+/// A static returns a reference, which cannot free the static's words.
 #[test]
 fn a_static_gives_out_no_owner() {
     let reference: &'static PerCpu<u64> = SHARED.get_ref();
@@ -115,22 +115,22 @@ fn a_static_gives_out_no_owner() {
     assert!(allocator::is_in_use(SHARED.as_ptr().cast()));
 }
 
-/// The twin gives out an owner, and its words are anybody's when that is dropped.
+/// The twin returns an owner; dropping it frees the words.
 #[test]
 fn the_twin_that_gives_out_an_owner_loses_its_words() {
-    // Another test may be given the same place in the meantime, so more than once.
+    // Another test may allocate the same words before the check, so it is tried more than once.
     let lost = (0..1000).any(|_| {
         let twin = core::mem::ManuallyDrop::new(Lazy::<u64, Cpu>::new());
         let at = twin.as_ptr();
         assert!(allocator::is_in_use(at.cast()));
-        // SAFETY: leaked by the twin, which nobody uses any more.
+        // SAFETY: leaked by the twin, which is not used afterwards.
         drop(unsafe { PerCpu::<u64>::from_leaked(NonNull::new(at).unwrap()) });
         !allocator::is_in_use(at.cast())
     });
     assert!(lost);
 }
 
-/// A variable that is made at its first use goes when what holds it goes, and one that was never used takes nothing.
+/// A lazy variable is allocated at its first use and freed when its `Lazy` is dropped.
 #[test]
 fn what_is_made_late_is_given_back() {
     let lost = (0..1000).any(|_| {

@@ -1,9 +1,10 @@
-//! Every sequence of one word and of `CurrentSlot`, by an area that no kernel knows: in it is whatever id the test writes. So what a sequence does when nothing
-//! interrupts it is tested under an emulator too, which has no rseq(2), and for CPUs that this machine has not.
+//! Every sequence of one word and of `CurrentSlot`, run with an area that is not registered and holds the ids that the test
+//! writes. So their effects without interruption are also tested under an emulator without rseq(2), and for CPUs that this
+//! machine does not have.
 //!
 //! # Safety
-//! Areas and variables are the test's own, and one thread uses them.
-#![expect(unsafe_code, reason = "words by address, and areas by hand")]
+//! Areas and variables belong to the test, and one thread uses them.
+#![expect(unsafe_code, reason = "words by address, and areas that the test writes")]
 
 use crate::arch::rseq::Area;
 use crate::arch::rseq::by_cpu;
@@ -28,7 +29,7 @@ pub(super) const CID: u32 = 2;
 fn narrow<W: Bits + Zeroed + core::fmt::Debug, I: Id>(number: u32, of: impl Fn(u64) -> W) {
     let (area, v) = (area(CPU, CID), PerCpu::<W>::new());
     let (at, copy) = (v.as_ptr(), v.of(Slot::of(number).unwrap()));
-    // SAFETY: the thread's only area, and the variable; the same in all below.
+    // SAFETY: words and an area of the test's own.
     assert_eq!(unsafe { area.id::<I>() }, number);
     // SAFETY: words and an area of the test's own.
     let now = || unsafe { W::load(copy) };
@@ -49,7 +50,7 @@ fn narrow<W: Bits + Zeroed + core::fmt::Debug, I: Id>(number: u32, of: impl Fn(u
     unsafe { W::or::<I>(area, at, of(0x8000_0000_8000_8080)) };
     // SAFETY: words and an area of the test's own.
     assert_eq!(unsafe { W::xchg::<I>(area, at, of(6)) }, of(0x8000_0000_8000_8080));
-    // SAFETY: words and an area of the test's own. A compare that fails stores nothing.
+    // SAFETY: words and an area of the test's own. A failed compare stores nothing.
     assert_eq!(unsafe { W::cmpxchg::<I>(area, at, of(7), of(8)) }, of(6));
     assert_eq!(now(), of(6));
     // SAFETY: words and an area of the test's own.
@@ -78,7 +79,7 @@ fn one_word_is_changed_where_the_id_says() {
     every_width::<Cid>(CID);
 }
 
-/// The words that the sequences of several steps are given.
+/// The words that the sequences of several steps use.
 struct Words {
     area: Area,
     v: u64,
@@ -86,7 +87,7 @@ struct Words {
     to: [u64; 3],
 }
 
-/// Runs one on `v` and `v2`, for this CPU and guard; how it ended and what is there then.
+/// Runs one on `v` and `v2` for this CPU and guard. Returns its outcome and all words.
 fn set(cpu: u32, guard: &Guard, run: impl Fn(&mut Words, u32, *const u64) -> Outcome) -> (Outcome, [u64; 5]) {
     let mut words = Words {
         area: area(CPU, CID),
@@ -99,7 +100,7 @@ fn set(cpu: u32, guard: &Guard, run: impl Fn(&mut Words, u32, *const u64) -> Out
     (outcome, [words.v, words.v2, a, b, c])
 }
 
-/// What each does where it may, and that it does nothing on another CPU, behind a guard, or where a compare says no.
+/// Checks the effect of one, and that it changes nothing for another CPU, with its guard set, or if a compare fails.
 fn each<I: Id>(
     here: u32,
     expect_fails: bool,
@@ -122,7 +123,7 @@ fn each<I: Id>(
 }
 
 fn every_set<I: Id>(here: u32) {
-    // SAFETY: the test's own words and area; the same in all below.
+    // SAFETY: words and an area of the test's own.
     each::<I>(here, true, [7, 20, 0, 0, 0], |w, cpu, guard, expect| unsafe {
         by_cpu::load_cbne_store::<I, false>(w.area, cpu, guard, &mut w.v, expect, 7)
     });
@@ -142,7 +143,7 @@ fn every_set<I: Id>(here: u32) {
     each::<I>(here, true, [7, 8, 0, 0, 0], |w, cpu, guard, expect| unsafe {
         by_cpu::load_cbne_store_store::<I, true>(w.area, cpu, guard, &mut w.v, expect, &mut w.v2, 8, 7)
     });
-    // SAFETY: words and an area of the test's own. Both compares, one after the other.
+    // SAFETY: words and an area of the test's own. Here the first compare may fail, below the second.
     each::<I>(here, true, [7, 20, 0, 0, 0], |w, cpu, guard, expect| unsafe {
         by_cpu::load_cbne_load_cbne_store::<I>(w.area, cpu, guard, &mut w.v, expect, &w.v2, 20, 7)
     });
@@ -165,7 +166,7 @@ fn every_set<I: Id>(here: u32) {
             7,
         )
     });
-    // SAFETY: words and an area of the test's own. None to copy, too.
+    // SAFETY: words and an area of the test's own. Copies no words.
     each::<I>(here, true, [7, 20, 0, 0, 0], |w, cpu, guard, expect| unsafe {
         by_cpu::load_cbne_memcpy_store::<I, true>(
             w.area,
@@ -179,14 +180,14 @@ fn every_set<I: Id>(here: u32) {
             7,
         )
     });
-    // Through a table: `at` leads to words of which the second leads to `v2`.
+    // Through a table: `at` points to two words, and the second points to `v2`.
     // SAFETY: words and an area of the test's own.
     each::<I>(here, false, [10, 24, 0, 0, 0], |w, cpu, guard, _| unsafe {
         let table = [0, (&raw mut w.v2).expose_provenance() as u64];
         let at = (&raw const table).expose_provenance() as u64;
         by_cpu::load_add_load_load_add_store::<I>(w.area, cpu, guard, &at, 8, 4)
     });
-    // A pop of a list of two, whose next is the second word.
+    // A pop from a list of two, whose next pointer is the second word of a node.
     let (mut popped, node) = (0, [77u64, 99]);
     let first = ptr::from_ref(&node).expose_provenance() as u64;
     // SAFETY: words and an area of the test's own.

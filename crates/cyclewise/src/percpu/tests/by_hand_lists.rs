@@ -1,9 +1,9 @@
-//! The sequences of counters, lists, stacks and rings, by an area that no kernel knows: what each does when nothing interrupts
-//! it, held against `Vec` and `VecDeque`. So those of an architecture that is only emulated here run too.
+//! The sequences of counters, lists, stacks and rings, run with an area that is not registered: their effects without
+//! interruption, compared with `Vec` and `VecDeque`. So they also run under an emulator.
 //!
 //! # Safety
-//! Areas and variables are the test's own, and one thread uses them.
-#![expect(unsafe_code, reason = "words by address, and areas by hand")]
+//! Areas and variables belong to the test, and one thread uses them.
+#![expect(unsafe_code, reason = "words by address, and areas that the test writes")]
 
 use super::by_hand::{CID, CPU, area};
 use crate::arch::rseq::Area;
@@ -13,14 +13,14 @@ use crate::percpu::{PerCpu, Slot};
 use std::collections::VecDeque;
 use std::vec::Vec;
 
-/// A copy's words: more than any sequence here uses.
+/// Words of a copy: more than any sequence here uses.
 const WORDS: usize = 16;
-/// Values that a stack has room for: odd, so that batches of both kinds fill it.
+/// The capacity of a stack: odd, so that it can be filled by batches of odd and even length.
 const N: usize = 5;
-/// Words of a ring.
+/// The capacity of a ring.
 const RING: usize = 4;
 
-/// A variable, an area whose ids are [`CPU`] and [`CID`], and the copy that such a sequence has to find.
+/// A variable, an area whose ids are [`CPU`] and [`CID`], and the number of the copy that a sequence must find.
 struct Copy {
     area: Area,
     all: PerCpu<[u64; WORDS]>,
@@ -33,7 +33,7 @@ impl Copy {
         Self { area, all, number }
     }
 
-    /// What the sequences are given: the copy of id 0.
+    /// The address passed to the sequences: the copy of id 0.
     fn first(&self) -> *mut u64 {
         self.all.as_ptr().cast()
     }
@@ -55,7 +55,7 @@ impl Copy {
         self.set(words);
     }
 
-    /// No other copy was touched.
+    /// Whether all other copies are still zero.
     fn is_alone(&self) -> bool {
         let others = Slot::all().filter(|slot| slot.number() != self.number);
         // SAFETY: words and an area of the test's own, as the module says.
@@ -65,7 +65,7 @@ impl Copy {
     }
 }
 
-/// Words from these on, zeroes after them.
+/// These words, then zeroes.
 fn filled<const COUNT: usize>(first: [u64; COUNT]) -> [u64; WORDS] {
     core::array::from_fn(|n| first.get(n).copied().unwrap_or(0))
 }
@@ -106,7 +106,7 @@ fn lists_lead_from_node_to_node() {
 
     assert_eq!((pop(), take()), (0, 0));
     assert_eq!((push(0, 0), next(0)), (Outcome::Done, 0));
-    // A run of two, the first of which leads to the second.
+    // A chain of two nodes.
     // SAFETY: words and an area of the test's own, as the module says.
     unsafe { nodes[1].write(at(2)) };
     assert_eq!((push(1, 2), next(1), next(2)), (Outcome::Done, at(2), at(0)));
@@ -124,7 +124,7 @@ fn lists_lead_from_node_to_node() {
     assert!(copy.is_alone());
 }
 
-/// A copy with a stack of these.
+/// A copy whose stack holds these values.
 fn stack_of(values: &[u64]) -> Copy {
     let copy = Copy::new(CPU);
     let mut words = filled([values.len() as u64]);
@@ -133,7 +133,7 @@ fn stack_of(values: &[u64]) -> Copy {
     copy
 }
 
-/// What its stack has.
+/// The values of its stack.
 fn stacked(copy: &Copy) -> Vec<u64> {
     let words = copy.words();
     words[2..2 + words[0] as usize].to_vec()
@@ -176,7 +176,7 @@ fn a_stack_takes_and_gives_batches() {
         let end = words.as_ptr().wrapping_add(len);
         // SAFETY: words and an area of the test's own, as the module says.
         let push = || unsafe { array::stack_push_many::<Cpu, N>(copy.area, copy.first(), end, len) };
-        // One place more, which is not to be written.
+        // One more element, which must not be written.
         let mut out = std::vec![1; len + 1];
         let to = out.as_mut_ptr();
         // SAFETY: words and an area of the test's own, as the module says.
@@ -208,7 +208,7 @@ fn a_ring_goes_round() {
     // SAFETY: words and an area of the test's own, as the module says.
     let pop = || unsafe { array::ring_pop::<Cpu, RING>(copy.area, copy.first()) };
     let mut oracle = VecDeque::new();
-    // Three put in and two taken out, until it is full; then the other way round.
+    // Pushes three and pops two until it is full, then pushes one and pops two.
     for (round, (put, got)) in [(3, 2); 8].into_iter().chain([(1, 2); 8]).enumerate() {
         for n in 0..put {
             let word = (round * 10 + n) as u64;

@@ -1,4 +1,4 @@
-//! The counter held against one plain sum, and its fold against a twin that forgets.
+//! The counter compared with a plain sum.
 
 use crate::percpu::{Counter, Cpu, NEVER, Slot};
 use core::cmp::Ordering;
@@ -41,7 +41,7 @@ proptest! {
     }
 }
 
-/// Its slow way's guard is shared with all who want none: whoever could set it would have everybody wait for him.
+/// The counter's slow path uses `NEVER`, the guard of all sequences without one. If it could be set, all of them would wait.
 #[test]
 fn nobody_is_stopped_at_the_guard_of_all() {
     for slot in Slot::all() {
@@ -57,9 +57,9 @@ fn the_batch_is_the_kernels() {
     assert_eq!(Counter::with_batch(0, 0).batch(), 1);
 }
 
-/// Why `compare` may not believe `read` within the error: this is the comparison that does.
+/// Why `compare` does not rely on `read` within the error: the twin does.
 #[test]
-fn the_twin_that_believes_the_read_is_wrong() {
+fn the_twin_that_relies_on_read_is_wrong() {
     let counter = Counter::with_batch(0, 32);
     counter.add(31);
     assert_eq!(counter.compare(31), Ordering::Equal);
@@ -67,7 +67,7 @@ fn the_twin_that_believes_the_read_is_wrong() {
 }
 
 #[test]
-fn a_batch_of_one_tells_everything() {
+fn with_a_batch_of_one_read_is_exact() {
     let counter = Counter::with_batch(5, 1);
     for amount in [1, -7, 40] {
         counter.add(amount);
@@ -76,7 +76,7 @@ fn a_batch_of_one_tells_everything() {
 }
 
 #[test]
-fn threads_add_exactly_and_tell_all_but_the_error() {
+fn threads_add_exactly_and_read_is_within_the_error() {
     const EACH: i64 = 20_000;
     let counter = Counter::new(0);
     let threads = 8 * thread::available_parallelism().map_or(1, usize::from).min(4) as i64;
@@ -87,13 +87,13 @@ fn threads_add_exactly_and_tell_all_but_the_error() {
         }
     });
     assert_eq!(counter.sum(), EACH * threads * (threads + 1) / 2);
-    // Nobody adds any more. A thread that was moved right behind its addition may have left that unfolded, so the bound is
-    // not held to the last one: the threads' largest additions are let off.
+    // All additions have ended. A thread that was moved right after its addition may have left it unfolded, so the bound is
+    // wider by what each thread's last addition can be at most.
     let left = threads as u64 * threads as u64;
     assert!(counter.read().abs_diff(counter.sum()) <= counter.error() + left);
 }
 
-/// Threads that are all the first to add, to a counter that a constant has made.
+/// Threads that race to be the first to add to a const counter.
 #[test]
 fn a_constant_counter_begins_with_its_first_additions() {
     static LASTING: Counter = Counter::new(7);

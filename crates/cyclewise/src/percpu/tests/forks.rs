@@ -1,10 +1,10 @@
-//! Locks that a thread has while another forks, in a process that has done nothing else with per-CPU data yet.
+//! Locks that a thread holds while another forks, in a process that has not used per-CPU data before.
 //!
-//! Then the same where another's fork handler, which was registered before ours and so runs before it in a child, starts a thread
+//! Also with a foreign atfork handler that was registered before ours, so that it runs first in the child, and that starts a thread
 //! that uses per-CPU data.
 //!
 //! # Safety
-//! Children use per-CPU data, and threads, which the C library lets a child of many threads have.
+//! Children use per-CPU data and create threads, which the C library allows in a child of a process with threads.
 #![expect(unsafe_code, reason = "fork")]
 
 use crate::percpu::allocator::{Locked, is_locked};
@@ -18,13 +18,13 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Duration;
 
-/// A child that waits for ever is killed, and that is seen. It works for microseconds; on a machine that is stopped for minutes it takes minutes.
+/// A child that hangs is killed after this, and the test fails. A child needs microseconds, but the machine may be suspended for minutes.
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// The part that a process plays which starts anew.
+/// Set in a process that `again` starts.
 const PART: &str = "CYCLEWISE_FORKS_PART";
 
-/// Runs a test of this program again, alone. False where this process is that one.
+/// Runs a test of this program in a new process, alone. False in that process.
 fn again(test: &str) -> bool {
     if std::env::var_os(PART).is_some() {
         return false;
@@ -47,7 +47,7 @@ fn again(test: &str) -> bool {
     true
 }
 
-/// Runs `child` in a child of fork while another thread has what `take` takes.
+/// Runs `child` in a child of fork while another thread holds the result of `take`.
 fn while_taken<T>(take: fn() -> T, child: fn()) {
     let (taken, over) = (Barrier::new(2), Barrier::new(2));
     thread::scope(|scope| {
@@ -58,7 +58,7 @@ fn while_taken<T>(take: fn() -> T, child: fn()) {
             drop(it);
         });
         taken.wait();
-        // SAFETY: the child does as this file says.
+        // SAFETY: the child keeps to this file's Safety section.
         let status = unsafe { fork::child(child, LIMIT) };
         over.wait();
         assert_eq!(status, 0, "the child waits for a thread that it does not have");
@@ -94,7 +94,7 @@ fn a_child_kills_a_reference_though_another_was_being_killed() {
     );
 }
 
-/// What the handler does that runs before ours in a child.
+/// The work of the handler that runs before ours in a child.
 static EARLIER: AtomicPtr<()> = AtomicPtr::new(core::ptr::null_mut());
 
 extern "C" fn earlier() {
@@ -106,13 +106,13 @@ extern "C" fn earlier() {
     }
 }
 
-/// Has `work` done in children before our handler. Before the process's first use of per-CPU data.
+/// Makes children call `work` before our handler. Called before the process's first use of per-CPU data.
 fn earlier_than_ours(work: fn()) {
     EARLIER.store(work as *mut (), SeqCst);
     atfork::register_atfork(None, None, Some(earlier)).unwrap();
 }
 
-/// 0; 1 once the handler's thread has what it wants; 2 when it may let go.
+/// 0; 1 when the handler's thread holds its locks; 2 when it may release them.
 static STEP: AtomicU32 = AtomicU32::new(0);
 
 fn wait_for(step: u32) {
@@ -121,7 +121,7 @@ fn wait_for(step: u32) {
     }
 }
 
-/// In a handler: a thread takes something, and has it when the handler returns.
+/// Called in a handler: starts a thread that calls `take`, and returns when it has.
 fn a_thread_takes<T: 'static>(take: fn() -> T) {
     thread::spawn(move || {
         let it = take();
@@ -142,15 +142,15 @@ fn what_an_earlier_handlers_thread_has_stays_its_own() {
     let child = || {
         assert!(
             is_locked() && LockedSlot::try_lock(3).is_none(),
-            "our handler has taken it from a thread that lives"
+            "our handler has released a lock of a live thread"
         );
         STEP.store(2, SeqCst);
-        // Both come back in time.
+        // The thread releases both.
         drop(PerCpu::<u64>::new());
         drop(LockedSlot::wait(3).unwrap());
         assert!(LockedSlot::any().slot().portable().is_some());
     };
-    // SAFETY: the child does as this file says.
+    // SAFETY: the child keeps to this file's Safety section.
     assert_eq!(unsafe { fork::child(child, LIMIT) }, 0);
     mine.add(1);
 }
@@ -160,10 +160,10 @@ fn an_earlier_handlers_thread_takes_over_what_was_left_behind() {
     if again("an_earlier_handlers_thread_takes_over_what_was_left_behind") {
         return;
     }
-    // The handler waits for its thread, and our handler comes after that.
+    // The handler joins its thread, and our handler runs afterwards.
     earlier_than_ours(|| {
         thread::spawn(|| {
-            assert!(is_locked(), "left behind by the parent's thread");
+            assert!(is_locked(), "held by a thread of the parent");
             let other = PerCpu::<u64>::new();
             other.add(7);
             assert_eq!(other.sum(), 7);
@@ -174,7 +174,7 @@ fn an_earlier_handlers_thread_takes_over_what_was_left_behind() {
     while_taken(|| Locked::take().unwrap(), || assert!(!is_locked()));
 }
 
-/// A handler of a signal may fork, and then its child goes on in what the handler interrupted.
+/// A signal handler may fork; the child then continues the code that the handler interrupted.
 #[test]
 fn what_the_forking_thread_has_stays_its_own() {
     if again("what_the_forking_thread_has_stays_its_own") {
@@ -182,19 +182,19 @@ fn what_the_forking_thread_has_stays_its_own() {
     }
     let mine = LockedSlot::wait(5).unwrap();
     let child = || {
-        assert!(LockedSlot::try_lock(5).is_none(), "it is in the middle of using it");
-        // And so it is in a child of the child, whose ids are others once more.
+        assert!(LockedSlot::try_lock(5).is_none(), "the forking thread still uses it");
+        // The same in a child of the child, where the ids change again.
         let again = || assert!(LockedSlot::try_lock(5).is_none());
-        // SAFETY: the child does as this file says.
+        // SAFETY: the child keeps to this file's Safety section.
         assert_eq!(unsafe { fork::child(again, LIMIT) }, 0);
     };
-    // SAFETY: the child does as this file says.
+    // SAFETY: the child keeps to this file's Safety section.
     assert_eq!(unsafe { fork::child(child, LIMIT) }, 0);
     drop(mine);
     assert!(LockedSlot::try_lock(5).is_some());
 }
 
-/// The twin of our handler gives back whatever is not the forking thread's, and so what a thread of the child has.
+/// The twin of our handler releases every lock that the forking thread does not hold, including those of the child's threads.
 #[test]
 fn the_twin_that_knows_only_itself_takes_it_from_a_thread_that_lives() {
     let me = id();

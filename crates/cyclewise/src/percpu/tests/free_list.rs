@@ -1,4 +1,4 @@
-//! The free list: nothing is lost or there twice, whoever interrupts, moves, steals or forks.
+//! The free list: no node is lost or held twice, under interruptions, migrations and steals.
 
 use crate::percpu::{FreeList, Slot, backend};
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -6,7 +6,7 @@ use std::boxed::Box;
 use std::thread;
 use std::vec::Vec;
 
-/// What all lists have, in order. Nobody pushes or pops meanwhile.
+/// The objects of all CPUs' lists, sorted. No thread pushes or pops meanwhile.
 pub(super) fn all<T: Copy + Ord>(list: &FreeList<T>) -> Vec<T> {
     let mut all: Vec<T> = list.drain().expect("membarrier").map(|node| *node).collect();
     all.sort_unstable();
@@ -15,7 +15,7 @@ pub(super) fn all<T: Copy + Ord>(list: &FreeList<T>) -> Vec<T> {
 
 #[test]
 fn it_gives_back_what_was_pushed_last() {
-    // A thread may be moved between any two operations: it tries until it was not.
+    // The thread may be moved between any two operations: retried until it was not.
     let once = || {
         let list = FreeList::new();
         let nodes: Vec<_> = (0..3).map(|n| list.grow(n)).collect();
@@ -45,7 +45,7 @@ fn objects_stay_as_they_are_left_and_are_dropped_once() {
     let list = FreeList::new();
     list.grow(Counted(1)).0 = 7;
     assert_eq!(list.pop_or_steal().map(|node| node.0), Some(7));
-    // One that is forgotten is the list's all the same.
+    // A forgotten node still belongs to the list.
     core::mem::forget(list.grow(Counted(2)));
     let mut chain = list.drain().unwrap();
     chain.add(list.grow(Counted(3)));
@@ -66,10 +66,10 @@ fn a_node_added_to_a_chain_of_another_list_goes_home() {
     assert_eq!((all(&mine), all(&theirs)), (Vec::new(), std::vec![1]));
 }
 
-/// Threads on all CPUs pop, hold, push, take all and steal. Each object has a flag that says that it is held: who
-/// finds it set has an object that somebody else has.
+/// Threads on all CPUs pop, hold, push, take all and steal. Each object has a flag that is set while it is held: a thread
+/// that finds it set has an object that another thread holds.
 #[test]
-fn nobody_has_what_somebody_else_has() {
+fn no_object_is_held_twice() {
     const ROUNDS: usize = 6_000;
     let list = FreeList::<(usize, AtomicBool)>::new();
     let threads = 8 * thread::available_parallelism().map_or(1, usize::from).min(4);
@@ -110,12 +110,12 @@ fn nobody_has_what_somebody_else_has() {
     assert_eq!(numbers, (0..objects).collect::<Vec<_>>(), "{}", backend());
 }
 
-/// The same list as `FreeList`'s, whose pop loads, loads and stores with nothing that starts it again.
+/// A list like `FreeList`'s, but its pop is two loads and a store that are never restarted.
 mod twin {
     use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
     pub(super) const NODES: usize = 16;
-    /// By number, from 1; 0 is none.
+    /// Nodes are numbers from 1; 0 is none.
     pub(super) struct List {
         pub(super) head: AtomicUsize,
         pub(super) next: [AtomicUsize; NODES + 1],
@@ -136,12 +136,12 @@ mod twin {
             self.head.store(node, Relaxed);
         }
 
-        /// `between` is what a signal's handler does at the worst moment.
+        /// `between` is the work of a signal handler at the worst moment.
         pub(super) fn pop(&self, between: impl FnOnce(&Self)) -> usize {
             let first = self.head.load(Relaxed);
             let next = self.next[first].load(Relaxed);
             between(self);
-            // A compare with `first` here would pass: it is first again.
+            // A compare with `first` would succeed here: it is the first again.
             assert_eq!(self.head.load(Relaxed), first);
             self.head.store(next, Relaxed);
             first
@@ -160,7 +160,7 @@ fn the_twin_that_is_not_started_again_has_a_node_twice() {
         list.push(a);
     });
     held.push(popped);
-    // The next that is popped is the one that the handler holds.
+    // The next pop returns the node that the handler holds.
     let next = list.pop(|_| ());
     assert!(held.contains(&next), "{next} is held twice");
 }

@@ -1,11 +1,11 @@
-//! A signal at every step of every sequence, whose handler works on the same words: the sequence begins again, and sums
-//! and lists come out exact. Its twin without a descriptor loses the handler's work.
+//! A signal at every step of every sequence. Its handler changes the same words: the sequence restarts, and sums and lists are
+//! exact. The twin without a descriptor loses the handler's changes.
 //!
-//! A step has an `int3` behind a compare, in this build only. The trap is a signal, the kernel aborts the sequence for it,
-//! and the handler moves the thread to another CPU every other time.
+//! In this build each step has an `int3` after a compare. The trap is a signal, for which the kernel aborts the sequence;
+//! every other time the handler moves the thread to another CPU.
 //!
 //! # Safety
-//! The handler uses atomics, per-CPU words and sched_setaffinity, and touches nothing else.
+//! The handler uses only atomics, per-CPU words and sched_setaffinity.
 #![expect(unsafe_code, reason = "a signal handler, and words by address")]
 
 use crate::arch::rseq;
@@ -16,23 +16,23 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard};
 use std::vec::Vec;
 
-/// The point in force; the sequences compare with it.
+/// The active injection point; the sequences compare with it.
 #[unsafe(no_mangle)]
 static cyclewise_point: AtomicU32 = AtomicU32::new(0);
 
-/// Points that the sequences have.
+/// The injection points of the sequences.
 const POINTS: core::ops::RangeInclusive<u32> = 1..=6;
 
-/// How often the handler has run.
+/// How often the handler has run in the injecting thread.
 pub(super) static HITS: AtomicU64 = AtomicU64::new(0);
-/// What the handler does.
+/// The handler's work.
 static WORK: AtomicPtr<()> = AtomicPtr::new(core::ptr::null_mut());
-/// The thread that injects: others go past.
+/// The thread that injects; others pass the points.
 static THREAD: AtomicU32 = AtomicU32::new(0);
 
 extern "C" fn trap(_: i32) {
     let left = cyclewise_point.load(Relaxed);
-    // One thread injects. Another's trap is a step it was passing: its sequence begins again, as after any signal.
+    // Another thread trapped as it passed the point: its sequence restarts, as after any signal.
     if THREAD.load(Relaxed) != thread::id() as u32 {
         return;
     }
@@ -47,11 +47,11 @@ extern "C" fn trap(_: i32) {
     if n % 2 == 1 {
         move_on();
     }
-    // Twice at the same point, now and then: restarts restart too.
+    // Sometimes twice at the same point: a restarted sequence restarts too.
     cyclewise_point.store(if n.is_multiple_of(3) { left } else { 0 }, Relaxed);
 }
 
-/// Goes to another CPU, if there is one.
+/// Moves the thread to another CPU, if there is one.
 fn move_on() {
     let Ok(all) = CpuSet::current() else { return };
     let here = CurrentSlot::now().slot().number();
@@ -65,7 +65,7 @@ fn move_on() {
     }
 }
 
-/// One test at a time, with the handler in place and this work in it. `None` where there are no sequences.
+/// Installs the handler with this work, for one test at a time. `None` with the portable backend.
 pub(super) fn injecting(work: fn()) -> Option<MutexGuard<'static, ()>> {
     static ONE: Mutex<()> = Mutex::new(());
     let guard = ONE.lock().unwrap_or_else(|e| e.into_inner());
@@ -76,12 +76,12 @@ pub(super) fn injecting(work: fn()) -> Option<MutexGuard<'static, ()>> {
     WORK.store(work as *mut (), Relaxed);
     HITS.store(0, Relaxed);
     THREAD.store(thread::id() as u32, Relaxed);
-    // The handler's own sequences are not injected: the point is 0 while it works.
+    // The handler's own sequences do not trap: the point is 0 while it runs.
     sigaction::handle(libc::SIGTRAP, trap);
     Some(guard)
 }
 
-/// Runs `step` with each point in force; the points that were hit.
+/// Runs `step` with each point active, and returns the points that were hit.
 pub(super) fn at_every_point(mut step: impl FnMut()) -> Vec<u32> {
     let mut hit = Vec::new();
     for point in POINTS {
@@ -101,7 +101,7 @@ pub(super) fn at_every_point(mut step: impl FnMut()) -> Vec<u32> {
 static BY_CPU: crate::percpu::StaticPerCpu<u64> = crate::percpu::StaticPerCpu::new();
 static BY_CID: crate::percpu::StaticPerCpu<u64, Cid> = crate::percpu::StaticPerCpu::new();
 
-/// What the handler adds, so that it is told from what the sequence adds.
+/// The amount that the handler adds, to tell its additions from the test's.
 pub(super) const THEIRS: u64 = 1 << 32;
 
 #[test]
@@ -134,7 +134,7 @@ fn exchanges_lose_nothing_at_every_step() {
         return;
     };
     let before = XCHG.sum();
-    // What was there is put back, so that everything is still somewhere.
+    // The value found is added back, so each step adds exactly 1 to the sum.
     let hit = at_every_point(|| XCHG.add(XCHG.xchg(0) + 1));
     assert_eq!(hit, [1, 2, 3, 4]);
     assert_eq!(XCHG.sum() - before, 72 + HITS.load(Relaxed) * THEIRS);
@@ -147,7 +147,7 @@ fn the_twin_without_a_descriptor_loses_the_handlers_work() {
         return;
     };
     let hit = at_every_point(|| {
-        // SAFETY: a word of ours, and a trap that is handled.
+        // SAFETY: a word of this test's, and a trap that is handled.
         unsafe { rseq::unprotected_add(TWIN.as_ptr()) }
     });
     assert_eq!(hit, [4]);
@@ -155,11 +155,11 @@ fn the_twin_without_a_descriptor_loses_the_handlers_work() {
     assert_eq!(
         lost,
         HITS.load(Relaxed) * THEIRS,
-        "every addition of the handler's is lost"
+        "every addition of the handler is lost"
     );
 }
 
-/// A list of a CPU: its head, and a guard.
+/// The head of each CPU's list.
 static HEADS: crate::percpu::StaticPerCpu<u64> = crate::percpu::StaticPerCpu::new();
 
 /// The next node's address, and nothing else.
@@ -170,7 +170,7 @@ fn push(node: *mut Node) {
         let here = CurrentSlot::now();
         let head = HEADS.of(here.slot());
         let first = HEADS.get(here.slot());
-        // SAFETY: ours until it is pushed.
+        // SAFETY: the caller's until it is pushed.
         unsafe { node.write_volatile(first) };
         // SAFETY: this slot's word.
         if unsafe { here.load_cbne_store(&NEVER, head, first, node.expose_provenance() as u64) } == Outcome::Done {
@@ -193,7 +193,7 @@ fn pop() -> Option<*mut Node> {
     }
 }
 
-/// Nodes on all lists, in order of address. Nobody pushes or pops meanwhile.
+/// The nodes of all lists, sorted by address. No thread pushes or pops meanwhile.
 fn drained() -> Vec<usize> {
     let mut all = Vec::new();
     for slot in Slot::all() {
@@ -210,8 +210,7 @@ fn drained() -> Vec<usize> {
 
 #[test]
 fn lists_neither_lose_nor_double_a_node_at_any_step() {
-    // The handler turns the list over: pops two, pushes them in the other order. With a bare compare of the head that
-    // is ABA.
+    // The handler pops two nodes and pushes them in the opposite order: ABA for a pop that only compares the head.
     let work = || {
         let (a, b) = (pop(), pop());
         a.into_iter().chain(b).for_each(push);
@@ -221,7 +220,7 @@ fn lists_neither_lose_nor_double_a_node_at_any_step() {
     let mut mine: Vec<usize> = nodes.iter_mut().map(|n| (&raw mut *n).expose_provenance()).collect();
     nodes.iter_mut().for_each(|n| push(&raw mut *n));
     let hit = at_every_point(|| {
-        // The handler may have left us where no list is.
+        // The handler may have moved the thread to a CPU whose list is empty.
         let one = pop().or_else(|| {
             move_on();
             pop()
@@ -234,7 +233,7 @@ fn lists_neither_lose_nor_double_a_node_at_any_step() {
     assert_eq!(drained(), mine);
 }
 
-/// Every other sequence of `CurrentSlot`, on a variable of three words: the value, a second word, a buffer.
+/// Every other sequence of `CurrentSlot`, on a variable of a value, a second word and a buffer.
 fn sequences<I: Index>() {
     static WORDS: crate::percpu::StaticPerCpu<[u64; 8]> = crate::percpu::StaticPerCpu::new();
     static TABLE: crate::percpu::StaticPerCpu<[u64; 8], Cid> = crate::percpu::StaticPerCpu::new();
@@ -264,7 +263,7 @@ fn sequences<I: Index>() {
                 TABLE.of(slot).cast()
             }
         });
-        // SAFETY: a word of each slot; nobody is at it.
+        // SAFETY: a word of each slot; no other thread uses it.
         copies
             .map(|at| unsafe { at.wrapping_add(word).read() })
             .fold(0, u64::wrapping_add)
@@ -277,7 +276,7 @@ fn sequences<I: Index>() {
     let hit = at_every_point(|| {
         add::<I>(1);
         mine += 1;
-        // Each of these adds one as well, by compare and store, so none may be lost and none done twice.
+        // The first three also add one, by compare and store, so none may be lost or repeated.
         for kind in 0..4 {
             loop {
                 let here = CurrentSlot::<I>::by_index();
@@ -296,7 +295,7 @@ fn sequences<I: Index>() {
                     1 => unsafe { here.load_cbne_memcpy_store(&NEVER, v, found, buffer, source.as_ptr(), 3, new) },
                     // SAFETY: this slot's words, and a source of the test's own.
                     2 => unsafe { here.load_cbne_load_cbne_store(&NEVER, v, found, &raw const source[0], found, new) },
-                    // SAFETY: this slot's words; the table leads to this slot's word.
+                    // SAFETY: this slot's words; the table points to this slot's word.
                     _ => unsafe {
                         let at = (&raw const table[1]).expose_provenance() as u64;
                         here.load_add_load_load_add_store(&NEVER, &at, 0, 0)
@@ -312,10 +311,7 @@ fn sequences<I: Index>() {
     });
     assert_eq!(hit, [1, 2, 3, 4, 5, 6]);
     assert_eq!(sum(0) - before, mine + HITS.load(Relaxed) * THEIRS);
-    assert!(
-        outcomes.contains(&Outcome::Ne),
-        "the handler has changed a word under a compare"
-    );
+    assert!(outcomes.contains(&Outcome::Ne), "the handler has made a compare fail");
 }
 
 #[test]
@@ -356,7 +352,7 @@ fn a_guard_stops_the_slots_own_threads() {
     for slot in Slot::all() {
         // SAFETY: the guard lives as long as the variable.
         let word = unsafe { &*guard.of(slot) };
-        let stopped = slot.stop::<Cpu>(word).unwrap().expect("nobody else stops it");
+        let stopped = slot.stop::<Cpu>(word).unwrap().expect("not stopped yet");
         assert!(slot.stop::<Cpu>(word).unwrap().is_none());
         let here = CurrentSlot::now();
         // SAFETY: the guard lives as long as the variable.

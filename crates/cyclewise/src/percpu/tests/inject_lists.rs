@@ -1,9 +1,9 @@
-//! A signal at every step of the counter, the lists, the rings and the references, whose handler does the same on them, and
-//! moves the thread every other time: sums and multisets come out exact. A push whose steps nothing begins again loses what the handler pushed.
+//! A signal at every step of the counter, the lists, the rings, the stacks and the references. Its handler changes the same object
+//! and, every other time, moves the thread: sums and multisets are exact. The twin, a push without a descriptor, loses the handler's pushes.
 //!
 //! # Safety
-//! The twin's words are its test's alone.
-#![expect(unsafe_code, reason = "the steps of a sequence without one")]
+//! Only the twin's test uses its words.
+#![expect(unsafe_code, reason = "the steps of a sequence without its descriptor")]
 
 use super::inject::{HITS, THEIRS, at_every_point, injecting};
 use crate::arch::rseq::array;
@@ -25,7 +25,7 @@ fn a_counter_is_exact_at_every_step() {
         COUNTER.add(1);
         mine += 1;
     });
-    // One sequence that adds and tells, where the C library has registered; else one that only adds.
+    // With the C library's registration one sequence adds and compares; else it only adds.
     let steps: &[u32] = match backend().reason {
         Reason::Libc => &[1, 2, 3, 4],
         _ => &[1, 2, 3],
@@ -38,7 +38,7 @@ static LIST: LazyLock<FreeList<u32>> = LazyLock::new(FreeList::new);
 
 #[test]
 fn a_free_list_is_exact_at_every_step() {
-    // The handler turns the list over, now and then through a chain: ABA for a pop that only compares.
+    // The handler reorders the list, sometimes through a chain: ABA for a pop that only compares.
     let work = || {
         let (first, second) = (LIST.pop(), LIST.pop());
         if HITS.load(Relaxed).is_multiple_of(4) {
@@ -52,7 +52,7 @@ fn a_free_list_is_exact_at_every_step() {
     let Some(_guard) = injecting(work) else { return };
     let mut steps = 0;
     let hit = at_every_point(|| {
-        // Moves leave nodes on other CPUs. Every other step begins with all of them here.
+        // Moves leave nodes on other CPUs. Every other step starts with all of them on this one.
         steps += 1;
         if steps % 2 == 0 {
             LIST.drain().unwrap().push();
@@ -81,7 +81,7 @@ fn a_ring_is_exact_at_every_step() {
     let Some(_guard) = injecting(work) else { return };
     let mut steps = 0;
     let hit = at_every_point(|| {
-        // As above.
+        // As in the free list's test.
         steps += 1;
         if steps % 2 == 0 {
             let mut all = Vec::new();
@@ -113,7 +113,7 @@ fn a_stack_is_exact_at_every_step() {
     let Some(_guard) = injecting(work) else { return };
     let mut steps = 0;
     let hit = at_every_point(|| {
-        // As above.
+        // As in the free list's test.
         steps += 1;
         if steps % 2 == 0 {
             let mut all = Vec::new();
@@ -144,13 +144,13 @@ fn the_twin_of_a_push_without_a_descriptor_loses_what_the_handler_pushed() {
     let mut pushed = 0;
     let hit = at_every_point(|| {
         TWIN[0].store(0, Relaxed);
-        // SAFETY: words of ours with room for one more, and a trap that is handled.
+        // SAFETY: words of this test's with room for one more, and a trap that is handled.
         unsafe { array::unprotected_push(TWIN[0].as_ptr(), 1) };
         pushed += TWIN[0].load(Relaxed);
     });
     assert_eq!(hit, [4, 5]);
     let theirs = HITS.load(Relaxed);
-    assert_eq!(pushed, 72, "and {theirs} of the handler's are lost");
+    assert_eq!(pushed, 72, "and {theirs} pushes of the handler are lost");
     assert!(theirs >= 24);
 }
 
@@ -161,8 +161,8 @@ static USERS: LazyLock<Ref<fn()>> = LazyLock::new(|| {
     })
 });
 
-/// The kill comes at every step of a get and of a put. A handler may not kill, since it might wait for a portable slot
-/// that it has interrupted; no thread of this test uses one.
+/// A kill at every step of a get and of a put. In general a handler must not kill, since it might wait for a portable slot
+/// whose holder it interrupted; no thread of this test uses one.
 #[test]
 fn a_reference_that_is_killed_at_any_step_is_released_by_the_last() {
     LazyLock::force(&USERS);

@@ -1,4 +1,4 @@
-//! Tests of per-CPU data that need its inside: interruptions at every step of every sequence, and the memory's sharing out.
+//! Tests of the internals of per-CPU data: interruptions at every step of every sequence, memory allocation, forks.
 
 mod allocator;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]

@@ -1,15 +1,15 @@
-//! Every operation on every width, held against what the kernel's documentation says of it.
+//! Every operation on every width, compared with the kernel's documentation of it.
 //!
 //! # Safety
-//! Each variable is its test's own.
+//! Each variable belongs to one test.
 #![expect(unsafe_code, reason = "words by address")]
 
 use crate::percpu::{Backend, Cid, Index, Integer, PerCpu, Slot, StaticPerCpu, Word, backend};
 use std::string::ToString;
 use std::thread;
 
-/// The oracle: what one thread that is alone with a variable has to see, wherever it runs. It tries until the
-/// scheduler leaves it on one CPU for long enough.
+/// What one thread must find that alone uses a variable. It retries until the scheduler leaves it on one CPU for long
+/// enough.
 fn alone<I: Index, W: Integer + PartialEq + core::fmt::Debug>(of: [W; 4]) {
     let [zero, two, three, all] = of;
     let on_one_cpu = |check: &dyn Fn(&PerCpu<W, I>) -> bool| {
@@ -39,7 +39,7 @@ fn alone<I: Index, W: Integer + PartialEq + core::fmt::Debug>(of: [W; 4]) {
         v.add(all);
         v.add_return(three) == two && v.read() == two
     }));
-    // Sums are exact wherever each of them went.
+    // The sum is exact on whichever CPU each addition ran.
     let v = PerCpu::<W, I>::new();
     v.add(two);
     v.add_release(three);
@@ -80,7 +80,7 @@ fn neighbours_of_a_narrow_word_are_left_alone() {
     }
     let mut sum = [0u8; 8];
     for slot in Slot::all() {
-        // SAFETY: the copy of a slot; nobody else has the variable.
+        // SAFETY: the copy of a slot; no other code uses the variable.
         let copy = unsafe { v.of(slot).read() };
         for (s, c) in sum.iter_mut().zip(copy) {
             *s = s.wrapping_add(c);

@@ -1,5 +1,5 @@
-//! What order means: the words of one slot come out as they went in, whoever takes them; a word that is pushed while its CPU's slot is
-//! being stolen from is in a portable slot, where who wants all finds it.
+//! Order: the words of one slot come out in the order in which they were pushed, whichever thread takes them. A word pushed
+//! while its CPU's slot is stopped for a steal goes to a portable slot, where operations on all slots find it.
 
 use crate::percpu::remote::Stopped;
 use crate::percpu::{Backend, Cpu, Guard, Ring, Slot, Stack, backend};
@@ -8,10 +8,10 @@ use std::boxed::Box;
 use std::thread;
 use std::vec::Vec;
 
-/// What came out of each slot, in the order in which it came.
+/// The words taken from each slot, in the order in which they were taken.
 type Streams = Vec<Vec<u64>>;
 
-/// That each slot's words, of one producer who counts, came as they went in.
+/// Whether each slot's words, from one producer that pushes increasing numbers, came out in order.
 fn is_in_order(streams: &Streams) -> bool {
     streams.iter().all(|stream| stream.is_sorted_by(|a, b| a < b))
 }
@@ -34,7 +34,7 @@ fn one_producer_and_one_thief_keep_each_slots_order() {
         let thief = scope.spawn(|| {
             let mut streams = streams();
             loop {
-                // Before the look, so that after the last look nobody pushes.
+                // Loaded before the steals, so that no push follows the last ones.
                 let last = over.load(SeqCst);
                 for slot in Slot::all() {
                     ring.steal(slot, &mut streams[slot.number() as usize]).unwrap();
@@ -62,7 +62,7 @@ fn one_producer_and_one_thief_keep_each_slots_order() {
     std::println!("{portable} of {WORDS} in portable slots");
 }
 
-/// The same with a consumer that takes one word at a time, from wherever there is one, and ends when there is none left.
+/// The same with a consumer that takes one word at a time from any slot, and ends when none is left.
 #[test]
 fn one_producer_and_one_consumer_of_all_lose_nothing_and_end() {
     const WORDS: u64 = 1_000;
@@ -100,13 +100,13 @@ fn one_producer_and_one_consumer_of_all_lose_nothing_and_end() {
     assert!(boxes.into_iter().eq(0..WORDS));
 }
 
-/// Every CPU's slot, stopped, so that whoever pushes pushes elsewhere. `None` where no slot is a CPU's.
+/// Stops every CPU's slot, so that pushes go to portable slots. `None` with the portable backend, which uses no CPU's slot.
 fn everywhere<'g>(guard: impl Fn(Slot) -> &'g Guard) -> Option<Vec<Stopped<'g>>> {
     if backend().backend != Backend::Rseq {
         std::println!("skipped: {}", backend());
         return None;
     }
-    let stop = |slot: Slot| slot.stop::<Cpu>(guard(slot)).unwrap().expect("nobody else stops it");
+    let stop = |slot: Slot| slot.stop::<Cpu>(guard(slot)).unwrap().expect("not stopped yet");
     Some((0..).map_while(Slot::of).map(stop).collect())
 }
 
@@ -118,13 +118,13 @@ fn what_is_pushed_during_a_steal_is_found_by_who_takes_from_all() {
     };
     (0..5).for_each(|word| ring.push(word).unwrap());
     drop(stopped);
-    // A consumer of this CPU's words finds none, and neither does the twin of a thief that goes through the CPUs alone.
+    // A pop on this CPU finds none, nor does a thief that steals only from CPUs' slots.
     let mut out = Vec::new();
     assert_eq!(ring.pop(), None);
     for slot in (0..).map_while(Slot::of) {
         assert_eq!(ring.steal(slot, &mut out), Ok(0));
     }
-    // Each is in a portable slot, which may not be the same for all where other threads have some.
+    // They are in portable slots: perhaps in several, since other threads may hold some.
     let taken: Vec<u64> = core::iter::from_fn(|| ring.pop_or_steal().unwrap()).collect();
     let mut sorted = taken.clone();
     sorted.sort_unstable();
@@ -142,7 +142,7 @@ fn what_is_pushed_during_a_steal_is_found_by_who_takes_from_all() {
     assert_eq!(taken, [0, 1, 2, 3, 4]);
 }
 
-/// Why order is promised for a slot and no further: the twin takes the slots one after the other for one queue.
+/// Why order is promised only within a slot: the twin treats all slots as one queue.
 #[test]
 fn the_twin_that_takes_all_slots_for_one_queue_is_out_of_order() {
     let ring = Ring::<u64, 8>::new();
@@ -160,7 +160,7 @@ fn the_twin_that_takes_all_slots_for_one_queue_is_out_of_order() {
     }
     assert!(slots > 0 && is_in_order(&streams));
     assert_eq!(all(&streams), [0, 1, 2]);
-    // The CPUs' slots come first, and the second word is in none of them.
+    // The CPUs' slots come first, and none of them holds the second word.
     let one_queue = std::vec![streams.concat()];
     assert!(!is_in_order(&one_queue), "{one_queue:?}");
 }
@@ -168,7 +168,7 @@ fn the_twin_that_takes_all_slots_for_one_queue_is_out_of_order() {
 #[test]
 fn one_at_a_time_comes_in_the_order_of_its_slot() {
     let (ring, stack) = (Ring::<u64, 8>::new(), Stack::<u64, 8>::new());
-    // Unless the thread was moved in between, and so more than once.
+    // Fails if the thread is moved in between, so it is tried more than once.
     let in_order = (0..100_000).any(|_| {
         (0..3).for_each(|word| ring.push(word).unwrap());
         (0..3).for_each(|word| stack.push(word).unwrap());

@@ -1,4 +1,4 @@
-//! Objects whose drop panics while what keeps them is dropped: each of the others is dropped, once. The twin ends with the first.
+//! An object's drop panics while its container is dropped: each of the others is still dropped once. The twin stops at the panic.
 #![cfg(panic = "unwind")]
 
 use crate::percpu::{FreeList, Stack};
@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::vec::Vec;
 
-/// Counts its drop, and panics in the second.
+/// Counts drops, and panics in the second.
 struct Fragile(Rc<Cell<u32>>);
 
 impl Drop for Fragile {
@@ -19,7 +19,7 @@ impl Drop for Fragile {
     }
 }
 
-/// How many of four are dropped that `keep` is given.
+/// How many of the four objects passed to `keep` are dropped with its result.
 fn dropped<K>(keep: impl FnOnce(Vec<Fragile>) -> K) -> u32 {
     let count = Rc::new(Cell::new(0));
     let kept = keep((0..4).map(|_| Fragile(count.clone())).collect());
@@ -40,7 +40,7 @@ fn a_list_drops_the_others() {
 #[test]
 fn a_stack_drops_the_others() {
     let stack = |four: Vec<Fragile>| {
-        // Of four cells: all fit, on whatever CPU.
+        // Four cells: all values fit, whichever CPU they are pushed on.
         let stack = Stack::<Box<Fragile>, 4>::new();
         for one in four {
             assert!(stack.push(Box::new(one)).is_ok());
@@ -55,7 +55,7 @@ fn the_twin_whose_loop_ends_with_the_panic_leaves_some() {
     struct Twin(Vec<ManuallyDrop<Box<Fragile>>>);
     impl Drop for Twin {
         fn drop(&mut self) {
-            // As a list of nodes by address has them: nobody but the loop knows where the rest is.
+            // Like a list of nodes by address: only this loop can reach the rest.
             while let Some(one) = self.0.pop() {
                 drop(ManuallyDrop::into_inner(one));
             }

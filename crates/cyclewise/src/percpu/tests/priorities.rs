@@ -1,7 +1,7 @@
-//! Threads of a real-time policy that wait for one of the usual policy, all on one CPU: the waiter leaves the CPU to the one that it
-//! waits for. Its twin waits by sched_yield, and takes most of the CPU.
+//! A thread of a real-time policy waits for one of the default policy on the same CPU: the waiter leaves the CPU to the holder.
+//! The twin waits with sched_yield, and takes most of the CPU.
 //!
-//! What is compared is the waiter's time on the CPU with the time that it waited: a busy machine changes both.
+//! The waiter's CPU time is compared with the time that it waited: a busy machine changes both.
 
 use crate::percpu::allocator::Locked;
 use crate::percpu::slots::LockedSlot;
@@ -13,12 +13,12 @@ use std::sync::{Barrier, Mutex};
 use std::thread;
 use std::time::Instant;
 
-/// How long the holder works, on the CPU.
+/// The holder's CPU time.
 const WORK_NS: u64 = 30_000_000;
 
-/// The CPU time of a waiter while the holder worked, and how long that was, in nanoseconds. `None` where there is no such policy, or no CPU to share.
+/// The waiter's CPU time while it waited, and how long it waited, in nanoseconds. `None` if the policy or the affinity is refused.
 fn while_another_has_it<T>(take: fn() -> T, wait: fn(&AtomicBool)) -> Option<(u64, u64)> {
-    // Two at once would share the CPU, and one of them waits for ever where the other does not sleep.
+    // Two at once would share the CPU, and one would wait forever while the other does not sleep.
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(|e| e.into_inner());
     let all = CpuSet::current().ok()?;
@@ -64,7 +64,7 @@ fn leaves_the_cpu<T>(take: fn() -> T, wait: fn(&AtomicBool)) {
 
 #[test]
 fn who_waits_for_the_areas_leaves_the_cpu_to_the_holder() {
-    // With its signals blocked, as every holder.
+    // With signals blocked, like every holder.
     let take = || {
         (
             crate::percpu::registration::block_signals().unwrap(),
@@ -86,7 +86,7 @@ fn who_waits_for_a_slot_leaves_the_cpu_to_the_holder() {
 fn the_twin_that_yields_takes_most_of_the_cpu() {
     let twin = |given_back: &AtomicBool| {
         let before = thread_cpu_ns();
-        // It gives up where the kernel never takes the CPU from such a thread (sched_rt_runtime_us of -1).
+        // Gives up in case the kernel never takes the CPU from such a thread (sched_rt_runtime_us is -1).
         while !given_back.load(SeqCst) && thread_cpu_ns() - before < 4 * WORK_NS {
             thread::yield_now();
         }
@@ -97,9 +97,9 @@ fn the_twin_that_yields_takes_most_of_the_cpu() {
     }
 }
 
-/// A slot whose holder does not go on is given up in the end, and what is refused has not happened.
+/// A wait for a slot whose holder does not release it ends with a refusal.
 #[test]
-fn who_waits_for_too_long_is_refused() {
+fn a_wait_past_its_limit_is_refused() {
     let held = LockedSlot::wait(9).unwrap();
     let refused = thread::spawn(|| LockedSlot::wait_for(9, 3_000_000).err())
         .join()

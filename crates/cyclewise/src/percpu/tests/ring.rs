@@ -1,4 +1,4 @@
-//! The rings: one thread held against `VecDeque`, many against the sum and multiset of what they pushed.
+//! The rings: one thread compared with `VecDeque`, many with the number and multiset of the words that they pushed.
 
 use super::steps::{Step, steps};
 use crate::percpu::{Ring, Slot};
@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::thread;
 use std::vec::Vec;
 
-/// Runs the steps on a ring of 8 and on the oracle. `None` where the thread was moved: its words are elsewhere then.
+/// Runs the steps on a ring of 8 and on the oracle. `None` if the thread was moved, since its words are then in several slots.
 fn same(steps: &[Step]) -> Option<bool> {
     let (ring, mut oracle) = (Ring::<u64, 8>::new(), VecDeque::new());
     let slot = crate::percpu::CurrentSlot::now().slot();
@@ -40,7 +40,7 @@ fn same(steps: &[Step]) -> Option<bool> {
     let mut left = Vec::new();
     ring.steal(slot, &mut left).expect("membarrier");
     right &= oracle == left;
-    // Being moved away and back shows as a difference, so a difference is tried again.
+    // A thread that was moved away and back also finds a difference, so the caller retries on a difference.
     (right || crate::percpu::CurrentSlot::now().slot() == slot).then_some(right)
 }
 
@@ -120,14 +120,14 @@ fn all_that_threads_push_is_taken_once() {
     );
 }
 
-/// The twin keeps how many there are in place of head and tail: it cannot tell that words have come and gone.
+/// The twin keeps a length in place of head and tail, so it does not notice pops and pushes that cancel out.
 #[test]
 fn the_twin_without_counts_that_never_fall_takes_a_word_twice() {
     let words = [AtomicU64::new(1), AtomicU64::new(2)];
     let count = AtomicU64::new(2);
     // A pop of the last: reads the count and the word, is interrupted, compares the count, commits.
     let (seen, word) = (count.load(Relaxed), words[1].load(Relaxed));
-    // Meanwhile somebody pops 2 and pushes 3.
+    // Meanwhile another thread pops 2 and pushes 3.
     words[1].store(3, Relaxed);
     assert_eq!(count.compare_exchange(seen, seen - 1, Relaxed, Relaxed), Ok(2));
     assert_eq!(word, 2, "2 was popped before, and 3 is lost");

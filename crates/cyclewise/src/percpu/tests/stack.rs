@@ -1,4 +1,4 @@
-//! The bounded stacks: one thread held against `Vec`, many against the multiset of what they pushed, and boxes against the
+//! The bounded stacks: one thread compared with `Vec`, many with the multiset of the words that they pushed, and boxes with the
 //! number of drops.
 
 use super::steps::{Step, steps};
@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::thread;
 use std::vec::Vec;
 
-/// Runs the steps on a stack of 7 and on the oracle. `None` where the thread was moved: its words are elsewhere then.
+/// Runs the steps on a stack of 7 and on the oracle. `None` if the thread was moved, since its words are then in several slots.
 fn same(steps: &[Step]) -> Option<bool> {
     let (stack, mut oracle) = (Stack::<u64, 7>::new(), Vec::new());
     let slot = CurrentSlot::now().slot();
@@ -44,7 +44,7 @@ fn same(steps: &[Step]) -> Option<bool> {
     let mut left = Vec::new();
     stack.steal(slot, &mut left).expect("membarrier");
     right &= oracle == left;
-    // Being moved away and back shows as a difference, so a difference is tried again.
+    // A thread that was moved away and back also finds a difference, so the caller retries on a difference.
     (right || CurrentSlot::now().slot() == slot).then_some(right)
 }
 
@@ -76,7 +76,7 @@ fn every_kind_of_word_comes_out_as_it_went_in() {
     one(|| Box::new(9));
 }
 
-/// What was made and not dropped yet.
+/// The number of `Counted` that exist.
 static ALIVE: AtomicUsize = AtomicUsize::new(0);
 
 struct Counted;
@@ -99,7 +99,7 @@ fn boxes_are_dropped_once_wherever_they_are() {
     let stack = Stack::<Box<(Counted, u64)>, 4>::new();
     let mut back = 0;
     for _ in 0..1000 {
-        // More than fit: those that do not come back, and are dropped here.
+        // More than fit: those that do not fit are returned, and dropped here.
         let mut boxes: Vec<_> = (0..3).map(|_| Counted::boxed()).collect();
         boxes.iter_mut().for_each(|b| b.1 = 1);
         stack.push_many(&mut boxes);
@@ -129,7 +129,7 @@ fn all_that_threads_push_is_taken_once() {
                 let mut turn = thread;
                 while n < EACH {
                     turn = turn.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1);
-                    // From the end, so the last are pushed first.
+                    // Reversed, because `push_many` takes from the end.
                     let mut batch: Vec<u64> = (n..EACH.min(n + turn % 9)).rev().map(|n| thread * EACH + n).collect();
                     let done = match batch[..] {
                         [one] => u64::from(stack.push(one).is_ok()),

@@ -1,9 +1,9 @@
-//! What is done to a container of words by chance, and to the oracle beside it.
+//! Random operations on a container of words and on its oracle.
 
 use proptest::prelude::*;
 use std::vec::Vec;
 
-/// One call.
+/// One operation.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
     Push(u64),
@@ -12,7 +12,7 @@ pub(super) enum Step {
     PopMany(usize),
 }
 
-/// Some calls, one after the other.
+/// A sequence of operations.
 pub(super) fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         any::<u64>().prop_map(Step::Push),
