@@ -55,7 +55,7 @@ fn two_additions<const ORDERED: bool>() {
 }
 
 #[test]
-fn what_was_folded_stays_folded() {
+fn concurrent_folds_are_exact() {
     two_additions::<true>();
 }
 

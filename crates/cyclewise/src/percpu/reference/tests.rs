@@ -164,7 +164,7 @@ mod real {
     use std::thread;
 
     #[test]
-    fn it_is_released_once_a_life_by_the_last() {
+    fn the_last_put_releases_once_per_life() {
         let released = AtomicUsize::new(0);
         let users = Ref::new(|| {
             released.fetch_add(1, Relaxed);
@@ -194,7 +194,7 @@ mod real {
     /// If `confirm` unwinds, the kill is still completed: the first reference is put, and the release runs.
     #[cfg(panic = "unwind")]
     #[test]
-    fn a_confirm_that_panics_leaves_a_reference_that_ends() {
+    fn a_confirm_that_panics_still_completes_the_kill() {
         use std::panic::{AssertUnwindSafe, catch_unwind};
         for held in [false, true] {
             let released = AtomicUsize::new(0);
@@ -219,7 +219,7 @@ mod real {
     /// The twin puts the first reference after `confirm`, so not at all if that unwinds: the object is never released.
     #[cfg(panic = "unwind")]
     #[test]
-    fn the_twin_that_puts_the_first_reference_afterwards_never_ends() {
+    fn the_twin_that_puts_the_first_reference_afterwards_never_releases() {
         use super::{Model, protocol};
         let it = Model::<true>::new();
         let twin = || {
@@ -250,7 +250,7 @@ mod real {
 
     /// A release may use its own reference, which is dead by then: it can be made live and killed again.
     #[test]
-    fn a_release_may_come_back() {
+    fn a_release_may_revive_its_reference() {
         static USERS: std::sync::OnceLock<Ref<fn()>> = std::sync::OnceLock::new();
         static LIVES: AtomicUsize = AtomicUsize::new(3);
         fn release() {
@@ -277,7 +277,7 @@ mod real {
 
     /// Threads get and put on every CPU while one kills.
     #[test]
-    fn what_threads_take_and_put_is_exact() {
+    fn concurrent_gets_and_puts_are_exact() {
         const ROUNDS: usize = 40;
         let threads = 8 * thread::available_parallelism().map_or(1, usize::from).min(4);
         let (released, held) = (AtomicUsize::new(0), AtomicUsize::new(0));

@@ -52,7 +52,7 @@ impl<const COUNTED: bool> AreaEntry for Model<COUNTED> {
 
 /// A thread finds that thread 7 has ended. Before it continues, another thread takes the entry and ends; then a new thread gets
 /// the id 7, takes the entry and lives. Returns whether the first thread takes the entry from the new one.
-fn takes_it_from_who_lives<const COUNTED: bool>() -> bool {
+fn takes_it_from_a_live_thread<const COUNTED: bool>() -> bool {
     let entry = Model::<COUNTED>::new(7);
     claim(&entry, 1, |who| {
         assert_eq!(who, 7);
@@ -63,17 +63,17 @@ fn takes_it_from_who_lives<const COUNTED: bool>() -> bool {
 }
 
 #[test]
-fn an_id_that_comes_round_is_not_taken_for_the_one_that_ended() {
+fn a_reused_id_is_not_mistaken_for_the_thread_that_ended() {
     #[cfg(not(loom))]
-    assert!(!takes_it_from_who_lives::<true>());
+    assert!(!takes_it_from_a_live_thread::<true>());
     #[cfg(loom)]
-    model(|| assert!(!takes_it_from_who_lives::<true>()));
+    model(|| assert!(!takes_it_from_a_live_thread::<true>()));
 }
 
 #[cfg(not(loom))]
 #[test]
-fn the_twin_that_compares_the_owner_takes_it_from_who_lives() {
-    assert!(takes_it_from_who_lives::<false>());
+fn the_twin_that_compares_only_the_owner_takes_it_from_a_live_thread() {
+    assert!(takes_it_from_a_live_thread::<false>());
 }
 
 /// Two threads claim an entry whose owner has ended: one gets it.

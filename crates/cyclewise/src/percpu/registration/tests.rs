@@ -19,7 +19,7 @@ use std::thread;
 use std::vec::Vec;
 
 #[test]
-fn a_kernel_that_wants_more_than_we_have_gets_the_original_area() {
+fn unsupported_shapes_fall_back_to_the_original_area() {
     let lengths = [(0, 0), (28, 32), (33, 64), (128, 128), (129, 128), (40, 256)];
     let ours: Vec<_> = lengths
         .iter()

@@ -15,7 +15,7 @@ fn range<T: Zeroed>(v: &PerCpu<T>) -> core::ops::Range<usize> {
 }
 
 #[test]
-fn variables_are_apart() {
+fn variables_do_not_overlap() {
     let bytes: Vec<_> = (0..50).map(|_| PerCpu::<u8>::new()).collect();
     let words: Vec<_> = (0..50).map(|_| PerCpu::<[u64; 3]>::new()).collect();
     let mut all: Vec<_> = bytes.iter().map(range).chain(words.iter().map(range)).collect();
@@ -105,7 +105,7 @@ crate::percpu! {
 
 /// A static returns a reference, which cannot free the static's words.
 #[test]
-fn a_static_gives_out_no_owner() {
+fn a_static_returns_no_owner() {
     let reference: &'static PerCpu<u64> = SHARED.get_ref();
     assert_eq!(reference.as_ptr(), SHARED.as_ptr());
     let before = SHARED.sum();
@@ -117,7 +117,7 @@ fn a_static_gives_out_no_owner() {
 
 /// The twin returns an owner; dropping it frees the words.
 #[test]
-fn the_twin_that_gives_out_an_owner_loses_its_words() {
+fn the_twin_that_returns_an_owner_loses_its_words() {
     // Another test may allocate the same words before the check, so it is tried more than once.
     let lost = (0..1000).any(|_| {
         let twin = core::mem::ManuallyDrop::new(Lazy::<u64, Cpu>::new());
@@ -132,7 +132,7 @@ fn the_twin_that_gives_out_an_owner_loses_its_words() {
 
 /// A lazy variable is allocated at its first use and freed when its `Lazy` is dropped.
 #[test]
-fn what_is_made_late_is_given_back() {
+fn a_lazy_variable_is_freed() {
     let lost = (0..1000).any(|_| {
         let late = Lazy::<u64, Cpu>::new();
         assert!(late.allocated().is_none());

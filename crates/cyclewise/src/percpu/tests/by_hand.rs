@@ -29,38 +29,38 @@ pub(super) const CID: u32 = 2;
 fn narrow<W: Bits + Zeroed + core::fmt::Debug, I: Id>(number: u32, of: impl Fn(u64) -> W) {
     let (area, v) = (area(CPU, CID), PerCpu::<W>::new());
     let (at, copy) = (v.as_ptr(), v.of(Slot::of(number).unwrap()));
-    // SAFETY: words and an area of the test's own.
+    // SAFETY: the test's own words and area.
     assert_eq!(unsafe { area.id::<I>() }, number);
-    // SAFETY: words and an area of the test's own.
+    // SAFETY: the test's own words and area.
     let now = || unsafe { W::load(copy) };
-    // SAFETY: words and an area of the test's own.
+    // SAFETY: the test's own words and area.
     unsafe { W::write::<I, false>(area, at, of(0xf1f2_f3f4_f5f6_f7f8)) };
     assert_eq!(now(), of(0xf1f2_f3f4_f5f6_f7f8));
-    // SAFETY: words and an area of the test's own.
+    // SAFETY: the test's own words and area.
     assert_eq!(unsafe { W::read::<I>(area, at) }, now());
-    // SAFETY: words and an area of the test's own.
+    // SAFETY: the test's own words and area.
     unsafe { W::add::<I, false>(area, at, of(!0)) };
     assert_eq!(now(), of(0xf1f2_f3f4_f5f6_f7f7));
-    // SAFETY: words and an area of the test's own.
+    // SAFETY: the test's own words and area.
     unsafe { W::add::<I, true>(area, at, of(9)) };
-    // SAFETY: words and an area of the test's own.
+    // SAFETY: the test's own words and area.
     unsafe { W::and::<I>(area, at, of(0x0f)) };
     assert_eq!(now(), of(0));
-    // SAFETY: words and an area of the test's own.
+    // SAFETY: the test's own words and area.
     unsafe { W::or::<I>(area, at, of(0x8000_0000_8000_8080)) };
-    // SAFETY: words and an area of the test's own.
+    // SAFETY: the test's own words and area.
     assert_eq!(unsafe { W::xchg::<I>(area, at, of(6)) }, of(0x8000_0000_8000_8080));
-    // SAFETY: words and an area of the test's own. A failed compare stores nothing.
+    // SAFETY: the test's own words and area. A failed compare stores nothing.
     assert_eq!(unsafe { W::cmpxchg::<I>(area, at, of(7), of(8)) }, of(6));
     assert_eq!(now(), of(6));
-    // SAFETY: words and an area of the test's own.
+    // SAFETY: the test's own words and area.
     assert_eq!(unsafe { W::cmpxchg::<I>(area, at, of(6), of(!0)) }, of(6));
-    // SAFETY: words and an area of the test's own.
+    // SAFETY: the test's own words and area.
     assert_eq!(unsafe { W::add_return::<I>(area, at, of(3)) }, of(2));
-    // SAFETY: words and an area of the test's own.
+    // SAFETY: the test's own words and area.
     unsafe { W::write::<I, true>(area, at, of(2)) };
     for slot in Slot::all().filter(|slot| slot.number() != number) {
-        // SAFETY: words and an area of the test's own.
+        // SAFETY: the test's own words and area.
         assert_eq!(unsafe { W::load(v.of(slot)) }, of(0), "{slot:?}");
     }
     assert_eq!(now(), of(2));
@@ -74,7 +74,7 @@ fn every_width<I: Id>(number: u32) {
 }
 
 #[test]
-fn one_word_is_changed_where_the_id_says() {
+fn each_operation_changes_the_copy_of_its_id() {
     every_width::<Cpu>(CPU);
     every_width::<Cid>(CID);
 }
@@ -123,36 +123,36 @@ fn each<I: Id>(
 }
 
 fn every_set<I: Id>(here: u32) {
-    // SAFETY: words and an area of the test's own.
+    // SAFETY: the test's own words and area.
     each::<I>(here, true, [7, 20, 0, 0, 0], |w, cpu, guard, expect| unsafe {
         by_cpu::load_cbne_store::<I, false>(w.area, cpu, guard, &mut w.v, expect, 7)
     });
-    // SAFETY: words and an area of the test's own.
+    // SAFETY: the test's own words and area.
     each::<I>(here, true, [7, 20, 0, 0, 0], |w, cpu, guard, expect| unsafe {
         by_cpu::load_cbne_store::<I, true>(w.area, cpu, guard, &mut w.v, expect, 7)
     });
-    // SAFETY: words and an area of the test's own.
+    // SAFETY: the test's own words and area.
     each::<I>(here, false, [13, 20, 0, 0, 0], |w, cpu, guard, _| unsafe {
         by_cpu::load_add_store::<I>(w.area, cpu, guard, &mut w.v, 3)
     });
-    // SAFETY: words and an area of the test's own.
+    // SAFETY: the test's own words and area.
     each::<I>(here, true, [7, 8, 0, 0, 0], |w, cpu, guard, expect| unsafe {
         by_cpu::load_cbne_store_store::<I, false>(w.area, cpu, guard, &mut w.v, expect, &mut w.v2, 8, 7)
     });
-    // SAFETY: words and an area of the test's own.
+    // SAFETY: the test's own words and area.
     each::<I>(here, true, [7, 8, 0, 0, 0], |w, cpu, guard, expect| unsafe {
         by_cpu::load_cbne_store_store::<I, true>(w.area, cpu, guard, &mut w.v, expect, &mut w.v2, 8, 7)
     });
-    // SAFETY: words and an area of the test's own. Here the first compare may fail, below the second.
+    // SAFETY: the test's own words and area. Here the first compare may fail, below the second.
     each::<I>(here, true, [7, 20, 0, 0, 0], |w, cpu, guard, expect| unsafe {
         by_cpu::load_cbne_load_cbne_store::<I>(w.area, cpu, guard, &mut w.v, expect, &w.v2, 20, 7)
     });
-    // SAFETY: words and an area of the test's own.
+    // SAFETY: the test's own words and area.
     each::<I>(here, true, [7, 20, 0, 0, 0], |w, cpu, guard, expect| unsafe {
         by_cpu::load_cbne_load_cbne_store::<I>(w.area, cpu, guard, &mut w.v, 10, &w.v2, expect + 10, 7)
     });
     let from = [1, 2, 3];
-    // SAFETY: words and an area of the test's own.
+    // SAFETY: the test's own words and area.
     each::<I>(here, true, [7, 20, 1, 2, 3], |w, cpu, guard, expect| unsafe {
         by_cpu::load_cbne_memcpy_store::<I, false>(
             w.area,
@@ -166,7 +166,7 @@ fn every_set<I: Id>(here: u32) {
             7,
         )
     });
-    // SAFETY: words and an area of the test's own. Copies no words.
+    // SAFETY: the test's own words and area. Copies no words.
     each::<I>(here, true, [7, 20, 0, 0, 0], |w, cpu, guard, expect| unsafe {
         by_cpu::load_cbne_memcpy_store::<I, true>(
             w.area,
@@ -181,7 +181,7 @@ fn every_set<I: Id>(here: u32) {
         )
     });
     // Through a table: `at` points to two words, and the second points to `v2`.
-    // SAFETY: words and an area of the test's own.
+    // SAFETY: the test's own words and area.
     each::<I>(here, false, [10, 24, 0, 0, 0], |w, cpu, guard, _| unsafe {
         let table = [0, (&raw mut w.v2).expose_provenance() as u64];
         let at = (&raw const table).expose_provenance() as u64;
@@ -190,7 +190,7 @@ fn every_set<I: Id>(here: u32) {
     // A pop from a list of two, whose next pointer is the second word of a node.
     let (mut popped, node) = (0, [77u64, 99]);
     let first = ptr::from_ref(&node).expose_provenance() as u64;
-    // SAFETY: words and an area of the test's own.
+    // SAFETY: the test's own words and area.
     let pop = |list: &mut u64, popped: &mut u64| unsafe {
         by_cpu::load_cbeq_store_add_load_store::<I>(area(CPU, CID), here, NEVER.word().as_ptr(), list, 0, 8, popped)
     };

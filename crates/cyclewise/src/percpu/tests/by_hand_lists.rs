@@ -39,12 +39,12 @@ impl Copy {
     }
 
     fn words(&self) -> [u64; WORDS] {
-        // SAFETY: words and an area of the test's own, as the module says.
+        // SAFETY: the test's own words and area.
         unsafe { self.all.of(Slot::of(self.number).unwrap()).read() }
     }
 
     fn set(&self, words: [u64; WORDS]) {
-        // SAFETY: words and an area of the test's own, as the module says.
+        // SAFETY: the test's own words and area.
         unsafe { self.all.of(Slot::of(self.number).unwrap()).write(words) }
     }
 
@@ -58,7 +58,7 @@ impl Copy {
     /// Whether all other copies are still zero.
     fn is_alone(&self) -> bool {
         let others = Slot::all().filter(|slot| slot.number() != self.number);
-        // SAFETY: words and an area of the test's own, as the module says.
+        // SAFETY: the test's own words and area.
         others
             .map(|slot| unsafe { self.all.of(slot).read() })
             .all(|copy| copy == [0; WORDS])
@@ -75,7 +75,7 @@ fn counters<I: Id>(number: u32) {
     copy.set(filled([10, 3]));
     let distance = (number as usize) << SHIFT;
     for (amount, total) in [(5, 15), (u64::MAX, 14), (0, 14)] {
-        // SAFETY: words and an area of the test's own, as the module says.
+        // SAFETY: the test's own words and area.
         let found = unsafe { free_list::add_and_compare::<I>(copy.area, copy.first(), amount) };
         assert_eq!((found, copy.words()), ((total - 3, distance), filled([total, 3])));
     }
@@ -89,25 +89,25 @@ fn a_counter_is_added_to_and_compared() {
 }
 
 #[test]
-fn lists_lead_from_node_to_node() {
+fn a_list_is_pushed_to_popped_from_and_taken() {
     let copy = Copy::new(CPU);
     let (area, lists) = (copy.area, copy.first());
     let mut nodes = [[0u64, 7]; 3];
     let nodes: Vec<*mut u64> = nodes.iter_mut().map(|node| (&raw mut *node).cast()).collect();
     let at = |n: usize| nodes[n].expose_provenance() as u64;
-    // SAFETY: words and an area of the test's own, as the module says.
+    // SAFETY: the test's own words and area.
     let push = |first: usize, last: usize| unsafe { free_list::list_push::<Cpu>(area, lists, at(first), nodes[last]) };
-    // SAFETY: words and an area of the test's own, as the module says.
+    // SAFETY: the test's own words and area.
     let pop = || unsafe { free_list::list_pop::<Cpu>(area, lists) };
-    // SAFETY: words and an area of the test's own, as the module says.
+    // SAFETY: the test's own words and area.
     let take = || unsafe { free_list::list_take::<Cpu>(area, lists) };
-    // SAFETY: words and an area of the test's own, as the module says.
+    // SAFETY: the test's own words and area.
     let next = |n: usize| unsafe { nodes[n].read() };
 
     assert_eq!((pop(), take()), (0, 0));
     assert_eq!((push(0, 0), next(0)), (Outcome::Done, 0));
     // A chain of two nodes.
-    // SAFETY: words and an area of the test's own, as the module says.
+    // SAFETY: the test's own words and area.
     unsafe { nodes[1].write(at(2)) };
     assert_eq!((push(1, 2), next(1), next(2)), (Outcome::Done, at(2), at(0)));
     assert_eq!(copy.words(), filled([at(1)]));
@@ -144,9 +144,9 @@ fn a_stack_is_pushed_to_and_popped_from() {
     for count in 0..=N {
         let oracle: Vec<u64> = (0..count as u64).map(|n| 100 + n).collect();
         let copy = stack_of(&oracle);
-        // SAFETY: words and an area of the test's own, as the module says.
+        // SAFETY: the test's own words and area.
         let push = || unsafe { array::stack_push::<Cpu, N>(copy.area, copy.first(), 7) };
-        // SAFETY: words and an area of the test's own, as the module says.
+        // SAFETY: the test's own words and area.
         let pop = || unsafe { array::stack_pop::<Cpu>(copy.area, copy.first()) };
         copy.guard(1);
         let before = copy.words();
@@ -174,12 +174,12 @@ fn a_stack_takes_and_gives_batches() {
         let words: Vec<u64> = (0..len as u64).map(|n| 200 + n).collect();
         let copy = stack_of(&oracle);
         let end = words.as_ptr().wrapping_add(len);
-        // SAFETY: words and an area of the test's own, as the module says.
+        // SAFETY: the test's own words and area.
         let push = || unsafe { array::stack_push_many::<Cpu, N>(copy.area, copy.first(), end, len) };
         // One more element, which must not be written.
         let mut out = std::vec![1; len + 1];
         let to = out.as_mut_ptr();
-        // SAFETY: words and an area of the test's own, as the module says.
+        // SAFETY: the test's own words and area.
         let pop = || unsafe { array::stack_pop_many::<Cpu>(copy.area, copy.first(), to, len) };
         copy.guard(1);
         let before = copy.words();
@@ -203,9 +203,9 @@ fn a_stack_takes_and_gives_batches() {
 #[test]
 fn a_ring_goes_round() {
     let copy = Copy::new(CPU);
-    // SAFETY: words and an area of the test's own, as the module says.
+    // SAFETY: the test's own words and area.
     let push = |word| unsafe { array::ring_push::<Cpu, RING>(copy.area, copy.first(), word) };
-    // SAFETY: words and an area of the test's own, as the module says.
+    // SAFETY: the test's own words and area.
     let pop = || unsafe { array::ring_pop::<Cpu, RING>(copy.area, copy.first()) };
     let mut oracle = VecDeque::new();
     // Pushes three and pops two until it is full, then pushes one and pops two.

@@ -43,7 +43,7 @@ proptest! {
 
 /// The counter's slow path uses `NEVER`, the guard of all sequences without one. If it could be set, all of them would wait.
 #[test]
-fn nobody_is_stopped_at_the_guard_of_all() {
+fn no_slot_can_be_stopped_at_never() {
     for slot in Slot::all() {
         assert!(matches!(slot.stop::<Cpu>(&NEVER), Ok(None)), "{slot:?}");
     }
@@ -95,7 +95,7 @@ fn threads_add_exactly_and_read_is_within_the_error() {
 
 /// Threads that race to be the first to add to a const counter.
 #[test]
-fn a_constant_counter_begins_with_its_first_additions() {
+fn a_const_counter_is_allocated_by_its_first_additions() {
     static LASTING: Counter = Counter::new(7);
     assert_eq!((LASTING.sum(), LASTING.read()), (7, 7));
     LASTING.add(1);

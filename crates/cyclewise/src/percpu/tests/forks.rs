@@ -66,8 +66,8 @@ fn while_taken<T>(take: fn() -> T, child: fn()) {
 }
 
 #[test]
-fn a_child_makes_variables_though_another_was_just_made() {
-    if again("a_child_makes_variables_though_another_was_just_made") {
+fn a_child_allocates_though_an_allocation_was_in_progress() {
+    if again("a_child_allocates_though_an_allocation_was_in_progress") {
         return;
     }
     while_taken(
@@ -133,8 +133,8 @@ fn a_thread_takes<T: 'static>(take: fn() -> T) {
 }
 
 #[test]
-fn what_an_earlier_handlers_thread_has_stays_its_own() {
-    if again("what_an_earlier_handlers_thread_has_stays_its_own") {
+fn locks_of_an_earlier_handlers_thread_stay_its_own() {
+    if again("locks_of_an_earlier_handlers_thread_stay_its_own") {
         return;
     }
     earlier_than_ours(|| a_thread_takes(|| (Locked::take().unwrap(), LockedSlot::wait(3).unwrap())));
@@ -176,8 +176,8 @@ fn an_earlier_handlers_thread_takes_over_what_was_left_behind() {
 
 /// A signal handler may fork; the child then continues the code that the handler interrupted.
 #[test]
-fn what_the_forking_thread_has_stays_its_own() {
-    if again("what_the_forking_thread_has_stays_its_own") {
+fn locks_of_the_forking_thread_stay_its_own() {
+    if again("locks_of_the_forking_thread_stay_its_own") {
         return;
     }
     let mine = LockedSlot::wait(5).unwrap();
@@ -196,7 +196,7 @@ fn what_the_forking_thread_has_stays_its_own() {
 
 /// The twin of our handler releases every lock that the forking thread does not hold, including those of the child's threads.
 #[test]
-fn the_twin_that_knows_only_itself_takes_it_from_a_thread_that_lives() {
+fn the_twin_that_compares_only_the_forking_thread_takes_a_live_threads_lock() {
     let me = id();
     let other = thread::spawn(id).join().unwrap();
     let left_behind = other ^ 1 << 40;

@@ -14,7 +14,7 @@ pub(super) fn all<T: Copy + Ord>(list: &FreeList<T>) -> Vec<T> {
 }
 
 #[test]
-fn it_gives_back_what_was_pushed_last() {
+fn it_pops_the_last_pushed_node_first() {
     // The thread may be moved between any two operations: retried until it was not.
     let once = || {
         let list = FreeList::new();
@@ -34,7 +34,7 @@ fn it_gives_back_what_was_pushed_last() {
 }
 
 #[test]
-fn objects_stay_as_they_are_left_and_are_dropped_once() {
+fn objects_keep_their_state_and_are_dropped_once() {
     static DROPS: AtomicUsize = AtomicUsize::new(0);
     struct Counted(u32);
     impl Drop for Counted {
@@ -57,7 +57,7 @@ fn objects_stay_as_they_are_left_and_are_dropped_once() {
 }
 
 #[test]
-fn a_node_added_to_a_chain_of_another_list_goes_home() {
+fn a_node_added_to_a_chain_of_another_list_returns_to_its_own() {
     let (mine, theirs) = (FreeList::new(), FreeList::new());
     let mut chain = mine.drain().unwrap();
     chain.add(theirs.grow(1));
@@ -150,7 +150,7 @@ mod twin {
 }
 
 #[test]
-fn the_twin_that_is_not_started_again_has_a_node_twice() {
+fn the_twin_that_is_not_restarted_holds_a_node_twice() {
     let list = Box::new(twin::List::new());
     let mut held = Vec::new();
     let popped = list.pop(|list| {

@@ -209,7 +209,7 @@ fn drained() -> Vec<usize> {
 }
 
 #[test]
-fn lists_neither_lose_nor_double_a_node_at_any_step() {
+fn lists_neither_lose_nor_duplicate_a_node_at_any_step() {
     // The handler pops two nodes and pushes them in the opposite order: ABA for a pop that only compares the head.
     let work = || {
         let (a, b) = (pop(), pop());
@@ -325,7 +325,7 @@ fn sequences_by_cid_are_exact_at_every_step() {
 }
 
 #[test]
-fn a_sequence_for_another_slot_says_so() {
+fn a_sequence_on_another_cpu_returns_moved() {
     let v = PerCpu::<u64>::new();
     let Some(_guard) = injecting(move_on) else { return };
     if std::thread::available_parallelism().map_or(1, usize::from) < 2 {

@@ -125,7 +125,7 @@ fn threads_lose_nothing() {
 }
 
 #[test]
-fn the_backend_says_what_and_why() {
+fn the_backend_report_has_a_reason() {
     let report = backend();
     let text = report.to_string();
     std::println!("{text}");
@@ -139,7 +139,7 @@ fn the_backend_says_what_and_why() {
 }
 
 #[test]
-fn a_words_zero_is_its_first_value() {
+fn words_start_at_zero() {
     fn zero<W: Word + PartialEq + core::fmt::Debug>(expected: W) {
         let v = PerCpu::<W>::new();
         assert!(Slot::all().all(|slot| v.get(slot) == expected));

@@ -111,7 +111,7 @@ fn everywhere<'g>(guard: impl Fn(Slot) -> &'g Guard) -> Option<Vec<Stopped<'g>>>
 }
 
 #[test]
-fn what_is_pushed_during_a_steal_is_found_by_who_takes_from_all() {
+fn words_pushed_during_a_steal_are_found_by_pop_or_steal() {
     let ring = Ring::<u64, 8>::new();
     let Some(stopped) = everywhere(|slot| ring.guard_of(slot)) else {
         return;
@@ -144,7 +144,7 @@ fn what_is_pushed_during_a_steal_is_found_by_who_takes_from_all() {
 
 /// Why order is promised only within a slot: the twin treats all slots as one queue.
 #[test]
-fn the_twin_that_takes_all_slots_for_one_queue_is_out_of_order() {
+fn the_twin_that_treats_all_slots_as_one_queue_is_out_of_order() {
     let ring = Ring::<u64, 8>::new();
     let slots = Slot::all().count();
     let mut streams = streams();
@@ -166,7 +166,7 @@ fn the_twin_that_takes_all_slots_for_one_queue_is_out_of_order() {
 }
 
 #[test]
-fn one_at_a_time_comes_in_the_order_of_its_slot() {
+fn pop_or_steal_keeps_the_order_of_a_slot() {
     let (ring, stack) = (Ring::<u64, 8>::new(), Stack::<u64, 8>::new());
     // Fails if the thread is moved in between, so it is tried more than once.
     let in_order = (0..100_000).any(|_| {

@@ -63,7 +63,7 @@ fn leaves_the_cpu<T>(take: fn() -> T, wait: fn(&AtomicBool)) {
 }
 
 #[test]
-fn who_waits_for_the_areas_leaves_the_cpu_to_the_holder() {
+fn a_waiter_for_the_areas_leaves_the_cpu_to_the_holder() {
     // With signals blocked, like every holder.
     let take = || {
         (
@@ -75,7 +75,7 @@ fn who_waits_for_the_areas_leaves_the_cpu_to_the_holder() {
 }
 
 #[test]
-fn who_waits_for_a_slot_leaves_the_cpu_to_the_holder() {
+fn a_waiter_for_a_slot_leaves_the_cpu_to_the_holder() {
     leaves_the_cpu(
         || LockedSlot::wait(7).unwrap(),
         |_| drop(LockedSlot::wait_for(7, u64::MAX).unwrap()),

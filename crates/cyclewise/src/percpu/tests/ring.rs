@@ -122,7 +122,7 @@ fn all_that_threads_push_is_taken_once() {
 
 /// The twin keeps a length in place of head and tail, so it does not notice pops and pushes that cancel out.
 #[test]
-fn the_twin_without_counts_that_never_fall_takes_a_word_twice() {
+fn the_twin_with_a_length_pops_a_word_twice() {
     let words = [AtomicU64::new(1), AtomicU64::new(2)];
     let count = AtomicU64::new(2);
     // A pop of the last: reads the count and the word, is interrupted, compares the count, commits.
