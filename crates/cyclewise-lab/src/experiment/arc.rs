@@ -1,4 +1,4 @@
-//! `arc`: what a shared reference costs to take and give back, with and without LOCK.
+//! `arc`: the cost of cloning and dropping a shared reference, with and without LOCK.
 
 use super::elided::{available, elided, left_out};
 use super::{Definition, Options};
@@ -38,7 +38,7 @@ const COMPARE: [(&str, &str); 8] = [
 fn setup(_: &Options) -> Result<Setup> {
     let mut bench = Bench::new();
     let mut notes = vec![
-        "an operation is a clone and the drop of it; the -vec rows clone and drop a Vec of 1000 distinct references, per element, its allocation included".to_string(),
+        "an operation is a clone and its drop; the -vec rows clone and drop a Vec of 1000 distinct references: per element, allocation included".to_string(),
     ];
     let mut samplers = vec![
         bench.calls("rc", pair(Rc::new(1u64))),

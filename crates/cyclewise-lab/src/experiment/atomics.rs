@@ -1,4 +1,4 @@
-//! `atomics`: our atomics against std's while LOCK is there, and against bare instructions while it is not.
+//! `atomics`: our atomics compared with std's while LOCK is present, and with plain instructions while it is elided.
 
 use super::elided::{available, elided, left_out};
 use super::{Definition, Options};
@@ -28,7 +28,7 @@ const COMPARE: [(&str, &str); 6] = [
     ("cmpxchg-elided", "plain-cmpxchg"),
 ];
 
-/// Each row a function of its own, so that a row elided and a row locked run the same code.
+/// Each operation is one function, so that its elided and locked rows run the same code.
 fn inc() -> impl FnMut() + 'static {
     let a = AtomicU64::new(0);
     move || a.inc(Relaxed)

@@ -1,4 +1,4 @@
-//! `clock`: what a reading of our clock costs in each order, beside the counter's own cost and other clocks.
+//! `clock`: the cost of reading our clock in each order, compared with the counter itself and with other clocks.
 
 mod background;
 mod tail;
@@ -48,9 +48,9 @@ const COMPARE: [(&str, &str); 17] = [
     ("recent", "coarsetime"),
 ];
 
-/// A clock like the process's that no row reads: whoever tends it does the same work beside, and on other lines.
+/// A clock like the process's that no row reads: refreshing it is the same work on other cache lines.
 static OTHER: Clock = Clock::new(System);
-/// A clock that a thread on another CPU keeps.
+/// A clock that a thread on another CPU refreshes.
 static KEPT: Clock = Clock::new(System);
 
 fn setup(options: &Options) -> Result<Setup> {
@@ -79,9 +79,9 @@ fn setup(options: &Options) -> Result<Setup> {
         None => notes.push("recent left out: this process may use one CPU only".to_string()),
     }
     notes.push(
-        "now-tended: another CPU holds the clock against the kernel's four times as often as readers do, and asks whether \
-         to all the time; now-beside: the same with a clock that is not read. read-*: single reads between stamps, whose \
-         own cost is in the figure; the means of what 4000 reads showed in each sample"
+        "now-tended: another CPU compares the clock with the kernel's four times as often as readers do, and constantly checks \
+         whether it is due; now-beside: the same with a clock that is not read. read-*: single reads between stamps, whose \
+         cost is included; means over samples of 4000 reads"
             .to_string(),
     );
     Ok(Setup {
@@ -92,7 +92,7 @@ fn setup(options: &Options) -> Result<Setup> {
     })
 }
 
-/// Reads until the clock knows the counter's rate, and says in a note what it reads.
+/// Reads until the clock knows the counter's rate; returns notes on what the clock reads.
 fn learn() -> Vec<String> {
     let begun = std::time::Instant::now();
     while Clock::process().status().mode == Mode::Starting && begun.elapsed() < Duration::from_millis(100) {

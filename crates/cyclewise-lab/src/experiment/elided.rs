@@ -1,7 +1,7 @@
 //! Samples with elided LOCK prefixes: single mode is entered before each sample and left after it.
 //!
 //! The change is not part of the sample's time. It needs the program's consent (`enable_single!` in `main`) and a single
-//! thread; where it is refused, the rows are left out and a note says why.
+//! thread; if it is refused, the rows are left out and a note has the reason.
 
 use crate::error::{Error, Result};
 use crate::record::Variant;
@@ -22,7 +22,7 @@ pub(crate) fn consent(outcome: std::result::Result<(), Refusal>) {
 /// Whether LOCK can be elided here: elides and restores it.
 ///
 /// # Errors
-/// Why not.
+/// The refusal.
 pub(super) fn available() -> std::result::Result<(), Refusal> {
     CONSENT.get().copied().unwrap_or(Err(Refusal::NotEnabled))?;
     reelide()?;
@@ -32,7 +32,7 @@ pub(super) fn available() -> std::result::Result<(), Refusal> {
 /// Makes a row while LOCK is elided, so that its batch length fits, and samples it with LOCK elided.
 ///
 /// # Errors
-/// Exit 3 where LOCK cannot be elided or restored.
+/// Exit 3 if LOCK cannot be elided or restored.
 pub(super) fn elided(make: impl FnOnce() -> Box<dyn Sampler>) -> Result<Box<dyn Sampler>> {
     reelide().map_err(refused)?;
     let subject = make();

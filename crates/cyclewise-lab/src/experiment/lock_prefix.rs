@@ -15,7 +15,7 @@ pub(super) static DEFINITION: Definition = Definition {
     setup,
 };
 
-/// The comparisons: every LOCK against its DS, every DS against its NOP or bare form.
+/// The comparisons: every LOCK with its DS, every DS with its NOP or bare form.
 #[cfg(target_arch = "x86_64")]
 const COMPARE: [(&str, &str); 7] = [
     ("lock-xadd32", "ds-xadd32"),

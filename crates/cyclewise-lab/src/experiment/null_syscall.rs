@@ -1,4 +1,4 @@
-//! `null-syscall`: what entering the kernel costs, against a call into the vDSO and a call of a function.
+//! `null-syscall`: the cost of entering the kernel, compared with a vDSO call and a function call.
 
 use super::{Definition, Options, Published};
 use crate::arch::entry;

@@ -193,7 +193,7 @@ fn stacks() -> impl FnMut() + 'static {
         }
         observe(words.as_ptr());
         stack.push_many(&mut words);
-        // Moved to a CPU that has too many.
+        // Moved to a CPU with too many.
         words.clear();
     }
 }

@@ -1,4 +1,4 @@
-//! `popf`: what restoring the flags costs when nothing changes, what a test and a branch would, and what userspace has.
+//! `popf`: the cost of restoring unchanged flags, of a test and a branch instead, and of userspace's alternatives.
 
 use super::{Definition, Options, Published};
 use crate::error::Result;
@@ -54,7 +54,7 @@ fn setup(_: &Options) -> Result<Setup> {
     })
 }
 
-/// What userspace has in place of the interrupt flag: the kernel's mask of signals, and a flag of its own.
+/// Userspace's counterparts of the interrupt flag: the kernel's signal mask and the library's soft mask.
 #[cfg(target_arch = "x86_64")]
 fn masks(
     bench: &mut crate::runner::Bench,
@@ -67,9 +67,9 @@ fn masks(
     use cyclewise::mask::{self, Signals};
     use std::sync::atomic::AtomicU64;
 
-    /// A handler that does next to nothing.
+    /// Incremented by a minimal handler.
     static HANDLED: AtomicU64 = AtomicU64::new(0);
-    /// Free for a program to use.
+    /// A signal that programs may use freely.
     const SIGNAL: i32 = libc::SIGUSR2;
 
     samplers.push(bench.calls("soft-mask", || drop(mask::hold())));
@@ -79,7 +79,7 @@ fn masks(
         every.swap().swap();
     }));
     match Signals::on(SIGNAL, &HANDLED) {
-        // Taken by an earlier run in this process, with the same handler.
+        // Installed by an earlier run in this process, with the same handler.
         Ok(()) | Err(Refusal::SignalTaken { .. }) => {
             samplers.push(bench.calls("signal", || raise(SIGNAL)));
             samplers.push(bench.calls("signal-held", || {

@@ -1,4 +1,4 @@
-//! `rdtsc`: what each way of ordering a read of the time stamp counter costs, and what the vDSO and std make of it.
+//! `rdtsc`: the cost of each way to order a read of the time stamp counter, and of the vDSO's and std's clocks.
 
 use super::{Definition, Options, Published};
 use crate::arch::counter;

@@ -1,7 +1,7 @@
-//! `refcount`: what saturation costs, against a counter without any check and against the loops of 2019.
+//! `refcount`: the cost of saturation, compared with an unchecked counter and with the loops of 2019.
 //!
-//! An operation is what every user of a count does: take a reference, give it up, and branch to the freeing that does not
-//! come. The same code stands around each count.
+//! An operation is what every user of a count does: take a reference, drop it, and test whether to free, which never
+//! happens. The same code surrounds each count.
 
 pub(crate) mod cas_full;
 mod timing;
@@ -28,7 +28,7 @@ pub(super) static DEFINITION: Definition = Definition {
     setup,
 };
 
-/// The comparisons; those of rows that this machine or this mode lacks are left out.
+/// The comparisons; pairs with a row that this machine or mode lacks are left out.
 const COMPARE: [(&str, &str); 14] = [
     ("refcount", "atomic"),
     ("refcount-elided", "plain"),
@@ -46,7 +46,7 @@ const COMPARE: [(&str, &str); 14] = [
     ("lkdtm-cas-full", "lkdtm-atomic"),
 ];
 
-/// A count of references: what every variant has.
+/// A reference count: the operations that every variant has.
 trait Count: 'static {
     fn set(&self, references: u32);
     fn inc(&self);
@@ -74,7 +74,7 @@ macro_rules! counts {
 
 counts!(Refcount, Refcount64, CasFull, CasFull64, Unchecked, Unchecked64);
 
-/// Takes a reference and gives it up.
+/// Takes a reference and drops it.
 fn pair<C: Count>(count: C) -> impl FnMut() + 'static {
     move || {
         count.inc();
@@ -84,7 +84,7 @@ fn pair<C: Count>(count: C) -> impl FnMut() + 'static {
     }
 }
 
-/// Takes a reference to what may be gone, and gives it up.
+/// Takes a reference to an object that may be dead, and drops it.
 fn found(count: Refcount) -> impl FnMut() + 'static {
     move || {
         if count.inc_not_zero() && count.dec_and_test() {
@@ -102,7 +102,7 @@ fn found_at_once(count: Rcuref) -> impl FnMut() + 'static {
     }
 }
 
-/// What the last one would do; here nobody is.
+/// Called after the last drop, which never happens here.
 #[cold]
 #[inline(never)]
 fn free() {
@@ -113,8 +113,8 @@ fn setup(options: &Options) -> Result<Setup> {
     let mut bench = Bench::new();
     let mut notes = vec![
         "an operation takes and drops a reference (inc, dec_and_test and its branch), uncontended".to_string(),
-        "atomic checks nothing; refcount detects overflow, increment from zero and decrement to zero; cas-full is REFCOUNT_FULL of 2019, a loop for each".to_string(),
-        "inc-not-zero and rcuref take a reference to an object that may be gone: by a loop, and by an addition that checks the sign".to_string(),
+        "atomic checks nothing; refcount detects overflow, increment from zero and decrement to zero; cas-full is REFCOUNT_FULL of 2019, a loop for each operation".to_string(),
+        "inc-not-zero and rcuref take a reference to an object that may be dead: by a loop, and by an addition that checks the sign".to_string(),
     ];
     let mut samplers = vec![
         bench.calls("atomic", pair(Unchecked::new(1))),

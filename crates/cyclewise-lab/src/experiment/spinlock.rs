@@ -1,13 +1,13 @@
 //! `spinlock`: what a lock costs alone, with a thread on each CPU, and with eight.
 //!
-//! Alone, an operation is a lock and an unlock of a lock nobody else wants. In a crowd, each thread of it does a short
-//! section under the lock and a little work outside, over and over, and an operation is one time around by anyone: the
-//! figure is the time from one to the next, for all of them together. With eight threads for each CPU, most of those that
-//! hold or await a lock are not running, which is what a queue of spinning waiters cannot bear.
+//! Alone, an operation is an uncontended lock and unlock. In a crowd, each thread repeats a short section under the
+//! lock and a little work outside; an operation is one such iteration by any thread, and the figure is the time from
+//! one to the next. With eight threads for each CPU, most threads that hold or await the lock are not running, which is
+//! the worst case for a queue of spinning waiters.
 //!
 //! # References
 //! J. Mellor-Crummey and M. Scott, 1991, for the queue lock. R. Jain, D. Chiu and W. Hawe, "A quantitative measure of
-//! fairness", DEC-TR-301, 1984: (Σx)² / (n Σx²), 1 where all threads did the same.
+//! fairness", DEC-TR-301, 1984: (Σx)² / (n Σx²), 1 if all threads did the same amount.
 
 mod contention;
 mod locks;
@@ -112,8 +112,7 @@ fn alone(notes: &mut Vec<String>) -> Result<Vec<Box<dyn Sampler>>> {
     Ok(samplers)
 }
 
-/// Every lock in one crowd. With too many threads, the locks that only spin take their time: in a hurry one of them stands
-/// for all.
+/// Every lock in one crowd. With too many threads, locks that only spin are slow: quick mode runs only one of them.
 fn crowded(suffix: &str, crowd: &Crowd, mode: Mode) -> Vec<Box<dyn Sampler>> {
     fn row<L: Lock>(suffix: &str, crowd: &Crowd) -> Box<dyn Sampler> {
         Box::new(LockRow::<L> {
@@ -162,14 +161,14 @@ impl<L: Lock> Sampler for LockRow<L> {
 
 fn crowds(cpus: usize, span: Duration) -> String {
     format!(
-        "-cpus: {cpus} threads, each on its own CPU; -8x: {} threads wherever the scheduler puts them; a sample lasts {} ms, \
-         and as long after that as the last thread takes to notice",
+        "-cpus: {cpus} threads, each on its own CPU; -8x: {} threads, not pinned; a sample lasts {} ms, \
+         plus the time until the last thread has stopped",
         OVER * cpus,
         span.as_millis()
     )
 }
 
-/// One run of each lock before the samples: who got how much of it.
+/// One run of each lock before the samples: each thread's share.
 fn fairness(suffix: &str, crowd: &Crowd) -> Result<String> {
     fn of<L: Lock>(crowd: &Crowd) -> Result<String> {
         let run = contend::<L>(crowd)?;
@@ -187,7 +186,7 @@ fn fairness(suffix: &str, crowd: &Crowd) -> Result<String> {
         of::<Mcs>(crowd)?,
     ];
     Ok(format!(
-        "-{suffix}, one run: Jain's index of the threads' shares, and the longest that a thread took for {} operations: {}",
+        "-{suffix}, one run: Jain's index of the threads' shares, and the longest time a thread took for {} operations: {}",
         contention::STRIDE,
         all.join(", ")
     ))

@@ -1,4 +1,4 @@
-//! `static-key`: what a test costs that hardly ever says yes, as an instruction that is patched and as a load.
+//! `static-key`: the cost of a test that is almost never true, as a patched instruction and as a load.
 
 use super::elided::refused;
 use super::{Definition, Options};

@@ -1,4 +1,4 @@
-//! The samplers of `cyclewise time`: whole commands, timed from their start until they are reaped.
+//! The samplers of `cyclewise time`: whole commands, timed from start until reaped.
 //!
 //! The prefix mail timed `make` and `hackbench` this way, by hand: five runs of one kernel, then five of the other. Here
 //! the runner interleaves them.
@@ -18,11 +18,11 @@ pub(crate) struct TimeOptions {
     pub prepare: Option<String>,
     /// Through `sh -c`; else split into words and executed.
     pub shell: bool,
-    /// Take the time of a command that fails, instead of stopping.
+    /// Time a command that fails instead of stopping.
     pub ignore_failure: bool,
     /// Untimed runs of each command before its first sample.
     pub warmup: u32,
-    /// Samples that will be taken of each command, where known: messages then say "run 5 of 20".
+    /// Samples to take of each command, if known: messages then say "run 5 of 20".
     pub runs: Option<u32>,
 }
 
@@ -38,7 +38,7 @@ impl Default for TimeOptions {
     }
 }
 
-/// Makes `commands` ready: each is held against the first.
+/// Prepares `commands`; each is compared with the first.
 ///
 /// # Errors
 /// Exit 2: no command, an empty one, one with a NUL byte, or one whose quotes do not match.
@@ -60,13 +60,13 @@ pub(crate) fn setup(commands: &[String], opts: &TimeOptions) -> Result<Setup> {
     })
 }
 
-/// The commands' texts, with a number after those that are there already.
+/// The commands' texts, with a number after repeated ones.
 fn names(commands: &[String]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for text in commands {
         let mut name = text.clone();
         let mut n = 1;
-        // A numbered name may itself be the text of another command: go on until it is free.
+        // A numbered name may itself be the text of another command: count until it is free.
         while names.contains(&name) || (n > 1 && commands.contains(&name)) {
             n += 1;
             name = format!("{text} #{n}");
@@ -83,9 +83,9 @@ fn notes(opts: &TimeOptions) -> Vec<String> {
             false => "run without a shell; standard input is /dev/null",
         }
         .to_string(),
-        "user, sys, max-rss, switches and faults are the kernel's count (wait4) of the command and of the children that \
-         it waited for; max-rss is that of the largest, and never below this program's own peak, as Linux counts the \
-         memory of the process that calls exec"
+        "user, sys, max-rss, switches and faults are the kernel's counts (wait4) for the command and the children that it \
+         waited for; max-rss is that of the largest process, and never below this program's own peak, because Linux counts \
+         the memory of the process that calls exec"
             .to_string(),
     ];
     if let Some(prepare) = &opts.prepare {

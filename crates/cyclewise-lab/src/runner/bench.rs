@@ -4,8 +4,8 @@
 //! in random order, each batch between serialized stamps. The difference of the two medians over N·U is the cost of one
 //! copy: stamps, call and loop cancel. The empty loop has no copies, so it is timed over N and 2N iterations.
 //!
-//! The median, because a timer interrupt of some microseconds in a batch is no cost of the operation, and no account of
-//! the kernel tells it from the thread's own work.
+//! The median, because a timer interrupt of some microseconds in a batch is not a cost of the operation, and the
+//! kernel's accounts do not separate it from the thread's own work.
 //!
 //! # References
 //! Abel and Reineke, "nanoBench", ISPASS 2020, section III-C (the same slope, and the median of runs).
@@ -89,7 +89,7 @@ impl Bench {
         code_bytes: Option<u32>,
         mut run: impl FnMut(Length, u64) + 'static,
     ) -> Box<dyn Sampler> {
-        // One length for one name: what is compared with itself must be the same to the last iteration.
+        // One batch length for each name: an A/A comparison must run the same number of iterations.
         let iterations = *self
             .iterations
             .entry(name)
@@ -118,7 +118,7 @@ impl Default for Bench {
 enum Length {
     /// U copies an iteration.
     Once,
-    /// 2U.
+    /// 2U copies an iteration.
     Twice,
 }
 
@@ -175,11 +175,11 @@ fn ticks(run: impl FnOnce()) -> u64 {
 
 struct Microbenchmark<F> {
     name: &'static str,
-    /// Copies in an iteration of the shorter loop; zero where the slope is over iterations.
+    /// Copies in an iteration of the shorter loop; zero if the slope is over iterations.
     copies: u32,
-    /// Bytes of one copy, where known.
+    /// Bytes of one copy, if known.
     code_bytes: Option<u32>,
-    /// Runs so many iterations of a loop.
+    /// Runs a number of iterations of a loop.
     run: F,
     iterations: u64,
     counters: Option<Rc<Group>>,

@@ -1,4 +1,4 @@
-//! How many rounds: until every variant is precise enough, within bounds of rounds and of time.
+//! The number of rounds: until every variant is precise enough, within bounds of rounds and time.
 //!
 //! The rule uses the width of each variant's interval and never a difference between variants, so stopping does not bias
 //! any p.
@@ -24,21 +24,21 @@ pub enum Mode {
 pub struct Budget {
     /// Samples that every variant must keep; time alone cuts them.
     pub least: usize,
-    /// Rounds after which it ends whatever the precision.
+    /// Rounds after which the measurement ends at any precision.
     pub most: usize,
-    /// Half-width of each variant's 95 % interval to reach, as a share of its mean; infinite where only `least` counts.
+    /// Half-width of each variant's 95 % interval to reach, as a share of its mean; infinite if only `least` counts.
     pub target: f64,
     /// Time after which no further round begins.
     pub time: Duration,
 }
 
-/// What the experiments of `--quick` may spend on their rounds together: the rest of the minute is for making them ready.
+/// Time for the rounds of all experiments of `--quick`: the rest of the minute is for preparing them.
 const QUICK_TOGETHER: Duration = Duration::from_secs(40);
 
-/// Below this mean (ticks) a share of the mean is finer than the clock: a quarter of a core cycle is the yardstick.
+/// The least reference for precision: below a mean of this many ticks, a share of the mean is finer than the clock.
 const YARDSTICK_TICKS: f64 = 1.0;
 
-/// Fewer kept samples than this say nothing of precision.
+/// The fewest kept samples that have a precision.
 const SOME: usize = 4;
 
 impl Budget {
@@ -57,12 +57,12 @@ impl Budget {
             (Guards::ThisThread, Mode::Full) => budget(1_000, 10_000, 0.001, 120),
             (Guards::WholeMachine, Mode::Quick) => budget(6, 60, 0.01, 7),
             (Guards::WholeMachine, Mode::Normal) => budget(10, 60, 0.005, 40),
-            // The source's own parameters take as long as they take; twenty runs, as in seed 000's last table.
+            // The source's own parameters, however long they take; twenty runs, as in seed 000's last table.
             (Guards::WholeMachine, Mode::Full) => budget(20, 40, f64::INFINITY, 24 * 3600),
         }
     }
 
-    /// The same for one of `experiments` that are run together: all of `--quick` ends within a minute, however many there are.
+    /// The same for one of `experiments` in a run: all of `--quick` ends within a minute, for any number of them.
     pub fn among(self, mode: Mode, experiments: usize) -> Self {
         let share = QUICK_TOGETHER / u32::try_from(experiments.max(1)).unwrap_or(u32::MAX);
         match mode {
@@ -74,7 +74,7 @@ impl Budget {
         }
     }
 
-    /// `n` kept samples of each, however long they take; at most as many again for those thrown away.
+    /// `n` kept samples of each, however long they take; at most as many again to replace rejected ones.
     pub fn runs(n: usize) -> Self {
         Self {
             least: n,
@@ -94,7 +94,7 @@ impl Budget {
         Self::precision(samples, ticks).is_some_and(|p| p <= self.target)
     }
 
-    /// Half-width of the 95 % interval as a share of the mean (of the yardstick, where the mean is under it).
+    /// Half-width of the 95 % interval as a share of the mean (of [`YARDSTICK_TICKS`], if the mean is below it).
     pub fn precision(samples: &[f64], ticks: bool) -> Option<f64> {
         if samples.len() < SOME {
             return None;

@@ -1,9 +1,9 @@
-//! The length of an operation's code, for operations written in Rust, as compiled.
+//! The compiled code length of operations written in Rust.
 
 use crate::arch::program_counter;
 
-/// Bytes that a second copy of the operation adds to a first: its straight path, without calls and without cold code.
-/// `None` where the compiler has put other code between.
+/// Bytes that a second copy of the operation adds to the first: its straight path, without called functions and cold
+/// code. `None` if the compiler has placed other code in between.
 ///
 /// Runs the operation.
 pub(crate) fn code_bytes(operation: impl Fn() + Copy) -> Option<u32> {
@@ -43,7 +43,7 @@ mod tests {
         // INC of a word by a register: REX, opcode, ModRM, and a byte more for some registers. LDR, ADD, STR.
         let expected = if cfg!(target_arch = "x86_64") { 3..=4 } else { 12..=12 };
         if cfg!(debug_assertions) {
-            // Not what an optimizer would make of it: the least is all that is known.
+            // Without optimization only the minimum is known.
             assert!(one >= *expected.start() && two >= one, "{one} and {two}");
             return;
         }

@@ -1,4 +1,4 @@
-//! From samples to the record's figures: summaries, core cycles, noise floor, comparisons, and in the end verdicts.
+//! From samples to the record's figures: summaries, core cycles, noise floor, comparisons, and finally verdicts.
 //!
 //! Verdicts wait for [`give_verdicts`](verdicts::give_verdicts), because Holm's correction is over all comparisons of a record.
 
@@ -10,7 +10,7 @@ use crate::record::{Comparison, Cycles, CyclesPerTick, Experiment, Metric, Unit,
 use crate::{record, stats};
 use std::collections::BTreeMap;
 
-/// What an experiment is called, in the record.
+/// The heading of an experiment in the record.
 #[derive(Clone, Copy, Debug)]
 pub struct Heading<'a> {
     /// The name scripts use.
@@ -19,7 +19,7 @@ pub struct Heading<'a> {
     pub question: &'a str,
     /// Where the question comes from.
     pub source: &'a str,
-    /// What its samples count.
+    /// The unit of its samples.
     pub unit: Unit,
     /// What spoils a sample.
     pub guards: Guards,
@@ -28,7 +28,7 @@ pub struct Heading<'a> {
 /// Makes the record's experiment from the measurement. Comparisons have no verdict yet: see [`give_verdicts`](verdicts::give_verdicts).
 ///
 /// # Errors
-/// Exit 3 where a variant kept fewer than two samples.
+/// Exit 3 if a variant kept fewer than two samples.
 pub(crate) fn conclude(heading: Heading<'_>, setup: &Setup, measured: &Measurement, seed: u64) -> Result<Experiment> {
     let chain = measured.add_chain.as_ref().and_then(|c| cycles_per_tick(&c.kept()));
     let variants = measured

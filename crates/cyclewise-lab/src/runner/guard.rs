@@ -1,29 +1,29 @@
 //! Guards: which samples were disturbed, and by what.
 //!
 //! # Invariants
-//! 1. A guard never looks at the sample's value: rejection depends on the kernel's accounts, not on the result.
+//! 1. A guard never sees the sample's value: rejection depends on the kernel's accounts, not on the result.
 //! 2. The accounts are read before the sample's first instruction and after its last.
 //!
 //! # Cost
 //! Two getrusage and two CPU-time system calls and four vDSO calls a sample, about 2 µs, outside the stamps.
 //!
 //! # References
-//! The thread's CPU time leaves stolen time out where the kernel has CONFIG_PARAVIRT_TIME_ACCOUNTING
-//! (linux kernel/sched/core.c, update_rq_clock_task), so wall time minus CPU time is what the thread lost. Without it, the
-//! steal column of /proc/stat still grows, by ticks of 10 ms.
+//! The thread's CPU time excludes stolen time if the kernel has CONFIG_PARAVIRT_TIME_ACCOUNTING
+//! (linux kernel/sched/core.c, update_rq_clock_task), so wall time minus CPU time is the time the thread lost. Without
+//! it, the steal column of /proc/stat still grows, by ticks of 10 ms.
 
 use super::Guards;
 use super::timer::Anchor;
 use crate::machine::StealWatch;
 use crate::sys::{affinity, clock, usage};
 
-/// Lost time is steal where it exceeds this share of the sample …
+/// Lost time counts as steal if it exceeds this share of the sample …
 const LOST_SHARE: f64 = 0.01;
-/// … and this many nanoseconds, several times what the clocks themselves disagree by.
+/// … and this many nanoseconds, several times the clocks' own disagreement.
 const LOST_NS: f64 = 2_000.0;
 /// The two clocks may disagree by this share …
 const JUMP_SHARE: f64 = 1e-3;
-/// … and this many nanoseconds (an interrupt between reading the one and the other).
+/// … and this many nanoseconds (an interrupt between the two reads).
 const JUMP_NS: f64 = 20_000.0;
 /// Steal is accounted in USER_HZ ticks, 100 a second on every Linux.
 const STEAL_TICK_NS: f64 = 1e7;

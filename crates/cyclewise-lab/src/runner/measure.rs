@@ -31,7 +31,7 @@ const WARM_UP: Duration = Duration::from_millis(60);
 
 /// Receives the progress of a measurement.
 pub trait Progress {
-    /// `share` of the budget is spent; `line` says on what.
+    /// `share` of the budget is spent; `line` is the current activity.
     fn step(&self, share: f64, line: &str);
 }
 
@@ -53,7 +53,7 @@ impl Runner<'_> {
     /// Measures `setup` within `budget`.
     ///
     /// # Errors
-    /// What a subject's `sample` gives; that SIGINT asked for an end.
+    /// Errors of a subject's `sample`; an error if SIGINT has ended the run.
     pub fn measure(&self, heading: Heading<'_>, setup: &mut Setup, budget: Budget) -> Result<Measurement> {
         let ticks = heading.unit == Unit::TicksPerOp;
         let alone = heading.guards == Guards::ThisThread;
@@ -85,12 +85,12 @@ impl Runner<'_> {
     }
 }
 
-/// Where a column's samples come from.
+/// The source of a column's samples.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Source {
     /// The subject with this index.
     Sampler(usize),
-    /// The same again: the A/A control.
+    /// The same subject again: the A/A control.
     Again(usize),
     /// The chain of dependent adds.
     AddChain,
@@ -155,7 +155,7 @@ impl<'a> Columns<'a> {
             let after = guard.read();
             self.columns[at].1.push(sample, guard.disturbance(&before, &after));
         }
-        // The account moves by ticks of 10 ms, so it applies to the round and not to one sample.
+        // The account advances in ticks of 10 ms, so it applies to the round and not to one sample.
         if cpu.and_then(|cpu| guard.steal_ticks(cpu)) > steal {
             self.columns.iter_mut().for_each(|(_, column)| column.reject_last());
         }
@@ -202,7 +202,7 @@ fn spin(span: Duration) {
 
 /// Whether the next round, if it is as long as those before, would end after the budget's time.
 fn out_of_time(begun: Instant, rounds: usize, budget: Budget) -> bool {
-    // Two rounds are the least that has a spread.
+    // A spread needs at least two rounds.
     if rounds < 2 {
         return false;
     }

@@ -13,7 +13,7 @@ pub(crate) struct MetricComparison {
 }
 
 impl MetricComparison {
-    /// The metric `name` of the variants `a` and `b`; `None` where one has too few samples of it.
+    /// The metric `name` of the variants `a` and `b`; `None` if one has too few samples of it.
     pub(crate) fn of(all: &[Variant], [a, b]: [&str; 2], name: &str) -> Option<Self> {
         let metric = |of: &str| all.iter().find(|v| v.name == of)?.metrics.get(name);
         let (a, b) = (metric(a)?, metric(b)?);
@@ -23,7 +23,7 @@ impl MetricComparison {
         })
     }
 
-    /// The first relative to the second, where the interval excludes 0.
+    /// The first relative to the second, if the interval excludes 0.
     pub(crate) fn direction(&self) -> &'static str {
         match self.ci95 {
             [_, high] if high < 0.0 => "below",

@@ -1,9 +1,9 @@
-//! What the runner needs of a variant and of its experiment.
+//! The runner's interface to a variant and its experiment.
 
 use crate::error::Result;
 use crate::record::Variant;
 
-/// One way of doing an operation, ready to be sampled again and again.
+/// One way of doing an operation, ready for repeated sampling.
 pub trait Sampler {
     /// The name scripts use.
     fn name(&self) -> &str;
@@ -16,7 +16,7 @@ pub trait Sampler {
     /// Takes one sample, in the experiment's unit.
     ///
     /// # Errors
-    /// Only what ends the run; guards reject disturbed samples.
+    /// Only errors that end the run; guards reject disturbed samples.
     fn sample(&mut self) -> Result<Sample>;
 
     /// A note for the experiment, once every variant has its figures.
@@ -47,9 +47,9 @@ impl Sample {
 /// Which disturbances spoil a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Guards {
-    /// The sample is this thread's alone: pinned, and spoiled by preemption, migration, steal or a clock that jumps.
+    /// Samples run on this pinned thread alone: spoiled by preemption, migration, steal or a clock that jumps.
     ThisThread,
-    /// The sample lets the scheduler work on every CPU: spoiled by steal or a clock that jumps.
+    /// Samples use any CPU and the scheduler: spoiled by steal or a clock that jumps.
     WholeMachine,
 }
 
@@ -66,7 +66,7 @@ pub enum Control {
 pub struct Setup {
     /// The variants, in the order of the table.
     pub samplers: Vec<Box<dyn Sampler>>,
-    /// Comparisons: (a, b) as indices of `subjects`; the verdict speaks of a.
+    /// Comparisons: (a, b) as indices of `samplers`; the verdict is on a.
     pub compare: Vec<(usize, usize)>,
     /// The A/A control.
     pub control: Control,

@@ -11,9 +11,9 @@ pub struct VariantSamples {
     pub name: String,
     /// Bytes of one operation's code.
     pub code_bytes: Option<u32>,
-    /// One entry a round; `None` where the sample was rejected.
+    /// One entry a round; `None` if the sample was rejected.
     pub rounds: Vec<Option<Sample>>,
-    /// How many, by reason.
+    /// The number of rejected samples, by reason.
     pub rejected: BTreeMap<Reason, usize>,
 }
 
@@ -48,12 +48,12 @@ impl VariantSamples {
 pub struct Measurement {
     /// The samplers, in their order.
     pub columns: Vec<VariantSamples>,
-    /// The second sampling of the control variant, where it was sampled twice.
+    /// The second sampling of the control variant, if it was sampled twice.
     pub again: Option<VariantSamples>,
-    /// Ticks per dependent add, where no PMU counted.
+    /// Ticks per dependent add, if no PMU counted.
     pub add_chain: Option<VariantSamples>,
     /// Variants that did not reach the budget's precision: name, precision reached.
     pub imprecise: Vec<(String, Option<f64>)>,
-    /// The precision that was asked for.
+    /// The requested precision.
     pub target: f64,
 }

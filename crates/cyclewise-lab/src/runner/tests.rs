@@ -1,4 +1,4 @@
-//! What the runner promises, on samplers whose behaviour is known; and the twins that break a promise and are caught.
+//! The runner's promises on samplers with known behaviour, and twins that break a promise and are caught.
 
 use super::guard::Reason;
 use super::*;
@@ -14,7 +14,7 @@ impl Progress for Silent {
     fn step(&self, _: f64, _: &str) {}
 }
 
-/// A subject that says what a function of its own says, and logs that it was asked.
+/// A subject that returns the values of a function and logs each call.
 struct Scripted<F> {
     name: &'static str,
     log: Rc<RefCell<Vec<&'static str>>>,
@@ -137,7 +137,7 @@ fn every_round_asks_every_column_once_in_seeded_random_order() {
 fn it_stops_when_every_variant_is_precise_and_not_before() {
     let log = Log::default();
     let measured = measure(Guards::WholeMachine, &mut constant_pair(&log), 1, budget(10, 500, 0.01)).unwrap();
-    // Not the rounds: a sample that the hypervisor stole from costs one more.
+    // Samples, not rounds: a sample with stolen time costs another round.
     let fewest = measured.columns.iter().map(|c| c.kept().len()).min();
     assert_eq!(fewest, Some(10));
     assert!(measured.imprecise.is_empty());
@@ -185,7 +185,7 @@ fn samples_taken_off_the_cpu_are_thrown_away_and_counted() {
         subject("sleeps", &log, sleeps),
         subject("computes", &log, || Ok(1.0)),
     ]);
-    // On a machine that is never left alone even what computes loses samples, so it has many tries to keep one.
+    // On a busy machine even the computing subject loses samples, so it has many tries to keep one.
     let mut tries = (0..1_000).map(|_| measure(Guards::ThisThread, &mut sleepy, 1, budget(10, 10, 0.0)).unwrap());
     let kept =
         |m: &Measurement| !m.columns[1].kept().is_empty() && m.columns[0].rejected.contains_key(&Reason::Preempted);
@@ -201,7 +201,7 @@ fn samples_taken_off_the_cpu_are_thrown_away_and_counted() {
     );
 }
 
-/// Columns made by hand: `a` at 1.1 and `b` at 1.0 with a spread of 1 %, and `lost` of every ten rounds thrown away.
+/// Synthetic columns: `a` at 1.1 and `b` at 1.0 with a spread of 1 %, and `lost` of every ten rounds rejected.
 fn made(lost: usize) -> Measurement {
     let spread = |i: usize| 1.0 + 0.01 * ((i * 7 % 11) as f64 / 5.0 - 1.0);
     let column = |name: &str, mean: f64, shift: usize| {
@@ -245,7 +245,7 @@ fn a_run_that_loses_more_than_a_fifth_says_so_and_gives_no_verdict() {
     assert_eq!(noisy.variants[0].rejected_rounds[..4], [0, 1, 2, 10]);
 }
 
-/// A clock that slows by 2 % over `of` samples: the `i`-th one read of a true 1.0.
+/// Sample `i` of a true 1.0 by a clock that slows by 2 % over `of` samples.
 fn drifting(i: usize, of: usize) -> f64 {
     let wobble = 0.001 * ((i * 7 % 11) as f64 / 5.0 - 1.0);
     1.0 + 0.02 * i as f64 / of as f64 + wobble
@@ -276,7 +276,7 @@ fn a_clock_that_drifts_does_not_part_what_is_interleaved() {
         drift_verdict(|which, round| 3 * round + which),
         Verdict::Indistinguishable
     );
-    // The twin: one variant after the other, the control beside its variant. The drift passes for a difference.
+    // The twin: one variant after the other, the control beside its variant. The drift is taken for a difference.
     let one_after_the_other = |which: usize, round: usize| if which == 0 { round } else { 100 + 2 * round + which - 1 };
     assert_eq!(drift_verdict(one_after_the_other), Verdict::Faster);
 }

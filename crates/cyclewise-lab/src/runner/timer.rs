@@ -1,19 +1,19 @@
-//! The time stamp counter as a stop-watch: its noise, and its rate against the kernel's raw clock.
+//! The time stamp counter as a stopwatch: its noise, and its rate by the kernel's raw clock.
 //!
 //! # Cost
-//! `noise` takes about 100 µs. A rate between two [`Anchor`]s is as sharp as its span: two readings of the raw clock are uncertain by some
-//! tens of nanoseconds, so 1 ms gives 100 ppm and 1 s gives 0.1 ppm.
+//! `noise` takes about 100 µs. The precision of a rate between two [`Anchor`]s depends on their span: each is uncertain
+//! by some tens of nanoseconds, so the rate is good to 100 ppm over 1 ms and to 0.1 ppm over 1 s.
 
 use crate::arch::stamp;
 use crate::sys::clock;
 
-/// Stamp pairs taken to see the noise: enough for a stable 95th percentile.
+/// Stamp pairs that measure the noise: enough for a stable 95th percentile.
 const PAIRS: usize = 2001;
 
-/// A sample's timer noise is to stay under 0.1 % of it; the slope subtracts two batches, so the square root of two.
+/// Timer noise must stay under 0.1 % of a sample; the slope subtracts two batches, hence the square root of two.
 const NOISE_SHARE: f64 = 1e-3 / std::f64::consts::SQRT_2;
 
-/// No batch is shorter than this: below, the call and the pipeline's drain are not constant to 0.1 %.
+/// No batch has fewer ticks: in shorter ones, the call and the pipeline's drain are not constant to 0.1 %.
 const SHORTEST_BATCH: f64 = 20_000.0;
 
 /// Spread (5th to 95th percentile) of two stamps with nothing between, in ticks; at least one step of the counter.
@@ -39,7 +39,7 @@ fn step(sorted: &[u64]) -> u64 {
         .unwrap_or(1)
 }
 
-/// Ticks a batch must last, so that `noise` is under 0.1 % of the sample it gives.
+/// Ticks a batch must last for `noise` to be under 0.1 % of its sample.
 pub(crate) fn shortest_batch(noise: f64) -> f64 {
     (noise / NOISE_SHARE).max(SHORTEST_BATCH)
 }

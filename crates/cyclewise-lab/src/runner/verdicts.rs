@@ -1,4 +1,4 @@
-//! The verdicts of a whole record, withheld where the machine is too noisy.
+//! The verdicts of a whole record, withheld if the machine is too noisy.
 
 use crate::record::{Record, Variant, Verdict};
 use crate::stats;
@@ -6,7 +6,7 @@ use crate::stats;
 /// An experiment that rejects a larger share of its samples than this gets no verdicts.
 const TOO_NOISY: f64 = 0.20;
 
-/// The note where more than [`TOO_NOISY`] of the samples were rejected.
+/// The note if more than [`TOO_NOISY`] of the samples were rejected.
 pub(super) fn noise_note(variants: &[Variant]) -> Option<String> {
     let lost: usize = variants.iter().map(|v| v.rejected).sum();
     let all = lost + variants.iter().map(|v| v.n).sum::<usize>();
@@ -21,7 +21,7 @@ pub(super) fn noise_note(variants: &[Variant]) -> Option<String> {
     })
 }
 
-/// Corrects the p of all comparisons of `record` by Holm's method and gives the verdicts.
+/// Corrects the p of all comparisons of `record` by Holm's method and sets the verdicts.
 pub(crate) fn give_verdicts(record: &mut Record) {
     let p: Vec<f64> = record
         .experiments

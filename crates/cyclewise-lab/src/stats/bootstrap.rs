@@ -1,13 +1,13 @@
 //! The interval of a ratio of means, by bootstrap resampling of rounds.
 //!
 //! Variants are sampled in the same rounds, so what disturbs a round disturbs both. Drawing whole rounds keeps that
-//! pairing, and the common disturbance cancels in the ratio, which no formula on two separate columns does.
+//! pairing, and the common disturbance cancels in the ratio, which no formula on two separate columns achieves.
 //!
 //! # Why the percentile interval
 //! BCa corrects bias and skew, but the ratio of means over dozens of rounds has little of either, and its correction
 //! needs `exp` and `ln`, whose last digit differs between libraries. This one uses only integer arithmetic, addition
-//! and division, which IEEE 754 defines to the bit: a seed gives the same interval on every machine. With fewer than
-//! about ten rounds it is somewhat too narrow; the t-test and the rank test of the verdict hold that side.
+//! and division, which IEEE 754 defines to the bit: a seed yields the same interval on every machine. With fewer than
+//! about ten rounds it is somewhat too narrow; there the verdict's t-test and rank test prevent false claims.
 //!
 //! # Cost
 //! One 64-bit draw for two rounds, and two loads and two additions for each.
@@ -22,7 +22,7 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// How often the rounds are drawn again.
+/// The number of resamples.
 ///
 /// 2.5 % of RESAMPLES + 1 is a whole number (50), so both ends are order statistics and nothing is interpolated. The
 /// tail beyond an end is then 2.5 % ± 0.35 % (binomial), which moves the end by about 3 % of the half-width.
@@ -55,7 +55,7 @@ pub(crate) fn rounds_ratio_ci(rounds: &[(Option<f64>, Option<f64>)], seed: u64) 
     })
 }
 
-/// 95 % bootstrap interval of mean(a) / mean(b), resampling each side by itself.
+/// 95 % bootstrap interval of mean(a) / mean(b), resampling each side separately.
 ///
 /// `None` as for [`rounds_ratio_ci`], and for fewer than two samples on a side.
 pub(crate) fn ratio_ci(a: &[f64], b: &[f64], seed: u64) -> Option<[f64; 2]> {
@@ -71,7 +71,7 @@ pub(crate) fn ratio_ci(a: &[f64], b: &[f64], seed: u64) -> Option<[f64; 2]> {
     interval(|| (mean(a), mean(b)))
 }
 
-/// The percentile interval of the ratios of what `resample` gives, numerator and denominator.
+/// The percentile interval of the ratios of `resample`'s numerators and denominators.
 fn interval(mut resample: impl FnMut() -> (f64, f64)) -> Option<[f64; 2]> {
     let mut ratios = Vec::with_capacity(RESAMPLES);
     let mut sign = None;

@@ -1,19 +1,20 @@
 //! The noise floor: the difference that measuring the same variant twice can show.
 //!
-//! Two columns of one variant differ by chance and by whatever the apparatus adds (where memory fell, which copy of
-//! the code ran). A t-test sees only the chance. So one variant is measured twice in the same rounds, and a difference
-//! between variants counts only if it is larger than the far end of the 99 % interval of that A/A difference.
+//! Two columns of one variant differ by chance and by whatever the apparatus adds (where memory was allocated, which
+//! copy of the code ran). A t-test accounts only for chance. So one variant is measured twice in the same rounds, and a
+//! difference between variants counts only if it is larger than the far end of the 99 % interval of that A/A
+//! difference.
 //!
 //! # Halves of one column
-//! Where a second measurement cannot be had, the odd samples stand against the even ones. With spread σ and n samples
+//! Without a second measurement, the odd samples are compared with the even ones. With spread σ and n samples
 //! a full A/A difference has variance σ²/n + σ²/n = 2σ²/n; the halves' difference has σ²/(n/2) + σ²/(n/2) = 4σ²/n,
 //! twice as much. Difference and interval are therefore divided by √2. The quantile stays that of n − 2 degrees of
-//! freedom where a full A/A has 2n − 2, which errs to the wide side. What halves cannot see is what a second copy of
-//! the code would: prefer [`noise_floor`].
+//! freedom where a full A/A has 2n − 2, which errs on the wide side. Halves do not show the effect of a
+//! second copy of the code: prefer [`noise_floor`].
 //!
 //! # What it does not do
 //! One control bounds noise that both measurements share. Variants measured one after the other under a drift differ
-//! by the drift, and no floor mends that; interleaved rounds do.
+//! by the drift, which no floor corrects; interleaved rounds do.
 //!
 //! # References
 //! - R. Kohavi, R. Longbotham, D. Sommerfield, R. M. Henne, "Controlled Experiments on the Web: Survey and Practical
@@ -26,10 +27,10 @@ use super::student;
 use super::ttest::welch;
 use std::f64::consts::FRAC_1_SQRT_2;
 
-/// How sure the floor is to cover a repeat: 99 %, so that the floor fails five times less often than the tests' 5 %.
+/// The probability that the floor covers a repeat: 99 %, so that it fails five times less often than the tests' 5 %.
 const LEVEL: f64 = 0.99;
 
-/// The outcome of an A/A control.
+/// The result of an A/A control.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Floor {
     /// mean(first) − mean(second).

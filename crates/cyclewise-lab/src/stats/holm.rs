@@ -1,7 +1,8 @@
 //! Many comparisons at once: Holm's step-down correction.
 //!
-//! Twenty true nulls tested at 5 % give one false alarm on average. Holm's adjusted p keeps the chance of any false
-//! alarm in the whole record at 5 %, whatever the comparisons share, and rejects whatever Bonferroni does and more.
+//! Twenty true nulls tested at 5 % cause one false alarm on average. Holm's adjusted p keeps the chance of any false
+//! alarm in the whole record at 5 %, even if the comparisons are dependent, and rejects all that Bonferroni rejects and
+//! more.
 //!
 //! # References
 //! S. Holm, "A Simple Sequentially Rejective Multiple Test Procedure", Scandinavian Journal of Statistics 6(2), 1979,

@@ -1,8 +1,8 @@
 //! Every formula behind a verdict: moments, tests, intervals, the noise floor, and how many runs are enough.
 //!
-//! Pure functions of finite numbers. Where a figure is undefined (too few samples, a value that is not finite, a sum
-//! that overflows) the answer is `None`; nothing here panics, and whatever comes out is finite, because JSON holds
-//! nothing else.
+//! Pure functions of finite numbers. If a figure is undefined (too few samples, a value that is not finite, a sum
+//! that overflows) the result is `None`; nothing here panics, and every result is finite, because JSON holds nothing
+//! else.
 //!
 //! A verdict needs four tests to agree (see [`verdict()`]): [`welch`] after [`holm()`], [`mann_whitney`], the bootstrap
 //! interval of the ratio, and the noise floor of an A/A control.

@@ -2,7 +2,7 @@
 //!
 //! Sums are taken of deviations, never of the samples themselves: first from the first sample, then from the mean.
 //! A column of equal samples therefore has a spread of exactly zero, whatever its value, and timings of 10 000 000.1
-//! and 10 000 000.3 keep all the digits they came with.
+//! and 10 000 000.3 keep all their digits.
 //!
 //! # References
 //! - T. F. Chan, G. H. Golub, R. J. LeVeque, "Algorithms for Computing the Sample Variance: Analysis and
@@ -12,7 +12,7 @@
 
 use super::student;
 
-/// One column of samples, described.
+/// A summary of one column of samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
     /// How many.
@@ -67,7 +67,7 @@ pub(crate) fn half_width(samples: &[f64], level: f64) -> Option<f64> {
     reach.is_finite().then_some(reach)
 }
 
-/// Count, mean and variance: all that the tests on means need to know of a column.
+/// Count, mean and variance: all that the tests on means need of a column.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moments {
     /// How many; at least one.
@@ -79,7 +79,7 @@ pub(super) struct Moments {
 }
 
 impl Moments {
-    /// The moments of `samples`, or `None` where there are none or where they are not finite.
+    /// The moments of `samples`, or `None` if there are none or they are not finite.
     pub(super) fn of(samples: &[f64]) -> Option<Self> {
         let (&first, n) = (samples.first()?, samples.len());
         let shift = samples.iter().map(|x| x - first).sum::<f64>() / n as f64;
@@ -91,7 +91,7 @@ impl Moments {
             squares += d * d;
         }
         let mean = rough + sum / n as f64;
-        // The second term is zero in exact arithmetic; what is left of it is the rounding of `rough`.
+        // The second term is zero in exact arithmetic; what remains is the rounding of `rough`.
         let variance = match n {
             1 => 0.0,
             _ => ((squares - sum * sum / n as f64) / (n as f64 - 1.0)).max(0.0),

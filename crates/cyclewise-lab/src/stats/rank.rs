@@ -1,12 +1,12 @@
 //! The Mann–Whitney U test: whether one set of samples tends to be larger than the other, by ranks alone.
 //!
-//! A few wild samples move a mean and its test; they move a rank by a few places. A verdict wants both to agree.
+//! A few outliers move a mean and its test; they move a rank by a few places. A verdict needs both to agree.
 //!
 //! # Few samples
-//! The smallest p this test can give is 2 / C(n + m, n): 0.1 for three against three, 0.029 for four against four.
-//! Where that is not under 0.05 the test cannot speak, its p says so honestly, and the verdict stays
-//! "indistinguishable". That is deliberate: three runs cannot rule out chance without believing that noise is Gaussian,
-//! and timings are not. Take at least four runs of each.
+//! The smallest p of this test is 2 / C(n + m, n): 0.1 for three against three, 0.029 for four against four.
+//! If that is not under 0.05 the test cannot reject, and the verdict stays
+//! "indistinguishable". That is deliberate: three runs cannot rule out chance without assuming Gaussian noise,
+//! which timings do not have. Take at least four runs of each.
 //!
 //! # Cost
 //! O(N log N) to rank, and O(n²m), at most 49³ integer additions, for the exact distribution.
@@ -20,7 +20,7 @@
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// Largest count on a side for which p is exact; R's `wilcox.test` draws the line at the same place.
+/// Largest count on a side for which p is exact; the same limit as in R's `wilcox.test`.
 ///
 /// Beyond it the approximation is good to three digits, and C(n + m, n) still fits an `i128` up to here (C(98, 49) is
 /// 2.5 · 10²⁸), so the counts are exact integers.
@@ -108,7 +108,7 @@ fn lower_tail(n: usize, m: usize, u: usize) -> f64 {
         for k in i..=u {
             counts[k] += counts[k - i];
         }
-        // C(m + i, i) from C(m + i − 1, i − 1); the division leaves no rest.
+        // C(m + i, i) from C(m + i − 1, i − 1); the division has no remainder.
         orders = orders * (m + i) as i128 / i as i128;
     }
     counts.iter().sum::<i128>() as f64 / orders as f64

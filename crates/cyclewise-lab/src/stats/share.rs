@@ -1,4 +1,4 @@
-//! How well a share is known from counts: the exact interval of a binomial proportion.
+//! The exact interval of a binomial proportion.
 //!
 //! # References
 //! C. J. Clopper, E. S. Pearson, "The use of confidence or fiducial limits illustrated in the case of the binomial",

@@ -1,8 +1,8 @@
 //! Student's t as the tests use it: a two-sided p, a two-sided quantile, and an interval that stays finite.
 //!
-//! `statrs` gives the distribution. Its inverse is not used: that of 0.18 loses digits from 10⁴ degrees of freedom on
-//! (1.95985 for 1.95997 at 10⁶) and for some values does not return at all. Newton's method on its distribution
-//! function, which keeps eight digits there, does.
+//! The distribution is from `statrs`. Its inverse is not used: in 0.18 it loses digits from 10⁴ degrees of freedom on
+//! (1.95985 for 1.95997 at 10⁶) and for some values never returns. Newton's method on the distribution function, which
+//! keeps eight digits there, is used instead.
 //!
 //! # References
 //! - "Student", "The Probable Error of a Mean", Biometrika 6(1), 1908, pp. 1–25.
@@ -10,24 +10,24 @@
 
 use statrs::distribution::{Continuous, ContinuousCDF, Normal, StudentsT};
 
-/// Newton steps before the search settles for what it has. In the far tail a step multiplies t by about 1 + 1/df, and
-/// the farthest level a double can tell from 1 is some 40 to 55 such steps away; the rest polish.
+/// The most Newton steps. In the far tail a step multiplies t by about 1 + 1/df, and
+/// the farthest level a double can tell from 1 is some 40 to 55 such steps away; the rest refine.
 const STEPS: usize = 80;
 
-/// P(|T| ≥ |t|) with `df` degrees of freedom; 1 where the distribution does not exist.
+/// P(|T| ≥ |t|) with `df` degrees of freedom; 1 if the distribution does not exist.
 pub(super) fn two_sided_p(t: f64, df: f64) -> f64 {
     StudentsT::new(0.0, 1.0, df).map_or(1.0, |d| (2.0 * d.sf(t.abs())).clamp(0.0, 1.0))
 }
 
 /// The t with P(|T| ≤ t) = `level`.
 ///
-/// A level at or below 0 needs no room (0). One at or above 1, or NaN, needs all there is (`f64::MAX`), and so does a
-/// distribution that does not exist: the cautious answer is the wide one.
+/// 0 for a level at or below 0; `f64::MAX` for one at or above 1, for NaN, and for a distribution that does not exist:
+/// the cautious result is the wide one.
 pub(super) fn quantile(level: f64, df: f64) -> f64 {
     if level <= 0.0 {
         return 0.0;
     }
-    // NaN fails this comparison, and so takes the wide answer too.
+    // NaN fails this comparison, and so yields the wide result too.
     if level < 1.0
         && let Ok(d) = StudentsT::new(0.0, 1.0, df)
     {
@@ -47,7 +47,7 @@ pub(super) fn quantile(level: f64, df: f64) -> f64 {
     f64::MAX
 }
 
-/// `centre` ± `reach`, kept within what a double holds.
+/// `centre` ± `reach`, clamped to finite doubles.
 pub(super) fn around(centre: f64, reach: f64) -> [f64; 2] {
     [
         (centre - reach).clamp(-f64::MAX, f64::MAX),

@@ -1,11 +1,11 @@
 //! Whether two means differ: Welch's t-test, and the pooled one it replaces.
 //!
 //! Comparisons use Welch's form, because two variants of an operation rarely have the same spread and the pooled test
-//! is wrong where the counts differ too. The pooled form is here because published figures use it.
+//! is wrong if the counts differ too. The pooled form is here because published figures use it.
 //!
 //! # No spread on either side
-//! A timer with coarse steps can give equal samples. The standard error is then 0 and t is 0/0 or x/0. Equal means
-//! give t = 0 and p = 1; different ones give t = ±`f64::MAX` and p = 0, the limit as the spread goes to 0, kept finite.
+//! A timer with coarse steps can return equal samples. The standard error is then 0 and t is 0/0 or x/0. For equal
+//! means t = 0 and p = 1; for different ones t = ±`f64::MAX` and p = 0, the limit as the spread goes to 0, kept finite.
 //! The degrees of freedom are the pooled ones in both cases.
 //!
 //! # References
@@ -18,7 +18,7 @@
 use super::moments::Moments;
 use super::student;
 
-/// What a t-test of mean(a) − mean(b) says.
+/// The result of a t-test of mean(a) − mean(b).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct TTest {
     /// mean(a) − mean(b).
@@ -38,7 +38,7 @@ pub(crate) struct TTest {
 impl TTest {
     /// Confidence interval of the difference at `level` (0.99 for 99 %).
     ///
-    /// A level at or below 0 gives the difference twice; one at or above 1, or NaN, gives all finite numbers.
+    /// A level at or below 0 returns the difference twice; one at or above 1, or NaN, returns all finite numbers.
     pub(crate) fn ci(&self, level: f64) -> [f64; 2] {
         student::around(self.difference, student::quantile(level, self.df) * self.se)
     }

@@ -1,28 +1,28 @@
 //! The verdict: faster, slower, or indistinguishable.
 //!
-//! A difference is claimed only where four witnesses agree, each blind to something another sees:
+//! A difference is claimed only if four tests agree, each blind to something that another detects:
 //!
 //! 1. Welch's p after Holm's correction is under [`ALPHA`]: not chance, over all the record's comparisons.
-//! 2. The rank test's p is under [`ALPHA`]: not a few wild samples.
-//! 3. The ratio's bootstrap interval leaves out 1, on the side the difference points to: not a disturbance that the
-//!    pairing of rounds takes away.
+//! 2. The rank test's p is under [`ALPHA`]: not a few outliers.
+//! 3. The ratio's bootstrap interval excludes 1, on the side of the difference: not a disturbance that the pairing of
+//!    rounds removes.
 //! 4. The difference is larger than the noise floor: more than the same thing measured twice.
 //!
-//! Whatever is missing or not a number counts against the claim. So does a control that could not be had: without it
-//! the apparatus's own effect is unknown.
+//! A figure that is missing or not a number counts against the claim. So does a missing control: without it the
+//! apparatus's own effect is unknown.
 
 use crate::record::Verdict;
 
-/// The chance of a false claim that each test may take.
+/// The accepted chance of a false claim by each test.
 ///
-/// The customary 5 %; the demand that all agree, and the floor, bring the verdict's own false-alarm rate under 1 %,
-/// which the simulations in `tests` hold it to.
+/// The customary 5 %. Because all must agree, and because of the floor, the verdict's own false-alarm rate is under 1
+/// %, which the simulations in `tests` check.
 pub(crate) const ALPHA: f64 = 0.05;
 
-/// What the comparison of `a` with a reference comes to, said of `a`.
+/// The verdict on `a`, compared with a reference.
 ///
-/// `difference` is mean(a) − mean(reference), `floor` the control's share of the mean (`None`: no control could be had,
-/// which gives [`Verdict::Indistinguishable`]). A p of exactly 0.05, a difference of exactly the floor and an interval
+/// `difference` is mean(a) − mean(reference), `floor` the control's share of the mean (`None`: no control, which
+/// returns [`Verdict::Indistinguishable`]). A p of exactly 0.05, a difference of exactly the floor and an interval
 /// that touches 1 are not enough.
 pub(crate) fn verdict(
     difference: f64,

@@ -1,10 +1,10 @@
-//! The frame every body shares: entry, aligned loop, unrolled copies, exit.
+//! The frame that every body shares: entry, aligned loop, unrolled copies, exit.
 //!
 //! Registers: x0 counts iterations down, x1 is the arena, x15 keeps the return address; a body may use x8 to x14.
 //!
 //! # Safety
-//! A function made here follows the C calling convention, balances its stack and ends in a return. What its operation
-//! touches is for the file that names the operation to say.
+//! A function made here follows the C calling convention, balances its stack and ends in a return. The file
+//! that names the operation says what it touches.
 #![allow(
     unsafe_code,
     reason = "macros whose expansion is unsafe; the lint fires where they are used"

@@ -1,7 +1,7 @@
 //! Reading the generic timer's virtual count, bare and after ISB.
 //!
 //! # References
-//! Arm ARM (DDI 0487), D12.2; A. Lutomirski and I. Molnar, 2011, ask the same of x86-64.
+//! Arm ARM (DDI 0487), D12.2; A. Lutomirski and I. Molnar, 2011, for the same question on x86-64.
 //!
 //! # Safety
 //! The bodies write registers only.

@@ -1,4 +1,4 @@
-//! The counter as it is, for clocks to be held against: functions, so that they are measured as calls are.
+//! The bare counter, for comparison with clocks: functions, so that they are measured like calls.
 //!
 //! # Safety
 //! The instructions only write the register named. CNTVCT_EL0 is readable by user space on Linux.
@@ -10,7 +10,7 @@ use core::arch::asm;
 #[inline(always)]
 pub fn bare() -> u64 {
     let ticks: u64;
-    // SAFETY: as the module says.
+    // SAFETY: see the module's Safety section.
     unsafe { asm!("mrs {t}, cntvct_el0", t = out(reg) ticks, options(nostack, preserves_flags)) };
     ticks
 }
@@ -19,7 +19,7 @@ pub fn bare() -> u64 {
 #[inline(always)]
 pub fn fenced() -> u64 {
     let ticks: u64;
-    // SAFETY: as the module says.
+    // SAFETY: see the module's Safety section.
     unsafe { asm!("isb", "mrs {t}, cntvct_el0", t = out(reg) ticks, options(nostack, preserves_flags)) };
     ticks
 }

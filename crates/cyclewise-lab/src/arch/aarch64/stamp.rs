@@ -1,6 +1,6 @@
 //! Serialized time stamps around a batch: ISB; MRS CNTVCT_EL0; ISB.
 //!
-//! ISB completes earlier instructions' issue but not their memory accesses; DSB in front waits for those too.
+//! ISB waits for earlier instructions but not for their memory accesses; the DSB before it waits for those.
 //!
 //! # References
 //! Arm ARM (DDI 0487), D12.2 (the counter may be read early without ISB); linux arch/arm64/include/asm/arch_timer.h.

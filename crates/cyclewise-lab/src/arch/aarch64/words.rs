@@ -1,4 +1,4 @@
-//! Sixty-four words of one thread's, in plain memory and by way of the thread pointer, and one more in one of them.
+//! Sixty-four words of one thread, in plain memory and through the thread pointer, and an increment of one of them.
 //!
 //! Not the compiler's `+= 1`, which it may keep in a register or merge.
 //!
@@ -9,7 +9,7 @@
 use core::arch::asm;
 use std::cell::{Cell, UnsafeCell};
 
-/// How many words.
+/// Number of words.
 pub const WORDS: usize = 64;
 
 /// Words in plain memory.
@@ -17,12 +17,12 @@ pub struct Plain(UnsafeCell<[u64; WORDS]>);
 
 impl Plain {
     /// Zeroes.
-    #[expect(clippy::new_without_default, reason = "nobody asks for a default")]
+    #[expect(clippy::new_without_default, reason = "never defaulted")]
     pub const fn new() -> Self {
         Self(UnsafeCell::new([0; WORDS]))
     }
 
-    /// One more.
+    /// Increments word `n`.
     #[inline(always)]
     pub fn inc(&self, n: usize) {
         inc(self.0.get().cast::<u64>().wrapping_add(n % WORDS));
@@ -38,12 +38,12 @@ thread_local! {
 pub struct Local(*mut u64);
 
 impl Local {
-    /// Those of this thread.
+    /// This thread's words.
     pub fn here() -> Self {
         Self(LOCAL.with(|words| words.as_ptr().cast_mut().cast()))
     }
 
-    /// One more.
+    /// Increments word `n`.
     #[inline(always)]
     pub fn inc(self, n: usize) {
         inc(self.0.wrapping_add(n % WORDS));
@@ -52,7 +52,7 @@ impl Local {
 
 #[inline(always)]
 fn inc(word: *mut u64) {
-    // SAFETY: Invariant 1. No nomem: it is memory.
+    // SAFETY: Invariant 1. No nomem: it accesses memory.
     unsafe {
         asm!("ldr {0}, [{1}]", "add {0}, {0}, #1", "str {0}, [{1}]", out(reg) _, in(reg) word,
             options(nostack, preserves_flags))

@@ -1,4 +1,4 @@
-//! The counter as it is, for clocks to be held against: functions, so that they are measured as calls are.
+//! The bare counter, for comparison with clocks: functions, so that they are measured like calls.
 //!
 //! # Safety
 //! The instructions only write the registers named; the counter is readable by user code. RDTSCP is asked for first.

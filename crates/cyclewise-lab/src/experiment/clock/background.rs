@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-/// Another of `cpus` than the one this thread is on, if there is one.
+/// A CPU of `cpus` other than this thread's, if there is one.
 fn another(cpus: &[u32]) -> Option<u32> {
     let here = affinity::current_cpu();
     cpus.iter().copied().find(|&cpu| cpu != here)
@@ -26,10 +26,10 @@ struct Beside {
     worker: Worker,
 }
 
-/// `subject`, with `work` repeated on another of `cpus` while it is sampled; `None` where there is no other CPU.
+/// `subject`, with `work` repeated on another of `cpus` while it is sampled; `None` if there is no other CPU.
 ///
 /// # Errors
-/// Exit 3 where no thread can be made.
+/// Exit 3 if no thread can be created.
 pub(super) fn beside(subject: Box<dyn Sampler>, cpus: &[u32], work: fn()) -> Result<Option<Box<dyn Sampler>>> {
     let Some(cpu) = another(cpus) else {
         return Ok(None);
@@ -38,8 +38,8 @@ pub(super) fn beside(subject: Box<dyn Sampler>, cpus: &[u32], work: fn()) -> Res
     Ok(Some(Box::new(Beside { subject, worker })))
 }
 
-/// A thread that works on request. It exists all the time: starting one, or waiting for one in the kernel, is a context
-/// switch, which spoils a sample.
+/// A thread that works on request. It exists all the time: starting it, or waiting for it in the kernel, would switch
+/// contexts, which spoils a sample.
 struct Worker {
     orders: Arc<Orders>,
     thread: Option<JoinHandle<()>>,
@@ -60,7 +60,7 @@ impl Worker {
         let orders = Arc::new(Orders::default());
         let taken = Arc::clone(&orders);
         let thread = Builder::new().spawn(move || {
-            // It was there a moment ago. Where it is gone this thread is on the reader's CPU, and samples are rejected.
+            // If the CPU has gone offline, this thread may run on the reader's CPU, and guards reject the samples.
             let _ = affinity::confine(&[cpu]);
             while !taken.end.load(Relaxed) {
                 if taken.work.load(Relaxed) {
@@ -68,7 +68,7 @@ impl Worker {
                     // Release: pairs with the Acquire of `order`.
                     taken.works.store(true, Release);
                 } else {
-                    // Release: as above; what it did before is done for whoever sees this.
+                    // Release: as above; the work before is done for a thread that sees this.
                     taken.works.store(false, Release);
                     std::thread::sleep(NAP);
                 }
@@ -125,15 +125,15 @@ struct Kept {
     _upkeep: Upkeep,
 }
 
-/// `subject`, while a thread on another of `cpus` refreshes `clock`; `None` where there is no other CPU.
+/// `subject`, while a thread on another of `cpus` refreshes `clock`; `None` if there is no other CPU.
 ///
 /// # Errors
-/// Exit 3 where no thread can be made.
+/// Exit 3 if no thread can be created.
 pub(super) fn kept(subject: Box<dyn Sampler>, cpus: &[u32], clock: &'static Clock) -> Result<Option<Box<dyn Sampler>>> {
     let Some(cpu) = another(cpus) else {
         return Ok(None);
     };
-    // The thread inherits where it may run from who makes it, and this thread is pinned here.
+    // A new thread inherits its creator's affinity, and this thread is pinned.
     let make = move || {
         affinity::confine(&[cpu])?;
         Upkeep::start(clock)
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn no_cpu_is_used_that_is_not_among_those_given() {
         let here = affinity::current_cpu();
-        // The test's own thread may be moved meanwhile, and never to a CPU that there is not.
+        // The test's thread may be moved meanwhile, but never to a CPU that does not exist.
         assert_eq!(another(&[1 << 20]), Some(1 << 20));
         assert_eq!(another(&[]), None);
         let only = std::thread::spawn(move || {

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::record::Variant;
 use crate::runner::{Bench, MetricComparison, Sample, Sampler};
 
-/// Single reads in a sample: the slowest in a thousand is then the fifth.
+/// Single reads in a sample: p99.9 is then the fifth slowest.
 const READS: usize = 4_000;
 
 /// The rows whose tails are compared.

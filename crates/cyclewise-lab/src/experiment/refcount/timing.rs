@@ -1,7 +1,7 @@
 //! LKDTM's timings: a count from 1 to `INT_MAX` and back to 0, a slice in every round.
 //!
-//! In one piece it takes seconds, during which the thread is preempted for certain. In [`SLICES`] slices each can be
-//! guarded like any sample, the rows take turns, and a run of `--full` takes at least so many: one whole pass each.
+//! A whole pass takes seconds, during which the thread is certainly preempted. Split into [`SLICES`] slices, each slice
+//! is guarded like any sample and the rows alternate; a run of `--full` takes at least that many: one whole pass each.
 //!
 //! # References
 //! Linux `drivers/misc/lkdtm/refcount.c`: ATOMIC_TIMING and REFCOUNT_TIMING.
@@ -14,7 +14,7 @@ use crate::runner::{Sample, Sampler};
 /// Slices of a pass: as many samples as `--full` takes at least.
 const SLICES: u32 = 1_000;
 
-pub(super) const NOTE: &str = "the lkdtm rows count from 1 to INT_MAX and back to 0, a thousandth in every sample, per increment or decrement and with its loop, as the source's figures";
+pub(super) const NOTE: &str = "the lkdtm rows count from 1 to INT_MAX and back to 0, a thousandth in each sample; the figure is per increment or decrement, loop included, like the source's";
 
 pub(super) fn subjects() -> Vec<Box<dyn Sampler>> {
     vec![
@@ -24,7 +24,7 @@ pub(super) fn subjects() -> Vec<Box<dyn Sampler>> {
     ]
 }
 
-/// A count on its way.
+/// A pass in progress.
 struct Pass<C> {
     name: &'static str,
     count: C,
@@ -52,7 +52,7 @@ impl<C: Count> Pass<C> {
         (self.up, self.down) = (self.top - 1, self.top);
     }
 
-    /// Increments and decrements; whether the last reference went.
+    /// Increments and decrements; returns whether the last reference was dropped.
     #[inline(never)]
     fn go(&self, up: u32, down: u32) -> bool {
         for _ in 0..up {

@@ -1,4 +1,4 @@
-//! Contention: threads that all take one lock, over and over.
+//! Contention: threads that repeatedly take one lock.
 
 use super::locks::Lock;
 use crate::error::{Error, Result};
@@ -12,7 +12,7 @@ use std::time::Instant;
 /// Operations between two reads of the clock.
 pub(super) const STRIDE: u64 = 32;
 
-/// Numbers that the critical section increments, all in one cache line beside the lock's.
+/// Numbers that the critical section increments, all in one cache line next to the lock's.
 const NUMBERS: usize = 4;
 /// Dependent multiplications outside the critical section.
 const OUTSIDE: u32 = 8;
@@ -23,7 +23,7 @@ const OUTSIDE: u32 = 8;
 struct Numbers([AtomicU64; NUMBERS]);
 
 impl Numbers {
-    /// The critical section. Relaxed: the lock orders it, or the sums are wrong in the end.
+    /// The critical section. Relaxed: the lock orders it; if it did not, the sums would differ.
     #[inline(always)]
     fn count_up(&self) {
         for number in &self.0 {
@@ -49,7 +49,7 @@ pub(super) struct Work {
 }
 
 impl Work {
-    /// The quickest of some runs.
+    /// The fastest of some runs.
     pub(super) fn measured() -> Self {
         const TIMES: u32 = 10_000;
         let quickest = |run: &mut dyn FnMut()| {
@@ -72,14 +72,14 @@ impl Work {
 
     pub(super) fn describe(&self) -> String {
         format!(
-            "in a crowd, the section counts {NUMBERS} numbers up, {:.1} ns alone, and {OUTSIDE} multiplications outside take {:.1} ns; \
-             an operation is both and the lock, and its figure the time from one to the next, by whichever thread",
+            "in a crowd, the section increments {NUMBERS} numbers, which takes {:.1} ns alone, and {OUTSIDE} multiplications outside \
+             take {:.1} ns; an operation is both plus the lock; the figure is the time from one to the next, by any thread",
             self.inside_ns, self.outside_ns
         )
     }
 }
 
-/// How a run went.
+/// The outcome of a run.
 #[derive(Debug)]
 pub(super) struct LockRun {
     /// From the first start to the last end.
@@ -112,7 +112,7 @@ struct Share {
 /// Runs `crowd` on one lock, and checks that no count was lost.
 ///
 /// # Errors
-/// Exit 3: a thread could not be started or placed. Exit 1: the lock let two threads in.
+/// Exit 3 if a thread cannot be started or pinned, exit 1 if the lock let two threads in.
 pub(super) fn contend<L: Lock>(crowd: &Crowd) -> Result<LockRun> {
     let (lock, numbers) = (Box::new(L::new(crowd.threads)), Box::<Numbers>::default());
     let name = format!("spinlock {}", L::NAME);
@@ -120,7 +120,7 @@ pub(super) fn contend<L: Lock>(crowd: &Crowd) -> Result<LockRun> {
     let sum: u64 = run.results().map(|share| share.operations).sum();
     if numbers.0.iter().any(|number| number.load(Relaxed) != sum) {
         return Err(Error::check(format!(
-            "{name}: {sum} sections were run, and the numbers they count differ; the lock let two threads in"
+            "{name}: {sum} sections were run, but the numbers they increment differ from that; the lock let two threads in"
         )));
     }
     Ok(LockRun {
@@ -139,7 +139,7 @@ fn share<L: Lock>(lock: &L, numbers: &Numbers, thread: usize, stop: &AtomicBool)
         lock.section(thread, || numbers.count_up());
         x = black_box(outside(x));
         operations += 1;
-        // Relaxed: a flag and nothing else; the counts are read after the join. Read each time, because with some
+        // Relaxed: the flag publishes nothing; the counts are read after the join. Read each time, because with some
         // locks an operation takes milliseconds.
         let stopped = stop.load(Relaxed);
         if operations % STRIDE == 0 || stopped {

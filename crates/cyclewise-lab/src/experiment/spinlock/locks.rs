@@ -6,17 +6,17 @@ use std::sync::{Mutex, PoisonError};
 
 /// A lock under test.
 pub(super) trait Lock: Send + Sync + 'static {
-    /// What the rows are called.
+    /// The name of its rows.
     const NAME: &str;
 
-    /// One for so many threads.
+    /// A lock for this many threads.
     fn new(threads: usize) -> Self;
 
-    /// Runs `section` under it, for the thread of this number.
+    /// Runs `section` under the lock, as thread number `thread`.
     fn section(&self, thread: usize, section: impl FnOnce());
 }
 
-/// Ours.
+/// cyclewise's spinlock.
 pub(super) struct Cyclewise(SpinLock<()>);
 
 impl Lock for Cyclewise {
@@ -33,7 +33,7 @@ impl Lock for Cyclewise {
     }
 }
 
-/// Ours, with waiters that never sleep.
+/// cyclewise's spinlock, with waiters that never sleep.
 pub(super) struct CyclewiseSpinOnly(SpinLockWith<(), lock::SpinOnly>);
 
 impl Lock for CyclewiseSpinOnly {
@@ -79,7 +79,7 @@ impl Lock for StdMutex {
 
     #[inline(always)]
     fn section(&self, _: usize, section: impl FnOnce()) {
-        // What is guarded is nothing, so nothing is broken where a thread has panicked.
+        // It guards no data, so a panic under the lock leaves nothing inconsistent.
         let _guard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         section();
     }

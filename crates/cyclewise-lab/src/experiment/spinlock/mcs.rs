@@ -1,10 +1,11 @@
-//! The plain queue lock, for contrast: strict order, and waiters that spin until they are handed the lock.
+//! The plain MCS queue lock, for contrast: FIFO order, and waiters that spin until they get the lock.
 //!
-//! Nodes are numbered by thread and belong to the lock, which spares pointers and changes no access of the algorithm.
+//! Nodes are numbered by thread and belong to the lock, which avoids pointers and leaves the algorithm's accesses the
+//! same.
 //!
 //! # Memory ordering
-//! Joining is `AcqRel` on the tail. A hand-over is the Release of a node's flag and the Acquire of whoever spins on it; without
-//! a waiter, it is the Release that empties the tail and the Acquire of who joins next.
+//! Joining is `AcqRel` on the tail. A hand-over is the Release of a node's flag and the Acquire of the waiter that
+//! spins on it; without a waiter, it is the Release that empties the tail and the Acquire of the next thread to join.
 //!
 //! # References
 //! J. Mellor-Crummey and M. Scott, "Algorithms for scalable synchronization on shared-memory multiprocessors", 1991.
@@ -17,7 +18,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize};
 /// No thread. Threads are numbered from 1 on here.
 const NOBODY: usize = 0;
 
-/// A waiter's node; two lines, as neighbours are fetched in pairs.
+/// A waiter's node; two cache lines, because lines are fetched in pairs.
 #[derive(Default)]
 #[repr(align(128))]
 struct Node {
@@ -40,7 +41,7 @@ impl Mcs {
         let before = self.tail.swap(me, AcqRel);
         if before != NOBODY {
             node.waits.store(true, Relaxed);
-            // Release: pairs with the Acquire in `unlock`, so that the flag is up before it can be taken down.
+            // Release: pairs with the Acquire in `unlock`, so that the flag is set before it can be cleared.
             self.nodes[before - 1].next.store(me, Release);
             // Acquire: pairs with the Release in `unlock`.
             while node.waits.load(Acquire) {

@@ -1,4 +1,4 @@
-//! Crowds that run, and a lock that is none.
+//! Crowds that run, and broken locks that are detected.
 
 use super::*;
 use crate::error::Status;

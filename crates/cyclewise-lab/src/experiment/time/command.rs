@@ -1,4 +1,4 @@
-//! One command as a subject: prepared, run, timed, and its output kept in case it fails.
+//! One command as a subject: prepared, run and timed; its output is kept in case it fails.
 
 use super::TimeOptions;
 use super::failure::{self, RunNumber};
@@ -32,10 +32,10 @@ impl CommandSampler {
     /// The command `text`, called `name` in the table.
     ///
     /// # Errors
-    /// Exit 2 where the text, or that of the prepare command, is no command; exit 3 where its output cannot be kept.
+    /// Exit 2 if the text of the command or of the prepare command is invalid; exit 3 if output cannot be kept.
     pub(crate) fn new(name: String, text: &str, opts: &TimeOptions) -> Result<Self> {
         let output = memfd::file(c"cyclewise-output").map_err(|e| {
-            let what = "time: cannot make a file for the command's output (memfd_create)";
+            let what = "time: cannot create a file for the command's output (memfd_create)";
             Error::system(what, &e, "raise `ulimit -n`, or give fewer commands")
         })?;
         Ok(Self {
@@ -74,7 +74,7 @@ impl CommandSampler {
 
     fn execute(&self, line: &Line, what: &str, when: &str) -> Result<Finished> {
         let run = || -> io::Result<Finished> {
-            // What an earlier run printed is its own business; the descriptors share one offset.
+            // Discards the output of earlier runs. The descriptors share one offset.
             self.output.set_len(0)?;
             (&self.output).seek(SeekFrom::Start(0))?;
             let mut command = Command::new(&line.words[0]);

@@ -1,4 +1,4 @@
-//! What is said of a command that failed: how it ended, when, and the end of what it printed.
+//! The error of a command that failed: how it ended, when, and the end of its output.
 
 use crate::error::Error;
 use std::fmt;
@@ -8,18 +8,18 @@ use std::os::unix::fs::FileExt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
-/// Lines of output that are shown.
+/// Lines of output shown.
 const LINES: usize = 10;
 
-/// Bytes from the output's end that are looked at for them.
+/// Bytes searched for them, from the output's end.
 const BYTES: u64 = 8192;
 
 /// Which run it is.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum RunNumber {
-    /// The n-th sample, of how many if known.
+    /// Sample n, of how many if known.
     Run(u32, Option<u32>),
-    /// The n-th untimed run of how many.
+    /// Untimed run n, of how many.
     Warmup(u32, u32),
 }
 
@@ -27,7 +27,7 @@ impl fmt::Display for RunNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             RunNumber::Run(n, None) => write!(f, "run {n}"),
-            // The runner may take more than planned, to replace samples that were spoiled.
+            // The runner may take more samples than planned, to replace spoiled ones.
             RunNumber::Run(n, Some(of)) if n > of => write!(f, "run {n}"),
             RunNumber::Run(n, Some(of)) => write!(f, "run {n} of {of}"),
             RunNumber::Warmup(n, of) => write!(f, "warm-up run {n} of {of}"),
@@ -59,7 +59,7 @@ fn ended(status: ExitStatus) -> String {
     .to_string()
 }
 
-/// The name of a signal that commands die of, in parentheses.
+/// The name, in parentheses, of a signal that commonly kills commands.
 fn signal_name(signal: i32) -> &'static str {
     match signal {
         libc::SIGHUP => " (SIGHUP)",
@@ -107,7 +107,7 @@ fn tail(output: &File) -> io::Result<String> {
     Ok(tail)
 }
 
-/// What to do about a program that could not be started.
+/// The remedy for a program that could not be started.
 pub(super) fn why_not_started(e: &io::Error) -> &'static str {
     match e.kind() {
         io::ErrorKind::NotFound => "there is no such program: check its name and PATH",

@@ -45,7 +45,7 @@ fn a_program_that_is_not_there_is_named() {
         ..TimeOptions::default()
     };
     let message = failure("no-such-command-at-all", &direct);
-    // Emulators of user mode start programs by fork, so there the child tells, by its status.
+    // User-mode emulators start programs by fork, so there only the child's status shows the failure.
     let known = ["No such file or directory", "exited with status 127"];
     assert!(
         message.contains("no-such-command-at-all") && known.iter().any(|k| message.contains(k)),

@@ -1,4 +1,4 @@
-//! What must hold for any samples.
+//! Properties that hold for any samples.
 
 use super::super::ttest::pooled;
 use super::super::*;

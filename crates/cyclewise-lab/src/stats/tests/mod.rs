@@ -1,4 +1,4 @@
-//! What the formulas are held to: published figures, laws, and rates counted in simulations.
+//! Tests of the formulas: published figures, laws, and error rates in simulations.
 
 mod laws;
 mod published;

@@ -1,4 +1,4 @@
-//! Figures others printed, recomputed from their raw numbers.
+//! Published figures, recomputed from their raw numbers.
 //!
 //! # References
 //! - M. Desnoyers, "x86: alternatives : fix LOCK_PREFIX race with preemptible kernel and CPU hotplug", Linux kernel

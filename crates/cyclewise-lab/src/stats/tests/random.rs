@@ -9,7 +9,7 @@ pub(super) const MEAN: f64 = 100.0;
 /// The spread of a quiet machine's timings.
 pub(super) const SD: f64 = 1.5;
 
-/// `n` samples, each what `one` gives.
+/// `n` samples, each from `one`.
 pub(super) fn column(n: usize, mut one: impl FnMut() -> f64) -> Vec<f64> {
     (0..n).map(|_| one()).collect()
 }
@@ -22,7 +22,7 @@ impl Source {
         Self(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
 
-    /// Above 0 and below 1, evenly.
+    /// Uniform, above 0 and below 1.
     fn even(&mut self) -> f64 {
         ((self.0.next_u64() >> 12) as f64 + 0.5) / (1_u64 << 52) as f64
     }
@@ -37,7 +37,7 @@ impl Source {
         MEAN + sd * self.normal()
     }
 
-    /// One timing that now and then is hit by an interrupt: one in twenty is longer by 10 sd on average.
+    /// One timing with occasional interrupts: one in twenty is longer by 10 sd on average.
     pub(super) fn spiky(&mut self, sd: f64) -> f64 {
         let spike = if self.even() < 0.05 {
             -10.0 * sd * self.even().ln()

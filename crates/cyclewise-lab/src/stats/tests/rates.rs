@@ -1,4 +1,4 @@
-//! How often each test is wrong, counted where the truth is known; and broken twins that the same count catches.
+//! The error rate of each test where the truth is known, and broken twins that the same count catches.
 //!
 //! Every count is seeded, so it is the same on every run.
 
@@ -10,22 +10,22 @@ use super::random::{SD, Source, column};
 
 const TRIALS: usize = 4000;
 
-/// The share of `trials` in which `claims` says yes.
+/// The share of `trials` in which `claims` returns true.
 pub(super) fn rate(trials: usize, seed: u64, mut claims: impl FnMut(&mut Source) -> bool) -> f64 {
     let mut source = Source::new(seed);
     (0..trials).filter(|_| claims(&mut source)).count() as f64 / trials as f64
 }
 
-/// What a 5 % test must do where there is nothing to find. A `Result`, so that twins can be shown to fail it.
+/// Checks the rate of a 5 % test under a true null. A `Result`, so that twins can be shown to fail it.
 pub(super) fn honest(rate: f64) -> Result<(), String> {
     if (0.03..=0.07).contains(&rate) {
         Ok(())
     } else {
-        Err(format!("a 5 % test claimed {} % of nothings", 100.0 * rate))
+        Err(format!("a 5 % test rejected {} % of true nulls", 100.0 * rate))
     }
 }
 
-/// Normal p of a difference with each side's variance as `variance(sum of squares, n)` has it.
+/// Normal p of a difference, with each side's variance computed by `variance(sum of squares, n)`.
 fn z_test(a: &[f64], b: &[f64], variance: impl Fn(f64, f64) -> f64) -> f64 {
     use statrs::distribution::{ContinuousCDF, Normal};
     let (a, b) = (describe(a).unwrap(), describe(b).unwrap());
@@ -91,7 +91,7 @@ fn the_rank_test_is_honest_exact_and_approximate() {
         mann_whitney(&column(12, || s.spiky(SD)), &column(12, || s.spiky(SD))).unwrap() < ALPHA
     });
     honest(exact).unwrap();
-    // Whole numbers, as a coarse clock gives them: ties everywhere.
+    // Whole numbers, as from a coarse clock: many ties.
     let tied = rate(TRIALS, 5, |s| {
         mann_whitney(&column(60, || s.spiky(SD).round()), &column(60, || s.spiky(SD).round())).unwrap() < ALPHA
     });

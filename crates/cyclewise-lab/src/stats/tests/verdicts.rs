@@ -1,4 +1,4 @@
-//! How often the whole rule claims what is not there, and how often it finds what is.
+//! The whole rule's rates of false claims and of missed differences.
 
 use super::super::floor::Floor;
 use super::super::verdict::ALPHA;
@@ -10,12 +10,12 @@ use crate::record::Verdict;
 
 const VERDICTS: usize = 1500; // A verdict costs three tests and sometimes a bootstrap.
 
-/// What the verdict must do where there is nothing to find.
+/// Checks the verdict's rate of claims under a true null.
 fn cautious(rate: f64) -> Result<(), String> {
     if rate <= 0.01 {
         Ok(())
     } else {
-        Err(format!("the verdict claimed {} % of nothings", 100.0 * rate))
+        Err(format!("the verdict rejected {} % of true nulls", 100.0 * rate))
     }
 }
 
@@ -23,7 +23,7 @@ fn cautious(rate: f64) -> Result<(), String> {
 fn judge(a: &[f64], b: &[f64], floor: Option<Floor>) -> Verdict {
     let (t, p_rank) = (welch(a, b).unwrap(), mann_whitney(a, b).unwrap());
     let p_holm = holm(&[t.p])[0];
-    // The bootstrap can only withdraw a claim, so it is left out where there is none; it is most of the time.
+    // The bootstrap can only withdraw a claim, so it is skipped if there is none, which saves most of the time.
     let ratio = if p_holm < ALPHA && p_rank < ALPHA {
         let pairs: Vec<(f64, f64)> = a.iter().copied().zip(b.iter().copied()).collect();
         rounds_ratio_ci(&complete(&pairs), 1).unwrap()
@@ -57,7 +57,7 @@ fn the_verdict_rarely_claims_nothing() {
     cautious(split).unwrap();
 }
 
-/// `columns` columns of `n` samples under a level that wanders, measured in rounds or one column after the other.
+/// `columns` columns of `n` samples under a drifting level, measured in rounds or one column after the other.
 fn drifting(s: &mut Source, columns: usize, n: usize, interleaved: bool) -> Vec<Vec<f64>> {
     let mut level = 0.0;
     let mut out = vec![Vec::with_capacity(n); columns];
@@ -83,7 +83,7 @@ fn a_drift_is_harmless_in_rounds_and_caught_without_them() {
     });
     cautious(p_alone).unwrap_err();
     honest(p_alone).unwrap_err();
-    // Known gap: the floor of one control does not mend it either; only the rounds do.
+    // Known gap: the floor of one control does not correct it either; only the rounds do.
     let without_rounds = rate(200, 10, |s| {
         let c = drifting(s, 3, 100, false);
         claims(judge(&c[0], &c[2], noise_floor(&c[0], &c[1])))
