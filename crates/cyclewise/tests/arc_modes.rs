@@ -160,7 +160,7 @@ fn beside(work: impl Fn(&AtomicBool) + Sync, cpus: Option<&[usize]>, beside: imp
 
 fn flip(times: u64, cpus: &[usize]) {
     for flip in 0..times {
-        // SAFETY: these checks set no affinities, and share no atomics with other processes.
+        // SAFETY: only the library sets affinities in the mode, and no atomics are shared with other processes.
         let guard = unsafe { confined::enter(Some(cpus[flip as usize % cpus.len()] as u32)) }.unwrap();
         if flip % 16 == 0 {
             std::thread::sleep(Duration::from_micros(50));

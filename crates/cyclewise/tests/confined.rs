@@ -81,7 +81,7 @@ fn watch() {
 
 fn enter(cpu: Option<usize>) -> Result<confined::Guard, Refusal> {
     watch();
-    // SAFETY: these checks set no affinities, and share no atomics with other processes.
+    // SAFETY: only the library sets affinities in the mode, and no atomics are shared with other processes.
     let entered = || unsafe { confined::enter(cpu.map(|cpu| cpu as u32)) };
     // A busy machine may leave a creator waiting for its CPU for seconds.
     let mut outcomes = std::iter::repeat_with(entered).take(100);
@@ -359,7 +359,7 @@ fn helpers_of_the_c_library_are_refused() {
 }
 
 fn without_hooks_there_is_no_mode() {
-    // SAFETY: this check sets no affinities, and shares no atomics with other processes.
+    // SAFETY: only the library sets affinities in the mode, and no atomics are shared with other processes.
     let refusal = unsafe { confined::enter(None) }.unwrap_err();
     assert_eq!(refusal, Refusal::NotEnabled);
     assert_eq!((state().mode, state().elided), (Mode::Locked, 0));

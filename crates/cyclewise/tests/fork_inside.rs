@@ -1,6 +1,6 @@
-//! Signal handlers at every system call of a change of the text. One forks: parent and child each end the change in their own
-//! text, though a descriptor of `/proc/self/mem` that was opened before the fork shows the parent's in both. One creates a
-//! thread: nothing is written beside it that needs a process of one.
+//! Signal handlers at every system call of a change of the text. One handler forks: parent and child each finish the change
+//! in their own text, although a descriptor of `/proc/self/mem` opened before the fork refers to the parent's memory in
+//! both. The other creates a thread: writes that need a single-threaded process do not happen after it.
 #![cfg_attr(
     not(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static"))),
     allow(dead_code, unused_imports, reason = "no mode there")
@@ -43,7 +43,7 @@ fn main() {
     harness::skip("no mode here");
 }
 
-/// One site at least.
+/// Contains at least one site.
 static COUNTER: cyclewise::atomic::AtomicUsize = cyclewise::atomic::AtomicUsize::new(0);
 
 fn enable() -> Result<(), Refusal> {
@@ -56,7 +56,7 @@ fn all(prefix: Prefix) -> bool {
     sites().all(|site| site.prefix() == prefix)
 }
 
-/// A word that processes share, on a page of its own.
+/// A word shared between processes, on its own page.
 static SHARED: AtomicPtr<AtomicU32> = AtomicPtr::new(null_mut());
 
 fn share_a_word() {
@@ -64,21 +64,21 @@ fn share_a_word() {
         libc::PROT_READ | libc::PROT_WRITE,
         libc::MAP_SHARED | libc::MAP_ANONYMOUS,
     );
-    // SAFETY: new memory, wherever there is room.
+    // SAFETY: a new mapping at any address.
     let page = unsafe { libc::mmap(null_mut(), 4096, protection, flags, -1, 0) };
     assert!(page != libc::MAP_FAILED);
     SHARED.store(page.cast(), SeqCst);
 }
 
 fn shared() -> &'static AtomicU32 {
-    // SAFETY: `share_a_word` has mapped it for good, and zeroes are an atomic.
+    // SAFETY: `share_a_word` mapped it and never unmaps it; zeroes are a valid atomic.
     unsafe { &*SHARED.load(SeqCst) }
 }
 
-/// The parent has ended its change, and what it did after that.
+/// Set once the parent has finished its change and what follows it.
 const OVER: u32 = 1;
 
-/// What the handler's fork said; -1 before.
+/// The result of the handler's fork; -1 before.
 static PID: AtomicI32 = AtomicI32::new(-1);
 
 /// `_Fork`, which handlers may call and which calls no atfork handlers, where the C library has it (glibc 2.34).
@@ -101,7 +101,7 @@ fn fork() -> i32 {
     unsafe { found() }
 }
 
-/// Forks once. The child stays in the handler until the parent is long past the change.
+/// Forks once. The child stays in the handler until the parent has finished the change.
 extern "C" fn forks_once(_: i32) {
     if PID.load(SeqCst) >= 0 {
         return;
@@ -117,7 +117,7 @@ extern "C" fn forks_once(_: i32) {
     }
 }
 
-/// The change that a signal comes into, and the converse.
+/// The change that a signal interrupts, and its inverse.
 #[derive(Clone, Copy)]
 struct Change {
     before: fn() -> Result<(), Refusal>,
@@ -137,7 +137,7 @@ extern "C" fn sleeps(_: *mut c_void) -> *mut c_void {
     }
 }
 
-/// Creates a thread that stays.
+/// Creates a thread that never ends.
 extern "C" fn creates(_: i32) {
     let mut id = 0;
     // SAFETY: room for an id, and a function that takes nothing.
@@ -145,12 +145,12 @@ extern "C" fn creates(_: i32) {
     assert_eq!(rc, 0);
 }
 
-/// What a traced process does: flips a key between two stops.
+/// The body of a traced process: flips a key between two stops.
 fn flips() {
-    // Its lists and files are found the first time, and the allocator has room.
+    // The first flip finds the lists and files, and warms up the allocator.
     KEY.enable().unwrap();
     KEY.disable().unwrap();
-    // SAFETY: the handler creates a thread, and interrupts system calls that hold nothing of the C library's.
+    // SAFETY: the handler creates a thread, and interrupts system calls that hold none of the C library's locks.
     unsafe { libc::signal(libc::SIGUSR1, creates as extern "C" fn(i32) as libc::sighandler_t) };
     stop();
     KEY.enable().unwrap();
@@ -158,7 +158,7 @@ fn flips() {
     assert!(KEY.is_enabled());
 }
 
-/// What a traced process does: the change, between two stops, and then what shows whose text the child has written.
+/// The body of a traced process: the change, between two stops, and then a check of whose text the child wrote.
 fn changes(it: Change) {
     enable().unwrap();
     (it.before)().unwrap();
@@ -168,10 +168,10 @@ fn changes(it: Change) {
     stop();
     let changed = (it.change)();
     if PID.load(SeqCst) == 0 {
-        // The child may be refused: its number is not the one that was looked at. It is never in between.
+        // The child's change may be refused, because its process id differs. It is never left half done.
         let found = state();
         assert!(found.elided == 0 || found.elided == found.sites && found.mode != Mode::Locked);
-        // What it has left in vain is its parent's.
+        // The mode it fails to leave is its parent's.
         let _ = leave();
         std::thread::spawn(|| assert!(all(Prefix::Lock))).join().unwrap();
         return;
@@ -190,15 +190,15 @@ fn changes(it: Change) {
 }
 
 fn stop() {
-    // SAFETY: stops this process until its tracer goes on with it.
+    // SAFETY: stops this process until its tracer continues it.
     unsafe { libc::raise(libc::SIGSTOP) };
 }
 
-/// A forked child that is traced.
+/// A forked child, traced.
 struct Traced(i32);
 
 impl Traced {
-    /// Runs `body` in it, up to its first stop.
+    /// Forks a child that runs `body`, and waits for its first stop.
     fn start(body: impl FnOnce()) -> Self {
         // SAFETY: the caller has one thread.
         let pid = unsafe { libc::fork() };
@@ -228,7 +228,7 @@ impl Traced {
         self.wait()
     }
 
-    /// Lets it run from a stop to its end, with all signals but those with which it stops itself.
+    /// Continues it from a stop to its end, delivering all signals except those by which it stops itself.
     fn finish(&self, mut stop: Stop) -> Stop {
         while let Stop::Signal(signal) = stop {
             stop = self.go(libc::PTRACE_CONT, if signal == libc::SIGSTOP { 0 } else { signal });
@@ -236,13 +236,13 @@ impl Traced {
         stop
     }
 
-    /// Whether it is at a call that writes to a file at an offset, while it has more threads than one.
+    /// Whether it is at a call that writes to a file at an offset, while it has more than one thread.
     fn writes_beside_a_thread(&self) -> bool {
         let threads = std::fs::read_dir(format!("/proc/{}/task", self.0)).unwrap().count();
         self.call() == libc::SYS_pwrite64 && threads > 1
     }
 
-    /// The system call that it is at.
+    /// The system call at which it stopped.
     #[cfg(target_arch = "x86_64")]
     fn call(&self) -> libc::c_long {
         let mut registers = std::mem::MaybeUninit::<libc::user_regs_struct>::zeroed();
@@ -253,7 +253,7 @@ impl Traced {
         unsafe { registers.assume_init() }.orig_rax.cast_signed()
     }
 
-    /// Nothing here runs there.
+    /// No check runs on other architectures.
     #[cfg(not(target_arch = "x86_64"))]
     fn call(&self) -> libc::c_long {
         -1
@@ -275,13 +275,13 @@ impl Traced {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stop {
-    /// At the begin or the end of a system call.
+    /// At the start or the end of a system call.
     Call,
     Signal(i32),
     End(i32),
 }
 
-/// Sends a signal at the begin or the end of each system call of the change, in a process each.
+/// Sends a signal at the start or the end of each system call of the change, each in its own process.
 fn at_every_call(it: Change) {
     static CALLS: AtomicUsize = AtomicUsize::new(0);
     for at in 0.. {
@@ -305,7 +305,7 @@ fn at_every_call(it: Change) {
         }
         CALLS.fetch_add(1, SeqCst);
     }
-    // Opening, asking, writing, reading back: more than that.
+    // Open, query, write and read back: at least these calls.
     assert!(CALLS.load(SeqCst) >= 8, "{CALLS:?}");
 }
 
@@ -342,7 +342,7 @@ fn lock_comes() {
 static GUARD: Mutex<Option<confined::Guard>> = Mutex::new(None);
 
 fn enter() -> Result<(), Refusal> {
-    // SAFETY: nobody else sets affinities in these checks, and no atomics are shared with other processes.
+    // SAFETY: only the library sets affinities in the mode, and no atomics are shared with other processes.
     let guard = unsafe { confined::enter(None) }?;
     *GUARD.lock().unwrap() = Some(guard);
     Ok(())
@@ -377,7 +377,7 @@ fn a_fork_while_confined_mode_is_entered_widens_no_parent() {
     }
 }
 
-/// What leaving did before its signals were blocked, and the look that sees it.
+/// Leaving as it was before it blocked signals: the check detects it.
 fn twin_a_child_that_has_its_parents_list_widens_the_parent() {
     let all = allowed_cpus();
     if all.len() < 2 {
@@ -402,8 +402,8 @@ fn twin_a_child_that_has_its_parents_list_widens_the_parent() {
     assert_eq!(confined::audit(), Err(Refusal::LetOut { thread: parent }));
 }
 
-/// Flips a key, with a signal at the stop `at`: whether there was one, and whether anything was written through the kernel
-/// beside another thread. A key's sites are five bytes, which the kernel writes in an order of its choice.
+/// Flips a key, with a signal at the stop `at`. Returns whether there was such a stop, and whether text was written
+/// through the kernel while another thread existed. The kernel may write a key's five-byte sites in any order.
 fn is_written_beside_a_thread(at: usize) -> Option<bool> {
     let traced = Traced::start(flips);
     let (mut stop, mut calls, mut sent, mut written) = (Stop::Call, 0, false, false);
@@ -438,7 +438,7 @@ fn a_thread_that_a_handler_creates_sees_no_half_of_a_key() {
     assert!(stops.count() >= 8);
 }
 
-/// The same look, at a process that has another thread when it writes.
+/// The same check of a process that already has another thread when it writes.
 fn twin_a_thread_that_was_there_is_seen_at_the_same_write() {
     let traced = Traced::start(|| {
         creates(0);
@@ -454,7 +454,7 @@ fn twin_a_thread_that_was_there_is_seen_at_the_same_write() {
     assert!(seen);
 }
 
-/// What the change did before its signals were blocked.
+/// The change as it was before it blocked signals.
 fn twin_a_descriptor_from_before_the_fork_writes_the_parent() {
     COUNTER.inc(SeqCst);
     let at = sites().next().unwrap().address() as u64;

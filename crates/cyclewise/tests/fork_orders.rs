@@ -1,5 +1,5 @@
-//! The modes and the keys in programs whose libraries have atfork handlers of their own, registered before anything of
-//! this crate's and after it: handlers that create threads, flip keys and take locks.
+//! The modes and the keys in programs whose libraries register their own atfork handlers, before and after this crate's:
+//! handlers that create threads, flip keys and take locks.
 #![cfg_attr(
     not(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static"))),
     allow(dead_code, unused_imports, reason = "no mode there")
@@ -41,19 +41,19 @@ cyclewise::static_key! {
     static KEY: StaticKey = false;
 }
 
-/// One site of each test program at least.
+/// Contains at least one site.
 static COUNTER: cyclewise::atomic::AtomicUsize = cyclewise::atomic::AtomicUsize::new(0);
 
 fn enable() -> Result<(), Refusal> {
     COUNTER.inc(SeqCst);
     assert!(state().sites > 0);
-    // SAFETY: these checks create threads through the C library only, but for those that break the promise: they use no
-    // atomic of ours.
+    // SAFETY: these checks create threads through the C library only, except those that break the contract: they use none
+    // of our atomics.
     unsafe { cyclewise::enable_single!() }
 }
 
 fn enter() -> Result<confined::Guard, Refusal> {
-    // SAFETY: nobody else sets affinities in these checks, and no atomics are shared with other processes.
+    // SAFETY: only the library sets affinities in the mode, and no atomics are shared with other processes.
     unsafe { confined::enter(None) }
 }
 
@@ -63,17 +63,17 @@ fn all(prefix: Prefix) -> bool {
 
 fn at_fork(prepare: Option<extern "C" fn()>, parent: Option<extern "C" fn()>, child: Option<extern "C" fn()>) {
     let to_c = |handler: Option<extern "C" fn()>| {
-        // SAFETY: a function that takes nothing; `unsafe` is all that differs.
+        // SAFETY: the types differ only in `unsafe`.
         handler.map(|f| unsafe { std::mem::transmute::<extern "C" fn(), unsafe extern "C" fn()>(f) })
     };
-    // SAFETY: functions that take nothing and live as long as the program.
+    // SAFETY: functions without arguments that live as long as the program.
     let rc = unsafe { libc::pthread_atfork(to_c(prepare), to_c(parent), to_c(child)) };
     assert_eq!(rc, 0);
 }
 
-/// The thread that a handler has created waits here until the check is over.
+/// The thread that a handler created waits here until the check ends.
 static OVER: AtomicBool = AtomicBool::new(false);
-/// What pthread_create said to the handler.
+/// The result of the handler's pthread_create.
 static CREATED: AtomicI32 = AtomicI32::new(-1);
 /// Whether the thread ran with LOCK at every site: 0 not yet, 1 yes, 2 no.
 static WITH_LOCK: AtomicUsize = AtomicUsize::new(0);
@@ -81,7 +81,7 @@ static WITH_LOCK: AtomicUsize = AtomicUsize::new(0);
 extern "C" fn looks_at_the_sites(_: *mut c_void) -> *mut c_void {
     WITH_LOCK.store(if all(Prefix::Lock) { 1 } else { 2 }, SeqCst);
     while !OVER.load(SeqCst) {
-        // The thread may be of another copy of the C library: a system call that sets no errno, and no more of this one's.
+        // The thread may belong to another copy of the C library: it uses only a system call that sets no errno.
         // SAFETY: takes nothing.
         unsafe { libc::syscall(libc::SYS_sched_yield) };
     }
@@ -106,14 +106,14 @@ extern "C" fn creates_a_thread() {
     create_by(libc::pthread_create);
 }
 
-/// The thread creator of a second C library in a namespace of its own, which nothing of ours can see: against the contract.
+/// `pthread_create` of a second C library in its own namespace, which our hooks cannot see: it breaks the contract.
 static UNSEEN: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 
 fn load_a_second_c_library() {
-    // SAFETY: a C string; the library is the one that is loaded already.
+    // SAFETY: a C string; the library is already loaded.
     let library = unsafe { libc::dlmopen(libc::LM_ID_NEWLM, c"libc.so.6".as_ptr(), libc::RTLD_NOW) };
     assert!(!library.is_null());
-    // SAFETY: a library that is open, and a C string.
+    // SAFETY: an open library, and a C string.
     let found = unsafe { libc::dlsym(library, c"pthread_create".as_ptr()) };
     assert!(!found.is_null());
     UNSEEN.store(found, SeqCst);
@@ -132,8 +132,8 @@ fn what_the_thread_saw() -> usize {
     WITH_LOCK.load(SeqCst)
 }
 
-/// The C library runs child handlers in the order in which they were registered: this one before any of ours. The child
-/// inherits confined mode's text, and perhaps an affinity that is older.
+/// The C library runs child handlers in the order of registration: this one before any of ours. The child inherits
+/// confined mode's text, and perhaps an older affinity.
 fn a_child_handler_that_runs_before_ours_creates_threads_with_lock() {
     at_fork(None, None, Some(creates_a_thread));
     enable().unwrap();
@@ -165,11 +165,11 @@ fn twin_a_creator_that_nothing_sees_fails_the_same_check() {
     guard.leave().unwrap();
 }
 
-/// A child of clone(2), for which the C library runs no handlers at all.
+/// A child of clone(2), for which the C library runs no atfork handlers.
 fn a_child_without_handlers_is_alone() {
     enable().unwrap();
     let guard = enter().unwrap();
-    // SAFETY: as fork(2): no flag but the signal of its end, no stack of its own.
+    // SAFETY: like fork(2): only the exit signal as flag, and no new stack.
     let pid = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) };
     if pid == 0 {
         let alone = state().mode == Mode::Single && patch::lock().is_ok() && all(Prefix::Lock);
@@ -180,7 +180,7 @@ fn a_child_without_handlers_is_alone() {
     guard.leave().unwrap();
 }
 
-/// The guard that a child inherits: LOCK is there before any of its threads may run on another CPU.
+/// The guard that a child inherits: LOCK is restored before any of its threads may run on another CPU.
 fn a_childs_guard_never_widens_elided_threads() {
     load_a_second_c_library();
     at_fork(None, None, Some(creates_a_thread_that_nothing_sees));
@@ -249,12 +249,12 @@ fn handlers_of_every_kind_flip_keys() {
             std::thread::spawn(|| flips()).join().unwrap();
         })
         .unwrap();
-        // Twice before and twice behind the fork, on and off.
+        // On and off: twice before and twice after the fork.
         assert_eq!(FLIPS.load(SeqCst), round * 8);
     }
 }
 
-/// A library that takes its own lock around forks, as allocators do, and flips keys under it.
+/// A library that holds its own lock across forks, as allocators do, and flips keys under it.
 static THEIRS: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn take_theirs() {
@@ -286,7 +286,7 @@ fn a_fork_does_not_wait_for_who_flips_under_a_lock_of_its_own() {
     flipper.join().unwrap();
 }
 
-/// A handler of a signal that forks inside a change of the text: the child is in the same change, and comes out of it.
+/// A signal handler forks inside a change of the text: the child is in the same change, and completes it.
 fn a_fork_inside_a_change_leaves_the_child_in_it() {
     static PID: AtomicI32 = AtomicI32::new(-1);
     extern "C" fn forks(_: i32) {
@@ -296,11 +296,11 @@ fn a_fork_inside_a_change_leaves_the_child_in_it() {
         }
         assert_eq!(KEY.disable(), Err(Refusal::Busy));
     }
-    // So that cores have to be told, which is what the filter traps.
+    // With a second thread the change calls membarrier, which the filter traps.
     let idle = std::thread::spawn(std::thread::park);
     KEY.enable().unwrap();
     KEY.disable().unwrap();
-    // SAFETY: the handler forks, and asks for a change that is refused before it does anything.
+    // SAFETY: the handler forks, and requests a change that is refused before it has any effect.
     unsafe { libc::signal(libc::SIGSYS, forks as extern "C" fn(i32) as libc::sighandler_t) };
     let (mask, value) = (u32::MAX, 1 << 5); // PRIVATE_EXPEDITED_SYNC_CORE
     let no_flags = filter::If::Bits { arg: 1, mask, value: 0 };
@@ -308,7 +308,7 @@ fn a_fork_inside_a_change_leaves_the_child_in_it() {
         libc::SYS_membarrier,
         &[filter::If::Bits { arg: 0, mask, value }, no_flags],
     );
-    // The trapped call does not happen, so this is refused and rolled back, in parent and child.
+    // The trapped call does not happen, so the change is refused and rolled back in parent and child.
     KEY.enable().unwrap_err();
     assert!(!KEY.is_enabled());
     match PID.load(SeqCst) {
@@ -316,7 +316,7 @@ fn a_fork_inside_a_change_leaves_the_child_in_it() {
             // SAFETY: takes a number.
             unsafe { libc::alarm(HANG_S) };
             flips();
-            // SAFETY: ends the child, which has not got the parent's other thread.
+            // SAFETY: ends the child, which does not have the parent's other thread.
             unsafe { libc::_exit(0) };
         }
         pid => {

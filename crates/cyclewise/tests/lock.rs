@@ -1,4 +1,4 @@
-//! The lock as its users know it.
+//! The lock's public API.
 #![cfg(not(loom))]
 
 use cyclewise::lock::{
@@ -8,10 +8,10 @@ use lock_api::{Mutex, RawMutex, RawMutexFair};
 use std::sync::Barrier;
 use std::thread;
 
-/// So that each test ends within seconds on one CPU.
+/// Few enough that each test ends within seconds on one CPU.
 const ROUNDS: u64 = 20_000;
 
-/// Threads that add to one number by a read and a write, which loses additions unless they are alone.
+/// Threads that add to one number by a read and a write, which loses additions without mutual exclusion.
 fn adds_up<R: RawMutex + Sync>(threads: u64, rounds: u64)
 where
     Mutex<R, u64>: Sync,
@@ -40,7 +40,7 @@ fn four_bytes_and_no_more() {
 
 #[test]
 fn a_guard_holds_it_and_gives_it_up() {
-    // Without a type, as any mutex.
+    // Without type annotations, like any mutex.
     let lock = SpinLock::new(1);
     let mut guard: SpinLockGuard<'_, i32> = lock.lock();
     *guard += 1;
@@ -97,7 +97,7 @@ fn a_fair_unlock_hands_over_and_loses_nothing() {
     adds_up::<Fair>(4, ROUNDS / 40);
 }
 
-/// What the fast paths are made of, as the optimizer leaves them.
+/// The optimized code of the fast paths.
 #[cfg(target_arch = "x86_64")]
 mod code {
     use super::*;
@@ -119,10 +119,10 @@ mod code {
         word.swap(0, std::sync::atomic::Ordering::Release)
     }
 
-    /// Instructions up to the first return that lock the bus line, by prefix or as XCHG with memory does.
+    /// Locked instructions up to the first return: with the prefix, or XCHG with memory.
     fn locked(function: *const ()) -> usize {
         let address = function as u64;
-        // SAFETY: at least so much text follows: the functions above, and the harness.
+        // SAFETY: at least that much text follows: the functions above, and the harness.
         let text = unsafe { std::slice::from_raw_parts(function.cast::<u8>(), 256) };
         let instructions = Decoder::with_ip(64, text, address, DecoderOptions::NONE).into_iter();
         let locks = |i: &Instruction| {
@@ -139,7 +139,7 @@ mod code {
     fn one_locked_instruction_to_lock_and_none_to_unlock() {
         assert_eq!(locked(probe_lock as *const ()), 1);
         assert_eq!(locked(probe_unlock as *const ()), 0);
-        // The search finds what it looks for.
+        // The twin: the search finds a locked instruction.
         assert_eq!(locked(probe_swap as *const ()), 1);
     }
 }

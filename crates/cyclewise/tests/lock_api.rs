@@ -1,4 +1,4 @@
-//! The lock behind everything that `lock_api` builds on it: guards of parts, unlocking for a while, closures that panic.
+//! The lock with everything that `lock_api` builds on it: mapped guards, temporary unlocking, closures that panic.
 #![cfg(not(loom))]
 
 use cyclewise::lock::{RawSpinLock, SpinLock, SpinLockGuard};
@@ -25,7 +25,7 @@ fn a_panic_under_the_lock_gives_it_up_and_poisons_nothing() {
         fail();
     });
     assert_eq!(*lock.try_lock().expect("given up"), [1, 2]);
-    // A lock is taken while its thread unwinds, too.
+    // A thread can also take a lock while it unwinds.
     struct Unwinder<'a>(&'a SpinLock<Vec<i32>>);
     impl Drop for Unwinder<'_> {
         fn drop(&mut self) {
@@ -104,7 +104,7 @@ fn a_guard_that_is_forgotten_holds_the_lock_for_good() {
     let mut lock = SpinLock::new(1);
     std::mem::forget(lock.lock());
     assert!(lock.try_lock().is_none() && lock.is_locked());
-    // Who owns it needs no lock.
+    // The owner needs no lock.
     *lock.get_mut() = 2;
     let moved = lock;
     assert!(moved.try_lock().is_none());

@@ -1,4 +1,4 @@
-//! Which thread a lock and its guard may go to, for types that may and may not go themselves.
+//! `Send` and `Sync` of a lock and its guard, for values with and without these bounds.
 #![cfg(not(loom))]
 
 #[path = "common/bounds.rs"]
@@ -24,7 +24,7 @@ fn a_lock_is_shared_where_its_value_may_be_sent() {
     refuses!(SpinLock<Rc<u8>>: Sync);
     refuses!(SpinLock<Shared>: Send);
     refuses!(SpinLock<Shared>: Sync);
-    // What passes the time is made where it is used.
+    // A relax strategy is created where it is used.
     struct Local(#[expect(dead_code, reason = "for its bounds")] Rc<u8>);
     goes::<RawSpinLock<Local, Local>>();
 }
@@ -45,7 +45,7 @@ fn ways_to_wait_go_anywhere() {
     goes::<(NoRelax, Pause, Exponential)>();
 }
 
-/// The macro's own test: what is there is not refused, which would not compile, and so is shown by its opposite.
+/// The macro's own test. A type that has the bound would not compile, so the opposite is shown.
 #[test]
 fn twin_what_is_refused_is_not_there() {
     trait Is {

@@ -1,7 +1,7 @@
-//! Code of the program's that panics inside the lock: whichever of its calls it is, the lock and its queue are whole.
+//! User code that panics inside the lock: whichever call panics, the lock and its queue stay consistent.
 //!
-//! A [`Park`] and a [`Relax`] of a test's own count the calls that one thread makes of them, and panic at the n-th. Each
-//! check goes through every n until a run meets no panic, and looks after each whether everybody else gets the lock.
+//! The tests' [`Park`] and [`Relax`] count one thread's calls and panic at the n-th. Each check tries every n until a run
+//! has no panic, and verifies after each run that all other threads get the lock.
 #![cfg(not(loom))]
 
 use cyclewise::atomic::AtomicU32;
@@ -16,14 +16,14 @@ use std::thread;
 use std::time::Duration;
 
 thread_local! {
-    /// After how many calls more this thread's code panics; 0: never.
+    /// After how many more calls this thread's code panics; 0: never.
     static FUSE: Cell<u32> = const { Cell::new(0) };
 }
 
 /// Which functions have panicked.
 static PANICKED: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
 
-/// One call of the program's code; also counts down while it unwinds, but does not panic again then.
+/// One call of user code. While unwinding it counts down but does not panic again.
 fn called(name: &'static str) {
     let left = FUSE.get();
     FUSE.set(left.saturating_sub(1));
@@ -67,14 +67,14 @@ impl Park for Fussy {
 
     fn light() {
         called("light");
-        // The other half is a fence too.
+        // The other half must be a fence too.
         std::sync::atomic::fence(SeqCst);
     }
 
     fn heavy() -> bool {
         called("heavy");
         std::sync::atomic::fence(SeqCst);
-        // So that some sleep with a deadline.
+        // Some threads sleep with a deadline.
         !MUST_NAP.get()
     }
 }
@@ -83,7 +83,7 @@ thread_local! {
     static MUST_NAP: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Long for the lock's patience, so that each phase of a wait makes one call or two.
+/// Long relative to the lock's spin limit, so that each phase of a wait makes one or two calls.
 struct Long;
 
 impl Default for Long {
@@ -113,7 +113,7 @@ fn unlock(lock: &Lock) {
     unsafe { lock.unlock() };
 }
 
-/// Runs it with a fuse of `n` calls, and says whether it got to its end.
+/// Runs it with a fuse of `n` calls, and returns whether it finished without a panic.
 fn burns(n: u32, run: impl FnOnce()) -> bool {
     FUSE.set(n);
     let outcome = catch_unwind(AssertUnwindSafe(run));
@@ -121,22 +121,22 @@ fn burns(n: u32, run: impl FnOnce()) -> bool {
     outcome.is_ok()
 }
 
-/// Until so many have gone to sleep since `before`.
+/// Waits until this many threads have gone to sleep since `before`.
 fn asleep(before: usize, count: usize) {
     while SLEEPS.load(SeqCst) < before + count {
         thread::sleep(Duration::from_micros(100));
     }
 }
 
-/// The checks count the sleeps of the whole program.
+/// Serializes the checks, which count the sleeps of the whole program.
 fn alone() -> std::sync::MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The lock is free and nobody waits, and it serves as if nothing had been.
+/// Asserts that the lock is free, has no waiters, and works as before.
 fn is_whole(lock: &Lock) {
-    assert!(lock.try_lock(), "free, and kept for nobody");
+    assert!(lock.try_lock(), "free, and reserved for no waiter");
     let before = SLEEPS.load(SeqCst);
     thread::scope(|scope| {
         for _ in 0..2 {
@@ -152,7 +152,7 @@ fn is_whole(lock: &Lock) {
     unlock(lock);
 }
 
-/// A waiter that panics at its n-th call, while the lock is held for as long as it takes.
+/// A waiter panics at its n-th call, while the lock is held until then.
 #[test]
 fn a_head_that_unwinds_leaves_the_queue() {
     let _alone = alone();
@@ -185,7 +185,7 @@ fn a_head_that_unwinds_leaves_the_queue() {
     });
 }
 
-/// The same behind another waiter, with a third behind it.
+/// The same between two other waiters.
 #[test]
 fn a_waiter_that_unwinds_leaves_the_queue_to_those_behind() {
     let _alone = alone();
@@ -250,7 +250,7 @@ fn a_release_that_unwinds_has_released_and_woken() {
     });
 }
 
-/// Runs the check until each of these has panicked: which call a fuse meets depends on when who runs.
+/// Runs the check until each of these functions has panicked: which call is the n-th depends on scheduling.
 fn until_seen(names: &[&str], check: impl Fn()) {
     let seen = || PANICKED.lock().unwrap_or_else(PoisonError::into_inner).clone();
     PANICKED.lock().unwrap_or_else(PoisonError::into_inner).clear();
@@ -263,7 +263,7 @@ fn until_seen(names: &[&str], check: impl Fn()) {
     panic!("of {names:?} only these have panicked: {:?}", seen());
 }
 
-/// A lock that stays held, as it did where a policy unwound, is not whole.
+/// A lock that stays held, as it once did where a policy unwound, fails the check.
 #[test]
 fn twin_a_lock_that_stays_held_is_seen() {
     let _alone = alone();
@@ -276,11 +276,11 @@ fn twin_a_lock_that_stays_held_is_seen() {
     assert!(!unwound && catch_unwind(AssertUnwindSafe(|| is_whole(&lock))).is_err());
 }
 
-/// What a relax may return is any number.
+/// A relax may return any number.
 #[test]
 fn any_length_of_a_pause_will_do() {
     let _alone = alone();
-    /// One pause, and then as many as there are.
+    /// One pause first, and then the maximum.
     #[derive(Default)]
     struct Odd(bool);
     impl Relax for Odd {

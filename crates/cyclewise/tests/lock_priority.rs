@@ -1,8 +1,8 @@
-//! A waiter of a real-time policy above the holder, both on one CPU: what it burns while the holder wants to run.
+//! A waiter with real-time priority above the holder, both on one CPU: how much CPU time it uses before the holder runs.
 //!
-//! Measured is time on the CPU, which no other load changes. The holder runs for so much of it and then gives the lock up. A
-//! waiter that spins burns far more than that where the kernel keeps real-time threads from taking all
-//! (`sched_rt_runtime_us`), and never ends where it does not.
+//! The tests measure CPU time, which no other load changes. The holder runs for a fixed amount and then releases the lock.
+//! A waiter that spins uses far more than that where the kernel throttles real-time threads (`sched_rt_runtime_us`), and
+//! never ends where it does not.
 
 mod common;
 
@@ -16,13 +16,13 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-/// What the holder runs for inside.
+/// CPU time of the holder's critical section.
 const SECTION: Duration = Duration::from_millis(20);
-/// What a waiter may burn: far more than one that sleeps does, and far less than one that does not.
+/// CPU time a waiter may use: far more than a sleeping one uses, and far less than a spinning one.
 const LIMIT: Duration = Duration::from_millis(20);
-/// How often a waiter is tried that should sleep: a virtual machine may count time that it was not run.
+/// Tries of a waiter that should sleep: a virtual machine may count time in which it did not run.
 const TRIES: u32 = 3;
-/// After how much time on the CPU the twin is ended.
+/// CPU time after which the twin is killed.
 const ENOUGH_S: u64 = 5;
 
 fn main() {
@@ -42,7 +42,7 @@ fn twin_a_waiter_that_spins_is_seen() {
             rlim_cur: ENOUGH_S,
             rlim_max: ENOUGH_S,
         };
-        // SAFETY: reads the limits; the kernel kills a process that passes them.
+        // SAFETY: reads the limits; the kernel kills a process that exceeds them.
         let rc = unsafe { libc::setrlimit(libc::RLIMIT_CPU, &raw const limit) };
         assert_eq!(rc, 0);
         assert!(sleeps(|hold, inside| with_lock(&SPINNING, hold, inside)));
@@ -51,7 +51,7 @@ fn twin_a_waiter_that_spins_is_seen() {
     assert!(skipped || outcome.is_err(), "it burnt nothing");
 }
 
-/// What the calling thread has spent on a CPU.
+/// CPU time of the calling thread.
 fn spent() -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: writes one timespec; the clock exists for every thread.
@@ -82,12 +82,13 @@ fn with_lockref(hold: bool, inside: &mut dyn FnMut()) {
     }
 }
 
-/// Whether a waiter sleeps in one of some tries.
+/// Whether a waiter sleeps in at least one of several tries.
 fn sleeps_once(with: fn(bool, &mut dyn FnMut())) -> bool {
     (0..TRIES).any(|_| sleeps(with))
 }
 
-/// Whether a waiter sleeps while a holder below it runs. `with` holds the lock while `inside` runs, or waits for it.
+/// Whether a waiter sleeps while a holder of lower priority runs. `with` takes the lock, waiting if necessary, and runs
+/// `inside` under it.
 fn sleeps(with: fn(bool, &mut dyn FnMut())) -> bool {
     let cpu = allowed_cpus()[0];
     let (ready, is_held) = channel();
@@ -114,7 +115,7 @@ fn sleeps(with: fn(bool, &mut dyn FnMut())) -> bool {
             });
         });
         let burnt = waiter.join().unwrap();
-        println!("  {burnt:?} burnt beside a section of {SECTION:?}");
+        println!("  {burnt:?} used while waiting for a section of {SECTION:?}");
         burnt.is_none_or(|burnt| burnt < LIMIT)
     })
 }

@@ -1,4 +1,4 @@
-//! Random sequences of operations on a `LockRef` and on a naive count, side by side: equal answers, equal counts.
+//! Random sequences of operations on a `LockRef` and on a naive count: equal results, equal counts.
 #![cfg(not(loom))]
 
 use cyclewise::lock::NoRelax;
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 const MAX: u32 = LockRef::<()>::MAX;
 
-/// A count as one would describe it.
+/// The naive count.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Naive {
     Dead,
@@ -91,7 +91,7 @@ enum Op {
     Lock,
     TryLock,
     Reference,
-    // Under the lock, where it is held.
+    // Under the lock if it is held.
     LockedGet,
     LockedPut,
     LockedWrite(u32),
@@ -127,7 +127,7 @@ fn run<P: Policy>(policy: P, start: u32, ops: &[Op]) {
     let mut held: Option<Guard<'_, u32, P>> = None;
     for op in ops {
         match (op, &mut held) {
-            // What does not wait is tried whether it is locked or not.
+            // Operations that do not wait run whether it is locked or not.
             (Op::PutReturn, Some(_)) => assert_eq!(ours.put_return(), None),
             (Op::PutReturn, None) => assert_eq!(ours.put_return(), naive.put_return()),
             (Op::TryLock, Some(_)) => assert!(ours.try_lock().is_none()),
@@ -150,7 +150,7 @@ fn run<P: Policy>(policy: P, start: u32, ops: &[Op]) {
                 naive = Dead;
             }
             (Op::LockedGet | Op::LockedPut | Op::LockedWrite(_) | Op::MarkDead, None) => {}
-            // The others would wait for this thread.
+            // The other operations would wait for this thread.
             (_, Some(_)) => {}
             (Op::Get, None) => {
                 ours.get();

@@ -1,5 +1,5 @@
-//! Code of the program's that panics inside a `LockRef`: a policy, its relax, the hook that is told of misuse, whoever has
-//! the guard. Whichever call it is, the lock is free afterwards, and the count is that of before or of after.
+//! User code that panics inside a `LockRef`: a policy, its relax, the misuse hook, the holder of a guard. Whichever call
+//! panics, the lock is free afterwards, and the count is either unchanged or updated.
 #![cfg(not(loom))]
 
 use cyclewise::lock::Relax;
@@ -10,13 +10,13 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 thread_local! {
-    /// After how many calls more this thread's code panics; 0: never.
+    /// After how many more calls this thread's code panics; 0: never.
     static FUSE: Cell<u32> = const { Cell::new(0) };
     /// Which functions have panicked.
     static PANICKED: Cell<BTreeSet<&'static str>> = const { Cell::new(BTreeSet::new()) };
 }
 
-/// One call of the program's code; also counts down while it unwinds, but does not panic again then.
+/// One call of user code. While unwinding it counts down but does not panic again.
 fn called(name: &'static str) {
     let left = FUSE.get();
     FUSE.set(left.saturating_sub(1));
@@ -28,7 +28,7 @@ fn called(name: &'static str) {
     }
 }
 
-/// Runs it with a fuse of `n` calls, and says whether it got to its end.
+/// Runs it with a fuse of `n` calls, and returns whether it finished without a panic.
 fn burns(n: u32, run: impl FnOnce()) -> bool {
     FUSE.set(n);
     let outcome = catch_unwind(AssertUnwindSafe(run));
@@ -37,9 +37,9 @@ fn burns(n: u32, run: impl FnOnce()) -> bool {
 }
 
 struct Fussy {
-    /// Exchanges that somebody comes in front of: the word is changed between the look and the exchange.
+    /// How many exchanges fail, because the word changes between the load and the exchange.
     spoil: Cell<u32>,
-    /// Whose word that is.
+    /// The `LockRef` whose word changes.
     of: Cell<Option<&'static LockRef<(), Fussy>>>,
 }
 
@@ -90,7 +90,7 @@ impl Policy for Fussy {
         called("trying");
         if let Some(left) = self.spoil.get().checked_sub(1) {
             self.spoil.set(left);
-            // Another thread's get, which comes between.
+            // Stands for another thread's get in between.
             let mut guard = self.of.get().unwrap().try_lock().expect("free at an exchange");
             Guard::get(&mut guard);
         }
@@ -107,14 +107,14 @@ fn fussy(count: u32) -> &'static LockRef<(), Fussy> {
     lockref
 }
 
-/// Every operation, each of whose calls of the program's code panics in turn; where exchanges fail so often.
+/// Runs every operation and lets each of its calls of user code panic in turn, with this many failing exchanges.
 fn each_call_of(operation: impl Fn(&'static LockRef<(), Fussy>), count: u32, by: i32) {
     for spoil in 0..4 {
         for n in 1.. {
             let lockref = fussy(count);
             lockref.policy().spoil.set(spoil);
             let done = burns(n, || operation(lockref));
-            // The gets that were made in between are not the operation's.
+            // The gets in between are not the operation's.
             let others = (spoil - lockref.policy().spoil.get()).cast_signed();
             let before = count.cast_signed() + others;
             assert!(lockref.try_lock().is_some(), "nobody holds it");
@@ -151,7 +151,7 @@ fn a_policy_that_unwinds_leaves_the_lock_free_and_the_count_right() {
     }
 }
 
-/// Where it is locked and an operation asks whether to wait.
+/// The policy panics where an operation finds it locked and asks whether to wait.
 #[test]
 fn a_policy_that_unwinds_beside_a_holder_leaves_it_to_the_holder() {
     for n in 1..6 {
@@ -159,7 +159,7 @@ fn a_policy_that_unwinds_beside_a_holder_leaves_it_to_the_holder() {
         let guard = lockref.lock();
         assert!(!burns(n, || {
             assert!(lockref.put_return().is_none());
-            // Not reached but by the last fuses.
+            // Only the last fuses reach this.
             called("waits");
             called("waits");
             called("waits");
@@ -198,7 +198,7 @@ fn a_drop_of_the_data_that_panics_unlocks() {
     assert!(lockref.try_lock().unwrap().is_none());
 }
 
-/// The hook is the process's, so this is one test: of `LockRef` and of `Refcount`, in each place that reports.
+/// The hook is process state, so one test covers `LockRef` and `Refcount`, at each place that reports.
 #[test]
 fn a_hook_that_unwinds_leaves_the_lock_free_and_the_count_saturated_or_dead() {
     refcount::on_misuse(Action::Call(|_| called("hook")));
@@ -239,7 +239,7 @@ fn a_hook_that_unwinds_leaves_the_lock_free_and_the_count_saturated_or_dead() {
     counted(0, |c| assert!(c.dec_not_one()));
     counted(0, |c| assert!(c.dec_and_lock(|| ()).is_none()));
 
-    // A hook that misuses a count itself is told of that first, and the one before is as it would be.
+    // A hook that itself misuses a count is called for that misuse first. The first count ends as usual.
     refcount::on_misuse(Action::Call(|misuse| {
         thread_local!(static DEPTH: Cell<u32> = const { Cell::new(0) });
         if DEPTH.replace(DEPTH.get() + 1) < 3 {
@@ -254,7 +254,7 @@ fn a_hook_that_unwinds_leaves_the_lock_free_and_the_count_saturated_or_dead() {
     refcount::on_misuse(Action::Count);
 }
 
-/// The lock that is taken for the last reference may panic, and so may the hook while it is held.
+/// The lock taken for the last reference may panic, and so may the hook while it is held.
 #[test]
 fn a_lock_that_panics_leaves_the_reference_held() {
     let count = Refcount::new(1);
@@ -265,7 +265,7 @@ fn a_lock_that_panics_leaves_the_reference_held() {
     assert!(count.dec_and_test());
 }
 
-/// A policy's functions are public: whoever calls them out of turn disturbs how operations wait, and nothing else.
+/// A policy's functions are public: calling them out of turn affects only how operations wait.
 #[test]
 fn a_policy_that_is_called_by_others_disturbs_nothing() {
     let lockref = LockRef::new(0);
@@ -283,7 +283,7 @@ fn a_policy_that_is_called_by_others_disturbs_nothing() {
     assert_eq!(lockref.into_inner(), 1200);
 }
 
-/// A lock that is left held by a policy, as it was once, fails the check above.
+/// A lock that a policy leaves held, as once happened, fails the check above.
 #[test]
 fn twin_a_lock_that_stays_held_is_seen() {
     let caught = catch_unwind(|| {

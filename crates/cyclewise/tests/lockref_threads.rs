@@ -1,5 +1,5 @@
-//! Threads that take, give back, lock and let die, for real: what loom's small models cannot show is that nothing is lost
-//! among millions of operations.
+//! Real threads that get, put, lock and mark dead: nothing is lost in millions of operations, more than loom's small models
+//! can cover.
 #![cfg(not(loom))]
 
 use cyclewise::lock::{Exponential, NoRelax};
@@ -10,9 +10,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 
 const THREADS: usize = 4;
-/// So that threads meet, and the whole file ends within seconds on one CPU and under an emulator.
+/// Enough that threads contend, and few enough that the file ends within seconds on one CPU and under an emulator.
 const ROUNDS: usize = 200_000;
-/// References at the start that nobody gives up: so many that no put is the last.
+/// Initial references that are never put: enough that no put is the last.
 const KEPT: u32 = 1;
 
 /// Runs `work` on every thread at once.
@@ -29,7 +29,7 @@ fn together(work: impl Fn(usize) + Sync) {
     });
 }
 
-/// Every way to take and give back, on every thread, and a lock now and then.
+/// Every kind of get and put on every thread, and a lock now and then.
 fn nothing_is_lost<P: Policy + Sync>(policy: P) {
     let lockref = LockRef::with_policy(KEPT, 0usize, policy);
     together(|number| {
@@ -80,10 +80,10 @@ fn nothing_is_lost_going_to_and_fro() {
     nothing_is_lost(Adaptive::<Exponential, 3>::tuned());
 }
 
-/// An entry of a cache: while anybody holds a reference, it lives.
+/// A cache entry, alive while any reference is held.
 struct Entry {
     lockref: LockRef<()>,
-    /// 1 until whoever lets it die writes 0.
+    /// 1 until the thread that marks it dead writes 0.
     alive: AtomicUsize,
     deaths: AtomicUsize,
 }
@@ -104,7 +104,7 @@ fn nobody_holds_a_reference_to_what_has_died() {
     };
     together(|number| {
         for (at, entry) in entries.iter().enumerate() {
-            // Twice: the entry is taken up again from idle, or is dead by then.
+            // Twice: the second get revives an idle entry or finds a dead one.
             for _ in 0..2 {
                 if !entry.lockref.get_not_dead() {
                     continue;
@@ -145,11 +145,11 @@ fn references_are_given_back_by_themselves() {
     assert_eq!(lockref.count(), 1);
 }
 
-/// Types that go to other threads only where they may. A guard shows the `LockRef` itself, so another thread that sees one
-/// could lock that later, and take out what must not be sent.
+/// `Send` and `Sync` of the guard. A guard exposes the `LockRef` itself, so another thread that borrows a guard could lock
+/// it later, and take out a value that is not `Send`.
 #[test]
 fn a_guard_is_shared_only_where_its_lockref_is() {
-    /// Has one answer for a type that is `Sync`, and so two for this to choose from: then it does not compile.
+    /// Compiles only where the type is not `Sync`: otherwise the inference is ambiguous.
     trait NotSync<A> {
         fn holds() {}
     }

@@ -1,6 +1,6 @@
-//! The soft mask with real signals: what is held, and when and how it is delivered.
+//! The soft mask with real signals: which are held, and when and how they are delivered.
 //!
-//! Handlers are state of the process, so each check has a process of its own.
+//! Handlers are process state, so each check runs in its own process.
 
 mod common;
 mod masking;
@@ -88,9 +88,9 @@ fn values_come_in_order_and_whole() {
     }
     assert_eq!(seen(), []);
     drop(hold);
-    // In the order in which the kernel delivered them, which one thread that sends to itself sees.
+    // In the kernel's delivery order, which is deterministic when a thread sends to itself.
     assert_eq!(seen(), [(high, 1), (low, 2), (low, 3), (high, usize::MAX)]);
-    // SAFETY: asks for numbers and stores.
+    // SAFETY: queries numbers and stores.
     unsafe { Signals::call(low + 1, is_ours) }.unwrap();
     let hold = mask::hold();
     queue(low + 1, 0);
@@ -129,7 +129,7 @@ fn what_the_ring_has_no_room_for_the_kernel_keeps() {
     }
 }
 
-/// How often the nested handler ran while it must not, and whether it ran at all.
+/// How often the nested handler ran when it must not, and whether it ran at all.
 static NESTED: AtomicU32 = AtomicU32::new(0);
 
 fn a_handler_is_held_too() {
@@ -152,7 +152,7 @@ fn a_handler_is_held_too() {
 
 fn errno_is_kept() {
     let handler = |_: &Info, _: &Hold| {
-        // SAFETY: a descriptor that is none.
+        // SAFETY: an invalid descriptor.
         unsafe { libc::close(-1) };
     };
     // SAFETY: close is async-signal-safe.

@@ -1,5 +1,4 @@
-//! Which of the mask's and the clock's types may be sent and shared, and which lifetimes they may be given. What must not
-//! compile is in the module's own documentation (`mask/contract.rs`), where the compiler is asked.
+//! `Send`, `Sync` and lifetimes of the mask's and the clock's types. Code that must not compile is in `compile_fail`.
 
 use cyclewise::clock::{
     Bracketed, Clock, ClocksourceName, DependentLoad, Instant, LoadOrdered, Mock, PerTask, Reading, Reason, Status,
@@ -9,7 +8,7 @@ use cyclewise::mask::{Flags, Hold, Info, Masked, MaskedGuard, Polled, Queue, Sig
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// Answers by which of two items of one name the compiler finds: the inherent one is there under its bound only.
+/// Tells whether the bound holds: the inherent item hides the trait's item of the same name only under its bound.
 macro_rules! has {
     ($type:ty: $($bound:tt)+) => {{
         #[allow(dead_code, reason = "it is asked where the bound does not hold")]
@@ -97,7 +96,7 @@ fn the_question_has_both_answers() {
     }
 }
 
-/// A guard and a descriptor may be taken for one that lives less long.
+/// A guard and a descriptor are covariant in their lifetimes.
 #[expect(dead_code, reason = "that it compiles is what is tested")]
 mod covariant {
     use super::{MaskedGuard, Polled};

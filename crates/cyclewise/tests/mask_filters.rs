@@ -1,6 +1,6 @@
-//! The soft mask under filters (seccomp) that refuse its system calls, or answer for them without doing anything.
+//! The soft mask under seccomp filters that refuse its system calls or fake their results.
 //!
-//! Filters and handlers are state of the process, so each check has a process of its own.
+//! Filters and handlers are process state, so each check runs in its own process.
 
 mod common;
 mod masking;
@@ -28,7 +28,7 @@ fn main() {
     ]);
 }
 
-/// Sends `count` real-time signals into one hold, and lets them through each time, so that the room for records fills.
+/// Sends `count` real-time signals into one hold, letting each through, so that the record buffer fills.
 fn overfill(count: usize) {
     let signal = libc::SIGRTMIN();
     let hold = mask::hold();
@@ -59,7 +59,7 @@ fn a_signal_that_cannot_be_queued_again_is_sent_plainly() {
 fn a_signal_that_cannot_be_sent_either_is_counted() {
     Signals::on(libc::SIGRTMIN(), &COUNT).unwrap();
     refuse(libc::SYS_rt_tgsigqueueinfo, &[], libc::EPERM);
-    // Sending goes by tkill here, which stays open; the library's own way is tgkill.
+    // The test sends by tkill, which stays allowed; the library sends by tgkill.
     let signal = libc::SIGRTMIN();
     refuse(libc::SYS_tgkill, &[], libc::EPERM);
     let hold = mask::hold();
@@ -82,7 +82,7 @@ fn a_signal_that_cannot_be_sent_either_is_counted() {
     );
 }
 
-/// EAGAIN, as where the user has as many signals queued as is allowed, and never fewer.
+/// EAGAIN, as where the user's limit of queued signals is reached for good.
 fn a_full_queue_is_not_waited_for_for_ever() {
     Signals::on(libc::SIGRTMIN(), &COUNT).unwrap();
     refuse(libc::SYS_rt_tgsigqueueinfo, &[], libc::EAGAIN);
@@ -99,9 +99,9 @@ fn a_mask_that_cannot_be_set_is_left_alone() {
     // SAFETY: one set.
     unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()) };
     let before = kernel_mask();
-    // Blocking is refused, and setting is not: what was blocked is not known, and must not be unblocked.
+    // Blocking is refused, and setting is not: the previous mask is unknown, so nothing must be unblocked.
     let (call, errno) = ("rt_sigprocmask", libc::EPERM);
-    // Asking goes by SIG_BLOCK with no set.
+    // A query uses SIG_BLOCK without a set.
     let (mask, value) = (u32::MAX, libc::SIG_BLOCK as u32);
     let is_change = || If::AtLeast { arg: 1, value: 1 };
     refuse(
@@ -118,14 +118,14 @@ fn a_mask_that_cannot_be_set_is_left_alone() {
     raise(libc::SIGUSR1);
     drop(hold);
     assert_eq!(COUNT.load(SeqCst), 1);
-    // The last filter that was installed has the word where both refuse: this one says 0 for the kernel.
+    // Where two filters refuse, the last one installed decides: this one returns 0.
     refuse(libc::SYS_rt_sigprocmask, &[is_change()], 0);
     let hold = mask::hold();
     assert_eq!(hold.wait(&mut [], Some(Duration::ZERO)), refused(libc::ENOSYS));
     assert_eq!(kernel_mask(), before);
 }
 
-/// The filter says 0 for the kernel, and what C's function makes of that is whatever its stack held.
+/// The filter returns 0 for the kernel, so the C function returns uninitialized stack contents.
 fn a_registration_that_a_filter_fakes_is_refused() {
     let signal = libc::SIGUSR1;
     Signals::on(libc::SIGUSR2, &FLAG).unwrap();
@@ -135,17 +135,17 @@ fn a_registration_that_a_filter_fakes_is_refused() {
     let taken = libc::SIGUSR2;
     assert_eq!(Signals::off(taken), Err(Refusal::Signal { signal: taken, errno }));
     raise(libc::SIGUSR2);
-    assert!(FLAG.load(SeqCst), "what was registered before is");
+    assert!(FLAG.load(SeqCst), "the earlier registration stays");
 }
 
 static VALUE: Masked<u32> = Masked::new(0);
 
-/// A bounded wait is bounded also where nothing can be waited with.
+/// A bounded wait ends even without futex.
 fn without_futex_a_wait_ends() {
     Signals::on(libc::SIGUSR1, &SEEN).unwrap();
     let hold = mask::hold();
     let guard = SEEN.lock(&hold);
-    // Not joined: what ends a thread wakes by futex who waits for that. This process ends without it.
+    // Not joined: a thread's end wakes its joiner by futex. This process ends without a join.
     std::thread::spawn(|| {
         refuse(libc::SYS_futex, &[], libc::ENOSYS);
         raise(libc::SIGUSR1);
@@ -163,10 +163,10 @@ fn without_futex_a_wait_ends() {
     assert_eq!(seen(), []);
 }
 
-/// The thread's letter in /proc: S where it sleeps.
+/// The thread's state in /proc: S means sleeping.
 fn is_asleep(thread: i32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/self/task/{thread}/stat")).unwrap();
-    // The state follows the name, which is in brackets.
+    // The state follows the name in brackets.
     stat.rsplit_once(')').unwrap().1.starts_with(" S")
 }
 
@@ -175,9 +175,9 @@ static GIVEN_UP: AtomicBool = AtomicBool::new(false);
 static HELD: AtomicBool = AtomicBool::new(false);
 static LOOKS: AtomicU32 = AtomicU32::new(0);
 
-/// A waiter under SCHED_FIFO above a holder of the usual policy, on one CPU. The holder gives back once it has seen the
-/// waiter asleep: it can run then only, but where the kernel keeps time back for the usual policies. False where the
-/// waiter gave up before that; `None` where SCHED_FIFO is refused.
+/// A SCHED_FIFO waiter above a SCHED_OTHER holder, on one CPU. The holder releases once it has seen the waiter asleep: only
+/// then can it run, unless the kernel reserves time for SCHED_OTHER. Returns false where the waiter gave up before that,
+/// and `None` where SCHED_FIFO is refused.
 fn sleeps_above_a_holder(wait: fn()) -> Option<bool> {
     pin(allowed_cpus()[0]);
     std::thread::scope(|scope| {
@@ -200,7 +200,7 @@ fn sleeps_above_a_holder(wait: fn()) -> Option<bool> {
         }
         let is_above = run_before_others();
         if is_above {
-            // From here on the holder runs where this thread does not.
+            // From here on the holder runs only when this thread does not.
             WAITER.store(masking::this_thread(), SeqCst);
             wait();
         }
@@ -216,7 +216,7 @@ fn waits() {
     drop(VALUE.lock(&hold));
 }
 
-/// The twin: how a waiter waited that gave the CPU away by sched_yield, which under SCHED_FIFO gives it to nobody.
+/// The twin: the waiter yields by sched_yield, which under SCHED_FIFO does not let the holder run.
 fn yields() {
     let hold = mask::hold();
     for _ in 0..20_000 {

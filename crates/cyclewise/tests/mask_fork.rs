@@ -1,7 +1,7 @@
-//! The soft mask in a child of fork: values that a thread has which the child does not have, handlers that are registered
-//! meanwhile, and fork handlers of others that run before ours and after.
+//! The soft mask in a child of fork: values owned by a thread that the child lacks, handlers registered meanwhile, and
+//! other libraries' atfork handlers that run before and after ours.
 //!
-//! Handlers are state of the process, so each check has a process of its own.
+//! Handlers are process state, so each check runs in its own process.
 
 mod common;
 mod masking;
@@ -32,7 +32,7 @@ fn main() {
 /// The exit status of a twin that is caught.
 const CAUGHT: i32 = 99;
 
-/// Runs `check` in a child, forked while another thread has what `take` takes.
+/// Runs `check` in a child, forked while another thread owns the value that `take` takes.
 fn forked_inside<G>(take: impl FnOnce(&'static Hold) -> G + Send, check: impl FnOnce()) -> Result<(), End> {
     let (held, done) = (AtomicBool::new(false), AtomicBool::new(false));
     std::thread::scope(|scope| {
@@ -57,7 +57,7 @@ fn take_seen(hold: &'static Hold) -> MaskedGuard<'static, mask::Queue<64>> {
     SEEN.lock(hold)
 }
 
-/// The signal comes while every other one is blocked, so that a handler that waits for ever is past all help.
+/// The signal arrives while every other one is blocked, so nothing can interrupt a handler that waits for ever.
 fn a_handler_gives_up_what_no_thread_of_the_child_has() {
     Signals::on(libc::SIGUSR1, &SEEN).unwrap();
     let outcome = forked_inside(take_seen, || {
@@ -70,10 +70,10 @@ fn a_handler_gives_up_what_no_thread_of_the_child_has() {
         assert!(SEEN.try_lock(&hold).is_none());
         drop(hold);
         assert_eq!(SEEN.refused(), 4, "at a release too");
-        // A thread that may get the memory of the one that is not there.
+        // A new thread, which may get the memory of the missing one.
         std::thread::spawn(|| raise(libc::SIGUSR1)).join().unwrap();
         assert_eq!(SEEN.refused(), 5);
-        // A child of the child's knows it too.
+        // A grandchild knows it too.
         in_child(|| raise(libc::SIGUSR1)).unwrap();
     });
     outcome.unwrap();
@@ -87,7 +87,7 @@ fn a_handler_gives_up_what_no_thread_of_the_child_has() {
 
 static TWIN: AtomicBool = AtomicBool::new(false);
 
-/// The twin: a lock that does not know whose it is.
+/// The twin: a lock that does not record its owner.
 fn a_handler_that_waits_for_it_never_ends() {
     let handler = |_: &Info, _: &Hold| {
         for _ in 0..100_000 {
@@ -114,13 +114,13 @@ extern "C" fn asks() {
     GAVE_UP.fetch_add(u32::from(given_up), SeqCst);
 }
 
-/// Before ours has run, and after it.
+/// Before our atfork handler has run, and after it.
 fn a_childs_handler_of_others_does_not_wait_for_it_either() {
     atfork(None, None, Some(asks));
     Signals::on(libc::SIGUSR1, &SEEN).unwrap();
     atfork(None, None, Some(asks));
     forked_inside(take_seen, || assert_eq!(GAVE_UP.load(SeqCst), 2)).unwrap();
-    in_child(|| assert_eq!(GAVE_UP.load(SeqCst), 0, "nobody has it")).unwrap();
+    in_child(|| assert_eq!(GAVE_UP.load(SeqCst), 0, "no thread of the child owns it")).unwrap();
 }
 
 fn mainline_is_told_of_a_value_that_no_thread_has() {
@@ -143,7 +143,7 @@ fn what_the_forking_thread_has_stays_its_own() {
     let hold = mask::hold();
     let mut value = VALUE.lock(&hold);
     let outcome = in_child(|| {
-        // Still ours: another thread of the child waits for it, and gets it.
+        // Still ours: another thread of the child waits for it and gets it.
         std::thread::scope(|scope| {
             let other = scope.spawn(|| {
                 let hold = mask::hold();
@@ -188,7 +188,7 @@ extern "C" fn registers() {
     REGISTERED.fetch_add(1, SeqCst);
 }
 
-/// Those of libraries that were there before ours and of one that came later.
+/// The atfork handlers of libraries loaded before ours and of one loaded later.
 fn fork_handlers_may_register_handlers() {
     atfork(Some(registers), Some(registers), Some(registers));
     Signals::on(libc::SIGUSR1, &FLAG).unwrap();
@@ -215,14 +215,14 @@ extern "C" fn raises() {
     queue(libc::SIGRTMIN(), VALUE_OF.fetch_add(1, SeqCst) as usize);
 }
 
-/// What fork handlers of others raise is blocked while ours have begun, and is then each process's own.
+/// Signals that other atfork handlers raise are blocked once ours have begun, and then belong to each process alone.
 fn signals_in_fork_handlers_are_the_childs_own() {
     let signal = libc::SIGRTMIN();
     Signals::on(signal, &SEEN).unwrap();
     atfork(Some(raises), Some(raises), Some(raises));
     let hold = mask::hold();
     in_child(|| {
-        // The child's own alone: what the prepare handler raised is recorded, and is the parent's.
+        // Only the child's own: the prepare handler's signal is recorded and belongs to the parent.
         let flags = mask::save();
         mask::restore(flags);
         assert!(mask::is_pending());
@@ -234,9 +234,9 @@ fn signals_in_fork_handlers_are_the_childs_own() {
     assert_eq!(seen(), [(signal, 0), (signal, 1)]);
 }
 
-/// Forks at any step of another thread's registering and taking off: each child can register, be told, and take off.
+/// Forks at any step of another thread's registration and removal: each child can register, receive, and remove.
 fn a_child_takes_over_what_a_thread_was_registering() {
-    // The sum of what the children find: whether some fork was in the middle is for chance, and all must be right.
+    // Counts the children's findings: chance decides whether a fork fell into a change, and every child must be right.
     let done = AtomicBool::new(false);
     Signals::on(libc::SIGUSR1, &FLAG).unwrap();
     std::thread::scope(|scope| {
@@ -264,7 +264,7 @@ fn a_child_takes_over_what_a_thread_was_registering() {
     });
 }
 
-/// What dropping the copy of the parent's guard does, which the child's closure cannot move out.
+/// Does what dropping the copy of the parent's guard does; the child's closure cannot move it out.
 fn release_the_parents_hold() {
     let guard = mask::hold();
     // SAFETY: a guard has no size; the copy stands for the one in the parent's frame, which the child never drops.

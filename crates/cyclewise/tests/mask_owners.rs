@@ -1,7 +1,7 @@
-//! Holds and values whose owners are unusual: kept by a handler, in thread-locals that are destroyed, forgotten; handlers
-//! that register and take off handlers; and forks in a storm.
+//! Holds and values with unusual owners: kept by a handler, in destroyed thread-locals, forgotten. Also handlers that
+//! register and remove handlers, and forks in a storm of signals.
 //!
-//! Handlers are state of the process, so each check has a process of its own.
+//! Handlers are process state, so each check runs in its own process.
 
 mod common;
 mod masking;
@@ -31,13 +31,13 @@ thread_local! {
     static KEPT: Cell<Option<Hold>> = const { Cell::new(None) };
 }
 
-/// Delivered in a frame, and at a release: either way what comes behind waits for the hold that the handler has kept.
+/// Delivered in a signal frame, and at a release: in both cases later signals wait for the hold that the handler keeps.
 fn a_hold_that_a_handler_keeps_holds() {
     let keeps = |_: &Info, _: &Hold| {
         COUNT.fetch_add(1, SeqCst);
         KEPT.set(Some(mask::hold()));
     };
-    // SAFETY: a thread-local that is there from the start, and has nothing to drop while it is changed.
+    // SAFETY: a thread-local that exists from the start, and whose old value needs no drop when it is changed.
     unsafe { Signals::call(libc::SIGUSR1, keeps) }.unwrap();
     Signals::on(libc::SIGUSR2, &FLAG).unwrap();
     for held in [false, true] {
@@ -57,7 +57,7 @@ fn a_hold_that_a_handler_keeps_holds() {
     }
 }
 
-/// Drops a hold, and notes how the thread was before and after.
+/// Drops a hold, and records the thread's state before and after.
 struct Ends(Option<Hold>);
 
 static STATES: AtomicU32 = AtomicU32::new(0);
@@ -86,7 +86,7 @@ fn a_hold_in_a_thread_local_ends_with_its_thread() {
     }
 }
 
-/// The mask and a queue in a destructor of a thread that has used neither: what they are made of needs no making.
+/// The mask and a queue in a destructor of a thread that has used neither: their state needs no initialization.
 fn a_destructor_holds_where_nobody_has_before() {
     struct Late;
     impl Drop for Late {
@@ -95,7 +95,7 @@ fn a_destructor_holds_where_nobody_has_before() {
             raise(libc::SIGUSR1);
             assert!(mask::is_pending() && SEEN.lock(&hold).pop().is_none());
             drop(hold);
-            // Its value is not looked at: an emulator makes one up for a signal that was sent without.
+            // Its value is not checked: an emulator invents one for a signal sent without a value.
             FLAG.store(seen().iter().map(|seen| seen.0).eq([libc::SIGUSR1]), SeqCst);
         }
     }
@@ -107,7 +107,7 @@ fn a_destructor_holds_where_nobody_has_before() {
     assert!(FLAG.load(SeqCst));
 }
 
-/// It is had by this thread for ever: its handler neither waits for itself nor ends the process.
+/// This thread owns it for ever: its handler neither waits for itself nor ends the process.
 fn a_queue_whose_guard_was_forgotten_refuses() {
     Signals::on(libc::SIGUSR1, &SEEN).unwrap();
     let hold = mask::hold();
@@ -133,7 +133,7 @@ fn a_value_whose_owner_unwinds_is_free() {
     assert_eq!(COUNT.load(SeqCst), 1, "the hold ended");
     let hold = mask::hold();
     assert_eq!(*VALUE.try_lock(&hold).unwrap(), [1]);
-    // The twin: a guard that unwinding does not drop.
+    // The twin: unwinding does not drop this guard.
     let unwound = std::panic::catch_unwind(|| {
         let hold = mask::hold();
         let _value = std::mem::ManuallyDrop::new(VALUE.lock(&hold));
@@ -144,7 +144,7 @@ fn a_value_whose_owner_unwinds_is_free() {
 
 static ANSWERS: AtomicU32 = AtomicU32::new(0);
 
-/// In a frame and at a release.
+/// In a signal frame and at a release.
 fn a_handler_takes_itself_off() {
     let handler = |info: &Info, _: &Hold| {
         let signal = info.signal();
@@ -154,12 +154,12 @@ fn a_handler_takes_itself_off() {
         ANSWERS.fetch_add(u32::from(right), SeqCst);
     };
     for (round, held) in [(1, false), (2, true)] {
-        // SAFETY: taking off is system calls and atomic operations.
+        // SAFETY: removal consists of system calls and atomic operations.
         unsafe { Signals::call(libc::SIGRTMIN(), handler) }.unwrap();
         let hold = held.then(mask::hold);
         queue(libc::SIGRTMIN(), 1);
         if held {
-            // The second one's handler is gone when its turn comes.
+            // The second signal's handler is removed when its turn comes.
             queue(libc::SIGRTMIN(), 2);
         }
         drop(hold);
@@ -167,8 +167,8 @@ fn a_handler_takes_itself_off() {
     }
 }
 
-/// Signals from another thread, at any point of forks with holds around them: the parent has each once and in order, the
-/// children none.
+/// Signals from another thread, at any point of forks under holds: the parent receives each once and in order, the
+/// children receive none.
 fn forks_in_a_storm_lose_nothing() {
     if !cfg!(target_arch = "x86_64") {
         println!("skipped: this may be an emulator, whose children hang if it had other threads");
@@ -189,7 +189,7 @@ fn forks_in_a_storm_lose_nothing() {
         let sender = scope.spawn(|| {
             let mut sent = 0;
             while !done.load(SeqCst) {
-                // No more than the user may have queued.
+                // At most the user's limit of queued signals.
                 if sent < NEXT.load(SeqCst) + 100 && signal::queue(target, signal, sent as usize).is_ok() {
                     sent += 1;
                 } else {
@@ -204,7 +204,7 @@ fn forks_in_a_storm_lose_nothing() {
                 let before = NEXT.load(SeqCst);
                 assert!(!mask::is_pending());
                 if hold.is_some() {
-                    // The copy of the parent's guard, which this child never drops.
+                    // Releases the copy of the parent's guard, which this child never drops.
                     // SAFETY: a guard has no size, and this stands for that one.
                     drop(unsafe { std::mem::transmute_copy::<_, Option<Hold>>(&hold) });
                 }

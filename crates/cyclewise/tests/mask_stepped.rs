@@ -31,21 +31,21 @@ mod stepped {
 
     const TRAP_FLAG: i64 = 0x100; // EFLAGS.TF, Intel SDM vol. 1, 3.4.3.3
     const SYSCALL: [u8; 2] = [0x0f, 0x05]; // Intel SDM vol. 2, SYSCALL
-    /// Instructions so far, and at which to send.
+    /// Instructions so far, and those at which to send.
     static STEPS: AtomicI64 = AtomicI64::new(0);
     static FIRST: AtomicI64 = AtomicI64::new(-1);
     /// The instruction that polls.
     static ASLEEP: AtomicI64 = AtomicI64::new(-1);
     static SECOND: AtomicI64 = AtomicI64::new(-1);
     static SECOND_IS: AtomicI32 = AtomicI32::new(0);
-    /// 1 inside the hold.
+    /// 1 while the hold exists.
     static HELD: AtomicU64 = AtomicU64::new(0);
     static INSIDE: AtomicU64 = AtomicU64::new(0);
     static ORDER: AtomicUsize = AtomicUsize::new(0);
 
     /// Sends a signal with a value to this thread.
     fn queue(number: i32, value: usize) {
-        // The limit of queued signals is the user's: another program may have all of it for a while.
+        // The limit of queued signals is per user: another program may exhaust it for a while.
         while signal::queue(signal::this_thread(), number, value).is_err() {
             std::thread::yield_now();
         }
@@ -68,7 +68,7 @@ mod stepped {
         }
     }
 
-    /// Turns the flag over in what it returns to.
+    /// Toggles the flag in the interrupted context.
     extern "C" fn on_turn(_: i32, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
         let context = context.cast::<libc::ucontext_t>();
         // SAFETY: the kernel's frame.
@@ -91,7 +91,7 @@ mod stepped {
             sa_flags: libc::SA_SIGINFO,
             sa_restorer: None,
         };
-        // SAFETY: one action, of the type its flags say.
+        // SAFETY: one action, of the type its flags select.
         let rc = unsafe { libc::sigaction(signal, &raw const action, std::ptr::null_mut()) };
         assert_eq!(rc, 0);
     }
@@ -119,7 +119,7 @@ mod stepped {
         drop(hold);
     }
 
-    /// Runs a section with a signal at one or two instructions; the instructions it took.
+    /// Runs a section with a signal at one or two instructions; returns the instructions executed.
     fn run(first: i64, second: i64) -> i64 {
         ORDER.store(0, SeqCst);
         STEPS.store(0, SeqCst);
@@ -130,7 +130,7 @@ mod stepped {
         let all = ORDER.load(SeqCst);
         turn();
         let steps = STEPS.load(SeqCst);
-        // Those sent after the section, in the call that ends the stepping, come later.
+        // Signals sent after the section, in the call that ends the stepping, arrive later.
         let late = ORDER.load(SeqCst);
         let expected = match (first >= 0 && first < steps, second >= 0 && second < steps) {
             (true, true) => 12,
@@ -157,7 +157,7 @@ mod stepped {
     fn two_signals_at_most_sixteen_instructions_apart() {
         set_up();
         for first in 0..run(-1, -1) {
-            // The first lengthens the run by its replay.
+            // The first signal's replay lengthens the run.
             let steps = run(first, -1);
             for second in first..steps.min(first + 16) {
                 run(first, second);
@@ -166,10 +166,10 @@ mod stepped {
         assert_eq!(INSIDE.load(SeqCst), 0);
     }
 
-    /// What was installed before [`over_ours`].
+    /// The action installed before [`over_ours`].
     static OURS: AtomicUsize = AtomicUsize::new(0);
 
-    /// A handler of somebody else's, installed over ours and blocking nothing, that calls it as such handlers do.
+    /// Another library's handler, installed over ours without blocking signals, that chains to ours.
     extern "C" fn over_ours(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
         // SAFETY: installed with SA_SIGINFO, and so of this type.
         let ours = unsafe {
@@ -197,7 +197,7 @@ mod stepped {
         let rc = unsafe { libc::sigaction(libc::SIGRTMIN(), &raw const action, &raw mut old) };
         assert_eq!(rc, 0);
         OURS.store(old.sa_sigaction, SeqCst);
-        // The frame of the first, in a hold, and the second in the middle of it.
+        // The first signal's frame in a hold, interrupted by the second signal.
         let one = |second: i64| {
             ORDER.store(0, SeqCst);
             STEPS.store(0, SeqCst);
@@ -219,7 +219,7 @@ mod stepped {
         println!("a frame interrupted at each of {steps} instructions");
     }
 
-    /// A wait, stepped, with a signal at instruction `at` of it; whether a signal woke it.
+    /// A stepped wait with a signal at its instruction `at`; returns whether a signal woke it.
     fn waited(at: i64, wait: impl FnOnce(&Hold) -> bool) -> bool {
         let hold = mask::hold();
         ORDER.store(0, SeqCst);
@@ -239,7 +239,7 @@ mod stepped {
         assert!(!waited(-1, wait(1)));
         let asleep = ASLEEP.load(SeqCst);
         assert!(asleep > 20, "the sleep begins at {asleep}");
-        // SAFETY: takes a number; kills this process where a signal is slept through.
+        // SAFETY: takes a number; kills this process if a wait sleeps through a signal.
         unsafe { libc::alarm(HANG_S) };
         for at in 0..=asleep {
             assert!(waited(at, wait(3_600_000)), "a signal at {at}");
@@ -247,7 +247,7 @@ mod stepped {
         println!("a signal at each of {} instructions up to the sleep", asleep + 1);
     }
 
-    /// The twin: a look, then a sleep that does not know of the look.
+    /// The twin: a check followed by a separate sleep.
     fn a_look_and_then_a_sleep_miss_one() {
         set_up();
         let twin = |_: &Hold| {

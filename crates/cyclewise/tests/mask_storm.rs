@@ -1,7 +1,7 @@
-//! A storm of signals from threads and timers at a thread that holds and releases: each real-time signal exactly once
-//! and in order, none inside a hold, none lost. And the twin: without the test of the flag handlers run inside holds.
+//! A storm of signals from threads and timers to a thread that holds and releases: each real-time signal arrives exactly
+//! once, in order, and outside holds. The twin does not test the flag, and its handlers run inside holds.
 //!
-//! `CYCLEWISE_STORM=1000000` sends a million; without it 20,000 are sent.
+//! `CYCLEWISE_STORM=1000000` sends a million; the default is 20,000.
 
 mod common;
 
@@ -17,7 +17,7 @@ fn main() {
     ]);
 }
 
-/// Real-time signals, each with a sender of its own.
+/// Real-time signals, each with its own sender.
 const STREAMS: usize = 3;
 
 static EXPECTED: [AtomicU64; STREAMS] = [const { AtomicU64::new(0) }; STREAMS];
@@ -38,7 +38,7 @@ fn timer_signal() -> i32 {
     stream(STREAMS)
 }
 
-/// What the handler does, whoever calls it.
+/// The body of both handlers.
 fn handle(signal: i32, value: usize) {
     INSIDE.fetch_add(u64::from(HELD.load(SeqCst)), SeqCst);
     NESTED.fetch_add(u64::from(RUNNING.swap(true, SeqCst)), SeqCst);
@@ -57,11 +57,11 @@ fn through_us(info: &Info, _: &Hold) {
     handle(info.signal(), info.value());
 }
 
-/// The twin's: what the kernel calls, with no look at the flag.
+/// The twin's handler, which the kernel calls directly, without a test of the flag.
 extern "C" fn at_once(signal: i32, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
     // SAFETY: the kernel's information.
     let info = unsafe { &*info };
-    // SAFETY: every signal of the storm has room for a value, if only of zeroes.
+    // SAFETY: every signal of the storm has a value field, even if zero.
     let value = unsafe { info.si_value() };
     handle(signal, value.sival_ptr.addr());
 }
@@ -82,12 +82,12 @@ fn without_the_flag(signal: i32) {
         sa_flags: libc::SA_SIGINFO | libc::SA_RESTART,
         sa_restorer: None,
     };
-    // SAFETY: one action, of the type its flags say.
+    // SAFETY: one action, of the type its flags select.
     let rc = unsafe { libc::sigaction(signal, &raw const action, std::ptr::null_mut()) };
     assert_eq!(rc, 0);
 }
 
-/// Sends one with a value. Where the queue is full, tries again until it is not.
+/// Sends one signal with a value. Retries while the queue is full.
 fn send(target: i32, number: i32, value: usize) {
     loop {
         match signal::queue(target, number, value) {
@@ -99,7 +99,7 @@ fn send(target: i32, number: i32, value: usize) {
     SENT.fetch_add(1, SeqCst);
 }
 
-/// A timer of the kernel's that signals `thread` every half a millisecond.
+/// A kernel timer that signals `thread` every half millisecond.
 fn start_timer(thread: i32) -> libc::timer_t {
     // SAFETY: all zeroes is a valid event.
     let mut event: libc::sigevent = unsafe { std::mem::zeroed() };
@@ -136,12 +136,12 @@ impl Random {
     }
 }
 
-/// Work of a random length. `HELD` is set within, and nowhere else.
+/// Work of a random length. `HELD` is set only inside.
 fn critical(random: &mut Random) {
     HELD.store(true, SeqCst);
     (0..random.below(300)).for_each(|_| std::hint::spin_loop());
     if random.below(16) == 0 {
-        // A signal that was sent has been received when a system call returns: so one is in the hold for certain.
+        // A system call's return delivers signals sent before it: so one certainly arrives in the hold.
         let before = SENT.load(SeqCst);
         for _ in 0..50 {
             if SENT.load(SeqCst) != before {
@@ -186,7 +186,7 @@ fn storm(install: fn(i32), each: u64) {
         for n in 0..STREAMS {
             scope.spawn(move || {
                 for value in 0..each {
-                    // The limit of queued signals is the user's, and others have tests too.
+                    // The limit of queued signals is per user, and other tests may use it too.
                     while value > EXPECTED[n].load(SeqCst) + 1000 {
                         std::thread::yield_now();
                     }
@@ -210,7 +210,7 @@ fn storm(install: fn(i32), each: u64) {
     });
     // SAFETY: our timer, once.
     unsafe { libc::timer_delete(timer) };
-    // What the last of the senders had sent is received by now: a system call has returned since.
+    // The last sender's signals are received by now: a system call has returned since.
     println!(
         "storm: {} sent, {} ticks, {} standard handled, {overflows} overflows; \
          {} out of order, {} inside a hold, {} inside a handler",
@@ -226,12 +226,12 @@ fn storm(install: fn(i32), each: u64) {
 
 fn none_is_lost_doubled_or_inside_a_hold() {
     let sent = std::env::var("CYCLEWISE_STORM").map_or(20_000, |count| count.parse().unwrap());
-    // Beside each stream's signals go a sixteenth as many standard ones.
+    // Each stream also sends a sixteenth as many standard signals.
     storm(with_the_flag, sent * 16 / 17 / STREAMS as u64 + 1);
     assert!(STANDARD.load(SeqCst) > 0);
     let broken = [&DISORDER, &INSIDE, &NESTED].map(|count| count.load(SeqCst));
     assert_eq!(broken, [0; 3]);
-    // The merged ones too come after the last that was sent.
+    // Merged signals too arrive after the last one sent.
     let before = STANDARD.load(SeqCst);
     let hold = mask::hold();
     signal::raise(libc::SIGUSR1);
@@ -239,7 +239,7 @@ fn none_is_lost_doubled_or_inside_a_hold() {
     assert_eq!(STANDARD.load(SeqCst), before + 1);
 }
 
-/// One signal to itself inside a hold would do; the storm's own check is what is tested.
+/// One signal to itself inside a hold would suffice, but this tests the storm's own check.
 fn the_twin_is_seen_inside_holds() {
     storm(without_the_flag, 2000);
     let before = INSIDE.load(SeqCst);

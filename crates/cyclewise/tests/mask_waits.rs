@@ -1,6 +1,6 @@
-//! Data that is shared with handlers, and calls that sleep under a hold.
+//! Data shared with handlers, and calls that sleep under a hold.
 //!
-//! Handlers are state of the process, so each check has a process of its own.
+//! Handlers are process state, so each check runs in its own process.
 
 mod common;
 mod masking;
@@ -44,7 +44,7 @@ fn a_masked_value_is_shared_by_threads_and_handlers() {
         std::hint::black_box(&mut *sum);
         sum.1 += 1;
     };
-    // SAFETY: the lock's other takers hold signals, so the thread that is interrupted never has it.
+    // SAFETY: other users of the lock hold signals, so the interrupted thread never owns it.
     unsafe { Signals::call(libc::SIGRTMIN(), handler) }.unwrap();
     let work = || {
         for _ in 0..EACH {
@@ -86,7 +86,7 @@ fn calls_are_restarted_or_interrupted() {
                     std::thread::yield_now();
                 }
                 signal_when_asleep(thread, libc::SIGUSR1);
-                // Asleep again, or on its way there: either way the byte comes after the signal.
+                // Asleep again or about to sleep: in both cases the byte arrives after the signal.
                 let mut writer = &writer;
                 std::io::Write::write_all(&mut writer, &[1]).unwrap();
             });
@@ -120,7 +120,7 @@ fn a_wait_is_not_slept_through() {
     assert_eq!(kernel_mask(), before);
     drop(hold);
     assert_eq!(COUNT.load(SeqCst), 2);
-    // More than there is room for: the kernel goes on keeping it.
+    // More than the buffer holds: the kernel keeps the signal queued.
     Signals::on(libc::SIGRTMIN(), &SEEN).unwrap();
     let hold = mask::hold();
     (0..40).for_each(|value| queue(libc::SIGRTMIN(), value));
@@ -145,7 +145,7 @@ fn a_wait_sees_descriptors_and_the_time() {
     );
     assert_eq!(hold.wait(&mut polled, Some(Duration::MAX)), Ok(Woken::Ready(1)));
     assert_eq!(polled.map(|polled| polled.happened()), [0, libc::POLLOUT]);
-    // A handler of somebody else's ends it too, and says so.
+    // Another library's handler ends it too, and the result shows that.
     install(libc::SIGUSR2, plain as *const () as usize, 0);
     // SAFETY: takes nothing.
     let thread = unsafe { libc::gettid() };

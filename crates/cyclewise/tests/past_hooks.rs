@@ -1,5 +1,5 @@
-//! Threads created by a `pthread_create` that is bound past the hooks, as some allocators bind theirs: jemalloc asks for
-//! the next definition behind its own (RTLD_NEXT). LOCK is back before such a thread all the same.
+//! Threads created by a `pthread_create` that bypasses the hooks, as in some allocators: jemalloc looks up the next
+//! definition after its own (RTLD_NEXT). LOCK is restored before such a thread too.
 #![cfg_attr(
     not(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static"))),
     allow(dead_code, unused_imports, reason = "no hooks there")
@@ -39,7 +39,7 @@ fn main() {
 }
 
 fn ask() -> Result<(), Refusal> {
-    // SAFETY: nothing here is shared with other processes. The threads are what is tested: they change no shared word.
+    // SAFETY: nothing here is shared with other processes. The tested threads change no shared word.
     unsafe { cyclewise::enable_single!() }
 }
 
@@ -57,12 +57,12 @@ type Start = extern "C" fn(*mut c_void) -> *mut c_void;
 type Join = unsafe extern "C" fn(libc::pthread_t, *mut *mut c_void) -> i32;
 type Create = unsafe extern "C" fn(*mut libc::pthread_t, *const libc::pthread_attr_t, Start, *mut c_void) -> i32;
 
-/// Sites without LOCK, as a thread finds them, and one more.
+/// The number of sites without LOCK that the thread finds, plus one.
 extern "C" fn elided(_: *mut c_void) -> *mut c_void {
     std::ptr::without_provenance_mut(1 + state().elided)
 }
 
-/// The kernel may list a thread for some microseconds after it was joined.
+/// Retries, because the kernel may list a thread for some microseconds after it was joined.
 fn soon(mut elide: impl FnMut() -> Result<(), Refusal>) -> Result<(), Refusal> {
     loop {
         match elide() {
@@ -88,13 +88,13 @@ fn of_the_library(name: &CStr) -> Create {
 
 fn of(library: *mut c_void, name: &CStr) -> *mut c_void {
     assert!(!library.is_null());
-    // SAFETY: a C string, in a library that is loaded.
+    // SAFETY: a C string, and a loaded library.
     let found = unsafe { libc::dlsym(library, name.as_ptr()) };
     assert!(!found.is_null());
     found
 }
 
-/// Creates a thread; it has to find LOCK everywhere.
+/// Creates a thread, which must find LOCK everywhere.
 fn finds_lock(create: Create, attributes: *const libc::pthread_attr_t) {
     let (mut id, mut found) = (0, std::ptr::null_mut());
     // SAFETY: a place for the id, attributes or none, and a function that takes anything.
@@ -114,7 +114,7 @@ fn the_c_librarys_handle() {
     finds_lock(of_the_library(c"libc.so.6"), std::ptr::null());
 }
 
-/// The C library keeps the stacks of threads that have ended, and takes another way to them.
+/// The C library caches the stacks of ended threads, and reuses them on another code path.
 fn a_stack_that_was_used_before() {
     std::thread::spawn(|| ()).join().unwrap();
     soon(ask).unwrap();
@@ -134,7 +134,7 @@ fn a_stack_of_the_callers() {
     finds_lock(next(), attributes.as_ptr());
 }
 
-/// Has the example of that name create a thread, and looks at the text from there.
+/// Has the plugin's function `name` create a thread, which checks the text.
 fn by_the_plugin(flags: i32, name: &CStr) {
     let path = example::build("plugin").join("libplugin.so");
     let path = CString::new(path.as_os_str().as_bytes()).unwrap();
@@ -162,7 +162,7 @@ fn a_library_bound_to_itself_first() {
     by_the_plugin(libc::RTLD_LOCAL | libc::RTLD_DEEPBIND, c"plugin_spawn_bound");
 }
 
-/// A handler of a signal might elide between the look at the mode and clone.
+/// A signal handler might elide between the check of the mode and clone.
 fn its_creator_never_elides_again() {
     enable();
     for _ in 0..10 {
@@ -172,7 +172,7 @@ fn its_creator_never_elides_again() {
     }
 }
 
-/// A worker created one, and both have ended: nobody is on the way.
+/// A worker created a thread, and both have ended: no creation is in progress.
 fn another_thread_may_elide() {
     enable();
     std::thread::spawn(|| finds_lock(next(), std::ptr::null()))
@@ -193,7 +193,7 @@ fn confined_mode_is_refused() {
     assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
 }
 
-/// Where LOCK cannot be put back, the creator is told to try again.
+/// Where LOCK cannot be restored, the creation fails with EAGAIN.
 fn without_writing_there_is_no_thread() {
     enable();
     let site = sites().next().unwrap().address();
@@ -206,7 +206,7 @@ fn without_writing_there_is_no_thread() {
     finds_lock(next(), std::ptr::null());
 }
 
-/// Against the contract: the check above sees sites without LOCK where nothing restores it.
+/// Breaks the contract: the check above detects sites without LOCK where nothing restores it.
 fn twin_a_second_c_library_is_not_seen() {
     enable();
     // SAFETY: a C string.

@@ -183,7 +183,7 @@ fn signals_whose_handlers_add_lose_nothing() {
     assert_eq!(missing, (0, 0));
 }
 
-/// What a thread's destructors do with per-CPU data is done as ever, in whatever order they run: nothing here has one of its own.
+/// A thread's destructors use per-CPU data as usual, in any order: the library registers no thread destructor.
 #[test]
 fn destructors_of_a_threads_words_use_per_cpu_data() {
     use cyclewise::percpu::{Counter, FreeList};

@@ -1,4 +1,4 @@
-//! A futex that counts, so that a check knows when somebody sleeps.
+//! A futex that counts its calls, so that a check knows when a thread sleeps.
 
 use cyclewise::atomic::AtomicU32;
 use cyclewise::lock::{Futex, Moment, Park};
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 pub(crate) static WAITS: AtomicUsize = AtomicUsize::new(0);
 pub(crate) static WAKES: AtomicUsize = AtomicUsize::new(0);
 
-/// A futex that counts.
+/// A futex that counts its calls.
 pub(crate) struct Counting;
 
 impl Park for Counting {

@@ -1,4 +1,4 @@
-//! Far more threads than CPUs: nobody is inside with another, nobody hangs, deadlines are kept.
+//! Far more threads than CPUs: mutual exclusion holds, no thread hangs, deadlines are kept.
 
 use super::common::cpu::{allowed_cpus, pin};
 use super::common::futex::Counting;
@@ -12,13 +12,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqC
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long the crowd runs, unless the environment says otherwise.
+/// How long the crowd runs, unless the environment overrides it.
 const SECONDS: u64 = 2;
 
 /// Threads of the crowd.
 const THREADS: u64 = 64;
 
-/// What the crowd does with a lock: some of them fair, some of them for a while only.
+/// The crowd's lock operations: some unlock fairly, some wait with a deadline.
 pub(crate) trait Lock: RawMutex + Send + Sync + 'static {
     fn lock_for(&self, timeout: Duration) -> bool;
     fn unlock_fair(&self);
@@ -47,18 +47,18 @@ impl Lock for RawSpinLock<Futex> {
     }
 }
 
-/// The calling thread runs when nobody else wants its CPU, and is preempted wherever it stands otherwise.
+/// Lets the calling thread run only when its CPU is otherwise idle, so that it is preempted at any point.
 fn idle() {
     // SAFETY: all zeroes is a valid parameter block, of priority 0. Its fields are not the same in every C library.
     let parameter: libc::sched_param = unsafe { std::mem::zeroed() };
-    // The system call: musl's function only refuses.
+    // The system call, because musl's function always fails.
     // SAFETY: one parameter block, of the calling thread.
     let rc = unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, libc::SCHED_IDLE, &raw const parameter) };
     assert_eq!(rc, 0, "every thread may lower itself");
 }
 
 /// 64 threads on two CPUs for some seconds: a quarter of them hold the lock for long and are preempted there.
-/// A machine that is frozen meanwhile has shown nothing yet: the crowd goes on until it is `enough`.
+/// If the machine was frozen meanwhile, the crowd continues until it is `enough`.
 pub(crate) fn crowd<L: Lock>(enough: fn() -> bool) {
     let seconds = std::env::var("CYCLEWISE_LOCK_SECONDS");
     let seconds = seconds.map_or(SECONDS, |s| s.parse().expect("CYCLEWISE_LOCK_SECONDS is a number"));
@@ -100,7 +100,7 @@ pub(crate) fn crowd<L: Lock>(enough: fn() -> bool) {
                     0 => lock.unlock_fair(),
                     _ => unlock(lock),
                 }
-                // Work of its own, so that the idle ones wait for a CPU.
+                // Work outside the lock, so that the SCHED_IDLE threads wait for a CPU.
                 if dice >> 30 & 0x3f == 0 {
                     spin_for(Duration::from_micros(200));
                 }
@@ -121,7 +121,7 @@ pub(crate) fn crowd<L: Lock>(enough: fn() -> bool) {
     assert!(!lock.is_locked());
 }
 
-/// A lock that is none, and visitors who wait for each other inside.
+/// A lock without mutual exclusion, and visitors that wait for each other inside.
 pub(crate) fn twin_two_inside_are_seen() {
     let (room, both) = (Room::default(), Barrier::new(2));
     thread::scope(|scope| {
@@ -137,7 +137,7 @@ pub(crate) fn twin_two_inside_are_seen() {
     assert_eq!(room.visits.load(SeqCst), 1, "of two visits one was lost");
 }
 
-/// Waiters with short deadlines among waiters without, at a lock that is hardly ever free.
+/// Waiters with short deadlines among waiters without one, at a lock that is rarely free.
 pub(crate) fn a_deadline_is_kept() {
     alarm();
     let (lock, room) = (RawSpinLock::<Futex>::INIT, Room::default());
@@ -167,12 +167,12 @@ pub(crate) fn a_deadline_is_kept() {
     assert_eq!(locked.load(Relaxed) + late.load(Relaxed), 12 * 200);
     assert_eq!(room.visits.load(SeqCst), locked.load(Relaxed));
     assert!(!room.trespass.load(SeqCst));
-    // As good as new: nobody is left in the queue, and nobody is kept a place.
+    // Nobody is left in the queue, and no place is reserved.
     assert!(lock.try_lock());
     unlock(&lock);
 }
 
-/// On one CPU, with LOCK away: whoever spins there spins in vain, and all come to their turn.
+/// On one CPU, with LOCK elided: spinning there is useless, and every thread gets its turn.
 #[cfg(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static")))]
 pub(crate) fn confined() {
     use cyclewise::patch::{self, confined};
@@ -180,7 +180,7 @@ pub(crate) fn confined() {
     // SAFETY: this check creates threads through the C library only.
     let _ = unsafe { cyclewise::enable_single!() };
     patch::lock().unwrap();
-    // SAFETY: nobody else sets affinities here, and no atomics are shared with other processes.
+    // SAFETY: only the library sets affinities in the mode, and no atomics are shared with other processes.
     let guard = unsafe { confined::enter(None) }.unwrap();
     assert_eq!(patch::state().mode, patch::Mode::Confined);
     let (lock, room) = (RawSpinLock::<Futex>::INIT, Room::default());
@@ -191,7 +191,7 @@ pub(crate) fn confined() {
                 for round in 0..2000 {
                     lock.lock();
                     room.visit(|| {
-                        // Now and then somebody else has the CPU in the middle of it.
+                        // Now and then another thread gets the CPU inside the section.
                         if (round + number) % 64 == 0 {
                             thread::yield_now();
                         }

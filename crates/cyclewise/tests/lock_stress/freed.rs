@@ -1,4 +1,4 @@
-//! A lock whose memory goes as soon as its last holder has given it up.
+//! A lock whose memory is freed as soon as its last holder has released it.
 
 use super::common::child::{End, in_child};
 use super::{alarm, unlock};
@@ -8,10 +8,10 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::thread;
 
-/// How often memory is freed behind a release.
+/// How often memory is freed after a release.
 const FREES: u32 = 2_000;
 
-/// A page of its own, for a lock that is freed.
+/// A page of its own, for a lock that is freed with it.
 fn page() -> *mut libc::c_void {
     // SAFETY: a new private mapping.
     let page = unsafe {
@@ -28,14 +28,14 @@ fn page() -> *mut libc::c_void {
     page
 }
 
-/// Two threads, one lock, on a page that the second holder unmaps as soon as it has given the lock up. A release that
-/// touches the lock afterwards is a fault.
+/// Two threads and one lock, on a page that the second holder unmaps right after its release. A release that accesses
+/// the lock afterwards faults.
 pub(crate) fn frees_behind_a_release(release: fn(&RawSpinLock, &AtomicBool)) {
     alarm();
     let (place, turn, freed) = (AtomicUsize::new(0), Barrier::new(2), AtomicBool::new(false));
     let at = |address: usize| {
         let lock = std::ptr::with_exposed_provenance::<RawSpinLock>(address);
-        // SAFETY: mapped until the second holder is done; the first one's borrow ends at its release.
+        // SAFETY: mapped until the second holder is done; the first holder's borrow ends at its release.
         unsafe { &*lock }
     };
     thread::scope(|scope| {
@@ -44,11 +44,11 @@ pub(crate) fn frees_behind_a_release(release: fn(&RawSpinLock, &AtomicBool)) {
                 turn.wait();
                 let address = place.load(SeqCst);
                 let lock = at(address);
-                // Until the first one has it.
+                // Waits until the first thread holds the lock.
                 turn.wait();
                 lock.lock();
                 unlock(lock);
-                // SAFETY: the page is ours, and nobody uses the lock in it any more: that is the promise.
+                // SAFETY: the page is ours, and no thread uses the lock in it any more, as the lock promises.
                 unsafe { libc::munmap(std::ptr::with_exposed_provenance_mut(address), 4096) };
                 freed.store(true, SeqCst);
                 turn.wait();
@@ -57,8 +57,8 @@ pub(crate) fn frees_behind_a_release(release: fn(&RawSpinLock, &AtomicBool)) {
         for _ in 0..FREES {
             freed.store(false, SeqCst);
             let page = page();
-            // All zeroes is a lock that is free, but this says so.
-            // SAFETY: mapped, aligned, and nobody else's yet.
+            // All zeroes is a free lock; this makes it explicit.
+            // SAFETY: mapped, aligned, and not shared yet.
             unsafe { page.cast::<RawSpinLock>().write(RawSpinLock::INIT) };
             place.store(page.expose_provenance(), SeqCst);
             turn.wait();

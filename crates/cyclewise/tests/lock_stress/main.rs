@@ -1,4 +1,4 @@
-//! The lock under far more threads than CPUs, with holders that are preempted, and each promise broken on purpose.
+//! The lock under far more threads than CPUs, with preempted holders. Twins break each promise on purpose.
 //!
 //! `CYCLEWISE_LOCK_SECONDS` sets how long the crowd runs.
 
@@ -40,7 +40,7 @@ fn a_crowd_is_exclusive_and_nobody_hangs() {
     assert!(slept(), "nobody slept: the crowd shows nothing");
 }
 
-/// Ends the process where no thread does an operation any more: its crowd may be told to run for hours.
+/// Ends the process when no thread makes progress any more: the crowd may run for hours.
 fn alarm() {
     // SAFETY: takes a number; the default action of SIGALRM is to kill.
     unsafe { libc::alarm(HANG_S) };

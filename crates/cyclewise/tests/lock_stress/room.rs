@@ -1,10 +1,10 @@
-//! What a lock guards, and what its visitors pass the time with.
+//! The data under the lock, and a random generator for the visitors.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
-/// What is guarded, and whether two were in there.
+/// The guarded data, and whether two visitors were inside at once.
 #[derive(Default)]
 pub(crate) struct Room {
     pub(crate) inside: AtomicUsize,
@@ -13,12 +13,12 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// A visit, during which `stay` passes the time.
+    /// A visit that lasts as long as `stay`.
     pub(crate) fn visit(&self, stay: impl FnOnce()) {
         if self.inside.fetch_add(1, SeqCst) != 0 {
             self.trespass.store(true, SeqCst);
         }
-        // Two steps: an addition is lost where two do this at once.
+        // Two steps: an addition is lost if two visitors do this at once.
         let visits = self.visits.load(Relaxed);
         stay();
         self.visits.store(visits + 1, Relaxed);

@@ -1,4 +1,4 @@
-//! Waiters that sleep: woken by the release, and found asleep by a signal.
+//! Waiters that sleep: woken by the release, or interrupted by a signal.
 
 use super::common::futex::{Counting, WAITS};
 use super::common::signal;
@@ -13,7 +13,7 @@ use std::time::Duration;
 static ABOUT_TO_SLEEP: AtomicBool = AtomicBool::new(false);
 static GIVE_UP: AtomicBool = AtomicBool::new(false);
 
-/// A futex whose wakes are lost, until everybody is told to give up sleeping.
+/// A futex that drops wakes, until a flag makes all threads stop sleeping.
 pub(crate) struct Sleepless;
 
 impl Park for Sleepless {
@@ -39,7 +39,7 @@ impl Park for Sleepless {
     }
 }
 
-/// Whether a head that sleeps gets the lock once it is given up.
+/// Whether a sleeping queue head gets the lock once it is released.
 pub(crate) fn wakes_its_waiter<P: Park>() -> bool {
     alarm();
     let (lock, got) = (RawSpinLock::<P, Exponential>::INIT, AtomicBool::new(false));
@@ -55,7 +55,7 @@ pub(crate) fn wakes_its_waiter<P: Park>() -> bool {
             thread::sleep(Duration::from_millis(1));
         }
         unlock(&lock);
-        // The right one is woken in microseconds, and waited for as long as it takes. One that nobody wakes never comes.
+        // With a wake it runs within microseconds, and the check waits as long as needed. Without one it never runs.
         let lost = ABOUT_TO_SLEEP.load(SeqCst);
         if lost {
             thread::sleep(Duration::from_millis(50));
@@ -81,7 +81,7 @@ extern "C" fn handler(_: libc::c_int) {
     HANDLED.fetch_add(1, SeqCst);
 }
 
-/// A thread sleeps in one queue; its handler sleeps in another, and is let go first.
+/// A thread sleeps in one queue. Its handler sleeps in another and is released first.
 pub(crate) fn a_handler_locks_while_its_thread_waits() {
     alarm();
     let action = libc::sigaction {
@@ -109,7 +109,7 @@ pub(crate) fn a_handler_locks_while_its_thread_waits() {
         let thread = receive.recv().unwrap();
         waits(1);
         let before = WAITS.load(SeqCst);
-        // It runs until it has the lock, which is held here.
+        // The handler runs until it has the lock, which is held here.
         signal::send(thread, libc::SIGUSR1);
         waits(before + 1);
         assert_eq!(HANDLED.load(SeqCst), 1, "the handler waits");

@@ -1,4 +1,4 @@
-//! What the checks of the soft mask share: sending signals, installing handlers of others, and looking what came.
+//! Helpers of the soft mask's checks: send signals, install foreign handlers, and read what arrived.
 #![allow(dead_code, reason = "each test program uses a part")]
 
 use crate::common::signal;
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 pub(crate) static COUNT: AtomicU32 = AtomicU32::new(0);
 pub(crate) static FLAG: AtomicBool = AtomicBool::new(false);
 pub(crate) static SEEN: Masked<Queue<64>> = Masked::new(Queue::new());
-/// What handlers of others count; [`plain`] counts 100.
+/// Count of the foreign handlers; [`plain`] adds 100.
 pub(crate) static CONTEXTS: AtomicU32 = AtomicU32::new(0);
 
 /// A real-time signal with a value to this thread.
@@ -18,7 +18,7 @@ pub(crate) fn queue(number: i32, value: usize) {
     loop {
         match signal::queue(this_thread(), number, value) {
             Ok(()) => break,
-            // The limit of queued signals is the user's: another program may have all of it for a while.
+            // The limit of queued signals is per user: another program may exhaust it for a while.
             Err(libc::EAGAIN) => std::thread::yield_now(),
             Err(errno) => panic!("rt_tgsigqueueinfo: errno {errno}"),
         }
@@ -35,7 +35,7 @@ pub(crate) fn seen() -> Vec<(i32, usize)> {
 
 pub(crate) fn kernel_mask() -> Vec<i32> {
     let mut set = std::mem::MaybeUninit::<libc::sigset_t>::zeroed();
-    // SAFETY: null asks only; writes one set.
+    // SAFETY: null only queries; writes one set.
     unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), set.as_mut_ptr()) };
     // SAFETY: filled.
     let set = unsafe { set.assume_init() };
@@ -53,14 +53,14 @@ pub(crate) fn install(signal: i32, function: usize, flags: i32) {
         sa_flags: flags,
         sa_restorer: None,
     };
-    // SAFETY: one action, of the type its flags say.
+    // SAFETY: one action, of the type its flags select.
     let rc = unsafe { libc::sigaction(signal, &raw const action, std::ptr::null_mut()) };
     assert_eq!(rc, 0);
 }
 
 pub(crate) fn installed(signal: i32) -> libc::sigaction {
     let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
-    // SAFETY: null asks only; writes one action.
+    // SAFETY: null only queries; writes one action.
     let rc = unsafe { libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) };
     assert_eq!(rc, 0);
     // SAFETY: written.
@@ -71,13 +71,12 @@ pub(crate) extern "C" fn plain(_: i32) {
     CONTEXTS.fetch_add(100, SeqCst);
 }
 
-/// Signals the thread once it sleeps in the kernel for what it waits for, and not on its way there for a lock of the
-/// allocator's.
+/// Signals the thread once it sleeps in the call it waits in, and not earlier on a lock of the allocator.
 pub(crate) fn signal_when_asleep(thread: i32, number: i32) {
     let read = |name: &str| std::fs::read_to_string(format!("/proc/self/task/{thread}/{name}"));
-    // The state follows the name, which is in brackets.
+    // The state follows the name in brackets.
     let is_asleep = || read("stat").unwrap().rsplit_once(')').unwrap().1.starts_with(" S");
-    // The call's number comes first: futex(2) on x86-64 and on AArch64, whichever the kernel is of. Not every kernel tells.
+    // The call's number comes first: futex(2) of x86-64 or AArch64. Not every kernel reports it.
     let is_locking = || read("syscall").is_ok_and(|call| call.starts_with("202 ") || call.starts_with("98 "));
     while !is_asleep() || is_locking() {
         std::thread::yield_now();

@@ -1,4 +1,4 @@
-//! std's atomics as the oracle: one sequence of operations on ours and on std's, with every answer compared.
+//! std's atomics as the oracle: one sequence of operations on ours and on std's, with every result compared.
 #![allow(dead_code, reason = "each test program uses a part")]
 
 use cyclewise::atomic;
@@ -21,7 +21,7 @@ pub(crate) fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec((0..OPERATIONS, operand.clone(), operand, 0_u8..5), 1..60)
 }
 
-/// A fixed sequence that has every operation, for programs without proptest's runner.
+/// A fixed sequence with every operation, for programs without proptest's runner.
 pub(crate) fn every_step() -> Vec<Step> {
     let operands = [0, 1, 2, 0x7f, 0x80, 0xffff, u64::MAX];
     let all = (0..OPERATIONS).flat_map(|op| operands.iter().map(move |&a| (op, a, a ^ 1, op % 5)));
@@ -122,7 +122,7 @@ macro_rules! integers {
                     ),
                     29 => assert_eq!(ours.dec_not_positive(order), theirs.fetch_sub(1, order) as $signed <= 1),
                     _ => {
-                        // Half of them find what they expect.
+                        // Half of the comparisons succeed.
                         let current = if number % 2 == 0 { theirs.load(Relaxed) } else { a };
                         assert_eq!(
                             ours.exchange_if(current, b, order, loading),

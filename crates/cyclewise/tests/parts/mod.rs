@@ -1,5 +1,4 @@
-//! What the tests of per-CPU data in whole processes share: being run again in a process that starts anew, and work whose sums
-//! are known.
+//! Helpers of the per-CPU tests of whole processes: running a test again in a new process, and work with known sums.
 #![allow(dead_code, reason = "each test program uses a part")]
 
 use cyclewise::percpu::{Counter, FreeList, Ring, Stack};
@@ -11,11 +10,11 @@ cyclewise::percpu! {
     pub(crate) static BY_CID: u64 => Cid;
 }
 
-/// The part that a child plays.
+/// The part that a child runs.
 pub(crate) const PART: &str = "CYCLEWISE_PERCPU_PART";
 
-/// Runs a test of this program again, alone, as a part, and prints what it printed. An emulator starts no second program of
-/// its architecture: then the part is skipped.
+/// Runs a test of this program again, alone, as a part, and forwards its output. Skipped under an emulator, which cannot
+/// start a second program.
 pub(crate) fn again(test: &str, part: &str, tunables: &str) {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", test, "--nocapture", "--test-threads=1"])
@@ -24,7 +23,7 @@ pub(crate) fn again(test: &str, part: &str, tunables: &str) {
         .output();
     let cannot_start = match &output {
         Err(e) => e.raw_os_error() == Some(libc::ENOEXEC),
-        // What a child of posix_spawn ends with whose exec fails, where the emulator's vfork is a fork.
+        // The exit status of a posix_spawn child whose exec fails, where the emulator's vfork is a fork.
         Ok(output) => output.status.code() == Some(127) && output.stdout.is_empty() && output.stderr.is_empty(),
     };
     if cannot_start {
@@ -45,9 +44,9 @@ pub(crate) fn part() -> Option<String> {
     std::env::var(PART).ok()
 }
 
-/// Threads that add, by both ids, and as much as they added in the sums.
+/// Threads that add by both kinds of CPU id; the sums equal what they added.
 pub(crate) fn nothing_is_lost() {
-    // Tests of one process share the words.
+    // Tests of one process share these words.
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock();
     let (before, before_cid) = (HITS.sum(), BY_CID.sum());
@@ -68,7 +67,7 @@ pub(crate) fn nothing_is_lost() {
     lists_are_exact();
 }
 
-/// Threads that count, and take from and give to what is built on per-CPU words: all is there afterwards, once.
+/// Threads that count, and pop from and push to per-CPU structures: afterwards each item is there exactly once.
 pub(crate) fn lists_are_exact() {
     const OBJECTS: u64 = 32;
     let counter = Counter::new(0);
@@ -114,9 +113,9 @@ pub(crate) fn lists_are_exact() {
     assert_eq!(sorted(words), expected);
 }
 
-/// Whether the kernel, as it was when this program started, has rseq(2) here. Under qemu-user it has not.
+/// Whether the kernel had rseq(2) when this program started. Under qemu-user it does not.
 pub(crate) fn kernel_has_rseq() -> bool {
-    // SAFETY: a flag that no kernel knows: it fails before it looks at the address.
+    // SAFETY: an unknown flag fails before the kernel reads the address.
     unsafe { libc::syscall(libc::SYS_rseq, 0, 0, 1 << 30, 0) };
     std::io::Error::last_os_error().raw_os_error() == Some(libc::EINVAL)
 }
