@@ -1,5 +1,5 @@
-//! AArch64: the generic timer's counter, a thread's block, restartable sequences. The rest is `portable`'s, for the
-//! reason that `arch` gives.
+//! AArch64: the generic timer's counter, a thread's block, restartable sequences. The rest comes from `portable`;
+//! `arch` gives the reason.
 
 pub use super::portable::*;
 

@@ -1,7 +1,7 @@
-//! Restartable sequences on words in cells: stacks and rings. Otherwise as `free_list`.
+//! Restartable sequences for stacks and rings of words. Otherwise as `free_list`.
 //!
 //! # Safety
-//! As of `free_list`.
+//! The contract of `free_list`.
 #![expect(unsafe_code, reason = "sequences that the kernel restarts")]
 
 use super::free_list::on_this_copy;
@@ -9,15 +9,15 @@ use super::{Area, section};
 use crate::arch::{AWAY, EMPTY, Id, Outcome, SHIFT};
 use core::arch::asm;
 
-/// Puts a word on a stack of `N`: a copy's first word is how many there are, and they begin with the third. The outcome
-/// is [`Outcome::Ne`] where it is full.
+/// Pushes a word on a stack of `N`: a copy's first word is the number of words, and the third is the bottom one.
+/// Returns [`Outcome::Ne`] if the stack is full.
 ///
 /// # Safety
-/// As of the module, and so for all below; the copy has 2 + `N` words, and the first is at most `N`.
+/// The module's contract, the same for all below; the copy has 2 + `N` words, and the first is at most `N`.
 #[inline(always)]
 pub(crate) unsafe fn stack_push<I: Id, const N: usize>(area: Area, stacks: *mut u64, word: u64) -> Outcome {
-    // SAFETY: the caller vouches for the area and the words; the first store is to a word that is nobody's until the
-    // second.
+    // SAFETY: the caller guarantees the area and the words; the first store is to a word that no other sequence reads
+    // before the second.
     unsafe {
         on_this_copy!([
             "cbnz {n}, {stopped}",
@@ -34,21 +34,21 @@ pub(crate) unsafe fn stack_push<I: Id, const N: usize>(area: Area, stacks: *mut 
     Outcome::Done
 }
 
-/// Takes the word on top of a stack. Returns it and how many are left: [`EMPTY`] where there was none, [`AWAY`] where
-/// the guard is set.
+/// Pops a word from a stack. Returns it and the number of words left: [`EMPTY`] if there was none, [`AWAY`] if the
+/// guard is set.
 ///
 /// # Safety
 /// As above.
 #[inline(always)]
 pub(crate) unsafe fn stack_pop<I: Id>(area: Area, stacks: *mut u64) -> (u64, i64) {
     let (word, left): (u64, i64);
-    // SAFETY: the caller vouches for the area and the words; the last store is the commit.
+    // SAFETY: the caller guarantees the area and the words; the last store is the commit.
     unsafe {
         on_this_copy!([
             "mov {n}, #{away}",
             "cbnz {word}, 773f",
             "ldr {n}, [{t}]",
-            "subs {n}, {n}, #1", // Leaves EMPTY where there is none.
+            "subs {n}, {n}, #1", // Leaves EMPTY if there is none.
             "b.lo 773f",
             "add {word}, {t}, {n}, lsl 3",
             "ldr {word}, [{word}, #16]",
@@ -59,8 +59,8 @@ pub(crate) unsafe fn stack_pop<I: Id>(area: Area, stacks: *mut u64) -> (u64, i64
     (word, left)
 }
 
-/// Puts as many words on a stack as there is room for, from the last of `len` before `end` on towards the first, in
-/// their order. Returns how many, or [`AWAY`].
+/// Pushes as many words on a stack as fit: the last of the `len` words before `end`, in their order. Returns how many,
+/// or [`AWAY`].
 ///
 /// # Safety
 /// As above; there are `len` words before `end`.
@@ -72,8 +72,8 @@ pub(crate) unsafe fn stack_push_many<I: Id, const N: usize>(
     len: usize,
 ) -> i64 {
     let run: i64;
-    // SAFETY: the caller vouches for the area and the words; the last store is the commit. Registers of its own carry
-    // and count, so that a restart finds the operands as they were.
+    // SAFETY: the caller guarantees the area and the words; the last store is the commit. The sequence copies
+    // and counts in scratch registers, so that a restart finds its operands unchanged.
     unsafe {
         on_this_copy!([
             "mov {run}, #{away}",
@@ -101,14 +101,14 @@ pub(crate) unsafe fn stack_push_many<I: Id, const N: usize>(
     run
 }
 
-/// Takes as many words as there are and fit, in the order in which they were put there. Returns how many, or [`AWAY`].
+/// Pops up to `len` words to `to`, in the order in which they were pushed. Returns how many, or [`AWAY`].
 ///
 /// # Safety
-/// As above; `to` has room for `len` words, and may be written whatever comes of it.
+/// As above; `to` has room for `len` words, and may be written whatever the outcome.
 #[inline(always)]
 pub(crate) unsafe fn stack_pop_many<I: Id>(area: Area, stacks: *mut u64, to: *mut u64, len: usize) -> i64 {
     let run: i64;
-    // SAFETY: the caller vouches for the area and the words; the last store is the commit.
+    // SAFETY: the caller guarantees the area and the words; the last store is the commit.
     unsafe {
         on_this_copy!([
             "mov {run}, #{away}",
@@ -135,15 +135,16 @@ pub(crate) unsafe fn stack_pop_many<I: Id>(area: Area, stacks: *mut u64, to: *mu
     run
 }
 
-/// Puts a word in a ring of `N`, a power of two: a copy's first word counts what was taken, its third what was put in,
-/// and the cells follow. The outcome is [`Outcome::Ne`] where it is full.
+/// Puts a word in a ring of `N`, a power of two: a copy's first word counts the words taken, its third the words put
+/// in, and the cells follow. Returns [`Outcome::Ne`] if the ring is full.
 ///
 /// # Safety
-/// As of the module, and so for the next; the copy has 3 + `N` words, and the third is at most `N` more than the first.
+/// The module's contract, the same for the next; the copy has 3 + `N` words, and the third is at most `N` more than the
+/// first.
 #[inline(always)]
 pub(crate) unsafe fn ring_push<I: Id, const N: usize>(area: Area, rings: *mut u64, word: u64) -> Outcome {
-    // SAFETY: the caller vouches for the area and the words; the first store is to a cell that is nobody's until the
-    // second, which is a release.
+    // SAFETY: the caller guarantees the area and the words; the first store is to a cell that no other thread reads
+    // before the second, which is a release.
     unsafe {
         on_this_copy!([
             "cbnz {n}, {stopped}",
@@ -164,16 +165,16 @@ pub(crate) unsafe fn ring_push<I: Id, const N: usize>(area: Area, rings: *mut u6
     Outcome::Done
 }
 
-/// Takes the oldest word from a ring. Returns it and its cell's number: [`EMPTY`] where there was none, [`AWAY`] where
-/// the guard is set.
+/// Takes the oldest word from a ring. Returns it and its cell's number: [`EMPTY`] if there was none, [`AWAY`] if the
+/// guard is set.
 ///
 /// # Safety
 /// As above.
 #[inline(always)]
 pub(crate) unsafe fn ring_pop<I: Id, const N: usize>(area: Area, rings: *mut u64) -> (u64, i64) {
     let (word, cell): (u64, i64);
-    // SAFETY: the caller vouches for the area and the words; the store is a release, so that who finds the cell free
-    // comes after the load.
+    // SAFETY: the caller guarantees the area and the words; the store is a release, so a thread that finds the cell
+    // free is ordered after the load.
     unsafe {
         on_this_copy!([
             "mov {cell}, #{away}",

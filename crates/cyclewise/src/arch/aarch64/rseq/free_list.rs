@@ -1,25 +1,24 @@
-//! Restartable sequences of which counters and lists are made: each finds the current CPU's copy itself.
+//! Restartable sequences for counters and lists. Each finds the current CPU's copy itself.
 //!
-//! As of the x86-64 file of the same name. Here loads of the guard acquire, and stores that commit are relaxed: who
-//! takes what they publish is on the same CPU, has been through the scheduler, or has stopped the CPU by a barrier.
+//! As in the x86-64 twin. Here loads of the guard are acquires, and committing stores are relaxed: a thread that reads
+//! what they publish is on the same CPU, has gone through the scheduler, or has stopped the CPU by a barrier.
 //!
 //! # Safety
-//! As of `rseq`, for all words of the copy; they are written by such sequences alone while the guard is 0. Addresses
-//! that do not belong to the copy are the caller's, valid until the sequence ends, and may be written whatever comes of
-//! it.
+//! The contract of `rseq`, for all words of the copy. Only such sequences write them while the guard is 0. Other
+//! addresses belong to the caller, are valid until the sequence ends, and may be written whatever the outcome.
 #![expect(unsafe_code, reason = "sequences that the kernel restarts")]
 
 use super::{Area, section};
 use crate::arch::{Id, Outcome, SHIFT, STOPPED};
 use core::arch::asm;
 
-/// The beginning: `{t}` becomes the address of the CPU's copy, and `{n}` what its guard holds.
+/// The prologue: `{t}` becomes the address of the CPU's copy, and `{n}` the value of its guard.
 macro_rules! on_this_copy {
     ([$($step:expr),* $(,)?], $area:expr, $at:expr, $n:literal, $($operands:tt)*) => {
         section!([
             "ldr {t:w}, [{area}, {id}]",
             "add {t}, {p}, {t}, lsl {shift}",
-            // Acquire: pairs with the Release that lets the CPU's own threads in again.
+            // Acquire: pairs with the Release that lets the CPU's own threads continue.
             concat!("add {", $n, "}, {t}, #8"),
             concat!("ldar {", $n, "}, [{", $n, "}]"),
             $($step,)*
@@ -29,14 +28,15 @@ macro_rules! on_this_copy {
 
 pub(super) use on_this_copy;
 
-/// Adds to a copy's first word. Returns how far that is from the second by now, and the copy's distance from slot 0's.
+/// Adds to a copy's first word. Returns the sum minus the second word, loaded after the commit, and the copy's distance
+/// from slot 0's.
 ///
 /// # Safety
-/// As of the module, but that the second word is no guard: anybody may change it, atomically.
+/// The module's contract, except that the second word is not a guard: any thread may change it atomically.
 #[inline(always)]
 pub(crate) unsafe fn add_and_compare<I: Id>(area: Area, at: *mut u64, value: u64) -> (u64, usize) {
     let (apart, copy): (u64, usize);
-    // SAFETY: the caller vouches for the area and the words; the store is the commit, and what follows is a load.
+    // SAFETY: the caller guarantees the area and the words; the store is the commit, and a load follows it.
     unsafe {
         section!([
             "ldr {t:w}, [{area}, {id}]",
@@ -50,15 +50,15 @@ pub(crate) unsafe fn add_and_compare<I: Id>(area: Area, at: *mut u64, value: u64
     (apart, copy.wrapping_sub(at.addr()))
 }
 
-/// Takes the first node off a list: a copy's first word is its address, 0 where there is none, and a node's first word
-/// the next one's. Returns the word, or [`STOPPED`].
+/// Pops the first node of a list: a copy's first word is its address or 0, and a node's first word is the next node's.
+/// Returns the copy's word, or [`STOPPED`].
 ///
 /// # Safety
-/// As of the module, and so for all below; a word that is not 0 is the address of a node.
+/// The module's contract, the same for all below; a word that is not 0 is the address of a node.
 #[inline(always)]
 pub(crate) unsafe fn list_pop<I: Id>(area: Area, lists: *mut u64) -> u64 {
     let first: u64;
-    // SAFETY: the caller vouches for the area and the words; the store is the commit.
+    // SAFETY: the caller guarantees the area and the words; the store is the commit.
     unsafe {
         on_this_copy!([
             "cbnz {first}, 773f", // 1 is STOPPED.
@@ -71,13 +71,13 @@ pub(crate) unsafe fn list_pop<I: Id>(area: Area, lists: *mut u64) -> u64 {
     first
 }
 
-/// Puts a run of nodes on a list, the last of which leads to what was there.
+/// Pushes a chain of nodes on a list, and links its last node to the previous first.
 ///
 /// # Safety
-/// `first` is the address of the first node, and `last` the first word of the last; all are the caller's.
+/// `first` is the address of the first node, and `last` the first word of the last; all nodes belong to the caller.
 #[inline(always)]
 pub(crate) unsafe fn list_push<I: Id>(area: Area, lists: *mut u64, first: u64, last: *mut u64) -> Outcome {
-    // SAFETY: the caller vouches for the area and the words; the first store is to the caller's own node.
+    // SAFETY: the caller guarantees the area and the words; the first store is to the caller's own node.
     unsafe {
         on_this_copy!([
             "cbnz {next}, {stopped}",
@@ -90,14 +90,14 @@ pub(crate) unsafe fn list_push<I: Id>(area: Area, lists: *mut u64, first: u64, l
     Outcome::Done
 }
 
-/// Takes all that a list has. Returns the first word, or [`STOPPED`].
+/// Takes all nodes of a list. Returns the copy's first word, or [`STOPPED`].
 ///
 /// # Safety
-/// As of the module.
+/// The module's contract.
 #[inline(always)]
 pub(crate) unsafe fn list_take<I: Id>(area: Area, lists: *mut u64) -> u64 {
     let first: u64;
-    // SAFETY: the caller vouches for the area and the words; the last store is the commit.
+    // SAFETY: the caller guarantees the area and the words; the last store is the commit.
     unsafe {
         on_this_copy!([
             "cbnz {first}, 773f", // 1 is STOPPED.

@@ -1,33 +1,32 @@
-//! Restartable sequences of one word: an operation on the current CPU's copy, without exclusives and without asking who
-//! we are.
+//! Restartable sequences of one word: operations on the current CPU's copy, without exclusives.
 //!
 //! ```text
 //! 770:    adrp t, descriptor
 //!         add  t, t, :lo12:descriptor
 //!         str  t, [area, 8]               rseq_cs: from here to 773 an interruption goes to 774
-//! 772:    ldr  w, [area, id]              cpu_id or mm_cid, read inside: nothing has to be compared afterwards
+//! 772:    ldr  w, [area, id]              cpu_id or mm_cid, read inside: nothing to compare
 //!         add  t, p, t, lsl 16
 //!         ldr  r, [t]
 //!         add  r, r, v
 //!         str  r, [t]                     the commit, one instruction; STLR for a release
 //! 773:
-//! 774:    b    770b                       elsewhere, behind the signature
+//! 774:    b    770b                       out of line, after the signature
 //! ```
 //!
-//! Assembly, because the kernel has to know where the sequence begins and ends, and nothing may be spilled inside it.
+//! Assembly, because the kernel must know where a sequence begins and ends, and nothing may be spilled inside it.
 //!
 //! # Invariants
-//! As of the x86-64 file of the same name. Here a read-modify-write is a load and a store, of which the store commits.
+//! As in the x86-64 twin. Here a read-modify-write is a load and a store, and the store commits.
 //!
 //! # Memory ordering
-//! Loads and stores are relaxed, but for the stores of which it is said that they are releases.
+//! Loads and stores are relaxed, except stores documented as releases.
 //!
 //! # References
 //! Linux include/uapi/linux/rseq.h, kernel/rseq.c; ELF for the Arm 64-bit Architecture, thread pointer.
 //!
 //! # Safety
 //! The contract of every function here: the area is the calling thread's registered one, `at + (id << SHIFT)` is a
-//! valid and aligned word for every id that the kernel may publish there, and all that write it meanwhile are such
+//! valid and aligned word for every id that the kernel may publish there, and it is written meanwhile only by such
 //! sequences with the same id.
 #![expect(unsafe_code, reason = "sequences that the kernel restarts")]
 
@@ -39,11 +38,11 @@ use crate::arch::{Id, SHIFT};
 use core::arch::asm;
 use core::ptr::NonNull;
 
-/// What the kernel expects in the four bytes before an abort handler: what glibc registers with, a BRK. Instructions
-/// are little-endian, whatever data are; the kernel reads it as data.
+/// The four bytes that the kernel expects before an abort handler: glibc's registration value, a BRK. Instructions are
+/// always little-endian, but the kernel reads it as data.
 pub(crate) const SIGNATURE: u32 = u32::from_le(0xd428_bc00); // RSEQ_SIG_CODE in glibc's <sys/rseq.h>
 
-/// A registered `struct rseq`, as a distance from the thread pointer. Never zero: there the C library's block begins.
+/// A registered `struct rseq`, as a distance from the thread pointer. Never zero: the C library's block begins there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Area(pub(crate) isize);
 
@@ -53,16 +52,16 @@ impl Area {
         Self((address.as_ptr().expose_provenance() as isize).wrapping_sub(thread_pointer() as isize))
     }
 
-    /// Where it is, for the calling thread.
+    /// The area's address, for the calling thread.
     #[inline(always)]
     pub(super) fn address(self) -> usize {
         thread_pointer().wrapping_add_signed(self.0)
     }
 
-    /// `cpu_id` or `mm_cid`, by its place in the area. As `cpu_id`, all ones and one less say "not registered".
+    /// Reads `cpu_id` or `mm_cid`. `cpu_id` is `u32::MAX` or `u32::MAX - 1` if the area is not registered.
     ///
     /// # Safety
-    /// As of the module.
+    /// The module's contract.
     #[inline(always)]
     pub(crate) unsafe fn id<I: Id>(self) -> u32 {
         let id;
@@ -84,8 +83,8 @@ fn thread_pointer() -> usize {
     at
 }
 
-/// A sequence: its steps between the entry and the commit's end, what follows that, then the operands. `{t}` is a
-/// register of its own, `{area}` the area.
+/// A sequence: the steps up to and including the commit, the instructions after it, then the operands. The sequence
+/// overwrites the register `{t}`; `{area}` is the area.
 macro_rules! section {
     ([$($step:expr),* $(,)?], [$($after:expr),*], $area:expr, $($operands:tt)*) => {
         asm!(
@@ -117,7 +116,7 @@ macro_rules! section {
 }
 pub(super) use section;
 
-/// A sequence that ends with its commit, and whose `{t}` is scratch.
+/// A sequence that ends with its commit and uses `{t}` as scratch.
 macro_rules! sequence {
     ([$($step:expr),* $(,)?], $area:expr, $($operands:tt)*) => {
         section!([$($step),*], [], $area, t = out(reg) _, $($operands)*)
@@ -125,7 +124,7 @@ macro_rules! sequence {
 }
 pub(super) use sequence;
 
-/// The beginning of every sequence of one word: `{t}` becomes the address of the CPU's copy.
+/// The prologue of every sequence of one word: `{t}` becomes the address of the CPU's copy.
 macro_rules! on_this_cpu {
     ([$($step:expr),* $(,)?], $area:expr, $at:expr, $($operands:tt)*) => {
         sequence!([
@@ -141,7 +140,7 @@ pub(crate) trait Sections: Copy {
     /// Loads.
     ///
     /// # Safety
-    /// As of the module, and so for all below.
+    /// The module's contract; the same for all below.
     unsafe fn read<I: Id>(area: Area, at: *mut Self) -> Self;
     /// Stores; a release if `RELEASE`.
     unsafe fn write<I: Id, const RELEASE: bool>(area: Area, at: *mut Self, value: Self);
@@ -151,19 +150,19 @@ pub(crate) trait Sections: Copy {
     unsafe fn and<I: Id>(area: Area, at: *mut Self, value: Self);
     /// Ors.
     unsafe fn or<I: Id>(area: Area, at: *mut Self, value: Self);
-    /// Stores, and returns what was there.
+    /// Stores; returns the previous value.
     unsafe fn xchg<I: Id>(area: Area, at: *mut Self, value: Self) -> Self;
-    /// Stores `new` where `old` is found; returns what was found.
+    /// Stores `new` if the word is `old`; returns the previous value.
     unsafe fn cmpxchg<I: Id>(area: Area, at: *mut Self, old: Self, new: Self) -> Self;
-    /// Adds, and returns the sum.
+    /// Adds; returns the sum.
     unsafe fn add_return<I: Id>(area: Area, at: *mut Self, value: Self) -> Self;
 }
 
-/// A load, an operation and a store; `$found` gets what was there, `{r}` is what is stored.
+/// A load, an operation and a store: `$found` receives the previous value, and `{r}` is stored.
 macro_rules! modify {
     ($suffix:literal, $m:literal, $store:literal, $op:literal, $area:ident, $at:ident, $value:ident) => {
-        // SAFETY: the caller vouches for the area and the words; the last instruction is the commit, and both
-        // registers are its own.
+        // SAFETY: the caller guarantees the area and the words; the last instruction is the commit, and both
+        // registers are scratch.
         unsafe {
             on_this_cpu!([
                 concat!("ldr", $suffix, " {r:", $m, "}, [{t}]"),
@@ -180,7 +179,7 @@ macro_rules! words {
             #[inline(always)]
             unsafe fn read<I: Id>(area: Area, at: *mut Self) -> Self {
                 let value: $value;
-                // SAFETY: the caller vouches for the area and the words; a load.
+                // SAFETY: the caller guarantees the area and the words; a load.
                 unsafe {
                     on_this_cpu!([concat!("ldr", $suffix, " {r:", $m, "}, [{t}]")], area, at,
                         r = out(reg) value, options(nostack))
@@ -190,13 +189,13 @@ macro_rules! words {
             #[inline(always)]
             unsafe fn write<I: Id, const RELEASE: bool>(area: Area, at: *mut Self, value: Self) {
                 if RELEASE {
-                    // SAFETY: the caller vouches for the area and the words; the last instruction is the commit.
+                    // SAFETY: the caller guarantees the area and the words; the last instruction is the commit.
                     unsafe {
                         on_this_cpu!([concat!("stlr", $suffix, " {v:", $m, "}, [{t}]")], area, at,
                             v = in(reg) value, options(nostack))
                     }
                 } else {
-                    // SAFETY: the caller vouches for the area and the words; the last store is the commit.
+                    // SAFETY: the caller guarantees the area and the words; the last store is the commit.
                     unsafe {
                         on_this_cpu!([concat!("str", $suffix, " {v:", $m, "}, [{t}]")], area, at,
                             v = in(reg) value, options(nostack))
@@ -222,7 +221,7 @@ macro_rules! words {
             #[inline(always)]
             unsafe fn xchg<I: Id>(area: Area, at: *mut Self, value: Self) -> Self {
                 let found: $value;
-                // SAFETY: the caller vouches for the area and the words; the last instruction is the commit.
+                // SAFETY: the caller guarantees the area and the words; the last instruction is the commit.
                 unsafe {
                     on_this_cpu!([
                         concat!("ldr", $suffix, " {r:", $m, "}, [{t}]"),
@@ -234,8 +233,8 @@ macro_rules! words {
             #[inline(always)]
             unsafe fn cmpxchg<I: Id>(area: Area, at: *mut Self, old: Self, new: Self) -> Self {
                 let found: $value;
-                // SAFETY: the caller vouches for the area and the words; the store is the commit, and leaving before it
-                // stores nothing. What is above a narrow `old` in its register is not part of it, hence the extension.
+                // SAFETY: the caller guarantees the area and the words; the store is the commit, and an exit before
+                // it stores nothing. The register's bits above a narrow `old` are not part of it, hence the extension.
                 unsafe {
                     on_this_cpu!([
                         concat!("ldr", $suffix, " {r:", $m, "}, [{t}]"),
@@ -250,7 +249,7 @@ macro_rules! words {
             #[inline(always)]
             unsafe fn add_return<I: Id>(area: Area, at: *mut Self, value: Self) -> Self {
                 let sum: $value;
-                // SAFETY: the caller vouches for the area and the words; the last instruction is the commit.
+                // SAFETY: the caller guarantees the area and the words; the last instruction is the commit.
                 unsafe {
                     on_this_cpu!([
                         concat!("ldr", $suffix, " {r:", $m, "}, [{t}]"),

@@ -1,21 +1,21 @@
 //! Restartable sequences of several steps on one CPU's words, under the names of their pseudo-code.
 //!
-//! Each is for one CPU that its caller names, because addresses were computed for that CPU: the sequence begins by
-//! comparing it, and then looks at a guard word, through which a stranger can keep the CPU's own threads out.
+//! The caller names the CPU, because it computed addresses for that CPU. Each sequence first compares the CPU, then
+//! checks a guard word, by which another thread can stop the CPU's own threads.
 //!
 //! # References
-//! librseq's pseudo-code, whose names these are.
+//! librseq, for the names.
 //!
 //! # Safety
-//! As of `rseq`; and every address is valid for what its name says until the sequence ends: `v`, `v2` and `dst` are
-//! words or bytes of the CPU that is named, written by such sequences alone while the guard is 0.
+//! The contract of `rseq`. Every address is valid until the sequence ends for the use that its name implies. `v`, `v2`
+//! and `dst` are words or bytes of the named CPU, written only by such sequences while the guard is 0.
 #![expect(unsafe_code, reason = "sequences that the kernel restarts")]
 
 use super::{Area, inject, section, sequence};
 use crate::arch::{Id, Outcome};
 use core::arch::asm;
 
-/// The beginning of every sequence here: on the CPU that is named, and nobody has asked for it to stop.
+/// The prologue of every sequence here: checks the CPU and the guard.
 macro_rules! on_cpu {
     ([$($step:expr),* $(,)?], $area:expr, $cpu:expr, $guard:expr, $($operands:tt)*) => {
         sequence!([
@@ -34,7 +34,7 @@ macro_rules! on_cpu {
 /// If `*v == expect`, `*v = new`.
 ///
 /// # Safety
-/// As of the module, and so for all below.
+/// The module's contract; the same for all below.
 #[inline(always)]
 pub(crate) unsafe fn load_cbne_store<I: Id, const RELEASE: bool>(
     area: Area,
@@ -44,7 +44,7 @@ pub(crate) unsafe fn load_cbne_store<I: Id, const RELEASE: bool>(
     expect: u64,
     new: u64,
 ) -> Outcome {
-    // SAFETY: the caller vouches for the area and the words; the last store is the commit.
+    // SAFETY: the caller guarantees the area and the words; the last store is the commit.
     unsafe {
         on_cpu!([
             "cmp qword ptr [{v}], {expect}",
@@ -60,7 +60,7 @@ pub(crate) unsafe fn load_cbne_store<I: Id, const RELEASE: bool>(
 /// `*v += count`.
 ///
 /// # Safety
-/// As of the module.
+/// The module's contract.
 #[inline(always)]
 pub(crate) unsafe fn load_add_store<I: Id>(
     area: Area,
@@ -69,7 +69,7 @@ pub(crate) unsafe fn load_add_store<I: Id>(
     v: *mut u64,
     count: u64,
 ) -> Outcome {
-    // SAFETY: the caller vouches for the area and the words; the last store is the commit.
+    // SAFETY: the caller guarantees the area and the words; the last store is the commit.
     unsafe {
         on_cpu!(["add qword ptr [{v}], {count}"], area, cpu, guard,
             v = in(reg) v, count = in(reg) count, options(nostack))
@@ -80,8 +80,8 @@ pub(crate) unsafe fn load_add_store<I: Id>(
 /// Pops: if `*v != not`, `*load = *v`, and `*v` becomes the word at `*v + offset`.
 ///
 /// # Safety
-/// As of the module; where `*v` is not `not`, it is the address of a node with a word at `offset`; `load` is the
-/// caller's.
+/// The module's contract; if `*v` is not `not`, it is the address of a node with a word at `offset`;
+/// `load` belongs to the caller.
 #[inline(always)]
 pub(crate) unsafe fn load_cbeq_store_add_load_store<I: Id>(
     area: Area,
@@ -92,7 +92,7 @@ pub(crate) unsafe fn load_cbeq_store_add_load_store<I: Id>(
     offset: isize,
     load: *mut u64,
 ) -> Outcome {
-    // SAFETY: the caller vouches for the area and the words; the first store is the caller's own word.
+    // SAFETY: the caller guarantees the area and the words; the first store is to the caller's own word.
     unsafe {
         on_cpu!([
             "mov {t}, qword ptr [{v}]",
@@ -110,10 +110,10 @@ pub(crate) unsafe fn load_cbeq_store_add_load_store<I: Id>(
     Outcome::Done
 }
 
-/// `*(*(*at + offset)) += count`: through a pointer in a table that `at` leads to.
+/// `*(*(*at + offset)) += count`: through a pointer in the table that `*at` points to.
 ///
 /// # Safety
-/// As of the module; `*at + offset` holds the address of a word of the CPU that is named.
+/// The module's contract; `*at + offset` holds the address of a word of the named CPU.
 #[inline(always)]
 pub(crate) unsafe fn load_add_load_load_add_store<I: Id>(
     area: Area,
@@ -123,7 +123,7 @@ pub(crate) unsafe fn load_add_load_load_add_store<I: Id>(
     offset: isize,
     count: u64,
 ) -> Outcome {
-    // SAFETY: the caller vouches for the area and the words; the last store is the commit.
+    // SAFETY: the caller guarantees the area and the words; the last store is the commit.
     unsafe {
         on_cpu!([
             "mov {t}, qword ptr [{at}]",
@@ -139,7 +139,7 @@ pub(crate) unsafe fn load_add_load_load_add_store<I: Id>(
 /// If `*v == expect`, `*v2 = new2`, then `*v = new`.
 ///
 /// # Safety
-/// As of the module; `*v2` may be written and yet the outcome be [`Outcome::Ne`].
+/// The module's contract; `*v2` may be written even if the outcome is [`Outcome::Ne`].
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "the operands of the sequence")]
 pub(crate) unsafe fn load_cbne_store_store<I: Id, const RELEASE: bool>(
@@ -152,7 +152,7 @@ pub(crate) unsafe fn load_cbne_store_store<I: Id, const RELEASE: bool>(
     new2: u64,
     new: u64,
 ) -> Outcome {
-    // SAFETY: the caller vouches for the area and the words; the last store is the commit.
+    // SAFETY: the caller guarantees the area and the words; the last store is the commit.
     unsafe {
         on_cpu!([
             "cmp qword ptr [{v}], {expect}",
@@ -170,7 +170,7 @@ pub(crate) unsafe fn load_cbne_store_store<I: Id, const RELEASE: bool>(
 /// If `*v == expect` and `*v2 == expect2`, `*v = new`.
 ///
 /// # Safety
-/// As of the module.
+/// The module's contract.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "the operands of the sequence")]
 pub(crate) unsafe fn load_cbne_load_cbne_store<I: Id>(
@@ -183,7 +183,7 @@ pub(crate) unsafe fn load_cbne_load_cbne_store<I: Id>(
     expect2: u64,
     new: u64,
 ) -> Outcome {
-    // SAFETY: the caller vouches for the area and the words; the last store is the commit.
+    // SAFETY: the caller guarantees the area and the words; the last store is the commit.
     unsafe {
         on_cpu!([
             "cmp qword ptr [{v}], {expect}",
@@ -202,7 +202,7 @@ pub(crate) unsafe fn load_cbne_load_cbne_store<I: Id>(
 /// If `*v == expect`, copies `len` words from `src` to `dst`, then `*v = new`.
 ///
 /// # Safety
-/// As of the module; the ranges do not overlap. `*dst` may be written and yet the outcome be [`Outcome::Ne`].
+/// The module's contract; the ranges do not overlap. `*dst` may be written even if the outcome is [`Outcome::Ne`].
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "the operands of the sequence")]
 pub(crate) unsafe fn load_cbne_memcpy_store<I: Id, const RELEASE: bool>(
@@ -216,8 +216,8 @@ pub(crate) unsafe fn load_cbne_memcpy_store<I: Id, const RELEASE: bool>(
     len: usize,
     new: u64,
 ) -> Outcome {
-    // SAFETY: the caller vouches for the area and the words; the last store is the commit. Registers of its own count
-    // and carry, so that a restart finds the operands as they were.
+    // SAFETY: the caller guarantees the area and the words; the last store is the commit. The sequence counts
+    // and copies in scratch registers, so that a restart finds its operands unchanged.
     unsafe {
         on_cpu!([
             "cmp qword ptr [{v}], {expect}",

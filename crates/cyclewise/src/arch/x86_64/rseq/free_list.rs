@@ -1,22 +1,20 @@
-//! Restartable sequences of which counters and lists are made: each finds the current CPU's copy itself.
+//! Restartable sequences for counters and lists. Each finds the current CPU's copy itself.
 //!
-//! So there is nothing to compute before the first instruction, nothing that could be another CPU's by then, and
-//! nothing to try again. What a sequence has found comes back in a register; a way out of a sequence has no room for
-//! both a label and a result.
+//! So no address computed before a sequence can be another CPU's when it runs, and callers never retry. A sequence
+//! returns its result in a register or jumps to labels, because stable `asm!` does not combine labels with outputs.
 //!
-//! A copy's second word is its guard, 0 or 1, through which a stranger can keep the CPU's own threads out.
+//! A copy's second word is its guard, 0 or 1, by which another thread can stop the CPU's own threads.
 //!
 //! # Safety
-//! As of `rseq`, for all words of the copy; they are written by such sequences alone while the guard is 0. Addresses
-//! that do not belong to the copy are the caller's, valid until the sequence ends, and may be written whatever comes of
-//! it.
+//! The contract of `rseq`, for all words of the copy. Only such sequences write them while the guard is 0. Other
+//! addresses belong to the caller, are valid until the sequence ends, and may be written whatever the outcome.
 #![expect(unsafe_code, reason = "sequences that the kernel restarts")]
 
 use super::{Area, inject, section};
 use crate::arch::{Id, Outcome, SHIFT, STOPPED};
 use core::arch::asm;
 
-/// The beginning: `{t}` becomes the address of the CPU's copy.
+/// The prologue: `{t}` becomes the address of the CPU's copy.
 macro_rules! on_this_copy {
     ([$($step:expr),* $(,)?], $area:expr, $at:expr, $($operands:tt)*) => {
         section!([
@@ -32,14 +30,15 @@ macro_rules! on_this_copy {
 
 pub(super) use on_this_copy;
 
-/// Adds to a copy's first word. Returns how far that is from the second by now, and the copy's distance from slot 0's.
+/// Adds to a copy's first word. Returns the sum minus the second word, loaded after the commit, and the copy's distance
+/// from slot 0's.
 ///
 /// # Safety
-/// As of the module, but that the second word is no guard: anybody may change it, atomically.
+/// The module's contract, except that the second word is not a guard: any thread may change it atomically.
 #[inline(always)]
 pub(crate) unsafe fn add_and_compare<I: Id>(area: Area, at: *mut u64, value: u64) -> (u64, usize) {
     let (apart, distance);
-    // SAFETY: the caller vouches for the area and the words; the store is the commit, and what follows is a load.
+    // SAFETY: the caller guarantees the area and the words; the store is the commit, and a load follows it.
     unsafe {
         section!([
             "mov {t:e}, dword ptr fs:[{area} + {id}]",
@@ -56,15 +55,15 @@ pub(crate) unsafe fn add_and_compare<I: Id>(area: Area, at: *mut u64, value: u64
     (apart, distance)
 }
 
-/// Takes the first node off a list: a copy's first word is its address, 0 where there is none, and a node's first word
-/// the next one's. Returns the word, or [`STOPPED`].
+/// Pops the first node of a list: a copy's first word is its address or 0, and a node's first word is the next node's.
+/// Returns the copy's word, or [`STOPPED`].
 ///
 /// # Safety
-/// As of the module, and so for all below; a word that is not 0 is the address of a node.
+/// The module's contract, the same for all below; a word that is not 0 is the address of a node.
 #[inline(always)]
 pub(crate) unsafe fn list_pop<I: Id>(area: Area, lists: *mut u64) -> u64 {
     let first: u64;
-    // SAFETY: the caller vouches for the area and the words; the store is the commit.
+    // SAFETY: the caller guarantees the area and the words; the store is the commit.
     unsafe {
         on_this_copy!([
             "mov {first}, qword ptr [{t} + 8]", // The guard; 1 is STOPPED.
@@ -82,13 +81,13 @@ pub(crate) unsafe fn list_pop<I: Id>(area: Area, lists: *mut u64) -> u64 {
     first
 }
 
-/// Puts a run of nodes on a list, the last of which leads to what was there.
+/// Pushes a chain of nodes on a list, and links its last node to the previous first.
 ///
 /// # Safety
-/// `first` is the address of the first node, and `last` the first word of the last; all are the caller's.
+/// `first` is the address of the first node, and `last` the first word of the last; all nodes belong to the caller.
 #[inline(always)]
 pub(crate) unsafe fn list_push<I: Id>(area: Area, lists: *mut u64, first: u64, last: *mut u64) -> Outcome {
-    // SAFETY: the caller vouches for the area and the words; the first store is to the caller's own node.
+    // SAFETY: the caller guarantees the area and the words; the first store is to the caller's own node.
     unsafe {
         on_this_copy!([
             "cmp qword ptr [{t} + 8], 0",
@@ -104,14 +103,14 @@ pub(crate) unsafe fn list_push<I: Id>(area: Area, lists: *mut u64, first: u64, l
     Outcome::Done
 }
 
-/// Takes all that a list has. Returns the first word, or [`STOPPED`].
+/// Takes all nodes of a list. Returns the copy's first word, or [`STOPPED`].
 ///
 /// # Safety
-/// As of the module.
+/// The module's contract.
 #[inline(always)]
 pub(crate) unsafe fn list_take<I: Id>(area: Area, lists: *mut u64) -> u64 {
     let first: u64;
-    // SAFETY: the caller vouches for the area and the words; the last store is the commit.
+    // SAFETY: the caller guarantees the area and the words; the last store is the commit.
     unsafe {
         on_this_copy!([
             "mov {first}, qword ptr [{t} + 8]", // The guard; 1 is STOPPED.

@@ -1,25 +1,24 @@
-//! Restartable sequences of one word: an operation on the current CPU's copy, without LOCK and without asking who we
-//! are.
+//! Restartable sequences of one word: operations on the current CPU's copy, without LOCK.
 //!
 //! ```text
 //! 770:    lea  t, [rip + descriptor]
 //!         mov  fs:[area + 8], t           rseq_cs: from here to 773 an interruption goes to 774
-//! 772:    mov  t, fs:[area + id]          cpu_id or mm_cid, read inside: nothing has to be compared afterwards
+//! 772:    mov  t, fs:[area + id]          cpu_id or mm_cid, read inside: nothing to compare
 //!         shl  t, 16
 //!         add  [p + t], v                 the commit, one instruction
 //! 773:
-//! 774:    jmp  770b                       elsewhere, behind the signature
+//! 774:    jmp  770b                       out of line, after the signature
 //! ```
 //!
-//! Assembly, because the kernel has to know where the sequence begins and ends, and nothing may be spilled inside it.
+//! Assembly, because the kernel must know where a sequence begins and ends, and nothing may be spilled inside it.
 //!
 //! # Invariants
-//! 1. A sequence writes its registers and `rseq_cs` before its last instruction, and that one is its only other store
-//!    (in `sequence`, stores before the last go where its caller says). So it can be begun again from its first
-//!    instruction until the last has been executed.
+//! 1. Before its last instruction a sequence writes only its registers and `rseq_cs` (in `sequence`, also words that
+//!    its caller names). The last instruction is the only other store. So a sequence can restart from its first
+//!    instruction until the last has executed.
 //! 2. No register that a sequence reads is written before the commit: scratch registers are `out`, never `lateout`.
 //! 3. A descriptor lives as long as the text it describes. `rseq_cs` may point to it long after the sequence has ended,
-//!    so the link unit must never be unmapped while a thread may have used it; `sys::rseq` sees to that.
+//!    so the link unit is never unmapped while a thread may have used it; `sys::rseq` ensures that.
 //! 4. No sequence makes a system call.
 //!
 //! # Memory ordering
@@ -31,7 +30,7 @@
 //!
 //! # Safety
 //! The contract of every function here: the area is the calling thread's registered one, `at + (id << SHIFT)` is a
-//! valid and aligned word for every id that the kernel may publish there, and all that write it meanwhile are such
+//! valid and aligned word for every id that the kernel may publish there, and it is written meanwhile only by such
 //! sequences with the same id, or instructions of `gs`.
 #![expect(unsafe_code, reason = "sequences that the kernel restarts")]
 
@@ -43,10 +42,10 @@ use crate::arch::{Id, SHIFT};
 use core::arch::asm;
 use core::ptr::NonNull;
 
-/// What the kernel expects in the four bytes before an abort handler: what glibc registers with.
+/// The four bytes that the kernel expects before an abort handler: glibc's registration value.
 pub(crate) const SIGNATURE: u32 = 0x5305_3053; // include/uapi/linux/rseq.h by way of glibc's <sys/rseq.h>
 
-/// A registered `struct rseq`, as a distance from the thread pointer. Never zero: there the C library's block begins.
+/// A registered `struct rseq`, as a distance from the thread pointer. Never zero: the C library's block begins there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Area(pub(crate) isize);
 
@@ -56,10 +55,10 @@ impl Area {
         Self((address.as_ptr().expose_provenance() as isize).wrapping_sub(thread_pointer() as isize))
     }
 
-    /// `cpu_id` or `mm_cid`, by its place in the area. As `cpu_id`, all ones and one less say "not registered".
+    /// Reads `cpu_id` or `mm_cid`. `cpu_id` is `u32::MAX` or `u32::MAX - 1` if the area is not registered.
     ///
     /// # Safety
-    /// As of the module.
+    /// The module's contract.
     #[inline(always)]
     pub(crate) unsafe fn id<I: Id>(self) -> u32 {
         let id;
@@ -72,7 +71,7 @@ impl Area {
     }
 }
 
-/// The address that `fs` stands for.
+/// The base address of FS.
 fn thread_pointer() -> usize {
     let at;
     // SAFETY: the first word of the thread's control block is its own address (ELF TLS ABI, variant II).
@@ -80,7 +79,7 @@ fn thread_pointer() -> usize {
     at
 }
 
-/// A place in a sequence where a test interrupts it: `cyclewise_point` holds the number of the place in force.
+/// A point in a sequence where a test can interrupt it: `cyclewise_point` holds the number of the active point.
 #[cfg(all(test, feature = "std", not(loom)))]
 macro_rules! inject {
     ($point:literal) => {
@@ -99,8 +98,8 @@ macro_rules! inject {
 }
 pub(super) use inject;
 
-/// A sequence: its steps between the entry and the commit's end, what follows that, then the operands. `{t}` is a
-/// register of its own, `{area}` the area.
+/// A sequence: the steps up to and including the commit, the instructions after it, then the operands. The sequence
+/// overwrites the register `{t}`; `{area}` is the area.
 macro_rules! section {
     ([$($step:expr),* $(,)?], [$($after:expr),*], $area:expr, $($operands:tt)*) => {
         asm!(
@@ -111,7 +110,7 @@ macro_rules! section {
             ".long 0, 0",
             ".quad 772f, 773f - 772f, 774f",
             ".popsection",
-            // UD1 with the signature as its displacement, so that a disassembler stays in step.
+            // UD1 with the signature as its displacement, so that a disassembler stays in sync.
             ".pushsection .text.unlikely.cyclewise_rseq, \"ax\", @progbits",
             ".byte 0x0f, 0xb9, 0x3d",
             ".long 0x53053053",
@@ -133,7 +132,7 @@ macro_rules! section {
 }
 pub(super) use section;
 
-/// A sequence that ends with its commit, and whose `{t}` is scratch.
+/// A sequence that ends with its commit and uses `{t}` as scratch.
 macro_rules! sequence {
     ([$($step:expr),* $(,)?], $area:expr, $($operands:tt)*) => {
         section!([$($step),*], [], $area, t = out(reg) _, $($operands)*)
@@ -141,13 +140,13 @@ macro_rules! sequence {
 }
 pub(super) use sequence;
 
-/// The twin that breaks the promise: a load and a store with point 4 between, and no descriptor.
+/// A twin broken on purpose: a load and a store with point 4 between them, without a descriptor.
 ///
 /// # Safety
-/// A valid word, and the trap is handled.
+/// The word is valid, and the trap is handled.
 #[cfg(all(test, feature = "std", not(loom)))]
 pub(crate) unsafe fn unprotected_add(at: *mut u64) {
-    // SAFETY: the caller vouches for the words, and that the trap is handled.
+    // SAFETY: the caller guarantees the words, and that the trap is handled.
     unsafe {
         asm!(
             "mov {t}, qword ptr [{p}]",
@@ -160,7 +159,7 @@ pub(crate) unsafe fn unprotected_add(at: *mut u64) {
     }
 }
 
-/// The beginning of every sequence of one word: `{t}` becomes the distance to the CPU's copy.
+/// The prologue of every sequence of one word: `{t}` becomes the distance to the CPU's copy.
 macro_rules! on_this_cpu {
     ([$($step:expr),* $(,)?], $area:expr, $($operands:tt)*) => {
         sequence!([
@@ -178,7 +177,7 @@ pub(crate) trait Sections: Copy {
     /// Loads.
     ///
     /// # Safety
-    /// As of the module, and so for all below.
+    /// The module's contract; the same for all below.
     unsafe fn read<I: Id>(area: Area, at: *mut Self) -> Self;
     /// Stores; a release if `RELEASE`.
     unsafe fn write<I: Id, const RELEASE: bool>(area: Area, at: *mut Self, value: Self);
@@ -188,11 +187,11 @@ pub(crate) trait Sections: Copy {
     unsafe fn and<I: Id>(area: Area, at: *mut Self, value: Self);
     /// Ors.
     unsafe fn or<I: Id>(area: Area, at: *mut Self, value: Self);
-    /// Stores, and returns what was there.
+    /// Stores; returns the previous value.
     unsafe fn xchg<I: Id>(area: Area, at: *mut Self, value: Self) -> Self;
-    /// Stores `new` where `old` is found; returns what was found.
+    /// Stores `new` if the word is `old`; returns the previous value.
     unsafe fn cmpxchg<I: Id>(area: Area, at: *mut Self, old: Self, new: Self) -> Self;
-    /// Adds, and returns the sum.
+    /// Adds; returns the sum.
     unsafe fn add_return<I: Id>(area: Area, at: *mut Self, value: Self) -> Self;
 }
 
@@ -202,7 +201,7 @@ macro_rules! words {
             #[inline(always)]
             unsafe fn read<I: Id>(area: Area, at: *mut Self) -> Self {
                 let value: $value;
-                // SAFETY: the caller vouches for the area and the words; a load.
+                // SAFETY: the caller guarantees the area and the words; a load.
                 unsafe {
                     on_this_cpu!([concat!($load, ", ", $size, " ptr [{p} + {t}]")], area,
                         p = in(reg) at, old = out($class) value, options(nostack))
@@ -211,7 +210,7 @@ macro_rules! words {
             }
             #[inline(always)]
             unsafe fn write<I: Id, const RELEASE: bool>(area: Area, at: *mut Self, value: Self) {
-                // SAFETY: the caller vouches for the area and the words; the last instruction is the commit.
+                // SAFETY: the caller guarantees the area and the words; the last instruction is the commit.
                 unsafe {
                     on_this_cpu!([concat!("mov ", $size, " ptr [{p} + {t}], ", $v)], area,
                         p = in(reg) at, v = in($class) value, options(nostack))
@@ -219,7 +218,7 @@ macro_rules! words {
             }
             #[inline(always)]
             unsafe fn add<I: Id, const RELEASE: bool>(area: Area, at: *mut Self, value: Self) {
-                // SAFETY: the caller vouches for the area and the words; the last instruction is the commit.
+                // SAFETY: the caller guarantees the area and the words; the last instruction is the commit.
                 unsafe {
                     on_this_cpu!([concat!("add ", $size, " ptr [{p} + {t}], ", $v)], area,
                         p = in(reg) at, v = in($class) value, options(nostack))
@@ -227,7 +226,7 @@ macro_rules! words {
             }
             #[inline(always)]
             unsafe fn and<I: Id>(area: Area, at: *mut Self, value: Self) {
-                // SAFETY: the caller vouches for the area and the words; the last instruction is the commit.
+                // SAFETY: the caller guarantees the area and the words; the last instruction is the commit.
                 unsafe {
                     on_this_cpu!([concat!("and ", $size, " ptr [{p} + {t}], ", $v)], area,
                         p = in(reg) at, v = in($class) value, options(nostack))
@@ -235,17 +234,17 @@ macro_rules! words {
             }
             #[inline(always)]
             unsafe fn or<I: Id>(area: Area, at: *mut Self, value: Self) {
-                // SAFETY: the caller vouches for the area and the words; the last instruction is the commit.
+                // SAFETY: the caller guarantees the area and the words; the last instruction is the commit.
                 unsafe {
                     on_this_cpu!([concat!("or ", $size, " ptr [{p} + {t}], ", $v)], area,
                         p = in(reg) at, v = in($class) value, options(nostack))
                 }
             }
-            // A load and a store: XCHG with memory locks without being asked.
+            // A load and a store, because XCHG with memory always locks.
             #[inline(always)]
             unsafe fn xchg<I: Id>(area: Area, at: *mut Self, value: Self) -> Self {
                 let found: $value;
-                // SAFETY: the caller vouches for the area and the words; the last instruction is the commit.
+                // SAFETY: the caller guarantees the area and the words; the last instruction is the commit.
                 unsafe {
                     on_this_cpu!([
                         concat!("mov ", $old, ", ", $size, " ptr [{p} + {t}]"),
@@ -258,8 +257,8 @@ macro_rules! words {
             #[inline(always)]
             unsafe fn cmpxchg<I: Id>(area: Area, at: *mut Self, old: Self, new: Self) -> Self {
                 let found: $value;
-                // SAFETY: the caller vouches for the area and the words; CMPXCHG writes its accumulator only when it
-                // is executed, and that ends the sequence.
+                // SAFETY: the caller guarantees the area and the words; CMPXCHG writes its accumulator only when it
+                // executes, and that ends the sequence.
                 unsafe {
                     on_this_cpu!([concat!("cmpxchg ", $size, " ptr [{p} + {t}], ", $v)], area,
                         p = in(reg) at, v = in($class) new, inout($acc) old => found, options(nostack))
@@ -269,8 +268,8 @@ macro_rules! words {
             #[inline(always)]
             unsafe fn add_return<I: Id>(area: Area, at: *mut Self, value: Self) -> Self {
                 let found: $value;
-                // SAFETY: the caller vouches for the area and the words; XADD writes its register only when it is
-                // executed.
+                // SAFETY: the caller guarantees the area and the words; XADD writes its register only when it
+                // executes.
                 unsafe {
                     on_this_cpu!([concat!("xadd ", $size, " ptr [{p} + {t}], ", $v)], area,
                         p = in(reg) at, v = inout($class) value => found, options(nostack))
