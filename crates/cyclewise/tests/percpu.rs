@@ -1,7 +1,7 @@
-//! Per-CPU data in whole processes: the C library's registration, ours, another's, none, and filters.
+//! Per-CPU data in whole processes: rseq registered by the C library, by us, by another library, by none, and filters.
 //!
-//! What is decided once for a process is tried in a child that starts anew: this program, run again with the name of the
-//! part in its environment (`parts`).
+//! Process-wide decisions are tested in a new process: this program, run again with the name of the part in its
+//! environment (`parts`).
 
 #![cfg(target_os = "linux")]
 
@@ -28,9 +28,9 @@ fn the_backend_is_the_kernels_or_says_why_not() {
     nothing_is_lost();
 }
 
-/// The bookkeeping of what is given out: a handler that forks in the middle would have its child take the lock over from the
-/// thread that goes on in the child. So nothing is given out where handlers cannot be kept out, and what there is works. The
-/// filters are this test's thread's.
+/// The allocator's bookkeeping: if a handler forked inside it, its child would take over the lock that the interrupted
+/// code still uses. So nothing is allocated where signals cannot be blocked, and existing data still works. The filters
+/// affect only this test's thread.
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn without_blocked_signals_nothing_is_given_out() {
@@ -47,7 +47,7 @@ fn without_blocked_signals_nothing_is_given_out() {
     assert_eq!(Slot::all().map(|slot| kept.get(slot)).sum::<u64>(), 2);
 }
 
-/// What runs where the kernel has no rseq(2), as under qemu-user. Elsewhere a filter sees to that, in the test below.
+/// For kernels without rseq(2), as under qemu-user. Elsewhere the test below uses a filter.
 #[test]
 fn without_rseq_the_portable_backend_runs() {
     if kernel_has_rseq() {
@@ -58,8 +58,8 @@ fn without_rseq_the_portable_backend_runs() {
     println!("ran without rseq(2): {}", backend());
 }
 
-/// In a process without sequences: it is said why, and what threads add, keep and count is exact. All of it is in
-/// portable slots: no CPU's has anything.
+/// In a process without rseq: the report gives the reason, and all operations are exact. All data is in portable slots;
+/// the CPUs' slots stay empty.
 fn portable_slots_do_all() {
     let errno = libc::ENOSYS;
     let refused = Report {
@@ -86,7 +86,7 @@ fn portable_slots_do_all() {
                     counter.add(n);
                     narrow.add(1);
                     drop((list.pop(), list.pop()));
-                    // A full ring gives the word back; then another one goes.
+                    // A full ring returns the word; then another one is popped.
                     while ring.push(thread << 32 | n as u64).is_err() {
                         counter.add(i64::from(ring.pop().is_some()) << 40);
                     }
@@ -123,7 +123,7 @@ fn without_libcs_registration_we_register() {
             );
         }
         nothing_is_lost();
-        // Threads come and go: their areas are used again.
+        // Threads come and go: their areas are reused.
         for _ in 0..40 {
             std::thread::spawn(|| HITS.add(1)).join().unwrap();
         }
@@ -142,7 +142,7 @@ fn a_thread_that_another_library_registered_uses_portable_slots() {
         if !kernel_has_rseq() {
             return;
         }
-        // Ours decides first, on this thread, so the process's state is OWN; then a thread comes that is theirs.
+        // We register first, on this thread, so the process's state is OWN. Then the other library registers a new thread.
         assert_eq!(backend().reason, Reason::Registered);
         HITS.add(1);
         std::thread::spawn(|| {
@@ -190,7 +190,7 @@ fn under_a_filter_that_says_enosys_portable_slots_are_used() {
     );
 }
 
-/// Some filters say that all went well, and do nothing. An area without ids must not be used.
+/// Some filters return success and do nothing. An area without ids must not be used.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn under_a_filter_that_lies_portable_slots_are_used() {
@@ -206,7 +206,7 @@ fn under_a_filter_that_lies_portable_slots_are_used() {
     );
 }
 
-/// A filter may say that no thread is there: then none is believed to be gone, and each keeps its area.
+/// A filter may report that no thread exists. The library does not believe it, and each thread keeps its area.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn under_a_filter_that_says_that_all_threads_are_gone_nobody_loses_an_area() {
@@ -218,8 +218,8 @@ fn under_a_filter_that_says_that_all_threads_are_gone_nobody_loses_an_area() {
     nothing_is_lost();
 }
 
-/// Without the kernel's barrier no CPU's threads can be stopped: a steal is refused, and a reference is shared from the
-/// beginning. The same where a filter says that it went well.
+/// Without membarrier no CPU's sequences can be stopped: a steal is refused, and a reference counts in a shared word from
+/// the start. The same where a filter fakes success.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn where_nobody_can_be_stopped_nobody_is_stolen_from() {
@@ -258,7 +258,7 @@ fn where_nobody_can_be_stopped_nobody_is_stolen_from() {
     }
 }
 
-/// The same where the filter comes late: after each of them has had its barrier, and so without an answer that was right once.
+/// The same where the filter is installed late, after each structure has had a real barrier: earlier results do not count.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn where_nobody_can_be_stopped_any_more_nobody_is_stolen_from() {
@@ -286,7 +286,7 @@ fn where_nobody_can_be_stopped_any_more_nobody_is_stolen_from() {
         })
     };
     list.grow(7).push();
-    // Each once, with the kernel's barrier.
+    // Each once, with a real barrier.
     let fill = || {
         ring.push(7).unwrap();
         stack.push(7).unwrap();
@@ -320,7 +320,7 @@ fn where_nobody_can_be_stopped_any_more_nobody_is_stolen_from() {
         (Err(refusal), Err(refusal))
     );
     assert_eq!((out.len(), stop()), (0, Some(Err(refusal))));
-    // What is on another CPU is not reached either, and nothing is where it was not.
+    // Items on another CPU are not reached either, and no item moves.
     let steal_all =
         |steal: &dyn Fn(Slot) -> Result<usize, Refusal>| Slot::all().filter(|&slot| steal(slot).is_err()).count();
     assert_eq!(steal_all(&|slot| list.steal(slot).map(Iterator::count)), 1);
@@ -335,7 +335,7 @@ fn where_nobody_can_be_stopped_any_more_nobody_is_stolen_from() {
             "{word:?} {value:?}"
         );
     });
-    // One that counts in slots stays live, and is not released.
+    // A reference that counts in slots stays live, and is not released.
     assert!(users.try_get_live());
     assert!(users.kill().is_err() && !users.is_dying());
     assert!(users.try_get_live());
@@ -344,8 +344,7 @@ fn where_nobody_can_be_stopped_any_more_nobody_is_stolen_from() {
     assert_eq!(released.load(Relaxed), 1, "the spare one's");
 }
 
-/// The twin of the question whether the call is made: a filter that lies about the one command, and lets the question past, is
-/// believed.
+/// The twin of the test whether the call is made: a filter that fakes only this command, and passes the test, is believed.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn the_twin_that_is_not_asked_is_believed() {
@@ -364,7 +363,7 @@ fn the_twin_that_is_not_asked_is_believed() {
     assert_eq!(list.drain().map(Iterator::count), Ok(1));
 }
 
-/// The C library says that it registers threads, and has not registered the one that decides.
+/// The C library reports that it registers threads, but has not registered the thread that decides.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn a_thread_that_libc_left_out_is_noticed() {
@@ -382,7 +381,7 @@ fn a_thread_that_libc_left_out_is_noticed() {
     let offset = unsafe { *offset };
     // SAFETY: takes nothing. On x86-64 it is the thread pointer.
     let area = (unsafe { libc::pthread_self() } as usize).wrapping_add_signed(offset);
-    // SAFETY: takes back what the C library registered; nothing in this thread uses it from now on.
+    // SAFETY: unregisters the C library's area; nothing in this thread uses it from now on.
     let rc = unsafe { libc::syscall(libc::SYS_rseq, area, 32, 1, 0x5305_3053) };
     assert_eq!(rc, 0, "{}", std::io::Error::last_os_error());
     assert_eq!(
@@ -392,7 +391,7 @@ fn a_thread_that_libc_left_out_is_noticed() {
     nothing_is_lost();
 }
 
-/// A filter that is there before the C library registers, and says that it went well: glibc believes it, and we do not.
+/// A filter installed before the C library registers fakes success: glibc believes it, and we do not.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn under_a_filter_that_lied_to_libc_portable_slots_are_used() {
@@ -403,7 +402,7 @@ fn under_a_filter_that_lied_to_libc_portable_slots_are_used() {
             again(TEST, "installs", "");
             again(TEST, "late", "");
         }
-        // Where the C library has registered, and what is used for the first time comes after the filter.
+        // Where the C library has registered, the first use comes after the filter.
         Some("late") => {
             common::filter::refuse(libc::SYS_rseq, &[], 0);
             let report = backend();

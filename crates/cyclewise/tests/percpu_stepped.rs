@@ -1,8 +1,8 @@
-//! A signal at every instruction of the portable backend, by the trap flag: the handler is at the same data, and nothing is
-//! lost or there twice.
+//! A signal at every instruction of the portable backend, by the trap flag: the handler uses the same data, and nothing is
+//! lost or duplicated.
 //!
-//! Sequences cannot be stepped: each trap is a signal, which begins them again for ever. The injection points in the library's
-//! own tests are theirs. Here a filter refuses rseq(2), so that what runs are the slots that are taken by a lock.
+//! Restartable sequences cannot be stepped: each trap is a signal, which restarts them for ever. The library's own tests
+//! cover them with injection points. Here a filter refuses rseq(2), so that the locked slots run.
 
 #![cfg(target_os = "linux")]
 
@@ -24,17 +24,17 @@ mod stepped {
 
     const TRAP_FLAG: i64 = 0x100; // EFLAGS.TF, Intel SDM vol. 1, 3.4.3.3
 
-    /// The handler works at every so manieth instruction; a step is run as often, from another one on each time.
+    /// The handler works at every `STRIDE`-th instruction; each step runs `STRIDE` times, with another offset each time.
     const STRIDE: i64 = 64; // few rounds of many instructions: a trap takes microseconds
     /// Instructions so far, and the first at which to work.
     static STEPS: AtomicI64 = AtomicI64::new(0);
     static FIRST: AtomicI64 = AtomicI64::new(0);
-    /// Everything, on the stack of the test.
+    /// All data, on the test's stack.
     static DATA: AtomicPtr<Data> = AtomicPtr::new(std::ptr::null_mut());
 
     struct Data {
         word: PerCpu<u64>,
-        /// Loaded and stored without a lock: the twin.
+        /// The twin: loaded and stored without a lock.
         twin: AtomicU64,
         counter: Counter,
         list: FreeList<u64>,
@@ -46,12 +46,12 @@ mod stepped {
     const THEIRS: u64 = 1 << 32;
 
     impl Data {
-        /// What the handler does in the middle of the same.
+        /// The handler's work, inside the same operations.
         fn work(&self) {
             self.word.add(THEIRS);
             self.twin.store(self.twin.load(SeqCst) + THEIRS, SeqCst);
             self.counter.add(THEIRS as i64);
-            // The list turned over: a pop that only compared would not notice.
+            // Reverses the list: a pop that only compares pointers would not notice (ABA).
             drop((self.list.pop(), self.list.pop()));
             let (first, second) = (self.ring.pop(), self.ring.pop());
             for word in second.into_iter().chain(first) {
@@ -66,12 +66,12 @@ mod stepped {
 
     extern "C" fn on_trap(_: i32) {
         if STEPS.fetch_add(1, SeqCst) % STRIDE == FIRST.load(SeqCst) {
-            // SAFETY: set while the data lives, and the thread that steps is the only one.
+            // SAFETY: set while the data lives, and only the stepping thread uses it.
             unsafe { &*DATA.load(SeqCst) }.work();
         }
     }
 
-    /// Turns the flag over in what it returns to.
+    /// Toggles the flag in the interrupted context.
     extern "C" fn on_turn(_: i32, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
         let context = context.cast::<libc::ucontext_t>();
         // SAFETY: the kernel's frame.
@@ -85,7 +85,7 @@ mod stepped {
         let action = unsafe { action.assume_init_mut() };
         action.sa_sigaction = function;
         action.sa_flags = libc::SA_SIGINFO;
-        // SAFETY: a handler that lives as long as the program; the rest of its arguments may be ignored.
+        // SAFETY: a handler that lives as long as the program, and may ignore its other arguments.
         assert_eq!(unsafe { libc::sigaction(signal, action, std::ptr::null_mut()) }, 0);
     }
 
@@ -93,8 +93,7 @@ mod stepped {
         signal::raise(libc::SIGUSR2);
     }
 
-    /// Runs `step` [`STRIDE`] times, so that the handler has worked at each of its instructions; how many those are, at
-    /// least.
+    /// Runs `step` [`STRIDE`] times, so that the handler works at each of its instructions; returns the least number of them.
     fn at_every_instruction(step: impl Fn()) -> i64 {
         let instructions = |first: i64| {
             STEPS.store(0, SeqCst);
@@ -163,7 +162,7 @@ mod stepped {
         });
         assert!(data.users.kill().unwrap() && data.users.is_zero(), "references");
 
-        // The twin: between its load and its store the handler's work is lost.
+        // The twin: the handler's work between load and store is lost.
         let lost = || worked() - (data.twin.load(SeqCst) & !(THEIRS - 1));
         let before = lost();
         let twins = at_every_instruction(|| data.twin.store(data.twin.load(SeqCst) + 1, SeqCst));
@@ -185,7 +184,7 @@ mod stepped {
         if std::env::var_os(PART).is_some() {
             return check();
         }
-        // The C library registers before anything of ours: a child where it does not.
+        // The C library registers first, so this runs a child in which it does not.
         let output = Command::new(std::env::current_exe().unwrap())
             .args([
                 "--exact",

@@ -1,6 +1,6 @@
-//! Per-CPU data under whole processes: signal handlers, forks, and threads that are confined to a CPU.
+//! Per-CPU data in whole processes: signal handlers, forks, and threads pinned to a CPU.
 //!
-//! What is decided once for a process is tried in a child that starts anew (`parts`).
+//! Process-wide decisions are tested in a new process (`parts`).
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
@@ -11,7 +11,7 @@ use common::child::in_child;
 use cyclewise::percpu::{PerCpu, backend};
 use parts::{BY_CID, HITS, again, part};
 
-/// Where we register, a handler may be a thread's first that uses per-CPU data.
+/// Where we register threads, a handler may be the first in its thread to use per-CPU data.
 #[test]
 fn a_threads_first_use_may_be_a_handlers() {
     extern "C" fn add(_: i32) {
@@ -25,7 +25,7 @@ fn a_threads_first_use_may_be_a_handlers() {
         );
         return;
     }
-    // The process's first use is not for handlers.
+    // The process's first use must not be in a handler.
     println!("{}", backend());
     HITS.add(0);
     // SAFETY: a handler that uses per-CPU words.
@@ -59,7 +59,7 @@ fn a_child_of_a_fork_goes_on_with_copies_of_its_own() {
             }
             for _ in 0..50 {
                 let end = in_child(|| {
-                    // The lock of the areas may have been taken by a thread that is not here.
+                    // A thread that the child lacks may have held the lock of the areas.
                     let (before, other) = (HITS.sum(), PerCpu::<u64>::new());
                     for _ in 0..1000 {
                         HITS.add(1);
@@ -103,14 +103,14 @@ fn gs_leads_to_this_cpus_copy_and_is_not_inherited() {
         }
     };
     assert!(pinned.is_confined());
-    // SAFETY: nothing here uses GS; it is refused.
+    // SAFETY: nothing here uses GS; the call is refused.
     assert!(matches!(unsafe { Pinned::enter(cpu) }, Err(Refusal::GsInUse { .. })));
     pinned.inc(&v);
     pinned.add(&v, 41);
-    // A sequence by rseq on the same CPU's copy mixes with it.
+    // An rseq sequence may use the same CPU's copy.
     v.add(100);
     assert_eq!(pinned.read(&v), v.get(pinned.slot()));
-    // The child inherits the base and the affinity; it has no `Pinned`, and may make one.
+    // The child inherits the base and the affinity but no `Pinned`, and may create one.
     std::thread::scope(|scope| {
         scope.spawn(|| {
             // SAFETY: nothing here uses GS.
@@ -124,7 +124,7 @@ fn gs_leads_to_this_cpus_copy_and_is_not_inherited() {
     });
     assert_eq!(v.sum(), 143);
     drop(pinned);
-    // SAFETY: nothing here uses GS. The base is as it was, so it can be had again.
+    // SAFETY: nothing here uses GS. The base is restored, so it can be taken again.
     drop(unsafe { Pinned::enter(cpu) }.unwrap());
 }
 
@@ -170,7 +170,7 @@ fn signals_whose_handlers_add_lose_nothing() {
     };
     // SAFETY: reads one timer.
     unsafe { libc::setitimer(libc::ITIMER_REAL, &timer, std::ptr::null_mut()) };
-    // Another thread may still be in the handler of the last signal. A look counts that no handler has run into.
+    // Another thread may still be in the last signal's handler. Only a reading that no handler overlapped counts.
     let missing = loop {
         let seen = SEEN.load(SeqCst);
         let expected = mine + (seen << 32);
@@ -190,7 +190,7 @@ fn destructors_of_a_threads_words_use_per_cpu_data() {
     use std::cell::RefCell;
     static COUNTER: Counter = Counter::new(0);
     static LIST: std::sync::LazyLock<FreeList<u64>> = std::sync::LazyLock::new(FreeList::new);
-    /// Uses it when it is dropped, and brings another one to life that does the same, and so on.
+    /// Uses per-CPU data when dropped, and creates another value that does the same, and so on.
     struct Last(u32);
     impl Drop for Last {
         fn drop(&mut self) {
@@ -202,7 +202,7 @@ fn destructors_of_a_threads_words_use_per_cpu_data() {
             assert_eq!(own.sum(), 1);
             if self.0 > 0 {
                 let next = if self.0.is_multiple_of(2) { &EARLY } else { &LATE };
-                // Where that one's destructor has run already there is no more to do, and that is not counted.
+                // Where that destructor has already run, the chain ends: the missing counts are added here.
                 if next.try_with(|last| last.replace(Some(Last(self.0 - 1)))).is_err() {
                     HITS.add(u64::from(self.0));
                     COUNTER.add(self.0.into());
@@ -227,7 +227,7 @@ fn destructors_of_a_threads_words_use_per_cpu_data() {
     const THREADS: u64 = 20;
     for early in 0..THREADS {
         let end = std::thread::spawn(move || {
-            // Before and after this thread's first use, in which it may be registered.
+            // Before and after this thread's first use, which may register it.
             if early.is_multiple_of(2) {
                 HITS.add(0);
             }

@@ -1,4 +1,4 @@
-//! A second copy of the crate, in a shared object that is loaded: it elides nothing, and its threads restore LOCK here.
+//! A second copy of the crate, in a loaded shared object: it elides nothing, and its threads restore LOCK here.
 #![cfg_attr(
     not(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static"))),
     allow(dead_code, unused_imports, reason = "no mode there")
@@ -38,11 +38,11 @@ fn main() {
 
 struct Plugin(*mut c_void);
 
-// SAFETY: a handle that any thread may use.
+// SAFETY: any thread may use the handle.
 unsafe impl Sync for Plugin {}
 
 impl Plugin {
-    /// Loads the example of the same name.
+    /// Loads the example `plugin`.
     fn load() -> Self {
         let path = example::build("plugin").join("libplugin.so");
         let path = CString::new(path.as_os_str().as_bytes()).unwrap();
@@ -57,7 +57,7 @@ impl Plugin {
         // SAFETY: a name in an object that is loaded.
         let function = unsafe { libc::dlsym(self.0, name.as_ptr()) };
         assert!(!function.is_null(), "{name:?} is not in the object");
-        // SAFETY: the object's functions take nothing and return what the caller says.
+        // SAFETY: the object's functions take nothing and return the caller's type.
         let function = unsafe { std::mem::transmute::<*mut c_void, extern "C" fn() -> T>(function) };
         function()
     }
@@ -98,7 +98,7 @@ fn the_copy_is_refused_without_our_hooks_in_use() {
     );
 }
 
-/// Its key was flipped and its fork handlers registered; then it is closed, and something else is where it was.
+/// Its key is flipped and its fork handlers are registered. Then it is closed, and another mapping takes its address.
 fn nothing_of_a_closed_copy_is_called_or_written() {
     cyclewise::static_key! { static KEY: StaticKey = false; }
     KEY.enable().unwrap();
@@ -111,24 +111,24 @@ fn nothing_of_a_closed_copy_is_called_or_written() {
         let at = unsafe { libc::dlsym(plugin.0, c"plugin_flip".as_ptr()) }.addr() & !0xfff;
         // SAFETY: nothing of the object is used after this.
         assert_eq!(unsafe { libc::dlclose(plugin.0) }, 0);
-        // What is called there from now on faults, and what is written there is seen.
+        // From now on a call there faults, and a write there is detected.
         let Some(page) = Page::occupy(at) else {
             continue;
         };
         closed += 1;
         let outcome = in_child(|| KEY.disable().unwrap());
-        assert_eq!(outcome, Ok(()), "a fork calls what was closed");
+        assert_eq!(outcome, Ok(()), "a fork calls the closed object");
         KEY.disable().unwrap();
         KEY.enable().unwrap();
         assert!(KEY.is_enabled() && page.is_untouched());
     }
     println!("closed for good {closed} times");
-    // The twin: what is mapped still is not given away, and a byte that is written is seen.
+    // The twin: a mapped object's address cannot be taken, and a written byte is detected.
     let plugin = Plugin::load();
     assert!(plugin.call::<i32>("plugin_flip") > 0);
     // SAFETY: a name in an object that is loaded.
     let at = unsafe { libc::dlsym(plugin.0, c"plugin_flip".as_ptr()) }.addr() & !0xfff;
-    assert!(Page::occupy(at).is_none(), "the object is there still");
+    assert!(Page::occupy(at).is_none(), "the object is still mapped");
     let page = Page::occupy(0).unwrap();
     poke(page.0.addr() + 7, &[1]);
     assert!(!page.is_untouched());
@@ -138,11 +138,11 @@ fn nothing_of_a_closed_copy_is_called_or_written() {
 struct Page(*mut u8);
 
 impl Page {
-    /// Maps one at an address, unless something is there; at any address for 0.
+    /// Maps one at an address unless it is taken; at any address for 0.
     fn occupy(at: usize) -> Option<Self> {
         let fixed = if at == 0 { 0 } else { libc::MAP_FIXED_NOREPLACE };
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | fixed;
-        // SAFETY: a new mapping, where nothing is.
+        // SAFETY: a new mapping at a free address.
         let page = unsafe { libc::mmap(at as *mut c_void, 4096, libc::PROT_READ, flags, -1, 0) };
         (page != libc::MAP_FAILED).then_some(Self(page.cast()))
     }
@@ -156,30 +156,30 @@ impl Page {
 
 impl Drop for Page {
     fn drop(&mut self) {
-        // SAFETY: mapped by `occupy`, and used by nobody else.
+        // SAFETY: mapped by `occupy`, and not shared.
         unsafe { libc::munmap(self.0.cast(), 4096) };
     }
 }
 
-/// The kernel may read the descriptor of the last sequence long after the object is closed: so it stays mapped.
+/// The kernel may read the last sequence's descriptor long after the object is closed, so the object stays mapped.
 fn the_copys_sequences_outlive_dlclose() {
     for round in 1..=20u64 {
         let plugin = Plugin::load();
         assert_eq!(plugin.call::<u64>("plugin_count"), round);
         let restarts = plugin.call::<i32>("plugin_restarts") == 1;
-        // Without the C library the copy that comes first registers the thread, and the other finds it registered.
+        // Without the C library's registration the first copy registers the thread, and the other finds it registered.
         let reason = cyclewise::percpu::backend().reason;
         assert_eq!(restarts, matches!(reason, Reason::Libc | Reason::Foreign), "{reason:?}");
         // SAFETY: nothing of the object is used after this.
         assert_eq!(unsafe { libc::dlclose(plugin.0) }, 0);
-        // Through the scheduler, where the kernel looks at the descriptor.
+        // Through the scheduler, where the kernel reads the descriptor.
         for _ in 0..100 {
             std::thread::yield_now();
         }
     }
 }
 
-/// Its handler stays registered, and is called: so it stays mapped, and so do its fork handlers.
+/// Its signal handler stays registered and is called, so the object stays mapped, with its fork handlers.
 fn the_copys_handlers_outlive_dlclose() {
     for round in 0..20u64 {
         let plugin = Plugin::load();
@@ -187,14 +187,14 @@ fn the_copys_handlers_outlive_dlclose() {
         // SAFETY: takes a number.
         let raise = || assert_eq!(unsafe { libc::raise(libc::SIGUSR1) }, 0);
         raise();
-        // SAFETY: nothing of the object is used after this, but by the kernel.
+        // SAFETY: only the kernel uses the object after this.
         assert_eq!(unsafe { libc::dlclose(plugin.0) }, 0);
         raise();
         in_child(raise).unwrap();
     }
 }
 
-/// An object that is loaded has its thread-local words allocated by the thread that first uses one; a handler must not be that.
+/// A loaded object's thread-local words are allocated on a thread's first use, which must not be in a handler.
 #[cfg(target_env = "gnu")]
 fn a_thread_that_asks_has_its_words_before_a_handler_does() {
     const TLS_DATA: i32 = 10; // RTLD_DI_TLS_DATA of glibc's <dlfcn.h>: the calling thread's block, null before it is there

@@ -1,7 +1,7 @@
 //! A thread stopped exactly at a site: why the elided prefix is a DS override and not a NOP.
 //!
-//! Chance preemption is no test. Here a child is traced and stepped, an instruction at a time, to the first byte of a
-//! site; the byte is changed, one step is made, and LOCK is put back as another thread's creation would.
+//! Random preemption is too rare for a test. Here a child is traced and single-stepped to the first byte of a site. The
+//! byte is changed, one step is made, and LOCK is restored as by another thread's creation.
 
 mod common;
 
@@ -50,7 +50,7 @@ mod traced {
             if id == 0 {
                 // SAFETY: asks to be traced by the parent.
                 unsafe { libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) };
-                // SAFETY: stops this process until the parent goes on with it.
+                // SAFETY: stops this process until the parent continues it.
                 unsafe { libc::raise(libc::SIGSTOP) };
                 let status = body();
                 // SAFETY: ends the child.
@@ -79,7 +79,7 @@ mod traced {
             unsafe { registers.assume_init() }.rip as usize
         }
 
-        /// Executes one instruction; where it leads, or none where the child has exited with 0.
+        /// Executes one instruction; returns the next address, or none if the child has exited with 0.
         fn step(&self) -> Option<usize> {
             // SAFETY: the child is stopped.
             assert_eq!(unsafe { libc::ptrace(libc::PTRACE_SINGLESTEP, self.id, 0, 0) }, 0);
@@ -92,7 +92,7 @@ mod traced {
             Some(self.at())
         }
 
-        /// Steps until a site is next; its address, or none where the child has exited with 0.
+        /// Steps until a site is next; returns its address, or none if the child has exited with 0.
         fn to_site(&self, sites: &BTreeSet<usize>) -> Option<usize> {
             loop {
                 let at = self.step()?;
@@ -137,7 +137,7 @@ mod traced {
         child.write(site, NOP);
         assert_eq!(child.step(), Some(site + 1), "a NOP is an instruction of its own");
         child.write(site, LOCK);
-        // LOCK is back everywhere, other threads run, and what this one executes next has none.
+        // LOCK is restored everywhere and other threads run, but this thread's next instruction has no LOCK.
         let next = child.decode(child.at());
         assert_eq!((next.mnemonic(), next.has_lock_prefix()), (Mnemonic::Xadd, false));
         assert_eq!(
@@ -157,7 +157,7 @@ mod traced {
         let elided = child.decode(site);
         assert_eq!((elided.mnemonic(), elided.len()), (locked.mnemonic(), locked.len()));
         assert!(!elided.has_lock_prefix());
-        // Preempted before it: LOCK is put back, and LOCK is what is executed.
+        // Preempted before it: LOCK is restored, and the instruction executes with LOCK.
         child.write(site, LOCK);
         child.write(site, DS);
         assert_eq!(
@@ -168,7 +168,7 @@ mod traced {
         child.finish();
     }
 
-    /// One of each form, of several widths.
+    /// One instruction of each form, in several widths.
     fn every_form() -> i32 {
         let relaxed = Ordering::Relaxed;
         let (byte, short, word) = (AtomicU8::new(1), AtomicU16::new(1), AtomicU32::new(1));

@@ -1,4 +1,4 @@
-//! References without a loop: the count alone, and the pool that threads look into with stale keys.
+//! References without a loop: the count alone, and the pool, which threads search with stale keys.
 
 use cyclewise::refs::rcuref::{Got, Pool, Rcuref};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -85,7 +85,7 @@ fn values_are_dropped_once_and_forgotten_ones_with_the_pool() {
     assert_eq!(drops.load(SeqCst), 2);
 }
 
-/// Panics where it is dropped, and counts that.
+/// Panics when dropped, and counts that.
 struct Bomb<'a>(&'a AtomicUsize);
 
 impl Drop for Bomb<'_> {
@@ -108,7 +108,7 @@ fn a_drop_that_panics_gives_its_slot_back() {
     }
 }
 
-/// The check above sees a slot that is kept.
+/// The check above detects a slot that is not freed.
 #[test]
 fn twin_a_slot_that_is_not_given_back_is_seen() {
     let drops = AtomicUsize::new(0);
@@ -129,7 +129,7 @@ fn a_pool_whose_values_panic_drops_the_others() {
     assert_eq!((bombs.load(SeqCst), drops.load(SeqCst)), (1, 3));
 }
 
-/// A value that uses the pool it is in, while it is dropped.
+/// A value uses its own pool while it is dropped.
 #[test]
 fn a_drop_may_use_its_pool() {
     struct Heir<'p>(Option<&'p Heirs<'p>>, u32);
@@ -137,13 +137,13 @@ fn a_drop_may_use_its_pool() {
     impl Drop for Heir<'_> {
         fn drop(&mut self) {
             if let Some(pool) = self.0.and_then(|cell| cell.get()) {
-                // Its own slot is not free yet.
+                // Its slot is not free yet.
                 let heir = pool.insert(Heir(None, self.1 + 1)).ok();
                 assert_eq!(heir.map(|heir| heir.1), (self.1 == 1).then_some(2));
             }
         }
     }
-    // Leaked, since a value that refers to its pool cannot be dropped with it.
+    // Leaked, because a value that refers to its pool cannot be dropped with it.
     let cell: &Heirs = Box::leak(Box::default());
     let pool: &Pool<Heir> = Box::leak(Box::new(Pool::new(2)));
     assert!(cell.set(pool).is_ok());
@@ -154,7 +154,7 @@ fn a_drop_may_use_its_pool() {
     std::mem::forget(second);
 }
 
-/// Threads that look for a value by its key while its owner puts it, and puts another into the same slot.
+/// Threads get a value by its key while its owner puts it and inserts another into the same slot.
 #[test]
 fn stale_keys_never_find_what_was_dropped() {
     const LOOKERS: usize = 3;
@@ -186,7 +186,7 @@ fn stale_keys_never_find_what_was_dropped() {
         }
         barrier.wait();
         for number in 0..ROUNDS {
-            // Full where a looker still holds the one before.
+            // Full while a reader still holds the previous value.
             let mut value = Value(number, Arc::clone(&drops));
             let entry = loop {
                 match pool.insert(value) {
@@ -199,7 +199,7 @@ fn stale_keys_never_find_what_was_dropped() {
             };
             let before = found.load(SeqCst);
             *keys[number % 2].lock().unwrap() = Some((entry.key(), number));
-            // Now and then until somebody has it, so that his put and this one meet; mostly gone before anybody looks.
+            // Sometimes waits until a reader has it, so that both puts race; usually it is gone before a reader gets it.
             while number % 8 == 0 && found.load(SeqCst) == before {
                 thread::yield_now();
             }

@@ -1,4 +1,4 @@
-//! What Linux leaves untested: the other forms, bad values that are not the saturated one, old values, and the hook.
+//! Cases that Linux leaves untested: the other forms, bad values other than the saturated one, old values, and the hook.
 
 mod counters;
 
@@ -9,7 +9,7 @@ use cyclewise::refs::refcount::Event::{
 use cyclewise::refs::refcount::{BATCH, Refcount, Refcount64, misuses};
 use std::sync::Mutex;
 
-/// A count of `start`, what `run` answers, what is left, and what was reported.
+/// Runs `run` on a count of `start`; returns its result, the count left and the reports.
 fn after<C: Full, T>(start: u64, run: impl FnOnce(&C) -> T) -> (T, u64, Vec<Event>) {
     let count = C::new(start);
     let (answer, events) = events_of(|| run(&count));
@@ -88,7 +88,7 @@ mod check {
             after::<C, _>(0, |c| c.inc_not_zero_limited_acquire(5)),
             (false, 0, vec![])
         );
-        // A saturated count is past every limit, and stays what it is.
+        // A saturated count exceeds every limit and stays saturated.
         let refused = (Err(C::SATURATED), C::SATURATED, vec![]);
         assert_eq!(
             after::<C, _>(C::SATURATED, |c| c.inc_not_zero_limited_acquire_old(C::MAX - 1)),
@@ -132,7 +132,7 @@ mod check {
             after(C::SATURATED, no_lock),
             (None, C::SATURATED, vec![SubUseAfterFree])
         );
-        // A reference that is found while the lock was waited for: not the last any more, and the lock is free again.
+        // Another reference is taken while this one waits for the lock: it is not the last any more, and the lock is released.
         let found = |c: &C| {
             c.dec_and_lock(|| {
                 c.inc();
@@ -205,7 +205,7 @@ mod check {
         assert_eq!(after::<C, _>(5, C::dec_and_test_old), ((5, false), 4, vec![]));
         assert_eq!(after::<C, _>(1, C::dec_and_test_old), ((1, true), 0, vec![]));
         assert_eq!(after::<C, _>(5, |c| c.sub_and_test_old(5)), ((5, true), 0, vec![]));
-        // Misuse too.
+        // Misuse is an event too.
         assert_eq!(after::<C, _>(0, C::inc_old), (0, C::SATURATED, vec![AddUseAfterFree]));
         assert_eq!(
             after::<C, _>(C::MAX, C::inc_old),
@@ -247,7 +247,7 @@ mod check {
             assert_eq!(after::<C, _>(n - 1, |c| c.sub_and_test(n)), underflow, "{n}");
             assert_eq!(after::<C, _>(0, |c| c.sub_and_test(n)), underflow, "{n}");
         }
-        // The one that makes a saturated refcount_t zero for a moment.
+        // The operation that makes a saturated refcount_t zero for a moment.
         let escape = C::TOP - C::SATURATED + 1;
         assert_eq!(
             after::<C, _>(C::SATURATED, |c| c.add(escape)),

@@ -1,9 +1,9 @@
-//! AArch64: what a Refcount's operations are made of, with LSE and where it is found out at run time.
+//! AArch64: the instructions of a Refcount's operations, with LSE and with run-time detection of LSE.
 
 #[cfg(not(target_arch = "aarch64"))]
 #[test]
 fn aarch64_only() {
-    println!("skipped: tests/disassembly.rs looks at this architecture's instructions");
+    println!("skipped: tests/disassembly.rs checks this architecture's instructions");
 }
 
 #[cfg(target_arch = "aarch64")]
@@ -47,16 +47,16 @@ mod aarch64 {
         probe_inc_not_zero lse_inc_not_zero: Refcount, count => count.inc_not_zero();
     }
 
-    /// What a function does with memory that others share.
+    /// A function's accesses to shared memory.
     #[derive(Debug, Default, PartialEq)]
     struct Accesses {
-        /// LDADD and its relatives of one access and one result.
+        /// LDADD and the other single-access atomic operations.
         ldadd: usize,
         /// CAS.
         cas: usize,
         /// Load and store exclusive, which loop.
         exclusive: usize,
-        /// Calls of helpers that find out at run time, by name.
+        /// Calls of helpers that detect LSE at run time, by name.
         helpers: Vec<String>,
     }
 
@@ -145,7 +145,7 @@ mod aarch64 {
             };
             assert!(helper.starts_with(family), "{name}: {helper}");
             assert_eq!(found.exclusive + found.cas + found.ldadd, 0, "{name}: {found:?}");
-            // Which takes LDADD where the CPU has it, and a pair of exclusives where it has not.
+            // The helper uses LDADD where the CPU has it, and load and store exclusive elsewhere.
             let inside = file.accesses(helper);
             assert_eq!(inside.exclusive, 2, "{helper}: {inside:?}");
             assert_eq!(inside.ldadd + inside.cas, 1, "{helper}: {inside:?}");

@@ -1,11 +1,11 @@
-//! The hook is the process's, so each action is tried in a process of its own.
+//! The hook is process state, so each action is tested in its own process.
 
 use cyclewise::refs::Refcount;
 use cyclewise::refs::refcount::{Action, Event, Misuse, misuses, on_misuse};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output};
 
-/// Runs one of the tests below as a program of its own, with `ACTION` set.
+/// Runs one of the tests below in a new process, with `ACTION` set.
 fn alone(test: &str) -> Output {
     let mut program = Command::new(std::env::current_exe().unwrap());
     program.args(["--exact", test, "--nocapture", "--test-threads=1"]);
@@ -16,7 +16,7 @@ fn is_alone() -> bool {
     std::env::var_os("ACTION").is_some()
 }
 
-/// Under an emulator a program is not started as another program's child.
+/// Under an emulator a program cannot start another.
 fn can_start_programs() -> bool {
     let can = Command::new(std::env::current_exe().unwrap()).arg("--list").output();
     let can = can.is_ok_and(|o| o.status.success());

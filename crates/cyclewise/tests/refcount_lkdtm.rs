@@ -1,6 +1,6 @@
 //! The 18 behaviour tests of Linux's `drivers/misc/lkdtm/refcount.c` by name, against every counter in both widths.
 //!
-//! The unchecked counter is the twin: it is held to what the real one does, and has to fail every one of them.
+//! The unchecked counter is the twin: it runs the same tests as the real ones, and must fail all of them.
 
 mod counters;
 
@@ -10,10 +10,10 @@ use cyclewise::refs::refcount::Event::{
 };
 use cyclewise::refs::refcount::{Refcount, Refcount64};
 
-/// What a test found.
+/// A test's result.
 type Outcome = Result<(), String>;
 
-/// A test: its name, what it does, what is reported.
+/// A test: its name, its body, the expected report.
 type Test<C> = (&'static str, fn(&C) -> Outcome, &'static [Event]);
 
 fn is<C: Counter>(count: &C, expected: u64) -> Outcome {
@@ -124,7 +124,7 @@ fn table<C: Counter>() -> [Test<C>; 18] {
             "REFCOUNT_SUB_AND_TEST_ZERO",
             |c| {
                 c.set(0);
-                // REFCOUNT_FULL calls zero less zero the last reference.
+                // REFCOUNT_FULL reports zero minus zero as the last reference.
                 answered(c.sub_and_test(0), !C::STRICT)?;
                 refused(c, 0)
             },
@@ -218,7 +218,7 @@ fn table<C: Counter>() -> [Test<C>; 18] {
     ]
 }
 
-/// Runs the table: names and reasons of those that fail.
+/// Runs the table; returns the names and reasons of the failures.
 fn failures<C: Counter>() -> Vec<(&'static str, String)> {
     let run = |(name, test, expected): Test<C>| {
         let count = C::new(1);

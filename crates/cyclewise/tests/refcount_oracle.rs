@@ -15,7 +15,7 @@ struct Oracle {
     max: u128,
 }
 
-/// What an operation answers: yes or no, the count before, and what it reports.
+/// The result of an operation: yes or no, the count before, and the report.
 type Answer = (bool, Option<u128>, Option<Event>);
 
 impl Oracle {
@@ -86,14 +86,14 @@ impl Oracle {
     }
 }
 
-/// An operation, its batch and its limit; those that are no batch ignore the first.
+/// An operation, its batch and its limit; operations without a batch ignore the first.
 type Step = (u8, u64, u64);
 
 fn apply<C: Full>(count: &C, oracle: &mut Oracle, (operation, n, limit): Step) {
     let none = u128::from(C::MAX);
     let old_of = |old: Result<u64, u64>| (old.is_ok(), Some(old.unwrap_or_else(|old| old)));
     let maybe = |old: Option<u64>| (old.is_some(), Some(old.unwrap_or(0)));
-    // What ours answers, and the count before where it says.
+    // The result of ours, and the count before where it is returned.
     let run = || -> (bool, Option<u64>) {
         match operation {
             0 => (true, {
@@ -148,7 +148,7 @@ fn apply<C: Full>(count: &C, oracle: &mut Oracle, (operation, n, limit): Step) {
         15 | 17 => oracle.sub(n),
         18 => oracle.dec_if_one(),
         19 => oracle.dec_not_one(),
-        // Alone, the lock changes nothing.
+        // Without other threads the lock changes nothing.
         _ => oracle.sub(1),
     };
     let step = format!("operation {operation} with {n:#x}, {limit:#x}");
@@ -176,7 +176,7 @@ fn check<C: Full>(start: u64, steps: &[Step]) {
     }
     for &step in steps {
         apply(&count, &mut oracle, step);
-        // Saturated is for good, so that most sequences would end early.
+        // Saturation is permanent, so most sequences would end early.
         if oracle.count.is_none() && step.1 % 2 == 0 {
             count.set(start.min(C::MAX));
             oracle.count = Some(start.min(C::MAX).into());

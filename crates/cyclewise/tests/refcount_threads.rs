@@ -1,4 +1,4 @@
-//! Counts that several threads use at once: nothing is lost, the last is told once, and saturation is for good.
+//! Counts used by several threads at once: nothing is lost, exactly one put is the last, and saturation is permanent.
 
 mod counters;
 
@@ -11,7 +11,7 @@ use std::thread;
 const THREADS: u64 = 4;
 const ROUNDS: u64 = 20_000;
 
-/// Runs it on several threads at once, and adds up what they return.
+/// Runs it on several threads at once, and adds up their results.
 fn together(run: impl Fn(u64) -> u64 + Sync) -> u64 {
     thread::scope(|scope| {
         let run = &run;
@@ -20,7 +20,7 @@ fn together(run: impl Fn(u64) -> u64 + Sync) -> u64 {
     })
 }
 
-/// Each thread comes with a reference and leaves with none; one of them is told that it was the last.
+/// Each thread starts with a reference and ends with none; exactly one is the last.
 fn balanced<C: Counter>() {
     for _ in 0..20 {
         let count = C::new(THREADS);
@@ -54,7 +54,7 @@ fn the_last_is_told_once() {
     balanced::<Unchecked64>();
 }
 
-/// Threads that take and give around the largest count; how many found it neither saturated nor live after it was.
+/// Threads get and put around the largest count; returns how often they found the count no longer saturated.
 fn escapes<C: Counter>() -> u64 {
     let count = C::new(C::MAX);
     count.inc();
@@ -80,12 +80,12 @@ fn saturation_is_for_good() {
     assert_eq!(escapes::<Refcount64>(), 0);
     assert_eq!(escapes::<CasFull>(), 0);
     assert_eq!(escapes::<CasFull64>(), 0);
-    // The twins: they wander, so the same look finds them.
+    // The twins: their counts change, so the same check fails.
     assert!(escapes::<Unchecked>() > 0);
     assert!(escapes::<Unchecked64>() > 0);
 }
 
-/// Something that is found in a list under a lock, and taken off it by whoever gives up the last reference.
+/// An object found in a list under a lock, and removed by the thread that puts the last reference.
 fn found_under_the_lock<C: Full>() {
     for _ in 0..200 {
         let count = C::new(1);

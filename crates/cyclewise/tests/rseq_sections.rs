@@ -1,7 +1,7 @@
-//! The restartable sequences as they stand in the program: what the kernel is told of each, and what is inside.
+//! The restartable sequences in the program's code: each one's descriptor and instructions.
 //!
-//! They are found by the instructions that tell the kernel, so nothing of them has to run: under an emulator without rseq(2)
-//! this is what can be known of them.
+//! The test finds them by the instructions that register the descriptor, so they need not run: it works under an emulator
+//! without rseq(2).
 
 #![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 
@@ -38,7 +38,7 @@ probes! {
         let here = CurrentSlot::now();
         let at = v.of(here.slot()).cast::<u64>();
         let from = [1, 2];
-        // SAFETY: this slot's words, which nobody changes from outside.
+        // SAFETY: this slot's words, which only sequences change.
         let one = unsafe { here.load_cbne_store_release(&NEVER, at, 0, 1) };
         // SAFETY: this slot's words, and two of its own.
         let two = unsafe { here.load_cbne_memcpy_store(&NEVER, at, 0, at.wrapping_add(1), from.as_ptr(), 2, 1) };
@@ -49,9 +49,9 @@ probes! {
 /// A sequence, by addresses.
 #[derive(Clone, Copy, Debug)]
 struct Section {
-    /// Where the thread goes to begin again: the first of the instructions that tell the kernel.
+    /// The restart address: the first of the instructions that register the descriptor.
     entry: usize,
-    /// What follows those.
+    /// The address after those instructions.
     told: usize,
     /// `struct rseq_cs`, and where it is.
     at: usize,
@@ -76,7 +76,7 @@ impl Section {
         }
     }
 
-    /// What the kernel asks of a descriptor, and the sequence of itself.
+    /// The kernel's requirements of a descriptor, and ours of the sequence.
     fn check(&self) -> Result<(), &'static str> {
         let code = self.start..self.start + self.length;
         let that = |holds: bool, what| if holds { Ok(()) } else { Err(what) };
@@ -104,7 +104,7 @@ impl Section {
     }
 }
 
-/// What is asked of an instruction.
+/// The properties checked of an instruction.
 #[derive(Debug)]
 struct Instruction {
     text: String,

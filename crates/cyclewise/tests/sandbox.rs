@@ -1,5 +1,5 @@
-//! Sandboxes that come before or after single mode is enabled, and that refuse, lie, or take `/proc` away: the next thread
-//! runs with LOCK, or it is refused and the process goes on alone.
+//! Sandboxes installed before or after single mode is enabled, which refuse calls, fake results, or hide `/proc`: the next
+//! thread runs with LOCK, or its creation is refused and the process stays single-threaded.
 #![cfg_attr(
     not(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static"))),
     allow(dead_code, unused_imports, reason = "no mode there")
@@ -16,7 +16,7 @@ use cyclewise::error::Refusal;
 use cyclewise::patch::{self, Mode, Prefix, sites, state};
 use filter::{If, refuse, refuse_writable_text};
 
-/// open(2), which AArch64 has not: there nothing here runs.
+/// open(2), which AArch64 lacks: no check runs there.
 #[cfg(target_arch = "x86_64")]
 const OPEN: libc::c_long = libc::SYS_open;
 #[cfg(not(target_arch = "x86_64"))]
@@ -60,7 +60,7 @@ fn all(prefix: Prefix) -> bool {
     sites().all(|site| site.prefix() == prefix)
 }
 
-/// Whether a thread could be created. It finds LOCK; where it is refused, the process has one thread, as before.
+/// Whether a thread could be created. The thread must find LOCK; if it is refused, the process still has one thread.
 fn a_thread_runs() -> bool {
     match std::thread::Builder::new().spawn(|| (state().mode, all(Prefix::Lock))) {
         Ok(thread) => {
@@ -103,7 +103,7 @@ fn deny_write_execute() {
     }
 }
 
-/// Nothing more can be opened.
+/// No further file can be opened.
 fn no_more_files() {
     let none = libc::rlimit {
         rlim_cur: 0,
@@ -150,7 +150,7 @@ fn cover_proc() {
     }
 }
 
-/// No file can be opened from now on: Landlock.
+/// Forbids opening files from now on, by Landlock.
 fn landlock() {
     const CREATE: libc::c_long = 444; // landlock_create_ruleset, arch/x86/entry/syscalls/syscall_64.tbl
     const RESTRICT: libc::c_long = 446; // landlock_restrict_self, same place
@@ -169,7 +169,7 @@ fn landlock() {
 
 type Sandbox = (&'static str, fn());
 
-/// What leaves a way: the descriptor, a new one, or mprotect.
+/// Sandboxes that leave a way to restore LOCK: the descriptor, a new one, or mprotect.
 const SANDBOXES: &[Sandbox] = &[
     ("open and openat refused", refuse_open),
     ("openat refused", || refuse(libc::SYS_openat, &[], libc::EACCES)),
@@ -240,7 +240,7 @@ const SANDBOXES: &[Sandbox] = &[
     }),
 ];
 
-/// Runs `check` in each, in a child of its own.
+/// Runs `check` in each, in its own child.
 fn in_each(sandboxes: &[Sandbox], check: impl Fn(&Sandbox)) {
     let ends_badly = |sandbox: &&Sandbox| in_child(|| check(sandbox)).is_err();
     let bad: Vec<_> = sandboxes.iter().filter(ends_badly).map(|(name, _)| name).collect();
@@ -256,8 +256,8 @@ fn a_late_sandbox_leaves_a_way_to_lock() {
     });
 }
 
-/// What kills who opens a file, counts threads, makes text writable or sends a barrier: none of it is done to bring LOCK
-/// back for a second thread.
+/// Sandboxes that kill a process that opens a file, counts threads, makes text writable or sends a barrier: restoring LOCK
+/// for a second thread does none of these.
 fn a_late_sandbox_that_kills_is_not_met() {
     enable().unwrap();
     for call in [OPEN, libc::SYS_openat, libc::SYS_getdents64, libc::SYS_membarrier] {
@@ -268,7 +268,7 @@ fn a_late_sandbox_that_kills_is_not_met() {
     assert!(a_thread_runs());
 }
 
-/// Where LOCK could be taken away, it could be put back by the same way.
+/// Where LOCK could be elided, the same way can restore it.
 fn an_early_sandbox_is_seen_or_endured() {
     in_each(SANDBOXES, |(name, sandbox)| {
         sandbox();
@@ -281,7 +281,7 @@ fn an_early_sandbox_is_seen_or_endured() {
     });
 }
 
-/// What leaves no way: a thread is refused, and nothing is elided beside it.
+/// Sandboxes that leave no way: a thread is refused, so none runs while sites are elided.
 fn without_any_way_threads_are_refused() {
     let sandboxes: [Sandbox; 4] = [
         ("pwrite and writable text refused", || {
@@ -297,7 +297,7 @@ fn without_any_way_threads_are_refused() {
             refuse_open();
             refuse_writable_text();
         }),
-        // A handler could fork while a descriptor is used, and the child write its parent's text.
+        // A handler could fork while a descriptor is used, and the child would write its parent's text.
         ("blocking of signals only says so, writable text refused", || {
             refuse(libc::SYS_rt_sigprocmask, &[], 0);
             refuse_writable_text();
@@ -311,14 +311,14 @@ fn without_any_way_threads_are_refused() {
     });
     in_each(&sandboxes, |(_, sandbox)| {
         enable().unwrap();
-        // What a program does that will be in such a sandbox.
+        // A program that will enter such a sandbox does this first.
         patch::lock().unwrap();
         sandbox();
         assert!(a_thread_runs() && a_thread_runs());
     });
 }
 
-/// Numbers of descriptors that show a process's memory.
+/// Descriptors that refer to a process's memory.
 fn memories() -> Vec<i32> {
     let is_memory = |number: &i32| {
         let path = std::fs::read_link(format!("/proc/self/fd/{number}"));
@@ -327,8 +327,8 @@ fn memories() -> Vec<i32> {
     (0..1024).filter(is_memory).collect()
 }
 
-/// A child that enters the sandbox itself, as workers of a server do, has a descriptor of its own memory, and not its
-/// parent's: LOCK comes back in the child and not in the parent.
+/// A child that enters the sandbox itself, like a server's worker, has a descriptor of its own memory, not of its
+/// parent's: LOCK is restored in the child and not in the parent.
 fn a_child_has_a_way_of_its_own() {
     enable().unwrap();
     assert_eq!(memories().len(), 1);
@@ -343,7 +343,7 @@ fn a_child_has_a_way_of_its_own() {
     assert_eq!((state().mode, all(Prefix::Elided)), (Mode::Single, true));
 }
 
-/// What a child would do that used what it inherited without looking.
+/// A child that uses the inherited descriptor without a check.
 fn twin_a_parents_descriptor_writes_the_parents_text() {
     use std::os::unix::fs::FileExt;
     let at = sites().next().unwrap().address() as u64;
@@ -360,7 +360,7 @@ fn twin_a_parents_descriptor_writes_the_parents_text() {
     memory.write_all_at(&[0xf0], at).unwrap();
 }
 
-/// A parent in the sandbox has nothing to give to its child, whose threads are refused. The parent's are not.
+/// A parent in the sandbox has no descriptor for its child, whose threads are refused. The parent's are not.
 fn a_child_in_the_sandbox_is_refused() {
     enable().unwrap();
     refuse_open();
@@ -370,7 +370,7 @@ fn a_child_in_the_sandbox_is_refused() {
     assert!(a_thread_runs());
 }
 
-/// A program that closes every descriptor and opens files: whatever number was ours is somebody else's.
+/// A program closes every descriptor and opens files: a file of its own gets our descriptor's number.
 fn a_file_that_took_the_descriptors_number_is_left_alone() {
     enable().unwrap();
     let kept = memories();
@@ -378,10 +378,10 @@ fn a_file_that_took_the_descriptors_number_is_left_alone() {
     let file = unsafe { libc::memfd_create(c"theirs".as_ptr(), 0) };
     assert!(file >= 0);
     for number in kept.iter().copied().chain(3..1024).filter(|number| *number != file) {
-        // SAFETY: what is closed is nobody's but ours, and meant to be.
+        // SAFETY: replaces only this process's descriptors, on purpose.
         assert_eq!(unsafe { libc::dup2(file, number) }, number);
     }
-    // A child closes its parent's descriptor, and nobody else's.
+    // A child closes its parent's descriptor and no other.
     in_child(|| are_open(3..1024)).unwrap();
     refuse_open();
     refuse_writable_text();
@@ -400,7 +400,7 @@ fn are_open(numbers: std::ops::Range<i32>) {
     }
 }
 
-/// A filter can answer 0, which open(2) gives for standard input where that was closed.
+/// A filter can return 0, which open(2) also returns where standard input was closed.
 fn an_open_that_only_says_so_leaves_standard_input_alone() {
     // SAFETY: a C string.
     let file = unsafe { libc::memfd_create(c"input".as_ptr(), 0) };
@@ -430,12 +430,12 @@ fn with_lock_in_force_nothing_is_kept() {
     assert_eq!(memories(), []);
 }
 
-/// Threads run, and the mode is left where nothing can be opened any more.
+/// Threads run, and the mode can be left, although no file can be opened any more.
 fn confined_mode_is_left_in_a_sandbox() {
     enable().unwrap();
     // SAFETY: nobody sets affinities here, and no atomics are shared with other processes.
     let guard = unsafe { patch::confined::enter(None) }.unwrap();
-    // In every thread that is made from here on, and there is none.
+    // Affects only threads created from here on, and there are none.
     let (mask, value) = (libc::O_ACCMODE as u32, libc::O_RDWR as u32);
     refuse(libc::SYS_openat, &[If::Bits { arg: 2, mask, value }], libc::EPERM);
     refuse_writable_text();
@@ -444,7 +444,7 @@ fn confined_mode_is_left_in_a_sandbox() {
     assert_eq!((state().mode, all(Prefix::Lock)), (Mode::Locked, true));
 }
 
-/// Nothing else makes every CPU fetch LOCK: nobody is widened.
+/// Only the barrier makes every CPU fetch LOCK: without it no thread's affinity is widened.
 fn confined_mode_is_not_left_without_a_barrier() {
     enable().unwrap();
     let guard = confine().unwrap();
@@ -462,7 +462,7 @@ fn confine() -> Result<patch::confined::Guard, Refusal> {
     unsafe { patch::confined::enter(None) }
 }
 
-/// Threads that nobody confined, or of which nobody knows: LOCK stays, or comes back.
+/// Threads that are not confined or not listed: LOCK stays, or is restored.
 fn confined_mode_sees_affinities_that_are_lies() {
     let early: [Sandbox; 7] = [
         ("sched_setaffinity only says so", || {

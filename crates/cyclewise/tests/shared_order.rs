@@ -1,9 +1,9 @@
-//! Two processes that share memory order std's atomics in it by our fence and by our sequentially consistent store,
-//! while LOCK is gone in both.
+//! Two processes order std's atomics in shared memory by our fence and by our sequentially consistent store, while both
+//! have LOCK elided.
 //!
-//! Store buffering: each process stores to its own word and then loads the other's. With a barrier between the two at
-//! least one sees the other's store. The twin has an elided read-modify-write there, which is no barrier. All three take
-//! turns in one run, so what the twin shows is what the others would have shown in its place.
+//! Store buffering: each process stores to its own word and then loads the other's. With a barrier between them at least
+//! one sees the other's store. The twin has an elided read-modify-write there, which is no barrier. All three take turns
+//! in one run, so reordering that the twin shows would also have shown without the others' barriers.
 #![cfg_attr(
     not(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static"))),
     allow(dead_code, unused_imports, reason = "no mode there")
@@ -30,27 +30,27 @@ fn main() {
     harness::skip("no LOCK prefix on this architecture, or no hooks in this C library");
 }
 
-/// What stands between the store and the load; the twin is the last.
+/// The operation between the store and the load; the last is the twin.
 const KINDS: [&str; 3] = ["fence", "store", "read-modify-write"];
 const TWIN: usize = 2;
 
-/// How often the twin has to be seen before the others are believed.
+/// How often the twin must reorder before the result counts.
 const ENOUGH: u32 = 100;
 
-/// When a machine is believed not to reorder: it may, as an emulator that runs one processor at a time does not.
+/// When the machine is assumed not to reorder, like an emulator that runs one processor at a time.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// A word on cache lines of its own.
+/// A word on its own cache lines.
 #[repr(align(256))]
 struct Line(AtomicU32);
 
-/// What the processes share. All zeroes, as the kernel gives it, is the beginning.
+/// Memory that the processes share. The kernel's zeroes are the initial state.
 struct Shared {
     /// Each process's store, the number of the round.
     words: [Line; 2],
-    /// The round that each has come to.
+    /// The round that each process has reached.
     arrived: [Line; 2],
-    /// The round that each has done, and whether it saw the other's store in it.
+    /// The round that each process has completed, and whether it saw the other's store.
     done: [Line; 2],
     saw: [Line; 2],
     over: Line,
@@ -60,14 +60,14 @@ impl Shared {
     fn map() -> &'static Self {
         let flags = libc::MAP_SHARED | libc::MAP_ANONYMOUS;
         let prot = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: a new mapping, where nothing is.
+        // SAFETY: a new mapping at a free address.
         let at = unsafe { libc::mmap(std::ptr::null_mut(), size_of::<Self>(), prot, flags, -1, 0) };
         assert_ne!(at, libc::MAP_FAILED);
         // SAFETY: mapped for ever, aligned to a page and zero; the words are atomics of std's.
         unsafe { &*at.cast::<Self>() }
     }
 
-    /// One round of process `me`: whether it saw the other's store.
+    /// One round of process `me`.
     fn round(&self, me: usize, round: u32, own: &atomic::AtomicU32) {
         let other = 1 - me;
         self.arrived[me].0.store(round, SeqCst);
@@ -92,7 +92,7 @@ impl Shared {
     }
 }
 
-/// Spins, and lets others run where it takes long: the other process may not be running.
+/// Spins, and yields after a while: the other process may not be running.
 fn wait(is_there: impl Fn() -> bool) {
     for spins in 0_u32.. {
         if is_there() {
@@ -114,10 +114,10 @@ fn fences_and_stores_order_shared_memory_while_elided() {
     }
     let shared = Shared::map();
     let own = atomic::AtomicU32::new(0);
-    // SAFETY: threads come from the C library only, our own atomics are this process's, and what the twin counts on is
-    // what it shows to be wrong: words that nothing else rests on.
+    // SAFETY: threads come from the C library only, and our atomics are not shared with the other process. Only the twin
+    // relies on the ordering that it shows to be missing.
     let enabled = unsafe { cyclewise::enable_single!() };
-    // Whether it may be refused is what `single` is about.
+    // `single` tests refusals.
     if let Err(refusal) = enabled {
         println!("skipped: {refusal}");
         return;
@@ -128,7 +128,7 @@ fn fences_and_stores_order_shared_memory_while_elided() {
     let now = state();
     assert_eq!((now.mode, now.elided), (Mode::Single, now.sites));
     if child == 0 {
-        // SAFETY: takes numbers. The parent may fail, and then nobody ends the rounds.
+        // SAFETY: takes numbers. If the parent fails, the signal ends the child's rounds.
         unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
         pin(cpus[1]);
         for round in 1.. {
@@ -157,6 +157,6 @@ fn fences_and_stores_order_shared_memory_while_elided() {
     println!("{rounds} rounds, neither saw the other: {KINDS:?} {reordered:?}");
     assert_eq!(reordered[..TWIN], [0, 0], "{KINDS:?}");
     if reordered[TWIN] < ENOUGH {
-        println!("skipped: this machine hardly reorders, so the run says little");
+        println!("skipped: this machine hardly reorders, so the run proves little");
     }
 }

@@ -1,4 +1,4 @@
-//! Single mode in processes of their own: what elides, what restores LOCK, and what is refused.
+//! Single mode, each check in its own process: what elides, what restores LOCK, and what is refused.
 #![cfg_attr(
     not(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static"))),
     allow(dead_code, unused_imports, reason = "no mode there")
@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 static COUNTER: AtomicUsize = AtomicUsize::new(0);
 
-/// How long to wait for what has to come, however busy the machine is.
+/// Timeout for events that must happen, long enough for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 fn enable() -> Result<(), Refusal> {
@@ -52,7 +52,7 @@ fn main() {
     harness::run(checks![refused_for_good,]);
 }
 
-/// Where there are no hooks: nothing elides, whatever is called, and threads come and go.
+/// Without hooks nothing elides, whatever is called, and threads still come and go.
 #[cfg(not(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static"))))]
 fn refused_for_good() {
     let refusal = if cfg!(target_arch = "x86_64") {
@@ -61,7 +61,7 @@ fn refused_for_good() {
         Refusal::NoLockPrefix
     };
     assert_eq!(enable(), Err(refusal));
-    // Of glibc linked statically the library could have hooks, and the program has none.
+    // With static glibc the library could have hooks, but the program has none.
     let again = patch::reelide().unwrap_err();
     assert!([refusal, Refusal::NotEnabled].contains(&again), "{again}");
     // SAFETY: it is refused.
@@ -143,12 +143,12 @@ extern "C" fn note_locked(_: libc::sigval) {
     COUNTER.store(1 + usize::from(all(Prefix::Lock)), Ordering::SeqCst);
 }
 
-/// A request to be told by a new thread, which runs `note_locked`.
+/// A sigevent that notifies by a new thread, which runs `note_locked`.
 fn by_thread() -> libc::sigevent {
     // SAFETY: all zeroes is a valid sigevent.
     let mut event = unsafe { std::mem::zeroed::<libc::sigevent>() };
     event.sigev_notify = libc::SIGEV_THREAD;
-    // The union's first member, where the libc crate has only the last: the function to call.
+    // The function to call is the union's first member; the libc crate has only the last.
     let function = (&raw mut event.sigev_notify_thread_id).cast::<extern "C" fn(libc::sigval)>();
     // SAFETY: the union is in the event, 8-aligned and large enough for a pointer.
     unsafe { function.write_unaligned(note_locked) };

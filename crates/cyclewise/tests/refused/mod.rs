@@ -1,19 +1,19 @@
-//! Programs that the compiler has to refuse, each beside one that differs in the offence alone and compiles.
+//! Programs that must not compile, each with a program that differs only in the offending line and compiles.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-/// What is refused, how it is said, and what is right instead.
+/// A rejected program, its error, and the correct program.
 pub(crate) struct Case {
-    /// What both have before the line.
+    /// The common lines before the offending line.
     pub(crate) before: &'static str,
-    /// The offence.
+    /// The offending line.
     pub(crate) wrong: &'static str,
-    /// What compiles in its place.
+    /// The line that compiles in its place.
     pub(crate) right: &'static str,
-    /// The error's code, such as `E0133`, or where it has none a part of what it says.
+    /// The error's code, such as `E0133`, or part of its message if it has no code.
     pub(crate) error: &'static str,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct Library {
 }
 
 impl Library {
-    /// Asks cargo, which has built it already, once.
+    /// Asks cargo once, which has already built it.
     pub(crate) fn get() -> &'static Self {
         static LIBRARY: OnceLock<Library> = OnceLock::new();
         LIBRARY.get_or_init(Self::find)
@@ -68,13 +68,13 @@ impl Library {
         }
     }
 
-    /// What the compiler says of a program, where it refuses it.
+    /// The compiler's errors for a program, if it rejects it.
     pub(crate) fn compile(&self, program: &str) -> Result<(), String> {
         let mut rustc = Command::new(Path::new(env!("CARGO")).with_file_name("rustc"));
         rustc
             .args(["--edition", "2024", "--crate-type", "lib", "--emit", "metadata"])
             .args(["--color", "never", "-"])
-            // What the library was built with, a sanitizer for one, its users are built with.
+            // The library's flags, such as a sanitizer, are needed for its users too.
             .args(std::env::var("RUSTFLAGS").unwrap_or_default().split_whitespace())
             .arg("--extern")
             .arg(format!("cyclewise={}", self.file.display()))
@@ -95,7 +95,7 @@ impl Library {
 }
 
 impl Case {
-    /// The right one compiles, and the wrong one does not, for this reason and no other.
+    /// The correct program compiles, and the wrong one fails for this reason only.
     pub(crate) fn check(&self, library: &Library) {
         let program = |line: &str| format!("#![allow(dead_code)]\n{}\n{line}\n", self.before);
         let right = program(self.right);
@@ -107,7 +107,7 @@ impl Case {
             panic!("this must not compile:\n{wrong}");
         };
         let errors: Vec<_> = said.lines().filter(|line| line.starts_with("error")).collect();
-        // The last line counts them.
+        // The last line counts the errors.
         let (_, reasons) = errors.split_last().unwrap();
         assert!(!reasons.is_empty(), "{said}");
         assert!(
