@@ -1,5 +1,5 @@
-//! What the command does where the machine refuses: threads, places to write to, streams that are closed. One line, the
-//! status of the contract, and nothing lost.
+//! The command where the machine refuses threads or writes, or closes streams: it prints one line, returns the
+//! contract's status, and loses nothing.
 
 mod common;
 
@@ -16,7 +16,7 @@ fn without_threads(args: &[&str]) -> Output {
         .unwrap()
 }
 
-/// Status 2, nothing printed, and one line; that line.
+/// Asserts status 2, no output and one line of error; returns that line.
 fn refused(args: &[&str]) -> String {
     let (status, said) = common::refused(args);
     assert_eq!(status, 2, "{args:?}: {said}");
@@ -112,7 +112,7 @@ fn two_documents_do_not_go_to_one_place() {
     assert!(refused(&[&compare[..], &["--json", &same, "--html", &odd]].concat()).contains("both name"));
     assert!(refused(&sweep(&["--json", &same, "--csv", &same])).contains("both name"));
     assert!(!folder.path("same").exists());
-    // What is thrown away may be thrown away twice.
+    // Several documents may go to /dev/null.
     let output = cyclewise(&sweep(&["--json", "/dev/null", "--csv", "/dev/null"]));
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
 }
@@ -162,7 +162,7 @@ fn a_place_that_cannot_be_written_is_told_before_the_work() {
     assert!(refused(&sweep(&["--json", &below])).contains("--json"));
     assert!(refused(&sweep(&["--json", "/proc/cyclewise.json"])).contains("name a file that can be written"));
     assert!(refused(&["verify", "refs", "--json", "/proc/cyclewise.json"]).contains("can be written"));
-    // What is there keeps its text until there is something to write.
+    // An existing file keeps its text until there is something to write.
     let kept = folder.name("kept.json");
     std::fs::write(&kept, "kept").unwrap();
     refused(&["simulate", "fetch-add", "--machine", "nowhere", "--json", &kept]);
@@ -208,7 +208,7 @@ fn a_failure_is_told_once() {
     assert_eq!(said.matches("cannot make its file").count(), 1, "{said}");
 }
 
-/// The first experiment is done when the second tells how far it is.
+/// The first experiment is done when the second reports progress.
 #[test]
 fn an_interrupted_run_writes_what_it_has() {
     let folder = Folder::new();
@@ -222,7 +222,7 @@ fn an_interrupted_run_writes_what_it_has() {
     for line in BufReader::new(run.stderr.take().unwrap()).lines() {
         let line = line.unwrap();
         if line.starts_with("popf:") && !said.contains("\npopf:") {
-            // Where it has ended meanwhile, there is nobody to interrupt.
+            // If it has ended meanwhile, there is nothing to interrupt.
             let kill = format!("kill -INT {}", run.id());
             Command::new("sh").args(["-c", &kill]).status().unwrap();
         }
@@ -235,7 +235,7 @@ fn an_interrupted_run_writes_what_it_has() {
     }
     let record = cyclewise_lab::record::load(&folder.path("r.json")).unwrap();
     let names: Vec<&str> = record.experiments.iter().map(|e| e.name.as_str()).collect();
-    // Where the signal came when all was done, or is ignored here, it ends as ever.
+    // If the signal came after the end of the work, or is ignored here, it ends as usual.
     if status.code() == Some(0) {
         return assert_eq!(names, ["null-syscall", "popf"], "{said}");
     }
@@ -248,7 +248,7 @@ fn an_interrupted_run_writes_what_it_has() {
     assert!(record.machine.warnings.iter().any(|w| w.contains("popf")), "{said}");
 }
 
-/// What `taskset` leaves is all that is used.
+/// Only the CPUs that `taskset` allows are used.
 #[test]
 fn a_process_that_may_use_one_cpu_uses_no_other() {
     let first = cyclewise_lab::sys::affinity::allowed().unwrap()[0];

@@ -10,7 +10,7 @@ fn time(args: &[&str]) -> Output {
     cyclewise(&[&["time"], args].concat())
 }
 
-/// What was measured; `None`, with the reason, where the hypervisor took time from every run.
+/// The measurement; `None`, with a printed reason, where the hypervisor took time from every run.
 fn measured(args: &[&str]) -> Option<Output> {
     for _ in 0..5 {
         let output = time(args);
@@ -48,7 +48,7 @@ fn a_sleep_takes_its_time_and_no_cpu() {
     assert!(sleep.metrics["voluntary-switches"].samples.iter().all(|n| *n >= 1.0));
     let (user, sys) = (&sleep.metrics["user"].samples, &sleep.metrics["sys"].samples);
     for ((wall, user), sys) in sleep.samples.iter().zip(user).zip(sys) {
-        // A millisecond for clocks that are not the same.
+        // A millisecond of tolerance, because the clocks differ.
         assert!(user + sys <= wall - 0.05 + 0.001, "{user} {sys} {wall}");
     }
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Machine files: the presets, the way there and back, and what each mistake says.
+//! Machine files: the presets, round trips, and the message of each mistake.
 
 use cyclewise_sim::Machine;
 use cyclewise_sim::machine::MAX_CPUS;
@@ -35,7 +35,7 @@ ll_sc_cycles = 6
 pause_cycles = 140
 "#;
 
-/// What a plain machine says with one text replaced by another.
+/// The result of parsing the plain machine's file with one text replaced by another.
 fn with(from: &str, to: &str) -> String {
     assert_eq!(PLAIN.matches(from).count(), 1, "{from:?} is there once");
     match Machine::parse(&PLAIN.replace(from, to), "m.toml") {
@@ -184,7 +184,7 @@ proptest! {
         let end = (at + length).min(PLAIN.len());
         let text = format!("{}{filling}{}", &PLAIN[..at], &PLAIN[end..]);
         match Machine::parse(&text, "h") {
-            // What is read keeps the rules: it can be written and read again.
+            // A file that is read is valid: it can be written and read again.
             Ok(machine) => prop_assert!(machine.to_toml().is_ok()),
             Err(error) => {
                 prop_assert!(!error.to_string().contains('\n'));

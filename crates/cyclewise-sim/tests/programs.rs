@@ -1,4 +1,4 @@
-//! What tells the programs apart, on a machine of round numbers: first come first served, no hold, a little jitter.
+//! Differences between the programs, on a machine with round numbers: first come first served, no hold, a little jitter.
 
 use cyclewise_sim::machine::Hold;
 use cyclewise_sim::{Job, Machine, Outcome, Placement, Relax, Topology, Workload, simulate_checked};
@@ -83,7 +83,7 @@ fn waiting_on_lines_of_their_own_does_not_get_slower_with_the_waiters() {
     assert!(ticket > mcs, "{ticket} {mcs}");
 }
 
-/// The library's lock lets newcomers pass for a while: its throughput is for that, and its fairness.
+/// The library's lock lets newcomers pass for a while, which affects its throughput and fairness.
 #[test]
 fn newcomers_pass_the_library_s_queue_for_a_while() {
     let (library, kernel) = (on(Workload::LockQueued, 16), on(Workload::LockQspinlock, 16));
@@ -123,7 +123,7 @@ fn a_lockref_falls_back_when_its_tries_are_spent_and_the_library_s_comes_back() 
     assert_eq!(crowd(Workload::LockrefUnbounded).fallback_share, 0.0);
     assert!(crowd(Workload::Lockref).fallback_share > 0.9);
     assert!(crowd(Workload::LockrefAdaptive).fallback_share > 0.5);
-    // With work between its operations the same crowd gets along without the lock.
+    // With work between operations the same number of threads does not need the lock.
     for workload in [Workload::Lockref, Workload::LockrefAdaptive] {
         let job = Job {
             retry_limit: Some(8),

@@ -1,4 +1,4 @@
-//! The command's contract with scripts: exit status, what goes to which stream, what each document holds.
+//! The command's contract with scripts: exit status, streams, and the content of each document.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -18,7 +18,7 @@ fn stderr(output: &Output) -> String {
     common::text(&output.stderr)
 }
 
-/// The status and the one line that says why.
+/// The status and the one line with the reason.
 fn refused(args: &[&str]) -> (i32, String) {
     let (status, text) = common::refused(args);
     let line = text
@@ -27,7 +27,7 @@ fn refused(args: &[&str]) -> (i32, String) {
     (status, line.unwrap_or_else(|| panic!("{args:?}: {text}")).to_string())
 }
 
-/// A record as `run` has written it, for the tests that need one and not a measurement.
+/// A record written by `run`, for tests that need a record but no measurement.
 const RECORD: &str = include_str!("../../../../records/2026-11-21-epyc-genoa-kvm-percpu.json");
 
 #[test]

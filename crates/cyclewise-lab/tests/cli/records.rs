@@ -1,4 +1,4 @@
-//! Records that are compared and reported, and files that are none.
+//! Comparisons and reports of records, and files that are not records.
 
 use super::*;
 use cyclewise_lab::record::Verdict;

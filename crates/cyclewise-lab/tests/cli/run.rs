@@ -1,4 +1,4 @@
-//! What `run` measures and writes, on a machine that may be too busy for it.
+//! Measurements and output of `run`, on a machine that may be too busy to measure.
 
 use super::*;
 use cyclewise_lab::record::Record;
@@ -49,7 +49,7 @@ fn with_json_on_stdout_the_record_is_alone_there_and_whole() {
         assert!(v.min <= v.median && v.ci95[0] <= v.mean && v.mean <= v.ci95[1], "{v:?}");
         assert!(v.code_bytes.is_some_and(|b| b > 0));
     }
-    // A control that lost its samples to other work is none, and then there is no verdict.
+    // A control that lost its samples to other work cannot serve, and then there is no verdict.
     let control = e.control.as_ref();
     assert!(control.is_none_or(|c| c.of == "getppid" && c.floor >= 0.0 && c.n == c.samples.len()));
     let entry = e
@@ -57,7 +57,7 @@ fn with_json_on_stdout_the_record_is_alone_there_and_whole() {
         .iter()
         .find(|c| c.a == "getppid" && c.b == "function-call")
         .unwrap();
-    // What the figures are is this machine's affair; that they belong together is ours.
+    // The figures depend on the machine; they must be consistent.
     assert!((entry.ratio * call.mean / getppid.mean - 1.0).abs() < 1e-9, "{entry:?}");
     assert!((entry.difference + call.mean - getppid.mean).abs() < 1e-6 * getppid.mean.abs());
     assert!(record.machine.tsc_hz > 1e6 && record.machine.cpus > 0 && record.machine.pinned_cpu.is_some());

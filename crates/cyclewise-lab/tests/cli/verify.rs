@@ -1,4 +1,4 @@
-//! What `verify` says of each subject, and that its status says the same.
+//! The report of `verify` on each subject, and its matching exit status.
 
 use super::run::too_busy;
 use super::*;
@@ -18,7 +18,7 @@ fn verify_lab_reports_each_promise() {
         names,
         ["one-percent-is-found", "a-a-p-is-honest", "a-a-is-indistinguishable"]
     );
-    // Whether they hold is this machine's affair; that the status says the same is ours.
+    // Whether they hold depends on the machine; the status must agree.
     let holds = checks.iter().all(|c| c["holds"].as_bool().unwrap());
     assert_eq!(output.status.code(), Some(i32::from(!holds)), "{}", stderr(&output));
 }
@@ -47,7 +47,7 @@ fn verify_patch_keeps_its_promises() {
     let (twins, promises): (Vec<_>, Vec<_>) = checks.iter().partition(|c| c["name"] == "the-race-bites");
     assert_eq!(twins.len(), 1);
     assert!(promises.iter().all(|c| c["holds"] == true), "{checks:#?}");
-    // Whether the twin loses an addition in time is chance; that the status says so is not.
+    // Whether the twin loses an addition in time is chance; the status must agree.
     let bites = twins[0]["holds"] == true;
     assert_eq!(output.status.code(), Some(i32::from(!bites)), "{}", stderr(&output));
     let (status, line) = refused(&["verify", "patch", "--cpu", "0"]);
@@ -55,7 +55,7 @@ fn verify_patch_keeps_its_promises() {
     assert!(line.contains("leave it out"), "{line}");
 }
 
-/// By `taskset -ap`, again and again while it runs.
+/// By `taskset -ap`, repeatedly while it runs.
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn verify_patch_says_that_its_threads_were_let_out() {
@@ -101,7 +101,7 @@ fn verify_percpu_keeps_its_promises_everywhere() {
         .partition(|c| c["name"].as_str().unwrap().starts_with("the-storm-bites"));
     assert_eq!((twins.len(), promises.len()), (5, 6));
     assert!(promises.iter().all(|c| c["holds"] == true), "{checks:#?}");
-    // Whether a twin goes wrong in time is chance; that the status says so is not.
+    // Whether a twin fails in time is chance; the status must agree.
     let all = twins.iter().all(|c| c["holds"] == true);
     assert_eq!(output.status.code(), Some(i32::from(!all)), "{}", stderr(&output));
     let threads = json["notes"][0].as_str().unwrap();
@@ -122,7 +122,7 @@ fn verify_clock_reports_each_promise() {
     for name in ["starts-at-once", "task-never-back", "steady-back", "skewed-bound"] {
         assert!(check(name).is_some(), "{name}");
     }
-    // A promise of the library's, on any machine however loaded.
+    // The library promises this on any machine, even a loaded one.
     for name in [
         "no-warp",
         "now-after-load",

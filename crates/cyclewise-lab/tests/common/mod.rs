@@ -1,4 +1,4 @@
-//! The command, run as a script would, and folders for what it writes.
+//! Runs the command as a script does, and creates folders for its output.
 #![allow(dead_code, reason = "each test program uses a part")]
 #![allow(unreachable_pub, reason = "each test program is a crate of its own")]
 
@@ -12,7 +12,7 @@ pub fn command(args: &[&str]) -> Command {
     command
 }
 
-/// What came of the command.
+/// The command's result.
 pub fn cyclewise(args: &[&str]) -> Output {
     command(args).output().unwrap()
 }
@@ -21,7 +21,7 @@ pub fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// Where a command is refused, which prints no results: the status and all that is said.
+/// Asserts that a command is refused without printing results; returns the status and the error text.
 pub fn refused(args: &[&str]) -> (i32, String) {
     let output = cyclewise(args);
     assert!(
@@ -32,7 +32,7 @@ pub fn refused(args: &[&str]) -> (i32, String) {
     (output.status.code().unwrap(), text(&output.stderr))
 }
 
-/// A folder that is gone when this is.
+/// A folder that is deleted on drop.
 pub struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -52,7 +52,7 @@ impl Folder {
         std::fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// A file with this text; its name.
+    /// Writes a file with this text; returns its name.
     pub fn with(&self, name: &str, text: &str) -> String {
         std::fs::write(self.path(name), text).unwrap();
         self.name(name)

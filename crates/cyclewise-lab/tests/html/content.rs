@@ -8,7 +8,7 @@ fn page(records: &[Record]) -> String {
     render(records, &fixtures::published).unwrap()
 }
 
-/// What a reader sees of a page, a line for each element.
+/// The visible text of a page, one line per element.
 pub(crate) fn text(page: &str) -> String {
     let body = page.split_once("<body>").unwrap().1;
     let mut out = String::new();
@@ -22,7 +22,7 @@ pub(crate) fn text(page: &str) -> String {
     out
 }
 
-/// Vertices of the lines whose style makes markers of them, in each of the page's plots.
+/// Vertices of lines drawn with markers, in each of the page's plots.
 pub(crate) fn markers(page: &str) -> Vec<usize> {
     let plots = page.split("<svg class=\"plot").skip(1);
     let is_marker = |line: &&str| {

@@ -1,4 +1,4 @@
-//! The report's page: what it holds, what it must not hold, that odd data do not stop it, and what a browser makes of it.
+//! The report's page: its content, what it must not contain, odd data, and its rendering in a browser.
 
 mod browser;
 mod content;

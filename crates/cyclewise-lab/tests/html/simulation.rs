@@ -1,4 +1,4 @@
-//! The pages of simulated sweeps and phase diagrams, made up so that no change of the model changes them.
+//! The pages of simulated sweeps and phase diagrams, with invented data so that changes of the model do not affect them.
 
 use crate::content::text;
 use cyclewise_lab::export::html::{render_phase, render_simulation};

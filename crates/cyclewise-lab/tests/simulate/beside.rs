@@ -1,4 +1,4 @@
-//! What is beside sweeps: recommendations, phase diagrams, the validation.
+//! Recommendations, phase diagrams and the validation.
 
 use super::*;
 
@@ -33,7 +33,7 @@ fn recommend_says_what_to_take_and_its_margin() {
             (0.25..=1.0 + 1e-9).contains(&jain) && choice["starving"].is_array(),
             "{choice}"
         );
-        // What is taken cannot be told from the best.
+        // The recommended limit is indistinguishable from the best.
         assert!(choice["alike"].as_array().unwrap().contains(&choice["take"]));
     }
 }

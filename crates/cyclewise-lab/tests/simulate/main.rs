@@ -1,4 +1,4 @@
-//! `cyclewise simulate` and `cyclewise recommend`: what scripts depend on, and that parts and cores change no byte.
+//! `cyclewise simulate` and `cyclewise recommend`: their contract with scripts; shards and cores do not change a byte.
 
 mod beside;
 #[path = "../common/mod.rs"]
@@ -8,7 +8,7 @@ mod sweeps;
 
 use common::{Folder, command, cyclewise, refused, text};
 
-/// What it printed; it must have ended well.
+/// Its output; it must have succeeded.
 fn printed(args: &[&str]) -> String {
     let output = cyclewise(args);
     assert_eq!(output.status.code(), Some(0), "{args:?}: {}", text(&output.stderr));

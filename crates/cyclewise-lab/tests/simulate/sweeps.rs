@@ -31,7 +31,7 @@ fn shards_join_to_the_whole_byte_for_byte() {
     assert!(table.contains("fetch-add") && table.contains("Mop/s"), "{table}");
     assert_eq!(folder.read("all.csv").lines().count(), 13);
     assert!(folder.read("all.html").contains("Total throughput"));
-    // What was joined is read again, and is still the same.
+    // The joined document is read again and stays the same.
     assert_eq!(printed(&["report", &json, "--json", "-"]), whole);
 }
 

@@ -1,4 +1,4 @@
-//! Whose request is next.
+//! The arbiter: which request is next.
 
 use super::*;
 
@@ -49,7 +49,7 @@ fn a_cap_by_age_bounds_the_wait() {
     let mut machine = Machine::plain(topology(2, 8, 1));
     machine.line.arbiter = Arbiter::Nearest { cap: Cap::Cycles(6000) };
     let outcome = on(&machine, Workload::FetchAdd, 16);
-    // 2000 ns, and then those that are as old.
+    // 2000 ns, and then requests of the same age.
     assert!(
         (2000.0..4000.0).contains(&outcome.longest_wait_ns),
         "{}",
@@ -79,7 +79,7 @@ fn in_rounds_everybody_fails_once_for_each_that_succeeds_and_some_for_long() {
     let rounds = Arbiter::Batch { stay: 64 };
     let outcome = on(&machine(rounds), Workload::CasLoop, 28);
     near(outcome.retries_per_success, 26.0, 10.0);
-    // Nobody ever fails a hundred times in turn; by chance somebody does.
+    // First come first served, no thread fails a hundred times in a row; in rounds some do by chance.
     assert_eq!(fallbacks(Arbiter::Fifo), 0.0);
     assert!(fallbacks(rounds) > 0.5, "{}", fallbacks(rounds));
 }

@@ -69,7 +69,7 @@ fn what_no_machine_has_is_refused_and_never_a_panic() {
     assert!(simulate(&large, &Job::new(Workload::FetchAdd, 16_385)).is_err());
 }
 
-/// Every cost the largest that a file may say, and every cost nothing.
+/// Every cost at the maximum that a file may specify, and every cost zero.
 #[test]
 fn extreme_costs_run() {
     for cycles in [0, 1_000_000] {
@@ -149,7 +149,7 @@ fn time_that_would_overrun_its_bits_is_refused() {
         };
         assert_eq!(simulate(&machine, &job), Err(Error::TooLong));
     }
-    // Days of it are no matter.
+    // Days are still accepted.
     let job = Job {
         critical_cycles: u32::MAX,
         ..Job::new(Workload::LockMcs, 2)

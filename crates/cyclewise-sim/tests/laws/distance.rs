@@ -1,4 +1,4 @@
-//! What it takes to get there, and what need not go.
+//! The cost of distance, and operations that do not move the line.
 
 use super::*;
 
@@ -44,6 +44,6 @@ fn far_atomics_do_not_move_the_line() {
     assert_eq!(far.line_moves_per_op, 0.0);
     machine.latency.socket_ns = Some(5.0 * TRANSFER);
     near(on(&machine, Workload::FetchAdd, 64).ns_per_op, 10.0, 1.0);
-    // Who is alone has the line.
+    // A thread alone owns the line.
     near(on(&machine, Workload::FetchAdd, 1).ns_per_op, RMW + 1.0 / 3.0, 1.0);
 }

@@ -1,4 +1,4 @@
-//! How long a line stays, and what it came for.
+//! How long a line is held, and for which access it was requested.
 
 use super::*;
 
@@ -18,7 +18,7 @@ fn a_hold_as_long_as_a_try_makes_the_second_succeed() {
     machine.line.hold = Hold::Fixed { cycles: 25 };
     let outcome = on(&machine, Workload::CasLoop, 28);
     assert!(outcome.retries_per_success <= 1.0, "{}", outcome.retries_per_success);
-    // One cycle less than it takes to begin the second is none at all.
+    // A hold one cycle too short to begin the second has no effect.
     machine.line.hold = Hold::Fixed { cycles: 17 };
     let outcome = on(&machine, Workload::CasLoop, 28);
     near(outcome.retries_per_success, 27.0, 5.0);

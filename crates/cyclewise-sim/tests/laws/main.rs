@@ -1,4 +1,4 @@
-//! What each law of a line does to a run, on machines of round numbers where it can be told beforehand.
+//! The effect of each law of a line on a run, on machines with round numbers where it can be predicted.
 
 mod arbiter;
 mod bounds;
@@ -39,5 +39,5 @@ fn near(found: f64, expected: f64, percent: f64) {
 /// A line goes 40 ns within a socket of the plain machine, and an addition takes 18 cycles, 6 ns.
 const TRANSFER: f64 = 40.0;
 const RMW: f64 = 6.0;
-/// What a measured latency has besides the transfer.
+/// The part of a measured latency that is not the transfer.
 const EXCHANGE: f64 = 6.0;

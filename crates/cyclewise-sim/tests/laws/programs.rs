@@ -1,4 +1,4 @@
-//! What programs make of a line.
+//! Programs that contend for a line.
 
 use super::*;
 
@@ -93,6 +93,6 @@ fn a_crowd_past_the_limit_takes_the_lock_and_any_limit_is_alike() {
         );
         near(bounded.ns_per_op, with(Some(15)).ns_per_op, 10.0);
     }
-    // With tries to spare nobody takes it.
+    // With more tries than needed no thread takes it.
     assert_eq!(with(Some(1000)).fallback_share, 0.0);
 }

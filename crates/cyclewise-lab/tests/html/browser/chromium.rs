@@ -1,11 +1,11 @@
-//! Drives a Chromium that is already on the machine: lays a page out in a frame of any width, and takes its picture.
+//! Drives an installed Chromium: lays out a page in a frame of any width, and takes a screenshot.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Longer than a loaded machine needs; a hang must not hold the tests up for ever.
+/// Longer than a loaded machine needs; a hang must not block the tests for ever.
 const PATIENCE: Duration = Duration::from_secs(1200);
 
 /// Runs in the page that holds the frame, so the page under test stays as it was written.
@@ -29,15 +29,15 @@ pub(crate) struct Chromium {
     program: PathBuf,
 }
 
-/// What a page comes to at a width.
+/// A page's layout at a width.
 pub(crate) struct Layout {
     pub(crate) scroll_width: u32,
     pub(crate) height: u32,
-    /// The plots that are shown.
+    /// The visible plots.
     pub(crate) plots: Vec<Plot>,
 }
 
-/// A plot that is shown.
+/// A visible plot.
 pub(crate) struct Plot {
     pub(crate) x: f64,
     pub(crate) y: f64,
@@ -55,7 +55,7 @@ pub(crate) struct Picture {
 }
 
 impl Picture {
-    /// Red, green and blue at a place; black outside of the picture.
+    /// Red, green and blue of a pixel; black outside the screenshot.
     pub(crate) fn pixel(&self, x: u32, y: u32) -> [u8; 3] {
         let at = (y as usize * self.width as usize + x as usize) * self.channels;
         self.bytes.get(at..at + 3).map_or([0; 3], |p| [p[0], p[1], p[2]])
@@ -63,7 +63,7 @@ impl Picture {
 }
 
 impl Chromium {
-    /// The one that `CHROMIUM` names, or the first on the path; says so where there is none.
+    /// The one that `CHROMIUM` names, or the first on the path; prints a skip if there is none.
     pub(crate) fn find() -> Option<Chromium> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let named = std::env::var_os("CHROMIUM").map(PathBuf::from);
@@ -109,7 +109,7 @@ impl Chromium {
         layout
     }
 
-    /// Takes the picture of `page` in a frame of this size.
+    /// Takes a screenshot of `page` in a frame of this size.
     pub(crate) fn picture(&self, page: &str, width: u32, height: u32) -> Picture {
         let dir = tempfile::tempdir().unwrap();
         let png = dir.path().join("page.png");
@@ -130,7 +130,7 @@ impl Chromium {
         }
     }
 
-    /// Runs it on the page in a frame. A window has a smallest width, which is more than a phone's; a frame has none.
+    /// Runs it on the page in a frame. A window has a minimum width, larger than a phone's; a frame has none.
     fn run(&self, dir: &Path, page: &str, [width, height]: [u32; 2], what: &[&str]) -> String {
         let mut quoted = String::new();
         for c in page.chars() {

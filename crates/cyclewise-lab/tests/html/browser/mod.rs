@@ -1,5 +1,5 @@
-//! The page as a browser lays it out and paints it, on a desktop and on a phone; and pages broken on purpose, which the
-//! same check must catch.
+//! The page as a browser renders it on a desktop and on a phone, and pages broken on purpose, which the same check must
+//! catch.
 
 mod chromium;
 
@@ -33,7 +33,7 @@ fn check(chromium: &Chromium, page: &str, width: u32, samples: usize) -> Result<
     Ok(())
 }
 
-/// Pixels of the plot that have a dot's colour: nothing else in a plot has any.
+/// Pixels of the plot in a dot's colour; nothing else in a plot is coloured.
 fn dots(picture: &Picture, plot: &chromium::Plot) -> usize {
     let (left, top) = (plot.x as u32, plot.y as u32);
     let (right, bottom) = ((plot.x + plot.width) as u32, (plot.y + plot.height) as u32);
@@ -101,7 +101,7 @@ fn broken_pages_are_caught() {
     );
 }
 
-/// The page with the samples taken out of its plots.
+/// The page with the samples removed from its plots.
 fn emptied(page: &str) -> String {
     let mut pieces = page.split("<polyline");
     let mut out = pieces.next().unwrap_or_default().to_owned();
