@@ -9,10 +9,43 @@ use super::{Finding, Rule};
 pub(super) const RULE: Rule = Rule { name: "retired", check };
 
 /// A name, and what the thing is called now.
-const NAMES: &[(&str, &str)] = &[("miri", "a cfg that some command builds")];
+const NAMES: &[(&str, &str)] = &[
+    ("Around", "Env"),
+    ("Aside", "MetricComparison"),
+    ("Assembled", "Bench"),
+    ("displaced", "rmw_at_offset"),
+    ("facade", "primitive"),
+    ("Fate", "SegmentState"),
+    ("heed_forks", "register_atfork"),
+    ("HighHalf", "HighHalfWord"),
+    ("Keeper", "Updater"),
+    ("Micro", "Microbenchmark"),
+    ("miri", "a cfg that some command builds"),
+    ("OneWord", "WordSized"),
+    ("own_memory", "proc_mem"),
+    ("Patience", "Backoff"),
+    ("rseq_cells", "rseq::array"),
+    ("rseq_list", "rseq::free_list"),
+    ("rseq_set", "rseq::by_cpu"),
+    ("tend", "refresh"),
+    ("Unrolled", "Body"),
+    ("Weather", "StormStats"),
+    ("World", "ReaderEnv"),
+];
 
 /// A phrase, and what a technical writer would say.
-const PHRASES: &[(&str, &str)] = &[("is for us", "cyclewise is faster")];
+const PHRASES: &[(&str, &str)] = &[
+    ("hangs on", "depends on"),
+    ("is for us", "cyclewise is faster"),
+    ("machines that are not here", "simulating other machines"),
+    ("itself to be believed", "can the measurements be trusted"),
+    ("nobody tells", "there is no notification"),
+    ("patch/gate", "patch/mode_lock"),
+    ("percpu/bounded", "percpu/stack"),
+    ("a filter only says", "a filter answers with 0"),
+    ("held against", "compared with"),
+    ("laid beside", "compared with"),
+];
 
 fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();

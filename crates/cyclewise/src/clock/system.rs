@@ -3,10 +3,11 @@
 //! # Cost
 //! The first examination finds what orders the counter, 0.1 ms; each reads a small file, some microseconds.
 
-use super::reason::Reason;
+use super::reason::{ClocksourceName, Reason};
 use super::source::Source;
 use crate::arch::counter;
-use crate::sys::clock_gettime;
+use crate::sys::vmclock::Vmclock;
+use crate::sys::{auxv, clock_gettime, clocksource};
 
 /// This machine.
 #[derive(Clone, Copy, Debug, Default)]
@@ -66,11 +67,26 @@ impl Source for System {
     }
 
     fn examine(&self) -> Result<(), Reason> {
-        examine()
+        if !counter::AVAILABLE {
+            return Err(Reason::NoCounter);
+        }
+        counter::choose(auxv::has_ecv);
+        if !counter::is_invariant() {
+            return Err(Reason::NotInvariant);
+        }
+        let name = ClocksourceName(clocksource::current().map_err(|unknown| match unknown {
+            clocksource::Unknown::Hidden => Reason::UnknownClocksource,
+            clocksource::Unknown::Exhausted => Reason::NotExamined,
+        })?);
+        if is_this_counter(name.as_str(), counter::is_stable_under_kvm) {
+            Ok(())
+        } else {
+            Err(Reason::Clocksource(name))
+        }
     }
 
     fn disruptions(&self) -> Option<u64> {
-        disruptions()
+        counter::AVAILABLE.then(Vmclock::get).flatten()?.marker()
     }
 
     #[cfg(feature = "std")]
@@ -87,64 +103,12 @@ impl Source for System {
     }
 }
 
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-fn examine() -> Result<(), Reason> {
-    use super::reason::ClocksourceName;
-    use crate::sys::clocksource;
-
-    #[cfg(target_arch = "x86_64")]
-    crate::arch::tsc_order::choose();
-    #[cfg(target_arch = "aarch64")]
-    counter::choose(crate::sys::auxv::has_ecv());
-    if !counter::is_invariant() {
-        return Err(Reason::NotInvariant);
-    }
-    let name = ClocksourceName(clocksource::current().map_err(|unknown| match unknown {
-        clocksource::Unknown::Hidden => Reason::UnknownClocksource,
-        clocksource::Unknown::Exhausted => Reason::NotExamined,
-    })?);
-    if is_this_counter(name.as_str(), is_stable_under_kvm) {
-        Ok(())
-    } else {
-        Err(Reason::Clocksource(name))
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-use counter::is_stable_under_kvm;
-
-#[cfg(target_arch = "aarch64")]
-fn is_stable_under_kvm() -> bool {
-    false
-}
-
 /// Whether the clock source of that name reads the same counter as this crate, and the kernel trusts it.
 ///
 /// `kvm-clock` reads the TSC too. A guest's kernel prefers it to `tsc` if it doubts the TSC, so it is trusted only if
 /// the hypervisor declares that the counters of all CPUs agree.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn is_this_counter(name: &str, is_stable_under_kvm: fn() -> bool) -> bool {
-    match name {
-        "tsc" | "hyperv_clocksource_tsc_page" => cfg!(target_arch = "x86_64"),
-        "kvm-clock" => cfg!(target_arch = "x86_64") && is_stable_under_kvm(),
-        "arch_sys_counter" => cfg!(target_arch = "aarch64"),
-        _ => false,
-    }
-}
-
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-fn disruptions() -> Option<u64> {
-    crate::sys::vmclock::Vmclock::get()?.marker()
-}
-
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn examine() -> Result<(), Reason> {
-    Err(Reason::NoCounter)
-}
-
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn disruptions() -> Option<u64> {
-    None
+    counter::CLOCKSOURCES.contains(&name) || name == "kvm-clock" && is_stable_under_kvm()
 }
 
 #[cfg(all(test, target_arch = "x86_64"))]

@@ -94,4 +94,5 @@ pub use raw::{DefaultPark, DefaultRelax, RawSpinLock, SpinLock, SpinLockGuard, S
 pub use relax::{Exponential, NoRelax, Pause, Relax};
 
 #[cfg(test)]
+#[cfg_attr(loom, path = "tests/loom.rs")]
 mod tests;

@@ -145,14 +145,7 @@ pub(super) fn claim(key: usize) -> Option<NodeIndex> {
     None
 }
 
-#[cfg(not(loom))]
 use crate::sys::fork_generation::current as generation;
-
-/// There are no other processes.
-#[cfg(loom)]
-fn generation() -> u32 {
-    0
-}
 
 /// Where a search begins. The address of a local differs between threads, and returns a
 /// thread to the node whose line it has.

@@ -47,10 +47,7 @@
 //! Linux arch/x86/kernel/alternative.c; M. Desnoyers, "x86: alternatives: fix LOCK_PREFIX race", 2008.
 
 mod alternative;
-#[cfg(all(feature = "std", target_env = "gnu"))]
-pub mod confined;
-#[cfg(not(all(feature = "std", target_env = "gnu")))]
-#[path = "confined/unsupported.rs"]
+#[cfg_attr(not(all(feature = "std", target_env = "gnu")), path = "confined/unsupported.rs")]
 pub mod confined;
 #[cfg(all(feature = "std", target_env = "gnu"))]
 mod edits;
@@ -64,10 +61,7 @@ mod mode_lock;
 mod owner_word;
 pub mod single;
 mod sites;
-#[cfg(target_arch = "x86_64")]
-pub(crate) mod text;
-#[cfg(not(target_arch = "x86_64"))]
-#[path = "text/unsupported.rs"]
+#[cfg_attr(not(target_arch = "x86_64"), path = "text/unsupported.rs")]
 pub(crate) mod text;
 mod text_edit;
 mod text_lock;

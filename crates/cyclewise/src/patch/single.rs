@@ -41,12 +41,11 @@
 
 use crate::error::Refusal;
 
-#[cfg(all(feature = "std", target_env = "gnu"))]
+#[cfg_attr(not(all(feature = "std", target_env = "gnu")), path = "single/unsupported.rs")]
 mod elide;
-#[cfg(all(feature = "std", target_env = "gnu"))]
-pub use elide::enable;
-#[cfg(all(feature = "std", target_env = "gnu"))]
-pub(super) use elide::{before_thread, enabled};
+
+#[allow(unused_imports, unreachable_pub, reason = "builds without the mode export nothing")]
+pub use elide::*;
 
 /// Elides again, after [`enable_single!`](crate::enable_single) and after other threads have ended.
 ///
@@ -55,10 +54,7 @@ pub(super) use elide::{before_thread, enabled};
 /// # Errors
 /// Says why LOCK stays.
 pub fn reelide() -> Result<(), Refusal> {
-    #[cfg(all(feature = "std", target_env = "gnu"))]
-    return elide::reelide();
-    #[cfg(not(all(feature = "std", target_env = "gnu")))]
-    Err(unsupported())
+    elide::reelide()
 }
 
 /// Restores LOCK until [`reelide`] is called, and closes the descriptor. Call it [before entering a
@@ -68,10 +64,7 @@ pub fn reelide() -> Result<(), Refusal> {
 /// Where the text cannot be written: then single mode stays in force and threads are refused. [`Refusal::WrongMode`] in
 /// confined mode, which [`Guard::leave`](super::confined::Guard::leave) leaves.
 pub fn lock() -> Result<(), Refusal> {
-    #[cfg(all(feature = "std", target_env = "gnu"))]
-    return elide::lock();
-    #[cfg(not(all(feature = "std", target_env = "gnu")))]
-    Ok(())
+    elide::lock()
 }
 
 /// `enable_single!` where the program cannot have hooks. Unsafe only so that the caller writes `unsafe`.

@@ -10,8 +10,7 @@ pub(crate) fn get(entry: libc::c_ulong) -> usize {
     (unsafe { libc::getauxval(entry) }) as usize
 }
 
-/// Whether AT_HWCAP2 announces FEAT_ECV (bit 19, Linux Documentation/arch/arm64/elf_hwcaps.rst).
-#[cfg(target_arch = "aarch64")]
+/// On AArch64: whether AT_HWCAP2 announces FEAT_ECV (bit 19, Linux Documentation/arch/arm64/elf_hwcaps.rst).
 pub(crate) fn has_ecv() -> bool {
     get(libc::AT_HWCAP2) & 1 << 19 != 0
 }

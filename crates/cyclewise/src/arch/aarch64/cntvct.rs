@@ -24,6 +24,11 @@ use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 /// Whether there is a counter to read.
 pub(crate) const AVAILABLE: bool = true;
 
+/// The kernel's clock sources that read this counter (/sys/devices/system/clocksource).
+pub(crate) const CLOCKSOURCES: &[&str] = &["arch_sys_counter"];
+
+pub(crate) use super::super::portable::counter::is_stable_under_kvm;
+
 /// Whether CNTVCTSS_EL0 may be read.
 static SELF_SYNCHRONIZED: AtomicBool = AtomicBool::new(false);
 
@@ -40,10 +45,10 @@ pub(crate) fn frequency() -> u64 {
     hz & 0xffff_ffff
 }
 
-/// Records whether AT_HWCAP2 announces ECV.
-pub(crate) fn choose(has_ecv: bool) {
+/// Chooses how the counter is read: by CNTVCTSS_EL0 where AT_HWCAP2 announces FEAT_ECV.
+pub(crate) fn choose(has_ecv: impl FnOnce() -> bool) {
     // Relaxed: both ways of reading are right where the bit is set.
-    SELF_SYNCHRONIZED.store(has_ecv, Relaxed);
+    SELF_SYNCHRONIZED.store(has_ecv(), Relaxed);
 }
 
 /// Ticks, without ordering.

@@ -3,6 +3,17 @@
 /// Whether there is a counter to read.
 pub(crate) const AVAILABLE: bool = false;
 
+/// The kernel's clock sources that read this counter (/sys/devices/system/clocksource).
+pub(crate) const CLOCKSOURCES: &[&str] = &[];
+
+/// Chooses how the counter is read; `has_ecv` says whether an AArch64 CPU has FEAT_ECV.
+pub(crate) fn choose(_has_ecv: impl FnOnce() -> bool) {}
+
+/// Whether the hypervisor declares that the counters of all CPUs agree, for the clock source `kvm-clock`.
+pub(crate) fn is_stable_under_kvm() -> bool {
+    false
+}
+
 /// False: there is no counter.
 pub(crate) fn is_invariant() -> bool {
     AVAILABLE

@@ -32,6 +32,14 @@ pub(crate) use super::rdtsc::rdtsc as bare;
 /// Whether there is a counter to read.
 pub(crate) const AVAILABLE: bool = true;
 
+/// The kernel's clock sources that read this counter (/sys/devices/system/clocksource).
+pub(crate) const CLOCKSOURCES: &[&str] = &["tsc", "hyperv_clocksource_tsc_page"];
+
+/// Chooses the instructions that order reads of the counter.
+pub(crate) fn choose(_has_ecv: impl FnOnce() -> bool) {
+    let _ = tsc_order::choose();
+}
+
 /// Whether the counter runs at one rate in all power and frequency states (CPUID 8000_0007h, EDX bit 8).
 pub(crate) fn is_invariant() -> bool {
     use core::arch::x86_64::__cpuid;

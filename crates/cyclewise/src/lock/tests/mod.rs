@@ -1,17 +1,6 @@
-//! Tests of internals: the word, the nodes, and the loom models.
-//!
-//! The models run with `RUSTFLAGS="--cfg loom" cargo test -p cyclewise --release --lib`, without the other tests, because loom's
-//! atomics work only inside models.
+//! Tests of private parts: the word and the nodes. The models are in `loom.rs`.
 
-#[cfg(loom)]
-mod kernel;
-#[cfg(not(loom))]
 mod lock_word;
-#[cfg(loom)]
-mod models;
-#[cfg(not(loom))]
 mod order;
-#[cfg(all(not(loom), panic = "unwind"))]
+#[cfg(panic = "unwind")]
 mod panics;
-#[cfg(loom)]
-mod twins;

@@ -43,6 +43,7 @@ mod weak;
 mod weak_count;
 
 #[cfg(test)]
+#[cfg_attr(loom, path = "tests/loom.rs")]
 mod tests;
 
 pub use unique::CloneArc;

@@ -70,6 +70,7 @@ mod update;
 mod word;
 
 #[cfg(test)]
+#[cfg_attr(loom, path = "tests/loom.rs")]
 mod tests;
 
 pub use adaptive::Adaptive;
