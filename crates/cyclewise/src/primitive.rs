@@ -1,4 +1,4 @@
-//! The facade of atomics, fences, pauses and statics. Under `--cfg loom` `primitive_loom.rs` replaces this file, so
+//! The one place for atomics, fences, pauses and statics. Under `--cfg loom` `primitive_loom.rs` replaces this file, so
 //! that loom's scheduler sees every access.
 //!
 //! The atomics are this crate's, so that [`patch`](crate::patch) elides their LOCK prefixes; those in [`unpatched`] are

@@ -1,4 +1,4 @@
-//! The facade under `--cfg loom`: loom's atomics, extended by this crate's operations.
+//! `primitive` under `--cfg loom`: loom's atomics, extended by this crate's operations.
 //!
 //! # Safety
 //! The contract of [`inc_negative_at`] and [`dec_negative_at`] makes their references valid.

@@ -1,4 +1,4 @@
-//! The machine's clock held against the kernel's and against itself, from outside: readings, stamps, and destructors.
+//! The machine's clock compared with the kernel's and with itself, from outside: readings, stamps, and destructors.
 
 use cyclewise::clock::{Bracketed, Clock, Instant, LoadOrdered, PerTask, Reading, Ticks};
 use std::cell::RefCell;

@@ -48,7 +48,7 @@ pub(super) const PACKAGES: &[Package] = &[
             ("experiment", &["arch", "sys", "runner", "record", "machine", "error"]),
             // Sweeps over the simulator, and machines made from records.
             ("simulate", &["record", "stats", "machine", "experiment", "error"]),
-            // Records held against each other.
+            // Comparison of records.
             ("compare", &["record", "stats", "error"]),
             // Promises, checked by measuring.
             ("verify", &["arch", "sys", "stats", "record", "runner", "error"]),

@@ -8,7 +8,7 @@
 //! their environments, pairs, and the nodes of the map, whose versions share what did not change. So there are thousands
 //! of shared nodes, and most of the work is to count references up and down.
 //!
-//! How much that is hangs on the program that is interpreted. This one was chosen because a step copies map nodes of many
+//! The gain depends on the interpreted program. This one was chosen because a step copies map nodes of many
 //! references, one count each: 1.34 times as fast without LOCK on Zen 4 (README). With narrower nodes it was about 1.2,
 //! and n-queens, which allocates and compares, gained next to nothing.
 //!

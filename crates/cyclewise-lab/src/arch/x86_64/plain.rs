@@ -1,4 +1,4 @@
-//! The bare read-modify-writes that elided ones are held against, and work to hide a test in.
+//! The bare read-modify-writes that elided ones are compared with, and work to hide a test in.
 //!
 //! Not the compiler's `+= 1`, which it may keep in a register or merge.
 //!
