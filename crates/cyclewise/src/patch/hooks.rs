@@ -35,8 +35,7 @@
 //! 2. Arguments are forwarded unchanged, under the C library's contract.
 #![expect(unsafe_code, reason = "forwards calls to functions that dlsym found")]
 
-use super::mode_lock::{HELPER_THREADS, ThreadCreation};
-use super::single::before_thread;
+use super::mode_lock::{HELPER_THREADS, ThreadCreation, before_thread};
 use super::tls_hooks::{InHook, TlsHooks};
 use crate::arch::interceptor::interceptor;
 use crate::error::Refusal;

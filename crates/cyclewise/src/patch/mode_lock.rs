@@ -178,6 +178,29 @@ impl Drop for ThreadCreation {
     }
 }
 
+/// Restores LOCK where single mode is in force; called by every hook once it is counted.
+#[inline]
+pub(super) fn before_thread() -> Result<(), Refusal> {
+    // After the hook's addition: pairs with `reelide` of `single`. In confined mode the new thread inherits its CPU.
+    if mode() == SINGLE { before_thread_slow() } else { Ok(()) }
+}
+
+#[cold]
+fn before_thread_slow() -> Result<(), Refusal> {
+    leave_single(lock()?.data())
+}
+
+/// Restores LOCK where single mode is in force, and leaves it.
+pub(super) fn leave_single(data: &mut ModeData) -> Result<(), Refusal> {
+    if mode() != SINGLE {
+        return Ok(());
+    }
+    // SAFETY: in single mode the caller is the only thread (Invariant 2 of `single::elide`).
+    unsafe { data.edits.restore_alone() }?;
+    set_mode(data, LOCKED);
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -30,7 +30,7 @@
 //! 2. Arguments are forwarded unchanged, under the dynamic linker's contract.
 #![expect(unsafe_code, reason = "hands calls on to functions that dlsym found")]
 
-use super::single::before_thread;
+use super::mode_lock::before_thread;
 use crate::error::Refusal;
 use crate::sys::{dl, errno, process};
 use core::cell::Cell;

@@ -13,7 +13,7 @@ use crate::arch;
 use crate::error::Refusal;
 use crate::patch::edits::none_elided;
 use crate::patch::hooks::Hooks;
-use crate::patch::mode_lock::{self, CONFINED, LOCKED, ModeData, SINGLE, ThreadCreation};
+use crate::patch::mode_lock::{self, CONFINED, LOCKED, SINGLE, ThreadCreation};
 use crate::patch::tls_hooks;
 use crate::sys::{proc_task, thread};
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -92,39 +92,8 @@ fn alone() -> Result<(), Refusal> {
 
 pub(super) fn lock() -> Result<(), Refusal> {
     let mut guard = mode_lock::lock()?;
-    match mode_lock::mode() {
-        SINGLE => restore(guard.data()),
-        CONFINED => Err(Refusal::WrongMode),
-        _ => Ok(()),
+    if mode_lock::mode() == CONFINED {
+        return Err(Refusal::WrongMode);
     }
-}
-
-/// Restores LOCK where single mode is in force; called by every hook once it is counted.
-#[inline]
-pub(in crate::patch) fn before_thread() -> Result<(), Refusal> {
-    // After the hook's addition: pairs with `reelide`. In confined mode the new thread inherits its CPU.
-    if mode_lock::mode() == SINGLE {
-        before_thread_slow()
-    } else {
-        Ok(())
-    }
-}
-
-#[cold]
-fn before_thread_slow() -> Result<(), Refusal> {
-    let mut guard = mode_lock::lock()?;
-    // The mode may have changed while this waited.
-    if mode_lock::mode() == SINGLE {
-        restore(guard.data())
-    } else {
-        Ok(())
-    }
-}
-
-/// Restores LOCK and leaves single mode.
-fn restore(data: &mut ModeData) -> Result<(), Refusal> {
-    // SAFETY: single mode is in force, so the caller is the only thread (Invariant 2, and the promise of `enable`).
-    unsafe { data.edits.restore_alone() }?;
-    mode_lock::set_mode(data, LOCKED);
-    Ok(())
+    mode_lock::leave_single(guard.data())
 }
