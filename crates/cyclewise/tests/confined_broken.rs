@@ -7,7 +7,7 @@
 mod common;
 
 use common::child::in_child;
-use common::cpu::{allowed_cpus, cpus_of, run_before_others, set_affinity};
+use common::cpu::{allowed_cpus, cpus_of, set_affinity};
 use common::filter;
 use common::harness::{self, checks};
 use cyclewise::atomic::{AtomicU64, Ordering};
@@ -393,11 +393,11 @@ fn nothing_is_seen_where_nothing_was_done() {
                         scope.spawn(|| assert_eq!(check(), Ok(())));
                     });
                     looks.fetch_add(1, atomic::Ordering::SeqCst);
+                    // Entering needs a moment at which no thread is being created, on a busy machine too.
+                    std::thread::sleep(Duration::from_millis(1));
                 }
             });
         }
-        // Otherwise, on a busy machine, entering waits long until no thread is being created.
-        run_before_others();
         let mut round = 0;
         while !is_enough(round) || !is_enough(looks.load(atomic::Ordering::SeqCst) as usize) {
             enter(cpus[round % cpus.len()]).leave().unwrap();
