@@ -133,13 +133,22 @@ pub(super) struct ModeGuard(());
 /// [`Refusal::Busy`] where the calling thread already holds it: the call comes from a signal handler that interrupted a
 /// change.
 pub(super) fn lock() -> Result<ModeGuard, Refusal> {
-    let from = owner_word::acquire(&OWNER, fork_generation::current())?;
-    if from == PreviousOwner::LostInFork {
+    loop {
+        if let Some(guard) = lock_while(|| true)? {
+            return Ok(guard);
+        }
+    }
+}
+
+/// The same, but gives up and returns `None` if the lock is taken and `wanted` returns false.
+fn lock_while(wanted: impl Fn() -> bool) -> Result<Option<ModeGuard>, Refusal> {
+    let from = owner_word::acquire_while(&OWNER, fork_generation::current(), wanted)?;
+    if from == Some(PreviousOwner::LostInFork) {
         // The lost owner may have been writing it, so it is neither read nor dropped. SAFETY: this thread took the lock
         // above.
         unsafe { DATA.0.get().write(ModeData::new()) };
     }
-    Ok(ModeGuard(()))
+    Ok(from.map(|_| ModeGuard(())))
 }
 
 impl ModeGuard {
@@ -185,9 +194,14 @@ pub(super) fn before_thread() -> Result<(), Refusal> {
     if mode() == SINGLE { before_thread_slow() } else { Ok(()) }
 }
 
+/// Waits for the lock only while single mode is in force. A thread that enters confined mode holds the lock until no
+/// thread is being created, and the caller is counted as creating one.
 #[cold]
 fn before_thread_slow() -> Result<(), Refusal> {
-    leave_single(lock()?.data())
+    match lock_while(|| mode() == SINGLE)? {
+        Some(mut guard) => leave_single(guard.data()),
+        None => Ok(()),
+    }
 }
 
 /// Restores LOCK where single mode is in force, and leaves it.
@@ -210,6 +224,9 @@ mod tests {
         let held = lock().unwrap();
         let again = lock().map(drop).unwrap_err();
         assert_eq!(again, Refusal::Busy);
+        // The thread that enters confined mode holds the lock and waits for creators: they do not wait for it.
+        let creator = std::thread::spawn(|| (before_thread_slow(), lock_while(|| false).map(|guard| guard.is_none())));
+        assert_eq!(creator.join().unwrap(), (Ok(()), Ok(true)));
         drop(held);
 
         // The previous generation, as in a child forked while another thread held the lock.

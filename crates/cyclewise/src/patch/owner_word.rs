@@ -38,6 +38,19 @@ pub(super) enum PreviousOwner {
 /// # Errors
 /// [`Refusal::Busy`] where the calling thread is the owner: the call comes from a signal handler inside the section.
 pub(super) fn acquire(word: &AtomicU64, process: u32) -> Result<PreviousOwner, Refusal> {
+    loop {
+        if let Some(from) = acquire_while(word, process, || true)? {
+            return Ok(from);
+        }
+    }
+}
+
+/// The same, but gives up and returns `None` if the lock is taken and `wanted` returns false.
+pub(super) fn acquire_while(
+    word: &AtomicU64,
+    process: u32,
+    wanted: impl Fn() -> bool,
+) -> Result<Option<PreviousOwner>, Refusal> {
     let me = me(process);
     let mut found = word.load(Relaxed);
     loop {
@@ -45,6 +58,7 @@ pub(super) fn acquire(word: &AtomicU64, process: u32) -> Result<PreviousOwner, R
             0 => PreviousOwner::None,
             _ if is_mine(found, me) => return Err(Refusal::Busy),
             _ if generation(found) != generation(me) => PreviousOwner::LostInFork,
+            _ if !wanted() => return Ok(None),
             _ => {
                 thread::nap();
                 found = word.load(Relaxed);
@@ -53,7 +67,7 @@ pub(super) fn acquire(word: &AtomicU64, process: u32) -> Result<PreviousOwner, R
         };
         // Acquire: pairs with the Release in `release`.
         match word.compare_exchange_weak(found, me, Acquire, Relaxed) {
-            Ok(_) => return Ok(from),
+            Ok(_) => return Ok(Some(from)),
             Err(now) => found = now,
         }
     }
