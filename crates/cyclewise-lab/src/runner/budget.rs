@@ -94,7 +94,7 @@ impl Budget {
         Self::precision(samples, ticks).is_some_and(|p| p <= self.target)
     }
 
-    /// Half-width of the 95 % interval as a share of the mean (of [`YARDSTICK_TICKS`], if the mean is below it).
+    /// Half-width of the 95 % interval as a share of the mean (of `YARDSTICK_TICKS`, if the mean is below it).
     pub fn precision(samples: &[f64], ticks: bool) -> Option<f64> {
         if samples.len() < SOME {
             return None;

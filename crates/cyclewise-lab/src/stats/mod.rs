@@ -4,7 +4,7 @@
 //! that overflows) the result is `None`; nothing here panics, and every result is finite, because JSON holds nothing
 //! else.
 //!
-//! A verdict needs four tests to agree (see [`verdict()`]): [`welch`] after [`holm()`], [`mann_whitney`], the bootstrap
+//! A verdict needs four tests to agree (see `verdict`): `welch` after `holm`, `mann_whitney`, the bootstrap
 //! interval of the ratio, and the noise floor of an A/A control.
 //!
 //! # References

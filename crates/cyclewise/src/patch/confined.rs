@@ -12,7 +12,7 @@
 //! The library cannot prevent others from setting the affinity of this process's threads: `taskset -ap`, a cpuset, an
 //! administrator who takes the CPU offline. This breaks Invariant 1 and loses updates, so the library checks for it:
 //! [`Guard::leave`] reads every affinity back, as does each flip of a static key, and programs can call [`check`] and
-//! [`audit`]. A violation is [`Refusal::LetOut`], and LOCK is restored at once.
+//! [`audit()`]. A violation is [`Refusal::LetOut`], and LOCK is restored at once.
 //!
 //! # Sandboxes
 //! Leaving opens `/proc/self/mem`, reads the list of threads and calls membarrier(2) and sched_setaffinity(2). If a
