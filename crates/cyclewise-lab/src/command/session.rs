@@ -62,6 +62,7 @@ impl Session {
                 .collect(),
             machine: self.machine,
             experiments: self.experiments,
+            ..Record::default()
         };
         runner::give_verdicts(&mut record);
         record

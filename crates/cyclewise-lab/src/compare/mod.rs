@@ -8,7 +8,7 @@ mod machines;
 use crate::error::{Error, Result};
 use crate::record::compare::{CompareExperiment, CompareReport, CompareRow, RecordHead, SCHEMA, Side};
 use crate::record::{Experiment, Record, Unit, Variant, Verdict};
-use crate::stats;
+use crate::{record, stats};
 
 /// Compares the labelled records with the first one.
 ///
@@ -153,13 +153,14 @@ fn row(base: (&Variant, f64), other: (&Variant, f64), index: usize, seed: u64) -
         difference: welch.difference,
         ci95: welch.ci95,
         ratio,
-        ratio_ci95: stats::ratio_ci(&other_samples, &base_samples, seed).unwrap_or([f64::MIN, f64::MAX]),
+        ratio_ci95: stats::ratio_ci(&other_samples, &base_samples, seed).map_or([None; 2], |ci| ci.map(Some)),
         t: welch.t,
         df: welch.df,
         p: welch.p,
         p_rank: stats::mann_whitney(&other_samples, &base_samples).unwrap_or(1.0),
         p_holm: 1.0,
-        verdict: Verdict::Indistinguishable,
+        verdict: Verdict::Undecided,
+        reason: None,
         base_samples,
         other_samples,
     })
@@ -177,7 +178,7 @@ fn judge(experiments: &mut [CompareExperiment]) {
                 r.base_stats.mean,
                 r.p_holm,
                 r.p_rank,
-                r.ratio_ci95,
+                record::bounds(r.ratio_ci95),
                 e.floor,
                 e.unit.more_is_faster(),
             );

@@ -24,6 +24,7 @@ fn variant(name: &str, mean: f64) -> Variant {
         cycles: None,
         metrics: Default::default(),
         samples,
+        ..Variant::default()
     }
 }
 
@@ -46,6 +47,7 @@ fn record(hz: f64, variants: Vec<Variant>) -> Record {
         variants,
         comparisons: Vec::new(),
         notes: Vec::new(),
+        ..Experiment::default()
     };
     Record {
         schema: crate::record::SCHEMA.to_string(),
@@ -62,6 +64,7 @@ fn record(hz: f64, variants: Vec<Variant>) -> Record {
             ..Machine::default()
         },
         experiments: vec![experiment],
+        ..Record::default()
     }
 }
 
@@ -82,7 +85,7 @@ fn the_same_record_twice_is_indistinguishable() {
         report.experiments[0]
             .rows
             .iter()
-            .all(|r| r.verdict == Verdict::Indistinguishable && r.ratio == 1.0)
+            .all(|r| r.verdict == Verdict::Undecided && r.ratio == 1.0)
     );
 }
 
@@ -111,7 +114,7 @@ fn different_clocks_are_compared_as_time() {
     let report = compare(&labelled(records), 1).unwrap();
     let e = &report.experiments[0];
     assert_eq!(e.unit, Unit::NanosPerOp);
-    assert_eq!(e.rows[0].verdict, Verdict::Indistinguishable);
+    assert_eq!(e.rows[0].verdict, Verdict::Undecided);
     // At 1 GHz a tick is a nanosecond.
     assert!((e.rows[0].base_stats.mean - variant("a", 10.0).mean).abs() < 1e-9);
     assert!((e.rows[0].ratio - 1.0).abs() < 1e-9);
@@ -162,6 +165,6 @@ fn without_a_control_no_verdict_is_given() {
     let mut bare = record(1e9, vec![variant("a", 11.0)]);
     bare.experiments[0].control = None;
     let report = compare(&labelled(vec![record(1e9, vec![variant("a", 10.0)]), bare]), 1).unwrap();
-    assert_eq!(report.experiments[0].rows[0].verdict, Verdict::Indistinguishable);
+    assert_eq!(report.experiments[0].rows[0].verdict, Verdict::Undecided);
     assert_eq!(report.experiments[0].floor, None);
 }

@@ -2,7 +2,7 @@
 //!
 //! The report's page is rendered from the same data.
 
-use super::{Machine, Tool, Unit, Verdict};
+use super::{Interval, Machine, Tool, Unit, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// The schema this build writes.
@@ -72,8 +72,8 @@ pub struct CompareRow {
     pub ci95: [f64; 2],
     /// mean(other) / mean(base).
     pub ratio: f64,
-    /// 95 % bootstrap interval of the ratio.
-    pub ratio_ci95: [f64; 2],
+    /// 95 % interval of the ratio.
+    pub ratio_ci95: Interval,
     /// Welch's t.
     pub t: f64,
     /// Welch–Satterthwaite degrees of freedom.
@@ -86,6 +86,9 @@ pub struct CompareRow {
     pub p_holm: f64,
     /// The result, about `other`.
     pub verdict: Verdict,
+    /// Why there is no verdict, or why it is undecided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// The base's kept samples, for plots; not in the JSON.
     #[serde(skip)]
     pub base_samples: Vec<f64>,

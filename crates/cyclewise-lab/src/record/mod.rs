@@ -3,12 +3,16 @@
 //! Within version 1, fields are only added; readers ignore unknown fields.
 
 pub mod compare;
+mod comparison;
 mod load;
 mod machine;
 pub mod simulation;
+mod state;
 
+pub use comparison::{Comparison, Estimator, Paired, Test, Verdict};
 pub use load::{from_str, load, read, schema_of};
 pub use machine::{CyclesPerTick, Machine, Topology};
+pub use state::{Batches, Figure, Level, Linearity, Mode, Probe, Rejected, State};
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -16,8 +20,16 @@ use std::collections::BTreeMap;
 /// The schema this build writes.
 pub const SCHEMA: &str = "cyclewise.record/1";
 
+/// An interval whose bounds may be unknown, which is `null` in the JSON.
+pub type Interval = [Option<f64>; 2];
+
+/// An interval with its unknown bounds as NaN, which numbers are formatted from.
+pub fn bounds(interval: Interval) -> [f64; 2] {
+    interval.map(|bound| bound.unwrap_or(f64::NAN))
+}
+
 /// One run of the lab.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// Always [`SCHEMA`].
     pub schema: String,
@@ -34,10 +46,41 @@ pub struct Record {
     pub machine: Machine,
     /// The experiments measured.
     pub experiments: Vec<Experiment>,
+    /// What was asked for and is not in the record, or not whole.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<Missing>,
+    /// The runs that the record was made of, each in its own process; empty if there was one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runs: Vec<Run>,
+}
+
+/// Something that was asked for and not measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Missing {
+    /// The experiment.
+    pub experiment: String,
+    /// The variant; `None` if all of them are missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
+    /// Why, and what to do.
+    pub why: String,
+    /// Whether this machine could have measured it: then the run's exit status is not 0.
+    pub possible: bool,
+}
+
+/// One of several runs of a record: the headline figures, for the variance between runs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// Its seed.
+    pub seed: u64,
+    /// When it ended, RFC 3339.
+    pub created: String,
+    /// Experiment, variant, and the variant's headline median.
+    pub medians: Vec<(String, String, f64)>,
 }
 
 /// The program that wrote a record.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tool {
     /// The package's version.
     pub version: String,
@@ -56,9 +99,10 @@ impl Tool {
 }
 
 /// The unit of a sample.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Unit {
     /// Timer ticks per operation.
+    #[default]
     #[serde(rename = "tick/op")]
     TicksPerOp,
     /// Nanoseconds per operation.
@@ -90,7 +134,7 @@ impl Unit {
 }
 
 /// Variants that answer one question.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Experiment {
     /// The name scripts use.
     pub name: String,
@@ -108,6 +152,9 @@ pub struct Experiment {
     pub control: Option<Control>,
     /// The variants.
     pub variants: Vec<Variant>,
+    /// What the probe beside the batches saw; `None` if the experiment has no probe.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probe: Option<Probe>,
     /// Comparisons between variants.
     pub comparisons: Vec<Comparison>,
     /// Notes for the reader.
@@ -128,7 +175,7 @@ impl Experiment {
 }
 
 /// One variant measured against itself in the same rounds.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Control {
     /// The variant measured twice.
     pub of: String,
@@ -146,7 +193,7 @@ pub struct Control {
 }
 
 /// A measured way of doing an operation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Variant {
     /// The name scripts use.
     pub name: String,
@@ -180,10 +227,44 @@ pub struct Variant {
     pub metrics: BTreeMap<String, Metric>,
     /// Samples kept, in the order of their rounds.
     pub samples: Vec<f64>,
+    /// Whether one copy waits for the one before; `None` if the row has no copies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Kind>,
+    /// The headline figure: of the quiet state where enough samples were quiet, of all samples elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub headline: Option<Figure>,
+    /// The figures of the other states.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub states: Vec<Figure>,
+    /// The state of each kept sample as a letter (`q`, `b`, `m`); empty if the probe shows one state.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub sample_states: String,
+    /// Whether the cost is linear in the copies; `None` for rows that are not a slope.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub linearity: Option<Linearity>,
+    /// The batch times of each kept sample; `None` for rows that are not a slope.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batches: Option<Batches>,
+    /// The samples that were rejected.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rejected_samples: Vec<Rejected>,
+    /// The share of each kept sample's CPU time that the hypervisor took; empty if it is not known by sample.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stolen: Vec<f64>,
+}
+
+/// What a row's figure is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Each copy needs the result of the one before.
+    Latency,
+    /// Copies are independent.
+    Throughput,
 }
 
 /// Core cycles of one operation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cycles {
     /// Core cycles per operation.
     pub per_op: f64,
@@ -198,7 +279,7 @@ pub struct Cycles {
 }
 
 /// A quantity measured in addition to the main one.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Metric {
     /// Its unit.
     pub unit: String,
@@ -208,61 +289,4 @@ pub struct Metric {
     pub sd: f64,
     /// One value per kept sample.
     pub samples: Vec<f64>,
-}
-
-/// A comparison of two variants. The verdict is about `a`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Comparison {
-    /// The variant that the verdict is about.
-    pub a: String,
-    /// The variant it is compared with.
-    pub b: String,
-    /// mean(a) − mean(b).
-    pub difference: f64,
-    /// 95 % confidence interval of the difference (Welch).
-    pub ci95: [f64; 2],
-    /// mean(a) / mean(b).
-    pub ratio: f64,
-    /// 95 % bootstrap interval of the ratio, over paired rounds if there are any.
-    pub ratio_ci95: [f64; 2],
-    /// Welch's t.
-    pub t: f64,
-    /// Welch–Satterthwaite degrees of freedom.
-    pub df: f64,
-    /// Two-sided p of Welch's t.
-    pub p: f64,
-    /// Two-sided p of Mann–Whitney.
-    pub p_rank: f64,
-    /// `p` after Holm's correction over the record's comparisons.
-    #[serde(default = "one")]
-    pub p_holm: f64,
-    /// The result.
-    pub verdict: Verdict,
-}
-
-fn one() -> f64 {
-    1.0
-}
-
-/// The result of a comparison, about its `a`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Verdict {
-    /// `a` is faster than `b`.
-    Faster,
-    /// `a` is slower than `b`.
-    Slower,
-    /// The data show no difference.
-    Indistinguishable,
-}
-
-impl Verdict {
-    /// The verdict's name in the JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Verdict::Faster => "faster",
-            Verdict::Slower => "slower",
-            Verdict::Indistinguishable => "indistinguishable",
-        }
-    }
 }

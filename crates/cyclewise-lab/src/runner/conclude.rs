@@ -6,7 +6,7 @@ use super::samples::{Measurement, VariantSamples};
 use super::verdicts;
 use super::{CORE_CYCLES, Control, Guards, INSTRUCTIONS, Sample, Setup};
 use crate::error::{Error, Result};
-use crate::record::{Comparison, Cycles, CyclesPerTick, Experiment, Metric, Unit, Variant, Verdict};
+use crate::record::{Comparison, Cycles, CyclesPerTick, Experiment, Metric, Unit, Variant};
 use crate::{record, stats};
 use std::collections::BTreeMap;
 
@@ -55,6 +55,7 @@ pub(crate) fn conclude(heading: Heading<'_>, setup: &Setup, measured: &Measureme
         variants,
         comparisons,
         notes,
+        ..Experiment::default()
     })
 }
 
@@ -112,6 +113,7 @@ fn variant(column: &VariantSamples, unit: Unit, chain: Option<&CyclesPerTick>) -
         cycles,
         metrics,
         samples,
+        ..Variant::default()
     })
 }
 
@@ -183,13 +185,13 @@ fn comparison(a: &VariantSamples, b: &VariantSamples, seed: u64) -> Option<Compa
         difference: welch.difference,
         ci95: welch.ci95,
         ratio,
-        ratio_ci95: stats::rounds_ratio_ci(&rounds, seed).unwrap_or([f64::MIN, f64::MAX]),
+        ratio_ci95: stats::rounds_ratio_ci(&rounds, seed).map_or([None; 2], |ci| ci.map(Some)),
         t: welch.t,
         df: welch.df,
         p: welch.p,
         p_rank: stats::mann_whitney(&kept_a, &kept_b).unwrap_or(1.0),
         p_holm: 1.0,
-        verdict: Verdict::Indistinguishable,
+        ..Comparison::default()
     })
     .filter(|c| c.ratio.is_finite())
 }

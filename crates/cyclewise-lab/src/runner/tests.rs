@@ -92,6 +92,7 @@ fn judged(setup: &Setup, measured: &Measurement) -> Result<crate::record::Experi
         command: Vec::new(),
         machine: Machine::default(),
         experiments: vec![conclude(HEADING, setup, measured, 1)?],
+        ..Record::default()
     };
     give_verdicts(&mut record);
     Ok(record.experiments.remove(0))
@@ -235,7 +236,7 @@ fn a_run_that_loses_more_than_a_fifth_says_so_and_gives_no_verdict() {
         "at the limit the verdict stands"
     );
     let noisy = judged(&setup, &made(3)).unwrap();
-    assert_eq!(noisy.comparisons[0].verdict, Verdict::Indistinguishable);
+    assert_eq!(noisy.comparisons[0].verdict, Verdict::Undecided);
     let note = noisy.notes.join("; ");
     assert!(
         note.contains("too noisy") && note.contains("30 %") && note.contains("--cpu"),
@@ -272,10 +273,7 @@ fn drift_verdict(at: impl Fn(usize, usize) -> usize) -> Verdict {
 
 #[test]
 fn a_clock_that_drifts_does_not_part_what_is_interleaved() {
-    assert_eq!(
-        drift_verdict(|which, round| 3 * round + which),
-        Verdict::Indistinguishable
-    );
+    assert_eq!(drift_verdict(|which, round| 3 * round + which), Verdict::Undecided);
     // The twin: one variant after the other, the control beside its variant. The drift is taken for a difference.
     let one_after_the_other = |which: usize, round: usize| if which == 0 { round } else { 100 + 2 * round + which - 1 };
     assert_eq!(drift_verdict(one_after_the_other), Verdict::Faster);

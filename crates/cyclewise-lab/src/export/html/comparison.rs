@@ -9,6 +9,7 @@ use super::words::{Finding, Sentence, times};
 use crate::error::Result;
 use crate::export::number::{count, estimate, interval, plus_minus, significant};
 use crate::record::Verdict;
+use crate::record::bounds;
 use crate::record::compare::{CompareExperiment, CompareReport, CompareRow, Side};
 use askama::Template;
 
@@ -115,7 +116,7 @@ impl<'a> ComparedExperiment<'a> {
                 b: &b,
                 unit: e.unit,
                 ratio: row.ratio,
-                ratio_ci95: row.ratio_ci95,
+                ratio_ci95: bounds(row.ratio_ci95),
                 p_holm: row.p_holm,
                 verdict: row.verdict,
                 floor: e.floor,
@@ -128,11 +129,7 @@ impl<'a> ComparedExperiment<'a> {
             question: &e.question,
             floor: floor_figure(e.floor),
             verdicts: verdicts.collect(),
-            indistinguishable: e
-                .rows
-                .iter()
-                .filter(|row| row.verdict == Verdict::Indistinguishable)
-                .count(),
+            indistinguishable: e.rows.iter().filter(|row| row.verdict == Verdict::Undecided).count(),
             plot: figure(e).draw()?,
             table: rows(e),
             notes: &e.notes,
@@ -198,7 +195,7 @@ fn row(row: &CompareRow) -> Vec<Cell> {
         side(&row.base_stats),
         side(&row.other_stats),
         number(estimate(row.difference, row.ci95)).with_detail(interval(row.difference, row.ci95)),
-        number(times(row.ratio, row.ratio_ci95)).with_detail(interval(row.ratio, row.ratio_ci95)),
+        number(times(row.ratio, bounds(row.ratio_ci95))).with_detail(interval(row.ratio, bounds(row.ratio_ci95))),
     ];
     cells.extend(test(row.t, row.df, [row.p, row.p_rank, row.p_holm]));
     cells

@@ -10,6 +10,7 @@ use crate::export::listed_variants;
 use crate::export::number::{
     NONE, at_least_two_digits, count, decimals, estimate, fixed, half_width, interval, p_value, percent, significant,
 };
+use crate::record::bounds;
 use crate::record::{Experiment, Variant};
 
 /// An experiment of a record.
@@ -257,7 +258,7 @@ fn comparisons(e: &Experiment) -> Option<Table> {
             words(format!("{} compared with {}", c.a, c.b)),
             verdict(c.verdict),
             number(estimate(c.difference, c.ci95)).with_detail(interval(c.difference, c.ci95)),
-            number(times(c.ratio, c.ratio_ci95)).with_detail(interval(c.ratio, c.ratio_ci95)),
+            number(times(c.ratio, bounds(c.ratio_ci95))).with_detail(interval(c.ratio, bounds(c.ratio_ci95))),
         ];
         row.extend(test(c.t, c.df, [c.p, c.p_rank, c.p_holm]));
         table.rows.push(row);

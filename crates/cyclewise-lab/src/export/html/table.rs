@@ -89,7 +89,10 @@ pub(super) fn verdict(v: Verdict) -> Cell {
         class: match v {
             Verdict::Faster => "words verdict faster",
             Verdict::Slower => "words verdict slower",
-            Verdict::Indistinguishable => "words verdict indistinguishable",
+            Verdict::Same => "words verdict same",
+            Verdict::Undecided => "words verdict undecided",
+            Verdict::None => "words verdict none",
+            Verdict::Depends => "words verdict depends",
         },
         sign: sign(v),
         ..words(v.as_str())

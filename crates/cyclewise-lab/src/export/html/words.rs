@@ -1,6 +1,7 @@
 //! Verdicts and noise floors as sentences.
 
 use crate::export::number::{NONE, count, decimals, estimate, fixed, half_width, interval, p_equals, percent};
+use crate::record::bounds;
 use crate::record::{Comparison, Control, Unit, Verdict};
 
 /// A verdict for the template: a sign and a word, so that it does not depend on colour.
@@ -33,7 +34,7 @@ impl<'a> Finding<'a> {
             b: &c.b,
             unit,
             ratio: c.ratio,
-            ratio_ci95: c.ratio_ci95,
+            ratio_ci95: bounds(c.ratio_ci95),
             p_holm: c.p_holm,
             verdict: c.verdict,
             floor: control.map(|control| control.floor),
@@ -44,10 +45,10 @@ impl<'a> Finding<'a> {
     pub(super) fn sentence(&self) -> Sentence {
         let Finding { a, b, .. } = self;
         let (claim, of_what) = match (self.verdict, self.unit.more_is_faster()) {
-            (Verdict::Indistinguishable, false) => (format!("{a} and {b} are indistinguishable"), "the time"),
-            (Verdict::Indistinguishable, true) => (format!("{a} and {b} are indistinguishable"), "the rate"),
-            (verdict, false) => (format!("{a} is {} than {b}", verdict.as_str()), "the time"),
-            (verdict, true) => (format!("{a} is {} than {b}", verdict.as_str()), "the rate"),
+            (verdict, false) if verdict.is_claim() => (format!("{a} is {} than {b}", verdict.as_str()), "the time"),
+            (verdict, true) if verdict.is_claim() => (format!("{a} is {} than {b}", verdict.as_str()), "the rate"),
+            (verdict, false) => (format!("{a} and {b}: {}", verdict.in_words()), "the time"),
+            (verdict, true) => (format!("{a} and {b}: {}", verdict.in_words()), "the rate"),
         };
         let floor = match self.floor {
             Some(floor) if floor.is_finite() => format!("; noise floor {}", percent(floor)),
@@ -71,7 +72,10 @@ pub(super) fn sign(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Faster => "▲",
         Verdict::Slower => "▼",
-        Verdict::Indistinguishable => "≈",
+        Verdict::Same => "≈",
+        Verdict::Undecided => "?",
+        Verdict::None => "–",
+        Verdict::Depends => "◆",
     }
 }
 
@@ -141,20 +145,14 @@ mod tests {
              p\u{a0}=\u{a0}0.0020; noise floor 0.30\u{a0}%."
         );
         assert!(
-            finding(Verdict::Indistinguishable, Unit::Seconds, 1.0, [0.9, 1.1], 0.96)
+            finding(Verdict::Undecided, Unit::Seconds, 1.0, [0.9, 1.1], 0.96)
                 .starts_with("lock-inc64 and ds-inc64 are indistinguishable: 1.00× the time")
         );
     }
 
     #[test]
     fn an_odd_finding_is_still_a_sentence() {
-        let odd = finding(
-            Verdict::Indistinguishable,
-            Unit::Seconds,
-            f64::NAN,
-            [f64::NAN; 2],
-            f64::NAN,
-        );
+        let odd = finding(Verdict::Undecided, Unit::Seconds, f64::NAN, [f64::NAN; 2], f64::NAN);
         assert!(odd.contains("—") && odd.contains("p unknown"), "{odd}");
     }
 }

@@ -2,6 +2,7 @@
 
 use super::grid::{BOLD, DIM, YELLOW, coloured, table};
 use crate::export::number::{estimate, interval, p_value, percent};
+use crate::record::bounds;
 use crate::record::compare::{CompareExperiment, CompareReport};
 use comfy_table::Table;
 use std::fmt::Write;
@@ -50,8 +51,8 @@ fn compared(report: &CompareReport, e: &CompareExperiment) -> Table {
             coloured(r.verdict),
             estimate(r.base_stats.mean, r.base_stats.ci95),
             estimate(r.other_stats.mean, r.other_stats.ci95),
-            estimate(r.ratio, r.ratio_ci95),
-            interval(r.ratio, r.ratio_ci95),
+            estimate(r.ratio, bounds(r.ratio_ci95)),
+            interval(r.ratio, bounds(r.ratio_ci95)),
             estimate(r.difference, r.ci95),
             interval(r.difference, r.ci95),
             p_value(r.p),

@@ -12,9 +12,10 @@ pub(super) fn coloured(verdict: Verdict) -> String {
     let style = match verdict {
         Verdict::Faster => green(),
         Verdict::Slower => red(),
-        Verdict::Indistinguishable => DIM,
+        Verdict::Same | Verdict::Undecided | Verdict::None => DIM,
+        Verdict::Depends => YELLOW,
     };
-    format!("{style}{}{style:#}", verdict.as_str())
+    format!("{style}{}{style:#}", verdict.in_words())
 }
 
 pub(super) const fn green() -> Style {
@@ -25,11 +26,12 @@ pub(super) const fn red() -> Style {
     Style::new().fg_color(Some(Color::Ansi(AnsiColor::Red)))
 }
 
-/// The word between a verdict and the second name: "faster than b", "indistinguishable from b".
+/// The word between a verdict and the second name: "faster than b", "same as b".
 pub(super) fn preposition(verdict: Verdict) -> &'static str {
     match verdict {
-        Verdict::Indistinguishable => "from",
         Verdict::Faster | Verdict::Slower => "than",
+        Verdict::Same => "as",
+        Verdict::Undecided | Verdict::None | Verdict::Depends => "beside",
     }
 }
 

@@ -20,7 +20,7 @@ use super::listed_variants;
 use super::number::{
     at_least_two_digits, count, decimals, estimate, fixed, half_width, interval, p_value, percent, significant,
 };
-use crate::record::{Comparison, Experiment, Machine, Record, Variant};
+use crate::record::{Comparison, Experiment, Machine, Record, Variant, bounds};
 use comfy_table::Table;
 use grid::{BOLD, DIM, YELLOW, coloured, preposition, table};
 use runs::metrics;
@@ -163,8 +163,8 @@ fn comparisons(all: &[Comparison]) -> Table {
             format!("{} is", c.a),
             coloured(c.verdict),
             format!("{} {}", preposition(c.verdict), c.b),
-            estimate(c.ratio, c.ratio_ci95),
-            interval(c.ratio, c.ratio_ci95),
+            estimate(c.ratio, bounds(c.ratio_ci95)),
+            interval(c.ratio, bounds(c.ratio_ci95)),
             estimate(c.difference, c.ci95),
             interval(c.difference, c.ci95),
             fixed(c.t, 2),

@@ -125,7 +125,7 @@ impl Race {
                 verdict: match is_distinguishable((value, ci95)) {
                     true if value > 1.0 => Verdict::Faster,
                     true => Verdict::Slower,
-                    false => Verdict::Indistinguishable,
+                    false => Verdict::Undecided,
                 },
             }
         };

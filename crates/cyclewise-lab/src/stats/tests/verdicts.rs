@@ -35,7 +35,7 @@ fn judge(a: &[f64], b: &[f64], floor: Option<Floor>) -> Verdict {
 }
 
 fn claims(verdict: Verdict) -> bool {
-    verdict != Verdict::Indistinguishable
+    verdict.is_claim()
 }
 
 #[test]

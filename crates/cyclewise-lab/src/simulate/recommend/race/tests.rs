@@ -84,7 +84,7 @@ fn of_indistinguishable_candidates_the_simplest_is_chosen() {
     for (all, taken) in [(same, 1), (noisy, 2)] {
         let choice = chosen(&all.map(Some)).unwrap();
         assert_eq!(choice.take.retry_limit, Some(taken));
-        assert_eq!(choice.next.unwrap().verdict, Verdict::Indistinguishable);
+        assert_eq!(choice.next.unwrap().verdict, Verdict::Undecided);
         assert_eq!(choice.alike.len(), 2);
     }
 }
