@@ -133,6 +133,7 @@ fn ours(body: Body, tsc_hz: f64, seed: u64) -> f64 {
         compare: Vec::new(),
         control: Control::Split(0),
         notes: Vec::new(),
+        ..Setup::default()
     };
     let runner = Runner {
         cpu: sys::affinity::current_cpu(),

@@ -68,6 +68,7 @@ fn setup(_: &Options) -> Result<Setup> {
         control: Control::Repeat(super::index(&samplers, "arc-locked").unwrap_or(0)),
         notes,
         samplers,
+        ..Setup::default()
     })
 }
 

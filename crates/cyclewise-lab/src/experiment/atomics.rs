@@ -82,6 +82,7 @@ fn setup(_: &Options) -> Result<Setup> {
         control: Control::Repeat(super::index(&samplers, "fetch-add-locked").unwrap_or(0)),
         notes,
         samplers,
+        ..Setup::default()
     })
 }
 

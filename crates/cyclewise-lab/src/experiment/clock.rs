@@ -89,6 +89,7 @@ fn setup(options: &Options) -> Result<Setup> {
         control: Control::Repeat(super::index(&samplers, "now").unwrap_or(0)),
         notes,
         samplers,
+        ..Setup::default()
     })
 }
 

@@ -105,6 +105,7 @@ fn setup(options: &Options) -> Result<Setup> {
         },
         notes,
         samplers,
+        ..Setup::default()
     })
 }
 

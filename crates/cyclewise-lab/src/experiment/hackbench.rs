@@ -92,6 +92,7 @@ fn setup(options: &Options) -> Result<Setup> {
             Mode::Full => Control::Split(0), // seconds a sample
         },
         notes,
+        ..Setup::default()
     })
 }
 

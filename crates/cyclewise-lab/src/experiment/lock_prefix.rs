@@ -43,6 +43,7 @@ fn setup(_: &Options) -> Result<Setup> {
             "one word that stays in this core's L1, uncontended; xchg64 locks without a prefix".to_string(),
         ],
         samplers,
+        ..Setup::default()
     })
 }
 

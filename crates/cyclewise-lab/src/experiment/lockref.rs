@@ -110,6 +110,7 @@ fn setup(options: &Options) -> Result<Setup> {
         },
         notes,
         samplers,
+        ..Setup::default()
     })
 }
 

@@ -40,6 +40,7 @@ fn setup(_: &Options) -> Result<Setup> {
         control: Control::Repeat(0),
         notes,
         samplers,
+        ..Setup::default()
     })
 }
 

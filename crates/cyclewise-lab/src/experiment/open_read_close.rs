@@ -150,6 +150,7 @@ fn setup(options: &Options) -> Result<Setup> {
             Mode::Full => Control::Split(control),
         },
         notes,
+        ..Setup::default()
     })
 }
 

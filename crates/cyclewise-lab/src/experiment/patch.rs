@@ -89,6 +89,7 @@ fn setup(_: &Options) -> Result<Setup> {
         control: Control::Repeat(control),
         notes,
         samplers,
+        ..Setup::default()
     })
 }
 

@@ -153,6 +153,7 @@ fn setup(_: &Options) -> Result<Setup> {
         control: Control::Repeat(control.unwrap_or(0)),
         notes,
         samplers,
+        ..Setup::default()
     })
 }
 

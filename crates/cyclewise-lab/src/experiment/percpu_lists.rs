@@ -100,6 +100,7 @@ fn setup(options: &Options) -> Result<Setup> {
         control: Control::Repeat(super::index(&samplers, "seg-queue").unwrap_or(0)),
         notes,
         samplers,
+        ..Setup::default()
     })
 }
 

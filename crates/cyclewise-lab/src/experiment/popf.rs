@@ -51,6 +51,7 @@ fn setup(_: &Options) -> Result<Setup> {
         control: Control::Repeat(super::index(&samplers, "push-popf").unwrap_or(0)),
         notes,
         samplers,
+        ..Setup::default()
     })
 }
 

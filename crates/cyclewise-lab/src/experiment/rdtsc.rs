@@ -66,6 +66,7 @@ fn setup(_: &Options) -> Result<Setup> {
         control: Control::Repeat(super::index(&samplers, BARE).unwrap_or(0)),
         notes,
         samplers,
+        ..Setup::default()
     })
 }
 

@@ -146,6 +146,7 @@ fn setup(options: &Options) -> Result<Setup> {
         control: Control::Repeat(super::index(&samplers, "refcount").unwrap_or(0)),
         notes,
         samplers,
+        ..Setup::default()
     })
 }
 

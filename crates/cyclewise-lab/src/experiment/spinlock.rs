@@ -74,6 +74,7 @@ fn setup(options: &Options) -> Result<Setup> {
         },
         notes,
         samplers,
+        ..Setup::default()
     })
 }
 
@@ -155,6 +156,7 @@ impl<L: Lock> Sampler for LockRow<L> {
         Ok(Sample {
             value: run.ticks_per_op(),
             metrics: vec![("fairness", "1", run.fairness()), ("longest", "ms", run.longest_ms)],
+            ..Sample::default()
         })
     }
 }

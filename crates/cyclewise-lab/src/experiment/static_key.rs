@@ -72,5 +72,6 @@ fn setup(_: &Options) -> Result<Setup> {
             "each test is between the same 64 adds in four chains; key-enabled takes the jump and calls an empty function".to_string(),
         ],
         samplers,
+        ..Setup::default()
     })
 }

@@ -39,6 +39,8 @@ pub enum Reason {
     Stolen,
     /// The time stamp counter and CLOCK_MONOTONIC_RAW disagree.
     Clock,
+    /// Sampling failed, and the variant dropped out.
+    Failed,
 }
 
 impl Reason {
@@ -49,6 +51,7 @@ impl Reason {
             Reason::Migrated => "migrated",
             Reason::Stolen => "stolen",
             Reason::Clock => "clock",
+            Reason::Failed => "failed",
         }
     }
 }

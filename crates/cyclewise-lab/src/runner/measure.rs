@@ -9,7 +9,7 @@
 //! # References
 //! Interleaving: google/benchmark's --benchmark_enable_random_interleaving (40 % less run-to-run variance).
 
-use super::guard::Guard;
+use super::guard::{Guard, Reason};
 use super::samples::{Measurement, VariantSamples};
 use super::timer::Anchor;
 use super::{Bench, Budget, Control, Guards, Heading, Sample, Sampler, Setup};
@@ -106,9 +106,15 @@ struct Columns<'a> {
 
 impl<'a> Columns<'a> {
     fn new(setup: &'a mut Setup, calibrate: bool) -> Self {
+        let kinds = setup.kinds;
         let named = |subject: &dyn Sampler| VariantSamples {
             name: subject.name().to_string(),
             code_bytes: subject.code_bytes(),
+            kind: kinds
+                .iter()
+                .find(|(name, _)| *name == subject.name())
+                .map(|(_, kind)| *kind),
+            loops: subject.loops(),
             ..VariantSamples::default()
         };
         let samplers = setup.samplers.iter().enumerate();
@@ -157,7 +163,9 @@ impl<'a> Columns<'a> {
         }
         // The account advances in ticks of 10 ms, so it applies to the round and not to one sample.
         if cpu.and_then(|cpu| guard.steal_ticks(cpu)) > steal {
-            self.columns.iter_mut().for_each(|(_, column)| column.reject_last());
+            for (_, column) in &mut self.columns {
+                column.reject(column.rounds.len() - 1, Reason::Stolen);
+            }
         }
         Ok(())
     }
@@ -181,6 +189,7 @@ impl<'a> Columns<'a> {
             again: None,
             add_chain: None,
             target: budget.target,
+            ..Measurement::default()
         };
         for (source, column) in self.columns {
             match source {

@@ -20,8 +20,8 @@ pub(crate) use conclude::{conclude, cycles_per_tick};
 pub use guard::Reason;
 pub use measure::{Progress, Runner, tick_rate};
 pub(crate) use metric_comparison::MetricComparison;
-pub use sampler::{Control, Guards, Sample, Sampler, Setup};
-pub use samples::{Measurement, VariantSamples};
+pub use sampler::{Control, Guards, Loops, MissingVariant, Sample, Sampler, Setup};
+pub use samples::{Measurement, RejectedSample, VariantSamples};
 pub(crate) use verdicts::give_verdicts;
 
 /// The metric under which a sample carries the PMU's core cycles per operation.

@@ -1,7 +1,7 @@
 //! The runner's interface to a variant and its experiment.
 
 use crate::error::Result;
-use crate::record::Variant;
+use crate::record::{Kind, Variant};
 
 /// One way of doing an operation, ready for repeated sampling.
 pub trait Sampler {
@@ -13,10 +13,16 @@ pub trait Sampler {
         None
     }
 
+    /// The loops behind a sample; `None` if a sample is not a slope over copies.
+    fn loops(&self) -> Option<Loops> {
+        None
+    }
+
     /// Takes one sample, in the experiment's unit.
     ///
     /// # Errors
-    /// Only errors that end the run; guards reject disturbed samples.
+    /// Only errors after which this variant cannot be sampled again: it drops out, and the others go on. Guards reject
+    /// disturbed samples.
     fn sample(&mut self) -> Result<Sample>;
 
     /// A note for the experiment, once every variant has its figures.
@@ -32,6 +38,22 @@ pub struct Sample {
     pub value: f64,
     /// Other quantities of the same run: name, unit, value. The same names in the same order in every sample.
     pub metrics: Vec<(&'static str, &'static str, f64)>,
+    /// Ticks of the loops of U, 2U and 4U copies, each the median of its batches; `None` if the sample is not a slope.
+    pub batches: Option<[u64; 3]>,
+    /// Ticks per iteration of the probe beside each batch, in the order of time; empty without a probe.
+    pub probes: Vec<f64>,
+    /// The share of the sample's CPU time that the hypervisor took, of all CPUs that it may use; `None` if unknown.
+    /// The runner sets it for samples that use the whole machine.
+    pub stolen: Option<f64>,
+}
+
+/// The three loops behind a sample.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Loops {
+    /// Iterations of each loop.
+    pub iterations: u64,
+    /// Copies in one iteration: U, 2U, 4U; zeroes for the empty loop, which runs N, 2N and 4N iterations.
+    pub copies: [u32; 3],
 }
 
 impl Sample {
@@ -39,7 +61,7 @@ impl Sample {
     pub fn new(value: f64) -> Self {
         Self {
             value,
-            metrics: Vec::new(),
+            ..Self::default()
         }
     }
 }
@@ -62,7 +84,26 @@ pub enum Control {
     Split(usize),
 }
 
+impl Default for Control {
+    /// No second sampling: the first variant's rounds are split.
+    fn default() -> Self {
+        Self::Split(0)
+    }
+}
+
+/// A variant that cannot be sampled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MissingVariant {
+    /// The variant's name.
+    pub name: String,
+    /// Why, and what to do.
+    pub why: String,
+    /// Whether this machine could have measured it.
+    pub possible: bool,
+}
+
 /// An experiment made ready for this machine.
+#[derive(Default)]
 pub struct Setup {
     /// The variants, in the order of the table.
     pub samplers: Vec<Box<dyn Sampler>>,
@@ -72,4 +113,8 @@ pub struct Setup {
     pub control: Control,
     /// Notes for the reader: what could not be run, and why.
     pub notes: Vec<String>,
+    /// Rows that are a chain of latencies or a throughput, by name; a row that is not listed is neither, or not known.
+    pub kinds: &'static [(&'static str, Kind)],
+    /// Variants that are left out.
+    pub missing: Vec<MissingVariant>,
 }

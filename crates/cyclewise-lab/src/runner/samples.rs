@@ -1,7 +1,8 @@
 //! Samples as they are taken, by variant, and the measurement of a whole setup.
 
-use super::Sample;
 use super::guard::Reason;
+use super::{Loops, MissingVariant, Sample};
+use crate::record::Kind;
 use std::collections::BTreeMap;
 
 /// All samples of one variant.
@@ -11,10 +12,27 @@ pub struct VariantSamples {
     pub name: String,
     /// Bytes of one operation's code.
     pub code_bytes: Option<u32>,
-    /// One entry a round; `None` if the sample was rejected.
+    /// Whether one copy waits for the one before; `None` if that is not known.
+    pub kind: Option<Kind>,
+    /// The loops behind a sample; `None` if a sample is not a slope.
+    pub loops: Option<Loops>,
+    /// One entry a round; `None` if the sample was rejected. Shorter than the others' if the variant dropped out.
     pub rounds: Vec<Option<Sample>>,
     /// The number of rejected samples, by reason.
     pub rejected: BTreeMap<Reason, usize>,
+    /// The rejected samples, in the order of their rounds.
+    pub rejected_samples: Vec<RejectedSample>,
+}
+
+/// A sample that was rejected.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RejectedSample {
+    /// Its round.
+    pub round: usize,
+    /// What it would have been; `None` if sampling failed.
+    pub sample: Option<Sample>,
+    /// Why.
+    pub reason: Reason,
 }
 
 impl VariantSamples {
@@ -23,28 +41,42 @@ impl VariantSamples {
         self.rounds.iter().flatten().map(|s| s.value).collect()
     }
 
+    /// The stolen share of each kept sample; empty if one is not known.
+    pub fn stolen(&self) -> Vec<f64> {
+        let shares: Option<Vec<f64>> = self.rounds.iter().flatten().map(|s| s.stolen).collect();
+        shares.unwrap_or_default()
+    }
+
     pub(super) fn push(&mut self, sample: Sample, disturbed: Option<Reason>) {
-        match disturbed {
-            None => self.rounds.push(Some(sample)),
-            Some(reason) => {
-                *self.rejected.entry(reason).or_default() += 1;
-                self.rounds.push(None);
-            }
+        self.rounds.push(Some(sample));
+        if let Some(reason) = disturbed {
+            self.reject(self.rounds.len() - 1, reason);
         }
     }
 
-    /// Rejects the last round's sample afterwards: steal grew during the round.
-    pub(super) fn reject_last(&mut self) {
-        if let Some(last) = self.rounds.last_mut()
-            && last.take().is_some()
-        {
-            *self.rejected.entry(Reason::Stolen).or_default() += 1;
+    /// Enters that sampling failed in this round.
+    pub(super) fn push_failure(&mut self) {
+        self.rounds.push(None);
+        self.enter(self.rounds.len() - 1, None, Reason::Failed);
+    }
+
+    /// Rejects the sample of `round` afterwards; no effect if it was rejected before.
+    pub(super) fn reject(&mut self, round: usize, reason: Reason) {
+        if let Some(sample) = self.rounds.get_mut(round).and_then(Option::take) {
+            self.enter(round, Some(sample), reason);
         }
+    }
+
+    fn enter(&mut self, round: usize, sample: Option<Sample>, reason: Reason) {
+        *self.rejected.entry(reason).or_default() += 1;
+        let at = self.rejected_samples.partition_point(|r| r.round < round);
+        self.rejected_samples
+            .insert(at, RejectedSample { round, sample, reason });
     }
 }
 
 /// The measurement of a [`Setup`](super::Setup).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Measurement {
     /// The samplers, in their order.
     pub columns: Vec<VariantSamples>,
@@ -56,4 +88,8 @@ pub struct Measurement {
     pub imprecise: Vec<(String, Option<f64>)>,
     /// The requested precision.
     pub target: f64,
+    /// Variants that dropped out, with the error. They keep the rounds before it.
+    pub failed: Vec<MissingVariant>,
+    /// Whether Ctrl-C ended it early.
+    pub interrupted: bool,
 }

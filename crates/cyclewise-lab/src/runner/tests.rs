@@ -47,7 +47,7 @@ fn setup(samplers: Vec<Box<dyn Sampler>>) -> Setup {
         samplers,
         compare: vec![(0, 1)],
         control: Control::Repeat(1),
-        notes: Vec::new(),
+        ..Setup::default()
     }
 }
 
@@ -211,17 +211,15 @@ fn made(lost: usize) -> Measurement {
             .collect();
         VariantSamples {
             name: name.to_string(),
-            code_bytes: None,
             rounds,
             rejected: [(Reason::Stolen, 10 * lost)].into(),
+            ..VariantSamples::default()
         }
     };
     Measurement {
         columns: vec![column("a", 1.1, 0), column("b", 1.0, 3)],
         again: Some(column("", 1.0, 5)),
-        add_chain: None,
-        imprecise: Vec::new(),
-        target: 0.0,
+        ..Measurement::default()
     }
 }
 
@@ -264,9 +262,7 @@ fn drift_verdict(at: impl Fn(usize, usize) -> usize) -> Verdict {
     let measured = Measurement {
         columns: vec![column(0), column(1)],
         again: Some(column(2)),
-        add_chain: None,
-        imprecise: Vec::new(),
-        target: 0.0,
+        ..Measurement::default()
     };
     judged(&constant_pair(&log), &measured).unwrap().comparisons[0].verdict
 }

@@ -114,6 +114,7 @@ fn compare(runner: &Runner<'_>, seed: u64, bodies: [Body; 2], time: Duration) ->
         compare: vec![(0, 1)],
         control: Control::Repeat(1),
         notes: Vec::new(),
+        ..Setup::default()
     };
     let heading = Heading {
         name: "verify",

@@ -79,6 +79,7 @@ impl<F: Fn(&AtomicU64) + Sync> Sampler for CounterRow<F> {
         Ok(Sample {
             value: 1e9 * run.seconds() / additions,
             metrics: vec![("retries", "1", retries as f64 / additions)],
+            ..Sample::default()
         })
     }
 }

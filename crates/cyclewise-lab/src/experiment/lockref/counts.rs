@@ -127,6 +127,7 @@ impl<C: Count> Sampler for CountRow<C> {
                 ("retries per operation", "1", retries.failed as f64 / operations),
                 ("fallbacks", "%", 100.0 * retries.queued as f64 / operations),
             ],
+            ..Sample::default()
         })
     }
 }

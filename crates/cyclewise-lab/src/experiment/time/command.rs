@@ -146,6 +146,7 @@ impl Sampler for CommandSampler {
                 ("minor-faults", "1", usage.minor_faults as f64),
                 ("major-faults", "1", usage.major_faults as f64),
             ],
+            ..Sample::default()
         })
     }
 }
