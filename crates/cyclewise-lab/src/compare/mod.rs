@@ -7,7 +7,7 @@ mod machines;
 
 use crate::error::{Error, Result};
 use crate::record::compare::{CompareExperiment, CompareReport, CompareRow, RecordHead, SCHEMA, Side};
-use crate::record::{Experiment, Record, Unit, Variant, Verdict};
+use crate::record::{Basis, Experiment, Record, Unit, Variant, Verdict};
 use crate::{record, stats};
 
 /// Compares the labelled records with the first one.
@@ -77,6 +77,7 @@ fn head(label: &str, record: &Record) -> RecordHead {
         tool: record.tool.clone(),
         machine: record.machine.clone(),
         seed: record.seed,
+        runs: record.runs.len().max(1),
     }
 }
 
@@ -154,6 +155,7 @@ fn row(base: (&Variant, f64), other: (&Variant, f64), index: usize, seed: u64) -
         ci95: welch.ci95,
         ratio,
         ratio_ci95: stats::ratio_ci(&other_samples, &base_samples, seed).map_or([None; 2], |ci| ci.map(Some)),
+        basis: Basis::default(),
         t: welch.t,
         df: welch.df,
         p: welch.p,

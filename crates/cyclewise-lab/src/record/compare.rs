@@ -2,7 +2,7 @@
 //!
 //! The report's page is rendered from the same data.
 
-use super::{Interval, Machine, Tool, Unit, Verdict};
+use super::{Basis, Interval, Machine, Tool, Unit, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// The schema this build writes.
@@ -24,8 +24,11 @@ pub struct CompareReport {
 /// One of the compared records, without its figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RecordHead {
-    /// Its name in the comparison: the file name.
+    /// Its name in the comparison, which no other has: a letter, the CPU and the date, `A: AMD EPYC (2026-11-21)`.
     pub label: String,
+    /// The number of runs that it was made of.
+    #[serde(default)]
+    pub runs: usize,
     /// When its run ended, RFC 3339.
     pub created: String,
     /// The program that wrote it.
@@ -70,11 +73,14 @@ pub struct CompareRow {
     pub difference: f64,
     /// 95 % confidence interval of the difference (Welch).
     pub ci95: [f64; 2],
-    /// mean(other) / mean(base).
+    /// The other's median divided by the base's, as in `basis`.
     pub ratio: f64,
-    /// 95 % interval of the ratio.
+    /// 95 % interval of the ratio between runs; with one run on each side, the ratio within the spread of `basis`.
     pub ratio_ci95: Interval,
-    /// Welch's t.
+    /// What the verdict rests on.
+    #[serde(default)]
+    pub basis: Basis,
+    /// Welch's t over the samples, which decides nothing: the samples of a run are not independent, and runs differ.
     pub t: f64,
     /// Welch–Satterthwaite degrees of freedom.
     pub df: f64,

@@ -1,6 +1,6 @@
 //! Comparisons of two variants, and their verdicts.
 
-use super::{Interval, State};
+use super::{BetweenRuns, Interval, State};
 use serde::{Deserialize, Serialize};
 
 /// A comparison of two variants. The verdict is about `a`.
@@ -41,6 +41,9 @@ pub struct Comparison {
     /// Each test that the verdict rests on, with its figure.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tests: Vec<Test>,
+    /// The headline ratio over several runs; `None` if the record has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub between: Option<BetweenRuns>,
     /// The result.
     pub verdict: Verdict,
     /// Why there is no verdict, why it is undecided, or how it depends on the neighbour.

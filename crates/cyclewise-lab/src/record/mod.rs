@@ -2,6 +2,7 @@
 //!
 //! Within version 1, fields are only added; readers ignore unknown fields.
 
+mod between;
 pub mod compare;
 mod comparison;
 mod load;
@@ -9,6 +10,7 @@ mod machine;
 pub mod simulation;
 mod state;
 
+pub use between::{Basis, BetweenRuns, Run};
 pub use comparison::{Comparison, Estimator, Paired, Test, Verdict};
 pub use load::{from_str, load, read, schema_of};
 pub use machine::{CyclesPerTick, Machine, Topology};
@@ -49,7 +51,8 @@ pub struct Record {
     /// What was asked for and is not in the record, or not whole.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<Missing>,
-    /// The runs that the record was made of, each in its own process; empty if there was one.
+    /// The runs that the record was made of, each in its own process. One: the variance between runs is unknown. The samples
+    /// are of the first. Empty in records of older versions, which are of one run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runs: Vec<Run>,
 }
@@ -66,17 +69,6 @@ pub struct Missing {
     pub why: String,
     /// Whether this machine could have measured it: then the run's exit status is not 0.
     pub possible: bool,
-}
-
-/// One of several runs of a record: the headline figures, for the variance between runs.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Run {
-    /// Its seed.
-    pub seed: u64,
-    /// When it ended, RFC 3339.
-    pub created: String,
-    /// Experiment, variant, and the variant's headline median.
-    pub medians: Vec<(String, String, f64)>,
 }
 
 /// The program that wrote a record.
@@ -251,6 +243,9 @@ pub struct Variant {
     /// The share of each kept sample's CPU time that the hypervisor took; empty if it is not known by sample.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stolen: Vec<f64>,
+    /// The headline figure over several runs; `None` if the record has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub between: Option<BetweenRuns>,
 }
 
 /// What a row's figure is.
