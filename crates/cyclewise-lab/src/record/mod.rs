@@ -7,6 +7,7 @@ pub mod compare;
 mod comparison;
 mod load;
 mod machine;
+pub mod matrix;
 pub mod simulation;
 mod state;
 
@@ -14,6 +15,7 @@ pub use between::{Basis, BetweenRuns, Run};
 pub use comparison::{Comparison, Estimator, Paired, Test, Verdict};
 pub use load::{from_str, load, read, schema_of};
 pub use machine::{CyclesPerTick, Machine, Topology};
+pub use matrix::Matrix;
 pub use state::{Batches, Figure, Level, Linearity, Mode, Probe, Rejected, State};
 
 use serde::{Deserialize, Serialize};
@@ -147,6 +149,9 @@ pub struct Experiment {
     /// What the probe beside the batches saw; `None` if the experiment has no probe.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<Probe>,
+    /// What operations add to surroundings; `None` if the experiment does not ask that. Such an experiment has no variants.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matrix: Option<Matrix>,
     /// Comparisons between variants.
     pub comparisons: Vec<Comparison>,
     /// Notes for the reader.
