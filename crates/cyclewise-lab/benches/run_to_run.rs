@@ -7,7 +7,7 @@
 //! table is the mean over bodies and runs of |xᵢ₊₁ − xᵢ| ÷ xᵢ.
 
 use criterion::Criterion;
-use cyclewise_lab::arch::{Arena, Body, entry, stamp};
+use cyclewise_lab::arch::{Arena, Body, Length, entry, stamp};
 use cyclewise_lab::record::Unit;
 use cyclewise_lab::runner::{Bench, Budget, Control, Guards, Heading, Progress, Runner, Setup, tick_rate};
 use cyclewise_lab::{machine, stats, sys};
@@ -164,7 +164,7 @@ fn criterions(body: Body, tsc_hz: f64, _: u64) -> f64 {
     criterion.bench_function(body.name, |b| {
         b.iter_custom(|iterations| {
             let begun = Instant::now();
-            body.run(false, iterations, &mut arena);
+            body.run(Length::Once, iterations, &mut arena);
             begun.elapsed()
         });
     });
@@ -184,11 +184,11 @@ fn minimum(body: Body, _: f64, _: u64) -> f64 {
     let (mut once, mut twice) = (u64::MAX, u64::MAX);
     while begun.elapsed() < TIME {
         let start = stamp::start();
-        body.run(false, MINIMUM_ITERATIONS, &mut arena);
+        body.run(Length::Once, MINIMUM_ITERATIONS, &mut arena);
         let middle = stamp::stop();
         once = once.min(middle - start);
         let start = stamp::start();
-        body.run(true, MINIMUM_ITERATIONS, &mut arena);
+        body.run(Length::Twice, MINIMUM_ITERATIONS, &mut arena);
         twice = twice.min(stamp::stop() - start);
     }
     (twice as f64 - once as f64) / (MINIMUM_ITERATIONS * u64::from(body.copies)) as f64

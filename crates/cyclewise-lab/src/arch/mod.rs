@@ -1,7 +1,8 @@
 //! The instructions under test and the serialized time stamps: the only assembly of the lab.
 //!
-//! A [`Body`] is two loops around unrolled copies of one operation, U in the one and 2U in the other, so that the slope
-//! between them is the operation's cost without the loop's. Bodies work on an [`Arena`] and on nothing else.
+//! A [`Body`] is three loops around unrolled copies of one operation, U, 2U and 4U of them, so that the slope from the
+//! first to the last is the operation's cost without the loop's, and the one between shows whether the cost is linear in
+//! the copies. Bodies work on an [`Arena`] and on nothing else.
 //!
 //! # Invariants
 //! 1. The functions of a [`Body`] follow the C calling convention, balance their stack and touch no memory but it and the
@@ -19,11 +20,11 @@ mod x86_64;
 #[cfg(target_arch = "aarch64")]
 pub use aarch64::{counter, entry, stamp};
 #[cfg(target_arch = "aarch64")]
-pub(crate) use aarch64::{program_counter, raw, words};
+pub(crate) use aarch64::{probe, program_counter, raw, words};
 #[cfg(target_arch = "x86_64")]
 pub use x86_64::{counter, entry, lock_prefix, popf, stamp};
 #[cfg(target_arch = "x86_64")]
-pub(crate) use x86_64::{patch_sites, plain, program_counter, raw, words};
+pub(crate) use x86_64::{patch_sites, plain, probe, program_counter, raw, words};
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 compile_error!("the lab's bodies are written for x86-64 and AArch64; port crates/cyclewise-lab/src/arch/ first");
@@ -69,44 +70,74 @@ impl Arena {
 
 type Function = unsafe extern "C" fn(iterations: u64, arena: *mut u64) -> u64;
 
-/// One operation, unrolled: two loops in machine code.
+/// One of the three loops around an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Length {
+    /// U copies an iteration.
+    Once,
+    /// 2U copies an iteration.
+    Twice,
+    /// 4U copies an iteration.
+    FourTimes,
+}
+
+impl Length {
+    /// The three, the shortest first.
+    pub const ALL: [Self; 3] = [Self::Once, Self::Twice, Self::FourTimes];
+
+    /// How many times U.
+    pub const fn times(self) -> u32 {
+        match self {
+            Self::Once => 1,
+            Self::Twice => 2,
+            Self::FourTimes => 4,
+        }
+    }
+}
+
+/// One operation, unrolled: three loops in machine code.
 ///
 /// With zero iterations a loop executes nothing and returns the length of its copies in bytes, as assembled.
 #[derive(Clone, Copy)]
 pub struct Body {
     /// The variant's name.
     pub name: &'static str,
-    /// Copies of the operation in an iteration of the shorter loop; the longer has twice as many. Zero for an empty
-    /// loop: both loops are the same code, and the slope is over the iterations.
+    /// Copies of the operation in an iteration of the shortest loop; the others have two and four times as many. Zero
+    /// for an empty loop: all three are the same code, and the slope is over the iterations.
     pub copies: u32,
     once: Function,
     twice: Function,
+    four_times: Function,
 }
 
 impl Body {
     /// # Safety
-    /// Both functions keep Invariant 1 of the module.
-    const unsafe fn new(name: &'static str, copies: u32, once: Function, twice: Function) -> Self {
+    /// The functions keep Invariant 1 of the module.
+    const unsafe fn new(name: &'static str, copies: u32, [once, twice, four_times]: [Function; 3]) -> Self {
         Self {
             name,
             copies,
             once,
             twice,
+            four_times,
         }
     }
 
-    /// Runs `iterations` of the shorter loop, or of the longer one. Always inlined, so that there is one call between the
-    /// stamps around it.
+    /// Runs `iterations` of one of the loops. Always inlined, so that there is one call between the stamps around it.
     #[inline(always)]
-    pub fn run(&self, twice: bool, iterations: u64, arena: &mut Arena) -> u64 {
-        let function = if twice { self.twice } else { self.once };
+    pub fn run(&self, length: Length, iterations: u64, arena: &mut Arena) -> u64 {
+        let function = match length {
+            Length::Once => self.once,
+            Length::Twice => self.twice,
+            Length::FourTimes => self.four_times,
+        };
         // SAFETY: the arena is one whole writable page, borrowed for the call (Invariant 1).
         unsafe { function(iterations, arena.0.as_mut_ptr()) }
     }
 
     /// Bytes of one copy of the operation, from the labels around the emitted code; `None` for the empty loop.
     pub fn code_bytes(&self) -> Option<u32> {
-        let bytes = self.run(false, 0, &mut Arena::new());
+        let bytes = self.run(Length::Once, 0, &mut Arena::new());
         (self.copies > 0).then(|| (bytes / u64::from(self.copies)) as u32)
     }
 }

@@ -5,10 +5,9 @@ use super::*;
 #[test]
 fn zero_iterations_execute_nothing() {
     let mut arena = Arena::new();
-    assert_eq!(
-        entry::ADD_CHAIN.run(false, 0, &mut arena) * 2,
-        entry::ADD_CHAIN.run(true, 0, &mut arena)
-    );
+    let bytes = Length::ALL.map(|length| entry::ADD_CHAIN.run(length, 0, &mut arena));
+    assert_eq!(bytes, [bytes[0], 2 * bytes[0], 4 * bytes[0]], "U, 2U and 4U copies");
+    assert_eq!(Length::ALL.map(Length::times), [1, 2, 4]);
     assert!(arena.0.iter().all(|w| *w == 0));
 }
 
@@ -32,10 +31,10 @@ mod x86 {
         for name in ["plain-inc64", "ds-inc64", "lock-inc64"] {
             let mut arena = Arena::new();
             let b = body(name);
-            b.run(false, 10, &mut arena);
-            assert_eq!(arena.0[0], 10 * u64::from(b.copies), "{name}");
-            b.run(true, 10, &mut arena);
-            assert_eq!(arena.0[0], 30 * u64::from(b.copies), "{name}");
+            for (length, expected) in Length::ALL.into_iter().zip([10, 30, 70]) {
+                b.run(length, 10, &mut arena);
+                assert_eq!(arena.0[0], expected * u64::from(b.copies), "{name}");
+            }
             assert!(arena.0[1..].iter().all(|w| *w == 0), "{name} wrote past its word");
         }
     }
@@ -48,7 +47,7 @@ mod x86 {
         ] {
             let values = [one, other, third].map(|name| {
                 let mut arena = Arena::new();
-                body(name).run(false, 3, &mut arena);
+                body(name).run(Length::Once, 3, &mut arena);
                 arena.0[0]
             });
             assert_eq!(values[0], values[1]);
@@ -76,6 +75,17 @@ mod x86 {
             assert_eq!(body(name).code_bytes(), Some(bytes), "{name}");
         }
         assert_eq!(body("empty").code_bytes(), None);
+    }
+
+    /// The longest loop of a body is far below the instruction cache of any CPU, and near the µop caches of old ones.
+    #[test]
+    fn four_times_the_copies_fit_caches_of_instructions() {
+        let all = lock_prefix::BODIES.iter().chain(&popf::BODIES).chain(&counter::BODIES);
+        for body in all.chain([&entry::ADD_CHAIN, &entry::FUNCTION_CALL, &entry::GETPPID]) {
+            let bytes = body.run(Length::FourTimes, 0, &mut Arena::new());
+            assert!(bytes <= 4096, "{}: {bytes} bytes", body.name);
+            assert!(body.copies == 0 || body.copies >= 4, "{}", body.name);
+        }
     }
 
     #[test]

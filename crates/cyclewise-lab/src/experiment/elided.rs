@@ -5,7 +5,7 @@
 
 use crate::error::{Error, Result};
 use crate::record::Variant;
-use crate::runner::{Sample, Sampler};
+use crate::runner::{Loops, Sample, Sampler};
 use crate::sys::elision::reelide;
 use cyclewise::error::Refusal;
 use cyclewise::patch;
@@ -49,6 +49,10 @@ impl Sampler for Elided {
 
     fn code_bytes(&self) -> Option<u32> {
         self.0.code_bytes()
+    }
+
+    fn loops(&self) -> Option<Loops> {
+        self.0.loops()
     }
 
     fn finding(&self, all: &[Variant]) -> Option<String> {

@@ -10,6 +10,7 @@
 //! Interleaving: google/benchmark's --benchmark_enable_random_interleaving (40 % less run-to-run variance).
 
 use super::guard::{Guard, Reason};
+use super::probe::Probe;
 use super::samples::{Measurement, VariantSamples};
 use super::timer::Anchor;
 use super::{Bench, Budget, Control, Guards, Heading, Sample, Sampler, Setup};
@@ -102,10 +103,12 @@ struct Columns<'a> {
     add_chain: Option<Box<dyn Sampler>>,
     columns: Vec<(Source, VariantSamples)>,
     order: Vec<usize>,
+    /// Beside samples of one thread that bring none of their own.
+    probe: Option<Probe>,
 }
 
 impl<'a> Columns<'a> {
-    fn new(setup: &'a mut Setup, calibrate: bool) -> Self {
+    fn new(setup: &'a mut Setup, alone: bool) -> Self {
         let kinds = setup.kinds;
         let named = |subject: &dyn Sampler| VariantSamples {
             name: subject.name().to_string(),
@@ -122,13 +125,15 @@ impl<'a> Columns<'a> {
         if let Control::Repeat(i) = setup.control {
             columns.push((Source::Again(i), VariantSamples::default()));
         }
-        if calibrate {
+        // Samples of one pinned thread are of its core's clock.
+        if alone {
             columns.push((Source::AddChain, VariantSamples::default()));
         }
         Self {
             samplers: &mut setup.samplers,
-            add_chain: calibrate.then(|| Bench::new().body(entry::ADD_CHAIN)),
+            add_chain: alone.then(|| Bench::new().body(entry::ADD_CHAIN)),
             order: (0..columns.len()).collect(),
+            probe: alone.then(Probe::for_this_machine),
             columns,
         }
     }
@@ -139,6 +144,16 @@ impl<'a> Columns<'a> {
             (Source::AddChain, Some(chain)) => chain.sample(),
             (Source::AddChain, None) => Ok(Sample::default()),
         }
+    }
+
+    /// A sample with a probe before and after it, unless it has probes of its own.
+    fn probed_sample(&mut self, source: Source) -> Result<Sample> {
+        let before = self.probe.map(Probe::read);
+        let mut sample = self.sample(source)?;
+        if sample.probes.is_empty() {
+            sample.probes = before.into_iter().chain(self.probe.map(Probe::read)).collect();
+        }
+        Ok(sample)
     }
 
     fn warm_up(&mut self) -> Result<()> {
@@ -157,7 +172,7 @@ impl<'a> Columns<'a> {
         for i in 0..self.order.len() {
             let at = self.order[i];
             let before = guard.read();
-            let sample = self.sample(self.columns[at].0)?;
+            let sample = self.probed_sample(self.columns[at].0)?;
             let after = guard.read();
             self.columns[at].1.push(sample, guard.disturbance(&before, &after));
         }

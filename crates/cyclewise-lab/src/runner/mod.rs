@@ -7,8 +7,10 @@ mod conclude;
 mod guard;
 mod measure;
 mod metric_comparison;
+mod probe;
 mod sampler;
 mod samples;
+mod slope;
 pub(crate) mod timer;
 mod verdicts;
 

@@ -13,8 +13,12 @@ const PAIRS: usize = 2001;
 /// Timer noise must stay under 0.1 % of a sample; the slope subtracts two batches, hence the square root of two.
 const NOISE_SHARE: f64 = 1e-3 / std::f64::consts::SQRT_2;
 
-/// No batch has fewer ticks: in shorter ones, the call and the pipeline's drain are not constant to 0.1 %.
-const SHORTEST_BATCH: f64 = 20_000.0;
+/// The longest batch has at least this many ticks more than the shortest: in less, the call and the pipeline's drain are
+/// not constant to 0.1 %.
+const SHORTEST_SPAN: f64 = 20_000.0;
+
+/// The slope spans the difference of the longest batch and the shortest: 4U − U copies.
+const SPAN: f64 = 3.0;
 
 /// Spread (5th to 95th percentile) of two stamps with nothing between, in ticks; at least one step of the counter.
 pub(crate) fn noise() -> f64 {
@@ -39,9 +43,9 @@ fn step(sorted: &[u64]) -> u64 {
         .unwrap_or(1)
 }
 
-/// Ticks a batch must last for `noise` to be under 0.1 % of its sample.
+/// Ticks that the batch of U copies must last for `noise` to be under 0.1 % of its sample.
 pub(crate) fn shortest_batch(noise: f64) -> f64 {
-    (noise / NOISE_SHARE).max(SHORTEST_BATCH)
+    (noise / NOISE_SHARE).max(SHORTEST_SPAN) / SPAN
 }
 
 /// One instant on both clocks.
@@ -95,9 +99,10 @@ mod tests {
 
     #[test]
     fn a_batch_is_long_enough_for_its_noise() {
-        assert_eq!(shortest_batch(0.0), SHORTEST_BATCH);
+        assert_eq!(SPAN * shortest_batch(0.0), SHORTEST_SPAN);
         let batch = shortest_batch(52.0);
-        assert!(52.0 * std::f64::consts::SQRT_2 <= 1.0001e-3 * batch);
+        let span = 4.0 * batch - batch;
+        assert!(52.0 * std::f64::consts::SQRT_2 <= 1.0001e-3 * span);
     }
 
     #[test]

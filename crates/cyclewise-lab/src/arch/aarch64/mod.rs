@@ -3,6 +3,7 @@
 mod body;
 pub mod counter;
 pub mod entry;
+pub mod probe;
 mod program_counter;
 pub mod raw;
 pub mod stamp;

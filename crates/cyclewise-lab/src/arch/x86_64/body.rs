@@ -47,8 +47,9 @@ macro_rules! body {
     ($name:literal, $copies:literal, [$($setup:literal),*], [$($op:literal),*] $(, after [$($after:literal),*])?) => {{
         $crate::arch::x86_64::body::looped!(once, $copies, [$($setup),*], [$($op),*] $(, after [$($after),*])?);
         $crate::arch::x86_64::body::looped!(twice, 2 * $copies, [$($setup),*], [$($op),*] $(, after [$($after),*])?);
+        $crate::arch::x86_64::body::looped!(four_times, 4 * $copies, [$($setup),*], [$($op),*] $(, after [$($after),*])?);
         // SAFETY: `looped` keeps Invariant 1 for operations that touch only the stack and [rsi].
-        unsafe { $crate::arch::Body::new($name, $copies, once, twice) }
+        unsafe { $crate::arch::Body::new($name, $copies, [once, twice, four_times]) }
     }};
 }
 

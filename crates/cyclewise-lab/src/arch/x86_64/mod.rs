@@ -7,6 +7,7 @@ pub mod lock_prefix;
 pub(crate) mod patch_sites;
 pub(crate) mod plain;
 pub mod popf;
+pub(crate) mod probe;
 mod program_counter;
 pub(crate) mod raw;
 pub mod stamp;

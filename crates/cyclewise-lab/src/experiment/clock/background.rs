@@ -1,7 +1,7 @@
 //! Rows sampled while a thread on another CPU works in the background.
 
 use crate::error::{Error, Result};
-use crate::runner::{Sample, Sampler};
+use crate::runner::{Loops, Sample, Sampler};
 use crate::sys::affinity;
 use cyclewise::clock::{Clock, Upkeep};
 use std::sync::Arc;
@@ -110,6 +110,10 @@ impl Sampler for Beside {
         self.subject.code_bytes()
     }
 
+    fn loops(&self) -> Option<Loops> {
+        self.subject.loops()
+    }
+
     fn sample(&mut self) -> Result<Sample> {
         self.worker.order(true);
         let sample = self.subject.sample();
@@ -156,6 +160,10 @@ impl Sampler for Kept {
 
     fn code_bytes(&self) -> Option<u32> {
         self.subject.code_bytes()
+    }
+
+    fn loops(&self) -> Option<Loops> {
+        self.subject.loops()
     }
 
     fn sample(&mut self) -> Result<Sample> {

@@ -3,7 +3,7 @@
 use crate::arch::stamp;
 use crate::error::Result;
 use crate::record::Variant;
-use crate::runner::{Bench, MetricComparison, Sample, Sampler};
+use crate::runner::{Bench, Loops, MetricComparison, Sample, Sampler};
 
 /// Single reads in a sample: p99.9 is then the fifth slowest.
 const READS: usize = 4_000;
@@ -35,6 +35,10 @@ impl<F: FnMut()> Sampler for Tail<F> {
 
     fn code_bytes(&self) -> Option<u32> {
         self.batch.code_bytes()
+    }
+
+    fn loops(&self) -> Option<Loops> {
+        self.batch.loops()
     }
 
     /// Our tail compared with the vDSO's.
