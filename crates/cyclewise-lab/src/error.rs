@@ -20,6 +20,8 @@ pub struct Error {
     pub status: Status,
     /// One line: what failed, the evidence, and what to do.
     pub message: String,
+    /// Whether it can succeed on this machine: false if the machine lacks something, true if something went wrong.
+    pub possible: bool,
 }
 
 impl Error {
@@ -28,6 +30,7 @@ impl Error {
         Self {
             status: Status::Usage,
             message: message.into(),
+            possible: true,
         }
     }
 
@@ -36,6 +39,7 @@ impl Error {
         Self {
             status: Status::Unsupported,
             message: message.into(),
+            possible: false,
         }
     }
 
@@ -44,6 +48,7 @@ impl Error {
         Self {
             status: Status::CheckFailed,
             message: message.into(),
+            possible: true,
         }
     }
 
@@ -56,8 +61,17 @@ impl Error {
 
     /// A failed system call (exit 3): what was tried, the system's error, and what to do.
     pub fn system(what: &str, cause: &std::io::Error, hint: &str) -> Self {
-        Self::unsupported(format!("{what}: {cause}; {hint}"))
+        Self {
+            possible: !is_lacking(cause),
+            ..Self::unsupported(format!("{what}: {cause}; {hint}"))
+        }
     }
+}
+
+/// Whether a call failed because the kernel lacks it or forbids it, and not because something ran out.
+fn is_lacking(cause: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{NotFound, PermissionDenied, Unsupported};
+    matches!(cause.kind(), NotFound | PermissionDenied | Unsupported)
 }
 
 impl fmt::Display for Error {
@@ -70,3 +84,21 @@ impl std::error::Error for Error {}
 
 /// `Result` with the command's error.
 pub type Result<T> = std::result::Result<T, Error>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io;
+
+    #[test]
+    fn what_ran_out_could_succeed_and_what_is_lacking_could_not() {
+        let of = |errno| Error::system("a call", &io::Error::from_raw_os_error(errno), "do this");
+        for errno in [libc::EAGAIN, libc::EMFILE, libc::ENOMEM] {
+            assert!(of(errno).possible, "{errno}");
+        }
+        for errno in [libc::ENOSYS, libc::EPERM, libc::EACCES, libc::ENOENT] {
+            assert!(!of(errno).possible, "{errno}");
+        }
+        assert!(!Error::unsupported("no such instruction").possible && Error::check("a wrong sum").possible);
+    }
+}

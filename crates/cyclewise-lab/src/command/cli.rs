@@ -23,6 +23,13 @@ pub(super) struct Cli {
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// Run experiments: all of them, or those named
+    ///
+    /// Prints the results. Without --json, --csv, --bmf or --html it also writes the record and the report to new files in
+    /// this folder, cyclewise-CPU-TIME.json and .html; no file that exists is changed.
+    ///
+    /// Exit status 0: everything that was asked for and that this machine can run was measured. 3: something is missing; the
+    /// last line and the record say what and why. An experiment named here counts even if this machine cannot run it.
+    #[command(verbatim_doc_comment)]
     Run(RunArgs),
     /// List the experiments, with the question each answers and its source
     List {

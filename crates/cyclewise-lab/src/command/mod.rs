@@ -3,21 +3,24 @@
 mod cli;
 mod compare;
 mod cpu_choice;
+mod default_names;
 mod doctor;
 mod fit;
 mod list;
+mod missing;
 mod output;
 
 mod progress;
 mod recommend;
 mod report;
 mod run;
+mod run_once;
 mod session;
 mod simulate;
 mod time;
 mod verify;
 
-use crate::error::{Error, Result, Status};
+use crate::error::Result;
 use crate::experiment::elided;
 use clap::Parser;
 use cyclewise::error::Refusal;
@@ -55,16 +58,4 @@ fn dispatch(command: cli::Command) -> Result<()> {
         cli::Command::Time(args) => time::time(&args),
         cli::Command::Verify(args) => verify::verify(&args),
     }
-}
-
-/// Ends a subcommand that finished only part of its work: reports all failures and returns the worst.
-fn finish(mut failures: Vec<Error>) -> Result<()> {
-    let Some(worst) = (0..failures.len()).max_by_key(|i| failures[*i].status == Status::CheckFailed) else {
-        return Ok(());
-    };
-    let worst = failures.remove(worst);
-    for other in failures {
-        progress::tell(&format!("cyclewise: {other}"));
-    }
-    Err(worst)
 }

@@ -1,6 +1,7 @@
 //! Output: stdout, and the files that the command line names.
 
 use super::cli::Common;
+use super::default_names;
 use super::progress::tell;
 use crate::error::{Error, Result};
 use crate::export;
@@ -9,11 +10,6 @@ use crate::record::simulation::Simulation;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-
-/// `run` writes this report when no output is named.
-const DEFAULT_HTML: &str = "cyclewise-report.html";
-/// `run` writes this record when no output is named.
-const DEFAULT_JSON: &str = "cyclewise-record.json";
 
 /// Renders a record in one format.
 type Exporter = fn(&Record) -> Result<String>;
@@ -69,8 +65,8 @@ impl Documents {
     }
 }
 
-/// Checks the output paths before anything is measured: see [`check_named`]. `default_files`: if none is named, checks the
-/// default files.
+/// Checks the output paths before anything is measured: see [`check_named`]. `default_files`: if none is named, checks that
+/// new files can be made here.
 pub(super) fn check(common: &Common, default_files: bool) -> Result<()> {
     let named = [
         ("--json", &common.json),
@@ -79,8 +75,7 @@ pub(super) fn check(common: &Common, default_files: bool) -> Result<()> {
         ("--html", &common.html),
     ];
     if default_files && named.iter().all(|(_, path)| path.is_none()) {
-        let [json, html] = [DEFAULT_JSON, DEFAULT_HTML].map(|name| Some(PathBuf::from(name)));
-        return check_named(&[("--json", &json), ("--html", &html)], &[]);
+        return default_names::check(Path::new("."));
     }
     check_named(&named, &[])
 }
@@ -179,20 +174,28 @@ pub(super) fn write(record: &Record, common: &Common, table: &str, default_files
         (&common.bmf, export::bmf::record),
         (&common.html, html),
     ];
-    let mut documents: Vec<(PathBuf, Exporter)> = formats
+    let documents: Vec<(PathBuf, Exporter)> = formats
         .into_iter()
         .filter_map(|(path, make)| Some((path.clone()?, make)))
         .collect();
     let on_stdout = documents.iter().any(|(path, _)| path == Path::new("-"));
     let printed = if on_stdout { Ok(()) } else { put(Path::new("-"), table) };
-    if documents.is_empty() && default_files {
-        documents.push((DEFAULT_JSON.into(), export::json::record));
-        documents.push((DEFAULT_HTML.into(), html));
-    }
+    let new = || new_files(record);
+    let new_files = (documents.is_empty() && default_files).then(new);
     let written = documents
         .into_iter()
         .map(|(path, make)| put_and_tell(&path, make(record)));
-    first_failure(std::iter::once(printed).chain(written))
+    first_failure(std::iter::once(printed).chain(written).chain(new_files))
+}
+
+/// Writes the record and its report to new files here.
+fn new_files(record: &Record) -> Result<()> {
+    let documents = [("json", export::json::record(record)?), ("html", html(record)?)];
+    let paths = default_names::write(Path::new(""), &default_names::stem(record), &documents)?;
+    for path in paths {
+        tell(&format!("wrote {}", path.display()));
+    }
+    Ok(())
 }
 
 /// A path that an option may name, and what makes its document.

@@ -1,7 +1,7 @@
 //! A measuring session, which becomes a record: the machine's fingerprint, its clock rate, and the time stolen meanwhile.
 
 use crate::machine::{self, StealWatch};
-use crate::record::{CyclesPerTick, Experiment, Machine, Record, SCHEMA, Tool};
+use crate::record::{CyclesPerTick, Experiment, Machine, Missing, Record, Run, SCHEMA, Tool};
 use crate::runner::{self, timer::Anchor};
 use crate::sys::perf;
 
@@ -16,6 +16,7 @@ pub(super) struct Session {
     steal: Option<StealWatch>,
     steal_before: u64,
     experiments: Vec<Experiment>,
+    missing: Vec<Missing>,
 }
 
 impl Session {
@@ -32,6 +33,7 @@ impl Session {
             steal,
             steal_before,
             experiments: Vec::new(),
+            missing: Vec::new(),
         }
     }
 
@@ -40,8 +42,13 @@ impl Session {
         self.experiments.push(experiment);
     }
 
+    /// Adds something that was asked for and is not measured, or not whole.
+    pub(super) fn miss(&mut self, missing: Missing) {
+        self.missing.push(missing);
+    }
+
     /// Adds a warning.
-    pub(super) fn warn(&mut self, warning: String) {
+    fn warn(&mut self, warning: String) {
         self.machine.warnings.push(warning);
     }
 
@@ -56,15 +63,14 @@ impl Session {
             created: jiff::Timestamp::now().to_string(),
             tool: Tool::this(),
             seed: self.seed,
-            command: std::env::args_os()
-                .skip(1)
-                .map(|a| a.to_string_lossy().into_owned())
-                .collect(),
+            command: command_line(),
             machine: self.machine,
             experiments: self.experiments,
+            missing: self.missing,
             ..Record::default()
         };
         runner::give_verdicts(&mut record);
+        record.runs = vec![Run::of(&record)];
         record
     }
 
@@ -102,4 +108,12 @@ impl Session {
             (None, _) => None,
         }
     }
+}
+
+/// The command line after the program's name.
+pub(super) fn command_line() -> Vec<String> {
+    std::env::args_os()
+        .skip(1)
+        .map(|a| a.to_string_lossy().into_owned())
+        .collect()
 }

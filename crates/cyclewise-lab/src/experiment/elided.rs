@@ -69,7 +69,23 @@ impl Sampler for Elided {
 
 /// A refusal as the command's error.
 pub(super) fn refused(refusal: Refusal) -> Error {
-    Error::unsupported(refusal.to_string())
+    Error {
+        possible: is_passing(refusal),
+        ..Error::unsupported(refusal.to_string())
+    }
+}
+
+/// Whether the refusal comes from what this process does at the moment, and not from the machine or the build.
+pub(super) fn is_passing(refusal: Refusal) -> bool {
+    matches!(
+        refusal,
+        Refusal::OtherThreads { .. }
+            | Refusal::Busy
+            | Refusal::UnexpectedByte { .. }
+            | Refusal::NotVerified { .. }
+            | Refusal::HalfWritten { .. }
+            | Refusal::StillWritable { .. }
+    )
 }
 
 /// The note in place of rows that are left out.

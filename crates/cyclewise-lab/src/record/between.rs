@@ -1,6 +1,6 @@
 //! Figures over several runs, each in its own process.
 
-use super::{Interval, State};
+use super::{Comparison, Interval, Record, State, Variant};
 use serde::{Deserialize, Serialize};
 
 /// One of the runs of a record: its headline figures, for the variance between runs.
@@ -15,6 +15,50 @@ pub struct Run {
     /// Experiment, `a`, `b`, and the headline ratio of that comparison.
     #[serde(default)]
     pub ratios: Vec<(String, String, String, f64)>,
+}
+
+impl Run {
+    /// The figures of a record of one run.
+    pub fn of(record: &Record) -> Self {
+        let mut run = Self {
+            seed: record.seed,
+            created: record.created.clone(),
+            ..Self::default()
+        };
+        for e in &record.experiments {
+            let median = |v: &Variant| (e.name.clone(), v.name.clone(), v.headline_median());
+            let ratio = |c: &Comparison| (e.name.clone(), c.a.clone(), c.b.clone(), c.headline_ratio());
+            run.medians.extend(e.variants.iter().map(median));
+            run.ratios.extend(e.comparisons.iter().map(ratio));
+        }
+        run
+    }
+
+    /// A variant's median.
+    pub fn median(&self, experiment: &str, variant: &str) -> Option<f64> {
+        let found = self.medians.iter().find(|(e, v, _)| e == experiment && v == variant);
+        found.map(|(_, _, median)| *median)
+    }
+
+    /// The ratio of a comparison of `a` and `b`.
+    pub fn ratio(&self, experiment: &str, a: &str, b: &str) -> Option<f64> {
+        let is = |r: &&(String, String, String, f64)| r.0 == experiment && r.1 == a && r.2 == b;
+        self.ratios.iter().find(is).map(|r| r.3)
+    }
+}
+
+impl Variant {
+    /// The median of the headline's state; of all samples in records that do not tell states apart.
+    pub fn headline_median(&self) -> f64 {
+        self.headline.as_ref().map_or(self.median, |h| h.median)
+    }
+}
+
+impl Comparison {
+    /// The ratio of the headline's state; of the means in records that do not tell states apart.
+    pub fn headline_ratio(&self) -> f64 {
+        self.headline.as_ref().map_or(self.ratio, |h| h.ratio)
+    }
 }
 
 /// A positive figure over several runs.

@@ -96,15 +96,90 @@ fn the_documents_go_where_they_are_told() {
     assert!(html.contains("<svg") && html.contains("getppid"));
 }
 
+/// The names in a folder that end with `extension`, sorted.
+fn names(folder: &Folder, extension: &str) -> Vec<String> {
+    let entries = std::fs::read_dir(folder.path("")).unwrap();
+    let mut names: Vec<String> = entries
+        .map(|e| e.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.ends_with(extension))
+        .collect();
+    names.sort();
+    names
+}
+
 #[test]
-fn without_named_outputs_run_writes_its_report_and_record_here() {
+fn without_named_outputs_run_writes_new_files_and_changes_none() {
     let folder = Folder::new();
-    let Some(output) = measurement(run_null_syscall().current_dir(folder.path(""))) else {
-        return;
+    let mut written = Vec::new();
+    for runs in 1..=2 {
+        let Some(output) = measurement(run_null_syscall().current_dir(folder.path(""))) else {
+            return;
+        };
+        let (records, pages) = (names(&folder, ".json"), names(&folder, ".html"));
+        assert_eq!((records.len(), pages.len()), (runs, runs), "{records:?} {pages:?}");
+        for name in &records {
+            let record = record::load(&folder.path(name)).unwrap();
+            let day: String = record.created[..10].split('-').collect();
+            assert!(name.starts_with("cyclewise-") && name.contains(&day), "{name}");
+            let text = folder.read(name);
+            match written.iter().find(|(known, _)| known == name) {
+                Some((_, before)) => assert_eq!(*before, text),
+                None => {
+                    assert!(
+                        stderr(&output).contains(&format!("wrote {name}")),
+                        "{}",
+                        stderr(&output)
+                    );
+                    written.push((name.clone(), text));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_run_says_what_it_measured_and_what_it_did_not() {
+    // One CPU has no other to hand a flag to; null-syscall runs anywhere.
+    let run = |names: &[&str]| {
+        let mut taskset = Command::new("taskset");
+        let cpu = one_cpu();
+        taskset.args([
+            "-c",
+            &cpu,
+            env!("CARGO_BIN_EXE_cyclewise"),
+            "run",
+            "--quick",
+            "--json",
+            "-",
+        ]);
+        taskset.args(names);
+        taskset.output()
     };
-    record::load(&folder.path("cyclewise-record.json")).unwrap();
-    assert!(folder.path("cyclewise-report.html").is_file());
-    assert!(stderr(&output).contains("wrote cyclewise-report.html"));
+    let Ok(output) = run(&["core-to-core"]) else {
+        return println!("skipped: there is no taskset");
+    };
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stderr(&output).contains("0 of 1 experiments measured; missing: core-to-core (needs two CPUs"));
+    assert!(output.stdout.is_empty());
+    let output = run(&["null-syscall", "core-to-core"]).unwrap();
+    if !stderr(&output).contains("1 of 2 experiments measured; missing: core-to-core (needs two CPUs") {
+        assert!(stderr(&output).contains("samples were usable"), "{}", stderr(&output));
+        return println!("skipped: other work leaves this machine no sample undisturbed");
+    }
+    assert_eq!(output.status.code(), Some(3), "it was named");
+    let record = record::from_str("stdout", &stdout(&output)).unwrap();
+    assert_eq!((record.experiments.len(), record.missing.len()), (1, 1));
+    assert!(!record.missing[0].possible && record.missing[0].variant.is_none());
+}
+
+/// A CPU that this process may use.
+fn one_cpu() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let list = status
+        .lines()
+        .find_map(|l| l.strip_prefix("Cpus_allowed_list:"))
+        .unwrap();
+    list.trim().split([',', '-']).next().unwrap().to_string()
 }
 
 #[test]

@@ -1,0 +1,155 @@
+//! What a run did not measure: its entries in the record, its last line, and its exit status.
+
+use crate::error::{Error, Result};
+use crate::record::{Missing, Record};
+
+/// An experiment that is not in the record: this machine cannot run it, or it failed.
+pub(super) fn experiment(name: &str, error: &Error) -> Missing {
+    Missing {
+        experiment: name.to_string(),
+        variant: None,
+        why: error.message.clone(),
+        possible: error.possible,
+    }
+}
+
+/// An experiment that Ctrl-C kept from beginning.
+pub(super) fn not_begun(name: &str) -> Missing {
+    possible(name, "not begun before Ctrl-C")
+}
+
+/// An experiment that Ctrl-C ended after `rounds`, which are in the record.
+pub(super) fn cut_short(name: &str, rounds: usize) -> Missing {
+    match rounds {
+        0 => possible(name, "cut short by Ctrl-C before its first result"),
+        _ => possible(
+            name,
+            &format!("cut short by Ctrl-C after {rounds} rounds, which are kept"),
+        ),
+    }
+}
+
+fn possible(name: &str, why: &str) -> Missing {
+    Missing {
+        experiment: name.to_string(),
+        variant: None,
+        why: why.to_string(),
+        possible: true,
+    }
+}
+
+/// `15 of 17 experiments measured; missing: NAME (why), …`, of a record for which `asked` experiments were asked.
+pub(super) fn summary(record: &Record, asked: usize) -> String {
+    let whole = |name: &str| {
+        !record
+            .missing
+            .iter()
+            .any(|m| m.variant.is_none() && m.experiment == name)
+    };
+    let measured = record.experiments.iter().filter(|e| whole(&e.name)).count();
+    let mut line = format!("{measured} of {asked} experiments measured");
+    if !record.missing.is_empty() {
+        line.push_str("; missing: ");
+        line.push_str(&record.missing.iter().map(entry).collect::<Vec<_>>().join(", "));
+    }
+    line
+}
+
+fn entry(missing: &Missing) -> String {
+    // Some reasons begin with the experiment's name.
+    let why = missing.why.strip_prefix(&missing.experiment).unwrap_or(&missing.why);
+    let why = why.trim_start_matches(':').trim_start();
+    match &missing.variant {
+        Some(variant) => format!("{}/{variant} ({why})", missing.experiment),
+        None => format!("{} ({why})", missing.experiment),
+    }
+}
+
+/// How the run ends: with an error of status 3 where something is missing that was `named` on the command line, or that
+/// this machine could have measured. Elsewhere returns the summary.
+///
+/// # Errors
+/// As said.
+pub(super) fn end(record: &Record, asked: usize, named: bool) -> Result<String> {
+    let summary = summary(record, asked);
+    let nothing = record.experiments.is_empty();
+    if nothing
+        || record
+            .missing
+            .iter()
+            .any(|m| m.possible || (named && m.variant.is_none()))
+    {
+        return Err(Error::unsupported(summary));
+    }
+    Ok(summary)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Status;
+    use crate::record::Experiment;
+
+    fn record(measured: &[&str], missing: Vec<Missing>) -> Record {
+        let experiment = |name: &&str| Experiment {
+            name: name.to_string(),
+            ..Experiment::default()
+        };
+        Record {
+            experiments: measured.iter().map(experiment).collect(),
+            missing,
+            ..Record::default()
+        }
+    }
+
+    fn lacking(name: &str) -> Missing {
+        experiment(name, &Error::unsupported("needs two CPUs"))
+    }
+
+    fn failed(name: &str) -> Missing {
+        experiment(name, &Error::check("lost a count"))
+    }
+
+    fn row(possible: bool) -> Missing {
+        Missing {
+            variant: Some("row".to_string()),
+            possible,
+            ..lacking("a")
+        }
+    }
+
+    #[test]
+    fn the_line_counts_whole_experiments_and_says_why_the_others_are_missing() {
+        let all = record(&["a", "b"], vec![]);
+        assert_eq!(end(&all, 2, true).unwrap(), "2 of 2 experiments measured");
+        let some = record(&["a", "b"], vec![cut_short("b", 9), not_begun("c"), row(false)]);
+        assert_eq!(
+            summary(&some, 3),
+            "1 of 3 experiments measured; missing: b (cut short by Ctrl-C after 9 rounds, which are kept), \
+             c (not begun before Ctrl-C), a/row (needs two CPUs)"
+        );
+        let named = experiment("d", &Error::unsupported("d: needs two CPUs"));
+        assert!(summary(&record(&[], vec![named]), 1).ends_with("missing: d (needs two CPUs)"));
+    }
+
+    #[test]
+    fn what_a_machine_cannot_do_fails_a_run_only_where_it_was_named() {
+        let lacks = || record(&["a"], vec![lacking("b")]);
+        assert!(end(&lacks(), 2, false).is_ok());
+        assert_eq!(end(&lacks(), 2, true).unwrap_err().status, Status::Unsupported);
+        // Rows are not named on the command line.
+        assert!(end(&record(&["a"], vec![row(false)]), 1, true).is_ok());
+    }
+
+    #[test]
+    fn what_failed_always_fails_the_run() {
+        for missing in [failed("b"), cut_short("a", 3), not_begun("b"), row(true)] {
+            let error = end(&record(&["a"], vec![missing.clone()]), 2, false);
+            assert_eq!(error.map_err(|e| e.status), Err(Status::Unsupported), "{missing:?}");
+        }
+        assert!(
+            end(&record(&[], vec![lacking("a")]), 1, false).is_err(),
+            "nothing was measured"
+        );
+    }
+}
