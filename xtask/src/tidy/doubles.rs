@@ -13,7 +13,7 @@ const FORCED: &[(&str, &str)] = &[
     ("miniz_oxide", "png has one of its own beside that of flate2"),
     (
         "syn",
-        "minstant by way of ctor, and derives that have not moved to 3 yet",
+        "criterion by way of zerocopy's derive, which has not moved to 3 yet",
     ),
     ("windows-link", "on Windows only: generator, which loom depends on"),
 ];

@@ -60,7 +60,7 @@ impl Session {
         self.machine.core_cycles_per_tick = self.cycles_per_tick(add_chain);
         let mut record = Record {
             schema: SCHEMA.to_string(),
-            created: jiff::Timestamp::now().to_string(),
+            created: humantime::format_rfc3339_micros(std::time::SystemTime::now()).to_string(),
             tool: Tool::this(),
             seed: self.seed,
             command: command_line(),

@@ -28,7 +28,7 @@ const NAMES: [&str; 3] = ["rdtsc", "lfence-rdtsc", "rdtscp"];
 #[cfg(not(target_arch = "x86_64"))]
 const NAMES: [&str; 3] = ["cntvct", "isb-cntvct", ""];
 
-const COMPARE: [(&str, &str); 17] = [
+const COMPARE: [(&str, &str); 16] = [
     ("task-ticks", NAMES[0]),
     ("task-now", NAMES[0]),
     ("ticks", NAMES[1]),
@@ -43,7 +43,6 @@ const COMPARE: [(&str, &str); 17] = [
     ("now-tended", "now"),
     ("task-now", "quanta"),
     ("quanta", NAMES[0]),
-    ("minstant", NAMES[0]),
     ("fastant", NAMES[0]),
     ("recent", "coarsetime"),
 ];
@@ -179,9 +178,6 @@ fn peers(bench: &mut Bench) -> Vec<Box<dyn Sampler>> {
         }),
         tail::row(bench, "quanta", move || {
             black_box(quanta.now());
-        }),
-        tail::row(bench, "minstant", || {
-            black_box(minstant::Instant::now());
         }),
         tail::row(bench, "fastant", || {
             black_box(fastant::Instant::now());
