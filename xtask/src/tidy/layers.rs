@@ -34,8 +34,18 @@ pub(super) const PACKAGES: &[Package] = &[
         ]),
     },
     Package {
+        name: "cyclewise-context",
+        ours: &["cyclewise"],
+        modules: Some(&[
+            ("arch", &[]),
+            ("cell", &["arch"]),
+            ("surroundings", &["arch", "cell"]),
+            ("operations", &["arch", "cell", "surroundings"]),
+        ]),
+    },
+    Package {
         name: "cyclewise-lab",
-        ours: &["cyclewise", "cyclewise-sim"],
+        ours: &["cyclewise", "cyclewise-context", "cyclewise-sim"],
         modules: Some(&[
             ("error", &[]),
             ("arch", &[]),

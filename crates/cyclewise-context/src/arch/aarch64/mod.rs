@@ -1,0 +1,4 @@
+//! AArch64.
+
+pub(crate) mod operations;
+pub(crate) mod surroundings;
