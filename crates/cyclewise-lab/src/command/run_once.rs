@@ -8,7 +8,7 @@ use super::session::Session;
 use crate::error::{Error, Result};
 use crate::experiment::{Definition, Mode, Options};
 use crate::record::{Experiment, Missing, Record};
-use crate::runner::{self, Budget, Guards, Measurement, MissingVariant, Runner};
+use crate::runner::{self, Budget, Guards, Measurement, Runner};
 use crate::sys::interrupt;
 use std::time::Duration;
 
@@ -106,13 +106,7 @@ fn one(
             .measure(definition.heading(), &mut setup, budget)
             .map_err(could)?;
         let experiment = runner::conclude(definition.heading(), &setup, &measurement, runner.seed).map_err(could)?;
-        let variant = |m: &MissingVariant| Missing {
-            experiment: definition.name.to_string(),
-            variant: Some(m.name.clone()),
-            why: m.why.clone(),
-            possible: m.possible,
-        };
-        let mut missing: Vec<Missing> = setup.missing.iter().chain(&measurement.failed).map(variant).collect();
+        let mut missing = measurement.missing.clone();
         if measurement.interrupted {
             missing.push(missing::cut_short(definition.name, experiment.rounds));
         }

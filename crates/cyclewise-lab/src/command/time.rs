@@ -6,7 +6,7 @@ use super::output;
 
 use super::progress::Reporter;
 use super::session::Session;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::experiment::time::{self, TimeOptions};
 use crate::export;
 use crate::record::Unit;
@@ -43,6 +43,7 @@ pub(super) fn time(args: &TimeArgs) -> Result<()> {
     };
     let measured = runner.measure(HEADING, &mut setup, Budget::runs(args.runs as usize))?;
     reporter.done();
+    measured.missing.iter().for_each(|m| session.miss(m.clone()));
     session.add(runner::conclude(HEADING, &setup, &measured, args.common.seed)?);
     let record = session.end(&[]);
     let mut table = export::table::record(&record);
@@ -52,5 +53,12 @@ pub(super) fn time(args: &TimeArgs) -> Result<()> {
             table.push_str(&export::table::runs(e));
         }
     }
-    output::write(&record, &args.common, &table, false)
+    output::write(&record, &args.common, &table, false)?;
+    match record.missing.first() {
+        None => Ok(()),
+        Some(failed) => Err(Error::check(format!(
+            "time: not every command was measured to the end: {}",
+            failed.why
+        ))),
+    }
 }

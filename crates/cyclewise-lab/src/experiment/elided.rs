@@ -37,32 +37,44 @@ pub(super) fn elided(make: impl FnOnce() -> Box<dyn Sampler>) -> Result<Box<dyn 
     reelide().map_err(refused)?;
     let subject = make();
     patch::lock().map_err(refused)?;
-    Ok(Box::new(Elided(subject)))
+    Ok(Box::new(Elided { subject, stuck: false }))
 }
 
-struct Elided(Box<dyn Sampler>);
+struct Elided {
+    subject: Box<dyn Sampler>,
+    /// LOCK could not be restored.
+    stuck: bool,
+}
 
 impl Sampler for Elided {
     fn name(&self) -> &str {
-        self.0.name()
+        self.subject.name()
     }
 
     fn code_bytes(&self) -> Option<u32> {
-        self.0.code_bytes()
+        self.subject.code_bytes()
     }
 
     fn loops(&self) -> Option<Loops> {
-        self.0.loops()
+        self.subject.loops()
     }
 
     fn finding(&self, all: &[Variant]) -> Option<String> {
-        self.0.finding(all)
+        self.subject.finding(all)
+    }
+
+    /// Without LOCK, the others would not measure what they are named after.
+    fn spoils_the_others(&self) -> bool {
+        self.stuck
     }
 
     fn sample(&mut self) -> Result<Sample> {
         reelide().map_err(refused)?;
-        let sample = self.0.sample();
-        patch::lock().map_err(refused)?;
+        let sample = self.subject.sample();
+        patch::lock().map_err(|refusal| {
+            self.stuck = true;
+            refused(refusal)
+        })?;
         sample
     }
 }

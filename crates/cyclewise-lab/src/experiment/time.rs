@@ -57,6 +57,7 @@ pub(crate) fn setup(commands: &[String], opts: &TimeOptions) -> Result<Setup> {
         samplers,
         control: Control::Split(0),
         notes: notes(opts),
+        first_error_ends: true,
         ..Setup::default()
     })
 }

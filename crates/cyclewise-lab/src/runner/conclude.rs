@@ -28,14 +28,18 @@ pub struct Heading<'a> {
 /// Makes the record's experiment from the measurement. Comparisons have no verdict yet: see [`give_verdicts`](verdicts::give_verdicts).
 ///
 /// # Errors
-/// Exit 3 if a variant kept fewer than two samples.
+/// Exit 3 if no variant kept two samples.
 pub(crate) fn conclude(heading: Heading<'_>, setup: &Setup, measured: &Measurement, seed: u64) -> Result<Experiment> {
     let chain = measured.add_chain.as_ref().and_then(|c| cycles_per_tick(&c.kept()));
-    let variants = measured
-        .columns
-        .iter()
-        .map(|c| variant(c, heading.unit, chain.as_ref()))
-        .collect::<Result<Vec<_>>>()?;
+    let columns = measured.columns.iter();
+    let variants: Vec<Variant> = columns
+        .filter_map(|c| variant(c, heading.unit, chain.as_ref()))
+        .collect();
+    if variants.is_empty() {
+        let first = measured.columns.first();
+        let why = first.map_or(String::new(), |c| format!("{}: {}", c.name, c.why_too_few()));
+        return Err(Error::unsupported(why));
+    }
     let comparisons = setup
         .compare
         .iter()
@@ -43,6 +47,7 @@ pub(crate) fn conclude(heading: Heading<'_>, setup: &Setup, measured: &Measureme
         .collect();
     let mut notes = setup.notes.clone();
     notes.extend(setup.samplers.iter().filter_map(|s| s.finding(&variants)));
+    notes.extend(incomplete(setup, measured));
     notes.extend(precision_note(measured));
     notes.extend(verdicts::noise_note(&variants));
     Ok(Experiment {
@@ -71,19 +76,11 @@ pub(crate) fn cycles_per_tick(add_chain: &[f64]) -> Option<CyclesPerTick> {
     })
 }
 
-fn variant(column: &VariantSamples, unit: Unit, chain: Option<&CyclesPerTick>) -> Result<Variant> {
+/// `None` if fewer than two samples were kept.
+fn variant(column: &VariantSamples, unit: Unit, chain: Option<&CyclesPerTick>) -> Option<Variant> {
     let samples = column.kept();
     let rejected: usize = column.rejected.values().sum();
-    let s = stats::describe(&samples).filter(|s| s.n >= 2).ok_or_else(|| {
-        let name = &column.name;
-        let reasons: Vec<String> = column.rejected.iter().map(|(r, n)| format!("{n} {}", r.as_str())).collect();
-        Error::unsupported(format!(
-            "{name}: only {} of {} samples were usable ({}); reduce other load, choose another --cpu, or allow more time",
-            samples.len(),
-            column.rounds.len(),
-            if reasons.is_empty() { "none rejected".to_string() } else { reasons.join(", ") }
-        ))
-    })?;
+    let s = stats::describe(&samples).filter(|s| s.n >= 2)?;
     let mut metrics = metrics(column);
     let pmu = pmu_cycles(&mut metrics);
     let cycles = pmu.or_else(|| chain.filter(|_| unit == Unit::TicksPerOp).map(|c| chain_cycles(&s, c)));
@@ -94,7 +91,7 @@ fn variant(column: &VariantSamples, unit: Unit, chain: Option<&CyclesPerTick>) -
         .filter(|(_, r)| r.is_none())
         .map(|(i, _)| i)
         .collect();
-    Ok(Variant {
+    Some(Variant {
         name: column.name.clone(),
         n: s.n,
         rejected,
@@ -219,6 +216,34 @@ fn control(kind: Control, measured: &Measurement) -> Option<record::Control> {
         floor: floor.share,
         samples,
     })
+}
+
+/// What is missing, and the comparisons that fall with it.
+fn incomplete(setup: &Setup, measured: &Measurement) -> Vec<String> {
+    let mut notes = Vec::new();
+    // What a setup has left out has its own notes.
+    for missing in measured.missing.iter().skip(setup.missing.len()) {
+        let variant = missing.variant.as_deref().unwrap_or_default();
+        notes.push(format!("{variant} is missing or incomplete: {}", missing.why));
+    }
+    let lost = |i: &usize| measured.columns[*i].kept().len() < 2;
+    let fallen: Vec<String> = setup
+        .compare
+        .iter()
+        .filter(|(a, b)| lost(a) || lost(b))
+        .map(|&(a, b)| format!("{} with {}", measured.columns[a].name, measured.columns[b].name))
+        .collect();
+    if !fallen.is_empty() {
+        notes.push(format!(
+            "not compared, as one side has too few samples: {}",
+            fallen.join(", ")
+        ));
+    }
+    if measured.interrupted {
+        let rounds = measured.columns.iter().map(|c| c.rounds.len()).max().unwrap_or(0);
+        notes.push(format!("cut short by an interrupt after {rounds} rounds"));
+    }
+    notes
 }
 
 fn precision_note(measured: &Measurement) -> Option<String> {

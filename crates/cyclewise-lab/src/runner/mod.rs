@@ -3,6 +3,7 @@
 mod bench;
 mod budget;
 mod code_bytes;
+mod columns;
 mod conclude;
 mod guard;
 mod measure;

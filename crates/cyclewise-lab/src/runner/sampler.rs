@@ -25,6 +25,11 @@ pub trait Sampler {
     /// disturbed samples.
     fn sample(&mut self) -> Result<Sample>;
 
+    /// Whether the error of the last sample makes the other variants' samples wrong, so that the measurement must end.
+    fn spoils_the_others(&self) -> bool {
+        false
+    }
+
     /// A note for the experiment, once every variant has its figures.
     fn finding(&self, _all: &[Variant]) -> Option<String> {
         None
@@ -117,4 +122,6 @@ pub struct Setup {
     pub kinds: &'static [(&'static str, Kind)],
     /// Variants that are left out.
     pub missing: Vec<MissingVariant>,
+    /// An error of a sample in the first round ends the measurement: what is measured was named wrongly, most likely.
+    pub first_error_ends: bool,
 }

@@ -1,8 +1,8 @@
 //! Samples as they are taken, by variant, and the measurement of a whole setup.
 
 use super::guard::Reason;
-use super::{Loops, MissingVariant, Sample};
-use crate::record::Kind;
+use super::{Loops, Sample};
+use crate::record::{Kind, Missing};
 use std::collections::BTreeMap;
 
 /// All samples of one variant.
@@ -47,6 +47,25 @@ impl VariantSamples {
         shares.unwrap_or_default()
     }
 
+    /// That too few samples were kept, by which reasons, and what to do.
+    pub(super) fn why_too_few(&self) -> String {
+        let reasons: Vec<String> = self
+            .rejected
+            .iter()
+            .map(|(r, n)| format!("{n} {}", r.as_str()))
+            .collect();
+        format!(
+            "only {} of {} samples were usable ({}); reduce other load, choose another --cpu, or allow more time",
+            self.kept().len(),
+            self.rounds.len(),
+            if reasons.is_empty() {
+                "none rejected".to_string()
+            } else {
+                reasons.join(", ")
+            }
+        )
+    }
+
     pub(super) fn push(&mut self, sample: Sample, disturbed: Option<Reason>) {
         self.rounds.push(Some(sample));
         if let Some(reason) = disturbed {
@@ -88,8 +107,8 @@ pub struct Measurement {
     pub imprecise: Vec<(String, Option<f64>)>,
     /// The requested precision.
     pub target: f64,
-    /// Variants that dropped out, with the error. They keep the rounds before it.
-    pub failed: Vec<MissingVariant>,
+    /// Variants that were left out, dropped out (they keep the rounds before that), or kept too few samples.
+    pub missing: Vec<Missing>,
     /// Whether Ctrl-C ended it early.
     pub interrupted: bool,
 }

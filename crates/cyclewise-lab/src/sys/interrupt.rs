@@ -24,7 +24,22 @@ pub(crate) fn listen() {
 
 /// Whether a SIGINT has asked.
 pub(crate) fn asked() -> bool {
+    #[cfg(test)]
+    if PRETENDED.get() {
+        return true;
+    }
     ASKED.load(Relaxed)
+}
+
+#[cfg(test)]
+thread_local! {
+    static PRETENDED: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// Whether this thread, and no other, takes it that a SIGINT has asked.
+#[cfg(test)]
+pub(crate) fn pretend(asked: bool) {
+    PRETENDED.set(asked);
 }
 
 /// Ends by SIGINT, as a parent expects of an interrupted process.

@@ -3,7 +3,7 @@
 mod body;
 pub mod counter;
 pub mod entry;
-pub mod probe;
+pub(crate) mod probe;
 mod program_counter;
 pub mod raw;
 pub mod stamp;

@@ -13,7 +13,7 @@ looped!(count_down, 0, [], []);
 
 /// Runs `iterations` of the loop; at least one.
 #[inline(always)]
-pub fn run(iterations: u64) {
+pub(crate) fn run(iterations: u64) {
     // SAFETY: the loop has no copies, so it does not use the arena.
     unsafe { count_down(iterations.max(1), core::ptr::null_mut()) };
 }

@@ -1,0 +1,495 @@
+//! The columns of a measurement in progress: what is sampled in every round, and which of them have dropped out.
+//!
+//! # Invariants
+//! 1. Entry r of a column's rounds is round r: a column that drops out has no entries after that, and the others go on.
+
+use super::guard::{Guard, Reason};
+use super::probe::Probe;
+use super::samples::{Measurement, VariantSamples};
+use super::{Bench, Budget, Control, Heading, Sample, Sampler, Setup};
+use crate::arch::entry;
+use crate::error::{Error, Result};
+use crate::record::{Missing, Unit};
+use crate::sys::interrupt;
+use rand::seq::SliceRandom;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// Untimed samples of each column before the first round.
+const WARM_UP_SAMPLES: usize = 2;
+
+/// Fewer samples than this have no spread.
+const SPREAD: usize = 2;
+
+/// The source of a column's samples.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Source {
+    /// The subject with this index.
+    Sampler(usize),
+    /// The same subject again: the A/A control.
+    Again(usize),
+    /// The chain of dependent adds.
+    AddChain,
+}
+
+impl Source {
+    /// Whether one cannot be sampled where the other cannot.
+    fn shares_sampler(self, other: Self) -> bool {
+        use Source::{Again, Sampler};
+        match (self, other) {
+            (Sampler(a) | Again(a), Sampler(b) | Again(b)) => a == b,
+            _ => self == other,
+        }
+    }
+}
+
+struct Column {
+    source: Source,
+    samples: VariantSamples,
+    /// An error has ended its sampling.
+    dropped: bool,
+}
+
+impl Column {
+    fn new(source: Source, samples: VariantSamples) -> Self {
+        Self {
+            source,
+            samples,
+            dropped: false,
+        }
+    }
+}
+
+/// The columns of a measurement in progress.
+pub(super) struct Columns<'a> {
+    samplers: &'a mut [Box<dyn Sampler>],
+    add_chain: Option<Box<dyn Sampler>>,
+    columns: Vec<Column>,
+    order: Vec<usize>,
+    /// Beside samples of one thread that bring none of their own.
+    probe: Option<Probe>,
+    /// The errors after which a column was not sampled again, with its name.
+    errors: Vec<(String, Error)>,
+    rounds: usize,
+}
+
+impl<'a> Columns<'a> {
+    /// The columns of `setup`. `alone`: its samples are of one pinned thread.
+    pub(super) fn new(setup: &'a mut Setup, alone: bool) -> Self {
+        let kinds = setup.kinds;
+        let named = |subject: &dyn Sampler| VariantSamples {
+            name: subject.name().to_string(),
+            code_bytes: subject.code_bytes(),
+            kind: kinds
+                .iter()
+                .find(|(name, _)| *name == subject.name())
+                .map(|(_, kind)| *kind),
+            loops: subject.loops(),
+            ..VariantSamples::default()
+        };
+        let samplers = setup.samplers.iter().enumerate();
+        let mut columns: Vec<_> = samplers
+            .map(|(i, s)| Column::new(Source::Sampler(i), named(&**s)))
+            .collect();
+        if let Control::Repeat(i) = setup.control {
+            columns.push(Column::new(Source::Again(i), VariantSamples::default()));
+        }
+        // Core cycles are those of the pinned thread's core.
+        if alone {
+            columns.push(Column::new(Source::AddChain, VariantSamples::default()));
+        }
+        Self {
+            samplers: &mut setup.samplers,
+            add_chain: alone.then(|| Bench::new().body(entry::ADD_CHAIN)),
+            order: (0..columns.len()).collect(),
+            columns,
+            probe: alone.then(Probe::for_this_machine),
+            errors: Vec::new(),
+            rounds: 0,
+        }
+    }
+
+    fn sample(&mut self, source: Source) -> Result<Sample> {
+        match (source, &mut self.add_chain) {
+            (Source::Sampler(i) | Source::Again(i), _) => self.samplers[i].sample(),
+            (Source::AddChain, Some(chain)) => chain.sample(),
+            (Source::AddChain, None) => Ok(Sample::default()),
+        }
+    }
+
+    /// A sample with a probe before and after it, unless it has probes of its own.
+    fn probed_sample(&mut self, source: Source) -> Result<Sample> {
+        let before = self.probe.map(Probe::read);
+        let mut sample = self.sample(source)?;
+        if sample.probes.is_empty() {
+            sample.probes = before.into_iter().chain(self.probe.map(Probe::read)).collect();
+        }
+        Ok(sample)
+    }
+
+    /// Samples each column, untimed.
+    ///
+    /// # Errors
+    /// An error that spoils the other columns.
+    pub(super) fn warm_up(&mut self) -> Result<()> {
+        for _ in 0..WARM_UP_SAMPLES {
+            for at in 0..self.columns.len() {
+                if self.columns[at].dropped || interrupt::asked() {
+                    continue;
+                }
+                if let Err(error) = self.sample(self.columns[at].source) {
+                    self.drop_out(at, error)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Samples every column once, but for those that have dropped out; less after an interrupt. `cpu`: where the thread
+    /// is pinned, if it is.
+    ///
+    /// # Errors
+    /// An error that spoils the other columns.
+    pub(super) fn round(&mut self, guard: &mut Guard, rng: &mut Xoshiro256PlusPlus, cpu: Option<u32>) -> Result<()> {
+        self.order.shuffle(rng);
+        let steal = cpu.and_then(|cpu| guard.steal_ticks(cpu));
+        for i in 0..self.order.len() {
+            let at = self.order[i];
+            if interrupt::asked() {
+                break;
+            }
+            if self.columns[at].dropped {
+                continue;
+            }
+            let before = guard.read();
+            match self.probed_sample(self.columns[at].source) {
+                Ok(sample) => {
+                    let after = guard.read();
+                    let stolen = guard.stolen(&before, &after);
+                    let disturbed = guard.disturbance(&before, &after);
+                    self.columns[at].samples.push(Sample { stolen, ..sample }, disturbed);
+                }
+                // The signal may have ended what was sampled, too.
+                Err(_) if interrupt::asked() => break,
+                Err(error) => {
+                    self.columns[at].samples.push_failure();
+                    self.drop_out(at, error)?;
+                }
+            }
+        }
+        // The account advances in ticks of 10 ms, so it applies to the round and not to one sample.
+        if cpu.and_then(|cpu| guard.steal_ticks(cpu)) > steal {
+            for column in &mut self.columns {
+                column.samples.reject(self.rounds, Reason::Stolen);
+            }
+        }
+        self.rounds += 1;
+        Ok(())
+    }
+
+    /// Samples no column of this one's sampler again.
+    fn drop_out(&mut self, at: usize, error: Error) -> Result<()> {
+        let source = self.columns[at].source;
+        let sampler = match source {
+            Source::Sampler(i) | Source::Again(i) => Some(&self.samplers[i]),
+            Source::AddChain => self.add_chain.as_ref(),
+        };
+        if sampler.is_some_and(|s| s.spoils_the_others()) {
+            return Err(error);
+        }
+        let name = sampler.map_or(String::new(), |s| s.name().to_string());
+        self.errors.push((name, error));
+        for column in &mut self.columns {
+            column.dropped |= column.source.shares_sampler(source);
+        }
+        Ok(())
+    }
+
+    fn subjects(&self) -> impl Iterator<Item = &Column> {
+        let is_subject = |c: &&Column| matches!(c.source, Source::Sampler(_));
+        self.columns.iter().filter(is_subject)
+    }
+
+    /// Whether a variant can still be sampled.
+    pub(super) fn any_left(&self) -> bool {
+        self.subjects().any(|c| !c.dropped)
+    }
+
+    /// The error if one has dropped out.
+    pub(super) fn first_error(&self) -> Option<&Error> {
+        self.errors.first().map(|(_, error)| error)
+    }
+
+    /// Whether every variant that can still be sampled needs no more.
+    pub(super) fn are_met(&self, budget: Budget, ticks: bool) -> bool {
+        let mut left = self.subjects().filter(|c| !c.dropped);
+        left.all(|c| budget.is_met(&c.samples.kept(), ticks))
+    }
+
+    /// The fewest samples kept by a variant that can still be sampled.
+    pub(super) fn fewest(&self) -> usize {
+        let left = self.subjects().filter(|c| !c.dropped);
+        left.map(|c| c.samples.kept().len()).min().unwrap_or(0)
+    }
+
+    /// The measurement, and what is missing of it.
+    pub(super) fn into_measured(self, heading: Heading<'_>, missing: Vec<Missing>, budget: Budget) -> Measurement {
+        let ticks = heading.unit == Unit::TicksPerOp;
+        let missed = |precision: Option<f64>| budget.target.is_finite() && precision.is_none_or(|p| p > budget.target);
+        let imprecise = self
+            .subjects()
+            .map(|c| (c.samples.name.clone(), Budget::precision(&c.samples.kept(), ticks)));
+        let mut measured = Measurement {
+            imprecise: imprecise.filter(|(_, precision)| missed(*precision)).collect(),
+            target: budget.target,
+            missing,
+            ..Measurement::default()
+        };
+        let entry = |variant: &str, why: String| Missing {
+            experiment: heading.name.to_string(),
+            variant: Some(variant.to_string()),
+            why,
+            possible: true,
+        };
+        for (name, error) in &self.errors {
+            measured.missing.push(entry(name, error.message.clone()));
+        }
+        for column in self.subjects().filter(|c| !c.dropped) {
+            if column.samples.kept().len() < SPREAD {
+                let name = &column.samples.name;
+                measured.missing.push(entry(name, column.samples.why_too_few()));
+            }
+        }
+        for Column { source, samples, .. } in self.columns {
+            match source {
+                Source::Sampler(_) => measured.columns.push(samples),
+                Source::Again(_) => measured.again = Some(samples),
+                Source::AddChain => measured.add_chain = Some(samples),
+            }
+        }
+        measured
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Experiment;
+    use crate::runner::{Guards, MissingVariant, Progress, Runner, conclude, tick_rate};
+    use std::time::Duration;
+
+    struct Silent;
+
+    impl Progress for Silent {
+        fn step(&self, _: f64, _: &str) {}
+    }
+
+    /// A subject whose sample number n, from 1, is what a function makes of it.
+    struct Counted<F> {
+        name: &'static str,
+        n: usize,
+        value: F,
+        spoils: bool,
+    }
+
+    impl<F: FnMut(usize) -> Result<f64>> Sampler for Counted<F> {
+        fn name(&self) -> &str {
+            self.name
+        }
+
+        fn spoils_the_others(&self) -> bool {
+            self.spoils
+        }
+
+        fn sample(&mut self) -> Result<Sample> {
+            self.n += 1;
+            (self.value)(self.n).map(Sample::new)
+        }
+    }
+
+    fn subject(name: &'static str, value: impl FnMut(usize) -> Result<f64> + 'static) -> Box<dyn Sampler> {
+        Box::new(Counted {
+            name,
+            n: 0,
+            value,
+            spoils: false,
+        })
+    }
+
+    /// Good until sample number `last`.
+    fn good_until(last: usize) -> impl FnMut(usize) -> Result<f64> {
+        move |n| {
+            (n <= last)
+                .then_some(1.0 + (n % 3) as f64)
+                .ok_or_else(|| Error::check("boom"))
+        }
+    }
+
+    const HEADING: Heading<'static> = Heading {
+        name: "test",
+        question: "Which?",
+        source: "a test",
+        unit: Unit::Seconds,
+        guards: Guards::WholeMachine,
+    };
+
+    const ROUNDS: usize = 20;
+
+    fn measured(setup: &mut Setup) -> Result<Measurement> {
+        let budget = Budget {
+            least: ROUNDS,
+            most: ROUNDS,
+            target: f64::INFINITY,
+            time: Duration::from_secs(60),
+        };
+        let runner = Runner {
+            cpu: 0,
+            cpus: 1,
+            tsc_hz: tick_rate(Duration::from_millis(5)),
+            seed: 1,
+            progress: &Silent,
+        };
+        runner.measure(HEADING, setup, budget)
+    }
+
+    fn concluded(setup: &Setup, measured: &Measurement) -> Experiment {
+        conclude(HEADING, setup, measured, 1).unwrap()
+    }
+
+    /// Three subjects, of which the middle one fails after `last` samples.
+    fn middle_fails(last: usize) -> Setup {
+        Setup {
+            samplers: vec![
+                subject("a", good_until(usize::MAX)),
+                subject("b", good_until(last)),
+                subject("c", good_until(usize::MAX)),
+            ],
+            compare: vec![(0, 1), (0, 2)],
+            control: Control::Repeat(0),
+            ..Setup::default()
+        }
+    }
+
+    #[test]
+    fn a_variant_that_fails_keeps_its_rounds_and_the_others_go_on() {
+        let mut setup = middle_fails(5);
+        let m = measured(&mut setup).unwrap();
+        let rounds: Vec<usize> = m.columns.iter().map(|c| c.rounds.len()).collect();
+        assert_eq!(rounds, [ROUNDS, 6, ROUNDS]);
+        assert_eq!(m.columns[1].rejected[&Reason::Failed], 1);
+        let lost = m.columns[1].rejected_samples.last().unwrap();
+        assert_eq!((lost.round, &lost.sample, lost.reason), (5, &None, Reason::Failed));
+        assert_eq!(m.missing.len(), 1);
+        assert_eq!(
+            (m.missing[0].variant.as_deref(), &*m.missing[0].why),
+            (Some("b"), "boom")
+        );
+        let e = concluded(&setup, &m);
+        assert_eq!(e.variants.len(), 3, "five rounds are kept");
+        assert_eq!(e.comparisons.len(), 2);
+        assert!(
+            e.notes.iter().any(|n| n.contains("b is missing or incomplete: boom")),
+            "{:?}",
+            e.notes
+        );
+    }
+
+    #[test]
+    fn a_variant_that_never_works_is_missing_with_its_comparisons_only() {
+        let mut setup = middle_fails(0);
+        let m = measured(&mut setup).unwrap();
+        let e = concluded(&setup, &m);
+        let names: Vec<&str> = e.variants.iter().map(|v| &*v.name).collect();
+        assert_eq!(names, ["a", "c"]);
+        assert_eq!(e.comparisons.len(), 1);
+        assert_eq!((&*e.comparisons[0].a, &*e.comparisons[0].b), ("a", "c"));
+        assert!(
+            e.notes
+                .iter()
+                .any(|n| n.contains("not compared") && n.contains("a with b")),
+            "{:?}",
+            e.notes
+        );
+        assert_eq!(e.control.unwrap().of, "a");
+    }
+
+    #[test]
+    fn where_none_works_the_first_error_is_told() {
+        let mut setup = Setup {
+            samplers: vec![subject("a", good_until(0))],
+            ..Setup::default()
+        };
+        assert_eq!(measured(&mut setup).unwrap_err().message, "boom");
+    }
+
+    #[test]
+    fn an_error_that_spoils_the_others_ends_it() {
+        let mut setup = middle_fails(5);
+        setup.samplers[1] = Box::new(Counted {
+            name: "b",
+            n: 0,
+            value: good_until(5),
+            spoils: true,
+        });
+        assert_eq!(measured(&mut setup).unwrap_err().message, "boom");
+    }
+
+    #[test]
+    fn an_error_of_the_first_round_ends_it_where_the_setup_says_so() {
+        let ends = |last| {
+            let mut setup = Setup {
+                first_error_ends: true,
+                ..middle_fails(last)
+            };
+            measured(&mut setup).is_err()
+        };
+        assert!(ends(0));
+        assert!(!ends(3), "later, what was measured is worth more");
+    }
+
+    #[test]
+    fn what_the_setup_left_out_is_missing_too() {
+        let mut setup = middle_fails(usize::MAX);
+        setup.missing.push(MissingVariant {
+            name: "d".to_string(),
+            why: "this CPU has none".to_string(),
+            possible: false,
+        });
+        let m = measured(&mut setup).unwrap();
+        assert_eq!(m.missing.len(), 1);
+        assert_eq!(
+            (m.missing[0].variant.as_deref(), m.missing[0].possible),
+            (Some("d"), false)
+        );
+        assert_eq!(m.missing[0].experiment, "test");
+    }
+
+    /// Takes an interrupt as asked for in sample `at` of the first subject, and returns the outcome.
+    fn interrupted(at: usize) -> Result<Measurement> {
+        let mut setup = middle_fails(usize::MAX);
+        setup.control = Control::Split(0);
+        setup.samplers[0] = subject("a", move |n| {
+            interrupt::pretend(n == at);
+            Ok(1.0)
+        });
+        let outcome = measured(&mut setup);
+        interrupt::pretend(false);
+        outcome
+    }
+
+    #[test]
+    fn an_interrupt_keeps_the_rounds_so_far() {
+        let m = interrupted(10).unwrap();
+        assert!(m.interrupted && m.missing.is_empty());
+        let rounds = m.columns.iter().map(|c| c.rounds.len());
+        assert!(
+            rounds.clone().all(|n| n == 9 || n == 10),
+            "the tenth round is cut: {rounds:?}"
+        );
+        let notes = concluded(&middle_fails(usize::MAX), &m).notes;
+        assert!(notes.iter().any(|n| n.contains("cut short")), "{notes:?}");
+        // The twin: too few rounds are no measurement; and without an interrupt all are run.
+        assert_eq!(interrupted(3).unwrap_err().message, "interrupted");
+        let whole = interrupted(usize::MAX).unwrap();
+        assert!(!whole.interrupted && whole.columns[0].rounds.len() == ROUNDS);
+    }
+}
