@@ -4,18 +4,28 @@
 //! that overflows) the result is `None`; nothing here panics, and every result is finite, because JSON holds nothing
 //! else.
 //!
-//! A verdict needs four tests to agree (see `verdict`): `welch` after `holm`, `mann_whitney`, the bootstrap
-//! interval of the ratio, and the noise floor of an A/A control.
+//! A verdict rests on paired rounds (`decision`): the median difference and its interval (`median`, `paired`), which knows
+//! how the rounds depend on each other (`dependence`), in the state of the neighbour that a probe shows (`states`), and only
+//! where the row's cost is constant (`linearity`). Under `--test welch` four tests have to agree (`verdict`): `welch` after
+//! `holm`, `mann_whitney`, the bootstrap interval of the ratio, and the noise floor of an A/A control.
 //!
 //! # References
 //! Each file names the paper, book or page its formulas come from. The distributions themselves are `statrs`'s.
 
+mod between;
 mod bootstrap;
+mod decision;
+mod dependence;
 mod floor;
 mod holm;
+mod linearity;
+mod median;
+mod modes;
 mod moments;
+mod paired;
 mod rank;
 mod share;
+mod states;
 mod student;
 mod ttest;
 mod verdict;
@@ -23,12 +33,19 @@ mod verdict;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use between::{RunRatio, between_runs, block_spread, ratio_between_runs};
 pub(crate) use bootstrap::{ratio_ci, rounds_ratio_ci};
+pub(crate) use decision::{Decision, ENOUGH, SAME_MARGIN, decide};
 pub(crate) use floor::{noise_floor, split_floor};
 pub(crate) use holm::holm;
+pub(crate) use linearity::linearity;
+pub(crate) use median::Median;
+pub(crate) use modes::modes;
 pub(crate) use moments::half_width;
 pub use moments::{Summary, describe};
+pub(crate) use paired::{PairedFloor, paired, paired_floor, split_paired_floor};
 pub(crate) use rank::mann_whitney;
 pub(crate) use share::share_interval;
+pub(crate) use states::{median, probe_cut, state_of};
 pub(crate) use ttest::welch;
 pub(crate) use verdict::verdict;

@@ -2,8 +2,8 @@
 
 mod laws;
 mod published;
-mod random;
-mod rates;
+pub(super) mod random;
+pub(super) mod rates;
 mod verdicts;
 
 /// Rounds that lost no sample.

@@ -11,7 +11,7 @@ use super::random::{SD, Source, column};
 const TRIALS: usize = 4000;
 
 /// The share of `trials` in which `claims` returns true.
-pub(super) fn rate(trials: usize, seed: u64, mut claims: impl FnMut(&mut Source) -> bool) -> f64 {
+pub(crate) fn rate(trials: usize, seed: u64, mut claims: impl FnMut(&mut Source) -> bool) -> f64 {
     let mut source = Source::new(seed);
     (0..trials).filter(|_| claims(&mut source)).count() as f64 / trials as f64
 }
