@@ -84,16 +84,6 @@ fn all(prefix: Prefix) -> bool {
     sites().all(|site| site.prefix() == prefix)
 }
 
-/// Elides again once the kernel has forgotten the threads that were joined.
-fn reelide_soon() {
-    let start = Instant::now();
-    while let Err(refusal) = patch::reelide() {
-        assert!(matches!(refusal, Refusal::OtherThreads { .. }), "{refusal}");
-        assert!(start.elapsed() < PATIENCE, "the thread never ended");
-        std::thread::yield_now();
-    }
-}
-
 fn one_thread_is_elided() {
     assert_eq!(state().mode, Mode::Locked);
     assert!(all(Prefix::Lock));
@@ -123,7 +113,7 @@ fn a_thread_of_std_runs_with_lock() {
         let seen = std::thread::spawn(|| (state().mode, all(Prefix::Lock))).join().unwrap();
         assert_eq!(seen, (Mode::Locked, true));
         assert_eq!(state().mode, Mode::Locked, "only a call elides again");
-        reelide_soon();
+        patch::reelide().unwrap();
     }
 }
 
@@ -247,7 +237,7 @@ fn reeliding_waits_for_the_last_thread() {
     assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
     drop(stop);
     let _ = thread.join();
-    reelide_soon();
+    patch::reelide().unwrap();
     assert_eq!(state().mode, Mode::Single);
 }
 
@@ -271,7 +261,7 @@ fn a_second_thread_is_refused() {
     assert!(all(Prefix::Lock));
     drop(stop);
     let _ = thread.join();
-    reelide_soon();
+    patch::reelide().unwrap();
 }
 
 fn a_breakpoint_on_a_site_is_refused() {
@@ -310,7 +300,7 @@ fn a_forked_child_has_its_own_text() {
     let outcome = in_child(|| {
         assert_eq!((state().mode, state().elided), (Mode::Single, state().sites));
         std::thread::spawn(|| assert!(all(Prefix::Lock))).join().unwrap();
-        reelide_soon();
+        patch::reelide().unwrap();
         patch::lock().unwrap();
     });
     outcome.unwrap();

@@ -6,7 +6,6 @@
 use crate::error::{Error, Result};
 use crate::record::Variant;
 use crate::runner::{Loops, Sample, Sampler};
-use crate::sys::elision::reelide;
 use cyclewise::error::Refusal;
 use cyclewise::patch;
 use std::sync::OnceLock;
@@ -25,7 +24,7 @@ pub(crate) fn consent(outcome: std::result::Result<(), Refusal>) {
 /// The refusal.
 pub(super) fn available() -> std::result::Result<(), Refusal> {
     CONSENT.get().copied().unwrap_or(Err(Refusal::NotEnabled))?;
-    reelide()?;
+    patch::reelide()?;
     patch::lock()
 }
 
@@ -34,7 +33,7 @@ pub(super) fn available() -> std::result::Result<(), Refusal> {
 /// # Errors
 /// Exit 3 if LOCK cannot be elided or restored.
 pub(super) fn elided(make: impl FnOnce() -> Box<dyn Sampler>) -> Result<Box<dyn Sampler>> {
-    reelide().map_err(refused)?;
+    patch::reelide().map_err(refused)?;
     let subject = make();
     patch::lock().map_err(refused)?;
     Ok(Box::new(Elided { subject, stuck: false }))
@@ -69,7 +68,7 @@ impl Sampler for Elided {
     }
 
     fn sample(&mut self) -> Result<Sample> {
-        reelide().map_err(refused)?;
+        patch::reelide().map_err(refused)?;
         let sample = self.subject.sample();
         patch::lock().map_err(|refusal| {
             self.stuck = true;

@@ -6,7 +6,6 @@ pub mod channel;
 pub(crate) mod clock;
 pub(crate) mod creation;
 mod dlsym;
-pub(crate) mod elision;
 pub(crate) mod errno;
 pub(crate) mod file;
 pub(crate) mod futex;

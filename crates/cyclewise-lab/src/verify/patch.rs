@@ -14,7 +14,6 @@ mod key;
 use super::{Check, SCHEMA, Verification, no_thread};
 use crate::error::{Error, Result};
 use crate::runner::Progress;
-use crate::sys::elision;
 use cyclewise::atomic::AtomicU64;
 use cyclewise::error::Refusal;
 use cyclewise::patch::{self, Mode, confined, state};
@@ -35,7 +34,7 @@ const REST: Duration = Duration::from_micros(200);
 /// # Errors
 /// Exit 3 if LOCK cannot be elided here, which leaves nothing to verify, or if no thread can be created.
 pub(crate) fn verify(progress: &dyn Progress, time: Duration) -> Result<Verification> {
-    elision::reelide().map_err(refused)?;
+    patch::reelide().map_err(refused)?;
     patch::lock().map_err(refused)?;
     let share = time / 4;
     let step = |done: f64, what: &str| progress.step(done, &format!("verify patch: {what}"));
@@ -107,17 +106,23 @@ fn single(time: Duration) -> Result<Check> {
     let (total, unlocked) = (AtomicU64::new(0), atomic::AtomicU64::new(0));
     let (mut all, mut kept) = (0, 0);
     while all == 0 || begun.elapsed() < time {
-        elision::reelide().map_err(refused)?;
+        patch::reelide().map_err(refused)?;
         kept += u64::from(state().mode != Mode::Single);
         add(&total);
         thread::scope(|scope| {
-            (0..threads()).try_for_each(|_| {
+            let spawn = |_| {
                 let work = || {
                     unlocked.fetch_add(u64::from(state().mode == Mode::Single), SeqCst);
                     add(&total);
                 };
-                Builder::new().spawn_scoped(scope, work).map(drop)
-            })
+                Builder::new().spawn_scoped(scope, work)
+            };
+            let started: io::Result<Vec<_>> = (0..threads()).map(spawn).collect();
+            // Joined, because the scope does not wait until its threads have ended, and one that runs is a refusal.
+            for thread in started? {
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            }
+            Ok(())
         })
         .map_err(|e| no_thread("patch", &e))?;
         all += ADDITIONS * (1 + threads() as u64);

@@ -3,7 +3,7 @@
 //! The final program opts in with [`enable_single!`](crate::enable_single) at the start of `main`. The macro defines,
 //! in the program itself, the C library's functions that create threads: each restores LOCK and forwards the call.
 //! Before anything is elided, the dynamic linker is asked whether the process is bound to these hooks, and the kernel
-//! whether there is one thread.
+//! whether any other thread can run.
 //!
 //! ```no_run
 //! // SAFETY: this program and its libraries create threads through the C library only.
@@ -12,8 +12,14 @@
 //! }
 //! ```
 //!
-//! When the other threads have ended, [`reelide`] elides again. [`lock`] restores LOCK at any time. A child of fork has
+//! When the other threads were joined, [`reelide`] elides again. [`lock`] restores LOCK at any time. A child of fork has
 //! one thread and its own copy of the text, so it inherits the mode.
+//!
+//! # Which threads have ended?
+//! One whose join has returned, and one that is in the kernel's exit and will not come back, though the kernel may still
+//! list both. Not one whose work is done: [`std::thread::scope`] returns when the closures of its threads have, and
+//! those threads still run destructors and leave the C library. Join each of their handles. The same holds for a thread
+//! that is detached, or has sent its result through a channel: try again when it has ended.
 //!
 //! # Sandboxes
 //! A seccomp filter, Landlock, chroot or a limit on open files that is installed while LOCK is elided does not prevent
@@ -41,18 +47,20 @@
 
 use crate::error::Refusal;
 
+#[cfg(all(feature = "std", target_env = "gnu"))]
+mod alone;
 #[cfg_attr(not(all(feature = "std", target_env = "gnu")), path = "single/unsupported.rs")]
 mod elide;
 
 #[allow(unused_imports, unreachable_pub, reason = "builds without the mode export nothing")]
 pub use elide::*;
 
-/// Elides again, after [`enable_single!`](crate::enable_single) and after other threads have ended.
-///
-/// The kernel may list a joined thread for some microseconds more; then try again.
+/// Elides again, after [`enable_single!`](crate::enable_single) and after other threads [have
+/// ended](self#which-threads-have-ended). A thread that was joined is no reason to refuse.
 ///
 /// # Errors
-/// Says why LOCK stays.
+/// Says why LOCK stays. Once a thread was created [past the hooks](crate::enable_single#safety), a joined thread is
+/// [`Refusal::OtherThreads`] until the kernel lists it no more, some microseconds later.
 pub fn reelide() -> Result<(), Refusal> {
     elide::reelide()
 }
@@ -102,7 +110,9 @@ pub(super) fn unsupported() -> Refusal {
 ///    created it never elides again.
 /// 2. Values of [`atomic`](crate::atomic)'s types are in memory that only this process accesses, and nothing relies on
 ///    their read-modify-writes to order accesses of other processes, the kernel or devices: while elided they are not
-///    barriers. [`fence`](crate::atomic::fence) is one, and so are std's.
+///    barriers. [`fence`](crate::atomic::fence) is one, and so are std's. Nor does the kernel change them when a thread
+///    ends, as it does the words of set_robust_list(2), of set_tid_address(2) and of futexes with priority inheritance:
+///    the C library uses those for its own.
 #[cfg(all(feature = "std", target_arch = "x86_64", target_env = "gnu"))]
 #[macro_export]
 macro_rules! enable_single {

@@ -30,6 +30,7 @@ pub(crate) mod mprotect;
 pub(crate) mod ppoll;
 pub(crate) mod proc_maps;
 pub(crate) mod proc_mem;
+pub(crate) mod proc_stat;
 pub(crate) mod proc_task;
 pub(crate) mod process;
 pub(crate) mod rseq;

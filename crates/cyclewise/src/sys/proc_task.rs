@@ -57,6 +57,10 @@ fn read(folder: &File, buffer: &mut [u8]) -> Result<usize, Refusal> {
 
 /// How many threads there are: the folder's links, less its own two (Linux `proc_task_getattr`).
 ///
+/// Ending threads are counted until the kernel takes them from the list. It takes a thread from this count first, so for a
+/// moment this may be one less than there are in the list; [`proc_stat::threads`](super::proc_stat::threads) never is.
+/// A thread that can run is always counted.
+///
 /// A process made by bare clone(2) that shares this one's memory and is no thread of it is not counted; nothing that runs
 /// Rust makes one.
 ///
@@ -81,25 +85,11 @@ pub(crate) fn is_alone() -> bool {
     count() == Ok(1)
 }
 
-/// When a thread started, in [`ticks`]. `None` where it has ended or that cannot be read.
-#[cfg(feature = "std")]
-pub(crate) fn started(tid: i32) -> Option<u64> {
-    start_in(&std::fs::read(std::format!("/proc/self/task/{tid}/stat")).ok()?)
-}
-
 /// The time since the machine started in the kernel's ticks, 100 in a second. Where the clock is refused it is 0, and every
 /// thread seems to be newer.
 pub(crate) fn ticks() -> u64 {
     const TICK_NS: u64 = 10_000_000; // USER_HZ is 100 on every architecture with glibc (asm-generic/param.h).
     super::clock_gettime::boottime_ns() / TICK_NS
-}
-
-/// Field 22 of proc_pid_stat(5). The name, which is field 2, ends with the last parenthesis.
-fn start_in(stat: &[u8]) -> Option<u64> {
-    let name_end = stat.iter().rposition(|&byte| byte == b')')?;
-    let fields = stat.get(name_end + 2..)?;
-    let start = fields.split(|&byte| byte == b' ').nth(22 - 3)?;
-    core::str::from_utf8(start).ok()?.parse().ok()
 }
 
 /// The decimal number that is `name` up to its NUL; `None` for `.` and `..`.
@@ -120,19 +110,6 @@ mod tests {
                 assert!(count().unwrap() >= 2 && !is_alone());
             });
         });
-    }
-
-    #[test]
-    fn a_start_is_read_behind_any_name() {
-        let stat = b"7 (a) b (c)) S 1 1 1 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 4711 9 9\n";
-        assert_eq!(start_in(stat), Some(4711));
-        assert_eq!(start_in(b"7 (a) S 1"), None);
-        let (before, own) = (ticks(), started(thread::id()).unwrap());
-        // The kernel rounds its nanoseconds down, and so does `ticks`.
-        assert!(own <= before);
-        let newer = std::thread::spawn(|| started(thread::id())).join().unwrap().unwrap();
-        assert!(newer >= before && newer <= ticks());
-        assert_eq!(started(i32::MAX), None);
     }
 
     #[test]

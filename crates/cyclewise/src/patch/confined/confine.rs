@@ -19,8 +19,8 @@
 use crate::error::Refusal;
 use crate::patch::mode_lock::{ModeData, RETRY_INTERVAL, ThreadCreation};
 use crate::sys::affinity::{self, CpuSet};
-use crate::sys::proc_task;
 use crate::sys::signal_mask::block_signals;
+use crate::sys::{proc_stat, proc_task};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use core::time::Duration;
 use std::time::Instant;
@@ -36,7 +36,7 @@ fn readings() -> impl Iterator<Item = u32> {
     (0..).take_while(move |&reading| reading < READINGS || begun.elapsed() < LONG)
 }
 
-/// When threads were last confined, in the ticks of [`proc_task::started`]. Read and written by who holds the mode lock, which orders
+/// When threads were last confined, in the ticks of [`proc_stat::started`]. Read and written by who holds the mode lock, which orders
 /// both.
 static CONFINED_AT: AtomicU64 = AtomicU64::new(0);
 
@@ -136,7 +136,7 @@ pub(super) fn widen(data: &mut ModeData, only: &CpuSet) -> Result<(), Refusal> {
 /// The affinity to restore (Invariant 4).
 fn wanted(data: &ModeData, tid: i32) -> Option<CpuSet> {
     let saved = data.saved.iter().find(|(saved, _)| *saved == tid).map(|(_, had)| *had);
-    let is_newer = || proc_task::started(tid).is_some_and(|start| start > CONFINED_AT.load(Relaxed));
+    let is_newer = || proc_stat::started(tid).is_some_and(|start| start > CONFINED_AT.load(Relaxed));
     match (saved, data.default) {
         (Some(had), Some(default)) if had != default && is_newer() => Some(default),
         (saved, default) => saved.or(default),

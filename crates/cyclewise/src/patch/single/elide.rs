@@ -3,19 +3,21 @@
 //! # Invariants
 //! 1. The mode is `SINGLE` before the threads are counted, so a thread that creates another afterwards restores LOCK
 //!    first or is refused.
-//! 2. With one thread in the kernel's list and none being created, only the caller can create one.
+//! 2. With no other thread that can run code of this program (`alone`) and none being created, only the caller can
+//!    create one.
 //!
 //! # Safety
 //! The promise of [`enable`] holds for the rest of the process: threads come from the hooked functions only.
 #![expect(unsafe_code, reason = "elides under the contract of enable_single!")]
 
+use super::alone;
 use crate::arch;
 use crate::error::Refusal;
 use crate::patch::edits::none_elided;
 use crate::patch::hooks::Hooks;
 use crate::patch::mode_lock::{self, CONFINED, LOCKED, SINGLE, ThreadCreation};
 use crate::patch::tls_hooks;
-use crate::sys::{proc_task, thread};
+use crate::sys::thread;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 /// The hooks found in force; null before.
@@ -65,7 +67,7 @@ pub(super) fn reelide() -> Result<(), Refusal> {
     // Before the checks (Invariant 1). Pairs with the creators' addition and load.
     mode_lock::set_mode(data, SINGLE);
     let elided = alone().and_then(|()| {
-        // SAFETY: there is one thread (Invariant 2), and it restores LOCK before it creates another.
+        // SAFETY: only this thread runs (Invariant 2), and it restores LOCK before it creates another.
         unsafe { data.edits.elide() }
     });
     // If a failed change could not be rolled back, the mode that needs no LOCK stays.
@@ -75,19 +77,15 @@ pub(super) fn reelide() -> Result<(), Refusal> {
     elided
 }
 
-/// Checks that the caller is the only thread and is not creating one.
+/// Checks that only the caller can run code of this program, and that no thread is being created.
 fn alone() -> Result<(), Refusal> {
     tls_hooks::may_elide()?;
     if ThreadCreation::any() {
         return Err(Refusal::Creating);
     }
-    let listed = proc_task::list()?;
-    let threads = proc_task::count()?;
-    if listed.as_slice() == [thread::id()] && threads == 1 {
-        Ok(())
-    } else {
-        Err(Refusal::OtherThreads { threads })
-    }
+    // After the mode: a thread that creates one past the hooks says so before it reads the mode.
+    let hooked = tls_hooks::all_hooked().is_ok();
+    alone::check(&alone::ThisProcess, thread::id(), hooked)
 }
 
 pub(super) fn lock() -> Result<(), Refusal> {
