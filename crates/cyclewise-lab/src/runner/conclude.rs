@@ -110,6 +110,10 @@ fn variant(column: &VariantSamples, unit: Unit, chain: Option<&CyclesPerTick>) -
         cycles,
         metrics,
         samples,
+        kind: column.kind,
+        batches: column.batches(),
+        rejected_samples: column.rejected_entries(),
+        stolen: column.stolen(),
         ..Variant::default()
     })
 }

@@ -2,7 +2,7 @@
 
 use super::guard::Reason;
 use super::{Loops, Sample};
-use crate::record::{Kind, Missing};
+use crate::record::{self, Kind, Missing};
 use std::collections::BTreeMap;
 
 /// All samples of one variant.
@@ -45,6 +45,32 @@ impl VariantSamples {
     pub fn stolen(&self) -> Vec<f64> {
         let shares: Option<Vec<f64>> = self.rounds.iter().flatten().map(|s| s.stolen).collect();
         shares.unwrap_or_default()
+    }
+
+    /// The batch times of the kept samples, for the record; `None` if samples are not slopes.
+    pub(super) fn batches(&self) -> Option<record::Batches> {
+        let loops = self.loops?;
+        let mut ticks = [const { Vec::new() }; 3];
+        for sample in self.rounds.iter().flatten() {
+            for (all, one) in ticks.iter_mut().zip(sample.batches?) {
+                all.push(one);
+            }
+        }
+        Some(record::Batches {
+            iterations: loops.iterations,
+            copies: loops.copies,
+            ticks,
+        })
+    }
+
+    /// The rejected samples, for the record.
+    pub(super) fn rejected_entries(&self) -> Vec<record::Rejected> {
+        let entry = |r: &RejectedSample| record::Rejected {
+            round: r.round,
+            value: r.sample.as_ref().map(|s| s.value).filter(|v| v.is_finite()),
+            reason: r.reason.as_str().to_string(),
+        };
+        self.rejected_samples.iter().map(entry).collect()
     }
 
     /// That too few samples were kept, by which reasons, and what to do.
@@ -111,4 +137,76 @@ pub struct Measurement {
     pub missing: Vec<Missing>,
     /// Whether Ctrl-C ended it early.
     pub interrupted: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(value: f64, stolen: Option<f64>) -> Sample {
+        let ticks = value as u64;
+        Sample {
+            batches: Some([ticks, 2 * ticks, 4 * ticks]),
+            stolen,
+            ..Sample::new(value)
+        }
+    }
+
+    fn three() -> VariantSamples {
+        let mut column = VariantSamples {
+            loops: Some(Loops {
+                iterations: 8,
+                copies: [4, 8, 16],
+            }),
+            ..VariantSamples::default()
+        };
+        column.push(sample(1.0, Some(0.5)), None);
+        column.push(sample(2.0, Some(0.0)), Some(Reason::Preempted));
+        column.push(sample(3.0, Some(0.25)), None);
+        column
+    }
+
+    #[test]
+    fn the_record_gets_batches_of_kept_samples_and_every_rejected_one() {
+        let mut column = three();
+        let batches = column.batches().unwrap();
+        assert_eq!((batches.iterations, batches.copies), (8, [4, 8, 16]));
+        assert_eq!(batches.ticks, [vec![1, 3], vec![2, 6], vec![4, 12]]);
+        assert_eq!(column.stolen(), [0.5, 0.25]);
+        column.reject(0, Reason::Stolen);
+        column.reject(0, Reason::Clock);
+        column.reject(7, Reason::Clock);
+        column.push_failure();
+        let told: Vec<_> = column
+            .rejected_entries()
+            .into_iter()
+            .map(|r| (r.round, r.value, r.reason))
+            .collect();
+        let expected = [
+            (0, Some(1.0), "stolen"),
+            (1, Some(2.0), "preempted"),
+            (3, None, "failed"),
+        ];
+        assert_eq!(
+            told,
+            expected.map(|(round, value, reason)| (round, value, reason.to_string()))
+        );
+        assert_eq!(column.kept(), [3.0]);
+        assert!(column.rejected.values().all(|n| *n == 1), "none is counted twice");
+    }
+
+    #[test]
+    fn one_unknown_share_makes_all_unknown() {
+        let mut column = three();
+        column.push(sample(4.0, None), None);
+        assert!(column.stolen().is_empty());
+    }
+
+    #[test]
+    fn a_sample_that_is_no_slope_has_no_batches() {
+        let mut column = three();
+        column.push(Sample::new(1.0), None);
+        assert_eq!(column.batches(), None);
+        assert_eq!(VariantSamples::default().batches(), None);
+    }
 }
