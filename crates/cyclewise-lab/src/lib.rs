@@ -2,6 +2,7 @@
 
 #![deny(unsafe_code)]
 
+mod answer;
 pub mod arch;
 pub mod command;
 mod compare;
@@ -9,6 +10,7 @@ pub mod error;
 pub mod experiment;
 pub mod export;
 pub mod machine;
+mod number;
 pub mod record;
 pub mod runner;
 pub mod simulate;

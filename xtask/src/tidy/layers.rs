@@ -51,6 +51,10 @@ pub(super) const PACKAGES: &[Package] = &[
             ("arch", &[]),
             ("sys", &["error"]),
             ("record", &["error"]),
+            // Numbers for people.
+            ("number", &[]),
+            // From a record to sentences.
+            ("answer", &["record", "number"]),
             // For the record's Verdict.
             ("stats", &["record"]),
             ("machine", &["sys", "record", "error"]),
@@ -64,7 +68,16 @@ pub(super) const PACKAGES: &[Package] = &[
             ("verify", &["arch", "sys", "stats", "record", "runner", "error"]),
             (
                 "export",
-                &["record", "machine", "experiment", "simulate", "verify", "error"],
+                &[
+                    "record",
+                    "number",
+                    "answer",
+                    "machine",
+                    "experiment",
+                    "simulate",
+                    "verify",
+                    "error",
+                ],
             ),
             (
                 "command",

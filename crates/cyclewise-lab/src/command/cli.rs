@@ -45,13 +45,13 @@ pub(super) enum Command {
     },
     /// Compare records with the first one
     Compare(CompareArgs),
-    /// Write an HTML page of records, or join the shards of a simulation
+    /// Print the tables of records or write their HTML page, or join the shards of a simulation
     Report {
         /// Records written by `run --json`, or all shards written by `simulate --json`
         #[arg(required = true, value_name = "RECORD.json")]
         records: Vec<PathBuf>,
-        /// Write the HTML page here
-        #[arg(long, value_name = "PATH", required_unless_present_any = ["json", "csv"])]
+        /// Write the HTML page here, instead of printing tables
+        #[arg(long, value_name = "PATH")]
         html: Option<PathBuf>,
         /// Write the joined shards of a simulation; `-` is stdout
         #[arg(long, value_name = "PATH")]
@@ -59,6 +59,9 @@ pub(super) enum Command {
         /// Write the joined shards of a simulation as CSV
         #[arg(long, value_name = "PATH")]
         csv: Option<PathBuf>,
+        /// Print every column [default: those that fit the terminal, at most 100 characters]
+        #[arg(long)]
+        wide: bool,
     },
     /// Time whole commands, interleaved in random order
     Time(TimeArgs),
@@ -118,6 +121,9 @@ pub(super) struct Common {
     /// Write the report as an HTML page
     #[arg(long, value_name = "PATH")]
     pub(super) html: Option<PathBuf>,
+    /// Print every column [default: those that fit the terminal, at most 100 characters]
+    #[arg(long)]
+    pub(super) wide: bool,
 }
 
 #[derive(Args)]
@@ -134,6 +140,9 @@ pub(super) struct CompareArgs {
     /// Seed of the bootstrap
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(super) seed: u64,
+    /// Print every column [default: those that fit the terminal, at most 100 characters]
+    #[arg(long)]
+    pub(super) wide: bool,
 }
 
 #[derive(Args)]

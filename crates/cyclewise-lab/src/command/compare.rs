@@ -12,7 +12,7 @@ pub(super) fn compare(args: &CompareArgs) -> Result<()> {
     let labelled = args.records.iter().map(load).collect::<Result<Vec<_>>>()?;
     let report = compare::compare(&labelled, args.seed)?;
     output::put_all(
-        || export::table::comparison(&report),
+        || export::table::comparison(&report, output::look(args.wide)),
         &[
             (&args.json, &|| export::json::pretty(&report)),
             (&args.html, &|| export::html::render_comparison(&report)),

@@ -5,11 +5,18 @@ use super::default_names;
 use super::progress::tell;
 use crate::error::{Error, Result};
 use crate::export;
+use crate::export::table::Look;
 use crate::record::Record;
 use crate::record::simulation::Simulation;
+use crate::sys::terminal;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+
+/// How much the tables on stdout may show; `wide` asks for all columns.
+pub(super) fn look(wide: bool) -> Look {
+    Look::new(terminal::columns(), wide)
+}
 
 /// Renders a record in one format.
 type Exporter = fn(&Record) -> Result<String>;

@@ -1,20 +1,20 @@
-//! `cyclewise report`: writes records as an HTML page, or joins the shards of a simulation.
+//! `cyclewise report`: prints records or writes them as an HTML page, or joins the shards of a simulation.
 
 use super::output::{self, Documents};
 use crate::error::{Error, Result};
 use crate::record::{self, simulation};
 use crate::simulate::join;
 use crate::{experiment, export};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-pub(super) fn report(files: &[PathBuf], documents: &Documents) -> Result<()> {
+pub(super) fn report(files: &[PathBuf], documents: &Documents, wide: bool) -> Result<()> {
     documents.check(files)?;
     let read = |path: &PathBuf| Ok((path.display().to_string(), record::read(path)?));
     let texts = files.iter().map(read).collect::<Result<Vec<(String, String)>>>()?;
     // The parsers below reject a text that is no document.
     let is_simulation = |text: &str| Some(record::schema_of(text)?.starts_with("cyclewise.simulation/"));
     let Some((simulation, _)) = texts.iter().find(|(_, text)| is_simulation(text) == Some(true)) else {
-        return records(&texts, documents);
+        return records(&texts, documents, wide);
     };
     if let Some((record, _)) = texts.iter().find(|(_, text)| is_simulation(text) == Some(false)) {
         return Err(Error::usage(format!(
@@ -28,18 +28,18 @@ pub(super) fn report(files: &[PathBuf], documents: &Documents) -> Result<()> {
     documents.write(&join::join(texts.into_iter().map(parse).collect::<Result<Vec<_>>>()?)?)
 }
 
-fn records(texts: &[(String, String)], documents: &Documents) -> Result<()> {
-    let Some(html) = &documents.html else {
-        return Err(Error::usage(
-            "a report of records needs --html; --json and --csv only join the shards of a simulation",
-        ));
-    };
+fn records(texts: &[(String, String)], documents: &Documents, wide: bool) -> Result<()> {
     if documents.json.is_some() || documents.csv.is_some() {
         return Err(Error::usage(
-            "--json and --csv only join the shards of a simulation, and records are JSON already; give --html alone",
+            "--json and --csv only join the shards of a simulation, and records are JSON already; give --html, or none of them",
         ));
     }
     let parse = |(name, text): &(String, String)| record::from_str(name, text);
     let records = texts.iter().map(parse).collect::<Result<Vec<_>>>()?;
-    output::put(html, &export::html::render(&records, &experiment::published)?)
+    if let Some(html) = &documents.html {
+        return output::put(html, &export::html::render(&records, &experiment::published)?);
+    }
+    let look = output::look(wide);
+    let tables: Vec<String> = records.iter().map(|r| export::table::record(r, look)).collect();
+    output::put(Path::new("-"), &tables.join("\n"))
 }

@@ -17,7 +17,12 @@ pub(super) fn run(args: &RunArgs) -> Result<()> {
     let named = !args.experiments.is_empty();
     let ended = missing::end(&record, chosen.len(), named);
     if !record.experiments.is_empty() {
-        output::write(&record, &args.common, &export::table::record(&record), true)?;
+        output::write(
+            &record,
+            &args.common,
+            &export::table::record(&record, output::look(args.common.wide)),
+            true,
+        )?;
     }
     if interrupt::asked() && !record.missing.is_empty() {
         tell(&format!("cyclewise: {}", missing::summary(&record, chosen.len())));

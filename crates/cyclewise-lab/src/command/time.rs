@@ -46,11 +46,12 @@ pub(super) fn time(args: &TimeArgs) -> Result<()> {
     measured.missing.iter().for_each(|m| session.miss(m.clone()));
     session.add(runner::conclude(HEADING, &setup, &measured, args.common.seed)?);
     let record = session.end(&[]);
-    let mut table = export::table::record(&record);
+    let look = output::look(args.common.wide);
+    let mut table = export::table::record(&record, look);
     for e in &record.experiments {
-        table.push_str(&export::table::t_tests(e));
+        table.push_str(&export::table::t_tests(e, look));
         if args.list_runs {
-            table.push_str(&export::table::runs(e));
+            table.push_str(&export::table::runs(e, look));
         }
     }
     output::write(&record, &args.common, &table, false)?;

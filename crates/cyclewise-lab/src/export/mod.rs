@@ -5,11 +5,30 @@ pub(crate) mod csv;
 pub(crate) mod doctor;
 pub mod html;
 pub(crate) mod json;
-mod number;
 pub(crate) mod table;
 
 use crate::experiment::core_to_core;
+use crate::number;
+use crate::record::compare::RecordHead;
 use crate::record::{Experiment, Variant};
+
+/// A comparison's name for a record: A, B, C.
+fn letter(record: usize) -> String {
+    match u8::try_from(record) {
+        Ok(i) if i < 26 => char::from(b'A' + i).to_string(),
+        _ => format!("#{}", record + 1),
+    }
+}
+
+/// What tells a record from others: its machine, its kernel, its date, and how many runs it was made of.
+fn record_name(r: &RecordHead) -> String {
+    let date = r.created.split('T').next().unwrap_or_default();
+    let runs = match r.runs {
+        0 | 1 => "one run".to_owned(),
+        n => format!("{n} runs"),
+    };
+    format!("{}, Linux {}, {date}, {runs}", r.machine.cpu_model, r.machine.kernel)
+}
 
 /// The variants that get their own row or strip: all, except pairs of CPUs if there are more than `most_pairs` of them.
 fn listed_variants(e: &Experiment, most_pairs: usize) -> Vec<&Variant> {

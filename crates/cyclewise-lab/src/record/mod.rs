@@ -5,6 +5,7 @@
 mod between;
 pub mod compare;
 mod comparison;
+mod headline;
 mod load;
 mod machine;
 pub mod matrix;

@@ -26,6 +26,7 @@ pub(crate) mod shared_atomics;
 pub(crate) mod signal;
 pub(crate) mod signal_mask;
 pub(crate) mod spawn;
+pub(crate) mod terminal;
 pub(crate) mod thread;
 pub(crate) mod usage;
 pub(crate) mod vdso;

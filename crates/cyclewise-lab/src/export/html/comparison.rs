@@ -7,6 +7,7 @@ use super::plot::{Figure, Plot, SERIES, Strip};
 use super::table::{Cell, Table, number, verdict, words};
 use super::words::{Finding, Sentence, times};
 use crate::error::Result;
+use crate::export::letter;
 use crate::export::number::{count, estimate, interval, plus_minus, significant};
 use crate::record::Verdict;
 use crate::record::bounds;
@@ -57,14 +58,6 @@ impl<'a> ComparePage<'a> {
             machines: machines(report),
             experiments,
         })
-    }
-}
-
-/// The page's name for a record: A, B, C.
-fn letter(record: usize) -> String {
-    match u8::try_from(record) {
-        Ok(i) if i < 26 => char::from(b'A' + i).to_string(),
-        _ => format!("#{}", record + 1),
     }
 }
 

@@ -146,7 +146,7 @@ mod tests {
         );
         assert!(
             finding(Verdict::Undecided, Unit::Seconds, 1.0, [0.9, 1.1], 0.96)
-                .starts_with("lock-inc64 and ds-inc64 are indistinguishable: 1.00× the time")
+                .starts_with("lock-inc64 and ds-inc64: undecided: 1.00× the time")
         );
     }
 

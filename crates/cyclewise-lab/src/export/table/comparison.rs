@@ -1,79 +1,120 @@
 //! The comparison of records.
 
-use super::grid::{BOLD, DIM, YELLOW, coloured, table};
-use crate::export::number::{estimate, interval, p_value, percent};
+use super::grid::{BOLD, Column, DIM, Look, TEXT, YELLOW, fitted, style, wrapped};
+use crate::answer::{Finding, summary};
+use crate::export::number::{NONE, brief, estimate, interval, p_value};
+use crate::export::{letter, record_name};
 use crate::record::bounds;
-use crate::record::compare::{CompareExperiment, CompareReport};
-use comfy_table::Table;
+use crate::record::compare::{CompareExperiment, CompareReport, CompareRow};
 use std::fmt::Write;
 
-/// The comparison of records.
-pub(crate) fn comparison(report: &CompareReport) -> String {
+/// The comparison of records: which records, a line for each experiment, then the rows.
+pub(crate) fn comparison(report: &CompareReport, look: Look) -> String {
     let mut out = String::new();
     for (i, r) in report.records.iter().enumerate() {
-        let role = if i == 0 { "base" } else { "other" };
+        let name = record_name(r);
+        let role = if i == 0 { " (base)" } else { "" };
         let _ = writeln!(
             out,
-            "{BOLD}{role}{BOLD:#} {} ({}, {}, Linux {})",
-            r.label, r.created, r.machine.cpu_model, r.machine.kernel
+            "{BOLD}{}{BOLD:#}{role}  {}",
+            letter(i),
+            wrapped(&name, look, 3 + role.len(), 4)
         );
     }
-    for w in &report.warnings {
-        let _ = writeln!(out, "{YELLOW}warning:{YELLOW:#} {w}");
+    out.push('\n');
+    for e in &report.experiments {
+        for (other, line) in lines(report, e) {
+            let name = format!("{}{other}", e.name);
+            let line = wrapped(&line, look, name.chars().count() + 2, 4);
+            let _ = writeln!(out, "{BOLD}{name}{BOLD:#}: {line}");
+        }
     }
     for e in &report.experiments {
-        let floor = e.floor.map_or("noise floor unknown, so no verdict".to_string(), |f| {
-            format!("noise floor {}", percent(f))
-        });
-        let _ = writeln!(
-            out,
-            "\n{BOLD}{}{BOLD:#}  {}\n{}, {floor}\n{}",
-            e.name,
-            e.question,
-            e.unit.as_str(),
-            compared(report, e)
-        );
+        let question = wrapped(&e.question, look, e.name.chars().count() + 2, 2);
+        let _ = writeln!(out, "\n{BOLD}{}{BOLD:#}  {question}", e.name);
+        let _ = writeln!(out, "{}\n{}", e.unit.as_str(), compared(report, e, look));
         for note in &e.notes {
-            let _ = writeln!(out, "{DIM}note:{DIM:#} {note}");
+            let _ = writeln!(out, "{DIM}note:{DIM:#} {}", wrapped(note, look, 6, 4));
         }
+    }
+    if !report.warnings.is_empty() {
+        out.push('\n');
+    }
+    for w in &report.warnings {
+        let _ = writeln!(out, "{YELLOW}warning:{YELLOW:#} {}", wrapped(w, look, 9, 4));
     }
     out
 }
 
-fn compared(report: &CompareReport, e: &CompareExperiment) -> Table {
-    let rows = e.rows.iter().map(|r| {
-        vec![
-            r.variant.clone(),
-            report
-                .records
-                .get(r.other)
-                .map_or_else(String::new, |h| h.label.clone()),
-            coloured(r.verdict),
-            estimate(r.base_stats.mean, r.base_stats.ci95),
-            estimate(r.other_stats.mean, r.other_stats.ci95),
-            estimate(r.ratio, bounds(r.ratio_ci95)),
-            interval(r.ratio, bounds(r.ratio_ci95)),
-            estimate(r.difference, r.ci95),
-            interval(r.difference, r.ci95),
-            p_value(r.p),
-            p_value(r.p_holm),
-        ]
-    });
-    table(
-        &[
-            "variant",
-            "in",
-            "verdict",
-            "base",
-            "other",
-            "ratio",
-            "95 %",
-            "difference",
-            "95 %",
-            "p",
-            "p (Holm)",
-        ],
-        rows,
-        3,
-    )
+/// The line of each compared record; the record is named only if there are several.
+fn lines(report: &CompareReport, e: &CompareExperiment) -> Vec<(String, String)> {
+    let others = 1..report.records.len();
+    let line = |other: usize| {
+        let rows = e.rows.iter().filter(|r| r.other == other);
+        let findings: Vec<Finding> = rows.map(|r| Finding::between(r, e.unit, &r.variant, "")).collect();
+        let line = summary(&findings, |f| f.a.to_owned())?;
+        let name = if report.records.len() > 2 {
+            format!(" in {}", letter(other))
+        } else {
+            String::new()
+        };
+        Some((name, line))
+    };
+    others.filter_map(line).collect()
+}
+
+fn compared(report: &CompareReport, e: &CompareExperiment, look: Look) -> String {
+    let several = report.records.len() > 2;
+    let column = |title, rank, cell: &dyn Fn(&CompareRow) -> String| Column::new(title, rank, e.rows.iter().map(cell));
+    let mut columns = vec![
+        column("variant", 0, &|r| {
+            if several {
+                format!("{} in {}", r.variant, letter(r.other))
+            } else {
+                r.variant.clone()
+            }
+        }),
+        column("base", 2, &|r| {
+            value(r.basis.base, r.base_stats.mean, r.base_stats.ci95)
+        }),
+        column("other", 2, &|r| {
+            value(r.basis.other, r.other_stats.mean, r.other_stats.ci95)
+        }),
+        column("ratio", 0, &|r| Finding::between(r, e.unit, "", "").times()),
+        column("95 %", 1, &|r| Finding::between(r, e.unit, "", "").interval()),
+    ];
+    if look.wide {
+        columns.extend([
+            column("rounds", 1, &|r| r.basis.state.as_str().to_owned()),
+            column("spread", 1, &|r| crate::export::number::percent(r.basis.spread)),
+            column("p (runs)", 1, &|r| r.basis.p.map_or_else(|| NONE.to_owned(), p_value)),
+            column("base mean", 1, &|r| estimate(r.base_stats.mean, r.base_stats.ci95)),
+            column("other mean", 1, &|r| estimate(r.other_stats.mean, r.other_stats.ci95)),
+            column("difference", 1, &|r| estimate(r.difference, r.ci95)),
+            column("95 % of it", 1, &|r| interval(r.difference, r.ci95)),
+            column("p (Welch)", 1, &|r| p_value(r.p)),
+            column("p (Holm)", 1, &|r| p_value(r.p_holm)),
+        ]);
+    }
+    columns.push(column(TEXT, 0, &|r| {
+        let finding = Finding::between(r, e.unit, "", "");
+        let colour = style(finding.verdict);
+        let seen = if look.wide && !r.basis.seen.is_empty() {
+            format!(" ({})", r.basis.seen)
+        } else {
+            String::new()
+        };
+        format!("{colour}{}{colour:#}{seen}", finding.verdict_alone())
+    }));
+    fitted(columns, look)
+}
+
+/// A median with the digits of its record's interval; the mean, if there is no median.
+pub(crate) fn value(median: f64, mean: f64, ci95: [f64; 2]) -> String {
+    let half = (ci95[1] - ci95[0]) / 2.0;
+    if median > 0.0 {
+        brief(median, [median - half, median + half])
+    } else {
+        brief(mean, bounds(ci95.map(Some)))
+    }
 }

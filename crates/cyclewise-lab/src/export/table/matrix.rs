@@ -1,18 +1,16 @@
 //! One-way times between CPUs, as a matrix and by distance.
 
-use super::grid::table;
+use super::grid::{Look, table};
 use crate::experiment::core_to_core::{Matrix, spans};
 use crate::export::number::{decimals, fixed};
 use crate::record::Experiment;
 use std::fmt::Write;
 
-/// With more CPUs than this the lines are too long for a terminal.
-const WIDEST: usize = 64;
 /// With at most this many pairs, each pair also has its own row.
 pub(super) const MOST_ROWS: usize = 28;
 
 /// The matrix and the distances of `e`; `None` if it has no pairs.
-pub(super) fn matrix(e: &Experiment) -> Option<String> {
+pub(super) fn matrix(e: &Experiment, look: Look) -> Option<String> {
     let matrix = Matrix::of(e)?;
     let cpus = &matrix.cpus;
     let rows = spans(e).into_iter().map(|s| {
@@ -30,10 +28,6 @@ pub(super) fn matrix(e: &Experiment) -> Option<String> {
         "{}\n",
         table(&["one way, ns", "pairs", "median", "min", "max"], rows, 1)
     );
-    if cpus.len() > WIDEST {
-        let _ = writeln!(out, "{} CPUs: see the --html report for the matrix", cpus.len());
-        return Some(out);
-    }
     let names: Vec<String> = cpus.iter().map(u32::to_string).collect();
     let mut header = vec!["CPU"];
     header.extend(names.iter().map(String::as_str));
@@ -47,7 +41,17 @@ pub(super) fn matrix(e: &Experiment) -> Option<String> {
             .chain((0..cpus.len()).map(cell))
             .collect()
     });
-    let _ = writeln!(out, "{}", table(&header, rows, 1));
+    let matrix = table(&header, rows, 1).to_string();
+    if !look.wide && matrix.lines().any(|line| super::grid::shown_width(line) > look.columns) {
+        let _ = writeln!(
+            out,
+            "the matrix of {} CPUs is too wide for {} columns: use --wide, or see the page of --html",
+            cpus.len(),
+            look.columns
+        );
+        return Some(out);
+    }
+    let _ = writeln!(out, "{matrix}");
     Some(out)
 }
 
@@ -76,18 +80,18 @@ mod tests {
             ("socket-1-3", 52.0),
             ("remote-0-3", 118.0),
         ]);
-        insta::assert_snapshot!(anstream::adapter::strip_str(&matrix(&e).unwrap()).to_string());
+        insta::assert_snapshot!(anstream::adapter::strip_str(&matrix(&e, Look::new(None, false)).unwrap()).to_string());
     }
 
     #[test]
     fn without_pairs_there_is_none_and_with_many_it_is_drawn_elsewhere() {
-        assert_eq!(matrix(&experiment(&[("fetch-add-t1", 5.0)])), None);
+        let alone = experiment(&[("fetch-add-t1", 5.0)]);
+        assert_eq!(matrix(&alone, Look::new(None, false)), None);
         let names: Vec<String> = (1..=80).map(|b| format!("socket-0-{b}")).collect();
         let pairs: Vec<(&str, f64)> = names.iter().map(|n| (n.as_str(), 50.0)).collect();
-        assert!(
-            matrix(&experiment(&pairs))
-                .unwrap()
-                .contains("81 CPUs: see the --html report")
-        );
+        let narrow = matrix(&experiment(&pairs), Look::new(None, false)).unwrap();
+        assert!(narrow.contains("matrix of 81 CPUs is too wide"), "{narrow}");
+        let wide = matrix(&experiment(&pairs), Look::new(None, true)).unwrap();
+        assert!(wide.lines().any(|line| line.len() > 200), "{wide}");
     }
 }

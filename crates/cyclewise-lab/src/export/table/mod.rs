@@ -6,10 +6,13 @@ mod list;
 mod matrix;
 mod phase;
 mod recommendation;
+mod row;
 mod runs;
 mod simulation;
+mod wide;
 
 pub(crate) use comparison::comparison;
+pub(crate) use grid::Look;
 pub(crate) use list::{experiments, verification};
 pub(crate) use phase::{phase, validation};
 pub(crate) use recommendation::recommendation;
@@ -17,78 +20,91 @@ pub(crate) use runs::{runs, t_tests};
 pub(crate) use simulation::{simulated, simulation};
 
 use super::listed_variants;
-use super::number::{
-    at_least_two_digits, count, decimals, estimate, fixed, half_width, interval, p_value, percent, significant,
-};
-use crate::record::{Comparison, Experiment, Machine, Record, Variant, bounds};
-use comfy_table::Table;
-use grid::{BOLD, DIM, YELLOW, coloured, preposition, table};
-use runs::metrics;
+use super::number::{estimate, interval, percent};
+use crate::answer;
+use crate::record::{Experiment, Machine, Record, State};
+use grid::{BOLD, DIM, YELLOW, wrapped};
 use std::fmt::Write;
 
-/// A whole record: the machine, then each experiment's rows and comparisons.
-pub(crate) fn record(record: &Record) -> String {
-    let mut out = machine(&record.machine);
+/// A whole record: what it answers, a line for each experiment, then each experiment's rows, and warnings.
+pub(crate) fn record(record: &Record, look: Look) -> String {
+    let mut out = machine(&record.machine, look);
+    out.push('\n');
+    out.push_str(&answer(record, look));
     for e in &record.experiments {
-        let _ = write!(out, "\n{}", experiment(e));
+        let _ = write!(out, "\n{}", experiment(e, look));
+    }
+    for w in &record.machine.warnings {
+        let _ = writeln!(out, "{YELLOW}warning:{YELLOW:#} {}", wrapped(w, look, 9, 4));
     }
     out
 }
 
-fn machine(m: &Machine) -> String {
+/// What the record answers, and a line for each experiment where there are several.
+fn answer(record: &Record, look: Look) -> String {
+    let mut out = String::new();
+    for sentence in answer::of(record) {
+        let _ = writeln!(out, "{}", wrapped(&sentence, look, 0, 2));
+    }
+    if record.experiments.len() > 1 {
+        out.push('\n');
+        for e in &record.experiments {
+            let line = wrapped(&answer::line(e), look, e.name.chars().count() + 2, 4);
+            let _ = writeln!(out, "{BOLD}{}{BOLD:#}: {line}", e.name);
+        }
+    }
+    out
+}
+
+fn machine(m: &Machine, look: Look) -> String {
     let mut out = String::new();
     let hypervisor = m
         .hypervisor
         .as_ref()
         .map_or("bare metal".to_string(), |h| format!("under {h}"));
-    let _ = writeln!(
-        out,
-        "{BOLD}{}{BOLD:#}, {} CPUs, {hypervisor}, Linux {}",
-        m.cpu_model, m.cpus, m.kernel
-    );
-    let _ = write!(
-        out,
+    let cpus = if m.cpus == 1 { "CPU" } else { "CPUs" };
+    let cpu = &m.cpu_model;
+    let line = format!("{cpu}, {} {cpus}, {hypervisor}, Linux {}", m.cpus, m.kernel);
+    let line = wrapped(&line, look, 0, 2);
+    match line.strip_prefix(cpu) {
+        Some(rest) => {
+            let _ = writeln!(out, "{BOLD}{cpu}{BOLD:#}{rest}");
+        }
+        // The name itself was broken.
+        None => {
+            let _ = writeln!(out, "{line}");
+        }
+    }
+    let mut tick = format!(
         "1 tick = {:.4} ns ({:.6} GHz, {})",
         1e9 / m.tsc_hz,
         m.tsc_hz / 1e9,
         m.clocksource
     );
-    match &m.core_cycles_per_tick {
-        Some(c) => {
-            let _ = writeln!(
-                out,
-                ", {} core cycles (95 % {}; {})",
-                estimate(c.value, c.ci95),
-                interval(c.value, c.ci95),
-                c.why
-            );
-        }
-        None => out.push('\n'),
+    if let Some(c) = &m.core_cycles_per_tick {
+        let _ = write!(
+            tick,
+            ", {} core cycles (95\u{a0}% {}; {})",
+            estimate(c.value, c.ci95),
+            interval(c.value, c.ci95),
+            c.why
+        );
     }
-    for w in &m.warnings {
-        let _ = writeln!(out, "{YELLOW}warning:{YELLOW:#} {w}");
-    }
+    let _ = writeln!(out, "{}", wrapped(&tick, look, 0, 2));
     out
 }
 
-fn experiment(e: &Experiment) -> String {
+fn experiment(e: &Experiment, look: Look) -> String {
     let mut out = String::new();
-    let _ = writeln!(out, "{BOLD}{}{BOLD:#}  {}", e.name, e.question);
-    let _ = write!(
-        out,
-        "{DIM}{}{DIM:#}\n{}, {} rounds",
-        e.source,
-        e.unit.as_str(),
-        e.rounds
-    );
-    match &e.control {
-        Some(c) => {
-            let _ = writeln!(out, ", noise floor {} ({} against itself)", percent(c.floor), c.of);
-        }
-        None => out.push_str(", noise floor unknown (too few samples of the control), so no verdict\n"),
+    let question = wrapped(&e.question, look, e.name.chars().count() + 2, 2);
+    let _ = writeln!(out, "{BOLD}{}{BOLD:#}  {question}", e.name);
+    if look.wide {
+        let _ = writeln!(out, "{DIM}{}{DIM:#}", e.source);
     }
+    let _ = writeln!(out, "{}", wrapped(&answer::line(e), look, 0, 2));
+    let _ = writeln!(out, "{}", wrapped(&circumstances(e), look, 0, 2));
     let rows = listed_variants(e, matrix::MOST_ROWS);
-    if let Some(matrix) = matrix::matrix(e) {
+    if let Some(matrix) = matrix::matrix(e, look) {
         let _ = write!(out, "{matrix}");
         if rows.len() < e.variants.len() {
             let _ = writeln!(
@@ -98,96 +114,49 @@ fn experiment(e: &Experiment) -> String {
             );
         }
     }
-    let _ = writeln!(out, "{}", variants(&rows));
+    let _ = writeln!(out, "{}", row::rows(e, &rows, look));
     if !e.metric_units().is_empty() {
-        let _ = writeln!(out, "{}", metrics(e));
+        let _ = writeln!(out, "{}", runs::metrics(e, look));
     }
-    if !e.comparisons.is_empty() {
-        let _ = writeln!(out, "{}", comparisons(&e.comparisons));
+    if look.wide && !e.comparisons.is_empty() {
+        let _ = writeln!(out, "{}", wide::comparisons(e));
     }
     for note in &e.notes {
-        let _ = writeln!(out, "{DIM}note:{DIM:#} {note}");
+        let _ = writeln!(out, "{DIM}note:{DIM:#} {}", wrapped(note, look, 6, 4));
     }
     out
 }
 
-fn variants(rows: &[&Variant]) -> Table {
-    let cycles = rows.iter().any(|v| v.cycles.is_some());
-    let ipc = rows.iter().any(|v| v.cycles.as_ref().is_some_and(|c| c.ipc.is_some()));
-    let bytes = rows.iter().any(|v| v.code_bytes.is_some());
-    let mut header = vec!["variant", "mean", "± 95 %", "sd", "median", "min", "n", "rejected"];
-    header.extend(cycles.then_some("cycles"));
-    header.extend(ipc.then_some("IPC"));
-    header.extend(bytes.then_some("bytes"));
-    let rows = rows.iter().map(|v| {
-        let half = half_width(v.ci95);
-        let digits = decimals(v.mean, half);
-        let mut row = vec![
-            v.name.clone(),
-            fixed(v.mean, digits),
-            relative(half, v.mean),
-            significant(v.sd, 2),
-            at_least_two_digits(v.median, digits),
-            at_least_two_digits(v.min, digits),
-            count(v.n),
-            count(v.rejected),
-        ];
-        row.extend(cycles.then(|| {
-            v.cycles
-                .as_ref()
-                .map_or_else(String::new, |c| estimate(c.per_op, c.ci95))
-        }));
-        row.extend(ipc.then(|| {
-            v.cycles
-                .as_ref()
-                .and_then(|c| c.ipc)
-                .map_or_else(String::new, |ipc| significant(ipc, 3))
-        }));
-        row.extend(bytes.then(|| v.code_bytes.map_or_else(String::new, |b| b.to_string())));
-        row
-    });
-    table(&header, rows, 1)
-}
-
-fn relative(half: f64, mean: f64) -> String {
-    if mean == 0.0 {
-        String::new()
-    } else {
-        percent((half / mean).abs())
+/// The unit, the rounds, how many of them were quiet, and the noise floor.
+fn circumstances(e: &Experiment) -> String {
+    let mut out = format!("{}, {} rounds", e.unit.as_str(), e.rounds);
+    if let Some(quiet) = e.probe.as_ref().and_then(|p| p.share(State::Quiet)) {
+        let _ = write!(out, ", {} of them quiet", percent(quiet));
     }
+    match headline_state(e) {
+        State::All => {}
+        state => {
+            let _ = write!(out, "; figures are of {} rounds", state.as_str());
+        }
+    }
+    match &e.control {
+        Some(c) => {
+            let _ = write!(out, "; noise floor {} ({} against itself)", percent(c.floor), c.of);
+        }
+        None => out.push_str("; noise floor unknown: too few samples of the control"),
+    }
+    out
 }
 
-fn comparisons(all: &[Comparison]) -> Table {
-    let rows = all.iter().map(|c| {
-        vec![
-            format!("{} is", c.a),
-            coloured(c.verdict),
-            format!("{} {}", preposition(c.verdict), c.b),
-            estimate(c.ratio, bounds(c.ratio_ci95)),
-            interval(c.ratio, bounds(c.ratio_ci95)),
-            estimate(c.difference, c.ci95),
-            interval(c.difference, c.ci95),
-            fixed(c.t, 2),
-            fixed(c.df, 1),
-            p_value(c.p),
-            p_value(c.p_holm),
-        ]
-    });
-    table(
-        &[
-            "",
-            "verdict",
-            "",
-            "ratio",
-            "95 %",
-            "difference",
-            "95 %",
-            "t",
-            "df",
-            "p",
-            "p (Holm)",
-        ],
-        rows,
-        3,
-    )
+/// The state that most rows' headline figures are of.
+fn headline_state(e: &Experiment) -> State {
+    let states: Vec<State> = e.variants.iter().map(|v| v.figure().state).collect();
+    let count = |state: State| states.iter().filter(|s| **s == state).count();
+    let all = [State::All, State::Quiet, State::Busy, State::Mixed];
+    all.into_iter()
+        .max_by_key(|s| (count(*s), *s == State::All))
+        .unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,6 @@
 //! The recommendation, with its margins.
 
-use super::grid::{BOLD, DIM, coloured, preposition, table};
+use super::grid::{BOLD, DIM, style, table};
 use crate::export::number::{estimate, fixed, interval, significant};
 use crate::simulate::recommend::{Choice, Recommendation, Worst};
 use std::fmt::Write;
@@ -59,8 +59,14 @@ fn row(choice: &Choice) -> Vec<String> {
     let (is, than, margin, ci95) = match &choice.next {
         None => (String::new(), String::new(), String::new(), String::new()),
         Some(next) => (
-            coloured(next.verdict),
-            format!("{} {}", preposition(next.verdict), next.candidate.name()),
+            {
+                let colour = style(next.verdict);
+                format!("{colour}{}{colour:#}", next.verdict.in_words())
+            },
+            {
+                let word = if next.verdict.is_claim() { "than" } else { "against" };
+                format!("{word} {}", next.candidate.name())
+            },
             estimate(next.ratio, next.ratio_ci95),
             interval(next.ratio, next.ratio_ci95),
         ),

@@ -1,13 +1,12 @@
 //! Tables for whole commands: metrics beside the time, every run, and the t-tests in words.
 
-use super::grid::{BOLD, table};
+use super::grid::{BOLD, Look, broken, table, wrapped};
 use crate::export::number::{decimals, estimate, fixed, half_width, interval, p_value, significant};
 use crate::record::{Experiment, Metric, Variant};
-use comfy_table::Table;
 use std::fmt::Write;
 
 /// One column per metric: mean and standard deviation.
-pub(super) fn metrics(e: &Experiment) -> Table {
+pub(super) fn metrics(e: &Experiment, look: Look) -> String {
     let titles = titles(e);
     let mut header = vec!["mean ± sd of"];
     header.extend(titles.iter().map(String::as_str));
@@ -19,7 +18,7 @@ pub(super) fn metrics(e: &Experiment) -> Table {
             .map(|(name, _)| v.metrics.get(name).map_or_else(String::new, cell));
         std::iter::once(v.name.clone()).chain(cells).collect()
     });
-    table(&header, rows, 1)
+    broken(table(&header, rows, 1), look)
 }
 
 /// The names of the metrics, each with its unit if it has one.
@@ -35,7 +34,7 @@ fn titles(e: &Experiment) -> Vec<String> {
 }
 
 /// Every run of every variant.
-pub(crate) fn runs(e: &Experiment) -> String {
+pub(crate) fn runs(e: &Experiment, look: Look) -> String {
     let run = |v: &Variant, i: usize| {
         let mut row = vec![v.name.clone(), (i + 1).to_string(), fixed(v.samples[i], 6)];
         row.extend(
@@ -50,11 +49,11 @@ pub(crate) fn runs(e: &Experiment) -> String {
     let mut header = vec!["run of", "#", real.as_str()];
     header.extend(titles.iter().map(String::as_str));
     let rows = e.variants.iter().flat_map(|v| (0..v.n).map(move |i| run(v, i)));
-    format!("{}\n", table(&header, rows, 1))
+    format!("{}\n", broken(table(&header, rows, 1), look))
 }
 
 /// Each comparison in words, with the terms of its t-test.
-pub(crate) fn t_tests(e: &Experiment) -> String {
+pub(crate) fn t_tests(e: &Experiment, look: Look) -> String {
     let mut out = String::new();
     let sem = |name: &str| {
         e.variants
@@ -65,20 +64,28 @@ pub(crate) fn t_tests(e: &Experiment) -> String {
     for c in &e.comparisons {
         let digits = decimals(c.difference, half_width(c.ci95));
         let unit = e.unit.as_str();
-        let _ = writeln!(
-            out,
-            "{BOLD}{}{BOLD:#} minus {BOLD}{}{BOLD:#}: {} {unit}, 95 % confidence interval {} {unit}\n  \
-             t = {}, df = {}, standard error of the difference {}, two-tailed p = {} (Welch); SEM {} and {}\n",
-            c.a,
-            c.b,
+        let difference = format!(
+            ": {} {unit}, 95 % confidence interval {} {unit}",
             estimate(c.difference, c.ci95),
-            interval(c.difference, c.ci95),
+            interval(c.difference, c.ci95)
+        );
+        let terms = format!(
+            "t = {}, df = {}, standard error of the difference {}, two-tailed p = {} (Welch); SEM {} and {}",
             fixed(c.t, 4),
             fixed(c.df, 1),
             fixed(sem(&c.a).hypot(sem(&c.b)), digits),
             p_value(c.p),
             fixed(sem(&c.a), digits),
             fixed(sem(&c.b), digits),
+        );
+        let before = c.a.chars().count() + " minus ".len() + c.b.chars().count();
+        let _ = writeln!(
+            out,
+            "{BOLD}{}{BOLD:#} minus {BOLD}{}{BOLD:#}{}\n  {}\n",
+            c.a,
+            c.b,
+            wrapped(&difference, look, before, 2),
+            wrapped(&terms, look, 2, 2)
         );
     }
     out

@@ -1,11 +1,19 @@
 //! Numbers for people: as many digits as the uncertainty allows, grouped thousands, "—" if not finite.
+//!
+//! # Invariants
+//! 1. No number has more digits than its uncertainty supports; of unknown uncertainty, it has two.
+//! 2. A bound that does not exist is never a number.
 
 /// Groups thousands; a line does not break at it.
 const THIN_SPACE: char = '\u{202f}';
 /// Stands for a missing or non-finite number.
-pub(super) const NONE: &str = "—";
+pub(crate) const NONE: &str = "—";
 /// No measurement is known to more digits than this.
 const MOST_DIGITS: i32 = 6;
+/// Larger numbers are written with an exponent.
+const PLAIN_BELOW: f64 = 1e12;
+/// Old records have the least and greatest finite number for bounds that do not exist.
+const NO_BOUND: f64 = 1e300;
 
 /// The exponent of the first significant digit.
 fn exponent(x: f64) -> i32 {
@@ -13,7 +21,7 @@ fn exponent(x: f64) -> i32 {
 }
 
 /// The number of decimals that shows two digits of `uncertainty`; negative if even tens are noise.
-pub(super) fn decimals(value: f64, uncertainty: f64) -> i32 {
+pub(crate) fn decimals(value: f64, uncertainty: f64) -> i32 {
     if !value.is_finite() {
         return 0;
     }
@@ -23,17 +31,19 @@ pub(super) fn decimals(value: f64, uncertainty: f64) -> i32 {
         let leading = exponent(uncertainty * 1.005);
         // The cap must not hide a value smaller than its uncertainty.
         (1 - leading).min(digits(MOST_DIGITS))
-    } else {
+    } else if uncertainty == 0.0 {
         digits(4)
+    } else {
+        digits(2)
     }
 }
 
 /// `value` with `decimals` decimals; negative decimals round to tens, hundreds and so on.
-pub(super) fn fixed(value: f64, decimals: i32) -> String {
+pub(crate) fn fixed(value: f64, decimals: i32) -> String {
     if !value.is_finite() {
         return NONE.to_owned();
     }
-    if decimals > 9 {
+    if decimals > 9 || value.abs() >= PLAIN_BELOW {
         return scientific(value);
     }
     let places = decimals.max(0) as usize;
@@ -59,7 +69,7 @@ pub(super) fn fixed(value: f64, decimals: i32) -> String {
 }
 
 /// `value` with `digits` significant digits.
-pub(super) fn significant(value: f64, digits: i32) -> String {
+pub(crate) fn significant(value: f64, digits: i32) -> String {
     if value == 0.0 || !value.is_finite() {
         return fixed(value, 0);
     }
@@ -68,7 +78,7 @@ pub(super) fn significant(value: f64, digits: i32) -> String {
 
 /// `value` with `decimals` decimals, or more if it would lose its second digit: outliers widen a mean's interval, but do not
 /// make the median less certain.
-pub(super) fn at_least_two_digits(value: f64, decimals: i32) -> String {
+pub(crate) fn at_least_two_digits(value: f64, decimals: i32) -> String {
     if value == 0.0 || !value.is_finite() {
         return fixed(value, decimals);
     }
@@ -80,7 +90,7 @@ fn scientific(value: f64) -> String {
 }
 
 /// A count.
-pub(super) fn count(n: usize) -> String {
+pub(crate) fn count(n: usize) -> String {
     grouped(&n.to_string())
 }
 
@@ -100,28 +110,52 @@ fn grouped(digits: &str) -> String {
 }
 
 /// Half the width of an interval: the uncertainty that determines the digits.
-pub(super) fn half_width(ci: [f64; 2]) -> f64 {
+pub(crate) fn half_width(ci: [f64; 2]) -> f64 {
     (ci[1] - ci[0]) / 2.0
 }
 
-/// An interval with the digits that its width allows.
-pub(super) fn interval(value: f64, ci: [f64; 2]) -> String {
-    let d = decimals(value, half_width(ci));
-    if !ci[0].is_finite() && !ci[1].is_finite() {
-        return NONE.to_owned();
+/// An interval with the digits that its width allows; of one bound, what it says.
+pub(crate) fn interval(value: f64, ci: [f64; 2]) -> String {
+    let exists = |bound: f64| bound.is_finite() && bound.abs() < NO_BOUND;
+    match ci.map(exists) {
+        [false, false] => NONE.to_owned(),
+        [true, false] => format!("≥ {}", fixed(ci[0], decimals(value, (value - ci[0]).abs()))),
+        [false, true] => format!("≤ {}", fixed(ci[1], decimals(value, (ci[1] - value).abs()))),
+        [true, true] => {
+            let d = decimals(value, half_width(ci));
+            // A dash next to a minus sign is hard to read.
+            let between = if ci[0] < 0.0 { " to " } else { "–" };
+            format!("{}{between}{}", fixed(ci[0], d), fixed(ci[1], d))
+        }
     }
-    // A dash next to a minus sign is hard to read.
-    let between = if ci[0] < 0.0 { " to " } else { "–" };
-    format!("{}{between}{}", fixed(ci[0], d), fixed(ci[1], d))
 }
 
 /// A value with the digits that its interval allows.
-pub(super) fn estimate(value: f64, ci: [f64; 2]) -> String {
-    fixed(value, decimals(value, half_width(ci)))
+pub(crate) fn estimate(value: f64, ci: [f64; 2]) -> String {
+    fixed(value, decimals(value, uncertainty(value, ci)))
+}
+
+/// A value with the digits that its interval allows, and at most three: for sentences.
+pub(crate) fn brief(value: f64, ci: [f64; 2]) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return estimate(value, ci);
+    }
+    fixed(value, decimals(value, uncertainty(value, ci)).min(2 - exponent(value)))
+}
+
+/// Half the width of an interval, or the distance to its only bound; NaN if it has none.
+pub(crate) fn uncertainty(value: f64, ci: [f64; 2]) -> f64 {
+    let exists = |bound: f64| bound.is_finite() && bound.abs() < NO_BOUND;
+    match ci.map(exists) {
+        [true, true] => half_width(ci),
+        [true, false] => (value - ci[0]).abs(),
+        [false, true] => (ci[1] - value).abs(),
+        [false, false] => f64::NAN,
+    }
 }
 
 /// A value and half the width of its interval: `1.024 ± 0.003`.
-pub(super) fn plus_minus(value: f64, ci: [f64; 2]) -> String {
+pub(crate) fn plus_minus(value: f64, ci: [f64; 2]) -> String {
     let half = half_width(ci);
     if half.is_finite() && half > 0.0 {
         let d = decimals(value, half);
@@ -134,7 +168,7 @@ pub(super) fn plus_minus(value: f64, ci: [f64; 2]) -> String {
 }
 
 /// A p-value. Below 1e-99 the exponent is an artefact of the approximation.
-pub(super) fn p_value(p: f64) -> String {
+pub(crate) fn p_value(p: f64) -> String {
     match p {
         p if !p.is_finite() => NONE.to_owned(),
         p if p < 1e-99 => "< 1e-99".to_owned(),
@@ -145,7 +179,7 @@ pub(super) fn p_value(p: f64) -> String {
 }
 
 /// A p-value in a sentence: `p = 0.43` or `p < 1e-99`, without a line break.
-pub(super) fn p_equals(p: f64) -> String {
+pub(crate) fn p_equals(p: f64) -> String {
     match p_value(p) {
         none if none == NONE => "p unknown".to_owned(),
         below if below.starts_with('<') => format!("p\u{a0}{}", below.replace(' ', "\u{a0}")),
@@ -154,7 +188,7 @@ pub(super) fn p_equals(p: f64) -> String {
 }
 
 /// A share as a percentage with two significant digits.
-pub(super) fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     format!("{}\u{a0}%", significant(share * 100.0, 2))
 }
 
@@ -185,6 +219,39 @@ mod tests {
         assert_eq!(plus_minus(f64::NAN, [f64::NAN; 2]), NONE);
         assert_eq!(interval(1.0, [f64::NEG_INFINITY, f64::INFINITY]), NONE);
         assert_eq!(p_equals(f64::NAN), "p unknown");
+    }
+
+    #[test]
+    fn a_bound_that_does_not_exist_is_no_number() {
+        for none in [f64::NAN, f64::INFINITY, f64::MAX] {
+            assert_eq!(interval(1.26, [-none, none]), NONE);
+            assert_eq!(interval(1.264, [1.213, none]), "≥ 1.213");
+            assert_eq!(interval(1.264, [-none, 1.313]), "≤ 1.313");
+            assert_eq!(estimate(1.2643, [-none, none]), "1.3");
+            assert_eq!(brief(1.2643, [-none, none]), "1.3");
+        }
+    }
+
+    #[test]
+    fn a_sentence_has_three_digits_or_fewer() {
+        assert_eq!(brief(1.26432, [1.26431, 1.26433]), "1.26");
+        assert_eq!(brief(426.97, [426.9, 427.1]), "427");
+        assert_eq!(brief(0.054321, [0.0543, 0.0544]), "0.0543");
+        assert_eq!(brief(12.3, [2.0, 22.0]), "12");
+    }
+
+    #[test]
+    fn no_number_is_written_with_a_hundred_digits() {
+        for odd in [f64::MIN, f64::MAX, 1e300, -3e17, f64::MIN_POSITIVE, 5e-324] {
+            for text in [
+                fixed(odd, 2),
+                significant(odd, 3),
+                estimate(odd, [odd, odd]),
+                percent(odd),
+            ] {
+                assert!(text.chars().count() < 24, "{odd:e}: {text}");
+            }
+        }
     }
 
     #[test]

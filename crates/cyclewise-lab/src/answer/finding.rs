@@ -1,0 +1,271 @@
+//! One comparison in words: its verdict with the figures that the verdict rests on.
+
+use crate::number::{NONE, brief, interval, significant};
+use crate::record::compare::CompareRow;
+use crate::record::{Comparison, Interval, State, Unit, Verdict, bounds};
+
+/// A ratio from here on is "1.20 times", below it is a percentage.
+const TIMES_FROM: f64 = 1.2;
+
+/// The result of a comparison of `a` with `b`, before it is put in words.
+pub(crate) struct Finding<'a> {
+    pub(crate) a: &'a str,
+    pub(crate) b: &'a str,
+    pub(crate) more_is_faster: bool,
+    pub(crate) verdict: Verdict,
+    pub(crate) reason: Option<&'a str>,
+    pub(crate) state: State,
+    pub(crate) ratio: f64,
+    pub(crate) ci95: [f64; 2],
+    /// The ratio in the other states of the neighbour.
+    others: Vec<(State, f64, Interval)>,
+}
+
+impl<'a> Finding<'a> {
+    /// The finding of a record's comparison.
+    pub(crate) fn of(c: &'a Comparison, unit: Unit) -> Self {
+        let (ratio, ci95) = c.ratio_of();
+        Finding {
+            a: &c.a,
+            b: &c.b,
+            more_is_faster: unit.more_is_faster(),
+            verdict: c.verdict,
+            reason: c.reason.as_deref(),
+            state: c.paired().state,
+            ratio,
+            ci95: bounds(ci95),
+            others: c.states.iter().map(|s| (s.state, s.ratio, s.ratio_ci95)).collect(),
+        }
+    }
+
+    /// The finding of one variant in two records, which are called `a` and `b`.
+    pub(crate) fn between(row: &'a CompareRow, unit: Unit, a: &'a str, b: &'a str) -> Self {
+        Finding {
+            a,
+            b,
+            more_is_faster: unit.more_is_faster(),
+            verdict: row.verdict,
+            reason: row.reason.as_deref(),
+            state: row.basis.state,
+            ratio: row.ratio,
+            ci95: bounds(row.ratio_ci95),
+            others: Vec::new(),
+        }
+    }
+
+    /// Whether there is a ratio to show: a row whose cost is not linear in its copies has none.
+    fn has_ratio(&self) -> bool {
+        self.verdict != Verdict::None && self.ratio.is_finite()
+    }
+
+    /// The ratio: `1.26×`, or a dash.
+    pub(crate) fn times(&self) -> String {
+        if self.has_ratio() {
+            times(self.ratio, self.ci95)
+        } else {
+            NONE.to_owned()
+        }
+    }
+
+    /// The interval of the ratio: `1.25–1.27`, or a dash.
+    pub(crate) fn interval(&self) -> String {
+        if self.has_ratio() {
+            interval(self.ratio, self.ci95)
+        } else {
+            NONE.to_owned()
+        }
+    }
+
+    /// The verdict in words, with what it takes to understand it.
+    pub(crate) fn verdict(&self) -> String {
+        let word = self.verdict.in_words();
+        match (self.verdict, self.reason) {
+            (Verdict::Faster | Verdict::Slower, _) => word.to_owned(),
+            (Verdict::Same, Some(reason)) => format!("{word} ({reason})"),
+            (Verdict::Same, None) => word.to_owned(),
+            (Verdict::Undecided, _) => match self.interval() {
+                none if none == NONE => word.to_owned(),
+                interval => format!("{word} ({interval})"),
+            },
+            (Verdict::None, Some(reason)) => format!("{word}: {reason}"),
+            (Verdict::None, None) => word.to_owned(),
+            (Verdict::Depends, _) => format!("{word}: {}", self.by_state()),
+        }
+    }
+
+    /// As [`Finding::verdict`], for a table that has the interval in a column.
+    pub(crate) fn verdict_alone(&self) -> String {
+        match self.verdict {
+            Verdict::Undecided => self.verdict.in_words().to_owned(),
+            _ => self.verdict(),
+        }
+    }
+
+    /// The ratio in each state: `0.22× quiet, 1.30× busy`.
+    fn by_state(&self) -> String {
+        let headline = (self.state, self.times());
+        let others = self.others.iter().map(|(s, r, ci)| (*s, times(*r, bounds(*ci))));
+        let all = std::iter::once(headline).chain(others);
+        let parts: Vec<String> = all.map(|(s, ratio)| format!("{ratio} {}", s.as_str())).collect();
+        parts.join(", ")
+    }
+
+    /// What `a` is to `b` in a table whose row is `a`: `1.26× ds-inc64: slower`.
+    pub(crate) fn cell(&self) -> String {
+        format!("{} {}: {}", self.times(), self.b, self.verdict())
+    }
+
+    /// The finding as one sentence.
+    pub(crate) fn sentence(&self) -> String {
+        let Finding { a, b, .. } = self;
+        let of_what = if self.more_is_faster { "the rate" } else { "the time" };
+        let ratio = match self.times() {
+            none if none == NONE => String::new(),
+            shown => format!(": {shown} {of_what} (95\u{a0}% {})", self.interval()),
+        };
+        let reason = |before: &str| self.reason.map_or(String::new(), |r| format!("{before}{r}"));
+        match self.verdict {
+            Verdict::Faster | Verdict::Slower => format!("{a} is {} than {b}{ratio}.", self.verdict.as_str()),
+            Verdict::Same => format!("{a} and {b} are the same{}{ratio}.", reason(", ")),
+            Verdict::Undecided => format!("{a} against {b} is undecided{ratio}{}.", reason("; ")),
+            Verdict::None => format!("{a} against {b} has no verdict{}.", reason(": ")),
+            Verdict::Depends => format!("{a} against {b} depends on the neighbour: {}.", self.by_state()),
+        }
+    }
+
+    /// What `a` costs more than `b`, as the object of "costs": `7 %`, `1.3 times`, `nothing`; `None` without a verdict that
+    /// says so.
+    pub(crate) fn cost(&self) -> Option<String> {
+        match self.verdict {
+            Verdict::Slower if self.ratio < TIMES_FROM => Some(percent_of(self.ratio - 1.0, self.ci95)),
+            Verdict::Slower => Some(format!("{} times", brief(self.ratio, self.ci95))),
+            Verdict::Faster => Some(format!("less than nothing ({})", self.times())),
+            Verdict::Same => Some("nothing".to_owned()),
+            Verdict::Undecided | Verdict::None | Verdict::Depends => None,
+        }
+    }
+
+    /// What `a` takes of `b`'s time: `0.82×`, or the verdict where that is not a claim.
+    pub(crate) fn share(&self) -> String {
+        match self.verdict {
+            Verdict::Faster | Verdict::Slower => self.times(),
+            _ => self.verdict(),
+        }
+    }
+}
+
+/// A ratio: `20.1×`, or a dash.
+pub(crate) fn times(ratio: f64, ci: [f64; 2]) -> String {
+    match brief(ratio, ci) {
+        none if none == NONE => none,
+        shown => format!("{shown}×"),
+    }
+}
+
+/// A share as a percentage, with at most two digits and none that the interval of the ratio does not support.
+fn percent_of(share: f64, ratio_ci: [f64; 2]) -> String {
+    let by_interval = brief(100.0 * share, ratio_ci.map(|bound| 100.0 * (bound - 1.0)));
+    let two_digits = significant(100.0 * share, 2);
+    let shorter = if by_interval.len() < two_digits.len() {
+        by_interval
+    } else {
+        two_digits
+    };
+    format!("{shorter}\u{a0}%")
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::record::Paired;
+
+    /// A comparison of `lock` with `ds`, as a run writes it.
+    pub(crate) fn comparison(verdict: Verdict, ratio: f64, ci: [f64; 2]) -> Comparison {
+        Comparison {
+            a: "lock".to_owned(),
+            b: "ds".to_owned(),
+            headline: Some(Paired {
+                state: State::Quiet,
+                ratio,
+                ratio_ci95: ci.map(Some),
+                ..Paired::default()
+            }),
+            verdict,
+            ..Comparison::default()
+        }
+    }
+
+    fn said(c: &Comparison) -> [String; 3] {
+        let finding = Finding::of(c, Unit::TicksPerOp);
+        [
+            finding.cell(),
+            finding.sentence(),
+            finding.cost().unwrap_or_else(|| "no cost".to_owned()),
+        ]
+    }
+
+    #[test]
+    fn each_verdict_has_its_words() {
+        let slower = comparison(Verdict::Slower, 1.3012, [1.29, 1.312]);
+        assert_eq!(
+            said(&slower),
+            [
+                "1.30× ds: slower",
+                "lock is slower than ds: 1.30× the time (95\u{a0}% 1.290–1.312).",
+                "1.30 times"
+            ]
+        );
+        let mut same = comparison(Verdict::Same, 1.0012, [0.999, 1.004]);
+        same.reason = Some("within 1 %".to_owned());
+        assert_eq!(
+            said(&same),
+            [
+                "1.00× ds: same (within 1 %)",
+                "lock and ds are the same, within 1 %: 1.00× the time (95\u{a0}% 0.9990–1.0040).",
+                "nothing"
+            ]
+        );
+        let undecided = comparison(Verdict::Undecided, 1.02, [0.93, 1.12]);
+        assert_eq!(
+            said(&undecided),
+            [
+                "1.02× ds: undecided (0.930–1.120)",
+                "lock against ds is undecided: 1.02× the time (95\u{a0}% 0.930–1.120).",
+                "no cost"
+            ]
+        );
+        let mut none = comparison(Verdict::None, 17.6, [17.0, 18.0]);
+        none.reason = Some("not linear".to_owned());
+        assert_eq!(
+            said(&none),
+            [
+                "— ds: no verdict: not linear",
+                "lock against ds has no verdict: not linear.",
+                "no cost"
+            ]
+        );
+    }
+
+    #[test]
+    fn what_depends_on_the_neighbour_shows_both_states() {
+        let mut c = comparison(Verdict::Depends, 0.221, [0.21, 0.23]);
+        c.states = vec![Paired {
+            state: State::Busy,
+            ratio: 1.3,
+            ratio_ci95: [Some(1.2), Some(1.4)],
+            ..Paired::default()
+        }];
+        assert_eq!(
+            said(&c)[0],
+            "0.221× ds: depends on the neighbour: 0.221× quiet, 1.30× busy"
+        );
+    }
+
+    #[test]
+    fn a_small_cost_is_a_percentage_of_the_digits_that_its_interval_has() {
+        let cost = |r, ci| said(&comparison(Verdict::Slower, r, ci))[2].clone();
+        assert_eq!(cost(1.0697, [1.0689, 1.0705]), "7.0\u{a0}%");
+        assert_eq!(cost(1.12, [1.02, 1.22]), "12\u{a0}%");
+        assert_eq!(cost(6.7, [6.2, 7.3]), "6.70 times");
+    }
+}

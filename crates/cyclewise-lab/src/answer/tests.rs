@@ -1,0 +1,162 @@
+//! The answer to made-up records: what it says, what it leaves out, and what it does not claim.
+
+use super::*;
+use crate::record::{
+    Comparison, Cycles, Figure, Interval, Linearity, Missing, Paired, Probe, State, Unit, Variant, Verdict,
+};
+
+fn row(name: &str, cycles: f64) -> Variant {
+    let ci = [cycles * 0.999, cycles * 1.001];
+    Variant {
+        name: name.to_owned(),
+        n: 500,
+        median: cycles,
+        headline: Some(Figure {
+            state: State::Quiet,
+            n: 400,
+            median: cycles,
+            ci95: ci.map(Some),
+            ..Figure::default()
+        }),
+        cycles: Some(Cycles {
+            per_op: cycles,
+            ci95: ci,
+            ..Cycles::default()
+        }),
+        ..Variant::default()
+    }
+}
+
+fn pair(a: &str, b: &str, verdict: Verdict, ratio: f64, ratio_ci95: Interval) -> Comparison {
+    Comparison {
+        a: a.to_owned(),
+        b: b.to_owned(),
+        headline: Some(Paired {
+            state: State::Quiet,
+            ratio,
+            ratio_ci95,
+            ..Paired::default()
+        }),
+        verdict,
+        ..Comparison::default()
+    }
+}
+
+fn near(ratio: f64) -> Interval {
+    [Some(ratio * 0.999), Some(ratio * 1.001)]
+}
+
+fn experiment(name: &str, variants: Vec<Variant>, comparisons: Vec<Comparison>) -> Experiment {
+    Experiment {
+        name: name.to_owned(),
+        unit: Unit::TicksPerOp,
+        variants,
+        comparisons,
+        ..Experiment::default()
+    }
+}
+
+/// A record with every topic, measured on no machine.
+pub(crate) fn record() -> Record {
+    let mut inc = pair("lock-inc64", "ds-inc64", Verdict::Depends, 0.97, near(0.97));
+    inc.states = vec![Paired {
+        state: State::Busy,
+        ratio: 1.32,
+        ratio_ci95: near(1.32),
+        ..Paired::default()
+    }];
+    let mut same = pair("lock-cmpxchg64", "ds-cmpxchg64", Verdict::Same, 1.001, near(1.001));
+    same.reason = Some("within 1 %".to_owned());
+    let lock = experiment(
+        "lock-prefix",
+        vec![],
+        vec![
+            pair("lock-xadd64", "ds-xadd64", Verdict::Slower, 1.07, near(1.07)),
+            same,
+            inc,
+        ],
+    );
+    let popf = experiment(
+        "popf",
+        vec![row("push-popf", 13.0), row("test-branch", 0.7), row("soft-mask", 2.5)],
+        vec![pair("test-branch", "push-popf", Verdict::Faster, 0.054, near(0.054))],
+    );
+    let kernel = experiment(
+        "null-syscall",
+        vec![row("getppid", 427.0), row("function-call", 5.0)],
+        vec![pair("getppid", "function-call", Verdict::Slower, 85.2, near(85.2))],
+    );
+    let mut clock = experiment(
+        "clock",
+        vec![],
+        vec![pair("now", "std-instant", Verdict::Faster, 0.82, near(0.82))],
+    );
+    clock.probe = Some(Probe {
+        rounds: vec![1.0; 4],
+        states: "qbbm".to_owned(),
+        levels: Vec::new(),
+    });
+    Record {
+        experiments: vec![lock, popf, kernel, clock],
+        missing: vec![Missing {
+            experiment: "hackbench".to_owned(),
+            variant: None,
+            why: "fork was refused".to_owned(),
+            possible: true,
+        }],
+        ..Record::default()
+    }
+}
+
+#[test]
+fn the_answer_as_people_read_it() {
+    insta::assert_snapshot!(of(&record()).join("\n"));
+}
+
+#[test]
+fn a_sentence_without_its_rows_is_left_out() {
+    let mut r = record();
+    let all = of(&r).len();
+    r.experiments.remove(1);
+    let rest = of(&r);
+    assert_eq!(rest.len(), all - 1);
+    assert!(rest.iter().all(|s| !s.contains("POPF")), "{rest:?}");
+    assert!(of(&Record::default()).is_empty());
+}
+
+#[test]
+fn a_sentence_claims_no_more_than_its_verdict() {
+    let mut r = record();
+    for c in r.experiments.iter_mut().flat_map(|e| &mut e.comparisons) {
+        c.verdict = Verdict::Undecided;
+    }
+    for sentence in of(&r).iter().filter(|s| s.starts_with("LOCK") || s.contains("clock")) {
+        assert!(
+            sentence.contains("undecided") && !sentence.contains("0.82×"),
+            "{sentence}"
+        );
+    }
+    // The twin: with the verdicts that the figures deserve, there are claims.
+    assert!(of(&record()).iter().any(|s| s.contains("0.820×")));
+}
+
+#[test]
+fn a_slope_that_is_no_cost_is_not_quoted() {
+    let mut r = record();
+    r.experiments[1].variants[0].linearity = Some(Linearity {
+        linear: Some(false),
+        ..Linearity::default()
+    });
+    assert!(of(&r).iter().all(|s| !s.contains("POPF")), "{:?}", of(&r));
+}
+
+#[test]
+fn there_are_at_most_ten_and_what_is_missing_is_among_them() {
+    let mut r = record();
+    let command = |i: usize| pair(&format!("cmd{i}"), "cmd", Verdict::Slower, 2.0, near(2.0));
+    r.experiments
+        .push(experiment("time", vec![], (0..30).map(command).collect()));
+    let all = of(&r);
+    assert!(all.len() <= MOST, "{all:?}");
+    assert!(all.last().unwrap().contains("hackbench (fork was refused)"), "{all:?}");
+}

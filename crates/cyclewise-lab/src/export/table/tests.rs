@@ -1,0 +1,246 @@
+//! The tables as people read them, at 80 columns, at 100 and without a limit.
+
+use super::*;
+use crate::record::{
+    BetweenRuns, Comparison, Control, Cycles, Figure, Kind, Linearity, Metric, Mode, Paired, Probe, Unit, Variant,
+    Verdict,
+};
+
+fn strip(text: &str) -> String {
+    anstream::adapter::strip_str(text).to_string()
+}
+
+fn figure(state: State, median: f64, half: f64) -> Figure {
+    Figure {
+        state,
+        n: 300,
+        median,
+        ci95: [Some(median - half), Some(median + half)],
+        ..Figure::default()
+    }
+}
+
+fn row(name: &str, median: f64, kind: Kind) -> Variant {
+    Variant {
+        name: name.to_owned(),
+        n: 500,
+        mean: median * 1.1,
+        sd: median / 9.0,
+        median: median * 1.01,
+        min: median * 0.98,
+        ci95: [median * 1.05, median * 1.15],
+        code_bytes: Some(5),
+        cycles: Some(Cycles {
+            per_op: median * 1.2,
+            ci95: [median * 1.19, median * 1.21],
+            ..Cycles::default()
+        }),
+        kind: Some(kind),
+        headline: Some(figure(State::Quiet, median, median / 500.0)),
+        states: vec![figure(State::Busy, median * 1.3, median / 50.0)],
+        ..Variant::default()
+    }
+}
+
+fn pair(a: &str, b: &str, verdict: Verdict, ratio: f64, reason: Option<&str>) -> Comparison {
+    let paired = |state, ratio: f64| Paired {
+        state,
+        n: 300,
+        difference: ratio - 1.0,
+        ci95: [Some(ratio - 1.002), Some(ratio - 0.998)],
+        ratio,
+        ratio_ci95: [Some(ratio * 0.998), Some(ratio * 1.002)],
+        p: 1e-9,
+        verdict,
+        ..Paired::default()
+    };
+    Comparison {
+        a: a.to_owned(),
+        b: b.to_owned(),
+        headline: Some(paired(State::Quiet, ratio)),
+        states: vec![paired(State::Busy, ratio * 1.3)],
+        verdict,
+        reason: reason.map(str::to_owned),
+        ..Comparison::default()
+    }
+}
+
+/// A record with every verdict, mark and kind of row.
+fn every() -> Record {
+    let mut bent = row("refcount-elided-of-a-long-name", 17.6, Kind::Latency);
+    bent.linearity = Some(Linearity {
+        copies: [4.0, 8.0, 16.0],
+        per_copy: [1.76, 9.69, 9.7],
+        slopes: [17.6, 9.7],
+        linear: Some(false),
+        why: "two copies take more than twice the time of one".to_owned(),
+    });
+    let mut modes = row("soft-mask", 1.5, Kind::Throughput);
+    modes.headline.as_mut().unwrap().modes = vec![
+        Mode {
+            value: 1.5,
+            share: 0.52,
+        },
+        Mode {
+            value: 16.1,
+            share: 0.48,
+        },
+    ];
+    let mut unbounded = row("few", 3.0, Kind::Throughput);
+    unbounded.headline.as_mut().unwrap().ci95 = [None, None];
+    unbounded.min = -7.29;
+    unbounded.rejected = 400;
+    let mut lost = row("lost", 1.0, Kind::Latency);
+    lost.n = 0;
+    let mut several = row("several-runs", 5.0, Kind::Latency);
+    several.between = Some(BetweenRuns {
+        runs: 5,
+        value: 5.123,
+        ci95: [Some(5.0), Some(5.25)],
+    });
+    several.metrics.insert(
+        "user".to_owned(),
+        Metric {
+            unit: "s".to_owned(),
+            mean: 1.25,
+            sd: 0.02,
+            samples: Vec::new(),
+        },
+    );
+    let e = Experiment {
+        name: "lock-prefix".to_owned(),
+        question: "What does an uncontended LOCK prefix cost, and is a DS prefix in its place as cheap as a NOP?"
+            .to_owned(),
+        source: "a mail of 2008".to_owned(),
+        unit: Unit::TicksPerOp,
+        rounds: 500,
+        control: Some(Control {
+            of: "soft-mask".to_owned(),
+            floor: 0.003,
+            ..Control::default()
+        }),
+        variants: vec![
+            row("lock-inc64", 6.34, Kind::Latency),
+            bent,
+            modes,
+            unbounded,
+            lost,
+            several,
+        ],
+        probe: Some(Probe {
+            rounds: vec![0.8; 4],
+            states: "qqbm".to_owned(),
+            levels: vec![crate::record::Level {
+                state: State::Quiet,
+                median: 0.8,
+                share: 0.5,
+            }],
+        }),
+        comparisons: vec![
+            pair("lock-inc64", "ds-inc64", Verdict::Slower, 1.26, None),
+            pair("lock-inc64", "plain-inc64", Verdict::Same, 1.0, Some("within 1 %")),
+            pair(
+                "refcount-elided-of-a-long-name",
+                "plain",
+                Verdict::None,
+                17.0,
+                Some("not linear"),
+            ),
+            pair("soft-mask", "sigmask", Verdict::Faster, 0.0016, None),
+            pair("soft-mask", "push-popf", Verdict::Depends, 0.9, None),
+            pair("several-runs", "few", Verdict::Undecided, 1.7, None),
+        ],
+        notes: vec![
+            "one word that stays in this core's L1 and is not contended, which is the cheapest case ".repeat(2),
+        ],
+        ..Experiment::default()
+    };
+    let mut r = Record {
+        experiments: vec![e],
+        ..crate::answer::tests::record()
+    };
+    r.machine.cpu_model = "Example CPU of 32 cores with a name that is longer than most @ 2.40GHz".to_owned();
+    r.machine.cpus = 2;
+    r.machine.kernel = "6.1.0-example".to_owned();
+    r.machine.tsc_hz = 2.4e9;
+    r.machine.clocksource = "tsc".to_owned();
+    r.machine.warnings =
+        vec!["the hypervisor took 2.8 % of this machine's CPU time during the run (/proc/stat steal); ".repeat(2)];
+    r
+}
+
+fn shown(columns: u16, wide: bool) -> String {
+    strip(&record(&every(), Look::new(Some(columns), wide)))
+}
+
+#[test]
+fn the_tables_as_people_read_them() {
+    insta::assert_snapshot!("at_100", shown(250, false));
+    insta::assert_snapshot!("at_80", shown(80, false));
+    insta::assert_snapshot!("wide", shown(80, true));
+}
+
+#[test]
+fn no_line_is_wider_than_asked() {
+    for columns in [60, 80, 100, 250] {
+        let most = usize::from(columns).min(grid::MOST_COLUMNS);
+        for line in shown(columns, false).lines() {
+            assert!(line.chars().count() <= most, "{columns}: {line}");
+        }
+    }
+    // The twin: all columns are wider than that.
+    assert!(shown(100, true).lines().any(|l| l.chars().count() > 100));
+}
+
+#[test]
+fn records_of_older_versions_are_shown_within_the_width() {
+    for text in [
+        include_str!("../../../../../records/2026-11-21-epyc-genoa-kvm.json"),
+        include_str!("../../../../../records/2026-11-21-epyc-genoa-kvm-percpu.json"),
+    ] {
+        let old = crate::record::from_str("old", text).unwrap();
+        let shown = strip(&record(&old, Look::new(None, false)));
+        for line in shown.lines() {
+            assert!(line.chars().count() <= 100, "{line}");
+        }
+    }
+}
+
+#[test]
+fn a_slope_that_is_no_cost_shows_no_figure_and_a_negative_minimum_is_none() {
+    let wide = shown(100, true);
+    let line = |name: &str| {
+        wide.lines()
+            .find(|l| l.trim_start().starts_with(name))
+            .unwrap()
+            .to_owned()
+    };
+    assert!(!line("refcount-elided").contains("17.6"), "{wide}");
+    assert!(wide.contains("1.76, 9.69, 9.70 a copy"), "{wide}");
+    assert!(!wide.contains("7.29"), "{wide}");
+    // The twin: the same rows, linear and with a positive minimum, show both.
+    let mut r = every();
+    r.experiments[0].variants[1].linearity = None;
+    r.experiments[0].variants[3].min = 2.9;
+    let wide = strip(&record(&r, Look::new(None, true)));
+    assert!(wide.contains("17.6") && wide.contains("2.9"), "{wide}");
+}
+
+#[test]
+fn bounds_that_do_not_exist_are_dashes_in_every_column() {
+    let mut r = every();
+    for c in &mut r.experiments[0].comparisons {
+        c.headline = None;
+        c.difference = f64::MIN;
+        c.ci95 = [f64::MIN, f64::MAX];
+        c.ratio_ci95 = [Some(f64::MIN), Some(f64::MAX)];
+    }
+    for wide in [false, true] {
+        let shown = strip(&record(&r, Look::new(None, wide)));
+        let long = shown
+            .split_whitespace()
+            .find(|w| w.chars().filter(char::is_ascii_digit).count() > 12);
+        assert_eq!(long, None, "{shown}");
+        assert!(shown.contains('—'));
+    }
+}
