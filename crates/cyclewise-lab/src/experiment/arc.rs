@@ -1,6 +1,6 @@
 //! `arc`: the cost of cloning and dropping a shared reference, with and without LOCK.
 
-use super::elided::{available, elided, left_out};
+use super::elided::ElidedRows;
 use super::{Definition, Options};
 use crate::arch::observe;
 use crate::error::Result;
@@ -52,22 +52,20 @@ fn setup(_: &Options) -> Result<Setup> {
         bench.calls_of("triomphe-arc-vec", ELEMENTS, vector(triomphe::Arc::new)),
         bench.calls_of("arc-locked-vec", ELEMENTS, vector(Arc::new)),
     ];
-    match available() {
-        Ok(()) => {
-            samplers.push(elided(|| bench.calls("arc-elided", pair(Arc::new(1u64))))?);
-            samplers.extend(vectors);
-            samplers.push(elided(|| bench.calls_of("arc-elided-vec", ELEMENTS, vector(Arc::new)))?);
-        }
-        Err(refusal) => {
-            notes.push(left_out("arc-elided and arc-elided-vec", refusal));
-            samplers.extend(vectors);
-        }
-    }
+    let mut elided = ElidedRows::new();
+    samplers.extend(elided.row("arc-elided", || bench.calls("arc-elided", pair(Arc::new(1u64)))));
+    samplers.extend(vectors);
+    samplers.extend(elided.row("arc-elided-vec", || {
+        bench.calls_of("arc-elided-vec", ELEMENTS, vector(Arc::new))
+    }));
+    let mut missing = Vec::new();
+    elided.tell(&mut notes, &mut missing);
     Ok(Setup {
         compare: super::pairs(&samplers, &COMPARE),
         control: Control::Repeat(super::index(&samplers, "arc-locked").unwrap_or(0)),
         notes,
         samplers,
+        missing,
         ..Setup::default()
     })
 }

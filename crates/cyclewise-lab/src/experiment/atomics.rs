@@ -1,6 +1,6 @@
 //! `atomics`: our atomics compared with std's while LOCK is present, and with plain instructions while it is elided.
 
-use super::elided::{available, elided, left_out};
+use super::elided::ElidedRows;
 use super::{Definition, Options};
 use crate::error::Result;
 use crate::record::Unit;
@@ -69,19 +69,18 @@ fn setup(_: &Options) -> Result<Setup> {
     ];
     #[cfg(target_arch = "x86_64")]
     samplers.extend(plain(&mut bench));
-    match available() {
-        Ok(()) => {
-            samplers.push(elided(|| bench.calls("inc-elided", inc()))?);
-            samplers.push(elided(|| bench.calls("fetch-add-elided", fetch_add()))?);
-            samplers.push(elided(|| bench.calls("cmpxchg-elided", cmpxchg()))?);
-        }
-        Err(refusal) => notes.push(left_out("the elided rows", refusal)),
-    }
+    let mut elided = ElidedRows::new();
+    samplers.extend(elided.row("inc-elided", || bench.calls("inc-elided", inc())));
+    samplers.extend(elided.row("fetch-add-elided", || bench.calls("fetch-add-elided", fetch_add())));
+    samplers.extend(elided.row("cmpxchg-elided", || bench.calls("cmpxchg-elided", cmpxchg())));
+    let mut missing = Vec::new();
+    elided.tell(&mut notes, &mut missing);
     Ok(Setup {
         compare: super::pairs(&samplers, &COMPARE),
         control: Control::Repeat(super::index(&samplers, "fetch-add-locked").unwrap_or(0)),
         notes,
         samplers,
+        missing,
         ..Setup::default()
     })
 }

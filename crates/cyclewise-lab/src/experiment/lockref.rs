@@ -13,6 +13,7 @@ mod counts;
 mod retries;
 
 use super::crowd::Crowd;
+use super::elided::ElidedRows;
 use super::{Definition, Mode, Options, Published};
 use crate::error::Result;
 use crate::record::Unit;
@@ -75,7 +76,10 @@ fn setup(options: &Options) -> Result<Setup> {
     });
     let mut notes = notes(cpus.len(), span);
     // The last CPU: the first serves most of a machine's interrupts.
-    let mut samplers = alone::rows(cpus[cpus.len() - 1], &cpus, &mut notes)?;
+    let mut elided = ElidedRows::new();
+    let mut samplers = alone::rows(cpus[cpus.len() - 1], &cpus, &mut elided)?;
+    let mut missing = Vec::new();
+    elided.tell(&mut notes, &mut missing);
     let crowd = |threads| Crowd {
         cpus: cpus.clone(),
         threads,
@@ -110,6 +114,7 @@ fn setup(options: &Options) -> Result<Setup> {
         },
         notes,
         samplers,
+        missing,
         ..Setup::default()
     })
 }

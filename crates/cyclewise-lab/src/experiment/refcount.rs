@@ -7,7 +7,7 @@ pub(crate) mod cas_full;
 mod timing;
 pub(crate) mod unchecked;
 
-use super::elided::{available, elided, left_out};
+use super::elided::ElidedRows;
 use super::{Definition, Options, Published};
 use crate::error::Result;
 use crate::record::Unit;
@@ -128,15 +128,21 @@ fn setup(options: &Options) -> Result<Setup> {
     ];
     #[cfg(target_arch = "x86_64")]
     samplers.extend(plain(&mut bench));
-    match available() {
-        Ok(()) => {
-            samplers.push(elided(|| bench.calls("atomic-elided", pair(Unchecked::new(1))))?);
-            samplers.push(elided(|| bench.calls("refcount-elided", pair(Refcount::new(1))))?);
-            samplers.push(elided(|| bench.calls("refcount64-elided", pair(Refcount64::new(1))))?);
-            samplers.push(elided(|| bench.calls("rcuref-elided", found_at_once(Rcuref::new())))?);
-        }
-        Err(refusal) => notes.push(left_out("the elided rows", refusal)),
-    }
+    let mut elided = ElidedRows::new();
+    samplers.extend(elided.row("atomic-elided", || {
+        bench.calls("atomic-elided", pair(Unchecked::new(1)))
+    }));
+    samplers.extend(elided.row("refcount-elided", || {
+        bench.calls("refcount-elided", pair(Refcount::new(1)))
+    }));
+    samplers.extend(elided.row("refcount64-elided", || {
+        bench.calls("refcount64-elided", pair(Refcount64::new(1)))
+    }));
+    samplers.extend(elided.row("rcuref-elided", || {
+        bench.calls("rcuref-elided", found_at_once(Rcuref::new()))
+    }));
+    let mut missing = Vec::new();
+    elided.tell(&mut notes, &mut missing);
     if options.mode == Mode::Full {
         samplers.extend(timing::subjects());
         notes.push(timing::NOTE.to_string());
@@ -146,6 +152,7 @@ fn setup(options: &Options) -> Result<Setup> {
         control: Control::Repeat(super::index(&samplers, "refcount").unwrap_or(0)),
         notes,
         samplers,
+        missing,
         ..Setup::default()
     })
 }

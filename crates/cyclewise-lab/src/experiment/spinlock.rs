@@ -14,7 +14,7 @@ mod locks;
 mod mcs;
 
 use super::crowd::Crowd;
-use super::elided::{available, elided, left_out};
+use super::elided::ElidedRows;
 use super::{Definition, Mode, Options};
 use crate::error::Result;
 use crate::record::Unit;
@@ -49,7 +49,10 @@ fn setup(options: &Options) -> Result<Setup> {
     });
     let work = Work::measured();
     let mut notes = vec![work.describe(), crowds(cpus.len(), span)];
-    let mut samplers = alone(&mut notes)?;
+    let mut elided = ElidedRows::new();
+    let mut samplers = alone(&mut elided);
+    let mut missing = Vec::new();
+    elided.tell(&mut notes, &mut missing);
     let crowd = |threads, pinned| Crowd {
         cpus: cpus.clone(),
         threads,
@@ -74,6 +77,7 @@ fn setup(options: &Options) -> Result<Setup> {
         },
         notes,
         samplers,
+        missing,
         ..Setup::default()
     })
 }
@@ -92,7 +96,7 @@ fn comparisons() -> [(String, String); 17] {
 }
 
 /// A lock and an unlock without contention.
-fn alone(notes: &mut Vec<String>) -> Result<Vec<Box<dyn Sampler>>> {
+fn alone(elided: &mut ElidedRows) -> Vec<Box<dyn Sampler>> {
     fn pair<L: Lock>() -> impl FnMut() + 'static {
         let lock = Box::new(L::new(1));
         move || lock.section(0, || ())
@@ -106,11 +110,11 @@ fn alone(notes: &mut Vec<String>) -> Result<Vec<Box<dyn Sampler>>> {
         bench.calls("spin-ticket", pair::<SpinTicket>()),
         bench.calls("mcs", pair::<Mcs>()),
     ];
-    match available() {
-        Ok(()) => samplers.push(elided(|| bench.calls("cyclewise-elided", pair::<Cyclewise>()))?),
-        Err(refusal) => notes.push(left_out("cyclewise-elided", refusal)),
-    }
-    Ok(samplers)
+    let row = elided.row("cyclewise-elided", || {
+        bench.calls("cyclewise-elided", pair::<Cyclewise>())
+    });
+    samplers.extend(row);
+    samplers
 }
 
 /// Every lock in one crowd. With too many threads, locks that only spin are slow: quick mode runs only one of them.

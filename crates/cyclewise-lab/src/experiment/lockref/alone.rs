@@ -1,7 +1,7 @@
 //! The rows without other threads: a few instructions, on one CPU.
 
 use crate::error::{Error, Result};
-use crate::experiment::elided::{available, elided, left_out};
+use crate::experiment::elided::ElidedRows;
 use crate::runner::{Bench, Sample, Sampler};
 use crate::sys::affinity;
 use cyclewise::refs::lockref::{Guard, LockRef};
@@ -22,7 +22,7 @@ const WINDOWS: usize = 3;
 const APART: Duration = Duration::from_millis(4);
 
 /// The rows, measured on `cpu`, one of `cpus`.
-pub(super) fn rows(cpu: u32, cpus: &[u32], notes: &mut Vec<String>) -> Result<Vec<Box<dyn Sampler>>> {
+pub(super) fn rows(cpu: u32, cpus: &[u32], elided: &mut ElidedRows) -> Result<Vec<Box<dyn Sampler>>> {
     let mut bench = Bench::new();
     // Also on that CPU: batch lengths are determined here.
     on(cpu, cpus, || {
@@ -35,10 +35,7 @@ pub(super) fn rows(cpu: u32, cpus: &[u32], notes: &mut Vec<String>) -> Result<Ve
         ];
         #[cfg(target_arch = "x86_64")]
         rows.push(bench.calls("plain-cas-pair", plain_cas_pair()));
-        match available() {
-            Ok(()) => rows.push(elided(|| bench.calls("lockref-elided", get_put()))?),
-            Err(refusal) => notes.push(left_out("lockref-elided", refusal)),
-        }
+        rows.extend(elided.row("lockref-elided", || bench.calls("lockref-elided", get_put())));
         let pinned = |row| {
             Box::new(Pinned {
                 row,
