@@ -8,6 +8,7 @@ pub(crate) mod core_to_core;
 mod crowd;
 pub(crate) mod elided;
 pub mod hackbench;
+mod in_context;
 mod lock_prefix;
 mod lockref;
 mod null_syscall;
@@ -120,6 +121,7 @@ pub static ALL: &[&Definition] = &[
     &percpu_lists::DEFINITION,
     &hackbench::DEFINITION,
     &open_read_close::DEFINITION,
+    &in_context::DEFINITION,
 ];
 
 /// The experiments with these names; all if `names` is empty.
@@ -207,7 +209,11 @@ mod tests {
             }
             // A machine of one CPU has one row of open-read-close.
             let alone = setup.samplers.len() == 1;
-            assert!(alone || !setup.compare.is_empty(), "{} compares nothing", d.name);
+            assert!(
+                alone || setup.matrix.is_some() || !setup.compare.is_empty(),
+                "{} compares nothing",
+                d.name
+            );
         }
     }
 }

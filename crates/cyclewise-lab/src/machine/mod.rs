@@ -1,6 +1,7 @@
 //! The machine: its features, what disturbs measurements on it, and the evidence for both.
 
 mod boost;
+mod cache_sizes;
 mod cpu_list;
 mod cpu_topology;
 mod cpuid;
@@ -17,6 +18,7 @@ mod steal;
 mod topology;
 mod warnings;
 
+pub(crate) use cache_sizes::cache_sizes;
 pub(crate) use cpu_topology::{CpuTopology, Distance, cores_first, cpu_topology};
 pub(crate) use cpuid::Cpuid;
 pub(crate) use cpuinfo::CpuInfo;

@@ -84,6 +84,16 @@ impl Budget {
         }
     }
 
+    /// A number of rounds of a matrix, whose cells are too many to wait for the widest interval.
+    pub fn of_matrix(rounds: usize, time: Duration) -> Self {
+        Self {
+            least: rounds,
+            most: rounds,
+            target: f64::INFINITY,
+            time,
+        }
+    }
+
     /// Whether the variant with these samples needs no more. `ticks`: the unit is ticks per operation.
     pub fn is_met(&self, samples: &[f64], ticks: bool) -> bool {
         samples.len() >= self.least && (self.target.is_infinite() || self.is_precise(samples, ticks))

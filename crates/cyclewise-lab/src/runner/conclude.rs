@@ -3,8 +3,8 @@
 //! Verdicts wait for [`give_verdicts`](verdicts::give_verdicts), because Holm's correction is over all comparisons of a record.
 
 use super::samples::{Measurement, VariantSamples};
-use super::verdicts;
 use super::{CORE_CYCLES, Control, Guards, INSTRUCTIONS, Sample, Setup};
+use super::{matrix, verdicts};
 use crate::error::{Error, Result};
 use crate::record::{Comparison, Cycles, CyclesPerTick, Experiment, Metric, Unit, Variant};
 use crate::{record, stats};
@@ -30,6 +30,9 @@ pub struct Heading<'a> {
 /// # Errors
 /// Exit 3 if no variant kept two samples.
 pub(crate) fn conclude(heading: Heading<'_>, setup: &Setup, measured: &Measurement, seed: u64) -> Result<Experiment> {
+    if let Some(plan) = &setup.matrix {
+        return Ok(matrix::conclude(heading, setup, plan, measured));
+    }
     let chain = measured.add_chain.as_ref().and_then(|c| cycles_per_tick(&c.kept()));
     let columns = measured.columns.iter();
     let variants: Vec<Variant> = columns

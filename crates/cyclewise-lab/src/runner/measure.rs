@@ -60,6 +60,10 @@ impl Runner<'_> {
         let alone = heading.guards == Guards::ThisThread;
         let first_error_ends = setup.first_error_ends;
         let missing = left_out(heading, setup);
+        let budget = setup
+            .matrix
+            .as_ref()
+            .map_or(budget, |plan| Budget::of_matrix(plan.rounds, plan.time));
         let mut columns = Columns::new(setup, alone);
         if alone {
             spin(WARM_UP);

@@ -2,10 +2,12 @@
 
 mod bench;
 mod budget;
+mod cell;
 mod code_bytes;
 mod columns;
 mod conclude;
 mod guard;
+mod matrix;
 mod measure;
 mod metric_comparison;
 mod probe;
@@ -17,6 +19,8 @@ mod verdicts;
 
 pub use bench::Bench;
 pub use budget::{Budget, Mode};
+pub(crate) use cell::CellBench;
+pub use cell::{MatrixPlan, Place, Role};
 pub(crate) use code_bytes::code_bytes;
 pub use conclude::Heading;
 pub(crate) use conclude::{conclude, cycles_per_tick};

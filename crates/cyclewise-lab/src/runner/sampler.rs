@@ -1,5 +1,6 @@
 //! The runner's interface to a variant and its experiment.
 
+use super::MatrixPlan;
 use crate::error::Result;
 use crate::record::{Kind, Variant};
 
@@ -124,4 +125,6 @@ pub struct Setup {
     pub missing: Vec<MissingVariant>,
     /// An error of a sample in the first round ends the measurement: what is measured was named wrongly, most likely.
     pub first_error_ends: bool,
+    /// Where the samplers stand, if they are cells of a matrix and no variants.
+    pub matrix: Option<MatrixPlan>,
 }

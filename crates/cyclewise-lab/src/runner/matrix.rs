@@ -1,0 +1,411 @@
+//! From the samples of cells to the matrix of a record: what each operation adds, its interval and its floor.
+//!
+//! What an operation adds in a round is the difference of two samples of that round: the surroundings with it and alone. The
+//! figure is the median of these differences, in the state of the neighbour that both samples were in. The floor of a
+//! cell is the sum of two parts. The one is what the surroundings add to themselves: the far end of the 99 % interval of
+//! their second sampling less the first. The other is the loop's own time, which cancels only if it runs beside both
+//! loops or beside neither: one iteration of the probe, which is such a loop, over the copies.
+
+use super::cell::{Place, Role};
+use super::samples::Measurement;
+use super::{Heading, MatrixPlan, Setup};
+use crate::record::matrix::{Added, Cell, Matrix};
+use crate::record::{Experiment, Figure, Level, Probe, State};
+use crate::stats::{self, Median};
+
+/// The states other than the headline that are shown.
+const STATES: [State; 3] = [State::Quiet, State::Busy, State::All];
+
+/// A column of samples: value and state by round.
+type Samples = Vec<Option<(f64, State)>>;
+
+/// The experiment of a setup of cells.
+pub(super) fn conclude(heading: Heading<'_>, setup: &Setup, plan: &MatrixPlan, measured: &Measurement) -> Experiment {
+    let (probe, cut) = probe(measured);
+    let columns: Vec<Samples> = measured.columns.iter().map(|c| samples(&c.rounds, cut)).collect();
+    let rounds = columns.iter().map(Vec::len).max().unwrap_or(0);
+    let matrix = matrix(plan, &columns, &probe.levels);
+    let mut notes = setup.notes.clone();
+    notes.extend(controls(&matrix));
+    Experiment {
+        name: heading.name.to_string(),
+        question: heading.question.to_string(),
+        source: heading.source.to_string(),
+        unit: heading.unit,
+        rounds,
+        probe: Some(probe),
+        matrix: Some(matrix),
+        notes,
+        ..Experiment::default()
+    }
+}
+
+/// What the probe saw, and its figure above which it was slowed.
+fn probe(measured: &Measurement) -> (Probe, Option<f64>) {
+    let of_round = |round: usize| -> Vec<f64> {
+        let kept = measured.columns.iter().filter_map(|c| c.rounds.get(round)?.as_ref());
+        kept.flat_map(|sample| sample.probes.iter().copied()).collect()
+    };
+    let rounds = measured.columns.iter().map(|c| c.rounds.len()).max().unwrap_or(0);
+    let rounds: Vec<Vec<f64>> = (0..rounds).map(of_round).collect();
+    let all: Vec<f64> = rounds.iter().flatten().copied().collect();
+    let cut = stats::probe_cut(&all);
+    let states: Vec<State> = cut.map_or_else(Vec::new, |cut| rounds.iter().map(|r| stats::state_of(r, cut)).collect());
+    let level = |state: State| {
+        let of: Vec<f64> = all
+            .iter()
+            .copied()
+            .filter(|p| match (state, cut) {
+                (State::Quiet, Some(cut)) => *p <= cut,
+                (State::Busy, Some(cut)) => *p > cut,
+                _ => true,
+            })
+            .collect();
+        Some(Level {
+            state,
+            median: stats::median(of.iter().copied())?,
+            share: of.len() as f64 / all.len() as f64,
+        })
+    };
+    let told_apart: &[State] = if cut.is_some() {
+        &[State::Quiet, State::Busy]
+    } else {
+        &[State::All]
+    };
+    let probe = Probe {
+        rounds: rounds
+            .iter()
+            .filter_map(|r| stats::median(r.iter().copied()))
+            .map(short)
+            .collect(),
+        states: states.iter().map(|s| s.letter()).collect(),
+        levels: told_apart.iter().filter_map(|s| level(*s)).collect(),
+    };
+    (probe, cut)
+}
+
+fn samples(rounds: &[Option<super::Sample>], cut: Option<f64>) -> Samples {
+    let state = |probes: &[f64]| cut.map_or(State::All, |cut| stats::state_of(probes, cut));
+    rounds
+        .iter()
+        .map(|sample| sample.as_ref().map(|s| (short(s.value), state(&s.probes))))
+        .collect()
+}
+
+/// Four decimals of a tick: far below any floor, and a third of the record's size.
+fn short(value: f64) -> f64 {
+    (value * 1e4).round() / 1e4
+}
+
+fn matrix(plan: &MatrixPlan, columns: &[Samples], levels: &[Level]) -> Matrix {
+    let at = |surrounding, role| {
+        let place = Place { surrounding, role };
+        let found = plan.cells.iter().position(|cell| *cell == place)?;
+        columns.get(found)
+    };
+    let mut matrix = plan.heads.clone();
+    let loops: Vec<(State, f64)> = levels
+        .iter()
+        .map(|l| (l.state, l.median / f64::from(plan.heads.copies.max(1))))
+        .collect();
+    // The slowest state's loop where states are not told apart.
+    let of_loop = |state| {
+        let known = loops.iter().find(|(s, _)| *s == state).map(|(_, ticks)| *ticks);
+        known.unwrap_or(loops.iter().map(|(_, ticks)| *ticks).fold(0.0, f64::max))
+    };
+    let none = Samples::new();
+    for (i, surrounding) in matrix.surroundings.iter_mut().enumerate() {
+        let alone = at(i, Role::Alone).unwrap_or(&none);
+        let again = at(i, Role::Again).unwrap_or(&none);
+        surrounding.own = own(alone);
+        surrounding.samples = values(alone);
+        surrounding.again = values(again);
+        let control = added(again, alone);
+        surrounding.control = control.first().map(|(a, _)| *a).unwrap_or_default();
+        for (o, operation) in matrix.operations.iter_mut().enumerate() {
+            operation.cells.resize(plan.heads.surroundings.len(), None);
+            let Some(with) = at(i, Role::With(o)) else { continue };
+            let mut states = added(with, alone).into_iter().map(|(a, _)| a);
+            let Some(headline) = states.next() else { continue };
+            let same = control
+                .iter()
+                .find(|(a, _)| a.state == headline.state)
+                .or(control.first());
+            operation.cells[i] = Some(Cell {
+                added: headline,
+                states: states.collect(),
+                floor: short(same.map_or(0.0, |(_, far)| *far) + of_loop(headline.state)),
+                samples: values(with),
+            });
+        }
+    }
+    matrix
+}
+
+fn values(samples: &Samples) -> Vec<Option<f64>> {
+    samples.iter().map(|s| s.map(|(value, _)| value)).collect()
+}
+
+/// The rounds that count for a state, and all of them for [`State::All`].
+fn within(state: State, seen: State) -> bool {
+    state == State::All || state == seen
+}
+
+/// The headline first: the quiet state where enough rounds were quiet, all rounds elsewhere.
+fn by_state<T>(figure: impl Fn(State) -> Option<(f64, T)>) -> Vec<T> {
+    let mut all: Vec<(State, f64, T)> = STATES
+        .into_iter()
+        .filter_map(|state| figure(state).map(|(n, figure)| (state, n, figure)))
+        .collect();
+    let has_quiet = all
+        .iter()
+        .any(|(state, n, _)| *state == State::Quiet && *n >= stats::ENOUGH);
+    let headline = if has_quiet { State::Quiet } else { State::All };
+    all.sort_by_key(|(state, ..)| *state != headline);
+    all.into_iter().map(|(.., figure)| figure).collect()
+}
+
+/// What one column of samples adds to another, by state, and the far end of the 99 % interval.
+fn added(with: &Samples, alone: &Samples) -> Vec<(Added, f64)> {
+    by_state(|state| {
+        let both = with.iter().zip(alone).filter_map(|(w, a)| Some(((*w)?, (*a)?)));
+        let differences: Vec<f64> = both
+            .filter(|((_, w), (_, a))| within(state, *w) && within(state, *a))
+            .map(|((with, _), (alone, _))| with - alone)
+            .collect();
+        let median = Median::of(&differences)?;
+        let far = median
+            .interval(0.99)
+            .into_iter()
+            .flatten()
+            .map(f64::abs)
+            .fold(median.median.abs(), f64::max);
+        let figure = Added {
+            state,
+            n: differences.len(),
+            effective_n: short(median.dependence.effective_n),
+            ticks: short(median.median),
+            ci95: median.interval(0.95).map(|bound| bound.map(short)),
+        };
+        Some((median.dependence.effective_n, (figure, far)))
+    })
+}
+
+/// The surroundings' own time, by state.
+fn own(alone: &Samples) -> Vec<Figure> {
+    by_state(|state| {
+        let seen: Vec<f64> = alone
+            .iter()
+            .flatten()
+            .filter(|(_, s)| within(state, *s))
+            .map(|(value, _)| *value)
+            .collect();
+        let median = Median::of(&seen)?;
+        let figure = Figure {
+            state,
+            n: seen.len(),
+            median: median.median,
+            ci95: median.interval(0.95),
+            effective_n: short(median.dependence.effective_n),
+            autocorrelation: median.dependence.autocorrelation.map(short),
+            ..Figure::default()
+        };
+        Some((median.dependence.effective_n, figure))
+    })
+}
+
+/// A note on surroundings that differ from themselves.
+fn controls(matrix: &Matrix) -> Option<String> {
+    let differ = |s: &&crate::record::matrix::Surrounding| {
+        let [low, high] = s.control.ci95;
+        low.is_some_and(|low| low > 0.0) || high.is_some_and(|high| high < 0.0)
+    };
+    let told: Vec<String> = matrix
+        .surroundings
+        .iter()
+        .filter(differ)
+        .map(|s| format!("{} by {:+.3} ticks", s.name, s.control.ticks))
+        .collect();
+    (!told.is_empty()).then(|| {
+        format!(
+            "surroundings that differ from themselves, beyond the 95 % interval; the floor of their column has it: {}",
+            told.join(", ")
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Unit;
+    use crate::record::matrix::{Operation, Surrounding};
+    use crate::runner::{Guards, Sample, VariantSamples};
+
+    /// One operation in two kinds of surroundings; `ticks` gives the value and probes of a place in a round.
+    fn concluded(rounds: usize, ticks: impl Fn(Place, usize) -> (f64, f64)) -> Experiment {
+        let named = |name: &str| Surrounding {
+            name: name.to_string(),
+            ..Surrounding::default()
+        };
+        let mut plan = MatrixPlan {
+            heads: Matrix {
+                copies: 8,
+                surroundings: vec![named("nothing"), named("adds-30")],
+                operations: vec![Operation {
+                    name: "lock-inc64".to_string(),
+                    ..Operation::default()
+                }],
+            },
+            ..MatrixPlan::default()
+        };
+        for surrounding in 0..2 {
+            for role in [Role::Alone, Role::Again, Role::With(0)] {
+                plan.cells.push(Place { surrounding, role });
+            }
+        }
+        let column = |place: Place| VariantSamples {
+            rounds: (0..rounds)
+                .map(|round| {
+                    let (value, probe) = ticks(place, round);
+                    value.is_finite().then(|| Sample {
+                        probes: vec![probe; 4],
+                        ..Sample::new(value)
+                    })
+                })
+                .collect(),
+            ..VariantSamples::default()
+        };
+        let measured = Measurement {
+            columns: plan.cells.iter().map(|place| column(*place)).collect(),
+            ..Measurement::default()
+        };
+        let heading = Heading {
+            name: "in-context",
+            question: "?",
+            source: "",
+            unit: Unit::TicksPerOp,
+            guards: Guards::ThisThread,
+        };
+        conclude(heading, &Setup::default(), &plan, &measured)
+    }
+
+    /// Noise of a hundredth of a tick, another at each place and in each round.
+    fn noise(place: Place, round: usize) -> f64 {
+        let role = match place.role {
+            Role::Alone => 0,
+            Role::Again => 1,
+            Role::With(n) => 2 + n,
+        };
+        let mut z = (round * 64 + place.surrounding * 8 + role) as u64 + 1;
+        for _ in 0..2 {
+            z = (z ^ (z >> 31)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        }
+        ((z >> 33) as f64 / f64::from(1u32 << 31) - 0.5) / 50.0
+    }
+
+    fn cell(e: &Experiment, surrounding: usize) -> &Cell {
+        e.matrix.as_ref().unwrap().operations[0].cells[surrounding]
+            .as_ref()
+            .unwrap()
+    }
+
+    #[test]
+    fn what_is_added_is_the_difference_of_the_same_round() {
+        // A drift that is larger than anything that is measured.
+        let e = concluded(200, |place, round| {
+            let own = [0.1, 24.0][place.surrounding];
+            let added = if place.role == Role::With(0) {
+                [4.5, 0.0][place.surrounding]
+            } else {
+                0.0
+            };
+            (own + added + round as f64 + noise(place, round), 0.8)
+        });
+        assert!((cell(&e, 0).added.ticks - 4.5).abs() < 0.02);
+        assert!(!cell(&e, 0).is_nothing());
+        assert!(cell(&e, 1).is_nothing(), "{:?}", cell(&e, 1).added);
+        let [low, high] = cell(&e, 0).added.ci95.map(Option::unwrap);
+        assert!(low <= 4.5 && 4.5 <= high && high - low < 0.02, "{low} {high}");
+        assert!(e.variants.is_empty() && e.rounds == 200);
+    }
+
+    #[test]
+    fn the_floor_is_the_controls_and_the_loops() {
+        let e = concluded(200, |place, round| (1.0 + noise(place, round), 0.8));
+        assert!(
+            (0.1..0.13).contains(&cell(&e, 0).floor),
+            "an eighth of the probe, and noise: {}",
+            cell(&e, 0).floor
+        );
+        // The twin: surroundings that differ from themselves by half a tick hide a third of one.
+        let e = concluded(200, |place, round| {
+            let moved = match place.role {
+                Role::Alone => 0.0,
+                Role::Again => 0.5,
+                Role::With(_) => 0.3,
+            };
+            (1.0 + moved + noise(place, round), 0.8)
+        });
+        assert!(cell(&e, 0).floor > 0.5 && cell(&e, 0).is_nothing());
+        assert!(
+            e.notes
+                .iter()
+                .any(|n| n.contains("differ from themselves") && n.contains("nothing by +0."))
+        );
+    }
+
+    #[test]
+    fn states_are_told_apart_by_the_probes_alone() {
+        let busy = |round: usize| round / 50 % 2 == 1;
+        let e = concluded(400, |place, round| {
+            let added = match (place.role, busy(round)) {
+                (Role::With(0), false) => 2.0,
+                (Role::With(0), true) => 6.0,
+                _ => 0.0,
+            };
+            let probe = if busy(round) { 1.2 } else { 0.8 } + noise(place, round);
+            (1.0 + added + noise(place, round), probe)
+        });
+        let c = cell(&e, 0);
+        assert_eq!(c.added.state, State::Quiet);
+        assert!((c.added.ticks - 2.0).abs() < 0.02 && c.added.n == 200);
+        let of_busy = c.states.iter().find(|a| a.state == State::Busy).unwrap();
+        assert!((of_busy.ticks - 6.0).abs() < 0.02);
+        assert_eq!(e.probe.as_ref().unwrap().share(State::Quiet), Some(0.5));
+        // The twin: the same samples beside probes that show nothing.
+        let e = concluded(400, |place, round| {
+            let added = match (place.role, busy(round)) {
+                (Role::With(0), false) => 2.0,
+                (Role::With(0), true) => 6.0,
+                _ => 0.0,
+            };
+            (1.0 + added + noise(place, round), 0.8 + noise(place, round) / 10.0)
+        });
+        assert_eq!((cell(&e, 0).added.state, cell(&e, 0).added.n), (State::All, 400));
+    }
+
+    #[test]
+    fn rejected_samples_are_in_no_difference_and_a_row_without_samples_has_no_figure() {
+        let e = concluded(100, |place, round| {
+            let rejected = place.role == Role::Alone && round < 40;
+            let with = place
+                == Place {
+                    surrounding: 1,
+                    role: Role::With(0),
+                };
+            (
+                if rejected || with {
+                    f64::NAN
+                } else {
+                    1.0 + noise(place, round)
+                },
+                0.8,
+            )
+        });
+        assert_eq!(cell(&e, 0).added.n, 60);
+        let m = e.matrix.as_ref().unwrap();
+        assert_eq!(m.operations[0].cells[1], None);
+        assert_eq!(m.surroundings[0].samples[39], None);
+        assert_eq!(m.rows().len(), 1);
+    }
+}
