@@ -21,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::record::Unit;
 use crate::runner::{Control, Guards, Sample, Sampler, Setup};
 use crate::sys::channel::Kind;
+use crate::sys::usage::CpuTime;
 
 const XEON: &str = "2.0 GHz E5405 Core 2 dual Quad-Core Xeon, 1 CPU in use, Linux 2.6.27-rc2";
 
@@ -66,7 +67,12 @@ static PUBLISHED: &[Published] = &[
 /// Exit 2 if a count is out of range; exit 3 if a limit of this machine forbids the run.
 fn setup(options: &Options) -> Result<Setup> {
     let plans = plans(options)?;
-    let mut notes = vec![describe(&plans[0])];
+    let mut notes = vec![
+        describe(&plans[0]),
+        "user and sys are the CPU time of all tasks (getrusage), from before they are started until they are reaped: \
+         starting them is part of it, and not of the figure"
+            .to_string(),
+    ];
     for plan in &plans {
         notes.extend(preflight::check(plan)?);
     }
@@ -143,8 +149,13 @@ impl Sampler for Hackbench {
     }
 
     fn sample(&mut self) -> Result<Sample> {
+        let before = CpuTime::of_all();
         let outcome = run(&self.plan)?;
-        Ok(Sample::new(outcome.elapsed.as_secs_f64()))
+        let used = CpuTime::of_all().since(before);
+        Ok(Sample {
+            metrics: vec![("user", "s", used.user_s), ("sys", "s", used.system_s)],
+            ..Sample::new(outcome.elapsed.as_secs_f64())
+        })
     }
 }
 

@@ -10,6 +10,9 @@ use crate::record::{Comparison, Cycles, CyclesPerTick, Experiment, Metric, Unit,
 use crate::{record, stats};
 use std::collections::BTreeMap;
 
+/// The most rows that a note names.
+const NAMED: usize = 6;
+
 /// The heading of an experiment in the record.
 #[derive(Clone, Copy, Debug)]
 pub struct Heading<'a> {
@@ -51,6 +54,7 @@ pub(crate) fn conclude(heading: Heading<'_>, setup: &Setup, measured: &Measureme
     let mut notes = setup.notes.clone();
     notes.extend(setup.samplers.iter().filter_map(|s| s.finding(&variants)));
     notes.extend(incomplete(setup, measured));
+    notes.extend(no_batches_note(heading, measured));
     notes.extend(precision_note(measured));
     notes.extend(verdicts::noise_note(&variants));
     Ok(Experiment {
@@ -251,6 +255,29 @@ fn incomplete(setup: &Setup, measured: &Measurement) -> Vec<String> {
         notes.push(format!("cut short by an interrupt after {rounds} rounds"));
     }
     notes
+}
+
+/// Why rows of an experiment that counts ticks have no batches.
+fn no_batches_note(heading: Heading<'_>, measured: &Measurement) -> Option<String> {
+    let all = measured.columns.len();
+    let without: Vec<&str> = measured
+        .columns
+        .iter()
+        .filter(|c| c.loops.is_none())
+        .map(|c| &*c.name)
+        .collect();
+    if without.is_empty() || heading.unit != Unit::TicksPerOp {
+        return None;
+    }
+    let which = match without.len() {
+        n if n == all => "no row has".to_string(),
+        n if n > NAMED => format!("{n} of {all} rows do not have"),
+        _ => format!("{} do not have", without.join(", ")),
+    };
+    Some(format!(
+        "{which} batches of three lengths: their samples are whole runs (of several threads, of a change, of a transfer \
+         between CPUs), with no loop of copies that could be longer"
+    ))
 }
 
 fn precision_note(measured: &Measurement) -> Option<String> {

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::experiment::elided::ElidedRows;
-use crate::runner::{Bench, Sample, Sampler};
+use crate::runner::{Bench, Loops, Sample, Sampler};
 use crate::sys::affinity;
 use cyclewise::refs::lockref::{Guard, LockRef};
 use std::hint::black_box;
@@ -134,21 +134,29 @@ impl Sampler for Pinned {
         self.row.name()
     }
 
+    fn loops(&self) -> Option<Loops> {
+        self.row.loops()
+    }
+
     fn sample(&mut self) -> Result<Sample> {
         on(self.cpu, &self.cpus, || {
-            let mut least = f64::INFINITY;
+            let mut least: Option<Sample> = None;
             for window in 0..WINDOWS {
                 if window > 0 {
                     std::thread::sleep(APART);
                 }
-                let mut values = Vec::with_capacity(AT_ONCE);
+                let mut samples = Vec::with_capacity(AT_ONCE);
                 for _ in 0..AT_ONCE {
-                    values.push(self.row.sample()?.value);
+                    samples.push(self.row.sample()?);
                 }
-                values.sort_unstable_by(f64::total_cmp);
-                least = least.min(values[AT_ONCE / 2]);
+                samples.sort_unstable_by(|a, b| a.value.total_cmp(&b.value));
+                let median = samples.swap_remove(AT_ONCE / 2);
+                least = Some(match least {
+                    Some(least) if least.value <= median.value => least,
+                    _ => median,
+                });
             }
-            Ok(Sample::new(least))
+            Ok(least.unwrap_or_default())
         })
     }
 }
