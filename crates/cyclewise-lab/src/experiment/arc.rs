@@ -4,7 +4,7 @@ use super::elided::ElidedRows;
 use super::{Definition, Options};
 use crate::arch::observe;
 use crate::error::Result;
-use crate::record::Unit;
+use crate::record::{Kind, Unit};
 use crate::runner::{Bench, Control, Guards, Sampler, Setup};
 use cyclewise::refs::Arc;
 use std::hint::black_box;
@@ -33,6 +33,20 @@ const COMPARE: [(&str, &str); 8] = [
     ("arc-locked-vec", "std-arc-vec"),
     ("arc-elided-vec", "arc-locked-vec"),
     ("triomphe-arc-vec", "std-arc-vec"),
+];
+
+/// A pair changes the count that the one before has changed; the elements of a vector have counts of their own.
+static KINDS: &[(&str, Kind)] = &[
+    ("rc", Kind::Latency),
+    ("std-arc", Kind::Latency),
+    ("triomphe-arc", Kind::Latency),
+    ("arc-locked", Kind::Latency),
+    ("arc-elided", Kind::Latency),
+    ("rc-vec", Kind::Throughput),
+    ("std-arc-vec", Kind::Throughput),
+    ("triomphe-arc-vec", Kind::Throughput),
+    ("arc-locked-vec", Kind::Throughput),
+    ("arc-elided-vec", Kind::Throughput),
 ];
 
 fn setup(_: &Options) -> Result<Setup> {
@@ -66,6 +80,7 @@ fn setup(_: &Options) -> Result<Setup> {
         notes,
         samplers,
         missing,
+        kinds: KINDS,
         ..Setup::default()
     })
 }

@@ -3,7 +3,7 @@
 use super::elided::ElidedRows;
 use super::{Definition, Options};
 use crate::error::Result;
-use crate::record::Unit;
+use crate::record::{Kind, Unit};
 use crate::runner::{Bench, Control, Guards, Setup};
 use cyclewise::atomic::AtomicU64;
 use std::hint::black_box;
@@ -48,6 +48,22 @@ fn cmpxchg() -> impl FnMut() + 'static {
     }
 }
 
+/// Every call changes one word.
+static KINDS: &[(&str, Kind)] = &[
+    ("std-inc", Kind::Latency),
+    ("inc-locked", Kind::Latency),
+    ("std-fetch-add", Kind::Latency),
+    ("fetch-add-locked", Kind::Latency),
+    ("std-cmpxchg", Kind::Latency),
+    ("cmpxchg-locked", Kind::Latency),
+    ("plain-inc", Kind::Latency),
+    ("plain-xadd", Kind::Latency),
+    ("plain-cmpxchg", Kind::Latency),
+    ("inc-elided", Kind::Latency),
+    ("fetch-add-elided", Kind::Latency),
+    ("cmpxchg-elided", Kind::Latency),
+];
+
 fn setup(_: &Options) -> Result<Setup> {
     let mut bench = Bench::new();
     let mut notes = Vec::new();
@@ -81,6 +97,7 @@ fn setup(_: &Options) -> Result<Setup> {
         notes,
         samplers,
         missing,
+        kinds: KINDS,
         ..Setup::default()
     })
 }

@@ -6,7 +6,7 @@ mod tail;
 use super::{Definition, Options};
 use crate::arch::raw;
 use crate::error::Result;
-use crate::record::Unit;
+use crate::record::{Kind, Unit};
 use crate::runner::{Bench, Control, Guards, Sampler, Setup};
 use crate::sys::clock as kernel;
 use cyclewise::clock::{Bracketed, Clock, DependentLoad, Instant, LoadOrdered, Mode, PerTask, System, Ticks};
@@ -52,6 +52,16 @@ static OTHER: Clock = Clock::new(System);
 /// A clock that a thread on another CPU refreshes.
 static KEPT: Clock = Clock::new(System);
 
+/// Bare reads of the counter wait for nothing, and those behind a fence for the copy before. The others do more than read it.
+static KINDS: &[(&str, Kind)] = &[
+    ("rdtsc", Kind::Throughput),
+    ("cntvct", Kind::Throughput),
+    ("lfence-rdtsc", Kind::Latency),
+    ("rdtscp", Kind::Latency),
+    ("isb-cntvct", Kind::Latency),
+    ("bracketed-now", Kind::Latency),
+];
+
 fn setup(options: &Options) -> Result<Setup> {
     let cpus = &options.cpus()?;
     let mut notes = learn();
@@ -88,6 +98,7 @@ fn setup(options: &Options) -> Result<Setup> {
         control: Control::Repeat(super::index(&samplers, "now").unwrap_or(0)),
         notes,
         samplers,
+        kinds: KINDS,
         ..Setup::default()
     })
 }

@@ -2,6 +2,8 @@
 
 use super::{Definition, Options, Published};
 use crate::error::Result;
+#[cfg(target_arch = "x86_64")]
+use crate::record::Kind;
 use crate::record::Unit;
 use crate::runner::{Guards, Setup};
 
@@ -27,6 +29,23 @@ const COMPARE: [(&str, &str); 7] = [
     ("ds-inc64", "plain-inc64"),
 ];
 
+/// Every copy changes the word that the one before has changed. The empty loop is neither.
+#[cfg(target_arch = "x86_64")]
+static KINDS: &[(&str, Kind)] = &[
+    ("nop-xadd32", Kind::Latency),
+    ("ds-xadd32", Kind::Latency),
+    ("lock-xadd32", Kind::Latency),
+    ("nop-xadd64", Kind::Latency),
+    ("ds-xadd64", Kind::Latency),
+    ("lock-xadd64", Kind::Latency),
+    ("plain-inc64", Kind::Latency),
+    ("ds-inc64", Kind::Latency),
+    ("lock-inc64", Kind::Latency),
+    ("ds-cmpxchg64", Kind::Latency),
+    ("lock-cmpxchg64", Kind::Latency),
+    ("xchg64", Kind::Latency),
+];
+
 #[cfg(target_arch = "x86_64")]
 fn setup(_: &Options) -> Result<Setup> {
     use crate::runner::{Bench, Control};
@@ -43,6 +62,7 @@ fn setup(_: &Options) -> Result<Setup> {
             "one word that stays in this core's L1, uncontended; xchg64 locks without a prefix".to_string(),
         ],
         samplers,
+        kinds: KINDS,
         ..Setup::default()
     })
 }

@@ -16,7 +16,7 @@ use super::crowd::Crowd;
 use super::elided::ElidedRows;
 use super::{Definition, Mode, Options, Published};
 use crate::error::Result;
-use crate::record::Unit;
+use crate::record::{Kind, Unit};
 use crate::runner::{Control, Guards, Sampler, Setup};
 use counts::{Apart, CountRow, Locked, counted};
 use cyclewise::lock::{Exponential, NoRelax, Pause, Relax};
@@ -67,6 +67,17 @@ const OVER: usize = 4;
 /// The limits of the sweep; all with `--full`, else every other one.
 const LIMITS: [u32; 10] = [1, 2, 5, 10, 15, 25, 50, 100, 200, 500];
 
+/// Alone, every pair changes one word.
+static KINDS: &[(&str, Kind)] = &[
+    ("lockref", Kind::Latency),
+    ("cas-pair", Kind::Latency),
+    ("lockref-ref", Kind::Latency),
+    ("lockref-lock", Kind::Latency),
+    ("mutex-count", Kind::Latency),
+    ("plain-cas-pair", Kind::Latency),
+    ("lockref-elided", Kind::Latency),
+];
+
 fn setup(options: &Options) -> Result<Setup> {
     let cpus = options.cpus()?;
     let span = Duration::from_millis(match options.mode {
@@ -115,6 +126,7 @@ fn setup(options: &Options) -> Result<Setup> {
         notes,
         samplers,
         missing,
+        kinds: KINDS,
         ..Setup::default()
     })
 }

@@ -3,7 +3,7 @@
 use super::{Definition, Options, Published};
 use crate::arch::entry;
 use crate::error::Result;
-use crate::record::Unit;
+use crate::record::{Kind, Unit};
 use crate::runner::{Bench, Control, Guards, Setup};
 use crate::sys::vdso::GetCpu;
 use std::hint::black_box;
@@ -24,6 +24,9 @@ const COMPARE: [(&str, &str); 3] = [
     ("getppid", "vdso-getcpu"),
 ];
 
+/// Calls need nothing of the call before. Entries of the kernel wait for more than data.
+static KINDS: &[(&str, Kind)] = &[("function-call", Kind::Throughput)];
+
 fn setup(_: &Options) -> Result<Setup> {
     let mut bench = Bench::new();
     let mut notes = Vec::new();
@@ -40,6 +43,7 @@ fn setup(_: &Options) -> Result<Setup> {
         control: Control::Repeat(0),
         notes,
         samplers,
+        kinds: KINDS,
         ..Setup::default()
     })
 }

@@ -7,7 +7,7 @@ use super::{Definition, Options, Published};
 use crate::arch::words::{Local, Plain};
 use crate::arch::{entry, opaque};
 use crate::error::Result;
-use crate::record::Unit;
+use crate::record::{Kind, Unit};
 use crate::runner::{Bench, Control, Guards, Sampler, Setup, code_bytes};
 use crate::sys::percpu::{Gs, PerCpuWords, WORDS, here};
 use crate::sys::vdso::GetCpu;
@@ -95,6 +95,28 @@ fn round(add: impl Fn(usize)) {
     }
 }
 
+/// One word is changed by every addition of the plain rows, and by each sixty-fourth of the others.
+static KINDS: &[(&str, Kind)] = &[
+    ("plain", Kind::Latency),
+    ("tls", Kind::Latency),
+    ("lock-inc", Kind::Latency),
+    ("getcpu-atomic", Kind::Latency),
+    ("rseq-id-atomic", Kind::Latency),
+    ("rseq-add", Kind::Latency),
+    ("cid-add", Kind::Latency),
+    ("portable-add", Kind::Latency),
+    ("gs-add", Kind::Latency),
+    ("plain-64", Kind::Throughput),
+    ("tls-64", Kind::Throughput),
+    ("lock-inc-64", Kind::Throughput),
+    ("getcpu-atomic-64", Kind::Throughput),
+    ("rseq-id-atomic-64", Kind::Throughput),
+    ("rseq-add-64", Kind::Throughput),
+    ("cid-add-64", Kind::Throughput),
+    ("portable-add-64", Kind::Throughput),
+    ("gs-add-64", Kind::Throughput),
+];
+
 fn setup(_: &Options) -> Result<Setup> {
     let mut bench = Bench::new();
     let mut notes = vec![
@@ -153,6 +175,7 @@ fn setup(_: &Options) -> Result<Setup> {
         control: Control::Repeat(control.unwrap_or(0)),
         notes,
         samplers,
+        kinds: KINDS,
         ..Setup::default()
     })
 }

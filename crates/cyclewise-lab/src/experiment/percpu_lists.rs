@@ -10,7 +10,7 @@ use super::crowd::Crowd;
 use super::{Definition, Options};
 use crate::arch::observe;
 use crate::error::{Error, Result};
-use crate::record::Unit;
+use crate::record::{Kind, Unit};
 use crate::runner::{Bench, Control, Guards, Sample, Sampler, Setup};
 use crossbeam_queue::{ArrayQueue, SegQueue};
 use cyclewise::percpu::{Counter, FreeList, PerCpu, Ring, Slot, Stack, backend};
@@ -51,6 +51,13 @@ const COMPARE: [(&str, &str); 17] = [
 /// The counter's batch, as in the kernel on a machine of up to 16 CPUs. Also the words or nodes that a `-batch` row
 /// moves.
 const BATCH: u64 = 32;
+
+/// Every addition changes one word.
+static KINDS: &[(&str, Kind)] = &[
+    ("rseq-add", Kind::Latency),
+    ("counter-add", Kind::Latency),
+    ("lock-add", Kind::Latency),
+];
 
 fn setup(options: &Options) -> Result<Setup> {
     let cpus = options.cpus()?;
@@ -100,6 +107,7 @@ fn setup(options: &Options) -> Result<Setup> {
         control: Control::Repeat(super::index(&samplers, "seg-queue").unwrap_or(0)),
         notes,
         samplers,
+        kinds: KINDS,
         ..Setup::default()
     })
 }

@@ -2,6 +2,8 @@
 
 use super::{Definition, Options, Published};
 use crate::error::Result;
+#[cfg(target_arch = "x86_64")]
+use crate::record::Kind;
 use crate::record::Unit;
 use crate::runner::{Guards, Setup};
 
@@ -30,6 +32,19 @@ const COMPARE: [(&str, &str); 11] = [
     ("signal-held", "signal"),
 ];
 
+/// Copies that save the flags read what the one before has written; the others read registers that do not change.
+#[cfg(target_arch = "x86_64")]
+static KINDS: &[(&str, Kind)] = &[
+    ("push-pop", Kind::Throughput),
+    ("push-popf", Kind::Throughput),
+    ("push-rep-popf", Kind::Throughput),
+    ("pushf-pop", Kind::Throughput),
+    ("test-branch", Kind::Throughput),
+    ("save-popf", Kind::Latency),
+    ("popf-if", Kind::Latency),
+    ("save-branch", Kind::Latency),
+];
+
 #[cfg(target_arch = "x86_64")]
 fn setup(_: &Options) -> Result<Setup> {
     use crate::runner::{Bench, Control};
@@ -51,6 +66,7 @@ fn setup(_: &Options) -> Result<Setup> {
         control: Control::Repeat(super::index(&samplers, "push-popf").unwrap_or(0)),
         notes,
         samplers,
+        kinds: KINDS,
         ..Setup::default()
     })
 }

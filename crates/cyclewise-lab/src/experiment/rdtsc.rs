@@ -3,7 +3,7 @@
 use super::{Definition, Options, Published};
 use crate::arch::counter;
 use crate::error::Result;
-use crate::record::Unit;
+use crate::record::{Kind, Unit};
 use crate::runner::{Bench, Control, Guards, Setup};
 use crate::sys::clock;
 use std::hint::black_box;
@@ -37,6 +37,18 @@ const COMPARE: [(&str, &str); 10] = [
     ("std-instant", "vdso-monotonic"),
 ];
 
+/// A fence, RDTSCP and ISB wait for the copy before; bare reads do not. What MFENCE waits for differs by vendor.
+static KINDS: &[(&str, Kind)] = &[
+    ("rdtsc", Kind::Throughput),
+    ("rdtsc-dependent-load", Kind::Throughput),
+    ("cntvct", Kind::Throughput),
+    ("lfence-rdtsc", Kind::Latency),
+    ("rdtscp", Kind::Latency),
+    ("lfence-rdtsc-lfence", Kind::Latency),
+    ("lfence-rdtsc-dependent-load", Kind::Latency),
+    ("isb-cntvct", Kind::Latency),
+];
+
 fn setup(_: &Options) -> Result<Setup> {
     let mut bench = Bench::new();
     let mut notes = vec![
@@ -66,6 +78,7 @@ fn setup(_: &Options) -> Result<Setup> {
         control: Control::Repeat(super::index(&samplers, BARE).unwrap_or(0)),
         notes,
         samplers,
+        kinds: KINDS,
         ..Setup::default()
     })
 }

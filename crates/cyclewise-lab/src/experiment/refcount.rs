@@ -10,7 +10,7 @@ pub(crate) mod unchecked;
 use super::elided::ElidedRows;
 use super::{Definition, Options, Published};
 use crate::error::Result;
-use crate::record::Unit;
+use crate::record::{Kind, Unit};
 use crate::runner::{Bench, Control, Guards, Mode, Setup};
 use cas_full::{CasFull, CasFull64};
 use cyclewise::refs::rcuref::{Got, Rcuref};
@@ -109,6 +109,24 @@ fn free() {
     black_box(());
 }
 
+/// Every pair changes one count.
+static KINDS: &[(&str, Kind)] = &[
+    ("atomic", Kind::Latency),
+    ("refcount", Kind::Latency),
+    ("cas-full", Kind::Latency),
+    ("atomic64", Kind::Latency),
+    ("refcount64", Kind::Latency),
+    ("cas-full64", Kind::Latency),
+    ("inc-not-zero", Kind::Latency),
+    ("rcuref", Kind::Latency),
+    ("plain", Kind::Latency),
+    ("plain64", Kind::Latency),
+    ("atomic-elided", Kind::Latency),
+    ("refcount-elided", Kind::Latency),
+    ("refcount64-elided", Kind::Latency),
+    ("rcuref-elided", Kind::Latency),
+];
+
 fn setup(options: &Options) -> Result<Setup> {
     let mut bench = Bench::new();
     let mut notes = vec![
@@ -153,6 +171,7 @@ fn setup(options: &Options) -> Result<Setup> {
         notes,
         samplers,
         missing,
+        kinds: KINDS,
         ..Setup::default()
     })
 }

@@ -17,7 +17,7 @@ use super::crowd::Crowd;
 use super::elided::ElidedRows;
 use super::{Definition, Mode, Options};
 use crate::error::Result;
-use crate::record::Unit;
+use crate::record::{Kind, Unit};
 use crate::runner::{Bench, Control, Guards, Sample, Sampler, Setup};
 use contention::{Work, contend};
 use locks::{Cyclewise, CyclewiseSpinOnly, Lock, ParkingLot, Spin, SpinTicket, StdMutex};
@@ -39,6 +39,17 @@ const OVER: usize = 8;
 
 /// The peers, in the order of the table.
 const PEERS: [&str; 5] = ["parking-lot", "std-mutex", "spin", "spin-ticket", "mcs"];
+
+/// Every pair of a free lock changes its word. Under contention, other threads decide.
+static KINDS: &[(&str, Kind)] = &[
+    ("cyclewise", Kind::Latency),
+    ("parking-lot", Kind::Latency),
+    ("std-mutex", Kind::Latency),
+    ("spin", Kind::Latency),
+    ("spin-ticket", Kind::Latency),
+    ("mcs", Kind::Latency),
+    ("cyclewise-elided", Kind::Latency),
+];
 
 fn setup(options: &Options) -> Result<Setup> {
     let cpus = options.cpus()?;
@@ -78,6 +89,7 @@ fn setup(options: &Options) -> Result<Setup> {
         notes,
         samplers,
         missing,
+        kinds: KINDS,
         ..Setup::default()
     })
 }

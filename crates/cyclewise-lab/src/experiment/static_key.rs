@@ -3,7 +3,7 @@
 use super::elided::refused;
 use super::{Definition, Options};
 use crate::error::Result;
-use crate::record::Unit;
+use crate::record::{Kind, Unit};
 use crate::runner::{Bench, Control, Guards, Setup};
 use cyclewise::static_key;
 use std::hint::black_box;
@@ -56,6 +56,14 @@ fn work() {
     black_box((0..16u64).fold(0u64, |sum, i| black_box(sum + i)));
 }
 
+/// The adds around a test begin anew in each copy.
+static KINDS: &[(&str, Kind)] = &[
+    ("no-test", Kind::Throughput),
+    ("key-disabled", Kind::Throughput),
+    ("relaxed-bool", Kind::Throughput),
+    ("key-enabled", Kind::Throughput),
+];
+
 fn setup(_: &Options) -> Result<Setup> {
     ON.enable().map_err(refused)?;
     let mut bench = Bench::new();
@@ -72,6 +80,7 @@ fn setup(_: &Options) -> Result<Setup> {
             "each test is between the same 64 adds in four chains; key-enabled takes the jump and calls an empty function".to_string(),
         ],
         samplers,
+        kinds: KINDS,
         ..Setup::default()
     })
 }
