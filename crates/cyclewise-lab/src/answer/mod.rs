@@ -6,6 +6,7 @@
 //!    neighbour is called that.
 //! 3. No sentence is about one CPU or machine by name, and none is written in advance.
 
+mod company;
 mod finding;
 mod run;
 mod summary;

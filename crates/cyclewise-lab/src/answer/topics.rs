@@ -1,5 +1,6 @@
 //! Sentences about what was measured, by topic. Each names the rows that it rests on.
 
+use super::company;
 use super::finding::Finding;
 use crate::number::brief;
 use crate::record::{Experiment, Record, Unit, Variant, Verdict, bounds};
@@ -70,6 +71,14 @@ fn lock_prefix(record: &Record) -> Option<String> {
             None => others.push_str(&format!("; on {what}: {}", f.verdict())),
         }
     }
+    // Where programs pay less than back to back, the sentence says so.
+    let company: Vec<String> = pairs
+        .iter()
+        .filter_map(|(what, a, _)| Some(format!("LOCK {what} {}", company::phrase(record, "lock-prefix", a)?)))
+        .collect();
+    if !company.is_empty() {
+        others.push_str(&format!("; in company {}", company.join(", ")));
+    }
     match (listed(&costs), others.strip_prefix("; ")) {
         (Some(costs), _) => Some(format!("LOCK costs {costs}, back to back{others}.")),
         (None, Some(others)) => Some(format!("The cost of LOCK back to back, {others}.")),
@@ -91,7 +100,11 @@ fn flags(record: &Record) -> Option<String> {
             Some(format!(", {what} {shown}{verdict}"))
         })
         .collect();
-    Some(format!("PUSH and POPF cost {popf} {unit}{}.", against.concat()))
+    let company = company::of_row(record, "the pair", ["popf", "push-popf"]);
+    Some(format!(
+        "PUSH and POPF cost {popf} {unit}{}{company}.",
+        against.concat()
+    ))
 }
 
 fn kernel(record: &Record) -> Option<String> {
@@ -109,8 +122,9 @@ fn clock(record: &Record) -> Option<String> {
     let fence = finding(record, "clock", "now", "lfence-rdtsc").map_or(String::new(), |f| {
         format!("; against LFENCE and RDTSC alone: {}", f.share())
     });
+    let company = company::of_row(record, "the clock", ["clock", "now"]);
     Some(format!(
-        "The ordered clock against std's Instant::now: {}{fence}.",
+        "The ordered clock against std's Instant::now: {}{fence}{company}.",
         std.share()
     ))
 }
@@ -121,16 +135,18 @@ fn arc(record: &Record) -> Option<String> {
         format!("; with LOCK against std's Arc: {}", f.share())
     });
     Some(format!(
-        "Cloning and dropping many Arcs without LOCK against with it: {}{std}.",
-        elided.share()
+        "Cloning and dropping many Arcs without LOCK against with it: {}{std}{}.",
+        elided.share(),
+        company::of_row(record, "the pair with LOCK", ["arc", "arc-locked"])
     ))
 }
 
 fn per_cpu(record: &Record) -> Option<String> {
     let locked = finding(record, "percpu", "lock-inc-64", "rseq-add-64")?;
     Some(format!(
-        "A locked addition against one to the CPU's own copy (rseq): {}.",
-        locked.share()
+        "A locked addition against one to the CPU's own copy (rseq): {}{}.",
+        locked.share(),
+        company::of_row(record, "the locked one", ["percpu", "lock-inc-64"])
     ))
 }
 
@@ -147,8 +163,9 @@ fn spinlock(record: &Record) -> Option<String> {
             Some(format!("{what} {share}"))
         })
         .collect();
+    let company = company::of_row(record, "lock and unlock of a free one", ["spinlock", "cyclewise"]);
     Some(format!(
-        "The queued spinlock on all CPUs against {}.",
+        "The queued spinlock on all CPUs against {}{company}.",
         listed(&against)?
     ))
 }

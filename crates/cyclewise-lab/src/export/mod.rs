@@ -5,6 +5,7 @@ pub(crate) mod csv;
 pub(crate) mod doctor;
 pub mod html;
 pub(crate) mod json;
+mod row;
 pub(crate) mod table;
 
 use crate::experiment::core_to_core;

@@ -8,6 +8,11 @@ fn page(records: &[Record]) -> String {
     render(records, &fixtures::published).unwrap()
 }
 
+/// The page without its style.
+fn body(page: &str) -> &str {
+    page.split_once("<main>").unwrap().1
+}
+
 /// The visible text of a page, one line per element.
 pub(crate) fn text(page: &str) -> String {
     let body = page.split_once("<body>").unwrap().1;
@@ -109,7 +114,7 @@ fn far_samples_are_counted_in_the_caption() {
     let page = page(&[fixtures::record_of(vec![e])]);
     assert_eq!(markers(&page), [302, 302]);
     assert!(
-        text(&page).contains("2 lie outside the axis, from 70.0 to 80.0 tick/op (2 v)"),
+        text(&page).contains("2 lie beyond the axis, from 70.0 to 80.0 tick/op (2 v)"),
         "{}",
         text(&page)
     );
@@ -171,7 +176,7 @@ fn what_a_record_says_is_escaped() {
     }
     let one = page(&[r.clone()]);
     let mut report = fixtures::comparison();
-    report.records[0].label = EVIL.to_owned();
+    report.records[0].machine.cpu_model = EVIL.to_owned();
     report.experiments[0].rows[0].variant = EVIL.to_owned();
     for page in [one, page(&[r.clone(), r]), render_comparison(&report).unwrap()] {
         assert!(!page.contains("<script"), "unescaped");
@@ -226,23 +231,105 @@ fn a_verdict_is_more_than_a_colour() {
     for (verdict, sign) in [
         (Verdict::Faster, "▲"),
         (Verdict::Slower, "▼"),
-        (Verdict::Undecided, "≈"),
+        (Verdict::Same, "≈"),
+        (Verdict::Undecided, "?"),
+        (Verdict::None, "–"),
+        (Verdict::Depends, "◆"),
     ] {
         r.experiments[0].comparisons[0].verdict = verdict;
         let text = text(&page(&[r.clone()]));
-        assert!(text.contains(sign) && text.contains(verdict.as_str()), "{text}");
+        assert!(text.contains(sign) && text.contains(verdict.in_words()), "{text}");
     }
 }
 
-#[test]
-fn seven_large_experiments_stay_below_four_megabytes() {
-    let mut r = fixtures::record(3, 500);
+/// A record as large as that of a whole run: 17 experiments, 220 rows, two states, a quarter of a million samples.
+fn whole_run() -> Record {
+    let mut r = fixtures::record(3, 1200);
     let mut large = r.experiments.swap_remove(0);
-    large.variants.extend_from_within(..7);
-    assert_eq!(large.variants.iter().map(|v| v.samples.len()).sum::<usize>(), 20 * 500);
-    r.experiments = vec![large; 7];
-    let bytes = page(&[r]).len();
-    assert!(bytes < 4_000_000, "{bytes} bytes");
+    for v in &mut large.variants {
+        v.sample_states = v
+            .samples
+            .iter()
+            .enumerate()
+            .map(|(i, _)| if i % 3 == 0 { 'b' } else { 'q' })
+            .collect();
+    }
+    large.comparisons.extend_from_within(..);
+    r.experiments = vec![large; 17];
+    r
+}
+
+#[test]
+fn the_page_of_a_whole_run_is_at_most_a_megabyte_and_a_half() {
+    let r = whole_run();
+    let variants = || r.experiments.iter().flat_map(|e| &e.variants);
+    assert!(variants().count() > 200 && variants().map(|v| v.n).sum::<usize>() > 250_000);
+    let page = page(&[r.clone()]);
+    assert!(page.len() <= 1_500_000, "{} bytes", page.len());
+    // The twin: the samples alone, a dot each in both shapes, would take more.
+    assert!(variants().map(|v| v.n).sum::<usize>() * 2 * 8 > 1_500_000);
+    for drawn in markers(&page) {
+        assert!(drawn > 13 * 40, "{drawn} dots hide the spread");
+    }
+    assert!(text(&page).contains("as many of its quantiles"));
+}
+
+#[test]
+fn a_page_begins_with_the_answer_and_ends_with_the_machine() {
+    let text = text(&page(&[fixtures::small()]));
+    let at = |words: &str| text.find(words).unwrap_or_else(|| panic!("no {words}: {text}"));
+    assert!(at("What this run says") < at("By experiment"));
+    assert!(at("By experiment") < at("What each variant costs"));
+    assert!(at("What each variant costs") < at("Published figures"));
+    assert!(at("Published figures") < at("The machine and the run"));
+    assert!(at("The machine and the run") < at("Clock source"));
+}
+
+#[test]
+fn states_are_told_apart_by_colour_height_and_words() {
+    let mut v = fixtures::with_samples("v", (0..60).map(|i| 5.0 + f64::from(i % 7) / 10.0).collect());
+    let of = |v: &_| {
+        page(&[fixtures::record_of(vec![fixtures::plain(
+            Unit::TicksPerOp,
+            vec![Clone::clone(v)],
+        )])])
+    };
+    let one = of(&v);
+    assert!(!one.contains("upper half: quiet rounds") && !body(&one).contains("stroke=\"#060002\""));
+    v.sample_states = "qqb".repeat(20);
+    let two = of(&v);
+    assert!(two.contains("upper half: quiet rounds") && two.contains("lower half: busy rounds"));
+    assert!(body(&two).contains("stroke=\"#060001\"") && body(&two).contains("stroke=\"#060002\""));
+    assert_eq!(markers(&two), [60, 60]);
+}
+
+#[test]
+fn one_outlier_does_not_hide_the_others() {
+    let with = |outlier: f64| {
+        let mut samples: Vec<f64> = (0..400).map(|i| 6.0 + f64::from(i % 20) / 20.0).collect();
+        samples[7] = outlier;
+        let e = fixtures::plain(Unit::TicksPerOp, vec![fixtures::with_samples("v", samples)]);
+        page(&[fixtures::record_of(vec![e])])
+    };
+    let page = with(1e9);
+    assert!(text(&page).contains("1 lies beyond the axis, at"), "{}", text(&page));
+    // The dots of the others spread over more than a third of the plot: 960 pixels of 10 units.
+    let spread = |page: &str| {
+        let dots = body(page).split("stroke=\"#060001\"").nth(1).unwrap();
+        let points = dots.split_once("points=\"").unwrap().1.split('"').next().unwrap();
+        let x = points
+            .split_whitespace()
+            .map(|p| p.split(',').next().unwrap().parse::<f64>().unwrap());
+        let (lo, hi) = x.fold((f64::MAX, f64::MIN), |(lo, hi), x| (lo.min(x), hi.max(x)));
+        hi - lo
+    };
+    // As far as without the outlier, but for the lane that it takes.
+    assert!(
+        spread(&page) > 0.5 * spread(&with(6.5)),
+        "{} of {}",
+        spread(&page),
+        spread(&with(6.5))
+    );
 }
 
 #[test]

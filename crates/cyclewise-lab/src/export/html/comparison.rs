@@ -2,15 +2,16 @@
 
 use super::experiment::{floor_figure, test};
 use super::machine::{fingerprint, tool};
-use super::page::STYLE;
+use super::page::{STYLE, dots};
 use super::plot::{Figure, Plot, SERIES, Strip};
 use super::table::{Cell, Table, number, verdict, words};
-use super::words::{Finding, Sentence, times};
+use super::words::{Sentence, sentence};
+use crate::answer::{Finding, summary};
 use crate::error::Result;
-use crate::export::letter;
 use crate::export::number::{count, estimate, interval, plus_minus, significant};
+use crate::export::table::value;
+use crate::export::{letter, record_name};
 use crate::record::Verdict;
-use crate::record::bounds;
 use crate::record::compare::{CompareExperiment, CompareReport, CompareRow, Side};
 use askama::Template;
 
@@ -21,6 +22,8 @@ pub(super) struct ComparePage<'a> {
     title: String,
     style: &'static str,
     series: usize,
+    /// Each record's letter and name.
+    names: Vec<(String, String)>,
     warnings: &'a [String],
     machines: Table,
     experiments: Vec<ComparedExperiment<'a>>,
@@ -32,9 +35,10 @@ struct ComparedExperiment<'a> {
     name: &'a str,
     question: &'a str,
     floor: String,
+    /// The experiment in one line.
+    line: String,
+    /// Those that are more than same or undecided.
     verdicts: Vec<Sentence>,
-    /// How many rows are indistinguishable: the summary only counts them.
-    indistinguishable: usize,
     plot: Plot,
     table: Table,
     notes: &'a [String],
@@ -43,17 +47,21 @@ struct ComparedExperiment<'a> {
 impl<'a> ComparePage<'a> {
     /// The page of `report`.
     pub(super) fn new(report: &'a CompareReport) -> Result<Self> {
-        let labels: Vec<&str> = report.records.iter().map(|r| r.label.as_str()).collect();
+        let names = report.records.iter().enumerate();
+        let names: Vec<_> = names.map(|(i, r)| (letter(i), record_name(r))).collect();
+        let letters: Vec<&str> = names.iter().map(|(letter, _)| letter.as_str()).collect();
+        let dots = dots(report.experiments.iter().map(|e| strips(e).len()).sum());
         let experiments = report
             .experiments
             .iter()
             .enumerate()
-            .map(|(i, e)| ComparedExperiment::new(e, format!("e{}", i + 1)))
+            .map(|(i, e)| ComparedExperiment::new(e, format!("e{}", i + 1), dots))
             .collect::<Result<_>>()?;
         Ok(ComparePage {
-            title: format!("Comparison of {}", labels.join(" and ")),
+            title: format!("Comparison of records {}", letters.join(" and ")),
             style: STYLE,
             series: SERIES,
+            names,
             warnings: &report.warnings,
             machines: machines(report),
             experiments,
@@ -66,7 +74,7 @@ fn machines(report: &CompareReport) -> Table {
     let mut table = Table::new("The records and their machines; ≠ marks differences");
     table.words("");
     for (i, record) in report.records.iter().enumerate() {
-        table.words(&format!("{}: {}", letter(i), record.label));
+        table.words(&format!("{}: {}", letter(i), record_name(record)));
     }
     let mut row = |term: &str, texts: Vec<String>, always_differs: bool| {
         let differs = !always_differs && texts.windows(2).any(|pair| pair[0] != pair[1]);
@@ -101,29 +109,29 @@ fn machines(report: &CompareReport) -> Table {
 }
 
 impl<'a> ComparedExperiment<'a> {
-    fn new(e: &'a CompareExperiment, id: String) -> Result<Self> {
-        let verdicts = e.rows.iter().map(|row| {
-            let [a, b] = [row.other, row.base].map(|i| format!("{} on {}", row.variant, letter(i)));
-            Finding {
-                a: &a,
-                b: &b,
-                unit: e.unit,
-                ratio: row.ratio,
-                ratio_ci95: bounds(row.ratio_ci95),
-                p_holm: row.p_holm,
-                verdict: row.verdict,
-                floor: e.floor,
-            }
-            .sentence()
-        });
+    fn new(e: &'a CompareExperiment, id: String, dots: usize) -> Result<Self> {
+        let names: Vec<[String; 2]> = e
+            .rows
+            .iter()
+            .map(|row| [row.other, row.base].map(|i| format!("{} on {}", row.variant, letter(i))))
+            .collect();
+        let findings: Vec<Finding> = e
+            .rows
+            .iter()
+            .zip(&names)
+            .map(|(row, [a, b])| Finding::between(row, e.unit, a, b))
+            .collect();
+        let told = findings
+            .iter()
+            .filter(|f| !matches!(f.verdict, Verdict::Same | Verdict::Undecided));
         Ok(ComparedExperiment {
             id,
             name: &e.name,
             question: &e.question,
             floor: floor_figure(e.floor),
-            verdicts: verdicts.collect(),
-            indistinguishable: e.rows.iter().filter(|row| row.verdict == Verdict::Undecided).count(),
-            plot: figure(e).draw()?,
+            line: summary(&findings, |f| f.a.to_owned()).unwrap_or_default(),
+            verdicts: told.map(sentence).collect(),
+            plot: figure(e, dots).draw()?,
             table: rows(e),
             notes: &e.notes,
         })
@@ -131,14 +139,14 @@ impl<'a> ComparedExperiment<'a> {
 }
 
 /// One strip per variant and record, also if a record is in several rows.
-fn figure(e: &CompareExperiment) -> Figure<'_> {
+fn strips(e: &CompareExperiment) -> Vec<Strip<'_>> {
     let mut strips: Vec<(&str, usize, Strip)> = Vec::new();
     for row in &e.rows {
         let sides = [
-            (row.base, &row.base_stats, &row.base_samples),
-            (row.other, &row.other_stats, &row.other_samples),
+            (row.base, &row.base_stats, row.basis.base, &row.base_samples),
+            (row.other, &row.other_stats, row.basis.other, &row.other_samples),
         ];
-        for (record, stats, samples) in sides {
+        for (record, stats, median, samples) in sides {
             if !strips
                 .iter()
                 .any(|(variant, r, _)| *variant == row.variant && *r == record)
@@ -146,51 +154,64 @@ fn figure(e: &CompareExperiment) -> Figure<'_> {
                 let strip = Strip {
                     label: format!("{} {}", letter(record), row.variant),
                     samples,
-                    mean: stats.mean,
-                    ci95: stats.ci95,
+                    states: "",
+                    value: if median > 0.0 { median } else { stats.mean },
+                    ci95: [f64::NAN; 2],
+                    figure: value(median, stats.mean, stats.ci95),
                     series: record,
                 };
                 strips.push((&row.variant, record, strip));
             }
         }
     }
+    strips.into_iter().map(|(_, _, strip)| strip).collect()
+}
+
+fn figure(e: &CompareExperiment, dots: usize) -> Figure<'_> {
     Figure {
         name: &e.name,
         unit: e.unit.as_str(),
         seed: 1,
-        strips: strips.into_iter().map(|(_, _, strip)| strip).collect(),
+        dots,
+        strips: strips(e),
     }
 }
 
 fn rows(e: &CompareExperiment) -> Table {
     let unit = e.unit.as_str();
     let mut table =
-        Table::new("Each variant in both records; the difference is other − base, the verdict is about other");
+        Table::new("Each variant in both records; the verdict is about the second, the ratio is second / first");
     table.words("Variant");
     table.words("Verdict");
+    table.numbers("Ratio", "95\u{a0}%");
     table.numbers("Base", unit);
     table.numbers("Other", unit);
+    table.words("Evidence");
+    table.numbers("Base mean", unit);
+    table.numbers("Other mean", unit);
     table.numbers(&format!("Difference, {unit}"), "95\u{a0}% CI");
-    table.numbers("Ratio", "95\u{a0}% CI");
     table.numbers("t", "Welch");
     table.numbers("df", "");
-    for kind in ["Welch", "rank", "Holm"] {
-        table.numbers("p", kind);
-    }
-    table.rows = e.rows.iter().map(row).collect();
+    table.numbers("p", "Welch");
+    table.rows = e.rows.iter().map(|r| row(r, e)).collect();
     table
 }
 
-fn row(row: &CompareRow) -> Vec<Cell> {
+fn row(row: &CompareRow, e: &CompareExperiment) -> Vec<Cell> {
+    let finding = Finding::between(row, e.unit, "", "");
+    let reason = finding.reason.unwrap_or_default();
     let mut cells = vec![
-        words(&row.variant).with_detail(format!("{} compared with {}", letter(row.other), letter(row.base))),
-        verdict(row.verdict),
+        words(&row.variant).with_detail(format!("{} against {}", letter(row.other), letter(row.base))),
+        verdict(row.verdict).with_detail(reason),
+        number(finding.times()).with_detail(finding.interval()),
+        number(value(row.basis.base, row.base_stats.mean, row.base_stats.ci95)),
+        number(value(row.basis.other, row.other_stats.mean, row.other_stats.ci95)),
+        words(&row.basis.seen),
         side(&row.base_stats),
         side(&row.other_stats),
         number(estimate(row.difference, row.ci95)).with_detail(interval(row.difference, row.ci95)),
-        number(times(row.ratio, bounds(row.ratio_ci95))).with_detail(interval(row.ratio, bounds(row.ratio_ci95))),
     ];
-    cells.extend(test(row.t, row.df, [row.p, row.p_rank, row.p_holm]));
+    cells.extend(test(row.t, row.df, &[row.p]));
     cells
 }
 

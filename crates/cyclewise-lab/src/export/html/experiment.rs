@@ -2,16 +2,15 @@
 
 use super::plot::{Figure, Heat, Plot, Strip};
 use super::table::{Cell, Table, maybe, number, verdict, words};
-use super::words::{Finding, Sentence, floor, times};
+use super::words::{Sentence, floor, sentence};
+use crate::answer::{self, Finding};
 use crate::error::Result;
 use crate::experiment::Published;
 use crate::experiment::core_to_core::{Matrix, spans};
 use crate::export::listed_variants;
-use crate::export::number::{
-    NONE, at_least_two_digits, count, decimals, estimate, fixed, half_width, interval, p_value, percent, significant,
-};
-use crate::record::bounds;
-use crate::record::{Experiment, Variant};
+use crate::export::number::{NONE, count, decimals, estimate, fixed, interval, p_value, percent, significant};
+use crate::export::row::{cycles, kind, least, marks, median, spread, usual_state};
+use crate::record::{Experiment, Variant, bounds};
 
 /// An experiment of a record.
 pub(super) struct ExperimentView<'a> {
@@ -19,55 +18,74 @@ pub(super) struct ExperimentView<'a> {
     pub(super) name: &'a str,
     pub(super) question: &'a str,
     pub(super) source: &'a str,
+    /// The experiment in one line.
+    pub(super) line: String,
     pub(super) verdicts: Vec<Sentence>,
     pub(super) floor: String,
     pub(super) plot: Plot,
     /// The one-way times between CPUs, if it has them.
     pub(super) matrix: Option<Plot>,
-    /// In the order of the page.
-    pub(super) tables: Vec<Table>,
+    /// What someone needs to decide.
+    pub(super) table: Table,
+    /// Every figure, which the page folds away.
+    pub(super) details: Vec<Table>,
+    pub(super) published: Option<Table>,
     pub(super) notes: &'a [String],
 }
 
 impl<'a> ExperimentView<'a> {
-    /// The view of `e`; `id` is its anchor, `seed` the record's.
-    pub(super) fn new(e: &'a Experiment, id: String, seed: u64, published: &[Published]) -> Result<Self> {
-        let control = e.control.as_ref();
-        let verdicts = e.comparisons.iter().map(|c| Finding::of(c, e.unit, control).sentence());
-        let tables = [
-            super::published::table(e, published),
-            Some(variants(e)),
-            metrics(e),
-            comparisons(e),
-        ];
+    /// The view of `e`; `id` is its anchor, `seed` the record's, `dots` the most dots of a strip.
+    pub(super) fn new(e: &'a Experiment, id: String, seed: u64, dots: usize, published: &[Published]) -> Result<Self> {
+        let verdicts = e.comparisons.iter().map(|c| sentence(&Finding::of(c, e.unit)));
+        let details = [Some(figures(e)), metrics(e), comparisons(e)];
         Ok(ExperimentView {
             id,
             name: &e.name,
             question: &e.question,
             source: &e.source,
+            line: answer::line(e),
             verdicts: verdicts.collect(),
-            floor: floor(control, e.unit),
-            plot: figure(e, seed).draw()?,
+            floor: floor(e.control.as_ref(), e.unit),
+            plot: figure(e, seed, dots).draw()?,
             matrix: matrix(e)?,
-            tables: tables.into_iter().flatten().collect(),
+            table: variants(e),
+            details: details.into_iter().flatten().collect(),
+            published: super::published::table(e, published),
             notes: &e.notes,
         })
     }
 }
 
-fn figure(e: &Experiment, seed: u64) -> Figure<'_> {
+/// The strips of an experiment.
+pub(super) fn strips(e: &Experiment) -> usize {
+    listed_variants(e, MOST_PAIRS).len()
+}
+
+fn figure(e: &Experiment, seed: u64, dots: usize) -> Figure<'_> {
     Figure {
         name: &e.name,
         unit: e.unit.as_str(),
         seed,
+        dots,
         strips: listed_variants(e, MOST_PAIRS)
             .into_iter()
-            .map(|v| Strip {
-                label: v.name.clone(),
-                samples: &v.samples,
-                mean: v.mean,
-                ci95: v.ci95,
-                series: 0,
+            .map(|v| {
+                let (value, ci95) = v.value();
+                // A slope that is no cost has no value to mark.
+                let value = if v.is_not_linear() { f64::NAN } else { value };
+                Strip {
+                    label: v.name.clone(),
+                    samples: &v.samples,
+                    states: &v.sample_states,
+                    value,
+                    ci95: bounds(ci95),
+                    figure: if v.is_not_linear() {
+                        "not linear".to_owned()
+                    } else {
+                        median(v)
+                    },
+                    series: 0,
+                }
             })
             .collect(),
     }
@@ -114,39 +132,65 @@ fn matrix(e: &Experiment) -> Result<Option<Plot>> {
     .draw()
 }
 
-/// The variant that is second in every comparison, if there is one.
-fn reference(e: &Experiment) -> Option<&Variant> {
-    let first = &e.comparisons.first()?.b;
-    if e.comparisons.iter().any(|c| c.b != *first) {
-        return None;
-    }
-    e.variants.iter().find(|v| v.name == *first && v.n > 0 && v.mean > 0.0)
-}
-
+/// Of each variant what someone needs to decide.
 fn variants(e: &Experiment) -> Table {
     let unit = e.unit.as_str();
-    let reference = reference(e);
-    let cycles = e.variants.iter().any(|v| v.cycles.is_some());
+    let usual = usual_state(e);
+    let has_cycles = e.variants.iter().any(|v| v.cycles.is_some());
+    let has_kind = e.variants.iter().any(|v| v.kind.is_some());
+    let mut table = Table::new(format!("What each variant costs, in {unit}"));
+    table.words("Variant");
+    table.numbers("Median", "95\u{a0}% interval");
+    if has_cycles {
+        table.numbers("Core cycles", "cycle/op");
+    }
+    table.numbers("n", usual_name(usual));
+    if has_kind {
+        table.words("Kind");
+    }
+    table.words("Marks");
+    for v in listed_variants(e, MOST_PAIRS) {
+        let mut row = vec![words(&v.name)];
+        row.push(if v.n == 0 {
+            number("no samples kept")
+        } else {
+            number(median(v)).with_detail(spread(v))
+        });
+        if has_cycles {
+            row.push(number(cycles(v)).with_detail(v.cycles.as_ref().map_or("", |c| &c.source)));
+        }
+        row.push(number(count(v.figure().n)));
+        if has_kind {
+            row.push(words(kind(v)));
+        }
+        row.push(words(marks(v, usual).join("; ")));
+        table.rows.push(row);
+    }
+    table
+}
+
+fn usual_name(state: crate::record::State) -> &'static str {
+    match state {
+        crate::record::State::All => "kept",
+        state => state.as_str(),
+    }
+}
+
+/// Every figure of each variant.
+fn figures(e: &Experiment) -> Table {
+    let unit = e.unit.as_str();
     let ipc = e
         .variants
         .iter()
         .any(|v| v.cycles.as_ref().is_some_and(|c| c.ipc.is_some()));
     let bytes = e.variants.iter().any(|v| v.code_bytes.is_some());
-
-    let mut table = Table::new(format!("What each variant costs, in {unit}"));
+    let mut table = Table::new(format!("All samples of each variant, in {unit}"));
     table.words("Variant");
     table.numbers("n", "kept");
-    for title in ["Mean", "SD", "Median", "Min"] {
-        table.numbers(title, unit);
-    }
-    table.numbers("95\u{a0}% CI of mean", unit);
     table.numbers("Rejected", "");
-    if let Some(r) = reference {
-        table.numbers("Ratio of means", &format!("to {}", r.name));
-    }
-    if cycles {
-        table.numbers("Core cycles", "cycle/op");
-    }
+    table.numbers("Mean", "95\u{a0}% CI");
+    table.numbers("SD", unit);
+    table.numbers("Min", unit);
     if ipc {
         table.numbers("Instructions", "per op");
         table.numbers("IPC", "");
@@ -155,21 +199,9 @@ fn variants(e: &Experiment) -> Table {
         table.numbers("Code", "bytes/op");
     }
     for v in listed_variants(e, MOST_PAIRS) {
-        let mut row = vec![words(&v.name), number(count(v.n))];
-        row.extend(figures(v));
-        row.push(rejected(v));
-        if let Some(r) = reference {
-            let ratio = if v.n > 0 {
-                significant(v.mean / r.mean, 3)
-            } else {
-                NONE.to_owned()
-            };
-            row.push(number(ratio));
-        }
+        let mut row = vec![words(&v.name), number(count(v.n)), rejected(v)];
+        row.extend(mean(v));
         let c = v.cycles.as_ref();
-        if cycles {
-            row.push(maybe(c, |c| estimate(c.per_op, c.ci95)).with_detail(c.map_or("", |c| &c.source)));
-        }
         if ipc {
             row.push(maybe(c.and_then(|c| c.instructions), |i| significant(i, 3)));
             row.push(maybe(c.and_then(|c| c.ipc), |i| significant(i, 3)));
@@ -182,20 +214,15 @@ fn variants(e: &Experiment) -> Table {
     table
 }
 
-/// Mean, spread and interval of one variant, with the same number of decimals.
-fn figures(v: &Variant) -> Vec<Cell> {
-    if v.n == 0 {
-        let mut cells = vec![number("no samples kept")];
-        cells.resize_with(5, || number(NONE));
-        return cells;
+/// Mean with its interval, spread and least sample.
+fn mean(v: &Variant) -> Vec<Cell> {
+    if v.n == 0 || v.is_not_linear() {
+        return vec![number(NONE), number(NONE), number(NONE)];
     }
-    let d = decimals(v.mean, half_width(v.ci95));
     vec![
-        number(fixed(v.mean, d)),
+        number(estimate(v.mean, v.ci95)).with_detail(interval(v.mean, v.ci95)),
         number(significant(v.sd, 2)),
-        number(at_least_two_digits(v.median, d)),
-        number(at_least_two_digits(v.min, d)),
-        number(interval(v.mean, v.ci95)),
+        number(least(v)),
     ]
 }
 
@@ -246,30 +273,39 @@ fn comparisons(e: &Experiment) -> Option<Table> {
     let mut table = Table::new("Comparisons; the difference is first − second, the verdict is about the first");
     table.words("Comparison");
     table.words("Verdict");
-    table.numbers(&format!("Difference, {unit}"), "95\u{a0}% CI");
-    table.numbers("Ratio", "95\u{a0}% CI");
+    table.numbers("Ratio", "95\u{a0}%");
+    table.numbers(&format!("Difference, {unit}"), "95\u{a0}%");
+    table.numbers("Rounds", "");
+    table.numbers("p", "deciding");
     table.numbers("t", "Welch");
     table.numbers("df", "");
     table.numbers("p", "Welch");
     table.numbers("p", "rank");
-    table.numbers("p", "Holm");
+    table.words("Tests");
     for c in &e.comparisons {
+        let f = Finding::of(c, e.unit);
+        let paired = c.paired();
+        let tests: Vec<String> = c.tests.iter().map(|t| format!("{}: {}", t.name, t.seen)).collect();
         let mut row = vec![
-            words(format!("{} compared with {}", c.a, c.b)),
+            words(format!("{} against {}", c.a, c.b)),
             verdict(c.verdict),
-            number(estimate(c.difference, c.ci95)).with_detail(interval(c.difference, c.ci95)),
-            number(times(c.ratio, bounds(c.ratio_ci95))).with_detail(interval(c.ratio, bounds(c.ratio_ci95))),
+            number(f.times()).with_detail(f.interval()),
+            number(estimate(paired.difference, bounds(paired.ci95)))
+                .with_detail(interval(paired.difference, bounds(paired.ci95))),
+            maybe(c.headline.as_ref(), |h| count(h.n)).with_detail(paired.state.as_str()),
+            number(p_value(c.p_holm)),
         ];
-        row.extend(test(c.t, c.df, [c.p, c.p_rank, c.p_holm]));
+        row.extend(test(c.t, c.df, &[c.p, c.p_rank]));
+        row.push(words(tests.join("; ")));
         table.rows.push(row);
     }
     Some(table)
 }
 
-/// The cells of a test: t, its degrees of freedom, and three p-values.
-pub(super) fn test(t: f64, df: f64, p: [f64; 3]) -> Vec<Cell> {
+/// The cells of a test: t, its degrees of freedom, and p-values.
+pub(super) fn test(t: f64, df: f64, p: &[f64]) -> Vec<Cell> {
     let mut cells = vec![number(fixed(t, 2)), number(fixed(df, 1))];
-    cells.extend(p.map(|p| number(p_value(p))));
+    cells.extend(p.iter().map(|p| number(p_value(*p))));
     cells
 }
 

@@ -3,8 +3,10 @@
 //! # Invariants
 //! 1. The page loads nothing (no script, font or image), and its content security policy forbids it.
 //! 2. Text from a record is always escaped, by askama or by the SVG writer.
-//! 3. Every finite kept sample is a marker in the plot, on wide and on narrow pages.
-//! 4. Odd data (no samples, one sample, infinities) are described in words; they cause no failure.
+//! 3. The dots of a page are bounded: every finite kept sample is one, or of a row with more, as many of its quantiles. The
+//!    caption says which, and how many samples lie beyond the axis.
+//! 4. A page begins with what its record answers. Facts about the machine and other people's figures come last.
+//! 5. Odd data (no samples, one sample, infinities) are described in words; they cause no failure.
 
 mod comparison;
 mod experiment;

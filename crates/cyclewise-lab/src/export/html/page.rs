@@ -1,8 +1,9 @@
 //! The data of the records page's template.
 
-use super::experiment::ExperimentView;
+use super::experiment::{ExperimentView, strips};
 use super::machine::{Fact, facts, fingerprint, mitigations, tool};
 use super::plot::SERIES;
+use crate::answer;
 use crate::error::Result;
 use crate::experiment::Published;
 use crate::record::Record;
@@ -10,6 +11,19 @@ use askama::Template;
 
 /// The style of every page.
 pub(super) const STYLE: &str = include_str!("../../../templates/report.css");
+
+/// Dots of all strips of a page, in each of its two shapes. A dot takes about 10 bytes in each, so the dots of a page of one
+/// whole run stay below a megabyte.
+const DOTS: usize = 36_000;
+/// With fewer dots a strip hides its spread.
+const LEAST_DOTS: usize = 40;
+/// With more dots a strip is a block.
+const MOST_DOTS: usize = 500;
+
+/// The most dots of each of so many strips.
+pub(super) fn dots(strips: usize) -> usize {
+    (DOTS / strips.max(1)).clamp(LEAST_DOTS, MOST_DOTS)
+}
 
 /// One or more records.
 #[derive(Template)]
@@ -27,6 +41,8 @@ struct RecordView<'a> {
     /// The CPU model.
     name: &'a str,
     created: &'a str,
+    /// What the record answers.
+    answer: Vec<String>,
     facts: Vec<Fact>,
     mitigations: Vec<(String, String)>,
     warnings: &'a [String],
@@ -40,10 +56,11 @@ impl<'a> RunPage<'a> {
             [one] => format!("Hot paths on {}", one.machine.cpu_model),
             many => format!("Hot paths: {} records", many.len()),
         };
+        let dots = dots(records.iter().flat_map(|r| &r.experiments).map(strips).sum());
         let records = records
             .iter()
             .enumerate()
-            .map(|(i, record)| RecordView::new(record, i + 1, published))
+            .map(|(i, record)| RecordView::new(record, i + 1, dots, published))
             .collect::<Result<_>>()?;
         Ok(RunPage {
             title,
@@ -55,19 +72,28 @@ impl<'a> RunPage<'a> {
 }
 
 impl<'a> RecordView<'a> {
-    fn new(record: &'a Record, number: usize, published: &dyn Fn(&str) -> &'static [Published]) -> Result<Self> {
+    fn new(
+        record: &'a Record,
+        number: usize,
+        dots: usize,
+        published: &dyn Fn(&str) -> &'static [Published],
+    ) -> Result<Self> {
         let mut facts = fingerprint(&record.machine);
         facts.extend(run_facts(record));
         let experiments = record
             .experiments
             .iter()
             .enumerate()
-            .map(|(i, e)| ExperimentView::new(e, format!("r{number}-e{}", i + 1), record.seed, published(&e.name)))
+            .map(|(i, e)| {
+                let id = format!("r{number}-e{}", i + 1);
+                ExperimentView::new(e, id, record.seed, dots, published(&e.name))
+            })
             .collect::<Result<_>>()?;
         Ok(RecordView {
             id: format!("r{number}"),
             name: &record.machine.cpu_model,
             created: &record.created,
+            answer: answer::of(record),
             facts,
             mitigations: mitigations(&record.machine),
             warnings: &record.machine.warnings,

@@ -2,7 +2,8 @@
 
 use super::table::{Table, number, words};
 use crate::experiment::Published;
-use crate::export::number::{NONE, count, plus_minus};
+use crate::export::number::{NONE, count};
+use crate::export::row::median;
 use crate::record::Experiment;
 
 /// The table; `None` if the source published no figure.
@@ -36,9 +37,7 @@ pub(super) fn table(e: &Experiment, published: &[Published]) -> Option<Table> {
 
 fn ours(e: &Experiment, name: &str) -> super::table::Cell {
     match e.variants.iter().find(|v| v.name == name) {
-        Some(v) if v.n > 0 => {
-            number(plus_minus(v.mean, v.ci95)).with_detail(format!("95\u{a0}% CI, n = {}", count(v.n)))
-        }
+        Some(v) if v.n > 0 => number(median(v)).with_detail(format!("median, n = {}", count(v.figure().n))),
         Some(_) => number("no samples kept"),
         None => number("not in this record"),
     }

@@ -95,7 +95,7 @@ pub(super) fn verdict(v: Verdict) -> Cell {
             Verdict::Depends => "words verdict depends",
         },
         sign: sign(v),
-        ..words(v.as_str())
+        ..words(v.in_words())
     }
 }
 

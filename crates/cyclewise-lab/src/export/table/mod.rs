@@ -11,7 +11,7 @@ mod runs;
 mod simulation;
 mod wide;
 
-pub(crate) use comparison::comparison;
+pub(crate) use comparison::{comparison, value};
 pub(crate) use grid::Look;
 pub(crate) use list::{experiments, verification};
 pub(crate) use phase::{phase, validation};
@@ -21,6 +21,7 @@ pub(crate) use simulation::{simulated, simulation};
 
 use super::listed_variants;
 use super::number::{estimate, interval, percent};
+use super::row::usual_state;
 use crate::answer;
 use crate::record::{Experiment, Machine, Record, State};
 use grid::{BOLD, DIM, YELLOW, wrapped};
@@ -133,7 +134,7 @@ fn circumstances(e: &Experiment) -> String {
     if let Some(quiet) = e.probe.as_ref().and_then(|p| p.share(State::Quiet)) {
         let _ = write!(out, ", {} of them quiet", percent(quiet));
     }
-    match headline_state(e) {
+    match usual_state(e) {
         State::All => {}
         state => {
             let _ = write!(out, "; figures are of {} rounds", state.as_str());
@@ -146,16 +147,6 @@ fn circumstances(e: &Experiment) -> String {
         None => out.push_str("; noise floor unknown: too few samples of the control"),
     }
     out
-}
-
-/// The state that most rows' headline figures are of.
-fn headline_state(e: &Experiment) -> State {
-    let states: Vec<State> = e.variants.iter().map(|v| v.figure().state).collect();
-    let count = |state: State| states.iter().filter(|s| **s == state).count();
-    let all = [State::All, State::Quiet, State::Busy, State::Mixed];
-    all.into_iter()
-        .max_by_key(|s| (count(*s), *s == State::All))
-        .unwrap_or_default()
 }
 
 #[cfg(test)]

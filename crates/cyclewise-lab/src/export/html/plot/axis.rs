@@ -1,13 +1,13 @@
 //! The axis of a plot, and the lanes beside it for values too far out.
 //!
 //! # Invariants
-//! 1. Every mean is on the axis.
+//! 1. Every marked value is on the axis. It is a median, which a few samples cannot move.
 //! 2. Every other finite value is on the axis, or in a lane at its low or high end.
 
 use super::{Strip, ends};
 use crate::export::number::fixed;
 
-/// Means whose ratio exceeds this are unreadable on a linear axis.
+/// Values whose ratio exceeds this are unreadable on a linear axis.
 const LOG_FROM: f64 = 50.0;
 /// The share of a strip's samples that determines the axis; the others are on it if they are near.
 const BULK: f64 = 0.975;
@@ -45,7 +45,7 @@ impl Axis {
         let mut all: Vec<f64> = Vec::new();
         let mut bulk = f64::NEG_INFINITY;
         let mut bulk_low = f64::INFINITY;
-        let mut means: Vec<f64> = Vec::new();
+        let mut values: Vec<f64> = Vec::new();
         for strip in strips {
             let mut sorted: Vec<f64> = strip.finite().collect();
             sorted.sort_by(f64::total_cmp);
@@ -55,18 +55,18 @@ impl Axis {
             let rank = |share: f64| sorted[(share * last as f64).floor() as usize];
             bulk = bulk.max(rank(BULK));
             bulk_low = bulk_low.min(rank(1.0 - BULK));
-            if strip.mean.is_finite() {
-                means.push(strip.mean);
+            if strip.value.is_finite() {
+                values.push(strip.value);
             }
             all.append(&mut sorted);
         }
         let (min, max) = ends(all.iter().copied())?;
-        let mean_lo = means.iter().copied().fold(bulk_low, f64::min);
-        let mean_hi = means.iter().copied().fold(bulk, f64::max);
-        Some(if mean_lo > 0.0 && mean_hi / mean_lo > LOG_FROM {
-            Self::log(min, max, mean_lo, mean_hi)
+        let value_lo = values.iter().copied().fold(bulk_low, f64::min);
+        let value_hi = values.iter().copied().fold(bulk, f64::max);
+        Some(if value_lo > 0.0 && value_hi / value_lo > LOG_FROM {
+            Self::log(min, max, value_lo, value_hi)
         } else {
-            Self::linear(min, max, mean_lo, mean_hi)
+            Self::linear(min, max, value_lo, value_hi)
         })
     }
 
@@ -75,8 +75,10 @@ impl Axis {
         let far = |limit: f64| limit + reach * (FAR_LINEAR - 1.0);
         let high_lane = max > far(bulk_hi);
         let low_lane = min < bulk_lo - reach * FAR_LINEAR;
-        let mut hi = if high_lane { bulk_hi + 0.15 * reach } else { max };
-        let mut lo = if low_lane { bulk_lo - 0.15 * reach } else { min };
+        // Beside a lane, room for the tail of the bulk, so that a far sample does not compress it.
+        let tail = (0.5 * (bulk_hi - bulk_lo)).clamp(0.05 * reach, 0.15 * reach);
+        let mut hi = if high_lane { bulk_hi + tail } else { max };
+        let mut lo = if low_lane { bulk_lo - tail } else { min };
         if lo > ZOOM * hi {
             let margin = ((hi - lo) * 0.08).max(hi * 1e-6);
             lo -= margin;
@@ -224,6 +226,24 @@ mod tests {
             a.position(samples.iter().sum::<f64>() / 401.0),
             AxisPosition::At(_)
         ));
+    }
+
+    #[test]
+    fn one_outlier_of_any_size_leaves_the_axis_to_the_others() {
+        for outlier in [1e3, 1e9, 1e300] {
+            let mut samples: Vec<f64> = (0..400).map(|i| 6.0 + f64::from(i) / 400.0).collect();
+            samples[200] = outlier;
+            let strip = |value| Strip {
+                value,
+                ..Strip::of("x", &samples)
+            };
+            let by_median = Axis::choose(&[strip(6.5)]).unwrap();
+            assert!(by_median.high_lane && by_median.hi < 10.0, "{outlier}: {by_median:?}");
+            assert_eq!(by_median.position(outlier), AxisPosition::High);
+            // The twin: a value that the outlier moves, as a mean is, takes the axis with it.
+            let by_mean = Axis::choose(&[strip(samples.iter().sum::<f64>() / 400.0)]).unwrap();
+            assert!(outlier < 1e4 || by_mean.hi > 1e4, "{outlier}: {by_mean:?}");
+        }
     }
 
     #[test]

@@ -135,6 +135,7 @@ impl Curves<'_> {
             svgs,
             label: self.label(y),
             caption: self.full_caption(),
+            legend: Vec::new(),
         }))
     }
 

@@ -1,8 +1,9 @@
-//! Draws a strip plot: grid, lanes, a dot for each sample, and each mean with its interval.
+//! Draws a strip plot: grid, lanes, dots for the samples, and each value with its interval.
 
 use super::Figure;
 use super::axis::{Axis, AxisPosition};
 use super::canvas::{self, Canvas, SMALL, TEXT, point};
+use super::dots::dots;
 use super::layout::{Layout, MEAN};
 use super::palette::Role;
 use crate::error::Result;
@@ -69,12 +70,11 @@ impl Canvas<'_> {
             return self.text(Role::Muted, SMALL, (x, layout.dots_y(i)), HPos::Left, "no samples kept");
         }
         self.samples(figure, axis, layout, i)?;
-        if let position @ AxisPosition::At(_) = axis.position(strip.mean) {
-            self.mean(axis, layout, i, position, strip.ci95)?;
+        if let position @ AxisPosition::At(_) = axis.position(strip.value) {
+            self.mark(axis, layout, i, position, strip.ci95)?;
         }
-        let mean = number::plus_minus(strip.mean, strip.ci95);
         let at = (layout.width - 2.0, layout.label_y(i));
-        self.text(Role::Ink, TEXT, at, HPos::Right, &mean)
+        self.text(Role::Ink, TEXT, at, HPos::Right, &strip.figure)
     }
 
     /// One line per kind of marker; the style sheet shows only its vertices.
@@ -82,18 +82,23 @@ impl Canvas<'_> {
         let strip = &figure.strips[i];
         let mut random = Xoshiro256PlusPlus::seed_from_u64(figure.seed ^ (i as u64));
         let mut kinds = [
-            (Role::Dots(strip.series), Vec::new()),
-            (Role::Beyond, Vec::new()),
-            (Role::Below, Vec::new()),
-        ];
-        for value in strip.finite() {
-            let y = layout.dots_y(i) + random.random_range(-1.0..=1.0) * layout.reach();
-            let position = axis.position(value);
+            Role::Dots(strip.series),
+            Role::Dots(1),
+            Role::Dots(2),
+            Role::Beyond,
+            Role::Below,
+        ]
+        .map(|role| (role, Vec::new()));
+        for dot in dots(strip, figure.dots) {
+            let [from, to] = dot.band;
+            let y = layout.dots_y(i) + random.random_range(from..=to) * layout.reach();
+            let position = axis.position(dot.value);
             let x = layout.x(position, random.random_range(-1.0..=1.0));
             let kind = match position {
-                AxisPosition::At(_) => 0,
-                AxisPosition::High => 1,
-                AxisPosition::Low => 2,
+                AxisPosition::At(_) if dot.series == strip.series => 0,
+                AxisPosition::At(_) => dot.series,
+                AxisPosition::High => 3,
+                AxisPosition::Low => 4,
             };
             kinds[kind].1.push(point(x, y));
         }
@@ -105,9 +110,9 @@ impl Canvas<'_> {
         Ok(())
     }
 
-    /// A tick at the mean, and whiskers to the ends of its interval or of the axis.
-    fn mean(&self, axis: &Axis, layout: &Layout, i: usize, mean: AxisPosition, ci: [f64; 2]) -> Result<()> {
-        let (x, y) = (layout.x(mean, 0.0), layout.mean_y(i));
+    /// A tick at the value, and whiskers to the ends of its interval or of the axis.
+    fn mark(&self, axis: &Axis, layout: &Layout, i: usize, value: AxisPosition, ci: [f64; 2]) -> Result<()> {
+        let (x, y) = (layout.x(value, 0.0), layout.mean_y(i));
         let bar = |x: f64, width: f64, height: f64| {
             let half = height / 2.0;
             self.line(Role::Mean, width, (x, y - half), (x, y + half))
@@ -123,7 +128,7 @@ impl Canvas<'_> {
         let ends = [end(ci[0], layout.axis_x[0]), end(ci[1], layout.axis_x[1])];
         self.line(Role::Mean, 1.3, (ends[0].0, y), (ends[1].0, y))?;
         for (end, on_axis) in ends {
-            // A whisker's end inside the mean's tick would blur it.
+            // A whisker's end inside the value's tick would blur it.
             if on_axis && (end - x).abs() > 2.5 {
                 bar(end, 1.3, MEAN * 0.6)?;
             }

@@ -133,6 +133,7 @@ impl Heat<'_> {
                 self.unit
             ),
             caption: self.caption.clone(),
+            legend: Vec::new(),
         }))
     }
 

@@ -1,11 +1,15 @@
-//! Plots, each drawn for wide and for narrow pages. A strip plot has one strip per variant and one dot per kept sample.
+//! Plots, each drawn for wide and for narrow pages. A strip plot has one strip per variant, and dots for its samples.
 //!
-//! The samples of a strip are the vertices of one line; the style sheet hides its stroke and shows its markers. This takes a few
-//! bytes per sample, and translucent markers still add up where samples are dense.
+//! The dots of a strip are the vertices of one line; the style sheet hides its stroke and shows its markers. This takes a few
+//! bytes per dot, and translucent markers still add up where samples are dense.
+//!
+//! Samples of quiet and of busy rounds are told apart by colour and by height. Their number in a strip is bounded: of more
+//! samples, each state's evenly spaced quantiles are drawn, the least and the greatest among them.
 
 mod axis;
 mod canvas;
 mod curves;
+mod dots;
 mod draw;
 mod heat;
 mod layout;
@@ -23,8 +27,13 @@ pub(super) use palette::{LINES, SERIES};
 pub(super) struct Strip<'a> {
     pub(super) label: String,
     pub(super) samples: &'a [f64],
-    pub(super) mean: f64,
+    /// The state of each sample, as in the record; empty if they are not told apart.
+    pub(super) states: &'a str,
+    /// The value that is marked; NaN if none is.
+    pub(super) value: f64,
     pub(super) ci95: [f64; 2],
+    /// The value as text.
+    pub(super) figure: String,
     /// The colour's index, from 0.
     pub(super) series: usize,
 }
@@ -42,6 +51,8 @@ pub(super) struct Figure<'a> {
     pub(super) unit: &'a str,
     /// Seed of the dots' vertical offsets.
     pub(super) seed: u64,
+    /// The most dots of a strip.
+    pub(super) dots: usize,
     pub(super) strips: Vec<Strip<'a>>,
 }
 
@@ -61,6 +72,8 @@ pub(super) struct Plot {
     pub(super) label: String,
     /// How to read it.
     pub(super) caption: String,
+    /// What the colours of the dots are: the index of each from 1, and its words.
+    pub(super) legend: Vec<(usize, &'static str)>,
 }
 
 /// The least and the greatest value.
@@ -93,6 +106,7 @@ impl Figure<'_> {
                 svgs: Vec::new(),
                 label: String::new(),
                 caption: "No samples kept, so there is nothing to plot.".to_owned(),
+                legend: Vec::new(),
             });
         };
         let svgs = both_shapes(|shape| {
@@ -103,10 +117,12 @@ impl Figure<'_> {
             svgs,
             label: self.label(),
             caption: self.caption(&axis),
+            legend: dots::legend(&self.strips),
         })
     }
 
-    fn drawn(&self) -> usize {
+    /// Samples that are finite.
+    fn samples(&self) -> usize {
         self.strips.iter().map(|s| s.finite().count()).sum()
     }
 
@@ -114,17 +130,26 @@ impl Figure<'_> {
         format!(
             "{}: {} samples in {} strips, in {}; the following table contains the figures.",
             self.name,
-            count(self.drawn()),
+            count(self.samples()),
             self.strips.len(),
             self.unit
         )
     }
 
     fn caption(&self, axis: &Axis) -> String {
+        let thinned = self.strips.iter().any(|s| s.finite().count() > self.dots);
+        let what = if thinned {
+            format!(
+                "Dots are samples ({} in total); of a row with more than {}, as many of its quantiles",
+                count(self.samples()),
+                self.dots
+            )
+        } else {
+            format!("Every kept sample is a dot ({} in total)", count(self.samples()))
+        };
         let mut out = format!(
-            "Every kept sample is a dot ({} in total); vertical offsets only separate the dots. \
-             Tick and whiskers: the mean and its 95\u{a0}% confidence interval.",
-            count(self.drawn())
+            "{what}; vertical offsets only separate the dots. \
+             Tick and whiskers: the figure at the right and its 95\u{a0}% interval."
         );
         if axis.zoomed() {
             out.push_str(&format!(
@@ -136,7 +161,7 @@ impl Figure<'_> {
         for (lane, sign, side) in [(AxisPosition::High, "▸", "right"), (AxisPosition::Low, "◂", "left")] {
             out.push_str(&self.lane_caption(axis, lane, sign, side));
         }
-        let odd = self.strips.iter().map(|s| s.samples.len()).sum::<usize>() - self.drawn();
+        let odd = self.strips.iter().map(|s| s.samples.len()).sum::<usize>() - self.samples();
         if odd > 0 {
             out.push_str(&format!(
                 " {} more are not finite numbers and cannot be drawn.",
@@ -171,7 +196,7 @@ impl Figure<'_> {
             ("lie", "triangles")
         };
         format!(
-            " {} {lie} outside the axis, {range} {} ({}), drawn as {triangles} {sign} in the {side} lane.",
+            " {} {lie} beyond the axis, {range} {} ({}), drawn as {triangles} {sign} in the {side} lane.",
             count(all.len()),
             self.unit,
             counts.join(", ")
@@ -186,8 +211,10 @@ impl<'a> Strip<'a> {
         Strip {
             label: label.to_owned(),
             samples,
-            mean,
+            states: "",
+            value: mean,
             ci95: [mean, mean],
+            figure: String::new(),
             series: 0,
         }
     }

@@ -1,0 +1,98 @@
+//! What an operation adds in company: the range over surroundings of the experiment `in-context`.
+//!
+//! Back to back is an upper bound of what a program pays, so a sentence that something is worth changing rests on this range.
+
+use crate::number::significant;
+use crate::record::{Matrix, Record};
+
+/// The matrix of the record, if it has one.
+fn matrix(record: &Record) -> Option<&Matrix> {
+    record.experiments.iter().find_map(|e| e.matrix.as_ref())
+}
+
+/// What the operation of a row, which is called `what`, adds in company, after a semicolon; empty if it was not measured.
+pub(super) fn of_row(record: &Record, what: &str, [experiment, variant]: [&str; 2]) -> String {
+    phrase(record, experiment, variant).map_or(String::new(), |phrase| format!("; in company {what} {phrase}"))
+}
+
+/// `adds 0.2 to 9.7 ticks, by surroundings`, or that it costs nothing in most company.
+pub(super) fn phrase(record: &Record, experiment: &str, variant: &str) -> Option<String> {
+    let matrix = matrix(record)?;
+    let is_row = |row: &Option<[String; 2]>| row.as_ref().is_some_and(|[e, v]| e == experiment && v == variant);
+    let operation = matrix
+        .operations
+        .iter()
+        .find(|o| is_row(&o.loop_row) || o.name == variant)?;
+    let range = matrix.range(&operation.name)?;
+    let nothing = range.nothing_in.len();
+    let ticks = |value: f64| significant(value, 2);
+    let (low, high) = (ticks(range.low.0), ticks(range.high.0));
+    Some(if nothing == range.of {
+        format!("costs nothing in all {} surroundings", range.of)
+    } else if range.is_free_in_most() {
+        format!(
+            "costs nothing in most company ({low} to {high} ticks, nothing in {nothing} of {})",
+            range.of
+        )
+    } else if nothing > 0 {
+        format!("adds {low} to {high} ticks, nothing in {nothing} of {}", range.of)
+    } else {
+        format!("adds {low} to {high} ticks in {} surroundings", range.of)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Experiment;
+    use crate::record::matrix::{Added, Cell, Operation, Surrounding};
+
+    fn record(added: &[f64]) -> Record {
+        let cell = |ticks: &f64| {
+            Some(Cell {
+                added: Added {
+                    ticks: *ticks,
+                    ..Added::default()
+                },
+                floor: 0.1,
+                ..Cell::default()
+            })
+        };
+        let matrix = Matrix {
+            copies: 8,
+            surroundings: added.iter().map(|_| Surrounding::default()).collect(),
+            operations: vec![Operation {
+                name: "inc".to_owned(),
+                loop_row: Some(["lock-prefix", "lock-inc64"].map(str::to_owned)),
+                cells: added.iter().map(cell).collect(),
+                ..Operation::default()
+            }],
+        };
+        Record {
+            experiments: vec![Experiment {
+                matrix: Some(matrix),
+                ..Experiment::default()
+            }],
+            ..Record::default()
+        }
+    }
+
+    #[test]
+    fn what_includes_nothing_in_most_surroundings_costs_nothing_in_most_company() {
+        let said = |added: &[f64]| phrase(&record(added), "lock-prefix", "lock-inc64").unwrap();
+        assert_eq!(
+            said(&[4.5, 0.0, 0.05, 2.1]),
+            "costs nothing in most company (0 to 4.5 ticks, nothing in 2 of 4)"
+        );
+        // The twin: one surrounding more in which it costs.
+        assert_eq!(said(&[4.5, 0.0, 0.3, 2.1]), "adds 0 to 4.5 ticks, nothing in 1 of 4");
+        assert_eq!(said(&[4.5, 0.3]), "adds 0.30 to 4.5 ticks in 2 surroundings");
+        assert_eq!(said(&[0.0, 0.01]), "costs nothing in all 2 surroundings");
+    }
+
+    #[test]
+    fn what_was_not_measured_is_not_claimed() {
+        assert_eq!(phrase(&record(&[1.0]), "lock-prefix", "lock-xadd64"), None);
+        assert_eq!(of_row(&Record::default(), "it", ["lock-prefix", "lock-inc64"]), "");
+    }
+}

@@ -1,0 +1,105 @@
+//! The figures and marks of a row as text, the same in every format.
+
+use super::number::{
+    NONE, at_least_two_digits, brief, count, decimals, estimate, half_width, interval, percent, significant,
+    uncertainty,
+};
+use crate::record::{Experiment, Kind, Mode, State, Variant, bounds};
+
+/// A row that lost a larger share of its samples says how many.
+const MANY_REJECTED: f64 = 0.1;
+
+/// The value of the row with the digits that its interval supports; a dash where a slope is no cost.
+pub(super) fn median(v: &Variant) -> String {
+    if v.n == 0 || v.is_not_linear() {
+        return NONE.to_owned();
+    }
+    let (value, ci95) = v.value();
+    let ci95 = bounds(ci95);
+    // An older record has no interval of the median: that of the mean says how far to trust it.
+    let uncertainty = match uncertainty(value, ci95) {
+        unknown if unknown.is_nan() => half_width(v.ci95),
+        known => known,
+    };
+    at_least_two_digits(value, decimals(value, uncertainty))
+}
+
+pub(super) fn spread(v: &Variant) -> String {
+    if v.n == 0 || v.is_not_linear() {
+        return NONE.to_owned();
+    }
+    let (value, ci95) = v.value();
+    interval(value, bounds(ci95))
+}
+
+pub(super) fn cycles(v: &Variant) -> String {
+    match &v.cycles {
+        Some(_) if v.n == 0 || v.is_not_linear() => NONE.to_owned(),
+        Some(c) => estimate(c.per_op, c.ci95),
+        None => String::new(),
+    }
+}
+
+/// A slope's least sample may be below 0, and is no cost then.
+pub(super) fn least(v: &Variant) -> String {
+    if v.min <= 0.0 || v.is_not_linear() {
+        return NONE.to_owned();
+    }
+    at_least_two_digits(v.min, decimals(v.mean, half_width(v.ci95)))
+}
+
+pub(super) fn kind(v: &Variant) -> &'static str {
+    match v.kind {
+        Some(Kind::Latency) => "chain",
+        Some(Kind::Throughput) => "throughput",
+        None => "",
+    }
+}
+
+/// What else someone must know to use the row's figure. `usual` is the state of most rows.
+pub(super) fn marks(v: &Variant, usual: State) -> Vec<String> {
+    let mut marks = Vec::new();
+    if v.n == 0 {
+        marks.push("no samples kept".to_owned());
+        return marks;
+    }
+    let figure = v.figure();
+    if let Some(l) = v.linearity.as_ref().filter(|_| v.is_not_linear()) {
+        let per_copy: Vec<String> = l.per_copy.iter().map(|c| significant(*c, 3)).collect();
+        let copies: Vec<String> = l.copies.iter().map(|c| count(*c as usize)).collect();
+        marks.push(format!(
+            "not linear: {} a copy at {} copies",
+            per_copy.join(", "),
+            copies.join(", ")
+        ));
+    } else {
+        let mut states = Vec::new();
+        if figure.state != usual {
+            states.push(format!("of {} rounds", figure.state.as_str()));
+        }
+        let others = v.states.iter().filter(|s| s.n > 0 && s.state != State::Mixed);
+        states.extend(others.map(|s| format!("{} {}", s.state.as_str(), brief(s.median, bounds(s.ci95)))));
+        if !states.is_empty() {
+            marks.push(states.join(", "));
+        }
+        if figure.modes.len() > 1 {
+            let mode = |m: &Mode| format!("{} ({})", significant(m.value, 3), percent(m.share));
+            let modes: Vec<String> = figure.modes.iter().map(mode).collect();
+            marks.push(format!("modes {}", modes.join(", ")));
+        }
+    }
+    if v.rejected as f64 > MANY_REJECTED * (v.n + v.rejected) as f64 {
+        marks.push(format!("{} of {} rejected", v.rejected, v.n + v.rejected));
+    }
+    marks
+}
+
+/// The state that most rows' headline figures are of.
+pub(super) fn usual_state(e: &Experiment) -> State {
+    let states: Vec<State> = e.variants.iter().map(|v| v.figure().state).collect();
+    let count = |state: State| states.iter().filter(|s| **s == state).count();
+    let all = [State::All, State::Quiet, State::Busy, State::Mixed];
+    all.into_iter()
+        .max_by_key(|s| (count(*s), *s == State::All))
+        .unwrap_or_default()
+}
