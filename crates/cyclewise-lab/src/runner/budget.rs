@@ -26,7 +26,8 @@ pub struct Budget {
     pub least: usize,
     /// Rounds after which the measurement ends at any precision.
     pub most: usize,
-    /// Half-width of each variant's 95 % interval to reach, as a share of its mean; infinite if only `least` counts.
+    /// Half-width of the 95 % interval of each variant's median to reach, as a share of the median; infinite if only
+    /// `least` counts.
     pub target: f64,
     /// Time after which no further round begins.
     pub time: Duration,
@@ -35,11 +36,8 @@ pub struct Budget {
 /// Time for the rounds of all experiments of `--quick`: the rest of the minute is for preparing them.
 const QUICK_TOGETHER: Duration = Duration::from_secs(40);
 
-/// The least reference for precision: below a mean of this many ticks, a share of the mean is finer than the clock.
+/// The least reference for precision: below a median of this many ticks, a share of it is finer than the clock.
 const YARDSTICK_TICKS: f64 = 1.0;
-
-/// The fewest kept samples that have a precision.
-const SOME: usize = 4;
 
 impl Budget {
     /// The budget of `mode` for samples of a few instructions, or for samples that take the whole machine.
@@ -104,20 +102,15 @@ impl Budget {
         Self::precision(samples, ticks).is_some_and(|p| p <= self.target)
     }
 
-    /// Half-width of the 95 % interval as a share of the mean (of `YARDSTICK_TICKS`, if the mean is below it).
+    /// Half-width of the median's 95 % interval, which takes dependent samples into account, as a share of the median (of
+    /// `YARDSTICK_TICKS`, if the median is below it). `None` if the samples are too few for an interval.
     pub fn precision(samples: &[f64], ticks: bool) -> Option<f64> {
-        if samples.len() < SOME {
+        let median = stats::Median::of(samples)?;
+        let [Some(low), Some(high)] = median.interval(0.95) else {
             return None;
-        }
-        let half = stats::half_width(samples, 0.95)?;
-        let mean = stats::describe(samples)?.mean.abs();
-        Some(
-            half / if ticks {
-                mean.max(YARDSTICK_TICKS)
-            } else {
-                mean.max(f64::MIN_POSITIVE)
-            },
-        )
+        };
+        let least = if ticks { YARDSTICK_TICKS } else { f64::MIN_POSITIVE };
+        Some((high - low) / 2.0 / median.median.abs().max(least))
     }
 }
 
@@ -126,12 +119,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn precision_is_the_share_of_the_mean_but_not_below_a_tick() {
-        let samples = [0.09, 0.10, 0.11, 0.10];
-        let coarse = Budget::precision(&samples, true).unwrap();
+    fn precision_is_the_share_of_the_median_but_not_below_a_tick() {
+        // Without correlation, and the extremes of six bound the median: half of 0.05 of 0.1.
+        let samples = [0.08, 0.12, 0.09, 0.13, 0.10, 0.10];
         let fine = Budget::precision(&samples, false).unwrap();
+        assert!((fine - 0.25).abs() < 1e-9, "{fine}");
+        let coarse = Budget::precision(&samples, true).unwrap();
         assert!((fine / coarse - 10.0).abs() < 1e-9);
-        assert_eq!(Budget::precision(&samples[..3], true), None);
+        assert_eq!(Budget::precision(&samples[..5], true), None, "five have no interval");
+    }
+
+    #[test]
+    fn samples_that_depend_on_each_other_are_less_precise() {
+        // The same values, in states of twenty-five rounds and alternating.
+        let states: Vec<f64> = (0..200)
+            .map(|i| 2.0 + f64::from(i / 25 % 2) + 1e-3 * f64::from(i % 7))
+            .collect();
+        let alternating: Vec<f64> = (0..200)
+            .map(|i| 2.0 + f64::from(i % 2) + 1e-3 * f64::from(i % 7))
+            .collect();
+        let [dependent, independent] = [&states, &alternating].map(|s| Budget::precision(s, true));
+        assert!(independent.is_some());
+        assert!(
+            dependent.is_none_or(|d| d >= independent.unwrap()),
+            "{dependent:?} {independent:?}"
+        );
+        // One outlier, which would double a mean's interval, moves nothing.
+        let mut struck = vec![2.0; 60];
+        struck[7] = 1e6;
+        assert_eq!(Budget::precision(&struck, true), Some(0.0));
     }
 
     #[test]
