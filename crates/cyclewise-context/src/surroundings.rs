@@ -51,8 +51,8 @@ impl CacheSizes {
             None => "; whether it fits an L3 is not known",
         };
         format!(
-            "one load of a pointer chase through {} of lines, every other line of a buffer ({known}{missed}); the TLB may be \
-             missed too",
+            "one load of a pointer chase through {} of lines, every other line of a buffer ({known}{missed}); its pages are touched \
+             before",
             size(chased)
         )
     }
@@ -159,25 +159,35 @@ impl Surrounding for LoadAddStore8 {
 
 /// A load that misses the second-level cache. All loops go on where the last one stopped, so that a node is old when it
 /// is met again.
-pub(crate) struct L2Miss(Shared<Position>);
+///
+/// A buffer of that size needs more pages than a TLB holds, and in a guest a miss of the TLB costs several times one of the
+/// cache. So the pages of a batch are touched before it, at other lines.
+pub(crate) struct L2Miss {
+    nodes: Vec<Position>,
+    at: Shared<usize>,
+}
 
 impl L2Miss {
     pub(crate) fn new(chain: Chain) -> Self {
-        Self(Shared::new(chain.start()))
+        Self {
+            nodes: chain.nodes(),
+            at: Shared::new(0),
+        }
     }
 }
 
 impl Surrounding for L2Miss {
     type Registers = Position;
-    fn begin(&self, _: u64) -> Position {
-        self.0.get()
+    fn begin(&self, repetitions: u64) -> Position {
+        let next = self.nodes.iter().cycle().skip(self.at.get());
+        next.take(repetitions as usize).for_each(|node| node.touch_page());
+        let begin = self.nodes[self.at.get()];
+        self.at.set((self.at.get() + repetitions as usize) % self.nodes.len());
+        begin
     }
     #[inline(always)]
     fn step(at: &mut Position) {
         at.follow::<1>();
-    }
-    fn end(&self, at: Position) {
-        self.0.set(at);
     }
 }
 

@@ -1,7 +1,8 @@
 //! The assembly of surroundings and operations, and the memory that it works on.
 //!
 //! # Invariants
-//! 1. A [`Position`] is the address of a node of a leaked [`Chain`], each node of which holds the address of a node.
+//! 1. A [`Position`] is the address of a node of a leaked [`Chain`], each node of which holds the address of a node. A
+//!    chain begins on a page, and the rest of its last page is mapped.
 //! 2. A [`Lines`] is the address of a leaked page that only its thread uses.
 //! 3. A [`Bits`] is the address of a leaked table of [`BITS`] bytes, a power of two.
 //!
@@ -45,7 +46,7 @@ impl Chain {
         let memory: Vec<UnsafeCell<usize>> = (0..nodes * words + page).map(|_| UnsafeCell::new(0)).collect();
         let memory = memory.leak();
         let skip = memory.as_ptr().align_offset(4096) % page;
-        let chain = Self(&memory[skip..], words);
+        let chain = Self(&memory[skip..skip + nodes * words], words);
         // Sattolo's algorithm makes one cycle of all nodes.
         let mut order: Vec<usize> = (0..nodes).collect();
         let mut random = Random(0x9e37_79b9_7f4a_7c15);
@@ -67,6 +68,18 @@ impl Chain {
     pub(crate) fn start(self) -> Position {
         Position(self.node(0).get())
     }
+
+    /// All nodes, from the first one on.
+    pub(crate) fn nodes(self) -> Vec<Position> {
+        let count = self.0.len() / self.1;
+        let mut at = self.start();
+        let goes_on = |_| {
+            let node = at;
+            at.follow::<1>();
+            node
+        };
+        (0..count).map(goes_on).collect()
+    }
 }
 
 impl Position {
@@ -81,6 +94,15 @@ impl Position {
     #[cfg(test)]
     pub(crate) fn address(self) -> usize {
         self.0.addr()
+    }
+
+    /// Loads another line of the node's page, so that the TLB has it. The line is in the other half of the page, where no
+    /// prefetcher takes the node for its neighbour.
+    #[inline(always)]
+    pub(crate) fn touch_page(self) {
+        let line = self.0.map_addr(|address| address ^ 2048);
+        // SAFETY: a chain has whole pages (Invariant 1).
+        unsafe { isa::load(line) };
     }
 
     /// Writes the next `nodes` nodes back and drops them from every cache.

@@ -1,7 +1,7 @@
 //! A measuring session, which becomes a record: the machine's fingerprint, its clock rate, and the time stolen meanwhile.
 
 use crate::machine::{self, StealWatch};
-use crate::record::{CyclesPerTick, Experiment, Machine, Missing, Record, Run, SCHEMA, Tool};
+use crate::record::{self, CyclesPerTick, Experiment, Machine, Missing, Record, Run, SCHEMA, Tool};
 use crate::runner::{self, timer::Anchor};
 use crate::sys::perf;
 
@@ -70,6 +70,7 @@ impl Session {
             ..Record::default()
         };
         runner::give_verdicts(&mut record);
+        record::note_agreement(&mut record);
         record.runs = vec![Run::of(&record)];
         record
     }

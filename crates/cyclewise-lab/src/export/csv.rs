@@ -1,8 +1,8 @@
 //! CSV: one line per variant, point or cell; the header has the names of the JSON fields.
 
 use crate::error::{Error, Result};
-use crate::record::Record;
 use crate::record::simulation::Simulation;
+use crate::record::{Matrix, Record};
 
 use crate::simulate::phase::Phase;
 
@@ -32,7 +32,9 @@ pub(crate) fn record(record: &Record) -> Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(HEADER).map_err(failed)?;
     for e in &record.experiments {
-        for v in &e.variants {
+        // The cells of a matrix are rows called `operation/surroundings`.
+        let cells = e.matrix.as_ref().map(Matrix::rows).unwrap_or_default();
+        for v in e.variants.iter().chain(&cells) {
             let cycles = v.cycles.as_ref();
             let optional = |value: Option<f64>| value.map(|x| x.to_string()).unwrap_or_default();
             let row = [

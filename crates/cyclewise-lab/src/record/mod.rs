@@ -2,6 +2,7 @@
 //!
 //! Within version 1, fields are only added; readers ignore unknown fields.
 
+mod agreement;
 mod between;
 pub mod compare;
 mod comparison;
@@ -12,6 +13,7 @@ pub mod matrix;
 pub mod simulation;
 mod state;
 
+pub(crate) use agreement::note_agreement;
 pub use between::{Basis, BetweenRuns, Run};
 pub use comparison::{Comparison, Estimator, Paired, Test, Verdict};
 pub use load::{from_str, load, read, schema_of};

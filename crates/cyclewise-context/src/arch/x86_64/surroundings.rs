@@ -54,6 +54,16 @@ pub(crate) unsafe fn follow<const N: usize>(p: &mut *const usize) {
     };
 }
 
+/// A load.
+///
+/// # Safety
+/// The word is there.
+#[inline(always)]
+pub(crate) unsafe fn load(word: *const usize) {
+    // SAFETY: the caller's promise.
+    unsafe { asm!("mov {0}, qword ptr [{1}]", out(reg) _, in(reg) word, options(nostack, preserves_flags)) };
+}
+
 /// Loads of 32 words.
 ///
 /// # Safety

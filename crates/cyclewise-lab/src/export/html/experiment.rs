@@ -1,5 +1,6 @@
 //! The data of one experiment of a record, for the template: verdicts, plots and tables.
 
+use super::in_context;
 use super::plot::{Figure, Heat, Plot, Strip};
 use super::table::{Cell, Table, maybe, number, verdict, words};
 use super::words::{Sentence, floor, sentence};
@@ -23,7 +24,7 @@ pub(super) struct ExperimentView<'a> {
     pub(super) verdicts: Vec<Sentence>,
     pub(super) floor: String,
     pub(super) plot: Plot,
-    /// The one-way times between CPUs, if it has them.
+    /// The one-way times between CPUs, or what operations add to surroundings, if it has them.
     pub(super) matrix: Option<Plot>,
     /// What someone needs to decide.
     pub(super) table: Table,
@@ -37,7 +38,8 @@ impl<'a> ExperimentView<'a> {
     /// The view of `e`; `id` is its anchor, `seed` the record's, `dots` the most dots of a strip.
     pub(super) fn new(e: &'a Experiment, id: String, seed: u64, dots: usize, published: &[Published]) -> Result<Self> {
         let verdicts = e.comparisons.iter().map(|c| sentence(&Finding::of(c, e.unit)));
-        let details = [Some(figures(e)), metrics(e), comparisons(e)];
+        let figures = Some(figures(e)).filter(|table| !table.rows.is_empty());
+        let details = [figures, metrics(e), comparisons(e)];
         Ok(ExperimentView {
             id,
             name: &e.name,
@@ -47,8 +49,8 @@ impl<'a> ExperimentView<'a> {
             verdicts: verdicts.collect(),
             floor: floor(e.control.as_ref(), e.unit),
             plot: figure(e, seed, dots).draw()?,
-            matrix: matrix(e)?,
-            table: variants(e),
+            matrix: in_context::heat(e)?.or(matrix(e)?),
+            table: in_context::table(e).unwrap_or_else(|| variants(e)),
             details: details.into_iter().flatten().collect(),
             published: super::published::table(e, published),
             notes: &e.notes,

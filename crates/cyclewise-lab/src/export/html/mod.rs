@@ -10,6 +10,7 @@
 
 mod comparison;
 mod experiment;
+mod in_context;
 mod machine;
 
 mod page;

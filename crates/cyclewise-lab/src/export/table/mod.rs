@@ -2,6 +2,7 @@
 
 mod comparison;
 mod grid;
+mod in_context;
 mod list;
 mod matrix;
 mod phase;
@@ -115,7 +116,12 @@ fn experiment(e: &Experiment, look: Look) -> String {
             );
         }
     }
-    let _ = writeln!(out, "{}", row::rows(e, &rows, look));
+    if let Some(matrix) = in_context::in_context(e, look) {
+        let _ = write!(out, "{matrix}");
+    }
+    if !rows.is_empty() {
+        let _ = writeln!(out, "{}", row::rows(e, &rows, look));
+    }
     if !e.metric_units().is_empty() {
         let _ = writeln!(out, "{}", runs::metrics(e, look));
     }

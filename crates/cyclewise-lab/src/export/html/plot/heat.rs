@@ -41,6 +41,8 @@ struct Scale {
     lo: f64,
     hi: f64,
     log: bool,
+    /// Values from zero on get colours by their square root: many are small, and zero has no ratio.
+    root: bool,
 }
 
 impl Scale {
@@ -50,12 +52,15 @@ impl Scale {
             lo,
             hi,
             log: lo > 0.0 && hi / lo > LOG_FROM,
+            root: lo <= 0.0 && hi > 0.0,
         })
     }
 
     fn step(&self, value: f64) -> usize {
         let share = if self.log {
             (value / self.lo).ln() / (self.hi / self.lo).ln()
+        } else if self.root {
+            (value.max(0.0) / self.hi).sqrt()
         } else {
             (value - self.lo) / (self.hi - self.lo)
         };
@@ -201,7 +206,11 @@ impl Heat<'_> {
             let x = start + width * step as f64;
             canvas.rectangle(Role::Heat(step), (x, y), (x + width, y + 12.0))?;
         }
-        let kind = if scale.log { " (steps of equal ratio)" } else { "" };
+        let kind = match (scale.log, scale.root) {
+            (true, _) => " (steps of equal ratio)",
+            (_, true) => " (steps of equal square root)",
+            _ => "",
+        };
         let text = format!("{} {}{kind}", significant(scale.hi, 3), self.unit);
         let at = (start + width * HEATS as f64 + 6.0, y + 6.0);
         canvas.text(Role::Muted, SMALL, at, HPos::Left, &text)
@@ -263,6 +272,14 @@ mod tests {
         let body = &plot.svgs[0].body;
         assert_eq!(body.matches("<rect").count(), 2 * side + HEATS);
         assert!(!body.contains("#0A00"));
+    }
+
+    #[test]
+    fn values_from_zero_on_are_told_apart_by_their_root() {
+        let scale = Scale::of([-0.4, 0.0, 0.5, 4.0, 100.0].into_iter()).unwrap();
+        let step = |value: f64| scale.step(value);
+        assert_eq!((step(-0.4), step(0.0), step(100.0)), (0, 0, HEATS - 1));
+        assert!(step(4.0) > step(0.5), "a linear scale has one step for both");
     }
 
     #[test]

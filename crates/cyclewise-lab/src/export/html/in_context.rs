@@ -1,0 +1,150 @@
+//! What operations add to surroundings: a heat map, and a table with intervals.
+
+use super::plot::{Heat, Plot};
+use super::table::{Table, number, words};
+use crate::error::Result;
+use crate::number::{NONE, decimals, fixed, half_width, interval, significant};
+use crate::record::matrix::{Added, Cell, Matrix};
+use crate::record::{Experiment, State, bounds};
+
+/// The heat map of `e`; `None` if it has no matrix.
+pub(super) fn heat(e: &Experiment) -> Result<Option<Plot>> {
+    let Some(matrix) = &e.matrix else {
+        return Ok(None);
+    };
+    let columns = matrix.surroundings.len();
+    let cells = matrix
+        .operations
+        .iter()
+        .flat_map(|o| (0..columns).map(move |i| o.cells.get(i)?.as_ref().map(Cell::ticks)));
+    Heat {
+        name: "What an operation adds to its surroundings",
+        unit: "ticks",
+        axes: ["operation", "surroundings"],
+        rows: matrix.operations.iter().map(|o| o.name.clone()).collect(),
+        columns: matrix.surroundings.iter().map(|s| s.short.clone()).collect(),
+        cells: cells.collect(),
+        caption: caption(matrix),
+    }
+    .draw()
+}
+
+fn caption(matrix: &Matrix) -> String {
+    let each = matrix.surroundings.iter().map(|s| {
+        let own = s.own.first().map_or(NONE.to_owned(), |f| significant(f.median, 3));
+        format!("{}: {} ({own} ticks alone)", s.short, s.what)
+    });
+    format!(
+        "Median of what the operation adds, in ticks; 0 where it is below the cell's floor. {}.",
+        each.collect::<Vec<_>>().join("; ")
+    )
+}
+
+/// Every cell with its interval; `None` if there is no matrix.
+pub(super) fn table(e: &Experiment) -> Option<Table> {
+    let matrix = e.matrix.as_ref()?;
+    let mut table = Table::new("What each operation adds to its surroundings, in ticks, with 95\u{a0}% interval");
+    table.words("Operation");
+    for s in &matrix.surroundings {
+        table.numbers(&s.name, "tick");
+    }
+    for o in &matrix.operations {
+        let mut row = vec![words(&o.name).with_detail(&o.what)];
+        row.extend(
+            (0..matrix.surroundings.len()).map(|i| match o.cells.get(i).and_then(Option::as_ref) {
+                Some(cell) => number(figure(cell)).with_detail(detail(cell)),
+                None => number(NONE),
+            }),
+        );
+        table.rows.push(row);
+    }
+    Some(table)
+}
+
+fn figure(cell: &Cell) -> String {
+    if cell.is_nothing() {
+        return "0".to_owned();
+    }
+    shown(&cell.added)
+}
+
+fn shown(added: &Added) -> String {
+    fixed(added.ticks, decimals(added.ticks, half_width(bounds(added.ci95))))
+}
+
+/// The interval, and the busy state where that was told apart.
+fn detail(cell: &Cell) -> String {
+    let own = interval(cell.added.ticks, bounds(cell.added.ci95));
+    match cell.states.iter().find(|a| a.state == State::Busy) {
+        Some(busy) if cell.added.state == State::Quiet => format!("{own}; busy {}", shown(busy)),
+        _ => own,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::matrix::{Operation, Surrounding};
+
+    fn experiment() -> Experiment {
+        let added = |ticks: f64, state| Added {
+            ticks,
+            state,
+            ci95: [Some(ticks - 0.1), Some(ticks + 0.1)],
+            ..Added::default()
+        };
+        let cell = |ticks: f64| Cell {
+            added: added(ticks, State::Quiet),
+            states: vec![added(ticks + 1.5, State::Busy)],
+            floor: 0.15,
+            ..Cell::default()
+        };
+        let surrounding = |name: &str| Surrounding {
+            name: name.to_owned(),
+            short: name[..2].to_owned(),
+            what: format!("what {name} is"),
+            ..Surrounding::default()
+        };
+        Experiment {
+            matrix: Some(Matrix {
+                surroundings: vec![surrounding("nothing"), surrounding("loads-32")],
+                operations: vec![Operation {
+                    name: "lock-inc64".to_owned(),
+                    cells: vec![Some(cell(13.6)), Some(cell(0.05))],
+                    ..Operation::default()
+                }],
+                ..Matrix::default()
+            }),
+            ..Experiment::default()
+        }
+    }
+
+    #[test]
+    fn cells_are_in_the_map_and_in_the_table() {
+        let e = experiment();
+        let plot = heat(&e).unwrap().unwrap();
+        assert!(
+            plot.label.contains("2 cells, operation by surroundings"),
+            "{}",
+            plot.label
+        );
+        assert!(plot.caption.contains("lo: what loads-32 is"));
+        let table = table(&e).unwrap();
+        let [name, first, second] = &table.rows[0][..] else {
+            panic!("three cells")
+        };
+        assert_eq!(name.text, "lock-inc64");
+        assert_eq!(first.text, "13.60");
+        assert!(first.detail.contains("13.50–13.70; busy 15.10"), "{}", first.detail);
+        assert_eq!(second.text, "0", "below its floor");
+        assert!(second.detail.contains("−0.05 to 0.15"), "{}", second.detail);
+    }
+
+    #[test]
+    fn without_a_matrix_there_is_neither_and_a_missing_cell_is_none() {
+        assert!(heat(&Experiment::default()).unwrap().is_none() && table(&Experiment::default()).is_none());
+        let mut e = experiment();
+        e.matrix.as_mut().unwrap().operations[0].cells[1] = None;
+        assert_eq!(table(&e).unwrap().rows[0][2].text, NONE);
+    }
+}
