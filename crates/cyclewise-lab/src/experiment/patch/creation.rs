@@ -32,7 +32,7 @@ pub(super) fn subjects(notes: &mut Vec<String>) -> Vec<Box<dyn Sampler>> {
     rows
 }
 
-/// Nanoseconds of `pthread_create` alone: joining is not timed.
+/// Nanoseconds of `pthread_create` alone, in a child process.
 struct Threads(&'static str, Creator);
 
 impl Sampler for Threads {
@@ -41,19 +41,9 @@ impl Sampler for Threads {
     }
 
     fn sample(&mut self) -> Result<Sample> {
-        let mut sum = 0.0;
-        for _ in 0..REPEATS {
-            let begun = Instant::now();
-            let thread = self
-                .1
-                .create()
-                .map_err(|e| Error::system("patch: creating a thread", &e, "raise `ulimit -u`"))?;
-            sum += begun.elapsed().as_nanos() as f64;
-            thread
-                .join()
-                .map_err(|e| Error::system("patch: joining a thread", &e, "please report this"))?;
-        }
-        Ok(Sample::new(sum / f64::from(REPEATS)))
+        let each = self.1.timed_in_child(REPEATS);
+        each.map(Sample::new)
+            .map_err(|e| Error::system("patch: creating threads in a child process", &e, "raise `ulimit -u`"))
     }
 }
 
