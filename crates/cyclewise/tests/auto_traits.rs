@@ -88,6 +88,7 @@ table! { fn everywhere() {
     clock::PerTask => "SYPUR";
     clock::LoadOrdered => "SYPUR";
     clock::DependentLoad => "SYPUR";
+    clock::AfterStores => "SYPUR";
     clock::Bracketed => "SYPUR";
     clock::Mode => "SYPUR";
     clock::Status => "SYPUR";

@@ -9,7 +9,9 @@ use crate::error::Result;
 use crate::record::{Kind, Unit};
 use crate::runner::{Bench, Control, Guards, Sampler, Setup};
 use crate::sys::clock as kernel;
-use cyclewise::clock::{Bracketed, Clock, DependentLoad, Instant, LoadOrdered, Mode, PerTask, System, Ticks};
+use cyclewise::clock::{
+    AfterStores, Bracketed, Clock, DependentLoad, Instant, LoadOrdered, Mode, PerTask, System, Ticks,
+};
 use std::hint::black_box;
 use std::time::Duration;
 
@@ -28,7 +30,7 @@ const NAMES: [&str; 3] = ["rdtsc", "lfence-rdtsc", "rdtscp"];
 #[cfg(not(target_arch = "x86_64"))]
 const NAMES: [&str; 3] = ["cntvct", "isb-cntvct", ""];
 
-const COMPARE: [(&str, &str); 16] = [
+const COMPARE: [(&str, &str); 17] = [
     ("task-ticks", NAMES[0]),
     ("task-now", NAMES[0]),
     ("ticks", NAMES[1]),
@@ -39,6 +41,7 @@ const COMPARE: [(&str, &str); 16] = [
     ("now", "vdso-monotonic"),
     ("dependent-now", "now"),
     ("bracketed-now", "now"),
+    ("after-stores-now", "bracketed-now"),
     ("now-tended", "now-beside"),
     ("now-tended", "now"),
     ("task-now", "quanta"),
@@ -174,6 +177,9 @@ fn ours(bench: &mut Bench) -> Vec<Box<dyn Sampler>> {
         }),
         tail::row(bench, "bracketed-now", || {
             black_box(Instant::<Bracketed>::read());
+        }),
+        tail::row(bench, "after-stores-now", || {
+            black_box(Instant::<AfterStores>::read());
         }),
     ]
 }

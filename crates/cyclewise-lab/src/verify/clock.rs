@@ -27,7 +27,7 @@ const PAIRS_MOST: Duration = Duration::from_secs(30);
 /// The shortest useful test on a pair of CPUs.
 const LEAST: Duration = Duration::from_millis(5);
 /// Tests on each pair.
-const TESTS: u32 = 13;
+const TESTS: u32 = 15;
 /// The error that at most one reading in a thousand may exceed.
 const ERROR_NS: u64 = 1_000;
 /// A clock reads the counter within this time. Learning the counter's rate takes a millisecond.

@@ -65,6 +65,7 @@ mod mock;
 mod now;
 pub mod order;
 mod reason;
+mod recent;
 mod segment;
 mod slot;
 mod slow_path;
@@ -87,7 +88,7 @@ pub use mock::Mock;
 pub use now::Clock;
 #[cfg(feature = "std")]
 pub use order::PerTask;
-pub use order::{Bracketed, DependentLoad, LoadOrdered, Order};
+pub use order::{AfterStores, Bracketed, DependentLoad, LoadOrdered, Order};
 pub use reason::{ClocksourceName, Reason};
 pub use source::Source;
 pub use status::{Mode, Status};

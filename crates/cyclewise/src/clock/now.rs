@@ -7,6 +7,7 @@
 
 use super::instant::{Instant, Reading};
 use super::order::{LoadOrdered, Order};
+use super::recent::Recent;
 use super::segment::{Segment, TickPosition};
 use super::source::Source;
 use super::status::{Mode, Status, StatusCells};
@@ -32,8 +33,7 @@ pub struct Clock<S = System> {
     pub(super) gap_ns: AtomicU64,
     /// The earliest time of the next attempt to end the gap.
     pub(super) retry_ns: AtomicU64,
-    /// The time that an upkeep thread last wrote; 0 without one.
-    pub(super) recent_ns: AtomicU64,
+    pub(super) recent: Recent,
     pub(super) updater: TryLock<Updater>,
 }
 
@@ -59,7 +59,7 @@ impl<S: Source> Clock<S> {
                 status_cells: StatusCells::new(),
                 gap_ns: AtomicU64::new(0),
                 retry_ns: AtomicU64::new(0),
-                recent_ns: AtomicU64::new(0),
+                recent: Recent(AtomicU64::new(0)),
                 updater: TryLock::new(Updater::new()),
             }
         }
@@ -132,14 +132,11 @@ impl<S: Source> Clock<S> {
     /// A time that may be old, at the cost of one load.
     ///
     /// While an [`Upkeep`](super::Upkeep) thread runs, this is the time it last wrote; otherwise it is
-    /// [`now`](Self::now). It is never ahead of a later `now`.
+    /// [`now`](Self::now), and costs a read-modify-write more. On each thread it never goes back, also where such threads
+    /// start and end. It is never ahead of a later `now`.
     #[inline]
     pub fn recent(&self) -> Instant {
-        // Relaxed: one number.
-        match self.recent_ns.load(Relaxed) {
-            0 => self.now(),
-            ns => Instant::from_ns(ns),
-        }
+        Instant::from_ns(self.recent.read(|| self.now().as_nanos()))
     }
 
     /// The clock's state, and the reason for it.

@@ -1,9 +1,8 @@
 //! A thread that updates a clock, for programs whose readers should not.
 
 use super::now::Clock;
+use super::recent::Recent;
 use super::source::Source;
-use core::sync::atomic::AtomicU64;
-use core::sync::atomic::Ordering::Relaxed;
 use core::time::Duration;
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
@@ -15,6 +14,8 @@ const PERIOD: Duration = Duration::from_millis(1);
 ///
 /// While it runs, segments get their successors in time however seldom the clock is read, and [`Clock::recent`] is one
 /// load of a time about a millisecond old.
+///
+/// A clock may have several. When one of them ends, `recent` is `now` until another has written, a millisecond later.
 ///
 /// If the source panics, the thread ends and `recent` is `now` from then on.
 ///
@@ -33,14 +34,13 @@ impl Upkeep {
     /// # Errors
     /// std's error if the thread cannot be created; out of memory.
     pub fn start<S: Source + Sync + 'static>(clock: &'static Clock<S>) -> std::io::Result<Self> {
-        crate::sys::atfork::zero_in_child(&clock.recent_ns).map_err(|_| std::io::ErrorKind::OutOfMemory)?;
+        crate::sys::atfork::zero_in_child(&clock.recent.0).map_err(|_| std::io::ErrorKind::OutOfMemory)?;
         let (stop, stopped) = sync_channel(0);
         let thread = std::thread::Builder::new().name("clock".into()).spawn(move || {
-            let _last = Zero(&clock.recent_ns);
+            let _last = Abandon(&clock.recent);
             loop {
                 clock.refresh();
-                // Relaxed: one number.
-                clock.recent_ns.store(clock.now().as_nanos(), Relaxed);
+                clock.recent.publish(clock.now().as_nanos());
                 if stopped.recv_timeout(PERIOD) != Err(RecvTimeoutError::Timeout) {
                     break;
                 }
@@ -54,14 +54,13 @@ impl Upkeep {
     }
 }
 
-/// Stores 0 when the thread ends, also by a panic of the source: otherwise `recent` would return the last time written
-/// for ever.
-struct Zero(&'static AtomicU64);
+/// Says that the thread ends, also by a panic of the source: otherwise `recent` would return the last time written for
+/// ever.
+struct Abandon(&'static Recent);
 
-impl Drop for Zero {
+impl Drop for Abandon {
     fn drop(&mut self) {
-        // Relaxed: one number.
-        self.0.store(0, Relaxed);
+        self.0.abandon();
     }
 }
 

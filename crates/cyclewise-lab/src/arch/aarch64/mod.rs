@@ -7,6 +7,7 @@ pub(crate) mod probe;
 mod program_counter;
 pub mod raw;
 pub mod stamp;
+pub(crate) mod store;
 pub mod words;
 
 pub use program_counter::program_counter;

@@ -11,6 +11,7 @@ pub(crate) mod probe;
 mod program_counter;
 pub(crate) mod raw;
 pub mod stamp;
+pub(crate) mod store;
 pub(crate) mod words;
 
 pub(crate) use program_counter::program_counter;

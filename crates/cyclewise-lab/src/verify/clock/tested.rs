@@ -1,9 +1,9 @@
 //! Every test on a pair of CPUs, run on the clocks that must pass it and on those that it must catch.
 
 use super::super::Check;
-use super::pair::{self, Outcome, Pair};
+use super::pair::{self, FENCE, LOAD, Outcome, Pair, STORE};
 use crate::arch::raw;
-use cyclewise::clock::{Bracketed, DependentLoad, Instant, LoadOrdered, Order};
+use cyclewise::clock::{AfterStores, Bracketed, DependentLoad, Instant, LoadOrdered, Order};
 use std::io;
 use std::time::Duration;
 
@@ -17,7 +17,9 @@ pub(super) struct Tested {
     warp: [Outcome; 3],
     now: [Outcome; 3],
     load: [Outcome; 2],
+    after_stores: Outcome,
     load_of_load_ordered: Outcome,
+    fenced: Outcome,
     store: Outcome,
     early: Outcome,
     bare_warp: Outcome,
@@ -31,17 +33,21 @@ impl Tested {
     /// If a thread cannot be created.
     pub(super) fn test(&mut self, pair: Pair, slice: Duration) -> io::Result<()> {
         let now = |read: fn() -> u64| pair::now(pair, slice, read, move |told| pair::hear(told, read));
-        let numbers = |waits, note: fn() -> u64, read: fn() -> u64| pair::numbers(pair, slice, waits, note, read);
+        let numbers = |store, note: fn() -> u64, read: fn() -> u64| pair::numbers(pair, slice, store, note, read);
         let reads: [fn() -> u64; 3] = [time::<LoadOrdered>, time::<DependentLoad>, time::<Bracketed>];
         for (i, read) in reads.into_iter().enumerate() {
             self.warp[i].add(pair::warp(pair, slice, read)?);
             self.now[i].add(now(read)?);
         }
-        self.load[0].add(numbers(true, time::<Bracketed>, time::<DependentLoad>)?);
-        self.load[1].add(numbers(true, time::<Bracketed>, time::<Bracketed>)?);
+        self.load[0].add(numbers(LOAD, time::<Bracketed>, time::<DependentLoad>)?);
+        self.load[1].add(numbers(LOAD, time::<Bracketed>, time::<Bracketed>)?);
+        self.after_stores
+            .add(numbers(STORE, time::<AfterStores>, time::<DependentLoad>)?);
         self.load_of_load_ordered
-            .add(numbers(true, time::<Bracketed>, time::<LoadOrdered>)?);
-        self.store.add(numbers(false, time::<LoadOrdered>, time::<Bracketed>)?);
+            .add(numbers(LOAD, time::<Bracketed>, time::<LoadOrdered>)?);
+        self.fenced
+            .add(numbers(FENCE, time::<Bracketed>, time::<DependentLoad>)?);
+        self.store.add(numbers(STORE, time::<LoadOrdered>, time::<Bracketed>)?);
         let read = time::<LoadOrdered>;
         self.early
             .add(pair::now(pair, slice, read, |told| pair::hear_too_late(told, read))?);
@@ -82,8 +88,13 @@ impl Tested {
             ),
             none(
                 "load-after-now",
-                "a load after a dependent-load or bracketed time finds what was stored before that time",
+                "a load after a dependent-load or bracketed time finds what was stored, and seen by all, before that time",
                 &self.load,
+            ),
+            none(
+                "now-after-stores",
+                "a load after a later dependent-load time finds what was stored before an after-stores time",
+                &[self.after_stores],
             ),
             Check {
                 name: "the-tests-bite",
@@ -106,6 +117,16 @@ impl Tested {
                 "a bare counter: {} without a lock, {} under one",
                 told(self.bare_now, " ticks"),
                 told(self.bare_warp, " ticks")
+            ),
+            format!(
+                "not guaranteed: a fence of the compiler (SeqCst) between a store and a bracketed time did not bring the store \
+                 before the time in {}{}",
+                told(self.fenced, ""),
+                if self.fenced.events == 0 {
+                    "; seen on other CPUs"
+                } else {
+                    ""
+                }
             ),
             format!(
                 "not guaranteed for load-ordered times: a later load found less than was stored before in {}; a store was \
@@ -141,10 +162,11 @@ mod tests {
             warp: [well; 3],
             now: [well, event, well],
             load: [well; 2],
+            after_stores: event,
             ..Tested::default()
         };
         let holds: Vec<bool> = tested.checks(1, 2).iter().map(|c| c.holds).collect();
-        assert_eq!(holds, [true, false, true, false]);
+        assert_eq!(holds, [true, false, true, false, false]);
         assert_eq!(told(event, " ns"), "1 of 9, by at most 3 ns");
     }
 }

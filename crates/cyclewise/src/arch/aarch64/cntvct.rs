@@ -100,6 +100,13 @@ pub(crate) fn dependent_load(word: &u64) -> u64 {
     ticks.max(last)
 }
 
+/// Waits until every CPU sees what this one stored before.
+#[inline(always)]
+pub(crate) fn wait_for_stores() {
+    // SAFETY: a barrier. No nomem: the program's stores stay before it.
+    unsafe { asm!("dsb ish", options(nostack, preserves_flags)) };
+}
+
 /// Ticks, after every earlier instruction and before every later one.
 #[inline(always)]
 pub(crate) fn bracketed() -> u64 {

@@ -19,6 +19,11 @@ pub(crate) fn is_invariant() -> bool {
     AVAILABLE
 }
 
+/// A fence: the kernel's clock is read by instructions that come after it.
+pub(crate) fn wait_for_stores() {
+    core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
+}
+
 /// No ticks.
 pub(crate) fn bare() -> u64 {
     0

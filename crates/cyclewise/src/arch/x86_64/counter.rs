@@ -11,7 +11,8 @@
 //! - `dependent_load`: the same, and the counter is read before every later load has its value. x86 keeps loads in
 //!   order, and this read ends in a load whose address depends on the counter.
 //! - `bracketed`: every earlier instruction has completed and no later one has begun. Earlier stores may not yet be
-//!   seen by other CPUs.
+//!   seen by other CPUs. MFENCE before it (`wait_for_stores`) ensures that: it completes when they are, and LFENCE waits
+//!   for it.
 //!
 //! # References
 //! Intel SDM vol. 2, RDTSC, RDTSCP, LFENCE; AMD APM vol. 3, the same, and vol. 2, 3.2 (C001_1029h); Linux
@@ -122,6 +123,14 @@ pub(crate) fn bracketed() -> u64 {
     } else {
         mfence_lfence_rdtsc_mfence_lfence()
     }
+}
+
+/// Waits until every CPU sees what this one stored before. Not `fence(SeqCst)`, of which the compiler makes a locked
+/// instruction: that orders memory, and does not keep RDTSC behind the stores.
+#[inline(always)]
+pub(crate) fn wait_for_stores() {
+    // SAFETY: a barrier. No nomem: the program's stores stay before it.
+    unsafe { asm!("mfence", options(nostack, preserves_flags)) };
 }
 
 /// Ticks, after every earlier load. An alternative: RDTSCP where the CPU has it, else LFENCE; RDTSC.

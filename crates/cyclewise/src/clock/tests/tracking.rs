@@ -1,7 +1,8 @@
 //! Without faults: the clock starts, tracks, is slewed, is idle.
 
-use super::super::{Bracketed, Clock, DependentLoad, LoadOrdered, Mock, Mode, PerTask, Upkeep};
+use super::super::{AfterStores, Bracketed, Clock, DependentLoad, LoadOrdered, Mock, Mode, PerTask, System, Upkeep};
 use super::checked_reader::{CheckedReader, HZ};
+use core::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use core::time::Duration;
 
 const US: Duration = Duration::from_micros(1);
@@ -116,8 +117,9 @@ fn every_order_reads_the_same_clock() {
         reader.clock.now_as::<LoadOrdered>().as_nanos(),
         reader.clock.now_as::<DependentLoad>().as_nanos(),
         reader.clock.now_as::<Bracketed>().as_nanos(),
+        reader.clock.now_as::<AfterStores>().as_nanos(),
     ];
-    assert!(times.is_sorted() && times[3] - times[0] < 1000, "{times:?}");
+    assert!(times.is_sorted() && times[4] - times[0] < 1000, "{times:?}");
 }
 
 #[test]
@@ -137,7 +139,7 @@ fn upkeep_updates_a_clock_that_nobody_reads() {
     let clock: &'static Clock = Clock::process();
     let upkeep = Upkeep::start(clock).unwrap();
     // Without a timeout: a loaded machine runs the thread late.
-    while clock.recent_ns.load(core::sync::atomic::Ordering::Relaxed) == 0 {
+    while !clock.recent.is_kept() {
         std::thread::yield_now();
     }
     let first = clock.recent();
@@ -147,4 +149,54 @@ fn upkeep_updates_a_clock_that_nobody_reads() {
     assert!(clock.recent() > first && clock.recent() <= clock.now());
     drop(upkeep);
     assert!(clock.recent() >= first, "and without one it is now");
+}
+
+/// Two at a time, so that one ends while the other goes on. `clock/recent` has the twins.
+#[test]
+fn recent_never_goes_back_where_upkeeps_come_and_go() {
+    static CLOCK: Clock = Clock::new(System);
+    let over = AtomicBool::new(false);
+    let steps_back = || {
+        let (mut last, mut back) = (CLOCK.recent(), 0_u32);
+        while !over.load(SeqCst) {
+            let now = CLOCK.recent();
+            back += u32::from(now < last);
+            last = now;
+        }
+        (back, CLOCK.recent() <= CLOCK.now())
+    };
+    std::thread::scope(|scope| {
+        let readers = [(); 2].map(|()| scope.spawn(steps_back));
+        for _ in 0..200 {
+            let first = Upkeep::start(&CLOCK).unwrap();
+            let second = Upkeep::start(&CLOCK).unwrap();
+            while !CLOCK.recent.is_kept() {
+                std::thread::yield_now();
+            }
+            drop(first);
+            drop(second);
+            assert!(!CLOCK.recent.is_kept());
+        }
+        over.store(true, SeqCst);
+        for reader in readers {
+            assert_eq!(reader.join().unwrap(), (0, true));
+        }
+    });
+}
+
+#[test]
+fn a_clock_stays_kept_where_one_of_two_upkeeps_ends() {
+    static CLOCK: Clock = Clock::new(System);
+    let first = Upkeep::start(&CLOCK).unwrap();
+    let _second = Upkeep::start(&CLOCK).unwrap();
+    drop(first);
+    while !CLOCK.recent.is_kept() {
+        std::thread::yield_now();
+    }
+    // It goes on as well.
+    let before = CLOCK.recent();
+    while CLOCK.recent() == before {
+        std::thread::yield_now();
+    }
+    assert!(CLOCK.recent() > before);
 }

@@ -238,7 +238,7 @@ fn an_upkeep_that_its_own_thread_drops_ends() {
     let upkeep = Upkeep::start(clock).unwrap();
     *clock.source().2.lock().unwrap() = Some(upkeep);
     // Set after the drop, which then has not panicked.
-    while !clock.source().0.load(SeqCst) || clock.recent_ns.load(SeqCst) != 0 {
+    while !clock.source().0.load(SeqCst) || clock.recent.is_kept() {
         std::thread::yield_now();
     }
 }
@@ -248,11 +248,11 @@ fn an_upkeep_that_its_own_thread_drops_ends() {
 fn recent_goes_on_where_the_upkeep_thread_panics() {
     let clock = ending();
     let upkeep = Upkeep::start(clock).unwrap();
-    while clock.recent_ns.load(SeqCst) == 0 {
+    while !clock.recent.is_kept() {
         std::thread::yield_now();
     }
     clock.source().0.store(true, SeqCst);
-    while clock.recent_ns.load(SeqCst) != 0 {
+    while clock.recent.is_kept() {
         std::thread::yield_now();
     }
     let before = clock.recent();

@@ -1,0 +1,88 @@
+//! The time that an upkeep thread keeps, for readers that need no newer one.
+//!
+//! # States
+//! One word: a time, and in its lowest bit whether a thread keeps it up to date. If none does, readers read the clock and
+//! raise the word to what they read.
+//!
+//! # Invariants
+//! 1. The time in the word never decreases. (A child of fork starts with 0: its one thread reads the clock next.)
+//! 2. A reader that read the clock has raised the word to that time before it returns it.
+//! 3. So a thread that read a time finds one that is not below it, whether from the word, whose values a thread sees in
+//!    their order, or from the clock, which is never below a time that was read before.
+//!
+//! Without the second, a thread that reads the clock just before an upkeep thread publishes an older reading steps back.
+//!
+//! # Memory ordering
+//! Relaxed: one word, that publishes nothing else.
+//!
+//! # Cost
+//! While a thread keeps it, one load. Otherwise a reading of the clock and a read-modify-write of a word that all readers
+//! share.
+
+use core::sync::atomic::AtomicU64;
+use core::sync::atomic::Ordering::Relaxed;
+
+/// Set while a thread keeps the word up to date.
+const KEPT: u64 = 1;
+
+/// What the protocol needs of its word: core's, or loom's in models.
+pub(super) trait Word {
+    fn load(&self) -> u64;
+    /// Replaces the value by what `change` makes of it; returns the old one.
+    fn change(&self, change: impl FnMut(u64) -> u64) -> u64;
+}
+
+impl Word for AtomicU64 {
+    #[inline(always)]
+    fn load(&self) -> u64 {
+        self.load(Relaxed)
+    }
+
+    fn change(&self, mut change: impl FnMut(u64) -> u64) -> u64 {
+        let changed = self.fetch_update(Relaxed, Relaxed, |word| Some(change(word)));
+        changed.unwrap_or_else(|word| word)
+    }
+}
+
+/// A time that may be old.
+pub(super) struct Recent<W = AtomicU64>(pub(super) W);
+
+impl<W: Word> Recent<W> {
+    /// The time in the word, or `now` if no thread keeps it.
+    #[inline(always)]
+    pub(super) fn read(&self, now: impl FnOnce() -> u64) -> u64 {
+        match self.0.load() {
+            word if word & KEPT != 0 => word >> 1,
+            _ => self.read_slow(now()),
+        }
+    }
+
+    #[cold]
+    fn read_slow(&self, now: u64) -> u64 {
+        let before = self.0.change(|word| raised(word, now) | word & KEPT);
+        (before >> 1).max(now)
+    }
+
+    /// Raises the word to a reading of the clock. From now on a thread keeps it.
+    pub(super) fn publish(&self, now: u64) {
+        self.0.change(|word| raised(word, now) | KEPT);
+    }
+
+    /// The thread that called `publish` does not any more. Where another does, readers read the clock until it has.
+    pub(super) fn abandon(&self) {
+        self.0.change(|word| word & !KEPT);
+    }
+
+    #[cfg(all(test, feature = "std", not(loom)))]
+    pub(super) fn is_kept(&self) -> bool {
+        self.0.load() & KEPT != 0
+    }
+}
+
+/// The word with the time `now` if that is later, and without the bit. A time of more than 292 years is cut.
+fn raised(word: u64, now: u64) -> u64 {
+    (word >> 1).max(now.min(u64::MAX >> 1)) << 1
+}
+
+#[cfg(all(test, feature = "std"))]
+mod tests;
