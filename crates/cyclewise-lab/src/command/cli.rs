@@ -4,6 +4,7 @@ mod simulate;
 
 pub(super) use simulate::{FitArgs, PhaseArgs, RecommendArgs, SimulateArgs, SimulateCommand, SweepArgs, ValidateArgs};
 
+use crate::compare::FailOn;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -84,6 +85,13 @@ pub(super) struct RunArgs {
     /// Use the sources' own parameters, and aim for the narrowest intervals
     #[arg(long)]
     pub(super) full: bool,
+    /// Repeat in this many processes, which differ in address layout and order of experiments: the record's intervals then
+    /// include what changes from run to run. Each run takes the time of one
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(super) runs: u32,
+    /// This is one of the runs of the process with this number: it draws the order of experiments, and ends with that process.
+    #[arg(long, hide = true, conflicts_with = "runs")]
+    pub(super) run_of: Option<u32>,
     /// Pin single-threaded samples to this CPU [default: the idlest]
     #[arg(long, value_name = "N")]
     pub(super) cpu: Option<u32>,
@@ -115,9 +123,6 @@ pub(super) struct Common {
     /// Write CSV, one line per variant
     #[arg(long, value_name = "PATH")]
     pub(super) csv: Option<PathBuf>,
-    /// Write the comparisons as CSV, one line for each state of the neighbour
-    #[arg(long, value_name = "PATH")]
-    pub(super) csv_comparisons: Option<PathBuf>,
     /// Write Bencher Metric Format, for CI dashboards
     #[arg(long, value_name = "PATH")]
     pub(super) bmf: Option<PathBuf>,
@@ -140,8 +145,12 @@ pub(super) struct CompareArgs {
     /// Write the comparison as an HTML page
     #[arg(long, value_name = "PATH")]
     pub(super) html: Option<PathBuf>,
-    /// Seed of the bootstrap
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    /// Exit with 1 if a row is slower than in the first record, and its whole 95 % interval is beyond this share; only in the
+    /// experiments named, if any: slower:5%, or slower:5%,popf,arc
+    #[arg(long, value_name = "slower:P%[,EXPERIMENT…]")]
+    pub(super) fail_on: Option<FailOn>,
+    /// Has no effect: no random numbers are used
+    #[arg(long, value_name = "N", default_value_t = 1, hide = true)]
     pub(super) seed: u64,
     /// Print every column [default: those that fit the terminal, at most 100 characters]
     #[arg(long)]

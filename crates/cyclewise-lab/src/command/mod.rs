@@ -15,6 +15,7 @@ mod recommend;
 mod report;
 mod run;
 mod run_once;
+mod runs;
 mod session;
 mod simulate;
 mod time;

@@ -1,19 +1,29 @@
-//! `cyclewise run`: measures experiments, prints the table, writes the record and the report.
+//! `cyclewise run`: measures experiments once or in several processes, prints the table, writes the record and the report.
 
 use super::cli::RunArgs;
 use super::progress::tell;
-use super::{missing, output, run_once};
+use super::{missing, output, run_once, runs};
 use crate::error::{Error, Result};
 use crate::experiment::{self, Definition};
 use crate::export;
 use crate::sys::interrupt;
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_xoshiro::Xoshiro256PlusPlus;
 
 pub(super) fn run(args: &RunArgs) -> Result<()> {
-    let chosen = experiment::select(&args.experiments)?;
+    let mut chosen = experiment::select(&args.experiments)?;
     reject_unused_options(args, &chosen)?;
     output::check(&args.common, true)?;
+    if let Some(parent) = args.run_of {
+        runs::follow_parent(parent);
+        chosen.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(args.common.seed));
+    }
     interrupt::listen();
-    let record = run_once::measure(args, &chosen)?;
+    let record = match args.runs {
+        1 => run_once::measure(args, &chosen)?,
+        _ => runs::measure(args, &chosen)?,
+    };
     let named = !args.experiments.is_empty();
     let ended = missing::end(&record, chosen.len(), named);
     if !record.experiments.is_empty() {
@@ -29,7 +39,11 @@ pub(super) fn run(args: &RunArgs) -> Result<()> {
         // The parent process sees the signal.
         interrupt::end();
     }
-    tell(&ended?);
+    let summary = ended?;
+    // Of several runs, their parent tells it.
+    if args.run_of.is_none() {
+        tell(&summary);
+    }
     Ok(())
 }
 

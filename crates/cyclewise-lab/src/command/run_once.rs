@@ -10,7 +10,7 @@ use crate::experiment::{Definition, Mode, Options};
 use crate::record::{Experiment, Missing, Record};
 use crate::runner::{self, Budget, Guards, Measurement, Runner};
 use crate::sys::interrupt;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The counter's rate is measured this long before the first sample; the record has the rate over the whole run.
 const FIRST_RATE: Duration = Duration::from_millis(50);
@@ -27,8 +27,7 @@ pub(super) fn measure(args: &RunArgs, chosen: &[&Definition]) -> Result<Record> 
     let mut session = Session::begin(args.common.seed, Some(choice.cpu));
     let tsc_hz = runner::tick_rate(FIRST_RATE);
     let mut add_chain = Vec::new();
-    let begun = Instant::now();
-    for (i, definition) in chosen.iter().enumerate() {
+    for definition in chosen {
         if interrupt::asked() {
             session.miss(missing::not_begun(definition.name));
             continue;
@@ -40,8 +39,7 @@ pub(super) fn measure(args: &RunArgs, chosen: &[&Definition]) -> Result<Record> 
             seed: args.common.seed,
             progress: &reporter,
         };
-        let left: Vec<Guards> = chosen[i..].iter().map(|d| d.guards).collect();
-        let budget = Budget::of(options.mode, definition.guards).among(options.mode, &left, begun.elapsed());
+        let budget = Budget::of(options.mode, definition.guards).among(options.mode, chosen.len());
         match one(definition, &options, &choice, &runner, budget) {
             Ok(Measured {
                 experiment,

@@ -1,24 +1,36 @@
 //! Compares records with the first one, variant by variant.
 //!
 //! The records were not interleaved, so any change between them (kernel, neighbours, clock) is part of the difference. The noise
-//! floor is the larger of the two records', and the warnings list what differs.
+//! floor is the larger of the two records', and the warnings list what differs. `decide` says what a verdict rests on.
 
+mod decide;
+mod fail_on;
 mod machines;
+mod runs;
+
+pub(crate) use fail_on::FailOn;
+pub(crate) use runs::join_runs;
 
 use crate::error::{Error, Result};
 use crate::record::compare::{CompareExperiment, CompareReport, CompareRow, RecordHead, SCHEMA, Side};
-use crate::record::{Basis, Experiment, Record, Unit, Variant, Verdict};
-use crate::{record, stats};
+use crate::record::{Experiment, Record, Unit};
+use crate::stats;
+use decide::Side as Decided;
 
-/// Compares the labelled records with the first one.
+/// Compares the records with the first one.
 ///
 /// # Errors
 /// Exit 2 if no two records contain the same variant of the same experiment.
-pub(crate) fn compare(labelled: &[(String, Record)], seed: u64) -> Result<CompareReport> {
+pub(crate) fn compare(records: Vec<Record>) -> Result<CompareReport> {
+    let labelled: Vec<(String, Record)> = records
+        .into_iter()
+        .enumerate()
+        .map(|(i, r)| (label(i, &r), r))
+        .collect();
     let Some((base, others)) = labelled.split_first() else {
         return Err(Error::usage("nothing to compare; give two records"));
     };
-    let mut warnings = Vec::new();
+    let mut warnings: Vec<String> = single_runs(&labelled).into_iter().collect();
     for other in others {
         warnings.extend(machines::differences(base, other));
     }
@@ -38,7 +50,7 @@ pub(crate) fn compare(labelled: &[(String, Record)], seed: u64) -> Result<Compar
         for (i, (label, record)) in others.iter().enumerate() {
             match record.experiments.iter().find(|e| e.name == ours.name) {
                 Some(theirs) if theirs.unit == ours.unit => {
-                    join(&mut joined, (&base.1, ours), (record, theirs), i + 1, nanos, seed)
+                    join(&mut joined, (&base.1, ours), (record, theirs), i + 1, nanos)
                 }
                 Some(theirs) => warnings.push(format!(
                     "{}: not compared, because {label} is in {} and {} is in {}",
@@ -60,7 +72,7 @@ pub(crate) fn compare(labelled: &[(String, Record)], seed: u64) -> Result<Compar
             base.0
         )));
     }
-    judge(&mut experiments);
+    correct(&mut experiments);
     let records = labelled.iter().map(|(label, record)| head(label, record)).collect();
     Ok(CompareReport {
         schema: SCHEMA.to_string(),
@@ -68,6 +80,41 @@ pub(crate) fn compare(labelled: &[(String, Record)], seed: u64) -> Result<Compar
         warnings,
         experiments,
     })
+}
+
+/// `A: AMD EPYC 9B14 (2026-11-21)`, with another letter for each record.
+fn label(index: usize, record: &Record) -> String {
+    let letter = match u8::try_from(index) {
+        Ok(i) if i < 26 => char::from(b'A' + i).to_string(),
+        _ => (index + 1).to_string(),
+    };
+    let cpu = match record.machine.cpu_model.trim() {
+        "" => "unknown CPU",
+        model => model,
+    };
+    let day = record.created.split('T').next().unwrap_or_default();
+    format!("{letter}: {cpu} ({day})")
+}
+
+/// The warning that a record has one run, which shows no spread between runs.
+fn single_runs(labelled: &[(String, Record)]) -> Option<String> {
+    let single: Vec<&str> = labelled
+        .iter()
+        .filter(|(_, r)| r.runs.len() < 2)
+        .filter_map(|(label, _)| label.split(':').next())
+        .collect();
+    if single.is_empty() {
+        return None;
+    }
+    let (are, have) = if single.len() == 1 {
+        ("is", "has")
+    } else {
+        ("are", "have")
+    };
+    Some(format!(
+        "{} {are} of one run and {have} no variance between runs, so small differences are undecided; `run --runs 5` measures it",
+        single.join(", ")
+    ))
 }
 
 fn head(label: &str, record: &Record) -> RecordHead {
@@ -91,13 +138,12 @@ fn unit(unit: Unit, nanos: bool) -> Unit {
 }
 
 /// Adds a row for each variant in both records, and a note on the others.
-fn join(
+fn join<'r>(
     joined: &mut CompareExperiment,
-    base: (&Record, &Experiment),
-    other: (&Record, &Experiment),
+    base: (&'r Record, &'r Experiment),
+    other: (&'r Record, &'r Experiment),
     index: usize,
     nanos: bool,
-    seed: u64,
 ) {
     let floor = other.1.control.as_ref().map(|c| c.floor);
     // The floor needs both controls.
@@ -109,14 +155,21 @@ fn join(
             1.0
         }
     };
+    let typical = decide::typical_spread([base.1, other.1]);
     let mut missing = Vec::new();
     for ours in &base.1.variants {
-        match other.1.variants.iter().find(|v| v.name == ours.name) {
-            Some(theirs) => joined
-                .rows
-                .extend(row((ours, scale(base.0)), (theirs, scale(other.0)), index, seed)),
-            None => missing.push(ours.name.as_str()),
-        }
+        let Some(theirs) = other.1.variants.iter().find(|v| v.name == ours.name) else {
+            missing.push(ours.name.as_str());
+            continue;
+        };
+        let side = |(record, experiment): (&'r Record, &'r Experiment), variant| Decided {
+            record,
+            experiment,
+            variant,
+            scale: scale(record),
+        };
+        let (ours, theirs) = (side(base, ours), side(other, theirs));
+        joined.rows.extend(row(ours, theirs, index, typical, joined.floor));
     }
     missing.extend(
         other
@@ -133,8 +186,20 @@ fn join(
     }
 }
 
-fn row(base: (&Variant, f64), other: (&Variant, f64), index: usize, seed: u64) -> Option<CompareRow> {
-    let scaled = |(v, scale): (&Variant, f64)| v.samples.iter().map(|s| s * scale).collect::<Vec<f64>>();
+fn row(
+    base: Decided<'_>,
+    other: Decided<'_>,
+    index: usize,
+    typical: Option<f64>,
+    floor: Option<f64>,
+) -> Option<CompareRow> {
+    let scaled = |side: Decided<'_>| {
+        side.variant
+            .samples
+            .iter()
+            .map(|s| s * side.scale)
+            .collect::<Vec<f64>>()
+    };
     let (base_samples, other_samples) = (scaled(base), scaled(other));
     let (b, o) = (stats::describe(&base_samples)?, stats::describe(&other_samples)?);
     let welch = stats::welch(&other_samples, &base_samples)?;
@@ -144,47 +209,36 @@ fn row(base: (&Variant, f64), other: (&Variant, f64), index: usize, seed: u64) -
         sd: s.sd,
         ci95: s.ci95,
     };
-    let ratio = o.mean / b.mean;
-    ratio.is_finite().then(|| CompareRow {
-        variant: base.0.name.clone(),
+    let decided = decide::decide(base, other, typical, floor);
+    decided.ratio.is_finite().then(|| CompareRow {
+        variant: base.variant.name.clone(),
         base: 0,
         other: index,
         base_stats: side(&b),
         other_stats: side(&o),
         difference: welch.difference,
         ci95: welch.ci95,
-        ratio,
-        ratio_ci95: stats::ratio_ci(&other_samples, &base_samples, seed).map_or([None; 2], |ci| ci.map(Some)),
-        basis: Basis::default(),
+        ratio: decided.ratio,
+        ratio_ci95: decided.ratio_ci95,
+        basis: decided.basis,
         t: welch.t,
         df: welch.df,
         p: welch.p,
         p_rank: stats::mann_whitney(&other_samples, &base_samples).unwrap_or(1.0),
         p_holm: 1.0,
-        verdict: Verdict::Undecided,
-        reason: None,
+        verdict: decided.verdict,
+        reason: decided.reason,
         base_samples,
         other_samples,
     })
 }
 
-/// Holm's correction over all rows, then the verdicts.
-fn judge(experiments: &mut [CompareExperiment]) {
+/// Holm's correction of Welch's p over all rows.
+fn correct(experiments: &mut [CompareExperiment]) {
     let p: Vec<f64> = experiments.iter().flat_map(|e| &e.rows).map(|r| r.p).collect();
     let mut corrected = stats::holm(&p).into_iter();
-    for e in experiments {
-        for r in &mut e.rows {
-            r.p_holm = corrected.next().unwrap_or(1.0);
-            r.verdict = stats::verdict(
-                r.difference,
-                r.base_stats.mean,
-                r.p_holm,
-                r.p_rank,
-                record::bounds(r.ratio_ci95),
-                e.floor,
-                e.unit.more_is_faster(),
-            );
-        }
+    for r in experiments.iter_mut().flat_map(|e| &mut e.rows) {
+        r.p_holm = corrected.next().unwrap_or(1.0);
     }
 }
 

@@ -1,7 +1,9 @@
 //! Verdicts over all rows, a common unit, and warnings about machines that differ.
 
+mod between;
+
 use super::*;
-use crate::record::{Control, Machine, Tool};
+use crate::record::{Control, Figure, Linearity, Machine, State, Tool, Variant, Verdict};
 
 fn variant(name: &str, mean: f64) -> Variant {
     // Deterministic spread of ±1 %.
@@ -36,7 +38,6 @@ fn record(hz: f64, variants: Vec<Variant>) -> Record {
         ci99: [-0.01, 0.01],
         floor: 0.002,
         samples: Vec::new(),
-        ..Control::default()
     };
     let experiment = Experiment {
         name: "e".to_string(),
@@ -69,19 +70,29 @@ fn record(hz: f64, variants: Vec<Variant>) -> Record {
     }
 }
 
-fn labelled(records: Vec<Record>) -> Vec<(String, Record)> {
-    ["a.json", "b.json", "c.json"]
-        .map(str::to_string)
-        .into_iter()
-        .zip(records)
+fn report(records: Vec<Record>) -> CompareReport {
+    compare(records).unwrap()
+}
+
+fn verdicts(report: &CompareReport) -> Vec<Verdict> {
+    report
+        .experiments
+        .iter()
+        .flat_map(|e| &e.rows)
+        .map(|r| r.verdict)
         .collect()
 }
 
 #[test]
-fn the_same_record_twice_is_indistinguishable() {
+fn the_same_record_twice_is_undecided() {
     let r = record(1e9, vec![variant("a", 10.0), variant("b", 3.0)]);
-    let report = compare(&labelled(vec![r.clone(), r]), 1).unwrap();
-    assert!(report.warnings.is_empty(), "{:?}", report.warnings);
+    let report = report(vec![r.clone(), r]);
+    assert_eq!(report.warnings.len(), 1, "{:?}", report.warnings);
+    assert!(
+        report.warnings[0].contains("A, B are of one run"),
+        "{:?}",
+        report.warnings
+    );
     assert!(
         report.experiments[0]
             .rows
@@ -91,18 +102,28 @@ fn the_same_record_twice_is_indistinguishable() {
 }
 
 #[test]
-fn a_slower_record_is_slower() {
-    let report = compare(
-        &labelled(vec![
-            record(1e9, vec![variant("a", 10.0)]),
-            record(1e9, vec![variant("a", 11.0)]),
-        ]),
-        1,
-    )
-    .unwrap();
-    let row = &report.experiments[0].rows[0];
-    assert_eq!(row.verdict, Verdict::Slower);
-    assert!((row.ratio - 1.1).abs() < 1e-9);
+fn each_further_record_is_compared_with_the_first() {
+    let records = [10.0, 11.0, 9.0, 10.3].map(|mean| record(1e9, vec![variant("a", mean)]));
+    let report = report(records.to_vec());
+    let rows = &report.experiments[0].rows;
+    let verdicts: Vec<_> = rows.iter().map(|r| (r.other, r.verdict)).collect();
+    let expected = [(1, Verdict::Slower), (2, Verdict::Faster), (3, Verdict::Undecided)];
+    assert_eq!(verdicts, expected, "10 % is found, and 3 % may be a run's layout");
+    assert!((rows[0].ratio - 1.1).abs() < 1e-9 && rows[0].basis.base_runs == 1);
+    assert!(rows[2].reason.as_ref().unwrap().contains("--runs 5"));
+}
+
+#[test]
+fn records_are_named_by_machine_and_no_two_alike() {
+    let r = record(1e9, vec![variant("a", 10.0)]);
+    let labels: Vec<String> = report(vec![r.clone(), r.clone(), r])
+        .records
+        .into_iter()
+        .map(|head| head.label)
+        .collect();
+    let day = "1000000000 Hz (2026-01-01)";
+    assert_eq!(labels, ["A", "B", "C"].map(|letter| format!("{letter}: {day}")));
+    assert!(label(30, &Record::default()).starts_with("31: unknown CPU"));
 }
 
 #[test]
@@ -112,7 +133,7 @@ fn different_clocks_are_compared_as_time() {
         record(1e9, vec![variant("a", 10.0)]),
         record(2e9, vec![variant("a", 20.0)]),
     ];
-    let report = compare(&labelled(records), 1).unwrap();
+    let report = report(records);
     let e = &report.experiments[0];
     assert_eq!(e.unit, Unit::NanosPerOp);
     assert_eq!(e.rows[0].verdict, Verdict::Undecided);
@@ -124,26 +145,12 @@ fn different_clocks_are_compared_as_time() {
 }
 
 #[test]
-fn each_further_record_is_compared_with_the_first() {
-    let records = [10.0, 11.0, 9.0]
-        .map(|mean| record(1e9, vec![variant("a", mean)]))
-        .to_vec();
-    let report = compare(&labelled(records), 1).unwrap();
-    let verdicts: Vec<_> = report.experiments[0]
-        .rows
-        .iter()
-        .map(|r| (r.other, r.verdict))
-        .collect();
-    assert_eq!(verdicts, [(1, Verdict::Slower), (2, Verdict::Faster)]);
-}
-
-#[test]
 fn variants_in_one_record_only_are_noted() {
     let records = vec![
         record(1e9, vec![variant("a", 1.0), variant("only", 1.0)]),
         record(1e9, vec![variant("a", 1.0), variant("new", 1.0)]),
     ];
-    let notes = compare(&labelled(records), 1).unwrap().experiments[0].notes.join(" ");
+    let notes = report(records).experiments[0].notes.join(" ");
     assert!(notes.contains("only") && notes.contains("new"));
 }
 
@@ -153,19 +160,92 @@ fn nothing_in_common_is_a_usage_error() {
         record(1e9, vec![variant("a", 1.0)]),
         record(1e9, vec![variant("b", 1.0)]),
     ];
-    assert!(
-        compare(&labelled(records), 1)
-            .unwrap_err()
-            .message
-            .contains("no variant in common")
-    );
+    assert!(compare(records).unwrap_err().message.contains("no variant in common"));
 }
 
 #[test]
-fn without_a_control_no_verdict_is_given() {
-    let mut bare = record(1e9, vec![variant("a", 11.0)]);
-    bare.experiments[0].control = None;
-    let report = compare(&labelled(vec![record(1e9, vec![variant("a", 10.0)]), bare]), 1).unwrap();
-    assert_eq!(report.experiments[0].rows[0].verdict, Verdict::Undecided);
-    assert_eq!(report.experiments[0].floor, None);
+fn more_operations_a_second_are_faster() {
+    let mut records = [10.0, 12.0].map(|mean| record(1e9, vec![variant("a", mean)]));
+    for r in &mut records {
+        r.experiments[0].unit = Unit::OpsPerSecond;
+    }
+    assert_eq!(verdicts(&report(records.to_vec())), [Verdict::Faster]);
+}
+
+#[test]
+fn a_row_that_is_not_linear_has_no_verdict() {
+    let mut bent = variant("a", 12.0);
+    bent.linearity = Some(Linearity {
+        linear: Some(false),
+        why: "T(2U) > 2 T(U)".to_string(),
+        ..Linearity::default()
+    });
+    let report = report(vec![record(1e9, vec![variant("a", 10.0)]), record(1e9, vec![bent])]);
+    assert_eq!(verdicts(&report), [Verdict::None]);
+    assert!(report.experiments[0].rows[0].reason.as_ref().unwrap().contains("T(2U)"));
+}
+
+#[test]
+fn quiet_rounds_are_compared_where_both_records_tell_them_apart() {
+    // The base was busy for 30 of 50 rounds, the other for 10; quiet, they are alike.
+    let with = |busy: usize| {
+        let mut v = variant("a", 10.0);
+        v.samples.iter_mut().take(busy).for_each(|s| *s *= 1.5);
+        v.sample_states = "b".repeat(busy) + &"q".repeat(50 - busy);
+        v.median = stats::describe(&v.samples).unwrap().median;
+        let quiet = stats::describe(&v.samples[busy..]).unwrap();
+        v.headline = Some(Figure {
+            state: State::Quiet,
+            n: quiet.n,
+            median: quiet.median,
+            ..Figure::default()
+        });
+        record(1e9, vec![v])
+    };
+    let row = report(vec![with(30), with(10)]).experiments[0].rows[0].clone();
+    assert!(
+        (row.ratio - 1.0).abs() < 0.01 && row.basis.state == State::Quiet,
+        "{row:?}"
+    );
+    let mut untold = with(10);
+    untold.experiments[0].variants[0].headline = None;
+    let row = report(vec![with(30), untold]).experiments[0].rows[0].clone();
+    assert!(row.ratio < 0.7 && row.basis.state == State::All, "{row:?}");
+    assert_eq!(row.verdict, Verdict::Undecided, "its blocks show both states");
+}
+
+#[test]
+fn slower_rows_fail_a_comparison_only_beyond_the_limit() {
+    let rule = |text: &str| text.parse::<FailOn>().unwrap();
+    let fails = |text: &str, report: &CompareReport| rule(text).check(report).map_err(|e| e.message);
+    // Twice the time, known within 5 %.
+    let slower = report(vec![
+        record(1e9, vec![variant("a", 10.0), variant("b", 10.0)]),
+        record(1e9, vec![variant("a", 20.0), variant("b", 10.1)]),
+    ]);
+    let message = fails("slower:50%", &slower).unwrap_err();
+    assert_eq!(message, "slower by more than 50 %: e/a in B: 2.000 [1.905, 2.100]");
+    assert_eq!(fails("slower:89%,e", &slower).map_err(drop), Err(()));
+    assert_eq!(fails("slower:91%", &slower), Ok(()), "its near bound is 1.905");
+    let faster = report(vec![
+        record(1e9, vec![variant("a", 20.0)]),
+        record(1e9, vec![variant("a", 10.0)]),
+    ]);
+    assert_eq!(fails("slower:5%", &faster), Ok(()));
+    let unknown = rule("slower:5%,e,popf").check_names(&slower).unwrap_err();
+    assert!(
+        unknown.status == crate::error::Status::Usage && unknown.message.contains("\"popf\""),
+        "{unknown}"
+    );
+    assert!(rule("slower:5%,e").check_names(&slower).is_ok());
+    let mut operations = slower;
+    operations.experiments[0].unit = Unit::OpsPerSecond;
+    assert_eq!(
+        fails("slower:5%", &operations),
+        Ok(()),
+        "a ratio of 2 is no slowdown of operations a second"
+    );
+    let row = &mut operations.experiments[0].rows[0];
+    (row.ratio, row.ratio_ci95) = (0.5, [Some(0.45), Some(0.55)]);
+    assert!(fails("slower:50%", &operations).unwrap_err().contains("0.500"));
 }

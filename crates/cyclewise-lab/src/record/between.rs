@@ -26,8 +26,8 @@ impl Run {
             ..Self::default()
         };
         for e in &record.experiments {
-            let median = |v: &Variant| (e.name.clone(), v.name.clone(), v.headline_median());
-            let ratio = |c: &Comparison| (e.name.clone(), c.a.clone(), c.b.clone(), c.headline_ratio());
+            let median = |v: &Variant| (e.name.clone(), v.name.clone(), v.figure().median);
+            let ratio = |c: &Comparison| (e.name.clone(), c.a.clone(), c.b.clone(), c.paired().ratio);
             run.medians.extend(e.variants.iter().map(median));
             run.ratios.extend(e.comparisons.iter().map(ratio));
         }
@@ -44,20 +44,6 @@ impl Run {
     pub fn ratio(&self, experiment: &str, a: &str, b: &str) -> Option<f64> {
         let is = |r: &&(String, String, String, f64)| r.0 == experiment && r.1 == a && r.2 == b;
         self.ratios.iter().find(is).map(|r| r.3)
-    }
-}
-
-impl Variant {
-    /// The median of the headline's state; of all samples in records that do not tell states apart.
-    pub fn headline_median(&self) -> f64 {
-        self.headline.as_ref().map_or(self.median, |h| h.median)
-    }
-}
-
-impl Comparison {
-    /// The ratio of the headline's state; of the means in records that do not tell states apart.
-    pub fn headline_ratio(&self) -> f64 {
-        self.headline.as_ref().map_or(self.ratio, |h| h.ratio)
     }
 }
 

@@ -85,28 +85,29 @@ pub(crate) fn ratio_between_runs(other: &[f64], base: &[f64]) -> Option<RunRatio
     })
 }
 
-/// The range of the medians of ten consecutive blocks of a run, as a share of the run's median.
-///
-/// `None` for fewer than three samples a block, and for a median of zero.
-pub(crate) fn block_spread(samples: &[f64]) -> Option<f64> {
-    let median = |samples: &[f64]| {
-        let mut sorted = samples.to_vec();
-        sorted.sort_unstable_by(f64::total_cmp);
-        middle(&sorted)
-    };
+/// The least and the largest of the medians of ten consecutive blocks of a run. `None` for fewer than three samples a block.
+pub(crate) fn block_range(samples: &[f64]) -> Option<[f64; 2]> {
     if samples.len() < BLOCKS * FEWEST_IN_BLOCK {
         return None;
     }
     let bound = |block: usize| block * samples.len() / BLOCKS;
-    let blocks: Vec<f64> = (0..BLOCKS)
-        .filter_map(|block| median(&samples[bound(block)..bound(block + 1)]))
-        .collect();
-    let (low, high) = (
-        blocks.iter().copied().fold(f64::INFINITY, f64::min),
-        blocks.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-    );
+    let blocks = (0..BLOCKS).filter_map(|block| median(&samples[bound(block)..bound(block + 1)]));
+    Some(blocks.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], m| {
+        [low.min(m), high.max(m)]
+    }))
+}
+
+/// That range as a share of the run's median; `None` also for a median of zero.
+pub(crate) fn block_spread(samples: &[f64]) -> Option<f64> {
+    let [low, high] = block_range(samples)?;
     let spread = (high - low) / median(samples)?.abs();
     spread.is_finite().then_some(spread)
+}
+
+fn median(samples: &[f64]) -> Option<f64> {
+    let mut sorted = samples.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    middle(&sorted)
 }
 
 fn logarithms(figures: &[f64]) -> Option<Vec<f64>> {
@@ -176,6 +177,7 @@ mod tests {
         assert!(block_spread(&steady).unwrap() < 0.002);
         let states: Vec<f64> = (0..100).map(|i| if i < 30 { 1.0 } else { 1.3 }).collect();
         assert!((block_spread(&states).unwrap() - 0.3 / 1.3).abs() < 1e-12);
+        assert_eq!(block_range(&states), Some([1.0, 1.3]));
         assert_eq!(block_spread(&[1.0; 29]), None);
         assert_eq!(block_spread(&[0.0; 50]), None);
     }

@@ -33,7 +33,7 @@ mod verdict;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use between::{RunRatio, between_runs, block_spread, ratio_between_runs};
+pub(crate) use between::{RunRatio, between_runs, block_range, block_spread, ratio_between_runs};
 pub(crate) use bootstrap::{ratio_ci, rounds_ratio_ci};
 pub(crate) use decision::{Decision, ENOUGH, SAME_MARGIN, decide};
 pub(crate) use floor::{noise_floor, split_floor};
@@ -41,8 +41,6 @@ pub(crate) use holm::holm;
 pub(crate) use linearity::linearity;
 pub(crate) use median::Median;
 pub(crate) use modes::modes;
-#[cfg(test)]
-pub(crate) use modes::{LEAST_SHARE, cuts};
 pub(crate) use moments::half_width;
 pub use moments::{Summary, describe};
 pub(crate) use paired::{PairedFloor, paired, paired_floor, split_paired_floor};
@@ -50,4 +48,4 @@ pub(crate) use rank::mann_whitney;
 pub(crate) use share::share_interval;
 pub(crate) use states::{median, probe_cut, state_of};
 pub(crate) use ttest::welch;
-pub(crate) use verdict::{ALPHA, verdict};
+pub(crate) use verdict::verdict;

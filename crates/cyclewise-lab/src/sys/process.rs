@@ -45,6 +45,26 @@ fn exit_now(code: i32) -> ! {
     unsafe { libc::_exit(code) }
 }
 
+/// From now on this process is killed when its parent ends, which was `parent` at its start.
+pub(crate) fn die_with_parent(parent: u32) {
+    // Cannot fail: SIGKILL is a signal.
+    let _ = set_parent_process_death_signal(Some(Signal::KILL));
+    // A parent that died before the line above sends no signal: another process has adopted us.
+    if std::os::unix::process::parent_id() != parent {
+        exit_now(0);
+    }
+}
+
+/// Sends SIGINT to a child that has not been waited for.
+pub(crate) fn interrupt(child: &std::process::Child) {
+    if let Ok(pid) = i32::try_from(child.id())
+        && let Some(pid) = Pid::from_raw(pid)
+    {
+        // Fails only if it has ended, and then there is nothing to interrupt.
+        let _ = kill_process(pid, Signal::INT);
+    }
+}
+
 /// Forks. The child dies with the thread that made it, or by SIGALRM after `limit_s` seconds.
 ///
 /// # Safety
@@ -63,12 +83,7 @@ pub(crate) unsafe fn fork(limit_s: u32) -> io::Result<Fork> {
     match Pid::from_raw(pid) {
         None => {
             let me = InChild(());
-            // Cannot fail: SIGKILL is a signal.
-            let _ = set_parent_process_death_signal(Some(Signal::KILL));
-            // A parent that died before the line above sends no signal: another process has adopted us.
-            if std::os::unix::process::parent_id() != parent {
-                me.exit(0);
-            }
+            die_with_parent(parent);
             // SAFETY: SIG_DFL installs no code of ours.
             unsafe { libc::signal(libc::SIGALRM, libc::SIG_DFL) };
             // SAFETY: takes a number.

@@ -26,7 +26,7 @@ fn a_record_that_is_not_one_is_wrong_use() {
 }
 
 #[test]
-fn a_record_compared_with_itself_is_indistinguishable() {
+fn a_record_compared_with_itself_is_undecided() {
     let folder = Folder::new();
     let record = folder.with("r.json", RECORD);
     let page = folder.name("c.html");
@@ -41,10 +41,7 @@ fn a_record_compared_with_itself_is_indistinguishable() {
     );
     assert!(std::fs::read_to_string(page).unwrap().contains("<svg"));
     let table = stdout(&cyclewise(&["compare", &record, &record]));
-    assert!(
-        table.contains("indistinguishable") && !table.contains("slower"),
-        "{table}"
-    );
+    assert!(table.contains("undecided") && !table.contains("slower"), "{table}");
 }
 
 #[test]
@@ -57,4 +54,56 @@ fn report_makes_one_page_of_many_records() {
         Some(0)
     );
     assert!(std::fs::read_to_string(page).unwrap().matches("<svg").count() >= 2);
+}
+
+/// The record with every figure of `percpu` multiplied.
+fn slower(factor: f64) -> String {
+    let mut record = record::from_str("r", RECORD).unwrap();
+    let percpu = record.experiments.iter_mut().find(|e| e.name == "percpu").unwrap();
+    for v in &mut percpu.variants {
+        v.samples.iter_mut().for_each(|s| *s *= factor);
+        v.median *= factor;
+        v.mean *= factor;
+    }
+    serde_json::to_string(&record).unwrap()
+}
+
+#[test]
+fn fail_on_ends_with_one_where_a_row_is_slower_by_more() {
+    let folder = Folder::new();
+    let base = folder.with("a.json", RECORD);
+    let other = folder.with("b.json", &slower(3.0));
+    let status = |rule: &str| {
+        let output = cyclewise(&["compare", &base, &other, "--fail-on", rule]);
+        (output.status.code(), stderr(&output))
+    };
+    let (code, said) = status("slower:5%");
+    assert_eq!(code, Some(1), "{said}");
+    assert!(
+        said.contains("slower by more than 5 %") && said.contains("percpu/lock-inc in B: 3.000 ["),
+        "{said}"
+    );
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert_eq!(status("slower:5%,core-to-core").0, Some(0), "another experiment");
+    assert_eq!(status("slower:900%").0, Some(0));
+    let back = cyclewise(&["compare", &other, &base, "--fail-on", "slower:5%"]);
+    assert_eq!(back.status.code(), Some(0), "faster: {}", stderr(&back));
+    // The comparison is written all the same.
+    let json = cyclewise(&["compare", &base, &other, "--fail-on", "slower:5%", "--json", "-"]);
+    assert!(json.status.code() == Some(1) && stdout(&json).contains("cyclewise.comparison/1"));
+}
+
+#[test]
+fn fail_on_refuses_rules_that_could_never_fail() {
+    let folder = Folder::new();
+    let base = folder.with("a.json", RECORD);
+    for (rule, says) in [
+        ("slower", "slower:5%"),
+        ("slower:5", "slower:5%"),
+        ("slower:5%,", "empty"),
+        ("slower:5%,popf", "not have in common"),
+    ] {
+        let (status, line) = refused(&["compare", &base, &base, "--fail-on", rule]);
+        assert!(status == 2 && line.contains(says), "{rule}: {line}");
+    }
 }
