@@ -65,7 +65,10 @@ static KINDS: &[(&str, Kind)] = &[
     ("bracketed-now", Kind::Latency),
 ];
 
+const ONE_CPU: &str = "this process may use one CPU only";
+
 fn setup(options: &Options) -> Result<Setup> {
+    let mut missing = Vec::new();
     let cpus = &options.cpus()?;
     let mut notes = learn();
     let bench = &mut Bench::new();
@@ -80,7 +83,7 @@ fn setup(options: &Options) -> Result<Setup> {
         background::beside(bench.calls("now-beside", now), cpus, || OTHER.refresh())?,
     ];
     if busy[0].is_none() {
-        notes.push("now-tended and now-beside left out: this process may use one CPU only".to_string());
+        super::left_out(&mut notes, &mut missing, &["now-tended", "now-beside"], ONE_CPU);
     }
     samplers.extend(busy.into_iter().flatten());
     let recent = tail::row(bench, "recent", || {
@@ -88,7 +91,7 @@ fn setup(options: &Options) -> Result<Setup> {
     });
     match background::kept(recent, cpus, &KEPT)? {
         Some(recent) => samplers.push(recent),
-        None => notes.push("recent left out: this process may use one CPU only".to_string()),
+        None => super::left_out(&mut notes, &mut missing, &["recent"], ONE_CPU),
     }
     notes.push(
         "now-tended: another CPU compares the clock with the kernel's four times as often as readers do, and constantly checks \
@@ -102,6 +105,7 @@ fn setup(options: &Options) -> Result<Setup> {
         notes,
         samplers,
         kinds: KINDS,
+        missing,
         ..Setup::default()
     })
 }

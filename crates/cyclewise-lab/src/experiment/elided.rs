@@ -157,6 +157,16 @@ pub(super) fn left_out(rows: &str, refusal: Refusal) -> String {
     format!("{rows} left out: LOCK cannot be elided: {refusal}")
 }
 
+/// Rows that need LOCK elided, as missing.
+pub(super) fn missing(rows: &[&str], refusal: Refusal) -> Vec<MissingVariant> {
+    let row = |name: &&str| MissingVariant {
+        name: name.to_string(),
+        why: format!("LOCK cannot be elided: {refusal}"),
+        possible: may_pass(refusal),
+    };
+    rows.iter().map(row).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -27,8 +27,9 @@ pub use crate::runner::Mode;
 
 use crate::error::{Error, Result};
 use crate::record::Unit;
-use crate::runner::{Guards, Heading, Sampler, Setup};
+use crate::runner::{Guards, Heading, MissingVariant, Sampler, Setup};
 use crate::sys::affinity;
+use std::fmt::Display;
 
 /// Options of an experiment, from the command line.
 #[derive(Clone, Debug, Default)]
@@ -156,6 +157,16 @@ fn find(name: &str) -> Result<&'static Definition> {
 /// The figures that the source of experiment `name` published; empty for an unknown name.
 pub fn published(name: &str) -> &'static [Published] {
     find(name).map_or(&[], |d| d.published)
+}
+
+/// Enters rows that this machine cannot run among the notes and the missing.
+fn left_out(notes: &mut Vec<String>, missing: &mut Vec<MissingVariant>, names: &[&str], why: impl Display) {
+    notes.push(format!("{} left out: {why}", names.join(", ")));
+    missing.extend(names.iter().map(|name| MissingVariant {
+        name: name.to_string(),
+        why: why.to_string(),
+        possible: false,
+    }));
 }
 
 /// Index of the subject called `name`.

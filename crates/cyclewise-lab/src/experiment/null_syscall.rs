@@ -29,13 +29,13 @@ static KINDS: &[(&str, Kind)] = &[("function-call", Kind::Throughput)];
 
 fn setup(_: &Options) -> Result<Setup> {
     let mut bench = Bench::new();
-    let mut notes = Vec::new();
+    let (mut notes, mut missing) = (Vec::new(), Vec::new());
     let mut samplers = vec![bench.body(entry::GETPPID)];
     match getcpu() {
         Ok(getcpu) => samplers.push(bench.calls("vdso-getcpu", move || {
             black_box(getcpu.call());
         })),
-        Err(why) => notes.push(format!("vdso-getcpu left out: {why}")),
+        Err(why) => super::left_out(&mut notes, &mut missing, &["vdso-getcpu"], why),
     }
     samplers.push(bench.body(entry::FUNCTION_CALL));
     Ok(Setup {
@@ -44,6 +44,7 @@ fn setup(_: &Options) -> Result<Setup> {
         notes,
         samplers,
         kinds: KINDS,
+        missing,
         ..Setup::default()
     })
 }

@@ -3,7 +3,7 @@
 mod creation;
 mod flip;
 
-use super::elided::{available, left_out, refused};
+use super::elided::{self, available, left_out, refused};
 use super::{Definition, Options};
 use crate::error::{Error, Result};
 use crate::record::Unit;
@@ -60,6 +60,7 @@ static TESTS: &[fn() -> u32] = tests_of!(KEY: 0 1 2 3 4 5 6 7 8 9);
 fn setup(_: &Options) -> Result<Setup> {
     let mut notes = vec![format!("{} sites of LOCK in this program", patch::sites().count())];
     let mut samplers: Vec<Box<dyn Sampler>> = Vec::new();
+    let mut missing = Vec::new();
     match available() {
         Ok(()) => {
             #[cfg(target_arch = "x86_64")]
@@ -75,7 +76,10 @@ fn setup(_: &Options) -> Result<Setup> {
             }
             samplers.extend(flip::subjects());
         }
-        Err(refusal) => notes.push(left_out("elide-all, lock-all and the pairs", refusal)),
+        Err(refusal) => {
+            notes.push(left_out("elide-all, lock-all and the pairs", refusal));
+            missing = elided::missing(&["elide-all", "lock-all", "pair-locked", "pair-elided"], refusal);
+        }
     }
     notes.push(format!(
         "key-flip changes a key with {} tests while two threads run through them",
@@ -83,12 +87,13 @@ fn setup(_: &Options) -> Result<Setup> {
     ));
     samplers.push(Box::new(KeyFlip));
     let control = samplers.len() - 1;
-    samplers.extend(creation::subjects(&mut notes));
+    samplers.extend(creation::subjects(&mut notes, &mut missing));
     Ok(Setup {
         compare: super::pairs(&samplers, &COMPARE),
         control: Control::Repeat(control),
         notes,
         samplers,
+        missing,
         ..Setup::default()
     })
 }

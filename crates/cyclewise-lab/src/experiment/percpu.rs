@@ -125,7 +125,7 @@ fn setup(_: &Options) -> Result<Setup> {
         memory(),
         "bytes: the code of one more addition whose word's address is known, without the library's shared slow path".to_string(),
     ];
-    let mut samplers = Vec::new();
+    let (mut samplers, mut missing) = (Vec::new(), Vec::new());
     let local = Local::here();
     let words: &'static Plain = Box::leak(Box::new(Plain::new()));
     samplers.extend(rows(&mut bench, ["plain", "plain-64"], move |n| words.inc(n)));
@@ -144,7 +144,12 @@ fn setup(_: &Options) -> Result<Setup> {
                 }
             }));
         }
-        None => notes.push("getcpu-atomic left out: this libc has no getcpu (glibc has it since 2.29)".to_string()),
+        None => super::left_out(
+            &mut notes,
+            &mut missing,
+            &["getcpu-atomic", "getcpu-atomic-64"],
+            "this libc has no getcpu (glibc has it since 2.29)",
+        ),
     }
     if backend().backend == Backend::Rseq {
         let words = PerCpuWords::<Cpu>::new();
@@ -154,10 +159,18 @@ fn setup(_: &Options) -> Result<Setup> {
         if backend().cid {
             samplers.extend(rows(&mut bench, ["cid-add", "cid-add-64"], add::<Cid>()));
         } else {
-            notes.push("cid-add left out: this kernel does not publish mm_cid".to_string());
+            let why = "this kernel does not publish mm_cid";
+            super::left_out(&mut notes, &mut missing, &["cid-add", "cid-add-64"], why);
         }
     } else {
-        notes.push("the rseq and cid rows are left out; the backend note has the reason".to_string());
+        let why = "the backend note has the reason";
+        for names in [
+            ["rseq-id-atomic", "rseq-id-atomic-64"],
+            ["rseq-add", "rseq-add-64"],
+            ["cid-add", "cid-add-64"],
+        ] {
+            super::left_out(&mut notes, &mut missing, &names, why);
+        }
         let names = ["portable-add", "portable-add-64"];
         samplers.extend(rows(&mut bench, names, add::<Cpu>()));
     }
@@ -165,7 +178,7 @@ fn setup(_: &Options) -> Result<Setup> {
         Ok(gs) => {
             samplers.extend(gs_rows(&mut bench, &Rc::new(gs)));
         }
-        Err(error) => notes.push(format!("gs-add left out: {}", error.message)),
+        Err(error) => super::left_out(&mut notes, &mut missing, &["gs-add", "gs-add-64"], &error.message),
     }
     // The source compared its saving and restoring of GS with this system call.
     samplers.push(bench.body(entry::GETPPID));
@@ -176,6 +189,7 @@ fn setup(_: &Options) -> Result<Setup> {
         notes,
         samplers,
         kinds: KINDS,
+        missing,
         ..Setup::default()
     })
 }

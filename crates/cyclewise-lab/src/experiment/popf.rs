@@ -60,13 +60,15 @@ fn setup(_: &Options) -> Result<Setup> {
         "sigmask is two calls of pthread_sigmask; signal and signal-held are a signal to this thread, its handler included"
             .to_string(),
     ];
-    masks(&mut bench, &mut samplers, &mut notes);
+    let mut missing = Vec::new();
+    masks(&mut bench, &mut samplers, &mut notes, &mut missing);
     Ok(Setup {
         compare: super::pairs(&samplers, &COMPARE),
         control: Control::Repeat(super::index(&samplers, "push-popf").unwrap_or(0)),
         notes,
         samplers,
         kinds: KINDS,
+        missing,
         ..Setup::default()
     })
 }
@@ -77,6 +79,7 @@ fn masks(
     bench: &mut crate::runner::Bench,
     samplers: &mut Vec<Box<dyn crate::runner::Sampler>>,
     notes: &mut Vec<String>,
+    missing: &mut Vec<crate::runner::MissingVariant>,
 ) {
     use crate::sys::signal::raise;
     use crate::sys::signal_mask::Set;
@@ -105,7 +108,7 @@ fn masks(
                 drop(hold);
             }));
         }
-        Err(refusal) => notes.push(format!("signal and signal-held left out: {refusal}")),
+        Err(refusal) => super::left_out(notes, missing, &["signal", "signal-held"], refusal),
     }
 }
 

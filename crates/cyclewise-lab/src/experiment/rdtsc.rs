@@ -56,15 +56,13 @@ fn setup(_: &Options) -> Result<Setup> {
          rdtsc-dependent-load is its second half alone"
             .to_string(),
     ];
-    let mut samplers = Vec::new();
+    let (mut samplers, mut missing) = (Vec::new(), Vec::new());
     for body in counter::BODIES {
         if runs_here(body.name) {
             samplers.push(bench.body(body));
         } else {
-            notes.push(format!(
-                "{} left out: this CPU does not have it (CPUID 8000_0001h, EDX bit 27 is 0)",
-                body.name
-            ));
+            let why = "this CPU does not have it (CPUID 8000_0001h, EDX bit 27 is 0)";
+            super::left_out(&mut notes, &mut missing, &[body.name], why);
         }
     }
     samplers.push(bench.calls("vdso-monotonic", || {
@@ -79,6 +77,7 @@ fn setup(_: &Options) -> Result<Setup> {
         notes,
         samplers,
         kinds: KINDS,
+        missing,
         ..Setup::default()
     })
 }

@@ -5,8 +5,9 @@
 
 use super::REPEATS;
 use crate::error::{Error, Result};
+use crate::experiment::left_out;
 use crate::record::Variant;
-use crate::runner::{Sample, Sampler};
+use crate::runner::{MissingVariant, Sample, Sampler};
 use crate::sys::creation::Creator;
 use std::io;
 use std::time::Instant;
@@ -15,10 +16,16 @@ use std::time::Instant;
 const REFUSALS: u32 = 20_000;
 
 /// Rows of creation and of refusal, through the hook and directly.
-pub(super) fn subjects(notes: &mut Vec<String>) -> Vec<Box<dyn Sampler>> {
+pub(super) fn subjects(notes: &mut Vec<String>, missing: &mut Vec<MissingVariant>) -> Vec<Box<dyn Sampler>> {
     let mut rows: Vec<Box<dyn Sampler>> = vec![Box::new(Threads("thread-hooked", Creator::bound()))];
     let Some(behind) = Creator::behind() else {
-        notes.push("thread-direct left out: dlsym finds no pthread_create behind this program's".to_string());
+        let names = ["thread-direct", "refused-hooked", "refused-direct"];
+        left_out(
+            notes,
+            missing,
+            &names,
+            "dlsym finds no pthread_create behind this program's",
+        );
         return rows;
     };
     rows.push(Box::new(Threads("thread-direct", behind)));
@@ -27,7 +34,7 @@ pub(super) fn subjects(notes: &mut Vec<String>) -> Vec<Box<dyn Sampler>> {
             rows.push(Box::new(Refusals("refused-hooked", Creator::bound())));
             rows.push(Box::new(Refusals("refused-direct", behind)));
         }
-        Err(e) => notes.push(format!("refused-hooked and refused-direct left out: {e}")),
+        Err(e) => left_out(notes, missing, &["refused-hooked", "refused-direct"], e),
     }
     rows
 }
