@@ -19,7 +19,7 @@ use std::time::Duration;
 pub(super) static DEFINITION: Definition = Definition {
     name: "in-context",
     question: "What does an operation add to the code around it?",
-    source: "None: tables of instruction costs, such as Agner Fog's and uops.info, repeat one instruction back to back",
+    source: "none: tables of instruction costs, such as Agner Fog's and uops.info's, repeat one instruction back to back",
     unit: Unit::TicksPerOp,
     guards: Guards::ThisThread,
     published: &[],
@@ -38,7 +38,7 @@ const REFERENCE: &str = "atomic-inc";
 /// Rounds, and the time after which no further round begins.
 fn rounds(mode: Mode) -> (usize, Duration) {
     match mode {
-        Mode::Quick => (100, Duration::from_secs(9)),
+        Mode::Quick => (80, Duration::from_secs(8)),
         Mode::Normal => (400, Duration::from_secs(60)),
         Mode::Full => (1000, Duration::from_secs(300)),
     }

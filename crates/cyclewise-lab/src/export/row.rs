@@ -96,7 +96,13 @@ pub(super) fn marks(v: &Variant, usual: State) -> Vec<String> {
 
 /// The state that most rows' headline figures are of.
 pub(super) fn usual_state(e: &Experiment) -> State {
-    let states: Vec<State> = e.variants.iter().map(|v| v.figure().state).collect();
+    let cells = e
+        .matrix
+        .iter()
+        .flat_map(|m| &m.operations)
+        .flat_map(|o| o.cells.iter().flatten());
+    let of_cells = cells.map(|cell| cell.added.state);
+    let states: Vec<State> = e.variants.iter().map(|v| v.figure().state).chain(of_cells).collect();
     let count = |state: State| states.iter().filter(|s| **s == state).count();
     let all = [State::All, State::Quiet, State::Busy, State::Mixed];
     all.into_iter()

@@ -140,6 +140,14 @@ impl Matrix {
         })
     }
 
+    /// The least and the greatest floor of a cell, in ticks; `None` if nothing was measured.
+    pub fn floors(&self) -> Option<[f64; 2]> {
+        let cells = self.operations.iter().flat_map(|o| o.cells.iter().flatten());
+        let floors: Vec<f64> = cells.map(|cell| cell.floor).collect();
+        let least = floors.iter().copied().min_by(f64::total_cmp)?;
+        Some([least, floors.iter().copied().max_by(f64::total_cmp)?])
+    }
+
     /// The cells of an operation that were measured, each with its surroundings.
     pub fn measured<'a>(&'a self, operation: &'a Operation) -> impl Iterator<Item = (&'a Surrounding, &'a Cell)> {
         self.surroundings
@@ -262,8 +270,9 @@ mod tests {
         m.operations[0].cells[0] = None;
         let range = m.range("lock-inc64").unwrap();
         assert_eq!((range.of, range.high.0, range.back_to_back), (1, 0.3, None));
+        assert_eq!(m.floors(), Some([0.1, 0.1]));
         m.operations[0].cells[1] = None;
-        assert_eq!(m.range("lock-inc64"), None);
+        assert_eq!((m.range("lock-inc64"), m.floors()), (None, None));
     }
 
     #[test]

@@ -23,8 +23,9 @@ pub(super) struct ExperimentView<'a> {
     pub(super) line: String,
     pub(super) verdicts: Vec<Sentence>,
     pub(super) floor: String,
+    /// The samples, or what operations add to surroundings.
     pub(super) plot: Plot,
-    /// The one-way times between CPUs, or what operations add to surroundings, if it has them.
+    /// The one-way times between CPUs, if it has them.
     pub(super) matrix: Option<Plot>,
     /// What someone needs to decide.
     pub(super) table: Table,
@@ -47,9 +48,12 @@ impl<'a> ExperimentView<'a> {
             source: &e.source,
             line: answer::line(e),
             verdicts: verdicts.collect(),
-            floor: floor(e.control.as_ref(), e.unit),
-            plot: figure(e, seed, dots).draw()?,
-            matrix: in_context::heat(e)?.or(matrix(e)?),
+            floor: in_context::floor(e).unwrap_or_else(|| floor(e.control.as_ref(), e.unit)),
+            plot: match in_context::heat(e)? {
+                Some(heat) => heat,
+                None => figure(e, seed, dots).draw()?,
+            },
+            matrix: matrix(e)?,
             table: in_context::table(e).unwrap_or_else(|| variants(e)),
             details: details.into_iter().flatten().collect(),
             published: super::published::table(e, published),

@@ -3,7 +3,7 @@
 use super::plot::{Heat, Plot};
 use super::table::{Table, number, words};
 use crate::error::Result;
-use crate::number::{NONE, decimals, fixed, half_width, interval, significant};
+use crate::number::{NONE, decimals, fixed, half_width, significant};
 use crate::record::matrix::{Added, Cell, Matrix};
 use crate::record::{Experiment, State, bounds};
 
@@ -40,6 +40,17 @@ fn caption(matrix: &Matrix) -> String {
     )
 }
 
+/// What the floors are; `None` if there is no matrix with figures.
+pub(super) fn floor(e: &Experiment) -> Option<String> {
+    let [least, most] = e.matrix.as_ref()?.floors()?;
+    Some(format!(
+        "The control is each kind of surroundings, sampled twice in a round; a cell reads 0 below a floor of {} to {} \
+         ticks.",
+        significant(least, 2),
+        significant(most, 2)
+    ))
+}
+
 /// Every cell with its interval; `None` if there is no matrix.
 pub(super) fn table(e: &Experiment) -> Option<Table> {
     let matrix = e.matrix.as_ref()?;
@@ -65,18 +76,29 @@ fn figure(cell: &Cell) -> String {
     if cell.is_nothing() {
         return "0".to_owned();
     }
-    shown(&cell.added)
+    shown(&cell.added, cell.floor)
 }
 
-fn shown(added: &Added) -> String {
-    fixed(added.ticks, decimals(added.ticks, half_width(bounds(added.ci95))))
+/// Digits of what lies below the floor tell nothing.
+fn digits(added: &Added, floor: f64) -> i32 {
+    decimals(added.ticks, half_width(bounds(added.ci95)).max(floor))
+}
+
+fn shown(added: &Added, floor: f64) -> String {
+    fixed(added.ticks, digits(added, floor))
 }
 
 /// The interval, and the busy state where that was told apart.
 fn detail(cell: &Cell) -> String {
-    let own = interval(cell.added.ticks, bounds(cell.added.ci95));
+    let own = match cell.added.ci95 {
+        [Some(low), Some(high)] => {
+            let [low, high] = [low, high].map(|bound| fixed(bound, digits(&cell.added, cell.floor)));
+            if low == high { low } else { format!("{low} to {high}") }
+        }
+        _ => NONE.to_owned(),
+    };
     match cell.states.iter().find(|a| a.state == State::Busy) {
-        Some(busy) if cell.added.state == State::Quiet => format!("{own}; busy {}", shown(busy)),
+        Some(busy) if cell.added.state == State::Quiet => format!("{own}; busy {}", shown(busy, cell.floor)),
         _ => own,
     }
 }
@@ -129,13 +151,14 @@ mod tests {
             plot.label
         );
         assert!(plot.caption.contains("lo: what loads-32 is"));
+        assert!(floor(&e).unwrap().contains("0.15 to 0.15 ticks"));
         let table = table(&e).unwrap();
         let [name, first, second] = &table.rows[0][..] else {
             panic!("three cells")
         };
         assert_eq!(name.text, "lock-inc64");
         assert_eq!(first.text, "13.60");
-        assert!(first.detail.contains("13.50–13.70; busy 15.10"), "{}", first.detail);
+        assert!(first.detail.contains("13.50 to 13.70; busy 15.10"), "{}", first.detail);
         assert_eq!(second.text, "0", "below its floor");
         assert!(second.detail.contains("−0.05 to 0.15"), "{}", second.detail);
     }

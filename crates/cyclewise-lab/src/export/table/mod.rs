@@ -21,10 +21,10 @@ pub(crate) use runs::{runs, t_tests};
 pub(crate) use simulation::{simulated, simulation};
 
 use super::listed_variants;
-use super::number::{estimate, interval, percent};
+use super::number::{estimate, interval, percent, significant};
 use super::row::usual_state;
 use crate::answer;
-use crate::record::{Experiment, Machine, Record, State};
+use crate::record::{Experiment, Machine, Matrix, Record, State};
 use grid::{BOLD, DIM, YELLOW, wrapped};
 use std::fmt::Write;
 
@@ -150,7 +150,17 @@ fn circumstances(e: &Experiment) -> String {
         Some(c) => {
             let _ = write!(out, "; noise floor {} ({} against itself)", percent(c.floor), c.of);
         }
-        None => out.push_str("; noise floor unknown: too few samples of the control"),
+        None => match e.matrix.as_ref().and_then(Matrix::floors) {
+            Some([least, most]) => {
+                let _ = write!(
+                    out,
+                    "; cells read 0 below {} to {} ticks, by surroundings",
+                    significant(least, 2),
+                    significant(most, 2)
+                );
+            }
+            None => out.push_str("; noise floor unknown: too few samples of the control"),
+        },
     }
     out
 }

@@ -208,7 +208,7 @@ impl Heat<'_> {
         }
         let kind = match (scale.log, scale.root) {
             (true, _) => " (steps of equal ratio)",
-            (_, true) => " (steps of equal square root)",
+            (_, true) => " (by square root)",
             _ => "",
         };
         let text = format!("{} {}{kind}", significant(scale.hi, 3), self.unit);
