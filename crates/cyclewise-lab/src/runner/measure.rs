@@ -24,8 +24,11 @@ use std::time::{Duration, Instant};
 
 /// Rounds between two checks of the precision: a check costs more than a short sample.
 const LOOK_EVERY: usize = 8;
-/// After an interrupt, a measurement of fewer rounds is dropped: a median of fewer samples has no interval.
+/// The median of fewer samples has no interval: a measurement that an interrupt ends before is dropped.
 const A_FEW: usize = 6;
+
+/// Time beyond the budget's to reach so many rounds, on a machine where they take long.
+const GRACE: Duration = Duration::from_millis(2_500);
 /// The pinned CPU is kept busy this long first, so that its clock has risen.
 const WARM_UP: Duration = Duration::from_millis(60);
 
@@ -126,12 +129,20 @@ fn spin(span: Duration) {
 
 /// Whether the next round, if it is as long as those before, would end after the budget's time.
 fn out_of_time(begun: Instant, rounds: usize, budget: Budget) -> bool {
+    is_late(begun.elapsed(), rounds, budget.time)
+}
+
+/// Whether one more round would end after `time`, or after [`GRACE`] more while there are only a few.
+fn is_late(spent: Duration, rounds: usize, time: Duration) -> bool {
     // A spread needs at least two rounds.
     if rounds < 2 {
         return false;
     }
-    let spent = begun.elapsed();
-    spent + spent / rounds as u32 > budget.time
+    let limit = match rounds < A_FEW {
+        true => time.saturating_add(GRACE),
+        false => time,
+    };
+    spent + spent / rounds as u32 > limit
 }
 
 /// Ticks per second, measured over `span`.
@@ -139,4 +150,21 @@ pub fn tick_rate(span: Duration) -> f64 {
     let first = Anchor::now();
     spin(span);
     first.rate_to(Anchor::now())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_few_rounds_get_a_little_more_time() {
+        let seconds = Duration::from_secs;
+        let time = seconds(4);
+        assert!(!is_late(seconds(3), 6, time), "half a second more");
+        assert!(is_late(seconds(4), 6, time), "six are a few, and the time is over");
+        assert!(!is_late(seconds(4), 5, time), "five would have no interval");
+        assert!(is_late(seconds(6), 5, time), "but not for ever");
+        assert!(!is_late(seconds(600), 1, time), "two in any case");
+        assert!(!is_late(seconds(600), 3, Duration::MAX), "no limit");
+    }
 }
