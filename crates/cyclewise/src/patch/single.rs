@@ -60,7 +60,8 @@ pub use elide::*;
 ///
 /// # Errors
 /// Says why LOCK stays. Once a thread was created [past the hooks](crate::enable_single#safety), a joined thread is
-/// [`Refusal::OtherThreads`] until the kernel lists it no more, some microseconds later.
+/// [`Refusal::OtherThreads`] until the kernel lists it no more, some microseconds later. So it is where a sandbox allows to
+/// list `/proc/self/task` and not to read the files in it.
 pub fn reelide() -> Result<(), Refusal> {
     elide::reelide()
 }
