@@ -41,6 +41,26 @@ pub(super) fn phrase(record: &Record, experiment: &str, variant: &str) -> Option
     })
 }
 
+/// How many operations cost nothing in most company, and which adds the most; `None` if none was measured.
+pub(super) fn line(matrix: &Matrix) -> Option<String> {
+    let ranges = matrix
+        .operations
+        .iter()
+        .filter_map(|o| Some((o, matrix.range(&o.name)?)));
+    let ranges: Vec<_> = ranges.collect();
+    let free = ranges.iter().filter(|(_, range)| range.is_free_in_most()).count();
+    let most = ranges.iter().max_by(|x, y| x.1.high.0.total_cmp(&y.1.high.0));
+    most.map(|(operation, range)| {
+        format!(
+            "{free} of {} operations cost nothing in most company; the most: {}, {} ticks in {}",
+            ranges.len(),
+            operation.name,
+            significant(range.high.0, 3),
+            range.high.1
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,6 +108,18 @@ mod tests {
         assert_eq!(said(&[4.5, 0.0, 0.3, 2.1]), "adds 0 to 4.5 ticks, nothing in 1 of 4");
         assert_eq!(said(&[4.5, 0.3]), "adds 0.30 to 4.5 ticks in 2 surroundings");
         assert_eq!(said(&[0.0, 0.01]), "costs nothing in all 2 surroundings");
+    }
+
+    #[test]
+    fn the_line_of_a_matrix_counts_what_is_free() {
+        let line = |added: &[f64]| super::line(record(added).experiments[0].matrix.as_ref().unwrap());
+        assert!(
+            line(&[4.5, 0.0])
+                .unwrap()
+                .starts_with("1 of 1 operations cost nothing in most company; the most: inc, 4.50")
+        );
+        assert!(line(&[4.5, 0.4]).unwrap().starts_with("0 of 1 "));
+        assert_eq!(line(&[]), None);
     }
 
     #[test]

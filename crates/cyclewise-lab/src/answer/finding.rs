@@ -145,7 +145,17 @@ impl<'a> Finding<'a> {
         }
     }
 
-    /// What `a` takes of `b`'s time: `0.82×`, or the verdict where that is not a claim.
+    /// What `a`, called `what`, takes of `b`'s time, called `whose`: `the clock takes 0.82× the time of std's`, or the verdict where
+    /// that is not a claim.
+    pub(crate) fn takes(&self, what: &str, whose: &str) -> String {
+        match self.verdict {
+            Verdict::Faster | Verdict::Slower => format!("{what} takes {} the time of {whose}", self.times()),
+            Verdict::Same => format!("{what} takes as long as {whose}"),
+            _ => format!("{what} against {whose}: {}", self.verdict()),
+        }
+    }
+
+    /// The ratio of a claim, or the verdict.
     pub(crate) fn share(&self) -> String {
         match self.verdict {
             Verdict::Faster | Verdict::Slower => self.times(),

@@ -32,8 +32,11 @@ pub(crate) fn of(record: &Record) -> Vec<String> {
     sentences
 }
 
-/// The line of an experiment: its verdicts counted, and the largest difference.
+/// The line of an experiment: its verdicts counted, and the largest difference; of a matrix, how much of it is nothing.
 pub(crate) fn line(e: &Experiment) -> String {
+    if let Some(line) = e.matrix.as_ref().and_then(company::line) {
+        return line;
+    }
     let findings: Vec<Finding> = e.comparisons.iter().map(|c| Finding::of(c, e.unit)).collect();
     summary(&findings, |f| format!("{} against {},", f.a, f.b)).unwrap_or_else(|| "no comparisons".to_owned())
 }

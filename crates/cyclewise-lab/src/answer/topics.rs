@@ -118,36 +118,28 @@ fn kernel(record: &Record) -> Option<String> {
 }
 
 fn clock(record: &Record) -> Option<String> {
-    let std = finding(record, "clock", "now", "std-instant")?;
+    let std = finding(record, "clock", "now", "std-instant")?.takes("The ordered clock", "std's Instant::now");
     let fence = finding(record, "clock", "now", "lfence-rdtsc").map_or(String::new(), |f| {
-        format!("; against LFENCE and RDTSC alone: {}", f.share())
+        format!("; {}", f.takes("it", "LFENCE and RDTSC alone"))
     });
-    let company = company::of_row(record, "the clock", ["clock", "now"]);
-    Some(format!(
-        "The ordered clock against std's Instant::now: {}{fence}{company}.",
-        std.share()
-    ))
+    let company = company::of_row(record, "it", ["clock", "now"]);
+    Some(format!("{std}{fence}{company}."))
 }
 
 fn arc(record: &Record) -> Option<String> {
-    let elided = finding(record, "arc", "arc-elided-vec", "arc-locked-vec")?;
-    let std = finding(record, "arc", "arc-locked-vec", "std-arc-vec").map_or(String::new(), |f| {
-        format!("; with LOCK against std's Arc: {}", f.share())
-    });
-    Some(format!(
-        "Cloning and dropping many Arcs without LOCK against with it: {}{std}{}.",
-        elided.share(),
-        company::of_row(record, "the pair with LOCK", ["arc", "arc-locked"])
-    ))
+    let elided = finding(record, "arc", "arc-elided-vec", "arc-locked-vec")?
+        .takes("Cloning and dropping many Arcs without LOCK", "the same with it");
+    let std = finding(record, "arc", "arc-locked-vec", "std-arc-vec")
+        .map_or(String::new(), |f| format!("; {}", f.takes("with LOCK it", "std's Arc")));
+    let company = company::of_row(record, "a clone and a drop with LOCK", ["arc", "arc-locked"]);
+    Some(format!("{elided}{std}{company}."))
 }
 
 fn per_cpu(record: &Record) -> Option<String> {
-    let locked = finding(record, "percpu", "lock-inc-64", "rseq-add-64")?;
-    Some(format!(
-        "A locked addition against one to the CPU's own copy (rseq): {}{}.",
-        locked.share(),
-        company::of_row(record, "the locked one", ["percpu", "lock-inc-64"])
-    ))
+    let locked = finding(record, "percpu", "lock-inc-64", "rseq-add-64")?
+        .takes("A locked addition", "one to the CPU's own copy (rseq)");
+    let company = company::of_row(record, "the locked one", ["percpu", "lock-inc-64"]);
+    Some(format!("{locked}{company}."))
 }
 
 fn spinlock(record: &Record) -> Option<String> {
@@ -165,7 +157,7 @@ fn spinlock(record: &Record) -> Option<String> {
         .collect();
     let company = company::of_row(record, "lock and unlock of a free one", ["spinlock", "cyclewise"]);
     Some(format!(
-        "The queued spinlock on all CPUs against {}{company}.",
+        "The queued spinlock on all CPUs, against others: {}{company}.",
         listed(&against)?
     ))
 }

@@ -104,10 +104,23 @@ mod x86 {
             );
         }
     }
+}
 
-    #[test]
-    fn one_percent_is_one_add_in_a_hundred() {
-        let (a, b) = (entry::ADDS_100, entry::ADDS_101);
-        assert_eq!(a.code_bytes().unwrap() * 101, b.code_bytes().unwrap() * 100);
+#[test]
+fn one_percent_more_is_one_of_the_same_in_a_hundred() {
+    for (less, more) in [
+        (entry::ADDS_100, entry::ADDS_101),
+        (entry::CHAINS_100, entry::CHAINS_101),
+        (entry::RMW_CALLS_100, entry::RMW_CALLS_101),
+    ] {
+        let bytes = [less.code_bytes().unwrap(), more.code_bytes().unwrap()];
+        assert_eq!(bytes[0] * 101, bytes[1] * 100, "{}", more.name);
+        assert_eq!(less.copies, more.copies);
+    }
+    // The calls are made: each counts in the arena.
+    for (body, calls) in [(entry::RMW_CALLS_100, 100), (entry::RMW_CALLS_101, 101)] {
+        let mut arena = Arena::new();
+        body.run(Length::FourTimes, 5, &mut arena);
+        assert_eq!(arena.0[0], 5 * 4 * calls, "{}", body.name);
     }
 }

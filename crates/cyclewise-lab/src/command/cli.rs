@@ -123,6 +123,9 @@ pub(super) struct Common {
     /// Write CSV, one line per variant
     #[arg(long, value_name = "PATH")]
     pub(super) csv: Option<PathBuf>,
+    /// Write the comparisons as CSV, one line for each state of the neighbour
+    #[arg(long, value_name = "PATH")]
+    pub(super) csv_comparisons: Option<PathBuf>,
     /// Write Bencher Metric Format, for CI dashboards
     #[arg(long, value_name = "PATH")]
     pub(super) bmf: Option<PathBuf>,

@@ -78,6 +78,7 @@ pub(super) fn check(common: &Common, default_files: bool) -> Result<()> {
     let named = [
         ("--json", &common.json),
         ("--csv", &common.csv),
+        ("--csv-comparisons", &common.csv_comparisons),
         ("--bmf", &common.bmf),
         ("--html", &common.html),
     ];
@@ -175,9 +176,10 @@ fn writable(option: &str, path: &Path) -> Result<()> {
 
 /// Writes `record` in every format named; prints the table unless a document takes stdout.
 pub(super) fn write(record: &Record, common: &Common, table: &str, default_files: bool) -> Result<()> {
-    let formats: [(&Option<PathBuf>, Exporter); 4] = [
+    let formats: [(&Option<PathBuf>, Exporter); 5] = [
         (&common.json, export::json::record),
         (&common.csv, export::csv::record),
+        (&common.csv_comparisons, export::csv::comparisons),
         (&common.bmf, export::bmf::record),
         (&common.html, html),
     ];

@@ -10,7 +10,7 @@ use crate::experiment::{Definition, Mode, Options};
 use crate::record::{Experiment, Missing, Record};
 use crate::runner::{self, Budget, Guards, Measurement, Runner};
 use crate::sys::interrupt;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The counter's rate is measured this long before the first sample; the record has the rate over the whole run.
 const FIRST_RATE: Duration = Duration::from_millis(50);
@@ -27,7 +27,8 @@ pub(super) fn measure(args: &RunArgs, chosen: &[&Definition]) -> Result<Record> 
     let mut session = Session::begin(args.common.seed, Some(choice.cpu));
     let tsc_hz = runner::tick_rate(FIRST_RATE);
     let mut add_chain = Vec::new();
-    for definition in chosen {
+    let begun = Instant::now();
+    for (i, definition) in chosen.iter().enumerate() {
         if interrupt::asked() {
             session.miss(missing::not_begun(definition.name));
             continue;
@@ -39,7 +40,8 @@ pub(super) fn measure(args: &RunArgs, chosen: &[&Definition]) -> Result<Record> 
             seed: args.common.seed,
             progress: &reporter,
         };
-        let budget = Budget::of(options.mode, definition.guards).among(options.mode, chosen.len());
+        let left: Vec<Guards> = chosen[i..].iter().map(|d| d.guards).collect();
+        let budget = Budget::of(options.mode, definition.guards).among(options.mode, &left, begun.elapsed());
         match one(definition, &options, &choice, &runner, budget) {
             Ok(Measured {
                 experiment,

@@ -135,6 +135,7 @@ fn arguments(args: &RunArgs, n: u32) -> Vec<OsString> {
                 seed,
                 json: _,
                 csv: _,
+                csv_comparisons: _,
                 bmf: _,
                 html: _,
                 wide: _,

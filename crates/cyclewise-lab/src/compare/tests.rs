@@ -38,6 +38,7 @@ fn record(hz: f64, variants: Vec<Variant>) -> Record {
         ci99: [-0.01, 0.01],
         floor: 0.002,
         samples: Vec::new(),
+        ..Control::default()
     };
     let experiment = Experiment {
         name: "e".to_string(),

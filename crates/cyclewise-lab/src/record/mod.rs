@@ -181,15 +181,29 @@ pub struct Control {
     pub of: String,
     /// Samples kept of the second measurement.
     pub n: usize,
-    /// mean(variant) − mean(control), in the experiment's unit.
+    /// The median of variant − control over paired rounds, in the experiment's unit; of means under `--test welch`.
     pub difference: f64,
-    /// 99 % confidence interval of the difference.
+    /// 99 % interval of the difference.
     pub ci99: [f64; 2],
-    /// The noise floor as a share of the mean: the far end of that interval.
+    /// The noise floor: how far from 1 the 99 % interval of the ratio of the two reaches.
     pub floor: f64,
+    /// The floors of the states of the neighbour; empty if there is one state.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub states: Vec<StateFloor>,
     /// Samples of the second measurement; empty if the control splits the variant's own rounds in two.
     #[serde(default)]
     pub samples: Vec<f64>,
+}
+
+/// The noise floor in one state of the neighbour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StateFloor {
+    /// The state.
+    pub state: State,
+    /// Pairs.
+    pub n: usize,
+    /// As [`Control::floor`].
+    pub floor: f64,
 }
 
 /// A measured way of doing an operation.

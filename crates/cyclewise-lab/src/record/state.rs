@@ -96,6 +96,9 @@ pub struct Figure {
     /// The modes, if there are several, by value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modes: Vec<Mode>,
+    /// Whether the time is linear in the copies in this state; `None` if the row has no copies, or too few samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub linear: Option<bool>,
 }
 
 /// One of several values around which samples lie.

@@ -33,8 +33,20 @@ pub struct Budget {
     pub time: Duration,
 }
 
-/// Time for the rounds of all experiments of `--quick`: the rest of the minute is for preparing them.
-const QUICK_TOGETHER: Duration = Duration::from_secs(40);
+/// Time for all experiments of `--quick`, their preparation included: the rest of the minute is for the last round of each,
+/// which may end late, for experiments with a time of their own, and for the figures.
+const QUICK_TOGETHER: Duration = Duration::from_secs(46);
+
+/// No experiment gets less, however late it is.
+const QUICK_LEAST: Duration = Duration::from_millis(500);
+
+/// An experiment's share of that time. A round of threads or processes takes a hundred times as long as one of instructions.
+fn weight(guards: Guards) -> u32 {
+    match guards {
+        Guards::ThisThread => 1,
+        Guards::WholeMachine => 2,
+    }
+}
 
 /// The least reference for precision: below a median of this many ticks, a share of it is finer than the clock.
 const YARDSTICK_TICKS: f64 = 1.0;
@@ -60,15 +72,17 @@ impl Budget {
         }
     }
 
-    /// The same for one of `experiments` in a run: all of `--quick` ends within a minute, for any number of them.
-    pub fn among(self, mode: Mode, experiments: usize) -> Self {
-        let share = QUICK_TOGETHER / u32::try_from(experiments.max(1)).unwrap_or(u32::MAX);
-        match mode {
-            Mode::Quick => Self {
-                time: self.time.min(share),
-                ..self
-            },
-            Mode::Normal | Mode::Full => self,
+    /// The same for the first of the experiments that are `left` in a run that has `spent` so much: all of `--quick` ends
+    /// within a minute, for any number of them, and what one does not use is the others'.
+    pub fn among(self, mode: Mode, left: &[Guards], spent: Duration) -> Self {
+        let (Mode::Quick, Some(first)) = (mode, left.first()) else {
+            return self;
+        };
+        let all: u32 = left.iter().map(|guards| weight(*guards)).sum();
+        let share = QUICK_TOGETHER.saturating_sub(spent) * weight(*first) / all;
+        Self {
+            time: self.time.min(share.max(QUICK_LEAST)),
+            ..self
         }
     }
 
@@ -161,10 +175,18 @@ mod tests {
     #[test]
     fn many_quick_experiments_share_a_minute() {
         let alone = Budget::of(Mode::Quick, Guards::ThisThread);
-        assert_eq!(alone.among(Mode::Quick, 1), alone);
-        assert_eq!(alone.among(Mode::Quick, 20).time, Duration::from_secs(2));
+        let among = |left: &[Guards], spent| alone.among(Mode::Quick, left, Duration::from_secs(spent)).time;
+        assert_eq!(among(&[Guards::ThisThread], 0), alone.time);
+        let mut left = vec![Guards::ThisThread; 21];
+        left.push(Guards::WholeMachine);
+        assert_eq!(among(&left, 0), Duration::from_secs(2), "one of twenty-three parts");
+        left.reverse();
+        assert_eq!(among(&left, 0), Duration::from_secs(4), "two parts");
+        // What the others did not use is its own; and one that is late has a little all the same.
+        assert_eq!(among(&[Guards::ThisThread; 2], 36), Duration::from_secs(5));
+        assert_eq!(among(&[Guards::ThisThread; 2], 300), QUICK_LEAST);
         let normal = Budget::of(Mode::Normal, Guards::ThisThread);
-        assert_eq!(normal.among(Mode::Normal, 20), normal);
+        assert_eq!(normal.among(Mode::Normal, &left, Duration::ZERO), normal);
     }
 
     #[test]

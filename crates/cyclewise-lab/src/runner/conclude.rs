@@ -2,11 +2,14 @@
 //!
 //! Verdicts wait for [`give_verdicts`](verdicts::give_verdicts), because Holm's correction is over all comparisons of a record.
 
+use super::by_state::{Column, mark_linearity};
+use super::neighbour::Neighbour;
 use super::samples::{Measurement, VariantSamples};
 use super::{CORE_CYCLES, Control, Guards, INSTRUCTIONS, Sample, Setup};
-use super::{matrix, verdicts};
+use super::{matrix, stolen, verdicts};
 use crate::error::{Error, Result};
-use crate::record::{Comparison, Cycles, CyclesPerTick, Experiment, Metric, Unit, Variant};
+use crate::record::{Comparison, Cycles, CyclesPerTick, Experiment, Metric, State, StateFloor, Unit, Variant};
+use crate::stats::PairedFloor;
 use crate::{record, stats};
 use std::collections::BTreeMap;
 
@@ -37,19 +40,24 @@ pub(crate) fn conclude(heading: Heading<'_>, setup: &Setup, measured: &Measureme
         return Ok(matrix::conclude(heading, setup, plan, measured));
     }
     let chain = measured.add_chain.as_ref().and_then(|c| cycles_per_tick(&c.kept()));
-    let columns = measured.columns.iter();
+    let mut columns = measured.columns.clone();
+    if heading.guards == Guards::WholeMachine {
+        stolen::reject_far(&mut columns);
+    }
+    let neighbour = Neighbour::of(measured);
     let variants: Vec<Variant> = columns
-        .filter_map(|c| variant(c, heading.unit, chain.as_ref()))
+        .iter()
+        .filter_map(|c| variant(c, heading.unit, chain.as_ref(), &neighbour))
         .collect();
     if variants.is_empty() {
-        let first = measured.columns.first();
+        let first = columns.first();
         let why = first.map_or(String::new(), |c| format!("{}: {}", c.name, c.why_too_few()));
         return Err(Error::unsupported(why));
     }
     let comparisons = setup
         .compare
         .iter()
-        .filter_map(|&(a, b)| comparison(&measured.columns[a], &measured.columns[b], seed))
+        .filter_map(|&(a, b)| comparison([&columns[a], &columns[b]], &neighbour, seed))
         .collect();
     let mut notes = setup.notes.clone();
     notes.extend(setup.samplers.iter().filter_map(|s| s.finding(&variants)));
@@ -63,8 +71,9 @@ pub(crate) fn conclude(heading: Heading<'_>, setup: &Setup, measured: &Measureme
         source: heading.source.to_string(),
         unit: heading.unit,
         rounds: measured.columns.iter().map(|c| c.rounds.len()).max().unwrap_or(0),
-        control: control(setup.control, measured),
+        control: control(setup.control, &columns, measured.again.as_ref(), &neighbour),
         variants,
+        probe: neighbour.probe,
         comparisons,
         notes,
         ..Experiment::default()
@@ -84,7 +93,12 @@ pub(crate) fn cycles_per_tick(add_chain: &[f64]) -> Option<CyclesPerTick> {
 }
 
 /// `None` if fewer than two samples were kept.
-fn variant(column: &VariantSamples, unit: Unit, chain: Option<&CyclesPerTick>) -> Option<Variant> {
+fn variant(
+    column: &VariantSamples,
+    unit: Unit,
+    chain: Option<&CyclesPerTick>,
+    neighbour: &Neighbour,
+) -> Option<Variant> {
     let samples = column.kept();
     let rejected: usize = column.rejected.values().sum();
     let s = stats::describe(&samples).filter(|s| s.n >= 2)?;
@@ -98,8 +112,19 @@ fn variant(column: &VariantSamples, unit: Unit, chain: Option<&CyclesPerTick>) -
         .filter(|(_, r)| r.is_none())
         .map(|(i, _)| i)
         .collect();
+    let rounds = in_states(column, neighbour);
+    let mut figures = rounds.figures();
+    let sample_states = rounds.letters();
+    let batches = column.batches();
+    let linearity = batches
+        .as_ref()
+        .and_then(|b| mark_linearity(&mut figures, b, &sample_states));
     Some(Variant {
         name: column.name.clone(),
+        headline: figures.headline,
+        states: figures.others,
+        sample_states,
+        linearity,
         n: s.n,
         rejected,
         rejected_by: column
@@ -118,11 +143,19 @@ fn variant(column: &VariantSamples, unit: Unit, chain: Option<&CyclesPerTick>) -
         metrics,
         samples,
         kind: column.kind,
-        batches: column.batches(),
+        batches,
         rejected_samples: column.rejected_entries(),
         stolen: column.stolen(),
         ..Variant::default()
     })
+}
+
+/// A column's values with the state of each round.
+fn in_states(column: &VariantSamples, neighbour: &Neighbour) -> Column {
+    Column {
+        values: column.rounds.iter().map(|r| r.as_ref().map(|s| s.value)).collect(),
+        states: neighbour.states(column),
+    }
 }
 
 fn metrics(column: &VariantSamples) -> BTreeMap<String, Metric> {
@@ -176,7 +209,7 @@ fn chain_cycles(s: &stats::Summary, chain: &CyclesPerTick) -> Cycles {
     }
 }
 
-fn comparison(a: &VariantSamples, b: &VariantSamples, seed: u64) -> Option<Comparison> {
+fn comparison([a, b]: [&VariantSamples; 2], neighbour: &Neighbour, seed: u64) -> Option<Comparison> {
     let (kept_a, kept_b) = (a.kept(), b.kept());
     let welch = stats::welch(&kept_a, &kept_b)?;
     let value = |sample: &Option<Sample>| sample.as_ref().map(|s| s.value);
@@ -187,6 +220,7 @@ fn comparison(a: &VariantSamples, b: &VariantSamples, seed: u64) -> Option<Compa
         .map(|(a, b)| (value(a), value(b)))
         .collect();
     let ratio = stats::describe(&kept_a)?.mean / stats::describe(&kept_b)?.mean;
+    let paired = in_states(a, neighbour).against(&in_states(b, neighbour));
     Some(Comparison {
         a: a.name.clone(),
         b: b.name.clone(),
@@ -199,32 +233,45 @@ fn comparison(a: &VariantSamples, b: &VariantSamples, seed: u64) -> Option<Compa
         p: welch.p,
         p_rank: stats::mann_whitney(&kept_a, &kept_b).unwrap_or(1.0),
         p_holm: 1.0,
+        headline: paired.headline,
+        states: paired.others,
         ..Comparison::default()
     })
     .filter(|c| c.ratio.is_finite())
 }
 
-fn control(kind: Control, measured: &Measurement) -> Option<record::Control> {
-    let (index, floor, samples) = match kind {
-        Control::Repeat(i) => {
-            let again = measured.again.as_ref()?.kept();
-            (i, stats::noise_floor(&measured.columns[i].kept(), &again), again)
-        }
-        Control::Split(i) => (i, stats::split_floor(&measured.columns[i].kept()), Vec::new()),
+/// The A/A control: the paired differences of a variant's two samplings, or of its own neighbouring rounds.
+fn control(
+    kind: Control,
+    columns: &[VariantSamples],
+    again: Option<&VariantSamples>,
+    neighbour: &Neighbour,
+) -> Option<record::Control> {
+    let (Control::Repeat(index) | Control::Split(index)) = kind;
+    let of = in_states(&columns[index], neighbour);
+    let (samples, again) = match kind {
+        Control::Repeat(_) => (again?.kept(), Some(in_states(again?, neighbour))),
+        Control::Split(_) => (Vec::new(), None),
     };
-    let floor = floor?;
-    let n = if samples.is_empty() {
-        measured.columns[index].kept().len()
-    } else {
-        samples.len()
+    let floor = |state: State| match &again {
+        Some(again) => stats::paired_floor(&of.pairs_in(again, state)),
+        None => stats::split_paired_floor(&of.kept_in(state)),
     };
-    let of = measured.columns[index].name.clone();
+    let all = floor(State::All)?;
+    let told_apart = [State::Quiet, State::Busy, State::Mixed]
+        .into_iter()
+        .filter(|_| neighbour.told_apart());
+    let states = told_apart.filter_map(|state| {
+        let PairedFloor { n, share, .. } = floor(state)?;
+        Some(StateFloor { state, n, floor: share })
+    });
     Some(record::Control {
-        of,
-        n,
-        difference: floor.difference,
-        ci99: floor.ci99,
-        floor: floor.share,
+        of: columns[index].name.clone(),
+        n: all.n,
+        difference: all.difference,
+        ci99: all.ci99,
+        floor: all.share,
+        states: states.collect(),
         samples,
     })
 }

@@ -2,6 +2,7 @@
 
 mod bench;
 mod budget;
+mod by_state;
 mod cell;
 mod code_bytes;
 mod columns;
@@ -10,10 +11,12 @@ mod guard;
 mod matrix;
 mod measure;
 mod metric_comparison;
+mod neighbour;
 mod probe;
 mod sampler;
 mod samples;
 mod slope;
+mod stolen;
 pub(crate) mod timer;
 mod verdicts;
 
@@ -29,12 +32,14 @@ pub use measure::{Progress, Runner, tick_rate};
 pub(crate) use metric_comparison::MetricComparison;
 pub use sampler::{Control, Guards, Loops, MissingVariant, Sample, Sampler, Setup};
 pub use samples::{Measurement, RejectedSample, VariantSamples};
-pub(crate) use verdicts::give_verdicts;
+pub(crate) use verdicts::{give_verdicts, give_verdicts_by};
 
 /// The metric under which a sample carries the PMU's core cycles per operation.
 pub(crate) const CORE_CYCLES: &str = "core-cycles";
 /// The metric under which a sample carries the PMU's instructions per operation.
 pub(crate) const INSTRUCTIONS: &str = "instructions";
 
+#[cfg(test)]
+mod recorded;
 #[cfg(test)]
 mod tests;

@@ -41,6 +41,8 @@ pub(crate) use holm::holm;
 pub(crate) use linearity::linearity;
 pub(crate) use median::Median;
 pub(crate) use modes::modes;
+#[cfg(test)]
+pub(crate) use modes::{LEAST_SHARE, cuts};
 pub(crate) use moments::half_width;
 pub use moments::{Summary, describe};
 pub(crate) use paired::{PairedFloor, paired, paired_floor, split_paired_floor};
@@ -48,4 +50,4 @@ pub(crate) use rank::mann_whitney;
 pub(crate) use share::share_interval;
 pub(crate) use states::{median, probe_cut, state_of};
 pub(crate) use ttest::welch;
-pub(crate) use verdict::verdict;
+pub(crate) use verdict::{ALPHA, verdict};

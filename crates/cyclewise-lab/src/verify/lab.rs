@@ -1,30 +1,55 @@
-//! Can you trust the measurements? A variant compared with itself must not differ, and a difference of 1 % must be found.
+//! Can you trust the measurements? A variant compared with itself must not differ more often than p says, nor less often,
+//! and a difference of 1 % must be found: on a chain that nothing disturbs, on a throughput body, and on calls with a
+//! read-modify-write.
 //!
-//! Each try is a separate measurement: new memory, new batch lengths, another seed. Counts are uncertain, so a promise
-//! is broken only if the 99 % Clopper–Pearson interval of the share lies outside the promised range.
+//! Each hunt for the 1 % is a separate measurement: new memory, new batch lengths, another seed. A measurement of a body with
+//! itself has six columns of it, and three comparisons of two different ones. Counts are uncertain, so a promise is broken
+//! only if the 99 % Clopper–Pearson interval of the share lies outside the promised range, on either side.
 
 use super::{Check, SCHEMA, Verification};
 use crate::arch::{Body, entry};
 use crate::error::Result;
-use crate::record::{Comparison, Experiment, Machine, Record, Tool, Unit, Verdict};
+use crate::record::{Comparison, Experiment, Record, Unit, Verdict};
 use crate::runner::{self, Bench, Budget, Control, Guards, Heading, Runner, Setup};
 use crate::stats;
 use std::time::{Duration, Instant};
 
 /// The most A/A comparisons.
-const COMPARISONS: usize = 200;
-/// The most runs that look for the one percent.
+const COMPARISONS: usize = 900;
+/// Columns of one body in an A/A measurement; each comparison is of two of its own.
+const COLUMNS: usize = 6;
+/// The most runs that look for the one percent in one pair of bodies.
 const HUNTS: usize = 10;
 /// The time limit of such a run.
 const HUNT: Duration = Duration::from_millis(900);
-/// Time of one A/A comparison.
+/// Time of one A/A measurement.
 const SELF_COMPARISON: Duration = Duration::from_millis(250);
-/// Welch's p is under 0.05 in 5 % of A/A comparisons; the share must lie in this range.
-const SMALL_P: [f64; 2] = [0.02, 0.09];
+/// The deciding p is under 0.05 in up to 5 % of A/A comparisons, and in fewer because counts are whole numbers.
+const SMALL_P: [f64; 2] = [0.02, 0.07];
 /// A/A comparisons that may get a verdict.
 const FALSE_VERDICTS: f64 = 0.02;
 /// The share of runs that must find the one percent.
 const FOUND: f64 = 0.9;
+
+/// Pairs of bodies, the first exactly 1 % more of the same work than the second, with the name of the check.
+const HUNTED: [(&str, &str, [Body; 2]); 3] = [
+    (
+        "one-percent-of-a-chain-is-found",
+        "a chain of adds made exactly 1 % longer gets the verdict slower in at least 9 of 10 runs of at most 1 s",
+        [entry::ADDS_101, entry::ADDS_100],
+    ),
+    (
+        "one-percent-of-throughput-is-found",
+        "independent chains of adds made exactly 1 % longer get the verdict slower in at least 9 of 10 runs of at most 1 s",
+        [entry::CHAINS_101, entry::CHAINS_100],
+    ),
+    (
+        "one-percent-of-rmw-calls-is-found",
+        "calls with a read-modify-write, exactly 1 % more of them, get the verdict slower in at least 9 of 10 runs of at \
+         most 1 s",
+        [entry::RMW_CALLS_101, entry::RMW_CALLS_100],
+    ),
+];
 
 #[cfg(target_arch = "x86_64")]
 fn subject() -> Body {
@@ -36,46 +61,61 @@ fn subject() -> Body {
     entry::FUNCTION_CALL
 }
 
-/// Verifies within about `time`, at most a quarter of it looking for one percent.
+/// Verifies within about `time`, at most half of it looking for one percent.
 ///
 /// # Errors
 /// If this machine is too noisy to keep two samples of a variant.
 pub(crate) fn verify(runner: &Runner<'_>, time: Duration) -> Result<Verification> {
     let begun = Instant::now();
-    let mut found = 0;
+    let mut found = [0; HUNTED.len()];
     let mut hunts = 0;
-    while hunts < HUNTS && (hunts == 0 || begun.elapsed() < time / 4) {
-        let c = compare(runner, hunts as u64, [entry::ADDS_101, entry::ADDS_100], HUNT)?;
-        found += usize::from(c.verdict == Verdict::Slower);
+    while hunts < HUNTS && (hunts == 0 || begun.elapsed() < time / 2) {
+        for (count, (_, _, bodies)) in found.iter_mut().zip(HUNTED) {
+            let comparisons = compare(runner, hunts as u64, &bodies, HUNT)?;
+            *count += comparisons.iter().filter(|c| c.verdict == Verdict::Slower).count();
+        }
         hunts += 1;
-    }
-    let (mut small, mut verdicts, mut n) = (0, 0, 0);
-    while n < COMPARISONS && (n == 0 || begun.elapsed() < time) {
-        let c = compare(runner, 1_000 + n as u64, [subject(); 2], SELF_COMPARISON)?;
-        small += usize::from(c.p < 0.05);
-        verdicts += usize::from(c.verdict.is_claim());
-        n += 1;
         runner.progress.step(
-            n as f64 / COMPARISONS as f64,
+            hunts as f64 / HUNTS as f64 / 2.0,
+            &format!("verify lab: looking for one percent, {hunts}"),
+        );
+    }
+    let (mut small, mut verdicts, mut n, mut seed) = (0, 0, 0, 1_000);
+    while n < COMPARISONS && (seed == 1_000 || begun.elapsed() < time) {
+        for c in compare(runner, seed, &[subject(); COLUMNS], SELF_COMPARISON)? {
+            // Without an interval there is no p.
+            let Some(headline) = c.headline.filter(|h| h.ci95[0].is_some()) else {
+                continue;
+            };
+            small += usize::from(headline.p < 0.05);
+            verdicts += usize::from(c.verdict.is_claim());
+            n += 1;
+        }
+        seed += 1;
+        runner.progress.step(
+            (begun.elapsed().as_secs_f64() / time.as_secs_f64()).min(1.0),
             &format!("verify lab: A/A comparison {n}"),
         );
     }
+    let mut checks: Vec<Check> = HUNTED
+        .into_iter()
+        .zip(found)
+        .map(|((name, promise, _), found)| found_check(name, promise, found, hunts))
+        .collect();
+    checks.push(small_p(small, n));
+    checks.push(false_verdicts(verdicts, n));
     Ok(Verification {
         schema: SCHEMA,
         what: "lab",
-        checks: vec![
-            found_check(found, hunts),
-            small_p(small, n),
-            false_verdicts(verdicts, n),
-        ],
+        checks,
         notes: Vec::new(),
     })
 }
 
-fn found_check(found: usize, hunts: usize) -> Check {
+fn found_check(name: &'static str, promise: &'static str, found: usize, hunts: usize) -> Check {
     Check {
-        name: "one-percent-is-found",
-        promise: "a body made exactly 1 % slower gets the verdict slower in at least 9 of 10 runs of at most 1 s",
+        name,
+        promise,
         seen: format!("{found} of {hunts}"),
         tries: hunts,
         events: found,
@@ -87,8 +127,8 @@ fn small_p(small: usize, n: usize) -> Check {
     let [low, high] = stats::share_interval(small, n, 0.99);
     Check {
         name: "a-a-p-is-honest",
-        promise: "Welch's p is under 0.05 in 2 to 9 % of comparisons of a variant with itself",
-        seen: format!("{small} of {n} ({:.1} %)", 100.0 * small as f64 / n as f64),
+        promise: "the deciding p is under 0.05 in 2 to 7 % of comparisons of a variant with itself",
+        seen: format!("{small} of {n} ({})", percent(small, n)),
         tries: n,
         events: small,
         holds: high >= SMALL_P[0] && low <= SMALL_P[1],
@@ -97,23 +137,27 @@ fn small_p(small: usize, n: usize) -> Check {
 
 fn false_verdicts(verdicts: usize, n: usize) -> Check {
     Check {
-        name: "a-a-is-indistinguishable",
-        promise: "at most 2 % of comparisons of a variant with itself get a verdict other than indistinguishable",
-        seen: format!("{verdicts} of {n} ({:.1} %)", 100.0 * verdicts as f64 / n as f64),
+        name: "a-a-gets-no-verdict",
+        promise: "at most 2 % of comparisons of a variant with itself say faster or slower",
+        seen: format!("{verdicts} of {n} ({})", percent(verdicts, n)),
         tries: n,
         events: verdicts,
         holds: stats::share_interval(verdicts, n, 0.99)[0] <= FALSE_VERDICTS,
     }
 }
 
-/// One separate measurement with an A/A control, as in every experiment; the verdict is on the first body.
-fn compare(runner: &Runner<'_>, seed: u64, bodies: [Body; 2], time: Duration) -> Result<Comparison> {
+fn percent(events: usize, n: usize) -> String {
+    format!("{:.1} %", 100.0 * events as f64 / n.max(1) as f64)
+}
+
+/// One separate measurement with an A/A control, as in every experiment: the first body with the second, the third with the
+/// fourth, and so on, each comparison judged as if it were a record's only one.
+fn compare(runner: &Runner<'_>, seed: u64, bodies: &[Body], time: Duration) -> Result<Vec<Comparison>> {
     let mut bench = Bench::new();
     let mut setup = Setup {
-        samplers: bodies.into_iter().map(|b| bench.body(b)).collect(),
-        compare: vec![(0, 1)],
+        samplers: bodies.iter().map(|b| bench.body(*b)).collect(),
+        compare: (0..bodies.len() / 2).map(|i| (2 * i, 2 * i + 1)).collect(),
         control: Control::Repeat(1),
-        notes: Vec::new(),
         ..Setup::default()
     };
     let heading = Heading {
@@ -131,24 +175,41 @@ fn compare(runner: &Runner<'_>, seed: u64, bodies: [Body; 2], time: Duration) ->
     };
     let seeded = Runner { seed, ..*runner };
     let measured = seeded.measure(heading, &mut setup, budget)?;
-    let mut record = alone(runner::conclude(heading, &setup, &measured, seed)?);
-    runner::give_verdicts(&mut record);
-    Ok(record.experiments.remove(0).comparisons.remove(0))
+    let experiment = runner::conclude(heading, &setup, &measured, seed)?;
+    Ok(experiment.comparisons.iter().map(|c| judge(&experiment, c)).collect())
 }
 
-/// A record of one experiment: verdicts are given to records.
-fn alone(experiment: Experiment) -> Record {
-    Record {
-        schema: crate::record::SCHEMA.to_string(),
-        created: String::new(),
-        tool: Tool {
-            version: String::new(),
-            commit: None,
-        },
-        seed: 0,
-        command: Vec::new(),
-        machine: Machine::default(),
-        experiments: vec![experiment],
+/// Judges one comparison as the only one of a record: verdicts are given to records.
+fn judge(experiment: &Experiment, comparison: &Comparison) -> Comparison {
+    let mut record = Record {
+        experiments: vec![Experiment {
+            comparisons: vec![comparison.clone()],
+            ..experiment.clone()
+        }],
         ..Record::default()
+    };
+    runner::give_verdicts(&mut record);
+    record.experiments.remove(0).comparisons.remove(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_of_small_p_outside_its_range_fails_on_either_side() {
+        assert!(small_p(20, 500).holds && small_p(8, 200).holds);
+        assert!(!small_p(0, 500).holds, "a p that is never small is no p");
+        assert!(!small_p(60, 500).holds);
+        // Too few tries to tell.
+        assert!(small_p(0, 50).holds && small_p(5, 50).holds);
+    }
+
+    #[test]
+    fn chance_alone_breaks_no_promise_and_a_blind_lab_does() {
+        let check = |found| found_check("", "", found, 10).holds;
+        assert!(check(10) && check(7));
+        assert!(!check(3));
+        assert!(false_verdicts(12, 500).holds && !false_verdicts(40, 500).holds);
     }
 }

@@ -26,7 +26,7 @@ fn recommend_says_what_to_take_and_its_margin() {
     for choice in choices {
         let next = &choice["next"];
         assert!(next["ratio"].as_f64().unwrap() > 0.0 && next["ratio_ci95"].as_array().unwrap().len() == 2);
-        assert!(["faster", "slower", "indistinguishable"].contains(&next["verdict"].as_str().unwrap()));
+        assert!(["faster", "slower", "undecided"].contains(&next["verdict"].as_str().unwrap()));
         // A share of one thread of four at least; every thread's where there is one.
         let jain = choice["jain"].as_f64().unwrap();
         assert!(

@@ -1,4 +1,4 @@
-//! Entering the kernel and a function, the dependent-add chain, and the two bodies that differ by exactly one percent.
+//! Entering the kernel and a function, the dependent-add chain, and pairs of bodies that differ by exactly one percent.
 //!
 //! # References
 //! L. McVoy, C. Staelin, "lmbench", 1996 (null syscall); T. Downs, uarch-bench (calibration by an add chain).
@@ -24,3 +24,51 @@ pub const ADDS_100: Body = body!("adds-100", 4, ["mov x9, #1"], [".rept 100", "a
 
 /// One hundred and one: exactly one percent slower.
 pub const ADDS_101: Body = body!("adds-101", 4, ["mov x9, #1"], [".rept 101", "add x8, x8, x9", ".endr"]);
+
+/// Four chains of a hundred adds, independent of each other: one hundred cycles, or more where fewer than four run at once.
+pub const CHAINS_100: Body = body!(
+    "chains-100",
+    1,
+    ["mov x9, #1"],
+    [
+        ".rept 100",
+        "add x8, x8, x9",
+        "add x10, x10, x9",
+        "add x11, x11, x9",
+        "add x12, x12, x9",
+        ".endr"
+    ]
+);
+
+/// Four of a hundred and one: exactly one percent more of the same work.
+pub const CHAINS_101: Body = body!(
+    "chains-101",
+    1,
+    ["mov x9, #1"],
+    [
+        ".rept 101",
+        "add x8, x8, x9",
+        "add x10, x10, x9",
+        "add x11, x11, x9",
+        "add x12, x12, x9",
+        ".endr"
+    ]
+);
+
+/// One hundred calls of a function with an exclusive read-modify-write.
+pub const RMW_CALLS_100: Body = body!(
+    "rmw-calls-100",
+    1,
+    [],
+    [".rept 100", "bl 6f", ".endr"],
+    after [".p2align 4", "6:", "ldaxr x9, [x1]", "add x9, x9, #1", "stlxr w10, x9, [x1]", "cbnz w10, 6b", "ret"]
+);
+
+/// One hundred and one: exactly one percent more of the same work.
+pub const RMW_CALLS_101: Body = body!(
+    "rmw-calls-101",
+    1,
+    [],
+    [".rept 101", "bl 6f", ".endr"],
+    after [".p2align 4", "6:", "ldaxr x9, [x1]", "add x9, x9, #1", "stlxr w10, x9, [x1]", "cbnz w10, 6b", "ret"]
+);

@@ -1,4 +1,4 @@
-//! Entering the kernel and a function, the dependent-add chain, and the two bodies that differ by exactly one percent.
+//! Entering the kernel and a function, the dependent-add chain, and pairs of bodies that differ by exactly one percent.
 //!
 //! The chain adds a register, not an immediate: since Golden Cove, adds of small immediates are folded at rename and
 //! take no cycle. A dependent register add takes one cycle on every x86-64 CPU, so the chain counts core cycles.
@@ -27,3 +27,51 @@ pub const ADDS_100: Body = body!("adds-100", 4, ["mov r9d, 1"], [".rept 100", "a
 
 /// One hundred and one: exactly one percent slower.
 pub const ADDS_101: Body = body!("adds-101", 4, ["mov r9d, 1"], [".rept 101", "add r8, r9", ".endr"]);
+
+/// Four chains of a hundred adds, independent of each other: one hundred cycles, or more where fewer than four run at once.
+pub const CHAINS_100: Body = body!(
+    "chains-100",
+    1,
+    ["mov r9d, 1"],
+    [
+        ".rept 100",
+        "add r8, r9",
+        "add r10, r9",
+        "add r11, r9",
+        "add rax, r9",
+        ".endr"
+    ]
+);
+
+/// Four of a hundred and one: exactly one percent more of the same work.
+pub const CHAINS_101: Body = body!(
+    "chains-101",
+    1,
+    ["mov r9d, 1"],
+    [
+        ".rept 101",
+        "add r8, r9",
+        "add r10, r9",
+        "add r11, r9",
+        "add rax, r9",
+        ".endr"
+    ]
+);
+
+/// One hundred calls of a function with a locked read-modify-write.
+pub const RMW_CALLS_100: Body = body!(
+    "rmw-calls-100",
+    1,
+    [],
+    [".rept 100", "call 6f", ".endr"],
+    after [".p2align 4", "6:", "lock inc qword ptr [rsi]", "ret"]
+);
+
+/// One hundred and one: exactly one percent more of the same work.
+pub const RMW_CALLS_101: Body = body!(
+    "rmw-calls-101",
+    1,
+    [],
+    [".rept 101", "call 6f", ".endr"],
+    after [".p2align 4", "6:", "lock inc qword ptr [rsi]", "ret"]
+);

@@ -9,7 +9,7 @@ use super::words::{Sentence, sentence};
 use crate::answer::{Finding, summary};
 use crate::error::Result;
 use crate::export::number::{count, estimate, interval, plus_minus, significant};
-use crate::export::table::value;
+use crate::export::table;
 use crate::export::{letter, record_name};
 use crate::record::Verdict;
 use crate::record::compare::{CompareExperiment, CompareReport, CompareRow, Side};
@@ -157,7 +157,7 @@ fn strips(e: &CompareExperiment) -> Vec<Strip<'_>> {
                     states: "",
                     value: if median > 0.0 { median } else { stats.mean },
                     ci95: [f64::NAN; 2],
-                    figure: value(median, stats.mean, stats.ci95),
+                    figure: table::side(row, median, stats),
                     series: record,
                 };
                 strips.push((&row.variant, record, strip));
@@ -204,8 +204,8 @@ fn row(row: &CompareRow, e: &CompareExperiment) -> Vec<Cell> {
         words(&row.variant).with_detail(format!("{} against {}", letter(row.other), letter(row.base))),
         verdict(row.verdict).with_detail(reason),
         number(finding.times()).with_detail(finding.interval()),
-        number(value(row.basis.base, row.base_stats.mean, row.base_stats.ci95)),
-        number(value(row.basis.other, row.other_stats.mean, row.other_stats.ci95)),
+        number(table::side(row, row.basis.base, &row.base_stats)),
+        number(table::side(row, row.basis.other, &row.other_stats)),
         words(&row.basis.seen),
         side(&row.base_stats),
         side(&row.other_stats),

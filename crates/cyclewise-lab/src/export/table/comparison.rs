@@ -1,11 +1,11 @@
 //! The comparison of records.
 
-use super::grid::{BOLD, Column, DIM, Look, TEXT, YELLOW, fitted, style, wrapped};
+use super::grid::{BOLD, Column, DIM, Look, YELLOW, fitted, style, wrapped};
 use crate::answer::{Finding, summary};
 use crate::export::number::{NONE, brief, estimate, interval, p_value};
 use crate::export::{letter, record_name};
-use crate::record::bounds;
-use crate::record::compare::{CompareExperiment, CompareReport, CompareRow};
+use crate::record::Verdict;
+use crate::record::compare::{CompareExperiment, CompareReport, CompareRow, Side};
 use std::fmt::Write;
 
 /// The comparison of records: which records, a line for each experiment, then the rows.
@@ -74,12 +74,8 @@ fn compared(report: &CompareReport, e: &CompareExperiment, look: Look) -> String
                 r.variant.clone()
             }
         }),
-        column("base", 2, &|r| {
-            value(r.basis.base, r.base_stats.mean, r.base_stats.ci95)
-        }),
-        column("other", 2, &|r| {
-            value(r.basis.other, r.other_stats.mean, r.other_stats.ci95)
-        }),
+        column("base", 2, &|r| side(r, r.basis.base, &r.base_stats)),
+        column("other", 2, &|r| side(r, r.basis.other, &r.other_stats)),
         column("ratio", 0, &|r| Finding::between(r, e.unit, "", "").times()),
         column("95 %", 1, &|r| Finding::between(r, e.unit, "", "").interval()),
     ];
@@ -96,7 +92,7 @@ fn compared(report: &CompareReport, e: &CompareExperiment, look: Look) -> String
             column("p (Holm)", 1, &|r| p_value(r.p_holm)),
         ]);
     }
-    columns.push(column(TEXT, 0, &|r| {
+    let verdict = |r: &CompareRow| {
         let finding = Finding::between(r, e.unit, "", "");
         let colour = style(finding.verdict);
         let seen = if look.wide && !r.basis.seen.is_empty() {
@@ -105,16 +101,20 @@ fn compared(report: &CompareReport, e: &CompareExperiment, look: Look) -> String
             String::new()
         };
         format!("{colour}{}{colour:#}{seen}", finding.verdict_alone())
-    }));
+    };
+    columns.push(Column::text("verdict", e.rows.iter().map(verdict)));
     fitted(columns, look)
 }
 
-/// A median with the digits of its record's interval; the mean, if there is no median.
-pub(crate) fn value(median: f64, mean: f64, ci95: [f64; 2]) -> String {
-    let half = (ci95[1] - ci95[0]) / 2.0;
-    if median > 0.0 {
+/// The median of one record with the digits of its interval, or the mean if there is no median; a dash where the row has no
+/// verdict, because its figure may be no cost.
+pub(crate) fn side(row: &CompareRow, median: f64, side: &Side) -> String {
+    let half = (side.ci95[1] - side.ci95[0]) / 2.0;
+    if row.verdict == Verdict::None {
+        NONE.to_owned()
+    } else if median > 0.0 {
         brief(median, [median - half, median + half])
     } else {
-        brief(mean, bounds(ci95.map(Some)))
+        brief(side.mean, side.ci95)
     }
 }

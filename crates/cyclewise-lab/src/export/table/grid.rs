@@ -1,5 +1,6 @@
 //! The grid that all tables use, their colours, and how text and tables fit a terminal.
 
+use crate::export::number::NONE;
 use crate::record::Verdict;
 use anstyle::{AnsiColor, Color, Style};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
@@ -68,10 +69,12 @@ pub(super) fn table(header: &[&str], rows: impl Iterator<Item = Vec<String>>, wo
 
 /// A column of a table that must fit a width.
 pub(super) struct Column {
-    pub(super) title: &'static str,
-    /// Columns of lower rank are left out first; 0 is never left out.
-    pub(super) rank: u8,
-    pub(super) cells: Vec<String>,
+    title: &'static str,
+    /// Columns of higher rank are left out first; 0 is never left out.
+    rank: u8,
+    /// Whether its text is broken into lines.
+    breaks: bool,
+    cells: Vec<String>,
 }
 
 impl Column {
@@ -79,12 +82,22 @@ impl Column {
         Column {
             title,
             rank,
+            breaks: false,
             cells: cells.collect(),
         }
     }
 
+    /// A column of text, which is broken into lines.
+    pub(super) fn text(title: &'static str, cells: impl Iterator<Item = String>) -> Self {
+        Column {
+            breaks: true,
+            ..Column::new(title, 0, cells)
+        }
+    }
+
+    /// Whether no cell says anything.
     fn is_empty(&self) -> bool {
-        self.cells.iter().all(String::is_empty)
+        self.cells.iter().all(|c| c.is_empty() || c == NONE)
     }
 
     /// The longest cell and the space beside it.
@@ -100,15 +113,11 @@ const LEAST_LAST: usize = 26;
 /// A table of names, numbers, and a last column of text that is broken into lines. Columns that are empty are left out, and of
 /// the others as many as `look` has room for.
 pub(super) fn fitted(mut columns: Vec<Column>, look: Look) -> String {
-    columns.retain(|c| c.rank == 0 || !c.is_empty());
-    let last = columns.len() - 1;
-    if columns[last].is_empty() {
-        columns.pop();
-    }
+    columns.retain(|c| !c.is_empty() || (c.rank == 0 && !c.breaks));
     let name = look.columns * 2 / 5;
     let needed = |columns: &[Column]| -> usize {
-        let fixed = columns.iter().filter(|c| c.title != TEXT).map(Column::width).skip(1);
-        let text = columns.iter().find(|c| c.title == TEXT);
+        let fixed = columns.iter().filter(|c| !c.breaks).map(Column::width).skip(1);
+        let text = columns.iter().find(|c| c.breaks);
         let text = text.map_or(0, |c| c.width().min(LEAST_LAST));
         columns.first().map_or(0, |c| c.width().min(name)) + fixed.sum::<usize>() + text
     };
@@ -127,26 +136,19 @@ pub(super) fn fitted(mut columns: Vec<Column>, look: Look) -> String {
         table
             .set_content_arrangement(ContentArrangement::Dynamic)
             .set_width(look.columns as u16);
-        for (column, of) in table.column_iter_mut().zip(&columns) {
-            column.set_constraint(match of.rank {
-                _ if of.title == TEXT => ColumnConstraint::LowerBoundary(Width::Fixed(LEAST_LAST as u16)),
-                _ if of.title == columns[0].title => ColumnConstraint::UpperBoundary(Width::Fixed(name as u16)),
+        for (i, (column, of)) in table.column_iter_mut().zip(&columns).enumerate() {
+            column.set_constraint(match i {
+                _ if of.breaks => ColumnConstraint::LowerBoundary(Width::Fixed(LEAST_LAST as u16)),
+                0 => ColumnConstraint::UpperBoundary(Width::Fixed(name as u16)),
                 _ => ColumnConstraint::ContentWidth,
             });
         }
     }
-    if let Some(column) = columns
-        .iter()
-        .position(|c| c.title == TEXT)
-        .and_then(|i| table.column_mut(i))
-    {
+    if let Some(column) = columns.iter().position(|c| c.breaks).and_then(|i| table.column_mut(i)) {
         column.set_cell_alignment(CellAlignment::Left);
     }
     trimmed(&table.to_string())
 }
-
-/// The title of the column of text.
-pub(super) const TEXT: &str = "against others, and marks";
 
 /// A table of any columns, broken into lines where `look` has no room.
 pub(super) fn broken(mut table: Table, look: Look) -> String {
@@ -218,7 +220,7 @@ mod tests {
                 Column::new("median", 0, cells("12.345")),
                 Column::new("n", 2, cells("1234567890")),
                 Column::new("kind", 1, cells("throughput")),
-                Column::new(TEXT, 0, cells(verdict)),
+                Column::text("against others", cells(verdict)),
             ]
         };
         let verdict = "1.30× something-long: slower than it should be, busy 2.1";

@@ -12,7 +12,7 @@ mod runs;
 mod simulation;
 mod wide;
 
-pub(crate) use comparison::{comparison, value};
+pub(crate) use comparison::{comparison, side};
 pub(crate) use grid::Look;
 pub(crate) use list::{experiments, verification};
 pub(crate) use phase::{phase, validation};

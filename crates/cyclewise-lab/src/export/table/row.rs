@@ -1,6 +1,6 @@
 //! The rows of an experiment: of each variant what someone needs to decide.
 
-use super::grid::{Column, Look, TEXT, fitted, style};
+use super::grid::{Column, Look, fitted, style};
 use crate::answer::Finding;
 use crate::export::number::{count, estimate, significant};
 use crate::export::row::{cycles, kind, least, marks, median, spread, usual_state};
@@ -34,7 +34,8 @@ pub(super) fn rows(e: &Experiment, rows: &[&Variant], look: Look) -> String {
             }),
         ]);
     }
-    columns.push(column(TEXT, 0, &|v| text(e, v)));
+    let texts = rows.iter().map(|v| text(e, v));
+    columns.push(Column::text("against others, and marks", texts));
     fitted(columns, look)
 }
 

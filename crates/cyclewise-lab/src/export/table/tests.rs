@@ -244,3 +244,86 @@ fn bounds_that_do_not_exist_are_dashes_in_every_column() {
         assert!(shown.contains('—'));
     }
 }
+
+/// A comparison of two records, with every verdict.
+fn compared() -> crate::record::compare::CompareReport {
+    use crate::record::compare::{CompareExperiment, CompareReport, CompareRow, RecordHead, SCHEMA, Side};
+    use crate::record::{Basis, Tool};
+    let side = Side {
+        n: 500,
+        mean: 6.4,
+        sd: 0.3,
+        ci95: [6.37, 6.43],
+    };
+    let row = |variant: &str, verdict, ratio: f64, reason: Option<&str>| CompareRow {
+        variant: variant.to_owned(),
+        base: 0,
+        other: 1,
+        base_stats: side,
+        other_stats: side,
+        difference: 0.1,
+        ci95: [0.0, 0.2],
+        ratio,
+        ratio_ci95: [Some(ratio * 0.99), Some(ratio * 1.01)],
+        basis: Basis {
+            state: State::Quiet,
+            base_runs: 3,
+            other_runs: 3,
+            base: 6.3,
+            other: 6.3 * ratio,
+            spread: 0.004,
+            p: Some(0.001),
+            seen: "3 runs each".to_owned(),
+        },
+        t: 1.0,
+        df: 10.0,
+        p: 0.3,
+        p_rank: 0.3,
+        p_holm: 1.0,
+        verdict,
+        reason: reason.map(str::to_owned),
+        base_samples: Vec::new(),
+        other_samples: Vec::new(),
+    };
+    let head = |kernel: &str| {
+        let mut machine = every().machine;
+        machine.kernel = kernel.to_owned();
+        RecordHead {
+            label: "/some/where/before.json".to_owned(),
+            runs: 3,
+            created: "2026-11-21T10:00:00Z".to_owned(),
+            tool: Tool::this(),
+            machine,
+            seed: 1,
+        }
+    };
+    CompareReport {
+        schema: SCHEMA.to_owned(),
+        records: vec![head("6.1.0"), head("6.6.9")],
+        warnings: vec!["the kernel differs: 6.1.0 in A, 6.6.9 in B".to_owned()],
+        experiments: vec![CompareExperiment {
+            name: "lock-prefix".to_owned(),
+            question: "What does a LOCK prefix cost?".to_owned(),
+            unit: Unit::TicksPerOp,
+            floor: Some(0.003),
+            rows: vec![
+                row("lock-inc64", Verdict::Slower, 1.3, None),
+                row("ds-inc64", Verdict::Faster, 0.9, None),
+                row("plain-inc64", Verdict::Same, 1.0, Some("within 1 %")),
+                row("xchg64", Verdict::Undecided, 1.02, None),
+                row("refcount-elided", Verdict::None, 17.0, Some("not linear in A")),
+            ],
+            notes: Vec::new(),
+        }],
+    }
+}
+
+#[test]
+fn a_comparison_answers_first_and_names_machines() {
+    let narrow = strip(&comparison(&compared(), Look::new(None, false)));
+    assert!(!narrow.contains("before.json"), "{narrow}");
+    assert!(narrow.lines().all(|l| l.chars().count() <= 100), "{narrow}");
+    insta::assert_snapshot!("compared", narrow);
+    let wide = strip(&comparison(&compared(), Look::new(None, true)));
+    assert!(wide.contains("p (Welch)") && wide.contains("3 runs each") && !narrow.contains("p (Welch)"));
+}
