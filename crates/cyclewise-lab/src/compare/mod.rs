@@ -6,6 +6,7 @@
 mod decide;
 mod fail_on;
 mod machines;
+mod matrix;
 mod runs;
 
 pub(crate) use fail_on::FailOn;
@@ -47,10 +48,16 @@ pub(crate) fn compare(records: Vec<Record>) -> Result<CompareReport> {
             rows: Vec::new(),
             notes: Vec::new(),
         };
+        let mut ranges = false;
         for (i, (label, record)) in others.iter().enumerate() {
             match record.experiments.iter().find(|e| e.name == ours.name) {
                 Some(theirs) if theirs.unit == ours.unit => {
-                    join(&mut joined, (&base.1, ours), (record, theirs), i + 1, nanos)
+                    join(&mut joined, (&base.1, ours), (record, theirs), i + 1, nanos);
+                    let tick = |record: &Record| if nanos { 1e9 / record.machine.tsc_hz } else { 1.0 };
+                    let sides = ((ours, tick(&base.1)), (theirs, tick(record)));
+                    let note = matrix::note(sides.0, sides.1, label, if nanos { "ns" } else { "ticks" });
+                    ranges |= note.is_some();
+                    joined.notes.extend(note);
                 }
                 Some(theirs) => warnings.push(format!(
                     "{}: not compared, because {label} is in {} and {} is in {}",
@@ -62,7 +69,7 @@ pub(crate) fn compare(records: Vec<Record>) -> Result<CompareReport> {
                 None => warnings.push(format!("{} is not in {label}", ours.name)),
             }
         }
-        if !joined.rows.is_empty() {
+        if !joined.rows.is_empty() || ranges {
             experiments.push(joined);
         }
     }

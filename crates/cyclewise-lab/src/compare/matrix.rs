@@ -1,0 +1,114 @@
+//! What operations add to surroundings, in two records: the ranges that differ.
+//!
+//! A cell may be 0 or less, and then no ratio exists, so cells are no rows. The range over surroundings is what sentences
+//! rest on, so it is compared: by its ends, with what the cells' floors and a tenth allow.
+
+use crate::record::Experiment;
+use crate::record::matrix::{Matrix, Range};
+
+/// The share by which the same range may differ: where code lies moves a cost by some percent.
+const SHARE: f64 = 0.10;
+
+/// One side: the experiment, and what a tick of it counts.
+pub(super) type Side<'a> = (&'a Experiment, f64);
+
+/// A note on the ranges; `None` without two matrices of common operations. `unit` is that of scaled ticks.
+pub(super) fn note(base: Side, other: Side, label: &str, unit: &str) -> Option<String> {
+    let (ours, theirs) = (base.0.matrix.as_ref()?, other.0.matrix.as_ref()?);
+    let floor = |matrix: &Matrix, scale: f64| matrix.floors().map_or(0.0, |[least, _]| least * scale);
+    let floors = floor(ours, base.1) + floor(theirs, other.1);
+    let both: Vec<(&str, [f64; 2], [f64; 2])> = ours
+        .operations
+        .iter()
+        .filter_map(|o| {
+            let ends = |range: Range, scale: f64| [range.low.0 * scale, range.high.0 * scale];
+            let ours = ends(ours.range(&o.name)?, base.1);
+            Some((o.name.as_str(), ours, ends(theirs.range(&o.name)?, other.1)))
+        })
+        .collect();
+    let same = |a: f64, b: f64| (a - b).abs() <= floors + SHARE * a.abs().max(b.abs());
+    let differ: Vec<String> = both
+        .iter()
+        .filter(|(_, a, b)| !(same(a[0], b[0]) && same(a[1], b[1])))
+        .map(|(name, a, b)| format!("{name} {:.1} to {:.1} and {:.1} to {:.1}", a[0], a[1], b[0], b[1]))
+        .collect();
+    let alike = both.len() - differ.len();
+    match (both.len(), differ.is_empty()) {
+        (0, _) => None,
+        (all, true) => Some(format!(
+            "against {label}: the ranges of what {all} operations add are the same, within the floors and 10 %"
+        )),
+        (all, false) => Some(format!(
+            "what an operation adds over all surroundings, in {unit}, here and in {label}: {}; the other {alike} of {all} ranges are \
+             the same, within the floors and 10 %",
+            differ.join("; ")
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::matrix::{Added, Cell, Operation, Surrounding};
+
+    fn experiment(rows: &[(&str, [f64; 2])]) -> Experiment {
+        let cell = |ticks: f64| {
+            Some(Cell {
+                added: Added {
+                    ticks,
+                    ..Added::default()
+                },
+                floor: 0.1,
+                ..Cell::default()
+            })
+        };
+        Experiment {
+            matrix: Some(Matrix {
+                surroundings: vec![Surrounding::default(); 2],
+                operations: rows
+                    .iter()
+                    .map(|(name, cells)| Operation {
+                        name: (*name).to_string(),
+                        cells: cells.map(cell).to_vec(),
+                        ..Operation::default()
+                    })
+                    .collect(),
+                ..Matrix::default()
+            }),
+            ..Experiment::default()
+        }
+    }
+
+    #[test]
+    fn ranges_that_differ_are_named_and_the_others_counted() {
+        let a = experiment(&[("lock-inc64", [0.0, 4.5]), ("rdtsc", [10.0, 22.0])]);
+        let b = experiment(&[
+            ("lock-inc64", [0.2, 13.6]),
+            ("rdtsc", [10.2, 22.5]),
+            ("only-here", [1.0, 1.0]),
+        ]);
+        let told = note((&a, 1.0), (&b, 1.0), "B", "ticks").unwrap();
+        assert!(told.contains("lock-inc64 0.0 to 4.5 and 0.2 to 13.6"), "{told}");
+        assert!(
+            told.contains("the other 1 of 2 ranges") && !told.contains("rdtsc"),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn the_same_ranges_are_the_same_in_the_units_of_both_clocks() {
+        let a = experiment(&[("lock-inc64", [0.0, 4.0])]);
+        let b = experiment(&[("lock-inc64", [0.0, 8.0])]);
+        let told = |scale| note((&a, 1.0), (&b, scale), "B", "ns").unwrap();
+        assert!(told(0.5).contains("are the same"), "{}", told(0.5));
+        // The twin: ticks of one clock taken for those of the other.
+        assert!(told(1.0).contains("0.0 to 4.0 and 0.0 to 8.0"));
+    }
+
+    #[test]
+    fn without_two_matrices_there_is_no_note() {
+        let a = experiment(&[("lock-inc64", [0.0, 4.5])]);
+        assert_eq!(note((&a, 1.0), (&Experiment::default(), 1.0), "B", "ticks"), None);
+        assert_eq!(note((&a, 1.0), (&experiment(&[]), 1.0), "B", "ticks"), None);
+    }
+}
