@@ -77,7 +77,11 @@ impl Session {
 
     fn count_steal(&mut self, now: Anchor) {
         let Some(steal) = self.steal.as_mut().and_then(StealWatch::read) else {
-            return self.warn("/proc/stat has no steal column: time taken by a hypervisor is not detected".to_string());
+            let what = match self.steal {
+                Some(_) => "/proc/stat has no steal column",
+                None => "/proc/stat cannot be read",
+            };
+            return self.warn(format!("{what}: time taken by a hypervisor is not detected"));
         };
         self.machine.steal_ticks = steal.saturating_sub(self.steal_before);
         let seconds = (now.raw_ns - self.begun.raw_ns) as f64 / 1e9;

@@ -28,7 +28,11 @@ fn record_name(r: &RecordHead) -> String {
         0 | 1 => "one run".to_owned(),
         n => format!("{n} runs"),
     };
-    format!("{}, Linux {}, {date}, {runs}", r.machine.cpu_model, r.machine.kernel)
+    let linux = match r.machine.kernel.as_str() {
+        "" => String::new(),
+        kernel => format!("Linux {kernel}, "),
+    };
+    format!("{}, {linux}{date}, {runs}", r.machine.cpu_model)
 }
 
 /// The variants that get their own row or strip: all, except pairs of CPUs if there are more than `most_pairs` of them.

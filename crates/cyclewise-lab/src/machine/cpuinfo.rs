@@ -29,6 +29,11 @@ impl CpuInfo {
         self.fields.get(key).map(String::as_str).filter(|v| !v.is_empty())
     }
 
+    /// Whether there was anything to read: without it, a flag that is not set says nothing.
+    pub(crate) fn is_readable(&self) -> bool {
+        !self.fields.is_empty()
+    }
+
     /// Whether `flags` (x86) or `Features` (Arm) contains `flag`.
     pub(crate) fn has(&self, flag: &str) -> bool {
         self.flags.contains(flag)
@@ -36,6 +41,9 @@ impl CpuInfo {
 
     /// Evidence: `flag set` or `flag not set` for each of `flags`.
     pub(crate) fn evidence(&self, flags: &[&str]) -> String {
+        if !self.is_readable() {
+            return "/proc/cpuinfo cannot be read".to_owned();
+        }
         if self.flags.is_empty() {
             return "/proc/cpuinfo: no flags".to_owned();
         }
@@ -98,7 +106,9 @@ pub(crate) mod tests {
     fn an_absent_file_has_no_fields() {
         let info = CpuInfo::parse("");
         assert_eq!(info, CpuInfo::default());
-        assert_eq!(info.evidence(&["vmx"]), "/proc/cpuinfo: no flags");
+        assert_eq!(info.evidence(&["vmx"]), "/proc/cpuinfo cannot be read");
+        let bare = CpuInfo::parse("processor : 0\n");
+        assert_eq!(bare.evidence(&["vmx"]), "/proc/cpuinfo: no flags");
         assert_eq!(info.tsc_hz_from_bogomips(), None);
     }
 }

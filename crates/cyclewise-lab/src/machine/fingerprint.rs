@@ -4,12 +4,21 @@ use super::cpuid::Cpuid;
 use super::cpuinfo::CpuInfo;
 use super::{cpu_topology, topology, warnings};
 use crate::record::Machine;
+use crate::sys::affinity;
 use crate::sys::procfs::Sysfs;
 use std::collections::BTreeMap;
 
 /// This machine's fingerprint. What must be measured (tick rate, core cycles, steal, pinned CPU) has its default value.
 pub(crate) fn fingerprint() -> Machine {
-    fingerprint_of(&Sysfs::machine(), Cpuid::this_cpu().as_ref(), std::env::consts::ARCH)
+    let fs = Sysfs::machine();
+    let mut machine = fingerprint_of(&fs, Cpuid::this_cpu().as_ref(), std::env::consts::ARCH);
+    if topology::allowed(&fs).is_none()
+        && let Ok(cpus) = affinity::allowed()
+    {
+        // Without /proc, the kernel is asked.
+        machine.cpus = cpus.len() as u32;
+    }
+    machine
 }
 
 /// The fingerprint of the machine that these files and CPUID leaves describe.

@@ -45,12 +45,26 @@ fn emulated(facts: &Facts<'_>) -> Option<String> {
 }
 
 fn unsteady_tsc(facts: &Facts<'_>) -> Option<String> {
-    let steady = facts.cpuid?.invariant_tsc() == Some(true) && facts.cpuinfo.has("constant_tsc");
-    (!steady).then(|| {
-        "the TSC is not invariant (CPUID 0x80000007 EDX bit 8, constant_tsc): a tick's length varies with the core clock; \
-         compare figures only within this run"
-            .to_owned()
-    })
+    const ADVICE: &str = "compare figures only within this run";
+    let invariant = facts.cpuid?.invariant_tsc() == Some(true);
+    let constant = facts.cpuinfo.has("constant_tsc");
+    match (invariant, constant) {
+        (true, true) => None,
+        (true, false) if !facts.cpuinfo.is_readable() => Some(
+            "the CPU says that the TSC is invariant (CPUID 0x80000007 EDX bit 8), but whether the kernel says so cannot be read: \
+             the rate is checked against CLOCK_MONOTONIC_RAW"
+                .to_owned(),
+        ),
+        (true, false) => Some(format!(
+            "the CPU says that the TSC is invariant (CPUID 0x80000007 EDX bit 8), but the kernel does not set constant_tsc: {ADVICE}"
+        )),
+        (false, true) => Some(format!(
+            "the TSC has a constant rate and may stop in deep sleep (constant_tsc, but not CPUID 0x80000007 EDX bit 8): {ADVICE}"
+        )),
+        (false, false) => Some(format!(
+            "the TSC is not invariant (CPUID 0x80000007 EDX bit 8, constant_tsc): a tick's length varies with the core clock; {ADVICE}"
+        )),
+    }
 }
 
 fn clocksource(facts: &Facts<'_>) -> Option<String> {
@@ -71,8 +85,11 @@ fn clocksource(facts: &Facts<'_>) -> Option<String> {
 fn hypervisor(facts: &Facts<'_>) -> Option<String> {
     let name = facts.hypervisor?;
     Some(format!(
-        "a hypervisor is present ({name}): it may steal time, hide SMT siblings and hide the PMU; \
-         samples with stolen time are rejected"
+        "a hypervisor is present ({name}): it may steal time, hide SMT siblings and hide the PMU; {}",
+        match facts.fs.text("/proc/stat") {
+            Some(_) => "samples with stolen time are rejected",
+            None => "/proc/stat cannot be read, so stolen time is not detected",
+        }
     ))
 }
 
@@ -121,11 +138,15 @@ fn boosted(facts: &Facts<'_>) -> Option<String> {
 fn load(facts: &Facts<'_>) -> Option<String> {
     let text = facts.fs.text("/proc/loadavg")?;
     let minute: f64 = text.split_whitespace().next()?.parse().ok()?;
-    let cpus = topology::online(facts.fs).map_or(1, |c| c.len());
-    (minute > LOAD_PER_CPU * cpus as f64).then(|| {
-        format!(
-            "the load average is {minute} on {cpus} CPUs: other work is running; wait, or choose another CPU with --cpu"
-        )
+    // The load is of the whole machine. Where its CPUs cannot be read, one is assumed, and none are named.
+    let online = topology::online(facts.fs).map(|c| c.len());
+    (minute > LOAD_PER_CPU * online.unwrap_or(1) as f64).then(|| {
+        let on = match online {
+            Some(1) => " on 1 CPU".to_owned(),
+            Some(cpus) => format!(" on {cpus} CPUs"),
+            None => String::new(),
+        };
+        format!("the load average is {minute}{on}: other work is running; wait, or choose another CPU with --cpu")
     })
 }
 
@@ -202,6 +223,43 @@ mod tests {
     }
 
     #[test]
+    fn what_cannot_be_read_is_not_called_missing() {
+        let tree = Tree::new();
+        let nothing = CpuInfo::parse("");
+        let (fs, cpuid) = (tree.fs(), kvm_guest());
+        let all_of = |cpuinfo: &CpuInfo, hypervisor| {
+            all(&Facts {
+                fs: &fs,
+                cpuid: Some(&cpuid),
+                cpuinfo,
+                arch: "x86_64",
+                hypervisor,
+                clocksource: "tsc",
+                governor: None,
+            })
+        };
+        // The CPU says that its TSC is invariant; a masked /proc/cpuinfo says nothing against it.
+        let said = all_of(&nothing, None);
+        only(&said, "cannot be read");
+        assert!(!said[0].contains("not invariant"), "{said:?}");
+        let without = CpuInfo::parse("flags : tsc\n");
+        only(&all_of(&without, None), "does not set constant_tsc");
+        let stolen = all_of(&CpuInfo::parse(X86), Some("KVMKVMKVM"));
+        only(&stolen, "/proc/stat cannot be read");
+        tree.write("/proc/stat", "cpu  1 1 1 1 1 1 1 7 0 0\n");
+        only(
+            &all_of(&CpuInfo::parse(X86), Some("KVMKVMKVM")),
+            "samples with stolen time are rejected",
+        );
+        // /proc is there and /sys is not: the number of CPUs is unknown, and not 1.
+        tree.write("/proc/loadavg", "1.73 1 1 1/1 1");
+        let loaded = all_of(&CpuInfo::parse(X86), None);
+        only(&loaded, "the load average is 1.73: ");
+        tree.write("/sys/devices/system/cpu/online", "0");
+        only(&all_of(&CpuInfo::parse(X86), None), "1.73 on 1 CPU:");
+    }
+
+    #[test]
     fn cores_of_two_kinds() {
         let tree = Tree::guest();
         tree.write("/sys/devices/system/cpu/cpu0/cpu_capacity", "1024");
@@ -216,7 +274,7 @@ mod tests {
     #[test]
     fn warnings_from_cpuid() {
         let bare = Cpuid::from_leaves([(0x8000_0007, Leaf::default())]);
-        only(&warnings_of(&bare), "not invariant");
+        only(&warnings_of(&bare), "constant_tsc, but not CPUID");
         let invariant = (
             0x8000_0007,
             Leaf {

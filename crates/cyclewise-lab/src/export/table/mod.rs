@@ -66,7 +66,11 @@ fn machine(m: &Machine, look: Look) -> String {
         .map_or("bare metal".to_string(), |h| format!("under {h}"));
     let cpus = if m.cpus == 1 { "CPU" } else { "CPUs" };
     let cpu = &m.cpu_model;
-    let line = format!("{cpu}, {} {cpus}, {hypervisor}, Linux {}", m.cpus, m.kernel);
+    let kernel = match m.kernel.as_str() {
+        "" => "a kernel whose version cannot be read".to_string(),
+        kernel => format!("Linux {kernel}"),
+    };
+    let line = format!("{cpu}, {} {cpus}, {hypervisor}, {kernel}", m.cpus);
     let line = wrapped(&line, look, 0, 2);
     match line.strip_prefix(cpu) {
         Some(rest) => {
@@ -77,11 +81,14 @@ fn machine(m: &Machine, look: Look) -> String {
             let _ = writeln!(out, "{line}");
         }
     }
+    let clocksource = match m.clocksource.as_str() {
+        "" => "clocksource unknown",
+        name => name,
+    };
     let mut tick = format!(
-        "1 tick = {:.4} ns ({:.6} GHz, {})",
+        "1 tick = {:.4} ns ({:.6} GHz, {clocksource})",
         1e9 / m.tsc_hz,
-        m.tsc_hz / 1e9,
-        m.clocksource
+        m.tsc_hz / 1e9
     );
     if let Some(c) = &m.core_cycles_per_tick {
         let _ = write!(

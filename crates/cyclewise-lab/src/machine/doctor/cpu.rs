@@ -48,7 +48,12 @@ fn emulated(i: &Inputs) -> Line {
             "neither CPUID nor MIDR can be read",
         ),
         None => {
-            let evidence = "no TCG signature in CPUID; /proc/cpuinfo: of this architecture, no TCG model name or MIDR, no PVM flag";
+            let evidence = match i.cpuinfo.is_readable() {
+                true => {
+                    "no TCG signature in CPUID; /proc/cpuinfo: of this architecture, no TCG model name or MIDR, no PVM flag"
+                }
+                false => "no TCG signature in CPUID or MIDR; /proc/cpuinfo cannot be read",
+            };
             Line::new("emulator", Status::Ok, "none detected", evidence)
         }
     }

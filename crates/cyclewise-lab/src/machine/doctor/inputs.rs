@@ -1,6 +1,7 @@
 //! All data that the doctor evaluates, gathered beforehand so that tests can describe any machine.
 
 use crate::machine::{CpuInfo, Cpuid};
+use crate::sys::affinity;
 use crate::sys::auxv::Auxv;
 use crate::sys::errno::Errno;
 use crate::sys::limits::Limits;
@@ -44,6 +45,8 @@ pub(crate) struct Inputs {
     pub memfd: memfd::Probe,
     /// Resource limits.
     pub limits: Limits,
+    /// The CPUs that this process may use, by sched_getaffinity(2).
+    pub affinity: Option<Vec<u32>>,
     /// /proc/stat before and after an interval.
     pub stat: [Reading; 2],
     /// That interval.
@@ -71,6 +74,7 @@ impl Inputs {
             protect: protect::probe(),
             memfd: memfd::probe(),
             limits: Limits::of_this_process(),
+            affinity: affinity::allowed().ok(),
             stat: [before, after],
             stat_interval: STEAL_INTERVAL,
             fs,
@@ -139,6 +143,7 @@ impl Inputs {
                 processes: NONE,
                 files: NONE,
             },
+            affinity: None,
             stat: [stat.clone(), stat],
             stat_interval: STEAL_INTERVAL,
             fs,

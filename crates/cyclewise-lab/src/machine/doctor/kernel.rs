@@ -33,7 +33,12 @@ fn kernel(i: &Inputs) -> Line {
 /// The kernel's tick rate, from its configuration: user space always sees USER_HZ, 100.
 fn kernel_hz(i: &Inputs) -> Line {
     const NAME: &str = "kernel-hz";
-    let path = format!("/boot/config-{}", i.fs.text(RELEASE).unwrap_or_default());
+    let Some(release) = i.fs.text(RELEASE) else {
+        let evidence = format!("{RELEASE} cannot be read, and names the file in /boot");
+        return Line::new(NAME, Status::Unknown, "cannot be read", evidence)
+            .so("a timer tick inside a sample is an outlier: compare the median with the mean");
+    };
+    let path = format!("/boot/config-{release}");
     let reading = i.fs.read(&path);
     let hz = reading
         .get()

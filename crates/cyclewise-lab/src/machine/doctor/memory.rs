@@ -41,7 +41,10 @@ fn wx(i: &Inputs) -> Line {
         ways("page of this program", i.protect.program),
         ways("anonymous page", i.protect.anonymous),
         i.fs.read("/sys/fs/selinux/enforce"),
-        forced.unwrap_or("no proc_mem.force_override= in /proc/cmdline"),
+        forced.unwrap_or(match cmdline {
+            Some(_) => "no proc_mem.force_override= in /proc/cmdline",
+            None => "/proc/cmdline cannot be read",
+        }),
     );
     let Ok(probe) = i.protect.program.or(i.protect.anonymous) else {
         return Line::new(NAME, Status::Unknown, "no executable page can be mapped", evidence)

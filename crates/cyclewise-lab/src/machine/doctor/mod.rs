@@ -85,6 +85,42 @@ mod tests {
         }
     }
 
+    /// The CPU answers, and every file is masked, as in some containers.
+    #[test]
+    fn a_machine_whose_files_are_masked_is_not_called_lacking() {
+        let masked = Inputs {
+            cpuid: Some(crate::machine::cpuid::tests::kvm_guest()),
+            kvm: Ok(12),
+            affinity: Some(vec![0, 1]),
+            ..Inputs::nothing("x86_64")
+        };
+        let report = examine_with(&masked);
+        holds_its_invariants(&report);
+        let line = |name: &str| report.lines.iter().find(|l| l.name == name).unwrap();
+        for name in ["governor", "cpuidle", "kernel-hz", "mitigations", "load", "aslr"] {
+            assert_eq!(
+                (line(name).status, line(name).value.as_str()),
+                (Status::Unknown, "cannot be read"),
+                "{name}"
+            );
+        }
+        assert!(
+            line("tsc-invariant")
+                .value
+                .contains("invariant according to the CPU; what the kernel says cannot")
+        );
+        assert!(line("kvm").value.contains("cannot be read") && line("cpus").value == "2 allowed");
+        for l in &report.lines {
+            for false_statement in [
+                "no TCG model name or MIDR",
+                "/proc/cpuinfo: no flags",
+                "no proc_mem.force_override",
+            ] {
+                assert!(!l.evidence.contains(false_statement), "{l:?}");
+            }
+        }
+    }
+
     #[test]
     fn both_architectures_have_the_same_names() {
         let names = |arch| -> Vec<_> {

@@ -19,6 +19,8 @@ fn governor(i: &Inputs) -> Line {
         Some(g) if g == "performance" => Line::new(NAME, Status::Ok, g, evidence),
         Some(g) => Line::new(NAME, Status::Limited, g, evidence)
             .so("the core clock varies during samples; run `cpupower frequency-set -g performance`"),
+        None if !i.fs.exists(CPUS) => Line::new(NAME, Status::Unknown, "cannot be read", evidence)
+            .so("compare runs by the core cycles per tick in their records"),
         None => Line::new(NAME, Status::Absent, "no cpufreq (usual in a VM)", evidence)
             .so("the core clock cannot be fixed; compare runs by the core cycles per tick in their records"),
     }
@@ -64,6 +66,8 @@ fn cpuidle(i: &Inputs) -> Line {
     };
     let evidence = format!("{driver}; {governor}; {directory}/state*: {list}");
     match driver.get() {
+        None if !i.fs.exists(CPUS) => Line::new(NAME, Status::Unknown, "cannot be read", evidence)
+            .so("if the first samples are slow, boot with cpuidle.off=1 and compare"),
         Some("none") | None if states.is_empty() => Line::new(NAME, Status::Unknown, "no driver detected", evidence)
             .so("if the first samples are slow, boot with cpuidle.off=1 and compare"),
         driver => Line::new(

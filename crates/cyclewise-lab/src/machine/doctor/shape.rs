@@ -12,11 +12,17 @@ pub(super) fn lines(i: &Inputs) -> Vec<Line> {
 fn cpus(i: &Inputs) -> Line {
     const NAME: &str = "cpus";
     let online = i.fs.read(&format!("{CPUS}/online"));
-    let Some(allowed) = topology::allowed(&i.fs) else {
-        let evidence = format!("/proc/self/status: no Cpus_allowed_list; {online}");
-        return Line::new(NAME, Status::Unknown, "cannot be determined", evidence).so("choose a CPU with --cpu");
+    let (allowed, evidence) = match (topology::allowed(&i.fs), &i.affinity) {
+        (Some(listed), _) => {
+            let evidence = format!("/proc/self/status: Cpus_allowed_list {listed:?}; {online}");
+            (listed, evidence)
+        }
+        (None, Some(mask)) => (mask.clone(), format!("sched_getaffinity: {mask:?}; {online}")),
+        (None, None) => {
+            let evidence = format!("/proc/self/status: no Cpus_allowed_list; sched_getaffinity failed; {online}");
+            return Line::new(NAME, Status::Unknown, "cannot be determined", evidence).so("choose a CPU with --cpu");
+        }
     };
-    let evidence = format!("/proc/self/status: Cpus_allowed_list {allowed:?}; {online}");
     let status = if allowed.len() > 1 { Status::Ok } else { Status::Limited };
     Line::new(NAME, status, format!("{} allowed", allowed.len()), evidence)
         .unless_ok("contended variants need two CPUs; widen the mask with `taskset`")
@@ -207,6 +213,16 @@ mod tests {
         tree.write("/sys/devices/cpu_core/cpus", "0");
         tree.write("/sys/devices/cpu_atom/cpus", "1");
         assert_eq!(core_kinds(&i).value, "1 performance and 1 efficiency CPUs");
+    }
+
+    #[test]
+    fn without_proc_the_kernel_is_asked_for_the_cpus() {
+        let mut i = Inputs::nothing("x86_64");
+        assert_eq!(cpus(&i).value, "cannot be determined");
+        i.affinity = Some(vec![0, 3]);
+        let line = cpus(&i);
+        assert_eq!((line.value.as_str(), line.status), ("2 allowed", Status::Ok));
+        assert!(line.evidence.starts_with("sched_getaffinity: [0, 3]"), "{line:?}");
     }
 
     #[test]

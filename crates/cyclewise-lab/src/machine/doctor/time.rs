@@ -38,6 +38,10 @@ fn tsc_invariant(i: &Inputs) -> Line {
             Status::Limited,
             "constant rate; the kernel does not report that it continues in sleep",
         ),
+        Some(true) if !i.cpuinfo.is_readable() => (
+            Status::Limited,
+            "invariant according to the CPU; what the kernel says cannot be read",
+        ),
         Some(true) => (
             Status::Limited,
             "invariant according to the CPU, but not constant according to the kernel",
@@ -47,7 +51,9 @@ fn tsc_invariant(i: &Inputs) -> Line {
             "constant rate according to the kernel; may stop in deep sleep",
         ),
         Some(false) => (Status::Absent, "the tick rate follows the core clock"),
-        None if i.cpuid.is_some() => (Status::Absent, "the CPU lacks the CPUID leaf that guarantees it"),
+        None if i.cpuid.is_some() && i.cpuinfo.is_readable() => {
+            (Status::Absent, "the CPU lacks the CPUID leaf that guarantees it")
+        }
         None => (Status::Unknown, "cannot be determined"),
     };
     Line::new(NAME, status, value, evidence)

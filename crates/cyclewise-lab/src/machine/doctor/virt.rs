@@ -41,8 +41,10 @@ fn hypervisor(i: &Inputs) -> Line {
     let is_known = i.cpuid.is_some() || i.fs.exists("/sys/class/dmi/id/product_name");
     let evidence = evidence.join("; ");
     match found {
-        Some(name) => Line::new(NAME, Status::Limited, name, evidence)
-            .so("the hypervisor may steal time and hide SMT siblings; samples with stolen time are rejected"),
+        Some(name) => Line::new(NAME, Status::Limited, name, evidence).so(match i.stat[1].get() {
+            Some(_) => "the hypervisor may steal time and hide SMT siblings; samples with stolen time are rejected",
+            None => "the hypervisor may steal time and hide SMT siblings; without /proc/stat nothing tells how much",
+        }),
         None if is_known => Line::new(NAME, Status::Ok, "none", evidence),
         None => Line::new(NAME, Status::Unknown, "cannot be determined", evidence),
     }
@@ -93,7 +95,9 @@ fn kvm(i: &Inputs) -> Line {
         Ok(version) => format!("/dev/kvm opens, API version {version}"),
         Err(errno) => format!("/dev/kvm: {errno}"),
     };
-    let found = if modules.is_empty() {
+    let found = if !i.fs.exists("/sys/module") {
+        "cannot be listed".to_owned()
+    } else if modules.is_empty() {
         "none of kvm_intel, kvm_amd, kvm_pvm".to_owned()
     } else {
         modules.join(", ")
@@ -116,6 +120,9 @@ fn kvm(i: &Inputs) -> Line {
         () if i.cpuinfo.has("vmx") => (Status::Ok, "vmx"),
         () if i.cpuinfo.has("svm") => (Status::Ok, "svm"),
         () if !i.is_x86() => (Status::Ok, "arm"),
+        () if !i.cpuinfo.is_readable() || !i.fs.exists("/sys/module") => {
+            (Status::Unknown, "a device; what is behind it cannot be read")
+        }
         () => (Status::Unknown, "a device without vmx, svm or a known module"),
     };
     Line::new(NAME, status, value, evidence).unless_ok(
