@@ -17,8 +17,8 @@ pub(crate) struct Finding<'a> {
     pub(crate) state: State,
     pub(crate) ratio: f64,
     pub(crate) ci95: [f64; 2],
-    /// The ratio in the other states of the neighbour.
-    others: Vec<(State, f64, Interval)>,
+    /// The ratio and the verdict in the other states of the neighbour.
+    others: Vec<(State, f64, Interval, Verdict)>,
 }
 
 impl<'a> Finding<'a> {
@@ -34,7 +34,13 @@ impl<'a> Finding<'a> {
             state: c.paired().state,
             ratio,
             ci95: bounds(ci95),
-            others: c.states.iter().map(|s| (s.state, s.ratio, s.ratio_ci95)).collect(),
+            // What both states share says nothing about either.
+            others: c
+                .states
+                .iter()
+                .filter(|s| s.state != State::Mixed)
+                .map(|s| (s.state, s.ratio, s.ratio_ci95, s.verdict))
+                .collect(),
         }
     }
 
@@ -80,12 +86,16 @@ impl<'a> Finding<'a> {
     pub(crate) fn verdict(&self) -> String {
         let word = self.verdict.in_words();
         match (self.verdict, self.reason) {
-            (Verdict::Faster | Verdict::Slower, _) => word.to_owned(),
+            (Verdict::Faster | Verdict::Slower, _) => match self.otherwise() {
+                Some(otherwise) => format!("{word} ({otherwise})"),
+                None => word.to_owned(),
+            },
             (Verdict::Same, Some(reason)) => format!("{word} ({reason})"),
             (Verdict::Same, None) => word.to_owned(),
-            (Verdict::Undecided, _) => match self.interval() {
-                none if none == NONE => word.to_owned(),
-                interval => format!("{word} ({interval})"),
+            (Verdict::Undecided, reason) => match (self.interval(), reason) {
+                (none, Some(reason)) if none == NONE => format!("{word} ({reason})"),
+                (none, None) if none == NONE => word.to_owned(),
+                (interval, _) => format!("{word} ({interval})"),
             },
             (Verdict::None, Some(reason)) => format!("{word}: {reason}"),
             (Verdict::None, None) => word.to_owned(),
@@ -101,10 +111,21 @@ impl<'a> Finding<'a> {
         }
     }
 
+    /// What a state says that does not say the same as the headline: `busy: 1.01×, undecided`.
+    fn otherwise(&self) -> Option<String> {
+        let (state, ratio, ci95, verdict) = self.others.iter().find(|(.., verdict)| *verdict != self.verdict)?;
+        // Records of older versions, and states with too few rounds, have no verdict of the state.
+        let known = *verdict != Verdict::None && self.reason.is_some();
+        known.then(|| {
+            let ratio = times(*ratio, bounds(*ci95));
+            format!("{}: {ratio}, {}", state.as_str(), verdict.in_words())
+        })
+    }
+
     /// The ratio in each state: `0.22× quiet, 1.30× busy`.
     fn by_state(&self) -> String {
         let headline = (self.state, self.times());
-        let others = self.others.iter().map(|(s, r, ci)| (*s, times(*r, bounds(*ci))));
+        let others = self.others.iter().map(|(s, r, ci, _)| (*s, times(*r, bounds(*ci))));
         let all = std::iter::once(headline).chain(others);
         let parts: Vec<String> = all.map(|(s, ratio)| format!("{ratio} {}", s.as_str())).collect();
         parts.join(", ")
@@ -125,9 +146,12 @@ impl<'a> Finding<'a> {
         };
         let reason = |before: &str| self.reason.map_or(String::new(), |r| format!("{before}{r}"));
         match self.verdict {
-            Verdict::Faster | Verdict::Slower => format!("{a} is {} than {b}{ratio}.", self.verdict.as_str()),
+            Verdict::Faster | Verdict::Slower => {
+                let otherwise = self.otherwise().map_or(String::new(), |o| format!("; {o}"));
+                format!("{a} is {} than {b}{ratio}{otherwise}.", self.verdict.as_str())
+            }
             Verdict::Same => format!("{a} and {b} are the same{}{ratio}.", reason(", ")),
-            Verdict::Undecided => format!("{a} against {b} is undecided{ratio}{}.", reason("; ")),
+            Verdict::Undecided => format!("{a} against {b} is undecided{ratio}."),
             Verdict::None => format!("{a} against {b} has no verdict{}.", reason(": ")),
             Verdict::Depends => format!("{a} against {b} depends on the neighbour: {}.", self.by_state()),
         }
@@ -269,6 +293,23 @@ pub(crate) mod tests {
             said(&c)[0],
             "0.221× ds: depends on the neighbour: 0.221× quiet, 1.30× busy"
         );
+    }
+
+    #[test]
+    fn a_claim_says_where_the_busy_state_does_not_share_it() {
+        let mut c = comparison(Verdict::Slower, 1.3, [1.29, 1.31]);
+        c.reason = Some("undecided while the neighbour is busy: ratio 1.010, 90 rounds".to_owned());
+        c.states = vec![Paired {
+            state: State::Busy,
+            ratio: 1.01,
+            ratio_ci95: [Some(0.9), Some(1.1)],
+            verdict: Verdict::Undecided,
+            ..Paired::default()
+        }];
+        assert_eq!(said(&c)[0], "1.30× ds: slower (busy: 1.01×, undecided)");
+        // The twin: a busy state that agrees is not mentioned.
+        c.states[0].verdict = Verdict::Slower;
+        assert_eq!(said(&c)[0], "1.30× ds: slower");
     }
 
     #[test]

@@ -78,7 +78,10 @@ pub(super) fn marks(v: &Variant, usual: State) -> Vec<String> {
             states.push(format!("of {} rounds", figure.state.as_str()));
         }
         let others = v.states.iter().filter(|s| s.n > 0 && s.state != State::Mixed);
-        states.extend(others.map(|s| format!("{} {}", s.state.as_str(), brief(s.median, bounds(s.ci95)))));
+        states.extend(others.map(|s| match s.linear {
+            Some(false) => format!("{} not linear", s.state.as_str()),
+            _ => format!("{} {}", s.state.as_str(), brief(s.median, bounds(s.ci95))),
+        }));
         if !states.is_empty() {
             marks.push(states.join(", "));
         }

@@ -46,7 +46,7 @@ pub struct Comparison {
     pub between: Option<BetweenRuns>,
     /// The result.
     pub verdict: Verdict,
-    /// Why there is no verdict, why it is undecided, or how it depends on the neighbour.
+    /// Why there is no verdict, why it is undecided, within which margin the two are the same, or how it depends on the neighbour.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }

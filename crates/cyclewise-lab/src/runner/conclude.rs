@@ -104,7 +104,6 @@ fn variant(
     let s = stats::describe(&samples).filter(|s| s.n >= 2)?;
     let mut metrics = metrics(column);
     let pmu = pmu_cycles(&mut metrics);
-    let cycles = pmu.or_else(|| chain.filter(|_| unit == Unit::TicksPerOp).map(|c| chain_cycles(&s, c)));
     let rejected_rounds = column
         .rounds
         .iter()
@@ -119,6 +118,16 @@ fn variant(
     let linearity = batches
         .as_ref()
         .and_then(|b| mark_linearity(&mut figures, b, &sample_states));
+    // The cycles of the figure that the row is read by.
+    let ticks = figures.headline.as_ref().map(|h| (h.median, record::bounds(h.ci95)));
+    let ticks = ticks
+        .filter(|(_, ci)| ci.iter().all(|bound| bound.is_finite()))
+        .unwrap_or((s.mean, s.ci95));
+    let cycles = pmu.or_else(|| {
+        chain
+            .filter(|_| unit == Unit::TicksPerOp)
+            .map(|c| chain_cycles(ticks, c))
+    });
     Some(Variant {
         name: column.name.clone(),
         headline: figures.headline,
@@ -194,10 +203,10 @@ fn pmu_cycles(metrics: &mut BTreeMap<String, Metric>) -> Option<Cycles> {
 }
 
 /// Ticks times cycles per tick; the relative half-widths of independent factors add as squares.
-fn chain_cycles(s: &stats::Summary, chain: &CyclesPerTick) -> Cycles {
-    let per_op = s.mean * chain.value;
+fn chain_cycles((ticks, ci95): (f64, [f64; 2]), chain: &CyclesPerTick) -> Cycles {
+    let per_op = ticks * chain.value;
     let share = |half: f64, of: f64| if of == 0.0 { 0.0 } else { half / of };
-    let own = share((s.ci95[1] - s.ci95[0]) / 2.0, s.mean);
+    let own = share((ci95[1] - ci95[0]) / 2.0, ticks);
     let rate = share((chain.ci95[1] - chain.ci95[0]) / 2.0, chain.value);
     let half = per_op.abs() * own.hypot(rate);
     Cycles {

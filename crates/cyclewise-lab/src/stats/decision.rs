@@ -106,7 +106,10 @@ pub(crate) fn decide(paired: &Paired, p_holm: f64, cost: f64, floor: Option<f64>
             None,
         )
     } else if same {
-        (Verdict::Same, None)
+        (
+            Verdict::Same,
+            Some(format!("within {} %", (1000.0 * margin).ceil() / 10.0)),
+        )
     } else {
         (Verdict::Undecided, Some(undecided(&tests)))
     };
