@@ -24,7 +24,7 @@ pub(super) fn measure(args: &RunArgs, chosen: &[&Definition]) -> Result<Record> 
     let options = options(args, &choice.allowed);
     let reporter = Reporter::new();
     reporter.say(&format!("pinned to {}", choice.why));
-    let mut session = Session::begin(args.common.seed, Some(choice.cpu));
+    let mut session = Session::begin(args.common.seed, args.common.test.into(), Some(choice.cpu));
     let tsc_hz = runner::tick_rate(FIRST_RATE);
     let mut add_chain = Vec::new();
     let begun = Instant::now();

@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::experiment::Definition;
 use crate::record::{self, Missing, Record};
 use crate::sys::{interrupt, memfd, process};
+use clap::ValueEnum as _;
 use std::ffi::OsString;
 use std::io::{self, Read, Seek};
 use std::os::unix::process::CommandExt;
@@ -133,6 +134,7 @@ fn arguments(args: &RunArgs, n: u32) -> Vec<OsString> {
         common:
             Common {
                 seed,
+                test,
                 json: _,
                 csv: _,
                 csv_comparisons: _,
@@ -155,6 +157,10 @@ fn arguments(args: &RunArgs, n: u32) -> Vec<OsString> {
         line.push(format!("--threads={}", list.join(",")).into());
     }
     line.push(format!("--seed={}", seed.wrapping_add(u64::from(n))).into());
+    let test = test
+        .to_possible_value()
+        .map_or(String::new(), |test| test.get_name().to_string());
+    line.push(format!("--test={test}").into());
     line.push("--json=-".into());
     line.push(format!("--run-of={}", std::process::id()).into());
     line
@@ -162,7 +168,7 @@ fn arguments(args: &RunArgs, n: u32) -> Vec<OsString> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::cli::{Cli, Command};
+    use super::super::cli::{Cli, Command, DecidingTest};
     use super::*;
     use clap::Parser;
 
@@ -175,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_run_gets_what_is_measured_and_a_seed_of_its_own() {
-        let line = "cyclewise run popf open-read-close hackbench --quick --runs 3 --seed 7 --cpu 1 --groups 2 --loops 9 --pipe \
+        let line = "cyclewise run popf open-read-close hackbench --quick --runs 3 --seed 7 --test welch --cpu 1 --groups 2 --loops 9 --pipe \
                     --threads 1,2 --json x.json --html x.html";
         let args = parsed(&line.split_whitespace().collect::<Vec<_>>());
         let text: Vec<String> = arguments(&args, 2)
@@ -187,6 +193,7 @@ mod tests {
         assert_eq!(run.experiments, args.experiments);
         assert_eq!((run.common.seed, run.runs, run.cpu), (9, 1, Some(1)));
         assert_eq!((run.groups, run.loops, run.threads), (Some(2), Some(9), vec![1, 2]));
+        assert_eq!(run.common.test, DecidingTest::Welch);
         assert!(run.quick && run.pipe && !run.full && run.run_of == Some(std::process::id()));
         assert!(run.common.html.is_none() && run.common.json == Some("-".into()));
     }

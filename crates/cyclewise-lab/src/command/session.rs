@@ -1,7 +1,7 @@
 //! A measuring session, which becomes a record: the machine's fingerprint, its clock rate, and the time stolen meanwhile.
 
 use crate::machine::{self, StealWatch};
-use crate::record::{self, CyclesPerTick, Experiment, Machine, Missing, Record, Run, SCHEMA, Tool};
+use crate::record::{self, CyclesPerTick, Estimator, Experiment, Machine, Missing, Record, Run, SCHEMA, Tool};
 use crate::runner::{self, timer::Anchor};
 use crate::sys::perf;
 
@@ -12,6 +12,7 @@ const STEAL_SHARE: f64 = 0.01;
 pub(super) struct Session {
     machine: Machine,
     seed: u64,
+    estimator: Estimator,
     begun: Anchor,
     steal: Option<StealWatch>,
     steal_before: u64,
@@ -21,7 +22,7 @@ pub(super) struct Session {
 
 impl Session {
     /// Starts a session: takes the fingerprint, the clock and the steal counter.
-    pub(super) fn begin(seed: u64, pinned_cpu: Option<u32>) -> Self {
+    pub(super) fn begin(seed: u64, estimator: Estimator, pinned_cpu: Option<u32>) -> Self {
         let mut machine = machine::fingerprint();
         machine.pinned_cpu = pinned_cpu;
         let mut steal = StealWatch::open().ok();
@@ -29,6 +30,7 @@ impl Session {
         Self {
             machine,
             seed,
+            estimator,
             begun: Anchor::now(),
             steal,
             steal_before,
@@ -69,7 +71,7 @@ impl Session {
             missing: self.missing,
             ..Record::default()
         };
-        runner::give_verdicts(&mut record);
+        runner::give_verdicts_by(&mut record, self.estimator);
         record::note_agreement(&mut record);
         record.runs = vec![Run::of(&record)];
         record

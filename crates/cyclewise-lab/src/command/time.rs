@@ -33,7 +33,7 @@ pub(super) fn time(args: &TimeArgs) -> Result<()> {
     let mut setup = time::setup(&args.commands, &options)?;
     let choice = CpuChoice::any()?;
     let reporter = Reporter::new();
-    let mut session = Session::begin(args.common.seed, None);
+    let mut session = Session::begin(args.common.seed, args.common.test.into(), None);
     let runner = Runner {
         cpu: choice.cpu,
         cpus: choice.allowed.len(),

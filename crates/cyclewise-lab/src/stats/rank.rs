@@ -5,7 +5,7 @@
 //! # Few samples
 //! The smallest p of this test is 2 / C(n + m, n): 0.1 for three against three, 0.029 for four against four.
 //! If that is not under 0.05 the test cannot reject, and the verdict stays
-//! "indistinguishable". That is deliberate: three runs cannot rule out chance without assuming Gaussian noise,
+//! "undecided". That is deliberate: three runs cannot rule out chance without assuming Gaussian noise,
 //! which timings do not have. Take at least four runs of each.
 //!
 //! # Cost

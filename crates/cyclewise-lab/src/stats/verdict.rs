@@ -1,4 +1,4 @@
-//! The verdict: faster, slower, or indistinguishable.
+//! The verdict on means, which `--test welch` asks for: faster, slower, or undecided.
 //!
 //! A difference is claimed only if four tests agree, each blind to something that another detects:
 //!
