@@ -298,6 +298,46 @@ mod tests {
     }
 
     #[test]
+    fn a_cell_of_a_matrix_has_a_line_with_what_it_adds() {
+        use crate::record::matrix::{Added, Cell, Operation, Surrounding};
+        let cell = Cell {
+            added: Added {
+                ticks: 0.5,
+                ci95: [Some(0.25), None],
+                n: 2,
+                ..Added::default()
+            },
+            samples: vec![Some(2.5), Some(2.5)],
+            ..Cell::default()
+        };
+        let mut r = Record::default();
+        r.experiments.push(crate::record::Experiment {
+            name: "in-context".to_owned(),
+            matrix: Some(Matrix {
+                surroundings: vec![Surrounding {
+                    name: "loads-32".to_owned(),
+                    samples: vec![Some(2.0), Some(2.0)],
+                    ..Surrounding::default()
+                }],
+                operations: vec![Operation {
+                    name: "lock-inc64".to_owned(),
+                    cells: vec![Some(cell)],
+                    ..Operation::default()
+                }],
+                ..Matrix::default()
+            }),
+            ..crate::record::Experiment::default()
+        });
+        let all = lines(&record(&r).unwrap());
+        assert_eq!(all[1][..3], ["in-context", "lock-inc64/loads-32", "tick/op"]);
+        assert_eq!(
+            all[1][15..19],
+            ["0.5", "0.25", "", "2"],
+            "a bound that does not exist is empty"
+        );
+    }
+
+    #[test]
     fn a_comparison_has_a_line_for_each_state_and_no_bound_that_does_not_exist() {
         let mut r = crate::answer::tests::record();
         let c = &mut r.experiments[0].comparisons[2];
