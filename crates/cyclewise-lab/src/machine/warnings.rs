@@ -87,7 +87,7 @@ fn hypervisor(facts: &Facts<'_>) -> Option<String> {
     Some(format!(
         "a hypervisor is present ({name}): it may steal time, hide SMT siblings and hide the PMU; {}",
         match facts.fs.text("/proc/stat") {
-            Some(_) => "samples with stolen time are rejected",
+            Some(_) => "samples of one thread with stolen time are rejected",
             None => "/proc/stat cannot be read, so stolen time is not detected",
         }
     ))
@@ -249,7 +249,7 @@ mod tests {
         tree.write("/proc/stat", "cpu  1 1 1 1 1 1 1 7 0 0\n");
         only(
             &all_of(&CpuInfo::parse(X86), Some("KVMKVMKVM")),
-            "samples with stolen time are rejected",
+            "samples of one thread with stolen time are rejected",
         );
         // /proc is there and /sys is not: the number of CPUs is unknown, and not 1.
         tree.write("/proc/loadavg", "1.73 1 1 1/1 1");

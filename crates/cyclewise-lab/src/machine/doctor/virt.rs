@@ -42,7 +42,7 @@ fn hypervisor(i: &Inputs) -> Line {
     let evidence = evidence.join("; ");
     match found {
         Some(name) => Line::new(NAME, Status::Limited, name, evidence).so(match i.stat[1].get() {
-            Some(_) => "the hypervisor may steal time and hide SMT siblings; samples with stolen time are rejected",
+            Some(_) => "the hypervisor may steal time and hide SMT siblings; samples of one thread with stolen time are rejected",
             None => "the hypervisor may steal time and hide SMT siblings; without /proc/stat nothing tells how much",
         }),
         None if is_known => Line::new(NAME, Status::Ok, "none", evidence),
@@ -80,8 +80,9 @@ fn steal(i: &Inputs) -> Line {
     } else {
         Status::Ok
     };
-    Line::new(NAME, status, value, evidence)
-        .unless_ok("samples with stolen time are rejected and counted; a run may take longer to reach its precision")
+    Line::new(NAME, status, value, evidence).unless_ok(
+        "samples of one thread with stolen time are rejected and counted; a run may take longer to reach its precision",
+    )
 }
 
 /// The kind of KVM behind /dev/kvm.
