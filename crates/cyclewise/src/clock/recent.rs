@@ -64,11 +64,13 @@ impl<W: Word> Recent<W> {
     }
 
     /// Raises the word to a reading of the clock. From now on a thread keeps it.
+    #[cfg(feature = "std")]
     pub(super) fn publish(&self, now: u64) {
         self.0.change(|word| raised(word, now) | KEPT);
     }
 
     /// The thread that called `publish` does not any more. Where another does, readers read the clock until it has.
+    #[cfg(feature = "std")]
     pub(super) fn abandon(&self) {
         self.0.change(|word| word & !KEPT);
     }
