@@ -9,7 +9,7 @@ const THIN_SPACE: char = '\u{202f}';
 /// Stands for a missing or non-finite number.
 pub(crate) const NONE: &str = "—";
 /// No measurement is known to more digits than this.
-const MOST_DIGITS: i32 = 6;
+const MOST_DIGITS: i32 = 5;
 /// Larger numbers are written with an exponent.
 const PLAIN_BELOW: f64 = 1e12;
 /// Old records have the least and greatest finite number for bounds that do not exist.
@@ -178,15 +178,6 @@ pub(crate) fn p_value(p: f64) -> String {
     }
 }
 
-/// A p-value in a sentence: `p = 0.43` or `p < 1e-99`, without a line break.
-pub(crate) fn p_equals(p: f64) -> String {
-    match p_value(p) {
-        none if none == NONE => "p unknown".to_owned(),
-        below if below.starts_with('<') => format!("p\u{a0}{}", below.replace(' ', "\u{a0}")),
-        value => format!("p\u{a0}=\u{a0}{value}"),
-    }
-}
-
 /// A share as a percentage with two significant digits.
 pub(crate) fn percent(share: f64) -> String {
     format!("{}\u{a0}%", significant(share * 100.0, 2))
@@ -218,7 +209,7 @@ mod tests {
         assert_eq!(fixed(f64::NAN, 2), NONE);
         assert_eq!(plus_minus(f64::NAN, [f64::NAN; 2]), NONE);
         assert_eq!(interval(1.0, [f64::NEG_INFINITY, f64::INFINITY]), NONE);
-        assert_eq!(p_equals(f64::NAN), "p unknown");
+        assert_eq!(p_value(f64::NAN), NONE);
     }
 
     #[test]
@@ -256,10 +247,10 @@ mod tests {
 
     #[test]
     fn tiny_p_values_become_bounds() {
-        assert_eq!(p_equals(0.0), "p\u{a0}<\u{a0}1e-99");
-        assert_eq!(p_equals(0.9620), "p\u{a0}=\u{a0}0.96");
-        assert_eq!(p_equals(0.0123), "p\u{a0}=\u{a0}0.012");
-        assert_eq!(p_equals(3.2e-12), "p\u{a0}=\u{a0}3e-12");
+        assert_eq!(p_value(0.0), "< 1e-99");
+        assert_eq!(p_value(0.9620), "0.96");
+        assert_eq!(p_value(0.0123), "0.012");
+        assert_eq!(p_value(3.2e-12), "3e-12");
     }
 
     #[test]

@@ -103,6 +103,14 @@ impl<'a> Finding<'a> {
         }
     }
 
+    /// As [`Finding::verdict`], of a reason only what it begins with: `not linear`, without the figures that follow.
+    pub(crate) fn verdict_in_short(&self) -> String {
+        match (self.verdict, self.reason.and_then(|reason| reason.split(": ").next())) {
+            (Verdict::None, Some(reason)) => format!("{}: {reason}", self.verdict.in_words()),
+            _ => self.verdict(),
+        }
+    }
+
     /// As [`Finding::verdict`], for a table that has the interval in a column.
     pub(crate) fn verdict_alone(&self) -> String {
         match self.verdict {
@@ -129,11 +137,6 @@ impl<'a> Finding<'a> {
         let all = std::iter::once(headline).chain(others);
         let parts: Vec<String> = all.map(|(s, ratio)| format!("{ratio} {}", s.as_str())).collect();
         parts.join(", ")
-    }
-
-    /// What `a` is to `b` in a table whose row is `a`: `1.26× ds-inc64: slower`.
-    pub(crate) fn cell(&self) -> String {
-        format!("{} {}: {}", self.times(), self.b, self.verdict())
     }
 
     /// The finding as one sentence.
@@ -175,7 +178,7 @@ impl<'a> Finding<'a> {
         match self.verdict {
             Verdict::Faster | Verdict::Slower => format!("{what} takes {} the time of {whose}", self.times()),
             Verdict::Same => format!("{what} takes as long as {whose}"),
-            _ => format!("{what} against {whose}: {}", self.verdict()),
+            _ => format!("{what} against {whose}: {}", self.verdict_in_short()),
         }
     }
 
@@ -183,7 +186,7 @@ impl<'a> Finding<'a> {
     pub(crate) fn share(&self) -> String {
         match self.verdict {
             Verdict::Faster | Verdict::Slower => self.times(),
-            _ => self.verdict(),
+            _ => self.verdict_in_short(),
         }
     }
 }
@@ -232,7 +235,7 @@ pub(crate) mod tests {
     fn said(c: &Comparison) -> [String; 3] {
         let finding = Finding::of(c, Unit::TicksPerOp);
         [
-            finding.cell(),
+            format!("{} {}: {}", finding.times(), finding.b, finding.verdict()),
             finding.sentence(),
             finding.cost().unwrap_or_else(|| "no cost".to_owned()),
         ]
@@ -270,6 +273,14 @@ pub(crate) mod tests {
         );
         let mut none = comparison(Verdict::None, 17.6, [17.0, 18.0]);
         none.reason = Some("not linear".to_owned());
+        let long = Comparison {
+            reason: Some("not linear: a copy adds 0.85 ticks and then 0.79".to_owned()),
+            ..none.clone()
+        };
+        assert_eq!(
+            Finding::of(&long, Unit::TicksPerOp).verdict_in_short(),
+            "no verdict: not linear"
+        );
         assert_eq!(
             said(&none),
             [

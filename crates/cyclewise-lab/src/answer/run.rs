@@ -7,9 +7,7 @@ use crate::record::{Missing, Record, State};
 pub(super) fn neighbour(record: &Record) -> Option<String> {
     let probes = || record.experiments.iter().filter_map(|e| e.probe.as_ref());
     let told_apart = || probes().filter(|p| !p.states.is_empty());
-    if probes().next().is_none() {
-        return None;
-    }
+    probes().next()?;
     let rounds: usize = told_apart().map(|p| p.states.chars().count()).sum();
     if rounds == 0 {
         return Some("The probe saw one state of the neighbour, so no rounds are told apart.".to_owned());

@@ -68,7 +68,7 @@ fn lock_prefix(record: &Record) -> Option<String> {
         };
         match f.cost() {
             Some(cost) => costs.push(format!("{cost} on {what}")),
-            None => others.push_str(&format!("; on {what}: {}", f.verdict())),
+            None => others.push_str(&format!("; on {what}: {}", f.verdict_in_short())),
         }
     }
     // Where programs pay less than back to back, the sentence says so.

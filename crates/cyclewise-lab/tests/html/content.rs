@@ -264,7 +264,7 @@ fn the_page_of_a_whole_run_is_at_most_a_megabyte_and_a_half() {
     let r = whole_run();
     let variants = || r.experiments.iter().flat_map(|e| &e.variants);
     assert!(variants().count() > 200 && variants().map(|v| v.n).sum::<usize>() > 250_000);
-    let page = page(&[r.clone()]);
+    let page = page(std::slice::from_ref(&r));
     assert!(page.len() <= 1_500_000, "{} bytes", page.len());
     // The twin: the samples alone, a dot each in both shapes, would take more.
     assert!(variants().map(|v| v.n).sum::<usize>() * 2 * 8 > 1_500_000);

@@ -108,7 +108,7 @@ impl Column {
 }
 
 /// The least width of the last column, whose text is broken into lines.
-const LEAST_LAST: usize = 26;
+const LEAST_LAST: usize = 30;
 
 /// A table of names, numbers, and a last column of text that is broken into lines. Columns that are empty are left out, and of
 /// the others as many as `look` has room for.

@@ -35,7 +35,7 @@ pub(super) fn rows(e: &Experiment, rows: &[&Variant], look: Look) -> String {
         ]);
     }
     let texts = rows.iter().map(|v| text(e, v));
-    columns.push(Column::text("against others, and marks", texts));
+    columns.push(Column::text("against others", texts));
     fitted(columns, look)
 }
 
@@ -49,7 +49,7 @@ fn text(e: &Experiment, v: &Variant) -> String {
     let mut lines: Vec<String> = findings
         .map(|f| {
             let style = style(f.verdict);
-            format!("{} {}: {style}{}{style:#}", f.times(), f.b, f.verdict())
+            format!("{} {}: {style}{}{style:#}", f.times(), f.b, f.verdict_in_short())
         })
         .collect();
     lines.extend(marks(v, usual_state(e)));
