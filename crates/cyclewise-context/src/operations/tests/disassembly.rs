@@ -66,7 +66,8 @@ fn repetition(column: &str, code: &[Instruction]) -> Option<usize> {
             && i.memory_displacement64() == 0
             && i.memory_index() == Register::None
     };
-    let (length, found): (usize, &dyn Fn(&[Instruction]) -> bool) = match column {
+    type Found<'a> = &'a dyn Fn(&[Instruction]) -> bool;
+    let (length, found): (usize, Found) = match column {
         "adds-30" => (30, &|c| c.iter().all(is_add) && same_register(c)),
         "adds-120" => (120, &|c| c.iter().all(is_add) && same_register(c)),
         "adds-4x30" => (120, &|c| {
