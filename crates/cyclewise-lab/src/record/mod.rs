@@ -185,7 +185,7 @@ pub struct Control {
     pub difference: f64,
     /// 99 % interval of the difference.
     pub ci99: [f64; 2],
-    /// The noise floor: how far from 1 the 99 % interval of the ratio of the two reaches.
+    /// The noise floor: how far from 1 the 99 % interval of the ratio of the two reaches, as a share of the larger.
     pub floor: f64,
     /// The floors of the states of the neighbour; empty if there is one state.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
