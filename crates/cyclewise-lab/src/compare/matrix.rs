@@ -1,7 +1,7 @@
 //! What operations add to surroundings, in two records: the ranges that differ.
 //!
 //! A cell may be 0 or less, and then no ratio exists, so cells are no rows. The range over surroundings is what sentences
-//! rest on, so it is compared: by its ends, with what the cells' floors and a tenth allow.
+//! rest on, so it is compared: by its ends, with what the floors of the cells there and a tenth allow.
 
 use crate::record::Experiment;
 use crate::record::matrix::{Matrix, Range};
@@ -15,22 +15,27 @@ pub(super) type Side<'a> = (&'a Experiment, f64);
 /// A note on the ranges; `None` without two matrices of common operations. `unit` is that of scaled ticks.
 pub(super) fn note(base: Side, other: Side, label: &str, unit: &str) -> Option<String> {
     let (ours, theirs) = (base.0.matrix.as_ref()?, other.0.matrix.as_ref()?);
-    let floor = |matrix: &Matrix, scale: f64| matrix.floors().map_or(0.0, |[least, _]| least * scale);
-    let floors = floor(ours, base.1) + floor(theirs, other.1);
-    let both: Vec<(&str, [f64; 2], [f64; 2])> = ours
+    let both: Vec<(&str, Range, Range)> = ours
         .operations
         .iter()
-        .filter_map(|o| {
-            let ends = |range: Range, scale: f64| [range.low.0 * scale, range.high.0 * scale];
-            let ours = ends(ours.range(&o.name)?, base.1);
-            Some((o.name.as_str(), ours, ends(theirs.range(&o.name)?, other.1)))
-        })
+        .filter_map(|o| Some((o.name.as_str(), ours.range(&o.name)?, theirs.range(&o.name)?)))
         .collect();
-    let same = |a: f64, b: f64| (a - b).abs() <= floors + SHARE * a.abs().max(b.abs());
+    // What the cells at either record's end cannot tell from nothing, in both records.
+    let floors = |name: &str, ends: [&str; 2]| {
+        let of = |matrix: &Matrix| ends.map(|at| floor(matrix, name, at)).into_iter().fold(0.0, f64::max);
+        of(ours) * base.1 + of(theirs) * other.1
+    };
+    let same = |name: &str, a: (f64, &str), b: (f64, &str)| {
+        let (ticks, others) = (a.0 * base.1, b.0 * other.1);
+        (ticks - others).abs() <= floors(name, [a.1, b.1]) + SHARE * ticks.abs().max(others.abs())
+    };
     let differ: Vec<String> = both
         .iter()
-        .filter(|(_, a, b)| !(same(a[0], b[0]) && same(a[1], b[1])))
-        .map(|(name, a, b)| format!("{name} {:.1} to {:.1} and {:.1} to {:.1}", a[0], a[1], b[0], b[1]))
+        .filter(|(name, a, b)| !(same(name, a.low, b.low) && same(name, a.high, b.high)))
+        .map(|(name, a, b)| {
+            let [a, b] = [(a, base.1), (b, other.1)].map(|(range, scale)| [range.low.0 * scale, range.high.0 * scale]);
+            format!("{name} {:.1} to {:.1} and {:.1} to {:.1}", a[0], a[1], b[0], b[1])
+        })
         .collect();
     let alike = both.len() - differ.len();
     match (both.len(), differ.is_empty()) {
@@ -44,6 +49,13 @@ pub(super) fn note(base: Side, other: Side, label: &str, unit: &str) -> Option<S
             differ.join("; ")
         )),
     }
+}
+
+/// The floor of a cell; 0 where it was not measured.
+fn floor(matrix: &Matrix, operation: &str, surrounding: &str) -> f64 {
+    let operation = matrix.operations.iter().find(|o| o.name == operation);
+    let cell = operation.and_then(|o| matrix.measured(o).find(|(s, _)| s.name == surrounding));
+    cell.map_or(0.0, |(_, cell)| cell.floor)
 }
 
 #[cfg(test)]
@@ -64,7 +76,12 @@ mod tests {
         };
         Experiment {
             matrix: Some(Matrix {
-                surroundings: vec![Surrounding::default(); 2],
+                surroundings: ["nothing", "adds-30"]
+                    .map(|name| Surrounding {
+                        name: name.to_string(),
+                        ..Surrounding::default()
+                    })
+                    .to_vec(),
                 operations: rows
                     .iter()
                     .map(|(name, cells)| Operation {
@@ -92,6 +109,37 @@ mod tests {
         assert!(
             told.contains("the other 1 of 2 ranges") && !told.contains("rdtsc"),
             "{told}"
+        );
+    }
+
+    #[test]
+    fn a_cell_with_a_high_floor_differs_by_more() {
+        let a = experiment(&[("rdtsc", [9.0, 24.0])]);
+        let mut b = experiment(&[("rdtsc", [8.0, 24.0])]);
+        let cell = |b: &mut Experiment, floor| {
+            b.matrix.as_mut().unwrap().operations[0].cells[0]
+                .as_mut()
+                .unwrap()
+                .floor = floor;
+        };
+        // Below its floor, the cell reads 0.
+        cell(&mut b, 9.5);
+        assert!(
+            note((&a, 1.0), (&b, 1.0), "B", "ticks")
+                .unwrap()
+                .contains("are the same")
+        );
+        // The twin: the same figures with a floor that hides nothing.
+        b.matrix.as_mut().unwrap().operations[0].cells[0]
+            .as_mut()
+            .unwrap()
+            .added
+            .ticks = 0.0;
+        cell(&mut b, 0.1);
+        assert!(
+            note((&a, 1.0), (&b, 1.0), "B", "ticks")
+                .unwrap()
+                .contains("rdtsc 9.0 to 24.0 and 0.0")
         );
     }
 
