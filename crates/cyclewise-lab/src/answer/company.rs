@@ -3,6 +3,7 @@
 //! Back to back is an upper bound of what a program pays, so a sentence that something is worth changing rests on this range.
 
 use crate::number::significant;
+use crate::record::matrix::NOTHING;
 use crate::record::{Matrix, Record};
 
 /// The matrix of the record, if it has one.
@@ -51,12 +52,15 @@ pub(super) fn line(matrix: &Matrix) -> Option<String> {
     let free = ranges.iter().filter(|(_, range)| range.is_free_in_most()).count();
     let most = ranges.iter().max_by(|x, y| x.1.high.0.total_cmp(&y.1.high.0));
     most.map(|(operation, range)| {
+        let at = match range.high.1 {
+            NOTHING => "back to back".to_owned(),
+            other => format!("in {other}"),
+        };
         format!(
-            "{free} of {} operations cost nothing in most company; the most: {}, {} ticks in {}",
+            "{free} of {} operations cost nothing in most company; the most: {}, {} ticks {at}",
             ranges.len(),
             operation.name,
-            significant(range.high.0, 3),
-            range.high.1
+            significant(range.high.0, 3)
         )
     })
 }

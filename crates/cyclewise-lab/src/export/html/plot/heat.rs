@@ -211,8 +211,12 @@ impl Heat<'_> {
             (_, true) => " (by square root)",
             _ => "",
         };
-        let text = format!("{} {}{kind}", significant(scale.hi, 3), self.unit);
+        let mut text = format!("{} {}{kind}", significant(scale.hi, 3), self.unit);
         let at = (start + width * HEATS as f64 + 6.0, y + 6.0);
+        // A narrow page has no room for the steps' rule.
+        if at.0 + text.chars().count() as f64 * SMALL_LETTER > grid.width {
+            text.truncate(text.len() - kind.len());
+        }
         canvas.text(Role::Muted, SMALL, at, HPos::Left, &text)
     }
 }
