@@ -179,7 +179,7 @@ impl Experiment {
 pub struct Control {
     /// The variant measured twice.
     pub of: String,
-    /// Samples kept of the second measurement.
+    /// Rounds in which both measurements were kept.
     pub n: usize,
     /// The median of variant − control over paired rounds, in the experiment's unit; of means under `--test welch`.
     pub difference: f64,
