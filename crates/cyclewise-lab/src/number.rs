@@ -143,6 +143,16 @@ pub(crate) fn brief(value: f64, ci: [f64; 2]) -> String {
     fixed(value, decimals(value, uncertainty(value, ci)).min(2 - exponent(value)))
 }
 
+/// A ratio with the digits that its interval allows: three, or near 1 as many as show two of its distance from 1.
+pub(crate) fn ratio(value: f64, ci: [f64; 2]) -> String {
+    let apart = (value - 1.0).abs();
+    if !value.is_finite() || value == 0.0 || apart == 0.0 || apart >= 0.1 {
+        return brief(value, ci);
+    }
+    let shown = (2 - exponent(value)).max(1 - exponent(apart));
+    fixed(value, decimals(value, uncertainty(value, ci)).min(shown))
+}
+
 /// Half the width of an interval, or the distance to its only bound; NaN if it has none.
 pub(crate) fn uncertainty(value: f64, ci: [f64; 2]) -> f64 {
     let exists = |bound: f64| bound.is_finite() && bound.abs() < NO_BOUND;
@@ -196,6 +206,9 @@ mod tests {
         );
         assert_eq!(interval(0.00745, [-0.30682, 0.32172]), "−0.31 to 0.32");
         assert_eq!(estimate(3.0, [3.0, 3.0]), "3.000");
+        assert_eq!(ratio(1.00351, [1.00332, 1.00371]), "1.0035");
+        assert_eq!(ratio(1.00351, [0.98, 1.02]), "1.004");
+        assert_eq!(ratio(17.9312, [17.92, 17.94]), "17.9");
     }
 
     #[test]

@@ -13,10 +13,10 @@ fn matrix(record: &Record) -> Option<&Matrix> {
 
 /// What the operation of a row, which is called `what`, adds in company, after a semicolon; empty if it was not measured.
 pub(super) fn of_row(record: &Record, what: &str, [experiment, variant]: [&str; 2]) -> String {
-    phrase(record, experiment, variant).map_or(String::new(), |phrase| format!("; in company {what} {phrase}"))
+    phrase(record, experiment, variant).map_or(String::new(), |phrase| format!("; {what} {phrase}"))
 }
 
-/// `adds 0.2 to 9.7 ticks, by surroundings`, or that it costs nothing in most company.
+/// `adds 0.2 to 9.7 ticks in company`, the range over surroundings, or that it costs nothing in most company.
 pub(super) fn phrase(record: &Record, experiment: &str, variant: &str) -> Option<String> {
     let matrix = matrix(record)?;
     let is_row = |row: &Option<[String; 2]>| row.as_ref().is_some_and(|[e, v]| e == experiment && v == variant);
@@ -29,16 +29,11 @@ pub(super) fn phrase(record: &Record, experiment: &str, variant: &str) -> Option
     let ticks = |value: f64| significant(value, 2);
     let (low, high) = (ticks(range.low.0), ticks(range.high.0));
     Some(if nothing == range.of {
-        format!("costs nothing in all {} surroundings", range.of)
+        "costs nothing in company".to_owned()
     } else if range.is_free_in_most() {
-        format!(
-            "costs nothing in most company ({low} to {high} ticks, nothing in {nothing} of {})",
-            range.of
-        )
-    } else if nothing > 0 {
-        format!("adds {low} to {high} ticks, nothing in {nothing} of {}", range.of)
+        format!("costs nothing in most company ({low} to {high} ticks)")
     } else {
-        format!("adds {low} to {high} ticks in {} surroundings", range.of)
+        format!("adds {low} to {high} ticks in company")
     })
 }
 
@@ -106,12 +101,12 @@ mod tests {
         let said = |added: &[f64]| phrase(&record(added), "lock-prefix", "lock-inc64").unwrap();
         assert_eq!(
             said(&[4.5, 0.0, 0.05, 2.1]),
-            "costs nothing in most company (0 to 4.5 ticks, nothing in 2 of 4)"
+            "costs nothing in most company (0 to 4.5 ticks)"
         );
         // The twin: one surrounding more in which it costs.
-        assert_eq!(said(&[4.5, 0.0, 0.3, 2.1]), "adds 0 to 4.5 ticks, nothing in 1 of 4");
-        assert_eq!(said(&[4.5, 0.3]), "adds 0.30 to 4.5 ticks in 2 surroundings");
-        assert_eq!(said(&[0.0, 0.01]), "costs nothing in all 2 surroundings");
+        assert_eq!(said(&[4.5, 0.0, 0.3, 2.1]), "adds 0 to 4.5 ticks in company");
+        assert_eq!(said(&[4.5, 0.3]), "adds 0.30 to 4.5 ticks in company");
+        assert_eq!(said(&[0.0, 0.01]), "costs nothing in company");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! One comparison in words: its verdict with the figures that the verdict rests on.
 
-use crate::number::{NONE, brief, interval, significant};
+use crate::number::{self, NONE, brief, interval, significant};
 use crate::record::compare::CompareRow;
 use crate::record::{Comparison, Interval, State, Unit, Verdict, bounds};
 
@@ -193,7 +193,7 @@ impl<'a> Finding<'a> {
 
 /// A ratio: `20.1×`, or a dash.
 pub(crate) fn times(ratio: f64, ci: [f64; 2]) -> String {
-    match brief(ratio, ci) {
+    match number::ratio(ratio, ci) {
         none if none == NONE => none,
         shown => format!("{shown}×"),
     }

@@ -16,14 +16,10 @@ pub(super) fn neighbour(record: &Record) -> Option<String> {
         let letters = told_apart().flat_map(|p| p.states.chars());
         letters.filter(|c| *c == state.letter()).count() as f64 / rounds as f64
     };
-    let one = probes().count() - told_apart().count();
-    let rest = match one {
-        0 => String::new(),
-        1 => "; 1 other experiment saw one state".to_owned(),
-        n => format!("; {n} other experiments saw one state"),
-    };
+    let apart = told_apart().count();
     Some(format!(
-        "The neighbour was quiet in {} of the rounds and busy in {}; figures are of quiet rounds where there were enough{rest}.",
+        "{apart} of {} experiments had quiet and busy rounds, {} quiet and {} busy; their figures are of quiet rounds.",
+        probes().count(),
         percent(share(State::Quiet)),
         percent(share(State::Busy))
     ))
@@ -34,11 +30,10 @@ pub(super) fn missing(record: &Record) -> Option<String> {
     if record.missing.is_empty() {
         return None;
     }
-    let absent = record
-        .missing
-        .iter()
-        .filter(|m| m.variant.is_none() && record.experiments.iter().all(|e| e.name != m.experiment));
-    let asked = record.experiments.len() + absent.count();
+    let whole: Vec<&Missing> = record.missing.iter().filter(|m| m.variant.is_none()).collect();
+    let is_cut_short = |m: &&&Missing| record.experiments.iter().any(|e| e.name == m.experiment);
+    let cut_short = whole.iter().filter(is_cut_short).count();
+    let measured = record.experiments.len() - cut_short;
     let name = |m: &Missing| match &m.variant {
         Some(variant) => format!("{}/{variant}", m.experiment),
         None => m.experiment.clone(),
@@ -49,8 +44,8 @@ pub(super) fn missing(record: &Record) -> Option<String> {
         .map(|m| format!("{} ({})", name(m), m.why))
         .collect();
     Some(format!(
-        "{} of {asked} experiments measured; missing: {}.",
-        record.experiments.len(),
+        "{measured} of {} experiments measured; missing: {}.",
+        measured + whole.len(),
         list.join(", ")
     ))
 }

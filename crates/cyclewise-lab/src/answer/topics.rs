@@ -71,17 +71,13 @@ fn lock_prefix(record: &Record) -> Option<String> {
             None => others.push_str(&format!("; on {what}: {}", f.verdict_in_short())),
         }
     }
-    // Where programs pay less than back to back, the sentence says so.
-    let company: Vec<String> = pairs
-        .iter()
-        .filter_map(|(what, a, _)| Some(format!("LOCK {what} {}", company::phrase(record, "lock-prefix", a)?)))
-        .collect();
-    if !company.is_empty() {
-        others.push_str(&format!("; in company {}", company.join(", ")));
+    // Back to back is an upper bound, so the sentence says what programs pay.
+    for (what, a, _) in pairs {
+        others.push_str(&company::of_row(record, &format!("LOCK {what}"), ["lock-prefix", a]));
     }
     match (listed(&costs), others.strip_prefix("; ")) {
-        (Some(costs), _) => Some(format!("LOCK costs {costs}, back to back{others}.")),
-        (None, Some(others)) => Some(format!("The cost of LOCK back to back, {others}.")),
+        (Some(costs), _) => Some(format!("Back to back, LOCK costs {costs}{others}.")),
+        (None, Some(others)) => Some(format!("LOCK: {others}.")),
         (None, None) => None,
     }
 }
@@ -100,11 +96,8 @@ fn flags(record: &Record) -> Option<String> {
             Some(format!(", {what} {shown}{verdict}"))
         })
         .collect();
-    let company = company::of_row(record, "the pair", ["popf", "push-popf"]);
-    Some(format!(
-        "PUSH and POPF cost {popf} {unit}{}{company}.",
-        against.concat()
-    ))
+    let company = company::of_row(record, "POPF", ["popf", "push-popf"]);
+    Some(format!("POPF costs {popf} {unit}{}{company}.", against.concat()))
 }
 
 fn kernel(record: &Record) -> Option<String> {
@@ -118,20 +111,17 @@ fn kernel(record: &Record) -> Option<String> {
 }
 
 fn clock(record: &Record) -> Option<String> {
-    let std = finding(record, "clock", "now", "std-instant")?.takes("The ordered clock", "std's Instant::now");
-    let fence = finding(record, "clock", "now", "lfence-rdtsc").map_or(String::new(), |f| {
-        format!("; {}", f.takes("it", "LFENCE and RDTSC alone"))
-    });
+    let std = finding(record, "clock", "now", "std-instant")?.takes("The ordered clock", "std's Instant");
     let company = company::of_row(record, "it", ["clock", "now"]);
-    Some(format!("{std}{fence}{company}."))
+    Some(format!("{std}{company}."))
 }
 
 fn arc(record: &Record) -> Option<String> {
-    let elided = finding(record, "arc", "arc-elided-vec", "arc-locked-vec")?
-        .takes("Cloning and dropping many Arcs without LOCK", "the same with it");
+    let elided =
+        finding(record, "arc", "arc-elided-vec", "arc-locked-vec")?.takes("Cloning many Arcs without LOCK", "with it");
     let std = finding(record, "arc", "arc-locked-vec", "std-arc-vec")
-        .map_or(String::new(), |f| format!("; {}", f.takes("with LOCK it", "std's Arc")));
-    let company = company::of_row(record, "a clone and a drop with LOCK", ["arc", "arc-locked"]);
+        .map_or(String::new(), |f| format!("; {}", f.takes("with LOCK it", "std's")));
+    let company = company::of_row(record, "a pair with LOCK", ["arc", "arc-locked"]);
     Some(format!("{elided}{std}{company}."))
 }
 
@@ -155,9 +145,8 @@ fn spinlock(record: &Record) -> Option<String> {
             Some(format!("{what} {share}"))
         })
         .collect();
-    let company = company::of_row(record, "lock and unlock of a free one", ["spinlock", "cyclewise"]);
     Some(format!(
-        "The queued spinlock on all CPUs, against others: {}{company}.",
+        "The queued spinlock on all CPUs takes, of the time of others: {}.",
         listed(&against)?
     ))
 }

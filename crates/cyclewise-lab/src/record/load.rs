@@ -2,7 +2,9 @@
 
 use super::{Record, SCHEMA};
 use crate::error::{Error, Result};
+use flate2::read::MultiGzDecoder;
 use serde::Deserialize;
+use std::io::Read;
 use std::path::Path;
 
 #[derive(Deserialize)]
@@ -18,12 +20,25 @@ pub fn load(path: &Path) -> Result<Record> {
     from_str(&path.display().to_string(), &read(path)?)
 }
 
-/// Reads the text of a document. It is read only once, so `path` may be a pipe.
+/// What a file in gzip's format begins with (RFC 1952, section 2.3.1).
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// Reads the text of a document, compressed by gzip or not. It is read only once, so `path` may be a pipe.
 ///
 /// # Errors
 /// Exit 2: the file is unreadable.
 pub fn read(path: &Path) -> Result<String> {
-    std::fs::read_to_string(path).map_err(|e| {
+    let unpacked = || {
+        let bytes = std::fs::read(path)?;
+        let mut text = String::new();
+        if bytes.starts_with(&GZIP) {
+            MultiGzDecoder::new(&bytes[..]).read_to_string(&mut text)?;
+        } else {
+            bytes.as_slice().read_to_string(&mut text)?;
+        }
+        Ok(text)
+    };
+    unpacked().map_err(|e: std::io::Error| {
         Error::usage(format!(
             "{}: {e}; give a file written by `cyclewise run --json` or `cyclewise simulate --json`",
             path.display()
@@ -149,6 +164,21 @@ mod tests {
         for message in [schema, error(&unit), error(&text.replace("5", r#""\u001b[31m\n""#))] {
             assert!(!message.contains(char::is_control), "{message:?}");
         }
+    }
+
+    #[test]
+    fn a_compressed_document_is_read_and_a_cut_one_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r.json.gz");
+        let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        std::io::Write::write_all(&mut packer, b"{\"schema\": 1}").unwrap();
+        let packed = packer.finish().unwrap();
+        std::fs::write(&path, &packed).unwrap();
+        assert_eq!(read(&path).unwrap(), "{\"schema\": 1}");
+        std::fs::write(&path, &packed[..packed.len() - 9]).unwrap();
+        let error = read(&path).unwrap_err();
+        assert_eq!(error.status, crate::error::Status::Usage, "{}", error.message);
+        assert!(error.message.contains("r.json.gz"), "{}", error.message);
     }
 
     #[test]

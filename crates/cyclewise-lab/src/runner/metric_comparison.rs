@@ -28,7 +28,7 @@ impl MetricComparison {
         match self.ci95 {
             [_, high] if high < 0.0 => "below",
             [low, _] if low > 0.0 => "above",
-            _ => "indistinguishable",
+            _ => "undecided",
         }
     }
 }

@@ -55,22 +55,6 @@ pub(crate) fn rounds_ratio_ci(rounds: &[(Option<f64>, Option<f64>)], seed: u64) 
     })
 }
 
-/// 95 % bootstrap interval of mean(a) / mean(b), resampling each side separately.
-///
-/// `None` as for [`rounds_ratio_ci`], and for fewer than two samples on a side.
-pub(crate) fn ratio_ci(a: &[f64], b: &[f64], seed: u64) -> Option<[f64; 2]> {
-    if a.len() < 2 || b.len() < 2 || !a.iter().chain(b).all(|x| x.is_finite()) {
-        return None;
-    }
-    let mut draw = Draw::new(seed);
-    let mut mean = |column: &[f64]| {
-        let mut sum = 0.0;
-        draw.indices(column.len(), |i| sum += column[i]);
-        sum / column.len() as f64
-    };
-    interval(|| (mean(a), mean(b)))
-}
-
 /// The percentile interval of the ratios of `resample`'s numerators and denominators.
 fn interval(mut resample: impl FnMut() -> (f64, f64)) -> Option<[f64; 2]> {
     let mut ratios = Vec::with_capacity(RESAMPLES);
@@ -127,17 +111,13 @@ mod tests {
     fn degenerate_columns_have_no_interval() {
         assert_eq!(rounds_ratio_ci(&complete(&[]), 1), None);
         assert_eq!(rounds_ratio_ci(&complete(&[(1.0, 2.0)]), 1), None);
-        assert_eq!(ratio_ci(&[1.0], &[1.0, 2.0], 1), None);
         for bad in [f64::NAN, f64::INFINITY] {
-            assert_eq!(ratio_ci(&[1.0, bad], &[1.0, 2.0], 1), None);
-            assert_eq!(ratio_ci(&[1.0, 2.0], &[1.0, bad], 1), None);
+            assert_eq!(rounds_ratio_ci(&complete(&[(1.0, 1.0), (bad, 2.0)]), 1), None);
+            assert_eq!(rounds_ratio_ci(&complete(&[(1.0, 1.0), (2.0, bad)]), 1), None);
         }
-        assert_eq!(ratio_ci(&[1.0, 2.0], &[0.0, 0.0], 1), None);
-        assert_eq!(
-            ratio_ci(&[1.0, 2.0], &[-1.0, 1.0], 1),
-            None,
-            "the denominator changes sign"
-        );
+        assert_eq!(rounds_ratio_ci(&complete(&[(1.0, 0.0), (2.0, 0.0)]), 1), None);
+        let changes_sign = [(1.0, -1.0), (2.0, 1.0)];
+        assert_eq!(rounds_ratio_ci(&complete(&changes_sign), 1), None);
     }
 
     #[test]
@@ -180,8 +160,11 @@ mod tests {
         let pairs: Vec<(f64, f64)> = (0..30).map(|i| f64::from(100 + i)).map(|x| (1.02 * x, x)).collect();
         let [lo, hi] = rounds_ratio_ci(&complete(&pairs), 1).unwrap();
         assert!((lo - 1.02).abs() < 1e-12 && (hi - 1.02).abs() < 1e-12);
-        let (a, b): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
-        let [lo, hi] = ratio_ci(&a, &b, 1).unwrap();
+        // The twin: the same samples, paired with another round's.
+        let (a, mut b): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
+        b.reverse();
+        let apart: Vec<(f64, f64)> = a.into_iter().zip(b).collect();
+        let [lo, hi] = rounds_ratio_ci(&complete(&apart), 1).unwrap();
         assert!(lo < 1.0 && hi > 1.04, "{lo} {hi}");
     }
 }

@@ -88,8 +88,7 @@ impl<'a> Series<'a> {
         let (mut sum, mut last) = (0.0, f64::INFINITY);
         for even in (0..self.signs.len() / 2).step_by(2) {
             let pair = self.correlation(even) + self.correlation(even + 1);
-            // A NaN ends the sum too.
-            if !(pair > 0.0) {
+            if pair.is_nan() || pair <= 0.0 {
                 break;
             }
             last = last.min(pair);

@@ -33,8 +33,8 @@ mod verdict;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use between::{RunRatio, between_runs, block_range, block_spread, ratio_between_runs};
-pub(crate) use bootstrap::{ratio_ci, rounds_ratio_ci};
+pub(crate) use between::{RunRatio, between_runs, block_range, ratio_between_runs};
+pub(crate) use bootstrap::rounds_ratio_ci;
 pub(crate) use decision::{Decision, ENOUGH, SAME_MARGIN, decide};
 pub(crate) use floor::{noise_floor, split_floor};
 pub(crate) use holm::holm;
@@ -43,6 +43,7 @@ pub(crate) use median::Median;
 pub(crate) use modes::modes;
 #[cfg(test)]
 pub(crate) use modes::{LEAST_SHARE, cuts};
+#[cfg(test)]
 pub(crate) use moments::half_width;
 pub use moments::{Summary, describe};
 pub(crate) use paired::{PairedFloor, paired, paired_floor, split_paired_floor};

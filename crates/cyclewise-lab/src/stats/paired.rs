@@ -240,7 +240,8 @@ mod tests {
         }
         // The floor of halves is as wide as that of two columns.
         let mut s = Source::new(3);
-        let mut mean = |of: &dyn Fn(&[(f64, f64)]) -> f64| (0..200).map(|_| of(&rounds(200, 1.0, &mut s))).sum::<f64>();
+        type Statistic<'a> = &'a dyn Fn(&[(f64, f64)]) -> f64;
+        let mut mean = |of: Statistic<'_>| (0..200).map(|_| of(&rounds(200, 1.0, &mut s))).sum::<f64>();
         let full = mean(&|pairs| paired_floor(pairs).unwrap().share);
         let halves = mean(&|pairs| {
             let one: Vec<f64> = pairs.iter().map(|(a, _)| *a).collect();

@@ -142,7 +142,7 @@ mod tests {
              max 4040 and 5240 tick, below (95 % CI of the difference -1291 to -1109)"
         );
         assert!(found([130.0, 131.0, 132.0], [100.0, 101.0, 102.0]).contains("tick, above"));
-        assert!(found([90.0, 130.0, 190.0], [100.0, 131.0, 180.0]).contains("tick, indistinguishable"));
+        assert!(found([90.0, 130.0, 190.0], [100.0, 131.0, 180.0]).contains("tick, undecided"));
         let other = row(&mut Bench::new(), "quanta", || {});
         assert_eq!(other.finding(&[variant("now", [1.0, 2.0, 3.0])]), None);
     }
