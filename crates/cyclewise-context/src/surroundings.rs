@@ -46,13 +46,13 @@ impl CacheSizes {
         };
         let chased = self.lines() * LINE;
         let missed = match self.l3 {
-            Some(l3) if l3 < chased => "; the L3 is no larger, so that many loads miss that too",
+            Some(l3) if l3 < chased => "; the L3 is smaller, so that many loads miss that too",
             Some(_) => "",
             None => "; whether it fits an L3 is not known",
         };
         format!(
-            "one load of a pointer chase through {} of lines, every other line of a buffer ({known}{missed}); its pages are touched \
-             before",
+            "one load of a pointer chase through every other cache line of a buffer, {} of lines in all ({known}{missed}); the \
+             pages are loaded into the TLB before",
             size(chased)
         )
     }

@@ -96,11 +96,11 @@ impl Position {
         self.0.addr()
     }
 
-    /// Loads another line of the node's page, so that the TLB has it. The line is in the other half of the page, where no
-    /// prefetcher takes the node for its neighbour.
+    /// Loads another line of the node's page, so that the TLB has it: one between nodes, in the other half of the page, where
+    /// no prefetcher takes the node for its neighbour. Where lines are fetched in pairs, another node comes with it.
     #[inline(always)]
     pub(crate) fn touch_page(self) {
-        let line = self.0.map_addr(|address| address ^ 2048);
+        let line = self.0.map_addr(|address| address ^ (2048 | 64));
         // SAFETY: a chain has whole pages (Invariant 1).
         unsafe { isa::load(line) };
     }

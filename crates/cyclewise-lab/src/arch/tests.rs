@@ -81,10 +81,21 @@ mod x86 {
     #[test]
     fn four_times_the_copies_fit_caches_of_instructions() {
         let all = lock_prefix::BODIES.iter().chain(&popf::BODIES).chain(&counter::BODIES);
-        for body in all.chain([&entry::ADD_CHAIN, &entry::FUNCTION_CALL, &entry::GETPPID]) {
+        let small = [&entry::ADD_CHAIN, &entry::FUNCTION_CALL, &entry::GETPPID];
+        // ADDS_100 and ADDS_101 are longer, but their adds wait for each other and not for being fetched.
+        let tried = [
+            &entry::CHAINS_100,
+            &entry::CHAINS_101,
+            &entry::RMW_CALLS_100,
+            &entry::RMW_CALLS_101,
+        ];
+        for body in all.chain(small) {
+            assert!(body.copies == 0 || body.copies >= 4, "{}", body.name);
+        }
+        let all = lock_prefix::BODIES.iter().chain(&popf::BODIES).chain(&counter::BODIES);
+        for body in all.chain(small).chain(tried) {
             let bytes = body.run(Length::FourTimes, 0, &mut Arena::new());
             assert!(bytes <= 4096, "{}: {bytes} bytes", body.name);
-            assert!(body.copies == 0 || body.copies >= 4, "{}", body.name);
         }
     }
 

@@ -11,12 +11,15 @@
 //! | [`Bracketed`] | before | after | executed, perhaps not seen by others | timing a section |
 //! | [`AfterStores`] | before | after | seen by every CPU | a stamp of what was stored before |
 //!
+//! What is said of later loads holds while the counter is read: behind the kernel's clock, which stands in for it where the
+//! counter cannot be trusted, nothing keeps a later load.
+//!
 //! # A fence does not order a store before a reading
 //! `fence(SeqCst)` and locked instructions order accesses of memory, and the counter is none. LLVM makes `lock or [rsp]` of
 //! the fence; on a Zen 3 (KVM, November 2026) that was followed by LFENCE and RDTSC, and in 11 % of 2.4 million tries another CPU that read a
 //! later time did not find the store, for up to 650 ns. With MFENCE, which waits until every earlier store is seen, it was
-//! none of 4.9 million. [`AfterStores`] executes it, and DSB on AArch64. `cyclewise verify clock` tries
-//! both on the machine at hand.
+//! none of 4.9 million. [`AfterStores`] executes it, and DSB on AArch64; on other architectures it is a fence, and nothing
+//! stronger is promised. `cyclewise verify clock` tries both on the machine at hand.
 //!
 //! # References
 //! A. Lutomirski and I. Molnar, "x86-64: Optimize vread_tsc's barriers", 2011: Molnar proposes the first, Lutomirski the

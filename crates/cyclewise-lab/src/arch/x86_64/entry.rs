@@ -28,34 +28,20 @@ pub const ADDS_100: Body = body!("adds-100", 4, ["mov r9d, 1"], [".rept 100", "a
 /// One hundred and one: exactly one percent slower.
 pub const ADDS_101: Body = body!("adds-101", 4, ["mov r9d, 1"], [".rept 101", "add r8, r9", ".endr"]);
 
-/// Four chains of a hundred adds, independent of each other: one hundred cycles, or more where fewer than four run at once.
+/// Two chains of a hundred adds, independent of each other: one hundred cycles, or more where only one runs at once.
 pub const CHAINS_100: Body = body!(
     "chains-100",
     1,
     ["mov r9d, 1"],
-    [
-        ".rept 100",
-        "add r8, r9",
-        "add r10, r9",
-        "add r11, r9",
-        "add rax, r9",
-        ".endr"
-    ]
+    [".rept 100", "add r8, r9", "add r10, r9", ".endr"]
 );
 
-/// Four of a hundred and one: exactly one percent more of the same work.
+/// Two of a hundred and one: exactly one percent more of the same work.
 pub const CHAINS_101: Body = body!(
     "chains-101",
     1,
     ["mov r9d, 1"],
-    [
-        ".rept 101",
-        "add r8, r9",
-        "add r10, r9",
-        "add r11, r9",
-        "add rax, r9",
-        ".endr"
-    ]
+    [".rept 101", "add r8, r9", "add r10, r9", ".endr"]
 );
 
 /// One hundred calls of a function with a locked read-modify-write.

@@ -297,6 +297,16 @@ mod tests {
         let &[first, second, ..] = &cpus[..] else {
             return println!("skipped: one CPU");
         };
+        // Where the kernel's clock is read, or an emulator's, no instruction of ours stands behind the reading.
+        let mode = || {
+            time::<Bracketed>();
+            cyclewise::clock::Clock::process().status().mode
+        };
+        let begun = std::time::Instant::now();
+        while mode() == cyclewise::clock::Mode::Starting && begun.elapsed() < Duration::from_secs(2) {}
+        if mode() != cyclewise::clock::Mode::Counter || cfg!(not(target_arch = "x86_64")) {
+            return println!("skipped: the counter may not be what is read ({:?})", mode());
+        }
         let slice = Duration::from_millis(100);
         let seen =
             |store, note: fn() -> u64| numbers([first, second], slice, store, note, time::<DependentLoad>).unwrap();
@@ -304,7 +314,10 @@ mod tests {
             ("stored and waited for", seen(LOAD, time::<Bracketed>)),
             ("a reading after stores", seen(STORE, time::<AfterStores>)),
         ] {
-            assert!(seen.tries > 0 && seen.events == 0, "{name}: {seen:?}");
+            if seen.tries == 0 {
+                return println!("skipped: the threads could not be pinned");
+            }
+            assert_eq!(seen.events, 0, "{name}: {seen:?}");
         }
         for (name, seen) in [
             ("the compiler's fence", seen(FENCE, time::<Bracketed>)),

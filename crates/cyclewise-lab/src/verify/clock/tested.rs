@@ -119,11 +119,11 @@ impl Tested {
                 told(self.bare_warp, " ticks")
             ),
             format!(
-                "not guaranteed: a fence of the compiler (SeqCst) between a store and a bracketed time did not bring the store \
-                 before the time in {}{}",
+                "not guaranteed: with fence(SeqCst) between a store and a bracketed time, another CPU that read a later time \
+                 missed the store in {}{}",
                 told(self.fenced, ""),
                 if self.fenced.events == 0 {
-                    "; seen on other CPUs"
+                    "; on other CPUs it happens"
                 } else {
                     ""
                 }

@@ -19,7 +19,7 @@ pub(crate) fn is_invariant() -> bool {
     AVAILABLE
 }
 
-/// A fence: the kernel's clock is read by instructions that come after it.
+/// A fence. Whether the kernel's clock is read after the stores are seen by others is not known here.
 pub(crate) fn wait_for_stores() {
     core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
 }
