@@ -7,16 +7,17 @@
 //! | faster, slower, same, undecided | what the headline shows, by the rule of [`decision`](crate::stats::decide) |
 //!
 //! The headline is the quiet state's where that is worth at least twenty independent rounds. A mixed state decides nothing:
-//! it is part of both others. How many samples were rejected decides nothing either, as long as pairs are left; a note
+//! it is part of both others, so its p is no part of the correction either. How many samples were rejected decides nothing either, as long as pairs are left; a note
 //! says so.
 //!
 //! # Welch
 //! [`Estimator::Welch`] is the rule of the source: four tests on means have to agree (see [`verdict`](crate::stats::verdict)).
-//! Each is listed with its figure. It knows no states, and takes dependent rounds for independent ones.
+//! Each is listed with its figure. It knows no states, and takes dependent rounds for independent ones. A row that is not
+//! linear gets no verdict from it either.
 
 use super::stolen;
 use crate::record::{
-    self, Comparison, Control, Estimator, Experiment, Figure, Paired, Record, State, Test, Variant, Verdict,
+    self, Comparison, Control, Estimator, Experiment, Figure, Paired, Record, State, StateFloor, Test, Variant, Verdict,
 };
 use crate::stats::{self, Decision};
 
@@ -51,8 +52,10 @@ pub(crate) fn give_verdicts_by(record: &mut Record, estimator: Estimator) {
             .map(|c| c.headline.as_ref().map_or(1.0, |h| h.p))
             .collect(),
     };
-    // The states beside the headline are a family of their own.
-    let p_states: Vec<f64> = comparisons().flat_map(|c| &c.states).map(|s| s.p).collect();
+    // The states beside the headline are a family of their own, without those that decide nothing.
+    let decides = |s: &&Paired| s.state != State::Mixed;
+    let states = comparisons().flat_map(|c| &c.states).filter(decides);
+    let p_states: Vec<f64> = states.map(|s| s.p).collect();
     let mut corrected = stats::holm(&p).into_iter();
     let mut corrected_states = stats::holm(&p_states).into_iter();
     for e in &mut record.experiments {
@@ -63,7 +66,8 @@ pub(crate) fn give_verdicts_by(record: &mut Record, estimator: Estimator) {
         for c in &mut comparisons {
             c.estimator = estimator;
             c.p_holm = corrected.next().unwrap_or(1.0);
-            let states: Vec<f64> = corrected_states.by_ref().take(c.states.len()).collect();
+            let corrected = |s: &Paired| decides(&s).then(|| corrected_states.next()).flatten().unwrap_or(1.0);
+            let states: Vec<f64> = c.states.iter().map(corrected).collect();
             let decision = match estimator {
                 Estimator::Median => by_median(e, c, &states),
                 Estimator::Welch => by_welch(e, c),
@@ -81,7 +85,7 @@ fn by_median(e: &Experiment, c: &mut Comparison, p_states: &[f64]) -> Decision {
         return Decision::none("one of the two was not measured".to_string());
     };
     let Some(mut headline) = c.headline.take() else {
-        return Decision::none(too_few(e, a, b, 0));
+        return Decision::none(no_pairs(e, a, b));
     };
     for (state, p) in c.states.iter_mut().zip(p_states) {
         state.verdict = in_state(e, [a, b], state, *p).verdict;
@@ -103,14 +107,15 @@ fn by_median(e: &Experiment, c: &mut Comparison, p_states: &[f64]) -> Decision {
     {
         decision.verdict = Verdict::Depends;
         decision.reason = Some(format!("{}; {}", in_words(&headline), in_words(other)));
-    } else if decision.verdict.is_claim()
-        && let Some(other) = c
-            .states
-            .iter()
-            .find(|s| s.state == State::Busy && s.verdict != decision.verdict)
+    } else if decision.verdict != Verdict::None
+        && let Some(other) = c.states.iter().find(|s| {
+            let told = decision.verdict.is_claim() || s.verdict.is_claim();
+            s.state == State::Busy && s.verdict != decision.verdict && told
+        })
     {
         // No contradiction, but not the same either: the reader is told.
-        decision.reason = Some(in_words(other));
+        let own = decision.reason.into_iter();
+        decision.reason = Some(own.chain([in_words(other)]).collect::<Vec<_>>().join("; "));
     }
     c.headline = Some(headline);
     decision
@@ -127,14 +132,10 @@ fn in_state(e: &Experiment, [a, b]: [&Variant; 2], paired: &Paired, p_holm: f64)
     };
     let figures: [Option<Figure>; 2] = [figure(a), figure(b)];
     for (v, figure) in [a, b].into_iter().zip(&figures) {
-        if figure.as_ref().is_some_and(|f| f.linear == Some(false)) {
-            let why = v
-                .linearity
-                .as_ref()
-                .filter(|l| l.linear == Some(false))
-                .map_or("", |l| &l.why);
-            let sep = if why.is_empty() { "" } else { ": " };
-            return Decision::none(format!("not linear: {} has no constant cost{sep}{why}", v.name));
+        // A row without a figure of this state is as linear as the least of those that it has.
+        let bent = figure.as_ref().map_or_else(|| is_bent(v), |f| f.linear == Some(false));
+        if bent {
+            return not_linear(v);
         }
     }
     let median = |v: &Variant, f: &Option<Figure>| f.as_ref().map_or(v.median, |f| f.median).abs();
@@ -143,10 +144,38 @@ fn in_state(e: &Experiment, [a, b]: [&Variant; 2], paired: &Paired, p_holm: f64)
     stats::decide(paired, p_holm, cost, floor, e.unit.more_is_faster())
 }
 
-/// The tighter bound of the state's own rounds and of all: what the apparatus adds does not depend on the neighbour.
+/// Whether a figure of the row is not linear.
+fn is_bent(v: &Variant) -> bool {
+    v.headline.iter().chain(&v.states).any(|f| f.linear == Some(false))
+}
+
+/// Whether the row's headline is not linear, or any figure where it has no headline.
+fn is_headline_bent(v: &Variant) -> bool {
+    let headline = v.headline.as_ref();
+    headline.map_or_else(|| is_bent(v), |f| f.linear == Some(false))
+}
+
+fn not_linear(v: &Variant) -> Decision {
+    let why = v.linearity.as_ref().filter(|l| l.linear == Some(false));
+    let why = why.map_or("", |l| &l.why);
+    let sep = if why.is_empty() { "" } else { ": " };
+    Decision::none(format!("not linear: {} has no constant cost{sep}{why}", v.name))
+}
+
+/// The tighter bound of the state's own rounds and of all: what the apparatus adds does not depend on the neighbour. The floor
+/// of a state of a few rounds may be small by chance, and bounds nothing.
 fn floor(control: &Control, state: State) -> f64 {
-    let own = control.states.iter().find(|s| s.state == state);
+    let enough = |s: &&StateFloor| s.state == state && s.n as f64 >= stats::ENOUGH;
+    let own = control.states.iter().find(enough);
     own.map_or(control.floor, |own| own.floor.min(control.floor))
+}
+
+/// Why two rows have no paired figure.
+fn no_pairs(e: &Experiment, a: &Variant, b: &Variant) -> String {
+    if b.median <= 0.0 {
+        return format!("{} costs nothing that can be measured, so there is no ratio", b.name);
+    }
+    too_few(e, a, b, 0)
 }
 
 fn too_few(e: &Experiment, a: &Variant, b: &Variant, pairs: usize) -> String {
@@ -196,6 +225,10 @@ fn welch_control(e: &mut Experiment) {
 }
 
 fn by_welch(e: &Experiment, c: &Comparison) -> Decision {
+    let rows = [&c.a, &c.b].map(|name| variant(e, name));
+    if let Some(bent) = rows.into_iter().flatten().find(|v| is_headline_bent(v)) {
+        return not_linear(bent);
+    }
     let reference = variant(e, &c.b).map_or(f64::NAN, |v| v.mean);
     let floor = e.control.as_ref().map(|c| c.floor);
     let ratio_ci95 = record::bounds(c.ratio_ci95);
@@ -240,5 +273,158 @@ fn by_welch(e: &Experiment, c: &Comparison) -> Decision {
         reason: (verdict == Verdict::Undecided).then(|| format!("no difference is shown: {}", failed.join("; "))),
         verdict,
         tests,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::StateFloor;
+
+    fn figure(state: State, linear: bool) -> Figure {
+        Figure {
+            state,
+            median: 1.0,
+            linear: Some(linear),
+            ..Figure::default()
+        }
+    }
+
+    /// A row with a quiet headline.
+    fn row(name: &str, linear: bool) -> Variant {
+        Variant {
+            name: name.to_string(),
+            headline: Some(figure(State::Quiet, linear)),
+            n: 100,
+            mean: 1.0,
+            median: 1.0,
+            samples: (0..100).map(|i| 1.0 + 0.001 * f64::from(i * 7 % 11)).collect(),
+            ..Variant::default()
+        }
+    }
+
+    fn paired(state: State, ratio: f64, p: f64) -> Paired {
+        Paired {
+            state,
+            n: 100,
+            effective_n: 100.0,
+            difference: ratio - 1.0,
+            ci95: [Some(ratio - 1.001), Some(ratio - 0.999)],
+            ratio,
+            ratio_ci95: [Some(ratio - 0.001), Some(ratio + 0.001)],
+            p,
+            ..Paired::default()
+        }
+    }
+
+    /// `a` with `b`, and what is judged of them.
+    fn judged(a: Variant, b: Variant, comparison: Comparison, estimator: Estimator) -> Comparison {
+        let mut record = Record {
+            experiments: vec![Experiment {
+                rounds: 100,
+                variants: vec![a, b],
+                control: Some(Control {
+                    of: "b".to_string(),
+                    floor: 0.01,
+                    ..Control::default()
+                }),
+                comparisons: vec![Comparison {
+                    a: "a".to_string(),
+                    b: "b".to_string(),
+                    ..comparison
+                }],
+                ..Experiment::default()
+            }],
+            ..Record::default()
+        };
+        give_verdicts_by(&mut record, estimator);
+        record.experiments.remove(0).comparisons.remove(0)
+    }
+
+    fn of(headline: Paired, states: Vec<Paired>) -> Comparison {
+        Comparison {
+            headline: Some(headline),
+            states,
+            ratio: 1.5,
+            difference: 0.5,
+            ratio_ci95: [Some(1.4), Some(1.6)],
+            ..Comparison::default()
+        }
+    }
+
+    #[test]
+    fn a_row_that_is_not_linear_has_no_verdict_over_all_rounds_nor_by_means() {
+        // Too few rounds were quiet on both sides, so the pair's headline is of all rounds and the row's of the quiet ones.
+        for estimator in [Estimator::Median, Estimator::Welch] {
+            let pair = || of(paired(State::All, 1.5, 1e-9), Vec::new());
+            let bent = judged(row("a", false), row("b", true), pair(), estimator);
+            assert_eq!(bent.verdict, Verdict::None);
+            assert!(bent.reason.unwrap().contains("not linear: a"));
+            let twin = judged(row("a", true), row("b", true), pair(), estimator);
+            assert_eq!(twin.verdict, Verdict::Slower);
+        }
+    }
+
+    #[test]
+    fn the_floor_of_a_few_rounds_of_a_state_does_not_count() {
+        let with = |n| Control {
+            floor: 0.02,
+            states: vec![StateFloor {
+                state: State::Busy,
+                n,
+                floor: 0.001,
+            }],
+            ..Control::default()
+        };
+        assert_eq!(floor(&with(7), State::Busy), 0.02, "by chance");
+        assert_eq!(floor(&with(100), State::Busy), 0.001);
+        assert_eq!(floor(&with(100), State::Quiet), 0.02);
+    }
+
+    #[test]
+    fn a_reference_that_costs_nothing_is_the_reason_and_not_lost_samples() {
+        let nothing = Variant {
+            median: 0.0,
+            ..row("b", true)
+        };
+        let without = || Comparison::default();
+        let c = judged(row("a", true), nothing, without(), Estimator::Median);
+        assert_eq!(c.verdict, Verdict::None);
+        assert!(c.reason.unwrap().starts_with("b costs nothing"));
+        let twin = judged(row("a", true), row("b", true), without(), Estimator::Median);
+        assert!(twin.reason.unwrap().contains("lost samples"));
+    }
+
+    #[test]
+    fn a_mixed_state_decides_nothing_and_costs_the_others_nothing() {
+        let busy = || paired(State::Busy, 0.5, 0.03);
+        let beside = |other: Option<Paired>| {
+            let states = [busy()].into_iter().chain(other).collect();
+            let pair = of(paired(State::Quiet, 1.5, 1e-9), states);
+            judged(row("a", true), row("b", true), pair, Estimator::Median)
+        };
+        assert_eq!(beside(None).verdict, Verdict::Depends);
+        let c = beside(Some(paired(State::Mixed, 0.5, 0.03)));
+        assert_eq!(c.verdict, Verdict::Depends, "p 0.03 twice would be corrected to 0.06");
+        assert!(!c.states[1].verdict.is_claim());
+        // The twin: a second state that decides is part of the family.
+        let c = beside(Some(paired(State::Quiet, 0.5, 0.03)));
+        assert_eq!(c.verdict, Verdict::Slower);
+    }
+
+    #[test]
+    fn what_only_the_busy_state_shows_is_in_the_reason() {
+        let with = |busy: f64| {
+            let pair = of(paired(State::Quiet, 1.0, 0.9), vec![paired(State::Busy, busy, 1e-9)]);
+            judged(row("a", true), row("b", true), pair, Estimator::Median)
+        };
+        let c = with(1.3);
+        assert_eq!(c.verdict, Verdict::Same);
+        let reason = c.reason.unwrap();
+        assert!(
+            reason.starts_with("within 1 %; slower while the neighbour is busy"),
+            "{reason}"
+        );
+        assert_eq!(with(1.0).reason.unwrap(), "within 1 %", "the twin");
     }
 }

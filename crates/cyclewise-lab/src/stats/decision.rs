@@ -4,7 +4,7 @@
 //! |---|---|
 //! | no verdict | fewer than six effective rounds: there is no interval |
 //! | faster, slower | the 95 % interval of the median difference excludes 0, its p is under 5 % after Holm's correction over the record, and the difference exceeds the noise floor |
-//! | same | the 95 % interval of the ratio lies within ± the margin: two one-sided tests at 2.5 % |
+//! | same | the 95 % interval of the ratio lies within ± the margin: two one-sided tests at 2.5 %; not if a difference of more than 1 % is proven that the floor hides, nor if the margin is more than 5 % |
 //! | undecided | none of these; the reason names the test that failed |
 //!
 //! Nothing else can veto. Welch's t, the rank test and the bootstrap stand beside the figures and decide only under
@@ -13,7 +13,9 @@
 //! # The margin
 //! [`SAME_MARGIN`], 1 %, and never less than the noise floor: the lab promises to find 1 % (`cyclewise verify lab`), so
 //! that "same" means that a difference of the size it is trusted with would have been seen. A difference that is proven and
-//! smaller than the margin is a difference; its tests say that it lies within the margin.
+//! smaller than the margin is a difference; its tests say that it lies within the margin. One that is proven, larger than 1 %
+//! and hidden by the floor is not "same" either. A floor of more than [`LARGEST_MARGIN`] is no margin: on a machine that is off
+//! by a fifth nothing is shown to be the same.
 //!
 //! # The floor
 //! The same estimator's, on the A/A control. What the apparatus adds (the place in memory, the second copy of the code) does
@@ -31,8 +33,13 @@ use crate::record::{Interval, Paired, Test, Verdict};
 /// The margin of "same", unless the noise floor is larger.
 pub(crate) const SAME_MARGIN: f64 = 0.01;
 
+/// The largest margin of "same".
+pub(crate) const LARGEST_MARGIN: f64 = 0.05;
+
 /// Effective rounds from which a state can have the headline: no fewer can pass Holm's correction by signs.
 pub(crate) const ENOUGH: f64 = 20.0;
+
+const NO_CONTROL: &str = "there is no A/A control, so nothing is claimed";
 
 /// A verdict with what it rests on.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -71,7 +78,8 @@ pub(crate) fn decide(paired: &Paired, p_holm: f64, cost: f64, floor: Option<f64>
     let share = paired.difference.abs() / cost.abs();
     let beyond_floor = floor.is_some_and(|floor| share > floor);
     let margin = floor.unwrap_or(0.0).max(SAME_MARGIN);
-    let same = within(paired.ratio_ci95, margin) && floor.is_some();
+    let hidden = differs && beyond_chance && share > SAME_MARGIN;
+    let same = floor.is_some() && margin <= LARGEST_MARGIN && !hidden && within(paired.ratio_ci95, margin);
     let tests = vec![
         test(
             "paired-median",
@@ -89,7 +97,7 @@ pub(crate) fn decide(paired: &Paired, p_holm: f64, cost: f64, floor: Option<f64>
         test(
             "noise-floor",
             beyond_floor,
-            floor.map_or("no A/A control".to_string(), |floor| {
+            floor.map_or(NO_CONTROL.to_string(), |floor| {
                 format!("{:.2} % against a floor of {:.2} %", 100.0 * share, 100.0 * floor)
             }),
         ),
@@ -111,7 +119,8 @@ pub(crate) fn decide(paired: &Paired, p_holm: f64, cost: f64, floor: Option<f64>
             Some(format!("within {} %", (1000.0 * margin).ceil() / 10.0)),
         )
     } else {
-        (Verdict::Undecided, Some(undecided(&tests)))
+        let reason = floor.map_or(NO_CONTROL.to_string(), |_| undecided(&tests));
+        (Verdict::Undecided, Some(reason))
     };
     Decision { verdict, reason, tests }
 }
@@ -128,7 +137,7 @@ fn test(name: &str, passed: bool, seen: String) -> Test {
 fn undecided(tests: &[Test]) -> String {
     let failed: Vec<&str> = tests.iter().filter(|t| !t.passed).map(|t| t.seen.as_str()).collect();
     format!(
-        "no difference is shown ({}), and none is excluded ({})",
+        "neither a difference nor equality is shown: {}; {}",
         failed.join("; "),
         tests[3].seen
     )
@@ -142,8 +151,16 @@ fn same_words(paired: &Paired, margin: f64) -> String {
     } else {
         "does not lie"
     };
+    let too_wide = if margin > LARGEST_MARGIN {
+        format!(
+            ", which is more than the {:.0} % that count as the same",
+            100.0 * LARGEST_MARGIN
+        )
+    } else {
+        String::new()
+    };
     format!(
-        "ratio {:.4} [{low}, {high}] {inside} within ±{:.2} % of 1",
+        "ratio {:.4} [{low}, {high}] {inside} within ±{:.2} % of 1{too_wide}",
         paired.ratio,
         100.0 * margin
     )
@@ -210,11 +227,9 @@ mod tests {
             assert_eq!(d.verdict, Undecided, "{failed}");
             let names: Vec<&str> = d.tests.iter().filter(|t| !t.passed).map(|t| t.name.as_str()).collect();
             assert_eq!(names, [failed]);
-            assert!(
-                d.reason
-                    .unwrap()
-                    .contains(&d.tests.iter().find(|t| !t.passed).unwrap().seen)
-            );
+            let reason = d.reason.unwrap();
+            assert!(reason.contains(&d.tests.iter().find(|t| !t.passed).unwrap().seen));
+            assert_eq!(reason.contains("neither"), floor.is_some(), "{reason}");
         }
     }
 
@@ -230,6 +245,19 @@ mod tests {
         assert_eq!(verdict([-2.0, 2.0], 0.9, Some(0.03)), Same);
         assert_eq!(verdict([-2.0, 2.0], 0.9, Some(0.01)), Undecided);
         assert_eq!(verdict([-0.2, 0.2], 0.9, None), Undecided);
+    }
+
+    #[test]
+    fn a_large_floor_makes_nothing_the_same() {
+        // A fifth to a third more, beyond chance, under a floor of 40 %.
+        let d = decide(&figure([20.0, 30.0]), 1e-9, 100.0, Some(0.4), false);
+        assert_eq!(d.verdict, Undecided);
+        assert!(d.reason.unwrap().contains("more than the 5 %"));
+        assert_eq!(verdict([-3.0, 3.0], 0.9, Some(0.06)), Undecided);
+        assert_eq!(verdict([-3.0, 3.0], 0.9, Some(0.05)), Same, "the twin");
+        // Proven, of 2 %, and hidden by the floor.
+        assert_eq!(verdict([1.0, 3.0], 1e-9, Some(0.04)), Undecided);
+        assert_eq!(verdict([1.0, 3.0], 0.9, Some(0.04)), Same, "the twin: chance can do it");
     }
 
     #[test]
