@@ -6,7 +6,7 @@ use super::by_state::{Column, mark_linearity};
 use super::neighbour::Neighbour;
 use super::samples::{Measurement, VariantSamples};
 use super::{CORE_CYCLES, Control, Guards, INSTRUCTIONS, Sample, Setup};
-use super::{matrix, stolen, verdicts};
+use super::{matrix, verdicts};
 use crate::error::{Error, Result};
 use crate::record::{Comparison, Cycles, CyclesPerTick, Experiment, Metric, State, StateFloor, Unit, Variant};
 use crate::stats::PairedFloor;
@@ -40,10 +40,7 @@ pub(crate) fn conclude(heading: Heading<'_>, setup: &Setup, measured: &Measureme
         return Ok(matrix::conclude(heading, setup, plan, measured));
     }
     let chain = measured.add_chain.as_ref().and_then(|c| cycles_per_tick(&c.kept()));
-    let mut columns = measured.columns.clone();
-    if heading.guards == Guards::WholeMachine {
-        stolen::reject_far(&mut columns);
-    }
+    let columns = &measured.columns;
     let neighbour = Neighbour::of(measured);
     let variants: Vec<Variant> = columns
         .iter()
@@ -54,7 +51,7 @@ pub(crate) fn conclude(heading: Heading<'_>, setup: &Setup, measured: &Measureme
         let why = first.map_or(String::new(), |c| format!("{}: {}", c.name, c.why_too_few()));
         return Err(Error::unsupported(why));
     }
-    let comparisons = setup
+    let comparisons: Vec<Comparison> = setup
         .compare
         .iter()
         .filter_map(|&(a, b)| comparison([&columns[a], &columns[b]], &neighbour, seed))
@@ -62,6 +59,7 @@ pub(crate) fn conclude(heading: Heading<'_>, setup: &Setup, measured: &Measureme
     let mut notes = setup.notes.clone();
     notes.extend(setup.samplers.iter().filter_map(|s| s.finding(&variants)));
     notes.extend(incomplete(setup, measured));
+    notes.extend(no_ratio_note(setup, measured, &comparisons));
     notes.extend(no_batches_note(heading, measured));
     notes.extend(precision_note(measured));
     notes.extend(verdicts::noise_note(&variants));
@@ -71,7 +69,7 @@ pub(crate) fn conclude(heading: Heading<'_>, setup: &Setup, measured: &Measureme
         source: heading.source.to_string(),
         unit: heading.unit,
         rounds: measured.columns.iter().map(|c| c.rounds.len()).max().unwrap_or(0),
-        control: control(setup.control, &columns, measured.again.as_ref(), &neighbour),
+        control: control(setup.control, columns, measured.again.as_ref(), &neighbour),
         variants,
         probe: neighbour.probe,
         comparisons,
@@ -271,7 +269,8 @@ fn control(
         .into_iter()
         .filter(|_| neighbour.told_apart());
     let states = told_apart.filter_map(|state| {
-        let PairedFloor { n, share, .. } = floor(state)?;
+        // Without an interval it is a chance figure, which may well be 0.
+        let PairedFloor { n, share, .. } = floor(state).filter(|f| f.bounded)?;
         Some(StateFloor { state, n, floor: share })
     });
     Some(record::Control {
@@ -311,6 +310,24 @@ fn incomplete(setup: &Setup, measured: &Measurement) -> Vec<String> {
         notes.push(format!("cut short by an interrupt after {rounds} rounds"));
     }
     notes
+}
+
+/// The comparisons that have samples and no ratio.
+fn no_ratio_note(setup: &Setup, measured: &Measurement, comparisons: &[Comparison]) -> Option<String> {
+    let kept = |i: usize| measured.columns[i].kept().len() >= 2;
+    let name = |i: usize| &*measured.columns[i].name;
+    let made = |a: usize, b: usize| comparisons.iter().any(|c| c.a == name(a) && c.b == name(b));
+    let without = setup
+        .compare
+        .iter()
+        .filter(|&&(a, b)| kept(a) && kept(b) && !made(a, b));
+    let names: Vec<String> = without.map(|&(a, b)| format!("{} with {}", name(a), name(b))).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "not compared, as the second costs nothing that can be measured, so there is no ratio: {}",
+            names.join(", ")
+        )
+    })
 }
 
 /// Why rows of an experiment that counts ticks have no batches.

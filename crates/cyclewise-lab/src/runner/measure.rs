@@ -10,7 +10,7 @@
 //! # References
 //! Interleaving: google/benchmark's --benchmark_enable_random_interleaving (40 % less run-to-run variance).
 
-use super::columns::Columns;
+use super::columns::{Columns, SPREAD};
 use super::guard::Guard;
 use super::samples::Measurement;
 use super::timer::Anchor;
@@ -95,10 +95,12 @@ impl Runner<'_> {
             }
         }
         let interrupted = interrupt::asked();
-        if interrupted && columns.fewest() < A_FEW {
+        if interrupted && columns.most_kept() < A_FEW {
             return Err(Error::check("interrupted"));
         }
-        if let Some(error) = columns.first_error().filter(|_| !columns.any_left()) {
+        // Where every variant has failed, those that kept samples before are reported, and each error is among the missing.
+        let nothing = !columns.any_left() && columns.most_kept() < SPREAD;
+        if let Some(error) = columns.first_error().filter(|_| nothing) {
             return Err(error.clone());
         }
         let measured = columns.into_measured(heading, missing, budget);

@@ -10,23 +10,26 @@ use super::samples::VariantSamples;
 use crate::record::Variant;
 use crate::stats;
 
-/// A sample is rejected if its stolen share is above the run's median by this much …
+/// A sample is rejected if its stolen share is above the run's median, and its own variant's, by this much …
 const FAR_SHARE: f64 = 0.10;
-/// … and by this many robust standard deviations, of which a normal sample in 10⁹ has more.
+/// … and above the run's by this many robust standard deviations, of which a normal sample in 10⁹ has more.
 const FAR_DEVIATIONS: f64 = 6.0;
 
 /// The standard deviation of normal values over their median absolute deviation.
 const NORMAL_MAD: f64 = 1.4826;
 
-/// Rejects the samples that lost far more than the median of all of the run's.
-pub(super) fn reject_far(columns: &mut [VariantSamples]) {
-    let shares: Vec<f64> = columns.iter().flat_map(VariantSamples::stolen).collect();
+/// Rejects the samples that lost far more than the median of all of the run's, and than that of their own variant: one that
+/// computes has more to lose than one that sleeps.
+pub(super) fn reject_far(columns: &mut [&mut VariantSamples]) {
+    let shares: Vec<f64> = columns.iter().flat_map(|c| c.stolen()).collect();
     let Some(median) = stats::median(shares.iter().copied()) else {
         return;
     };
     let deviation = stats::median(shares.iter().map(|s| (s - median).abs())).unwrap_or(0.0);
     let limit = median + FAR_SHARE.max(FAR_DEVIATIONS * NORMAL_MAD * deviation);
     for column in columns {
+        let own = stats::median(column.stolen().into_iter()).unwrap_or(median);
+        let limit = limit.max(own + FAR_SHARE);
         let far = |sample: &Option<super::Sample>| sample.as_ref().and_then(|s| s.stolen).is_some_and(|s| s > limit);
         let rounds: Vec<usize> = (0..column.rounds.len())
             .filter(|&round| far(&column.rounds[round]))
@@ -103,7 +106,7 @@ mod tests {
         let shares: Vec<f64> = (0..20).map(|i| 0.05 + 0.002 * f64::from(i)).collect();
         let mut columns = [column(&shares), column(&shares)];
         columns[1].rounds[7].as_mut().unwrap().stolen = Some(0.6);
-        reject_far(&mut columns);
+        reject_far(&mut columns.each_mut());
         assert_eq!((columns[0].kept().len(), columns[1].kept().len()), (20, 19));
         assert_eq!(columns[1].rejected[&Reason::Stolen], 1);
         assert_eq!(
@@ -118,8 +121,18 @@ mod tests {
             rounds: vec![Some(Sample::new(1.0)); 5],
             ..VariantSamples::default()
         }];
-        reject_far(&mut unknown);
+        reject_far(&mut unknown.each_mut());
         assert_eq!(unknown[0].kept().len(), 5);
+    }
+
+    #[test]
+    fn a_variant_that_computes_among_sleepers_keeps_its_samples() {
+        // Sleepers lose nothing, at a median of 0 without deviation; what computes beside them loses 15 %.
+        let idle = [0.0; 10];
+        let mut columns = [column(&idle), column(&idle), column(&[0.15; 10])];
+        columns[2].rounds[3].as_mut().unwrap().stolen = Some(0.4);
+        reject_far(&mut columns.each_mut());
+        assert_eq!(columns.map(|c| c.kept().len()), [10, 10, 9]);
     }
 
     fn variant(name: &str, share: f64) -> Variant {

@@ -252,6 +252,30 @@ fn lost_samples_take_no_verdict_as_long_as_pairs_are_left() {
 }
 
 #[test]
+fn a_reference_of_nothing_leaves_a_note_in_place_of_the_comparison() {
+    let log = Log::default();
+    let setup = constant_pair(&log);
+    let mut measured = made(0);
+    assert!(
+        !judged(&setup, &measured)
+            .unwrap()
+            .notes
+            .join("; ")
+            .contains("not compared")
+    );
+    for sample in measured.columns[1].rounds.iter_mut().flatten() {
+        sample.value = 0.0;
+    }
+    let e = judged(&setup, &measured).unwrap();
+    assert!(e.comparisons.is_empty());
+    let notes = e.notes.join("; ");
+    assert!(
+        notes.contains("not compared, as the second costs nothing") && notes.contains("a with b"),
+        "{notes}"
+    );
+}
+
+#[test]
 fn a_row_that_is_not_linear_gets_no_verdict_from_its_slope() {
     let log = Log::default();
     let setup = constant_pair(&log);
