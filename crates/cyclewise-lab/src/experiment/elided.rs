@@ -86,10 +86,21 @@ impl ElidedRows {
     }
 }
 
-/// Whether the same machine may allow it at another moment.
+/// Whether the refusal comes from what this process does at the moment, and not from the machine or the build: the same
+/// machine may allow it at another moment.
 fn may_pass(refusal: Refusal) -> bool {
-    use Refusal::{Busy, Creating, OtherThreads, Unstable, WrongMode};
-    matches!(refusal, OtherThreads { .. } | Busy | Creating | Unstable | WrongMode)
+    matches!(
+        refusal,
+        Refusal::OtherThreads { .. }
+            | Refusal::Busy
+            | Refusal::Creating
+            | Refusal::Unstable
+            | Refusal::WrongMode
+            | Refusal::UnexpectedByte { .. }
+            | Refusal::NotVerified { .. }
+            | Refusal::HalfWritten { .. }
+            | Refusal::StillWritable { .. }
+    )
 }
 
 struct Elided {
@@ -134,22 +145,9 @@ impl Sampler for Elided {
 /// A refusal as the command's error.
 pub(super) fn refused(refusal: Refusal) -> Error {
     Error {
-        possible: is_passing(refusal),
+        possible: may_pass(refusal),
         ..Error::unsupported(refusal.to_string())
     }
-}
-
-/// Whether the refusal comes from what this process does at the moment, and not from the machine or the build.
-pub(super) fn is_passing(refusal: Refusal) -> bool {
-    matches!(
-        refusal,
-        Refusal::OtherThreads { .. }
-            | Refusal::Busy
-            | Refusal::UnexpectedByte { .. }
-            | Refusal::NotVerified { .. }
-            | Refusal::HalfWritten { .. }
-            | Refusal::StillWritable { .. }
-    )
 }
 
 /// The note in place of rows that are left out.
@@ -192,6 +190,12 @@ mod tests {
         assert_eq!(names, ["a-elided", "b-elided"]);
         assert!(missing.iter().all(|m| m.possible), "alone, it is possible");
         assert!(!may_pass(Refusal::NoLockPrefix), "never on this architecture");
+        for passing in [Refusal::Unstable, Refusal::Creating, Refusal::Busy] {
+            assert!(
+                may_pass(passing) && refused(passing).possible,
+                "a row and an error agree"
+            );
+        }
     }
 
     #[test]
