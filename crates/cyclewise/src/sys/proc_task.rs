@@ -5,7 +5,7 @@
 #![expect(unsafe_code, reason = "getdents64, stat")]
 
 use super::file::File;
-use super::{failed, thread};
+use super::{failed, proc_stat, thread};
 use crate::error::Refusal;
 use alloc::vec::Vec;
 use core::mem::MaybeUninit;
@@ -16,7 +16,8 @@ const NAME_AT: usize = 19;
 
 /// The ids of all threads, ascending.
 ///
-/// A thread that starts or ends meanwhile may be missing; compare the length with [`count`] afterwards.
+/// A thread that starts or ends meanwhile may be missing, and so may threads that run: the kernel goes from each thread to
+/// the next, and stops at one that has just left. Compare the length with [`count`] afterwards. The caller is never missing.
 ///
 /// # Errors
 /// Where `/proc` is not mounted, or a filter forbids reading it. [`Refusal::ForeignProc`] where the caller is not listed.
@@ -40,10 +41,18 @@ pub(crate) fn list() -> Result<Vec<i32>, Refusal> {
             records = &records[length.max(1)..];
         }
     }
+    with_caller(tids, thread::id(), || proc_stat::threads().is_some())
+}
+
+/// The list, sorted, with the caller's id `own`. A list without it has ended before it, or is of another pid namespace,
+/// whose ids name no thread here, or another one: there the caller has no line under its id.
+fn with_caller(mut tids: Vec<i32>, own: i32, has_line: impl FnOnce() -> bool) -> Result<Vec<i32>, Refusal> {
     tids.sort_unstable();
-    // The ids of another pid namespace name no thread here, or another one.
-    if tids.binary_search(&thread::id()).is_err() {
-        return Err(Refusal::ForeignProc);
+    if let Err(at) = tids.binary_search(&own) {
+        if !has_line() {
+            return Err(Refusal::ForeignProc);
+        }
+        tids.insert(at, own);
     }
     Ok(tids)
 }
@@ -110,6 +119,20 @@ mod tests {
                 assert!(count().unwrap() >= 2 && !is_alone());
             });
         });
+    }
+
+    /// Older threads come first in the kernel's list, and it may end at any of them.
+    #[test]
+    fn a_list_that_ends_before_the_caller_is_not_foreign() {
+        let full = [3, 9, 5, 7];
+        for length in 0..=full.len() {
+            let tids = with_caller(full[..length].to_vec(), 7, || true).unwrap();
+            assert!(tids.contains(&7) && tids.is_sorted(), "{tids:?}");
+            assert_eq!(tids.len(), length.max(1) + usize::from((1..4).contains(&length)));
+        }
+        assert_eq!(with_caller(full.to_vec(), 8, || false), Err(Refusal::ForeignProc));
+        assert_eq!(with_caller(Vec::new(), 8, || false), Err(Refusal::ForeignProc));
+        assert_eq!(with_caller(Vec::from([8]), 8, || unreachable!()), Ok(Vec::from([8])));
     }
 
     #[test]
