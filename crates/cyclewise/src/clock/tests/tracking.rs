@@ -155,6 +155,13 @@ fn upkeep_updates_a_clock_that_nobody_reads() {
 #[test]
 fn recent_never_goes_back_where_upkeeps_come_and_go() {
     static CLOCK: Clock = Clock::new(System);
+    /// Also where the test fails: the scope waits for the readers.
+    struct EndsReaders<'a>(&'a AtomicBool);
+    impl Drop for EndsReaders<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, SeqCst);
+        }
+    }
     let over = AtomicBool::new(false);
     let steps_back = || {
         let (mut last, mut back) = (CLOCK.recent(), 0_u32);
@@ -162,10 +169,12 @@ fn recent_never_goes_back_where_upkeeps_come_and_go() {
             let now = CLOCK.recent();
             back += u32::from(now < last);
             last = now;
+            std::thread::yield_now();
         }
         (back, CLOCK.recent() <= CLOCK.now())
     };
     std::thread::scope(|scope| {
+        let ends_readers = EndsReaders(&over);
         let readers = [(); 2].map(|()| scope.spawn(steps_back));
         for _ in 0..200 {
             let first = Upkeep::start(&CLOCK).unwrap();
@@ -177,7 +186,7 @@ fn recent_never_goes_back_where_upkeeps_come_and_go() {
             drop(second);
             assert!(!CLOCK.recent.is_kept());
         }
-        over.store(true, SeqCst);
+        drop(ends_readers);
         for reader in readers {
             assert_eq!(reader.join().unwrap(), (0, true));
         }
