@@ -95,6 +95,8 @@ pub(super) fn check(tasks: &impl Tasks, own: i32, hooked: bool) -> Result<(), Re
         if listed == [own] && threads == 1 {
             return Ok(());
         }
+        // The count may be one less than the list.
+        let threads = threads.max(u32::try_from(listed.len()).unwrap_or(u32::MAX));
         let refusal = Err(Refusal::OtherThreads { threads });
         if !hooked {
             return refusal;

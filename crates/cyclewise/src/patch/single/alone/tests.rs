@@ -150,7 +150,7 @@ impl Tasks for Kernel {
             }
             at = Some(tid);
         }
-        // The test runs in a process that the list always has.
+        // The real list does the same: a list that ends early may lack the caller.
         if !listed.contains(&OWN) {
             listed.push(OWN);
         }
@@ -266,6 +266,29 @@ fn twin_a_thread_that_creates_past_the_hooks_is_missed() {
     assert!(is_unsound(TRIES, ours, |kernel| kernel.grows = true));
     let unhooked: Check = |kernel| check(kernel, OWN, false);
     assert!(!is_unsound(TRIES, unhooked, |kernel| kernel.grows = true));
+}
+
+/// A thread that leaves is taken from the folder's count first, and from the list last.
+#[test]
+fn a_refusal_counts_every_thread_that_is_listed() {
+    struct OneLess;
+    impl Tasks for OneLess {
+        fn list(&self) -> Result<Vec<i32>, Refusal> {
+            Ok(Vec::from([OWN, 2]))
+        }
+        fn count(&self) -> Result<u32, Refusal> {
+            Ok(1)
+        }
+        fn exactly(&self) -> Option<u32> {
+            Some(2)
+        }
+        fn life(&self, _: i32) -> Life {
+            Life::Runs
+        }
+    }
+    for hooked in [true, false] {
+        assert_eq!(check(&OneLess, OWN, hooked), Err(Refusal::OtherThreads { threads: 2 }));
+    }
 }
 
 #[test]
