@@ -31,7 +31,7 @@
 //!   test of a static key, or an alternative.
 //! - A LOCK prefix is *elided* while a prefix without effect stands in its place. The instruction then costs as much as a plain
 //!   one.
-//! - In *[single](patch::single)* mode LOCK is elided while the process has one thread. It is restored before a second one runs.
+//! - In *[single](patch::single)* mode LOCK is elided while one thread of the process can run. It is restored before a second one runs.
 //! - In *[confined](patch::confined)* mode LOCK is elided while every thread's affinity is the same one CPU.
 //! - The *soft mask* ([`mask`]) is a flag of the thread: while it is set, handlers of signals are deferred and the kernel's signal
 //!   mask stays as it is.

@@ -10,6 +10,7 @@
 mod common;
 
 use common::child::{self, wait_for};
+use common::filter;
 use common::harness::{self, checks};
 use cyclewise::atomic::{AtomicUsize, Ordering};
 use cyclewise::error::Refusal;
@@ -34,6 +35,8 @@ fn main() {
         a_scope_does_not_wait_for_the_end,
         no_update_is_lost_beside_threads_that_end,
         a_main_thread_that_has_ended_is_no_refusal,
+        a_main_thread_that_has_ended_needs_no_membarrier,
+        older_threads_that_leave_do_not_hide_the_caller,
         a_thread_stopped_at_its_exit_is_a_refusal_and_a_zombie_is_none,
     ]);
 }
@@ -124,12 +127,17 @@ fn many_joined_threads_are_no_refusal() {
 /// A thread whose end takes the kernel milliseconds after its joiner was woken: a file of its own goes with it.
 fn with_a_large_file() {
     const SIZE: libc::off_t = 32 << 20;
+    // A container may refuse any of these. Then the end is short, and its late signs are seen less often.
     // SAFETY: takes a number. Other threads keep their descriptors.
-    assert_eq!(unsafe { libc::unshare(libc::CLONE_FILES) }, 0);
+    if unsafe { libc::unshare(libc::CLONE_FILES) } != 0 {
+        return;
+    }
     // SAFETY: a C string.
     let file = unsafe { libc::memfd_create(c"joined".as_ptr(), 0) };
-    // SAFETY: takes numbers.
-    assert_eq!(unsafe { libc::posix_fallocate(file, 0, SIZE) }, 0);
+    if file >= 0 {
+        // SAFETY: takes numbers.
+        unsafe { libc::posix_fallocate(file, 0, SIZE) };
+    }
 }
 
 /// What other signs say when a join has returned: the state of a zombie, and absence from the list. Whether they are seen to
@@ -263,26 +271,102 @@ fn no_update_is_lost_beside_threads_that_end() {
     assert_eq!(COUNTER.load(Ordering::Relaxed), rounds * 300);
 }
 
+/// Ends the process where `work` panics or returns true: the status of one whose first thread has ended is else the last's.
+fn decide(work: impl FnOnce() -> bool) {
+    let status = match std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)) {
+        Ok(false) => return,
+        Ok(true) => 0,
+        Err(_) => 101,
+    };
+    // SAFETY: ends the process.
+    unsafe { libc::_exit(status) };
+}
+
+/// Ends the calling thread, which is the first, as soon as another runs `work`: that begins when this one is a zombie.
+fn end_beside(work: impl FnOnce() + Send + 'static) {
+    let first = own_id();
+    let after = move || {
+        wait_for_zombie(first);
+        work();
+        true
+    };
+    thread::spawn(move || decide(after));
+    end_first();
+}
+
+fn wait_for_zombie(first: i32) {
+    while state_and_flags(first).unwrap().0 != 'Z' {
+        thread::yield_now();
+    }
+}
+
+fn end_first() {
+    // SAFETY: ends this thread and nothing else. Nothing on its stack is used by another.
+    unsafe { libc::syscall(libc::SYS_exit, 101) };
+}
+
 fn a_main_thread_that_has_ended_is_no_refusal() {
     enable();
-    let first = own_id();
-    let work = move || {
-        while state_and_flags(first).unwrap().0 != 'Z' {
-            thread::yield_now();
-        }
+    end_beside(|| {
         for _ in 0..100 {
             patch::reelide().unwrap();
             assert!(elided());
             thread::spawn(|| assert!(!elided())).join().unwrap();
         }
-    };
-    thread::spawn(move || {
-        let outcome = std::panic::catch_unwind(work);
-        // SAFETY: ends the process, whose status the first thread would else decide.
-        unsafe { libc::_exit(if outcome.is_ok() { 0 } else { 101 }) };
     });
-    // SAFETY: ends this thread and nothing else. Nothing on its stack is used by the other.
-    unsafe { libc::syscall(libc::SYS_exit, 101) };
+}
+
+cyclewise::static_key! {
+    static ASKS_AGAIN: StaticKey = false;
+}
+
+/// The kernel counts it for as long as the process lives. The key is the twin: a change that asks for that count wants a
+/// membarrier.
+fn a_main_thread_that_has_ended_needs_no_membarrier() {
+    if !filter::are_allowed() {
+        return println!("skipped: seccomp filters are refused here");
+    }
+    enable();
+    // The thread that stays inherits it.
+    filter::refuse(libc::SYS_membarrier, &[], libc::ENOSYS);
+    end_beside(|| {
+        for _ in 0..100 {
+            patch::reelide().unwrap();
+            assert!(elided());
+            assert!(!ASKS_AGAIN.is_enabled());
+            let refusal = ASKS_AGAIN.enable().unwrap_err();
+            assert!(refusal.to_string().contains("membarrier"), "{refusal}");
+            thread::spawn(|| assert!(!elided())).join().unwrap();
+        }
+    });
+}
+
+/// The kernel's list begins with the oldest thread, and ends early at one that has just left. So each caller here is the
+/// youngest: it creates one that ends at once, and the next caller, and ends.
+fn older_threads_that_leave_do_not_hide_the_caller() {
+    static FIRST: AtomicI32 = AtomicI32::new(0);
+
+    fn go_on(rounds: u32, older: [JoinHandle<()>; 2], own: mpsc::Receiver<JoinHandle<()>>) -> bool {
+        wait_for_zombie(FIRST.load(Ordering::SeqCst));
+        older.into_iter().for_each(poll);
+        patch::reelide().unwrap_or_else(|refusal| panic!("{rounds} rounds before the end: {refusal}"));
+        assert!(elided());
+        if rounds > 0 {
+            begin(rounds - 1, [thread::spawn(|| ()), own.recv().unwrap()]);
+        }
+        rounds == 0
+    }
+
+    fn begin(rounds: u32, older: [JoinHandle<()>; 2]) {
+        let (send, receive) = mpsc::channel();
+        send.send(thread::spawn(move || decide(|| go_on(rounds, older, receive))))
+            .unwrap();
+    }
+
+    enable();
+    FIRST.store(own_id(), Ordering::SeqCst);
+    begin(joins().min(10_000) / 5, [(); 2].map(|()| thread::spawn(|| ())));
+    end_first();
 }
 
 fn send(pipe: &mut PipeWriter, number: i32) {

@@ -136,7 +136,7 @@ fn confine_and_elide(data: &mut ModeData, cpu: u32) -> Result<(), Refusal> {
         tls_hooks::all_hooked()
     };
     if let Err(refusal) = watched().and_then(|()| confine(data, &only)).and_then(|()| watched()) {
-        // LOCK is in force or there is one thread, so failing to widen a thread is harmless.
+        // LOCK is in force or no other thread can run, so failing to widen a thread is harmless.
         let _ = widen(data, &only);
         return Err(refusal);
     }

@@ -48,10 +48,31 @@ impl EditList {
     /// Until [`restore`](Self::restore) or [`restore_alone`](Self::restore_alone) returns `Ok`, all threads of this process are on one
     /// CPU at a time.
     pub(super) unsafe fn elide(&mut self) -> Result<(), Refusal> {
+        // SAFETY: the caller vouches for the elided prefix, and `Others::Asked` asks the kernel for other threads.
+        unsafe { self.elide_with(Others::Asked) }
+    }
+
+    /// The same where no other thread can run. Uses no membarrier, whichever threads the kernel still counts.
+    ///
+    /// # Errors
+    /// As [`elide`](Self::elide).
+    ///
+    /// # Safety
+    /// As [`elide`](Self::elide). And the calling thread is the only one of the process that can run its code, and creates
+    /// none before this returns, in a handler either.
+    pub(super) unsafe fn elide_alone(&mut self) -> Result<(), Refusal> {
+        // SAFETY: the caller vouches for the elided prefix, and is the only thread that can run.
+        unsafe { self.elide_with(Others::None) }
+    }
+
+    /// # Safety
+    /// As [`elide`](Self::elide); with [`Others::None`], as [`elide_alone`](Self::elide_alone).
+    unsafe fn elide_with(&mut self, others: Others) -> Result<(), Refusal> {
         self.set_direction(arch::LOCK, arch::ELIDED);
         let held = text_lock::lock()?;
-        // SAFETY: Invariant 1. Either prefix makes one whole instruction, and the caller vouches for the elided one.
-        unsafe { text::apply_and_keep(&held, &mut self.0) }
+        // SAFETY: Invariant 1. Either prefix makes one whole instruction, and the caller vouches for the elided one and for
+        // `others`.
+        unsafe { text::apply_and_keep(&held, &mut self.0, others) }
     }
 
     /// Restores LOCK everywhere, and makes every CPU that runs this process fetch it.
@@ -63,21 +84,21 @@ impl EditList {
         unsafe { self.restore_with(Others::Asked) }
     }
 
-    /// Restores LOCK everywhere in a process of one thread, and makes the calling CPU fetch it. Uses the descriptor
+    /// Restores LOCK everywhere where no other thread can run, and makes the calling CPU fetch it. Uses the descriptor
     /// kept open, and no membarrier: a sandbox entered since may refuse anything else.
     ///
     /// # Errors
     /// As [`restore`](Self::restore).
     ///
     /// # Safety
-    /// The calling thread is the only one of the process.
+    /// The calling thread is the only one of the process that can run its code.
     pub(super) unsafe fn restore_alone(&mut self) -> Result<(), Refusal> {
-        // SAFETY: the caller is the only thread.
+        // SAFETY: the caller is the only thread that can run.
         unsafe { self.restore_with(Others::None) }
     }
 
     /// # Safety
-    /// With [`Others::None`], the calling thread is the only one of the process.
+    /// With [`Others::None`], the calling thread is the only one of the process that can run its code.
     unsafe fn restore_with(&mut self, others: Others) -> Result<(), Refusal> {
         if self.0.is_empty() {
             self.collect_sites();

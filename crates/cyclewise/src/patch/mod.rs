@@ -9,7 +9,7 @@
 //!
 //! # States
 //! *Locked*, at program start: every site has its LOCK prefix. *Elided*: every site has a DS override instead, which
-//! has no effect. Two modes elide: [`single`], while the process has one thread, and [`confined`], while all its
+//! has no effect. Two modes elide: [`single`], while one thread of the process can run, and [`confined`], while all its
 //! threads are confined to one CPU.
 //!
 //! # Invariants

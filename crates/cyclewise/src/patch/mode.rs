@@ -7,7 +7,7 @@ use super::sites::{Prefix, sites};
 pub enum Mode {
     /// They are not: LOCK is in force everywhere.
     Locked,
-    /// The process has one thread.
+    /// No other thread of the process can run.
     Single,
     /// All threads of the process are confined to one CPU.
     Confined,

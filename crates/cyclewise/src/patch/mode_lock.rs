@@ -38,7 +38,7 @@ use std::vec::Vec;
 
 /// Every prefix is LOCK. Any thread may run anywhere.
 pub(super) const LOCKED: u8 = 0;
-/// Prefixes may be elided: there is one thread, and it restores them before it creates another.
+/// Prefixes may be elided: one thread can run, and it restores them before it creates another.
 pub(super) const SINGLE: u8 = 1;
 /// Prefixes may be elided: all threads are confined to one CPU, and so are those that they create.
 pub(super) const CONFINED: u8 = 2;
@@ -209,7 +209,7 @@ pub(super) fn leave_single(data: &mut ModeData) -> Result<(), Refusal> {
     if mode() != SINGLE {
         return Ok(());
     }
-    // SAFETY: in single mode the caller is the only thread (Invariant 2 of `single::elide`).
+    // SAFETY: in single mode the caller is the only thread that can run (Invariant 2 of `single::elide`).
     unsafe { data.edits.restore_alone() }?;
     set_mode(data, LOCKED);
     Ok(())

@@ -1,4 +1,4 @@
-//! Single mode: LOCK is elided while the process has one thread, and restored before a second one can run.
+//! Single mode: LOCK is elided while one thread of the process can run, and restored before a second one can run.
 //!
 //! The final program opts in with [`enable_single!`](crate::enable_single) at the start of `main`. The macro defines,
 //! in the program itself, the C library's functions that create threads: each restores LOCK and forwards the call.
@@ -100,7 +100,7 @@ pub(super) fn unsupported() -> Refusal {
 /// Opts the final program into [single mode](crate::patch::single): one call, at the start of `main`.
 ///
 /// Defines hooks for every function of the C library that creates threads, under their own names, and elides LOCK if
-/// they are in force and the process has one thread. Expands to a call of an unsafe function that returns
+/// they are in force and no other thread can run. Expands to a call of an unsafe function that returns
 /// `Result<(), Refusal>`. A second use in one program does not link.
 ///
 /// # Safety

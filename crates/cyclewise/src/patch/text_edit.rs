@@ -31,7 +31,7 @@ pub(crate) struct Goal {
 pub(crate) enum Others {
     /// Unknown: ask the kernel.
     Asked,
-    /// There are none, so no call is needed that a sandbox could refuse.
+    /// None can run code of this program, so no call is needed that a sandbox could refuse.
     None,
 }
 

@@ -11,8 +11,8 @@
 //! 2. A call from inside a hook is counted by that hook until the thread exists. Any other is an unhooked creation.
 //!    Either restores LOCK.
 //! 3. An unhooked creation is not counted until the thread exists. So its creator never elides again: a signal handler
-//!    on it might elide between here and clone. No other thread can elide meanwhile, because the kernel lists the
-//!    creator. Confined mode needs to know when no thread is being created, so it is refused from then on.
+//!    on it might elide between here and clone. No other thread can elide meanwhile, because the creator is
+//!    listed and does not have PF_EXITING; once there was one, a list of one thread is needed. Confined mode needs to know when no thread is being created, so it is refused from then on.
 //!
 //! # What they do not see
 //! clone(2) without the C library, and a second C library in its own namespace (dlmopen). The contract of

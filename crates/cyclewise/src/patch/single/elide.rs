@@ -67,8 +67,9 @@ pub(super) fn reelide() -> Result<(), Refusal> {
     // Before the checks (Invariant 1). Pairs with the creators' addition and load.
     mode_lock::set_mode(data, SINGLE);
     let elided = alone().and_then(|()| {
-        // SAFETY: only this thread runs (Invariant 2), and it restores LOCK before it creates another.
-        unsafe { data.edits.elide() }
+        // SAFETY: only this thread can run (Invariant 2), and it restores LOCK before it creates another. A handler on it
+        // creates none before this returns: the mode is `SINGLE` and this thread holds the mode lock, so its hook fails.
+        unsafe { data.edits.elide_alone() }
     });
     // If a failed change could not be rolled back, the mode that needs no LOCK stays.
     if elided.is_err() && none_elided() {

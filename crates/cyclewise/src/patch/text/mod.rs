@@ -131,12 +131,12 @@ pub(crate) unsafe fn apply_held(held: &TextGuard, edits: &mut [Edit], goal: Opti
 /// As [`apply_held`]; then nothing is kept open, unless the text is half written.
 ///
 /// # Safety
-/// As [`apply_held`].
+/// As [`apply_held`]; with [`Others::None`], the calling thread is the only one of the process that can run its code.
 #[cfg(all(feature = "std", target_env = "gnu"))]
-pub(crate) unsafe fn apply_and_keep(held: &TextGuard, edits: &mut [Edit]) -> Result<(), Refusal> {
+pub(crate) unsafe fn apply_and_keep(held: &TextGuard, edits: &mut [Edit], others: Others) -> Result<(), Refusal> {
     mem_fd::keep(held);
-    // SAFETY: the caller's contract is the same.
-    let applied = unsafe { change(held, edits, None, Others::Asked, Source::Kept) };
+    // SAFETY: the caller's contract is the same, `others` included.
+    let applied = unsafe { change(held, edits, None, others, Source::Kept) };
     if applied.is_err_and(|refusal| !matches!(refusal, Refusal::HalfWritten { .. })) {
         mem_fd::release(held);
     }
@@ -149,7 +149,7 @@ pub(crate) unsafe fn apply_and_keep(held: &TextGuard, edits: &mut [Edit]) -> Res
 /// As [`apply_held`]; then the descriptor stays open.
 ///
 /// # Safety
-/// As [`apply_held`]; with [`Others::None`], the calling thread is the only one of the process.
+/// As [`apply_held`]; with [`Others::None`], the calling thread is the only one of the process that can run its code.
 #[cfg(all(feature = "std", target_env = "gnu"))]
 pub(crate) unsafe fn apply_and_release(held: &TextGuard, edits: &mut [Edit], others: Others) -> Result<(), Refusal> {
     let first = match others {
@@ -168,7 +168,8 @@ pub(crate) unsafe fn apply_and_release(held: &TextGuard, edits: &mut [Edit], oth
 /// As [`apply_held`].
 ///
 /// # Safety
-/// As [`apply_held`]; with [`Others::None`], the calling thread is the only one of the process.
+/// As [`apply_held`]; with [`Others::None`], the calling thread is the only one of the process that can run its code, and
+/// creates none before this returns, in a handler either.
 unsafe fn change(
     held: &TextGuard,
     edits: &mut [Edit],
@@ -182,7 +183,8 @@ unsafe fn change(
         return Ok(());
     }
     let quiet = signal_mask::block_signals();
-    // After that: a handler could create a thread after the check.
+    // After that: a handler could create a thread after the check. The kernel also counts threads that have run their last
+    // instruction, so a caller who has looked closer says so.
     let alone = others == Others::None || quiet.is_ok() && proc_task::is_alone();
     if !alone {
         check::live(edits)?;

@@ -26,7 +26,7 @@ pub(crate) fn forget(_: &TextGuard) {}
 ///
 /// # Safety
 /// None is needed.
-pub(crate) unsafe fn apply_and_keep(_: &TextGuard, _: &mut [Edit]) -> Result<(), Refusal> {
+pub(crate) unsafe fn apply_and_keep(_: &TextGuard, _: &mut [Edit], _: Others) -> Result<(), Refusal> {
     Err(Refusal::NoLockPrefix)
 }
 
