@@ -85,7 +85,8 @@ pub struct Paired {
     pub ratio: f64,
     /// 95 % interval of the ratio.
     pub ratio_ci95: Interval,
-    /// Two-sided p of the sign test over `effective_n` rounds; of Student's paired t if those are fewer than 20.
+    /// Two-sided p of the sign test over `effective_n` rounds. If those are fewer than 20: of Student's paired t, or twice the
+    /// smaller of the two where `n` is 20 or more.
     pub p: f64,
     /// The verdict that this state alone would give.
     pub verdict: Verdict,

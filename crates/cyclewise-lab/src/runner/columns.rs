@@ -6,16 +6,25 @@
 use super::guard::{Guard, Reason};
 use super::probe::Probe;
 use super::samples::{Measurement, VariantSamples};
-use super::{Bench, Budget, Control, Guards, Heading, Sample, Sampler, Setup, stolen};
+use super::stolen::{self, StealInRound};
+use super::{Bench, Budget, Control, Guards, Heading, Sample, Sampler, Setup};
 use crate::arch::entry;
 use crate::error::{Error, Result};
 use crate::record::{Missing, Unit};
 use crate::sys::interrupt;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use std::ops::Range;
 
 /// Untimed samples of each column before the first round.
 const WARM_UP_SAMPLES: usize = 2;
+
+/// Samples between two readings of the CPU's steal: a few milliseconds of samples of one thread, and the reading is short
+/// beside them.
+const STEAL_EVERY: usize = 16;
+
+/// Rows beyond these that kept too few samples are one entry among the missing.
+const NAMED_ALONE: usize = 6;
 
 /// Fewer samples than this have no spread.
 pub(super) const SPREAD: usize = 2;
@@ -151,11 +160,14 @@ impl<'a> Columns<'a> {
     /// An error that spoils the other columns.
     pub(super) fn round(&mut self, guard: &mut Guard, rng: &mut Xoshiro256PlusPlus, cpu: Option<u32>) -> Result<()> {
         self.order.shuffle(rng);
-        let steal = cpu.and_then(|cpu| guard.steal_ticks(cpu));
+        let mut steal = StealInRound::new(cpu.and_then(|cpu| guard.steal_ticks(cpu)));
         for i in 0..self.order.len() {
             let at = self.order[i];
             if interrupt::asked() {
                 break;
+            }
+            if i > 0 && i % STEAL_EVERY == 0 {
+                self.reject_stolen(steal.read(i, cpu.and_then(|cpu| guard.steal_ticks(cpu))));
             }
             if self.columns[at].dropped {
                 continue;
@@ -176,14 +188,17 @@ impl<'a> Columns<'a> {
                 }
             }
         }
-        // The account advances in ticks of 10 ms, so it applies to the round and not to one sample.
-        if cpu.and_then(|cpu| guard.steal_ticks(cpu)) > steal {
-            for column in &mut self.columns {
-                column.samples.reject(self.rounds, Reason::Stolen);
-            }
-        }
+        let all = self.order.len();
+        self.reject_stolen(steal.read(all, cpu.and_then(|cpu| guard.steal_ticks(cpu))));
         self.rounds += 1;
         Ok(())
+    }
+
+    /// Rejects this round's samples at these places of its order.
+    fn reject_stolen(&mut self, places: Range<usize>) {
+        for &at in &self.order[places] {
+            self.columns[at].samples.reject(self.rounds, Reason::Stolen);
+        }
     }
 
     /// Samples no column of this one's sampler again.
@@ -257,11 +272,24 @@ impl<'a> Columns<'a> {
         for (name, error) in &self.errors {
             measured.missing.push(entry(name, error.message.clone()));
         }
-        for column in self.subjects().filter(|c| !c.dropped) {
-            if column.samples.kept().len() < SPREAD {
-                let name = &column.samples.name;
-                measured.missing.push(entry(name, column.samples.why_too_few()));
+        let few = self
+            .subjects()
+            .filter(|c| !c.dropped && c.samples.kept().len() < SPREAD);
+        let few: Vec<&VariantSamples> = few.map(|c| &c.samples).collect();
+        match few[..] {
+            [first, .., last] if few.len() > NAMED_ALONE => {
+                let rows = format!("{} of {} rows", few.len(), self.subjects().count());
+                let why = format!(
+                    "from {} to {}; the first: {}",
+                    first.name,
+                    last.name,
+                    first.why_too_few()
+                );
+                measured.missing.push(entry(&rows, why));
             }
+            _ => measured
+                .missing
+                .extend(few.iter().map(|samples| entry(&samples.name, samples.why_too_few()))),
         }
         for Column { source, samples, .. } in self.columns {
             match source {

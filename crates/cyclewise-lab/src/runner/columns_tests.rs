@@ -169,6 +169,32 @@ fn where_all_fail_in_the_end_their_rounds_are_kept() {
 }
 
 #[test]
+fn many_rows_with_too_few_samples_are_one_entry() {
+    let missing = |rows: usize| {
+        let mut setup = Setup {
+            samplers: (0..rows).map(|_| subject("row", good_until(usize::MAX))).collect(),
+            ..Setup::default()
+        };
+        let mut columns = Columns::new(&mut setup, false);
+        for column in &mut columns.columns {
+            column.samples.rounds = vec![None; 5];
+        }
+        let budget = Budget {
+            least: 1,
+            most: 1,
+            target: f64::INFINITY,
+            time: Duration::ZERO,
+        };
+        columns.into_measured(HEADING, Vec::new(), budget).missing
+    };
+    let many = missing(40);
+    assert_eq!(many.len(), 1);
+    assert_eq!(many[0].variant.as_deref(), Some("40 of 40 rows"));
+    assert!(many[0].why.contains("only 0 of 5 samples"), "{}", many[0].why);
+    assert_eq!(missing(NAMED_ALONE).len(), NAMED_ALONE, "a few have their own");
+}
+
+#[test]
 fn an_error_that_spoils_the_others_ends_it() {
     let mut setup = middle_fails(5);
     setup.samplers[1] = Box::new(Counted {

@@ -106,13 +106,13 @@ impl Guard {
         }
     }
 
-    /// Ticks of steal on `cpu` so far: for rounds rather than samples.
+    /// Ticks of steal on `cpu` so far: for several samples rather than one.
     pub(super) fn steal_ticks(&mut self, cpu: u32) -> Option<u64> {
         self.steal.as_mut()?.read_cpu(cpu)
     }
 
     /// The share of the time of all CPUs of the sample that the hypervisor took; `None` for one thread, of which it is
-    /// known by round only, and where the kernel does not tell.
+    /// known for several samples only, and where the kernel does not tell.
     pub(super) fn stolen(&self, before: &Account, after: &Account) -> Option<f64> {
         let ticks = after.steal?.saturating_sub(before.steal?);
         let wall = (after.at.raw_ns - before.at.raw_ns) as f64;

@@ -9,6 +9,37 @@ use super::guard::Reason;
 use super::samples::VariantSamples;
 use crate::record::Variant;
 use crate::stats;
+use std::ops::Range;
+
+/// The steal account of a pinned CPU during one round, which advances in ticks of 10 ms.
+///
+/// A tick applies to the samples since the reading before the last: the kernel may enter at its own next tick what was taken
+/// a few milliseconds ago. A short round is between two readings and is rejected whole; a round of hundreds of samples is not.
+pub(super) struct StealInRound {
+    ticks: Option<u64>,
+    /// The places in the round's order at the last reading and at the one before.
+    last: usize,
+    before: usize,
+}
+
+impl StealInRound {
+    /// A round that begins at this reading.
+    pub(super) fn new(ticks: Option<u64>) -> Self {
+        Self {
+            ticks,
+            last: 0,
+            before: 0,
+        }
+    }
+
+    /// The places to reject, after a reading before the sample at place `at`; none if time was not taken or nobody can tell.
+    pub(super) fn read(&mut self, at: usize, ticks: Option<u64>) -> Range<usize> {
+        let grown = self.ticks.zip(ticks).is_some_and(|(before, now)| now > before);
+        let places = if grown { self.before..at } else { at..at };
+        (self.before, self.last, self.ticks) = (self.last, at, ticks.or(self.ticks));
+        places
+    }
+}
 
 /// A sample is rejected if its stolen share is above the run's median, and its own variant's, by this much …
 const FAR_SHARE: f64 = 0.10;
@@ -123,6 +154,18 @@ mod tests {
         }];
         reject_far(&mut unknown.each_mut());
         assert_eq!(unknown[0].kept().len(), 5);
+    }
+
+    #[test]
+    fn a_stolen_tick_rejects_the_samples_near_it_and_not_a_long_round() {
+        let mut round = StealInRound::new(Some(7));
+        assert_eq!(round.read(16, Some(7)), 16..16, "nothing was taken");
+        assert_eq!(round.read(32, Some(7)), 32..32);
+        assert_eq!(round.read(48, Some(8)), 16..48, "entered late");
+        assert_eq!(round.read(64, Some(8)), 64..64, "once");
+        // The twin: a short round is rejected whole, and without an account nothing is.
+        assert_eq!(StealInRound::new(Some(7)).read(5, Some(9)), 0..5);
+        assert_eq!(StealInRound::new(None).read(5, None), 5..5);
     }
 
     #[test]
