@@ -71,6 +71,7 @@ mod tests {
             Some(Cell {
                 added: Added {
                     ticks: *ticks,
+                    ci95: [Some(*ticks); 2],
                     ..Added::default()
                 },
                 floor: 0.1,
@@ -100,11 +101,11 @@ mod tests {
     fn what_includes_nothing_in_most_surroundings_costs_nothing_in_most_company() {
         let said = |added: &[f64]| phrase(&record(added), "lock-prefix", "lock-inc64").unwrap();
         assert_eq!(
-            said(&[4.5, 0.0, 0.05, 2.1]),
+            said(&[4.5, 0.0, 0.05]),
             "costs nothing in most company (0 to 4.5 ticks)"
         );
-        // The twin: one surrounding more in which it costs.
-        assert_eq!(said(&[4.5, 0.0, 0.3, 2.1]), "adds 0 to 4.5 ticks in company");
+        // The twin: one surrounding more in which it costs, so that it costs nothing in half of them.
+        assert_eq!(said(&[4.5, 0.0, 0.05, 2.1]), "adds 0 to 4.5 ticks in company");
         assert_eq!(said(&[4.5, 0.3]), "adds 0.30 to 4.5 ticks in company");
         assert_eq!(said(&[0.0, 0.01]), "costs nothing in company");
     }
@@ -113,7 +114,7 @@ mod tests {
     fn the_line_of_a_matrix_counts_what_is_free() {
         let line = |added: &[f64]| super::line(record(added).experiments[0].matrix.as_ref().unwrap());
         assert!(
-            line(&[4.5, 0.0])
+            line(&[4.5, 0.0, 0.0])
                 .unwrap()
                 .starts_with("1 of 1 operations cost nothing in most company; the most: inc, 4.50")
         );

@@ -68,6 +68,7 @@ mod tests {
             Some(Cell {
                 added: Added {
                     ticks,
+                    ci95: [Some(ticks); 2],
                     ..Added::default()
                 },
                 floor: 0.1,
@@ -133,8 +134,10 @@ mod tests {
         b.matrix.as_mut().unwrap().operations[0].cells[0]
             .as_mut()
             .unwrap()
-            .added
-            .ticks = 0.0;
+            .added = Added {
+            ci95: [Some(0.0); 2],
+            ..Added::default()
+        };
         cell(&mut b, 0.1);
         assert!(
             note((&a, 1.0), (&b, 1.0), "B", "ticks")

@@ -1,18 +1,19 @@
 //! `in-context`: what an operation adds to the code around it.
 //!
 //! Tables of instruction costs, the other experiments' included, repeat one operation back to back. A CPU that executes
-//! other work beside it may hide all of that, so it is an upper bound. Here each operation stands between repetitions of
-//! surroundings, and the same surroundings run alone in the same round. The loops are those of the package
-//! `cyclewise-context`, the difference is computed by `runner`.
+//! other work beside it may hide all of that, so it is mostly an upper bound: some surroundings add more, such as LFENCE
+//! between loads and stores. Here each operation stands between repetitions of surroundings, and the same surroundings
+//! run alone in the same round. The loops are those of the package `cyclewise-context`, the difference is computed by
+//! `runner`.
 
-use super::elided::{available, elided, left_out};
+use super::elided::{self, available, elided, left_out};
 use super::{Definition, Mode, Options};
 use crate::arch::stamp;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::machine::cache_sizes;
 use crate::record::Unit;
 use crate::record::matrix::{self, Matrix};
-use crate::runner::{CellBench, Guards, MatrixPlan, Place, Role, Setup};
+use crate::runner::{CellBench, Guards, MatrixPlan, MissingVariant, Place, Role, Sampler, Setup};
 use cyclewise_context::{COPIES, CacheSizes, Column, Loop, Operation};
 use std::time::Duration;
 
@@ -52,12 +53,15 @@ fn setup(options: &Options) -> Result<Setup> {
         l3: sizes.l3,
     });
     let mut notes = vec![
-        "a figure is the median of what an operation adds to its surroundings, over rounds that measured both; 0 where it is \
-         below the floor: what the surroundings add to themselves, and an eighth of an iteration of the loop"
+        "a figure is the median of what an operation adds to its surroundings, over rounds that measured both; 0 where its \
+         interval is within the floor: what the surroundings add to themselves, and an eighth of an iteration of the loop"
             .to_string(),
     ];
     notes.extend(loops.skipped.iter().map(|s| format!("{} left out: {}", s.name, s.why)));
+    let mut missing = Vec::new();
     if let Err(refusal) = available() {
+        let names: Vec<&str> = loops.operations.iter().filter(|o| o.elided).map(|o| o.name).collect();
+        missing = elided::missing(&names, refusal);
         loops.operations.retain(|o| !o.elided);
         notes.push(left_out("the elided rows", refusal));
     }
@@ -71,31 +75,60 @@ fn setup(options: &Options) -> Result<Setup> {
         time,
     };
     let mut samplers = Vec::new();
-    let mut add = |role, surrounding: usize, name: String, mut cell: Box<dyn Loop>, without_lock: bool| -> Result<()> {
+    let make = |surrounding: usize, name: String, mut cell: Box<dyn Loop>| {
         let batch = Box::new(move |n| cell.batch(n, stamp::start));
-        let make = || bench.cell(name, batch, iterations[surrounding], COPIES);
-        samplers.push(if without_lock { elided(make)? } else { make() });
+        bench.cell(name, batch, iterations[surrounding], COPIES)
+    };
+    let mut add = |role, surrounding: usize, sampler: Box<dyn Sampler>| {
+        samplers.push(sampler);
         plan.cells.push(Place { surrounding, role });
-        Ok(())
     };
     let names: Vec<&str> = loops.columns.iter().map(|c| c.name).collect();
     for (surrounding, column) in loops.columns.into_iter().enumerate() {
         let [alone, again] = column.alone;
-        add(Role::Alone, surrounding, format!("alone/{}", column.name), alone, false)?;
-        add(Role::Again, surrounding, format!("again/{}", column.name), again, false)?;
+        let alone = make(surrounding, format!("alone/{}", column.name), alone);
+        add(Role::Alone, surrounding, alone);
+        let again = make(surrounding, format!("again/{}", column.name), again);
+        add(Role::Again, surrounding, again);
     }
     for (at, operation) in loops.operations.into_iter().enumerate() {
         for (surrounding, cell) in operation.loops.into_iter().enumerate() {
             let name = format!("{}/{}", operation.name, names[surrounding]);
-            add(Role::With(at), surrounding, name, cell, operation.elided)?;
+            let made = match operation.elided {
+                true => elided(|| make(surrounding, name, cell)),
+                false => Ok(make(surrounding, name, cell)),
+            };
+            if let Some(sampler) = made_or_missing(made, operation.name, names[surrounding], &mut missing) {
+                add(Role::With(at), surrounding, sampler);
+            }
         }
     }
     Ok(Setup {
         notes,
         samplers,
+        missing,
         matrix: Some(plan),
         ..Setup::default()
     })
+}
+
+/// The cell, or none: then its operation is missing, once, however many of its cells are.
+fn made_or_missing(
+    made: Result<Box<dyn Sampler>>,
+    operation: &str,
+    surrounding: &str,
+    missing: &mut Vec<MissingVariant>,
+) -> Option<Box<dyn Sampler>> {
+    let miss = |error: Error| {
+        if missing.iter().all(|m| m.name != operation) {
+            missing.push(MissingVariant {
+                name: operation.to_string(),
+                why: format!("not in all surroundings; in {surrounding}: {}", error.message),
+                possible: error.possible,
+            });
+        }
+    };
+    made.map_err(miss).ok()
 }
 
 /// Iterations of a batch in each column.
@@ -156,6 +189,37 @@ mod tests {
             }
         }
         assert_eq!(plan.heads.surroundings[0].name, matrix::NOTHING);
+    }
+
+    #[test]
+    fn elided_operations_are_measured_or_missing() {
+        let setup = ready();
+        let plan = setup.matrix.as_ref().unwrap();
+        let known = cyclewise_context::Matrix::new(CacheSizes::default());
+        for o in known.operations.iter().filter(|o| o.elided) {
+            let is_row = plan.heads.operations.iter().any(|row| row.name == o.name);
+            let is_missing = setup.missing.iter().any(|m| m.name == o.name);
+            assert!(is_row != is_missing, "{}", o.name);
+        }
+    }
+
+    #[test]
+    fn a_cell_that_is_refused_ends_nothing_and_its_operation_is_missing_once() {
+        let mut missing = Vec::new();
+        for at in ["nothing", "loads-32"] {
+            let refused = Err(Error::unsupported("another thread runs"));
+            assert!(made_or_missing(refused, "inc-elided", at, &mut missing).is_none());
+        }
+        assert_eq!(missing.len(), 1);
+        assert_eq!(missing[0].name, "inc-elided");
+        assert_eq!(
+            missing[0].why,
+            "not in all surroundings; in nothing: another thread runs"
+        );
+        // The twin: a cell that can be made.
+        let made = Ok(CellBench::new().cell("x".to_string(), Box::new(|n| n), 1, 1));
+        assert!(made_or_missing(made, "xadd-elided", "nothing", &mut missing).is_some());
+        assert_eq!(missing.len(), 1);
     }
 
     #[test]

@@ -49,6 +49,7 @@ pub(crate) fn record(record: &Record) -> Result<String> {
             let figure = v.figure();
             let (value, ci95) = v.value();
             let [low, high] = ends(ci95);
+            let [mean_low, mean_high] = ends(v.ci95.map(Some));
             let row = [
                 e.name.clone(),
                 v.name.clone(),
@@ -59,8 +60,8 @@ pub(crate) fn record(record: &Record) -> Result<String> {
                 v.sd.to_string(),
                 v.median.to_string(),
                 v.min.to_string(),
-                v.ci95[0].to_string(),
-                v.ci95[1].to_string(),
+                mean_low,
+                mean_high,
                 v.code_bytes.map(|b| b.to_string()).unwrap_or_default(),
                 optional(cycles.map(|c| c.per_op)),
                 optional(cycles.and_then(|c| c.instructions)),
@@ -335,6 +336,7 @@ mod tests {
             ["0.5", "0.25", "", "2"],
             "a bound that does not exist is empty"
         );
+        assert_eq!(all[1][9..11], ["", ""], "the mean has no interval");
     }
 
     #[test]

@@ -4,11 +4,13 @@
 //! the loops' code lies at other addresses and has other jumps between copies, and a cost may depend on the number of
 //! copies.
 
-use super::matrix::{NOTHING, Operation};
+use super::matrix::{NOTHING, Operation, ticks_text};
 use super::{Experiment, Record};
 
 /// The share by which two loops may differ: where code lies moves a cost by some percent.
 const SHARE: f64 = 0.10;
+/// The least uncertainty of a loop's figure, for its digits: two decimals of a tick are enough.
+const LEAST: f64 = 0.1;
 
 /// A note on each experiment with a matrix: which rows agree, and which do not.
 pub(crate) fn note_agreement(record: &mut Record) {
@@ -27,13 +29,14 @@ fn agreement(e: &Experiment, record: &Record) -> Option<String> {
         .filter_map(|o| {
             let cell = o.cells.get(at)?.as_ref()?;
             let (figure, half) = loop_figure(o, record)?;
-            let wide = cell
-                .added
-                .ci95
-                .map(|bound| bound.map_or(0.0, |b| (b - cell.added.ticks).abs()));
-            let allowed = cell.floor + half + wide[0].max(wide[1]) + SHARE * figure.abs();
+            let allowed = cell.floor + half + cell.added.uncertainty() + SHARE * figure.abs();
             let [experiment, variant] = o.loop_row.as_ref()?;
-            let text = format!("{} {:.2}, {experiment}/{variant} {figure:.2}", o.name, cell.added.ticks);
+            let own = ticks_text(cell.added.ticks, cell.floor.max(cell.added.uncertainty()));
+            let text = format!(
+                "{} {own}, {experiment}/{variant} {}",
+                o.name,
+                ticks_text(figure, half.max(LEAST))
+            );
             Some(((cell.added.ticks - figure).abs() <= allowed, text))
         })
         .collect();
@@ -50,7 +53,8 @@ fn agreement(e: &Experiment, record: &Record) -> Option<String> {
         )),
         (all, differ) => Some(format!(
             "back to back, {agree} of {all} operations that other experiments loop over cost the same there, within intervals and \
-             10 %; these do not, so neither is the operation's cost alone: {}",
+             10 %; loops of 32 and more copies and loops of {} differ here: {}",
+            matrix.copies,
             differ.join("; ")
         )),
     }
@@ -92,6 +96,7 @@ mod tests {
             ..Cell::default()
         };
         let matrix = Matrix {
+            copies: 8,
             surroundings: vec![Surrounding {
                 name: NOTHING.to_string(),
                 ..Surrounding::default()
@@ -102,7 +107,6 @@ mod tests {
                 cells: vec![Some(cell)],
                 ..Operation::default()
             }],
-            ..Matrix::default()
         };
         let row = Variant {
             name: "lock-inc64".to_string(),
@@ -147,6 +151,17 @@ mod tests {
             note.contains("0 of 1") && note.contains("lock-inc64 4.50, lock-prefix/lock-inc64 7.00"),
             "{note}"
         );
+    }
+
+    #[test]
+    fn figures_have_the_digits_of_their_intervals() {
+        let mut wide = record(14.5, 27.0);
+        let cell = wide.experiments[1].matrix.as_mut().unwrap().operations[0].cells[0].as_mut();
+        cell.unwrap().floor = 3.5;
+        wide.experiments[0].variants[0].ci95 = [25.0, 29.0];
+        let note = noted(wide).unwrap();
+        assert!(note.contains("lock-inc64 14.5, lock-prefix/lock-inc64 27.0"), "{note}");
+        assert!(note.contains("copies and loops of 8 differ here"), "{note}");
     }
 
     #[test]

@@ -7,10 +7,11 @@
 //! loops or beside neither: one iteration of the probe, which is such a loop, over the copies.
 
 use super::cell::{Place, Role};
-use super::samples::Measurement;
+use super::neighbour::Neighbour;
+use super::samples::{Measurement, VariantSamples};
 use super::{Heading, MatrixPlan, Setup};
-use crate::record::matrix::{Added, Cell, Matrix};
-use crate::record::{Experiment, Figure, Level, Probe, State};
+use crate::record::matrix::{Added, Cell, Matrix, ticks_text};
+use crate::record::{Experiment, Figure, Level, State};
 use crate::stats::{self, Median};
 
 /// The states other than the headline that are shown.
@@ -21,74 +22,40 @@ type Samples = Vec<Option<(f64, State)>>;
 
 /// The experiment of a setup of cells.
 pub(super) fn conclude(heading: Heading<'_>, setup: &Setup, plan: &MatrixPlan, measured: &Measurement) -> Experiment {
-    let (probe, cut) = probe(measured);
-    let columns: Vec<Samples> = measured.columns.iter().map(|c| samples(&c.rounds, cut)).collect();
+    let neighbour = Neighbour::of(measured);
+    let columns: Vec<Samples> = measured.columns.iter().map(|c| samples(c, &neighbour)).collect();
     let rounds = columns.iter().map(Vec::len).max().unwrap_or(0);
-    let matrix = matrix(plan, &columns, &probe.levels);
+    let mut probe = neighbour.probe;
+    let of_rounds = probe.iter_mut().flat_map(|p| &mut p.rounds);
+    of_rounds.for_each(|ticks| *ticks = short(*ticks));
+    let levels = probe.as_ref().map_or(&[][..], |p| &p.levels);
+    let (matrix, without_control) = matrix(plan, &columns, levels);
     let mut notes = setup.notes.clone();
     notes.extend(controls(&matrix));
+    if !without_control.is_empty() {
+        notes.push(format!(
+            "surroundings without cells, because too few rounds sampled them twice for a floor: {}",
+            without_control.join(", ")
+        ));
+    }
     Experiment {
         name: heading.name.to_string(),
         question: heading.question.to_string(),
         source: heading.source.to_string(),
         unit: heading.unit,
         rounds,
-        probe: Some(probe),
+        probe,
         matrix: Some(matrix),
         notes,
         ..Experiment::default()
     }
 }
 
-/// What the probe saw, and its figure above which it was slowed.
-fn probe(measured: &Measurement) -> (Probe, Option<f64>) {
-    let of_round = |round: usize| -> Vec<f64> {
-        let kept = measured.columns.iter().filter_map(|c| c.rounds.get(round)?.as_ref());
-        kept.flat_map(|sample| sample.probes.iter().copied()).collect()
-    };
-    let rounds = measured.columns.iter().map(|c| c.rounds.len()).max().unwrap_or(0);
-    let rounds: Vec<Vec<f64>> = (0..rounds).map(of_round).collect();
-    let all: Vec<f64> = rounds.iter().flatten().copied().collect();
-    let cut = stats::probe_cut(&all);
-    let states: Vec<State> = cut.map_or_else(Vec::new, |cut| rounds.iter().map(|r| stats::state_of(r, cut)).collect());
-    let level = |state: State| {
-        let of: Vec<f64> = all
-            .iter()
-            .copied()
-            .filter(|p| match (state, cut) {
-                (State::Quiet, Some(cut)) => *p <= cut,
-                (State::Busy, Some(cut)) => *p > cut,
-                _ => true,
-            })
-            .collect();
-        Some(Level {
-            state,
-            median: stats::median(of.iter().copied())?,
-            share: of.len() as f64 / all.len() as f64,
-        })
-    };
-    let told_apart: &[State] = if cut.is_some() {
-        &[State::Quiet, State::Busy]
-    } else {
-        &[State::All]
-    };
-    let probe = Probe {
-        rounds: rounds
-            .iter()
-            .filter_map(|r| stats::median(r.iter().copied()))
-            .map(short)
-            .collect(),
-        states: states.iter().map(|s| s.letter()).collect(),
-        levels: told_apart.iter().filter_map(|s| level(*s)).collect(),
-    };
-    (probe, cut)
-}
-
-fn samples(rounds: &[Option<super::Sample>], cut: Option<f64>) -> Samples {
-    let state = |probes: &[f64]| cut.map_or(State::All, |cut| stats::state_of(probes, cut));
+fn samples(column: &VariantSamples, neighbour: &Neighbour) -> Samples {
+    let states = neighbour.states(column);
+    let rounds = column.rounds.iter().zip(states);
     rounds
-        .iter()
-        .map(|sample| sample.as_ref().map(|s| (short(s.value), state(&s.probes))))
+        .map(|(sample, state)| sample.as_ref().map(|s| (short(s.value), state)))
         .collect()
 }
 
@@ -97,7 +64,8 @@ fn short(value: f64) -> f64 {
     (value * 1e4).round() / 1e4
 }
 
-fn matrix(plan: &MatrixPlan, columns: &[Samples], levels: &[Level]) -> Matrix {
+/// The matrix, and the surroundings that have samples and no control, and so no cells.
+fn matrix(plan: &MatrixPlan, columns: &[Samples], levels: &[Level]) -> (Matrix, Vec<String>) {
     let at = |surrounding, role| {
         let place = Place { surrounding, role };
         let found = plan.cells.iter().position(|cell| *cell == place)?;
@@ -114,6 +82,7 @@ fn matrix(plan: &MatrixPlan, columns: &[Samples], levels: &[Level]) -> Matrix {
         known.unwrap_or(loops.iter().map(|(_, ticks)| *ticks).fold(0.0, f64::max))
     };
     let none = Samples::new();
+    let mut without_control = Vec::new();
     for (i, surrounding) in matrix.surroundings.iter_mut().enumerate() {
         let alone = at(i, Role::Alone).unwrap_or(&none);
         let again = at(i, Role::Again).unwrap_or(&none);
@@ -122,24 +91,32 @@ fn matrix(plan: &MatrixPlan, columns: &[Samples], levels: &[Level]) -> Matrix {
         surrounding.again = values(again);
         let control = added(again, alone);
         surrounding.control = control.first().map(|(a, _)| *a).unwrap_or_default();
+        let far = |state: State| {
+            let known = || control.iter().filter_map(|(a, far)| Some((a.state, (*far)?)));
+            known()
+                .find(|(s, _)| *s == state)
+                .or(known().next())
+                .map(|(_, far)| far)
+        };
+        if far(State::All).is_none() && alone.iter().any(Option::is_some) {
+            without_control.push(surrounding.name.clone());
+        }
         for (o, operation) in matrix.operations.iter_mut().enumerate() {
             operation.cells.resize(plan.heads.surroundings.len(), None);
             let Some(with) = at(i, Role::With(o)) else { continue };
             let mut states = added(with, alone).into_iter().map(|(a, _)| a);
             let Some(headline) = states.next() else { continue };
-            let same = control
-                .iter()
-                .find(|(a, _)| a.state == headline.state)
-                .or(control.first());
+            // Without a control nothing is known of the floor, so the cell could not be read.
+            let Some(far) = far(headline.state) else { continue };
             operation.cells[i] = Some(Cell {
                 added: headline,
                 states: states.collect(),
-                floor: short(same.map_or(0.0, |(_, far)| *far) + of_loop(headline.state)),
+                floor: short(far + of_loop(headline.state)),
                 samples: values(with),
             });
         }
     }
-    matrix
+    (matrix, without_control)
 }
 
 fn values(samples: &Samples) -> Vec<Option<f64>> {
@@ -165,8 +142,8 @@ fn by_state<T>(figure: impl Fn(State) -> Option<(f64, T)>) -> Vec<T> {
     all.into_iter().map(|(.., figure)| figure).collect()
 }
 
-/// What one column of samples adds to another, by state, and the far end of the 99 % interval.
-fn added(with: &Samples, alone: &Samples) -> Vec<(Added, f64)> {
+/// What one column of samples adds to another, by state, and the far end of the 99 % interval if it has both bounds.
+fn added(with: &Samples, alone: &Samples) -> Vec<(Added, Option<f64>)> {
     by_state(|state| {
         let both = with.iter().zip(alone).filter_map(|(w, a)| Some(((*w)?, (*a)?)));
         let differences: Vec<f64> = both
@@ -174,12 +151,10 @@ fn added(with: &Samples, alone: &Samples) -> Vec<(Added, f64)> {
             .map(|((with, _), (alone, _))| with - alone)
             .collect();
         let median = Median::of(&differences)?;
-        let far = median
-            .interval(0.99)
-            .into_iter()
-            .flatten()
-            .map(f64::abs)
-            .fold(median.median.abs(), f64::max);
+        let far = match median.interval(0.99) {
+            [Some(low), Some(high)] => Some(low.abs().max(high.abs())),
+            _ => None,
+        };
         let figure = Added {
             state,
             n: differences.len(),
@@ -224,7 +199,11 @@ fn controls(matrix: &Matrix) -> Option<String> {
         .surroundings
         .iter()
         .filter(differ)
-        .map(|s| format!("{} by {:+.3} ticks", s.name, s.control.ticks))
+        .map(|s| {
+            let ticks = ticks_text(s.control.ticks, s.control.uncertainty());
+            let sign = if s.control.ticks < 0.0 { "" } else { "+" };
+            format!("{} by {sign}{ticks} ticks", s.name)
+        })
         .collect();
     (!told.is_empty()).then(|| {
         format!(
@@ -382,6 +361,57 @@ mod tests {
             (1.0 + added + noise(place, round), 0.8 + noise(place, round) / 10.0)
         });
         assert_eq!((cell(&e, 0).added.state, cell(&e, 0).added.n), (State::All, 400));
+    }
+
+    #[test]
+    fn a_share_is_of_rounds_and_follows_the_clock() {
+        // Each round has as many slowed probes as others, in samples of their own.
+        let probe = |place: Place| if place.surrounding == 0 { 0.8 } else { 1.2 };
+        let mixed = concluded(200, |place, round| {
+            (1.0 + noise(place, round), probe(place) + noise(place, round) / 10.0)
+        });
+        let shares = mixed.probe.as_ref().unwrap();
+        assert_eq!(
+            (shares.share(State::Quiet), shares.share(State::Mixed)),
+            (Some(0.0), Some(1.0))
+        );
+        // The twin: as many slowed probes, in every other round.
+        let apart = concluded(200, |place, round| {
+            let probe = if round % 2 == 0 { 0.8 } else { 1.2 };
+            (1.0 + noise(place, round), probe + noise(place, round) / 10.0)
+        });
+        assert_eq!(apart.probe.as_ref().unwrap().share(State::Quiet), Some(0.5));
+        // A round without samples is a round.
+        let gap = concluded(200, |place, round| {
+            let probe = if round % 2 == 0 { 0.8 } else { 1.2 };
+            let value = if round == 7 { f64::NAN } else { 1.0 };
+            (value + noise(place, round), probe + noise(place, round) / 10.0)
+        });
+        let probe = gap.probe.as_ref().unwrap();
+        assert_eq!((probe.rounds.len(), probe.states.len(), gap.rounds), (200, 200, 200));
+    }
+
+    #[test]
+    fn without_a_control_there_is_no_cell() {
+        let with_controls = |rounds: usize| {
+            concluded(100, |place, round| {
+                let lost = place.role == Role::Again && round >= rounds;
+                (if lost { f64::NAN } else { 1.0 + noise(place, round) }, 0.8)
+            })
+        };
+        let none = |e: &Experiment| e.matrix.as_ref().unwrap().rows().is_empty();
+        let told = |e: &Experiment| {
+            e.notes
+                .iter()
+                .any(|n| n.contains("surroundings without cells") && n.contains("adds-30"))
+        };
+        for rounds in [0, 3] {
+            let e = with_controls(rounds);
+            assert!(none(&e) && told(&e), "{rounds}: {:?}", e.notes);
+        }
+        // The twin: enough rounds for both bounds.
+        let e = with_controls(60);
+        assert!(!none(&e) && !told(&e), "{:?}", e.notes);
     }
 
     #[test]

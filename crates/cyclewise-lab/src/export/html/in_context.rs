@@ -4,7 +4,7 @@ use super::plot::{Heat, Plot};
 use super::table::{Table, number, words};
 use crate::error::Result;
 use crate::number::{NONE, decimals, fixed, half_width, significant};
-use crate::record::matrix::{Added, Cell, Matrix};
+use crate::record::matrix::{Added, Cell, Matrix, Reading};
 use crate::record::{Experiment, State, bounds};
 
 /// The heat map of `e`; `None` if it has no matrix.
@@ -35,7 +35,7 @@ fn caption(matrix: &Matrix) -> String {
         format!("{}: {} ({own} ticks alone)", s.short, s.what)
     });
     format!(
-        "Median of what the operation adds, in ticks; 0 where it is below the cell's floor. {}.",
+        "Median of what the operation adds, in ticks; 0 where its interval is within the cell's floor. {}.",
         each.collect::<Vec<_>>().join("; ")
     )
 }
@@ -44,8 +44,8 @@ fn caption(matrix: &Matrix) -> String {
 pub(super) fn floor(e: &Experiment) -> Option<String> {
     let [least, most] = e.matrix.as_ref()?.floors()?;
     Some(format!(
-        "The control is each kind of surroundings, sampled twice in a round; a cell reads 0 below a floor of {} to {} \
-         ticks.",
+        "The control is each kind of surroundings, sampled twice in a round; a cell reads 0 where its interval is \
+         within a floor of {} to {} ticks.",
         significant(least, 2),
         significant(most, 2)
     ))
@@ -73,10 +73,12 @@ pub(super) fn table(e: &Experiment) -> Option<Table> {
 }
 
 fn figure(cell: &Cell) -> String {
-    if cell.is_nothing() {
-        return "0".to_owned();
+    match (cell.reading(), cell.at_most()) {
+        (Reading::Nothing, _) => "0".to_owned(),
+        (Reading::Unknown, Some(most)) => format!("<{}", fixed(most, digits(&cell.added, cell.floor))),
+        (Reading::Unknown, None) => "?".to_owned(),
+        (Reading::Adds, _) => shown(&cell.added, cell.floor),
     }
-    shown(&cell.added, cell.floor)
 }
 
 /// Digits of what lies below the floor tell nothing.
@@ -118,7 +120,7 @@ mod tests {
         let cell = |ticks: f64| Cell {
             added: added(ticks, State::Quiet),
             states: vec![added(ticks + 1.5, State::Busy)],
-            floor: 0.15,
+            floor: 0.16,
             ..Cell::default()
         };
         let surrounding = |name: &str| Surrounding {
@@ -151,7 +153,7 @@ mod tests {
             plot.label
         );
         assert!(plot.caption.contains("lo: what loads-32 is"));
-        assert!(floor(&e).unwrap().contains("0.15 to 0.15 ticks"));
+        assert!(floor(&e).unwrap().contains("0.16 to 0.16 ticks"));
         let table = table(&e).unwrap();
         let [name, first, second] = &table.rows[0][..] else {
             panic!("three cells")
@@ -169,5 +171,22 @@ mod tests {
         let mut e = experiment();
         e.matrix.as_mut().unwrap().operations[0].cells[1] = None;
         assert_eq!(table(&e).unwrap().rows[0][2].text, NONE);
+    }
+
+    #[test]
+    fn a_cell_that_cannot_tell_is_no_zero() {
+        let mut e = experiment();
+        let shown = |e: &Experiment| table(e).unwrap().rows[0][2].text.clone();
+        let cell = |e: &mut Experiment, ci95| {
+            e.matrix.as_mut().unwrap().operations[0].cells[1]
+                .as_mut()
+                .unwrap()
+                .added
+                .ci95 = ci95;
+        };
+        cell(&mut e, [Some(-1.0), Some(2.5)]);
+        assert_eq!(shown(&e), "<2.5");
+        cell(&mut e, [None, Some(0.1)]);
+        assert_eq!(shown(&e), "?");
     }
 }

@@ -1,9 +1,13 @@
 //! What operations add to surroundings: operations by surroundings, with a legend.
 
 use super::grid::{DIM, Look, shown_width, table, wrapped};
-use crate::record::Experiment;
-use crate::record::matrix::{Cell, Matrix, Operation, Surrounding};
+use crate::number::{NONE, decimals, fixed, half_width};
+use crate::record::matrix::{Added, Cell, Matrix, Operation, Reading, Surrounding};
+use crate::record::{Experiment, Interval, State, bounds};
 use std::fmt::Write;
+
+/// The cells that are named for their busy state.
+const NAMED: usize = 5;
 
 /// The matrix of `e`; `None` if it has none.
 pub(super) fn in_context(e: &Experiment, look: Look) -> Option<String> {
@@ -20,6 +24,9 @@ pub(super) fn in_context(e: &Experiment, look: Look) -> Option<String> {
         let _ = writeln!(out, "{}", grid(matrix, &left[..n]));
         left.drain(..n);
     }
+    if let Some(busy) = busy(matrix) {
+        let _ = writeln!(out, "{}", wrapped(&busy, look, 0, 2));
+    }
     let _ = writeln!(out, "{}", wrapped(&legend(matrix), look, 0, 2));
     Some(out)
 }
@@ -30,7 +37,9 @@ fn grid(matrix: &Matrix, columns: &[&Surrounding]) -> String {
     let own = columns.iter().map(|s| {
         format!(
             "{DIM}{}{DIM:#}",
-            s.own.first().map_or("—".to_owned(), |f| ticks(f.median))
+            s.own
+                .first()
+                .map_or(NONE.to_owned(), |f| ticks(f.median, half_width(bounds(f.ci95))))
         )
     });
     let mut rows = vec![
@@ -39,7 +48,7 @@ fn grid(matrix: &Matrix, columns: &[&Surrounding]) -> String {
             .collect::<Vec<_>>(),
     ];
     rows.extend(matrix.operations.iter().map(|o| {
-        let of = |s: &&Surrounding| cell(matrix, o, s).map_or("—".to_owned(), shown);
+        let of = |s: &&Surrounding| cell(matrix, o, s).map_or(NONE.to_owned(), shown);
         std::iter::once(o.name.clone()).chain(columns.iter().map(of)).collect()
     }));
     let mut table = table(&header, rows.into_iter(), 1);
@@ -57,24 +66,55 @@ fn cell<'a>(matrix: &Matrix, operation: &'a Operation, surrounding: &Surrounding
     operation.cells.get(at)?.as_ref()
 }
 
-/// What a cell adds; `?` where its interval is wider than the figure and the floor.
+/// What a cell adds: 0 where that is shown, its most where only that is known, and `?` where not even that is.
 fn shown(cell: &Cell) -> String {
-    let figure = ticks(cell.ticks());
-    match cell.added.ci95 {
-        [Some(low), Some(high)] if (high - low) / 2.0 <= cell.added.ticks.abs().max(cell.floor) => figure,
-        _ => format!("{figure}?"),
+    match (cell.reading(), cell.at_most()) {
+        (Reading::Nothing, _) => "0".to_owned(),
+        (Reading::Adds, _) => with_digits(&cell.added, cell.floor),
+        (Reading::Unknown, Some(most)) => format!("<{}", ticks(most, cell.floor.max(most))),
+        (Reading::Unknown, None) => "?".to_owned(),
     }
 }
 
-/// A number of at most four letters and a sign.
-fn ticks(value: f64) -> String {
-    let text = match value.abs() {
-        0.0 => return "0".to_owned(),
-        x if x < 0.995 => format!("{value:.2}"),
-        x if x < 99.95 => format!("{value:.1}"),
-        _ => format!("{value:.0}"),
+/// Digits of what lies below the floor tell nothing.
+fn with_digits(added: &Added, floor: f64) -> String {
+    ticks(added.ticks, half_width(bounds(added.ci95)).max(floor))
+}
+
+/// With as many decimals as the uncertainty allows, and at most two: a table has room for no more.
+fn ticks(value: f64, uncertainty: f64) -> String {
+    fixed(value, decimals(value, uncertainty).clamp(0, 2))
+}
+
+/// The cells whose busy interval lies apart from the quiet one, those that differ most first; `None` if there are none.
+fn busy(matrix: &Matrix) -> Option<String> {
+    let cells = matrix
+        .operations
+        .iter()
+        .flat_map(|o| matrix.measured(o).map(move |(s, cell)| (o, s, cell)));
+    let mut apart: Vec<(f64, String)> = cells
+        .filter_map(|(o, s, cell)| {
+            let busy = cell.states.iter().find(|a| a.state == State::Busy)?;
+            if cell.added.state != State::Quiet || !are_apart(cell.added.ci95, busy.ci95) {
+                return None;
+            }
+            let [quiet, slowed] = [&cell.added, busy].map(|added| with_digits(added, cell.floor));
+            let name = format!("{} in {} {slowed} (quiet {quiet})", o.name, s.short);
+            Some(((busy.ticks - cell.added.ticks).abs(), name))
+        })
+        .collect();
+    apart.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let named: Vec<&str> = apart.iter().take(NAMED).map(|(_, name)| name.as_str()).collect();
+    let more = match apart.len() - named.len() {
+        0 => String::new(),
+        n => format!(", and {n} more"),
     };
-    text.replace('-', "−")
+    (!named.is_empty()).then(|| format!("beside a busy neighbour, apart from quiet: {}{more}", named.join(", ")))
+}
+
+fn are_apart(a: Interval, b: Interval) -> bool {
+    let below = |x: Interval, y: Interval| x[1].zip(y[0]).is_some_and(|(high, low)| high < low);
+    below(a, b) || below(b, a)
 }
 
 fn legend(matrix: &Matrix) -> String {
@@ -87,7 +127,8 @@ fn legend(matrix: &Matrix) -> String {
         format!("{}{name}: {}", s.short, s.what)
     });
     format!(
-        "alone: the surroundings' own ticks. 0: below the cell's floor. ?: the interval is wider than the figure. {}.",
+        "alone: the surroundings' own ticks. 0: the interval is within the cell's floor. <: not shown to be more or less than the floor, \
+         with the far end of the interval; ?: it has none. {}.",
         each.collect::<Vec<_>>().join("; ")
     )
 }
@@ -96,7 +137,6 @@ fn legend(matrix: &Matrix) -> String {
 mod tests {
     use super::*;
     use crate::record::Figure;
-    use crate::record::matrix::Added;
 
     fn experiment() -> Experiment {
         let names = [("nothing", "none"), ("adds-120", "a120"), ("l3-miss", "L3")];
@@ -106,6 +146,7 @@ mod tests {
             what: format!("what {name} is"),
             own: vec![Figure {
                 median: [0.13, 93.7, 251.4][i],
+                ci95: [[0.125, 0.135], [93.6, 93.8], [249.0, 254.0]][i].map(Some),
                 ..Figure::default()
             }],
             ..Surrounding::default()
@@ -168,17 +209,63 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_short() {
-        for (value, text) in [
-            (0.0, "0"),
-            (0.126, "0.13"),
-            (-0.4, "−0.40"),
-            (0.996, "1.0"),
-            (31.04, "31.0"),
-            (99.96, "100"),
-            (-250.7, "−251"),
+    fn numbers_have_the_digits_of_their_intervals() {
+        for (value, uncertainty, text) in [
+            (0.126, 0.004, "0.13"),
+            (-0.4, 0.1, "−0.40"),
+            (31.04, 0.4, "31.04"),
+            (9.48, 2.5, "9.5"),
+            (-250.7, 12.0, "−251"),
+            (278.92, 300.0, "279"),
         ] {
-            assert_eq!(ticks(value), text);
+            assert_eq!(ticks(value, uncertainty), text);
         }
+    }
+
+    #[test]
+    fn cells_read_what_their_intervals_show() {
+        let cell = |ticks: f64, ci95: Interval| Cell {
+            added: Added {
+                ticks,
+                ci95,
+                ..Added::default()
+            },
+            floor: 3.6,
+            ..Cell::default()
+        };
+        assert_eq!(shown(&cell(0.4, [Some(-1.4), Some(2.4)])), "0");
+        assert_eq!(shown(&cell(3.3, [Some(1.0), Some(4.64)])), "<4.6");
+        assert_eq!(shown(&cell(0.4, [None, Some(2.4)])), "?");
+        assert_eq!(shown(&cell(10.2, [Some(8.1), Some(12.7)])), "10.2");
+    }
+
+    #[test]
+    fn cells_that_a_busy_neighbour_changes_are_named() {
+        let with_busy = |moved: f64| {
+            let mut e = experiment();
+            let m = e.matrix.as_mut().unwrap();
+            m.operations = (0..7).map(|_| m.operations[0].clone()).collect();
+            for (i, o) in m.operations.iter_mut().enumerate() {
+                o.name = format!("o{i}");
+                let cell = o.cells[0].as_mut().unwrap();
+                cell.added.state = State::Quiet;
+                let ticks = cell.added.ticks + moved * (i + 1) as f64;
+                cell.states = vec![Added {
+                    state: State::Busy,
+                    ticks,
+                    ci95: [Some(ticks - 0.01), Some(ticks + 0.01)],
+                    ..Added::default()
+                }];
+            }
+            busy(e.matrix.as_ref().unwrap())
+        };
+        let said = with_busy(1.0).unwrap();
+        assert!(
+            said.contains(": o6 in none 22.13 (quiet 15.13), o5 in none 21.13"),
+            "{said}"
+        );
+        assert!(said.ends_with("o2 in none 18.13 (quiet 15.13), and 2 more"), "{said}");
+        // The twin: the intervals overlap.
+        assert_eq!(with_busy(0.001), None);
     }
 }
