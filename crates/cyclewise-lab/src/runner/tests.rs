@@ -338,6 +338,33 @@ fn a_verdict_whose_sign_depends_on_the_neighbour_says_so() {
 }
 
 #[test]
+fn a_proven_difference_of_less_than_half_a_percent_is_the_same() {
+    let log = Log::default();
+    let setup = constant_pair(&log);
+    let verdict = |ratio: f64| {
+        let mut measured = made(0);
+        let b: Vec<f64> = measured.columns[1].rounds.iter().flatten().map(|s| s.value).collect();
+        for (sample, b) in measured.columns[0].rounds.iter_mut().flatten().zip(b) {
+            sample.value = ratio * b;
+        }
+        measured.again = Some(measured.columns[setup_control(&setup)].clone());
+        let c = judged(&setup, &measured).unwrap().comparisons.remove(0);
+        (c.verdict, c.headline.unwrap().verdict)
+    };
+    // Proven, as the headline's own verdict says, and too small to be spoken of.
+    assert_eq!(verdict(1.003), (Verdict::Same, Verdict::Slower));
+    // The twin.
+    assert_eq!(verdict(1.008), (Verdict::Slower, Verdict::Slower));
+}
+
+/// The index of the variant that is measured twice.
+fn setup_control(setup: &Setup) -> usize {
+    match setup.control {
+        Control::Repeat(i) | Control::Split(i) => i,
+    }
+}
+
+#[test]
 fn welch_decides_where_it_is_asked_for_and_lists_its_four_tests() {
     let log = Log::default();
     let setup = constant_pair(&log);

@@ -117,6 +117,12 @@ fn by_median(e: &Experiment, c: &mut Comparison, p_states: &[f64]) -> Decision {
         let own = decision.reason.into_iter();
         decision.reason = Some(own.chain([in_words(other)]).collect::<Vec<_>>().join("; "));
     }
+    // Only where no state contradicts it.
+    if decision.verdict.is_claim() && stats::is_trifle(&headline) {
+        decision.verdict = Verdict::Same;
+        let trifle = std::iter::once("within 0.5\u{a0}%".to_string());
+        decision.reason = Some(trifle.chain(decision.reason).collect::<Vec<_>>().join("; "));
+    }
     c.headline = Some(headline);
     decision
 }
