@@ -265,3 +265,20 @@ fn an_interrupt_keeps_the_rounds_so_far() {
     let whole = interrupted(usize::MAX).unwrap();
     assert!(!whole.interrupted && whole.columns[0].rounds.len() == ROUNDS);
 }
+
+#[test]
+fn what_was_kept_is_that_of_the_best_row() {
+    let mut setup = middle_fails(usize::MAX);
+    let mut columns = Columns::new(&mut setup, false);
+    assert_eq!(columns.most_kept(), 0);
+    columns.columns[0].samples.rounds = vec![None; 9];
+    columns.columns[1].samples.rounds = vec![Some(Sample::new(1.0)); 7];
+    columns.columns[1].dropped = true;
+    // The control is no row of its own.
+    columns.columns[3].samples.rounds = vec![Some(Sample::new(1.0)); 9];
+    assert_eq!(
+        columns.most_kept(),
+        7,
+        "an interrupt keeps these, whatever the first has lost"
+    );
+}
