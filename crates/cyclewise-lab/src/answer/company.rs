@@ -1,39 +1,74 @@
 //! What an operation adds in company: the range over surroundings of the experiment `in-context`.
 //!
-//! Back to back is an upper bound of what a program pays, so a sentence that something is worth changing rests on this range.
+//! Back to back is mostly an upper bound of what a program pays, so a sentence that something is worth changing rests on this
+//! range.
 
+use super::listed;
 use crate::number::significant;
-use crate::record::matrix::NOTHING;
+use crate::record::matrix::{NOTHING, Range};
 use crate::record::{Matrix, Record};
+
+/// A row by experiment and variant.
+pub(super) type Row = [&'static str; 2];
 
 /// The matrix of the record, if it has one.
 fn matrix(record: &Record) -> Option<&Matrix> {
     record.experiments.iter().find_map(|e| e.matrix.as_ref())
 }
 
-/// What the operation of a row, which is called `what`, adds in company, after a semicolon; empty if it was not measured.
-pub(super) fn of_row(record: &Record, what: &str, [experiment, variant]: [&str; 2]) -> String {
-    phrase(record, experiment, variant).map_or(String::new(), |phrase| format!("; {what} {phrase}"))
-}
-
-/// `adds 0.2 to 9.7 ticks in company`, the range over surroundings, or that it costs nothing in most company.
-pub(super) fn phrase(record: &Record, experiment: &str, variant: &str) -> Option<String> {
+/// What the operation of a row adds over surroundings; `None` if it was not measured.
+fn range_of<'a>(record: &'a Record, [experiment, variant]: Row) -> Option<Range<'a>> {
     let matrix = matrix(record)?;
     let is_row = |row: &Option<[String; 2]>| row.as_ref().is_some_and(|[e, v]| e == experiment && v == variant);
-    let operation = matrix
-        .operations
-        .iter()
-        .find(|o| is_row(&o.loop_row) || o.name == variant)?;
-    let range = matrix.range(&operation.name)?;
-    let nothing = range.nothing_in.len();
-    let ticks = |value: f64| significant(value, 2);
-    let (low, high) = (ticks(range.low.0), ticks(range.high.0));
-    Some(if nothing == range.of {
-        "costs nothing in company".to_owned()
+    let operation = matrix.operations.iter().find(|o| is_row(&o.loop_row))?;
+    matrix.range(&operation.name)
+}
+
+/// `0.2 to 9.7`, in ticks.
+fn ends(range: &Range) -> String {
+    format!("{} to {}", significant(range.low.0, 2), significant(range.high.0, 2))
+}
+
+/// What each operation, called by the name beside its row, adds in company, after semicolons; empty if none was measured.
+/// `counts` says, too, in how many surroundings an operation adds nothing.
+pub(super) fn of_rows(record: &Record, rows: &[(&str, Row)], counts: bool) -> String {
+    let (mut added, mut free) = (Vec::new(), String::new());
+    for (what, row) in rows {
+        let Some(range) = range_of(record, *row) else { continue };
+        let nothing = range.nothing_in.len();
+        if nothing == range.of {
+            free.push_str(&format!("; {what} costs nothing in company"));
+        } else if range.is_free_in_most() {
+            free.push_str(&format!(
+                "; {what} costs nothing in most company ({} ticks)",
+                ends(&range)
+            ));
+        } else {
+            let (adds, ticks) = if added.is_empty() {
+                ("adds ", " ticks")
+            } else {
+                ("", "")
+            };
+            let nothing = match nothing {
+                n if n > 0 && counts => format!(" (nothing in {n} of {})", range.of),
+                _ => String::new(),
+            };
+            added.push(format!("{what} {adds}{}{ticks}{nothing}", ends(&range)));
+        }
+    }
+    let added = listed(&added).map_or(String::new(), |all| format!("; in company {all}"));
+    format!("{added}{free}")
+}
+
+/// What the operation of a row costs in company, in ticks: `9.1 to 22 in company`; `None` if it was not measured.
+pub(super) fn cost(record: &Record, row: Row) -> Option<String> {
+    let range = range_of(record, row)?;
+    Some(if range.nothing_in.len() == range.of {
+        "nothing in company".to_owned()
     } else if range.is_free_in_most() {
-        format!("costs nothing in most company ({low} to {high} ticks)")
+        format!("nothing in most company ({})", ends(&range))
     } else {
-        format!("adds {low} to {high} ticks in company")
+        format!("{} in company", ends(&range))
     })
 }
 
@@ -61,12 +96,13 @@ pub(super) fn line(matrix: &Matrix) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::record::Experiment;
     use crate::record::matrix::{Added, Cell, Operation, Surrounding};
 
-    fn record(added: &[f64]) -> Record {
+    /// A record whose matrix has LOCK INC, which adds these ticks.
+    pub(in crate::answer) fn record(added: &[f64]) -> Record {
         let cell = |ticks: &f64| {
             Some(Cell {
                 added: Added {
@@ -97,17 +133,36 @@ mod tests {
         }
     }
 
+    const INC: Row = ["lock-prefix", "lock-inc64"];
+
     #[test]
     fn what_includes_nothing_in_most_surroundings_costs_nothing_in_most_company() {
-        let said = |added: &[f64]| phrase(&record(added), "lock-prefix", "lock-inc64").unwrap();
+        let said = |added: &[f64]| of_rows(&record(added), &[("it", INC)], false);
         assert_eq!(
             said(&[4.5, 0.0, 0.05]),
-            "costs nothing in most company (0 to 4.5 ticks)"
+            "; it costs nothing in most company (0 to 4.5 ticks)"
         );
         // The twin: one surrounding more in which it costs, so that it costs nothing in half of them.
-        assert_eq!(said(&[4.5, 0.0, 0.05, 2.1]), "adds 0 to 4.5 ticks in company");
-        assert_eq!(said(&[4.5, 0.3]), "adds 0.30 to 4.5 ticks in company");
-        assert_eq!(said(&[0.0, 0.01]), "costs nothing in company");
+        assert_eq!(said(&[4.5, 0.0, 0.05, 2.1]), "; in company it adds 0 to 4.5 ticks");
+        assert_eq!(said(&[4.5, 0.3]), "; in company it adds 0.30 to 4.5 ticks");
+        assert_eq!(said(&[0.0, 0.01]), "; it costs nothing in company");
+        let cost = |added: &[f64]| super::cost(&record(added), INC).unwrap();
+        assert_eq!(cost(&[4.5, 0.0, 0.05]), "nothing in most company (0 to 4.5)");
+        assert_eq!(cost(&[4.5, 0.0, 0.05, 2.1]), "0 to 4.5 in company");
+    }
+
+    #[test]
+    fn several_operations_share_the_words_and_say_where_they_add_nothing() {
+        let r = record(&[4.5, 0.0, 0.3, 2.1]);
+        let rows = [("one", INC), ("not measured", ["lock-prefix", "no-such"]), ("two", INC)];
+        assert_eq!(
+            of_rows(&r, &rows, true),
+            "; in company one adds 0 to 4.5 ticks (nothing in 1 of 4) and two 0 to 4.5 (nothing in 1 of 4)"
+        );
+        assert_eq!(
+            of_rows(&r, &rows, false),
+            "; in company one adds 0 to 4.5 ticks and two 0 to 4.5"
+        );
     }
 
     #[test]
@@ -124,7 +179,9 @@ mod tests {
 
     #[test]
     fn what_was_not_measured_is_not_claimed() {
-        assert_eq!(phrase(&record(&[1.0]), "lock-prefix", "lock-xadd64"), None);
-        assert_eq!(of_row(&Record::default(), "it", ["lock-prefix", "lock-inc64"]), "");
+        let other = ["lock-prefix", "lock-xadd64"];
+        assert_eq!(cost(&record(&[1.0]), other), None);
+        assert_eq!(of_rows(&record(&[1.0]), &[("it", other)], true), "");
+        assert_eq!(of_rows(&Record::default(), &[("it", INC)], true), "");
     }
 }

@@ -6,6 +6,8 @@ use crate::record::{Comparison, Interval, State, Unit, Verdict, bounds};
 
 /// A ratio from here on is "1.20 times", below it is a percentage.
 const TIMES_FROM: f64 = 1.2;
+/// A ratio below it is told the other way round.
+const TURNED_BELOW: f64 = 0.1;
 
 /// The result of a comparison of `a` with `b`, before it is put in words.
 pub(crate) struct Finding<'a> {
@@ -61,7 +63,8 @@ impl<'a> Finding<'a> {
 
     /// Whether there is a ratio to show: a row whose cost is not linear in its copies has none.
     fn has_ratio(&self) -> bool {
-        self.verdict != Verdict::None && self.ratio.is_finite()
+        let is_cost = self.verdict != Verdict::None || !self.reason.is_some_and(is_no_cost);
+        is_cost && self.ratio.is_finite() && self.ratio != 0.0
     }
 
     /// The ratio: `1.26×`, or a dash.
@@ -90,13 +93,11 @@ impl<'a> Finding<'a> {
                 Some(otherwise) => format!("{word} ({otherwise})"),
                 None => word.to_owned(),
             },
-            (Verdict::Same, Some(reason)) => format!("{word} ({reason})"),
-            (Verdict::Same, None) => word.to_owned(),
-            (Verdict::Undecided, reason) => match (self.interval(), reason) {
-                (none, Some(reason)) if none == NONE => format!("{word} ({reason})"),
-                (none, None) if none == NONE => word.to_owned(),
-                (interval, _) => format!("{word} ({interval})"),
-            },
+            (Verdict::Same, reason) => within(word, [reason.map(str::to_owned), self.otherwise()]),
+            (Verdict::Undecided, reason) => {
+                let seen = Some(self.interval()).filter(|shown| shown != NONE);
+                within(word, [seen.or(reason.map(str::to_owned)), self.otherwise()])
+            }
             (Verdict::None, Some(reason)) => format!("{word}: {reason}"),
             (Verdict::None, None) => word.to_owned(),
             (Verdict::Depends, _) => format!("{word}: {}", self.by_state()),
@@ -114,7 +115,7 @@ impl<'a> Finding<'a> {
     /// As [`Finding::verdict`], for a table that has the interval in a column.
     pub(crate) fn verdict_alone(&self) -> String {
         match self.verdict {
-            Verdict::Undecided => self.verdict.in_words().to_owned(),
+            Verdict::Undecided => within(self.verdict.in_words(), [None, self.otherwise()]),
             _ => self.verdict(),
         }
     }
@@ -148,14 +149,18 @@ impl<'a> Finding<'a> {
             shown => format!(": {shown} {of_what} (95\u{a0}% {})", self.interval()),
         };
         let reason = |before: &str| self.reason.map_or(String::new(), |r| format!("{before}{r}"));
+        let otherwise = self.otherwise().map_or(String::new(), |o| format!("; {o}"));
         match self.verdict {
             Verdict::Faster | Verdict::Slower => {
-                let otherwise = self.otherwise().map_or(String::new(), |o| format!("; {o}"));
                 format!("{a} is {} than {b}{ratio}{otherwise}.", self.verdict.as_str())
             }
-            Verdict::Same => format!("{a} and {b} are the same{}{ratio}.", reason(", ")),
-            Verdict::Undecided => format!("{a} against {b} is undecided{ratio}."),
-            Verdict::None => format!("{a} against {b} has no verdict{}.", reason(": ")),
+            Verdict::Same => format!("{a} and {b} are the same{}{ratio}{otherwise}.", reason(", ")),
+            Verdict::Undecided => format!("{a} against {b} is undecided{ratio}{otherwise}."),
+            Verdict::None => format!(
+                "{a} against {b} has no verdict{}{}.",
+                reason(": "),
+                ratio.replacen(':', ";", 1)
+            ),
             Verdict::Depends => format!("{a} against {b} depends on the neighbour: {}.", self.by_state()),
         }
     }
@@ -167,7 +172,7 @@ impl<'a> Finding<'a> {
             Verdict::Slower if self.ratio < TIMES_FROM => Some(percent_of(self.ratio - 1.0, self.ci95)),
             Verdict::Slower => Some(format!("{} times", brief(self.ratio, self.ci95))),
             Verdict::Faster => Some(format!("less than nothing ({})", self.times())),
-            Verdict::Same => Some("nothing".to_owned()),
+            Verdict::Same => Some(within("nothing", [self.reason.map(str::to_owned), self.otherwise()])),
             Verdict::Undecided | Verdict::None | Verdict::Depends => None,
         }
     }
@@ -177,17 +182,45 @@ impl<'a> Finding<'a> {
     pub(crate) fn takes(&self, what: &str, whose: &str) -> String {
         match self.verdict {
             Verdict::Faster | Verdict::Slower => format!("{what} takes {} the time of {whose}", self.times()),
-            Verdict::Same => format!("{what} takes as long as {whose}"),
+            Verdict::Same => {
+                let as_long = format!("{what} takes as long as {whose}");
+                within(&as_long, [self.reason.map(str::to_owned), self.otherwise()])
+            }
             _ => format!("{what} against {whose}: {}", self.verdict_in_short()),
         }
     }
 
-    /// The ratio of a claim, or the verdict.
-    pub(crate) fn share(&self) -> String {
-        match self.verdict {
-            Verdict::Faster | Verdict::Slower => self.times(),
-            _ => self.verdict_in_short(),
-        }
+    /// The ratio as a sentence: `lock takes 18.0× the time of ds`. A small ratio is turned round, since nobody reads 0.00127 as
+    /// 790.
+    pub(crate) fn relation(&self) -> String {
+        let (verb, what) = if self.more_is_faster {
+            ("has", "rate")
+        } else {
+            ("takes", "time")
+        };
+        let turned = self.ratio > 0.0 && self.ratio < TURNED_BELOW;
+        let (a, b, shown) = if turned {
+            let [low, high] = self.ci95.map(|bound| if bound > 0.0 { 1.0 / bound } else { f64::NAN });
+            (self.b, self.a, times(1.0 / self.ratio, [high, low]))
+        } else {
+            (self.a, self.b, self.times())
+        };
+        format!("{a} {verb} {shown} the {what} of {b}")
+    }
+}
+
+/// Whether the reason of no verdict says that a slope is no cost.
+pub(crate) fn is_no_cost(reason: &str) -> bool {
+    reason.starts_with("not linear")
+}
+
+/// `word (one; other)`, of what there is.
+fn within(word: &str, said: [Option<String>; 2]) -> String {
+    let said: Vec<String> = said.into_iter().flatten().collect();
+    if said.is_empty() {
+        word.to_owned()
+    } else {
+        format!("{word} ({})", said.join("; "))
     }
 }
 
@@ -257,17 +290,17 @@ pub(crate) mod tests {
         assert_eq!(
             said(&same),
             [
-                "1.00× ds: same (within 1 %)",
-                "lock and ds are the same, within 1 %: 1.00× the time (95\u{a0}% 0.9990–1.0040).",
-                "nothing"
+                "1.0012× ds: same (within 1 %)",
+                "lock and ds are the same, within 1 %: 1.0012× the time (95\u{a0}% 0.9990–1.0040).",
+                "nothing (within 1 %)"
             ]
         );
         let undecided = comparison(Verdict::Undecided, 1.02, [0.93, 1.12]);
         assert_eq!(
             said(&undecided),
             [
-                "1.02× ds: undecided (0.930–1.120)",
-                "lock against ds is undecided: 1.02× the time (95\u{a0}% 0.930–1.120).",
+                "1.020× ds: undecided (0.930–1.120)",
+                "lock against ds is undecided: 1.020× the time (95\u{a0}% 0.930–1.120).",
                 "no cost"
             ]
         );
@@ -321,6 +354,67 @@ pub(crate) mod tests {
         // The twin: a busy state that agrees is not mentioned.
         c.states[0].verdict = Verdict::Slower;
         assert_eq!(said(&c)[0], "1.30× ds: slower");
+    }
+
+    #[test]
+    fn same_and_undecided_say_what_the_busy_state_says() {
+        let busy = Paired {
+            state: State::Busy,
+            ratio: 1.3,
+            ratio_ci95: [Some(1.29), Some(1.31)],
+            verdict: Verdict::Slower,
+            ..Paired::default()
+        };
+        let mut same = comparison(Verdict::Same, 1.1, [1.0, 1.16]);
+        same.reason = Some("within 17 %".to_owned());
+        same.states = vec![busy.clone()];
+        let said_of = said(&same);
+        assert_eq!(said_of[2], "nothing (within 17 %; busy: 1.30×, slower)");
+        assert!(said_of[1].ends_with("; busy: 1.30×, slower."), "{said_of:?}");
+        let takes = |c: &Comparison| Finding::of(c, Unit::TicksPerOp).takes("a", "b");
+        assert_eq!(takes(&same), "a takes as long as b (within 17 %; busy: 1.30×, slower)");
+        let mut undecided = comparison(Verdict::Undecided, 1.1, [0.9, 1.3]);
+        undecided.reason = Some("none is shown".to_owned());
+        undecided.states = vec![busy];
+        assert!(
+            said(&undecided)[0].contains("; busy: 1.30×, slower)"),
+            "{:?}",
+            said(&undecided)
+        );
+        // The twin: without the other state it is not mentioned.
+        undecided.states.clear();
+        assert!(!said(&undecided)[0].contains("busy"));
+    }
+
+    #[test]
+    fn too_few_rounds_hide_no_factor_of_ten() {
+        let mut few = comparison(Verdict::None, 9.7, [9.0, 10.4]);
+        few.reason = Some("too few rounds: 4".to_owned());
+        let said_of = said(&few);
+        assert!(
+            said_of[0].starts_with("9.7") && said_of[1].contains("; 9.7"),
+            "{said_of:?}"
+        );
+        // The twin: a slope that is no cost shows nothing.
+        few.reason = Some("not linear: 1, 5, 5".to_owned());
+        assert!(said(&few).iter().all(|s| !s.contains("9.7")));
+    }
+
+    #[test]
+    fn a_ratio_says_of_what_and_a_small_one_is_turned_round() {
+        let relation = |c: &Comparison, unit| Finding::of(c, unit).relation();
+        let slower = comparison(Verdict::Slower, 18.0, [17.9, 18.1]);
+        assert_eq!(relation(&slower, Unit::TicksPerOp), "lock takes 18.0× the time of ds");
+        let faster = comparison(Verdict::Faster, 0.00125, [0.00124, 0.00126]);
+        assert_eq!(relation(&faster, Unit::TicksPerOp), "ds takes 800× the time of lock");
+        assert_eq!(relation(&faster, Unit::OpsPerSecond), "ds has 800× the rate of lock");
+        let unbounded = comparison(Verdict::Faster, 0.05, [f64::MIN, 0.06]);
+        assert_eq!(
+            relation(&unbounded, Unit::TicksPerOp),
+            "ds takes 20.0× the time of lock"
+        );
+        let near = comparison(Verdict::Faster, 0.5, [0.49, 0.51]);
+        assert_eq!(relation(&near, Unit::TicksPerOp), "lock takes 0.500× the time of ds");
     }
 
     #[test]

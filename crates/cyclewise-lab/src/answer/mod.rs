@@ -1,4 +1,4 @@
-//! What a record answers: at most ten sentences for the whole run, and one line for each experiment.
+//! What a record answers: at most ten lines for the whole run, and one line for each experiment.
 //!
 //! # Invariants
 //! 1. Each sentence is computed from the record's figures and verdicts. A sentence whose rows are missing is left out.
@@ -12,13 +12,17 @@ mod run;
 mod summary;
 mod topics;
 
-pub(crate) use finding::Finding;
+pub(crate) use finding::{Finding, is_no_cost};
 pub(crate) use summary::summary;
 
 use crate::record::{Experiment, Record};
 
-/// The most sentences about a whole run.
-pub(crate) const MOST: usize = 10;
+/// The most lines about a whole run, in a terminal of [`COLUMNS`] columns.
+const MOST: usize = 10;
+/// The columns that sentences are made for.
+const COLUMNS: usize = 100;
+/// How far lines after a sentence's first are indented.
+const INDENT: usize = 2;
 
 /// The sentences about the whole run.
 pub(crate) fn of(record: &Record) -> Vec<String> {
@@ -26,10 +30,46 @@ pub(crate) fn of(record: &Record) -> Vec<String> {
         .into_iter()
         .flatten()
         .collect();
+    let mut room = MOST.saturating_sub(about_run.iter().map(|s| lines(s)).sum());
     let mut sentences = topics::all(record);
-    sentences.truncate(MOST - about_run.len());
+    sentences.retain(|s| {
+        let fits = lines(s) <= room;
+        room -= if fits { lines(s) } else { 0 };
+        fits
+    });
     sentences.extend(about_run);
     sentences
+}
+
+/// The lines that a sentence takes.
+fn lines(sentence: &str) -> usize {
+    let (mut lines, mut at) = (1, 0);
+    for (i, word) in sentence.split(' ').enumerate() {
+        let width = word.chars().count();
+        let space = usize::from(i > 0);
+        if i > 0 && at + space + width > COLUMNS {
+            lines += 1;
+            at = INDENT + width;
+        } else {
+            at += space + width;
+        }
+    }
+    lines
+}
+
+/// The first of the ways to say something that takes no more lines than the last, which is the shortest.
+fn fitting<const N: usize>(ways: [String; N]) -> String {
+    let least = ways.last().map_or(0, |shortest| lines(shortest));
+    ways.into_iter().find(|way| lines(way) <= least).unwrap_or_default()
+}
+
+/// `a, b and c`.
+fn listed(parts: &[String]) -> Option<String> {
+    match parts {
+        [] => None,
+        [one] => Some(one.clone()),
+        [most @ .., last] => Some(format!("{} and {last}", most.join(", "))),
+    }
 }
 
 /// The line of an experiment: its verdicts counted, and the largest difference; of a matrix, how much of it is nothing.
@@ -38,7 +78,7 @@ pub(crate) fn line(e: &Experiment) -> String {
         return line;
     }
     let findings: Vec<Finding> = e.comparisons.iter().map(|c| Finding::of(c, e.unit)).collect();
-    summary(&findings, |f| format!("{} against {},", f.a, f.b)).unwrap_or_else(|| "no comparisons".to_owned())
+    summary(&findings).unwrap_or_else(|| "no comparisons".to_owned())
 }
 
 #[cfg(test)]

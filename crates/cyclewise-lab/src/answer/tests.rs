@@ -113,6 +113,60 @@ fn the_answer_as_people_read_it() {
     insta::assert_snapshot!(of(&record()).join("\n"));
 }
 
+/// A record with every row that a sentence rests on, in company too.
+pub(crate) fn full() -> Record {
+    let mut r = record();
+    let faster = |a: &str, b: &str| pair(a, b, Verdict::Faster, 0.122, near(0.122));
+    let slower = |a: &str, b: &str| pair(a, b, Verdict::Slower, 16.9, near(16.9));
+    r.experiments[0].comparisons = vec![
+        slower("lock-xadd64", "ds-xadd64"),
+        slower("lock-cmpxchg64", "ds-cmpxchg64"),
+        slower("lock-inc64", "ds-inc64"),
+    ];
+    let arc = vec![
+        faster("arc-elided-vec", "arc-locked-vec"),
+        slower("arc-locked-vec", "std-arc-vec"),
+    ];
+    let locks = ["parking-lot-cpus", "std-mutex-cpus", "spin-cpus"].map(|peer| faster("cyclewise-cpus", peer));
+    let percpu = vec![slower("lock-inc-64", "rseq-add-64")];
+    let mut company = super::company::tests::record(&[14.0, 0.0, 9.13, 21.7])
+        .experiments
+        .remove(0);
+    let matrix = company.matrix.as_mut().unwrap();
+    let rows = [
+        ["lock-prefix", "lock-xadd64"],
+        ["lock-prefix", "lock-cmpxchg64"],
+        ["popf", "push-popf"],
+        ["clock", "now"],
+        ["arc", "arc-locked"],
+        ["percpu", "rseq-add"],
+    ];
+    for row in rows {
+        let mut operation = matrix.operations[0].clone();
+        operation.name = row.join("/");
+        operation.loop_row = Some(row.map(str::to_owned));
+        matrix.operations.push(operation);
+    }
+    r.experiments.extend([
+        experiment("arc", vec![], arc),
+        experiment("percpu", vec![], percpu),
+        experiment("spinlock", vec![], locks.to_vec()),
+        company,
+    ]);
+    r
+}
+
+#[test]
+fn the_answer_of_a_whole_run() {
+    let all = of(&full());
+    insta::assert_snapshot!("full", all.join("\n"));
+    assert_eq!(all.len(), 9, "every topic is told");
+    let popf = all.iter().find(|s| s.starts_with("POPF")).unwrap();
+    assert!(popf.contains("ticks") && !popf.contains("cycles"), "{popf}");
+    // The twin: without a range in ticks, core cycles are what people know.
+    assert!(of(&record()).iter().any(|s| s.starts_with("POPF costs 13.0 cycles")));
+}
+
 #[test]
 fn a_sentence_without_its_rows_is_left_out() {
     let mut r = record();
@@ -157,6 +211,7 @@ fn there_are_at_most_ten_and_what_is_missing_is_among_them() {
     r.experiments
         .push(experiment("time", vec![], (0..30).map(command).collect()));
     let all = of(&r);
-    assert!(all.len() <= MOST, "{all:?}");
+    assert!(all.iter().map(|s| lines(s)).sum::<usize>() <= MOST, "{all:?}");
+    assert!(all[0].ends_with("And 27 more."), "{all:?}");
     assert!(all.last().unwrap().contains("hackbench (fork was refused)"), "{all:?}");
 }

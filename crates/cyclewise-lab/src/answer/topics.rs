@@ -1,14 +1,15 @@
 //! Sentences about what was measured, by topic. Each names the rows that it rests on.
 
-use super::company;
+use super::company::{self, Row};
 use super::finding::Finding;
+use super::{fitting, listed};
 use crate::number::brief;
 use crate::record::{Experiment, Record, Unit, Variant, Verdict, bounds};
 
-/// The sentences whose rows the record contains, the most general first.
+/// The sentences whose rows the record contains: the user's own commands, then the most general first.
 pub(super) fn all(record: &Record) -> Vec<String> {
     let topics: [fn(&Record) -> Option<String>; 8] =
-        [lock_prefix, flags, kernel, clock, arc, per_cpu, spinlock, commands];
+        [commands, lock_prefix, flags, kernel, clock, arc, per_cpu, spinlock];
     topics.into_iter().filter_map(|topic| topic(record)).collect()
 }
 
@@ -24,15 +25,24 @@ fn finding<'a>(record: &'a Record, name: &str, a: &str, b: &str) -> Option<Findi
 }
 
 /// What a row costs, and in which unit: 13.0, cycles; `None` if it is missing, or if its slope is no cost.
-fn cost(record: &Record, name: &str, variant: &str) -> Option<(String, &'static str)> {
+fn cost(record: &Record, name: &str, variant: &str, as_what: As) -> Option<(String, &'static str)> {
     let e = experiment(record, name)?;
     let v = e.variants.iter().find(|v| v.name == variant && v.n > 0)?;
-    (!v.is_not_linear()).then(|| figure(v, e.unit))
+    (!v.is_not_linear()).then(|| figure(v, e.unit, as_what))
 }
 
-/// A row's figure and its unit: core cycles where they are known.
-fn figure(v: &Variant, unit: Unit) -> (String, &'static str) {
-    if let Some(c) = &v.cycles {
+/// The unit of a sentence's figures.
+#[derive(Clone, Copy, PartialEq)]
+enum As {
+    /// Core cycles where they are known.
+    Cycles,
+    /// The experiment's unit, so that it is one with a range over surroundings.
+    Unit,
+}
+
+/// A row's figure and its unit.
+fn figure(v: &Variant, unit: Unit, as_what: As) -> (String, &'static str) {
+    if let Some(c) = v.cycles.as_ref().filter(|_| as_what == As::Cycles) {
         return (brief(c.per_op, c.ci95), "cycles");
     }
     let (value, ci95) = v.value();
@@ -45,25 +55,29 @@ fn figure(v: &Variant, unit: Unit) -> (String, &'static str) {
     (brief(value, bounds(ci95)), unit)
 }
 
-/// `a, b and c`.
-fn listed(parts: &[String]) -> Option<String> {
-    match parts {
-        [] => None,
-        [one] => Some(one.clone()),
-        [most @ .., last] => Some(format!("{} and {last}", most.join(", "))),
-    }
+/// A sentence with what its operations add in company: with the surroundings in which that is nothing, where there is room.
+fn in_company(said: &str, record: &Record, rows: &[(&str, Row)]) -> String {
+    fitting([true, false].map(|counts| format!("{said}{}.", company::of_rows(record, rows, counts))))
 }
+
+const XADD: Row = ["lock-prefix", "lock-xadd64"];
+const CMPXCHG: Row = ["lock-prefix", "lock-cmpxchg64"];
+const INC: Row = ["lock-prefix", "lock-inc64"];
+const POPF: Row = ["popf", "push-popf"];
+const NOW: Row = ["clock", "now"];
+const ARC: Row = ["arc", "arc-locked"];
+const RSEQ: Row = ["percpu", "rseq-add"];
 
 fn lock_prefix(record: &Record) -> Option<String> {
     let pairs = [
-        ("XADD", "lock-xadd64", "ds-xadd64"),
-        ("CMPXCHG", "lock-cmpxchg64", "ds-cmpxchg64"),
-        ("INC", "lock-inc64", "ds-inc64"),
+        ("XADD", XADD, "ds-xadd64"),
+        ("CMPXCHG", CMPXCHG, "ds-cmpxchg64"),
+        ("INC", INC, "ds-inc64"),
     ];
     let mut costs = Vec::new();
     let mut others = String::new();
-    for (what, a, b) in pairs {
-        let Some(f) = finding(record, "lock-prefix", a, b) else {
+    for (what, [e, a], b) in pairs {
+        let Some(f) = finding(record, e, a, b) else {
             continue;
         };
         match f.cost() {
@@ -71,37 +85,40 @@ fn lock_prefix(record: &Record) -> Option<String> {
             None => others.push_str(&format!("; on {what}: {}", f.verdict_in_short())),
         }
     }
-    // Back to back is an upper bound, so the sentence says what programs pay.
-    for (what, a, _) in pairs {
-        others.push_str(&company::of_row(record, &format!("LOCK {what}"), ["lock-prefix", a]));
-    }
-    match (listed(&costs), others.strip_prefix("; ")) {
-        (Some(costs), _) => Some(format!("Back to back, LOCK costs {costs}{others}.")),
-        (None, Some(others)) => Some(format!("LOCK: {others}.")),
-        (None, None) => None,
-    }
+    let said = match (listed(&costs), others.strip_prefix("; ")) {
+        (Some(costs), _) => format!("Back to back, LOCK costs {costs}{others}"),
+        (None, Some(others)) => format!("LOCK: {others}"),
+        (None, None) => return None,
+    };
+    // Back to back is mostly an upper bound, so the sentence says what programs pay.
+    let rows = [("LOCK XADD", XADD), ("CMPXCHG", CMPXCHG), ("INC", INC)];
+    Some(in_company(&said, record, &rows))
 }
 
 fn flags(record: &Record) -> Option<String> {
-    let (popf, unit) = cost(record, "popf", "push-popf")?;
-    let others = [("a test and a branch", "test-branch"), ("the soft mask", "soft-mask")];
+    let company = company::cost(record, POPF);
+    // Ranges over surroundings are in ticks, and a sentence has one unit.
+    let as_what = if company.is_some() { As::Unit } else { As::Cycles };
+    let (popf, unit) = cost(record, "popf", "push-popf", as_what)?;
+    let others = [("a test and branch", "test-branch"), ("a soft mask", "soft-mask")];
     let against: Vec<String> = others
         .iter()
         .filter_map(|(what, row)| {
-            let (shown, _) = cost(record, "popf", row)?;
+            let (shown, its) = cost(record, "popf", row, as_what)?;
+            let its = if its == unit { String::new() } else { format!(" {its}") };
             let verdict = finding(record, "popf", row, "push-popf").map_or(String::new(), |f| match f.verdict {
                 Verdict::Faster | Verdict::Slower => String::new(),
                 _ => format!(" ({})", f.verdict()),
             });
-            Some(format!(", {what} {shown}{verdict}"))
+            Some(format!("; {what} {shown}{its}{verdict}"))
         })
         .collect();
-    let company = company::of_row(record, "POPF", ["popf", "push-popf"]);
-    Some(format!("POPF costs {popf} {unit}{}{company}.", against.concat()))
+    let company = company.map_or(String::new(), |cost| format!(", {cost}"));
+    Some(format!("POPF costs {popf} {unit}{company}{}.", against.concat()))
 }
 
 fn kernel(record: &Record) -> Option<String> {
-    let (call, unit) = cost(record, "null-syscall", "getppid")?;
+    let (call, unit) = cost(record, "null-syscall", "getppid", As::Cycles)?;
     let calls =
         finding(record, "null-syscall", "getppid", "function-call").map_or(String::new(), |f| match f.verdict {
             Verdict::Slower => format!(", {} calls of a function", brief(f.ratio, f.ci95)),
@@ -112,24 +129,34 @@ fn kernel(record: &Record) -> Option<String> {
 
 fn clock(record: &Record) -> Option<String> {
     let std = finding(record, "clock", "now", "std-instant")?.takes("The ordered clock", "std's Instant");
-    let company = company::of_row(record, "it", ["clock", "now"]);
-    Some(format!("{std}{company}."))
+    Some(in_company(&std, record, &[("it", NOW)]))
 }
 
 fn arc(record: &Record) -> Option<String> {
-    let elided =
-        finding(record, "arc", "arc-elided-vec", "arc-locked-vec")?.takes("Cloning many Arcs without LOCK", "with it");
+    let elided = finding(record, "arc", "arc-elided-vec", "arc-locked-vec")?.takes("Cloning Arcs elided", "locked");
     let std = finding(record, "arc", "arc-locked-vec", "std-arc-vec")
-        .map_or(String::new(), |f| format!("; {}", f.takes("with LOCK it", "std's")));
-    let company = company::of_row(record, "a pair with LOCK", ["arc", "arc-locked"]);
-    Some(format!("{elided}{std}{company}."))
+        .map_or(String::new(), |f| format!("; {}", f.takes("locked", "std's")));
+    let rows = [("a locked pair", ARC)];
+    Some(fitting([
+        in_company(&format!("{elided}{std}"), record, &rows),
+        in_company(&elided, record, &rows),
+    ]))
 }
 
 fn per_cpu(record: &Record) -> Option<String> {
-    let locked = finding(record, "percpu", "lock-inc-64", "rseq-add-64")?
-        .takes("A locked addition", "one to the CPU's own copy (rseq)");
-    let company = company::of_row(record, "the locked one", ["percpu", "lock-inc-64"]);
-    Some(format!("{locked}{company}."))
+    let locked = finding(record, "percpu", "lock-inc-64", "rseq-add-64")?;
+    let said = [
+        (
+            "A locked addition",
+            "one to the CPU's own copy (rseq)",
+            "the locked one",
+            "the own copy",
+        ),
+        ("A locked add", "rseq's", "it", "rseq's"),
+    ];
+    Some(fitting(said.map(|(what, whose, it, own)| {
+        in_company(&locked.takes(what, whose), record, &[(it, INC), (own, RSEQ)])
+    })))
 }
 
 fn spinlock(record: &Record) -> Option<String> {
@@ -138,26 +165,110 @@ fn spinlock(record: &Record) -> Option<String> {
         ("std's", "std-mutex-cpus"),
         ("spin's", "spin-cpus"),
     ];
-    let against: Vec<String> = peers
-        .iter()
-        .filter_map(|(what, row)| {
-            let share = finding(record, "spinlock", "cyclewise-cpus", row)?.share();
-            Some(format!("{what} {share}"))
-        })
+    let (mut claims, mut others) = (Vec::new(), Vec::new());
+    for (whose, row) in peers {
+        match finding(record, "spinlock", "cyclewise-cpus", row) {
+            Some(f) if f.verdict.is_claim() && claims.is_empty() => {
+                claims.push(format!("{} the time of {whose}", f.times()));
+            }
+            Some(f) if f.verdict.is_claim() => claims.push(format!("{} of {whose}", f.times())),
+            Some(f) => others.push(format!("against {whose}: {}", f.verdict_in_short())),
+            None => {}
+        }
+    }
+    let claims = listed(&claims).map(|all| format!(" takes {all}"));
+    let said: Vec<String> = claims
+        .into_iter()
+        .chain([others.join("; ")])
+        .filter(|s| !s.is_empty())
         .collect();
-    Some(format!(
-        "The queued spinlock on all CPUs takes, of the time of others: {}.",
-        listed(&against)?
-    ))
+    let said = match (said.first(), others.is_empty()) {
+        (None, _) => return None,
+        (Some(first), _) if said.len() == 1 && !others.is_empty() => format!(" {first}"),
+        _ => said.join("; "),
+    };
+    Some(fitting([
+        format!("With a thread on each CPU the queued spinlock{said}."),
+        format!("On all CPUs the queued lock{}.", said.replace("× of ", "× ")),
+    ]))
 }
+
+/// The most whole commands that are told.
+const MOST_COMMANDS: usize = 3;
 
 /// Whole commands, each against the first.
 fn commands(record: &Record) -> Option<String> {
     let e = experiment(record, "time")?;
-    let said: Vec<String> = e
-        .comparisons
-        .iter()
-        .map(|c| Finding::of(c, e.unit).sentence())
-        .collect();
+    let shown = e.comparisons.iter().take(MOST_COMMANDS);
+    let mut said: Vec<String> = shown.map(|c| Finding::of(c, e.unit).sentence()).collect();
+    if e.comparisons.len() > MOST_COMMANDS {
+        said.push(format!("And {} more.", e.comparisons.len() - MOST_COMMANDS));
+    }
     (!said.is_empty()).then(|| said.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::finding::tests::comparison;
+    use super::*;
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn every_row_in_company_belongs_to_an_operation() {
+        let matrix = cyclewise_context::Matrix::new(cyclewise_context::CacheSizes { l2: None, l3: None });
+        let is_there = |row: Row| matrix.operations.iter().any(|o| o.loop_row == Some(row));
+        for row in [XADD, CMPXCHG, INC, POPF, NOW, ARC, RSEQ] {
+            assert!(is_there(row), "{row:?}");
+        }
+        // The twin: a row of another experiment with the same loop.
+        assert!(!is_there(["percpu", "lock-inc-64"]));
+    }
+
+    #[test]
+    fn a_matrix_without_the_rows_back_to_back_makes_no_sentence() {
+        let mut r = company::tests::record(&[4.5, 0.3, 2.0]);
+        assert_eq!(lock_prefix(&r), None);
+        // The twin: with them it says both.
+        let mut inc = comparison(Verdict::Slower, 1.3, [1.29, 1.31]);
+        (inc.a, inc.b) = ("lock-inc64".to_owned(), "ds-inc64".to_owned());
+        r.experiments.push(Experiment {
+            name: "lock-prefix".to_owned(),
+            comparisons: vec![inc],
+            ..Experiment::default()
+        });
+        assert_eq!(
+            lock_prefix(&r).unwrap(),
+            "Back to back, LOCK costs 1.30 times on INC; in company INC adds 0.30 to 4.5 ticks."
+        );
+    }
+
+    #[test]
+    fn the_spinlock_says_what_is_undecided_apart() {
+        let pair = |b: &str, verdict, ratio: f64| {
+            let mut c = comparison(verdict, ratio, [ratio * 0.9, ratio * 1.1]);
+            (c.a, c.b) = ("cyclewise-cpus".to_owned(), b.to_owned());
+            c
+        };
+        let said = |comparisons| {
+            spinlock(&Record {
+                experiments: vec![Experiment {
+                    name: "spinlock".to_owned(),
+                    comparisons,
+                    ..Experiment::default()
+                }],
+                ..Record::default()
+            })
+        };
+        let some = said(vec![
+            pair("std-mutex-cpus", Verdict::Faster, 0.2),
+            pair("spin-cpus", Verdict::Undecided, 1.0),
+        ]);
+        assert_eq!(
+            some.unwrap(),
+            "On all CPUs the queued lock takes 0.200× the time of std's; against spin's: undecided (0.90–1.10)."
+        );
+        let none = said(vec![pair("spin-cpus", Verdict::Undecided, 1.0)]).unwrap();
+        assert!(none.contains("queued spinlock against spin's: undecided"), "{none}");
+        assert_eq!(said(Vec::new()), None);
+    }
 }

@@ -18,7 +18,7 @@ pub(super) fn median(v: &Variant) -> String {
     let ci95 = bounds(ci95);
     // An older record has no interval of the median: that of the mean says how far to trust it.
     let uncertainty = match uncertainty(value, ci95) {
-        unknown if unknown.is_nan() => half_width(v.ci95),
+        unknown if unknown.is_nan() && v.headline.is_none() => half_width(v.ci95),
         known => known,
     };
     at_least_two_digits(value, decimals(value, uncertainty))

@@ -3,6 +3,7 @@
 use super::cpuid::Cpuid;
 use super::cpuinfo::CpuInfo;
 use super::{boost, emulator, topology};
+use crate::record::hypervisor_name;
 use crate::sys::procfs::Sysfs;
 
 /// Load per CPU above which other work affects the figures.
@@ -83,7 +84,7 @@ fn clocksource(facts: &Facts<'_>) -> Option<String> {
 }
 
 fn hypervisor(facts: &Facts<'_>) -> Option<String> {
-    let name = facts.hypervisor?;
+    let name = hypervisor_name(facts.hypervisor?);
     Some(format!(
         "a hypervisor is present ({name}): it may steal time, hide SMT siblings and hide the PMU; {}",
         match facts.fs.text("/proc/stat") {
@@ -195,7 +196,7 @@ mod tests {
     #[test]
     fn warnings_from_the_fingerprint() {
         let tree = Tree::new();
-        only(&warnings(&tree, |f| f.hypervisor = Some("KVMKVMKVM")), "KVMKVMKVM");
+        only(&warnings(&tree, |f| f.hypervisor = Some("KVMKVMKVM")), "present (KVM)");
         only(&warnings(&tree, |f| f.clocksource = "hpet"), "hpet");
         only(&warnings(&tree, |f| f.clocksource = ""), "unknown");
         only(&warnings(&tree, |f| f.governor = Some("powersave")), "powersave");

@@ -44,6 +44,25 @@ pub struct Machine {
     pub warnings: Vec<String>,
 }
 
+impl Machine {
+    /// The hypervisor's name as people know it; `None` on bare metal.
+    pub fn hypervisor_name(&self) -> Option<&str> {
+        self.hypervisor.as_deref().map(hypervisor_name)
+    }
+}
+
+/// The name of the hypervisor with this CPUID signature; of one that is not known, the signature.
+pub fn hypervisor_name(signature: &str) -> &str {
+    match signature {
+        "KVMKVMKVM" => "KVM",
+        "Microsoft Hv" => "Hyper-V",
+        "VMwareVMware" => "VMware",
+        "XenVMMXenVMM" => "Xen",
+        _ if signature.trim_end() == "bhyve bhyve" => "bhyve",
+        other => other,
+    }
+}
+
 /// How many sockets, clusters and cores the CPUs are in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Topology {

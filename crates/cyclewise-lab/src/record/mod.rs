@@ -17,7 +17,7 @@ pub(crate) use agreement::note_agreement;
 pub use between::{Basis, BetweenRuns, Run};
 pub use comparison::{Comparison, Estimator, Paired, Test, Verdict};
 pub use load::{from_str, load, read, schema_of};
-pub use machine::{CyclesPerTick, Machine, Topology};
+pub use machine::{CyclesPerTick, Machine, Topology, hypervisor_name};
 pub use matrix::Matrix;
 pub use state::{Batches, Figure, Level, Linearity, Mode, Probe, Rejected, State};
 

@@ -119,7 +119,7 @@ pub(crate) fn decide(paired: &Paired, p_holm: f64, cost: f64, floor: Option<f64>
     } else if same {
         (
             Verdict::Same,
-            Some(format!("within {} %", (1000.0 * margin).ceil() / 10.0)),
+            Some(format!("within {}\u{a0}%", (1000.0 * margin).ceil() / 10.0)),
         )
     } else {
         let reason = floor.map_or(NO_CONTROL.to_string(), |_| undecided(&tests));

@@ -129,7 +129,7 @@ impl<'a> ComparedExperiment<'a> {
             name: &e.name,
             question: &e.question,
             floor: floor_figure(e.floor),
-            line: summary(&findings, |f| f.a.to_owned()).unwrap_or_default(),
+            line: summary(&findings).unwrap_or_default(),
             verdicts: told.map(sentence).collect(),
             plot: figure(e, dots).draw()?,
             table: rows(e),

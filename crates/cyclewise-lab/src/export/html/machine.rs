@@ -48,10 +48,7 @@ pub(super) fn fingerprint(m: &Machine) -> Vec<Fact> {
         ("Architecture", m.arch.clone()),
         ("CPUs", format!("{}{pinned}", m.cpus)),
         ("Kernel", m.kernel.clone()),
-        (
-            "Hypervisor",
-            m.hypervisor.clone().unwrap_or_else(|| "none detected".to_owned()),
-        ),
+        ("Hypervisor", m.hypervisor_name().unwrap_or("none detected").to_owned()),
         ("Tick rate", hertz(m.tsc_hz)),
         ("Core cycles per tick", cycles),
         ("Clock source", m.clocksource.clone()),

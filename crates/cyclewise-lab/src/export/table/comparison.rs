@@ -1,7 +1,7 @@
 //! The comparison of records.
 
 use super::grid::{BOLD, Column, DIM, Look, YELLOW, fitted, style, wrapped};
-use crate::answer::{Finding, summary};
+use crate::answer::{Finding, is_no_cost, summary};
 use crate::export::number::{NONE, brief, estimate, interval, p_value};
 use crate::export::{letter, record_name};
 use crate::record::Verdict;
@@ -51,8 +51,10 @@ fn lines(report: &CompareReport, e: &CompareExperiment) -> Vec<(String, String)>
     let others = 1..report.records.len();
     let line = |other: usize| {
         let rows = e.rows.iter().filter(|r| r.other == other);
-        let findings: Vec<Finding> = rows.map(|r| Finding::between(r, e.unit, &r.variant, "")).collect();
-        let line = summary(&findings, |f| f.a.to_owned())?;
+        let findings: Vec<Finding> = rows
+            .map(|r| Finding::between(r, e.unit, &r.variant, "the base"))
+            .collect();
+        let line = summary(&findings)?;
         let name = if report.records.len() > 2 {
             format!(" in {}", letter(other))
         } else {
@@ -106,11 +108,11 @@ fn compared(report: &CompareReport, e: &CompareExperiment, look: Look) -> String
     fitted(columns, look)
 }
 
-/// The median of one record with the digits of its interval, or the mean if there is no median; a dash where the row has no
-/// verdict, because its figure may be no cost.
+/// The median of one record with the digits of its interval, or the mean if there is no median; a dash where its slope is no
+/// cost.
 pub(crate) fn side(row: &CompareRow, median: f64, side: &Side) -> String {
     let half = (side.ci95[1] - side.ci95[0]) / 2.0;
-    if row.verdict == Verdict::None {
+    if row.verdict == Verdict::None && row.reason.as_deref().is_some_and(is_no_cost) {
         NONE.to_owned()
     } else if median > 0.0 {
         brief(median, [median - half, median + half])

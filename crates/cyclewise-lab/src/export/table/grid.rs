@@ -129,6 +129,10 @@ pub(super) fn fitted(mut columns: Vec<Column>, look: Look) -> String {
         columns.remove(i);
     }
     let header: Vec<&str> = columns.iter().map(|c| c.title).collect();
+    // The last column takes what the others leave.
+    let others = columns.iter().enumerate().filter(|(_, c)| !c.breaks);
+    let others = others.map(|(i, c)| if i == 0 { c.width().min(name) } else { c.width() });
+    let free = look.columns.saturating_sub(others.sum());
     let rows = columns.first().map_or(0, |c| c.cells.len());
     let rows = (0..rows).map(|i| columns.iter().map(|c| c.cells[i].clone()).collect());
     let mut table = table(&header, rows, 1);
@@ -138,7 +142,10 @@ pub(super) fn fitted(mut columns: Vec<Column>, look: Look) -> String {
             .set_width(look.columns as u16);
         for (i, (column, of)) in table.column_iter_mut().zip(&columns).enumerate() {
             column.set_constraint(match i {
-                _ if of.breaks => ColumnConstraint::LowerBoundary(Width::Fixed(LEAST_LAST as u16)),
+                _ if of.breaks => {
+                    let width = of.width().min(free).max(LEAST_LAST);
+                    ColumnConstraint::LowerBoundary(Width::Fixed(width as u16))
+                }
                 0 => ColumnConstraint::UpperBoundary(Width::Fixed(name as u16)),
                 _ => ColumnConstraint::ContentWidth,
             });
@@ -235,6 +242,8 @@ mod tests {
             assert!(text.lines().all(|l| shown_width(l) <= most), "{text}");
             assert!(text.contains("busy 2.1") && text.contains("12.345"), "{text}");
         }
+        // What is free is the last column's: this text fits beside the others in a hundred columns.
+        assert!(wide.contains(&verdict[..30]) && wide.lines().count() <= 3, "{wide}");
         // The twin: without a limit the lines are as long as their cells.
         let all = fitted(columns(&verdict.repeat(3)), Look::new(Some(80), true));
         assert!(all.lines().any(|l| shown_width(l) > 100), "{all}");

@@ -30,25 +30,25 @@ use std::fmt::Write;
 
 /// A whole record: what it answers, a line for each experiment, then each experiment's rows, and warnings.
 pub(crate) fn record(record: &Record, look: Look) -> String {
-    let mut out = machine(&record.machine, look);
-    out.push('\n');
+    let mut out = format!("{}\n", machine(&record.machine, look));
     out.push_str(&answer(record, look));
     for e in &record.experiments {
         let _ = write!(out, "\n{}", experiment(e, look));
     }
+    let _ = writeln!(out, "\n{}", wrapped(&tick(&record.machine), look, 0, 2));
     for w in &record.machine.warnings {
         let _ = writeln!(out, "{YELLOW}warning:{YELLOW:#} {}", wrapped(w, look, 9, 4));
     }
     out
 }
 
-/// What the record answers, and a line for each experiment where there are several.
+/// What the record answers, and a line for each experiment.
 fn answer(record: &Record, look: Look) -> String {
     let mut out = String::new();
     for sentence in answer::of(record) {
         let _ = writeln!(out, "{}", wrapped(&sentence, look, 0, 2));
     }
-    if record.experiments.len() > 1 {
+    if !record.experiments.is_empty() {
         out.push('\n');
         for e in &record.experiments {
             let line = wrapped(&answer::line(e), look, e.name.chars().count() + 2, 4);
@@ -58,11 +58,11 @@ fn answer(record: &Record, look: Look) -> String {
     out
 }
 
+/// The machine in a line; what else is known of it stands below the tables.
 fn machine(m: &Machine, look: Look) -> String {
     let mut out = String::new();
     let hypervisor = m
-        .hypervisor
-        .as_ref()
+        .hypervisor_name()
         .map_or("bare metal".to_string(), |h| format!("under {h}"));
     let cpus = if m.cpus == 1 { "CPU" } else { "CPUs" };
     let cpu = &m.cpu_model;
@@ -81,6 +81,11 @@ fn machine(m: &Machine, look: Look) -> String {
             let _ = writeln!(out, "{line}");
         }
     }
+    out
+}
+
+/// What a tick is.
+fn tick(m: &Machine) -> String {
     let clocksource = match m.clocksource.as_str() {
         "" => "clocksource unknown",
         name => name,
@@ -99,8 +104,7 @@ fn machine(m: &Machine, look: Look) -> String {
             c.why
         );
     }
-    let _ = writeln!(out, "{}", wrapped(&tick, look, 0, 2));
-    out
+    tick
 }
 
 fn experiment(e: &Experiment, look: Look) -> String {
@@ -110,7 +114,6 @@ fn experiment(e: &Experiment, look: Look) -> String {
     if look.wide {
         let _ = writeln!(out, "{DIM}{}{DIM:#}", e.source);
     }
-    let _ = writeln!(out, "{}", wrapped(&answer::line(e), look, 0, 2));
     let _ = writeln!(out, "{}", wrapped(&circumstances(e), look, 0, 2));
     let rows = listed_variants(e, matrix::MOST_ROWS);
     if let Some(matrix) = matrix::matrix(e, look) {
@@ -130,7 +133,7 @@ fn experiment(e: &Experiment, look: Look) -> String {
         let _ = writeln!(out, "{}", row::rows(e, &rows, look));
     }
     if !e.metric_units().is_empty() {
-        let _ = writeln!(out, "{}", runs::metrics(e, look));
+        out.push_str(&runs::metrics(e, look));
     }
     if look.wide && !e.comparisons.is_empty() {
         let _ = writeln!(out, "{}", wide::comparisons(e));
@@ -166,7 +169,7 @@ fn circumstances(e: &Experiment) -> String {
                     significant(most, 2)
                 );
             }
-            None => out.push_str("; noise floor unknown: too few samples of the control"),
+            None => out.push_str("; noise floor unknown: contains no A/A control"),
         },
     }
     out

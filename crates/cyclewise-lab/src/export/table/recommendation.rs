@@ -48,7 +48,7 @@ pub(crate) fn recommendation(r: &Recommendation) -> String {
     let _ = writeln!(
         out,
         "\n{DIM}simulated, seeds {} to {}, {} cycles of critical work, {} of parallel work; margin: rate divided by the next best rate; \
-         indistinguishable: the difference is below 5 % or not significant over the seeds; of the candidates within 5 % of the best, the \
+         undecided: the difference is below 5 % or not significant over the seeds; of the candidates within 5 % of the best, the \
          simplest is recommended{DIM:#}",
         r.seeds[0], r.seeds[1], r.critical_cycles, r.parallel_cycles
     );

@@ -5,31 +5,47 @@ use crate::export::number::{decimals, estimate, fixed, half_width, interval, p_v
 use crate::record::{Experiment, Metric, Variant};
 use std::fmt::Write;
 
-/// One column per metric: mean and standard deviation.
+/// One column per metric: mean and standard deviation. Variants without metrics and metrics that are always 0 are left out;
+/// empty if nothing is left.
 pub(super) fn metrics(e: &Experiment, look: Look) -> String {
-    let titles = titles(e);
+    let is_zero = |m: &Metric| m.mean == 0.0 && m.sd == 0.0;
+    let said = |name: &str| {
+        e.variants
+            .iter()
+            .filter_map(|v| v.metrics.get(name))
+            .any(|m| !is_zero(m))
+    };
+    let shown: Vec<(&str, &str)> = e.metric_units().into_iter().filter(|(name, _)| said(name)).collect();
+    if shown.is_empty() {
+        return String::new();
+    }
+    let titles: Vec<String> = shown.iter().copied().map(title).collect();
     let mut header = vec!["mean ± sd of"];
     header.extend(titles.iter().map(String::as_str));
-    let cell = |m: &Metric| format!("{} ± {}", fixed(m.mean, decimals(m.mean, m.sd)), significant(m.sd, 2));
-    let rows = e.variants.iter().map(|v| {
-        let cells = e
-            .metric_units()
-            .into_iter()
-            .map(|(name, _)| v.metrics.get(name).map_or_else(String::new, cell));
+    let cell = |m: &Metric| match is_zero(m) {
+        true => "0".to_owned(),
+        false => format!("{} ± {}", fixed(m.mean, decimals(m.mean, m.sd)), significant(m.sd, 2)),
+    };
+    let rows = e.variants.iter().filter(|v| !v.metrics.is_empty()).map(|v| {
+        let cells = shown
+            .iter()
+            .map(|(name, _)| v.metrics.get(*name).map_or_else(String::new, cell));
         std::iter::once(v.name.clone()).chain(cells).collect()
     });
-    broken(table(&header, rows, 1), look)
+    format!("{}\n", broken(table(&header, rows, 1), look))
+}
+
+/// The name of a metric, with its unit if it has one.
+fn title((name, unit): (&str, &str)) -> String {
+    if unit == "1" {
+        name.to_owned()
+    } else {
+        format!("{name} ({unit})")
+    }
 }
 
 /// The names of the metrics, each with its unit if it has one.
 fn titles(e: &Experiment) -> Vec<String> {
-    let title = |(name, unit): (&str, &str)| {
-        if unit == "1" {
-            name.to_owned()
-        } else {
-            format!("{name} ({unit})")
-        }
-    };
     e.metric_units().into_iter().map(title).collect()
 }
 

@@ -181,6 +181,74 @@ fn the_tables_as_people_read_them() {
 }
 
 #[test]
+fn metrics_that_say_nothing_are_left_out() {
+    let mut r = every();
+    let metric = |mean: f64| Metric {
+        unit: "1".to_owned(),
+        mean,
+        sd: mean / 10.0,
+        samples: Vec::new(),
+    };
+    let variants = &mut r.experiments[0].variants;
+    variants[5].metrics.insert("faults".to_owned(), metric(0.0));
+    variants[0].metrics.insert("switches".to_owned(), metric(0.0));
+    variants[5].metrics.insert("switches".to_owned(), metric(7.0));
+    let shown = strip(&runs::metrics(&r.experiments[0], Look::new(None, false)));
+    assert!(!shown.contains("faults") && !shown.contains("± 0 "), "{shown}");
+    assert!(!shown.contains("soft-mask") && shown.contains("switches"), "{shown}");
+    let zero = shown.lines().find(|l| l.contains("lock-inc64")).unwrap();
+    assert!(zero.ends_with(" 0"), "{shown}");
+    // The twin: nothing but zeros is no table.
+    for v in &mut r.experiments[0].variants {
+        v.metrics.retain(|name, _| name == "faults");
+    }
+    assert_eq!(runs::metrics(&r.experiments[0], Look::new(None, false)), "");
+}
+
+#[test]
+fn figures_of_no_interval_have_two_digits() {
+    let mut v = row("few", 38.507, Kind::Latency);
+    v.ci95 = [38.506, 38.508];
+    v.headline.as_mut().unwrap().ci95 = [None, None];
+    assert_eq!(crate::export::row::median(&v), "39");
+    // The twin: a record without a figure of paired rounds has only the interval of the mean.
+    v.headline = None;
+    assert!(crate::export::row::median(&v).len() > 4);
+}
+
+#[test]
+fn the_hypervisor_has_the_name_that_people_know() {
+    let mut r = every();
+    let first = |r: &Record| {
+        strip(&record(r, Look::new(None, true)))
+            .lines()
+            .next()
+            .unwrap()
+            .to_owned()
+    };
+    for (signature, name) in [
+        ("KVMKVMKVM", "under KVM,"),
+        ("Microsoft Hv", "under Hyper-V,"),
+        ("Other", "under Other,"),
+    ] {
+        r.machine.hypervisor = Some(signature.to_owned());
+        assert!(first(&r).contains(name), "{}", first(&r));
+    }
+}
+
+#[test]
+fn the_answer_of_a_whole_run_is_at_most_ten_lines() {
+    for record in [crate::answer::tests::record(), crate::answer::tests::full()] {
+        let said = crate::answer::of(&record);
+        let lines: usize = said
+            .iter()
+            .map(|s| wrapped(s, Look::new(None, false), 0, 2).lines().count())
+            .sum();
+        assert!(lines <= 10, "{lines}: {said:#?}");
+    }
+}
+
+#[test]
 fn no_line_is_wider_than_asked() {
     for columns in [60, 80, 100, 250] {
         let most = usize::from(columns).min(grid::MOST_COLUMNS);
