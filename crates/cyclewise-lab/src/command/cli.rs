@@ -15,7 +15,7 @@ use std::path::PathBuf;
     name = "cyclewise",
     version,
     about,
-    after_help = "Exit status: 0 success, 1 a check failed, 2 usage error, 3 not supported on this machine."
+    after_help = "Exit status: 0 success, 1 a check failed, 2 usage error, 3 not supported on this machine, or not everything was measured."
 )]
 pub(super) struct Cli {
     #[command(subcommand)]
@@ -174,8 +174,8 @@ pub(super) struct CompareArgs {
     /// experiments named, if any: slower:5%, or slower:5%,popf,arc
     #[arg(long, value_name = "slower:P%[,EXPERIMENT…]")]
     pub(super) fail_on: Option<FailOn>,
-    /// Has no effect: no random numbers are used
-    #[arg(long, value_name = "N", default_value_t = 1, hide = true)]
+    /// Has no effect, because a comparison draws no random numbers; accepted for scripts that give one to every subcommand
+    #[arg(long, value_name = "N", default_value_t = 1)]
     pub(super) seed: u64,
     /// Print every column [default: those that fit the terminal, at most 100 characters]
     #[arg(long)]

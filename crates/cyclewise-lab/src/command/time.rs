@@ -9,7 +9,7 @@ use super::session::Session;
 use crate::error::{Error, Result};
 use crate::experiment::time::{self, TimeOptions};
 use crate::export;
-use crate::record::Unit;
+use crate::record::{Missing, Unit};
 use crate::runner::{self, Budget, Guards, Heading, Runner};
 use std::time::Duration;
 
@@ -55,11 +55,41 @@ pub(super) fn time(args: &TimeArgs) -> Result<()> {
         }
     }
     output::write(&record, &args.common, &table, false)?;
-    match record.missing.first() {
-        None => Ok(()),
-        Some(failed) => Err(Error::check(format!(
-            "time: not every command was measured to the end: {}",
-            failed.why
-        ))),
+    let mut columns = measured.columns.iter();
+    end(
+        &record.missing,
+        columns.any(|c| c.rejected.contains_key(&runner::Reason::Failed)),
+    )
+}
+
+/// How it ends: 1 if a command `failed`, 3 if one was not measured for another reason.
+fn end(missing: &[Missing], failed: bool) -> Result<()> {
+    let Some(first) = missing.first() else { return Ok(()) };
+    let of = first.variant.as_ref().map_or(String::new(), |v| format!("{v}: "));
+    let why = format!("time: not every command was measured to the end: {of}{}", first.why);
+    Err(match failed {
+        true => Error::check(why),
+        false => Error::unsupported(why),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Status;
+
+    #[test]
+    fn a_failure_is_one_and_too_few_samples_are_not() {
+        let missing = [Missing {
+            experiment: "time".to_string(),
+            variant: Some("make".to_string()),
+            why: "only 1 of 9 samples were usable".to_string(),
+            possible: true,
+        }];
+        let error = |failed| end(&missing, failed).unwrap_err();
+        assert_eq!(error(false).status, Status::Unsupported);
+        assert!(error(false).message.contains("make: only 1 of 9"));
+        assert_eq!(error(true).status, Status::CheckFailed);
+        assert_eq!(end(&[], false), Ok(()));
     }
 }

@@ -12,11 +12,13 @@
 //! Parts of a run are ten blocks, by their medians; of a run with few samples, its samples. The median row counts because a row
 //! that happens to be calm shares the machine with the others.
 //!
-//! The same: the interval of several runs lies within [`stats::SAME_MARGIN`], or the noise floor if that is larger.
+//! The same: the interval of several runs lies within [`stats::SAME_MARGIN`], or the noise floor if that is larger, and at most
+//! [`stats::LARGEST_MARGIN`]; a difference beyond the first that the interval proves is not "same".
 //!
-//! The medians are those of quiet rounds where both records tell the states of the neighbour apart, of all rounds elsewhere.
+//! The medians are those of quiet rounds where every run of both records has enough of them, of all rounds elsewhere: the quiet
+//! rounds of one run are never compared with all rounds of another.
 
-use crate::record::{Basis, Experiment, Interval, Record, State, Variant, Verdict};
+use crate::record::{Basis, Experiment, Interval, Record, Run, State, Variant, Verdict, bounds};
 use crate::stats;
 
 /// The accepted chance of a false claim between runs. One in a hundred rows, since a comparison has hundreds.
@@ -61,7 +63,7 @@ pub(super) struct Outcome {
 
 /// Decides about `other`, compared with `base`. `typical` is the [`spread`] of the experiment's median row.
 pub(super) fn decide(base: Side<'_>, other: Side<'_>, typical: Option<f64>, floor: Option<f64>) -> Outcome {
-    let state = common_state(base.variant, other.variant);
+    let state = common_state(base, other);
     let (b, o) = (base.medians(state), other.medians(state));
     let mut outcome = match stats::ratio_between_runs(&o, &b) {
         Some(between) => {
@@ -71,7 +73,7 @@ pub(super) fn decide(base: Side<'_>, other: Side<'_>, typical: Option<f64>, floo
             } else {
                 None
             };
-            several(&b, &o, between, parts, floor)
+            several(&b, &o, between, few, parts, floor)
         }
         None => one(base, other, state, typical, floor),
     };
@@ -88,10 +90,9 @@ pub(super) fn decide(base: Side<'_>, other: Side<'_>, typical: Option<f64>, floo
     outcome
 }
 
-/// The state whose samples are compared.
-fn common_state(base: &Variant, other: &Variant) -> State {
-    let is_quiet = |v: &Variant| v.headline.as_ref().is_some_and(|h| h.state == State::Quiet);
-    if is_quiet(base) && is_quiet(other) {
+/// The state whose samples are compared: quiet where every run of both sides says so.
+fn common_state(base: Side<'_>, other: Side<'_>) -> State {
+    if base.is_quiet() && other.is_quiet() {
         State::Quiet
     } else {
         State::All
@@ -99,18 +100,45 @@ fn common_state(base: &Variant, other: &Variant) -> State {
 }
 
 impl Side<'_> {
-    /// The median of each run: the headline's of several runs, that of `state` of one.
+    /// The runs that have the row.
+    fn runs(&self) -> Vec<&Run> {
+        let (e, v) = (&self.experiment.name, &self.variant.name);
+        let runs = self.record.runs.iter();
+        runs.filter(|r| r.median(e, v).is_some()).collect()
+    }
+
+    /// Whether the headline of every run is of quiet rounds. A run of an older version does not say, and is taken to be as
+    /// the record's samples are.
+    fn is_quiet(self) -> bool {
+        let (e, v) = (&self.experiment.name, &self.variant.name);
+        self.variant.figure().state == State::Quiet
+            && self
+                .runs()
+                .iter()
+                .all(|r| r.state(e, v).is_none_or(|s| s == State::Quiet))
+    }
+
+    /// The median in `state` of each run.
     fn medians(self, state: State) -> Vec<f64> {
         let (e, v) = (&self.experiment.name, &self.variant.name);
-        let of_runs: Vec<f64> = self.record.runs.iter().filter_map(|r| r.median(e, v)).collect();
-        let medians = match of_runs.len() {
-            0 | 1 => vec![match state {
-                State::Quiet => self.variant.figure().median,
-                _ => self.variant.median,
-            }],
-            _ => of_runs,
+        let runs = self.runs();
+        if runs.len() < 2 {
+            return vec![self.median(state)];
+        }
+        let of_run = |r: &&Run| match state {
+            State::Quiet => r.median(e, v),
+            _ => r.median_of_all(e, v),
         };
-        medians.into_iter().map(|m| m * self.scale).collect()
+        runs.iter().filter_map(of_run).map(|m| m * self.scale).collect()
+    }
+
+    /// The median of the record's samples in `state`, which are of one run.
+    fn median(self, state: State) -> f64 {
+        let median = match state {
+            State::Quiet => self.variant.figure().median,
+            _ => self.variant.median,
+        };
+        median * self.scale
     }
 }
 
@@ -149,7 +177,7 @@ struct Parts {
 fn parts(base: Side<'_>, other: Side<'_>, state: State, spread: f64) -> Option<Parts> {
     let scaled = |side: Side<'_>| Some(range(side.variant, state)?.map(|x| x * side.scale));
     let ([b_low, b_high], [o_low, o_high]) = (scaled(base)?, scaled(other)?);
-    let ratio = other.medians(state).first()? / base.medians(state).first()?;
+    let ratio = other.median(state) / base.median(state);
     if !(b_low > 0.0 && o_low > 0.0 && ratio > 0.0) {
         return None;
     }
@@ -175,27 +203,37 @@ pub(super) fn typical_spread(experiments: [&Experiment; 2]) -> Option<f64> {
 
 /// The verdict of several runs on at least one side; of times, so that more is slower.
 ///
-/// `parts`: what must exclude 1 as well, because there are few runs.
-fn several(base: &[f64], other: &[f64], between: stats::RunRatio, parts: Option<Parts>, floor: Option<f64>) -> Outcome {
+/// `parts`: what must exclude 1 as well if there are `few` runs; `None`: nothing does, so that few runs prove nothing.
+fn several(
+    base: &[f64],
+    other: &[f64],
+    between: stats::RunRatio,
+    few: bool,
+    parts: Option<Parts>,
+    floor: Option<f64>,
+) -> Outcome {
     let range = |medians: &[f64]| stats::describe(medians).map_or(0.0, |s| s.max / s.min - 1.0);
     let spread = range(base).max(range(other));
     let floor = floor.unwrap_or(0.0);
-    let margin = floor.max(stats::SAME_MARGIN);
-    let same = between
-        .ci95
-        .map(|bound| bound.is_some_and(|x| (x - 1.0).abs() < margin))
-        == [true; 2];
-    let within = parts.as_ref().map_or(String::new(), |p| {
-        format!(", and parts of a run by {:.1} %", 100.0 * p.own)
-    });
+    let margin = floor.clamp(stats::SAME_MARGIN, stats::LARGEST_MARGIN);
+    let proven = excludes_one(bounds(between.ci95));
+    let same = between.ci95.map(|bound| bound.is_some_and(|x| within(x, margin))) == [true; 2]
+        && (!proven || within(between.ratio, stats::SAME_MARGIN));
+    let of_parts = match &parts {
+        Some(p) => format!(", and parts of a run by {:.1} %", 100.0 * p.own),
+        None if few => format!(
+            ", which are fewer than {ENOUGH_RUNS} on a side, and parts of a run have no positive figures to be compared"
+        ),
+        None => String::new(),
+    };
     let seen = format!(
-        "{} and {} runs, which differ by up to {:.1} %{within}; p {}",
+        "{} and {} runs, which differ by up to {:.1} %{of_parts}; p {}",
         base.len(),
         other.len(),
         100.0 * spread,
         p_value(between.p)
     );
-    let apart = parts.is_none_or(|p| excludes_one(p.interval));
+    let apart = !few || parts.as_ref().is_some_and(|p| excludes_one(p.interval));
     let (verdict, reason) = if between.p < ALPHA && apart && difference(between.ratio) > floor {
         (claim(between.ratio), None)
     } else if same {
@@ -261,13 +299,18 @@ fn one(base: Side<'_>, other: Side<'_>, state: State, typical: Option<f64>, floo
     outcome
 }
 
-fn excludes_one([low, high]: [f64; 2]) -> bool {
+pub(super) fn excludes_one([low, high]: [f64; 2]) -> bool {
     low > 1.0 || high < 1.0
 }
 
-/// How far a ratio is from 1, in either direction alike.
-fn difference(ratio: f64) -> f64 {
-    ratio.max(1.0 / ratio) - 1.0
+/// The difference of two figures of this ratio as a share of the larger, which is the unit of the noise floor.
+pub(super) fn difference(ratio: f64) -> f64 {
+    1.0 - ratio.min(1.0 / ratio)
+}
+
+/// Whether a ratio is within the margin of "same".
+pub(super) fn within(ratio: f64, margin: f64) -> bool {
+    (ratio - 1.0).abs() < margin
 }
 
 fn p_value(p: f64) -> String {

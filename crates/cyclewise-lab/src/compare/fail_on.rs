@@ -39,24 +39,33 @@ impl FromStr for FailOn {
 }
 
 impl FailOn {
-    /// Checks the names before anything is written.
+    /// Checks before anything is written that the rule could fail.
     ///
     /// # Errors
-    /// Exit 2: an experiment is not in the comparison, so that it could never fail.
+    /// Exit 2: an experiment is not in the comparison or has no rows there, or no experiment has.
     pub(crate) fn check_names(&self, report: &CompareReport) -> Result<()> {
-        let known = |name: &String| report.experiments.iter().any(|e| e.name == *name);
-        match self.experiments.iter().find(|name| !known(name)) {
-            None => Ok(()),
-            Some(name) => Err(Error::usage(format!(
-                "--fail-on names {name:?}, which the records do not have in common; they have {}",
-                report
-                    .experiments
-                    .iter()
-                    .map(|e| e.name.as_str())
-                    .collect::<Vec<_>>()
-                    .join(", ")
-            ))),
+        let with_rows: Vec<&str> = report
+            .experiments
+            .iter()
+            .filter(|e| !e.rows.is_empty())
+            .map(|e| e.name.as_str())
+            .collect();
+        if with_rows.is_empty() {
+            return Err(Error::usage(
+                "--fail-on has nothing to look at: the records have no row with a verdict in common",
+            ));
         }
+        let Some(name) = self.experiments.iter().find(|name| !with_rows.contains(&name.as_str())) else {
+            return Ok(());
+        };
+        let why = match report.experiments.iter().any(|e| e.name == *name) {
+            true => "whose ranges get no verdict, so that it could never fail",
+            false => "which the records do not have in common",
+        };
+        Err(Error::usage(format!(
+            "--fail-on names {name:?}, {why}; it may name {}",
+            with_rows.join(", ")
+        )))
     }
 
     /// Fails if there is a row whose verdict is slower and whose whole interval lies beyond the share.

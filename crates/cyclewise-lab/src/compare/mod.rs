@@ -163,7 +163,7 @@ fn join<'r>(
         }
     };
     let typical = decide::typical_spread([base.1, other.1]);
-    let mut missing = Vec::new();
+    let (mut missing, mut no_ratio) = (Vec::new(), Vec::new());
     for ours in &base.1.variants {
         let Some(theirs) = other.1.variants.iter().find(|v| v.name == ours.name) else {
             missing.push(ours.name.as_str());
@@ -175,8 +175,16 @@ fn join<'r>(
             variant,
             scale: scale(record),
         };
-        let (ours, theirs) = (side(base, ours), side(other, theirs));
-        joined.rows.extend(row(ours, theirs, index, typical, joined.floor));
+        match row(side(base, ours), side(other, theirs), index, typical, joined.floor) {
+            Some(row) => joined.rows.push(row),
+            None => no_ratio.push(ours.name.as_str()),
+        }
+    }
+    if !no_ratio.is_empty() {
+        joined.notes.push(format!(
+            "not compared, because a median is 0 or there are fewer than two samples, so that there is no ratio: {}",
+            no_ratio.join(", ")
+        ));
     }
     missing.extend(
         other

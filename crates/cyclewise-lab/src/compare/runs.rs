@@ -1,36 +1,49 @@
 //! Joins the records of several runs to one.
 //!
-//! Samples, probes and tests are those of the first run that has the experiment: rounds of different processes are no pairs.
-//! Every run's medians and ratios are kept, and from them come the figures between runs. A claim that one of two variants is
-//! faster stands only if the ratio of every run lies on its side.
+//! Samples, probes and tests of an experiment are those of the run that has most of its rows, the first of several: rounds of
+//! different processes are no pairs. Rows that only other runs have come from the first of those, and a note names them. Every
+//! run's medians and ratios are kept, and from them come the figures between runs.
+//!
+//! What that run says of two variants is held against the ratios of all runs:
+//!
+//! | verdict | it stands if |
+//! |---|---|
+//! | faster, slower | every run's ratio is on that side of 1, and the interval between the runs excludes 1; of two runs, whose interval is as wide as Student's t with one degree of freedom, both ratios may be beyond the noise floor instead |
+//! | same | every run's ratio is within the margin |
+//! | depends | always, because a run that met one state of the neighbour cannot contradict it; the reason counts the runs |
 
-use crate::record::{Comparison, Experiment, Missing, Record, Run, Test, Verdict};
+use super::decide::{difference, excludes_one, within};
+use crate::record::{Comparison, Experiment, Missing, Record, Run, Test, Verdict, bounds};
 use crate::stats;
 
-/// The name of the test of [`agree`] among a comparison's tests.
+/// The name of the test of a claim, among a comparison's tests.
 const TEST: &str = "every run agrees";
+
+/// The name of the test of "same".
+const TEST_SAME: &str = "a run is beyond the margin";
 
 /// The record of these named runs; its experiments stand in `order`. `None` if there are no runs.
 pub(crate) fn join_runs(records: Vec<(String, Record)>, order: &[&str]) -> Option<Record> {
     let missing = missing_of_runs(&records);
-    let mut records = records.into_iter().map(|(_, record)| record);
-    let mut joined = records.next()?;
-    for mut record in records {
-        joined.created = record.created;
-        joined.runs.append(&mut record.runs);
-        joined.machine.steal_ticks += record.machine.steal_ticks;
-        for warning in record.machine.warnings {
-            if !joined.machine.warnings.contains(&warning) {
-                joined.machine.warnings.push(warning);
+    // The runs of each experiment.
+    let mut of_runs: Vec<Vec<(String, Experiment)>> = Vec::new();
+    let mut joined: Option<Record> = None;
+    for (name, mut record) in records {
+        for e in std::mem::take(&mut record.experiments) {
+            let entry = (name.clone(), e);
+            match of_runs.iter_mut().find(|runs| runs[0].1.name == entry.1.name) {
+                Some(runs) => runs.push(entry),
+                None => of_runs.push(vec![entry]),
             }
         }
-        for experiment in record.experiments {
-            if joined.experiments.iter().all(|e| e.name != experiment.name) {
-                joined.experiments.push(experiment);
-            }
+        match &mut joined {
+            None => joined = Some(record),
+            Some(joined) => append(joined, record),
         }
     }
+    let mut joined = joined?;
     joined.missing = missing;
+    joined.experiments = of_runs.into_iter().filter_map(join_experiment).collect();
     let place = |e: &Experiment| order.iter().position(|name| *name == e.name);
     joined.experiments.sort_by_key(place);
     if joined.runs.len() > 1 {
@@ -41,7 +54,59 @@ pub(crate) fn join_runs(records: Vec<(String, Record)>, order: &[&str]) -> Optio
     Some(joined)
 }
 
-/// Adds the figures between runs to an experiment, and takes back claims on which the runs do not agree.
+/// Adds what a further run says of the machine and of itself.
+fn append(joined: &mut Record, mut record: Record) {
+    joined.created = record.created;
+    joined.runs.append(&mut record.runs);
+    joined.machine.steal_ticks += record.machine.steal_ticks;
+    for warning in record.machine.warnings {
+        if !joined.machine.warnings.contains(&warning) {
+            joined.machine.warnings.push(warning);
+        }
+    }
+}
+
+/// One experiment of the named runs that have it: that of the run with most rows, and what only others have.
+fn join_experiment(mut runs: Vec<(String, Experiment)>) -> Option<Experiment> {
+    let rows = |e: &Experiment| (e.matrix.is_some(), e.variants.len(), e.comparisons.len());
+    // `max_by_key` gives the last of several.
+    let most = (0..runs.len()).rev().max_by_key(|i| rows(&runs[*i].1))?;
+    let (_, mut whole) = runs.remove(most);
+    let all = runs.len() + 1;
+    let depends = whole.comparisons.iter_mut().filter(|c| c.verdict == Verdict::Depends);
+    for c in depends.filter(|_| all > 1) {
+        let others = runs.iter().flat_map(|(_, e)| &e.comparisons);
+        let like = others.filter(|o| o.a == c.a && o.b == c.b && o.verdict == Verdict::Depends);
+        let seen = format!("seen in {} of {all} runs", like.count() + 1);
+        c.reason = Some(c.reason.take().map_or(seen.clone(), |why| format!("{why}; {seen}")));
+    }
+    for (name, e) in runs {
+        let mut added = Vec::new();
+        for v in e.variants {
+            if whole.variants.iter().all(|known| known.name != v.name) {
+                added.push(v.name.clone());
+                whole.variants.push(v);
+            }
+        }
+        for c in e.comparisons {
+            if whole
+                .comparisons
+                .iter()
+                .all(|known| (&known.a, &known.b) != (&c.a, &c.b))
+            {
+                whole.comparisons.push(c);
+            }
+        }
+        if !added.is_empty() {
+            whole
+                .notes
+                .push(format!("the samples of {} are of {name}", added.join(", ")));
+        }
+    }
+    Some(whole)
+}
+
+/// Adds the figures between runs to an experiment, and takes back verdicts on which the runs do not agree.
 fn figures(e: &mut Experiment, runs: &[Run]) {
     for v in &mut e.variants {
         let medians: Vec<f64> = runs.iter().filter_map(|r| r.median(&e.name, &v.name)).collect();
@@ -50,32 +115,57 @@ fn figures(e: &mut Experiment, runs: &[Run]) {
     for c in &mut e.comparisons {
         let ratios: Vec<f64> = runs.iter().filter_map(|r| r.ratio(&e.name, &c.a, &c.b)).collect();
         c.between = stats::between_runs(&ratios);
-        agree(c, &ratios, e.unit.more_is_faster());
+        let state = c.paired().state;
+        let floor = e
+            .control
+            .as_ref()
+            .map_or(0.0, |control| control.floor_in(state, stats::ENOUGH));
+        agree(c, &ratios, floor, e.unit.more_is_faster());
     }
 }
 
-/// Holds a claim against the ratios of all runs.
-fn agree(c: &mut Comparison, ratios: &[f64], more_is_faster: bool) {
-    if !c.verdict.is_claim() {
-        return;
-    }
-    let above = (c.verdict == Verdict::Faster) == more_is_faster;
-    let passed = ratios.iter().all(|r| if above { *r > 1.0 } else { *r < 1.0 });
+/// Holds a verdict against the ratios of all runs.
+fn agree(c: &mut Comparison, ratios: &[f64], floor: f64, more_is_faster: bool) {
     let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
     let most = ratios.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let seen = format!("ratio {least:.3} to {most:.3} in {} runs", ratios.len());
-    if !passed {
+    let mut seen = format!("ratio {least:.3} to {most:.3} in {} runs", ratios.len());
+    let (name, stands) = match c.verdict {
+        Verdict::Faster | Verdict::Slower => {
+            let above = (c.verdict == Verdict::Faster) == more_is_faster;
+            let one_side = ratios.iter().all(|r| if above { *r > 1.0 } else { *r < 1.0 });
+            let apart = match ratios.len() {
+                // No other run has the comparison.
+                0 | 1 => true,
+                n => {
+                    let excludes = c.between.as_ref().is_some_and(|b| excludes_one(bounds(b.ci95)));
+                    if !excludes {
+                        seen.push_str(", and the interval between them includes 1");
+                    }
+                    excludes || n == 2 && ratios.iter().all(|r| difference(*r) > floor)
+                }
+            };
+            (TEST, one_side && apart)
+        }
+        Verdict::Same => {
+            let margin = floor.clamp(stats::SAME_MARGIN, stats::LARGEST_MARGIN);
+            seen = format!("{seen}, margin {:.1} %", 100.0 * margin);
+            (TEST_SAME, ratios.iter().all(|r| within(*r, margin)))
+        }
+        Verdict::Undecided | Verdict::None | Verdict::Depends => return,
+    };
+    c.tests.push(Test {
+        name: name.to_string(),
+        seen: seen.clone(),
+        // Whether it agrees that there is a difference.
+        passed: stands == c.verdict.is_claim(),
+    });
+    if !stands {
         c.reason = Some(format!(
-            "the first run says {}, but the runs do not agree: {seen}",
+            "one run says {}, but the runs do not agree: {seen}",
             c.verdict.as_str()
         ));
         c.verdict = Verdict::Undecided;
     }
-    c.tests.push(Test {
-        name: TEST.to_string(),
-        seen,
-        passed,
-    });
 }
 
 /// What is missing of the runs: once if every run lacks it, with the run's name elsewhere.
@@ -101,7 +191,7 @@ fn missing_of_runs(records: &[(String, Record)]) -> Vec<Missing> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Unit, Variant};
+    use crate::record::{Control, Unit, Variant};
 
     /// A run whose variant `a` has this median and against `b` this ratio, with the verdict that the ratio gives.
     fn run(median: f64, ratio: f64) -> Record {
@@ -161,6 +251,83 @@ mod tests {
         let c = &record.experiments[0].comparisons[0];
         assert_eq!(c.verdict, Verdict::Undecided);
         assert!(c.reason.as_ref().unwrap().contains("0.900 to 1.050 in 2 runs") && !c.tests[0].passed);
+    }
+
+    /// Runs with these ratios, of which each says this verdict, under a noise floor of 2 %.
+    fn with_verdict(ratios: &[f64], verdict: Verdict) -> Comparison {
+        let runs = ratios.iter().map(|ratio| {
+            let mut record = run(10.0, *ratio);
+            record.experiments[0].comparisons[0].verdict = verdict;
+            record.experiments[0].control = Some(Control {
+                floor: 0.02,
+                ..Control::default()
+            });
+            record
+        });
+        joined(runs.collect()).experiments[0].comparisons[0].clone()
+    }
+
+    #[test]
+    fn the_same_has_to_be_the_same_in_every_run() {
+        assert_eq!(with_verdict(&[1.001, 1.015], Verdict::Same).verdict, Verdict::Same);
+        let c = with_verdict(&[1.001, 1.3], Verdict::Same);
+        assert_eq!(c.verdict, Verdict::Undecided);
+        assert!(
+            c.tests[0].passed && c.reason.unwrap().contains("1.001 to 1.300 in 2 runs, margin 2.0 %"),
+            "{:?}",
+            c.tests
+        );
+    }
+
+    #[test]
+    fn a_claim_needs_an_interval_between_the_runs_or_two_clear_runs() {
+        let verdict = |ratios: &[f64]| with_verdict(ratios, Verdict::Slower).verdict;
+        assert_eq!(verdict(&[1.05, 1.06, 1.07]), Verdict::Slower);
+        assert_eq!(
+            verdict(&[1.001, 1.06, 1.5]),
+            Verdict::Undecided,
+            "on one side, but scattered"
+        );
+        assert_eq!(verdict(&[1.05, 1.5]), Verdict::Slower, "both beyond the floor");
+        assert_eq!(verdict(&[1.01, 1.5]), Verdict::Undecided, "one within the floor");
+        let c = with_verdict(&[1.05, 1.5], Verdict::Slower);
+        assert!(c.tests[0].seen.contains("includes 1"), "{:?}", c.tests);
+    }
+
+    #[test]
+    fn what_depends_on_the_neighbour_says_in_how_many_runs() {
+        let mut first = run(10.0, 0.9);
+        first.experiments[0].comparisons[0].verdict = Verdict::Depends;
+        let record = joined(vec![first.clone(), run(10.0, 0.9), first]);
+        let c = &record.experiments[0].comparisons[0];
+        assert_eq!(
+            (c.verdict, c.reason.as_deref()),
+            (Verdict::Depends, Some("seen in 2 of 3 runs"))
+        );
+    }
+
+    #[test]
+    fn a_row_that_a_run_lost_comes_from_another() {
+        let whole = run(10.0, 0.9);
+        let mut lost = run(20.0, 0.9);
+        lost.experiments[0].variants.truncate(1);
+        lost.experiments[0].comparisons.clear();
+        lost.runs = vec![Run::of(&lost)];
+        // The first of the runs with most rows.
+        let record = joined(vec![lost.clone(), whole.clone(), run(30.0, 0.9)]);
+        let e = &record.experiments[0];
+        assert_eq!(
+            (e.variants.len(), e.comparisons.len(), e.variants[0].median),
+            (2, 1, 10.0)
+        );
+        // Each run lost another row.
+        let mut other = whole.clone();
+        other.experiments[0].variants.remove(0);
+        other.experiments[0].comparisons.clear();
+        let record = joined(vec![lost, other]);
+        let e = &record.experiments[0];
+        assert_eq!((e.variants[0].median, e.variants[1].name.as_str()), (20.0, "b"));
+        assert_eq!(e.notes, ["the samples of b are of run 2"]);
     }
 
     #[test]

@@ -157,6 +157,23 @@ fn variants_in_one_record_only_are_noted() {
 }
 
 #[test]
+fn rows_without_a_ratio_are_noted() {
+    let mut zero = variant("b", 1.0);
+    (zero.median, zero.samples) = (0.0, vec![0.0; 50]);
+    let records = vec![
+        record(1e9, vec![variant("a", 1.0), zero.clone()]),
+        record(1e9, vec![variant("a", 1.0), zero]),
+    ];
+    let e = &report(records).experiments[0];
+    assert_eq!(e.rows.len(), 1);
+    assert!(
+        e.notes.iter().any(|n| n.contains("no ratio") && n.ends_with(": b")),
+        "{:?}",
+        e.notes
+    );
+}
+
+#[test]
 fn nothing_in_common_is_a_usage_error() {
     let records = vec![
         record(1e9, vec![variant("a", 1.0)]),
@@ -240,6 +257,21 @@ fn slower_rows_fail_a_comparison_only_beyond_the_limit() {
         "{unknown}"
     );
     assert!(rule("slower:5%,e").check_names(&slower).is_ok());
+    // A matrix has ranges and no rows.
+    let mut ranges = slower.clone();
+    ranges.experiments.push(CompareExperiment {
+        name: "in-context".to_string(),
+        rows: Vec::new(),
+        ..slower.experiments[0].clone()
+    });
+    let never = |report: &CompareReport, text: &str| rule(text).check_names(report).unwrap_err();
+    assert!(
+        never(&ranges, "slower:5%,in-context")
+            .message
+            .contains("could never fail; it may name e")
+    );
+    ranges.experiments.remove(0);
+    assert_eq!(never(&ranges, "slower:5%").status, crate::error::Status::Usage);
     let mut operations = slower;
     operations.experiments[0].unit = Unit::OpsPerSecond;
     assert_eq!(

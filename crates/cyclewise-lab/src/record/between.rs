@@ -12,6 +12,13 @@ pub struct Run {
     pub created: String,
     /// Experiment, variant, and the variant's headline median.
     pub medians: Vec<(String, String, f64)>,
+    /// The states of these medians, in the same order; empty in records of older versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub states: Vec<State>,
+    /// Experiment, variant, and the median of all its samples, in every state of the neighbour; empty in records of older
+    /// versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub all: Vec<(String, String, f64)>,
     /// Experiment, `a`, `b`, and the headline ratio of that comparison.
     #[serde(default)]
     pub ratios: Vec<(String, String, String, f64)>,
@@ -27,17 +34,31 @@ impl Run {
         };
         for e in &record.experiments {
             let median = |v: &Variant| (e.name.clone(), v.name.clone(), v.figure().median);
+            let all = |v: &Variant| (e.name.clone(), v.name.clone(), v.median);
             let ratio = |c: &Comparison| (e.name.clone(), c.a.clone(), c.b.clone(), c.paired().ratio);
             run.medians.extend(e.variants.iter().map(median));
+            run.states.extend(e.variants.iter().map(|v| v.figure().state));
+            run.all.extend(e.variants.iter().map(all));
             run.ratios.extend(e.comparisons.iter().map(ratio));
         }
         run
     }
 
-    /// A variant's median.
+    /// A variant's headline median.
     pub fn median(&self, experiment: &str, variant: &str) -> Option<f64> {
-        let found = self.medians.iter().find(|(e, v, _)| e == experiment && v == variant);
-        found.map(|(_, _, median)| *median)
+        find(&self.medians, experiment, variant).map(|n| self.medians[n].2)
+    }
+
+    /// The state of that median; `None` if this run does not have the variant, or does not say.
+    pub fn state(&self, experiment: &str, variant: &str) -> Option<State> {
+        self.states.get(find(&self.medians, experiment, variant)?).copied()
+    }
+
+    /// The median of all samples of a variant; of a run of an older version, which has no other, its headline median.
+    pub fn median_of_all(&self, experiment: &str, variant: &str) -> Option<f64> {
+        find(&self.all, experiment, variant)
+            .map(|n| self.all[n].2)
+            .or_else(|| self.median(experiment, variant))
     }
 
     /// The ratio of a comparison of `a` and `b`.
@@ -45,6 +66,11 @@ impl Run {
         let is = |r: &&(String, String, String, f64)| r.0 == experiment && r.1 == a && r.2 == b;
         self.ratios.iter().find(is).map(|r| r.3)
     }
+}
+
+/// The place of a variant in a list of medians.
+fn find(medians: &[(String, String, f64)], experiment: &str, variant: &str) -> Option<usize> {
+    medians.iter().position(|(e, v, _)| e == experiment && v == variant)
 }
 
 /// A positive figure over several runs.

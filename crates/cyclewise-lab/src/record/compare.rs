@@ -48,7 +48,7 @@ pub struct CompareExperiment {
     pub question: String,
     /// The unit of the samples.
     pub unit: Unit,
-    /// The larger noise floor of the compared records, as a share of the mean; `None` if one of them has no control.
+    /// The larger noise floor of the compared records, as a share of the larger of two figures; `None` if one of them has no control.
     pub floor: Option<f64>,
     /// One row per variant and pair of records that both contain it.
     pub rows: Vec<CompareRow>,

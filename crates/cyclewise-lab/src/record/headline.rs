@@ -1,6 +1,6 @@
 //! The figures that a record is read by: those of the headline, and in records without one those of all samples.
 
-use super::{Comparison, Figure, Interval, Paired, State, Variant};
+use super::{Comparison, Control, Figure, Interval, Paired, State, Variant};
 
 impl Variant {
     /// The headline figure; of an older record, the median of all samples, whose interval is unknown.
@@ -29,6 +29,15 @@ impl Variant {
     /// Whether the time of the row is known not to be linear in its copies, so that a slope is no cost.
     pub fn is_not_linear(&self) -> bool {
         self.linearity.as_ref().is_some_and(|l| l.linear == Some(false))
+    }
+}
+
+impl Control {
+    /// The noise floor of a state: the tighter bound of its own rounds and of all, because what the apparatus adds does not
+    /// depend on the neighbour. The floor of a state of fewer than `fewest` pairs may be small by chance, and bounds nothing.
+    pub fn floor_in(&self, state: State, fewest: f64) -> f64 {
+        let own = self.states.iter().find(|s| s.state == state && s.n as f64 >= fewest);
+        own.map_or(self.floor, |own| own.floor.min(self.floor))
     }
 }
 

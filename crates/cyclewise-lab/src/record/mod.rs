@@ -57,7 +57,7 @@ pub struct Record {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<Missing>,
     /// The runs that the record was made of, each in its own process. One: the variance between runs is unknown. The samples
-    /// are of the first. Empty in records of older versions, which are of one run.
+    /// of an experiment are of the run that has most of its rows. Empty in records of older versions, which are of one run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runs: Vec<Run>,
 }
@@ -65,7 +65,7 @@ pub struct Record {
 /// Something that was asked for and not measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Missing {
-    /// The experiment.
+    /// The experiment, or the run: `run 2 of 5`.
     pub experiment: String,
     /// The variant; `None` if all of them are missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -215,7 +215,7 @@ pub struct Variant {
     pub n: usize,
     /// Samples rejected, for all reasons.
     pub rejected: usize,
-    /// Samples rejected, by reason: `preempted`, `migrated`, `stolen`, `clock`.
+    /// Samples rejected, by reason: `preempted`, `migrated`, `stolen`, `clock`, `failed`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub rejected_by: BTreeMap<String, usize>,
     /// Rounds whose sample was rejected, so that the others can be paired.

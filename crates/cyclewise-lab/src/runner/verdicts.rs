@@ -16,9 +16,7 @@
 //! linear gets no verdict from it either.
 
 use super::stolen;
-use crate::record::{
-    self, Comparison, Control, Estimator, Experiment, Figure, Paired, Record, State, StateFloor, Test, Variant, Verdict,
-};
+use crate::record::{self, Comparison, Estimator, Experiment, Figure, Paired, Record, State, Test, Variant, Verdict};
 use crate::stats::{self, Decision};
 
 /// The share of rejected samples from which a note says so.
@@ -146,7 +144,7 @@ fn in_state(e: &Experiment, [a, b]: [&Variant; 2], paired: &Paired, p_holm: f64)
     }
     let median = |v: &Variant, f: &Option<Figure>| f.as_ref().map_or(v.median, |f| f.median).abs();
     let cost = median(a, &figures[0]).max(median(b, &figures[1]));
-    let floor = e.control.as_ref().map(|c| floor(c, paired.state));
+    let floor = e.control.as_ref().map(|c| c.floor_in(paired.state, stats::ENOUGH));
     stats::decide(paired, p_holm, cost, floor, e.unit.more_is_faster())
 }
 
@@ -166,14 +164,6 @@ fn not_linear(v: &Variant) -> Decision {
     let why = why.map_or("", |l| &l.why);
     let sep = if why.is_empty() { "" } else { ": " };
     Decision::none(format!("not linear: {} has no constant cost{sep}{why}", v.name))
-}
-
-/// The tighter bound of the state's own rounds and of all: what the apparatus adds does not depend on the neighbour. The floor
-/// of a state of a few rounds may be small by chance, and bounds nothing.
-fn floor(control: &Control, state: State) -> f64 {
-    let enough = |s: &&StateFloor| s.state == state && s.n as f64 >= stats::ENOUGH;
-    let own = control.states.iter().find(enough);
-    own.map_or(control.floor, |own| own.floor.min(control.floor))
 }
 
 /// Why two rows have no paired figure.
@@ -285,7 +275,7 @@ fn by_welch(e: &Experiment, c: &Comparison) -> Decision {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::StateFloor;
+    use crate::record::{Control, StateFloor};
 
     fn figure(state: State, linear: bool) -> Figure {
         Figure {
@@ -382,9 +372,9 @@ mod tests {
             }],
             ..Control::default()
         };
-        assert_eq!(floor(&with(7), State::Busy), 0.02, "by chance");
-        assert_eq!(floor(&with(100), State::Busy), 0.001);
-        assert_eq!(floor(&with(100), State::Quiet), 0.02);
+        assert_eq!(with(7).floor_in(State::Busy, stats::ENOUGH), 0.02, "by chance");
+        assert_eq!(with(100).floor_in(State::Busy, stats::ENOUGH), 0.001);
+        assert_eq!(with(100).floor_in(State::Quiet, stats::ENOUGH), 0.02);
     }
 
     #[test]

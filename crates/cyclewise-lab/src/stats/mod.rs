@@ -35,7 +35,7 @@ mod tests;
 
 pub(crate) use between::{RunRatio, between_runs, block_range, ratio_between_runs};
 pub(crate) use bootstrap::rounds_ratio_ci;
-pub(crate) use decision::{Decision, ENOUGH, SAME_MARGIN, decide, is_trifle};
+pub(crate) use decision::{Decision, ENOUGH, LARGEST_MARGIN, SAME_MARGIN, decide, is_trifle};
 pub(crate) use floor::{noise_floor, split_floor};
 pub(crate) use holm::holm;
 pub(crate) use linearity::linearity;

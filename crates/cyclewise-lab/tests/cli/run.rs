@@ -6,7 +6,8 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
 
-/// Whether the machine was too busy to keep two samples of a variant, as it was told; any other refusal is a failure.
+/// Whether the machine was too busy to keep two samples of a variant, as it was told; any other refusal is a failure. The
+/// other rows may have been written.
 pub(crate) fn too_busy(output: &Output) -> bool {
     if output.status.code() == Some(0) {
         return false;
@@ -14,7 +15,6 @@ pub(crate) fn too_busy(output: &Output) -> bool {
     let said = stderr(output);
     assert_eq!(output.status.code(), Some(3), "{said}");
     assert!(said.contains("samples were usable"), "{said}");
-    assert!(output.stdout.is_empty(), "{said}");
     true
 }
 
@@ -113,13 +113,21 @@ fn names(folder: &Folder, extension: &str) -> Vec<String> {
 
 #[test]
 fn without_named_outputs_run_writes_new_files_and_changes_none() {
-    let folder = Folder::new();
+    // A run that lost a row writes its files too, so each attempt has a folder of its own.
+    if !(0..5).any(|_| two_runs_write_new_files(&Folder::new())) {
+        println!("skipped: other work leaves this machine no sample undisturbed");
+    }
+}
+
+/// Whether two runs in this folder found the machine calm enough, and then wrote new files and changed none.
+fn two_runs_write_new_files(folder: &Folder) -> bool {
     let mut written = Vec::new();
     for runs in 1..=2 {
-        let Some(output) = measurement(run_null_syscall().current_dir(folder.path(""))) else {
-            return;
-        };
-        let (records, pages) = (names(&folder, ".json"), names(&folder, ".html"));
+        let output = run_null_syscall().current_dir(folder.path("")).output().unwrap();
+        if too_busy(&output) {
+            return false;
+        }
+        let (records, pages) = (names(folder, ".json"), names(folder, ".html"));
         assert_eq!((records.len(), pages.len()), (runs, runs), "{records:?} {pages:?}");
         for name in &records {
             let record = record::load(&folder.path(name)).unwrap();
@@ -139,6 +147,7 @@ fn without_named_outputs_run_writes_new_files_and_changes_none() {
             }
         }
     }
+    true
 }
 
 #[test]
@@ -241,8 +250,9 @@ fn interrupted(args: &[&str], begun: &str) -> Output {
     for line in lines.by_ref().map_while(Result::ok) {
         said += &format!("{line}\n");
         if line.contains(begun) {
-            let pid = child.id().to_string();
-            assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+            // Of the shell: there may be no program of that name.
+            let kill = format!("kill -INT {}", child.id());
+            assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
             break;
         }
     }

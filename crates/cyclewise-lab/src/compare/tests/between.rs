@@ -142,3 +142,106 @@ fn several_runs_show_that_two_records_are_the_same() {
     let same = verdicts.iter().filter(|v| **v == Verdict::Same).count();
     assert!(same as f64 > 0.9 * ROWS as f64, "{same} of {ROWS}");
 }
+
+/// A record of runs with these medians of its one row, whose samples are spread by ± 1 % around the first.
+fn of_medians(medians: &[f64], floor: f64) -> Record {
+    let runs = medians.iter().enumerate().map(|(n, median)| {
+        let mut record = record(1e9, vec![variant("a", *median)]);
+        record.experiments[0].control.as_mut().unwrap().floor = floor;
+        record.runs = vec![Run::of(&record)];
+        (format!("run {n}"), record)
+    });
+    join_runs(runs.collect(), &["e"]).unwrap()
+}
+
+fn verdict_of(medians: [&[f64]; 2], floor: f64) -> Verdict {
+    verdicts(&report(medians.map(|m| of_medians(m, floor)).into()))[0]
+}
+
+const TEN: [f64; 5] = [9.99, 10.0, 10.01, 10.0, 10.0];
+
+#[test]
+fn no_noise_floor_makes_a_large_difference_the_same() {
+    let times = |factor: f64| TEN.map(|m| m * factor);
+    assert_eq!(verdict_of([&TEN, &times(1.25)], 0.01), Verdict::Slower);
+    assert_eq!(verdict_of([&TEN, &times(1.25)], 0.4), Verdict::Undecided, "beyond 5 %");
+    assert_eq!(
+        verdict_of([&TEN, &times(1.03)], 0.04),
+        Verdict::Undecided,
+        "proven, beyond 1 %"
+    );
+    assert_eq!(verdict_of([&TEN, &times(1.005)], 0.04), Verdict::Same);
+}
+
+#[test]
+fn the_floor_is_a_share_of_the_larger_figure() {
+    // Half again as long: a third of the larger.
+    let longer = TEN.map(|m| m * 1.5);
+    for [base, other] in [[&TEN, &longer], [&longer, &TEN]] {
+        assert_eq!(verdict_of([base, other], 0.35), Verdict::Undecided);
+        assert!(verdict_of([base, other], 0.32).is_claim());
+    }
+}
+
+#[test]
+fn few_runs_whose_parts_say_nothing_prove_nothing() {
+    let few = |medians: &[f64], samples: usize| {
+        let mut record = of_medians(medians, 0.002);
+        record.experiments[0].variants[0].samples.truncate(samples);
+        record
+    };
+    let (base, other) = ([9.99, 10.0, 10.01], [14.99, 15.0, 15.01]);
+    let row = |samples: usize| report(vec![few(&base, samples), few(&other, samples)]).experiments[0].rows[0].clone();
+    assert_eq!(row(50).verdict, Verdict::Slower);
+    let without = row(3);
+    assert_eq!(without.verdict, Verdict::Undecided);
+    assert!(without.reason.unwrap().contains("fewer than 5 on a side"));
+}
+
+#[test]
+fn quiet_rounds_of_some_runs_are_not_compared_with_all_rounds_of_others() {
+    // Each run takes 10 while the neighbour is quiet and 13 over all; a run with few quiet rounds has no quiet headline.
+    let run = |quiet: bool| {
+        let mut v = variant("a", 13.0);
+        v.headline = quiet.then(|| Figure {
+            state: State::Quiet,
+            n: 20,
+            median: 10.0 * v.median / 13.0,
+            ..Figure::default()
+        });
+        let mut record = record(1e9, vec![v]);
+        record.runs = vec![Run::of(&record)];
+        record
+    };
+    let of = |quiet: [bool; 5]| join_runs(quiet.map(|q| ("run".to_string(), run(q))).into(), &["e"]).unwrap();
+    let row = |a, b| report(vec![of(a), of(b)]).experiments[0].rows[0].clone();
+    let mostly = [true, true, false, true, true];
+    for other in [mostly, [false; 5]] {
+        let row = row([true; 5], other);
+        assert!(
+            row.basis.state == State::All && (row.ratio - 1.0).abs() < 1e-9 && !row.verdict.is_claim(),
+            "{row:?}"
+        );
+        assert!((row.basis.base - 13.0).abs() < 0.1, "{:?}", row.basis);
+    }
+    let quiet = row([true; 5], [true; 5]);
+    assert!(quiet.basis.state == State::Quiet && (quiet.basis.base - 10.0).abs() < 0.1);
+    // The twin: headlines compared whatever their state.
+    let headlines = |r: &Record| r.runs.iter().filter_map(|r| r.median("e", "a")).collect::<Vec<_>>();
+    let wrong = stats::ratio_between_runs(&headlines(&of([false; 5])), &headlines(&of(mostly))).unwrap();
+    assert!(wrong.ratio > 1.2 && wrong.p < 0.05, "{wrong:?}");
+}
+
+#[test]
+fn runs_of_older_versions_are_read_by_their_headlines() {
+    let mut old = of_medians(&TEN, 0.002);
+    for run in &mut old.runs {
+        run.states.clear();
+        run.all.clear();
+    }
+    let row = report(vec![old.clone(), old]).experiments[0].rows[0].clone();
+    assert!(
+        (row.basis.base - 10.0).abs() < 0.1 && row.basis.base_runs == 5,
+        "{row:?}"
+    );
+}
