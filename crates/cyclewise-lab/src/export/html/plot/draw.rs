@@ -70,7 +70,9 @@ impl Canvas<'_> {
             return self.text(Role::Muted, SMALL, (x, layout.dots_y(i)), HPos::Left, "no samples kept");
         }
         self.samples(figure, axis, layout, i)?;
-        if let position @ AxisPosition::At(_) = axis.position(strip.value) {
+        if strip.value.is_finite()
+            && let position @ AxisPosition::At(_) = axis.position(strip.value)
+        {
             self.mark(axis, layout, i, position, strip.ci95)?;
         }
         let at = (layout.width - 2.0, layout.label_y(i));
