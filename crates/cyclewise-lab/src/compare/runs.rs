@@ -4,7 +4,7 @@
 //! different processes are no pairs. Rows that only other runs have come from the first of those, and a note names them. Every
 //! run's medians and ratios are kept, and from them come the figures between runs.
 //!
-//! What that run says of two variants is held against the ratios of all runs:
+//! What that run says of two variants is compared with the ratios of all runs:
 //!
 //! | verdict | it stands if |
 //! |---|---|
