@@ -124,5 +124,5 @@ fn what_is_not_known_about_caches_is_said() {
     assert!(told(Some(1 << 20), Some(32 << 20)).contains("the L2 has 1.0 MiB"));
     assert!(told(None, None).contains("cannot be read, 2.0 MiB assumed"));
     assert!(told(None, None).contains("not known"));
-    assert!(told(Some(1 << 20), Some(1 << 20)).contains("the L3 is no larger"));
+    assert!(told(Some(1 << 20), Some(1 << 20)).contains("the L3 is smaller"));
 }
