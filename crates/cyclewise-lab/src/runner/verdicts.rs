@@ -418,9 +418,9 @@ mod tests {
         assert_eq!(c.verdict, Verdict::Same);
         let reason = c.reason.unwrap();
         assert!(
-            reason.starts_with("within 1 %; slower while the neighbour is busy"),
+            reason.starts_with("within 1\u{a0}%; slower while the neighbour is busy"),
             "{reason}"
         );
-        assert_eq!(with(1.0).reason.unwrap(), "within 1 %", "the twin");
+        assert_eq!(with(1.0).reason.unwrap(), "within 1\u{a0}%", "the twin");
     }
 }

@@ -119,7 +119,7 @@ fn wrong_use_is_two_and_names_the_nearest() {
         (&["recommend", "--machine", "thunderx3"], "did you mean thunderx2?"),
         (&["recommend", "--machine", "i7-6700k", "--threads", "64"], "do not fit"),
         (&["recommend", "--machine", "i7-6700k", "--seeds", "1"], "1 is not in"),
-        (&["report", "x.json"], "--html"),
+        (&["report", "no-such.json"], "no-such.json"),
     ] {
         let (status, said) = refused(args);
         assert_eq!(status, 2, "{args:?}: {said}");
