@@ -27,7 +27,7 @@ use clap::Parser;
 use cyclewise::error::Refusal;
 use std::process::ExitCode;
 
-/// Parses and runs the command line; returns the exit status (see [`Status`]).
+/// Parses and runs the command line; returns the exit status (see [`Status`](crate::error::Status)).
 ///
 /// `single` is the result of opting in to single mode, which only `main` may do.
 pub fn main(single: std::result::Result<(), Refusal>) -> ExitCode {

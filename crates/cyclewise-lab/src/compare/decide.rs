@@ -61,7 +61,7 @@ pub(super) struct Outcome {
     pub(super) reason: Option<String>,
 }
 
-/// Decides about `other`, compared with `base`. `typical` is the [`spread`] of the experiment's median row.
+/// Decides about `other`, compared with `base`. `typical` is the `spread` of the experiment's median row.
 pub(super) fn decide(base: Side<'_>, other: Side<'_>, typical: Option<f64>, floor: Option<f64>) -> Outcome {
     let state = common_state(base, other);
     let (b, o) = (base.medians(state), other.medians(state));

@@ -8,7 +8,7 @@
 //! | undecided | none of these; the reason names the test that failed |
 //!
 //! Nothing else can veto. Welch's t, the rank test and the bootstrap stand beside the figures and decide only under
-//! `--test welch` (see [`verdict`](super::verdict)).
+//! `--test welch` (see [`verdict`](mod@super::verdict)).
 //!
 //! # The margin
 //! [`SAME_MARGIN`], 1 %, and never less than the noise floor: the lab promises to find 1 % (`cyclewise verify lab`), so

@@ -6,7 +6,7 @@
 //! that they are the same to the bit on every machine.
 //!
 //! # Dependent rounds
-//! r is that of [`dependence`](super::dependence)'s effective n, and the ranks are scaled to the n there are: the bounds
+//! r is that of [`dependence`]'s effective n, and the ranks are scaled to the n there are: the bounds
 //! are the samples at those shares of the sorted column.
 //!
 //! # Values that do not exist

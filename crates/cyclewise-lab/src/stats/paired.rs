@@ -3,7 +3,7 @@
 //! Variants are sampled in the same rounds, so what disturbs a round disturbs both, and the difference of a round is rid of
 //! it. The ratio is the median of the rounds' ratios; its interval is the same as that of the logarithms, since an order
 //! statistic moves with any monotone function. A round whose `b` is not above zero has no ratio, and counts as
-//! unknown on both sides (see [`median`](super::median)).
+//! unknown on both sides (see [`median`](mod@super::median)).
 //!
 //! # Few rounds
 //! The sign test of n rounds cannot give less than 2^(1−n), which Holm's correction over a long record never passes for
@@ -19,7 +19,7 @@
 //! median itself: an interval of so few would be wider than a factor of six, and chance is in the difference's own interval.
 //!
 //! # References
-//! See [`median`](super::median) and [`dependence`](super::dependence); A. Abedi, T. Brecht, "Conducting Repeatable
+//! See [`median`](mod@super::median) and [`dependence`](super::dependence); A. Abedi, T. Brecht, "Conducting Repeatable
 //! Experiments in Highly Variable Cloud Computing Environments", ICPE 2017: paired rounds in random order.
 
 use super::median::Median;

@@ -3,7 +3,7 @@
 //! A core's hardware threads share its execution units, and the state of the other one lasts for milliseconds to minutes.
 //! The probe (a loop of one cycle, beside each batch) runs at full speed while the other is idle. The lowest mode of all
 //! probes of an experiment is its full speed, the quiet state; whatever lies beyond the valley above it was slowed. The
-//! valley is that of [`modes`](super::modes), with 2 % of the probes on each side at least. A mode less than
+//! valley is that of [`modes`](mod@super::modes), with 2 % of the probes on each side at least. A mode less than
 //! [`LEAST_SLOWDOWN`] above the quiet one is part of it.
 //!
 //! # Invariants

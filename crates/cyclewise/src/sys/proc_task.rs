@@ -67,7 +67,7 @@ fn read(folder: &File, buffer: &mut [u8]) -> Result<usize, Refusal> {
 /// How many threads there are: the folder's links, less its own two (Linux `proc_task_getattr`).
 ///
 /// Ending threads are counted until the kernel takes them from the list. It takes a thread from this count first, so for a
-/// moment this may be one less than there are in the list; [`proc_stat::threads`](super::proc_stat::threads) never is.
+/// moment this may be one less than there are in the list; [`proc_stat::threads`] never is.
 /// A thread that can run is always counted.
 ///
 /// A process made by bare clone(2) that shares this one's memory and is no thread of it is not counted; nothing that runs
