@@ -1,4 +1,4 @@
-//! `SpinLock`: a queued lock of four bytes, whose waiters take turns.
+//! `SpinLock`: a queued lock of eight bytes, whose waiters take turns.
 
 use cyclewise::lock::SpinLock;
 use std::time::Duration;

@@ -5,7 +5,7 @@
 //! core's.
 
 pub(crate) use crate::arch::{dec_negative_at, inc_negative_at};
-pub(crate) use crate::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, fence};
+pub(crate) use crate::atomic::{AtomicU16, AtomicU32, AtomicU64, AtomicUsize, fence};
 pub(crate) use core::hint::spin_loop;
 
 /// Atomics whose LOCK prefixes are never elided.

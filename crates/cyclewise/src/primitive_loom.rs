@@ -87,7 +87,6 @@ macro_rules! atomics {
     )* };
 }
 atomics! {
-    AtomicU8: u8;
     AtomicU16: u16;
     AtomicU32: u32;
     AtomicU64: u64;

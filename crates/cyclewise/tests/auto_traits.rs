@@ -85,6 +85,8 @@ table! { fn everywhere() {
     clock::Instant => "SYPUR";
     clock::Reading => "SYPUR";
     clock::Ticks => "SYPUR";
+    clock::Conversion => "SYPUR";
+    clock::ConvertedTime<clock::PerTask> => "SYPUR";
     clock::PerTask => "SYPUR";
     clock::LoadOrdered => "SYPUR";
     clock::DependentLoad => "SYPUR";

@@ -33,9 +33,9 @@ where
 }
 
 #[test]
-fn four_bytes_and_no_more() {
-    assert_eq!(size_of::<RawSpinLock>(), 4);
-    assert_eq!(size_of::<SpinLock<u32>>(), 8);
+fn eight_bytes_and_no_more() {
+    assert_eq!(size_of::<RawSpinLock>(), 8);
+    assert_eq!(size_of::<SpinLock<u32>>(), 12);
 }
 
 #[test]

@@ -44,6 +44,7 @@ impl Park for Fussy {
     fn wait(word: &AtomicU32, expected: u32, until: Option<Moment>) {
         called("wait");
         SLEEPS.fetch_add(1, SeqCst);
+        WAITED.set(true);
         Futex::wait(word, expected, until);
         called("wait, after it");
     }
@@ -65,6 +66,12 @@ impl Park for Fussy {
         Futex::is_past(until)
     }
 
+    fn now_ns() -> Option<u64> {
+        // Read before each sleep, and by a head that has the lock.
+        called(if WAITED.get() { "now_ns, after a wait" } else { "now_ns" });
+        Futex::now_ns()
+    }
+
     fn light() {
         called("light");
         // The other half must be a fence too.
@@ -81,6 +88,8 @@ impl Park for Fussy {
 
 thread_local! {
     static MUST_NAP: Cell<bool> = const { Cell::new(false) };
+    /// Whether this thread has slept until it was woken.
+    static WAITED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Long relative to the lock's spin limit, so that each phase of a wait makes one or two calls.
@@ -156,7 +165,17 @@ fn is_whole(lock: &Lock) {
 #[test]
 fn a_head_that_unwinds_leaves_the_queue() {
     let _alone = alone();
-    until_seen(&["default", "relax", "drop", "heavy", "wait", "nap"], || {
+    let calls = [
+        "default",
+        "relax",
+        "drop",
+        "heavy",
+        "wait",
+        "nap",
+        "now_ns",
+        "now_ns, after a wait",
+    ];
+    until_seen(&calls, || {
         for nap in [false, true] {
             for n in 1.. {
                 let lock = Lock::INIT;

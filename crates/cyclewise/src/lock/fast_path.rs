@@ -4,11 +4,12 @@
 //! Taking a lock is Acquire and pairs with the Release of its release. The light barrier and the check for sleepers
 //! come after the release; they order only sleeping and waking.
 
-use super::lock_word::{LOCKED, LockWord, PENDING};
+use super::lock_word::{HANDOFF, LOCKED, LockWord, PENDING};
 use super::park::Park;
 use super::queue::{is_queued, is_waited_for, lock_slow};
 use super::relax::Relax;
 use super::sleepers::sleepers;
+use super::turn;
 use crate::primitive::fence;
 use core::hint::cold_path;
 use core::marker::PhantomData;
@@ -34,8 +35,13 @@ pub(crate) fn lock_until<W: LockWord, P: Park, R: Relax>(word: &W, until: P::Dea
 /// Locks, unless the lock is held or reserved for a waiter.
 #[inline]
 pub(crate) fn try_lock<W: LockWord>(word: &W) -> bool {
-    // Reserved, and no waiter: the head has given up, or a fork has left it behind.
-    word.try_take(0) || (word.bits() == PENDING && !is_waited_for(word) && word.try_take(PENDING))
+    word.try_take(0) || take_abandoned(word)
+}
+
+/// Takes a lock that is reserved or handed over, and that nobody waits for: the head has given up, or a fork has left it behind.
+pub(super) fn take_abandoned<W: LockWord>(word: &W) -> bool {
+    let found = word.bits();
+    matches!(found, PENDING | HANDOFF) && !is_waited_for(word) && word.try_take(found)
 }
 
 /// Whether it was held at some moment of the call.
@@ -48,17 +54,20 @@ pub(crate) fn is_locked<W: LockWord>(word: &W) -> bool {
 #[inline(always)]
 pub(crate) fn unlock<W: LockWord, P: Park>(word: &W) {
     let key = word.address();
-    word.release();
+    if !word.release_alone() {
+        turn::release::<W, P>(word);
+    }
     // The lock may be freed from here on.
     released::<P>(key);
 }
 
-/// Unlocks what the caller holds, and reserves it for the head if there is a queue.
+/// Unlocks what the caller holds, and hands it to the head if there is a queue.
 #[inline]
 pub(crate) fn unlock_fair<W: LockWord, P: Park>(word: &W) {
     let key = word.address();
     if is_queued(word) {
-        word.release_to_head();
+        // Waiters that never sleep could keep the head's CPU from it.
+        word.release_to_head(if P::SLEEPS { HANDOFF } else { PENDING });
     } else {
         word.release();
     }

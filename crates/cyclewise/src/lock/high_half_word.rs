@@ -10,20 +10,22 @@
 //! 1. Every access here is of all 8 bytes, and leaves the low half unchanged.
 //! 2. The high half is zero when the lock is neither held nor reserved, and there is no queue.
 
-use super::lock_word::{LOCKED, LockWord, PENDING};
-use crate::primitive::{AtomicU64, const_fn};
+use super::lock_word::{HANDOFF, LOCKED, LockWord, PENDING};
+use crate::primitive::{AtomicU16, AtomicU64, const_fn};
 use core::ptr::from_ref;
 use core::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release};
 
-/// The position of the two bits.
+/// The position of the bits.
 const SHIFT: u32 = 32;
 /// The position of the tail.
 const TAIL_SHIFT: u32 = SHIFT + 16;
+/// All of them.
+const BITS: u32 = LOCKED | PENDING | HANDOFF;
 /// The tail's bits.
 const TAIL: u64 = 0xffff << TAIL_SHIFT;
 
-/// The two bits, shifted to their position.
-const fn at(bits: u8) -> u64 {
+/// The bits, shifted to their position.
+const fn at(bits: u32) -> u64 {
     (bits as u64) << SHIFT
 }
 
@@ -64,39 +66,61 @@ impl HighHalfWord {
 
 impl LockWord for HighHalfWord {
     #[inline]
-    fn bits(&self) -> u8 {
-        (self.0.load(Relaxed) >> SHIFT) as u8
+    fn bits(&self) -> u32 {
+        (self.0.load(Relaxed) >> SHIFT) as u32 & BITS
     }
 
     #[inline]
-    fn try_take(&self, found: u8) -> bool {
-        let bits = at(LOCKED | PENDING);
+    fn try_take(&self, found: u32) -> bool {
+        let bits = at(BITS);
         self.change(Acquire, |word| {
             (word & bits == at(found)).then_some(word & !bits | at(LOCKED))
         })
         .is_ok()
     }
 
+    #[inline(always)]
+    fn release_alone(&self) -> bool {
+        self.release();
+        true
+    }
+
     #[inline]
     fn release(&self) {
-        // PENDING stays set: none is lost here.
+        // The other bits stay set: none is lost here.
         self.0.sub(at(LOCKED), Release);
     }
 
-    fn release_to_head(&self) {
-        let bits = at(LOCKED | PENDING);
-        let _ = self.change(Release, |word| Some(word & !bits | at(PENDING)));
+    fn release_to_head(&self, bit: u32) {
+        let bits = at(BITS);
+        let _ = self.change(Release, |word| Some(word & !bits | at(bit)));
     }
 
     fn set_pending(&self) {
-        let bits = at(LOCKED | PENDING);
+        let bits = at(BITS);
         let _ = self.change(Relaxed, |word| {
             (word & bits == at(LOCKED)).then_some(word | at(PENDING))
         });
     }
 
+    fn set_handoff(&self) {
+        let bits = at(BITS);
+        let _ = self.change(Relaxed, |word| {
+            (word & at(LOCKED) != 0).then_some(word & !bits | at(LOCKED | HANDOFF))
+        });
+    }
+
     fn clear_pending(&self) {
         self.0.and(!at(PENDING), Relaxed);
+    }
+
+    fn clear_hints(&self) {
+        self.0.and(!at(PENDING | HANDOFF), Relaxed);
+    }
+
+    #[inline]
+    fn turn(&self) -> Option<&AtomicU16> {
+        None
     }
 
     fn tail(&self) -> u16 {

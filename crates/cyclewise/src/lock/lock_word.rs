@@ -1,61 +1,81 @@
 //! The word of a lock as the algorithm sees it: locked, pending, and the tail of the queue.
 //!
 //! # States
-//! Two bits and a field:
+//! Three bits and a field:
 //!
 //! | bits | held? | meaning |
 //! |---|---|---|
 //! | 0 | no | free for any thread |
 //! | [`LOCKED`] | yes | held; its release makes it free for any thread |
 //! | `LOCKED` and [`PENDING`] | yes | held; its release reserves it for the head of the queue |
-//! | `PENDING` | no | reserved for the head of the queue |
+//! | `PENDING` | no | reserved for the head of the queue; a newcomer may take it if the head does not |
+//! | `LOCKED` and [`HANDOFF`] | yes | held; its release hands it to the head of the queue |
+//! | `HANDOFF` | no | handed to the head of the queue; every other thread queues |
 //!
-//! The tail is the index of the last waiter's node, or [`NO_TAIL`] if there is no queue. A waiter
+//! The tail names the last waiter's node ([`NodeIndex`](super::nodes::NodeIndex)), or is [`NO_TAIL`] if there is no queue. A waiter
 //! that finds no tail when it becomes the tail is the head.
 //!
 //! # Two layouts
-//! [`SplitWord`] is a lock of 4 bytes whose bits and tail are two atomics. Each is accessed at its own size only, since Rust's
-//! memory model does not allow mixed-size accesses; and because the byte holds nothing but the two bits, a
-//! release can be a plain store. [`HighHalfWord`](super::high_half_word::HighHalfWord) is the high half
+//! [`SplitWord`] is a lock of 8 bytes in three atomics: the bits, the tail, and the holder's record of the head's turn. Each is
+//! accessed at its own size only, since Rust's memory model does not allow mixed-size accesses; and because the first holds nothing
+//! but the bits, a release can be a plain store. The bits have 32 bits, because some CPUs are slow to lock a byte that was just stored
+//! (`design/library.md`); the tail and the record have 16 each. [`HighHalfWord`](super::high_half_word::HighHalfWord) is the high half
 //! of 8 bytes whose low half is other data; every change of it is a read-modify-write of all 8.
 //!
 //! # Invariants
 //! 1. Only `try_take` sets `LOCKED`, from a state without it, and only `release` and `release_to_head` clear it. So between a `try_take`
 //!    that succeeds and its release no other succeeds.
-//! 2. `PENDING` is a hint. No change of it affects exclusion, only the order.
+//! 2. `PENDING` and `HANDOFF` are hints. No change of them affects exclusion, only the order: a thread that finds the lock handed to a
+//!    queue that is not there queues, becomes the head, and takes it.
 
-use crate::primitive::{AtomicU8, AtomicU16, const_fn, store};
+use super::turn;
+use crate::primitive::{AtomicU16, AtomicU32, const_fn, store};
 use core::hint::cold_path;
 use core::ptr::from_ref;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 /// Held.
-pub(crate) const LOCKED: u8 = 1;
+pub(crate) const LOCKED: u32 = 1;
 /// The head of the queue has priority over newcomers.
-pub(crate) const PENDING: u8 = 2;
+pub(crate) const PENDING: u32 = 2;
+/// Only the head of the queue may take the lock next.
+pub(crate) const HANDOFF: u32 = 4;
 /// No node: there is no queue.
 pub(crate) const NO_TAIL: u16 = 0;
 
 /// A word that a lock is kept in.
 pub(crate) trait LockWord {
-    /// The two bits at some moment. Relaxed: a guess for `try_take`; before a sleep a barrier precedes it.
-    fn bits(&self) -> u8;
+    /// The bits at some moment. Relaxed: a guess for `try_take`; before a sleep a barrier precedes it.
+    fn bits(&self) -> u32;
 
     /// Changes the bits from `found`, which has no `LOCKED`, to [`LOCKED`] alone. Acquire: pairs with the Release in `release`.
-    fn try_take(&self, found: u8) -> bool;
+    fn try_take(&self, found: u32) -> bool;
 
-    /// Releases what the caller holds; reserves it for the head where [`PENDING`] is seen. Release: pairs with the Acquire in
-    /// `try_take`. If this is a plain store, a `PENDING` that is set at the same moment is lost.
+    /// Releases what the caller holds, unless there is a queue whose turns have to be looked at; `false` then. Release: pairs with
+    /// the Acquire in `try_take`.
+    fn release_alone(&self) -> bool;
+
+    /// Releases what the caller holds, to the head where [`PENDING`] or [`HANDOFF`] is seen. Release: pairs with the Acquire in
+    /// `try_take`. If this is a plain store, a bit that is set at the same moment is lost.
     fn release(&self);
 
-    /// Releases what the caller holds, and reserves it for the head. Release: pairs with the Acquire in `try_take`.
-    fn release_to_head(&self);
+    /// Releases what the caller holds to the head, by [`PENDING`] or by [`HANDOFF`]. Release: pairs with the Acquire in `try_take`.
+    fn release_to_head(&self, bit: u32);
 
-    /// Sets [`PENDING`] if the lock is held. Relaxed: a hint orders nothing.
+    /// Sets [`PENDING`] if the lock is held and will not be handed over. Relaxed: a hint orders nothing.
     fn set_pending(&self);
+
+    /// Sets [`HANDOFF`] if the lock is held, in place of [`PENDING`]. Relaxed, as above.
+    fn set_handoff(&self);
 
     /// Clears [`PENDING`]. Relaxed, as above.
     fn clear_pending(&self);
+
+    /// Clears [`PENDING`] and [`HANDOFF`]. Relaxed, as above.
+    fn clear_hints(&self);
+
+    /// The holder's record of how long the head has been passed, where the word has room for one.
+    fn turn(&self) -> Option<&AtomicU16>;
 
     /// The tail at some moment. Relaxed: only compared.
     fn tail(&self) -> u16;
@@ -71,22 +91,25 @@ pub(crate) trait LockWord {
     fn address(&self) -> usize;
 }
 
-/// A lock of 4 bytes.
-#[repr(C, align(4))]
+/// A lock of 8 bytes.
+#[repr(C)]
 pub(crate) struct SplitWord {
-    bits: AtomicU8,
+    bits: AtomicU32,
     tail: AtomicU16,
+    /// Only the holder accesses it.
+    turn: AtomicU16,
 }
 
-const _: () = assert!(cfg!(loom) || size_of::<SplitWord>() == 4 && align_of::<SplitWord>() == 4);
+const _: () = assert!(cfg!(loom) || size_of::<SplitWord>() == 8 && align_of::<SplitWord>() == 4);
 
 impl SplitWord {
     const_fn! {
         /// Free.
         pub(crate) fn new() -> Self {
             Self {
-                bits: AtomicU8::new(0),
+                bits: AtomicU32::new(0),
                 tail: AtomicU16::new(NO_TAIL),
+                turn: AtomicU16::new(turn::NEW),
             }
         }
     }
@@ -95,39 +118,47 @@ impl SplitWord {
 /// For the models' broken twins.
 #[cfg(all(test, loom))]
 impl SplitWord {
-    pub(super) fn store_bits(&self, bits: u8) {
+    pub(super) fn store_bits(&self, bits: u32) {
         store!(self.bits, bits, Relaxed);
     }
 
-    pub(super) fn take_relaxed(&self, found: u8) -> bool {
+    pub(super) fn take_relaxed(&self, found: u32) -> bool {
         self.bits.compare_exchange(found, LOCKED, Relaxed, Relaxed).is_ok()
     }
 }
 
 impl LockWord for SplitWord {
     #[inline]
-    fn bits(&self) -> u8 {
+    fn bits(&self) -> u32 {
         self.bits.load(Relaxed)
     }
 
     #[inline]
-    fn try_take(&self, found: u8) -> bool {
+    fn try_take(&self, found: u32) -> bool {
         self.bits.compare_exchange(found, LOCKED, Acquire, Relaxed).is_ok()
+    }
+
+    #[inline(always)]
+    fn release_alone(&self) -> bool {
+        // The tail and not the bits: only a queue's head sets them, and a load of the word that was just locked may delay the store
+        // on some CPUs. That is a guess from one record (`design/library.md`). A branch and not a computed value, for which the store would wait everywhere.
+        let alone = self.tail.load(Relaxed) == NO_TAIL;
+        if alone {
+            store!(self.bits, 0, Release);
+        } else {
+            cold_path();
+        }
+        alone
     }
 
     #[inline]
     fn release(&self) {
-        // Two stores and a branch, not one store of a computed value: the store does not wait for the load behind a predicted branch.
-        if self.bits.load(Relaxed) == LOCKED {
-            store!(self.bits, 0, Release);
-        } else {
-            cold_path();
-            store!(self.bits, PENDING, Release);
-        }
+        let kept = self.bits.load(Relaxed) & !LOCKED;
+        store!(self.bits, kept, Release);
     }
 
-    fn release_to_head(&self) {
-        store!(self.bits, PENDING, Release);
+    fn release_to_head(&self, bit: u32) {
+        store!(self.bits, bit, Release);
     }
 
     fn set_pending(&self) {
@@ -135,8 +166,25 @@ impl LockWord for SplitWord {
         let _ = self.bits.compare_exchange(LOCKED, LOCKED | PENDING, Relaxed, Relaxed);
     }
 
+    fn set_handoff(&self) {
+        let found = self.bits.load(Relaxed);
+        if found == LOCKED || found == LOCKED | PENDING {
+            // Relaxed, twice: fails if the lock was just released, and the release wakes the caller.
+            let _ = self.bits.compare_exchange(found, LOCKED | HANDOFF, Relaxed, Relaxed);
+        }
+    }
+
     fn clear_pending(&self) {
         self.bits.and(!PENDING, Relaxed);
+    }
+
+    fn clear_hints(&self) {
+        self.bits.and(!(PENDING | HANDOFF), Relaxed);
+    }
+
+    #[inline]
+    fn turn(&self) -> Option<&AtomicU16> {
+        Some(&self.turn)
     }
 
     fn tail(&self) -> u16 {

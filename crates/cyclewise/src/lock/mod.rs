@@ -1,4 +1,4 @@
-//! A queued spinlock for userspace: 4 bytes, waiters served in order of arrival, and waiters that sleep.
+//! A queued spinlock for userspace: 8 bytes, waiters served in order of arrival, and waiters that sleep.
 //!
 //! [`SpinLock`] holds a value; [`RawSpinLock`] is the lock alone, for code that is generic over `lock_api`. A [`Park`] defines how waiters
 //! sleep, a [`Relax`] what they do between two loads of the lock; [`SpinLockWith`] is a `SpinLock` with others than the default.
@@ -10,12 +10,28 @@
 //! anywhere:
 //!
 //! - **The holder may not be running.** The head spins for some tens of microseconds and then sleeps; a release wakes it.
-//! - **A waiter may not be running.** Nobody waits for another waiter to act: a waiter leaves the headship in its node for
-//!   its successor to find. Until the head sets the pending bit, any thread may take the lock. If the head fails to take a lock that is
-//!   reserved for it, a newcomer may.
+//! - **A waiter may not be running.** A waiter leaves the headship in its node for its successor to find, and waits for no other
+//!   waiter to act. Until the head sets the pending bit, any thread may take the lock. If the head fails to take a lock that is
+//!   reserved for it, a newcomer may. There is one exception: a lock that was handed to the head is taken by no other thread until
+//!   the head has run (see "Fairness").
 //! - **Strict order would be slow.** With more threads than CPUs, it costs a context switch for
 //!   every hand-over. So newcomers spin for a while before they queue, and the head lets them pass for about as long as
-//!   it would spin anyway before it sets the pending bit. Queued waiters keep their order, and a running thread keeps running.
+//!   it would spin anyway before it sets the pending bit. Queued waiters keep their order, and a running thread keeps running,
+//!   until a waiter has been passed for too long.
+//!
+//! # Fairness
+//! Waiters are served in order of arrival; only the head of the queue is passed, by threads that have just arrived. For how long:
+//! - *While the head runs*: for 256 pauses, some microseconds. Then the next release reserves the lock for it.
+//! - *While the head is awake and has no CPU*: for 2.1 ms from the moment it became the head, and for 256 sections more (512 where a
+//!   section takes longer than half a millisecond; no bound where all take 0.53 ms, or two to four times that, to within one per cent). Then a release hands it the lock: until it has run, no thread takes the lock, `try_lock` fails, and waiters sleep.
+//! - *While the head sleeps*: the section of the holder that it waits for, and those until it runs. If it has slept in vain for 2.1 ms by its
+//!   next sleep, the next release hands it the lock. A release is a load and a store; a bit that is set between the two is lost, and costs one more wait.
+//!
+//! So a waiter with n others before it is served after n + 1 such times, the sections themselves, and the time that the scheduler takes to run a thread that
+//! is awake. [`unlock_fair`](lock_api::MutexGuard::unlock_fair) hands the lock to the head at once. Not bounded: a [`Park`] without a clock
+//! ([`Park::now_ns`]) has only the first and, from the second sleep on, the third; waiters of [`SpinOnly`] and of a
+//! [`LockRef`](crate::refs::LockRef), whose word has no room for the time, are handed nothing while awake; a waiter for which the table has
+//! no node has no place in the order.
 //!
 //! # Memory ordering
 //! | access | order | pairs with |
@@ -31,18 +47,20 @@
 //! | release the lock, then look for sleepers | light barrier between | the one before |
 //!
 //! # Cost
-//! `lock` is one read-modify-write; `unlock` is a load, a store, a load, and two branches that are not taken. A wait costs a node's
-//! cache line, and two system calls on each side if the waiter sleeps. While any head sleeps, each release in the
+//! `lock` is one read-modify-write; `unlock` is a load, a store, a load, and two branches that are not taken. The word that both
+//! write has 32 bits. A wait costs a node's
+//! cache line, and two system calls on each side if the waiter sleeps. A release with a queue also counts, and reads the clock at every 256th. While any head sleeps, each release in the
 //! program also reads one entry of a small table.
 //!
 //! # What it does not do
 //! - **Recursion.** A thread that locks a lock that it holds waits for ever. So does the destructor of a value under the
 //!   lock, if it locks it.
 //! - **Signal handlers.** A handler that locks what the interrupted thread holds or waits for waits for ever. A
-//!   handler may use other locks, even while its thread waits in a queue; errno is preserved.
+//!   handler may use other locks, even while its thread waits in a queue; errno is preserved. But it must not wait for a thread that may
+//!   want the lock that its own thread waits for: that lock may have been handed to its thread, which takes it only after the handler returns.
 //! - **Processes and copies.** Nodes belong to one process, and to one copy of the crate. A lock in shared memory does not work.
-//!   A lock that a program shares with a plugin that contains its own copy of the crate stays exclusive, but a release in
-//!   one does not wake sleepers of the other.
+//!   Do not share a lock with a plugin that contains its own copy of the crate: the lock stays exclusive, but a release in one copy
+//!   does not wake sleepers of the other, and a lock that is handed to such a sleeper may stay handed to it for ever.
 //! - **Poisoning.** A panic that drops a guard unlocks. A panic in a [`Park`] or a [`Relax`] leaves the operation, and the queue
 //!   continues without its thread.
 //! - The table has 4096 nodes, and hash collisions can exhaust a search sooner. A waiter without a node polls the lock
@@ -59,6 +77,7 @@
 //!
 //! # Priorities
 //! - There is no priority inheritance: threads wait for a holder of low priority, and for a low-priority waiter ahead in the queue.
+//! - If a lock was handed to a waiter of low priority, a thread of high priority waits until that waiter has had it.
 //! - A waiter of a real-time policy (`SCHED_FIFO`, `SCHED_RR`) with a higher priority than a holder on the same CPU keeps the holder off that CPU while it
 //!   spins: for fewer than 1500 pauses, some tens of microseconds on most CPUs. Then it sleeps
 //!   until the release wakes it. Where membarrier(2) is refused it spins that long between naps of [`NAP_NS`]; where the
@@ -83,6 +102,7 @@ mod queue;
 mod raw;
 mod relax;
 mod sleepers;
+mod turn;
 
 pub(crate) use fast_path::{lock, try_lock, unlock};
 pub(crate) use high_half_word::HighHalfWord;

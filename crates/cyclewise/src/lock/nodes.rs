@@ -1,7 +1,7 @@
 //! The waiters' queue nodes: a static table for the whole program. A waiter claims a node while it waits.
 //!
-//! A word of 4 bytes cannot hold a pointer, and a node on a waiter's stack could not outlive a timeout. An index into a static
-//! table fits in 16 bits, and a waiter that gives up leaves its node in the queue for another to free.
+//! The tail's 2 bytes cannot hold a pointer, and a node on a waiter's stack could not outlive a timeout. An index into a static
+//! table fits in 13 bits, and a waiter that gives up leaves its node in the queue for another to free.
 //!
 //! # States
 //! A node's state is its first word:
@@ -25,8 +25,14 @@
 //! # Signals and fork
 //! A signal handler that waits claims a node of its own. In a child of fork the nodes of threads that it does not have
 //! stay claimed. A node holds its process's generation and its lock's address, so a waiter that finds such
-//! a node before it knows that the headship will not come from there. The child's copy of its parent's queues is not a snapshot
-//! of one moment, so a tail may also lead to a node that was free and that a thread of the child has claimed since.
+//! a node before it knows that the headship will not come from there.
+//!
+//! The child's copy of its parent's queues need not be a snapshot of one moment, so a tail may also name a node that is free in the child.
+//! A thread of the child may claim this node for the same lock, and another thread may find the old tail before the first has become the
+//! tail. If it believed the tail, each would queue behind the other. So a [`NodeIndex`] holds 3 bits of the generation that
+//! claimed the node, and a tail that another process wrote is recognized whatever its node says. The bits repeat after
+//! 8 generations, and are the parent's where fork copied the count of generations from before the parent's: such a tail is
+//! judged by its node alone.
 
 use super::lock_word::NO_TAIL;
 use crate::primitive::{AtomicU16, AtomicU32, AtomicUsize, array, const_fn, global, store};
@@ -50,11 +56,22 @@ pub(super) const COUNT: usize = if cfg!(loom) { 4 } else { 4096 };
 /// How many nodes a search reads, each on its own cache line.
 const SEARCH: usize = if COUNT < 64 { COUNT } else { 64 };
 
-/// A node's index in the table, from 1 on, as a tail and a link hold it.
+/// The low bits of a [`NodeIndex`], which hold the index; the bits above hold the generation.
+const INDEX_BITS: u32 = 13;
+const INDEX: u16 = (1 << INDEX_BITS) - 1;
+
+// Below the largest, so that none is `PASSED`.
+const _: () = assert!(COUNT < INDEX as usize);
+
+/// A claimed node as a tail and a link hold it: its index in the table, from 1 on, and the low bits of its claimer's generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NodeIndex(u16);
 
 impl NodeIndex {
+    fn new(at: usize, generation: u32) -> Self {
+        Self((count(generation) as u16) << INDEX_BITS | (at as u16 + 1))
+    }
+
     /// The index in a tail or link; `None` for [`NO_TAIL`].
     pub(super) fn of(tail: u16) -> Option<Self> {
         (tail != NO_TAIL).then_some(Self(tail))
@@ -66,7 +83,20 @@ impl NodeIndex {
     }
 
     pub(super) fn node(self) -> &'static QueueNode {
-        &nodes()[usize::from(self.0) - 1]
+        &nodes()[usize::from(self.0 & INDEX) - 1]
+    }
+
+    /// Whether its waiter, which is queued or registered as asleep, is in this process.
+    pub(super) fn is_ours(self) -> bool {
+        let here = generation();
+        // The node too: the bits of the generation repeat. Relaxed: written before the node could be found.
+        self.0 >> INDEX_BITS == Self::new(0, here).0 >> INDEX_BITS && self.node().generation.load(Relaxed) == here
+    }
+
+    /// Whether its waiter, a tail, waits for the lock at `key` in this process.
+    pub(super) fn waits_for(self, key: usize) -> bool {
+        // Relaxed: written before the exchange of the tail that the caller has read.
+        self.node().key.load(Relaxed) == key && self.is_ours()
     }
 }
 
@@ -95,18 +125,6 @@ impl QueueNode {
         }
     }
 
-    /// Whether its waiter, which is queued or registered as asleep, is in this process.
-    pub(super) fn is_ours(&self) -> bool {
-        // Relaxed: written before the node could be found.
-        self.generation.load(Relaxed) == generation()
-    }
-
-    /// Whether its waiter, a tail, waits for the lock at `key` in this process.
-    pub(super) fn waits_for(&self, key: usize) -> bool {
-        // Relaxed: written before the exchange of the tail that the caller has read.
-        self.key.load(Relaxed) == key && self.is_ours()
-    }
-
     /// Makes `behind` the successor. `false`: the headship was waiting here, so `behind` is the head
     /// and has to free this node.
     pub(super) fn link(&self, behind: NodeIndex) -> bool {
@@ -130,22 +148,26 @@ impl QueueNode {
 /// Claims a node for a waiter of the lock at `key`; `None` if the search finds none.
 pub(super) fn claim(key: usize) -> Option<NodeIndex> {
     let first = first();
-    for step in 0..SEARCH {
-        let at = (first + step) % COUNT;
-        let node = &nodes()[at];
-        // A Relaxed load first, so that the line of a node in use is not taken away. Acquire: pairs with the Release in `free`.
-        if node.state.load(Relaxed) == FREE && node.state.compare_exchange(FREE, WAITING, Acquire, Relaxed).is_ok() {
-            // Relaxed: published by the exchange of the tail.
-            node.link.store(NO_TAIL, Relaxed);
-            node.generation.store(generation(), Relaxed);
-            node.key.store(key, Relaxed);
-            return Some(NodeIndex(at as u16 + 1));
-        }
-    }
-    None
+    (0..SEARCH).find_map(|step| claim_at((first + step) % COUNT, key))
 }
 
-use crate::sys::fork_generation::current as generation;
+/// Claims this node if it is free.
+#[inline]
+fn claim_at(at: usize, key: usize) -> Option<NodeIndex> {
+    let node = &nodes()[at];
+    // A Relaxed load first, so that the line of a node in use is not taken away. Acquire: pairs with the Release in `free`.
+    if node.state.load(Relaxed) != FREE || node.state.compare_exchange(FREE, WAITING, Acquire, Relaxed).is_err() {
+        return None;
+    }
+    let here = generation();
+    // Relaxed: published by the exchange of the tail.
+    node.link.store(NO_TAIL, Relaxed);
+    node.generation.store(here, Relaxed);
+    node.key.store(key, Relaxed);
+    Some(NodeIndex::new(at, here))
+}
+
+use crate::sys::fork_generation::{count, current as generation};
 
 /// Where a search begins. The address of a local differs between threads, and returns a
 /// thread to the node whose line it has.
@@ -186,6 +208,32 @@ pub(super) fn in_use(key: usize) -> usize {
 impl QueueNode {
     pub(super) fn leave_behind(&self) {
         self.generation.store(!generation(), Relaxed);
+    }
+}
+
+#[cfg(test)]
+impl NodeIndex {
+    /// The node that every thread of a model searches first.
+    #[cfg(loom)]
+    pub(super) fn first() -> Self {
+        Self::new(0, generation())
+    }
+
+    /// The same node as the process before this one named it in a tail.
+    pub(super) fn of_the_parent(self) -> Self {
+        Self(self.0.wrapping_sub(1 << INDEX_BITS))
+    }
+
+    /// The same node as this process names it: for a twin that does not look at the generation.
+    #[cfg(loom)]
+    pub(super) fn of_this_process(self) -> Self {
+        Self::new(usize::from(self.0 & INDEX) - 1, generation())
+    }
+
+    /// Claims this node if it is free.
+    #[cfg(not(loom))]
+    pub(super) fn claim_again(self, key: usize) -> Option<Self> {
+        claim_at(usize::from(self.0 & INDEX) - 1, key)
     }
 }
 

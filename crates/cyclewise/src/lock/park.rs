@@ -46,6 +46,12 @@ pub trait Park: 'static {
     /// Whether the moment is past.
     fn is_past(until: Self::Deadline) -> bool;
 
+    /// The time in nanoseconds since some moment, by a clock that does not go back; `None` without one. Releases read it to bound
+    /// the time for which running threads pass a waiter: see "Fairness" in [`lock`](super).
+    fn now_ns() -> Option<u64> {
+        None
+    }
+
     /// The barrier of a release.
     #[inline(always)]
     fn light() {
@@ -121,6 +127,7 @@ pub const NAP_NS: u64 = 200_000;
 mod futex {
     use super::{Futex, NAP_NS, Park};
     use crate::atomic::AtomicU32;
+    use crate::sys::clock_gettime::known_monotonic_ns;
     use crate::sys::futex::{self, Moment};
 
     impl Park for Futex {
@@ -143,6 +150,10 @@ mod futex {
 
         fn is_past(until: Moment) -> bool {
             until <= Moment::after_ns(0)
+        }
+
+        fn now_ns() -> Option<u64> {
+            known_monotonic_ns()
         }
 
         #[inline(always)]

@@ -1,7 +1,7 @@
 //! The slow path: queueing, waiting for the headship, and the head's wait for the lock.
 //!
 //! # What a waiter does
-//! 1. It tries to take the lock for [`SPINS_BEFORE_QUEUE`] pauses, or until it sees the pending bit. If the head fails to take a lock that
+//! 1. It tries to take the lock for [`SPINS_BEFORE_QUEUE`] pauses, or until it sees the pending bit or the hand-off bit. If the head fails to take a lock that
 //!    is reserved for it within [`SPINS_RESERVED`] pauses, the newcomer takes it: the head is not running.
 //! 2. It claims a node, becomes the tail, and links itself to its predecessor, which will make it the head. It
 //!    watches only its own node, for [`SPINS_IN_QUEUE`] pauses, and then sleeps on it.
@@ -9,7 +9,8 @@
 //!    be faster: a thread that has the cache line and its time slice runs many short critical sections while the others would
 //!    only pass the line around. Then it sets the pending bit for [`SPINS_PENDING`] pauses: newcomers keep out, and the next release
 //!    reserves the lock for the head. If that fails too, the holder is not running. The head clears the bit, so that running
-//!    threads may pass, registers as asleep, and sleeps until a release wakes it; then it sets the bit at once.
+//!    threads may pass, registers as asleep, and sleeps until a release wakes it; then it sets the bit at once. If its turn is over by
+//!    the next sleep ([`turn`]), it sets the hand-off bit before it sleeps, and a release hands it the lock.
 //! 4. It takes the lock, passes the headship on, and frees its node. The queue does not need it any more.
 //!
 //! # Invariants
@@ -25,19 +26,20 @@
 //! J. Mellor-Crummey and M. Scott, 1991, for the queue; B. He, W. Scherer and M. Scott, "Preemption adaptivity in
 //! time-published queue-based spin locks", 2005, for waiters that leave and are skipped.
 
-use super::fast_path::released;
-use super::lock_word::{LOCKED, LockWord, NO_TAIL, PENDING};
+use super::fast_path::{released, take_abandoned};
+use super::lock_word::{HANDOFF, LOCKED, LockWord, NO_TAIL, PENDING};
 use super::nodes::{ASLEEP, GONE, HEAD, NodeIndex, PARKED, WAITING, claim};
 use super::park::{Park, wake};
 use super::relax::{Pause, Relax};
 use super::sleepers::{Registration, sleepers};
+use super::turn::{self, HeadTurn};
 use crate::primitive::store;
 use core::marker::PhantomData;
 use core::mem::forget;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
 // Under loom each path once: it tries what lies between.
-/// How many pauses a newcomer spins before it queues, unless the pending bit is set.
+/// How many pauses a newcomer spins before it queues, unless the pending bit or the hand-off bit is set.
 const SPINS_BEFORE_QUEUE: u32 = if cfg!(loom) { 0 } else { 64 };
 /// How many pauses a waiter behind the head spins before it sleeps.
 const SPINS_IN_QUEUE: u32 = if cfg!(loom) { 0 } else { 64 };
@@ -67,7 +69,7 @@ fn wait<W: LockWord, P: Park, R: Relax>(guard: &mut UnwindGuard<'_, W, P>, until
         return wait_without_node::<W, P, R>(guard, until);
     };
     if let Some(before) = NodeIndex::of(word.swap_tail(me.number())) {
-        if before == me || !before.node().waits_for(word.address()) {
+        if before == me || !before.waits_for(word.address()) {
             // Left behind by a fork: the waiter is in another process.
         } else if !before.node().link(me) {
             // The headship was waiting there.
@@ -80,12 +82,15 @@ fn wait<W: LockWord, P: Park, R: Relax>(guard: &mut UnwindGuard<'_, W, P>, until
     store!(me.node().state, HEAD, Relaxed);
     guard.owes = Owes::Headship(me);
     let locked = wait_as_head::<W, P, R>(guard, me, until);
+    if locked {
+        turn::begin::<W, P>(word);
+    }
     guard.owes = if locked { Owes::Release } else { Owes::Nothing };
     pass_headship::<W, P>(word, me);
     locked
 }
 
-/// Tries to take the lock for a while: until the pending bit is set, and also if the head fails to take a reserved lock.
+/// Tries to take the lock for a while: until the pending bit or the hand-off bit is set, and also if the head fails to take a reserved lock.
 fn spin_before_queue<W: LockWord, P: Park, R: Relax>(guard: &mut UnwindGuard<'_, W, P>) -> bool {
     let word = guard.word;
     let mut relax = R::default();
@@ -98,7 +103,7 @@ fn spin_before_queue<W: LockWord, P: Park, R: Relax>(guard: &mut UnwindGuard<'_,
                 reserved += Pause.relax();
                 continue;
             }
-            found if found & PENDING != 0 => break false,
+            found if found & (PENDING | HANDOFF) != 0 => break false,
             _ => {}
         }
         if waited >= SPINS_BEFORE_QUEUE {
@@ -170,6 +175,7 @@ fn wait_as_head<W: LockWord, P: Park, R: Relax>(
     let word = guard.word;
     let mut relax = R::default();
     let mut waited = 0_u32;
+    let mut turn = HeadTurn::default();
     loop {
         let found = word.bits();
         if found & LOCKED == 0 && word.try_take(found) {
@@ -177,7 +183,7 @@ fn wait_as_head<W: LockWord, P: Park, R: Relax>(
             return true;
         }
         if until.is_some_and(P::is_past) {
-            word.clear_pending();
+            word.clear_hints();
             return false;
         }
         if waited < SPINS_AS_HEAD {
@@ -188,20 +194,28 @@ fn wait_as_head<W: LockWord, P: Park, R: Relax>(
             }
             waited = waited.saturating_add(Pause.relax());
         } else {
-            word.clear_pending();
-            sleep::<W, P>(word, me, until);
+            let hands_over = turn.is_over::<P>();
+            if !hands_over {
+                // Not HANDOFF: this head has not set it, so a release may just have handed it the lock.
+                word.clear_pending();
+            }
+            sleep::<W, P>(word, me, until, hands_over);
             waited = SPINS_AS_HEAD;
         }
     }
 }
 
 /// Sleeps until a release, or for a nap where no release will wake this head.
-fn sleep<W: LockWord, P: Park>(word: &W, me: NodeIndex, until: Option<P::Deadline>) {
+fn sleep<W: LockWord, P: Park>(word: &W, me: NodeIndex, until: Option<P::Deadline>, hands_over: bool) {
     let state = &me.node().state;
     let asleep = Asleep::new(word.address(), me);
     // The barrier is between the registration and the load of the lock: Invariant 1 of `sleepers`.
     let woken = asleep.registration.is_some() && P::heavy();
     if word.bits() & LOCKED != 0 {
+        if hands_over {
+            // After the barrier: the release that does not see the bit sees the registration, and wakes this head.
+            word.set_handoff();
+        }
         if woken {
             P::wait(state, ASLEEP, until);
         } else {
@@ -271,6 +285,10 @@ fn wait_without_node<W: LockWord, P: Park, R: Relax>(
     let mut relax = R::default();
     let mut waited = 0_u32;
     while !spin_before_queue::<W, P, R>(guard) {
+        if take_abandoned(guard.word) {
+            guard.owes = Owes::Release;
+            return true;
+        }
         if until.is_some_and(P::is_past) {
             return false;
         }
@@ -294,7 +312,6 @@ struct UnwindGuard<'w, W: LockWord, P: Park> {
 }
 
 /// What a waiter owes the queue and the lock.
-/// What a waiter owes the queue and the lock.
 enum Owes {
     Nothing,
     /// It is queued behind another.
@@ -317,7 +334,7 @@ impl<'w, W: LockWord, P: Park> UnwindGuard<'w, W, P> {
     }
 
     fn pass_headship(&self, me: NodeIndex) {
-        self.word.clear_pending();
+        self.word.clear_hints();
         pass_headship::<W, P>(self.word, me);
     }
 
@@ -350,5 +367,5 @@ pub(super) fn is_queued<W: LockWord>(word: &W) -> bool {
 
 /// Whether its tail was a waiter of this process at some moment of the call.
 pub(super) fn is_waited_for<W: LockWord>(word: &W) -> bool {
-    NodeIndex::of(word.tail()).is_some_and(|last| last.node().waits_for(word.address()))
+    NodeIndex::of(word.tail()).is_some_and(|last| last.waits_for(word.address()))
 }

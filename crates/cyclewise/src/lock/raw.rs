@@ -1,4 +1,4 @@
-//! The lock of 4 bytes as a `lock_api` lock.
+//! The lock of 8 bytes as a `lock_api` lock.
 //!
 //! # Safety
 //! 1. `lock_api` promises exclusion to its users, and `lock_word` provides it (its Invariant 1): `lock` returns when a
@@ -20,7 +20,7 @@ pub type DefaultPark = super::park::Futex;
 /// critical section.
 pub type DefaultRelax = Exponential<6, 3>;
 
-/// A queued spinlock of 4 bytes without data, for `lock_api` and code that builds on it.
+/// A queued spinlock of 8 bytes without data, for `lock_api` and code that builds on it.
 ///
 /// `P` defines how waiters sleep, `R` what they do between two loads of the lock.
 #[repr(transparent)]

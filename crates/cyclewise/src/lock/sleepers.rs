@@ -55,7 +55,7 @@ impl Sleepers {
         self.count.fetch_add(1, Relaxed);
         // AcqRel: pairs with the Acquire in `wake`, which goes on to the node. Acquire on failure: the same here.
         while let Err(found) = self.entries[entry(key)].compare_exchange(0, registration, AcqRel, Acquire) {
-            if NodeIndex::of(found as u16).is_none_or(|index| index.node().is_ours()) || !self.remove(key, found) {
+            if NodeIndex::of(found as u16).is_none_or(NodeIndex::is_ours) || !self.remove(key, found) {
                 self.count.fetch_sub(1, Relaxed);
                 return None;
             }

@@ -76,6 +76,11 @@ pub(crate) fn current_in([page, by_pid, count]: &'static [AtomicU64; 3]) -> u32 
     found as u32
 }
 
+/// How many numbers were made up to this one, modulo 1024. A child makes a number after those of its ancestors.
+pub(crate) fn count(number: u32) -> u32 {
+    number >> PID_BITS
+}
+
 /// The number on the page.
 ///
 /// # Safety
@@ -144,7 +149,11 @@ mod tests {
         assert_ne!(here, 0);
         assert_eq!(std::thread::spawn(|| current_in(&WORDS)).join().unwrap(), here);
         PARENTS.store(here, Relaxed);
-        let child = || assert_ne!(current_in(&WORDS), PARENTS.load(Relaxed));
+        let child = || {
+            let (here, parents) = (current_in(&WORDS), PARENTS.load(Relaxed));
+            assert_ne!(here, parents);
+            assert_eq!(count(here), count(parents) + 1);
+        };
         // SAFETY: the child makes a system call at most.
         assert_eq!(unsafe { fork::child(child, Duration::from_secs(600)) }, 0);
         assert_eq!(current_in(&WORDS), here);

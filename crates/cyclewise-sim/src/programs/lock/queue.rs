@@ -8,7 +8,9 @@
 //! `cyclewise::lock`: its queue and its word.
 //!
 //! # Limits
-//! Every thread has its own CPU, so no thread sleeps, is preempted or gives up.
+//! Every thread has its own CPU, so no thread sleeps, is preempted or gives up. So no head is passed for the 2 ms after which the
+//! library hands the lock over, and that is left out. The library's lock without other data has its bits and its tail in
+//! two words of one line, and its release is a store; a line here has one word.
 
 use super::super::{LOW, Memory};
 use crate::engine::{Backoff, Cpu, Line};

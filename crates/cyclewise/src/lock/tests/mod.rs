@@ -4,3 +4,5 @@ mod lock_word;
 mod order;
 #[cfg(panic = "unwind")]
 mod panics;
+mod sleeping_head;
+mod turns;

@@ -5,6 +5,7 @@ use super::super::lock_word::{LockWord, NO_TAIL, SplitWord};
 use super::super::nodes::{claim, claim_all, in_use};
 use super::super::park::{Futex, Moment, Park};
 use super::super::relax::{Exponential, Relax};
+use super::super::turn::PASSES;
 use super::order::alone;
 use crate::primitive::AtomicU32;
 use core::cell::Cell;
@@ -50,6 +51,11 @@ impl Park for Panicking {
     fn is_past((): ()) -> bool {
         called();
         false
+    }
+
+    fn now_ns() -> Option<u64> {
+        called();
+        None
     }
 }
 
@@ -124,6 +130,25 @@ fn a_wait_without_a_node_unwinds_too() {
     fast_path::unlock::<_, Futex>(&word);
     assert!(fast_path::try_lock(&word));
     nodes.into_iter().for_each(|index| index.node().free());
+}
+
+#[test]
+fn a_release_whose_clock_unwinds_has_released() {
+    let _alone = alone();
+    let word = SplitWord::new();
+    let head = claim(word.address()).expect("a node");
+    word.swap_tail(head.number());
+    let mut unwound = 0;
+    for _ in 0..2 * PASSES {
+        assert!(fast_path::try_lock(&word), "released");
+        FUSE.set(1);
+        let unlock = AssertUnwindSafe(|| fast_path::unlock::<_, Panicking>(&word));
+        unwound += u16::from(catch_unwind(unlock).is_err());
+        FUSE.set(0);
+    }
+    assert_eq!(unwound, 2, "once for each reading of the clock");
+    assert!(word.end_tail(head.number()));
+    head.node().free();
 }
 
 /// The twin: a waiter that unwinds without leaving the queue. Its successor is never made the head.
