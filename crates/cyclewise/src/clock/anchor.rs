@@ -6,6 +6,8 @@ use super::source::Source;
 const TRIES: usize = 3;
 /// An anchor no wider than this multiple of the narrowest is accepted at once.
 const NARROW: f64 = 1.5;
+/// The half-width of an anchor during which the counter went back. The sum of two of these, and of a few ticks, does not overflow.
+const WIDEST: u64 = 1 << 61;
 
 /// The kernel's clock at a tick.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +18,8 @@ pub(super) struct Anchor {
     pub(super) ticks: u64,
     /// CLOCK_MONOTONIC at some tick between the two.
     pub(super) ns: u64,
-    /// Half of the ticks between the two.
+    /// Half of the ticks between the two, and of the tick that the second had begun: at least one. 2^61 if the counter
+    /// went back between the two.
     pub(super) half_width: u64,
     /// CLOCK_MONOTONIC_RAW, soon after.
     pub(super) raw_ns: u64,
@@ -64,11 +67,15 @@ impl Anchor {
         let before = source.bracketed();
         let ns = source.monotonic_ns();
         let width = source.bracketed().wrapping_sub(before);
-        // A counter that goes back between the two must not become a half-width of centuries.
-        let half_width = if width.cast_signed() < 0 { 0 } else { width.div_ceil(2) };
+        // A counter that went back between the two: such an anchor is not the narrowest of any others.
+        let (half_width, ticks) = if width.cast_signed() < 0 {
+            (WIDEST, before)
+        } else {
+            (width / 2 + 1, before.wrapping_add(width / 2 + 1))
+        };
         Self {
             before,
-            ticks: before.wrapping_add(half_width),
+            ticks,
             ns,
             half_width,
             raw_ns: 0,

@@ -15,15 +15,17 @@
 
 use super::anchor::{Anchor, SleepTime};
 use super::reason::{Reason, SLEW_SHIFT};
-use super::segment::Segment;
+use super::segment::{Calibration, Segment};
 use super::source::Source;
 
 /// The longest segment. Its error bound grows by 4 µs over it, by what the kernel may slew, and an anchor, half a
 /// microsecond, is 10^-4 of it.
-const LONGEST_NS: u64 = 4_000_000;
+pub(super) const LONGEST_NS: u64 = 4_000_000;
 /// The shortest segment that follows another.
 const SHORTEST_NS: u64 = 200_000;
-/// The segment that ends a gap: at 977 ppm too fast it runs ahead of the kernel's clock by at most 0.1 µs, plus the
+/// No segment has more ticks (Invariant 3 of `segment`). Only a counter of more than a terahertz would have.
+const MAX_TICKS: f64 = u32::MAX as f64;
+/// The segment that ends a gap: at 977 ppm too fast it runs ahead of the kernel's clock by at most 0.1 µs, plus a tick and the
 /// error of the rate.
 const BRIDGE_NS: u64 = 100_000;
 /// A rate is learnt over so long, and confirmed over as long again. Two anchors are accurate to 20 ns each, so 40 ppm
@@ -37,7 +39,7 @@ const WINDOW_NS: u64 = 1_000_000_000;
 const SUSPEND_NS: u64 = 10_000_000;
 /// The error of an anchor, besides its half-width, above which the rate is learnt anew: the kernel dithers its
 /// multiplier by a unit, 0.15 ppm, and rounds to nanoseconds.
-const NOISE_NS: f64 = 3.0;
+pub(super) const NOISE_NS: f64 = 3.0;
 const NOISE_PPM: f64 = 1.0;
 
 /// One unit of a segment's multiplier.
@@ -68,6 +70,10 @@ pub(super) struct Discipline {
     rate_error: f64,
     /// The smallest half-width so far.
     narrowest: u64,
+    /// A tick after the first anchor since the last fault.
+    since: u64,
+    /// The number of faults that the clock has recorded.
+    pub(super) faults: u64,
 }
 
 impl Discipline {
@@ -77,6 +83,8 @@ impl Discipline {
             rate: Rate::Unknown,
             rate_error: 0.0,
             narrowest: 0,
+            since: 0,
+            faults: 0,
         }
     }
 
@@ -121,12 +129,12 @@ impl Discipline {
 
     fn learn(&mut self, anchor: Anchor) -> Result<(), Reason> {
         let Some([old, middle, last]) = self.anchors else {
-            self.anchors = Some([anchor; 3]);
+            self.begin(anchor);
             return Ok(());
         };
         let mut kept = [old, middle, anchor];
         if let Err(reason) = self.compare(last, anchor) {
-            (self.anchors, self.rate) = (Some([anchor; 3]), Rate::Unknown);
+            self.begin(anchor);
             return Err(reason);
         }
         if self.rate().is_some_and(|rate| !fits(rate, last, anchor)) {
@@ -146,6 +154,22 @@ impl Discipline {
             self.rate = slope.map_or(Rate::Unknown, |slope| self.rate.with(slope, anchor.ns));
         }
         Ok(())
+    }
+
+    /// Forgets what was learnt before this anchor.
+    fn begin(&mut self, anchor: Anchor) {
+        (self.anchors, self.rate) = (Some([anchor; 3]), Rate::Unknown);
+        self.since = anchor.ticks.wrapping_add(anchor.half_width);
+    }
+
+    /// What segments say of the rate.
+    fn calibration(&self, rate: f64) -> Calibration {
+        Calibration {
+            rate: (rate * UNIT) as u64,
+            rate_error: ((self.rate_error * UNIT) as u64).saturating_add(1),
+            since: self.since,
+            faults: self.faults,
+        }
     }
 
     /// Checks that the counter and the kernel's clocks advanced together since the last anchor.
@@ -197,15 +221,19 @@ impl Discipline {
         let length = length_ns / rate;
         let rate_error = (lead.abs() + length_ns) * self.rate_error;
         let slew = lead.abs() / f64::from(1u32 << SLEW_SHIFT);
-        let error = ahead.abs() + anchor.half_width as f64 * rate + slew + rate_error + NOISE_NS;
+        let ticks = length.min(MAX_TICKS);
+        // The anchor's width, and the tick that a reading finds begun.
+        let width = (anchor.half_width + 1) as f64 * rate;
+        let error = ahead.abs() + width + slew + rate_error + NOISE_NS;
         Some(Segment {
             number: previous.number + 1,
             start,
             base,
             mult: (steered / length * UNIT) as u64,
-            fast: (length * 0.75) as u64,
-            length: length as u64,
+            fast: (ticks * 0.75) as u64,
+            length: ticks as u64,
             error_ns: (error as u64).saturating_add(1),
+            calibration: self.calibration(rate),
         })
     }
 
@@ -213,14 +241,22 @@ impl Discipline {
     /// while the rate is unknown, or while the gap's floor is above the kernel's clock.
     pub(super) fn bridge(&self, previous: &Segment, anchor: Anchor) -> Option<Segment> {
         let rate = self.rate()?;
-        // The kernel's clock was read after `before`, so at `before` it was not above this.
-        let base = anchor.ns.saturating_add(1);
+        // Faster than the kernel's clock, whatever that and the rate do.
+        let ahead = (1.0 + 1.0 / f64::from(1u32 << SLEW_SHIFT)) * (1.0 + self.rate_error) - 1.0;
+        // The kernel's clock was read after `before`, so at `before` it was at most its reading plus 1 ns, because readings are
+        // rounded down. A reader finds a tick that began up to a tick ago: the kernel's clock has advanced since, by at most
+        // a tick at this speed, rounded up.
+        let tick = ((rate * (1.0 + ahead)) as u64).saturating_add(1);
+        let base = anchor.ns.saturating_add(1).saturating_add(tick);
         if base < previous.end_ns() {
             return None;
         }
-        let (length, width) = (BRIDGE_NS as f64 / rate, 2.0 * anchor.half_width as f64 * rate);
-        // Faster than the kernel's clock, whatever that and the rate do.
-        let ahead = (1.0 + 1.0 / f64::from(1u32 << SLEW_SHIFT)) * (1.0 + self.rate_error) - 1.0;
+        let (length, width) = (
+            (BRIDGE_NS as f64 / rate).min(MAX_TICKS),
+            // The kernel's clock may have been read at the end of the anchor, which is up to two half-widths after `before`, and the
+            // base is a tick more.
+            (2 * anchor.half_width + 1) as f64 * rate,
+        );
         Some(Segment {
             number: previous.number + 1,
             start: anchor.before,
@@ -229,6 +265,7 @@ impl Discipline {
             fast: (length * 0.25) as u64,
             length: length as u64,
             error_ns: ((width + NOISE_NS + BRIDGE_NS as f64 * (ahead + self.rate_error)) as u64).saturating_add(1),
+            calibration: self.calibration(rate),
         })
     }
 }

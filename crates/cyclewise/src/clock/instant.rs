@@ -30,7 +30,7 @@ impl Instant {
     ///
     /// Never below an earlier reading on any thread, if that reading happened before this one.
     ///
-    /// Cost: reading the counter, six loads and a multiplication. Once in 3 ms one reader also reads the kernel's
+    /// Cost: reading the counter, seven loads and a multiplication. Once in 3 ms one reader also reads the kernel's
     /// clock.
     #[inline(always)]
     pub fn now() -> Self {

@@ -58,6 +58,7 @@
 //! Linux kernel/time/timekeeping.c, lib/vdso/gettimeofday.c, arch/x86/include/asm/tsc.h (rdtsc_ordered).
 
 mod anchor;
+mod conversion;
 mod discipline;
 mod instant;
 #[cfg(feature = "std")]
@@ -82,6 +83,7 @@ mod upkeep;
 #[cfg(all(test, feature = "std", not(loom)))]
 mod tests;
 
+pub use conversion::{Conversion, ConvertedTime};
 pub use instant::{Instant, Reading};
 #[cfg(feature = "std")]
 pub use mock::Mock;

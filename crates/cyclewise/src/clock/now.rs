@@ -81,8 +81,16 @@ impl<S: Source> Clock<S> {
     /// The time, in the order `O`.
     #[inline(always)]
     pub fn now_as<O: Order>(&self) -> Instant<O> {
-        let view = self.timeline.view();
-        let ns = match view.at(O::ticks(&self.source)) {
+        // Before the counter: see Invariant 7 of `timeline`. The rest may be loaded on either side of it.
+        let number = self.timeline.current();
+        let (view, ticks) = if O::HOLDS_LATER_LOADS {
+            let view = self.timeline.view(number);
+            (view, O::ticks(&self.source))
+        } else {
+            let ticks = O::ticks(&self.source);
+            (self.timeline.view(number), ticks)
+        };
+        let ns = match view.at(ticks) {
             Some(ns) => ns,
             None => self.now_slow().0,
         };

@@ -34,6 +34,11 @@ mod sealed {
 
 /// A way to read the counter.
 pub trait Order: Copy + sealed::Sealed + 'static {
+    /// Whether later loads wait for the counter. A reading then loads what it needs before the counter, and otherwise
+    /// after it, where the loads take no time: the CPU executes them while it reads the counter.
+    #[doc(hidden)]
+    const HOLDS_LATER_LOADS: bool = false;
+
     /// Reads the counter of `source`.
     #[doc(hidden)]
     fn ticks<S: Source>(source: &S) -> u64;
@@ -108,6 +113,9 @@ impl Order for LoadOrdered {
 }
 
 impl Order for DependentLoad {
+    // x86 keeps loads in order, and executes them early all the same.
+    const HOLDS_LATER_LOADS: bool = cfg!(not(target_arch = "x86_64"));
+
     #[inline(always)]
     fn ticks<S: Source>(source: &S) -> u64 {
         source.dependent_load()
@@ -115,6 +123,8 @@ impl Order for DependentLoad {
 }
 
 impl Order for Bracketed {
+    const HOLDS_LATER_LOADS: bool = true;
+
     #[inline(always)]
     fn ticks<S: Source>(source: &S) -> u64 {
         source.bracketed()
@@ -122,6 +132,8 @@ impl Order for Bracketed {
 }
 
 impl Order for AfterStores {
+    const HOLDS_LATER_LOADS: bool = true;
+
     #[inline(always)]
     fn ticks<S: Source>(source: &S) -> u64 {
         counter::wait_for_stores();

@@ -1,11 +1,12 @@
 //! A linear piece of the timeline: nanoseconds as a function of ticks, over a range of ticks.
 //!
-//! `ns(t) = base + (t - start) * mult / 2^32`, rounded down: one multiplication and one shift of latency beside reading
-//! the counter.
+//! `ns(t) = base + (t - start) * mult / 2^32`, rounded down: a subtraction, a multiplication, a shift and an addition of
+//! latency after the counter.
 //!
 //! # Invariants
 //! 1. `length * mult < 2^64`: the product does not overflow, and a segment lasts less than 2^32 ns, 4.3 s.
 //! 2. `fast <= length`.
+//! 3. `length < 2^32`.
 
 use super::reason::SLEW_SHIFT;
 
@@ -26,6 +27,21 @@ pub(super) struct Segment {
     pub(super) length: u64,
     /// The error bound against CLOCK_MONOTONIC at `start`.
     pub(super) error_ns: u64,
+    /// As of when the segment was made.
+    pub(super) calibration: Calibration,
+}
+
+/// What is known of the counter's rate. A segment is steered, so its multiplier is not the rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Calibration {
+    /// Nanoseconds per tick, in units of 2^-32; 0 unknown.
+    pub(super) rate: u64,
+    /// The error bound of the rate, as a share of it in units of 2^-32.
+    pub(super) rate_error: u64,
+    /// A tick from which on no fault was found.
+    pub(super) since: u64,
+    /// The number of faults before.
+    pub(super) faults: u64,
 }
 
 /// Where a tick is, relative to a segment.
@@ -90,6 +106,12 @@ mod tests {
         fast: 50,
         length: 100,
         error_ns: 5,
+        calibration: Calibration {
+            rate: 1 << 31,
+            rate_error: 0,
+            since: 900,
+            faults: 0,
+        },
     };
 
     #[test]

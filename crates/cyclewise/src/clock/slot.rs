@@ -3,7 +3,7 @@
 //! # Memory ordering
 //! A sequence lock; see [`timeline`](super::timeline).
 
-use super::segment::Segment;
+use super::segment::{Calibration, Segment};
 use crate::primitive::const_fn;
 use crate::primitive::unpatched::{AtomicU64, fence};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -15,8 +15,8 @@ pub(super) const OPEN: u64 = 0; // what follows is not decided
 pub(super) const CLOSED: u64 = 1; // the next segment follows
 pub(super) const GAP: u64 = 2; // the kernel's clock follows
 
-/// A segment in shared memory. One cache line, so that one miss fetches it.
-#[repr(align(64))]
+/// A segment in shared memory. All that a reading needs is in the first cache line, so that one miss fetches it.
+#[repr(C, align(64))]
 pub(super) struct Slot {
     pub(super) number: AtomicU64,
     pub(super) start: AtomicU64,
@@ -28,12 +28,18 @@ pub(super) struct Slot {
     /// The segment's number times four, and its state. With the number, so that a delayed reader cannot decide for
     /// another segment.
     pub(super) state: AtomicU64,
+    rate: AtomicU64,
+    rate_error: AtomicU64,
+    since: AtomicU64,
+    faults: AtomicU64,
 }
 
-/// What a reader loads before it reads the counter.
-#[derive(Clone, Copy)]
+/// What a reader loads of a segment.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct View {
     pub(super) start: u64,
+    /// The lower half of `start`.
+    pub(super) start_low: u32,
     pub(super) base: u64,
     pub(super) mult: u64,
     /// 0 if the slot was being written.
@@ -42,10 +48,14 @@ pub(super) struct View {
 
 impl View {
     /// The time of `ticks`, if the fast path applies.
+    ///
+    /// It is computed from the lower halves of the ticks. On x86-64 the lower half of the counter is the first to be
+    /// there, in a register of its own; the comparison needs both halves, and nothing waits for its result.
     #[inline(always)]
     pub(super) fn at(self, ticks: u64) -> Option<u64> {
-        let delta = ticks.wrapping_sub(self.start);
-        (delta < self.fast).then(|| Segment::ns_after(self.base, self.mult, delta))
+        // Below `fast`, and so below 2^32 (Invariant 3 of `segment`), the lower half of the difference is all of it.
+        let delta = u64::from((ticks as u32).wrapping_sub(self.start_low));
+        (ticks.wrapping_sub(self.start) < self.fast).then(|| Segment::ns_after(self.base, self.mult, delta))
     }
 }
 
@@ -61,6 +71,10 @@ impl Slot {
                 length: AtomicU64::new(0),
                 error_ns: AtomicU64::new(0),
                 state: AtomicU64::new(state),
+                rate: AtomicU64::new(0),
+                rate_error: AtomicU64::new(0),
+                since: AtomicU64::new(0),
+                faults: AtomicU64::new(0),
             }
         }
     }
@@ -71,11 +85,14 @@ impl Slot {
         // Relaxed, here and below: the fence orders them before the second load of the number.
         let (start, base) = (self.start.load(Relaxed), self.base.load(Relaxed));
         let (mult, fast) = (self.mult.load(Relaxed), self.fast.load(Relaxed));
+        // Once more: of one number the compiler would make one difference, of whole ticks, and the time would wait for it.
+        let start_low = self.start.load(Relaxed) as u32;
         // Acquire: pairs with the Release fence of `write`: a reader of a new field sees that the number has changed.
         fence(Acquire);
         let intact = self.number.load(Relaxed) == number;
         View {
             start,
+            start_low,
             base,
             mult,
             fast: if intact { fast } else { 0 },
@@ -96,6 +113,12 @@ impl Slot {
             fast: self.fast.load(Relaxed),
             length: self.length.load(Relaxed),
             error_ns: self.error_ns.load(Relaxed),
+            calibration: Calibration {
+                rate: self.rate.load(Relaxed),
+                rate_error: self.rate_error.load(Relaxed),
+                since: self.since.load(Relaxed),
+                faults: self.faults.load(Relaxed),
+            },
         };
         // Acquire: as in `view`.
         fence(Acquire);
@@ -114,8 +137,55 @@ impl Slot {
         self.fast.store(segment.fast, Relaxed);
         self.length.store(segment.length, Relaxed);
         self.error_ns.store(segment.error_ns, Relaxed);
+        self.rate.store(segment.calibration.rate, Relaxed);
+        self.rate_error.store(segment.calibration.rate_error, Relaxed);
+        self.since.store(segment.calibration.since, Relaxed);
+        self.faults.store(segment.calibration.faults, Relaxed);
         self.state.store(segment.number << 2 | OPEN, Relaxed);
         // Release: pairs with the Acquire in `get`.
         self.number.store(segment.number, Release);
+    }
+}
+
+#[cfg(all(test, feature = "std", not(loom)))]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Compares `at` with exact arithmetic, at ticks around a segment and at those whose lower half is the same.
+    fn check(at: impl Fn(View, u64) -> Option<u64>) {
+        let config = ProptestConfig {
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        };
+        let segments = (any::<u64>(), any::<u64>(), any::<u32>(), 1u64..1 << 40, any::<u32>());
+        let ticks = (any::<u32>(), 0u64..3, any::<bool>());
+        proptest!(config, |(((start, base, fast, mult, other), (within, wraps, back)) in (segments, ticks))| {
+            // Invariant 1 of `segment`.
+            let fast = u64::from(fast).min(u64::MAX / mult);
+            let view = View { start, start_low: start as u32, base, mult, fast };
+            let within = u64::from(within) % fast.max(1);
+            let far = wraps << 32;
+            for delta in [within, u64::from(other)].map(|d| d.wrapping_add(if back { far.wrapping_neg() } else { far })) {
+                let exact = u128::from(base) + ((u128::from(delta) * u128::from(mult)) >> 32);
+                let expected = (delta < fast).then_some(exact as u64);
+                prop_assert_eq!(at(view, start.wrapping_add(delta)), expected, "{} of {:?}", delta, view);
+            }
+        });
+    }
+
+    #[test]
+    fn a_time_from_lower_halves_is_exact() {
+        check(View::at);
+    }
+
+    /// The twin: the comparison has the lower halves too, and a tick 2^32 after the segment is taken for one inside.
+    #[test]
+    #[should_panic(expected = "assertion failed")]
+    fn a_comparison_of_lower_halves_is_caught() {
+        check(|view, ticks| {
+            let low = u64::from((ticks as u32).wrapping_sub(view.start as u32));
+            (low < view.fast).then(|| Segment::ns_after(view.base, view.mult, low))
+        });
     }
 }

@@ -6,7 +6,7 @@ use core::fmt;
 use core::marker::PhantomData;
 
 /// Ticks of the counter, read in the order `O`. [`Clock::between`](super::Clock::between) converts two of them to a
-/// duration.
+/// duration, [`Clock::conversion`](super::Clock::conversion) any number of them to times.
 ///
 /// Unlike an [`Instant`](super::Instant) it is not checked: it may go back if the counter does, after a suspend or on a
 /// machine whose counter the kernel does not trust.

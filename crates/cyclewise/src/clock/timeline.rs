@@ -20,6 +20,18 @@
 //! 5. One thread at a time writes segments: the holder of the clock's lock.
 //! 6. Before a reader takes the kernel's clock it ensures that no other finds a time in the segment before the gap, so
 //!    that a counter that goes back into that segment takes no reader back.
+//! 7. A reader loads the number of its segment before it reads the counter, and the segment's words on either side of
+//!    that. The words are those of the number (`slot`) and do not change, so the order makes no difference to them. The
+//!    length of the fast path changes, but each of its values is right for every tick; by 6 a reader that begins after
+//!    a kernel's time was taken finds 0, on either side. The number has to be first. Suppose that a reader was
+//!    delayed between the counter and the number, and the counter went back in the meantime: the reader could find a
+//!    segment that begins after that. Nothing would show that its tick is from before.
+//!
+//!    For `PerTask` nothing keeps the number before the counter: a bare RDTSC or MRS may execute before an unfinished load
+//!    of `current`. That is harmless. Both are executed within the CPU's window of unfinished instructions, which an
+//!    interrupt empties, far less than the millisecond in which a rate can be learnt again. So the number is that of a
+//!    segment from before the counter went back, or of one that was written beside the reading; a tick before that one's
+//!    start takes the slow path, which reads the counter again.
 //!
 //! From these, and from a counter that is read in order and is the same for all CPUs: if read A happens before read B,
 //! A's time is not above B's. Both in one segment, or in two joined by a closed one: by 1 and 2 both are values of one
@@ -34,7 +46,8 @@
 //! comparison shows whether the slot changed. A slot is reused after [`SLOTS`] segments.
 //!
 //! # Cost
-//! A reader: six loads from two lines that change once per segment.
+//! A reader: seven loads from two lines that change once per segment. One of them, of the number, is before the fence
+//! that waits for loads; the CPU executes the others while it reads the counter (`design/library.md`).
 //!
 //! # References
 //! Linux kernel/time/timekeeping.c (`ktime_get_fast_ns`, whose documentation says that readers may step back at an
@@ -90,16 +103,15 @@ impl Timeline {
     }
 
     /// The number of the current segment.
+    #[inline(always)]
     pub(super) fn current(&self) -> u64 {
-        // Acquire: pairs with the Release of `advance` and `end_gap`.
+        // Acquire: pairs with the Release of `advance` and `end_gap`; the slot was written before.
         self.current.load(Acquire)
     }
 
-    /// Loads what a reader needs before it reads the counter.
+    /// Loads what a reader needs of the segment `number`, which was the current one before the counter was read.
     #[inline(always)]
-    pub(super) fn view(&self) -> View {
-        // Acquire: pairs with the Release of `advance` and `end_gap`; the slot was written before.
-        let number = self.current.load(Acquire);
+    pub(super) fn view(&self, number: u64) -> View {
         self.slot(number).view(number)
     }
 
@@ -132,7 +144,7 @@ impl Timeline {
 
     /// Makes the segment after a closed one current, if no other thread has.
     pub(super) fn advance(&self, number: u64) {
-        // Release: pairs with the Acquire in `view` and `current`; the caller has seen the next one written.
+        // Release: pairs with the Acquire in `current`; the caller has seen the next one written.
         let _ = self.current.compare_exchange(number, number + 1, AcqRel, Acquire);
     }
 
@@ -189,7 +201,7 @@ impl Timeline {
     /// The caller holds the lock. `next` keeps Invariant 4.
     pub(super) fn end_gap(&self, next: &Segment) {
         self.slot(next.number).write(next);
-        // Release: pairs with the Acquire in `view` and `current`.
+        // Release: pairs with the Acquire in `current`.
         self.current.store(next.number, Release);
     }
 }

@@ -82,8 +82,8 @@ impl<S: Source> Clock<S> {
         let Some(mut updater) = self.updater.try_lock() else {
             return;
         };
-        // Again, under the lock: its previous holder may have closed the segment.
-        if self.timeline.state(segment.number) != SegmentState::Open {
+        // Again, under the lock: its previous holder may have closed the segment, or have given the counter up.
+        if self.timeline.state(segment.number) != SegmentState::Open || self.status_cells.is_demoted() {
             return;
         }
         let anchor = self.anchor(&mut updater, false).ok();
@@ -133,6 +133,8 @@ impl<S: Source> Clock<S> {
             return Err(self.fault(updater, Reason::Disrupted));
         }
         let observed = updater.discipline.observe(&self.source, in_gap);
+        // Relaxed: only the holder of the lock records faults.
+        updater.discipline.faults = self.status_cells.faults.load(Relaxed);
         let rate = updater
             .discipline
             .rate()

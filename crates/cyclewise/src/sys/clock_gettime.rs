@@ -4,6 +4,7 @@
 //! 1. The kernel writes one `timespec`, which is ours.
 #![expect(unsafe_code, reason = "clock_gettime")]
 
+use super::errno;
 use core::mem::MaybeUninit;
 
 /// 0 where the clock does not exist or is refused.
@@ -23,6 +24,16 @@ fn read(clock: libc::clockid_t) -> u64 {
 #[inline]
 pub(crate) fn monotonic_ns() -> u64 {
     read(libc::CLOCK_MONOTONIC)
+}
+
+/// The same; `None` where it is refused. Preserves errno.
+pub(crate) fn known_monotonic_ns() -> Option<u64> {
+    known(libc::CLOCK_MONOTONIC)
+}
+
+#[inline]
+fn known(clock: libc::clockid_t) -> Option<u64> {
+    Some(errno::preserve(|| read(clock))).filter(|&ns| ns != 0)
 }
 
 /// CLOCK_MONOTONIC_RAW: the hardware's rate, which NTP does not slew.
@@ -51,5 +62,23 @@ mod tests {
             let first = clock();
             assert!(first > 0 && clock() >= first);
         }
+    }
+
+    /// No clock has this number.
+    const NONE: libc::clockid_t = 1 << 20;
+
+    #[test]
+    fn a_clock_that_is_refused_is_not_known_and_leaves_errno() {
+        errno::set(libc::EDOM);
+        assert_eq!(known(NONE), None);
+        assert_eq!(errno::get(), libc::EDOM);
+        assert!(known_monotonic_ns() > Some(0));
+    }
+
+    /// The twin: the plain reading is a time, and sets errno.
+    #[test]
+    fn the_twin_that_does_not_check_is_a_time() {
+        errno::set(libc::EDOM);
+        assert_eq!((read(NONE), errno::get()), (0, libc::EINVAL));
     }
 }

@@ -16,27 +16,27 @@ use core::arch::asm;
 /// RDTSC alone: the CPU may read the counter early or late.
 #[inline(always)]
 pub(crate) fn rdtsc() -> u64 {
-    let (low, high): (u32, u32);
+    let (low, high): (u64, u64);
     // SAFETY: reads a counter that user code may read (1) into named registers (2).
-    unsafe { asm!("rdtsc", out("eax") low, out("edx") high, options(nostack, preserves_flags)) };
+    unsafe { asm!("rdtsc", out("rax") low, out("rdx") high, options(nostack, preserves_flags)) };
     join(low, high)
 }
 
 /// LFENCE; RDTSC.
 #[inline(always)]
 pub(super) fn lfence_rdtsc() -> u64 {
-    let (low, high): (u32, u32);
+    let (low, high): (u64, u64);
     // SAFETY: reads a counter that user code may read (1) into named registers (2).
-    unsafe { asm!("lfence", "rdtsc", out("eax") low, out("edx") high, options(nostack, preserves_flags)) };
+    unsafe { asm!("lfence", "rdtsc", out("rax") low, out("rdx") high, options(nostack, preserves_flags)) };
     join(low, high)
 }
 
 /// LFENCE; RDTSC; LFENCE.
 #[inline(always)]
 pub(super) fn lfence_rdtsc_lfence() -> u64 {
-    let (low, high): (u32, u32);
+    let (low, high): (u64, u64);
     // SAFETY: reads a counter that user code may read (1) into named registers (2).
-    unsafe { asm!("lfence", "rdtsc", "lfence", out("eax") low, out("edx") high, options(nostack, preserves_flags)) };
+    unsafe { asm!("lfence", "rdtsc", "lfence", out("rax") low, out("rdx") high, options(nostack, preserves_flags)) };
     join(low, high)
 }
 
@@ -44,10 +44,10 @@ pub(super) fn lfence_rdtsc_lfence() -> u64 {
 /// on AMD's CPUs, and LFENCE on all others.
 #[cold]
 pub(super) fn mfence_lfence_rdtsc_mfence_lfence() -> u64 {
-    let (low, high): (u32, u32);
+    let (low, high): (u64, u64);
     // SAFETY: reads a counter that user code may read (1) into named registers (2).
     unsafe {
-        asm!("mfence", "lfence", "rdtsc", "mfence", "lfence", out("eax") low, out("edx") high, options(nostack, preserves_flags))
+        asm!("mfence", "lfence", "rdtsc", "mfence", "lfence", out("rax") low, out("rdx") high, options(nostack, preserves_flags))
     };
     join(low, high)
 }
@@ -58,15 +58,16 @@ pub(super) fn mfence_lfence_rdtsc_mfence_lfence() -> u64 {
 /// The CPU has RDTSCP.
 #[inline(always)]
 pub(super) unsafe fn rdtscp() -> u64 {
-    let (low, high): (u32, u32);
+    let (low, high): (u64, u64);
     // SAFETY: reads a counter that user code may read (1) into named registers (2); the caller guarantees that the CPU
     // has RDTSCP.
-    unsafe { asm!("rdtscp", out("eax") low, out("edx") high, out("ecx") _, options(nostack, preserves_flags)) };
+    unsafe { asm!("rdtscp", out("rax") low, out("rdx") high, out("rcx") _, options(nostack, preserves_flags)) };
     join(low, high)
 }
 
-/// Joins EDX:EAX to one number.
+/// Joins EDX:EAX to one number. Whole registers, because the instructions clear their upper halves: the compiler does not
+/// know that, and would clear that of EAX again, between the counter and all that is computed from its lower half.
 #[inline(always)]
-pub(super) fn join(low: u32, high: u32) -> u64 {
-    u64::from(high) << 32 | u64::from(low)
+pub(super) fn join(low: u64, high: u64) -> u64 {
+    high << 32 | low
 }

@@ -23,12 +23,18 @@ pub(super) struct CheckedReader {
     pub(super) max_error_ns: u64,
     /// Whether readings are checked against the error bound.
     pub(super) checks_bound: bool,
+    hz: u64,
 }
 
 impl CheckedReader {
     /// A clock that was never read.
     pub(super) fn new() -> Self {
-        let mock = Mock::new(HZ);
+        Self::with_counter(HZ)
+    }
+
+    /// The same with a counter of `hz` ticks per second.
+    pub(super) fn with_counter(hz: u64) -> Self {
+        let mock = Mock::new(hz);
         mock.reading_takes(COST);
         Self {
             clock: Clock::new(mock.clone()),
@@ -36,6 +42,7 @@ impl CheckedReader {
             last: 0,
             max_error_ns: 0,
             checks_bound: true,
+            hz,
         }
     }
 
@@ -60,7 +67,7 @@ impl CheckedReader {
         let bound = reading.error.as_nanos() as u64;
         assert!(!self.checks_bound || off <= bound, "{off} ns off, said {bound}");
         self.max_error_ns = self.max_error_ns.max(off);
-        let length_ns = u128::from(self.clock.timeline.read().length) * 1_000_000_000 / u128::from(HZ);
+        let length_ns = u128::from(self.clock.timeline.read().length) * 1_000_000_000 / u128::from(self.hz);
         assert!(length_ns <= u128::from(LONGEST_NS), "a segment of {length_ns} ns");
         ns
     }

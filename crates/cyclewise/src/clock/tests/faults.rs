@@ -246,6 +246,30 @@ fn a_counter_with_too_many_faults_is_given_up() {
     assert_eq!((status.mode, status.reason), (Mode::Kernel, Some(Reason::Unsteady)));
 }
 
+/// A counter that is given up while a segment is still open, as where an upkeep thread refreshes the clock: the segment gets no
+/// successor, also if the rate is learnt again before its end.
+#[test]
+fn a_counter_that_was_given_up_is_not_used_again_however_often_the_clock_is_refreshed() {
+    let mut reader = CheckedReader::warm();
+    reader.checks_bound = false;
+    let refresh_for = |reader: &mut CheckedReader, steps| {
+        for _ in 0..steps {
+            reader.mock.advance(600 * US);
+            reader.clock.refresh();
+            reader.read();
+        }
+    };
+    for _ in 0..17 {
+        reader.mock.jump(ticks(1) / 10);
+        refresh_for(&mut reader, 100);
+    }
+    assert_eq!(reader.clock.status().mode, Mode::Kernel);
+    let anchors = reader.clock.status().anchors;
+    reader.max_error_ns = 0;
+    refresh_for(&mut reader, 100);
+    assert_eq!((reader.max_error_ns, reader.clock.status().anchors), (0, anchors));
+}
+
 /// Neither is a fault of the counter: a laptop sleeps every night, and a guest may be migrated every hour.
 #[test]
 fn a_machine_that_sleeps_or_moves_often_keeps_its_counter() {

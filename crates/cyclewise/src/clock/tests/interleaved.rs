@@ -1,6 +1,7 @@
 //! Events in the middle of a reading: another thread, a signal handler, a preemption.
 
-use super::super::{Clock, LoadOrdered, Mock, Mode, Reason, Source};
+use super::super::anchor::Anchor;
+use super::super::{Bracketed, Clock, LoadOrdered, Mock, Mode, Reason, Source};
 use super::checked_reader::HZ;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use core::time::Duration;
@@ -13,6 +14,7 @@ const MS: Duration = Duration::from_millis(1);
 /// A call of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Call {
+    LoadOrdered,
     Bracketed,
     Raw,
     Boottime,
@@ -40,8 +42,12 @@ struct HookedSource {
 
 impl HookedSource {
     fn clock() -> (&'static Clock<Self>, Mock) {
-        let mock = Mock::new(HZ);
-        mock.reading_takes(Duration::from_nanos(10));
+        Self::with_counter(HZ, Duration::from_nanos(10))
+    }
+
+    fn with_counter(hz: u64, reading_takes: Duration) -> (&'static Clock<Self>, Mock) {
+        let mock = Mock::new(hz);
+        mock.reading_takes(reading_takes);
         let source = Self {
             mock: mock.clone(),
             hook: Mutex::new(None),
@@ -73,7 +79,9 @@ impl Source for HookedSource {
     }
 
     fn load_ordered(&self) -> u64 {
-        self.mock.load_ordered()
+        let ticks = self.mock.load_ordered();
+        self.run_hook(Call::LoadOrdered);
+        ticks
     }
 
     fn dependent_load(&self) -> u64 {
@@ -180,6 +188,84 @@ fn a_reader_delayed_until_demotion_is_not_ahead_of_the_last_segment() {
     assert!(clock.source().hook_ran());
     let now = clock.now();
     assert!(now >= held_up, "{now:?} after {held_up:?}");
+}
+
+/// The counter is slow, so its value may be from a while ago. A reader in a gap takes the kernel's clock while another
+/// makes the bridge; the first reading on the bridge is not below that.
+#[test]
+fn a_bridge_of_a_slow_counter_is_not_behind_the_kernel() {
+    let (clock, mock) = HookedSource::with_counter(24_000_000, Duration::from_nanos(1));
+    read_for(clock, &mock, 1500 * MS);
+    for phase in 0..100 {
+        mock.advance(20 * MS + Duration::from_nanos(phase));
+        let told = &*Box::leak(Box::new(Mutex::new(None)));
+        clock
+            .source()
+            .after(Call::Raw, move || *told.lock().unwrap() = Some(clock.now()));
+        while !clock.source().hook_ran() {
+            mock.advance(50 * US);
+            clock.now();
+        }
+        let now = clock.now();
+        let told = told.lock().unwrap().unwrap();
+        assert!(now >= told, "{now:?} after {told:?}");
+    }
+}
+
+/// A reader is delayed just after it has read the counter. The counter goes back meanwhile, others notice it, learn the
+/// rate again, and are in a segment in which the delayed reader's tick is in the future.
+fn delay_after_the_counter(call: Call, read: impl Fn(&Clock<HookedSource>) -> u64) {
+    let (clock, mock) = HookedSource::clock();
+    read_for(clock, &mock, 1500 * MS);
+    let first = clock.timeline.read().number;
+    let other = mock.clone();
+    clock.source().after(call, move || {
+        let tick = other.bracketed();
+        other.jump(-((HZ / 100) as i64));
+        loop {
+            read_for(clock, &other, 50 * US);
+            let segment = clock.timeline.read();
+            assert!(other.bracketed() < tick, "no segment of the others had the tick");
+            if segment.number > first && tick.wrapping_sub(segment.start) < segment.fast {
+                break;
+            }
+        }
+    });
+    let delayed = read(clock);
+    assert!(clock.source().hook_ran());
+    let now = clock.now().as_nanos();
+    assert!(now >= delayed, "{now} after {delayed}");
+}
+
+#[test]
+fn a_reader_delayed_after_the_counter_is_not_ahead() {
+    delay_after_the_counter(Call::LoadOrdered, |clock| clock.now().as_nanos());
+    delay_after_the_counter(Call::Bracketed, |clock| clock.now_as::<Bracketed>().as_nanos());
+}
+
+/// The twin: the number of the segment is loaded after the counter (Invariant 7 of `timeline`).
+#[test]
+#[should_panic(expected = " after ")]
+fn a_number_loaded_after_the_counter_is_caught() {
+    delay_after_the_counter(Call::LoadOrdered, |clock| {
+        let ticks = clock.source().load_ordered();
+        let view = clock.timeline.view(clock.timeline.current());
+        view.at(ticks).unwrap_or_else(|| clock.now().as_nanos())
+    });
+}
+
+/// The counter goes back by a microsecond inside an anchor: the next attempt is narrower.
+#[test]
+fn an_anchor_in_which_the_counter_went_back_is_not_the_narrowest() {
+    let (clock, mock) = HookedSource::clock();
+    let other = mock.clone();
+    // Between the first reading of the counter and the second.
+    clock
+        .source()
+        .after(Call::Bracketed, move || other.jump(-(HZ as i64 / 1_000_000)));
+    let anchor = Anchor::take(clock.source(), 0);
+    assert!(clock.source().hook_ran());
+    assert!((1..1000).contains(&anchor.half_width), "{anchor:?}");
 }
 
 /// A preemption between the two clocks whose difference shows a suspend.

@@ -31,6 +31,26 @@ fn it_tracks_a_steady_kernel_clock() {
     assert!(status.anchors < 2000, "an anchor is taken once in 3 ms: {status:?}");
 }
 
+/// A tick that is longer than a reading: two readings of the counter may be equal although the kernel's clock, read
+/// between them, has advanced.
+#[test]
+fn a_slow_counter_steps_nobody_back_and_keeps_its_bound() {
+    for hz in [1_000_000, 19_200_000, 24_000_000, 62_500_000, 806_400_000] {
+        let mut reader = CheckedReader::with_counter(hz);
+        for round in 0..200 {
+            // Long enough for a gap in every round.
+            reader.mock.advance(10 * MS + Duration::from_nanos(7919 * round));
+            for step in 0..100 {
+                reader.mock.advance(Duration::from_nanos(40 + 13 * step));
+                reader.read();
+            }
+            reader.read_for(MS, 3 * US);
+        }
+        assert_eq!(reader.clock.status().faults, 0, "{hz}");
+        assert!(reader.clock.status().hz.is_some(), "{hz}");
+    }
+}
+
 #[test]
 fn it_follows_a_slew_within_a_few_segments() {
     for ppm in [100.0, -100.0, 500.0, -500.0, 0.0] {

@@ -3,8 +3,8 @@
 use super::super::segment::{Segment, TickPosition};
 use super::super::slot::View;
 use super::super::slow_path::ReaderEnv;
+use super::SegmentState;
 use super::models::{Model, bridge_and_slow_down, check_after, reuse};
-use super::{SegmentState, Timeline};
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 const ONE: u64 = 1 << 32;
@@ -23,7 +23,13 @@ fn begin_at_once(model: &Model) {
 #[test]
 #[should_panic(expected = "steps back")]
 fn a_segment_that_begins_while_another_is_read_is_caught() {
-    check_after(|| Model::with_segment(1000), begin_at_once, Model::now);
+    check_after(|| Model::with_segment(1000), begin_at_once, Model::now_words_first);
+}
+
+#[test]
+#[should_panic(expected = "steps back")]
+fn a_segment_that_begins_between_a_number_and_its_words_is_caught() {
+    check_after(|| Model::with_segment(1000), begin_at_once, Model::now_words_last);
 }
 
 /// A bridge that starts level with the kernel's clock and is then as much slower as a segment may be.
@@ -36,7 +42,7 @@ fn slow_bridge(model: &Model) {
 #[test]
 #[should_panic(expected = "steps back")]
 fn a_bridge_that_falls_behind_the_kernel_is_caught() {
-    check_after(Model::new, slow_bridge, Model::now);
+    check_after(Model::new, slow_bridge, Model::now_words_last);
 }
 
 /// Takes the kernel's clock in a gap without checking again whether the gap is still open.
@@ -45,7 +51,7 @@ fn no_second_look(model: &Model) -> u64 {
     match segment.position(model.ticks()) {
         TickPosition::Within(ns) => ns,
         _ if model.timeline.state(segment.number) == SegmentState::Gap => model.kernel_ns(),
-        _ => model.now(),
+        _ => model.now_words_last(),
     }
 }
 
@@ -56,15 +62,16 @@ fn a_kernel_reading_without_a_second_check_is_caught() {
 }
 
 /// `view` without the second load of the number.
-fn unchecked(line: &Timeline) -> View {
-    let number = line.current.load(Acquire);
-    let slot = line.slot(number);
-    View {
+fn unchecked(model: &Model) -> (View, u64) {
+    let slot = model.timeline.slot(model.timeline.current.load(Acquire));
+    let view = View {
         start: slot.start.load(Relaxed),
+        start_low: slot.start.load(Relaxed) as u32,
         base: slot.base.load(Relaxed),
         mult: slot.mult.load(Relaxed),
         fast: slot.fast.load(Relaxed),
-    }
+    };
+    (view, model.ticks())
 }
 
 #[test]
