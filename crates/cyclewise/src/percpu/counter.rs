@@ -14,28 +14,30 @@
 //! ```
 //!
 //! # States
-//! A slot has two words: *total*, the sum of all additions there, and *folded*, the part of it that was folded into the shared sum. When
-//! they are [`batch`](Counter::batch) apart, the adding thread folds the difference into the shared sum.
+//! A slot has two words: *total*, the sum of the additions there, and a *window* of two numbers, between which the total may move.
+//! The middle of the window is the part of the total that was added to the shared sum. An addition that would leave the
+//! window first moves the window and adds the difference to the shared sum. A window of zeroes is closed: the slot was never used.
+//! An amount of a [`batch`](Counter::batch) or more that leaves the window goes to the shared sum and to *direct*, a word for such amounts.
+//! Without the C library's registration each amount of a batch or more does.
 //!
 //! # Invariants
-//! 1. Only additions change a total, each by one instruction of a sequence. So every addition is in exactly one
-//!    total, and the totals' sum is exact in spite of interruptions, migrations and forks. The kernel's counter takes a lock here.
-//! 2. The shared sum and the folds in progress add up to the sum of all *folded*: each change of *folded*, by compare-and-exchange
-//!    from `p` to `t`, is followed by one addition of `t - p`.
-//! 3. If `fast_words` is not null, it is the words' address, and [`registration::libc_area`] has an area for every thread. Once it
-//!    has one, it always does.
+//! 1. Each addition is made by one instruction, either to a total or to `direct`. So the sum of these words is exact in spite of
+//!    interruptions, migrations and forks. The kernel's counter takes a lock here.
+//! 2. The shared sum, the differences about to be added to it, and nothing else make up `direct` and the middles of all windows.
+//! 3. A total is in its window. Only sequences of the slot's CPU, or the holder of a portable slot's lock, change a total or a
+//!    window, one of them at a time, after a comparison of both in the same sequence.
+//! 4. If `area` is known, the words are allocated. Once it is known, it always is.
 //!
 //! # Memory ordering
-//! None for the caller: the counts order nothing. A thread that reads *folded* as another stored it then reads a total no older than
-//! the other did. Otherwise it could fold a difference that is already folded.
+//! None for the caller: the counts order nothing. A total and its window are used by one CPU, or under a lock.
 //!
 //! # Forks
-//! In a child of a fork sums and comparisons stay exact. The difference that a thread of the parent was about to fold
-//! is missing from [`read`](Counter::read) for ever.
+//! In a child of a fork sums and comparisons stay exact. The difference that a thread of the parent was about to add to the
+//! shared sum is missing from [`read`](Counter::read) for ever.
 //!
 //! # Cost
-//! An addition is a sequence that also returns the words' difference, a comparison, and once per `batch` two locked instructions.
-//! A sum is one load for each slot.
+//! An addition is a sequence that also compares the total with one end of its window, and once per `batch` another sequence and a
+//! locked instruction. An amount of a batch or more that leaves the window is two locked instructions. A sum is one load for each slot.
 //!
 //! # References
 //! Linux lib/percpu_counter.c.
@@ -46,19 +48,21 @@
 
 #[cfg(all(test, feature = "std"))]
 mod tests;
+mod window;
 
 use super::current_slot::CurrentSlot;
 use super::guard::NEVER;
 use super::lazy::Lazy;
+use super::registration::LibcArea;
 use super::slots::{Slot, copy_in, slot_count};
+use super::thread;
 use super::word::Bits;
-use super::{registration, thread};
 use crate::arch::rseq::free_list;
-use crate::arch::{Cpu, Outcome, SHIFT};
+use crate::arch::{Cpu, Outcome};
 use core::cmp;
-use core::hint::{self, cold_path};
-use core::ptr;
-use core::sync::atomic::{AtomicI64, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use core::hint;
+use core::sync::atomic::{AtomicI64, AtomicU32, AtomicUsize, Ordering};
+use window::{LARGEST_BATCH, Window};
 
 /// A sum that every CPU can add to cheaply. Its words are allocated at the first addition, so it can be a static:
 ///
@@ -74,16 +78,24 @@ use core::sync::atomic::{AtomicI64, AtomicPtr, AtomicU32, AtomicUsize, Ordering}
 #[derive(Debug)]
 #[doc(alias = "percpu_counter")]
 pub struct Counter {
-    /// The words' address if they are allocated and the C library has registered, so that one comparison checks both.
-    fast_words: AtomicPtr<[i64; 2]>,
+    /// Known once the words are allocated, so that one comparison checks both.
+    area: LibcArea,
     words: Lazy<[i64; 2], Cpu>,
-    /// The largest difference that is not folded. Chosen before the words are allocated.
+    /// The largest difference that is not in the shared sum. Chosen before the words are allocated.
     batch_less_one: AtomicI64,
-    first: i64,
-    /// `first`, and what was folded into it.
-    shared: AtomicI64,
-    /// The fork generation in which the words were allocated. In another one, a fold may be missing from the shared sum.
+    /// The fork generation in which the words were allocated. In another one, a difference may be missing from the shared sum.
     generation: AtomicU32,
+    sums: Sums,
+}
+
+/// What additions write, apart from what every addition reads.
+#[derive(Debug)]
+#[repr(align(128))] // two cache lines, which Intel's CPUs prefetch together
+struct Sums {
+    /// The first value, and all amounts of a batch or more that left a window.
+    direct: AtomicI64,
+    /// The same, and what was added in the slots, except for their last differences.
+    shared: AtomicI64,
 }
 
 const UNDECIDED: i64 = -1; // `batch_less_one` of an unused counter with the kernel's batch
@@ -96,8 +108,9 @@ impl Counter {
         Self::with_batch_less_one(value, UNDECIDED)
     }
 
-    /// A counter with this batch. A larger one makes additions faster and [`read`](Self::read) less exact. The smallest is 1, with
-    /// which every addition is folded.
+    /// A counter with this batch. A larger one makes additions faster and [`read`](Self::read) less exact. Choose one above the
+    /// usual amounts: an amount of a batch or more goes to the shared sum at once, unless the CPU's difference from it stays below a
+    /// batch. The smallest is 1, with which every addition goes there; the largest is 2^30.
     pub const fn with_batch(value: i64, batch: u64) -> Self {
         let batch_less_one = match batch {
             0 => 0,
@@ -109,16 +122,18 @@ impl Counter {
 
     const fn with_batch_less_one(value: i64, batch_less_one: i64) -> Self {
         Self {
-            fast_words: AtomicPtr::new(ptr::null_mut()),
+            area: LibcArea::unknown(),
             words: Lazy::new(),
             batch_less_one: AtomicI64::new(batch_less_one),
-            first: value,
-            shared: AtomicI64::new(value),
             generation: AtomicU32::new(UNUSED),
+            sums: Sums {
+                direct: AtomicI64::new(value),
+                shared: AtomicI64::new(value),
+            },
         }
     }
 
-    /// The difference at which a slot is folded into the shared sum.
+    /// The difference at which a slot's additions are added to the shared sum.
     pub fn batch(&self) -> u64 {
         self.batch_less_one() + 1
     }
@@ -156,42 +171,65 @@ impl Counter {
     #[inline(always)]
     #[doc(alias = "percpu_counter_add")]
     pub fn add(&self, amount: i64) {
-        // Acquire: pairs with the Release of `add_slow`.
-        let words = self.fast_words.load(Ordering::Acquire);
-        if words.is_null() {
+        let Some(area) = self.area.get() else {
             return self.add_slow(amount);
-        }
-        let Some(area) = registration::libc_area::<Cpu>() else {
-            // SAFETY: there was an area before `fast_words` was stored, and there always is from then on (Invariant 3).
+        };
+        let Some(words) = self.words.allocated() else {
+            // SAFETY: they were allocated before the area was known (Invariant 4).
             unsafe { hint::unreachable_unchecked() }
         };
-        // SAFETY: the area is the thread's; the total of every slot, which only additions change (Invariant 1), and
-        // beside it a word that is accessed only as an atomic.
-        let (unfolded, copy) = unsafe { free_list::add_and_compare::<Cpu>(area, words.cast(), amount as u64) };
-        // Relaxed: chosen before the words, which were acquired.
-        let batch_less_one = self.batch_less_one.load(Ordering::Relaxed) as u64;
-        // One comparison for both ends of the range from 1 - batch to batch - 1.
-        if unfolded.wrapping_add(batch_less_one) > 2 * batch_less_one {
-            cold_path();
-            self.fold(Slot((copy >> SHIFT) as u32));
+        let words = words.as_ptr().cast();
+        // An amount that the compiler knows leaves one of these.
+        let outcome = match amount {
+            // SAFETY: the area is the thread's; the slots' totals and windows (Invariant 3), and an amount in range.
+            0..=LARGEST_AMOUNT => unsafe { free_list::add_below::<Cpu>(area, words, amount as u64) },
+            // SAFETY: the area is the thread's; the slots' totals and windows (Invariant 3), and an amount in range.
+            SMALLEST_AMOUNT..0 => unsafe { free_list::add_above::<Cpu>(area, words, amount as u64) },
+            _ => Outcome::Ne,
+        };
+        if outcome != Outcome::Done {
+            self.add_slow(amount);
         }
     }
 
-    /// For threads that the C library has not registered, and for the first addition.
+    /// For the first addition, for threads that the C library has not registered, and for additions that leave the window.
     #[cold]
     #[inline(never)]
     fn add_slow(&self, amount: i64) {
         let words = self.words();
-        if registration::libc_area::<Cpu>().is_some() {
-            // Release: pairs with the Acquire of `add`, for the words and the area.
-            self.fast_words.store(words, Ordering::Release);
+        self.area.learn::<Cpu>();
+        let batch_less_one = self.batch_less_one();
+        let Sums { direct, shared } = &self.sums;
+        if amount.unsigned_abs() > batch_less_one {
+            // Relaxed, here and below: counts, which order nothing. `direct` first, so that in a child of a fork sums are exact.
+            direct.fetch_add(amount, Ordering::Relaxed);
+            shared.fetch_add(amount, Ordering::Relaxed);
+            return;
         }
         loop {
             let here = CurrentSlot::now();
             let at = copy_in(words.cast::<u64>(), here.slot());
-            // SAFETY: this slot's total, which only additions change (Invariant 1).
-            if unsafe { here.load_add_store(&NEVER, at, amount as u64) } == Outcome::Done {
-                return self.fold(here.slot());
+            let window_at = at.wrapping_add(1);
+            // SAFETY: a total, which sequences change (Safety 1).
+            let total = unsafe { u64::load(at) };
+            // SAFETY: a window, which sequences change (Safety 1).
+            let window = Window(unsafe { u64::load(window_at) });
+            let sum = total.wrapping_add(amount as u64);
+            let next = window.for_total(sum, batch_less_one);
+            if next == window {
+                // SAFETY: this slot's total and window (Invariant 3).
+                let outcome = unsafe { here.load_cbne_load_cbne_store(&NEVER, at, total, window_at, window.0, sum) };
+                if outcome == Outcome::Done {
+                    return;
+                }
+                continue;
+            }
+            // SAFETY: this slot's window and total (Invariant 3).
+            let outcome = unsafe { here.load_cbne_load_cbne_store(&NEVER, window_at, window.0, at, total, next.0) };
+            // A window of a slot that was never used opens in place.
+            let moved = next.middle(batch_less_one).wrapping_sub(window.middle(batch_less_one)) as i32;
+            if outcome == Outcome::Done && moved != 0 {
+                shared.fetch_add(i64::from(moved), Ordering::Relaxed);
             }
         }
     }
@@ -216,7 +254,7 @@ impl Counter {
     #[doc(alias = "percpu_counter_read")]
     pub fn read(&self) -> i64 {
         // Relaxed: a count, which orders nothing.
-        self.shared.load(Ordering::Relaxed)
+        self.sums.shared.load(Ordering::Relaxed)
     }
 
     /// The approximate sum, or 0 if that is negative: for sums that are never negative but may look so.
@@ -229,10 +267,12 @@ impl Counter {
     /// The sum: exact for all additions that happened before; a concurrent one may be included or not.
     #[doc(alias = "percpu_counter_sum")]
     pub fn sum(&self) -> i64 {
+        // Relaxed: a count, which orders nothing.
+        let direct = self.sums.direct.load(Ordering::Relaxed);
         let Some(words) = self.words.allocated() else {
-            return self.first;
+            return direct;
         };
-        Slot::all().fold(self.first, |sum, slot| sum.wrapping_add(total_of(words.as_ptr(), slot)))
+        Slot::all().fold(direct, |sum, slot| sum.wrapping_add(total_of(words.as_ptr(), slot)))
     }
 
     /// The sum, or 0 if that is negative: the slots are read one after the other.
@@ -256,86 +296,32 @@ impl Counter {
         self.sum().cmp(&value)
     }
 
+    /// Whether a slot has ever been added to.
+    #[cfg(all(test, feature = "std", target_arch = "x86_64", not(loom)))]
+    pub(super) fn is_used(&self, slot: Slot) -> bool {
+        let Some(words) = self.words.allocated() else {
+            return false;
+        };
+        let window = copy_in(words.as_ptr().cast::<u64>(), slot).wrapping_add(1);
+        // SAFETY: a window, which sequences change (Safety 1).
+        (unsafe { u64::load(window) }) != 0
+    }
+
     /// The largest difference between [`read`](Self::read) and the sum while no thread adds.
     pub fn error(&self) -> u64 {
         self.batch_less_one().saturating_mul(slot_count() as u64)
     }
-
-    /// Folds a slot into the shared sum, from any CPU.
-    #[cold]
-    #[inline(never)]
-    fn fold(&self, slot: Slot) {
-        fold(&(self, slot), self.batch());
-    }
 }
 
-/// A larger batch behaves like this one.
-const LARGEST_BATCH: u64 = i64::MAX as u64;
+/// The amounts that the fast path takes. A larger one fits no window.
+const LARGEST_AMOUNT: i64 = LARGEST_BATCH as i64 - 1;
+const SMALLEST_AMOUNT: i64 = -LARGEST_AMOUNT;
 
 /// A slot's total.
 #[inline(always)]
 fn total_of(words: *mut [i64; 2], slot: Slot) -> i64 {
     // SAFETY: a word of a counter's slot, which sequences change (Safety 1); the counter is borrowed.
     (unsafe { u64::load(copy_in(words, slot).cast()) }) as i64
-}
-
-/// A slot's folded part.
-#[inline(always)]
-fn folded_of<'a>(words: *mut [i64; 2], slot: Slot) -> &'a AtomicI64 {
-    let at = copy_in(words, slot).cast::<i64>().wrapping_add(1);
-    // SAFETY: the second word of a counter's slot, accessed only as an atomic (Safety 1); the counter is borrowed.
-    unsafe { AtomicI64::from_ptr(at) }
-}
-
-/// The words of a fold. The models implement it too.
-trait FoldWords {
-    /// The slot's total.
-    fn total(&self) -> i64;
-    /// The folded part. Acquire: pairs with the exchange.
-    fn folded(&self) -> i64;
-    /// Exchanges the folded part; `Err` with the value found. `AcqRel`: pairs with itself, so that a total that is loaded afterwards is not
-    /// older than the folded part.
-    fn exchange(&self, from: i64, to: i64) -> Result<(), i64>;
-    /// Adds to the shared sum.
-    fn share(&self, difference: i64);
-}
-
-impl FoldWords for (&Counter, Slot) {
-    fn total(&self) -> i64 {
-        total_of(self.0.words(), self.1)
-    }
-
-    fn folded(&self) -> i64 {
-        folded_of(self.0.words(), self.1).load(Ordering::Acquire)
-    }
-
-    fn exchange(&self, from: i64, to: i64) -> Result<(), i64> {
-        let folded = folded_of(self.0.words(), self.1);
-        folded
-            .compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire)
-            .map(|_| ())
-    }
-
-    fn share(&self, difference: i64) {
-        // Relaxed: a count, which orders nothing (Invariant 2).
-        self.0.shared.fetch_add(difference, Ordering::Relaxed);
-    }
-}
-
-/// Folds the difference if it is at least a batch.
-fn fold(slot: &impl FoldWords, batch: u64) {
-    let mut before = slot.folded();
-    loop {
-        let now = slot.total();
-        let difference = now.wrapping_sub(before);
-        if difference.unsigned_abs() < batch {
-            return;
-        }
-        match slot.exchange(before, now) {
-            Ok(()) => return slot.share(difference),
-            Err(found) => before = found,
-        }
-    }
 }
 
 impl Default for Counter {

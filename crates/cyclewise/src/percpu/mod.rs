@@ -58,7 +58,8 @@
 //! Relaxed, except where a name contains `release`. A thread that is migrated sees its own changes.
 //!
 //! # Cost
-//! An addition is 5 instructions after two loads and a predictable branch. No backend makes system calls
+//! An addition is 5 instructions after two loads and a predictable branch. Its limit is two stores, to the thread's area and to the
+//! word, where a plain addition has one; several additions in a row cost as many times as much. No backend makes system calls
 //! after a thread's first use. Memory: each slot takes 64 KiB of address space, and a page for each of its pages in use. There is a
 //! slot for each id that the kernel can publish, in steps of 64, and 32 portable ones.
 //! A page is allocated when its slot's CPU first writes it, so by default on that CPU's NUMA node, and

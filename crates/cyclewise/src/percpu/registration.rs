@@ -121,6 +121,36 @@ pub(super) fn libc_area<I: Index>() -> Option<Area> {
     }
 }
 
+/// A place for what [`libc_area`] returns, next to what else an operation loads: a static of another crate costs a load of its
+/// address, too.
+#[derive(Debug)]
+pub(super) struct LibcArea(AtomicIsize);
+
+impl LibcArea {
+    /// Not known yet.
+    pub(super) const fn unknown() -> Self {
+        Self(AtomicIsize::new(0))
+    }
+
+    /// The thread's area, if `learn` has found it. Acquire: pairs with the Release of `learn`.
+    #[inline(always)]
+    pub(super) fn get(&self) -> Option<Area> {
+        match self.0.load(Ordering::Acquire) {
+            0 => None,
+            distance => Some(Area(distance)),
+        }
+    }
+
+    /// Stores what [`libc_area`] returns, for all threads. Release: publishes what the caller has stored before.
+    pub(super) fn learn<I: Index>(&self) {
+        if let Some(Area(distance)) = libc_area::<I>()
+            && self.0.load(Ordering::Relaxed) == 0
+        {
+            self.0.store(distance, Ordering::Release);
+        }
+    }
+}
+
 /// The thread's area, registered if necessary; `None` where portable slots are used.
 pub(super) fn thread_area<I: Index>() -> Option<RseqArea> {
     match state() & KIND {

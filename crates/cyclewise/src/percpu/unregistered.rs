@@ -45,6 +45,26 @@ pub(super) fn libc_area<I: Index>() -> Option<Area> {
     None
 }
 
+/// No area.
+#[derive(Debug)]
+pub(super) struct LibcArea;
+
+impl LibcArea {
+    /// Not known.
+    pub(super) const fn unknown() -> Self {
+        Self
+    }
+
+    /// None.
+    #[inline(always)]
+    pub(super) fn get(&self) -> Option<Area> {
+        None
+    }
+
+    /// Does nothing.
+    pub(super) fn learn<I: Index>(&self) {}
+}
+
 /// None.
 pub(super) fn thread_area<I: Index>() -> Option<RseqArea> {
     None

@@ -63,7 +63,7 @@ pub(crate) fn is_stable_under_kvm() -> bool {
 /// Ticks, after every earlier load.
 #[inline(always)]
 pub(crate) fn load_ordered() -> u64 {
-    let (low, high): (u32, u32);
+    let (low, high): (u64, u64);
     // SAFETY: Invariants 1 and 2: every path leaves the counter in EDX:EAX and clobbers at most ECX. RDTSCP runs only
     // where CPUID announces it. The jumps stay inside. The replacement is used only where LFENCE orders (`tsc_order`).
     unsafe {
@@ -84,9 +84,9 @@ pub(crate) fn load_ordered() -> u64 {
             ],
             replacement = ["lfence", "rdtsc"],
             choice = in(reg_byte) tsc_order::code(),
-            out("eax") low,
-            out("edx") high,
-            out("ecx") _,
+            out("rax") low,
+            out("rdx") high,
+            out("rcx") _,
             options(nostack)
         )
     };

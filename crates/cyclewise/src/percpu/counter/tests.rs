@@ -1,77 +1,59 @@
-//! Folding under loom, or under threads; a twin with weaker orders; and a fold that a fork interrupted.
+//! Windows, and a difference that a fork lost.
 //!
 //! # Safety
 //! A counter's words are written before other threads can reach it; a child only counts.
 #![allow(unsafe_code, reason = "words by address, and fork; not in every build")]
 
-use super::{FoldWords, fold};
-use crate::primitive::threads::{Arc, AtomicI64, model, thread};
-use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use super::window::{LARGEST_BATCH, Window};
+use proptest::prelude::*;
 
-/// A slot and the shared sum. Without `ORDERED` the exchange is relaxed: the twin.
-struct Model<const ORDERED: bool> {
-    total: AtomicI64,
-    folded: AtomicI64,
-    shared: AtomicI64,
+/// The ends, as the sequences of `arch` compare them with a total: modulo 2^32, by the sign of a difference.
+fn holds(window: Window, total: u64) -> bool {
+    let (largest, smallest) = (window.0 as u32, (window.0 >> 32) as u32);
+    let total = total as u32;
+    largest.wrapping_sub(total) as i32 >= 0 && total.wrapping_sub(smallest) as i32 >= 0
 }
 
-impl<const ORDERED: bool> FoldWords for Model<ORDERED> {
-    fn total(&self) -> i64 {
-        self.total.load(Relaxed)
-    }
-    fn folded(&self) -> i64 {
-        self.folded.load(if ORDERED { Acquire } else { Relaxed })
-    }
-    fn exchange(&self, from: i64, to: i64) -> Result<(), i64> {
-        let (done, not) = if ORDERED { (AcqRel, Acquire) } else { (Relaxed, Relaxed) };
-        self.folded.compare_exchange(from, to, done, not).map(|_| ())
-    }
-    fn share(&self, difference: i64) {
-        self.shared.fetch_add(difference, Relaxed);
-    }
-}
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-/// Two threads add to one slot, each enough to fold. Afterwards everything is folded.
-fn two_additions<const ORDERED: bool>() {
-    model(|| {
-        let it = Arc::new(Model::<ORDERED> {
-            total: AtomicI64::new(0),
-            folded: AtomicI64::new(0),
-            shared: AtomicI64::new(0),
-        });
-        let add = |it: &Model<ORDERED>| {
-            it.total.fetch_add(10, Relaxed);
-            fold(it, 5);
-        };
-        let other = {
-            let it = it.clone();
-            thread::spawn(move || add(&it))
-        };
-        add(&it);
-        other.join().unwrap();
-        let [total, folded, shared] = [&it.total, &it.folded, &it.shared].map(|word| word.load(Relaxed));
-        assert_eq!((total, folded, shared), (20, 20, 20));
-    });
+    /// From any middle, a window holds exactly the totals less than a batch away, and a total that it does not hold moves it
+    /// there, for all differences that an addition can make.
+    #[test]
+    fn a_window_holds_what_is_less_than_a_batch_away(middle: u64, batch in 2..=LARGEST_BATCH, part in -2.0..2.0f64) {
+        let reach = batch - 1;
+        // A window in the middle of which is any number: it was moved there.
+        let window = Window(0).for_total(middle, 0).for_total(middle, reach);
+        let at = window.middle(reach);
+        for away in [(part * reach as f64) as i64, 0, 1, -1, reach as i64, -(reach as i64), batch as i64, -(batch as i64)] {
+            let total = u64::from(at).wrapping_add(away as u64);
+            let next = window.for_total(total, reach);
+            prop_assert_eq!(holds(window, total), away.unsigned_abs() < batch);
+            prop_assert_eq!(next == window, away.unsigned_abs() < batch);
+            prop_assert!(holds(next, total));
+            let moved = next.middle(reach).wrapping_sub(at) as i32;
+            prop_assert_eq!(i64::from(moved), if next == window { 0 } else { away });
+        }
+    }
 }
 
 #[test]
-fn concurrent_folds_are_exact() {
-    two_additions::<true>();
-}
-
-/// With real threads the failure would depend on chance, and never happen on x86-64: only loom runs the twin.
-#[cfg(loom)]
-#[test]
-#[should_panic]
-fn the_twin_with_relaxed_orders_takes_it_back() {
-    two_additions::<false>();
+fn an_unused_window_is_closed_and_opens_in_place() {
+    let unused = Window(0);
+    assert!(!holds(unused, 1) && !holds(unused, u64::MAX));
+    for batch_less_one in [1, 31, LARGEST_BATCH - 1] {
+        let open = unused.for_total(1, batch_less_one);
+        assert_ne!(open, unused);
+        assert_eq!(open.middle(batch_less_one), 0);
+        assert!(holds(open, batch_less_one) && !holds(open, batch_less_one + 1));
+    }
 }
 
 /// Another thread forks between the two steps of a fold: in the child no thread does the second.
 #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(loom)))]
 mod forks {
     use crate::percpu::Counter;
-    use crate::percpu::counter::FoldWords;
+    use crate::percpu::counter::window::Window;
     use crate::percpu::slots::{Slot, copy_in};
     use crate::percpu::word::Bits;
     use crate::sys::fork;
@@ -82,13 +64,15 @@ mod forks {
 
     const SUM: i64 = 1_000_000;
 
-    /// A counter whose fold has recorded an addition as folded, but not yet added it to the shared sum.
+    /// A counter whose window was moved, but the difference was not added to the shared sum yet.
     static COUNTER: LazyLock<Counter> = LazyLock::new(|| {
         let counter = Counter::new(0);
-        let slot = Slot::of(0).unwrap();
+        let total = copy_in(counter.words().cast::<u64>(), Slot::of(0).unwrap());
         // SAFETY: no other thread can reach the counter yet.
-        unsafe { u64::store(copy_in(counter.words(), slot).cast(), SUM as u64) };
-        assert_eq!((&counter, slot).exchange(0, SUM), Ok(()));
+        unsafe { u64::store(total, SUM as u64) };
+        let window = Window(0).for_total(SUM as u64, counter.batch() - 1);
+        // SAFETY: no other thread can reach the counter yet.
+        unsafe { u64::store(total.wrapping_add(1), window.0) };
         assert!(counter.error() < SUM as u64 / 2);
         counter
     });
@@ -112,7 +96,7 @@ mod forks {
         };
         // SAFETY: the child only counts.
         assert_eq!(unsafe { fork::child(child, Duration::from_secs(600)) }, 0);
-        // In the parent an addition is still being folded, so it is not counted yet.
+        // In the parent an addition is still in progress, so it is not counted yet.
         assert_eq!(COUNTER.compare(SUM / 2), cmp::Ordering::Less);
     }
 }

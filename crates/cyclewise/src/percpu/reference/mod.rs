@@ -19,7 +19,7 @@
 //! The release sees everything that happened before each put.
 //!
 //! # Cost
-//! Live, a get and a put are a sequence each. A kill is a membarrier(2), which interrupts every CPU that runs the process.
+//! Live, a get and a put are a sequence each: an addition to the CPU's word, and a comparison of the guard with 0. A kill is a membarrier(2), which interrupts every CPU that runs the process.
 //!
 //! # Signals, forks, threads
 //! A signal handler may get and put, but not kill. A child of a fork has the counts as they were. References of threads that it does not
@@ -38,11 +38,13 @@ mod tests;
 
 use super::current_slot::CurrentSlot;
 use super::guard::Guard;
+use super::registration::{self, LibcArea};
 use super::remote;
 use super::slots::Slot;
 use super::variable::PerCpu;
 use super::word::Bits;
-use crate::arch::Outcome;
+use crate::arch::rseq::free_list;
+use crate::arch::{Cpu, Outcome};
 use crate::error::Refusal;
 use core::fmt;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -51,6 +53,7 @@ use protocol::{BIAS, DEAD, Parts, SHUT};
 /// The words. While the count is live, no thread writes the cache line of the guard and the shared word.
 #[repr(align(128))]
 struct RefWords {
+    area: LibcArea,
     guard: Guard,
     shared: AtomicU64,
     slots: PerCpu<u64>,
@@ -59,15 +62,14 @@ struct RefWords {
 impl Parts for RefWords {
     #[inline(always)]
     fn add_in_slot(&self, amount: i64) -> bool {
-        loop {
-            let here = CurrentSlot::now();
-            // SAFETY: this slot's word, changed by other threads only while the guard is shut (Safety 1).
-            match unsafe { here.load_add_store(&self.guard, self.slots.of(here.slot()), amount as u64) } {
-                Outcome::Done => return true,
-                Outcome::Stopped => return false,
-                Outcome::Ne | Outcome::Moved => {}
-            }
-        }
+        let Some(area) = self.area.get() else {
+            return self.add_in_slot_slow(amount);
+        };
+        let guard = self.guard.word().as_ptr().cast_const();
+        // SAFETY: the area is the thread's; the current slot's word, changed by other threads only while the guard is
+        // shut (Safety 1).
+        let outcome = unsafe { free_list::add_if_open::<Cpu>(area, guard, self.slots.as_ptr(), amount as u64) };
+        outcome == Outcome::Done
     }
 
     fn set_guard(&self, guard: u64) {
@@ -108,6 +110,23 @@ impl Parts for RefWords {
     }
 }
 
+impl RefWords {
+    /// For threads that the C library has not registered.
+    #[cold]
+    #[inline(never)]
+    fn add_in_slot_slow(&self, amount: i64) -> bool {
+        loop {
+            let here = CurrentSlot::now();
+            // SAFETY: this slot's word, changed by other threads only while the guard is shut (Safety 1).
+            match unsafe { here.load_add_store(&self.guard, self.slots.of(here.slot()), amount as u64) } {
+                Outcome::Done => return true,
+                Outcome::Stopped => return false,
+                Outcome::Ne | Outcome::Moved => {}
+            }
+        }
+    }
+}
+
 /// A per-CPU reference count. It only counts; the object is the owner's. When the last reference is put after a kill,
 /// it runs `release`, once for each life.
 #[doc(alias = "percpu_ref")]
@@ -123,13 +142,17 @@ impl<R: Fn()> Ref<R> {
     #[doc(alias = "percpu_ref_init")]
     pub fn new(release: R) -> Self {
         let per_cpu = remote::can_restart();
-        let guard = Guard::new();
+        let (area, guard) = (LibcArea::unknown(), Guard::new());
+        // Registers the thread if it has not been.
+        let _ = registration::thread_area::<Cpu>();
+        area.learn::<Cpu>();
         if !per_cpu {
             // Relaxed: not shared yet.
             guard.word().store(SHUT, Ordering::Relaxed);
         }
         Self {
             words: RefWords {
+                area,
                 guard,
                 shared: AtomicU64::new(if per_cpu { BIAS + 1 } else { 1 }),
                 slots: PerCpu::new(),

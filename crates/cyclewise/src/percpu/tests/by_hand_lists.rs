@@ -8,7 +8,7 @@
 use super::by_hand::{CID, CPU, area};
 use crate::arch::rseq::Area;
 use crate::arch::rseq::{array, free_list};
-use crate::arch::{AWAY, Cid, Cpu, EMPTY, Id, Outcome, SHIFT, STOPPED};
+use crate::arch::{AWAY, Cid, Cpu, EMPTY, Id, Outcome, STOPPED};
 use crate::percpu::{PerCpu, Slot};
 use std::collections::VecDeque;
 use std::vec::Vec;
@@ -70,20 +70,63 @@ fn filled<const COUNT: usize>(first: [u64; COUNT]) -> [u64; WORDS] {
     core::array::from_fn(|n| first.get(n).copied().unwrap_or(0))
 }
 
+/// A window of totals from 6 to 14 modulo 2^32, and totals on both sides of a multiple of 2^32.
 fn counters<I: Id>(number: u32) {
     let copy = Copy::new(number);
-    copy.set(filled([10, 3]));
-    let distance = (number as usize) << SHIFT;
-    for (amount, total) in [(5, 15), (u64::MAX, 14), (0, 14)] {
+    for base in [0, 1 << 32, u64::MAX << 32] {
+        let window = 14 | 6 << 32;
+        let with = |total: u64| filled([base.wrapping_add(total), window]);
+        copy.set(with(10));
         // SAFETY: the test's own words and area.
-        let found = unsafe { free_list::add_and_compare::<I>(copy.area, copy.first(), amount) };
-        assert_eq!((found, copy.words()), ((total - 3, distance), filled([total, 3])));
+        let below = |amount: u64| unsafe { free_list::add_below::<I>(copy.area, copy.first(), amount) };
+        // SAFETY: the test's own words and area.
+        let above = |amount: i64| unsafe { free_list::add_above::<I>(copy.area, copy.first(), amount as u64) };
+        for (amount, outcome, total) in [
+            (4, Outcome::Done, 14),
+            (0, Outcome::Done, 14),
+            (1, Outcome::Ne, 14),
+            (1 << 30, Outcome::Ne, 14),
+        ] {
+            assert_eq!((below(amount), copy.words()), (outcome, with(total)));
+        }
+        for (amount, outcome, total) in [
+            (-8, Outcome::Done, 6),
+            (-1, Outcome::Ne, 6),
+            (-(1 << 30), Outcome::Ne, 6),
+        ] {
+            assert_eq!((above(amount), copy.words()), (outcome, with(total)));
+        }
+    }
+    // The ends and the sum on different sides.
+    copy.set(filled([u64::from(u32::MAX), 2 | 0xffff_fffd << 32]));
+    // SAFETY: the test's own words and area.
+    let outcome = unsafe { free_list::add_below::<I>(copy.area, copy.first(), 3) };
+    assert_eq!((outcome, copy.words()[0]), (Outcome::Done, (1 << 32) + 2));
+    // SAFETY: the test's own words and area.
+    let outcome = unsafe { free_list::add_above::<I>(copy.area, copy.first(), -6i64 as u64) };
+    assert_eq!((outcome, copy.words()[0]), (Outcome::Ne, (1 << 32) + 2));
+    assert!(copy.is_alone());
+}
+
+/// An addition under a guard, which is not in the copy.
+fn references<I: Id>(number: u32) {
+    let copy = Copy::new(number);
+    for (guard, outcome, total) in [(0, Outcome::Done, 5), (1, Outcome::Stopped, 5), (0, Outcome::Done, 10)] {
+        // SAFETY: the test's own words and area.
+        let found = unsafe { free_list::add_if_open::<I>(copy.area, &guard, copy.first(), 5) };
+        assert_eq!((found, copy.words()), (outcome, filled([total])));
     }
     assert!(copy.is_alone());
 }
 
 #[test]
-fn a_counter_is_added_to_and_compared() {
+fn a_reference_is_counted_while_its_guard_is_open() {
+    references::<Cpu>(CPU);
+    references::<Cid>(CID);
+}
+
+#[test]
+fn a_counter_is_added_to_in_its_window() {
     counters::<Cpu>(CPU);
     counters::<Cid>(CID);
 }

@@ -6,32 +6,76 @@
 #![expect(unsafe_code, reason = "the steps of a sequence without its descriptor")]
 
 use super::inject::{HITS, THEIRS, at_every_point, injecting};
-use crate::arch::rseq::array;
-use crate::percpu::{Counter, FreeList, Reason, Ref, Ring, Stack, backend};
+use crate::arch::rseq::{array, free_list};
+use crate::percpu::{Counter, FreeList, Reason, Ref, Ring, Slot, Stack, backend};
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::LazyLock;
 use std::vec::Vec;
 
-static COUNTER: LazyLock<Counter> = LazyLock::new(|| Counter::with_batch(0, 2));
+/// The points that an operation hits whose fast path has `last` of them: with the C library's registration one sequence does
+/// it all; else sequences of three steps do.
+fn steps_of_a_fast_path(last: u32) -> Vec<u32> {
+    match backend().reason {
+        Reason::Libc => (1..=last).collect(),
+        _ => (1..=3).collect(),
+    }
+}
 
+static COUNTER: LazyLock<Counter> = LazyLock::new(|| Counter::with_batch(0, 4));
+
+/// The handler's additions move the window at every step of an addition that found room, and of one that moves the window.
 #[test]
 fn a_counter_is_exact_at_every_step() {
     LazyLock::force(&COUNTER);
-    let Some(_guard) = injecting(|| COUNTER.add(1 << 32)) else {
+    let Some(_guard) = injecting(|| COUNTER.add(3)) else {
         return;
     };
     let mut mine = 0;
     let hit = at_every_point(|| {
-        COUNTER.add(1);
-        mine += 1;
+        for amount in [1, -3, 3, 0] {
+            COUNTER.add(amount);
+            mine += amount;
+            // By this thread alone, so none is in progress.
+            assert!(COUNTER.read().abs_diff(COUNTER.sum()) <= COUNTER.error());
+        }
+        // An amount of a batch, which goes to the shared sum if it leaves the window.
+        COUNTER.add(4);
+        mine += 4;
     });
-    // With the C library's registration one sequence adds and compares; else it only adds.
-    let steps: &[u32] = match backend().reason {
-        Reason::Libc => &[1, 2, 3, 4],
-        _ => &[1, 2, 3],
+    assert_eq!(hit, [1, 2, 3, 4, 5]);
+    assert_eq!(COUNTER.sum(), mine + HITS.load(Relaxed) as i64 * 3);
+    in_their_windows(&COUNTER);
+}
+
+/// No slot is further from what was shared of it than its window allows.
+fn in_their_windows(counter: &Counter) {
+    let off = counter.read().abs_diff(counter.sum());
+    let used = Slot::all().filter(|&slot| counter.is_used(slot)).count() as u64;
+    assert!(off <= 3 * used, "{off} in {used} slots");
+}
+
+/// A total and its window that no sequence protects.
+static TWIN_COUNTER: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
+
+#[test]
+fn the_twin_of_an_addition_without_a_descriptor_loses_the_handlers() {
+    let work = || {
+        // SAFETY: words of this test's, and a point that is not active.
+        unsafe { free_list::unprotected_add_below(TWIN_COUNTER[0].as_ptr(), 3) };
     };
-    assert_eq!(hit, steps);
-    assert_eq!(COUNTER.sum(), mine + ((HITS.load(Relaxed) as i64) << 32));
+    let Some(_guard) = injecting(work) else { return };
+    let mut sum = 0;
+    let hit = at_every_point(|| {
+        TWIN_COUNTER[0].store(0, Relaxed);
+        TWIN_COUNTER[1].store(3 | 0xffff_fffd << 32, Relaxed);
+        // SAFETY: words of this test's, and a trap that is handled.
+        unsafe { free_list::unprotected_add_below(TWIN_COUNTER[0].as_ptr(), 1) };
+        sum += TWIN_COUNTER[0].load(Relaxed);
+    });
+    assert_eq!(hit, [4]);
+    let theirs = HITS.load(Relaxed);
+    assert_eq!(sum, 72, "and {theirs} additions of the handler are lost");
+    assert!(theirs >= 12);
 }
 
 static LIST: LazyLock<FreeList<u32>> = LazyLock::new(FreeList::new);
@@ -180,5 +224,5 @@ fn a_reference_that_is_killed_at_any_step_is_released_by_the_last() {
         assert_eq!(RELEASED.load(Relaxed), before + 1);
         assert!(USERS.is_zero() && USERS.reinit());
     });
-    assert_eq!(hit, [1, 2, 3]);
+    assert_eq!(hit, steps_of_a_fast_path(4));
 }

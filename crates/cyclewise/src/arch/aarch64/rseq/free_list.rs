@@ -28,27 +28,81 @@ macro_rules! on_this_copy {
 
 pub(super) use on_this_copy;
 
-/// Adds to a copy's first word. Returns the sum minus the second word, loaded after the commit, and the copy's distance
-/// from slot 0's.
+/// Adds an amount of 0 to 2^30 to a copy's first word if the sum's lower half is not above the lower half of the second
+/// word: not above modulo 2^32, where the two are less than 2^31 apart. Otherwise returns [`Outcome::Ne`].
 ///
 /// # Safety
-/// The module's contract, except that the second word is not a guard: any thread may change it atomically.
+/// The module's contract, except that the second word is no guard; the same for the next.
 #[inline(always)]
-pub(crate) unsafe fn add_and_compare<I: Id>(area: Area, at: *mut u64, value: u64) -> (u64, usize) {
-    let (apart, copy): (u64, usize);
-    // SAFETY: the caller guarantees the area and the words; the store is the commit, and a load follows it.
+pub(crate) unsafe fn add_below<I: Id>(area: Area, at: *mut u64, value: u64) -> Outcome {
+    // SAFETY: the caller guarantees the area and the words; the store is the commit.
     unsafe {
         section!([
             "ldr {t:w}, [{area}, {id}]",
             "add {t}, {p}, {t}, lsl {shift}",
             "ldr {sum}, [{t}]",
             "add {sum}, {sum}, {v}",
+            "ldr {bound:w}, [{t}, {offset}]",
+            "subs {bound:w}, {bound:w}, {sum:w}",
+            "b.mi {ne}",
             "str {sum}, [{t}]",
-        ], ["ldr {other}, [{t}, #8]", "sub {sum}, {sum}, {other}"], area, t = out(reg) copy, sum = out(reg) apart,
-            other = out(reg) _, id = const I::AT, shift = const SHIFT, p = in(reg) at, v = in(reg) value, options(nostack))
-    };
-    (apart, copy.wrapping_sub(at.addr()))
+        ], [], area, t = out(reg) _, sum = out(reg) _, bound = out(reg) _, id = const I::AT, shift = const SHIFT,
+            offset = const LOWER_HALF, p = in(reg) at, v = in(reg) value,
+            ne = label { return Outcome::Ne }, options(nostack))
+    }
+    Outcome::Done
 }
+
+/// As [`add_below`] for an amount of -2^30 to 0, if the sum is not below the upper half of the second word.
+///
+/// # Safety
+/// As above.
+#[inline(always)]
+pub(crate) unsafe fn add_above<I: Id>(area: Area, at: *mut u64, value: u64) -> Outcome {
+    // SAFETY: the caller guarantees the area and the words; the store is the commit.
+    unsafe {
+        section!([
+            "ldr {t:w}, [{area}, {id}]",
+            "add {t}, {p}, {t}, lsl {shift}",
+            "ldr {sum}, [{t}]",
+            "add {sum}, {sum}, {v}",
+            "ldr {bound:w}, [{t}, {offset}]",
+            "subs {bound:w}, {sum:w}, {bound:w}",
+            "b.mi {ne}",
+            "str {sum}, [{t}]",
+        ], [], area, t = out(reg) _, sum = out(reg) _, bound = out(reg) _, id = const I::AT, shift = const SHIFT,
+            offset = const UPPER_HALF, p = in(reg) at, v = in(reg) value,
+            ne = label { return Outcome::Ne }, options(nostack))
+    }
+    Outcome::Done
+}
+
+/// Adds to a copy's first word while a guard elsewhere is 0.
+///
+/// # Safety
+/// The module's contract for the first word; the guard is a word that is valid meanwhile.
+#[inline(always)]
+pub(crate) unsafe fn add_if_open<I: Id>(area: Area, guard: *const u64, at: *mut u64, value: u64) -> Outcome {
+    // SAFETY: the caller guarantees the area and the words; the store is the commit.
+    unsafe {
+        section!([
+            "ldr {t:w}, [{area}, {id}]",
+            "add {t}, {p}, {t}, lsl {shift}",
+            // Acquire: pairs with the Release that opens the guard.
+            "ldar {sum}, [{guard}]",
+            "cbnz {sum}, {stopped}",
+            "ldr {sum}, [{t}]",
+            "add {sum}, {sum}, {v}",
+            "str {sum}, [{t}]",
+        ], [], area, t = out(reg) _, sum = out(reg) _, id = const I::AT, shift = const SHIFT, p = in(reg) at,
+            v = in(reg) value, guard = in(reg) guard, stopped = label { return Outcome::Stopped }, options(nostack))
+    }
+    Outcome::Done
+}
+
+/// The offsets of the lower and the upper half of a copy's second word.
+const LOWER_HALF: usize = if cfg!(target_endian = "little") { 8 } else { 12 };
+const UPPER_HALF: usize = 20 - LOWER_HALF;
 
 /// Pops the first node of a list: a copy's first word is its address or 0, and a node's first word is the next node's.
 /// Returns the copy's word, or [`STOPPED`].

@@ -7,11 +7,27 @@
 use super::Area;
 use crate::arch::{Id, Outcome};
 
-/// Adds to a copy's first word; returns its difference from the second word, and the copy's distance.
+/// Adds if the sum is not above a bound.
 ///
 /// # Safety
 /// None is needed; the same for all below.
-pub(crate) unsafe fn add_and_compare<I: Id>(area: Area, _: *mut u64, _: u64) -> (u64, usize) {
+pub(crate) unsafe fn add_below<I: Id>(area: Area, _: *mut u64, _: u64) -> Outcome {
+    match area {}
+}
+
+/// Adds if the sum is not below a bound.
+///
+/// # Safety
+/// None is needed.
+pub(crate) unsafe fn add_above<I: Id>(area: Area, _: *mut u64, _: u64) -> Outcome {
+    match area {}
+}
+
+/// Adds while a guard is 0.
+///
+/// # Safety
+/// None is needed.
+pub(crate) unsafe fn add_if_open<I: Id>(area: Area, _: *const u64, _: *mut u64, _: u64) -> Outcome {
     match area {}
 }
 

@@ -10,7 +10,7 @@
 //! addresses belong to the caller, are valid until the sequence ends, and may be written whatever the outcome.
 #![expect(unsafe_code, reason = "sequences that the kernel restarts")]
 
-use super::{Area, inject, section};
+use super::{Area, inject, on_this_cpu, section, sequence};
 use crate::arch::{Id, Outcome, SHIFT, STOPPED};
 use core::arch::asm;
 
@@ -30,29 +30,66 @@ macro_rules! on_this_copy {
 
 pub(super) use on_this_copy;
 
-/// Adds to a copy's first word. Returns the sum minus the second word, loaded after the commit, and the copy's distance
-/// from slot 0's.
+/// Adds an amount of 0 to 2^30 to a copy's first word if the sum's lower half is not above the lower half of the second
+/// word: not above modulo 2^32, where the two are less than 2^31 apart. Otherwise returns [`Outcome::Ne`].
 ///
 /// # Safety
-/// The module's contract, except that the second word is not a guard: any thread may change it atomically.
+/// The module's contract, except that the second word is no guard; the same for the next.
 #[inline(always)]
-pub(crate) unsafe fn add_and_compare<I: Id>(area: Area, at: *mut u64, value: u64) -> (u64, usize) {
-    let (apart, distance);
-    // SAFETY: the caller guarantees the area and the words; the store is the commit, and a load follows it.
+pub(crate) unsafe fn add_below<I: Id>(area: Area, at: *mut u64, value: u64) -> Outcome {
+    // SAFETY: the caller guarantees the area and the words; the last store is the commit.
     unsafe {
-        section!([
-            "mov {t:e}, dword ptr fs:[{area} + {id}]",
-            inject!("2"),
-            "shl {t}, {shift}",
-            inject!("3"),
+        on_this_cpu!([
             "mov {sum}, {v}",
             "add {sum}, qword ptr [{p} + {t}]",
+            "cmp dword ptr [{p} + {t} + 8], {sum:e}",
+            "js {ne}",
             inject!("4"),
             "mov qword ptr [{p} + {t}], {sum}",
-        ], ["sub {sum}, qword ptr [{p} + {t} + 8]"], area, t = out(reg) distance, sum = out(reg) apart,
-            id = const I::AT, shift = const SHIFT, p = in(reg) at, v = in(reg) value, options(nostack))
-    };
-    (apart, distance)
+        ], area, p = in(reg) at, v = in(reg) value, sum = out(reg) _,
+            ne = label { return Outcome::Ne }, options(nostack))
+    }
+    Outcome::Done
+}
+
+/// As [`add_below`] for an amount of -2^30 to 0, if the sum is not below the upper half of the second word.
+///
+/// # Safety
+/// As above.
+#[inline(always)]
+pub(crate) unsafe fn add_above<I: Id>(area: Area, at: *mut u64, value: u64) -> Outcome {
+    // SAFETY: the caller guarantees the area and the words; the last store is the commit.
+    unsafe {
+        on_this_cpu!([
+            "mov {sum}, {v}",
+            "add {sum}, qword ptr [{p} + {t}]",
+            "cmp {sum:e}, dword ptr [{p} + {t} + 12]",
+            "js {ne}",
+            inject!("4"),
+            "mov qword ptr [{p} + {t}], {sum}",
+        ], area, p = in(reg) at, v = in(reg) value, sum = out(reg) _,
+            ne = label { return Outcome::Ne }, options(nostack))
+    }
+    Outcome::Done
+}
+
+/// Adds to a copy's first word while a guard elsewhere is 0.
+///
+/// # Safety
+/// The module's contract for the first word; the guard is a word that is valid meanwhile.
+#[inline(always)]
+pub(crate) unsafe fn add_if_open<I: Id>(area: Area, guard: *const u64, at: *mut u64, value: u64) -> Outcome {
+    // SAFETY: the caller guarantees the area and the words; the store is the commit.
+    unsafe {
+        on_this_cpu!([
+            "cmp qword ptr [{guard}], 0",
+            "jne {stopped}",
+            inject!("4"),
+            "add qword ptr [{p} + {t}], {v}",
+        ], area, p = in(reg) at, v = in(reg) value, guard = in(reg) guard,
+            stopped = label { return Outcome::Stopped }, options(nostack))
+    }
+    Outcome::Done
 }
 
 /// Pops the first node of a list: a copy's first word is its address or 0, and a node's first word is the next node's.
@@ -123,4 +160,25 @@ pub(crate) unsafe fn list_take<I: Id>(area: Area, lists: *mut u64) -> u64 {
     };
     const { assert!(STOPPED == 1) };
     first
+}
+
+/// A twin broken on purpose: the steps of [`add_below`], without a descriptor.
+///
+/// # Safety
+/// The two words are the caller's, and the trap is handled.
+#[cfg(all(test, feature = "std"))]
+pub(crate) unsafe fn unprotected_add_below(at: *mut u64, value: u64) {
+    // SAFETY: the caller guarantees the words, and that the trap is handled.
+    unsafe {
+        asm!(
+            "mov {sum}, {v}",
+            "add {sum}, qword ptr [{p}]",
+            "cmp dword ptr [{p} + 8], {sum:e}",
+            "js 776f",
+            inject!("4"),
+            "mov qword ptr [{p}], {sum}",
+            "776:",
+            p = in(reg) at, v = in(reg) value, sum = out(reg) _,
+        )
+    }
 }

@@ -21,6 +21,11 @@
 //!    so the link unit is never unmapped while a thread may have used it; `sys::rseq` ensures that.
 //! 4. No sequence makes a system call.
 //!
+//! # Cost
+//! Two stores, to the area and to the word, in different cache lines; a load and a store are hidden behind them. To compare
+//! `rseq_cs` instead of storing to it is sound if the sequence begins before the comparison, and slower: see
+//! design/library.md.
+//!
 //! # Memory ordering
 //! Every store of x86-64 is a release, every load an acquire. No sequence is a full barrier.
 //!
@@ -171,6 +176,7 @@ macro_rules! on_this_cpu {
         ], $area, id = const I::AT, shift = const SHIFT, $($operands)*)
     };
 }
+pub(super) use on_this_cpu;
 
 /// Operations on the current CPU's copy of a word. `at` is the copy of id 0.
 pub(crate) trait Sections: Copy {
