@@ -20,7 +20,8 @@ pub(crate) const PAGE: usize = 4096;
 ///
 /// # Errors
 /// EACCES under W^X policies (SELinux execmem, PR_SET_MDWE), EPERM from a seccomp filter, ENOMEM at the limit of
-/// mappings; ENOSYS where a filter answers 0. The pages are then as they were.
+/// mappings; ENOSYS where a filter answers 0. The pages are then as they were, except where they are several mappings: the
+/// kernel changes one after another, up to the one that it refuses.
 pub(crate) unsafe fn set_writable(start: usize, len: usize, writable: bool) -> Result<(), Refusal> {
     let write = if writable { libc::PROT_WRITE } else { 0 };
     let prot = libc::PROT_READ | libc::PROT_EXEC | write;

@@ -4,11 +4,16 @@
 use crate::common::child::in_child;
 use crate::common::filter::trap_closing_text;
 use crate::common::harness::{Check, checks};
-use crate::many::{MANY, all_say};
+use crate::many::{self, MANY};
+use crate::paged::{self, PAGED};
+use cyclewise::patch::StaticKey;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
-pub(crate) const CHECKS: &[Check] = checks![a_child_forked_inside_a_change_has_none_of_it,];
+pub(crate) const CHECKS: &[Check] = checks![
+    a_child_forked_inside_a_change_has_none_of_it,
+    a_child_forked_inside_a_change_of_many_pages_has_none_of_it,
+];
 
 static CHANGING: AtomicBool = AtomicBool::new(false);
 static FORKED: AtomicBool = AtomicBool::new(false);
@@ -38,7 +43,7 @@ fn a_bare_child_finds_the_half() -> bool {
     let pid = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) };
     if pid == 0 {
         // No allocation: another thread may have been in the allocator.
-        let half = all_say(true);
+        let half = many::all_say(true);
         // SAFETY: ends the child.
         unsafe { libc::_exit(i32::from(half)) };
     }
@@ -49,9 +54,25 @@ fn a_bare_child_finds_the_half() -> bool {
 }
 
 fn a_child_forked_inside_a_change_has_none_of_it() {
+    fork_inside_a_change(&MANY, many::all_say, || {
+        assert!(a_bare_child_finds_the_half(), "the check does not see half a change");
+    });
+}
+
+/// The same where the sites' pages are several runs, which one mprotect each opens and closes.
+fn a_child_forked_inside_a_change_of_many_pages_has_none_of_it() {
+    fork_inside_a_change(&PAGED, paged::all_say, || {
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let writable = maps.lines().filter(|line| line.contains(" rwxp ")).count();
+        assert_eq!(writable, 3, "runs that are open:\n{maps}");
+    });
+}
+
+/// Forks while another thread changes the key, after `look`.
+fn fork_inside_a_change(key: &'static StaticKey, all_say: fn(bool) -> bool, look: impl FnOnce()) {
     // Handlers are registered with the first change.
-    MANY.enable().unwrap();
-    MANY.disable().unwrap();
+    key.enable().unwrap();
+    key.disable().unwrap();
     // SAFETY: the handler waits, and uses flags alone.
     unsafe {
         libc::signal(
@@ -63,17 +84,17 @@ fn a_child_forked_inside_a_change_has_none_of_it() {
         let changer = scope.spawn(|| {
             trap_closing_text();
             // The trapped call does not happen, so this is refused and rolled back.
-            MANY.enable().unwrap_err();
+            key.enable().unwrap_err();
         });
         wait_for(&CHANGING);
         assert!(all_say(true) && any_writable_text(), "the change is not under way");
-        assert!(a_bare_child_finds_the_half(), "the check does not see half a change");
+        look();
         let end = in_child(|| {
             assert!(all_say(false), "a change that never ended");
             assert!(!any_writable_text(), "text that stays writable");
-            MANY.enable().unwrap();
+            key.enable().unwrap();
             assert!(all_say(true));
-            MANY.disable().unwrap();
+            key.disable().unwrap();
             assert!(all_say(false));
         });
         FORKED.store(true, SeqCst);

@@ -25,8 +25,6 @@ pub(crate) const CHECKS: &[Check] = checks![
     a_breakpoint_on_the_prefix_of_a_site,
     another_byte_among_the_prefixes_of_a_site,
     other_bytes_on_one_of_a_hundred_sites,
-    a_refusal_half_way_rolls_back,
-    a_refusal_half_way_leaves_the_other_way,
     a_protection_that_cannot_be_restored_rolls_back_and_is_reported,
 ];
 
@@ -217,20 +215,6 @@ fn other_bytes_on_one_of_a_hundred_sites() {
     let (at, found) = (sites()[99] + 2, 0x40);
     poke(at, &[found]);
     refused(Refusal::UnexpectedByte { at, found });
-}
-
-fn a_refusal_half_way_rolls_back() {
-    // Writes from the last page of sites on are refused, so the pages before it are written and taken back.
-    let value = (sites()[99] & !4095) as u64;
-    refuse(libc::SYS_pwrite64, &[If::AtLeast { arg: 3, value }], libc::EIO);
-    refuse_writable_text();
-    refused(no_mprotect());
-}
-
-fn a_refusal_half_way_leaves_the_other_way() {
-    let value = (sites()[99] & !4095) as u64;
-    refuse(libc::SYS_pwrite64, &[If::AtLeast { arg: 3, value }], libc::EIO);
-    works();
 }
 
 fn a_protection_that_cannot_be_restored_rolls_back_and_is_reported() {

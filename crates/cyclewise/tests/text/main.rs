@@ -13,6 +13,8 @@ mod key_fork_begun;
 #[cfg(target_arch = "x86_64")]
 mod key_fork_inside;
 #[cfg(target_arch = "x86_64")]
+mod key_pages;
+#[cfg(target_arch = "x86_64")]
 mod key_refusals;
 #[cfg(target_arch = "x86_64")]
 mod key_text;
@@ -20,6 +22,8 @@ mod key_text;
 mod key_torn;
 #[cfg(target_arch = "x86_64")]
 mod many;
+#[cfg(target_arch = "x86_64")]
+mod paged;
 
 fn main() {
     common::harness::need_membarrier();
@@ -35,6 +39,7 @@ fn main() {
             #[cfg(target_env = "gnu")]
             key_fork_begun::CHECKS,
             key_fork_inside::CHECKS,
+            key_pages::CHECKS,
             key_refusals::CHECKS,
             key_text::CHECKS,
             key_torn::CHECKS,

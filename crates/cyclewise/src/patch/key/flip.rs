@@ -11,6 +11,7 @@ use crate::error::Refusal;
 use crate::patch::text::{self, Edit, Goal};
 use crate::patch::text_lock::TextGuard;
 use alloc::vec::Vec;
+use core::sync::atomic::Ordering::Relaxed;
 
 /// The edits that flip every test of a key away from its default.
 pub(super) struct Sites(Vec<Edit>);
@@ -44,9 +45,16 @@ impl Sites {
             });
         }
         edits.sort_unstable_by_key(|edit| edit.at);
+        // Relaxed: pairs with the store below; it says something of what never changes.
+        if key.unshared.load(Relaxed) {
+            return Ok(Self(edits));
+        }
         let is_ours = |at: &usize| edits.binary_search_by_key(at, |edit| edit.at.addr()).is_ok();
         match key::sites_of_others((&raw const *key).cast()).find(is_ours) {
-            None => Ok(Self(edits)),
+            None => {
+                key.unshared.store(true, Relaxed); // Pairs with the load above.
+                Ok(Self(edits))
+            }
             Some(at) => Err(Refusal::SharedSite { at }),
         }
     }

@@ -34,7 +34,8 @@
 //!
 //! # Cost
 //! A test at its default is one NOP of 5 to 9 bytes, so that its last 5 lie in one aligned quadword. A change takes
-//! tens of microseconds and reads the records of every key in the link unit.
+//! tens of microseconds and reads the records of every key in the link unit; a key's first change checks that none
+//! shares a site with another key. Beside running threads each run of adjacent pages costs two interrupts of them.
 //!
 //! # Limits
 //! Each link unit has its own records: a key, its tests and this crate belong to one executable or one shared object. A
@@ -77,6 +78,9 @@ pub struct StaticKey {
     switched: AtomicBool,
     /// Users; written under the text lock.
     users: AtomicU32,
+    /// Whether its sites were found to be no other key's. Neither the table nor the text moves, so once is enough.
+    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "without sites"))]
+    unshared: AtomicBool,
 }
 
 impl StaticKey {
@@ -89,6 +93,7 @@ impl StaticKey {
             on: AtomicBool::new(default),
             switched: AtomicBool::new(default),
             users: AtomicU32::new(0),
+            unshared: AtomicBool::new(false),
         }
     }
 

@@ -25,9 +25,14 @@ pub(super) fn all(held: &TextGuard, edits: &mut [Edit]) -> Result<(), Refusal> {
     for edit in edits {
         let (start, len) = (edit.start(), edit.len());
         let fits = start != 0 && (1..=8).contains(&len) && start % PAGE + len <= PAGE;
+        if !fits {
+            return Err(Refusal::Misshapen { at: start });
+        }
+        // Bytes past the length do not count.
+        edit.clear_past_length();
         // A duplicate edit is allowed: a linker may fold two functions and keep both records.
         let apart = before.is_none_or(|b| b.end() <= start || b.is_same(edit));
-        if !fits || !apart {
+        if !apart {
             return Err(Refusal::Misshapen { at: start });
         }
         if !(text.contains(&start) && edit.end() <= text.end) {
@@ -37,9 +42,6 @@ pub(super) fn all(held: &TextGuard, edits: &mut [Edit]) -> Result<(), Refusal> {
                 return Err(Refusal::NotText { at: text.end });
             }
         }
-        // Bytes past the length do not count; zero them so that comparisons ignore them.
-        edit.expect[len..].fill(0);
-        edit.new[len..].fill(0);
         before = Some(*edit);
         // SAFETY: in a readable mapping (Invariant 1).
         let there = unsafe { code::load(edit.at, len) };

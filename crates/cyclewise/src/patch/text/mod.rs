@@ -13,13 +13,23 @@
 //! # Two ways to write
 //! | way | needs | other threads see | refused by |
 //! |---|---|---|---|
-//! | mprotect RWX, store, mprotect RX | two calls per run of pages | one store | W^X: SELinux execmem, PR_SET_MDWE |
-//! | pwrite to `/proc/self/mem` | one call per page | bytes, in an order of the kernel's choice | `proc_mem.force_override=` |
+//! | mprotect RWX, store, mprotect RX | two calls per run of adjacent pages | one store | W^X: SELinux execmem, PR_SET_MDWE |
+//! | pwrite to `/proc/self/mem` | one call per stretch of pages | bytes, in an order of the kernel's choice | `proc_mem.force_override=` |
 //!
 //! The second way never makes a page writable and comes first, but only where bytes may arrive in any order: each edit
 //! changes one byte, or no other thread runs. Otherwise only the first way is used: the kernel copies with `rep movsb`,
 //! and no manual promises that an aligned quadword arrives whole. Text is never made non-executable, because other
 //! threads execute it.
+//!
+//! # Pages at a time
+//! One pwrite writes the edits of several adjacent pages (`groups`), and what lies between them as it was read. Code
+//! that changes text without the lock may change bytes between the reading and the writing, and its change is lost. So
+//! several pages are written only where no other thread runs; a debugger that stops the process in that microsecond
+//! remains, as it does within a page.
+//!
+//! One mprotect opens a run of adjacent pages, each of which holds an edit. Pages without edits are left alone, although
+//! each pair of calls interrupts every CPU that runs the process: since the text was first looked at, other code may have
+//! given such a page another protection, and closing it would undo that.
 //!
 //! # Signals
 //! Asynchronous signals are blocked from before the kernel is asked for other threads until the end of the batch. A
@@ -36,8 +46,9 @@
 //! thread that takes the lock in the child settles it.
 //!
 //! # Cost
-//! Three system calls per run of adjacent pages, or one per page and two for the descriptor, plus reading
-//! `/proc/self/task` and a membarrier. `/proc/self/maps` is read once. Nothing is allocated.
+//! Three system calls per run of adjacent pages, or one per stretch of at most 8 pages and seven for the descriptor, plus
+//! looking at `/proc/self/task` and a membarrier. `/proc/self/maps` is read once. Nothing is allocated. The example
+//! `flip` times a thousand sites on fifty pages; `design/library.md` has a table of the steps.
 //!
 //! # Sandboxes
 //! A filter, Landlock, chroot or a limit on open files can disable each of these calls at any time. LOCK must be
@@ -55,7 +66,9 @@
 //!    excluded.
 #![expect(unsafe_code, reason = "unsafe contracts passed on")]
 
+mod buffer;
 mod check;
+mod groups;
 mod journal;
 #[cfg(all(feature = "std", target_env = "gnu"))]
 mod mem_fd;
@@ -64,7 +77,7 @@ mod mem_fd;
 mod mem_fd;
 mod write;
 
-use self::write::Source;
+use self::write::{KernelWrites, Source};
 pub(crate) use super::text_edit::{Edit, Goal, Others};
 use super::text_lock::TextGuard;
 use crate::arch::code;
@@ -87,16 +100,23 @@ impl Edit {
         self.start() + self.len()
     }
 
-    /// Whether it writes the same bytes to the same site as `other`.
-    fn is_same(&self, other: &Self) -> bool {
-        let mut counted = self.new.iter().zip(&other.new).take(self.len());
-        (self.at, self.len) == (other.at, other.len) && counted.all(|(a, b)| a == b)
+    /// Zeroes the bytes past its length, so that comparisons need not look at it. It is 1 to 8 bytes long.
+    fn clear_past_length(&mut self) {
+        let mask = u64::MAX >> (64 - 8 * self.len());
+        for bytes in [&mut self.expect, &mut self.new] {
+            *bytes = (u64::from_le_bytes(*bytes) & mask).to_le_bytes();
+        }
     }
 
-    /// Whether its bytes may be written in any order: at most one of them changes.
+    /// Whether it writes the same bytes to the same site as `other`. Both were cleared past their lengths.
+    fn is_same(&self, other: &Self) -> bool {
+        (self.at, self.len, self.new) == (other.at, other.len, other.new)
+    }
+
+    /// Whether its bytes may be written in any order: at most one of them changes. It was cleared past its length.
     fn is_one_byte(&self) -> bool {
-        let changed = self.expect.iter().zip(&self.new).take(self.len());
-        changed.filter(|(old, new)| old != new).count() <= 1
+        let changed = u64::from_le_bytes(self.expect) ^ u64::from_le_bytes(self.new);
+        changed.leading_zeros() / 8 + changed.trailing_zeros() / 8 >= 7
     }
 
     /// Whether one store writes it, so that other threads see the old or the new bytes.
@@ -192,18 +212,22 @@ unsafe fn change(
     }
     let one_byte_each = edits.iter().all(Edit::is_one_byte);
     let half_seen = (alone && !one_byte_each).then(block_signals_and_faults).transpose()?;
-    let through_kernel = quiet.is_ok() && (alone || one_byte_each);
+    let kernel = match (quiet.is_ok(), alone) {
+        (true, true) => KernelWrites::Stretches,
+        (true, false) if one_byte_each => KernelWrites::Pages,
+        _ => KernelWrites::Nothing,
+    };
     journal::record(held, edits, goal);
     // SAFETY: checked above. Bytes may be written in any order where one byte changes, or where no code executes them:
     // this thread is alone and its signals are blocked. No handler of an asynchronous signal forks while a descriptor
     // is used.
-    unsafe { write::all(held, edits, through_kernel, first) }?;
+    unsafe { write::all(held, edits, kernel, first) }?;
     let synced = synchronize(alone);
     if synced.is_err() {
         reverse(edits);
         journal::record(held, edits, goal.map(Goal::reversed));
         // SAFETY: the same edits reversed; by the caller's contract the old bytes are right at any time too.
-        unsafe { write::all(held, edits, through_kernel, first) }?;
+        unsafe { write::all(held, edits, kernel, first) }?;
     }
     drop(half_seen);
     synced
@@ -226,7 +250,7 @@ pub(crate) fn settle(held: &TextGuard) {
         let _ = unsafe { apply_held(held, edits, None) };
     }
     // SAFETY: the batch may have opened these pages of text.
-    unsafe { write::close(edits) };
+    unsafe { write::close(held, edits) };
 }
 
 fn reverse(edits: &mut [Edit]) {

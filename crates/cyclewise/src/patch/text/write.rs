@@ -5,10 +5,12 @@
 //!    functions here are unsafe for that reason: the caller of [`all`] has checked them, and `all` calls the others.
 //! 2. Pages are written only between opening and closing them, or by the kernel.
 //! 3. The text lock is held, so no thread of this process writes what is read here.
+//! 4. Bytes between the edits of a group lie in pages with edits: they are mapped and readable text too. They are written
+//!    back as they were read.
 #![expect(unsafe_code, reason = "writes text by address")]
 
-use super::Edit;
-use super::mem_fd;
+use super::groups::{MOST_PAGES, page, runs, stretches};
+use super::{Edit, buffer, mem_fd};
 use crate::arch::code;
 use crate::error::Refusal;
 use crate::patch::text_lock::TextGuard;
@@ -26,24 +28,42 @@ pub(super) enum Source {
     Kept,
 }
 
-/// Writes every edit and reads it back, or changes nothing. Where `through_kernel` allows bytes to arrive in any order,
-/// tries a descriptor from `first`, then one from the other source, and then stores; else stores only.
+/// What the kernel may write in one call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum KernelWrites {
+    /// Nothing: it does not write an edit by one store.
+    Nothing,
+    /// The edits of a page. Other threads run, and one of them may change text without the lock: between reading and
+    /// writing back the bytes around the edits, its change would be lost. So there are few such bytes.
+    Pages,
+    /// The edits of several adjacent pages.
+    Stretches,
+}
+
+impl KernelWrites {
+    fn most_pages(self) -> usize {
+        if self == Self::Stretches { MOST_PAGES } else { 1 }
+    }
+}
+
+/// Writes every edit and reads it back, or changes nothing. Where the kernel may write, tries a descriptor from `first`,
+/// then one from the other source, and then stores; else stores only.
 ///
 /// # Errors
 /// The stores' refusal if every way was refused; [`Refusal::HalfWritten`] if one wrote a part and none completed it.
 ///
 /// # Safety
-/// The edits were checked (Invariant 1). Where `through_kernel` is true, their bytes may be written in any order, and
-/// no handler on this thread forks.
-pub(super) unsafe fn all(held: &TextGuard, edits: &[Edit], through_kernel: bool, first: Source) -> Result<(), Refusal> {
-    if through_kernel {
+/// The edits were checked (Invariant 1). Where the kernel may write, their bytes may be written in any order, and no
+/// handler on this thread forks.
+pub(super) unsafe fn all(held: &TextGuard, edits: &[Edit], kernel: KernelWrites, first: Source) -> Result<(), Refusal> {
+    if kernel != KernelWrites::Nothing {
         let sources = match first {
             Source::Opened => [Source::Opened, Source::Kept],
             Source::Kept => [Source::Kept, Source::Opened],
         };
         for source in sources {
             // SAFETY: the caller checked the edits, and promises the same about order and handlers.
-            if unsafe { by_kernel(held, edits, source) }.is_ok() {
+            if unsafe { by_kernel(held, edits, kernel, source) }.is_ok() {
                 return Ok(());
             }
             // Rolled back as far as possible; try the next way.
@@ -58,11 +78,11 @@ pub(super) unsafe fn all(held: &TextGuard, edits: &[Edit], through_kernel: bool,
     })
 }
 
-/// Makes every page of the edits read-only, whether it was writable or not.
+/// Makes every page that the batch may have opened read-only, whether it was writable or not.
 ///
 /// # Safety
 /// The edits lie in text, and no batch is in progress.
-pub(super) unsafe fn close(edits: &[Edit]) {
+pub(super) unsafe fn close(_: &TextGuard, edits: &[Edit]) {
     for run in runs(edits) {
         // SAFETY: whole pages of text stay readable and executable. If this is refused, so was opening them.
         let _ = unsafe { set_writable(run, false) };
@@ -79,11 +99,16 @@ const NEW: Bytes = |edit| edit.new;
 /// # Safety
 /// The edits were checked (Invariant 1), and each is one store wherever another thread runs.
 unsafe fn by_store(edits: &[Edit]) -> Result<(), Refusal> {
-    for (opened, run) in runs(edits).enumerate() {
+    let runs = || runs(edits);
+    for (opened, run) in runs().enumerate() {
         // SAFETY: the caller checked the edits, whose pages these are.
         if let Err(refusal) = unsafe { set_writable(run, true) } {
-            // SAFETY: the loop has opened these runs, and no other.
-            unsafe { close_runs(runs(edits).take(opened)) }?;
+            // A run may be several mappings, the first of which the kernel has opened before it refused. Where it has
+            // not, closing does nothing and may be refused too.
+            // SAFETY: pages of checked edits.
+            let _ = unsafe { set_writable(run, false) };
+            // SAFETY: the loop has opened these runs, and no other as a whole.
+            unsafe { close_runs(runs().take(opened)) }?;
             return Err(refusal);
         }
     }
@@ -93,14 +118,14 @@ unsafe fn by_store(edits: &[Edit]) -> Result<(), Refusal> {
         // SAFETY: every run is open still (Invariant 2).
         unsafe { store(edits, OLD) };
         // SAFETY: the loop has opened every run.
-        unsafe { close_runs(runs(edits)) }?;
+        unsafe { close_runs(runs()) }?;
         return Err(Refusal::NotVerified { at });
     }
     // SAFETY: the loop has opened every run.
-    let closed = unsafe { close_runs(runs(edits)) };
+    let closed = unsafe { close_runs(runs()) };
     if closed.is_err() {
         // Closing stops at the first failure, but earlier pages are closed: reopen them if possible.
-        let reopened = runs(edits).try_for_each(|run| {
+        let reopened = runs().try_for_each(|run| {
             // SAFETY: the caller checked the edits, whose pages these are.
             unsafe { set_writable(run, true) }
         });
@@ -111,7 +136,7 @@ unsafe fn by_store(edits: &[Edit]) -> Result<(), Refusal> {
         // SAFETY: every run was opened again (Invariant 2).
         unsafe { store(edits, OLD) };
         // SAFETY: every run was opened again. The first failure is the one to report.
-        let _ = unsafe { close_runs(runs(edits)) };
+        let _ = unsafe { close_runs(runs()) };
     }
     closed
 }
@@ -149,23 +174,23 @@ unsafe fn set_writable(run: &[Edit], writable: bool) -> Result<(), Refusal> {
         return Ok(());
     };
     let start = page(first) * PAGE;
-    // SAFETY: whole pages, all of text, because the edits in them are (Invariant 1).
+    // SAFETY: whole pages, all of text, because each holds a checked edit (Invariant 1).
     unsafe { mprotect::set_writable(start, (page(last) + 1) * PAGE - start, writable) }
 }
 
-/// One pwrite per page, from its first edit to its last.
+/// Writes through a descriptor of this process's memory.
 ///
 /// # Safety
-/// The edits were checked (Invariant 1), no thread minds their bytes in any order, and no handler of this thread forks.
-unsafe fn by_kernel(held: &TextGuard, edits: &[Edit], source: Source) -> Result<(), Refusal> {
+/// The edits were checked (Invariant 1), their bytes may be written in any order, and no handler of this thread forks.
+unsafe fn by_kernel(held: &TextGuard, edits: &[Edit], kernel: KernelWrites, source: Source) -> Result<(), Refusal> {
     // Read before a descriptor is opened: if a handler of SIGSYS forks, the descriptor shows the parent's memory.
     let process = fork_generation::current();
     match source {
         // SAFETY: the caller's promise; a new descriptor was checked for whose memory it shows.
-        Source::Opened => unsafe { through(&ProcMem::open()?, edits, process) },
+        Source::Opened => unsafe { through(held, &ProcMem::open()?, edits, kernel, process) },
         Source::Kept => match mem_fd::borrow(held) {
             // SAFETY: the caller's promise; a borrowed descriptor was checked for whose memory it shows.
-            Some(memory) => unsafe { through(&memory, edits, process) },
+            Some(memory) => unsafe { through(held, &memory, edits, kernel, process) },
             // Never reported: stores come last.
             None => Err(Refusal::NotEnabled),
         },
@@ -177,25 +202,29 @@ unsafe fn by_kernel(held: &TextGuard, edits: &[Edit], source: Source) -> Result<
 /// # Safety
 /// The edits were checked (Invariant 1), their bytes may be written in any order, `memory` shows the process of this
 /// generation, and a handler on this thread forks only between two system calls.
-unsafe fn through(memory: &ProcMem, edits: &[Edit], process: u32) -> Result<(), Refusal> {
-    let mut refusal = None;
-    for page in pages(edits) {
-        // SAFETY: the caller's promise, of the edits in this page.
-        if let Err(why) = unsafe { write_page(memory, page, NEW, process) } {
-            refusal = Some(why);
-            break;
-        }
-    }
+unsafe fn through(
+    held: &TextGuard,
+    memory: &ProcMem,
+    edits: &[Edit],
+    kernel: KernelWrites,
+    process: u32,
+) -> Result<(), Refusal> {
+    let groups = || stretches(edits, kernel.most_pages());
+    let mut refusal = groups().find_map(|group| {
+        // SAFETY: the caller's promise, of the edits in this group.
+        unsafe { write_group(held, memory, group, NEW, process) }.err()
+    });
     if refusal.is_none() {
         refusal = missing(edits, NEW).map(|at| Refusal::NotVerified { at });
     }
     let Some(refusal) = refusal else { return Ok(()) };
-    // Only pages that differ: a refused write would be refused again.
-    let mut changed = pages(edits).filter(|page| missing(page, OLD).is_some());
+    // Only groups that differ: a refused write would be refused again. The last of them may have been written in part;
+    // then the same part of it is written again.
+    let mut changed = groups().filter(|group| missing(group, OLD).is_some());
     // The result does not matter; the bytes are read back below.
-    let _ = changed.try_for_each(|page| {
+    let _ = changed.try_for_each(|group| {
         // SAFETY: the caller's promise; the old bytes may be written in any order too.
-        unsafe { write_page(memory, page, OLD, process) }
+        unsafe { write_group(held, memory, group, OLD, process) }
     });
     Err(match missing(edits, OLD) {
         None => refusal,
@@ -203,31 +232,45 @@ unsafe fn through(memory: &ProcMem, edits: &[Edit], process: u32) -> Result<(), 
     })
 }
 
-/// Writes the edits of one page in one call, including the unchanged bytes between them.
+/// Writes the edits of one group in one call, including the unchanged bytes between them.
 ///
 /// # Safety
-/// The edits were checked (Invariant 1) and lie in one page, their bytes may be written in any order, `memory` shows
-/// the process of this generation, and a handler on this thread forks only between two system calls.
-unsafe fn write_page(memory: &ProcMem, page: &[Edit], bytes: Bytes, process: u32) -> Result<(), Refusal> {
-    let (Some(first), Some(last)) = (page.first(), page.last()) else {
+/// As [`through`]; the group's edits lie in a stretch of adjacent pages that the buffer holds.
+unsafe fn write_group(
+    held: &TextGuard,
+    memory: &ProcMem,
+    group: &[Edit],
+    bytes: Bytes,
+    process: u32,
+) -> Result<(), Refusal> {
+    let (Some(first), Some(last)) = (group.first(), group.last()) else {
         return Ok(());
     };
-    let mut buffer = [0; PAGE];
-    let (start, len) = (first.start(), last.end() - first.start());
-    // SAFETY: the caller checked the edits: the range is readable text inside one page, which is all the buffer holds,
-    // and no other thread writes there (Invariant 3).
-    unsafe { core::ptr::copy_nonoverlapping(first.at, buffer.as_mut_ptr(), len) };
-    for edit in page {
+    // The kernel takes a page's length at a time (mem_rw), and each time looks up the pages that it is in: from the
+    // start of a page that is one.
+    let before = if page(first) == page(last) {
+        0
+    } else {
+        first.start() % PAGE
+    };
+    let (start, len) = (first.start() - before, last.end() - (first.start() - before));
+    // SAFETY: as many bytes, and no other use of them is in progress: this thread has the lock, and nothing that this
+    // function calls uses them.
+    let copy = unsafe { core::slice::from_raw_parts_mut(buffer::bytes(held, len), len) };
+    // SAFETY: the caller checked the edits: the range is readable text (Invariant 4), as long as the copy, and no other
+    // thread writes there (Invariant 3).
+    unsafe { core::ptr::copy_nonoverlapping(first.at.wrapping_sub(before), copy.as_mut_ptr(), len) };
+    for edit in group {
         let inside = edit.start() - start;
-        buffer[inside..inside + edit.len()].copy_from_slice(&bytes(edit)[..edit.len()]);
+        copy[inside..inside + edit.len()].copy_from_slice(&bytes(edit)[..edit.len()]);
     }
     if fork_generation::current() != process {
         // Never reported: another way is tried.
         return Err(Refusal::NotEnabled);
     }
     // SAFETY: the caller vouches for the edits and the memory, which is this process's by the check above. Bytes
-    // between the edits are written unchanged.
-    unsafe { memory.write(start, &buffer[..len]) }
+    // between the edits are written unchanged (Invariant 4).
+    unsafe { memory.write(start, copy) }
 }
 
 /// The first edit whose site does not hold the bytes.
@@ -238,38 +281,4 @@ fn missing(edits: &[Edit], bytes: Bytes) -> Option<usize> {
         there != bytes(edit)
     };
     edits.iter().find(differs).map(Edit::start)
-}
-
-fn page(edit: &Edit) -> usize {
-    edit.start() / PAGE
-}
-
-/// The edits page by page.
-fn pages(edits: &[Edit]) -> impl Iterator<Item = &[Edit]> {
-    edits.chunk_by(|a, b| page(a) == page(b))
-}
-
-/// The edits by runs of adjacent pages, each of which one mprotect covers.
-fn runs(edits: &[Edit]) -> impl Iterator<Item = &[Edit]> {
-    edits.chunk_by(|a, b| page(b) - page(a) <= 1)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::vec::Vec;
-
-    #[test]
-    fn edits_are_grouped_by_page_and_by_run() {
-        let at = [0x1000, 0x1ff8, 0x2000, 0x4000, 0x4010, 0x6000];
-        let edits = at.map(|at| Edit {
-            at: core::ptr::without_provenance_mut(at),
-            len: 8,
-            expect: [0; 8],
-            new: [1; 8],
-        });
-        let lengths = |groups: Vec<&[Edit]>| groups.iter().map(|g| g.len()).collect::<Vec<_>>();
-        assert_eq!(lengths(pages(&edits).collect()), [2, 1, 2, 1]);
-        assert_eq!(lengths(runs(&edits).collect()), [3, 2, 1]);
-    }
 }
