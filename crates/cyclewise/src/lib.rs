@@ -18,7 +18,7 @@
 //! | [`refs::Refcount`] | a count that detects overflow, increments from zero and underflow | `refcount_t` |
 //! | [`refs::rcuref::Rcuref`] | a count taken without a loop, on objects of a [`Pool`](refs::rcuref::Pool) | `rcuref_t` |
 //! | [`refs::LockRef`] | a lock and a count in one word | `lockref` |
-//! | [`lock::SpinLock`] | a queued spinlock of 4 bytes whose waiters spin, then sleep | `qspinlock` |
+//! | [`lock::SpinLock`] | a queued spinlock of 8 bytes whose waiters spin, then sleep | `qspinlock` |
 //! | [`percpu!`] | variables with a copy for each CPU, and counters, lists, rings and counts built on them | `this_cpu_*` |
 //! | [`clock::Instant`] | a time stamp from the CPU's counter that follows CLOCK_MONOTONIC | `ktime_get` |
 //! | [`mask::hold`] | defers signal handlers without a system call | `local_irq_save` |

@@ -8,7 +8,7 @@
 
 mod common;
 
-use common::child::{End, in_child};
+use common::child::{End, in_child, with_two_threads};
 use common::cpu::{allowed_cpus, pin, run_before_others};
 use common::filter;
 use common::harness::{self, checks};
@@ -46,6 +46,8 @@ fn main() {
         threads_created_while_the_mode_is_left_are_widened,
         another_namespaces_proc_is_refused,
         a_fork_that_had_begun_before_the_mode,
+        beside_threads_one_call_writes_one_page,
+        twin_alone_one_call_writes_several_pages,
         a_second_guard_is_refused,
         a_cpu_that_is_not_there_is_refused,
         a_guard_that_cannot_leave_keeps_the_mode,
@@ -193,6 +195,62 @@ fn a_membarrier_that_is_not_made_is_refused() {
     };
     assert_eq!(refusal, expected);
     assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
+}
+
+/// Repeats its body 4 times.
+macro_rules! four_times {
+    ($($body:tt)*) => { $($body)* $($body)* $($body)* $($body)* };
+}
+
+/// A thousand sites one after the other, so that some are on adjacent pages wherever the linker puts this: an addition
+/// takes at least 8 bytes.
+#[inline(never)]
+fn adds_on_several_pages(word: &AtomicU64) {
+    four_times! { four_times! { four_times! { four_times! { four_times! { word.fetch_add(1, Ordering::Relaxed); } } } } }
+}
+
+/// Refuses to write more than a page in one call, and the other way to write text. Returns whether the writer would make
+/// such a call where it is alone: its calls end at each eighth page, and the kernel chooses where the program lies.
+fn refuse_several_pages() -> bool {
+    let word = AtomicU64::new(0);
+    adds_on_several_pages(&word);
+    assert_eq!(word.load(Ordering::Relaxed), 1024);
+    let mut pages: Vec<_> = sites().map(|site| site.address() / 4096).collect();
+    pages.sort_unstable();
+    let adjacent: Vec<_> = pages.windows(2).filter(|pair| pair[1] == pair[0] + 1).collect();
+    assert!(!adjacent.is_empty(), "no adjacent pages");
+    let longer = filter::If::AtLeast { arg: 2, value: 4097 };
+    filter::refuse(libc::SYS_pwrite64, &[longer], libc::EIO);
+    filter::refuse_writable_text();
+    adjacent.iter().any(|pair| pair[0] / 8 == pair[1] / 8)
+}
+
+/// Bytes between sites are written back as they were read. Beside other threads, which may change text without the lock,
+/// those are a page's at most.
+fn beside_threads_one_call_writes_one_page() {
+    watch();
+    with_two_threads(|| {
+        refuse_several_pages();
+        let guard = enter(None).unwrap();
+        assert!(all(Prefix::Elided));
+        guard.leave().unwrap();
+        assert!(all(Prefix::Lock));
+    });
+}
+
+/// Where no other thread runs, several pages are written in one call, which the same filter refuses.
+fn twin_alone_one_call_writes_several_pages() {
+    watch();
+    let several = refuse_several_pages();
+    match enter(None) {
+        Err(Refusal::System { call: "mprotect", .. }) => assert!(several),
+        Err(refusal) => panic!("{refusal}"),
+        Ok(guard) => {
+            assert!(!several, "the filter met no such call");
+            guard.leave().unwrap();
+        }
+    }
+    assert!(all(Prefix::Lock));
 }
 
 /// A thread whose creator was confined when it called `clone`, but no longer when the thread appeared.

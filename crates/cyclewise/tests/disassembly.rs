@@ -20,6 +20,7 @@ mod x86_64 {
     use cyclewise::refs::{Arc, Refcount, Refcount64};
     use iced_x86::{Decoder, DecoderOptions, Formatter, Instruction, IntelFormatter, Mnemonic, OpKind, Register};
     use object::{Object, ObjectSection, ObjectSymbol};
+    use std::cell::Cell;
     use std::collections::{BTreeMap, BTreeSet};
     use std::fmt::Write;
 
@@ -30,6 +31,7 @@ mod x86_64 {
         the_table_in_memory_is_the_one_in_the_file,
         a_refcount_is_one_locked_instruction_and_no_loop,
         per_cpu_lists_neither_call_nor_loop_nor_use_the_stack,
+        stack_batches_have_no_loop_but_the_copy,
         both_states_look_like_this,
     ];
 
@@ -82,6 +84,10 @@ mod x86_64 {
         probe_percpu_list_pair: FreeList<u64>, a => a.pop().map(cyclewise::percpu::Node::push).is_some();
         probe_percpu_stack_push: Stack<u64, 64>, a => a.push(7).is_ok();
         probe_percpu_stack_pop: Stack<u64, 64>, a => a.pop().is_some();
+        probe_percpu_stack_batches: (Stack<u64, 64>, Cell<Vec<u64>>), a => {
+            let mut words = a.1.take();
+            a.0.push_many(&mut words) + a.0.pop_many(&mut words, 32)
+        };
         probe_percpu_gs_inc: (Pinned, PerCpu<u64>), a => a.0.inc(&a.1);
     }
 
@@ -105,6 +111,12 @@ mod x86_64 {
     impl Answer for u16 {
         fn answer(self) -> usize {
             usize::from(self)
+        }
+    }
+
+    impl Answer for usize {
+        fn answer(self) -> usize {
+            self
         }
     }
 
@@ -308,6 +320,44 @@ mod x86_64 {
         }
     }
 
+    /// The only loops in batches are the copies of the sequences: none that turns values into bits where they are the same.
+    fn stack_batches_have_no_loop_but_the_copy() {
+        let file = File::read();
+        let at = probes().into_iter().find(|(n, _)| *n == STACK_BATCHES).unwrap().1;
+        let at_in_file = file.functions.iter().find(|(_, _, n)| n == STACK_BATCHES).unwrap().0;
+        let mut loops = 0;
+        for (start, size, name) in &file.functions {
+            let is_batch = name.contains("Stack") && (name.contains("push_many") || name.contains("pop_many"));
+            if !is_batch && name != STACK_BATCHES {
+                continue;
+            }
+            let here = at.wrapping_add_signed(start.wrapping_sub(at_in_file) as isize);
+            // SAFETY: a function of that size, as far from the probe in memory as in the file.
+            let code = unsafe { std::slice::from_raw_parts(here as *const u8, *size as usize) };
+            let code: Vec<_> = Decoder::with_ip(64, code, *start, DecoderOptions::NONE)
+                .into_iter()
+                .collect();
+            for last in code.iter().filter(|i| i.is_jcc_short_or_near()) {
+                let body = || {
+                    code.iter()
+                        .filter(|i| (last.near_branch_target()..last.ip()).contains(&i.ip()))
+                };
+                // A jump back over the return leaves a slow path.
+                if last.near_branch_target() > last.ip() || body().any(|i| i.mnemonic() == Mnemonic::Ret) {
+                    continue;
+                }
+                assert!(
+                    body().any(|i| i.mnemonic() == Mnemonic::Movups),
+                    "{name}: a loop that ends with {last}"
+                );
+                loops += 1;
+            }
+        }
+        assert!(loops >= 2, "a push and a pop of many have {loops} loops");
+    }
+
+    const STACK_BATCHES: &str = "probe_percpu_stack_batches";
+
     /// The probes as they stand in memory, with addresses from the start of each.
     fn listing(file: &File) -> String {
         let mut formatter = IntelFormatter::new();
@@ -315,7 +365,9 @@ mod x86_64 {
         formatter.options_mut().set_space_after_operand_separator(true);
         let mut text = String::new();
         // Compilers differ in the code they emit for a fence.
-        let shown = |name: &str| name != "probe_fence" && BY_PROPERTY.iter().all(|(other, _)| *other != name);
+        let shown = |name: &str| {
+            !["probe_fence", STACK_BATCHES].contains(&name) && BY_PROPERTY.iter().all(|(other, _)| *other != name)
+        };
         for (name, at) in probes().into_iter().filter(|(name, _)| shown(name)) {
             let size = file.functions.iter().find(|(_, _, n)| n == name).unwrap().1;
             // SAFETY: a function of that size.

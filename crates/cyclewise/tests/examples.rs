@@ -29,7 +29,7 @@ fn each_example_runs() {
         );
         run += 1;
     }
-    assert!(run >= 11, "{run} examples");
+    assert!(run >= 12, "{run} examples");
 }
 
 fn interpreter(arguments: &[&str]) -> Output {

@@ -38,6 +38,10 @@ const HIDDEN: &[(&str, &str)] = &[
     ("pub unsafe fn enable(", "unsafe"),
     ("pub unsafe fn refuse(", "unsafe"),
     (
+        "const HOLDS_LATER_LOADS: bool = false;",
+        "of a sealed trait; a constant",
+    ),
+    (
         "fn ticks<S: Source>(source: &S) -> u64;",
         "of a sealed trait; reads a counter",
     ),
