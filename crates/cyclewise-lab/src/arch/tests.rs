@@ -18,6 +18,8 @@ fn stamps_go_forward() {
     assert!(b >= a);
 }
 
+mod width;
+
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use super::*;
@@ -80,7 +82,11 @@ mod x86 {
     /// The longest loop of a body is far below the instruction cache of any CPU, and near the µop caches of old ones.
     #[test]
     fn four_times_the_copies_fit_caches_of_instructions() {
-        let all = lock_prefix::BODIES.iter().chain(&popf::BODIES).chain(&counter::BODIES);
+        let all = lock_prefix::BODIES
+            .iter()
+            .chain(&popf::BODIES)
+            .chain(&counter::BODIES)
+            .chain(&super::super::width::BODIES);
         let small = [&entry::ADD_CHAIN, &entry::FUNCTION_CALL, &entry::GETPPID];
         // ADDS_100 and ADDS_101 are longer, but their adds wait for each other and not for being fetched.
         let tried = [
@@ -92,7 +98,11 @@ mod x86 {
         for body in all.chain(small) {
             assert!(body.copies == 0 || body.copies >= 4, "{}", body.name);
         }
-        let all = lock_prefix::BODIES.iter().chain(&popf::BODIES).chain(&counter::BODIES);
+        let all = lock_prefix::BODIES
+            .iter()
+            .chain(&popf::BODIES)
+            .chain(&counter::BODIES)
+            .chain(&super::super::width::BODIES);
         for body in all.chain(small).chain(tried) {
             let bytes = body.run(Length::FourTimes, 0, &mut Arena::new());
             assert!(bytes <= 4096, "{}: {bytes} bytes", body.name);

@@ -10,7 +10,7 @@ use crate::record::{Kind, Unit};
 use crate::runner::{Bench, Control, Guards, Sampler, Setup};
 use crate::sys::clock as kernel;
 use cyclewise::clock::{
-    AfterStores, Bracketed, Clock, DependentLoad, Instant, LoadOrdered, Mode, PerTask, System, Ticks,
+    AfterStores, Bracketed, Clock, Conversion, DependentLoad, Instant, LoadOrdered, Mode, PerTask, System, Ticks,
 };
 use std::hint::black_box;
 use std::time::Duration;
@@ -30,7 +30,7 @@ const NAMES: [&str; 3] = ["rdtsc", "lfence-rdtsc", "rdtscp"];
 #[cfg(not(target_arch = "x86_64"))]
 const NAMES: [&str; 3] = ["cntvct", "isb-cntvct", ""];
 
-const COMPARE: [(&str, &str); 17] = [
+const COMPARE: [(&str, &str); 18] = [
     ("task-ticks", NAMES[0]),
     ("task-now", NAMES[0]),
     ("ticks", NAMES[1]),
@@ -39,6 +39,7 @@ const COMPARE: [(&str, &str); 17] = [
     ("now", NAMES[2]),
     ("now", "std-instant"),
     ("now", "vdso-monotonic"),
+    ("converted", "now"),
     ("dependent-now", "now"),
     ("bracketed-now", "now"),
     ("after-stores-now", "bracketed-now"),
@@ -63,6 +64,7 @@ static KINDS: &[(&str, Kind)] = &[
     ("rdtscp", Kind::Latency),
     ("isb-cntvct", Kind::Latency),
     ("bracketed-now", Kind::Latency),
+    ("converted", Kind::Throughput),
 ];
 
 const ONE_CPU: &str = "this process may use one CPU only";
@@ -74,6 +76,15 @@ fn setup(options: &Options) -> Result<Setup> {
     let bench = &mut Bench::new();
     let mut samplers = counters(bench);
     samplers.extend(ours(bench));
+    match Clock::process().conversion() {
+        Some(conversion) => samplers.push(converted(bench, conversion)),
+        None => super::left_out(
+            &mut notes,
+            &mut missing,
+            &["converted"],
+            "the clock does not know the counter's rate",
+        ),
+    }
     samplers.extend(peers(bench));
     let now = || {
         black_box(Instant::now());
@@ -186,6 +197,14 @@ fn ours(bench: &mut Bench) -> Vec<Box<dyn Sampler>> {
             black_box(Instant::<AfterStores>::read());
         }),
     ]
+}
+
+/// The other half of a stamp that is converted later: `ticks` is the first.
+fn converted(bench: &mut Bench, conversion: Conversion) -> Box<dyn Sampler> {
+    let stamp = Ticks::<LoadOrdered>::read();
+    tail::row(bench, "converted", move || {
+        black_box(conversion.time(black_box(stamp)));
+    })
 }
 
 fn peers(bench: &mut Bench) -> Vec<Box<dyn Sampler>> {

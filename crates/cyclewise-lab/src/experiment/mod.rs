@@ -22,6 +22,7 @@ pub(crate) mod refcount;
 mod spinlock;
 mod static_key;
 pub(crate) mod time;
+mod width;
 
 pub use crate::runner::Mode;
 
@@ -117,6 +118,7 @@ pub static ALL: &[&Definition] = &[
     &patch::DEFINITION,
     &clock::DEFINITION,
     &core_to_core::DEFINITION,
+    &width::DEFINITION,
     &spinlock::DEFINITION,
     &lockref::DEFINITION,
     &percpu_lists::DEFINITION,

@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::record::Unit;
 use crate::runner::{Control, Guards, Sample, Sampler, Setup};
 use cyclewise::{patch, static_key};
+use std::collections::BTreeSet;
 use std::hint::black_box;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -58,7 +59,13 @@ fn test<const N: u32>() -> u32 {
 static TESTS: &[fn() -> u32] = tests_of!(KEY: 0 1 2 3 4 5 6 7 8 9);
 
 fn setup(_: &Options) -> Result<Setup> {
-    let mut notes = vec![format!("{} sites of LOCK in this program", patch::sites().count())];
+    const PAGE: usize = 4096;
+    let pages: BTreeSet<usize> = patch::sites().map(|site| site.address() / PAGE).collect();
+    let sites = patch::sites().count();
+    let mut notes = vec![format!(
+        "{sites} sites of LOCK in this program, on {} pages",
+        pages.len()
+    )];
     let mut samplers: Vec<Box<dyn Sampler>> = Vec::new();
     let mut missing = Vec::new();
     match available() {

@@ -4,7 +4,7 @@
 //! left the store buffer. In the `-64` row additions cycle through 64 words, and none waits.
 
 use super::{Definition, Options, Published};
-use crate::arch::words::{Local, Plain};
+use crate::arch::words::{Apart, Local, Plain};
 use crate::arch::{entry, opaque};
 use crate::error::Result;
 use crate::record::{Kind, Unit};
@@ -25,7 +25,8 @@ pub(super) static DEFINITION: Definition = Definition {
     setup,
 };
 
-const COMPARE: [(&str, &str); 13] = [
+const COMPARE: [(&str, &str); 14] = [
+    ("rseq-add-64", "store-and-add-64"),
     ("rseq-add-64", "plain-64"),
     ("lock-inc-64", "rseq-add-64"),
     ("getcpu-atomic-64", "rseq-add-64"),
@@ -98,6 +99,7 @@ fn round(add: impl Fn(usize)) {
 /// One word is changed by every addition of the plain rows, and by each sixty-fourth of the others.
 static KINDS: &[(&str, Kind)] = &[
     ("plain", Kind::Latency),
+    ("store-and-add", Kind::Latency),
     ("tls", Kind::Latency),
     ("lock-inc", Kind::Latency),
     ("getcpu-atomic", Kind::Latency),
@@ -107,6 +109,7 @@ static KINDS: &[(&str, Kind)] = &[
     ("portable-add", Kind::Latency),
     ("gs-add", Kind::Latency),
     ("plain-64", Kind::Throughput),
+    ("store-and-add-64", Kind::Throughput),
     ("tls-64", Kind::Throughput),
     ("lock-inc-64", Kind::Throughput),
     ("getcpu-atomic-64", Kind::Throughput),
@@ -121,6 +124,7 @@ fn setup(_: &Options) -> Result<Setup> {
     let mut bench = Bench::new();
     let mut notes = vec![
         "the -64 rows cycle through 64 neighbouring words; in the others each addition waits for the previous one to leave the store buffer, which hides the cost of the addition".to_string(),
+        "store-and-add: a store to a word on a line of its own, then the addition, as a restartable sequence has to".to_string(),
         format!("backend: {}", backend()),
         memory(),
         "bytes: the code of one more addition whose word's address is known, without the library's shared slow path".to_string(),
@@ -129,6 +133,11 @@ fn setup(_: &Options) -> Result<Setup> {
     let local = Local::here();
     let words: &'static Plain = Box::leak(Box::new(Plain::new()));
     samplers.extend(rows(&mut bench, ["plain", "plain-64"], move |n| words.inc(n)));
+    let apart: &'static Apart = Box::leak(Box::new(Apart::new()));
+    samplers.extend(rows(&mut bench, ["store-and-add", "store-and-add-64"], move |n| {
+        apart.store();
+        words.inc(n);
+    }));
     samplers.extend(rows(&mut bench, ["tls", "tls-64"], move |n| local.inc(n)));
     let locked: &'static [AtomicU64; WORDS] = Box::leak(Box::new([const { AtomicU64::new(0) }; WORDS]));
     samplers.extend(rows(&mut bench, ["lock-inc", "lock-inc-64"], move |n| {

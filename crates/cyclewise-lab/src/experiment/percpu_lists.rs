@@ -13,8 +13,10 @@ use crate::error::{Error, Result};
 use crate::record::{Kind, Unit};
 use crate::runner::{Bench, Control, Guards, Sample, Sampler, Setup};
 use crossbeam_queue::{ArrayQueue, SegQueue};
-use cyclewise::percpu::{Counter, FreeList, PerCpu, Ring, Slot, Stack, backend};
+use cyclewise::percpu::{Counter, FreeList, PerCpu, Ref, Ring, Slot, Stack, backend};
 use std::marker::PhantomData;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::time::Duration;
 use structures::{Free, Rings, Stacks, Structure};
 
@@ -28,9 +30,11 @@ pub(super) static DEFINITION: Definition = Definition {
     setup,
 };
 
-const COMPARE: [(&str, &str); 17] = [
+const COMPARE: [(&str, &str); 19] = [
     ("counter-add", "rseq-add"),
     ("counter-add", "lock-add"),
+    ("counter-add-4096", "rseq-add"),
+    ("ref", "lock-pair"),
     ("free-list", "seg-queue"),
     ("free-list", "array-queue"),
     ("free-list-cpus", "seg-queue-cpus"),
@@ -51,19 +55,26 @@ const COMPARE: [(&str, &str); 17] = [
 /// The counter's batch, as in the kernel on a machine of up to 16 CPUs. Also the words or nodes that a `-batch` row
 /// moves.
 const BATCH: u64 = 32;
+/// A batch with which a locked instruction for each is no part of the figure.
+const LARGE_BATCH: u64 = 4096;
 
-/// Every addition changes one word.
+/// Every addition changes one word, every pair of a get and a put likewise.
 static KINDS: &[(&str, Kind)] = &[
     ("rseq-add", Kind::Latency),
     ("counter-add", Kind::Latency),
+    ("counter-add-4096", Kind::Latency),
     ("lock-add", Kind::Latency),
+    ("ref", Kind::Latency),
+    ("lock-pair", Kind::Latency),
 ];
 
 fn setup(options: &Options) -> Result<Setup> {
     let cpus = options.cpus()?;
     let mut bench = Bench::new();
-    let (word, counter) = (PerCpu::<u64>::new(), Counter::with_batch(0, BATCH));
-    let shared = Box::new(std::sync::atomic::AtomicU64::new(0));
+    let word = PerCpu::<u64>::new();
+    let [counter, large] = [BATCH, LARGE_BATCH].map(|batch| Box::new(Counter::with_batch(0, batch)));
+    let [shared, count] = [(); 2].map(|()| Box::new(AtomicU64::new(0)));
+    let users = Box::new(Ref::new(|| ()));
     fn pair<S: Structure>() -> impl FnMut() + 'static {
         let structure = Box::new(S::new(1));
         move || structure.pair()
@@ -77,8 +88,19 @@ fn setup(options: &Options) -> Result<Setup> {
     let samplers = vec![
         bench.calls("rseq-add", move || word.add(1)),
         bench.calls("counter-add", move || counter.add(1)),
+        bench.calls("counter-add-4096", move || large.add(1)),
         bench.calls("lock-add", move || {
-            shared.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            shared.fetch_add(1, Relaxed);
+        }),
+        bench.calls("ref", move || {
+            if users.try_get_live() {
+                users.put();
+            }
+        }),
+        // The orders of a reference count: nothing is freed here.
+        bench.calls("lock-pair", move || {
+            count.fetch_add(1, Relaxed);
+            count.fetch_sub(1, Release);
         }),
         bench.calls("free-list", pair::<Free>()),
         bench.calls("stack", pair::<Stacks>()),
@@ -97,7 +119,7 @@ fn setup(options: &Options) -> Result<Setup> {
     let notes = vec![
         format!("backend: {}", backend()),
         format!(
-            "the counter's batch is {BATCH}; a pair is a pop and a push; -cpus: {} threads, each on its own CPU, share one structure",
+            "the counter's batch is {BATCH}, or in its other row {LARGE_BATCH}; ref is a get and a put; a pair is a pop and a push; -cpus: {} threads, each on its own CPU, share one structure",
             cpus.len()
         ),
         memory(),

@@ -18,7 +18,7 @@ pub(super) static DEFINITION: Definition = Definition {
 };
 
 #[cfg(target_arch = "x86_64")]
-const COMPARE: [(&str, &str); 11] = [
+const COMPARE: [(&str, &str); 12] = [
     ("push-popf", "push-pop"),
     ("push-rep-popf", "push-popf"),
     ("pushf-pop", "push-pop"),
@@ -27,6 +27,7 @@ const COMPARE: [(&str, &str); 11] = [
     ("save-branch", "save-popf"),
     ("soft-mask", "push-popf"),
     ("soft-mask", "save-popf"),
+    ("soft-mask", "two-stores"),
     ("soft-mask-save", "soft-mask"),
     ("soft-mask", "sigmask"),
     ("signal-held", "signal"),
@@ -36,6 +37,7 @@ const COMPARE: [(&str, &str); 11] = [
 #[cfg(target_arch = "x86_64")]
 static KINDS: &[(&str, Kind)] = &[
     ("push-pop", Kind::Throughput),
+    ("two-stores", Kind::Throughput),
     ("push-popf", Kind::Throughput),
     ("push-rep-popf", Kind::Throughput),
     ("pushf-pop", Kind::Throughput),

@@ -19,7 +19,7 @@ use super::{Definition, Mode, Options};
 use crate::error::Result;
 use crate::record::{Kind, Unit};
 use crate::runner::{Bench, Control, Guards, Sample, Sampler, Setup};
-use contention::{Work, contend};
+use contention::{LockRun, Work, contend};
 use locks::{Cyclewise, CyclewiseSpinOnly, Lock, ParkingLot, Spin, SpinTicket, StdMutex};
 use mcs::Mcs;
 use std::time::Duration;
@@ -107,21 +107,28 @@ fn comparisons() -> [(String, String); 17] {
     std::array::from_fn(|_| all.next().unwrap_or_default())
 }
 
-/// A lock and an unlock without contention.
-fn alone(elided: &mut ElidedRows) -> Vec<Box<dyn Sampler>> {
-    fn pair<L: Lock>() -> impl FnMut() + 'static {
-        let lock = Box::new(L::new(1));
-        move || lock.section(0, || ())
-    }
-    let mut bench = Bench::new();
-    let mut samplers = vec![
+/// A lock and an unlock without contention, with a lock of its own at each call.
+fn pair<L: Lock>() -> impl FnMut() + 'static {
+    let lock = Box::new(L::new(1));
+    move || lock.section(0, || ())
+}
+
+/// A lock and an unlock of each lock, without contention.
+pub(super) fn free_locks(bench: &mut Bench) -> Vec<Box<dyn Sampler>> {
+    vec![
         bench.calls("cyclewise", pair::<Cyclewise>()),
         bench.calls("parking-lot", pair::<ParkingLot>()),
         bench.calls("std-mutex", pair::<StdMutex>()),
         bench.calls("spin", pair::<Spin>()),
         bench.calls("spin-ticket", pair::<SpinTicket>()),
         bench.calls("mcs", pair::<Mcs>()),
-    ];
+    ]
+}
+
+/// The same, and ours without LOCK.
+fn alone(elided: &mut ElidedRows) -> Vec<Box<dyn Sampler>> {
+    let mut bench = Bench::new();
+    let mut samplers = free_locks(&mut bench);
     let row = elided.row("cyclewise-elided", || {
         bench.calls("cyclewise-elided", pair::<Cyclewise>())
     });
@@ -186,16 +193,22 @@ fn crowds(cpus: usize, span: Duration) -> String {
     )
 }
 
-/// One run of each lock before the samples: each thread's share.
+/// Runs of each lock for the note on fairness: an odd number, for the median.
+const FAIRNESS_RUNS: usize = 5;
+
+/// Some runs of each lock before the samples: each thread's share.
 fn fairness(suffix: &str, crowd: &Crowd) -> Result<String> {
     fn of<L: Lock>(crowd: &Crowd) -> Result<String> {
-        let run = contend::<L>(crowd)?;
-        Ok(format!(
-            "{} {:.2} and {:.1} ms",
-            L::NAME,
-            run.fairness(),
-            run.longest_ms
-        ))
+        let runs = (0..FAIRNESS_RUNS).map(|_| contend::<L>(crowd));
+        let runs = runs.collect::<Result<Vec<_>>>()?;
+        let spread = |value: fn(&LockRun) -> f64, digits: usize| {
+            let mut all: Vec<f64> = runs.iter().map(value).collect();
+            all.sort_by(f64::total_cmp);
+            let [least, median, most] = [0, FAIRNESS_RUNS / 2, FAIRNESS_RUNS - 1].map(|at| all[at]);
+            format!("{median:.digits$} [{least:.digits$}, {most:.digits$}]")
+        };
+        let (index, longest) = (spread(LockRun::fairness, 2), spread(|run| run.longest_ms, 1));
+        Ok(format!("{} {index} and {longest} ms", L::NAME))
     }
     let all = [
         of::<Cyclewise>(crowd)?,
@@ -204,7 +217,7 @@ fn fairness(suffix: &str, crowd: &Crowd) -> Result<String> {
         of::<Mcs>(crowd)?,
     ];
     Ok(format!(
-        "-{suffix}, one run: Jain's index of the threads' shares, and the longest time a thread took for {} operations: {}",
+        "-{suffix}, {FAIRNESS_RUNS} runs, median [least, most]: Jain's index of the threads' shares, and the longest time a thread took for {} operations: {}",
         contention::STRIDE,
         all.join(", ")
     ))

@@ -8,6 +8,7 @@ mod program_counter;
 pub mod raw;
 pub mod stamp;
 pub(crate) mod store;
+pub(crate) mod width;
 pub mod words;
 
 pub use program_counter::program_counter;

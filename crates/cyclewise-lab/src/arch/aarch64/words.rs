@@ -29,6 +29,26 @@ impl Plain {
     }
 }
 
+/// A word on a cache line of its own, which is stored to.
+#[repr(align(128))]
+pub struct Apart(UnsafeCell<u64>);
+
+impl Apart {
+    /// Zero.
+    #[expect(clippy::new_without_default, reason = "never defaulted")]
+    pub const fn new() -> Self {
+        Self(UnsafeCell::new(0))
+    }
+
+    /// Stores its own address, in one instruction.
+    #[inline(always)]
+    pub fn store(&self) {
+        let word = self.0.get();
+        // SAFETY: the word is this value's, and `!Sync`, so the thread's alone. No nomem: it is memory.
+        unsafe { asm!("str {0}, [{0}]", in(reg) word, options(nostack, preserves_flags)) };
+    }
+}
+
 thread_local! {
     static LOCAL: [Cell<u64>; WORDS] = const { [const { Cell::new(0) }; WORDS] };
 }

@@ -7,7 +7,8 @@
 //! D. Vlasenko, "RFC: Petition Intel/AMD to add POPF_IF insn", 2016; Intel SDM vol. 2, POPF.
 //!
 //! # Safety
-//! Pushes and pops are balanced; the direction and trap flags are restored to what they were on entry.
+//! Pushes and pops are balanced; the direction and trap flags are restored to what they were on entry. `two-stores` writes
+//! the arena's first word.
 #![expect(unsafe_code, reason = "naked functions and inline assembly")]
 
 use super::body::body;
@@ -16,8 +17,15 @@ use crate::arch::Body;
 use core::arch::asm;
 
 /// The variants in the order of the table.
-pub const BODIES: [Body; 8] = [
+pub const BODIES: [Body; 9] = [
     body!("push-pop", 64, ["mov r8d, 1"], ["push r8", "pop r9"]),
+    // What a soft mask cannot be below: a word that says "held", and then that it is not.
+    body!(
+        "two-stores",
+        64,
+        ["mov r8d, 1", "xor r9d, r9d"],
+        ["mov qword ptr [rsi], r8", "mov qword ptr [rsi], r9"]
+    ),
     body!("push-popf", 32, ["pushfq", "pop r8"], ["push r8", "popfq"]),
     body!(
         "push-rep-popf",

@@ -31,6 +31,25 @@ impl Plain {
     }
 }
 
+/// A word on a cache line of its own, which is stored to.
+#[repr(align(128))]
+pub(crate) struct Apart(UnsafeCell<u64>);
+
+impl Apart {
+    /// Zero.
+    pub(crate) const fn new() -> Self {
+        Self(UnsafeCell::new(0))
+    }
+
+    /// Stores its own address, in one instruction.
+    #[inline(always)]
+    pub(crate) fn store(&self) {
+        let word = self.0.get();
+        // SAFETY: the word is this value's, and `!Sync`, so the thread's alone. No nomem: it is memory.
+        unsafe { asm!("mov qword ptr [{0}], {0}", in(reg) word, options(nostack, preserves_flags)) };
+    }
+}
+
 thread_local! {
     static LOCAL: [Cell<u64>; WORDS] = const { [const { Cell::new(0) }; WORDS] };
 }

@@ -104,7 +104,8 @@ mod tests {
         let mut slices = 0;
         while pass.down > 0 && slices < 10 * SLICES {
             let before = pass.down;
-            assert!(pass.sample().unwrap().value > 0.0);
+            // A slice this short may begin and end in one tick of a slow counter.
+            assert!(pass.sample().unwrap().value >= 0.0);
             slices += 1;
             if pass.down > before {
                 break;
