@@ -62,6 +62,8 @@ pub(super) const PACKAGES: &[Package] = &[
             ("experiment", &["arch", "sys", "runner", "record", "machine", "error"]),
             // Sweeps over the simulator, and machines made from records.
             ("simulate", &["record", "stats", "machine", "experiment", "error"]),
+            // The limits of primitives, from records.
+            ("limits", &["record", "stats"]),
             // Comparison of records.
             ("compare", &["record", "stats", "error"]),
             // Promises, checked by measuring.
@@ -74,6 +76,7 @@ pub(super) const PACKAGES: &[Package] = &[
                     "answer",
                     "machine",
                     "experiment",
+                    "limits",
                     "simulate",
                     "verify",
                     "error",
@@ -89,6 +92,7 @@ pub(super) const PACKAGES: &[Package] = &[
                     "experiment",
                     "simulate",
                     "compare",
+                    "limits",
                     "verify",
                     "export",
                     "error",

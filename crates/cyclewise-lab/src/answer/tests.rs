@@ -129,6 +129,7 @@ pub(crate) fn full() -> Record {
     ];
     let locks = ["parking-lot-cpus", "std-mutex-cpus", "spin-cpus"].map(|peer| faster("cyclewise-cpus", peer));
     let percpu = vec![slower("lock-inc-64", "rseq-add-64")];
+    let width = ["cmpxchg8-mov8", "cmpxchg32-mov8"].map(|row| slower(row, "cmpxchg32-mov32"));
     let mut company = super::company::tests::record(&[14.0, 0.0, 9.13, 21.7])
         .experiments
         .remove(0);
@@ -151,6 +152,7 @@ pub(crate) fn full() -> Record {
         experiment("arc", vec![], arc),
         experiment("percpu", vec![], percpu),
         experiment("spinlock", vec![], locks.to_vec()),
+        experiment("width", vec![], width.to_vec()),
         company,
     ]);
     r
@@ -158,9 +160,22 @@ pub(crate) fn full() -> Record {
 
 #[test]
 fn the_answer_of_a_whole_run() {
-    let all = of(&full());
+    let whole = Record {
+        missing: vec![],
+        ..full()
+    };
+    let all = of(&whole);
     insta::assert_snapshot!("full", all.join("\n"));
     assert_eq!(all.len(), 9, "every topic is told");
+    assert_eq!(
+        all.iter().map(|s| lines(s)).sum::<usize>(),
+        MOST,
+        "and there is no room left"
+    );
+    // What is missing is told in any case, and the last topic makes room.
+    let cut = of(&full());
+    assert_eq!(cut.len(), all.len());
+    assert!(cut.iter().all(|s| !s.contains("8 free bits")));
     let popf = all.iter().find(|s| s.starts_with("POPF")).unwrap();
     assert!(popf.contains("ticks") && !popf.contains("cycles"), "{popf}");
     // The twin: without a range in ticks, core cycles are what people know.
@@ -214,4 +229,15 @@ fn there_are_at_most_ten_and_what_is_missing_is_among_them() {
     assert!(all.iter().map(|s| lines(s)).sum::<usize>() <= MOST, "{all:?}");
     assert!(all[0].ends_with("And 27 more."), "{all:?}");
     assert!(all.last().unwrap().contains("hackbench (fork was refused)"), "{all:?}");
+}
+
+#[test]
+fn a_whole_run_in_the_tree_has_room_for_the_width_of_a_lock() {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../records/2026-11-23-epyc-turin-kvm.json.gz"
+    );
+    let all = of(&crate::record::load(path.as_ref()).unwrap());
+    assert!(all.iter().any(|s| s.contains("8 free bits")), "{all:#?}");
+    assert!(all.iter().map(|s| lines(s)).sum::<usize>() <= MOST, "{all:#?}");
 }

@@ -8,8 +8,17 @@ use crate::record::{Experiment, Record, Unit, Variant, Verdict, bounds};
 
 /// The sentences whose rows the record contains: the user's own commands, then the most general first.
 pub(super) fn all(record: &Record) -> Vec<String> {
-    let topics: [fn(&Record) -> Option<String>; 8] =
-        [commands, lock_prefix, flags, kernel, clock, arc, per_cpu, spinlock];
+    let topics: [fn(&Record) -> Option<String>; 9] = [
+        commands,
+        lock_prefix,
+        flags,
+        kernel,
+        clock,
+        arc,
+        per_cpu,
+        spinlock,
+        width,
+    ];
     topics.into_iter().filter_map(|topic| topic(record)).collect()
 }
 
@@ -166,8 +175,16 @@ fn spinlock(record: &Record) -> Option<String> {
         ("spin's", "spin-cpus"),
     ];
     let (mut claims, mut others) = (Vec::new(), Vec::new());
+    let mut short = Vec::new();
     for (whose, row) in peers {
-        match finding(record, "spinlock", "cyclewise-cpus", row) {
+        let found = finding(record, "spinlock", "cyclewise-cpus", row);
+        if let Some(f) = &found {
+            short.push(match f.verdict_in_short().split(':').next() {
+                _ if f.verdict.is_claim() => format!("{} {whose}", f.times()),
+                verdict => format!("{whose}: {}", verdict.unwrap_or_default()),
+            });
+        }
+        match found {
             Some(f) if f.verdict.is_claim() && claims.is_empty() => {
                 claims.push(format!("{} the time of {whose}", f.times()));
             }
@@ -190,7 +207,26 @@ fn spinlock(record: &Record) -> Option<String> {
     Some(fitting([
         format!("With a thread on each CPU the queued spinlock{said}."),
         format!("On all CPUs the queued lock{}.", said.replace("× of ", "× ")),
+        format!("On all CPUs the queued lock's time is {}.", short.join(", ")),
     ]))
+}
+
+/// The rows of `width` on each architecture: a lock of one byte, one of a word, and one of a word that is given back as a byte.
+const WIDTHS: [[&str; 3]; 2] = [
+    ["cmpxchg8-mov8", "cmpxchg32-mov32", "cmpxchg32-mov8"],
+    ["cas8-stlr8", "cas32-stlr32", "cas32-stlr8"],
+];
+
+/// A free lock by the width of its word, and by that of the store that gives it back.
+fn width(record: &Record) -> Option<String> {
+    WIDTHS.into_iter().find_map(|[byte, word, mixed]| {
+        let of_byte = finding(record, "width", byte, word)?.takes("Locking and unlocking 8 free bits", "32 bits");
+        let mixed = finding(record, "width", mixed, word).map_or(String::new(), |f| match f.verdict {
+            Verdict::Faster | Verdict::Slower => format!("; 32 given back as 8: {}", f.times()),
+            _ => format!("; 32 given back as 8: {}", f.verdict_in_short()),
+        });
+        Some(fitting([format!("{of_byte}{mixed}."), format!("{of_byte}.")]))
+    })
 }
 
 /// The most whole commands that are told.
@@ -240,6 +276,39 @@ mod tests {
             lock_prefix(&r).unwrap(),
             "Back to back, LOCK costs 1.30 times on INC; in company INC adds 0.30 to 4.5 ticks."
         );
+    }
+
+    #[test]
+    fn widths_of_both_architectures_are_told_and_no_more_than_is_claimed() {
+        let said = |names: [&str; 3], verdict, ratio: f64| {
+            let pair = |a: &str| {
+                let mut c = comparison(verdict, ratio, [ratio * 0.999, ratio * 1.001]);
+                (c.a, c.b) = (a.to_owned(), names[1].to_owned());
+                c
+            };
+            width(&Record {
+                experiments: vec![Experiment {
+                    name: "width".to_owned(),
+                    comparisons: vec![pair(names[0]), pair(names[2])],
+                    ..Experiment::default()
+                }],
+                ..Record::default()
+            })
+        };
+        assert!(WIDTHS.contains(&crate::arch::width::BYTE_WORD_MIXED));
+        for names in WIDTHS {
+            assert_eq!(
+                said(names, Verdict::Slower, 1.8).unwrap(),
+                "Locking and unlocking 8 free bits takes 1.80× the time of 32 bits; 32 given back as 8: 1.80×."
+            );
+            let same = said(names, Verdict::Same, 1.0).unwrap();
+            assert!(
+                same.starts_with("Locking and unlocking 8 free bits takes as long as 32 bits"),
+                "{same}"
+            );
+            assert!(!said(names, Verdict::Undecided, 1.8).unwrap().contains("takes"));
+        }
+        assert_eq!(said(["a", "b", "c"], Verdict::Slower, 1.8), None);
     }
 
     #[test]

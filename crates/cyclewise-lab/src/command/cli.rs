@@ -47,6 +47,11 @@ pub(super) enum Command {
     },
     /// Compare records with the first one
     Compare(CompareArgs),
+    /// Print what each primitive costs beside its limit and the best peer, on the machines of records
+    ///
+    /// The limit is what sets the least cost: a fence, a locked instruction, two stores. Rows that a record lacks are dashes.
+    /// Without records, prints what sets each limit.
+    Limits(LimitsArgs),
     /// Print the tables of records or write their HTML page, or join the shards of a simulation
     Report {
         /// Records written by `run --json`, or all shards written by `simulate --json`
@@ -86,7 +91,8 @@ pub(super) struct RunArgs {
     /// Use the sources' own parameters, and aim for the narrowest intervals
     #[arg(long)]
     pub(super) full: bool,
-    /// Repeat in this many processes, which differ in address layout and order of experiments: the record's intervals then
+    /// Repeat in this many processes, which differ in the order of experiments and the addresses of stack, heap and
+    /// libraries (not in where code lies within the program): the record's intervals then
     /// include what changes from run to run. Each run takes the time of one
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(super) runs: u32,
@@ -179,6 +185,22 @@ pub(super) struct CompareArgs {
     pub(super) seed: u64,
     /// Print every column [default: those that fit the terminal, at most 100 characters]
     #[arg(long)]
+    pub(super) wide: bool,
+}
+
+#[derive(Args)]
+pub(super) struct LimitsArgs {
+    /// Records written by `run --json`; those of one machine are joined, and the newest counts
+    #[arg(value_name = "RECORD.json")]
+    pub(super) records: Vec<PathBuf>,
+    /// Print Markdown
+    #[arg(long)]
+    pub(super) markdown: bool,
+    /// Write the Markdown into this page, between its lines `<!-- cyclewise limits: begin -->` and `… end -->`
+    #[arg(long, value_name = "PAGE.md", conflicts_with_all = ["markdown", "wide"])]
+    pub(super) into: Option<PathBuf>,
+    /// Print every column [default: those that fit the terminal, at most 100 characters]
+    #[arg(long, conflicts_with = "markdown")]
     pub(super) wide: bool,
 }
 

@@ -6,6 +6,7 @@ mod cpu_choice;
 mod default_names;
 mod doctor;
 mod fit;
+mod limits;
 mod list;
 mod missing;
 mod output;
@@ -48,6 +49,7 @@ fn dispatch(command: cli::Command) -> Result<()> {
         cli::Command::List { json } => list::list(json),
         cli::Command::Doctor { json } => doctor::doctor(json),
         cli::Command::Compare(args) => compare::compare(&args),
+        cli::Command::Limits(args) => limits::limits(&args),
         cli::Command::Report {
             records,
             html,

@@ -5,6 +5,8 @@ pub(crate) mod csv;
 pub(crate) mod doctor;
 pub mod html;
 pub(crate) mod json;
+mod limits;
+pub(crate) mod markdown;
 mod row;
 pub(crate) mod table;
 

@@ -26,6 +26,68 @@ fn a_record_that_is_not_one_is_wrong_use() {
 }
 
 #[test]
+fn limits_take_records_of_any_age_and_refuse_what_is_none() {
+    let folder = Folder::new();
+    let good = folder.with("good.json", RECORD);
+    let page = folder.with(
+        "page.md",
+        "# A\n<!-- cyclewise limits: begin -->\nold\n<!-- cyclewise limits: end -->\nrest\n",
+    );
+    for args in [
+        &["limits"][..],
+        &["limits", &good],
+        &["limits", "--markdown", &good],
+        &["limits", "--into", &page, &good],
+    ] {
+        let output = cyclewise(args);
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {}", stderr(&output));
+    }
+    let written = std::fs::read_to_string(&page).unwrap();
+    assert!(
+        written.starts_with("# A\n") && written.ends_with("rest\n") && !written.contains("\nold\n"),
+        "{written}"
+    );
+    assert!(written.contains("| PerCpu: add, 64 words |"), "{written}");
+    let plain = folder.with("plain.md", "# A\n");
+    // A record of a command: it has no row of a primitive, which is said wherever it is no error.
+    let without = include_str!("../../../../records/2026-11-21-epyc-genoa-kvm-interpreter.json");
+    let without = folder.with("without.json", without);
+    for args in [
+        &["limits", &without][..],
+        &["limits", "--markdown", &without, &good],
+        &["limits", "--into", &page, &without, &good],
+    ] {
+        let output = cyclewise(args);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {said}");
+        assert!(said.contains("has no row of a primitive"), "{args:?}: {said}");
+    }
+    for (args, says) in [
+        (&["limits", &plain][..], "not a JSON object"),
+        (&["limits", &folder.name("absent.json")], "absent.json"),
+        (
+            &[
+                "limits",
+                &folder.with("newer.json", r#"{"schema": "cyclewise.record/9"}"#),
+            ],
+            "newer cyclewise",
+        ),
+        (&["limits", "--into", &plain, &good], "cyclewise limits: begin"),
+        (&["limits", "--into", &good, &good], "input file"),
+        (&["limits", "--into", &page], "no record here has a row"),
+        (&["limits", "--into", &page, &without], "no record here has a row"),
+        (&["limits", "--into", "/dev/null", &good], "no regular file"),
+    ] {
+        let (status, line) = refused(args);
+        assert!(
+            status == 2 && line.contains(says) && line.lines().count() == 1,
+            "{status}: {line}"
+        );
+    }
+    assert_eq!(std::fs::read_to_string(&plain).unwrap(), "# A\n", "untouched");
+}
+
+#[test]
 fn a_record_compared_with_itself_is_undecided() {
     let folder = Folder::new();
     let record = folder.with("r.json", RECORD);

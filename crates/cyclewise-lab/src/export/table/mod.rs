@@ -3,6 +3,7 @@
 mod comparison;
 mod grid;
 mod in_context;
+mod limits;
 mod list;
 mod matrix;
 mod phase;
@@ -14,6 +15,7 @@ mod wide;
 
 pub(crate) use comparison::{comparison, side};
 pub(crate) use grid::Look;
+pub(crate) use limits::limits;
 pub(crate) use list::{experiments, verification};
 pub(crate) use phase::{phase, validation};
 pub(crate) use recommendation::recommendation;
