@@ -34,6 +34,11 @@ pub(super) const PACKAGES: &[Package] = &[
         ]),
     },
     Package {
+        name: "cyclewise-c",
+        ours: &["cyclewise"],
+        modules: Some(&[("version", &[])]),
+    },
+    Package {
         name: "cyclewise-context",
         ours: &["cyclewise"],
         modules: Some(&[
