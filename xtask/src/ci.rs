@@ -1,6 +1,6 @@
 //! `cargo xtask ci`: every check a change must pass, in the order in which they are cheapest to fail.
 
-use crate::{licences, tidy};
+use crate::{features, licences, tidy};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -37,20 +37,8 @@ const STEPS: &[Step] = &[
         kind: Kind::Cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[]),
     },
     Step {
-        name: "core",
-        kind: Kind::Cargo(
-            &[
-                "clippy",
-                "--package",
-                "cyclewise",
-                "--no-default-features",
-                "--lib",
-                "--",
-                "-D",
-                "warnings",
-            ],
-            &[],
-        ),
+        name: "features",
+        kind: Kind::Own(features::run),
     },
     Step {
         name: "test",
@@ -197,7 +185,7 @@ mod tests {
         assert!(
             parse("--skip tests")
                 .unwrap_err()
-                .contains("fmt, tidy, licences, clippy, core, test, doc")
+                .contains("fmt, tidy, licences, clippy, features, test, doc")
         );
         assert!(parse("--skip").unwrap_err().contains("no step"));
         assert!(parse("--fast").unwrap_err().contains("--keep-going"));

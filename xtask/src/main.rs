@@ -1,6 +1,7 @@
-//! The house's own checks: `cargo xtask ci`, `cargo xtask tidy` and `cargo xtask linkers`.
+//! The house's own checks: `cargo xtask ci`, `cargo xtask tidy`, `cargo xtask features` and `cargo xtask linkers`.
 
 mod ci;
+mod features;
 mod licences;
 mod linkers;
 mod tidy;
@@ -13,6 +14,7 @@ usage: cargo xtask COMMAND
 
   ci [--keep-going] [--skip STEP]...   every check a change must pass, first failure ends it
   tidy                                 the rules no compiler checks: layers, asm, unsafe, lengths, names
+  features                             compiles the library with each feature, and compares the table of features with cargo's
   linkers [--quick] [LINKER]...        links a probe in every way, and holds its table of LOCK sites against its code
 
 exit status: 0 passed, 1 a check failed, 2 wrong use, 3 something could not be checked here";
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
     let outcome = match arguments.split_first() {
         Some((command, options)) if command == "ci" => ci::Options::parse(options).map(|o| ci::run(&root, &o).into()),
         Some((command, [])) if command == "tidy" => Ok(tidy::run(&root).into()),
+        Some((command, [])) if command == "features" => Ok(features::run(&root).into()),
         Some((command, options)) if command == "linkers" => {
             linkers::Options::parse(options).and_then(|o| linkers::run(&root, &o))
         }

@@ -46,11 +46,40 @@
 //! Elsewhere the atomics are std's, static keys are loads, and [`patch`] refuses.
 //!
 //! # Features
-//! `std` (default): the modes of [`patch`]; [`mask`]; conversions of paths and OS strings; the mock, the upkeep thread and
-//! the per-thread part of [`clock`]. Without it the crate is `no_std` and needs `core` and `alloc`.
+//! Each module is a feature of its name, and all of them are on by default. [`atomic`] and [`error`] are always there.
+//!
+//! | feature | turns on | packages |
+//! |---|---|---|
+//! | `std` | the modes of [`patch`]; Arcs of paths, OS strings and files; timed locks; the mock, the upkeep thread and the per-thread part of [`clock`] | – |
+//! | `patch` | [`patch`] and [`static_key!`], with `std` [`enable_single!`]; [`alternative!`] is there without, and keeps its default | `libc` |
+//! | `percpu` | [`percpu`], [`percpu!`] | `libc` |
+//! | `clock` | [`clock`] | `libc` |
+//! | `mask` | [`mask`], and `std` | `libc` |
+//! | `lock` | [`lock`] | `libc`, `lock_api`, `scopeguard` |
+//! | `refs` | [`refs`], and `lock`, which a [`LockRef`](refs::LockRef) takes | `libc`, `lock_api`, `scopeguard` |
+//!
+//! For example, `cyclewise = { version = "0.1", default-features = false, features = ["clock"] }`. Packages are those of the default Linux
+//! targets; with no feature there are none. Without `std` the crate is `no_std` and needs `core` and `alloc`. A program that elides needs
+//! `patch` in one of its dependencies on this crate: features add up.
 
 #![no_std]
 #![deny(unsafe_code)]
+#![cfg_attr(
+    not(all(
+        feature = "clock",
+        feature = "lock",
+        feature = "mask",
+        feature = "patch",
+        feature = "percpu",
+        feature = "refs"
+    )),
+    allow(
+        dead_code,
+        unused_imports,
+        unused_macros,
+        reason = "`arch`, `sys` and `primitive` are whole in each build; all features together use all of them"
+    )
+)]
 
 #[cfg(not(target_os = "linux"))]
 compile_error!("cyclewise calls the Linux kernel: build for a Linux target");
@@ -74,16 +103,29 @@ pub use core as __core;
 #[doc(hidden)]
 pub mod arch;
 pub mod atomic;
+#[cfg(feature = "clock")]
 pub mod clock;
 pub mod error;
+#[cfg(feature = "lock")]
 pub mod lock;
-#[cfg(all(feature = "std", target_pointer_width = "64"))]
+#[cfg(all(feature = "mask", target_pointer_width = "64"))]
 pub mod mask;
+#[cfg(feature = "patch")]
 pub mod patch;
+#[cfg(feature = "percpu")]
 pub mod percpu;
+#[cfg(any(feature = "clock", feature = "lock", feature = "percpu"))]
 #[cfg_attr(loom, path = "primitive_loom.rs")]
 mod primitive;
+#[cfg(feature = "refs")]
 pub mod refs;
+#[cfg(any(
+    feature = "clock",
+    feature = "lock",
+    feature = "mask",
+    feature = "patch",
+    feature = "percpu"
+))]
 mod sys;
 
 /// The README's program is compiled and run as a documentation test.

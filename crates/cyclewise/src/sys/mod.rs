@@ -2,7 +2,7 @@
 //!
 //! It is compiled whole for each Linux; only the fullest build calls all of it.
 #![cfg_attr(
-    not(all(feature = "std", target_arch = "x86_64", target_env = "gnu")),
+    not(all(feature = "std", feature = "lock", target_arch = "x86_64", target_env = "gnu")),
     allow(
         dead_code,
         unreachable_pub,
