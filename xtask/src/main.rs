@@ -1,9 +1,10 @@
-//! The house's own checks: `cargo xtask ci`, `cargo xtask tidy`, `cargo xtask features` and `cargo xtask linkers`.
+//! The house's own checks: `cargo xtask ci`, and the parts of it that can be run alone.
 
 mod ci;
 mod features;
 mod licences;
 mod linkers;
+mod package;
 mod tidy;
 
 use std::path::PathBuf;
@@ -16,6 +17,7 @@ usage: cargo xtask COMMAND
   tidy                                 the rules no compiler checks: layers, asm, unsafe, lengths, names
   features                             compiles the library with each feature, and compares the table of features with cargo's
   linkers [--quick] [LINKER]...        links a probe in every way, and holds its table of LOCK sites against its code
+  package                              packs what is published, builds each from its tarball, and checks what is in it
 
 exit status: 0 passed, 1 a check failed, 2 wrong use, 3 something could not be checked here";
 
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
         Some((command, options)) if command == "linkers" => {
             linkers::Options::parse(options).and_then(|o| linkers::run(&root, &o))
         }
+        Some((command, options)) if command == "package" => package::run(&root, options),
         Some((command, _)) if command == "--help" || command == "-h" => {
             println!("{USAGE}");
             return ExitCode::SUCCESS;

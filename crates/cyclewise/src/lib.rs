@@ -130,5 +130,5 @@ mod sys;
 
 /// The README's program is compiled and run as a documentation test.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;

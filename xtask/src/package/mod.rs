@@ -1,0 +1,93 @@
+//! `cargo xtask package`: every package that is published is packed, built from its own tarball, and its tarball checked.
+//!
+//! The packages are built as a user of the registry gets them: cargo packs all of them, and builds each from its unpacked
+//! tarball with the others' tarballs in place of a registry. Where everything that they depend on has been downloaded, no
+//! network is used.
+
+mod metadata;
+mod tarball;
+
+use crate::Outcome;
+use metadata::Metadata;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use tarball::Tarball;
+
+/// Runs it on the workspace at `root`.
+///
+/// # Errors
+/// Where there are options: it has none.
+pub(crate) fn run(root: &Path, options: &[String]) -> Result<Outcome, String> {
+    if let Some(option) = options.first() {
+        return Err(format!("package does not know {option:?}; it takes no options"));
+    }
+    let metadata = match Metadata::read(root) {
+        Ok(metadata) => metadata,
+        Err(why) => {
+            println!("package: not checked: {why}");
+            return Ok(Outcome::Impossible);
+        }
+    };
+    // The workspace's own artefacts stay as they are: its profiles are not those of a package.
+    let target = metadata.target.join("package-check");
+    if !packed_and_built(root, &target, metadata.offline) {
+        println!("package: FAILED: cargo's own message is above");
+        return Ok(Outcome::Failed);
+    }
+    let mut failures = 0;
+    for package in &metadata.published {
+        let file = format!("package/{}-{}.crate", package.name, package.version);
+        let problems = match Tarball::read(&target.join(file)) {
+            Ok(tarball) => {
+                println!("package: {}: {}", package.name, tarball.size());
+                let mut problems = package.problems();
+                problems.extend(tarball.problems(root));
+                problems
+            }
+            Err(why) => vec![why],
+        };
+        failures += problems.len();
+        for problem in problems {
+            println!("package: {}: {problem}", package.name);
+        }
+    }
+    let verdict = if failures == 0 { "passed" } else { "FAILED" };
+    println!(
+        "package: {verdict}: {} packages, {failures} failures",
+        metadata.published.len()
+    );
+    Ok((failures == 0).into())
+}
+
+/// Packs all that is published, and builds each from its tarball.
+fn packed_and_built(root: &Path, target: &Path, offline: bool) -> bool {
+    let mut command = cargo(root);
+    // A package to be published must be committed; what is checked here need not be.
+    command.args([
+        "package",
+        "--workspace",
+        "--exclude",
+        "xtask",
+        "--locked",
+        "--allow-dirty",
+    ]);
+    command.args(offline.then_some("--offline"));
+    // They are built to see whether they build.
+    command
+        .env("CARGO_TARGET_DIR", target)
+        .env("CARGO_PROFILE_DEV_DEBUG", "0");
+    match command.status() {
+        Ok(status) => status.success(),
+        Err(error) => {
+            println!("package: cargo did not start: {error}");
+            false
+        }
+    }
+}
+
+/// The cargo that started this program, at `root`.
+fn cargo(root: &Path) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root).stdin(Stdio::null());
+    command
+}
