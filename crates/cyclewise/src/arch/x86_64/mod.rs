@@ -25,4 +25,6 @@ pub(crate) mod text_lock;
 #[cfg(all(feature = "std", target_env = "gnu"))]
 pub(crate) mod thread_block;
 pub mod tsc_order;
+#[cfg(all(feature = "std", feature = "patch", target_env = "gnu"))]
+pub(crate) mod unit;
 mod valgrind;
