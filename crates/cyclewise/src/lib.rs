@@ -63,7 +63,7 @@
 //! `patch` in one of its dependencies on this crate: features add up.
 
 #![no_std]
-#![deny(unsafe_code)]
+#![deny(unsafe_code, clippy::incompatible_msrv)]
 #![cfg_attr(
     not(all(
         feature = "clock",

@@ -5,6 +5,7 @@ pub(crate) use super::portable::*;
 pub mod alternative;
 pub(crate) mod code;
 pub mod counter;
+mod cpuid;
 pub mod feature;
 #[cfg(feature = "std")]
 pub(crate) mod gs;
