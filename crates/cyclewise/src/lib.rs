@@ -63,7 +63,7 @@
 //! `patch` in one of its dependencies on this crate: features add up.
 
 #![no_std]
-#![deny(unsafe_code, clippy::incompatible_msrv)]
+#![deny(unsafe_code)]
 #![cfg_attr(
     not(all(
         feature = "clock",

@@ -36,13 +36,7 @@ pub(super) const PACKAGES: &[Package] = &[
     Package {
         name: "cyclewise-c",
         ours: &["cyclewise"],
-        modules: Some(&[
-            ("version", &[]),
-            ("refusal", &[]),
-            ("hooks", &[]),
-            ("single", &["hooks", "refusal"]),
-            ("confined", &["refusal"]),
-        ]),
+        modules: Some(&[("version", &[])]),
     },
     Package {
         name: "cyclewise-context",

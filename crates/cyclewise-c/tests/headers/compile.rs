@@ -1,0 +1,158 @@
+//! Each header alone in every standard, and all of them under every option that changes what the compiler sees.
+
+use crate::tool::{Compiler, compilers, folder, include, run};
+use std::path::PathBuf;
+
+/// Every warning that a project may turn into an error.
+const WARNINGS: &[&str] = &[
+    "-Wall",
+    "-Wextra",
+    "-Wpedantic",
+    "-Wconversion",
+    "-Wsign-conversion",
+    "-Wshadow",
+    "-Wundef",
+    "-Wcast-qual",
+    "-Werror",
+];
+const C_WARNINGS: &[&str] = &["-Wmissing-prototypes", "-Wstrict-prototypes"];
+const CXX_WARNINGS: &[&str] = &["-Wold-style-cast", "-Wmissing-declarations"];
+
+const C: &[&str] = &["c11", "c17", "gnu11", "gnu17"];
+const CXX: &[&str] = &["c++11", "c++14", "c++17", "c++20", "gnu++11", "gnu++20"];
+
+const MODES: &[&[&str]] = &[
+    &["-O0"],
+    &["-O1"],
+    &["-O3"],
+    &["-Os"],
+    &["-O2", "-fPIC"],
+    &["-O0", "-fPIC"],
+    &["-O2", "-fno-pie"],
+    &["-O2", "-flto"],
+    &["-O2", "-fcf-protection"],
+    &["-O2", "-masm=intel"],
+    &["-O0", "-masm=intel"],
+    &["-O2", "-funsigned-char"],
+    &["-O2", "-fvisibility=hidden", "-ffunction-sections", "-fdata-sections"],
+    &["-O2", "-g", "-fno-asynchronous-unwind-tables"],
+    &["-O2", "-ffreestanding"],
+    &["-O1", "-fsanitize=address,undefined"],
+    &["-O0", "-fsanitize=address,undefined"],
+    &["-O1", "-fsanitize=thread"],
+    &["-O2", "-DCW_NO_SITES"],
+    // Without a C library: most 64-bit systems have none for these.
+    &["-O2", "-m32", "-ffreestanding"],
+    &["-O2", "-mx32", "-ffreestanding"],
+];
+
+/// The headers of one language by name: those of C, or all.
+fn headers(compiler: Compiler) -> Vec<String> {
+    let mut found: Vec<_> = std::fs::read_dir(include().join("cyclewise"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.ends_with(".h") || compiler.is_cxx && name.ends_with(".hpp"))
+        .collect();
+    found.sort();
+    assert!(found.iter().any(|name| name == "atomic.h"), "{found:?}");
+    found
+}
+
+fn standards(compiler: Compiler) -> &'static [&'static str] {
+    if compiler.is_cxx { CXX } else { C }
+}
+
+fn extension(compiler: Compiler) -> &'static str {
+    if compiler.is_cxx { "cc" } else { "c" }
+}
+
+/// Compiles translation units with every warning an error.
+fn compile(compiler: Compiler, standard: &str, options: &[&str], units: &[PathBuf]) -> Result<String, String> {
+    let folder = units[0].parent().unwrap();
+    let more = if compiler.is_cxx { CXX_WARNINGS } else { C_WARNINGS };
+    run(compiler
+        .command()
+        .current_dir(folder)
+        .arg(format!("-std={standard}"))
+        .args(WARNINGS)
+        .args(more)
+        .args(options)
+        .arg("-c")
+        .args(units))
+}
+
+#[test]
+fn each_header_compiles_alone_in_every_standard() {
+    for compiler in compilers() {
+        let folder = folder(&format!("alone-{}", compiler.name));
+        let unit = |name: &String| {
+            let unit = folder.join(format!("{}.{}", name.replace('.', "_"), extension(compiler)));
+            // Twice, for the guards. A translation unit must not be empty.
+            let text = format!("#include <cyclewise/{name}>\n#include <cyclewise/{name}>\nextern int not_empty;\n");
+            std::fs::write(&unit, text).unwrap();
+            unit
+        };
+        let units: Vec<_> = headers(compiler).iter().map(unit).collect();
+        for standard in standards(compiler) {
+            compile(compiler, standard, &["-O2"], &units).unwrap();
+        }
+    }
+}
+
+/// Headers that need nothing of a C library.
+const FREESTANDING: [&str; 2] = ["atomic.h", "key.h"];
+
+#[test]
+fn the_headers_compile_in_every_mode() {
+    for compiler in compilers() {
+        let folder = folder(&format!("modes-{}", compiler.name));
+        for mode in MODES {
+            if !cfg!(target_arch = "x86_64") && mode.iter().any(|m| m.starts_with("-m") || m.starts_with("-fcf")) {
+                continue;
+            }
+            let freestanding = mode.contains(&"-ffreestanding");
+            let mut text: String = headers(compiler)
+                .iter()
+                .filter(|name| !freestanding || FREESTANDING.contains(&&***name))
+                .map(|name| format!("#include <cyclewise/{name}>\n"))
+                .collect();
+            text.push_str(USES);
+            let unit = folder.join(format!("all.{}", extension(compiler)));
+            std::fs::write(&unit, text).unwrap();
+            compile(compiler, standards(compiler)[0], mode, &[unit]).unwrap();
+        }
+    }
+}
+
+/// A use of each kind of template, because nothing is generated for a function that is not called.
+const USES: &str = "
+int use(uint8_t *b, uint16_t *h, uint32_t *w, uint64_t *q, cw_refcount_t *r, cw_refcount64_t *s, unsigned n);
+int use(uint8_t *b, uint16_t *h, uint32_t *w, uint64_t *q, cw_refcount_t *r, cw_refcount64_t *s, unsigned n) {
+    static const uint8_t eight = 200;
+    cw_add_u8(b, eight);
+    cw_inc_u16(h);
+    cw_and_u32(w, n);
+    (void)cw_fetch_add_u64(q, UINT64_C(0xfedcba9876543210));
+    (void)cw_fetch_xor_u32(w, 3);
+    (void)cw_cmpxchg_u8(b, 1, 2);
+    cw_refcount_inc(r);
+    cw_refcount64_add(s, n);
+    cw_refcount64_dec(s);
+    return cw_fetch_inc_cmp_u64(q) + cw_dec_cmp_u16(h) + cw_test_and_set_bit_u32(w, n) +
+           cw_test_and_clear_bit_u64(q, 63) + cw_dec_and_test_u64(q) + cw_refcount_dec_and_test(r) +
+           cw_refcount64_inc_not_zero(s);
+}
+";
+
+/// The twin: a warning is an error, so the tests above see one.
+#[test]
+fn a_header_with_a_warning_is_refused() {
+    let unit = folder("warned").join("warned.c");
+    let text =
+        "#include <cyclewise/atomic.h>\nvoid f(const uint32_t *);\nvoid f(const uint32_t *p) { cw_inc_u32(p); }\n";
+    std::fs::write(&unit, text).unwrap();
+    for compiler in compilers().into_iter().filter(|c| !c.is_cxx) {
+        let refused = compile(compiler, "c11", &["-O2"], std::slice::from_ref(&unit)).unwrap_err();
+        assert!(refused.contains("discards"), "{refused}");
+    }
+}

@@ -1,0 +1,123 @@
+//! Compilers and where their output goes.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// A compiler of C or of C++.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Compiler {
+    /// The command.
+    pub(crate) name: &'static str,
+    /// Whether it compiles C++.
+    pub(crate) is_cxx: bool,
+    /// Whether it is clang, by name: `cc` is taken for GCC, whose options it shares.
+    pub(crate) is_clang: bool,
+}
+
+impl Compiler {
+    const ALL: [Self; 4] = [
+        Self {
+            name: "cc",
+            is_cxx: false,
+            is_clang: false,
+        },
+        Self {
+            name: "clang",
+            is_cxx: false,
+            is_clang: true,
+        },
+        Self {
+            name: "g++",
+            is_cxx: true,
+            is_clang: false,
+        },
+        Self {
+            name: "clang++",
+            is_cxx: true,
+            is_clang: true,
+        },
+    ];
+
+    /// The compiler with the headers in its path.
+    pub(crate) fn command(self) -> Command {
+        let mut command = Command::new(self.name);
+        command.arg("-I").arg(include());
+        command
+    }
+}
+
+/// Those that are installed.
+pub(crate) fn compilers() -> Vec<Compiler> {
+    Compiler::ALL.into_iter().filter(|c| is_installed(c.name)).collect()
+}
+
+/// Whether a command is there. Prints what is skipped if not.
+pub(crate) fn is_installed(name: &str) -> bool {
+    let found = Command::new(name)
+        .arg("--version")
+        .stdin(Stdio::null())
+        .output()
+        .is_ok_and(|o| o.status.success());
+    if !found {
+        assert!(
+            name != "cc" && std::env::var_os("CI").is_none_or(|v| v != "true"),
+            "{name} is not installed"
+        );
+        println!("skipped: {name} is not installed");
+    }
+    found
+}
+
+/// The folder of the headers.
+pub(crate) fn include() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("include")
+}
+
+/// A file of the tests' C and C++.
+pub(crate) fn source(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c").join(name)
+}
+
+/// A new, empty folder for one test.
+pub(crate) fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("headers").join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// Runs a command; `Err` with all that it printed if it failed.
+pub(crate) fn run(command: &mut Command) -> Result<String, String> {
+    let Output { status, stdout, stderr } = command
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|e| format!("{command:?}: {e}"))?;
+    let text = format!(
+        "{}{}",
+        String::from_utf8_lossy(&stdout),
+        String::from_utf8_lossy(&stderr)
+    );
+    if status.success() {
+        Ok(text)
+    } else {
+        Err(format!("{command:?}: {status}\n{text}"))
+    }
+}
+
+/// Whether the compiler can compile and link an empty program with these options.
+pub(crate) fn can_link(compiler: Compiler, options: &[&str], folder: &Path) -> bool {
+    let file = folder.join("empty.c");
+    std::fs::write(&file, "int main(void) { return 0; }\n").unwrap();
+    let language = if compiler.is_cxx { "c++" } else { "c" };
+    let linked = run(compiler
+        .command()
+        .args(options)
+        .args(["-x", language])
+        .arg(&file)
+        .arg("-o")
+        .arg(folder.join("empty")));
+    if linked.is_err() {
+        println!("skipped: {} {options:?} links nothing here", compiler.name);
+    }
+    linked.is_ok()
+}
