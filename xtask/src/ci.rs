@@ -1,6 +1,6 @@
 //! `cargo xtask ci`: every check a change must pass, in the order in which they are cheapest to fail.
 
-use crate::{features, licences, tidy};
+use crate::{Outcome, api, features, licences, tidy};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -51,7 +51,24 @@ const STEPS: &[Step] = &[
             &[("RUSTDOCFLAGS", "-D warnings")],
         ),
     },
+    Step {
+        name: "docs.rs",
+        kind: Kind::Own(api::docs_rs),
+    },
+    Step {
+        name: "api",
+        kind: Kind::Own(api),
+    },
 ];
+
+/// With a version of Rust that describes the library in another format, nothing is compared; in CI that is a failure.
+fn api(root: &Path) -> bool {
+    match api::run(root, &api::Options::Compare) {
+        Outcome::Passed => true,
+        Outcome::Failed => false,
+        Outcome::Impossible => std::env::var_os("CI").is_none_or(|ci| ci != "true"),
+    }
+}
 
 /// What the command line asked for.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -185,7 +202,7 @@ mod tests {
         assert!(
             parse("--skip tests")
                 .unwrap_err()
-                .contains("fmt, tidy, licences, clippy, features, test, doc")
+                .contains("fmt, tidy, licences, clippy, features, test, doc, docs.rs, api")
         );
         assert!(parse("--skip").unwrap_err().contains("no step"));
         assert!(parse("--fast").unwrap_err().contains("--keep-going"));

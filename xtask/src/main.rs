@@ -1,5 +1,6 @@
 //! The house's own checks: `cargo xtask ci`, and the parts of it that can be run alone.
 
+mod api;
 mod ci;
 mod features;
 mod licences;
@@ -15,6 +16,7 @@ usage: cargo xtask COMMAND
 
   ci [--keep-going] [--skip STEP]...   every check a change must pass, first failure ends it
   tidy                                 the rules no compiler checks: layers, asm, unsafe, lengths, names
+  api [--bless | --since REVISION]     compares the library's public items with api.txt, and asks for examples
   features                             compiles the library with each feature, and compares the table of features with cargo's
   linkers [--quick] [LINKER]...        links a probe in every way, and holds its table of LOCK sites against its code
   package                              packs what is published, builds each from its tarball, and checks what is in it
@@ -44,6 +46,7 @@ fn main() -> ExitCode {
     let outcome = match arguments.split_first() {
         Some((command, options)) if command == "ci" => ci::Options::parse(options).map(|o| ci::run(&root, &o).into()),
         Some((command, [])) if command == "tidy" => Ok(tidy::run(&root).into()),
+        Some((command, options)) if command == "api" => api::Options::parse(options).map(|o| api::run(&root, &o)),
         Some((command, [])) if command == "features" => Ok(features::run(&root).into()),
         Some((command, options)) if command == "linkers" => {
             linkers::Options::parse(options).and_then(|o| linkers::run(&root, &o))

@@ -52,7 +52,7 @@
 //! |---|---|---|
 //! | `std` | the modes of [`patch`]; Arcs of paths, OS strings and files; timed locks; the mock, the upkeep thread and the per-thread part of [`clock`] | – |
 //! | `patch` | [`patch`] and [`static_key!`], with `std` [`enable_single!`]; [`alternative!`] is there without, and keeps its default | `libc` |
-//! | `percpu` | [`percpu`], [`percpu!`] | `libc` |
+//! | `percpu` | [`mod@percpu`], [`percpu!`] | `libc` |
 //! | `clock` | [`clock`] | `libc` |
 //! | `mask` | [`mask`], and `std` | `libc` |
 //! | `lock` | [`lock`] | `libc`, `lock_api`, `scopeguard` |
@@ -63,6 +63,7 @@
 //! `patch` in one of its dependencies on this crate: features add up.
 
 #![no_std]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code)]
 #![cfg_attr(
     not(all(

@@ -10,6 +10,17 @@ use core::fmt;
 use core::sync::atomic::{self, Ordering};
 
 /// std's `AtomicBool`, with patchable LOCK prefixes.
+///
+/// # Examples
+/// ```
+/// use cyclewise::atomic::{AtomicBool, Ordering};
+///
+/// static STOPPED: AtomicBool = AtomicBool::new(false);
+///
+/// assert!(!STOPPED.swap(true, Ordering::AcqRel));
+/// STOPPED.not(Ordering::Relaxed);
+/// assert!(!STOPPED.load(Ordering::Acquire));
+/// ```
 #[derive(Default)]
 #[repr(transparent)]
 pub struct AtomicBool(atomic::AtomicBool);

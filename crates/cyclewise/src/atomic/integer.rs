@@ -12,6 +12,17 @@ use core::{cmp, fmt};
 macro_rules! integers {
     ($($name:ident: $value:ident;)*) => { $(
         #[doc = concat!("std's `", stringify!($name), "`, with patchable LOCK prefixes.")]
+        ///
+        /// # Examples
+        /// ```
+        #[doc = concat!("use cyclewise::atomic::{", stringify!($name), ", Ordering};")]
+        ///
+        #[doc = concat!("let users = ", stringify!($name), "::new(1);")]
+        /// users.inc(Ordering::Relaxed);
+        /// assert_eq!(users.fetch_add(1, Ordering::Relaxed), 2);
+        /// users.sub(2, Ordering::Relaxed);
+        /// assert!(users.dec_and_test(Ordering::AcqRel), "the last one");
+        /// ```
         #[derive(Default)]
         #[repr(transparent)]
         pub struct $name(atomic::$name);

@@ -10,6 +10,16 @@ use core::fmt;
 use core::sync::atomic::{self, Ordering};
 
 /// std's `AtomicPtr`, with patchable LOCK prefixes. Provenance is kept.
+///
+/// # Examples
+/// ```
+/// use cyclewise::atomic::{AtomicPtr, Ordering};
+///
+/// let (mut old, mut new) = (1, 2);
+/// let current = AtomicPtr::new(&raw mut old);
+/// let replaced = current.swap(&mut new, Ordering::AcqRel);
+/// assert_eq!(replaced, &raw mut old);
+/// ```
 #[repr(transparent)]
 pub struct AtomicPtr<T>(atomic::AtomicPtr<T>);
 

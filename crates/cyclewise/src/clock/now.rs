@@ -25,6 +25,18 @@ use core::time::Duration;
 ///
 /// Most programs use the process's clock, by [`Instant::now`] or [`Clock::process`]. A clock with another source is for
 /// tests.
+///
+/// # Examples
+/// ```
+/// use cyclewise::clock::{Bracketed, Clock};
+///
+/// let clock = Clock::process();
+/// let before = clock.now();
+/// // Ordered with the loads and stores on both sides, and with a bound of its error.
+/// let reading = clock.reading::<Bracketed>();
+/// println!("{} ns, off by {:?} at most", reading.instant.as_nanos(), reading.error);
+/// println!("{:?}, since {before:?}", clock.status());
+/// ```
 pub struct Clock<S = System> {
     pub(super) timeline: Timeline,
     pub(super) source: S,

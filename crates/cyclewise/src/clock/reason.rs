@@ -45,6 +45,13 @@ impl Reason {
 }
 
 /// The name of a clock source of the kernel.
+///
+/// # Examples
+/// ```
+/// use cyclewise::clock::ClocksourceName;
+///
+/// assert_eq!(ClocksourceName::new("tsc").as_str(), "tsc");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ClocksourceName(pub(super) [u8; 32]);
 

@@ -10,6 +10,17 @@ use core::marker::PhantomData;
 ///
 /// Unlike an [`Instant`](super::Instant) it is not checked: it may go back if the counter does, after a suspend or on a
 /// machine whose counter the kernel does not trust.
+///
+/// # Examples
+/// ```
+/// use cyclewise::clock::{Clock, Ticks};
+///
+/// let (start, end) = (Ticks::now(), Ticks::now());
+/// // `None` while the rate of the counter is not known.
+/// if let Some(elapsed) = Clock::process().between(start, end) {
+///     println!("{elapsed:?}");
+/// }
+/// ```
 pub struct Ticks<O: Order = LoadOrdered> {
     raw: u64,
     order: PhantomData<fn() -> O>,

@@ -21,6 +21,18 @@ const PERIOD: Duration = Duration::from_millis(1);
 ///
 /// A child of fork(3) does not have the thread: there `recent` is `now` until the child starts its own, and dropping
 /// this does nothing.
+///
+/// # Examples
+/// ```
+/// use cyclewise::clock::{Clock, Upkeep};
+///
+/// let upkeep = Upkeep::start(Clock::process())?;
+/// // A load: the time of about a millisecond ago at most.
+/// let recent = Clock::process().recent();
+/// assert!(recent <= Clock::process().now());
+/// drop(upkeep);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub struct Upkeep {
     stop: Option<SyncSender<()>>,
     thread: Option<JoinHandle<()>>,

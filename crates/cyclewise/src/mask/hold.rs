@@ -76,6 +76,16 @@ impl Flags {
 /// Holds signals off and returns the previous state: the kernel's `local_irq_save`.
 ///
 /// [`Masked`](super::Masked) does not accept it: it takes a [`Hold`]. Cost: a load, a branch, a store.
+///
+/// # Examples
+/// ```
+/// use cyclewise::mask;
+///
+/// let flags = mask::save();
+/// assert!(mask::is_held() && !flags.are_held());
+/// mask::restore(flags);
+/// assert!(!mask::is_held());
+/// ```
 #[inline(always)]
 #[doc(alias = "local_irq_save")]
 pub fn save() -> Flags {
@@ -89,6 +99,17 @@ pub fn save() -> Flags {
 /// store, a test, and a branch that is taken if a signal was recorded.
 ///
 /// A guard taken meanwhile that still lives keeps its hold. Ordering: as for dropping a guard.
+///
+/// # Examples
+/// ```
+/// use cyclewise::mask;
+///
+/// let outer = mask::save();
+/// let inner = mask::save();
+/// mask::restore(inner);
+/// assert!(mask::is_held(), "it was held before");
+/// mask::restore(outer);
+/// ```
 #[inline(always)]
 #[doc(alias = "local_irq_restore")]
 pub fn restore(flags: Flags) {
@@ -98,6 +119,16 @@ pub fn restore(flags: Flags) {
 }
 
 /// Whether the calling thread is held.
+///
+/// # Examples
+/// ```
+/// use cyclewise::mask;
+///
+/// let hold = mask::hold();
+/// assert!(mask::is_held());
+/// drop(hold);
+/// assert!(!mask::is_held());
+/// ```
 #[inline]
 #[must_use]
 #[doc(alias = "irqs_disabled")]
@@ -106,6 +137,18 @@ pub fn is_held() -> bool {
 }
 
 /// Whether a recorded signal waits for the calling thread's release.
+///
+/// # Examples
+/// ```
+/// use cyclewise::mask;
+///
+/// let hold = mask::hold();
+/// // A long section can end early, so that the handler runs.
+/// while !mask::is_pending() {
+///     # break
+/// }
+/// drop(hold);
+/// ```
 #[must_use]
 pub fn is_pending() -> bool {
     thread_mask().is_pending()
@@ -113,6 +156,11 @@ pub fn is_pending() -> bool {
 
 /// How often the calling thread ran out of room for records, so that the kernel kept further signals until the release.
 /// Nothing is lost, but the release costs a system call more.
+///
+/// # Examples
+/// ```
+/// assert_eq!(cyclewise::mask::overflows(), 0);
+/// ```
 #[must_use]
 pub fn overflows() -> u64 {
     thread_mask().overflows()
@@ -121,6 +169,11 @@ pub fn overflows() -> u64 {
 /// How many signals of the calling thread were lost. This needs foreign code that unblocks signals repeatedly inside a
 /// hold, until no room is left, and a kernel that then refuses to requeue one: because of a filter (seccomp), or
 /// because the user's limit on queued signals was reached for a second.
+///
+/// # Examples
+/// ```
+/// assert_eq!(cyclewise::mask::lost(), 0);
+/// ```
 #[must_use]
 pub fn lost() -> u64 {
     thread_mask().lost()

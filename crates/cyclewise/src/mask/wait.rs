@@ -17,6 +17,21 @@ use core::time::Duration;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 /// A descriptor to wait for.
+///
+/// # Examples
+/// ```
+/// use cyclewise::mask::{self, Polled, Woken};
+/// use std::io::Write;
+/// use std::os::fd::AsFd;
+///
+/// let (reader, mut writer) = std::io::pipe().unwrap();
+/// writer.write_all(b"x").unwrap();
+/// let hold = mask::hold();
+/// let mut polled = [Polled::new(reader.as_fd(), libc::POLLIN)];
+/// assert_eq!(hold.wait(&mut polled, None)?, Woken::Ready(1));
+/// assert_eq!(polled[0].happened(), libc::POLLIN);
+/// # Ok::<(), cyclewise::error::Refusal>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub struct Polled<'fd> {

@@ -26,6 +26,14 @@ use crate::error::Refusal;
 ///
 /// # Safety
 /// Not called in a signal handler, directly or indirectly: the handler may have interrupted a site.
+///
+/// # Examples
+/// ```
+/// // SAFETY: called at the start of the program, not from a handler of a signal.
+/// if let Err(refusal) = unsafe { cyclewise::patch::apply_alternatives() } {
+///     eprintln!("the defaults stay: {refusal}");
+/// }
+/// ```
 pub unsafe fn apply_alternatives() -> Result<(), Refusal> {
     imp::apply()
 }

@@ -91,6 +91,25 @@ pub struct Stuck {
 ///    crate.
 /// 2. No other process shares this one's memory map (clone(2) with CLONE_VM and without CLONE_THREAD), except children
 ///    of vfork and posix_spawn, which use none of these types before exec.
+///
+/// # Examples
+/// ```standalone_crate
+/// use cyclewise::patch::{confined, single};
+///
+/// fn main() {
+///     // SAFETY: threads are created by the C library only, and no atomics are shared with other processes.
+///     let hooks = unsafe { cyclewise::enable_single!() }.and_then(|()| single::lock());
+///     // SAFETY: as above, and nobody sets this process's affinities.
+///     match hooks.and_then(|()| unsafe { confined::enter(None) }) {
+///         Ok(guard) => {
+///             std::thread::spawn(|| {}).join().unwrap(); // On the same CPU, without LOCK.
+///             drop(guard);
+///         }
+///         Err(refusal) => println!("LOCK stays: {refusal}"),
+///     }
+///     assert_eq!(confined::check(), Ok(()));
+/// }
+/// ```
 pub unsafe fn enter(cpu: Option<u32>) -> Result<Guard, Refusal> {
     if !arch::HAS_SITES {
         return Err(Refusal::NoLockPrefix);

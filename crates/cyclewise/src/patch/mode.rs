@@ -26,6 +26,15 @@ pub struct State {
 
 /// The mode in force and a count of this link unit's sites. Reads every site. Another thread may change both at any
 /// time.
+///
+/// # Examples
+/// ```
+/// use cyclewise::patch::{Mode, state};
+///
+/// let state = state();
+/// assert_eq!(state.mode, Mode::Locked);
+/// println!("{} of {} sites are elided", state.elided, state.sites);
+/// ```
 #[must_use]
 pub fn state() -> State {
     let mut counted = State {

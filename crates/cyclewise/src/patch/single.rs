@@ -62,6 +62,19 @@ pub use elide::*;
 /// Says why LOCK stays. Once a thread was created [past the hooks](crate::enable_single#safety), a joined thread is
 /// [`Refusal::OtherThreads`] until the kernel lists it no more, some microseconds later. So it is where a sandbox allows to
 /// list `/proc/self/task` and not to read the files in it.
+///
+/// # Examples
+/// ```standalone_crate
+/// fn main() {
+///     // SAFETY: threads are created by the C library only, and no atomics are shared with other processes.
+///     let single = unsafe { cyclewise::enable_single!() };
+///     std::thread::spawn(|| {}).join().unwrap(); // Restores LOCK.
+///     match single.and_then(|()| cyclewise::patch::single::reelide()) {
+///         Ok(()) => println!("without LOCK again"),
+///         Err(refusal) => println!("LOCK stays: {refusal}"),
+///     }
+/// }
+/// ```
 pub fn reelide() -> Result<(), Refusal> {
     elide::reelide()
 }
@@ -72,6 +85,13 @@ pub fn reelide() -> Result<(), Refusal> {
 /// # Errors
 /// Where the text cannot be written: then single mode stays in force and threads are refused. [`Refusal::WrongMode`] in
 /// confined mode, which [`Guard::leave`](super::confined::Guard::leave) leaves.
+///
+/// # Examples
+/// ```
+/// // Before the program enters a sandbox; nothing is done where nothing is elided.
+/// cyclewise::patch::single::lock()?;
+/// # Ok::<(), cyclewise::error::Refusal>(())
+/// ```
 pub fn lock() -> Result<(), Refusal> {
     elide::lock()
 }
@@ -114,6 +134,16 @@ pub(super) fn unsupported() -> Refusal {
 ///    barriers. [`fence`](crate::atomic::fence) is one, and so are std's. Nor does the kernel change them when a thread
 ///    ends, as it does the words of set_robust_list(2), of set_tid_address(2) and of futexes with priority inheritance:
 ///    the C library uses those for its own.
+///
+/// # Examples
+/// ```standalone_crate
+/// fn main() {
+///     // SAFETY: threads are created by the C library only, and no atomics are shared with other processes.
+///     if let Err(refusal) = unsafe { cyclewise::enable_single!() } {
+///         eprintln!("LOCK stays: {refusal}");
+///     }
+/// }
+/// ```
 #[cfg(all(feature = "std", target_arch = "x86_64", target_env = "gnu"))]
 #[macro_export]
 macro_rules! enable_single {

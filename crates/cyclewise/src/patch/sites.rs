@@ -47,6 +47,14 @@ impl Site {
 
 /// The sites of this link unit, in the order of its table. A site whose code the linker folded with another's appears
 /// twice.
+///
+/// # Examples
+/// ```
+/// use cyclewise::patch::{Prefix, sites};
+///
+/// let elided = sites().filter(|site| site.prefix() == Prefix::Elided).count();
+/// assert_eq!(elided, 0, "LOCK is in force until the program asks for a mode");
+/// ```
 pub fn sites() -> impl Iterator<Item = Site> {
     let addresses = arch::records().iter().filter_map(arch::Record::site);
     addresses.map(|at| Site(at.expose_provenance()))

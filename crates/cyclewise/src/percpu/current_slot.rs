@@ -46,6 +46,16 @@ use core::marker::PhantomData;
 use core::sync::atomic::Ordering;
 
 /// The slot that the calling thread was in at some moment.
+///
+/// # Examples
+/// ```
+/// use cyclewise::percpu::{Counter, CurrentSlot, PerCpu};
+///
+/// let hits = PerCpu::<u64>::new();
+/// hits.add(1);
+/// // It may have been another one at the addition.
+/// println!("now in slot {}", CurrentSlot::now().slot().number());
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct CurrentSlot<I: Index = Cpu> {
     slot: Slot,

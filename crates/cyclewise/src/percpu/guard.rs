@@ -22,6 +22,18 @@ use core::sync::atomic::{AtomicU64, Ordering};
 /// ```compile_fail
 /// cyclewise::percpu::NEVER.store(1, std::sync::atomic::Ordering::Relaxed);
 /// ```
+///
+/// # Examples
+/// ```
+/// use cyclewise::percpu::{Cpu, Guard, Slot};
+///
+/// let guard = Guard::new();
+/// // An error where the kernel has no such barrier.
+/// if let Ok(Some(stopped)) = Slot::of(0).unwrap().stop::<Cpu>(&guard) {
+///     // Until `stopped` is dropped, sequences of CPU 0 that test this guard change nothing.
+///     assert_eq!(stopped.slot().number(), 0);
+/// }
+/// ```
 #[repr(transparent)]
 pub struct Guard(AtomicU64);
 

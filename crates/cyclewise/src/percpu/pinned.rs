@@ -39,6 +39,22 @@ use core::marker::PhantomData;
 /// The calling thread, confined to a CPU. The drop restores its affinity and the base of GS.
 ///
 /// Its operations are those of [`this_cpu`](super::this_cpu), on variables by [`Cpu`].
+///
+/// # Examples
+/// ```
+/// use cyclewise::percpu::{PerCpu, Pinned};
+///
+/// let hits = PerCpu::<u64>::new();
+/// // SAFETY: nothing else in this thread uses GS.
+/// match unsafe { Pinned::enter(0) } {
+///     Ok(pinned) => pinned.inc(&hits), // One instruction.
+///     Err(refusal) => {
+///         eprintln!("by a restartable sequence: {refusal}");
+///         hits.add(1);
+///     }
+/// }
+/// assert_eq!(hits.sum(), 1);
+/// ```
 #[derive(Debug)]
 pub struct Pinned {
     cpu: u32,

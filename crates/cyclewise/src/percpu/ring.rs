@@ -81,6 +81,18 @@ struct Cells<const N: usize> {
 unsafe impl<const N: usize> Zeroed for Cells<N> {}
 
 /// A queue of at most `N` words of 64 bits for each CPU. `N` is a power of two, at most 4096.
+///
+/// # Examples
+/// ```
+/// use cyclewise::percpu::Ring;
+///
+/// let events = Ring::<u64, 16>::new();
+/// events.push(7).expect("there is room for 16 on each CPU");
+/// let mut seen = Vec::new();
+/// events.drain(&mut seen)?;
+/// assert_eq!(seen, [7]);
+/// # Ok::<(), cyclewise::error::Refusal>(())
+/// ```
 #[derive(Debug)]
 pub struct Ring<W, const N: usize> {
     slots: PerCpu<Cells<N>>,

@@ -18,6 +18,20 @@ use crate::error::Refusal;
 const LIMIT_NS: u64 = 10_000_000_000;
 
 /// A copy, by number.
+///
+/// # Examples
+/// ```
+/// use cyclewise::percpu::{PerCpu, Slot};
+///
+/// let hits = PerCpu::<u64>::new();
+/// hits.add(3);
+/// // Each CPU's share.
+/// for slot in Slot::all() {
+///     if hits.get(slot) != 0 {
+///         println!("{} on {}", hits.get(slot), slot.number());
+///     }
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Slot(pub(super) u32);
 

@@ -84,6 +84,16 @@ unsafe impl<const N: usize> Zeroed for Cells<N> {}
 ///     stack
 /// }
 /// ```
+///
+/// # Examples
+/// ```
+/// use cyclewise::percpu::Stack;
+///
+/// let spare = Stack::<Box<[u8; 64]>, 16>::new();
+/// let buffer = spare.pop().unwrap_or_else(|| Box::new([0; 64]));
+/// // Full where this CPU has 16: then it is freed.
+/// let _ = spare.push(buffer);
+/// ```
 pub struct Stack<T: WordSized, const N: usize> {
     slots: PerCpu<Cells<N>>,
     /// Owns values, and is invariant in `T`, like `Cell<T>`.

@@ -42,6 +42,20 @@ macro_rules! percpu {
 /// let hits = cyclewise::percpu::StaticPerCpu::<u64>::new();
 /// hits.add(1);
 /// ```
+///
+/// # Examples
+/// ```
+/// use cyclewise::percpu::PerCpu;
+///
+/// cyclewise::percpu! { static HITS: u64; }
+///
+/// fn total(of: &PerCpu<u64>) -> u64 {
+///     of.sum()
+/// }
+///
+/// HITS.add(1);
+/// assert_eq!(total(HITS.get_ref()), 1);
+/// ```
 #[derive(Debug)]
 pub struct StaticPerCpu<T: Zeroed, I: Index = Cpu> {
     variable: Lazy<T, I>,

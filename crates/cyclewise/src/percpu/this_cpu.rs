@@ -3,6 +3,28 @@
 //! [`PerCpu`](super::PerCpu) has them as safe methods. These take the address of slot 0's copy, and so also work on
 //! fields of a larger type.
 //!
+//! ```
+//! use cyclewise::percpu::{Cpu, PerCpu, this_cpu};
+//!
+//! let words = PerCpu::<u64>::new();
+//! let at = words.as_ptr();
+//! // SAFETY (of each call): the copy of slot 0 of a variable by `Cpu`, which lives on and is changed by these calls only.
+//! unsafe {
+//!     this_cpu::write::<Cpu, u64>(at, 0);
+//!     this_cpu::add::<Cpu, u64>(at, 6);
+//!     this_cpu::or::<Cpu, u64>(at, 1);
+//!     this_cpu::and::<Cpu, u64>(at, !2);
+//!     // Another CPU's copy is found here if the thread was migrated since.
+//!     println!("{}", this_cpu::read::<Cpu, u64>(at));
+//!     println!("{}", this_cpu::add_return::<Cpu, u64>(at, 1));
+//!     println!("{}", this_cpu::xchg::<Cpu, u64>(at, 5));
+//!     println!("{}", this_cpu::cmpxchg::<Cpu, u64>(at, 5, 0));
+//!     // Releases: what was written before is seen by who loads the word with acquire.
+//!     this_cpu::add_release::<Cpu, u64>(at, 1);
+//!     this_cpu::write_release::<Cpu, u64>(at, 0);
+//! }
+//! ```
+//!
 //! # Memory ordering
 //! Relaxed; the stores of `write_release` and `add_release` are releases.
 //!

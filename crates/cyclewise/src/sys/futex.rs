@@ -22,6 +22,13 @@ use core::sync::atomic::AtomicU32;
 const SECOND_NS: u64 = 1_000_000_000;
 
 /// A moment of `CLOCK_MONOTONIC`, in nanoseconds: a deadline.
+///
+/// # Examples
+/// ```
+/// use cyclewise::lock::Moment;
+///
+/// assert!(Moment::after_ns(1_000_000) > Moment::after_ns(0));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment(u64);
 

@@ -54,6 +54,14 @@ pub(super) fn seen() -> Result<(), Refusal> {
 ///
 /// # Errors
 /// [`Refusal::LetOut`]: updates may be lost. LOCK is restored if possible; leave the mode.
+///
+/// # Examples
+/// ```
+/// // `Ok` outside confined mode, too.
+/// if let Err(violation) = cyclewise::patch::confined::check() {
+///     panic!("updates may be lost: {violation}");
+/// }
+/// ```
 pub fn check() -> Result<(), Refusal> {
     let stamp = STAMP.load(SeqCst);
     seen()?;
@@ -74,6 +82,13 @@ pub fn check() -> Result<(), Refusal> {
 /// # Errors
 /// [`Refusal::LetOut`]: updates may be lost. LOCK is restored if possible; leave the mode. Others where affinities
 /// cannot be read: then nothing is known.
+///
+/// # Examples
+/// ```
+/// if let Err(violation) = cyclewise::patch::confined::audit() {
+///     panic!("updates may be lost: {violation}");
+/// }
+/// ```
 pub fn audit() -> Result<(), Refusal> {
     let stamp = STAMP.load(SeqCst);
     seen()?;

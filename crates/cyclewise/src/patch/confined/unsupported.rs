@@ -29,6 +29,25 @@ pub struct Stuck {
 ///
 /// # Safety
 /// No requirement here. Other builds have a contract.
+///
+/// # Examples
+/// ```standalone_crate
+/// use cyclewise::patch::{confined, single};
+///
+/// fn main() {
+///     // SAFETY: threads are created by the C library only, and no atomics are shared with other processes.
+///     let hooks = unsafe { cyclewise::enable_single!() }.and_then(|()| single::lock());
+///     // SAFETY: as above, and nobody sets this process's affinities.
+///     match hooks.and_then(|()| unsafe { confined::enter(None) }) {
+///         Ok(guard) => {
+///             std::thread::spawn(|| {}).join().unwrap(); // On the same CPU, without LOCK.
+///             drop(guard);
+///         }
+///         Err(refusal) => println!("LOCK stays: {refusal}"),
+///     }
+///     assert_eq!(confined::check(), Ok(()));
+/// }
+/// ```
 pub unsafe fn enter(_cpu: Option<u32>) -> Result<Guard, Refusal> {
     Err(unsupported())
 }
@@ -37,6 +56,14 @@ pub unsafe fn enter(_cpu: Option<u32>) -> Result<Guard, Refusal> {
 ///
 /// # Errors
 /// None.
+///
+/// # Examples
+/// ```
+/// // `Ok` outside confined mode, too.
+/// if let Err(violation) = cyclewise::patch::confined::check() {
+///     panic!("updates may be lost: {violation}");
+/// }
+/// ```
 pub fn check() -> Result<(), Refusal> {
     Ok(())
 }
@@ -45,6 +72,13 @@ pub fn check() -> Result<(), Refusal> {
 ///
 /// # Errors
 /// None.
+///
+/// # Examples
+/// ```
+/// if let Err(violation) = cyclewise::patch::confined::audit() {
+///     panic!("updates may be lost: {violation}");
+/// }
+/// ```
 pub fn audit() -> Result<(), Refusal> {
     Ok(())
 }

@@ -69,6 +69,17 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 use node::RawNode;
 
 /// Objects of one type, held or on the list of a slot. The list keeps their contents, and drops them when it is dropped.
+///
+/// # Examples
+/// ```
+/// use cyclewise::percpu::FreeList;
+///
+/// let buffers = FreeList::<[u8; 64]>::new();
+/// // One of this CPU's list, or a new one where that is empty.
+/// let buffer = buffers.pop().unwrap_or_else(|| buffers.grow([0; 64]));
+/// assert_eq!(buffer.len(), 64);
+/// buffer.push();
+/// ```
 pub struct FreeList<T> {
     heads: PerCpu<[u64; 2]>,
     /// All nodes, newest first.

@@ -129,6 +129,22 @@ impl RefWords {
 
 /// A per-CPU reference count. It only counts; the object is the owner's. When the last reference is put after a kill,
 /// it runs `release`, once for each life.
+///
+/// # Examples
+/// ```
+/// use cyclewise::percpu::Ref;
+/// use std::sync::atomic::{AtomicBool, Ordering};
+///
+/// static GONE: AtomicBool = AtomicBool::new(false);
+///
+/// let users = Ref::new(|| GONE.store(true, Ordering::Relaxed));
+/// assert!(users.try_get());
+/// assert!(users.kill()?);
+/// assert!(!users.try_get_live(), "no new ones");
+/// users.put(); // The last: runs the release.
+/// assert!(GONE.load(Ordering::Relaxed));
+/// # Ok::<(), cyclewise::error::Refusal>(())
+/// ```
 #[doc(alias = "percpu_ref")]
 pub struct Ref<R: Fn()> {
     words: RefWords,

@@ -46,6 +46,18 @@ use core::sync::atomic::Ordering::Relaxed;
 /// `R` waits between two tries, of which there are at most `LIMIT`. Under pressure an operation that finds the word
 /// locked queues for the lock at once; after the queue has been short for a while, it waits for an exchange again.
 /// Linux's lockref, which is [`Bounded`](super::Bounded), never returns.
+///
+/// # Examples
+/// ```
+/// use cyclewise::lock::Pause;
+/// use cyclewise::refs::LockRef;
+/// use cyclewise::refs::lockref::Adaptive;
+///
+/// // At most 20 tries, with a PAUSE between them.
+/// let entry = LockRef::with_policy(1, "name", Adaptive::<Pause, 20>::tuned());
+/// entry.get();
+/// assert_eq!(entry.count(), 2);
+/// ```
 pub struct Adaptive<R = NoRelax, const LIMIT: u32 = TRIES> {
     /// The number of operations that queue for the lock.
     waiting: AtomicU32,

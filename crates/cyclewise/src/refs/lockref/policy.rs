@@ -53,6 +53,16 @@ pub trait Policy {
 /// An operation that finds the word locked queues at once. So the word is unlocked only when the queue is empty, and
 /// threads that return faster than a queue serves them keep it full, even if exchanges would serve them: once
 /// contended, it may never leave the lock. [`Adaptive`](super::Adaptive) does.
+///
+/// # Examples
+/// ```
+/// use cyclewise::refs::LockRef;
+/// use cyclewise::refs::lockref::Bounded;
+///
+/// let entry = LockRef::with_policy(1, "name", Bounded::new());
+/// entry.get();
+/// assert!(entry.put_or_lock().is_none(), "a reference is left");
+/// ```
 #[derive(Clone, Copy)]
 pub struct Bounded<R = NoRelax, const LIMIT: u32 = TRIES>(PhantomData<fn() -> R>);
 

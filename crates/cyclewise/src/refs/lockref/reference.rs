@@ -14,6 +14,19 @@ use core::mem::ManuallyDrop;
 ///
 /// It borrows the `LockRef` and does not manage memory: that must outlive all references, as a static, an arena, or
 /// memory that is reclaimed after a grace period.
+///
+/// # Examples
+/// ```
+/// use cyclewise::refs::LockRef;
+/// use cyclewise::refs::lockref::Ref;
+///
+/// let entry = LockRef::new("name");
+/// entry.get();
+/// let first: Ref<'_, &str> = Ref::adopt(&entry);
+/// let second = first.clone();
+/// drop(first);
+/// assert_eq!(second.lockref().count(), 2);
+/// ```
 pub struct Ref<'a, T: ?Sized, P: Policy = super::Adaptive> {
     lockref: &'a LockRef<T, P>,
 }

@@ -69,6 +69,17 @@ const DEAD: u32 = 0xe000_0000;
 const UNDECIDED: u32 = 0xffff_ffff;
 
 /// A reference count whose `get` is wait-free. See the [module](self).
+///
+/// # Examples
+/// ```
+/// use cyclewise::refs::rcuref::{Got, Rcuref};
+///
+/// let count = Rcuref::new();
+/// assert_eq!(count.get(), Got::Reference);
+/// assert!(!count.put());
+/// assert!(count.put(), "the last: free the object");
+/// assert_eq!(count.get(), Got::Dead);
+/// ```
 #[doc(alias = "rcuref_t")]
 #[repr(transparent)]
 pub struct Rcuref(AtomicU32);

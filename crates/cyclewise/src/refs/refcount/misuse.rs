@@ -122,6 +122,15 @@ pub fn on_misuse(action: Action) {
 ///
 /// # Memory ordering
 /// None: relaxed.
+///
+/// # Examples
+/// ```
+/// use cyclewise::refs::refcount::{Event, Refcount, misuses};
+///
+/// let before = misuses(Event::AddUseAfterFree);
+/// Refcount::new(0).inc();
+/// assert_eq!(misuses(Event::AddUseAfterFree), before + 1);
+/// ```
 #[must_use]
 pub fn misuses(event: Event) -> usize {
     // Relaxed: a count that orders nothing.
