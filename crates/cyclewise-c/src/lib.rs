@@ -1,10 +1,19 @@
 //! The C interface of `cyclewise`: the functions that C and C++ programs call, under names that begin with `cw_`.
 //!
 //! What has to be inline is in the headers under `include/cyclewise`; everything else is a function of this crate, which
-//! is built as a shared and as a static library.
+//! is built as a shared and as a static library. A function that can be refused returns 0 or an
+//! [`cw_refused`](refusal::cw_refused), and writes why to a [`cw_refusal`](refusal::cw_refusal) if it is given one.
+//!
+//! # Invariants
+//! 1. No function unwinds into C: each is `extern "C"`, where a panic aborts, and none is written to panic.
+//! 2. Nothing is exported but names that begin with `cw_`.
 
 #![deny(unsafe_code)]
+#![expect(non_camel_case_types, reason = "types have the names that C programs use")]
 
-mod version;
-
-pub use version::cw_version;
+pub mod confined;
+#[cfg(target_env = "gnu")]
+pub mod hooks;
+pub mod refusal;
+pub mod single;
+pub mod version;

@@ -1,13 +1,9 @@
 //! The shared library exports names that begin with `cw_`, and no others.
 
-use object::{Object, ObjectSymbol};
-use std::path::PathBuf;
+mod common;
 
-/// What the build of this test has put beside it.
-fn built(file: &str) -> PathBuf {
-    let this = std::env::current_exe().expect("this program has a path");
-    this.parent().expect("and is in a folder").join(file)
-}
+use common::{Link, built};
+use object::{Object, ObjectSymbol};
 
 /// The dynamic symbols that `image` defines and that do not begin with `cw_`.
 fn others(image: &[u8]) -> Vec<String> {
@@ -23,4 +19,51 @@ fn nothing_but_cw_names_is_exported() {
     assert_eq!(others(&image), [""; 0]);
     let file = object::File::parse(&*image).expect("an ELF file");
     assert!(file.dynamic_symbols().any(|symbol| symbol.name() == Ok("cw_version")));
+}
+
+/// The twin: a library that exports another name is caught.
+#[test]
+fn another_name_is_caught() {
+    let source = common::scratch().join("other.c");
+    let library = common::scratch().join("libother.so");
+    std::fs::write(
+        &source,
+        "int cw_good(void) { return 1; } int helper(void) { return 2; }",
+    )
+    .expect("a file");
+    let arguments = ["-shared", "-fPIC", "-nostdlib", "-o"].map(str::to_owned).into_iter();
+    let arguments = arguments.chain([library.display().to_string(), source.display().to_string()]);
+    let output = common::cc(&arguments.collect::<Vec<_>>());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let image = std::fs::read(library).expect("the library");
+    assert_eq!(others(&image), ["helper"]);
+}
+
+/// The archive has all of Rust's standard library. What it defines for other objects does not collide with the archive of
+/// another library in Rust: a program that is linked with both runs.
+#[test]
+fn an_archive_beside_another_one_in_rust() {
+    let folder = common::scratch();
+    let other = folder.join("other.rs");
+    let archive = folder.join("libother.a");
+    let code = "#[unsafe(no_mangle)] pub extern \"C\" fn other() -> usize { std::thread::spawn(|| vec![1, 2, 3].len()).join().unwrap() }";
+    std::fs::write(&other, code).expect("a file");
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let status = std::process::Command::new(rustc)
+        .args(["--edition=2024", "--crate-type=staticlib", "-O", "-o"])
+        .args([&archive, &other])
+        .status()
+        .expect("rustc runs");
+    assert!(status.success());
+    let source = folder.join("both.c");
+    let code = "#include <cyclewise/cyclewise.h>\n#include <stddef.h>\nsize_t other(void);\n\
+                int main(void) { return other() == 3 && cw_version() ? 0 : 1; }\n";
+    std::fs::write(&source, code).expect("a file");
+    let program = common::Program {
+        source,
+        link: Link::Archive,
+        hooked: true,
+        flags: &[&archive.display().to_string()],
+    };
+    program.passes(&[]);
 }

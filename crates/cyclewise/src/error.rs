@@ -64,6 +64,11 @@ pub enum Refusal {
     },
     /// The key is in a different executable or shared object from this crate.
     OtherUnit,
+    /// The descriptor of a link unit is another version's, not writable, or describes no table of that unit's own text.
+    BadUnit {
+        /// The address; 0 for a null pointer.
+        at: usize,
+    },
     /// `dec` was called more often than `inc`.
     NoUsers,
     /// The key has `u32::MAX` users.

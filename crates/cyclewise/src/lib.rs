@@ -64,7 +64,7 @@
 
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
-#![deny(unsafe_code)]
+#![deny(unsafe_code, clippy::incompatible_msrv)]
 #![cfg_attr(
     not(all(
         feature = "clock",

@@ -8,6 +8,11 @@ pub(crate) use crate::arch::{dec_negative_at, inc_negative_at};
 pub(crate) use crate::atomic::{AtomicU16, AtomicU32, AtomicU64, AtomicUsize, fence};
 pub(crate) use core::hint::spin_loop;
 
+/// Marks the path that it is on as unlikely: what `core::hint::cold_path` does from Rust 1.95 on.
+#[cold]
+#[inline]
+pub(crate) const fn cold_path() {}
+
 /// Atomics whose LOCK prefixes are never elided.
 pub(crate) mod unpatched {
     pub(crate) use core::sync::atomic::{AtomicU64, fence};

@@ -12,6 +12,11 @@ use core::sync::atomic::Ordering;
 pub(crate) use loom::hint::spin_loop;
 pub(crate) use loom::sync::atomic::fence;
 
+/// Marks the path that it is on as unlikely: what `core::hint::cold_path` does from Rust 1.95 on.
+#[cold]
+#[inline]
+pub(crate) const fn cold_path() {}
+
 /// Atomics whose LOCK prefixes are never elided.
 pub(crate) mod unpatched {
     pub(crate) use loom::sync::atomic::{AtomicU64, fence};

@@ -36,7 +36,13 @@ pub(super) const PACKAGES: &[Package] = &[
     Package {
         name: "cyclewise-c",
         ours: &["cyclewise"],
-        modules: Some(&[("version", &[])]),
+        modules: Some(&[
+            ("version", &[]),
+            ("refusal", &[]),
+            ("hooks", &[]),
+            ("single", &["hooks", "refusal"]),
+            ("confined", &["refusal"]),
+        ]),
     },
     Package {
         name: "cyclewise-context",

@@ -1,16 +1,10 @@
-/* cyclewise: Linux's hot-path primitives for userspace. What a C program calls. */
+/*
+ * cyclewise: Linux's hot-path primitives for userspace. This is everything that needs the library to be linked:
+ * `pkg-config --cflags --libs cyclewise`. <cyclewise/atomic.h> is header only.
+ */
 #ifndef CYCLEWISE_CYCLEWISE_H
 #define CYCLEWISE_CYCLEWISE_H
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-/* The version of the library that was loaded: "0.1.0". The string is static. */
-const char *cw_version(void);
-
-#ifdef __cplusplus
-}
-#endif
+#include "called.h"
 
 #endif

@@ -45,6 +45,10 @@ impl fmt::Display for Refusal {
             Self::OtherUnit => f.write_str(
                 "the key and cyclewise are in different executables or shared objects; link both into one, or move the key",
             ),
+            Self::BadUnit { at } => write!(
+                f,
+                "the descriptor of a link unit at {at:#x} is not one that this version knows; build that object with this version's header or crate"
+            ),
             Self::NoUsers => f.write_str("the key has no users; pair each dec with an inc"),
             Self::TooManyUsers => f.write_str("the key has too many users; pair each inc with a dec"),
             Self::NoLockPrefix => {

@@ -29,8 +29,8 @@
 //!    queue that is not there queues, becomes the head, and takes it.
 
 use super::turn;
+use crate::primitive::cold_path;
 use crate::primitive::{AtomicU16, AtomicU32, const_fn, store};
-use core::hint::cold_path;
 use core::ptr::from_ref;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 

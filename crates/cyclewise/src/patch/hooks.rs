@@ -111,6 +111,11 @@ fn watched(name: &str, bound: *const c_void, is_ours: bool) -> bool {
     is_ours || bound.is_null() && name != "pthread_create"
 }
 
+/// Whether a dynamic linker has loaded this program: without one, nothing tells whether hooks are in force.
+pub fn has_dynamic_linker() -> bool {
+    !dl::is_static()
+}
+
 /// The function behind a hook, found at the first call: a sanitizer's interceptor if there is one, else the C library's
 /// function.
 struct Real(AtomicPtr<c_void>);
@@ -144,6 +149,9 @@ macro_rules! forward {
         pub struct Hooks {
             /// Catches threads that bypass the other hooks.
             pub tls: TlsHooks,
+            /// Whether these are the main program's and forward to this link unit, which may be another one: a program in C
+            /// and the shared library that it is linked with. Otherwise they are in the link unit that contains this crate.
+            pub of_program: bool,
             $(
                 #[doc = concat!("The program's `", stringify!($name), "`.")]
                 pub $name: unsafe extern "C" fn($($type),*) -> c_int,
@@ -164,12 +172,17 @@ macro_rules! forward {
                 }
                 $(
                     let bound = dl::bound(c_name(concat!(stringify!($name), "\0"))).cast_const();
-                    let is_ours = bound == self.$name as *const c_void && dl::is_ours(bound);
+                    let is_ours = bound == self.$name as *const c_void && self.owns(bound);
                     if !watched(stringify!($name), bound, is_ours) {
                         return Err(Refusal::NotInForce { hook: stringify!($name) });
                     }
                 )*
-                self.tls.in_force()
+                self.tls.in_force(|bound| self.owns(bound))
+            }
+
+            /// Whether a definition is in the link unit that has these hooks.
+            fn owns(&self, definition: *const c_void) -> bool {
+                if self.of_program { dl::is_in_program(definition) } else { dl::is_ours(definition) }
             }
         }
 
@@ -236,6 +249,7 @@ macro_rules! __export_hooks {
         }
         static HOOKS: $crate::patch::hooks::Hooks = $crate::patch::hooks::Hooks {
             tls: $crate::patch::tls_hooks::TlsHooks { allocate: _dl_allocate_tls, init: _dl_allocate_tls_init },
+            of_program: false,
             $($name),*
         };
     };

@@ -68,6 +68,8 @@ mod text_lock;
 #[cfg(all(feature = "std", target_env = "gnu"))]
 #[doc(hidden)]
 pub mod tls_hooks;
+#[doc(hidden)]
+pub mod units;
 
 pub use alternative::apply_alternatives;
 pub use key::StaticKey;

@@ -51,23 +51,33 @@ pub(super) fn acquire_while(
     process: u32,
     wanted: impl Fn() -> bool,
 ) -> Result<Option<PreviousOwner>, Refusal> {
+    let found = replace_while(word, process, wanted)?;
+    Ok(found.map(|found| match found {
+        0 => PreviousOwner::None,
+        _ => PreviousOwner::LostInFork,
+    }))
+}
+
+/// The same for a lock that belongs to another copy of this crate, and gives the owner that it replaced: 0, or one that exists
+/// only in the parent. That copy has to find it again, so [`put_back`] releases the lock.
+pub(super) fn replace_while(word: &AtomicU64, process: u32, wanted: impl Fn() -> bool) -> Result<Option<u64>, Refusal> {
     let me = me(process);
     let mut found = word.load(Relaxed);
     loop {
-        let from = match found {
-            0 => PreviousOwner::None,
+        match found {
+            0 => {}
             _ if is_mine(found, me) => return Err(Refusal::Busy),
-            _ if generation(found) != generation(me) => PreviousOwner::LostInFork,
+            _ if generation(found) != generation(me) => {}
             _ if !wanted() => return Ok(None),
             _ => {
                 thread::nap();
                 found = word.load(Relaxed);
                 continue;
             }
-        };
-        // Acquire: pairs with the Release in `release`.
+        }
+        // Acquire: pairs with the Release in `put_back`.
         match word.compare_exchange_weak(found, me, Acquire, Relaxed) {
-            Ok(_) => return Ok(Some(from)),
+            Ok(_) => return Ok(Some(found)),
             Err(now) => found = now,
         }
     }
@@ -75,8 +85,13 @@ pub(super) fn acquire_while(
 
 /// Releases a lock that the calling thread owns.
 pub(super) fn release(word: &AtomicU64) {
-    // Release: pairs with the Acquire in `acquire`.
-    word.store(0, Release);
+    put_back(word, 0);
+}
+
+/// Releases a lock that the calling thread owns to the owner that [`replace_while`] found.
+pub(super) fn put_back(word: &AtomicU64, found: u64) {
+    // Release: pairs with the Acquire in `replace_while`.
+    word.store(found, Release);
 }
 
 /// In a child's atfork handler: gives an owner that forked inside its section the child's generation.
@@ -132,5 +147,18 @@ mod tests {
         let word = AtomicU64::new(me(GENERATION - 1) ^ 1);
         assert_eq!(acquire(&word, GENERATION), Ok(PreviousOwner::LostInFork));
         assert_eq!(word.load(Relaxed), me(GENERATION));
+    }
+
+    #[test]
+    fn an_owner_that_was_put_back_is_found_again() {
+        let lost = me(GENERATION - 1) ^ 1;
+        let word = AtomicU64::new(lost);
+        let found = replace_while(&word, GENERATION, || false).unwrap().unwrap();
+        assert_eq!((found, word.load(Relaxed)), (lost, me(GENERATION)));
+        put_back(&word, found);
+        assert_eq!(acquire(&word, GENERATION), Ok(PreviousOwner::LostInFork));
+        // The twin: one that was released is nobody's.
+        release(&word);
+        assert_eq!(acquire(&word, GENERATION), Ok(PreviousOwner::None));
     }
 }

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "some builds patch no text")]
 
 use crate::error::Refusal;
-use core::sync::atomic::AtomicBool;
+use core::sync::atomic::AtomicU8;
 
 /// One edit of the program's text: at most 8 bytes.
 #[derive(Clone, Copy, Debug)]
@@ -20,8 +20,8 @@ pub(crate) struct Edit {
 /// The state that a batch of edits changes, and its value once the batch is written.
 #[derive(Clone, Copy)]
 pub(crate) struct Goal {
-    /// The state.
-    pub(crate) state: &'static AtomicBool,
+    /// The state: a key's value, 0 or 1.
+    pub(crate) state: &'static AtomicU8,
     /// Its new value.
     pub(crate) value: bool,
 }

@@ -1,4 +1,4 @@
-//! The text lock: one change of the text at a time in a link unit.
+//! The text lock: one change of the text at a time in a link unit. Who changes another unit's text takes that unit's lock as well.
 //!
 //! # Invariants
 //! 1. Only the lock's holder changes text, and a key's state with it.
@@ -16,9 +16,9 @@
 
 use super::owner_word::{self, PreviousOwner};
 use super::text;
-use crate::arch::text_lock::words;
+use crate::arch::text_lock::{Words, words};
 use crate::error::Refusal;
-use crate::sys::fork_generation;
+use crate::sys::{fork_generation, thread};
 use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -49,6 +49,70 @@ pub(crate) fn lock() -> Result<TextGuard, Refusal> {
     }
     text::settle(&held);
     Ok(held)
+}
+
+/// Proof that the calling thread holds this link unit's lock and another one's; releases both on drop.
+pub(crate) struct BothGuards {
+    // Released first: the record of a change is cleared before anybody else changes that text.
+    own: TextGuard,
+    other: Option<OtherGuard>,
+}
+
+impl BothGuards {
+    pub(crate) fn own(&self) -> &TextGuard {
+        &self.own
+    }
+
+    /// [`was_taken_over`], of either.
+    pub(crate) fn was_taken_over(&self) -> bool {
+        was_taken_over(&self.own) || self.other.as_ref().is_some_and(|other| other.found != 0)
+    }
+}
+
+/// Takes this link unit's lock and `other`, which may be the same.
+///
+/// Never waits for one with the other taken: a coordinator waits for the locks of its units with its own taken.
+///
+/// # Errors
+/// As [`lock`].
+pub(crate) fn lock_with(other: &'static Words) -> Result<BothGuards, Refusal> {
+    loop {
+        let own = lock()?;
+        if core::ptr::eq(other, words()) {
+            return Ok(BothGuards { own, other: None });
+        }
+        if let Some(other) = OtherGuard::take(other, || false)? {
+            let other = Some(other);
+            return Ok(BothGuards { own, other });
+        }
+        drop(own);
+        thread::nap();
+    }
+}
+
+/// Proof that the calling thread holds another link unit's lock; releases it on drop. An owner lost in a fork is put back: that
+/// unit's copy of the crate settles what it left.
+pub(crate) struct OtherGuard {
+    words: &'static Words,
+    found: u64,
+}
+
+impl OtherGuard {
+    /// Takes the lock, or gives up where it is taken and `wanted` returns false.
+    ///
+    /// # Errors
+    /// [`Refusal::Busy`] (Invariant 4).
+    pub(crate) fn take(words: &'static Words, wanted: impl Fn() -> bool) -> Result<Option<Self>, Refusal> {
+        let process = fork_generation::current_in(&words.generation);
+        let found = owner_word::replace_while(&words.owner, process, wanted)?;
+        Ok(found.map(|found| Self { words, found }))
+    }
+}
+
+impl Drop for OtherGuard {
+    fn drop(&mut self) {
+        owner_word::put_back(&self.words.owner, self.found);
+    }
 }
 
 impl Drop for TextGuard {

@@ -73,11 +73,11 @@ std::thread_local! {
 }
 
 impl TlsHooks {
-    /// Whether the process is bound to both.
+    /// Whether the process is bound to both; `owns` tells whether a definition is in the link unit that has these hooks.
     ///
     /// # Errors
     /// [`Refusal::NotInForce`], also where the C library created threads without calling either.
-    pub(super) fn in_force(&self) -> Result<(), Refusal> {
+    pub(super) fn in_force(&self, owns: impl Fn(*const c_void) -> bool) -> Result<(), Refusal> {
         let names = [
             (
                 "_dl_allocate_tls",
@@ -89,7 +89,7 @@ impl TlsHooks {
         ];
         for (hook, name, ours, real) in names {
             let bound = dl::bound(name).cast_const();
-            if bound != ours || !dl::is_ours(bound) || find(real, name).is_null() {
+            if bound != ours || !owns(bound) || find(real, name).is_null() {
                 return Err(Refusal::NotInForce { hook });
             }
         }

@@ -64,8 +64,8 @@ use super::word::{Bits, Integer, Sealed, Zeroed};
 use crate::arch::rseq::array;
 use crate::arch::{EMPTY, Outcome};
 use crate::error::Refusal;
+use crate::primitive::cold_path;
 use alloc::vec::Vec;
-use core::hint::cold_path;
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicU64, Ordering};
 

@@ -73,11 +73,21 @@ pub(crate) fn is_ours(function: *const c_void) -> bool {
     own.is_some() && base(function) == own
 }
 
+/// Whether `function` is in the main program.
+pub(crate) fn is_in_program(function: *const c_void) -> bool {
+    let program = base(program_address());
+    program.is_some() && base(function) == program
+}
+
+/// Whether no dynamic linker has loaded this program.
+pub(crate) fn is_static() -> bool {
+    base(program_address()).is_none()
+}
+
 /// Keeps this link unit mapped until the process ends: the kernel may read an rseq descriptor long after its sequence has ended.
 /// False where that is impossible.
 pub(crate) fn stay_loaded() -> bool {
-    // An address in the program itself: its headers.
-    let program = core::ptr::with_exposed_provenance(auxv::get(libc::AT_PHDR));
+    let program = program_address();
     let Some(own) = information(own_address()) else {
         // A static program has no units to ask about, and unloads nothing.
         return base(program).is_none();
@@ -89,6 +99,11 @@ pub(crate) fn stay_loaded() -> bool {
     let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE;
     // SAFETY: the linker's own name of the unit. It is loaded, so nothing is loaded and no code runs (Invariant 3).
     !unsafe { libc::dlopen(own.dli_fname, flags) }.is_null()
+}
+
+/// An address in the program itself: its headers.
+fn program_address() -> *const c_void {
+    core::ptr::with_exposed_provenance(auxv::get(libc::AT_PHDR))
 }
 
 /// An address in the link unit that contains this copy of the crate: neither exported nor looked up by name.

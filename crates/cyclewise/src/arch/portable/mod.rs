@@ -19,3 +19,4 @@ pub(crate) mod static_libc;
 pub(crate) mod text_lock;
 #[cfg(feature = "std")]
 pub(crate) mod thread_block;
+pub(crate) mod unit;

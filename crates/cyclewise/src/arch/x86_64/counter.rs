@@ -23,6 +23,7 @@
 //! 2. Every sequence writes the registers it names. `dependent_load` reads one word that its caller borrowed.
 #![expect(unsafe_code, reason = "instruction sequences with fences inside")]
 
+use super::cpuid::cpuid;
 use super::feature::{LFENCE_ORDERS, RDTSCP};
 use super::rdtsc::{join, lfence_rdtsc_lfence, mfence_lfence_rdtsc_mfence_lfence};
 use super::tsc_order;
@@ -43,21 +44,19 @@ pub(crate) fn choose(_has_ecv: impl FnOnce() -> bool) {
 
 /// Whether the counter runs at one rate in all power and frequency states (CPUID 8000_0007h, EDX bit 8).
 pub(crate) fn is_invariant() -> bool {
-    use core::arch::x86_64::__cpuid;
-    __cpuid(0x8000_0000).eax >= 0x8000_0007 && __cpuid(0x8000_0007).edx & (1 << 8) != 0
+    cpuid(0x8000_0000).eax >= 0x8000_0007 && cpuid(0x8000_0007).edx & (1 << 8) != 0
 }
 
 /// Whether KVM promises that the counters of all CPUs are synchronized (KVM_FEATURE_CLOCKSOURCE_STABLE_BIT).
 ///
 /// References: Linux Documentation/virt/kvm/x86/cpuid.rst.
 pub(crate) fn is_stable_under_kvm() -> bool {
-    use core::arch::x86_64::__cpuid;
     const SIGNATURE: u32 = 0x4000_0000;
     // "KVMKVMKVM", and three zeroes.
     const KVM: (u32, u32, u32) = (0x4b4d_564b, 0x564b_4d56, 0x4d);
-    let hypervisor = __cpuid(1).ecx >> 31 == 1;
-    let named = hypervisor.then(|| __cpuid(SIGNATURE));
-    named.is_some_and(|n| (n.ebx, n.ecx, n.edx) == KVM) && __cpuid(SIGNATURE + 1).eax & 1 << 24 != 0
+    let hypervisor = cpuid(1).ecx >> 31 == 1;
+    let named = hypervisor.then(|| cpuid(SIGNATURE));
+    named.is_some_and(|n| (n.ebx, n.ecx, n.edx) == KVM) && cpuid(SIGNATURE + 1).eax & 1 << 24 != 0
 }
 
 /// Ticks, after every earlier load.

@@ -3,7 +3,7 @@
 //! # References
 //! Intel SDM vol. 2, CPUID; AMD APM vol. 3, E.
 
-use core::arch::x86_64::__cpuid;
+use super::cpuid::cpuid;
 
 /// The CPU has RDTSCP.
 pub const RDTSCP: u8 = 1;
@@ -25,10 +25,10 @@ pub(super) fn has(feature: u8) -> bool {
         SERIALIZE => (7, true, 14),
         _ => return false,
     };
-    if __cpuid(leaf & 0x8000_0000).eax < leaf {
+    if cpuid(leaf & 0x8000_0000).eax < leaf {
         return false;
     }
-    let answer = __cpuid(leaf);
+    let answer = cpuid(leaf);
     let word = if in_edx { answer.edx } else { answer.ecx };
     word >> bit & 1 == 1
 }

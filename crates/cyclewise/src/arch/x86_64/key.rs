@@ -38,6 +38,9 @@ pub(crate) const LENGTH: usize = 5;
 /// The prefix before some sites: CS, which a NOP and a direct jump ignore in 64-bit mode.
 pub(crate) const PREFIX: u8 = 0x2e;
 
+/// The most prefixes that the alignment of [`__static_key_test!`](crate::__static_key_test) adds.
+pub(crate) const MOST_PREFIXES: usize = 4;
+
 /// The test of a key: returns from the enclosing function, or evaluates to a bool. By its `unsafe` the caller
 /// guarantees that the static is a `StaticKey`, or a struct with nothing else in it, whose default is the literal.
 #[doc(hidden)]
@@ -102,6 +105,53 @@ pub(crate) fn table() -> usize {
     records().as_ptr().addr()
 }
 
+/// The records of a link unit.
+#[derive(Clone, Copy)]
+pub(crate) struct Table(&'static [Record]);
+
+impl Table {
+    /// Those of this link unit.
+    pub(crate) fn own() -> Self {
+        Self(records())
+    }
+
+    /// Those between two addresses. `None` where no array of records has these bounds.
+    ///
+    /// # Safety
+    /// A link unit's bounds of its section `cyclewise_key_v2`, which stays mapped while the table is used.
+    pub(crate) unsafe fn between(start: *const (), stop: *const ()) -> Option<Self> {
+        let bytes = stop.addr().checked_sub(start.addr())?;
+        let whole = !start.is_null() && start.addr().is_multiple_of(4) && bytes.is_multiple_of(size_of::<Record>());
+        // SAFETY: the caller vouches for the section, which is never written (Invariant 3).
+        whole.then(|| Self(unsafe { core::slice::from_raw_parts(start.cast(), bytes / size_of::<Record>()) }))
+    }
+
+    /// The sites of the key at `key`, in link order.
+    ///
+    /// Cost: reads every record of every key.
+    pub(crate) fn sites(self, key: *const ()) -> impl Iterator<Item = Site> + Clone {
+        self.0.iter().filter_map(move |record| {
+            let there = at(&record.key);
+            // The empty record has distances of 0.
+            (record.site != 0 && there & !1 == key.addr()).then(|| Site {
+                at: core::ptr::with_exposed_provenance_mut(at(&record.site)),
+                target: at(&record.target),
+                prefixes: record.prefixes as usize,
+            })
+        })
+    }
+
+    /// The addresses of the sites of all other keys.
+    ///
+    /// Tests of two keys are the same bytes until one is flipped. A linker that folds identical code (`--icf=all`) may
+    /// merge two functions, and then two keys have a record of the same site.
+    pub(crate) fn sites_of_others(self, key: *const ()) -> impl Iterator<Item = usize> {
+        let others = self.0.iter();
+        let others = others.filter(move |r| r.site != 0 && at(&r.key) & !1 != key.addr());
+        others.map(|record| at(&record.site))
+    }
+}
+
 /// A record as the assembler writes it.
 #[repr(C)]
 struct Record {
@@ -129,32 +179,6 @@ impl Site {
         let [a, b, c, d] = distance.to_le_bytes();
         [0xe9, a, b, c, d]
     }
-}
-
-/// The sites of the key at `key` in this link unit, in link order.
-///
-/// Cost: reads every record of every key.
-pub(crate) fn sites(key: *const ()) -> impl Iterator<Item = Site> + Clone {
-    records().iter().filter_map(move |record| {
-        let there = at(&record.key);
-        // The empty record has distances of 0.
-        (record.site != 0 && there & !1 == key.addr()).then(|| Site {
-            at: core::ptr::with_exposed_provenance_mut(at(&record.site)),
-            target: at(&record.target),
-            prefixes: record.prefixes as usize,
-        })
-    })
-}
-
-/// The addresses of the sites of all other keys.
-///
-/// Tests of two keys are the same bytes until one is flipped. A linker that folds identical code (`--icf=all`) may
-/// merge two functions, and then two keys have a record of the same site.
-pub(crate) fn sites_of_others(key: *const ()) -> impl Iterator<Item = usize> {
-    let others = records()
-        .iter()
-        .filter(move |r| r.site != 0 && at(&r.key) & !1 != key.addr());
-    others.map(|record| at(&record.site))
 }
 
 /// The address that a record's field points at.

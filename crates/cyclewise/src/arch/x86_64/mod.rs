@@ -5,6 +5,7 @@ pub(crate) use super::portable::*;
 pub mod alternative;
 pub(crate) mod code;
 pub mod counter;
+mod cpuid;
 pub mod feature;
 #[cfg(feature = "std")]
 pub(crate) mod gs;
@@ -25,4 +26,6 @@ pub(crate) mod text_lock;
 #[cfg(all(feature = "std", target_env = "gnu"))]
 pub(crate) mod thread_block;
 pub mod tsc_order;
+#[cfg(all(feature = "std", feature = "patch", target_env = "gnu"))]
+pub(crate) mod unit;
 mod valgrind;

@@ -10,11 +10,11 @@
 //! # References
 //! Intel SDM vol. 3, 8.3 (serializing instructions); AMD APM vol. 2, 7.6.4.
 
+use super::cpuid::cpuid;
 use super::valgrind::discard_translations;
-use core::arch::x86_64::__cpuid;
 
 /// Serializes the calling core, and discards Valgrind's translations.
 pub(crate) fn sync_core() {
     discard_translations();
-    core::hint::black_box(__cpuid(0));
+    core::hint::black_box(cpuid(0));
 }

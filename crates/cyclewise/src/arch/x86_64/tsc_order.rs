@@ -19,9 +19,10 @@
     reason = "a chain of instructions that the compiler must leave as it is"
 )]
 
+use super::cpuid::cpuid;
 use super::feature::{self, RDTSCP};
 use super::rdtsc::{lfence_rdtsc, rdtsc, rdtscp};
-use core::arch::{asm, x86_64::__cpuid};
+use core::arch::asm;
 use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 /// Not decided: MFENCE; LFENCE; RDTSC is used, which waits on every CPU.
@@ -111,7 +112,7 @@ fn decide(litmus: Litmus, is_intel: bool, has_rdtscp: bool, lfence_is_cheaper: f
 }
 
 fn is_intel() -> bool {
-    let id = __cpuid(0);
+    let id = cpuid(0);
     // "GenuineIntel" as CPUID spells it: Intel SDM vol. 2, CPUID.
     (id.ebx, id.edx, id.ecx) == (0x756e_6547, 0x4965_6e69, 0x6c65_746e)
 }

@@ -6,7 +6,7 @@
 #![expect(unsafe_code, reason = "edits text")]
 
 use super::StaticKey;
-use crate::arch::key;
+use crate::arch::key::{self, Table};
 use crate::error::Refusal;
 use crate::patch::text::{self, Edit, Goal};
 use crate::patch::text_lock::TextGuard;
@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 use core::sync::atomic::Ordering::Relaxed;
 
 /// The edits that flip every test of a key away from its default.
-pub(super) struct Sites(Vec<Edit>);
+pub(in crate::patch) struct Sites(Vec<Edit>);
 
 impl Sites {
     /// Lists them.
@@ -22,11 +22,26 @@ impl Sites {
     /// # Errors
     /// [`Refusal::NoMemory`], [`Refusal::SharedSite`].
     pub(super) fn of(key: &'static StaticKey) -> Result<Self, Refusal> {
-        let found = key::sites((&raw const *key).cast());
+        // Relaxed: pairs with the store below; it says something of what never changes.
+        let unshared = key.unshared.load(Relaxed);
+        let listed = Self::in_table(Table::own(), (&raw const *key).cast(), unshared)?;
+        key.unshared.store(true, Relaxed); // Pairs with the load above.
+        Ok(listed)
+    }
+
+    /// Lists those in a link unit's table; checks that they are no other key's, unless that is known.
+    ///
+    /// # Errors
+    /// [`Refusal::NoMemory`], [`Refusal::SharedSite`], [`Refusal::Misshapen`].
+    pub(in crate::patch) fn in_table(table: Table, key: *const (), unshared: bool) -> Result<Self, Refusal> {
+        let found = table.sites(key);
         let mut edits = Vec::new();
         let room = edits.try_reserve_exact(2 * found.clone().count());
         room.map_err(|_| Refusal::NoMemory)?;
         for site in found {
+            if site.prefixes > key::MOST_PREFIXES {
+                return Err(Refusal::Misshapen { at: site.at.addr() });
+            }
             // Checked and not changed: a debugger puts a breakpoint on the instruction's first byte.
             if site.prefixes > 0 {
                 let prefixes = [key::PREFIX; 8];
@@ -45,18 +60,13 @@ impl Sites {
             });
         }
         edits.sort_unstable_by_key(|edit| edit.at);
-        // Relaxed: pairs with the store below; it says something of what never changes.
-        if key.unshared.load(Relaxed) {
-            return Ok(Self(edits));
-        }
         let is_ours = |at: &usize| edits.binary_search_by_key(at, |edit| edit.at.addr()).is_ok();
-        match key::sites_of_others((&raw const *key).cast()).find(is_ours) {
-            None => {
-                key.unshared.store(true, Relaxed); // Pairs with the load above.
-                Ok(Self(edits))
-            }
-            Some(at) => Err(Refusal::SharedSite { at }),
-        }
+        let shared = if unshared {
+            None
+        } else {
+            table.sites_of_others(key).find(is_ours)
+        };
+        shared.map_or(Ok(Self(edits)), |at| Err(Refusal::SharedSite { at }))
     }
 
     /// Makes every test jump or fall through, as `goal` says. Takes `self` by reference, so that the list is freed
@@ -64,7 +74,7 @@ impl Sites {
     ///
     /// # Errors
     /// See [`Refusal`]; no site has changed then.
-    pub(super) fn flip(&mut self, held: &TextGuard, jump: bool, goal: Goal) -> Result<(), Refusal> {
+    pub(in crate::patch) fn flip(&mut self, held: &TextGuard, jump: bool, goal: Goal) -> Result<(), Refusal> {
         if !jump {
             for edit in &mut self.0 {
                 core::mem::swap(&mut edit.expect, &mut edit.new);
@@ -82,5 +92,5 @@ fn padded(bytes: [u8; key::LENGTH]) -> [u8; 8] {
 
 /// The addresses of the key's tests.
 pub(super) fn addresses(key: &'static StaticKey) -> impl Iterator<Item = usize> {
-    key::sites((&raw const *key).cast()).map(|site| site.at.addr())
+    Table::own().sites((&raw const *key).cast()).map(|site| site.at.addr())
 }

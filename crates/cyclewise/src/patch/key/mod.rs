@@ -51,14 +51,14 @@
 #[cfg(not(target_arch = "x86_64"))]
 mod flag;
 #[cfg(target_arch = "x86_64")]
-mod flip;
+pub(super) mod flip;
 
 use super::text::Goal;
 use super::text_lock;
 use crate::arch;
 use crate::error::Refusal;
 use core::fmt;
-use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering::Relaxed};
 #[cfg(not(target_arch = "x86_64"))]
 use flag::{Sites, addresses};
 #[cfg(target_arch = "x86_64")]
@@ -72,8 +72,8 @@ pub struct StaticKey {
     table: fn() -> usize,
     /// The value that tests fall through for.
     default: bool,
-    /// The current value; written under the text lock.
-    on: AtomicBool,
+    /// The current value, 0 or 1; written under the text lock.
+    on: AtomicU8,
     /// Whether it is enabled; written under the text lock.
     switched: AtomicBool,
     /// Users; written under the text lock.
@@ -90,7 +90,7 @@ impl StaticKey {
         Self {
             table,
             default,
-            on: AtomicBool::new(default),
+            on: AtomicU8::new(default as u8),
             switched: AtomicBool::new(default),
             users: AtomicU32::new(0),
             unshared: AtomicBool::new(false),
@@ -102,7 +102,7 @@ impl StaticKey {
     #[inline]
     pub fn __flag(&self) -> bool {
         // Relaxed: pairs with nothing; a test orders nothing.
-        self.on.load(Relaxed)
+        self.on.load(Relaxed) != 0
     }
 
     /// Switches the key on. If it is on already, this costs the lock only.
@@ -173,14 +173,14 @@ impl StaticKey {
         let (switched, users) = to(self.switched.load(Relaxed), self.users.load(Relaxed))?;
         let on = switched || users > 0;
         // After a change lost in a fork, the sites may disagree with the state.
-        let flips = on != self.on.load(Relaxed) || text_lock::was_taken_over(&held);
+        let flips = on != self.__flag() || text_lock::was_taken_over(&held);
         if flips {
             let goal = Goal {
                 state: &self.on,
                 value: on,
             };
             sites.flip(&held, on != self.default, goal)?;
-            self.on.store(on, Relaxed);
+            self.on.store(u8::from(on), Relaxed);
         }
         self.switched.store(switched, Relaxed);
         self.users.store(users, Relaxed);

@@ -22,7 +22,7 @@ use super::{Edit, Goal};
 use crate::patch::text_lock::TextGuard;
 use core::ptr::null_mut;
 use core::sync::atomic::Ordering::Relaxed;
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, AtomicUsize};
 
 impl Goal {
     /// The goal of the batch that reverses this one.
@@ -35,7 +35,7 @@ impl Goal {
 // Relaxed, all of them: the text lock orders their writers, and a child reads what fork copied.
 static EDITS: AtomicPtr<Edit> = AtomicPtr::new(null_mut());
 static COUNT: AtomicUsize = AtomicUsize::new(0);
-static STATE: AtomicPtr<AtomicBool> = AtomicPtr::new(null_mut());
+static STATE: AtomicPtr<AtomicU8> = AtomicPtr::new(null_mut());
 static VALUE: AtomicBool = AtomicBool::new(false);
 /// The checksum of the edits.
 static CONTENT: AtomicU64 = AtomicU64::new(0);
@@ -81,9 +81,9 @@ pub(super) unsafe fn left(_: &TextGuard) -> Option<(&'static mut [Edit], Option<
     if CONTENT.load(Relaxed) != content(edits) {
         return None;
     }
-    // SAFETY: null, or a static (`Goal`).
+    // SAFETY: null, or a key (`Goal`). Its link unit was loaded when fork copied the record, so it is here.
     let state = unsafe { STATE.load(Relaxed).as_ref() };
-    let has_followed = state.map(|state| state.load(Relaxed) == VALUE.load(Relaxed));
+    let has_followed = state.map(|state| (state.load(Relaxed) != 0) == VALUE.load(Relaxed));
     Some((edits, has_followed))
 }
 
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn a_record_that_is_torn_or_stale_is_none() {
-        static STATE_OF_TEST: AtomicBool = AtomicBool::new(false);
+        static STATE_OF_TEST: AtomicU8 = AtomicU8::new(0);
         let held = text_lock::lock().unwrap();
         let edit = Edit {
             at: core::ptr::without_provenance_mut(0x1000),
@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(left(), Some((3, Some(false))), "it has not followed");
         assert_eq!(left(), None, "found once");
 
-        STATE_OF_TEST.store(true, Relaxed);
+        STATE_OF_TEST.store(1, Relaxed);
         record(&held, edits, Some(goal));
         assert_eq!(left(), Some((3, Some(true))), "it has followed");
         record(&held, edits, None);

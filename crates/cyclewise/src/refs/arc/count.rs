@@ -51,8 +51,8 @@
 //! The callers of `inc_at` and `dec_at` guarantee a count at the given distance from the pointer.
 #![expect(unsafe_code, reason = "a count by its distance from the value")]
 
+use crate::primitive::cold_path;
 use crate::primitive::{AtomicUsize, dec_negative_at, inc_negative_at};
-use core::hint::cold_path;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// No reference.
@@ -71,6 +71,7 @@ pub(super) const MAX: usize = isize::MAX as usize;
 pub(super) const SATURATED: usize = (isize::MIN / 2) as usize;
 
 /// The count after an increment by compare-and-exchange, for a count that is not [`DEAD`].
+#[inline]
 pub(super) const fn incremented(stored: usize) -> usize {
     // Unsigned, saturated counts and a claimed one are above MAX.
     if stored < MAX {

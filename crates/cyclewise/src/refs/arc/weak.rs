@@ -49,7 +49,7 @@ impl<T> Weak<T> {
     #[must_use]
     pub const fn new() -> Self {
         Self {
-            value: NonNull::without_provenance(DANGLING),
+            value: NonNull::new(ptr::without_provenance_mut(DANGLING.get())).expect("the last address"),
         }
     }
 }

@@ -1,0 +1,121 @@
+//! What the hooks of thread creation in the program call: `hooks/cyclewise-hooks.c`, which the program links.
+//!
+//! A definition in the program is the only one that every library is bound to, so the program has to have them; this
+//! library cannot. They forward to functions here, and a constructor beside them tells this library where they are.
+//!
+//! # Invariants
+//! 1. The order of the table is that of `__thread_creators!`, and so is that of `struct cw_hooks` in the C file.
+//!
+//! # Safety
+//! 1. The names that are exported begin with `cw_`, which no other library defines.
+//! 2. The C file calls each function with the arguments that the C library's function of that name was called with.
+//! 3. A table whose size and version are right holds the program's hooks, and stays.
+#![expect(unsafe_code, reason = "functions under names of their own, and a table by address")]
+
+use core::ffi::{c_int, c_void};
+use core::ptr;
+use core::sync::atomic::AtomicPtr;
+use core::sync::atomic::Ordering::{Acquire, Release};
+use cyclewise::patch::hooks::Hooks;
+use cyclewise::patch::tls_hooks::{self, TlsHooks};
+use std::sync::OnceLock;
+
+/// The layout of the table.
+const ABI: u32 = 1;
+
+macro_rules! define {
+    ($($name:ident($($argument:ident: $type:ty),*) if $creates:expr, else $failure:expr;)*) => {
+        /// The table of a program's hooks.
+        #[repr(C)]
+        pub struct cw_hooks {
+            /// The bytes of the table.
+            pub size: u32,
+            /// Its version.
+            pub abi: u32,
+            /// `_dl_allocate_tls`.
+            pub allocate: unsafe extern "C" fn(*mut c_void) -> *mut c_void,
+            /// `_dl_allocate_tls_init`.
+            pub init: unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void,
+            $(
+                #[doc = concat!("`", stringify!($name), "`.")]
+                pub $name: unsafe extern "C" fn($($type),*) -> c_int,
+            )*
+        }
+
+        impl cw_hooks {
+            fn hooks(&self) -> Hooks {
+                Hooks {
+                    tls: TlsHooks { allocate: self.allocate, init: self.init },
+                    of_program: true,
+                    $($name: self.$name),*
+                }
+            }
+        }
+
+        $(
+            #[doc = concat!("Restores LOCK, then calls the C library's `", stringify!($name), "`.")]
+            ///
+            /// # Safety
+            /// The C library's contract.
+            // SAFETY: Safety 1.
+            #[unsafe(export_name = concat!("cw_hook_", stringify!($name)))]
+            pub unsafe extern "C" fn $name($($argument: $type),*) -> c_int {
+                // SAFETY: the caller's contract is the C library's.
+                unsafe { cyclewise::patch::hooks::$name($($argument),*) }
+            }
+        )*
+    };
+}
+cyclewise::__thread_creators!(define);
+
+/// Restores LOCK, then calls the dynamic linker's `_dl_allocate_tls`.
+///
+/// # Safety
+/// The dynamic linker's contract.
+// SAFETY: Safety 1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cw_hook_dl_allocate_tls(memory: *mut c_void) -> *mut c_void {
+    // SAFETY: the caller's contract is the dynamic linker's.
+    unsafe { tls_hooks::allocate(memory) }
+}
+
+/// Restores LOCK, then calls the dynamic linker's `_dl_allocate_tls_init`.
+///
+/// # Safety
+/// The dynamic linker's contract.
+// SAFETY: Safety 1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cw_hook_dl_allocate_tls_init(block: *mut c_void, is_main: usize) -> *mut c_void {
+    // SAFETY: the caller's contract is the dynamic linker's.
+    unsafe { tls_hooks::init(block, is_main) }
+}
+
+/// The table that the program has registered; null without one.
+static TABLE: AtomicPtr<cw_hooks> = AtomicPtr::new(ptr::null_mut());
+
+/// Tells where the program's hooks are. A table of another version is not used.
+///
+/// # Safety
+/// A table as the C file has it, which stays.
+// SAFETY: Safety 1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cw_hooks_register(table: *const cw_hooks) {
+    // SAFETY: null, or begins with a size and a version, whatever its version is.
+    let Some(head) = (unsafe { table.cast::<[u32; 2]>().as_ref() }) else {
+        return;
+    };
+    if *head == [size_of::<cw_hooks>() as u32, ABI] {
+        // Release: pairs with the Acquire in `registered`.
+        TABLE.store(table.cast_mut(), Release);
+    }
+}
+
+/// The program's hooks, if it has any.
+pub(crate) fn registered() -> Option<&'static Hooks> {
+    static HOOKS: OnceLock<Hooks> = OnceLock::new();
+    // Acquire: pairs with the Release in `cw_hooks_register`.
+    let table = TABLE.load(Acquire);
+    // SAFETY: null, or a table of this version that stays (Safety 3).
+    let table = unsafe { table.as_ref() }?;
+    Some(HOOKS.get_or_init(|| table.hooks()))
+}

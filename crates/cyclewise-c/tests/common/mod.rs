@@ -1,0 +1,156 @@
+//! Compiles C programs with `cc` against the libraries that were built with the tests, and runs them.
+//!
+//! `cc` is there wherever rustc is: it links with it.
+
+#![allow(dead_code, unreachable_pub, reason = "no test program uses all of it")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// The package.
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// What the build of this test has put beside it.
+pub fn built(file: &str) -> PathBuf {
+    let this = std::env::current_exe().expect("this program has a path");
+    this.parent().expect("and is in a folder").join(file)
+}
+
+/// A folder of this test program.
+pub fn scratch() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let this = std::env::current_exe().expect("this program has a path");
+        let name = this.file_name().expect("a name").to_string_lossy().into_owned();
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        std::fs::create_dir_all(&folder).expect("a folder for programs");
+        folder
+    })
+}
+
+/// How a program is linked with the library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Link {
+    Shared,
+    Archive,
+}
+
+/// Warnings that a user's build may ask for.
+pub const STRICT: &[&str] = &["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror"];
+
+/// The arguments that link the library.
+pub fn library(link: Link) -> Vec<String> {
+    let so = built("libcyclewise_c.so");
+    let folder = so.parent().expect("a folder").display();
+    match link {
+        Link::Shared => vec![
+            format!("-L{folder}"),
+            format!("-Wl,-rpath,{folder}"),
+            "-lcyclewise_c".to_owned(),
+        ],
+        Link::Archive => vec![
+            built("libcyclewise_c.a").display().to_string(),
+            "-lpthread".to_owned(),
+            "-ldl".to_owned(),
+            "-lm".to_owned(),
+        ],
+    }
+}
+
+/// Runs `cc`.
+pub fn cc(arguments: &[String]) -> Output {
+    let cc = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
+    Command::new(cc).args(arguments).output().expect("cc runs")
+}
+
+/// A path of its own for each file that is made: tests run at the same time.
+pub fn fresh(name: &str) -> PathBuf {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    let number = NEXT.fetch_add(1, Relaxed);
+    scratch().join(format!("{number}-{name}"))
+}
+
+/// The hooks' object, compiled with the flags that are not libraries.
+pub fn hooks(flags: &[&str]) -> String {
+    let source = root().join("hooks/cyclewise-hooks.c");
+    let object = fresh("cyclewise-hooks.o").display().to_string();
+    let mut arguments = vec!["-c".to_owned(), "-O2".to_owned(), source.display().to_string()];
+    arguments.extend(["-Wall", "-Wextra", "-Werror", "-fPIC", "-o"].map(str::to_owned));
+    arguments.push(object.clone());
+    let of_compiler = flags.iter().filter(|flag| flag.starts_with("-f"));
+    arguments.extend(of_compiler.map(|flag| (*flag).to_owned()));
+    let output = cc(&arguments);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    object
+}
+
+/// A program to be compiled.
+#[derive(Clone, Debug)]
+pub struct Program<'a> {
+    pub source: PathBuf,
+    pub link: Link,
+    pub hooked: bool,
+    pub flags: &'a [&'a str],
+}
+
+impl<'a> Program<'a> {
+    /// A file of `tests/called`, with the hooks.
+    pub fn called(file: &str, link: Link) -> Self {
+        Self {
+            source: root().join("tests/called").join(file),
+            link,
+            hooked: true,
+            flags: &[],
+        }
+    }
+
+    /// Compiles it; what the compiler and the linker said where they failed.
+    pub fn compile(&self) -> Result<PathBuf, String> {
+        let stem = self.source.file_stem().expect("a name").to_string_lossy();
+        let program = fresh(&stem);
+        let mut arguments: Vec<String> = STRICT.iter().map(|flag| (*flag).to_owned()).collect();
+        arguments.push(format!("-I{}", root().join("include").display()));
+        arguments.push(format!("-I{}", root().join("tests/called").display()));
+        arguments.push(self.source.display().to_string());
+        if self.hooked {
+            arguments.push(hooks(self.flags));
+        }
+        arguments.extend(self.flags.iter().map(|flag| (*flag).to_owned()));
+        arguments.push("-o".to_owned());
+        arguments.push(program.display().to_string());
+        arguments.extend(library(self.link));
+        let output = cc(&arguments);
+        if output.status.success() {
+            Ok(program)
+        } else {
+            Err(String::from_utf8_lossy(&output.stderr).into_owned())
+        }
+    }
+
+    /// Compiles and runs it with these arguments.
+    pub fn output(&self, arguments: &[&str]) -> Output {
+        let program = self.compile().unwrap_or_else(|error| panic!("{self:?}: {error}"));
+        Command::new(program)
+            .args(arguments)
+            .output()
+            .expect("the program runs")
+    }
+
+    /// Compiles and runs it; it ends with status 0.
+    pub fn passes(&self, arguments: &[&str]) -> String {
+        let output = self.output(arguments);
+        let said = String::from_utf8_lossy(&output.stderr);
+        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(
+            output.status.success(),
+            "{self:?}: {:?}\n{printed}{said}",
+            output.status
+        );
+        printed
+    }
+}

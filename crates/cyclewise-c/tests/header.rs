@@ -1,0 +1,130 @@
+//! `include/cyclewise/called.h` is what cbindgen makes of the Rust definitions.
+//!
+//! After a change of those: `CYCLEWISE_BLESS=1 cargo test -p cyclewise-c --test header`.
+
+use cbindgen::{Builder, Config, DocumentationStyle, EnumConfig, ExportConfig, Language, Style};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const HEAD: &str = "\
+/*
+ * The functions of cyclewise that are called, and their types. Include <cyclewise/cyclewise.h>, which has the inline ones too.
+ *
+ * Written by cbindgen from crates/cyclewise-c/src; a test compares the two. Functions that return an int return 0, or an
+ * enum cw_refused where their comment says so.
+ */
+";
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The files with functions for C programs, in the order of the header.
+fn sources() -> Vec<PathBuf> {
+    let library = fs::read_to_string(root().join("src/lib.rs")).expect("the root of the crate");
+    let modules = library.lines().filter_map(|line| line.strip_prefix("pub mod "));
+    let modules = modules
+        .map(|line| line.trim_end_matches(';'))
+        .filter(|name| *name != "hooks");
+    modules.map(|name| root().join(format!("src/{name}.rs"))).collect()
+}
+
+/// The header of these files.
+fn header(sources: &[PathBuf]) -> String {
+    let config = Config {
+        language: Language::C,
+        header: Some(HEAD.trim_end().to_owned()),
+        include_guard: Some("CYCLEWISE_CALLED_H".to_owned()),
+        no_includes: true,
+        sys_includes: ["stdbool.h", "stddef.h", "stdint.h"].map(str::to_owned).to_vec(),
+        cpp_compat: true,
+        style: Style::Tag,
+        usize_is_size_t: true,
+        documentation_style: DocumentationStyle::Doxy,
+        line_length: 120,
+        enumeration: EnumConfig::default(),
+        export: ExportConfig {
+            include: ["cw_refused", "cw_mode"].map(str::to_owned).to_vec(),
+            ..ExportConfig::default()
+        },
+        ..Config::default()
+    };
+    let mut builder = Builder::new().with_config(config);
+    for source in sources {
+        builder = builder.with_src(source);
+    }
+    let mut written = Vec::new();
+    builder
+        .generate()
+        .expect("cbindgen reads the sources")
+        .write(&mut written);
+    without_safety(&String::from_utf8(written).expect("cbindgen writes UTF-8"))
+}
+
+/// Comments without their sections on safety, which prove something about the Rust code: what C promises is said before.
+fn without_safety(header: &str) -> String {
+    let mut kept = String::new();
+    let mut in_section = false;
+    for line in header.lines() {
+        match line.trim() {
+            "* # Safety" => {
+                in_section = true;
+                // The empty line before it.
+                if kept.ends_with("\n *\n") {
+                    kept.truncate(kept.len() - " *\n".len());
+                }
+            }
+            "*/" => in_section = false,
+            _ => {}
+        }
+        if !in_section {
+            kept.push_str(line);
+            kept.push('\n');
+        }
+    }
+    kept
+}
+
+#[test]
+fn the_header_is_what_the_code_says() {
+    let path = root().join("include/cyclewise/called.h");
+    let made = header(&sources());
+    if std::env::var_os("CYCLEWISE_BLESS").is_some() {
+        fs::write(&path, &made).expect("the header can be written");
+    }
+    let there = fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        there == made,
+        "called.h is not what the code says; run CYCLEWISE_BLESS=1 cargo test -p cyclewise-c --test header"
+    );
+}
+
+/// The twin: a function that is added to the code is missing from the header.
+#[test]
+fn a_function_that_is_not_in_the_header_is_seen() {
+    let added = std::env::temp_dir().join(format!("cyclewise-added-{}.rs", std::process::id()));
+    fs::write(
+        &added,
+        "#[unsafe(no_mangle)]\npub extern \"C\" fn cw_added() -> u64 { 0 }\n",
+    )
+    .expect("a file");
+    let mut sources = sources();
+    let before = header(&sources);
+    sources.push(added.clone());
+    let after = header(&sources);
+    fs::remove_file(added).expect("it was there");
+    assert!(after.contains("uint64_t cw_added(void);") && after != before);
+}
+
+/// Every function that is exported is in the header, but for the hooks, which only their own object calls.
+#[test]
+fn every_exported_function_is_declared() {
+    let made = header(&sources());
+    for source in sources() {
+        let text = fs::read_to_string(&source).expect("a source");
+        for name in text.split("extern \"C\" fn cw_").skip(1) {
+            let name = name.split('(').next().unwrap_or_default();
+            assert!(made.contains(&format!("cw_{name}(")), "{}: cw_{name}", source.display());
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The modes from C, in programs that are linked in every way.
+#![cfg(all(target_arch = "x86_64", target_env = "gnu"))]
+
+mod common;
+
+use common::{Link, Program};
+
+#[test]
+fn the_modes_work_with_the_shared_library() {
+    Program::called("modes.c", Link::Shared).passes(&[]);
+}
+
+#[test]
+fn the_modes_work_with_the_archive() {
+    Program::called("modes.c", Link::Archive).passes(&[]);
+}
+
+#[test]
+fn a_fixed_executable_works() {
+    let flags = &["-no-pie", "-fno-pie"];
+    let program = Program::called("modes.c", Link::Archive);
+    Program { flags, ..program }.passes(&[]);
+}
+
+/// The twin of the others: without the hooks nothing is elided, and the line says what to add.
+#[test]
+fn a_program_without_hooks_is_told_what_to_link() {
+    for link in [Link::Shared, Link::Archive] {
+        let program = Program::called("refused.c", link);
+        let said = Program {
+            hooked: false,
+            ..program
+        }
+        .passes(&[]);
+        assert!(
+            said.starts_with("64 ")
+                && said.contains("cyclewise-hooks.o")
+                && said.contains("pkg-config --libs cyclewise-single"),
+            "{link:?}: {said}"
+        );
+    }
+}
+
+#[test]
+fn a_static_program_is_refused_and_has_threads() {
+    for flags in [["-static"], ["-static-pie"]] {
+        let program = Program::called("refused.c", Link::Archive);
+        let program = Program {
+            hooked: false,
+            flags: &flags,
+            ..program
+        };
+        let said = program.passes(&[]);
+        assert!(said.starts_with("16 "), "{flags:?}: {said}");
+    }
+}
+
+/// Hooks in a static program could create no thread, so it ends at once, with a line.
+#[test]
+fn hooks_in_a_static_program_say_so() {
+    for flags in [["-static"], ["-static-pie"]] {
+        let program = Program::called("refused.c", Link::Archive);
+        let output = Program {
+            flags: &flags,
+            ..program
+        }
+        .output(&[]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && output.stdout.is_empty());
+        assert!(said.contains("cyclewise-hooks.o is in a static program"), "{said}");
+    }
+}
+
+/// Hooks in a shared library are not the program's, and are found not to be in force.
+#[test]
+fn hooks_in_a_shared_library_are_refused() {
+    let library = common::scratch().join("libhooked.so");
+    let arguments = ["-shared", "-o"].map(str::to_owned).into_iter();
+    let arguments = arguments.chain([library.display().to_string(), common::hooks(&[])]);
+    let arguments: Vec<_> = arguments.chain(common::library(Link::Shared)).collect();
+    assert!(common::cc(&arguments).status.success());
+    let path = library.display().to_string();
+    let program = Program::called("refused.c", Link::Shared);
+    let program = Program {
+        hooked: false,
+        flags: &["-Wl,--no-as-needed", &path],
+        ..program
+    };
+    let said = program.passes(&[]);
+    assert!(said.starts_with("18 "), "{said}");
+}

@@ -1,0 +1,33 @@
+//! Link units: what an executable and its shared objects tell each other about their sites.
+//!
+//! Each has a descriptor ([`Unit`]) with the bounds of its tables, and an ELF note by which others find it. These functions are
+//! called by the C interface.
+//!
+//! # Safety
+//! Descriptors are C's: callers vouch that they are what they say.
+#![expect(unsafe_code, reason = "descriptors of C, by their address")]
+
+mod key;
+#[cfg(all(feature = "std", target_arch = "x86_64", target_env = "gnu"))]
+mod lifetime;
+mod unit;
+
+pub use key::{Key, key_dec, key_inc, key_set};
+pub use unit::Unit;
+
+use crate::error::Refusal;
+
+/// Asks for a link unit's sites to be patched with the program's from now on. True where they are; false where LOCK stays in them
+/// until the program elides the next time.
+///
+/// # Errors
+/// [`Refusal::BadUnit`].
+///
+/// # Safety
+/// `unit` is null or the descriptor of a link unit that stays loaded until its destructor has run.
+pub unsafe fn register(unit: *const Unit) -> Result<bool, Refusal> {
+    // SAFETY: the caller's promise.
+    let unit = unsafe { unit.as_ref() }.ok_or(Refusal::BadUnit { at: 0 })?;
+    unit.check()?;
+    Ok(false)
+}

@@ -1,0 +1,106 @@
+//! A shared object made from `unit.c`.
+
+use crate::common::cc;
+use cyclewise::patch::units::{Key, Unit};
+use std::ffi::{CString, c_int, c_long, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// An object that is loaded until it is closed.
+pub(crate) struct Object {
+    handle: *mut c_void,
+    name: &'static str,
+}
+
+// SAFETY: any thread may use the handle, and the object's functions.
+unsafe impl Sync for Object {}
+// SAFETY: as above.
+unsafe impl Send for Object {}
+
+/// Compiles one, whose functions' names begin with `name`, with some of the source's macros.
+pub(crate) fn compile(name: &str, options: &[&str]) -> std::path::PathBuf {
+    let name_option = format!("-DNAME={name}");
+    let options: Vec<_> = [name_option.as_str()]
+        .into_iter()
+        .chain(options.iter().copied())
+        .collect();
+    cc::shared_object("tests/units/unit.c", name, &options)
+}
+
+impl Object {
+    /// Loads one whose functions' names begin with `name`.
+    pub(crate) fn load(path: &Path, name: &'static str, flags: c_int) -> Self {
+        let text = CString::new(path.as_os_str().as_bytes()).unwrap();
+        // SAFETY: a path; the object's constructors are those of `unit.c`.
+        let handle = unsafe { libc::dlopen(text.as_ptr(), libc::RTLD_NOW | flags) };
+        assert!(!handle.is_null(), "{path:?} cannot be loaded");
+        Self { handle, name }
+    }
+
+    /// The address of a function.
+    pub(crate) fn address(&self, function: &str) -> *mut c_void {
+        let name = CString::new(format!("{}_{function}", self.name)).unwrap();
+        // SAFETY: a name in an object that is loaded.
+        let found = unsafe { libc::dlsym(self.handle, name.as_ptr()) };
+        assert!(!found.is_null(), "{name:?} is not in the object");
+        found
+    }
+
+    fn get<T>(&self, function: &str) -> T {
+        // SAFETY: the function takes nothing and returns the caller's type.
+        let function = unsafe { std::mem::transmute::<*mut c_void, extern "C" fn() -> T>(self.address(function)) };
+        function()
+    }
+
+    /// Its sites.
+    pub(crate) fn sites(&self) -> usize {
+        self.get("sites")
+    }
+
+    /// Those of them that hold a byte.
+    pub(crate) fn having(&self, byte: u8) -> usize {
+        // SAFETY: the function's type in `unit.c`.
+        let having =
+            unsafe { std::mem::transmute::<*mut c_void, extern "C" fn(c_int) -> usize>(self.address("having")) };
+        having(c_int::from(byte))
+    }
+
+    /// Whether every site has LOCK.
+    pub(crate) fn is_locked(&self) -> bool {
+        self.having(0xf0) == self.sites()
+    }
+
+    /// Whether every site is elided.
+    pub(crate) fn is_elided(&self) -> bool {
+        self.having(0x3e) == self.sites()
+    }
+
+    /// Adds to a word by its site.
+    pub(crate) fn load_word(&self, word: *mut c_long, times: c_long) {
+        // SAFETY: the function's type in `unit.c`.
+        let load =
+            unsafe { std::mem::transmute::<*mut c_void, extern "C" fn(*mut c_long, c_long)>(self.address("load")) };
+        load(word, times);
+    }
+
+    /// Its descriptor.
+    pub(crate) fn descriptor(&self) -> *const Unit {
+        self.get("descriptor")
+    }
+
+    /// Its key.
+    pub(crate) fn key(&self) -> *const Key {
+        self.get("key")
+    }
+
+    /// What its key's test says.
+    pub(crate) fn is_on(&self) -> bool {
+        self.get::<c_int>("is_on") != 0
+    }
+
+    /// Closes it. The caller uses nothing of it after this.
+    pub(crate) fn close(self) {
+        // SAFETY: the caller's promise.
+        assert_eq!(unsafe { libc::dlclose(self.handle) }, 0);
+    }
+}

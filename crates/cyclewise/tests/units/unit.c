@@ -1,0 +1,182 @@
+/* A shared object with LOCK sites, a static key, and a descriptor written by hand, as design/library.md describes them.
+
+   Macros leave parts out or break them:
+   NAME            the prefix of the exported functions (default: unit)
+   ABI, SIZE       the descriptor's version and size (defaults: 1, 96)
+   DATA            its section (default: .data.cw_unit)
+   NO_CONSTRUCTOR, NO_DESTRUCTOR
+   EXTRA_RECORD    a further record of the table: assembly
+   EXTRA_NOTE      a further note: assembly
+   START, STOP     the bounds of the table of sites
+   NEEDS           a function of another object, which is called */
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifndef NAME
+#define NAME unit
+#endif
+#ifndef ABI
+#define ABI 1
+#endif
+#ifndef SIZE
+#define SIZE 96
+#endif
+#ifndef DATA
+#define DATA ".data.cw_unit, \"awG\", @progbits, cw_unit, comdat"
+#endif
+#ifndef START
+#define START "__start_cyclewise_lock_v1"
+#endif
+#ifndef STOP
+#define STOP "__stop_cyclewise_lock_v1"
+#endif
+#ifndef EXTRA_RECORD
+#define EXTRA_RECORD ""
+#endif
+#ifndef EXTRA_NOTE
+#define EXTRA_NOTE ""
+#endif
+
+#define GLUE_(a, b) a##_##b
+#define GLUE(a, b) GLUE_(a, b)
+#define FUNCTION(name) GLUE(NAME, name)
+#define TEXT_(x) #x
+#define TEXT(x) TEXT_(x)
+
+struct cw_unit {
+    uint32_t size, abi;
+    const int32_t *lock_start, *lock_stop;
+    const void *key_start, *key_stop;
+    void (*forget)(struct cw_unit *);
+    void *cookie;
+    int (*adopt)(struct cw_unit *);
+    uint64_t state;
+    void *text_lock;
+    uint64_t reserved[2];
+};
+
+struct cw_key {
+    uint8_t on, default_on;
+    uint16_t switched;
+    uint32_t users;
+    void *cookie;
+} __attribute__((aligned(8)));
+
+extern struct cw_unit cw_unit __attribute__((visibility("hidden")));
+extern const int32_t __start_cyclewise_lock_v1[] __attribute__((visibility("hidden")));
+extern const int32_t __stop_cyclewise_lock_v1[] __attribute__((visibility("hidden")));
+
+__asm__(".comm cyclewise_text_lock_v2, 32, 8\n"
+        ".hidden cyclewise_text_lock_v2\n"
+        ".hidden __start_cyclewise_lock_v1\n.hidden __stop_cyclewise_lock_v1\n"
+        ".hidden __start_cyclewise_key_v2\n.hidden __stop_cyclewise_key_v2\n"
+        ".pushsection cyclewise_lock_v1, \"aR\", @progbits\n"
+        ".balign 4\n"
+        EXTRA_RECORD "\n"
+        ".popsection\n"
+        ".pushsection " DATA "\n"
+        ".balign 8\n"
+        ".weak cw_unit\n.hidden cw_unit\n.type cw_unit, @object\n.size cw_unit, 96\n"
+        "cw_unit: .long " TEXT(SIZE) ", " TEXT(ABI) "\n"
+        ".quad " START ", " STOP "\n"
+        ".quad __start_cyclewise_key_v2, __stop_cyclewise_key_v2\n"
+        ".quad 0, 0, 0, 0, cyclewise_text_lock_v2, 0, 0\n"
+        ".popsection\n"
+        ".pushsection .note.cyclewise, \"a\", @note\n"
+        EXTRA_NOTE "\n"
+        ".balign 4\n.long 10, 4, 1\n.asciz \"cyclewise\"\n.balign 4\n.long cw_unit - .\n"
+        ".popsection\n");
+
+/* The weak symbol is found where the program exports it. */
+int cw_unit_register(struct cw_unit *) __attribute__((weak));
+
+#ifndef NO_CONSTRUCTOR
+static void __attribute__((constructor)) begin(void)
+{
+    uint64_t was = 0;
+    __atomic_compare_exchange_n(&cw_unit.state, &was, 1, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    if (cw_unit_register)
+        cw_unit_register(&cw_unit);
+}
+#endif
+
+#ifndef NO_DESTRUCTOR
+static void __attribute__((destructor)) end(void)
+{
+    uint64_t was = 1;
+    if (!__atomic_compare_exchange_n(&cw_unit.state, &was, 0, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) && was == 2)
+        cw_unit.forget(&cw_unit);
+}
+#endif
+
+#define LOCK                                                                                                                       \
+    ".pushsection cyclewise_lock_v1, \"aR\", @progbits\n.balign 4\n.long 771f - .\n.popsection\n771: lock "
+
+/* Adds one, by a site. */
+void FUNCTION(inc)(long *word)
+{
+    __asm__ volatile(LOCK "incq %0" : "+m"(*word) : : "memory", "cc");
+}
+
+/* Adds one several times, by a site. */
+void FUNCTION(load)(long *word, long times)
+{
+    for (long i = 0; i < times; i++)
+        __asm__ volatile(LOCK "incq %0" : "+m"(*word) : : "memory", "cc");
+}
+
+/* How many sites there are. */
+size_t FUNCTION(sites)(void)
+{
+    size_t sites = 0;
+    for (const int32_t *record = __start_cyclewise_lock_v1; record < __stop_cyclewise_lock_v1; record++)
+        sites += *record != 0;
+    return sites;
+}
+
+/* How many of them hold the byte. */
+size_t FUNCTION(having)(int byte)
+{
+    size_t having = 0;
+    for (const int32_t *record = __start_cyclewise_lock_v1; record < __stop_cyclewise_lock_v1; record++)
+        having += *record != 0 && *(volatile uint8_t *)((uintptr_t)record + *record) == byte;
+    return having;
+}
+
+struct cw_unit *FUNCTION(descriptor)(void)
+{
+    return &cw_unit;
+}
+
+static struct cw_key key __attribute__((used));
+
+struct cw_key *FUNCTION(key)(void)
+{
+    return &key;
+}
+
+/* Whether the key is on, by its test. */
+int FUNCTION(is_on)(void)
+{
+    __asm__ goto("3: .p2align 3, 0x2e, 4\n2: .byte 0x0f, 0x1f, 0x44, 0, 0\n"
+                 ".pushsection cyclewise_key_v2, \"aR\", @progbits\n.p2align 2\n"
+                 ".long 2b - ., %l[on] - ., %c0 - ., 2b - 3b\n.popsection\n"
+                 :
+                 : "i"(&key)
+                 :
+                 : on);
+    return 0;
+on:
+    return 1;
+}
+
+#ifdef NEEDS
+void NEEDS(long *word);
+void FUNCTION(both)(long *word)
+{
+    FUNCTION(inc)(word);
+    NEEDS(word);
+}
+#endif
