@@ -57,6 +57,13 @@
 //! | `mask` | [`mask`], and `std` | `libc` |
 //! | `lock` | [`lock`] | `libc`, `lock_api`, `scopeguard` |
 //! | `refs` | [`refs`], and `lock`, which a [`LockRef`](refs::LockRef) takes | `libc`, `lock_api`, `scopeguard` |
+//! | `serde` | `Serialize` and `Deserialize` for [`atomic`]'s types and for [`Arc`](refs::Arc) and [`Weak`](refs::Weak) | `serde_core` |
+//! | `archery` | [`ArcK`](refs::ArcK), with which rpds and other collections count by [`Arc`](refs::Arc); and `refs` | `libc`, `lock_api`, `scopeguard`, `archery` |
+//! | `arc-swap` | [`Arc`](refs::Arc) and [`Weak`](refs::Weak) in an `ArcSwapAny`; and `refs` | `libc`, `lock_api`, `scopeguard`, `arc-swap`, `rustversion` |
+//! | `stable_deref_trait` | [`Arc`](refs::Arc) for owning_ref, yoke and others; and `refs` | `libc`, `lock_api`, `scopeguard`, `stable_deref_trait` |
+//! | `unsize` | that crate's coercions of [`Arc`](refs::Arc) and [`Weak`](refs::Weak); and `refs` | `libc`, `lock_api`, `scopeguard`, `unsize` |
+//!
+//! The last five are off by default, for programs that use the crate of the same name.
 //!
 //! For example, `cyclewise = { version = "0.1", default-features = false, features = ["clock"] }`. Packages are those of the default Linux
 //! targets; with no feature there are none. Without `std` the crate is `no_std` and needs `core` and `alloc`. A program that elides needs

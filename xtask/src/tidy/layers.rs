@@ -143,6 +143,11 @@ pub(super) const PACKAGES: &[Package] = &[
         ]),
     },
     Package {
+        name: "cyclewise-integrations",
+        ours: &["cyclewise"],
+        modules: None,
+    },
+    Package {
         name: "xtask",
         ours: &[],
         modules: None,

@@ -32,6 +32,8 @@ mod boolean;
 mod common;
 mod integer;
 mod pointer;
+#[cfg(feature = "serde")]
+mod serde;
 
 pub use boolean::AtomicBool;
 pub use core::sync::atomic::{Ordering, compiler_fence, fence};

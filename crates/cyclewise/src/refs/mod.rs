@@ -7,6 +7,8 @@ pub mod lockref;
 pub mod rcuref;
 pub mod refcount;
 
+#[cfg(feature = "archery")]
+pub use arc::ArcK;
 pub use arc::{Arc, CloneArc, Unsizing, Weak};
 pub use lockref::LockRef;
 pub use refcount::{Refcount, Refcount64};

@@ -29,13 +29,23 @@
 #![expect(unsafe_code, reason = "ownership by reference count")]
 
 mod allocation;
+#[cfg(feature = "arc-swap")]
+mod arc_swap;
+#[cfg(feature = "archery")]
+mod archery;
+#[cfg(feature = "unsize")]
+mod coercible;
 mod convert;
 mod count;
 mod cyclic;
 #[cfg(feature = "std")]
 mod os;
 mod raw;
+#[cfg(feature = "serde")]
+mod serde;
 mod slice;
+#[cfg(feature = "stable_deref_trait")]
+mod stable_deref;
 mod traits;
 mod unique;
 mod unsize;
@@ -46,6 +56,8 @@ mod weak_count;
 #[cfg_attr(loom, path = "tests/loom.rs")]
 mod tests;
 
+#[cfg(feature = "archery")]
+pub use self::archery::ArcK;
 pub use unique::CloneArc;
 pub use unsize::Unsizing;
 pub use weak::Weak;
@@ -84,6 +96,7 @@ use core::ptr::{self, NonNull};
 ///   (`may_dangle`); there is no allocator parameter; `make_mut` requires [`CloneArc`].
 /// - `==` compares the values even if both sides share one allocation, and collecting an iterator goes through a `Vec`.
 /// - `std::task::Wake` works with std's `Arc` only.
+#[repr(transparent)]
 pub struct Arc<T: ?Sized> {
     value: NonNull<T>,
     /// For the drop check: dropping an `Arc<T>` may drop a `T`.
