@@ -1,6 +1,6 @@
 /*
  * The hooks of thread creation, for programs that call cw_enable_single: link the object that this file is compiled to
- * into the program itself, not into a shared library. `pkg-config --libs cyclewise-single` names it.
+ * into the program itself, or into a shared object that is preloaded, not into another shared library. `pkg-config --libs cyclewise-single` names it.
  *
  * glibc creates threads in the functions below. A definition in the program comes before the C library's for every
  * library of the process, so each of them restores LOCK before a second thread exists. They forward to the library,
@@ -62,13 +62,19 @@ EXPORTED __attribute__((weak)) void *_dl_allocate_tls_init(void *block, size_t i
 struct cw_hooks {
     uint32_t size;
     uint32_t abi;
+    void (*home)(void);
     void *(*allocate)(void *);
     void *(*init)(void *, size_t);
     CREATORS(MEMBER)
 };
 
+/* Tells which link unit this is: unlike the hooks, it is bound to nothing else. */
+static void home(void)
+{
+}
+
 #define VALUE(name, parameters, arguments) name,
-static const struct cw_hooks table = {sizeof table, 1, _dl_allocate_tls, _dl_allocate_tls_init, CREATORS(VALUE)};
+static const struct cw_hooks table = {sizeof table, 1, home, _dl_allocate_tls, _dl_allocate_tls_init, CREATORS(VALUE)};
 
 void cw_hooks_register(const struct cw_hooks *);
 

@@ -32,6 +32,8 @@ macro_rules! define {
             pub size: u32,
             /// Its version.
             pub abi: u32,
+            /// Any function of the object's own, by which its link unit is known.
+            pub home: unsafe extern "C" fn(),
             /// `_dl_allocate_tls`.
             pub allocate: unsafe extern "C" fn(*mut c_void) -> *mut c_void,
             /// `_dl_allocate_tls_init`.
@@ -46,7 +48,7 @@ macro_rules! define {
             fn hooks(&self) -> Hooks {
                 Hooks {
                     tls: TlsHooks { allocate: self.allocate, init: self.init },
-                    of_program: true,
+                    home: Some(self.home),
                     $($name: self.$name),*
                 }
             }

@@ -149,9 +149,9 @@ macro_rules! forward {
         pub struct Hooks {
             /// Catches threads that bypass the other hooks.
             pub tls: TlsHooks,
-            /// Whether these are the main program's and forward to this link unit, which may be another one: a program in C
-            /// and the shared library that it is linked with. Otherwise they are in the link unit that contains this crate.
-            pub of_program: bool,
+            /// A function of the link unit that defines these and forwards to this one: a program in C, or an object that is
+            /// preloaded, beside the shared library that it is linked with. `None`: the link unit that contains this crate.
+            pub home: Option<unsafe extern "C" fn()>,
             $(
                 #[doc = concat!("The program's `", stringify!($name), "`.")]
                 pub $name: unsafe extern "C" fn($($type),*) -> c_int,
@@ -182,7 +182,10 @@ macro_rules! forward {
 
             /// Whether a definition is in the link unit that has these hooks.
             fn owns(&self, definition: *const c_void) -> bool {
-                if self.of_program { dl::is_in_program(definition) } else { dl::is_ours(definition) }
+                match self.home {
+                    Some(home) => dl::are_in_one_unit(home as *const c_void, definition),
+                    None => dl::is_ours(definition),
+                }
             }
         }
 
@@ -249,7 +252,7 @@ macro_rules! __export_hooks {
         }
         static HOOKS: $crate::patch::hooks::Hooks = $crate::patch::hooks::Hooks {
             tls: $crate::patch::tls_hooks::TlsHooks { allocate: _dl_allocate_tls, init: _dl_allocate_tls_init },
-            of_program: false,
+            home: $crate::__core::option::Option::None,
             $($name),*
         };
     };

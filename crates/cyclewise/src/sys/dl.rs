@@ -19,8 +19,9 @@ pub(crate) fn bound(name: &CStr) -> *mut c_void {
     unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }
 }
 
-/// The C library's definition: the one after this link unit's own in the search order. In glibc before 2.34 it may be in a
-/// library that is not loaded yet, since this unit's own definition satisfies the linker. Null without one.
+/// The C library's definition: the one after this link unit's own in the search order. This unit may come after the C library,
+/// as a library that only a preloaded object needs: then that is searched. In glibc before 2.34 it may be in a library
+/// that is not loaded yet, since this unit's own definition satisfies the linker. Null without one.
 ///
 /// Of several versions it is the newest, which programs are linked to. For RTLD_NEXT glibc before 2.36 gives the oldest
 /// (bug 14932), and its `timer_create` makes timers that no other function knows; so the library itself is searched.
@@ -28,8 +29,14 @@ pub(crate) fn next(name: &CStr) -> *mut c_void {
     // SAFETY: Invariant 1.
     let found = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
     if found.is_null() {
-        let libraries = [c"librt.so.1", c"libanl.so.1"].into_iter();
-        let found = libraries.map(|library| in_library(library, libc::RTLD_LAZY, name));
+        let loaded = libc::RTLD_LAZY | libc::RTLD_NOLOAD;
+        let libraries = [
+            (c"libpthread.so.0", loaded),
+            (c"libc.so.6", loaded),
+            (c"librt.so.1", libc::RTLD_LAZY),
+            (c"libanl.so.1", libc::RTLD_LAZY),
+        ];
+        let found = libraries.map(|(library, flags)| in_library(library, flags, name));
         return found.into_iter().find(|found| !found.is_null()).unwrap_or(null_mut());
     }
     match information(found) {
@@ -73,10 +80,10 @@ pub(crate) fn is_ours(function: *const c_void) -> bool {
     own.is_some() && base(function) == own
 }
 
-/// Whether `function` is in the main program.
-pub(crate) fn is_in_program(function: *const c_void) -> bool {
-    let program = base(program_address());
-    program.is_some() && base(function) == program
+/// Whether both functions are in one link unit.
+pub(crate) fn are_in_one_unit(one: *const c_void, other: *const c_void) -> bool {
+    let unit = base(one);
+    unit.is_some() && base(other) == unit
 }
 
 /// Whether no dynamic linker has loaded this program.
