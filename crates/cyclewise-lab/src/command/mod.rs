@@ -2,12 +2,15 @@
 
 mod cli;
 mod compare;
+mod completions;
 mod cpu_choice;
 mod default_names;
 mod doctor;
 mod fit;
+mod install_docs;
 mod limits;
 mod list;
+mod manual;
 mod missing;
 mod output;
 
@@ -61,5 +64,7 @@ fn dispatch(command: cli::Command) -> Result<()> {
         cli::Command::Recommend(args) => recommend::recommend(&args),
         cli::Command::Time(args) => time::time(&args),
         cli::Command::Verify(args) => verify::verify(&args),
+        cli::Command::Completions { shell } => completions::print(shell),
+        cli::Command::InstallDocs { prefix } => install_docs::install(prefix),
     }
 }

@@ -65,14 +65,12 @@ pub use elide::*;
 ///
 /// # Examples
 /// ```standalone_crate
-/// fn main() {
-///     // SAFETY: threads are created by the C library only, and no atomics are shared with other processes.
-///     let single = unsafe { cyclewise::enable_single!() };
-///     std::thread::spawn(|| {}).join().unwrap(); // Restores LOCK.
-///     match single.and_then(|()| cyclewise::patch::single::reelide()) {
-///         Ok(()) => println!("without LOCK again"),
-///         Err(refusal) => println!("LOCK stays: {refusal}"),
-///     }
+/// // SAFETY: threads are created by the C library only, and no atomics are shared with other processes.
+/// let single = unsafe { cyclewise::enable_single!() };
+/// std::thread::spawn(|| {}).join().unwrap(); // Restores LOCK.
+/// match single.and_then(|()| cyclewise::patch::single::reelide()) {
+///     Ok(()) => println!("without LOCK again"),
+///     Err(refusal) => println!("LOCK stays: {refusal}"),
 /// }
 /// ```
 pub fn reelide() -> Result<(), Refusal> {
@@ -137,11 +135,9 @@ pub(super) fn unsupported() -> Refusal {
 ///
 /// # Examples
 /// ```standalone_crate
-/// fn main() {
-///     // SAFETY: threads are created by the C library only, and no atomics are shared with other processes.
-///     if let Err(refusal) = unsafe { cyclewise::enable_single!() } {
-///         eprintln!("LOCK stays: {refusal}");
-///     }
+/// // SAFETY: threads are created by the C library only, and no atomics are shared with other processes.
+/// if let Err(refusal) = unsafe { cyclewise::enable_single!() } {
+///     eprintln!("LOCK stays: {refusal}");
 /// }
 /// ```
 #[cfg(all(feature = "std", target_arch = "x86_64", target_env = "gnu"))]

@@ -34,19 +34,17 @@ pub struct Stuck {
 /// ```standalone_crate
 /// use cyclewise::patch::{confined, single};
 ///
-/// fn main() {
-///     // SAFETY: threads are created by the C library only, and no atomics are shared with other processes.
-///     let hooks = unsafe { cyclewise::enable_single!() }.and_then(|()| single::lock());
-///     // SAFETY: as above, and nobody sets this process's affinities.
-///     match hooks.and_then(|()| unsafe { confined::enter(None) }) {
-///         Ok(guard) => {
-///             std::thread::spawn(|| {}).join().unwrap(); // On the same CPU, without LOCK.
-///             drop(guard);
-///         }
-///         Err(refusal) => println!("LOCK stays: {refusal}"),
+/// // SAFETY: threads are created by the C library only, and no atomics are shared with other processes.
+/// let hooks = unsafe { cyclewise::enable_single!() }.and_then(|()| single::lock());
+/// // SAFETY: as above, and nobody sets this process's affinities.
+/// match hooks.and_then(|()| unsafe { confined::enter(None) }) {
+///     Ok(guard) => {
+///         std::thread::spawn(|| {}).join().unwrap(); // On the same CPU, without LOCK.
+///         drop(guard);
 ///     }
-///     assert_eq!(confined::check(), Ok(()));
+///     Err(refusal) => println!("LOCK stays: {refusal}"),
 /// }
+/// assert_eq!(confined::check(), Ok(()));
 /// ```
 pub unsafe fn enter(_cpu: Option<u32>) -> Result<Guard, Refusal> {
     Err(unsupported())
