@@ -109,13 +109,13 @@
     ".endif\n\t"
 #endif
 
-/* The record and the prefix; the instruction follows on the same line. */
+/* The record and the prefix. The prefix is a statement of its own: GNU as would put the prefix of a 16-bit operand before it. */
 #define CW_LOCK_                             \
     CW_RECORDS_("cyclewise_lock_v1")         \
     ".balign 4\n\t"                          \
     ".long 771f - .\n\t"                     \
     ".popsection\n"                          \
-    "771:\tlock "
+    "771:\tlock\n\t"
 
 /* The operand: how its address is passed, and how it is written, in AT&T's syntax and in Intel's (-masm=intel). */
 #if defined(__clang__)

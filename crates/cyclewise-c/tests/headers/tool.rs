@@ -121,3 +121,19 @@ pub(crate) fn can_link(compiler: Compiler, options: &[&str], folder: &Path) -> b
     }
     linked.is_ok()
 }
+
+/// Copies the headers below `folder`, with texts of some replaced. Each text must be there.
+pub(crate) fn copy_headers(folder: &Path, changes: &[(&str, &str, &str)]) {
+    let to = folder.join("cyclewise");
+    std::fs::create_dir_all(&to).unwrap();
+    for entry in std::fs::read_dir(include().join("cyclewise")).unwrap() {
+        let from = entry.unwrap().path();
+        let name = from.file_name().unwrap().to_string_lossy().into_owned();
+        let mut text = std::fs::read_to_string(&from).unwrap();
+        for (_, old, new) in changes.iter().filter(|(file, ..)| *file == name) {
+            assert!(text.contains(old), "{name} has no {old}");
+            text = text.replace(old, new);
+        }
+        std::fs::write(to.join(name), text).unwrap();
+    }
+}
