@@ -1,6 +1,7 @@
 //! A shared object with its own copy of the crate and its own hooks, for a program to load.
 //!
-//! Its hooks are not the ones in force in a program that has hooks of its own, so it elides nothing.
+//! Its hooks are not the ones in force in a program that has hooks of its own. Its sites are elided with the program's, and what it asks
+//! of its copy the program's copy does.
 
 use cyclewise::atomic::{AtomicUsize, Ordering};
 use cyclewise::error::Refusal;
@@ -9,14 +10,62 @@ use std::ffi::c_void;
 
 static COUNTER: AtomicUsize = AtomicUsize::new(0);
 
-/// Asks for single mode: 0 where it is in force, 1 where these hooks are not, 2 for another refusal.
+/// Asks for single mode: 0 where it is in force, 1 where neither these hooks nor a program's are, 2 for another refusal.
 #[unsafe(no_mangle)]
 pub extern "C" fn plugin_enable() -> i32 {
     // SAFETY: this object creates threads through the C library only, and shares no atomics with other processes.
     match unsafe { cyclewise::enable_single!() } {
         Ok(()) => 0,
         Err(Refusal::NotInForce { .. } | Refusal::NoLockPrefix) => 1,
+        Err(refusal) => {
+            eprintln!("the plugin: {refusal}");
+            2
+        }
+    }
+}
+
+/// Elides again: 0 where that is done, 1 where no hooks are in force, 2 for another refusal.
+#[unsafe(no_mangle)]
+pub extern "C" fn plugin_reelide() -> i32 {
+    match patch::reelide() {
+        Ok(()) => 0,
+        Err(Refusal::NotEnabled | Refusal::NoLockPrefix) => 1,
         Err(_) => 2,
+    }
+}
+
+/// Restores LOCK: 0 where it is in force.
+#[unsafe(no_mangle)]
+pub extern "C" fn plugin_lock() -> i32 {
+    i32::from(patch::lock().is_err())
+}
+
+/// The mode in force: 0 for LOCK, 1 for single mode, 2 for confined mode.
+#[unsafe(no_mangle)]
+pub extern "C" fn plugin_mode() -> u32 {
+    match patch::state().mode {
+        patch::Mode::Locked => 0,
+        patch::Mode::Single => 1,
+        patch::Mode::Confined => 2,
+    }
+}
+
+/// How many link units are patched with the program.
+#[unsafe(no_mangle)]
+pub extern "C" fn plugin_units() -> usize {
+    patch::state().units
+}
+
+/// Adds one to a word, by a site of this object.
+///
+/// # Safety
+/// The word lives until this returns, and is changed by atomic operations only.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn plugin_load(word: *mut u64, times: u64) {
+    // SAFETY: the caller's promise.
+    let word = unsafe { cyclewise::atomic::AtomicU64::from_ptr(word) };
+    for _ in 0..times {
+        word.inc(Ordering::Relaxed);
     }
 }
 

@@ -1,4 +1,5 @@
-//! A second copy of the crate, in a loaded shared object: it elides nothing, and its threads restore LOCK here.
+//! A second copy of the crate, in a loaded shared object: its sites are elided with the program's, and its threads restore LOCK in
+//! both.
 #![cfg_attr(
     not(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static"))),
     allow(dead_code, unused_imports, reason = "no mode there")
@@ -21,8 +22,13 @@ static COUNTER: AtomicUsize = AtomicUsize::new(0);
 #[cfg(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static")))]
 fn main() {
     harness::run(checks![
-        the_copy_elides_nothing,
+        the_copys_sites_are_elided_with_the_programs,
+        a_copy_that_is_bound_to_itself_elides_nothing,
+        a_copy_loaded_before_is_elided_too,
+        the_copys_calls_reach_the_program,
         the_copys_threads_restore_lock,
+        the_copys_key_is_flipped_while_its_sites_are_elided,
+        a_copy_of_another_namespace_elides_nothing,
         nothing_of_a_closed_copy_is_called_or_written,
         the_copys_sequences_outlive_dlclose,
         the_copys_handlers_outlive_dlclose,
@@ -44,10 +50,14 @@ unsafe impl Sync for Plugin {}
 impl Plugin {
     /// Loads the example `plugin`.
     fn load() -> Self {
+        Self::load_with(libc::RTLD_GLOBAL)
+    }
+
+    fn load_with(flags: i32) -> Self {
         let path = example::build("plugin").join("libplugin.so");
         let path = CString::new(path.as_os_str().as_bytes()).unwrap();
         // SAFETY: a path; the object's initializers are std's.
-        let plugin = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) };
+        let plugin = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | flags) };
         assert!(!plugin.is_null(), "{path:?} cannot be loaded");
         Self(plugin)
     }
@@ -69,15 +79,95 @@ fn enable() {
     unsafe { cyclewise::enable_single!() }.unwrap();
 }
 
-fn the_copy_elides_nothing() {
+impl Plugin {
+    fn is_elided(&self) -> bool {
+        self.call::<usize>("plugin_elided") == self.call::<usize>("plugin_sites")
+    }
+}
+
+fn the_copys_sites_are_elided_with_the_programs() {
     enable();
-    let plugin = Plugin::load();
-    let ours = state();
-    assert_eq!((ours.mode, ours.elided), (Mode::Single, ours.sites));
-    assert!(plugin.call::<usize>("plugin_sites") > 0);
+    for flags in [libc::RTLD_GLOBAL, libc::RTLD_LOCAL, libc::RTLD_DEEPBIND] {
+        let plugin = Plugin::load_with(flags);
+        // At once, by its constructor.
+        let ours = state();
+        assert_eq!((ours.mode, ours.elided, ours.units), (Mode::Single, ours.sites, 1));
+        assert!(plugin.call::<usize>("plugin_sites") > 0 && plugin.is_elided());
+        assert_eq!(ours.unit_sites, ours.unit_elided);
+        assert_eq!(plugin.call::<i32>("plugin_enable"), 0);
+        // SAFETY: nothing of the object is used after this.
+        assert_eq!(unsafe { libc::dlclose(plugin.0) }, 0);
+        assert_eq!((state().mode, state().elided), (Mode::Single, ours.sites));
+    }
+}
+
+/// The program's hooks are there, and it has not asked for the mode. An object that is bound to itself first is no reason to elide in it.
+fn a_copy_that_is_bound_to_itself_elides_nothing() {
+    let plugin = Plugin::load_with(libc::RTLD_DEEPBIND);
     assert_eq!(plugin.call::<i32>("plugin_enable"), 1);
     assert_eq!(plugin.call::<usize>("plugin_elided"), 0);
-    assert_eq!(state(), ours);
+}
+
+fn a_copy_loaded_before_is_elided_too() {
+    let plugin = Plugin::load();
+    assert_eq!(plugin.call::<usize>("plugin_elided"), 0);
+    assert_eq!(plugin.call::<u32>("plugin_mode"), 0);
+    enable();
+    assert!(plugin.is_elided());
+    assert_eq!(plugin.call::<u32>("plugin_mode"), 1);
+}
+
+/// Its hooks are not in force: it asks the program's copy.
+fn the_copys_calls_reach_the_program() {
+    let plugin = Plugin::load();
+    assert_eq!(plugin.call::<i32>("plugin_reelide"), 1, "there is none");
+    enable();
+    assert_eq!(plugin.call::<i32>("plugin_lock"), 0);
+    assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
+    assert_eq!(plugin.call::<usize>("plugin_elided"), 0);
+    assert_eq!(plugin.call::<u32>("plugin_mode"), 0);
+    assert_eq!(plugin.call::<i32>("plugin_reelide"), 0);
+    assert_eq!((state().mode, state().elided), (Mode::Single, state().sites));
+    assert!(plugin.is_elided());
+    assert_eq!(
+        (plugin.call::<u32>("plugin_mode"), plugin.call::<usize>("plugin_units")),
+        (1, 1)
+    );
+    // The program's refusal arrives.
+    std::thread::scope(|scope| {
+        let (end, ended) = std::sync::mpsc::channel::<()>();
+        scope.spawn(move || ended.recv().unwrap_err());
+        assert_eq!(plugin.call::<i32>("plugin_reelide"), 2);
+        drop(end);
+    });
+}
+
+fn the_copys_key_is_flipped_while_its_sites_are_elided() {
+    enable();
+    let plugin = Plugin::load();
+    assert!(plugin.call::<i32>("plugin_flip") > 0);
+    assert!(plugin.is_elided());
+    assert_eq!(plugin.call::<i32>("plugin_spawn"), 0);
+    assert_eq!((plugin.call::<usize>("plugin_elided"), state().elided), (0, 0));
+    assert!(plugin.call::<i32>("plugin_flip") > 0);
+}
+
+/// It has a C library of its own, whose threads no hook of the program's sees.
+fn a_copy_of_another_namespace_elides_nothing() {
+    enable();
+    let path = example::build("plugin").join("libplugin.so");
+    let path = CString::new(path.as_os_str().as_bytes()).unwrap();
+    // SAFETY: a path; the object's initializers are std's and this crate's.
+    let plugin = unsafe { libc::dlmopen(libc::LM_ID_NEWLM, path.as_ptr(), libc::RTLD_NOW) };
+    if plugin.is_null() {
+        return println!("skipped: dlmopen refuses here");
+    }
+    let plugin = Plugin(plugin);
+    cyclewise::patch::reelide().unwrap();
+    assert_eq!((plugin.call::<usize>("plugin_elided"), state().units), (0, 0));
+    assert_eq!(plugin.call::<i32>("plugin_reelide"), 1);
+    assert_eq!(plugin.call::<i32>("plugin_enable"), 1);
+    assert_eq!(plugin.call::<usize>("plugin_elided"), 0);
 }
 
 fn the_copys_threads_restore_lock() {
@@ -86,6 +176,7 @@ fn the_copys_threads_restore_lock() {
     assert_eq!(state().mode, Mode::Single);
     assert_eq!(plugin.call::<i32>("plugin_spawn"), 0);
     assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
+    assert_eq!(plugin.call::<usize>("plugin_elided"), 0);
 }
 
 fn the_copy_is_refused_without_our_hooks_in_use() {

@@ -46,10 +46,11 @@ mod confine;
 
 pub use self::audit::{audit, check};
 use self::confine::{confine, widen};
-use super::edits::none_elided;
+use super::edits::Room;
 use super::mode_lock::{self, CONFINED, HELPER_THREADS, LOCKED, ModeData, SINGLE};
 use super::single::enabled;
 use super::tls_hooks;
+use super::units::coordinator;
 use crate::arch;
 use crate::error::Refusal;
 use crate::sys::affinity::{self, CpuSet};
@@ -113,12 +114,15 @@ pub unsafe fn enter(cpu: Option<u32>) -> Result<Guard, Refusal> {
         return Err(Refusal::NoLockPrefix);
     }
     enabled()?;
+    // Before the lock: this waits for the dynamic linker.
+    coordinator::adopt_present();
+    let mut room = Room::new()?;
     let mut guard = mode_lock::lock()?;
     let data = guard.data();
     let current = affinity::current_cpu()?;
     let cpu = cpu.unwrap_or(current);
     let entered = if mode_lock::mode() != CONFINED {
-        confine_and_elide(data, cpu)
+        confine_and_elide(data, &mut room, cpu)
     } else if data.guarded || cpu != current {
         return Err(Refusal::WrongMode);
     } else {
@@ -135,13 +139,13 @@ pub unsafe fn enter(cpu: Option<u32>) -> Result<Guard, Refusal> {
     entered.map(|()| Guard { cpu, armed: true })
 }
 
-fn confine_and_elide(data: &mut ModeData, cpu: u32) -> Result<(), Refusal> {
+fn confine_and_elide(data: &mut ModeData, room: &mut Room, cpu: u32) -> Result<(), Refusal> {
     // Try what leaving needs before anything changes.
     membarrier::register_sync_core()?;
     membarrier::sync_core()?;
     let was_single = mode_lock::mode() == SINGLE;
     if !was_single {
-        data.edits.check_locked()?;
+        data.edits.check_locked(room)?;
     }
     let only = CpuSet::one(cpu)?;
     data.cpu = cpu;
@@ -160,11 +164,13 @@ fn confine_and_elide(data: &mut ModeData, cpu: u32) -> Result<(), Refusal> {
     mode_lock::set_mode(data, CONFINED);
     audit::begin(cpu);
     if was_single {
+        // A unit in which that fails keeps LOCK.
+        let _ = coordinator::elide_newcomers(data, room);
         return Ok(());
     }
     // SAFETY: all threads are on one CPU (Invariant 1) until `leave`, by the contract of `enter`.
     let elided = unsafe { data.edits.elide() };
-    if elided.is_err() && none_elided() {
+    if elided.is_err() && data.edits.none_elided() {
         audit::end();
         mode_lock::set_mode(data, LOCKED);
         let _ = widen(data, &only);

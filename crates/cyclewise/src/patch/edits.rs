@@ -1,48 +1,84 @@
-//! The edit list: one edit for each LOCK site of this link unit. It is kept between changes, so that restoring LOCK
-//! allocates nothing.
+//! The edit list: one edit for each LOCK site of this link unit and of the units that it has adopted. It is kept between changes, so
+//! that restoring LOCK allocates nothing.
+//!
+//! # Invariants
+//! 1. The list has the sites of the units that are marked as listed, and they stay mapped: a unit's destructor waits for the mode
+//!    lock and takes its sites out of the list.
+//! 2. Sites of units that are ready and not listed have LOCK.
+//! 3. While `elided` is false, no site of the list is elided, unless a change failed and was not rolled back. Then the mode that
+//!    needs no LOCK stays in force.
 //!
 //! # Safety
-//! Sites lie in this link unit's text, which stays mapped while this code runs. Only the holder of the mode lock has
-//! the list, so no other thread of ours edits these sites (Invariant 1 of `mode_lock`).
+//! Sites lie in this link unit's text, which stays mapped while this code runs, or in that of units that stay mapped (Invariant 1).
+//! Only the holder of the mode lock has the list, so no other thread of ours edits these sites (Invariant 1 of `mode_lock`).
 #![expect(unsafe_code, reason = "applies edits of text")]
 
-use super::sites::{Prefix, sites};
+use super::sites::sites;
 use super::text::{self, Edit, Others};
 use super::text_edit::unexpected_byte;
-use super::text_lock;
+use super::units::registry::{self, Slot, TextLocks};
 use crate::arch;
 use crate::error::Refusal;
+use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use std::vec::Vec;
 
 /// The edits, sorted by address, without duplicates.
-pub(super) struct EditList(Vec<Edit>);
+pub(super) struct EditList {
+    edits: Vec<Edit>,
+    /// The registry's version when the sites were collected; `None` before.
+    collected: Option<usize>,
+    /// Whether the sites are elided.
+    elided: bool,
+    /// A site that could not be restored before its unit's destructor had to return.
+    lost: Option<usize>,
+}
+
+/// Memory for the edits of all units. It is allocated before the mode lock is taken and freed after that is released: the allocator
+/// may wait for a thread that waits for the lock.
+pub(super) struct Room(Vec<Edit>);
+
+impl Room {
+    /// For the units there are now.
+    ///
+    /// # Errors
+    /// [`Refusal::NoMemory`].
+    pub(super) fn new() -> Result<Self, Refusal> {
+        let mut edits = Vec::new();
+        let wanted = arch::records().len() + registry::count().1;
+        edits.try_reserve_exact(wanted).map_err(|_| Refusal::NoMemory)?;
+        Ok(Self(edits))
+    }
+}
 
 impl EditList {
     pub(super) const fn new() -> Self {
-        Self(Vec::new())
+        Self {
+            edits: Vec::new(),
+            collected: None,
+            elided: false,
+            lost: None,
+        }
     }
 
-    /// Checks that every site has LOCK, and collects the sites if that was not done yet.
+    /// Checks that every site has LOCK, and collects the sites of units that were adopted since the last time.
     ///
     /// # Errors
     /// [`Refusal::Breakpoint`] and [`Refusal::UnexpectedByte`], the latter also where another copy of the crate elided
     /// a site.
-    pub(super) fn check_locked(&mut self) -> Result<(), Refusal> {
-        if self.0.is_empty() {
-            self.collect_sites();
-        }
-        let other = sites().find_map(|site| match site.prefix() {
-            Prefix::Lock => None,
-            Prefix::Elided => Some((site, arch::ELIDED)),
-            Prefix::Other(byte) => Some((site, byte)),
-        });
-        other.map_or(Ok(()), |(site, found)| Err(unexpected_byte(site.address(), found)))
+    pub(super) fn check_locked(&mut self, room: &mut Room) -> Result<(), Refusal> {
+        self.collect_new(room);
+        self.all_have_lock()
+    }
+
+    fn all_have_lock(&self) -> Result<(), Refusal> {
+        let other = self.edits.iter().find(|edit| prefix(edit) != arch::LOCK);
+        other.map_or(Ok(()), |edit| Err(unexpected_byte(edit.at.addr(), prefix(edit))))
     }
 
     /// Elides LOCK everywhere, and keeps a descriptor open for restoring it.
     ///
     /// # Errors
-    /// Where the text cannot be written. [`none_elided`] tells whether that was rolled back.
+    /// Where the text cannot be written. [`none_elided`](Self::none_elided) tells whether that was rolled back.
     ///
     /// # Safety
     /// Until [`restore`](Self::restore) or [`restore_alone`](Self::restore_alone) returns `Ok`, all threads of this process are on one
@@ -68,11 +104,34 @@ impl EditList {
     /// # Safety
     /// As [`elide`](Self::elide); with [`Others::None`], as [`elide_alone`](Self::elide_alone).
     unsafe fn elide_with(&mut self, others: Others) -> Result<(), Refusal> {
-        self.set_direction(arch::LOCK, arch::ELIDED);
-        let held = text_lock::lock()?;
+        set_direction(&mut self.edits, arch::LOCK, arch::ELIDED);
+        let held = TextLocks::all()?;
         // SAFETY: Invariant 1. Either prefix makes one whole instruction, and the caller vouches for the elided one and for
         // `others`.
-        unsafe { text::apply_and_keep(&held, &mut self.0, others) }
+        unsafe { text::apply_and_keep(held.own(), &mut self.edits, others) }?;
+        self.elided = true;
+        registry::mark_elided(true);
+        Ok(())
+    }
+
+    /// Where the sites are elided, elides those of units that were adopted since, too. Gives whether all are elided.
+    ///
+    /// # Errors
+    /// As [`elide`](Self::elide); the others stay elided.
+    ///
+    /// # Safety
+    /// As [`elide`](Self::elide); with [`Others::None`], as [`elide_alone`](Self::elide_alone).
+    pub(super) unsafe fn elide_more(&mut self, room: &mut Room, others: Others) -> Result<bool, Refusal> {
+        if !self.elided || !self.collect_new(room) {
+            return Ok(self.elided);
+        }
+        set_direction(&mut self.edits, arch::LOCK, arch::ELIDED);
+        let held = TextLocks::all()?;
+        // SAFETY: Invariant 1. Either prefix makes one whole instruction, and the caller vouches for the elided one and for
+        // `others`.
+        unsafe { text::apply_more(held.own(), &mut self.edits, others) }?;
+        registry::mark_elided(true);
+        Ok(true)
     }
 
     /// Restores LOCK everywhere, and makes every CPU that runs this process fetch it.
@@ -100,36 +159,125 @@ impl EditList {
     /// # Safety
     /// With [`Others::None`], the calling thread is the only one of the process that can run its code.
     unsafe fn restore_with(&mut self, others: Others) -> Result<(), Refusal> {
-        if self.0.is_empty() {
-            self.collect_sites();
+        if let Some(at) = self.lost {
+            return Err(Refusal::HalfWritten { at });
         }
-        self.set_direction(arch::ELIDED, arch::LOCK);
-        let held = text_lock::lock()?;
+        if self.collected.is_none() {
+            self.collect_all();
+        }
+        set_direction(&mut self.edits, arch::ELIDED, arch::LOCK);
+        let held = TextLocks::all()?;
         // SAFETY: Invariant 1. An instruction with LOCK is right in every mode, and the caller vouches for `others`.
-        unsafe { text::apply_and_release(&held, &mut self.0, others) }?;
-        self.check_locked()
+        unsafe { text::apply_and_release(held.own(), &mut self.edits, others) }?;
+        self.all_have_lock()?;
+        self.elided = false;
+        registry::mark_elided(false);
+        Ok(())
     }
 
-    fn collect_sites(&mut self) {
-        self.0.extend(sites().map(|site| Edit {
-            at: core::ptr::with_exposed_provenance_mut(site.address()),
-            len: 1,
-            expect: [0; 8],
-            new: [0; 8],
-        }));
-        self.0.sort_unstable_by_key(|edit| edit.at);
-        self.0.dedup_by_key(|edit| edit.at);
-    }
-
-    fn set_direction(&mut self, expect: u8, new: u8) {
-        for edit in &mut self.0 {
-            edit.expect[0] = expect;
-            edit.new[0] = new;
+    /// Restores LOCK in a unit, and takes its sites out of the list. Where LOCK cannot be restored, it never is anywhere from now on.
+    ///
+    /// # Safety
+    /// With [`Others::None`], the calling thread is the only one of the process that can run its code.
+    pub(super) unsafe fn forget(&mut self, slot: &'static Slot, others: Others) {
+        if self.collected.is_none() {
+            self.collect_all();
         }
+        let object = slot.object();
+        let start = self.edits.partition_point(|edit| edit.at.addr() < object.start);
+        let end = self.edits.partition_point(|edit| edit.at.addr() < object.end);
+        // SAFETY: the caller vouches for `others`.
+        if unsafe { restore_some(&mut self.edits[start..end], slot, others) }.is_err() {
+            self.lost = self.edits.get(start).map(|edit| edit.at.addr());
+        }
+        self.edits.drain(start..end);
+    }
+
+    /// Whether no site is elided. Sites with a breakpoint were refused before, so one found now replaced LOCK.
+    pub(super) fn none_elided(&self) -> bool {
+        let own = sites().all(|site| site.prefix() != super::sites::Prefix::Elided);
+        own && self.edits.iter().all(|edit| prefix(edit) != arch::ELIDED)
+    }
+
+    /// Collects the sites if there are units that were not there the last time; whether there were.
+    fn collect_new(&mut self, room: &mut Room) -> bool {
+        if self.collected == Some(registry::version()) {
+            return false;
+        }
+        if room.0.capacity() > self.edits.capacity() {
+            core::mem::swap(&mut self.edits, &mut room.0);
+        }
+        self.collect();
+        true
+    }
+
+    /// The same with memory allocated here: in a child whose parent was changing the list.
+    fn collect_all(&mut self) {
+        self.edits.reserve(arch::records().len() + registry::count().1);
+        self.collect();
+    }
+
+    /// Collects the sites for which there is room. A unit for which there is none keeps LOCK until the next time.
+    fn collect(&mut self) {
+        let version = registry::version();
+        if self.collected.is_none() {
+            registry::none_held();
+        }
+        self.edits.clear();
+        self.edits
+            .extend(sites().map(|site| edit(core::ptr::with_exposed_provenance_mut(site.address()))));
+        let mut all = true;
+        for slot in registry::ready() {
+            let fits = slot.count() <= self.edits.capacity() - self.edits.len();
+            slot.list(fits);
+            all &= fits;
+            if fits {
+                self.edits.extend(slot.sites().map(edit));
+            }
+        }
+        self.edits.sort_unstable_by_key(|edit| edit.at);
+        self.edits.dedup_by_key(|edit| edit.at);
+        // Of an older version where a unit is left: it is looked at again.
+        self.collected = Some(if all { version } else { version.wrapping_sub(1) });
     }
 }
 
-/// Whether no site is elided. Sites with a breakpoint were refused before, so one found now replaced LOCK.
-pub(super) fn none_elided() -> bool {
-    sites().all(|site| site.prefix() != Prefix::Elided)
+/// Restores LOCK in sites of a unit that are elided.
+///
+/// # Safety
+/// With [`Others::None`], the calling thread is the only one of the process that can run its code.
+unsafe fn restore_some(edits: &mut [Edit], slot: &'static Slot, others: Others) -> Result<(), Refusal> {
+    // Also where nothing is restored: then no other thread looks at what the slot holds.
+    let held = TextLocks::of(core::iter::once(slot))?;
+    if edits.iter().all(|edit| prefix(edit) == arch::LOCK) {
+        return Ok(());
+    }
+    set_direction(edits, arch::ELIDED, arch::LOCK);
+    // SAFETY: the unit is mapped until its destructor, which called, returns. An instruction with LOCK is right in every mode, and
+    // the caller vouches for `others`.
+    unsafe { text::apply_more(held.own(), edits, others) }
+}
+
+fn edit(at: *mut u8) -> Edit {
+    Edit {
+        at,
+        len: 1,
+        expect: [0; 8],
+        new: [0; 8],
+    }
+}
+
+fn set_direction(edits: &mut [Edit], expect: u8, new: u8) {
+    for edit in edits {
+        edit.expect[0] = expect;
+        edit.new[0] = new;
+    }
+}
+
+/// The byte at a site of the list.
+fn prefix(edit: &Edit) -> u8 {
+    // SAFETY: text that stays mapped (Invariant 1), which others change by atomic stores only.
+    let byte = unsafe { AtomicU8::from_ptr(edit.at) };
+    // Relaxed: pairs with nothing; only the holder of the mode lock changes it.
+    byte.load(Relaxed)
 }

@@ -171,7 +171,7 @@ macro_rules! forward {
                     return Err(Refusal::NotInForce { hook: "pthread_create" });
                 }
                 $(
-                    let bound = dl::bound(c_name(concat!(stringify!($name), "\0"))).cast_const();
+                    let bound = dl::bound_by_program(c_name(concat!(stringify!($name), "\0"))).cast_const();
                     let is_ours = bound == self.$name as *const c_void && self.owns(bound);
                     if !watched(stringify!($name), bound, is_ours) {
                         return Err(Refusal::NotInForce { hook: stringify!($name) });
@@ -196,6 +196,8 @@ macro_rules! forward {
             /// The C library's contract.
             pub unsafe fn $name($($argument: $type),*) -> c_int {
                 static REAL: Real = Real(AtomicPtr::new(core::ptr::null_mut()));
+                // Before it is counted: this waits for the dynamic linker, and confined mode waits for who is counted.
+                let real = REAL.find(c_name(concat!(stringify!($name), "\0")));
                 let (creating, in_hook) = (ThreadCreation::begin(), InHook::new());
                 if $creates && !matches!(stringify!($name), "pthread_create" | "thrd_create") {
                     // SeqCst: visible to a thread that reads it after the count of creators has reached zero.
@@ -204,7 +206,6 @@ macro_rules! forward {
                 if $creates && before_thread().is_err() {
                     return $failure;
                 }
-                let real = REAL.find(c_name(concat!(stringify!($name), "\0")));
                 if real.is_null() {
                     return $failure;
                 }

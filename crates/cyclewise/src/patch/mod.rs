@@ -20,11 +20,21 @@
 //!    the kernel.
 //! 4. After a failure LOCK is in force. Where LOCK cannot be restored, the mode that does not need it stays in force.
 //!
-//! # Other copies
-//! Each link unit (executable or shared object) has its own sites and patches only those. Two versions of this crate in
-//! one link unit share a table: a copy that finds a site elided by the other refuses
-//! ([`Refusal::UnexpectedByte`](crate::error::Refusal::UnexpectedByte)). In single mode only the copy whose hooks the
-//! process is bound to may elide.
+//! # Other link units
+//! Each link unit (executable or shared object) has its own tables of sites. In single and confined mode the copy of this crate whose
+//! hooks the process is bound to is the *coordinator*: it elides and restores the sites of all units together. A unit that is loaded
+//! later joins at once where its constructor finds the coordinator, else at the next elision; LOCK is right until then. A unit that is
+//! closed gets LOCK back in its destructor and is forgotten. A copy in another unit has no mode of its own: its
+//! [`enable_single!`](crate::enable_single), [`reelide`], [`lock()`] and [`state()`] ask the coordinator.
+//!
+//! These units keep LOCK, and the others do not wait for them: those of a namespace of dlmopen(3), which the dynamic linker does not show;
+//! those with a descriptor of another version, or one that does not describe the unit's own text; the 257th and later ones; those
+//! without this module, as it defines the descriptor. Without a coordinator no unit is elided.
+//!
+//! [`sites`], static keys and alternatives are the caller's unit's.
+//!
+//! Two versions of this crate in one link unit share a table: a copy that finds a site elided by the other refuses
+//! ([`Refusal::UnexpectedByte`](crate::error::Refusal::UnexpectedByte)).
 //!
 //! # Linkers
 //! rust-lld and lld, GNU ld, gold and mold keep every record, and each record points at one LOCK prefix: with LTO off,
@@ -34,7 +44,7 @@
 //! - In a static program, position-independent or not, no dynamic linker can tell whether the hooks are in force:
 //!   single mode refuses ([`Refusal::Unwatched`](crate::error::Refusal::Unwatched)).
 //! - On musl both modes refuse ([`Refusal::Unwatched`](crate::error::Refusal::Unwatched)). Keys and alternatives work.
-//! - A shared object's hooks are not in force where the program has its own: its sites keep LOCK.
+//! - A shared object's hooks are not in force where the program has its own: the program's copy patches its sites.
 //! - If a linker drops a record, that site keeps LOCK, which is slower and sound. If it keeps a record and drops the
 //!   code, the record points elsewhere: a byte there that is not LOCK is refused before anything is written.
 //! - gold makes a fixed executable where a static position-independent one is requested. Single mode refuses either.

@@ -20,12 +20,21 @@ pub struct State {
     pub mode: Mode,
     /// Sites in this link unit.
     pub sites: usize,
-    /// Sites that are elided.
+    /// Sites in this link unit that are elided.
     pub elided: usize,
+    /// Other link units whose sites are elided and restored with the program's.
+    pub units: usize,
+    /// Sites in those.
+    pub unit_sites: usize,
+    /// Those of them that are elided, by the coordinator's account.
+    pub unit_elided: usize,
 }
 
-/// The mode in force and a count of this link unit's sites. Reads every site. Another thread may change both at any
-/// time.
+/// The mode in force, a count of this link unit's sites, and how many there are in other units. Reads every site of this
+/// one. Another thread may change all of it at any time.
+///
+/// In a link unit that the program has adopted, mode and units are the program's. Units count the caller's own then, and not the
+/// program's own.
 ///
 /// # Examples
 /// ```
@@ -37,10 +46,14 @@ pub struct State {
 /// ```
 #[must_use]
 pub fn state() -> State {
+    let (mode, [units, unit_sites, unit_elided]) = shared();
     let mut counted = State {
-        mode: mode(),
+        mode,
         sites: 0,
         elided: 0,
+        units,
+        unit_sites,
+        unit_elided,
     };
     for site in sites() {
         counted.sites += 1;
@@ -50,16 +63,24 @@ pub fn state() -> State {
 }
 
 #[cfg(all(feature = "std", target_env = "gnu"))]
-fn mode() -> Mode {
+fn shared() -> (Mode, [usize; 3]) {
+    use super::units::operations::{Shared, state_elsewhere};
+    let shared = state_elsewhere().unwrap_or_else(Shared::here);
+    (shared.mode(), shared.units())
+}
+
+#[cfg(not(all(feature = "std", target_env = "gnu")))]
+fn shared() -> (Mode, [usize; 3]) {
+    (Mode::Locked, [0; 3])
+}
+
+/// The mode in force by this copy.
+#[cfg(all(feature = "std", target_env = "gnu"))]
+pub(super) fn here() -> Mode {
     use super::mode_lock::{self, CONFINED, SINGLE};
     match mode_lock::mode() {
         SINGLE => Mode::Single,
         CONFINED => Mode::Confined,
         _ => Mode::Locked,
     }
-}
-
-#[cfg(not(all(feature = "std", target_env = "gnu")))]
-fn mode() -> Mode {
-    Mode::Locked
 }

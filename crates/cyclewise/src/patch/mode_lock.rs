@@ -140,6 +140,14 @@ pub(super) fn lock() -> Result<ModeGuard, Refusal> {
     }
 }
 
+/// Takes the mode lock if it is free.
+///
+/// # Errors
+/// As [`lock`].
+pub(super) fn try_lock() -> Result<Option<ModeGuard>, Refusal> {
+    lock_while(|| false)
+}
+
 /// The same, but gives up and returns `None` if the lock is taken and `wanted` returns false.
 fn lock_while(wanted: impl Fn() -> bool) -> Result<Option<ModeGuard>, Refusal> {
     let from = owner_word::acquire_while(&OWNER, fork_generation::current(), wanted)?;

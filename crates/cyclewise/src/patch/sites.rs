@@ -45,7 +45,7 @@ impl Site {
     }
 }
 
-/// The sites of this link unit, in the order of its table. A site whose code the linker folded with another's appears
+/// The sites of this link unit, not those of others that are patched with it, in the order of its table. A site whose code the linker folded with another's appears
 /// twice.
 ///
 /// # Examples

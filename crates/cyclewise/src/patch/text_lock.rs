@@ -107,6 +107,16 @@ impl OtherGuard {
         let found = owner_word::replace_while(&words.owner, process, wanted)?;
         Ok(found.map(|found| Self { words, found }))
     }
+
+    /// A lock that this thread took before.
+    pub(crate) fn taken(words: &'static Words, found: u64) -> Self {
+        Self { words, found }
+    }
+
+    /// The owner that it replaced.
+    pub(crate) fn found(&self) -> u64 {
+        self.found
+    }
 }
 
 impl Drop for OtherGuard {

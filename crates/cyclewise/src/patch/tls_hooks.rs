@@ -88,7 +88,7 @@ impl TlsHooks {
             ("_dl_allocate_tls_init", INIT, self.init as *const c_void, &REAL_INIT),
         ];
         for (hook, name, ours, real) in names {
-            let bound = dl::bound(name).cast_const();
+            let bound = dl::bound_by_program(name).cast_const();
             if bound != ours || !owns(bound) || find(real, name).is_null() {
                 return Err(Refusal::NotInForce { hook });
             }

@@ -13,10 +13,22 @@ use core::ffi::{CStr, c_void};
 use core::mem::MaybeUninit;
 use core::ptr::null_mut;
 
-/// What the process binds `name` to: the first definition in the global search order. Null without one.
+/// What this link unit binds `name` to: the first definition in the global search order, or an own one where it was loaded with
+/// RTLD_DEEPBIND. Null without one.
 pub(crate) fn bound(name: &CStr) -> *mut c_void {
     // SAFETY: Invariant 1.
     unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }
+}
+
+/// What the process binds `name` to, whatever this link unit does: the first definition in the order of the program. Null without one.
+pub(crate) fn bound_by_program(name: &CStr) -> *mut c_void {
+    // SAFETY: null names the program, which is loaded (Invariant 3).
+    let program = unsafe { libc::dlopen(core::ptr::null(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+    if program.is_null() {
+        return null_mut();
+    }
+    // SAFETY: Invariant 1, in the program, which is not unloaded.
+    unsafe { libc::dlsym(program, name.as_ptr()) }
 }
 
 /// The C library's definition: the one after this link unit's own in the search order. This unit may come after the C library,

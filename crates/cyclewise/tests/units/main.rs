@@ -7,13 +7,14 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod keys;
+mod modes;
 mod object;
 
 use common::harness;
 
 #[cfg(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static")))]
 fn main() {
-    harness::run(&[keys::CHECKS].concat());
+    harness::run(&[keys::CHECKS, modes::CHECKS].concat());
 }
 
 #[cfg(not(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static"))))]

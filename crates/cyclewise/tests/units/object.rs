@@ -27,7 +27,36 @@ pub(crate) fn compile(name: &str, options: &[&str]) -> std::path::PathBuf {
     cc::shared_object("tests/units/unit.c", name, &options)
 }
 
+/// Loads an object that exports `cw_unit_register`: constructors of units call it from now on.
+pub(crate) fn register_by_constructor() {
+    extern "C" fn register(unit: *const Unit) -> c_int {
+        // SAFETY: a constructor passes its unit's descriptor.
+        match unsafe { cyclewise::patch::units::register(unit) } {
+            Ok(elided) => c_int::from(elided),
+            Err(_) => -1,
+        }
+    }
+    type Registrar = extern "C" fn(*const Unit) -> c_int;
+    let path = cc::shared_object("tests/units/registrar.c", "registrar", &[]);
+    let path = CString::new(path.as_os_str().as_bytes()).unwrap();
+    // SAFETY: a path; the object has no constructors.
+    let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) };
+    assert!(!handle.is_null(), "{path:?} cannot be loaded");
+    // SAFETY: a name in an object that is loaded, and stays.
+    let registrar = unsafe { libc::dlsym(handle, c"registrar".as_ptr()) }.cast::<Registrar>();
+    // SAFETY: the object's variable, of this type.
+    unsafe { registrar.write(register) };
+}
+
 impl Object {
+    /// Loads one into a namespace of its own.
+    pub(crate) fn load_apart(path: &Path, name: &'static str) -> Option<Self> {
+        let text = CString::new(path.as_os_str().as_bytes()).unwrap();
+        // SAFETY: a path; the object's constructors are those of `unit.c`.
+        let handle = unsafe { libc::dlmopen(libc::LM_ID_NEWLM, text.as_ptr(), libc::RTLD_NOW) };
+        (!handle.is_null()).then_some(Self { handle, name })
+    }
+
     /// Loads one whose functions' names begin with `name`.
     pub(crate) fn load(path: &Path, name: &'static str, flags: c_int) -> Self {
         let text = CString::new(path.as_os_str().as_bytes()).unwrap();
@@ -83,6 +112,20 @@ impl Object {
         load(word, times);
     }
 
+    /// Adds to a word by a site of its own and one of the object that it needs.
+    pub(crate) fn both(&self, word: *mut c_long) {
+        // SAFETY: the function's type in `unit.c`.
+        let both = unsafe { std::mem::transmute::<*mut c_void, extern "C" fn(*mut c_long)>(self.address("both")) };
+        both(word);
+    }
+
+    /// What its last destructor calls, with whether all its sites have LOCK.
+    pub(crate) fn say_last(&self, last: extern "C" fn(c_int)) {
+        let place = self.address("last").cast::<extern "C" fn(c_int)>();
+        // SAFETY: the object's variable, of this type.
+        unsafe { place.write(last) };
+    }
+
     /// Its descriptor.
     pub(crate) fn descriptor(&self) -> *const Unit {
         self.get("descriptor")
@@ -99,7 +142,7 @@ impl Object {
     }
 
     /// Closes it. The caller uses nothing of it after this.
-    pub(crate) fn close(self) {
+    pub(crate) fn close(&self) {
         // SAFETY: the caller's promise.
         assert_eq!(unsafe { libc::dlclose(self.handle) }, 0);
     }

@@ -8,6 +8,7 @@
    EXTRA_RECORD    a further record of the table: assembly
    EXTRA_NOTE      a further note: assembly
    START, STOP     the bounds of the table of sites
+   SAYS_LAST       the last destructor calls what the variable `last` holds
    NEEDS           a function of another object, which is called */
 
 #include <stdatomic.h>
@@ -171,6 +172,16 @@ int FUNCTION(is_on)(void)
 on:
     return 1;
 }
+
+#ifdef SAYS_LAST
+void (*FUNCTION(last))(int);
+/* Destructors with smaller numbers run later. */
+static void __attribute__((destructor(101))) say_last(void)
+{
+    if (FUNCTION(last))
+        FUNCTION(last)(FUNCTION(having)(0xf0) == FUNCTION(sites)());
+}
+#endif
 
 #ifdef NEEDS
 void NEEDS(long *word);

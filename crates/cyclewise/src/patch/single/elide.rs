@@ -13,10 +13,11 @@
 use super::alone;
 use crate::arch;
 use crate::error::Refusal;
-use crate::patch::edits::none_elided;
+use crate::patch::edits::Room;
 use crate::patch::hooks::Hooks;
 use crate::patch::mode_lock::{self, CONFINED, LOCKED, SINGLE, ThreadCreation};
 use crate::patch::tls_hooks;
+use crate::patch::units::{coordinator, operations};
 use crate::sys::thread;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
@@ -35,11 +36,15 @@ pub unsafe fn enable(hooks: &'static Hooks) -> Result<(), Refusal> {
     if !arch::HAS_SITES {
         return Err(Refusal::NoLockPrefix);
     }
-    hooks.in_force()?;
+    if let Err(refusal) = hooks.in_force() {
+        // Another link unit's hooks may be: then its copy elides, this unit's sites with its own.
+        return operations::reelide_elsewhere().unwrap_or(Err(refusal));
+    }
     // Release: pairs with the Acquire in `enabled`. A binding never changes: name lookup searches the program first and
     // libraries loaded later last.
     HOOKS.store(core::ptr::from_ref(hooks).cast_mut(), Ordering::Release);
-    reelide()
+    coordinator::coordinate();
+    reelide_here()
 }
 
 /// Checks that thread creation is hooked: [`enable`] found its hooks in force.
@@ -53,16 +58,31 @@ pub(in crate::patch) fn enabled() -> Result<(), Refusal> {
 }
 
 pub(super) fn reelide() -> Result<(), Refusal> {
+    match enabled() {
+        Err(refusal) => operations::reelide_elsewhere().unwrap_or(Err(refusal)),
+        Ok(()) => reelide_here(),
+    }
+}
+
+/// [`reelide`] by this copy's hooks.
+pub(in crate::patch) fn reelide_here() -> Result<(), Refusal> {
     if !arch::HAS_SITES {
         return Err(Refusal::NoLockPrefix);
     }
     enabled()?;
+    // Before the lock: this waits for the dynamic linker.
+    coordinator::adopt_present();
+    let mut room = Room::new()?;
     let mut guard = mode_lock::lock()?;
     let data = guard.data();
     match mode_lock::mode() {
-        SINGLE => return Ok(()),
+        SINGLE => {
+            // A unit in which that fails keeps LOCK.
+            let _ = coordinator::elide_newcomers(data, &mut room);
+            return Ok(());
+        }
         CONFINED => return Err(Refusal::WrongMode),
-        _ => data.edits.check_locked()?,
+        _ => data.edits.check_locked(&mut room)?,
     }
     // Before the checks (Invariant 1). Pairs with the creators' addition and load.
     mode_lock::set_mode(data, SINGLE);
@@ -72,7 +92,7 @@ pub(super) fn reelide() -> Result<(), Refusal> {
         unsafe { data.edits.elide_alone() }
     });
     // If a failed change could not be rolled back, the mode that needs no LOCK stays.
-    if elided.is_err() && none_elided() {
+    if elided.is_err() && data.edits.none_elided() {
         mode_lock::set_mode(data, LOCKED);
     }
     elided
@@ -90,6 +110,14 @@ fn alone() -> Result<(), Refusal> {
 }
 
 pub(super) fn lock() -> Result<(), Refusal> {
+    match enabled() {
+        Err(_) => operations::lock_elsewhere().unwrap_or_else(lock_here),
+        Ok(()) => lock_here(),
+    }
+}
+
+/// [`lock`] of this copy's mode.
+pub(in crate::patch) fn lock_here() -> Result<(), Refusal> {
     let mut guard = mode_lock::lock()?;
     if mode_lock::mode() == CONFINED {
         return Err(Refusal::WrongMode);

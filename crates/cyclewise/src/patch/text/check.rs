@@ -20,7 +20,7 @@ use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 /// # Errors
 /// Those of the first edit that fails.
 pub(super) fn all(held: &TextGuard, edits: &mut [Edit]) -> Result<(), Refusal> {
-    let mut text = cached_text(held);
+    let mut text = own_text(held);
     let mut before: Option<Edit> = None;
     for edit in edits {
         let (start, len) = (edit.start(), edit.len());
@@ -36,8 +36,7 @@ pub(super) fn all(held: &TextGuard, edits: &mut [Edit]) -> Result<(), Refusal> {
             return Err(Refusal::Misshapen { at: start });
         }
         if !(text.contains(&start) && edit.end() <= text.end) {
-            text = proc_maps::text_around(start)?;
-            cache_text(held, &text);
+            text = text_around(held, start)?;
             if edit.end() > text.end {
                 return Err(Refusal::NotText { at: text.end });
             }
@@ -67,19 +66,49 @@ pub(super) fn live(edits: &[Edit]) -> Result<(), Refusal> {
     }
 }
 
-/// The text mapping found last. Sites do not move while their link unit is loaded, and this function is in it, so
-/// reading the mappings once is enough.
-static TEXT: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
-
-fn cached_text(_: &TextGuard) -> Range<usize> {
-    // Relaxed: the lock of the text orders both.
-    TEXT[0].load(Relaxed)..TEXT[1].load(Relaxed)
+/// The text mapping that holds an address.
+fn text_around(held: &TextGuard, address: usize) -> Result<Range<usize>, Refusal> {
+    let own = own_text(held);
+    if own.contains(&address) {
+        return Ok(own);
+    }
+    if let Some(text) = units::text_around(held, address) {
+        return Ok(text);
+    }
+    let text = proc_maps::text_around(address)?;
+    if text.contains(&(text_around as fn(_, _) -> _ as usize)) {
+        // Relaxed: as in `own_text`.
+        OWN_TEXT[0].store(text.start, Relaxed);
+        OWN_TEXT[1].store(text.end, Relaxed);
+    } else {
+        units::keep_text(held, address, &text);
+    }
+    Ok(text)
 }
 
-fn cache_text(_: &TextGuard, text: &Range<usize>) {
-    // Relaxed: the lock of the text orders both.
-    TEXT[0].store(text.start, Relaxed);
-    TEXT[1].store(text.end, Relaxed);
+/// The text mapping that this function is in. It does not move while this code runs, so reading the mappings once is enough.
+static OWN_TEXT: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+
+fn own_text(_: &TextGuard) -> Range<usize> {
+    // Relaxed: the lock of the text orders it.
+    OWN_TEXT[0].load(Relaxed)..OWN_TEXT[1].load(Relaxed)
+}
+
+/// The mappings of adopted units' text, which do not move either.
+#[cfg(all(feature = "std", target_env = "gnu"))]
+use crate::patch::units::registry as units;
+
+/// No unit is adopted in this build.
+#[cfg(not(all(feature = "std", target_env = "gnu")))]
+mod units {
+    use crate::patch::text_lock::TextGuard;
+    use core::ops::Range;
+
+    pub(super) fn text_around(_: &TextGuard, _: usize) -> Option<Range<usize>> {
+        None
+    }
+
+    pub(super) fn keep_text(_: &TextGuard, _: usize, _: &Range<usize>) {}
 }
 
 #[cfg(test)]

@@ -163,6 +163,28 @@ pub(crate) unsafe fn apply_and_keep(held: &TextGuard, edits: &mut [Edit], others
     applied
 }
 
+/// [`apply_held`] for sites that join those of [`apply_and_keep`], or leave them: the descriptor stays as it is.
+///
+/// # Errors
+/// As [`apply_held`].
+///
+/// # Safety
+/// As [`apply_held`]; with [`Others::None`], the calling thread is the only one of the process that can run its code.
+#[cfg(all(feature = "std", target_env = "gnu"))]
+pub(crate) unsafe fn apply_more(held: &TextGuard, edits: &mut [Edit], others: Others) -> Result<(), Refusal> {
+    // SAFETY: the caller's contract is the same, `others` included.
+    unsafe { change(held, edits, None, others, first_source(others)) }
+}
+
+/// The descriptor that was kept open comes first where nobody else can close it.
+#[cfg(all(feature = "std", target_env = "gnu"))]
+fn first_source(others: Others) -> Source {
+    match others {
+        Others::Asked => Source::Opened,
+        Others::None => Source::Kept,
+    }
+}
+
 /// Reverses edits of [`apply_and_keep`], and closes the descriptor.
 ///
 /// # Errors
@@ -172,12 +194,8 @@ pub(crate) unsafe fn apply_and_keep(held: &TextGuard, edits: &mut [Edit], others
 /// As [`apply_held`]; with [`Others::None`], the calling thread is the only one of the process that can run its code.
 #[cfg(all(feature = "std", target_env = "gnu"))]
 pub(crate) unsafe fn apply_and_release(held: &TextGuard, edits: &mut [Edit], others: Others) -> Result<(), Refusal> {
-    let first = match others {
-        Others::Asked => Source::Opened,
-        Others::None => Source::Kept,
-    };
     // SAFETY: the caller's contract is the same, `others` included.
-    unsafe { change(held, edits, None, others, first) }?;
+    unsafe { change(held, edits, None, others, first_source(others)) }?;
     mem_fd::release(held);
     Ok(())
 }

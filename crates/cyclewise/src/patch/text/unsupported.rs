@@ -40,3 +40,14 @@ pub(crate) unsafe fn apply_and_keep(_: &TextGuard, _: &mut [Edit], _: Others) ->
 pub(crate) unsafe fn apply_and_release(_: &TextGuard, _: &mut [Edit], _: Others) -> Result<(), Refusal> {
     Err(Refusal::NoLockPrefix)
 }
+
+/// Refuses.
+///
+/// # Errors
+/// Always.
+///
+/// # Safety
+/// None is needed.
+pub(crate) unsafe fn apply_more(_: &TextGuard, _: &mut [Edit], _: Others) -> Result<(), Refusal> {
+    Err(Refusal::NoLockPrefix)
+}

@@ -9,31 +9,41 @@
 //!    that lock.
 #![expect(unsafe_code, reason = "sections that the dynamic linker reads")]
 
+use super::coordinator;
 use super::unit::Unit;
 use crate::arch;
 
-#[used]
-#[unsafe(link_section = ".init_array")]
-static CONSTRUCTOR: extern "C" fn() = begin;
-
-#[used]
-#[unsafe(link_section = ".fini_array")]
-static DESTRUCTOR: extern "C" fn() = end;
-
-/// This link unit's descriptor.
-pub(super) fn own() -> &'static Unit {
-    let at = arch::unit::own().cast::<Unit>();
-    // SAFETY: the assembler laid it out for `Unit`, in writable data that stays mapped while this code runs.
-    unsafe { &*at }
+/// This link unit's descriptor; `None` where link units have no sites.
+pub(super) fn own() -> Option<&'static Unit> {
+    let at = arch::unit::own().cast_const().cast::<Unit>();
+    // SAFETY: null, or laid out for `Unit` by the assembler, in writable data that stays mapped while this code runs.
+    unsafe { at.as_ref() }
 }
 
-extern "C" fn begin() {
-    own().begin();
-}
+#[cfg(target_arch = "x86_64")]
+mod called_by_the_linker {
+    use super::{coordinator, own};
 
-extern "C" fn end() {
-    if let Some(forget) = own().end() {
-        // SAFETY: the coordinator wrote it for this descriptor, and is never unloaded.
-        unsafe { forget(own()) };
+    #[used]
+    #[unsafe(link_section = ".init_array")]
+    static CONSTRUCTOR: extern "C" fn() = begin;
+
+    #[used]
+    #[unsafe(link_section = ".fini_array")]
+    static DESTRUCTOR: extern "C" fn() = end;
+
+    extern "C" fn begin() {
+        let Some(unit) = own() else { return };
+        unit.begin();
+        // A coordinator that does not take it at once finds it the next time it elides.
+        let _ = coordinator::register(unit);
+    }
+
+    extern "C" fn end() {
+        let Some(unit) = own() else { return };
+        if let Some(forget) = unit.end() {
+            // SAFETY: the coordinator's, for this descriptor.
+            unsafe { forget(unit) };
+        }
     }
 }

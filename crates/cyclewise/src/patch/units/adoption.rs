@@ -1,0 +1,147 @@
+//! Finds link units by their notes, and adopts those that are live.
+//!
+//! # Invariants
+//! 1. A unit is examined inside the dynamic linker's callback, during which nothing is unmapped. Once its state is `ADOPTED`, its
+//!    destructor waits for the coordinator, so it stays mapped after that.
+//! 2. Only a live unit's words are read: it is relocated.
+//! 3. Nothing here waits for a lock of this crate. Who holds such a lock may be waited for by a thread that holds the dynamic
+//!    linker's.
+//! 4. A unit is adopted only if its descriptor stays writable, and its table is in its own read-only data and names LOCK prefixes in
+//!    its own text. Else it keeps LOCK, and is looked at again the next time.
+//!
+//! # Forks
+//! Fork copies memory page by page while other threads run. Between the state of the unit and that of the slot, which are in different
+//! pages, a call changes the address space, for which it waits until a fork in progress has copied all. So a child that has the slot
+//! has the unit's state.
+//!
+//! # Safety
+//! What is read lies in segments of listed objects that can be read (Invariant 1).
+#![expect(unsafe_code, reason = "descriptors and tables of other link units, by their address")]
+
+use super::lifetime::own;
+use super::registry::{self, Newcomer, Slot};
+use super::states::Forget;
+use super::unit::Unit;
+use crate::arch::text_lock::Words;
+use crate::arch::{self, Record};
+use crate::error::Refusal;
+use crate::sys::loaded_objects::{self, Object};
+use crate::sys::mmap;
+use core::ops::Range;
+use core::sync::atomic::Ordering::Acquire;
+use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
+
+const NOTE_NAME: &[u8] = b"cyclewise\0";
+const NOTE_TYPE: u32 = 1;
+
+/// Shows `visit` the descriptor of each unit that is listed in the caller's namespace and has this version's layout.
+pub(super) fn each_unit(mut visit: impl FnMut(&Object<'_>, *mut Unit)) {
+    loaded_objects::each(|object| {
+        object.notes(NOTE_NAME, NOTE_TYPE, |contents| {
+            let Ok(distance) = <[u8; 4]>::try_from(contents) else {
+                return;
+            };
+            let distance = i32::from_ne_bytes(distance) as isize;
+            let at = contents.as_ptr().addr().wrapping_add_signed(distance);
+            let unit = core::ptr::with_exposed_provenance_mut::<Unit>(at);
+            if unit.is_aligned() && object.is_writable(&(at..at.saturating_add(size_of::<Unit>()))) {
+                // SAFETY: in a segment that can be written (Invariant 1). Any bytes are a descriptor.
+                if unsafe { &*unit }.check().is_ok() {
+                    visit(object, unit);
+                }
+            }
+        });
+        true
+    });
+}
+
+/// Adopts every live unit that is listed, but this copy's own. Gives what was refused for `wanted`.
+pub(super) fn adopt_all(forget: Forget, wanted: *const Unit) -> Result<(), Refusal> {
+    let mut outcome = Ok(());
+    each_unit(|object, unit| {
+        let adopted = adopt(object, unit, forget);
+        if unit.cast_const() == wanted {
+            outcome = adopted;
+        }
+    });
+    outcome
+}
+
+/// Adopts a unit, unless it is not live or adopted already.
+fn adopt(object: &Object<'_>, at: *mut Unit, forget: Forget) -> Result<(), Refusal> {
+    // SAFETY: `each_unit` has checked where it lies (Invariant 1).
+    let unit = unsafe { &*at };
+    let Some(coordinator) = own().filter(|own| unit.is_live() && !core::ptr::eq(*own, unit)) else {
+        return Ok(());
+    };
+    let bad = Err(unit.bad());
+    // Acquire: the dynamic linker wrote them before the unit was live.
+    let [start, stop] = unit.lock.each_ref().map(|word| word.load(Acquire).cast_const());
+    if start == arch::records().as_ptr().cast() {
+        return Ok(());
+    }
+    let table = start..stop;
+    let is_table = start.is_aligned() && stop.is_aligned() && object.is_readable(&(start.addr()..stop.addr()));
+    let words = unit.text_lock();
+    let end = words.addr().saturating_add(size_of::<Words>());
+    let has_words = words.is_null() || words.is_aligned() && object.is_writable(&(words.addr()..end));
+    if !is_table || !has_words || registry::overlaps(&table) {
+        return bad;
+    }
+    let count = match sites_of(object, &table) {
+        Ok(count) => count,
+        Err(Some(refusal)) => return Err(refusal),
+        Err(None) => return bad,
+    };
+    let newcomer = Newcomer {
+        unit: at,
+        object: object.bounds(),
+        table,
+        count,
+        words,
+    };
+    let slot = Slot::claim(&newcomer).ok_or(Refusal::NoMemory)?;
+    // Its destructor may have run meanwhile.
+    if !unit.adopt_for(coordinator, forget) {
+        slot.free();
+        return Ok(());
+    }
+    // See "Forks".
+    if wait_for_fork().is_err() {
+        // Claimed for good: the destructor frees it.
+        return Err(Refusal::NoMemory);
+    }
+    slot.publish();
+    Ok(())
+}
+
+/// How many sites a table has, all of them LOCK prefixes in the object's text. `None`: one of them lies elsewhere.
+fn sites_of(object: &Object<'_>, table: &Range<*const i32>) -> Result<usize, Option<Refusal>> {
+    let records = (table.end.addr() - table.start.addr()) / size_of::<Record>();
+    // SAFETY: the caller has checked the range: it can be read, and is aligned (Invariant 1). A record is any number.
+    let records = unsafe { core::slice::from_raw_parts(table.start.cast::<Record>(), records) };
+    let mut sites = 0;
+    for site in records.iter().filter_map(Record::site) {
+        let at = site.addr();
+        if !object.is_text(&(at..at.saturating_add(1))) {
+            return Err(None);
+        }
+        let prefix = core::ptr::with_exposed_provenance_mut::<u8>(at);
+        // SAFETY: text of a listed object (Invariant 1), which others change by atomic stores only.
+        let found = unsafe { AtomicU8::from_ptr(prefix) }.load(Relaxed);
+        if found != arch::LOCK {
+            return Err(Some(crate::patch::text_edit::unexpected_byte(at, found)));
+        }
+        sites += 1;
+    }
+    Ok(sites)
+}
+
+/// Returns once a fork that had begun has copied this process's memory: it excludes changes of the address space.
+fn wait_for_fork() -> Result<(), Refusal> {
+    const LENGTH: usize = 4096;
+    let page = mmap::reserve(LENGTH)?;
+    // SAFETY: mapped above, and nobody has seen it.
+    unsafe { mmap::release(page, LENGTH) };
+    Ok(())
+}

@@ -1,0 +1,288 @@
+//! The link units whose sites the coordinator patches with its own.
+//!
+//! # States of a slot
+//! [`FREE`] → [`CLAIMED`] → [`READY`] → `FREE`. Only a thread inside the dynamic linker's callback claims one (`adoption`), and only
+//! the holder of the mode lock frees it.
+//!
+//! # Invariants
+//! 1. A unit of a ready slot was checked, is mapped, and has the state `ADOPTED`: its destructor frees the slot before the dynamic
+//!    linker unmaps it. So what a slot points at is mapped for the holder of the mode lock.
+//! 2. The table of a unit in a ready slot lies in the unit's read-only data, each of its records in the unit's text.
+//! 3. `listed`, `elided`, and `found` belong to the holder of the mode lock; `text` to the holder of the text lock.
+//!
+//! # Forks
+//! A child may have a copy of a slot from the middle of a change. Adoption makes a call between the unit's state and the slot's that
+//! waits for a fork in progress (`adoption`), so a child with a ready slot has an adopted unit. A child with a claimed slot
+//! has LOCK in that unit.
+//!
+//! # Safety
+//! Tables and words of units are reached through ready slots by the holder of the mode lock (Invariants 1 and 2).
+#![expect(unsafe_code, reason = "tables of other link units, by their address")]
+
+use super::unit::Unit;
+use crate::arch::Record;
+use crate::arch::text_lock::Words;
+use crate::error::Refusal;
+use crate::patch::text_lock::{self, OtherGuard, TextGuard};
+use core::mem::ManuallyDrop;
+use core::ops::Range;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, AtomicUsize};
+
+/// How many units there are at most, beside the coordinator's own. Further ones keep LOCK. A guess: programs load hundreds of
+/// shared objects, and few of them have sites.
+const MOST: usize = 256;
+
+const FREE: u8 = 0;
+const CLAIMED: u8 = 1;
+const READY: u8 = 2;
+
+/// One unit. Its words are in one page, which fork copies in the order of their stores.
+#[repr(align(128))]
+pub(in crate::patch) struct Slot {
+    state: AtomicU8,
+    /// Whether the edit list has its sites.
+    listed: AtomicBool,
+    /// Whether its sites are elided, or may be.
+    elided: AtomicBool,
+    /// Whether this thread holds the unit's text lock, and what it found in it.
+    held: AtomicBool,
+    found: AtomicU64,
+    unit: AtomicPtr<Unit>,
+    /// Where the object is.
+    object: [AtomicUsize; 2],
+    /// The table of LOCK sites.
+    table: [AtomicPtr<i32>; 2],
+    /// How many sites it has.
+    count: AtomicUsize,
+    words: AtomicPtr<Words>,
+    /// The mapping of its text that was found last.
+    text: [AtomicUsize; 2],
+}
+
+static SLOTS: [Slot; MOST] = [const { Slot::new() }; MOST];
+
+/// How often a slot became ready or free.
+static VERSION: AtomicUsize = AtomicUsize::new(0);
+
+/// What a newcomer's slot is filled with.
+pub(super) struct Newcomer {
+    pub(super) unit: *mut Unit,
+    pub(super) object: Range<usize>,
+    pub(super) table: Range<*const i32>,
+    pub(super) count: usize,
+    pub(super) words: *const Words,
+}
+
+impl Slot {
+    const fn new() -> Self {
+        Self {
+            state: AtomicU8::new(FREE),
+            listed: AtomicBool::new(false),
+            elided: AtomicBool::new(false),
+            held: AtomicBool::new(false),
+            found: AtomicU64::new(0),
+            unit: AtomicPtr::new(core::ptr::null_mut()),
+            object: [const { AtomicUsize::new(0) }; 2],
+            table: [const { AtomicPtr::new(core::ptr::null_mut()) }; 2],
+            count: AtomicUsize::new(0),
+            words: AtomicPtr::new(core::ptr::null_mut()),
+            text: [const { AtomicUsize::new(0) }; 2],
+        }
+    }
+
+    /// Claims a free slot for a unit.
+    pub(super) fn claim(newcomer: &Newcomer) -> Option<&'static Self> {
+        // Acquire: pairs with the Release in `free`.
+        let slot = SLOTS
+            .iter()
+            .find(|slot| slot.state.compare_exchange(FREE, CLAIMED, Acquire, Relaxed).is_ok())?;
+        // Relaxed: `publish` orders them.
+        slot.unit.store(newcomer.unit, Relaxed);
+        slot.object[0].store(newcomer.object.start, Relaxed);
+        slot.object[1].store(newcomer.object.end, Relaxed);
+        slot.table[0].store(newcomer.table.start.cast_mut(), Relaxed);
+        slot.table[1].store(newcomer.table.end.cast_mut(), Relaxed);
+        slot.count.store(newcomer.count, Relaxed);
+        slot.words.store(newcomer.words.cast_mut(), Relaxed);
+        Some(slot)
+    }
+
+    /// Makes a claimed slot ready, unless the unit's destructor has freed it.
+    pub(super) fn publish(&self) {
+        // Release: pairs with the Acquire in `ready`.
+        let _ = self.state.compare_exchange(CLAIMED, READY, Release, Relaxed);
+        VERSION.fetch_add(1, SeqCst);
+    }
+
+    /// Frees a slot. For the holder of the mode lock, or whoever has claimed it.
+    pub(super) fn free(&self) {
+        self.listed.store(false, Relaxed);
+        self.elided.store(false, Relaxed);
+        for word in &self.text {
+            word.store(0, Relaxed);
+        }
+        self.unit.store(core::ptr::null_mut(), Relaxed);
+        // Release: pairs with the Acquire in `claim`.
+        self.state.store(FREE, Release);
+        VERSION.fetch_add(1, SeqCst);
+    }
+
+    /// Where its object is.
+    pub(in crate::patch) fn object(&self) -> Range<usize> {
+        self.object[0].load(Relaxed)..self.object[1].load(Relaxed)
+    }
+
+    fn table(&self) -> Range<usize> {
+        let [start, stop] = self.table.each_ref().map(|word| word.load(Relaxed).addr());
+        start..stop
+    }
+
+    /// The addresses of its sites. For the holder of the mode lock.
+    pub(in crate::patch) fn sites(&self) -> impl Iterator<Item = *mut u8> {
+        let start = self.table[0].load(Relaxed).cast_const().cast::<Record>();
+        let records = self.table().len() / size_of::<Record>();
+        // SAFETY: the unit's table, which was checked and is mapped while the slot is ready (Invariants 1 and 2).
+        let records = unsafe { core::slice::from_raw_parts(start, records) };
+        records.iter().filter_map(Record::site)
+    }
+
+    /// How many sites it has.
+    pub(in crate::patch) fn count(&self) -> usize {
+        self.count.load(Relaxed)
+    }
+
+    /// Whether the edit list has its sites.
+    pub(in crate::patch) fn list(&self, listed: bool) {
+        self.listed.store(listed, Relaxed);
+    }
+
+    /// Takes the unit's text lock, if it has one.
+    fn hold(&self) -> Result<(), Refusal> {
+        // SAFETY: null, or words of a unit that is mapped (Invariant 1).
+        let Some(words) = (unsafe { self.words.load(Relaxed).as_ref() }) else {
+            return Ok(());
+        };
+        if let Some(guard) = OtherGuard::take(words, || true)? {
+            self.found.store(ManuallyDrop::new(guard).found(), Relaxed);
+            self.held.store(true, Relaxed);
+        }
+        Ok(())
+    }
+
+    fn release(&self) {
+        if !self.held.swap(false, Relaxed) {
+            return;
+        }
+        // SAFETY: as in `hold`.
+        if let Some(words) = unsafe { self.words.load(Relaxed).as_ref() } {
+            drop(OtherGuard::taken(words, self.found.load(Relaxed)));
+        }
+    }
+}
+
+/// The ready slots.
+pub(in crate::patch) fn ready() -> impl Iterator<Item = &'static Slot> {
+    // Acquire: pairs with the Release in `publish`.
+    SLOTS.iter().filter(|slot| slot.state.load(Acquire) == READY)
+}
+
+/// The slot of a unit, claimed or ready.
+pub(super) fn of(unit: *const Unit) -> Option<&'static Slot> {
+    let is_its = |slot: &&Slot| slot.state.load(Acquire) != FREE && slot.unit.load(Relaxed).cast_const() == unit;
+    SLOTS.iter().find(is_its)
+}
+
+/// Whether a unit has a table that overlaps this one.
+pub(super) fn overlaps(table: &Range<*const i32>) -> bool {
+    let (start, end) = (table.start.addr(), table.end.addr());
+    let overlaps = |slot: &Slot| slot.table().start < end && start < slot.table().end;
+    SLOTS
+        .iter()
+        .any(|slot| slot.state.load(Acquire) != FREE && overlaps(slot))
+}
+
+/// Changes whenever the ready slots do.
+pub(in crate::patch) fn version() -> usize {
+    VERSION.load(SeqCst)
+}
+
+/// Units, their sites, and how many of those are elided.
+pub(in crate::patch) fn count() -> (usize, usize, usize) {
+    ready().fold((0, 0, 0), |(units, sites, elided), slot| {
+        let of_these = if slot.elided.load(Relaxed) { slot.count() } else { 0 };
+        (units + 1, sites + slot.count(), elided + of_these)
+    })
+}
+
+/// Proof that the calling thread holds the text locks of the coordinator and of the units whose sites it changes.
+pub(in crate::patch) struct TextLocks {
+    // Released first: the record of a change is cleared before anybody else changes a unit's text.
+    own: TextGuard,
+    _units: Units,
+}
+
+/// Releases units' text locks on drop.
+struct Units;
+
+impl Drop for Units {
+    fn drop(&mut self) {
+        SLOTS.iter().for_each(Slot::release);
+    }
+}
+
+impl TextLocks {
+    /// Takes the locks of all units in the edit list. For the holder of the mode lock.
+    ///
+    /// # Errors
+    /// As [`text_lock::lock`].
+    pub(in crate::patch) fn all() -> Result<Self, Refusal> {
+        Self::of(ready().filter(|slot| slot.listed.load(Relaxed)))
+    }
+
+    /// Takes those of some units.
+    ///
+    /// # Errors
+    /// As [`text_lock::lock`].
+    pub(in crate::patch) fn of(mut slots: impl Iterator<Item = &'static Slot>) -> Result<Self, Refusal> {
+        let locks = Self {
+            own: text_lock::lock()?,
+            _units: Units,
+        };
+        slots.try_for_each(Slot::hold)?;
+        Ok(locks)
+    }
+
+    pub(in crate::patch) fn own(&self) -> &TextGuard {
+        &self.own
+    }
+}
+
+/// In a child whose parent held units' text locks: this thread holds none.
+pub(in crate::patch) fn none_held() {
+    for slot in &SLOTS {
+        slot.held.store(false, Relaxed);
+    }
+}
+
+/// Marks the units in the edit list as elided or not.
+pub(in crate::patch) fn mark_elided(elided: bool) {
+    for slot in ready().filter(|slot| slot.listed.load(Relaxed) || !elided) {
+        slot.elided.store(elided, Relaxed);
+    }
+}
+
+/// The mapping of text found for the unit that holds `address`.
+pub(in crate::patch) fn text_around(_: &TextGuard, address: usize) -> Option<Range<usize>> {
+    // Relaxed, here and below: the text lock orders them.
+    let text = |slot: &Slot| slot.text[0].load(Relaxed)..slot.text[1].load(Relaxed);
+    ready().map(text).find(|text| text.contains(&address))
+}
+
+/// Keeps the mapping of text around `address`, if a unit holds it.
+pub(in crate::patch) fn keep_text(_: &TextGuard, address: usize, text: &Range<usize>) {
+    if let Some(slot) = ready().find(|slot| slot.object().contains(&address)) {
+        slot.text[0].store(text.start, Relaxed);
+        slot.text[1].store(text.end, Relaxed);
+    }
+}
