@@ -7,6 +7,7 @@
 mod allowance;
 mod architecture;
 mod asm;
+mod changelog;
 mod direction;
 mod doubles;
 mod formats;
@@ -44,6 +45,7 @@ const RULES: &[Rule] = &[
     allowance::RULE,
     architecture::RULE,
     asm::RULE,
+    changelog::RULE,
     direction::RULE,
     doubles::RULE,
     formats::RULE,
