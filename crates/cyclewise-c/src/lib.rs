@@ -11,9 +11,23 @@
 #![deny(unsafe_code)]
 #![expect(non_camel_case_types, reason = "types have the names that C programs use")]
 
+pub mod clock;
+pub mod clock_conversion;
 pub mod confined;
 #[cfg(target_env = "gnu")]
 pub mod hooks;
+pub mod lockref;
+pub mod mask;
+pub mod masked;
+mod memory;
+pub mod percpu_counter;
+pub mod percpu_free_list;
+pub mod percpu_ref;
+pub mod percpu_ring;
+pub mod refcount;
 pub mod refusal;
+pub mod signal;
 pub mod single;
+pub mod spinlock;
+pub mod unit;
 pub mod version;

@@ -12,7 +12,6 @@ use cyclewise::error::Refusal;
 /// CW_REFUSED_HALF_WRITTEN and CW_REFUSED_STILL_WRITABLE say.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::upper_case_acronyms, reason = "constants have the names that C programs use")]
 #[expect(missing_docs, reason = "the message of each says what it means")]
 pub enum cw_refused {
     CW_OK = 0,
@@ -88,8 +87,16 @@ pub enum cw_refused {
     CW_REFUSED_SIGNALS_BUSY = 35,
     /// A system call failed with `error`.
     CW_REFUSED_SYSTEM = 36,
+    /// The descriptor of a link unit at `address` is of another version, or describes no table.
+    CW_REFUSED_BAD_UNIT = 37,
     /// The program was linked without the hooks of thread creation.
     CW_REFUSED_NOT_HOOKED = 64,
+    /// An argument has no meaning here; the message names it.
+    CW_REFUSED_ARGUMENT = 65,
+    /// The calling thread would wait for itself, or for a thread that a fork has left behind.
+    CW_REFUSED_DEADLOCK = 66,
+    /// The sites of a link unit keep LOCK until the program elides the next time.
+    CW_REFUSED_NOT_NOW = 67,
     /// A reason that this version of the header does not name; the message says it.
     CW_REFUSED_OTHER = 127,
 }
@@ -117,6 +124,9 @@ pub struct cw_refusal {
 pub(crate) enum Refused {
     Library(Refusal),
     NotHooked,
+    Argument(&'static str),
+    Deadlock,
+    NotNow,
 }
 
 impl From<Refusal> for Refused {
@@ -128,9 +138,18 @@ impl From<Refusal> for Refused {
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Library(refusal) => refusal.fmt(f),
             Self::NotHooked => f.write_str(
                 "this program was linked without cyclewise-hooks.o; add it to the link line: pkg-config --libs cyclewise-single",
+            ),
+            // The library's lines on these name functions of Rust.
+            Self::Library(Refusal::NotEnabled) => {
+                f.write_str("no hooks were found in force; call cw_enable_single at the start of main")
+            }
+            Self::Library(refusal) => refusal.fmt(f),
+            Self::Argument(what) => f.write_str(what),
+            Self::NotNow => f.write_str("the sites of this link unit keep LOCK until the program elides the next time"),
+            Self::Deadlock => f.write_str(
+                "this thread has the lock, or a thread that a fork left in the parent has it; waiting would have no end",
             ),
         }
     }
@@ -140,7 +159,13 @@ impl fmt::Display for Refused {
 fn told(refused: &Refused) -> (cw_refused, c_int, usize, i64) {
     use cw_refused::*;
     let Refused::Library(refusal) = *refused else {
-        return (CW_REFUSED_NOT_HOOKED, 0, 0, 0);
+        let code = match refused {
+            Refused::NotHooked => CW_REFUSED_NOT_HOOKED,
+            Refused::Argument(_) => CW_REFUSED_ARGUMENT,
+            Refused::NotNow => CW_REFUSED_NOT_NOW,
+            _ => CW_REFUSED_DEADLOCK,
+        };
+        return (code, 0, 0, 0);
     };
     match refusal {
         Refusal::OtherThreads { threads } => (CW_REFUSED_OTHER_THREADS, 0, 0, threads.into()),
@@ -179,6 +204,7 @@ fn told(refused: &Refused) -> (cw_refused, c_int, usize, i64) {
         Refusal::SignalNotOurs { signal } => (CW_REFUSED_SIGNAL_NOT_OURS, 0, 0, signal.into()),
         Refusal::SignalsBusy => (CW_REFUSED_SIGNALS_BUSY, 0, 0, 0),
         Refusal::System { errno, .. } => (CW_REFUSED_SYSTEM, errno, 0, 0),
+        Refusal::BadUnit { at } => (CW_REFUSED_BAD_UNIT, 0, at, 0),
         _ => (CW_REFUSED_OTHER, 0, 0, 0),
     }
 }
@@ -196,13 +222,18 @@ impl Write for CString<'_> {
     }
 }
 
+/// A line as a C string. One that does not fit is cut; the messages fit, says a test.
+pub(crate) fn c_text(line: &impl fmt::Display) -> [c_char; CW_MESSAGE_SIZE] {
+    let mut text = [0; CW_MESSAGE_SIZE];
+    let room = text.len() - 1;
+    let _ = write!(CString(text[..room].iter_mut()), "{line}");
+    text
+}
+
 impl cw_refusal {
     fn new(refused: &Refused) -> Self {
         let (code, error, address, number) = told(refused);
-        let mut message = [0; CW_MESSAGE_SIZE];
-        let room = message.len() - 1;
-        // A message that does not fit is cut; it fits, says a test.
-        let _ = write!(CString(message[..room].iter_mut()), "{refused}");
+        let message = c_text(refused);
         Self {
             code: code as c_int,
             error,
@@ -278,6 +309,7 @@ mod tests {
             Refused::Library(Refusal::HelperThreads),
             Refused::Library(Refusal::Unwatched),
             Refused::NotHooked,
+            Refused::Deadlock,
         ];
         for refused in long {
             assert_eq!(message(&cw_refusal::new(&refused)), refused.to_string());
@@ -287,9 +319,10 @@ mod tests {
     /// The twin: a message that does not fit is cut, and ends with its NUL.
     #[test]
     fn a_message_that_is_too_long_is_cut() {
-        let call: &'static str = "a long reason ".repeat(40).leak();
-        let refusal = cw_refusal::new(&Refused::Library(Refusal::System { call, errno: 1 }));
-        assert_eq!(message(&refusal), call[..CW_MESSAGE_SIZE - 1]);
+        let text: &'static str = "a long reason ".repeat(40).leak();
+        let refusal = cw_refusal::new(&Refused::Argument(text));
+        assert_eq!(message(&refusal), text[..CW_MESSAGE_SIZE - 1]);
+        assert_eq!(refusal.code, cw_refused::CW_REFUSED_ARGUMENT as c_int);
     }
 
     #[test]

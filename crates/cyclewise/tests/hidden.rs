@@ -30,6 +30,9 @@ const HIDDEN: &[(&str, &str)] = &[
         "pub mod tls_hooks;",
         "its functions are unsafe, and `TlsHooks` is data for an unsafe function",
     ),
+    ("pub fn __segments(&'static self) -> *const () {", "an address"),
+    ("pub fn __offset() -> Option<isize> {", "a number"),
+    ("pub use hold::__offset;", "the same"),
     ("macro_rules! __thread_creators {", "a table of names and types"),
     (
         "macro_rules! __export_hooks {",

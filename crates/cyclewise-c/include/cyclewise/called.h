@@ -8,14 +8,26 @@
 #ifndef CYCLEWISE_CALLED_H
 #define CYCLEWISE_CALLED_H
 
+#include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /**
+ * The time that stands for a stamp which cannot be converted.
+ */
+#define CW_CLOCK_UNKNOWN UINT64_MAX
+
+/**
  * The bytes of a message, with its final NUL.
  */
 #define CW_MESSAGE_SIZE 224
+
+/**
+ * For cw_signal_on: system calls that the signal interrupts fail with EINTR, also where the signal is only recorded. Otherwise they
+ * are restarted where that is possible.
+ */
+#define CW_SIGNAL_INTERRUPTS 1
 
 /**
  * What functions return that can be refused: 0, or one of these. Nothing was done then, except as
@@ -168,9 +180,25 @@ enum cw_refused {
    */
   CW_REFUSED_SYSTEM = 36,
   /**
+   * The descriptor of a link unit at `address` is of another version, or describes no table.
+   */
+  CW_REFUSED_BAD_UNIT = 37,
+  /**
    * The program was linked without the hooks of thread creation.
    */
   CW_REFUSED_NOT_HOOKED = 64,
+  /**
+   * An argument has no meaning here; the message names it.
+   */
+  CW_REFUSED_ARGUMENT = 65,
+  /**
+   * The calling thread would wait for itself, or for a thread that a fork has left behind.
+   */
+  CW_REFUSED_DEADLOCK = 66,
+  /**
+   * The sites of a link unit keep LOCK until the program elides the next time.
+   */
+  CW_REFUSED_NOT_NOW = 67,
   /**
    * A reason that this version of the header does not name; the message says it.
    */
@@ -193,6 +221,209 @@ enum cw_mode {
    * All threads of the process are confined to one CPU.
    */
   CW_MODE_CONFINED = 2,
+};
+
+/**
+ * What a reading of the counter is ordered with.
+ */
+enum cw_clock_order {
+  /**
+   * Times of one thread never go back; those of two may be off by what a CPU reorders, tens of nanoseconds.
+   */
+  CW_CLOCK_PER_TASK = 0,
+  /**
+   * After every earlier load, as the kernel's rdtsc_ordered(): for stamps that threads compare.
+   */
+  CW_CLOCK_LOAD_ORDERED = 1,
+  /**
+   * The same, and before every later load: for a stamp before something is read.
+   */
+  CW_CLOCK_DEPENDENT_LOAD = 2,
+  /**
+   * After every earlier instruction and before every later one: for timing a section.
+   */
+  CW_CLOCK_BRACKETED = 3,
+  /**
+   * The same, and after every CPU sees what this thread stored before.
+   */
+  CW_CLOCK_AFTER_STORES = 4,
+};
+
+/**
+ * The source of a clock's readings.
+ */
+enum cw_clock_mode {
+  /**
+   * The kernel's clock, while the counter's rate is being learnt or after nobody has read the clock for some time.
+   */
+  CW_CLOCK_STARTING = 0,
+  /**
+   * The counter.
+   */
+  CW_CLOCK_COUNTER = 1,
+  /**
+   * The kernel's clock, permanently.
+   */
+  CW_CLOCK_KERNEL = 2,
+};
+
+/**
+ * The last fault of the counter, or why it is not used.
+ */
+enum cw_clock_reason {
+  /**
+   * There was none.
+   */
+  CW_CLOCK_NO_FAULT = 0,
+  /**
+   * This build reads no counter.
+   */
+  CW_CLOCK_NO_COUNTER = 1,
+  /**
+   * The CPU does not promise that its counter runs at one rate.
+   */
+  CW_CLOCK_NOT_INVARIANT = 2,
+  /**
+   * The kernel's clock source cannot be read.
+   */
+  CW_CLOCK_UNKNOWN_CLOCKSOURCE = 3,
+  /**
+   * The kernel's clock source is not this counter.
+   */
+  CW_CLOCK_OTHER_CLOCKSOURCE = 4,
+  /**
+   * The counter went back.
+   */
+  CW_CLOCK_COUNTER_WENT_BACK = 5,
+  /**
+   * The counter advanced by more or less than CLOCK_MONOTONIC_RAW.
+   */
+  CW_CLOCK_COUNTER_JUMPED = 6,
+  /**
+   * The rate of CLOCK_MONOTONIC changed by more than 977 ppm.
+   */
+  CW_CLOCK_RATE_STEP = 7,
+  /**
+   * The machine was suspended.
+   */
+  CW_CLOCK_SUSPENDED = 8,
+  /**
+   * The hypervisor moved or restored the machine.
+   */
+  CW_CLOCK_DISRUPTED = 9,
+  /**
+   * There were too many faults to trust the counter again.
+   */
+  CW_CLOCK_UNSTEADY = 10,
+  /**
+   * The clock source could not be read for lack of a descriptor or of memory.
+   */
+  CW_CLOCK_NOT_EXAMINED = 11,
+  /**
+   * A reason that this version of the header does not name; the message says it.
+   */
+  CW_CLOCK_OTHER = 127,
+};
+
+/**
+ * Why cw_mask_poll ended.
+ */
+enum cw_mask_woken {
+  /**
+   * A signal is recorded; its handler runs at the release.
+   */
+  CW_MASK_SIGNAL = 0,
+  /**
+   * Descriptors are ready.
+   */
+  CW_MASK_READY = 1,
+  /**
+   * The time has passed.
+   */
+  CW_MASK_TIMEOUT = 2,
+  /**
+   * A handler ran that is not the library's.
+   */
+  CW_MASK_INTERRUPTED = 3,
+};
+
+/**
+ * A lock that is taken under a hold of the soft mask, so that no handler waits for the thread that it interrupted.
+ */
+struct cw_masked_lock;
+
+/**
+ * A sum that every CPU can add to cheaply.
+ */
+struct cw_percpu_counter;
+
+/**
+ * Reusable objects of one size, on a list for each CPU.
+ */
+struct cw_percpu_free_list;
+
+/**
+ * A reference count. It only counts; the object is the program's.
+ */
+struct cw_percpu_ref;
+
+/**
+ * A queue of words of 64 bits for each CPU.
+ */
+struct cw_percpu_ring;
+
+/**
+ * A time and its error bound.
+ */
+struct cw_clock_reading {
+  /**
+   * Nanoseconds of CLOCK_MONOTONIC.
+   */
+  uint64_t ns;
+  /**
+   * The largest distance from CLOCK_MONOTONIC, in either direction.
+   */
+  uint64_t error_ns;
+};
+
+/**
+ * The clock's state.
+ */
+struct cw_clock_status {
+  /**
+   * An enum cw_clock_mode.
+   */
+  int mode;
+  /**
+   * An enum cw_clock_reason.
+   */
+  int reason;
+  /**
+   * The number of faults.
+   */
+  uint64_t faults;
+  /**
+   * The number of times that the kernel's clock was read beside the counter.
+   */
+  uint64_t anchors;
+  /**
+   * The counter's ticks per second, as far as known; else 0.
+   */
+  double hz;
+  /**
+   * One line on the reason; empty without one.
+   */
+  char message[CW_MESSAGE_SIZE];
+};
+
+/**
+ * Converts stamps of the counter to times. Its contents are the library's.
+ */
+struct cw_clock_conversion {
+  /**
+   * A line: a reading of the kernel's clock at a tick, and the rate that the clock has learnt.
+   */
+  uint64_t words[8];
 };
 
 /**
@@ -222,6 +453,69 @@ struct cw_refusal {
 };
 
 /**
+ * A lock and a reference count in one word, and how its waiters fare. Its members are the library's; CW_LOCKREF_INIT and
+ * cw_lockref_init initialize it.
+ */
+struct cw_lockref {
+  /**
+   * The lock above, the count below.
+   */
+  uint64_t lock_count;
+  /**
+   * How many operations queue for the lock.
+   */
+  uint32_t waiting;
+  /**
+   * For how many turns in a row few did.
+   */
+  uint32_t calm;
+};
+
+/**
+ * A misuse of a reference count, or of a lockref.
+ */
+struct cw_refcount_misuse {
+  /**
+   * An enum cw_refcount_saturation_type of <cyclewise/refcount.h>.
+   */
+  int event;
+  /**
+   * The count, as an identity: it may be gone.
+   */
+  const void *count;
+  /**
+   * The code that misused it, or null where that is not known.
+   */
+  const void *caller;
+};
+
+/**
+ * A signal: what of its siginfo_t the kernel fills.
+ */
+struct cw_signal_info {
+  /**
+   * Its number.
+   */
+  int signal;
+  /**
+   * si_code: SI_USER, SI_QUEUE, SI_TIMER.
+   */
+  int code;
+  /**
+   * si_pid: the process that sent it, if one did.
+   */
+  int sender;
+  /**
+   * si_uid: the user of that process.
+   */
+  uint32_t user;
+  /**
+   * si_value, of sigqueue, a timer or a message queue; si_status of SIGCHLD is its low half.
+   */
+  size_t value;
+};
+
+/**
  * What cw_state found.
  */
 struct cw_state {
@@ -239,9 +533,123 @@ struct cw_state {
   size_t elided;
 };
 
+/**
+ * A queued spinlock. Its members are the library's. CW_SPINLOCK_INIT is a free one, and so are 8 bytes of zeroes.
+ */
+struct cw_spinlock {
+  /**
+   * Whether it is held, and by which rule it is given on.
+   */
+  uint32_t bits;
+  /**
+   * The last waiter.
+   */
+  uint16_t tail;
+  /**
+   * For how long the first waiter has been passed.
+   */
+  uint16_t turn;
+};
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
+
+/**
+ * The time: nanoseconds of CLOCK_MONOTONIC, load-ordered. Never below an earlier reading on any thread, if that happened before
+ * this one.
+ */
+uint64_t cw_clock_now_load_ordered(void);
+
+/**
+ * The time by a bare read of the counter: times of one thread never go back.
+ */
+uint64_t cw_clock_now_per_task(void);
+
+/**
+ * The time, load-ordered and before every later load.
+ */
+uint64_t cw_clock_now_dependent_load(void);
+
+/**
+ * The time, after every earlier instruction and before every later one.
+ */
+uint64_t cw_clock_now_bracketed(void);
+
+/**
+ * The time, as cw_clock_now_bracketed, and after every CPU sees what this thread stored before. No fence before another order
+ * ensures that.
+ */
+uint64_t cw_clock_now_after_stores(void);
+
+/**
+ * A time that may be old if a thread keeps it up to date, at the cost of one load; else the time. On each thread it never goes back.
+ */
+uint64_t cw_clock_recent(void);
+
+/**
+ * The time in this order, an enum cw_clock_order, and a bound of its distance from CLOCK_MONOTONIC. The bound holds while the counter is
+ * steady and the kernel changes the rate of its clock by less than 977 ppm between two anchors.
+ *
+ * Another number counts as CW_CLOCK_AFTER_STORES, which is ordered with all that the others are.
+ */
+struct cw_clock_reading cw_clock_read(int order);
+
+/**
+ * The state of the clock, and the reason for it.
+ */
+void cw_clock_status(struct cw_clock_status *status);
+
+/**
+ * The counter, by a bare read. <cyclewise/clock.h> reads it inline where it can.
+ */
+uint64_t cw_ticks_called(void);
+
+/**
+ * The clock's segments, for the inline reading in <cyclewise/clock.h>; null if they are laid out otherwise than as `layout` says.
+ */
+const void *cw_clock_segments(int layout);
+
+/**
+ * The instructions that read the counter after every earlier load, on this CPU: 1 for LFENCE and RDTSC, 2 for RDTSCP, 0 for others.
+ * The first call finds out, in about 0.1 ms.
+ */
+int cw_ticks_sequence(void);
+
+/**
+ * The counter, in this order: an enum cw_clock_order. Another number counts as CW_CLOCK_AFTER_STORES.
+ */
+uint64_t cw_ticks_as(int order);
+
+/**
+ * Makes a conversion of stamps that were taken since the clock was first read; take it after the stamps. False while the rate is
+ * unknown, and where the counter is not used or has not kept its rate; nothing is written then.
+ *
+ * Its calls, a millisecond or more apart, also let a clock learn the rate that nobody reads otherwise: the third succeeds.
+ */
+bool cw_clock_conversion_make(struct cw_clock_conversion *conversion);
+
+/**
+ * Converts `count` stamps to nanoseconds of CLOCK_MONOTONIC; returns how many could be. The others are CW_CLOCK_UNKNOWN: they are from
+ * before the clock's first reading, or before the last fault of the counter. Times of one conversion are in the order of
+ * their stamps, or equal.
+ */
+size_t cw_clock_convert(const struct cw_clock_conversion *conversion,
+                        const uint64_t *ticks,
+                        uint64_t *ns,
+                        size_t count);
+
+/**
+ * A bound of the distance of a stamp's time from CLOCK_MONOTONIC at the stamp, in nanoseconds.
+ */
+uint64_t cw_clock_conversion_error(const struct cw_clock_conversion *conversion, uint64_t ticks);
+
+/**
+ * The nanoseconds between two stamps, at the counter's present rate; 0 if `to` is not later. CW_CLOCK_UNKNOWN while the rate is
+ * unknown. Accurate to a few ppm.
+ */
+uint64_t cw_clock_between(uint64_t from,
+                          uint64_t to);
 
 /**
  * Confines every thread of the process to `cpu`, or to the caller's if that is negative, and elides LOCK prefixes.
@@ -277,6 +685,410 @@ int cw_confined_check(struct cw_refusal *why);
  * Returns 0, or CW_REFUSED_LET_OUT as cw_confined_check; others if affinities cannot be read.
  */
 int cw_confined_audit(struct cw_refusal *why);
+
+/**
+ * Initializes an object with `count` references, saturated past INT32_MAX - 1.
+ */
+void cw_lockref_init(struct cw_lockref *lockref, uint32_t count);
+
+/**
+ * Adds a reference; the caller has one. Misuse is reported: without a reference, an idle count is saturated, and a dead one
+ * stays dead. Orders nothing.
+ */
+void cw_lockref_get(struct cw_lockref *lockref);
+
+/**
+ * Adds a reference unless there is none, or the object is dead; false then. Acquire if added.
+ */
+bool cw_lockref_get_not_zero(struct cw_lockref *lockref);
+
+/**
+ * Adds a reference unless the object is dead; false then. Acquire if added.
+ */
+bool cw_lockref_get_not_dead(struct cw_lockref *lockref);
+
+/**
+ * Removes a reference if that is possible without the lock. The new count, or -1: the caller still has its reference.
+ * Release; Acquire if the count is 0.
+ */
+int cw_lockref_put_return(struct cw_lockref *lockref);
+
+/**
+ * Removes a reference unless it is the last. False: it is the last and still there, and the caller holds the lock; it then
+ * puts the reference, or marks the object dead, and unlocks. Release; Acquire with the lock.
+ */
+bool cw_lockref_put_or_lock(struct cw_lockref *lockref);
+
+/**
+ * Locks: until cw_lockref_unlock nobody else changes the count. A thread that holds the lock waits for ever. Acquire.
+ */
+void cw_lockref_lock(struct cw_lockref *lockref);
+
+/**
+ * Locks if the lock is free. Acquire on success.
+ */
+bool cw_lockref_trylock(struct cw_lockref *lockref);
+
+/**
+ * Unlocks what the caller holds. Release.
+ */
+void cw_lockref_unlock(struct cw_lockref *lockref);
+
+/**
+ * Adds a reference under the lock, also to an idle object. A dead one stays dead, and that is reported.
+ */
+void cw_lockref_get_locked(struct cw_lockref *lockref);
+
+/**
+ * Removes a reference under the lock; the new count. 0: the object is idle. Misuse is reported.
+ */
+int cw_lockref_put_locked(struct cw_lockref *lockref);
+
+/**
+ * Marks the object dead under the lock: from here on nobody gets a reference. The only reference is the caller's.
+ */
+void cw_lockref_mark_dead(struct cw_lockref *lockref);
+
+/**
+ * The count at some moment: negative if the object is dead, INT32_MAX if it is saturated. Exact under the lock.
+ */
+int cw_lockref_count(const struct cw_lockref *lockref);
+
+/**
+ * Whether the object is dead. Once true, always true.
+ */
+bool cw_lockref_is_dead(const struct cw_lockref *lockref);
+
+/**
+ * The distance of a thread's mask from its thread pointer; 0 where it is not the same for all threads.
+ */
+ptrdiff_t cw_mask_offset(void);
+
+/**
+ * Adds a hold.
+ */
+void cw_mask_hold_called(void);
+
+/**
+ * Removes a hold; runs the handlers of recorded signals if it was the last.
+ */
+void cw_mask_release_called(void);
+
+/**
+ * Runs the handlers of recorded signals; the thread holds nothing.
+ */
+void cw_mask_replay(void);
+
+/**
+ * Sleeps, under a hold, until a descriptor is ready, a signal is recorded, or `timeout_ns` nanoseconds have passed; -1 for no limit.
+ * Returns at once if a signal is already recorded, which no test before a poll(2) ensures. The handlers run at the release.
+ * `polled` are poll(2)'s, and a negative descriptor is left out. Not for handlers.
+ *
+ * Returns 0 and sets `*woken` to an enum cw_mask_woken and `*ready` to the number of descriptors, or why it did not sleep.
+ * CW_REFUSED_ARGUMENT without a hold.
+ */
+int cw_mask_poll(struct pollfd *polled,
+                 size_t count,
+                 int64_t timeout_ns,
+                 int *woken,
+                 size_t *ready,
+                 struct cw_refusal *why);
+
+/**
+ * How often the calling thread ran out of room for records, so that the kernel kept further signals until the release.
+ */
+uint64_t cw_mask_overflows(void);
+
+/**
+ * How many signals of the calling thread were lost: its room for records and the kernel's queue were full.
+ */
+uint64_t cw_mask_lost(void);
+
+/**
+ * Whether the calling thread is held.
+ */
+bool cw_mask_is_held_called(void);
+
+/**
+ * Whether a recorded signal waits for the calling thread's release.
+ */
+bool cw_mask_is_pending_called(void);
+
+/**
+ * A free lock. Null without memory.
+ */
+struct cw_masked_lock *cw_masked_lock_create(void);
+
+/**
+ * Frees a lock that nobody has, or does nothing if it is null.
+ */
+void cw_masked_lock_destroy(struct cw_masked_lock *lock);
+
+/**
+ * Holds the thread and takes the lock; waits while another thread has it. Acquire. Handlers may call it.
+ *
+ * Returns 0, or CW_REFUSED_DEADLOCK, without the hold: this thread has the lock, or a thread that exists only in the parent of
+ * a fork.
+ */
+int cw_masked_lock_lock(struct cw_masked_lock *lock,
+                        struct cw_refusal *why);
+
+/**
+ * As cw_masked_lock_lock, if the lock is free; false, without the hold, if it is not.
+ */
+bool cw_masked_lock_trylock(struct cw_masked_lock *lock);
+
+/**
+ * As cw_masked_lock_lock, unless that takes longer than `timeout_ns` nanoseconds; false then, without the hold, and at once where
+ * cw_masked_lock_lock is refused.
+ */
+bool cw_masked_lock_timedlock(struct cw_masked_lock *lock,
+                              uint64_t timeout_ns);
+
+/**
+ * Releases the lock, then the hold; handlers of signals that arrived meanwhile run before this returns. Release.
+ */
+void cw_masked_lock_unlock(struct cw_masked_lock *lock);
+
+/**
+ * A counter that starts at `value`. With `batch` 0 its batch is the kernel's: 32, or twice the number of CPUs if that is more. A larger
+ * one makes additions faster and cw_percpu_counter_read less exact. Null without memory.
+ */
+struct cw_percpu_counter *cw_percpu_counter_create(int64_t value,
+                                                   uint64_t batch);
+
+/**
+ * Frees a counter, or does nothing if it is null.
+ */
+void cw_percpu_counter_destroy(struct cw_percpu_counter *counter);
+
+/**
+ * Adds, and wraps around. Orders nothing. A signal handler may call it.
+ */
+void cw_percpu_counter_add(struct cw_percpu_counter *counter, int64_t amount);
+
+/**
+ * Adds one. As cw_percpu_counter_add.
+ */
+void cw_percpu_counter_inc(struct cw_percpu_counter *counter);
+
+/**
+ * Subtracts one. As cw_percpu_counter_add.
+ */
+void cw_percpu_counter_dec(struct cw_percpu_counter *counter);
+
+/**
+ * The approximate sum, by one load: it differs from the sum by at most cw_percpu_counter_error while no thread adds.
+ */
+int64_t cw_percpu_counter_read(const struct cw_percpu_counter *counter);
+
+/**
+ * The approximate sum, or 0 if that is negative.
+ */
+int64_t cw_percpu_counter_read_positive(const struct cw_percpu_counter *counter);
+
+/**
+ * The sum: exact for all additions that happened before. A walk over all CPUs.
+ */
+int64_t cw_percpu_counter_sum(const struct cw_percpu_counter *counter);
+
+/**
+ * The sum, or 0 if that is negative.
+ */
+int64_t cw_percpu_counter_sum_positive(const struct cw_percpu_counter *counter);
+
+/**
+ * The sum compared with `value`: -1, 0 or 1. Reads all CPUs only if the approximate sum is close.
+ */
+int cw_percpu_counter_compare(const struct cw_percpu_counter *counter, int64_t value);
+
+/**
+ * The largest difference between cw_percpu_counter_read and the sum while no thread adds.
+ */
+uint64_t cw_percpu_counter_error(const struct cw_percpu_counter *counter);
+
+/**
+ * An empty list of objects of `size` bytes, aligned to `alignment`: a power of two, or 0 for malloc's. Null for a size of 0, for
+ * sizes that no memory has, and without memory.
+ */
+struct cw_percpu_free_list *cw_percpu_free_list_create(size_t size,
+                                                       size_t alignment);
+
+/**
+ * Frees a list and all its objects, those that are held too; or does nothing if it is null.
+ */
+void cw_percpu_free_list_destroy(struct cw_percpu_free_list *list);
+
+/**
+ * A new object of zeroes, held by the caller. Null without memory. Not for signal handlers.
+ */
+void *cw_percpu_free_list_grow(struct cw_percpu_free_list *list);
+
+/**
+ * Pops the last object that was pushed on this CPU, with the contents it had; null if there is none. It sees what happened before
+ * the push. A signal handler may call it.
+ */
+void *cw_percpu_free_list_pop(struct cw_percpu_free_list *list);
+
+/**
+ * As cw_percpu_free_list_pop; if this CPU's list is empty, takes the first list that is not: one object for the caller, the others for
+ * this CPU's list. Not for signal handlers.
+ */
+void *cw_percpu_free_list_pop_or_steal(struct cw_percpu_free_list *list);
+
+/**
+ * Pushes an object that the caller holds to this CPU's list. A signal handler may call it.
+ *
+ * Returns 0, or CW_REFUSED_ARGUMENT if `object` is null or of another list; nothing was done then.
+ */
+int cw_percpu_free_list_push(struct cw_percpu_free_list *list, void *object, struct cw_refusal *why);
+
+/**
+ * A live count with one initial reference, which cw_percpu_ref_kill puts. `release` is called with `argument` when the last
+ * reference was put after a kill, on the thread that put it, once for each life; it may destroy the count. Null without memory.
+ */
+struct cw_percpu_ref *cw_percpu_ref_create(void (*release)(void*),
+                                           void *argument);
+
+/**
+ * Frees a count, or does nothing if it is null. It does not call the release.
+ */
+void cw_percpu_ref_destroy(struct cw_percpu_ref *count);
+
+/**
+ * Takes a reference; false if the count is killed and no reference is left.
+ */
+bool cw_percpu_ref_tryget(struct cw_percpu_ref *count);
+
+/**
+ * Takes a reference; may be false once a kill has begun, and always is once it has returned.
+ */
+bool cw_percpu_ref_tryget_live(struct cw_percpu_ref *count);
+
+/**
+ * Takes a reference; the caller knows that there is one, so that this does not fail.
+ */
+void cw_percpu_ref_get(struct cw_percpu_ref *count);
+
+/**
+ * Puts a reference that a get took. After a kill, the last put calls the release.
+ */
+void cw_percpu_ref_put(struct cw_percpu_ref *count);
+
+/**
+ * Ends live references, waits until no thread can take one, and puts the initial reference. Nothing if it was killed before;
+ * another thread's kill may then be in progress. Not for signal handlers.
+ *
+ * Returns 0, or why the count stays live: the kernel forbids membarrier(2) by now.
+ */
+int cw_percpu_ref_kill(struct cw_percpu_ref *count,
+                       struct cw_refusal *why);
+
+/**
+ * As cw_percpu_ref_kill, and calls `confirm` with `argument` when no thread can take a live reference any more, before the initial
+ * reference is put.
+ */
+int cw_percpu_ref_kill_and_confirm(struct cw_percpu_ref *count,
+                                   void (*confirm)(void*),
+                                   void *argument,
+                                   struct cw_refusal *why);
+
+/**
+ * Makes the count live again, with one initial reference. False if it is live, or references are left. The release may still be
+ * running: wait for its effect.
+ */
+bool cw_percpu_ref_reinit(struct cw_percpu_ref *count);
+
+/**
+ * Whether it is killed.
+ */
+bool cw_percpu_ref_is_dying(const struct cw_percpu_ref *count);
+
+/**
+ * Whether it is killed and no reference is left.
+ */
+bool cw_percpu_ref_is_zero(const struct cw_percpu_ref *count);
+
+/**
+ * Empty rings of at least `capacity` words for each CPU: the next power of two, at most 4096. Null for more or for 0, and without
+ * memory.
+ */
+struct cw_percpu_ring *cw_percpu_ring_create(size_t capacity);
+
+/**
+ * Frees a ring and the words in it, or does nothing if it is null.
+ */
+void cw_percpu_ring_destroy(struct cw_percpu_ring *ring);
+
+/**
+ * Pushes a word to this CPU's ring; false if that is full. A signal handler may call it.
+ */
+bool cw_percpu_ring_push(struct cw_percpu_ring *ring, uint64_t word);
+
+/**
+ * Pushes as many of the `count` words as there is room for, in order; returns how many.
+ */
+size_t cw_percpu_ring_push_many(struct cw_percpu_ring *ring, const uint64_t *from, size_t count);
+
+/**
+ * Pops the oldest word of this CPU's ring into `word`; false if the ring is empty. It sees what happened before the push. A
+ * signal handler may call it.
+ */
+bool cw_percpu_ring_pop(struct cw_percpu_ring *ring,
+                        uint64_t *word);
+
+/**
+ * Pops at most `count` words of this CPU's ring, the oldest first; returns how many.
+ */
+size_t cw_percpu_ring_pop_many(struct cw_percpu_ring *ring, uint64_t *to, size_t count);
+
+/**
+ * Pops the oldest word of this CPU's ring, or of the first CPU's that has any. `*found` says whether there was one. Not for signal
+ * handlers.
+ *
+ * Returns 0, or why other CPUs' rings cannot be reached: the kernel forbids membarrier(2).
+ */
+int cw_percpu_ring_pop_or_steal(struct cw_percpu_ring *ring,
+                                uint64_t *word,
+                                bool *found,
+                                struct cw_refusal *why);
+
+/**
+ * Sets what is called when a count is misused, for the whole process; null for nothing. The count is saturated before,
+ * and its object leaks. The hook is called on the thread, or in the signal handler, that misused the count. It may end the process.
+ *
+ * This call happens before the calls of the hook that it causes.
+ */
+void cw_refcount_set_hook(void (*hook)(const struct cw_refcount_misuse*));
+
+/**
+ * How often a misuse of this kind has occurred in this process: an enum cw_refcount_saturation_type. 0 for another number.
+ */
+size_t cw_refcount_misuses(int event);
+
+/**
+ * Registers a handler: `handler` is called with the signal and `argument`, on the thread that received it, and under a hold at its
+ * release. No other handler of this library runs on that thread meanwhile. Each signal has one.
+ *
+ * A handler that was installed before is called first, at once, even under a hold. `flags` is 0 or CW_SIGNAL_INTERRUPTS. Some 16
+ * bytes stay allocated for each call.
+ *
+ * The handler is async-signal-safe, signal-safety(7), and does not leave by longjmp.
+ *
+ * Returns 0, or CW_REFUSED_FAULT, CW_REFUSED_SIGNAL_TAKEN, CW_REFUSED_SIGNAL, CW_REFUSED_SIGNALS_BUSY, CW_REFUSED_ARGUMENT.
+ */
+int cw_signal_on(int signal,
+                 void (*handler)(const struct cw_signal_info*, void*),
+                 void *argument,
+                 int flags,
+                 struct cw_refusal *why);
+
+/**
+ * Removes a handler and restores the action before it. Signals that are recorded already are dropped at the release.
+ *
+ * Returns 0, or CW_REFUSED_SIGNAL_NOT_OURS.
+ */
+int cw_signal_off(int signal, struct cw_refusal *why);
 
 /**
  * Opts the program into single mode, and elides LOCK prefixes while it has one thread. Call it once, at the start of
@@ -319,6 +1131,38 @@ int cw_apply_alternatives(struct cw_refusal *why);
  * The mode in force and a count of sites. Another thread may change both at any time.
  */
 void cw_state(struct cw_state *state);
+
+/**
+ * Locks. Waiters spin, then sleep, in the order of arrival; a thread that holds the lock waits for ever.
+ *
+ * Acquire: pairs with the unlock before.
+ */
+void cw_spin_lock(struct cw_spinlock *lock);
+
+/**
+ * Locks if the lock is free. Acquire on success.
+ */
+bool cw_spin_trylock(struct cw_spinlock *lock);
+
+/**
+ * Locks, unless that takes longer than `timeout_ns` nanoseconds; false then. Acquire on success.
+ */
+bool cw_spin_timedlock(struct cw_spinlock *lock, uint64_t timeout_ns);
+
+/**
+ * Unlocks what the caller holds. The lock may be freed as soon as another thread can have it. Release.
+ */
+void cw_spin_unlock(struct cw_spinlock *lock);
+
+/**
+ * As cw_spin_unlock, and hands the lock to the first waiter: no other thread takes it before. Release.
+ */
+void cw_spin_unlock_fair(struct cw_spinlock *lock);
+
+/**
+ * Whether the lock was held at some moment of the call. Orders nothing.
+ */
+bool cw_spin_is_locked(struct cw_spinlock *lock);
 
 /**
  * The version of the library that was loaded: `"0.1.0"`. The string is static.

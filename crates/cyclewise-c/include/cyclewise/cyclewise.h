@@ -1,10 +1,15 @@
-/*
- * cyclewise: Linux's hot-path primitives for userspace. This is everything that needs the library to be linked:
- * `pkg-config --cflags --libs cyclewise`. <cyclewise/atomic.h> is header only.
- */
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* cyclewise: Linux's hot-path primitives for userspace. Everything that needs the library to be linked:
+ *
+ *     cc program.c $(pkg-config --cflags --libs cyclewise)
+ *
+ * <cyclewise/atomic.h> and <cyclewise/key.h> are header only. */
 #ifndef CYCLEWISE_CYCLEWISE_H
 #define CYCLEWISE_CYCLEWISE_H
 
 #include "called.h"
+#include "clock.h"
+#include "lock.h"
+#include "mask.h"
 
 #endif

@@ -135,10 +135,10 @@ impl<'a> Program<'a> {
     /// Compiles and runs it with these arguments.
     pub fn output(&self, arguments: &[&str]) -> Output {
         let program = self.compile().unwrap_or_else(|error| panic!("{self:?}: {error}"));
-        Command::new(program)
-            .args(arguments)
-            .output()
-            .expect("the program runs")
+        // Cargo's path of libraries has those of an earlier build.
+        let mut command = Command::new(program);
+        command.env_remove("LD_LIBRARY_PATH").args(arguments);
+        command.output().expect("the program runs")
     }
 
     /// Compiles and runs it; it ends with status 0.

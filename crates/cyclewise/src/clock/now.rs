@@ -61,6 +61,14 @@ impl Clock {
     }
 }
 
+impl Clock {
+    /// The address of the segments, for C programs, which read them inline.
+    #[doc(hidden)]
+    pub fn __segments(&'static self) -> *const () {
+        core::ptr::from_ref(&self.timeline).cast()
+    }
+}
+
 impl<S: Source> Clock<S> {
     const_fn! {
         /// A clock on `source`.

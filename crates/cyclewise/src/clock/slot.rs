@@ -6,6 +6,7 @@
 use super::segment::{Calibration, Segment};
 use crate::primitive::const_fn;
 use crate::primitive::unpatched::{AtomicU64, fence};
+use core::mem::offset_of;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// The number of a slot that is being written; no segment has it.
@@ -33,6 +34,16 @@ pub(super) struct Slot {
     since: AtomicU64,
     faults: AtomicU64,
 }
+
+// C programs read these inline (`cyclewise/clock.h`).
+const _: () = assert!(
+    cfg!(loom)
+        || offset_of!(Slot, number) == 0
+            && offset_of!(Slot, start) == 8
+            && offset_of!(Slot, base) == 16
+            && offset_of!(Slot, mult) == 24
+            && offset_of!(Slot, fast) == 32
+);
 
 /// What a reader loads of a segment.
 #[derive(Clone, Copy, Debug)]

@@ -41,8 +41,10 @@ impl<O: Order> Ticks<O> {
         Clock::process().ticks()
     }
 
+    /// A count that was read before, in the order `O`: [`raw`](Self::raw) of another program's part, or one that was stored. A
+    /// number that was never read makes a time without meaning, and nothing worse.
     #[inline(always)]
-    pub(super) fn from_raw(raw: u64) -> Self {
+    pub fn from_raw(raw: u64) -> Self {
         Self {
             raw,
             order: PhantomData,

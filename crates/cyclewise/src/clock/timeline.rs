@@ -57,6 +57,7 @@ use super::segment::Segment;
 use super::slot::{CLOSED, GAP, OPEN, Slot, TORN, View};
 use crate::primitive::unpatched::AtomicU64;
 use crate::primitive::{const_fn, spin_loop};
+use core::mem::offset_of;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 /// The number of slots. Two are in use; with the others, a delayed reader seldom finds its slot half written.
@@ -75,11 +76,20 @@ pub(super) enum SegmentState {
 }
 
 /// The segments.
-#[repr(align(64))]
+#[repr(C, align(64))]
 pub(super) struct Timeline {
     current: AtomicU64,
     slots: [Slot; SLOTS],
 }
+
+// C programs read it inline (`cyclewise/clock.h`): the number, and from 64 bytes on four slots of 128 bytes.
+const _: () = assert!(
+    cfg!(loom)
+        || offset_of!(Timeline, current) == 0
+            && offset_of!(Timeline, slots) == 64
+            && size_of::<Slot>() == 128
+            && SLOTS == 4
+);
 
 impl Timeline {
     const_fn! {

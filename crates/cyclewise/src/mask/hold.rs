@@ -22,6 +22,13 @@ pub(super) fn thread_mask<'a>() -> &'a ThreadMask {
     unsafe { &*block }
 }
 
+/// The distance of a thread's mask from the thread pointer, for C programs, which hold and release inline; `None` where it is not the
+/// same for all threads. The mask begins with `depth` and `pending`, of 32 bits each.
+#[doc(hidden)]
+pub fn __offset() -> Option<isize> {
+    crate::arch::thread_block::offset()
+}
+
 /// A hold on the calling thread. Dropping it releases it; forgetting it leaves the thread held forever.
 ///
 /// It proves that no handler of this crate runs on the thread, except one that was given the hold.

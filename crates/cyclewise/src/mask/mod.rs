@@ -76,6 +76,8 @@ mod wait;
 mod waiters;
 
 pub use handler::Handler;
+#[doc(hidden)]
+pub use hold::__offset;
 pub use hold::{Flags, Hold, hold, is_held, is_pending, lost, overflows, restore, save};
 pub use masked::{Masked, MaskedGuard};
 pub use siginfo::Info;

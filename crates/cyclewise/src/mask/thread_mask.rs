@@ -34,6 +34,7 @@
 
 use super::pending_ring::{CAPACITY, PendingRing};
 use super::siginfo::Info;
+use core::mem::offset_of;
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use core::sync::atomic::{AtomicU32, AtomicU64, compiler_fence};
 
@@ -74,6 +75,9 @@ pub(super) struct ThreadMask {
     pub(super) forking_process: AtomicU32,
     ring: PendingRing,
 }
+
+// C programs hold and release by these two words (`cyclewise/mask.h`).
+const _: () = assert!(offset_of!(ThreadMask, depth) == 0 && offset_of!(ThreadMask, pending) == 4);
 
 impl ThreadMask {
     #[cfg(test)]

@@ -59,6 +59,7 @@ use super::thread;
 use super::word::Bits;
 use crate::arch::rseq::free_list;
 use crate::arch::{Cpu, Outcome};
+use crate::error::Refusal;
 use core::cmp;
 use core::hint;
 use core::sync::atomic::{AtomicI64, AtomicU32, AtomicUsize, Ordering};
@@ -133,6 +134,15 @@ impl Counter {
         }
     }
 
+    /// Allocates the words now, so that no addition has to.
+    ///
+    /// # Errors
+    /// As of [`PerCpu::try_new`](super::PerCpu::try_new).
+    pub fn try_allocate(&self) -> Result<(), Refusal> {
+        self.prepare();
+        self.words.try_allocate()
+    }
+
     /// The difference at which a slot's additions are added to the shared sum.
     pub fn batch(&self) -> u64 {
         self.batch_less_one() + 1
@@ -159,12 +169,17 @@ impl Counter {
         if let Some(at) = self.words.allocated() {
             return at.as_ptr();
         }
+        self.prepare();
+        self.words.as_ptr()
+    }
+
+    /// Chooses what is chosen before the words are allocated.
+    fn prepare(&self) {
         self.batch_less_one();
         // Relaxed: published with the words. Nothing was added before, so nothing is missing yet. A second thread, perhaps
         // in a child by now, changes nothing.
         let (generation, now) = (&self.generation, thread::fork_generation());
         let _ = generation.compare_exchange(UNUSED, now, Ordering::Relaxed, Ordering::Relaxed);
-        self.words.as_ptr()
     }
 
     /// Adds, and wraps around.

@@ -15,6 +15,7 @@
 use super::index::Index;
 use super::variable::PerCpu;
 use super::word::Zeroed;
+use crate::error::Refusal;
 use core::fmt;
 use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
@@ -39,7 +40,7 @@ impl<T: Zeroed, I: Index> Lazy<T, I> {
     /// The copy of slot 0, if it is allocated.
     #[inline(always)]
     pub(super) fn allocated(&self) -> Option<NonNull<T>> {
-        // Acquire: pairs with the Release of `allocate`; the memory is mapped and zero.
+        // Acquire: pairs with the Release of `share`; the memory is mapped and zero.
         NonNull::new(self.at.load(Ordering::Acquire))
     }
 
@@ -50,6 +51,14 @@ impl<T: Zeroed, I: Index> Lazy<T, I> {
             Some(at) => at.as_ptr(),
             None => self.allocate(),
         }
+    }
+
+    /// Allocates it, if it is not allocated.
+    pub(super) fn try_allocate(&self) -> Result<(), Refusal> {
+        if self.allocated().is_none() {
+            self.share(PerCpu::try_new()?);
+        }
+        Ok(())
     }
 
     /// The variable, allocated if necessary.
@@ -65,7 +74,12 @@ impl<T: Zeroed, I: Index> Lazy<T, I> {
     #[cold]
     #[inline(never)]
     fn allocate(&self) -> *mut T {
-        let new = PerCpu::<T, I>::new().leak();
+        self.share(PerCpu::new())
+    }
+
+    /// Makes `new` the variable, unless there is one.
+    fn share(&self, new: PerCpu<T, I>) -> *mut T {
+        let new = new.leak();
         // Release: pairs with the Acquire of `allocated`. Acquire on failure, for the same.
         match self
             .at

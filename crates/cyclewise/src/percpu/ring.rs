@@ -65,7 +65,9 @@ use crate::arch::rseq::array;
 use crate::arch::{EMPTY, Outcome};
 use crate::error::Refusal;
 use crate::primitive::cold_path;
+use alloc::alloc::handle_alloc_error;
 use alloc::vec::Vec;
+use core::alloc::Layout;
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -155,18 +157,26 @@ impl<const N: usize> RingSlot<N> {
 }
 
 impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
-    /// Empty rings.
+    /// Empty rings. Without address space, it calls the handler of allocation errors, as `Box::new` does.
     pub fn new() -> Self {
+        Self::try_new().unwrap_or_else(|_| handle_alloc_error(Layout::new::<Cells<N>>()))
+    }
+
+    /// Empty rings.
+    ///
+    /// # Errors
+    /// As of [`PerCpu::try_new`].
+    pub fn try_new() -> Result<Self, Refusal> {
         const {
             assert!(
                 N.is_power_of_two() && N <= 4096,
                 "a ring has 1, 2, 4, ... or 4096 cells"
             )
         };
-        Self {
-            slots: PerCpu::new(),
+        Ok(Self {
+            slots: PerCpu::try_new()?,
             words: PhantomData,
-        }
+        })
     }
 
     /// Pushes a word to this CPU's ring.

@@ -13,6 +13,12 @@ std::thread_local! {
     static BLOCK: Block = const { Block(UnsafeCell::new([0; THREAD_BLOCK])) };
 }
 
+/// Its distance from the thread pointer is not the same for all threads.
+#[allow(dead_code, reason = "only builds with `mask` ask")]
+pub(crate) fn offset() -> Option<isize> {
+    None
+}
+
 /// The calling thread's block.
 #[inline(always)]
 pub(crate) fn thread_block() -> *const u8 {

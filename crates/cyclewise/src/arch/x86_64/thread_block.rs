@@ -46,6 +46,20 @@ global_asm!(
     size = const THREAD_BLOCK,
 );
 
+/// The block's distance from the thread pointer, which is the same for all threads.
+pub(crate) fn offset() -> Option<isize> {
+    let offset: isize;
+    // SAFETY: loads a constant that the linker or the dynamic linker has written.
+    unsafe {
+        asm!(
+            symbol!("mov {offset}, qword ptr [rip + ", "@gottpoff]"),
+            offset = out(reg) offset,
+            options(pure, readonly, nostack, preserves_flags),
+        )
+    };
+    Some(offset)
+}
+
 /// The calling thread's block.
 #[inline(always)]
 pub(crate) fn thread_block() -> *const u8 {

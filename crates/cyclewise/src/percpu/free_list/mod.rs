@@ -61,7 +61,10 @@ use super::variable::PerCpu;
 use super::word::Bits;
 use crate::arch::rseq::free_list;
 use crate::arch::{Cpu, Outcome, STOPPED};
+use crate::error::Refusal;
+use alloc::alloc::{alloc, handle_alloc_error};
 use alloc::boxed::Box;
+use core::alloc::Layout;
 use core::fmt;
 use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
@@ -93,19 +96,36 @@ unsafe impl<T: Send> Send for FreeList<T> {}
 unsafe impl<T: Send> Sync for FreeList<T> {}
 
 impl<T> FreeList<T> {
-    /// An empty list.
+    /// An empty list. Without address space, it calls the handler of allocation errors, as `Box::new` does.
     pub fn new() -> Self {
-        Self {
-            heads: PerCpu::new(),
+        Self::try_new().unwrap_or_else(|_| handle_alloc_error(Layout::new::<[u64; 2]>()))
+    }
+
+    /// An empty list.
+    ///
+    /// # Errors
+    /// As of [`PerCpu::try_new`].
+    pub fn try_new() -> Result<Self, Refusal> {
+        Ok(Self {
+            heads: PerCpu::try_new()?,
             all: AtomicPtr::new(ptr::null_mut()),
             objects: PhantomData,
-        }
+        })
     }
 
     /// Adds an object, held by the caller.
     pub fn grow(&self, object: T) -> Node<'_, T> {
-        let item = NonNull::from(Box::leak(Box::new(RawNode::new(object))));
+        self.try_grow(object)
+            .unwrap_or_else(|| handle_alloc_error(Layout::new::<RawNode<T>>()))
+    }
+
+    /// Adds an object, held by the caller. `None` without memory; the object is dropped then.
+    pub fn try_grow(&self, object: T) -> Option<Node<'_, T>> {
+        // SAFETY: a node is not of size 0.
+        let item = NonNull::new(unsafe { alloc(Layout::new::<RawNode<T>>()) })?.cast::<RawNode<T>>();
         let new = item.as_ptr();
+        // SAFETY: new memory for a node.
+        unsafe { new.write(RawNode::new(object)) };
         let mut newest = self.all.load(Ordering::Relaxed);
         loop {
             // SAFETY: made above, and not shared yet.
@@ -120,7 +140,7 @@ impl<T> FreeList<T> {
             }
         }
         // SAFETY: a new node of this list.
-        unsafe { Node::held(self, item) }
+        Some(unsafe { Node::held(self, item) })
     }
 
     /// Pops the last object pushed on this CPU; `None` if its list is empty.

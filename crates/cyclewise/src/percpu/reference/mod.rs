@@ -46,6 +46,8 @@ use super::word::Bits;
 use crate::arch::rseq::free_list;
 use crate::arch::{Cpu, Outcome};
 use crate::error::Refusal;
+use alloc::alloc::handle_alloc_error;
+use core::alloc::Layout;
 use core::fmt;
 use core::sync::atomic::{AtomicU64, Ordering};
 use protocol::{BIAS, DEAD, Parts, SHUT};
@@ -154,9 +156,18 @@ pub struct Ref<R: Fn()> {
 }
 
 impl<R: Fn()> Ref<R> {
-    /// A live count with one initial reference, which [`kill`](Self::kill) puts.
+    /// A live count with one initial reference, which [`kill`](Self::kill) puts. Without address space, it calls the handler of
+    /// allocation errors, as `Box::new` does.
     #[doc(alias = "percpu_ref_init")]
     pub fn new(release: R) -> Self {
+        Self::try_new(release).unwrap_or_else(|_| handle_alloc_error(Layout::new::<u64>()))
+    }
+
+    /// A live count with one initial reference, which [`kill`](Self::kill) puts.
+    ///
+    /// # Errors
+    /// As of [`PerCpu::try_new`].
+    pub fn try_new(release: R) -> Result<Self, Refusal> {
         let per_cpu = remote::can_restart();
         let (area, guard) = (LibcArea::unknown(), Guard::new());
         // Registers the thread if it has not been.
@@ -166,16 +177,16 @@ impl<R: Fn()> Ref<R> {
             // Relaxed: not shared yet.
             guard.word().store(SHUT, Ordering::Relaxed);
         }
-        Self {
+        Ok(Self {
             words: RefWords {
                 area,
                 guard,
                 shared: AtomicU64::new(if per_cpu { BIAS + 1 } else { 1 }),
-                slots: PerCpu::new(),
+                slots: PerCpu::try_new()?,
             },
             per_cpu,
             release,
-        }
+        })
     }
 
     /// Takes a reference; `false` if the count is killed and no reference is left.

@@ -58,6 +58,7 @@ use core::sync::atomic::Ordering::Relaxed;
 /// entry.get();
 /// assert_eq!(entry.count(), 2);
 /// ```
+#[repr(C)] // C programs have a static initializer.
 pub struct Adaptive<R = NoRelax, const LIMIT: u32 = TRIES> {
     /// The number of operations that queue for the lock.
     waiting: AtomicU32,

@@ -263,6 +263,16 @@ impl<T: ?Sized, P: Policy> LockRef<T, P> {
         self.word.try_lock().then(|| unsafe { Guard::new(self) })
     }
 
+    /// The guard of a lock that the calling thread holds and whose own guard was forgotten: for code that keeps a lock across
+    /// calls, as C does.
+    ///
+    /// # Safety
+    /// The calling thread holds the lock, and no other guard of it is used.
+    pub unsafe fn make_guard_unchecked(&self) -> Guard<'_, T, P> {
+        // SAFETY: the caller's word.
+        unsafe { Guard::new(self) }
+    }
+
     /// [`get_not_dead`](Self::get_not_dead) as a [`Ref`], which puts the reference when dropped.
     #[inline]
     pub fn reference(&self) -> Option<Ref<'_, T, P>> {

@@ -137,14 +137,22 @@ pub fn misuses(event: Event) -> usize {
     COUNTS[event as usize].load(Relaxed)
 }
 
+/// Counts a misuse of a count that is not of this crate, as a C program's is, without running the action.
+///
+/// # Memory ordering
+/// None: relaxed.
+pub fn count_misuse(event: Event) {
+    // Relaxed: as in `misuses`.
+    COUNTS[event as usize].inc(Relaxed);
+}
+
 fn abort(_: &Misuse) {
     crate::sys::process::abort()
 }
 
 /// Counts a misuse and runs the action.
 pub(in crate::refs) fn report(event: Event, address: usize, caller: &'static Location<'static>) {
-    // Relaxed: as in `misuses`.
-    COUNTS[event as usize].inc(Relaxed);
+    count_misuse(event);
     // Acquire: pairs with the Release in `on_misuse`.
     let hook = HOOK.load(Acquire);
     if !hook.is_null() {

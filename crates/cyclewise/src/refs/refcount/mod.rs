@@ -98,5 +98,5 @@ mod tests;
 
 pub use counter::{BATCH, Refcount, Refcount64};
 pub(super) use misuse::report;
-pub use misuse::{Action, Event, Misuse, misuses, on_misuse};
+pub use misuse::{Action, Event, Misuse, count_misuse, misuses, on_misuse};
 pub use old_value::Decremented;

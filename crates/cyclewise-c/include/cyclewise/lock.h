@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Static initializers of the queued spinlock and of the lockref.
+ *
+ *     static cw_spinlock_t lock = CW_SPINLOCK_INIT;
+ *     static struct cw_lockref entry = CW_LOCKREF_INIT(1);
+ *
+ * Both work on Linux's model: see cyclewise(3). The spinlock has 8 bytes; its waiters spin, then sleep, in the order of arrival. */
+#ifndef CYCLEWISE_LOCK_H
+#define CYCLEWISE_LOCK_H
+
+#include "called.h"
+
+typedef struct cw_spinlock cw_spinlock_t;
+
+/* A free lock. */
+#define CW_SPINLOCK_INIT {0, 0, 0}
+
+/* An object with so many references, at most INT32_MAX - 1; cw_lockref_init takes more. */
+#define CW_LOCKREF_INIT(count) {(uint32_t)(count), 0, 64}
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* The soft mask: defers signal handlers for the price of two stores, without a system call.
+ *
+ * From cw_mask_hold to cw_mask_release no handler that cw_signal_on registered runs on this thread; those of signals that arrive
+ * meanwhile run in the release. Holds nest. Each release matches a hold; one too many does nothing. Accesses under a hold stay
+ * inside it, as seen by handlers on this thread; nothing is ordered towards other threads.
+ *
+ * cw_mask_save and cw_mask_restore are the kernel's local_irq_save and local_irq_restore.
+ *
+ * A thread's mask is at a constant distance from its thread pointer, which a constructor keeps in each link unit: a constructor of
+ * a priority below 102 and the functions of .preinit_array come too early to hold. Elsewhere than on x86-64 and AArch64, or with
+ * CW_NO_INLINE defined, everything is called.
+ *
+ * References: Linux arch/powerpc/include/asm/hw_irq.h (irq_soft_mask). */
+#ifndef CYCLEWISE_MASK_H
+#define CYCLEWISE_MASK_H
+
+#include "called.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__) && !defined(CW_NO_INLINE) && (defined(__x86_64__) && !defined(__ILP32__) || defined(__aarch64__))
+
+/* Weak, so that all files of a link unit share one. */
+__attribute__((__weak__, __visibility__("hidden"))) ptrdiff_t cw_mask_offset_;
+
+__attribute__((__constructor__(101), __unused__)) static void cw_mask_find_(void) { cw_mask_offset_ = cw_mask_offset(); }
+
+/* The words are of one thread: its handlers see memory in program order, so only the compiler has to keep the order. */
+#if defined(__x86_64__)
+static inline uint32_t cw_mask_load_(ptrdiff_t at)
+{
+    uint32_t word;
+    __asm__ __volatile__("{movl %%fs:(%1), %0|mov %0, dword ptr fs:[%1]}" : "=r"(word) : "r"(at) : "memory");
+    return word;
+}
+
+static inline void cw_mask_store_(ptrdiff_t at, uint32_t word)
+{
+    __asm__ __volatile__("{movl %1, %%fs:(%0)|mov dword ptr fs:[%0], %1}" : : "r"(at), "ri"(word) : "memory");
+}
+#else
+static inline uint32_t cw_mask_load_(ptrdiff_t at)
+{
+    uint32_t word;
+    char *pointer;
+    __asm__ __volatile__("mrs %0, tpidr_el0" : "=r"(pointer));
+    word = *(volatile uint32_t *)(void *)(pointer + at);
+    __asm__ __volatile__("" : : : "memory");
+    return word;
+}
+
+static inline void cw_mask_store_(ptrdiff_t at, uint32_t word)
+{
+    char *pointer;
+    __asm__ __volatile__("mrs %0, tpidr_el0" : "=r"(pointer));
+    __asm__ __volatile__("" : : : "memory");
+    *(volatile uint32_t *)(void *)(pointer + at) = word;
+    __asm__ __volatile__("" : : : "memory");
+}
+#endif
+
+/* Holds signals off. Kernel: local_irq_disable, and it nests. */
+static inline void cw_mask_hold(void)
+{
+    const ptrdiff_t at = cw_mask_offset_;
+    if (__builtin_expect(cw_mask_load_(at) == 0, 1))
+        cw_mask_store_(at, 1);
+    else
+        cw_mask_hold_called();
+}
+
+/* Removes a hold. The last one runs the handlers of signals that have arrived, oldest first, before it returns. */
+static inline void cw_mask_release(void)
+{
+    const ptrdiff_t at = cw_mask_offset_;
+    if (__builtin_expect(cw_mask_load_(at) != 1, 0)) {
+        cw_mask_release_called();
+        return;
+    }
+    cw_mask_store_(at, 0);
+    if (__builtin_expect(cw_mask_load_(at + 4) != 0, 0))
+        cw_mask_replay();
+}
+
+/* Holds if the thread is not held, and returns whether it was not: what cw_mask_restore takes. */
+static inline bool cw_mask_save(void)
+{
+    const ptrdiff_t at = cw_mask_offset_;
+    const bool open = cw_mask_load_(at) == 0;
+    if (open)
+        cw_mask_store_(at, 1);
+    return open;
+}
+
+/* Whether the calling thread is held. */
+static inline bool cw_mask_is_held(void) { return cw_mask_load_(cw_mask_offset_) != 0; }
+
+/* Whether a recorded signal waits for the calling thread's release. */
+static inline bool cw_mask_is_pending(void) { return cw_mask_load_(cw_mask_offset_ + 4) != 0; }
+
+#else
+
+static inline void cw_mask_hold(void) { cw_mask_hold_called(); }
+static inline void cw_mask_release(void) { cw_mask_release_called(); }
+static inline bool cw_mask_is_held(void) { return cw_mask_is_held_called(); }
+static inline bool cw_mask_is_pending(void) { return cw_mask_is_pending_called(); }
+
+static inline bool cw_mask_save(void)
+{
+    const bool open = !cw_mask_is_held_called();
+    if (open)
+        cw_mask_hold_called();
+    return open;
+}
+
+#endif
+
+/* Restores what cw_mask_save has returned: "held" does nothing. */
+static inline void cw_mask_restore(bool open)
+{
+    if (open)
+        cw_mask_release();
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,160 @@
+//! A lock that signal handlers may take: `struct cw_masked_lock`, for data shared between handlers and the rest of a program.
+//!
+//! # Safety
+//! 1. The names that are exported begin with `cw_`, which no other library defines.
+//! 2. A `struct cw_masked_lock *` is what `cw_masked_lock_create` returned, not null, and not destroyed.
+//! 3. Only the owner of the lock uses the guard's place: it writes it after it took the lock, and reads it before it releases it.
+#![expect(
+    unsafe_code,
+    reason = "functions under names of their own, and a guard that stays across calls"
+)]
+
+use crate::memory::{boxed, free};
+use crate::refusal::{Refused, answer, cw_refusal};
+use core::cell::UnsafeCell;
+use core::ffi::c_int;
+use core::mem::{ManuallyDrop, MaybeUninit, forget, transmute};
+use core::ptr::NonNull;
+use core::time::Duration;
+use cyclewise::mask::{self, Hold, Masked, MaskedGuard};
+use std::time::Instant;
+
+/// A lock that is taken under a hold of the soft mask, so that no handler waits for the thread that it interrupted.
+pub struct cw_masked_lock {
+    masked: Masked<()>,
+    /// The owner's.
+    guard: UnsafeCell<MaybeUninit<MaskedGuard<'static, ()>>>,
+}
+
+/// The longest wait of one try; then the owner is looked for again.
+const LIMIT: Duration = Duration::from_secs(1);
+
+/// # Safety
+/// Safety 2, for as long as the result is used.
+unsafe fn of<'a>(lock: *const cw_masked_lock) -> &'a cw_masked_lock {
+    // SAFETY: a lock that is not destroyed (Safety 2).
+    unsafe { &*lock }
+}
+
+impl cw_masked_lock {
+    /// Takes the lock within the limit.
+    fn take(&self, limit: Option<Duration>) -> Option<()> {
+        // SAFETY: a hold has no bytes; the callers hold the thread, and this one is not dropped.
+        let hold = ManuallyDrop::new(unsafe { NonNull::<Hold>::dangling().read() });
+        let guard = match limit {
+            Some(limit) => self.masked.try_lock_for(&hold, limit),
+            None => self.masked.try_lock(&hold),
+        }?;
+        // SAFETY: the lock stays until it is destroyed, which is after its release.
+        let guard = unsafe { transmute::<MaskedGuard<'_, ()>, MaskedGuard<'static, ()>>(guard) };
+        // SAFETY: the caller owns the lock now (Safety 3).
+        unsafe { self.guard.get().write(MaybeUninit::new(guard)) };
+        Some(())
+    }
+}
+
+/// A free lock. Null without memory.
+// SAFETY: Safety 1.
+#[unsafe(no_mangle)]
+#[must_use]
+pub extern "C" fn cw_masked_lock_create() -> *mut cw_masked_lock {
+    boxed(cw_masked_lock {
+        masked: Masked::new(()),
+        guard: UnsafeCell::new(MaybeUninit::uninit()),
+    })
+}
+
+/// Frees a lock that nobody has, or does nothing if it is null.
+///
+/// # Safety
+/// Null or Safety 2, and no thread and no handler uses it any more.
+// SAFETY: Safety 1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cw_masked_lock_destroy(lock: *mut cw_masked_lock) {
+    // SAFETY: what `boxed` made, by the caller's word.
+    unsafe { free(lock) };
+}
+
+/// Holds the thread and takes the lock; waits while another thread has it. Acquire. Handlers may call it.
+///
+/// Returns 0, or CW_REFUSED_DEADLOCK, without the hold: this thread has the lock, or a thread that exists only in the parent of
+/// a fork.
+///
+/// # Safety
+/// Safety 2; `why` is null or may be written to.
+// SAFETY: Safety 1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cw_masked_lock_lock(lock: *mut cw_masked_lock, why: *mut cw_refusal) -> c_int {
+    // SAFETY: Safety 2.
+    let lock = unsafe { of(lock) };
+    let hold = mask::hold();
+    loop {
+        let began = Instant::now();
+        if lock.take(Some(LIMIT)).is_some() {
+            // The unlock releases it.
+            forget(hold);
+            return 0;
+        }
+        // Only an owner that cannot release ends a try before its limit.
+        if began.elapsed() < LIMIT {
+            drop(hold);
+            // SAFETY: by the caller's word.
+            return unsafe { answer(Err::<(), _>(Refused::Deadlock), why) };
+        }
+    }
+}
+
+/// As cw_masked_lock_lock, if the lock is free; false, without the hold, if it is not.
+///
+/// # Safety
+/// Safety 2.
+// SAFETY: Safety 1.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn cw_masked_lock_trylock(lock: *mut cw_masked_lock) -> bool {
+    // SAFETY: Safety 2.
+    unsafe { locked_within(lock, None) }
+}
+
+/// As cw_masked_lock_lock, unless that takes longer than `timeout_ns` nanoseconds; false then, without the hold, and at once where
+/// cw_masked_lock_lock is refused.
+///
+/// # Safety
+/// Safety 2.
+// SAFETY: Safety 1.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn cw_masked_lock_timedlock(lock: *mut cw_masked_lock, timeout_ns: u64) -> bool {
+    // SAFETY: Safety 2.
+    unsafe { locked_within(lock, Some(Duration::from_nanos(timeout_ns))) }
+}
+
+/// # Safety
+/// Safety 2.
+unsafe fn locked_within(lock: *mut cw_masked_lock, limit: Option<Duration>) -> bool {
+    let hold = mask::hold();
+    // SAFETY: Safety 2.
+    let taken = unsafe { of(lock) }.take(limit).is_some();
+    if taken {
+        // The unlock releases it.
+        forget(hold);
+    }
+    taken
+}
+
+/// Releases the lock, then the hold; handlers of signals that arrived meanwhile run before this returns. Release.
+///
+/// # Safety
+/// The calling thread has the lock, and Safety 2.
+// SAFETY: Safety 1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cw_masked_lock_unlock(lock: *mut cw_masked_lock) {
+    // SAFETY: Safety 2.
+    let place = unsafe { of(lock) }.guard.get();
+    // SAFETY: only the owner uses the place (Safety 3).
+    let guard = unsafe { place.read() };
+    // SAFETY: written when the lock was taken, and read once.
+    drop(unsafe { guard.assume_init() });
+    // SAFETY: a hold has no bytes; it stands for the one that was kept with the lock.
+    drop(unsafe { NonNull::<Hold>::dangling().read() });
+}

@@ -1,0 +1,123 @@
+//! Handlers of signals that the soft mask defers.
+//!
+//! # Safety
+//! 1. The names that are exported begin with `cw_`, which no other library defines.
+//! 2. A registered function is async-signal-safe, does not leave by longjmp, and takes its argument on any thread.
+//! 3. A `struct cw_refusal *` is null or may be written to.
+#![expect(
+    unsafe_code,
+    reason = "functions under names of their own, and handlers that C promises something about"
+)]
+
+use crate::memory::boxed;
+use crate::refusal::{Refused, answer, cw_refusal};
+use core::ffi::{c_int, c_void};
+use cyclewise::error::Refusal;
+use cyclewise::mask::{Handler, Hold, Info, Signals};
+
+/// A signal: what of its siginfo_t the kernel fills.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct cw_signal_info {
+    /// Its number.
+    pub signal: c_int,
+    /// si_code: SI_USER, SI_QUEUE, SI_TIMER.
+    pub code: c_int,
+    /// si_pid: the process that sent it, if one did.
+    pub sender: c_int,
+    /// si_uid: the user of that process.
+    pub user: u32,
+    /// si_value, of sigqueue, a timer or a message queue; si_status of SIGCHLD is its low half.
+    pub value: usize,
+}
+
+/// For cw_signal_on: system calls that the signal interrupts fail with EINTR, also where the signal is only recorded. Otherwise they
+/// are restarted where that is possible.
+pub const CW_SIGNAL_INTERRUPTS: c_int = 1;
+
+type Function = unsafe extern "C" fn(*const cw_signal_info, *mut c_void);
+
+/// A function of C.
+struct Registered {
+    function: Function,
+    argument: *mut c_void,
+}
+
+// SAFETY: a handler's argument is for any thread (Safety 2).
+unsafe impl Send for Registered {}
+// SAFETY: the same.
+unsafe impl Sync for Registered {}
+
+// SAFETY: async-signal-safe and without longjmp, by the word of who registered it (Safety 2).
+unsafe impl Handler for Registered {
+    fn handle(&self, info: &Info, _: &Hold) {
+        let info = cw_signal_info {
+            signal: info.signal(),
+            code: info.code(),
+            sender: info.sender(),
+            user: info.user(),
+            value: info.value(),
+        };
+        // SAFETY: Safety 2.
+        unsafe { (self.function)(&raw const info, self.argument) };
+    }
+}
+
+/// Registers a handler: `handler` is called with the signal and `argument`, on the thread that received it, and under a hold at its
+/// release. No other handler of this library runs on that thread meanwhile. Each signal has one.
+///
+/// A handler that was installed before is called first, at once, even under a hold. `flags` is 0 or CW_SIGNAL_INTERRUPTS. Some 16
+/// bytes stay allocated for each call.
+///
+/// The handler is async-signal-safe, signal-safety(7), and does not leave by longjmp.
+///
+/// Returns 0, or CW_REFUSED_FAULT, CW_REFUSED_SIGNAL_TAKEN, CW_REFUSED_SIGNAL, CW_REFUSED_SIGNALS_BUSY, CW_REFUSED_ARGUMENT.
+///
+/// # Safety
+/// Safety 2 and 3.
+// SAFETY: Safety 1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cw_signal_on(
+    signal: c_int,
+    handler: Option<unsafe extern "C" fn(*const cw_signal_info, *mut c_void)>,
+    argument: *mut c_void,
+    flags: c_int,
+    why: *mut cw_refusal,
+) -> c_int {
+    let registered = register(signal, handler, argument, flags);
+    // SAFETY: Safety 3.
+    unsafe { answer(registered, why) }
+}
+
+fn register(signal: c_int, function: Option<Function>, argument: *mut c_void, flags: c_int) -> Result<(), Refused> {
+    let function = function.ok_or(Refused::Argument(
+        "the handler is null; to remove one, call cw_signal_off",
+    ))?;
+    if flags & !CW_SIGNAL_INTERRUPTS != 0 {
+        return Err(Refused::Argument(
+            "the flags of a handler are 0 or CW_SIGNAL_INTERRUPTS",
+        ));
+    }
+    // Not freed where it is refused: a signal that arrived meanwhile may be in it.
+    let handler = boxed(Registered { function, argument });
+    // SAFETY: null, or memory that stays.
+    let handler = unsafe { handler.as_ref() }.ok_or(Refusal::NoMemory)?;
+    let registered = match flags {
+        0 => Signals::on(signal, handler),
+        _ => Signals::on_interrupting(signal, handler),
+    };
+    registered.map_err(Refused::from)
+}
+
+/// Removes a handler and restores the action before it. Signals that are recorded already are dropped at the release.
+///
+/// Returns 0, or CW_REFUSED_SIGNAL_NOT_OURS.
+///
+/// # Safety
+/// Safety 3.
+// SAFETY: Safety 1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cw_signal_off(signal: c_int, why: *mut cw_refusal) -> c_int {
+    // SAFETY: Safety 3.
+    unsafe { answer(Signals::off(signal), why) }
+}

@@ -1,0 +1,114 @@
+//! Every called function from C, in programs that are linked with the shared library and with the archive.
+#![cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_os = "linux"))]
+
+mod common;
+
+use common::{Link, Program};
+
+/// Programs of `tests/called`.
+const PROGRAMS: [&str; 5] = ["clock.c", "counts.c", "locks.c", "mask.c", "percpu.c"];
+
+fn unhooked(file: &str, link: Link) -> Program<'static> {
+    let program = Program::called(file, link);
+    Program {
+        hooked: false,
+        ..program
+    }
+}
+
+#[test]
+fn programs_with_the_shared_library() {
+    for file in PROGRAMS {
+        unhooked(file, Link::Shared).passes(&[]);
+    }
+}
+
+#[test]
+fn programs_with_the_archive() {
+    for file in PROGRAMS {
+        unhooked(file, Link::Archive).passes(&[]);
+    }
+}
+
+/// In a fixed executable data and functions of the shared library have addresses in the program.
+#[test]
+fn fixed_executables() {
+    for file in PROGRAMS {
+        let flags = &["-no-pie", "-fno-pie"];
+        let program = unhooked(file, Link::Shared);
+        Program { flags, ..program }.passes(&[]);
+    }
+}
+
+/// The same functions where nothing is inline.
+#[test]
+fn programs_that_call_everything() {
+    for file in ["clock.c", "mask.c"] {
+        let flags = &["-DCW_NO_INLINE"];
+        let program = unhooked(file, Link::Shared);
+        Program { flags, ..program }.passes(&[]);
+    }
+}
+
+#[test]
+fn static_programs() {
+    for flags in [&["-static"][..], &["-static-pie"][..]] {
+        for file in ["clock.c", "locks.c", "percpu.c"] {
+            let program = unhooked(file, Link::Archive);
+            Program { flags, ..program }.passes(&[]);
+        }
+    }
+}
+
+/// The C side under AddressSanitizer and UndefinedBehaviorSanitizer, with the archive.
+#[test]
+fn under_sanitizers() {
+    let flags = &["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g"];
+    let probe = common::scratch().join("probe.c");
+    std::fs::write(&probe, "int main(void) { return 0; }\n").expect("a file");
+    let arguments = flags.iter().map(|flag| (*flag).to_owned());
+    let arguments = arguments.chain([probe.display().to_string(), "-o".to_owned()]);
+    let arguments: Vec<_> = arguments
+        .chain([common::fresh("probe").display().to_string()])
+        .collect();
+    if !common::cc(&arguments).status.success() {
+        println!("skipped: the compiler has no sanitizers; install libasan and libubsan");
+        return;
+    }
+    for file in PROGRAMS {
+        for link in [Link::Archive, Link::Shared] {
+            let program = unhooked(file, link);
+            Program { flags, ..program }.passes(&["sanitized"]);
+        }
+    }
+}
+
+/// The twin: what a sanitizer has to see is seen.
+#[test]
+fn a_use_after_destroy_is_caught_by_the_sanitizer() {
+    let source = common::scratch().join("destroyed.c");
+    let code = "#include <cyclewise/cyclewise.h>\n\
+                int main(void) { struct cw_percpu_free_list *list = cw_percpu_free_list_create(8, 0);\n\
+                int *object = cw_percpu_free_list_grow(list); cw_percpu_free_list_destroy(list); return *object; }\n";
+    std::fs::write(&source, code).expect("a file");
+    let program = Program {
+        source,
+        link: Link::Archive,
+        hooked: false,
+        flags: &["-fsanitize=address", "-Wno-error"],
+    };
+    let Ok(path) = program.compile() else {
+        println!("skipped: the compiler has no sanitizers; install libasan");
+        return;
+    };
+    let mut command = std::process::Command::new(path);
+    let output = command
+        .env_remove("LD_LIBRARY_PATH")
+        .output()
+        .expect("the program runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        !output.status.success() && said.contains("heap-use-after-free"),
+        "{said}"
+    );
+}
