@@ -15,25 +15,20 @@ fn loaded() -> Object {
     Object::load(&compile("keyed", &[]), "keyed", libc::RTLD_LOCAL)
 }
 
-fn set(object: &Object, on: bool) -> Result<(), Refusal> {
-    // SAFETY: descriptor and key of one object, which stays loaded.
-    unsafe { units::key_set(object.descriptor(), object.key(), on) }
-}
-
 fn a_key_of_another_unit_is_flipped_in_its_own_table() {
     let object = loaded();
     assert!(!object.is_on());
     for _ in 0..3 {
-        set(&object, true).unwrap();
-        set(&object, true).unwrap();
+        object.set_key(true).unwrap();
+        object.set_key(true).unwrap();
         assert!(object.is_on());
-        set(&object, false).unwrap();
+        object.set_key(false).unwrap();
         assert!(!object.is_on());
     }
     // Beside other threads.
     let (stop, stopped) = std::sync::mpsc::channel::<()>();
     let second = std::thread::spawn(move || stopped.recv().unwrap_err());
-    set(&object, true).unwrap();
+    object.set_key(true).unwrap();
     assert!(object.is_on());
     drop(stop);
     second.join().unwrap();
@@ -41,7 +36,7 @@ fn a_key_of_another_unit_is_flipped_in_its_own_table() {
     object.close();
     let object = loaded();
     assert!(!object.is_on());
-    set(&object, true).unwrap();
+    object.set_key(true).unwrap();
     assert!(object.is_on());
 }
 
@@ -53,8 +48,8 @@ fn users_keep_a_key_of_c_on() {
     assert_eq!(dec(), Err(Refusal::NoUsers));
     inc().unwrap();
     inc().unwrap();
-    set(&object, true).unwrap();
-    set(&object, false).unwrap();
+    object.set_key(true).unwrap();
+    object.set_key(false).unwrap();
     dec().unwrap();
     assert!(object.is_on());
     dec().unwrap();
@@ -65,7 +60,7 @@ fn a_key_of_a_unit_that_is_not_one_is_refused() {
     for options in [&["-DABI=2"], &["-DSIZE=88"]] {
         let object = Object::load(&compile("strange", options), "strange", libc::RTLD_LOCAL);
         let at = object.descriptor().addr();
-        assert_eq!(set(&object, true), Err(Refusal::BadUnit { at }));
+        assert_eq!(object.set_key(true), Err(Refusal::BadUnit { at }));
         assert!(!object.is_on());
         object.close();
     }

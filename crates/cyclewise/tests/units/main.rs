@@ -6,6 +6,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod flips;
 mod keys;
 mod modes;
 mod object;
@@ -14,7 +15,7 @@ use common::harness;
 
 #[cfg(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static")))]
 fn main() {
-    harness::run(&[keys::CHECKS, modes::CHECKS].concat());
+    harness::run(&[keys::CHECKS, modes::CHECKS, flips::CHECKS].concat());
 }
 
 #[cfg(not(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static"))))]

@@ -126,6 +126,19 @@ impl Object {
         unsafe { place.write(last) };
     }
 
+    /// Does what its destructor does.
+    pub(crate) fn end(&self) {
+        self.get("end")
+    }
+
+    /// Shows `visit` the address of each of its sites.
+    pub(crate) fn each_site(&self, mut visit: impl FnMut(usize)) {
+        let site = self.address("site");
+        // SAFETY: the function's type in `unit.c`.
+        let site = unsafe { std::mem::transmute::<*mut c_void, extern "C" fn(usize) -> usize>(site) };
+        (0..self.sites()).for_each(|number| visit(site(number)));
+    }
+
     /// Its descriptor.
     pub(crate) fn descriptor(&self) -> *const Unit {
         self.get("descriptor")
@@ -134,6 +147,12 @@ impl Object {
     /// Its key.
     pub(crate) fn key(&self) -> *const Key {
         self.get("key")
+    }
+
+    /// Enables or disables its key.
+    pub(crate) fn set_key(&self, on: bool) -> Result<(), cyclewise::error::Refusal> {
+        // SAFETY: descriptor and key of one object, which stays loaded.
+        unsafe { cyclewise::patch::units::key_set(self.descriptor(), self.key(), on) }
     }
 
     /// What its key's test says.

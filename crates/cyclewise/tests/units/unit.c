@@ -103,12 +103,18 @@ static void __attribute__((constructor)) begin(void)
 }
 #endif
 
-#ifndef NO_DESTRUCTOR
-static void __attribute__((destructor)) end(void)
+/* What the destructor does. */
+void FUNCTION(end)(void)
 {
     uint64_t was = 1;
     if (!__atomic_compare_exchange_n(&cw_unit.state, &was, 0, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) && was == 2)
         cw_unit.forget(&cw_unit);
+}
+
+#ifndef NO_DESTRUCTOR
+static void __attribute__((destructor)) end(void)
+{
+    FUNCTION(end)();
 }
 #endif
 
@@ -144,6 +150,15 @@ size_t FUNCTION(having)(int byte)
     for (const int32_t *record = __start_cyclewise_lock_v1; record < __stop_cyclewise_lock_v1; record++)
         having += *record != 0 && *(volatile uint8_t *)((uintptr_t)record + *record) == byte;
     return having;
+}
+
+/* The address of a site, by its number. */
+uintptr_t FUNCTION(site)(size_t number)
+{
+    for (const int32_t *record = __start_cyclewise_lock_v1; record < __stop_cyclewise_lock_v1; record++)
+        if (*record != 0 && number-- == 0)
+            return (uintptr_t)record + *record;
+    return 0;
 }
 
 struct cw_unit *FUNCTION(descriptor)(void)
