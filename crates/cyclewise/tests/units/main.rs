@@ -7,6 +7,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod flips;
+mod hostile;
 mod keys;
 mod modes;
 mod object;
@@ -15,7 +16,8 @@ use common::harness;
 
 #[cfg(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static")))]
 fn main() {
-    harness::run(&[keys::CHECKS, modes::CHECKS, flips::CHECKS].concat());
+    harness::need_filters();
+    harness::run(&[keys::CHECKS, modes::CHECKS, hostile::CHECKS, flips::CHECKS].concat());
 }
 
 #[cfg(not(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static"))))]

@@ -57,13 +57,17 @@ impl Object {
         (!handle.is_null()).then_some(Self { handle, name })
     }
 
-    /// Loads one whose functions' names begin with `name`.
-    pub(crate) fn load(path: &Path, name: &'static str, flags: c_int) -> Self {
+    /// Loads one whose functions' names begin with `name`; `None` where the dynamic linker refuses.
+    pub(crate) fn try_load(path: &Path, name: &'static str, flags: c_int) -> Option<Self> {
         let text = CString::new(path.as_os_str().as_bytes()).unwrap();
         // SAFETY: a path; the object's constructors are those of `unit.c`.
         let handle = unsafe { libc::dlopen(text.as_ptr(), libc::RTLD_NOW | flags) };
-        assert!(!handle.is_null(), "{path:?} cannot be loaded");
-        Self { handle, name }
+        (!handle.is_null()).then_some(Self { handle, name })
+    }
+
+    /// The same of one that can be loaded.
+    pub(crate) fn load(path: &Path, name: &'static str, flags: c_int) -> Self {
+        Self::try_load(path, name, flags).unwrap_or_else(|| panic!("{path:?} cannot be loaded"))
     }
 
     /// The address of a function.
@@ -102,6 +106,11 @@ impl Object {
     /// Whether every site is elided.
     pub(crate) fn is_elided(&self) -> bool {
         self.having(0x3e) == self.sites()
+    }
+
+    /// Whether any site holds a byte.
+    pub(crate) fn has_any(&self, byte: u8) -> bool {
+        self.having(byte) > 0
     }
 
     /// Adds to a word by its site.

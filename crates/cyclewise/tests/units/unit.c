@@ -4,10 +4,13 @@
    NAME            the prefix of the exported functions (default: unit)
    ABI, SIZE       the descriptor's version and size (defaults: 1, 96)
    DATA            its section (default: .data.cw_unit)
+   STATE           its state at first (default: 0)
    NO_CONSTRUCTOR, NO_DESTRUCTOR
    EXTRA_RECORD    a further record of the table: assembly
    EXTRA_NOTE      a further note: assembly
    START, STOP     the bounds of the table of sites
+   SECOND          a second descriptor, whose table begins there
+   CREATES_THREADS constructors create threads
    SAYS_LAST       the last destructor calls what the variable `last` holds
    NEEDS           a function of another object, which is called */
 
@@ -27,6 +30,9 @@
 #ifndef DATA
 #define DATA ".data.cw_unit, \"awG\", @progbits, cw_unit, comdat"
 #endif
+#ifndef STATE
+#define STATE 0
+#endif
 #ifndef START
 #define START "__start_cyclewise_lock_v1"
 #endif
@@ -38,6 +44,12 @@
 #endif
 #ifndef EXTRA_NOTE
 #define EXTRA_NOTE ""
+#endif
+
+#ifdef SECOND
+#define SECOND_NOTE ".long 10, 4, 1\n.asciz \"cyclewise\"\n.balign 4\n.long second - .\n"
+#else
+#define SECOND_NOTE ""
 #endif
 
 #define GLUE_(a, b) a##_##b
@@ -83,12 +95,52 @@ __asm__(".comm cyclewise_text_lock_v2, 32, 8\n"
         "cw_unit: .long " TEXT(SIZE) ", " TEXT(ABI) "\n"
         ".quad " START ", " STOP "\n"
         ".quad __start_cyclewise_key_v2, __stop_cyclewise_key_v2\n"
-        ".quad 0, 0, 0, 0, cyclewise_text_lock_v2, 0, 0\n"
+        ".quad 0, 0, 0, " TEXT(STATE) ", cyclewise_text_lock_v2, 0, 0\n"
         ".popsection\n"
         ".pushsection .note.cyclewise, \"a\", @note\n"
+        SECOND_NOTE "\n"
         EXTRA_NOTE "\n"
         ".balign 4\n.long 10, 4, 1\n.asciz \"cyclewise\"\n.balign 4\n.long cw_unit - .\n"
         ".popsection\n");
+
+#ifdef SECOND
+/* Another descriptor, with a constructor and a destructor of its own. */
+extern struct cw_unit second __attribute__((visibility("hidden")));
+
+__asm__(".pushsection .data.second, \"aw\", @progbits\n.balign 8\n"
+        ".hidden second\n.globl second\nsecond: .long 96, 1\n"
+        ".quad " SECOND ", __stop_cyclewise_lock_v1, 0, 0, 0, 0, 0, 0, 0, 0, 0\n"
+        ".popsection\n");
+static void __attribute__((constructor(102))) begin_second(void)
+{
+    second.state = 1;
+}
+static void __attribute__((destructor(102))) end_second(void)
+{
+    uint64_t was = 1;
+    if (!__atomic_compare_exchange_n(&second.state, &was, 0, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) && was == 2)
+        second.forget(&second);
+}
+#endif
+
+#ifdef CREATES_THREADS
+#include <pthread.h>
+static void *nothing(void *argument)
+{
+    return argument;
+}
+/* Before and after the constructor below. */
+static void thread(void)
+{
+    pthread_t id;
+    if (pthread_create(&id, NULL, nothing, NULL) == 0)
+        pthread_join(id, NULL);
+}
+static void __attribute__((constructor(101))) first_thread(void)
+{
+    thread();
+}
+#endif
 
 /* The weak symbol is found where the program exports it. */
 int cw_unit_register(struct cw_unit *) __attribute__((weak));
@@ -100,6 +152,13 @@ static void __attribute__((constructor)) begin(void)
     __atomic_compare_exchange_n(&cw_unit.state, &was, 1, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     if (cw_unit_register)
         cw_unit_register(&cw_unit);
+}
+#endif
+
+#ifdef CREATES_THREADS
+static void __attribute__((constructor)) last_thread(void)
+{
+    thread();
 }
 #endif
 
@@ -143,12 +202,12 @@ size_t FUNCTION(sites)(void)
     return sites;
 }
 
-/* How many of them hold the byte. */
+/* How many of them hold the byte; those that are far away are not looked at. */
 size_t FUNCTION(having)(int byte)
 {
     size_t having = 0;
     for (const int32_t *record = __start_cyclewise_lock_v1; record < __stop_cyclewise_lock_v1; record++)
-        having += *record != 0 && *(volatile uint8_t *)((uintptr_t)record + *record) == byte;
+        having += *record != 0 && *record < 1 << 20 && *(volatile uint8_t *)((uintptr_t)record + *record) == byte;
     return having;
 }
 
