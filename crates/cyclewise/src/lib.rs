@@ -62,8 +62,10 @@
 //! | `arc-swap` | [`Arc`](refs::Arc) and [`Weak`](refs::Weak) in an `ArcSwapAny`; and `refs` | `libc`, `lock_api`, `scopeguard`, `arc-swap`, `rustversion` |
 //! | `stable_deref_trait` | [`Arc`](refs::Arc) for owning_ref, yoke and others; and `refs` | `libc`, `lock_api`, `scopeguard`, `stable_deref_trait` |
 //! | `unsize` | that crate's coercions of [`Arc`](refs::Arc) and [`Weak`](refs::Weak); and `refs` | `libc`, `lock_api`, `scopeguard`, `unsize` |
+//! | `metrics` | [`percpu::metrics`], a recorder with per-CPU counters; and `percpu`, `std` | `libc`, `metrics`, `rapidhash`, `rustversion` |
+//! | `tracing` | [`clock::tracing`], time stamps of log lines; and `clock`, `std` | `libc`, `tracing-subscriber`, `tracing-core`, `cfg-if`, `lazy_static`, `once_cell`, `sharded-slab`, `thread_local` |
 //!
-//! The last five are off by default, for programs that use the crate of the same name.
+//! The last seven are off by default, for programs that use the crate of the same name.
 //!
 //! For example, `cyclewise = { version = "0.1", default-features = false, features = ["clock"] }`. Packages are those of the default Linux
 //! targets; with no feature there are none. Without `std` the crate is `no_std` and needs `core` and `alloc`. A program that elides needs

@@ -36,6 +36,12 @@ impl Instant {
     pub fn now() -> Self {
         Self::read()
     }
+
+    /// A time of the process's clock that may be old, by one load: [`Clock::recent`].
+    #[inline(always)]
+    pub fn recent() -> Self {
+        Clock::process().recent()
+    }
 }
 
 impl<O: Order> Instant<O> {

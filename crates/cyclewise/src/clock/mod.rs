@@ -75,7 +75,10 @@ mod status;
 mod system;
 mod ticks;
 mod timeline;
+#[cfg(feature = "tracing")]
+pub mod tracing;
 mod try_lock;
+mod unix;
 mod update;
 #[cfg(feature = "std")]
 mod upkeep;
@@ -96,5 +99,6 @@ pub use source::Source;
 pub use status::{Mode, Status};
 pub use system::System;
 pub use ticks::Ticks;
+pub use unix::{UnixAnchor, WallClock};
 #[cfg(feature = "std")]
 pub use upkeep::Upkeep;

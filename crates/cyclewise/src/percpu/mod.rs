@@ -80,6 +80,8 @@ mod free_list;
 mod guard;
 mod index;
 mod lazy;
+#[cfg(feature = "metrics")]
+pub mod metrics;
 mod pinned;
 mod portable;
 mod reference;

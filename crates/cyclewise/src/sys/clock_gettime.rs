@@ -46,6 +46,12 @@ pub(crate) fn boottime_ns() -> u64 {
     read(libc::CLOCK_BOOTTIME)
 }
 
+/// CLOCK_REALTIME: since 1970; set by whoever may, and slewed as CLOCK_MONOTONIC is.
+#[inline]
+pub(crate) fn realtime_ns() -> u64 {
+    read(libc::CLOCK_REALTIME)
+}
+
 /// CLOCK_THREAD_CPUTIME_ID: the time that the calling thread has run on a CPU.
 #[cfg(test)]
 pub(crate) fn thread_cpu_ns() -> u64 {

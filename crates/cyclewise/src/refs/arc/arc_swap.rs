@@ -4,7 +4,7 @@
 //! use arc_swap::ArcSwapAny;
 //! use cyclewise::refs::Arc;
 //!
-//! let config = ArcSwapAny::new(Arc::new(1));
+//! let config = <ArcSwapAny<Arc<u32>>>::new(Arc::new(1));
 //! config.store(Arc::new(2));
 //! assert_eq!(**config.load(), 2);
 //! ```

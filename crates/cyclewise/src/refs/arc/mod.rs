@@ -96,6 +96,10 @@ use core::ptr::{self, NonNull};
 ///   (`may_dangle`); there is no allocator parameter; `make_mut` requires [`CloneArc`].
 /// - `==` compares the values even if both sides share one allocation, and collecting an iterator goes through a `Vec`.
 /// - `std::task::Wake` works with std's `Arc` only.
+///
+/// # With other crates
+/// Features of the same names implement serde's traits, arc-swap's `RefCnt`, `StableDeref` and `CloneStableDeref`, and unsize's `CoerciblePtr`;
+/// for archery there is a type (feature `archery`: `refs::ArcK`).
 #[repr(transparent)]
 pub struct Arc<T: ?Sized> {
     value: NonNull<T>,
