@@ -3,6 +3,7 @@
 mod api;
 mod ci;
 mod features;
+mod install_c;
 mod licences;
 mod linkers;
 mod package;
@@ -18,6 +19,8 @@ usage: cargo xtask COMMAND
   tidy                                 the rules no compiler checks: layers, asm, unsafe, lengths, names
   api [--bless | --since REVISION]     compares the library's public items with api.txt, and asks for examples
   features                             compiles the library with each feature, and compares the table of features with cargo's
+  install-c [--prefix P] [--libdir L] [--destdir D]
+                                       builds the C interface and installs it below P, which is /usr/local
   linkers [--quick] [LINKER]...        links a probe in every way, and holds its table of LOCK sites against its code
   package                              packs what is published, builds each from its tarball, and checks what is in it
 
@@ -48,6 +51,9 @@ fn main() -> ExitCode {
         Some((command, [])) if command == "tidy" => Ok(tidy::run(&root).into()),
         Some((command, options)) if command == "api" => api::Options::parse(options).map(|o| api::run(&root, &o)),
         Some((command, [])) if command == "features" => Ok(features::run(&root).into()),
+        Some((command, options)) if command == "install-c" => {
+            install_c::Options::parse(options).and_then(|o| install_c::run(&root, &o))
+        }
         Some((command, options)) if command == "linkers" => {
             linkers::Options::parse(options).and_then(|o| linkers::run(&root, &o))
         }

@@ -141,6 +141,14 @@ pub fn misuses(event: Event) -> usize {
 ///
 /// # Memory ordering
 /// None: relaxed.
+///
+/// # Examples
+/// ```
+/// use cyclewise::refs::refcount::{self, Event};
+///
+/// refcount::count_misuse(Event::AddOverflow);
+/// assert_eq!(refcount::misuses(Event::AddOverflow), 1);
+/// ```
 pub fn count_misuse(event: Event) {
     // Relaxed: as in `misuses`.
     COUNTS[event as usize].inc(Relaxed);
