@@ -1,12 +1,15 @@
-//! A linked file: where its records of LOCK sites point, and which of its instructions have LOCK.
+//! A linked file: where its records of LOCK sites point, which of its instructions have LOCK, and its link unit's descriptor.
 
 use iced_x86::{Decoder, DecoderOptions, Instruction};
-use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
+use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// LOCK-prefixed instructions in the functions `probe_*` of the example `sites`, at least.
 const PROBED: usize = 5;
+
+/// The size of a descriptor.
+const DESCRIPTOR: u64 = 96;
 
 /// What a file is, beside correct.
 #[derive(Debug, PartialEq, Eq)]
@@ -32,6 +35,17 @@ pub(super) fn check(path: &Path) -> Result<Image, String> {
     };
     let (table, data_of_table) = data("cyclewise_lock_v1")?;
     let records = records(table, data_of_table);
+    let (note, data_of_note) = data(".note.cyclewise")?;
+    let descriptor = descriptor(note, data_of_note)?;
+    let holds = |s: &object::Section<'_, '_>| {
+        let from = descriptor.checked_sub(s.address());
+        from.is_some_and(|from| from + DESCRIPTOR <= s.size())
+    };
+    // Not among what is read-only after relocation.
+    let is_data = |s: &object::Section<'_, '_>| s.kind() == SectionKind::Data && s.name() == Ok(".data");
+    if !file.sections().any(|section| is_data(&section) && holds(&section)) {
+        return Err(format!("the descriptor at {descriptor:#x} is not in .data"));
+    }
     let (base, code) = data(".text")?;
     if file.symbols().next().is_none() {
         return Err("no symbols, so nothing to decode by".to_owned());
@@ -61,6 +75,17 @@ pub(super) fn check(path: &Path) -> Result<Image, String> {
         is_fixed: file.kind() == object::ObjectKind::Executable,
         has_interpreter: file.section_by_name(".interp").is_some(),
     })
+}
+
+/// Where the note of a link unit points: exactly one, with the distance from its last field.
+fn descriptor(address: u64, note: &[u8]) -> Result<u64, String> {
+    const HEADER: &[u8] = b"\x0a\0\0\0\x04\0\0\0\x01\0\0\0cyclewise\0\0\0";
+    let distance = note
+        .strip_prefix(HEADER)
+        .and_then(|rest| <[u8; 4]>::try_from(rest).ok());
+    let distance = distance.ok_or_else(|| format!("the link unit's note is {note:02x?}"))?;
+    let field = address + HEADER.len() as u64;
+    Ok(field.wrapping_add_signed(i32::from_le_bytes(distance).into()))
 }
 
 fn signature(comment: &str, has_gold_note: bool) -> &'static str {
@@ -127,6 +152,19 @@ mod tests {
     fn a_record_is_a_distance_from_itself_and_0_is_none() {
         let data = [-0x10i32, 0, 0x20].map(i32::to_le_bytes).concat();
         assert_eq!(records(0x1000, &data), [0xff0, 0x1028]);
+    }
+
+    #[test]
+    fn a_note_says_where_the_descriptor_is() {
+        let name = [10_i32, 4, 1].map(i32::to_le_bytes).concat();
+        let note = |distances: &[i32]| {
+            let distances: Vec<_> = distances.iter().flat_map(|distance| distance.to_le_bytes()).collect();
+            [&name, &b"cyclewise\0\0\0"[..], &distances].concat()
+        };
+        assert_eq!(descriptor(0x1000, &note(&[0x20])), Ok(0x1000 + 24 + 0x20));
+        assert_eq!(descriptor(0x1000, &note(&[-0x20])), Ok(0x1000 + 24 - 0x20));
+        assert!(descriptor(0x1000, &note(&[])).is_err());
+        assert!(descriptor(0x1000, &note(&[1, 2])).is_err());
     }
 
     #[test]

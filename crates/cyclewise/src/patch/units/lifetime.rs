@@ -9,7 +9,6 @@
 //!    that lock.
 #![expect(unsafe_code, reason = "sections that the dynamic linker reads")]
 
-use super::coordinator;
 use super::unit::Unit;
 use crate::arch;
 
@@ -22,7 +21,8 @@ pub(super) fn own() -> Option<&'static Unit> {
 
 #[cfg(target_arch = "x86_64")]
 mod called_by_the_linker {
-    use super::{coordinator, own};
+    use super::own;
+    use crate::patch::units::coordinator;
 
     #[used]
     #[unsafe(link_section = ".init_array")]

@@ -273,6 +273,7 @@ pub(in crate::patch) fn mark_elided(elided: bool) {
 }
 
 /// The mapping of text found for the unit that holds `address`.
+#[cfg(target_arch = "x86_64")]
 pub(in crate::patch) fn text_around(_: &TextGuard, address: usize) -> Option<Range<usize>> {
     // Relaxed, here and below: the text lock orders them.
     let text = |slot: &Slot| slot.text[0].load(Relaxed)..slot.text[1].load(Relaxed);
@@ -280,6 +281,7 @@ pub(in crate::patch) fn text_around(_: &TextGuard, address: usize) -> Option<Ran
 }
 
 /// Keeps the mapping of text around `address`, if a unit holds it.
+#[cfg(target_arch = "x86_64")]
 pub(in crate::patch) fn keep_text(_: &TextGuard, address: usize, text: &Range<usize>) {
     if let Some(slot) = ready().find(|slot| slot.object().contains(&address)) {
         slot.text[0].store(text.start, Relaxed);

@@ -33,12 +33,14 @@ pub(super) type Adopt = unsafe extern "C" fn(*const Unit) -> c_int;
 
 impl Unit {
     /// In the unit's constructor: it may be adopted from now on.
+    #[cfg(target_arch = "x86_64")]
     pub(super) fn begin(&self) {
         // Fails where another constructor of the unit has done it.
         let _ = self.state.compare_exchange(NONE, LIVE, SeqCst, SeqCst);
     }
 
     /// In the unit's destructor: it is not adopted from now on. Gives what the destructor has to call if it is adopted.
+    #[cfg(target_arch = "x86_64")]
     pub(super) fn end(&self) -> Option<Forget> {
         match self.state.compare_exchange(LIVE, NONE, SeqCst, SeqCst) {
             Err(ADOPTED) => {
