@@ -4,6 +4,7 @@
 //! tarball with the others' tarballs in place of a registry. Where everything that they depend on has been downloaded, no
 //! network is used.
 
+mod forget;
 mod metadata;
 mod tarball;
 
@@ -30,6 +31,10 @@ pub(crate) fn run(root: &Path, options: &[String]) -> Result<Outcome, String> {
     };
     // The workspace's own artefacts stay as they are: its profiles are not those of a package.
     let target = metadata.target.join("package-check");
+    if let Err(error) = forget::earlier_packages(&target, &metadata.published) {
+        println!("package: FAILED: what an earlier run left cannot be removed: {error}");
+        return Ok(Outcome::Failed);
+    }
     if !packed_and_built(root, &target, metadata.offline) {
         println!("package: FAILED: cargo's own message is above");
         return Ok(Outcome::Failed);
