@@ -1,8 +1,13 @@
 //! Compiles the hooks of thread creation where cargo-c installs the library: that is what turns the feature `capi` on.
+//!
+//! It also tells the build scripts of packages that depend on this one where the headers are: `DEP_CYCLEWISE_C_INCLUDE`.
 
 fn main() {
     println!("cargo::rerun-if-changed=hooks/cyclewise-hooks.c");
     println!("cargo::rerun-if-changed=build.rs");
+    // Set by cargo for every build script.
+    let package = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
+    println!("cargo::metadata=include={package}/include");
     #[cfg(feature = "capi")]
     hooks();
 }

@@ -70,7 +70,7 @@ pub(super) const PACKAGES: &[Package] = &[
     },
     Package {
         name: "cyclewise-lab",
-        ours: &["cyclewise", "cyclewise-context", "cyclewise-sim"],
+        ours: &["cyclewise", "cyclewise-c", "cyclewise-context", "cyclewise-sim"],
         modules: Some(&[
             ("error", &[]),
             ("arch", &[]),

@@ -1,8 +1,9 @@
 //! `arc`: the cost of cloning and dropping a shared reference, with and without LOCK.
 
+use super::c_rows::{self, CRow};
 use super::elided::ElidedRows;
 use super::{Definition, Options};
-use crate::arch::observe;
+use crate::arch::{c, observe};
 use crate::error::Result;
 use crate::record::{Kind, Unit};
 use crate::runner::{Bench, Control, Guards, Sampler, Setup};
@@ -24,7 +25,7 @@ pub(super) static DEFINITION: Definition = Definition {
 /// Elements of the cloned vector.
 const ELEMENTS: u32 = 1000;
 
-const COMPARE: [(&str, &str); 8] = [
+const COMPARE: [(&str, &str); 11] = [
     ("arc-elided", "rc"),
     ("arc-locked", "std-arc"),
     ("arc-elided", "arc-locked"),
@@ -33,7 +34,14 @@ const COMPARE: [(&str, &str); 8] = [
     ("arc-locked-vec", "std-arc-vec"),
     ("arc-elided-vec", "arc-locked-vec"),
     ("triomphe-arc-vec", "std-arc-vec"),
+    ("c-object-locked", "arc-locked"),
+    ("c-object-locked", "c11-object"),
+    ("c-object-elided", "arc-elided"),
 ];
+
+/// An object with its count, as a program in C shares one.
+const C: [CRow; 2] = [("c-object-locked", c::object), ("c11-object", c::c11_object)];
+const C_ELIDED: CRow = ("c-object-elided", c::object);
 
 /// A pair changes the count that the one before has changed; the elements of a vector have counts of their own.
 static KINDS: &[(&str, Kind)] = &[
@@ -42,6 +50,9 @@ static KINDS: &[(&str, Kind)] = &[
     ("triomphe-arc", Kind::Latency),
     ("arc-locked", Kind::Latency),
     ("arc-elided", Kind::Latency),
+    ("c-object-locked", Kind::Latency),
+    ("c11-object", Kind::Latency),
+    ("c-object-elided", Kind::Latency),
     ("rc-vec", Kind::Throughput),
     ("std-arc-vec", Kind::Throughput),
     ("triomphe-arc-vec", Kind::Throughput),
@@ -61,6 +72,8 @@ fn setup(_: &Options) -> Result<Setup> {
         bench.calls("triomphe-arc", pair(triomphe::Arc::new(1u64))),
         bench.calls("arc-locked", pair(Arc::new(1u64))),
     ];
+    let mut missing = Vec::new();
+    samplers.extend(c_rows::locked(&mut bench, &C, &mut notes, &mut missing));
     let vectors: Vec<Box<dyn Sampler>> = vec![
         bench.calls_of("rc-vec", ELEMENTS, vector(Rc::new)),
         bench.calls_of("std-arc-vec", ELEMENTS, vector(std::sync::Arc::new)),
@@ -69,11 +82,11 @@ fn setup(_: &Options) -> Result<Setup> {
     ];
     let mut elided = ElidedRows::new();
     samplers.extend(elided.row("arc-elided", || bench.calls("arc-elided", pair(Arc::new(1u64)))));
+    samplers.extend(c_rows::elided(&mut bench, &mut elided, C_ELIDED));
     samplers.extend(vectors);
     samplers.extend(elided.row("arc-elided-vec", || {
         bench.calls_of("arc-elided-vec", ELEMENTS, vector(Arc::new))
     }));
-    let mut missing = Vec::new();
     elided.tell(&mut notes, &mut missing);
     Ok(Setup {
         compare: super::pairs(&samplers, &COMPARE),

@@ -1,7 +1,9 @@
 //! `atomics`: our atomics compared with std's while LOCK is present, and with plain instructions while it is elided.
 
+use super::c_rows::{self, CRow};
 use super::elided::ElidedRows;
 use super::{Definition, Options};
+use crate::arch::c;
 use crate::error::Result;
 use crate::record::{Kind, Unit};
 use crate::runner::{Bench, Control, Guards, Setup};
@@ -19,14 +21,29 @@ pub(super) static DEFINITION: Definition = Definition {
     setup,
 };
 
-const COMPARE: [(&str, &str); 6] = [
+const COMPARE: [(&str, &str); 12] = [
     ("inc-locked", "std-inc"),
     ("inc-elided", "plain-inc"),
     ("fetch-add-locked", "std-fetch-add"),
     ("fetch-add-elided", "plain-xadd"),
     ("cmpxchg-locked", "std-cmpxchg"),
     ("cmpxchg-elided", "plain-cmpxchg"),
+    ("c-inc-locked", "inc-locked"),
+    ("c-inc-locked", "c11-inc"),
+    ("c-inc-elided", "inc-elided"),
+    ("c-fetch-add-locked", "fetch-add-locked"),
+    ("c-fetch-add-locked", "c11-fetch-add"),
+    ("c-fetch-add-elided", "fetch-add-elided"),
 ];
+
+/// The same in C.
+const C: [CRow; 4] = [
+    ("c-inc-locked", c::inc),
+    ("c11-inc", c::c11_inc),
+    ("c-fetch-add-locked", c::fetch_add),
+    ("c11-fetch-add", c::c11_fetch_add),
+];
+const C_ELIDED: [CRow; 2] = [("c-inc-elided", c::inc), ("c-fetch-add-elided", c::fetch_add)];
 
 /// Each operation is one function, so that its elided and locked rows run the same code.
 fn inc() -> impl FnMut() + 'static {
@@ -62,6 +79,12 @@ static KINDS: &[(&str, Kind)] = &[
     ("inc-elided", Kind::Latency),
     ("fetch-add-elided", Kind::Latency),
     ("cmpxchg-elided", Kind::Latency),
+    ("c-inc-locked", Kind::Latency),
+    ("c11-inc", Kind::Latency),
+    ("c-inc-elided", Kind::Latency),
+    ("c-fetch-add-locked", Kind::Latency),
+    ("c11-fetch-add", Kind::Latency),
+    ("c-fetch-add-elided", Kind::Latency),
 ];
 
 fn setup(_: &Options) -> Result<Setup> {
@@ -85,11 +108,15 @@ fn setup(_: &Options) -> Result<Setup> {
     ];
     #[cfg(target_arch = "x86_64")]
     samplers.extend(plain(&mut bench));
+    let mut missing = Vec::new();
+    samplers.extend(c_rows::locked(&mut bench, &C, &mut notes, &mut missing));
     let mut elided = ElidedRows::new();
     samplers.extend(elided.row("inc-elided", || bench.calls("inc-elided", inc())));
     samplers.extend(elided.row("fetch-add-elided", || bench.calls("fetch-add-elided", fetch_add())));
     samplers.extend(elided.row("cmpxchg-elided", || bench.calls("cmpxchg-elided", cmpxchg())));
-    let mut missing = Vec::new();
+    for row in C_ELIDED {
+        samplers.extend(c_rows::elided(&mut bench, &mut elided, row));
+    }
     elided.tell(&mut notes, &mut missing);
     Ok(Setup {
         compare: super::pairs(&samplers, &COMPARE),

@@ -3,8 +3,9 @@
 mod background;
 mod tail;
 
+use super::c_rows::{self, CRow};
 use super::{Definition, Options};
-use crate::arch::raw;
+use crate::arch::{c, raw};
 use crate::error::Result;
 use crate::record::{Kind, Unit};
 use crate::runner::{Bench, Control, Guards, Sampler, Setup};
@@ -30,7 +31,7 @@ const NAMES: [&str; 3] = ["rdtsc", "lfence-rdtsc", "rdtscp"];
 #[cfg(not(target_arch = "x86_64"))]
 const NAMES: [&str; 3] = ["cntvct", "isb-cntvct", ""];
 
-const COMPARE: [(&str, &str); 18] = [
+const COMPARE: [(&str, &str); 21] = [
     ("task-ticks", NAMES[0]),
     ("task-now", NAMES[0]),
     ("ticks", NAMES[1]),
@@ -49,6 +50,16 @@ const COMPARE: [(&str, &str); 18] = [
     ("quanta", NAMES[0]),
     ("fastant", NAMES[0]),
     ("recent", "coarsetime"),
+    ("c-now", "now"),
+    ("c-ticks", "ticks"),
+    ("c-task-ticks", "task-ticks"),
+];
+
+/// The same in C, read inline.
+const C: [CRow; 3] = [
+    ("c-now", c::clock_now),
+    ("c-ticks", c::ticks_ordered),
+    ("c-task-ticks", c::ticks),
 ];
 
 /// A clock like the process's that no row reads: refreshing it is the same work on other cache lines.
@@ -76,6 +87,7 @@ fn setup(options: &Options) -> Result<Setup> {
     let bench = &mut Bench::new();
     let mut samplers = counters(bench);
     samplers.extend(ours(bench));
+    samplers.extend(c_rows::locked(bench, &C, &mut notes, &mut missing));
     match Clock::process().conversion() {
         Some(conversion) => samplers.push(converted(bench, conversion)),
         None => super::left_out(

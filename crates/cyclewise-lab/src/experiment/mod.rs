@@ -3,6 +3,7 @@
 mod arc;
 mod atomics;
 mod barrier;
+mod c_rows;
 mod clock;
 pub(crate) mod core_to_core;
 mod crowd;

@@ -3,7 +3,9 @@
 //! Each way has two rows. In the plain row every addition is to the same word, so it waits until the previous one has
 //! left the store buffer. In the `-64` row additions cycle through 64 words, and none waits.
 
+use super::c_rows::{self, CRow};
 use super::{Definition, Options, Published};
+use crate::arch::c;
 use crate::arch::words::{Apart, Local, Plain};
 use crate::arch::{entry, opaque};
 use crate::error::Result;
@@ -25,7 +27,7 @@ pub(super) static DEFINITION: Definition = Definition {
     setup,
 };
 
-const COMPARE: [(&str, &str); 14] = [
+const COMPARE: [(&str, &str); 18] = [
     ("rseq-add-64", "store-and-add-64"),
     ("rseq-add-64", "plain-64"),
     ("lock-inc-64", "rseq-add-64"),
@@ -40,6 +42,18 @@ const COMPARE: [(&str, &str); 14] = [
     ("cid-add", "rseq-add"),
     ("gs-add", "tls"),
     ("getppid", "rseq-add-64"),
+    ("c-lock-inc", "lock-inc"),
+    ("c-lock-inc-64", "lock-inc-64"),
+    ("c-lock-inc", "c11-inc"),
+    ("c-lock-inc-64", "c11-inc-64"),
+];
+
+/// The locked additions in C.
+const C: [CRow; 4] = [
+    ("c-lock-inc", c::inc_round),
+    ("c11-inc", c::c11_inc_round),
+    ("c-lock-inc-64", c::inc_64),
+    ("c11-inc-64", c::c11_inc_64),
 ];
 
 /// Additions of one call: enough that the loop's share is small.
@@ -118,6 +132,10 @@ static KINDS: &[(&str, Kind)] = &[
     ("cid-add-64", Kind::Throughput),
     ("portable-add-64", Kind::Throughput),
     ("gs-add-64", Kind::Throughput),
+    ("c-lock-inc", Kind::Latency),
+    ("c11-inc", Kind::Latency),
+    ("c-lock-inc-64", Kind::Throughput),
+    ("c11-inc-64", Kind::Throughput),
 ];
 
 fn setup(_: &Options) -> Result<Setup> {
@@ -143,6 +161,7 @@ fn setup(_: &Options) -> Result<Setup> {
     samplers.extend(rows(&mut bench, ["lock-inc", "lock-inc-64"], move |n| {
         locked[n % WORDS].fetch_add(1, Relaxed);
     }));
+    samplers.extend(c_rows::locked(&mut bench, &C, &mut notes, &mut missing));
     match GetCpu::find() {
         Some(getcpu) => {
             let words = PerCpuWords::<Cpu>::new();

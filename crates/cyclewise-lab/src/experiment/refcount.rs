@@ -7,8 +7,10 @@ pub(crate) mod cas_full;
 mod timing;
 pub(crate) mod unchecked;
 
+use super::c_rows::{self, CRow};
 use super::elided::ElidedRows;
 use super::{Definition, Options, Published};
+use crate::arch::c;
 use crate::error::Result;
 use crate::record::{Kind, Unit};
 use crate::runner::{Bench, Control, Guards, Mode, Setup};
@@ -29,7 +31,7 @@ pub(super) static DEFINITION: Definition = Definition {
 };
 
 /// The comparisons; pairs with a row that this machine or mode lacks are left out.
-const COMPARE: [(&str, &str); 14] = [
+const COMPARE: [(&str, &str); 20] = [
     ("refcount", "atomic"),
     ("refcount-elided", "plain"),
     ("cas-full", "atomic"),
@@ -44,6 +46,24 @@ const COMPARE: [(&str, &str); 14] = [
     ("rcuref-elided", "plain"),
     ("lkdtm-refcount", "lkdtm-atomic"),
     ("lkdtm-cas-full", "lkdtm-atomic"),
+    ("c-refcount", "refcount"),
+    ("c-refcount64", "refcount64"),
+    ("c-refcount", "c11-atomic"),
+    ("c-refcount64", "c11-atomic64"),
+    ("c-refcount-elided", "refcount-elided"),
+    ("c-refcount64-elided", "refcount64-elided"),
+];
+
+/// The same in C.
+const C: [CRow; 4] = [
+    ("c-refcount", c::refcount),
+    ("c-refcount64", c::refcount64),
+    ("c11-atomic", c::c11_count),
+    ("c11-atomic64", c::c11_count64),
+];
+const C_ELIDED: [CRow; 2] = [
+    ("c-refcount-elided", c::refcount),
+    ("c-refcount64-elided", c::refcount64),
 ];
 
 /// A reference count: the operations that every variant has.
@@ -125,6 +145,12 @@ static KINDS: &[(&str, Kind)] = &[
     ("refcount-elided", Kind::Latency),
     ("refcount64-elided", Kind::Latency),
     ("rcuref-elided", Kind::Latency),
+    ("c-refcount", Kind::Latency),
+    ("c-refcount64", Kind::Latency),
+    ("c11-atomic", Kind::Latency),
+    ("c11-atomic64", Kind::Latency),
+    ("c-refcount-elided", Kind::Latency),
+    ("c-refcount64-elided", Kind::Latency),
 ];
 
 fn setup(options: &Options) -> Result<Setup> {
@@ -146,6 +172,8 @@ fn setup(options: &Options) -> Result<Setup> {
     ];
     #[cfg(target_arch = "x86_64")]
     samplers.extend(plain(&mut bench));
+    let mut missing = Vec::new();
+    samplers.extend(c_rows::locked(&mut bench, &C, &mut notes, &mut missing));
     let mut elided = ElidedRows::new();
     samplers.extend(elided.row("atomic-elided", || {
         bench.calls("atomic-elided", pair(Unchecked::new(1)))
@@ -159,7 +187,9 @@ fn setup(options: &Options) -> Result<Setup> {
     samplers.extend(elided.row("rcuref-elided", || {
         bench.calls("rcuref-elided", found_at_once(Rcuref::new()))
     }));
-    let mut missing = Vec::new();
+    for row in C_ELIDED {
+        samplers.extend(c_rows::elided(&mut bench, &mut elided, row));
+    }
     elided.tell(&mut notes, &mut missing);
     if options.mode == Mode::Full {
         samplers.extend(timing::subjects());

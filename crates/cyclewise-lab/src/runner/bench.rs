@@ -47,6 +47,15 @@ impl Bench {
         self.microbenchmark(body.name, body.copies, body.code_bytes(), run)
     }
 
+    /// A body whose copies are a compiler's, so that no label says how long they are.
+    pub fn loops(&mut self, body: Body) -> Box<dyn Sampler> {
+        let arena = Rc::clone(&self.arena);
+        let run = move |length, n| {
+            body.run(length, n, &mut arena.borrow_mut());
+        };
+        self.microbenchmark(body.name, body.copies, None, run)
+    }
+
     /// A Rust closure: four, eight and sixteen calls.
     pub fn calls(&mut self, name: &'static str, call: impl FnMut() + 'static) -> Box<dyn Sampler> {
         self.calls_of(name, 1, call)
