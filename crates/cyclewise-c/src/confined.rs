@@ -10,7 +10,7 @@
 //! 3. The pointer in `GUARD` is null or of a box that nobody else has.
 #![expect(unsafe_code, reason = "functions under names of their own, and a guard by address")]
 
-use crate::refusal::{answer, cw_refusal};
+use crate::refusal::{Refused, answer, cw_refusal};
 use core::ffi::c_int;
 use core::ptr;
 use core::sync::atomic::AtomicPtr;
@@ -65,16 +65,21 @@ pub unsafe extern "C" fn cw_confined_enter(cpu: c_int, why: *mut cw_refusal) -> 
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_confined_leave(why: *mut cw_refusal) -> c_int {
-    let left = take().ok_or(Refusal::WrongMode).and_then(|guard| {
-        guard.leave().map_err(|stuck| {
-            if !matches!(stuck.refusal, Refusal::LetOut { .. }) {
-                keep(stuck.guard);
-            }
-            stuck.refusal
-        })
-    });
+    let left = match take() {
+        Some(guard) => leave(guard).map_err(Refused::from),
+        None => Err(Refused::NotConfined),
+    };
     // SAFETY: Safety 2.
     unsafe { answer(left, why) }
+}
+
+fn leave(guard: Guard) -> Result<(), Refusal> {
+    guard.leave().map_err(|stuck| {
+        if !matches!(stuck.refusal, Refusal::LetOut { .. }) {
+            keep(stuck.guard);
+        }
+        stuck.refusal
+    })
 }
 
 /// Whether the calling thread is on the mode's CPU and no violation was noticed since the mode was entered: a few loads.

@@ -127,6 +127,7 @@ pub(crate) enum Refused {
     Argument(&'static str),
     Deadlock,
     NotNow,
+    NotConfined,
 }
 
 impl From<Refusal> for Refused {
@@ -147,6 +148,9 @@ impl fmt::Display for Refused {
             }
             Self::Library(refusal) => refusal.fmt(f),
             Self::Argument(what) => f.write_str(what),
+            Self::NotConfined => {
+                f.write_str("confined mode is not in force, or another thread is entering or leaving it; enter it first")
+            }
             Self::NotNow => f.write_str("the sites of this link unit keep LOCK until the program elides the next time"),
             Self::Deadlock => f.write_str(
                 "this thread has the lock, or a thread that a fork left in the parent has it; waiting would have no end",
@@ -163,6 +167,7 @@ fn told(refused: &Refused) -> (cw_refused, c_int, usize, i64) {
             Refused::NotHooked => CW_REFUSED_NOT_HOOKED,
             Refused::Argument(_) => CW_REFUSED_ARGUMENT,
             Refused::NotNow => CW_REFUSED_NOT_NOW,
+            Refused::NotConfined => CW_REFUSED_WRONG_MODE,
             _ => CW_REFUSED_DEADLOCK,
         };
         return (code, 0, 0, 0);

@@ -22,6 +22,13 @@ fn a_fixed_executable_works() {
     Program { flags, ..program }.passes(&[]);
 }
 
+#[test]
+fn sites_of_the_program_and_the_library_are_elided_together() {
+    for link in [Link::Shared, Link::Archive] {
+        Program::called("own_sites.c", link).passes(&[]);
+    }
+}
+
 /// The twin of the others: without the hooks nothing is elided, and the line says what to add.
 #[test]
 fn a_program_without_hooks_is_told_what_to_link() {
@@ -71,21 +78,39 @@ fn hooks_in_a_static_program_say_so() {
     }
 }
 
-/// Hooks in a shared library are not the program's, and are found not to be in force.
-#[test]
-fn hooks_in_a_shared_library_are_refused() {
-    let library = common::scratch().join("libhooked.so");
+/// A shared object with the hooks.
+fn hooked_library() -> String {
+    let library = common::fresh("libhooked.so");
     let arguments = ["-shared", "-o"].map(str::to_owned).into_iter();
     let arguments = arguments.chain([library.display().to_string(), common::hooks(&[])]);
     let arguments: Vec<_> = arguments.chain(common::library(Link::Shared)).collect();
     assert!(common::cc(&arguments).status.success());
-    let path = library.display().to_string();
+    library.display().to_string()
+}
+
+/// Hooks in a shared library that the program is linked with come before the C library's functions, too, and stay.
+#[test]
+fn hooks_in_a_library_of_the_program_work() {
+    let library = hooked_library();
     let program = Program::called("refused.c", Link::Shared);
     let program = Program {
         hooked: false,
-        flags: &["-Wl,--no-as-needed", &path],
+        flags: &["-Wl,--no-as-needed", &library],
         ..program
     };
     let said = program.passes(&[]);
+    assert!(said.starts_with("0 "), "{said}");
+}
+
+/// The twin: in a library that is loaded later they come after the C library's, and are found not to be in force.
+#[test]
+fn hooks_in_a_library_that_is_loaded_later_are_refused() {
+    let library = hooked_library();
+    let program = Program::called("refused.c", Link::Shared);
+    let said = Program {
+        hooked: false,
+        ..program
+    }
+    .passes(&[&library]);
     assert!(said.starts_with("18 "), "{said}");
 }

@@ -1,5 +1,6 @@
 /* What cw_enable_single answers is on standard output: its code, and its line. Then a thread runs. */
 #include <cyclewise/cyclewise.h>
+#include <dlfcn.h>
 #include <pthread.h>
 #include "check.h"
 
@@ -9,9 +10,11 @@ static void *look(void *state)
     return state;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     begin();
+    /* A library that has the hooks. */
+    CHECK(argc < 2 || dlopen(argv[1], RTLD_NOW | RTLD_GLOBAL));
     struct cw_refusal why = {0};
     int code = cw_enable_single(&why);
     printf("%d %s\n", code, why.message);
