@@ -30,6 +30,10 @@ const HIDDEN: &[(&str, &str)] = &[
         "pub mod tls_hooks;",
         "its functions are unsafe, and `TlsHooks` is data for an unsafe function",
     ),
+    (
+        "pub mod units;",
+        "its functions are unsafe, and nobody can make a `Unit` or a `Key`: their fields are private",
+    ),
     ("pub fn __segments(&'static self) -> *const () {", "an address"),
     ("pub fn __offset() -> Option<isize> {", "a number"),
     ("pub use hold::__offset;", "the same"),

@@ -1,7 +1,8 @@
 //! Links a probe with every linker there is, in every way a program is linked, and checks the table of LOCK sites.
 //!
 //! Checked of each: every record points at a LOCK-prefixed instruction, every such instruction of our atomics has one
-//! record, the link unit's note leads to its descriptor, and the file, run, counts as many sites and elides all of them, or none for the documented reason. What is linked
+//! record, the link unit's note leads to its descriptor, and the file, run, counts as many sites and elides all of them, or none
+//! for the documented reason. What is linked
 //! statically uses the C library's registration for per-CPU data as well as what is not.
 
 mod image;
