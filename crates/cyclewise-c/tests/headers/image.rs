@@ -10,6 +10,15 @@ const NO_SITES: &str = "cw_c_unit";
 
 /// Checks that the file's table has a record for each locked instruction of its functions, and no other. Returns how many.
 pub(crate) fn check(path: &Path) -> Result<usize, String> {
+    match check_records(path)? {
+        (records, missing) if missing.is_empty() => Ok(records),
+        (_, missing) => Err(format!("locked instructions without a record: {missing:x?}")),
+    }
+}
+
+/// Checks that each record is of a locked instruction. Returns how many there are, and the locked instructions without one: those
+/// of a C library that is in the file.
+pub(crate) fn check_records(path: &Path) -> Result<(usize, Vec<u64>), String> {
     let bytes = std::fs::read(path).map_err(|e| e.to_string())?;
     let file = object::File::parse(&*bytes).map_err(|e| e.to_string())?;
     let records = records(&file)?;
@@ -29,11 +38,8 @@ pub(crate) fn check(path: &Path) -> Result<usize, String> {
             return Err(format!("{at:#x} changes no memory: {instruction}"));
         }
     }
-    let missing: Vec<_> = locked.keys().filter(|at| !records.contains_key(at)).collect();
-    if !missing.is_empty() {
-        return Err(format!("locked instructions without a record: {missing:x?}"));
-    }
-    Ok(records.len())
+    let missing = locked.keys().copied().filter(|at| !records.contains_key(at));
+    Ok((records.len(), missing.collect()))
 }
 
 /// Targets of the records, and how often each occurs.

@@ -6,6 +6,8 @@
 mod compile;
 #[cfg(target_arch = "x86_64")]
 mod image;
+#[cfg(target_arch = "x86_64")]
+mod linking;
 mod semantics;
 #[cfg(target_arch = "x86_64")]
 mod sites;

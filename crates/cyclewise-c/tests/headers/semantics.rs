@@ -1,6 +1,6 @@
 //! Programs in C that compare each operation with plain arithmetic, compiled in each way that changes the operations.
 
-use crate::tool::{Compiler, can_link, compilers, folder, run, source};
+use crate::tool::{Compiler, can_link, compilers, copy_headers, folder, run, source};
 
 /// Options that change how the operations are implemented, or what checks them.
 const MODES: &[&[&str]] = &[
@@ -17,43 +17,44 @@ const MODES: &[&[&str]] = &[
 
 /// Compiles the program, which must work, and runs it. `Ok` too if these options link nothing here.
 fn build_and_run(compiler: Compiler, mode: &[&str], name: &str) -> Result<String, String> {
-    let folder = folder(&format!("run-{name}-{}{}", compiler.name, mode.concat()));
+    let folder = folder(&format!(
+        "run-{name}-{}{}",
+        compiler.name,
+        mode.concat().replace('/', "")
+    ));
     if !can_link(compiler, mode, &folder) {
         return Ok(String::new());
     }
-    let (language, standard) = if compiler.is_cxx {
-        ("c++", "-std=c++11")
-    } else {
-        ("c", "-std=c11")
-    };
+    let mut command = compiler.command();
+    command.args(["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wno-sign-compare"]);
+    if !mode.iter().any(|option| option.starts_with("-std")) {
+        command.arg(if compiler.is_cxx { "-std=c++11" } else { "-std=c11" });
+    }
+    let language = if compiler.is_cxx { "c++" } else { "c" };
     let program = folder.join("program");
-    run(compiler
-        .command()
-        .args([
-            standard,
-            "-Wall",
-            "-Wextra",
-            "-Wpedantic",
-            "-Werror",
-            "-Wno-sign-compare",
-        ])
+    command
         .arg("-pthread")
         .args(mode)
         .args(["-x", language])
-        .arg(source(name))
-        .arg("-o")
-        .arg(&program))
-    .unwrap();
+        .arg(source(name));
+    command.args(["-x", "none"]);
+    // What clang makes of std::atomic calls it.
+    if compiler.is_clang && compiler.is_cxx {
+        command.arg("-latomic");
+    }
+    run(command.arg("-o").arg(&program)).unwrap();
     run(&mut std::process::Command::new(&program))
+}
+
+/// Whether this architecture has the options.
+fn has(mode: &[&str]) -> bool {
+    cfg!(target_arch = "x86_64") || !mode.iter().any(|m| m.starts_with("-m"))
 }
 
 #[test]
 fn words_are_changed_as_plain_arithmetic_would() {
     for compiler in compilers() {
-        for mode in MODES {
-            if !cfg!(target_arch = "x86_64") && mode.iter().any(|m| m.starts_with("-m")) {
-                continue;
-            }
+        for mode in MODES.iter().filter(|mode| has(mode)) {
             build_and_run(compiler, mode, "words.c").unwrap();
         }
     }
@@ -70,5 +71,87 @@ fn a_wrong_operation_is_noticed() {
     ] {
         let failed = build_and_run(compiler, &["-O2", wrong], "words.c").unwrap_err();
         assert!(failed.contains("words.c:"), "{wrong}: {failed}");
+    }
+}
+
+const CXX_MODES: &[&[&str]] = &[
+    &["-O2", "-std=c++11"],
+    &["-O0", "-std=c++17"],
+    &["-O2", "-std=c++20"],
+    &["-O2", "-std=c++20", "-DCW_NO_SITES"],
+    &[
+        "-O1",
+        "-std=c++17",
+        "-fsanitize=address,undefined",
+        "-fno-sanitize-recover=all",
+    ],
+];
+
+#[test]
+fn the_atomic_of_cxx_does_what_the_standard_one_does() {
+    for compiler in compilers().into_iter().filter(|c| c.is_cxx) {
+        for mode in CXX_MODES {
+            build_and_run(compiler, mode, "atomic.cc").unwrap();
+        }
+    }
+}
+
+/// The twin: an addition that is a subtraction, and an exchange that reports success always.
+#[test]
+fn a_wrong_member_is_noticed() {
+    let sum = (
+        "atomic_word.hpp",
+        "return cw_fetch_add_##w##_explicit(p, v, order);",
+        "return cw_fetch_add_##w##_explicit(p, v + 1, order);",
+    );
+    let swap = (
+        "atomic_word.hpp",
+        "        return stored;",
+        "        return stored || true;",
+    );
+    for compiler in compilers().into_iter().filter(|c| c.is_cxx) {
+        if cfg!(not(target_arch = "x86_64")) {
+            println!("skipped: without sites the members are the standard's");
+            return;
+        }
+        for twin in [sum, swap] {
+            let headers = folder(&format!("member-{}", compiler.name));
+            copy_headers(&headers, &[twin]);
+            let before = format!("-I{}", headers.display());
+            // The first folder with the header is taken, so the twin's has to come before.
+            let program = headers.join("program");
+            let mut command = std::process::Command::new(compiler.name);
+            command
+                .args([&*before, "-std=c++17", "-O1", "-pthread"])
+                .arg(source("atomic.cc"));
+            if compiler.is_clang {
+                command.arg("-latomic");
+            }
+            run(command.arg("-o").arg(&program)).unwrap();
+            let failed = run(&mut std::process::Command::new(&program)).unwrap_err();
+            assert!(failed.contains("differs"), "{failed}");
+        }
+    }
+}
+
+/// With Boost's headers, where they are.
+#[test]
+fn a_policy_counts_for_boost() {
+    for compiler in compilers().into_iter().filter(|c| c.is_cxx) {
+        let probe = folder(&format!("boost-{}", compiler.name)).join("probe.cc");
+        std::fs::write(&probe, "#include <boost/smart_ptr/intrusive_ref_counter.hpp>\n").unwrap();
+        if run(compiler.command().arg("-fsyntax-only").arg(&probe)).is_err() {
+            println!("skipped: no headers of Boost for {}", compiler.name);
+            continue;
+        }
+        for mode in [
+            &["-O2", "-std=c++11"][..],
+            &["-O1", "-std=c++17", "-fsanitize=address,undefined"],
+        ] {
+            build_and_run(compiler, mode, "intrusive.cc").unwrap();
+        }
+        // The twin frees nothing.
+        let failed = build_and_run(compiler, &["-O2", "-std=c++11", "-DPOLICY=leaking"], "intrusive.cc").unwrap_err();
+        assert!(failed.contains("not freed"), "{failed}");
     }
 }

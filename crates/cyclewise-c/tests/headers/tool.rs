@@ -137,3 +137,21 @@ pub(crate) fn copy_headers(folder: &Path, changes: &[(&str, &str, &str)]) {
         std::fs::write(to.join(name), text).unwrap();
     }
 }
+
+/// Whether `ld.NAME` is there. Prints what is skipped if not. GNU ld came with the compiler; others are only tried.
+pub(crate) fn is_linker_installed(name: &str) -> bool {
+    let program = if name == "mold" {
+        "mold".to_owned()
+    } else {
+        format!("ld.{name}")
+    };
+    let found = Command::new(&program)
+        .arg("--version")
+        .stdin(Stdio::null())
+        .output()
+        .is_ok_and(|o| o.status.success());
+    if !found {
+        println!("skipped: {program} is not installed");
+    }
+    found
+}
