@@ -1,5 +1,8 @@
 /* Each operation on words, compared with plain arithmetic on values at the edges and in between; then two threads. */
 #include <cyclewise/atomic.h>
+#ifdef ELIDED
+#include <cyclewise/cyclewise.h>
+#endif
 
 #include <pthread.h>
 #include <sched.h>
@@ -199,10 +202,31 @@ static void *work(void *arg) {
     return NULL;
 }
 
+#ifdef ELIDED
+/* Whether every site of this unit has this prefix. */
+static bool all_have(unsigned char prefix) {
+    const int32_t *record;
+    size_t sites = 0;
+    for (record = CW_THIS_UNIT->lock_start; record < CW_THIS_UNIT->lock_stop; record++) {
+        if (*record == 0)
+            continue;
+        sites++;
+        if (*((const unsigned char *)record + *record) != prefix)
+            return false;
+    }
+    return sites > 100;
+}
+#endif
+
 int main(void) {
     size_t i, j;
     pthread_t threads[2];
     alarm(300);
+#ifdef ELIDED
+    CHECK(all_have(0xf0));
+    CHECK(cw_enable_single(NULL) == 0);
+    CHECK(all_have(0x3e));
+#endif
     for (i = 0; i < COUNT; i++) {
         for (j = 0; j < COUNT; j++) {
             const uint64_t a = VALUES[i], v = VALUES[j];
@@ -228,6 +252,9 @@ int main(void) {
         CHECK(pthread_create(&threads[i], NULL, work, NULL) == 0);
     for (i = 0; i < 2; i++)
         CHECK(pthread_join(threads[i], NULL) == 0);
+#ifdef ELIDED
+    CHECK(all_have(0xf0));
+#endif
     CHECK(shared.count == 2 * ROUNDS);
     CHECK(shared.sum == 4 * ROUNDS);
     CHECK(shared.swaps == 6 * ROUNDS);

@@ -17,8 +17,8 @@ const MORE_WARNINGS: &[&str] = &[
 const C_WARNINGS: &[&str] = &["-Wmissing-prototypes", "-Wstrict-prototypes"];
 const CXX_WARNINGS: &[&str] = &["-Wold-style-cast", "-Wmissing-declarations"];
 
-/// The headers that are called, or include those.
-const CALLED: &[&str] = &["called.h", "cyclewise.h"];
+/// The headers that need the library, and declare what is called.
+const CALLED: &[&str] = &["called.h", "clock.h", "cyclewise.h", "lock.h", "mask.h"];
 
 const C: &[&str] = &["c11", "c17", "gnu11", "gnu17"];
 const CXX: &[&str] = &["c++11", "c++14", "c++17", "c++20", "gnu++11", "gnu++20"];

@@ -60,6 +60,39 @@ fn words_are_changed_as_plain_arithmetic_would() {
     }
 }
 
+/// The same while the library has elided LOCK, which it puts back before the program's threads run.
+#[test]
+#[cfg(all(target_arch = "x86_64", target_env = "gnu"))]
+fn words_are_changed_the_same_while_elided() {
+    // Cargo puts the library beside this program.
+    let this = std::env::current_exe().unwrap();
+    let built = this.parent().unwrap().display().to_string();
+    let hooks = folder("hooks").join("hooks.o");
+    let source = crate::tool::include().join("../hooks/cyclewise-hooks.c");
+    run(std::process::Command::new("cc")
+        .args(["-c", "-O2", "-fPIC"])
+        .arg(source)
+        .arg("-o")
+        .arg(&hooks))
+    .unwrap();
+    let link = [
+        hooks.display().to_string(),
+        format!("-L{built}"),
+        format!("-Wl,-rpath,{built}"),
+        "-Wl,--no-as-needed".to_owned(),
+        "-lcyclewise_c".to_owned(),
+    ];
+    for compiler in compilers().into_iter().filter(|c| !c.is_cxx) {
+        for level in ["-O0", "-O2"] {
+            let mode: Vec<_> = [level, "-DELIDED"]
+                .into_iter()
+                .chain(link.iter().map(String::as_str))
+                .collect();
+            build_and_run(compiler, &mode, "words.c").unwrap();
+        }
+    }
+}
+
 /// The twin: the program fails where an operation is another one.
 #[test]
 fn a_wrong_operation_is_noticed() {
