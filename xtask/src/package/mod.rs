@@ -35,7 +35,7 @@ pub(crate) fn run(root: &Path, options: &[String]) -> Result<Outcome, String> {
         println!("package: FAILED: what an earlier run left cannot be removed: {error}");
         return Ok(Outcome::Failed);
     }
-    if !packed_and_built(root, &target, metadata.offline) {
+    if !packed_and_built(root, &target, &metadata) {
         println!("package: FAILED: cargo's own message is above");
         return Ok(Outcome::Failed);
     }
@@ -65,18 +65,17 @@ pub(crate) fn run(root: &Path, options: &[String]) -> Result<Outcome, String> {
 }
 
 /// Packs all that is published, and builds each from its tarball.
-fn packed_and_built(root: &Path, target: &Path, offline: bool) -> bool {
+fn packed_and_built(root: &Path, target: &Path, metadata: &Metadata) -> bool {
     let mut command = cargo(root);
     // A package to be published must be committed; what is checked here need not be.
-    command.args([
-        "package",
-        "--workspace",
-        "--exclude",
-        "xtask",
-        "--locked",
-        "--allow-dirty",
-    ]);
-    command.args(offline.then_some("--offline"));
+    command.args(["package", "--locked", "--allow-dirty"]);
+    command.args(
+        metadata
+            .published
+            .iter()
+            .flat_map(|package| ["--package", &package.name]),
+    );
+    command.args(metadata.offline.then_some("--offline"));
     // They are built to see whether they build.
     command
         .env("CARGO_TARGET_DIR", target)
