@@ -234,9 +234,9 @@ table! { fn for_other_crates() {
     refs::ArcK => "SYPUR";
     clock::tracing::WallTime => "SYPUR";
     clock::tracing::Uptime => "SYPUR";
-    percpu::metrics::Recorder<u8> => "SYPU-";
+    percpu::metrics::Recorder<u8> => "SYPUR";
     percpu::metrics::Recorder<Sent> => "S-PU-";
-    percpu::metrics::Recorder<Kept> => "--PU-";
+    percpu::metrics::Recorder<Kept> => "--PUR";
 } }
 
 /// Where their features are on: `cargo test --workspace`, with `cyclewise-integrations`.
