@@ -188,3 +188,30 @@ fn a_policy_counts_for_boost() {
         assert!(failed.contains("not freed"), "{failed}");
     }
 }
+
+#[test]
+fn counts_saturate_and_report() {
+    for compiler in compilers() {
+        for mode in [&["-O0"][..], &["-O2"], &["-O2", "-DCW_NO_SITES"]] {
+            build_and_run(compiler, mode, "refcount.c").unwrap();
+        }
+    }
+}
+
+/// The twin: an increment from zero that is reported as another misuse.
+#[test]
+fn a_wrong_report_is_noticed() {
+    let headers = folder("report");
+    copy_headers(&headers, &[("refcount.h", "if (was == 0) ", "if (was != 0) ")]);
+    let program = headers.join("program");
+    let mut command = std::process::Command::new("cc");
+    command
+        .arg("-I")
+        .arg(&headers)
+        .arg(source("refcount.c"))
+        .arg("-o")
+        .arg(&program);
+    run(&mut command).unwrap();
+    let failed = run(&mut std::process::Command::new(&program)).unwrap_err();
+    assert!(failed.contains("refcount.c:"), "{failed}");
+}
