@@ -41,7 +41,7 @@ unsafe fn read(conversion: *const cw_clock_conversion) -> Conversion {
 /// Its calls, a millisecond or more apart, also let a clock learn the rate that nobody reads otherwise: the third succeeds.
 ///
 /// # Safety
-/// The conversion may be written to.
+/// The conversion is null or may be written to.
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
@@ -49,6 +49,9 @@ pub unsafe extern "C" fn cw_clock_conversion_make(conversion: *mut cw_clock_conv
     let Some(made) = Clock::process().conversion() else {
         return false;
     };
+    if conversion.is_null() {
+        return true;
+    }
     // SAFETY: the caller's, which has room for it.
     unsafe { conversion.write(cw_clock_conversion { words: [0; 8] }) };
     // SAFETY: the same.
@@ -58,7 +61,7 @@ pub unsafe extern "C" fn cw_clock_conversion_make(conversion: *mut cw_clock_conv
 
 /// Converts `count` stamps to nanoseconds of CLOCK_MONOTONIC; returns how many could be. The others are CW_CLOCK_UNKNOWN: they are from
 /// before the clock's first reading, or before the last fault of the counter. Times of one conversion are in the order of
-/// their stamps, or equal.
+/// their stamps, or equal. 0 where an array is null.
 ///
 /// # Safety
 /// Safety 2 and 3. The two arrays may be one.
@@ -70,6 +73,9 @@ pub unsafe extern "C" fn cw_clock_convert(
     ns: *mut u64,
     count: usize,
 ) -> usize {
+    if ticks.is_null() || ns.is_null() {
+        return 0;
+    }
     // SAFETY: Safety 2.
     let conversion = unsafe { read(conversion) };
     let mut converted = 0;

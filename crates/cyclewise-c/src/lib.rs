@@ -5,7 +5,8 @@
 //! [`cw_refused`](refusal::cw_refused), and writes why to a [`cw_refusal`](refusal::cw_refusal) if it is given one.
 //!
 //! # Invariants
-//! 1. No function unwinds into C: each is `extern "C"`, where a panic aborts, and none is written to panic.
+//! 1. No function unwinds into C: each is `extern "C"`, where a panic aborts. None panics but where its contract is broken so far that
+//!    going on would corrupt memory, as by the unlock of a lock that is not held.
 //! 2. Nothing is exported but names that begin with `cw_`.
 
 #![deny(unsafe_code)]

@@ -150,7 +150,7 @@ pub unsafe extern "C" fn cw_lockref_trylock(lockref: *mut cw_lockref) -> bool {
     locked
 }
 
-/// Unlocks what the caller holds. Release.
+/// Unlocks what the caller holds. Without the lock the behaviour is undefined; the process may be aborted. Release.
 ///
 /// # Safety
 /// The caller holds the lock, and Safety 2.
@@ -229,7 +229,7 @@ pub unsafe extern "C" fn cw_lockref_is_dead(lockref: *const cw_lockref) -> bool 
 mod tests {
     use super::*;
 
-    /// The static initializer of <cyclewise/lockref.h>: the count, nobody waiting, 64 calm turns.
+    /// CW_LOCKREF_INIT of <cyclewise/lock.h>: the count, nobody waiting, 64 calm turns.
     #[test]
     fn a_new_object_is_what_the_initializer_says() {
         let new = Object::with_policy(3, (), Adaptive::new());

@@ -10,6 +10,7 @@
 //! 2. Each release matches a hold.
 #![expect(unsafe_code, reason = "functions under names of their own")]
 
+use crate::memory::give;
 use crate::refusal::{Refused, answer, cw_refusal};
 use core::ffi::{c_int, c_short};
 use core::mem::{ManuallyDrop, forget};
@@ -86,10 +87,10 @@ pub extern "C" fn cw_mask_replay() {
 /// `polled` are poll(2)'s, and a negative descriptor is left out. Not for handlers.
 ///
 /// Returns 0 and sets `*woken` to an enum cw_mask_woken and `*ready` to the number of descriptors, or why it did not sleep.
-/// CW_REFUSED_ARGUMENT without a hold.
+/// CW_REFUSED_ARGUMENT without a hold, or without an array.
 ///
 /// # Safety
-/// As many `pollfd` as `count` says; `woken` and `ready` may be written to, `why` if it is not null.
+/// As many `pollfd` as `count` says, or null; `woken`, `ready` and `why` are null or may be written to.
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_mask_poll(
@@ -102,6 +103,11 @@ pub unsafe extern "C" fn cw_mask_poll(
 ) -> c_int {
     let fds: &mut [pollfd] = match count {
         0 => &mut [],
+        _ if polled.is_null() => {
+            let refused = Refused::Argument("cw_mask_poll is given a count of descriptors and no array of them");
+            // SAFETY: by the caller's word.
+            return unsafe { answer(Err::<(), _>(refused), why) };
+        }
         // SAFETY: by the caller's word.
         count => unsafe { slice::from_raw_parts_mut(polled, count) },
     };
@@ -114,9 +120,9 @@ pub unsafe extern "C" fn cw_mask_poll(
                 Woken::Interrupted => (cw_mask_woken::CW_MASK_INTERRUPTED, 0),
             };
             // SAFETY: by the caller's word.
-            unsafe { woken.write(reason as c_int) };
+            unsafe { give(woken, reason as c_int) };
             // SAFETY: by the caller's word.
-            unsafe { ready.write(number) };
+            unsafe { give(ready, number) };
             0
         }
         // SAFETY: by the caller's word.

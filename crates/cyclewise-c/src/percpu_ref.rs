@@ -3,27 +3,61 @@
 //! # Safety
 //! 1. The names that are exported begin with `cw_`, which no other library defines.
 //! 2. A `struct cw_percpu_ref *` is what `cw_percpu_ref_create` returned, not null, and not destroyed.
-//! 3. The release may destroy its reference count: after the call of the release nothing of it is used, and a reference to
-//!    memory with atomics in it need not outlive its last use.
+//! 3. The release may destroy its reference count. So it is called through copies, when no reference to the count is left; and until
+//!    it is called the count is not destroyed, because the thread that calls it still uses the count.
+//! 4. A place for `killed` or a `struct cw_refusal` is null or may be written to.
 #![expect(unsafe_code, reason = "functions under names of their own, and objects by address")]
 
-use crate::memory::{boxed, free};
+use crate::memory::{boxed, free, give};
 use crate::refusal::{answer, cw_refusal};
 use core::ffi::{c_int, c_void};
 use core::ptr;
 use cyclewise::error::Refusal;
 use cyclewise::percpu::Ref;
-use std::boxed::Box;
+
+/// A function of C and its argument.
+#[derive(Clone, Copy)]
+struct Call {
+    function: Option<unsafe extern "C" fn(*mut c_void)>,
+    argument: *mut c_void,
+}
+
+impl Call {
+    /// # Safety
+    /// The function takes the argument now.
+    unsafe fn make(self) {
+        if let Some(function) = self.function {
+            // SAFETY: by the caller's word.
+            unsafe { function(self.argument) };
+        }
+    }
+}
 
 /// A reference count. It only counts; the object is the program's.
-pub struct cw_percpu_ref(Ref<Box<dyn Fn()>>);
+pub struct cw_percpu_ref {
+    /// Its own release is never run.
+    count: Ref<fn()>,
+    release: Call,
+}
 
 /// # Safety
 /// Safety 2, for as long as the result is used.
 #[inline(always)]
-unsafe fn count<'a>(count: *const cw_percpu_ref) -> &'a Ref<Box<dyn Fn()>> {
+unsafe fn count<'a>(count: *const cw_percpu_ref) -> &'a Ref<fn()> {
     // SAFETY: a count that is not destroyed (Safety 2).
-    unsafe { &(*count).0 }
+    unsafe { &(*count).count }
+}
+
+/// Calls the release, after which the count may be gone.
+///
+/// # Safety
+/// The last reference was put by the caller, which keeps no reference to the count (Safety 3).
+#[cold]
+unsafe fn release(count: *const cw_percpu_ref) {
+    // SAFETY: not destroyed before the call that follows.
+    let release = unsafe { (&raw const (*count).release).read() };
+    // SAFETY: by the contract of `cw_percpu_ref_create`.
+    unsafe { release.make() };
 }
 
 /// A live count with one initial reference, which cw_percpu_ref_kill puts. `release` is called with `argument` when the last
@@ -38,19 +72,12 @@ pub unsafe extern "C" fn cw_percpu_ref_create(
     release: Option<unsafe extern "C" fn(*mut c_void)>,
     argument: *mut c_void,
 ) -> *mut cw_percpu_ref {
-    let call = boxed(move || {
-        if let Some(release) = release {
-            // SAFETY: by the contract of `cw_percpu_ref_create`.
-            unsafe { release(argument) };
-        }
-    });
-    if call.is_null() {
-        return ptr::null_mut();
-    }
-    // SAFETY: made with the allocator and the layout of a box, and not null.
-    let call: Box<dyn Fn()> = unsafe { Box::from_raw(call) };
-    match Ref::try_new(call) {
-        Ok(count) => boxed(cw_percpu_ref(count)),
+    let release = Call {
+        function: release,
+        argument,
+    };
+    match Ref::try_new((|| ()) as fn()) {
+        Ok(count) => boxed(cw_percpu_ref { count, release }),
         Err(_) => ptr::null_mut(),
     }
 }
@@ -108,48 +135,64 @@ pub unsafe extern "C" fn cw_percpu_ref_get(count: *mut cw_percpu_ref) {
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_percpu_ref_put(count: *mut cw_percpu_ref) {
-    // SAFETY: Safety 2 and 3.
-    unsafe { self::count(count) }.put();
+    // SAFETY: Safety 2.
+    let due = unsafe { self::count(count) }.__put_silently();
+    if due {
+        // SAFETY: this call put the last reference.
+        unsafe { release(count) };
+    }
 }
 
-/// Ends live references, waits until no thread can take one, and puts the initial reference. Nothing if it was killed before;
-/// another thread's kill may then be in progress. Not for signal handlers.
+/// Ends live references, waits until no thread can take one, and puts the initial reference. Sets `*killed` to whether this call
+/// killed it, before the release can run: false if it was killed before; another thread's kill may then be in progress. `killed` may
+/// be null. Not for signal handlers.
 ///
 /// Returns 0, or why the count stays live: the kernel forbids membarrier(2) by now.
 ///
 /// # Safety
-/// Safety 2; `why` is null or may be written to.
+/// Safety 2 and 4.
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cw_percpu_ref_kill(count: *mut cw_percpu_ref, why: *mut cw_refusal) -> c_int {
-    // SAFETY: Safety 2 and 3.
-    let killed: Result<bool, Refusal> = unsafe { self::count(count) }.kill();
-    // SAFETY: by the caller's word.
-    unsafe { answer(killed, why) }
+pub unsafe extern "C" fn cw_percpu_ref_kill(
+    count: *mut cw_percpu_ref,
+    killed: *mut bool,
+    why: *mut cw_refusal,
+) -> c_int {
+    // SAFETY: the caller's contract; nothing to confirm.
+    unsafe { cw_percpu_ref_kill_and_confirm(count, None, ptr::null_mut(), killed, why) }
 }
 
 /// As cw_percpu_ref_kill, and calls `confirm` with `argument` when no thread can take a live reference any more, before the initial
 /// reference is put.
 ///
 /// # Safety
-/// Safety 2; `confirm` takes `argument`; `why` is null or may be written to.
+/// Safety 2 and 4; `confirm` takes `argument`, and does not destroy the count.
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_percpu_ref_kill_and_confirm(
     count: *mut cw_percpu_ref,
     confirm: Option<unsafe extern "C" fn(*mut c_void)>,
     argument: *mut c_void,
+    killed: *mut bool,
     why: *mut cw_refusal,
 ) -> c_int {
-    // SAFETY: Safety 2 and 3.
-    let killed = unsafe { self::count(count) }.kill_and_confirm(|| {
-        if let Some(confirm) = confirm {
-            // SAFETY: by the caller's word.
-            unsafe { confirm(argument) };
-        }
+    let confirm = Call {
+        function: confirm,
+        argument,
+    };
+    // SAFETY: Safety 2.
+    let due: Result<Option<bool>, Refusal> = unsafe { self::count(count) }.__kill_silently(|| {
+        // SAFETY: by the caller's word.
+        unsafe { confirm.make() };
     });
-    // SAFETY: by the caller's word.
-    unsafe { answer(killed, why) }
+    // SAFETY: Safety 4.
+    unsafe { give(killed, matches!(due, Ok(Some(_)))) };
+    if matches!(due, Ok(Some(true))) {
+        // SAFETY: this call put the last reference.
+        unsafe { release(count) };
+    }
+    // SAFETY: Safety 4.
+    unsafe { answer(due, why) }
 }
 
 /// Makes the count live again, with one initial reference. False if it is live, or references are left. The release may still be

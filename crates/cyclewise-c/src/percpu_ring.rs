@@ -6,7 +6,7 @@
 //! 3. The caller's array has as many words as it says.
 #![expect(unsafe_code, reason = "functions under names of their own, and objects by address")]
 
-use crate::memory::{boxed, free};
+use crate::memory::{boxed, free, give};
 use crate::refusal::{answer, cw_refusal};
 use core::ffi::c_int;
 use core::ptr;
@@ -156,7 +156,7 @@ pub unsafe extern "C" fn cw_percpu_ring_push_many(ring: *mut cw_percpu_ring, fro
 /// signal handler may call it.
 ///
 /// # Safety
-/// Safety 2, and `word` may be written to.
+/// Safety 2, and `word` is null or may be written to.
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
@@ -165,7 +165,7 @@ pub unsafe extern "C" fn cw_percpu_ring_pop(ring: *mut cw_percpu_ring, word: *mu
     let popped = unsafe { words(ring) }.pop();
     if let Some(popped) = popped {
         // SAFETY: by the caller's word.
-        unsafe { word.write(popped) };
+        unsafe { give(word, popped) };
     }
     popped.is_some()
 }
@@ -195,7 +195,7 @@ pub unsafe extern "C" fn cw_percpu_ring_pop_many(ring: *mut cw_percpu_ring, to: 
 /// Returns 0, or why other CPUs' rings cannot be reached: the kernel forbids membarrier(2).
 ///
 /// # Safety
-/// Safety 2; `word` and `found` may be written to, and `why` if it is not null.
+/// Safety 2; `word`, `found` and `why` are null or may be written to.
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_percpu_ring_pop_or_steal(
@@ -207,10 +207,10 @@ pub unsafe extern "C" fn cw_percpu_ring_pop_or_steal(
     // SAFETY: Safety 2.
     let popped = unsafe { words(ring) }.pop_or_steal();
     // SAFETY: by the caller's word.
-    unsafe { found.write(matches!(popped, Ok(Some(_)))) };
+    unsafe { give(found, matches!(popped, Ok(Some(_)))) };
     if let Ok(Some(popped)) = popped {
         // SAFETY: by the caller's word.
-        unsafe { word.write(popped) };
+        unsafe { give(word, popped) };
     }
     // SAFETY: by the caller's word.
     unsafe { answer(popped, why) }

@@ -74,7 +74,8 @@ pub unsafe extern "C" fn cw_spin_timedlock(lock: *mut cw_spinlock, timeout_ns: u
     unsafe { cw_spinlock::raw(lock) }.try_lock_for(Duration::from_nanos(timeout_ns))
 }
 
-/// Unlocks what the caller holds. The lock may be freed as soon as another thread can have it. Release.
+/// Unlocks what the caller holds. The lock may be freed as soon as another thread can have it. Without the lock the behaviour is
+/// undefined. Release.
 ///
 /// # Safety
 /// The caller holds the lock, and Safety 2.

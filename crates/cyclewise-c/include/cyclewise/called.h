@@ -632,7 +632,7 @@ bool cw_clock_conversion_make(struct cw_clock_conversion *conversion);
 /**
  * Converts `count` stamps to nanoseconds of CLOCK_MONOTONIC; returns how many could be. The others are CW_CLOCK_UNKNOWN: they are from
  * before the clock's first reading, or before the last fault of the counter. Times of one conversion are in the order of
- * their stamps, or equal.
+ * their stamps, or equal. 0 where an array is null.
  */
 size_t cw_clock_convert(const struct cw_clock_conversion *conversion,
                         const uint64_t *ticks,
@@ -730,7 +730,7 @@ void cw_lockref_lock(struct cw_lockref *lockref);
 bool cw_lockref_trylock(struct cw_lockref *lockref);
 
 /**
- * Unlocks what the caller holds. Release.
+ * Unlocks what the caller holds. Without the lock the behaviour is undefined; the process may be aborted. Release.
  */
 void cw_lockref_unlock(struct cw_lockref *lockref);
 
@@ -785,7 +785,7 @@ void cw_mask_replay(void);
  * `polled` are poll(2)'s, and a negative descriptor is left out. Not for handlers.
  *
  * Returns 0 and sets `*woken` to an enum cw_mask_woken and `*ready` to the number of descriptors, or why it did not sleep.
- * CW_REFUSED_ARGUMENT without a hold.
+ * CW_REFUSED_ARGUMENT without a hold, or without an array.
  */
 int cw_mask_poll(struct pollfd *polled,
                  size_t count,
@@ -976,12 +976,14 @@ void cw_percpu_ref_get(struct cw_percpu_ref *count);
 void cw_percpu_ref_put(struct cw_percpu_ref *count);
 
 /**
- * Ends live references, waits until no thread can take one, and puts the initial reference. Nothing if it was killed before;
- * another thread's kill may then be in progress. Not for signal handlers.
+ * Ends live references, waits until no thread can take one, and puts the initial reference. Sets `*killed` to whether this call
+ * killed it, before the release can run: false if it was killed before; another thread's kill may then be in progress. `killed` may
+ * be null. Not for signal handlers.
  *
  * Returns 0, or why the count stays live: the kernel forbids membarrier(2) by now.
  */
 int cw_percpu_ref_kill(struct cw_percpu_ref *count,
+                       bool *killed,
                        struct cw_refusal *why);
 
 /**
@@ -991,6 +993,7 @@ int cw_percpu_ref_kill(struct cw_percpu_ref *count,
 int cw_percpu_ref_kill_and_confirm(struct cw_percpu_ref *count,
                                    void (*confirm)(void*),
                                    void *argument,
+                                   bool *killed,
                                    struct cw_refusal *why);
 
 /**
@@ -1150,7 +1153,8 @@ bool cw_spin_trylock(struct cw_spinlock *lock);
 bool cw_spin_timedlock(struct cw_spinlock *lock, uint64_t timeout_ns);
 
 /**
- * Unlocks what the caller holds. The lock may be freed as soon as another thread can have it. Release.
+ * Unlocks what the caller holds. The lock may be freed as soon as another thread can have it. Without the lock the behaviour is
+ * undefined. Release.
  */
 void cw_spin_unlock(struct cw_spinlock *lock);
 

@@ -89,7 +89,10 @@ static void stamps_are_converted(void)
         /* Half of all ticks away: before the clock's first reading. In place. */
         uint64_t far = stamps[0] - (UINT64_MAX / 2 + 1);
         CHECK(cw_clock_convert(&conversion, &far, &far, 1) == 0 && far == CW_CLOCK_UNKNOWN);
-        CHECK(cw_clock_convert(&conversion, NULL, NULL, 0) == 0);
+        CHECK(cw_clock_convert(&conversion, NULL, NULL, 0) == 0 && cw_clock_convert(&conversion, NULL, NULL, 1) == 0);
+        CHECK(cw_clock_convert(&conversion, &far, NULL, 1) == 0);
+        /* Whether there is one, to nowhere. */
+        (void)!cw_clock_conversion_make(NULL);
         return;
     }
     /* Where the counter is not used there is none. */

@@ -171,6 +171,8 @@ static void polling_misses_no_signal(void)
     CHECK_REFUSED(cw_mask_poll(polled, 1, 0, &woken, &ready, &why), CW_REFUSED_ARGUMENT);
     cw_mask_hold();
     CHECK(cw_mask_poll(NULL, 0, 1000000, &woken, &ready, NULL) == 0 && woken == CW_MASK_TIMEOUT);
+    CHECK(cw_mask_poll(NULL, 0, 0, NULL, NULL, NULL) == 0);
+    CHECK_REFUSED(cw_mask_poll(NULL, 1, 0, &woken, &ready, &why), CW_REFUSED_ARGUMENT);
     CHECK(cw_mask_poll(polled, 1, 1000000, &woken, &ready, NULL) == 0 && woken == CW_MASK_TIMEOUT);
     CHECK(cw_mask_poll(polled, 3, -1, &woken, &ready, NULL) == 0 && woken == CW_MASK_READY && ready == 1);
     CHECK(polled[0].revents == 0 && polled[1].revents == 0 && polled[2].revents == POLLOUT);

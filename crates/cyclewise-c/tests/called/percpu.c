@@ -135,6 +135,9 @@ static void words_come_out_once(void)
             popped += word;
     }
     CHECK(pushed == popped);
+    /* What nobody wants is dropped. */
+    CHECK(cw_percpu_ring_push(ring, 1) && cw_percpu_ring_pop_or_steal(ring, NULL, NULL, NULL) == 0);
+    CHECK(cw_percpu_ring_pop_or_steal(ring, &word, &found, NULL) != 0 || !found);
     CHECK(cw_percpu_ring_push_many(ring, NULL, 5) == 0 && cw_percpu_ring_pop_many(ring, NULL, 5) == 0);
     cw_percpu_ring_destroy(ring);
     cw_percpu_ring_destroy(NULL);
@@ -171,6 +174,47 @@ static void *take(void *count)
     return NULL;
 }
 
+/* A count in an object: the release destroys the count, and its memory, and where `killed` is, have other contents at once. */
+struct counted {
+    struct cw_percpu_ref *count;
+    bool killed;
+};
+
+static int reused;
+static void reuse(void *argument)
+{
+    struct counted *object = argument;
+    reused += object->killed ? 1 : 100;
+    cw_percpu_ref_destroy(object->count);
+    memset(object, 0xff, sizeof *object);
+    free(object);
+    /* The blocks that were freed, whatever their size was. */
+    char *blocks[256];
+    for (size_t n = 0; n < 256; n++) {
+        size_t size = 16 * (n / 8 + 1);
+        blocks[n] = malloc(size);
+        CHECK(blocks[n]);
+        memset(blocks[n], 0xff, size);
+    }
+    for (size_t n = 0; n < 256; n++)
+        free(blocks[n]);
+}
+
+static void the_release_may_destroy_and_reuse(void)
+{
+    for (int by_put = 0; by_put < 2; by_put++) {
+        struct counted *object = calloc(1, sizeof *object);
+        CHECK(object && (object->count = cw_percpu_ref_create(reuse, object)));
+        struct cw_percpu_ref *count = object->count;
+        if (by_put)
+            CHECK(cw_percpu_ref_tryget(count));
+        CHECK(cw_percpu_ref_kill(count, &object->killed, NULL) == 0 && reused == 1);
+        if (by_put)
+            cw_percpu_ref_put(count);
+        CHECK(reused == by_put + 1);
+    }
+}
+
 static void the_last_reference_releases(void)
 {
     struct cw_percpu_ref *count = cw_percpu_ref_create(release, NULL);
@@ -179,27 +223,29 @@ static void the_last_reference_releases(void)
     CHECK(released == 0 && !cw_percpu_ref_is_dying(count) && !cw_percpu_ref_is_zero(count) && !cw_percpu_ref_reinit(count));
     CHECK(cw_percpu_ref_tryget(count));
     int seen = 0;
-    CHECK(cw_percpu_ref_kill_and_confirm(count, confirm, &seen, NULL) == 0);
+    CHECK(cw_percpu_ref_kill_and_confirm(count, confirm, &seen, NULL, NULL) == 0);
     CHECK(seen == 1 && released == 0 && cw_percpu_ref_is_dying(count) && !cw_percpu_ref_is_zero(count));
     CHECK(!cw_percpu_ref_tryget_live(count) && cw_percpu_ref_tryget(count));
     cw_percpu_ref_put(count);
-    CHECK(cw_percpu_ref_kill(count, NULL) == 0 && released == 0);
+    bool killed = true;
+    CHECK(cw_percpu_ref_kill(count, &killed, NULL) == 0 && !killed && released == 0);
     cw_percpu_ref_put(count);
     CHECK(released == 1 && cw_percpu_ref_is_zero(count) && !cw_percpu_ref_tryget(count));
     CHECK(cw_percpu_ref_reinit(count) && cw_percpu_ref_tryget_live(count));
     cw_percpu_ref_put(count);
-    CHECK(cw_percpu_ref_kill_and_confirm(count, NULL, NULL, NULL) == 0 && released == 2);
+    CHECK(cw_percpu_ref_kill_and_confirm(count, NULL, NULL, &killed, NULL) == 0 && killed && released == 2);
     cw_percpu_ref_destroy(count);
     cw_percpu_ref_destroy(NULL);
     /* A count that its own release destroys, by a kill and by a put. */
     count = cw_percpu_ref_create(release, &count);
-    CHECK(count && cw_percpu_ref_kill(count, NULL) == 0 && released == 3);
+    CHECK(count && cw_percpu_ref_kill(count, NULL, NULL) == 0 && released == 3);
     count = cw_percpu_ref_create(release, &count);
-    CHECK(count && cw_percpu_ref_tryget(count) && cw_percpu_ref_kill(count, NULL) == 0 && released == 3);
+    CHECK(count && cw_percpu_ref_tryget(count) && cw_percpu_ref_kill(count, NULL, NULL) == 0 && released == 3);
     cw_percpu_ref_put(count);
     CHECK(released == 4);
+    the_release_may_destroy_and_reuse();
     count = cw_percpu_ref_create(NULL, NULL);
-    CHECK(count && cw_percpu_ref_kill(count, NULL) == 0);
+    CHECK(count && cw_percpu_ref_kill(count, NULL, NULL) == 0);
     cw_percpu_ref_destroy(count);
 }
 

@@ -209,9 +209,28 @@ impl<R: Fn()> Ref<R> {
     #[inline(always)]
     #[doc(alias = "percpu_ref_put")]
     pub fn put(&self) {
-        if protocol::put(&self.words) {
+        if self.__put_silently() {
             (self.release)();
         }
+    }
+
+    /// As [`put`](Self::put), and returns whether the release is due instead of running it: for an owner that frees the count in the
+    /// release, when no reference to it is left.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn __put_silently(&self) -> bool {
+        protocol::put(&self.words)
+    }
+
+    /// As [`kill_and_confirm`](Self::kill_and_confirm), without running the release: `None` if the count was killed before, else
+    /// whether the release is due. `confirm` does not panic.
+    #[doc(hidden)]
+    pub fn __kill_silently(&self, confirm: impl FnOnce()) -> Result<Option<bool>, Refusal> {
+        if !protocol::kill(&self.words)? {
+            return Ok(None);
+        }
+        confirm();
+        Ok(Some(protocol::put_shared(&self.words)))
     }
 
     /// Ends live references, waits until no thread can take one, and puts the initial reference. `false` if the count was
