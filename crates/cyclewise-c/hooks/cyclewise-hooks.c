@@ -58,6 +58,11 @@ EXPORTED __attribute__((weak)) void *_dl_allocate_tls_init(void *block, size_t i
     return cw_hook_dl_allocate_tls_init(block, is_main);
 }
 
+/* The layout of the table below. A test compiles the object with another. */
+#ifndef HOOKS_ABI
+#define HOOKS_ABI 1
+#endif
+
 #define MEMBER(name, parameters, arguments) int(*name) parameters;
 struct cw_hooks {
     uint32_t size;
@@ -74,7 +79,7 @@ static void home(void)
 }
 
 #define VALUE(name, parameters, arguments) name,
-static const struct cw_hooks table = {sizeof table, 1, home, _dl_allocate_tls, _dl_allocate_tls_init, CREATORS(VALUE)};
+static const struct cw_hooks table = {sizeof table, HOOKS_ABI, home, _dl_allocate_tls, _dl_allocate_tls_init, CREATORS(VALUE)};
 
 void cw_hooks_register(const struct cw_hooks *);
 

@@ -100,6 +100,8 @@ pub struct cw_clock_status {
     pub hz: f64,
     /// One line on the reason; empty without one.
     pub message: [c_char; CW_MESSAGE_SIZE],
+    /// 0; for later versions.
+    pub reserved: [u64; 4],
 }
 
 /// The time: nanoseconds of CLOCK_MONOTONIC, load-ordered. Never below an earlier reading on any thread, if that happened before
@@ -204,6 +206,7 @@ pub unsafe extern "C" fn cw_clock_status(status: *mut cw_clock_status) {
         anchors: found.anchors,
         hz: found.hz.unwrap_or(0.0),
         message: found.reason.map_or([0; CW_MESSAGE_SIZE], |reason| c_text(&reason)),
+        reserved: [0; 4],
     };
     // SAFETY: not null, so the caller lets us write to it.
     unsafe { status.write(found) };

@@ -9,6 +9,7 @@
     reason = "functions under names of their own, and places that the caller gives"
 )]
 
+use crate::memory::give;
 use core::time::Duration;
 use cyclewise::clock::{Clock, Conversion, PerTask, Ticks};
 
@@ -49,13 +50,10 @@ pub unsafe extern "C" fn cw_clock_conversion_make(conversion: *mut cw_clock_conv
     let Some(made) = Clock::process().conversion() else {
         return false;
     };
-    if conversion.is_null() {
-        return true;
-    }
     // SAFETY: the caller's, which has room for it.
-    unsafe { conversion.write(cw_clock_conversion { words: [0; 8] }) };
+    unsafe { give(conversion, cw_clock_conversion { words: [0; 8] }) };
     // SAFETY: the same.
-    unsafe { conversion.cast::<Conversion>().write(made) };
+    unsafe { give(conversion.cast::<Conversion>(), made) };
     true
 }
 

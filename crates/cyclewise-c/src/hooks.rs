@@ -12,10 +12,11 @@
 //! 3. A table whose size and version are right holds the program's hooks, and stays.
 #![expect(unsafe_code, reason = "functions under names of their own, and a table by address")]
 
+use crate::refusal::Refused;
 use core::ffi::{c_int, c_void};
 use core::ptr;
-use core::sync::atomic::AtomicPtr;
-use core::sync::atomic::Ordering::{Acquire, Release};
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::{AtomicBool, AtomicPtr};
 use cyclewise::patch::hooks::Hooks;
 use cyclewise::patch::tls_hooks::{self, TlsHooks};
 use std::sync::OnceLock;
@@ -95,7 +96,10 @@ pub unsafe extern "C" fn cw_hook_dl_allocate_tls_init(block: *mut c_void, is_mai
 /// The table that the program has registered; null without one.
 static TABLE: AtomicPtr<cw_hooks> = AtomicPtr::new(ptr::null_mut());
 
-/// Tells where the program's hooks are. A table of another version is not used.
+/// Whether a table of another version was seen.
+static OTHER_VERSION: AtomicBool = AtomicBool::new(false);
+
+/// Tells where the program's hooks are. A table of another version is not used, and single mode is refused for it.
 ///
 /// # Safety
 /// A table as the C file has it, which stays.
@@ -109,15 +113,29 @@ pub unsafe extern "C" fn cw_hooks_register(table: *const cw_hooks) {
     if *head == [size_of::<cw_hooks>() as u32, ABI] {
         // Release: pairs with the Acquire in `registered`.
         TABLE.store(table.cast_mut(), Release);
+    } else {
+        // Relaxed: a flag that refuses, and nothing else.
+        OTHER_VERSION.store(true, Relaxed);
     }
 }
 
-/// The program's hooks, if it has any.
-pub(crate) fn registered() -> Option<&'static Hooks> {
+/// The program's hooks.
+///
+/// # Errors
+/// It has none, or some of another version. Beside the right ones, others in a shared object do not matter: the library finds out
+/// which are in force.
+pub(crate) fn registered() -> Result<&'static Hooks, Refused> {
     static HOOKS: OnceLock<Hooks> = OnceLock::new();
     // Acquire: pairs with the Release in `cw_hooks_register`.
     let table = TABLE.load(Acquire);
     // SAFETY: null, or a table of this version that stays (Safety 3).
-    let table = unsafe { table.as_ref() }?;
-    Some(HOOKS.get_or_init(|| table.hooks()))
+    let Some(table) = (unsafe { table.as_ref() }) else {
+        // Relaxed: as in `cw_hooks_register`.
+        return Err(if OTHER_VERSION.load(Relaxed) {
+            Refused::HooksVersion
+        } else {
+            Refused::NotHooked
+        });
+    };
+    Ok(HOOKS.get_or_init(|| table.hooks()))
 }

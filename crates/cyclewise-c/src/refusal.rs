@@ -97,6 +97,8 @@ pub enum cw_refused {
     CW_REFUSED_DEADLOCK = 66,
     /// The sites of a link unit keep LOCK until the program elides the next time.
     CW_REFUSED_NOT_NOW = 67,
+    /// The hooks of thread creation in the program are of another version of the library: relink the program.
+    CW_REFUSED_HOOKS_VERSION = 68,
     /// A reason that this version of the header does not name; the message says it.
     CW_REFUSED_OTHER = 127,
 }
@@ -117,6 +119,8 @@ pub struct cw_refusal {
     pub number: i64,
     /// One line, without a newline: what failed, how that is known, and what to do.
     pub message: [c_char; CW_MESSAGE_SIZE],
+    /// 0; for later versions.
+    pub reserved: [u64; 2],
 }
 
 /// What this crate refuses, and what the library does.
@@ -124,6 +128,7 @@ pub struct cw_refusal {
 pub(crate) enum Refused {
     Library(Refusal),
     NotHooked,
+    HooksVersion,
     Argument(&'static str),
     Deadlock,
     NotNow,
@@ -141,6 +146,9 @@ impl fmt::Display for Refused {
         match self {
             Self::NotHooked => f.write_str(
                 "this program was linked without cyclewise-hooks.o; add it to the link line: pkg-config --libs cyclewise-single",
+            ),
+            Self::HooksVersion => f.write_str(
+                "this program's cyclewise-hooks.o is of another version of the library; relink it: pkg-config --libs cyclewise-single",
             ),
             // The library's lines on these name functions of Rust.
             Self::Library(Refusal::NotEnabled) => {
@@ -165,6 +173,7 @@ fn told(refused: &Refused) -> (cw_refused, c_int, usize, i64) {
     let Refused::Library(refusal) = *refused else {
         let code = match refused {
             Refused::NotHooked => CW_REFUSED_NOT_HOOKED,
+            Refused::HooksVersion => CW_REFUSED_HOOKS_VERSION,
             Refused::Argument(_) => CW_REFUSED_ARGUMENT,
             Refused::NotNow => CW_REFUSED_NOT_NOW,
             Refused::NotConfined => CW_REFUSED_WRONG_MODE,
@@ -245,6 +254,7 @@ impl cw_refusal {
             address,
             number,
             message,
+            reserved: [0; 2],
         }
     }
 }
@@ -314,6 +324,7 @@ mod tests {
             Refused::Library(Refusal::HelperThreads),
             Refused::Library(Refusal::Unwatched),
             Refused::NotHooked,
+            Refused::HooksVersion,
             Refused::Deadlock,
         ];
         for refused in long {

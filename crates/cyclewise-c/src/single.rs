@@ -38,6 +38,15 @@ pub struct cw_state {
     pub sites: usize,
     /// Those that are elided.
     pub elided: usize,
+    /// Other link units, such as a program with sites of its own beside the shared library, whose sites are elided and restored
+    /// together with these.
+    pub units: usize,
+    /// Sites in those.
+    pub unit_sites: usize,
+    /// Those of them that are elided.
+    pub unit_elided: usize,
+    /// 0; for later versions.
+    pub reserved: [u64; 4],
 }
 
 /// Opts the program into single mode, and elides LOCK prefixes while it has one thread. Call it once, at the start of
@@ -81,7 +90,7 @@ unsafe fn enable() -> Result<(), Refused> {
     if !patch::hooks::has_dynamic_linker() {
         return Err(Refusal::Unwatched.into());
     }
-    let hooks = hooks::registered().ok_or(Refused::NotHooked)?;
+    let hooks = hooks::registered()?;
     // SAFETY: the caller's contract is this one.
     unsafe { patch::single::enable(hooks) }.map_err(Refused::from)
 }
@@ -146,6 +155,10 @@ pub unsafe extern "C" fn cw_state(state: *mut cw_state) {
             mode: mode as c_int,
             sites: found.sites,
             elided: found.elided,
+            units: found.units,
+            unit_sites: found.unit_sites,
+            unit_elided: found.unit_elided,
+            reserved: [0; 4],
         };
         // SAFETY: not null, so the caller lets us write to it.
         unsafe { state.write(found) };

@@ -48,6 +48,28 @@ fn a_program_without_hooks_is_told_what_to_link() {
     }
 }
 
+/// An object of another version is no reason to say that there is none.
+#[test]
+fn hooks_of_another_version_are_refused_as_such() {
+    let source = common::root().join("hooks/cyclewise-hooks.c").display().to_string();
+    let object = common::fresh("other-version.o").display().to_string();
+    let arguments = ["-c", "-O2", "-fPIC", "-DHOOKS_ABI=2", &source, "-o", &object].map(str::to_owned);
+    assert!(common::cc(&arguments).status.success());
+    for link in [Link::Shared, Link::Archive] {
+        let program = Program::called("refused.c", link);
+        let said = Program {
+            hooked: false,
+            flags: &[&object],
+            ..program
+        }
+        .passes(&[]);
+        assert!(
+            said.starts_with("68 ") && said.contains("another version") && said.contains("relink"),
+            "{link:?}: {said}"
+        );
+    }
+}
+
 #[test]
 fn a_static_program_is_refused_and_has_threads() {
     for flags in [["-static"], ["-static-pie"]] {

@@ -30,6 +30,22 @@
 #define CW_SIGNAL_INTERRUPTS 1
 
 /**
+ * The version of the headers, to be compared in `#if`: it is the library's of the same package. cw_version tells the one that was
+ * loaded.
+ */
+#define CW_VERSION_MAJOR 0
+
+/**
+ * Its second number.
+ */
+#define CW_VERSION_MINOR 1
+
+/**
+ * Its third number.
+ */
+#define CW_VERSION_PATCH 0
+
+/**
  * What functions return that can be refused: 0, or one of these. Nothing was done then, except as
  * CW_REFUSED_HALF_WRITTEN and CW_REFUSED_STILL_WRITABLE say.
  */
@@ -199,6 +215,10 @@ enum cw_refused {
    * The sites of a link unit keep LOCK until the program elides the next time.
    */
   CW_REFUSED_NOT_NOW = 67,
+  /**
+   * The hooks of thread creation in the program are of another version of the library: relink the program.
+   */
+  CW_REFUSED_HOOKS_VERSION = 68,
   /**
    * A reason that this version of the header does not name; the message says it.
    */
@@ -414,6 +434,10 @@ struct cw_clock_status {
    * One line on the reason; empty without one.
    */
   char message[CW_MESSAGE_SIZE];
+  /**
+   * 0; for later versions.
+   */
+  uint64_t reserved[4];
 };
 
 /**
@@ -450,6 +474,10 @@ struct cw_refusal {
    * One line, without a newline: what failed, how that is known, and what to do.
    */
   char message[CW_MESSAGE_SIZE];
+  /**
+   * 0; for later versions.
+   */
+  uint64_t reserved[2];
 };
 
 /**
@@ -531,6 +559,23 @@ struct cw_state {
    * Those that are elided.
    */
   size_t elided;
+  /**
+   * Other link units, such as a program with sites of its own beside the shared library, whose sites are elided and restored
+   * together with these.
+   */
+  size_t units;
+  /**
+   * Sites in those.
+   */
+  size_t unit_sites;
+  /**
+   * Those of them that are elided.
+   */
+  size_t unit_elided;
+  /**
+   * 0; for later versions.
+   */
+  uint64_t reserved[4];
 };
 
 /**

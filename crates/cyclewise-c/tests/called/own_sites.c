@@ -42,6 +42,12 @@ int main(void)
     CHECK(sites >= 2 && sites_with(0x3e) == 0);
     CHECK(cw_enable_single(NULL) == 0);
     CHECK(sites_with(0x3e) == sites && sites_with(0xf0) == 0);
+    /* With the archive they are the library's unit; with the shared library another one. */
+    struct cw_state state;
+    memset(&state, 0x5a, sizeof state);
+    cw_state(&state);
+    CHECK(state.units <= 1 && (state.units == 1 ? state.unit_sites == sites : state.sites >= sites));
+    CHECK(state.elided == state.sites && state.unit_elided == state.unit_sites && state.reserved[3] == 0);
     size_t elided = 99;
     use(&elided);
     CHECK(elided == sites);
@@ -54,6 +60,8 @@ int main(void)
     CHECK(cw_refcount_read(&count) == 1 && sites_with(0xf0) == sites);
     CHECK(cw_reelide(NULL) == 0 && sites_with(0x3e) == sites);
     CHECK(cw_lock(NULL) == 0 && sites_with(0xf0) == sites);
+    cw_state(&state);
+    CHECK(state.elided == 0 && state.unit_elided == 0);
     /* Static keys, in this unit's table. */
     CHECK(!is_traced() && cw_key_enable(&traced) == 0 && is_traced());
     CHECK(cw_key_disable(&traced) == 0 && !is_traced());
