@@ -137,6 +137,8 @@ table! { fn everywhere() {
     patch::Prefix => "SYPUR";
     patch::Mode => "SYPUR";
     patch::State => "SYPUR";
+    patch::units::Unit => "SYPUR";
+    patch::units::Key => "SYPUR";
     patch::confined::Guard => "SYPUR";
     patch::confined::Stuck => "SYPUR";
     percpu::PerCpu<u64> => "SYPUR";

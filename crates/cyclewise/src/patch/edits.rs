@@ -4,7 +4,7 @@
 //! # Invariants
 //! 1. The list has the sites of the units that are marked as listed, and they stay mapped: a unit's destructor waits for the mode
 //!    lock and takes its sites out of the list.
-//! 2. Sites of units that are ready and not listed have LOCK.
+//! 2. Sites of units that are ready and not listed have LOCK. So a unit stays listed until it is forgotten.
 //! 3. While `elided` is false, no site of the list is elided, unless a change failed and was not rolled back. Then the mode that
 //!    needs no LOCK stays in force.
 //!
@@ -64,10 +64,15 @@ impl EditList {
     ///
     /// # Errors
     /// [`Refusal::Breakpoint`] and [`Refusal::UnexpectedByte`], the latter also where another copy of the crate elided
-    /// a site.
+    /// a site. [`Refusal::HalfWritten`] where a site was never restored.
     pub(super) fn check_locked(&mut self, room: &mut Room) -> Result<(), Refusal> {
+        self.none_is_lost()?;
         self.collect_new(room);
         self.all_have_lock()
+    }
+
+    fn none_is_lost(&self) -> Result<(), Refusal> {
+        self.lost.map_or(Ok(()), |at| Err(Refusal::HalfWritten { at }))
     }
 
     fn all_have_lock(&self) -> Result<(), Refusal> {
@@ -106,12 +111,15 @@ impl EditList {
     unsafe fn elide_with(&mut self, others: Others) -> Result<(), Refusal> {
         set_direction(&mut self.edits, arch::LOCK, arch::ELIDED);
         let held = TextLocks::all()?;
+        registry::mark_elided(true);
         // SAFETY: Invariant 1. Either prefix makes one whole instruction, and the caller vouches for the elided one and for
         // `others`.
-        unsafe { text::apply_and_keep(held.own(), &mut self.edits, others) }?;
-        self.elided = true;
-        registry::mark_elided(true);
-        Ok(())
+        let applied = unsafe { text::apply_and_keep(held.own(), &mut self.edits, others) };
+        match applied {
+            Ok(()) => self.elided = true,
+            Err(_) => registry::mark_found(is_elided),
+        }
+        applied
     }
 
     /// Where the sites are elided, elides those of units that were adopted since, too. Gives whether all are elided.
@@ -122,16 +130,29 @@ impl EditList {
     /// # Safety
     /// As [`elide`](Self::elide); with [`Others::None`], as [`elide_alone`](Self::elide_alone).
     pub(super) unsafe fn elide_more(&mut self, room: &mut Room, others: Others) -> Result<bool, Refusal> {
-        if !self.elided || !self.collect_new(room) {
-            return Ok(self.elided);
+        if !self.elided {
+            return Ok(false);
+        }
+        self.none_is_lost()?;
+        self.collect_new(room);
+        if registry::listed_are_elided() {
+            return Ok(self.all_elided());
         }
         set_direction(&mut self.edits, arch::LOCK, arch::ELIDED);
         let held = TextLocks::all()?;
+        registry::mark_elided(true);
         // SAFETY: Invariant 1. Either prefix makes one whole instruction, and the caller vouches for the elided one and for
         // `others`.
-        unsafe { text::apply_more(held.own(), &mut self.edits, others) }?;
-        registry::mark_elided(true);
-        Ok(true)
+        let applied = unsafe { text::apply_more(held.own(), &mut self.edits, others) };
+        if applied.is_err() {
+            registry::mark_found(is_elided);
+        }
+        applied.map(|()| self.all_elided())
+    }
+
+    /// Whether the sites of all units that are ready are elided.
+    pub(super) fn all_elided(&self) -> bool {
+        self.elided && self.collected == Some(registry::version()) && registry::listed_are_elided()
     }
 
     /// Restores LOCK everywhere, and makes every CPU that runs this process fetch it.
@@ -159,9 +180,7 @@ impl EditList {
     /// # Safety
     /// With [`Others::None`], the calling thread is the only one of the process that can run its code.
     unsafe fn restore_with(&mut self, others: Others) -> Result<(), Refusal> {
-        if let Some(at) = self.lost {
-            return Err(Refusal::HalfWritten { at });
-        }
+        self.none_is_lost()?;
         if self.collected.is_none() {
             self.collect_all();
         }
@@ -175,7 +194,8 @@ impl EditList {
         Ok(())
     }
 
-    /// Restores LOCK in a unit, and takes its sites out of the list. Where LOCK cannot be restored, it never is anywhere from now on.
+    /// Restores LOCK in a unit, and takes its sites out of the list. Where LOCK cannot be restored in sites that may be elided, it
+    /// never is anywhere from now on.
     ///
     /// # Safety
     /// With [`Others::None`], the calling thread is the only one of the process that can run its code.
@@ -187,7 +207,9 @@ impl EditList {
         let start = self.edits.partition_point(|edit| edit.at.addr() < object.start);
         let end = self.edits.partition_point(|edit| edit.at.addr() < object.end);
         // SAFETY: the caller vouches for `others`.
-        if unsafe { restore_some(&mut self.edits[start..end], slot, others) }.is_err() {
+        let restored = unsafe { restore_some(&mut self.edits[start..end], slot, others) };
+        // Without an elided site, one that does not read LOCK has a breakpoint, which is its owner's.
+        if restored.is_err() && slot.is_elided() {
             self.lost = self.edits.get(start).map(|edit| edit.at.addr());
         }
         self.edits.drain(start..end);
@@ -217,7 +239,11 @@ impl EditList {
         self.collect();
     }
 
-    /// Collects the sites for which there is room. A unit for which there is none keeps LOCK until the next time.
+    /// Collects the sites of units that are listed or elided, then those of others for which there is room. A unit for which there is
+    /// none keeps LOCK until the next time.
+    ///
+    /// There is room for those that are listed: the list had them. Only in a child whose parent was changing the list may it be
+    /// missing, and memory is allocated here.
     fn collect(&mut self) {
         let version = registry::version();
         if self.collected.is_none() {
@@ -227,19 +253,33 @@ impl EditList {
         self.edits
             .extend(sites().map(|site| edit(core::ptr::with_exposed_provenance_mut(site.address()))));
         let mut all = true;
-        for slot in registry::ready() {
-            let fits = slot.count() <= self.edits.capacity() - self.edits.len();
+        in_order(registry::ready, Slot::must_stay, |slot, stays| {
+            let fits = stays || slot.count() <= self.edits.capacity() - self.edits.len();
             slot.list(fits);
             all &= fits;
             if fits {
                 self.edits.extend(slot.sites().map(edit));
             }
-        }
+        });
         self.edits.sort_unstable_by_key(|edit| edit.at);
         self.edits.dedup_by_key(|edit| edit.at);
         // Of an older version where a unit is left: it is looked at again.
         self.collected = Some(if all { version } else { version.wrapping_sub(1) });
     }
+}
+
+/// Shows `take` the members that stay, then the others: these get what room is left, wherever they are.
+fn in_order<M: Copy, I: Iterator<Item = M>>(
+    members: impl Fn() -> I,
+    stays: impl Fn(M) -> bool,
+    mut take: impl FnMut(M, bool),
+) {
+    members()
+        .filter(|member| stays(*member))
+        .for_each(|member| take(member, true));
+    members()
+        .filter(|member| !stays(*member))
+        .for_each(|member| take(member, false));
 }
 
 /// Restores LOCK in sites of a unit that are elided.
@@ -274,10 +314,48 @@ fn set_direction(edits: &mut [Edit], expect: u8, new: u8) {
     }
 }
 
+fn is_elided(at: *mut u8) -> bool {
+    prefix(&edit(at)) == arch::ELIDED
+}
+
 /// The byte at a site of the list.
 fn prefix(edit: &Edit) -> u8 {
     // SAFETY: text that stays mapped (Invariant 1), which others change by atomic stores only.
     let byte = unsafe { AtomicU8::from_ptr(edit.at) };
     // Relaxed: pairs with nothing; only the holder of the mode lock changes it.
     byte.load(Relaxed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::cell::Cell;
+
+    /// A unit: its sites, and whether the list has them.
+    type Member = (usize, Cell<bool>);
+
+    /// Which members are in the list after a newcomer came before one that is in it, with room for one of them.
+    fn taken(stays: impl Fn(&Member) -> bool) -> [bool; 2] {
+        let members = [(64, Cell::new(false)), (64, Cell::new(true))];
+        let mut room = 64;
+        in_order(
+            || members.iter(),
+            stays,
+            |(sites, listed), stays| {
+                listed.set(stays || *sites <= room);
+                room -= if listed.get() { *sites } else { 0 };
+            },
+        );
+        members.map(|(_, listed)| listed.get())
+    }
+
+    #[test]
+    fn who_is_in_the_list_stays_in_it() {
+        assert_eq!(taken(|(_, listed)| listed.get()), [false, true]);
+    }
+
+    #[test]
+    fn twin_in_the_order_of_the_slots_an_elided_unit_is_left_out() {
+        assert_eq!(taken(|_| false), [true, false]);
+    }
 }

@@ -14,6 +14,8 @@ pub(crate) const CHECKS: &[Check] = checks![
     a_table_of_another_unit_is_not_adopted_twice,
     a_unit_without_a_constructor_keeps_lock,
     a_breakpoint_in_a_unit_is_refused,
+    a_breakpoint_in_a_unit_that_is_closed_does_not_stop_threads,
+    a_newcomer_that_could_not_be_elided_is_elided_later,
     a_constructor_that_creates_threads,
     an_object_that_cannot_be_relocated_is_not_adopted,
     a_child_has_its_parents_units,
@@ -174,6 +176,46 @@ fn a_breakpoint_in_a_unit_is_refused() {
     poke(site, &[0xf0]);
     patch::reelide().unwrap();
     assert!(object.is_elided());
+}
+
+/// Nothing is elided, so nothing is lost.
+fn a_breakpoint_in_a_unit_that_is_closed_does_not_stop_threads() {
+    let object = Object::load(&compile("stopped", &[]), "stopped", libc::RTLD_LOCAL);
+    let mut site = 0;
+    object.each_site(|at| site = at);
+    enable();
+    spawn();
+    poke(site, &[0xcc]);
+    object.close();
+    spawn();
+    patch::reelide().unwrap();
+    assert_eq!((state().mode, state().elided), (Mode::Single, state().sites));
+    spawn();
+    patch::lock().unwrap();
+    assert_eq!((state().mode, state().elided), (Mode::Locked, 0));
+}
+
+/// A breakpoint in another unit prevents it, and is gone the next time.
+fn a_newcomer_that_could_not_be_elided_is_elided_later() {
+    let traced = Object::load(&compile("other", &[]), "other", libc::RTLD_LOCAL);
+    let mut site = 0;
+    traced.each_site(|at| site = at);
+    register_by_constructor();
+    enable();
+    poke(site, &[0xcc]);
+    let object = Object::load(&compile("refused", &[]), "refused", libc::RTLD_LOCAL);
+    assert!(object.is_locked());
+    // SAFETY: the descriptor of an object that is loaded, here and below.
+    assert_eq!(unsafe { units::register(object.descriptor()) }, Ok(false));
+    patch::reelide().unwrap();
+    assert!(object.is_locked());
+    assert_eq!(state().unit_elided, traced.sites());
+    poke(site, &[0x3e]);
+    // SAFETY: as above.
+    assert_eq!(unsafe { units::register(object.descriptor()) }, Ok(true));
+    assert!(object.is_elided());
+    spawn();
+    assert!(object.is_locked() && traced.is_locked());
 }
 
 fn a_constructor_that_creates_threads() {

@@ -11,13 +11,23 @@ mod hostile;
 mod keys;
 mod modes;
 mod object;
+mod room;
 
 use common::harness;
 
 #[cfg(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static")))]
 fn main() {
     harness::need_filters();
-    harness::run(&[keys::CHECKS, modes::CHECKS, hostile::CHECKS, flips::CHECKS].concat());
+    harness::run(
+        &[
+            keys::CHECKS,
+            modes::CHECKS,
+            hostile::CHECKS,
+            flips::CHECKS,
+            room::CHECKS,
+        ]
+        .concat(),
+    );
 }
 
 #[cfg(not(all(target_arch = "x86_64", target_env = "gnu", not(target_feature = "crt-static"))))]

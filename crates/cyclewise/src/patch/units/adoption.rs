@@ -71,7 +71,8 @@ pub(super) fn adopt_all(forget: Forget, wanted: *const Unit) -> Result<(), Refus
 fn adopt(object: &Object<'_>, at: *mut Unit, forget: Forget) -> Result<(), Refusal> {
     // SAFETY: `each_unit` has checked where it lies (Invariant 1).
     let unit = unsafe { &*at };
-    let Some(coordinator) = own().filter(|own| unit.is_live() && !core::ptr::eq(*own, unit)) else {
+    let coordinates = |own: &&Unit| own.adopt().is_some() && !core::ptr::eq(*own, unit);
+    let Some(coordinator) = own().filter(coordinates).filter(|_| unit.is_live()) else {
         return Ok(());
     };
     let bad = Err(unit.bad());

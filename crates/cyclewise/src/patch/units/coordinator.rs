@@ -18,7 +18,7 @@
 use super::adoption::{adopt_all, each_unit};
 use super::lifetime::own;
 use super::operations::OPERATIONS;
-use super::registry;
+use super::registry::{self, Slot};
 use super::unit::Unit;
 use crate::error::Refusal;
 use crate::patch::edits::Room;
@@ -29,11 +29,10 @@ use core::ffi::c_int;
 use core::sync::atomic::AtomicPtr;
 use core::sync::atomic::Ordering::{Acquire, Release};
 
-/// Lets other units find this copy, whose hooks are in force.
+/// Lets other units find this copy, whose hooks are in force, unless it may be unloaded (Invariant 2).
 pub(in crate::patch) fn coordinate() {
-    // Invariant 2. A hook that is in force is in an object that was there when the program started, which stays anyway.
-    dl::stay_loaded();
-    if let Some(own) = own() {
+    // A hook that is in force is in an object that was there when the program started. This code may be in another.
+    if let Some(own) = own().filter(|_| dl::stay_loaded()) {
         own.coordinate(adopt, &OPERATIONS);
     }
 }
@@ -60,6 +59,8 @@ pub(in crate::patch) fn elide_newcomers(data: &mut ModeData, room: &mut Room) ->
 extern "C" fn adopt(unit: *const Unit) -> c_int {
     match register_here(unit) {
         Ok(elided) => c_int::from(elided),
+        // They may go away.
+        Err(Refusal::Breakpoint { .. } | Refusal::NoMemory) => 0,
         Err(_) => -1,
     }
 }
@@ -73,21 +74,25 @@ fn register_here(unit: *const Unit) -> Result<bool, Refusal> {
     if registry::of(unit).is_none() {
         return Err(Refusal::BadUnit { at: unit.addr() });
     }
-    // Before the lock, and freed after it.
-    let mut room = Room::new()?;
-    match mode_lock::try_lock()? {
-        Some(mut guard) => elide_newcomers(guard.data(), &mut room),
-        None => Ok(false),
-    }
+    // It is adopted: what fails from here on is done by the next elision. Before the lock, and freed after it.
+    let Ok(mut room) = Room::new() else {
+        return Ok(false);
+    };
+    let Ok(Some(mut guard)) = mode_lock::try_lock() else {
+        return Ok(false);
+    };
+    let _ = elide_newcomers(guard.data(), &mut room);
+    Ok(registry::of(unit).is_some_and(Slot::is_elided))
 }
 
 /// What an adopted unit's destructor calls: when it returns, nothing of the unit is read or written any more.
 unsafe extern "C" fn forget(unit: *const Unit) {
-    let Some(slot) = registry::of(unit) else {
-        return;
-    };
     // The calling thread holds the lock only where a signal handler that interrupted a change of the text ends the process.
     if let Ok(mut guard) = mode_lock::lock() {
+        // Under the lock: another destructor of the unit may have freed it.
+        let Some(slot) = registry::of(unit) else {
+            return;
+        };
         let others = match mode_lock::mode() {
             SINGLE => Others::None,
             _ => Others::Asked,
@@ -120,7 +125,13 @@ pub(super) fn coordinator() -> Option<&'static Unit> {
 
 /// Asks the coordinator, if there is one, to adopt a unit.
 pub(super) fn register(unit: &Unit) -> Result<bool, Refusal> {
-    let Some(adopt) = coordinator().and_then(Unit::adopt) else {
+    let Some(coordinator) = coordinator() else {
+        return Ok(false);
+    };
+    if own().is_some_and(|own| core::ptr::eq(own, coordinator)) {
+        return register_here(unit);
+    }
+    let Some(adopt) = coordinator.adopt() else {
         return Ok(false);
     };
     // SAFETY: the coordinator's function, which checks what it is given.

@@ -34,7 +34,8 @@ use crate::error::Refusal;
 ///
 /// # Errors
 /// [`Refusal::BadUnit`], also where the dynamic linker does not list the unit for the copy that elides, as it is in another namespace
-/// (dlmopen(3)).
+/// (dlmopen(3)). [`Refusal::Breakpoint`] and [`Refusal::UnexpectedByte`] where one of its sites does not have LOCK,
+/// [`Refusal::NoMemory`] where there are too many units.
 ///
 /// # Safety
 /// `unit` is null or the descriptor of a link unit that stays loaded until its destructor has run.

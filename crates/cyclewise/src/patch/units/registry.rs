@@ -157,6 +157,16 @@ impl Slot {
         self.listed.store(listed, Relaxed);
     }
 
+    /// Whether the edit list has to have its sites: it has them, or they may be elided.
+    pub(in crate::patch) fn must_stay(&self) -> bool {
+        self.listed.load(Relaxed) || self.is_elided()
+    }
+
+    /// Whether its sites are elided, or may be.
+    pub(in crate::patch) fn is_elided(&self) -> bool {
+        self.elided.load(Relaxed)
+    }
+
     /// Takes the unit's text lock, if it has one.
     fn hold(&self) -> Result<(), Refusal> {
         // SAFETY: null, or words of a unit that is mapped (Invariant 1).
@@ -210,7 +220,7 @@ pub(in crate::patch) fn version() -> usize {
 /// Units, their sites, and how many of those are elided.
 pub(in crate::patch) fn count() -> (usize, usize, usize) {
     ready().fold((0, 0, 0), |(units, sites, elided), slot| {
-        let of_these = if slot.elided.load(Relaxed) { slot.count() } else { 0 };
+        let of_these = if slot.is_elided() { slot.count() } else { 0 };
         (units + 1, sites + slot.count(), elided + of_these)
     })
 }
@@ -265,11 +275,23 @@ pub(in crate::patch) fn none_held() {
     }
 }
 
-/// Marks the units in the edit list as elided or not.
+/// Marks the units in the edit list as elided, before they are, or not, once they are not.
 pub(in crate::patch) fn mark_elided(elided: bool) {
     for slot in ready().filter(|slot| slot.listed.load(Relaxed) || !elided) {
         slot.elided.store(elided, Relaxed);
     }
+}
+
+/// Marks each unit as what its sites say, after a change that failed.
+pub(in crate::patch) fn mark_found(is_elided: impl Fn(*mut u8) -> bool) {
+    for slot in ready() {
+        slot.elided.store(slot.sites().any(&is_elided), Relaxed);
+    }
+}
+
+/// Whether all units in the edit list are elided.
+pub(in crate::patch) fn listed_are_elided() -> bool {
+    ready().filter(|slot| slot.listed.load(Relaxed)).all(Slot::is_elided)
 }
 
 /// The mapping of text found for the unit that holds `address`.
