@@ -9,6 +9,7 @@
 )]
 
 use crate::refusal::{CW_MESSAGE_SIZE, c_text};
+use crate::sys::errno;
 use core::ffi::{c_char, c_int, c_void};
 use core::ptr;
 use cyclewise::clock::{
@@ -190,6 +191,7 @@ fn reading<O: Order>() -> cw_clock_reading {
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_clock_status(status: *mut cw_clock_status) {
+    let _errno = errno::keep();
     let found = Clock::process().status();
     let mode = match found.mode {
         Mode::Counter => cw_clock_mode::CW_CLOCK_COUNTER,
@@ -243,6 +245,7 @@ pub extern "C" fn cw_ticks_called() -> u64 {
 #[unsafe(no_mangle)]
 #[must_use]
 pub extern "C" fn cw_clock_segments(layout: c_int) -> *const c_void {
+    let _errno = errno::keep();
     match layout {
         1 => Clock::process().__segments().cast(),
         _ => ptr::null(),
@@ -255,6 +258,7 @@ pub extern "C" fn cw_clock_segments(layout: c_int) -> *const c_void {
 #[unsafe(no_mangle)]
 #[must_use]
 pub extern "C" fn cw_ticks_sequence() -> c_int {
+    let _errno = errno::keep();
     #[cfg(target_arch = "x86_64")]
     {
         use cyclewise::arch::tsc_order::{self, Sequence};

@@ -10,6 +10,7 @@
 )]
 
 use crate::memory::give;
+use crate::sys::errno;
 use core::time::Duration;
 use cyclewise::clock::{Clock, Conversion, PerTask, Ticks};
 
@@ -47,6 +48,7 @@ unsafe fn read(conversion: *const cw_clock_conversion) -> Conversion {
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_clock_conversion_make(conversion: *mut cw_clock_conversion) -> bool {
+    let _errno = errno::keep();
     let Some(made) = Clock::process().conversion() else {
         return false;
     };

@@ -11,6 +11,7 @@
 #![expect(unsafe_code, reason = "functions under names of their own, and a guard by address")]
 
 use crate::refusal::{Refused, answer, cw_refusal};
+use crate::sys::errno;
 use core::ffi::c_int;
 use core::ptr;
 use core::sync::atomic::AtomicPtr;
@@ -48,6 +49,7 @@ fn take() -> Option<Guard> {
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_confined_enter(cpu: c_int, why: *mut cw_refusal) -> c_int {
+    let _errno = errno::keep();
     // SAFETY: the caller promises what the mode needs.
     let entered = unsafe { confined::enter(u32::try_from(cpu).ok()) };
     // SAFETY: Safety 2.
@@ -65,6 +67,7 @@ pub unsafe extern "C" fn cw_confined_enter(cpu: c_int, why: *mut cw_refusal) -> 
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_confined_leave(why: *mut cw_refusal) -> c_int {
+    let _errno = errno::keep();
     let left = match take() {
         Some(guard) => leave(guard).map_err(Refused::from),
         None => Err(Refused::NotConfined),
@@ -91,6 +94,7 @@ fn leave(guard: Guard) -> Result<(), Refusal> {
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_confined_check(why: *mut cw_refusal) -> c_int {
+    let _errno = errno::keep();
     // SAFETY: Safety 2.
     unsafe { answer(confined::check(), why) }
 }
@@ -104,6 +108,7 @@ pub unsafe extern "C" fn cw_confined_check(why: *mut cw_refusal) -> c_int {
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_confined_audit(why: *mut cw_refusal) -> c_int {
+    let _errno = errno::keep();
     // SAFETY: Safety 2.
     unsafe { answer(confined::audit(), why) }
 }

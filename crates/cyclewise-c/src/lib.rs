@@ -8,6 +8,7 @@
 //! 1. No function unwinds into C: each is `extern "C"`, where a panic aborts. None panics but where its contract is broken so far that
 //!    going on would corrupt memory, as by the unlock of a lock that is not held.
 //! 2. Nothing is exported but names that begin with `cw_`.
+//! 3. No function changes errno.
 
 #![deny(unsafe_code)]
 #![expect(non_camel_case_types, reason = "types have the names that C programs use")]
@@ -30,5 +31,6 @@ pub mod refusal;
 pub mod signal;
 pub mod single;
 pub mod spinlock;
+mod sys;
 pub mod unit;
 pub mod version;

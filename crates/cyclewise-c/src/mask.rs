@@ -12,6 +12,7 @@
 
 use crate::memory::give;
 use crate::refusal::{Refused, answer, cw_refusal};
+use crate::sys::errno;
 use core::ffi::{c_int, c_short};
 use core::mem::{ManuallyDrop, forget};
 use core::ptr::NonNull;
@@ -101,6 +102,7 @@ pub unsafe extern "C" fn cw_mask_poll(
     ready: *mut usize,
     why: *mut cw_refusal,
 ) -> c_int {
+    let _errno = errno::keep();
     let fds: &mut [pollfd] = match count {
         0 => &mut [],
         _ if polled.is_null() => {

@@ -11,6 +11,7 @@
 
 use crate::memory::{boxed, free};
 use crate::refusal::{Refused, answer, cw_refusal};
+use crate::sys::errno;
 use core::cell::UnsafeCell;
 use core::ffi::c_int;
 use core::mem::{ManuallyDrop, MaybeUninit, forget, transmute};
@@ -58,6 +59,7 @@ impl cw_masked_lock {
 #[unsafe(no_mangle)]
 #[must_use]
 pub extern "C" fn cw_masked_lock_create() -> *mut cw_masked_lock {
+    let _errno = errno::keep();
     boxed(cw_masked_lock {
         masked: Masked::new(()),
         guard: UnsafeCell::new(MaybeUninit::uninit()),
@@ -71,6 +73,7 @@ pub extern "C" fn cw_masked_lock_create() -> *mut cw_masked_lock {
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_masked_lock_destroy(lock: *mut cw_masked_lock) {
+    let _errno = errno::keep();
     // SAFETY: what `boxed` made, by the caller's word.
     unsafe { free(lock) };
 }

@@ -6,6 +6,7 @@
 #![expect(unsafe_code, reason = "functions under names of their own, and objects by address")]
 
 use crate::memory::{boxed, free};
+use crate::sys::errno;
 use core::ffi::c_int;
 use core::ptr;
 use cyclewise::percpu::Counter;
@@ -27,6 +28,7 @@ unsafe fn counter<'a>(counter: *const cw_percpu_counter) -> &'a Counter {
 #[unsafe(no_mangle)]
 #[must_use]
 pub extern "C" fn cw_percpu_counter_create(value: i64, batch: u64) -> *mut cw_percpu_counter {
+    let _errno = errno::keep();
     let counter = match batch {
         0 => Counter::new(value),
         batch => Counter::with_batch(value, batch),
@@ -45,6 +47,7 @@ pub extern "C" fn cw_percpu_counter_create(value: i64, batch: u64) -> *mut cw_pe
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_percpu_counter_destroy(counter: *mut cw_percpu_counter) {
+    let _errno = errno::keep();
     // SAFETY: what `boxed` made, by the caller's word.
     unsafe { free(counter) };
 }
@@ -114,6 +117,7 @@ pub unsafe extern "C" fn cw_percpu_counter_read_positive(counter: *const cw_perc
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_percpu_counter_sum(counter: *const cw_percpu_counter) -> i64 {
+    let _errno = errno::keep();
     // SAFETY: Safety 2.
     unsafe { self::counter(counter) }.sum()
 }
@@ -126,6 +130,7 @@ pub unsafe extern "C" fn cw_percpu_counter_sum(counter: *const cw_percpu_counter
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_percpu_counter_sum_positive(counter: *const cw_percpu_counter) -> i64 {
+    let _errno = errno::keep();
     // SAFETY: Safety 2.
     unsafe { self::counter(counter) }.sum_positive()
 }
@@ -138,6 +143,7 @@ pub unsafe extern "C" fn cw_percpu_counter_sum_positive(counter: *const cw_percp
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_percpu_counter_compare(counter: *const cw_percpu_counter, value: i64) -> c_int {
+    let _errno = errno::keep();
     // SAFETY: Safety 2.
     unsafe { self::counter(counter) }.compare(value) as c_int
 }

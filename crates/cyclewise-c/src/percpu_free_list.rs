@@ -12,6 +12,7 @@
 
 use crate::memory::{boxed, free};
 use crate::refusal::{Refused, answer, cw_refusal};
+use crate::sys::errno;
 use core::ffi::{c_int, c_void};
 use core::mem::{ManuallyDrop, forget};
 use core::ptr::{self, NonNull};
@@ -84,6 +85,7 @@ unsafe fn of<'a>(list: *const cw_percpu_free_list) -> &'a cw_percpu_free_list {
 #[unsafe(no_mangle)]
 #[must_use]
 pub extern "C" fn cw_percpu_free_list_create(size: usize, alignment: usize) -> *mut cw_percpu_free_list {
+    let _errno = errno::keep();
     let alignment = if alignment == 0 { 16 } else { alignment };
     let layout = Layout::from_size_align(size, alignment).ok().filter(|_| size > 0);
     let Some((layout, offset)) = layout.and_then(|object| Layout::new::<Header>().extend(object).ok()) else {
@@ -104,6 +106,7 @@ pub extern "C" fn cw_percpu_free_list_create(size: usize, alignment: usize) -> *
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_percpu_free_list_destroy(list: *mut cw_percpu_free_list) {
+    let _errno = errno::keep();
     // SAFETY: what `boxed` made, by the caller's word.
     unsafe { free(list) };
 }
@@ -116,6 +119,7 @@ pub unsafe extern "C" fn cw_percpu_free_list_destroy(list: *mut cw_percpu_free_l
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_percpu_free_list_grow(list: *mut cw_percpu_free_list) -> *mut c_void {
+    let _errno = errno::keep();
     // SAFETY: Safety 2.
     let this = unsafe { of(list) };
     // SAFETY: not of size 0.
@@ -158,6 +162,7 @@ pub unsafe extern "C" fn cw_percpu_free_list_pop(list: *mut cw_percpu_free_list)
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_percpu_free_list_pop_or_steal(list: *mut cw_percpu_free_list) -> *mut c_void {
+    let _errno = errno::keep();
     // SAFETY: Safety 2.
     let this = unsafe { of(list) };
     this.held(this.list.pop_or_steal())

@@ -10,6 +10,7 @@
 
 use crate::memory::{boxed, free, give};
 use crate::refusal::{answer, cw_refusal};
+use crate::sys::errno;
 use core::ffi::{c_int, c_void};
 use core::ptr;
 use cyclewise::error::Refusal;
@@ -54,6 +55,7 @@ unsafe fn count<'a>(count: *const cw_percpu_ref) -> &'a Ref<fn()> {
 /// The last reference was put by the caller, which keeps no reference to the count (Safety 3).
 #[cold]
 unsafe fn release(count: *const cw_percpu_ref) {
+    let _errno = errno::keep();
     // SAFETY: not destroyed before the call that follows.
     let release = unsafe { (&raw const (*count).release).read() };
     // SAFETY: by the contract of `cw_percpu_ref_create`.
@@ -72,6 +74,7 @@ pub unsafe extern "C" fn cw_percpu_ref_create(
     release: Option<unsafe extern "C" fn(*mut c_void)>,
     argument: *mut c_void,
 ) -> *mut cw_percpu_ref {
+    let _errno = errno::keep();
     let release = Call {
         function: release,
         argument,
@@ -89,6 +92,7 @@ pub unsafe extern "C" fn cw_percpu_ref_create(
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_percpu_ref_destroy(count: *mut cw_percpu_ref) {
+    let _errno = errno::keep();
     // SAFETY: what `boxed` made, by the caller's word (Safety 3).
     unsafe { free(count) };
 }
@@ -176,6 +180,7 @@ pub unsafe extern "C" fn cw_percpu_ref_kill_and_confirm(
     killed: *mut bool,
     why: *mut cw_refusal,
 ) -> c_int {
+    let _errno = errno::keep();
     let confirm = Call {
         function: confirm,
         argument,
@@ -204,6 +209,7 @@ pub unsafe extern "C" fn cw_percpu_ref_kill_and_confirm(
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_percpu_ref_reinit(count: *mut cw_percpu_ref) -> bool {
+    let _errno = errno::keep();
     // SAFETY: Safety 2.
     unsafe { self::count(count) }.reinit()
 }

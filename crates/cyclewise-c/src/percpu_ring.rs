@@ -8,6 +8,7 @@
 
 use crate::memory::{boxed, free, give};
 use crate::refusal::{answer, cw_refusal};
+use crate::sys::errno;
 use core::ffi::c_int;
 use core::ptr;
 use core::slice;
@@ -93,6 +94,7 @@ unsafe fn words<'a>(ring: *const cw_percpu_ring) -> &'a dyn Words {
 #[unsafe(no_mangle)]
 #[must_use]
 pub extern "C" fn cw_percpu_ring_create(capacity: usize) -> *mut cw_percpu_ring {
+    let _errno = errno::keep();
     match capacity {
         0 => ptr::null_mut(),
         1 => make::<1>(),
@@ -119,6 +121,7 @@ pub extern "C" fn cw_percpu_ring_create(capacity: usize) -> *mut cw_percpu_ring 
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_percpu_ring_destroy(ring: *mut cw_percpu_ring) {
+    let _errno = errno::keep();
     // SAFETY: what `boxed` made, by the caller's word.
     unsafe { free(ring) };
 }
@@ -204,6 +207,7 @@ pub unsafe extern "C" fn cw_percpu_ring_pop_or_steal(
     found: *mut bool,
     why: *mut cw_refusal,
 ) -> c_int {
+    let _errno = errno::keep();
     // SAFETY: Safety 2.
     let popped = unsafe { words(ring) }.pop_or_steal();
     // SAFETY: by the caller's word.

@@ -8,9 +8,10 @@
     reason = "functions under names of their own, and places that the caller gives"
 )]
 
-#[cfg(target_env = "gnu")]
 use crate::hooks;
 use crate::refusal::{Refused, answer, cw_refusal};
+#[cfg(target_env = "gnu")]
+use crate::sys::errno;
 use core::ffi::c_int;
 #[cfg(target_env = "gnu")]
 use cyclewise::error::Refusal;
@@ -66,6 +67,7 @@ pub struct cw_state {
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_enable_single(why: *mut cw_refusal) -> c_int {
+    let _errno = errno::keep();
     // SAFETY: the caller promises what `enable` asks for.
     let enabled = unsafe { enable() };
     // SAFETY: Safety 2.
@@ -104,6 +106,7 @@ unsafe fn enable() -> Result<(), Refused> {
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_reelide(why: *mut cw_refusal) -> c_int {
+    let _errno = errno::keep();
     // SAFETY: Safety 2.
     unsafe { answer(patch::reelide(), why) }
 }
@@ -117,6 +120,7 @@ pub unsafe extern "C" fn cw_reelide(why: *mut cw_refusal) -> c_int {
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_lock(why: *mut cw_refusal) -> c_int {
+    let _errno = errno::keep();
     // SAFETY: Safety 2.
     unsafe { answer(patch::lock(), why) }
 }
@@ -131,6 +135,7 @@ pub unsafe extern "C" fn cw_lock(why: *mut cw_refusal) -> c_int {
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_apply_alternatives(why: *mut cw_refusal) -> c_int {
+    let _errno = errno::keep();
     // SAFETY: the caller promises that no handler calls this.
     let applied = unsafe { patch::apply_alternatives() };
     // SAFETY: Safety 2.
@@ -144,6 +149,7 @@ pub unsafe extern "C" fn cw_apply_alternatives(why: *mut cw_refusal) -> c_int {
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_state(state: *mut cw_state) {
+    let _errno = errno::keep();
     let found = patch::state();
     let mode = match found.mode {
         patch::Mode::Locked => cw_mode::CW_MODE_LOCKED,

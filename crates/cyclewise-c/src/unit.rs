@@ -12,6 +12,7 @@
 )]
 
 use crate::refusal::{Refused, answer};
+use crate::sys::errno;
 use core::ffi::c_int;
 use core::ptr;
 use cyclewise::patch::units::{self, Key, Unit};
@@ -26,6 +27,7 @@ use cyclewise::patch::units::{self, Key, Unit};
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_unit_register(unit: *mut Unit) -> c_int {
+    let _errno = errno::keep();
     // SAFETY: Safety 2.
     let adopted = match unsafe { units::register(unit) } {
         Ok(true) => Ok(()),
@@ -45,6 +47,7 @@ pub unsafe extern "C" fn cw_unit_register(unit: *mut Unit) -> c_int {
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_key_set(unit: *mut Unit, key: *mut Key, change: c_int) -> c_int {
+    let _errno = errno::keep();
     let changed = match change {
         // SAFETY: Safety 2.
         0 | 1 => unsafe { units::key_set(unit, key, change == 1) },

@@ -6,7 +6,7 @@ mod common;
 use common::{Link, Program};
 
 /// Programs of `tests/called`.
-const PROGRAMS: [&str; 5] = ["clock.c", "counts.c", "locks.c", "mask.c", "percpu.c"];
+const PROGRAMS: [&str; 6] = ["clock.c", "counts.c", "errno.c", "locks.c", "mask.c", "percpu.c"];
 
 fn unhooked(file: &str, link: Link) -> Program<'static> {
     let program = Program::called(file, link);
@@ -21,6 +21,14 @@ fn programs_with_the_shared_library() {
     for file in PROGRAMS {
         unhooked(file, Link::Shared).passes(&[]);
     }
+}
+
+/// The twin of `errno.c`: a function that changes errno is seen.
+#[test]
+fn a_change_of_errno_is_seen() {
+    let output = unhooked("errno.c", Link::Shared).output(&["twin"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(3) && said.contains("sets errno"), "{said}");
 }
 
 #[test]
@@ -100,7 +108,7 @@ fn programs_that_call_everything() {
 #[test]
 fn static_programs() {
     for flags in [&["-static"][..], &["-static-pie"][..]] {
-        for file in ["clock.c", "locks.c", "percpu.c"] {
+        for file in ["clock.c", "errno.c", "locks.c", "percpu.c"] {
             let program = unhooked(file, Link::Archive);
             Program { flags, ..program }.passes(&[]);
         }

@@ -29,6 +29,23 @@ fn sites_of_the_program_and_the_library_are_elided_together() {
     }
 }
 
+/// No function of the modes changes errno where they work, either.
+#[test]
+fn errno_stays() {
+    Program::called("errno.c", Link::Shared).passes(&[]);
+    let tunable = Program::called("errno.c", Link::Archive)
+        .compile()
+        .expect("it compiles");
+    // Without the C library's areas the library registers its own.
+    let mut command = std::process::Command::new(tunable);
+    command
+        .env_remove("LD_LIBRARY_PATH")
+        .env("GLIBC_TUNABLES", "glibc.pthread.rseq=0");
+    let output = command.output().expect("the program runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+}
+
 /// The twin of the others: without the hooks nothing is elided, and the line says what to add.
 #[test]
 fn a_program_without_hooks_is_told_what_to_link() {

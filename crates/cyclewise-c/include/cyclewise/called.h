@@ -1118,8 +1118,9 @@ size_t cw_refcount_misuses(int event);
  * Registers a handler: `handler` is called with the signal and `argument`, on the thread that received it, and under a hold at its
  * release. No other handler of this library runs on that thread meanwhile. Each signal has one.
  *
- * A handler that was installed before is called first, at once, even under a hold. `flags` is 0 or CW_SIGNAL_INTERRUPTS. Some 16
- * bytes stay allocated for each call.
+ * A handler that was installed before is called first, at once, even under a hold. `flags` is 0 or CW_SIGNAL_INTERRUPTS. What a call
+ * that succeeds allocates, about 224 bytes, is never freed: a signal on another thread may be in the handler. cw_signal_off frees none
+ * of it.
  *
  * The handler is async-signal-safe, signal-safety(7), and does not leave by longjmp.
  *

@@ -118,6 +118,29 @@ extern "C" fn on_signal(signal: c_int, info: *mut c_void, context: *mut c_void) 
 
 /// Registers a handler and installs our function.
 pub(super) fn on(signal: c_int, handler: &'static (dyn Handler + Send), restart: bool) -> Result<(), Refusal> {
+    register(signal, handler, restart, &mut false)
+}
+
+/// As [`on`]; the handler is leaked once our function could find it, and dropped where the call is refused before.
+pub(super) fn on_boxed(signal: c_int, handler: Box<dyn Handler + Send>, restart: bool) -> Result<(), Refusal> {
+    let handler = Box::into_raw(handler);
+    let mut published = false;
+    // SAFETY: a box that was just taken apart; it stays, unless it is freed below.
+    let registered = register(signal, unsafe { &*handler }, restart, &mut published);
+    if !published {
+        // SAFETY: the same box; the only entry with it was dropped before it was published.
+        drop(unsafe { Box::from_raw(handler) });
+    }
+    registered
+}
+
+/// Sets `published` before anybody else can find the handler.
+fn register(
+    signal: c_int,
+    handler: &'static (dyn Handler + Send),
+    restart: bool,
+    published: &mut bool,
+) -> Result<(), Refusal> {
     if bit(signal) != 0 && bit(signal) & signal_mask::MASKABLE == 0 {
         return match signal {
             libc::SIGKILL | libc::SIGSTOP => Err(Refusal::Signal {
@@ -150,6 +173,7 @@ pub(super) fn on(signal: c_int, handler: &'static (dyn Handler + Send), restart:
     let call = before.is_function() && old.is_none_or(|old| !found.is(on_signal) || old.call_before.load(Relaxed));
     new.before = before;
     new.call_before = AtomicBool::new(call);
+    *published = true;
     let new = Box::leak(new);
     let slot = &SLOTS[signal as usize];
     // Release: pairs with the Acquire in `entry`. Stored before the function is installed, so that it finds its entry.

@@ -49,6 +49,13 @@ impl Signals {
         registry::on(signal, handler, false)
     }
 
+    /// Registers a handler that is leaked, or dropped where it is refused before a signal could find it. `restart` is as
+    /// [`on`](Self::on) has it, not [`on_interrupting`](Self::on_interrupting).
+    #[doc(hidden)]
+    pub fn __on_boxed(signal: i32, handler: Box<dyn Handler + Send>, restart: bool) -> Result<(), Refusal> {
+        registry::on_boxed(signal, handler, restart)
+    }
+
     /// Registers a closure, which is leaked.
     ///
     /// # Errors
@@ -61,7 +68,7 @@ impl Signals {
     where
         F: Fn(&Info, &Hold) + Send + Sync + 'static,
     {
-        registry::on(signal, Box::leak(Box::new(Closure(handler))), true)
+        registry::on_boxed(signal, Box::new(Closure(handler)), true)
     }
 
     /// Removes a handler and restores the action before it. Signals already recorded are dropped at the release.

@@ -44,7 +44,7 @@ use crate::error::Refusal;
 pub(super) use crate::sys::membarrier::rseq as restart_sequences;
 pub(super) use crate::sys::mmap::{release, reserve};
 use crate::sys::signal_mask::{self, BlockedSignals};
-use crate::sys::{affinity, atfork, dl, rseq};
+use crate::sys::{affinity, atfork, dl, errno, rseq};
 use core::sync::atomic::{AtomicBool, AtomicIsize, AtomicU32, AtomicUsize, Ordering};
 
 /// Under `LIBC` the distance to the area, once it was published; otherwise 0.
@@ -181,9 +181,14 @@ fn state() -> u32 {
     }
 }
 
-/// Chooses the state. Every thread chooses the same, except one that another library has registered.
+/// Chooses the state. Every thread chooses the same, except one that another library has registered. Preserves errno: a signal
+/// handler may be the first to use per-CPU data.
 #[cold]
 fn decide() -> u32 {
+    errno::preserve(choose)
+}
+
+fn choose() -> u32 {
     register_atfork();
     let none = |why: i32| NONE | (why as u32) << 8;
     let new = if !dl::stay_loaded() {

@@ -106,7 +106,13 @@ pub(crate) fn current_cpu() -> Result<u32, Refusal> {
 /// A number that every CPU id of this kernel, and so every mm_cid, is below: the bits of the shortest set that it takes.
 /// It refuses a shorter one with EINVAL (kernel/sched, sched_getaffinity: `len * BITS_PER_BYTE < nr_cpu_ids`), whatever
 /// CPUs the thread may use, and whatever a container shows of /sys.
+///
+/// Preserves errno.
 pub(crate) fn cpu_id_limit() -> usize {
+    errno::preserve(find_cpu_id_limit)
+}
+
+fn find_cpu_id_limit() -> usize {
     let mut words = [0; WORDS];
     for length in 1..WORDS {
         if read_words(0, &mut words[..length]) > 0 {

@@ -10,6 +10,9 @@
 //! kernel knows: the kernel refuses it, a filter does not look at it. The answer is not kept, because a filter is a
 //! thread's and may be installed at any time. A filter that answers 0 to the flags of this file alone is not noticed.
 //!
+//! # Errno
+//! Nothing here changes it: a flag that no kernel knows would leave EINVAL behind each call.
+//!
 //! # Cost
 //! Two system calls, the first of which returns at once, and an interrupt to each CPU that runs another thread of this
 //! process. Registering SYNC_CORE and RSEQ makes later context switches of the process slower, so the first call that needs
@@ -34,7 +37,7 @@ const REGISTER_RSEQ: i32 = 1 << 8; // REGISTER_PRIVATE_EXPEDITED_RSEQ, same plac
 const FLAG_CPU: i32 = 1 << 0; // MEMBARRIER_CMD_FLAG_CPU, same place
 const UNKNOWN_FLAG: i32 = 1 << 30; // FLAG_CPU is the only flag there
 
-/// The barrier alone. False before Linux 4.14, and where a filter refuses the call or answers 0. Preserves errno.
+/// The barrier alone. False before Linux 4.14, and where a filter refuses the call or answers 0.
 pub(crate) fn barrier() -> bool {
     // The kernel keeps the registration for the address space, so only the first call tries twice. It is not kept here as
     // well: a forked child may not have inherited it.
@@ -47,13 +50,15 @@ pub(crate) fn barrier() -> bool {
 /// # Errors
 /// ENOSYS before Linux 4.16 and under a filter that answers 0; EPERM and others from a filter.
 pub(crate) fn register_sync_core() -> Result<(), Refusal> {
-    if !is_made(SYNC_CORE) {
-        return Err(NOT_MADE);
-    }
-    match command(REGISTER_SYNC_CORE, 0, 0) {
-        0 => Ok(()),
-        _ => Err(failed("membarrier REGISTER_PRIVATE_EXPEDITED_SYNC_CORE")),
-    }
+    errno::preserve(|| {
+        if !is_made(SYNC_CORE) {
+            return Err(NOT_MADE);
+        }
+        match command(REGISTER_SYNC_CORE, 0, 0) {
+            0 => Ok(()),
+            _ => Err(failed("membarrier REGISTER_PRIVATE_EXPEDITED_SYNC_CORE")),
+        }
+    })
 }
 
 /// Makes every CPU that runs this process, the caller's included, discard what it has fetched of the old text.
@@ -61,13 +66,15 @@ pub(crate) fn register_sync_core() -> Result<(), Refusal> {
 /// # Errors
 /// EPERM without [`register_sync_core`]; the errors of that, where a filter was installed since.
 pub(crate) fn sync_core() -> Result<(), Refusal> {
-    if !is_made(SYNC_CORE) {
-        return Err(NOT_MADE);
-    }
-    match command(SYNC_CORE, 0, 0) {
-        0 => Ok(()),
-        _ => Err(failed("membarrier PRIVATE_EXPEDITED_SYNC_CORE")),
-    }
+    errno::preserve(|| {
+        if !is_made(SYNC_CORE) {
+            return Err(NOT_MADE);
+        }
+        match command(SYNC_CORE, 0, 0) {
+            0 => Ok(()),
+            _ => Err(failed("membarrier PRIVATE_EXPEDITED_SYNC_CORE")),
+        }
+    })
 }
 
 /// Aborts the restartable sequences of this process that run on `cpu`, or on every CPU, and is a full barrier there.
@@ -77,21 +84,23 @@ pub(crate) fn sync_core() -> Result<(), Refusal> {
 /// # Errors
 /// EINVAL before Linux 5.10; ENOSYS and EPERM from a filter, ENOSYS too where it answers 0.
 pub(crate) fn rseq(cpu: Option<u32>) -> Result<(), Refusal> {
-    if !is_made(RSEQ) {
-        return Err(NOT_MADE);
-    }
-    let (flags, cpu) = cpu.map_or((0, 0), |cpu| (FLAG_CPU, cpu as i32));
-    if command(RSEQ, flags, cpu) == 0 {
-        return Ok(());
-    }
-    // EPERM: not registered yet, or not in this child of fork.
-    if command(REGISTER_RSEQ, 0, 0) != 0 {
-        return Err(failed("membarrier REGISTER_PRIVATE_EXPEDITED_RSEQ"));
-    }
-    match command(RSEQ, flags, cpu) {
-        0 => Ok(()),
-        _ => Err(failed("membarrier PRIVATE_EXPEDITED_RSEQ")),
-    }
+    errno::preserve(|| {
+        if !is_made(RSEQ) {
+            return Err(NOT_MADE);
+        }
+        let (flags, cpu) = cpu.map_or((0, 0), |cpu| (FLAG_CPU, cpu as i32));
+        if command(RSEQ, flags, cpu) == 0 {
+            return Ok(());
+        }
+        // EPERM: not registered yet, or not in this child of fork.
+        if command(REGISTER_RSEQ, 0, 0) != 0 {
+            return Err(failed("membarrier REGISTER_PRIVATE_EXPEDITED_RSEQ"));
+        }
+        match command(RSEQ, flags, cpu) {
+            0 => Ok(()),
+            _ => Err(failed("membarrier PRIVATE_EXPEDITED_RSEQ")),
+        }
+    })
 }
 
 /// The call does not reach the kernel.

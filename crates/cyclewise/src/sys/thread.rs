@@ -23,14 +23,16 @@ pub(crate) fn is_gone(tid: i32) -> bool {
     send(tid, 0) == Err(libc::ESRCH)
 }
 
-/// Sends a signal to a thread of this process.
+/// Sends a signal to a thread of this process. Preserves errno.
 ///
 /// # Errors
 /// The kernel's errno.
 pub(super) fn send(tid: i32, signal: i32) -> Result<(), i32> {
-    // SAFETY: Invariant 1.
-    let rc = unsafe { libc::syscall(libc::SYS_tgkill, process::id(), tid, signal) };
-    if rc == 0 { Ok(()) } else { Err(errno::get()) }
+    errno::preserve(|| {
+        // SAFETY: Invariant 1.
+        let rc = unsafe { libc::syscall(libc::SYS_tgkill, process::id(), tid, signal) };
+        if rc == 0 { Ok(()) } else { Err(errno::get()) }
+    })
 }
 
 /// The C library's id of the calling thread, shortened: no two running threads have the same, and in a child of fork

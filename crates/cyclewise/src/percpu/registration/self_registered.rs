@@ -22,7 +22,7 @@ use super::area_claim::{self, AreaEntry};
 use super::{release, reserve};
 use crate::arch::rseq::{Area, SIGNATURE};
 use crate::arch::{Cpu, Id};
-use crate::sys::{fork_generation, rseq, signal_mask, thread};
+use crate::sys::{errno, fork_generation, rseq, signal_mask, thread};
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::thread_local;
@@ -34,14 +34,14 @@ thread_local! {
 /// A word below this is an errno, not an address.
 const FIRST_ADDRESS: usize = 4096;
 
-/// The calling thread's area. Its first call registers it.
+/// The calling thread's area. Its first call registers it. Preserves errno.
 ///
 /// # Errors
 /// The errno of the registration, the same at every call.
 pub(super) fn thread_area() -> Result<Area, i32> {
     // Relaxed: only the thread and its signal handlers use it.
     AREA.with(|area| known(area.load(Ordering::Relaxed)))
-        .unwrap_or_else(register)
+        .unwrap_or_else(|| errno::preserve(register))
 }
 
 /// The result that the thread's word holds, if registration was tried.

@@ -1,0 +1,3 @@
+//! What this crate needs of the C library itself.
+
+pub(crate) mod errno;
