@@ -82,13 +82,13 @@ int main() {
     if (int why = cw_enable_single(nullptr))
         return refused("cw_enable_single", why);
     measure("one thread, LOCK elided");
-    if (int why = cw_lock(nullptr))
-        return refused("cw_lock", why);
+    if (int why = cw_restore_lock(nullptr))
+        return refused("cw_restore_lock", why);
     measure("one thread, LOCK in force again");
     std::thread([] {}).join();
     measure("after a thread was created and joined, LOCK in force");
-    if (int why = cw_reelide(nullptr))
-        return refused("cw_reelide", why);
+    if (int why = cw_reelide_lock(nullptr))
+        return refused("cw_reelide_lock", why);
     measure("after a thread was created and joined, LOCK elided");
     return 0;
 }

@@ -47,11 +47,11 @@ pub struct cw_clock_reading {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum cw_clock_mode {
     /// The kernel's clock, while the counter's rate is being learnt or after nobody has read the clock for some time.
-    CW_CLOCK_STARTING = 0,
+    CW_CLOCK_MODE_STARTING = 0,
     /// The counter.
-    CW_CLOCK_COUNTER = 1,
+    CW_CLOCK_MODE_COUNTER = 1,
     /// The kernel's clock, permanently.
-    CW_CLOCK_KERNEL = 2,
+    CW_CLOCK_MODE_KERNEL = 2,
 }
 
 /// The last fault of the counter, or why it is not used.
@@ -59,31 +59,31 @@ pub enum cw_clock_mode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum cw_clock_reason {
     /// There was none.
-    CW_CLOCK_NO_FAULT = 0,
+    CW_CLOCK_REASON_NO_FAULT = 0,
     /// This build reads no counter.
-    CW_CLOCK_NO_COUNTER = 1,
+    CW_CLOCK_REASON_NO_COUNTER = 1,
     /// The CPU does not promise that its counter runs at one rate.
-    CW_CLOCK_NOT_INVARIANT = 2,
+    CW_CLOCK_REASON_NOT_INVARIANT = 2,
     /// The kernel's clock source cannot be read.
-    CW_CLOCK_UNKNOWN_CLOCKSOURCE = 3,
+    CW_CLOCK_REASON_UNKNOWN_CLOCKSOURCE = 3,
     /// The kernel's clock source is not this counter.
-    CW_CLOCK_OTHER_CLOCKSOURCE = 4,
+    CW_CLOCK_REASON_OTHER_CLOCKSOURCE = 4,
     /// The counter went back.
-    CW_CLOCK_COUNTER_WENT_BACK = 5,
+    CW_CLOCK_REASON_COUNTER_WENT_BACK = 5,
     /// The counter advanced by more or less than CLOCK_MONOTONIC_RAW.
-    CW_CLOCK_COUNTER_JUMPED = 6,
+    CW_CLOCK_REASON_COUNTER_JUMPED = 6,
     /// The rate of CLOCK_MONOTONIC changed by more than 977 ppm.
-    CW_CLOCK_RATE_STEP = 7,
+    CW_CLOCK_REASON_RATE_STEP = 7,
     /// The machine was suspended.
-    CW_CLOCK_SUSPENDED = 8,
+    CW_CLOCK_REASON_SUSPENDED = 8,
     /// The hypervisor moved or restored the machine.
-    CW_CLOCK_DISRUPTED = 9,
+    CW_CLOCK_REASON_DISRUPTED = 9,
     /// There were too many faults to trust the counter again.
-    CW_CLOCK_UNSTEADY = 10,
+    CW_CLOCK_REASON_UNSTEADY = 10,
     /// The clock source could not be read for lack of a descriptor or of memory.
-    CW_CLOCK_NOT_EXAMINED = 11,
+    CW_CLOCK_REASON_NOT_EXAMINED = 11,
     /// A reason that this version of the header does not name; the message says it.
-    CW_CLOCK_OTHER = 127,
+    CW_CLOCK_REASON_OTHER = 127,
 }
 
 /// The clock's state.
@@ -190,20 +190,20 @@ fn reading<O: Order>() -> cw_clock_reading {
 /// Safety 2.
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cw_clock_status(status: *mut cw_clock_status) {
+pub unsafe extern "C" fn cw_get_clock_status(status: *mut cw_clock_status) {
     let _errno = errno::keep();
     let found = Clock::process().status();
     let mode = match found.mode {
-        Mode::Counter => cw_clock_mode::CW_CLOCK_COUNTER,
-        Mode::Kernel => cw_clock_mode::CW_CLOCK_KERNEL,
-        _ => cw_clock_mode::CW_CLOCK_STARTING,
+        Mode::Counter => cw_clock_mode::CW_CLOCK_MODE_COUNTER,
+        Mode::Kernel => cw_clock_mode::CW_CLOCK_MODE_KERNEL,
+        _ => cw_clock_mode::CW_CLOCK_MODE_STARTING,
     };
     if status.is_null() {
         return;
     }
     let found = cw_clock_status {
         mode: mode as c_int,
-        reason: found.reason.map_or(cw_clock_reason::CW_CLOCK_NO_FAULT, numbered) as c_int,
+        reason: found.reason.map_or(cw_clock_reason::CW_CLOCK_REASON_NO_FAULT, numbered) as c_int,
         faults: found.faults,
         anchors: found.anchors,
         hz: found.hz.unwrap_or(0.0),
@@ -217,18 +217,18 @@ pub unsafe extern "C" fn cw_clock_status(status: *mut cw_clock_status) {
 fn numbered(reason: Reason) -> cw_clock_reason {
     use cw_clock_reason::*;
     match reason {
-        Reason::NoCounter => CW_CLOCK_NO_COUNTER,
-        Reason::NotInvariant => CW_CLOCK_NOT_INVARIANT,
-        Reason::UnknownClocksource => CW_CLOCK_UNKNOWN_CLOCKSOURCE,
-        Reason::Clocksource(_) => CW_CLOCK_OTHER_CLOCKSOURCE,
-        Reason::CounterWentBack => CW_CLOCK_COUNTER_WENT_BACK,
-        Reason::CounterJumped => CW_CLOCK_COUNTER_JUMPED,
-        Reason::RateStep => CW_CLOCK_RATE_STEP,
-        Reason::Suspended => CW_CLOCK_SUSPENDED,
-        Reason::Disrupted => CW_CLOCK_DISRUPTED,
-        Reason::Unsteady => CW_CLOCK_UNSTEADY,
-        Reason::NotExamined => CW_CLOCK_NOT_EXAMINED,
-        _ => CW_CLOCK_OTHER,
+        Reason::NoCounter => CW_CLOCK_REASON_NO_COUNTER,
+        Reason::NotInvariant => CW_CLOCK_REASON_NOT_INVARIANT,
+        Reason::UnknownClocksource => CW_CLOCK_REASON_UNKNOWN_CLOCKSOURCE,
+        Reason::Clocksource(_) => CW_CLOCK_REASON_OTHER_CLOCKSOURCE,
+        Reason::CounterWentBack => CW_CLOCK_REASON_COUNTER_WENT_BACK,
+        Reason::CounterJumped => CW_CLOCK_REASON_COUNTER_JUMPED,
+        Reason::RateStep => CW_CLOCK_REASON_RATE_STEP,
+        Reason::Suspended => CW_CLOCK_REASON_SUSPENDED,
+        Reason::Disrupted => CW_CLOCK_REASON_DISRUPTED,
+        Reason::Unsteady => CW_CLOCK_REASON_UNSTEADY,
+        Reason::NotExamined => CW_CLOCK_REASON_NOT_EXAMINED,
+        _ => CW_CLOCK_REASON_OTHER,
     }
 }
 

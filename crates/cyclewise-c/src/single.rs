@@ -29,7 +29,7 @@ pub enum cw_mode {
     CW_MODE_CONFINED = 2,
 }
 
-/// What cw_state found.
+/// What cw_get_state found.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct cw_state {
@@ -60,7 +60,7 @@ pub struct cw_state {
 /// relies on them to order accesses of other processes, the kernel or devices.
 ///
 /// Returns 0, or why LOCK stays: CW_REFUSED_NOT_HOOKED without the hooks, CW_REFUSED_UNWATCHED in a static program,
-/// CW_REFUSED_OTHER_THREADS if there are other threads; then cw_reelide may succeed later.
+/// CW_REFUSED_OTHER_THREADS if there are other threads; then cw_reelide_lock may succeed later.
 ///
 /// # Safety
 /// What is said above, and Safety 2.
@@ -105,13 +105,13 @@ unsafe fn enable() -> Result<(), Refused> {
 /// Safety 2.
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cw_reelide(why: *mut cw_refusal) -> c_int {
+pub unsafe extern "C" fn cw_reelide_lock(why: *mut cw_refusal) -> c_int {
     let _errno = errno::keep();
     // SAFETY: Safety 2.
     unsafe { answer(patch::reelide(), why) }
 }
 
-/// Restores LOCK until cw_reelide is called. Call it before a sandbox is entered.
+/// Restores LOCK until cw_reelide_lock is called. Call it before a sandbox is entered.
 ///
 /// Returns 0, or why the text could not be written; CW_REFUSED_WRONG_MODE in confined mode.
 ///
@@ -119,7 +119,7 @@ pub unsafe extern "C" fn cw_reelide(why: *mut cw_refusal) -> c_int {
 /// Safety 2.
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cw_lock(why: *mut cw_refusal) -> c_int {
+pub unsafe extern "C" fn cw_restore_lock(why: *mut cw_refusal) -> c_int {
     let _errno = errno::keep();
     // SAFETY: Safety 2.
     unsafe { answer(patch::lock(), why) }
@@ -148,7 +148,7 @@ pub unsafe extern "C" fn cw_apply_alternatives(why: *mut cw_refusal) -> c_int {
 /// `state` is null, or may be written to.
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cw_state(state: *mut cw_state) {
+pub unsafe extern "C" fn cw_get_state(state: *mut cw_state) {
     let _errno = errno::keep();
     let found = patch::state();
     let mode = match found.mode {

@@ -48,9 +48,8 @@ fn header(sources: &[PathBuf]) -> String {
         header: Some(HEAD.trim_end().to_owned()),
         include_guard: Some("CYCLEWISE_CALLED_H".to_owned()),
         no_includes: true,
-        sys_includes: ["poll.h", "stdbool.h", "stddef.h", "stdint.h"]
-            .map(str::to_owned)
-            .to_vec(),
+        sys_includes: ["poll.h", "stddef.h", "stdint.h"].map(str::to_owned).to_vec(),
+        includes: vec!["bool.h".to_owned()],
         cpp_compat: true,
         style: Style::Tag,
         usize_is_size_t: true,
@@ -78,7 +77,25 @@ fn header(sources: &[PathBuf]) -> String {
         .write(&mut written);
     let written = String::from_utf8(written).expect("cbindgen writes UTF-8");
     // Of a type that is excluded cbindgen does not know that it is a struct.
-    without_safety(&written.replace("(pollfd *", "(struct pollfd *"))
+    without_safety(&with_own_bool(&written.replace("(pollfd *", "(struct pollfd *")))
+}
+
+/// Declarations with `cw_bool`, of <cyclewise/bool.h>: cbindgen renames types, but no built-in ones.
+fn with_own_bool(header: &str) -> String {
+    let is_other = |line: &str| line.trim_start().starts_with(['/', '*', '#']);
+    let renamed = |line: &str| {
+        let words = line.split_inclusive(|c: char| !c.is_alphanumeric() && c != '_');
+        words
+            .map(|word| match word.strip_prefix("bool") {
+                Some(end) if end.len() <= 1 => format!("cw_bool{end}"),
+                _ => word.to_owned(),
+            })
+            .collect::<String>()
+    };
+    let lines = header.split_inclusive('\n');
+    lines
+        .map(|line| if is_other(line) { line.to_owned() } else { renamed(line) })
+        .collect()
 }
 
 /// Comments without their sections on safety, which prove something about the Rust code: what C promises is said before.

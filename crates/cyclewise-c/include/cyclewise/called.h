@@ -9,9 +9,9 @@
 #define CYCLEWISE_CALLED_H
 
 #include <poll.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "bool.h"
 
 /**
  * The time that stands for a stamp which cannot be converted.
@@ -276,15 +276,15 @@ enum cw_clock_mode {
   /**
    * The kernel's clock, while the counter's rate is being learnt or after nobody has read the clock for some time.
    */
-  CW_CLOCK_STARTING = 0,
+  CW_CLOCK_MODE_STARTING = 0,
   /**
    * The counter.
    */
-  CW_CLOCK_COUNTER = 1,
+  CW_CLOCK_MODE_COUNTER = 1,
   /**
    * The kernel's clock, permanently.
    */
-  CW_CLOCK_KERNEL = 2,
+  CW_CLOCK_MODE_KERNEL = 2,
 };
 
 /**
@@ -294,55 +294,55 @@ enum cw_clock_reason {
   /**
    * There was none.
    */
-  CW_CLOCK_NO_FAULT = 0,
+  CW_CLOCK_REASON_NO_FAULT = 0,
   /**
    * This build reads no counter.
    */
-  CW_CLOCK_NO_COUNTER = 1,
+  CW_CLOCK_REASON_NO_COUNTER = 1,
   /**
    * The CPU does not promise that its counter runs at one rate.
    */
-  CW_CLOCK_NOT_INVARIANT = 2,
+  CW_CLOCK_REASON_NOT_INVARIANT = 2,
   /**
    * The kernel's clock source cannot be read.
    */
-  CW_CLOCK_UNKNOWN_CLOCKSOURCE = 3,
+  CW_CLOCK_REASON_UNKNOWN_CLOCKSOURCE = 3,
   /**
    * The kernel's clock source is not this counter.
    */
-  CW_CLOCK_OTHER_CLOCKSOURCE = 4,
+  CW_CLOCK_REASON_OTHER_CLOCKSOURCE = 4,
   /**
    * The counter went back.
    */
-  CW_CLOCK_COUNTER_WENT_BACK = 5,
+  CW_CLOCK_REASON_COUNTER_WENT_BACK = 5,
   /**
    * The counter advanced by more or less than CLOCK_MONOTONIC_RAW.
    */
-  CW_CLOCK_COUNTER_JUMPED = 6,
+  CW_CLOCK_REASON_COUNTER_JUMPED = 6,
   /**
    * The rate of CLOCK_MONOTONIC changed by more than 977 ppm.
    */
-  CW_CLOCK_RATE_STEP = 7,
+  CW_CLOCK_REASON_RATE_STEP = 7,
   /**
    * The machine was suspended.
    */
-  CW_CLOCK_SUSPENDED = 8,
+  CW_CLOCK_REASON_SUSPENDED = 8,
   /**
    * The hypervisor moved or restored the machine.
    */
-  CW_CLOCK_DISRUPTED = 9,
+  CW_CLOCK_REASON_DISRUPTED = 9,
   /**
    * There were too many faults to trust the counter again.
    */
-  CW_CLOCK_UNSTEADY = 10,
+  CW_CLOCK_REASON_UNSTEADY = 10,
   /**
    * The clock source could not be read for lack of a descriptor or of memory.
    */
-  CW_CLOCK_NOT_EXAMINED = 11,
+  CW_CLOCK_REASON_NOT_EXAMINED = 11,
   /**
    * A reason that this version of the header does not name; the message says it.
    */
-  CW_CLOCK_OTHER = 127,
+  CW_CLOCK_REASON_OTHER = 127,
 };
 
 /**
@@ -544,7 +544,7 @@ struct cw_signal_info {
 };
 
 /**
- * What cw_state found.
+ * What cw_get_state found.
  */
 struct cw_state {
   /**
@@ -643,7 +643,7 @@ struct cw_clock_reading cw_clock_read(int order);
 /**
  * The state of the clock, and the reason for it.
  */
-void cw_clock_status(struct cw_clock_status *status);
+void cw_get_clock_status(struct cw_clock_status *status);
 
 /**
  * The counter, by a bare read. <cyclewise/clock.h> reads it inline where it can.
@@ -672,7 +672,7 @@ uint64_t cw_ticks_as(int order);
  *
  * Its calls, a millisecond or more apart, also let a clock learn the rate that nobody reads otherwise: the third succeeds.
  */
-bool cw_clock_conversion_make(struct cw_clock_conversion *conversion);
+cw_bool cw_clock_conversion_make(struct cw_clock_conversion *conversion);
 
 /**
  * Converts `count` stamps to nanoseconds of CLOCK_MONOTONIC; returns how many could be. The others are CW_CLOCK_UNKNOWN: they are from
@@ -745,12 +745,12 @@ void cw_lockref_get(struct cw_lockref *lockref);
 /**
  * Adds a reference unless there is none, or the object is dead; false then. Acquire if added.
  */
-bool cw_lockref_get_not_zero(struct cw_lockref *lockref);
+cw_bool cw_lockref_get_not_zero(struct cw_lockref *lockref);
 
 /**
  * Adds a reference unless the object is dead; false then. Acquire if added.
  */
-bool cw_lockref_get_not_dead(struct cw_lockref *lockref);
+cw_bool cw_lockref_get_not_dead(struct cw_lockref *lockref);
 
 /**
  * Removes a reference if that is possible without the lock. The new count, or -1: the caller still has its reference.
@@ -762,7 +762,7 @@ int cw_lockref_put_return(struct cw_lockref *lockref);
  * Removes a reference unless it is the last. False: it is the last and still there, and the caller holds the lock; it then
  * puts the reference, or marks the object dead, and unlocks. Release; Acquire with the lock.
  */
-bool cw_lockref_put_or_lock(struct cw_lockref *lockref);
+cw_bool cw_lockref_put_or_lock(struct cw_lockref *lockref);
 
 /**
  * Locks: until cw_lockref_unlock nobody else changes the count. A thread that holds the lock waits for ever. Acquire.
@@ -772,7 +772,7 @@ void cw_lockref_lock(struct cw_lockref *lockref);
 /**
  * Locks if the lock is free. Acquire on success.
  */
-bool cw_lockref_trylock(struct cw_lockref *lockref);
+cw_bool cw_lockref_trylock(struct cw_lockref *lockref);
 
 /**
  * Unlocks what the caller holds. Without the lock the behaviour is undefined; the process may be aborted. Release.
@@ -802,7 +802,7 @@ int cw_lockref_count(const struct cw_lockref *lockref);
 /**
  * Whether the object is dead. Once true, always true.
  */
-bool cw_lockref_is_dead(const struct cw_lockref *lockref);
+cw_bool cw_lockref_is_dead(const struct cw_lockref *lockref);
 
 /**
  * The distance of a thread's mask from its thread pointer; 0 where it is not the same for all threads.
@@ -852,12 +852,12 @@ uint64_t cw_mask_lost(void);
 /**
  * Whether the calling thread is held.
  */
-bool cw_mask_is_held_called(void);
+cw_bool cw_mask_is_held_called(void);
 
 /**
  * Whether a recorded signal waits for the calling thread's release.
  */
-bool cw_mask_is_pending_called(void);
+cw_bool cw_mask_is_pending_called(void);
 
 /**
  * A free lock. Null without memory.
@@ -881,13 +881,13 @@ int cw_masked_lock_lock(struct cw_masked_lock *lock,
 /**
  * As cw_masked_lock_lock, if the lock is free; false, without the hold, if it is not.
  */
-bool cw_masked_lock_trylock(struct cw_masked_lock *lock);
+cw_bool cw_masked_lock_trylock(struct cw_masked_lock *lock);
 
 /**
  * As cw_masked_lock_lock, unless that takes longer than `timeout_ns` nanoseconds; false then, without the hold, and at once where
  * cw_masked_lock_lock is refused.
  */
-bool cw_masked_lock_timedlock(struct cw_masked_lock *lock,
+cw_bool cw_masked_lock_timedlock(struct cw_masked_lock *lock,
                               uint64_t timeout_ns);
 
 /**
@@ -1003,12 +1003,12 @@ void cw_percpu_ref_destroy(struct cw_percpu_ref *count);
 /**
  * Takes a reference; false if the count is killed and no reference is left.
  */
-bool cw_percpu_ref_tryget(struct cw_percpu_ref *count);
+cw_bool cw_percpu_ref_tryget(struct cw_percpu_ref *count);
 
 /**
  * Takes a reference; may be false once a kill has begun, and always is once it has returned.
  */
-bool cw_percpu_ref_tryget_live(struct cw_percpu_ref *count);
+cw_bool cw_percpu_ref_tryget_live(struct cw_percpu_ref *count);
 
 /**
  * Takes a reference; the caller knows that there is one, so that this does not fail.
@@ -1028,7 +1028,7 @@ void cw_percpu_ref_put(struct cw_percpu_ref *count);
  * Returns 0, or why the count stays live: the kernel forbids membarrier(2) by now.
  */
 int cw_percpu_ref_kill(struct cw_percpu_ref *count,
-                       bool *killed,
+                       cw_bool *killed,
                        struct cw_refusal *why);
 
 /**
@@ -1038,24 +1038,24 @@ int cw_percpu_ref_kill(struct cw_percpu_ref *count,
 int cw_percpu_ref_kill_and_confirm(struct cw_percpu_ref *count,
                                    void (*confirm)(void*),
                                    void *argument,
-                                   bool *killed,
+                                   cw_bool *killed,
                                    struct cw_refusal *why);
 
 /**
  * Makes the count live again, with one initial reference. False if it is live, or references are left. The release may still be
  * running: wait for its effect.
  */
-bool cw_percpu_ref_reinit(struct cw_percpu_ref *count);
+cw_bool cw_percpu_ref_reinit(struct cw_percpu_ref *count);
 
 /**
  * Whether it is killed.
  */
-bool cw_percpu_ref_is_dying(const struct cw_percpu_ref *count);
+cw_bool cw_percpu_ref_is_dying(const struct cw_percpu_ref *count);
 
 /**
  * Whether it is killed and no reference is left.
  */
-bool cw_percpu_ref_is_zero(const struct cw_percpu_ref *count);
+cw_bool cw_percpu_ref_is_zero(const struct cw_percpu_ref *count);
 
 /**
  * Empty rings of at least `capacity` words for each CPU: the next power of two, at most 4096. Null for more or for 0, and without
@@ -1071,7 +1071,7 @@ void cw_percpu_ring_destroy(struct cw_percpu_ring *ring);
 /**
  * Pushes a word to this CPU's ring; false if that is full. A signal handler may call it.
  */
-bool cw_percpu_ring_push(struct cw_percpu_ring *ring, uint64_t word);
+cw_bool cw_percpu_ring_push(struct cw_percpu_ring *ring, uint64_t word);
 
 /**
  * Pushes as many of the `count` words as there is room for, in order; returns how many.
@@ -1082,7 +1082,7 @@ size_t cw_percpu_ring_push_many(struct cw_percpu_ring *ring, const uint64_t *fro
  * Pops the oldest word of this CPU's ring into `word`; false if the ring is empty. It sees what happened before the push. A
  * signal handler may call it.
  */
-bool cw_percpu_ring_pop(struct cw_percpu_ring *ring,
+cw_bool cw_percpu_ring_pop(struct cw_percpu_ring *ring,
                         uint64_t *word);
 
 /**
@@ -1098,7 +1098,7 @@ size_t cw_percpu_ring_pop_many(struct cw_percpu_ring *ring, uint64_t *to, size_t
  */
 int cw_percpu_ring_pop_or_steal(struct cw_percpu_ring *ring,
                                 uint64_t *word,
-                                bool *found,
+                                cw_bool *found,
                                 struct cw_refusal *why);
 
 /**
@@ -1150,7 +1150,7 @@ int cw_signal_off(int signal, struct cw_refusal *why);
  * relies on them to order accesses of other processes, the kernel or devices.
  *
  * Returns 0, or why LOCK stays: CW_REFUSED_NOT_HOOKED without the hooks, CW_REFUSED_UNWATCHED in a static program,
- * CW_REFUSED_OTHER_THREADS if there are other threads; then cw_reelide may succeed later.
+ * CW_REFUSED_OTHER_THREADS if there are other threads; then cw_reelide_lock may succeed later.
  */
 int cw_enable_single(struct cw_refusal *why);
 
@@ -1159,14 +1159,14 @@ int cw_enable_single(struct cw_refusal *why);
  *
  * Returns 0, or why LOCK stays.
  */
-int cw_reelide(struct cw_refusal *why);
+int cw_reelide_lock(struct cw_refusal *why);
 
 /**
- * Restores LOCK until cw_reelide is called. Call it before a sandbox is entered.
+ * Restores LOCK until cw_reelide_lock is called. Call it before a sandbox is entered.
  *
  * Returns 0, or why the text could not be written; CW_REFUSED_WRONG_MODE in confined mode.
  */
-int cw_lock(struct cw_refusal *why);
+int cw_restore_lock(struct cw_refusal *why);
 
 /**
  * Selects the instruction sequences that this CPU supports, in the code of the library. Call it at the start of main, not
@@ -1179,7 +1179,7 @@ int cw_apply_alternatives(struct cw_refusal *why);
 /**
  * The mode in force and a count of sites. Another thread may change both at any time.
  */
-void cw_state(struct cw_state *state);
+void cw_get_state(struct cw_state *state);
 
 /**
  * Locks. Waiters spin, then sleep, in the order of arrival; a thread that holds the lock waits for ever.
@@ -1191,12 +1191,12 @@ void cw_spin_lock(struct cw_spinlock *lock);
 /**
  * Locks if the lock is free. Acquire on success.
  */
-bool cw_spin_trylock(struct cw_spinlock *lock);
+cw_bool cw_spin_trylock(struct cw_spinlock *lock);
 
 /**
  * Locks, unless that takes longer than `timeout_ns` nanoseconds; false then. Acquire on success.
  */
-bool cw_spin_timedlock(struct cw_spinlock *lock, uint64_t timeout_ns);
+cw_bool cw_spin_timedlock(struct cw_spinlock *lock, uint64_t timeout_ns);
 
 /**
  * Unlocks what the caller holds. The lock may be freed as soon as another thread can have it. Without the lock the behaviour is
@@ -1212,7 +1212,7 @@ void cw_spin_unlock_fair(struct cw_spinlock *lock);
 /**
  * Whether the lock was held at some moment of the call. Orders nothing.
  */
-bool cw_spin_is_locked(struct cw_spinlock *lock);
+cw_bool cw_spin_is_locked(struct cw_spinlock *lock);
 
 /**
  * The version of the library that was loaded: `"0.1.0"`. The string is static.

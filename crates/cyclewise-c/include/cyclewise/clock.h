@@ -3,7 +3,7 @@
  *
  * cw_clock_now is load-ordered, as the kernel's: a time that is read after another thread's store was seen is not below a time which
  * that thread read before it stored. It is never below an earlier reading on any thread that happened before. The functions
- * cw_clock_now_* have the other orders, cw_clock_read an error bound, and cw_clock_status the reason where the kernel's clock is read.
+ * cw_clock_now_* have the other orders, cw_clock_read an error bound, and cw_get_clock_status the reason where the kernel's clock is read.
  *
  * cw_ticks and cw_ticks_ordered are the counter itself, bare and load-ordered: the cheapest stamps, for cw_clock_convert. They are not
  * checked, and go back where the counter does.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Static keys: flags that are tested often and changed rarely. A test is one instruction, not a load.
  *
- *     CW_KEY_DEFINE_FALSE(trace);              in one file; CW_KEY_DECLARE_FALSE(trace) in others of the same link unit
+ *     CW_KEY_DEFINE_FALSE(trace);              in one file; CW_KEY_DECLARE_FALSE(trace) in others of the same link unit;
+ *                                              CW_KEY_DEFINE_STATIC_FALSE(trace) where one file has all that uses it
  *
  *     if (cw_key_unlikely(&trace))             one NOP, until trace is enabled: then a jump to the branch
  *         write_trace();
@@ -81,6 +82,10 @@ struct cw_key_true {
     CW_KEY_DECLARE_TRUE(name);     \
     struct cw_key_true name = {{{1, 1, 1, 0, CW_CAST_(void *, 0)}}}
 
+/* A key of one file, as the kernel's static keys are that are declared static. */
+#define CW_KEY_DEFINE_STATIC_FALSE(name) static struct cw_key_false name = {{{0, 0, 0, 0, CW_CAST_(void *, 0)}}}
+#define CW_KEY_DEFINE_STATIC_TRUE(name) static struct cw_key_true name = {{{1, 1, 1, 0, CW_CAST_(void *, 0)}}}
+
 /* What cw_key_set changes. */
 enum { CW_KEY_DISABLE = 0, CW_KEY_ENABLE = 1, CW_KEY_INC = 2, CW_KEY_DEC = 3 };
 
@@ -95,11 +100,13 @@ int cw_key_set(struct cw_unit *unit, struct cw_key *key, int change);
 #define CW_KEY_DEFAULT_(key_) (sizeof((key_)->of.default_is) - 1)
 
 #if CW_HAS_SITES
-/* A macro, because without optimization the argument of a function is no constant. */
+/* A macro, because without optimization the argument of a function is no constant. The variable has no initializer, which clang
+ * would take another test's jump to pass. */
 #define CW_KEY_TEST_(key_)                                                              \
     __extension__({                                                                     \
         __label__ cw_key_changed_;                                                      \
-        bool cw_key_is_on_ = CW_KEY_DEFAULT_(key_) != 0;                                \
+        cw_bool cw_key_is_on_;                                                          \
+        cw_key_is_on_ = CW_KEY_DEFAULT_(key_) != 0;                                     \
         CW_ASM_GOTO_("3:\n\t"                                                           \
                      ".p2align 3, 0x2e, 4\n"                                            \
                      "2:\t"                                                             \

@@ -2,7 +2,7 @@
 /* Static initializers of the queued spinlock and of the lockref.
  *
  *     static cw_spinlock_t lock = CW_SPINLOCK_INIT;
- *     static struct cw_lockref entry = CW_LOCKREF_INIT(1);
+ *     static cw_lockref_t entry = CW_LOCKREF_INIT(1);
  *
  * Both work on Linux's model: see cyclewise(3). The spinlock has 8 bytes; its waiters spin, then sleep, in the order of arrival. */
 #ifndef CYCLEWISE_LOCK_H
@@ -11,6 +11,7 @@
 #include "called.h"
 
 typedef struct cw_spinlock cw_spinlock_t;
+typedef struct cw_lockref cw_lockref_t;
 
 /* A free lock. */
 #define CW_SPINLOCK_INIT {0, 0, 0}

@@ -86,31 +86,31 @@ static inline void cw_mask_release(void)
 }
 
 /* Holds if the thread is not held, and returns whether it was not: what cw_mask_restore takes. */
-static inline bool cw_mask_save(void)
+static inline cw_bool cw_mask_save(void)
 {
     const ptrdiff_t at = cw_mask_offset_;
-    const bool open = cw_mask_load_(at) == 0;
+    const cw_bool open = cw_mask_load_(at) == 0;
     if (open)
         cw_mask_store_(at, 1);
     return open;
 }
 
 /* Whether the calling thread is held. */
-static inline bool cw_mask_is_held(void) { return cw_mask_load_(cw_mask_offset_) != 0; }
+static inline cw_bool cw_mask_is_held(void) { return cw_mask_load_(cw_mask_offset_) != 0; }
 
 /* Whether a recorded signal waits for the calling thread's release. */
-static inline bool cw_mask_is_pending(void) { return cw_mask_load_(cw_mask_offset_ + 4) != 0; }
+static inline cw_bool cw_mask_is_pending(void) { return cw_mask_load_(cw_mask_offset_ + 4) != 0; }
 
 #else
 
 static inline void cw_mask_hold(void) { cw_mask_hold_called(); }
 static inline void cw_mask_release(void) { cw_mask_release_called(); }
-static inline bool cw_mask_is_held(void) { return cw_mask_is_held_called(); }
-static inline bool cw_mask_is_pending(void) { return cw_mask_is_pending_called(); }
+static inline cw_bool cw_mask_is_held(void) { return cw_mask_is_held_called(); }
+static inline cw_bool cw_mask_is_pending(void) { return cw_mask_is_pending_called(); }
 
-static inline bool cw_mask_save(void)
+static inline cw_bool cw_mask_save(void)
 {
-    const bool open = !cw_mask_is_held_called();
+    const cw_bool open = !cw_mask_is_held_called();
     if (open)
         cw_mask_hold_called();
     return open;
@@ -119,7 +119,7 @@ static inline bool cw_mask_save(void)
 #endif
 
 /* Restores what cw_mask_save has returned: "held" does nothing. */
-static inline void cw_mask_restore(bool open)
+static inline void cw_mask_restore(cw_bool open)
 {
     if (open)
         cw_mask_release();

@@ -117,7 +117,7 @@ void cw_refcount_warn_saturated(const volatile void *count, int event, const voi
         cw_store_##w##_explicit(&r->stored, CW_CAST_(type, n - 1U), CW_RELEASE);                               \
     }                                                                                                          \
     CW_INLINE_ type name##_read(const struct name *r) { return CW_CAST_(type, cw_read_##w(&r->stored) + 1U); } \
-    CW_INLINE_ bool name##_is_saturated(const struct name *r) { return name##_read(r) > MAX; }                 \
+    CW_INLINE_ cw_bool name##_is_saturated(const struct name *r) { return name##_read(r) > MAX; }              \
                                                                                                                \
     /* Relaxed: an object that is never freed needs no order. */                                               \
     CW_OUT_OF_LINE_ void name##_saturate_add_uaf_(struct name *r) {                                            \
@@ -150,16 +150,16 @@ void cw_refcount_warn_saturated(const volatile void *count, int event, const voi
             name##_saturate_add_ovf_(r);                                                                       \
     }                                                                                                          \
     /* After a decrement to zero: a load and not a fence, because ThreadSanitizer does not model fences. */    \
-    CW_INLINE_ bool name##_dec_and_test(struct name *r) {                                                      \
+    CW_INLINE_ cw_bool name##_dec_and_test(struct name *r) {                                                   \
         const int now = cw_dec_cmp_##w##_explicit(&r->stored, CW_RELEASE);                                     \
         if (CW_LIKELY_(now > 0))                                                                               \
-            return false;                                                                                      \
+            return 0;                                                                                          \
         if (now == 0) {                                                                                        \
             (void)cw_load_##w##_explicit(&r->stored, CW_ACQUIRE);                                              \
-            return true;                                                                                       \
+            return 1;                                                                                          \
         }                                                                                                      \
         name##_saturate_sub_uaf_(r);                                                                           \
-        return false;                                                                                          \
+        return 0;                                                                                              \
     }                                                                                                          \
     CW_INLINE_ void name##_dec(struct name *r) {                                                               \
         if (!CW_LIKELY_(cw_dec_cmp_##w##_explicit(&r->stored, CW_RELEASE) > 0))                                \

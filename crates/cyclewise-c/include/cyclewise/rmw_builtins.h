@@ -37,28 +37,28 @@
     }                                                                                                          \
     CW_INLINE_ void cw_inc_##w##_explicit(volatile type *p, int order) { cw_add_##w##_explicit(p, 1, order); } \
     CW_INLINE_ void cw_dec_##w##_explicit(volatile type *p, int order) { cw_sub_##w##_explicit(p, 1, order); } \
-    CW_INLINE_ bool cw_sub_and_test_##w##_explicit(volatile type *p, type v, int order) {                      \
+    CW_INLINE_ cw_bool cw_sub_and_test_##w##_explicit(volatile type *p, type v, int order) {                   \
         return cw_after_sub_##w##_(p, v, order) == 0;                                                          \
     }                                                                                                          \
-    CW_INLINE_ bool cw_inc_and_test_##w##_explicit(volatile type *p, int order) {                              \
+    CW_INLINE_ cw_bool cw_inc_and_test_##w##_explicit(volatile type *p, int order) {                           \
         return cw_after_add_##w##_(p, 1, order) == 0;                                                          \
     }                                                                                                          \
-    CW_INLINE_ bool cw_dec_and_test_##w##_explicit(volatile type *p, int order) {                              \
+    CW_INLINE_ cw_bool cw_dec_and_test_##w##_explicit(volatile type *p, int order) {                           \
         return cw_after_sub_##w##_(p, 1, order) == 0;                                                          \
     }                                                                                                          \
-    CW_INLINE_ bool cw_add_negative_##w##_explicit(volatile type *p, type v, int order) {                      \
+    CW_INLINE_ cw_bool cw_add_negative_##w##_explicit(volatile type *p, type v, int order) {                   \
         return CW_SIGN_(type, cw_after_add_##w##_(p, v, order));                                               \
     }                                                                                                          \
-    CW_INLINE_ bool cw_sub_negative_##w##_explicit(volatile type *p, type v, int order) {                      \
+    CW_INLINE_ cw_bool cw_sub_negative_##w##_explicit(volatile type *p, type v, int order) {                   \
         return CW_SIGN_(type, cw_after_sub_##w##_(p, v, order));                                               \
     }                                                                                                          \
-    CW_INLINE_ bool cw_inc_negative_##w##_explicit(volatile type *p, int order) {                              \
+    CW_INLINE_ cw_bool cw_inc_negative_##w##_explicit(volatile type *p, int order) {                           \
         return CW_SIGN_(type, cw_after_add_##w##_(p, 1, order));                                               \
     }                                                                                                          \
-    CW_INLINE_ bool cw_dec_negative_##w##_explicit(volatile type *p, int order) {                              \
+    CW_INLINE_ cw_bool cw_dec_negative_##w##_explicit(volatile type *p, int order) {                           \
         return CW_SIGN_(type, cw_after_sub_##w##_(p, 1, order));                                               \
     }                                                                                                          \
-    CW_INLINE_ bool cw_dec_not_positive_##w##_explicit(volatile type *p, int order) {                          \
+    CW_INLINE_ cw_bool cw_dec_not_positive_##w##_explicit(volatile type *p, int order) {                       \
         const type old = CW_FETCH_(sub, type, p, 1, order);                                                    \
         return old <= 1 || CW_SIGN_(type, old);                                                                \
     }                                                                                                          \
@@ -70,10 +70,10 @@
         const type now = cw_after_sub_##w##_(p, 1, order);                                                     \
         return !CW_SIGN_(type, now) ? 1 : CW_CAST_(type, now + 1) == 0 ? 0 : -1;                               \
     }                                                                                                          \
-    CW_INLINE_ bool cw_try_cmpxchg_##w##_explicit(volatile type *p, plain *old, type desired, int success,     \
+    CW_INLINE_ cw_bool cw_try_cmpxchg_##w##_explicit(volatile type *p, plain *old, type desired, int success,  \
                                                   int failure) {                                               \
         type found = *old;                                                                                     \
-        const bool stored = CW_EXCHANGE_IF_(type, p, &found, desired, success, failure);                       \
+        const cw_bool stored = CW_EXCHANGE_IF_(type, p, &found, desired, success, failure);                    \
         *old = found;                                                                                          \
         return stored;                                                                                         \
     }                                                                                                          \
@@ -84,15 +84,15 @@
     }
 
 #define CW_BITS_(w, type, bits)                                                                                \
-    CW_INLINE_ bool cw_test_and_set_bit_##w##_explicit(volatile type *p, unsigned bit, int order) {            \
+    CW_INLINE_ cw_bool cw_test_and_set_bit_##w##_explicit(volatile type *p, unsigned bit, int order) {         \
         const type mask = CW_CAST_(type, CW_CAST_(type, 1) << (bit % (bits)));                                 \
         return (CW_FETCH_(or, type, p, mask, order) & mask) != 0;                                              \
     }                                                                                                          \
-    CW_INLINE_ bool cw_test_and_clear_bit_##w##_explicit(volatile type *p, unsigned bit, int order) {          \
+    CW_INLINE_ cw_bool cw_test_and_clear_bit_##w##_explicit(volatile type *p, unsigned bit, int order) {       \
         const type mask = CW_CAST_(type, CW_CAST_(type, 1) << (bit % (bits)));                                 \
         return (CW_FETCH_(and, type, p, CW_CAST_(type, ~mask), order) & mask) != 0;                            \
     }                                                                                                          \
-    CW_INLINE_ bool cw_test_and_change_bit_##w##_explicit(volatile type *p, unsigned bit, int order) {         \
+    CW_INLINE_ cw_bool cw_test_and_change_bit_##w##_explicit(volatile type *p, unsigned bit, int order) {      \
         const type mask = CW_CAST_(type, CW_CAST_(type, 1) << (bit % (bits)));                                 \
         return (CW_FETCH_(xor, type, p, mask, order) & mask) != 0;                                             \
     }

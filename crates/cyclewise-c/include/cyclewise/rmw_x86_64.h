@@ -33,8 +33,8 @@
 
 /* The same, and whether a condition of the flags holds. */
 #define CW_TEST_(op, w, type, name, att, intel, imm, condition)                                                \
-    CW_INLINE_ bool cw_##op##_##w##_explicit(volatile type *p, type v, int order) {                            \
-        bool holds;                                                                                            \
+    CW_INLINE_ cw_bool cw_##op##_##w##_explicit(volatile type *p, type v, int order) {                         \
+        cw_bool holds;                                                                                         \
         (void)order;                                                                                           \
         CW_CHECK_ADDRESS_(p);                                                                                  \
         CW_ASM_(CW_LOCKED_WITH_(name, att, intel, "%[v]")                                                      \
@@ -44,8 +44,8 @@
         return holds;                                                                                          \
     }
 #define CW_TEST_OF_ONE_(op, w, type, name, att, intel, condition)                                              \
-    CW_INLINE_ bool cw_##op##_##w##_explicit(volatile type *p, int order) {                                    \
-        bool holds;                                                                                            \
+    CW_INLINE_ cw_bool cw_##op##_##w##_explicit(volatile type *p, int order) {                                 \
+        cw_bool holds;                                                                                         \
         (void)order;                                                                                           \
         CW_CHECK_ADDRESS_(p);                                                                                  \
         CW_ASM_(CW_LOCKED_(name, att, intel) : "=@cc" condition(holds) : CW_AT_(p) : "memory");                \
@@ -80,8 +80,8 @@
 
 /* A bit by its number, modulo the width: with a number in a register the instruction would reach beyond the word. */
 #define CW_BIT_(op, w, type, bits, name, att, intel)                                                           \
-    CW_INLINE_ bool cw_##op##_##w##_explicit(volatile type *p, unsigned bit, int order) {                      \
-        bool was;                                                                                              \
+    CW_INLINE_ cw_bool cw_##op##_##w##_explicit(volatile type *p, unsigned bit, int order) {                   \
+        cw_bool was;                                                                                           \
         const type number = CW_CAST_(type, bit % (bits));                                                      \
         (void)order;                                                                                           \
         CW_CHECK_ADDRESS_(p);                                                                                  \
@@ -134,9 +134,9 @@
                 : "memory");                                                                                   \
         return old;                                                                                            \
     }                                                                                                          \
-    CW_INLINE_ bool cw_try_cmpxchg_##w##_explicit(volatile type *p, type *old, type desired, int success,      \
+    CW_INLINE_ cw_bool cw_try_cmpxchg_##w##_explicit(volatile type *p, type *old, type desired, int success,   \
                                                   int failure) {                                               \
-        bool stored;                                                                                           \
+        cw_bool stored;                                                                                        \
         type found = *old;                                                                                     \
         (void)success;                                                                                         \
         (void)failure;                                                                                         \

@@ -28,7 +28,7 @@
 #ifndef CW_SITE_H
 #define CW_SITE_H
 
-#include <stdbool.h>
+#include "bool.h"
 #include <stddef.h>
 #include <stdint.h>
 

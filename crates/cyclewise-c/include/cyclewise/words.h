@@ -81,7 +81,7 @@ extern "C" {
 #define CW_RELAXED_FORM_(op, w, type)                                                                          \
     CW_INLINE_ void cw_##op##_##w(volatile type *p) { cw_##op##_##w##_explicit(p, CW_RELAXED); }
 #define CW_FULL_BIT_(op, w, type)                                                                              \
-    CW_INLINE_ bool cw_##op##_##w(volatile type *p, unsigned bit) {                                            \
+    CW_INLINE_ cw_bool cw_##op##_##w(volatile type *p, unsigned bit) {                                         \
         return cw_##op##_##w##_explicit(p, bit, CW_SEQ_CST);                                                   \
     }
 #define CW_FULL_BITS_(w, type)                                                                                 \
@@ -98,14 +98,14 @@ extern "C" {
     CW_RELAXED_OF_VALUE_(xor, w, type)                                                                         \
     CW_RELAXED_FORM_(inc, w, type)                                                                             \
     CW_RELAXED_FORM_(dec, w, type)                                                                             \
-    CW_FULL_OF_VALUE_(sub_and_test, w, type, bool)                                                             \
-    CW_FULL_OF_VALUE_(add_negative, w, type, bool)                                                             \
-    CW_FULL_OF_VALUE_(sub_negative, w, type, bool)                                                             \
-    CW_FULL_(inc_and_test, w, type, bool)                                                                      \
-    CW_FULL_(dec_and_test, w, type, bool)                                                                      \
-    CW_FULL_(inc_negative, w, type, bool)                                                                      \
-    CW_FULL_(dec_negative, w, type, bool)                                                                      \
-    CW_FULL_(dec_not_positive, w, type, bool)                                                                  \
+    CW_FULL_OF_VALUE_(sub_and_test, w, type, cw_bool)                                                          \
+    CW_FULL_OF_VALUE_(add_negative, w, type, cw_bool)                                                          \
+    CW_FULL_OF_VALUE_(sub_negative, w, type, cw_bool)                                                          \
+    CW_FULL_(inc_and_test, w, type, cw_bool)                                                                   \
+    CW_FULL_(dec_and_test, w, type, cw_bool)                                                                   \
+    CW_FULL_(inc_negative, w, type, cw_bool)                                                                   \
+    CW_FULL_(dec_negative, w, type, cw_bool)                                                                   \
+    CW_FULL_(dec_not_positive, w, type, cw_bool)                                                               \
     CW_FULL_(fetch_inc_cmp, w, type, int)                                                                      \
     CW_FULL_(dec_cmp, w, type, int)                                                                            \
     CW_FULL_OF_VALUE_(fetch_add, w, type, type)                                                                \
@@ -124,7 +124,7 @@ extern "C" {
     CW_INLINE_ type cw_cmpxchg_##w(volatile type *p, type old, type desired) {                                 \
         return cw_cmpxchg_##w##_explicit(p, old, desired, CW_SEQ_CST, CW_RELAXED);                             \
     }                                                                                                          \
-    CW_INLINE_ bool cw_try_cmpxchg_##w(volatile type *p, plain *old, type desired) {                           \
+    CW_INLINE_ cw_bool cw_try_cmpxchg_##w(volatile type *p, plain *old, type desired) {                        \
         return cw_try_cmpxchg_##w##_explicit(p, old, desired, CW_SEQ_CST, CW_RELAXED);                         \
     }                                                                                                          \
     CW_FETCH_BITS_(and, w, type, &)                                                                            \
@@ -176,16 +176,16 @@ CW_INLINE_ void *cw_cmpxchg_ptr_explicit(void *volatile *p, void *old, void *des
 #endif
     return old;
 }
-CW_INLINE_ bool cw_try_cmpxchg_ptr_explicit(void *volatile *p, void **old, void *desired, int success, int failure) {
+CW_INLINE_ cw_bool cw_try_cmpxchg_ptr_explicit(void *volatile *p, void **old, void *desired, int success, int failure) {
     void *const found = cw_cmpxchg_ptr_explicit(p, *old, desired, success, failure);
-    const bool stored = found == *old;
+    const cw_bool stored = found == *old;
     *old = found;
     return stored;
 }
 CW_INLINE_ void *cw_cmpxchg_ptr(void *volatile *p, void *old, void *desired) {
     return cw_cmpxchg_ptr_explicit(p, old, desired, CW_SEQ_CST, CW_RELAXED);
 }
-CW_INLINE_ bool cw_try_cmpxchg_ptr(void *volatile *p, void **old, void *desired) {
+CW_INLINE_ cw_bool cw_try_cmpxchg_ptr(void *volatile *p, void **old, void *desired) {
     return cw_try_cmpxchg_ptr_explicit(p, old, desired, CW_SEQ_CST, CW_RELAXED);
 }
 

@@ -1,5 +1,6 @@
 /* Functions with sites: each kind of operation, on each kind of address. The tests look at the machine code. */
 #include <cyclewise/atomic.h>
+#include <stdbool.h>
 
 #if defined(__cplusplus)
 extern "C" {

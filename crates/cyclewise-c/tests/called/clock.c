@@ -54,12 +54,12 @@ static void bounds_hold(void)
 static void the_status_says_why(void)
 {
     struct cw_clock_status status;
-    cw_clock_status(NULL);
-    cw_clock_status(&status);
-    CHECK(status.mode >= CW_CLOCK_STARTING && status.mode <= CW_CLOCK_KERNEL);
-    CHECK((status.reason == CW_CLOCK_NO_FAULT) == (status.message[0] == '\0'));
-    CHECK(status.mode != CW_CLOCK_COUNTER || status.hz > 1e6);
-    CHECK(status.mode != CW_CLOCK_KERNEL || status.reason != CW_CLOCK_NO_FAULT);
+    cw_get_clock_status(NULL);
+    cw_get_clock_status(&status);
+    CHECK(status.mode >= CW_CLOCK_MODE_STARTING && status.mode <= CW_CLOCK_MODE_KERNEL);
+    CHECK((status.reason == CW_CLOCK_REASON_NO_FAULT) == (status.message[0] == '\0'));
+    CHECK(status.mode != CW_CLOCK_MODE_COUNTER || status.hz > 1e6);
+    CHECK(status.mode != CW_CLOCK_MODE_KERNEL || status.reason != CW_CLOCK_REASON_NO_FAULT);
 }
 
 static void stamps_are_converted(void)
@@ -97,8 +97,8 @@ static void stamps_are_converted(void)
     }
     /* Where the counter is not used there is none. */
     struct cw_clock_status status;
-    cw_clock_status(&status);
-    CHECK(status.mode != CW_CLOCK_COUNTER);
+    cw_get_clock_status(&status);
+    CHECK(status.mode != CW_CLOCK_MODE_COUNTER);
 }
 
 /* Threads pass the time on: none sees one that is below what it was given. */

@@ -55,7 +55,7 @@ static void the_lock_excludes(void)
     CHECK(memcmp(&lock, &zero, 4) == 0);
 }
 
-static struct cw_lockref entry = CW_LOCKREF_INIT(1);
+static cw_lockref_t entry = CW_LOCKREF_INIT(1);
 static long gets, deaths;
 
 static void *get_and_put(void *unused)

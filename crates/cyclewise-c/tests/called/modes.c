@@ -8,19 +8,19 @@
 static struct cw_state now(void)
 {
     struct cw_state state;
-    cw_state(&state);
+    cw_get_state(&state);
     return state;
 }
 
 static void *look(void *state)
 {
-    cw_state(state);
+    cw_get_state(state);
     return state;
 }
 
 static int look_c11(void *state)
 {
-    cw_state(state);
+    cw_get_state(state);
     return 7;
 }
 
@@ -39,7 +39,7 @@ static void a_thread_of_c11_runs_with_lock(void)
     struct cw_state seen;
     thrd_t thread;
     int result;
-    CHECK(cw_reelide(NULL) == 0 && now().mode == CW_MODE_SINGLE);
+    CHECK(cw_reelide_lock(NULL) == 0 && now().mode == CW_MODE_SINGLE);
     CHECK(thrd_create(&thread, look_c11, &seen) == thrd_success);
     CHECK(thrd_join(thread, &result) == thrd_success && result == 7);
     CHECK(seen.mode == CW_MODE_LOCKED && seen.elided == 0);
@@ -58,18 +58,18 @@ static void other_threads_are_a_reason(void)
 {
     pthread_t thread;
     CHECK(pthread_create(&thread, NULL, wait_for_end, NULL) == 0);
-    CHECK_REFUSED(cw_reelide(&why), CW_REFUSED_OTHER_THREADS);
+    CHECK_REFUSED(cw_reelide_lock(&why), CW_REFUSED_OTHER_THREADS);
     CHECK(now().elided == 0);
     __atomic_store_n(&ends, 1, __ATOMIC_RELEASE);
     CHECK(pthread_join(thread, NULL) == 0);
-    CHECK(cw_reelide(NULL) == 0 && now().mode == CW_MODE_SINGLE);
+    CHECK(cw_reelide_lock(NULL) == 0 && now().mode == CW_MODE_SINGLE);
 }
 
 static void locking_restores(void)
 {
-    CHECK(cw_lock(NULL) == 0 && now().mode == CW_MODE_LOCKED && now().elided == 0);
-    CHECK(cw_lock(NULL) == 0);
-    CHECK(cw_reelide(NULL) == 0 && now().elided == now().sites);
+    CHECK(cw_restore_lock(NULL) == 0 && now().mode == CW_MODE_LOCKED && now().elided == 0);
+    CHECK(cw_restore_lock(NULL) == 0);
+    CHECK(cw_reelide_lock(NULL) == 0 && now().elided == now().sites);
 }
 
 static void a_child_inherits_the_mode(void)
@@ -93,7 +93,7 @@ static void confined_mode_is_entered_and_left_once(void)
     CHECK(now().mode == CW_MODE_CONFINED && now().elided == now().sites);
     CHECK(cw_confined_check(NULL) == 0 && cw_confined_audit(NULL) == 0);
     CHECK_REFUSED(cw_confined_enter(-1, &why), CW_REFUSED_WRONG_MODE);
-    CHECK_REFUSED(cw_lock(&why), CW_REFUSED_WRONG_MODE);
+    CHECK_REFUSED(cw_restore_lock(&why), CW_REFUSED_WRONG_MODE);
     CHECK(cw_confined_leave(NULL) == 0);
     CHECK(now().mode == CW_MODE_LOCKED && now().elided == 0);
     CHECK_REFUSED(cw_confined_leave(&why), CW_REFUSED_WRONG_MODE);
@@ -106,13 +106,13 @@ static void confined_mode_is_entered_and_left_once(void)
 int main(void)
 {
     begin();
-    CHECK_REFUSED(cw_reelide(&why), CW_REFUSED_NOT_ENABLED);
+    CHECK_REFUSED(cw_reelide_lock(&why), CW_REFUSED_NOT_ENABLED);
     CHECK_REFUSED(cw_confined_enter(-1, &why), CW_REFUSED_NOT_ENABLED);
     CHECK(cw_apply_alternatives(NULL) == 0);
     CHECK(cw_enable_single(NULL) == 0);
     struct cw_state state = now();
     CHECK(state.mode == CW_MODE_SINGLE && state.sites > 0 && state.elided == state.sites);
-    cw_state(NULL);
+    cw_get_state(NULL);
     a_thread_runs_with_lock();
     a_thread_of_c11_runs_with_lock();
     other_threads_are_a_reason();

@@ -9,6 +9,7 @@ extern const int32_t __start_cyclewise_lock_v1[] __attribute__((visibility("hidd
 extern const int32_t __stop_cyclewise_lock_v1[] __attribute__((visibility("hidden")));
 
 CW_KEY_DEFINE_FALSE(traced);
+CW_KEY_DEFINE_STATIC_TRUE(checked);
 
 static cw_refcount_t count = CW_REFCOUNT_INIT(1);
 
@@ -35,6 +36,8 @@ static void *use(void *elided)
 
 static int is_traced(void) { return cw_key_unlikely(&traced) ? 1 : 0; }
 
+static int is_checked(void) { return cw_key_likely(&checked) ? 1 : 0; }
+
 int main(void)
 {
     begin();
@@ -45,7 +48,7 @@ int main(void)
     /* With the archive they are the library's unit; with the shared library another one. */
     struct cw_state state;
     memset(&state, 0x5a, sizeof state);
-    cw_state(&state);
+    cw_get_state(&state);
     CHECK(state.units <= 1 && (state.units == 1 ? state.unit_sites == sites : state.sites >= sites));
     CHECK(state.elided == state.sites && state.unit_elided == state.unit_sites && state.reserved[3] == 0);
     size_t elided = 99;
@@ -58,14 +61,16 @@ int main(void)
     for (int n = 0; n < 2; n++)
         CHECK(pthread_join(threads[n], NULL) == 0 && seen[n] == 0);
     CHECK(cw_refcount_read(&count) == 1 && sites_with(0xf0) == sites);
-    CHECK(cw_reelide(NULL) == 0 && sites_with(0x3e) == sites);
-    CHECK(cw_lock(NULL) == 0 && sites_with(0xf0) == sites);
-    cw_state(&state);
+    CHECK(cw_reelide_lock(NULL) == 0 && sites_with(0x3e) == sites);
+    CHECK(cw_restore_lock(NULL) == 0 && sites_with(0xf0) == sites);
+    cw_get_state(&state);
     CHECK(state.elided == 0 && state.unit_elided == 0);
     /* Static keys, in this unit's table. */
     CHECK(!is_traced() && cw_key_enable(&traced) == 0 && is_traced());
     CHECK(cw_key_disable(&traced) == 0 && !is_traced());
     CHECK(cw_key_dec(&traced) == CW_REFUSED_NO_USERS && cw_key_inc(&traced) == 0 && is_traced());
     CHECK(cw_key_dec(&traced) == 0 && !is_traced());
+    CHECK(is_checked() && cw_key_disable(&checked) == 0 && !is_checked() && !is_traced());
+    CHECK(cw_key_enable(&checked) == 0 && is_checked());
     return 0;
 }

@@ -6,7 +6,7 @@
 
 static void *look(void *state)
 {
-    cw_state(state);
+    cw_get_state(state);
     return state;
 }
 

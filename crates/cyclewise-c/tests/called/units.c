@@ -80,7 +80,7 @@ static void end_threads(pthread_t *threads)
 static int all_are(int byte)
 {
     struct cw_state state;
-    cw_state(&state);
+    cw_get_state(&state);
     CHECK(library_sites(-1) > 0);
     return library_sites(byte) == library_sites(-1) && state.elided == (byte == 0x3e ? state.sites : 0);
 }
@@ -157,7 +157,7 @@ int main(int arguments, char **argument)
         CHECK(lock_it && lock_it != cw_spin_lock && unlock_it);
     }
     CHECK(cw_enable_single(NULL) == 0 && all_are(0x3e));
-    CHECK(cw_lock(NULL) == 0 && all_are(0xf0));
+    CHECK(cw_restore_lock(NULL) == 0 && all_are(0xf0));
     int status = enter(cpus[0]);
     if (status == CW_REFUSED_SYSTEM) {
         puts("skipped: the kernel refuses what confined mode needs");

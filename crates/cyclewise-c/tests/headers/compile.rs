@@ -141,6 +141,9 @@ fn the_headers_compile_in_every_mode() {
 
 /// A use of each kind of template, because nothing is generated for a function that is not called.
 const USES: &str = "
+#include <cyclewise/key.h>
+CW_KEY_DEFINE_STATIC_FALSE(off);
+CW_KEY_DEFINE_STATIC_TRUE(on);
 int use(uint8_t *b, uint16_t *h, uint32_t *w, uint64_t *q, cw_refcount_t *r, cw_refcount64_t *s, unsigned n);
 int use(uint8_t *b, uint16_t *h, uint32_t *w, uint64_t *q, cw_refcount_t *r, cw_refcount64_t *s, unsigned n) {
     static const uint8_t eight = 200;
@@ -155,9 +158,26 @@ int use(uint8_t *b, uint16_t *h, uint32_t *w, uint64_t *q, cw_refcount_t *r, cw_
     cw_refcount64_dec(s);
     return cw_fetch_inc_cmp_u64(q) + cw_dec_cmp_u16(h) + cw_test_and_set_bit_u32(w, n) +
            cw_test_and_clear_bit_u64(q, 63) + cw_dec_and_test_u64(q) + cw_refcount_dec_and_test(r) +
-           cw_refcount64_inc_not_zero(s);
+           cw_refcount64_inc_not_zero(s) + cw_key_unlikely(&off) + cw_key_likely(&on);
 }
 ";
+
+/// C programs before C23 have names that <stdbool.h> would change.
+#[test]
+fn the_headers_leave_bool_true_and_false_to_the_program() {
+    const OWN: &str = "enum { false = 2, true = 3 };\nunion own { int bool; };\nint own(union own bool);\n";
+    for compiler in compilers().into_iter().filter(|c| !c.is_cxx) {
+        let folder = folder(&format!("bool-{}", compiler.name));
+        for name in headers(compiler) {
+            let unit = folder.join("own.c");
+            std::fs::write(&unit, format!("#include <cyclewise/{name}>\n{OWN}")).unwrap();
+            compile(compiler, "gnu11", WARNINGS, std::slice::from_ref(&unit)).unwrap_or_else(|e| panic!("{name}: {e}"));
+            // The twin: what a header must not do.
+            std::fs::write(&unit, format!("#include <stdbool.h>\n{OWN}")).unwrap();
+            compile(compiler, "gnu11", WARNINGS, &[unit]).unwrap_err();
+        }
+    }
+}
 
 /// The twin: a warning is an error, so the tests above see one.
 #[test]
