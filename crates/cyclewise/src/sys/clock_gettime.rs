@@ -47,9 +47,14 @@ pub(crate) fn boottime_ns() -> u64 {
 }
 
 /// CLOCK_REALTIME: since 1970; set by whoever may, and slewed as CLOCK_MONOTONIC is.
-#[inline]
+#[cfg(test)]
 pub(crate) fn realtime_ns() -> u64 {
     read(libc::CLOCK_REALTIME)
+}
+
+/// The same; `None` where it is refused. Preserves errno.
+pub(crate) fn known_realtime_ns() -> Option<u64> {
+    known(libc::CLOCK_REALTIME)
 }
 
 /// CLOCK_THREAD_CPUTIME_ID: the time that the calling thread has run on a CPU.
