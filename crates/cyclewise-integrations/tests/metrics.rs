@@ -241,3 +241,153 @@ fn threads_that_register_at_once_get_one_counter_and_handles_outlive_the_recorde
         handle.increment(1);
     }
 }
+
+type Call = Box<dyn Fn(u64) + Send + Sync>;
+
+/// An exporter whose counters run code of its own, as one does that counts or logs.
+#[derive(Clone)]
+struct Calling {
+    registered: Arc<AtomicU64>,
+    call: Arc<std::sync::OnceLock<Call>>,
+}
+
+impl Calling {
+    fn new() -> Self {
+        Self {
+            registered: Arc::default(),
+            call: Arc::default(),
+        }
+    }
+
+    fn calls(&self, call: impl Fn(u64) + Send + Sync + 'static) {
+        assert!(self.call.set(Box::new(call)).is_ok());
+    }
+}
+
+impl CounterFn for Calling {
+    fn increment(&self, _: u64) {}
+    fn absolute(&self, value: u64) {
+        self.call.get().unwrap()(value);
+    }
+}
+
+impl metrics::Recorder for Calling {
+    fn describe_counter(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+    fn describe_gauge(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+    fn describe_histogram(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+    fn register_counter(&self, _: &Key, _: &Metadata<'_>) -> Counter {
+        self.registered.fetch_add(1, Ordering::Relaxed);
+        Counter::from_arc(Arc::new(self.clone()))
+    }
+    fn register_gauge(&self, _: &Key, _: &Metadata<'_>) -> Gauge {
+        Gauge::noop()
+    }
+    fn register_histogram(&self, _: &Key, _: &Metadata<'_>) -> Histogram {
+        Histogram::noop()
+    }
+}
+
+/// Whether it ends. Where it does not, its thread is left behind.
+fn ends(work: impl FnOnce() + Send + 'static) -> bool {
+    ends_within(20, work)
+}
+
+fn ends_within(seconds: u64, work: impl FnOnce() + Send + 'static) -> bool {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        work();
+        // Nobody listens, if it was too late.
+        let _ = sender.send(());
+    });
+    receiver.recv_timeout(std::time::Duration::from_secs(seconds)).is_ok()
+}
+
+/// A recorder with one counter at 1, whose exporter counts, registers, reads, publishes and panics in the first publication.
+#[test]
+fn an_exporter_may_use_the_recorder_while_it_is_told() {
+    let exporter = Calling::new();
+    let recorder = Arc::new(Recorder::new(exporter.clone()));
+    let hits = with_local_recorder(&*recorder, || counter!("hits"));
+    hits.increment(1);
+    let inside = Arc::downgrade(&recorder);
+    let published = Arc::new(AtomicU64::new(0));
+    let said = Arc::clone(&published);
+    exporter.calls(move |value| {
+        if said.fetch_max(value, Ordering::Relaxed) == 0 {
+            let inside = inside.upgrade().unwrap();
+            hits.increment(10);
+            (0..100).for_each(|i| with_local_recorder(&*inside, || counter!(format!("new {i}")).increment(0)));
+            assert_eq!(inside.counters().len(), 101);
+            inside.publish();
+            std::panic::resume_unwind(Box::new("of the exporter's own"));
+        }
+    });
+    let publisher = Arc::clone(&recorder);
+    let both = move || {
+        let publish = std::panic::AssertUnwindSafe(|| publisher.publish());
+        assert!(std::panic::catch_unwind(publish).is_err());
+        publisher.publish();
+    };
+    assert!(ends(both), "a publication that waits for itself");
+    assert_eq!(published.load(Ordering::Relaxed), 11, "the second one is no nested one");
+}
+
+/// The twin: an exporter that is called under a lock that its own code takes.
+#[test]
+fn a_call_that_waits_for_itself_is_caught() {
+    let (lock, waited) = (Arc::new(Mutex::new(())), Arc::new(AtomicU64::new(0)));
+    let said = Arc::clone(&waited);
+    let held = lock.lock().unwrap();
+    let inner = Arc::clone(&lock);
+    assert!(!ends_within(1, move || {
+        drop(inner.lock().unwrap());
+        said.store(1, Ordering::Relaxed);
+    }));
+    assert_eq!(waited.load(Ordering::Relaxed), 0);
+    drop(held);
+}
+
+/// So that an exporter's timeout for idle counters comes, and its counter is found again after it was dropped.
+#[test]
+fn sums_that_have_not_changed_are_not_published() {
+    let exporter = Calling::new();
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let telling = Arc::clone(&told);
+    exporter.calls(move |value| telling.lock().unwrap().push(value));
+    let recorder = Recorder::new(exporter.clone());
+    let hits = with_local_recorder(&recorder, || counter!("hits"));
+    let registered = || exporter.registered.load(Ordering::Relaxed);
+    recorder.publish();
+    assert!(told.lock().unwrap().is_empty(), "nothing was counted");
+    for count in [2, 3] {
+        hits.increment(count);
+        recorder.publish();
+    }
+    assert_eq!(
+        (told.lock().unwrap().clone(), registered()),
+        (vec![2, 5], 2),
+        "idle at first"
+    );
+    recorder.publish();
+    recorder.publish();
+    assert_eq!((told.lock().unwrap().clone(), registered()), (vec![2, 5], 2));
+    hits.increment(1);
+    recorder.publish();
+    assert_eq!((told.lock().unwrap().clone(), registered()), (vec![2, 5, 6], 3));
+}
+
+#[test]
+fn many_keys_are_kept_apart() {
+    let recorder = Recorder::new(Exporter::default());
+    with_local_recorder(&recorder, || {
+        for turn in 1..=2 {
+            (0..1000).for_each(|i| counter!("many", "i" => i.to_string()).increment(turn * i));
+        }
+    });
+    let counters = recorder.counters();
+    assert_eq!(counters.len(), 1000);
+    for (key, sum) in counters {
+        let i: u64 = key.labels().next().unwrap().value().parse().unwrap();
+        assert_eq!(sum, 3 * i);
+    }
+}

@@ -23,7 +23,7 @@
 //! | [`clock::Instant`] | a time stamp from the CPU's counter that follows CLOCK_MONOTONIC | `ktime_get` |
 //! | [`mask::hold`] | defers signal handlers without a system call | `local_irq_save` |
 //! | [`static_key!`] | a flag whose test is one NOP until it is flipped | `static_branch` |
-//! | [`alternative!`] | an instruction sequence chosen by what the CPU supports | `ALTERNATIVE` |
+//! | `alternative!` (x86-64) | an instruction sequence chosen by what the CPU supports | `ALTERNATIVE` |
 //! | [`atomic`] | std's atomic types with LOCK prefixes that can be patched away | `LOCK_PREFIX` |
 //!
 //! # Terms
@@ -51,7 +51,7 @@
 //! | feature | turns on | packages |
 //! |---|---|---|
 //! | `std` | the modes of [`patch`]; Arcs of paths, OS strings and files; timed locks; the mock, the upkeep thread and the per-thread part of [`clock`] | – |
-//! | `patch` | [`patch`] and [`static_key!`], with `std` [`enable_single!`]; [`alternative!`] is there without, and keeps its default | `libc` |
+//! | `patch` | [`patch`] and [`static_key!`], with `std` [`enable_single!`]; `alternative!`, which x86-64 alone has, is there without, and keeps its default | `libc` |
 //! | `percpu` | [`mod@percpu`], [`percpu!`] | `libc` |
 //! | `clock` | [`clock`] | `libc` |
 //! | `mask` | [`mask`], and `std` | `libc` |
@@ -59,7 +59,7 @@
 //! | `refs` | [`refs`], and `lock`, which a [`LockRef`](refs::LockRef) takes | `libc`, `lock_api`, `scopeguard` |
 //! | `serde` | `Serialize` and `Deserialize` for [`atomic`]'s types and for [`Arc`](refs::Arc) and [`Weak`](refs::Weak) | `serde_core` |
 //! | `archery` | [`ArcK`](refs::ArcK), with which rpds and other collections count by [`Arc`](refs::Arc); and `refs` | `libc`, `lock_api`, `scopeguard`, `archery` |
-//! | `arc-swap` | [`Arc`](refs::Arc) and [`Weak`](refs::Weak) in an `ArcSwapAny`; and `refs` | `libc`, `lock_api`, `scopeguard`, `arc-swap`, `rustversion` |
+//! | `arc-swap` | [`Arc`](refs::Arc) and [`Weak`](refs::Weak) in an `ArcSwapAny`; and `refs`, `std` | `libc`, `lock_api`, `scopeguard`, `arc-swap`, `rustversion` |
 //! | `stable_deref_trait` | [`Arc`](refs::Arc) for owning_ref, yoke and others; and `refs` | `libc`, `lock_api`, `scopeguard`, `stable_deref_trait` |
 //! | `unsize` | that crate's coercions of [`Arc`](refs::Arc) and [`Weak`](refs::Weak); and `refs` | `libc`, `lock_api`, `scopeguard`, `unsize` |
 //! | `metrics` | [`percpu::metrics`], a recorder with per-CPU counters; and `percpu`, `std` | `libc`, `metrics`, `rapidhash`, `rustversion` |

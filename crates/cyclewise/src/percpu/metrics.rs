@@ -23,48 +23,33 @@
 //! ```
 //!
 //! # Cost
-//! An addition is that of a [`PerCpu`], behind a virtual call, for whoever keeps the handle that `counter!` returns. The macro itself
-//! looks the key up at every use, which takes longer than any addition.
+//! An addition is that of a [`PerCpu`](super::PerCpu), behind a virtual call, for whoever keeps the handle that `counter!` returns. Keep
+//! it: the macro itself looks the key up at every use, under a lock of one in 32 keys. That takes longer than any addition, and threads that do so contend for the lock's word.
 //!
 //! # Invariants
 //! 1. A key has one counter, as long as the recorder exists. Keys are equal where metrics has them equal.
-//! 2. A sum contains every addition that happened before; it never decreases but by overflow.
+//! 2. No lock of the table is held while another's code runs.
+//! 3. A sum contains every addition that happened before; it never decreases but by overflow.
 
-use super::PerCpu;
+mod counter;
+mod table;
+
 use core::fmt;
-use metrics::{CounterFn, Gauge, Histogram, Key, KeyName, Metadata, SharedString, Unit};
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use counter::Counter;
+use metrics::{Gauge, Histogram, Key, KeyName, Metadata, SharedString, Unit};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::ThreadId;
 use std::vec::Vec;
+use table::{Registered, Table};
 
 /// A recorder with per-CPU counters before another one.
 pub struct Recorder<R> {
     next: R,
-    counters: RwLock<HashMap<Key, Registered>>,
+    counters: Table,
     /// Held while sums are handed on: two that do so at once would hand them on in different orders.
     publishing: Mutex<()>,
-}
-
-/// A counter of ours, and the next recorder's of the same key.
-struct Registered {
-    counter: Arc<Counter>,
-    next: metrics::Counter,
-}
-
-/// What the macros count with.
-struct Counter {
-    words: Words,
-    /// Held by `absolute`: two that find the same difference would both add it.
-    raising: Mutex<()>,
-}
-
-enum Words {
-    PerCpu(PerCpu<u64>),
-    /// Where there is no memory for a copy on each CPU.
-    One(AtomicU64),
+    /// Who holds it.
+    publisher: Mutex<Option<ThreadId>>,
 }
 
 impl<R: metrics::Recorder> Recorder<R> {
@@ -73,8 +58,9 @@ impl<R: metrics::Recorder> Recorder<R> {
     pub fn new(next: R) -> Self {
         Self {
             next,
-            counters: RwLock::new(HashMap::new()),
+            counters: Table::new(),
             publishing: Mutex::new(()),
+            publisher: Mutex::new(None),
         }
     }
 
@@ -83,42 +69,51 @@ impl<R: metrics::Recorder> Recorder<R> {
         &self.next
     }
 
-    /// Sets the next recorder's counters to the sums (`Counter::absolute`). Call it before an exporter renders, or periodically
-    /// where it pushes.
+    /// Sets the next recorder's counters to the sums (`Counter::absolute`), those that have changed since the last time. Call it
+    /// before an exporter renders, or periodically where it pushes.
+    ///
+    /// A counter that has not changed is left alone, so an exporter may drop it as idle. When it changes again, it is registered
+    /// again, and goes on from its sum.
+    ///
+    /// The exporter's code may count, register counters and read [`counters`](Self::counters) meanwhile. If it publishes, in the same
+    /// thread, that does nothing: the publication is under way.
     pub fn publish(&self) {
+        let current = std::thread::current().id();
+        if *locked(&self.publisher) == Some(current) {
+            return;
+        }
         let _in_order = locked(&self.publishing);
-        let counters = self.counters.read().unwrap_or_else(PoisonError::into_inner);
-        for Registered { counter, next } in counters.values() {
-            next.absolute(counter.sum());
+        *locked(&self.publisher) = Some(current);
+        let _ended = Ended(&self.publisher);
+        for registered in self.counters.all() {
+            registered.publish(&self.next);
         }
     }
 
     /// Every counter's key and sum, in no order.
     pub fn counters(&self) -> Vec<(Key, u64)> {
-        let counters = self.counters.read().unwrap_or_else(PoisonError::into_inner);
-        counters
+        let all = self.counters.all();
+        let sums = all
             .iter()
-            .map(|(key, registered)| (key.clone(), registered.counter.sum()))
-            .collect()
+            .map(|registered| (registered.key.clone(), registered.counter.sum()));
+        sums.collect()
     }
 
     fn counter(&self, key: &Key, metadata: &Metadata<'_>) -> Arc<Counter> {
-        let counters = self.counters.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(registered) = counters.get(key) {
-            return Arc::clone(&registered.counter);
-        }
-        drop(counters);
-        // Outside of the lock: it is another's code.
-        let next = self.next.register_counter(key, metadata);
-        let mut counters = self.counters.write().unwrap_or_else(PoisonError::into_inner);
-        match counters.entry(key.clone()) {
-            Entry::Occupied(registered) => Arc::clone(&registered.get().counter),
-            Entry::Vacant(place) => {
-                let counter = Arc::new(Counter::new());
-                let registered = Registered { counter, next };
-                Arc::clone(&place.insert(registered).counter)
-            }
-        }
+        self.counters.find(key).unwrap_or_else(|| {
+            // Outside of the lock: it is another's code.
+            let next = self.next.register_counter(key, metadata);
+            self.counters.add(Registered::new(key, metadata, next))
+        })
+    }
+}
+
+/// Ends a publication, also where the exporter panics.
+struct Ended<'a>(&'a Mutex<Option<ThreadId>>);
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        *locked(self.0) = None;
     }
 }
 
@@ -150,69 +145,12 @@ impl<R: metrics::Recorder> metrics::Recorder for Recorder<R> {
 
 impl<R> fmt::Debug for Recorder<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let counters = self.counters.read().unwrap_or_else(PoisonError::into_inner);
         f.debug_struct("Recorder")
-            .field("counters", &counters.len())
+            .field("counters", &self.counters.all().len())
             .finish_non_exhaustive()
     }
 }
 
-impl Counter {
-    fn new() -> Self {
-        Self {
-            words: PerCpu::try_new().map_or_else(|_| Words::One(AtomicU64::new(0)), Words::PerCpu),
-            raising: Mutex::new(()),
-        }
-    }
-
-    fn sum(&self) -> u64 {
-        match &self.words {
-            Words::PerCpu(words) => words.sum(),
-            Words::One(word) => word.load(Relaxed),
-        }
-    }
-}
-
-impl CounterFn for Counter {
-    #[inline]
-    fn increment(&self, value: u64) {
-        match &self.words {
-            Words::PerCpu(words) => words.add(value),
-            Words::One(word) => {
-                word.fetch_add(value, Relaxed);
-            }
-        }
-    }
-
-    /// Raises the sum to `value`, if it is below. An addition that runs at the same time counts as one after it.
-    fn absolute(&self, value: u64) {
-        let _alone = locked(&self.raising);
-        let sum = self.sum();
-        if value > sum {
-            self.increment(value - sum);
-        }
-    }
-}
-
-fn locked(mutex: &Mutex<()>) -> MutexGuard<'_, ()> {
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_word_counts_as_well() {
-        let counter = Counter {
-            words: Words::One(AtomicU64::new(0)),
-            raising: Mutex::new(()),
-        };
-        counter.increment(2);
-        counter.absolute(1);
-        assert_eq!(counter.sum(), 2);
-        counter.absolute(5);
-        counter.increment(1);
-        assert_eq!(counter.sum(), 6);
-    }
 }
