@@ -47,7 +47,7 @@ const STEPS: &[Step] = &[
     Step {
         name: "doc",
         kind: Kind::Cargo(
-            &["doc", "--workspace", "--no-deps", "--document-private-items"],
+            &["doc", "--workspace", "--no-deps", "--all-features", "--document-private-items"],
             &[("RUSTDOCFLAGS", "-D warnings")],
         ),
     },

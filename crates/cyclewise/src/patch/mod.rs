@@ -31,7 +31,7 @@
 //! those with a descriptor of another version, or one that does not describe the unit's own text; the 257th and later ones; those
 //! without this module, as it defines the descriptor. Without a coordinator no unit is elided.
 //!
-//! [`sites`], static keys and alternatives are the caller's unit's.
+//! [`sites()`], static keys and alternatives are the caller's unit's.
 //!
 //! Two versions of this crate in one link unit share a table: a copy that finds a site elided by the other refuses
 //! ([`Refusal::UnexpectedByte`](crate::error::Refusal::UnexpectedByte)).
