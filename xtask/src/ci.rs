@@ -47,7 +47,13 @@ const STEPS: &[Step] = &[
     Step {
         name: "doc",
         kind: Kind::Cargo(
-            &["doc", "--workspace", "--no-deps", "--all-features", "--document-private-items"],
+            &[
+                "doc",
+                "--workspace",
+                "--no-deps",
+                "--all-features",
+                "--document-private-items",
+            ],
             &[("RUSTDOCFLAGS", "-D warnings")],
         ),
     },
