@@ -191,7 +191,7 @@ fn pkg_config(options: &Options, version: &Version) -> String {
     format!(
         "prefix={}\nlibdir={}\nincludedir=${{prefix}}/include\n\nName: cyclewise\n\
          Description: Linux's hot-path primitives for userspace\nVersion: {}\nLibs: -L${{libdir}} -lcyclewise\n\
-         Libs.private: -lgcc_eh -lutil -lrt -lpthread -lm -ldl -lc\nCflags: -I${{includedir}}\n",
+         Libs.private: -lutil -lrt -lpthread -lm -ldl -lc\nCflags: -I${{includedir}}\n",
         options.prefix.display(),
         options.libdir.display(),
         version.full

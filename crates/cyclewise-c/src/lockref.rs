@@ -13,6 +13,8 @@ use cyclewise::refs::lockref::{Adaptive, Guard, LockRef};
 
 /// A lock and a reference count in one word, and how its waiters fare. Its members are the library's; CW_LOCKREF_INIT and
 /// cw_lockref_init initialize it.
+///
+/// It is for one process and one copy of the library, as struct cw_spinlock is: elsewhere a waiter may sleep for ever.
 #[repr(C)]
 pub struct cw_lockref {
     /// The lock above, the count below.
@@ -124,7 +126,8 @@ pub unsafe extern "C" fn cw_lockref_put_or_lock(lockref: *mut cw_lockref) -> boo
     put
 }
 
-/// Locks: until cw_lockref_unlock nobody else changes the count. A thread that holds the lock waits for ever. Acquire.
+/// Locks: until cw_lockref_unlock nobody else changes the count. A thread that holds the lock waits for ever. Not in memory that
+/// processes share, and not between two copies of the library: see struct cw_lockref. Acquire.
 ///
 /// # Safety
 /// Safety 2.

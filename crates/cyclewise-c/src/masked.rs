@@ -20,7 +20,8 @@ use core::time::Duration;
 use cyclewise::mask::{self, Hold, Masked, MaskedGuard};
 use std::time::Instant;
 
-/// A lock that is taken under a hold of the soft mask, so that no handler waits for the thread that it interrupted.
+/// A lock that is taken under a hold of the soft mask, so that no handler waits for the thread that it interrupted. It is for one
+/// process and one copy of the library, whose holds it takes.
 pub struct cw_masked_lock {
     masked: Masked<()>,
     /// The owner's.

@@ -72,7 +72,8 @@ unsafe impl Handler for Registered {
 /// that succeeds allocates, about 224 bytes, is never freed: a signal on another thread may be in the handler. cw_signal_off frees none
 /// of it.
 ///
-/// The handler is async-signal-safe, signal-safety(7), and does not leave by longjmp.
+/// The handler is async-signal-safe, signal-safety(7), and does not leave by longjmp. An object with a handler is not closed by dlclose:
+/// cw_signal_off does not wait for calls of the handler on other threads.
 ///
 /// Returns 0, or CW_REFUSED_FAULT, CW_REFUSED_SIGNAL_TAKEN, CW_REFUSED_SIGNAL, CW_REFUSED_SIGNALS_BUSY, CW_REFUSED_ARGUMENT.
 ///

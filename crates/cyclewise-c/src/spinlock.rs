@@ -13,6 +13,9 @@ use cyclewise::lock::RawSpinLock;
 use lock_api::{RawMutex, RawMutexFair, RawMutexTimed};
 
 /// A queued spinlock. Its members are the library's. CW_SPINLOCK_INIT is a free one, and so are 8 bytes of zeroes.
+///
+/// It is for one process and one copy of the library: its waiters are in a table of that copy. In memory that processes share, or used
+/// through the archive in one link unit and another copy in another, a waiter may sleep for ever.
 #[repr(C)]
 pub struct cw_spinlock {
     /// Whether it is held, and by which rule it is given on.
@@ -37,7 +40,8 @@ impl cw_spinlock {
     }
 }
 
-/// Locks. Waiters spin, then sleep, in the order of arrival; a thread that holds the lock waits for ever.
+/// Locks. Waiters spin, then sleep, in the order of arrival; a thread that holds the lock waits for ever. Not in memory that processes
+/// share, and not between two copies of the library: see struct cw_spinlock.
 ///
 /// Acquire: pairs with the unlock before.
 ///

@@ -65,6 +65,9 @@ fn compile(prefix: &Path, package: &[&str], name: &str) -> PathBuf {
     let mut arguments = vec!["-O2".to_owned(), source.display().to_string(), "-o".to_owned()];
     arguments.push(file.display().to_string());
     arguments.extend(pkg_config(prefix, package));
+    if package.contains(&"--static") {
+        arguments.push("-static".to_owned());
+    }
     let output = common::cc(&arguments);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     file
@@ -132,6 +135,11 @@ fn what_is_installed_compiles_the_readmes_program() {
         let unhooked = compile(&prefix, &["--cflags", "--libs", "cyclewise"], "unhooked");
         let said = String::from_utf8_lossy(&run(&unhooked, &lib).stdout).into_owned();
         assert!(said.contains("cyclewise-hooks.o"), "{said}");
+        // What pkg-config says for static programs links one, whatever the C compiler adds by itself.
+        let fixed = compile(&prefix, &["--static", "--cflags", "--libs", "cyclewise"], "fixed");
+        let output = run(&fixed, &lib);
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(said.contains("2 references") && output.status.success(), "{said}");
         assert_eq!(
             pkg_config(&prefix, &["--modversion", "cyclewise"]),
             [env!("CARGO_PKG_VERSION")]

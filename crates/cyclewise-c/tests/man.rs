@@ -31,10 +31,52 @@ const SECTIONS: &[(&str, &[&str])] = &[
     ("Per-CPU reference counts", &["cw_percpu_ref_"]),
     ("Soft mask", &["cw_mask_"]),
     ("Signals and what they share", &["cw_signal_", "cw_masked_lock_"]),
+    ("Static keys", &["cw_key_"]),
     ("The library", &["cw_version"]),
 ];
 
-const HEADERS: [&str; 3] = ["called.h", "clock.h", "mask.h"];
+const HEADERS: [&str; 4] = ["called.h", "clock.h", "mask.h", "key.h"];
+
+/// Functions that only the inline ones call.
+const INNER: [&str; 4] = [
+    "cw_clock_segments",
+    "cw_ticks_sequence",
+    "cw_mask_offset",
+    "cw_mask_replay",
+];
+
+/// The paragraph of the first comment of `called.h` that begins with this title.
+fn note(title: &str) -> String {
+    let header = fs::read_to_string(common::root().join("include/cyclewise/called.h")).expect("a header");
+    let comment = header.split("*/").next().expect("a first comment");
+    let lines = comment.lines().map(|line| line.trim_start_matches([' ', '*']));
+    let text = lines.collect::<Vec<_>>().join("\n");
+    let beginning = format!("{title}: ");
+    let mut paragraphs = text.split("\n\n").filter_map(|p| p.strip_prefix(&beginning));
+    let paragraph = paragraphs.next();
+    let paragraph = paragraph.unwrap_or_else(|| panic!("the head of called.h says nothing on {title}"));
+    paragraph.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The refusals: their names, and what they mean.
+fn refusals() -> Vec<(String, String)> {
+    let header = fs::read_to_string(common::root().join("include/cyclewise/called.h")).expect("a header");
+    let listed = header.split("enum cw_refused {").nth(1).expect("the enum");
+    let listed = listed.split("\n}").next().expect("its end");
+    let mut found = Vec::new();
+    let mut meaning = String::new();
+    for line in listed.lines().map(str::trim) {
+        if let Some((name, number)) = line.split_once(" = ") {
+            let name = format!("{name} ({})", number.trim_end_matches(','));
+            found.push((name, core::mem::take(&mut meaning)));
+        } else if let Some(text) = line.strip_prefix("* ") {
+            meaning.push_str(if meaning.is_empty() { "" } else { " " });
+            meaning.push_str(&text.replace('`', ""));
+        }
+    }
+    found.retain(|(name, _)| !name.starts_with("CW_OK"));
+    found
+}
 
 const DESCRIPTION: [&str; 4] = [
     "cyclewise has the hot-path primitives of the Linux kernel for userspace, under the kernel's names: reference counts whose LOCK prefix \
@@ -73,7 +115,7 @@ fn functions(header: &str) -> Vec<Function> {
             continue;
         };
         let name = before.rsplit([' ', '*']).next().unwrap_or_default();
-        if !name.starts_with("cw_") || name.ends_with('_') || name.ends_with("_called") {
+        if !name.starts_with("cw_") || name.ends_with('_') || name.ends_with("_called") || INNER.contains(&name) {
             continue;
         }
         let lines = comment.lines().map(|line| line.trim().trim_start_matches('*').trim());
@@ -143,6 +185,7 @@ fn page(functions: &[Function]) -> String {
     }
     for (number, (title, _)) in SECTIONS.iter().enumerate() {
         roff.control("SH", [title.to_uppercase().as_str()]);
+        roff.text([roman(note(title))]);
         for function in functions.iter().filter(|f| section_of(f) == number) {
             roff.control("TP", []);
             roff.text([bold(&function.declaration)]);
@@ -153,6 +196,19 @@ fn page(functions: &[Function]) -> String {
                 roff.text([roman(paragraph)]);
             }
         }
+    }
+    roff.control("SH", ["ERRORS"]);
+    roff.text([roman(
+        "What a function returns that is refused. The message of the struct cw_refusal has the numbers in it.",
+    )]);
+    for (name, meaning) in refusals() {
+        roff.control("TP", []);
+        roff.text([bold(name)]);
+        roff.text([roman(meaning)]);
+    }
+    for title in ["Results", "Errno", "Copies"] {
+        roff.control("SH", [title.to_uppercase().as_str()]);
+        roff.text([roman(note(title))]);
     }
     roff.control("SH", ["FILES"]);
     roff.text([
@@ -202,6 +258,21 @@ fn a_function_that_is_not_on_the_page_is_seen() {
     assert!(after.contains("int cw_lockref_added(struct cw_lockref *lockref, int n);"));
     let stray = self::functions("/* Strays. */\nstatic inline int cw_stray(void)\n{\n");
     assert!(std::panic::catch_unwind(|| section_of(&stray[0])).is_err());
+}
+
+/// Each refusal has a meaning, and each is there.
+#[test]
+fn refusals_are_listed() {
+    let refusals = refusals();
+    assert!(refusals.len() >= 43, "{}", refusals.len());
+    assert!(refusals.iter().all(|(_, meaning)| meaning.len() > 10), "{refusals:?}");
+    assert!(refusals.iter().any(|(name, _)| name == "CW_REFUSED_NOT_HOOKED (64)"));
+}
+
+/// The twin: a group on which the header says nothing is seen.
+#[test]
+fn a_group_without_a_note_is_seen() {
+    assert!(std::panic::catch_unwind(|| note("Sundials")).is_err());
 }
 
 #[test]

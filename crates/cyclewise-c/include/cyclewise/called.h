@@ -3,6 +3,54 @@
  *
  * Written by cbindgen from crates/cyclewise-c/src; a test compares the two. Functions that return an int return 0, or an
  * enum cw_refused where their comment says so.
+ *
+ * Results: a place for a result may be null where it is not wanted. It is written to only as the function's comment says.
+ *
+ * Errno: no function changes it, except that a hooked function of the C library does what the C library's does.
+ *
+ * Inner functions: cw_clock_segments, cw_ticks_sequence, cw_mask_offset, cw_mask_replay and those whose names end in _called are for the
+ * inline functions. Programs do not call them, and they may change with the layout that they ask for.
+ *
+ * Copies: one link unit of a process links the archive, and the others are bound to its functions, or all use the shared library. Locks do
+ * not work between two copies.
+ *
+ * What threads, signal handlers and children of fork(2) may do with each group:
+ *
+ * Modes: Any thread may call them; entering and leaving are one at a time. Signal handlers may not. A child of fork(2) inherits single
+ * mode.
+ *
+ * Clock: Any thread and any signal handler may read it. A child that was forked while another thread followed the kernel's clock reads
+ * the kernel's: correct, but slower.
+ *
+ * Queued spinlock: A signal handler may take a lock that its thread neither holds nor waits for. A lock that another thread held at a
+ * fork stays held in the child; trylock and timedlock return there. One process, and one copy of the library.
+ *
+ * Lockref: As the spinlock. A signal handler may call trylock and put_return on any object; the gets and put_or_lock may wait for the
+ * lock. References of the parent's other threads stay counted in a child. One process, and one copy of the library.
+ *
+ * Reference counts: The hook is called on the thread that misuses a count, also in signal handlers.
+ *
+ * Static keys: Any thread may change one; signal handlers may only test one. A child of fork(2) has them as they were.
+ *
+ * Per-CPU counters: Any thread and any signal handler may add. Creating, destroying, sum and compare are not for handlers. Sums stay exact
+ * in a child, but for what other threads were about to add.
+ *
+ * Per-CPU free lists: Any thread and any signal handler may push and pop. A handler may not grow, nor pop_or_steal, which may wait for the
+ * thread that it interrupted. A child has all objects that were on lists.
+ *
+ * Per-CPU rings: Any thread and any signal handler may push and pop. A handler may not pop_or_steal. A child has all words that were in
+ * rings, but for those of a CPU that was being stolen from at the fork.
+ *
+ * Per-CPU reference counts: Any thread and any signal handler may get and put, so that a release may run in a handler. A handler may not
+ * kill. A count with references of threads that a child does not have never drops to 0 there.
+ *
+ * Soft mask: Holds are the calling thread's, and handlers may hold and release. A handler may not poll. A child has the holds of the thread
+ * that forked.
+ *
+ * Signals and what they share: cw_signal_on and cw_signal_off are not for handlers. Handlers may take a masked lock. In a child, a lock that
+ * another thread had is refused with CW_REFUSED_DEADLOCK. One process, and one copy of the library.
+ *
+ * The library: Any thread and any signal handler may ask for its version.
  */
 
 #ifndef CYCLEWISE_CALLED_H
@@ -368,7 +416,8 @@ enum cw_mask_woken {
 };
 
 /**
- * A lock that is taken under a hold of the soft mask, so that no handler waits for the thread that it interrupted.
+ * A lock that is taken under a hold of the soft mask, so that no handler waits for the thread that it interrupted. It is for one
+ * process and one copy of the library, whose holds it takes.
  */
 struct cw_masked_lock;
 
@@ -483,6 +532,8 @@ struct cw_refusal {
 /**
  * A lock and a reference count in one word, and how its waiters fare. Its members are the library's; CW_LOCKREF_INIT and
  * cw_lockref_init initialize it.
+ *
+ * It is for one process and one copy of the library, as struct cw_spinlock is: elsewhere a waiter may sleep for ever.
  */
 struct cw_lockref {
   /**
@@ -580,6 +631,9 @@ struct cw_state {
 
 /**
  * A queued spinlock. Its members are the library's. CW_SPINLOCK_INIT is a free one, and so are 8 bytes of zeroes.
+ *
+ * It is for one process and one copy of the library: its waiters are in a table of that copy. In memory that processes share, or used
+ * through the archive in one link unit and another copy in another, a waiter may sleep for ever.
  */
 struct cw_spinlock {
   /**
@@ -765,7 +819,8 @@ int cw_lockref_put_return(struct cw_lockref *lockref);
 cw_bool cw_lockref_put_or_lock(struct cw_lockref *lockref);
 
 /**
- * Locks: until cw_lockref_unlock nobody else changes the count. A thread that holds the lock waits for ever. Acquire.
+ * Locks: until cw_lockref_unlock nobody else changes the count. A thread that holds the lock waits for ever. Not in memory that
+ * processes share, and not between two copies of the library: see struct cw_lockref. Acquire.
  */
 void cw_lockref_lock(struct cw_lockref *lockref);
 
@@ -1122,7 +1177,8 @@ size_t cw_refcount_misuses(int event);
  * that succeeds allocates, about 224 bytes, is never freed: a signal on another thread may be in the handler. cw_signal_off frees none
  * of it.
  *
- * The handler is async-signal-safe, signal-safety(7), and does not leave by longjmp.
+ * The handler is async-signal-safe, signal-safety(7), and does not leave by longjmp. An object with a handler is not closed by dlclose:
+ * cw_signal_off does not wait for calls of the handler on other threads.
  *
  * Returns 0, or CW_REFUSED_FAULT, CW_REFUSED_SIGNAL_TAKEN, CW_REFUSED_SIGNAL, CW_REFUSED_SIGNALS_BUSY, CW_REFUSED_ARGUMENT.
  */
@@ -1182,7 +1238,8 @@ int cw_apply_alternatives(struct cw_refusal *why);
 void cw_get_state(struct cw_state *state);
 
 /**
- * Locks. Waiters spin, then sleep, in the order of arrival; a thread that holds the lock waits for ever.
+ * Locks. Waiters spin, then sleep, in the order of arrival; a thread that holds the lock waits for ever. Not in memory that processes
+ * share, and not between two copies of the library: see struct cw_spinlock.
  *
  * Acquire: pairs with the unlock before.
  */

@@ -4,7 +4,9 @@
  *     static cw_spinlock_t lock = CW_SPINLOCK_INIT;
  *     static cw_lockref_t entry = CW_LOCKREF_INIT(1);
  *
- * Both work on Linux's model: see cyclewise(3). The spinlock has 8 bytes; its waiters spin, then sleep, in the order of arrival. */
+ * The spinlock has 8 bytes; its waiters spin, then sleep, in the order of arrival. A lockref is a lock and a count in one word, with the
+ * operations of Linux's. Both are for one process and one copy of the library: in memory that processes share, a waiter may sleep for
+ * ever. */
 #ifndef CYCLEWISE_LOCK_H
 #define CYCLEWISE_LOCK_H
 
