@@ -92,7 +92,16 @@ unsafe fn enable() -> Result<(), Refused> {
     if !patch::hooks::has_dynamic_linker() {
         return Err(Refusal::Unwatched.into());
     }
-    let hooks = hooks::registered()?;
+    let hooks = match hooks::registered() {
+        Ok(hooks) => hooks,
+        // The program's own copy of the library may have hooks in force: then it elides these sites with its own.
+        Err(refused) => {
+            return match patch::reelide() {
+                Err(Refusal::NotEnabled) => Err(refused),
+                elided => elided.map_err(Refused::from),
+            };
+        }
+    };
     // SAFETY: the caller's contract is this one.
     unsafe { patch::single::enable(hooks) }.map_err(Refused::from)
 }

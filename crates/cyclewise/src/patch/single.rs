@@ -29,6 +29,9 @@
 //! refused, functions that create threads fail with EAGAIN, and the process continues with one thread. The same holds
 //! for a child whose parent was in the sandbox when it forked: it cannot get a descriptor of its own memory.
 //!
+//! At exit, and where it is closed, a shared library or C program whose sites another link unit's copy of this crate has elided gets LOCK
+//! back by the same calls: a filter that kills for them kills there.
+//!
 //! Call [`lock`] before entering such a sandbox, or one that must contain this program's own code: with the descriptor,
 //! code that controls the arguments of pwrite(2) can write the program's text. `lock` closes it.
 //!

@@ -3,14 +3,27 @@
 //! It lists those of the caller's namespace (dlmopen(3)), the ones that are being loaded or unloaded among them. While it does, it
 //! holds a lock without which none is added or unmapped.
 //!
+//! # Forks
+//! The C library leaves that lock taken in a child whose parent had a thread in here, and the child would wait for ever. So walks are
+//! counted, with the generation of the process: a child that inherits a count other than 0 never walks. A fork in progress copies the
+//! count and the lock at different times. It excludes changes of the address space; so one is made after the count is raised, and one
+//! before it is lowered, and the count is raised wherever the lock is taken. Walks of other code are not counted: unwinding or dlopen
+//! in another thread at the moment of the fork.
+//!
+//! # Cost
+//! Two mappings of a page that nobody touches, beside the walk.
+//!
 //! # Safety
 //! 1. The dynamic linker maps an object's segments before it lists it, and unmaps them after.
 //! 2. An object's headers are valid while it is listed. Its segments lie where they say.
-//! 3. The visitor neither unwinds nor waits: a fork meanwhile leaves the lock taken in the child.
+//! 3. The visitor neither unwinds nor waits.
 #![expect(unsafe_code, reason = "dl_iterate_phdr, reading mapped segments")]
 
+use super::{fork_generation, mmap};
+use crate::error::Refusal;
 use core::ffi::{c_int, c_void};
 use core::ops::Range;
+use core::sync::atomic::{AtomicU64, Ordering::SeqCst};
 #[cfg(target_pointer_width = "32")]
 use libc::Elf32_Phdr as Header;
 #[cfg(target_pointer_width = "64")]
@@ -23,14 +36,75 @@ pub(crate) struct Object<'a> {
     headers: &'a [Header],
 }
 
-/// Shows `visit` each object, until it returns false.
-pub(crate) fn each(mut visit: impl FnMut(&Object<'_>) -> bool) {
+/// How many walks are in progress, and in the upper half the generation that they belong to.
+static WALKS: AtomicU64 = AtomicU64::new(0);
+
+/// A walk that is counted.
+struct Walk {
+    generation: u32,
+}
+
+impl Walk {
+    /// `None` where the lock may be one that nobody releases.
+    fn begin() -> Option<Self> {
+        let generation = fork_generation::current();
+        let raised = WALKS.fetch_update(SeqCst, SeqCst, |walks| {
+            let (of, count) = ((walks >> 32) as u32, walks as u32);
+            let is_inherited = count != 0 && of != generation;
+            (!is_inherited).then_some(u64::from(generation) << 32 | u64::from(count + 1))
+        });
+        raised.ok()?;
+        let walk = Self { generation };
+        if wait_for_fork().is_err() {
+            walk.lower();
+            return None;
+        }
+        Some(walk)
+    }
+
+    /// Whether a fork that began before this has copied all. Where that is unknown, the walk stays counted.
+    fn end(self) -> bool {
+        let waited = wait_for_fork().is_ok();
+        if waited {
+            self.lower();
+        }
+        waited
+    }
+
+    /// A child in which a handler of this thread has forked keeps the count: the lock knows its owner by the parent's id.
+    fn lower(&self) {
+        if fork_generation::current() == self.generation {
+            WALKS.fetch_sub(1, SeqCst);
+        }
+    }
+}
+
+/// Returns once a fork that had begun has copied this process's memory: it excludes changes of the address space.
+fn wait_for_fork() -> Result<(), Refusal> {
+    const LENGTH: usize = 4096;
+    let page = mmap::reserve(LENGTH)?;
+    // SAFETY: mapped above, and nobody has seen it.
+    unsafe { mmap::release(page, LENGTH) };
+    Ok(())
+}
+
+/// Shows `visit` each object, until it returns false. False where it could not, or a fork may be in progress that began before the
+/// walk ended.
+pub(crate) fn each(visit: impl FnMut(&Object<'_>) -> bool) -> bool {
+    let Some(walk) = Walk::begin() else {
+        return false;
+    };
+    each_uncounted(visit);
+    walk.end()
+}
+
+fn each_uncounted(mut visit: impl FnMut(&Object<'_>) -> bool) {
     unsafe extern "C" fn one<V: FnMut(&Object<'_>) -> bool>(
         information: *mut libc::dl_phdr_info,
         _size: usize,
         visit: *mut c_void,
     ) -> c_int {
-        // SAFETY: `each` passed it, and waits for dl_iterate_phdr.
+        // SAFETY: the outer function passed it, and waits for dl_iterate_phdr.
         let visit = unsafe { &mut *visit.cast::<V>() };
         // SAFETY: the dynamic linker's, for this call.
         let information = unsafe { &*information };
@@ -145,6 +219,8 @@ fn notes_in(mut bytes: &[u8], alignment: usize, mut visit: impl FnMut(&[u8], u32
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sys::fork;
+    use core::time::Duration;
     use std::vec::Vec;
 
     fn note(name: &[u8], kind: u32, contents: &[u8]) -> Vec<u8> {
@@ -190,7 +266,7 @@ mod tests {
         let here = this_function_is_text_of_one_object_and_a_local_of_none as fn() as usize;
         let local = 0_u8;
         let (mut holds, mut objects) = (0, 0);
-        each(|object| {
+        let walked = each(|object| {
             objects += 1;
             holds += u32::from(object.is_text(&(here..here + 1)));
             let at = (&raw const local).addr();
@@ -198,12 +274,61 @@ mod tests {
             assert!(!object.is_writable(&(here..here + 1)));
             true
         });
-        assert_eq!(holds, 1);
+        assert_eq!((holds, walked), (1, true));
         let mut seen = 0;
-        each(|_| {
+        let walked = each(|_| {
             seen += 1;
             false
         });
-        assert!(objects >= 1 && seen == 1);
+        assert!(objects >= 1 && seen == 1 && walked);
+    }
+
+    /// Runs `child` in a child of a process with a thread inside `walk`. Its status: killed where it waits for the lock.
+    fn in_child_of_a_walk(walk: fn(&dyn Fn()), child: fn(), limit: Duration) -> i32 {
+        let [reached, go_on] = [const { AtomicU64::new(0) }; 2];
+        let wait = |word: &AtomicU64| {
+            while word.load(SeqCst) == 0 {
+                std::thread::sleep(Duration::from_micros(100));
+            }
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                walk(&|| {
+                    reached.store(1, SeqCst);
+                    wait(&go_on);
+                });
+            });
+            wait(&reached);
+            // SAFETY: the child allocates at most.
+            let status = unsafe { fork::child(child, limit) };
+            go_on.store(1, SeqCst);
+            status
+        })
+    }
+
+    #[test]
+    fn a_child_of_a_walk_does_not_walk() {
+        let walk = |wait: &dyn Fn()| {
+            each(|_| {
+                wait();
+                false
+            });
+        };
+        let child = || assert!(!each(|_| true) && !each(|_| true));
+        assert_eq!(in_child_of_a_walk(walk, child, Duration::from_secs(600)), 0);
+        assert!(each(|_| true));
+    }
+
+    /// It waits for the lock, or a C library that releases it in the child shows the objects.
+    #[test]
+    fn twin_a_walk_that_is_not_counted_is_not_noticed() {
+        let walk = |wait: &dyn Fn()| {
+            each_uncounted(|_| {
+                wait();
+                false
+            });
+        };
+        let child = || assert!(!each(|_| true));
+        assert_ne!(in_child_of_a_walk(walk, child, Duration::from_secs(3)), 0);
     }
 }

@@ -10,23 +10,22 @@
 //!    its own text. Else it keeps LOCK, and is looked at again the next time.
 //!
 //! # Forks
-//! Fork copies memory page by page while other threads run. Between the state of the unit and that of the slot, which are in different
-//! pages, a call changes the address space, for which it waits until a fork in progress has copied all. So a child that has the slot
-//! has the unit's state.
+//! Fork copies memory page by page while other threads run. The state of the unit and that of the slot are in different pages: the slot
+//! becomes ready after the walk, whose end waits until a fork in progress has copied all. So a child that has the slot has the unit's
+//! state. A child that may not walk (`sys::loaded_objects`) adopts nothing: units that were not adopted keep LOCK.
 //!
 //! # Safety
 //! What is read lies in segments of listed objects that can be read (Invariant 1).
 #![expect(unsafe_code, reason = "descriptors and tables of other link units, by their address")]
 
 use super::lifetime::own;
-use super::registry::{self, Newcomer, Slot};
+use super::registry::{self, Claim, Newcomer};
 use super::states::Forget;
 use super::unit::Unit;
 use crate::arch::text_lock::Words;
 use crate::arch::{self, Record};
 use crate::error::Refusal;
 use crate::sys::loaded_objects::{self, Object};
-use crate::sys::mmap;
 use core::ops::Range;
 use core::sync::atomic::Ordering::Acquire;
 use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
@@ -34,8 +33,9 @@ use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
 const NOTE_NAME: &[u8] = b"cyclewise\0";
 const NOTE_TYPE: u32 = 1;
 
-/// Shows `visit` the descriptor of each unit that is listed in the caller's namespace and has this version's layout.
-pub(super) fn each_unit(mut visit: impl FnMut(&Object<'_>, *mut Unit)) {
+/// Shows `visit` the descriptor of each unit that is listed in the caller's namespace and has this version's layout. False where it
+/// could not, or a fork may be in progress that began before this ended.
+pub(super) fn each_unit(mut visit: impl FnMut(&Object<'_>, *mut Unit)) -> bool {
     loaded_objects::each(|object| {
         object.notes(NOTE_NAME, NOTE_TYPE, |contents| {
             let Ok(distance) = <[u8; 4]>::try_from(contents) else {
@@ -52,23 +52,28 @@ pub(super) fn each_unit(mut visit: impl FnMut(&Object<'_>, *mut Unit)) {
             }
         });
         true
-    });
+    })
 }
 
-/// Adopts every live unit that is listed, but this copy's own. Gives what was refused for `wanted`.
-pub(super) fn adopt_all(forget: Forget, wanted: *const Unit) -> Result<(), Refusal> {
+/// Adopts every live unit that is listed, but this copy's own. Gives what was refused for `wanted`, and whether it looked.
+pub(super) fn adopt_all(forget: Forget, wanted: *const Unit) -> Result<bool, Refusal> {
     let mut outcome = Ok(());
-    each_unit(|object, unit| {
-        let adopted = adopt(object, unit, forget);
+    let claim = Claim::new();
+    let walked = each_unit(|object, unit| {
+        let adopted = adopt(object, unit, forget, &claim);
         if unit.cast_const() == wanted {
             outcome = adopted;
         }
     });
-    outcome
+    // See "Forks". Where it is unknown, they stay claimed, with LOCK, until their destructors free them.
+    if walked {
+        claim.publish();
+    }
+    outcome.map(|()| walked)
 }
 
 /// Adopts a unit, unless it is not live or adopted already.
-fn adopt(object: &Object<'_>, at: *mut Unit, forget: Forget) -> Result<(), Refusal> {
+fn adopt(object: &Object<'_>, at: *mut Unit, forget: Forget, claim: &Claim) -> Result<(), Refusal> {
     // SAFETY: `each_unit` has checked where it lies (Invariant 1).
     let unit = unsafe { &*at };
     let coordinates = |own: &&Unit| own.adopt().is_some() && !core::ptr::eq(*own, unit);
@@ -101,18 +106,11 @@ fn adopt(object: &Object<'_>, at: *mut Unit, forget: Forget) -> Result<(), Refus
         count,
         words,
     };
-    let slot = Slot::claim(&newcomer).ok_or(Refusal::NoMemory)?;
+    let slot = claim.slot(&newcomer).ok_or(Refusal::NoMemory)?;
     // Its destructor may have run meanwhile.
     if !unit.adopt_for(coordinator, forget) {
         slot.free();
-        return Ok(());
     }
-    // See "Forks".
-    if wait_for_fork().is_err() {
-        // Claimed for good: the destructor frees it.
-        return Err(Refusal::NoMemory);
-    }
-    slot.publish();
     Ok(())
 }
 
@@ -136,13 +134,4 @@ fn sites_of(object: &Object<'_>, table: &Range<*const i32>) -> Result<usize, Opt
         sites += 1;
     }
     Ok(sites)
-}
-
-/// Returns once a fork that had begun has copied this process's memory: it excludes changes of the address space.
-fn wait_for_fork() -> Result<(), Refusal> {
-    const LENGTH: usize = 4096;
-    let page = mmap::reserve(LENGTH)?;
-    // SAFETY: mapped above, and nobody has seen it.
-    unsafe { mmap::release(page, LENGTH) };
-    Ok(())
 }

@@ -70,9 +70,10 @@ fn register_here(unit: *const Unit) -> Result<bool, Refusal> {
     if own().is_some_and(|own| core::ptr::eq(own, unit)) {
         return Ok(false);
     }
-    adopt_all(forget, unit)?;
+    let walked = adopt_all(forget, unit)?;
     if registry::of(unit).is_none() {
-        return Err(Refusal::BadUnit { at: unit.addr() });
+        let unlisted = Err(Refusal::BadUnit { at: unit.addr() });
+        return if walked { unlisted } else { Ok(false) };
     }
     // It is adopted: what fails from here on is done by the next elision. Before the lock, and freed after it.
     let Ok(mut room) = Room::new() else {

@@ -1,8 +1,8 @@
 //! The link units whose sites the coordinator patches with its own.
 //!
 //! # States of a slot
-//! [`FREE`] → [`CLAIMED`] → [`READY`] → `FREE`. Only a thread inside the dynamic linker's callback claims one (`adoption`), and only
-//! the holder of the mode lock frees it.
+//! [`FREE`] → claimed → [`READY`] → `FREE`. Only a thread inside the dynamic linker's callback claims one (`adoption`), by a number that
+//! no other walk has. It makes it ready after the walk, unless the holder of the mode lock has freed it.
 //!
 //! # Invariants
 //! 1. A unit of a ready slot was checked, is mapped, and has the state `ADOPTED`: its destructor frees the slot before the dynamic
@@ -27,20 +27,19 @@ use crate::patch::text_lock::{self, OtherGuard, TextGuard};
 use core::mem::ManuallyDrop;
 use core::ops::Range;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, AtomicUsize};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize};
 
 /// How many units there are at most, beside the coordinator's own. Further ones keep LOCK. A guess: programs load hundreds of
 /// shared objects, and few of them have sites.
 const MOST: usize = 256;
 
-const FREE: u8 = 0;
-const CLAIMED: u8 = 1;
-const READY: u8 = 2;
+const FREE: u64 = 0;
+const READY: u64 = 1;
 
 /// One unit. Its words are in one page, which fork copies in the order of their stores.
 #[repr(align(128))]
 pub(in crate::patch) struct Slot {
-    state: AtomicU8,
+    state: AtomicU64,
     /// Whether the edit list has its sites.
     listed: AtomicBool,
     /// Whether its sites are elided, or may be.
@@ -74,10 +73,48 @@ pub(super) struct Newcomer {
     pub(super) words: *const Words,
 }
 
+/// The slots that one walk claims: their state until they are ready.
+pub(super) struct Claim(u64);
+
+impl Claim {
+    pub(super) fn new() -> Self {
+        static LAST: AtomicU64 = AtomicU64::new(READY);
+        // Relaxed: nothing but the number is passed on.
+        Self(LAST.fetch_add(1, Relaxed) + 1)
+    }
+
+    /// Claims a free slot for a unit.
+    pub(super) fn slot(&self, newcomer: &Newcomer) -> Option<&'static Slot> {
+        // Acquire: pairs with the Release in `free`.
+        let slot = SLOTS
+            .iter()
+            .find(|slot| slot.state.compare_exchange(FREE, self.0, Acquire, Relaxed).is_ok())?;
+        // Relaxed: `publish` orders them.
+        slot.unit.store(newcomer.unit, Relaxed);
+        slot.object[0].store(newcomer.object.start, Relaxed);
+        slot.object[1].store(newcomer.object.end, Relaxed);
+        slot.table[0].store(newcomer.table.start.cast_mut(), Relaxed);
+        slot.table[1].store(newcomer.table.end.cast_mut(), Relaxed);
+        slot.count.store(newcomer.count, Relaxed);
+        slot.words.store(newcomer.words.cast_mut(), Relaxed);
+        Some(slot)
+    }
+
+    /// Makes its slots ready, but those that units' destructors have freed.
+    pub(super) fn publish(self) {
+        for slot in &SLOTS {
+            // Release: pairs with the Acquire in `ready`.
+            if slot.state.compare_exchange(self.0, READY, Release, Relaxed).is_ok() {
+                VERSION.fetch_add(1, SeqCst);
+            }
+        }
+    }
+}
+
 impl Slot {
     const fn new() -> Self {
         Self {
-            state: AtomicU8::new(FREE),
+            state: AtomicU64::new(FREE),
             listed: AtomicBool::new(false),
             elided: AtomicBool::new(false),
             held: AtomicBool::new(false),
@@ -91,30 +128,6 @@ impl Slot {
         }
     }
 
-    /// Claims a free slot for a unit.
-    pub(super) fn claim(newcomer: &Newcomer) -> Option<&'static Self> {
-        // Acquire: pairs with the Release in `free`.
-        let slot = SLOTS
-            .iter()
-            .find(|slot| slot.state.compare_exchange(FREE, CLAIMED, Acquire, Relaxed).is_ok())?;
-        // Relaxed: `publish` orders them.
-        slot.unit.store(newcomer.unit, Relaxed);
-        slot.object[0].store(newcomer.object.start, Relaxed);
-        slot.object[1].store(newcomer.object.end, Relaxed);
-        slot.table[0].store(newcomer.table.start.cast_mut(), Relaxed);
-        slot.table[1].store(newcomer.table.end.cast_mut(), Relaxed);
-        slot.count.store(newcomer.count, Relaxed);
-        slot.words.store(newcomer.words.cast_mut(), Relaxed);
-        Some(slot)
-    }
-
-    /// Makes a claimed slot ready, unless the unit's destructor has freed it.
-    pub(super) fn publish(&self) {
-        // Release: pairs with the Acquire in `ready`.
-        let _ = self.state.compare_exchange(CLAIMED, READY, Release, Relaxed);
-        VERSION.fetch_add(1, SeqCst);
-    }
-
     /// Frees a slot. For the holder of the mode lock, or whoever has claimed it.
     pub(super) fn free(&self) {
         self.listed.store(false, Relaxed);
@@ -123,7 +136,7 @@ impl Slot {
             word.store(0, Relaxed);
         }
         self.unit.store(core::ptr::null_mut(), Relaxed);
-        // Release: pairs with the Acquire in `claim`.
+        // Release: pairs with the Acquire in `Claim::slot`.
         self.state.store(FREE, Release);
         VERSION.fetch_add(1, SeqCst);
     }
@@ -193,7 +206,7 @@ impl Slot {
 
 /// The ready slots.
 pub(in crate::patch) fn ready() -> impl Iterator<Item = &'static Slot> {
-    // Acquire: pairs with the Release in `publish`.
+    // Acquire: pairs with the Release in `Claim::publish`.
     SLOTS.iter().filter(|slot| slot.state.load(Acquire) == READY)
 }
 
