@@ -48,12 +48,14 @@ pub struct pollfd {
     pub revents: c_short,
 }
 
-/// The distance of a thread's mask from its thread pointer; 0 where it is not the same for all threads.
+/// The distance of a thread's mask from its thread pointer, for the inline functions in <cyclewise/mask.h>; 0 where it is not the
+/// same for all threads, and where the mask is laid out otherwise than as `layout` says.
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 #[must_use]
-pub extern "C" fn cw_mask_offset() -> isize {
-    mask::__offset().unwrap_or(0)
+pub extern "C" fn cw_mask_offset(layout: c_int) -> isize {
+    // Version 1: two words of 32 bits, `depth` and `pending`.
+    if layout == 1 { mask::__offset().unwrap_or(0) } else { 0 }
 }
 
 /// Adds a hold.

@@ -29,6 +29,52 @@ fn sites_of_the_program_and_the_library_are_elided_together() {
     }
 }
 
+/// The other file of a program has sites or none.
+#[test]
+fn keys_without_sites_change_with_those_that_have_any() {
+    for link in [Link::Shared, Link::Archive] {
+        for other in ["-DWITH_SITES", "-DCW_NO_SITES"] {
+            let object = common::fresh("keys_other.o").display().to_string();
+            let source = common::root().join("tests/called/keys_other.c").display().to_string();
+            let include = format!("-I{}", common::root().join("include").display());
+            let arguments = ["-c", "-O2", other, &include, &source, "-o", &object].map(str::to_owned);
+            let output = common::cc(&arguments);
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            let flags = ["-DCW_NO_SITES", &object, "-pthread"];
+            let program = Program::called("keys.c", link);
+            Program {
+                flags: &flags,
+                ..program
+            }
+            .passes(&[]);
+        }
+    }
+}
+
+/// Handlers wait for a release, too, where the mask's place is not known to the inline functions.
+#[test]
+fn the_mask_holds_by_calls_where_it_has_no_offset() {
+    let program = Program::called("mask.c", Link::Shared);
+    let flags = &["-DNO_OFFSET", "-pthread"];
+    Program { flags, ..program }.passes(&[]);
+}
+
+/// Nothing of the library is linked for a file that includes its headers and uses nothing.
+#[test]
+fn headers_that_are_not_used_ask_for_nothing() {
+    let source = common::fresh("unused.c");
+    std::fs::write(
+        &source,
+        "#include <cyclewise/cyclewise.h>\nint main(void) { return 0; }\n",
+    )
+    .expect("a file");
+    let include = format!("-I{}", common::root().join("include").display());
+    let program = common::fresh("unused").display().to_string();
+    let arguments = ["-O0", &include, &source.display().to_string(), "-o", &program].map(str::to_owned);
+    let output = common::cc(&arguments);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
 /// No function of the modes changes errno where they work, either.
 #[test]
 fn errno_stays() {

@@ -860,9 +860,10 @@ int cw_lockref_count(const struct cw_lockref *lockref);
 cw_bool cw_lockref_is_dead(const struct cw_lockref *lockref);
 
 /**
- * The distance of a thread's mask from its thread pointer; 0 where it is not the same for all threads.
+ * The distance of a thread's mask from its thread pointer, for the inline functions in <cyclewise/mask.h>; 0 where it is not the
+ * same for all threads, and where the mask is laid out otherwise than as `layout` says.
  */
-ptrdiff_t cw_mask_offset(void);
+ptrdiff_t cw_mask_offset(int layout);
 
 /**
  * Adds a hold.

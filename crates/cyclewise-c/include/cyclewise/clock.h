@@ -10,19 +10,20 @@
  *
  * The time is computed from the current one of four segments, each a line over a range of ticks, which the library writes; words that
  * change meanwhile are noticed by the segment's number. Where the library has another layout of them, and elsewhere than on x86-64 and
- * AArch64, or with CW_NO_INLINE defined, everything is called.
+ * AArch64, under ThreadSanitizer, or with CW_NO_INLINE defined, everything is called.
  *
  * References: Linux arch/x86/include/asm/tsc.h (rdtsc_ordered); Intel SDM vol. 2, RDTSC, RDTSCP, LFENCE. */
 #ifndef CYCLEWISE_CLOCK_H
 #define CYCLEWISE_CLOCK_H
 
 #include "called.h"
+#include "site.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#if defined(__GNUC__) && !defined(CW_NO_INLINE) && (defined(__x86_64__) && !defined(__ILP32__) || defined(__aarch64__))
+#if defined(__GNUC__) && !defined(CW_NO_INLINE) && !CW_TSAN_ && (defined(__x86_64__) && !defined(__ILP32__) || defined(__aarch64__))
 
 /* A segment, and all of them: version 1. */
 struct cw_clock_segment_ {
@@ -38,10 +39,10 @@ struct cw_clock_segments_ {
 __attribute__((__weak__, __visibility__("hidden"))) const struct cw_clock_segments_ *cw_clock_segments_;
 
 /* The time by a call; finds the segments. */
-__attribute__((__cold__, __noinline__, __unused__)) static uint64_t cw_clock_now_slow_(void)
+__attribute__((__cold__, __unused__)) static inline uint64_t cw_clock_now_slow_(void)
 {
-    if (!cw_clock_segments_)
-        cw_clock_segments_ = (const struct cw_clock_segments_ *)cw_clock_segments(1);
+    if (!__atomic_load_n(&cw_clock_segments_, __ATOMIC_RELAXED))
+        __atomic_store_n(&cw_clock_segments_, CW_CAST_(const struct cw_clock_segments_ *, cw_clock_segments(1)), __ATOMIC_RELEASE);
     return cw_clock_now_load_ordered();
 }
 
@@ -50,11 +51,11 @@ __attribute__((__cold__, __noinline__, __unused__)) static uint64_t cw_clock_now
 /* 1: LFENCE; RDTSC. 2: RDTSCP. 3: called. 0: not known yet. */
 __attribute__((__weak__, __visibility__("hidden"))) unsigned char cw_ticks_sequence_;
 
-__attribute__((__cold__, __noinline__, __unused__)) static uint64_t cw_ticks_ordered_slow_(void)
+__attribute__((__cold__, __unused__)) static inline uint64_t cw_ticks_ordered_slow_(void)
 {
-    if (!cw_ticks_sequence_) {
+    if (!__atomic_load_n(&cw_ticks_sequence_, __ATOMIC_RELAXED)) {
         const int found = cw_ticks_sequence();
-        cw_ticks_sequence_ = (unsigned char)(found ? found : 3);
+        __atomic_store_n(&cw_ticks_sequence_, CW_CAST_(unsigned char, found ? found : 3), __ATOMIC_RELAXED);
     }
     return cw_ticks_as(CW_CLOCK_LOAD_ORDERED);
 }
@@ -71,7 +72,7 @@ static inline uint64_t cw_ticks(void)
 static inline uint64_t cw_ticks_ordered(void)
 {
     uint64_t low, high;
-    const unsigned char sequence = cw_ticks_sequence_;
+    const unsigned char sequence = __atomic_load_n(&cw_ticks_sequence_, __ATOMIC_RELAXED);
     if (__builtin_expect(sequence == 1, 1))
         __asm__ __volatile__("lfence\n\trdtsc" : "=a"(low), "=d"(high) : : "memory");
     else if (sequence == 2)
@@ -102,8 +103,8 @@ static inline uint64_t cw_ticks_ordered(void)
 /* The time: nanoseconds of CLOCK_MONOTONIC, load-ordered. */
 static inline uint64_t cw_clock_now(void)
 {
-    const struct cw_clock_segments_ *all = cw_clock_segments_;
-    if (__builtin_expect(all != NULL, 1)) {
+    const struct cw_clock_segments_ *all = __atomic_load_n(&cw_clock_segments_, __ATOMIC_ACQUIRE);
+    if (__builtin_expect(!!all, 1)) {
         /* Before the counter: a segment that began after a counter that went back must not be found with an older tick. */
         const uint64_t number = __atomic_load_n(&all->current, __ATOMIC_ACQUIRE);
         const struct cw_clock_segment_ *segment = &all->segments[number % 4];
@@ -113,8 +114,8 @@ static inline uint64_t cw_clock_now(void)
         const uint64_t mult = __atomic_load_n(&segment->mult, __ATOMIC_RELAXED);
         const uint64_t fast = __atomic_load_n(&segment->fast, __ATOMIC_RELAXED);
         /* A segment has fewer than 2^32 ticks, so the lower half of the difference is all of it. */
-        const uint32_t low = (uint32_t)__atomic_load_n(&segment->start, __ATOMIC_RELAXED);
-        const uint64_t delta = (uint32_t)((uint32_t)ticks - low);
+        const uint32_t low = CW_CAST_(uint32_t, __atomic_load_n(&segment->start, __ATOMIC_RELAXED));
+        const uint64_t delta = CW_CAST_(uint32_t, CW_CAST_(uint32_t, ticks) - low);
         __atomic_thread_fence(__ATOMIC_ACQUIRE);
         if (__builtin_expect(ticks - start < fast && __atomic_load_n(&segment->number, __ATOMIC_RELAXED) == number, 1))
             return base + (delta * mult >> 32);

@@ -18,7 +18,7 @@
  * need libcyclewise, and return 0 or an enum cw_refused.
  *
  * Every test falls through while the key is at its default, and jumps while it is not. Where there are no sites (site.h) a test is a
- * relaxed load of the key.
+ * relaxed load of the key. Files with and without sites may test one key: a change flips the sites and stores the value.
  *
  * Memory ordering. A test orders nothing. When a change returns, every thread has executed a full barrier since it began, and its
  * next test takes the new branch; without sites, its next test may still see the old value for a moment.

@@ -7,8 +7,8 @@
  *
  * cw_mask_save and cw_mask_restore are the kernel's local_irq_save and local_irq_restore.
  *
- * A thread's mask is at a constant distance from its thread pointer, which a constructor keeps in each link unit: a constructor of
- * a priority below 102 and the functions of .preinit_array come too early to hold. Elsewhere than on x86-64 and AArch64, or with
+ * A thread's mask is at a constant distance from its thread pointer, which the first call in each link unit asks the library for.
+ * Where there is none, or the library has another layout, and elsewhere than on x86-64 and AArch64, or with
  * CW_NO_INLINE defined, everything is called.
  *
  * References: Linux arch/powerpc/include/asm/hw_irq.h (irq_soft_mask). */
@@ -16,6 +16,7 @@
 #define CYCLEWISE_MASK_H
 
 #include "called.h"
+#include "site.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,10 +24,8 @@ extern "C" {
 
 #if defined(__GNUC__) && !defined(CW_NO_INLINE) && (defined(__x86_64__) && !defined(__ILP32__) || defined(__aarch64__))
 
-/* Weak, so that all files of a link unit share one. */
+/* Weak, so that all files of a link unit share one. 0 until it is known, and where there is none. */
 __attribute__((__weak__, __visibility__("hidden"))) ptrdiff_t cw_mask_offset_;
-
-__attribute__((__constructor__(101), __unused__)) static void cw_mask_find_(void) { cw_mask_offset_ = cw_mask_offset(); }
 
 /* The words are of one thread: its handlers see memory in program order, so only the compiler has to keep the order. */
 #if defined(__x86_64__)
@@ -62,21 +61,36 @@ static inline void cw_mask_store_(ptrdiff_t at, uint32_t word)
 }
 #endif
 
+static inline ptrdiff_t cw_mask_at_(void) { return __atomic_load_n(&cw_mask_offset_, __ATOMIC_RELAXED); }
+
+/* What a call does, which also finds the offset: every thread finds the same one. */
+__attribute__((__cold__, __unused__)) static inline void cw_mask_find_(void)
+{
+    if (!cw_mask_at_())
+        __atomic_store_n(&cw_mask_offset_, cw_mask_offset(1), __ATOMIC_RELAXED);
+}
+
+__attribute__((__cold__, __unused__)) static inline void cw_mask_hold_slow_(void)
+{
+    cw_mask_find_();
+    cw_mask_hold_called();
+}
+
 /* Holds signals off. Kernel: local_irq_disable, and it nests. */
 static inline void cw_mask_hold(void)
 {
-    const ptrdiff_t at = cw_mask_offset_;
-    if (__builtin_expect(cw_mask_load_(at) == 0, 1))
+    const ptrdiff_t at = cw_mask_at_();
+    if (__builtin_expect(at && cw_mask_load_(at) == 0, 1))
         cw_mask_store_(at, 1);
     else
-        cw_mask_hold_called();
+        cw_mask_hold_slow_();
 }
 
 /* Removes a hold. The last one runs the handlers of signals that have arrived, oldest first, before it returns. */
 static inline void cw_mask_release(void)
 {
-    const ptrdiff_t at = cw_mask_offset_;
-    if (__builtin_expect(cw_mask_load_(at) != 1, 0)) {
+    const ptrdiff_t at = cw_mask_at_();
+    if (__builtin_expect(!at || cw_mask_load_(at) != 1, 0)) {
         cw_mask_release_called();
         return;
     }
@@ -85,21 +99,19 @@ static inline void cw_mask_release(void)
         cw_mask_replay();
 }
 
-/* Holds if the thread is not held, and returns whether it was not: what cw_mask_restore takes. */
-static inline cw_bool cw_mask_save(void)
+/* Whether the calling thread is held. */
+static inline cw_bool cw_mask_is_held(void)
 {
-    const ptrdiff_t at = cw_mask_offset_;
-    const cw_bool open = cw_mask_load_(at) == 0;
-    if (open)
-        cw_mask_store_(at, 1);
-    return open;
+    const ptrdiff_t at = cw_mask_at_();
+    return __builtin_expect(!!at, 1) ? cw_mask_load_(at) != 0 : cw_mask_is_held_called();
 }
 
-/* Whether the calling thread is held. */
-static inline cw_bool cw_mask_is_held(void) { return cw_mask_load_(cw_mask_offset_) != 0; }
-
 /* Whether a recorded signal waits for the calling thread's release. */
-static inline cw_bool cw_mask_is_pending(void) { return cw_mask_load_(cw_mask_offset_ + 4) != 0; }
+static inline cw_bool cw_mask_is_pending(void)
+{
+    const ptrdiff_t at = cw_mask_at_();
+    return __builtin_expect(!!at, 1) ? cw_mask_load_(at + 4) != 0 : cw_mask_is_pending_called();
+}
 
 #else
 
@@ -108,15 +120,16 @@ static inline void cw_mask_release(void) { cw_mask_release_called(); }
 static inline cw_bool cw_mask_is_held(void) { return cw_mask_is_held_called(); }
 static inline cw_bool cw_mask_is_pending(void) { return cw_mask_is_pending_called(); }
 
+#endif
+
+/* Holds if the thread is not held, and returns whether it was not: what cw_mask_restore takes. */
 static inline cw_bool cw_mask_save(void)
 {
-    const cw_bool open = !cw_mask_is_held_called();
+    const cw_bool open = !cw_mask_is_held();
     if (open)
-        cw_mask_hold_called();
+        cw_mask_hold();
     return open;
 }
-
-#endif
 
 /* Restores what cw_mask_save has returned: "held" does nothing. */
 static inline void cw_mask_restore(cw_bool open)

@@ -132,6 +132,9 @@ fn the_headers_compile_in_every_mode() {
                 .map(|name| format!("#include <cyclewise/{name}>\n"))
                 .collect();
             text.push_str(USES);
+            if !freestanding {
+                text.push_str(CALLED_USES);
+            }
             let unit = folder.join(format!("all.{}", extension(compiler)));
             std::fs::write(&unit, text).unwrap();
             compile(compiler, standards(compiler)[0], &[WARNINGS, mode].concat(), &[unit]).unwrap();
@@ -178,6 +181,21 @@ fn the_headers_leave_bool_true_and_false_to_the_program() {
         }
     }
 }
+
+/// The same of what the inline functions over the library are: the clock and the soft mask.
+const CALLED_USES: &str = "
+uint64_t called(cw_lockref_t *lockref, cw_spinlock_t *lock);
+uint64_t called(cw_lockref_t *lockref, cw_spinlock_t *lock) {
+    const cw_bool open = cw_mask_save();
+    cw_mask_hold();
+    cw_mask_release();
+    cw_mask_restore(open);
+    cw_spin_lock(lock);
+    cw_spin_unlock(lock);
+    cw_lockref_get(lockref);
+    return cw_mask_is_held() || cw_mask_is_pending() ? cw_clock_now() : cw_ticks() + cw_ticks_ordered();
+}
+";
 
 /// The twin: a warning is an error, so the tests above see one.
 #[test]

@@ -67,7 +67,7 @@ fn a_key_of_a_unit_that_is_not_one_is_refused() {
     let object = loaded();
     let null = std::ptr::null::<()>();
     // SAFETY: null is refused.
-    let outcome = unsafe { units::key_set(null.cast::<Unit>(), object.key(), true) };
+    let outcome = unsafe { units::key_set(null.cast::<Unit>(), null.cast::<Key>(), true) };
     assert_eq!(outcome, Err(Refusal::BadUnit { at: 0 }));
     // SAFETY: null is refused.
     let outcome = unsafe { units::key_set(object.descriptor(), null.cast::<Key>(), true) };

@@ -2,7 +2,7 @@
 //!
 //! # Invariants
 //! 1. A key, its tests and its descriptor are in one link unit, which stays loaded during the call: its own code makes it.
-//! 2. The key's words change under this copy's text lock and the link unit's.
+//! 2. The key's words change under this copy's text lock and the link unit's, or under the former where the unit has no descriptor.
 //!
 //! # Safety
 //! The contract of the exported functions is Invariant 1.
@@ -39,7 +39,8 @@ pub struct Key {
 /// [`StaticKey::enable`](crate::patch::StaticKey::enable). The key is then unchanged.
 ///
 /// # Safety
-/// `unit` is null or the descriptor of the link unit that contains `key` and all its tests, and stays loaded until this returns.
+/// `unit` is the descriptor of the link unit that contains `key` and all its tests, and stays loaded until this returns; or null, if
+/// that unit has none, because no test in it is a site.
 /// `key` is a key that only these functions change. No address of a test of it is shared with other data of the text.
 pub unsafe fn key_set(unit: *const Unit, key: *const Key, on: bool) -> Result<(), Refusal> {
     // SAFETY: the caller's promise is the same.
@@ -87,10 +88,12 @@ unsafe fn change(
     key: *const Key,
     to: impl FnOnce(bool, u32) -> Result<(bool, u32), Refusal>,
 ) -> Result<(), Refusal> {
-    // SAFETY: null or a descriptor (Invariant 1). The lifetime is longer than the caller's promise, and ends with this call.
-    let unit: &'static Unit = unsafe { unit.as_ref() }.ok_or(Refusal::BadUnit { at: 0 })?;
-    // SAFETY: null or a key (Invariant 1); the lifetime as above.
+    // SAFETY: null or a key (Invariant 1). The lifetime is longer than the caller's promise, and ends with this call.
     let key: &'static Key = unsafe { key.as_ref() }.ok_or(Refusal::BadUnit { at: 0 })?;
+    // SAFETY: null or a descriptor (Invariant 1); the lifetime as above.
+    let Some(unit) = (unsafe { unit.as_ref::<'static>() }) else {
+        return change_without_sites(key, to);
+    };
     unit.check()?;
     // Before the locks, and freed after them: see `StaticKey`.
     // SAFETY: the descriptor is the link unit's (Invariant 1).
@@ -117,6 +120,18 @@ unsafe fn change(
         // As after a flip of a `StaticKey`.
         let _ = crate::patch::confined::audit();
     }
+    Ok(())
+}
+
+/// Changes a key whose link unit has no descriptor, and so no sites: every test reads its value.
+fn change_without_sites(key: &Key, to: impl FnOnce(bool, u32) -> Result<(bool, u32), Refusal>) -> Result<(), Refusal> {
+    let held = text_lock::lock()?;
+    // Relaxed: the lock orders them, and a test orders nothing.
+    let (switched, users) = to(key.switched.load(Relaxed) != 0, key.users.load(Relaxed))?;
+    key.on.store(u8::from(switched || users > 0), Relaxed);
+    key.switched.store(u16::from(switched), Relaxed);
+    key.users.store(users, Relaxed);
+    drop(held);
     Ok(())
 }
 
