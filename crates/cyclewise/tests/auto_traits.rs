@@ -241,11 +241,11 @@ table! { fn for_other_crates() {
     percpu::metrics::Recorder<Kept> => "--PUR";
 } }
 
-/// Where their features are on: `cargo test --workspace`, with `cyclewise-integrations`.
+// Where their features are on: `cargo test --workspace`, with `cyclewise-integrations`.
 #[cfg(not(all(feature = "archery", feature = "metrics", feature = "tracing")))]
 table! { fn for_other_crates() {} }
 
-/// Items of other builds only.
+// Items of other builds only.
 #[cfg(not(all(target_arch = "x86_64", target_env = "gnu")))]
 table! { fn here() {} }
 
