@@ -96,7 +96,7 @@ cases! {
     #[cfg(target_arch = "x86_64")]
     a_keys_site_is_not_reached: "E0603" {
         "cyclewise::static_key! { static K: StaticKey = false; }"
-        wrong "fn f() { cyclewise::arch::key::sites(&raw const K as *const ()); }"
+        wrong "fn f() { cyclewise::arch::key::table(); }"
         right "fn f() { K.sites(); }"
     }
     #[cfg(target_arch = "x86_64")]
