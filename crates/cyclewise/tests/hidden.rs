@@ -34,6 +34,15 @@ const HIDDEN: &[(&str, &str)] = &[
         "pub mod units;",
         "its functions are unsafe, and nobody can make a `Unit` or a `Key`: their fields are private",
     ),
+    (
+        "pub fn __put_silently(",
+        "as put, which is safe; the caller calls the release",
+    ),
+    (
+        "pub fn __kill_silently(",
+        "as kill, which is safe; the caller calls the release",
+    ),
+    ("pub fn __on_boxed(", "as Signals::on; the trait is unsafe"),
     ("pub fn __segments(&'static self) -> *const () {", "an address"),
     ("pub fn __offset() -> Option<isize> {", "a number"),
     ("pub use hold::__offset;", "the same"),
