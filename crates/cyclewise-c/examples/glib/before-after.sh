@@ -127,12 +127,18 @@ if [ $tests = yes ]; then
 fi
 
 [ $measure = yes ] || exit 0
+# The three ways as commands of their own, so that records hold no path of this machine.
+way() { # name, build, preload
+    printf '#!/bin/sh\nexec env LD_LIBRARY_PATH=%s%s ./workloads "$@"\n' "$(paths "$2")" "${3:+ LD_PRELOAD=$3}" >"run-$1"
+    chmod +x "run-$1"
+}
+way unchanged unchanged
+way locked cyclewise
+way single cyclewise "$work/single.so"
 mkdir -p records
-for workload in $(LD_LIBRARY_PATH=$(paths unchanged) ./workloads --list); do
-    echo "== $workload: unchanged; with cyclewise's LOCK; in single mode"
+for workload in $(./run-unchanged --list); do
+    echo "== $workload: unchanged; cyclewise's instructions with LOCK; in single mode"
     "$target/release/cyclewise" time -N -n "$runs" --warmup 1 --json "records/$workload.json" \
-        "env LD_LIBRARY_PATH=$(paths unchanged) ./workloads $workload" \
-        "env LD_LIBRARY_PATH=$(paths cyclewise) ./workloads $workload" \
-        "env LD_LIBRARY_PATH=$(paths cyclewise) LD_PRELOAD=$work/single.so ./workloads $workload"
-    "$target/release/cyclewise" report "records/$workload.json" || true
+        "./run-unchanged $workload" "./run-locked $workload" "./run-single $workload"
+    "$target/release/cyclewise" report "records/$workload.json"
 done
