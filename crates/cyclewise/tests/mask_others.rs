@@ -18,6 +18,7 @@ fn main() {
         a_handler_that_wanted_no_zombies_gets_none,
         faults_and_others_are_refused,
         a_handler_taken_off_is_gone,
+        a_handler_that_others_undid_can_be_registered_again,
     ]);
 }
 
@@ -133,4 +134,25 @@ fn a_handler_taken_off_is_gone() {
         drop(hold);
         assert_eq!((COUNT.load(SeqCst), CONTEXTS.load(SeqCst)), (round, 200 * round));
     }
+}
+
+/// As in a child whose memory was copied after its actions, while another thread registered.
+fn a_handler_that_others_undid_can_be_registered_again() {
+    let signal = libc::SIGUSR2;
+    for before in [libc::SIG_IGN, plain as *const () as usize] {
+        install(signal, before, 0);
+        Signals::on(signal, &COUNT).unwrap();
+        assert_eq!(Signals::on(signal, &COUNT), Err(Refusal::SignalTaken { signal }));
+        install(signal, before, 0);
+        assert_eq!(Signals::off(signal), Err(Refusal::SignalNotOurs { signal }));
+        let calls = COUNT.load(SeqCst);
+        Signals::on(signal, &COUNT).unwrap();
+        raise(signal);
+        assert_eq!(COUNT.load(SeqCst), calls + 1);
+        Signals::off(signal).unwrap();
+    }
+    // The twin: with another handler than the one before, ours stays registered, since that may call it.
+    Signals::on(signal, &COUNT).unwrap();
+    install(signal, libc::SIG_IGN, 0);
+    assert_eq!(Signals::on(signal, &COUNT), Err(Refusal::SignalTaken { signal }));
 }

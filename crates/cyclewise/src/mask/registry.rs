@@ -162,7 +162,10 @@ fn register(
     let _guard = RegistryGuard::lock()?;
     let found = sigaction::current(signal)?;
     let old = entry(signal);
-    if old.is_some_and(|old| old.on.load(Relaxed) && old.settled.load(Relaxed)) {
+    // Where the action before ours is in force, nobody calls ours. So it is in a child of fork(2) too, if another thread was here at
+    // that moment: the kernel copies actions before memory, so the child may have this entry and not its action.
+    let undone = |old: &Entry| !found.is(on_signal) && found.has_handler_of(&old.before);
+    if old.is_some_and(|old| old.on.load(Relaxed) && old.settled.load(Relaxed) && !undone(old)) {
         return Err(Refusal::SignalTaken { signal });
     }
     // If our function was left in place, use the action before it.

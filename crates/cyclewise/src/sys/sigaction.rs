@@ -46,6 +46,11 @@ impl Action {
         self.0.sa_sigaction == function as usize
     }
 
+    /// Whether both have the same handler, or both none.
+    pub(crate) fn has_handler_of(&self, other: &Self) -> bool {
+        self.0.sa_sigaction == other.0.sa_sigaction
+    }
+
     /// Whether there is a handler: neither SIG_DFL nor SIG_IGN.
     pub(crate) fn is_function(&self) -> bool {
         self.0.sa_sigaction != libc::SIG_DFL && self.0.sa_sigaction != libc::SIG_IGN
