@@ -58,6 +58,9 @@ pub(in crate::patch) fn enabled() -> Result<(), Refusal> {
 }
 
 pub(super) fn reelide() -> Result<(), Refusal> {
+    if !arch::HAS_SITES {
+        return Err(Refusal::NoLockPrefix);
+    }
     match enabled() {
         Err(refusal) => operations::reelide_elsewhere().unwrap_or(Err(refusal)),
         Ok(()) => reelide_here(),
@@ -66,9 +69,6 @@ pub(super) fn reelide() -> Result<(), Refusal> {
 
 /// [`reelide`] by this copy's hooks.
 pub(in crate::patch) fn reelide_here() -> Result<(), Refusal> {
-    if !arch::HAS_SITES {
-        return Err(Refusal::NoLockPrefix);
-    }
     enabled()?;
     // Before the lock: this waits for the dynamic linker.
     coordinator::adopt_present();
