@@ -57,7 +57,9 @@ unsafe fn count<'a>(count: *const cw_percpu_ref) -> &'a Ref<fn()> {
 unsafe fn release(count: *const cw_percpu_ref) {
     let _errno = errno::keep();
     // SAFETY: not destroyed before the call that follows.
-    let release = unsafe { (&raw const (*count).release).read() };
+    let release = unsafe { &raw const (*count).release };
+    // SAFETY: the same; a copy, since the count may be gone during the call.
+    let release = unsafe { release.read() };
     // SAFETY: by the contract of `cw_percpu_ref_create`.
     unsafe { release.make() };
 }
