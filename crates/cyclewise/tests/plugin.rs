@@ -85,9 +85,16 @@ impl Plugin {
     }
 }
 
+/// Whether an object may be bound to itself first. AddressSanitizer ends a program that asks for it.
+fn has_deepbind() -> bool {
+    // SAFETY: a C string.
+    unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__asan_init".as_ptr()) }.is_null()
+}
+
 fn the_copys_sites_are_elided_with_the_programs() {
     enable();
-    for flags in [libc::RTLD_GLOBAL, libc::RTLD_LOCAL, libc::RTLD_DEEPBIND] {
+    let ways = [libc::RTLD_GLOBAL, libc::RTLD_LOCAL, libc::RTLD_DEEPBIND];
+    for flags in ways.into_iter().take(if has_deepbind() { 3 } else { 2 }) {
         let plugin = Plugin::load_with(flags);
         // At once, by its constructor.
         let ours = state();
@@ -103,6 +110,9 @@ fn the_copys_sites_are_elided_with_the_programs() {
 
 /// The program's hooks are there, and it has not asked for the mode. An object that is bound to itself first is no reason to elide in it.
 fn a_copy_that_is_bound_to_itself_elides_nothing() {
+    if !has_deepbind() {
+        return println!("skipped: AddressSanitizer refuses RTLD_DEEPBIND");
+    }
     let plugin = Plugin::load_with(libc::RTLD_DEEPBIND);
     assert_eq!(plugin.call::<i32>("plugin_enable"), 1);
     assert_eq!(plugin.call::<usize>("plugin_elided"), 0);
