@@ -9,6 +9,7 @@ mod compare;
 pub mod error;
 pub mod experiment;
 pub mod export;
+mod fleet;
 mod limits;
 pub mod machine;
 mod number;

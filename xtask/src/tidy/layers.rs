@@ -92,6 +92,8 @@ pub(super) const PACKAGES: &[Package] = &[
             ("limits", &["record", "stats"]),
             // Comparison of records.
             ("compare", &["record", "stats", "error"]),
+            // Many machines' records.
+            ("fleet", &["record", "stats", "number", "simulate", "machine", "error"]),
             // Promises, checked by measuring.
             ("verify", &["arch", "sys", "stats", "record", "runner", "error"]),
             (
@@ -104,6 +106,7 @@ pub(super) const PACKAGES: &[Package] = &[
                     "experiment",
                     "limits",
                     "simulate",
+                    "fleet",
                     "verify",
                     "error",
                 ],
@@ -119,6 +122,7 @@ pub(super) const PACKAGES: &[Package] = &[
                     "simulate",
                     "compare",
                     "limits",
+                    "fleet",
                     "verify",
                     "export",
                     "error",

@@ -1,7 +1,9 @@
 //! The command line's definition.
 
+mod fleet;
 mod simulate;
 
+pub(super) use fleet::{FleetArgs, FleetCommand, FleetReportArgs, JoinArgs, PlanArgs};
 pub(super) use simulate::{FitArgs, PhaseArgs, RecommendArgs, SimulateArgs, SimulateCommand, SweepArgs, ValidateArgs};
 
 use crate::compare::FailOn;
@@ -76,6 +78,8 @@ pub(super) enum Command {
     Simulate(SimulateArgs),
     /// Recommend a retry limit, relax policy and primitive for a machine, by simulation
     Recommend(RecommendArgs),
+    /// Plan, join and report on many machines' work, on Slurm
+    Fleet(FleetArgs),
     /// Check the project's guarantees on this machine; exit 1 if one is broken
     Verify(VerifyArgs),
     /// Print the completions for a shell

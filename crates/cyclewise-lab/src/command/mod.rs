@@ -7,6 +7,7 @@ mod cpu_choice;
 mod default_names;
 mod doctor;
 mod fit;
+mod fleet;
 mod install_docs;
 mod limits;
 mod list;
@@ -62,6 +63,7 @@ fn dispatch(command: cli::Command) -> Result<()> {
         } => report::report(&records, &output::Documents { json, csv, html }, wide),
         cli::Command::Simulate(args) => simulate::simulate(args),
         cli::Command::Recommend(args) => recommend::recommend(&args),
+        cli::Command::Fleet(args) => fleet::fleet(&args),
         cli::Command::Time(args) => time::time(&args),
         cli::Command::Verify(args) => verify::verify(&args),
         cli::Command::Completions { shell } => completions::print(shell),

@@ -42,6 +42,9 @@ pub struct Machine {
     pub steal_ticks: u64,
     /// Reasons for caution about the figures.
     pub warnings: Vec<String>,
+    /// Which machine of a fleet it is.
+    #[serde(default, skip_serializing_if = "super::Identity::is_empty")]
+    pub identity: super::Identity,
 }
 
 impl Machine {

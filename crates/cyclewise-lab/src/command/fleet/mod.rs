@@ -1,0 +1,16 @@
+//! `cyclewise fleet`: many machines, on an engine that people have.
+
+mod join;
+mod plan;
+mod report;
+
+use super::cli::{FleetArgs, FleetCommand};
+use crate::error::Result;
+
+pub(super) fn fleet(args: &FleetArgs) -> Result<()> {
+    match &args.command {
+        FleetCommand::Plan(args) => plan::plan(args),
+        FleetCommand::Join(args) => join::join(args),
+        FleetCommand::Report(args) => report::report(args),
+    }
+}
