@@ -5,6 +5,7 @@
 
 use super::{Interval, Machine, Missing, Tool, Unit};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// The schema this build writes.
 pub const SCHEMA: &str = "cyclewise.fleet/1";
@@ -80,12 +81,15 @@ pub struct Member {
 /// A variant's figure without its samples.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// The experiment.
-    pub experiment: String,
+    /// The experiment. Members share their names: a fleet has millions of rows and hundreds of names.
+    pub experiment: Arc<str>,
     /// The variant.
-    pub variant: String,
+    pub variant: Arc<str>,
     /// The unit of the figures below: that of the experiment, not converted.
     pub unit: Unit,
+    /// Whether the row's time is known not to be linear in its copies, so that its value is no cost.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub not_linear: bool,
     /// Samples kept.
     pub n: usize,
     /// The figure: of several runs where there were several, else of the headline.
