@@ -6,6 +6,7 @@ mod agreement;
 mod between;
 pub mod compare;
 mod comparison;
+pub mod doctor;
 pub mod fleet;
 pub mod fleet_report;
 mod headline;

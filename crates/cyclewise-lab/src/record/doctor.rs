@@ -1,0 +1,169 @@
+//! A doctor's report, read back: the JSON schema `cyclewise.doctor/1`, which `doctor --json` writes.
+
+use super::fleet::Checkup;
+use super::load::check_schema;
+use super::{Identity, Tool};
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// The schema this build writes.
+pub const SCHEMA: &str = "cyclewise.doctor/1";
+
+/// The machine that a report is about, by the names that a record's `machine` has.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MachineHead {
+    /// `x86_64` or `aarch64`.
+    pub arch: String,
+    /// The CPU's brand string.
+    pub cpu_model: String,
+    /// Family, model and stepping on x86; MIDR on aarch64; empty if unknown.
+    pub cpu_id: String,
+    /// Kernel release, as `uname -r`.
+    pub kernel: String,
+    /// Hypervisor's CPUID signature; `None` on bare metal.
+    pub hypervisor: Option<String>,
+    /// Which machine of a fleet it is.
+    #[serde(skip_serializing_if = "Identity::is_empty")]
+    pub identity: Identity,
+}
+
+/// A report. Older ones have lines only, and an empty head.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+pub struct Doctor {
+    /// Always [`SCHEMA`].
+    pub schema: String,
+    /// When the machine was examined, RFC 3339.
+    #[serde(default)]
+    pub created: String,
+    /// The program that wrote it.
+    #[serde(default)]
+    pub tool: Tool,
+    /// The machine.
+    #[serde(default)]
+    pub machine: MachineHead,
+    /// The lines, in the report's order.
+    pub lines: Vec<Line>,
+}
+
+/// One line of a report.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct Line {
+    /// The name for scripts, in kebab-case.
+    pub name: String,
+    /// `ok`, `limited`, `absent` or `unknown`.
+    pub status: String,
+    /// The finding.
+    pub value: String,
+}
+
+/// The statuses that a line can have.
+const STATUSES: [&str; 4] = ["ok", "limited", "absent", "unknown"];
+
+impl Doctor {
+    /// What a fleet keeps of the report in `file`; control characters become spaces.
+    pub fn checkup(&self, file: &str) -> Checkup {
+        let clean = |text: &str| text.replace(char::is_control, " ");
+        Checkup {
+            file: file.to_owned(),
+            node: clean(self.machine.identity.node.as_deref().unwrap_or(file)),
+            lines: self
+                .lines
+                .iter()
+                .map(|l| (clean(&l.name), clean(&l.status), clean(&l.value)))
+                .collect(),
+        }
+    }
+}
+
+/// Parses a report; `name` is its name in errors.
+///
+/// # Errors
+/// Exit 2: the text is truncated, not JSON, not a doctor's report, of a newer version, or contradicts itself.
+pub fn from_str(name: &str, text: &str) -> Result<Doctor> {
+    parse(name, text).map_err(Error::in_one_line)
+}
+
+fn parse(name: &str, text: &str) -> Result<Doctor> {
+    check_schema(name, text, SCHEMA, "cyclewise doctor --json")?;
+    let doctor: Doctor = serde_json::from_str(text).map_err(|e| {
+        Error::usage(format!(
+            "{name} declares {SCHEMA} but does not follow it: {e}; write it again with `cyclewise doctor --json`"
+        ))
+    })?;
+    let modified = |what: String| {
+        Err(Error::usage(format!(
+            "{name}: {what}; the file was modified after it was written"
+        )))
+    };
+    let mut names = BTreeSet::new();
+    for line in &doctor.lines {
+        if !STATUSES.contains(&line.status.as_str()) {
+            return modified(format!("line {:?} has the unknown status {:?}", line.name, line.status));
+        }
+        if !names.insert(&line.name) {
+            return modified(format!("two lines are named {:?}", line.name));
+        }
+    }
+    Ok(doctor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEADED: &str = r#"{"schema":"cyclewise.doctor/1","created":"2026-11-23T18:00:00Z","tool":{"version":"0.1.0","commit":null},
+        "machine":{"arch":"x86_64","cpu_model":"AMD EPYC","cpu_id":"","kernel":"6.18.0","hypervisor":null,"identity":{"node":"n17"}},
+        "lines":[{"name":"rseq","status":"absent","value":"no rseq","evidence":"x","consequence":null,"later":1}]}"#;
+
+    #[test]
+    fn a_report_is_read_and_a_checkup_made_of_it() {
+        let doctor = from_str("d.json", HEADED).unwrap();
+        assert_eq!(
+            (doctor.machine.kernel.as_str(), doctor.tool.version.as_str()),
+            ("6.18.0", "0.1.0")
+        );
+        let line = ["rseq", "absent", "no rseq"].map(str::to_owned);
+        let checkup = Checkup {
+            file: "a/d.json".to_owned(),
+            node: "n17".to_owned(),
+            lines: vec![line.into()],
+        };
+        assert_eq!(doctor.checkup("a/d.json"), checkup);
+    }
+
+    #[test]
+    fn an_older_report_has_no_head_and_its_node_is_its_files_name() {
+        let old = r#"{"schema":"cyclewise.doctor/1","lines":[{"name":"cpu","status":"ok","value":"\u001b[2Jv"}]}"#;
+        let doctor = from_str("d.json", old).unwrap();
+        assert_eq!(doctor.machine, MachineHead::default());
+        let checkup = doctor.checkup("d.json");
+        assert_eq!(
+            (checkup.node.as_str(), checkup.lines[0].2.as_str()),
+            ("d.json", " [2Jv")
+        );
+    }
+
+    #[test]
+    fn what_is_no_report_is_one_line() {
+        for (text, says) in [
+            (&HEADED[..60], "truncated"),
+            ("{}", "no \"schema\""),
+            (r#"{"schema":"cyclewise.record/1"}"#, "not cyclewise.doctor/1"),
+            (r#"{"schema":"cyclewise.doctor/2"}"#, "newer cyclewise"),
+            (r#"{"schema":"cyclewise.doctor/1"}"#, "does not follow it"),
+            (&HEADED.replace("absent", "ab\\nsent"), "unknown status"),
+            (
+                r#"{"schema":"cyclewise.doctor/1","lines":[{"name":"a","status":"ok","value":""},{"name":"a","status":"ok","value":""}]}"#,
+                "two lines",
+            ),
+        ] {
+            let error = from_str("d.json", text).unwrap_err();
+            assert_eq!(error.status, crate::error::Status::Usage);
+            let message = error.message;
+            assert!(message.starts_with("d.json") && message.contains(says), "{message}");
+            assert!(!message.contains(char::is_control), "{message:?}");
+        }
+    }
+}
