@@ -14,7 +14,7 @@ pub(crate) use runs::join_runs;
 
 use crate::error::{Error, Result};
 use crate::record::compare::{CompareExperiment, CompareReport, CompareRow, RecordHead, SCHEMA, Side};
-use crate::record::{Experiment, Record, Unit};
+use crate::record::{Experiment, Record, Unit, letters};
 use crate::stats;
 use decide::Side as Decided;
 
@@ -91,10 +91,7 @@ pub(crate) fn compare(records: Vec<Record>) -> Result<CompareReport> {
 
 /// `A: AMD EPYC 9B14 (2026-11-21)`, with another letter for each record.
 fn label(index: usize, record: &Record) -> String {
-    let letter = match u8::try_from(index) {
-        Ok(i) if i < 26 => char::from(b'A' + i).to_string(),
-        _ => (index + 1).to_string(),
-    };
+    let letter = letters(index);
     let cpu = match record.machine.cpu_model.trim() {
         "" => "unknown CPU",
         model => model,

@@ -15,14 +15,6 @@ use crate::number;
 use crate::record::compare::RecordHead;
 use crate::record::{Experiment, Variant};
 
-/// A comparison's name for a record: A, B, C.
-fn letter(record: usize) -> String {
-    match u8::try_from(record) {
-        Ok(i) if i < 26 => char::from(b'A' + i).to_string(),
-        _ => format!("#{}", record + 1),
-    }
-}
-
 /// What tells a record from others: its machine, its kernel, its date, and how many runs it was made of.
 fn record_name(r: &RecordHead) -> String {
     let date = r.created.split('T').next().unwrap_or_default();

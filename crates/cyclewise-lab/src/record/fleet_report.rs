@@ -85,6 +85,91 @@ pub struct RowSpread {
     pub groups: Vec<GroupSpread>,
     /// Where the spread comes from; `None` with fewer than two machines.
     pub components: Option<Components>,
+    /// The value of each machine that has the row, in the order of the machines. The CSV has them all; the JSON has those of at
+    /// most [`MOST_VALUES`] machines.
+    #[serde(default, skip_serializing_if = "too_many")]
+    pub values: Vec<MachineValue>,
+    /// How far each of `values` is from its group, in the same order; empty if the row was not tested.
+    #[serde(default, skip_serializing_if = "too_many")]
+    pub distances: Vec<Distance>,
+}
+
+/// A row of more machines has no values in the JSON.
+pub const MOST_VALUES: usize = 100;
+
+fn too_many<T>(values: &[T]) -> bool {
+    values.is_empty() || values.len() > MOST_VALUES
+}
+
+/// One machine's value of a row. A fleet has millions of them, so they are small.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MachineValue {
+    /// Index of the machine.
+    pub machine: u32,
+    /// Runs it was made of.
+    pub runs: u32,
+    /// Samples kept in all of them.
+    pub n: u32,
+    /// The value, in the unit of the row.
+    pub value: f64,
+    /// Its 95 % interval; NaN, in the JSON `null`, where a bound is not known.
+    #[serde(with = "nullable")]
+    pub ci95: [f64; 2],
+}
+
+/// How far a machine's value is from its group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Distance {
+    /// In standard deviations of the group, with a sign. NaN, in the JSON `null`, if the group is too small to say it.
+    #[serde(with = "nullable")]
+    pub sigmas: f64,
+    /// Two-sided p.
+    #[serde(with = "nullable")]
+    pub p: f64,
+    /// The least false discovery rate at which the machine would be named.
+    #[serde(with = "nullable")]
+    pub q: f64,
+}
+
+/// JSON has no NaN: it is written as `null`, and read back.
+mod nullable {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    /// Numbers that may be NaN.
+    pub(super) trait Numbers: Copy {
+        /// The same with `None` for NaN.
+        type Known: Serialize + for<'de> Deserialize<'de>;
+        fn known(self) -> Self::Known;
+        fn of(known: Self::Known) -> Self;
+    }
+
+    impl Numbers for f64 {
+        type Known = Option<f64>;
+        fn known(self) -> Option<f64> {
+            (!self.is_nan()).then_some(self)
+        }
+        fn of(known: Option<f64>) -> f64 {
+            known.unwrap_or(f64::NAN)
+        }
+    }
+
+    impl Numbers for [f64; 2] {
+        type Known = [Option<f64>; 2];
+        fn known(self) -> Self::Known {
+            self.map(f64::known)
+        }
+        fn of(known: Self::Known) -> Self {
+            known.map(f64::of)
+        }
+    }
+
+    pub(super) fn serialize<N: Numbers, S: Serializer>(numbers: &N, to: S) -> Result<S::Ok, S::Error> {
+        numbers.known().serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, N: Numbers, D: Deserializer<'de>>(from: D) -> Result<N, D::Error> {
+        Ok(N::of(N::Known::deserialize(from)?))
+    }
 }
 
 /// One row in one group.
@@ -196,4 +281,37 @@ pub struct Feature {
     pub counts: Vec<(String, usize)>,
     /// Nodes whose status is not that of most, each with its status and value; at most 100.
     pub unlike: Vec<(String, String, String)>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(machines: u32) -> RowSpread {
+        let value = |machine| MachineValue {
+            machine,
+            value: 1.5,
+            ci95: [1.25, f64::NAN],
+            ..MachineValue::default()
+        };
+        RowSpread {
+            values: (0..machines).map(value).collect(),
+            ..RowSpread::default()
+        }
+    }
+
+    #[test]
+    fn the_values_of_a_small_fleet_are_in_the_json_and_read_back() {
+        let text = serde_json::to_string(&row(2)).unwrap();
+        assert!(text.contains(r#""ci95":[1.25,null]"#), "{text}");
+        let back: RowSpread = serde_json::from_str(&text).unwrap();
+        assert_eq!((back.values[1].machine, back.values[1].ci95[0]), (1, 1.25));
+        assert!(back.values[1].ci95[1].is_nan());
+    }
+
+    #[test]
+    fn those_of_a_large_one_are_not() {
+        let has = |machines| serde_json::to_string(&row(machines)).unwrap().contains("values");
+        assert!(has(MOST_VALUES as u32) && !has(MOST_VALUES as u32 + 1));
+    }
 }

@@ -9,10 +9,10 @@ use super::words::{Sentence, sentence};
 use crate::answer::{Finding, summary};
 use crate::error::Result;
 use crate::export::number::{count, estimate, interval, plus_minus, significant};
+use crate::export::record_name;
 use crate::export::table;
-use crate::export::{letter, record_name};
-use crate::record::Verdict;
 use crate::record::compare::{CompareExperiment, CompareReport, CompareRow, Side};
+use crate::record::{Verdict, letters};
 use askama::Template;
 
 /// A comparison of records.
@@ -48,7 +48,7 @@ impl<'a> ComparePage<'a> {
     /// The page of `report`.
     pub(super) fn new(report: &'a CompareReport) -> Result<Self> {
         let names = report.records.iter().enumerate();
-        let names: Vec<_> = names.map(|(i, r)| (letter(i), record_name(r))).collect();
+        let names: Vec<_> = names.map(|(i, r)| (letters(i), record_name(r))).collect();
         let letters: Vec<&str> = names.iter().map(|(letter, _)| letter.as_str()).collect();
         let dots = dots(report.experiments.iter().map(|e| strips(e).len()).sum());
         let experiments = report
@@ -74,7 +74,7 @@ fn machines(report: &CompareReport) -> Table {
     let mut table = Table::new("The records and their machines; ≠ marks differences");
     table.words("");
     for (i, record) in report.records.iter().enumerate() {
-        table.words(&format!("{}: {}", letter(i), record_name(record)));
+        table.words(&format!("{}: {}", letters(i), record_name(record)));
     }
     let mut row = |term: &str, texts: Vec<String>, always_differs: bool| {
         let differs = !always_differs && texts.windows(2).any(|pair| pair[0] != pair[1]);
@@ -113,7 +113,7 @@ impl<'a> ComparedExperiment<'a> {
         let names: Vec<[String; 2]> = e
             .rows
             .iter()
-            .map(|row| [row.other, row.base].map(|i| format!("{} on {}", row.variant, letter(i))))
+            .map(|row| [row.other, row.base].map(|i| format!("{} on {}", row.variant, letters(i))))
             .collect();
         let findings: Vec<Finding> = e
             .rows
@@ -152,7 +152,7 @@ fn strips(e: &CompareExperiment) -> Vec<Strip<'_>> {
                 .any(|(variant, r, _)| *variant == row.variant && *r == record)
             {
                 let strip = Strip {
-                    label: format!("{} {}", letter(record), row.variant),
+                    label: format!("{} {}", letters(record), row.variant),
                     samples,
                     states: "",
                     value: if median > 0.0 { median } else { stats.mean },
@@ -201,7 +201,7 @@ fn row(row: &CompareRow, e: &CompareExperiment) -> Vec<Cell> {
     let finding = Finding::between(row, e.unit, "", "");
     let reason = finding.reason.unwrap_or_default();
     let mut cells = vec![
-        words(&row.variant).with_detail(format!("{} against {}", letter(row.other), letter(row.base))),
+        words(&row.variant).with_detail(format!("{} against {}", letters(row.other), letters(row.base))),
         verdict(row.verdict).with_detail(reason),
         number(finding.times()).with_detail(finding.interval()),
         number(table::side(row, row.basis.base, &row.base_stats)),

@@ -3,9 +3,9 @@
 use super::grid::{BOLD, Column, DIM, Look, YELLOW, fitted, style, wrapped};
 use crate::answer::{Finding, is_no_cost, summary};
 use crate::export::number::{NONE, brief, estimate, interval, p_value};
-use crate::export::{letter, record_name};
-use crate::record::Verdict;
+use crate::export::record_name;
 use crate::record::compare::{CompareExperiment, CompareReport, CompareRow, Side};
+use crate::record::{Verdict, letters};
 use std::fmt::Write;
 
 /// The comparison of records: which records, a line for each experiment, then the rows.
@@ -17,7 +17,7 @@ pub(crate) fn comparison(report: &CompareReport, look: Look) -> String {
         let _ = writeln!(
             out,
             "{BOLD}{}{BOLD:#}{role}  {}",
-            letter(i),
+            letters(i),
             wrapped(&name, look, 3 + role.len(), 4)
         );
     }
@@ -56,7 +56,7 @@ fn lines(report: &CompareReport, e: &CompareExperiment) -> Vec<(String, String)>
             .collect();
         let line = summary(&findings)?;
         let name = if report.records.len() > 2 {
-            format!(" in {}", letter(other))
+            format!(" in {}", letters(other))
         } else {
             String::new()
         };
@@ -71,7 +71,7 @@ fn compared(report: &CompareReport, e: &CompareExperiment, look: Look) -> String
     let mut columns = vec![
         column("variant", 0, &|r| {
             if several {
-                format!("{} in {}", r.variant, letter(r.other))
+                format!("{} in {}", r.variant, letters(r.other))
             } else {
                 r.variant.clone()
             }
