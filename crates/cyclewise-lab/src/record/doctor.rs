@@ -68,6 +68,7 @@ impl Doctor {
         Checkup {
             file: file.to_owned(),
             node: clean(self.machine.identity.node.as_deref().unwrap_or(file)),
+            created: clean(&self.created),
             lines: self
                 .lines
                 .iter()
@@ -128,6 +129,7 @@ mod tests {
         let checkup = Checkup {
             file: "a/d.json".to_owned(),
             node: "n17".to_owned(),
+            created: "2026-11-23T18:00:00Z".to_owned(),
             lines: vec![line.into()],
         };
         assert_eq!(doctor.checkup("a/d.json"), checkup);

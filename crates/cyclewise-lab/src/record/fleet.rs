@@ -3,6 +3,16 @@
 //! The first line is the [`Head`]; each further line is a [`Member`] or a [`Checkup`]. Lines are sorted, and nothing in them
 //! depends on when or in which order the files were read, so the same folder gives the same bytes.
 
+mod digest;
+mod document;
+pub mod lines;
+mod member;
+mod names;
+mod skim;
+
+pub use document::Document;
+pub use names::Names;
+
 use super::{Interval, Machine, Missing, Tool, Unit};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -52,6 +62,26 @@ pub enum ProblemKind {
     Foreign,
     /// It follows the schema and contradicts itself.
     Mangled,
+}
+
+/// Why a text is not part of a fleet: what is wrong, and the reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault(pub ProblemKind, pub String);
+
+impl Fault {
+    /// The problem of the file of this name; its reason is in one line.
+    pub fn of(self, file: &str) -> Problem {
+        Problem {
+            name: file.to_owned(),
+            kind: self.0,
+            why: clean(&self.1),
+        }
+    }
+}
+
+/// The text with spaces for its control characters.
+fn clean(text: &str) -> String {
+    text.replace(char::is_control, " ")
 }
 
 /// One record of one machine.
@@ -108,6 +138,9 @@ pub struct Checkup {
     pub file: String,
     /// The node's name; the file's name if the report does not say it.
     pub node: String,
+    /// When the node was examined, RFC 3339; empty in reports of older versions.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub created: String,
     /// Name, status and value of each line.
     pub lines: Vec<(String, String, String)>,
 }

@@ -91,10 +91,18 @@ pub(super) fn check_schema(name: &str, text: &str, schema: &str, by: &str) -> Re
 
 /// The schema that a document declares; `None` if it is not a JSON object with one.
 pub fn schema_of(text: &str) -> Option<String> {
-    serde_json::from_str::<Head>(text).ok()?.schema
+    head_schema(text).ok()?
 }
 
-fn is_newer(found: &str, schema: &str) -> bool {
+/// The schema that a JSON object declares; `None` if it declares none.
+///
+/// # Errors
+/// The text is not a JSON object.
+pub(super) fn head_schema(text: &str) -> serde_json::Result<Option<String>> {
+    serde_json::from_str::<Head>(text).map(|head| head.schema)
+}
+
+pub(super) fn is_newer(found: &str, schema: &str) -> bool {
     let version = |schema: &str| {
         let (kind, version) = schema.split_once('/')?;
         Some((kind.to_owned(), version.parse::<u32>().ok()?))

@@ -1,0 +1,44 @@
+//! The nodes that a planned job ran on, of each of which there should be a record.
+
+use super::name;
+use crate::record::fleet::{Fault, Problem, ProblemKind};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// The folder in which a job writes its nodes: one file for each job, named by its id, with a node's name on each line.
+pub(super) const NODES: &str = "nodes";
+
+/// The longest list of nodes that is read, in bytes: 100 000 names.
+const LONGEST: u64 = 8 << 20;
+
+/// Nodes that have no record, each with the last job that ran on it.
+pub(super) fn missing(folder: &Path, have: &BTreeSet<String>) -> Vec<Problem> {
+    let mut nodes: BTreeMap<String, String> = BTreeMap::new();
+    let mut problems = Vec::new();
+    let Ok(jobs) = std::fs::read_dir(folder.join(NODES)) else {
+        return problems;
+    };
+    for job in jobs.flatten().filter(|job| job.path().is_file()) {
+        let id = name::of(Path::new(&job.file_name()));
+        let mut text = String::new();
+        let read = File::open(job.path()).and_then(|file| file.take(LONGEST).read_to_string(&mut text));
+        if let Err(e) = read {
+            problems.push(super::file::torn(&e).of(&format!("{NODES}/{id}")));
+            continue;
+        }
+        for node in text.lines().map(str::trim).filter(|node| !node.is_empty()) {
+            let last = nodes.entry(node.replace(char::is_control, " ")).or_default();
+            if id.len() > last.len() || (id.len() == last.len() && id > *last) {
+                last.clone_from(&id);
+            }
+        }
+    }
+    let without = nodes.into_iter().filter(|(node, _)| !have.contains(node));
+    problems.extend(without.map(|(node, job)| {
+        let why = format!("job {job} ran on this node, and there is no record of it");
+        Fault(ProblemKind::Missing, why).of(&node)
+    }));
+    problems
+}

@@ -1,0 +1,135 @@
+//! Which records count: each measurement once, each task of an engine once.
+//!
+//! 1. Files with the same digest are copies of one measurement. The first by name counts.
+//! 2. Files with different figures that one process wrote, by node, boot, time and tick rate, are copies too: one was modified.
+//!    The first by name counts.
+//! 3. An engine starts a task again after a failure, and its count of restarts tells the starts apart. Records of several starts
+//!    of one command on one node are one task's: those of the start that first ended with all that was asked for count. So a
+//!    node's weight does not depend on failures, and no figure decides which is taken. Records of the same start are further
+//!    runs, which the job's own script asked for, and all count.
+//!
+//! A record that does not count is named; a member of an earlier joined file gives way to its record in silence. All of it
+//! depends on the records and their names alone, not on the order in which they were read.
+
+use super::key::Key;
+use crate::record::fleet::{Checkup, Fault, Problem, ProblemKind};
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// Sorts the members, and takes out those that do not count.
+pub(super) fn members<T>(mut members: Vec<(Key, T)>) -> (Vec<(Key, T)>, Vec<Problem>) {
+    members.sort_by(|(a, _), (b, _)| a.copy_order().cmp(&b.copy_order()));
+    let mut problems = Vec::new();
+    once(
+        &mut members,
+        &mut problems,
+        |key| key.digest.clone(),
+        |first| format!("is the same measurement as {first}, which counts"),
+    );
+    once(
+        &mut members,
+        &mut problems,
+        |key| key.process,
+        |first| {
+            format!(
+                "is of the same run as {first}, which counts, with other figures: one of the two was modified after it was written"
+            )
+        },
+    );
+    one_start(&mut members, &mut problems);
+    members.sort_by(|(a, _), (b, _)| a.order().cmp(&b.order()));
+    problems.sort();
+    (members, problems)
+}
+
+/// The latest report of each node, by node. The others are named, because a node is counted once.
+pub(super) fn checkups(mut all: Vec<(bool, Checkup)>) -> (Vec<Checkup>, Vec<Problem>) {
+    let ended = |c: &Checkup| humantime::parse_rfc3339(&c.created).ok();
+    all.sort_by(|(old_a, a), (old_b, b)| {
+        let latest = || ended(b).cmp(&ended(a));
+        a.node
+            .cmp(&b.node)
+            .then_with(latest)
+            .then(old_a.cmp(old_b))
+            .then_with(|| a.file.cmp(&b.file))
+    });
+    let mut counts: Vec<Checkup> = Vec::new();
+    let mut problems = Vec::new();
+    for (from_joined, checkup) in all {
+        match counts.last() {
+            Some(latest) if latest.node == checkup.node => {
+                if !from_joined {
+                    let why = format!(
+                        "{} is a report of the same node that is no older, and counts",
+                        latest.file
+                    );
+                    problems.push(Fault(ProblemKind::Duplicate, why).of(&checkup.file));
+                }
+            }
+            _ => counts.push(checkup),
+        }
+    }
+    (counts, problems)
+}
+
+/// Leaves the first of those that are the same.
+fn once<T, K: Hash + Eq>(
+    members: &mut Vec<(Key, T)>,
+    problems: &mut Vec<Problem>,
+    same: impl Fn(&Key) -> K,
+    why: impl Fn(&str) -> String,
+) {
+    let mut first: HashMap<K, String> = HashMap::new();
+    members.retain(|(key, _)| match first.get(&same(key)) {
+        None => {
+            first.insert(same(key), key.file.clone());
+            true
+        }
+        Some(first) => {
+            leave_out(key, why(first), problems);
+            false
+        }
+    });
+}
+
+/// The start of a task whose records count.
+struct Start {
+    restarts: u32,
+    file: String,
+}
+
+/// Leaves the records of one start of each task.
+fn one_start<T>(members: &mut Vec<(Key, T)>, problems: &mut Vec<Problem>) {
+    let mut by_end: Vec<&Key> = members
+        .iter()
+        .map(|(key, _)| key)
+        .filter(|key| key.task.is_some())
+        .collect();
+    by_end.sort_by_key(|key| (key.is_partial, key.ended, &key.file));
+    let mut counts: HashMap<u64, Start> = HashMap::new();
+    for key in by_end {
+        if let Some(task) = key.task {
+            counts.entry(task).or_insert_with(|| Start {
+                restarts: key.restarts,
+                file: key.file.clone(),
+            });
+        }
+    }
+    members.retain(|(key, _)| match key.task.and_then(|task| counts.get(&task)) {
+        Some(start) if start.restarts != key.restarts => {
+            let why = format!(
+                "is of another start of the task that wrote {}, which counts",
+                start.file
+            );
+            leave_out(key, why, problems);
+            false
+        }
+        _ => true,
+    });
+}
+
+fn leave_out(key: &Key, why: String, problems: &mut Vec<Problem>) {
+    if !key.from_joined {
+        problems.push(Fault(ProblemKind::Duplicate, why).of(&key.file));
+    }
+}

@@ -1,0 +1,186 @@
+//! From a record to a fleet's member.
+
+use super::skim::{Skim, SkimExperiment, SkimRun};
+use super::{Fault, Member, Names, ProblemKind, Row, digest};
+use crate::record::Machine;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// The most rows of a record: a full run has about 300.
+const ROWS: usize = 10_000;
+/// The longest name of a node, an experiment or a variant, in bytes: variants of `time` are whole commands.
+const NAME: usize = 4096;
+
+/// The median of each row of a run.
+type Medians<'a> = HashMap<(&'a str, &'a str), f64>;
+
+/// The member that a record's text is; `file` is its name below the folder.
+pub(super) fn of(file: &str, record: Skim, names: &Names) -> Result<Member, Fault> {
+    check(&record)?;
+    let digest = digest::of(&record);
+    let medians: Vec<Medians> = record.runs.iter().map(medians).collect();
+    let rows = record.experiments.into_iter().flat_map(|e| rows(e, &medians, names));
+    let mut member = Member {
+        file: file.to_owned(),
+        digest,
+        created: record.created,
+        tool: record.tool,
+        command: record.command,
+        machine: record.machine,
+        runs: medians.len().max(1),
+        rows: rows.collect(),
+        missing: record.missing,
+    };
+    clean(&mut member);
+    Ok(member)
+}
+
+fn medians(run: &SkimRun) -> Medians<'_> {
+    run.medians.iter().map(|(e, v, m)| ((&**e, &**v), *m)).collect()
+}
+
+fn rows(e: SkimExperiment, runs: &[Medians], names: &Names) -> Vec<Row> {
+    let experiment = names.shared(&e.name);
+    let row = |v: super::skim::SkimVariant| {
+        let variant = v.without_samples();
+        let key = (e.name.as_str(), variant.name.as_str());
+        let of_runs = runs.iter().filter_map(|run| run.get(&key).copied());
+        let (value, ci95) = variant.value();
+        Row {
+            experiment: experiment.clone(),
+            variant: names.shared(&variant.name),
+            unit: e.unit,
+            not_linear: variant.is_not_linear(),
+            n: variant.n,
+            value,
+            ci95,
+            runs: if runs.len() > 1 { of_runs.collect() } else { Vec::new() },
+        }
+    };
+    e.variants.into_iter().map(row).collect()
+}
+
+/// The rules of `record::load`, and those that a fleet needs.
+fn check(record: &Skim) -> Result<(), Fault> {
+    let mangled = |why: String| Err(Fault(ProblemKind::Mangled, why));
+    if humantime::parse_rfc3339(&record.created).is_err() {
+        return mangled(format!(
+            "was created at {:?}, which is no time of RFC 3339",
+            short(&record.created)
+        ));
+    }
+    let rows: usize = record.experiments.iter().map(|e| e.variants.len()).sum();
+    if rows > ROWS {
+        return mangled(format!("has {rows} rows; no cyclewise writes more than {ROWS}"));
+    }
+    let nodes = record.machine.identity.node.iter();
+    let named = record
+        .experiments
+        .iter()
+        .flat_map(|e| e.variants.iter().map(|v| &v.name).chain([&e.name]));
+    if let Some(long) = named.chain(nodes).find(|name| name.len() > NAME) {
+        return mangled(format!("has a name of {} bytes", long.len()));
+    }
+    let mut seen = HashSet::new();
+    for e in &record.experiments {
+        for v in &e.variants {
+            if v.n != v.samples.0 {
+                let (n, samples) = (v.n, v.samples.0);
+                return mangled(format!(
+                    "{}/{} has n = {n} but contains {samples} samples",
+                    short(&e.name),
+                    short(&v.name)
+                ));
+            }
+            if !seen.insert((&e.name, &v.name)) {
+                return mangled(format!("has {}/{} twice", short(&e.name), short(&v.name)));
+            }
+        }
+        let known: HashSet<&String> = e.variants.iter().map(|v| &v.name).collect();
+        if let Some(side) = e
+            .comparisons
+            .iter()
+            .flat_map(|c| [&c.a, &c.b])
+            .find(|side| !known.contains(side))
+        {
+            return mangled(format!(
+                "{} compares {:?}, which it does not contain",
+                short(&e.name),
+                short(side)
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The beginning of a text from a file.
+fn short(text: &str) -> String {
+    text.chars().take(80).collect()
+}
+
+/// Makes spaces of control characters, which tables and pages would pass on to a terminal, and nothing of an empty node's name.
+fn clean(member: &mut Member) {
+    let Member {
+        created,
+        tool,
+        command,
+        machine,
+        missing,
+        ..
+    } = member;
+    let missing = missing
+        .iter_mut()
+        .flat_map(|m| [Some(&mut m.experiment), m.variant.as_mut(), Some(&mut m.why)]);
+    [Some(created), Some(&mut tool.version), tool.commit.as_mut()]
+        .into_iter()
+        .chain(command.iter_mut().map(Some))
+        .chain(missing)
+        .flatten()
+        .for_each(clean_text);
+    clean_machine(machine);
+}
+
+fn clean_machine(machine: &mut Machine) {
+    let identity = &mut machine.identity;
+    identity.node = identity.node.take().filter(|node| !node.is_empty());
+    let cycles = machine
+        .core_cycles_per_tick
+        .iter_mut()
+        .flat_map(|c| [&mut c.source, &mut c.why]);
+    [
+        &mut machine.arch,
+        &mut machine.cpu_model,
+        &mut machine.cpu_id,
+        &mut machine.kernel,
+        &mut machine.clocksource,
+    ]
+    .into_iter()
+    .chain(machine.hypervisor.as_mut())
+    .chain(machine.governor.as_mut())
+    .chain(machine.smt.as_mut())
+    .chain(machine.warnings.iter_mut())
+    .chain(identity.node.as_mut())
+    .chain(identity.boot_id.as_mut())
+    .chain(identity.microcode.as_mut())
+    .chain(identity.instance_type.as_mut())
+    .chain(identity.job.iter_mut().flat_map(|job| [&mut job.engine, &mut job.id]))
+    .chain(cycles)
+    .for_each(clean_text);
+    clean_map(&mut machine.mitigations);
+    clean_map(&mut identity.dmi);
+}
+
+fn clean_text(text: &mut String) {
+    if text.contains(char::is_control) {
+        *text = super::clean(text);
+    }
+}
+
+fn clean_map(map: &mut BTreeMap<String, String>) {
+    let dirty = |(name, value): (&String, &String)| name.contains(char::is_control) || value.contains(char::is_control);
+    if map.iter().any(dirty) {
+        *map = map
+            .iter()
+            .map(|(name, value)| (super::clean(name), super::clean(value)))
+            .collect();
+    }
+}
