@@ -3,6 +3,10 @@
 //! New columns are added at the end. Comparisons have a file of their own, because a variant may be in several. A bound that
 //! does not exist is empty.
 
+mod fleet;
+
+pub(crate) use fleet::fleet;
+
 use crate::error::{Error, Result};
 use crate::record::simulation::Simulation;
 use crate::record::{Interval, Kind, Matrix, Record};

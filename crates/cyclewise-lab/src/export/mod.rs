@@ -3,10 +3,14 @@
 pub(crate) mod bmf;
 pub(crate) mod csv;
 pub(crate) mod doctor;
+mod fleet;
 pub mod html;
 pub(crate) mod json;
 mod limits;
+#[cfg(test)]
+mod made_up_fleet;
 pub(crate) mod markdown;
+pub(crate) mod openmetrics;
 mod row;
 pub(crate) mod table;
 

@@ -1,4 +1,4 @@
-//! The report: a self-contained HTML page of records, a comparison, a sweep or a phase diagram.
+//! The report: a self-contained HTML page of records, a comparison, a fleet, a sweep or a phase diagram.
 //!
 //! # Invariants
 //! 1. The page loads nothing (no script, font or image), and its content security policy forbids it.
@@ -10,9 +10,9 @@
 
 mod comparison;
 mod experiment;
+mod fleet;
 mod in_context;
 mod machine;
-
 mod page;
 mod phase;
 mod plot;
@@ -25,6 +25,7 @@ use crate::error::{Error, Result};
 use crate::experiment::Published;
 use crate::record::Record;
 use crate::record::compare::CompareReport;
+use crate::record::fleet_report::FleetReport;
 use crate::record::simulation::Simulation;
 use crate::simulate::phase::Phase;
 use askama::Template;
@@ -59,6 +60,14 @@ pub fn render_simulation(simulation: &Simulation) -> Result<String> {
 /// As [`render`].
 pub fn render_phase(phase: &Phase) -> Result<String> {
     finish(&phase::PhasePage::new(phase)?)
+}
+
+/// Renders the report on many machines.
+///
+/// # Errors
+/// As [`render`].
+pub fn render_fleet(report: &FleetReport) -> Result<String> {
+    finish(&fleet::FleetPage::new(report)?)
 }
 
 fn finish(page: &impl Template) -> Result<String> {

@@ -1,6 +1,7 @@
 //! The terminal's tables. They always contain colour codes; the output stream strips them if it is no terminal.
 
 mod comparison;
+mod fleet;
 mod grid;
 mod in_context;
 mod limits;
@@ -14,6 +15,7 @@ mod simulation;
 mod wide;
 
 pub(crate) use comparison::{comparison, side};
+pub(crate) use fleet::fleet;
 pub(crate) use grid::Look;
 pub(crate) use limits::limits;
 pub(crate) use list::{experiments, verification};

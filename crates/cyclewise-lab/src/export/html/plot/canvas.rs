@@ -76,6 +76,21 @@ impl Canvas<'_> {
             .map_err(broken)
     }
 
+    /// A filled shape with these corners.
+    pub(super) fn polygon(&self, role: Role, corners: &[(f64, f64)]) -> Result<()> {
+        let corners: Vec<_> = corners.iter().map(|(x, y)| point(*x, *y)).collect();
+        self.area
+            .draw(&Polygon::new(corners, role.colour().filled()))
+            .map_err(broken)
+    }
+
+    pub(super) fn disc(&self, role: Role, radius: f64, at: (f64, f64)) -> Result<()> {
+        let style = role.colour().filled();
+        self.area
+            .draw(&Circle::new(point(at.0, at.1), units(radius), style))
+            .map_err(broken)
+    }
+
     pub(super) fn text(&self, role: Role, size: f64, at: (f64, f64), anchor: HPos, text: &str) -> Result<()> {
         let colour = role.colour();
         let style = TextStyle::from(("sans-serif", size * SCALE * FONT).into_font())

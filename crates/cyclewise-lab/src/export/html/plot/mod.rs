@@ -7,8 +7,10 @@
 //! samples, each state's evenly spaced quantiles are drawn, the least and the greatest among them.
 
 mod axis;
+mod bars;
 mod canvas;
 mod curves;
+mod density;
 mod dots;
 mod draw;
 mod heat;
@@ -18,7 +20,9 @@ mod palette;
 use crate::error::Result;
 use crate::export::number::{count, significant};
 use axis::{Axis, AxisPosition};
+pub(super) use bars::{Bar, Bars};
 pub(super) use curves::{Curves, Line};
+pub(super) use density::{Density, DensityStrip};
 pub(super) use heat::Heat;
 use layout::{Layout, SCALE, Shape};
 pub(super) use palette::{LINES, SERIES};

@@ -1,0 +1,125 @@
+//! The page: what it says, what it must not hold, and its size.
+
+use crate::export::html::render_fleet;
+use crate::export::made_up_fleet;
+use crate::record::fleet_report::FleetReport;
+
+fn page(report: &FleetReport) -> String {
+    render_fleet(report).unwrap()
+}
+
+#[test]
+fn it_has_every_part_of_the_report() {
+    let page = page(&made_up_fleet::report(60));
+    for part in [
+        "60 machines in 3 groups",
+        "steal 11 %",
+        "other rows within 1 %",
+        "0xa0011d5",
+        "spinlock-contention",
+        "Runs of a machine",
+        "Linux 4.14 has none",
+        "ends too early",
+        "in-context has a matrix",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    // A row that is no headline is in the CSV only; the outlier's evidence may name it.
+    assert!(!page.contains("<h2>lock-add32</h2>"));
+    // The twin: without an outlier, nothing says that there is one.
+    let mut well = made_up_fleet::report(60);
+    well.outliers.clear();
+    let well = self::page(&well);
+    assert!(well.contains("No outlier in 236 tests") && !well.contains("steal 11 %"));
+}
+
+#[test]
+fn it_loads_nothing_and_text_from_records_is_escaped() {
+    let mut report = made_up_fleet::report(60);
+    let evil = "<script>alert(1)</script>".to_owned();
+    report.groups[0].label.clone_from(&evil);
+    report.groups[0].facts[1].1.clone_from(&evil);
+    report.machines[3].name.clone_from(&evil);
+    report.outliers[0].evidence.push(evil.clone());
+    report.rows[0].variant.clone_from(&evil);
+    report.problems[0].why.clone_from(&evil);
+    let page = page(&report);
+    assert!(!page.contains("<script"));
+    assert!(
+        page.contains("&#60;script") || page.contains("&lt;script"),
+        "what was there is still said"
+    );
+    for loads in ["http:", "https:", "src=", "@import", "url(//"] {
+        assert!(!page.contains(loads), "{loads}");
+    }
+}
+
+/// The bound for a page of 20 000 machines.
+const MOST_BYTES: usize = 3_000_000;
+
+#[test]
+fn the_page_of_a_large_fleet_with_everything_in_it_is_bounded() {
+    let mut report = made_up_fleet::report(400);
+    let of_last = report.rows[0].groups[1].clone();
+    for i in 3..300 {
+        let mut group = report.groups[1].clone();
+        group.facts[2].1 = "x".repeat(2000);
+        group.name = crate::record::letters(i);
+        report.groups.push(group);
+        for row in &mut report.rows {
+            let mut spread = of_last.clone();
+            spread.group = i;
+            spread.bins = (0..64).map(|bin| (bin * 7919 + i as u32) % 1000).collect();
+            row.groups.push(spread);
+        }
+    }
+    report.rows = std::iter::repeat_with(|| report.rows[0].clone()).take(25).collect();
+    report.outliers = vec![report.outliers[0].clone(); 5000];
+    report.problems = vec![report.problems[0].clone(); 20_000];
+    report.differences = vec![report.differences[0].clone(); 5000];
+    for (i, d) in report.differences.iter_mut().enumerate() {
+        d.sentence = format!("{i} {}", d.sentence);
+    }
+    let large = page(&report);
+    assert!(large.len() < MOST_BYTES, "{}", large.len());
+    for said in [
+        "The first 300 are listed",
+        "The first 200 are listed",
+        "284 smaller groups are not drawn",
+    ] {
+        assert!(large.contains(said), "{said}");
+    }
+}
+
+#[test]
+fn one_machine_and_none_have_a_page() {
+    let mut one = made_up_fleet::report(60);
+    one.machines.truncate(1);
+    one.groups.truncate(1);
+    one.outliers.clear();
+    one.differences.clear();
+    for row in &mut one.rows {
+        row.groups.truncate(1);
+        row.values.truncate(1);
+        row.components = None;
+        row.groups[0].quantiles = [f64::NAN; 4];
+        row.range = [row.groups[0].median; 2];
+    }
+    for report in [one, FleetReport::default()] {
+        let page = page(&report);
+        assert!(!page.contains("NaN"), "{page}");
+    }
+}
+
+#[test]
+#[ignore = "writes the page into REPORT_DIR for a person to look at"]
+fn write_the_page() {
+    let dir = std::path::PathBuf::from(std::env::var_os("REPORT_DIR").expect("REPORT_DIR names a directory"));
+    for machines in [60, 20_000] {
+        std::fs::write(
+            dir.join(format!("fleet-{machines}.html")),
+            page(&made_up_fleet::report(machines)),
+        )
+        .unwrap();
+    }
+}
