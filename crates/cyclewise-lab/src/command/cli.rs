@@ -149,7 +149,8 @@ pub(super) struct Common {
     /// What verdicts rest on
     #[arg(long, value_name = "TEST", value_enum, default_value_t = DecidingTest::Median)]
     pub(super) test: DecidingTest,
-    /// Write the record as JSON; `-` writes it to stdout instead of the table
+    /// Write the record as JSON; `-` writes it to stdout instead of the table. Like every document, it is compressed by gzip if
+    /// its name ends in .gz
     #[arg(long, value_name = "PATH")]
     pub(super) json: Option<PathBuf>,
     /// Write CSV, one line per variant

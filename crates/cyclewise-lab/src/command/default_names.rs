@@ -1,9 +1,10 @@
 //! Names of the files that `run` writes where none is named: they carry the machine and the time, and are always new.
 
+use super::document_file;
 use crate::error::{Error, Result};
 use crate::record::Record;
 use std::fs::OpenOptions;
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// More files of one machine and second than anyone makes.
@@ -67,12 +68,7 @@ pub(super) fn write(folder: &Path, stem: &str, documents: &[(&str, String)]) -> 
         }
         for (path, (_, text)) in paths.iter().zip(documents) {
             // Created only if it is new: another run may have taken the name since.
-            let written = OpenOptions::new()
-                .write(true)
-                .create_new(true)
-                .open(path)
-                .and_then(|mut file| file.write_all(text.as_bytes()));
-            match written {
+            match OpenOptions::new().write(true).create_new(true).open(path) {
                 Err(e) if e.kind() == ErrorKind::AlreadyExists => continue 'next,
                 Err(e) => {
                     return Err(Error::usage(format!(
@@ -80,8 +76,12 @@ pub(super) fn write(folder: &Path, stem: &str, documents: &[(&str, String)]) -> 
                         path.display()
                     )));
                 }
-                Ok(()) => {}
+                Ok(_) => {}
             }
+            document_file::write(path, text).inspect_err(|_| {
+                // The name was taken for this text, and holds nothing.
+                let _ = std::fs::remove_file(path);
+            })?;
         }
         return Ok(paths);
     }

@@ -6,6 +6,7 @@ mod completions;
 mod cpu_choice;
 mod default_names;
 mod doctor;
+mod document_file;
 mod fit;
 mod fleet;
 mod install_docs;
@@ -14,7 +15,6 @@ mod list;
 mod manual;
 mod missing;
 mod output;
-
 mod progress;
 mod recommend;
 mod report;

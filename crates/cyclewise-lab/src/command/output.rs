@@ -2,6 +2,7 @@
 
 use super::cli::Common;
 use super::default_names;
+use super::document_file::{self, folder};
 use super::progress::tell;
 use crate::error::{Error, Result};
 use crate::export;
@@ -136,12 +137,6 @@ fn resolve(path: &Path) -> PathBuf {
     })
 }
 
-fn folder(path: &Path) -> &Path {
-    path.parent()
-        .filter(|p| !p.as_os_str().is_empty())
-        .unwrap_or(Path::new("."))
-}
-
 /// Rejects a path that is a folder, has no folder, or cannot be written, so that no result is lost at the end.
 fn writable(option: &str, path: &Path) -> Result<()> {
     if path.is_dir() || !folder(path).is_dir() {
@@ -245,7 +240,7 @@ fn html(record: &Record) -> Result<String> {
     export::html::render(std::slice::from_ref(record), &crate::experiment::published)
 }
 
-/// Writes a document to a file, or to stdout for `-`. A reader that closed the pipe (`| head`) is not an error.
+/// Writes a document to a file, whole or not at all, or to stdout for `-`. A reader that closed the pipe (`| head`) is not an error.
 pub(super) fn put(path: &Path, text: &str) -> Result<()> {
     if path == Path::new("-") {
         let mut out = anstream::stdout().lock();
@@ -256,10 +251,5 @@ pub(super) fn put(path: &Path, text: &str) -> Result<()> {
             _ => Ok(()),
         };
     }
-    std::fs::write(path, text).map_err(|e| {
-        Error::usage(format!(
-            "writing {}: {e}; name a file that can be written",
-            path.display()
-        ))
-    })
+    document_file::write(path, text)
 }

@@ -8,6 +8,7 @@ pub(crate) mod creation;
 mod dlsym;
 pub(crate) mod errno;
 pub(crate) mod file;
+pub(crate) mod file_size;
 pub(crate) mod futex;
 pub(crate) mod interrupt;
 pub(crate) mod kvm;

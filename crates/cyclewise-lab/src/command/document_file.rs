@@ -1,0 +1,205 @@
+//! Writes a document to a file so that the name always has a whole one: the old or the new, whenever the program is killed or
+//! the disk fills.
+//!
+//! The text goes to a new file in the same folder, which is synced and renamed over the old one. A name that ends in `.gz`
+//! gets the text in gzip's format; equal texts give equal bytes.
+//!
+//! # Invariants
+//! 1. A regular file is replaced only by a whole one. The new file has the old one's owner, group and mode.
+//! 2. What a rename would change is written in place, as before there was this module: pipes and devices, `/dev/stdout` and
+//!    what else is below /proc, files with several names, and files whose owner or folder does not let us replace them. There
+//!    a failure may leave a part of the text, and the error says so.
+//! 3. A link stays, and its target is replaced.
+//! 4. After a failure the new file is gone. A kill leaves it behind: `.cyclewise-PID-N.tmp`, which nothing reads.
+
+use crate::error::{Error, Result};
+use crate::sys::file_size;
+use flate2::{Compression, GzBuilder};
+use std::borrow::Cow;
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::{MetadataExt, fchown};
+use std::path::{Path, PathBuf};
+
+/// Links that are followed from one name; the kernel follows as many (`MAXSYMLINKS`).
+const MOST_LINKS: usize = 40;
+
+/// Writes `text` to `path`.
+///
+/// # Errors
+/// Exit 3: the disk or a limit is full. Exit 2: the file cannot be written. The message says whether the old file is there.
+pub(super) fn write(path: &Path, text: &str) -> Result<()> {
+    file_size::refuse_beyond_limit();
+    let packed = |e: io::Error| Failure { error: e, torn: false };
+    let written = match bytes(path, text).map_err(packed) {
+        Ok(bytes) => write_bytes(path, &bytes),
+        Err(failure) => Err(failure),
+    };
+    written.map_err(|failure| failure.explain(path))
+}
+
+/// Why a file was not written.
+struct Failure {
+    error: io::Error,
+    /// Whether a part of the text may be in it.
+    torn: bool,
+}
+
+impl Failure {
+    fn explain(&self, path: &Path) -> Error {
+        let (hint, is_full) = match self.error.raw_os_error() {
+            Some(libc::ENOSPC) => ("free space there, or name a file on another disk", true),
+            Some(libc::EDQUOT) => ("free some of your quota there, or name a file on another disk", true),
+            Some(libc::EFBIG) => ("raise `ulimit -f`, or name a file that ends in .gz", true),
+            _ => ("name a file that can be written", false),
+        };
+        let state = match (self.torn, path.is_file()) {
+            (true, _) => "; what was written is not whole",
+            (false, true) => "; the file that was there is unchanged",
+            (false, false) => "",
+        };
+        let message = format!("writing {}: {}; {hint}{state}", path.display(), self.error);
+        match is_full {
+            true => Error {
+                possible: true,
+                ..Error::unsupported(message)
+            },
+            false => Error::usage(message),
+        }
+        .in_one_line()
+    }
+}
+
+/// What the file gets: the text, compressed if the name asks for it.
+fn bytes<'a>(path: &Path, text: &'a str) -> io::Result<Cow<'a, [u8]>> {
+    if path.extension().is_none_or(|e| e != "gz") {
+        return Ok(Cow::Borrowed(text.as_bytes()));
+    }
+    // No time and no name: the same text gives the same bytes.
+    let mut packer = GzBuilder::new().mtime(0).write(Vec::new(), Compression::default());
+    packer.write_all(text.as_bytes())?;
+    packer.finish().map(Cow::Owned)
+}
+
+fn write_bytes(path: &Path, bytes: &[u8]) -> std::result::Result<(), Failure> {
+    let whole = |error| Failure { error, torn: false };
+    if let Some(target) = replaceable(path)
+        && let Some(mut staged) = Staged::create(&target).map_err(whole)?
+    {
+        staged.fill(bytes).map_err(whole)?;
+        if staged.replace().map_err(whole)? {
+            return Ok(());
+        }
+    }
+    let torn = |error| Failure { error, torn: true };
+    let mut file = File::create(path).map_err(whole)?;
+    file.write_all(bytes).map_err(torn)
+}
+
+/// The file that a rename may replace, behind the links of `path`; `None` if it must be written in place (Invariant 2).
+fn replaceable(path: &Path) -> Option<PathBuf> {
+    let mut path = path.to_path_buf();
+    for _ in 0..MOST_LINKS {
+        let folder = fs::canonicalize(folder(&path)).ok()?;
+        path = folder.join(path.file_name()?);
+        // Links there are to open files, which shall stay the same files.
+        if path.starts_with("/proc") {
+            return None;
+        }
+        match fs::symlink_metadata(&path) {
+            Ok(found) if found.is_symlink() => path = folder.join(fs::read_link(&path).ok()?),
+            Ok(found) => return (found.is_file() && found.nlink() == 1).then_some(path),
+            Err(e) => return (e.kind() == ErrorKind::NotFound).then_some(path),
+        }
+    }
+    None
+}
+
+/// The folder of a path.
+pub(super) fn folder(path: &Path) -> &Path {
+    path.parent()
+        .filter(|p| !p.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
+}
+
+/// A new file beside its target, which it will replace. Dropped before that, it is removed.
+struct Staged<'a> {
+    file: File,
+    path: PathBuf,
+    target: &'a Path,
+}
+
+impl<'a> Staged<'a> {
+    /// Makes the file, with the owner and mode of the target; `None` if that is not allowed here.
+    fn create(target: &'a Path) -> io::Result<Option<Self>> {
+        let old = fs::metadata(target).ok();
+        let staged = match Self::new_file(target) {
+            Ok((file, path)) => Self { file, path, target },
+            Err(e) if is_refusal(&e) => return Ok(None),
+            Err(e) => return Err(e),
+        };
+        match old.map_or(Ok(()), |old| staged.take_after(&old)) {
+            Ok(()) => Ok(Some(staged)),
+            Err(e) if is_refusal(&e) => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    fn new_file(target: &Path) -> io::Result<(File, PathBuf)> {
+        let pid = std::process::id();
+        let mut n = 0;
+        loop {
+            // Another node of a shared folder may have a process of this number.
+            let path = folder(target).join(format!(".cyclewise-{pid}-{n}.tmp"));
+            match OpenOptions::new().write(true).create_new(true).open(&path) {
+                Ok(file) => return Ok((file, path)),
+                Err(e) if e.kind() == ErrorKind::AlreadyExists && n < 10_000 => n += 1,
+                Err(e) => return Err(e),
+            }
+        }
+    }
+
+    /// Gives the file the owner, group and mode of the `old` one.
+    fn take_after(&self, old: &Metadata) -> io::Result<()> {
+        let new = self.file.metadata()?;
+        if (new.uid(), new.gid()) != (old.uid(), old.gid()) {
+            fchown(&self.file, Some(old.uid()), Some(old.gid()))?;
+        }
+        self.file.set_permissions(old.permissions())
+    }
+
+    /// Writes all bytes, to the disk.
+    fn fill(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.write_all(bytes)?;
+        self.file.sync_all()
+    }
+
+    /// Renames the file over its target; false if that is not allowed here.
+    fn replace(self) -> io::Result<bool> {
+        match fs::rename(&self.path, self.target) {
+            Ok(()) => {}
+            // The target alone is mounted here, or another's in a folder such as /tmp.
+            Err(e) if is_refusal(&e) || e.kind() == ErrorKind::ResourceBusy => return Ok(false),
+            Err(e) => return Err(e),
+        }
+        // The name is there for all programs now; some file systems cannot sync a folder.
+        let _ = File::open(folder(self.target)).and_then(|folder| folder.sync_all());
+        Ok(true)
+    }
+}
+
+impl Drop for Staged<'_> {
+    fn drop(&mut self) {
+        // After a rename it is gone already.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Whether we may not do this here, and writing in place may be allowed.
+fn is_refusal(e: &io::Error) -> bool {
+    matches!(e.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
+}
+
+#[cfg(test)]
+#[path = "document_file_tests.rs"]
+mod tests;

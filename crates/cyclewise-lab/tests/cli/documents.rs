@@ -1,0 +1,133 @@
+//! Documents are whole or not there: compressed names, a full disk, a limit of file sizes, and kills at any time.
+
+use super::*;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Stdio;
+use std::time::Duration;
+
+/// A sweep that takes milliseconds, as JSON to `path`.
+fn sweep(path: &str, seed: &str) -> Command {
+    command(&[
+        "simulate",
+        "cas-loop",
+        "--machine",
+        "thunderx2",
+        "--threads",
+        "1..16",
+        "--seed",
+        seed,
+        "--json",
+        path,
+    ])
+}
+
+/// The document, made once more.
+fn whole(seed: &str) -> Vec<u8> {
+    sweep("-", seed).output().unwrap().stdout
+}
+
+fn files(folder: &Folder) -> Vec<String> {
+    let entries = std::fs::read_dir(folder.path("")).unwrap();
+    let mut names: Vec<String> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_name_that_ends_in_gz_is_compressed_and_read_again() {
+    let folder = Folder::new();
+    let [plain, packed, again] = ["a.json", "b.json.gz", "c.json.gz"].map(|name| folder.name(name));
+    for path in [&plain, &packed, &again] {
+        assert!(sweep(path, "1").output().unwrap().status.success());
+    }
+    let read = |path: &str| std::fs::read(path).unwrap();
+    assert!(read(&packed).starts_with(&[0x1f, 0x8b]) && read(&packed) == read(&again));
+    assert!(read(&packed).len() < read(&plain).len() / 2);
+    let report = |path: &str| stdout(&cyclewise(&["report", path]));
+    assert!(!report(&plain).is_empty() && report(&plain) == report(&packed));
+}
+
+/// A shell with a limit of 1024 bytes a file; dash and bash count in blocks of 512 or 1024.
+fn limited(path: &str) -> Output {
+    let program = env!("CARGO_BIN_EXE_cyclewise");
+    let line = format!(
+        "ulimit -f 1 && exec '{program}' simulate cas-loop --machine thunderx2 --threads 1..16 --json '{path}'"
+    );
+    Command::new("sh").args(["-c", &line]).output().unwrap()
+}
+
+#[test]
+fn beyond_a_limit_the_old_document_stays() {
+    let folder = Folder::new();
+    let path = folder.with("r.json", "old\n");
+    let output = limited(&path);
+    let said = stderr(&output);
+    let line = said.lines().find(|l| l.starts_with("cyclewise:")).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(line.contains("ulimit -f") && line.ends_with("unchanged"), "{line}");
+    assert_eq!(
+        (files(&folder), folder.read("r.json")),
+        (vec!["r.json".to_owned()], "old\n".to_owned())
+    );
+    // Where there was none, there is none.
+    assert_eq!(limited(&folder.name("new.json")).status.code(), Some(3));
+    assert_eq!(files(&folder), ["r.json"]);
+    // The twin: a program that writes in place.
+    let twin = format!("ulimit -f 1; yes new > '{path}'");
+    Command::new("sh").args(["-c", &twin]).output().unwrap();
+    assert_ne!(folder.read("r.json"), "old\n");
+}
+
+#[test]
+fn on_a_full_disk_the_old_document_stays() {
+    let folder = Folder::new();
+    let program = env!("CARGO_BIN_EXE_cyclewise");
+    let disk = folder.name("disk");
+    std::fs::create_dir(&disk).unwrap();
+    let script = format!(
+        "mount -t tmpfs -o size=8k none '{disk}' || exit 77\n\
+         echo old > '{disk}/r.json'\n\
+         '{program}' simulate cas-loop --machine thunderx2 --threads 1..64 --json '{disk}/r.json'\n\
+         echo \"status $?\"; cat '{disk}/r.json'; ls -A '{disk}'"
+    );
+    let shell = Command::new("unshare")
+        .args(["--user", "--map-root-user", "--mount", "sh", "-c", &script])
+        .output();
+    let Ok(output) = shell else {
+        return println!("skipped: there is no unshare(1)");
+    };
+    let (out, said) = (stdout(&output), stderr(&output));
+    if !out.contains("status") {
+        return println!("skipped: no file system can be mounted here: {said}");
+    }
+    assert!(out.ends_with("status 3\nold\nr.json\n"), "{out}{said}");
+    let line = said.lines().find(|l| l.starts_with("cyclewise:")).unwrap();
+    assert!(
+        line.contains("free space there") && line.ends_with("unchanged"),
+        "{line}"
+    );
+}
+
+#[test]
+fn whenever_it_is_killed_the_document_is_whole() {
+    let folder = Folder::new();
+    let path = folder.name("r.json");
+    let [old, new] = ["1", "2"].map(whole);
+    for delay in 0..24 {
+        std::fs::write(&path, &old).unwrap();
+        let mut child = sweep(&path, "2")
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(delay));
+        // It may have ended.
+        let _ = child.kill();
+        let status = child.wait().unwrap();
+        let found = std::fs::read(&path).unwrap();
+        assert!(found == old || found == new, "{} bytes after {delay} ms", found.len());
+        if status.signal().is_none() {
+            assert!(found == new, "{status}");
+        }
+    }
+}
