@@ -46,6 +46,9 @@ pub(super) enum Command {
         /// Print JSON
         #[arg(long)]
         json: bool,
+        /// Print hashes of the names of the machine, its boot and its job, made with the key in this file (see `run --help`)
+        #[arg(long, value_name = "KEYFILE")]
+        anonymous: Option<PathBuf>,
     },
     /// Compare records with the first one
     Compare(CompareArgs),
@@ -165,6 +168,13 @@ pub(super) struct Common {
     /// Write the report as an HTML page
     #[arg(long, value_name = "PATH")]
     pub(super) html: Option<PathBuf>,
+    /// Leave out who measured: the names of the node, its boot and its job become hashes made with the key in this file
+    ///
+    /// A node has the same name in all records that are made with one key, and only who has the key can find the node of a name:
+    /// `openssl rand -hex 32 > KEYFILE` makes one for a fleet. Paths of the command line, the home folder and the firmware's
+    /// free texts are left out too. Commands that are timed are your own words, and stay as they are.
+    #[arg(long, value_name = "KEYFILE")]
+    pub(super) anonymous: Option<PathBuf>,
     /// Print every column [default: those that fit the terminal, at most 100 characters]
     #[arg(long)]
     pub(super) wide: bool,

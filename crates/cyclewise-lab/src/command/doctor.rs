@@ -1,13 +1,13 @@
 //! `cyclewise doctor`: reports what this machine offers.
 
-use super::output;
+use super::{anonymous, output};
 use crate::error::Result;
 use crate::{export, machine};
 use std::io::IsTerminal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-pub(super) fn doctor(json: bool) -> Result<()> {
-    let report = machine::doctor::examine();
+pub(super) fn doctor(json: bool, key: Option<&PathBuf>) -> Result<()> {
+    let report = machine::doctor::examine(anonymous::key(key)?.as_ref());
     let text = if json {
         export::json::pretty(&report)?
     } else {

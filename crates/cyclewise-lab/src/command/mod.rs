@@ -1,5 +1,6 @@
 //! The `cyclewise` command: one file per subcommand, and what they share.
 
+mod anonymous;
 mod cli;
 mod compare;
 mod completions;
@@ -51,7 +52,7 @@ fn dispatch(command: cli::Command) -> Result<()> {
     match command {
         cli::Command::Run(args) => run::run(&args),
         cli::Command::List { json } => list::list(json),
-        cli::Command::Doctor { json } => doctor::doctor(json),
+        cli::Command::Doctor { json, anonymous } => doctor::doctor(json, anonymous.as_ref()),
         cli::Command::Compare(args) => compare::compare(&args),
         cli::Command::Limits(args) => limits::limits(&args),
         cli::Command::Report {

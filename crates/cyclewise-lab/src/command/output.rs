@@ -86,7 +86,7 @@ pub(super) fn check(common: &Common, default_files: bool) -> Result<()> {
     if default_files && named.iter().all(|(_, path)| path.is_none()) {
         return default_names::check(Path::new("."));
     }
-    check_named(&named, &[])
+    check_named(&named, common.anonymous.as_slice())
 }
 
 /// Rejects two documents in one file, a file that cannot be written, and a file that is one of the `inputs`.

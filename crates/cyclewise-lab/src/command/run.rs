@@ -2,7 +2,7 @@
 
 use super::cli::RunArgs;
 use super::progress::tell;
-use super::{missing, output, run_once, runs};
+use super::{anonymous, missing, output, run_once, runs};
 use crate::error::{Error, Result};
 use crate::experiment::{self, Definition};
 use crate::export;
@@ -15,15 +15,19 @@ pub(super) fn run(args: &RunArgs) -> Result<()> {
     let mut chosen = experiment::select(&args.experiments)?;
     reject_unused_options(args, &chosen)?;
     output::check(&args.common, true)?;
+    let key = anonymous::key(args.common.anonymous.as_ref())?;
     if let Some(parent) = args.run_of {
         runs::follow_parent(parent);
         chosen.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(args.common.seed));
     }
     interrupt::listen();
-    let record = match args.runs {
+    let mut record = match args.runs {
         1 => run_once::measure(args, &chosen)?,
         _ => runs::measure(args, &chosen)?,
     };
+    if let Some(key) = key {
+        anonymous::hide(&mut record, &key);
+    }
     let named = !args.experiments.is_empty();
     let ended = missing::end(&record, chosen.len(), named);
     if !record.experiments.is_empty() {

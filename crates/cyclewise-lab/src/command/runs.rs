@@ -140,6 +140,8 @@ fn arguments(args: &RunArgs, n: u32) -> Vec<OsString> {
                 csv_comparisons: _,
                 bmf: _,
                 html: _,
+                // The joined record is made anonymous, and no other leaves this process.
+                anonymous: _,
                 wide: _,
             },
     } = args;

@@ -2,10 +2,9 @@
 
 use super::cli::TimeArgs;
 use super::cpu_choice::CpuChoice;
-use super::output;
-
 use super::progress::Reporter;
 use super::session::Session;
+use super::{anonymous, output};
 use crate::error::{Error, Result};
 use crate::experiment::time::{self, TimeOptions};
 use crate::export;
@@ -23,6 +22,7 @@ const HEADING: Heading<'static> = Heading {
 
 pub(super) fn time(args: &TimeArgs) -> Result<()> {
     output::check(&args.common, false)?;
+    let key = anonymous::key(args.common.anonymous.as_ref())?;
     let options = TimeOptions {
         prepare: args.prepare.clone(),
         shell: !args.no_shell,
@@ -45,7 +45,10 @@ pub(super) fn time(args: &TimeArgs) -> Result<()> {
     reporter.done();
     measured.missing.iter().for_each(|m| session.miss(m.clone()));
     session.add(runner::conclude(HEADING, &setup, &measured, args.common.seed)?);
-    let record = session.end(&[]);
+    let mut record = session.end(&[]);
+    if let Some(key) = key {
+        anonymous::hide(&mut record, &key);
+    }
     let look = output::look(args.common.wide);
     let mut table = export::table::record(&record, look);
     for e in &record.experiments {

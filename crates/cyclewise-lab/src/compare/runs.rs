@@ -13,7 +13,7 @@
 //! | depends | always, because a run that met one state of the neighbour cannot contradict it; the reason counts the runs |
 
 use super::decide::{difference, excludes_one, within};
-use crate::record::{Comparison, Experiment, Missing, Record, Run, Test, Verdict, bounds};
+use crate::record::{Comparison, Experiment, Identity, Missing, Record, Run, Test, Verdict, bounds};
 use crate::stats;
 
 /// The name of the test of a claim, among a comparison's tests.
@@ -59,11 +59,31 @@ fn append(joined: &mut Record, mut record: Record) {
     joined.created = record.created;
     joined.runs.append(&mut record.runs);
     joined.machine.steal_ticks += record.machine.steal_ticks;
+    let changed = changed(&joined.machine.identity, &record.machine.identity);
+    if !changed.is_empty() {
+        record.machine.warnings.push(format!(
+            "{} changed between the runs; the record has what the first run found",
+            changed.join(" and ")
+        ));
+    }
     for warning in record.machine.warnings {
         if !joined.machine.warnings.contains(&warning) {
             joined.machine.warnings.push(warning);
         }
     }
+}
+
+/// What of the machine is not the same in two runs: they are processes of one machine, whose microcode may be updated, and which
+/// may be moved to another host.
+fn changed(a: &Identity, b: &Identity) -> Vec<&'static str> {
+    let parts = [
+        ("the node", a.node == b.node),
+        ("the boot", a.boot_id == b.boot_id),
+        ("the microcode", a.microcode == b.microcode),
+        ("the firmware", a.dmi == b.dmi),
+        ("the control group's limits", a.cgroup == b.cgroup),
+    ];
+    parts.iter().filter(|(_, same)| !same).map(|(what, _)| *what).collect()
 }
 
 /// One experiment of the named runs that have it: that of the run with most rows, and what only others have.
@@ -243,6 +263,25 @@ mod tests {
             "{:?}",
             c.tests
         );
+    }
+
+    #[test]
+    fn runs_keep_the_machines_identity_and_say_what_changed() {
+        let of = |microcode: &str| {
+            let mut record = run(10.0, 0.9);
+            record.machine.identity.node = Some("n1".to_string());
+            record.machine.identity.microcode = Some(microcode.to_string());
+            record
+        };
+        let same = joined(vec![of("0x1"), of("0x1")]);
+        assert_eq!(
+            (same.machine.identity, same.machine.warnings),
+            (of("0x1").machine.identity, vec![])
+        );
+        let updated = joined(vec![of("0x1"), of("0x2"), of("0x2")]);
+        assert_eq!(updated.machine.identity.microcode.as_deref(), Some("0x1"));
+        let said = "the microcode changed between the runs; the record has what the first run found";
+        assert_eq!(updated.machine.warnings, [said]);
     }
 
     #[test]

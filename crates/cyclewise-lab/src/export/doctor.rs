@@ -106,9 +106,10 @@ fn wrap(text: &str, width: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::doctor::MachineHead;
 
     fn report() -> Report {
-        Report::new(vec![
+        Report::new(MachineHead::default(), vec![
             Line::new("cpu", Status::Ok, "AMD EPYC (family 25 model 17 stepping 1)", "CPUID 0x1 EAX = 0x00a10f11"),
             Line::new(
                 "tsc-invariant",

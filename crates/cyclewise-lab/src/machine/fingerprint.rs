@@ -2,6 +2,7 @@
 
 use super::cpuid::Cpuid;
 use super::cpuinfo::CpuInfo;
+use super::identity::{self, Variables};
 use super::{cpu_topology, topology, warnings};
 use crate::record::Machine;
 use crate::sys::affinity;
@@ -12,6 +13,8 @@ use std::collections::BTreeMap;
 pub(crate) fn fingerprint() -> Machine {
     let fs = Sysfs::machine();
     let mut machine = fingerprint_of(&fs, Cpuid::this_cpu().as_ref(), std::env::consts::ARCH);
+    let cpuinfo = CpuInfo::parse(&fs.text("/proc/cpuinfo").unwrap_or_default());
+    machine.identity = identity::identity_of(&fs, &cpuinfo, &Variables::of_this_process());
     if topology::allowed(&fs).is_none()
         && let Ok(cpus) = affinity::allowed()
     {

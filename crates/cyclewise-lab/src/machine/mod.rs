@@ -11,8 +11,8 @@ mod emulator;
 #[cfg(test)]
 mod fake;
 mod fingerprint;
+mod identity;
 mod idle;
-
 mod stat;
 mod steal;
 mod topology;
@@ -23,5 +23,6 @@ pub(crate) use cpu_topology::{CpuTopology, Distance, cores_first, cpu_topology};
 pub(crate) use cpuid::Cpuid;
 pub(crate) use cpuinfo::CpuInfo;
 pub(crate) use fingerprint::fingerprint;
+pub(crate) use identity::{Key, Secrets};
 pub use idle::{IdlestCpu, idlest_cpu};
 pub(crate) use steal::StealWatch;

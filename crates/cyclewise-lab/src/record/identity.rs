@@ -1,6 +1,7 @@
 //! What tells a machine from the others of a fleet: its name, its boot, its firmware, its limits, and the job that it worked for.
 
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// Which machine of a fleet a record is of. Every part may be unknown, and is absent in older records.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -34,6 +35,13 @@ impl Identity {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
+
+    /// The firmware's vendor and product in one text: `Amazon EC2 m6a.large`; `None` if it names neither.
+    pub fn product(&self) -> Option<String> {
+        let names = ["sys_vendor", "product_name"].map(|field| self.dmi.get(field).map(String::as_str));
+        let said: Vec<&str> = names.into_iter().flatten().collect();
+        (!said.is_empty()).then(|| said.join(" "))
+    }
 }
 
 /// What a control group allows. `None` is no limit.
@@ -48,6 +56,27 @@ pub struct Cgroup {
     pub pids: Option<u64>,
 }
 
+/// `1.5 CPUs, 2 GiB of memory, 512 processes`, or `no limit`.
+impl fmt::Display for Cgroup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts = [
+            self.cpus.map(|cpus| format!("{cpus} CPUs")),
+            self.memory_bytes.map(|bytes| format!("{} of memory", binary(bytes))),
+            self.pids.map(|pids| format!("{pids} processes")),
+        ];
+        let said: Vec<String> = parts.into_iter().flatten().collect();
+        f.write_str(if said.is_empty() { "no limit" } else { "" })?;
+        f.write_str(&said.join(", "))
+    }
+}
+
+/// Bytes in the largest unit in which they are a whole number: a limit is copied from somewhere, and is not rounded.
+fn binary(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["bytes", "KiB", "MiB", "GiB", "TiB"];
+    let power = (bytes.trailing_zeros() / 10).min(4) * u32::from(bytes > 0);
+    format!("{} {}", bytes >> (10 * power), UNITS[power as usize])
+}
+
 /// The job of an engine that a record was made in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -60,4 +89,61 @@ pub struct Job {
     pub task: Option<u32>,
     /// How often the engine has requeued it.
     pub restarts: u32,
+}
+
+/// `slurm 41, task 16, restarted 2 times`.
+impl fmt::Display for Job {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.engine, self.id)?;
+        if let Some(task) = self.task {
+            write!(f, ", task {task}")?;
+        }
+        match self.restarts {
+            0 => Ok(()),
+            1 => f.write_str(", restarted once"),
+            n => write!(f, ", restarted {n} times"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_and_jobs_in_words() {
+        let limits = Cgroup {
+            cpus: Some(1.5),
+            memory_bytes: Some(2 << 30),
+            pids: Some(512),
+        };
+        assert_eq!(limits.to_string(), "1.5 CPUs, 2 GiB of memory, 512 processes");
+        assert_eq!(Cgroup::default().to_string(), "no limit");
+        for (bytes, said) in [
+            (0, "0 bytes"),
+            (1536, "1536 bytes"),
+            (3 << 20, "3 MiB"),
+            (1 << 62, "4194304 TiB"),
+        ] {
+            assert_eq!(binary(bytes), said);
+        }
+        let job = |restarts| Job {
+            engine: "slurm".to_owned(),
+            id: "41".to_owned(),
+            task: Some(16),
+            restarts,
+        };
+        assert_eq!(job(2).to_string(), "slurm 41, task 16, restarted 2 times");
+        assert_eq!(job(1).to_string(), "slurm 41, task 16, restarted once");
+    }
+
+    #[test]
+    fn a_record_without_an_identity_is_read_and_writes_none() {
+        let old: Identity = serde_json::from_str("{}").unwrap();
+        assert!(old.is_empty() && old.product().is_none());
+        let newer =
+            r#"{"node":"n1","later":{"a":1},"cgroup":{"cpus":2.0,"later":3},"job":{"engine":"slurm","id":"1"}}"#;
+        let newer: Identity = serde_json::from_str(newer).unwrap();
+        assert_eq!(newer.cgroup.unwrap().cpus, Some(2.0));
+    }
 }

@@ -1,7 +1,7 @@
 //! The machine's fingerprint as terms and descriptions, with the same terms for every machine.
 
 use crate::export::number::{NONE, count, plus_minus, significant};
-use crate::record::{Machine, Tool};
+use crate::record::{Identity, Machine, Tool};
 
 /// A term and its description.
 pub(super) struct Fact {
@@ -43,12 +43,22 @@ pub(super) fn fingerprint(m: &Machine) -> Vec<Fact> {
             format!("{} (95\u{a0}% CI{source}{why})", plus_minus(c.value, c.ci95))
         },
     );
+    let id = &m.identity;
+    let product = match (id.product(), &id.instance_type) {
+        (Some(product), Some(kind)) if !product.ends_with(kind.as_str()) => format!("{product} ({kind})"),
+        (product, kind) => product.or_else(|| kind.clone()).unwrap_or_default(),
+    };
+    let limits = id.cgroup.as_ref().map(ToString::to_string).unwrap_or_default();
     facts([
+        ("Node", node(id)),
         ("CPU", cpu),
         ("Architecture", m.arch.clone()),
         ("CPUs", format!("{}{pinned}", m.cpus)),
+        ("Microcode", id.microcode.clone().unwrap_or_default()),
+        ("Product", product),
         ("Kernel", m.kernel.clone()),
         ("Hypervisor", m.hypervisor_name().unwrap_or("none detected").to_owned()),
+        ("Limits of its control group", limits),
         ("Tick rate", hertz(m.tsc_hz)),
         ("Core cycles per tick", cycles),
         ("Clock source", m.clocksource.clone()),
@@ -59,6 +69,14 @@ pub(super) fn fingerprint(m: &Machine) -> Vec<Fact> {
             format!("{} USER_HZ ticks", count(m.steal_ticks as usize)),
         ),
     ])
+}
+
+/// The node's name, its boot and the job that it worked for.
+fn node(id: &Identity) -> String {
+    let boot = id.boot_id.as_ref().map(|boot| format!("boot {boot}"));
+    let job = id.job.as_ref().map(|job| format!("job {job}"));
+    let parts: Vec<String> = [id.node.clone(), boot, job].into_iter().flatten().collect();
+    parts.join(", ")
 }
 
 /// Mitigations by name, in the kernel's words.

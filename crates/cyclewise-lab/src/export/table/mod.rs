@@ -74,7 +74,11 @@ fn machine(m: &Machine, look: Look) -> String {
         "" => "a kernel whose version cannot be read".to_string(),
         kernel => format!("Linux {kernel}"),
     };
-    let line = format!("{cpu}, {} {cpus}, {hypervisor}, {kernel}", m.cpus);
+    let node = match &m.identity.node {
+        Some(node) => format!(", node {}", node.replace(char::is_control, " ")),
+        None => String::new(),
+    };
+    let line = format!("{cpu}, {} {cpus}, {hypervisor}, {kernel}{node}", m.cpus);
     let line = wrapped(&line, look, 0, 2);
     match line.strip_prefix(cpu) {
         Some(rest) => {

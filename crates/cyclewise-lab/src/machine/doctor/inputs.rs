@@ -1,6 +1,8 @@
 //! All data that the doctor evaluates, gathered beforehand so that tests can describe any machine.
 
+use crate::machine::identity::{Variables, identity_of};
 use crate::machine::{CpuInfo, Cpuid};
+use crate::record::Identity;
 use crate::sys::affinity;
 use crate::sys::auxv::Auxv;
 use crate::sys::errno::Errno;
@@ -23,6 +25,10 @@ pub(crate) struct Inputs {
     pub fs: Sysfs,
     /// /proc/cpuinfo, parsed.
     pub cpuinfo: CpuInfo,
+    /// What engines of jobs set in the environment.
+    pub variables: Variables,
+    /// Which machine of a fleet it is; under `--anonymous`, with hashed names.
+    pub identity: Identity,
     /// CPUID, if the architecture has it.
     pub cpuid: Option<Cpuid>,
     /// The auxiliary vector.
@@ -60,9 +66,13 @@ impl Inputs {
         let before = fs.read("/proc/stat");
         std::thread::sleep(STEAL_INTERVAL);
         let after = fs.read("/proc/stat");
+        let cpuinfo = CpuInfo::parse(&fs.text("/proc/cpuinfo").unwrap_or_default());
+        let variables = Variables::of_this_process();
         Self {
             arch: std::env::consts::ARCH.to_owned(),
-            cpuinfo: CpuInfo::parse(&fs.text("/proc/cpuinfo").unwrap_or_default()),
+            identity: identity_of(&fs, &cpuinfo, &variables),
+            cpuinfo,
+            variables,
             cpuid: Cpuid::this_cpu(),
             auxv: Auxv::here(),
             libc_rseq: rseq::Libc::here(),
@@ -118,6 +128,8 @@ impl Inputs {
         Self {
             arch: arch.to_owned(),
             cpuinfo: CpuInfo::default(),
+            variables: Variables::default(),
+            identity: Identity::default(),
             cpuid: None,
             auxv: Auxv::default(),
             libc_rseq: None,

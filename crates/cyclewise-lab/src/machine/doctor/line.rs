@@ -1,23 +1,34 @@
 //! The doctor's report: lines that scripts select by name.
 
+use crate::record::Tool;
+use crate::record::doctor::{MachineHead, SCHEMA};
 use serde::Serialize;
 
-/// The schema of the JSON.
-pub(crate) const SCHEMA: &str = "cyclewise.doctor/1";
-
 /// The report, with its lines in the order of the table.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Report {
     /// Always [`SCHEMA`].
     pub schema: &'static str,
+    /// When the machine was examined, RFC 3339.
+    pub created: String,
+    /// The program that examined it.
+    pub tool: Tool,
+    /// The machine.
+    pub machine: MachineHead,
     /// The lines.
     pub lines: Vec<Line>,
 }
 
 impl Report {
-    /// A report of `lines`.
-    pub(crate) fn new(lines: Vec<Line>) -> Self {
-        Self { schema: SCHEMA, lines }
+    /// A report of `lines` about `machine`, made now.
+    pub(crate) fn new(machine: MachineHead, lines: Vec<Line>) -> Self {
+        Self {
+            schema: SCHEMA,
+            created: humantime::format_rfc3339_micros(std::time::SystemTime::now()).to_string(),
+            tool: Tool::this(),
+            machine,
+            lines,
+        }
     }
 }
 

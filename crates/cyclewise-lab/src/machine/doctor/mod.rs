@@ -6,6 +6,7 @@
 //! 3. No missing file, call or CPU feature causes a panic.
 
 mod cpu;
+mod identity;
 mod inputs;
 mod kernel;
 mod line;
@@ -20,9 +21,28 @@ mod virt;
 pub(crate) use inputs::Inputs;
 pub(crate) use line::{Line, Report, Status};
 
-/// Examines this machine. Takes a quarter of a second, mostly to observe steal time.
-pub(crate) fn examine() -> Report {
-    examine_with(&Inputs::gather())
+use super::fingerprint::{cpu_id, cpu_model, hypervisor};
+use super::{Key, Secrets};
+use crate::record::doctor::MachineHead;
+
+/// Examines this machine; with a `key`, without its name. Takes a quarter of a second, mostly to observe steal time.
+pub(crate) fn examine(key: Option<&Key>) -> Report {
+    let mut inputs = Inputs::gather();
+    let Some(key) = key else {
+        return examine_with(&inputs);
+    };
+    let secrets = Secrets::of(&inputs.identity);
+    key.hide(&mut inputs.identity);
+    let mut report = examine_with(&inputs);
+    for line in &mut report.lines {
+        for text in [&mut line.value, &mut line.evidence]
+            .into_iter()
+            .chain(&mut line.consequence)
+        {
+            *text = secrets.hidden(key, text);
+        }
+    }
+    report
 }
 
 /// Makes the report from gathered data.
@@ -37,8 +57,21 @@ pub(crate) fn examine_with(inputs: &Inputs) -> Report {
         power::lines(inputs),
         memory::lines(inputs),
         kernel::lines(inputs),
+        identity::lines(inputs),
     ];
-    Report::new(sections.into_iter().flatten().collect())
+    Report::new(head(inputs), sections.into_iter().flatten().collect())
+}
+
+/// The machine, by the names that a record's has.
+fn head(i: &Inputs) -> MachineHead {
+    MachineHead {
+        arch: i.arch.clone(),
+        cpu_model: cpu_model(i.cpuid.as_ref(), &i.cpuinfo, &i.fs),
+        cpu_id: cpu_id(&i.fs, i.cpuid.as_ref(), &i.cpuinfo),
+        kernel: i.fs.text("/proc/sys/kernel/osrelease").unwrap_or_default(),
+        hypervisor: hypervisor(&i.fs, i.cpuid.as_ref(), &i.cpuinfo),
+        identity: i.identity.clone(),
+    }
 }
 
 #[cfg(test)]
@@ -61,11 +94,15 @@ mod tests {
 
     #[test]
     fn this_machine() {
-        let report = examine();
+        let report = examine(None);
         holds_its_invariants(&report);
-        let json = serde_json::to_value(&report).unwrap();
-        assert_eq!(json["schema"], "cyclewise.doctor/1");
-        assert_eq!(json["lines"][0]["name"], "cpu");
+        let text = serde_json::to_string(&report).unwrap();
+        let read = crate::record::doctor::from_str("this", &text).unwrap();
+        assert_eq!(
+            (read.schema.as_str(), read.lines[0].name.as_str()),
+            ("cyclewise.doctor/1", "cpu")
+        );
+        assert_eq!((read.machine, read.created), (report.machine, report.created));
     }
 
     #[test]
