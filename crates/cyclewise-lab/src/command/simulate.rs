@@ -2,14 +2,16 @@
 
 use super::cli::{PhaseArgs, SimulateArgs, SimulateCommand, SweepArgs, ValidateArgs};
 use super::output::{self, Documents};
-use super::progress::Reporter;
+use super::progress::{self, Reporter};
 use crate::error::{Error, Result};
 use crate::export;
 use crate::record::Tool;
-use crate::record::simulation::{MOST_POINTS, Sweep};
+use crate::record::simulation::{Head, MOST_POINTS, PointReader, Shard, Sweep};
 use crate::simulate::phase::Phase;
 use crate::simulate::{machines, sweep};
 use cyclewise_sim::{Job, Machine, validation};
+use std::fs::File;
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 pub(super) fn simulate(args: SimulateArgs) -> Result<()> {
@@ -24,39 +26,47 @@ pub(super) fn simulate(args: SimulateArgs) -> Result<()> {
 
 fn run(args: SweepArgs) -> Result<()> {
     let documents = Documents {
-        json: args.json,
-        csv: args.csv,
-        html: args.html,
+        json: args.json.clone(),
+        csv: args.csv.clone(),
+        html: args.html.clone(),
     };
     let files: Vec<PathBuf> = args.machines.iter().map(PathBuf::from).collect();
     documents.check(&files)?;
-    let machines = args
-        .machines
-        .iter()
-        .map(|name| machines::find(name))
-        .collect::<Result<Vec<_>>>()?;
+    let machines = args.machines.iter().map(|name| machines::find(name));
+    let sweep = sweep(&args, machines.collect::<Result<Vec<_>>>()?)?;
+    let (shard, tool) = (args.shard(), Tool::this());
+    if let Some(path) = args.json.as_deref().filter(|_| args.if_missing)
+        && is_whole(path, &sweep, shard, &tool)
+    {
+        progress::tell(&format!("{} has the whole result already", path.display()));
+        return Ok(());
+    }
+    let simulation = Reporter::shared("points", |tell| sweep::run(sweep, shard, tool, tell));
+    documents.write(&simulation)
+}
+
+/// The sweep that `args` describe, over these machines.
+pub(super) fn sweep(args: &SweepArgs, machines: Vec<Machine>) -> Result<Sweep> {
     distinct(&machines)?;
-    let threads = match args.threads {
-        Some(counts) => counts.0,
+    let threads = match &args.threads {
+        Some(counts) => counts.0.clone(),
         None => powers_of_two(&machines, args.readers),
     };
     for machine in &machines {
         machines::check_threads(machine, &threads, args.readers)?;
     }
-    let mut workloads = args.workloads;
-    let mut seen = Vec::new();
-    workloads.retain(|w| {
-        !seen.contains(w) && {
-            seen.push(*w);
-            true
+    let mut workloads = Vec::new();
+    for workload in &args.workloads {
+        if !workloads.contains(workload) {
+            workloads.push(*workload);
         }
-    });
+    }
     let sweep = Sweep {
         machines,
         workloads,
         threads,
-        retry_limits: args.retry_limit.0,
-        relax: args.relax.0,
+        retry_limits: args.retry_limit.0.clone(),
+        relax: args.relax.0.clone(),
         critical_cycles: args.critical,
         parallel_cycles: args.parallel,
         placement: args.placement.into(),
@@ -70,8 +80,20 @@ fn run(args: SweepArgs) -> Result<()> {
             "the lists multiply to {points} points, more than the maximum of {MOST_POINTS}; shorten them or use larger steps"
         )));
     }
-    let simulation = Reporter::shared("points", |tell| sweep::run(sweep, args.shard, Tool::this(), tell));
-    documents.write(&simulation)
+    Ok(sweep)
+}
+
+/// Whether the file at `path` is this shard of this sweep to its last byte, written by this program.
+fn is_whole(path: &Path, sweep: &Sweep, shard: Option<Shard>, tool: &Tool) -> bool {
+    let Ok(file) = File::open(path) else {
+        return false;
+    };
+    let expected = Head {
+        tool: tool.clone(),
+        sweep: sweep.clone(),
+        shard,
+    };
+    PointReader::new(BufReader::new(file)).is_ok_and(|mut reader| *reader.head() == expected && reader.check().is_ok())
 }
 
 /// Rejects two machines of one name: their rows could not be told apart.

@@ -2,8 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::experiment::Definition;
-use crate::record::Record;
-use crate::record::simulation::Simulation;
+use crate::record::simulation::{self, Shard, Simulation, Sweep};
+use crate::record::{Record, Tool};
 use cyclewise_sim::{Machine, Workload};
 use serde::Serialize;
 
@@ -23,20 +23,36 @@ pub(crate) fn record(record: &Record) -> Result<String> {
 /// # Errors
 /// Never for a simulated sweep.
 pub(crate) fn simulation(simulation: &Simulation) -> Result<String> {
-    let mut out = format!(
-        "{{\"schema\":{},\"tool\":{},\n\"sweep\":{},\n\"shard\":{},\n\"points\":[",
-        text(&simulation.schema)?,
-        text(&simulation.tool)?,
-        text(&simulation.sweep)?,
-        text(&simulation.shard)?
-    );
+    let mut out = simulation_head(&simulation.tool, &simulation.sweep, simulation.shard)?;
     for (i, point) in simulation.points.iter().enumerate() {
-        out.push_str(if i == 0 { "\n" } else { ",\n" });
+        out.push_str(point_separator(i));
         out.push_str(&text(point)?);
     }
-    out.push_str("\n]}\n");
+    out.push_str(SIMULATION_END);
     Ok(out)
 }
+
+/// A simulation up to its points. Then each has its [`point_separator`] before it, and [`SIMULATION_END`] follows.
+///
+/// # Errors
+/// Never for a simulated sweep.
+pub(crate) fn simulation_head(tool: &Tool, sweep: &Sweep, shard: Option<Shard>) -> Result<String> {
+    Ok(format!(
+        "{{\"schema\":{},\"tool\":{},\n\"sweep\":{},\n\"shard\":{},\n\"points\":[",
+        text(&simulation::SCHEMA)?,
+        text(tool)?,
+        text(sweep)?,
+        text(&shard)?
+    ))
+}
+
+/// What is between a point and the one before it.
+pub(crate) fn point_separator(point: usize) -> &'static str {
+    if point == 0 { "\n" } else { ",\n" }
+}
+
+/// What follows the last point.
+pub(crate) const SIMULATION_END: &str = "\n]}\n";
 
 fn text(value: &impl Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(failed)

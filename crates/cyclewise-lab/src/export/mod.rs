@@ -5,6 +5,7 @@ pub(crate) mod csv;
 pub(crate) mod doctor;
 mod fleet;
 pub mod html;
+pub(crate) mod job;
 pub(crate) mod json;
 mod limits;
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod inventory;
 mod key;
 mod name;
 mod resolve;
+pub(crate) mod shards;
 #[cfg(test)]
 mod tests;
 mod walk;

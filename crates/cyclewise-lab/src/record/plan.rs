@@ -2,7 +2,9 @@
 //!
 //! It holds nothing that depends on when or where it was written, so the same plan gives the same bytes.
 
-use super::Tool;
+use super::simulation::{MOST_POINTS, ShardBy, Sweep};
+use super::{Tool, load};
+use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// The schema this build writes.
@@ -32,12 +34,43 @@ pub enum Work {
     Sweep {
         /// The number of shards.
         shards: u32,
+        /// How points are assigned to them.
+        by: ShardBy,
         /// Points of the whole sweep.
         points: usize,
+        /// The sweep, with its machines in full.
+        sweep: Box<Sweep>,
     },
     /// A record of each node.
     Records {
         /// Nodes; `None` if their number is the engine's affair.
         nodes: Option<u32>,
     },
+}
+
+/// Parses a plan; `name` is its name in errors.
+///
+/// # Errors
+/// Exit 2: the text is not a plan, of a newer version, or modified after it was written.
+pub fn from_str(name: &str, text: &str) -> Result<Plan> {
+    parse(name, text).map_err(Error::in_one_line)
+}
+
+fn parse(name: &str, text: &str) -> Result<Plan> {
+    load::check_schema(name, text, SCHEMA, "cyclewise fleet plan")?;
+    let plan: Plan = serde_json::from_str(text).map_err(|e| {
+        Error::usage(format!(
+            "{name} declares {SCHEMA} but does not follow it: {e}; write it again with `cyclewise fleet plan`"
+        ))
+    })?;
+    if let Work::Sweep {
+        shards, points, sweep, ..
+    } = &plan.work
+        && (*points != sweep.points() || *points > MOST_POINTS || *shards == 0)
+    {
+        return Err(Error::usage(format!(
+            "{name}: its sweep does not have {points} points in {shards} shards; the file was modified after it was written"
+        )));
+    }
+    Ok(plan)
 }

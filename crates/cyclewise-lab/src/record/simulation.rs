@@ -5,7 +5,15 @@
 //!
 //! # Invariants
 //! 1. A point's index is its position in the sweep's order: machine, workload, retry limit, relax, threads.
-//! 2. Point i of a sweep is in shard i mod N + 1 of N.
+//! 2. Which points a shard has follows from the sweep, the number of shards and [`ShardBy`], as `shard` says.
+
+mod cost;
+mod shard;
+mod stream;
+
+pub use shard::{Shard, ShardBy, Shards};
+pub(crate) use shard::{by_descending_cost, due};
+pub use stream::{Head, PointReader};
 
 use super::Tool;
 use crate::error::{Error, Result};
@@ -68,22 +76,6 @@ pub struct Sweep {
     pub seed: u64,
 }
 
-/// A part of a sweep.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shard {
-    /// Its number, from 1.
-    pub index: u32,
-    /// The number of shards.
-    pub count: u32,
-}
-
-impl Shard {
-    /// Whether this shard contains the point with this index (Invariant 2).
-    pub fn holds(self, point: usize) -> bool {
-        point % self.count as usize == self.index as usize - 1
-    }
-}
-
 /// A job, and either its outcome or the reason why there is none.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Point {
@@ -101,29 +93,40 @@ pub struct Point {
 }
 
 impl Sweep {
+    /// The job at this index (Invariant 1), which is less than [`Sweep::points`], with the index of its machine.
+    pub fn job_at(&self, index: usize) -> (usize, Job) {
+        let (index, threads) = divide(index, self.threads.len());
+        let (index, relax) = divide(index, self.relax.len());
+        let limits = |w: &Workload| {
+            if w.takes_retry_limit() {
+                self.retry_limits.len()
+            } else {
+                1
+            }
+        };
+        let (machine, mut row) = divide(index, self.workloads.iter().map(limits).sum());
+        let mut workload = self.workloads[0];
+        for each in &self.workloads {
+            workload = *each;
+            if row < limits(each) {
+                break;
+            }
+            row -= limits(each);
+        }
+        let limit = if workload.takes_retry_limit() {
+            self.retry_limits[row]
+        } else {
+            None
+        };
+        (
+            machine,
+            self.job(workload, self.threads[threads], limit, self.relax[relax]),
+        )
+    }
+
     /// All jobs in the order of the points (Invariant 1), each with the index of its machine.
     pub fn jobs(&self) -> Vec<(usize, Job)> {
-        let mut jobs = Vec::new();
-        for machine in 0..self.machines.len() {
-            for workload in &self.workloads {
-                let none = [None];
-                let limits: &[Option<u32>] = if workload.takes_retry_limit() {
-                    &self.retry_limits
-                } else {
-                    &none
-                };
-                for limit in limits {
-                    for relax in &self.relax {
-                        jobs.extend(
-                            self.threads
-                                .iter()
-                                .map(|threads| (machine, self.job(*workload, *threads, *limit, *relax))),
-                        );
-                    }
-                }
-            }
-        }
-        jobs
+        (0..self.points()).map(|index| self.job_at(index)).collect()
     }
 
     /// The number of jobs, without allocating them.
@@ -188,12 +191,12 @@ fn check(name: &str, simulation: &Simulation) -> Result<()> {
             "its sweep has {points} points, more than the maximum of {MOST_POINTS}"
         ));
     }
-    let jobs = simulation.sweep.jobs();
-    let shard = simulation.shard.unwrap_or(Shard { index: 1, count: 1 });
-    if shard.count == 0 || shard.index == 0 || shard.index > shard.count {
-        return changed(format!("there is no shard {} of {}", shard.index, shard.count));
+    if let Some(Shard { index, count, .. }) = simulation.shard
+        && (index == 0 || index > count)
+    {
+        return changed(format!("there is no shard {index} of {count}"));
     }
-    let due: Vec<usize> = (0..jobs.len()).filter(|i| shard.holds(*i)).collect();
+    let due = due(&simulation.sweep, simulation.shard);
     if due.len() != simulation.points.len() {
         return changed(format!(
             "contains {} points, but its sweep has {}",
@@ -202,15 +205,24 @@ fn check(name: &str, simulation: &Simulation) -> Result<()> {
         ));
     }
     for (point, due) in simulation.points.iter().zip(due) {
-        if point.index != due || (point.machine, &point.job) != (jobs[due].0, &jobs[due].1) {
-            return changed(format!("point {} is not point {due} of its sweep", point.index));
-        }
-        if point.outcome.is_some() == point.refused.is_some() {
-            return changed(format!(
-                "point {} must have either an outcome or a reason for none",
-                point.index
-            ));
+        if let Some(what) = wrong(&simulation.sweep, point, due) {
+            return changed(what);
         }
     }
     Ok(())
+}
+
+/// What shows that `point` is not the one with the index `due` of `sweep`, or not whole.
+fn wrong(sweep: &Sweep, point: &Point, due: usize) -> Option<String> {
+    let (machine, job) = sweep.job_at(due);
+    if point.index != due || (point.machine, &point.job) != (machine, &job) {
+        return Some(format!("point {} is not point {due} of its sweep", point.index));
+    }
+    (point.outcome.is_some() == point.refused.is_some())
+        .then(|| format!("point {due} must have either an outcome or a reason for none"))
+}
+
+/// Quotient and remainder.
+fn divide(n: usize, by: usize) -> (usize, usize) {
+    (n / by, n % by)
 }

@@ -34,10 +34,12 @@ pub(crate) fn join(parts: Vec<(String, Simulation)>) -> Result<Simulation> {
             )));
         }
         let index = match part.shard {
-            Some(s) if s.count == count => s.index,
+            Some(s) if (s.count, s.by) == (count, shard.by) => s.index,
             _ => {
                 return Err(Error::usage(format!(
-                    "{name} is not one of {count} shards like the others; give the shards written by `simulate --shard I/{count}`"
+                    "{name} is not one of {count} shards by {by} like the others; give the shards written by `simulate --shard \
+                     I/{count} --shard-by {by}`",
+                    by = shard.by.name()
                 )));
             }
         };
@@ -99,7 +101,7 @@ fn difference<'a>(first: Option<&'a (String, Simulation)>, part: &Simulation) ->
 mod tests {
     use super::*;
     use crate::record::Tool;
-    use crate::record::simulation::Shard;
+    use crate::record::simulation::{Shard, ShardBy};
     use crate::simulate::sweep;
     use cyclewise_sim::{Machine, Placement, Relax, Topology, Workload};
 
@@ -137,6 +139,7 @@ mod tests {
                 let shard = Shard {
                     index: *index,
                     count: *count,
+                    by: ShardBy::Index,
                 };
                 (format!("{index}.json"), of(1, Some(shard)))
             })
@@ -166,9 +169,14 @@ mod tests {
             "{most}"
         );
         assert!(error(named(&[(1, 2), (1, 2)])).contains("both shard 1 of 2"));
-        assert!(error(named(&[(1, 2), (1, 3)])).contains("not one of 2 shards"));
+        assert!(error(named(&[(1, 2), (1, 3)])).contains("not one of 2 shards by index"));
+        let second = Shard {
+            index: 2,
+            count: 2,
+            by: ShardBy::Index,
+        };
         let mut foreign = named(&[(1, 2)]);
-        foreign.push(("x.json".to_owned(), of(2, Some(Shard { index: 2, count: 2 }))));
+        foreign.push(("x.json".to_owned(), of(2, Some(second))));
         assert!(error(foreign).contains("x.json and 1.json belong to different sweeps: the seeds"));
         let two = vec![("a".to_owned(), of(1, None)), ("b".to_owned(), of(1, None))];
         assert!(error(two).contains("whole sweep"));

@@ -1,7 +1,7 @@
 //! Computes a sweep: its points in parallel, and their results in order.
 
 use crate::record::Tool;
-use crate::record::simulation::{Point, SCHEMA, Shard, Simulation, Sweep};
+use crate::record::simulation::{Point, SCHEMA, Shard, Simulation, Sweep, by_descending_cost, due};
 use cyclewise_sim::simulate;
 use rayon::prelude::*;
 use std::sync::atomic::AtomicUsize;
@@ -9,10 +9,11 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// Computes the points of `sweep` that are in `shard`. Calls `tell`, from any thread, with the number done and the total.
 pub(crate) fn run(sweep: Sweep, shard: Option<Shard>, tool: Tool, tell: &(dyn Fn(usize, usize) + Sync)) -> Simulation {
-    let jobs = sweep.jobs().into_iter().enumerate();
-    let due: Vec<_> = jobs.filter(|(i, _)| shard.is_none_or(|s| s.holds(*i))).collect();
-    let (done, all) = (AtomicUsize::new(0), due.len());
-    let point = |(index, (machine, job))| {
+    // Long points first, so that no thread begins one when the others are about to end.
+    let due = by_descending_cost(&sweep, due(&sweep, shard));
+    let (begun, done, all) = (AtomicUsize::new(0), AtomicUsize::new(0), due.len());
+    let point = |index| {
+        let (machine, job) = sweep.job_at(index);
         let result = simulate(&sweep.machines[machine], &job);
         let (outcome, refused) = match result {
             Ok(outcome) => (Some(outcome), None),
@@ -28,8 +29,10 @@ pub(crate) fn run(sweep: Sweep, shard: Option<Shard>, tool: Tool, tell: &(dyn Fn
             refused,
         }
     };
-    // Points with many threads are slow and last in each row, so single points balance better than blocks.
-    let points = due.into_par_iter().with_max_len(1).map(point).collect();
+    // rayon begins its items in no order, so each takes the next point. Relaxed: it only hands out numbers.
+    let next = |_: &usize| point(due[begun.fetch_add(1, Relaxed)]);
+    let mut points: Vec<Point> = due.par_iter().with_max_len(1).map(next).collect();
+    points.sort_unstable_by_key(|p| p.index);
     Simulation {
         schema: SCHEMA.to_owned(),
         tool,

@@ -27,12 +27,16 @@ pub(in crate::command) struct PlanArgs {
     /// simulate: the number of shards [default: 2 for each node, or 64]
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(in crate::command) shards: Option<u32>,
-    /// The number of nodes
+    /// The number of nodes; `run` needs it, or --sbatch=--nodelist=…
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(in crate::command) nodes: Option<u32>,
-    /// An option of sbatch for every job, for example --sbatch=--partition=batch; may be repeated
+    /// An option of sbatch for the job, for example --sbatch=--partition=batch; may be repeated. The job that joins gets only
+    /// who pays and where: partition, account, qos, reservation, clusters, wckey, comment, mail
     #[arg(long = "sbatch", value_name = "OPTION", allow_hyphen_values = true)]
     pub(in crate::command) sbatch: Vec<String>,
+    /// The cyclewise that the nodes run [default: this one]
+    #[arg(long, value_name = "PATH")]
+    pub(in crate::command) program: Option<PathBuf>,
     /// `simulate …` or `run …` with its arguments, without outputs
     #[arg(
         required = true,
@@ -47,7 +51,7 @@ pub(in crate::command) struct PlanArgs {
 pub(in crate::command) struct JoinArgs {
     /// The folder of the plan, or any folder of records or shards
     pub(in crate::command) dir: PathBuf,
-    /// Write the joined sweep or fleet here [default: joined.json or fleet.jsonl in DIR]
+    /// Write the joined sweep or fleet here; `-` is stdout [default: joined.json or fleet.jsonl in DIR]
     #[arg(long, value_name = "PATH")]
     pub(in crate::command) json: Option<PathBuf>,
 }

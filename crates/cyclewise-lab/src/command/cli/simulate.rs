@@ -1,7 +1,7 @@
 //! Arguments of `simulate` and `recommend`.
 
-use crate::record::simulation::Shard;
-use crate::simulate::lists::{self, Counts, Limits, Relaxes};
+use crate::record::simulation::{Shard, ShardBy};
+use crate::simulate::lists::{self, Counts, Limits, Relaxes, ShardNumber};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use cyclewise_sim::{Placement, Workload};
@@ -77,9 +77,36 @@ pub(in crate::command) struct SweepArgs {
     /// Write curves and tables as an HTML page
     #[arg(long, value_name = "PATH")]
     pub(in crate::command) html: Option<PathBuf>,
-    /// Compute only shard I of N; `report` joins the shards
+    /// Compute only shard I of N; `report` and `fleet join` join the shards
     #[arg(long, value_name = "I/N", value_parser = lists::shard)]
-    pub(in crate::command) shard: Option<Shard>,
+    pub(in crate::command) shard: Option<ShardNumber>,
+    /// How points are assigned to shards
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = ShardByArg::Index, requires = "shard")]
+    pub(in crate::command) shard_by: ShardByArg,
+    /// Do nothing if the file of --json has the whole result already, written by this version
+    #[arg(long, requires = "json", conflicts_with_all = ["csv", "html"])]
+    pub(in crate::command) if_missing: bool,
+}
+
+impl SweepArgs {
+    /// The shard to compute; `None` for the whole sweep.
+    pub(in crate::command) fn shard(&self) -> Option<Shard> {
+        let ShardNumber { index, count } = self.shard?;
+        let by = match self.shard_by {
+            ShardByArg::Index => ShardBy::Index,
+            ShardByArg::Cost => ShardBy::Cost,
+        };
+        Some(Shard { index, count, by })
+    }
+}
+
+/// How points are assigned to shards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::command) enum ShardByArg {
+    /// Point i to shard i mod N + 1
+    Index,
+    /// By predicted time, so that shards take about equally long
+    Cost,
 }
 
 #[derive(Args)]

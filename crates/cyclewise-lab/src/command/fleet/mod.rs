@@ -2,7 +2,9 @@
 
 mod join;
 mod plan;
+mod planned;
 mod report;
+mod sbatch;
 
 use super::cli::{FleetArgs, FleetCommand};
 use crate::error::Result;

@@ -134,7 +134,7 @@ pub(crate) fn simulated(machines: &[(&str, Machine)]) -> String {
 mod tests {
     use super::*;
     use crate::record::Tool;
-    use crate::record::simulation::{SCHEMA, Shard, Sweep};
+    use crate::record::simulation::{SCHEMA, Shard, ShardBy, Sweep};
     use cyclewise_sim::{Latencies, Outcome, Placement, Relax, Topology};
 
     #[test]
@@ -199,7 +199,11 @@ mod tests {
             },
             points: points.collect(),
             sweep,
-            shard: Some(Shard { index: 1, count: 2 }),
+            shard: Some(Shard {
+                index: 1,
+                count: 2,
+                by: ShardBy::Index,
+            }),
         };
         let text = super::simulation(&simulation);
         insta::assert_snapshot!(anstream::adapter::strip_str(&text).to_string());

@@ -1,0 +1,157 @@
+//! The command that a job is planned for: parsed by the definition that will parse it on the nodes.
+
+use crate::command::cli::{Cli, Command, RunArgs, SimulateArgs};
+use crate::command::simulate;
+use crate::error::{Error, Result};
+use crate::experiment;
+use crate::record::simulation::Sweep;
+use crate::simulate::machines::{self, Source};
+use clap::Parser;
+
+/// A planned command.
+pub(super) struct Planned {
+    /// Its words, with each machine file's name replaced by that of its copy.
+    pub(super) words: Vec<String>,
+    pub(super) kind: Kind,
+    /// Copies of machine files: the name below the job's folder, and the text.
+    pub(super) machine_files: Vec<(String, String)>,
+}
+
+pub(super) enum Kind {
+    Sweep(Box<Sweep>),
+    Records,
+}
+
+/// The folder of the machine files' copies.
+pub(super) const MACHINES: &str = "machines";
+
+/// Parses and checks the words of a command.
+///
+/// # Errors
+/// Exit 2: it is not `simulate` or `run`, has wrong arguments, or names an output.
+pub(super) fn parse(words: &[String]) -> Result<Planned> {
+    match command(words)? {
+        Command::Simulate(args) => sweep(words, args),
+        Command::Run(args) => records(words, &args),
+        _ => Err(Error::usage(format!(
+            "fleet plan: a job is made of `simulate …` or `run …`, not of {:?}",
+            words.first().map_or("", String::as_str)
+        ))),
+    }
+}
+
+fn command(words: &[String]) -> Result<Command> {
+    let argv = std::iter::once("cyclewise").chain(words.iter().map(String::as_str));
+    match Cli::try_parse_from(argv) {
+        Ok(cli) => Ok(cli.command),
+        Err(e) => {
+            let text = e.to_string();
+            // clap's message ends where its usage begins; the names of missing arguments have lines of their own.
+            let lines = text.lines().map(str::trim);
+            let what: Vec<&str> = lines
+                .take_while(|l| !l.starts_with("Usage:") && !l.is_empty())
+                .collect();
+            let what = what.join(" ");
+            let what = what.strip_prefix("error: ").unwrap_or(&what);
+            Err(Error::usage(format!("fleet plan: the planned command cannot be run: {what}")).in_one_line())
+        }
+    }
+}
+
+fn sweep(words: &[String], args: SimulateArgs) -> Result<Planned> {
+    if args.command.is_some() {
+        return Err(Error::usage(
+            "fleet plan: only a sweep can be planned, `simulate WORKLOAD… --machine NAME …`, not its subcommands",
+        ));
+    }
+    let args = args.sweep;
+    let ours = [
+        ("--json", args.json.is_some()),
+        ("--csv", args.csv.is_some()),
+        ("--html", args.html.is_some()),
+        ("--shard", args.shard.is_some()),
+        ("--if-missing", args.if_missing),
+    ];
+    refuse_ours(&ours)?;
+    let mut names = Vec::new();
+    let mut copies = Vec::new();
+    let mut found = Vec::new();
+    for name in &args.machines {
+        match machines::source(name)? {
+            Source::Preset(machine) => {
+                found.push(machine);
+                names.push(name.clone());
+            }
+            Source::File { machine, text } => {
+                let copy = format!("{MACHINES}/{}-{}.toml", copies.len() + 1, plain(&machine.name));
+                found.push(machine);
+                names.push(copy.clone());
+                copies.push((copy, text));
+            }
+        }
+    }
+    let sweep = simulate::sweep(&args, found)?;
+    Ok(Planned {
+        words: with_machines(words, names),
+        kind: Kind::Sweep(Box::new(sweep)),
+        machine_files: copies,
+    })
+}
+
+/// The words, with the value of each --machine replaced by the next of `names`.
+fn with_machines(words: &[String], names: Vec<String>) -> Vec<String> {
+    let mut names = names.into_iter();
+    let mut out: Vec<String> = Vec::new();
+    for word in words {
+        let name = if out.last().is_some_and(|w| w == "--machine") {
+            names.next()
+        } else if word.starts_with("--machine=") {
+            names.next().map(|n| format!("--machine={n}"))
+        } else {
+            None
+        };
+        out.push(name.unwrap_or_else(|| word.clone()));
+    }
+    out
+}
+
+/// A name of letters, digits and `-` alone.
+fn plain(name: &str) -> String {
+    let letters = |c: char| {
+        if c.is_ascii_alphanumeric() {
+            c.to_ascii_lowercase()
+        } else {
+            '-'
+        }
+    };
+    name.chars().map(letters).collect()
+}
+
+fn records(words: &[String], args: &RunArgs) -> Result<Planned> {
+    let common = &args.common;
+    let ours = [
+        ("--json", common.json.is_some()),
+        ("--csv", common.csv.is_some()),
+        ("--csv-comparisons", common.csv_comparisons.is_some()),
+        ("--bmf", common.bmf.is_some()),
+        ("--html", common.html.is_some()),
+        ("--run-of", args.run_of.is_some()),
+    ];
+    refuse_ours(&ours)?;
+    experiment::select(&args.experiments)?;
+    Ok(Planned {
+        words: words.to_vec(),
+        kind: Kind::Records,
+        machine_files: Vec::new(),
+    })
+}
+
+/// Rejects options that the job's scripts give to the command.
+fn refuse_ours(options: &[(&str, bool)]) -> Result<()> {
+    match options.iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((option, _)) => Err(Error::usage(format!(
+            "fleet plan: the job's scripts say what each task makes and where; leave {option} out of the planned command"
+        ))),
+    }
+}

@@ -1,0 +1,243 @@
+//! The shards of a sweep in a folder: which are whole, what the other files are, and the whole sweep's points in order.
+//!
+//! # Invariants
+//! 1. Each file is read to its end before any of it counts: [`Survey::found`] has whole shards only.
+//! 2. What is found does not depend on the order of the folder's entries: files are taken in the order of their names.
+//! 3. Memory is for a few bytes a point and a buffer for each shard, whatever the size of the points.
+
+mod merge;
+mod walk;
+
+pub(crate) use merge::merge;
+pub(crate) use walk::{files, is_temporary};
+
+use crate::error::{Error, Result};
+use crate::record::Tool;
+use crate::record::fleet::{Fault, Problem, ProblemKind};
+use crate::record::plan::{Plan, Work};
+use crate::record::simulation::{Head, PointReader, Shard, ShardBy, Shards, Sweep};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+
+/// What a folder has of a sweep.
+pub(crate) struct Survey {
+    /// The program that wrote the shards, or must write them.
+    pub tool: Tool,
+    /// The sweep.
+    pub sweep: Sweep,
+    /// Its shards.
+    pub shards: Shards,
+    /// The number of shards.
+    pub count: u32,
+    /// How points are assigned to shards.
+    pub by: ShardBy,
+    /// The file of each whole shard, by its number.
+    pub found: BTreeMap<u32, PathBuf>,
+    /// Shards that two files have with different results.
+    pub contradictory: Vec<u32>,
+    /// Files that do not count, and why.
+    pub problems: Vec<Problem>,
+    /// Temporary files of tasks that did not end.
+    pub left_over: Vec<String>,
+}
+
+impl Survey {
+    /// The numbers of the shards that are not there, ascending.
+    pub(crate) fn missing(&self) -> impl Iterator<Item = u32> {
+        (1..=self.count).filter(|number| !self.found.contains_key(number))
+    }
+}
+
+/// A file's name below the folder, and what it says before its points.
+struct Candidate {
+    path: PathBuf,
+    name: String,
+    head: Head,
+    shard: Shard,
+}
+
+/// Looks at every file in `dir`. Without a plan, the sweep is the one that most files are of.
+///
+/// # Errors
+/// Exit 2: the folder cannot be read, or has no shard and no plan of one.
+pub(crate) fn survey(dir: &Path, plan: Option<&Plan>) -> Result<Survey> {
+    let mut problems = Vec::new();
+    let mut candidates = Vec::new();
+    let mut left_over = Vec::new();
+    for path in files(dir)? {
+        let name = shown(dir, &path);
+        if is_temporary(&path) {
+            left_over.push(name);
+            continue;
+        }
+        match head(&path) {
+            Ok(head) => match head.shard {
+                Some(shard) => candidates.push(Candidate {
+                    path,
+                    name,
+                    head,
+                    shard,
+                }),
+                None => {
+                    let fault = Fault(ProblemKind::Foreign, "it is a whole sweep, not a shard".to_owned());
+                    problems.push(fault.of(&name));
+                }
+            },
+            Err(fault) => problems.push(fault.of(&name)),
+        }
+    }
+    let expected = match plan.map(|p| (&p.tool, &p.work)) {
+        Some((tool, Work::Sweep { shards, by, sweep, .. })) => (tool.clone(), (**sweep).clone(), *shards, *by),
+        _ => most_common(dir, &candidates)?,
+    };
+    let (tool, sweep, count, by) = expected;
+    let mut survey = Survey {
+        shards: Shards::of(&sweep, count, by),
+        tool,
+        sweep,
+        count,
+        by,
+        found: BTreeMap::new(),
+        contradictory: Vec::new(),
+        problems,
+        left_over,
+    };
+    for candidate in candidates {
+        if let Err(fault) = survey.add(&candidate) {
+            survey.problems.push(fault.of(&candidate.name));
+        }
+    }
+    for number in &survey.contradictory {
+        survey.found.remove(number);
+    }
+    Ok(survey)
+}
+
+/// The program, sweep, number of shards and their assignment that most candidates have; of equals the first's.
+fn most_common(dir: &Path, candidates: &[Candidate]) -> Result<(Tool, Sweep, u32, ShardBy)> {
+    let mut kinds: Vec<(&Candidate, usize)> = Vec::new();
+    for candidate in candidates {
+        let alike = |(first, _): &&mut (&Candidate, usize)| {
+            (first.shard.count, first.shard.by) == (candidate.shard.count, candidate.shard.by)
+                && (&first.head.tool, &first.head.sweep) == (&candidate.head.tool, &candidate.head.sweep)
+        };
+        match kinds.iter_mut().find(alike) {
+            Some((_, n)) => *n += 1,
+            None => kinds.push((candidate, 1)),
+        }
+    }
+    let most = kinds.iter().map(|(_, n)| *n).max();
+    let Some((first, _)) = kinds.iter().find(|(_, n)| Some(*n) == most) else {
+        return Err(Error::usage(format!(
+            "{} has no shard of a sweep; give the folder of `fleet plan --into`, or one with files of `simulate --shard`",
+            dir.display()
+        )));
+    };
+    let Head { tool, sweep, .. } = first.head.clone();
+    Ok((tool, sweep, first.shard.count, first.shard.by))
+}
+
+impl Survey {
+    /// Counts a file if it is a whole shard of this sweep.
+    fn add(&mut self, candidate: &Candidate) -> std::result::Result<(), Fault> {
+        let Candidate {
+            path,
+            name,
+            head,
+            shard,
+        } = candidate;
+        if let Some(fault) = self.is_foreign(head, *shard) {
+            return Err(fault);
+        }
+        let mut reader = open(path)?;
+        if reader.head() != head {
+            return Err(Fault(ProblemKind::Torn, "it changed while it was read".to_owned()));
+        }
+        for due in self.shards.points(shard.index) {
+            reader.next_line(due)?;
+        }
+        reader.end()?;
+        let Some(first) = self.found.get(&shard.index) else {
+            self.found.insert(shard.index, path.clone());
+            return Ok(());
+        };
+        let first_name = first.file_name().unwrap_or_default().display().to_string();
+        match same_bytes(first, path) {
+            Ok(true) => Err(Fault(
+                ProblemKind::Duplicate,
+                format!("it has the same bytes as {first_name}, which counts"),
+            )),
+            Ok(false) => {
+                self.contradictory.push(shard.index);
+                Err(Fault(
+                    ProblemKind::Mangled,
+                    format!(
+                        "{first_name} and {name} are both shard {} and have different results, so neither counts; remove both",
+                        shard.index
+                    ),
+                ))
+            }
+            Err(e) => Err(Fault(ProblemKind::Torn, format!("reading it failed: {e}"))),
+        }
+    }
+
+    /// Why a file with this head is not a shard of this sweep.
+    fn is_foreign(&self, head: &Head, shard: Shard) -> Option<Fault> {
+        let version = |tool: &Tool| match &tool.commit {
+            None => tool.version.clone(),
+            Some(commit) => format!("{} ({commit})", tool.version),
+        };
+        if head.tool != self.tool {
+            let (theirs, ours) = (version(&head.tool), version(&self.tool));
+            let why = format!("cyclewise {theirs} wrote it, and the others are of {ours}");
+            return Some(Fault(ProblemKind::Version, why));
+        }
+        if head.sweep != self.sweep {
+            return Some(Fault(ProblemKind::Foreign, "it is of another sweep".to_owned()));
+        }
+        if (shard.count, shard.by) != (self.count, self.by) {
+            let (n, by) = (shard.count, shard.by.name());
+            let why = format!(
+                "it is one of {n} shards by {by}, and the others are of {} by {}",
+                self.count,
+                self.by.name()
+            );
+            return Some(Fault(ProblemKind::Foreign, why));
+        }
+        None
+    }
+}
+
+/// A file's name below the folder, without control characters.
+fn shown(dir: &Path, path: &Path) -> String {
+    let name = path.strip_prefix(dir).unwrap_or(path);
+    name.display().to_string().replace(char::is_control, " ")
+}
+
+fn open(path: &Path) -> std::result::Result<PointReader<BufReader<File>>, Fault> {
+    match File::open(path) {
+        Ok(file) => PointReader::new(BufReader::new(file)),
+        Err(e) => Err(Fault(ProblemKind::Torn, format!("reading it failed: {e}"))),
+    }
+}
+
+fn head(path: &Path) -> std::result::Result<Head, Fault> {
+    Ok(open(path)?.head().clone())
+}
+
+fn same_bytes(a: &Path, b: &Path) -> std::io::Result<bool> {
+    let (a, b) = (File::open(a)?, File::open(b)?);
+    if a.metadata()?.len() != b.metadata()?.len() {
+        return Ok(false);
+    }
+    let (mut a, mut b) = (BufReader::new(a).bytes(), BufReader::new(b).bytes());
+    loop {
+        match (a.next().transpose()?, b.next().transpose()?) {
+            (None, None) => return Ok(true),
+            (x, y) if x != y => return Ok(false),
+            _ => {}
+        }
+    }
+}

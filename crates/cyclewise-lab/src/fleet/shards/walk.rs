@@ -1,0 +1,57 @@
+//! The files of a folder that may be shards.
+
+use crate::error::{Error, Result};
+use crate::record::plan;
+use std::path::{Path, PathBuf};
+
+/// What `fleet plan` and `fleet join` write themselves, besides folders.
+const OURS: &[&str] = &[
+    plan::FILE,
+    "array.sbatch",
+    "records.sbatch",
+    "record-node",
+    "join.sbatch",
+    "submit",
+    "local",
+    "joined.json",
+    "fleet.jsonl",
+];
+
+/// The folder of the shards that a job writes.
+const SHARDS: &str = "shards";
+
+/// The regular files in `dir` and in its folder of shards, without those of the plan, in the order of their names. Links to files
+/// count; nothing that reading could wait for does.
+///
+/// # Errors
+/// Exit 2: a folder cannot be read.
+pub(crate) fn files(dir: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for folder in [dir.to_owned(), dir.join(SHARDS)] {
+        if folder != dir && !folder.is_dir() {
+            continue;
+        }
+        let failed = |e: std::io::Error| {
+            Error::usage(format!(
+                "{}: {e}; give the folder of `fleet plan --into`, or one with files of `simulate --shard`",
+                folder.display()
+            ))
+            .in_one_line()
+        };
+        for entry in std::fs::read_dir(&folder).map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
+            let is_ours = || folder == dir && path.file_name().is_some_and(|n| OURS.iter().any(|ours| n == *ours));
+            if path.is_file() && !is_ours() {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Whether a document of this name was being written when its task ended.
+pub(crate) fn is_temporary(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+    name.starts_with(b".")
+}
