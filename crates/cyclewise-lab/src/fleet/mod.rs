@@ -2,17 +2,35 @@
 //!
 //! # Reading
 //! `walk` finds the files, `file` opens them, `gather` reads them on all cores, `resolve` decides which records count.
+//!
+//! # Analysis
+//! `columns` turns records into columns of figures; `group` finds machines that are alike; `row` describes each column in each
+//! group; `outliers` names the machines that are not like theirs, with their `evidence`; `differences` compares the groups;
+//! `features` joins doctors' reports; `analyse` makes a report of all.
 
+mod analyse;
+mod columns;
+mod differences;
+mod evidence;
 mod expected;
+mod features;
 mod file;
 mod gather;
+mod group;
+mod headline;
 mod inventory;
 mod key;
+#[cfg(test)]
+mod made_up;
 mod name;
+mod outliers;
 mod resolve;
+mod row;
 pub(crate) mod shards;
 #[cfg(test)]
 mod tests;
 mod walk;
+mod words;
 
+pub(crate) use analyse::{Settings, analyse};
 pub use inventory::{Inventory, read};

@@ -30,6 +30,9 @@ pub struct FleetReport {
     pub search: Search,
     /// What differs between groups.
     pub differences: Vec<Difference>,
+    /// The pairs of groups that were compared, those that differ in the fewest facts first.
+    #[serde(default)]
+    pub pairs: Vec<Pair>,
     /// What the doctors' reports say of the nodes: one entry a feature.
     pub features: Vec<Feature>,
     /// Files that were left out, and what is missing.
@@ -268,6 +271,23 @@ pub struct Difference {
     pub ci95: Interval,
     /// The false discovery rate at which it is named.
     pub q: f64,
+    /// The whole in one sentence.
+    pub sentence: String,
+}
+
+/// Two groups that were compared in all headline rows.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Pair {
+    /// Indices of the groups; the second is compared with the first.
+    pub groups: [usize; 2],
+    /// The facts that differ.
+    pub facts: Vec<String>,
+    /// Rows that differ: each is a [`Difference`].
+    pub differ: usize,
+    /// Rows that are known to be within the margin below which a difference does not matter.
+    pub within: usize,
+    /// Rows of which neither is known.
+    pub undecided: usize,
     /// The whole in one sentence.
     pub sentence: String,
 }

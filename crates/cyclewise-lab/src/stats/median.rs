@@ -92,8 +92,17 @@ impl Median {
     }
 }
 
+/// The interval of the median of independent values, sorted: that of a group of machines, which are in no order. Both bounds are
+/// unknown if the values are too few: 95 % takes six.
+pub(crate) fn order_interval(sorted: &[f64], level: f64) -> Interval {
+    match rank(sorted.len(), level) {
+        0 => [None; 2],
+        rank => [Some(sorted[rank - 1]), Some(sorted[sorted.len() - rank])],
+    }
+}
+
 /// The middle of a sorted column; the middle of the two middle values for an even count.
-pub(super) fn middle(sorted: &[f64]) -> Option<f64> {
+pub(crate) fn middle(sorted: &[f64]) -> Option<f64> {
     let half = sorted.len() / 2;
     let upper = *sorted.get(half)?;
     Some(if sorted.len() % 2 == 1 {

@@ -14,8 +14,10 @@
 
 mod between;
 mod bootstrap;
+mod components;
 mod decision;
 mod dependence;
+mod discovery;
 mod floor;
 mod holm;
 mod linearity;
@@ -24,31 +26,45 @@ mod modes;
 mod moments;
 mod paired;
 mod rank;
+mod robust;
+mod run_spread;
 mod share;
+mod simplex;
 mod states;
 mod student;
+mod tails;
 mod ttest;
 mod verdict;
+mod yuen;
 
 #[cfg(test)]
 mod tests;
 
+#[cfg(test)]
+pub(crate) use tests::random::Source;
+
 pub(crate) use between::{RunRatio, between_runs, block_range, ratio_between_runs};
 pub(crate) use bootstrap::rounds_ratio_ci;
+pub(crate) use components::{Machines, components};
 pub(crate) use decision::{Decision, ENOUGH, LARGEST_MARGIN, SAME_MARGIN, decide, is_trifle};
+pub(crate) use discovery::discovery_rates;
 pub(crate) use floor::{noise_floor, split_floor};
 pub(crate) use holm::holm;
 pub(crate) use linearity::linearity;
-pub(crate) use median::Median;
+pub(crate) use median::middle;
+pub(crate) use median::{Median, order_interval};
 pub(crate) use modes::modes;
-#[cfg(test)]
 pub(crate) use modes::{LEAST_SHARE, cuts};
 #[cfg(test)]
 pub(crate) use moments::half_width;
 pub use moments::{Summary, describe};
 pub(crate) use paired::{PairedFloor, paired, paired_floor, split_paired_floor};
 pub(crate) use rank::mann_whitney;
+pub(crate) use robust::Robust;
+pub(crate) use run_spread::RunSpread;
 pub(crate) use share::share_interval;
 pub(crate) use states::{median, probe_cut, state_of};
+pub(crate) use tails::{FAR, NEAR, Tail};
 pub(crate) use ttest::welch;
 pub(crate) use verdict::{ALPHA, verdict};
+pub(crate) use yuen::{Apart, Trimmed};

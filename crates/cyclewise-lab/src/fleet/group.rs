@@ -1,0 +1,263 @@
+//! Groups of machines that are alike: the facts, the groups, and their labels.
+
+use crate::error::{Error, Result};
+use crate::record::fleet::Member;
+use crate::record::fleet_report::Group;
+use crate::record::letters;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is written for a fact that a record does not have.
+const UNKNOWN: &str = "unknown";
+
+/// The longest value in a label, in characters.
+const LONGEST: usize = 32;
+
+/// A fact by which machines are grouped.
+#[derive(Clone, Copy)]
+pub(super) struct Fact {
+    /// The name that `--by` takes.
+    pub name: &'static str,
+    /// Its value; empty if the record does not have it.
+    of: fn(&Member) -> String,
+}
+
+/// All of them, in the order in which they are shown.
+const FACTS: [Fact; 13] = [
+    Fact {
+        name: "arch",
+        of: |m| m.machine.arch.clone(),
+    },
+    Fact {
+        name: "cpu-model",
+        of: |m| m.machine.cpu_model.clone(),
+    },
+    Fact {
+        name: "cpu-id",
+        of: |m| m.machine.cpu_id.clone(),
+    },
+    Fact {
+        name: "microcode",
+        of: |m| m.machine.identity.microcode.clone().unwrap_or_default(),
+    },
+    Fact {
+        name: "cpus",
+        of: |m| m.machine.cpus.to_string(),
+    },
+    Fact {
+        name: "kernel",
+        of: |m| m.machine.kernel.clone(),
+    },
+    Fact {
+        name: "hypervisor",
+        of: |m| m.machine.hypervisor_name().unwrap_or("none").to_owned(),
+    },
+    Fact {
+        name: MITIGATIONS,
+        of: mitigations,
+    },
+    Fact {
+        name: "product",
+        of: product,
+    },
+    Fact {
+        name: "smt",
+        of: |m| m.machine.smt.clone().unwrap_or_default(),
+    },
+    Fact {
+        name: "governor",
+        of: |m| m.machine.governor.clone().unwrap_or("none".to_owned()),
+    },
+    Fact {
+        name: "clocksource",
+        of: |m| m.machine.clocksource.clone(),
+    },
+    Fact {
+        name: "version",
+        of: version,
+    },
+];
+
+const MITIGATIONS: &str = "mitigations";
+
+/// Between the entries of the mitigations: no vulnerability's text has it, since control characters are replaced.
+const BETWEEN: char = '\u{1f}';
+
+fn mitigations(m: &Member) -> String {
+    let entries = m
+        .machine
+        .mitigations
+        .iter()
+        .map(|(name, value)| format!("{}={}", plain(name), plain(value)));
+    entries.collect::<Vec<_>>().join(&BETWEEN.to_string())
+}
+
+/// The cloud's name of the machine's kind, else the firmware's.
+fn product(m: &Member) -> String {
+    let identity = &m.machine.identity;
+    identity
+        .instance_type
+        .clone()
+        .or_else(|| identity.product())
+        .unwrap_or_default()
+}
+
+fn version(m: &Member) -> String {
+    match &m.tool.commit {
+        Some(commit) => format!("{} ({})", m.tool.version, commit.chars().take(9).collect::<String>()),
+        None => m.tool.version.clone(),
+    }
+}
+
+/// Text from a record in one line.
+pub(super) fn plain(text: &str) -> String {
+    text.replace(char::is_control, " ").trim().to_owned()
+}
+
+/// The facts that `--by` names; all if it names none.
+pub(super) fn facts(by: &[String]) -> Result<Vec<Fact>> {
+    let unknown = by
+        .iter()
+        .find(|name| FACTS.iter().all(|fact| fact.name != name.as_str()));
+    if let Some(name) = unknown {
+        let known: Vec<&str> = FACTS.iter().map(|fact| fact.name).collect();
+        let near = known
+            .iter()
+            .map(|fact| (strsim::jaro_winkler(fact, name), fact))
+            .max_by(|a, b| a.0.total_cmp(&b.0))
+            .filter(|(likeness, _)| *likeness > 0.7);
+        let nearest = near
+            .map(|(_, fact)| format!("; the nearest is `{fact}`"))
+            .unwrap_or_default();
+        let text = format!(
+            "--by: no fact is named `{name}`{nearest}; there are {}",
+            known.join(", ")
+        );
+        return Err(Error::usage(text).in_one_line());
+    }
+    let chosen = FACTS
+        .iter()
+        .filter(|fact| by.is_empty() || by.iter().any(|name| name == fact.name));
+    Ok(chosen.copied().collect())
+}
+
+/// The values of `facts` for a member.
+pub(super) fn values(facts: &[Fact], member: &Member) -> Vec<String> {
+    let value = |fact: &Fact| {
+        let value = (fact.of)(member);
+        // Mitigations are plain already, but for what is between them.
+        let value = if fact.name == MITIGATIONS { value } else { plain(&value) };
+        if value.is_empty() { UNKNOWN.to_owned() } else { value }
+    };
+    facts.iter().map(value).collect()
+}
+
+/// The groups of machines with these values of `facts`, the largest first, and the group of each machine.
+pub(super) fn group(facts: &[Fact], machines: &[&[String]]) -> (Vec<Group>, Vec<usize>) {
+    let mut sizes: BTreeMap<&[String], usize> = BTreeMap::new();
+    for values in machines {
+        *sizes.entry(values).or_default() += 1;
+    }
+    let mut order: Vec<(&[String], usize)> = sizes.into_iter().collect();
+    order.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+    let places: BTreeMap<&[String], usize> = order.iter().enumerate().map(|(i, (values, _))| (*values, i)).collect();
+    let keys: Vec<&[String]> = order.iter().map(|(values, _)| *values).collect();
+    let shown = shown(facts, &keys);
+    let labels = labels(facts, &shown);
+    let groups = order.iter().enumerate().map(|(i, (_, machines))| Group {
+        name: letters(i),
+        facts: facts
+            .iter()
+            .zip(&shown[i])
+            .map(|(fact, value)| (fact.name.to_owned(), value.clone()))
+            .collect(),
+        label: labels[i].clone(),
+        machines: *machines,
+    });
+    (groups.collect(), machines.iter().map(|values| places[values]).collect())
+}
+
+/// The values as they are read: of mitigations only the entries in which the groups differ.
+fn shown(facts: &[Fact], keys: &[&[String]]) -> Vec<Vec<String>> {
+    let mut shown: Vec<Vec<String>> = keys.iter().map(|values| values.to_vec()).collect();
+    let Some(place) = facts.iter().position(|fact| fact.name == MITIGATIONS) else {
+        return shown;
+    };
+    let entries: Vec<BTreeSet<&str>> = keys
+        .iter()
+        .map(|values| values[place].split(BETWEEN).collect())
+        .collect();
+    let everywhere = entries
+        .iter()
+        .skip(1)
+        .fold(entries.first().cloned().unwrap_or_default(), |all, some| &all & some);
+    for (values, entries) in shown.iter_mut().zip(&entries) {
+        let own: Vec<&str> = entries.difference(&everywhere).copied().collect();
+        let alike = everywhere.len();
+        values[place] = match own.as_slice() {
+            [] if everywhere.contains(UNKNOWN) => UNKNOWN.to_owned(),
+            [] => format!("{alike} alike"),
+            own => own.join(", "),
+        };
+    }
+    shown
+}
+
+/// Labels of the facts in which the groups differ; of one group, its CPU.
+fn labels(facts: &[Fact], shown: &[Vec<String>]) -> Vec<String> {
+    let differs = |place: usize| shown.iter().any(|values| values[place] != shown[0][place]);
+    let mut places: Vec<usize> = (0..facts.len()).filter(|place| differs(*place)).collect();
+    if places.is_empty() {
+        places.extend(
+            facts
+                .iter()
+                .position(|fact| fact.name == "cpu-model")
+                .or((!facts.is_empty()).then_some(0)),
+        );
+    }
+    let label = |values: &Vec<String>| {
+        let parts = places.iter().map(|place| brief(facts[*place].name, &values[*place]));
+        parts.collect::<Vec<_>>().join(", ")
+    };
+    let labels: Vec<String> = shown.iter().map(label).collect();
+    // What was cut off may be all that told two groups apart.
+    let whole = |values: &Vec<String>| {
+        places
+            .iter()
+            .map(|place| values[*place].as_str())
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let twice = |label: &String| labels.iter().filter(|other| *other == label).count() > 1;
+    labels
+        .iter()
+        .zip(shown)
+        .map(|(label, values)| if twice(label) { whole(values) } else { label.clone() })
+        .collect()
+}
+
+/// A fact in a label: a number or an id with its name, a name alone; cut if it is long.
+fn brief(fact: &str, value: &str) -> String {
+    let value = match fact {
+        "cpu-model" => value.replace("(R)", "").replace("(TM)", "").replace(" Processor", ""),
+        _ => value.replace("Mitigation: ", ""),
+    };
+    let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
+    let short: String = if value.chars().count() > LONGEST {
+        value.chars().take(LONGEST - 1).chain(['…']).collect()
+    } else {
+        value
+    };
+    match fact {
+        "cpu-model" | "arch" | "product" | "clocksource" => short,
+        "cpus" => format!("{short} CPUs"),
+        "hypervisor" if short == "none" => "bare metal".to_owned(),
+        "hypervisor" => short,
+        _ => format!("{fact} {short}"),
+    }
+}
+
+/// The facts in which two groups differ.
+pub(super) fn differing(a: &Group, b: &Group) -> Vec<String> {
+    let pairs = a.facts.iter().zip(&b.facts).filter(|(a, b)| a.1 != b.1);
+    pairs.map(|(a, _)| a.0.clone()).collect()
+}

@@ -1,0 +1,172 @@
+//! Fleets of few machines, of odd figures and of contradicting records.
+
+use super::*;
+use crate::record::fleet::ProblemKind;
+
+#[test]
+fn nothing_one_machine_and_two_machines_say_what_they_can() {
+    let none = report(Vec::new());
+    assert!(none.machines.is_empty() && none.rows.is_empty() && none.groups.is_empty());
+    let one = report(
+        Made {
+            groups: 1,
+            machines: 1,
+            ..MADE
+        }
+        .members(as_made),
+    );
+    assert_eq!((one.machines.len(), one.groups.len(), one.rows.len()), (1, 1, 4));
+    assert!(
+        one.rows
+            .iter()
+            .all(|row| row.components.is_none() && row.groups[0].spread.is_none())
+    );
+    assert_eq!((one.search.tests, one.search.untested_machines), (0, 1));
+    let two = report(
+        Made {
+            groups: 2,
+            machines: 1,
+            ..MADE
+        }
+        .members(as_made),
+    );
+    assert!(two.outliers.is_empty() && two.differences.is_empty() && two.pairs.is_empty());
+    let note = two
+        .notes
+        .iter()
+        .any(|note| note.contains("2 groups of one machine (A, B) cannot be compared"));
+    assert!(note, "{:?}", two.notes);
+    assert_eq!(two.search.untested_machines, 2);
+}
+
+#[test]
+fn the_report_does_not_depend_on_the_order_of_the_records() {
+    let members = Made { machines: 12, ..MADE }.members(as_made);
+    let first = report(members.clone());
+    let mut turned = members.clone();
+    turned.reverse();
+    assert_eq!(format!("{:?}", report(turned)), format!("{first:?}"));
+    let mut halves = members;
+    halves.rotate_left(7);
+    assert_eq!(format!("{:?}", report(halves)), format!("{first:?}"));
+}
+
+#[test]
+fn records_of_one_node_are_its_runs_and_a_changed_node_is_two_machines() {
+    let mut members = Made {
+        groups: 1,
+        machines: 3,
+        ..MADE
+    }
+    .members(as_made);
+    let mut again = members[0].clone();
+    again.file = "again.json".to_owned();
+    let mut changed = members[1].clone();
+    changed.machine.kernel = "6.19".to_owned();
+    members.extend([again, changed]);
+    let report = report(members);
+    assert_eq!(report.records, 5);
+    let names: Vec<&str> = report.machines.iter().map(|m| m.name.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "n0-00000",
+            "n0-00001 (kernel 6.19)",
+            "n0-00001 (kernel unknown)",
+            "n0-00002"
+        ]
+    );
+    assert_eq!((report.machines[0].runs, report.machines[0].files.len()), (6, 2));
+    assert_eq!(report.rows[0].values[0].runs, 6);
+    assert!(
+        report.notes.iter().any(|note| note.contains("1 node changed")),
+        "{:?}",
+        report.notes
+    );
+}
+
+#[test]
+fn ticks_without_a_rate_are_a_problem_and_figures_that_are_no_cost_are_left_out() {
+    let mut members = Made {
+        groups: 1,
+        machines: 4,
+        ..MADE
+    }
+    .members(as_made);
+    members[0].machine.tsc_hz = 0.0;
+    members[1].rows[0].value = -1.0;
+    members[2].rows[0].not_linear = true;
+    members[3].rows[0].runs[1] = f64::NAN;
+    let report = report(members);
+    assert_eq!(report.problems.len(), 1);
+    assert_eq!(report.problems[0].kind, ProblemKind::Mangled);
+    assert!(report.problems[0].why.contains("tsc_hz is 0"), "{:?}", report.problems);
+    assert!(
+        report
+            .rows
+            .iter()
+            .all(|row| row.machines == 3 && row.variant != "lock-inc64")
+    );
+    assert!(
+        report.notes.iter().any(|note| note.starts_with("3 figures left out")),
+        "{:?}",
+        report.notes
+    );
+}
+
+#[test]
+fn machines_with_the_same_figure_have_no_outliers_and_a_tick_is_none() {
+    let same = |_: usize, machine: usize, _: usize, runs: &mut [f64]| {
+        runs.fill(3.0 + if machine == 3 { 2e-4 } else { 0.0 });
+    };
+    let report = report(Made { rows: 1, ..MADE }.members(same));
+    assert!(report.outliers.is_empty(), "{:?}", report.outliers);
+    assert!(report.rows[0].range[0] < report.rows[0].range[1]);
+}
+
+#[test]
+fn an_unknown_fact_and_a_rate_that_is_none_are_refused_in_one_line() {
+    let by = |by: &str, fdr: f64| {
+        let settings = Settings {
+            by: vec![by.to_owned()],
+            fdr,
+        };
+        analyse(Vec::new(), &[], Vec::new(), &settings).unwrap_err().message
+    };
+    assert!(
+        by("microcod", 0.05).contains("the nearest is `microcode`"),
+        "{}",
+        by("microcod", 0.05)
+    );
+    assert!(!by("\u{1b}[31mzzz\n", 0.05).contains(char::is_control));
+    for rate in [0.0, 1.0, f64::NAN, -1.0] {
+        assert!(by("kernel", rate).starts_with("--fdr: "), "{rate}");
+    }
+}
+
+#[test]
+fn names_and_facts_of_records_have_no_control_characters() {
+    let mut members = Made {
+        groups: 1,
+        machines: 2,
+        ..MADE
+    }
+    .members(as_made);
+    members[0].machine.identity.node = Some("a\u{1b}[2Jb".to_owned());
+    members[0].machine.kernel = "6\n1".to_owned();
+    members[0]
+        .machine
+        .mitigations
+        .insert("spectre\u{1f}v2".to_owned(), "on\r".to_owned());
+    let report = report(members);
+    let text: String = report
+        .groups
+        .iter()
+        .map(|g| format!("{}{:?}", g.label, g.facts))
+        .collect();
+    assert!(
+        !text.contains("\\u{") && !text.contains("\\n") && !text.contains("\\r"),
+        "{text}"
+    );
+    assert!(!report.machines.iter().any(|m| m.name.contains(char::is_control)));
+}
