@@ -1,6 +1,6 @@
 //! Reading records. A truncated, foreign or newer file gives a one-line error.
 
-use super::{Record, SCHEMA};
+use super::{Record, SCHEMA, clean};
 use crate::error::{Error, Result};
 use flate2::read::MultiGzDecoder;
 use serde::Deserialize;
@@ -23,22 +23,27 @@ pub fn load(path: &Path) -> Result<Record> {
 /// What a file in gzip's format begins with (RFC 1952, section 2.3.1).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// Reads the text of a document, compressed by gzip or not. It is read only once, so `path` may be a pipe.
+/// Reads the text of a file, compressed by gzip or not. It is read only once, so `path` may be a pipe.
+///
+/// # Errors
+/// The file cannot be read, is cut off, or is no UTF-8.
+pub fn read_text(path: &Path) -> std::io::Result<String> {
+    let bytes = std::fs::read(path)?;
+    let mut text = String::new();
+    if bytes.starts_with(&GZIP) {
+        MultiGzDecoder::new(&bytes[..]).read_to_string(&mut text)?;
+    } else {
+        bytes.as_slice().read_to_string(&mut text)?;
+    }
+    Ok(text)
+}
+
+/// Reads the text of a document as [`read_text`].
 ///
 /// # Errors
 /// Exit 2: the file is unreadable.
 pub fn read(path: &Path) -> Result<String> {
-    let unpacked = || {
-        let bytes = std::fs::read(path)?;
-        let mut text = String::new();
-        if bytes.starts_with(&GZIP) {
-            MultiGzDecoder::new(&bytes[..]).read_to_string(&mut text)?;
-        } else {
-            bytes.as_slice().read_to_string(&mut text)?;
-        }
-        Ok(text)
-    };
-    unpacked().map_err(|e: std::io::Error| {
+    read_text(path).map_err(|e| {
         Error::usage(format!(
             "{}: {e}; give a file written by `cyclewise run --json` or `cyclewise simulate --json`",
             path.display()
@@ -56,7 +61,7 @@ pub fn from_str(name: &str, text: &str) -> Result<Record> {
 
 fn parse(name: &str, text: &str) -> Result<Record> {
     check_schema(name, text, SCHEMA, "cyclewise run --json")?;
-    let record: Record = serde_json::from_str(text).map_err(|e| {
+    let record: Record = clean::parse(text).map_err(|e| {
         Error::usage(format!(
             "{name} declares {SCHEMA} but does not follow it: {e}; write it again with `cyclewise run --json`"
         ))

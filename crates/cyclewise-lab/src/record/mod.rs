@@ -4,6 +4,7 @@
 
 mod agreement;
 mod between;
+mod clean;
 pub mod compare;
 mod comparison;
 pub mod doctor;
@@ -24,7 +25,7 @@ pub use between::{Basis, BetweenRuns, Run};
 pub use comparison::{Comparison, Estimator, Paired, Test, Verdict};
 pub use identity::{Cgroup, Identity, Job};
 pub use letters::letters;
-pub use load::{from_str, load, read, schema_of};
+pub use load::{from_str, load, read, read_text, schema_of};
 pub use machine::{CyclesPerTick, Machine, Topology, hypervisor_name};
 pub use matrix::Matrix;
 pub use state::{Batches, Figure, Level, Linearity, Mode, Probe, Rejected, State};

@@ -168,7 +168,7 @@ pub fn from_str(name: &str, text: &str) -> Result<Simulation> {
 
 fn parse(name: &str, text: &str) -> Result<Simulation> {
     super::load::check_schema(name, text, SCHEMA, "cyclewise simulate --json")?;
-    let simulation: Simulation = serde_json::from_str(text).map_err(|e| {
+    let simulation: Simulation = super::clean::parse(text).map_err(|e| {
         Error::usage(format!(
             "{name} declares {SCHEMA} but does not follow it: {e}; write it again with `cyclewise simulate --json`"
         ))

@@ -1,6 +1,7 @@
 //! Finds machines by name or file.
 
 use crate::error::{Error, Result};
+use crate::record::read_text;
 use cyclewise_sim::Machine;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
@@ -44,8 +45,7 @@ pub(crate) fn source(name: &str) -> Result<Source> {
     let path = Path::new(name);
     // A pipe is allowed: `--machine <(cyclewise simulate fit --from record.json)`.
     if std::fs::metadata(path).is_ok_and(|m| m.is_file() || m.file_type().is_fifo()) {
-        let text = std::fs::read_to_string(path)
-            .map_err(|e| Error::usage(format!("{name}: {e}; name a readable machine file")))?;
+        let text = read_text(path).map_err(|e| Error::usage(format!("{name}: {e}; name a readable machine file")))?;
         let machine = Machine::parse(&text, name).map_err(|e| Error::usage(e.to_string()))?;
         return Ok(Source::File { machine, text });
     }

@@ -118,6 +118,23 @@ fn report_makes_one_page_of_many_records() {
     assert!(std::fs::read_to_string(page).unwrap().matches("<svg").count() >= 2);
 }
 
+#[test]
+fn control_characters_of_a_record_do_not_reach_the_terminal() {
+    let folder = Folder::new();
+    let name = record::from_str("r", RECORD).unwrap().machine.cpu_model;
+    let evil = RECORD.replacen(&format!("\"{name}\""), r#""EV\u001b[31mIL\u009b2J""#, 1);
+    assert_ne!(evil, RECORD);
+    let (evil, good) = (folder.with("evil.json", &evil), folder.with("good.json", RECORD));
+    for args in [&["report", &evil][..], &["compare", &good, &evil], &["limits", &evil]] {
+        let output = command(args).env("CLICOLOR_FORCE", "1").output().unwrap();
+        let said = stdout(&output) + &stderr(&output);
+        assert!(
+            said.contains("EV ") && !said.contains("EV\u{1b}") && !said.contains('\u{9b}'),
+            "{said}"
+        );
+    }
+}
+
 /// The record with every figure of `percpu` multiplied.
 fn slower(factor: f64) -> String {
     let mut record = record::from_str("r", RECORD).unwrap();
