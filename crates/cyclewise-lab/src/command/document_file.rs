@@ -127,6 +127,8 @@ struct Staged<'a> {
     file: File,
     path: PathBuf,
     target: &'a Path,
+    /// Whether the name is no more ours: in a shared folder another process of our number may have taken it.
+    renamed: bool,
 }
 
 impl<'a> Staged<'a> {
@@ -134,7 +136,12 @@ impl<'a> Staged<'a> {
     fn create(target: &'a Path) -> io::Result<Option<Self>> {
         let old = fs::metadata(target).ok();
         let staged = match Self::new_file(target) {
-            Ok((file, path)) => Self { file, path, target },
+            Ok((file, path)) => Self {
+                file,
+                path,
+                target,
+                renamed: false,
+            },
             Err(e) if is_refusal(&e) => return Ok(None),
             Err(e) => return Err(e),
         };
@@ -175,9 +182,9 @@ impl<'a> Staged<'a> {
     }
 
     /// Renames the file over its target; false if that is not allowed here.
-    fn replace(self) -> io::Result<bool> {
+    fn replace(mut self) -> io::Result<bool> {
         match fs::rename(&self.path, self.target) {
-            Ok(()) => {}
+            Ok(()) => self.renamed = true,
             // The target alone is mounted here, or another's in a folder such as /tmp.
             Err(e) if is_refusal(&e) || e.kind() == ErrorKind::ResourceBusy => return Ok(false),
             Err(e) => return Err(e),
@@ -190,8 +197,10 @@ impl<'a> Staged<'a> {
 
 impl Drop for Staged<'_> {
     fn drop(&mut self) {
-        // After a rename it is gone already.
-        let _ = fs::remove_file(&self.path);
+        if !self.renamed {
+            // Nothing more can be done where this fails.
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }
 

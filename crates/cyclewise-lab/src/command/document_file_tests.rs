@@ -31,6 +31,20 @@ fn a_file_is_replaced_and_keeps_its_mode() {
 }
 
 #[test]
+fn a_file_keeps_its_owner() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.json");
+    fs::write(&path, "old").unwrap();
+    if std::os::unix::fs::chown(&path, Some(12_345), Some(54_321)).is_err() {
+        return println!("skipped: only root may give a file away");
+    }
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o4755)).unwrap();
+    write(&path, "new").unwrap();
+    let now = fs::metadata(&path).unwrap();
+    assert_eq!((now.uid(), now.gid(), now.mode() & 0o7777), (12_345, 54_321, 0o4755));
+}
+
+#[test]
 fn the_target_of_a_link_is_replaced_and_not_the_link() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);

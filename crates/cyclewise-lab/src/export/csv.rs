@@ -13,7 +13,7 @@ use crate::record::{Interval, Kind, Matrix, Record};
 
 use crate::simulate::phase::Phase;
 
-const HEADER: [&str; 22] = [
+const HEADER: [&str; 23] = [
     "experiment",
     "variant",
     "unit",
@@ -36,6 +36,7 @@ const HEADER: [&str; 22] = [
     "state",
     "kind",
     "linear",
+    "node",
 ];
 
 /// The record's variants.
@@ -85,6 +86,7 @@ pub(crate) fn record(record: &Record) -> Result<String> {
                     .and_then(|l| l.linear)
                     .map(|linear| linear.to_string())
                     .unwrap_or_default(),
+                record.machine.identity.node.clone().unwrap_or_default(),
             ];
             writer.write_record(row).map_err(failed)?;
         }

@@ -109,6 +109,40 @@ fn on_a_full_disk_the_old_document_stays() {
 }
 
 #[test]
+fn where_no_file_can_be_made_the_old_one_is_written_in_place() {
+    let folder = Folder::new();
+    let sub = folder.path("sub");
+    std::fs::create_dir(&sub).unwrap();
+    let path = sub.join("r.json");
+    std::fs::write(&path, "old\n").unwrap();
+    let inode = || std::os::unix::fs::MetadataExt::ino(&std::fs::metadata(&path).unwrap());
+    let before = inode();
+    let mode = |mode: u32| std::fs::set_permissions(&sub, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+    mode(0o555);
+    // In a user namespace root has no power over this folder.
+    let mut shell = Command::new("unshare");
+    shell.args([
+        "--user",
+        env!("CARGO_BIN_EXE_cyclewise"),
+        "simulate",
+        "cas-loop",
+        "--machine",
+        "thunderx2",
+    ]);
+    let output = shell.args(["--threads", "1..16", "--json"]).arg(&path).output();
+    mode(0o755);
+    let Ok(output) = output else {
+        return println!("skipped: there is no unshare(1)");
+    };
+    if !stderr(&output).contains("wrote") && stderr(&output).contains("unshare") {
+        return println!("skipped: no user namespace here: {}", stderr(&output));
+    }
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!((std::fs::read(&path).unwrap(), inode()), (whole("1"), before));
+    assert_eq!(std::fs::read_dir(&sub).unwrap().count(), 1);
+}
+
+#[test]
 fn whenever_it_is_killed_the_document_is_whole() {
     let folder = Folder::new();
     let path = folder.name("r.json");

@@ -72,6 +72,12 @@ fn instance_type(id: &Identity) -> Line {
     const NAME: &str = "instance-type";
     match &id.instance_type {
         Some(kind) => Line::new(NAME, Status::Ok, kind, "/sys/class/dmi/id/product_name, of EC2"),
+        None if id.dmi.is_empty() => Line::new(
+            NAME,
+            Status::Unknown,
+            "cannot be determined",
+            "/sys/class/dmi/id: no names",
+        ),
         None => Line::new(
             NAME,
             Status::Absent,
@@ -172,10 +178,13 @@ mod tests {
     fn a_machine_that_says_nothing() {
         for line in lines(&Inputs::nothing("aarch64")) {
             let expected = match line.name {
-                "instance-type" | "job" => Status::Absent,
+                "job" => Status::Absent,
                 _ => Status::Unknown,
             };
             assert_eq!(line.status, expected, "{line:?}");
         }
+        let mut i = Inputs::nothing("x86_64");
+        i.identity.dmi = [("sys_vendor".to_owned(), "Google".to_owned())].into();
+        assert_eq!(instance_type(&i.identity).status, Status::Absent);
     }
 }
