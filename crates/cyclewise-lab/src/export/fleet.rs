@@ -160,7 +160,7 @@ pub(super) fn one_of(feature: &Feature) -> &str {
 }
 
 /// A problem's kind, as in the JSON.
-pub(super) fn kind(kind: ProblemKind) -> &'static str {
+pub(crate) fn kind(kind: ProblemKind) -> &'static str {
     match kind {
         ProblemKind::Missing => "missing",
         ProblemKind::Torn => "torn",

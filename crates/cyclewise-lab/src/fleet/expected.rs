@@ -22,6 +22,10 @@ pub(super) fn missing(folder: &Path, have: &BTreeSet<String>) -> Vec<Problem> {
     };
     for job in jobs.flatten().filter(|job| job.path().is_file()) {
         let id = name::of(Path::new(&job.file_name()));
+        // One that was being written when its job was ended.
+        if id.starts_with('.') {
+            continue;
+        }
         let mut text = String::new();
         let read = File::open(job.path()).and_then(|file| file.take(LONGEST).read_to_string(&mut text));
         if let Err(e) = read {

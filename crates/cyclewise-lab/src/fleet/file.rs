@@ -53,6 +53,13 @@ pub(super) fn read_text<'a>(bytes: Bytes, room: &'a mut Vec<u8>) -> Result<&'a s
         let why = format!("has more than {} MiB; no cyclewise writes such a record", LONGEST >> 20);
         return Err(Fault(ProblemKind::Mangled, why));
     }
+    // What a crash leaves of a file whose length was written before its data.
+    if !room.is_empty() && room.iter().all(|byte| *byte == 0) {
+        return Err(Fault(
+            ProblemKind::Torn,
+            "has zero bytes only; its disk or machine failed".to_owned(),
+        ));
+    }
     let is_object = room.trim_ascii_start().first() == Some(&b'{');
     match std::str::from_utf8(room) {
         Ok(text) => Ok(text),

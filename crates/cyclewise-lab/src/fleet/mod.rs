@@ -2,6 +2,7 @@
 //!
 //! # Reading
 //! `walk` finds the files, `file` opens them, `gather` reads them on all cores, `resolve` decides which records count.
+//! `inventory` keeps them in memory, `join` in a file.
 //!
 //! # Analysis
 //! `columns` turns records into columns of figures; `group` finds machines that are alike; `row` describes each column in each
@@ -19,6 +20,7 @@ mod gather;
 mod group;
 mod headline;
 mod inventory;
+mod join;
 mod key;
 #[cfg(test)]
 mod made_up;
@@ -30,7 +32,10 @@ pub(crate) mod shards;
 #[cfg(test)]
 mod tests;
 mod walk;
+mod what;
 mod words;
 
 pub(crate) use analyse::{Settings, analyse};
-pub use inventory::{Inventory, read};
+pub(crate) use inventory::{Inventory, read};
+pub(crate) use join::{Joined, join};
+pub(crate) use what::is_sweep;

@@ -133,3 +133,90 @@ fn leave_out(key: &Key, why: String, problems: &mut Vec<Problem>) {
         problems.push(Fault(ProblemKind::Duplicate, why).of(&key.file));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::fleet::Member;
+    use crate::record::{Identity, Job, Missing};
+
+    /// The key of a record in `file`, with this digest's letter and start of its task.
+    fn key(file: &str, node: &str, digest: char, second: u32, restarts: Option<u32>) -> (Key, String) {
+        let mut member = Member {
+            file: file.to_owned(),
+            digest: digest.to_string(),
+            created: format!("2026-11-23T18:00:{second:02}Z"),
+            ..Member::default()
+        };
+        member.machine.identity = Identity {
+            node: Some(node.to_owned()),
+            job: restarts.map(|restarts| Job {
+                id: "9".to_owned(),
+                restarts,
+                ..Job::default()
+            }),
+            ..Identity::default()
+        };
+        if digest == 'p' {
+            member.missing.push(Missing {
+                possible: true,
+                ..Missing::default()
+            });
+        }
+        (Key::of(&member, file.starts_with("fleet")), file.to_owned())
+    }
+
+    /// Copies, a modified copy, an earlier join's member, and a task with three starts.
+    fn fleet() -> Vec<(Key, String)> {
+        vec![
+            key("a", "n1", 'x', 1, None),
+            key("b", "n1", 'x', 1, None),
+            key("c", "n1", 'y', 1, None),
+            key("fleet-a", "n1", 'x', 1, None),
+            key("d", "n2", 'p', 2, Some(0)),
+            key("e", "n2", 'q', 3, Some(1)),
+            key("f", "n2", 'r', 4, Some(2)),
+        ]
+    }
+
+    fn kept(all: Vec<(Key, String)>) -> (Vec<String>, Vec<Problem>) {
+        let (members, problems) = members(all);
+        (members.into_iter().map(|(_, file)| file).collect(), problems)
+    }
+
+    #[test]
+    fn every_order_of_reading_leaves_the_same() {
+        let (files, problems) = kept(fleet());
+        assert_eq!(files, ["a", "e"]);
+        let names: Vec<&str> = problems.iter().map(|p| p.name.as_str()).collect();
+        assert_eq!(names, ["b", "c", "d", "f"]);
+        // All orders of seven, by Heap's algorithm.
+        let mut order = fleet();
+        let mut counts = [0; 7];
+        let mut i = 1;
+        while i < order.len() {
+            if counts[i] < i {
+                let from = if i % 2 == 0 { 0 } else { counts[i] };
+                order.swap(from, i);
+                assert_eq!(kept(order.clone()), (files.clone(), problems.clone()));
+                counts[i] += 1;
+                i = 1;
+            } else {
+                counts[i] = 0;
+                i += 1;
+            }
+        }
+    }
+
+    /// The twin: where the first that was read counts, the order of reading shows.
+    #[test]
+    fn the_first_that_was_read_would_not_be_the_same() {
+        let first_read = |members: &mut Vec<(Key, String)>| {
+            once(members, &mut Vec::new(), |key| key.digest.clone(), str::to_owned);
+            members.sort_by(|(a, _), (b, _)| a.order().cmp(&b.order()));
+            members.iter().map(|(_, file)| file.clone()).collect::<Vec<_>>()
+        };
+        let mut backwards: Vec<_> = fleet().into_iter().rev().collect();
+        assert_ne!(first_read(&mut fleet()), first_read(&mut backwards));
+    }
+}

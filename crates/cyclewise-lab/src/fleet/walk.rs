@@ -1,6 +1,6 @@
 //! Finds the files of a fleet.
 //!
-//! Folders are walked however deep. Links to files are files; links to folders are not followed, so there are no loops. What is
+//! Folders are walked however deep, but for hidden ones. Links to files are files; links to folders are not followed, so there are no loops. What is
 //! neither is named and never opened, because reading a FIFO or a device may not end.
 
 use super::name;
@@ -68,7 +68,7 @@ pub(super) fn walk(sources: &[PathBuf]) -> Result<Walked> {
 fn walk_folder(folder: &Path, prefix: &Path, walked: &mut Walked) -> Result<()> {
     let is_planned = folder.join(plan::FILE).is_file();
     let entries = WalkDir::new(folder).min_depth(1).into_iter();
-    for entry in entries.filter_entry(|e| !(is_planned && is_of_plan(e))) {
+    for entry in entries.filter_entry(|e| !is_hidden_folder(e) && !(is_planned && is_of_plan(e))) {
         let entry = match entry {
             Ok(entry) => entry,
             // The folder itself: nothing can be said of it.
@@ -89,6 +89,10 @@ fn walk_folder(folder: &Path, prefix: &Path, walked: &mut Walked) -> Result<()> 
         };
         let name = below(entry.path(), folder, prefix);
         match kind(&entry) {
+            Ok(()) if is_hidden(&entry) => {
+                let why = "is hidden, as what was being written when its program was ended";
+                walked.problem(&name, ProblemKind::Foreign, why);
+            }
             Ok(()) => walked.files.push(Found {
                 path: entry.into_path(),
                 name,
@@ -132,6 +136,15 @@ fn kind(entry: &DirEntry) -> std::result::Result<(), &'static str> {
     }
 }
 
+fn is_hidden(entry: &DirEntry) -> bool {
+    entry.file_name().as_encoded_bytes().starts_with(b".")
+}
+
+/// Snapshots of file systems and histories of programs, which hold the same files again.
+fn is_hidden_folder(entry: &DirEntry) -> bool {
+    entry.depth() > 0 && entry.file_type().is_dir() && is_hidden(entry)
+}
+
 /// Whether an entry is one that a plan's job writes beside its results.
 fn is_of_plan(entry: &DirEntry) -> bool {
     let name = entry.file_name();
@@ -143,6 +156,6 @@ fn is_of_plan(entry: &DirEntry) -> bool {
     if entry.file_type().is_dir() {
         is(&["logs", super::expected::NODES])
     } else {
-        is_script() || is(&[plan::FILE, "submit", "local"])
+        is_script() || is(&[plan::FILE, "submit", "local", "record-node"])
     }
 }

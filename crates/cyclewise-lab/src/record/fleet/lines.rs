@@ -9,8 +9,8 @@ use std::io::{self, BufRead, Read};
 /// The longest line that is read, in bytes: the head may name many problems.
 const LONGEST: u64 = 64 << 20;
 
-/// How a joined fleet begins.
-const START: &[u8] = br#"{"schema":"cyclewise.fleet/1""#;
+/// How a joined fleet of any version begins.
+const START: &[u8] = br#"{"schema":"cyclewise.fleet/"#;
 
 /// Whether what begins with these bytes is a joined fleet.
 pub fn is_fleet(start: &[u8]) -> bool {
@@ -84,37 +84,51 @@ impl<R: BufRead> Lines<R> {
     }
 
     fn head(&mut self) -> Result<(usize, usize), Fault> {
-        let head: Head = self.line()?;
-        if head.schema != SCHEMA {
-            let newer = load::is_newer(&head.schema, SCHEMA);
-            let kind = if newer {
-                ProblemKind::Version
+        self.read_line()?;
+        let schema = std::str::from_utf8(&self.room).ok().and_then(load::schema_of);
+        let schema = schema.unwrap_or_default();
+        if schema != SCHEMA {
+            let newer = load::is_newer(&schema, SCHEMA);
+            let (kind, what) = if newer {
+                (ProblemKind::Version, "use a newer cyclewise")
             } else {
-                ProblemKind::Foreign
+                (ProblemKind::Foreign, "no cyclewise wrote it")
             };
-            return Err(Fault(kind, format!("has schema {:?}, not {SCHEMA}", head.schema)));
+            return Err(Fault(kind, format!("has schema {schema:?}, not {SCHEMA}; {what}")));
         }
+        let head: Head = self.parse()?;
         self.problems = head.problems;
         Ok((head.members, head.checkups))
     }
 
     fn line<T: DeserializeOwned>(&mut self) -> Result<T, Fault> {
-        self.room.clear();
-        let read = (&mut self.from).take(LONGEST).read_until(b'\n', &mut self.room);
-        read.map_err(|e| Fault(ProblemKind::Torn, format!("cannot be read to its end: {e}")))?;
-        if self.room.last() != Some(&b'\n') {
-            let why = if self.room.len() as u64 == LONGEST {
-                Fault(ProblemKind::Mangled, format!("has a line of more than {LONGEST} bytes"))
-            } else {
-                Fault(ProblemKind::Torn, "ends before its last line; join again".to_owned())
-            };
-            return Err(why);
-        }
+        self.read_line()?;
+        self.parse()
+    }
+
+    fn parse<T: DeserializeOwned>(&self) -> Result<T, Fault> {
         serde_json::from_slice(&self.room).map_err(|e| {
             Fault(
                 ProblemKind::Mangled,
                 format!("has a line that does not follow {SCHEMA}: {e}"),
             )
         })
+    }
+
+    fn read_line(&mut self) -> Result<(), Fault> {
+        self.room.clear();
+        let read = (&mut self.from).take(LONGEST).read_until(b'\n', &mut self.room);
+        read.map_err(|e| Fault(ProblemKind::Torn, format!("cannot be read to its end: {e}")))?;
+        if self.room.last() == Some(&b'\n') {
+            Ok(())
+        } else if self.room.len() as u64 == LONGEST {
+            let why = format!("has a line of more than {} MiB", LONGEST >> 20);
+            Err(Fault(ProblemKind::Mangled, why))
+        } else {
+            Err(Fault(
+                ProblemKind::Torn,
+                "ends before its last line; join again".to_owned(),
+            ))
+        }
     }
 }
