@@ -3,6 +3,10 @@
 use super::cli::CompareArgs;
 use super::output;
 use crate::error::Result;
+use crate::fleet::{self, Settings};
+use crate::record::fleet::Member;
+use crate::record::fleet_report::FleetReport;
+use crate::record::{Record, letters};
 use crate::{compare, export, record};
 
 pub(super) fn compare(args: &CompareArgs) -> Result<()> {
@@ -12,7 +16,9 @@ pub(super) fn compare(args: &CompareArgs) -> Result<()> {
         .iter()
         .map(|path| record::load(path))
         .collect::<Result<Vec<_>>>()?;
-    let report = compare::compare(records)?;
+    let fleet = side_by_side(&records)?;
+    let mut report = compare::compare(records)?;
+    report.fleet = fleet;
     if let Some(rule) = &args.fail_on {
         rule.check_names(&report)?;
     }
@@ -24,4 +30,23 @@ pub(super) fn compare(args: &CompareArgs) -> Result<()> {
         ],
     )?;
     args.fail_on.as_ref().map_or(Ok(()), |rule| rule.check(&report))
+}
+
+/// The false discovery rate of outliers among records.
+const FDR: f64 = 0.05;
+
+/// Of three or more records, the report on all of them: each is a machine, by its letter.
+fn side_by_side(records: &[Record]) -> Result<Option<FleetReport>> {
+    if records.len() < 3 {
+        return Ok(None);
+    }
+    let members = records
+        .iter()
+        .enumerate()
+        .map(|(i, record)| Member::alone(&letters(i), record));
+    let settings = Settings {
+        by: Vec::new(),
+        fdr: FDR,
+    };
+    fleet::analyse(members.collect(), &[], Vec::new(), &settings).map(Some)
 }

@@ -15,27 +15,33 @@
 use crate::error::{Error, Result};
 use crate::sys::file_size;
 use flate2::{Compression, GzBuilder};
-use std::borrow::Cow;
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 
 /// Links that are followed from one name; the kernel follows as many (`MAXSYMLINKS`).
 const MOST_LINKS: usize = 40;
 
+/// Writes the content of a document to where it is told.
+pub(super) type Fill<'a> = &'a dyn Fn(&mut dyn Write) -> io::Result<()>;
+
 /// Writes `text` to `path`.
 ///
 /// # Errors
 /// Exit 3: the disk or a limit is full. Exit 2: the file cannot be written. The message says whether the old file is there.
 pub(super) fn write(path: &Path, text: &str) -> Result<()> {
+    write_with(path, &|out| out.write_all(text.as_bytes()))
+}
+
+/// As [`write`], for a document that is too large for memory. `fill` may be called twice: where the new file cannot replace the
+/// old one, it is written again, in place.
+///
+/// # Errors
+/// As [`write`], and those of `fill`.
+pub(super) fn write_with(path: &Path, fill: Fill<'_>) -> Result<()> {
     file_size::refuse_beyond_limit();
-    let packed = |e: io::Error| Failure { error: e, torn: false };
-    let written = match bytes(path, text).map_err(packed) {
-        Ok(bytes) => write_bytes(path, &bytes),
-        Err(failure) => Err(failure),
-    };
-    written.map_err(|failure| failure.explain(path))
+    write_filled(path, fill).map_err(|failure| failure.explain(path))
 }
 
 /// Why a file was not written.
@@ -70,30 +76,35 @@ impl Failure {
     }
 }
 
-/// What the file gets: the text, compressed if the name asks for it.
-fn bytes<'a>(path: &Path, text: &'a str) -> io::Result<Cow<'a, [u8]>> {
+/// Fills `file` with what `fill` writes, compressed if the name asks for it.
+fn content(path: &Path, file: &File, fill: Fill<'_>) -> io::Result<()> {
+    let mut out = BufWriter::new(file);
     if path.extension().is_none_or(|e| e != "gz") {
-        return Ok(Cow::Borrowed(text.as_bytes()));
+        fill(&mut out)?;
+    } else {
+        // No time and no name: the same text gives the same bytes.
+        let mut packer = GzBuilder::new().mtime(0).write(&mut out, Compression::default());
+        fill(&mut packer)?;
+        packer.finish()?;
     }
-    // No time and no name: the same text gives the same bytes.
-    let mut packer = GzBuilder::new().mtime(0).write(Vec::new(), Compression::default());
-    packer.write_all(text.as_bytes())?;
-    packer.finish().map(Cow::Owned)
+    out.flush()
 }
 
-fn write_bytes(path: &Path, bytes: &[u8]) -> std::result::Result<(), Failure> {
+fn write_filled(path: &Path, fill: Fill<'_>) -> std::result::Result<(), Failure> {
     let whole = |error| Failure { error, torn: false };
     if let Some(target) = replaceable(path)
-        && let Some(mut staged) = Staged::create(&target).map_err(whole)?
+        && let Some(staged) = Staged::create(&target).map_err(whole)?
     {
-        staged.fill(bytes).map_err(whole)?;
+        content(path, &staged.file, fill)
+            .and_then(|()| staged.file.sync_all())
+            .map_err(whole)?;
         if staged.replace().map_err(whole)? {
             return Ok(());
         }
     }
     let torn = |error| Failure { error, torn: true };
-    let mut file = File::create(path).map_err(whole)?;
-    file.write_all(bytes).map_err(torn)
+    let file = File::create(path).map_err(whole)?;
+    content(path, &file, fill).map_err(torn)
 }
 
 /// The file that a rename may replace, behind the links of `path`; `None` if it must be written in place (Invariant 2).
@@ -173,12 +184,6 @@ impl<'a> Staged<'a> {
             fchown(&self.file, Some(old.uid()), Some(old.gid()))?;
         }
         self.file.set_permissions(old.permissions())
-    }
-
-    /// Writes all bytes, to the disk.
-    fn fill(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.file.write_all(bytes)?;
-        self.file.sync_all()
     }
 
     /// Renames the file over its target; false if that is not allowed here.

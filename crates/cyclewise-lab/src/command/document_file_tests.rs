@@ -95,7 +95,7 @@ fn a_failure_leaves_the_old_file_and_nothing_else() {
     let path = folder.path().join("r.json");
     fs::write(&path, "old").unwrap();
     let mut staged = Staged::create(&path).unwrap().unwrap();
-    staged.fill(b"new, and the disk fills up").unwrap();
+    staged.file.write_all(b"new, and the disk fills up").unwrap();
     assert_eq!(names(&folder).len(), 2);
     drop(staged);
     assert_eq!(
@@ -134,7 +134,8 @@ fn be_killed(path: &Path, in_place: bool) {
         File::create(path).unwrap().write_all(&text.as_bytes()[..5000]).unwrap();
     } else {
         let mut staged = Staged::create(path).unwrap().unwrap();
-        staged.fill(text.as_bytes()).unwrap();
+        staged.file.write_all(text.as_bytes()).unwrap();
+        staged.file.sync_all().unwrap();
         signal::raise(libc::SIGKILL);
     }
     signal::raise(libc::SIGKILL);
@@ -173,4 +174,28 @@ fn a_kill_before_the_rename_leaves_the_old_document() {
     );
     write(&path, &new()).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), new());
+}
+
+#[test]
+fn a_document_that_fails_in_the_middle_leaves_the_old_file() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["r.csv", "r.csv.gz"] {
+        let path = folder.path().join(name);
+        write(&path, "old").unwrap();
+        let old = fs::read(&path).unwrap();
+        let error = write_with(&path, &|out| {
+            out.write_all(&[b'x'; 100_000])?;
+            Err(io::Error::from_raw_os_error(libc::ENOSPC))
+        })
+        .unwrap_err();
+        assert!(error.message.contains("unchanged"), "{}", error.message);
+        assert_eq!(
+            (error.status, fs::read(&path).unwrap()),
+            (crate::error::Status::Unsupported, old)
+        );
+        // The twin: what ends well replaces it.
+        write_with(&path, &|out| out.write_all(b"new")).unwrap();
+        assert_eq!(crate::record::read(&path).unwrap(), "new");
+    }
+    assert_eq!(names(&folder).len(), 2);
 }

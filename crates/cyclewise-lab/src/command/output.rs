@@ -2,7 +2,7 @@
 
 use super::cli::Common;
 use super::default_names;
-use super::document_file::{self, folder};
+use super::document_file::{self, Fill, folder};
 use super::progress::tell;
 use crate::error::{Error, Result};
 use crate::export;
@@ -11,7 +11,7 @@ use crate::record::Record;
 use crate::record::simulation::Simulation;
 use crate::sys::terminal;
 use std::fs::OpenOptions;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// How much the tables on stdout may show; `wide` asks for all columns.
@@ -218,6 +218,31 @@ pub(super) fn put_all(table: impl FnOnce() -> String, documents: &[NamedDocument
     Ok(())
 }
 
+/// A path that an option may name, and what writes its document.
+pub(super) type StreamedDocument<'a> = (&'a Option<PathBuf>, Fill<'a>);
+
+/// As [`put_all`], for documents that are too large for memory. Tells each file that was written, and tries all after a failure.
+pub(super) fn stream_all(table: impl FnOnce() -> String, documents: &[StreamedDocument<'_>]) -> Result<()> {
+    let named = || {
+        documents
+            .iter()
+            .filter_map(|(path, fill)| Some((path.as_ref()?, *fill)))
+    };
+    let printed = match named().any(|(path, _)| takes_stdout(Some(path))) {
+        true => Ok(()),
+        false => put(Path::new("-"), &table()),
+    };
+    let written = named().map(|(path, fill)| {
+        if takes_stdout(Some(path)) {
+            return on_stdout(|out| fill(&mut io::BufWriter::new(out)));
+        }
+        document_file::write_with(path, fill)?;
+        tell(&format!("wrote {}", path.display()));
+        Ok(())
+    });
+    first_failure(std::iter::once(printed).chain(written))
+}
+
 /// Writes a document, and reports the file on stderr.
 fn put_and_tell(path: &Path, text: Result<String>) -> Result<()> {
     put(path, &text?)?;
@@ -240,16 +265,21 @@ fn html(record: &Record) -> Result<String> {
     export::html::render(std::slice::from_ref(record), &crate::experiment::published)
 }
 
-/// Writes a document to a file, whole or not at all, or to stdout for `-`. A reader that closed the pipe (`| head`) is not an error.
+/// Writes a document to a file, whole or not at all, or to stdout for `-`.
 pub(super) fn put(path: &Path, text: &str) -> Result<()> {
     if path == Path::new("-") {
-        let mut out = anstream::stdout().lock();
-        return match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-            Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
-                Err(Error::system("writing to stdout", &e, "name a file instead"))
-            }
-            _ => Ok(()),
-        };
+        return on_stdout(|out| out.write_all(text.as_bytes()));
     }
     document_file::write(path, text)
+}
+
+/// Writes to stdout. A reader that closed the pipe (`| head`) is not an error.
+fn on_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    let mut out = anstream::stdout().lock();
+    match write(&mut out).and_then(|()| out.flush()) {
+        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Error::system("writing to stdout", &e, "name a file instead"))
+        }
+        _ => Ok(()),
+    }
 }

@@ -33,7 +33,11 @@ pub(crate) fn compare(records: Vec<Record>) -> Result<CompareReport> {
     };
     let mut warnings: Vec<String> = single_runs(&labelled).into_iter().collect();
     for other in others {
-        warnings.extend(machines::differences(base, other));
+        // What is said of the base is the same for each other record.
+        let new = machines::differences(base, other)
+            .into_iter()
+            .filter(|w| !warnings.contains(w));
+        warnings.extend(new.collect::<Vec<_>>());
     }
     let nanos = others
         .iter()
@@ -86,6 +90,7 @@ pub(crate) fn compare(records: Vec<Record>) -> Result<CompareReport> {
         records,
         warnings,
         experiments,
+        fleet: None,
     })
 }
 

@@ -1,6 +1,6 @@
 //! A fleet's report in words, the same in every output.
 
-use super::number::{NONE, count, decimals, fixed, percent, significant, uncertainty};
+use super::number::{NONE, brief, count, decimals, fixed, percent, significant, uncertainty};
 use crate::record::bounds;
 use crate::record::fleet::ProblemKind;
 use crate::record::fleet_report::{Component, Feature, FleetReport, Group, GroupSpread, RowSpread};
@@ -93,65 +93,54 @@ pub(super) fn shares(component: Option<Component>) -> String {
     }
 }
 
-/// The medians of the groups, the least and the greatest, with the digits that both support.
+/// The medians of the groups, the least and the greatest, each with the digits that it supports.
 pub(super) fn medians(row: &RowSpread) -> String {
     let by_median = |a: &&GroupSpread, b: &&GroupSpread| a.median.total_cmp(&b.median);
     let groups = || row.groups.iter().filter(|g| g.median.is_finite());
     let [Some(least), Some(most)] = [groups().min_by(by_median), groups().max_by(by_median)] else {
         return NONE.to_owned();
     };
-    let digits = |g: &GroupSpread| {
-        let most = significant_decimals(g.median, 3);
-        decimals(g.median, uncertainty(g.median, bounds(g.ci95))).min(most)
-    };
-    let d = digits(least).min(digits(most));
+    let digits = [least, most].map(|g| decimals(g.median, uncertainty(g.median, bounds(g.ci95))));
+    let coarser = digits[0].min(digits[1]);
     let unit = row.unit.as_str();
-    match [least, most].map(|g| fixed(g.median, d)) {
-        [least, most] if least != most => format!("{least}–{most} {unit}"),
-        [same, _] => format!("{same} {unit}"),
-    }
-}
-
-/// The decimals of so many significant digits.
-fn significant_decimals(x: f64, digits: i32) -> i32 {
-    if x == 0.0 {
-        digits
-    } else {
-        digits - 1 - x.abs().log10().floor() as i32
+    match [least, most].map(|g| fixed(g.median, coarser)) {
+        // With the digits that both support they are one.
+        [least, most] if least == most => format!("{least} {unit}"),
+        _ => format!(
+            "{}–{} {unit}",
+            brief(least.median, bounds(least.ci95)),
+            brief(most.median, bounds(most.ci95))
+        ),
     }
 }
 
 /// What outliers were looked for in, and how many there are.
 pub(super) fn searched(report: &FleetReport) -> String {
     let search = &report.search;
-    let found = match report.outliers.len() {
-        0 => "no outlier".to_owned(),
-        n => counted(n, "outlier", "outliers"),
-    };
-    let tests = counted(search.tests, "test", "tests");
     let untested = match search.untested_machines {
         0 => String::new(),
         1 => "; one machine is in a group too small to test".to_owned(),
         n => format!("; {} machines are in groups too small to test", count(n)),
     };
+    if search.tests == 0 {
+        return format!("no outliers were looked for{untested}");
+    }
+    let found = match report.outliers.len() {
+        0 => "no outlier".to_owned(),
+        n => counted(n, "outlier", "outliers"),
+    };
     format!(
-        "{found} in {tests} of machines and headline rows, at a false discovery rate of {}{untested}",
+        "{found} in {} of machines and headline rows, at a false discovery rate of {}{untested}",
+        counted(search.tests, "test", "tests"),
         percent(search.rate)
     )
 }
 
-/// The sentences on differences; rows of one pair of groups may share one.
+/// The sentences on the pairs of groups that were compared, those with a difference first.
 pub(super) fn differences(report: &FleetReport) -> impl Iterator<Item = &str> {
-    let mut last = "";
-    report
-        .differences
-        .iter()
-        .map(|d| d.sentence.as_str())
-        .filter(move |sentence| {
-            let is_new = *sentence != last;
-            last = sentence;
-            is_new
-        })
+    let differ = report.pairs.iter().filter(|pair| pair.differ > 0);
+    let others = report.pairs.iter().filter(|pair| pair.differ == 0);
+    differ.chain(others).map(|pair| pair.sentence.as_str())
 }
 
 /// The status that all nodes have.

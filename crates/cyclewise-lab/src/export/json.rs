@@ -2,10 +2,12 @@
 
 use crate::error::{Error, Result};
 use crate::experiment::Definition;
+use crate::record::fleet_report::FleetReport;
 use crate::record::simulation::{self, Shard, Simulation, Sweep};
 use crate::record::{Record, Tool};
 use cyclewise_sim::{Machine, Workload};
 use serde::Serialize;
+use std::io::{self, Write};
 
 /// A record, in one line.
 ///
@@ -66,6 +68,15 @@ pub(crate) fn pretty(document: &impl Serialize) -> Result<String> {
     let mut text = serde_json::to_string_pretty(document).map_err(failed)?;
     text.push('\n');
     Ok(text)
+}
+
+/// A fleet's report, in one line: most of it is counts in bins.
+///
+/// # Errors
+/// Those of `out`.
+pub(crate) fn fleet(report: &FleetReport, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, report)?;
+    out.write_all(b"\n")
 }
 
 #[derive(Serialize)]

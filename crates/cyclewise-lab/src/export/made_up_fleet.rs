@@ -4,7 +4,7 @@
 use crate::record::fleet::{Problem, ProblemKind};
 use crate::record::fleet_report::{
     Component, Components, Difference, Distance, Feature, FleetReport, Group, GroupSpread, MachineHead, MachineValue,
-    Outlier, RowSpread, SCHEMA, Search,
+    Outlier, Pair, RowSpread, SCHEMA, Search,
 };
 use crate::record::{Tool, Unit};
 
@@ -73,6 +73,16 @@ pub(crate) fn report(machines: usize) -> FleetReport {
             difference("lock-prefix", "lock-inc64", 1.4),
             difference("null-syscall", "getppid", 0.7),
         ],
+        pairs: vec![Pair {
+            groups: [0, 1],
+            facts: vec!["microcode".to_owned(), "kernel".to_owned()],
+            differ: 2,
+            within: 2,
+            sentence: "B (microcode 0xa0011d5, Linux 6.6.30) against A (0xa0011d1, 6.1.0-18): lock-inc64 1.40 times [1.39, 1.41], \
+                       getppid 0.70 times [0.69, 0.71]; 2 other rows within 1 %"
+                .to_owned(),
+            ..Pair::default()
+        }],
         features: vec![
             feature(
                 "rseq",
@@ -237,9 +247,7 @@ fn difference(experiment: &str, variant: &str, ratio: f64) -> Difference {
         ratio,
         ci95: [Some(ratio * 0.99), Some(ratio * 1.01)],
         q: 1e-9,
-        sentence: "B (microcode 0xa0011d5, Linux 6.6.30) against A (0xa0011d1, 6.1.0-18): lock-inc64 1.40 times [1.39, 1.41], getppid 0.70 \
-                   times [0.69, 0.71]; 2 other rows within 1 %"
-            .to_owned(),
+        sentence: format!("{variant} {ratio} times"),
         ..Difference::default()
     }
 }

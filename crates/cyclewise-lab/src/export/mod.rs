@@ -13,6 +13,7 @@ mod made_up_fleet;
 pub(crate) mod markdown;
 pub(crate) mod openmetrics;
 mod row;
+mod side_by_side;
 pub(crate) mod table;
 
 use crate::experiment::core_to_core;

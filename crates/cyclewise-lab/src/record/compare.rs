@@ -2,6 +2,7 @@
 //!
 //! The report's page is rendered from the same data.
 
+use super::fleet_report::FleetReport;
 use super::{Basis, Interval, Machine, Tool, Unit, Verdict};
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +20,14 @@ pub struct CompareReport {
     pub warnings: Vec<String>,
     /// The experiments that at least two records contain.
     pub experiments: Vec<CompareExperiment>,
+    /// Of three or more records, all of them side by side: each is a machine of this fleet, by its letter. `None` of two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fleet: Option<FleetReport>,
 }
+
+/// With more records than this, tables and pages have them side by side, and no comparison of each with the first, which would
+/// be as many sections as there are records. The JSON has both.
+pub const MOST_PAIRED: usize = 12;
 
 /// One of the compared records, without its figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

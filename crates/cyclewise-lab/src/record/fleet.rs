@@ -8,6 +8,7 @@ mod document;
 pub mod lines;
 mod member;
 mod names;
+mod of_record;
 mod skim;
 
 pub use document::Document;

@@ -1,8 +1,59 @@
 //! `cyclewise fleet report`.
 
 use crate::command::cli::FleetReportArgs;
+use crate::command::output;
+use crate::command::progress::{Reporter, tell};
 use crate::error::{Error, Result};
+use crate::export;
+use crate::fleet::{self, Settings};
+use std::io;
 
-pub(super) fn report(_args: &FleetReportArgs) -> Result<()> {
-    Err(Error::usage("fleet report"))
+pub(super) fn report(args: &FleetReportArgs) -> Result<()> {
+    let named = [
+        ("--json", &args.json),
+        ("--csv", &args.csv),
+        ("--openmetrics", &args.openmetrics),
+        ("--html", &args.html),
+    ];
+    output::check_named(&named, &args.sources)?;
+    let settings = Settings {
+        by: args.by.clone(),
+        fdr: args.fdr,
+    };
+    // Of no records: what is wrong with the settings is said before the reading.
+    fleet::analyse(Vec::new(), &[], Vec::new(), &settings)?;
+    let read = |progress: &(dyn Fn(usize, usize) + Sync)| fleet::read(&args.sources, progress);
+    let inventory = Reporter::shared("files", read)?;
+    if inventory.members.is_empty() && inventory.checkups.is_empty() {
+        return Err(nothing(args, inventory.problems.len()));
+    }
+    tell(&format!("analysing {} records", inventory.members.len()));
+    let report = fleet::analyse(inventory.members, &inventory.checkups, inventory.problems, &settings)?;
+    let page = |out: &mut dyn io::Write| {
+        let page = export::html::render_fleet(&report).map_err(io::Error::other)?;
+        out.write_all(page.as_bytes())
+    };
+    output::stream_all(
+        || export::table::fleet(&report, output::look(args.wide)),
+        &[
+            (&args.json, &|out| export::json::fleet(&report, out)),
+            (&args.csv, &|out| export::csv::fleet(&report, out)),
+            (&args.openmetrics, &|out| export::openmetrics::fleet(&report, out)),
+            (&args.html, &page),
+        ],
+    )
+}
+
+/// The error of sources without records.
+fn nothing(args: &FleetReportArgs, problems: usize) -> Error {
+    let sources: Vec<String> = args.sources.iter().map(|s| s.display().to_string()).collect();
+    let why = match problems {
+        0 => "no records",
+        _ => "no records that can be read",
+    };
+    let hint = match problems {
+        0 => "`cyclewise run --json` writes them",
+        _ => "`cyclewise fleet join` says what is wrong with each file",
+    };
+    Error::usage(format!("{}: {why}; {hint}", sources.join(", "))).in_one_line()
 }

@@ -1,6 +1,8 @@
 //! A fleet in long form: one line for each row of each machine, also of rows that are no headline.
 //!
 //! The facts in which groups differ are the last columns, each named `fact_` and its name: which there are depends on the fleet.
+//! A fact of more than [`MOST_LETTERS`] characters, such as all mitigations, would be most of the file: the group stands for it,
+//! and the JSON has it.
 //! A value that is not known is empty. The lines are written one by one, so that memory does not grow with them.
 
 use crate::export::fleet::{differing, fact};
@@ -29,12 +31,19 @@ const HEADER: [&str; 17] = [
     "outlier",
 ];
 
+/// The longest fact that is a column.
+const MOST_LETTERS: usize = 100;
+
 /// Writes the values of `report`.
 ///
 /// # Errors
 /// Those of `out`.
 pub(crate) fn fleet(report: &FleetReport, out: &mut dyn Write) -> io::Result<()> {
-    let facts = differing(&report.groups);
+    let mut facts = differing(&report.groups);
+    facts.retain(|name| {
+        let mut values = report.groups.iter().filter_map(|g| fact(g, name));
+        values.all(|value| value.chars().count() <= MOST_LETTERS)
+    });
     let header = HEADER.iter().map(|h| (*h).to_owned());
     let header = header.chain(facts.iter().map(|fact| format!("fact_{fact}")));
     let mut writer = csv::Writer::from_writer(out);
@@ -169,6 +178,15 @@ mod tests {
         assert_eq!((of("outlier"), of("sigmas"), of("p")), ("true", "220", "1e-30"));
         assert!((of("ratio").parse::<f64>().unwrap() - 1.9).abs() < 0.02);
         assert_eq!(all.iter().filter(|l| l[column("outlier")] == "true").count(), 1);
+    }
+
+    #[test]
+    fn a_long_fact_is_no_column() {
+        let mut report = made_up_fleet::report(60);
+        report.groups[1].facts[1].1 = "x".repeat(MOST_LETTERS);
+        assert_eq!(lines(&report)[0][HEADER.len()], "fact_cpu");
+        report.groups[1].facts[1].1.push('x');
+        assert_eq!(lines(&report)[0][HEADER.len()], "fact_microcode");
     }
 
     #[test]

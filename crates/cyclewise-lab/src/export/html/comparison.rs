@@ -8,10 +8,13 @@ use super::table::{Cell, Table, number, verdict, words};
 use super::words::{Sentence, sentence};
 use crate::answer::{Finding, summary};
 use crate::error::Result;
+use crate::export::fleet::searched;
 use crate::export::number::{count, estimate, interval, plus_minus, significant};
 use crate::export::record_name;
+use crate::export::side_by_side::{self, SideBySide, alike};
 use crate::export::table;
-use crate::record::compare::{CompareExperiment, CompareReport, CompareRow, Side};
+use crate::record::compare::{CompareExperiment, CompareReport, CompareRow, MOST_PAIRED, Side};
+use crate::record::fleet_report::FleetReport;
 use crate::record::{Verdict, letters};
 use askama::Template;
 
@@ -24,10 +27,73 @@ pub(super) struct ComparePage<'a> {
     series: usize,
     /// Each record's letter and name.
     names: Vec<(String, String)>,
-    warnings: &'a [String],
+    warnings: Vec<String>,
     machines: Table,
+    side_by_side: Option<SideBySideView>,
+    /// Empty with more records than can be compared with the first on one page.
     experiments: Vec<ComparedExperiment<'a>>,
+    /// Where those comparisons are, if not here.
+    not_paired: String,
 }
+
+/// All records side by side.
+struct SideBySideView {
+    alike: &'static str,
+    groups: Option<Table>,
+    rows: Option<Table>,
+    /// What outliers were looked for in; empty if none could be.
+    searched: String,
+    outliers: Vec<String>,
+}
+
+impl SideBySideView {
+    fn new(fleet: &FleetReport) -> Self {
+        let groups = side_by_side::groups(fleet);
+        let groups = (groups.len() > 1).then(|| {
+            let mut table = Table::new("The groups of records whose machines are alike");
+            table.words("Records");
+            table.words("Machine");
+            let rows = groups
+                .into_iter()
+                .map(|(records, label)| vec![words(records), words(label)]);
+            table.rows = rows.collect();
+            table
+        });
+        let SideBySide { titles, lines } = SideBySide::new(fleet, MOST_COLUMNS);
+        let rows = (!lines.is_empty()).then(|| {
+            let mut table = Table::new(
+                "Headline rows of all records; the spread between machines that are alike, and between groups, with 95\u{a0}% intervals",
+            );
+            for (i, title) in titles.iter().enumerate() {
+                match i {
+                    0 => table.words(title),
+                    _ => table.numbers(title, ""),
+                }
+            }
+            let line = |cells: Vec<String>| {
+                let mut cells = cells.into_iter();
+                let first = cells.next().map(words);
+                first.into_iter().chain(cells.map(number)).collect()
+            };
+            table.rows = lines.into_iter().map(line).collect();
+            table
+        });
+        SideBySideView {
+            alike: alike(fleet),
+            groups,
+            rows,
+            searched: if fleet.search.tests > 0 {
+                searched(fleet)
+            } else {
+                String::new()
+            },
+            outliers: fleet.outliers.iter().map(|o| o.sentence.clone()).collect(),
+        }
+    }
+}
+
+/// Records that have a column of their own: the page's table scrolls.
+const MOST_COLUMNS: usize = 26;
 
 /// One experiment of the comparison.
 struct ComparedExperiment<'a> {
@@ -50,20 +116,33 @@ impl<'a> ComparePage<'a> {
         let names = report.records.iter().enumerate();
         let names: Vec<_> = names.map(|(i, r)| (letters(i), record_name(r))).collect();
         let letters: Vec<&str> = names.iter().map(|(letter, _)| letter.as_str()).collect();
-        let dots = dots(report.experiments.iter().map(|e| strips(e).len()).sum());
-        let experiments = report
-            .experiments
+        let paired = match report.records.len() > MOST_PAIRED {
+            true => &[][..],
+            false => &report.experiments[..],
+        };
+        let dots = dots(paired.iter().map(|e| strips(e).len()).sum());
+        let experiments = paired
             .iter()
             .enumerate()
             .map(|(i, e)| ComparedExperiment::new(e, format!("e{}", i + 1), dots))
             .collect::<Result<_>>()?;
+        let (warnings, more) = side_by_side::warnings(report);
+        let warnings = warnings.iter().cloned().chain(more).collect();
         Ok(ComparePage {
-            title: format!("Comparison of records {}", letters.join(" and ")),
+            title: match letters.len() {
+                0..=MOST_PAIRED => format!("Comparison of records {}", letters.join(" and ")),
+                n => format!("Comparison of {} records", count(n)),
+            },
             style: STYLE,
             series: SERIES,
             names,
-            warnings: &report.warnings,
+            warnings,
             machines: machines(report),
+            side_by_side: report.fleet.as_ref().map(SideBySideView::new),
+            not_paired: match report.records.len() {
+                0..=MOST_PAIRED => String::new(),
+                n => side_by_side::not_paired(n),
+            },
             experiments,
         })
     }

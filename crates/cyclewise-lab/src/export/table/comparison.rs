@@ -2,9 +2,13 @@
 
 use super::grid::{BOLD, Column, DIM, Look, YELLOW, fitted, style, wrapped};
 use crate::answer::{Finding, is_no_cost, summary};
+use crate::export;
+use crate::export::fleet::{one_line, searched};
 use crate::export::number::{NONE, brief, estimate, interval, p_value};
 use crate::export::record_name;
-use crate::record::compare::{CompareExperiment, CompareReport, CompareRow, Side};
+use crate::export::side_by_side::{MOST_COLUMNS, SideBySide, alike};
+use crate::record::compare::{CompareExperiment, CompareReport, CompareRow, MOST_PAIRED, Side};
+use crate::record::fleet_report::FleetReport;
 use crate::record::{Verdict, letters};
 use std::fmt::Write;
 
@@ -22,14 +26,29 @@ pub(crate) fn comparison(report: &CompareReport, look: Look) -> String {
         );
     }
     out.push('\n');
-    for e in &report.experiments {
+    if let Some(fleet) = &report.fleet {
+        out.push_str(&side_by_side(fleet, look));
+        let _ = match report.records.len() > MOST_PAIRED {
+            true => writeln!(
+                out,
+                "{}",
+                wrapped(&export::side_by_side::not_paired(report.records.len()), look, 0, 2)
+            ),
+            false => writeln!(out, "{BOLD}Each against A{BOLD:#}"),
+        };
+    }
+    let paired = match report.records.len() > MOST_PAIRED {
+        true => &[][..],
+        false => &report.experiments[..],
+    };
+    for e in paired {
         for (other, line) in lines(report, e) {
             let name = format!("{}{other}", e.name);
             let line = wrapped(&line, look, name.chars().count() + 2, 4);
             let _ = writeln!(out, "{BOLD}{name}{BOLD:#}: {line}");
         }
     }
-    for e in &report.experiments {
+    for e in paired {
         let question = wrapped(&e.question, look, e.name.chars().count() + 2, 2);
         let _ = writeln!(out, "\n{BOLD}{}{BOLD:#}  {question}", e.name);
         let _ = writeln!(out, "{}\n{}", e.unit.as_str(), compared(report, e, look));
@@ -40,9 +59,52 @@ pub(crate) fn comparison(report: &CompareReport, look: Look) -> String {
     if !report.warnings.is_empty() {
         out.push('\n');
     }
-    for w in &report.warnings {
+    let (warnings, more) = export::side_by_side::warnings(report);
+    for w in warnings {
         let _ = writeln!(out, "{YELLOW}warning:{YELLOW:#} {}", wrapped(w, look, 9, 4));
     }
+    if let Some(more) = more {
+        let _ = writeln!(out, "{more}");
+    }
+    out
+}
+
+/// All records side by side: who is alike, the headline rows, outliers.
+fn side_by_side(fleet: &FleetReport, look: Look) -> String {
+    let mut out = format!("{}\n", wrapped(alike(fleet), look, 0, 2));
+    let groups = export::side_by_side::groups(fleet);
+    if groups.len() > 1 {
+        let columns = vec![
+            Column::new("records", 0, groups.iter().map(|(records, _)| records.clone())),
+            Column::text("machine", groups.iter().map(|(_, label)| one_line(label))),
+        ];
+        let _ = writeln!(out, "{}", fitted(columns, look));
+    }
+    let SideBySide { titles, lines } = SideBySide::new(fleet, MOST_COLUMNS);
+    if !lines.is_empty() {
+        let columns = titles.iter().enumerate().map(|(i, title)| {
+            let cells = lines.iter().map(|line| line[i].clone());
+            // Where there is no room, the spread between groups goes first, then that within them.
+            let rank = i.saturating_sub(titles.iter().position(|t| t.starts_with("spread")).unwrap_or(i) - 1);
+            Column::new(title.as_str(), rank as u8, cells)
+        });
+        let _ = writeln!(
+            out,
+            "\n{BOLD}Headline rows{BOLD:#}\n{}",
+            fitted(columns.collect(), look)
+        );
+    }
+    if fleet.search.tests > 0 {
+        let _ = writeln!(out, "{}", wrapped(&searched(fleet), look, 0, 2));
+    }
+    for outlier in &fleet.outliers {
+        let _ = writeln!(
+            out,
+            "{YELLOW}▼{YELLOW:#} {}",
+            wrapped(&one_line(&outlier.sentence), look, 2, 4)
+        );
+    }
+    out.push('\n');
     out
 }
 

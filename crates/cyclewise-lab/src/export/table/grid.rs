@@ -69,7 +69,7 @@ pub(super) fn table(header: &[&str], rows: impl Iterator<Item = Vec<String>>, wo
 
 /// A column of a table that must fit a width.
 pub(super) struct Column {
-    title: &'static str,
+    title: String,
     /// Columns of higher rank are left out first; 0 is never left out.
     rank: u8,
     /// Whether its text is broken into lines.
@@ -78,9 +78,9 @@ pub(super) struct Column {
 }
 
 impl Column {
-    pub(super) fn new(title: &'static str, rank: u8, cells: impl Iterator<Item = String>) -> Self {
+    pub(super) fn new(title: impl Into<String>, rank: u8, cells: impl Iterator<Item = String>) -> Self {
         Column {
-            title,
+            title: title.into(),
             rank,
             breaks: false,
             cells: cells.collect(),
@@ -88,7 +88,7 @@ impl Column {
     }
 
     /// A column of text, which is broken into lines.
-    pub(super) fn text(title: &'static str, cells: impl Iterator<Item = String>) -> Self {
+    pub(super) fn text(title: impl Into<String>, cells: impl Iterator<Item = String>) -> Self {
         Column {
             breaks: true,
             ..Column::new(title, 0, cells)
@@ -128,7 +128,7 @@ pub(super) fn fitted(mut columns: Vec<Column>, look: Look) -> String {
         };
         columns.remove(i);
     }
-    let header: Vec<&str> = columns.iter().map(|c| c.title).collect();
+    let header: Vec<&str> = columns.iter().map(|c| c.title.as_str()).collect();
     // The last column takes what the others leave.
     let others = columns.iter().enumerate().filter(|(_, c)| !c.breaks);
     let others = others.map(|(i, c)| if i == 0 { c.width().min(name) } else { c.width() });

@@ -383,6 +383,7 @@ fn compared() -> crate::record::compare::CompareReport {
             ],
             notes: Vec::new(),
         }],
+        fleet: None,
     }
 }
 

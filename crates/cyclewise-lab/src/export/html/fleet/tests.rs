@@ -76,10 +76,7 @@ fn the_page_of_a_large_fleet_with_everything_in_it_is_bounded() {
     report.rows = std::iter::repeat_with(|| report.rows[0].clone()).take(25).collect();
     report.outliers = vec![report.outliers[0].clone(); 5000];
     report.problems = vec![report.problems[0].clone(); 20_000];
-    report.differences = vec![report.differences[0].clone(); 5000];
-    for (i, d) in report.differences.iter_mut().enumerate() {
-        d.sentence = format!("{i} {}", d.sentence);
-    }
+    report.pairs = vec![report.pairs[0].clone(); 5000];
     let large = page(&report);
     assert!(large.len() < MOST_BYTES, "{}", large.len());
     for said in [
@@ -97,7 +94,7 @@ fn one_machine_and_none_have_a_page() {
     one.machines.truncate(1);
     one.groups.truncate(1);
     one.outliers.clear();
-    one.differences.clear();
+    one.pairs.clear();
     for row in &mut one.rows {
         row.groups.truncate(1);
         row.values.truncate(1);
