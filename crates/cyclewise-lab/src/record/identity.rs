@@ -42,6 +42,14 @@ impl Identity {
         let said: Vec<&str> = names.into_iter().flatten().collect();
         (!said.is_empty()).then(|| said.join(" "))
     }
+
+    /// The product, and the instance type where the product does not say it: on EC2 it does.
+    pub fn product_and_type(&self) -> Option<String> {
+        match (self.product(), &self.instance_type) {
+            (Some(product), Some(kind)) if !product.ends_with(kind.as_str()) => Some(format!("{product} ({kind})")),
+            (product, kind) => product.or_else(|| kind.clone()),
+        }
+    }
 }
 
 /// What a control group allows. `None` is no limit.
@@ -135,6 +143,27 @@ mod tests {
         };
         assert_eq!(job(2).to_string(), "slurm 41, task 16, restarted 2 times");
         assert_eq!(job(1).to_string(), "slurm 41, task 16, restarted once");
+    }
+
+    #[test]
+    fn the_instance_type_is_said_once() {
+        let said = |product: &str, kind: Option<&str>| {
+            let mut id = Identity {
+                instance_type: kind.map(str::to_owned),
+                ..Identity::default()
+            };
+            if !product.is_empty() {
+                id.dmi.insert("sys_vendor".to_owned(), "Amazon EC2".to_owned());
+                id.dmi.insert("product_name".to_owned(), product.to_owned());
+            }
+            id.product_and_type().unwrap_or_default()
+        };
+        assert_eq!(said("m6a.large", Some("m6a.large")), "Amazon EC2 m6a.large");
+        assert_eq!(said("Virtual", Some("m6a.large")), "Amazon EC2 Virtual (m6a.large)");
+        assert_eq!(
+            (said("", Some("m6a.large")), said("", None)),
+            ("m6a.large".to_owned(), String::new())
+        );
     }
 
     #[test]

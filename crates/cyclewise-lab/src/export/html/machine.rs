@@ -44,10 +44,6 @@ pub(super) fn fingerprint(m: &Machine) -> Vec<Fact> {
         },
     );
     let id = &m.identity;
-    let product = match (id.product(), &id.instance_type) {
-        (Some(product), Some(kind)) if !product.ends_with(kind.as_str()) => format!("{product} ({kind})"),
-        (product, kind) => product.or_else(|| kind.clone()).unwrap_or_default(),
-    };
     let limits = id.cgroup.as_ref().map(ToString::to_string).unwrap_or_default();
     facts([
         ("Node", node(id)),
@@ -55,7 +51,7 @@ pub(super) fn fingerprint(m: &Machine) -> Vec<Fact> {
         ("Architecture", m.arch.clone()),
         ("CPUs", format!("{}{pinned}", m.cpus)),
         ("Microcode", id.microcode.clone().unwrap_or_default()),
-        ("Product", product),
+        ("Product", id.product_and_type().unwrap_or_default()),
         ("Kernel", m.kernel.clone()),
         ("Hypervisor", m.hypervisor_name().unwrap_or("none detected").to_owned()),
         ("Limits of its control group", limits),

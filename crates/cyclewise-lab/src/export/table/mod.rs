@@ -28,7 +28,7 @@ use super::listed_variants;
 use super::number::{estimate, interval, percent, significant};
 use super::row::usual_state;
 use crate::answer;
-use crate::record::{Experiment, Machine, Matrix, Record, State};
+use crate::record::{Experiment, Identity, Machine, Matrix, Record, State};
 use grid::{BOLD, DIM, YELLOW, wrapped};
 use std::fmt::Write;
 
@@ -40,6 +40,10 @@ pub(crate) fn record(record: &Record, look: Look) -> String {
         let _ = write!(out, "\n{}", experiment(e, look));
     }
     let _ = writeln!(out, "\n{}", wrapped(&tick(&record.machine), look, 0, 2));
+    let identity = identity(&record.machine.identity);
+    if !identity.is_empty() {
+        let _ = writeln!(out, "{}", wrapped(&identity, look, 0, 2));
+    }
     for w in &record.machine.warnings {
         let _ = writeln!(out, "{YELLOW}warning:{YELLOW:#} {}", wrapped(w, look, 9, 4));
     }
@@ -74,10 +78,11 @@ fn machine(m: &Machine, look: Look) -> String {
         "" => "a kernel whose version cannot be read".to_string(),
         kernel => format!("Linux {kernel}"),
     };
-    let node = match &m.identity.node {
-        Some(node) => format!(", node {}", node.replace(char::is_control, " ")),
-        None => String::new(),
-    };
+    let node = m
+        .identity
+        .node
+        .as_ref()
+        .map_or(String::new(), |n| format!(", node {n}"));
     let line = format!("{cpu}, {} {cpus}, {hypervisor}, {kernel}{node}", m.cpus);
     let line = wrapped(&line, look, 0, 2);
     match line.strip_prefix(cpu) {
@@ -90,6 +95,17 @@ fn machine(m: &Machine, look: Look) -> String {
         }
     }
     out
+}
+
+/// What groups the machine with others of a fleet, and the job that it worked for; empty if nothing is known.
+fn identity(id: &Identity) -> String {
+    let parts = [
+        id.product_and_type(),
+        id.microcode.as_ref().map(|revision| format!("microcode {revision}")),
+        id.cgroup.as_ref().map(|limits| format!("control group: {limits}")),
+        id.job.as_ref().map(|job| format!("job {job}")),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
 /// What a tick is.

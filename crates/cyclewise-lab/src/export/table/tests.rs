@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::record::{
-    BetweenRuns, Comparison, Control, Cycles, Figure, Kind, Linearity, Metric, Mode, Paired, Probe, Unit, Variant,
-    Verdict,
+    BetweenRuns, Cgroup, Comparison, Control, Cycles, Figure, Kind, Linearity, Metric, Mode, Paired, Probe, Unit,
+    Variant, Verdict,
 };
 
 fn strip(text: &str) -> String {
@@ -395,4 +395,27 @@ fn a_comparison_answers_first_and_names_machines() {
     insta::assert_snapshot!("compared", narrow);
     let wide = strip(&comparison(&compared(), Look::new(None, true)));
     assert!(wide.contains("p (Welch)") && wide.contains("3 runs each") && !narrow.contains("p (Welch)"));
+}
+
+#[test]
+fn a_node_of_a_fleet_is_named_above_the_tables_and_described_below() {
+    let mut record = Record::default();
+    record.machine.cpu_model = "AMD EPYC".to_owned();
+    record.machine.tsc_hz = 1e9;
+    let look = Look::new(Some(100), false);
+    let plain = strip(&super::record(&record, look));
+    assert!(!plain.contains("node") && !plain.contains("control group"), "{plain}");
+    record.machine.identity = Identity {
+        node: Some("n17".to_owned()),
+        microcode: Some("0xa0011d1".to_owned()),
+        instance_type: Some("m6a.large".to_owned()),
+        cgroup: Some(Cgroup::default()),
+        ..Identity::default()
+    };
+    let text = strip(&super::record(&record, look));
+    assert!(text.lines().next().unwrap().ends_with(", node n17"), "{text}");
+    assert!(
+        text.contains("\nm6a.large; microcode 0xa0011d1; control group: no limit\n"),
+        "{text}"
+    );
 }
