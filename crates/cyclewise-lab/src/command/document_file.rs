@@ -38,7 +38,7 @@ pub(super) fn write(path: &Path, text: &str) -> Result<()> {
 /// old one, it is written again, in place.
 ///
 /// # Errors
-/// As [`write`], and those of `fill`.
+/// As [`write`], and those of `fill`: an [`Error`] inside of an [`io::Error`] as it is.
 pub(super) fn write_with(path: &Path, fill: Fill<'_>) -> Result<()> {
     file_size::refuse_beyond_limit();
     write_filled(path, fill).map_err(|failure| failure.explain(path))
@@ -53,6 +53,9 @@ struct Failure {
 
 impl Failure {
     fn explain(&self, path: &Path) -> Error {
+        if let Some(error) = self.error.get_ref().and_then(|e| e.downcast_ref::<Error>()) {
+            return error.clone();
+        }
         let (hint, is_full) = match self.error.raw_os_error() {
             Some(libc::ENOSPC) => ("free space there, or name a file on another disk", true),
             Some(libc::EDQUOT) => ("free some of your quota there, or name a file on another disk", true),

@@ -27,6 +27,8 @@ pub(crate) struct Launch {
     pub options: Vec<String>,
     /// Those of them that the joining job gets too.
     pub join_options: Vec<String>,
+    /// The file of the key that names of nodes are hashed with, if they are.
+    pub key: Option<&'static str>,
 }
 
 /// Name and content of each file of the job; `plan.json` is the last.
@@ -60,8 +62,23 @@ pub(crate) fn files(plan: &Plan, launch: &Launch) -> Result<Vec<(&'static str, S
             ]
         }
         Work::Records { nodes } => vec![
-            ("records.sbatch", render(&Records { nodes, options })?),
-            ("record-node", render(&RecordNode { program, command })?),
+            (
+                "records.sbatch",
+                render(&Records {
+                    nodes,
+                    program,
+                    options,
+                    key: launch.key,
+                })?,
+            ),
+            (
+                "record-node",
+                render(&RecordNode {
+                    program,
+                    command,
+                    key: launch.key,
+                })?,
+            ),
             ("join.sbatch", join),
             ("submit", render(&SubmitRecords {})?),
             ("local", render(&LocalRecords { program })?),
@@ -121,7 +138,9 @@ struct LocalArray<'a> {
 #[template(path = "job/records.sbatch", escape = "none")]
 struct Records<'a> {
     nodes: Option<u32>,
+    program: &'a str,
     options: &'a [String],
+    key: Option<&'static str>,
 }
 
 #[derive(Template)]
@@ -129,6 +148,7 @@ struct Records<'a> {
 struct RecordNode<'a> {
     program: &'a str,
     command: &'a str,
+    key: Option<&'static str>,
 }
 
 #[derive(Template)]
@@ -140,3 +160,6 @@ struct SubmitRecords {}
 struct LocalRecords<'a> {
     program: &'a str,
 }
+
+#[cfg(test)]
+mod tests;

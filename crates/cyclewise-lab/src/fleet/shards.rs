@@ -241,3 +241,6 @@ fn same_bytes(a: &Path, b: &Path) -> std::io::Result<bool> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

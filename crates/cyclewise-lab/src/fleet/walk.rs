@@ -154,8 +154,8 @@ fn is_of_plan(entry: &DirEntry) -> bool {
         return false;
     }
     if entry.file_type().is_dir() {
-        is(&["logs", super::expected::NODES])
+        is(&["logs", "machines", super::expected::NODES])
     } else {
-        is_script() || is(&[plan::FILE, "submit", "local", "record-node"])
+        is_script() || is(&[plan::FILE, "submit", "local", "record-node", "anonymous.key"])
     }
 }

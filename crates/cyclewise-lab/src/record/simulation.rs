@@ -10,6 +10,8 @@
 mod cost;
 mod shard;
 mod stream;
+#[cfg(test)]
+pub(crate) mod testing;
 
 pub use shard::{Shard, ShardBy, Shards};
 pub(crate) use shard::{by_descending_cost, due};

@@ -5,11 +5,18 @@ case $0 in
 */*) CDPATH='' cd -- "${0%/*}" || exit ;;
 esac
 program={{ program }}
-name=${SLURMD_NODENAME:-$(uname -n)}-${SLURM_JOB_ID:-$(date -u +%Y%m%dT%H%M%SZ)}
+{%- if let Some(key) = key %}
+node=$("$program" fleet names --key {{ key }} "${SLURMD_NODENAME:-$(uname -n)}") || exit
+job=${SLURM_JOB_ID:+$("$program" fleet names --key {{ key }} "$SLURM_JOB_ID")} || exit
+{%- else %}
+node=${SLURMD_NODENAME:-$(uname -n)}
+job=${SLURM_JOB_ID:-}
+{%- endif %}
+name=$node-${job:-$(date -u +%Y%m%dT%H%M%SZ)}
 mkdir -p doctor records || exit
 
 # Files appear at once and whole; `run` does so itself.
-"$program" doctor --json >"doctor/.$name.new" && mv "doctor/.$name.new" "doctor/$name.json"
+"$program" doctor --json{% if let Some(key) = key %} --anonymous {{ key }}{% endif %} >"doctor/.$name.new" && mv "doctor/.$name.new" "doctor/$name.json"
 
 # A job that was requeued does not measure again what it has.
 if [ -e "records/$name.json.gz" ]; then

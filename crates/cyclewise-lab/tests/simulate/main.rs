@@ -4,6 +4,8 @@ mod beside;
 #[path = "../common/mod.rs"]
 mod common;
 mod machines;
+mod planned;
+mod submitted;
 mod sweeps;
 
 use common::{Folder, command, cyclewise, refused, text};

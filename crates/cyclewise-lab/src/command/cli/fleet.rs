@@ -15,6 +15,15 @@ pub(in crate::command) enum FleetCommand {
     Plan(PlanArgs),
     /// Join what the job wrote, and name what is missing
     Join(JoinArgs),
+    /// Print the names that nodes, or jobs, have in records made with --anonymous, one on a line
+    Names {
+        /// The key of those records
+        #[arg(long, value_name = "KEYFILE")]
+        key: PathBuf,
+        /// Names of nodes, or ids of jobs
+        #[arg(required = true, value_name = "NAME")]
+        names: Vec<String>,
+    },
     /// Report on the machines of many records: groups, spread, outliers, differences
     Report(FleetReportArgs),
 }

@@ -1,19 +1,29 @@
 //! `cyclewise fleet join`.
 
+mod records;
 mod sweep;
 
 use crate::command::cli::JoinArgs;
+use crate::command::output;
+use crate::command::progress::tell;
 use crate::error::{Error, Result};
+use crate::export::job::command_line;
+use crate::fleet;
+use crate::record::fleet::{Problem, ProblemKind};
 use crate::record::plan::{self, FILE, Plan, Work};
 use std::io::ErrorKind;
 use std::path::Path;
 
 pub(super) fn join(args: &JoinArgs) -> Result<()> {
     let plan = read_plan(&args.dir)?;
-    match plan.as_ref().map(|p| &p.work) {
-        // Replaced when the records' half lands.
-        Some(Work::Records { .. }) => Err(Error::usage("fleet join: this build joins sweeps only")),
-        Some(Work::Sweep { .. }) | None => sweep::join(args, plan.as_ref()),
+    let is_sweep = match plan.as_ref().map(|p| &p.work) {
+        Some(work) => matches!(work, Work::Sweep { .. }),
+        None => fleet::is_sweep(&args.dir)?,
+    };
+    if is_sweep {
+        sweep::join(args, plan.as_ref())
+    } else {
+        records::join(args, plan.as_ref())
     }
 }
 
@@ -26,4 +36,49 @@ fn read_plan(dir: &Path) -> Result<Option<Plan>> {
         Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
         Err(e) => Err(Error::usage(format!("{name}: {e}; give a folder that can be read")).in_one_line()),
     }
+}
+
+/// The most lines of what is missing or wrong on the terminal.
+const NAMED: usize = 1000;
+
+/// These lines, or the first of them and how many more there are.
+fn named(lines: impl Iterator<Item = String>) -> String {
+    let mut lines = lines;
+    let mut text: String = lines.by_ref().take(NAMED).map(|line| line + "\n").collect();
+    let more = lines.count();
+    if more > 0 {
+        text += &format!("and {more} more\n");
+    }
+    text
+}
+
+/// What a problem is, at the beginning of its line.
+fn kind(kind: ProblemKind) -> &'static str {
+    match kind {
+        ProblemKind::Missing => "missing",
+        ProblemKind::Torn => "torn",
+        ProblemKind::Version => "another version",
+        ProblemKind::Duplicate => "duplicate",
+        ProblemKind::Foreign => "foreign",
+        ProblemKind::Mangled => "changed",
+    }
+}
+
+fn problem(problem: &Problem) -> String {
+    format!("{}: {}: {}", kind(problem.kind), problem.name, problem.why)
+}
+
+/// Prints what was found; on stderr, if the document goes to stdout.
+fn say(text: &str, target: &Path) -> Result<()> {
+    if target == Path::new("-") {
+        tell(text.trim_end());
+        return Ok(());
+    }
+    output::put(Path::new("-"), text)
+}
+
+/// The folder as a word for a shell, from its root.
+fn folder_word(dir: &Path) -> Result<String> {
+    let dir = std::path::absolute(dir).map_err(|e| Error::system("the folder's path", &e, "give it in full"))?;
+    command_line([dir.to_string_lossy()])
 }

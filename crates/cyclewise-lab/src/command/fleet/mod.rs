@@ -1,6 +1,7 @@
 //! `cyclewise fleet`: many machines, on an engine that people have.
 
 mod join;
+mod names;
 mod plan;
 mod planned;
 mod report;
@@ -12,6 +13,7 @@ use crate::error::Result;
 pub(super) fn fleet(args: &FleetArgs) -> Result<()> {
     match &args.command {
         FleetCommand::Plan(args) => plan::plan(args),
+        FleetCommand::Names { key, names } => names::names(key, names),
         FleetCommand::Join(args) => join::join(args),
         FleetCommand::Report(args) => report::report(args),
     }

@@ -1,6 +1,6 @@
 //! `cyclewise fleet plan`: writes a job's files into a folder.
 
-use super::planned::{self, Kind, MACHINES, Planned};
+use super::planned::{self, KEY, Kind, MACHINES, Planned};
 use super::sbatch;
 use crate::command::cli::PlanArgs;
 use crate::command::output;
@@ -10,8 +10,9 @@ use crate::export::job::{self, Launch, command_line};
 use crate::record::Tool;
 use crate::record::plan::{FILE, Plan, SCHEMA, Work};
 use crate::record::simulation::ShardBy;
-use std::io::ErrorKind;
-use std::os::unix::fs::PermissionsExt;
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// Shards where neither they nor the nodes are counted.
@@ -39,6 +40,7 @@ pub(super) fn plan(args: &PlanArgs) -> Result<()> {
         program: program(args.program.as_deref())?,
         join_options: join_options.cloned().collect(),
         options: args.sbatch.clone(),
+        key: planned.key.as_ref().map(|_| KEY),
     };
     let mut files = planned.machine_files;
     let scripts = job::files(&plan, &launch)?;
@@ -50,7 +52,7 @@ pub(super) fn plan(args: &PlanArgs) -> Result<()> {
             args.into
         )));
     };
-    write(&args.into, &plan, &files)?;
+    write(&args.into, &plan, &files, planned.key.as_deref())?;
     output::put(Path::new("-"), &how_to_start(into, &plan)?)
 }
 
@@ -123,8 +125,14 @@ fn program(given: Option<&Path>) -> Result<String> {
 }
 
 /// Writes the files, the plan last. What is there already and the same is kept.
-fn write(dir: &Path, plan: &Plan, files: &[(String, String)]) -> Result<()> {
+fn write(dir: &Path, plan: &Plan, files: &[(String, String)], key: Option<&[u8]>) -> Result<()> {
     refuse_other_plan(dir, files)?;
+    let key_file = dir.join(KEY);
+    if let Some(key) = key
+        && std::fs::read(&key_file).is_ok_and(|found| found != key)
+    {
+        return Err(another(dir, KEY));
+    }
     let folders: &[&str] = match plan.work {
         Work::Sweep { .. } => &["logs", "shards"],
         Work::Records { .. } => &["logs", "nodes", "doctor", "records"],
@@ -138,6 +146,9 @@ fn write(dir: &Path, plan: &Plan, files: &[(String, String)]) -> Result<()> {
             ))
             .in_one_line()
         })?;
+    }
+    if let Some(key) = key {
+        write_secret(&key_file, key)?;
     }
     for (name, text) in files {
         let path = dir.join(name);
@@ -157,9 +168,7 @@ fn refuse_other_plan(dir: &Path, files: &[(String, String)]) -> Result<()> {
         match std::fs::read(dir.join(name)) {
             Ok(found) if found == text.as_bytes() => planned_before |= name == FILE,
             Ok(_) => {
-                return Err(Error::usage(format!(
-                    "{shown} has another {name} already; name a new folder by --into, or remove that file if its job is not needed"
-                )));
+                return Err(another(dir, name));
             }
             Err(e) if e.kind() == ErrorKind::NotFound => {}
             Err(e) => {
@@ -180,6 +189,27 @@ fn refuse_other_plan(dir: &Path, files: &[(String, String)]) -> Result<()> {
             "{} is of another job, whose plan is gone; name a new folder by --into",
             found.display()
         ))),
+    }
+}
+
+fn another(dir: &Path, name: &str) -> Error {
+    Error::usage(format!(
+        "{} has another {name} already; name a new folder by --into, or remove that file if its job is not needed",
+        dir.display()
+    ))
+}
+
+/// Writes a file that only its owner can read.
+fn write_secret(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut options = OpenOptions::new();
+    let opened = options.write(true).create_new(true).mode(0o600).open(path);
+    match opened.and_then(|mut file| file.write_all(bytes)) {
+        // It has the same bytes.
+        Err(e) if e.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(e) => {
+            Err(Error::usage(format!("{}: {e}; name a folder that can be written", path.display())).in_one_line())
+        }
+        Ok(()) => Ok(()),
     }
 }
 

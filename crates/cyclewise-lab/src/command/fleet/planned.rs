@@ -1,7 +1,7 @@
 //! The command that a job is planned for: parsed by the definition that will parse it on the nodes.
 
 use crate::command::cli::{Cli, Command, RunArgs, SimulateArgs};
-use crate::command::simulate;
+use crate::command::{anonymous, simulate};
 use crate::error::{Error, Result};
 use crate::experiment;
 use crate::record::simulation::Sweep;
@@ -15,6 +15,8 @@ pub(super) struct Planned {
     pub(super) kind: Kind,
     /// Copies of machine files: the name below the job's folder, and the text.
     pub(super) machine_files: Vec<(String, String)>,
+    /// What the key of `--anonymous` contains; its copy is [`KEY`].
+    pub(super) key: Option<Vec<u8>>,
 }
 
 pub(super) enum Kind {
@@ -24,6 +26,9 @@ pub(super) enum Kind {
 
 /// The folder of the machine files' copies.
 pub(super) const MACHINES: &str = "machines";
+
+/// The copy of the key.
+pub(super) const KEY: &str = "anonymous.key";
 
 /// Parses and checks the words of a command.
 ///
@@ -92,25 +97,27 @@ fn sweep(words: &[String], args: SimulateArgs) -> Result<Planned> {
     }
     let sweep = simulate::sweep(&args, found)?;
     Ok(Planned {
-        words: with_machines(words, names),
+        words: with_values(words, "--machine", names),
         kind: Kind::Sweep(Box::new(sweep)),
         machine_files: copies,
+        key: None,
     })
 }
 
-/// The words, with the value of each --machine replaced by the next of `names`.
-fn with_machines(words: &[String], names: Vec<String>) -> Vec<String> {
-    let mut names = names.into_iter();
+/// The words, with each value of an option replaced by the next of `values`.
+fn with_values(words: &[String], option: &str, values: Vec<String>) -> Vec<String> {
+    let mut values = values.into_iter();
     let mut out: Vec<String> = Vec::new();
     for word in words {
-        let name = if out.last().is_some_and(|w| w == "--machine") {
-            names.next()
-        } else if word.starts_with("--machine=") {
-            names.next().map(|n| format!("--machine={n}"))
+        let assigned = || word.strip_prefix(option).is_some_and(|rest| rest.starts_with('='));
+        let value = if out.last().is_some_and(|w| w == option) {
+            values.next()
+        } else if assigned() {
+            values.next().map(|value| format!("{option}={value}"))
         } else {
             None
         };
-        out.push(name.unwrap_or_else(|| word.clone()));
+        out.push(value.unwrap_or_else(|| word.clone()));
     }
     out
 }
@@ -139,10 +146,20 @@ fn records(words: &[String], args: &RunArgs) -> Result<Planned> {
     ];
     refuse_ours(&ours)?;
     experiment::select(&args.experiments)?;
+    let key = match &common.anonymous {
+        None => None,
+        Some(path) => {
+            anonymous::key(Some(path))?;
+            let read = std::fs::read(path);
+            Some(read.map_err(|e| Error::usage(format!("--anonymous {}: {e}", path.display())).in_one_line())?)
+        }
+    };
+    let copy = key.iter().map(|_| KEY.to_owned()).collect();
     Ok(Planned {
-        words: words.to_vec(),
+        words: with_values(words, "--anonymous", copy),
         kind: Kind::Records,
         machine_files: Vec::new(),
+        key,
     })
 }
 

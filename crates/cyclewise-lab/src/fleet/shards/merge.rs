@@ -3,9 +3,9 @@
 //! A hundred thousand shards are more files than a process may have open, so each is opened for a piece at a time.
 
 use super::Survey;
-use crate::error::{Error, Result};
+use crate::error::Error;
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -17,8 +17,8 @@ const PIECE: (usize, usize) = (4 << 10, 256 << 10);
 /// Calls `write` with the line of each point, without its end, in the order of the sweep. All shards must be there.
 ///
 /// # Errors
-/// Exit 1: a file changed since the survey. What `write` returns.
-pub(crate) fn merge(survey: &Survey, mut write: impl FnMut(usize, &[u8]) -> Result<()>) -> Result<()> {
+/// An inner [`Error`] of exit 1: a file changed since the survey. What `write` returns.
+pub(crate) fn merge(survey: &Survey, mut write: impl FnMut(usize, &[u8]) -> io::Result<()>) -> io::Result<()> {
     let piece = (BUFFERS / survey.found.len().max(1)).clamp(PIECE.0, PIECE.1);
     let mut shards: Vec<Option<Lines>> = Vec::new();
     for number in 1..=survey.count {
@@ -28,7 +28,9 @@ pub(crate) fn merge(survey: &Survey, mut write: impl FnMut(usize, &[u8]) -> Resu
     let mut line = Vec::new();
     for point in 0..survey.sweep.points() {
         let Some(Some(shard)) = shards.get_mut(survey.shards.owner(point) as usize - 1) else {
-            return Err(Error::check(format!("the shard of point {point} is missing")));
+            return Err(io::Error::other(Error::check(format!(
+                "the shard of point {point} is missing"
+            ))));
         };
         shard.next(&mut line)?;
         write(point, line.strip_suffix(b",").unwrap_or(&line))?;
@@ -55,7 +57,7 @@ struct Lines {
 const HEAD_LINES: usize = 4;
 
 impl Lines {
-    fn after_head(path: &Path, piece: usize) -> Result<Self> {
+    fn after_head(path: &Path, piece: usize) -> io::Result<Self> {
         let file = File::open(path).map_err(|e| changed(path, &e.to_string()))?;
         let mut lines = Self {
             path: path.to_owned(),
@@ -73,7 +75,7 @@ impl Lines {
     }
 
     /// Reads the next line without its end.
-    fn next(&mut self, line: &mut Vec<u8>) -> Result<()> {
+    fn next(&mut self, line: &mut Vec<u8>) -> io::Result<()> {
         line.clear();
         loop {
             let unused = &self.rest[self.used..];
@@ -87,7 +89,7 @@ impl Lines {
         }
     }
 
-    fn read_piece(&mut self) -> Result<()> {
+    fn read_piece(&mut self) -> io::Result<()> {
         let read = || {
             let mut file = File::open(&self.path)?;
             let version = version(&file)?;
@@ -96,7 +98,7 @@ impl Lines {
             file.take(self.piece as u64).read_to_end(&mut piece)?;
             Ok((version, piece))
         };
-        let (version, piece) = read().map_err(|e: std::io::Error| changed(&self.path, &e.to_string()))?;
+        let (version, piece) = read().map_err(|e: io::Error| changed(&self.path, &e.to_string()))?;
         if version != self.version || piece.is_empty() {
             return Err(changed(&self.path, "another file took its name, or it was cut"));
         }
@@ -107,15 +109,15 @@ impl Lines {
     }
 }
 
-fn version(file: &File) -> std::io::Result<Version> {
+fn version(file: &File) -> io::Result<Version> {
     let found = file.metadata()?;
     Ok((found.dev(), found.ino(), found.len(), found.mtime(), found.mtime_nsec()))
 }
 
-fn changed(path: &Path, why: &str) -> Error {
-    Error::check(format!(
+fn changed(path: &Path, why: &str) -> io::Error {
+    let error = Error::check(format!(
         "{} changed while the shards were joined: {why}; join again when no task is running",
         path.display()
-    ))
-    .in_one_line()
+    ));
+    io::Error::other(error.in_one_line())
 }

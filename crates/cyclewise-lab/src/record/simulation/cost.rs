@@ -102,8 +102,8 @@ impl Crowd {
         let batches = matches!(machine.line.arbiter, Arbiter::Batch { .. });
         let holds = machine.line.hold != Hold::None;
         // An operation keeps the line for a few transfers. In picoseconds: as integers, since the bounds of machine files are.
-        let transfer = (machine.transfer_ns(Distance::Socket) * 1000.0) as u64;
-        let cycle = (1000.0 / machine.ghz) as u64;
+        let transfer = (machine.transfer_ns(Distance::Socket) * 1000.0) as u128;
+        let cycle = (1000.0 / machine.ghz) as u128;
         Self {
             threads,
             on_cores,
@@ -111,7 +111,7 @@ impl Crowd {
             groups: if batches { used.max(1) } else { 1 },
             holds,
             is_fair: !holds && !batches,
-            is_sparse: threads * 3 * transfer < u64::from(job.parallel_cycles) * cycle,
+            is_sparse: u128::from(threads) * 3 * transfer < u128::from(job.parallel_cycles) * cycle,
         }
     }
 
@@ -168,3 +168,6 @@ impl Crowd {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -158,3 +158,6 @@ fn cost_of(sweep: &Sweep, point: usize) -> u64 {
     let (machine, job) = sweep.job_at(point);
     cost::of(&sweep.machines[machine], &job)
 }
+
+#[cfg(test)]
+mod tests;

@@ -14,6 +14,9 @@ use std::result::Result;
 /// The most bytes of a line; longer ones are refused, so that a file without line ends does not fill the memory.
 const LONGEST_LINE: u64 = 64 << 20;
 
+/// What every simulation begins with.
+const BEGIN: &[u8] = b"{\"schema\":\"cyclewise.simulation/";
+
 /// The last line.
 const END: &[u8] = b"]}\n";
 
@@ -48,7 +51,7 @@ impl<R: BufRead> PointReader<R> {
         for number in 1..=4 {
             read_line(&mut lines, &mut line)?;
             text.extend_from_slice(&line);
-            if !line.ends_with(b"\n") {
+            if !line.ends_with(b"\n") || !text.starts_with(BEGIN) {
                 return Err(head_fault(&text, number));
             }
         }
@@ -173,9 +176,8 @@ fn read_line(lines: &mut impl BufRead, line: &mut Vec<u8>) -> Result<(), Fault> 
 
 /// What is wrong with a text that does not have a head in its first `lines` lines.
 fn head_fault(text: &[u8], lines: usize) -> Fault {
-    let begins = b"{\"schema\":\"cyclewise.simulation/";
-    let common = text.len().min(begins.len());
-    if text[..common] != begins[..common] {
+    let common = text.len().min(BEGIN.len());
+    if text[..common] != BEGIN[..common] {
         return Fault(
             ProblemKind::Foreign,
             "it is not a simulation written by `cyclewise simulate --json`".to_owned(),
@@ -187,3 +189,6 @@ fn head_fault(text: &[u8], lines: usize) -> Fault {
     }
     Fault(ProblemKind::Torn, format!("it ends in line {lines}, before its points"))
 }
+
+#[cfg(test)]
+mod tests;

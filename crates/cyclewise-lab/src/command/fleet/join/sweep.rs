@@ -1,41 +1,31 @@
 //! Joins the shards of a sweep, or says what is missing and how to make it.
 
+use super::{folder_word, named, problem, say};
 use crate::command::cli::JoinArgs;
 use crate::command::output;
 use crate::error::{Error, Result};
-use crate::export::job::{LAST_OF_ARRAY, command_line};
+use crate::export::job::LAST_OF_ARRAY;
 use crate::export::json;
 use crate::fleet::shards::{self, Survey};
-use crate::record::fleet::ProblemKind;
 use crate::record::plan::Plan;
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
-
-/// The most shards or files that are named one on a line; the commands have all.
-const NAMED: usize = 1000;
+use std::path::Path;
 
 pub(super) fn join(args: &JoinArgs, plan: Option<&Plan>) -> Result<()> {
     let survey = shards::survey(&args.dir, plan)?;
     let missing: Vec<u32> = survey.missing().collect();
     let target = args.json.clone().unwrap_or_else(|| args.dir.join("joined.json"));
-    let on_stdout = target == Path::new("-");
     let said = findings(&survey, &missing);
     if missing.is_empty() {
         write(&survey, &target)?;
     }
-    let said = match (missing.is_empty(), plan) {
-        (true, _) if on_stdout => said,
-        (true, _) => format!("{said}wrote {}\n", target.display()),
-        (false, Some(_)) => said + &how_to_make(&args.dir, &missing)?,
-        (false, None) => said + "Make them by `simulate` with the same arguments and --shard\n",
+    let rest = match (missing.is_empty(), plan) {
+        (true, _) if target == Path::new("-") => String::new(),
+        (true, _) => format!("wrote {}\n", target.display()),
+        (false, Some(_)) => how_to_make(&args.dir, &missing)?,
+        (false, None) => "Make them by `simulate` with the same arguments and --shard\n".to_owned(),
     };
-    if on_stdout {
-        crate::command::progress::tell(said.trim_end());
-    } else {
-        output::put(Path::new("-"), &said)?;
-    }
+    say(&(said + &rest), &target)?;
     match missing.len() {
         0 => Ok(()),
         n => Err(Error::check(format!(
@@ -59,40 +49,18 @@ fn findings(survey: &Survey, missing: &[u32]) -> String {
     let gone = missing
         .iter()
         .map(|n| format!("missing: shard {n} of {}", survey.count));
-    let wrong = survey
-        .problems
-        .iter()
-        .map(|p| format!("{}: {}: {}", kind(p.kind), p.name, p.why));
+    let wrong = survey.problems.iter().map(problem);
     let left = survey
         .left_over
         .iter()
         .map(|name| format!("ignored: {name}: a task that did not end left it"));
-    let mut lines = gone.chain(wrong).chain(left);
-    for line in lines.by_ref().take(NAMED) {
-        let _ = writeln!(text, "{line}");
-    }
-    let more = lines.count();
-    if more > 0 {
-        let _ = writeln!(text, "and {more} more lines such as these");
-    }
+    text += &named(gone.chain(wrong).chain(left));
     text
-}
-
-fn kind(kind: ProblemKind) -> &'static str {
-    match kind {
-        ProblemKind::Missing => "missing",
-        ProblemKind::Torn => "torn",
-        ProblemKind::Version => "another version",
-        ProblemKind::Duplicate => "duplicate",
-        ProblemKind::Foreign => "foreign",
-        ProblemKind::Mangled => "changed",
-    }
 }
 
 /// The commands that make these shards and no others.
 fn how_to_make(dir: &Path, missing: &[u32]) -> Result<String> {
-    let dir = std::path::absolute(dir).map_err(|e| Error::system("the folder's path", &e, "give it in full"))?;
-    let dir = command_line([dir.to_string_lossy()])?;
+    let dir = folder_word(dir)?;
     let mut text = String::from("Make what is missing with Slurm, then join again:\n");
     for block in missing.chunk_by(|a, b| (a - 1) / LAST_OF_ARRAY == (b - 1) / LAST_OF_ARRAY) {
         let offset = (block[0] - 1) / LAST_OF_ARRAY * LAST_OF_ARRAY;
@@ -128,46 +96,17 @@ fn ranges(numbers: &[u32]) -> String {
     runs.map(run).collect::<Vec<_>>().join(",")
 }
 
-/// Writes the whole sweep to a new file, which then takes the target's name.
+/// Writes the whole sweep.
 fn write(survey: &Survey, target: &Path) -> Result<()> {
-    if target == Path::new("-") {
-        return write_to(survey, std::io::stdout().lock(), "stdout");
-    }
-    let name = target.file_name().unwrap_or_default().to_string_lossy();
-    let temporary = target.with_file_name(format!(".{name}.{}.new", std::process::id()));
-    let written = write_file(survey, &temporary, target);
-    if written.is_err() {
-        // The error that is returned says more than this one could.
-        let _ = std::fs::remove_file(&temporary);
-    }
-    written
-}
-
-fn write_file(survey: &Survey, temporary: &PathBuf, target: &Path) -> Result<()> {
-    let name = target.display().to_string();
-    let failed = |e: std::io::Error| Error::usage(format!("writing {name}: {e}; name a file that can be written"));
-    let file = File::create(temporary).map_err(failed)?;
-    write_to(survey, &file, &name)?;
-    file.sync_all().map_err(failed)?;
-    std::fs::rename(temporary, target).map_err(failed)
-}
-
-fn write_to(survey: &Survey, out: impl Write, name: &str) -> Result<()> {
-    let failed = |e: std::io::Error| {
-        Error::usage(format!(
-            "writing {name}: {e}; name a file that can be written, or make space"
-        ))
-        .in_one_line()
-    };
-    let mut out = BufWriter::new(out);
     let head = json::simulation_head(&survey.tool, &survey.sweep, None)?;
-    out.write_all(head.as_bytes()).map_err(failed)?;
-    shards::merge(survey, |point, line| {
-        out.write_all(json::point_separator(point).as_bytes()).map_err(failed)?;
-        out.write_all(line).map_err(failed)
-    })?;
-    out.write_all(json::SIMULATION_END.as_bytes()).map_err(failed)?;
-    out.flush().map_err(failed)
+    output::put_parts(target, &|out| {
+        out.write_all(head.as_bytes())?;
+        shards::merge(survey, |point, line| {
+            out.write_all(json::point_separator(point).as_bytes())?;
+            out.write_all(line)
+        })?;
+        out.write_all(json::SIMULATION_END.as_bytes())
+    })
 }
 
 #[cfg(test)]
