@@ -31,6 +31,23 @@ fn a_file_is_replaced_and_keeps_its_mode() {
 }
 
 #[test]
+fn an_error_of_the_content_is_kept_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.json");
+    fs::write(&path, "old").unwrap();
+    let fails = |out: &mut dyn Write| {
+        out.write_all(b"one")?;
+        Err(io::Error::other(Error::check("the second part is missing")))
+    };
+    assert_eq!(
+        write_with(&path, &fails),
+        Err(Error::check("the second part is missing"))
+    );
+    assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+    assert_eq!(names(&folder), ["r.json"]);
+}
+
+#[test]
 fn a_file_keeps_its_owner() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.json");

@@ -233,11 +233,10 @@ pub(super) fn stream_all(table: impl FnOnce() -> String, documents: &[StreamedDo
         false => put(Path::new("-"), &table()),
     };
     let written = named().map(|(path, fill)| {
-        if takes_stdout(Some(path)) {
-            return on_stdout(|out| fill(&mut io::BufWriter::new(out)));
+        stream(path, fill)?;
+        if !takes_stdout(Some(path)) {
+            tell(&format!("wrote {}", path.display()));
         }
-        document_file::write_with(path, fill)?;
-        tell(&format!("wrote {}", path.display()));
         Ok(())
     });
     first_failure(std::iter::once(printed).chain(written))
@@ -273,12 +272,23 @@ pub(super) fn put(path: &Path, text: &str) -> Result<()> {
     document_file::write(path, text)
 }
 
+/// As [`put`], for a document that is too large for memory.
+pub(super) fn stream(path: &Path, fill: Fill<'_>) -> Result<()> {
+    if path == Path::new("-") {
+        return on_stdout(|out| fill(&mut io::BufWriter::new(out)));
+    }
+    document_file::write_with(path, fill)
+}
+
 /// Writes to stdout. A reader that closed the pipe (`| head`) is not an error.
 fn on_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     let mut out = anstream::stdout().lock();
     match write(&mut out).and_then(|()| out.flush()) {
         Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Error::system("writing to stdout", &e, "name a file instead"))
+            let inner = e.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
+            Err(inner
+                .cloned()
+                .unwrap_or_else(|| Error::system("writing to stdout", &e, "name a file instead")))
         }
         _ => Ok(()),
     }

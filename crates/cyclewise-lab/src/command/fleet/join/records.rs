@@ -20,7 +20,7 @@ pub(super) fn join(args: &JoinArgs, plan: Option<&Plan>) -> Result<()> {
         _ => PathBuf::from("."),
     };
     let joined = Reporter::shared("files", |tell| fleet::join(&args.dir, &beside, tell))?;
-    output::put_parts(&target, &|out| joined.write(out))?;
+    output::stream(&target, &|out| joined.write(out))?;
     let mut said = findings(&joined);
     if target != Path::new("-") {
         said += &format!("wrote {}\n", target.display());

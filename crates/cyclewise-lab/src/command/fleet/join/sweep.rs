@@ -99,7 +99,7 @@ fn ranges(numbers: &[u32]) -> String {
 /// Writes the whole sweep.
 fn write(survey: &Survey, target: &Path) -> Result<()> {
     let head = json::simulation_head(&survey.tool, &survey.sweep, None)?;
-    output::put_parts(target, &|out| {
+    output::stream(target, &|out| {
         out.write_all(head.as_bytes())?;
         shards::merge(survey, |point, line| {
             out.write_all(json::point_separator(point).as_bytes())?;
