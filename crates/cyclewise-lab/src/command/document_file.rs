@@ -62,7 +62,9 @@ impl Failure {
             Some(libc::EFBIG) => ("raise `ulimit -f`, or name a file that ends in .gz", true),
             _ => ("name a file that can be written", false),
         };
-        let state = match (self.torn, path.is_file()) {
+        // An empty file has nothing to lose; `run` takes its new names by one.
+        let had_content = path.metadata().is_ok_and(|m| m.is_file() && m.len() > 0);
+        let state = match (self.torn, had_content) {
             (true, _) => "; what was written is not whole",
             (false, true) => "; the file that was there is unchanged",
             (false, false) => "",

@@ -79,6 +79,24 @@ fn beyond_a_limit_the_old_document_stays() {
 }
 
 #[test]
+fn a_name_that_run_took_is_given_back_where_nothing_can_be_written() {
+    let folder = Folder::new();
+    let program = env!("CARGO_BIN_EXE_cyclewise");
+    let line = format!("ulimit -f 1 && exec '{program}' run null-syscall --quick");
+    let mut shell = Command::new("sh");
+    let output = shell.args(["-c", &line]).current_dir(folder.path("")).output().unwrap();
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    let line = said.lines().find(|l| l.starts_with("cyclewise: writing")).unwrap();
+    assert!(line.contains("ulimit -f"), "{line}");
+    assert!(
+        stdout(&output).contains("null-syscall"),
+        "the table is printed all the same"
+    );
+    assert_eq!(files(&folder), [""; 0]);
+}
+
+#[test]
 fn on_a_full_disk_the_old_document_stays() {
     let folder = Folder::new();
     let program = env!("CARGO_BIN_EXE_cyclewise");
