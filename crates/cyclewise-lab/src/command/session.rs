@@ -88,6 +88,7 @@ impl Session {
         self.machine.steal_ticks = steal.saturating_sub(self.steal_before);
         let seconds = (now.raw_ns - self.begun.raw_ns) as f64 / 1e9;
         let share = self.machine.steal_ticks as f64 / 100.0 / (seconds * f64::from(self.machine.cpus.max(1)));
+        self.machine.steal_share = share.is_finite().then_some(share);
         if share > STEAL_SHARE {
             self.warn(format!(
                 "the hypervisor took {:.1} % of this machine's CPU time during the run (/proc/stat steal)",

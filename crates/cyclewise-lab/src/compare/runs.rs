@@ -57,6 +57,10 @@ pub(crate) fn join_runs(records: Vec<(String, Record)>, order: &[&str]) -> Optio
 /// Adds what a further run says of the machine and of itself.
 fn append(joined: &mut Record, mut record: Record) {
     joined.created = record.created;
+    // Runs of one command last about as long.
+    let weights = [joined.runs.len().max(1), record.runs.len().max(1)].map(|runs| runs as f64);
+    let shares = joined.machine.steal_share.zip(record.machine.steal_share);
+    joined.machine.steal_share = shares.map(|(a, b)| (a * weights[0] + b * weights[1]) / (weights[0] + weights[1]));
     joined.runs.append(&mut record.runs);
     joined.machine.steal_ticks += record.machine.steal_ticks;
     let changed = changed(&joined.machine.identity, &record.machine.identity);

@@ -30,8 +30,8 @@ pub(super) struct Column {
 /// What is known of a machine besides its figures.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
-    /// Warnings of its records, each once, without the figures in them.
-    pub warnings: Vec<String>,
+    /// Warnings of its records, each once: without the figures in them, and as it was.
+    pub warnings: Vec<(String, String)>,
     pub cgroup: Option<Cgroup>,
     /// How often the engine has requeued its jobs.
     pub restarts: u32,
@@ -43,6 +43,8 @@ pub(super) struct Fleet {
     pub machines: Vec<MachineHead>,
     pub known: Vec<Known>,
     pub groups: Vec<Group>,
+    /// The machines of each group.
+    pub members: Vec<Vec<usize>>,
     pub columns: Vec<Column>,
     pub records: usize,
     pub problems: Vec<Problem>,
@@ -113,14 +115,15 @@ impl Gathering {
         gathered.head.files.push(group::plain(&member.file));
         gathered.head.runs += member.runs.max(1);
         for warning in &member.machine.warnings {
-            let warning = without_figures(&group::plain(warning));
-            if !gathered.known.warnings.contains(&warning) {
-                gathered.known.warnings.push(warning);
-            }
+            let warning = group::plain(warning);
+            gathered.known.warnings.push((without_figures(&warning), warning));
         }
-        if identity.cgroup.is_some() {
-            gathered.known.cgroup.clone_from(&identity.cgroup);
-        }
+        // Of several the first by its words, so that the order of the records does not matter.
+        let limits = identity.cgroup.clone().into_iter().chain(gathered.known.cgroup.take());
+        gathered.known.cgroup = limits.min_by_key(ToString::to_string);
+        // Of several records the worst: a neighbour that came for one of them.
+        let steal = member.machine.steal_share.filter(|share| (0.0..=1.0).contains(share));
+        gathered.head.steal = gathered.head.steal.into_iter().chain(steal).reduce(f64::max);
         gathered.known.restarts += identity.job.as_ref().map_or(0, |job| job.restarts);
         machine
     }
@@ -196,6 +199,7 @@ impl Gathering {
             head.files.sort_unstable();
             let mut known = machine.known.clone();
             known.warnings.sort_unstable();
+            known.warnings.dedup_by(|a, b| a.0 == b.0);
             fleet.machines.push(head);
             fleet.known.push(known);
             nodes.entry(&machine.node).or_default().push(new);
@@ -206,6 +210,10 @@ impl Gathering {
                 let label = &groups[of[machine]].label;
                 fleet.machines[machine].name = format!("{node} ({label})");
             }
+        }
+        fleet.members = vec![Vec::new(); groups.len()];
+        for (machine, group) in of.iter().enumerate() {
+            fleet.members[*group].push(machine);
         }
         fleet.groups = groups;
         for column in &mut fleet.columns {

@@ -55,8 +55,12 @@ fn limits(machine: usize, fleet: &Fleet) -> Option<String> {
 /// Warnings of its records that most of its group do not have.
 fn warnings(machine: usize, fleet: &Fleet) -> Vec<String> {
     let own = fleet.known[machine].warnings.iter();
-    let rare = own.filter(|warning| !most(machine, fleet, |other| fleet.known[other].warnings.contains(warning)));
-    rare.map(|warning| {
+    let has = |other: usize, warning: &str| fleet.known[other].warnings.iter().any(|(known, _)| known == warning);
+    // Its share is known, and said.
+    let is_said = |warning: &str| fleet.machines[machine].steal.is_some() && warning.starts_with("the hypervisor took");
+    let own = own.filter(|(warning, _)| !is_said(warning));
+    let rare = own.filter(|(warning, _)| !most(machine, fleet, |other| has(other, warning)));
+    rare.map(|(_, warning)| {
         let short: String = warning.chars().take(LONGEST).collect();
         let dots = if short.len() < warning.len() { "…" } else { "" };
         format!("warning “{short}{dots}”")
@@ -67,8 +71,8 @@ fn warnings(machine: usize, fleet: &Fleet) -> Vec<String> {
 /// Whether more than half of the machines of its group are so.
 fn most(machine: usize, fleet: &Fleet, is: impl Fn(usize) -> bool) -> bool {
     let group = fleet.machines[machine].group;
-    let alike = (0..fleet.machines.len()).filter(|other| fleet.machines[*other].group == group && is(*other));
-    2 * alike.count() > fleet.groups[group].machines
+    let members = &fleet.members[group];
+    2 * members.iter().filter(|other| is(**other)).count() > members.len()
 }
 
 /// Other rows in which it is far from its group, the farthest first.
@@ -84,7 +88,7 @@ fn other_rows(machine: usize, own: &Row, rows: &[Row]) -> Option<String> {
         };
         let (group, log) = (&row.fits[row.fit_of[i]], row.spread.values[i].value.ln());
         // Rows that are no headline have not kept their runs: the machine counts as usual.
-        let Some((sigmas, df)) = distance(group, log, &vec![log; row.spread.values[i].runs as usize]) else {
+        let Some((sigmas, df)) = distance(group, log, &vec![log; row.spread.values[i].runs as usize], None) else {
             continue;
         };
         if crate::stats::Tail::NORMAL.p(sigmas, df) < OTHER_P {

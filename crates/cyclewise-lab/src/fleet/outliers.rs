@@ -1,7 +1,8 @@
 //! Machines that are not like their group, over all machines and headline rows at one false discovery rate.
 //!
 //! A machine is compared with the others of its group (of its mode, where the group has several), in every headline row. The row's
-//! tail is that of all groups together, because a group of 20 does not show its own. A group with fewer than [`FEWEST`] machines,
+//! tail is that of all groups together, because a group of 20 does not show its own; and where the groups' spreads are
+//! alike, each knows its own better by the others'. A group with fewer than [`FEWEST`] machines,
 //! and one of which more than a fifth is far from any centre, says nothing about who is unlike it: its machines are counted as
 //! untested.
 
@@ -11,7 +12,7 @@ use super::row::{GroupFit, ModeFit, Row};
 use super::words;
 use crate::number;
 use crate::record::fleet_report::{Distance, Outlier, Search};
-use crate::stats::{self, FAR, NEAR, Tail};
+use crate::stats::{self, FAR, NEAR, Prior, Tail};
 
 /// The fewest machines of a group, or of a mode, in which one can be found.
 pub(super) const FEWEST: usize = 5;
@@ -90,6 +91,7 @@ fn sort(outliers: &mut [Outlier]) {
 
 /// How far each value of a row is from its group; q is not known yet.
 fn distances(row: &Row) -> Vec<Distance> {
+    let prior = prior(row);
     let far: Vec<Option<(f64, f64)>> = (0..row.spread.values.len())
         .map(|i| {
             let log = row.spread.values[i].value.ln();
@@ -97,6 +99,7 @@ fn distances(row: &Row) -> Vec<Distance> {
                 &row.fits[row.fit_of[i]],
                 log,
                 &row.runs[row.starts[i]..row.starts[i + 1]],
+                prior.as_ref(),
             )
         })
         .collect();
@@ -117,11 +120,22 @@ fn distances(row: &Row) -> Vec<Distance> {
 }
 
 /// How far a machine is from its group, in standard deviations, and their degrees of freedom; `None` if that cannot be said.
-pub(super) fn distance(group: &GroupFit, log: f64, runs: &[f64]) -> Option<(f64, f64)> {
+pub(super) fn distance(group: &GroupFit, log: f64, runs: &[f64], prior: Option<&Prior>) -> Option<(f64, f64)> {
     let mode = group.mode(log);
     let fit = mode.fit.as_ref().filter(|_| can_tell(mode))?;
     let extra = group.run_spread.map_or(0.0, |spread| spread.extra(runs));
-    Some(fit.distance(log, extra))
+    Some(fit.distance(log, extra, prior))
+}
+
+/// What the groups of a row say of each other's spread.
+fn prior(row: &Row) -> Option<Prior> {
+    let modes = row
+        .fits
+        .iter()
+        .flat_map(|group| &group.modes)
+        .filter(|mode| can_tell(mode));
+    let variances: Vec<(f64, f64)> = modes.filter_map(|mode| mode.fit).map(|fit| fit.variance()).collect();
+    Prior::of(&variances)
 }
 
 /// Whether a mode has a centre that machines can be far from.

@@ -40,6 +40,9 @@ pub struct Machine {
     pub mitigations: BTreeMap<String, String>,
     /// USER_HZ ticks stolen by the hypervisor on all CPUs during the run.
     pub steal_ticks: u64,
+    /// The share of all CPUs' time that these are: 0.11 is 11 %. `None` if it is not known, and in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steal_share: Option<f64>,
     /// Reasons for caution about the figures.
     pub warnings: Vec<String>,
     /// Which machine of a fleet it is.

@@ -22,6 +22,7 @@ mod floor;
 mod holm;
 mod linearity;
 mod median;
+mod moderated;
 mod modes;
 mod moments;
 mod paired;
@@ -53,6 +54,7 @@ pub(crate) use holm::holm;
 pub(crate) use linearity::linearity;
 pub(crate) use median::middle;
 pub(crate) use median::{Median, order_interval};
+pub(crate) use moderated::Prior;
 pub(crate) use modes::modes;
 pub(crate) use modes::{LEAST_SHARE, cuts};
 #[cfg(test)]

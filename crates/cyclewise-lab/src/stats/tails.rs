@@ -5,8 +5,9 @@
 //! then at 5 and 6 many times its share: with normal tails most of the machines named would be ordinary.
 //!
 //! On each side of the centre the machines between [`NEAR`] and [`FAR`] standard deviations are counted, over all groups of a row. If
-//! they are more than a normal distribution has there, by more than one standard error of the count, p is that of the
-//! Student distribution that has as many. Those beyond [`FAR`] are not counted: they may be the outliers looked for.
+//! they are more than a normal distribution has there, by more than two standard errors of the count, p is that of the
+//! Student distribution that has as many less one standard error. (At one standard error a sixth of all normal rows would be
+//! taken for heavy ones, and machines at 5 standard deviations be missed there.) Those beyond [`FAR`] are not counted: they may be the outliers looked for.
 //!
 //! # References
 //! - B. Efron, "Large-Scale Simultaneous Hypothesis Testing: The Choice of a Null Hypothesis", Journal of the American
@@ -26,6 +27,9 @@ pub(crate) const FAR: f64 = 4.0;
 
 /// A tail of fewer machines says nothing.
 const FEWEST: usize = 4;
+
+/// Standard errors by which a tail has to be heavier than a normal one.
+const SURE: f64 = 2.0;
 
 /// Degrees of freedom that are tried, the lightest tail first.
 const TRIED: [f64; 15] = [
@@ -66,10 +70,11 @@ impl Tail {
     pub(crate) fn of(between: usize, all: usize) -> Self {
         let normal = Normal::standard();
         let expected = (normal.sf(NEAR) - normal.sf(FAR)) * all as f64;
-        let at_least = between as f64 - (between as f64).sqrt();
-        if between < FEWEST || at_least <= expected {
+        let error = (between as f64).sqrt();
+        if between < FEWEST || between as f64 - SURE * error <= expected {
             return Self::NORMAL;
         }
+        let at_least = between as f64 - error;
         let share = at_least / all as f64;
         let found = SEEN.iter().find(|seen| seen.2 >= share).or(SEEN.last());
         found.map_or(Self::NORMAL, |&(df, unit, _)| Self { df, unit })

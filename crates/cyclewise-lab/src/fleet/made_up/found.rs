@@ -15,6 +15,7 @@ fn a_planted_machine_is_named_with_its_evidence_and_groups_are_told_apart() {
         .machine
         .warnings
         .push("CPU 3 was at 97 % before the run".to_owned());
+    members[57].machine.steal_share = Some(0.11);
     let report = report(members);
     assert_eq!(report.outliers.len(), 1, "{:#?}", report.outliers);
     let outlier = &report.outliers[0];
@@ -35,7 +36,9 @@ fn a_planted_machine_is_named_with_its_evidence_and_groups_are_told_apart() {
         outlier.sentence
     );
     assert!(
-        outlier.sentence.contains("warning “CPU … was at … % before the run”"),
+        outlier
+            .sentence
+            .contains("steal 11\u{a0}%, warning “CPU 3 was at 97 % before the run”"),
         "{}",
         outlier.sentence
     );

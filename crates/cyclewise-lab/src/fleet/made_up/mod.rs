@@ -64,13 +64,19 @@ impl Made {
         (self.between_machines.powi(2) + self.between_runs.powi(2) * share).sqrt()
     }
 
+    /// What each group has in each row, less 3.
+    fn levels(&self) -> Vec<Vec<f64>> {
+        let mut s = Source::new(self.seed ^ 0x5eed);
+        let level = |s: &mut Source| (0..self.rows).map(|_| self.between_groups * s.normal()).collect();
+        (0..self.groups).map(|_| level(&mut s)).collect()
+    }
+
     /// The records. `bend` may change a machine's runs of a row, which are logarithms; it is given the group, the machine and the row.
     fn members(&self, bend: impl Fn(usize, usize, usize, &mut [f64])) -> Vec<Member> {
         let mut s = Source::new(self.seed);
         let names: Vec<_> = (0..self.rows).map(names).collect();
         let mut members = Vec::with_capacity(self.groups * self.machines);
-        for group in 0..self.groups {
-            let level: Vec<f64> = (0..self.rows).map(|_| self.between_groups * s.normal()).collect();
+        for (group, level) in self.levels().iter().enumerate() {
             for machine in 0..self.machines {
                 let common = s.normal() * self.correlation.sqrt();
                 let rows = level.iter().enumerate().map(|(row, level)| {

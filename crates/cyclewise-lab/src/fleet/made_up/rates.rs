@@ -14,13 +14,10 @@ const LARGE: Made = Made {
 
 /// Puts machine `machine` of group 0 at exactly `sigmas` of its group in row `row`, whatever it was made as.
 fn at(made: Made, sigmas: f64, machine: usize, row: usize) -> impl Fn(usize, usize, usize, &mut [f64]) {
-    let level: Vec<f64> = {
-        let mut s = Source::new(made.seed);
-        (0..made.rows).map(|_| made.between_groups * s.normal()).collect()
-    };
+    let levels = made.levels();
     move |group, m, r, runs| {
         if (group, m, r) == (0, machine, row) {
-            runs.fill(3.0 + level[row] + sigmas * made.sigma());
+            runs.fill(3.0 + levels[group][row] + sigmas * made.sigma());
         }
     }
 }
@@ -51,4 +48,76 @@ fn a_machine_at_six_sigma_is_found_among_all() {
         .collect();
     assert!(found.contains("n0-00077"), "{found:?}");
     assert!(found.len() <= 2, "{found:?}");
+}
+
+/// The fleet of the promise.
+const PROMISED: Made = Made {
+    groups: 20,
+    machines: 1000,
+    runs: 3,
+    rows: 17,
+    ..MADE
+};
+
+/// Puts machines 0, 100, 200 … of group 0 to 9 at `sigmas` of their group in one row each.
+fn planted(made: Made, sigmas: f64) -> impl Fn(usize, usize, usize, &mut [f64]) {
+    let levels = made.levels();
+    move |group, machine, row, runs| {
+        if group < 10 && machine == 100 * group && row == group {
+            runs.fill(3.0 + levels[group][row] + sigmas * made.sigma());
+        }
+    }
+}
+
+#[test]
+#[ignore = "a minute in release: cargo test --release -p cyclewise-lab --lib -- --ignored --nocapture fleet::made_up"]
+fn ten_planted_machines_of_20_000_are_found_and_false_ones_are_at_the_rate() {
+    for sigmas in [5.0, 6.0] {
+        let (mut missed, mut wrong, mut named) = (0, 0, 0);
+        for seed in 0..10 {
+            let made = Made { seed, ..PROMISED };
+            let begun = std::time::Instant::now();
+            let members = made.members(planted(made, sigmas));
+            let made_in = begun.elapsed();
+            let report = report(members);
+            let took = begun.elapsed() - made_in;
+            let found: BTreeSet<String> = report
+                .outliers
+                .iter()
+                .map(|o| report.machines[o.machine].name.clone())
+                .collect();
+            let truth: BTreeSet<String> = (0..10).map(|group| format!("n{group}-{:05}", 100 * group)).collect();
+            missed += truth.difference(&found).count();
+            wrong += found.difference(&truth).count();
+            named += found.len();
+            println!("{sigmas} sigma, seed {seed}: {} named, {took:.1?}", found.len());
+        }
+        println!("{sigmas} sigma: {missed} of 100 missed, {wrong} of {named} false");
+    }
+}
+
+#[test]
+#[ignore = "seconds in release, and 2 GiB: cargo test --release -p cyclewise-lab --lib -- --ignored --nocapture fleet::made_up"]
+fn twenty_thousand_machines_of_two_hundred_rows() {
+    let members = Made {
+        rows: 200,
+        runs: 1,
+        ..PROMISED
+    }
+    .members(as_made);
+    let begun = std::time::Instant::now();
+    let report = report(members);
+    println!(
+        "20 000 machines of 200 rows: {:.1?}; {} groups",
+        begun.elapsed(),
+        report.groups.len()
+    );
+    let members = Made { rows: 200, ..PROMISED }.members(as_made);
+    let begun = std::time::Instant::now();
+    let report = self::report(members);
+    println!(
+        "the same of three runs: {:.1?}; {} groups",
+        begun.elapsed(),
+        report.groups.len()
+    );
 }
