@@ -172,6 +172,17 @@ impl Cluster {
         saved.is_some_and(|saved| saved > submitted)
     }
 
+    /// A `cyclewise` of a task on this node, once it is there.
+    pub(crate) fn program_on(&self, node: &str) -> u32 {
+        let name = format!("SLURMD_NODENAME={node}");
+        let find = || {
+            let mut all = processes::all().into_iter();
+            all.find(|&pid| self.is_program(pid) && processes::has_variable(pid, &name))
+        };
+        self.until("a program on a node", || find().is_some() || self.tasks().is_empty());
+        find().expect("all tasks ended before one was found")
+    }
+
     /// Whether any task of `cyclewise` runs.
     pub(crate) fn computes(&self) -> bool {
         processes::all().into_iter().any(|pid| self.is_program(pid))

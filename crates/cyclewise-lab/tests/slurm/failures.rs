@@ -78,7 +78,7 @@ fn a_controller_that_is_killed_loses_nothing() {
     cluster.start_controller();
     cluster.until_all_ended();
     for shard in 1..=SHARDS {
-        let about = cluster.about(&format!("{}_{shard}", jobs.array));
+        let about = cluster.about(&format!("{}_{shard}", jobs.work));
         assert!(about.contains("JobState=COMPLETED"), "{about}");
     }
     assert!(sweep.is_joined(), "{}", sweep.log_of_join(&jobs));
@@ -115,7 +115,7 @@ fn a_full_disk_loses_nothing() {
     let failed: Vec<_> = (1..=SHARDS).filter(|shard| !written.contains_key(shard)).collect();
     assert!(!failed.is_empty() && failed.len() < SHARDS, "{failed:?}");
     for &shard in &failed {
-        let about = cluster.about(&format!("{}_{shard}", jobs.array));
+        let about = cluster.about(&format!("{}_{shard}", jobs.work));
         assert!(about.contains("JobState=FAILED"), "{about}");
         let log = sweep.log_of(&jobs, shard);
         let says: Vec<_> = log.lines().filter(|line| line.contains("No space left")).collect();

@@ -10,7 +10,9 @@ mod cluster;
 #[path = "../common/mod.rs"]
 mod common;
 mod failures;
+mod planned;
 mod processes;
+mod records;
 mod script;
 mod sweep;
 mod sweeps;

@@ -55,7 +55,7 @@ fn a_task_that_runs_again_changes_nothing() {
 
     // After its end: it finds its result, and leaves it.
     let written = sweep.written();
-    let task = format!("{}_5", jobs.array);
+    let task = format!("{}_5", jobs.work);
     succeeds("scontrol", &["requeue", &task]);
     cluster.until_all_ended();
     let about = cluster.about(&task);
@@ -77,7 +77,7 @@ fn two_tasks_of_one_shard_count_once() {
     cluster.until_all_ended();
     for jobs in &jobs {
         for shard in 1..=SHARDS {
-            let about = cluster.about(&format!("{}_{shard}", jobs.array));
+            let about = cluster.about(&format!("{}_{shard}", jobs.work));
             assert!(about.contains("JobState=COMPLETED"), "{about}");
         }
     }
