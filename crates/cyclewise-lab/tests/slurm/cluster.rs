@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// What a wait may take on the slowest of machines; a test that reaches it has failed.
 const DEADLINE: Duration = Duration::from_secs(600);
@@ -55,7 +55,7 @@ impl Cluster {
             self.start_controller();
         }
         output("scancel", &["--user=root"]);
-        // Refused for nodes that were not drained.
+        // Refused if the state of none is one to resume from.
         output("scontrol", &["update", "NodeName=n[1-4]", "State=RESUME"]);
         for node in NODES {
             if !self.pid(node).is_some_and(processes::lives) {
@@ -162,14 +162,14 @@ impl Cluster {
         self.until("slurmctld", || output("scontrol", &["ping"]).0);
     }
 
-    /// Whether a controller that is started finds this job: it saves its jobs every 5 s, and an answered sbatch is no promise.
-    pub(crate) fn has_saved(&self, job: &str) -> bool {
-        let state = self.folder.join("state");
-        let last = job.chars().next_back().unwrap();
-        let time = |file: PathBuf| std::fs::metadata(file).and_then(|file| file.modified()).ok();
-        let saved = time(state.join("job_state"));
-        let submitted = time(state.join(format!("hash.{last}/job.{job}/script"))).unwrap();
-        saved.is_some_and(|saved| saved > submitted)
+    /// Waits until the controller has saved its jobs as they are now; it does so 5 s after a change, such as one of this job.
+    pub(crate) fn save(&self, job: &str) {
+        let now = SystemTime::now();
+        succeeds("scontrol", &["update", &format!("JobId={job}"), "Comment=save"]);
+        let file = self.folder.join("state/job_state");
+        self.until("the controller's state on its disk", || {
+            std::fs::metadata(&file).is_ok_and(|file| file.modified().unwrap() > now)
+        });
     }
 
     /// A `cyclewise` of a task on this node, once it is there.
@@ -183,9 +183,12 @@ impl Cluster {
         find().expect("all tasks ended before one was found")
     }
 
-    /// Whether any task of `cyclewise` runs.
-    pub(crate) fn computes(&self) -> bool {
-        processes::all().into_iter().any(|pid| self.is_program(pid))
+    /// Every `cyclewise` of a task.
+    pub(crate) fn programs(&self) -> Vec<u32> {
+        processes::all()
+            .into_iter()
+            .filter(|&pid| self.is_program(pid))
+            .collect()
     }
 
     fn is_program(&self, pid: u32) -> bool {
@@ -197,15 +200,6 @@ impl Cluster {
     /// The variable that every process of a task has.
     fn conf(&self) -> String {
         format!("SLURM_CONF={}", self.folder.join("slurm.conf").display())
-    }
-
-    /// No task starts on any node until they are resumed.
-    pub(crate) fn drain(&self) {
-        succeeds("scontrol", &["update", "NodeName=n[1-4]", "State=DRAIN", "Reason=test"]);
-    }
-
-    pub(crate) fn resume(&self) {
-        succeeds("scontrol", &["update", "NodeName=n[1-4]", "State=RESUME"]);
     }
 
     /// The `cyclewise` process of this task, once it is there; `None` where the task ended first.
