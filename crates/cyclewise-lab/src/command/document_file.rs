@@ -124,11 +124,21 @@ fn replaceable(path: &Path) -> Option<PathBuf> {
         }
         match fs::symlink_metadata(&path) {
             Ok(found) if found.is_symlink() => path = folder.join(fs::read_link(&path).ok()?),
-            Ok(found) => return (found.is_file() && found.nlink() == 1).then_some(path),
+            // No name is left of a file that another process replaced since the kernel looked it up.
+            Ok(found) => return (found.is_file() && found.nlink() <= 1).then_some(path),
             Err(e) => return (e.kind() == ErrorKind::NotFound).then_some(path),
         }
     }
     None
+}
+
+/// Whether a file can be made in the folder of `path`: makes one of another name, and removes it.
+///
+/// # Errors
+/// It cannot.
+pub(super) fn try_beside(path: &Path) -> io::Result<()> {
+    let (_, made) = Staged::new_file(path)?;
+    fs::remove_file(made)
 }
 
 /// The folder of a path.

@@ -216,3 +216,22 @@ fn a_document_that_fails_in_the_middle_leaves_the_old_file() {
     }
     assert_eq!(names(&folder).len(), 2);
 }
+
+#[test]
+fn processes_with_one_result_do_not_disturb_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = &folder.path().join("r.json");
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(move || {
+                for _ in 0..30 {
+                    try_beside(path).unwrap();
+                    write(path, "whole").unwrap();
+                    // Whoever tries the name next leaves it there.
+                    assert_eq!(fs::read_to_string(path).unwrap(), "whole");
+                }
+            });
+        }
+    });
+    assert_eq!(names(&folder), ["r.json"]);
+}

@@ -154,11 +154,8 @@ fn writable(option: &str, path: &Path) -> Result<()> {
         // Opening for append keeps the content. Opening a pipe would wait for its reader, so only files are tried.
         Ok(true) if path.is_file() => OpenOptions::new().append(true).open(path).map(drop),
         Ok(true) => Ok(()),
-        Ok(false) => OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(path)
-            .and_then(|_| std::fs::remove_file(path)),
+        // By another name: who computes the same result may write it at this moment, and it must not be removed.
+        Ok(false) => document_file::try_beside(path),
         Err(e) => Err(e),
     };
     tried.map_err(|e| {

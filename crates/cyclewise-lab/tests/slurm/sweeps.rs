@@ -78,7 +78,11 @@ fn two_tasks_of_one_shard_count_once() {
     for jobs in &jobs {
         for shard in 1..=SHARDS {
             let about = cluster.about(&format!("{}_{shard}", jobs.work));
-            assert!(about.contains("JobState=COMPLETED"), "{about}");
+            assert!(
+                about.contains("JobState=COMPLETED"),
+                "{}{about}",
+                sweep.log_of(jobs, shard)
+            );
         }
     }
     assert!(sweep.is_joined());
