@@ -49,7 +49,7 @@ pub(crate) const KINDS: &[Kind] = &[
         bytes[at] = 0xff;
         bytes
     }),
-    kind("utf16", FOREIGN, |text, _| {
+    kind("utf16", MANGLED, |text, _| {
         text.encode_utf16().flat_map(u16::to_le_bytes).collect()
     }),
     kind("random", FOREIGN, |text, dice| {
@@ -80,11 +80,13 @@ pub(crate) const KINDS: &[Kind] = &[
     kind("one-more-sample", MANGLED, |text, _| {
         once(text, "\"samples\":[", "\"samples\":[1.5,")
     }),
-    kind("negative-n", MANGLED, |text, _| once(text, "\"n\":", "\"n\":-")),
+    kind("negative-n", MANGLED, |text, _| in_variant(text, "\"n\":", "\"n\":-")),
     kind("huge-n", MANGLED, |text, _| {
-        once(text, "\"n\":", "\"n\":99999999999999999999")
+        in_variant(text, "\"n\":", "\"n\":99999999999999999999")
     }),
-    kind("swapped-fields", MANGLED, |text, _| once(text, "\"n\":", "\"mean\":")),
+    kind("swapped-fields", MANGLED, |text, _| {
+        in_variant(text, "\"n\":", "\"mean\":")
+    }),
     kind("same-field-twice", MANGLED, |text, _| {
         once(text, "\"created\":", "\"created\":\"\",\"created\":")
     }),
@@ -127,6 +129,12 @@ const fn kind(name: &'static str, problems: &'static [&'static str], mangle: fn(
 fn once(text: &str, from: &str, to: &str) -> Vec<u8> {
     assert!(text.contains(from), "the record has no {from}");
     text.replacen(from, to, 1).into_bytes()
+}
+
+/// As [`once`], in the first variant.
+fn in_variant(text: &str, from: &str, to: &str) -> Vec<u8> {
+    let at = text.find("\"variants\":[").expect("a record has variants");
+    [text[..at].as_bytes(), &once(&text[at..], from, to)].concat()
 }
 
 fn within(from: usize, to: usize, dice: &mut Dice) -> usize {

@@ -7,7 +7,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 /// The longest text that is read whole: a full run has 15 MB. A file of a few kB may unpack to more than any memory.
-pub(super) const LONGEST: u64 = 128 << 20;
+const LONGEST: u64 = 128 << 20;
 
 /// Room that is kept from file to file; a longer text's is given back.
 const KEPT: usize = 16 << 20;
@@ -46,11 +46,15 @@ pub(super) fn open(path: &Path) -> Result<Bytes, Fault> {
 /// # Errors
 /// It is too long, not text, or ends before its end.
 pub(super) fn read_text<'a>(bytes: Bytes, room: &'a mut Vec<u8>) -> Result<&'a str, Fault> {
+    read_at_most(LONGEST, bytes, room)
+}
+
+fn read_at_most(longest: u64, bytes: Bytes, room: &mut Vec<u8>) -> Result<&str, Fault> {
     room.clear();
     room.shrink_to(KEPT);
-    bytes.take(LONGEST + 1).read_to_end(room).map_err(|e| torn(&e))?;
-    if room.len() as u64 > LONGEST {
-        let why = format!("has more than {} MiB; no cyclewise writes such a record", LONGEST >> 20);
+    bytes.take(longest + 1).read_to_end(room).map_err(|e| torn(&e))?;
+    if room.len() as u64 > longest {
+        let why = format!("has more than {longest} bytes; no cyclewise writes such a record");
         return Err(Fault(ProblemKind::Mangled, why));
     }
     // What a crash leaves of a file whose length was written before its data.
@@ -75,4 +79,31 @@ pub(super) fn torn(e: &io::Error) -> Fault {
         _ => format!("cannot be read to its end: {e}"),
     };
     Fault(ProblemKind::Torn, why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fleet::tests::{folder, packed};
+
+    #[test]
+    fn a_file_that_unpacks_to_too_much_is_refused_and_no_more_is_read() {
+        let longest = 1000;
+        let many = "0".repeat(5_000_000);
+        for (text, is_read) in [(&many[..1000], true), (&many[..1001], false), (&many[..], false)] {
+            let folder = folder(&[("a", text.as_bytes()), ("b", &packed(text))]);
+            for name in ["a", "b"] {
+                let mut room = Vec::new();
+                let read = read_at_most(longest, open(&folder.path().join(name)).unwrap(), &mut room);
+                match read {
+                    Ok(read) => assert!(is_read && read == text),
+                    Err(Fault(kind, why)) => {
+                        assert!(!is_read && kind == ProblemKind::Mangled, "{why}");
+                        assert!(why.contains("1000 bytes"), "{why}");
+                    }
+                }
+                assert!(room.capacity() < 10_000, "{}", room.capacity());
+            }
+        }
+    }
 }

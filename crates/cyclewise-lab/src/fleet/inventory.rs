@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 /// The records and doctors' reports of a fleet.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Inventory {
+pub(crate) struct Inventory {
     /// The records, by node, time, digest and file.
     pub members: Vec<Member>,
     /// The latest doctor's report of each node, by node.
@@ -23,7 +23,7 @@ pub struct Inventory {
 ///
 /// # Errors
 /// Exit 2: a source does not exist or cannot be read. A file that is no record is a problem of the inventory, not an error.
-pub fn read(sources: &[PathBuf], progress: &(dyn Fn(usize, usize) + Sync)) -> Result<Inventory> {
+pub(crate) fn read(sources: &[PathBuf], progress: &(dyn Fn(usize, usize) + Sync)) -> Result<Inventory> {
     let gathered = gather(sources, progress, &Ok)?;
     Ok(Inventory {
         members: gathered.members.into_iter().map(|(_, member)| member).collect(),

@@ -36,6 +36,8 @@ mod what;
 mod words;
 
 pub(crate) use analyse::{Settings, analyse};
-pub(crate) use inventory::{Inventory, read};
+#[cfg(test)]
+pub(crate) use inventory::Inventory;
+pub(crate) use inventory::read;
 pub(crate) use join::{Joined, join};
 pub(crate) use what::is_sweep;

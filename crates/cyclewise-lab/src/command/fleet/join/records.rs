@@ -9,6 +9,7 @@ use crate::export::job::command_line;
 use crate::fleet::{self, Joined};
 use crate::record::fleet::ProblemKind;
 use crate::record::plan::Plan;
+use crate::sys::file_size;
 use std::path::{Path, PathBuf};
 
 pub(super) fn join(args: &JoinArgs, plan: Option<&Plan>) -> Result<()> {
@@ -19,7 +20,16 @@ pub(super) fn join(args: &JoinArgs, plan: Option<&Plan>) -> Result<()> {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
         _ => PathBuf::from("."),
     };
+    // A limit on the size of files is then an error of the write, not the end of the process.
+    file_size::refuse_beyond_limit();
     let joined = Reporter::shared("files", |tell| fleet::join(&args.dir, &beside, tell))?;
+    if joined.head.members + joined.head.checkups == 0 && joined.head.problems.is_empty() {
+        return Err(Error::usage(format!(
+            "{}: neither records nor reports of doctor; `run --json` and `doctor --json` write them",
+            args.dir.display()
+        ))
+        .in_one_line());
+    }
     output::stream(&target, &|out| joined.write(out))?;
     let mut said = findings(&joined);
     if target != Path::new("-") {
