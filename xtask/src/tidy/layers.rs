@@ -106,7 +106,6 @@ pub(super) const PACKAGES: &[Package] = &[
                     "experiment",
                     "limits",
                     "simulate",
-                    "fleet",
                     "verify",
                     "error",
                 ],
