@@ -11,6 +11,9 @@ const STATUSES: [&str; 4] = ["ok", "limited", "absent", "unknown"];
 /// The most nodes that are named for a feature.
 const MOST: usize = 100;
 
+/// What a node's report says in a line: the node, the status and the value.
+type Said<'a> = (&'a str, &'a str, &'a str);
+
 /// One entry for each line, in the order of a doctor's report. Of several reports of a node the last
 /// counts; of those that do not say when they were made, that whose file's name is last.
 pub(super) fn features(checkups: &[Checkup]) -> Vec<Feature> {
@@ -22,7 +25,7 @@ pub(super) fn features(checkups: &[Checkup]) -> Vec<Feature> {
         }
     }
     // A line's place is the least that it has in any report: nodes without it do not move it.
-    let mut lines: BTreeMap<&str, (usize, Vec<(&str, &str, &str)>)> = BTreeMap::new();
+    let mut lines: BTreeMap<&str, (usize, Vec<Said>)> = BTreeMap::new();
     for (node, checkup) in &nodes {
         for (place, (name, status, value)) in checkup.lines.iter().enumerate() {
             let line = lines.entry(name).or_insert((place, Vec::new()));
@@ -30,7 +33,7 @@ pub(super) fn features(checkups: &[Checkup]) -> Vec<Feature> {
             line.1.push((node, status, value));
         }
     }
-    let mut order: Vec<(&str, (usize, Vec<(&str, &str, &str)>))> = lines.into_iter().collect();
+    let mut order: Vec<(&str, (usize, Vec<Said>))> = lines.into_iter().collect();
     order.sort_by_key(|(_, (place, _))| *place);
     order
         .into_iter()
@@ -38,7 +41,7 @@ pub(super) fn features(checkups: &[Checkup]) -> Vec<Feature> {
         .collect()
 }
 
-fn feature(name: &str, nodes: &[(&str, &str, &str)]) -> Feature {
+fn feature(name: &str, nodes: &[Said]) -> Feature {
     let mut by_status: BTreeMap<(usize, &str), usize> = BTreeMap::new();
     let place = |status: &str| STATUSES.iter().position(|s| *s == status).unwrap_or(STATUSES.len());
     for (_, status, _) in nodes {

@@ -7,6 +7,7 @@ use crate::record::Unit;
 pub(super) fn times(ratio: f64) -> String {
     let apart = (ratio - 1.0).abs();
     match ratio {
+        _ if apart == 0.0 => "1".to_owned(),
         _ if apart < 0.0095 => number::fixed(ratio, 4),
         _ if apart < 0.095 => number::fixed(ratio, 3),
         _ if ratio < 10.0 => number::fixed(ratio, 2),

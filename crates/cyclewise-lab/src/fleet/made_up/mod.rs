@@ -3,6 +3,7 @@
 mod edges;
 mod found;
 mod rates;
+mod shapes;
 
 use super::{Settings, analyse};
 use crate::record::Unit;
