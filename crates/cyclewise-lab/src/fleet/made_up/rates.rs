@@ -93,6 +93,9 @@ fn ten_planted_machines_of_20_000_are_found_and_false_ones_are_at_the_rate() {
             println!("{sigmas} sigma, seed {seed}: {} named, {took:.1?}", found.len());
         }
         println!("{sigmas} sigma: {missed} of 100 missed, {wrong} of {named} false");
+        assert_eq!(missed, 0, "{sigmas} sigma");
+        // 5 % of some 105, and three standard errors of that count.
+        assert!(wrong <= 13, "{sigmas} sigma: {wrong} of {named} false");
     }
 }
 
@@ -112,6 +115,7 @@ fn twenty_thousand_machines_of_two_hundred_rows() {
         begun.elapsed(),
         report.groups.len()
     );
+    assert_eq!((report.machines.len(), report.rows.len()), (20_000, 200));
     let members = Made { rows: 200, ..PROMISED }.members(as_made);
     let begun = std::time::Instant::now();
     let report = self::report(members);
@@ -120,4 +124,5 @@ fn twenty_thousand_machines_of_two_hundred_rows() {
         begun.elapsed(),
         report.groups.len()
     );
+    assert_eq!((report.machines.len(), report.rows.len()), (20_000, 200));
 }
