@@ -235,6 +235,56 @@ fn a_node_writes_its_record_once_and_what_doctor_says() {
 }
 
 #[test]
+fn nodes_without_a_record_are_named_and_the_printed_line_makes_them() {
+    let folder = Folder::new();
+    plan(
+        &folder.name("job"),
+        &["--nodes", "3"],
+        &["run", "null-syscall", "--quick"],
+    );
+    fs::write(folder.path("job/nodes/77"), "n1\nn2\nn3\n").unwrap();
+    let mut measured = Command::new("sh");
+    measured
+        .arg(folder.path("job/record-node"))
+        .envs([("SLURM_JOB_ID", "77"), ("SLURMD_NODENAME", "n2")]);
+    let measured = measured.output().unwrap();
+    assert!(
+        [Some(0), Some(3)].contains(&measured.status.code()),
+        "{}",
+        text(&measured.stderr)
+    );
+    let output = cyclewise(&["fleet", "join", &folder.name("job")]);
+    let said = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(
+        said.starts_with("1 records of 1 nodes, and 1 reports of doctor\n"),
+        "{said}"
+    );
+    for node in ["n1", "n3"] {
+        assert!(
+            said.contains(&format!("missing: {node}: job 77 ran on this node")),
+            "{said}"
+        );
+    }
+    assert!(!said.contains("missing: n2"), "{said}");
+    assert!(
+        said.contains("sbatch --nodes=2 --nodelist='n1,n3' records.sbatch"),
+        "{said}"
+    );
+    assert!(text(&output.stderr).contains("2 nodes have no record"));
+    // What is there is joined nevertheless, and again to the same bytes.
+    let lines = folder.read("job/fleet.jsonl");
+    assert_eq!(lines.lines().count(), 3, "{lines}");
+    cyclewise(&["fleet", "join", &folder.name("job")]);
+    assert_eq!(folder.read("job/fleet.jsonl"), lines);
+    fs::write(folder.path("job/nodes/77"), "n2\n").unwrap();
+    assert_eq!(
+        cyclewise(&["fleet", "join", &folder.name("job")]).status.code(),
+        Some(0)
+    );
+}
+
+#[test]
 fn an_anonymous_job_has_no_name_of_a_node_in_its_files() {
     let folder = Folder::new();
     let key = folder.with("key", "0123456789abcdef0123456789abcdef\n");

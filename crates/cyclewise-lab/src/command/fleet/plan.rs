@@ -45,15 +45,25 @@ pub(super) fn plan(args: &PlanArgs) -> Result<()> {
     let mut files = planned.machine_files;
     let scripts = job::files(&plan, &launch)?;
     files.extend(scripts.into_iter().map(|(name, text)| (name.to_owned(), text)));
-    let into = args.into.to_str().filter(|name| !name.contains(char::is_control));
-    let Some(into) = into else {
-        return Err(Error::usage(format!(
-            "--into {:?}: scripts and logs cannot show this name; use one of printable characters",
-            args.into
-        )));
-    };
+    let into = folder(&args.into)?;
     write(&args.into, &plan, &files, planned.key.as_deref())?;
-    output::put(Path::new("-"), &how_to_start(into, &plan)?)
+    output::put(Path::new("-"), &how_to_start(&into, &plan)?)
+}
+
+/// The folder's whole name.
+fn folder(into: &Path) -> Result<String> {
+    let absolute = std::path::absolute(into).map_err(|e| Error::system("the folder's path", &e, "give it in full"))?;
+    let name = absolute.to_str().filter(|name| !name.contains(char::is_control));
+    let refused = |why: &str| Error::usage(format!("--into {into:?}: {why}"));
+    let name =
+        name.ok_or_else(|| refused("scripts and logs cannot show this name; use one of printable characters"))?;
+    // slurmctld makes the logs' names absolute and then replaces what is a pattern in them, so that tasks could not start.
+    if name.contains(['%', '\\']) {
+        return Err(refused(
+            "Slurm reads % and \\ in the path of a job's logs as patterns; use a path without",
+        ));
+    }
+    Ok(name.to_owned())
 }
 
 fn work(args: &PlanArgs, planned: &Planned) -> Result<Work> {
@@ -214,9 +224,7 @@ fn write_secret(path: &Path, bytes: &[u8]) -> Result<()> {
 }
 
 /// What the files do and how each way is started, for the terminal.
-fn how_to_start(into: &str, plan: &Plan) -> Result<String> {
-    let dir = std::path::absolute(into).map_err(|e| Error::system("the folder's path", &e, "give it in full"))?;
-    let dir = dir.to_str().unwrap_or(into);
+fn how_to_start(dir: &str, plan: &Plan) -> Result<String> {
     let script = |name: &str, rest: &str| Ok(format!("{}{rest}\n", command_line(["sh", &format!("{dir}/{name}")])?));
     let what = match &plan.work {
         Work::Sweep { shards, points, .. } => format!("{points} points in {shards} shards of about equal time"),
