@@ -213,7 +213,7 @@ fn sbatch_reads_the_options_as_they_are() {
         let option = format!("--comment={value}");
         assert_eq!(
             as_sbatch_reads(&directive(&option)),
-            [option.clone()],
+            [&*option],
             "{}",
             directive(&option)
         );

@@ -4,7 +4,7 @@
 //! layout of the same JSON.
 
 use super::shard::due;
-use super::{Point, SCHEMA, Shard, Simulation, Sweep, wrong};
+use super::{MOST_POINTS, Point, SCHEMA, Shard, Simulation, Sweep, wrong};
 use crate::record::Tool;
 use crate::record::fleet::{Fault, ProblemKind};
 use crate::record::load;
@@ -74,7 +74,13 @@ impl<R: BufRead> PointReader<R> {
             && (index == 0 || index > count)
         {
             let why = format!("there is no shard {index} of {count}");
-            return Err(Fault(ProblemKind::Mangled, why.into()));
+            return Err(Fault(ProblemKind::Mangled, why));
+        }
+        // A short text can describe more points than fit in memory.
+        let points = head.sweep.points();
+        if points > MOST_POINTS {
+            let why = format!("its sweep has {points} points, more than the maximum of {MOST_POINTS}");
+            return Err(Fault(ProblemKind::Mangled, why));
         }
         Ok(Self {
             head,
@@ -112,7 +118,7 @@ impl<R: BufRead> PointReader<R> {
         read_line(&mut self.lines, &mut self.line)?;
         if self.line == END {
             let why = format!("point {due} is missing; it was modified after it was written");
-            return Err(Fault(ProblemKind::Mangled, why.into()));
+            return Err(Fault(ProblemKind::Mangled, why));
         }
         if self.line.pop() != Some(b'\n') {
             return Err(missing());
@@ -124,7 +130,7 @@ impl<R: BufRead> PointReader<R> {
         self.more = Some(more);
         let changed = |what: String| {
             let why = format!("{what}; it was modified after it was written");
-            Err(Fault(ProblemKind::Mangled, why.into()))
+            Err(Fault(ProblemKind::Mangled, why))
         };
         let point: Point = match serde_json::from_slice(&self.line) {
             Ok(point) => point,

@@ -67,7 +67,15 @@ fn what_follows_or_is_missing_or_repeated_is_said() {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let without = |gone: usize| [&lines[..gone], &lines[gone + 1..]].concat().concat();
     let twice = |line: usize| [&lines[..=line], &lines[line..]].concat().concat();
+    let many = |n: u32| (1..=n).map(|i| i.to_string()).collect::<Vec<_>>().join(",");
+    let huge = text
+        .replace("\"threads\":[1,28,224]", &format!("\"threads\":[{}]", many(60_000)))
+        .replace(
+            "\"retry_limits\":[5,null]",
+            &format!("\"retry_limits\":[{}]", many(200)),
+        );
     for (changed, says) in [
+        (huge, "more than the maximum"),
         (text.clone() + "x", "follows its end"),
         (text.clone() + &text, "follows its end"),
         (without(4), "is not point"),
