@@ -30,6 +30,11 @@ pub(super) fn of(file: &str, record: Skim, names: &Names) -> Result<Member, Faul
         rows: rows.collect(),
         missing: record.missing,
     };
+    // A fleet has millions of rows: what they grew into must not stay.
+    member.rows.shrink_to_fit();
+    for row in &mut member.rows {
+        row.runs.shrink_to_fit();
+    }
     clean(&mut member);
     Ok(member)
 }
