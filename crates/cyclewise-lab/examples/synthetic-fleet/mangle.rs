@@ -134,7 +134,7 @@ fn once(text: &str, from: &str, to: &str) -> Vec<u8> {
 /// As [`once`], in the first variant.
 fn in_variant(text: &str, from: &str, to: &str) -> Vec<u8> {
     let at = text.find("\"variants\":[").expect("a record has variants");
-    [text[..at].as_bytes(), &once(&text[at..], from, to)].concat()
+    [&text.as_bytes()[..at], &once(&text[at..], from, to)].concat()
 }
 
 fn within(from: usize, to: usize, dice: &mut Dice) -> usize {

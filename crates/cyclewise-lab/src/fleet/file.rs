@@ -45,7 +45,7 @@ pub(super) fn open(path: &Path) -> Result<Bytes, Fault> {
 ///
 /// # Errors
 /// It is too long, not text, or ends before its end.
-pub(super) fn read_text<'a>(bytes: Bytes, room: &'a mut Vec<u8>) -> Result<&'a str, Fault> {
+pub(super) fn read_text(bytes: Bytes, room: &mut Vec<u8>) -> Result<&str, Fault> {
     read_at_most(LONGEST, bytes, room)
 }
 

@@ -68,7 +68,7 @@ pub(super) fn walk(sources: &[PathBuf]) -> Result<Walked> {
 fn walk_folder(folder: &Path, prefix: &Path, walked: &mut Walked) -> Result<()> {
     let is_planned = folder.join(plan::FILE).is_file();
     let entries = WalkDir::new(folder).min_depth(1).into_iter();
-    for entry in entries.filter_entry(|e| !is_hidden_folder(e) && !(is_planned && is_of_plan(e))) {
+    for entry in entries.filter_entry(|e| !(is_hidden_folder(e) || is_planned && is_of_plan(e))) {
         let entry = match entry {
             Ok(entry) => entry,
             // The folder itself: nothing can be said of it.
