@@ -93,7 +93,7 @@ pub(super) const PACKAGES: &[Package] = &[
             // Comparison of records.
             ("compare", &["record", "stats", "error"]),
             // Many machines' records.
-            ("fleet", &["record", "stats", "number", "simulate", "machine", "error"]),
+            ("fleet", &["record", "stats", "number", "error"]),
             // Promises, checked by measuring.
             ("verify", &["arch", "sys", "stats", "record", "runner", "error"]),
             (
