@@ -13,7 +13,7 @@
 //!    [`ShardBy`](super::ShardBy).
 //!
 //! # References
-//! The constants are fitted to the events of the built-in machines; `design/lab.md` has the error.
+//! The constants are fitted to the events of the built-in machines; `design/fleet.md` has the error.
 
 use cyclewise_sim::machine::{Arbiter, Hold};
 use cyclewise_sim::{Distance, Job, Length, Machine, Placement, Workload};
