@@ -26,8 +26,7 @@ pub(crate) fn report(machines: usize) -> FleetReport {
         group: group_of(m),
         files: vec![format!("records/node-{m:05}.json.gz")],
         runs: 3,
-        steal: (m % 2 == 0).then_some(if m == 3 { 0.11 } else { 0.001 }),
-        ..MachineHead::default()
+        steal: m.is_multiple_of(2).then_some(if m == 3 { 0.11 } else { 0.001 }),
     };
     let machines_of = |g: usize| (0..machines).filter(|m| group_of(*m) == g).count();
     let rows = [
@@ -67,7 +66,6 @@ pub(crate) fn report(machines: usize) -> FleetReport {
             tests: 4 * (machines - 1),
             untested_machines: 1,
             rate: 0.05,
-            ..Search::default()
         },
         differences: vec![
             difference("lock-prefix", "lock-inc64", 1.4),
@@ -78,10 +76,10 @@ pub(crate) fn report(machines: usize) -> FleetReport {
             facts: vec!["microcode".to_owned(), "kernel".to_owned()],
             differ: 2,
             within: 2,
+            undecided: 0,
             sentence: "B (microcode 0xa0011d5, Linux 6.6.30) against A (0xa0011d1, 6.1.0-18): lock-inc64 1.40 times [1.39, 1.41], \
                        getppid 0.70 times [0.69, 0.71]; 2 other rows within 1 %"
                 .to_owned(),
-            ..Pair::default()
         }],
         features: vec![
             feature(
@@ -104,7 +102,6 @@ pub(crate) fn report(machines: usize) -> FleetReport {
             },
         ],
         notes: vec!["in-context has a matrix and no rows, so it is left out".to_owned()],
-        ..FleetReport::default()
     }
 }
 
@@ -124,7 +121,6 @@ fn row(
             n: 1500,
             value: value(m),
             ci95: [value(m) * 0.998, if m == 5 { f64::NAN } else { value(m) * 1.003 }],
-            ..MachineValue::default()
         })
         .collect();
     let of_machine = |m: u32| group_of(m as usize);
@@ -155,7 +151,6 @@ fn row(
             spread: (sorted.len() > 2).then_some(0.0029),
             quantiles: [0.05, 0.25, 0.75, 0.95].map(rank),
             bins,
-            ..GroupSpread::default()
         }
     };
     let component = |sd: f64| {
@@ -176,7 +171,6 @@ fn row(
             between_groups: component(0.21),
             between_machines: component(0.0031),
             between_runs: component(0.0012),
-            ..Components::default()
         }),
         distances: if headline {
             values.iter().map(|v| distance(v, of_machine(v.machine))).collect()
@@ -184,7 +178,6 @@ fn row(
             Vec::new()
         },
         values,
-        ..RowSpread::default()
     }
 }
 
@@ -216,7 +209,6 @@ fn group(name: &str, machines: usize, cpu: &str, microcode: &str, kernel: &str) 
         facts: facts.map(|(fact, value)| (fact.to_owned(), value.to_owned())).to_vec(),
         label: format!("{cpu}, microcode {microcode}, Linux {kernel}"),
         machines,
-        ..Group::default()
     }
 }
 
@@ -234,7 +226,6 @@ fn outlier() -> Outlier {
         runs: 3,
         evidence: vec!["steal 11 %".to_owned(), "lock-add32 1.9 times".to_owned()],
         sentence: "node-00003: lock-inc64 1.9 times its group's median in 3 of 3 runs, steal 11 %".to_owned(),
-        ..Outlier::default()
     }
 }
 
@@ -248,7 +239,6 @@ fn difference(experiment: &str, variant: &str, ratio: f64) -> Difference {
         ci95: [Some(ratio * 0.99), Some(ratio * 1.01)],
         q: 1e-9,
         sentence: format!("{variant} {ratio} times"),
-        ..Difference::default()
     }
 }
 
@@ -260,6 +250,5 @@ fn feature(name: &str, counts: &[(&str, usize)], unlike: &[(&str, &str, &str)]) 
             .iter()
             .map(|(node, status, value)| ((*node).to_owned(), (*status).to_owned(), (*value).to_owned()))
             .collect(),
-        ..Feature::default()
     }
 }

@@ -24,7 +24,7 @@ pub(crate) fn fleet(report: &FleetReport, look: Look) -> String {
     out.push_str(&outliers(report, look));
     out.push_str(&listed(
         "Differences between groups",
-        differences(report).map(|d| one_line(d)),
+        differences(report).map(one_line),
         look,
     ));
     out.push_str(&features(report, look));

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn a_group_of_two_modes_has_no_outliers_and_is_noted() {
     let two = |_: usize, machine: usize, row: usize, runs: &mut [f64]| {
-        if row == 0 && machine % 4 == 0 {
+        if row == 0 && machine.is_multiple_of(4) {
             runs.iter_mut().for_each(|run| *run += 0.5);
         }
     };
@@ -28,7 +28,7 @@ fn a_group_of_two_modes_has_no_outliers_and_is_noted() {
 fn a_group_without_a_centre_names_nobody() {
     // Too few for modes to be told apart, and a third is elsewhere.
     let third = |_: usize, machine: usize, _: usize, runs: &mut [f64]| {
-        if machine % 3 == 0 {
+        if machine.is_multiple_of(3) {
             runs.iter_mut().for_each(|run| *run += 1.0 + machine as f64 * 0.1);
         }
     };
