@@ -106,6 +106,11 @@ fn notes(fleet: &Fleet) -> Vec<String> {
         let nodes = words::counted(fleet.changed.len(), "node");
         notes.push(format!("{nodes} changed between records, for example {first}; each counts as a machine of every group that it was in"));
     }
+    if fleet.groups.len() > 1 && fleet.groups.iter().all(|group| group.machines < 2) {
+        notes.push(
+            "no group has two machines: the spread between groups cannot be told from that between machines".to_owned(),
+        );
+    }
     if fleet.machines.len() > 1 && fleet.machines.iter().all(|machine| machine.runs < 2) {
         notes.push("no machine has two runs: the spread between machines contains that between runs".to_owned());
     }

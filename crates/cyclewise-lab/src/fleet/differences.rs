@@ -1,7 +1,7 @@
 //! What differs between two groups, a sentence each.
 //!
 //! The machine is the unit: a group of three machines has three figures of a row, however many samples are behind them. Rows are
-//! compared by trimmed means of logarithms over machines; the rate of false differences is held over all pairs and headline rows.
+//! compared by trimmed means of logarithms over machines, of three machines a side at least; the rate of false differences is held over all pairs and headline rows.
 //! A difference below [`MARGIN`] is not said, and a row whose whole interval is within it is said to be alike.
 //!
 //! Of many groups not all pairs are of use: a fleet of 40 has 780. Those that differ in one fact show what that fact does, and
@@ -88,7 +88,7 @@ pub(super) fn compare(rows: &[Row], fleet: &Fleet, rate: f64) -> Found {
         let rows = rows.into_iter().map(|(_, text)| text).collect();
         pair.sentence = format!("{}: {}", title(&fleet.groups, pair), sentence(pair, rows));
     }
-    let single: Vec<&str> = fleet
+    let small: Vec<&str> = fleet
         .groups
         .iter()
         .enumerate()
@@ -97,7 +97,7 @@ pub(super) fn compare(rows: &[Row], fleet: &Fleet, rate: f64) -> Found {
         .collect();
     Found {
         differences,
-        notes: notes(&single, fleet.groups.len(), left_out),
+        notes: notes(&small, fleet.groups.len(), left_out),
         pairs,
     }
 }
@@ -172,14 +172,16 @@ fn sentence(pair: &Pair, mut parts: Vec<String>) -> String {
     }
 }
 
-fn notes(single: &[&str], groups: usize, left_out: usize) -> Vec<String> {
+fn notes(small: &[&str], groups: usize, left_out: usize) -> Vec<String> {
     let mut notes = Vec::new();
-    if groups > 1 && !single.is_empty() {
-        let some: Vec<&str> = single.iter().take(10).copied().collect();
-        let dots = if single.len() > some.len() { ", …" } else { "" };
+    if groups > 1 && !small.is_empty() {
+        let some: Vec<&str> = small.iter().take(10).copied().collect();
+        let dots = if small.len() > some.len() { ", …" } else { "" };
         notes.push(format!(
-            "{} of one machine ({}{dots}) cannot be compared with others: the spread between its machines is not known",
-            words::counted(single.len(), "group"),
+            "{} of fewer than {} machines that have a headline row ({}{dots}) cannot be compared with others: the spread between \
+             such few machines is not known",
+            words::counted(small.len(), "group"),
+            stats::FEWEST_COMPARED,
             some.join(", ")
         ));
     }

@@ -197,7 +197,7 @@ pub struct GroupSpread {
 /// Where the spread of a row comes from, each as the standard deviation of the logarithm: about a share.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Components {
-    /// Between groups; `None` with one group.
+    /// Between groups; `None` with one group, and if no group has two machines.
     pub between_groups: Option<Component>,
     /// Between machines of a group.
     pub between_machines: Option<Component>,

@@ -44,7 +44,8 @@ const ROUGH: f64 = 1e-5;
 pub(crate) type Machines = Vec<Vec<f64>>;
 
 /// The components of the spread of figures on a logarithmic scale. `None` with fewer than two machines. A component for which there
-/// is no replication is `None`; without two runs of any machine that between machines contains what is between runs.
+/// is no replication is `None`, and that between groups if no group has two machines: it cannot be told from that between machines
+/// then; without two runs of any machine that between machines contains what is between runs.
 pub(crate) fn components(groups: &[Machines]) -> Option<Components> {
     let data = Data::of(groups)?;
     let fitted = data.fit();
@@ -55,7 +56,7 @@ pub(crate) fn components(groups: &[Machines]) -> Option<Components> {
         })
     };
     Some(Components {
-        between_groups: component(Which::Groups),
+        between_groups: data.has(Which::Machines).then(|| component(Which::Groups)).flatten(),
         between_machines: component(Which::Machines),
         between_runs: component(Which::Runs),
     })
@@ -406,7 +407,7 @@ mod tests {
         assert!(two.between_groups.is_none() && two.between_runs.is_none());
         assert!((two.between_machines.unwrap().sd - 0.0707).abs() < 1e-3, "{two:?}");
         let alone = components(&[vec![vec![1.0]], vec![vec![1.1]]]).unwrap();
-        assert!(alone.between_machines.is_none() && alone.between_groups.is_some());
+        assert!(alone.between_machines.is_none() && alone.between_groups.is_none());
         let same = components(&[vec![vec![2.0, 2.0], vec![2.0, 2.0]], vec![vec![2.0]]]).unwrap();
         for component in [same.between_groups, same.between_machines, same.between_runs] {
             assert!(component.unwrap().sd < 1e-3, "{same:?}");

@@ -69,4 +69,4 @@ pub(crate) use states::{median, probe_cut, state_of};
 pub(crate) use tails::{FAR, NEAR, Tail};
 pub(crate) use ttest::welch;
 pub(crate) use verdict::{ALPHA, verdict};
-pub(crate) use yuen::{Apart, Trimmed};
+pub(crate) use yuen::{Apart, FEWEST as FEWEST_COMPARED, Trimmed};

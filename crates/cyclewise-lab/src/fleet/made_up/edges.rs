@@ -31,11 +31,17 @@ fn nothing_one_machine_and_two_machines_say_what_they_can() {
         .members(as_made),
     );
     assert!(two.outliers.is_empty() && two.differences.is_empty() && two.pairs.is_empty());
-    let note = two
-        .notes
-        .iter()
-        .any(|note| note.contains("2 groups of one machine (A, B) cannot be compared"));
+    let note = two.notes.iter().any(|note| {
+        note.contains("2 groups of fewer than 3 machines that have a headline row (A, B) cannot be compared")
+    });
     assert!(note, "{:?}", two.notes);
+    let between = two.rows[0].components.as_ref().unwrap();
+    assert!(
+        between.between_groups.is_none() && between.between_runs.is_some(),
+        "{between:?}"
+    );
+    let said = |note: &String| note.starts_with("no group has two machines: ");
+    assert!(two.notes.iter().any(said), "{:?}", two.notes);
     assert_eq!(two.search.untested_machines, 2);
 }
 

@@ -50,6 +50,31 @@ fn a_machine_at_six_sigma_is_found_among_all() {
     assert!(found.len() <= 2, "{found:?}");
 }
 
+#[test]
+fn alike_groups_of_unequal_size_do_not_differ() {
+    let sizes = [60, 2, 3, 5];
+    let differ = |seed: u64| {
+        let made = Made {
+            seed,
+            groups: sizes.len(),
+            machines: sizes[0],
+            between_groups: 0.0,
+            ..MADE
+        };
+        let mut members = made.members(as_made);
+        let mut at = 0;
+        members.retain(|_| {
+            let (group, machine) = (at / sizes[0], at % sizes[0]);
+            at += 1;
+            machine < sizes[group]
+        });
+        !report(members).differences.is_empty()
+    };
+    let found = (0..20).filter(|seed| differ(*seed)).count();
+    // One of twenty at most is expected, and chance has four in one of sixty.
+    assert!(found <= 3, "{found} of 20 fleets");
+}
+
 /// The fleet of the promise.
 const PROMISED: Made = Made {
     groups: 20,
