@@ -1,8 +1,9 @@
 //! Machines that are not like their group, over all machines and headline rows at one false discovery rate.
 //!
-//! A machine is compared with the others of its group (of its mode, where the group has several), in every headline row. The row's
-//! tail is that of all groups together, because a group of 20 does not show its own; and where the groups' spreads are
-//! alike, each knows its own better by the others'. A group with fewer than [`FEWEST`] machines,
+//! A machine is compared with the others of its group (of its mode, where the group has several), in every headline row. The
+//! tail is that of all groups and rows together (of its own row, where that has very many machines), because a group of 20 does not
+//! show its own; and where the groups' spreads are alike, each knows its own better by the others'. Less than [`LEAST_APART`] from
+//! its group's median no machine is named: it makes no difference, and a timer's step may be as large. A group with fewer than [`FEWEST`] machines,
 //! and one of which more than a fifth is far from any centre, says nothing about who is unlike it: its machines are counted as
 //! untested.
 
@@ -17,8 +18,11 @@ use crate::stats::{self, FAR, NEAR, Prior, Tail};
 /// The fewest machines of a group, or of a mode, in which one can be found.
 pub(super) const FEWEST: usize = 5;
 
-/// Groups of at least this many show the tail of a row.
-const TAIL_FEWEST: usize = 30;
+/// Rows of at least this many machines show their own tails, with two standard errors' certainty of what matters.
+const OWN_TAIL: usize = 10_000;
+
+/// The least distance from the group's median of a machine that is named.
+pub(super) const LEAST_APART: f64 = 0.02;
 
 /// The least share of a mode that belongs to it.
 const LEAST_BELONGING: f64 = 0.8;
@@ -41,12 +45,18 @@ pub(super) fn search(rows: &mut [Row], fleet: &Fleet, rate: f64) -> Found {
     let mut tested = vec![false; fleet.machines.len()];
     let mut tests: Vec<(usize, usize)> = Vec::new();
     let mut p = Vec::new();
-    for (place, row) in rows.iter_mut().enumerate().filter(|(_, row)| row.spread.headline) {
-        row.spread.distances = distances(row);
+    let far: Vec<Vec<Option<(f64, f64)>>> = rows.iter().map(far).collect();
+    let pooled = far.iter().fold(Counts::default(), |sum, far| sum.plus(Counts::of(far)));
+    for ((place, row), far) in rows.iter_mut().enumerate().zip(&far) {
+        if !row.spread.headline {
+            continue;
+        }
+        row.spread.distances = distances(far, &pooled);
         for (i, distance) in row.spread.distances.iter().enumerate().filter(|(_, d)| !d.p.is_nan()) {
             tested[row.spread.values[i].machine as usize] = true;
             tests.push((place, i));
-            p.push(distance.p);
+            // One that makes no difference is a test, and no discovery.
+            p.push(if is_apart(row, i) { distance.p } else { 1.0 });
         }
     }
     let q = stats::discovery_rates(&p);
@@ -89,22 +99,38 @@ fn sort(outliers: &mut [Outlier]) {
     });
 }
 
-/// How far each value of a row is from its group; q is not known yet.
-fn distances(row: &Row) -> Vec<Distance> {
+/// Whether a value is so far from the median of its mode that it makes a difference.
+fn is_apart(row: &Row, i: usize) -> bool {
+    let log = row.spread.values[i].value.ln();
+    (log - row.fits[row.fit_of[i]].mode(log).median).abs() >= LEAST_APART.ln_1p()
+}
+
+/// How many standard deviations each value of a headline row is from its group, and their degrees of freedom.
+fn far(row: &Row) -> Vec<Option<(f64, f64)>> {
+    if !row.spread.headline {
+        return Vec::new();
+    }
     let prior = prior(row);
-    let far: Vec<Option<(f64, f64)>> = (0..row.spread.values.len())
-        .map(|i| {
-            let log = row.spread.values[i].value.ln();
-            distance(
-                &row.fits[row.fit_of[i]],
-                log,
-                &row.runs[row.starts[i]..row.starts[i + 1]],
-                prior.as_ref(),
-            )
-        })
-        .collect();
-    let tails = tails(&far);
-    let known = far.into_iter().map(|far| match far {
+    let one = |i: usize| {
+        let log = row.spread.values[i].value.ln();
+        let runs = &row.runs[row.starts[i]..row.starts[i + 1]];
+        distance(&row.fits[row.fit_of[i]], log, runs, prior.as_ref())
+    };
+    (0..row.spread.values.len()).map(one).collect()
+}
+
+/// How far each value of a row is from its group; q is not known yet.
+fn distances(far: &[Option<(f64, f64)>], pooled: &Counts) -> Vec<Distance> {
+    let own = Counts::of(far);
+    let tails = if own.all >= OWN_TAIL {
+        own.sides()
+    } else {
+        let [below, above] = own.sides();
+        let [pooled_below, pooled_above] = pooled.sides();
+        let both = pooled.both();
+        [below.or_heavier(pooled_below), above.or_heavier(pooled_above)].map(|tail| tail.or_heavier(both))
+    };
+    let known = far.iter().map(|far| match *far {
         Some((sigmas, df)) => Distance {
             sigmas,
             p: tails[usize::from(sigmas > 0.0)].p(sigmas, df),
@@ -124,7 +150,26 @@ pub(super) fn distance(group: &GroupFit, log: f64, runs: &[f64], prior: Option<&
     let mode = group.mode(log);
     let fit = mode.fit.as_ref().filter(|_| can_tell(mode))?;
     let extra = group.run_spread.map_or(0.0, |spread| spread.extra(runs));
-    Some(fit.distance(log, extra, prior))
+    let by_median = fit.distance(log, log, extra, prior);
+    let nearest = group
+        .run_spread
+        .and_then(|spread| Some((nearest(runs, mode.median)?, spread.extra_of_one(runs)?)));
+    // A machine whose runs disagree may be beyond its group in all of them.
+    let by_nearest = nearest.map(|(run, extra)| fit.distance(run, log, extra, prior));
+    by_nearest
+        .filter(|far| far.0.abs() > by_median.0.abs())
+        .or(Some(by_median))
+}
+
+/// The run nearest to `centre`, if all are on one side of it.
+fn nearest(runs: &[f64], centre: f64) -> Option<f64> {
+    let least = runs.iter().copied().reduce(f64::min)?;
+    let most = runs.iter().copied().reduce(f64::max)?;
+    match () {
+        () if least > centre => Some(least),
+        () if most < centre => Some(most),
+        () => None,
+    }
 }
 
 /// What the groups of a row say of each other's spread.
@@ -146,19 +191,42 @@ fn can_tell(mode: &ModeFit) -> bool {
             .is_some_and(|fit| fit.kept as f64 >= LEAST_BELONGING * fit.n as f64)
 }
 
-/// The tails of a row below and above.
-fn tails(far: &[Option<(f64, f64)>]) -> [Tail; 2] {
-    let (mut all, mut between) = (0, [0; 2]);
-    for sigmas in far
-        .iter()
-        .flatten()
-        .filter(|(_, df)| *df >= TAIL_FEWEST as f64)
-        .map(|far| far.0)
-    {
-        all += usize::from(sigmas.abs() <= FAR);
-        between[usize::from(sigmas > 0.0)] += usize::from((NEAR..=FAR).contains(&sigmas.abs()));
+/// How many distances there are, and how many of them are in the tails.
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    /// Those that are not beyond [`FAR`].
+    all: usize,
+    /// Those from [`NEAR`] to [`FAR`], below and above.
+    between: [usize; 2],
+}
+
+impl Counts {
+    fn of(far: &[Option<(f64, f64)>]) -> Self {
+        let mut counts = Self::default();
+        for &(sigmas, df) in far.iter().flatten() {
+            let score = stats::normal_score(sigmas, df).abs();
+            counts.all += usize::from(score <= FAR);
+            counts.between[usize::from(sigmas > 0.0)] += usize::from((NEAR..=FAR).contains(&score));
+        }
+        counts
     }
-    between.map(|between| Tail::of(between, all))
+
+    fn plus(self, other: Self) -> Self {
+        Self {
+            all: self.all + other.all,
+            between: [0, 1].map(|side| self.between[side] + other.between[side]),
+        }
+    }
+
+    /// The tails below and above, each by itself.
+    fn sides(&self) -> [Tail; 2] {
+        self.between.map(|between| Tail::surely(between, self.all))
+    }
+
+    /// The tail of both sides together.
+    fn both(&self) -> Tail {
+        Tail::of(self.between.iter().sum(), self.all)
+    }
 }
 
 fn outlier(row: &Row, i: usize, rows: &[Row], fleet: &Fleet) -> Outlier {

@@ -66,7 +66,7 @@ pub(crate) use robust::Robust;
 pub(crate) use run_spread::RunSpread;
 pub(crate) use share::share_interval;
 pub(crate) use states::{median, probe_cut, state_of};
-pub(crate) use tails::{FAR, NEAR, Tail};
+pub(crate) use tails::{FAR, NEAR, Tail, normal_score};
 pub(crate) use ttest::welch;
 pub(crate) use verdict::{ALPHA, verdict};
 pub(crate) use yuen::{Apart, FEWEST as FEWEST_COMPARED, Trimmed};

@@ -7,6 +7,9 @@
 //! of ln s²; each group's variance is then the mean of its own and s₀², weighted by d and d₀, and it has d + d₀ degrees of
 //! freedom. Groups of different spreads give a small d₀, and change each other little.
 //!
+//! One wide group among many narrow ones does not make d₀ small, and its ordinary machines would be measured by the others'
+//! spread. So a variance is made smaller by no more than [`MOST_LESS`]: a group that is wider than that keeps its own.
+//!
 //! # References
 //! G. K. Smyth, "Linear Models and Empirical Bayes Methods for Assessing Differential Expression in Microarray Experiments",
 //! Statistical Applications in Genetics and Molecular Biology 3(1), 2004, section 6.2: the estimators.
@@ -15,6 +18,9 @@ use statrs::function::gamma::digamma;
 
 /// The fewest groups that a prior is estimated from.
 const FEWEST: usize = 3;
+
+/// The most that a variance is made smaller by: five standard errors of a group of 1000, and little for one of ten.
+const MOST_LESS: f64 = 1.25;
 
 /// Degrees of freedom of a prior of groups that are all alike.
 const MOST: f64 = 1e6;
@@ -50,9 +56,15 @@ impl Prior {
         })
     }
 
-    /// The variance of a group that has `variance` with `df` degrees of freedom of its own, and the degrees of freedom of both.
+    /// The variance of a group that has `variance` with `df` degrees of freedom of its own, and the degrees of freedom of both;
+    /// its own, if both are much less.
     pub(crate) fn with(&self, variance: f64, df: f64) -> (f64, f64) {
-        ((self.variance * self.df + variance * df) / (self.df + df), self.df + df)
+        let both = (self.variance * self.df + variance * df) / (self.df + df);
+        if both * MOST_LESS < variance {
+            (variance, df)
+        } else {
+            (both, self.df + df)
+        }
     }
 }
 
@@ -114,6 +126,17 @@ mod tests {
         let alike = Prior::of(&groups(300, None, &mut s)).unwrap();
         assert!(alike.df > 60.0 && (alike.variance / 4.0 - 1.0).abs() < 0.1, "{alike:?}");
         assert_eq!(Prior::of(&[(1.0, 5.0), (1.0, 5.0), (0.0, 5.0)]), None);
+    }
+
+    #[test]
+    fn one_wide_group_among_many_keeps_its_own_and_a_narrow_one_is_widened() {
+        let prior = Prior {
+            variance: 1.0,
+            df: 50.0,
+        };
+        assert_eq!(prior.with(25.0, 3.0), (25.0, 3.0));
+        assert_eq!(prior.with(1.1, 900.0).1, 950.0);
+        assert!(prior.with(0.04, 3.0).0 > 0.9);
     }
 
     #[test]

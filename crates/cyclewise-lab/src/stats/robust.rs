@@ -124,19 +124,19 @@ impl Robust {
         (x - self.around).abs() <= self.reach
     }
 
-    /// How many standard deviations `x`, one of the values, is from the others, and the degrees of freedom of that figure.
+    /// How many standard deviations `x` is from those other than `own`, one of the values, and the degrees of freedom of that figure.
     /// `extra` is a variance that `x` has and the others have not; `prior` what other groups say of the variance.
-    pub(crate) fn distance(&self, x: f64, extra: f64, prior: Option<&Prior>) -> (f64, f64) {
+    pub(crate) fn distance(&self, x: f64, own: f64, extra: f64, prior: Option<&Prior>) -> (f64, f64) {
         let (mut kept, mut mean, mut squares) = (self.kept as f64, self.mean, self.squares);
-        if self.keeps(x) && self.kept > 2 {
-            let apart = x - mean;
+        if self.keeps(own) && self.kept > 2 {
+            let apart = own - mean;
             squares = (squares - apart * apart * kept / (kept - 1.0)).max(0.0);
             mean -= apart / (kept - 1.0);
             kept -= 1.0;
         }
         let sd = spread(squares, kept as usize, self.left).max(self.least);
-        let (own, df) = (sd * sd, self.df(kept));
-        let (variance, df) = prior.map_or((own, df), |prior| prior.with(own, df));
+        let (variance, df) = (sd * sd, self.df(kept));
+        let (variance, df) = prior.map_or((variance, df), |prior| prior.with(variance, df));
         let se = (variance * (1.0 + 1.0 / kept) + extra).sqrt();
         ((x - mean) / se, df)
     }
@@ -227,7 +227,7 @@ mod tests {
         if (x - fit.centre).abs() < 1.5 * fit.sd {
             return 1.0;
         }
-        let (sigmas, df) = fit.distance(x, 0.0, None);
+        let (sigmas, df) = fit.distance(x, x, 0.0, None);
         Tail::NORMAL.p(sigmas, df)
     }
 
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn twin_a_distance_in_normal_quantiles_from_all_of_a_small_group_is_caught() {
         let found = excess(8, 0.001, 60_000, |fit, x| {
-            let (sigmas, _) = fit.distance(x, 0.0, None);
+            let (sigmas, _) = fit.distance(x, x, 0.0, None);
             Tail::NORMAL.p(sigmas, 1e9)
         });
         assert!(found > 3.0, "{found}");
@@ -296,6 +296,6 @@ mod tests {
         let fit = Robust::of(&[2.0; 9], 0.001).unwrap();
         assert_eq!((fit.centre, fit.sd, fit.kept), (2.0, 0.001, 9));
         let mostly = Robust::of(&[2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.5], 0.001).unwrap();
-        assert!(mostly.distance(2.5, 0.0, None).0 > 400.0 && !mostly.keeps(2.5));
+        assert!(mostly.distance(2.5, 2.5, 0.0, None).0 > 400.0 && !mostly.keeps(2.5));
     }
 }

@@ -4,10 +4,14 @@
 //! on which something else runs now and then have more than a normal distribution's share at 2.5 and 4 standard deviations, and
 //! then at 5 and 6 many times its share: with normal tails most of the machines named would be ordinary.
 //!
-//! On each side of the centre the machines between [`NEAR`] and [`FAR`] standard deviations are counted, over all groups of a row. If
-//! they are more than a normal distribution has there, by more than two standard errors of the count, p is that of the
-//! Student distribution that has as many less one standard error. (At one standard error a sixth of all normal rows would be
-//! taken for heavy ones, and machines at 5 standard deviations be missed there.) Those beyond [`FAR`] are not counted: they may be the outliers looked for.
+//! The machines between [`NEAR`] and [`FAR`] standard deviations are counted. If they are more than a normal distribution has there,
+//! p is that of the Student distribution that has as many. Those beyond [`FAR`] are not counted: they may be the outliers looked for.
+//! A distance from a small group is first turned into the normal quantile of the same probability ([`normal_score`]): so
+//! groups of five, whose distances have heavy tails by their own few degrees of freedom, can be counted with large ones.
+//!
+//! What is counted together is a trade. One side of one row of a small fleet has two machines out there, which show nothing; all rows
+//! and both sides together do ([`Tail::of`]). Rows differ, and noise is skewed; so one side by itself counts where it is heavier beyond
+//! two standard errors of its count ([`Tail::surely`]), less one of them.
 //!
 //! # References
 //! - B. Efron, "Large-Scale Simultaneous Hypothesis Testing: The Choice of a Null Hypothesis", Journal of the American
@@ -66,18 +70,47 @@ impl Tail {
         unit: 1.0,
     };
 
-    /// Of a side that has `between` near and far, of `all` on both sides that are not beyond far.
+    /// Of both sides together: `between` near and far, of `all` that are not beyond far, and one standard error more: few do not
+    /// show how heavy their tail is, and every machine that a tail too light names is an ordinary one.
     pub(crate) fn of(between: usize, all: usize) -> Self {
-        let normal = Normal::standard();
-        let expected = (normal.sf(NEAR) - normal.sf(FAR)) * all as f64;
-        let error = (between as f64).sqrt();
-        if between < FEWEST || between as f64 - SURE * error <= expected {
+        if between < FEWEST {
             return Self::NORMAL;
         }
-        let at_least = between as f64 - error;
-        let share = at_least / all as f64;
-        let found = SEEN.iter().find(|seen| seen.2 >= share).or(SEEN.last());
-        found.map_or(Self::NORMAL, |&(df, unit, _)| Self { df, unit })
+        let between = between as f64;
+        Self::of_share((between + between.sqrt()) / 2.0 / all as f64)
+    }
+
+    /// Of one side that has `between` near and far, of `all` on both sides that are not beyond far. It errs towards normal tails.
+    pub(crate) fn surely(between: usize, all: usize) -> Self {
+        let error = (between as f64).sqrt();
+        if between < FEWEST || between as f64 - SURE * error <= normal_share() * all as f64 {
+            return Self::NORMAL;
+        }
+        Self::of_share((between as f64 - error) / all as f64)
+    }
+
+    /// Of a share between near and far on one side.
+    fn of_share(share: f64) -> Self {
+        let (mut per_df, mut unit, mut less) = (0.0, 1.0, normal_share());
+        if share <= less {
+            return Self::NORMAL;
+        }
+        for &(df, its_unit, more) in SEEN.iter() {
+            if share <= more {
+                let part = (share - less) / (more - less);
+                return Self {
+                    df: 1.0 / (per_df + part * (1.0 / df - per_df)),
+                    unit: unit + part * (its_unit - unit),
+                };
+            }
+            (per_df, unit, less) = (1.0 / df, its_unit, more);
+        }
+        Self { df: 1.0 / per_df, unit }
+    }
+
+    /// The heavier of two.
+    pub(crate) fn or_heavier(self, other: Self) -> Self {
+        if other.df < self.df { other } else { self }
     }
 
     /// Two-sided p of a distance of `sigmas` from a group of `df` degrees of freedom.
@@ -85,6 +118,22 @@ impl Tail {
         let df = 1.0 / (1.0 / self.df + 1.0 / df);
         StudentsT::new(0.0, 1.0, df).map_or(1.0, |t| (2.0 * t.sf(sigmas.abs() * self.unit)).clamp(0.0, 1.0))
     }
+}
+
+/// The share of a normal distribution between near and far on one side.
+fn normal_share() -> f64 {
+    let normal = Normal::standard();
+    normal.sf(NEAR) - normal.sf(FAR)
+}
+
+/// The normal quantile of the probability of a distance of `sigmas` with `df` degrees of freedom; that distance itself where it is not
+/// beyond [`NEAR`], as the quantile is not either.
+pub(crate) fn normal_score(sigmas: f64, df: f64) -> f64 {
+    if sigmas.abs() < NEAR {
+        return sigmas;
+    }
+    let beyond = StudentsT::new(0.0, 1.0, df).map_or(0.5, |t| t.sf(sigmas.abs()));
+    -Normal::standard().inverse_cdf(beyond.max(1e-300)) * sigmas.signum()
 }
 
 /// The standard deviation that [`super::robust`] finds in a large group of this distribution.
@@ -116,18 +165,38 @@ mod tests {
 
     #[test]
     fn a_normal_tail_and_few_machines_are_normal() {
-        assert_eq!(Tail::of(100, 10_000), Tail::NORMAL);
+        assert_eq!(Tail::surely(110, 10_000), Tail::NORMAL);
+        assert_eq!(Tail::of(180, 10_000), Tail::NORMAL);
         assert_eq!(Tail::of(3, 20), Tail::NORMAL);
         assert_eq!(Tail::of(0, 0), Tail::NORMAL);
+        assert_eq!(Tail::surely(0, 0), Tail::NORMAL);
         let p = Tail::NORMAL.p(-5.0, 1e9);
         assert!((p / 5.733e-7 - 1.0).abs() < 1e-3, "{p}");
     }
 
     #[test]
     fn a_heavy_tail_makes_a_distance_less_remarkable() {
-        let heavy = Tail::of(180, 10_000);
+        let heavy = Tail::surely(180, 10_000);
         assert!((4.0..8.0).contains(&heavy.df), "{heavy:?}");
         assert!(heavy.p(5.0, 1e9) > 1e-3, "{}", heavy.p(5.0, 1e9));
-        assert_eq!(Tail::of(9_000, 10_000).df, 2.0);
+        assert!((Tail::of(9_000, 10_000).df - 2.0).abs() < 1e-9);
+        assert_eq!(heavy.or_heavier(Tail::NORMAL), heavy);
+        assert_eq!(Tail::NORMAL.or_heavier(heavy), heavy);
+    }
+
+    #[test]
+    fn a_tail_is_as_heavy_as_its_share_says_and_not_a_step_heavier() {
+        let slightly = Tail::of(20_000, 1_000_000);
+        assert!(slightly.df > 200.0 && slightly.df.is_finite(), "{slightly:?}");
+        let dfs = [205, 220, 260, 340].map(|between| Tail::of(between, 10_000).df);
+        assert!(dfs.is_sorted_by(|a, b| a > b), "{dfs:?}");
+    }
+
+    #[test]
+    fn a_distance_from_a_small_group_is_a_smaller_quantile() {
+        assert!((normal_score(12.706_2, 1.0) - 1.959_96).abs() < 1e-4);
+        assert!((normal_score(-3.0, 1e7) + 3.0).abs() < 1e-3);
+        assert_eq!(normal_score(1.0, 3.0), 1.0);
+        assert!(normal_score(1e9, 1e6).is_finite());
     }
 }

@@ -2,6 +2,7 @@
 
 mod edges;
 mod found;
+mod heavy;
 mod rates;
 mod shapes;
 
