@@ -217,6 +217,7 @@ fn outlier() -> Outlier {
         machine: 3,
         experiment: "lock-prefix".to_owned(),
         variant: "lock-inc64".to_owned(),
+        unit: Unit::NanosPerOp,
         value: 9.5,
         ratio: 1.9,
         sigmas: 220.0,

@@ -247,7 +247,7 @@ impl Exposition<'_> {
         )?;
         for row in rows() {
             for spread in &row.groups {
-                let mut labels = of_row(row);
+                let mut labels = of_row_and_unit(row);
                 labels.push(("group", report.groups.get(spread.group).map_or("", |g| &*g.name)));
                 self.sample(name, &labels, spread.spread.unwrap_or(f64::NAN))?;
             }
@@ -264,7 +264,7 @@ impl Exposition<'_> {
                 ("runs", c.between_runs),
             ];
             for (between, component) in parts {
-                let mut labels = of_row(row);
+                let mut labels = of_row_and_unit(row);
                 labels.push(("between", between));
                 self.sample(name, &labels, component.map_or(f64::NAN, |c: Component| c.sd))?;
             }
@@ -294,6 +294,7 @@ impl Exposition<'_> {
                 let labels = [
                     ("experiment", &*outlier.experiment),
                     ("variant", &*outlier.variant),
+                    ("unit", outlier.unit.as_str()),
                     ("node", &**node),
                 ];
                 let value = if unit.is_empty() { outlier.sigmas } else { outlier.ratio };
@@ -317,6 +318,13 @@ impl Exposition<'_> {
 
 fn of_row(row: &RowSpread) -> Labels<'_> {
     vec![("experiment", &*row.experiment), ("variant", &*row.variant)]
+}
+
+/// The labels of a row in a family that has rows of all units: a variant may have one in each of two.
+fn of_row_and_unit(row: &RowSpread) -> Labels<'_> {
+    let mut labels = of_row(row);
+    labels.push(("unit", row.unit.as_str()));
+    labels
 }
 
 /// What the family of a unit's rows is called, its base unit, its help, and the factor from the row's unit.

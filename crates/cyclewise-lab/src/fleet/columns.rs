@@ -8,8 +8,12 @@ use super::row::bounds_of_runs;
 use crate::record::fleet::{Member, Problem, ProblemKind, Row};
 use crate::record::fleet_report::{Group, MachineHead, MachineValue};
 use crate::record::{Cgroup, Unit, bounds};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
+
+/// The rates that a tick may have: from a counter of 1 MHz to ten times the fastest processor.
+const TICKS: RangeInclusive<f64> = 1e6..=1e11;
 
 /// The figures of one row.
 pub(super) struct Column {
@@ -131,12 +135,12 @@ impl Gathering {
     /// Adds a record's rows to the columns.
     fn rows(&mut self, machine: u32, member: Member, fleet: &mut Fleet) {
         let hz = member.machine.tsc_hz;
-        let ticks_known = hz.is_finite() && hz > 0.0;
+        let ticks_known = TICKS.contains(&hz);
         if !ticks_known && member.rows.iter().any(|row| row.unit == Unit::TicksPerOp) {
             fleet.problems.push(Problem {
                 name: group::plain(&member.file),
                 kind: ProblemKind::Mangled,
-                why: format!("machine.tsc_hz is {hz}: figures in ticks cannot be converted and are left out"),
+                why: format!("machine.tsc_hz is {hz}, which is no rate of a tick: figures in ticks cannot be converted and are left out"),
             });
         }
         let mut before = "";
@@ -211,6 +215,7 @@ impl Gathering {
                 fleet.machines[machine].name = format!("{node} ({label})");
             }
         }
+        unique(&mut fleet.machines);
         fleet.members = vec![Vec::new(); groups.len()];
         for (machine, group) in of.iter().enumerate() {
             fleet.members[*group].push(machine);
@@ -279,6 +284,19 @@ impl Column {
             });
         }
         self.runs = runs;
+    }
+}
+
+/// Numbers the machines whose names others have: a node may be called as another is with its label.
+fn unique(machines: &mut [MachineHead]) {
+    let mut taken: HashSet<String> = HashSet::new();
+    for machine in machines {
+        let name = machine.name.clone();
+        let mut n = 1;
+        while !taken.insert(machine.name.clone()) {
+            n += 1;
+            machine.name = format!("{name} #{n}");
+        }
     }
 }
 

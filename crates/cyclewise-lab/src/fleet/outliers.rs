@@ -243,12 +243,12 @@ fn outlier(row: &Row, i: usize, rows: &[Row], fleet: &Fleet) -> Outlier {
     let evidence = evidence::of(machine, row, i, rows, fleet);
     let name = words::row(&row.spread.experiment, &row.spread.variant);
     let centre = if group.modes.len() > 1 {
-        "median of its group's nearest mode"
+        "the median of its group's nearest mode"
     } else {
-        "group's median"
+        "its group's median"
     };
     let mut sentence = format!(
-        "{}: {name} {} times its {centre}{} in {runs_beyond} of {}",
+        "{}: {name} {} times {centre}{} in {runs_beyond} of {}",
         fleet.machines[machine].name,
         words::times(ratio),
         words::sense(row.spread.unit, ratio),
@@ -262,6 +262,7 @@ fn outlier(row: &Row, i: usize, rows: &[Row], fleet: &Fleet) -> Outlier {
         machine,
         experiment: row.spread.experiment.clone(),
         variant: row.spread.variant.clone(),
+        unit: row.spread.unit,
         value: value.value,
         ratio,
         sigmas: far.sigmas,

@@ -223,6 +223,9 @@ pub struct Outlier {
     pub experiment: String,
     /// The variant.
     pub variant: String,
+    /// The unit of the row: a variant may have a row in each of two.
+    #[serde(default)]
+    pub unit: Unit,
     /// Its value, in the unit of the row.
     pub value: f64,
     /// The value over the group's median.

@@ -3,7 +3,8 @@
 //! The facts in which groups differ are the last columns, each named `fact_` and its name: which there are depends on the fleet.
 //! A fact of more than [`MOST_LETTERS`] characters, such as all mitigations, would be most of the file: the group stands for it,
 //! and the JSON has it.
-//! A value that is not known is empty. The lines are written one by one, so that memory does not grow with them.
+//! A value that is not known is empty. Names are written as they are, also those that begin with `=`: a spreadsheet that is to open
+//! records of strangers has to be told that the columns are text. The lines are written one by one, so that memory does not grow with them.
 
 use crate::export::fleet::{differing, fact};
 use crate::record::fleet_report::{FleetReport, RowSpread};
@@ -73,7 +74,7 @@ fn lines<W: Write>(
     }
     let outliers = report.outliers.iter();
     let outliers: HashSet<usize> = outliers
-        .filter(|o| o.experiment == row.experiment && o.variant == row.variant)
+        .filter(|o| o.experiment == row.experiment && o.variant == row.variant && o.unit == row.unit)
         .map(|o| o.machine)
         .collect();
     let mut number = String::new();
@@ -137,6 +138,7 @@ fn failed(e: csv::Error) -> io::Error {
 mod tests {
     use super::*;
     use crate::export::made_up_fleet;
+    use crate::record::Unit;
 
     fn lines(report: &FleetReport) -> Vec<Vec<String>> {
         let mut out = Vec::new();
@@ -178,6 +180,17 @@ mod tests {
         assert_eq!((of("outlier"), of("sigmas"), of("p")), ("true", "220", "1e-30"));
         assert!((of("ratio").parse::<f64>().unwrap() - 1.9).abs() < 0.02);
         assert_eq!(all.iter().filter(|l| l[column("outlier")] == "true").count(), 1);
+    }
+
+    #[test]
+    fn an_outlier_in_one_unit_is_none_in_another() {
+        let mut report = made_up_fleet::report(60);
+        let mut other = report.rows[0].clone();
+        other.unit = Unit::OpsPerSecond;
+        report.rows.push(other);
+        let all = lines(&report);
+        let place = HEADER.iter().position(|h| *h == "outlier").unwrap();
+        assert_eq!(all.iter().filter(|l| l[place] == "true").count(), 1);
     }
 
     #[test]

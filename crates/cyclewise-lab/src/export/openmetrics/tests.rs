@@ -144,6 +144,18 @@ fn it_follows_the_specification_and_has_every_machine() {
 }
 
 #[test]
+fn a_variant_in_two_units_has_samples_of_each() {
+    let mut report = made_up_fleet::report(60);
+    let (mut row, mut outlier) = (report.rows[0].clone(), report.outliers[0].clone());
+    (row.unit, outlier.unit) = (Unit::OpsPerSecond, Unit::OpsPerSecond);
+    report.rows.push(row);
+    report.outliers.push(outlier);
+    let samples = parse(&text(&report)).unwrap();
+    let outliers: Vec<_> = samples.iter().filter(|s| s.0 == "cyclewise_outlier_ratio").collect();
+    assert_eq!(outliers.len(), 2);
+}
+
+#[test]
 fn names_are_escaped_and_come_back() {
     let report = made_up_fleet::report(60);
     let text = text(&report);

@@ -1,6 +1,6 @@
 //! The report on many machines: totals, groups, spread, outliers, differences, features, problems.
 
-use super::grid::{BOLD, Column, DIM, Look, YELLOW, fitted, red, wrapped};
+use super::grid::{BOLD, Column, DIM, Look, YELLOW, fitted, green, red, wrapped};
 use crate::export::fleet::{
     differences, in_common, kind, medians, one_line, one_of, row_name, searched, shares, totals,
 };
@@ -85,19 +85,22 @@ fn spreads(report: &FleetReport, look: Look) -> String {
     if !rows.iter().any(|r| r.groups.len() > 1) {
         columns.remove(3);
     }
-    let about = "Spread between groups, between machines of a group, and between runs of a machine: standard deviations of the logarithm, as \
-                 shares, with 95 % intervals.";
+    // Columns may be left out for want of room, so it names none.
+    let about = "Columns in %: the spread between what they name, as the standard deviation of the logarithm, with 95 % intervals.";
     let mut out = format!("\n{BOLD}Headline rows{BOLD:#}\n{}\n", wrapped(about, look, 0, 2));
     let _ = writeln!(out, "{}", fitted(columns, look));
     out
 }
 
 fn outliers(report: &FleetReport, look: Look) -> String {
-    let style = red();
     let mut out = format!("\n{BOLD}Outliers{BOLD:#}\n{}\n", wrapped(&searched(report), look, 0, 2));
     for outlier in report.outliers.iter().take(MOST_LINES) {
         let line = wrapped(&one_line(&outlier.sentence), look, 2, 4);
-        let _ = writeln!(out, "{style}▼{style:#} {line}");
+        let (style, sign) = match outlier.unit.more_is_faster() == (outlier.ratio > 1.0) {
+            true => (green(), "▲"),
+            false => (red(), "▼"),
+        };
+        let _ = writeln!(out, "{style}{sign}{style:#} {line}");
     }
     out.push_str(&more(report.outliers.len().saturating_sub(MOST_LINES), "outliers"));
     out
@@ -202,6 +205,16 @@ mod tests {
             }
             assert!(text.lines().count() < 200, "{text}");
         }
+    }
+
+    #[test]
+    fn a_faster_outlier_has_the_sign_of_what_is_faster() {
+        let mut report = made_up_fleet::report(60);
+        let mut fast = report.outliers[0].clone();
+        fast.ratio = 0.5;
+        report.outliers.push(fast);
+        let text = plain(&report, 100);
+        assert_eq!((text.matches('▲').count(), text.matches('▼').count()), (1, 1), "{text}");
     }
 
     #[test]

@@ -121,6 +121,44 @@ fn ticks_without_a_rate_are_a_problem_and_figures_that_are_no_cost_are_left_out(
 }
 
 #[test]
+fn a_rate_that_no_tick_has_is_none() {
+    for (hz, refused) in [(1.0, true), (1e300, true), (2.5e7, false)] {
+        let mut members = Made {
+            groups: 1,
+            machines: 4,
+            ..MADE
+        }
+        .members(as_made);
+        members[0].machine.tsc_hz = hz;
+        let report = report(members);
+        assert_eq!(report.problems.len(), usize::from(refused), "{hz}");
+        assert_eq!(report.rows[0].machines, 4 - usize::from(refused), "{hz}");
+    }
+}
+
+#[test]
+fn no_two_machines_are_shown_by_one_name() {
+    let mut members = Made {
+        groups: 1,
+        machines: 3,
+        ..MADE
+    }
+    .members(as_made);
+    members[1].machine.identity.node = members[0].machine.identity.node.clone();
+    members[1].machine.kernel = "6.1".to_owned();
+    members[2].machine.identity.node = Some("n0-00000 (kernel 6.1)".to_owned());
+    let names: Vec<String> = report(members).machines.into_iter().map(|m| m.name).collect();
+    assert_eq!(
+        names,
+        [
+            "n0-00000 (kernel 6.1)",
+            "n0-00000 (kernel unknown)",
+            "n0-00000 (kernel 6.1) #2"
+        ]
+    );
+}
+
+#[test]
 fn machines_with_the_same_figure_have_no_outliers_and_a_tick_is_none() {
     let same = |_: usize, machine: usize, _: usize, runs: &mut [f64]| {
         runs.fill(3.0 + if machine == 3 { 2e-4 } else { 0.0 });

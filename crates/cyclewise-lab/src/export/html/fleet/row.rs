@@ -68,10 +68,9 @@ fn strip<'a>(report: &'a FleetReport, row: &'a RowSpread, spread: &'a GroupSprea
         true => values.map(|v| v.value).collect(),
         false => Vec::new(),
     };
-    let outliers = report
-        .outliers
-        .iter()
-        .filter(|o| o.experiment == row.experiment && o.variant == row.variant && is_of_group(o.machine));
+    let outliers = report.outliers.iter().filter(|o| {
+        o.experiment == row.experiment && o.variant == row.variant && o.unit == row.unit && is_of_group(o.machine)
+    });
     DensityStrip {
         label: format!(
             "{}: {} {}",
