@@ -172,7 +172,8 @@ pub(super) struct Common {
     ///
     /// A node has the same name in all records that are made with one key, and only who has the key can find the node of a name:
     /// `openssl rand -hex 32 > KEYFILE` makes one for a fleet. Paths of the command line, the home folder and the firmware's
-    /// free texts are left out too. Commands that are timed are your own words, and stay as they are.
+    /// free texts are left out too. Commands that are timed are your own words, and stay as they are. What kind of machine it is stays
+    /// as well: its CPU, its kernel's release, its vendor's names of product, board and firmware; and so do the times of measurement.
     #[arg(long, value_name = "KEYFILE")]
     pub(super) anonymous: Option<PathBuf>,
     /// Print every column [default: those that fit the terminal, at most 100 characters]

@@ -37,7 +37,8 @@ pub(crate) struct Launch {
 /// Exit 2: a word cannot be quoted for a shell.
 pub(crate) fn files(plan: &Plan, launch: &Launch) -> Result<Vec<(&'static str, String)>> {
     let program = &command_line([&launch.program])?;
-    let command = &command_line(&plan.command)?;
+    let (subcommand, arguments) = plan.command.split_at(plan.command.len().min(1));
+    let (subcommand, arguments) = (&command_line(subcommand)?, &command_line(arguments)?);
     let options: &[String] = &lines(&launch.options);
     let join = render(&Join {
         program,
@@ -51,7 +52,8 @@ pub(crate) fn files(plan: &Plan, launch: &Launch) -> Result<Vec<(&'static str, S
                 array,
                 points,
                 program,
-                command,
+                subcommand,
+                arguments,
                 options,
             };
             vec![
@@ -75,13 +77,20 @@ pub(crate) fn files(plan: &Plan, launch: &Launch) -> Result<Vec<(&'static str, S
                 "record-node",
                 render(&RecordNode {
                     program,
-                    command,
+                    subcommand,
+                    arguments,
                     key: launch.key,
                 })?,
             ),
             ("join.sbatch", join),
             ("submit", render(&SubmitRecords {})?),
-            ("local", render(&LocalRecords { program })?),
+            (
+                "local",
+                render(&LocalRecords {
+                    program,
+                    key: launch.key,
+                })?,
+            ),
         ],
     };
     files.push((plan::FILE, json::pretty(plan)?));
@@ -109,7 +118,8 @@ struct Array<'a> {
     array: u32,
     points: usize,
     program: &'a str,
-    command: &'a str,
+    subcommand: &'a str,
+    arguments: &'a str,
     options: &'a [String],
 }
 
@@ -147,7 +157,8 @@ struct Records<'a> {
 #[template(path = "job/record-node.sh", escape = "none")]
 struct RecordNode<'a> {
     program: &'a str,
-    command: &'a str,
+    subcommand: &'a str,
+    arguments: &'a str,
     key: Option<&'static str>,
 }
 
@@ -159,6 +170,7 @@ struct SubmitRecords {}
 #[template(path = "job/local-records.sh", escape = "none")]
 struct LocalRecords<'a> {
     program: &'a str,
+    key: Option<&'static str>,
 }
 
 #[cfg(test)]

@@ -7,7 +7,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// The folder in which a job writes its nodes: one file for each job, named by its id, with a node's name on each line.
+/// The folder in which a job writes its nodes: one file for each job, named by its id, and of each
+/// node that is measured without Slurm a file local-NAME, with a node's name on each line.
 pub(super) const NODES: &str = "nodes";
 
 /// The longest list of nodes that is read, in bytes: 100 000 names.
@@ -41,7 +42,11 @@ pub(super) fn missing(folder: &Path, have: &BTreeSet<String>) -> Vec<Problem> {
     }
     let without = nodes.into_iter().filter(|(node, _)| !have.contains(node));
     problems.extend(without.map(|(node, job)| {
-        let why = format!("job {job} ran on this node, and there is no record of it");
+        let why = if job.starts_with("local-") {
+            "it was to be measured without Slurm, and there is no record of it".to_owned()
+        } else {
+            format!("job {job} ran on this node, and there is no record of it")
+        };
         Fault(ProblemKind::Missing, why).of(&node)
     }));
     problems

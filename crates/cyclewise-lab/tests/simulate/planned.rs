@@ -78,6 +78,56 @@ fn a_planned_sweep_joins_to_the_bytes_of_the_single_run() {
 }
 
 #[test]
+fn a_planned_command_may_have_two_hyphens() {
+    let folder = Folder::new();
+    let words = [
+        "simulate",
+        "--machine",
+        "thunderx2",
+        "--threads",
+        "1..4",
+        "--ops",
+        "50",
+        "--",
+        "fetch-add",
+    ];
+    let output = plan(&folder.name("job"), &["--shards", "2"], &words);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let local = sh(&folder.path("job"), "local", &[]);
+    assert_eq!(local.status.code(), Some(0), "{}", text(&local.stderr));
+}
+
+#[test]
+fn a_folder_behind_a_link_is_the_one_that_is_said() {
+    let folder = Folder::new();
+    fs::create_dir_all(folder.path("real/below")).unwrap();
+    std::os::unix::fs::symlink(folder.path("real/below"), folder.path("link")).unwrap();
+    let output = plan(&folder.name("link/../job"), &["--shards", "2"], &planned());
+    let real = fs::canonicalize(folder.path("real/job")).unwrap();
+    let line = format!("sh {}/local\n", real.display());
+    assert!(text(&output.stdout).contains(&line), "{}", text(&output.stdout));
+    let local = sh(&folder.path("link/../job"), "local", &[]);
+    assert_eq!(local.status.code(), Some(0), "{}", text(&local.stderr));
+    assert!(real.join("joined.json").exists());
+}
+
+#[test]
+fn a_plan_without_a_folder_goes_into_one_of_the_current() {
+    let folder = Folder::new();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cyclewise"));
+    let output = command
+        .args(["fleet", "plan"])
+        .args(planned())
+        .current_dir(folder.path("."))
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(folder.path("cyclewise-fleet/plan.json").exists());
+    let said = text(&output.stdout);
+    assert!(said.contains("/cyclewise-fleet/submit\n"), "{said}");
+}
+
+#[test]
 fn the_same_plan_is_the_same_bytes_anywhere_and_again() {
     let folder = Folder::new();
     let (a, b) = (folder.name("a"), folder.name("b"));
@@ -427,6 +477,9 @@ fn wrong_plans_are_refused_in_one_line_and_write_nothing() {
         (&["--sbatch=-o x"], long.to_vec(), "-o"),
         (&["--sbatch=a\n#SBATCH --uid=0"], long.to_vec(), "control character"),
         (&["--program", &program], long.to_vec(), "chmod +x"),
+        (&["--program=-x"], long.to_vec(), "begins with -"),
+        (&["--sbatch=-HN4"], long.to_vec(), "the job's files say -N themselves"),
+        (&["--sbatch=--part=x"], long.to_vec(), "in full: --partition"),
         (&["--into", &odd], long.to_vec(), "printable"),
         (&["--into", &percent], long.to_vec(), "Slurm reads %"),
         (&["--into", &backslash], long.to_vec(), "Slurm reads %"),

@@ -125,9 +125,10 @@ fn more_shards_than_an_array_has_are_several_arrays() {
     assert!(task.env_remove("SLURM_CPUS_ON_NODE").output().unwrap().status.success());
     let said = folder.read("tasks");
     assert!(
-        said.contains("--shard 2007/2100 --shard-by cost --json shards/2007.json --if-missing\nthreads 3\n"),
+        said.starts_with("simulate --shard 2007/2100 --shard-by cost --json shards/2007.json --if-missing lockref"),
         "{said}"
     );
+    assert!(said.contains("none\nthreads 3\n"), "{said}");
     assert!(said.contains("threads 8\n") && said.ends_with("threads 1\n"), "{said}");
 }
 
@@ -183,8 +184,7 @@ fn scripts_outside_their_folder_say_so() {
 }
 
 /// A program that writes what it was given where `--json` says.
-const RECORDS: &str =
-    r#"case "$1" in doctor) echo "{\"given\": \"$*\"}" ;; run) for last; do :; done; echo "$*" >"$last" ;; esac"#;
+const RECORDS: &str = r#"case "$1" in doctor) echo "{\"given\": \"$*\"}" ;; run) echo "$*" >"$3" ;; esac"#;
 
 #[test]
 fn a_node_writes_its_record_once_and_what_doctor_says() {
@@ -226,12 +226,58 @@ fn a_node_writes_its_record_once_and_what_doctor_says() {
     let task = [("SLURM_JOB_ID", "77"), ("SLURMD_NODENAME", "n2")];
     let output = run(&path, &dir, "record-node", &task);
     assert!(output.status.success(), "{}", text(&output.stderr));
-    let record = "job/records/n2-77.json.gz";
-    assert_eq!(folder.read(record), "run popf --quick --json records/n2-77.json.gz\n");
-    assert_eq!(folder.read("job/doctor/n2-77.json"), "{\"given\": \"doctor --json\"}\n");
-    folder.with(record, "kept");
+    let [name] = &names(&dir.join("records"))[..] else {
+        panic!("one record")
+    };
+    let record = format!("job/records/{name}");
+    assert!(name.starts_with("n2-77-") && name.ends_with(".json.gz"), "{name}");
+    assert_eq!(
+        folder.read(&record),
+        format!("run --json records/{name} popf --quick\n")
+    );
+    let doctor = format!("job/doctor/{}", name.trim_end_matches(".gz"));
+    assert_eq!(folder.read(&doctor), "{\"given\": \"doctor --json\"}\n");
+    folder.with(&record, "kept");
     assert!(run(&path, &dir, "record-node", &task).status.success());
-    assert_eq!(folder.read(record), "kept");
+    assert_eq!(folder.read(&record), "kept");
+    assert_eq!(names(&dir.join("records")).len(), 1);
+    // Another node, whose name begins with this one's, has a record of its own.
+    for node in ["n2-77", "n2"] {
+        let other = [("SLURM_JOB_ID", "77"), ("SLURMD_NODENAME", node)];
+        assert!(run(&path, &dir, "record-node", &other).status.success());
+    }
+    assert_eq!(names(&dir.join("records")).len(), 2);
+}
+
+/// The files of a folder in the order of their names.
+fn names(dir: &Path) -> Vec<String> {
+    let entries = fs::read_dir(dir).unwrap();
+    let mut names: Vec<String> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn two_hosts_of_one_name_have_a_record_each() {
+    let folder = Folder::new();
+    let programs = [("noted", RECORDS), ("uname", "echo twin"), ("date", "echo now")];
+    let path = commands(&folder, &programs);
+    let dir = folder.path("job");
+    plan(
+        &folder.name("job"),
+        &["--nodes", "2", "--program", "noted"],
+        &["run", "popf"],
+    );
+    for _ in 0..2 {
+        let mut node = Command::new("sh");
+        node.arg(dir.join("record-node"))
+            .env("PATH", &path)
+            .env_remove("SLURM_JOB_ID");
+        assert!(node.output().unwrap().status.success());
+    }
+    assert_eq!(names(&dir.join("records")).len(), 2);
+    assert_eq!(names(&dir.join("doctor")).len(), 2);
+    assert_eq!(folder.read("job/nodes/local-twin"), "twin\n");
 }
 
 #[test]
@@ -240,7 +286,7 @@ fn nodes_without_a_record_are_named_and_the_printed_line_makes_them() {
     plan(
         &folder.name("job"),
         &["--nodes", "3"],
-        &["run", "null-syscall", "--quick"],
+        &["run", "--quick", "--", "null-syscall"],
     );
     fs::write(folder.path("job/nodes/77"), "n1\nn2\nn3\n").unwrap();
     let mut measured = Command::new("sh");
@@ -277,7 +323,17 @@ fn nodes_without_a_record_are_named_and_the_printed_line_makes_them() {
     assert_eq!(lines.lines().count(), 3, "{lines}");
     cyclewise(&["fleet", "join", &folder.name("job")]);
     assert_eq!(folder.read("job/fleet.jsonl"), lines);
+    // Nodes that the job was never given are in no list.
     fs::write(folder.path("job/nodes/77"), "n2\n").unwrap();
+    let fewer = cyclewise(&["fleet", "join", &folder.name("job")]);
+    let said = text(&fewer.stderr);
+    assert!(
+        fewer.status.code() == Some(1)
+            && said.contains("for 3 nodes or more, and 1 nodes of different names have a record"),
+        "{said}"
+    );
+    let plan = folder.read("job/plan.json").replace("\"nodes\": 3", "\"nodes\": 1");
+    folder.with("job/plan.json", &plan);
     assert_eq!(
         cyclewise(&["fleet", "join", &folder.name("job")]).status.code(),
         Some(0)
@@ -302,7 +358,7 @@ fn an_anonymous_job_has_no_name_of_a_node_in_its_files() {
         0o600
     );
     let job = [
-        ("SLURM_JOB_ID", "4711"),
+        ("SLURM_JOB_ID", "4711z"),
         ("SLURM_JOB_NODELIST", "secret[1-2]"),
         ("SLURMD_NODENAME", "secret1"),
     ];
@@ -333,7 +389,11 @@ fn an_anonymous_job_has_no_name_of_a_node_in_its_files() {
         .unwrap()
         .map(|e| e.unwrap().path())
         .collect::<Vec<_>>();
-    assert_eq!(fs::read_to_string(&listed[0]).unwrap(), names);
+    // In the order of the hashes, which says nothing of the nodes'.
+    let mut sorted: Vec<&str> = names.lines().collect();
+    sorted.sort_unstable();
+    let list = fs::read_to_string(&listed[0]).unwrap();
+    assert_eq!(list.lines().collect::<Vec<_>>(), sorted);
     let one = names.lines().next().unwrap();
     let mut files = 0;
     for room in ["nodes", "doctor", "records"] {
@@ -341,8 +401,8 @@ fn an_anonymous_job_has_no_name_of_a_node_in_its_files() {
             let path = entry.unwrap().path();
             let name = path.file_name().unwrap().to_str().unwrap().to_owned();
             let text = cyclewise_lab::record::read(&path).unwrap();
-            assert!(!name.contains("secret") && !name.contains("4711"), "{name}");
-            assert!(!text.contains("secret") && !text.contains("4711"), "{name}");
+            assert!(!name.contains("secret") && !name.contains("4711z"), "{name}");
+            assert!(!text.contains("secret") && !text.contains("4711z"), "{name}");
             if room != "nodes" {
                 assert!(name.starts_with(one) && text.contains(one), "{name}");
             }
@@ -355,7 +415,7 @@ fn an_anonymous_job_has_no_name_of_a_node_in_its_files() {
 #[test]
 fn without_slurm_hosts_are_reached_by_ssh_in_the_same_folder() {
     let folder = Folder::new();
-    let ssh = r#"shift; host=$1; shift; SLURMD_NODENAME=$host sh -c "cd / && $*""#;
+    let ssh = r#"shift 2; host=$1; shift; SLURMD_NODENAME=$host exec sh -c "cd / && $*""#;
     let path = commands(&folder, &[("ssh", ssh), ("noted", RECORDS)]);
     let dir = folder.path("it's $HOME");
     plan(
@@ -371,6 +431,159 @@ fn without_slurm_hosts_are_reached_by_ssh_in_the_same_folder() {
         .env("SLURM_JOB_ID", "j");
     local.output().unwrap();
     for host in ["h1", "h2"] {
-        assert!(dir.join(format!("records/{host}-j.json.gz")).exists(), "{host}");
+        let records = names(&dir.join("records"));
+        assert!(
+            records.iter().any(|name| name.starts_with(&format!("{host}-j-"))),
+            "{records:?}"
+        );
+    }
+}
+
+#[test]
+fn a_host_that_is_not_reached_is_named_until_it_is_measured() {
+    let folder = Folder::new();
+    let ssh = r#"shift 2; host=$1; shift
+[ "$host" = "$BAD" ] && exit 255
+SLURM_JOB_ID=1 SLURMD_NODENAME=node-$host exec sh -c "$*""#;
+    let path = commands(&folder, &[("ssh", ssh)]);
+    plan(
+        &folder.name("job"),
+        &["--nodes", "2"],
+        &["run", "null-syscall", "--quick"],
+    );
+    let local = |hosts: &[&str], bad: &str| {
+        let mut local = Command::new("sh");
+        local
+            .arg(folder.path("job/local"))
+            .args(hosts)
+            .env("PATH", &path)
+            .env("BAD", bad);
+        local.output().unwrap()
+    };
+    let output = local(&["good", "bad"], "bad");
+    let said = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("missing: bad: it was to be measured") && said.contains("sh local bad\n"),
+        "{said}"
+    );
+    assert!(!said.contains("missing: node-good"), "{said}");
+    // Its own name is known once it is reached.
+    let output = local(&["bad"], "none");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+    assert_eq!(folder.read("job/nodes/local-bad"), "node-bad\n");
+}
+
+#[test]
+fn an_end_of_local_ends_what_it_started() {
+    let folder = Folder::new();
+    let ssh = r#"shift 3; exec sh -c "$*""#;
+    let noted = r#"case $1 in run) echo "$$" >>"$CALLS"; exec sleep 300 ;; esac"#;
+    let path = commands(&folder, &[("ssh", ssh), ("noted", noted)]);
+    plan(
+        &folder.name("job"),
+        &["--nodes", "2", "--program", "noted"],
+        &["run", "popf"],
+    );
+    for hosts in [&["h1", "h2"][..], &[]] {
+        let calls = folder.with("calls", "");
+        let mut local = Command::new("sh");
+        local
+            .arg(folder.path("job/local"))
+            .args(hosts)
+            .env("PATH", &path)
+            .env("CALLS", &calls);
+        let mut local = local.spawn().unwrap();
+        let started = hosts.len().max(1);
+        while folder.read("calls").lines().count() < started {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        let kill = Command::new("kill").args(["-TERM", &local.id().to_string()]).status();
+        assert!(kill.unwrap().success());
+        assert_eq!(local.wait().unwrap().code(), Some(130));
+        for process in folder.read("calls").lines() {
+            assert!(!Path::new("/proc").join(process).exists(), "{process} is still there");
+        }
+    }
+}
+
+#[test]
+fn a_task_that_a_signal_ends_does_not_end_the_others() {
+    let folder = Folder::new();
+    let noted = r#"case $* in *"--shard 1/"*) kill -9 "$$" ;; esac; echo "$*" >>"$CALLS""#;
+    let path = commands(&folder, &[("noted", noted)]);
+    plan(
+        &folder.name("job"),
+        &["--shards", "4", "--program", "noted"],
+        &SWEEP_OF_2240,
+    );
+    let calls = folder.name("calls");
+    let mut local = Command::new("sh");
+    local
+        .arg(folder.path("job/local"))
+        .arg("1")
+        .env("PATH", &path)
+        .env("CALLS", &calls);
+    local.output().unwrap();
+    let said = folder.read("calls");
+    assert_eq!(said.lines().filter(|l| l.contains("--shard ")).count(), 3, "{said}");
+    assert!(said.ends_with("fleet join .\n"), "{said}");
+}
+
+/// Refuses its third call and those after, until a file is there.
+const SBATCH_OF_TWO: &str = r#"[ -e "$CALLS.more" ] || [ "$(cat "$CALLS" 2>/dev/null | wc -l)" -lt "$TAKES" ] || exit 1
+echo "$PWD: $*" >>"$CALLS"; echo "$(($(wc -l <"$CALLS") + 40));cluster""#;
+
+#[test]
+fn a_submission_that_fails_in_the_middle_says_what_runs_and_the_rest() {
+    let folder = Folder::new();
+    let path = commands(
+        &folder,
+        &[("scontrol", "echo 'MaxArraySize = 1001'"), ("sbatch", SBATCH_OF_TWO)],
+    );
+    plan(&folder.name("it's"), &["--shards", "2100"], &SWEEP_OF_2240);
+    plan(&folder.name("records"), &["--nodes", "2"], &["run", "popf"]);
+    // Arrays, the join of arrays, the join of records.
+    for (job, takes, rest) in [
+        (
+            "it's",
+            2,
+            [
+                "--array=1-100 array.sbatch +2000",
+                "--dependency=afterany:41:42:43 join.sbatch",
+            ]
+            .as_slice(),
+        ),
+        ("it's", 3, &["--dependency=afterany:41:42:43 join.sbatch"]),
+        ("records", 1, &["--dependency=afterany:41 join.sbatch"]),
+    ] {
+        let calls = folder.with("calls", "");
+        let takes = takes.to_string();
+        let output = run(
+            &path,
+            &folder.path(job),
+            "submit",
+            &[("CALLS", &calls), ("TAKES", &takes)],
+        );
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        let line = said.lines().find(|l| l.starts_with("    cd ")).expect(&said);
+        let before = folder.read("calls").lines().count();
+        folder.with("calls.more", "");
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", line])
+            .env("PATH", &path)
+            .env("CALLS", &calls)
+            .env("TAKES", &takes);
+        let done = shell.output().unwrap();
+        assert!(done.status.success(), "{line}: {}", text(&done.stderr));
+        fs::remove_file(folder.path("calls.more")).unwrap();
+        let calls = folder.read("calls");
+        let given: Vec<&str> = calls.lines().skip(before).collect();
+        assert_eq!(given.len(), rest.len(), "{calls}");
+        for (given, rest) in given.iter().zip(rest) {
+            assert!(given.ends_with(rest), "{given}: {rest}");
+        }
     }
 }

@@ -31,7 +31,7 @@ pub(in crate::command) enum FleetCommand {
 #[derive(Args)]
 pub(in crate::command) struct PlanArgs {
     /// The folder that gets the job's files and its results; all nodes must see it under this name
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", default_value = "cyclewise-fleet")]
     pub(in crate::command) into: PathBuf,
     /// simulate: the number of shards [default: 2 for each node, or 64]
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=100_000))]

@@ -45,10 +45,21 @@ pub(super) fn plan(args: &PlanArgs) -> Result<()> {
     let mut files = planned.machine_files;
     let scripts = job::files(&plan, &launch)?;
     files.extend(scripts.into_iter().map(|(name, text)| (name.to_owned(), text)));
-    let into = folder(&args.into)?;
+    folder(&args.into)?;
     write(&args.into, &plan, &files, planned.key.as_deref())?;
-    output::put(Path::new("-"), &how_to_start(&into, &plan)?)
+    // A shell reads `link/..` otherwise than the kernel.
+    let into = args.into.canonicalize();
+    let into = into.map_err(|e| Error::system("the folder's path", &e, "give it in full"))?;
+    let mut said = how_to_start(&folder(&into)?, &plan)?;
+    if planned.key.is_some() {
+        said += ANONYMOUS;
+    }
+    output::put(Path::new("-"), &said)
 }
+
+/// What is not anonymous in the folder of a job with a key.
+const ANONYMOUS: &str = "Pass on records/, doctor/ and fleet.jsonl alone: names of nodes and ids of jobs are in logs/ and in the names of its files, \
+in what --sbatch=--nodelist=… says in records.sbatch, and of hosts in ssh's messages; anonymous.key finds them again.\n";
 
 /// The folder's whole name.
 fn folder(into: &Path) -> Result<String> {
@@ -101,6 +112,11 @@ fn work(args: &PlanArgs, planned: &Planned) -> Result<Work> {
 fn program(given: Option<&Path>) -> Result<String> {
     let path = match given {
         // A bare name is looked up where the task runs.
+        Some(name) if name.to_string_lossy().starts_with('-') => {
+            return Err(Error::usage(format!(
+                "--program {name:?} begins with -, which is an option for a shell; write ./ before it"
+            )));
+        }
         Some(name) if name.components().count() == 1 && !name.is_absolute() && !name.starts_with(".") => {
             name.to_owned()
         }
@@ -240,7 +256,7 @@ fn how_to_start(dir: &str, plan: &Plan) -> Result<String> {
             text += &script("local", "")?;
             text += "On machines that see the folder, with GNU parallel:\n    ";
             text += &format!(
-                "cd {} && seq {shards} | parallel --sshlogin host1,host2 --workdir \"$PWD\" sh array.sbatch {{}}\n",
+                "cd -P -- {} && seq {shards} | parallel --sshlogin host1,host2 --workdir \"$PWD\" sh array.sbatch {{}}\n",
                 command_line([dir])?
             );
         }

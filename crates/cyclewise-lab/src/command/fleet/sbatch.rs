@@ -9,6 +9,7 @@ const OURS: &[&str] = &[
     "--dependency",
     "--error",
     "--exclusive",
+    "--help",
     "--kill-on-invalid-dep",
     "--no-kill",
     "--no-requeue",
@@ -20,12 +21,20 @@ const OURS: &[&str] = &[
     "--parsable",
     "--requeue",
     "--test-only",
+    "--usage",
+    "--version",
     "--wait",
     "--wrap",
 ];
 
 /// Their letters.
-const OUR_LETTERS: &[char] = &['a', 'D', 'd', 'e', 'k', 'N', 'n', 'o', 'W'];
+const OUR_LETTERS: &[char] = &['a', 'D', 'd', 'e', 'h', 'k', 'N', 'n', 'o', 'V', 'W'];
+
+/// Letters without a value, after which others may follow in one word: `get_optstring` of Slurm's `src/common/slurm_opt.c`.
+const FLAGS: &[char] = &['H', 'I', 'O', 'Q', 's', 'u', 'v'];
+
+/// Those that this program looks for, so that their names must be whole.
+const NODES: &[&str] = &["--nodefile", "--nodelist"];
 
 /// Those that say who pays and where to run, which every job of a cluster may need.
 const FOR_EVERY_JOB: &[&str] = &[
@@ -54,23 +63,65 @@ pub(super) fn check(option: &str) -> Result<()> {
         return refuse("it has a control character; write one option in one line".to_owned());
     }
     let name = name(option);
-    let is_ours = match name.strip_prefix("--") {
-        Some("") | None => name.len() < 2 || !name.starts_with('-') || name[1..].starts_with(OUR_LETTERS),
-        // sbatch takes the beginning of a name for the name.
-        Some(_) => OURS.iter().any(|ours| ours.starts_with(name)),
-    };
-    if !name.starts_with('-') || name.trim_start_matches('-').is_empty() {
+    if !is_option(name) {
         return refuse("it is not an option of sbatch; write for example --sbatch=--partition=batch".to_owned());
     }
-    if is_ours {
-        let instead = if name.starts_with("--no") || name == "-N" {
-            "--nodes of `fleet plan`, or an option whose name is written in full"
-        } else {
-            "edit the job's files"
+    let ours = if name.starts_with("--") {
+        // sbatch takes the beginning of a name for the name.
+        OURS.iter()
+            .find(|ours| ours.starts_with(name))
+            .map(|ours| (*ours).to_owned())
+    } else {
+        letters(name).find(|c| OUR_LETTERS.contains(c)).map(|c| format!("-{c}"))
+    };
+    if let Some(ours) = ours {
+        let instead = match ours.as_str() {
+            "--nodes" | "-N" => "give --nodes to `fleet plan`, or write another option's name in full",
+            _ => "leave it out, and edit the job's files if they must say otherwise",
         };
-        return refuse(format!("the job's files say {name} themselves; use {instead}"));
+        return refuse(format!(
+            "the job's files say {ours} themselves, or rely on it; {instead}"
+        ));
     }
-    Ok(())
+    // Whether it is for the join too is known of whole names.
+    let whole = FOR_EVERY_JOB
+        .iter()
+        .chain(NODES)
+        .find(|whole| whole.starts_with("--") && whole.starts_with(name));
+    match whole {
+        Some(whole) if *whole != name && name.starts_with("--") => {
+            refuse(format!("write the name in full: {whole}, if you mean that"))
+        }
+        _ if letters(name).count() > 1 => {
+            refuse("write each option by itself: --sbatch=-H --sbatch=-pbatch".to_owned())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether it may be the name of an option: `--words-of-letters`, or `-` and a letter.
+fn is_option(name: &str) -> bool {
+    match name.strip_prefix("--") {
+        Some(long) => {
+            long.starts_with(|c: char| c.is_ascii_lowercase())
+                && long
+                    .chars()
+                    .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+        }
+        None => name
+            .strip_prefix('-')
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic())),
+    }
+}
+
+/// The letters of a word of short options, as far as the first that has a value; none of a long option.
+fn letters(name: &str) -> impl Iterator<Item = char> + '_ {
+    let short = name
+        .strip_prefix('-')
+        .filter(|rest| !rest.starts_with('-'))
+        .unwrap_or_default();
+    let flags = short.find(|c| !FLAGS.contains(&c)).unwrap_or(short.len());
+    short.chars().take(flags + 1)
 }
 
 /// Whether the job that joins gets this option too.
@@ -113,6 +164,7 @@ mod tests {
             "--nodes 3",
             "-N3",
             "--exclusive",
+            "--help",
             "--chdir=/",
             "-D /",
             "partition=x",
@@ -123,6 +175,20 @@ mod tests {
             "--comment=a\nb",
             "--comment=a\u{1b}[2J",
             "--no",
+            "-HN4",
+            "-Qa1",
+            "-HpN",
+            "---x",
+            "--Array=1",
+            "--help",
+            "--usage",
+            "-h",
+            "-V",
+            "-é",
+            "-1",
+            "--part=batch",
+            "--acc=phys",
+            "--nodel=n1",
         ] {
             let error = check(bad).map_err(|e| e.message);
             assert!(error.is_err(), "{bad:?} was taken");
@@ -143,6 +209,9 @@ mod tests {
             "--comment=two words # and \"quotes\"",
             "--gres=gpu:1",
             "-C avx512",
+            "-H",
+            "-wn1",
+            "--licenses=a:1",
         ] {
             check(good).unwrap_or_else(|e| panic!("{good:?}: {e}"));
         }

@@ -83,12 +83,20 @@ impl Key {
         name
     }
 
+    /// A number of 32 bits.
+    fn number(&self, text: &str) -> u32 {
+        let hash = hmac_sha256(&self.bytes, text.as_bytes());
+        u32::from_be_bytes([hash[0], hash[1], hash[2], hash[3]])
+    }
+
     /// Replaces what names a machine or its owner: the node, its boot, its job. What kind of machine it is stays.
     pub(crate) fn hide(&self, identity: &mut Identity) {
         for name in [&mut identity.node, &mut identity.boot_id].into_iter().flatten() {
             *name = self.name(name);
         }
         if let Some(job) = &mut identity.job {
+            // A rank is the node's place in the job's list. Another number still tells the job's tasks apart.
+            job.task = job.task.map(|task| self.number(&format!("{} {task}", job.id)));
             job.id = self.name(&job.id);
         }
         identity.dmi.retain(|field, _| KEPT.contains(&field.as_str()));
@@ -192,10 +200,10 @@ mod tests {
         };
         key("0123456789abcdef").unwrap().hide(&mut identity);
         let json = serde_json::to_string(&identity).unwrap();
-        for gone in ["alice", "6367bd9b"] {
+        for gone in ["alice", "6367bd9b", "\"task\":7,"] {
             assert!(!json.contains(gone), "{json}");
         }
-        for kept in ["m6a.large", "0x1", "\"pbs\"", "\"task\":7", "\"restarts\":1"] {
+        for kept in ["m6a.large", "0x1", "\"pbs\"", "\"task\":", "\"restarts\":1"] {
             assert!(json.contains(kept), "{json}");
         }
     }

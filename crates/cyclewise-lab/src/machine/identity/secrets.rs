@@ -40,22 +40,38 @@ impl Secrets {
     pub(crate) fn hidden(&self, key: &Key, text: &str) -> String {
         let mut hidden = text.to_owned();
         if let Some(home) = &self.home {
-            hidden = replace_words(&hidden, home, "~");
+            hidden = replace_words(&hidden, home, "~", |_| 0);
         }
         for name in &self.names {
-            hidden = replace_words(&hidden, name, &key.name(name));
+            hidden = replace_words(&hidden, name, &key.name(name), domain);
             // Programs say either.
             if let Some((short, _)) = name.split_once('.') {
-                hidden = replace_words(&hidden, short, &key.name(name));
+                hidden = replace_words(&hidden, short, &key.name(name), domain);
             }
         }
         hidden
     }
 }
 
-/// Replaces `word` where it is not a part of a longer word.
-fn replace_words(text: &str, word: &str, by: &str) -> String {
-    let is_inner = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+fn is_inner(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '-'
+}
+
+/// The bytes of the domain that a text begins with: `.acme.example`, of a node whose own name precedes it.
+fn domain(text: &str) -> usize {
+    let mut length = 0;
+    while let Some(label) = text[length..].strip_prefix('.') {
+        let bytes = label.find(|c| !is_inner(c)).unwrap_or(label.len());
+        if bytes == 0 {
+            break;
+        }
+        length += 1 + bytes;
+    }
+    length
+}
+
+/// Replaces `word` where it is not a part of a longer word, with as many of the bytes after it as `more` says.
+fn replace_words(text: &str, word: &str, by: &str, more: impl Fn(&str) -> usize) -> String {
     let mut out = String::new();
     let mut rest = text;
     while let Some(at) = rest.find(word).filter(|_| !word.is_empty()) {
@@ -65,7 +81,7 @@ fn replace_words(text: &str, word: &str, by: &str) -> String {
         let whole = !last.is_some_and(is_inner) && !after.chars().next().is_some_and(is_inner);
         out.push_str(before);
         out.push_str(if whole { by } else { word });
-        rest = after;
+        rest = if whole { &after[more(after)..] } else { after };
     }
     out + rest
 }
@@ -92,6 +108,19 @@ mod tests {
         assert_eq!(of("on n1.cluster: no /users/alice/x"), "on HASH: no ~/x");
         assert_eq!(of("(/users/alice) n1,n1:n1"), "(~) HASH,HASH:HASH");
         assert_eq!(of("n1.cluster and n1"), "HASH and HASH");
+    }
+
+    #[test]
+    fn no_domain_of_the_node_stays() {
+        for node in ["node17", "node17.acme.example"] {
+            let of = |text: &str| hidden(node, "/users/alice", text);
+            assert_eq!(of("ssh: node17.acme.example: no route"), "ssh: HASH: no route");
+            assert_eq!(
+                of("on node17.acme.example. See node17, node17."),
+                "on HASH. See HASH, HASH."
+            );
+            assert_eq!(of("node18.acme.example"), "node18.acme.example");
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::export::job::command_line;
 use crate::fleet::{self, Joined};
 use crate::record::fleet::ProblemKind;
-use crate::record::plan::Plan;
+use crate::record::plan::{Plan, Work};
 use crate::sys::file_size;
 use std::path::{Path, PathBuf};
 
@@ -39,10 +39,17 @@ pub(super) fn join(args: &JoinArgs, plan: Option<&Plan>) -> Result<()> {
     if plan.is_some() && !missing.is_empty() {
         said += &how_to_make(&args.dir, &missing)?;
     }
+    let fewer = plan.and_then(|plan| fewer(plan, joined.nodes()));
+    if let Some(line) = &fewer {
+        said += &format!("{line}\n");
+    }
     say(&said, &target)?;
     let torn = names(&joined, ProblemKind::Torn).len();
     if missing.is_empty() && torn == 0 {
-        return Ok(());
+        return match fewer {
+            None => Ok(()),
+            Some(line) => Err(Error::check(format!("{}: {line}", args.dir.display())).in_one_line()),
+        };
     }
     Err(Error::check(format!(
         "{}: {} nodes have no record and {torn} files are torn; the others were joined",
@@ -50,6 +57,17 @@ pub(super) fn join(args: &JoinArgs, plan: Option<&Plan>) -> Result<()> {
         missing.len()
     ))
     .in_one_line())
+}
+
+/// What to say if fewer nodes have a record than were planned. Nodes that a job was never given are in no list.
+fn fewer(plan: &Plan, have: usize) -> Option<String> {
+    let Work::Records { nodes } = plan.work else {
+        return None;
+    };
+    let planned = nodes.unwrap_or(1) as usize;
+    (have < planned).then(|| {
+        format!("the plan is for {planned} nodes or more, and {have} nodes of different names have a record; the logs of the rest say why")
+    })
 }
 
 /// What was found, and each thing that is wrong on its line.
@@ -78,12 +96,13 @@ fn how_to_make(dir: &Path, missing: &[&str]) -> Result<String> {
     let dir = folder_word(dir)?;
     if missing.iter().any(|node| node.starts_with("anonymous-")) {
         return Ok(format!(
-            "These nodes are anonymous: `cd {dir} && cyclewise fleet names --key anonymous.key NODE...` prints the names of nodes\n"
+            "These nodes are anonymous: `cd -P -- {dir} && cyclewise fleet names --key anonymous.key NODE...` prints the names of nodes\n"
         ));
     }
     Ok(format!(
-        "Make what is missing with Slurm, then join again:\n    cd {dir} && sbatch --nodes={} --nodelist={} records.sbatch\n",
+        "Make what is missing with Slurm, then join again:\n    cd -P -- {dir} && sbatch --nodes={} --nodelist={} records.sbatch\nOr over ssh:\n    cd -P -- {dir} && sh local {}\n",
         missing.len(),
-        command_line([missing.join(",")])?
+        command_line([missing.join(",")])?,
+        command_line(missing)?
     ))
 }
