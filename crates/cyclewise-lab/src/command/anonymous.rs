@@ -77,6 +77,14 @@ fn path_options(subcommand: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
+    #[test]
+    fn every_option_of_run_that_names_a_file_is_known_to_the_fleet() {
+        let mut options = path_options("run");
+        options.sort();
+        assert_eq!(options, crate::fleet::key::OUTPUTS);
+        assert!(!path_options("fleet").contains(&"--json".to_owned()), "the twin");
+    }
+
     #[track_caller]
     fn is_hidden(line: &str, expected: &str) {
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();

@@ -125,11 +125,19 @@ fn replaceable(path: &Path) -> Option<PathBuf> {
         match fs::symlink_metadata(&path) {
             Ok(found) if found.is_symlink() => path = folder.join(fs::read_link(&path).ok()?),
             // No name is left of a file that another process replaced since the kernel looked it up.
-            Ok(found) => return (found.is_file() && found.nlink() <= 1).then_some(path),
+            Ok(found) => return (found.is_file() && found.nlink() <= 1 && is_writable(&path)).then_some(path),
             Err(e) => return (e.kind() == ErrorKind::NotFound).then_some(path),
         }
     }
     None
+}
+
+/// Whether the file may be written: a rename would replace one that its owner made read-only.
+fn is_writable(path: &Path) -> bool {
+    !OpenOptions::new()
+        .append(true)
+        .open(path)
+        .is_err_and(|e| e.kind() == ErrorKind::PermissionDenied)
 }
 
 /// Whether a file can be made in the folder of `path`: makes one of another name, and removes it.

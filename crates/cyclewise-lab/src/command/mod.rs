@@ -29,6 +29,7 @@ mod verify;
 
 use crate::error::Result;
 use crate::experiment::elided;
+use crate::sys::file_size;
 use clap::Parser;
 use cyclewise::error::Refusal;
 use std::process::ExitCode;
@@ -39,6 +40,8 @@ use std::process::ExitCode;
 pub fn main(single: std::result::Result<(), Refusal>) -> ExitCode {
     elided::consent(single);
     let cli = cli::Cli::parse();
+    // A limit on the size of files is then an error of the write, on stdout too, not the end of the process.
+    file_size::refuse_beyond_limit();
     match dispatch(cli.command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -129,7 +129,7 @@ pub(super) fn check_named(named: &[(&str, &Option<PathBuf>)], inputs: &[PathBuf]
 }
 
 /// The path with links followed; for a file that does not exist yet, those of its folder.
-fn resolve(path: &Path) -> PathBuf {
+pub(super) fn resolve(path: &Path) -> PathBuf {
     let found = std::fs::canonicalize(path);
     found.unwrap_or_else(|_| match (std::fs::canonicalize(folder(path)), path.file_name()) {
         (Ok(folder), Some(name)) => folder.join(name),
@@ -272,7 +272,12 @@ pub(super) fn put(path: &Path, text: &str) -> Result<()> {
 /// As [`put`], for a document that is too large for memory.
 pub(super) fn stream(path: &Path, fill: Fill<'_>) -> Result<()> {
     if path == Path::new("-") {
-        return on_stdout(|out| fill(&mut io::BufWriter::new(out)));
+        return on_stdout(|out| {
+            let mut out = io::BufWriter::new(out);
+            fill(&mut out)?;
+            // Dropped, it would lose the error.
+            out.flush()
+        });
     }
     document_file::write_with(path, fill)
 }

@@ -12,6 +12,7 @@ use crate::simulate::{machines, sweep};
 use cyclewise_sim::{Job, Machine, validation};
 use std::fs::File;
 use std::io::BufReader;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 pub(super) fn simulate(args: SimulateArgs) -> Result<()> {
@@ -35,7 +36,16 @@ fn run(args: SweepArgs) -> Result<()> {
     let machines = args.machines.iter().map(|name| machines::find(name));
     let sweep = sweep(&args, machines.collect::<Result<Vec<_>>>()?)?;
     let (shard, tool) = (args.shard(), Tool::this());
-    if let Some(path) = args.json.as_deref().filter(|_| args.if_missing)
+    let result = args.json.as_deref().filter(|_| args.if_missing);
+    // Reading it, and writing it, would wait for another process.
+    if let Some(path) = result.filter(|path| path.metadata().is_ok_and(|m| m.file_type().is_fifo())) {
+        let what = format!(
+            "--json {}: is a FIFO, which has no whole result; name a file",
+            path.display()
+        );
+        return Err(Error::usage(what).in_one_line());
+    }
+    if let Some(path) = result
         && is_whole(path, &sweep, shard, &tool)
     {
         progress::tell(&format!("{} has the whole result already", path.display()));

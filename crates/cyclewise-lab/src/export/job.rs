@@ -19,6 +19,17 @@ use askama::Template;
 /// The last index of an array by default: one less than Slurm's default `MaxArraySize`.
 pub(crate) const LAST_OF_ARRAY: u32 = 1000;
 
+/// The names of all files of any job.
+pub(crate) const FILES: [&str; 7] = [
+    plan::FILE,
+    "array.sbatch",
+    "records.sbatch",
+    "record-node",
+    "join.sbatch",
+    "submit",
+    "local",
+];
+
 /// What a plan's scripts say besides the plan.
 pub(crate) struct Launch {
     /// The program on the nodes.

@@ -1,7 +1,8 @@
 //! The nodes that a planned job ran on, of each of which there should be a record.
 
-use super::name;
-use crate::record::fleet::{Fault, Problem, ProblemKind};
+use super::{key, name};
+use crate::record::fleet::{Fault, Member, Problem, ProblemKind};
+use crate::record::plan::Plan;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Read;
@@ -14,12 +15,42 @@ pub(super) const NODES: &str = "nodes";
 /// The longest list of nodes that is read, in bytes: 100 000 names.
 const LONGEST: u64 = 8 << 20;
 
+/// Why a record is not one of the plan's job.
+pub(super) fn other_than(plan: &Plan, member: &Member) -> Option<Fault> {
+    if member.tool != plan.tool {
+        let (theirs, planned) = (member.tool.shown(), plan.tool.shown());
+        let why = format!("cyclewise {theirs} wrote it, and the plan is of {planned}");
+        return Some(Fault(ProblemKind::Version, why));
+    }
+    if !key::without_outputs(&member.command).eq(key::without_outputs(&plan.command)) {
+        let (theirs, planned) = (member.command.join(" "), plan.command.join(" "));
+        let why = format!("is of `{theirs}`, and the plan is of `{planned}`");
+        return Some(Fault(ProblemKind::Foreign, why));
+    }
+    None
+}
+
 /// Nodes that have no record, each with the last job that ran on it.
 pub(super) fn missing(folder: &Path, have: &BTreeSet<String>) -> Vec<Problem> {
+    let (nodes, mut problems) = nodes(folder);
+    let without = nodes.into_iter().filter(|(node, _)| !have.contains(node));
+    problems.extend(without.map(|(node, job)| {
+        let why = if job.starts_with("local-") {
+            "it was to be measured without Slurm, and there is no record of it".to_owned()
+        } else {
+            format!("job {job} ran on this node, and there is no record of it")
+        };
+        Fault(ProblemKind::Missing, why).of(&node)
+    }));
+    problems
+}
+
+/// The nodes that a folder's jobs ran on, each with the last job, and lists that cannot be read.
+pub(super) fn nodes(folder: &Path) -> (BTreeMap<String, String>, Vec<Problem>) {
     let mut nodes: BTreeMap<String, String> = BTreeMap::new();
     let mut problems = Vec::new();
     let Ok(jobs) = std::fs::read_dir(folder.join(NODES)) else {
-        return problems;
+        return (nodes, problems);
     };
     for job in jobs.flatten().filter(|job| job.path().is_file()) {
         let id = name::of(Path::new(&job.file_name()));
@@ -40,14 +71,5 @@ pub(super) fn missing(folder: &Path, have: &BTreeSet<String>) -> Vec<Problem> {
             }
         }
     }
-    let without = nodes.into_iter().filter(|(node, _)| !have.contains(node));
-    problems.extend(without.map(|(node, job)| {
-        let why = if job.starts_with("local-") {
-            "it was to be measured without Slurm, and there is no record of it".to_owned()
-        } else {
-            format!("job {job} ran on this node, and there is no record of it")
-        };
-        Fault(ProblemKind::Missing, why).of(&node)
-    }));
-    problems
+    (nodes, problems)
 }

@@ -7,10 +7,12 @@ use super::walk::{Found, walk};
 use super::{expected, resolve};
 use crate::error::{Error, Result};
 use crate::record::fleet::{Checkup, Document, Fault, Member, Names, Problem, ProblemKind, lines};
+use crate::record::plan::Plan;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// The most threads: each may hold a text of the greatest length.
@@ -36,10 +38,22 @@ pub(super) type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
 ///
 /// # Errors
 /// Exit 2: a source cannot be read; and what `keep` says.
-pub(super) fn gather<T: Send>(sources: &[PathBuf], progress: Progress, keep: Keep<T>) -> Result<Gathered<T>> {
+pub(super) fn gather<T: Send>(
+    sources: &[PathBuf],
+    rules: &Rules,
+    progress: Progress,
+    keep: Keep<T>,
+) -> Result<Gathered<T>> {
     let walked = walk(sources)?;
+    // What was removed from a folder shall not come back from what was joined of it.
+    let (outputs, files): (Vec<Found>, Vec<Found>) = walked
+        .files
+        .into_iter()
+        .partition(|f| f.is_output || rules.is_target(f));
     let reader = Reader {
         names: Names::default(),
+        rules,
+        has_documents: sources.iter().map(|_| AtomicBool::new(false)).collect(),
         keep,
         parts: Mutex::new(Parts {
             members: Vec::new(),
@@ -53,19 +67,52 @@ pub(super) fn gather<T: Send>(sources: &[PathBuf], progress: Progress, keep: Kee
     let pool =
         pool.map_err(|e| Error::unsupported(format!("threads to read with: {e}; raise the limit of processes")))?;
     pool.install(|| {
-        walked.files.par_iter().try_for_each_init(Vec::new, |room, found| {
+        files.par_iter().try_for_each_init(Vec::new, |room, found| {
             reader.read(found, room)?;
             // Relaxed: a count for people, which orders nothing.
-            progress(done.fetch_add(1, Ordering::Relaxed) + 1, walked.files.len());
+            progress(done.fetch_add(1, Ordering::Relaxed) + 1, files.len());
             Ok(())
         })
     })?;
+    for found in outputs.iter().filter(|_| !rules.is_join) {
+        if !reader.has_documents(found.source).load(Ordering::Relaxed) {
+            reader.read(found, &mut Vec::new())?;
+        }
+    }
     let parts = reader.parts.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(parts.in_order(sources))
 }
 
+/// What is read and counts.
+#[derive(Default)]
+pub(super) struct Rules<'a> {
+    /// Whether a folder's records are the truth, so that what was joined of them is not read. If not, it is read where there is
+    /// nothing else.
+    pub(super) is_join: bool,
+    /// The file that will be written, which is not read.
+    pub(super) target: Option<&'a Path>,
+    /// The plan that records must follow.
+    pub(super) plan: Option<&'a Plan>,
+}
+
+impl Rules<'_> {
+    fn is_target(&self, found: &Found) -> bool {
+        let Some(target) = self
+            .target
+            .filter(|target| target.file_name() == found.path.file_name())
+        else {
+            return false;
+        };
+        let same = |a: &Path, b: &Path| Some(fs::canonicalize(a).ok()? == fs::canonicalize(b).ok()?);
+        same(target, &found.path) == Some(true)
+    }
+}
+
 struct Reader<'a, T> {
     names: Names,
+    rules: &'a Rules<'a>,
+    /// Of each source, whether something in it counts.
+    has_documents: Vec<AtomicBool>,
     keep: Keep<'a, T>,
     parts: Mutex<Parts<T>>,
 }
@@ -95,8 +142,14 @@ impl<T> Reader<'_, T> {
             Err(fault) => return Ok(Some(fault)),
         };
         match document {
-            Ok(Document::Member(member)) => self.member(*member, false)?,
-            Ok(Document::Checkup(checkup)) => self.with(|parts| parts.checkups.push((false, checkup))),
+            Ok(Document::Member(member)) => {
+                self.has_documents(found.source).store(true, Ordering::Relaxed);
+                self.member(*member, false)?;
+            }
+            Ok(Document::Checkup(checkup)) => {
+                self.has_documents(found.source).store(true, Ordering::Relaxed);
+                self.with(|parts| parts.checkups.push((false, checkup)));
+            }
             Ok(Document::Other(schema)) => {
                 let why = format!("is a document of schema {schema}, not a record");
                 return Ok(Some(Fault(ProblemKind::Foreign, why)));
@@ -129,7 +182,16 @@ impl<T> Reader<'_, T> {
         Ok(())
     }
 
+    /// Relaxed where it is used: threads that set it end before it is read.
+    fn has_documents(&self, source: usize) -> &AtomicBool {
+        &self.has_documents[source]
+    }
+
     fn member(&self, member: Member, from_joined: bool) -> Result<()> {
+        if let Some(fault) = self.rules.plan.and_then(|plan| expected::other_than(plan, &member)) {
+            self.with(|parts| parts.problems.push(fault.of(&member.file)));
+            return Ok(());
+        }
         let key = Key::of(&member, from_joined);
         let kept = (self.keep)(member)?;
         self.with(|parts| parts.members.push((key, kept)));

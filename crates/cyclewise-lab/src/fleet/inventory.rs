@@ -1,6 +1,6 @@
 //! A fleet in memory: what is analysed.
 
-use super::gather::gather;
+use super::gather::{Rules, gather};
 use crate::error::Result;
 use crate::record::fleet::{Checkup, Member, Problem};
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ pub(crate) struct Inventory {
 /// # Errors
 /// Exit 2: a source does not exist or cannot be read. A file that is no record is a problem of the inventory, not an error.
 pub(crate) fn read(sources: &[PathBuf], progress: &(dyn Fn(usize, usize) + Sync)) -> Result<Inventory> {
-    let gathered = gather(sources, progress, &Ok)?;
+    let gathered = gather(sources, &Rules::default(), progress, &Ok)?;
     Ok(Inventory {
         members: gathered.members.into_iter().map(|(_, member)| member).collect(),
         checkups: gathered.checkups,

@@ -3,11 +3,14 @@
 //! Members are written to a file without a name as they are read, in whatever order that is; their keys stay in memory. Once all
 //! are known, the head is, and they are copied in their order.
 
-use super::gather::gather;
+use super::expected;
+use super::gather::{Rules, gather};
 use super::key::Key;
 use crate::error::{Error, Result};
 use crate::record::Tool;
 use crate::record::fleet::{Checkup, Head, Member, SCHEMA, lines};
+use crate::record::plan::Plan;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
@@ -31,16 +34,33 @@ pub(crate) struct Joined {
     spill: File,
 }
 
-/// Reads the folder `dir`; members wait in a file without a name in `beside`.
+/// Reads the folder `dir`, but for `target`, which will be written; members wait in a file without a name beside it, or in the folder of
+/// temporary files. Records must follow the `plan`, if there is one.
 ///
 /// # Errors
-/// Exit 2: the folder cannot be read. Exit 3: there is no room in `beside`.
-pub(crate) fn join(dir: &Path, beside: &Path, progress: &(dyn Fn(usize, usize) + Sync)) -> Result<Joined> {
+/// Exit 2: the folder cannot be read. Exit 3: there is no room for that file.
+pub(crate) fn join(
+    dir: &Path,
+    target: Option<&Path>,
+    plan: Option<&Plan>,
+    progress: &(dyn Fn(usize, usize) + Sync),
+) -> Result<Joined> {
+    let rules = Rules {
+        is_join: true,
+        target,
+        plan,
+    };
+    // Lines wait where the result goes, which has room for them.
+    let beside = match target.map(Path::parent) {
+        None => std::env::temp_dir(),
+        Some(Some(folder)) if !folder.as_os_str().is_empty() => folder.to_owned(),
+        Some(_) => PathBuf::from("."),
+    };
     let no_room = |e: io::Error| {
         let what = format!("a temporary file in {}", beside.display());
         Error::system(&what, &e, "make room there, or name another folder by --json").in_one_line()
     };
-    let file = tempfile::tempfile_in(beside).map_err(no_room)?;
+    let file = tempfile::tempfile_in(&beside).map_err(no_room)?;
     let spill = Mutex::new(Spill { file, end: 0 });
     let keep = |member: Member| {
         let line = lines::to_line(&member).map_err(no_room)?;
@@ -53,7 +73,7 @@ pub(crate) fn join(dir: &Path, beside: &Path, progress: &(dyn Fn(usize, usize) +
             lacks,
         })
     };
-    let gathered = gather(&[PathBuf::from(dir)], progress, &keep)?;
+    let gathered = gather(&[PathBuf::from(dir)], &rules, progress, &keep)?;
     Ok(Joined {
         head: Head {
             schema: SCHEMA.to_owned(),
@@ -66,6 +86,13 @@ pub(crate) fn join(dir: &Path, beside: &Path, progress: &(dyn Fn(usize, usize) +
         checkups: gathered.checkups,
         spill: spill.into_inner().unwrap_or_else(PoisonError::into_inner).file,
     })
+}
+
+/// The nodes of `dir`'s jobs of which there is no report of doctor.
+pub(crate) fn without_checkup(dir: &Path, joined: &Joined) -> Vec<String> {
+    let have: BTreeSet<&str> = joined.checkups.iter().map(|c| c.node.as_str()).collect();
+    let nodes = expected::nodes(dir).0.into_keys();
+    nodes.filter(|node| !have.contains(&**node)).collect()
 }
 
 /// The file that lines wait in.

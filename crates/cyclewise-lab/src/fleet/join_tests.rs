@@ -10,10 +10,7 @@ use tempfile::TempDir;
 
 fn joined(dir: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
-    join(dir, &std::env::temp_dir(), &|_, _| ())
-        .unwrap()
-        .write(&mut bytes)
-        .unwrap();
+    join(dir, None, None, &|_, _| ()).unwrap().write(&mut bytes).unwrap();
     bytes
 }
 
@@ -50,7 +47,7 @@ fn the_bytes_do_not_depend_on_the_order_in_which_files_were_made_or_read() {
     }
     // The twin: lines in the order in which they were read, which is that of names, are other bytes.
     let folder = fleet(&up);
-    let mut in_order_of_names = join(folder.path(), &std::env::temp_dir(), &|_, _| ()).unwrap();
+    let mut in_order_of_names = join(folder.path(), None, None, &|_, _| ()).unwrap();
     in_order_of_names.members.sort_by(|(a, _), (b, _)| a.file.cmp(&b.file));
     let mut bytes = Vec::new();
     in_order_of_names.write(&mut bytes).unwrap();
@@ -84,8 +81,30 @@ fn what_was_joined_is_read_back_whole_and_joined_again_the_same() {
     // Beside its records, nothing is counted twice; without them, nothing is lost.
     put(folder.path(), "fleet.jsonl", &bytes);
     assert!(joined(folder.path()) == bytes);
+    // The records are the truth: one that was removed does not come back, whatever the earlier file's state.
     fs::remove_file(folder.path().join("07/record.json")).unwrap();
-    assert!(joined(folder.path()) == bytes);
+    let fewer = joined(folder.path());
+    assert_eq!(inventory(folder.path()).members.len(), 39);
+    assert!(fewer != bytes);
+    for state in ["", "torn", r#"{"schema":"cyclewise.fleet/1","#] {
+        put(folder.path(), "fleet.jsonl", state.as_bytes());
+        assert!(joined(folder.path()) == fewer, "{state}");
+        assert_eq!(inventory(folder.path()).problems, found.problems);
+    }
+    // The same of the file that will be written, under any name.
+    let target = folder.path().join("mine");
+    fs::write(&target, &bytes).unwrap();
+    let again = join(folder.path(), Some(&target), None, &|_, _| ()).unwrap();
+    assert_eq!(again.head.members, 39);
+    // The twin: a joined file that the user names, and one that is not this folder's own, are read.
+    assert_eq!(
+        read(&[folder.path().to_owned(), target], &|_, _| ())
+            .unwrap()
+            .members
+            .len(),
+        40
+    );
+    assert_eq!(join(folder.path(), None, None, &|_, _| ()).unwrap().head.members, 40);
 }
 
 #[test]
@@ -150,7 +169,7 @@ fn counts_are_of_nodes_and_of_what_records_lack() {
         ("b.json", text(&record("n1", 2)).as_bytes()),
         ("c.json", text(&nameless).as_bytes()),
     ]);
-    let joined = join(folder.path(), &std::env::temp_dir(), &|_, _| ()).unwrap();
+    let joined = join(folder.path(), None, None, &|_, _| ()).unwrap();
     assert_eq!((joined.head.members, joined.nodes()), (3, 2));
     assert_eq!(joined.partial().collect::<Vec<_>>(), [("a.json", 1)]);
     assert_eq!(joined.head.problems, Vec::<Problem>::new());

@@ -70,9 +70,11 @@ fn hash(of: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// A command line without the names of its documents, in which each start of a task may have its own.
-fn without_outputs(command: &[String]) -> impl Iterator<Item = &str> {
-    const OUTPUTS: [&str; 5] = ["--json", "--csv", "--html", "--bmf", "--markdown"];
+/// The options of `run` that name files.
+pub(crate) const OUTPUTS: [&str; 6] = ["--anonymous", "--bmf", "--csv", "--csv-comparisons", "--html", "--json"];
+
+/// A command line without the names of its files, in which each start of a task may have its own.
+pub(super) fn without_outputs(command: &[String]) -> impl Iterator<Item = &str> {
     let mut is_path = false;
     command.iter().map(String::as_str).filter(move |word| {
         let skip = is_path;

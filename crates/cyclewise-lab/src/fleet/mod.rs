@@ -19,9 +19,10 @@ mod file;
 mod gather;
 mod group;
 mod headline;
+pub(crate) mod input;
 mod inventory;
 mod join;
-mod key;
+pub(crate) mod key;
 #[cfg(test)]
 mod made_up;
 mod name;
@@ -39,5 +40,5 @@ pub(crate) use analyse::{Settings, analyse};
 #[cfg(test)]
 pub(crate) use inventory::Inventory;
 pub(crate) use inventory::read;
-pub(crate) use join::{Joined, join};
+pub(crate) use join::{Joined, join, without_checkup};
 pub(crate) use what::is_sweep;

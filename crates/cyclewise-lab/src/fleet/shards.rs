@@ -14,7 +14,7 @@ pub(crate) use walk::{files, is_temporary};
 use crate::error::{Error, Result};
 use crate::record::Tool;
 use crate::record::fleet::{Fault, Problem, ProblemKind};
-use crate::record::plan::{Plan, Work};
+use crate::record::plan::{MOST_SHARDS, Plan, Work};
 use crate::record::simulation::{Head, PointReader, Shard, ShardBy, Shards, Sweep};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -37,6 +37,12 @@ pub(crate) struct Survey {
     pub found: BTreeMap<u32, PathBuf>,
     /// Shards that two files have with different results.
     pub contradictory: Vec<u32>,
+    /// The files of each of those.
+    pub claims: BTreeMap<u32, Vec<PathBuf>>,
+    /// Number, file and program of shards that another version wrote, or that are of another sweep.
+    pub refused: Vec<(u32, PathBuf, Tool)>,
+    /// Whether a plan says what is looked for.
+    is_planned: bool,
     /// Files that do not count, and why.
     pub problems: Vec<Problem>,
     /// Temporary files of tasks that did not end.
@@ -68,12 +74,21 @@ pub(crate) fn survey(dir: &Path, plan: Option<&Plan>) -> Result<Survey> {
     let mut left_over = Vec::new();
     for path in files(dir)? {
         let name = shown(dir, &path);
+        if !path.is_file() {
+            let why = "is a folder, a FIFO or a device, or a link to nothing, not a shard".to_owned();
+            problems.push(Fault(ProblemKind::Foreign, why).of(&name));
+            continue;
+        }
         if is_temporary(&path) {
             left_over.push(name);
             continue;
         }
         match head(&path) {
             Ok(head) => match head.shard {
+                Some(Shard { count, .. }) if count > MOST_SHARDS => {
+                    let why = format!("it claims to be one of {count} shards, more than {MOST_SHARDS}");
+                    problems.push(Fault(ProblemKind::Mangled, why).of(&name));
+                }
                 Some(shard) => candidates.push(Candidate {
                     path,
                     name,
@@ -101,6 +116,9 @@ pub(crate) fn survey(dir: &Path, plan: Option<&Plan>) -> Result<Survey> {
         by,
         found: BTreeMap::new(),
         contradictory: Vec::new(),
+        claims: BTreeMap::new(),
+        refused: Vec::new(),
+        is_planned: plan.is_some(),
         problems,
         left_over,
     };
@@ -112,6 +130,10 @@ pub(crate) fn survey(dir: &Path, plan: Option<&Plan>) -> Result<Survey> {
     for number in &survey.contradictory {
         survey.found.remove(number);
     }
+    let contradictory = &survey.contradictory;
+    survey.claims.retain(|number, _| contradictory.contains(number));
+    let found = &survey.found;
+    survey.refused.retain(|(number, ..)| !found.contains_key(number));
     Ok(survey)
 }
 
@@ -149,6 +171,9 @@ impl Survey {
             shard,
         } = candidate;
         if let Some(fault) = self.is_foreign(head, *shard) {
+            if (shard.count, shard.by) == (self.count, self.by) {
+                self.refused.push((shard.index, path.clone(), head.tool.clone()));
+            }
             return Err(fault);
         }
         let mut reader = open(path)?;
@@ -159,6 +184,7 @@ impl Survey {
             reader.next_line(due)?;
         }
         reader.end()?;
+        self.claims.entry(shard.index).or_default().push(path.clone());
         let Some(first) = self.found.get(&shard.index) else {
             self.found.insert(shard.index, path.clone());
             return Ok(());
@@ -185,22 +211,30 @@ impl Survey {
 
     /// Why a file with this head is not a shard of this sweep.
     fn is_foreign(&self, head: &Head, shard: Shard) -> Option<Fault> {
-        let version = |tool: &Tool| match &tool.commit {
-            None => tool.version.clone(),
-            Some(commit) => format!("{} ({commit})", tool.version),
+        let ours = if self.is_planned {
+            "the plan is"
+        } else {
+            "most others are"
         };
         if head.tool != self.tool {
-            let (theirs, ours) = (version(&head.tool), version(&self.tool));
-            let why = format!("cyclewise {theirs} wrote it, and the others are of {ours}");
+            let why = format!(
+                "cyclewise {} wrote it, and {ours} of {}",
+                head.tool.shown(),
+                self.tool.shown()
+            );
             return Some(Fault(ProblemKind::Version, why));
         }
         if head.sweep != self.sweep {
-            return Some(Fault(ProblemKind::Foreign, "it is of another sweep".to_owned()));
+            let why = format!(
+                "it is of another sweep than {}",
+                ours.trim_end_matches(" is").trim_end_matches(" are")
+            );
+            return Some(Fault(ProblemKind::Foreign, why));
         }
         if (shard.count, shard.by) != (self.count, self.by) {
             let (n, by) = (shard.count, shard.by.name());
             let why = format!(
-                "it is one of {n} shards by {by}, and the others are of {} by {}",
+                "it is one of {n} shards by {by}, and {ours} of {} by {}",
                 self.count,
                 self.by.name()
             );

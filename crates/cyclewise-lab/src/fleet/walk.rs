@@ -12,6 +12,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use walkdir::{DirEntry, WalkDir};
 
+/// What `fleet join` writes into its folder unless it is told another name.
+const OUTPUTS: [&str; 4] = ["fleet.jsonl", "fleet.jsonl.gz", "joined.json", "joined.json.gz"];
+
 /// A file to read.
 pub(super) struct Found {
     pub(super) path: PathBuf,
@@ -19,6 +22,10 @@ pub(super) struct Found {
     pub(super) name: String,
     /// Whether the user named it, instead of its folder.
     pub(super) named: bool,
+    /// The source that it is of.
+    pub(super) source: usize,
+    /// Whether it has the name of a source's own joined file.
+    pub(super) is_output: bool,
 }
 
 /// What is in the sources.
@@ -35,7 +42,7 @@ pub(super) struct Walked {
 /// Exit 2: a source does not exist or cannot be read.
 pub(super) fn walk(sources: &[PathBuf]) -> Result<Walked> {
     let mut walked = Walked::default();
-    for source in sources {
+    for (n, source) in sources.iter().enumerate() {
         let kind = fs::metadata(source).map_err(|e| {
             let what = format!("{}: {e}; give a folder of records, or records", source.display());
             Error::usage(what).in_one_line()
@@ -46,12 +53,14 @@ pub(super) fn walk(sources: &[PathBuf]) -> Result<Walked> {
             } else {
                 Path::new("")
             };
-            walk_folder(source, prefix, &mut walked)?;
+            walk_folder((n, source), prefix, &mut walked)?;
         } else if kind.is_file() {
             walked.files.push(Found {
                 path: source.clone(),
                 name: name::of(source),
                 named: true,
+                source: n,
+                is_output: false,
             });
         } else {
             let what = format!(
@@ -65,7 +74,7 @@ pub(super) fn walk(sources: &[PathBuf]) -> Result<Walked> {
     Ok(walked)
 }
 
-fn walk_folder(folder: &Path, prefix: &Path, walked: &mut Walked) -> Result<()> {
+fn walk_folder((source, folder): (usize, &Path), prefix: &Path, walked: &mut Walked) -> Result<()> {
     let is_planned = folder.join(plan::FILE).is_file();
     let entries = WalkDir::new(folder).min_depth(1).into_iter();
     for entry in entries.filter_entry(|e| !(is_hidden_folder(e) || is_planned && is_of_plan(e))) {
@@ -94,9 +103,11 @@ fn walk_folder(folder: &Path, prefix: &Path, walked: &mut Walked) -> Result<()> 
                 walked.problem(&name, ProblemKind::Foreign, why);
             }
             Ok(()) => walked.files.push(Found {
+                is_output: entry.depth() == 1 && OUTPUTS.iter().any(|name| entry.file_name() == *name),
                 path: entry.into_path(),
                 name,
                 named: false,
+                source,
             }),
             Err("a folder") => {}
             Err(other) => walked.problem(&name, ProblemKind::Foreign, &format!("is {other}, not a file")),

@@ -102,6 +102,14 @@ impl Tool {
             commit: option_env!("CYCLEWISE_COMMIT").map(str::to_string),
         }
     }
+
+    /// Version and commit, for people.
+    pub fn shown(&self) -> String {
+        match &self.commit {
+            None => self.version.clone(),
+            Some(commit) => format!("{} ({commit})", self.version),
+        }
+    }
 }
 
 /// The unit of a sample.

@@ -13,6 +13,9 @@ pub const SCHEMA: &str = "cyclewise.plan/1";
 /// The name of the file in the plan's folder.
 pub const FILE: &str = "plan.json";
 
+/// The most shards of a plan: more are no sweep's, and would not fit in memory.
+pub const MOST_SHARDS: u32 = 100_000;
+
 /// What a folder's job makes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
@@ -48,6 +51,14 @@ pub enum Work {
     },
 }
 
+impl Plan {
+    /// Whether the nodes' names are hashed in its records.
+    pub fn is_anonymous(&self) -> bool {
+        let is = |word: &String| word == "--anonymous" || word.starts_with("--anonymous=");
+        self.command.iter().any(is)
+    }
+}
+
 /// Parses a plan; `name` is its name in errors.
 ///
 /// # Errors
@@ -66,7 +77,7 @@ fn parse(name: &str, text: &str) -> Result<Plan> {
     if let Work::Sweep {
         shards, points, sweep, ..
     } = &plan.work
-        && (*points != sweep.points() || *points > MOST_POINTS || *shards == 0)
+        && (*points != sweep.points() || *points > MOST_POINTS || !(1..=MOST_SHARDS).contains(shards))
     {
         return Err(Error::usage(format!(
             "{name}: its sweep does not have {points} points in {shards} shards; the file was modified after it was written"

@@ -23,6 +23,17 @@ fn record_of(node: &str) -> String {
     text
 }
 
+/// The record of a node that the plan of `run null-syscall --quick` asks for.
+fn planned(folder: &Folder, node: &str) -> String {
+    let plan: serde_json::Value = serde_json::from_str(&folder.read("plan.json")).unwrap();
+    let mut record: serde_json::Value = serde_json::from_str(&record_of(node)).unwrap();
+    record["tool"] = plan["tool"].clone();
+    record["command"] = plan["command"].clone();
+    let command = record["command"].as_array_mut().unwrap();
+    command.extend(["--json", "records/x.json.gz"].map(Into::into));
+    record.to_string()
+}
+
 /// The joined file's head, and the number of lines after it.
 fn joined(folder: &Folder) -> (serde_json::Value, usize) {
     let text = folder.read("fleet.jsonl");
@@ -152,12 +163,12 @@ fn a_node_without_a_record_is_named_with_the_command_that_makes_it() {
         "null-syscall",
         "--quick",
     ];
-    let planned = cyclewise(&plan);
-    assert_eq!(planned.status.code(), Some(0), "{}", stderr(&planned));
+    let output = cyclewise(&plan);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     fs::create_dir_all(folder.path("nodes")).unwrap();
     fs::create_dir_all(folder.path("records")).unwrap();
     folder.with("nodes/9", "n1\nn2\nn3\n");
-    folder.with("records/n2-9.json", &record_of("n2"));
+    folder.with("records/n2-9.json", &planned(&folder, "n2"));
     let output = cyclewise(&["fleet", "join", &dir]);
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(
@@ -180,15 +191,44 @@ fn a_node_without_a_record_is_named_with_the_command_that_makes_it() {
     let words = shlex::split(said.lines().find(|line| line.contains("sbatch")).unwrap()).unwrap();
     assert!(words.contains(&"--nodelist=n1,n3".to_owned()), "{said}");
     // The twin: with all records there is nothing to say.
-    folder.with("records/n1-10.json", &record_of("n1"));
-    folder.with("records/n3-10.json", &record_of("n3"));
+    folder.with("records/n1-10.json", &planned(&folder, "n1"));
+    folder.with("records/n3-10.json", &planned(&folder, "n3"));
     let output = cyclewise(&["fleet", "join", &dir]);
     assert_eq!(
         (output.status.code(), stdout(&output).lines().count()),
-        (Some(0), 2),
+        (Some(0), 5),
         "{}",
         stdout(&output)
     );
+    // Nodes without a report of doctor are named, and that is no failure.
+    assert!(
+        stdout(&output).contains("no report of doctor: n2\n"),
+        "{}",
+        stdout(&output)
+    );
+    // One node that calls itself anonymous does not hide the others.
+    folder.with("nodes/9", "anonymous-1\nn1\nn2\nn3\nn4\n");
+    let said = stdout(&cyclewise(&["fleet", "join", &dir]));
+    assert!(said.contains("--nodelist='anonymous-1,n4'"), "{said}");
+    // Records that the plan does not ask for do not count.
+    let other = planned(&folder, "n1").replacen("null-syscall", "popf", 1);
+    folder.with("records/n1-10.json", &other);
+    let version = planned(&folder, "n3").replacen("\"version\":\"", "\"version\":\"9.", 1);
+    folder.with("records/n3-10.json", &version);
+    let output = cyclewise(&["fleet", "join", &dir]);
+    let said = stdout(&output);
+    assert_eq!(output.status.code(), Some(1));
+    for line in [
+        "1 records of 1 nodes",
+        "missing: n1: ",
+        "missing: n3: ",
+        "foreign: records/n1-10.json: is of `run popf",
+        "another version: records/n3-10.json: cyclewise 9.",
+        "plan again in a new folder",
+    ] {
+        assert!(said.contains(line), "{line}: {said}");
+    }
+    assert!(!said.contains("sbatch"), "{said}");
 }
 
 #[test]

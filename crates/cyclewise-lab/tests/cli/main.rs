@@ -4,6 +4,7 @@ mod anonymous;
 #[path = "../common/mod.rs"]
 mod common;
 mod documents;
+mod fleet_outputs;
 mod fleet_records;
 mod fleet_report;
 mod records;

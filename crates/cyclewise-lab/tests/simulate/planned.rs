@@ -226,18 +226,26 @@ fn what_is_missing_torn_or_foreign_is_named_and_the_printed_line_makes_it() {
         "missing: shard 5 of 5",
         "torn: shards/2.json: it ends in line 2, before its points",
         "duplicate: shards/copy.json: it has the same bytes as 1.json, which counts",
-        "foreign: shards/other.json: it is of another sweep",
-        "ignored: shards/.cyclewise-7-0.tmp: a task that did not end left it",
+        "foreign: shards/other.json: it is of another sweep than the plan",
+        "ignored: shards/.cyclewise-7-0.tmp: a task that did not end left it, or is still running",
     ] {
         assert!(said.lines().any(|l| l == line), "{line}: {said}");
     }
     assert!(said.contains("another version: shards/5.json: cyclewise 9."), "{said}");
-    assert!(said.contains("sbatch --array=2,4-5 array.sbatch"), "{said}");
+    // Tasks of another version leave what they made, so the same line would make nothing.
+    assert!(
+        !said.contains("sbatch") && said.contains("plan again in a new folder"),
+        "{said}"
+    );
     assert!(error.contains("3 of 5 shards are missing"), "{error}");
     assert_eq!(contents(&path), before, "nothing is deleted or written");
 
-    // The line for this machine makes them, and only them.
-    let line = said.lines().find(|l| l.contains("for i in")).unwrap();
+    // The printed lines make them, and only them.
+    let line = said.lines().find(|l| l.contains("rm -- shards/5.json")).unwrap();
+    assert!(Command::new("sh").arg("-c").arg(line).status().unwrap().success());
+    let (_, said, _) = join(&dir);
+    assert!(said.contains("sbatch --array=2,4-5 array.sbatch"), "{said}");
+    let line = said.lines().find(|l| l.ends_with("&& sh local")).unwrap();
     let made = Command::new("sh").arg("-c").arg(line).output().unwrap();
     assert!(made.status.success(), "{}", text(&made.stderr));
     for (name, bytes) in before
@@ -267,8 +275,64 @@ fn two_results_of_one_shard_contradict_each_other() {
         said.contains("1.json and shards/x.json are both shard 1") && said.contains("remove"),
         "{said}"
     );
-    fs::remove_file(folder.path("job/shards/x.json")).unwrap();
-    assert_eq!(join(&dir).0, 0);
+    // The lines that are printed, one after the other, mend it.
+    let lines: Vec<&str> = said
+        .lines()
+        .filter(|l| l.starts_with("    cd ") && !l.contains("sbatch"))
+        .collect();
+    assert!(lines[0].contains("rm -- shards/1.json shards/x.json"), "{said}");
+    let mend = Command::new("sh").arg("-c").arg(lines.join("\n")).output().unwrap();
+    assert!(mend.status.success(), "{}", text(&mend.stderr));
+    assert_eq!((join(&dir).0, folder.read("job/shards/1.json")), (0, one));
+}
+
+#[test]
+fn shards_of_another_sweep_than_the_plan_are_not_asked_for_again() {
+    let folder = Folder::new();
+    let dir = folder.name("job");
+    planned_in(&dir, "2");
+    assert!(sh(&folder.path("job"), "local", &[]).status.success());
+    let plan = folder.read("job/plan.json");
+    let edited = plan.replacen("\"seed\": 1", "\"seed\": 2", 1);
+    assert_ne!(plan, edited);
+    folder.with("job/plan.json", &edited);
+    let (status, said, _) = join(&dir);
+    assert_eq!(status, 1);
+    assert!(
+        said.contains("shards/1.json: it is of another sweep than the plan"),
+        "{said}"
+    );
+    assert!(
+        !said.contains("sbatch") && said.contains("Plan again in a new folder"),
+        "{said}"
+    );
+    let many = plan.replacen("\"shards\": 2", "\"shards\": 4294967295", 1);
+    assert_ne!(plan, many);
+    folder.with("job/plan.json", &many);
+    let (status, _, error) = join(&dir);
+    assert!(status == 2 && error.contains("4294967295 shards"), "{error}");
+}
+
+#[test]
+fn a_fifo_holds_up_neither_a_task_nor_the_join() {
+    let folder = Folder::new();
+    let dir = folder.path("job");
+    planned_in(&folder.name("job"), "2");
+    fs::create_dir_all(dir.join("shards")).unwrap();
+    let fifo = |path: &Path| Command::new("mkfifo").arg(path).status().is_ok_and(|s| s.success());
+    if !fifo(&dir.join("shards/2.json")) {
+        println!("skipped: mkfifo does not make one here");
+        return;
+    }
+    let task = shard(&dir, "2");
+    assert!(text(&task.stderr).contains("is a FIFO"), "{}", text(&task.stderr));
+    assert_eq!(task.status.code(), Some(2));
+    let (_, said, _) = join(&folder.name("job"));
+    assert!(said.contains("foreign: shards/2.json: is a folder, a FIFO"), "{said}");
+    fs::remove_file(dir.join("plan.json")).unwrap();
+    assert!(fifo(&dir.join("plan.json")));
+    let (status, _, error) = join(&folder.name("job"));
+    assert!(status == 2 && error.contains("plan.json is no file"), "{error}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod records;
 mod sweep;
+mod target;
 
 use crate::command::cli::JoinArgs;
 use crate::command::output;
@@ -31,6 +32,10 @@ pub(super) fn join(args: &JoinArgs) -> Result<()> {
 fn read_plan(dir: &Path) -> Result<Option<Plan>> {
     let path = dir.join(FILE);
     let name = path.display();
+    // Reading a FIFO would wait.
+    if path.metadata().is_ok_and(|m| !m.is_file()) {
+        return Err(Error::usage(format!("{name} is no file; remove it, or give another folder")).in_one_line());
+    }
     match std::fs::read_to_string(&path) {
         Ok(text) => plan::from_str(&name.to_string(), &text).map(Some),
         Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),

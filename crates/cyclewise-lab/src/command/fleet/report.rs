@@ -16,6 +16,9 @@ pub(super) fn report(args: &FleetReportArgs) -> Result<()> {
         ("--html", &args.html),
     ];
     output::check_named(&named, &args.sources)?;
+    for target in named.iter().filter_map(|(_, path)| path.as_ref()) {
+        fleet::input::refuse(target, &args.sources, &fleet::input::is_report)?;
+    }
     let settings = Settings {
         by: args.by.clone(),
         fdr: args.fdr,

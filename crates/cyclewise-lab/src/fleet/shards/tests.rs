@@ -140,5 +140,25 @@ fn what_reading_could_wait_for_is_left_alone() {
     }
     std::os::unix::fs::symlink("/dev/zero", folder.path().join("zero")).unwrap();
     std::os::unix::fs::symlink("nothing", folder.path().join("dangling")).unwrap();
-    assert_eq!(files(folder.path()).unwrap(), [folder.path().join("1")]);
+    fs::create_dir(folder.path().join("shards/2.json")).unwrap();
+    let survey = survey(folder.path(), None).unwrap();
+    let said: Vec<(&str, ProblemKind)> = survey.problems.iter().map(|p| (p.name.as_str(), p.kind)).collect();
+    let foreign = |name| (name, ProblemKind::Foreign);
+    assert_eq!(said, ["dangling", "fifo", "shards/2.json", "zero"].map(foreign));
+    assert_eq!(survey.found.len(), 1);
+}
+
+#[test]
+fn a_claim_of_too_many_shards_is_refused_before_it_takes_memory() {
+    let many = text(1).replacen("\"count\":3", "\"count\":4294967295", 1);
+    assert_ne!(many, text(1));
+    let folder = folder(&[("1", &text(1)), ("a", &many), ("b", &many)]);
+    let survey = survey(folder.path(), None).unwrap();
+    assert_eq!(survey.count, COUNT);
+    assert_eq!(
+        (survey.problems.len(), survey.problems[0].kind),
+        (2, ProblemKind::Mangled)
+    );
+    fs::remove_file(folder.path().join("1")).unwrap();
+    assert!(super::survey(folder.path(), None).is_err());
 }

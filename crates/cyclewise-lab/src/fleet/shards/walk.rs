@@ -14,14 +14,16 @@ const OURS: &[&str] = &[
     "submit",
     "local",
     "joined.json",
+    "joined.json.gz",
     "fleet.jsonl",
+    "fleet.jsonl.gz",
 ];
 
 /// The folder of the shards that a job writes.
 const SHARDS: &str = "shards";
 
-/// The regular files in `dir` and in its folder of shards, without those of the plan, in the order of their names. Links to files
-/// count; nothing that reading could wait for does.
+/// What is in `dir`, without folders, and in its folder of shards, without the files of the plan, in the order of their names. Not
+/// all of it is a file that can be read.
 ///
 /// # Errors
 /// Exit 2: a folder cannot be read.
@@ -41,7 +43,9 @@ pub(crate) fn files(dir: &Path) -> Result<Vec<PathBuf>> {
         for entry in std::fs::read_dir(&folder).map_err(failed)? {
             let path = entry.map_err(failed)?.path();
             let is_ours = || folder == dir && path.file_name().is_some_and(|n| OURS.iter().any(|ours| n == *ours));
-            if path.is_file() && !is_ours() {
+            // A plan's folder has folders of other files; a shard's place has none.
+            let is_other_folder = || folder == dir && path.is_dir();
+            if !is_ours() && !is_other_folder() {
                 found.push(path);
             }
         }
@@ -50,8 +54,8 @@ pub(crate) fn files(dir: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Whether a document of this name was being written when its task ended.
+/// Whether a document of this name is being written, or was when its task ended.
 pub(crate) fn is_temporary(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().as_encoded_bytes();
-    name.starts_with(b".")
+    name.starts_with(b".cyclewise-") && name.ends_with(b".tmp")
 }

@@ -1,6 +1,6 @@
 //! Joins the records of many nodes, and names the nodes without one.
 
-use super::{folder_word, named, problem, say};
+use super::{folder_word, named, problem, say, target};
 use crate::command::cli::JoinArgs;
 use crate::command::output;
 use crate::command::progress::Reporter;
@@ -9,20 +9,13 @@ use crate::export::job::command_line;
 use crate::fleet::{self, Joined};
 use crate::record::fleet::ProblemKind;
 use crate::record::plan::{Plan, Work};
-use crate::sys::file_size;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 pub(super) fn join(args: &JoinArgs, plan: Option<&Plan>) -> Result<()> {
-    let target = args.json.clone().unwrap_or_else(|| args.dir.join("fleet.jsonl"));
-    // Lines wait where the result goes, which has room for them.
-    let beside = match target.parent() {
-        _ if target == Path::new("-") => std::env::temp_dir(),
-        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
-        _ => PathBuf::from("."),
-    };
-    // A limit on the size of files is then an error of the write, not the end of the process.
-    file_size::refuse_beyond_limit();
-    let joined = Reporter::shared("files", |tell| fleet::join(&args.dir, &beside, tell))?;
+    let target = target::named(args.json.as_ref(), &args.dir, "fleet.jsonl");
+    target::check(&args.dir, &target, &fleet::input::is_joined)?;
+    let file = Some(&*target).filter(|target| *target != Path::new("-"));
+    let joined = Reporter::shared("files", |tell| fleet::join(&args.dir, file, plan, tell))?;
     if joined.head.members + joined.head.checkups == 0 && joined.head.problems.is_empty() {
         return Err(Error::usage(format!(
             "{}: neither records nor reports of doctor; `run --json` and `doctor --json` write them",
@@ -32,12 +25,22 @@ pub(super) fn join(args: &JoinArgs, plan: Option<&Plan>) -> Result<()> {
     }
     output::stream(&target, &|out| joined.write(out))?;
     let mut said = findings(&joined);
+    if plan.is_some() {
+        said += &without_checkup(&args.dir, &joined);
+    }
     if target != Path::new("-") {
         said += &format!("wrote {}\n", target.display());
     }
     let missing = names(&joined, ProblemKind::Missing);
     if plan.is_some() && !missing.is_empty() {
-        said += &how_to_make(&args.dir, &missing)?;
+        let is_anonymous = plan.is_some_and(Plan::is_anonymous);
+        said += &match joined.head.problems.iter().any(|p| p.kind == ProblemKind::Version) {
+            // The same line would make the same records again.
+            true => "Records are of another version than the plan: give the program of the plan's version by `fleet plan --program`, or plan again in \
+                     a new folder\n"
+                .to_owned(),
+            false => how_to_make(&args.dir, &missing, is_anonymous)?,
+        };
     }
     let fewer = plan.and_then(|plan| fewer(plan, joined.nodes()));
     if let Some(line) = &fewer {
@@ -45,14 +48,15 @@ pub(super) fn join(args: &JoinArgs, plan: Option<&Plan>) -> Result<()> {
     }
     say(&said, &target)?;
     let torn = names(&joined, ProblemKind::Torn).len();
-    if missing.is_empty() && torn == 0 {
+    let changed = names(&joined, ProblemKind::Mangled).len();
+    if missing.is_empty() && torn + changed == 0 {
         return match fewer {
             None => Ok(()),
             Some(line) => Err(Error::check(format!("{}: {line}", args.dir.display())).in_one_line()),
         };
     }
     Err(Error::check(format!(
-        "{}: {} nodes have no record and {torn} files are torn; the others were joined",
+        "{}: {} nodes have no record, {torn} files are torn and {changed} were changed; the others were joined",
         args.dir.display(),
         missing.len()
     ))
@@ -85,6 +89,12 @@ fn findings(joined: &Joined) -> String {
     counts + &named(head.problems.iter().map(problem).chain(partial))
 }
 
+/// Nodes whose `doctor` said nothing, which fails no job.
+fn without_checkup(dir: &Path, joined: &Joined) -> String {
+    let without = fleet::without_checkup(dir, joined);
+    named(without.into_iter().map(|node| format!("no report of doctor: {node}")))
+}
+
 /// The names of the problems of this kind.
 fn names(joined: &Joined, kind: ProblemKind) -> Vec<&str> {
     let of_kind = joined.head.problems.iter().filter(|p| p.kind == kind);
@@ -92,9 +102,9 @@ fn names(joined: &Joined, kind: ProblemKind) -> Vec<&str> {
 }
 
 /// The command that measures these nodes and no others.
-fn how_to_make(dir: &Path, missing: &[&str]) -> Result<String> {
+fn how_to_make(dir: &Path, missing: &[&str], is_anonymous: bool) -> Result<String> {
     let dir = folder_word(dir)?;
-    if missing.iter().any(|node| node.starts_with("anonymous-")) {
+    if is_anonymous {
         return Ok(format!(
             "These nodes are anonymous: `cd -P -- {dir} && cyclewise fleet names --key anonymous.key NODE...` prints the names of nodes\n"
         ));

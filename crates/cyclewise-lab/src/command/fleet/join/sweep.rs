@@ -1,20 +1,22 @@
 //! Joins the shards of a sweep, or says what is missing and how to make it.
 
-use super::{folder_word, named, problem, say};
+use super::{folder_word, named, problem, say, target};
 use crate::command::cli::JoinArgs;
 use crate::command::output;
 use crate::error::{Error, Result};
-use crate::export::job::LAST_OF_ARRAY;
+use crate::export::job::{LAST_OF_ARRAY, command_line};
 use crate::export::json;
+use crate::fleet;
 use crate::fleet::shards::{self, Survey};
 use crate::record::plan::Plan;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(super) fn join(args: &JoinArgs, plan: Option<&Plan>) -> Result<()> {
+    let target = target::named(args.json.as_ref(), &args.dir, "joined.json");
+    target::check(&args.dir, &target, &fleet::input::is_whole_sweep)?;
     let survey = shards::survey(&args.dir, plan)?;
     let missing: Vec<u32> = survey.missing().collect();
-    let target = args.json.clone().unwrap_or_else(|| args.dir.join("joined.json"));
     let said = findings(&survey, &missing);
     if missing.is_empty() {
         write(&survey, &target)?;
@@ -22,8 +24,14 @@ pub(super) fn join(args: &JoinArgs, plan: Option<&Plan>) -> Result<()> {
     let rest = match (missing.is_empty(), plan) {
         (true, _) if target == Path::new("-") => String::new(),
         (true, _) => format!("wrote {}\n", target.display()),
-        (false, Some(_)) => how_to_make(&args.dir, &missing)?,
-        (false, None) => "Make them by `simulate` with the same arguments and --shard\n".to_owned(),
+        (false, Some(_)) if survey.refused.is_empty() => {
+            how_to_remove(&args.dir, survey.claims.values().flatten())? + &how_to_make(&args.dir, &missing)?
+        }
+        (false, Some(_)) => refused(&args.dir, &survey)?,
+        (false, None) => {
+            how_to_remove(&args.dir, survey.claims.values().flatten())?
+                + "Make them by `simulate` with the same arguments and --shard\n"
+        }
     };
     say(&(said + &rest), &target)?;
     match missing.len() {
@@ -53,7 +61,7 @@ fn findings(survey: &Survey, missing: &[u32]) -> String {
     let left = survey
         .left_over
         .iter()
-        .map(|name| format!("ignored: {name}: a task that did not end left it"));
+        .map(|name| format!("ignored: {name}: a task that did not end left it, or is still running"));
     text += &named(gone.chain(wrong).chain(left));
     text
 }
@@ -76,13 +84,41 @@ fn how_to_make(dir: &Path, missing: &[u32]) -> Result<String> {
             ranges(&indices)
         );
     }
-    let numbers: Vec<String> = missing.iter().map(u32::to_string).collect();
-    let _ = writeln!(
-        text,
-        "or on this machine:\n    cd {dir} && for i in {}; do sh array.sbatch $i; done",
-        numbers.join(" ")
-    );
+    // It leaves the shards that are whole.
+    let _ = writeln!(text, "or on this machine:\n    cd {dir} && sh local");
     Ok(text)
+}
+
+/// The command that removes these files, if there are any.
+fn how_to_remove<'a>(dir: &Path, files: impl Iterator<Item = &'a PathBuf>) -> Result<String> {
+    let names = files.map(|file| file.strip_prefix(dir).unwrap_or(file).to_string_lossy());
+    let names: Vec<_> = names.collect();
+    if names.is_empty() {
+        return Ok(String::new());
+    }
+    let names = command_line(names)?;
+    Ok(format!(
+        "Remove them first:\n    cd {} && rm -- {names}\n",
+        folder_word(dir)?
+    ))
+}
+
+/// What to do about shards that a task would leave as they are and that are not the plan's.
+fn refused(dir: &Path, survey: &Survey) -> Result<String> {
+    let planned = survey.tool.shown();
+    let other = survey.refused.iter().find(|(_, _, tool)| *tool != survey.tool);
+    let text = match other {
+        Some((_, _, tool)) => format!(
+            "The plan is of cyclewise {planned}, and shards are of {}, so tasks make shards that do not fit: give the program of \
+             {planned} by `fleet plan --program`, or plan again in a new folder.\nIf the tasks run {planned} again, start them after this.\n",
+            tool.shown()
+        ),
+        None => "Shards are of another sweep than the plan, so tasks make shards that do not fit: a machine's file, a script or the plan \
+                 was modified. Plan again in a new folder.\nIf the files are as planned again, start the tasks after this.\n"
+            .to_owned(),
+    };
+    let files = survey.refused.iter().map(|(_, file, _)| file);
+    Ok(text + &how_to_remove(dir, files.chain(survey.claims.values().flatten()))?)
 }
 
 /// Ascending numbers as sbatch reads them: `3,17,40-42`.
@@ -129,6 +165,20 @@ mod tests {
             "    cd '/a b' && sbatch --array=500 array.sbatch +2000\n",
         ] {
             assert!(text.contains(line), "{text}");
+        }
+    }
+    #[test]
+    fn lines_are_short_however_many_are_missing() {
+        let pairs_and_singles: [Vec<u32>; 3] = [
+            (1..=100_000).collect(),
+            (1..=100_000).filter(|n| n % 2 == 0).collect(),
+            (1..=100_000).filter(|n| n % 3 > 0).collect(),
+        ];
+        for missing in pairs_and_singles {
+            let text = how_to_make(Path::new("/a"), &missing).unwrap();
+            assert_eq!(text.lines().filter(|line| line.contains("sbatch ")).count(), 100);
+            assert!(text.lines().all(|line| line.len() < 3000), "a line is long");
+            assert!(text.ends_with("    cd /a && sh local\n"), "{text}");
         }
     }
 }
