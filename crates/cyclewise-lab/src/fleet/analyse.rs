@@ -1,6 +1,7 @@
 //! From a fleet's records to its report.
 
-use super::columns::{self, Column, Fleet};
+use super::columns::{self, Fleet};
+use super::figures::{Column, Measured};
 use super::row::{self, Row};
 use super::{differences, features, group, headline, outliers, words};
 use crate::error::{Error, Result};
@@ -19,12 +20,25 @@ pub(crate) struct Settings {
     pub fdr: f64,
 }
 
-/// Analyses a fleet. The report does not depend on the order of `members`.
+/// Analyses `members`. The report does not depend on their order.
+///
+/// # Errors
+/// Those of [`measured`].
+pub(crate) fn analyse(
+    members: Vec<Member>,
+    checkups: &[Checkup],
+    problems: Vec<Problem>,
+    settings: &Settings,
+) -> Result<FleetReport> {
+    measured(Measured::of(members), checkups, problems, settings)
+}
+
+/// Analyses a fleet whose figures are in columns.
 ///
 /// # Errors
 /// Exit 2 for an unknown fact, and for a rate that is none.
-pub(crate) fn analyse(
-    members: Vec<Member>,
+pub(crate) fn measured(
+    measured: Measured,
     checkups: &[Checkup],
     problems: Vec<Problem>,
     settings: &Settings,
@@ -37,7 +51,7 @@ pub(crate) fn analyse(
         return Err(Error::usage(text));
     }
     let facts = group::facts(&settings.by)?;
-    let mut fleet = columns::columns(members, &facts);
+    let mut fleet = columns::columns(measured, &facts);
     let mut problems = problems;
     problems.append(&mut fleet.problems);
     problems.sort_unstable();

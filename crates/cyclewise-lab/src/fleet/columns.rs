@@ -1,35 +1,19 @@
-//! From records to columns: each machine's figures of one row, in nanoseconds where the record has ticks.
+//! Machines and groups of a fleet, and their figures in columns, in nanoseconds where the record has ticks.
 //!
 //! All records of a node are one machine, and their runs its runs. A node whose records differ in the facts of its group (it was
 //! given another kernel between them) is as many machines. Records without a node's name are machines of their own.
 
+use super::figures::{Column, Kept, Measured};
 use super::group::{self, Fact};
-use super::row::bounds_of_runs;
-use crate::record::fleet::{Member, Problem, ProblemKind, Row};
-use crate::record::fleet_report::{Group, MachineHead, MachineValue};
-use crate::record::{Cgroup, Unit, bounds};
+use crate::record::Cgroup;
+use crate::record::fleet::{Member, Problem, ProblemKind};
+use crate::record::fleet_report::{Group, MachineHead};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// The rates that a tick may have: from a counter of 1 MHz to ten times the fastest processor.
-const TICKS: RangeInclusive<f64> = 1e6..=1e11;
-
-/// The figures of one row.
-pub(super) struct Column {
-    pub experiment: Arc<str>,
-    pub variant: Arc<str>,
-    /// After conversion.
-    pub unit: Unit,
-    /// The first place that it has in a record.
-    pub place: usize,
-    /// Records of which it is the experiment's first.
-    pub firsts: usize,
-    /// One for each record that has it, then one for each machine.
-    pub values: Vec<MachineValue>,
-    /// The figures of the runs of each value, one after another.
-    pub runs: Vec<f64>,
-}
+pub(super) const TICKS: RangeInclusive<f64> = 1e6..=1e11;
 
 /// What is known of a machine besides its figures.
 #[derive(Clone, Debug, Default)]
@@ -66,16 +50,21 @@ struct Gathered {
     known: Known,
 }
 
-/// Columns of `members`, whose machines are grouped by `facts`.
-pub(super) fn columns(members: Vec<Member>, facts: &[Fact]) -> Fleet {
+/// Columns of what was read, whose machines are grouped by `facts`.
+pub(super) fn columns(measured: Measured, facts: &[Fact]) -> Fleet {
+    let Measured { records, figures } = measured;
     let mut fleet = Fleet {
-        records: members.len(),
+        records: records.len(),
         ..Fleet::default()
     };
-    let mut gathering = Gathering::default();
-    for member in members {
-        let machine = gathering.machine(&member, facts);
-        gathering.rows(machine, member, &mut fleet);
+    let mut gathering = Gathering {
+        of_record: vec![None; figures.records()],
+        ..Gathering::default()
+    };
+    fleet.columns = figures.into_columns();
+    for kept in records {
+        let machine = gathering.machine(&kept.member, facts);
+        gathering.figures(machine, &kept, &mut fleet);
     }
     gathering.finish(facts, &mut fleet);
     fleet
@@ -88,7 +77,8 @@ struct Gathering {
     /// Distinct values of the facts.
     facts: Vec<Vec<String>>,
     by_facts: HashMap<Vec<String>, usize>,
-    by_row: HashMap<(Arc<str>, Arc<str>, &'static str), usize>,
+    /// The machine of each record that was read; `None` if the record does not count.
+    of_record: Vec<Option<u32>>,
 }
 
 impl Gathering {
@@ -132,52 +122,20 @@ impl Gathering {
         machine
     }
 
-    /// Adds a record's rows to the columns.
-    fn rows(&mut self, machine: u32, member: Member, fleet: &mut Fleet) {
-        let hz = member.machine.tsc_hz;
-        let ticks_known = TICKS.contains(&hz);
-        if !ticks_known && member.rows.iter().any(|row| row.unit == Unit::TicksPerOp) {
+    /// Says whose the figures of a record are, which are in the columns already.
+    fn figures(&mut self, machine: u32, kept: &Kept, fleet: &mut Fleet) {
+        self.of_record[kept.record as usize] = Some(machine);
+        if kept.without_ticks {
+            let hz = kept.member.machine.tsc_hz;
             fleet.problems.push(Problem {
-                name: group::plain(&member.file),
+                name: group::plain(&kept.member.file),
                 kind: ProblemKind::Mangled,
                 why: format!("machine.tsc_hz is {hz}, which is no rate of a tick: figures in ticks cannot be converted and are left out"),
             });
         }
-        let mut before = "";
-        for (place, row) in member.rows.iter().enumerate() {
-            let is_first = *row.experiment != *before;
-            before = &row.experiment;
-            let (unit, scale) = match row.unit {
-                Unit::TicksPerOp if !ticks_known => continue,
-                Unit::TicksPerOp => (Unit::NanosPerOp, 1e9 / hz),
-                unit => (unit, 1.0),
-            };
-            if row.n == 0 && row.runs.is_empty() {
-                continue;
-            }
-            let is_cost = |x: f64| x.is_finite() && x > 0.0;
-            if row.not_linear || !is_cost(row.value * scale) || !row.runs.iter().all(|x| is_cost(x * scale)) {
-                fleet.left_out += 1;
-                continue;
-            }
-            let key = (Arc::clone(&row.experiment), Arc::clone(&row.variant), unit.as_str());
-            let next = fleet.columns.len();
-            let column = *self.by_row.entry(key).or_insert(next);
-            if column == next {
-                fleet.columns.push(Column {
-                    experiment: Arc::clone(&row.experiment),
-                    variant: Arc::clone(&row.variant),
-                    unit,
-                    place,
-                    firsts: 0,
-                    values: Vec::new(),
-                    runs: Vec::new(),
-                });
-            }
-            let column = &mut fleet.columns[column];
-            column.place = column.place.min(place);
-            column.firsts += usize::from(is_first);
-            column.add(machine, row, scale);
+        fleet.left_out += kept.left_out;
+        for column in &kept.firsts {
+            fleet.columns[*column as usize].firsts += 1;
         }
     }
 
@@ -221,9 +179,13 @@ impl Gathering {
             fleet.members[*group].push(machine);
         }
         fleet.groups = groups;
+        let of_record = self.of_record.iter().map(|old| old.map(|old| place[old as usize]));
+        let of_record: Vec<Option<u32>> = of_record.collect();
         for column in &mut fleet.columns {
-            column.in_order_of(&place);
+            column.in_order_of(&of_record);
         }
+        // Those of records that do not count.
+        fleet.columns.retain(|column| !column.values.is_empty());
         let key = |c: &Column| {
             (
                 super::headline::place(&c.experiment),
@@ -233,57 +195,6 @@ impl Gathering {
             )
         };
         fleet.columns.sort_by_cached_key(|c| (key(c), c.unit.as_str()));
-    }
-}
-
-impl Column {
-    fn add(&mut self, machine: u32, row: &Row, scale: f64) {
-        let runs = row.runs.len().max(1);
-        self.values.push(MachineValue {
-            machine,
-            runs: u32::try_from(runs).unwrap_or(u32::MAX),
-            n: u32::try_from(row.n).unwrap_or(u32::MAX),
-            value: row.value * scale,
-            ci95: bounds(row.ci95).map(|bound| bound * scale),
-        });
-        match row.runs.as_slice() {
-            [] => self.runs.push(row.value * scale),
-            runs => self.runs.extend(runs.iter().map(|x| x * scale)),
-        }
-    }
-
-    /// One value for each machine, by the new numbers of machines.
-    fn in_order_of(&mut self, place: &[u32]) {
-        let mut ends = 0;
-        let mut parts: Vec<(MachineValue, usize)> = Vec::with_capacity(self.values.len());
-        for value in std::mem::take(&mut self.values) {
-            ends += value.runs as usize;
-            let machine = place[value.machine as usize];
-            parts.push((MachineValue { machine, ..value }, ends));
-        }
-        parts.sort_unstable_by_key(|(value, end)| (value.machine, *end));
-        let mut runs = Vec::with_capacity(self.runs.len());
-        self.values.reserve_exact(parts.len());
-        for records in parts.chunk_by(|a, b| a.0.machine == b.0.machine) {
-            let start = runs.len();
-            for (value, end) in records {
-                runs.extend_from_slice(&self.runs[end - value.runs as usize..*end]);
-            }
-            // Whatever the order in which the records were read.
-            runs[start..].sort_unstable_by(f64::total_cmp);
-            let of_machine = &runs[start..];
-            self.values.push(MachineValue {
-                runs: of_machine.len() as u32,
-                n: records.iter().map(|(value, _)| value.n).fold(0, u32::saturating_add),
-                value: middle(of_machine),
-                ci95: match records {
-                    [(one, _)] => one.ci95,
-                    _ => bounds_of_runs(of_machine),
-                },
-                ..records[0].0
-            });
-        }
-        self.runs = runs;
     }
 }
 
@@ -297,16 +208,6 @@ fn unique(machines: &mut [MachineHead]) {
             n += 1;
             machine.name = format!("{name} #{n}");
         }
-    }
-}
-
-/// The middle of the sorted figures of a machine's runs; of the two in the middle their geometric mean.
-fn middle(runs: &[f64]) -> f64 {
-    let half = runs.len() / 2;
-    if runs.len() % 2 == 1 {
-        runs[half]
-    } else {
-        runs[half - 1] * (runs[half] / runs[half - 1]).sqrt()
     }
 }
 

@@ -2,10 +2,10 @@
 //!
 //! # Reading
 //! `walk` finds the files, `file` opens them, `gather` reads them on all cores, `resolve` decides which records count.
-//! `inventory` keeps them in memory, `join` in a file.
+//! `inventory` keeps them in memory, their rows as the columns of `figures`; `join` keeps them in a file.
 //!
 //! # Analysis
-//! `columns` turns records into columns of figures; `group` finds machines that are alike; `row` describes each column in each
+//! `columns` gives the figures of records to their machines; `group` finds machines that are alike; `row` describes each column in each
 //! group; `outliers` names the machines that are not like theirs, with their `evidence`; `differences` compares the groups;
 //! `features` joins doctors' reports; `analyse` makes a report of all.
 
@@ -15,6 +15,7 @@ mod differences;
 mod evidence;
 mod expected;
 mod features;
+mod figures;
 mod file;
 mod gather;
 mod group;
@@ -36,9 +37,9 @@ mod walk;
 mod what;
 mod words;
 
-pub(crate) use analyse::{Settings, analyse};
+pub(crate) use analyse::{Settings, analyse, measured};
+pub(crate) use inventory::read_figures;
 #[cfg(test)]
-pub(crate) use inventory::Inventory;
-pub(crate) use inventory::read;
+pub(crate) use inventory::{Inventory, read};
 pub(crate) use join::{Joined, join, without_checkup};
 pub(crate) use what::is_sweep;

@@ -1,6 +1,7 @@
 //! One row over the fleet: what each group's machines have, how far they spread, and where that comes from.
 
-use super::columns::{Column, Fleet};
+use super::columns::Fleet;
+use super::figures::Column;
 use crate::record::bounds;
 use crate::record::fleet_report::{GroupSpread, MachineValue, RowSpread};
 use crate::stats::{self, LEAST_SHARE, Machines, Robust, RunSpread};

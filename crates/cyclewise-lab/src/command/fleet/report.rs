@@ -25,13 +25,13 @@ pub(super) fn report(args: &FleetReportArgs) -> Result<()> {
     };
     // Of no records: what is wrong with the settings is said before the reading.
     fleet::analyse(Vec::new(), &[], Vec::new(), &settings)?;
-    let read = |progress: &(dyn Fn(usize, usize) + Sync)| fleet::read(&args.sources, progress);
+    let read = |progress: &(dyn Fn(usize, usize) + Sync)| fleet::read_figures(&args.sources, progress);
     let inventory = Reporter::shared("files", read)?;
-    if inventory.members.is_empty() && inventory.checkups.is_empty() {
+    if inventory.measured.records.is_empty() && inventory.checkups.is_empty() {
         return Err(nothing(args, inventory.problems.len()));
     }
-    tell(&format!("analysing {} records", inventory.members.len()));
-    let report = fleet::analyse(inventory.members, &inventory.checkups, inventory.problems, &settings)?;
+    tell(&format!("analysing {} records", inventory.measured.records.len()));
+    let report = fleet::measured(inventory.measured, &inventory.checkups, inventory.problems, &settings)?;
     let page = |out: &mut dyn io::Write| {
         let page = export::html::render_fleet(&report).map_err(io::Error::other)?;
         out.write_all(page.as_bytes())
