@@ -73,7 +73,11 @@ impl<'a> Group<'a> {
             return Vec::new();
         };
         // A container may see only its own group, mounted as the root; a group outside the namespace begins with "/..".
-        let below = self.path.strip_prefix(mount.root.trim_end_matches('/')).unwrap_or("");
+        let below = self.path.strip_prefix(mount.root.trim_end_matches('/'));
+        // "/a/bc" is not below "/a/b".
+        let below = below
+            .filter(|rest| rest.is_empty() || rest.starts_with('/'))
+            .unwrap_or("");
         let mut folder = mount.point.trim_end_matches('/').to_owned();
         let mut folders = vec![folder.clone()];
         for name in below.split('/').filter(|n| !n.is_empty() && *n != "..") {
@@ -198,6 +202,17 @@ mod tests {
         assert_eq!((found.cpus, found.pids), (Some(2.0), Some(5)));
         let outside = limits(&tree("0::/../other\n", V2, &files).fs()).unwrap();
         assert_eq!((outside.cpus, outside.pids), (Some(2.0), None));
+    }
+
+    #[test]
+    fn a_group_whose_name_begins_like_the_mounted_one_is_not_below_it() {
+        let mounts = "31 23 0:28 /a/b /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
+        let files = [
+            ("/sys/fs/cgroup/cpu.max", "200000 100000"),
+            ("/sys/fs/cgroup/c/pids.max", "5"),
+        ];
+        let pids = |path: &str| limits(&tree(path, mounts, &files).fs()).unwrap().pids;
+        assert_eq!((pids("0::/a/bc\n"), pids("0::/a/b/c\n")), (None, Some(5)));
     }
 
     #[test]
