@@ -167,7 +167,9 @@ impl Axis {
     }
 
     fn log_ticks(&self, wanted: usize) -> (Vec<f64>, i32) {
-        let decades = (self.lo.log10().floor() as i32)..=(self.hi.log10().ceil() as i32);
+        // The powers of ten that a double holds: an end that is infinite must not be walked to.
+        let decade = |power: f64| power.clamp(-308.0, 308.0) as i32;
+        let decades = decade(self.lo.log10().floor())..=decade(self.hi.log10().ceil());
         let on_axis = |steps: &[f64]| -> Vec<f64> {
             decades
                 .clone()
@@ -207,6 +209,16 @@ mod tests {
         let a = axis(&[&[1.0, 1.1], &[900.0, 1000.0]]);
         assert!(a.log);
         assert_eq!(a.ticks(4).0, [1.0, 10.0, 100.0, 1000.0]);
+    }
+
+    #[test]
+    fn an_axis_without_an_end_is_not_walked() {
+        let a = Axis {
+            lo: 0.0,
+            hi: f64::INFINITY,
+            ..axis(&[&[1.0, 1.1], &[900.0, 1000.0]])
+        };
+        assert!(a.ticks(4).0.len() <= 6);
     }
 
     #[test]

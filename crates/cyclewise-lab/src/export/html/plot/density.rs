@@ -120,8 +120,9 @@ impl Frame {
 
 fn log_axis(lo: f64, hi: f64, margin: f64) -> Axis {
     Axis {
-        lo: lo / margin,
-        hi: hi * margin,
+        // The margin may go beyond what a double holds.
+        lo: (lo / margin).max(f64::MIN_POSITIVE),
+        hi: (hi * margin).min(f64::MAX),
         log: true,
         low_lane: false,
         high_lane: false,
@@ -354,6 +355,17 @@ mod tests {
             polygon.split("/>").next().unwrap().matches(',').count()
         };
         assert_eq!(corners(&beside), corners(&alone) + 4, "{}", beside.svgs[0].body);
+    }
+
+    #[test]
+    fn a_range_to_the_end_of_doubles_has_an_axis_with_an_end() {
+        for range in [[4.0, 1e308], [f64::MIN_POSITIVE, f64::MAX]] {
+            let [lo, hi] = range;
+            let axis = log_axis(lo, hi, (hi / lo).powf(0.02).max(1.002));
+            assert!(axis.lo > 0.0 && axis.hi.is_finite(), "{axis:?}");
+            let ticks = axis.ticks(7).0;
+            assert!(ticks.len() < 20 && ticks.iter().all(|t| t.is_finite()), "{ticks:?}");
+        }
     }
 
     #[test]
