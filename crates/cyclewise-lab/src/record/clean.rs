@@ -23,11 +23,13 @@ pub(super) fn parse<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
 fn may_have_controls(text: &str) -> bool {
     let is_escape = |after: &str| {
         let code = after.get(..5).unwrap_or(after);
-        // Letters, and codes below U+0100.
-        matches!(code.as_bytes().first(), Some(b'b' | b'f' | b'r')) || code.starts_with("u00")
+        // Letters, codes below U+0100, and those that may change the direction of text.
+        matches!(code.as_bytes().first(), Some(b'b' | b'f' | b'r'))
+            || code.starts_with("u00")
+            || code.starts_with("u20")
     };
     text.match_indices('\\').any(|(at, _)| is_escape(&text[at + 1..]))
-        || text.contains(|c: char| c == '\u{7f}' || ('\u{80}'..='\u{9f}').contains(&c))
+        || text.contains(|c: char| c >= '\u{7f}' && is_control(c))
 }
 
 fn clean(value: &mut Value) {
@@ -46,7 +48,13 @@ fn clean(value: &mut Value) {
 }
 
 fn cleaned(text: &str) -> String {
-    text.replace(|c: char| c.is_control() && c != '\n' && c != '\t', " ")
+    text.replace(|c: char| is_control(c) && c != '\n' && c != '\t', " ")
+}
+
+/// Whether a character changes how those around it are shown: a control, a separator of lines, or one that changes the direction
+/// of text, so that a name is read as another.
+pub(super) fn is_control(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]
@@ -70,13 +78,17 @@ mod tests {
             "\u{7f}",
             "\u{9b}2J",
             r"\\\u001b",
+            r"\u202e",
+            r"\u2066",
+            "\u{2028}",
+            "\u{2069}",
         ] {
             let text = format!(r#"{{"a{written}":["x{written}y"]}}"#);
             let dirty: Strings = serde_json::from_str(&text).unwrap();
             let has = |strings: &Strings| {
                 strings
                     .iter()
-                    .any(|(k, v)| k.contains(char::is_control) && v[0].contains(char::is_control))
+                    .any(|(k, v)| k.contains(is_control) && v[0].contains(is_control))
             };
             // The twin, without the look.
             assert!(has(&dirty), "{written}");

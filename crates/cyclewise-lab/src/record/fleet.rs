@@ -14,6 +14,7 @@ mod skim;
 pub use document::Document;
 pub use names::Names;
 
+use super::clean::is_control;
 use super::{Interval, Machine, Missing, Tool, Unit};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -82,7 +83,7 @@ impl Fault {
 
 /// The text with spaces for its control characters.
 fn clean(text: &str) -> String {
-    text.replace(char::is_control, " ")
+    text.replace(is_control, " ")
 }
 
 /// One record of one machine.

@@ -1,6 +1,6 @@
 //! The lines of a joined fleet: writing them, and reading them one at a time.
 
-use super::{Checkup, Fault, Head, Member, Names, Problem, ProblemKind, SCHEMA};
+use super::{Checkup, Fault, Head, Member, Names, Problem, ProblemKind, SCHEMA, member};
 use crate::record::load;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -66,6 +66,7 @@ impl<R: BufRead> Lines<R> {
         };
         if members > 0 {
             let mut member: Box<Member> = self.line()?;
+            member::again(&mut member)?;
             names.share(&mut member.rows);
             self.left = Some((members - 1, checkups));
             return Ok(Some(Line::Member(member)));
@@ -129,6 +130,87 @@ impl<R: BufRead> Lines<R> {
                 ProblemKind::Torn,
                 "ends before its last line; join again".to_owned(),
             ))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::fleet::Row;
+
+    fn read(change: impl FnOnce(&mut Member)) -> Result<Member, Fault> {
+        let mut member = Member {
+            created: "2026-11-21T00:00:00Z".to_owned(),
+            rows: vec![Row {
+                experiment: "e".into(),
+                variant: "v".into(),
+                value: 5.0,
+                ..Row::default()
+            }],
+            ..Member::default()
+        };
+        change(&mut member);
+        let head = Head {
+            schema: SCHEMA.to_owned(),
+            tool: crate::record::Tool::this(),
+            members: 1,
+            checkups: 0,
+            problems: Vec::new(),
+        };
+        let text = [to_line(&head).unwrap(), to_line(&member).unwrap()].concat();
+        match Lines::new(text.as_slice()).next(&Names::default())? {
+            Some(Line::Member(member)) => Ok(*member),
+            _ => panic!("a member was written"),
+        }
+    }
+
+    #[test]
+    fn a_member_follows_the_rules_of_a_record() {
+        assert!(read(|_| {}).is_ok());
+        let broken: [fn(&mut Member); 6] = [
+            |m| m.created = "today".to_owned(),
+            |m| m.rows[0].value = 1e308,
+            |m| m.rows[0].runs = vec![5.0, 1e-20],
+            |m| m.rows[0].variant = "v".repeat(5000).into(),
+            |m| m.rows.push(m.rows[0].clone()),
+            |m| {
+                m.rows.extend((0..100).map(|i| Row {
+                    variant: format!("{i}{}", "v".repeat(4000)).into(),
+                    ..Row::default()
+                }))
+            },
+        ];
+        for (i, change) in broken.into_iter().enumerate() {
+            let fault = read(change).map(|_| ()).unwrap_err();
+            assert_eq!(fault.0, ProblemKind::Mangled, "{i}: {}", fault.1);
+        }
+    }
+
+    #[test]
+    fn texts_of_a_member_have_no_control_characters() {
+        for control in ["\u{1b}[2J", "\u{9b}", "\u{202e}", "\u{2069}"] {
+            let dirty = format!("a{control}b");
+            let member = read(|m| {
+                m.file.clone_from(&dirty);
+                m.digest.clone_from(&dirty);
+                m.machine.cpu_model.clone_from(&dirty);
+                m.machine.identity.node = Some(dirty.clone());
+                m.rows[0].experiment = dirty.as_str().into();
+                m.rows[0].variant = dirty.as_str().into();
+            });
+            let m = member.unwrap();
+            let node = m.machine.identity.node.as_deref().unwrap();
+            for text in [
+                &*m.file,
+                &m.digest,
+                &m.machine.cpu_model,
+                node,
+                &m.rows[0].experiment,
+                &m.rows[0].variant,
+            ] {
+                assert!(text.starts_with('a') && !text.contains(control), "{text:?}");
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! From a record to a fleet's member.
 
 use super::skim::{Skim, SkimExperiment, SkimRun};
-use super::{Fault, Member, Names, ProblemKind, Row, digest};
+use super::{Fault, Member, Names, ProblemKind, Row, digest, is_control};
 use crate::record::Machine;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -9,6 +9,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 const ROWS: usize = 10_000;
 /// The longest name of a node, an experiment or a variant, in bytes: variants of `time` are whole commands.
 const NAME: usize = 4096;
+/// The most bytes of a record's names: those of a full run have 10 kB.
+const NAMES: usize = 256 << 10;
+/// The figures that a record may have, in any unit. What is no cost, such as zero, is left out later.
+const FIGURES: std::ops::RangeInclusive<f64> = 1e-15..=1e15;
 
 /// The median of each row of a run.
 type Medians<'a> = HashMap<(&'a str, &'a str), f64>;
@@ -35,8 +39,28 @@ pub(super) fn of(file: &str, record: Skim, names: &Names) -> Result<Member, Faul
     for row in &mut member.rows {
         row.runs.shrink_to_fit();
     }
+    check_figures(&member.rows)?;
     clean(&mut member);
     Ok(member)
+}
+
+/// Checks and cleans a member that was written to a joined file, which may have been changed since, as if it came from its record.
+/// The names of its rows are not cleaned.
+pub(super) fn again(member: &mut Member) -> Result<(), Fault> {
+    check_created(&member.created)?;
+    let rows = &member.rows;
+    let named = rows.iter().flat_map(|row| [&*row.experiment, &*row.variant]);
+    check_names(rows.len(), named, member.machine.identity.node.as_deref())?;
+    let mut seen = HashSet::new();
+    if let Some(row) = rows.iter().find(|row| !seen.insert((&row.experiment, &row.variant))) {
+        let (experiment, variant) = (short(&row.experiment), short(&row.variant));
+        return mangled(format!("has {experiment}/{variant} twice"));
+    }
+    check_figures(rows)?;
+    clean_text(&mut member.file);
+    clean_text(&mut member.digest);
+    clean(member);
+    Ok(())
 }
 
 fn medians(run: &SkimRun) -> Medians<'_> {
@@ -64,27 +88,64 @@ fn rows(e: SkimExperiment, runs: &[Medians], names: &Names) -> Vec<Row> {
     e.variants.into_iter().map(row).collect()
 }
 
-/// The rules of `record::load`, and those that a fleet needs.
-fn check(record: &Skim) -> Result<(), Fault> {
-    let mangled = |why: String| Err(Fault(ProblemKind::Mangled, why));
-    if humantime::parse_rfc3339(&record.created).is_err() {
+fn mangled<T>(why: String) -> Result<T, Fault> {
+    Err(Fault(ProblemKind::Mangled, why))
+}
+
+fn check_created(created: &str) -> Result<(), Fault> {
+    if humantime::parse_rfc3339(created).is_err() {
         return mangled(format!(
             "was created at {:?}, which is no time of RFC 3339",
-            short(&record.created)
+            short(created)
         ));
     }
-    let rows: usize = record.experiments.iter().map(|e| e.variants.len()).sum();
+    Ok(())
+}
+
+fn check_names<'a>(
+    rows: usize,
+    named: impl Iterator<Item = &'a str> + Clone,
+    node: Option<&'a str>,
+) -> Result<(), Fault> {
     if rows > ROWS {
         return mangled(format!("has {rows} rows; no cyclewise writes more than {ROWS}"));
     }
-    let nodes = record.machine.identity.node.iter();
+    if let Some(long) = named.clone().chain(node).find(|name| name.len() > NAME) {
+        return mangled(format!("has a name of {} bytes", long.len()));
+    }
+    // Names are kept until the last record is read; an experiment's is shared by its variants.
+    let mut seen = HashSet::new();
+    let all: usize = named.filter(|name| seen.insert(*name)).map(str::len).sum();
+    if all > NAMES {
+        return mangled(format!(
+            "has names of {all} bytes; no cyclewise writes more than {NAMES}"
+        ));
+    }
+    Ok(())
+}
+
+fn check_figures(rows: &[Row]) -> Result<(), Fault> {
+    for row in rows {
+        let mut figures = row.runs.iter().chain([&row.value]);
+        if let Some(figure) = figures.find(|x| **x > 0.0 && !FIGURES.contains(*x)) {
+            let (experiment, variant) = (short(&row.experiment), short(&row.variant));
+            return mangled(format!(
+                "{experiment}/{variant} has the figure {figure:e}; no cyclewise measures what is not from 1e-15 to 1e15"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The rules of `record::load`, and those that a fleet needs.
+fn check(record: &Skim) -> Result<(), Fault> {
+    check_created(&record.created)?;
+    let rows: usize = record.experiments.iter().map(|e| e.variants.len()).sum();
     let named = record
         .experiments
         .iter()
-        .flat_map(|e| e.variants.iter().map(|v| &v.name).chain([&e.name]));
-    if let Some(long) = named.chain(nodes).find(|name| name.len() > NAME) {
-        return mangled(format!("has a name of {} bytes", long.len()));
-    }
+        .flat_map(|e| e.variants.iter().map(|v| &*v.name).chain([&*e.name]));
+    check_names(rows, named, record.machine.identity.node.as_deref())?;
     let mut seen = HashSet::new();
     for e in &record.experiments {
         for v in &e.variants {
@@ -175,13 +236,13 @@ fn clean_machine(machine: &mut Machine) {
 }
 
 fn clean_text(text: &mut String) {
-    if text.contains(char::is_control) {
+    if text.contains(is_control) {
         *text = super::clean(text);
     }
 }
 
 fn clean_map(map: &mut BTreeMap<String, String>) {
-    let dirty = |(name, value): (&String, &String)| name.contains(char::is_control) || value.contains(char::is_control);
+    let dirty = |(name, value): (&String, &String)| name.contains(is_control) || value.contains(is_control);
     if map.iter().any(dirty) {
         *map = map
             .iter()

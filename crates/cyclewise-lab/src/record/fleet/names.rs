@@ -1,6 +1,6 @@
 //! One copy of each name that rows have.
 
-use super::{Row, clean};
+use super::{Row, clean, is_control};
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -11,18 +11,15 @@ pub struct Names(Mutex<HashSet<Arc<str>>>);
 impl Names {
     /// The shared copy of `name`, without control characters.
     pub(super) fn shared(&self, name: &str) -> Arc<str> {
-        if name.contains(char::is_control) {
-            return find(&mut self.all(), &clean(name));
-        }
-        find(&mut self.all(), name)
+        find_clean(&mut self.all(), name)
     }
 
-    /// Makes the names of `rows` shared ones.
+    /// Makes the names of `rows` shared ones, without control characters.
     pub(super) fn share(&self, rows: &mut [Row]) {
         let mut all = self.all();
         for row in rows {
-            row.experiment = find(&mut all, &row.experiment);
-            row.variant = find(&mut all, &row.variant);
+            row.experiment = find_clean(&mut all, &row.experiment);
+            row.variant = find_clean(&mut all, &row.variant);
         }
     }
 
@@ -30,6 +27,13 @@ impl Names {
         // A set is whole whenever a thread panics.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn find_clean(all: &mut HashSet<Arc<str>>, name: &str) -> Arc<str> {
+    if name.contains(is_control) {
+        return find(all, &clean(name));
+    }
+    find(all, name)
 }
 
 fn find(all: &mut HashSet<Arc<str>>, name: &str) -> Arc<str> {
