@@ -33,6 +33,9 @@ const BEYOND: f64 = 3.0;
 /// The most notes about modes, and about unsteady machines.
 const MOST_NOTES: usize = 10;
 
+/// The most machines of a mode that a note names.
+const MOST_NAMES: usize = 10;
+
 /// What was found.
 pub(super) struct Found {
     pub outliers: Vec<Outlier>,
@@ -281,9 +284,7 @@ fn notes(rows: &[Row], fleet: &Fleet) -> Vec<String> {
     let mut unsteady: Vec<(f64, String)> = Vec::new();
     for row in rows.iter().filter(|row| row.spread.headline) {
         let name = words::row(&row.spread.experiment, &row.spread.variant);
-        for fit in &row.fits {
-            modes.extend(about_modes(&name, fit, fleet));
-        }
+        modes.extend((0..row.fits.len()).filter_map(|place| about_modes(&name, row, place, fleet)));
         for (i, value) in row.spread.values.iter().enumerate() {
             let runs = &row.runs[row.starts[i]..row.starts[i + 1]];
             let Some(spread) = row.fits[row.fit_of[i]]
@@ -315,19 +316,39 @@ fn notes(rows: &[Row], fleet: &Fleet) -> Vec<String> {
     notes
 }
 
-fn about_modes(name: &str, fit: &GroupFit, fleet: &Fleet) -> Option<String> {
+fn about_modes(name: &str, row: &Row, place: usize, fleet: &Fleet) -> Option<String> {
+    let fit = &row.fits[place];
     let group = &fleet.groups[fit.group].name;
     let all: usize = fit.modes.iter().map(|mode| mode.machines).sum();
+    let most = fit.modes.iter().max_by_key(|mode| mode.machines)?;
+    let minor: Vec<&ModeFit> = fit.modes.iter().filter(|mode| !std::ptr::eq(*mode, most)).collect();
+    if let [minor] = minor[..]
+        && 4 * minor.machines < all
+    {
+        return Some(format!(
+            "{name}: {} of {} machines of group {group} lie at {} times the others: {}{}",
+            number::count(minor.machines),
+            number::count(all),
+            words::times((minor.median - most.median).exp()),
+            members(row, place, minor, fleet),
+            untold(minor)
+        ));
+    }
     if fit.modes.len() > 1 {
         let mode = |mode: &ModeFit| {
             let share = number::percent(mode.machines as f64 / all as f64);
             format!("{} ({share})", words::times((mode.median - fit.modes[0].median).exp()))
         };
         let modes: Vec<String> = fit.modes.iter().map(mode).collect();
+        let named = minor.iter().map(|minor| {
+            let times = words::times((minor.median - fit.modes[0].median).exp());
+            format!("; at {times}: {}{}", members(row, place, minor, fleet), untold(minor))
+        });
         return Some(format!(
-            "{name}: the machines of group {group} lie around {} values, {} times the least; each is compared with its own",
+            "{name}: the machines of group {group} lie around {} values, {} times the least; each is compared with its own{}",
             modes.len(),
-            modes.join(", ")
+            modes.join(", "),
+            named.collect::<String>()
         ));
     }
     let mode = fit
@@ -340,6 +361,30 @@ fn about_modes(name: &str, fit: &GroupFit, fleet: &Fleet) -> Option<String> {
         fit.n - fit.kept,
         fit.n
     ))
+}
+
+/// The names of the first machines of a mode.
+fn members(row: &Row, place: usize, mode: &ModeFit, fleet: &Fleet) -> String {
+    let is_of = |i: &usize| {
+        row.fit_of[*i] == place && std::ptr::eq(row.fits[place].mode(row.spread.values[*i].value.ln()), mode)
+    };
+    let first = (0..row.spread.values.len()).filter(is_of).take(MOST_NAMES);
+    let first: Vec<&str> = first
+        .map(|i| fleet.machines[row.spread.values[i].machine as usize].name.as_str())
+        .collect();
+    match mode.machines - first.len() {
+        0 => first.join(", "),
+        more => format!("{} and {} more", first.join(", "), number::count(more)),
+    }
+}
+
+/// Says so of a mode whose machines are not tested.
+fn untold(mode: &ModeFit) -> &'static str {
+    if can_tell(mode) {
+        ""
+    } else {
+        " (not tested in this row: too few, or without a centre)"
+    }
 }
 
 fn at_most(mut notes: Vec<String>, what: &str) -> Vec<String> {

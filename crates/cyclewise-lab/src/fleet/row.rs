@@ -139,6 +139,9 @@ fn modes(sorted: &[f64]) -> Vec<ModeFit> {
     let shares: Vec<f64> = sorted.iter().map(|log| (log - middle).exp()).collect();
     let mut above = vec![f64::NEG_INFINITY];
     above.extend(stats::cuts(&shares, LEAST_SHARE).iter().map(|cut| cut.ln() + middle));
+    if above.len() == 1 {
+        above.extend(stats::minor_cut(sorted, RESOLUTION));
+    }
     let ends = above
         .iter()
         .skip(1)

@@ -131,3 +131,43 @@ fn ordinary_machines_of_a_few_are_not_called_unsteady() {
         assert!(noted <= 1, "{machines} machines of {runs} runs: {noted} of 20 fleets");
     }
 }
+
+/// Notes about machines that lie together, where every `of`-th is at `times` the others, and the names of outliers.
+fn together(groups: usize, machines: usize, of: usize, times: f64) -> (Vec<String>, usize) {
+    let slow = move |_: usize, machine: usize, _: usize, runs: &mut [f64]| {
+        if machine.is_multiple_of(of) {
+            runs.iter_mut().for_each(|run| *run += times.ln());
+        }
+    };
+    let made = Made {
+        groups,
+        machines,
+        rows: 1,
+        ..MADE
+    };
+    let report = report(made.members(slow));
+    (report.notes, report.outliers.len())
+}
+
+#[test]
+fn machines_that_lie_together_are_said_once_with_their_names() {
+    for (groups, machines, of, times, said) in [
+        (1, 36, 9, 1.15, "4 of 36 machines of group A lie at 1.1"),
+        (3, 36, 9, 1.2, "4 of 36 machines of group C lie at "),
+        (1, 150, 12, 1.3, "13 of 150 machines of group A lie at 1."),
+    ] {
+        let (notes, outliers) = together(groups, machines, of, times);
+        let note = notes
+            .iter()
+            .find(|note| note.contains(said))
+            .unwrap_or_else(|| panic!("{said}: {notes:?}"));
+        assert!(
+            note.contains(&format!("-00000, n{}-000{of:02}, ", groups - 1)),
+            "{note}"
+        );
+        assert_eq!(note.contains("not tested in this row"), machines == 36, "{note}");
+        assert!(outliers <= 1, "{notes:?}: {outliers}");
+    }
+    let (notes, _) = together(1, 150, 12, 1.0);
+    assert!(!notes.iter().any(|note| note.contains("times the others")), "{notes:?}");
+}
