@@ -175,7 +175,7 @@ fn what_can_be_written_is_written_where_another_place_fails() {
     let csv = folder.name("s.csv");
     let output = cyclewise(&sweep(&["--json", "/dev/full", "--csv", &csv]));
     let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert_eq!(output.status.code(), Some(3), "{said}");
     assert!(
         said.contains("writing /dev/full") && !said.contains("panicked"),
         "{said}"

@@ -3,7 +3,9 @@
 //! A hash without a key would be found by hashing a list of host names. With the key of a file, a node has the same name in all
 //! records of a fleet, and only who has the key can find the node of a name:
 //!
-//!     printf %s NODE | openssl dgst -sha256 -hmac "$(cat KEYFILE)"
+//! ```text
+//! printf %s NODE | openssl dgst -sha256 -hmac "$(cat KEYFILE)"
+//! ```
 //!
 //! begins with the same digits.
 //!
