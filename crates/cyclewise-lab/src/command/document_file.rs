@@ -34,11 +34,11 @@ pub(super) fn write(path: &Path, text: &str) -> Result<()> {
     write_with(path, &|out| out.write_all(text.as_bytes()))
 }
 
-/// As [`write`], for a document that is too large for memory. `fill` may be called twice: where the new file cannot replace the
+/// As [`write()`], for a document that is too large for memory. `fill` may be called twice: where the new file cannot replace the
 /// old one, it is written again, in place.
 ///
 /// # Errors
-/// As [`write`], and those of `fill`: an [`Error`] inside of an [`io::Error`] as it is.
+/// As [`write()`], and those of `fill`: an [`Error`] inside of an [`io::Error`] as it is.
 pub(super) fn write_with(path: &Path, fill: Fill<'_>) -> Result<()> {
     file_size::refuse_beyond_limit();
     write_filled(path, fill).map_err(|failure| failure.explain(path))

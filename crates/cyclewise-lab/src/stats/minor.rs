@@ -1,6 +1,6 @@
 //! A few machines of a group that lie together, apart from all others: a minor mode.
 //!
-//! [`super::modes`] needs forty values, and ten in a mode. Four of 36 machines with a slower disk are fewer, and each by itself is
+//! [`mod@super::modes`] needs forty values, and ten in a mode. Four of 36 machines with a slower disk are fewer, and each by itself is
 //! an ordinary value of a heavy tail, or all of them are named one by one. They are a mode where the gap before them is
 //!
 //! - at least two percent, and

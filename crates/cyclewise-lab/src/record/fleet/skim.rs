@@ -2,7 +2,7 @@
 //!
 //! Samples are counted and not kept, and fields that a [`Member`](super::Member) does not use are skipped, so the memory that a
 //! record takes is that of its text, whatever the text holds. What is read is held to the rules of
-//! [`record::load`](crate::record::load); a field that is skipped is held to JSON's grammar.
+//! [`record::load`](crate::record::load()); a field that is skipped is held to JSON's grammar.
 
 use crate::record::{BetweenRuns, Figure, Linearity, Machine, Missing, Tool, Unit, Variant};
 use serde::de::{SeqAccess, Visitor};
