@@ -16,8 +16,10 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod band;
 mod engine;
 mod error;
+pub mod exam;
 pub mod fit;
 pub mod machine;
 mod outcome;
@@ -32,7 +34,7 @@ mod workload;
 pub use error::Error;
 pub use machine::{Distance, Machine, Topology};
 pub use outcome::{Latencies, Outcome};
-pub use workload::{Job, Length, Placement, Relax, Workload};
+pub use workload::{Job, Length, Placement, Relax, Start, Workload};
 
 /// Simulates a job on a machine.
 ///

@@ -31,6 +31,12 @@ pub struct Outcome {
     pub fallback_share: f64,
     /// Events that the engine processed, including the warm-up.
     pub events: u64,
+    /// Operations before those that are counted.
+    #[serde(default)]
+    pub warm_up_ops: u64,
+    /// Whether throughput was found to be stationary; `None` if the job fixes its length, and so nothing was tested.
+    #[serde(default)]
+    pub stationary: Option<bool>,
 }
 
 /// Latency percentiles in nanoseconds, to three digits; the maximum is exact.

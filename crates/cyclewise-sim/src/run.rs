@@ -3,12 +3,20 @@
 use crate::engine::{Cpu, Meter, Model, Timing};
 use crate::machine::Machine;
 use crate::programs::{self, Prepared};
-use crate::workload::{Job, Length};
+use crate::workload::{Job, Length, Start, Workload};
 use crate::{Error, Outcome, placement};
 use std::rc::Rc;
 
 /// This many events without a finished operation count as no progress.
 const PATIENCE: u64 = 20_000_000;
+
+/// After so many events, a run that is not stationary by then ends with its next operation: some seconds.
+const MOST_EVENTS: u64 = 20_000_000;
+
+/// Threads begin within this many steps, each; and all within so many, so that the first do not make millions of operations before the
+/// last begins.
+const START_STEPS: u64 = 100;
+const MOST_START_STEPS: u64 = 10_000;
 
 /// The longest simulated time: 53 days, a quarter of the range of 64-bit picoseconds, so that no step overflows.
 const LONGEST: u64 = u64::MAX / 4;
@@ -43,8 +51,11 @@ pub(crate) struct Run {
 impl Run {
     pub(crate) fn new(machine: &Machine, job: &Job) -> Result<Self, Error> {
         check(machine)?;
-        let cpus = placement::cpus(machine.topology, job)?;
+        let cpus = placement::cpus(machine, job)?;
         if let Length::Operations { measured: 0, .. } | Length::Nanoseconds { measured: 0, .. } = job.length {
+            return Err(Error::NoLength);
+        }
+        if let Length::Steady { most_per_thread: 0 } = job.length {
             return Err(Error::NoLength);
         }
         let prepared = programs::prepare(job);
@@ -52,6 +63,14 @@ impl Run {
         let meter = Rc::new(Meter::new(job.length, job.threads));
         let lines = prepared.memory.values();
         let mut model = Model::new(machine, Rc::clone(&timing), Rc::clone(&meter), job.seed, lines);
+        // A worker's line that all access: there is none where each has its own.
+        if job.start == Start::Crowd && job.workload != Workload::PercpuCounter {
+            model.gather(job.threads);
+        }
+        let window = match job.start {
+            Start::Scattered => (START_STEPS * u64::from(job.threads)).min(MOST_START_STEPS),
+            Start::Crowd => START_STEPS,
+        };
         for (thread, cpu_number) in (0..).zip(&cpus) {
             let cpu = Cpu::new(thread, job.seed, Rc::clone(&meter), Rc::clone(&timing));
             let mailbox = cpu.mailbox();
@@ -62,7 +81,7 @@ impl Run {
                 &prepared.start_reader
             };
             let core = cpu_number / machine.topology.threads_per_core;
-            model.start(core, mailbox, start(cpu), is_worker);
+            model.start(core, mailbox, start(cpu), is_worker, window);
         }
         Ok(Self {
             model,
@@ -93,6 +112,9 @@ impl Run {
             }
             if self.model.now() > LONGEST {
                 return Err(Error::TooLong);
+            }
+            if self.events == MOST_EVENTS {
+                self.meter.hurry();
             }
             if events >= self.patience {
                 (ops, events) = (self.meter.all_ops(), 0);

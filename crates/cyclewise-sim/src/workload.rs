@@ -2,7 +2,7 @@
 
 mod job;
 
-pub use job::{Job, Length, Placement, Relax};
+pub use job::{Job, Length, Placement, Relax, Start};
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -3,10 +3,10 @@
 /// An access to one line. A mask restricts it to the masked bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// Reads.
-    Load,
-    /// Reads a line that the same thread will write.
-    LoadToWrite,
+    /// Reads the masked bits.
+    Load { mask: u64 },
+    /// Reads the masked bits of a line that the same thread will write.
+    LoadToWrite { mask: u64 },
     /// Reads every `period` picoseconds until the masked bits differ from `seen`.
     LoadChanged { seen: u64, mask: u64, period: u64 },
     /// Reads, with a reservation for a conditional store.
@@ -17,6 +17,8 @@ pub(crate) enum Access {
     StoreExclusive { value: u64 },
     /// Adds, wrapping.
     Add { value: u64 },
+    /// Adds, wrapping, and gives no result, so that the thread need not wait.
+    PostedAdd { value: u64 },
     /// Sets bits.
     Or { bits: u64 },
     /// Clears bits.
@@ -37,7 +39,7 @@ pub(crate) struct Reply {
 }
 
 /// Replaces the masked bits of a value.
-fn merge(old: u64, mask: u64, new: u64) -> u64 {
+pub(crate) fn merge(old: u64, mask: u64, new: u64) -> u64 {
     old & !mask | new & mask
 }
 
@@ -46,16 +48,21 @@ impl Access {
     pub(crate) fn only_reads(self) -> bool {
         matches!(
             self,
-            Self::Load | Self::LoadToWrite | Self::LoadChanged { .. } | Self::LoadExclusive
+            Self::Load { .. } | Self::LoadToWrite { .. } | Self::LoadChanged { .. } | Self::LoadExclusive
         )
     }
 
     /// Whether a home can execute it.
     pub(crate) fn is_rmw(self) -> bool {
         match self {
-            Self::Add { .. } | Self::Or { .. } | Self::Clear { .. } | Self::Swap { .. } | Self::Cas { .. } => true,
-            Self::Load
-            | Self::LoadToWrite
+            Self::Add { .. }
+            | Self::PostedAdd { .. }
+            | Self::Or { .. }
+            | Self::Clear { .. }
+            | Self::Swap { .. }
+            | Self::Cas { .. } => true,
+            Self::Load { .. }
+            | Self::LoadToWrite { .. }
             | Self::LoadChanged { .. }
             | Self::LoadExclusive
             | Self::Store { .. }
@@ -73,9 +80,9 @@ impl Access {
         let old = *value;
         let mut done = true;
         match self {
-            Self::Load | Self::LoadToWrite | Self::LoadChanged { .. } | Self::LoadExclusive => {}
+            Self::Load { .. } | Self::LoadToWrite { .. } | Self::LoadChanged { .. } | Self::LoadExclusive => {}
             Self::Store { mask, value: new } | Self::Swap { mask, value: new } => *value = merge(old, mask, new),
-            Self::Add { value: addend } => *value = old.wrapping_add(addend),
+            Self::Add { value: addend } | Self::PostedAdd { value: addend } => *value = old.wrapping_add(addend),
             Self::Or { bits } => *value = old | bits,
             Self::Clear { bits } => *value = old & !bits,
             Self::StoreExclusive { value: new } if reserved => *value = new,
@@ -93,7 +100,7 @@ mod tests {
     #[test]
     fn each_access_does_what_its_name_says() {
         let cases = [
-            (Access::Load, false, 0x11, true),
+            (Access::Load { mask: u64::MAX }, false, 0x11, true),
             (
                 Access::Store {
                     mask: 0xf0,
@@ -113,6 +120,7 @@ mod tests {
                 true,
             ),
             (Access::Add { value: u64::MAX }, false, 0x10, true),
+            (Access::PostedAdd { value: 1 }, false, 0x12, true),
             (Access::Or { bits: 0x2 }, false, 0x13, true),
             (Access::Clear { bits: 0x3 }, false, 0x10, true),
             (

@@ -19,6 +19,7 @@
 //! A request waits from the moment it is made; its way to the home is part of the transfer. So of two racing requests the older
 //! one wins, never the one with the shorter way.
 
+use super::copies::Copies;
 use super::random::Random;
 use super::timing::{Picos, Timing};
 use crate::machine::{Arbiter, Cap, Topology};
@@ -33,6 +34,15 @@ pub(crate) enum RequestKind {
     Line,
     /// A far atomic: an operation at the home.
     FarAtomic,
+    /// A far addition of this value, for which no thread waits.
+    PostedAdd(u64),
+}
+
+impl RequestKind {
+    /// Whether the home executes it.
+    pub(crate) fn is_far(self) -> bool {
+        matches!(self, Self::FarAtomic | Self::PostedAdd(_))
+    }
 }
 
 /// A request at the home.
@@ -70,7 +80,6 @@ impl Requests {
             Arbiter::Batch { stay } => Law::Batch(Batch {
                 sockets: vec![Round::default(); topology.sockets as usize],
                 cores_per_socket: topology.cores_per_socket(),
-                served: vec![0; topology.cores() as usize],
                 stay,
                 stayed: 0,
             }),
@@ -122,9 +131,23 @@ impl Requests {
         }
     }
 
+    /// Whether all are additions that this core has posted.
+    pub(crate) fn all_posted_by(&self, core: u32) -> bool {
+        let is = |request: &Request| request.core == core && matches!(request.kind, RequestKind::PostedAdd(_));
+        match &self.law {
+            Law::Fifo(queue) => queue.iter().all(is),
+            Law::Random(requests) => requests.iter().all(is),
+            Law::Batch(batch) => batch
+                .sockets
+                .iter()
+                .all(|round| round.now.iter().chain(&round.next).all(is)),
+            Law::Nearest(nearest) => nearest.clusters.iter().flatten().all(|(_, request)| is(request)),
+        }
+    }
+
     /// Removes a core's requests, except for far atomics.
     pub(crate) fn withdraw(&mut self, core: u32) {
-        let other = |request: &Request| request.core != core || request.kind == RequestKind::FarAtomic;
+        let other = |request: &Request| request.core != core || request.kind.is_far();
         match &mut self.law {
             Law::Fifo(queue) => {
                 queue.retain(other);
@@ -162,8 +185,6 @@ fn any(requests: &mut Vec<Request>, random: &mut Random) -> Request {
 struct Batch {
     sockets: Vec<Round>,
     cores_per_socket: u32,
-    /// For each core, the number of the last round that served it, plus one.
-    served: Vec<u64>,
     /// How many requests in a row are served in one socket while another waits.
     stay: u32,
     stayed: u32,
@@ -174,7 +195,8 @@ struct Round {
     now: Vec<Request>,
     /// Requests of cores that have been served in this round.
     next: Vec<Request>,
-    number: u64,
+    /// Those cores. A set, because a number for each core in each line would be quadratic.
+    served: Copies,
 }
 
 impl Round {
@@ -191,8 +213,7 @@ impl Batch {
     fn push(&mut self, request: Request) {
         let socket = self.socket(request.core);
         let round = &mut self.sockets[socket];
-        // `served` is a round's number plus one.
-        if self.served[request.core as usize] == round.number + 1 {
+        if round.served.has(request.core) {
             round.next.push(request);
         } else {
             round.now.push(request);
@@ -208,10 +229,10 @@ impl Batch {
         let round = &mut self.sockets[if stays { current } else { other? }];
         if round.now.is_empty() {
             std::mem::swap(&mut round.now, &mut round.next);
-            round.number += 1;
+            round.served.clear();
         }
         let request = any(&mut round.now, random);
-        self.served[request.core as usize] = round.number + 1;
+        round.served.add(request.core);
         Some(request)
     }
 }

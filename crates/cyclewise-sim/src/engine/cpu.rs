@@ -30,6 +30,10 @@ pub(crate) struct Mailbox {
     pub(crate) reply: Cell<Reply>,
     /// The thread's clock: the engine's plus the work since the last access.
     pub(crate) clock: Cell<Picos>,
+    /// How many siblings work now.
+    pub(crate) siblings: Cell<u32>,
+    /// When the last pause ends.
+    pub(crate) pauses_until: Cell<Picos>,
     random: RefCell<Random>,
 }
 
@@ -50,6 +54,8 @@ impl Cpu {
             access: Cell::new(None),
             reply: Cell::new(Reply::default()),
             clock: Cell::new(0),
+            siblings: Cell::new(0),
+            pauses_until: Cell::new(0),
             random: RefCell::new(Random::new(seed)),
         };
         Self {
@@ -69,15 +75,20 @@ impl Cpu {
         Rc::clone(&self.mailbox)
     }
 
-    /// Lets time pass, with jitter.
+    /// Works for a time, with jitter; working siblings take their share.
     fn pass(&self, time: Picos) {
         let time = self.timing.vary(time, &mut self.mailbox.random.borrow_mut());
+        let time = self.timing.beside(time, self.mailbox.siblings.get());
         self.mailbox.clock.set(self.mailbox.clock.get() + time);
     }
 
     /// Makes an access, after a plain step.
     fn access(&self, line: Line, access: Access) -> Pending<'_> {
         self.pass(self.timing.alu);
+        self.post(line, access)
+    }
+
+    fn post(&self, line: Line, access: Access) -> Pending<'_> {
         self.mailbox.access.set(Some((line, access)));
         Pending {
             mailbox: &self.mailbox,
@@ -85,14 +96,14 @@ impl Cpu {
         }
     }
 
-    /// Reads.
-    pub(crate) async fn load(&self, line: Line) -> u64 {
-        self.access(line, Access::Load).await.value
+    /// Reads; only the masked bits of the result are valid.
+    pub(crate) async fn load(&self, line: Line, mask: u64) -> u64 {
+        self.access(line, Access::Load { mask }).await.value
     }
 
-    /// Reads a line that will be written.
-    pub(crate) async fn load_to_write(&self, line: Line) -> u64 {
-        self.access(line, Access::LoadToWrite).await.value
+    /// Reads the masked bits of a line that will be written.
+    pub(crate) async fn load_to_write(&self, line: Line, mask: u64) -> u64 {
+        self.access(line, Access::LoadToWrite { mask }).await.value
     }
 
     /// Reads with a reservation.
@@ -107,12 +118,28 @@ impl Cpu {
 
     /// Writes the masked bits.
     pub(crate) async fn store(&self, line: Line, mask: u64, value: u64) {
-        self.access(line, Access::Store { mask, value }).await;
+        let store = Access::Store { mask, value };
+        if self.timing.buffers_stores {
+            // No later step waits for it.
+            self.post(line, store).await;
+        } else {
+            self.access(line, store).await;
+        }
     }
 
     /// Adds; returns the previous value.
     pub(crate) async fn add(&self, line: Line, value: u64) -> u64 {
         self.access(line, Access::Add { value }).await.value
+    }
+
+    /// Adds, for a caller that does not need the previous value.
+    pub(crate) async fn add_unused(&self, line: Line, value: u64) {
+        let add = if self.timing.posts_rmws {
+            Access::PostedAdd { value }
+        } else {
+            Access::Add { value }
+        };
+        self.access(line, add).await;
     }
 
     /// Sets bits; returns the previous value.
@@ -138,7 +165,7 @@ impl Cpu {
 
     /// Spins until `condition` holds for the line's value, of which only the masked bits matter.
     pub(crate) async fn wait_until(&self, line: Line, mask: u64, relax: Relax, condition: impl Fn(u64) -> bool) -> u64 {
-        let mut seen = self.load(line).await;
+        let mut seen = self.load(line, mask).await;
         while !condition(seen) {
             let period = match relax {
                 Relax::None => self.timing.alu + self.timing.hit,
@@ -161,7 +188,11 @@ impl Cpu {
 
     /// Executes a number of PAUSE instructions.
     pub(crate) fn pause(&self, pauses: u32) {
-        self.pass(self.timing.pause * Picos::from(pauses));
+        let time = self.timing.pause * Picos::from(pauses);
+        let time = self.timing.vary(time, &mut self.mailbox.random.borrow_mut());
+        let end = self.mailbox.clock.get() + time;
+        self.mailbox.clock.set(end);
+        self.mailbox.pauses_until.set(end);
     }
 
     /// Whether the run needs another operation.

@@ -1,8 +1,8 @@
 //! Planned events, ordered by time and then by the order of planning.
 //!
 //! # Cost
-//! An event is one 128-bit number, so that two compare in one step: 64 bits of time, 36 bits that count planned events, 3 bits of
-//! kind, and 25 bits of thread or line.
+//! An event is one 128-bit number, so that two compare in one step: 64 bits of time, 36 bits that count planned events, 4 bits of
+//! kind, and 24 bits of thread or line.
 
 use super::timing::Picos;
 use std::cmp::Reverse;
@@ -25,10 +25,14 @@ pub(crate) enum Event {
     Probe(u32),
     /// The line may be able to serve a request: the hold is over, or the directory is free.
     Kick(u32),
+    /// The home has answered an addition that this thread did not wait for.
+    Posted(u32),
+    /// The prefetched copy of this number arrives.
+    Prefetched(u32),
 }
 
-const KIND_BITS: u32 = 3;
-const INDEX_BITS: u32 = 25;
+const KIND_BITS: u32 = 4;
+const INDEX_BITS: u32 = 24;
 const COUNT_BITS: u32 = 64 - KIND_BITS - INDEX_BITS;
 
 /// The limit of thread and line numbers.
@@ -44,12 +48,14 @@ impl Event {
             Self::Done(line) => (4, line),
             Self::Probe(line) => (5, line),
             Self::Kick(line) => (6, line),
+            Self::Posted(thread) => (7, thread),
+            Self::Prefetched(number) => (8, number),
         };
         u64::from(index) << KIND_BITS | kind
     }
 
     fn unpack(packed: u64) -> Self {
-        let index = u32::try_from(packed >> KIND_BITS & u64::from(MOST - 1)).expect("25 bits");
+        let index = u32::try_from(packed >> KIND_BITS & u64::from(MOST - 1)).expect("24 bits");
         match packed & ((1 << KIND_BITS) - 1) {
             0 => Self::Issue(index),
             1 => Self::Copy(index),
@@ -57,7 +63,9 @@ impl Event {
             3 => Self::Fill(index),
             4 => Self::Done(index),
             5 => Self::Probe(index),
-            _ => Self::Kick(index),
+            6 => Self::Kick(index),
+            7 => Self::Posted(index),
+            _ => Self::Prefetched(index),
         }
     }
 }
@@ -103,6 +111,8 @@ mod tests {
             (3, Event::Done(5)),
             (0, Event::Probe(4)),
             (3, Event::Kick(1)),
+            (2, Event::Posted(3)),
+            (8, Event::Prefetched(MOST - 1)),
         ];
         for (at, event) in planned {
             events.plan(at, event);

@@ -6,7 +6,12 @@
 //! - A compare-and-exchange takes the line even if it fails. If failed ones stay shared, it reads a copy first and requests the line
 //!   only if the value is as expected.
 //! - A conditional store fails as soon as its reservation ends, also while it waits for the line.
-//! - Far atomics go to the home unless the core owns the line.
+//! - Far atomics go to the home unless the core owns the line, that is, unless no other core has it.
+//! - A reservation may be lost by chance.
+//!
+//! # References
+//! Arm Cortex-A76 technical reference manual, A6.4.1: an atomic that hits a unique line in L1 is near, any other is far; a register can make
+//! types of atomics near.
 
 use super::access::{Access, Reply};
 use super::arbiter::{Request, RequestKind};
@@ -14,11 +19,19 @@ use super::events::Event;
 use super::law::Law;
 use super::line::Local;
 use super::model::{Model, Thread, WaitsFor};
-use crate::machine::{FailedCas, FirstAccess};
+use crate::machine::{FailedCas, FirstAccess, Prefetch};
 
 impl Model {
     /// A thread makes its access.
     pub(super) fn issue(&mut self, thread: u32) {
+        if self.timing.buffers_stores && self.is_buffered(thread) {
+            return;
+        }
+        self.issue_past_buffer(thread);
+    }
+
+    /// A thread makes its access, which its store buffer does not concern.
+    pub(super) fn issue_past_buffer(&mut self, thread: u32) {
         let order = self.order();
         let state = &mut self.threads[thread as usize];
         state.order = order;
@@ -27,8 +40,8 @@ impl Model {
         let owns = line.owner == Some(core);
         let cached = line.is_cached(core);
         match access {
-            Access::Load | Access::LoadChanged { .. } => self.load(thread, cached, RequestKind::Copy),
-            Access::LoadToWrite => self.load_first(thread, owns, cached, self.rules.first_access),
+            Access::Load { .. } | Access::LoadChanged { .. } => self.load(thread, cached, RequestKind::Copy),
+            Access::LoadToWrite { .. } => self.load_first(thread, owns, cached, self.rules.first_access),
             Access::LoadExclusive => {
                 let first = self.rules.ll_first_access.unwrap_or(self.rules.first_access);
                 self.load_first(thread, owns, cached, first);
@@ -39,7 +52,8 @@ impl Model {
                 self.request(thread, RequestKind::Line);
             }
             _ if owns => self.queue_at_port(thread, false),
-            _ if access.is_rmw() && self.timing.far.is_some() => {
+            Access::PostedAdd { value } if self.timing.far.is_some() => self.post(thread, value),
+            _ if access.is_rmw() && self.timing.far.is_some() && !self.timing.only_posted => {
                 let distance = self.geometry.to_home(core, line.home);
                 self.threads[thread as usize].waits_for = WaitsFor::FarAtomic;
                 self.events
@@ -86,7 +100,10 @@ impl Model {
                 line.watchers.push(thread);
                 return;
             }
-            Access::LoadExclusive => state.reservation = Some((number, line.epoch)),
+            Access::LoadExclusive => {
+                let is_lost = self.mechanism.monitor_loss > 0.0 && self.random.happens(self.mechanism.monitor_loss);
+                state.reservation = (!is_lost).then_some((number, line.epoch));
+            }
             _ => {}
         }
         let mut cost = match state.access {
@@ -113,13 +130,16 @@ impl Model {
     pub(super) fn request(&mut self, thread: u32, kind: RequestKind) {
         let state = &mut self.threads[thread as usize];
         let (core, number) = (state.core, state.line);
-        if kind != RequestKind::FarAtomic {
+        if !kind.is_far() {
             state.waits_for = WaitsFor::Fill;
             let requested = &mut self.cores[core as usize].requested;
             if requested.contains(&number) {
                 return;
             }
             requested.push(number);
+            if self.mechanism.prefetch == Prefetch::Pair {
+                self.prefetch(core, number);
+            }
         }
         let since = self.now;
         self.lines[number as usize].requests.push(Request {
@@ -213,6 +233,7 @@ impl Model {
         if line.watchers.is_empty() {
             return;
         }
+        let spin = self.timing.alu + self.timing.hit;
         let mut watchers = std::mem::take(&mut line.watchers);
         watchers.retain(|&thread| {
             let state = &mut self.threads[thread as usize];
@@ -224,7 +245,10 @@ impl Model {
                 Access::LoadChanged { period, .. } => period,
                 _ => 0,
             };
-            let at = self.now + self.random.below(period + 1);
+            let mut at = self.now + self.random.below(period + 1);
+            if period <= spin {
+                at += self.timing.clear;
+            }
             self.events.plan(at, Event::Issue(thread));
             false
         });
@@ -246,8 +270,10 @@ impl Model {
     }
 }
 
-/// Whether two threads are different threads of one core; false if either does not exist.
+/// Whether two threads are different hardware threads of one core; false if either does not exist.
 fn is_sibling(threads: &[Thread], one: u32, other: u32) -> bool {
-    let core = |thread: u32| threads.get(thread as usize).map(|thread| thread.core);
-    one != other && core(one).is_some() && core(one) == core(other)
+    let (Some(a), Some(b)) = (threads.get(one as usize), threads.get(other as usize)) else {
+        return false;
+    };
+    a.core == b.core && a.hardware(one) != b.hardware(other)
 }

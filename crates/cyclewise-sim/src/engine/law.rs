@@ -15,6 +15,10 @@ pub(crate) enum Law {
     EveryReply,
     /// Time never goes back.
     MonotonicTime,
+    /// Buffered stores reach their lines in program order.
+    StoreOrder,
+    /// A load finds its own thread's buffered stores.
+    Forwarding,
 }
 
 #[cfg(not(test))]
@@ -59,6 +63,13 @@ impl Model {
         };
         if lines.any(shared) {
             return Some(Law::OneOwner);
+        }
+        let is_disordered = |thread: &super::model::Thread| match &thread.role {
+            super::model::Role::Runs(running) => !running.buffer.is_ordered(),
+            super::model::Role::Drains(_) => false,
+        };
+        if self.threads.iter().any(is_disordered) {
+            return Some(Law::StoreOrder);
         }
         (self.now < before).then_some(Law::MonotonicTime)
     }

@@ -3,6 +3,7 @@
 //! Programs report when an operation begins and ends, when a try fails, and how a retry loop ends. The engine reports when a line
 //! moves.
 
+use super::stationary::{self, BATCHES};
 use super::timing::{Picos, nanos};
 use crate::outcome::{Latencies, Outcome};
 use crate::workload::Length;
@@ -22,6 +23,17 @@ pub(crate) struct Meter {
     ops: Cell<u64>,
     /// Operations of all phases.
     all_ops: Cell<u64>,
+    /// Those before the counted ones.
+    warm_up_ops: Cell<u64>,
+    /// Operations of the window, if the length depends on throughput.
+    window: Cell<u64>,
+    /// When each batch of the window ended.
+    batches: RefCell<Vec<Picos>>,
+    stationary: Cell<Option<bool>>,
+    /// The run ends with the next operation.
+    last: Cell<bool>,
+    /// When all threads have begun; no window begins earlier.
+    all_begun: Cell<Picos>,
     threads: Vec<Thread>,
     latencies: RefCell<Histogram<u64>>,
     slowest: Cell<Picos>,
@@ -45,6 +57,10 @@ struct Thread {
     begun: Cell<Option<Picos>>,
 }
 
+/// The operations of the first window, in total and per thread; the warm-up before it is half as long.
+const FIRST_WINDOW: u64 = 1_000;
+const FIRST_WINDOW_PER_THREAD: u64 = 16;
+
 /// A histogram with three digits that grows with its values.
 fn histogram() -> Histogram<u64> {
     let mut histogram = Histogram::new(3).expect("3 digits are allowed");
@@ -58,6 +74,7 @@ fn add(cell: &Cell<u64>) {
 
 impl Meter {
     pub(crate) fn new(length: Length, threads: u32) -> Self {
+        let workers = u64::from(threads);
         let threads = (0..threads).map(|_| Thread::default()).collect();
         let meter = Self {
             phase: Cell::new(Phase::WarmUp),
@@ -67,6 +84,12 @@ impl Meter {
             ended: Cell::new(0),
             ops: Cell::new(0),
             all_ops: Cell::new(0),
+            warm_up_ops: Cell::new(0),
+            window: Cell::new(FIRST_WINDOW.max(FIRST_WINDOW_PER_THREAD * workers)),
+            batches: RefCell::default(),
+            stationary: Cell::new(None),
+            last: Cell::new(false),
+            all_begun: Cell::new(0),
             threads,
             latencies: RefCell::new(histogram()),
             slowest: Cell::new(0),
@@ -78,7 +101,7 @@ impl Meter {
         };
         match length {
             Length::Operations { warm_up: 0, .. } => meter.start(0),
-            Length::Operations { .. } => {}
+            Length::Operations { .. } | Length::Steady { .. } => {}
             Length::Nanoseconds { warm_up, .. } => meter.deadline.set(warm_up.saturating_mul(1000)),
         }
         meter
@@ -99,7 +122,23 @@ impl Meter {
     fn start(&self, at: Picos) {
         self.phase.set(Phase::Measured);
         self.started.set(at);
-        self.ops.set(0);
+        self.warm_up_ops.set(self.all_ops.get());
+        for count in [
+            &self.ops,
+            &self.slowest,
+            &self.retries,
+            &self.won,
+            &self.fell_back,
+            &self.moves,
+            &self.fills,
+        ] {
+            count.set(0);
+        }
+        for thread in &self.threads {
+            thread.ops.set(0);
+        }
+        self.latencies.borrow_mut().reset();
+        self.batches.borrow_mut().clear();
         if let Length::Nanoseconds { measured, .. } = self.length {
             self.deadline.set(at.saturating_add(measured.saturating_mul(1000)));
         }
@@ -136,7 +175,12 @@ impl Meter {
         match self.phase.get() {
             Phase::WarmUp => {
                 add(&self.ops);
-                if matches!(self.length, Length::Operations { warm_up, .. } if self.ops.get() >= warm_up) {
+                let enough = match self.length {
+                    Length::Operations { warm_up, .. } => self.ops.get() >= warm_up,
+                    Length::Steady { .. } => self.ops.get() >= self.window.get() / 2 && now >= self.all_begun.get(),
+                    Length::Nanoseconds { .. } => false,
+                };
+                if enough {
                     self.start(now);
                 }
             }
@@ -147,12 +191,58 @@ impl Meter {
                 let recorded = self.latencies.borrow_mut().record(latency);
                 recorded.expect("the histogram grows with what is recorded");
                 self.slowest.set(self.slowest.get().max(latency));
-                if matches!(self.length, Length::Operations { measured, .. } if self.ops.get() >= measured) {
-                    self.stop(now);
+                match self.length {
+                    Length::Operations { measured, .. } if self.ops.get() >= measured => self.stop(now),
+                    Length::Steady { most_per_thread } => self.end_of_batch(now, most_per_thread),
+                    Length::Operations { .. } | Length::Nanoseconds { .. } => {}
                 }
             }
             Phase::Over => {}
         }
+    }
+
+    /// Ends the batch, the window or the run, if it is time.
+    fn end_of_batch(&self, now: Picos, most_per_thread: u64) {
+        let (ops, window) = (self.ops.get(), self.window.get());
+        let mut batches = self.batches.borrow_mut();
+        if ops * BATCHES as u64 >= window * (batches.len() as u64 + 1) {
+            batches.push(now);
+        }
+        if ops < window && !self.last.get() {
+            return;
+        }
+        let starts = std::iter::once(self.started.get()).chain(batches.iter().copied());
+        let series: Vec<f64> = starts.zip(batches.iter()).map(|(from, to)| nanos(to - from)).collect();
+        let is_stationary = ops >= window && stationary::is_stationary(&series);
+        drop(batches);
+        self.stationary.set(Some(is_stationary));
+        let most = most_per_thread
+            .saturating_mul(self.threads.len() as u64)
+            .max(FIRST_WINDOW * 64);
+        if is_stationary || self.last.get() || self.all_ops.get().saturating_mul(2) > most {
+            return self.stop(now);
+        }
+        // As long as all before it.
+        self.window.set(self.all_ops.get());
+        self.start(now);
+    }
+
+    /// Says when all threads have begun, or that this is not known yet.
+    pub(crate) fn all_begin(&self, at: Picos) {
+        self.all_begun.set(self.all_begun.get().max(at));
+    }
+
+    /// Says that threads which waited for each other have begun.
+    pub(crate) fn have_begun(&self, now: Picos) {
+        self.all_begun.set(now);
+    }
+
+    /// Ends the run with the next operation.
+    pub(crate) fn hurry(&self) {
+        if self.phase.get() == Phase::WarmUp {
+            self.have_begun(0);
+        }
+        self.last.set(matches!(self.length, Length::Steady { .. }));
     }
 
     pub(crate) fn retried(&self) {
@@ -226,6 +316,50 @@ impl Meter {
             ops_per_ownership: ops as f64 / (self.fills.get() as f64).max(1.0),
             fallback_share: per_update(&self.fell_back),
             events,
+            warm_up_ops: self.warm_up_ops.get(),
+            stationary: self.stationary.get(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The outcome of operations of one thread that take these times.
+    fn outcome(time: impl Fn(u64) -> Picos) -> Outcome {
+        let meter = Meter::new(Length::Steady { most_per_thread: 1 }, 1);
+        let (mut now, mut ops) = (0, 0);
+        while meter.again() {
+            meter.begin(0, now);
+            now += time(ops);
+            ops += 1;
+            meter.end(0, now);
+        }
+        meter.outcome(1, 0)
+    }
+
+    #[test]
+    fn level_times_are_stationary_at_once() {
+        let level = outcome(|_| 1000);
+        assert_eq!(
+            (level.stationary, level.warm_up_ops, level.ops),
+            (Some(true), 500, 1000)
+        );
+    }
+
+    #[test]
+    fn a_transient_is_left_behind_and_not_counted() {
+        let outcome = outcome(|op| 1000 + 10 * 3_000_u64.saturating_sub(op));
+        assert_eq!(outcome.stationary, Some(true));
+        assert!(outcome.warm_up_ops >= 3_000, "{}", outcome.warm_up_ops);
+        assert!((outcome.ns_per_op - 1.0).abs() < 1e-9, "{}", outcome.ns_per_op);
+    }
+
+    #[test]
+    fn times_that_grow_for_ever_end_at_the_limit_and_say_so() {
+        let grows = outcome(|op| 1000 + op);
+        assert_eq!(grows.stationary, Some(false));
+        assert!(grows.warm_up_ops + grows.ops <= 64 * FIRST_WINDOW);
     }
 }

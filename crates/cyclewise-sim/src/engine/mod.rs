@@ -1,7 +1,7 @@
 //! The discrete-event engine that runs programs on a machine.
 //!
 //! `model` is the machine's state; `issue` and `transfer` implement the laws of all machines, `arbiter` and `hold` those that a
-//! machine file chooses. Programs see `cpu`; `meter` counts. `events`, `copies`, `geometry`, `timing` and `random` are parts of
+//! machine file chooses. Programs see `cpu`; `meter` counts. `stationary` tests its series. `store_buffer` and `prefetch` are mechanisms that a machine may have. `events`, `copies`, `geometry`, `timing` and `random` are parts of
 //! these; `law` names the laws of all machines, for tests that break them.
 
 mod access;
@@ -16,7 +16,10 @@ mod law;
 mod line;
 mod meter;
 mod model;
+mod prefetch;
 mod random;
+mod stationary;
+mod store_buffer;
 #[cfg(test)]
 mod tests;
 mod timing;
@@ -27,4 +30,5 @@ pub(crate) use cpu::{ALL, Backoff, Cpu, Line};
 pub(crate) use law::Law;
 pub(crate) use meter::Meter;
 pub(crate) use model::{Model, Program};
+pub(crate) use random::Random;
 pub(crate) use timing::Timing;

@@ -10,8 +10,7 @@
 //! D. Sorin, M. Hill and D. Wood, "A primer on memory consistency and cache coherence", 2011: a blocking directory.
 //!
 //! # Limits
-//! Only waiting for lines is modelled: lines are never evicted, memory is never slow, and the interconnect is never full. Siblings
-//! do not compete for issue slots.
+//! Only waiting for lines is modelled: lines are never evicted, memory is never slow, and the interconnect is never full.
 
 use super::access::{Access, Reply};
 use super::arbiter::{RequestKind, Requests};
@@ -23,8 +22,9 @@ use super::law::Law;
 use super::line::{LineState, Stage};
 use super::meter::Meter;
 use super::random::Random;
+use super::store_buffer::Buffer;
 use super::timing::{Picos, Timing};
-use crate::machine::{LineRules, Machine};
+use crate::machine::{LineRules, Machine, Mechanisms};
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -46,6 +46,12 @@ pub(super) enum WaitsFor {
     Change,
     /// A far atomic.
     FarAtomic,
+    /// The end of its store buffer.
+    Drain,
+    /// Room in its store buffer.
+    Room,
+    /// An answer to an addition that it posted.
+    Posted,
 }
 
 pub(super) struct Thread {
@@ -59,10 +65,47 @@ pub(super) struct Thread {
     pub(super) order: u64,
     /// The line and epoch of its reservation.
     pub(super) reservation: Option<(u32, u64)>,
-    mailbox: Rc<Mailbox>,
+    pub(super) role: Role,
+}
+
+/// What a thread of the engine is.
+pub(super) enum Role {
+    /// A hardware thread with a program.
+    Runs(Running),
+    /// What makes the buffered stores of this thread, beside its program.
+    Drains(u32),
+}
+
+/// A program and its state.
+pub(super) struct Running {
+    pub(super) mailbox: Rc<Mailbox>,
     program: Program,
     /// Whether it is a worker, which ends with the run; a reader need not.
     is_worker: bool,
+    /// Whether the program has ended.
+    pub(super) has_ended: bool,
+    pub(super) buffer: Buffer,
+}
+
+impl Thread {
+    /// Whether it executes instructions now. `spin`: the period of a loop without a pause.
+    fn works(&self, now: Picos, spin: Picos) -> bool {
+        let Role::Runs(running) = &self.role else { return false };
+        let is_busy = match self.waits_for {
+            WaitsFor::Nothing => true,
+            WaitsFor::Change => matches!(self.access, Access::LoadChanged { period, .. } if period <= spin),
+            _ => false,
+        };
+        is_busy && !running.has_ended && running.mailbox.pauses_until.get() <= now
+    }
+
+    /// The hardware thread: itself, or the one whose stores it makes.
+    pub(super) fn hardware(&self, itself: u32) -> u32 {
+        match self.role {
+            Role::Runs(_) => itself,
+            Role::Drains(of) => of,
+        }
+    }
 }
 
 #[derive(Default)]
@@ -87,6 +130,15 @@ pub(crate) struct Model {
     pub(super) ll_holds: Holds,
     pub(super) random: Random,
     pub(super) meter: Rc<Meter>,
+    pub(super) mechanism: Mechanisms,
+    /// Buffered stores of all threads.
+    pub(super) buffered: u32,
+    /// The core and line of each prefetched copy on its way; free places are in the other list.
+    pub(super) prefetched: Vec<(u32, u32)>,
+    pub(super) prefetch_free: Vec<u32>,
+    /// Workers that wait for the others at the first line, and how many are not there.
+    gathered: Vec<u32>,
+    missing: u32,
     order: u64,
     /// The law that a test breaks, and the opportunities so far.
     #[cfg(test)]
@@ -118,6 +170,12 @@ impl Model {
             geometry,
             random: Random::new(seed),
             meter,
+            mechanism: machine.mechanism,
+            buffered: 0,
+            prefetched: Vec::new(),
+            prefetch_free: Vec::new(),
+            gathered: Vec::new(),
+            missing: 0,
             order: 0,
             #[cfg(test)]
             broken: None,
@@ -127,24 +185,39 @@ impl Model {
         }
     }
 
-    /// Starts a program on a core, at a random time within a hundred steps.
-    pub(crate) fn start(&mut self, core: u32, mailbox: Rc<Mailbox>, program: Program, is_worker: bool) {
+    /// Starts a program on a core, at a random time within a number of steps.
+    pub(crate) fn start(&mut self, core: u32, mailbox: Rc<Mailbox>, program: Program, is_worker: bool, steps: u64) {
+        let thread = u32::try_from(self.threads.len()).expect("fewer threads than events can name");
+        let running = Running {
+            mailbox,
+            program,
+            is_worker,
+            has_ended: false,
+            buffer: Buffer::default(),
+        };
+        self.add(core, Role::Runs(running));
+        if self.timing.buffers_stores {
+            // Its number is the thread's plus one.
+            self.add(core, Role::Drains(thread));
+        }
+        self.live += u32::from(is_worker);
+        let delay = self.random.below(steps * self.timing.alu + 1);
+        self.meter.all_begin(delay);
+        self.reply(thread, Reply::default(), delay);
+    }
+
+    fn add(&mut self, core: u32, role: Role) {
         let thread = u32::try_from(self.threads.len()).expect("fewer threads than events can name");
         self.threads.push(Thread {
             core,
             sibling: self.cores[core as usize].first.replace(thread),
-            access: Access::Load,
+            access: Access::Load { mask: 0 },
             line: 0,
             waits_for: WaitsFor::Nothing,
             order: 0,
             reservation: None,
-            mailbox,
-            program,
-            is_worker,
+            role,
         });
-        self.live += u32::from(is_worker);
-        let delay = self.random.below(100 * self.timing.alu + 1);
-        self.reply(thread, Reply::default(), delay);
     }
 
     /// Replies to a thread after a delay, and runs its program up to the next access.
@@ -152,18 +225,33 @@ impl Model {
         if self.breaks(Law::EveryReply) {
             return;
         }
+        if self.timing.siblings_share() {
+            self.count_working_siblings(thread);
+        }
         let state = &mut self.threads[thread as usize];
         state.waits_for = WaitsFor::Nothing;
-        state.mailbox.reply.set(reply);
-        state.mailbox.clock.set(self.now + delay);
+        let running = match &mut state.role {
+            Role::Runs(running) => running,
+            Role::Drains(of) => {
+                let of = *of;
+                return self.drained(of);
+            }
+        };
+        running.mailbox.reply.set(reply);
+        running.mailbox.clock.set(self.now + delay);
         let mut context = Context::from_waker(Waker::noop());
-        if let Poll::Ready(()) = state.program.as_mut().poll(&mut context) {
-            self.live -= u32::from(state.is_worker);
+        if let Poll::Ready(()) = running.program.as_mut().poll(&mut context) {
+            running.has_ended = true;
+            self.live -= u32::from(running.is_worker);
             return;
         }
-        let (line, access) = state.mailbox.access.take().expect("a program waits only for accesses");
+        let (line, access) = running
+            .mailbox
+            .access
+            .take()
+            .expect("a program waits only for accesses");
+        let mut at = running.mailbox.clock.get();
         (state.line, state.access) = (line.0, access);
-        let mut at = state.mailbox.clock.get();
         if self.breaks(Law::MonotonicTime) {
             at = self.now.saturating_sub(1);
         }
@@ -178,6 +266,7 @@ impl Model {
         self.now = at;
         self.meter.tick(at);
         match event {
+            Event::Issue(thread) if self.missing > 0 && self.gathers(thread) => {}
             Event::Issue(thread) => self.issue(thread),
             Event::Copy(thread) => self.copy_arrives(thread),
             Event::Arrive(thread) => self.request(thread, RequestKind::FarAtomic),
@@ -188,6 +277,32 @@ impl Model {
                 self.lines[line as usize].kick_at = None;
                 self.kick(line);
             }
+            Event::Posted(thread) => self.posted(thread),
+            Event::Prefetched(number) => self.prefetch_arrives(number),
+        }
+        true
+    }
+
+    /// Lets this many workers wait for each other before their first access to the first line.
+    pub(crate) fn gather(&mut self, workers: u32) {
+        self.meter.all_begin(Picos::MAX);
+        self.missing = workers;
+    }
+
+    /// Whether a thread waits for others at the first line; the last to arrive lets all go.
+    fn gathers(&mut self, thread: u32) -> bool {
+        let state = &self.threads[thread as usize];
+        let is_worker = matches!(&state.role, Role::Runs(running) if running.is_worker);
+        if state.line != 0 || !is_worker {
+            return false;
+        }
+        self.gathered.push(thread);
+        self.missing -= 1;
+        if self.missing == 0 {
+            self.meter.have_begun(self.now);
+            for thread in std::mem::take(&mut self.gathered) {
+                self.issue(thread);
+            }
         }
         true
     }
@@ -197,9 +312,9 @@ impl Model {
         self.now
     }
 
-    /// The number of workers that have not ended.
+    /// The number of workers that have not ended, and of stores that have not reached their lines.
     pub(crate) fn live(&self) -> u32 {
-        self.live
+        self.live + self.buffered
     }
 
     /// The value of each line.
@@ -226,6 +341,22 @@ impl Model {
         }
         found.sort_unstable_by_key(|&thread| self.threads[thread as usize].order);
         found
+    }
+
+    /// Tells a thread how many siblings work now: they neither wait nor pause.
+    fn count_working_siblings(&self, thread: u32) {
+        let state = &self.threads[thread as usize];
+        let Role::Runs(running) = &state.role else { return };
+        let mut working = 0;
+        let mut next = self.cores[state.core as usize].first;
+        while let Some(other) = next {
+            let sibling = &self.threads[other as usize];
+            if other != thread && sibling.works(self.now, self.timing.alu + self.timing.hit) {
+                working += 1;
+            }
+            next = sibling.sibling;
+        }
+        running.mailbox.siblings.set(working);
     }
 
     /// The same threads in the order of service: by age, but rotated by a random number. Otherwise the thread that succeeded last

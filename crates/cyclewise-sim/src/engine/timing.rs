@@ -39,7 +39,21 @@ pub(crate) struct Timing {
     pub(crate) pause: Picos,
     pub(crate) read: Picos,
     pub(crate) invalidate: Picos,
+    /// The home's time for a far atomic.
     pub(crate) far: Option<Picos>,
+    /// Whether only posted additions are far.
+    pub(crate) only_posted: bool,
+    /// The same time for an exchange that fails.
+    pub(crate) compare: Picos,
+    /// The time that a read line takes to become shared.
+    pub(crate) downgrade: Picos,
+    /// What a change costs a thread that spins without a pause.
+    pub(crate) clear: Picos,
+    /// Whether a thread goes on while its stores wait.
+    pub(crate) buffers_stores: bool,
+    /// Whether a thread goes on after an addition without a result.
+    pub(crate) posts_rmws: bool,
+    sibling_share: f64,
     cycle_ns: f64,
     probe_share: f64,
     jitter: f64,
@@ -77,8 +91,22 @@ impl Timing {
             invalidate: cycles(invalidate_cycles),
             far: match machine.line.rmw {
                 Rmw::Near => None,
-                Rmw::Far { cycles: far } => Some(cycles(far)),
+                Rmw::Far { cycles: far, .. } => Some(cycles(far)),
             },
+            compare: match machine.line.rmw {
+                Rmw::Near => 0,
+                Rmw::Far {
+                    cycles: far,
+                    compare_cycles,
+                    ..
+                } => cycles(compare_cycles.unwrap_or(far)),
+            },
+            only_posted: matches!(machine.line.rmw, Rmw::Far { only_posted: true, .. }),
+            downgrade: cycles(machine.mechanism.downgrade_cycles),
+            clear: cycles(machine.mechanism.clear_cycles),
+            buffers_stores: machine.mechanism.store_buffer > 0,
+            posts_rmws: machine.mechanism.posted_rmws > 0 && machine.mechanism.store_buffer > 0,
+            sibling_share: machine.mechanism.sibling_share,
             cycle_ns,
             probe_share: machine.line.probe_share.clamp(0.0, 1.0),
             jitter: jitter.clamp(0.0, 1.0),
@@ -113,6 +141,19 @@ impl Timing {
     /// The part of a transfer before the request reaches the owner.
     pub(crate) fn probe(&self, transfer: Picos) -> Picos {
         share(transfer, self.probe_share)
+    }
+
+    /// Whether working siblings slow each other.
+    pub(crate) fn siblings_share(&self) -> bool {
+        self.sibling_share > 0.0
+    }
+
+    /// The time of own work beside a number of siblings that work too.
+    pub(crate) fn beside(&self, time: Picos, siblings: u32) -> Picos {
+        if siblings == 0 {
+            return time;
+        }
+        time + share(time, self.sibling_share * f64::from(siblings))
     }
 
     /// A step's time with random jitter.

@@ -7,17 +7,18 @@
 //! - A transfer to a new owner takes the longest of: the data from the old owner, else from the nearest copy, else from home; the
 //!   farthest copy's invalidation, plus a cost for each further copy; and the way through the home.
 //! - The owner provides the first copy and keeps one; then any copy provides further ones, in parallel, as fast as the directory
-//!   serves the requests.
+//!   serves the requests. The first copy may make the home busy for a while.
 //! - For a far atomic, the line returns to the home and stays there. If the next request is another far atomic of the same core, the
-//!   line moves to the core: a core alone works near.
+//!   line moves to the core: a core alone works near. An exchange that fails there leaves copies where they are.
 
 use super::arbiter::{Request, RequestKind};
 use super::events::Event;
 use super::law::Law;
 use super::line::Stage;
 use super::model::{Model, WaitsFor};
+use super::prefetch::NOBODY;
 use super::timing::Picos;
-use crate::machine::Distance;
+use crate::machine::{Distance, Monitor};
 
 impl Model {
     /// Serves the requests that can be served now.
@@ -70,6 +71,9 @@ impl Model {
 
     /// Turns a far atomic into a request for the line if the core also made the last one and no other core wants the line.
     fn near_if_alone(&mut self, number: u32, mut request: Request) -> Request {
+        if let RequestKind::PostedAdd(value) = request.kind {
+            return self.near_if_posts_alone(number, request, value);
+        }
         let line = &mut self.lines[number as usize];
         let last = line.last_far.take();
         let is_alone = line.owner.is_none() && line.copies.is_empty() && line.requests.is_empty();
@@ -108,14 +112,14 @@ impl Model {
     fn duration(&self, number: u32, request: Request) -> Picos {
         let (line, geometry, timing) = (&self.lines[number as usize], &self.geometry, &*self.timing);
         let target = match request.kind {
-            RequestKind::FarAtomic => line.home,
+            RequestKind::FarAtomic | RequestKind::PostedAdd(_) => line.home,
             RequestKind::Copy | RequestKind::Line => request.core,
         };
         let others = line.copies.count() - u32::from(line.copies.has(target));
         let data = match line.owner {
-            Some(owner) if request.kind == RequestKind::FarAtomic => Some(geometry.to_home(owner, target)),
+            Some(owner) if request.kind.is_far() => Some(geometry.to_home(owner, target)),
             Some(owner) => Some(geometry.distance(owner, target)),
-            None if request.kind == RequestKind::FarAtomic => None,
+            None if request.kind.is_far() => None,
             None if line.copies.has(target) && others > 0 => None,
             None if line.copies.has(target) => Some(geometry.to_home(target, line.home)),
             None => geometry
@@ -124,21 +128,37 @@ impl Model {
         };
         let transfer = |distance: Option<Distance>| distance.map_or(0, |distance| timing.transfer(distance));
         let mut duration = transfer(data);
-        if request.kind != RequestKind::Copy && others > 0 {
+        let only_reads = request.kind == RequestKind::Copy || self.fails_at_home(number, request);
+        if !only_reads && others > 0 {
             let farthest = transfer(geometry.farthest(target, &line.copies));
             duration = duration.max(farthest + timing.invalidate * Picos::from(others - 1));
         }
-        match (request.kind, timing.far) {
-            (RequestKind::FarAtomic, Some(far)) => duration + far,
+        match timing.far {
+            Some(_) if request.kind.is_far() && only_reads => duration + timing.compare,
+            Some(far) if request.kind.is_far() => duration + far,
             _ => duration.max(geometry.through_home(request.core, line.home, timing)),
         }
+    }
+
+    /// Whether it is an exchange that would fail at the home now.
+    fn fails_at_home(&self, number: u32, request: Request) -> bool {
+        request.kind == RequestKind::FarAtomic
+            && self.threads[request.thread as usize]
+                .access
+                .would_fail(self.lines[number as usize].value)
     }
 
     /// The rest of that duration, without the time that the request has already traveled.
     fn remaining(&self, number: u32, request: Request) -> Picos {
         let duration = self.duration(number, request);
         let traveled = self.now.saturating_sub(request.since);
-        duration - self.timing.probe(duration).min(traveled)
+        // The home's own work is not a way.
+        let work = match self.timing.far {
+            Some(_) if self.fails_at_home(number, request) => self.timing.compare,
+            Some(far) if request.kind.is_far() => far,
+            _ => 0,
+        };
+        duration - self.timing.probe(duration - work).min(traveled)
     }
 
     /// The line leaves for the request.
@@ -150,17 +170,21 @@ impl Model {
         let arrival = arrival.max(line.copies_arrive + 1);
         line.stage = Stage::Moving(request);
         let owner = line.owner.take();
-        if owner.is_some_and(|owner| owner != request.core)
-            || (owner.is_none() && request.kind != RequestKind::FarAtomic)
-        {
+        if owner.is_some_and(|owner| owner != request.core) || (owner.is_none() && !request.kind.is_far()) {
             self.meter.moved();
         }
         self.events.plan(arrival, Event::Fill(number));
+        let only_reads = request.kind == RequestKind::Copy || self.fails_at_home(number, request);
         match (request.kind, owner) {
-            (RequestKind::Copy, Some(owner)) => self.lines[number as usize].copies.add(owner),
-            (RequestKind::Copy, None) => {}
+            (_, Some(owner)) if only_reads => {
+                self.lines[number as usize].copies.add(owner);
+                if self.mechanism.monitor == Monitor::Reads {
+                    self.end_reservations(number, None);
+                }
+            }
+            (_, None) if only_reads => {}
             (RequestKind::Line, _) => self.invalidate(number, Some(request.core)),
-            (RequestKind::FarAtomic, _) => self.invalidate(number, None),
+            _ => self.invalidate(number, None),
         }
         // The old owner's pending accesses request the line again.
         let pending = std::mem::take(&mut self.lines[number as usize].local);
@@ -179,7 +203,7 @@ impl Model {
     }
 
     /// Ends the reservations on a line, except those of core `except`.
-    fn end_reservations(&mut self, number: u32, except: Option<u32>) {
+    pub(super) fn end_reservations(&mut self, number: u32, except: Option<u32>) {
         let line = &mut self.lines[number as usize];
         let old = line.epoch;
         line.epoch += 1;
@@ -213,7 +237,12 @@ impl Model {
         line.copies_arrive = line.copies_arrive.max(arrival);
         line.directory_free = self.now + self.timing.read;
         self.meter.moved();
-        self.events.plan(arrival, Event::Copy(request.thread));
+        let event = if request.thread == NOBODY {
+            self.prefetch_leaves(request.core, number)
+        } else {
+            Event::Copy(request.thread)
+        };
+        self.events.plan(arrival, event);
     }
 
     /// A copy arrives.
@@ -222,8 +251,14 @@ impl Model {
         let (core, number) = (state.core, state.line);
         self.lines[number as usize].copies.add(core);
         self.serve(core, number);
-        // If it is already invalidated, it served one load.
-        if let Stage::Moving(_) = self.stage(number) {
+        self.drop_invalidated(core, number);
+    }
+
+    /// If a copy that arrived is already invalidated, it served one load.
+    pub(super) fn drop_invalidated(&mut self, core: u32, number: u32) {
+        if let Stage::Moving(request) = self.stage(number)
+            && !self.fails_at_home(number, request)
+        {
             self.lines[number as usize].copies.clear();
             self.wake_watchers(number, |watcher| watcher == core);
         }
@@ -241,18 +276,20 @@ impl Model {
             RequestKind::FarAtomic => {
                 line.at = line.home;
                 line.last_far = Some(core);
-                self.end_reservations(number, None);
-                let line = &mut self.lines[number as usize];
                 let access = self.threads[request.thread as usize].access;
                 let reply = access.apply(&mut line.value, false);
                 let back = self.geometry.to_home(core, line.home);
-                if !reply.done {
+                if reply.done {
+                    self.end_reservations(number, None);
+                } else {
                     self.holds.lost(core);
                 }
                 self.reply(request.thread, reply, self.timing.transfer(back) / 2);
             }
+            RequestKind::PostedAdd(value) => self.add_posted(number, request, value),
             RequestKind::Copy if !line.copies.is_empty() => {
                 line.copies.add(core);
+                line.directory_free = line.directory_free.max(self.now + self.timing.downgrade);
                 self.serve(core, number);
             }
             RequestKind::Copy => {
@@ -284,7 +321,7 @@ impl Model {
     }
 
     /// Continues a core's threads after its request was served.
-    fn serve(&mut self, core: u32, number: u32) {
+    pub(super) fn serve(&mut self, core: u32, number: u32) {
         self.cores[core as usize]
             .requested
             .retain(|&requested| requested != number);

@@ -1,29 +1,42 @@
-//! Fits a machine to measurements: transfer times by distance, and contended rows of `fetch_add` and of an exchange loop.
+//! Fits a machine to measurements: transfer times by distance, and contended rows of counters and locks.
 //!
 //! # Procedure
 //! 1. Costs come from the one-thread rows: for `fetch_add`, a step and a read-modify-write; for the exchange loop, a load, two steps
-//!    and an exchange. Without the latter row, the exchange costs as much as the read-modify-write.
-//! 2. The instruction set determines whether a failed exchange takes the line, and the cost of PAUSE.
-//! 3. The laws are searched: every arbiter, hold and probe share of fixed lists is simulated on every row, and for the best ones
-//!    the transfer times are scaled to match the rows.
+//!    and an exchange; for LL/SC, its pair. Without the latter rows, they cost as much as the read-modify-write.
+//! 2. The instruction set determines whether a failed exchange takes the line. PAUSE is measured.
+//! 3. The laws are searched: every arbiter, hold and probe share of fixed lists, with a store buffer and without, and on Arm with
+//!    atomics near and far, is simulated on every row, and for the best ones the transfer times are scaled to match the rows.
+//! 4. Which kinds of laws the machine has is decided by rows that they were not fitted to (`search`): the rows are divided into folds,
+//!    the laws' values are chosen on all folds but one, and their error is that on the one left out.
+//! 5. The whole of this is done once more without each fold (`held_out`), which predicts its rows. These predictions are in the machine,
+//!    and give the band of whatever is simulated on it later ([`crate::band`]).
 //!
-//! A candidate's badness is a sum: the squared logarithm of simulated by measured time for each row, in units of 10 %, which is
-//! the spread between runs; the squared logarithm of the scale, in the same unit, because transfers are measured too; and one for
-//! each law beyond the simplest. Of equal candidates, the first in the list wins. Nothing is random, so the same measurements give
-//! the same machine.
+//! A candidate's badness on rows is a sum: the squared logarithm of simulated by measured time for each row, in units of 10 %, which
+//! is the spread between runs, and the squared logarithm of the scale, in the same unit, because transfers are measured too. Of equal
+//! candidates, the first in the list wins. Nothing is random, so the same measurements give the same machine.
 //!
 //! # Limits
-//! Rows of `fetch_add` show how long a line moves and stays. They do not depend on the arbiter, because any next thread adds one; first
-//! come, first served is then assumed. Rows of exchanges distinguish arbiters.
+//! Rows of `fetch_add` show how long a line moves and stays. They do not depend on the arbiter, because any next thread adds one. With
+//! two threads only one request ever waits, so no row depends on it. What rows cannot tell is refused ([`FitError`]) or named
+//! ([`Law::as_well`]).
 
+mod base;
+mod candidates;
+mod folds;
+mod held_out;
+pub mod levels;
+mod scale;
 mod search;
+mod table;
 #[cfg(test)]
 mod tests;
 
-use crate::machine::{Cost, Distance, FailedCas, FirstAccess, Hold, Latency, LineRules, ParseError, Rmw};
+use crate::machine::{Cores, Latency, ParseError};
 #[cfg(test)]
 use crate::simulate;
-use crate::{Job, Machine, Placement, Topology, Workload};
+use crate::{Job, Machine, Placement, Relax, Topology, Workload};
+#[cfg(test)]
+use base::{ALU_CYCLES, JITTER};
 use std::fmt;
 
 /// Measurements of a machine.
@@ -37,8 +50,10 @@ pub struct Measurements {
     pub ghz: f64,
     /// The instruction set.
     pub isa: Isa,
-    /// The topology.
+    /// The topology; of an uneven machine, the smallest even one that contains it.
     pub topology: Topology,
+    /// The cores that an uneven machine has.
+    pub cores: Option<Cores>,
     /// One-way transfer times, measured by a ping-pong of exchanges.
     pub latency: Latency,
     /// Rows of contended operations.
@@ -48,39 +63,80 @@ pub struct Measurements {
 /// An instruction set, for properties that all of its machines share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Isa {
-    /// x86-64. PAUSE takes 140 cycles since Skylake, 15 before, 64 on Zen.
+    /// x86-64. What PAUSE takes differs between cores by a factor of ten, so it is measured.
     X86 {
         /// Cycles of PAUSE.
         pause_cycles: u32,
     },
-    /// YIELD is a NOP, and there is LL/SC.
-    Aarch64,
+    /// There is LL/SC.
+    Aarch64 {
+        /// Cycles of YIELD, which is a NOP on most cores.
+        yield_cycles: u32,
+    },
 }
 
 /// A measured figure of a contended operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeasuredRow {
-    /// [`Workload::FetchAdd`] or [`Workload::CasLoop`].
+    /// One of [`MEASURED`].
     pub workload: Workload,
     /// Threads, each on a CPU of its own.
     pub threads: u32,
+    /// What its loops do between two tries.
+    pub relax: Relax,
     /// How threads are placed on CPUs.
     pub placement: Placement,
     /// Elapsed time per operation of all threads.
     pub ns_per_op: f64,
 }
 
+/// The workloads whose rows a machine can be fitted to. A lock's section is the increment of a counter on another line, and nothing
+/// is done between two sections.
+pub const MEASURED: &[Workload] = &[
+    Workload::FetchAdd,
+    Workload::CasLoop,
+    Workload::LlSc,
+    Workload::LockTas,
+    Workload::LockTtas,
+    Workload::LockTicket,
+    Workload::LockMcs,
+];
+
 /// A fitted machine, and how well it fits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fit {
     /// The machine; `fitted` lists the searched values.
     pub machine: Machine,
-    /// Each row with its simulated ns/op.
-    pub rows: Vec<(MeasuredRow, f64)>,
+    /// Each row with its simulated times.
+    pub rows: Vec<FittedRow>,
+    /// The laws, and what else would fit.
+    pub laws: Vec<Law>,
     /// The factor by which transfer times were scaled; 1 if rows and transfers agree.
     pub scale: f64,
     /// The number of simulated jobs.
     pub simulated: u32,
+}
+
+/// A row, with what the fitted machine makes of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FittedRow {
+    /// The row.
+    pub row: MeasuredRow,
+    /// Its simulated time per operation on the fitted machine, which knows the row.
+    pub simulated_ns: f64,
+    /// The same on a machine fitted without the row and those of its fold; `None` if a cost comes from the row.
+    pub held_out_ns: Option<f64>,
+}
+
+/// A law of the fitted machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Law {
+    /// Its dotted key.
+    pub key: &'static str,
+    /// The kind of law that the machine has.
+    pub taken: &'static str,
+    /// Kinds that predict the rows held out as well, within one standard error; empty if the rows tell the law.
+    pub as_well: Vec<&'static str>,
 }
 
 /// Why no machine can be fitted.
@@ -90,6 +146,8 @@ pub enum FitError {
     NoSingle,
     /// There is no `fetch_add` row with more threads, so the cost of a moving line is unknown.
     NoContended,
+    /// No row has three threads.
+    TwoThreads,
     /// A row has no positive time, 0 threads or more than the machine's CPUs, or another workload.
     BadRow {
         /// Its number, from 1.
@@ -108,10 +166,19 @@ impl fmt::Display for FitError {
             Self::NoContended => {
                 f.write_str("no row of fetch-add with 2 or more threads: measure one, for the cost of moving the line")
             }
-            Self::BadRow { row } => write!(
-                f,
-                "row {row} is not usable: it needs fetch-add or cas-loop, 1 thread up to the machine's CPUs, and a time above 0"
+            Self::TwoThreads => f.write_str(
+                "no row has 3 threads: with two CPUs only one request ever waits, so the arbiter cannot be told; measure on a machine of \
+                 at least 3 CPUs",
             ),
+            Self::BadRow { row } => {
+                write!(f, "row {row} is not usable: it needs 1 thread up to the machine's CPUs, a time above 0, and one of")?;
+                let mut separator = " ";
+                for workload in MEASURED {
+                    write!(f, "{separator}{workload}")?;
+                    separator = ", ";
+                }
+                Ok(())
+            }
             Self::Machine(error) => write!(f, "these figures do not give a valid machine: {error}"),
         }
     }
@@ -119,114 +186,40 @@ impl fmt::Display for FitError {
 
 impl std::error::Error for FitError {}
 
-/// By how much a law beyond the simplest must reduce the badness.
-const LAW: f64 = 1.0;
-
 /// Fits a machine to measurements (see the module).
 ///
 /// # Errors
 /// [`FitError`] if a required figure is missing or invalid.
 pub fn fit(measured: &Measurements) -> Result<Fit, FitError> {
-    let base = base(measured)?;
+    let base = base::base(measured)?;
     // Report broken rules before the search, which takes a while.
     base.to_toml().map_err(FitError::Machine)?;
     check(measured)?;
-    let fit = search::search(&base, &measured.rows);
+    let fit = held_out::fit(&base, &measured.rows);
     fit.machine.to_toml().map_err(FitError::Machine)?;
     Ok(fit)
 }
 
 fn check(measured: &Measurements) -> Result<(), FitError> {
-    let cpus = measured.topology.cpus();
+    let cpus = measured
+        .cores
+        .as_ref()
+        .map_or_else(|| measured.topology.cpus(), Cores::cpus);
     for (index, row) in measured.rows.iter().enumerate() {
-        let is_known = matches!(row.workload, Workload::FetchAdd | Workload::CasLoop);
+        let is_known = MEASURED.contains(&row.workload);
         let is_time = row.ns_per_op.is_finite() && row.ns_per_op > 0.0;
         if !is_known || !is_time || row.threads == 0 || row.threads > cpus {
             return Err(FitError::BadRow { row: index + 1 });
         }
     }
     let is_contended = |row: &MeasuredRow| row.workload == Workload::FetchAdd && row.threads > 1;
-    if measured.rows.iter().any(is_contended) {
-        Ok(())
-    } else {
-        Err(FitError::NoContended)
+    if !measured.rows.iter().any(is_contended) {
+        return Err(FitError::NoContended);
     }
-}
-
-/// The time of the one-thread row.
-fn single(measured: &Measurements, workload: Workload) -> Option<f64> {
-    let row = measured
-        .rows
-        .iter()
-        .find(|row| row.workload == workload && row.threads == 1);
-    row.map(|row| row.ns_per_op)
-}
-
-/// A plain step between two accesses: an increment or compare, and a branch.
-const ALU_CYCLES: u32 = 2;
-
-/// By how much a step's time varies. It keeps threads from running in lockstep, as on real machines; outcomes hardly depend on its
-/// size.
-const JITTER: f64 = 0.1;
-
-/// The machine with all costs, and the simplest laws.
-fn base(measured: &Measurements) -> Result<Machine, FitError> {
-    let cycles = |ns: f64| ns * measured.ghz;
-    let add = cycles(single(measured, Workload::FetchAdd).ok_or(FitError::NoSingle)?);
-    let rmw_cycles = whole(add - f64::from(ALU_CYCLES));
-    let load = cycles(measured.latency.hit_ns) + f64::from(2 * ALU_CYCLES);
-    let cas_cycles = single(measured, Workload::CasLoop).map_or(rmw_cycles, |ns| whole(cycles(ns) - load));
-    let (pause_cycles, ll_sc_cycles) = match measured.isa {
-        Isa::X86 { pause_cycles } => (pause_cycles, rmw_cycles),
-        // A pair costs as much as one atomic.
-        Isa::Aarch64 => (1, (rmw_cycles / 2).max(1)),
-    };
-    let is_arm = measured.isa == Isa::Aarch64;
-    Ok(Machine {
-        name: measured.name.clone(),
-        about: measured.about.clone(),
-        ghz: measured.ghz,
-        topology: measured.topology,
-        latency: ordered(measured.latency),
-        line: LineRules {
-            arbiter: crate::machine::Arbiter::Fifo,
-            hold: Hold::None,
-            first_access: FirstAccess::Shared,
-            failed_cas: FailedCas::TakesOwnership,
-            rmw: Rmw::Near,
-            home: crate::machine::Home::Anywhere,
-            ll_first_access: is_arm.then_some(FirstAccess::Exclusive),
-            ll_hold: is_arm.then_some(Hold::Fixed { cycles: LL_HOLD }),
-            probe_share: 0.0,
-        },
-        cost: Cost {
-            alu_cycles: ALU_CYCLES,
-            store_cycles: 1,
-            rmw_cycles,
-            cas_cycles,
-            ll_sc_cycles,
-            pause_cycles,
-            read_cycles: 0,
-            invalidate_cycles: 0,
-            jitter: JITTER,
-        },
-        fitted: Vec::new(),
-        published: Vec::new(),
-    })
-}
-
-/// How long a line stays for a store-exclusive: enough for a pair with a step in between.
-const LL_HOLD: u32 = 64;
-
-/// Whole cycles, at least one.
-fn whole(cycles: f64) -> u32 {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "the cast saturates, and rules are checked later"
-    )]
-    let whole = cycles.round() as u32;
-    whole.max(1)
+    if measured.rows.iter().all(|row| row.threads < 3) {
+        return Err(FitError::TwoThreads);
+    }
+    Ok(())
 }
 
 impl MeasuredRow {
@@ -235,71 +228,17 @@ impl MeasuredRow {
     pub fn job(&self) -> Job {
         let mut job = Job::new(self.workload, self.threads);
         job.placement = self.placement;
+        job.relax = self.relax;
         job
     }
-}
 
-/// How much slower than a farther class a nearer one may be by chance.
-const DISORDER: f64 = 1.1;
-
-/// Latencies in order: a class that is slightly faster than a nearer one gets the same value.
-fn ordered(mut latency: Latency) -> Latency {
-    let mut nearer = latency.hit_ns;
-    let classes = [
-        &mut latency.sibling_ns,
-        &mut latency.cluster_ns,
-        &mut latency.socket_ns,
-        &mut latency.remote_ns,
-    ];
-    for ns in classes.into_iter().flatten() {
-        if *ns < nearer && *ns * DISORDER >= nearer {
-            *ns = nearer;
-        }
-        nearer = *ns;
+    /// Whether threads wait for each other.
+    fn is_contended(&self) -> bool {
+        self.threads > 1
     }
-    latency
-}
 
-/// Scales the given latency classes by `by`.
-fn scaled(latency: Latency, exchange_ns: f64, by: f64) -> Latency {
-    // The exchange is not part of the transfer, so it is not scaled.
-    // A tenth of a nanosecond is more than the measurements' precision.
-    let tenths = |ns: f64| (ns * 10.0).round() / 10.0;
-    // Siblings do not move lines, so their latency is not scaled; farther classes are not faster.
-    let least = latency.sibling_ns.unwrap_or(0.0).max(latency.hit_ns);
-    let class =
-        |ns: Option<f64>| ns.map(|ns| tenths((ns - exchange_ns).max(0.0) * by + exchange_ns.min(ns)).max(least));
-    Latency {
-        hit_ns: latency.hit_ns,
-        sibling_ns: latency.sibling_ns,
-        cluster_ns: class(latency.cluster_ns),
-        socket_ns: class(latency.socket_ns),
-        remote_ns: class(latency.remote_ns),
+    /// Whether a cost is taken from the row, so that no machine is independent of it.
+    fn gives_a_cost(&self) -> bool {
+        self.threads == 1 && matches!(self.workload, Workload::FetchAdd | Workload::CasLoop | Workload::LlSc)
     }
-}
-
-/// The names of the given latencies that are scaled.
-fn scaled_names(latency: &Latency) -> Vec<String> {
-    let classes = [
-        ("latency.cluster_ns", latency.cluster_ns),
-        ("latency.socket_ns", latency.socket_ns),
-        ("latency.remote_ns", latency.remote_ns),
-    ];
-    classes
-        .iter()
-        .filter(|(_, ns)| ns.is_some())
-        .map(|(name, _)| (*name).to_owned())
-        .collect()
-}
-
-/// The farthest distance between two threads of a row: nearest-first arbitration needs several distances.
-fn reach(topology: Topology, rows: &[MeasuredRow]) -> Distance {
-    let most = rows.iter().map(|row| row.threads).max().unwrap_or(1);
-    let cores = most.min(topology.cores());
-    let last = (cores.max(1) - 1) * topology.threads_per_core;
-    topology.distance(0, last).max(if most > cores {
-        Distance::Sibling
-    } else {
-        Distance::Same
-    })
 }

@@ -1,137 +1,211 @@
-//! The search for the laws with the least badness.
+//! The choice of laws by the error on rows held out.
+//!
+//! For each family of laws and each fold, the values are those with the least badness on the other folds, and the error is the mean
+//! absolute logarithm on the fold. The best family has the least mean over the folds. The one taken is the one with the fewest laws whose
+//! errors exceed the best one's by no more than one standard error, of the differences fold by fold: what is common to all families,
+//! such as a workload that none predicts, then decides nothing.
+//!
+//! Rows of one workload differ in nothing but their threads, and three of them decide nothing by folds. The family taken is then the one
+//! with the least badness on all rows, plus [`LAW`] for each law.
+//!
+//! # References
+//! L. Breiman, J. Friedman, R. Olshen and C. Stone, "Classification and Regression Trees", 1984, section 3.4.3: the rule of one
+//! standard error.
 
-use super::{Fit, JITTER, LAW, MeasuredRow, reach, scaled, scaled_names};
-use crate::machine::{Arbiter, Cap, Distance, Hold};
-use crate::{Machine, simulate};
+use super::candidates::Family;
+use super::folds::{folds, others};
+use super::table::{SCALES, Table, Tried};
 
-/// The spread between two runs of a row, as a logarithm: the unit of badness.
-const SPREAD: f64 = 0.1;
+/// For how many of a family's best candidates scales are tried.
+const KEPT: usize = 2;
 
-/// The probe shares to try.
-const SHARES: [f64; 5] = [0.0, 0.15, 0.3, 0.5, 0.7];
+/// By how much a law beyond the simplest must reduce the badness, where rows held out decide nothing.
+const LAW: f64 = 1.0;
 
-/// The holds to try, in operations: each lasts this many read-modify-writes plus a half, because it matters how many fit.
-const HOLDS: [u32; 6] = [1, 2, 3, 4, 6, 8];
-
-/// For how many of the best laws scales are tried.
-const KEPT: usize = 6;
-
-/// The scales to try, from the middle outwards.
-const SCALES: [f64; 12] = [1.0, 0.95, 1.05, 0.9, 1.1, 0.85, 1.15, 0.8, 1.2, 0.7, 1.3, 1.5];
-
-struct Candidate {
-    machine: Machine,
-    scale: f64,
-    simulated_ns: Vec<f64>,
-    laws: f64,
-    badness: f64,
+/// A family, with its mean error in each fold.
+#[derive(Clone, Debug)]
+pub(super) struct Score {
+    pub(super) family: Family,
+    by_fold: Vec<f64>,
 }
 
-pub(super) fn search(base: &Machine, rows: &[MeasuredRow]) -> Fit {
-    let mut simulated = 0;
-    let mut judge = |machine: Machine, scale: f64, laws: f64| {
-        let simulated_ns: Vec<f64> = rows.iter().map(|row| outcome(&machine, row)).collect();
-        simulated += u32::try_from(rows.len()).unwrap_or(u32::MAX);
-        let squares = rows
-            .iter()
-            .zip(&simulated_ns)
-            .map(|(row, ns)| square(ns / row.ns_per_op));
-        let badness = squares.sum::<f64>() + square(scale) + laws * LAW;
-        Candidate {
-            machine,
-            scale,
-            simulated_ns,
-            laws,
-            badness,
+/// The laws that are taken, and how all families did.
+pub(super) struct Choice {
+    pub(super) tried: Tried,
+    pub(super) family: Family,
+    pub(super) scores: Vec<Score>,
+}
+
+/// Chooses the laws on some rows.
+pub(super) fn choose(table: &mut Table<'_>, rows: &[usize]) -> Choice {
+    let families = families(table);
+    let folds = folds(table.rows, rows);
+    let mut scores = Vec::new();
+    for family in families {
+        let mut by_fold = Vec::new();
+        for fold in &folds {
+            let learned = best_of(table, family, &others(table.rows, rows, fold));
+            let errors: f64 = fold.iter().map(|row| table.error(learned, *row).abs()).sum();
+            by_fold.push(errors / count(fold.len()));
         }
+        scores.push(Score { family, by_fold });
+    }
+    let family = match is_of_one_workload(table, rows) {
+        true => least_penalized(table, rows, &scores),
+        false => simplest_of_the_best(&scores),
     };
-    let has_exchanges = rows
-        .iter()
-        .any(|row| row.workload == crate::Workload::CasLoop && row.threads > 1);
-    let mut candidates = Vec::new();
-    for (arbiter, arbiter_law) in arbiters(base, rows, has_exchanges) {
-        for (hold, hold_law) in holds(base) {
-            for share in SHARES {
-                let mut machine = base.clone();
-                machine.line.arbiter = arbiter;
-                machine.line.hold = hold;
-                machine.line.probe_share = share;
-                let share_law = if share > 0.0 { 1.0 } else { 0.0 };
-                candidates.push(judge(machine, 1.0, arbiter_law + hold_law + share_law));
-            }
+    Choice {
+        tried: best_of(table, family, &others(table.rows, rows, &[])),
+        family,
+        scores,
+    }
+}
+
+/// The kinds of a law that do as well as the best, by the best family of each kind.
+pub(super) fn kinds_as_good(scores: &[Score], key: &str) -> Vec<&'static str> {
+    let Some(best) = best(scores) else {
+        return Vec::new();
+    };
+    let kind = |score: &Score| {
+        score
+            .family
+            .kinds()
+            .iter()
+            .find(|(k, _)| *k == key)
+            .map(|(_, kind)| *kind)
+    };
+    let mut kinds: Vec<&'static str> = Vec::new();
+    for score in scores.iter().filter(|score| score.is_as_good_as(best)) {
+        if let Some(kind) = kind(score).filter(|kind| !kinds.contains(kind)) {
+            kinds.push(kind);
         }
     }
+    kinds
+}
+
+fn families(table: &Table<'_>) -> Vec<Family> {
+    let mut families: Vec<Family> = Vec::new();
+    for candidate in &table.candidates {
+        let family = candidate.family();
+        if !families.contains(&family) {
+            families.push(family);
+        }
+    }
+    families
+}
+
+fn is_of_one_workload(table: &Table<'_>, rows: &[usize]) -> bool {
+    let mut workloads = rows.iter().map(|row| table.rows[*row].workload);
+    let first = workloads.next();
+    workloads.all(|workload| Some(workload) == first)
+}
+
+fn least_penalized(table: &mut Table<'_>, rows: &[usize], scores: &[Score]) -> Family {
+    let rows = others(table.rows, rows, &[]);
+    let judged = scores.iter().map(|score| {
+        let tried = best_of(table, score.family, &rows);
+        let laws = LAW * f64::from(score.family.laws());
+        (table.badness(tried, &rows) + laws, score.family)
+    });
+    let best = judged.min_by(|a, b| a.0.total_cmp(&b.0));
+    best.expect("there is a candidate, so there is a family").1
+}
+
+/// The family's candidate and scale with the least badness on the rows.
+fn best_of(table: &mut Table<'_>, family: Family, rows: &[usize]) -> Tried {
+    let own = 0..table.candidates.len();
+    let own = own.filter(|&candidate| table.candidates[candidate].family() == family);
+    let own: Vec<usize> = own.collect();
+    let mut judged: Vec<(f64, usize)> = own
+        .into_iter()
+        .map(|candidate| (table.badness((candidate, 0), rows), candidate))
+        .collect();
     // A stable sort, so that of equal candidates the first wins.
-    candidates.sort_by(|a, b| a.badness.total_cmp(&b.badness));
-    candidates.truncate(KEPT);
-    let exchange_ns = f64::from(base.cost.cas_cycles) / base.ghz;
-    let mut best: Option<Candidate> = None;
-    for candidate in candidates {
-        for scale in SCALES {
-            let mut machine = candidate.machine.clone();
-            machine.latency = scaled(base.latency, exchange_ns, scale);
-            let tried = judge(machine, scale, candidate.laws);
-            if best.as_ref().is_none_or(|best| tried.badness < best.badness) {
-                best = Some(tried);
-            }
+    judged.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let kept = judged.iter().take(KEPT);
+    let scaled = kept.flat_map(|(_, candidate)| (0..SCALES.len()).map(|scale| (*candidate, scale)));
+    let scaled: Vec<Tried> = scaled.collect();
+    let judged: Vec<(f64, Tried)> = scaled
+        .into_iter()
+        .map(|tried| (table.badness(tried, rows), tried))
+        .collect();
+    let best = judged.iter().min_by(|a, b| a.0.total_cmp(&b.0));
+    best.map_or((0, 0), |(_, tried)| *tried)
+}
+
+fn best(scores: &[Score]) -> Option<&Score> {
+    scores.iter().min_by(|a, b| a.mean().total_cmp(&b.mean()))
+}
+
+/// The family with the fewest laws that is as good as the best; of several, the best of them.
+fn simplest_of_the_best(scores: &[Score]) -> Family {
+    let best = best(scores).expect("there is a candidate, so there is a family");
+    let as_good = scores.iter().filter(|score| score.is_as_good_as(best));
+    let simplest = as_good.min_by(|a, b| {
+        let laws = a.family.laws().cmp(&b.family.laws());
+        laws.then(a.mean().total_cmp(&b.mean()))
+    });
+    simplest.map_or(best.family, |score| score.family)
+}
+
+impl Score {
+    fn mean(&self) -> f64 {
+        mean(&self.by_fold)
+    }
+
+    /// Whether its errors exceed those of `best` by at most one standard error.
+    fn is_as_good_as(&self, best: &Self) -> bool {
+        let differences: Vec<f64> = self.by_fold.iter().zip(&best.by_fold).map(|(a, b)| a - b).collect();
+        let (mean, n) = (mean(&differences), count(differences.len()));
+        let squares: f64 = differences.iter().map(|d| (d - mean).powi(2)).sum();
+        // With one fold there is no spread: only the best is as good.
+        let error = if n > 1.0 { (squares / (n - 1.0) / n).sqrt() } else { 0.0 };
+        mean <= error
+    }
+}
+
+/// The mean; 0 of none, as for rows that are all of one thread.
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / count(values.len()).max(1.0)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a few hundred rows")]
+fn count(n: usize) -> f64 {
+    n as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn score(arbiter: &'static str, by_fold: &[f64]) -> Score {
+        Score {
+            family: Family {
+                arbiter,
+                hold: "none",
+                probe_share: "0",
+                rmw: "near",
+                store_buffer: "some",
+            },
+            by_fold: by_fold.to_vec(),
         }
     }
-    let best = best.unwrap_or_else(|| judge(base.clone(), 1.0, 0.0));
-    finish(base, best, rows, simulated)
-}
 
-fn finish(base: &Machine, best: Candidate, rows: &[MeasuredRow], simulated: u32) -> Fit {
-    let mut machine = best.machine;
-    let mut fitted: Vec<String> = ["line.arbiter", "line.hold", "line.probe_share", "cost.alu_cycles"]
-        .map(str::to_owned)
-        .to_vec();
-    #[expect(clippy::float_cmp, reason = "an item of the list")]
-    if best.scale != 1.0 {
-        fitted.extend(scaled_names(&machine.latency));
+    #[test]
+    fn a_law_is_taken_only_if_the_folds_agree_that_it_helps() {
+        // Better in every fold by about as much, although the folds differ by far more.
+        let told = [
+            score("fifo", &[9.0, 2.0, 4.0, 30.0]),
+            score("random", &[7.0, 0.2, 1.8, 28.1]),
+        ];
+        assert_eq!(simplest_of_the_best(&told).arbiter, "random");
+        assert_eq!(kinds_as_good(&told, "line.arbiter"), ["random"]);
+        // The twin: better on average, by one fold alone.
+        let not = [
+            score("fifo", &[9.0, 2.0, 4.0, 30.0]),
+            score("random", &[9.1, 2.1, 4.1, 20.0]),
+        ];
+        assert_eq!(simplest_of_the_best(&not).arbiter, "fifo");
+        assert_eq!(kinds_as_good(&not, "line.arbiter"), ["fifo", "random"]);
     }
-    if JITTER > 0.0 {
-        fitted.push("cost.jitter".to_owned());
-    }
-    machine.fitted = fitted;
-    machine.published.clone_from(&base.published);
-    Fit {
-        machine,
-        rows: rows.iter().copied().zip(best.simulated_ns).collect(),
-        scale: best.scale,
-        simulated,
-    }
-}
-
-fn square(ratio: f64) -> f64 {
-    (ratio.ln() / SPREAD).powi(2)
-}
-
-/// The simulated ns/op of a row; a very long time if there is no progress.
-fn outcome(machine: &Machine, row: &MeasuredRow) -> f64 {
-    const NEVER: f64 = 1e9;
-    simulate(machine, &row.job()).map_or(NEVER, |outcome| outcome.ns_per_op)
-}
-
-/// The arbiters that the rows can distinguish, each with its number of laws.
-fn arbiters(base: &Machine, rows: &[MeasuredRow], has_exchanges: bool) -> Vec<(Arbiter, f64)> {
-    let mut arbiters = vec![(Arbiter::Fifo, 0.0)];
-    if has_exchanges {
-        arbiters.push((Arbiter::Random, 1.0));
-    }
-    // Within one cluster all distances are equal, and nearest-first is first come, first served.
-    if reach(base.topology, rows) > Distance::Cluster {
-        arbiters.extend([1, 4, 16].map(|count| (Arbiter::Nearest { cap: Cap::Count(count) }, 1.0)));
-    }
-    arbiters
-}
-
-/// The holds, each with its number of laws.
-///
-/// A hold counts as two laws, its existence and its length. Rows shorter than transfers are more often due to requests that travel
-/// while they wait, which every protocol has, than to owners that keep the line.
-fn holds(base: &Machine) -> Vec<(Hold, f64)> {
-    let operation = base.cost.rmw_cycles + base.cost.alu_cycles;
-    let cycles = |ops: u32| operation * ops + operation / 2;
-    let holds = HOLDS.map(|ops| (Hold::Fixed { cycles: cycles(ops) }, 2.0));
-    std::iter::once((Hold::None, 0.0)).chain(holds).collect()
 }

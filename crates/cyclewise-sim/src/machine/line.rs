@@ -111,10 +111,17 @@ pub enum FailedCas {
 pub enum Rmw {
     /// At the core: the line moves.
     Near,
-    /// At the line's home, unless the core owns the line: the operands move.
+    /// Near if the core owns the line, which no other core then has; else at the line's home: the operands move.
     Far {
         /// The home's time for one, in cycles.
         cycles: u32,
+        /// The home's time for an exchange that fails: it only reads, and leaves copies where they are. Default: `cycles`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        compare_cycles: Option<u32>,
+        /// Only additions that their thread posts are far; every other read-modify-write is near. A core may treat types of atomics
+        /// differently.
+        #[serde(default)]
+        only_posted: bool,
     },
 }
 

@@ -1,19 +1,23 @@
 //! A machine: its topology, transfer times, laws of line ownership and instruction costs.
 
 mod cost;
+mod held_out;
 mod latency;
 mod line;
+mod mechanism;
 mod parse;
 mod presets;
 mod topology;
 mod validate;
 
 pub use cost::Cost;
+pub use held_out::HeldOut;
 pub use latency::Latency;
 pub use line::{Arbiter, Cap, FailedCas, FirstAccess, Hold, Home, LineRules, Rmw};
+pub use mechanism::{Mechanisms, Monitor, Prefetch};
 pub use parse::ParseError;
 pub use presets::Preset;
-pub use topology::{CpuTopology, Distance, Topology};
+pub use topology::{Cores, CpuTopology, Distance, Topology};
 pub use validate::MAX_CPUS;
 
 use crate::Relax;
@@ -45,6 +49,14 @@ pub const KEYS: &[&str] = &[
     "cost.read_cycles",
     "cost.invalidate_cycles",
     "cost.jitter",
+    "mechanism.store_buffer",
+    "mechanism.posted_rmws",
+    "mechanism.sibling_share",
+    "mechanism.prefetch",
+    "mechanism.monitor",
+    "mechanism.monitor_loss",
+    "mechanism.downgrade_cycles",
+    "mechanism.clear_cycles",
 ];
 
 /// The units of published figures.
@@ -60,17 +72,26 @@ pub struct Machine {
     pub about: String,
     /// Core clock; converts the cycles below to time.
     pub ghz: f64,
-    /// Sockets, clusters, cores and threads.
+    /// Sockets, clusters, cores and threads; of an uneven machine, the smallest even one that contains it.
     pub topology: Topology,
+    /// The cores that an uneven machine has; `None` if all of `topology` is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cores: Option<Cores>,
     /// Transfer times of lines.
     pub latency: Latency,
     /// The laws of line ownership.
     pub line: LineRules,
     /// Costs of instructions.
     pub cost: Cost,
+    /// What cores and homes do beside.
+    #[serde(default)]
+    pub mechanism: Mechanisms,
     /// Dotted keys of the values above that were fitted or assumed, not measured.
     #[serde(default)]
     pub fitted: Vec<String>,
+    /// Measured rows, with what a fit without them predicted: the evidence of how good predictions for this machine are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub held_out: Vec<HeldOut>,
     /// Published figures, to compare simulated ones with.
     #[serde(default)]
     pub published: Vec<Published>,
@@ -96,6 +117,31 @@ pub struct Published {
 }
 
 impl Machine {
+    /// The number of CPUs.
+    #[must_use]
+    pub fn cpus(&self) -> u32 {
+        self.cores.as_ref().map_or_else(|| self.topology.cpus(), Cores::cpus)
+    }
+
+    /// The number of cores that are there.
+    #[must_use]
+    pub fn core_count(&self) -> u32 {
+        let there = |cores: &Cores| {
+            cores
+                .0
+                .iter()
+                .flatten()
+                .flatten()
+                .filter(|threads| **threads > 0)
+                .count()
+        };
+        let count = self.cores.as_ref().map(there);
+        count.map_or_else(
+            || self.topology.cores(),
+            |count| u32::try_from(count).unwrap_or(u32::MAX),
+        )
+    }
+
     /// The time that a line is in transit over a distance, in nanoseconds.
     ///
     /// A latency is measured by a ping-pong of compare-and-exchange, so it includes one exchange. This is the latency without the
@@ -115,6 +161,7 @@ impl Machine {
             about: "Round numbers; not a real machine".to_string(),
             ghz: 3.0,
             topology,
+            cores: None,
             latency: Latency {
                 hit_ns: 1.0,
                 // Transfers of 8, 40 and 120 ns, plus an exchange of 6 ns.
@@ -145,7 +192,9 @@ impl Machine {
                 invalidate_cycles: 0,
                 jitter: 0.0,
             },
+            mechanism: Mechanisms::default(),
             fitted: Vec::new(),
+            held_out: Vec::new(),
             published: Vec::new(),
         }
     }

@@ -80,7 +80,10 @@ const FORMS: &[(&str, &str)] = &[
     ),
     ("hold", HOLD),
     ("ll_hold", HOLD),
-    ("rmw", r#""near" or { far = { cycles = N } }"#),
+    (
+        "rmw",
+        r#""near", { far = { cycles = N } } or { far = { cycles = N, compare_cycles = N, only_posted = true } }"#,
+    ),
     ("home", r#""anywhere", { socket = N } or "interleaved""#),
     ("relax", r#""none", "pause" or { exponential = { max = N } }"#),
 ];

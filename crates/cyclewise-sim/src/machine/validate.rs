@@ -15,6 +15,9 @@ const MAX_NS: f64 = 100_000.0;
 /// The longest cost of an instruction or hold, in cycles: a millisecond at 1 GHz.
 const MAX_CYCLES: u32 = 1_000_000;
 
+/// The most stores in a buffer: no core has more than some hundred.
+const MAX_BUFFERED: u32 = 1024;
+
 /// A broken rule.
 pub(super) struct Violation {
     /// The dotted key.
@@ -37,10 +40,13 @@ fn violation(key: impl Into<String>, what: impl Into<String>, fix: impl Into<Str
 pub(super) fn check(machine: &Machine) -> Check {
     identity(machine)?;
     topology(machine)?;
+    cores(machine)?;
     latency(machine)?;
     line(machine)?;
     cost(machine)?;
+    mechanism(machine)?;
     fitted(machine)?;
+    held_out(machine)?;
     published(machine)
 }
 
@@ -77,6 +83,37 @@ fn topology(machine: &Machine) -> Check {
             let what = format!("gives at least {cpus} CPUs, more than the maximum of {MAX_CPUS}");
             return violation(key, what, "write a smaller machine");
         }
+    }
+    Ok(())
+}
+
+fn cores(machine: &Machine) -> Check {
+    let Some(cores) = &machine.cores else {
+        return Ok(());
+    };
+    let (needed, given) = (cores.even(), machine.topology);
+    let counts = [
+        ("sockets", needed.sockets, given.sockets),
+        (
+            "clusters in a socket",
+            needed.clusters_per_socket,
+            given.clusters_per_socket,
+        ),
+        ("cores in a cluster", needed.cores_per_cluster, given.cores_per_cluster),
+        ("threads in a core", needed.threads_per_core, given.threads_per_core),
+    ];
+    for (what, needed, given) in counts {
+        if needed > given {
+            let what = format!("has {needed} {what}, but the topology has {given}");
+            return violation("cores", what, "raise the topology's number, or correct the list");
+        }
+    }
+    if cores.cpus() == 0 {
+        return violation(
+            "cores",
+            "lists no CPU",
+            "write the threads of each core, or remove the key",
+        );
     }
     Ok(())
 }
@@ -122,8 +159,18 @@ fn line(machine: &Machine) -> Check {
     if let Some(ll_hold) = line.ll_hold {
         hold("line.ll_hold", ll_hold)?;
     }
-    if let Rmw::Far { cycles: n } = line.rmw {
+    if let Rmw::Far {
+        cycles: n,
+        compare_cycles,
+        only_posted,
+    } = line.rmw
+    {
+        if only_posted && machine.mechanism.posted_rmws == 0 {
+            let what = "executes only posted additions far, but no addition is posted";
+            return violation("line.rmw", what, "write mechanism.posted_rmws, or \"near\"");
+        }
         cycles("line.rmw", "cycles", n, 1)?;
+        cycles("line.rmw", "compare_cycles", compare_cycles.unwrap_or(n), 1)?;
     }
     if let Home::Socket(socket) = line.home
         && socket >= machine.topology.sockets
@@ -180,6 +227,27 @@ fn cost(machine: &Machine) -> Check {
     number("cost.jitter", c.jitter, 0.0, 1.0)
 }
 
+fn mechanism(machine: &Machine) -> Check {
+    let m = machine.mechanism;
+    for (key, value, most) in [
+        ("mechanism.store_buffer", m.store_buffer, MAX_BUFFERED),
+        ("mechanism.posted_rmws", m.posted_rmws, MAX_BUFFERED),
+        ("mechanism.downgrade_cycles", m.downgrade_cycles, MAX_CYCLES),
+        ("mechanism.clear_cycles", m.clear_cycles, MAX_CYCLES),
+    ] {
+        if value > most {
+            let what = format!("is {value}, but must be 0 to {most}");
+            return violation(key, what, "write a value in that range");
+        }
+    }
+    if m.posted_rmws > 0 && m.store_buffer == 0 {
+        let what = format!("is {}, but there is no store buffer for them", m.posted_rmws);
+        return violation("mechanism.posted_rmws", what, "write mechanism.store_buffer too");
+    }
+    number("mechanism.sibling_share", m.sibling_share, 0.0, 10.0)?;
+    number("mechanism.monitor_loss", m.monitor_loss, 0.0, 0.99)
+}
+
 fn fitted(machine: &Machine) -> Check {
     for (index, name) in machine.fitted.iter().enumerate() {
         if !KEYS.contains(&name.as_str()) {
@@ -194,13 +262,23 @@ fn fitted(machine: &Machine) -> Check {
     Ok(())
 }
 
+fn held_out(machine: &Machine) -> Check {
+    for (index, row) in machine.held_out.iter().enumerate() {
+        for (name, ns) in [("measured_ns", row.measured_ns), ("predicted_ns", row.predicted_ns)] {
+            // A picosecond is the model's unit of time; the longest stands for a prediction without progress.
+            number(&format!("held_out[{index}].{name}"), ns, 1e-3, 1e12)?;
+        }
+    }
+    Ok(())
+}
+
 fn published(machine: &Machine) -> Check {
     for (index, point) in machine.published.iter().enumerate() {
         let key = |name: &str| format!("published[{index}].{name}");
         if let Err(unknown) = point.workload.parse::<Workload>() {
             return violation(key("workload"), unknown.to_string(), "write one of those");
         }
-        let cpus = machine.topology.cpus();
+        let cpus = machine.cpus();
         if point.threads == 0 || point.threads > cpus {
             let what = format!("is {}, but the machine has {cpus} CPUs", point.threads);
             return violation(key("threads"), what, format!("write 1 to {cpus}"));

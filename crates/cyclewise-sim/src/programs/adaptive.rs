@@ -57,7 +57,7 @@ impl AdaptiveLockRef {
         let word = self.lock.word;
         let exchange = |found: u64| cpu.cas(word, ALL, found, (found + by) & LOW);
         let mut tries = 0;
-        let found = cpu.load_to_write(word).await;
+        let found = cpu.load_to_write(word, ALL).await;
         if found & LOCK == 0 {
             if exchange(found).await.is_ok() {
                 return cpu.won();
@@ -73,12 +73,12 @@ impl AdaptiveLockRef {
                 }
                 backoff.relax(cpu);
             }
-            let found = cpu.load_to_write(word).await;
+            let found = cpu.load_to_write(word, ALL).await;
             if found & LOCK == 0 {
                 if exchange(found).await.is_ok() {
                     return cpu.won();
                 }
-            } else if cpu.load(self.policy).await >> CALM_SHIFT < dwell(self.limit) {
+            } else if cpu.load(self.policy, ALL).await >> CALM_SHIFT < dwell(self.limit) {
                 break false;
             }
             tries += 1;
@@ -89,11 +89,11 @@ impl AdaptiveLockRef {
     async fn change_locked(&self, cpu: &Cpu, by: u64, exhausted: bool) {
         let word = self.lock.word;
         if exhausted || !self.lock.try_lock(cpu).await {
-            cpu.add(self.policy, 1).await;
+            cpu.add_unused(self.policy, 1).await;
             self.lock.lock(cpu).await;
             self.report_turn(cpu, exhausted).await;
         }
-        let count = cpu.load_to_write(word).await;
+        let count = cpu.load_to_write(word, LOW).await;
         cpu.store(word, LOW, count + by).await;
         self.lock.unlock(cpu).await;
         cpu.fell_back();

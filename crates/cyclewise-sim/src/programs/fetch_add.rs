@@ -6,7 +6,7 @@ use crate::engine::Cpu;
 pub(super) async fn body(cpu: Cpu, counter: Counter) {
     while cpu.again() {
         cpu.begin();
-        cpu.add(counter.line, 1).await;
+        cpu.add_unused(counter.line, 1).await;
         cpu.end();
         cpu.work(counter.parallel);
     }

@@ -81,7 +81,7 @@ impl LockRef {
         };
         let word = self.lock.word;
         let mut backoff = Backoff::new(self.relax);
-        let mut found = cpu.load_to_write(word).await;
+        let mut found = cpu.load_to_write(word, ALL).await;
         while found & LOCK == 0 {
             match cpu.cas(word, ALL, found, (found + by) & LOW).await {
                 Ok(_) => {
@@ -103,7 +103,7 @@ impl LockRef {
     async fn change_locked(&self, cpu: &Cpu, by: u64) {
         let word = self.lock.word;
         self.lock.lock(cpu).await;
-        let count = cpu.load_to_write(word).await;
+        let count = cpu.load_to_write(word, LOW).await;
         cpu.store(word, LOW, count + by).await;
         self.lock.unlock(cpu).await;
         cpu.fell_back();

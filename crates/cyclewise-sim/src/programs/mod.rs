@@ -27,18 +27,50 @@ pub(crate) struct Memory(Vec<u64>);
 impl Memory {
     /// Allocates a line with an initial value.
     fn line(&mut self, value: u64) -> Line {
+        let number = self.line_count();
         self.0.push(value);
-        Line(u32::try_from(self.0.len() - 1).expect("some lines for each thread"))
+        Line(number)
     }
 
-    /// Allocates one line per thread.
-    fn lines(&mut self, threads: u32, value: u64) -> Vec<Line> {
-        (0..threads).map(|_| self.line(value)).collect()
+    /// Allocates a number of lines with an initial value.
+    fn lines(&mut self, count: u32, value: u64) -> Lines {
+        let first = self.line_count();
+        (0..count).for_each(|_| {
+            self.line(value);
+        });
+        Lines { first, count }
+    }
+
+    fn line_count(&self) -> u32 {
+        u32::try_from(self.0.len()).expect("some lines for each thread")
     }
 
     /// The initial value of each line.
     pub(crate) fn values(&self) -> &[u64] {
         &self.0
+    }
+}
+
+/// Consecutive lines. Each thread has a copy of its program's state, so a list of lines in it would take memory that grows with the
+/// square of the threads.
+#[derive(Clone, Copy, Debug)]
+struct Lines {
+    first: u32,
+    count: u32,
+}
+
+impl Lines {
+    /// No line.
+    const NONE: Self = Self { first: 0, count: 0 };
+
+    /// The line of this index, from 0.
+    fn at(self, index: u32) -> Line {
+        assert!(index < self.count, "line {index} of {}", self.count);
+        Line(self.first + index)
+    }
+
+    fn iter(self) -> impl Iterator<Item = Line> {
+        (self.first..self.first + self.count).map(Line)
     }
 }
 

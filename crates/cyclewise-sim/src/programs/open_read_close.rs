@@ -10,7 +10,7 @@
 
 use super::lockref::LockRef;
 use super::queued::Queued;
-use super::{Expected, LOW, Memory, Start, low, refcount, start};
+use super::{Expected, LOW, Lines, Memory, Start, low, refcount, start};
 use crate::engine::{Cpu, Line};
 use crate::workload::{Job, Relax, Workload};
 
@@ -19,11 +19,28 @@ struct OpenFile {
     entry: LockRef,
     count: Line,
     count_loops: bool,
-    /// One per process, or one for all threads.
-    tables: Vec<Queued>,
+    tables: Tables,
     relax: Relax,
     critical: u32,
     parallel: u32,
+}
+
+/// The descriptor tables.
+#[derive(Clone, Copy)]
+enum Tables {
+    /// One for all threads.
+    Shared(Queued),
+    /// One per process.
+    Own(Lines),
+}
+
+impl Tables {
+    fn of(self, thread: u32) -> Queued {
+        match self {
+            Self::Shared(table) => table,
+            Self::Own(words) => Queued::uncontended(words.at(thread)),
+        }
+    }
 }
 
 /// The parallel work has this many parts: before the descriptor is taken, for the path walk, two for the read, and before and
@@ -36,19 +53,20 @@ const DESCRIPTORS: u64 = 3;
 pub(super) fn prepare(job: &Job, memory: &mut Memory) -> (Start, Expected) {
     let entry = LockRef::new(job, memory, 1);
     let count = memory.line(1);
-    let tables: Vec<_> = match job.workload {
+    let tables = match job.workload {
         Workload::OpenReadCloseThreads | Workload::OpenReadCloseThreadsQueued => {
-            vec![Queued::new(job, memory, DESCRIPTORS)]
+            Tables::Shared(Queued::new(job, memory, DESCRIPTORS))
         }
-        _ => (0..job.threads)
-            .map(|_| Queued::uncontended(memory, DESCRIPTORS))
-            .collect(),
+        _ => Tables::Own(memory.lines(job.threads, DESCRIPTORS)),
     };
     let expected = {
         let entry = entry.lock.word;
-        let words: Vec<_> = tables.iter().map(|table| table.word).collect();
         move |_| {
-            let tables = words.iter().map(|&word| low(word, DESCRIPTORS));
+            let words: Vec<Line> = match tables {
+                Tables::Shared(table) => vec![table.word],
+                Tables::Own(words) => words.iter().collect(),
+            };
+            let tables = words.into_iter().map(|word| low(word, DESCRIPTORS));
             [low(entry, 1), low(count, 1)].into_iter().chain(tables).collect()
         }
     };
@@ -70,9 +88,9 @@ pub(super) fn prepare(job: &Job, memory: &mut Memory) -> (Start, Expected) {
 impl OpenFile {
     /// Takes a descriptor (`by` is 1) or releases it (`by` is −1).
     async fn descriptor(&self, cpu: &Cpu, by: u64) {
-        let table = &self.tables[cpu.thread() as usize % self.tables.len()];
+        let table = self.tables.of(cpu.thread());
         table.lock(cpu).await;
-        let used = cpu.load_to_write(table.word).await;
+        let used = cpu.load_to_write(table.word, LOW).await;
         cpu.work(self.critical);
         cpu.store(table.word, LOW, used + by).await;
         table.unlock(cpu).await;

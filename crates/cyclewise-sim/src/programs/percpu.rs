@@ -1,12 +1,12 @@
 //! One counter per thread, each on its own line, incremented by a plain load and store.
 
-use super::{Expected, Memory, Start, counts_operations, start};
-use crate::engine::{ALL, Cpu, Line};
+use super::{Expected, Lines, Memory, Start, counts_operations, start};
+use crate::engine::{ALL, Cpu};
 use crate::workload::Job;
 
 #[derive(Clone)]
 struct PercpuCounters {
-    counters: Vec<Line>,
+    counters: Lines,
     parallel: u32,
 }
 
@@ -16,18 +16,18 @@ pub(super) fn prepare(job: &Job, memory: &mut Memory) -> (Start, Expected) {
         parallel: job.parallel_cycles,
     };
     // With several counters, the value of each is unknown.
-    let expected = match state.counters[..] {
-        [only] => counts_operations(only),
+    let expected = match job.threads {
+        1 => counts_operations(state.counters.at(0)),
         _ => Box::new(|_| Vec::new()),
     };
     (start(state, body), expected)
 }
 
 async fn body(cpu: Cpu, state: PercpuCounters) {
-    let counter = state.counters[cpu.thread() as usize];
+    let counter = state.counters.at(cpu.thread());
     while cpu.again() {
         cpu.begin();
-        let count = cpu.load_to_write(counter).await;
+        let count = cpu.load_to_write(counter, ALL).await;
         cpu.store(counter, ALL, count + 1).await;
         cpu.end();
         cpu.work(state.parallel);

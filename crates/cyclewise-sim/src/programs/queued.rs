@@ -7,7 +7,7 @@
 //! # References
 //! Linux 5.2, `kernel/locking/qspinlock.c`.
 
-use super::{LOW, Memory};
+use super::{LOW, Lines, Memory};
 use crate::engine::{Cpu, Line};
 use crate::workload::{Job, Relax};
 
@@ -28,10 +28,10 @@ const HANDED_ON: u64 = 1 << 32;
 const NEXT: u64 = LOW;
 
 /// A lock, and one line for each thread that may wait for it.
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 pub(super) struct Queued {
     pub(super) word: Line,
-    nodes: Vec<Line>,
+    nodes: Lines,
     relax: Relax,
 }
 
@@ -49,11 +49,11 @@ impl Queued {
         }
     }
 
-    /// A lock that no thread ever waits for.
-    pub(super) fn uncontended(memory: &mut Memory, low: u64) -> Self {
+    /// A lock in the high half of a line, for which no thread ever waits.
+    pub(super) fn uncontended(word: Line) -> Self {
         Self {
-            word: memory.line(low),
-            nodes: Vec::new(),
+            word,
+            nodes: Lines::NONE,
             relax: Relax::None,
         }
     }
@@ -88,17 +88,17 @@ impl Queued {
 
     async fn queue(&self, cpu: &Cpu) {
         let me = u64::from(cpu.thread()) + 1;
-        let node = self.nodes[cpu.thread() as usize];
+        let node = self.nodes.at(cpu.thread());
         cpu.store(node, NEXT | HANDED_ON, 0).await;
         // The queue may be empty by now.
-        let found = cpu.load_to_write(self.word).await;
+        let found = cpu.load_to_write(self.word, LOCK).await;
         if found & LOCK == 0 && cpu.cas(self.word, LOCK, 0, LOCKED).await.is_ok() {
             return;
         }
         let before = cpu.swap(self.word, TAIL, me << TAIL_SHIFT).await >> TAIL_SHIFT;
         if before != 0 {
-            let before = usize::try_from(before - 1).expect("a thread's number");
-            cpu.store(self.nodes[before], NEXT, me).await;
+            let before = u32::try_from(before - 1).expect("a thread's number");
+            cpu.store(self.nodes.at(before), NEXT, me).await;
             cpu.wait_until(node, HANDED_ON, self.relax, |own| own & HANDED_ON != 0)
                 .await;
         }
@@ -112,7 +112,7 @@ impl Queued {
         }
         cpu.store(self.word, LOCKED_BYTE, LOCKED).await;
         let own = cpu.wait_until(node, NEXT, self.relax, |own| own & NEXT != 0).await;
-        let next = usize::try_from((own & NEXT) - 1).expect("a thread's number");
-        cpu.store(self.nodes[next], HANDED_ON, HANDED_ON).await;
+        let next = u32::try_from((own & NEXT) - 1).expect("a thread's number");
+        cpu.store(self.nodes.at(next), HANDED_ON, HANDED_ON).await;
     }
 }

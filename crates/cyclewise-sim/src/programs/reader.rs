@@ -9,7 +9,7 @@ pub(super) fn start_reader() -> Start {
 }
 
 async fn body(cpu: Cpu, (): ()) {
-    let mut seen = cpu.load(Line(0)).await;
+    let mut seen = cpu.load(Line(0), ALL).await;
     while cpu.again() {
         seen = cpu.wait_until(Line(0), ALL, Relax::None, |now| now != seen).await;
     }

@@ -61,7 +61,7 @@ const SATURATED: u64 = LOW;
 /// `refcount_inc_not_zero` of `REFCOUNT_FULL` and of the library; returns whether a reference was taken.
 pub(super) async fn add_not_zero(cpu: &Cpu, line: Line, relax: Relax) -> bool {
     let mut backoff = Backoff::new(relax);
-    let mut count = cpu.load_to_write(line).await & LOW;
+    let mut count = cpu.load_to_write(line, LOW).await & LOW;
     loop {
         if count == 0 || count == SATURATED {
             return count != 0;
@@ -81,7 +81,7 @@ pub(super) async fn add_not_zero(cpu: &Cpu, line: Line, relax: Relax) -> bool {
 /// `refcount_dec_and_test` of `REFCOUNT_FULL`; returns whether it was the last reference.
 pub(super) async fn sub_and_test(cpu: &Cpu, line: Line, relax: Relax) -> bool {
     let mut backoff = Backoff::new(relax);
-    let mut count = cpu.load_to_write(line).await & LOW;
+    let mut count = cpu.load_to_write(line, LOW).await & LOW;
     loop {
         if count == 0 || count == SATURATED {
             return false;

@@ -1,8 +1,9 @@
 //! An A64FX-like machine: an operation's time grows with the square of the threads for exchanges, and linearly for LL/SC.
 
-use super::{Report, Role, Target, outcome, preset, validated};
+use super::estimate::estimates;
+use super::{Asked, Report, Role, preset, validated};
 use crate::stats::exponent;
-use crate::{Job, Machine, Workload};
+use crate::{Job, Outcome, Workload};
 
 const SOURCE: &str = "R. Jesus, M. Weiland, AArch64 Atomics: Might They Be Harming Your Performance?, PPoPP 2023";
 
@@ -11,50 +12,34 @@ const THREADS: [u32; 5] = [4, 8, 16, 32, 48];
 
 pub(super) fn exchanges() -> Report {
     let machine = preset("a64fx-like");
-    let (exchange, pair) = (curve(&machine, Workload::CasLoop), curve(&machine, Workload::LlSc));
-    let at_most = |curve: &[(f64, f64)]| curve.last().map_or(f64::NAN, |point| point.1);
-    let target = |what: &str, asked, seen, unit| Target {
-        machine: machine.name.clone(),
+    let jobs = |workload| THREADS.map(|threads| Job::new(workload, threads));
+    let both = [Workload::CasLoop, Workload::LlSc].map(|workload| Job::new(workload, THREADS[4]));
+    let asked = |what: &str, asked, unit| Asked {
         what: what.to_owned(),
         asked,
-        seen,
         unit,
         role: Role::Fitted,
         source: SOURCE,
     };
+    let growth = |outcomes: &[&Outcome]| exponent(&outcomes.iter().map(|outcome| time(outcome)).collect::<Vec<_>>());
+    let ratio = |outcomes: &[&Outcome]| outcomes[0].ns_per_op / outcomes[1].ns_per_op;
     let targets = vec![
-        target(
-            "time per operation over threads, exchange loop",
-            (1.8, 2.2),
-            exponent(&exchange),
-            "exponent",
-        ),
-        target(
-            "time per operation over threads, LL/SC",
-            (0.8, 1.2),
-            exponent(&pair),
-            "exponent",
-        ),
-        target(
-            "exchange loop to LL/SC, 48 threads",
-            (20.0, f64::MAX),
-            at_most(&exchange) / at_most(&pair),
-            "ratio",
-        ),
+        asked("time per operation over threads, exchange loop", (1.8, 2.2), "exponent")
+            .with(&machine, estimates(&machine, &jobs(Workload::CasLoop), growth)),
+        asked("time per operation over threads, LL/SC", (0.8, 1.2), "exponent")
+            .with(&machine, estimates(&machine, &jobs(Workload::LlSc), growth)),
+        asked("exchange loop to LL/SC, 48 threads", (20.0, f64::MAX), "ratio")
+            .with(&machine, estimates(&machine, &both, ratio)),
     ];
-    let machines = vec![validated(&machine, "the shapes of the two curves")];
     Report {
-        machines,
+        machines: vec![validated(&machine, "the shapes of the two curves")],
         targets,
         rows: Vec::new(),
     }
 }
 
-/// The mean time of one operation for a thread, by threads.
-fn curve(machine: &Machine, workload: Workload) -> Vec<(f64, f64)> {
-    let time = |threads: u32| {
-        let outcome = outcome(machine, &Job::new(workload, threads));
-        (f64::from(threads), outcome.ns_per_op * f64::from(threads))
-    };
-    THREADS.map(time).to_vec()
+/// Threads, and the mean time of one operation for one of them.
+fn time(outcome: &Outcome) -> (f64, f64) {
+    let threads = f64::from(outcome.threads);
+    (threads, outcome.ns_per_op * threads)
 }

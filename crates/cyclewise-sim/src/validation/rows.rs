@@ -1,9 +1,10 @@
-//! Rows of contended operations: fitted to `fetch_add` only; exchanges and locks are predicted.
+//! Rows of contended operations, and targets that follow from them.
 
-use super::{Report, Role, Target, ValidatedRow, outcome, preset, validated};
+use super::estimate::{Estimate, outcomes};
+use super::{Asked, Report, Role, Target, ValidatedRow, preset, validated};
 use crate::machine::Published;
 use crate::stats::median;
-use crate::{Job, Machine, Relax, Workload};
+use crate::{Job, Machine, Outcome, Relax, Start, Workload};
 
 /// Permitted median error of exchanges.
 const EXCHANGES: f64 = 0.2;
@@ -12,34 +13,50 @@ const LOCKS: f64 = 0.4;
 
 const SOURCE: &str = "T. Downs, concurrency-hierarchy-bench";
 
+/// A row, and its value for each seed.
+struct SeededRow {
+    row: ValidatedRow,
+    values: Vec<f64>,
+    stationary: bool,
+}
+
 /// Skylake and Ice Lake: client cores with published rows for every operation.
 pub(super) fn client_cores() -> Report {
-    let mut report = Report {
-        machines: Vec::new(),
-        targets: Vec::new(),
-        rows: Vec::new(),
-    };
+    let mut report = Report::default();
     for name in ["i7-6700hq", "i5-1035g4"] {
         let machine = preset(name);
-        let rows: Vec<ValidatedRow> = machine.published.iter().map(|point| row(&machine, point)).collect();
+        let rows = rows(name, &machine);
         report.targets.push(median_error(&machine, &rows));
         report.targets.extend(locks(&machine, &rows));
-        report
-            .machines
-            .push(validated(&machine, "the rows of fetch-add, and the transfer latency"));
-        report.rows.extend(rows);
+        report.machines.push(validated(&machine, CLIENT_FIT));
+        report.rows.extend(rows.into_iter().map(|row| row.row));
     }
     report
 }
 
-/// A machine without targets, so nothing was tuned to it.
-pub(super) fn held_out() -> Report {
+const CLIENT_FIT: &str =
+    "all of its rows with 2 and more threads; costs of instructions to those of fetch-add with 1 thread";
+
+/// AWS Graviton2, whose atomics are far.
+pub(super) fn graviton2() -> Report {
     let machine = preset("graviton2");
+    let rows = rows("graviton2", &machine);
     Report {
-        machines: vec![validated(&machine, "the rows of fetch-add, and the transfer latency")],
-        targets: Vec::new(),
-        rows: machine.published.iter().map(|point| row(&machine, point)).collect(),
+        machines: vec![validated(
+            &machine,
+            "the rows of fetch-add, and those of cas-loop with 2 and 16 threads",
+        )],
+        targets: vec![median_error(&machine, &rows)],
+        rows: rows.into_iter().map(|row| row.row).collect(),
     }
+}
+
+fn rows(name: &str, machine: &Machine) -> Vec<SeededRow> {
+    machine
+        .published
+        .iter()
+        .map(|point| row(name, machine, point))
+        .collect()
 }
 
 /// The job of a published figure.
@@ -50,79 +67,119 @@ fn job(point: &Published) -> Job {
     job
 }
 
-fn row(machine: &Machine, point: &Published) -> ValidatedRow {
+fn row(name: &str, machine: &Machine, point: &Published) -> SeededRow {
     let job = job(point);
-    let outcome = outcome(machine, &job);
-    let relax = match point.relax {
-        Relax::None => "",
-        Relax::Pause => ", pause",
-        Relax::Exponential { .. } => ", exponential",
+    let outcomes = outcomes(machine, &job);
+    let value = |outcome: &Outcome| match point.unit.as_str() {
+        "retries/op" => outcome.retries_per_success,
+        _ => outcome.ns_per_op,
     };
-    ValidatedRow {
+    let values: Vec<f64> = outcomes.iter().map(value).collect();
+    let stationary = outcomes.iter().all(|outcome| outcome.stationary == Some(true));
+    let estimate = Estimate::of(Start::Scattered, &values, stationary);
+    let (words, option) = match point.relax {
+        Relax::None => ("", String::new()),
+        relax => (", pause", format!(" --relax {relax}")),
+    };
+    let row = ValidatedRow {
         machine: machine.name.clone(),
-        workload: format!("{}{relax}", point.workload),
+        workload: format!("{}{words}", point.workload),
         threads: point.threads,
         published: point.value,
-        seen: if point.unit == "retries/op" {
-            outcome.retries_per_success
-        } else {
-            outcome.ns_per_op
-        },
+        seen: estimate.mean,
+        interval: estimate.interval,
+        stationary,
         unit: point.unit.clone(),
-        role: if job.workload == Workload::FetchAdd {
-            Role::Fitted
-        } else {
-            Role::Predicted
-        },
+        role: role(name, job.workload, point.threads),
+        command: format!(
+            "simulate {} --machine {name} --threads {}{option}",
+            point.workload, point.threads
+        ),
+    };
+    SeededRow {
+        row,
+        values,
+        stationary,
     }
 }
 
-fn median_error(machine: &Machine, rows: &[ValidatedRow]) -> Target {
-    let errors: Vec<f64> = rows
-        .iter()
-        .filter(|row| row.workload == "cas-loop")
-        .map(|row| row.error().abs())
-        .collect();
-    Target {
-        machine: machine.name.clone(),
+/// Which rows the machine files say that they were fitted to.
+fn role(name: &str, workload: Workload, threads: u32) -> Role {
+    let is_fitted = match (name, workload) {
+        (_, Workload::FetchAdd) => true,
+        ("graviton2", Workload::CasLoop) => matches!(threads, 2 | 16),
+        ("graviton2", _) => false,
+        _ => threads > 1,
+    };
+    if is_fitted { Role::Fitted } else { Role::Predicted }
+}
+
+/// An estimate of a figure of some rows, by seed.
+fn estimate(rows: &[&SeededRow], figure: impl Fn(&[f64]) -> f64) -> Vec<Estimate> {
+    let seeds = rows.first().map_or(0, |row| row.values.len());
+    let of_seed = |seed: usize| rows.iter().map(|row| row.values[seed]).collect::<Vec<_>>();
+    let values: Vec<f64> = (0..seeds).map(|seed| figure(&of_seed(seed))).collect();
+    let stationary = rows.iter().all(|row| row.stationary);
+    vec![Estimate::of(Start::Scattered, &values, stationary)]
+}
+
+/// Fitted if one of the rows is.
+fn role_of(rows: &[&SeededRow]) -> Role {
+    let is_fitted = rows.iter().any(|row| row.row.role == Role::Fitted);
+    if is_fitted { Role::Fitted } else { Role::Predicted }
+}
+
+fn median_error(machine: &Machine, rows: &[SeededRow]) -> Target {
+    let rows: Vec<&SeededRow> = rows.iter().filter(|row| row.row.workload == "cas-loop").collect();
+    let median_of = |values: &[f64]| {
+        let errors = values
+            .iter()
+            .zip(&rows)
+            .map(|(value, row)| (value / row.row.published - 1.0).abs());
+        median(&errors.collect::<Vec<_>>())
+    };
+    let asked = Asked {
         what: "exchange loop, median error".to_owned(),
         asked: (0.0, EXCHANGES),
-        seen: median(&errors),
         unit: "share",
-        role: Role::Predicted,
+        role: role_of(&rows),
         source: SOURCE,
-    }
+    };
+    asked.with(machine, estimate(&rows, median_of))
 }
 
-fn locks(machine: &Machine, rows: &[ValidatedRow]) -> Vec<Target> {
-    let locks: Vec<&ValidatedRow> = rows.iter().filter(|row| row.workload.starts_with("lock-")).collect();
-    let mut targets: Vec<Target> = locks
-        .iter()
-        .map(|row| Target {
-            machine: machine.name.clone(),
-            what: format!("{} on {} threads, relative to published", row.workload, row.threads),
+fn locks(machine: &Machine, rows: &[SeededRow]) -> Vec<Target> {
+    let most = rows.iter().map(|row| row.row.threads).max().unwrap_or(1);
+    let is_lock = |row: &&SeededRow| row.row.workload.starts_with("lock-") && row.row.threads == most;
+    let locks: Vec<&SeededRow> = rows.iter().filter(is_lock).collect();
+    let relative = |row: &&SeededRow| {
+        let SeededRow { row: published, .. } = row;
+        let asked = Asked {
+            what: format!(
+                "{} on {} threads, relative to published",
+                published.workload, published.threads
+            ),
             asked: (1.0 - LOCKS, 1.0 + LOCKS),
-            seen: row.seen / row.published,
             unit: "ratio",
-            role: Role::Predicted,
+            role: published.role,
             source: SOURCE,
-        })
-        .collect();
-    let pairs = locks
-        .iter()
-        .enumerate()
-        .flat_map(|(index, a)| locks[..index].iter().map(move |b| (a, b)));
-    let disordered = pairs
-        .filter(|(a, b)| (a.published < b.published) != (a.seen < b.seen))
-        .count();
-    targets.push(Target {
-        machine: machine.name.clone(),
+        };
+        asked.with(machine, estimate(&[row], |values| values[0] / published.published))
+    };
+    let mut targets: Vec<Target> = locks.iter().map(relative).collect();
+    let disordered = |values: &[f64]| {
+        let pairs = (0..values.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
+        let published = |index: usize| locks[index].row.published;
+        let wrong = pairs.filter(|&(a, b)| (published(a) < published(b)) != (values[a] < values[b]));
+        f64::from(u32::try_from(wrong.count()).unwrap_or(u32::MAX))
+    };
+    let asked = Asked {
         what: "pairs of spin locks in the wrong order".to_owned(),
         asked: (0.0, 0.0),
-        seen: f64::from(u32::try_from(disordered).unwrap_or(u32::MAX)),
         unit: "pairs",
-        role: Role::Predicted,
+        role: role_of(&locks),
         source: SOURCE,
-    });
+    };
+    targets.push(asked.with(machine, estimate(&locks, disordered)));
     targets
 }

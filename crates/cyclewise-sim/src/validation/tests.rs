@@ -1,9 +1,7 @@
 //! VALIDATION.md is up to date, and a target can be missed.
 
 use super::*;
-use crate::fit::{self, Isa, Measurements};
-use crate::machine::Latency;
-use crate::{Placement, Workload};
+use crate::Start;
 
 /// The document in the tree.
 const DOCUMENT: &str = include_str!("../../VALIDATION.md");
@@ -19,93 +17,77 @@ fn the_document_is_up_to_date() {
         let is_missed = |target: &Target| target.machine == *machine && target.what.starts_with(what);
         assert!(report.missed().any(is_missed), "{machine}: {what} is no longer missed");
     }
-}
-
-/// The measurements that a preset was fitted to: the `fetch_add` rows of its file, and a measured transfer.
-///
-/// No transfer time of the i7-6700HQ or the i5-1035G4 is published. These are from the i7-6700K, with the same cores and ring, and
-/// the i7-1165G7, the next generation of the same ring.
-fn measured(name: &str) -> Measurements {
-    let machine = preset(name);
-    let transfer = match name {
-        "i7-6700hq" => Some(20.0),
-        "i5-1035g4" => Some(27.0),
-        _ => machine.latency.socket_ns,
-    };
-    let isa = match machine.line.ll_hold {
-        Some(_) => Isa::Aarch64,
-        None => Isa::X86 {
-            pause_cycles: machine.cost.pause_cycles,
-        },
-    };
-    let rows = machine
-        .published
-        .iter()
-        .filter(|point| point.workload == Workload::FetchAdd.name());
-    let rows = rows.map(|point| fit::MeasuredRow {
-        workload: Workload::FetchAdd,
-        threads: point.threads,
-        placement: Placement::Compact,
-        ns_per_op: point.value,
-    });
-    Measurements {
-        name: machine.name.clone(),
-        about: machine.about.clone(),
-        ghz: machine.ghz,
-        isa,
-        topology: machine.topology,
-        latency: Latency {
-            socket_ns: transfer,
-            ..machine.latency
-        },
-        rows: rows.collect(),
+    for (machine, what, _) in markdown::REGIMES {
+        let has_two =
+            |target: &Target| target.has_two_regimes() && target.machine == *machine && target.what.starts_with(what);
+        assert!(report.targets.iter().any(has_two), "{machine}: {what} has one regime");
     }
 }
 
-#[test]
-fn fitting_reproduces_the_fitted_presets() {
-    for name in ["i7-6700hq", "i5-1035g4", "graviton2"] {
-        let fit = fit::fit(&measured(name)).unwrap();
-        let preset = preset(name);
-        println!("{name}: scale {}, {:?}", fit.scale, fit.rows);
-        assert_eq!(fit.machine.latency, preset.latency, "{name}");
-        assert_eq!(fit.machine.line, preset.line, "{name}");
-        assert_eq!(fit.machine.cost, preset.cost, "{name}");
-        assert_eq!(fit.machine.fitted, preset.fitted, "{name}");
-    }
-}
-
-fn target(seen: f64) -> Target {
-    Target {
-        machine: "m".to_owned(),
+fn target(estimates: Vec<Estimate>) -> Target {
+    let asked = Asked {
         what: "w".to_owned(),
         asked: (1.0, 2.0),
-        seen,
         unit: "ratio",
         role: Role::Predicted,
         source: "s",
-    }
+    };
+    let machine = Machine {
+        name: "m".to_owned(),
+        ..preset("graviton2")
+    };
+    asked.with(&machine, estimates)
+}
+
+fn of(start: Start, values: [f64; 5]) -> Estimate {
+    Estimate::of(start, &values, true)
+}
+
+fn scattered(value: f64) -> Vec<Estimate> {
+    vec![of(Start::Scattered, [value; 5])]
 }
 
 #[test]
 fn a_missed_target_is_reported() {
-    assert!(target(1.0).is_met() && target(2.0).is_met());
-    assert!(!target(0.99).is_met() && !target(2.01).is_met() && !target(f64::NAN).is_met());
+    assert!(target(scattered(1.0)).is_met() && target(scattered(2.0)).is_met());
+    for missed in [0.99, 2.01, f64::NAN] {
+        assert!(!target(scattered(missed)).is_met());
+    }
     let report = Report {
-        machines: Vec::new(),
-        targets: vec![target(1.5), target(3.0)],
-        rows: Vec::new(),
+        targets: vec![target(scattered(1.5)), target(scattered(3.0))],
+        ..Report::default()
     };
     let text = report.to_markdown();
     assert!(text.contains("1 of 2 targets met."), "{text}");
     assert!(
-        text.contains("- m: w: 3.00 ratio, outside 1.00 to 2.00. The reason is unknown."),
+        text.contains("- m: w: 3.00 [3.00, 3.00] ratio, outside 1.00 to 2.00. The reason is unknown."),
         "{text}"
     );
     assert!(
-        text.contains("| m | w | 1.00 to 2.00 | 3.00 ratio | **missed** | predicted | s |"),
+        text.contains("| m | w | 1.00 to 2.00 | 3.00 [3.00, 3.00] ratio | **missed** | predicted | s |"),
         "{text}"
     );
+}
+
+#[test]
+fn a_mean_in_the_range_with_an_interval_that_is_not_is_a_miss() {
+    let wide = target(vec![of(Start::Scattered, [1.1, 1.9, 1.0, 2.0, 1.5])]);
+    assert!((wide.seen - 1.5).abs() < 1e-12);
+    assert!(!wide.is_met());
+}
+
+#[test]
+fn of_two_regimes_one_is_enough_and_both_are_shown() {
+    let two = |crowd| target(vec![of(Start::Scattered, [0.8; 5]), of(Start::Crowd, [crowd; 5])]);
+    assert!(two(1.5).is_met() && (two(1.5).seen - 1.5).abs() < 1e-12);
+    assert!(!two(2.5).is_met() && (two(2.5).seen - 0.8).abs() < 1e-12);
+    let report = Report {
+        targets: vec![two(1.5)],
+        ..Report::default()
+    };
+    let text = report.to_markdown();
+    let shown = "- m: w: scattered: 0.80 [0.80, 0.80]; crowd: 1.50 [1.50, 1.50] ratio, published 1.00 to 2.00. The reason is unknown.";
+    assert!(text.contains(shown), "{text}");
 }
 
 #[test]
@@ -116,8 +98,11 @@ fn an_error_is_relative_to_the_published_figure() {
         threads: 1,
         published: 50.0,
         seen: 45.0,
+        interval: (44.0, 46.0),
+        stationary: true,
         unit: "ns/op".to_owned(),
         role: Role::Predicted,
+        command: "simulate w".to_owned(),
     };
     assert!((row.error() + 0.1).abs() < 1e-12);
 }

@@ -1,6 +1,7 @@
 //! ThunderX2: one set of parameters for all figures of the LKML thread that led to the kernel's retry limit.
 
-use super::{Report, Role, Target, outcome, preset, validated};
+use super::estimate::estimates;
+use super::{Asked, Report, Role, Target, preset, validated};
 use crate::{Job, Machine, Placement, Workload};
 
 const GLAUBER: &str = "J. Glauber, Disable lockref on arm64, LKML 2019-04-29";
@@ -34,17 +35,21 @@ fn retries(machine: &Machine) -> Vec<Target> {
         ("four per core, seven cores", Placement::CompactSmt, Role::Predicted),
     ];
     let target = |(words, placement, role)| {
-        let mut job = Job::new(Workload::LockrefUnbounded, THREADS);
-        job.placement = placement;
-        Target {
-            machine: machine.name.clone(),
+        let job = Job {
+            placement,
+            ..Job::new(Workload::LockrefUnbounded, THREADS)
+        };
+        let asked = Asked {
             what: format!("retries per success, {THREADS} threads, {words}"),
             asked: (15.0, 40.0),
-            seen: outcome(machine, &job).retries_per_success,
             unit: "retries/op",
             role,
             source: GLAUBER,
-        }
+        };
+        asked.with(
+            machine,
+            estimates(machine, &[job], |outcomes| outcomes[0].retries_per_success),
+        )
     };
     placements.map(target).to_vec()
 }
@@ -75,54 +80,63 @@ const TESTS: [Test; 2] = [
     },
 ];
 
-fn throughput(machine: &Machine, workload: Workload, threads: u32, limit: Option<u32>) -> f64 {
-    let mut job = Job::new(workload, threads);
-    job.retry_limit = limit;
-    outcome(machine, &job).ops_per_s
+fn job(workload: Workload, threads: u32, retry_limit: Option<u32>) -> Job {
+    Job {
+        retry_limit,
+        ..Job::new(workload, threads)
+    }
 }
 
 fn limits(machine: &Machine, test: &Test) -> [Target; 2] {
-    let limited = ALIKE.map(|limit| throughput(machine, test.free, THREADS, Some(limit)));
-    let gain = limited[2] / throughput(machine, test.free, THREADS, None);
-    let least = limited.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = limited.iter().copied().fold(0.0, f64::max);
+    let jobs: Vec<Job> = ALIKE
+        .iter()
+        .map(|&limit| job(test.free, THREADS, Some(limit)))
+        .collect();
+    let pair = [job(test.free, THREADS, Some(100)), job(test.free, THREADS, None)];
     let who = test.who;
+    let gain = Asked {
+        what: format!("open-read-close, limit 100 relative to no limit, {THREADS} {who}"),
+        asked: (1.4, 1.9),
+        unit: "ratio",
+        role: test.role,
+        source: LIMIT,
+    };
+    let alike = Asked {
+        what: format!("open-read-close, best relative to worst of limits 15, 50, 100, {THREADS} {who}"),
+        asked: (1.0, 1.1),
+        unit: "ratio",
+        role: test.role,
+        source: LIMITS,
+    };
+    let best_to_worst = |outcomes: &[&crate::Outcome]| {
+        let rates = || outcomes.iter().map(|outcome| outcome.ops_per_s);
+        rates().fold(0.0, f64::max) / rates().fold(f64::INFINITY, f64::min)
+    };
     [
-        Target {
-            machine: machine.name.clone(),
-            what: format!("open-read-close, limit 100 relative to no limit, {THREADS} {who}"),
-            asked: (1.4, 1.9),
-            seen: gain,
-            unit: "ratio",
-            role: test.role,
-            source: LIMIT,
-        },
-        Target {
-            machine: machine.name.clone(),
-            what: format!("open-read-close, best relative to worst of limits 15, 50, 100, {THREADS} {who}"),
-            asked: (1.0, 1.1),
-            seen: most / least,
-            unit: "ratio",
-            role: test.role,
-            source: LIMITS,
-        },
+        gain.with(
+            machine,
+            estimates(machine, &pair, |outcomes| outcomes[0].ops_per_s / outcomes[1].ops_per_s),
+        ),
+        alike.with(machine, estimates(machine, &jobs, best_to_worst)),
     ]
 }
 
 /// On all CPUs, with the proposed reference count: single atomics.
 fn queued(machine: &Machine, test: &Test) -> Target {
     let cpus = machine.topology.cpus();
-    let throughput = |workload| throughput(machine, workload, cpus, None);
-    Target {
-        machine: machine.name.clone(),
+    let pair = [job(test.locked, cpus, None), job(test.free, cpus, None)];
+    let asked = Asked {
         what: format!(
             "open-read-close, queued lock relative to unbounded exchanges, {cpus} {}",
             test.who
         ),
         asked: (2.0, 3.0),
-        seen: throughput(test.locked) / throughput(test.free),
         unit: "ratio",
         role: test.role,
         source: NAIR,
-    }
+    };
+    asked.with(
+        machine,
+        estimates(machine, &pair, |outcomes| outcomes[0].ops_per_s / outcomes[1].ops_per_s),
+    )
 }

@@ -56,6 +56,29 @@ impl Placement {
     }
 }
 
+/// How the threads begin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Start {
+    /// One after another, in random order and at random times: within a hundred steps per thread, and at most ten thousand.
+    #[default]
+    Scattered,
+    /// Within a hundred steps; and then no thread's first access to the first contended line is made before each thread is there. A
+    /// system with two stable regimes is then in the one with the crowd at that line.
+    Crowd,
+}
+
+impl Start {
+    /// The start's name on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Scattered => "scattered",
+            Self::Crowd => "crowd",
+        }
+    }
+}
+
 /// A job's length: an uncounted warm-up, and the measured part.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -67,6 +90,11 @@ pub enum Length {
         /// Counted.
         measured: u64,
     },
+    /// A warm-up until throughput is stationary, and a window as long as the warm-up; see [`Length::STEADY`].
+    Steady {
+        /// Operations of each thread after which the run ends in any case.
+        most_per_thread: u64,
+    },
     /// In simulated time.
     Nanoseconds {
         /// Not counted.
@@ -74,6 +102,11 @@ pub enum Length {
         /// Counted.
         measured: u64,
     },
+}
+
+impl Length {
+    /// The length of every job that does not say otherwise: of sweeps, recommendations, and the validation.
+    pub const STEADY: Self = Self::Steady { most_per_thread: 2_000 };
 }
 
 /// A workload and its parameters.
@@ -92,8 +125,11 @@ pub struct Job {
     pub critical_cycles: u32,
     /// Work between two operations, in cycles.
     pub parallel_cycles: u32,
-    /// How threads are placed on CPUs.
+    /// Which CPUs have threads; which thread has which of them is random.
     pub placement: Placement,
+    /// How the threads begin.
+    #[serde(default)]
+    pub start: Start,
     /// Threads that only read the first contended line; they get CPUs after the others.
     pub readers: u32,
     /// The length.
@@ -103,16 +139,9 @@ pub struct Job {
 }
 
 impl Job {
-    /// A workload on `threads` threads, with only its own parallel work and no retry limit.
-    ///
-    /// The length grows with the threads.
+    /// A workload on `threads` threads, with only its own parallel work and no retry limit, until its throughput is known.
     #[must_use]
     pub fn new(workload: Workload, threads: u32) -> Self {
-        let ops_per_thread = match workload {
-            // Threads do not wait for each other, so many operations pass while the lines are filled.
-            Workload::PercpuCounter => 200,
-            _ => 10,
-        };
         Self {
             workload,
             threads,
@@ -121,11 +150,9 @@ impl Job {
             critical_cycles: 0,
             parallel_cycles: workload.parallel_cycles(),
             placement: Placement::default(),
+            start: Start::default(),
             readers: 0,
-            length: Length::Operations {
-                warm_up: ops_per_thread / 2 * u64::from(threads),
-                measured: 1_000.max(ops_per_thread * u64::from(threads)),
-            },
+            length: Length::STEADY,
             seed: 1,
         }
     }

@@ -26,13 +26,23 @@ fn four_thousand_cpus_run() {
         threads_per_core: 2,
     });
     for workload in [Workload::FetchAdd, Workload::LockMcs, Workload::PercpuCounter] {
-        let outcome = simulate(&machine, &Job::new(workload, 4096)).unwrap();
-        assert!(outcome.ops >= 40_960, "{workload}");
+        let job = Job {
+            length: Length::Operations {
+                warm_up: 20_480,
+                measured: 40_960,
+            },
+            ..Job::new(workload, 4096)
+        };
+        assert_eq!(simulate(&machine, &job).unwrap().ops, 40_960, "{workload}");
     }
     let mut nearest = machine.clone();
     nearest.line.arbiter = Arbiter::Nearest { cap: Cap::Count(64) };
     let job = Job {
         retry_limit: Some(15),
+        length: Length::Operations {
+            warm_up: 20_480,
+            measured: 40_960,
+        },
         ..Job::new(Workload::Lockref, 4096)
     };
     assert_eq!(simulate(&nearest, &job).unwrap().ops, 40_960);

@@ -38,7 +38,11 @@ fn requests_of_another_socket_pass_through_the_home() {
 #[test]
 fn far_atomics_do_not_move_the_line() {
     let mut machine = Machine::plain(topology(1, 64, 1));
-    machine.line.rmw = Rmw::Far { cycles: 30 };
+    machine.line.rmw = Rmw::Far {
+        cycles: 30,
+        compare_cycles: None,
+        only_posted: false,
+    };
     let far = on(&machine, Workload::FetchAdd, 64);
     near(far.ns_per_op, 10.0, 1.0);
     assert_eq!(far.line_moves_per_op, 0.0);

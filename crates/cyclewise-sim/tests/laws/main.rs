@@ -4,7 +4,9 @@ mod arbiter;
 mod bounds;
 mod distance;
 mod hold;
+mod mechanisms;
 mod programs;
+mod steady;
 
 use cyclewise_sim::machine::{Arbiter, Cap, FailedCas, FirstAccess, Hold, Home, Rmw};
 use cyclewise_sim::{

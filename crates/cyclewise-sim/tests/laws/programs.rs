@@ -32,7 +32,7 @@ fn readers_of_the_line_slow_its_writers() {
         };
         run(&machine, &job).ns_per_op
     };
-    assert!(with(8) > 1.3 * with(0), "{} {}", with(8), with(0));
+    assert!(with(8) > 1.15 * with(0), "{} {}", with(8), with(0));
 }
 
 #[test]
@@ -77,6 +77,10 @@ fn a_crowd_past_the_limit_takes_the_lock_and_any_limit_is_alike() {
     let with = |retry_limit| {
         let job = Job {
             retry_limit,
+            length: Length::Operations {
+                warm_up: 1_120,
+                measured: 2_240,
+            },
             ..Job::new(Workload::Lockref, 224)
         };
         run(&machine, &job)

@@ -3,7 +3,7 @@
 //! # References
 //! J. Mellor-Crummey and M. Scott, "Algorithms for scalable synchronization on shared-memory multiprocessors", 1991.
 
-use super::super::{Expected, LOW, Memory, Start, start};
+use super::super::{Expected, LOW, Lines, Memory, Start, start};
 use super::Section;
 use crate::engine::{Cpu, Line};
 use crate::workload::{Job, Relax};
@@ -19,7 +19,7 @@ const NEXT: u64 = LOW;
 #[derive(Clone)]
 struct McsLock {
     word: Line,
-    nodes: Vec<Line>,
+    nodes: Lines,
     relax: Relax,
     section: Section,
 }
@@ -38,8 +38,8 @@ pub(in super::super) fn prepare(job: &Job, memory: &mut Memory) -> (Start, Expec
 
 async fn body(cpu: Cpu, lock: McsLock) {
     let number = u64::from(cpu.thread()) + 1;
-    let node = lock.nodes[cpu.thread() as usize];
-    let line = |number: u64| lock.nodes[usize::try_from(number - 1).expect("a thread's number")];
+    let node = lock.nodes.at(cpu.thread());
+    let line = |number: u64| lock.nodes.at(u32::try_from(number - 1).expect("a thread's number"));
     while cpu.again() {
         cpu.begin();
         cpu.store(node, NEXT | HANDED_OVER, 0).await;
@@ -50,7 +50,7 @@ async fn body(cpu: Cpu, lock: McsLock) {
             cpu.wait_until(node, HANDED_OVER, lock.relax, handed_over).await;
         }
         lock.section.run(&cpu).await;
-        let mut own = cpu.load(node).await;
+        let mut own = cpu.load(node, NEXT).await;
         if own & NEXT == 0 && cpu.cas(lock.word, TAIL, number << TAIL_SHIFT, 0).await.is_err() {
             own = cpu.wait_until(node, NEXT, lock.relax, |own| own & NEXT != 0).await;
         }

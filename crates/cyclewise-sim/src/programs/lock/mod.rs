@@ -29,7 +29,7 @@ impl Section {
 
     /// The increment is not atomic, so the count shows whether the lock excludes.
     async fn run(&self, cpu: &Cpu) {
-        let count = cpu.load_to_write(self.counter).await;
+        let count = cpu.load_to_write(self.counter, ALL).await;
         cpu.work(self.critical);
         cpu.store(self.counter, ALL, count + 1).await;
     }

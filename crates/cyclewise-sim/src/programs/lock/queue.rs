@@ -12,7 +12,7 @@
 //! library hands the lock over, and that is left out. The library's lock without other data has its bits and its tail in
 //! two words of one line, and its release is a store; a line here has one word.
 
-use super::super::{LOW, Memory};
+use super::super::{LOW, Lines, Memory};
 use crate::engine::{Backoff, Cpu, Line};
 use crate::workload::{Job, Relax};
 
@@ -52,7 +52,7 @@ const SLOTS: u32 = 3;
 #[derive(Clone)]
 pub(in super::super) struct Lock {
     pub(in super::super) word: Line,
-    slots: Vec<Line>,
+    slots: Lines,
 }
 
 /// The number of a waiter's slot, from one.
@@ -68,11 +68,11 @@ impl Lock {
     }
 
     fn slot(&self, number: SlotNumber) -> Line {
-        self.slots[usize::try_from(number - 1).expect("a slot's number")]
+        self.slots.at(u32::try_from(number - 1).expect("a slot's number"))
     }
 
     async fn load(&self, cpu: &Cpu) -> u64 {
-        cpu.load_to_write(self.word).await & BITS
+        cpu.load_to_write(self.word, BITS).await & BITS
     }
 
     async fn take(&self, cpu: &Cpu, found: u64) -> bool {
@@ -136,7 +136,7 @@ impl Lock {
         loop {
             for number in first..first + u64::from(SLOTS) {
                 let slot = self.slot(number);
-                if cpu.load(slot).await & STATE == FREE {
+                if cpu.load(slot, STATE).await & STATE == FREE {
                     cpu.store(slot, STATE | LINK, WAITING).await;
                     return number;
                 }
@@ -168,7 +168,7 @@ impl Lock {
     /// Makes the next waiter the head, or empties the queue if there is none.
     async fn pass_headship(&self, cpu: &Cpu, me: SlotNumber) {
         let (slot, tail) = (self.slot(me), me << TAIL_SHIFT);
-        let found = cpu.load_to_write(self.word).await;
+        let found = cpu.load_to_write(self.word, TAIL).await;
         if found & TAIL == tail && cpu.cas(self.word, TAIL, tail, 0).await.is_ok() {
             cpu.store(slot, STATE, FREE).await;
             return;

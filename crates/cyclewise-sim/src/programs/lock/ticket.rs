@@ -40,9 +40,8 @@ async fn body(cpu: Cpu, lock: TicketLock) {
             cpu.wait_until(lock.word, CALLED, lock.relax, called).await;
         }
         lock.section.run(&cpu).await;
-        // Only the holder changes the called number, so this need not be atomic.
-        let called = cpu.load_to_write(lock.word).await & CALLED;
-        cpu.store(lock.word, CALLED, called + (1 << CALLED_SHIFT)).await;
+        // Only the holder changes the called number, which is its ticket, so this need not be atomic.
+        cpu.store(lock.word, CALLED, ticket + (1 << CALLED_SHIFT)).await;
         cpu.end();
         cpu.work(lock.section.parallel);
     }

@@ -1,7 +1,9 @@
 //! Random small machines and jobs, with every law.
 
-use crate::machine::{Arbiter, Cap, FailedCas, FirstAccess, Hold, Home, LineRules, Machine, Rmw, Topology};
-use crate::workload::{Job, Length, Placement, Relax, Workload};
+use crate::machine::{
+    Arbiter, Cap, FailedCas, FirstAccess, Hold, Home, LineRules, Machine, Mechanisms, Monitor, Prefetch, Rmw, Topology,
+};
+use crate::workload::{Job, Length, Placement, Relax, Start, Workload};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -42,13 +44,49 @@ fn any_access() -> impl Strategy<Value = FirstAccess> {
     select(&[FirstAccess::Shared, FirstAccess::Exclusive][..])
 }
 
+fn any_far() -> impl Strategy<Value = Rmw> {
+    (1..50_u32, proptest::option::of(1..9_u32), any::<bool>()).prop_map(|(cycles, compare_cycles, only_posted)| {
+        Rmw::Far {
+            cycles,
+            compare_cycles,
+            only_posted,
+        }
+    })
+}
+
+/// Each mechanism is off in about half of the machines.
+fn any_mechanisms() -> impl Strategy<Value = Mechanisms> {
+    let times = (prop_oneof![Just(0), 0..99_u32], prop_oneof![Just(0), 0..99_u32]);
+    let shares = (
+        prop_oneof![Just(0.0), 0.0..2.0_f64],
+        prop_oneof![Just(0.0), 0.0..0.5_f64],
+    );
+    let buffers = (prop_oneof![Just(0), 1..9_u32], prop_oneof![Just(0), 1..9_u32]);
+    let prefetch = select(&[Prefetch::None, Prefetch::Pair][..]);
+    let monitor = select(&[Monitor::Writes, Monitor::Reads][..]);
+    (buffers, shares, times, prefetch, monitor).prop_map(
+        |((store_buffer, posted_rmws), (sibling_share, monitor_loss), (downgrade, clear), prefetch, monitor)| {
+            Mechanisms {
+                store_buffer,
+                posted_rmws,
+                sibling_share,
+                prefetch,
+                monitor,
+                monitor_loss,
+                downgrade_cycles: downgrade,
+                clear_cycles: clear,
+            }
+        },
+    )
+}
+
 fn any_rules() -> impl Strategy<Value = LineRules> {
     let home = prop_oneof![
         Just(Home::Anywhere),
         (0..2_u32).prop_map(Home::Socket),
         Just(Home::Interleaved)
     ];
-    let rmw = prop_oneof![2 => Just(Rmw::Near), 1 => (1..50_u32).prop_map(|cycles| Rmw::Far { cycles })];
+    let rmw = prop_oneof![2 => Just(Rmw::Near), 1 => any_far()];
     let failed_cas = select(&[FailedCas::TakesOwnership, FailedCas::StaysShared][..]);
     let ll = (proptest::option::of(any_access()), proptest::option::of(any_hold()));
     let probe_share = prop_oneof![Just(0.0), 0.0..=1.0_f64];
@@ -80,9 +118,11 @@ fn any_rules() -> impl Strategy<Value = LineRules> {
 /// A machine of up to 24 CPUs.
 pub(super) fn any_machine() -> impl Strategy<Value = Machine> {
     let costs = (0..40_u32, 0..9_u32, 0..9_u32, prop_oneof![Just(0.0), 0.0..=1.0_f64]);
-    (any_topology(), any_rules(), costs).prop_map(|(topology, line, (rmw, read, invalidate, jitter))| {
+    (any_topology(), any_rules(), any_mechanisms(), costs).prop_map(|(topology, line, mechanism, costs)| {
+        let (rmw, read, invalidate, jitter) = costs;
         let mut machine = Machine::plain(topology);
         machine.line = line;
+        machine.mechanism = mechanism;
         machine.cost.rmw_cycles = rmw;
         machine.cost.cas_cycles = rmw;
         machine.cost.read_cycles = read;
@@ -100,7 +140,8 @@ pub(super) fn any_job() -> impl Strategy<Value = Job> {
         (0..64_u32).prop_map(|max| Relax::Exponential { max })
     ];
     let placement = select(&[Placement::Spread, Placement::Compact, Placement::CompactSmt][..]);
-    let policy = (proptest::option::of(0..9_u32), relax, placement);
+    let start = select(&[Start::Scattered, Start::Crowd][..]);
+    let policy = (proptest::option::of(0..9_u32), relax, placement, start);
     let length = prop_oneof![
         Just(Length::Operations {
             warm_up: 10,
@@ -113,7 +154,7 @@ pub(super) fn any_job() -> impl Strategy<Value = Job> {
     ];
     let work = (0..99_u32, 0..99_u32, length);
     (select(Workload::ALL), 1..9_u32, 0..3_u32, policy, work, any::<u64>()).prop_map(
-        |(workload, threads, readers, (retry_limit, relax, placement), work, seed)| {
+        |(workload, threads, readers, (retry_limit, relax, placement, start), work, seed)| {
             let (critical_cycles, parallel_cycles, length) = work;
             Job {
                 workload,
@@ -123,6 +164,7 @@ pub(super) fn any_job() -> impl Strategy<Value = Job> {
                 critical_cycles,
                 parallel_cycles,
                 placement,
+                start,
                 readers,
                 length,
                 seed,

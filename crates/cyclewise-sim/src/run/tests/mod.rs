@@ -90,6 +90,7 @@ proptest! {
         if let Ok(outcome) = outcome(&machine, &job) {
             match job.length {
                 Length::Operations { measured, .. } => prop_assert_eq!(outcome.ops, measured),
+                Length::Steady { .. } => unreachable!("no such length is drawn"),
                 Length::Nanoseconds { measured, .. } => prop_assert_eq!(outcome.elapsed_ns, measured as f64),
             }
             if outcome.ops == 0 {
@@ -104,6 +105,40 @@ proptest! {
             prop_assert!((least - 1e-9..=1.0 + 1e-9).contains(&outcome.jain), "{}", outcome.jain);
             prop_assert!((0.0..=1.0).contains(&outcome.fallback_share));
         }
+    }
+}
+
+/// Where the home answers a posted addition at once, the next one drains while the first is not done with.
+#[test]
+fn a_thread_that_a_posted_addition_lets_go_on_goes_on_once() {
+    let mut machine = Machine::plain(crate::machine::Topology {
+        sockets: 1,
+        clusters_per_socket: 2,
+        cores_per_cluster: 1,
+        threads_per_core: 2,
+    });
+    machine.line.rmw = crate::machine::Rmw::Far {
+        cycles: 1,
+        compare_cycles: None,
+        only_posted: false,
+    };
+    machine.cost = crate::machine::Cost {
+        alu_cycles: 1,
+        jitter: 0.0,
+        ..machine.cost
+    };
+    (machine.mechanism.store_buffer, machine.mechanism.posted_rmws) = (2, 2);
+    for seed in 0..200 {
+        let job = Job {
+            parallel_cycles: 1,
+            length: Length::Operations {
+                warm_up: 10,
+                measured: 50,
+            },
+            seed,
+            ..Job::new(Workload::FetchAdd, 3)
+        };
+        assert_eq!(observe(&machine, &job, None), Verdict::Kept, "{seed}");
     }
 }
 

@@ -123,3 +123,37 @@ fn a_lock_without_mutual_exclusion_is_detected() {
     }
     assert!(run.check().is_err());
 }
+
+fn buffered() -> Machine {
+    let mut machine = machine();
+    machine.mechanism.store_buffer = 16;
+    machine
+}
+
+#[test]
+fn with_a_store_buffer_nothing_is_detected_either() {
+    for &workload in Workload::ALL {
+        assert_eq!(observe(&buffered(), &job(workload), None), Verdict::Kept, "{workload}");
+    }
+}
+
+/// The store that releases a lock must not pass those of its section.
+#[test]
+fn stores_out_of_order_are_detected() {
+    for workload in [Workload::LockTicket, Workload::LockTtas] {
+        assert_eq!(
+            observe(&buffered(), &job(workload), Some(Law::StoreOrder)),
+            Verdict::Broken(Law::StoreOrder),
+            "{workload}"
+        );
+    }
+}
+
+/// A load that does not find its own thread's store reads an old count.
+#[test]
+fn a_load_that_passes_its_own_store_is_detected() {
+    let mut machine = buffered();
+    machine.cost.store_cycles = 50;
+    let verdict = observe(&machine, &Job::new(Workload::PercpuCounter, 1), Some(Law::Forwarding));
+    assert_eq!(verdict, Verdict::NotConserved);
+}

@@ -1,0 +1,206 @@
+//! How far the published figure may be from a prediction: a band, from held-out rows of machines of the same class.
+
+use super::Kind;
+use super::data::PublishedMachine;
+use super::laws::Class;
+use super::learn::{self, LEAST_MACHINES, Learned};
+use crate::{Machine, Workload};
+use serde::{Deserialize, Serialize};
+
+/// The share of held-out rows inside a band, machines weighing the same.
+pub const SHARE: f64 = 0.9;
+
+/// A band wider than this ratio of its ends says nothing: a factor of two either way from its middle.
+pub const MOST_SPREAD: f64 = 4.0;
+
+/// The factors between a prediction and the published figure.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Band {
+    /// The kind of workload.
+    pub kind: Kind,
+    /// The published figure is at least this many times the prediction.
+    pub low: f64,
+    /// And at most this many times.
+    pub high: f64,
+    /// Held-out machines with rows of the kind.
+    pub machines: u32,
+    /// Held-out rows.
+    pub rows: u32,
+    /// The median error of held-out rows, machines weighing the same.
+    pub median_error: f64,
+}
+
+impl Band {
+    /// Whether it is narrow enough to predict with.
+    #[must_use]
+    pub fn is_narrow(&self) -> bool {
+        self.high / self.low <= MOST_SPREAD
+    }
+
+    /// The figures that it allows for a prediction.
+    #[must_use]
+    pub fn around(&self, predicted: f64) -> (f64, f64) {
+        (predicted * self.low, predicted * self.high)
+    }
+}
+
+/// A held-out row: published over predicted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct HeldOut {
+    /// The machine, by number.
+    pub machine: usize,
+    /// The row's kind.
+    pub kind: Kind,
+    /// Published by predicted.
+    pub ratio: f64,
+}
+
+/// The band of each kind that enough machines have rows of.
+#[must_use]
+pub(super) fn bands(held_out: &[HeldOut]) -> Vec<Band> {
+    let band = |kind: &Kind| {
+        let rows: Vec<&HeldOut> = held_out.iter().filter(|row| row.kind == *kind).collect();
+        let of = |machine: usize| rows.iter().filter(|row| row.machine == machine).count();
+        let mut machines: Vec<usize> = rows.iter().map(|row| row.machine).collect();
+        machines.sort_unstable();
+        machines.dedup();
+        if machines.len() < LEAST_MACHINES {
+            return None;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "a few rows")]
+        let weight = |row: &HeldOut| 1.0 / (of(row.machine) * machines.len()) as f64;
+        let ratios: Vec<(f64, f64)> = rows.iter().map(|row| (row.ratio, weight(row))).collect();
+        let errors: Vec<(f64, f64)> = rows
+            .iter()
+            .map(|row| ((1.0 / row.ratio - 1.0).abs(), weight(row)))
+            .collect();
+        let tail = (1.0 - SHARE) / 2.0;
+        Some(Band {
+            kind: *kind,
+            low: quantile(&ratios, tail),
+            high: quantile(&ratios, 1.0 - tail),
+            machines: u32::try_from(machines.len()).unwrap_or(u32::MAX),
+            rows: u32::try_from(rows.len()).unwrap_or(u32::MAX),
+            median_error: quantile(&errors, 0.5),
+        })
+    };
+    Kind::ALL.iter().filter_map(band).collect()
+}
+
+/// The weighted quantile: the least value whose weight and that of all smaller ones reach the share.
+fn quantile(values: &[(f64, f64)], share: f64) -> f64 {
+    // Sums of weights such as 1/3 miss the share by rounding.
+    const ROUNDING: f64 = 1e-9;
+    let mut sorted = values.to_vec();
+    sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut sum = 0.0;
+    for (value, weight) in &sorted {
+        sum += weight;
+        if sum >= share - ROUNDING {
+            return *value;
+        }
+    }
+    sorted.last().map_or(f64::NAN, |(value, _)| *value)
+}
+
+/// The band of the model's prediction of a workload on a machine, from published machines like it that were held out. `None`
+/// means that predictions are refused: nothing like it was held out, or what was held out is too far off to say anything.
+///
+/// Like it are machines of its family, if the machine has the name of a published one, or else of its instruction set: a machine
+/// whose load-exclusive holds its line is an Arm machine, any other an x86 machine. A machine with more than twice the cores of the
+/// largest held-out one, or with more sockets than any, is like none of them. The band is for elapsed time for an operation, with laws
+/// that were learned from other machines; laws that were fitted to the machine's own rows may do better, but nothing held out says so.
+#[must_use]
+pub fn band(machine: &Machine, workload: Workload) -> Option<Band> {
+    let kind = Kind::of(workload)?;
+    let learners = learn::learners();
+    let isa = if machine.line.ll_hold.is_some() {
+        "aarch64"
+    } else {
+        "x86-64"
+    };
+    let published = super::data::machines().into_iter().find(|m| m.name == machine.name);
+    let classes = [
+        published.map(|m| Class::Family(m.family)),
+        Some(Class::Isa(isa.to_owned())),
+    ];
+    let classes = classes.into_iter().flatten();
+    let (class, learned) = first_learned(classes, &learn::learned())?;
+    let members = learners.iter().filter(|m| class.has(m));
+    let (mut cores, mut sockets) = (0, 0);
+    for member in members {
+        cores = cores.max(member.topology.cores());
+        sockets = sockets.max(member.topology.sockets);
+    }
+    if machine.topology.cores() > 2 * cores || machine.topology.sockets > sockets {
+        return None;
+    }
+    learned.band(kind).filter(Band::is_narrow)
+}
+
+/// The first class that something was learned for.
+pub(super) fn first_learned(classes: impl IntoIterator<Item = Class>, all: &[Learned]) -> Option<(Class, Learned)> {
+    classes.into_iter().find_map(|class| {
+        let found = all.iter().find(|learned| learned.class == class.name());
+        found.map(|learned| (class.clone(), learned.clone()))
+    })
+}
+
+/// The classes of a published machine, the narrowest first.
+pub(super) fn classes_of(machine: &PublishedMachine) -> [Class; 2] {
+    [Class::Family(machine.family.clone()), Class::Isa(machine.isa.clone())]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(of: &[(usize, f64)]) -> Vec<HeldOut> {
+        let row = |(machine, ratio): &(usize, f64)| HeldOut {
+            machine: *machine,
+            kind: Kind::Lock,
+            ratio: *ratio,
+        };
+        of.iter().map(row).collect()
+    }
+
+    #[test]
+    fn a_machine_with_many_rows_does_not_outweigh_one_with_few() {
+        // Nineteen good rows of one machine, and one bad row of another: half of the weight is bad.
+        let mut held_out = rows(&[(0, 1.0); 19]);
+        held_out.extend(rows(&[(1, 3.0)]));
+        let band = bands(&held_out)[0];
+        assert!(
+            (band.low - 1.0).abs() < 1e-12 && (band.high - 3.0).abs() < 1e-12,
+            "{band:?}"
+        );
+        assert_eq!((band.machines, band.rows), (2, 20));
+        assert!(band.is_narrow());
+    }
+
+    #[test]
+    fn nine_of_ten_equal_machines_are_inside() {
+        let ratios: Vec<(usize, f64)> = (0..20_u32).map(|i| (i as usize, 1.0 + f64::from(i) / 10.0)).collect();
+        let band = bands(&rows(&ratios))[0];
+        let inside = ratios
+            .iter()
+            .filter(|(_, r)| (band.low..=band.high).contains(r))
+            .count();
+        assert!((18..=19).contains(&inside), "{inside} of 20 in {band:?}");
+    }
+
+    #[test]
+    fn one_machine_gives_no_band_and_a_wide_one_predicts_nothing() {
+        assert_eq!(bands(&rows(&[(0, 1.0), (0, 1.1)])), []);
+        let wide = bands(&rows(&[(0, 0.4), (1, 2.0)]))[0];
+        assert!(!wide.is_narrow());
+    }
+
+    #[test]
+    fn the_errors_median_is_relative_to_what_is_published() {
+        // Predictions twice and half of what is published: errors of 100 % and 50 %.
+        let band = bands(&rows(&[(0, 0.5), (1, 2.0), (2, 2.0)]))[0];
+        assert!((band.median_error - 0.5).abs() < 1e-12, "{band:?}");
+    }
+}

@@ -1,0 +1,154 @@
+//! A machine from what is published of it, and the job of a row.
+//!
+//! Transfer times are those of its matrix. Costs of instructions are those of its rows of one thread; without such a row they are
+//! those of the nearest instruction that has one. Nothing here depends on a contended row.
+
+use super::data::{PublishedMachine, PublishedRow};
+use super::laws::Laws;
+use crate::machine::{FirstAccess, Hold};
+use crate::{Job, Length, Machine, Workload, simulate};
+
+/// A plain step between two accesses: an increment or compare, and a branch.
+const ALU_CYCLES: u32 = 2;
+/// By how much a step's time varies, so that threads do not run in lockstep.
+const JITTER: f64 = 0.1;
+/// LOCK XADD on most x86 cores, where no row of one thread says it: uops.info.
+const RMW_CYCLES: u32 = 18;
+/// How long a line stays for a store-exclusive: enough for a pair with a step in between.
+const LL_HOLD: u32 = 64;
+
+/// The machine with the simplest laws, and the costs that its rows of one thread have.
+#[must_use]
+pub(super) fn machine(published: &PublishedMachine) -> Machine {
+    let mut machine = Machine::plain(published.topology);
+    machine.name.clone_from(&published.name);
+    machine.about.clone_from(&published.about);
+    machine.ghz = published.ghz;
+    machine.latency = published.latency();
+    machine.cost.alu_cycles = ALU_CYCLES;
+    machine.cost.pause_cycles = published.pause_cycles;
+    machine.cost.jitter = JITTER;
+    if published.isa == "aarch64" {
+        machine.line.ll_first_access = Some(FirstAccess::Exclusive);
+        machine.line.ll_hold = Some(Hold::Fixed { cycles: LL_HOLD });
+    }
+    let rmw = rmw_cycles(published);
+    let cas = cas_cycles(published);
+    let pair = ll_sc_cycles(published);
+    machine.cost.rmw_cycles = rmw.or(pair.map(|one| 2 * one)).or(cas).unwrap_or(RMW_CYCLES);
+    machine.cost.cas_cycles = cas.unwrap_or(machine.cost.rmw_cycles);
+    machine.cost.ll_sc_cycles = pair.unwrap_or((machine.cost.rmw_cycles / 2).max(1));
+    machine
+}
+
+/// The time of an operation of one thread without its other work, in cycles.
+fn single(published: &PublishedMachine, workload: Workload) -> Option<f64> {
+    let row = published
+        .rows()
+        .find(|row| row.workload == workload && row.threads == 1)?;
+    Some((row.ns - row.critical_ns - row.parallel_ns) * published.ghz)
+}
+
+fn rmw_cycles(published: &PublishedMachine) -> Option<u32> {
+    let add = single(published, Workload::FetchAdd);
+    // Get and put.
+    let add = add.or(single(published, Workload::Refcount).map(|both| both / 2.0));
+    add.map(|cycles| whole(cycles - f64::from(ALU_CYCLES)))
+}
+
+fn cas_cycles(published: &PublishedMachine) -> Option<u32> {
+    let exchange = single(published, Workload::CasLoop);
+    // Get and put.
+    let exchange = exchange.or(single(published, Workload::LockrefUnbounded).map(|both| both / 2.0));
+    let load = published.hit_ns * published.ghz + f64::from(2 * ALU_CYCLES);
+    exchange.map(|cycles| whole(cycles - load))
+}
+
+/// Half of a pair.
+fn ll_sc_cycles(published: &PublishedMachine) -> Option<u32> {
+    let pair = single(published, Workload::LlSc);
+    pair.map(|cycles| whole((cycles - f64::from(ALU_CYCLES)) / 2.0))
+}
+
+/// Whole cycles, at least one.
+fn whole(cycles: f64) -> u32 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the cast saturates, and costs of published rows are small"
+    )]
+    let whole = cycles.round() as u32;
+    whole.max(1)
+}
+
+/// The job that a row measures.
+#[must_use]
+pub(super) fn job(published: &PublishedMachine, row: &PublishedRow) -> Job {
+    let cycles = |ns: f64| if ns > 0.0 { whole(ns * published.ghz) } else { 0 };
+    let threads = u64::from(row.threads);
+    let mut job = Job::new(row.workload, row.threads);
+    job.relax = row.relax;
+    job.placement = published.placement;
+    job.critical_cycles = cycles(row.critical_ns);
+    job.parallel_cycles = cycles(row.parallel_ns);
+    job.length = Length::Operations {
+        warm_up: 200.max(5 * threads),
+        measured: 800.max(10 * threads),
+    };
+    job
+}
+
+/// The simulated time of a row in nanoseconds; `None` if the program makes no progress under these laws.
+#[must_use]
+pub(super) fn predict(published: &PublishedMachine, laws: &Laws, row: &PublishedRow) -> Option<f64> {
+    let machine = laws.apply(&machine(published));
+    simulate(&machine, &job(published, row))
+        .ok()
+        .map(|outcome| outcome.ns_per_op)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::data::machines;
+    use super::*;
+    use crate::exam::Kind;
+
+    fn laws() -> Laws {
+        Laws::candidates()[0]
+    }
+
+    #[test]
+    fn rows_of_one_thread_come_out_as_they_are_given() {
+        for published in machines() {
+            let simple = |row: &PublishedRow| Kind::of(row.workload) != Some(Kind::Lock) && row.threads == 1;
+            for row in published.rows().filter(simple) {
+                let seen = predict(&published, &laws(), &row).unwrap();
+                // Whole cycles, the jitter, and a step that the program has and the formula does not.
+                let error = (seen / row.ns - 1.0).abs();
+                assert!(error < 0.12, "{}: {row:?}: {seen}", published.name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_machine_obeys_the_rules_of_machine_files() {
+        for published in machines() {
+            for laws in Laws::candidates() {
+                laws.apply(&machine(&published)).to_toml().unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn contended_rows_change_no_machine() {
+        for mut published in machines() {
+            let before = machine(&published);
+            for curve in &mut published.curves {
+                for (threads, ns) in curve.threads.iter().zip(&mut curve.ns) {
+                    *ns *= if *threads > 1 { 3.0 } else { 1.0 };
+                }
+            }
+            assert_eq!(machine(&published), before, "{}", published.name);
+        }
+    }
+}

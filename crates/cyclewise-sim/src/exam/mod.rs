@@ -1,0 +1,29 @@
+//! Examines the simulator on published machines that it did not learn from, and says how far a prediction may be off.
+//!
+//! Published rows of contended operations are in `data/`, with their sources. `split.rs` has the rule that divides them, by machine, into
+//! a half to learn from and a half to be examined on. [`learn`] chooses the laws of each class of machines on the first half, and
+//! holds each of its machines out once. [`run`] predicts the rows of the second half; its report is
+//! `crates/cyclewise-sim/EXAMINATION.md`. [`band()`] gives the band of held-out errors to whoever predicts something else.
+//!
+//! # Limits
+//! A band is from few machines, and only as good as they are like the one that is asked about. It is of elapsed time for an operation, and
+//! says nothing of tails, fairness or retries.
+
+mod band;
+mod build;
+pub mod data;
+mod history;
+mod kind;
+pub mod laws;
+pub mod learn;
+mod markdown;
+pub mod matrix;
+mod report;
+pub mod split;
+#[cfg(test)]
+mod tests;
+
+pub use band::{Band, MOST_SPREAD, SHARE, band};
+pub use history::{PastResult, results};
+pub use kind::Kind;
+pub use report::{ExamRow, Examination, KindResult, Refusal, run};

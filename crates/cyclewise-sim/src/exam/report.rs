@@ -1,0 +1,211 @@
+//! The examination: predicts every contended row of the examined half, or refuses it with the reason.
+
+use super::band::{self, Band};
+use super::build::predict;
+use super::data::{MatrixIs, PublishedMachine, PublishedRow};
+use super::learn::{self, HeldOutRow, Learned};
+use super::split::{Half, half};
+use super::{Kind, data};
+use crate::Relax;
+use crate::stats::median;
+
+/// A row of the examination.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExamRow {
+    /// The machine.
+    pub machine: String,
+    /// The workload's kind.
+    pub kind: Kind,
+    /// The published row.
+    pub published: PublishedRow,
+    /// The simulated time, also where it is refused as a prediction; `None` if the program made no progress.
+    pub simulated: Option<f64>,
+    /// The band around it, or why there is no prediction.
+    pub verdict: Result<Band, Refusal>,
+}
+
+/// Why a row is not predicted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Refusal {
+    /// Its transfer times would be those of another interconnect.
+    NoMatrix,
+    /// No class of the machine has enough machines to learn from.
+    NoClass,
+    /// Too few machines of the class have rows of the kind.
+    NoHeldOut,
+    /// Held-out rows are too far from the predictions for them.
+    WideBand,
+    /// The program makes no progress in the simulation.
+    NoProgress,
+}
+
+impl Refusal {
+    /// The reason in a sentence.
+    #[must_use]
+    pub const fn why(self) -> &'static str {
+        match self {
+            Self::NoMatrix => "No transfer times are published of it, or of a machine with its interconnect.",
+            Self::NoClass => "Fewer than two machines of its family or instruction set are learned from.",
+            Self::NoHeldOut => {
+                "Fewer than two machines of its family or instruction set were held out with rows of this kind."
+            }
+            Self::WideBand => {
+                "The held-out rows of this kind are so far from their predictions that a band around one says nothing."
+            }
+            Self::NoProgress => "The program makes no progress under the learned laws.",
+        }
+    }
+}
+
+impl ExamRow {
+    /// The prediction and its band, unless it is refused.
+    #[must_use]
+    pub fn prediction(&self) -> Option<(f64, Band)> {
+        Some((self.simulated?, self.verdict.ok()?))
+    }
+
+    /// The error relative to the published figure; `None` if it is refused.
+    #[must_use]
+    pub fn error(&self) -> Option<f64> {
+        Some(self.prediction()?.0 / self.published.ns - 1.0)
+    }
+
+    /// Whether the published figure is in the band; `None` if the row is refused.
+    #[must_use]
+    pub fn is_inside(&self) -> Option<bool> {
+        let (predicted, band) = self.prediction()?;
+        let (low, high) = band.around(predicted);
+        Some((low..=high).contains(&self.published.ns))
+    }
+
+    /// Whether the prediction is more than twice or less than half the published figure.
+    #[must_use]
+    pub fn is_far_off(&self) -> bool {
+        self.error().is_some_and(|error| !(-0.5..=1.0).contains(&error))
+    }
+
+    /// The workload and its relax policy.
+    #[must_use]
+    pub fn workload(&self) -> String {
+        label(&self.published)
+    }
+}
+
+/// The workload of a row with its relax policy, and whether it has work of its own.
+pub(super) fn label(row: &PublishedRow) -> String {
+    let relax = match row.relax {
+        Relax::None => "",
+        Relax::Pause => ", pause",
+        Relax::Exponential { .. } => ", exponential",
+    };
+    let work = if row.critical_ns > 0.0 { ", with work" } else { "" };
+    format!("{}{relax}{work}", row.workload)
+}
+
+/// The predictions of a kind against what is asked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct KindResult {
+    /// The kind.
+    pub kind: Kind,
+    /// Predicted rows.
+    pub rows: usize,
+    /// Refused rows.
+    pub refused: usize,
+    /// The median error; NaN for no rows.
+    pub median_error: f64,
+    /// Rows off by more than a factor of 2.
+    pub far_off: usize,
+    /// Rows whose published figure is in the band.
+    pub inside: usize,
+}
+
+impl KindResult {
+    /// Whether the median error is as small as asked and no row is off by more than a factor of 2; `None` for no predictions.
+    #[must_use]
+    pub fn is_met(&self) -> Option<bool> {
+        (self.rows > 0).then_some(self.median_error <= self.kind.asked() && self.far_off == 0)
+    }
+}
+
+/// The result of the examination.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Examination {
+    /// The rows of the examined half.
+    pub rows: Vec<ExamRow>,
+    /// What was learned, with the held-out rows of each class.
+    pub learned: Vec<(Learned, Vec<HeldOutRow>)>,
+    /// The machines to learn from, by which held-out rows are numbered.
+    pub learners: Vec<PublishedMachine>,
+}
+
+impl Examination {
+    /// The result of each kind.
+    #[must_use]
+    pub fn kinds(&self) -> Vec<KindResult> {
+        Kind::ALL.iter().map(|kind| result(*kind, &self.rows)).collect()
+    }
+}
+
+fn result(kind: Kind, rows: &[ExamRow]) -> KindResult {
+    let of: Vec<&ExamRow> = rows.iter().filter(|row| row.kind == kind).collect();
+    let errors: Vec<f64> = of.iter().filter_map(|row| Some(row.error()?.abs())).collect();
+    KindResult {
+        kind,
+        rows: errors.len(),
+        refused: of.len() - errors.len(),
+        median_error: median(&errors),
+        far_off: of.iter().filter(|row| row.is_far_off()).count(),
+        inside: of.iter().filter(|row| row.is_inside() == Some(true)).count(),
+    }
+}
+
+/// Predicts the examined half, and the held-out machines again, with the laws and bands of `data/laws.toml`.
+#[must_use]
+pub fn run() -> Examination {
+    let learned = learn::learned();
+    let learners = learn::learners();
+    let examined = data::machines().into_iter().filter(|m| half(&m.name) == Half::Examine);
+    let rows = examined.flat_map(|machine| examine(&machine, &learned)).collect();
+    let held_out = |learned: Learned| {
+        let rows = learn::held_out(&learners, &learned.folds);
+        (learned, rows)
+    };
+    Examination {
+        rows,
+        learned: learned.into_iter().map(held_out).collect(),
+        learners,
+    }
+}
+
+/// The rows of a machine.
+pub(super) fn examine(machine: &PublishedMachine, learned: &[Learned]) -> Vec<ExamRow> {
+    let class = band::first_learned(band::classes_of(machine), learned);
+    let row = |(kind, published): (Kind, PublishedRow)| {
+        let (simulated, verdict) = match &class {
+            None => (None, Err(Refusal::NoClass)),
+            Some((_, learned)) => {
+                let simulated = predict(machine, &learned.laws, &published);
+                (simulated, verdict(machine, learned, kind, simulated))
+            }
+        };
+        ExamRow {
+            machine: machine.name.clone(),
+            kind,
+            published,
+            simulated,
+            verdict,
+        }
+    };
+    machine.contended().map(row).collect()
+}
+
+fn verdict(machine: &PublishedMachine, learned: &Learned, kind: Kind, simulated: Option<f64>) -> Result<Band, Refusal> {
+    if machine.matrix_is == MatrixIs::SameCore {
+        return Err(Refusal::NoMatrix);
+    }
+    let band = learned.band(kind).ok_or(Refusal::NoHeldOut)?;
+    if !band.is_narrow() {
+        return Err(Refusal::WideBand);
+    }
+    simulated.map(|_| band).ok_or(Refusal::NoProgress)
+}

@@ -1,0 +1,278 @@
+//! EXAMINATION.md is up to date, and what is learned and examined can be wrong and is then seen.
+
+use super::data::{Curve, PublishedMachine};
+use super::laws::Laws;
+use super::learn::{self, classes, learn};
+use super::report::examine;
+use super::*;
+use crate::machine::{Arbiter, FirstAccess};
+use crate::{Relax, Topology, Workload};
+
+/// The document in the tree. It is read when the test runs, so that a new one needs no new build.
+const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/EXAMINATION.md");
+const LAWS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/laws.toml");
+
+#[test]
+fn the_document_is_up_to_date() {
+    let examination = run();
+    let text = examination.to_markdown();
+    if std::env::var_os("CYCLEWISE_BLESS").is_some() {
+        std::fs::write(DOCUMENT, &text).unwrap();
+        std::fs::write(LAWS, learn::to_toml(&with_bands_of_now(&examination))).unwrap();
+    }
+    for (learned, rows) in &examination.learned {
+        let what = "the bands of data/laws.toml are out of date: run this test with CYCLEWISE_BLESS=1, and again";
+        assert_eq!(learn::bands_of(rows), learned.bands, "{}: {what}", learned.class);
+    }
+    assert!(
+        text == std::fs::read_to_string(DOCUMENT).unwrap(),
+        "EXAMINATION.md is out of date: cargo run --release -- simulate examine --markdown crates/cyclewise-sim/EXAMINATION.md"
+    );
+}
+
+/// The same laws, with the bands that their held-out rows have in this engine.
+fn with_bands_of_now(examination: &Examination) -> Vec<learn::Learned> {
+    let with_bands = |(learned, rows): &(learn::Learned, Vec<learn::HeldOutRow>)| learn::Learned {
+        bands: learn::bands_of(rows),
+        ..learned.clone()
+    };
+    examination.learned.iter().map(with_bands).collect()
+}
+
+/// A machine like the published ones, whose contended rows are what some laws give.
+fn made_up(name: &str, family: &str, socket_ns: f64, laws: &Laws) -> PublishedMachine {
+    let curve = |workload, threads: &[u32]| Curve {
+        workload,
+        relax: Relax::None,
+        source: "made up".to_owned(),
+        note: String::new(),
+        threads: threads.to_vec(),
+        ns: vec![1.0; threads.len()],
+        critical_ns: Vec::new(),
+        parallel_ns: Vec::new(),
+    };
+    let mut machine = PublishedMachine {
+        name: name.to_owned(),
+        about: "made up".to_owned(),
+        family: family.to_owned(),
+        isa: "x86-64".to_owned(),
+        ghz: socket_ns / 10.0,
+        topology: Topology {
+            sockets: 1,
+            clusters_per_socket: 1,
+            cores_per_cluster: 4,
+            threads_per_core: 1,
+        },
+        hit_ns: 1.5,
+        pause_cycles: 40,
+        matrix: "i7-6700K".to_owned(),
+        matrix_is: data::MatrixIs::Own,
+        placement: crate::Placement::Compact,
+        curves: vec![
+            curve(Workload::FetchAdd, &[1, 2, 4]),
+            curve(Workload::CasLoop, &[1, 3, 4]),
+        ],
+    };
+    machine.curves[0].ns[0] = 7.0;
+    machine.curves[1].ns[0] = 12.0;
+    for c in 0..machine.curves.len() {
+        for i in 1..machine.curves[c].threads.len() {
+            let row = machine.rows().nth(c * 3 + i).unwrap();
+            machine.curves[c].ns[i] = build::predict(&machine, laws, &row).unwrap();
+        }
+    }
+    machine
+}
+
+fn some_laws() -> [Laws; 3] {
+    let laws = |arbiter, first_access, probe_share| Laws {
+        arbiter,
+        hold_operations: 0,
+        first_access,
+        probe_share,
+        store_buffer: 0,
+    };
+    [
+        laws(Arbiter::Fifo, FirstAccess::Shared, 0.0),
+        laws(Arbiter::Random, FirstAccess::Exclusive, 0.5),
+        laws(Arbiter::Fifo, FirstAccess::Exclusive, 0.3),
+    ]
+}
+
+#[test]
+fn the_laws_that_made_the_rows_are_learned_and_predict_a_new_machine() {
+    let truth = some_laws()[1];
+    let learners = [
+        made_up("a", "f", 25.0, &truth),
+        made_up("b", "f", 30.0, &truth),
+        made_up("c", "g", 35.0, &truth),
+    ];
+    let learned = learn(&learners, &some_laws());
+    // Family g has one machine, which is not enough.
+    let names: Vec<_> = learned.iter().map(|l| l.class.as_str()).collect();
+    assert_eq!(names, ["f", "x86-64"]);
+    for l in &learned {
+        assert_eq!(l.laws, truth, "{}", l.class);
+        assert!(l.folds.iter().all(|fold| fold.laws == truth), "{}", l.class);
+        let band = l.band(Kind::Exchange).unwrap();
+        assert!(
+            (band.low - 1.0).abs() < 1e-9 && (band.high - 1.0).abs() < 1e-9,
+            "{band:?}"
+        );
+    }
+    let new = made_up("new", "g", 40.0, &truth);
+    for row in examine(&new, &learned) {
+        assert!(row.error().unwrap().abs() < 1e-9 && !row.is_far_off(), "{row:?}");
+    }
+}
+
+#[test]
+fn a_machine_with_other_laws_is_seen_to_be_off() {
+    let [truth, _, other] = some_laws();
+    let learners = [made_up("a", "f", 25.0, &truth), made_up("b", "f", 30.0, &truth)];
+    let learned = learn(&learners, &some_laws());
+    let rows = examine(&made_up("new", "f", 28.0, &other), &learned);
+    assert!(rows.iter().any(|row| row.is_inside() == Some(false)), "{rows:?}");
+    // And a machine unlike the others makes the bands of its class wide.
+    let mut mixed = learners.to_vec();
+    let mut odd = made_up("odd", "f", 27.0, &truth);
+    for ns in odd.curves.iter_mut().flat_map(|curve| &mut curve.ns[1..]) {
+        *ns *= 6.0;
+    }
+    mixed.push(odd);
+    let learned = learn(&mixed, &some_laws());
+    let rows = examine(&made_up("new", "f", 28.0, &truth), &learned);
+    assert!(rows.iter().all(|row| row.verdict == Err(Refusal::WideBand)), "{rows:?}");
+}
+
+#[test]
+fn what_cannot_be_predicted_is_refused_with_the_reason() {
+    let truth = some_laws()[0];
+    let learners = [made_up("a", "f", 25.0, &truth), made_up("b", "f", 30.0, &truth)];
+    let learned = learn(&learners, &some_laws());
+    let refusal = |machine: &PublishedMachine| examine(machine, &learned)[0].verdict.unwrap_err();
+    let new = made_up("new", "f", 28.0, &truth);
+    let foreign = PublishedMachine {
+        matrix_is: data::MatrixIs::SameCore,
+        ..new.clone()
+    };
+    assert_eq!(refusal(&foreign), Refusal::NoMatrix);
+    let other_isa = PublishedMachine {
+        family: "z".to_owned(),
+        isa: "riscv64".to_owned(),
+        ..new.clone()
+    };
+    assert_eq!(refusal(&other_isa), Refusal::NoClass);
+    let mut lock = new;
+    lock.curves[0].workload = Workload::LockTicket;
+    assert_eq!(refusal(&lock), Refusal::NoHeldOut);
+    for refusal in [
+        Refusal::NoMatrix,
+        Refusal::NoClass,
+        Refusal::NoHeldOut,
+        Refusal::WideBand,
+        Refusal::NoProgress,
+    ] {
+        assert!(refusal.why().ends_with('.') && !refusal.why().contains('\n'));
+    }
+}
+
+#[test]
+fn only_the_learning_half_is_learned_from() {
+    for machine in learn::learners() {
+        assert_eq!(split::half(&machine.name), split::Half::Learn);
+    }
+    let names: Vec<_> = classes(&learn::learners())
+        .iter()
+        .map(|c| c.name().to_owned())
+        .collect();
+    let learned: Vec<_> = learn::learned().into_iter().map(|l| l.class).collect();
+    assert_eq!(learned, names);
+    for learned in learn::learned() {
+        for fold in learned.folds {
+            assert_eq!(split::half(&fold.without), split::Half::Learn);
+        }
+    }
+}
+
+#[test]
+fn a_machine_unlike_all_held_out_ones_has_no_band() {
+    let big = Topology {
+        sockets: 8,
+        clusters_per_socket: 1,
+        cores_per_cluster: 64,
+        threads_per_core: 2,
+    };
+    let machine = crate::Machine::plain(big);
+    for workload in Workload::ALL {
+        assert_eq!(band(&machine, *workload), None, "{workload}");
+    }
+    let client = crate::Machine::preset("i7-6700k").unwrap().machine().unwrap();
+    assert_eq!(band(&client, Workload::OpenReadClose), None);
+    for kind in [Workload::FetchAdd, Workload::CasLoop, Workload::LockTicket] {
+        let of_isa = learn::learned().into_iter().find(|l| l.class == "x86-64").unwrap();
+        let expected = of_isa.band(Kind::of(kind).unwrap()).filter(Band::is_narrow);
+        assert_eq!(band(&client, kind), expected, "{kind}");
+    }
+}
+
+/// A row of exchanges on four threads.
+fn exam_row(published: f64, simulated: f64, verdict: Result<Band, Refusal>) -> ExamRow {
+    ExamRow {
+        machine: "m".to_owned(),
+        kind: Kind::Exchange,
+        published: data::PublishedRow {
+            workload: Workload::CasLoop,
+            relax: Relax::None,
+            threads: 4,
+            critical_ns: 0.0,
+            parallel_ns: 0.0,
+            ns: published,
+        },
+        simulated: Some(simulated),
+        verdict,
+    }
+}
+
+#[test]
+fn a_miss_and_a_refusal_are_reported() {
+    let band = Band {
+        kind: Kind::Exchange,
+        low: 0.8,
+        high: 1.5,
+        machines: 2,
+        rows: 9,
+        median_error: 0.1,
+    };
+    let near = exam_row(100.0, 90.0, Ok(band));
+    let far = exam_row(100.0, 210.0, Ok(band));
+    let refused = exam_row(100.0, 400.0, Err(Refusal::NoMatrix));
+    let examination = |rows: &[&ExamRow]| Examination {
+        rows: rows.iter().copied().cloned().collect(),
+        learned: Vec::new(),
+        learners: Vec::new(),
+    };
+    let good = examination(&[&near, &refused]).kinds()[1];
+    assert_eq!(
+        (good.rows, good.refused, good.far_off, good.inside, good.is_met()),
+        (1, 1, 0, 1, Some(true))
+    );
+    // The median of 10 % and 110 % is more than is asked, and one row is off by more than a factor of 2.
+    let bad = examination(&[&near, &far, &refused]);
+    let kind = bad.kinds()[1];
+    assert!((kind.median_error - 0.6).abs() < 1e-12, "{kind:?}");
+    assert_eq!((kind.far_off, kind.inside, kind.is_met()), (1, 1, Some(false)));
+    assert_eq!(examination(&[&refused]).kinds()[1].is_met(), None);
+    let text = bad.to_markdown();
+    for line in [
+        "| exchange loops | 20 % | 60 % | 2 | 1 | 1 | 1 | **missed** |",
+        "- m: cas-loop on 4 threads: 210.0 instead of 100.0 ns.",
+        "| m | cas-loop | 4 | 100.0 | 90.0 | 72.0 to 135.0 | -10 % | yes |",
+        "| m | cas-loop | 4 | 100.0 | 210.0 | 168.0 to 315.0 | +110 % | **no** |",
+        "| m | cas-loop | 4 | 100.0 | refused |  |  |  |",
+        "- m, exchange loops, 1 rows: No transfer times are published of it, or of a machine with its interconnect. For comparison only, the simulation gives 4.00 to 4.00 times the published figures.",
+        "| fetch-add | 10 % | none | 0 | 0 | 0 | 0 | refused |",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+}

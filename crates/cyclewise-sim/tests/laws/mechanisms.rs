@@ -1,0 +1,243 @@
+//! Each mechanism: what changes when it is switched on, and that nothing else does it.
+
+use super::*;
+use cyclewise_sim::machine::{Monitor, Prefetch};
+
+fn plain(cores: u32) -> Machine {
+    let mut machine = Machine::plain(topology(1, cores, 1));
+    machine.cost.jitter = 0.05;
+    machine
+}
+
+/// The same machine with and without a mechanism.
+fn both(machine: &Machine, switch: impl Fn(&mut Machine)) -> [Machine; 2] {
+    let mut on = machine.clone();
+    switch(&mut on);
+    [machine.clone(), on]
+}
+
+fn buffered(machine: &mut Machine) {
+    machine.mechanism.store_buffer = 32;
+}
+
+#[test]
+fn a_buffered_store_costs_its_thread_nothing_and_an_atomic_waits_for_it() {
+    let mut machine = plain(2);
+    machine.cost.store_cycles = 30;
+    let [without, with] = both(&machine, buffered);
+    // A counter alone: with a buffer, a load gets the last store's value at once, and only full buffers wait.
+    let percpu = |machine| on(machine, Workload::PercpuCounter, 1).ns_per_op;
+    assert!(percpu(&with) > 9.0, "stores drain one after another: {}", percpu(&with));
+    assert!(
+        percpu(&with) < percpu(&without) - 1.5,
+        "{} {}",
+        percpu(&with),
+        percpu(&without)
+    );
+    // A lock: the exchange pays for the stores of the section before.
+    let lock = |machine| on(machine, Workload::LockTas, 1).ns_per_op;
+    let stores = 2.0 * 10.0;
+    assert!(lock(&with) > stores + RMW, "{}", lock(&with));
+    machine.cost.store_cycles = 1;
+    let [_, quick] = both(&machine, buffered);
+    near(lock(&with) - lock(&quick), stores, 15.0);
+}
+
+#[test]
+fn a_holder_that_pauses_others_takes_its_lock_again() {
+    let skylake = Machine::preset("i7-6700hq").unwrap().machine().unwrap();
+    let [with, without] = both(&skylake, |machine| machine.mechanism.store_buffer = 0);
+    let job = Job {
+        relax: Relax::Pause,
+        ..Job::new(Workload::LockTtas, 4)
+    };
+    let (without, with) = (run(&without, &job), run(&with, &job));
+    assert!(
+        with.ns_per_op < 0.95 * without.ns_per_op,
+        "{} {}",
+        with.ns_per_op,
+        without.ns_per_op
+    );
+    assert!(with.line_moves_per_op < without.line_moves_per_op);
+}
+
+/// The stores of several lines wait at the same time, so the buffer hides all transfers but one.
+#[test]
+fn later_stores_request_their_lines_early() {
+    let [without, with] = both(&plain(8), buffered);
+    let mcs = |machine| on(machine, Workload::LockMcs, 8).ns_per_op;
+    assert!(mcs(&with) < mcs(&without), "{} {}", mcs(&with), mcs(&without));
+}
+
+#[test]
+fn posted_additions_are_limited_by_the_home_and_others_by_the_way() {
+    let mut machine = plain(8);
+    machine.line.rmw = Rmw::Far {
+        cycles: 30,
+        compare_cycles: None,
+        only_posted: false,
+    };
+    buffered(&mut machine);
+    let [waits, posts] = both(&machine, |machine| machine.mechanism.posted_rmws = 16);
+    // There and back are 40 ns, and the home takes 10.
+    near(on(&waits, Workload::FetchAdd, 2).ns_per_op, 26.0, 10.0);
+    near(on(&posts, Workload::FetchAdd, 2).ns_per_op, 10.0, 3.0);
+    near(on(&waits, Workload::FetchAdd, 8).ns_per_op, 10.0, 3.0);
+    near(on(&posts, Workload::FetchAdd, 8).ns_per_op, 10.0, 3.0);
+    // A thread alone gets the line.
+    near(on(&posts, Workload::FetchAdd, 1).ns_per_op, RMW, 8.0);
+}
+
+#[test]
+fn other_atomics_may_be_near_where_posted_ones_are_far() {
+    let mut machine = plain(8);
+    let near_law = machine.clone();
+    machine.line.rmw = Rmw::Far {
+        cycles: 30,
+        compare_cycles: None,
+        only_posted: true,
+    };
+    (machine.mechanism.store_buffer, machine.mechanism.posted_rmws) = (16, 16);
+    near(on(&machine, Workload::FetchAdd, 8).ns_per_op, 10.0, 3.0);
+    let exchanges = |machine| on(machine, Workload::CasLoop, 8).ns_per_op;
+    near(exchanges(&machine), exchanges(&near_law), 1.0);
+}
+
+#[test]
+fn an_exchange_that_fails_at_the_home_is_cheaper_and_leaves_copies() {
+    let mut machine = plain(16);
+    machine.line.rmw = Rmw::Far {
+        cycles: 30,
+        compare_cycles: None,
+        only_posted: false,
+    };
+    let [same, cheap] = both(&machine, |machine| {
+        machine.line.rmw = Rmw::Far {
+            cycles: 30,
+            compare_cycles: Some(3),
+            only_posted: false,
+        };
+    });
+    let exchanges = |machine| on(machine, Workload::CasLoop, 16);
+    let (same, cheap) = (exchanges(&same), exchanges(&cheap));
+    assert!(
+        cheap.ns_per_op < 0.7 * same.ns_per_op,
+        "{} {}",
+        cheap.ns_per_op,
+        same.ns_per_op
+    );
+    assert!(cheap.retries_per_success > 1.0, "{}", cheap.retries_per_success);
+}
+
+#[test]
+fn siblings_share_execution_unless_they_pause() {
+    let mut machine = Machine::plain(topology(1, 2, 2));
+    machine.cost.jitter = 0.05;
+    let [alone, shared] = both(&machine, |machine| machine.mechanism.sibling_share = 1.0);
+    let work = |machine, placement, threads| {
+        let job = Job {
+            placement,
+            parallel_cycles: 3000,
+            ..Job::new(Workload::PercpuCounter, threads)
+        };
+        run(machine, &job).ns_per_op * f64::from(threads)
+    };
+    // A microsecond, or two where a sibling works.
+    near(work(&alone, Placement::CompactSmt, 2), 1003.0, 2.0);
+    near(work(&shared, Placement::CompactSmt, 2), 2003.0, 2.0);
+    near(work(&shared, Placement::Spread, 2), 1003.0, 2.0);
+    near(work(&shared, Placement::CompactSmt, 1), 1003.0, 2.0);
+    // The holder of a lock works at its full speed beside a sibling that pauses.
+    let held = |machine, relax| {
+        let job = Job {
+            placement: Placement::CompactSmt,
+            critical_cycles: 3000,
+            relax,
+            ..Job::new(Workload::LockTicket, 2)
+        };
+        run(machine, &job).ns_per_op
+    };
+    assert!(held(&shared, Relax::None) > 1.8 * held(&alone, Relax::None));
+    assert!(held(&shared, Relax::Pause) < 1.3 * held(&alone, Relax::Pause));
+}
+
+#[test]
+fn a_neighbour_that_is_prefetched_is_taken_from_its_owner() {
+    // The lines of two counters are a pair.
+    let [without, with] = both(&plain(4), |machine| machine.mechanism.prefetch = Prefetch::Pair);
+    let job = |threads| Job {
+        length: Length::Nanoseconds {
+            warm_up: 5_000,
+            measured: 20_000,
+        },
+        ..Job::new(Workload::LockTicket, threads)
+    };
+    // Of the lock's word and the section's counter, each request takes the other along.
+    let moves = |machine: &Machine, threads| run(machine, &job(threads)).line_moves_per_op;
+    assert!(
+        moves(&with, 4) > 1.1 * moves(&without, 4),
+        "{} {}",
+        moves(&with, 4),
+        moves(&without, 4)
+    );
+    assert_eq!(moves(&with, 1), 0.0);
+}
+
+#[test]
+fn reservations_lost_by_reads_or_by_chance_cost_retries() {
+    let mut machine = plain(8);
+    machine.line.ll_first_access = Some(FirstAccess::Exclusive);
+    machine.line.ll_hold = Some(Hold::Fixed { cycles: 40 });
+    let retries = |machine: &Machine, readers| {
+        let job = Job {
+            readers,
+            ..Job::new(Workload::LlSc, 4)
+        };
+        run(machine, &job).retries_per_success
+    };
+    let [_, lossy] = both(&machine, |machine| machine.mechanism.monitor_loss = 0.25);
+    assert_eq!(retries(&machine, 0), 0.0);
+    // A quarter is lost, and of the further tries too: a third.
+    near(retries(&lossy, 0), 1.0 / 3.0, 15.0);
+    // A thread alone never fails, unless loads of others end its reservations.
+    machine.line.ll_hold = Some(Hold::Fixed { cycles: 20 });
+    (machine.cost.alu_cycles, machine.cost.jitter) = (30, 1.0);
+    let [writes, reads] = both(&machine, |machine| machine.mechanism.monitor = Monitor::Reads);
+    let alone = |machine: &Machine| {
+        let job = Job {
+            readers: 4,
+            ..Job::new(Workload::LlSc, 1)
+        };
+        run(machine, &job).retries_per_success
+    };
+    assert_eq!(alone(&writes), 0.0);
+    assert!(alone(&reads) > 0.2, "{}", alone(&reads));
+}
+
+#[test]
+fn a_line_that_others_read_costs_its_writer() {
+    let [without, with] = both(&plain(8), |machine| machine.mechanism.downgrade_cycles = 60);
+    let job = |readers| Job {
+        readers,
+        ..Job::new(Workload::FetchAdd, 2)
+    };
+    near(run(&with, &job(0)).ns_per_op, run(&without, &job(0)).ns_per_op, 1.0);
+    let (without, with) = (run(&without, &job(2)).ns_per_op, run(&with, &job(2)).ns_per_op);
+    assert!(with > without + 3.0, "{with} {without}");
+}
+
+#[test]
+fn a_spinning_thread_without_a_pause_sees_a_change_later() {
+    let [without, with] = both(&plain(4), |machine| machine.mechanism.clear_cycles = 300);
+    let ticket = |machine, relax| {
+        let job = Job {
+            relax,
+            ..Job::new(Workload::LockTicket, 2)
+        };
+        run(machine, &job).ns_per_op
+    };
+    let added = ticket(&with, Relax::None) - ticket(&without, Relax::None);
+    // A change begins with an invalidation, so the line's way hides a part of the 100 ns.
+    assert!((30.0..=100.0).contains(&added), "{added}");
+    near(ticket(&with, Relax::Pause), ticket(&without, Relax::Pause), 1.0);
+}
