@@ -13,7 +13,7 @@ use crate::Outcome;
 use image::Image;
 use probe::Report;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use way::{BUILDS, KINDS, Kind, LINKERS, Linker, Way};
 
 /// What the command line asked for.
@@ -54,8 +54,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<Outcome, String> {
         println!("linkers: nothing checked: only x86-64 Linux with glibc has LOCK prefixes and single mode");
         return Ok(Outcome::Impossible);
     }
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    let folder = root.join(target).join("linkers");
+    let folder = crate::target_folder(root).join("linkers");
     probe::write(root, &folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     print!("{:<9} {:<5} units", "linker", "lto");
     KINDS.iter().for_each(|(_, output)| print!("  {output:<15}"));

@@ -26,6 +26,8 @@ const FOLDERS_LEFT_OUT: [&str; 3] = ["tests", "snapshots", "records"];
 const ENDINGS_LEFT_OUT: [&str; 5] = [".snap", ".gz", ".json", ".perf", ".crate"];
 /// Where `tests` is a folder of unit tests, which are compiled with the module that they test.
 const UNIT_TESTS: &str = "src/";
+/// Data that is compiled into a package: measured truths, from which the forecast's error follows.
+const COMPILED_IN: &str = "src/forecast/truth/";
 /// Written by cargo: the commit.
 const COMMIT: &str = ".cargo_vcs_info.json";
 
@@ -101,7 +103,8 @@ fn stays(file: &str) -> bool {
     let left_out = folders
         .split('/')
         .any(|f| FOLDERS_LEFT_OUT.contains(&f) && !(f == "tests" && unit_tests));
-    left_out || (file != COMMIT && ENDINGS_LEFT_OUT.iter().any(|ending| file.ends_with(ending)))
+    let is_needed = file == COMMIT || file.starts_with(COMPILED_IN);
+    left_out || (!is_needed && ENDINGS_LEFT_OUT.iter().any(|ending| file.ends_with(ending)))
 }
 
 /// The targets of a document's links, `[text](target)`.

@@ -10,6 +10,7 @@ const FILE: &str = "Cargo.lock";
 
 /// Packages of which there are several versions, and who asks for the older ones.
 const FORCED: &[(&str, &str)] = &[
+    ("bitflags", "vmm-sys-util, by way of kvm-ioctls, has not moved to 2 yet"),
     ("miniz_oxide", "png has one of its own beside that of flate2"),
     (
         "syn",

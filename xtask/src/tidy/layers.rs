@@ -70,8 +70,57 @@ pub(super) const PACKAGES: &[Package] = &[
         ]),
     },
     Package {
+        name: "cyclewise-guest",
+        ours: &[],
+        modules: Some(&[
+            ("error", &[]),
+            ("layout", &[]),
+            ("outcome", &["layout"]),
+            // A payload and a case hold code, and the code's files have tables of them.
+            ("payload", &["arch"]),
+            ("case", &["outcome", "payload"]),
+            ("arch", &["layout", "payload", "case"]),
+            ("image", &["arch", "layout", "payload", "error"]),
+            ("machine", &["image", "outcome", "error"]),
+            ("sys", &["layout", "error"]),
+            (
+                "vm",
+                &[
+                    "arch", "image", "layout", "machine", "outcome", "payload", "sys", "error",
+                ],
+            ),
+            ("qemu", &["image", "layout", "machine", "outcome", "error"]),
+            ("batch", &["image", "outcome", "payload", "vm", "error"]),
+            (
+                "semantics",
+                &["arch", "case", "image", "machine", "outcome", "payload", "error"],
+            ),
+            (
+                "provenance",
+                &[
+                    "arch",
+                    "image",
+                    "machine",
+                    "outcome",
+                    "payload",
+                    "semantics",
+                    "vm",
+                    "error",
+                ],
+            ),
+            ("known", &["provenance"]),
+        ]),
+    },
+    Package {
         name: "cyclewise-lab",
-        ours: &["cyclewise", "cyclewise-c", "cyclewise-context", "cyclewise-sim"],
+        ours: &[
+            "cyclewise",
+            "cyclewise-c",
+            "cyclewise-context",
+            "cyclewise-guest",
+            "cyclewise-locks",
+            "cyclewise-sim",
+        ],
         modules: Some(&[
             ("error", &[]),
             ("arch", &[]),
@@ -86,6 +135,8 @@ pub(super) const PACKAGES: &[Package] = &[
             ("machine", &["sys", "record", "error"]),
             ("runner", &["arch", "sys", "stats", "record", "machine", "error"]),
             ("experiment", &["arch", "sys", "runner", "record", "machine", "error"]),
+            // A program's locked instructions, by a counter.
+            ("sampling", &["sys", "machine", "error"]),
             // Sweeps over the simulator, and machines made from records.
             ("simulate", &["record", "stats", "machine", "experiment", "error"]),
             // The limits of primitives, from records.
@@ -122,12 +173,29 @@ pub(super) const PACKAGES: &[Package] = &[
                     "compare",
                     "limits",
                     "fleet",
+                    "sampling",
                     "verify",
                     "export",
                     "error",
                 ],
             ),
             ("main", &["command"]),
+        ]),
+    },
+    Package {
+        name: "cyclewise-locks",
+        ours: &[],
+        modules: Some(&[
+            ("error", &[]),
+            ("counts", &[]),
+            // Frames, forms and operations are the profile's nouns, which its parts make.
+            ("image", &["counts", "profile"]),
+            ("decode", &["counts", "profile"]),
+            ("class", &["counts", "decode", "profile", "error"]),
+            ("sys", &[]),
+            ("emulator", &["counts", "sys", "error"]),
+            ("profile", &["counts", "image", "decode", "class"]),
+            ("forecast", &["profile", "counts"]),
         ]),
     },
     Package {
@@ -140,12 +208,16 @@ pub(super) const PACKAGES: &[Package] = &[
             ("outcome", &[]),
             ("engine", &["machine", "workload", "outcome"]),
             ("programs", &["engine", "workload"]),
-            ("placement", &["machine", "workload", "error"]),
+            ("placement", &["machine", "workload", "engine", "error"]),
             // Machines are fitted by simulating them.
-            ("fit", &["machine", "workload"]),
+            ("fit", &["machine", "workload", "stats"]),
+            // How far predictions were off on rows held out.
+            ("band", &["machine", "workload", "exam"]),
             ("phase", &["machine", "workload", "error"]),
             ("stats", &[]),
             ("validation", &["machine", "workload", "outcome", "stats"]),
+            // Published machines are simulated with laws that others taught.
+            ("exam", &["machine", "workload", "stats"]),
             (
                 "run",
                 &[

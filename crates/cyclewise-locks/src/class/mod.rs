@@ -1,0 +1,72 @@
+//! What a site is for: by its instruction, by what stands around it, and by the function's name.
+//!
+//! `rules` asks one rule after the other. Each looks at `facts`: `state` evaluates the code before the site, and `explore` walks
+//! the code after it. [`known`] is the table of functions that people can extend.
+
+mod approach;
+mod code;
+mod explore;
+mod facts;
+pub mod known;
+mod names;
+mod outlined;
+mod reach;
+mod rules;
+mod state;
+#[cfg(test)]
+mod tests;
+mod value;
+
+pub use code::{Code, ReadCode};
+
+use crate::decode::{Step, What};
+use crate::profile::Class;
+
+/// Names functions by address.
+pub trait Names {
+    /// The name of the function that an address lies in, if it is known.
+    fn function(&self, address: u64) -> Option<String>;
+}
+
+impl Names for () {
+    fn function(&self, _: u64) -> Option<String> {
+        None
+    }
+}
+
+/// A site, and what is known about where it is.
+pub struct Scene<'a> {
+    /// The code.
+    pub code: &'a Code<'a>,
+    /// The site's address.
+    pub site: u64,
+    /// Instructions that lead to it, by [`Code::leading`].
+    pub before: &'a [Step],
+    /// The function's first address, and the one after its last.
+    pub function: Option<(u64, u64)>,
+    /// The names of the functions that are inlined here, innermost first, and of the function itself.
+    pub functions: &'a [String],
+    /// Names of other functions.
+    pub names: &'a dyn Names,
+    /// What the table says of one of them: a class, and the pattern.
+    pub known: Option<(Class, String)>,
+}
+
+/// The class of a site, and by which rule.
+pub fn classify(scene: &Scene<'_>) -> (Class, String) {
+    classify_without(scene, "")
+}
+
+/// The same with one rule switched off, so that tests can show that they notice it.
+fn classify_without(scene: &Scene<'_>, off: &str) -> (Class, String) {
+    let step = scene.code.step(scene.site);
+    let Some((step, What::Locked(locked))) = step.map(|s| (s, s.what)) else {
+        return (Class::Other, "not a locked instruction that is known".to_owned());
+    };
+    let facts = facts::facts(scene, locked, step, scene.before);
+    rules::RULES
+        .iter()
+        .filter(|r| r.name != off)
+        .find_map(|r| (r.ask)(scene, &facts))
+        .unwrap_or_else(|| (Class::Other, "no rule applies".to_owned()))
+}

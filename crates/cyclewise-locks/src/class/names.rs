@@ -1,0 +1,318 @@
+//! What a function's name says: that it takes a lock, or gives one back.
+
+/// What a function is for, by its name alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// It takes a lock.
+    Lock,
+    /// It gives one back.
+    Unlock,
+}
+
+/// Words of a function that takes a lock.
+const LOCKS: &[&str] = &[
+    "lock",
+    "trylock",
+    "rdlock",
+    "wrlock",
+    "rlock",
+    "timedlock",
+    "clocklock",
+    "clockrdlock",
+    "clockwrlock",
+    "timedrdlock",
+    "timedwrlock",
+    "tryrdlock",
+    "trywrlock",
+    "tryrlock",
+    "flockfile",
+    "ftrylockfile",
+    "spinlock",
+];
+
+/// Words of one that gives a lock back.
+const UNLOCKS: &[&str] = &["unlock", "runlock", "rwunlock", "rdunlock", "wrunlock", "funlockfile"];
+
+/// Words beside those that turn the name into something else: "lock free", "lock count", "is locked", "deadlock".
+const OTHER: &[&str] = &[
+    "free", "less", "count", "is", "init", "destroy", "stat", "stats", "id", "profile", "rank", "with", "no", "file",
+    "new", "drop", "get", "set", "size", "ref",
+];
+
+/// What the function is for, by the last part of its name.
+pub(super) fn purpose(function: &str) -> Option<Purpose> {
+    let words = words(last_part(function));
+    if drops_guard(function) {
+        return Some(Purpose::Unlock);
+    }
+    // Locking a weak reference makes a strong one of it.
+    if function.contains("weak") || function.contains("Weak") {
+        return None;
+    }
+    if words.iter().any(|w| OTHER.contains(&w.as_str())) {
+        return None;
+    }
+    let has = |list: &[&str]| words.iter().any(|w| list.contains(&w.as_str()));
+    if has(UNLOCKS) || has(LOCKS) && has(&["release"]) {
+        Some(Purpose::Unlock)
+    } else if has(LOCKS)
+        || has(ACCESSES) && !has(&["wake"]) && is_rwlock(function)
+        || has(&["upgrade", "downgrade"]) && function.contains("RwLock")
+    {
+        Some(Purpose::Lock)
+    } else {
+        None
+    }
+}
+
+/// Words of a read-write lock's method that takes it, or changes how it is held.
+const ACCESSES: &[&str] = &[
+    "read",
+    "write",
+    "reader",
+    "writer",
+    "upgrade",
+    "downgrade",
+    "upgradeable",
+];
+
+/// Whether a Rust method is a read-write lock's, by its type or by its module.
+fn is_rwlock(function: &str) -> bool {
+    let method = function.len() - last_part(function).len();
+    let path = &function[..method];
+    // A guard's own `read` and `write` are those of what it guards.
+    (path.contains("RwLock") || path.contains("rwlock::")) && !path.contains("Guard")
+}
+
+/// Whether a function is the drop of a Rust lock's guard, which gives the lock back.
+fn drops_guard(function: &str) -> bool {
+    let Some(of) = function
+        .strip_prefix('<')
+        .and_then(|f| f.split_once(" as core::ops::drop::Drop>::drop"))
+    else {
+        return false;
+    };
+    let name = of.0.split(['<', ' ']).next().unwrap_or_default();
+    let name = words(last_part(name));
+    let is_lock = |w: &String| ["mutex", "lock", "read", "write", "upgradable"].contains(&w.as_str());
+    name.last().is_some_and(|w| w == "guard") && name.iter().any(is_lock)
+}
+
+/// Whether a function is the atomic operation itself, as a library has it: what that is for is said by its caller.
+pub(super) fn is_atomic(function: &str) -> bool {
+    let starts = [
+        "core::sync::atomic::",
+        "<core::sync::atomic::",
+        "std::__atomic_base<",
+        "std::atomic<",
+        "std::atomic_flag::",
+        "std::__cmpexch",
+        "__gnu_cxx::__exchange_and_add",
+        "__gnu_cxx::__atomic_add",
+        "__atomic_",
+        "atomic_",
+        "g_atomic_",
+        "mi_atomic_",
+        "_Py_atomic_",
+    ];
+    starts.iter().any(|s| function.starts_with(s)) || is_go_atomic(function)
+}
+
+/// The same of Go alone.
+pub(super) fn is_go_atomic(function: &str) -> bool {
+    let starts = ["sync/atomic.", "internal/runtime/atomic.", "runtime/internal/atomic."];
+    starts.iter().any(|s| function.starts_with(s))
+}
+
+/// What the slow path of a lock is for, by the name of a function that it calls: who waits takes, who wakes gives back.
+pub(super) fn slow_purpose(function: &str) -> Option<Purpose> {
+    let words = words(last_part(function));
+    let has = |list: &[&str]| words.iter().any(|w| list.contains(&w.as_str()));
+    if has(UNLOCKS) || has(&["wake", "wakeup", "signal", "semrelease"]) {
+        Some(Purpose::Unlock)
+    } else if has(LOCKS) || has(&["wait", "contended", "semacquire"]) {
+        Some(Purpose::Lock)
+    } else {
+        None
+    }
+}
+
+/// The slow path of giving back, by a name that says both.
+pub(super) fn unlock_slow(function: &str) -> Option<Purpose> {
+    let is_slow = words(last_part(function)).iter().any(|w| w == "slow");
+    purpose(function).filter(|p| is_slow && *p == Purpose::Unlock)
+}
+
+/// A function in which a thread waits for a lock, by a name that says that it waits.
+pub(super) fn waiting(function: &str) -> Option<Purpose> {
+    let words = words(last_part(function));
+    let waits = ["semacquire", "contended", "wait"];
+    words
+        .iter()
+        .any(|w| waits.contains(&w.as_str()))
+        .then_some(Purpose::Lock)
+}
+
+/// Whether a function puts a thread to sleep until another one wakes it, by its name.
+pub(super) fn parks(function: &str) -> bool {
+    let words = words(last_part(function));
+    let sleeps = ["park", "parked", "wait", "abstimed", "semasleep", "semacquire", "sleep"];
+    words.iter().any(|w| sleeps.contains(&w.as_str()))
+}
+
+/// Whether a function belongs to a type that counts references, by the type's name.
+pub(super) fn counts_references(function: &str) -> bool {
+    let types = [
+        "Arc<",
+        "Arc::",
+        "shared_ptr",
+        "_Sp_counted",
+        "RefCount",
+        "refcount",
+        "ref_count",
+    ];
+    types.iter().any(|t| function.contains(t)) && !function.contains("ArcSwap")
+}
+
+/// Whether a function never returns to its caller, by its name: it ends the program or unwinds.
+pub(super) fn never_returns(function: &str) -> bool {
+    let last = last_part(function);
+    if matches!(
+        last,
+        "__stack_chk_fail" | "__assert_fail" | "_Unwind_Resume" | "__cxa_rethrow"
+    ) {
+        return true;
+    }
+    let ends = [
+        "throw",
+        "fatalthrow",
+        "panic",
+        "abort",
+        "terminate",
+        "unreachable",
+        "morestack",
+    ];
+    words(last).iter().any(|w| ends.contains(&w.as_str()))
+}
+
+/// The function's own name, without paths, types, arguments and generics.
+pub(super) fn last_part(function: &str) -> &str {
+    let mut depth = 0_i32;
+    let (mut start, mut end) = (0, function.len());
+    let mut closed = false;
+    let bytes = function.as_bytes();
+    for (i, byte) in bytes.iter().enumerate() {
+        match byte {
+            // Go's receiver `(*Mutex)` opens after a dot; arguments open after a name.
+            b'(' if depth == 0 && !closed && i > start => {
+                end = i;
+                closed = true;
+                depth += 1;
+            }
+            b'<' if depth == 0 && !closed && i > start => {
+                end = i;
+                closed = true;
+                depth += 1;
+            }
+            b'(' | b'<' | b'[' | b'{' => depth += 1,
+            b'>' if i > 0 && bytes[i - 1] == b'-' => {}
+            b')' | b'>' | b']' | b'}' => depth -= 1,
+            b':' | b'.' if depth == 0 && starts_name(&bytes[i + 1..]) => {
+                start = i + 1;
+                end = function.len();
+                closed = false;
+            }
+            _ => {}
+        }
+    }
+    function.get(start..end).unwrap_or(function)
+}
+
+/// Whether a name follows, rather than another colon, a receiver, or nothing but generics.
+fn starts_name(rest: &[u8]) -> bool {
+    rest.first().is_some_and(|c| !matches!(c, b':' | b'(' | b'<' | b'{'))
+}
+
+/// The words of a name: at underscores, at changes of case, without digits at the end that compilers add.
+fn words(name: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word = String::new();
+    let mut was_lower = false;
+    for c in name.chars() {
+        if !c.is_ascii_alphanumeric() {
+            words.push(std::mem::take(&mut word));
+            was_lower = false;
+            continue;
+        }
+        if c.is_ascii_uppercase() && was_lower {
+            words.push(std::mem::take(&mut word));
+        }
+        was_lower = c.is_ascii_lowercase() || c.is_ascii_digit();
+        word.push(c.to_ascii_lowercase());
+    }
+    words.push(word);
+    for word in &mut words {
+        // `lock2`, `clocklock64`.
+        word.truncate(word.trim_end_matches(|c: char| c.is_ascii_digit()).len());
+    }
+    words.retain(|w| !w.is_empty());
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_say_so_lock_or_unlock() {
+        for name in [
+            "pthread_mutex_lock",
+            "__GI___pthread_mutex_trylock",
+            "sync.(*Mutex).Lock",
+            "sync.(*RWMutex).RLock",
+            "runtime.lock2",
+            "std::sys::sync::mutex::futex::Mutex::lock",
+            "<std::sync::poison::mutex::Mutex<alloc::vec::Vec<u8>>>::try_lock",
+            "std::sync::poison::mutex::Mutex<T>::lock",
+            "g_mutex_lock",
+            "v8::base::Mutex::Lock()",
+            "parking_lot::raw_mutex::RawMutex::lock_slow",
+            "spin::rwlock::RwLock<T,R>::try_write",
+            "<std::sys::sync::rwlock::futex::RwLock>::read_contended",
+        ] {
+            assert_eq!(purpose(name), Some(Purpose::Lock), "{name}");
+        }
+        for name in [
+            "pthread_rwlock_unlock",
+            "sync.(*Mutex).Unlock",
+            "runtime.unlock2",
+            "std::sys::sync::mutex::futex::Mutex::unlock",
+            "sync.(*RWMutex).rUnlockSlow",
+            "PyThread_release_lock",
+            "<spin::mutex::ticket::TicketMutexGuard<T> as core::ops::drop::Drop>::drop",
+            "<spin::rwlock::RwLockReadGuard<T> as core::ops::drop::Drop>::drop",
+        ] {
+            assert_eq!(purpose(name), Some(Purpose::Unlock), "{name}");
+        }
+    }
+
+    #[test]
+    fn names_that_only_contain_the_letters_do_not() {
+        for name in [
+            "block_push",
+            "clock_gettime",
+            "lock_free_push",
+            "crossbeam_deque::deque::Worker<T>::push",
+            "pthread_mutex_init",
+            "malloc",
+            "drop_in_place<std::sync::poison::mutex::MutexGuard<u8>>",
+            "is_locked",
+            "std::vector<Lock>::push_back(Lock const&)",
+            "<crossbeam_epoch::guard::Guard as core::ops::drop::Drop>::drop",
+            "<std::fs::File as std::io::Read>::read",
+            "core::ptr::write",
+        ] {
+            assert_eq!(purpose(name), None, "{name}");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Compare-and-exchanges: loops, locks, and what is tried once.
+
+use super::{Answer, answer, may_wait, named, slow_name};
+use crate::class::Scene;
+use crate::class::facts::{Effect, Facts};
+use crate::class::names::{Purpose, counts_references, parks, purpose, slow_purpose};
+use crate::class::reach::{Again, Event, Reach};
+use crate::class::value::Value;
+use crate::profile::{Class, Form};
+/// Whether a thread waits after the exchange and does not return: it has marked the lock, and does not hold it.
+pub(super) fn is_mark(scene: &Scene<'_>, facts: &Facts) -> bool {
+    let Effect::CompareExchange { .. } = facts.effect else {
+        return false;
+    };
+    // What an inlined lock is followed by is about something else.
+    let is_own = scene.functions.last().and_then(|f| purpose(f)) == Some(Purpose::Lock);
+    let waits = |(_, event): &(u64, Event)| match event {
+        Event::SystemCall | Event::Call(None) => true,
+        // A function without a name may be the one that waits: nothing else is called before a lock's function returns.
+        Event::Call(Some(target)) => scene.names.function(*target).is_none_or(|n| parks(&n)),
+        _ => false,
+    };
+    let marks = |made: &Reach| {
+        let distances = made.distances();
+        let events = made.all().into_iter().flat_map(|r| &r.events);
+        let wait = events
+            .filter(|e| waits(e))
+            .filter_map(|(at, _)| distances.get(at))
+            .min();
+        let back = made.all().into_iter().filter_map(|r| r.returns_after).min();
+        wait.is_some_and(|wait| back.is_none_or(|back| *wait < back))
+    };
+    is_own && facts.failures().iter().any(|(_, made)| marks(made))
+}
+
+/// A compare-and-exchange in a function that locks or unlocks by its name.
+pub(super) fn named_lock(scene: &Scene<'_>, facts: &Facts) -> Answer {
+    let new = match facts.effect {
+        Effect::CompareExchange { new, .. } => new,
+        Effect::Unknown => Value::Unknown,
+        _ => return None,
+    };
+    match named(scene)? {
+        Purpose::Lock if new != Value::Const(0) && !is_mark(scene, facts) => answer(
+            Class::LockTaken,
+            "compares and exchanges in a function that locks by its name",
+        ),
+        Purpose::Unlock => answer(
+            Class::LockGivenBack,
+            "compares and exchanges in a function that unlocks by its name",
+        ),
+        // A mark in the lock's word.
+        Purpose::Lock => None,
+    }
+}
+
+/// The way back to the site after a failure.
+fn retries(facts: &Facts) -> Option<Again> {
+    facts.failures().iter().find_map(|(failed, _)| failed.again())
+}
+
+/// A compare-and-exchange of 0 with a number, again and again with the same numbers.
+pub(super) fn spin(_: &Scene<'_>, facts: &Facts) -> Answer {
+    let Effect::CompareExchange { expected, new } = facts.effect else {
+        return None;
+    };
+    let (Value::Const(0), Value::Const(1..)) = (expected, new) else {
+        return None;
+    };
+    (retries(facts)?.expected == Value::Const(0))
+        .then(|| answer(Class::LockTaken, "tries until the word is 0"))
+        .flatten()
+}
+
+pub(super) fn exchange_loop(_: &Scene<'_>, facts: &Facts) -> Answer {
+    match facts.effect {
+        Effect::CompareExchange { expected, new } => {
+            if retries(facts).is_some() {
+                return answer(Class::ExchangeLoop, "tries again where the word has changed");
+            }
+            // The way back may be in code that is not known.
+            let is_cut = facts.failures().iter().any(|(failed, _)| failed.any(&|r| r.cut));
+            (is_cut && is_from_old(expected) && is_from_old(new))
+                .then(|| answer(Class::ExchangeLoop, "computes the new value from the old one"))
+                .flatten()
+        }
+        Effect::Unknown => answer(Class::ExchangeLoop, "an exclusive store whose load is not known"),
+        _ => None,
+    }
+}
+
+fn is_from_old(value: Value) -> bool {
+    matches!(value, Value::Old(_) | Value::Raised | Value::Lowered | Value::Derived)
+}
+
+/// A compare-and-exchange that is tried again and again with the same expected number: it waits for a state.
+pub(super) fn wait_for_state(_: &Scene<'_>, facts: &Facts) -> Answer {
+    let Effect::CompareExchange { expected, .. } = facts.effect else {
+        return None;
+    };
+    let again = retries(facts)?;
+    // An exclusive loop compares with the same operand each time.
+    let is_same = facts.locked.form == Form::Exclusive || again.expected == expected;
+    (matches!(expected, Value::Const(_)) && is_same)
+        .then(|| answer(Class::Flag, "waits until the word holds a number"))
+        .flatten()
+}
+
+/// A compare-and-exchange of 1 with 0, once, in a type that counts references: is this the only one?
+pub(super) fn only_one(scene: &Scene<'_>, facts: &Facts) -> Answer {
+    let Effect::CompareExchange { expected, new } = facts.effect else {
+        return None;
+    };
+    let counts = scene.functions.iter().any(|f| counts_references(f));
+    ((expected, new) == (Value::Const(1), Value::Const(0)) && counts)
+        .then(|| answer(Class::CountDownAndTest, "the only reference is given up"))
+        .flatten()
+}
+
+pub(super) fn lock_by_compare(scene: &Scene<'_>, facts: &Facts) -> Answer {
+    let Effect::CompareExchange { expected, new } = facts.effect else {
+        return None;
+    };
+    let slow = facts.slow_paths();
+    let is_named = slow_name(scene, &slow, slow_purpose) == Some(Purpose::Lock);
+    if is_named && !matches!((expected, new), (_, Value::Const(0)) | (Value::Const(1..), _)) {
+        return answer(
+            Class::LockTaken,
+            "where it fails, a function is called that locks by its name",
+        );
+    }
+    let (Value::Const(0), Value::Const(_)) = (expected, new) else {
+        return None;
+    };
+    // The next word, and not this one again, is tried in a loop over flags.
+    let is_search = facts
+        .failures()
+        .iter()
+        .any(|(failed, _)| failed.any(&|r| r.again.is_some_and(|a| a.moved)));
+    (may_wait(scene, &slow) && !is_search)
+        .then(|| answer(Class::LockTaken, "0 becomes a number, or a slow path follows"))
+        .flatten()
+}
+
+pub(super) fn unlock_by_compare(scene: &Scene<'_>, facts: &Facts) -> Answer {
+    let Effect::CompareExchange { expected, new } = facts.effect else {
+        return None;
+    };
+    let slow = facts.slow_paths();
+    if new == Value::Const(0) && slow_name(scene, &slow, slow_purpose) == Some(Purpose::Unlock) {
+        return answer(
+            Class::LockGivenBack,
+            "where it fails, a function is called that unlocks by its name",
+        );
+    }
+    let (Value::Const(held), Value::Const(0)) = (expected, new) else {
+        return None;
+    };
+    (held > 0 && may_wait(scene, &slow))
+        .then(|| answer(Class::LockGivenBack, "a number becomes 0, or a slow path follows"))
+        .flatten()
+}
+
+pub(super) fn tried_once(_: &Scene<'_>, facts: &Facts) -> Answer {
+    let Effect::CompareExchange { .. } = facts.effect else {
+        return None;
+    };
+    answer(Class::Flag, "compares and exchanges once")
+}

@@ -1,0 +1,148 @@
+//! The rules that say what a site is for, in the order in which they are asked; the first that answers decides.
+//!
+//! A rule looks at what the instruction does, at what follows it, and at the function's name. Where the shape of the code
+//! is the same for two purposes (a flag that is swapped and a lock that is taken), the name decides; without a name, the
+//! purpose that promises less: a flag.
+
+mod add;
+mod bits;
+mod compare;
+mod exchange;
+
+use super::Scene;
+use super::facts::{Amount, Effect, Facts};
+use super::names::{Purpose, is_atomic, purpose};
+use super::outlined;
+use super::reach::{Event, Test, Tested};
+use super::value::Value;
+use crate::profile::{Class, Operation};
+
+/// A class, and why.
+pub(super) type Answer = Option<(Class, String)>;
+
+/// A rule.
+pub(super) struct Rule {
+    /// Its name, for tests that switch it off.
+    pub(super) name: &'static str,
+    /// The rule.
+    pub(super) ask: fn(&Scene<'_>, &Facts) -> Answer,
+}
+
+/// All rules.
+pub(super) const RULES: &[Rule] = &[
+    rule("fence", fence),
+    rule("outlined", outlined_atomic),
+    rule("known-function", known_function),
+    rule("ticket-lock", add::ticket_lock),
+    rule("count-down", add::count_down),
+    rule("count-up", add::count_up),
+    rule("unlock-by-exchange", exchange::unlock_by_exchange),
+    rule("lock-by-exchange", exchange::lock_by_exchange),
+    rule("swap", exchange::swap),
+    rule("named-lock", compare::named_lock),
+    rule("spin", compare::spin),
+    rule("wait-for-state", compare::wait_for_state),
+    rule("exchange-loop", compare::exchange_loop),
+    rule("only-one", compare::only_one),
+    rule("lock-by-compare", compare::lock_by_compare),
+    rule("unlock-by-compare", compare::unlock_by_compare),
+    rule("tried-once", compare::tried_once),
+    rule("bit-lock", bits::bit_lock),
+    rule("bits", bits::bits),
+];
+
+const fn rule(name: &'static str, ask: fn(&Scene<'_>, &Facts) -> Answer) -> Rule {
+    Rule { name, ask }
+}
+
+fn answer(class: Class, why: &str) -> Answer {
+    Some((class, why.to_owned()))
+}
+
+fn fence(_: &Scene<'_>, facts: &Facts) -> Answer {
+    if facts.effect != Effect::Fence {
+        return None;
+    }
+    match facts.locked.place {
+        Some(_) => answer(Class::Fence, "changes nothing on the stack"),
+        None => answer(Class::Fence, "orders memory"),
+    }
+}
+
+fn outlined_atomic(scene: &Scene<'_>, _: &Facts) -> Answer {
+    scene.functions.last().and_then(|name| outlined::by_name(name))
+}
+
+/// A function of the table, where its class is one that the instruction can serve.
+fn known_function(scene: &Scene<'_>, facts: &Facts) -> Answer {
+    let (class, pattern) = scene.known.as_ref()?;
+    if *class == Class::LockTaken && compare::is_mark(scene, facts) {
+        return None;
+    }
+    can_serve(*class, facts).then(|| (*class, format!("in `{pattern}` of the table")))
+}
+
+fn can_serve(class: Class, facts: &Facts) -> bool {
+    match (class, facts.effect) {
+        (_, Effect::Fence) => class == Class::Fence,
+        (Class::LockTaken, Effect::Add(amount)) => {
+            let is_used = facts.locked.operation == Operation::FetchAdd || !facts.after.tests.is_empty();
+            !amount.is_down() && is_used || facts.locked.width == 4 && !facts.value_tests().is_empty()
+        }
+        (Class::LockTaken, Effect::Exchange(value)) => value != Value::Const(0),
+        (Class::LockTaken, Effect::Bits { clears }) => !clears && facts.locked.operation == Operation::Bit,
+        (Class::LockGivenBack, Effect::Add(amount)) => !matches!(amount, Amount::Number(1)),
+        (Class::LockGivenBack, Effect::Exchange(value)) => {
+            // In a word of several bits it is one of them that is taken: a mark beside the lock.
+            let tests = facts.value_tests();
+            let is_mark = facts.locked.width >= 4 && !tests.is_empty() && tests.iter().all(|t| t.tested == Tested::Bit);
+            !matches!(value, Value::Const(1..)) && !is_mark
+        }
+        (Class::CountUp, Effect::Add(amount)) => !amount.is_down(),
+        (Class::CountDownAndTest, Effect::Add(amount)) => amount.is_down() || amount == Amount::Unknown,
+        (Class::CountUp | Class::CountDownAndTest, Effect::CompareExchange { .. }) => false,
+        (Class::CountUp | Class::CountDownAndTest, _) => false,
+        (Class::Fence, _) => false,
+        (Class::ExchangeLoop, Effect::CompareExchange { .. } | Effect::Unknown) => true,
+        (Class::ExchangeLoop, _) => false,
+        (Class::Other, Effect::Add(_)) => true,
+        (Class::Other, _) => false,
+        _ => true,
+    }
+}
+
+/// How many functions around the atomic operation may say what it is for: further out, they are about something else.
+const CLOSE: usize = 2;
+
+/// What the function, or one that was inlined here, is for by its name.
+fn named(scene: &Scene<'_>) -> Option<Purpose> {
+    let own = scene.functions.iter().filter(|f| !is_atomic(f)).take(CLOSE);
+    own.into_iter().find_map(|f| purpose(f))
+}
+
+/// What a slow path is for, by the names of the functions that it calls.
+fn slow_name(scene: &Scene<'_>, events: &[Event], by: fn(&str) -> Option<Purpose>) -> Option<Purpose> {
+    events.iter().find_map(|event| match event {
+        Event::Call(Some(target)) => by(&scene.names.function(*target)?),
+        _ => None,
+    })
+}
+
+/// Whether one side of a test has a slow path that the other one has not, of that purpose.
+fn is_for(scene: &Scene<'_>, test: &Test, want: Purpose, by: fn(&str) -> Option<Purpose>) -> bool {
+    let mut sides = test.sides().into_iter();
+    sides.any(|(side, other)| slow_name(scene, &side.beside(other), by) == Some(want))
+}
+
+/// Whether one side of a test has a slow path that the other one has not.
+fn has_slow_path(test: &Test) -> bool {
+    test.sides().iter().any(|(side, other)| !side.beside(other).is_empty())
+}
+
+/// Whether a slow path may be that of a lock, for all that the names say: it waits in the kernel, or calls something unknown.
+fn may_wait(scene: &Scene<'_>, events: &[Event]) -> bool {
+    events.iter().any(|event| match event {
+        Event::Call(Some(target)) => scene.names.function(*target).is_none(),
+        Event::Call(None) | Event::SystemCall | Event::Pause | Event::Wait => true,
+    })
+}

@@ -1,0 +1,226 @@
+//! What is needed of an ELF file: segments, symbols, its build id, and where its debug information is.
+
+use super::reader::{Bounded, Reader, Reason};
+use super::symbols::Symbols;
+use crate::counts::Arch;
+use object::elf::{self, FileHeader64, SectionHeader64};
+use object::read::elf::{FileHeader, ProgramHeader, SectionHeader, SectionTable};
+use object::read::{CompressedData, CompressionFormat};
+use object::{Endianness, ReadRef};
+use std::sync::Arc;
+
+/// A loaded part of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Segment {
+    pub(super) offset: u64,
+    pub(super) address: u64,
+    /// Bytes in the file.
+    pub(super) size: u64,
+    pub(super) is_executable: bool,
+}
+
+/// A file, opened and its headers read.
+pub(super) struct Elf<'a> {
+    endian: Endianness,
+    header: &'a FileHeader64<Endianness>,
+    sections: SectionTable<'a, FileHeader64<Endianness>, Bounded<'a>>,
+    reader: &'a Reader,
+}
+
+impl<'a> Elf<'a> {
+    /// Reads the headers.
+    pub(super) fn parse(reader: &'a Reader) -> Result<Self, Reason> {
+        let data = reader.data();
+        let ident = data.read_bytes_at(0, 16).map_err(|()| "not an ELF file".to_owned())?;
+        if ident[..4] != elf::ELFMAG {
+            return Err("not an ELF file".to_owned());
+        }
+        if ident[4] == 1 {
+            return Err("a 32-bit file".to_owned());
+        }
+        let header = FileHeader64::<Endianness>::parse(data).map_err(|e| e.to_string())?;
+        let endian = header.endian().map_err(|e| e.to_string())?;
+        // A file without section headers can be executed; one with broken ones has no names.
+        let sections = header.sections(endian, data).unwrap_or_default();
+        Ok(Self {
+            endian,
+            header,
+            sections,
+            reader,
+        })
+    }
+
+    /// The architecture, if it is one of ours.
+    pub(super) fn arch(&self) -> Option<Arch> {
+        match self.header.e_machine(self.endian) {
+            elf::EM_X86_64 => Some(Arch::X86_64),
+            elf::EM_AARCH64 => Some(Arch::Aarch64),
+            _ => None,
+        }
+    }
+
+    /// Whether its numbers are big-endian.
+    pub(super) fn is_big(&self) -> bool {
+        self.endian == Endianness::Big
+    }
+
+    /// The loaded segments.
+    pub(super) fn segments(&self) -> Result<Vec<Segment>, Reason> {
+        let headers = self
+            .header
+            .program_headers(self.endian, self.reader.data())
+            .map_err(|e| e.to_string())?;
+        let loaded = headers.iter().filter(|h| h.p_type(self.endian) == elf::PT_LOAD);
+        Ok(loaded
+            .map(|h| Segment {
+                offset: h.p_offset(self.endian),
+                address: h.p_vaddr(self.endian),
+                size: h.p_filesz(self.endian),
+                is_executable: h.p_flags(self.endian).contains(elf::PF_X),
+            })
+            .collect())
+    }
+
+    /// The build id.
+    pub(super) fn build_id(&self) -> Option<Vec<u8>> {
+        for section in self.sections.iter() {
+            let Ok(Some(mut notes)) = section.notes(self.endian, self.reader.data()) else {
+                continue;
+            };
+            while let Ok(Some(note)) = notes.next() {
+                if note.name() == elf::ELF_NOTE_GNU && note.n_type(self.endian) == elf::NT_GNU_BUILD_ID {
+                    return Some(note.desc().to_vec());
+                }
+            }
+        }
+        None
+    }
+
+    fn section(&self, name: &[u8]) -> Option<&'a SectionHeader64<Endianness>> {
+        let found = self.sections.section_by_name(self.endian, name);
+        found
+            .map(|(_, section)| section)
+            .filter(|s| s.sh_type(self.endian) != elf::SHT_NOBITS)
+    }
+
+    /// A section's address.
+    pub(super) fn section_address(&self, name: &[u8]) -> Option<u64> {
+        self.section(name).map(|s| s.sh_addr(self.endian))
+    }
+
+    /// A section's bytes, decompressed; none where it is missing, an error where it is too large or broken.
+    pub(super) fn bytes(&self, name: &[u8]) -> Result<Option<Arc<[u8]>>, Reason> {
+        let Some(section) = self.section(name) else {
+            return Ok(None);
+        };
+        let name = || String::from_utf8_lossy(name).into_owned();
+        let data = self.reader.data();
+        let compression = section.compression(self.endian, data).map_err(|e| e.to_string())?;
+        let Some((header, offset, size)) = compression else {
+            let bytes = section
+                .data(self.endian, data)
+                .map_err(|_| format!("{} is outside of the file, or larger than the limit", name()))?;
+            return Ok(Some(bytes.into()));
+        };
+        use object::read::elf::CompressionHeader as _;
+        let compressed = CompressedData {
+            format: match header.ch_type(self.endian) {
+                elf::ELFCOMPRESS_ZLIB => CompressionFormat::Zlib,
+                elf::ELFCOMPRESS_ZSTD => CompressionFormat::Zstandard,
+                _ => CompressionFormat::Unknown,
+            },
+            data: data
+                .read_bytes_at(offset, size)
+                .map_err(|()| format!("{} is outside of the file", name()))?,
+            uncompressed_size: header.ch_size(self.endian),
+        };
+        if !self.reader.take(compressed.uncompressed_size) {
+            return Err(format!("{} is larger than the limit", name()));
+        }
+        let bytes = compressed.decompress().map_err(|e| e.to_string())?;
+        Ok(Some(bytes.into()))
+    }
+
+    /// The name and checksum of a file with its debug information.
+    pub(super) fn debug_link(&self) -> Option<(Vec<u8>, u32)> {
+        let bytes = self.bytes(b".gnu_debuglink").ok()??;
+        let end = bytes.iter().position(|b| *b == 0)?;
+        let at = (end + 4) & !3;
+        let crc = bytes.get(at..at + 4)?.first_chunk()?;
+        let crc = if self.is_big() {
+            u32::from_be_bytes(*crc)
+        } else {
+            u32::from_le_bytes(*crc)
+        };
+        Some((bytes[..end].to_vec(), crc))
+    }
+
+    /// The name and build id of a file that several files' debug information share.
+    pub(super) fn alt_link(&self) -> Option<(Vec<u8>, Vec<u8>)> {
+        let bytes = self.bytes(b".gnu_debugaltlink").ok()??;
+        let end = bytes.iter().position(|b| *b == 0)?;
+        Some((bytes[..end].to_vec(), bytes[end + 1..].to_vec()))
+    }
+
+    /// Whether it has debug information of its own.
+    pub(super) fn has_dwarf(&self) -> bool {
+        self.section(b".debug_info").is_some() || self.section(b".debug_line").is_some()
+    }
+
+    /// Functions by `.symtab`; where there are none, by `.dynsym`.
+    pub(super) fn symbols(&self) -> Symbols {
+        let mut symbols = self.table(elf::SHT_SYMTAB);
+        if symbols.is_empty() {
+            symbols = self.table(elf::SHT_DYNSYM);
+        }
+        symbols
+    }
+
+    fn table(&self, kind: elf::SectionType) -> Symbols {
+        let mut symbols = Symbols::default();
+        let data = self.reader.data();
+        let Some(section) = self.sections.iter().find(|s| s.sh_type(self.endian) == kind) else {
+            return symbols;
+        };
+        let link = self.sections.section(section.link(self.endian)).ok();
+        let strings = link.and_then(|s| s.data(self.endian, data).ok());
+        let entries = section.data_as_array::<elf::Sym64<Endianness>, _>(self.endian, data);
+        let (Some(strings), Ok(entries)) = (strings, entries) else {
+            return symbols;
+        };
+        for entry in entries {
+            self.add(&mut symbols, entry, strings);
+        }
+        symbols.sort();
+        symbols
+    }
+
+    fn add(&self, symbols: &mut Symbols, entry: &elf::Sym64<Endianness>, strings: &[u8]) {
+        use object::read::elf::Sym as _;
+        let kind = entry.st_type();
+        // Functions in assembly may have no type.
+        let is_code = kind == elf::STT_FUNC || kind == elf::STT_GNU_IFUNC || kind == elf::STT_NOTYPE;
+        if !is_code || entry.is_undefined(self.endian) || entry.st_value(self.endian) == 0 {
+            return;
+        }
+        let Some(rest) = strings.get(entry.st_name(self.endian) as usize..) else {
+            return;
+        };
+        let name = &rest[..rest.iter().position(|b| *b == 0).unwrap_or(0)];
+        let is_in_code = self
+            .sections
+            .section(object::SectionIndex(usize::from(entry.st_shndx(self.endian).0)))
+            .is_ok_and(|s| s.sh_flags(self.endian).contains(elf::SHF_EXECINSTR));
+        // `$x` and `$d` are AArch64's marks of code and data.
+        if !is_in_code || name.is_empty() || name.starts_with(b"$") {
+            return;
+        }
+        let rank = u8::from(kind == elf::STT_NOTYPE) * 4
+            + match entry.st_bind() {
+                elf::STB_GLOBAL => 0,
+                elf::STB_WEAK => 1,
+                _ => 2,
+            };
+        symbols.add(entry.st_value(self.endian), entry.st_size(self.endian), name, rank);
+    }
+}

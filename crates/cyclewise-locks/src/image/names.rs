@@ -1,0 +1,81 @@
+//! Functions' names as they were written: Rust's and C++'s are demangled, Go's and C's are what they are.
+
+use cpp_demangle::{DemangleOptions, ParseOptions, Symbol};
+
+/// Names longer than this stay as they are: demanglers take time and memory by the length of what comes out.
+const LONGEST: usize = 16 << 10;
+
+/// Ends that compilers add to a function's name where they split or copy it.
+const CLONES: &[&str] = &[
+    ".cold",
+    ".part.",
+    ".constprop.",
+    ".isra.",
+    ".lto_priv.",
+    ".llvm.",
+    ".localalias",
+    "@",
+];
+
+/// The name as it was written, without hashes and return types.
+pub(super) fn demangle(raw: &str) -> String {
+    if raw.len() > LONGEST {
+        return raw.to_owned();
+    }
+    if let Ok(name) = rustc_demangle::try_demangle(raw) {
+        return format!("{name:#}");
+    }
+    let plain = without_clone(raw);
+    if raw.starts_with("_Z") || raw.starts_with("__Z") {
+        return cpp(plain).unwrap_or_else(|| plain.to_owned());
+    }
+    plain.to_owned()
+}
+
+fn cpp(raw: &str) -> Option<String> {
+    // A bound on what a name may nest, so that a hostile one does not exhaust the stack.
+    let parse = ParseOptions::default().recursion_limit(64);
+    let symbol = Symbol::new_with_options(raw, &parse).ok()?;
+    let options = DemangleOptions::new().no_return_type().recursion_limit(64);
+    let name = symbol.demangle_with_options(&options).ok()?;
+    Some(name)
+}
+
+fn without_clone(raw: &str) -> &str {
+    // Go's names have dots of their own, and never these.
+    let at = CLONES.iter().filter_map(|c| raw.find(c)).filter(|at| *at > 0).min();
+    &raw[..at.unwrap_or(raw.len())]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_each_language() {
+        for (raw, name) in [
+            ("main", "main"),
+            ("pthread_mutex_lock@@GLIBC_2.2.5", "pthread_mutex_lock"),
+            ("fill.part.0", "fill"),
+            ("sync.(*Mutex).Lock", "sync.(*Mutex).Lock"),
+            (
+                "_ZNSt16_Sp_counted_baseILN9__gnu_cxx12_Lock_policyE2EE10_M_releaseEv",
+                "std::_Sp_counted_base<(__gnu_cxx::_Lock_policy)2>::_M_release()",
+            ),
+            ("_ZN4core3ptr8metadata17h1234567890abcdefE", "core::ptr::metadata"),
+            ("_RNvCskwGfYPst2Cb_3foo16example_function", "foo::example_function"),
+            ("_ZNSt5mutex4lockEv.cold", "std::mutex::lock()"),
+            ("_Znonsense", "_Znonsense"),
+        ] {
+            assert_eq!(demangle(raw), name);
+        }
+    }
+
+    #[test]
+    fn hostile_names_come_back_and_do_not_exhaust_the_stack() {
+        let deep = format!("_Z1f{}i", "P".repeat(10_000));
+        assert_eq!(demangle(&deep), deep);
+        let long = "a".repeat(LONGEST + 1);
+        assert_eq!(demangle(&long), long);
+    }
+}

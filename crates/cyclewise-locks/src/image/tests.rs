@@ -1,0 +1,378 @@
+//! Made-up files: one with 4 GiB of code, ones that claim too much, broken ones.
+
+use super::{Image, Limits, pclntab};
+use crate::counts::Arch;
+use proptest::prelude::*;
+use std::fs::File;
+use std::io::Write as _;
+use std::os::unix::fs::FileExt as _;
+use std::path::PathBuf;
+use tempfile::TempDir;
+
+/// A section of a made-up file.
+struct Section {
+    name: &'static str,
+    kind: u32,
+    flags: u64,
+    address: u64,
+    /// The size that the header claims, where it is not that of the bytes.
+    claims: Option<u64>,
+    bytes: Vec<u8>,
+    link: u32,
+    entry: u64,
+}
+
+impl Section {
+    fn new(name: &'static str, kind: u32, bytes: Vec<u8>) -> Self {
+        Self {
+            name,
+            kind,
+            flags: 0,
+            address: 0,
+            claims: None,
+            bytes,
+            link: 0,
+            entry: 0,
+        }
+    }
+}
+
+const PROGBITS: u32 = 1;
+const SYMTAB: u32 = 2;
+const STRTAB: u32 = 3;
+const CODE: u64 = 0x40_0000;
+
+/// An x86-64 file with one executable segment at `CODE`, which begins at 0x1000 of the file, and these sections, of which the
+/// first is the code.
+fn elf(code_size: u64, sections: &[Section]) -> Vec<u8> {
+    let mut names = vec![0];
+    let mut body = vec![0; 0x1000];
+    let mut headers = vec![[0u64; 10]];
+    for section in sections {
+        let (at, is_code) = match section.address {
+            CODE => (0x1000, true),
+            _ => (body.len() as u64, false),
+        };
+        let claimed = if is_code { code_size } else { section.bytes.len() as u64 };
+        headers.push([
+            names.len() as u64,
+            section.kind.into(),
+            section.flags,
+            section.address,
+            at,
+            section.claims.unwrap_or(claimed),
+            section.link.into(),
+            0,
+            1,
+            section.entry,
+        ]);
+        names.extend_from_slice(section.name.as_bytes());
+        names.push(0);
+        if !is_code {
+            body.extend_from_slice(&section.bytes);
+        }
+    }
+    let shstrndx = headers.len() as u16;
+    headers.push([
+        names.len() as u64,
+        STRTAB.into(),
+        0,
+        0,
+        body.len() as u64,
+        0,
+        0,
+        0,
+        1,
+        0,
+    ]);
+    names.extend_from_slice(b".shstrtab\0");
+    headers[usize::from(shstrndx)][5] = names.len() as u64;
+    body.extend_from_slice(&names);
+    let shoff = body.len() as u64;
+    for [name, kind, flags, address, offset, size, link, info, align, entry] in headers {
+        for (value, width) in [
+            (name, 4),
+            (kind, 4),
+            (flags, 8),
+            (address, 8),
+            (offset, 8),
+            (size, 8),
+            (link, 4),
+            (info, 4),
+            (align, 8),
+            (entry, 8),
+        ] {
+            body.extend_from_slice(&u64::to_le_bytes(value)[..width]);
+        }
+    }
+    let mut head = b"\x7fELF\x02\x01\x01".to_vec();
+    head.resize(16, 0);
+    for (value, width) in [
+        (2, 2),
+        (62, 2),
+        (1, 4),
+        (CODE, 8),
+        (64, 8),
+        (shoff, 8),
+        (0, 4),
+        (64, 2),
+        (56, 2),
+        (1, 2),
+        (64, 2),
+        (u64::from(shstrndx) + 1, 2),
+        (u64::from(shstrndx), 2),
+    ] {
+        head.extend_from_slice(&u64::to_le_bytes(value)[..width]);
+    }
+    for (value, width) in [
+        (1, 4),
+        (5, 4),
+        (0x1000, 8),
+        (CODE, 8),
+        (CODE, 8),
+        (code_size, 8),
+        (code_size, 8),
+        (0x1000, 8),
+    ] {
+        head.extend_from_slice(&u64::to_le_bytes(value)[..width]);
+    }
+    body[..head.len()].copy_from_slice(&head);
+    body
+}
+
+fn code() -> Section {
+    Section {
+        flags: 6,
+        address: CODE,
+        ..Section::new(".text", PROGBITS, Vec::new())
+    }
+}
+
+/// A symbol table with one function, and its names.
+fn symbols(address: u64, size: u64) -> [Section; 2] {
+    let mut entry = vec![0; 24];
+    entry.extend_from_slice(&1u32.to_le_bytes());
+    entry.extend_from_slice(&[0x12, 0, 1, 0]);
+    entry.extend_from_slice(&address.to_le_bytes());
+    entry.extend_from_slice(&size.to_le_bytes());
+    let table = Section {
+        link: 3,
+        entry: 24,
+        ..Section::new(".symtab", SYMTAB, entry)
+    };
+    [table, Section::new(".strtab", STRTAB, b"\0work\0".to_vec())]
+}
+
+fn write(bytes: &[u8]) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("made-up");
+    File::create(&path).unwrap().write_all(bytes).unwrap();
+    (folder, path)
+}
+
+fn open(path: &std::path::Path, bytes: u64) -> Result<Image, String> {
+    let limits = Limits {
+        debug_roots: Vec::new(),
+        bytes,
+    };
+    Image::open(path, Arch::X86_64, &limits)
+}
+
+/// Little enough that no large part of a file fits.
+const SMALL: u64 = 1 << 20;
+
+#[test]
+fn four_gibibytes_of_code_are_not_read_whole() {
+    let size = 4 << 30;
+    let [table, names] = symbols(CODE + size - 16, 16);
+    let bytes = elf(size, &[code(), table, names]);
+    let (_folder, path) = write(&bytes);
+    let file = File::options().write(true).open(&path).unwrap();
+    // The tables stand in the hole that is the code, which changes nothing for who reads them by their headers.
+    file.set_len(0x1000 + size).unwrap();
+    file.write_all_at(&[0xf0, 0x48, 0xff, 0x07, 0xc3], 0x1000 + size - 16)
+        .unwrap();
+    let image = open(&path, SMALL).unwrap();
+    let address = image.address(0x1000 + size - 16).unwrap();
+    assert_eq!(address, CODE + size - 16);
+    assert_eq!(image.bytes(address, 5).unwrap(), [0xf0, 0x48, 0xff, 0x07, 0xc3]);
+    assert_eq!(
+        image.bytes(address, 100).unwrap().len(),
+        16,
+        "up to the end of the file"
+    );
+    assert_eq!(image.function_name(address).as_deref(), Some("work"));
+    assert_eq!(image.bytes(CODE + size, 1), None);
+    let held: usize = image.pages.borrow().values().map(|p| p.len()).sum();
+    assert!(held <= 1 << 15, "{held}");
+}
+
+#[test]
+fn pages_that_are_held_are_bounded() {
+    let size = 1 << 30;
+    let (_folder, path) = write(&elf(size, &[code()]));
+    File::options()
+        .write(true)
+        .open(&path)
+        .unwrap()
+        .set_len(0x1000 + size)
+        .unwrap();
+    let image = open(&path, SMALL).unwrap();
+    for n in 0..super::PAGES as u64 + 10 {
+        assert!(image.bytes(CODE + n * super::PAGE, 1).is_some());
+        assert!(image.pages.borrow().len() <= super::PAGES);
+    }
+}
+
+#[test]
+fn a_table_that_is_larger_than_the_limit_is_left_out() {
+    let name = |limit| {
+        let [mut table, names] = symbols(CODE, 16);
+        table.bytes.resize(24 << 10, 0);
+        let (_folder, path) = write(&elf(16, &[code(), table, names]));
+        open(&path, limit).unwrap().function_name(CODE)
+    };
+    assert_eq!(name(SMALL).as_deref(), Some("work"));
+    // The twin: the same file with less room has no names.
+    assert_eq!(name(16 << 10), None);
+}
+
+#[test]
+fn a_table_that_claims_to_be_larger_than_the_file_is_left_out() {
+    let [mut table, names] = symbols(CODE, 16);
+    table.claims = Some(u64::MAX / 2);
+    let (_folder, path) = write(&elf(16, &[code(), table, names]));
+    assert_eq!(open(&path, u64::MAX).unwrap().function_name(CODE), None);
+}
+
+#[test]
+fn debug_information_that_is_too_large_or_broken_is_named() {
+    let mut debug = Section::new(".debug_info", PROGBITS, vec![0xff; 100]);
+    let missing = |debug: Section| {
+        let (_folder, path) = write(&elf(16, &[code(), debug]));
+        let image = open(&path, SMALL).unwrap();
+        assert_eq!(image.frames(CODE), []);
+        image.missing
+    };
+    let broken = missing(Section::new(".debug_info", PROGBITS, vec![0xff; 100]));
+    assert!(broken[0].contains("bad DWARF"), "{broken:?}");
+    debug.claims = Some(1 << 40);
+    let large = missing(debug);
+    assert!(large[0].contains(".debug_info is outside of the file"), "{large:?}");
+    // A compression header (zlib) that promises an exbibyte.
+    let mut bytes = vec![1, 0, 0, 0, 0, 0, 0, 0];
+    bytes.extend_from_slice(&(1u64 << 60).to_le_bytes());
+    bytes.extend_from_slice(&1u64.to_le_bytes());
+    bytes.extend_from_slice(&[0x78, 0x9c, 0, 0]);
+    let bomb = missing(Section {
+        flags: 0x800,
+        ..Section::new(".debug_info", PROGBITS, bytes)
+    });
+    assert!(bomb[0].contains("larger than the limit"), "{bomb:?}");
+}
+
+#[test]
+fn what_is_no_program_of_this_architecture_says_so() {
+    let reason = |bytes: &[u8]| {
+        let (_folder, path) = write(bytes);
+        open(&path, SMALL).err().unwrap()
+    };
+    let good = elf(16, &[code()]);
+    assert_eq!(reason(b"#!/bin/sh\n"), "not an ELF file");
+    assert_eq!(reason(b""), "not an ELF file");
+    let changed = |at: usize, value: u8| {
+        let mut bytes = good.clone();
+        bytes[at] = value;
+        bytes
+    };
+    assert_eq!(reason(&changed(4, 1)), "a 32-bit file");
+    assert_eq!(reason(&changed(18, 183)), "a file of another architecture");
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(open(folder.path(), SMALL).err().unwrap(), "not a regular file");
+    assert!(
+        open(&folder.path().join("none"), SMALL)
+            .err()
+            .unwrap()
+            .contains("No such file")
+    );
+}
+
+/// A table of Go with these functions, by offset and name.
+fn go_table(functions: &[(u32, &str)], end: u32, text: u64) -> Vec<u8> {
+    let mut names = Vec::new();
+    let mut table = Vec::new();
+    let mut data = Vec::new();
+    let base = functions.len() * 8 + 4;
+    for (entry, name) in functions {
+        table.extend_from_slice(&entry.to_le_bytes());
+        table.extend_from_slice(&((base + data.len()) as u32).to_le_bytes());
+        data.extend_from_slice(&entry.to_le_bytes());
+        data.extend_from_slice(&(names.len() as u32).to_le_bytes());
+        names.extend_from_slice(name.as_bytes());
+        names.push(0);
+    }
+    table.extend_from_slice(&end.to_le_bytes());
+    table.extend_from_slice(&data);
+    let mut all = 0xffff_fff1_u32.to_le_bytes().to_vec();
+    all.extend_from_slice(&[0, 0, 1, 8]);
+    let head = 8 + 8 * 8;
+    let fields = [functions.len(), 0, text as usize, head, 0, 0, 0, head + names.len()];
+    for field in fields {
+        all.extend_from_slice(&(field as u64).to_le_bytes());
+    }
+    all.extend_from_slice(&names);
+    all.extend_from_slice(&table);
+    all
+}
+
+#[test]
+fn functions_of_a_stripped_go_program_are_in_its_own_table() {
+    let table = go_table(&[(0, "runtime.text"), (0x20, "main.(*T).work")], 0x80, CODE);
+    let symbols = pclntab::functions(&table, None).unwrap();
+    let name = |a| symbols.find(a).map(|f| f.name);
+    assert_eq!(name(CODE + 0x1f).as_deref(), Some("runtime.text"));
+    assert_eq!(name(CODE + 0x20).as_deref(), Some("main.(*T).work"));
+    assert_eq!(name(CODE + 0x80), None);
+    // Later versions leave the start of the code out of the table.
+    let table = go_table(&[(0, "runtime.text")], 0x80, 0);
+    assert!(pclntab::functions(&table, None).is_none());
+    assert!(pclntab::functions(&table, Some(CODE)).unwrap().find(CODE).is_some());
+}
+
+proptest! {
+    #[test]
+    fn a_mangled_table_of_go_gives_less_and_no_panic(at in 0usize..140, value: u8, end in 0usize..140) {
+        let mut table = go_table(&[(0, "a"), (0x20, "b")], 0x80, CODE);
+        let at = at % table.len();
+        table[at] = value;
+        table.truncate(table.len().min(end.max(at + 1)));
+        if let Some(symbols) = pclntab::functions(&table, None) {
+            symbols.find(CODE);
+        }
+    }
+
+    #[test]
+    fn a_mangled_file_gives_less_and_no_panic(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
+        length in any::<prop::sample::Index>(),
+        cut: bool,
+    ) {
+        let [table, names] = symbols(CODE, 16);
+        let mut bytes = elf(16, &[code(), table, names, Section::new(".gopclntab", PROGBITS, go_table(&[(0, "a")], 16, CODE))]);
+        let interesting: Vec<usize> = (0..120).chain(0x1000..bytes.len()).collect();
+        for (at, value) in changes {
+            bytes[*at.get(&interesting)] = value;
+        }
+        if cut {
+            bytes.truncate(length.index(bytes.len()));
+        }
+        let (_folder, path) = write(&bytes);
+        if let Ok(image) = open(&path, SMALL) {
+            for address in [0, CODE, CODE + 15, u64::MAX] {
+                image.frames(address);
+                image.bytes(address, 64);
+                image.address(address);
+            }
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! What a program pays for atomics: counts its locked instructions, classifies each of them, and forecasts what the program
+//! would gain without them.
+//!
+//! A way of counting ([`emulator`], or the lab's sampling by a PMU) makes [`counts::Counts`]: addresses and numbers.
+//! [`profile::Profile`] joins them with the files that were executed: functions, lines, classes. [`forecast`] joins that with
+//! what instructions cost on this machine.
+#![deny(unsafe_code)]
+
+pub mod class;
+pub mod counts;
+pub mod decode;
+pub mod emulator;
+pub mod error;
+pub mod forecast;
+pub mod image;
+pub mod profile;
+mod sys;

@@ -1,0 +1,285 @@
+//! From counts to a profile: opens each executed file once, and looks at each site that was executed.
+
+use super::place::{Place, file_offset};
+use super::sums::{system_calls, threads};
+use super::{Executed, Form, Mix, Operation, Profile, SiteProfile};
+use crate::class::known::{Known, Table, innermost};
+use crate::class::{Code, Names, ReadCode, Scene, classify};
+use crate::counts::{Arch, Counts, saturating_sum};
+use crate::decode::{Block, Locked, locked, mix_around, text};
+use crate::image::{Image, Limits};
+use crate::profile::Class;
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+
+/// How a profile is made.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Where debug information is looked for, and how much of it is read.
+    pub limits: Limits,
+}
+
+/// What code that lies in no file is called.
+const GENERATED: &str = "[generated code]";
+
+/// How many instructions after a site belong to its mix at most.
+const AFTER: usize = 64;
+
+/// Of so many sites of a file, one may have other code than the file has: programs patch some of their own instructions.
+const PATCHED_SHARE: usize = 8;
+
+impl ReadCode for Image {
+    fn read(&self, address: u64, length: usize) -> Option<Vec<u8>> {
+        self.bytes(address, length)
+    }
+}
+
+impl Names for Image {
+    fn function(&self, address: u64) -> Option<String> {
+        self.function_name(address)
+    }
+}
+
+impl Profile {
+    /// Joins counts with the files that were executed.
+    pub fn new(counts: &Counts, table: &Table, options: &Options) -> Self {
+        let mut builder = Builder {
+            arch: counts.arch,
+            table,
+            options,
+            families: HashMap::new(),
+            missing: counts.missing.clone(),
+        };
+        let mut sites = Vec::new();
+        let (files, generated) = places(counts);
+        for (path, places) in files {
+            builder.file(&path, places, &mut sites);
+        }
+        for place in generated {
+            sites.push(builder.site(GENERATED, place, None, true));
+        }
+        let mut executed = Executed::default();
+        for site in &sites {
+            executed.add(site.form, site.executed);
+        }
+        sites.sort_by(|a, b| {
+            let key = |s: &SiteProfile| (std::cmp::Reverse(s.executed), s.address);
+            key(a).cmp(&key(b)).then_with(|| a.module.cmp(&b.module))
+        });
+        let (threads, processes) = threads(counts);
+        Self {
+            method: counts.method.clone(),
+            arch: counts.arch,
+            instructions: saturating_sum(threads.iter().map(|t| t.instructions)),
+            executed,
+            sites,
+            threads,
+            system_calls: system_calls(counts),
+            processes,
+            missing: builder.missing,
+        }
+    }
+}
+
+/// Executed sites by file, and those in generated code.
+fn places(counts: &Counts) -> (BTreeMap<PathBuf, Vec<Place>>, Vec<Place>) {
+    let mut files: HashMap<&PathBuf, HashMap<u64, Place>> = HashMap::new();
+    let mut generated: HashMap<(u64, &[u8]), Place> = HashMap::new();
+    for process in &counts.processes {
+        for site in process.sites.iter().filter(|s| s.total() > 0) {
+            match file_offset(process, site) {
+                Some((index, offset)) => files
+                    .entry(&process.mappings[index].path)
+                    .or_default()
+                    .entry(offset)
+                    .and_modify(|place| place.add(site))
+                    .or_insert_with(|| Place::new(offset, site)),
+                None => generated
+                    .entry((site.address, &site.code))
+                    .and_modify(|place| place.add(site))
+                    .or_insert_with(|| Place::new(site.address, site)),
+            };
+        }
+    }
+    let sorted = |places: Vec<Place>| {
+        let mut places = places;
+        places.sort_by(|a, b| (a.offset, &a.code).cmp(&(b.offset, &b.code)));
+        places
+    };
+    let files = files
+        .into_iter()
+        .map(|(path, places)| (path.clone(), sorted(places.into_values().collect())))
+        .collect();
+    (files, sorted(generated.into_values().collect()))
+}
+
+struct Builder<'a> {
+    arch: Arch,
+    table: &'a Table,
+    options: &'a Options,
+    /// What the table says, by function and file: thousands of sites share a function.
+    families: HashMap<(String, String), Option<Known>>,
+    missing: Vec<String>,
+}
+
+impl Builder<'_> {
+    fn file(&mut self, path: &std::path::Path, places: Vec<Place>, sites: &mut Vec<SiteProfile>) {
+        let module = path.display().to_string();
+        let image = match Image::open(path, self.arch, &self.options.limits) {
+            Ok(image) => Some(image),
+            // The kernel's own code ([vdso]) is in no file.
+            Err(_) if module.starts_with('[') => None,
+            Err(reason) => {
+                self.missing.push(format!(
+                    "{module}: {reason}; its {} sites have no names, and their classes rest on the recorded code",
+                    places.len()
+                ));
+                None
+            }
+        };
+        let image = image.filter(|image| self.is_executed_file(&module, image, &places));
+        if let Some(image) = &image {
+            self.missing
+                .extend(image.missing.iter().map(|m| format!("{module}: {m}")));
+        }
+        let before = sites.len();
+        for place in places {
+            let trusted = image.as_ref().is_some_and(|i| has_code(i, &place));
+            sites.push(self.site(&module, place, image.as_ref(), trusted));
+        }
+        let unnamed = sites[before..].iter().filter(|s| s.frames.is_empty()).count();
+        if image.is_some() && unnamed > 0 {
+            self.missing.push(format!(
+                "{module}: no function is known for {unnamed} of {} sites; symbols or debug information would name them",
+                sites.len() - before
+            ));
+        }
+    }
+
+    /// Whether the file is still what was executed: it has the code that was recorded, but for what a program patches.
+    fn is_executed_file(&mut self, module: &str, image: &Image, places: &[Place]) -> bool {
+        let differ = places.iter().filter(|p| !has_code(image, p)).count();
+        let is_same = differ * PATCHED_SHARE <= places.len();
+        if !is_same {
+            self.missing.push(format!(
+                "{module}: the code at {differ} of {} sites is not what was executed, so the file was replaced; \
+                 its sites have no names, and their classes rest on the recorded code",
+                places.len()
+            ));
+        } else if differ > 0 {
+            self.missing.push(format!(
+                "{module}: the program changed the code at {differ} of {} sites; their classes rest on the recorded code",
+                places.len()
+            ));
+        }
+        is_same
+    }
+
+    /// One site; its code around it is read from the file where that has the executed code.
+    fn site(&mut self, module: &str, place: Place, image: Option<&Image>, trusted: bool) -> SiteProfile {
+        let address = image.and_then(|i| i.address(place.offset)).unwrap_or(place.offset);
+        let block = address.saturating_sub(place.before.len() as u64);
+        let mut recorded = place.before.clone();
+        if recorded.len() as u64 > address {
+            recorded.clear();
+        }
+        recorded.extend_from_slice(&place.code);
+        let file = image.filter(|_| trusted).map(|i| i as &dyn ReadCode);
+        let code = Code::new(self.arch, block, recorded, file);
+        let function = image.and_then(|i| i.function(address));
+        let frames = image.map_or_else(Vec::new, |i| i.frames(address));
+        let before = code.leading(address, block, function.as_ref().map(|f| f.start));
+        let functions: Vec<_> = frames
+            .iter()
+            .map(|f| f.function.clone())
+            .filter(|f| !f.is_empty())
+            .collect();
+        let (family, known) = self.known(&functions, module);
+        let scene = Scene {
+            code: &code,
+            site: address,
+            before: &before,
+            function: function.map(|f| (f.start, f.end)),
+            functions: &functions,
+            names: image.map_or(&() as &dyn Names, |i| i as &dyn Names),
+            known,
+        };
+        let (class, why) = classify(&scene);
+        let bytes = site_bytes(&place, image, address);
+        let what = locked(self.arch, &bytes, address);
+        let (form, operation, width) = form_of(self.arch, what);
+        SiteProfile {
+            module: module.to_owned(),
+            address,
+            instruction: text(self.arch, &bytes, address),
+            form,
+            operation,
+            width,
+            class,
+            why,
+            family,
+            frames,
+            executed: place.executed,
+            threads: place.threads,
+            words: place.words,
+            before_threads: place.before_threads,
+            distances: place.distances,
+            mix: mix(&code, address, before),
+        }
+    }
+
+    /// The family and the class by the innermost function that the table knows.
+    fn known(&mut self, functions: &[String], module: &str) -> (Option<String>, Option<(Class, String)>) {
+        let (table, families) = (self.table, &mut self.families);
+        let known = innermost(functions, |function| {
+            families
+                .entry((function.to_owned(), module.to_owned()))
+                .or_insert_with(|| table.function(function, module))
+                .clone()
+        });
+        match known {
+            Some(known) => (Some(known.family.clone()), known.class_and_pattern()),
+            None => (self.table.file(module), None),
+        }
+    }
+}
+
+/// Whether the file has the code that was recorded at the site.
+fn has_code(image: &Image, place: &Place) -> bool {
+    let Some(address) = image.address(place.offset) else {
+        return false;
+    };
+    // A sample records no code: then there is only the file's.
+    place.code.is_empty()
+        || image
+            .bytes(address, place.code.len())
+            .is_some_and(|bytes| bytes == place.code)
+}
+
+/// Bytes of the site's instruction: recorded, else of the file.
+fn site_bytes(place: &Place, image: Option<&Image>, address: u64) -> Vec<u8> {
+    if !place.code.is_empty() {
+        return place.code.clone();
+    }
+    image.and_then(|i| i.bytes(address, 16)).unwrap_or_default()
+}
+
+fn form_of(arch: Arch, locked: Option<Locked>) -> (Form, Operation, u8) {
+    match (locked, arch) {
+        (Some(locked), _) => (locked.form, locked.operation, locked.width),
+        // It was counted as one of these, whatever its bytes are now.
+        (None, Arch::X86_64) => (Form::Lock, Operation::Add, 0),
+        (None, Arch::Aarch64) => (Form::Exclusive, Operation::StoreExclusive, 0),
+    }
+}
+
+fn mix(code: &Code<'_>, address: u64, before: Vec<crate::decode::Step>) -> Mix {
+    let mut after = Vec::new();
+    let mut at = address;
+    while after.len() <= AFTER {
+        let Some(step) = code.step(at) else { break };
+        at = step.end();
+        after.push(step);
+    }
+    mix_around(&Block { before, after })
+}

@@ -1,0 +1,230 @@
+//! What people read of a run: each site with its function, line and class, and the sums.
+
+mod build;
+mod place;
+mod sums;
+mod system_calls;
+
+pub use build::Options;
+
+use crate::counts::{Arch, Method, Words};
+use serde::{Deserialize, Serialize};
+
+/// A run's locked instructions, and where they are in the source.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Profile {
+    /// How it was counted.
+    pub method: Method,
+    /// The architecture.
+    pub arch: Arch,
+    /// Instructions executed, by all threads of all processes.
+    pub instructions: u64,
+    /// Executed sites by form.
+    pub executed: Executed,
+    /// Each site that was executed, the most often executed first. Sites of several processes at one place of one file are one.
+    pub sites: Vec<SiteProfile>,
+    /// Each thread.
+    pub threads: Vec<ThreadProfile>,
+    /// System calls, those with the most locked instructions before them first.
+    pub system_calls: Vec<SystemCallProfile>,
+    /// Each process image.
+    pub processes: Vec<ProcessProfile>,
+    /// What was not counted or not found out, and why, a line each.
+    pub missing: Vec<String>,
+}
+
+/// Executions by form.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Executed {
+    /// x86-64: read-modify-writes with a LOCK prefix, without fences.
+    pub lock: u64,
+    /// x86-64: XCHG with memory, which locks without a prefix.
+    pub xchg: u64,
+    /// AArch64: LSE atomics.
+    pub lse: u64,
+    /// AArch64: store-exclusives.
+    pub exclusive: u64,
+    /// Fences: MFENCE, locked read-modify-writes of the stack that change nothing, DMB.
+    pub fence: u64,
+}
+
+/// How an instruction locks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Form {
+    /// A LOCK prefix.
+    Lock,
+    /// XCHG with memory.
+    Xchg,
+    /// An LSE atomic.
+    Lse,
+    /// A store-exclusive.
+    Exclusive,
+    /// A fence.
+    Fence,
+}
+
+/// What an instruction does to its word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Operation {
+    /// Adds or subtracts, and gives no old value: ADD, SUB, INC, DEC, ADC, SBB, NEG.
+    Add,
+    /// Adds and gives the old value: XADD, LDADD.
+    FetchAdd,
+    /// Exchanges.
+    Exchange,
+    /// Compares and exchanges: CMPXCHG, CMPXCHG8B, CMPXCHG16B, CAS, CASP.
+    CompareExchange,
+    /// AND, OR, XOR, NOT, LDCLR, LDSET, LDEOR.
+    Logic,
+    /// BTS, BTR, BTC.
+    Bit,
+    /// Minimum or maximum.
+    MinMax,
+    /// A store-exclusive: what its loop does is in the class.
+    StoreExclusive,
+    /// Orders memory and nothing else.
+    Fence,
+}
+
+/// What a site is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Class {
+    /// A count goes up.
+    CountUp,
+    /// A count goes down, and what follows tests whether it was the last.
+    CountDownAndTest,
+    /// A compare-and-exchange, or a store-exclusive, in a loop that tries again with the new value.
+    ExchangeLoop,
+    /// A lock is taken.
+    LockTaken,
+    /// A lock is given back.
+    LockGivenBack,
+    /// A flag or a state is set, cleared or swapped, once.
+    Flag,
+    /// A fence.
+    Fence,
+    /// None of these, or not known.
+    Other,
+}
+
+/// One site.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SiteProfile {
+    /// The file, or `[generated code]`.
+    pub module: String,
+    /// The address by the file's own program headers; for generated code the address in memory.
+    pub address: u64,
+    /// The instruction as text.
+    pub instruction: String,
+    /// How it locks.
+    pub form: Form,
+    /// What it does.
+    pub operation: Operation,
+    /// Bytes of its word.
+    pub width: u8,
+    /// What it is for.
+    pub class: Class,
+    /// By which rule, in a few words.
+    pub why: String,
+    /// The library or runtime and the type it belongs to, by the table of known functions: `std Arc`, `shared_ptr`.
+    pub family: Option<String>,
+    /// The function it lies in, and those that it was inlined into; the innermost first. Empty where nothing is known.
+    pub frames: Vec<Frame>,
+    /// Executions.
+    pub executed: u64,
+    /// Threads that executed it.
+    pub threads: u32,
+    /// Executions by how its words were used.
+    pub words: Words,
+    /// Executions before the process had a second thread for the first time.
+    pub before_threads: u64,
+    /// Executions by the distance to the locked instruction before; see [`crate::counts::Site::distances`].
+    pub distances: [u64; 8],
+    /// The instructions around it.
+    pub mix: Mix,
+}
+
+/// A function, and a line in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Frame {
+    /// Its name as it was written.
+    pub function: String,
+    /// The source file.
+    pub file: Option<String>,
+    /// The line.
+    pub line: Option<u32>,
+}
+
+impl Frame {
+    /// `function (file:line)`, as far as it is known.
+    pub fn line_text(&self) -> String {
+        match (&self.file, self.line) {
+            (Some(file), Some(line)) => format!("{} ({file}:{line})", self.function),
+            (Some(file), None) => format!("{} ({file})", self.function),
+            _ => self.function.clone(),
+        }
+    }
+}
+
+/// The instructions of the basic blocks around a site, without the site, by what they do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mix {
+    /// Arithmetic, moves between registers, address computations.
+    pub arithmetic: u32,
+    /// Loads.
+    pub loads: u32,
+    /// Stores.
+    pub stores: u32,
+    /// Other locked instructions.
+    pub locked: u32,
+    /// Branches, calls, returns.
+    pub branches: u32,
+}
+
+/// One thread.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ThreadProfile {
+    /// Its process.
+    pub pid: u32,
+    /// Its number.
+    pub tid: u32,
+    /// Its name.
+    pub name: String,
+    /// Instructions.
+    pub instructions: u64,
+    /// Locked read-modify-writes; fences apart.
+    pub locked: u64,
+    /// Fences.
+    pub fences: u64,
+}
+
+/// One kind of system call, of all threads.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SystemCallProfile {
+    /// Its name, or `#N`.
+    pub name: String,
+    /// How often it was made.
+    pub calls: u64,
+    /// Locked instructions that threads executed on the way to it, since their system call before.
+    pub locked_before: u64,
+}
+
+/// One process image.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessProfile {
+    /// Its number.
+    pub pid: u32,
+    /// Its program and arguments.
+    pub command: String,
+    /// Its threads.
+    pub threads: u32,
+    /// Instructions.
+    pub instructions: u64,
+    /// Locked read-modify-writes; fences apart.
+    pub locked: u64,
+    /// Fences.
+    pub fences: u64,
+}

@@ -1,0 +1,47 @@
+//! Where a file says that its functions are: unwind tables, symbols with a size, and Go's own table.
+
+use super::gopclntab;
+use gimli::{BaseAddresses, CieOrFde, EhFrame, LittleEndian, UnwindSection};
+use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
+use std::collections::BTreeSet;
+
+/// Ranges of addresses, first to one past the last, each once; in order of their starts.
+pub(super) type Ranges = BTreeSet<(u64, u64)>;
+
+/// Every range that any table of the file has.
+///
+/// A table that cannot be read to its end gives what came before: a range that is missing proves less, and nothing wrong.
+pub(super) fn of(file: &object::File<'_>) -> Ranges {
+    let mut ranges = Ranges::new();
+    add_unwind_entries(file, &mut ranges);
+    add_symbols(file, &mut ranges);
+    ranges.extend(gopclntab::functions(file));
+    ranges.retain(|(start, end)| start < end);
+    ranges
+}
+
+fn add_symbols(file: &object::File<'_>, ranges: &mut Ranges) {
+    let symbols = file.symbols().chain(file.dynamic_symbols());
+    let functions = symbols.filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.is_definition());
+    ranges
+        .extend(functions.filter_map(|symbol| Some((symbol.address(), symbol.address().checked_add(symbol.size())?))));
+}
+
+fn add_unwind_entries(file: &object::File<'_>, ranges: &mut Ranges) {
+    let Some(section) = file.section_by_name(".eh_frame") else {
+        return;
+    };
+    let Ok(data) = section.data() else { return };
+    let mut bases = BaseAddresses::default().set_eh_frame(section.address());
+    if let Some(text) = file.section_by_name(".text") {
+        bases = bases.set_text(text.address());
+    }
+    let table = EhFrame::new(data, LittleEndian);
+    let mut entries = table.entries(&bases);
+    while let Ok(Some(entry)) = entries.next() {
+        let CieOrFde::Fde(partial) = entry else { continue };
+        if let Ok(entry) = partial.parse(EhFrame::cie_from_offset) {
+            ranges.insert((entry.initial_address(), entry.end_address()));
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! `cargo xtask truth`: how long programs take without LOCK, which is what a forecast is compared with.
+//!
+//! Each program is built or found, its twin without LOCK is made, both are run once and have to print the same, and `cyclewise time` runs them in
+//! turn on one CPU. A row has the user time: what the kernel does is the same on both sides. [README](README.md) has the programs.
+//!
+//! `table` has the programs, `pair` makes the two sides (`copies` those that are copied), and `row` has the figures.
+
+mod copies;
+mod pair;
+mod row;
+mod table;
+
+use crate::Outcome;
+use pair::{Pair, SIDES};
+use row::{HEADER, Row, Times};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use table::{PROGRAMS, Program};
+
+/// What is done with programs that are ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Task {
+    Time,
+    Check,
+    Commands,
+}
+
+/// What the command line asked for.
+#[derive(Debug)]
+pub(crate) struct Options {
+    programs: Vec<&'static Program>,
+    task: Task,
+    runs: usize,
+    cpu: usize,
+    cyclewise: Option<PathBuf>,
+    into: Option<PathBuf>,
+}
+
+impl Options {
+    /// Reads the arguments after `truth`.
+    ///
+    /// # Errors
+    /// One line that says which argument is wrong and what would be right.
+    pub(crate) fn parse(arguments: &[String]) -> Result<Self, String> {
+        let mut options = Self {
+            programs: Vec::new(),
+            task: Task::Time,
+            // The sign test's interval leaves 67 of 160 rounds out at each end.
+            runs: 160,
+            cpu: 0,
+            cyclewise: None,
+            into: None,
+        };
+        let mut arguments = arguments.iter();
+        while let Some(argument) = arguments.next() {
+            let mut value = |what: &str| arguments.next().ok_or(format!("truth: {argument} takes {what}"));
+            let number = |text: &String| {
+                let wrong = format!("truth: {argument} takes a number, not {text:?}");
+                text.parse::<usize>().map_err(|_| wrong)
+            };
+            match argument.as_str() {
+                "--check" => options.task = Task::Check,
+                "--commands" => options.task = Task::Commands,
+                "--runs" => options.runs = number(value("a number")?)?.max(1),
+                "--cpu" => options.cpu = number(value("a CPU")?)?,
+                "--cyclewise" => options.cyclewise = Some(value("a program")?.into()),
+                "--into" => options.into = Some(value("a file")?.into()),
+                name => options.programs.push(named(name)?),
+            }
+        }
+        if options.programs.is_empty() {
+            options.programs = PROGRAMS.iter().collect();
+        }
+        Ok(options)
+    }
+}
+
+fn named(name: &str) -> Result<&'static Program, String> {
+    PROGRAMS.iter().find(|program| program.name == name).ok_or_else(|| {
+        let names: Vec<_> = PROGRAMS.iter().map(|program| program.name).collect();
+        format!(
+            "truth does not know {name:?}; it takes --check, --commands, --runs N, --cpu K, --cyclewise PROGRAM, --into FILE and any of {}",
+            names.join(", ")
+        )
+    })
+}
+
+/// Prints a row for each program, or what else the options ask for. A program that is not here is left out and named.
+///
+/// # Errors
+/// One line, where this is the wrong machine, `cyclewise` is not built, or the file cannot be written.
+pub(crate) fn run(root: &Path, options: &Options) -> Result<Outcome, String> {
+    if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
+        println!("truth: nothing timed: only x86-64 Linux has LOCK prefixes and programs to copy");
+        return Ok(Outcome::Impossible);
+    }
+    let target = crate::target_folder(root);
+    let cyclewise = options
+        .cyclewise
+        .clone()
+        .unwrap_or_else(|| target.join("release/cyclewise"));
+    if options.task == Task::Time && !cyclewise.is_file() {
+        let name = cyclewise.display();
+        return Err(format!(
+            "truth: no {name}; run cargo build --release, or name it by --cyclewise"
+        ));
+    }
+    let cyclewise = std::path::absolute(&cyclewise).map_err(|e| format!("{}: {e}", cyclewise.display()))?;
+    let header = match options.task {
+        Task::Time => HEADER,
+        Task::Check => "program\tprefixes\toutput",
+        Task::Commands => "program\tfolder\tenvironment\tcommand",
+    };
+    let mut rows = format!("{header}\n");
+    println!("{header}");
+    let (mut is_missing, mut has_failed) = (false, false);
+    for program in &options.programs {
+        let folder = target.join("truth").join(program.name);
+        let pair = match Pair::prepare(root, &folder, program) {
+            Ok(pair) => pair,
+            Err(why) => {
+                eprintln!("truth: {} is left out: {why}", program.name);
+                is_missing = true;
+                continue;
+            }
+        };
+        match row(program, &pair, options, &cyclewise) {
+            Ok(row) => {
+                println!("{row}");
+                rows.push_str(&format!("{row}\n"));
+                // After each row: a run of an hour that ends early leaves what it has.
+                if let Some(into) = &options.into {
+                    std::fs::write(into, &rows).map_err(|error| format!("truth: {}: {error}", into.display()))?;
+                }
+            }
+            Err(why) => {
+                eprintln!("truth: {}: {why}", program.name);
+                has_failed = true;
+            }
+        }
+    }
+    Ok(match (has_failed, is_missing) {
+        (true, _) => Outcome::Failed,
+        (false, true) => Outcome::Impossible,
+        (false, false) => Outcome::Passed,
+    })
+}
+
+fn row(program: &Program, pair: &Pair, options: &Options, cyclewise: &Path) -> Result<String, String> {
+    if options.task == Task::Commands {
+        let (environment, command) = pair.command(program, SIDES[0]);
+        return Ok(format!(
+            "{}\t{}\t{environment}\t{command}",
+            program.name,
+            pair.folder.display()
+        ));
+    }
+    let output = pair.check(program, options.cpu)?;
+    if options.task == Task::Check {
+        let replaced = pair.replaced.map_or("-".to_owned(), |count| count.to_string());
+        return Ok(format!("{}\t{replaced}\t{output}", program.name));
+    }
+    let mut time = Command::new(cyclewise);
+    time.args(["time", "--no-shell", "--runs", &options.runs.to_string()]);
+    time.args(["--json", "record.json"]);
+    time.args(SIDES.map(|side| pair.timed(program, side, options.cpu)));
+    time.current_dir(&pair.folder)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
+    let ended = time
+        .output()
+        .map_err(|error| format!("{}: {error}", cyclewise.display()))?;
+    if !ended.status.success() {
+        let said = String::from_utf8_lossy(&ended.stderr);
+        return Err(format!(
+            "cyclewise time: {}",
+            said.trim().lines().last().unwrap_or("it says nothing")
+        ));
+    }
+    let record = pair.folder.join("record.json");
+    let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", record.display());
+    let text = std::fs::read(&record).map_err(|error| wrong(&error))?;
+    let record_value = serde_json::from_slice(&text).map_err(|error| wrong(&error))?;
+    let times = Times::of_record(&record_value).map_err(|error| wrong(&error))?;
+    let row = Row::of(program.name, program.twin.name(), &times);
+    row.map(|row| row.to_string())
+        .ok_or_else(|| "no round has a sample of both sides".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Options, String> {
+        Options::parse(&line.split_whitespace().map(String::from).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn programs_are_named_or_all() {
+        assert_eq!(parse("").unwrap().programs.len(), PROGRAMS.len());
+        let options = parse("redis --runs 6 node --check").unwrap();
+        assert_eq!(
+            options.programs.iter().map(|p| p.name).collect::<Vec<_>>(),
+            ["redis", "node"]
+        );
+        assert_eq!((options.runs, options.task), (6, Task::Check));
+    }
+
+    #[test]
+    fn a_wrong_argument_is_named() {
+        assert!(parse("perl").unwrap_err().contains("any of interpreter, rpds-ours"));
+        assert!(parse("--runs many").unwrap_err().contains("not \"many\""));
+        assert!(parse("--cpu").unwrap_err().contains("takes a CPU"));
+    }
+}
