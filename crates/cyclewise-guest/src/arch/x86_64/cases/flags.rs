@@ -1,0 +1,273 @@
+//! POPF, CLI, STI and IRET: which flags they change, in which ring.
+//!
+//! # Safety
+//! The code is copied into a guest and runs there only.
+#![expect(unsafe_code, reason = "naked functions whose bytes are copied")]
+
+use super::super::code::{Code, code64};
+use super::{GP, case, fault, user};
+use crate::case::{Case, Expect};
+use crate::layout::{INTERRUPT_VECTOR, mailbox};
+use crate::payload::{Mode, Payload};
+
+const fn long(name: &'static str, claim: &'static str, code: Code, expect: Expect) -> Case {
+    case(Mode::Long, name, claim, code, expect)
+}
+
+/// Stores the flags as they are within the handler, and returns.
+const SEES_FLAGS: Code = code64!(["pushfq", "pop qword ptr [rbx + {r}]", "iretq"], r = mailbox::RESULTS);
+
+/// The cases.
+pub(crate) static FLAGS: [Case; 13] = [
+    long(
+        "popf-follows-if",
+        "POPF in ring 0 sets and clears IF",
+        code64!(
+            [
+                "push 0x202",
+                "popfq",
+                "pushfq",
+                "pop qword ptr [rbx + {r}]",
+                "push 2",
+                "popfq",
+                "pushfq",
+                "pop qword ptr [rbx + {r} + 8]",
+            ],
+            r = mailbox::RESULTS
+        ),
+        Expect::Words(&[0x202, 2]),
+    ),
+    long(
+        "popf-follows-all",
+        "POPF sets and clears CF, PF, AF, ZF, SF, DF, OF, IOPL, NT, AC and ID",
+        code64!(
+            [
+                "push 0x247cd7",
+                "popfq",
+                "pushfq",
+                "push 2",
+                "popfq",
+                "pop qword ptr [rbx + {r}]",
+                "pushfq",
+                "pop qword ptr [rbx + {r} + 8]",
+            ],
+            r = mailbox::RESULTS
+        ),
+        Expect::Words(&[0x24_7cd7, 2]),
+    ),
+    long(
+        "rep-popf-is-popf",
+        "F3 9D is executed as POPF: it changes IF and the other flags",
+        code64!(
+            [
+                "push 0xad7",
+                ".byte 0xf3, 0x9d",
+                "pushfq",
+                "push 2",
+                ".byte 0xf3, 0x9d",
+                "pop qword ptr [rbx + {r}]",
+                "pushfq",
+                "pop qword ptr [rbx + {r} + 8]",
+            ],
+            r = mailbox::RESULTS
+        ),
+        Expect::Words(&[0xad7, 2]),
+    ),
+    long(
+        "cli-sti",
+        "CLI clears IF and STI sets it, and nothing else",
+        code64!(
+            [
+                "push 0x8d7",
+                "popfq",
+                "sti",
+                "pushfq",
+                "pop qword ptr [rbx + {r}]",
+                "cli",
+                "pushfq",
+                "pop qword ptr [rbx + {r} + 8]",
+            ],
+            r = mailbox::RESULTS
+        ),
+        Expect::Words(&[0xad7, 0x8d7]),
+    ),
+    long(
+        "save-cli-popf",
+        "A section that saves, clears and restores by POPF has IF clear inside and as before outside",
+        code64!(
+            [
+                "sti",
+                "pushfq",
+                "pop r8",
+                "cli",
+                "pushfq",
+                "pop rcx",
+                "push r8",
+                "popfq",
+                "pushfq",
+                "pop rdx",
+                "cli",
+                "and ecx, 0x200",
+                "and edx, 0x200",
+                "mov [rbx + {r}], rcx",
+                "mov [rbx + {r} + 8], rdx",
+            ],
+            r = mailbox::RESULTS
+        ),
+        Expect::Words(&[0, 0x200]),
+    ),
+    long(
+        "save-cli-test-sti",
+        "A section that restores by a test and STI does the same",
+        code64!(
+            [
+                "sti",
+                "pushfq",
+                "pop r8",
+                "cli",
+                "pushfq",
+                "pop rcx",
+                "test r8d, 0x200",
+                "jz 7f",
+                "sti",
+                "7:",
+                "pushfq",
+                "pop rdx",
+                "cli",
+                "and ecx, 0x200",
+                "and edx, 0x200",
+                "mov [rbx + {r}], rcx",
+                "mov [rbx + {r} + 8], rdx",
+            ],
+            r = mailbox::RESULTS
+        ),
+        Expect::Words(&[0, 0x200]),
+    ),
+    long(
+        "nested-sections",
+        "Inside a section with IF clear, neither way sets it",
+        code64!(
+            [
+                "pushfq",
+                "pop r8",
+                "cli",
+                "push r8",
+                "popfq",
+                "pushfq",
+                "pop rcx",
+                "pushfq",
+                "pop r8",
+                "cli",
+                "test r8d, 0x200",
+                "jz 7f",
+                "sti",
+                "7:",
+                "pushfq",
+                "pop rdx",
+                "and ecx, 0x200",
+                "and edx, 0x200",
+                "mov [rbx + {r}], rcx",
+                "mov [rbx + {r} + 8], rdx",
+            ],
+            r = mailbox::RESULTS
+        ),
+        Expect::Words(&[0, 0]),
+    ),
+    long(
+        "iret-restores-flags",
+        "IRET restores IF and the arithmetic flags from its frame",
+        code64!(
+            [
+                "mov eax, ss",
+                "mov ecx, cs",
+                "mov rdx, rsp",
+                "push rax",
+                "push rdx",
+                "push 0xad7",
+                "push rcx",
+                "lea rax, [rip + 7f]",
+                "push rax",
+                "iretq",
+                "7:",
+                "pushfq",
+                "cli",
+                "pop qword ptr [rbx + {r}]",
+            ],
+            r = mailbox::RESULTS
+        ),
+        Expect::Words(&[0xad7]),
+    ),
+    Case {
+        payload: Payload {
+            gates: &[(INTERRUPT_VECTOR, SEES_FLAGS)],
+            ..INT.payload
+        },
+        ..INT
+    },
+    user(long(
+        "popf-in-ring-3",
+        "POPF in ring 3 with IOPL 0 leaves IF and IOPL as they are, changes the others, and does not fault",
+        code64!(
+            [
+                "push 0x3ad7",
+                "popfq",
+                "pushfq",
+                "push 2",
+                "popfq",
+                "pop qword ptr [rbx + {r}]",
+                "pushfq",
+                "pop qword ptr [rbx + {r} + 8]",
+            ],
+            r = mailbox::RESULTS
+        ),
+        Expect::Words(&[0x8d7, 2]),
+    )),
+    user(long(
+        "rep-popf-in-ring-3",
+        "F3 9D in ring 3 does the same",
+        code64!(
+            [
+                "push 0x3ad7",
+                ".byte 0xf3, 0x9d",
+                "pushfq",
+                "push 2",
+                "popfq",
+                "pop qword ptr [rbx + {r}]"
+            ],
+            r = mailbox::RESULTS
+        ),
+        Expect::Words(&[0x8d7]),
+    )),
+    user(long(
+        "cli-in-ring-3",
+        "CLI in ring 3 with IOPL 0 faults",
+        code64!(["cli"]),
+        fault(GP, 0, 3),
+    )),
+    user(long(
+        "sti-in-ring-3",
+        "STI in ring 3 with IOPL 0 faults",
+        code64!(["sti"]),
+        fault(GP, 0, 3),
+    )),
+];
+
+const INT: Case = long(
+    "int-iret",
+    "INT enters its handler with IF clear, and IRET sets it again",
+    code64!(
+        [
+            "sti",
+            "int {vector}",
+            "pushfq",
+            "cli",
+            "pop rax",
+            "and eax, 0x200",
+            "mov [rbx + {r} + 8], rax",
+            "and qword ptr [rbx + {r}], 0x200"
+        ],
+        vector = INTERRUPT_VECTOR,
+        r = mailbox::RESULTS
+    ),
+    Expect::Words(&[0, 0x200]),
+);

@@ -1,0 +1,247 @@
+//! Interrupts that are pending when IF comes back, and what wakes HLT. The local APIC sends them to its own CPU.
+//!
+//! # References
+//! Intel SDM vol. 3, 12.6.1 (ICR: the shorthand "self" is 40000h), 7.8.3 (STI delays interrupts by one instruction), 12.5.4 (timer).
+//!
+//! # Safety
+//! The code is copied into a guest and runs there only.
+#![expect(unsafe_code, reason = "naked functions whose bytes are copied")]
+
+use super::super::code::{Code, code64};
+use super::super::popf_if::{UD, UD_HANDLER};
+use super::case;
+use crate::case::{Case, Expect};
+use crate::layout::{self, INTERRUPT_VECTOR, mailbox};
+use crate::payload::{Mode, Payload};
+
+/// Turns the local APIC on.
+const APIC_ON: Code = code64!(
+    ["mov eax, {apic}", "mov dword ptr [rax + 0xf0], 0x1ff"],
+    apic = layout::LAPIC
+);
+
+/// Counts in the last word of the results, ends the interrupt, returns.
+const COUNTS: Code = code64!(
+    [
+        "push rax",
+        "mov eax, {count}",
+        "inc qword ptr [rax]",
+        "mov eax, {eoi}",
+        "mov dword ptr [rax], 0",
+        "pop rax",
+        "iretq",
+    ],
+    count = layout::MAILBOX + COUNT,
+    eoi = layout::LAPIC + 0xb0,
+);
+
+/// Where the handler counts.
+const COUNT: u64 = mailbox::RESULTS + 8 * (mailbox::RESULT_WORDS as u64 - 1);
+
+const fn pending(name: &'static str, claim: &'static str, code: Code, expect: Expect) -> Case {
+    let case = case(Mode::Long, name, claim, code, expect);
+    Case {
+        payload: Payload {
+            apic: true,
+            prepare: Some(APIC_ON),
+            gates: &[(INTERRUPT_VECTOR, COUNTS)],
+            ..case.payload
+        },
+        ..case
+    }
+}
+
+/// The cases. Before each restore, the interrupt is sent; then the count is stored before and after. The loops give a slow hypervisor
+/// time to deliver it.
+pub(crate) static INTERRUPTS: [Case; 7] = [
+    pending(
+        "pending-sti",
+        "An interrupt that is pending while IF is clear comes after STI, and not before",
+        code64!(
+            [
+                "mov r10d, {apic}",
+                "mov dword ptr [r10 + 0x300], 0x44000 + {vector}",
+                "nop",
+                "mov rax, [rbx + {count}]",
+                "mov [rbx + {r}], rax",
+                "sti",
+                "mov ecx, 4000",
+                "8:",
+                "dec ecx",
+                "jnz 8b",
+                "cli",
+                "mov rax, [rbx + {count}]",
+                "mov [rbx + {r} + 8], rax",
+            ],
+            apic = layout::LAPIC,
+            vector = INTERRUPT_VECTOR,
+            count = COUNT,
+            r = mailbox::RESULTS
+        ),
+        Expect::Words(&[0, 1]),
+    ),
+    pending(
+        "sti-delays",
+        "STI lets it in one instruction later: CLI right behind STI keeps it out",
+        code64!(
+            [
+                "mov r10d, {apic}",
+                "mov dword ptr [r10 + 0x300], 0x44000 + {vector}",
+                "sti",
+                "cli",
+                "mov rax, [rbx + {count}]",
+                "mov [rbx + {r}], rax",
+                "sti",
+                "mov ecx, 4000",
+                "8:",
+                "dec ecx",
+                "jnz 8b",
+                "cli",
+                "mov rax, [rbx + {count}]",
+                "mov [rbx + {r} + 8], rax",
+            ],
+            apic = layout::LAPIC,
+            vector = INTERRUPT_VECTOR,
+            count = COUNT,
+            r = mailbox::RESULTS
+        ),
+        Expect::Words(&[0, 1]),
+    ),
+    pending(
+        "pending-popf",
+        "POPF that sets IF lets it in, and not before",
+        code64!(
+            [
+                "mov r10d, {apic}",
+                "mov dword ptr [r10 + 0x300], 0x44000 + {vector}",
+                "nop",
+                "mov rax, [rbx + {count}]",
+                "mov [rbx + {r}], rax",
+                "push 0x202",
+                "popfq",
+                "mov ecx, 4000",
+                "8:",
+                "dec ecx",
+                "jnz 8b",
+                "cli",
+                "mov rax, [rbx + {count}]",
+                "mov [rbx + {r} + 8], rax",
+            ],
+            apic = layout::LAPIC,
+            vector = INTERRUPT_VECTOR,
+            count = COUNT,
+            r = mailbox::RESULTS
+        ),
+        Expect::Words(&[0, 1]),
+    ),
+    pending(
+        "popf-does-not-delay",
+        "POPF lets it in at once: CLI right behind it is too late",
+        code64!(
+            [
+                "mov r10d, {apic}",
+                "mov dword ptr [r10 + 0x300], 0x44000 + {vector}",
+                "nop",
+                "mov rax, [rbx + {count}]",
+                "mov [rbx + {r}], rax",
+                "push 0x202",
+                "popfq",
+                "cli",
+                "mov rax, [rbx + {count}]",
+                "mov [rbx + {r} + 8], rax",
+            ],
+            apic = layout::LAPIC,
+            vector = INTERRUPT_VECTOR,
+            count = COUNT,
+            r = mailbox::RESULTS
+        ),
+        Expect::Words(&[0, 1]),
+    ),
+    pending(
+        "pending-popf-clear",
+        "POPF that leaves IF clear keeps it out",
+        code64!(
+            [
+                "mov r10d, {apic}",
+                "mov dword ptr [r10 + 0x300], 0x44000 + {vector}",
+                "push 2",
+                "popfq",
+                "nop",
+                "mov rax, [rbx + {count}]",
+                "mov [rbx + {r}], rax",
+                "sti",
+                "mov ecx, 4000",
+                "8:",
+                "dec ecx",
+                "jnz 8b",
+                "cli",
+                "mov rax, [rbx + {count}]",
+                "mov [rbx + {r} + 8], rax",
+            ],
+            apic = layout::LAPIC,
+            vector = INTERRUPT_VECTOR,
+            count = COUNT,
+            r = mailbox::RESULTS
+        ),
+        Expect::Words(&[0, 1]),
+    ),
+    Case {
+        payload: Payload {
+            gates: &[(INTERRUPT_VECTOR, COUNTS), (UD, UD_HANDLER)],
+            ..PENDING_POPF_IF.payload
+        },
+        ..PENDING_POPF_IF
+    },
+    pending(
+        "hlt-wakes-by-timer",
+        "HLT ends when the local APIC's timer fires, after its handler has run",
+        code64!(
+            [
+                "mov r10d, {apic}",
+                "mov dword ptr [r10 + 0x3e0], 0xb",
+                "mov dword ptr [r10 + 0x320], {vector}",
+                "mov dword ptr [r10 + 0x380], 20000",
+                "sti",
+                "hlt",
+                "cli",
+                "mov rax, [rbx + {count}]",
+                "mov [rbx + {r}], rax",
+            ],
+            apic = layout::LAPIC,
+            vector = INTERRUPT_VECTOR,
+            count = COUNT,
+            r = mailbox::RESULTS
+        ),
+        Expect::Words(&[1]),
+    ),
+];
+
+const PENDING_POPF_IF: Case = pending(
+    "pending-popf-if",
+    "POPF_IF that sets IF lets it in, and one that clears IF keeps it out",
+    code64!(
+        [
+            "mov r10d, {apic}",
+            "mov dword ptr [r10 + 0x300], 0x44000 + {vector}",
+            "push 2",
+            "ud2",
+            "nop",
+            "mov rax, [rbx + {count}]",
+            "mov [rbx + {r}], rax",
+            "push 0x202",
+            "ud2",
+            "mov ecx, 4000",
+            "8:",
+            "dec ecx",
+            "jnz 8b",
+            "cli",
+            "mov rax, [rbx + {count}]",
+            "mov [rbx + {r} + 8], rax",
+        ],
+        apic = layout::LAPIC,
+        vector = INTERRUPT_VECTOR,
+        count = COUNT,
+        r = mailbox::RESULTS
+    ),
+    Expect::Words(&[0, 1]),
+);
