@@ -59,6 +59,28 @@ impl Error {
         self
     }
 
+    /// As the package that counts and classifies locked instructions says it.
+    pub fn of_locks(error: cyclewise_locks::error::Error) -> Self {
+        use cyclewise_locks::error::Kind;
+        match error.kind {
+            Kind::Usage => Self::usage(error.message),
+            Kind::Unsupported => Self::unsupported(error.message),
+        }
+        .in_one_line()
+    }
+
+    /// As the package of the guest says it.
+    #[cfg(target_arch = "x86_64")]
+    pub fn of_guest(error: cyclewise_guest::error::Error) -> Self {
+        use cyclewise_guest::error::Kind;
+        match error.kind {
+            Kind::Usage => Self::usage(error.message),
+            Kind::Unsupported => Self::unsupported(error.message),
+            Kind::Failed | Kind::Interrupted => Self::check(error.message),
+        }
+        .in_one_line()
+    }
+
     /// A failed system call (exit 3): what was tried, the system's error, and what to do.
     pub fn system(what: &str, cause: &std::io::Error, hint: &str) -> Self {
         Self {

@@ -15,6 +15,7 @@ pub mod machine;
 mod number;
 pub mod record;
 pub mod runner;
+pub mod sampling;
 pub mod simulate;
 pub mod stats;
 pub mod sys;

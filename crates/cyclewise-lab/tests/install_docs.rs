@@ -57,6 +57,18 @@ fn every_file_is_where_it_says() {
 }
 
 #[test]
+fn what_only_cargo_starts_is_in_no_script_and_no_page() {
+    let folder = Folder::new();
+    for file in installed(&folder) {
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert!(!text.contains("locks-runner"), "{}", file.display());
+    }
+    // The twin: the subcommand is there.
+    let (status, line) = common::refused(&["locks-runner"]);
+    assert!(status == 2 && line.contains("FOLDER"), "{line}");
+}
+
+#[test]
 fn a_folder_that_cannot_be_written_is_named() {
     let folder = Folder::new();
     let file = folder.with("file", "");
@@ -123,7 +135,7 @@ fn bash_offers_subcommands_options_and_names() {
     let lines = [
         ("cyclewise do", &["doctor"][..]),
         ("cyclewise run --qu", &["--quick"]),
-        ("cyclewise run --quick lock-p", &["lock-prefix"]),
+        ("cyclewise run --quick lock-p", &["lock-prefix", "lock-prefix-ring0"]),
         ("cyclewise run --test ", &["median", "welch"]),
         ("cyclewise simulate lockref --machine thund", &["thunderx2"]),
         ("cyclewise recommend --machine thund", &["thunderx2"]),
@@ -131,6 +143,8 @@ fn bash_offers_subcommands_options_and_names() {
         ("cyclewise completions ", &["bash", "fish", "zsh"]),
         // The lab's own, which no help shows.
         ("cyclewise run --run-", &[]),
+        ("cyclewise locks-", &[]),
+        ("cyclewise locks --native", &["--native-runs"]),
     ];
     let asked: Vec<_> = lines.iter().map(|(line, _)| words(line)).collect();
     let Some(found) = offered(&folder.path(BASH), &asked) else {

@@ -77,6 +77,9 @@ pub(crate) fn line(e: &Experiment) -> String {
     if let Some(line) = e.matrix.as_ref().and_then(company::line) {
         return line;
     }
+    if let Some(guest) = e.guest.as_ref().filter(|_| e.comparisons.is_empty()) {
+        return guest.summary();
+    }
     let findings: Vec<Finding> = e.comparisons.iter().map(|c| Finding::of(c, e.unit)).collect();
     summary(&findings).unwrap_or_else(|| "no comparisons".to_owned())
 }

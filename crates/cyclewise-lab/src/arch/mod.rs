@@ -21,11 +21,11 @@ mod x86_64;
 #[cfg(target_arch = "aarch64")]
 pub use aarch64::{counter, entry, stamp};
 #[cfg(target_arch = "aarch64")]
-pub(crate) use aarch64::{probe, program_counter, raw, store, width, words};
+pub(crate) use aarch64::{exclusive, probe, program_counter, raw, store, wait, width, words};
 #[cfg(target_arch = "x86_64")]
 pub use x86_64::{counter, entry, lock_prefix, popf, stamp};
 #[cfg(target_arch = "x86_64")]
-pub(crate) use x86_64::{patch_sites, plain, probe, program_counter, raw, store, width, words};
+pub(crate) use x86_64::{patch_sites, plain, probe, program_counter, raw, store, wait, width, words};
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 compile_error!("the lab's bodies are written for x86-64 and AArch64; port crates/cyclewise-lab/src/arch/ first");

@@ -1,12 +1,14 @@
 //! `--anonymous`: a record without the names of its machine and user.
 //!
 //! The node, its boot and its job have hashed names; the paths of the command line are left out; the free texts of the record
-//! are searched for the node's name and the home folder. The commands of `time` are the user's own words, and stay.
+//! are searched for the node's name and the home folder. The commands of `time` are the user's own words, and stay; so is the program
+//! of `locks`, but for such names.
 
 use super::cli::Cli;
 use crate::error::Result;
 use crate::machine::{Key, Secrets};
 use crate::record::Record;
+use crate::record::locks::{self, Locks};
 use clap::CommandFactory;
 use std::path::{Path, PathBuf};
 
@@ -35,6 +37,24 @@ pub(super) fn hide(record: &mut Record, key: &Key) {
     for text in record.machine.warnings.iter_mut().chain(of_experiments).chain(missing) {
         *text = secrets.hidden(key, text);
     }
+}
+
+/// A document of a program's locked instructions without the names. Files below the folder where it was counted are named from there.
+///
+/// # Errors
+/// Exit 3: it has a number that JSON has not, so that nothing is written.
+pub(super) fn hidden_locks(document: &Locks, key: &Key) -> Result<Locks> {
+    let secrets = Secrets::of(&document.machine.identity);
+    let folder = std::env::current_dir().ok().filter(|folder| folder.parent().is_some());
+    let below = folder.map(|folder| format!("{}/", folder.display()));
+    let mut hidden = locks::with_texts(document, &|text| {
+        let below = below.as_deref().unwrap_or("\0");
+        secrets.hidden(key, &text.replace(below, ""))
+    })?;
+    hidden.machine = document.machine.clone();
+    key.hide(&mut hidden.machine.identity);
+    hidden.command = without_paths(&hidden.command);
+    Ok(hidden)
 }
 
 /// The command line with every path of an option replaced.

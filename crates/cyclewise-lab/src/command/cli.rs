@@ -1,15 +1,22 @@
 //! The command line's definition.
 
 mod fleet;
+mod locks;
 mod simulate;
 
 pub(super) use fleet::{FleetArgs, FleetCommand, FleetReportArgs, JoinArgs, PlanArgs};
-pub(super) use simulate::{FitArgs, PhaseArgs, RecommendArgs, SimulateArgs, SimulateCommand, SweepArgs, ValidateArgs};
+pub(super) use locks::{By, LocksArgs, LocksRunnerArgs};
+pub(super) use simulate::{
+    ExamineArgs, FitArgs, PhaseArgs, RecommendArgs, SimulateArgs, SimulateCommand, SweepArgs, ValidateArgs,
+};
 
 use crate::compare::FailOn;
 use crate::record::Estimator;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
+
+/// Lines of code that a report lists, unless told otherwise.
+const LINES_OF_CODE: u32 = 10;
 
 /// Measure what synchronization primitives cost on this machine, and simulate them on others
 #[derive(Parser)]
@@ -59,7 +66,7 @@ pub(super) enum Command {
     Limits(LimitsArgs),
     /// Print the tables of records or write their HTML page, or join the shards of a simulation
     Report {
-        /// Records written by `run --json`, or all shards written by `simulate --json`
+        /// Records written by `run --json`, documents written by `locks --json`, or all shards written by `simulate --json`
         #[arg(required = true, value_name = "RECORD.json")]
         records: Vec<PathBuf>,
         /// Write the HTML page here, instead of printing tables
@@ -74,9 +81,27 @@ pub(super) enum Command {
         /// Print every column [default: those that fit the terminal, at most 100 characters]
         #[arg(long)]
         wide: bool,
+        /// Of a program's locked instructions, list this many lines of code
+        #[arg(long, value_name = "N", default_value_t = LINES_OF_CODE, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+        lines: u32,
     },
     /// Time whole commands, interleaved in random order
     Time(TimeArgs),
+    /// Tell what a program pays for atomics: which lines of code, and what it would gain without
+    ///
+    /// Runs PROG ARGS and counts its locked instructions, those of all its threads and of the programs that it starts. The report goes
+    /// to stderr, and stdin, stdout and the exit status are PROG's own; a program that signal N ended gives 128 + N. After that
+    /// PROG is run again without counting, for its time (--native-runs), and what instructions cost on this machine is measured (--costs);
+    /// both are for the forecast, which is an interval and no promise. Ctrl-C ends PROG, and the counts so far are reported.
+    ///
+    /// `cyclewise locks -- cargo bench` (or test, or run) counts the programs that cargo built, and not cargo and rustc.
+    ///
+    /// Exit status 2: PROG was not started, because something is wrong with it or with an option. 3: this machine cannot count it, or a
+    /// document could not be written.
+    Locks(LocksArgs),
+    /// Count a program that cargo built
+    #[command(hide = true)]
+    LocksRunner(LocksRunnerArgs),
     /// Simulate contended cache lines on other machines
     Simulate(SimulateArgs),
     /// Recommend a retry limit, relax policy and primitive for a machine, by simulation

@@ -35,6 +35,18 @@ pub(super) fn script(shell: Shell) -> String {
     hidden(&definition).fold(script, |script, option| script.replace(&format!(" {option} "), " "))
 }
 
+/// The command line without the subcommands that no help shows: they are this program's own affair.
+fn shown(definition: &Command) -> Command {
+    let shown = definition
+        .get_subcommands()
+        .filter(|subcommand| !subcommand.is_hide_set());
+    let about = definition.get_about().cloned().unwrap_or_default();
+    Command::new(NAME)
+        .version(env!("CARGO_PKG_VERSION"))
+        .about(about)
+        .subcommands(shown.cloned())
+}
+
 /// The options that no help shows.
 fn hidden(definition: &Command) -> impl Iterator<Item = String> {
     let arguments = definition.get_subcommands().flat_map(Command::get_arguments);
@@ -51,7 +63,7 @@ fn definition() -> Command {
         arg.value_parser(PossibleValuesParser::new(names))
     };
     let commands = |arg: Arg| arg.value_hint(ValueHint::CommandString);
-    Cli::command()
+    shown(&Cli::command())
         .mut_subcommand("run", |run| {
             run.mut_arg("experiments", |arg| arg.value_parser(experiments()))
         })

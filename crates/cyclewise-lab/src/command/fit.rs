@@ -15,10 +15,8 @@ pub(super) fn fit(args: &FitArgs) -> Result<()> {
         return output::put(Path::new("-"), &fitted.toml);
     };
     output::put(path, &fitted.toml)?;
-    for (row, measured, simulated) in &fitted.rows {
-        tell(&format!(
-            "{row}: measured {measured:.2} ns/op, simulated {simulated:.2}"
-        ));
+    for line in &fitted.lines {
+        tell(line);
     }
     tell(&format!("wrote {}", path.display()));
     Ok(())

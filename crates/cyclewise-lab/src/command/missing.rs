@@ -1,7 +1,8 @@
 //! What a run did not measure: its entries in the record, its last line, and its exit status.
 
 use crate::error::{Error, Result};
-use crate::record::{Missing, Record};
+use crate::record::guest::Outcome;
+use crate::record::{Experiment, Missing, Record};
 
 /// An experiment that is not in the record: this machine cannot run it, or it failed.
 pub(super) fn experiment(name: &str, error: &Error) -> Missing {
@@ -27,6 +28,37 @@ pub(super) fn cut_short(name: &str, rounds: usize) -> Missing {
             &format!("cut short by Ctrl-C after {rounds} rounds, which are kept"),
         ),
     }
+}
+
+/// What a guest of ring 0 does not tell: costs, where an emulator ran it; and claims that do not hold.
+pub(super) fn of_guest(experiment: &Experiment) -> Vec<Missing> {
+    let Some(guest) = &experiment.guest else {
+        return Vec::new();
+    };
+    let differs = guest.cases.iter().map(|c| (&c.name, c.result, &c.why));
+    let rows = guest.rows.iter().map(|r| (&r.name, r.result, &r.why));
+    let mut missing: Vec<Missing> = differs
+        .chain(rows)
+        .filter(|(_, result, _)| *result == Outcome::Differs)
+        .map(|(name, _, why)| Missing {
+            variant: Some(name.clone()),
+            ..possible(&experiment.name, why.as_deref().unwrap_or("differs"))
+        })
+        .collect();
+    if !guest.hardware {
+        missing.push(Missing {
+            possible: false,
+            ..possible(
+                &experiment.name,
+                &format!(
+                    "no costs, since the guest is {}: {}; run it where KVM has VMX or SVM",
+                    guest.run_by(),
+                    guest.evidence()
+                ),
+            )
+        });
+    }
+    missing
 }
 
 fn possible(name: &str, why: &str) -> Missing {
@@ -88,7 +120,8 @@ pub(super) fn end(record: &Record, asked: usize, named: bool) -> Result<String> 
 mod tests {
     use super::*;
     use crate::error::Status;
-    use crate::record::Experiment;
+    use crate::record::Guest;
+    use crate::record::guest::GuestCase;
 
     fn record(measured: &[&str], missing: Vec<Missing>) -> Record {
         let experiment = |name: &&str| Experiment {
@@ -100,6 +133,32 @@ mod tests {
             missing,
             ..Record::default()
         }
+    }
+
+    #[test]
+    fn an_emulated_guest_has_no_costs_and_a_false_claim_is_a_failure() {
+        let mut e = Experiment {
+            name: "popf-ring0".into(),
+            guest: Some(Guest {
+                provenance: "pvm".into(),
+                cases: vec![GuestCase {
+                    name: "cli-sti".into(),
+                    result: Outcome::Differs,
+                    why: Some("result 0 is 1".into()),
+                    ..GuestCase::default()
+                }],
+                ..Guest::default()
+            }),
+            ..Experiment::default()
+        };
+        let missing = of_guest(&e);
+        assert_eq!(missing[0].variant.as_deref(), Some("cli-sti"));
+        assert!(missing[0].possible && !missing[1].possible);
+        assert!(missing[1].why.contains("emulated (PVM)"), "{missing:?}");
+        // The twin: on hardware, with the claim held, nothing is missing.
+        let guest = e.guest.as_mut().unwrap();
+        (guest.hardware, guest.cases[0].result) = (true, Outcome::Holds);
+        assert_eq!(of_guest(&e), []);
     }
 
     fn lacking(name: &str) -> Missing {

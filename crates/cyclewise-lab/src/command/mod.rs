@@ -13,6 +13,7 @@ mod fleet;
 mod install_docs;
 mod limits;
 mod list;
+mod locks;
 mod manual;
 mod missing;
 mod output;
@@ -43,7 +44,7 @@ pub fn main(single: std::result::Result<(), Refusal>) -> ExitCode {
     // A limit on the size of files is then an error of the write, on stdout too, not the end of the process.
     file_size::refuse_beyond_limit();
     match dispatch(cli.command) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             progress::tell(&format!("cyclewise: {error}"));
             ExitCode::from(error.status as u8)
@@ -51,8 +52,11 @@ pub fn main(single: std::result::Result<(), Refusal>) -> ExitCode {
     }
 }
 
-fn dispatch(command: cli::Command) -> Result<()> {
+/// Runs a subcommand. The exit status is 0, but for those that have another program's.
+fn dispatch(command: cli::Command) -> Result<ExitCode> {
     match command {
+        cli::Command::Locks(args) => return locks::locks(&args),
+        cli::Command::LocksRunner(args) => return locks::locks_runner(&args),
         cli::Command::Run(args) => run::run(&args),
         cli::Command::List { json } => list::list(json),
         cli::Command::Doctor { json, anonymous } => doctor::doctor(json, anonymous.as_ref()),
@@ -64,7 +68,8 @@ fn dispatch(command: cli::Command) -> Result<()> {
             json,
             csv,
             wide,
-        } => report::report(&records, &output::Documents { json, csv, html }, wide),
+            lines,
+        } => report::report(&records, &output::Documents { json, csv, html }, wide, lines as usize),
         cli::Command::Simulate(args) => simulate::simulate(args),
         cli::Command::Recommend(args) => recommend::recommend(&args),
         cli::Command::Fleet(args) => fleet::fleet(&args),
@@ -73,4 +78,5 @@ fn dispatch(command: cli::Command) -> Result<()> {
         cli::Command::Completions { shell } => completions::print(shell),
         cli::Command::InstallDocs { prefix } => install_docs::install(prefix),
     }
+    .map(|()| ExitCode::SUCCESS)
 }

@@ -19,11 +19,16 @@ pub(super) fn look(wide: bool) -> Look {
     Look::new(terminal::columns(), wide)
 }
 
+/// As [`look`], for what is printed on stderr.
+pub(super) fn stderr_look(wide: bool) -> Look {
+    Look::new(terminal::stderr_columns(), wide)
+}
+
 /// Renders a record in one format.
 type Exporter = fn(&Record) -> Result<String>;
 
 /// Whether this document goes to stdout, which then holds nothing else.
-fn takes_stdout(path: Option<&PathBuf>) -> bool {
+pub(super) fn takes_stdout(path: Option<&PathBuf>) -> bool {
     path.is_some_and(|p| p == Path::new("-"))
 }
 
@@ -249,7 +254,7 @@ fn put_and_tell(path: &Path, text: Result<String>) -> Result<()> {
 }
 
 /// Makes every attempt, even after a failure; returns the first failure and reports the others.
-fn first_failure(mut attempts: impl Iterator<Item = Result<()>>) -> Result<()> {
+pub(super) fn first_failure(mut attempts: impl Iterator<Item = Result<()>>) -> Result<()> {
     let first = attempts.by_ref().find_map(Result::err);
     for failure in attempts.filter_map(Result::err) {
         tell(&format!("cyclewise: {failure}"));

@@ -1,4 +1,5 @@
-//! `cyclewise report`: prints records or writes them as an HTML page, or joins the shards of a simulation.
+//! `cyclewise report`: prints records or a program's locked instructions or writes them as an HTML page, or joins the shards of
+//! a simulation.
 
 use super::output::{self, Documents};
 use crate::error::{Error, Result};
@@ -7,12 +8,16 @@ use crate::simulate::join;
 use crate::{experiment, export};
 use std::path::{Path, PathBuf};
 
-pub(super) fn report(files: &[PathBuf], documents: &Documents, wide: bool) -> Result<()> {
+pub(super) fn report(files: &[PathBuf], documents: &Documents, wide: bool, lines: usize) -> Result<()> {
     documents.check(files)?;
     let read = |path: &PathBuf| Ok((path.display().to_string(), record::read(path)?));
     let texts = files.iter().map(read).collect::<Result<Vec<(String, String)>>>()?;
     // The parsers below reject a text that is no document.
     let is_simulation = |text: &str| Some(record::schema_of(text)?.starts_with("cyclewise.simulation/"));
+    let is_locks = |text: &str| record::schema_of(text).is_some_and(|schema| schema.starts_with("cyclewise.locks/"));
+    if texts.iter().any(|(_, text)| is_locks(text)) {
+        return locks(&texts, documents, wide, lines);
+    }
     let Some((simulation, _)) = texts.iter().find(|(_, text)| is_simulation(text) == Some(true)) else {
         return records(&texts, documents, wide);
     };
@@ -28,12 +33,36 @@ pub(super) fn report(files: &[PathBuf], documents: &Documents, wide: bool) -> Re
     documents.write(&join::join(texts.into_iter().map(parse).collect::<Result<Vec<_>>>()?)?)
 }
 
-fn records(texts: &[(String, String)], documents: &Documents, wide: bool) -> Result<()> {
-    if documents.json.is_some() || documents.csv.is_some() {
-        return Err(Error::usage(
-            "--json and --csv only join the shards of a simulation, and records are JSON already; give --html, or none of them",
-        ));
+/// What programs pay for atomics: a report of each, or the page of one.
+fn locks(texts: &[(String, String)], documents: &Documents, wide: bool, lines: usize) -> Result<()> {
+    refuse_joining(documents)?;
+    let parse = |(name, text): &(String, String)| record::locks::from_str(name, text);
+    let all = texts.iter().map(parse).collect::<Result<Vec<_>>>()?;
+    match (&documents.html, all.as_slice()) {
+        (Some(html), [one]) => output::put(html, &export::html::render_locks(one)?),
+        (Some(_), _) => Err(Error::usage(
+            "--html shows one program's locked instructions; give one file written by `cyclewise locks --json`",
+        )),
+        (None, all) => {
+            let look = output::look(wide);
+            let tables: Vec<String> = all.iter().map(|one| export::table::locks(one, lines, look)).collect();
+            output::put(Path::new("-"), &tables.join("\n"))
+        }
     }
+}
+
+/// Refuses the options that only shards have.
+fn refuse_joining(documents: &Documents) -> Result<()> {
+    match documents.json.is_some() || documents.csv.is_some() {
+        true => Err(Error::usage(
+            "--json and --csv only join the shards of a simulation, and records are JSON already; give --html, or none of them",
+        )),
+        false => Ok(()),
+    }
+}
+
+fn records(texts: &[(String, String)], documents: &Documents, wide: bool) -> Result<()> {
+    refuse_joining(documents)?;
     let parse = |(name, text): &(String, String)| record::from_str(name, text);
     let records = texts.iter().map(parse).collect::<Result<Vec<_>>>()?;
     if let Some(html) = &documents.html {

@@ -78,6 +78,7 @@ fn options(args: &RunArgs, cpus: &[u32]) -> Options {
         groups: args.groups,
         loops: args.loops,
         threads: args.threads.clone(),
+        named: !args.experiments.is_empty(),
         cpus: cpus.to_vec(),
     }
 }
@@ -109,6 +110,7 @@ fn one(
             .map_err(could)?;
         let experiment = runner::conclude(definition.heading(), &setup, &measurement, runner.seed).map_err(could)?;
         let mut missing = measurement.missing.clone();
+        missing.extend(missing::of_guest(&experiment));
         if measurement.interrupted {
             missing.push(missing::cut_short(definition.name, experiment.rounds));
         }

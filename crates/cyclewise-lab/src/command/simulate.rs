@@ -1,6 +1,6 @@
 //! `cyclewise simulate`: sweeps over simulated machines, and the tools for machine files.
 
-use super::cli::{PhaseArgs, SimulateArgs, SimulateCommand, SweepArgs, ValidateArgs};
+use super::cli::{ExamineArgs, PhaseArgs, SimulateArgs, SimulateCommand, SweepArgs, ValidateArgs};
 use super::output::{self, Documents};
 use super::progress::{self, Reporter};
 use crate::error::{Error, Result};
@@ -9,7 +9,7 @@ use crate::record::Tool;
 use crate::record::simulation::{Head, MOST_POINTS, PointReader, Shard, Sweep};
 use crate::simulate::phase::Phase;
 use crate::simulate::{machines, sweep};
-use cyclewise_sim::{Job, Machine, validation};
+use cyclewise_sim::{Job, Machine, exam, validation};
 use std::fs::File;
 use std::io::BufReader;
 use std::os::unix::fs::FileTypeExt;
@@ -22,6 +22,7 @@ pub(super) fn simulate(args: SimulateArgs) -> Result<()> {
         Some(SimulateCommand::Fit(args)) => super::fit::fit(&args),
         Some(SimulateCommand::Phase(args)) => phase(args),
         Some(SimulateCommand::Validate(args)) => validate(&args),
+        Some(SimulateCommand::Examine(args)) => examine(&args),
     }
 }
 
@@ -80,6 +81,7 @@ pub(super) fn sweep(args: &SweepArgs, machines: Vec<Machine>) -> Result<Sweep> {
         critical_cycles: args.critical,
         parallel_cycles: args.parallel,
         placement: args.placement.into(),
+        start: Some(args.start.into()),
         readers: args.readers,
         ops: args.ops,
         seed: args.seed,
@@ -121,7 +123,7 @@ fn distinct(machines: &[Machine]) -> Result<()> {
 
 /// Powers of two, up to all CPUs that the readers leave on the smallest machine.
 pub(super) fn powers_of_two(machines: &[Machine], readers: u32) -> Vec<u32> {
-    let cpus = machines.iter().map(|m| m.topology.cpus()).min().unwrap_or(1);
+    let cpus = machines.iter().map(|m| m.cpus()).min().unwrap_or(1);
     let most = cpus.saturating_sub(readers).max(1);
     let mut counts: Vec<u32> = std::iter::successors(Some(1u32), |n| n.checked_mul(2))
         .take_while(|n| *n < most)
@@ -181,5 +183,27 @@ fn validate(args: &ValidateArgs) -> Result<()> {
         "simulate validate: {} of {} targets missed, the first is {first}; see the report for the differences",
         missed.len(),
         report.targets.len()
+    )))
+}
+
+fn examine(args: &ExamineArgs) -> Result<()> {
+    output::check_named(&[("--markdown", &args.markdown)], &[])?;
+    let examination = exam::run();
+    output::put_all(
+        || export::table::examination(&examination),
+        &[(&args.markdown, &|| Ok(examination.to_markdown()))],
+    )?;
+    let kinds = examination.kinds();
+    let missed: Vec<&str> = kinds
+        .iter()
+        .filter(|kind| kind.is_met() == Some(false))
+        .map(|kind| kind.kind.name())
+        .collect();
+    if missed.is_empty() {
+        return Ok(());
+    }
+    Err(Error::check(format!(
+        "simulate examine: further off than asked: {}; see the report for the rows",
+        missed.join(", ")
     )))
 }

@@ -2,17 +2,25 @@
 //!
 //! A pair's figure is half a round trip of a flag that two pinned threads pass to each other by compare-and-exchange,
 //! the method of the published matrices. For many threads the figure is the time from one addition to the next on one
-//! counter, by any thread. `simulate fit` makes a machine file from both.
+//! counter, by any thread: by one instruction, by a loop of exchanges, on Arm by exclusives, and under textbook spinlocks. What is
+//! needed to read them is measured with them: the length of a core cycle while as many threads run, and the cost of the instructions
+//! that waiting loops execute. `simulate fit` makes a machine file from all of these.
 //!
 //! # References
 //! N. Viennot, core-to-core-latency (MIT), 2022: its first bench, and the figures of its gallery. T. Downs, "A concurrency
 //! cost hierarchy", 2020, and concurrency-hierarchy-bench (public domain).
 
 mod counter;
+mod cycle;
+mod home;
+pub(crate) mod levels;
+mod lock_row;
+mod locks;
 mod matrix;
 mod pairs;
 mod ping;
 mod published;
+mod waits;
 
 pub(crate) use matrix::{Matrix, is_pair, spans};
 
@@ -80,6 +88,10 @@ fn setup(options: &Options) -> Result<Setup> {
     for pair in chosen {
         samplers.push(Box::new(ping::PingPong::new(pair, plan.round_trips)));
     }
+    for homed in home::chosen(&places, &all) {
+        samplers.push(Box::new(ping::PingPong::homed(homed, plan.round_trips)));
+    }
+    samplers.extend(waits::rows());
     // A thread on each core before a second on any: the published rows have distinct cores.
     let order: Vec<u32> = machine::cores_first(&places).iter().map(CpuTopology::cpu).collect();
     let mut compare = Vec::new();
@@ -93,6 +105,16 @@ fn setup(options: &Options) -> Result<Setup> {
         compare.push((format!("cas-loop-t{count}"), format!("fetch-add-t{count}")));
         samplers.push(counter::add(format!("fetch-add-t{count}"), &crowd));
         samplers.push(counter::cas(format!("cas-loop-t{count}"), &crowd));
+        #[cfg(target_arch = "aarch64")]
+        {
+            compare.push((format!("ll-sc-t{count}"), format!("fetch-add-t{count}")));
+            samplers.push(counter::exclusives(format!("ll-sc-t{count}"), &crowd));
+        }
+        samplers.extend(lock_row::rows(&crowd));
+        // The clock differs most between one core and all.
+        if count == 1 || count == order.len() {
+            samplers.push(Box::new(cycle::Cycle::new(&crowd)));
+        }
     }
     // The compared row that other load on the machine affects most.
     let control = super::index(&samplers, "fetch-add-t2").unwrap_or(0);
@@ -132,6 +154,22 @@ fn notes(plan: &Plan, all: &[Pair], chosen: &[Pair]) -> Vec<String> {
             plan.span.as_millis()
         ),
     ];
+    notes.push(
+        "lock-: the same counter, incremented by a load and a store under a lock, with nothing between two sections: \
+         test-and-test-and-set, without and with PAUSE or YIELD between looks; a ticket lock and an MCS lock, without"
+            .to_owned(),
+    );
+    notes.push(format!(
+        "{}-tN: a dependent addition, which takes one core cycle, while N threads execute such chains; {}: one instruction, by a slope over \
+         copies",
+        cycle::NAME,
+        crate::arch::wait::BODIES.map(|body| body.name).join(", ")
+    ));
+    #[cfg(target_arch = "aarch64")]
+    notes.push(match std::arch::is_aarch64_feature_detected!("lse") {
+        true => "fetch-add is LDADD and cas-loop is CAS (LSE); ll-sc is LDXR and STXR".to_owned(),
+        false => "this CPU has no LSE: fetch-add, cas-loop and ll-sc are all loops of exclusives".to_owned(),
+    });
     if chosen.len() < all.len() {
         notes.push(format!(
             "{} of {} pairs were measured, evenly spread over all distances; --full measures all",

@@ -20,6 +20,7 @@ mod percpu_lists;
 mod popf;
 mod rdtsc;
 pub(crate) mod refcount;
+mod ring0;
 mod spinlock;
 mod static_key;
 pub(crate) mod time;
@@ -46,6 +47,8 @@ pub struct Options {
     pub loops: Option<u32>,
     /// `open-read-close`: counts of processes.
     pub threads: Vec<u32>,
+    /// Whether the experiment was named: then it shows what it has where it cannot measure.
+    pub named: bool,
     /// CPUs that the process may use; a pinned thread can no longer query them. Empty: those that this thread may use.
     pub cpus: Vec<u32>,
 }
@@ -112,6 +115,10 @@ pub static ALL: &[&Definition] = &[
     &rdtsc::DEFINITION,
     &null_syscall::DEFINITION,
     &percpu::DEFINITION,
+    &ring0::POPF,
+    &ring0::PERCPU,
+    &ring0::LOCK_PREFIX,
+    &ring0::RDTSC,
     &arc::DEFINITION,
     &atomics::DEFINITION,
     &refcount::DEFINITION,

@@ -165,7 +165,7 @@ pub(crate) fn comparisons(record: &Record) -> Result<String> {
     text(writer)
 }
 
-const POINT: [&str; 25] = [
+const POINT: [&str; 27] = [
     "machine",
     "workload",
     "threads",
@@ -191,6 +191,8 @@ const POINT: [&str; 25] = [
     "ops_per_ownership",
     "fallback_share",
     "refused",
+    "band_factor",
+    "band_rows",
 ];
 
 /// A simulation's points.
@@ -235,9 +237,12 @@ pub(crate) fn simulation(simulation: &Simulation) -> Result<String> {
         ];
         match figures {
             Some(figures) => row.extend(figures.map(|x| x.to_string())),
-            None => row.resize(POINT.len() - 1, String::new()),
+            None => row.resize(POINT.len() - 3, String::new()),
         }
         row.push(p.refused.clone().unwrap_or_default());
+        // Empty where nothing is known of the error.
+        row.push(p.band.map(|band| band.factor.to_string()).unwrap_or_default());
+        row.push(p.band.map(|band| band.rows.to_string()).unwrap_or_default());
         writer.write_record(row).map_err(failed)?;
     }
     text(writer)

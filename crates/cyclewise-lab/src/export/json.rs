@@ -106,7 +106,7 @@ pub(crate) fn simulated(machines: &[(&str, Machine)]) -> Result<String> {
     let machines = machines.iter().map(|(name, m)| ListItem {
         name,
         about: &m.about,
-        cpus: Some(m.topology.cpus()),
+        cpus: Some(m.cpus()),
     });
     pretty(&SimulationList {
         workloads: workloads.collect(),

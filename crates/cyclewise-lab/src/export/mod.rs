@@ -8,6 +8,7 @@ pub mod html;
 pub(crate) mod job;
 pub(crate) mod json;
 mod limits;
+mod locks;
 #[cfg(test)]
 mod made_up_fleet;
 pub(crate) mod markdown;

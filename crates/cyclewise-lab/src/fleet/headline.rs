@@ -11,6 +11,10 @@ const HEADLINES: &[(&str, &[&str])] = &[
     ("rdtsc", &["lfence-rdtsc"]),
     ("null-syscall", &["getppid"]),
     ("percpu", &["rseq-add", "lock-inc"]),
+    ("popf-ring0", &["save-cli-popf"]),
+    ("percpu-ring0", &["gs-around-tls"]),
+    ("lock-prefix-ring0", &["lock-inc64"]),
+    ("rdtsc-ring0", &["lfence-rdtsc"]),
     ("arc", &["arc-locked"]),
     ("atomics", &["inc-locked"]),
     ("refcount", &["refcount"]),
@@ -60,13 +64,17 @@ mod tests {
             .collect();
         let listed: Vec<&str> = HEADLINES.iter().map(|(name, _)| *name).collect();
         assert_eq!(names, listed);
-        // The newest record of the tree has all of them.
+        // The newest record of the tree has all of them but those of ring 0, of which no CPU has been seen yet.
         let record = crate::record::load(std::path::Path::new(concat!(
             env!("CARGO_MANIFEST_DIR"),
             "/../../records/2026-11-23-epyc-turin-kvm.json.gz"
         )))
         .unwrap();
         for (name, answers) in HEADLINES {
+            if name.ends_with("-ring0") {
+                assert!(answers.iter().all(|answer| is_a_row_of_ring_0(answer)), "{name}");
+                continue;
+            }
             let e = record.experiments.iter().find(|e| e.name == *name).unwrap();
             for answer in *answers {
                 assert!(
@@ -75,6 +83,21 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn is_a_row_of_ring_0(row: &str) -> bool {
+        use cyclewise_guest::semantics::Family;
+        Family::ALL
+            .into_iter()
+            .flat_map(Family::payloads)
+            .any(|p| p.name == row)
+    }
+
+    /// There is no guest, so there are no rows to look at.
+    #[cfg(not(target_arch = "x86_64"))]
+    fn is_a_row_of_ring_0(_: &str) -> bool {
+        true
     }
 
     #[test]

@@ -43,6 +43,17 @@ pub(crate) struct CpuTopology {
 }
 
 impl CpuTopology {
+    /// A CPU of a made-up machine.
+    #[cfg(test)]
+    pub(crate) fn made(cpu: u32, core: u32, cluster: u32, socket: u32) -> Self {
+        Self {
+            cpu,
+            core,
+            cluster,
+            socket,
+        }
+    }
+
     /// The CPU.
     pub(crate) fn cpu(&self) -> u32 {
         self.cpu
@@ -128,6 +139,25 @@ pub(crate) fn count_groups(cpus: &[CpuTopology]) -> Topology {
     }
 }
 
+/// The threads of each core, by socket and cluster, in the order of [`cores_first`].
+pub(crate) fn threads_of_cores(cpus: &[CpuTopology]) -> Vec<Vec<Vec<u32>>> {
+    let clustered = cpus
+        .iter()
+        .any(|a| cpus.iter().any(|b| a.distance(b) == Distance::Cluster));
+    let mut cpus = cpus.to_vec();
+    cpus.sort_by_key(|c| (c.socket, c.cluster, c.core, c.cpu));
+    cpus.chunk_by(|a, b| a.socket == b.socket)
+        .map(|socket| {
+            let clusters = socket.chunk_by(|a, b| !clustered || a.cluster == b.cluster);
+            let cores = |cluster: &[CpuTopology]| {
+                let cores = cluster.chunk_by(|a, b| a.core == b.core);
+                cores.map(|core| core.len() as u32).collect()
+            };
+            clusters.map(cores).collect()
+        })
+        .collect()
+}
+
 /// CPUs in the order in which threads are placed: one of each core first, by socket and cluster.
 pub(crate) fn cores_first(cpus: &[CpuTopology]) -> Vec<CpuTopology> {
     let mut cpus = cpus.to_vec();
@@ -192,6 +222,18 @@ mod tests {
         assert_eq!((topology.cores, topology.cpus), (8, 16));
         let order: Vec<u32> = cores_first(&topologies).iter().map(|c| c.cpu).collect();
         assert_eq!(order, cpus, "CPUs 8 to 15 are second threads");
+        let two = vec![2; 2];
+        assert_eq!(
+            threads_of_cores(&topologies),
+            vec![vec![two.clone(), two.clone()], vec![two.clone(), two]]
+        );
+        // The second thread of core 1 and all of core 2 are disabled.
+        let fewer: Vec<CpuTopology> = topologies
+            .iter()
+            .filter(|c| ![9, 2, 10].contains(&c.cpu))
+            .copied()
+            .collect();
+        assert_eq!(threads_of_cores(&fewer)[0], [vec![2, 1], vec![2]]);
     }
 
     #[test]
@@ -216,6 +258,7 @@ mod tests {
         assert_eq!(topologies[0].distance(&topologies[2]), Distance::Socket);
         let topology = count_groups(&topologies);
         assert_eq!((topology.sockets, topology.clusters, topology.cores), (1, 1, 3));
+        assert_eq!(threads_of_cores(&topologies), [[[1, 1, 1]]], "one cluster");
     }
 
     #[test]

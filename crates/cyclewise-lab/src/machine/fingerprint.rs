@@ -40,13 +40,16 @@ pub(crate) fn fingerprint_of(fs: &Sysfs, cpuid: Option<&Cpuid>, arch: &str) -> M
         clocksource: &clocksource,
         governor: governor.as_deref(),
     });
+    let places = cpus.as_ref().map(|c| cpu_topology::cpu_topology_in(fs, c));
     Machine {
         arch: arch.to_owned(),
         cpu_model: cpu_model(cpuid, &cpuinfo, fs),
         cpu_id: cpu_id(fs, cpuid, &cpuinfo),
-        topology: cpus
-            .as_ref()
-            .map(|c| cpu_topology::count_groups(&cpu_topology::cpu_topology_in(fs, c))),
+        topology: places.as_deref().map(cpu_topology::count_groups),
+        cores: places
+            .as_deref()
+            .map(cpu_topology::threads_of_cores)
+            .unwrap_or_default(),
         // At least one CPU runs this.
         cpus: cpus.map_or(1, |c| c.len() as u32),
         kernel: fs.text("/proc/sys/kernel/osrelease").unwrap_or_default(),

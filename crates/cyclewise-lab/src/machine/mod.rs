@@ -9,10 +9,13 @@ mod cpuinfo;
 pub(crate) mod doctor;
 mod emulator;
 #[cfg(test)]
-mod fake;
+pub(crate) mod fake;
 mod fingerprint;
+pub(crate) mod guest;
 mod identity;
 mod idle;
+mod lock_emulator;
+pub(crate) mod lock_event;
 mod stat;
 mod steal;
 mod topology;
@@ -26,3 +29,10 @@ pub(crate) use fingerprint::fingerprint;
 pub(crate) use identity::{Key, Secrets};
 pub use idle::{IdlestCpu, idlest_cpu};
 pub(crate) use steal::StealWatch;
+
+/// The CPUs on which a program of this process could run; those that this thread may use where /sys does not say.
+pub(crate) fn online_cpus(fs: &crate::sys::procfs::Sysfs) -> Vec<u32> {
+    topology::online(fs)
+        .or_else(|| topology::allowed(fs))
+        .unwrap_or_else(|| vec![0])
+}

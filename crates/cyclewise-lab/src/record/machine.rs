@@ -19,6 +19,9 @@ pub struct Machine {
     /// How many sockets, clusters and cores those CPUs are in; `None` in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topology: Option<Topology>,
+    /// The threads of each core, by socket and cluster; empty in older records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cores: Vec<Vec<Vec<u32>>>,
     /// The CPU that single-threaded samples were pinned to.
     #[serde(default)]
     pub pinned_cpu: Option<u32>,

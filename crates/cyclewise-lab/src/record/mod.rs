@@ -10,10 +10,12 @@ mod comparison;
 pub mod doctor;
 pub mod fleet;
 pub mod fleet_report;
+pub mod guest;
 mod headline;
 mod identity;
 mod letters;
 mod load;
+pub mod locks;
 mod machine;
 pub mod matrix;
 pub mod plan;
@@ -23,6 +25,7 @@ mod state;
 pub(crate) use agreement::note_agreement;
 pub use between::{Basis, BetweenRuns, Run};
 pub use comparison::{Comparison, Estimator, Paired, Test, Verdict};
+pub use guest::Guest;
 pub use identity::{Cgroup, Identity, Job};
 pub use letters::letters;
 pub use load::{from_str, load, read, read_text, schema_of};
@@ -172,6 +175,9 @@ pub struct Experiment {
     /// What operations add to surroundings; `None` if the experiment does not ask that. Such an experiment has no variants.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matrix: Option<Matrix>,
+    /// Who ran its instructions and what they did, if they ran in a guest of ring 0. Without hardware there are no variants.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guest: Option<Guest>,
     /// Comparisons between variants.
     pub comparisons: Vec<Comparison>,
     /// Notes for the reader.
@@ -270,6 +276,9 @@ pub struct Variant {
     /// The state of each kept sample as a letter (`q`, `b`, `m`); empty if the probe shows one state.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub sample_states: String,
+    /// Who ran it, if that was a guest of ring 0: as [`Guest::provenance`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provenance: Option<String>,
     /// Whether the cost is linear in the copies; `None` for rows that are not a slope.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub linearity: Option<Linearity>,

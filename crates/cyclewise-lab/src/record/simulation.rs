@@ -19,7 +19,8 @@ pub use stream::{Head, PointReader};
 
 use super::Tool;
 use crate::error::{Error, Result};
-use cyclewise_sim::{Job, Length, Machine, Outcome, Placement, Relax, Workload};
+use cyclewise_sim::band::Band;
+use cyclewise_sim::{Job, Length, Machine, Outcome, Placement, Relax, Start, Workload};
 use serde::{Deserialize, Serialize};
 
 /// The schema this build writes.
@@ -28,12 +29,7 @@ pub const SCHEMA: &str = "cyclewise.simulation/1";
 /// The maximum number of points: a day's work for a hundred cores, so more are probably a mistake.
 pub const MOST_POINTS: usize = 10_000_000;
 
-/// The least number of operations at a point, so that p99.9 is not a single operation.
-const OPERATIONS: u64 = 2_000;
-/// The least number of operations per thread. A loop without a limit retries once per other thread, so a sweep's time grows
-/// with the cube of its threads; a model without noise needs no more.
-const OPERATIONS_PER_THREAD: u64 = 30;
-/// Uncounted operations per thread, to get from a common start to the steady state.
+/// Uncounted operations per thread where `--ops` fixes the length.
 const WARM_UP_PER_THREAD: u64 = 10;
 
 /// A sweep and its results.
@@ -66,13 +62,15 @@ pub struct Sweep {
     pub relax: Vec<Relax>,
     /// Work inside a critical section, in cycles.
     pub critical_cycles: u32,
-    /// Work between operations, in cycles.
-    pub parallel_cycles: u32,
-    /// How threads are placed on CPUs.
+    /// Work between operations, in cycles; if `null`, each workload's own.
+    pub parallel_cycles: Option<u32>,
+    /// Which CPUs have threads.
     pub placement: Placement,
+    /// How threads begin; `None` in documents from before it could be chosen. Always written, so that a damaged key is noticed.
+    pub start: Option<Start>,
     /// Threads that only read.
     pub readers: u32,
-    /// Operations measured at each point; if `null`, the number grows with the threads.
+    /// Operations measured at each point; if `null`, as many as it takes until throughput is stationary.
     pub ops: Option<u64>,
     /// Seed of the random numbers.
     pub seed: u64,
@@ -89,6 +87,10 @@ pub struct Point {
     pub job: Job,
     /// The outcome.
     pub outcome: Option<Outcome>,
+    /// By how much its times may be off: the model's errors on rows of the machine that no law was fitted to. Absent where there are too
+    /// few such rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub band: Option<Band>,
     /// Why there is no outcome.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
@@ -142,21 +144,29 @@ impl Sweep {
 
     fn job(&self, workload: Workload, threads: u32, retry_limit: Option<u32>, relax: Relax) -> Job {
         let each = u64::from(threads);
-        let length = Length::Operations {
+        let length = self.ops.map_or(Length::STEADY, |measured| Length::Operations {
             warm_up: WARM_UP_PER_THREAD * each,
-            measured: self.ops.unwrap_or(OPERATIONS.max(OPERATIONS_PER_THREAD * each)),
-        };
+            measured,
+        });
+        let job = Job::new(workload, threads);
         Job {
             retry_limit,
             relax,
             critical_cycles: self.critical_cycles,
-            parallel_cycles: self.parallel_cycles,
+            parallel_cycles: self.parallel_cycles.unwrap_or(job.parallel_cycles),
             placement: self.placement,
+            start: self.start.unwrap_or_default(),
             readers: self.readers,
             seed: self.seed,
             length,
-            ..Job::new(workload, threads)
+            ..job
         }
+    }
+
+    /// The work between operations, in words.
+    pub fn parallel_words(&self) -> String {
+        self.parallel_cycles
+            .map_or_else(|| "the workload's own".to_owned(), |cycles| format!("{cycles} cycles"))
     }
 }
 

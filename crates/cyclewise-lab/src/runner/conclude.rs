@@ -39,12 +39,20 @@ pub(crate) fn conclude(heading: Heading<'_>, setup: &Setup, measured: &Measureme
     if let Some(plan) = &setup.matrix {
         return Ok(matrix::conclude(heading, setup, plan, measured));
     }
+    if setup.samplers.is_empty() && setup.guest.is_some() {
+        return Ok(without_costs(heading, setup));
+    }
     let chain = measured.add_chain.as_ref().and_then(|c| cycles_per_tick(&c.kept()));
     let columns = &measured.columns;
     let neighbour = Neighbour::of(measured);
+    let provenance = setup.guest.as_ref().map(|g| g.provenance.clone());
     let variants: Vec<Variant> = columns
         .iter()
         .filter_map(|c| variant(c, heading.unit, chain.as_ref(), &neighbour))
+        .map(|v| Variant {
+            provenance: provenance.clone(),
+            ..v
+        })
         .collect();
     if variants.is_empty() {
         let first = columns.first();
@@ -72,10 +80,24 @@ pub(crate) fn conclude(heading: Heading<'_>, setup: &Setup, measured: &Measureme
         control: control(setup.control, columns, measured.again.as_ref(), &neighbour),
         variants,
         probe: neighbour.probe,
+        guest: setup.guest.clone(),
         comparisons,
         notes,
         ..Experiment::default()
     })
+}
+
+/// What an experiment has whose instructions an emulator ran: what they did, and no row with a cost.
+fn without_costs(heading: Heading<'_>, setup: &Setup) -> Experiment {
+    Experiment {
+        name: heading.name.to_string(),
+        question: heading.question.to_string(),
+        source: heading.source.to_string(),
+        unit: heading.unit,
+        guest: setup.guest.clone(),
+        notes: setup.notes.clone(),
+        ..Experiment::default()
+    }
 }
 
 /// Core cycles per tick from samples of ticks per dependent add, each of which takes one core cycle.

@@ -63,10 +63,20 @@ impl Runner<'_> {
         let alone = heading.guards == Guards::ThisThread;
         let first_error_ends = setup.first_error_ends;
         let missing = left_out(heading, setup);
+        if setup.samplers.is_empty() {
+            return Ok(Measurement {
+                missing,
+                ..Measurement::default()
+            });
+        }
         let budget = setup
             .matrix
             .as_ref()
             .map_or(budget, |plan| Budget::of_matrix(plan.rounds, plan.time));
+        let budget = Budget {
+            time: setup.most_time.map_or(budget.time, |most| most.min(budget.time)),
+            ..budget
+        };
         let mut columns = Columns::new(setup, alone);
         if alone {
             spin(WARM_UP);

@@ -2,7 +2,8 @@
 
 use super::MatrixPlan;
 use crate::error::Result;
-use crate::record::{Kind, Variant};
+use crate::record::{Guest, Kind, Variant};
+use std::time::Duration;
 
 /// One way of doing an operation, ready for repeated sampling.
 pub trait Sampler {
@@ -127,4 +128,8 @@ pub struct Setup {
     pub first_error_ends: bool,
     /// Where the samplers stand, if they are cells of a matrix and no variants.
     pub matrix: Option<MatrixPlan>,
+    /// Who runs the instructions and what they do, if that is a guest of ring 0. Then there may be no samplers.
+    pub guest: Option<Guest>,
+    /// Time after which no further round begins, where that is less than the mode's.
+    pub most_time: Option<Duration>,
 }

@@ -103,7 +103,8 @@ mod tests {
     use crate::record::Tool;
     use crate::record::simulation::{Shard, ShardBy};
     use crate::simulate::sweep;
-    use cyclewise_sim::{Machine, Placement, Relax, Topology, Workload};
+    use cyclewise_sim::machine::HeldOut;
+    use cyclewise_sim::{Job, Machine, Placement, Relax, Topology, Workload};
 
     fn of(seed: u64, shard: Option<Shard>) -> Simulation {
         let topology = Topology {
@@ -112,14 +113,24 @@ mod tests {
             cores_per_cluster: 4,
             threads_per_core: 1,
         };
+        let mut machine = Machine::plain(topology);
+        let row = |threads| {
+            HeldOut::of(
+                &Job::new(Workload::FetchAdd, threads),
+                100.0,
+                100.0 + f64::from(threads) / 3.0,
+            )
+        };
+        machine.held_out = (1..=4).map(row).collect();
         let sweep = Sweep {
-            machines: vec![Machine::plain(topology)],
+            machines: vec![machine],
             workloads: vec![Workload::FetchAdd, Workload::Lockref],
             threads: vec![1, 2, 4],
             retry_limits: vec![Some(2), None],
             relax: vec![Relax::None],
             critical_cycles: 0,
-            parallel_cycles: 10,
+            parallel_cycles: Some(10),
+            start: Some(cyclewise_sim::Start::Scattered),
             placement: Placement::Compact,
             readers: 0,
             ops: Some(50),
@@ -155,6 +166,15 @@ mod tests {
         // More shards than points: the empty ones are required too.
         let many: Vec<(u32, u32)> = (1..=12).map(|i| (i, 12)).collect();
         assert_eq!(join(named(&many)).unwrap(), whole);
+    }
+
+    #[test]
+    fn every_point_has_its_band_and_is_read_back_with_it() {
+        let whole = of(1, None);
+        let known = |p: &crate::record::simulation::Point| p.band.is_some() == (p.job.workload == Workload::FetchAdd);
+        assert!(whole.points.iter().all(known), "of exchanges no row was held out");
+        let text = serde_json::to_string(&whole).unwrap();
+        assert_eq!(crate::record::simulation::from_str("w", &text).unwrap(), whole);
     }
 
     #[test]

@@ -75,7 +75,7 @@ fn suggestion(name: &str, names: &[&str]) -> String {
 /// # Errors
 /// Exit 2.
 pub(crate) fn check_threads(machine: &Machine, threads: &[u32], readers: u32) -> Result<()> {
-    let cpus = machine.topology.cpus();
+    let cpus = machine.cpus();
     let most = threads.iter().copied().max().unwrap_or(0);
     if u64::from(most) + u64::from(readers) <= u64::from(cpus) {
         return Ok(());

@@ -2,6 +2,7 @@
 //!
 //! Results depend only on the parameters, not on the number of cores or shards.
 
+pub(crate) mod band;
 pub(crate) mod fit;
 pub(crate) mod join;
 pub(crate) mod lists;

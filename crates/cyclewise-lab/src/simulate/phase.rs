@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::record::Tool;
+use cyclewise_sim::band::{Band, band};
 use cyclewise_sim::machine::{Distance, Hold};
 use cyclewise_sim::phase::{self, Cell};
 use cyclewise_sim::{Job, Machine};
@@ -21,6 +22,9 @@ pub struct Phase {
     pub machine: Machine,
     /// The job of every cell.
     pub job: Job,
+    /// By how much the times of the machine's own laws may be off; cells of other laws are of no real machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub band: Option<Band>,
     /// One row per number of requests that may overtake the oldest, ascending from 0; in each, cells by ascending hold.
     pub cells: Vec<Vec<Cell>>,
 }
@@ -35,6 +39,7 @@ impl Phase {
         Ok(Phase {
             schema: SCHEMA,
             tool,
+            band: band(&machine, job.workload),
             machine,
             job,
             cells,

@@ -2,7 +2,8 @@
 
 use crate::record::Tool;
 use crate::record::simulation::{Point, SCHEMA, Shard, Simulation, Sweep, by_descending_cost, due};
-use cyclewise_sim::simulate;
+use cyclewise_sim::band::{Band, band};
+use cyclewise_sim::{Workload, simulate};
 use rayon::prelude::*;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
@@ -12,6 +13,22 @@ pub(crate) fn run(sweep: Sweep, shard: Option<Shard>, tool: Tool, tell: &(dyn Fn
     // Long points first, so that no thread begins one when the others are about to end.
     let due = by_descending_cost(&sweep, due(&sweep, shard));
     let (begun, done, all) = (AtomicUsize::new(0), AtomicUsize::new(0), due.len());
+    // Of each machine and workload once: a sweep has many points of each.
+    let bands: Vec<Vec<Option<Band>>> = sweep
+        .machines
+        .iter()
+        .map(|machine| {
+            sweep
+                .workloads
+                .iter()
+                .map(|workload| band(machine, *workload))
+                .collect()
+        })
+        .collect();
+    let of = |machine: usize, workload: Workload| {
+        let at = sweep.workloads.iter().position(|w| *w == workload)?;
+        bands[machine][at]
+    };
     let point = |index| {
         let (machine, job) = sweep.job_at(index);
         let result = simulate(&sweep.machines[machine], &job);
@@ -24,6 +41,7 @@ pub(crate) fn run(sweep: Sweep, shard: Option<Shard>, tool: Tool, tell: &(dyn Fn
         Point {
             index,
             machine,
+            band: of(machine, job.workload),
             job,
             outcome,
             refused,

@@ -1,4 +1,4 @@
-//! Ctrl-C: the first asks the run to end in good order, the second ends it at once.
+//! Ctrl-C: the first asks the run to end in good order, the second ends it at once. The same of SIGTERM and SIGHUP where that is wanted.
 //!
 //! # Safety
 //! The handler stores to one atomic.
@@ -16,13 +16,24 @@ extern "C" fn handler(_: libc::c_int) {
 
 /// From now on the first SIGINT asks. Where the program was started with SIGINT ignored, it stays ignored.
 pub(crate) fn listen() {
-    if signal::has_default_action(libc::SIGINT) {
-        // SAFETY: the handler stores to one atomic. If this fails, SIGINT ends the program, as before.
-        let _ = unsafe { signal::handle(libc::SIGINT, handler, libc::SA_RESETHAND) };
+    listen_to(libc::SIGINT);
+}
+
+/// Like [`listen`], for SIGTERM and SIGHUP too: what a supervisor or a lost terminal sends to one that has results to report.
+pub(crate) fn listen_to_supervisors() {
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        listen_to(signal);
     }
 }
 
-/// Whether a SIGINT has asked.
+fn listen_to(signal: libc::c_int) {
+    if signal::has_default_action(signal) {
+        // SAFETY: the handler stores to one atomic. If this fails, the signal ends the program, as before.
+        let _ = unsafe { signal::handle(signal, handler, libc::SA_RESETHAND) };
+    }
+}
+
+/// Whether a signal has asked.
 pub(crate) fn asked() -> bool {
     #[cfg(test)]
     if PRETENDED.get() {
@@ -36,7 +47,7 @@ thread_local! {
     static PRETENDED: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-/// Whether this thread, and no other, takes it that a SIGINT has asked.
+/// Whether this thread, and no other, takes it that a signal has asked.
 #[cfg(test)]
 pub(crate) fn pretend(asked: bool) {
     PRETENDED.set(asked);

@@ -2,52 +2,21 @@
 //!
 //! Both counters are in one group, pinned to the PMU: either they count all the time or the kernel says they do not.
 //! User mode only, so that a system call's own path and interrupts stay out.
-//!
-//! # References
-//! perf_event_open(2); libc has no type for its attribute, so the fields we set are laid out here
-//! (PERF_ATTR_SIZE_VER0, 64 bytes, which every kernel accepts).
-//!
-//! # Safety
-//! The kernel reads one attribute of the size it states, and writes at most the buffer's length.
-#![expect(unsafe_code, reason = "perf_event_open, read")]
 
+use super::perf_open::{
+    Attribute, FORMAT_ENABLED, FORMAT_GROUP, FORMAT_RUNNING, HW_CPU_CYCLES, HW_INSTRUCTIONS, TYPE_HARDWARE, flag, open,
+};
+use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-
-const TYPE_HARDWARE: u32 = 0;
-const HW_CPU_CYCLES: u64 = 0;
-const HW_INSTRUCTIONS: u64 = 1;
-const FORMAT_ENABLED: u64 = 1 << 0;
-const FORMAT_RUNNING: u64 = 1 << 1;
-const FORMAT_GROUP: u64 = 1 << 3;
-const PINNED: u64 = 1 << 2;
-const EXCLUDE_KERNEL: u64 = 1 << 5;
-const EXCLUDE_HV: u64 = 1 << 6;
-const CLOEXEC: libc::c_ulong = 1 << 3;
+use std::os::fd::AsFd;
 
 /// Iterations after which a working counter must have moved.
 const WORK: u64 = 100_000;
 
-/// perf_event_attr up to PERF_ATTR_SIZE_VER0.
-#[repr(C)]
-#[derive(Default)]
-struct Attribute {
-    kind: u32,
-    size: u32,
-    config: u64,
-    sample_period: u64,
-    sample_type: u64,
-    read_format: u64,
-    flags: u64,
-    wakeup: u32,
-    breakpoint_type: u32,
-    config1: u64,
-}
-
 /// Two counters that count together.
 pub(crate) struct Group {
-    leader: std::fs::File,
-    _second: OwnedFd,
+    leader: File,
+    _second: File,
 }
 
 /// One reading of a [`Group`].
@@ -98,10 +67,10 @@ impl Group {
     }
 
     fn open(kind: u32, configs: [u64; 2]) -> io::Result<Self> {
-        let leader = open(kind, configs[0], None)?;
-        let second = open(kind, configs[1], Some(&leader))?;
+        let leader = member(kind, configs[0], None)?;
+        let second = member(kind, configs[1], Some(&leader))?;
         let group = Self {
-            leader: leader.into(),
+            leader,
             _second: second,
         };
         group.read().map(|_| group)
@@ -133,32 +102,19 @@ impl Group {
     }
 }
 
-fn open(kind: u32, config: u64, leader: Option<&OwnedFd>) -> io::Result<OwnedFd> {
-    let attribute = Attribute {
-        kind,
-        size: size_of::<Attribute>() as u32,
-        config,
-        read_format: FORMAT_GROUP | FORMAT_ENABLED | FORMAT_RUNNING,
-        // Only a leader may be pinned.
-        flags: EXCLUDE_KERNEL | EXCLUDE_HV | if leader.is_none() { PINNED } else { 0 },
-        ..Attribute::default()
-    };
-    let group = leader.map_or(-1, |fd| fd.as_raw_fd());
-    // SAFETY: one attribute of the size it states; this thread, any CPU.
-    let fd = unsafe { libc::syscall(libc::SYS_perf_event_open, &raw const attribute, 0, -1, group, CLOEXEC) };
-    if fd < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: a descriptor the kernel just gave us.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) })
+fn member(kind: u32, config: u64, leader: Option<&File>) -> io::Result<File> {
+    let mut attribute = Attribute::new(kind, config);
+    attribute.read_format = FORMAT_GROUP | FORMAT_ENABLED | FORMAT_RUNNING;
+    // Only a leader may be pinned.
+    let pinned = if leader.is_none() { flag::PINNED } else { 0 };
+    attribute.flags = flag::EXCLUDE_KERNEL | flag::EXCLUDE_HV | pinned;
+    open(&attribute, None, leader.map(AsFd::as_fd))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::perf_open::{SW_TASK_CLOCK, TYPE_SOFTWARE};
     use super::*;
-
-    const TYPE_SOFTWARE: u32 = 1;
-    const SW_TASK_CLOCK: u64 = 1;
 
     #[test]
     fn a_group_of_software_events_counts_through_the_same_path() {
@@ -194,11 +150,6 @@ mod tests {
         if let Ok(group) = Group::open(TYPE_SOFTWARE, [SW_TASK_CLOCK, SW_TASK_CLOCK]) {
             assert!(group.if_counting().is_ok());
         }
-    }
-
-    #[test]
-    fn the_attribute_has_the_size_of_version_0() {
-        assert_eq!(size_of::<Attribute>(), 64);
     }
 
     #[test]

@@ -65,6 +65,14 @@ pub(crate) fn interrupt(child: &std::process::Child) {
     }
 }
 
+/// Sends SIGTERM to a process of this number, if there is one.
+pub(crate) fn terminate(pid: u32) {
+    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+        // Fails only if it has ended, or is another user's.
+        let _ = kill_process(pid, Signal::TERM);
+    }
+}
+
 /// Forks. The child dies with the thread that made it, or by SIGALRM after `limit_s` seconds.
 ///
 /// # Safety

@@ -4,10 +4,11 @@
 //! wait4 writes one `int` and one `rusage` of ours.
 #![expect(unsafe_code, reason = "wait4")]
 
+use super::interrupt;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 /// How a command ended and what it used.
@@ -48,24 +49,54 @@ pub(crate) struct Usage {
 pub(crate) fn run(command: &mut Command) -> io::Result<Finished> {
     let start = Instant::now();
     let child = command.spawn()?;
-    let (status, usage) = reap(child.id() as libc::pid_t)?;
-    // `child` is dropped, which neither waits nor kills: its number may belong to another process by now.
-    Ok(Finished {
-        status,
-        elapsed: start.elapsed(),
-        usage,
-    })
+    loop {
+        // `child` is dropped, which neither waits nor kills: its number may belong to another process by now.
+        if let Some((status, usage)) = reap(&child, 0)? {
+            let elapsed = start.elapsed();
+            return Ok(Finished { status, elapsed, usage });
+        }
+    }
 }
 
-fn reap(pid: libc::pid_t) -> io::Result<(ExitStatus, Usage)> {
+/// The time between two looks at whether a signal has asked this process to end.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// Like [`run`], but where a signal asks this process to end, the command is killed. Its elapsed time may be 5 ms too long.
+///
+/// # Errors
+/// As [`run`].
+pub(crate) fn run_unless_interrupted(command: &mut Command) -> io::Result<Finished> {
+    let start = Instant::now();
+    let mut child = command.spawn()?;
+    loop {
+        if let Some((status, usage)) = reap(&child, libc::WNOHANG)? {
+            let elapsed = start.elapsed();
+            return Ok(Finished { status, elapsed, usage });
+        }
+        if interrupt::asked() {
+            child.kill()?;
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+/// Waits for the child; `None` if it has not ended, which is so only with WNOHANG.
+fn reap(child: &Child, flags: libc::c_int) -> io::Result<Option<(ExitStatus, Usage)>> {
     let mut status = 0;
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: writes an int and a rusage, both ours.
-    while unsafe { libc::wait4(pid, &mut status, 0, usage.as_mut_ptr()) } == -1 {
+    let ended = loop {
+        // SAFETY: writes an int and a rusage, both ours.
+        let pid = unsafe { libc::wait4(child.id() as libc::pid_t, &mut status, flags, usage.as_mut_ptr()) };
+        if pid != -1 {
+            break pid != 0;
+        }
         let error = io::Error::last_os_error();
         if error.kind() != io::ErrorKind::Interrupted {
             return Err(error);
         }
+    };
+    if !ended {
+        return Ok(None);
     }
     // SAFETY: zeroed is valid, and the kernel filled it.
     let usage = unsafe { usage.assume_init() };
@@ -79,7 +110,7 @@ fn reap(pid: libc::pid_t) -> io::Result<(ExitStatus, Usage)> {
         minor_faults: usage.ru_minflt as u64,
         major_faults: usage.ru_majflt as u64,
     };
-    Ok((ExitStatus::from_raw(status), usage))
+    Ok(Some((ExitStatus::from_raw(status), usage)))
 }
 
 #[cfg(test)]
@@ -95,6 +126,17 @@ mod tests {
         assert!(done.usage.max_rss_kib > 0);
         assert!(done.usage.voluntary_switches > 0);
         assert!(done.usage.minor_faults > 0);
+    }
+
+    #[test]
+    fn a_command_outlives_no_signal_that_asks_to_end() {
+        interrupt::pretend(true);
+        let done = run_unless_interrupted(Command::new("sleep").arg("600"));
+        interrupt::pretend(false);
+        assert_eq!(done.unwrap().status.signal(), Some(libc::SIGKILL));
+        // The twin: nobody asks, and it ends by itself.
+        let done = run_unless_interrupted(Command::new("sleep").arg("0.01")).unwrap();
+        assert!(done.status.success() && done.elapsed >= Duration::from_millis(10));
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod fleet_outputs;
 mod fleet_records;
 mod fleet_report;
 mod records;
+mod ring0;
 mod run;
 mod verify;
 

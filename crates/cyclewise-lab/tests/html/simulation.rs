@@ -5,7 +5,7 @@ use cyclewise_lab::export::html::{render_phase, render_simulation};
 use cyclewise_lab::record::Tool;
 use cyclewise_lab::record::simulation::{Point, SCHEMA, Simulation, Sweep};
 use cyclewise_lab::simulate::phase::Phase;
-use cyclewise_sim::machine::Published;
+use cyclewise_sim::machine::{HeldOut, Published};
 use cyclewise_sim::phase::Cell;
 use cyclewise_sim::{Job, Latencies, Machine, Outcome, Placement, Relax, Topology, Workload};
 
@@ -28,6 +28,10 @@ fn machine() -> Machine {
     machine.latency.socket_ns = Some(40.0);
     machine.latency.remote_ns = Some(120.0);
     machine.fitted = vec!["line.hold".to_owned()];
+    // And so is its error, not that of published machines.
+    machine.held_out = (1..=4)
+        .map(|threads| HeldOut::of(&Job::new(Workload::CasLoop, threads), 100.0, 125.0))
+        .collect();
     let published = |threads, value, unit: &str| Published {
         workload: "lockref".to_owned(),
         threads,
@@ -69,6 +73,8 @@ fn outcome(job: &Job) -> Outcome {
         ops_per_ownership: 0.5,
         fallback_share: if job.retry_limit.is_some() { 0.25 } else { 0.0 },
         events: 10_000,
+        warm_up_ops: 0,
+        stationary: None,
     }
 }
 
@@ -80,7 +86,8 @@ fn simulation(limits: &[Option<u32>]) -> Simulation {
         retry_limits: limits.to_vec(),
         relax: vec![Relax::None],
         critical_cycles: 5,
-        parallel_cycles: 50,
+        parallel_cycles: Some(50),
+        start: Some(cyclewise_sim::Start::Scattered),
         placement: Placement::Compact,
         readers: 0,
         ops: None,
@@ -94,6 +101,7 @@ fn simulation(limits: &[Option<u32>]) -> Simulation {
             index,
             machine,
             outcome: Some(outcome(&job)),
+            band: None,
             refused: None,
             job,
         });
@@ -127,6 +135,7 @@ pub(crate) fn phase_page() -> String {
         tool: tool(),
         machine: machine(),
         job: Job::new(Workload::CasLoop, 16),
+        band: None,
         cells: cells.to_vec(),
     };
     render_phase(&phase).unwrap()

@@ -60,6 +60,32 @@ fn a_phase_diagram_has_every_cell() {
 }
 
 #[test]
+fn examine_ends_with_1_where_a_kind_is_further_off_than_asked_and_only_there() {
+    let folder = Folder::new();
+    let markdown = folder.name("e.md");
+    let output = cyclewise(&["simulate", "examine", "--markdown", &markdown]);
+    let (table, said) = (text(&output.stdout), text(&output.stderr));
+    assert!(table.contains("kinds as near as asked"), "{table}");
+    assert_eq!(
+        output.status.code(),
+        Some(i32::from(table.contains("MISSED"))),
+        "{table}\n{said}"
+    );
+    assert_eq!(
+        table.contains("MISSED"),
+        said.contains("further off than asked"),
+        "{said}"
+    );
+    let document = folder.read("e.md");
+    assert!(
+        document.starts_with("# ") && document.contains("## Refused"),
+        "{document}"
+    );
+    let to_stdout = cyclewise(&["simulate", "examine", "--markdown", "-"]);
+    assert_eq!(text(&to_stdout.stdout), document);
+}
+
+#[test]
 fn validate_ends_with_1_where_a_target_is_missed_and_only_there() {
     let folder = Folder::new();
     let (markdown, json) = (folder.name("v.md"), folder.name("v.json"));
@@ -72,4 +98,65 @@ fn validate_ends_with_1_where_a_target_is_missed_and_only_there() {
     let report: serde_json::Value = serde_json::from_str(&folder.read("v.json")).unwrap();
     assert!(!report["targets"].as_array().unwrap().is_empty());
     assert!(folder.read("v.md").starts_with("# "));
+}
+
+/// The column `cyclewise` of the report's rows is a command, and its seeds give the row's mean.
+#[test]
+fn a_row_of_the_report_comes_out_of_the_command_beside_it() {
+    let report = include_str!("../../../cyclewise-sim/VALIDATION.md");
+    for row in [
+        "| i7-6700HQ | lock-ttas, pause | 4 |",
+        "| i5-1035G4 | lock-ticket | 3 |",
+        "| AWS Graviton2 | cas-loop | 16 |",
+    ] {
+        let line = report.lines().find(|line| line.starts_with(row)).expect(row);
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let (simulated, command) = (cells[5], cells[8].trim_matches('`'));
+        let mean: f64 = simulated.split(' ').next().unwrap().parse().expect(simulated);
+        let of_seed = |seed: u32| {
+            let seed = seed.to_string();
+            let args: Vec<&str> = command.split(' ').chain(["--seed", &seed, "--json", "-"]).collect();
+            let json: serde_json::Value = serde_json::from_str(&printed(&args)).unwrap();
+            let outcome = &json["points"][0]["outcome"];
+            assert!(
+                outcome["stationary"].is_boolean() && outcome["warm_up_ops"].as_u64() > Some(0),
+                "{outcome}"
+            );
+            outcome["ns_per_op"].as_f64().unwrap()
+        };
+        let found = (1..=5).map(of_seed).sum::<f64>() / 5.0;
+        assert!((found - mean).abs() <= 0.05 + 1e-9, "{command}: {found}, {simulated}");
+    }
+}
+
+#[test]
+fn a_start_is_taken_by_name_and_work_is_the_workloads_own() {
+    let json = |rest: &[&str]| -> serde_json::Value {
+        let args = [
+            &[
+                "simulate",
+                "open-read-close",
+                "--machine",
+                "i7-6700k",
+                "--threads",
+                "4",
+                "--ops",
+                "50",
+                "--json",
+                "-",
+            ],
+            rest,
+        ]
+        .concat();
+        serde_json::from_str(&printed(&args)).unwrap()
+    };
+    let default = json(&[]);
+    assert_eq!(default["sweep"]["start"], "scattered");
+    assert_eq!(default["points"][0]["job"]["parallel_cycles"], 5000);
+    let crowd = json(&["--start", "crowd", "--parallel", "0"]);
+    assert_eq!(crowd["sweep"]["start"], "crowd");
+    assert_eq!(crowd["points"][0]["job"]["parallel_cycles"], 0);
+    let (status, said) = refused(&["simulate", "fetch-add", "--machine", "i7-6700k", "--start", "mob"]);
+    assert_eq!(status, 2, "{said}");
+    assert!(said.contains("scattered"), "{said}");
 }

@@ -29,20 +29,27 @@ fn a_machine_file_is_as_good_as_a_name_and_its_mistakes_have_a_line() {
     assert!(said.contains("mine.toml:") && said.contains("hz"), "{said}");
 }
 
-/// A record as the experiment core-to-core of a machine of two CPUs writes it.
+/// A record as the experiment core-to-core of a machine of four CPUs writes it.
 const RECORD: &str = r#"{"schema":"cyclewise.record/1","created":"2026-01-02T03:04:05Z","tool":{"version":"0.1.0","commit":null},
-"seed":1,"machine":{"arch":"x86_64","cpu_model":"Example CPU","cpus":2,"topology":{"sockets":1,"clusters":1,"cores":2,"cpus":2},
+"seed":1,"machine":{"arch":"x86_64","cpu_model":"Example CPU","cpus":4,"cores":[[[1,1],[1,1]]],
 "kernel":"6.1","hypervisor":null,"tsc_hz":3e9,"core_cycles_per_tick":null,"clocksource":"tsc","governor":null,"smt":null,
 "mitigations":{},"steal_ticks":0,"warnings":[]},"experiments":[{"name":"core-to-core","question":"?","source":"","unit":"ns/op",
 "comparisons":[],"notes":[],"variants":[ROWS]}]}"#;
 
 fn record() -> String {
     let rows = [
-        ("socket-0-1", 20.0),
+        ("cluster-0-1", 20.0),
+        ("socket-0-2", 40.0),
+        ("cycle-t1", 0.3),
+        ("cycle-t4", 0.333_333),
+        ("pause", 14.0),
         ("fetch-add-t1", 7.0),
         ("cas-loop-t1", 12.0),
         ("fetch-add-t2", 22.0),
         ("cas-loop-t2", 54.0),
+        ("fetch-add-t4", 30.0),
+        ("cas-loop-t4", 110.0),
+        ("lock-ttas-t4", 150.0),
     ];
     let rows = rows.map(|(name, ns)| {
         format!(
@@ -62,11 +69,19 @@ fn a_fitted_machine_can_be_simulated() {
     assert_eq!(folder.read("mine.toml"), on_stdout, "the same again");
     let table = printed(&["simulate", "fetch-add", "--machine", &out, "--ops", "100"]);
     assert!(
-        table.contains("Example CPU, 2 CPUs") && table.contains("fitted, not measured"),
+        table.contains("Example CPU, 4 CPUs") && table.contains("fitted, not measured"),
         "{table}"
     );
+    assert!(table.contains("off by"), "{table}");
     let none = folder.name("none.json");
     std::fs::write(&none, record().replace("\"core-to-core\"", "\"popf\"")).unwrap();
     let (status, said) = refused(&["simulate", "fit", "--from", &none]);
     assert!(status == 2 && said.contains("run core-to-core --json"), "{said}");
+    // Without the real clock, the counter's rate is not taken for it.
+    std::fs::write(&none, record().replace("cycle-t", "circle-t")).unwrap();
+    let (status, said) = refused(&["simulate", "fit", "--from", &none]);
+    assert!(
+        status == 2 && said.contains("another clock") && said.lines().count() == 1,
+        "{said}"
+    );
 }

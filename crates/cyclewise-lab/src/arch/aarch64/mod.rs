@@ -3,11 +3,13 @@
 mod body;
 pub mod counter;
 pub mod entry;
+pub mod exclusive;
 pub(crate) mod probe;
 mod program_counter;
 pub mod raw;
 pub mod stamp;
 pub(crate) mod store;
+pub(crate) mod wait;
 pub(crate) mod width;
 pub mod words;
 

@@ -12,6 +12,7 @@ mod program_counter;
 pub(crate) mod raw;
 pub mod stamp;
 pub(crate) mod store;
+pub(crate) mod wait;
 pub(crate) mod width;
 pub(crate) mod words;
 

@@ -4,7 +4,7 @@ use crate::record::simulation::{Shard, ShardBy};
 use crate::simulate::lists::{self, Counts, Limits, Relaxes, ShardNumber};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
-use cyclewise_sim::{Placement, Workload};
+use cyclewise_sim::{Placement, Start, Workload};
 use std::path::PathBuf;
 
 /// A sweep, or a subcommand.
@@ -31,6 +31,8 @@ pub(in crate::command) enum SimulateCommand {
     Phase(PhaseArgs),
     /// Compare the simulator with published figures; exit 1 if one is out of range
     Validate(ValidateArgs),
+    /// Predict published machines that the simulator did not learn from; exit 1 if a kind is further off than asked
+    Examine(ExamineArgs),
 }
 
 #[derive(Args)]
@@ -53,19 +55,22 @@ pub(in crate::command) struct SweepArgs {
     /// Work inside a critical section, or while holding a reference, in core cycles
     #[arg(long, value_name = "CYCLES", default_value_t = 0)]
     pub(in crate::command) critical: u32,
-    /// Work between two operations, in core cycles
-    #[arg(long, value_name = "CYCLES", default_value_t = 0)]
-    pub(in crate::command) parallel: u32,
+    /// Work between two operations, in core cycles [default: the workload's own: 5000 of open-read-close, 0 of the others]
+    #[arg(long, value_name = "CYCLES")]
+    pub(in crate::command) parallel: Option<u32>,
     /// How threads are placed on CPUs
     #[arg(long, value_name = "P", default_value = "compact")]
     pub(in crate::command) placement: PlacementArg,
+    /// How threads begin
+    #[arg(long, value_name = "S", default_value = "scattered")]
+    pub(in crate::command) start: StartArg,
     /// Extra threads that only read the line
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(in crate::command) readers: u32,
     /// Seed of the model's random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(in crate::command) seed: u64,
-    /// Operations measured at each point [default: 2000, or 30 per thread if that is more]
+    /// Operations measured at each point [default: until throughput is stationary]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub(in crate::command) ops: Option<u64>,
     /// Write the sweep as JSON (cyclewise.simulation/1); `-` writes it to stdout instead of the table
@@ -158,6 +163,13 @@ pub(in crate::command) struct ValidateArgs {
 }
 
 #[derive(Args)]
+pub(in crate::command) struct ExamineArgs {
+    /// Write the report as Markdown; `-` writes it to stdout instead of the table
+    #[arg(long, value_name = "PATH")]
+    pub(in crate::command) markdown: Option<PathBuf>,
+}
+
+#[derive(Args)]
 pub(in crate::command) struct RecommendArgs {
     /// Name of a machine (see `simulate list`), or a machine file
     #[arg(long, value_name = "NAME|FILE")]
@@ -198,6 +210,23 @@ impl From<PlacementArg> for Placement {
             PlacementArg::Spread => Self::Spread,
             PlacementArg::Compact => Self::Compact,
             PlacementArg::CompactSmt => Self::CompactSmt,
+        }
+    }
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(in crate::command) enum StartArg {
+    /// One after another, in random order
+    Scattered,
+    /// All at once, at the first contended line
+    Crowd,
+}
+
+impl From<StartArg> for Start {
+    fn from(start: StartArg) -> Self {
+        match start {
+            StartArg::Scattered => Self::Scattered,
+            StartArg::Crowd => Self::Crowd,
         }
     }
 }

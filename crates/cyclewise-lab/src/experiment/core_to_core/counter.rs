@@ -31,6 +31,20 @@ fn by_loop(counter: &AtomicU64) {
     }
 }
 
+/// Adds one by a load-exclusive and a store-exclusive, which are repeated until the store is done.
+#[cfg(target_arch = "aarch64")]
+#[inline(always)]
+fn by_exclusives(counter: &AtomicU64) {
+    let failed = crate::arch::exclusive::add(counter);
+    RETRIES.set(RETRIES.get() + failed);
+}
+
+/// A row of exclusives.
+#[cfg(target_arch = "aarch64")]
+pub(super) fn exclusives(name: String, crowd: &Crowd) -> Box<dyn Sampler> {
+    row(name, crowd, by_exclusives)
+}
+
 /// A row of `fetch_add`.
 pub(super) fn add(name: String, crowd: &Crowd) -> Box<dyn Sampler> {
     row(name, crowd, by_instruction)

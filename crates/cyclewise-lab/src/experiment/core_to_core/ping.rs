@@ -4,9 +4,11 @@
 //! The flag is `COMING` until the second thread is in place, then alternates between `HERE` and `THERE`, and ends as
 //! `OVER`.
 
+use super::home::Homed;
 use super::pairs::Pair;
 use crate::error::{Error, Result};
 use crate::runner::{Sample, Sampler};
+use crate::sys::shared_atomics::SharedAtomics;
 use crate::sys::{affinity, clock};
 use std::io;
 use std::sync::atomic::AtomicU32;
@@ -34,11 +36,10 @@ const PATIENCE: Duration = Duration::from_millis(40);
 /// Sleep between two checks of a flag that is not being timed.
 const PAUSE: Duration = Duration::from_micros(20);
 
-/// Alone in its cache lines; neighbours are fetched in pairs.
-#[repr(align(128))]
-struct Flag(AtomicU32);
+/// Alone in its page, which is at the node of the CPU that first wrote to it.
+struct Flag<'a>(&'a AtomicU32);
 
-impl Flag {
+impl Flag<'_> {
     /// Waits for `from` and sets `to`; `false` if the flag is `OVER`. Relaxed: the flag publishes nothing.
     #[inline(always)]
     fn hand_over(&self, from: u32, to: u32) -> bool {
@@ -56,15 +57,27 @@ impl Flag {
 pub(super) struct PingPong {
     name: String,
     cpus: [u32; 2],
+    home: u32,
     round_trips: u64,
 }
 
 impl PingPong {
+    /// The flag is at the first CPU's node.
     pub(super) fn new(pair: Pair, round_trips: u64) -> Self {
         Self {
             name: pair.name(),
             cpus: pair.cpus,
+            home: pair.cpus[0],
             round_trips,
+        }
+    }
+
+    /// The flag is at the node of a CPU that may be another.
+    pub(super) fn homed(homed: Homed, round_trips: u64) -> Self {
+        Self {
+            name: homed.name(),
+            home: homed.home,
+            ..Self::new(homed.pair, round_trips)
         }
     }
 }
@@ -75,7 +88,7 @@ impl Sampler for PingPong {
     }
 
     fn sample(&mut self) -> Result<Sample> {
-        let one_way = one_way_ns(self.cpus, self.round_trips).map_err(|e| {
+        let one_way = one_way_ns(self.cpus, self.home, self.round_trips).map_err(|e| {
             let [a, b] = self.cpus;
             Error::system(
                 &format!("core-to-core: cannot run a thread on CPU {a} and one on CPU {b}"),
@@ -87,15 +100,17 @@ impl Sampler for PingPong {
     }
 }
 
-/// Half a round trip, in nanoseconds.
+/// Half a round trip, in nanoseconds, of a flag whose page is first written by CPU `home`.
 ///
 /// # Errors
-/// If a thread cannot be created or pinned.
-pub(super) fn one_way_ns([first, second]: [u32; 2], round_trips: u64) -> io::Result<f64> {
-    let flag = Box::new(Flag(AtomicU32::new(COMING)));
+/// If memory cannot be mapped, or a thread not be created or pinned.
+pub(super) fn one_way_ns([first, second]: [u32; 2], home: u32, round_trips: u64) -> io::Result<f64> {
+    let page = SharedAtomics::<AtomicU32>::zeroed(1)?;
+    place(&page[0], home)?;
+    let flag = Flag(&page[0]);
     let batch = (round_trips / ALL_BATCHES as u64).max(1);
     std::thread::scope(|scope| {
-        let flag = &*flag;
+        let flag = &flag;
         let there = Builder::new().spawn_scoped(scope, move || answer(flag, second))?;
         let here = Builder::new().spawn_scoped(scope, move || ask(flag, first, batch));
         if here.is_err() {
@@ -106,6 +121,20 @@ pub(super) fn one_way_ns([first, second]: [u32; 2], round_trips: u64) -> io::Res
         let answered = there.join().map_err(|_| gone())?;
         let asked = here?.join().map_err(|_| gone())?;
         answered.and(asked)
+    })
+}
+
+/// Writes the flag's first value from CPU `home`, which places its page.
+fn place(flag: &AtomicU32, home: u32) -> io::Result<()> {
+    std::thread::scope(|scope| {
+        let write = move || {
+            affinity::confine(&[home])?;
+            // Relaxed: the threads that use the flag are created after this one is joined.
+            flag.store(COMING, Relaxed);
+            Ok(())
+        };
+        let writer = Builder::new().spawn_scoped(scope, write)?;
+        writer.join().map_err(|_| io::Error::other("a thread panicked"))?
     })
 }
 

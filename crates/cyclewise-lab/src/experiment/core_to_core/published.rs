@@ -1,4 +1,4 @@
-//! What the sources published: medians of one-way transfers by distance, and of additions to one counter by threads.
+//! What the sources published: medians of one-way transfers by distance, of additions to one counter by threads, and of spinlocks.
 
 use crate::experiment::Published;
 
@@ -62,8 +62,20 @@ const VARIANTS: [[Option<&str>; 4]; 2] = [
     [Some("cas-loop-t1"), Some("cas-loop-t2"), None, None],
 ];
 
-/// 23 transfers and 16 rows.
-const COUNT: usize = 39;
+/// Its spinlocks by four threads: one that spins without a pause, the same with one, and a ticket lock.
+const LOCKS: [(&str, [f64; 3]); 2] = [
+    ("Core i7-6700HQ (Skylake)", [160.0, 55.0, 122.0]),
+    ("Core i5-1035G4 (Ice Lake)", [80.0, 73.0, 130.0]),
+];
+
+const LOCK_WHATS: [&str; 3] = [
+    "a spinlock by 4 threads",
+    "a spinlock that pauses, by 4 threads",
+    "a ticket lock by 4 threads",
+];
+
+/// 23 transfers, 16 rows and 6 locks.
+const COUNT: usize = 45;
 
 pub(super) static FIGURES: [Published; COUNT] = figures();
 
@@ -109,6 +121,19 @@ const fn figures() -> [Published; COUNT] {
             n += 1;
             t += 1;
         }
+        i += 1;
+    }
+    let mut i = 0;
+    while i < LOCKS.len() * LOCK_WHATS.len() {
+        let (machine, ns) = LOCKS[i / LOCK_WHATS.len()];
+        let lock = i % LOCK_WHATS.len();
+        all[n] = Published {
+            what: LOCK_WHATS[lock],
+            figure: ns[lock],
+            machine,
+            ..NONE
+        };
+        n += 1;
         i += 1;
     }
     assert!(n == COUNT);

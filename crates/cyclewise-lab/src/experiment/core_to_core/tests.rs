@@ -74,8 +74,12 @@ fn a_flag_comes_back() {
         eprintln!("skipped: one CPU may be used");
         return;
     };
-    let ns = ping::one_way_ns([a, b], 90).unwrap();
-    assert!(ns > 0.0 && ns.is_finite(), "{ns}");
+    for home in [a, b] {
+        let ns = ping::one_way_ns([a, b], home, 90).unwrap();
+        assert!(ns > 0.0 && ns.is_finite(), "{ns}");
+    }
+    let refused = ping::one_way_ns([a, b], 1023, 90).unwrap_err();
+    assert_eq!(refused.raw_os_error(), Some(libc::EINVAL), "the home is a CPU too");
 }
 
 #[test]
@@ -108,6 +112,106 @@ fn additions_are_counted_and_lost_ones_are_found() {
     let error = row.sample().unwrap_err();
     assert_eq!(error.status, Status::CheckFailed);
     assert!(error.message.contains("lost"), "{}", error.message);
+}
+
+/// At most as many threads as CPUs: waiters that never sleep take time slices.
+fn crowd() -> Crowd {
+    let mut crowd = Crowd::brief(2);
+    crowd.threads = crowd.cpus.len().min(2);
+    crowd
+}
+
+#[test]
+fn every_lock_keeps_every_count_and_has_its_row() {
+    let crowd = crowd();
+    let mut rows = lock_row::rows(&crowd);
+    let names: Vec<&str> = rows.iter().map(|row| row.name()).collect();
+    let expected = lock_row::NAMES.map(|name| format!("{name}-t{}", crowd.threads));
+    assert_eq!(names, expected);
+    for row in &mut rows {
+        let sample = row.sample().unwrap();
+        assert!(sample.value > 0.0 && sample.value.is_finite(), "{sample:?}");
+    }
+}
+
+/// Runs every section but one of each thread.
+struct Forgets(std::sync::atomic::AtomicU32);
+
+impl locks::Lock for Forgets {
+    fn new(_: usize) -> Self {
+        Self(std::sync::atomic::AtomicU32::new(0))
+    }
+
+    fn section(&self, _: usize, section: impl FnOnce()) {
+        if self.0.fetch_add(1, Relaxed) > 0 {
+            section();
+        }
+    }
+}
+
+#[test]
+fn a_lock_that_loses_a_count_is_found() {
+    let mut crowd = crowd();
+    crowd.threads = 1;
+    let error = lock_row::row::<Forgets>("forgets".to_owned(), &crowd)
+        .sample()
+        .unwrap_err();
+    assert_eq!(error.status, Status::CheckFailed);
+    assert!(error.message.contains("let two threads in"), "{}", error.message);
+}
+
+#[test]
+fn what_the_fit_needs_is_among_the_rows() {
+    let cpus = affinity::allowed().unwrap();
+    if cpus.len() < 2 {
+        eprintln!("skipped: one CPU may be used");
+        return;
+    }
+    let setup = setup(&Options::default()).unwrap();
+    let has = |name: &str| setup.samplers.iter().any(|row| row.name() == name);
+    let all = cpus.len();
+    let waits = crate::arch::wait::BODIES.map(|body| body.name);
+    assert!(waits.iter().all(|name| has(name)), "{waits:?}");
+    for row in [
+        "cycle",
+        "fetch-add",
+        "cas-loop",
+        "lock-ttas",
+        "lock-ttas-pause",
+        "lock-ticket",
+        "lock-mcs",
+    ] {
+        assert!(has(&format!("{row}-t1")) && has(&format!("{row}-t{all}")), "{row}");
+    }
+    assert_eq!(has("ll-sc-t2"), cfg!(target_arch = "aarch64"));
+    assert!(
+        setup.notes.iter().any(|note| note.contains("one core cycle")),
+        "{:?}",
+        setup.notes
+    );
+}
+
+#[test]
+fn a_cycle_and_a_waiting_instruction_take_some_time() {
+    let cycle = cycle::Cycle::new(&crowd()).sample().unwrap().value;
+    assert!(cycle > 0.0 && cycle.is_finite(), "{cycle}");
+    for mut row in waits::rows() {
+        let sample = row.sample().unwrap();
+        assert!(sample.value.is_finite(), "{}: {sample:?}", row.name());
+        assert!(sample.batches.is_none(), "batches are in ticks");
+    }
+}
+
+#[test]
+fn a_pair_of_a_socket_is_measured_with_its_line_at_home_and_away() {
+    let place = |cpu, socket| CpuTopology::made(cpu, cpu, cpu, socket);
+    let two: Vec<CpuTopology> = (0..4).map(|cpu| place(cpu, cpu / 2)).collect();
+    let all = pairs::all(&two);
+    let names: Vec<String> = home::chosen(&two, &all).iter().map(home::Homed::name).collect();
+    assert_eq!(names, ["socket-0-1-home-0", "socket-0-1-home-2"]);
+    assert!(names.iter().all(|name| !is_pair(name)), "no cell of the matrix");
+    let one: Vec<CpuTopology> = (0..4).map(|cpu| place(cpu, 0)).collect();
+    assert_eq!(home::chosen(&one, &pairs::all(&one)), []);
 }
 
 #[test]

@@ -31,6 +31,10 @@ pub(super) struct ExperimentView<'a> {
     pub(super) table: Table,
     /// Every figure, which the page folds away.
     pub(super) details: Vec<Table>,
+    /// Whether it has figures: where an emulator ran a guest, it has none.
+    pub(super) has_figures: bool,
+    /// Who ran a guest of ring 0, and what was checked.
+    pub(super) guest: Vec<Table>,
     pub(super) published: Option<Table>,
     pub(super) notes: &'a [String],
 }
@@ -56,6 +60,8 @@ impl<'a> ExperimentView<'a> {
             matrix: matrix(e)?,
             table: in_context::table(e).unwrap_or_else(|| variants(e)),
             details: details.into_iter().flatten().collect(),
+            has_figures: e.guest.is_none() || !e.variants.is_empty(),
+            guest: super::guest::tables(e),
             published: super::published::table(e, published),
             notes: &e.notes,
         })

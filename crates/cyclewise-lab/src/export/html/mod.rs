@@ -1,4 +1,5 @@
-//! The report: a self-contained HTML page of records, a comparison, a fleet, a sweep or a phase diagram.
+//! The report: a self-contained HTML page of records, a comparison, a fleet, a program's locked instructions, a sweep or a phase
+//! diagram.
 //!
 //! # Invariants
 //! 1. The page loads nothing (no script, font or image), and its content security policy forbids it.
@@ -11,7 +12,9 @@
 mod comparison;
 mod experiment;
 mod fleet;
+mod guest;
 mod in_context;
+mod locks;
 mod machine;
 mod page;
 mod phase;
@@ -26,6 +29,7 @@ use crate::experiment::Published;
 use crate::record::Record;
 use crate::record::compare::CompareReport;
 use crate::record::fleet_report::FleetReport;
+use crate::record::locks::Locks;
 use crate::record::simulation::Simulation;
 use crate::simulate::phase::Phase;
 use askama::Template;
@@ -68,6 +72,14 @@ pub fn render_phase(phase: &Phase) -> Result<String> {
 /// As [`render`].
 pub fn render_fleet(report: &FleetReport) -> Result<String> {
     finish(&fleet::FleetPage::new(report)?)
+}
+
+/// Renders what a program pays for atomics.
+///
+/// # Errors
+/// As [`render`].
+pub fn render_locks(locks: &Locks) -> Result<String> {
+    finish(&locks::LocksPage::new(locks)?)
 }
 
 fn finish(page: &impl Template) -> Result<String> {

@@ -7,6 +7,7 @@ use super::table::{Table, number, words};
 use crate::error::Result;
 use crate::export::number::{fixed, significant};
 
+use crate::simulate::band;
 use crate::simulate::phase::Phase;
 use askama::Template;
 use cyclewise_sim::phase::Cell;
@@ -34,6 +35,10 @@ impl PhasePage {
             ("Threads", job.threads.to_string()),
             ("Placement", job.placement.name().to_owned()),
             ("Seed", job.seed.to_string()),
+            (
+                "Own laws may be off by",
+                band::sentence(&phase.machine, std::iter::once(job.workload)),
+            ),
             ("Written by", tool(&phase.tool)),
         ]);
         let plots = [

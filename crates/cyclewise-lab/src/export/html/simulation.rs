@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::export::number::{NONE, count, percent, significant};
 use crate::record::simulation::{Point, Simulation};
 
+use crate::simulate::band;
 use askama::Template;
 use cyclewise_sim::machine::Published;
 use cyclewise_sim::{Machine, Outcome};
@@ -93,7 +94,7 @@ impl SimulationPage {
             style: STYLE,
             series: SERIES,
             facts: sweep_facts(s),
-            machines: s.sweep.machines.iter().map(MachineView::new).collect(),
+            machines: s.sweep.machines.iter().map(|m| MachineView::new(m, s)).collect(),
             warnings: refused.map(|(p, why)| format!("{}: {why}", name(s, p))).collect(),
             plots: plots.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect(),
             table: table(s),
@@ -116,22 +117,23 @@ fn sweep_facts(s: &Simulation) -> Vec<Fact> {
     facts([
         ("Points", format!("{} ({shard})", count(s.points.len()))),
         ("Critical work", format!("{} cycles", sweep.critical_cycles)),
-        ("Parallel work", format!("{} cycles", sweep.parallel_cycles)),
+        ("Parallel work", sweep.parallel_words()),
         ("Readers", sweep.readers.to_string()),
         ("Placement", sweep.placement.name().to_owned()),
+        ("Start", sweep.start.unwrap_or_default().name().to_owned()),
         ("Seed", sweep.seed.to_string()),
         ("Written by", tool(&s.tool)),
     ])
 }
 
 impl MachineView {
-    fn new(m: &Machine) -> Self {
+    fn new(m: &Machine, s: &Simulation) -> Self {
         let ns = |ns: Option<f64>| ns.map_or_else(|| NONE.to_owned(), |ns| format!("{} ns", significant(ns, 3)));
         let t = m.topology;
         let facts = facts([
             (
                 "CPUs",
-                format!("{} in {} sockets, {} cores", t.cpus(), t.sockets, t.cores()),
+                format!("{} in {} sockets, {} cores", m.cpus(), t.sockets, m.core_count()),
             ),
             ("Clock", format!("{} GHz", significant(m.ghz, 3))),
             ("One way to a sibling", ns(m.latency.sibling_ns)),
@@ -140,6 +142,10 @@ impl MachineView {
             ("One way to another socket", ns(m.latency.remote_ns)),
             ("Arbiter", format!("{:?}", m.line.arbiter)),
             ("Hold", format!("{:?}", m.line.hold)),
+            (
+                "Times may be off by",
+                band::sentence(m, s.sweep.workloads.iter().copied()),
+            ),
         ]);
         MachineView {
             name: m.name.clone(),

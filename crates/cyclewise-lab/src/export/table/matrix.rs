@@ -28,6 +28,7 @@ pub(super) fn matrix(e: &Experiment, look: Look) -> Option<String> {
         "{}\n",
         table(&["one way, ns", "pairs", "median", "min", "max"], rows, 1)
     );
+    out.push_str(&super::levels::levels(e).unwrap_or_default());
     let names: Vec<String> = cpus.iter().map(u32::to_string).collect();
     let mut header = vec!["CPU"];
     header.extend(names.iter().map(String::as_str));
@@ -81,6 +82,19 @@ mod tests {
             ("remote-0-3", 118.0),
         ]);
         insta::assert_snapshot!(anstream::adapter::strip_str(&matrix(&e, Look::new(None, false)).unwrap()).to_string());
+        // Two complexes of two cores, which the kernel does not name.
+        let whole = experiment(&[
+            ("socket-0-1", 24.0),
+            ("socket-0-2", 91.0),
+            ("socket-0-3", 90.0),
+            ("socket-1-2", 92.0),
+            ("socket-1-3", 91.0),
+            ("socket-2-3", 23.0),
+        ]);
+        insta::assert_snapshot!(
+            "levels",
+            anstream::adapter::strip_str(&matrix(&whole, Look::new(None, false)).unwrap()).to_string()
+        );
     }
 
     #[test]

@@ -1,11 +1,15 @@
 //! The terminal's tables. They always contain colour codes; the output stream strips them if it is no terminal.
 
 mod comparison;
+mod examination;
 mod fleet;
 mod grid;
+mod guest;
 mod in_context;
+mod levels;
 mod limits;
 mod list;
+mod locks;
 mod matrix;
 mod phase;
 mod recommendation;
@@ -15,10 +19,12 @@ mod simulation;
 mod wide;
 
 pub(crate) use comparison::{comparison, side};
+pub(crate) use examination::examination;
 pub(crate) use fleet::fleet;
 pub(crate) use grid::Look;
 pub(crate) use limits::limits;
 pub(crate) use list::{experiments, verification};
+pub(crate) use locks::locks;
 pub(crate) use phase::{phase, validation};
 pub(crate) use recommendation::recommendation;
 pub(crate) use runs::{runs, t_tests};
@@ -138,7 +144,12 @@ fn experiment(e: &Experiment, look: Look) -> String {
     if look.wide {
         let _ = writeln!(out, "{DIM}{}{DIM:#}", e.source);
     }
-    let _ = writeln!(out, "{}", wrapped(&circumstances(e), look, 0, 2));
+    if e.guest.is_none() || !e.variants.is_empty() {
+        let _ = writeln!(out, "{}", wrapped(&circumstances(e), look, 0, 2));
+    }
+    if let Some(guest) = guest::guest(e, look) {
+        let _ = write!(out, "{guest}");
+    }
     let rows = listed_variants(e, matrix::MOST_ROWS);
     if let Some(matrix) = matrix::matrix(e, look) {
         let _ = write!(out, "{matrix}");

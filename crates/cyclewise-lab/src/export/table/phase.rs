@@ -2,6 +2,7 @@
 
 use super::grid::{BOLD, DIM, green, red, table};
 use crate::export::number::{fixed, significant};
+use crate::simulate::band;
 use crate::simulate::phase::Phase;
 use cyclewise_sim::validation::{Report, Role};
 use std::fmt::Write;
@@ -26,8 +27,9 @@ pub(crate) fn phase(phase: &Phase) -> String {
     let _ = writeln!(
         out,
         "{DIM}simulated; hold: time a core keeps the line after an exclusive fill, in transfers; overtakes: how many requests in a row may \
-         be served before the oldest; {}{DIM:#}",
-        phase.own_laws()
+         be served before the oldest; {}; there, times may be off by: {}{DIM:#}",
+        phase.own_laws(),
+        band::sentence(&phase.machine, std::iter::once(phase.job.workload))
     );
     out
 }

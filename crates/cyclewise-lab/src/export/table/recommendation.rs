@@ -2,7 +2,8 @@
 
 use super::grid::{BOLD, DIM, style, table};
 use crate::export::number::{estimate, fixed, interval, significant};
-use crate::simulate::recommend::{Choice, Recommendation, Worst};
+use crate::simulate::band;
+use crate::simulate::recommend::{Choice, Doubt, Recommendation, Worst};
 use std::fmt::Write;
 
 /// How many equivalent candidates a line names.
@@ -13,7 +14,7 @@ pub(crate) fn recommendation(r: &Recommendation) -> String {
     let mut out = format!(
         "{BOLD}{}{BOLD:#}, {} CPUs  {DIM}{}{DIM:#}\n",
         r.machine.name,
-        r.machine.topology.cpus(),
+        r.machine.cpus(),
         r.machine.about
     );
     if !r.machine.fitted.is_empty() {
@@ -30,47 +31,56 @@ pub(crate) fn recommendation(r: &Recommendation) -> String {
             "",
             "threads",
             "Mop/s",
+            "off by",
             "Jain",
             "margin",
-            "95 %",
+            "seeds, 95 %",
+            "with the model's error",
             "worst",
             "equivalent",
         ];
         let mut grid = table(&header, rows, 3);
-        for column in [0, 1, 2, 9] {
+        for column in [0, 1, 2, 11] {
             if let Some(column) = grid.column_mut(column) {
                 column.set_cell_alignment(comfy_table::CellAlignment::Left);
             }
         }
         let _ = writeln!(out, "{grid}");
+        out.push_str(&untold(r.choices.iter().filter(|c| c.kind == kind)));
         out.push_str(&starving(r.choices.iter().filter(|c| c.kind == kind)));
     }
     let _ = writeln!(
         out,
         "\n{DIM}simulated, seeds {} to {}, {} cycles of critical work, {} of parallel work; margin: rate divided by the next best rate; \
-         undecided: the difference is below 5 % or not significant over the seeds; of the candidates within 5 % of the best, the \
-         simplest is recommended{DIM:#}",
+         alike: the difference is below 5 %; cannot tell: it is not significant over the seeds, or not larger than the model's error; of the \
+         candidates within 5 % of the best, the simplest is recommended{DIM:#}",
         r.seeds[0], r.seeds[1], r.critical_cycles, r.parallel_cycles
+    );
+    let _ = writeln!(
+        out,
+        "{DIM}rates may be off by:{DIM:#} {}",
+        band::sentence(&r.machine, r.choices.iter().map(|c| c.take.workload))
     );
     out
 }
 
 fn row(choice: &Choice) -> Vec<String> {
-    let (is, than, margin, ci95) = match &choice.next {
-        None => (String::new(), String::new(), String::new(), String::new()),
-        Some(next) => (
-            {
-                let colour = style(next.verdict);
-                format!("{colour}{}{colour:#}", next.verdict.in_words())
-            },
-            {
-                let word = if next.verdict.is_claim() { "than" } else { "against" };
-                format!("{word} {}", next.candidate.name())
-            },
+    let [is, than, margin, ci95, of_model] = choice.next.as_ref().map_or_else(Default::default, |next| {
+        let colour = style(next.verdict);
+        let (is, word) = match next.doubt {
+            None => (next.verdict.in_words(), "than"),
+            Some(Doubt::Small) => ("alike", "with"),
+            Some(_) => ("cannot tell", "from"),
+        };
+        [
+            format!("{colour}{is}{colour:#}"),
+            format!("{word} {}", next.candidate.name()),
             estimate(next.ratio, next.ratio_ci95),
             interval(next.ratio, next.ratio_ci95),
-        ),
-    };
+            next.model_interval
+                .map_or_else(|| band::UNKNOWN.to_owned(), |ci| interval(next.ratio, ci)),
+        ]
+    });
     let worst = |worst: &Worst| format!("{} ({})", fixed(worst.ratio, 1), worst.candidate.name());
     vec![
         choice.take.name(),
@@ -78,12 +88,30 @@ fn row(choice: &Choice) -> Vec<String> {
         than,
         choice.threads.to_string(),
         significant(choice.ops_per_s / 1e6, 3),
+        band::factor(choice.band.as_ref()),
         fixed(choice.jain, 3),
         margin,
         ci95,
+        of_model,
         choice.worst.as_ref().map_or_else(String::new, worst),
         alike(choice),
     ]
+}
+
+/// The thread counts at which the model cannot tell, and what would.
+fn untold<'a>(choices: impl Iterator<Item = &'a Choice>) -> String {
+    let untold: Vec<(&str, String)> = choices
+        .filter_map(|c| Some((c.measure?, c.threads.to_string())))
+        .collect();
+    let Some((command, _)) = untold.first() else {
+        return String::new();
+    };
+    let threads: Vec<&str> = untold.iter().map(|(_, threads)| threads.as_str()).collect();
+    format!(
+        "{DIM}cannot tell with {} threads; measure it on the machine:{DIM:#} {command}{DIM}, or fit the machine to more rows:{DIM:#} \
+         cyclewise run core-to-core --json R.json; cyclewise simulate fit --from R.json\n",
+        threads.join(", ")
+    )
 }
 
 /// The candidates excluded for starving a thread, with their thread counts.

@@ -3,6 +3,7 @@
 use super::grid::{BOLD, DIM, YELLOW, table};
 use crate::export::number::{count, fixed, percent, significant};
 use crate::record::simulation::{Point, Simulation};
+use crate::simulate::band;
 
 use cyclewise_sim::{Machine, Workload};
 use std::fmt::Write;
@@ -18,23 +19,29 @@ pub(crate) fn simulation(s: &Simulation) -> String {
             out,
             "{BOLD}{}{BOLD:#}, {} CPUs  {DIM}{}{DIM:#}",
             machine.name,
-            machine.topology.cpus(),
+            machine.cpus(),
             machine.about
         );
         if !machine.fitted.is_empty() {
             let _ = writeln!(out, "{DIM}fitted, not measured:{DIM:#} {}", machine.fitted.join(", "));
         }
         let _ = writeln!(out, "{}", points(s, i));
+        let _ = writeln!(
+            out,
+            "{DIM}times may be off by:{DIM:#} {}",
+            band::sentence(machine, s.sweep.workloads.iter().copied())
+        );
     }
     let sweep = &s.sweep;
     let _ = writeln!(
         out,
-        "{DIM}simulated; {} cycles of critical work, {} of parallel work, {} readers, placement {}, seed {}; retries, moves and fallback: per \
+        "{DIM}simulated; {} cycles of critical work, {} of parallel work, {} readers, placement {}, start {}, seed {}; retries, moves and fallback: per \
          operation{DIM:#}",
         sweep.critical_cycles,
-        sweep.parallel_cycles,
+        sweep.parallel_words(),
         sweep.readers,
         sweep.placement.name(),
+        sweep.start.unwrap_or_default().name(),
         sweep.seed
     );
     if let Some(shard) = s.shard {
@@ -45,6 +52,15 @@ pub(crate) fn simulation(s: &Simulation) -> String {
         );
     }
     for p in &s.points {
+        if let Some(outcome) = p.outcome.as_ref().filter(|outcome| outcome.stationary == Some(false)) {
+            let _ = writeln!(
+                out,
+                "{YELLOW}warning:{YELLOW:#} {} threads of {}: throughput was not stationary after {} operations; --ops fixes a length",
+                p.job.threads,
+                p.job.workload,
+                outcome.warm_up_ops + outcome.ops
+            );
+        }
         if let Some(why) = &p.refused {
             let _ = writeln!(
                 out,
@@ -64,6 +80,7 @@ fn points(s: &Simulation, machine: usize) -> comfy_table::Table {
         "threads",
         "Mop/s",
         "ns/op",
+        "off by",
         "p50 ns",
         "p99 ns",
         "max ns",
@@ -92,12 +109,13 @@ fn row(p: &Point) -> Vec<String> {
     ];
     let Some(o) = &p.outcome else {
         row.push("stuck".to_owned());
-        row.resize(15, String::new());
+        row.resize(16, String::new());
         return row;
     };
     row.extend([
         significant(o.ops_per_s / 1e6, 3),
         significant(o.ns_per_op, 3),
+        band::factor(p.band.as_ref()),
         significant(o.latency.p50_ns, 3),
         significant(o.latency.p99_ns, 3),
         significant(o.latency.max_ns, 3),
@@ -121,7 +139,7 @@ pub(crate) fn simulated(machines: &[(&str, Machine)]) -> String {
     let _ = writeln!(out, "\n{BOLD}machines{BOLD:#}");
     let rows = machines
         .iter()
-        .map(|(name, m)| vec![(*name).to_owned(), count(m.topology.cpus() as usize), m.about.clone()]);
+        .map(|(name, m)| vec![(*name).to_owned(), count(m.cpus() as usize), m.about.clone()]);
     let mut list = table(&["name", "CPUs", "description"], rows, 1);
     if let Some(column) = list.column_mut(2) {
         column.set_cell_alignment(comfy_table::CellAlignment::Left);
@@ -135,7 +153,9 @@ mod tests {
     use super::*;
     use crate::record::Tool;
     use crate::record::simulation::{SCHEMA, Shard, ShardBy, Sweep};
-    use cyclewise_sim::{Latencies, Outcome, Placement, Relax, Topology};
+    use cyclewise_sim::band::{Band, Evidence};
+    use cyclewise_sim::machine::HeldOut;
+    use cyclewise_sim::{Job, Latencies, Outcome, Placement, Relax, Topology};
 
     #[test]
     fn the_table_as_people_read_it() {
@@ -146,6 +166,10 @@ mod tests {
             threads_per_core: 1,
         });
         machine.fitted = vec!["line.hold".to_owned()];
+        // Its error is its own, not that of published machines.
+        machine.held_out = (1..=4)
+            .map(|threads| HeldOut::of(&Job::new(Workload::FetchAdd, threads), 100.0, 125.0))
+            .collect();
         let sweep = Sweep {
             machines: vec![machine],
             workloads: vec![Workload::FetchAdd, Workload::Lockref],
@@ -153,7 +177,8 @@ mod tests {
             retry_limits: vec![Some(100), None],
             relax: vec![Relax::Exponential { max: 64 }],
             critical_cycles: 5,
-            parallel_cycles: 50,
+            parallel_cycles: Some(50),
+            start: Some(cyclewise_sim::Start::Scattered),
             placement: Placement::CompactSmt,
             readers: 0,
             ops: None,
@@ -179,6 +204,8 @@ mod tests {
             ops_per_ownership: 0.999,
             fallback_share: 0.125 * i as f64,
             events: 1,
+            warm_up_ops: 1000,
+            stationary: Some(true),
         };
         let points = sweep
             .jobs()
@@ -189,6 +216,12 @@ mod tests {
                 machine,
                 job,
                 outcome: (index < 2).then(|| outcome(index)),
+                band: (index == 1).then_some(Band {
+                    factor: 1.4,
+                    rows: 9,
+                    coverage: 0.8,
+                    from: Evidence::ThisMachine,
+                }),
                 refused: (index == 2).then(|| "no operation was done in 9 events".to_owned()),
             });
         let simulation = Simulation {

@@ -1,8 +1,12 @@
 //! All data that the doctor evaluates, gathered beforehand so that tests can describe any machine.
 
+use crate::error::Error;
+use crate::machine::guest;
 use crate::machine::identity::{Variables, identity_of};
+use crate::machine::lock_emulator;
+use crate::machine::lock_event::{self, Survey};
 use crate::machine::{CpuInfo, Cpuid};
-use crate::record::Identity;
+use crate::record::{Guest, Identity};
 use crate::sys::affinity;
 use crate::sys::auxv::Auxv;
 use crate::sys::errno::Errno;
@@ -43,8 +47,14 @@ pub(crate) struct Inputs {
     pub membarrier: Result<u32, Errno>,
     /// Cycles that the PMU counted.
     pub perf: Result<u64, Errno>,
+    /// Which events see locked instructions.
+    pub lock_events: Survey,
+    /// The emulator that counts them.
+    pub lock_emulator: lock_emulator::Found,
     /// KVM's interface version.
     pub kvm: Result<i32, Errno>,
+    /// Who runs a guest of ring 0, or why none runs.
+    pub guest: Result<Guest, Error>,
     /// Which ways of changing text work.
     pub protect: protect::Probes,
     /// Anonymous files.
@@ -71,6 +81,8 @@ impl Inputs {
         Self {
             arch: std::env::consts::ARCH.to_owned(),
             identity: identity_of(&fs, &cpuinfo, &variables),
+            lock_events: lock_event::survey(&fs, std::env::consts::ARCH, &cpuinfo),
+            lock_emulator: lock_emulator::find(std::env::consts::ARCH, &std::env::var("PATH").unwrap_or_default()),
             cpuinfo,
             variables,
             cpuid: Cpuid::this_cpu(),
@@ -81,6 +93,7 @@ impl Inputs {
             membarrier: membarrier::query(),
             perf: perf_probe::probe(),
             kvm: kvm::api_version(),
+            guest: guest::examine(),
             protect: protect::probe(),
             memfd: memfd::probe(),
             limits: Limits::of_this_process(),
@@ -141,7 +154,15 @@ impl Inputs {
             },
             membarrier: Err(no),
             perf: Err(no),
+            lock_events: Survey {
+                tried: Vec::new(),
+                evidence: "/sys/bus/event_source/devices cannot be listed".to_owned(),
+            },
+            lock_emulator: lock_emulator::find(arch, ""),
             kvm: Err(Errno(libc::ENOENT)),
+            guest: Err(Error::unsupported(
+                "/dev/kvm: no such device; load kvm_intel or kvm_amd",
+            )),
             protect: protect::Probes {
                 anonymous: Err(no),
                 program: Err(no),

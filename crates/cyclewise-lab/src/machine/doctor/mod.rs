@@ -10,6 +10,7 @@ mod identity;
 mod inputs;
 mod kernel;
 mod line;
+mod locks;
 mod memory;
 mod percpu;
 mod pmu;
@@ -52,6 +53,7 @@ pub(crate) fn examine_with(inputs: &Inputs) -> Report {
         time::lines(inputs),
         percpu::lines(inputs),
         pmu::lines(inputs),
+        locks::lines(inputs),
         virt::lines(inputs),
         shape::lines(inputs),
         power::lines(inputs),

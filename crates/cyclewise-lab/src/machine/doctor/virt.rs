@@ -14,7 +14,7 @@ const KVM_FEATURES: [(u32, &str); 5] = [
 ];
 
 pub(super) fn lines(i: &Inputs) -> Vec<Line> {
-    vec![hypervisor(i), steal(i), kvm(i)]
+    vec![hypervisor(i), steal(i), kvm(i), ring0(i)]
 }
 
 fn hypervisor(i: &Inputs) -> Line {
@@ -131,11 +131,33 @@ fn kvm(i: &Inputs) -> Line {
     )
 }
 
+/// Who runs a guest of ring 0, with all witnesses.
+fn ring0(i: &Inputs) -> Line {
+    const NAME: &str = "ring-0";
+    let guest = match &i.guest {
+        Ok(guest) => guest,
+        Err(why) => {
+            return Line::new(NAME, Status::Absent, "none", why.message.clone())
+                .so("the experiments of ring 0 are left out of a run");
+        }
+    };
+    let witnesses = guest
+        .witnesses
+        .iter()
+        .map(|w| format!("{}: {} ({})", w.name, w.found, w.says));
+    let evidence = witnesses.collect::<Vec<_>>().join("; ");
+    let status = if guest.hardware { Status::Ok } else { Status::Limited };
+    Line::new(NAME, status, guest.run_by(), evidence)
+        .unless_ok("the experiments of ring 0 check what instructions do, and have no costs")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::machine::CpuInfo;
     use crate::machine::fake::Tree;
+    use crate::record::Guest;
+    use crate::record::guest::Witness;
     use crate::sys::errno::Errno;
 
     #[test]
@@ -199,6 +221,29 @@ mod tests {
         assert_eq!(with("vmx", &["kvm_pvm"]), (Status::Limited, "pvm-emulated".into()));
         assert_eq!(with("vmx", &["kvm_intel", "kvm_pvm"]), (Status::Ok, "vmx".into()));
         assert_eq!(with("", &[]).0, Status::Unknown);
+    }
+
+    #[test]
+    fn ring_0_is_as_its_witnesses_say() {
+        let witness = |says: &str| Witness {
+            name: "modules".into(),
+            found: "kvm_pvm".into(),
+            says: says.into(),
+        };
+        let mut i = Inputs::nothing("x86_64");
+        assert_eq!((ring0(&i).status, ring0(&i).value.as_str()), (Status::Absent, "none"));
+        let mut guest = Guest {
+            provenance: "pvm".into(),
+            witnesses: vec![witness("emulated"), witness("nothing")],
+            ..Guest::default()
+        };
+        i.guest = Ok(guest.clone());
+        let line = ring0(&i);
+        assert_eq!((line.status, line.value.as_str()), (Status::Limited, "emulated (PVM)"));
+        assert_eq!(line.evidence, "modules: kvm_pvm (emulated); modules: kvm_pvm (nothing)");
+        (guest.provenance, guest.hardware) = ("vmx".into(), true);
+        i.guest = Ok(guest);
+        assert_eq!((ring0(&i).status, ring0(&i).consequence), (Status::Ok, None));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::{Point, SCHEMA, Shard, ShardBy, Simulation, Sweep, due};
 use crate::record::Tool;
-use cyclewise_sim::{Machine, Placement, Relax, Workload};
+use cyclewise_sim::{Machine, Placement, Relax, Start, Workload};
 
 /// Workloads with and without a retry limit on a machine of the tree.
 pub(crate) fn sweep(threads: &[u32]) -> Sweep {
@@ -14,7 +14,8 @@ pub(crate) fn sweep(threads: &[u32]) -> Sweep {
         retry_limits: vec![Some(5), None],
         relax: vec![Relax::None],
         critical_cycles: 0,
-        parallel_cycles: 0,
+        parallel_cycles: Some(0),
+        start: Some(Start::Scattered),
         placement: Placement::Compact,
         readers: 0,
         ops: Some(60),
@@ -31,6 +32,7 @@ pub(crate) fn document(sweep: &Sweep, shard: Option<Shard>) -> Simulation {
             machine,
             job,
             outcome: None,
+            band: None,
             refused: Some(format!("point {index}")),
         }
     });

@@ -14,9 +14,6 @@ const RELAXES: [Relax; 3] = [Relax::None, Relax::Pause, Relax::Exponential { max
 /// The least operations of a short run, in total and per thread.
 const SHORT: u64 = 300;
 const SHORT_PER_THREAD: u64 = 5;
-/// The same for a long run: long enough to leave the simultaneous start behind, and to tell a long wait from starvation.
-const LONG: u64 = 20_000;
-const LONG_PER_THREAD: u64 = 50;
 
 /// A primitive with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -43,17 +40,15 @@ impl Candidate {
         name
     }
 
-    /// The job of one run, short or long.
+    /// The job of one run: short, or until throughput is stationary.
     pub(super) fn job(&self, question: &Question, threads: u32, seed: u64, long: bool) -> Job {
         let each = u64::from(threads);
-        let (warm_up, measured) = if long {
-            let measured = LONG.max(LONG_PER_THREAD * each);
-            (measured / 4, measured)
-        } else {
-            (each, SHORT.max(SHORT_PER_THREAD * each))
+        let short = Length::Operations {
+            warm_up: each,
+            measured: SHORT.max(SHORT_PER_THREAD * each),
         };
         Job {
-            length: Length::Operations { warm_up, measured },
+            length: if long { Length::STEADY } else { short },
             retry_limit: self.retry_limit,
             relax: self.relax.unwrap_or_default(),
             critical_cycles: question.critical_cycles,

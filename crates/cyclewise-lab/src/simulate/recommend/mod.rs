@@ -4,7 +4,8 @@
 //! # Invariants
 //! 1. The chosen candidate's geometric mean rate over the seeds is within 5 % of the best; of several, the first in the list is
 //!    chosen, and the list starts with the simplest.
-//! 2. A verdict is `faster` or `slower` only if the 95 % interval over the seeds excludes 1 and the difference is above 5 %.
+//! 2. A verdict is `faster` or `slower` only if the 95 % interval over the seeds, widened by the model's error bands, excludes 1 and the
+//!    difference is above 5 %. Where there is no band, there is no such verdict.
 //! 3. A candidate that starves a thread is chosen only if all do. A lock that one thread never releases to others is the fastest,
 //!    but useless.
 
@@ -12,13 +13,14 @@ mod answer;
 mod candidate;
 mod race;
 
-pub(crate) use answer::{Choice, Recommendation, Rival, SCHEMA, Worst};
+pub(crate) use answer::{Choice, Doubt, Recommendation, Rival, SCHEMA, Worst};
 pub(crate) use candidate::Candidate;
 
 use crate::error::{Error, Result};
 use crate::record::Tool;
 use candidate::kinds;
-use cyclewise_sim::{Machine, simulate};
+use cyclewise_sim::band::{Band, band};
+use cyclewise_sim::{Machine, Workload, simulate};
 use race::{CandidateRuns, Race, RunResult};
 use rayon::prelude::*;
 use std::sync::atomic::AtomicUsize;
@@ -103,8 +105,16 @@ pub(crate) fn recommend(
                 .extend(due.into_par_iter().with_max_len(1).map(long).collect::<Vec<_>>());
         }
     }
+    // Of each workload once.
+    let mut bands: Vec<(Workload, Option<Band>)> = Vec::new();
+    for candidate in kinds.iter().flat_map(|(_, all)| all) {
+        if bands.iter().all(|(known, _)| *known != candidate.workload) {
+            bands.push((candidate.workload, band(&question.machine, candidate.workload)));
+        }
+    }
+    let of = |workload| bands.iter().find(|(known, _)| *known == workload)?.1;
     let choices = races.iter().map(|race| {
-        race.choose().ok_or_else(|| {
+        race.choose(&of).ok_or_else(|| {
             Error::check(format!(
                 "no {} makes progress on {} with {} threads: under its laws threads only disturb each other; add a hold time to its \
                  machine file",

@@ -1,13 +1,14 @@
 //! Compares candidates: short runs of all, then long runs of those that may be the best.
 
 use super::candidate::Candidate;
-use super::{Choice, Rival, Worst};
+use super::{Choice, Doubt, Rival, Worst};
 use crate::record::Verdict;
 use crate::stats;
-use cyclewise_sim::Outcome;
+use cyclewise_sim::band::Band;
+use cyclewise_sim::{Outcome, Workload};
 
-/// Rates closer than this share are indistinguishable, whatever the seeds say: the model is not more accurate.
-const MODEL_ERROR: f64 = 0.05;
+/// Rates closer than this share are alike, whatever the seeds and the model's errors on other rows say.
+const ALIKE: f64 = 0.05;
 
 /// A candidate whose short run is slower than the best by more than this factor gets no long runs.
 const FINALIST_FACTOR: f64 = 1.5;
@@ -98,8 +99,8 @@ impl Race {
         starving.map(|t| t.candidate).collect()
     }
 
-    /// The best candidate that makes progress.
-    pub(super) fn choose(&self) -> Option<Choice> {
+    /// The best candidate that makes progress. `bands` has the model's error by workload.
+    pub(super) fn choose(&self, bands: &dyn Fn(Workload) -> Option<Band>) -> Option<Choice> {
         let finalists = self.finalists();
         let runs: Vec<(Candidate, &[RunResult])> = self
             .long_runs
@@ -110,36 +111,49 @@ impl Race {
         // Geometric means, like the ratios, so that one lucky seed does not decide.
         let log_mean = |runs: &[RunResult]| runs.iter().map(|r| r.rate.ln()).sum::<f64>() / runs.len() as f64;
         let best = runs.iter().max_by(|a, b| log_mean(a.1).total_cmp(&log_mean(b.1)))?;
+        let difference = |a: &(Candidate, &[RunResult]), b: &(Candidate, &[RunResult])| {
+            let of_model = bands(a.0.workload).zip(bands(b.0.workload)).map(|(a, b)| a.of_ratio(b));
+            Difference::of(ratio(a.1, b.1), of_model)
+        };
         let alike: Vec<_> = runs
             .iter()
-            .filter(|run| !is_distinguishable(ratio(best.1, run.1)))
+            .filter(|run| difference(best, run).doubt().is_some())
             .collect();
         // The best itself qualifies, so there is one.
-        let take = alike.iter().find(|run| ratio(best.1, run.1).0 <= 1.0 + MODEL_ERROR)?;
+        let take = alike.iter().find(|run| ratio(best.1, run.1).0 <= 1.0 + ALIKE)?;
         let rival = |run: &(Candidate, &[RunResult])| {
-            let (value, ci95) = ratio(take.1, run.1);
+            let difference = difference(take, run);
+            let doubt = difference.doubt();
             Rival {
                 candidate: run.0,
-                ratio: value,
-                ratio_ci95: ci95,
-                verdict: match is_distinguishable((value, ci95)) {
-                    true if value > 1.0 => Verdict::Faster,
-                    true => Verdict::Slower,
-                    false => Verdict::Undecided,
+                ratio: difference.ratio,
+                ratio_ci95: difference.seeds,
+                model_interval: difference.model,
+                verdict: match doubt {
+                    Some(_) => Verdict::Undecided,
+                    None if difference.ratio > 1.0 => Verdict::Faster,
+                    None => Verdict::Slower,
                 },
+                doubt,
             }
         };
         let others = runs.iter().filter(|run| run.0 != take.0);
         let next = others.max_by(|a, b| log_mean(a.1).total_cmp(&log_mean(b.1))).map(rival);
+        let measure = next
+            .as_ref()
+            .and_then(|next| next.doubt)
+            .filter(|doubt| doubt.is_of_the_model());
         Some(Choice {
             kind: self.kind,
             threads: self.threads,
             take: take.0,
             ops_per_s: log_mean(take.1).exp(),
+            band: bands(take.0.workload),
             jain: take.1.iter().map(|r| r.jain).sum::<f64>() / take.1.len() as f64,
             next,
             worst: self.worst(take.0),
             alike: alike.iter().map(|run| run.0).collect(),
+            measure: measure.map(|_| measured_by(self.kind)),
             stuck: self
                 .short_rates
                 .iter()
@@ -172,10 +186,49 @@ fn ratio(a: &[RunResult], b: &[RunResult]) -> (f64, [f64; 2]) {
     }
 }
 
-/// Whether the interval excludes 1 and the difference is larger than the model's error.
-fn is_distinguishable((ratio, ci95): (f64, [f64; 2])) -> bool {
-    let beyond_seeds = ci95[0] > 1.0 || ci95[1] < 1.0;
-    beyond_seeds && !(1.0 / (1.0 + MODEL_ERROR)..=1.0 + MODEL_ERROR).contains(&ratio)
+/// The difference of two candidates' rates, as a ratio.
+struct Difference {
+    ratio: f64,
+    /// The interval over the seeds.
+    seeds: [f64; 2],
+    /// That interval, widened by the model's errors.
+    model: Option<[f64; 2]>,
+}
+
+impl Difference {
+    fn of((ratio, seeds): (f64, [f64; 2]), of_model: Option<f64>) -> Self {
+        let widened = |factor: f64| [seeds[0] / factor, seeds[1] * factor];
+        Self {
+            ratio,
+            seeds,
+            model: of_model.map(widened),
+        }
+    }
+
+    /// Why the two cannot be told apart; `None` if they can.
+    fn doubt(&self) -> Option<Doubt> {
+        let excludes_one = |interval: [f64; 2]| interval[0] > 1.0 || interval[1] < 1.0;
+        if (1.0 / (1.0 + ALIKE)..=1.0 + ALIKE).contains(&self.ratio) {
+            return Some(Doubt::Small);
+        }
+        if !excludes_one(self.seeds) {
+            return Some(Doubt::Seeds);
+        }
+        match self.model {
+            None => Some(Doubt::Untested),
+            Some(interval) if !excludes_one(interval) => Some(Doubt::Model),
+            Some(_) => None,
+        }
+    }
+}
+
+/// The experiment that measures candidates of a kind on the machine itself.
+fn measured_by(kind: &str) -> &'static str {
+    match kind {
+        "lockref" => "cyclewise run lockref",
+        "reference count" => "cyclewise run refcount",
+        _ => "cyclewise run spinlock",
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Choices from invented results.
 
 use super::*;
-use cyclewise_sim::Workload;
+use cyclewise_sim::band::Evidence;
 
 fn candidate(limit: u32) -> Candidate {
     Candidate {
@@ -44,8 +44,63 @@ fn raced(rates: &[Option<&[f64]>], starving: &[u32]) -> Race {
     }
 }
 
+/// A model whose predictions are off by this factor.
+fn off_by(factor: f64) -> impl Fn(Workload) -> Option<Band> {
+    move |_| {
+        Some(Band {
+            factor,
+            rows: 9,
+            coverage: 0.8,
+            from: Evidence::ThisMachine,
+        })
+    }
+}
+
 fn chosen(rates: &[Option<&[f64]>]) -> Option<Choice> {
-    raced(rates, &[]).choose()
+    raced(rates, &[]).choose(&off_by(1.01))
+}
+
+#[test]
+fn a_difference_within_the_models_error_cannot_be_told() {
+    let rates: [&[f64]; 2] = [&[1.0, 1.001, 0.999], &[1.5, 1.501, 1.499]];
+    let rates = rates.map(Some);
+    let choice = |bands: &dyn Fn(Workload) -> Option<Band>| raced(&rates, &[]).choose(bands).unwrap();
+    // Both off by 1.2: the ratio by 1.29.
+    let told = choice(&off_by(1.2));
+    let next = told.next.unwrap();
+    assert_eq!((next.verdict, next.doubt, told.measure), (Verdict::Faster, None, None));
+    assert_eq!((told.alike.len(), told.band.unwrap().factor), (1, 1.2));
+    let [least, most] = next.model_interval.unwrap();
+    assert!(
+        (1.1..1.2).contains(&least) && (1.9..2.0).contains(&most),
+        "{least} {most}"
+    );
+    // Both off by 1.4: by 1.6, which is more than the difference.
+    let wide = choice(&off_by(1.4));
+    let next = wide.next.unwrap();
+    assert_eq!((next.verdict, next.doubt), (Verdict::Undecided, Some(Doubt::Model)));
+    assert_eq!((wide.alike.len(), wide.measure), (2, Some("cyclewise run lockref")));
+    assert_eq!(
+        wide.take.retry_limit,
+        Some(2),
+        "the better guess is still the better guess"
+    );
+    // Nothing is known of the error.
+    let untested = choice(&|_| None);
+    let next = untested.next.unwrap();
+    assert_eq!((next.verdict, next.doubt), (Verdict::Undecided, Some(Doubt::Untested)));
+    assert_eq!((next.model_interval, untested.band), (None, None));
+    assert!(untested.measure.is_some());
+}
+
+#[test]
+fn what_a_measurement_would_not_decide_asks_for_none() {
+    let same: [&[f64]; 2] = [&[1.0, 1.0, 1.0], &[1.04, 1.04, 1.04]];
+    let noisy: [&[f64]; 2] = [&[1.0, 1.2, 0.8], &[1.2, 1.4, 1.0]];
+    for (rates, doubt) in [(same, Doubt::Small), (noisy, Doubt::Seeds)] {
+        let choice = raced(&rates.map(Some), &[]).choose(&|_| None).unwrap();
+        assert_eq!((choice.next.unwrap().doubt, choice.measure), (Some(doubt), None));
+    }
 }
 
 #[test]
@@ -99,7 +154,7 @@ fn a_starving_candidate_is_chosen_only_if_all_starve() {
     let rates: [&[f64]; 4] = [&[1.0, 1.0], &[9.0, 9.1], &[1.1, 1.2], &[0.1, 0.1]];
     let rates = rates.map(Some);
     // Without the fastest, slower ones become finalists.
-    let choice = raced(&rates, &[2]).choose().unwrap();
+    let choice = raced(&rates, &[2]).choose(&off_by(1.01)).unwrap();
     let next = choice.next.unwrap().candidate.retry_limit;
     assert_eq!((choice.take.retry_limit, next), (Some(3), Some(1)));
     assert_eq!(choice.starving, [candidate(2)]);
@@ -107,7 +162,7 @@ fn a_starving_candidate_is_chosen_only_if_all_starve() {
     // The twin without starving.
     assert_eq!(chosen(&rates).unwrap().take.retry_limit, Some(2));
     // If all starve, the best of them is chosen.
-    let choice = raced(&rates, &[1, 2, 3, 4]).choose().unwrap();
+    let choice = raced(&rates, &[1, 2, 3, 4]).choose(&off_by(1.01)).unwrap();
     assert_eq!((choice.take.retry_limit, choice.starving.len()), (Some(2), 4));
 }
 

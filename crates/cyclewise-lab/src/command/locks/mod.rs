@@ -1,0 +1,243 @@
+//! `cyclewise locks`: counts what a program executes, times it, forecasts what it would gain, and reports.
+//!
+//! # Invariants
+//! 1. Whatever can be refused is refused before the program is started, so that no run is lost to a wrong option.
+//! 2. The program has this process's stdin and stderr, and its stdout unless a document takes that. Its exit status is ours.
+//! 3. What fails after the run costs no result: the report is printed first, and each document is tried. A signal that asks this process
+//!    to end before that leaves out what was still to be measured, and no more.
+
+mod cargo;
+mod costs;
+mod counter;
+mod emulator;
+mod native;
+mod program;
+mod runner;
+mod show;
+mod way;
+
+pub(super) use runner::locks_runner;
+
+use super::cli::LocksArgs;
+use super::progress::tell;
+use super::{anonymous, output, session};
+use crate::error::{Error, Result};
+use crate::machine::{self, Key};
+use crate::record::Tool;
+use crate::record::locks::{Exit, Locks, Part, SCHEMA};
+use crate::runner::tick_rate;
+use crate::sys::{interrupt, stdout, usage::CpuTime};
+use costs::Costs;
+use cyclewise_locks::class::known::Table;
+use cyclewise_locks::counts::Counts;
+use cyclewise_locks::forecast::{self, NativeTime};
+use cyclewise_locks::profile::{Options, Profile};
+use native::Stdin;
+use program::Program;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{ExitCode, ExitStatus};
+use std::time::Duration;
+use way::{Counted, Launch, Way};
+
+/// The counter's rate is measured for so long where no forecast measures it anyway.
+const RATE: Duration = Duration::from_millis(20);
+
+/// What was found out before the program is started.
+struct Prepared {
+    program: Program,
+    way: Box<dyn Way>,
+    table: Table,
+    costs: Option<Costs>,
+    /// What the documents' names are hidden by.
+    key: Option<Key>,
+}
+
+pub(super) fn locks(args: &LocksArgs) -> Result<ExitCode> {
+    let mut prepared = prepare(args)?;
+    let on_stdout = [&args.json, &args.html]
+        .iter()
+        .any(|p| output::takes_stdout(p.as_ref()));
+    let document = match on_stdout {
+        true => Some(stdout::lend_stderr().map_err(|e| Error::system("stdout", &e, "name a file instead of `-`"))?),
+        false => None,
+    };
+    interrupt::listen_to_supervisors();
+    let (parts, exit) = count(args, &prepared)?;
+    if parts.is_empty() {
+        return show::ended(
+            Err(Error::check(
+                "nothing was counted: cargo failed before it started a program",
+            )),
+            exit,
+        );
+    }
+    let key = prepared.key.take();
+    let report = analyse(args, prepared, parts, exit)?;
+    show::ended(show::show(&report, args, key.as_ref(), document), exit)
+}
+
+/// Refuses what can be refused before the program is started.
+fn prepare(args: &LocksArgs) -> Result<Prepared> {
+    let mut inputs = args.table.clone();
+    inputs.extend(args.costs.clone());
+    inputs.extend(args.anonymous.clone());
+    output::check_named(&[("--json", &args.json), ("--html", &args.html)], &inputs)?;
+    let mut table = Table::built_in();
+    for file in &args.table {
+        table.add_file(file).map_err(Error::of_locks)?;
+    }
+    let costs = args.costs.as_deref().map(Costs::of_record).transpose()?;
+    let key = anonymous::key(args.anonymous.as_ref())?;
+    let program = Program::find(&args.program)?;
+    let way = way::choose(args.by, way::all())?;
+    if !cargo::is_cargo(&program) {
+        way.check(&program)?;
+    }
+    Ok(Prepared {
+        program,
+        way,
+        table,
+        costs,
+        key,
+    })
+}
+
+/// Counts the program, or those that cargo runs; the status is the program's or cargo's.
+fn count(args: &LocksArgs, prepared: &Prepared) -> Result<(Vec<Part>, Exit)> {
+    let options = PartOptions {
+        way: prepared.way.as_ref(),
+        native_runs: match args.user_seconds {
+            Some(_) => 0,
+            None => args.native_runs,
+        },
+        processes: args.processes,
+    };
+    if cargo::is_cargo(&prepared.program) {
+        return cargo::count(&prepared.program, &options);
+    }
+    let part = count_one(&prepared.program, &options)?;
+    let exit = part.exit;
+    Ok((vec![part], exit))
+}
+
+/// How a program is counted.
+struct PartOptions<'a> {
+    way: &'a dyn Way,
+    /// Runs without counting.
+    native_runs: u32,
+    /// Programs that are counted with it.
+    processes: u32,
+}
+
+/// Counts one program, and runs it again for its time.
+fn count_one(program: &Program, options: &PartOptions<'_>) -> Result<Part> {
+    let stdin = Stdin::before();
+    let before = CpuTime::of_all();
+    let launch = Launch {
+        program,
+        processes: options.processes,
+    };
+    let Counted {
+        status,
+        asked_to_end,
+        counts,
+        mut notes,
+    } = options.way.run(&launch)?;
+    let counted_user_s = CpuTime::of_all().since(before).user_s;
+    let mut exit = exit(status);
+    exit.interrupted |= asked_to_end;
+    let native = if exit.interrupted {
+        notes.push("the run was ended early, so there was none without counting".to_owned());
+        None
+    } else {
+        native::time(program, options.native_runs, status, &stdin, &mut notes)
+    };
+    Ok(Part {
+        counts,
+        exit,
+        counted_user_s,
+        native,
+        notes,
+    })
+}
+
+/// Signals by which people and supervisors end programs.
+const ENDING: [i32; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
+
+fn exit(status: ExitStatus) -> Exit {
+    let is_ending = |signal| ENDING.contains(&signal);
+    // A shell that passes on such an end has a status for it.
+    let passed_on = status.code().map(|code| code - 128);
+    Exit {
+        code: status.code(),
+        signal: status.signal(),
+        interrupted: interrupt::asked() || status.signal().or(passed_on).is_some_and(is_ending),
+    }
+}
+
+/// Joins counts, code, time and costs.
+fn analyse(args: &LocksArgs, prepared: Prepared, parts: Vec<Part>, exit: Exit) -> Result<Locks> {
+    let counted_user_s = parts.iter().map(|part| part.counted_user_s).sum();
+    let mut notes: Vec<String> = parts.iter().flat_map(|part| part.notes.iter().cloned()).collect();
+    let native = match args.user_seconds {
+        Some(user_s) => Some(NativeTime {
+            user_s,
+            range: [user_s; 2],
+            runs: 0,
+        }),
+        None => native::sum(parts.iter().map(|part| part.native)),
+    };
+    let counts =
+        joined(parts.into_iter().map(|part| part.counts)).ok_or_else(|| Error::check("nothing was counted"))?;
+    let profile = Profile::new(&counts, &prepared.table, &Options::default());
+    let costs = match prepared.costs {
+        Some(costs) => costs,
+        None if profile.sites.is_empty() => Costs::not_needed("no locked instruction was executed"),
+        None if exit.interrupted => Costs::not_needed("the run was ended early"),
+        None => Costs::measure(),
+    };
+    notes.extend(costs.note);
+    let forecast = forecast::forecast(&profile, &costs.costs, native.as_ref());
+    let mut machine = machine::fingerprint();
+    machine.tsc_hz = tick_rate(RATE);
+    Ok(Locks {
+        schema: SCHEMA.to_owned(),
+        created: humantime::format_rfc3339_micros(std::time::SystemTime::now()).to_string(),
+        tool: Tool::this(),
+        machine,
+        command: session::command_line(),
+        program: args
+            .program
+            .iter()
+            .map(|word| word.to_string_lossy().into_owned())
+            .collect(),
+        exit,
+        counted_user_s,
+        slowdown: native.filter(|n| n.user_s > 0.0).map(|n| counted_user_s / n.user_s),
+        profile,
+        forecast: Some(forecast),
+        costs: costs.source,
+        notes,
+    })
+}
+
+/// The counts of several programs as those of one run; `None` of none.
+fn joined(mut all: impl Iterator<Item = Counts>) -> Option<Counts> {
+    let mut first = all.next()?;
+    for counts in all {
+        first.processes.extend(counts.processes);
+        first.missing.extend(counts.missing);
+    }
+    Some(first)
+}
+
+/// Tells that the program is run again, which its owner may not want.
+fn tell_again(program: &Program, runs: u32) {
+    tell(&format!(
+        "runs {} again without counting, at most {runs} times, for its user time; --native-runs 0 leaves that out",
+        program.name()
+    ));
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,192 @@
+//! The set-up of an experiment of ring 0: provenance first, then what the instructions do, then rows where they have a cost.
+
+use super::checks;
+use super::slope::{Counts, GuestSlope};
+use crate::error::{Error, Result};
+use crate::experiment::{Mode, Options, index, left_out, pairs};
+use crate::record::Kind;
+use crate::runner::{Control, MissingVariant, Sampler, Setup, timer};
+use cyclewise_guest::batch::Bench;
+use cyclewise_guest::payload::Payload;
+use cyclewise_guest::provenance::Provenance;
+use cyclewise_guest::semantics::{Family, Features};
+use cyclewise_guest::vm::{Guest, Kvm};
+use std::rc::Rc;
+use std::time::Duration;
+
+/// The longest that a guest may run: a batch takes microseconds on a CPU, and a case milliseconds under an emulator.
+const LIMIT: Duration = Duration::from_secs(2);
+
+/// Time for the rounds of a quick run: with the set-up the table is there within five seconds.
+const QUICK: Duration = Duration::from_millis(3_500);
+
+/// The comparisons of a family, and its control.
+pub(super) fn compared(family: Family) -> (&'static [(&'static str, &'static str)], &'static str) {
+    match family {
+        Family::Popf => (&POPF, "popf-clear"),
+        Family::Percpu => (&PERCPU, "gs-load"),
+        Family::LockPrefix => (&LOCK_PREFIX, "lock-inc64"),
+        Family::Rdtsc => (&RDTSC, "rdtsc"),
+    }
+}
+
+const POPF: [(&str, &str); 12] = [
+    ("popf-clear", "push-pop"),
+    ("popf-set", "popf-clear"),
+    ("popf-toggle", "popf-clear"),
+    ("rep-popf-clear", "popf-clear"),
+    ("cli-sti", "popf-toggle"),
+    ("save-cli-test-sti", "save-cli-popf"),
+    ("save-cli-rep-popf", "save-cli-popf"),
+    ("nested-save-cli-test", "nested-save-cli-popf"),
+    ("nested-save-cli-popf", "save-cli-popf"),
+    ("iret", "iret-frame"),
+    ("int-iret", "iret"),
+    ("pending-popf", "pending-sti"),
+];
+
+const PERCPU: [(&str, &str); 14] = [
+    ("gs-load", "absolute-load"),
+    ("gs-load", "table-load"),
+    ("fs-load", "gs-load"),
+    ("gs-inc", "table-inc"),
+    ("gs-around-tls", "gs-around-null"),
+    ("gs-around-same", "gs-around-tls"),
+    ("fs-around-null", "gs-around-null"),
+    ("fs-around-tls", "gs-around-tls"),
+    ("int80-gs", "int80"),
+    ("int80-gs-null", "int80-gs"),
+    ("sysenter-gs", "sysenter"),
+    ("sysenter", "int80"),
+    ("wrgsbase", "wrmsr-gs-base"),
+    ("syscall-swapgs-sysret", "syscall-sysret"),
+];
+
+const LOCK_PREFIX: [(&str, &str); 5] = [
+    ("lock-xadd32", "ds-xadd32"),
+    ("lock-xadd64", "ds-xadd64"),
+    ("lock-inc64", "ds-inc64"),
+    ("lock-cmpxchg64", "ds-cmpxchg64"),
+    ("ds-inc64", "plain-inc64"),
+];
+
+const RDTSC: [(&str, &str); 8] = [
+    ("lfence-rdtsc", "rdtsc"),
+    ("mfence-rdtsc", "rdtsc"),
+    ("rdtscp", "lfence-rdtsc"),
+    ("lfence-rdtsc-lfence", "rdtsc"),
+    ("lfence-rdtsc-dependent-load", "lfence-rdtsc-lfence"),
+    ("mov-cr3-rdtsc", "lfence-rdtsc"),
+    ("invlpg-rdtsc", "lfence-rdtsc"),
+    ("iret-rdtsc", "lfence-rdtsc"),
+];
+
+/// Rows whose copies wait for the one before: read-modify-writes of one word, and serializing instructions.
+static KINDS: &[(&str, Kind)] = &[
+    ("gs-inc", Kind::Latency),
+    ("table-inc", Kind::Latency),
+    ("gs-inc-64", Kind::Latency),
+    ("lock-xadd32", Kind::Latency),
+    ("lock-xadd64", Kind::Latency),
+    ("lock-inc64", Kind::Latency),
+    ("lock-cmpxchg64", Kind::Latency),
+    ("push-pop", Kind::Throughput),
+    ("absolute-load", Kind::Throughput),
+    ("gs-load", Kind::Throughput),
+    ("fs-load", Kind::Throughput),
+    ("rdtsc", Kind::Throughput),
+];
+
+/// Prepares a family.
+///
+/// # Errors
+/// Where no guest runs; and where an emulator runs it and nobody asked for this experiment.
+pub(super) fn setup(family: Family, options: &Options) -> Result<Setup> {
+    let mut kvm = Kvm::new(LIMIT).map_err(Error::of_guest)?;
+    let provenance = Provenance::of_kvm(&mut kvm).map_err(Error::of_guest)?;
+    if !provenance.kind.is_hardware() && !options.named {
+        return Err(Error::unsupported(format!(
+            "/dev/kvm is {}, so ring 0 has no costs here; run it where KVM has VMX or SVM, or name the experiment to check what the \
+             instructions do",
+            provenance.kind
+        )));
+    }
+    let features = Features::of(&mut kvm).map_err(Error::of_guest)?;
+    let guest = checks::run(&mut kvm, &features, &provenance, family)?;
+    let mut setup = Setup {
+        notes: notes(family),
+        kinds: KINDS,
+        most_time: (options.mode == Mode::Quick).then_some(QUICK),
+        ..Setup::default()
+    };
+    if provenance.kind.is_hardware() {
+        add_rows(&mut setup, family, &features, timer::shortest_batch(timer::noise()))?;
+    }
+    setup.guest = Some(guest);
+    Ok(setup)
+}
+
+/// The rows, what they are compared with, and the control. The shortest loop of each lasts `shortest` ticks.
+pub(super) fn add_rows(setup: &mut Setup, family: Family, features: &Features, shortest: f64) -> Result<()> {
+    let (samplers, missing) = samplers(family, features, shortest, &mut setup.notes)?;
+    let (compare, control) = compared(family);
+    setup.compare = pairs(&samplers, compare);
+    setup.control = Control::Repeat(index(&samplers, control).unwrap_or(0));
+    setup.samplers = samplers;
+    setup.missing = missing;
+    Ok(())
+}
+
+type Samplers = (Vec<Box<dyn Sampler>>, Vec<MissingVariant>);
+
+/// A row for each payload that the CPU has the instructions for.
+fn samplers(family: Family, features: &Features, shortest: f64, notes: &mut Vec<String>) -> Result<Samplers> {
+    let counts = Rc::new(Counts::default());
+    let (mut samplers, mut missing): Samplers = (Vec::new(), Vec::new());
+    for (seed, payload) in (1..).zip(family.payloads()) {
+        if let Some(name) = features.lacks(payload) {
+            left_out(
+                notes,
+                &mut missing,
+                &[payload.name],
+                format!("the guest's CPU lacks {name}"),
+            );
+            continue;
+        }
+        match sampler(payload, shortest, seed, &counts) {
+            Ok(row) => samplers.push(row),
+            Err(error) => missing.push(MissingVariant {
+                name: payload.name.to_string(),
+                why: error.message,
+                possible: true,
+            }),
+        }
+    }
+    Ok((samplers, missing))
+}
+
+fn sampler(payload: &'static Payload, shortest: f64, seed: u64, counts: &Rc<Counts>) -> Result<Box<dyn Sampler>> {
+    let guest = Guest::new(payload.apic, LIMIT).map_err(Error::of_guest)?;
+    let bench = Bench::new(guest, payload).map_err(Error::of_guest)?;
+    Ok(Box::new(GuestSlope::new(bench, shortest, seed, Rc::clone(counts))?))
+}
+
+fn notes(family: Family) -> Vec<String> {
+    let common = "the code runs in a guest of /dev/kvm with both time stamps inside, one entry a batch; a batch with an exit that the \
+                  row does not make is repeated";
+    let own = match family {
+        Family::Popf => {
+            "POPF_IF is a model of what the source proposes, by an emulator in the guest: its cases say what it means, and it has \
+             no cost; rep-popf is F3 9D, which CPUs run as POPF"
+        }
+        Family::Percpu => {
+            "rows without a number are of 32-bit mode, those with -64 and those of base registers and SYSCALL of 64-bit mode; around \
+             is push, mov and pop of the segment register, as at an entry to the kernel and its exit"
+        }
+        Family::LockPrefix => "the bodies of lock-prefix, in ring 0",
+        Family::Rdtsc => {
+            "cpuid-rdtsc, wrmsr-apic and hlt-timer leave the guest on most machines: their metric is exits per operation"
+        }
+    };
+    vec![common.to_string(), own.to_string()]
+}

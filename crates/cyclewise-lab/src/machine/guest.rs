@@ -1,0 +1,49 @@
+//! Who runs a guest of ring 0 on this machine: a CPU in guest mode or an emulator, by several witnesses.
+
+use crate::error::{Error, Result};
+use crate::record::Guest;
+
+/// Runs a guest to find out; what it says of rows and cases is left empty.
+///
+/// # Errors
+/// Where no guest runs: what is missing, and how to get it.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn examine() -> Result<Guest> {
+    use cyclewise_guest::provenance::Provenance;
+    use cyclewise_guest::vm::Kvm;
+    /// An emulator needs milliseconds.
+    const LIMIT: std::time::Duration = std::time::Duration::from_secs(2);
+    let mut kvm = Kvm::new(LIMIT).map_err(Error::of_guest)?;
+    let provenance = Provenance::of_kvm(&mut kvm).map_err(Error::of_guest)?;
+    Ok(of_provenance(&provenance))
+}
+
+/// On other architectures there is no guest.
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) fn examine() -> Result<Guest> {
+    Err(Error::unsupported("the guest of ring 0 is written for x86-64"))
+}
+
+/// A verdict and its witnesses, in the record's words.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn of_provenance(provenance: &cyclewise_guest::provenance::Provenance) -> Guest {
+    use crate::record::guest::Witness;
+    use cyclewise_guest::provenance::Says;
+    let witnesses = provenance.witnesses.iter().map(|w| Witness {
+        name: w.name.to_string(),
+        found: w.found.clone(),
+        says: match w.says {
+            Says::Hardware => "hardware",
+            Says::Nested => "nested",
+            Says::Emulated => "emulated",
+            Says::Nothing => "nothing",
+        }
+        .to_string(),
+    });
+    Guest {
+        provenance: provenance.kind.as_str().to_string(),
+        hardware: provenance.kind.is_hardware(),
+        witnesses: witnesses.collect(),
+        ..Guest::default()
+    }
+}
