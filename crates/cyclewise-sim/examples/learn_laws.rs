@@ -2,7 +2,7 @@
 //!
 //! Only the learning half is simulated: the laws are the same whatever the examined half's rows are. It takes minutes.
 
-use cyclewise_sim::exam::laws::Laws;
+use cyclewise_sim::exam::laws::Space;
 use cyclewise_sim::exam::learn;
 
 fn main() {
@@ -10,5 +10,5 @@ fn main() {
     for machine in &learners {
         eprintln!("learning from {}", machine.name);
     }
-    print!("{}", learn::to_toml(&learn::learn(&learners, &Laws::candidates())));
+    print!("{}", learn::to_toml(&learn::learn(&learners, &Space::full())));
 }

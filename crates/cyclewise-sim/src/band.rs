@@ -19,6 +19,7 @@
 //! H. Papadopoulos and others, "Inductive confidence machines for regression", ECML 2002. J. Lei and others, "Distribution-free predictive
 //! inference for regression", JASA 113, 2018.
 
+use crate::exam::Reach;
 use crate::{Machine, Workload, exam};
 use serde::{Deserialize, Serialize};
 
@@ -107,13 +108,14 @@ pub enum Evidence {
     OtherMachines,
 }
 
-/// The band of a workload's predictions on a machine; `None` if too few rows like it were ever predicted unseen.
+/// The band of a workload's predictions on a machine, for jobs of this reach; `None` if too few rows like it were ever predicted unseen,
+/// or not well enough.
 #[must_use]
-pub fn band(machine: &Machine, workload: Workload) -> Option<Band> {
+pub fn band(machine: &Machine, workload: Workload, reach: Reach) -> Option<Band> {
     let class = Class::of(workload);
     let own = machine.held_out.iter().filter(|row| Class::of(row.workload) == class);
     of_errors(own.map(super::machine::HeldOut::error), Evidence::ThisMachine)
-        .or_else(|| exam::band(machine, workload).as_ref().map(of_other_machines))
+        .or_else(|| exam::band(machine, workload, reach).as_ref().map(of_other_machines))
 }
 
 /// The same either way, as far as the farther end of the band of other machines.
@@ -204,7 +206,10 @@ mod tests {
     fn the_farther_end_of_other_machines_counts_either_way() {
         let of = |low, high| {
             of_other_machines(&exam::Band {
-                kind: exam::Kind::Lock,
+                group: exam::Group {
+                    pattern: exam::Pattern::QueueLock,
+                    reach: Reach::Socket,
+                },
                 low,
                 high,
                 machines: 4,
@@ -216,15 +221,15 @@ mod tests {
         assert_eq!((of(0.8, 1.5).rows, of(0.8, 1.5).from), (12, Evidence::OtherMachines));
         // Rows of the machine itself come first.
         let mut machine = Machine::preset("i7-6700hq").unwrap().machine().unwrap();
-        let like = band(&machine, Workload::FetchAdd);
+        let like = band(&machine, Workload::FetchAdd, Reach::Socket);
         assert_eq!(
             like,
-            exam::band(&machine, Workload::FetchAdd).as_ref().map(of_other_machines)
+            exam::band(&machine, Workload::FetchAdd, Reach::Socket).as_ref().map(of_other_machines)
         );
         machine.held_out = (1..=4)
             .map(|threads| HeldOut::of(&Job::new(Workload::FetchAdd, threads), 100.0, 125.0))
             .collect();
-        let own = band(&machine, Workload::FetchAdd).unwrap();
+        let own = band(&machine, Workload::FetchAdd, Reach::Socket).unwrap();
         assert!(own.from == Evidence::ThisMachine && (own.factor - 1.25).abs() < 1e-9);
     }
 
@@ -236,7 +241,7 @@ mod tests {
             cores_per_cluster: 4,
             threads_per_core: 1,
         });
-        let unknown = band(&machine, Workload::LockMcs);
+        let unknown = band(&machine, Workload::LockMcs, Reach::Socket);
         assert!(
             unknown.is_none_or(|band| band.from == Evidence::OtherMachines),
             "{unknown:?}"
@@ -244,11 +249,11 @@ mod tests {
         machine.held_out = (1..=4)
             .map(|threads| HeldOut::of(&Job::new(Workload::LockTtas, threads), 100.0, 150.0))
             .collect();
-        let locks = band(&machine, Workload::LockMcs).unwrap();
+        let locks = band(&machine, Workload::LockMcs, Reach::Socket).unwrap();
         assert!((locks.factor - 1.5).abs() < 1e-9);
         let [least, most] = locks.around(300.0);
         assert!((least - 200.0).abs() < 1e-9 && (most - 450.0).abs() < 1e-9);
         assert!((locks.of_ratio(locks) - (2.0_f64.sqrt() * 1.5_f64.ln()).exp()).abs() < 1e-9);
-        assert_eq!(band(&machine, Workload::OpenReadClose), None);
+        assert_eq!(band(&machine, Workload::OpenReadClose, Reach::Socket), None);
     }
 }

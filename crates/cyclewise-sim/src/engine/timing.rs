@@ -4,7 +4,7 @@
 //! a picosecond.
 
 use super::random::Random;
-use crate::machine::{Cost, Distance, Machine, Rmw};
+use crate::machine::{Cost, Distance, Machine, Queue, Rmw};
 
 /// A time or a duration, in picoseconds.
 pub(crate) type Picos = u64;
@@ -56,6 +56,8 @@ pub(crate) struct Timing {
     sibling_share: f64,
     cycle_ns: f64,
     probe_share: f64,
+    /// Whether requests wait at the home.
+    pub(crate) queues_at_home: bool,
     jitter: f64,
     /// Within a cluster, within a socket, between sockets.
     transfers: [Picos; 3],
@@ -109,6 +111,7 @@ impl Timing {
             sibling_share: machine.mechanism.sibling_share,
             cycle_ns,
             probe_share: machine.line.probe_share.clamp(0.0, 1.0),
+            queues_at_home: machine.line.queue == Queue::AtHome,
             jitter: jitter.clamp(0.0, 1.0),
             transfers: [
                 between(Distance::Cluster),

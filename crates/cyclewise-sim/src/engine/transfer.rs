@@ -2,8 +2,8 @@
 //!
 //! # Laws
 //! - A line leaves its owner when the access that requested it is done, the hold is over, and a request waits. If the machine has a
-//!   probe share, the owner continues until the request reaches it. A request that has waited in the queue has already reached the
-//!   owner, so queued requests are served faster.
+//!   probe share, the owner continues until the request reaches it. A request that has waited at the owner has already reached it, so
+//!   queued requests are served faster; one that has waited at the home has not, so the owner works for longer.
 //! - A transfer to a new owner takes the longest of: the data from the old owner, else from the nearest copy, else from home; the
 //!   farthest copy's invalidation, plus a cost for each further copy; and the way through the home.
 //! - The owner provides the first copy and keeps one; then any copy provides further ones, in parallel, as fast as the directory
@@ -52,7 +52,12 @@ impl Model {
             let request = self.near_if_alone(number, request);
             let line = &mut self.lines[number as usize];
             if line.owner.is_some() && self.timing.probes() {
-                let reached = request.since + self.timing.probe(self.duration(number, request));
+                let sent = if self.timing.queues_at_home {
+                    self.now
+                } else {
+                    request.since
+                };
+                let reached = sent + self.timing.probe(self.duration(number, request));
                 let line = &mut self.lines[number as usize];
                 if reached > self.now {
                     line.stage = Stage::Probing(request);
@@ -151,7 +156,13 @@ impl Model {
     /// The rest of that duration, without the time that the request has already traveled.
     fn remaining(&self, number: u32, request: Request) -> Picos {
         let duration = self.duration(number, request);
-        let traveled = self.now.saturating_sub(request.since);
+        // Only an owner is asked before the line leaves.
+        let waits_at_home = self.timing.queues_at_home && self.lines[number as usize].owner.is_none();
+        let traveled = if waits_at_home {
+            0
+        } else {
+            self.now.saturating_sub(request.since)
+        };
         // The home's own work is not a way.
         let work = match self.timing.far {
             Some(_) if self.fails_at_home(number, request) => self.timing.compare,

@@ -1,11 +1,12 @@
 //! How far the published figure may be from a prediction: a band, from held-out rows of machines of the same class.
 
-use super::Kind;
+use super::{Group, Pattern, Reach};
 use super::data::PublishedMachine;
 use super::laws::Class;
 use super::learn::{self, LEAST_MACHINES, Learned};
 use crate::{Machine, Workload};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// The share of held-out rows inside a band, machines weighing the same.
 pub const SHARE: f64 = 0.9;
@@ -17,13 +18,13 @@ pub const MOST_SPREAD: f64 = 4.0;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Band {
-    /// The kind of workload.
-    pub kind: Kind,
+    /// The group of rows.
+    pub group: Group,
     /// The published figure is at least this many times the prediction.
     pub low: f64,
     /// And at most this many times.
     pub high: f64,
-    /// Held-out machines with rows of the kind.
+    /// Held-out machines with rows of the group.
     pub machines: u32,
     /// Held-out rows.
     pub rows: u32,
@@ -38,6 +39,18 @@ impl Band {
         self.high / self.low <= MOST_SPREAD
     }
 
+    /// Whether held-out rows were predicted as well as is asked of their kind.
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        self.median_error <= self.group.pattern.kind().asked()
+    }
+
+    /// Whether it may be predicted with.
+    #[must_use]
+    pub fn is_good(&self) -> bool {
+        self.is_narrow() && self.is_exact()
+    }
+
     /// The figures that it allows for a prediction.
     #[must_use]
     pub fn around(&self, predicted: f64) -> (f64, f64) {
@@ -50,17 +63,17 @@ impl Band {
 pub(super) struct HeldOut {
     /// The machine, by number.
     pub machine: usize,
-    /// The row's kind.
-    pub kind: Kind,
+    /// The row's group.
+    pub group: Group,
     /// Published by predicted.
     pub ratio: f64,
 }
 
-/// The band of each kind that enough machines have rows of.
+/// The band of each group that enough machines have rows of.
 #[must_use]
 pub(super) fn bands(held_out: &[HeldOut]) -> Vec<Band> {
-    let band = |kind: &Kind| {
-        let rows: Vec<&HeldOut> = held_out.iter().filter(|row| row.kind == *kind).collect();
+    let band = |group: &Group| {
+        let rows: Vec<&HeldOut> = held_out.iter().filter(|row| row.group == *group).collect();
         let of = |machine: usize| rows.iter().filter(|row| row.machine == machine).count();
         let mut machines: Vec<usize> = rows.iter().map(|row| row.machine).collect();
         machines.sort_unstable();
@@ -77,7 +90,7 @@ pub(super) fn bands(held_out: &[HeldOut]) -> Vec<Band> {
             .collect();
         let tail = (1.0 - SHARE) / 2.0;
         Some(Band {
-            kind: *kind,
+            group: *group,
             low: quantile(&ratios, tail),
             high: quantile(&ratios, 1.0 - tail),
             machines: u32::try_from(machines.len()).unwrap_or(u32::MAX),
@@ -85,7 +98,8 @@ pub(super) fn bands(held_out: &[HeldOut]) -> Vec<Band> {
             median_error: quantile(&errors, 0.5),
         })
     };
-    Kind::ALL.iter().filter_map(band).collect()
+    let groups: BTreeSet<Group> = held_out.iter().map(|row| row.group).collect();
+    groups.iter().filter_map(band).collect()
 }
 
 /// The weighted quantile: the least value whose weight and that of all smaller ones reach the share.
@@ -112,8 +126,8 @@ fn quantile(values: &[(f64, f64)], share: f64) -> f64 {
 /// largest held-out one, or with more sockets than any, is like none of them. The band is for elapsed time for an operation, with laws
 /// that were learned from other machines; laws that were fitted to the machine's own rows may do better, but nothing held out says so.
 #[must_use]
-pub fn band(machine: &Machine, workload: Workload) -> Option<Band> {
-    let kind = Kind::of(workload)?;
+pub fn band(machine: &Machine, workload: Workload, reach: Reach) -> Option<Band> {
+    let pattern = Pattern::of(workload)?;
     let learners = learn::learners();
     let isa = if machine.line.ll_hold.is_some() {
         "aarch64"
@@ -136,7 +150,7 @@ pub fn band(machine: &Machine, workload: Workload) -> Option<Band> {
     if machine.topology.cores() > 2 * cores || machine.topology.sockets > sockets {
         return None;
     }
-    learned.band(kind).filter(Band::is_narrow)
+    learned.band(Group { pattern, reach }).filter(Band::is_good)
 }
 
 /// The first class that something was learned for.
@@ -156,10 +170,15 @@ pub(super) fn classes_of(machine: &PublishedMachine) -> [Class; 2] {
 mod tests {
     use super::*;
 
+    const GROUP: Group = Group {
+        pattern: Pattern::QueueLock,
+        reach: Reach::Socket,
+    };
+
     fn rows(of: &[(usize, f64)]) -> Vec<HeldOut> {
         let row = |(machine, ratio): &(usize, f64)| HeldOut {
             machine: *machine,
-            kind: Kind::Lock,
+            group: GROUP,
             ratio: *ratio,
         };
         of.iter().map(row).collect()

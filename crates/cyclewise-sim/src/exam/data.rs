@@ -1,6 +1,6 @@
 //! The published figures: `data/contended.toml` and `data/matrices.toml`.
 
-use super::Kind;
+use super::{Group, Pattern, Reach, build};
 use crate::machine::Latency;
 use crate::{Placement, Relax, Topology, Workload};
 use serde::Deserialize;
@@ -33,6 +33,8 @@ pub struct PublishedMachine {
     pub matrix: String,
     /// How near that matrix's machine is.
     pub matrix_is: MatrixIs,
+    /// The clock of the matrix's machine, where its transfer times go with the clock and are to be converted.
+    pub matrix_ghz: Option<f64>,
     /// How its threads were placed.
     pub placement: Placement,
     /// Its curves.
@@ -66,6 +68,9 @@ pub struct Curve {
     /// Which of the source's rows it is.
     #[serde(default)]
     pub note: String,
+    /// Whether its locks protect a counter on a line of its own, as the simulator's do.
+    #[serde(default = "yes")]
+    pub counter: bool,
     /// Thread counts.
     pub threads: Vec<u32>,
     /// Elapsed time for one operation of all threads together.
@@ -78,6 +83,10 @@ pub struct Curve {
     pub parallel_ns: Vec<f64>,
 }
 
+const fn yes() -> bool {
+    true
+}
+
 /// One published figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PublishedRow {
@@ -87,6 +96,8 @@ pub struct PublishedRow {
     pub relax: Relax,
     /// Threads.
     pub threads: u32,
+    /// Whether a lock protects a counter.
+    pub counter: bool,
     /// Work in the critical section.
     pub critical_ns: f64,
     /// Work between operations.
@@ -104,6 +115,7 @@ impl PublishedMachine {
                 workload: curve.workload,
                 relax: curve.relax,
                 threads: *threads,
+                counter: curve.counter,
                 critical_ns: at(&curve.critical_ns, i),
                 parallel_ns: at(&curve.parallel_ns, i),
                 ns: curve.ns[i],
@@ -111,11 +123,14 @@ impl PublishedMachine {
         })
     }
 
-    /// Its rows of two and more threads of a kind.
-    pub fn contended(&self) -> impl Iterator<Item = (Kind, PublishedRow)> {
-        self.rows()
-            .filter(|row| row.threads > 1)
-            .filter_map(|row| Some((Kind::of(row.workload)?, row)))
+    /// Its rows of two and more threads, with their groups.
+    pub fn contended(&self) -> impl Iterator<Item = (Group, PublishedRow)> {
+        let machine = build::machine(self);
+        self.rows().filter(|row| row.threads > 1).filter_map(move |row| {
+            let reach = Reach::of(&machine, &build::job(self, &row));
+            let pattern = Pattern::of(row.workload)?;
+            Some((Group { pattern, reach }, row))
+        })
     }
 
     /// Transfer times of its matrix, and its own time of a hit.
@@ -127,12 +142,14 @@ impl PublishedMachine {
         let matrices: Matrices = toml::from_str(MATRICES).expect("a test reads the file");
         let found = matrices.matrix.iter().find(|matrix| matrix.name == self.matrix);
         let matrix = found.expect("a test looks up all matrices");
+        let clocks = self.matrix_ghz.map_or(1.0, |of_matrix| of_matrix / self.ghz);
+        let converted = |ns: Option<f64>| ns.map(|ns| ns * clocks);
         Latency {
             hit_ns: self.hit_ns,
-            sibling_ns: matrix.sibling_ns,
-            cluster_ns: matrix.cluster_ns,
-            socket_ns: matrix.socket_ns,
-            remote_ns: matrix.remote_ns,
+            sibling_ns: converted(matrix.sibling_ns),
+            cluster_ns: converted(matrix.cluster_ns),
+            socket_ns: converted(matrix.socket_ns),
+            remote_ns: converted(matrix.remote_ns),
         }
     }
 }
@@ -196,12 +213,24 @@ pub fn matrices() -> Vec<ReducedMatrix> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::matrix;
+    use super::super::{Kind, matrix};
     use super::super::split::{Half, SEEN, half};
     use super::*;
 
     /// The halves as the rule gave them when the file was made.
-    const EXAMINED: &[&str] = &["AWS Graviton1", "lockhammer x86-2"];
+    const EXAMINED: &[&str] = &[
+        "AWS Graviton1",
+        "Apple M2",
+        "Apple M4",
+        "Xeon Platinum 8176 (4 sockets)",
+        "Xeon Platinum 8176 (8 sockets)",
+        "Xeon Platinum 8176 (8 sockets) kernel",
+        "Xeon X5550 (2 sockets)",
+        "i7-7700HQ",
+        "i7-8565U",
+        "i9-12900K",
+        "lockhammer x86-2",
+    ];
 
     #[test]
     fn the_halves_are_those_that_the_rule_gives() {

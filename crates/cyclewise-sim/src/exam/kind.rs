@@ -1,5 +1,6 @@
 //! Kinds of workloads, whose errors are judged together.
 
+use super::Pattern;
 use crate::Workload;
 use serde::{Deserialize, Serialize};
 
@@ -22,21 +23,9 @@ impl Kind {
     /// The kind of a workload; `None` for counters of one thread each and for whole system calls, which are none of them.
     #[must_use]
     pub const fn of(workload: Workload) -> Option<Self> {
-        match workload {
-            Workload::FetchAdd | Workload::Refcount | Workload::Rcuref => Some(Self::FetchAdd),
-            Workload::CasLoop
-            | Workload::LlSc
-            | Workload::RefcountCasFull
-            | Workload::IncNotZero
-            | Workload::LockrefUnbounded => Some(Self::Exchange),
-            Workload::LockMcs
-            | Workload::LockQueued
-            | Workload::LockQspinlock
-            | Workload::LockTicket
-            | Workload::LockTas
-            | Workload::LockTtas
-            | Workload::LockrefLocked => Some(Self::Lock),
-            _ => None,
+        match Pattern::of(workload) {
+            Some(pattern) => Some(pattern.kind()),
+            None => None,
         }
     }
 

@@ -2,73 +2,224 @@
 
 use super::data::PublishedMachine;
 use crate::Machine;
-use crate::machine::{Arbiter, Cap, FirstAccess, Hold};
+use crate::machine::{Arbiter, Cap, Distance, FirstAccess, Hold, Queue, Rmw};
 use serde::{Deserialize, Serialize};
 
-/// The learned laws.
+/// The learned laws. Times at the home are shares of a transfer within a socket, so that they carry over to other machines.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Laws {
     /// Which request is served next.
     pub arbiter: Arbiter,
-    /// How many read-modify-writes an owner may do before it gives the line away; 0 is no hold.
-    pub hold_operations: u32,
+    /// How long an owner may keep the line; 0 is no hold.
+    pub hold_cycles: u32,
     /// How a load that precedes a write requests the line.
     pub first_access: FirstAccess,
-    /// The share of a transfer that is over for a request that has waited.
-    pub probe_share: f64,
+    /// How requests reach the owner.
+    pub probe: Probe,
     /// Entries of the store buffer; 0: a thread waits for each store.
     pub store_buffer: u32,
+    /// The home's time for each further copy.
+    pub read_share: f64,
+    /// The home's time to invalidate each further copy.
+    pub invalidate_share: f64,
+    /// The time that a read line takes to become shared.
+    pub downgrade_share: f64,
+    /// The home's time for an addition without a result, where there are instructions for one; 0: the line moves.
+    pub far_share: f64,
+    /// By which share of its time a thread's own work takes longer for each sibling that works too.
+    pub sibling_share: f64,
+}
+
+/// How requests reach the owner.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Probe {
+    /// The share of a transfer that a request takes for its way to the owner.
+    pub share: f64,
+    /// Where a request waits before that.
+    pub queue: Queue,
+}
+
+impl Probe {
+    /// The line is in transit for the whole time.
+    pub const NONE: Self = Self {
+        share: 0.0,
+        queue: Queue::AtOwner,
+    };
 }
 
 /// A store buffer of a core of the last ten years: 56 entries, Intel 64 and IA-32 Architectures Optimization Reference Manual, Skylake.
 /// Its length matters only where it is full.
 const STORE_BUFFER: u32 = 56;
 
+/// Posted additions of a core: enough to hide the way to the home, as in the file of Graviton 2.
+const POSTED: u32 = 16;
+
 impl Laws {
-    /// The candidates, the simplest first. Of equal ones the first is taken.
-    #[must_use]
-    pub fn candidates() -> Vec<Self> {
-        let near = |count| Arbiter::Nearest { cap: Cap::Count(count) };
-        let arbiters = [Arbiter::Fifo, Arbiter::Random, near(4), near(16)];
-        let mut all = Vec::new();
-        for store_buffer in [0, STORE_BUFFER] {
-            for arbiter in arbiters {
-                for hold_operations in [0, 8] {
-                    for first_access in [FirstAccess::Shared, FirstAccess::Exclusive] {
-                        for probe_share in [0.0, 0.2, 0.4] {
-                            all.push(Self {
-                                arbiter,
-                                hold_operations,
-                                first_access,
-                                probe_share,
-                                store_buffer,
-                            });
-                        }
-                    }
-                }
-            }
-        }
-        all
-    }
+    /// The simplest laws.
+    pub const SIMPLEST: Self = Self {
+        arbiter: Arbiter::Fifo,
+        hold_cycles: 0,
+        first_access: FirstAccess::Shared,
+        probe: Probe::NONE,
+        store_buffer: 0,
+        read_share: 0.0,
+        invalidate_share: 0.0,
+        downgrade_share: 0.0,
+        far_share: 0.0,
+        sibling_share: 0.0,
+    };
 
     /// The machine with these laws.
     #[must_use]
     pub fn apply(&self, machine: &Machine) -> Machine {
         let mut machine = machine.clone();
-        let operation = machine.cost.rmw_cycles + machine.cost.alu_cycles;
+        let transfer = machine.transfer_ns(Distance::Socket) * machine.ghz;
+        let share = |share: f64| whole(transfer * share);
         machine.line.arbiter = self.arbiter;
         machine.line.first_access = self.first_access;
-        machine.line.probe_share = self.probe_share;
+        machine.line.probe_share = self.probe.share;
+        machine.line.queue = self.probe.queue;
+        machine.cost.read_cycles = share(self.read_share);
+        machine.cost.invalidate_cycles = share(self.invalidate_share);
+        machine.mechanism.downgrade_cycles = share(self.downgrade_share);
         machine.mechanism.store_buffer = self.store_buffer;
-        machine.line.hold = match self.hold_operations {
+        machine.mechanism.sibling_share = self.sibling_share;
+        machine.line.hold = match self.hold_cycles {
             0 => Hold::None,
-            // A half more, because it matters how many fit.
-            n => Hold::Fixed {
-                cycles: operation * n + operation / 2,
-            },
+            cycles => Hold::Fixed { cycles },
         };
+        // Only instruction sets with exclusives have additions without a result.
+        if self.far_share > 0.0 && machine.line.ll_hold.is_some() {
+            machine.line.rmw = Rmw::Far {
+                cycles: share(self.far_share),
+                compare_cycles: None,
+                only_posted: true,
+            };
+            machine.mechanism.posted_rmws = POSTED;
+            machine.mechanism.store_buffer = self.store_buffer.max(POSTED);
+        }
         machine
+    }
+}
+
+/// Whole cycles of a time.
+fn whole(cycles: f64) -> u32 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the cast saturates, and transfers are a few thousand cycles"
+    )]
+    let whole = cycles.round() as u32;
+    whole
+}
+
+/// How many laws there are to choose.
+pub const LAWS: usize = 10;
+
+/// Which value of each law is taken, in the order of the fields of [`Space`].
+pub type Choice = [usize; LAWS];
+
+/// The values that are tried for each law, the simplest first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Space {
+    /// Values of [`Laws::arbiter`].
+    pub arbiter: Vec<Arbiter>,
+    /// Values of [`Laws::hold_cycles`].
+    pub hold_cycles: Vec<u32>,
+    /// Values of [`Laws::first_access`].
+    pub first_access: Vec<FirstAccess>,
+    /// Values of [`Laws::probe`].
+    pub probe: Vec<Probe>,
+    /// Values of [`Laws::store_buffer`].
+    pub store_buffer: Vec<u32>,
+    /// Values of [`Laws::read_share`].
+    pub read_share: Vec<f64>,
+    /// Values of [`Laws::invalidate_share`].
+    pub invalidate_share: Vec<f64>,
+    /// Values of [`Laws::downgrade_share`].
+    pub downgrade_share: Vec<f64>,
+    /// Values of [`Laws::far_share`].
+    pub far_share: Vec<f64>,
+    /// Values of [`Laws::sibling_share`].
+    pub sibling_share: Vec<f64>,
+}
+
+impl Space {
+    /// What the laws in `data/laws.toml` were chosen from.
+    #[must_use]
+    pub fn full() -> Self {
+        let near = |count| Arbiter::Nearest { cap: Cap::Count(count) };
+        let mut probes = vec![Probe::NONE];
+        for queue in [Queue::AtOwner, Queue::AtHome] {
+            probes.extend([0.1, 0.2, 0.3, 0.4, 0.5].map(|share| Probe { share, queue }));
+        }
+        Self {
+            arbiter: vec![Arbiter::Fifo, Arbiter::Random, near(4), near(16), near(64)],
+            hold_cycles: vec![0, 20, 40, 80, 160],
+            first_access: vec![FirstAccess::Shared, FirstAccess::Exclusive],
+            probe: probes,
+            store_buffer: vec![0, STORE_BUFFER],
+            read_share: vec![0.0, 0.05, 0.1, 0.2, 0.4],
+            invalidate_share: vec![0.0, 0.02, 0.05, 0.1],
+            downgrade_share: vec![0.0, 0.1, 0.2],
+            far_share: vec![0.0, 0.1, 0.2, 0.3, 0.4],
+            sibling_share: vec![0.0, 0.5],
+        }
+    }
+
+    /// Only the simplest laws; to be widened.
+    #[must_use]
+    pub fn simplest() -> Self {
+        let only = Laws::SIMPLEST;
+        Self {
+            arbiter: vec![only.arbiter],
+            hold_cycles: vec![only.hold_cycles],
+            first_access: vec![only.first_access],
+            probe: vec![only.probe],
+            store_buffer: vec![only.store_buffer],
+            read_share: vec![only.read_share],
+            invalidate_share: vec![only.invalidate_share],
+            downgrade_share: vec![only.downgrade_share],
+            far_share: vec![only.far_share],
+            sibling_share: vec![only.sibling_share],
+        }
+    }
+
+    /// How many values each law has.
+    #[must_use]
+    pub fn sizes(&self) -> Choice {
+        [
+            self.arbiter.len(),
+            self.hold_cycles.len(),
+            self.first_access.len(),
+            self.probe.len(),
+            self.store_buffer.len(),
+            self.read_share.len(),
+            self.invalidate_share.len(),
+            self.downgrade_share.len(),
+            self.far_share.len(),
+            self.sibling_share.len(),
+        ]
+    }
+
+    /// The laws of a choice.
+    #[must_use]
+    pub fn at(&self, choice: Choice) -> Laws {
+        let [arbiter, hold, first, probe, store, read, invalidate, downgrade, far, sibling] = choice;
+        Laws {
+            arbiter: self.arbiter[arbiter],
+            hold_cycles: self.hold_cycles[hold],
+            first_access: self.first_access[first],
+            probe: self.probe[probe],
+            store_buffer: self.store_buffer[store],
+            read_share: self.read_share[read],
+            invalidate_share: self.invalidate_share[invalidate],
+            downgrade_share: self.downgrade_share[downgrade],
+            far_share: self.far_share[far],
+            sibling_share: self.sibling_share[sibling],
+        }
     }
 }
 

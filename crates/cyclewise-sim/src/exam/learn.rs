@@ -1,19 +1,19 @@
 //! Learns the laws of a class of machines from the learning half.
 //!
-//! A candidate's score for a machine is the mean over its kinds of the median error of its contended rows, as a logarithm; for a class
-//! it is the mean over its machines, so that a machine with many rows does not outweigh one with few. The first candidate with the
-//! least score is taken. For every machine of the class the same is done without it (leave one machine out): what such laws predict for
-//! the machine is held out, and gives the class its error bands.
+//! The score of laws for a machine is the mean over its groups of rows of the mean error of the group's contended rows, as a logarithm;
+//! for a class it is the mean over its machines, so that a machine with many rows does not outweigh one with few. `search.rs` says how
+//! the laws with the least score are found. For every machine of the class the same is done without it (leave one machine out): what such
+//! laws predict for the machine is held out, and gives the class its error bands.
 
 use super::band::{self, Band, HeldOut};
 use super::build::predict;
 use super::data::{PublishedMachine, PublishedRow};
-use super::laws::{Class, Laws};
+use super::laws::{Class, Laws, Space};
+use super::search::Scores;
 use super::split::{Half, half};
-use super::{Kind, data};
-use crate::stats::median;
+use super::{Group, data};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A class needs this many machines to learn from, so that one can be held out.
 pub const LEAST_MACHINES: usize = 2;
@@ -33,10 +33,10 @@ pub struct Learned {
 }
 
 impl Learned {
-    /// The band of a kind; `None` if too few machines have rows of it.
+    /// The band of a group; `None` if too few machines have rows of it.
     #[must_use]
-    pub fn band(&self, kind: Kind) -> Option<Band> {
-        self.bands.iter().find(|band| band.kind == kind).copied()
+    pub fn band(&self, group: Group) -> Option<Band> {
+        self.bands.iter().find(|band| band.group == group).copied()
     }
 }
 
@@ -69,25 +69,23 @@ pub fn classes(learners: &[PublishedMachine]) -> Vec<Class> {
 
 /// Learns the laws of every class.
 #[must_use]
-pub fn learn(learners: &[PublishedMachine], candidates: &[Laws]) -> Vec<Learned> {
-    let scores = scores(learners, candidates);
-    let best = |members: &[usize]| {
-        let total = |candidate: usize| members.iter().map(|m| scores[*m][candidate]).sum::<f64>();
-        let order = |a: &usize, b: &usize| total(*a).total_cmp(&total(*b));
-        candidates[(0..candidates.len()).min_by(order).expect("there are candidates")]
-    };
+pub fn learn(learners: &[PublishedMachine], space: &Space) -> Vec<Learned> {
+    let mut scores = Scores::new(learners, space, score);
     let mut all = Vec::new();
     for class in classes(learners) {
         let members: Vec<usize> = (0..learners.len()).filter(|m| class.has(&learners[*m])).collect();
-        let without = |left_out: usize| -> Vec<usize> { members.iter().copied().filter(|m| *m != left_out).collect() };
-        let fold = |m: &usize| Fold {
-            without: learners[*m].name.clone(),
-            laws: best(&without(*m)),
-        };
-        let folds: Vec<Fold> = members.iter().map(fold).collect();
+        let laws = scores.best(&members);
+        let mut folds = Vec::new();
+        for left_out in &members {
+            let others: Vec<usize> = members.iter().copied().filter(|m| m != left_out).collect();
+            folds.push(Fold {
+                without: learners[*left_out].name.clone(),
+                laws: scores.best(&others),
+            });
+        }
         all.push(Learned {
             class: class.name().to_owned(),
-            laws: best(&members),
+            laws,
             bands: bands_of(&held_out(learners, &folds)),
             folds,
         });
@@ -95,38 +93,13 @@ pub fn learn(learners: &[PublishedMachine], candidates: &[Laws]) -> Vec<Learned>
     all
 }
 
-/// The score of each candidate for each machine, on all cores: a machine with many threads takes minutes.
-fn scores(learners: &[PublishedMachine], candidates: &[Laws]) -> Vec<Vec<f64>> {
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let part = candidates.len().div_ceil(cores).max(1);
-    std::thread::scope(|scope| {
-        let parts: Vec<_> = candidates
-            .chunks(part)
-            .map(|laws| scope.spawn(move || scores_of(learners, laws)))
-            .collect();
-        let mut all = vec![Vec::new(); learners.len()];
-        for part in parts {
-            let scores = part.join().expect("a score has no panic");
-            for (machine, more) in all.iter_mut().zip(scores) {
-                machine.extend(more);
-            }
-        }
-        all
-    })
-}
-
-fn scores_of(learners: &[PublishedMachine], candidates: &[Laws]) -> Vec<Vec<f64>> {
-    let of = |machine| candidates.iter().map(|laws| score(machine, laws)).collect();
-    learners.iter().map(of).collect()
-}
-
 /// A contended row of a machine that the laws were learned without.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HeldOutRow {
     /// The machine's number.
     pub machine: usize,
-    /// Its kind.
-    pub kind: Kind,
+    /// Its group.
+    pub group: Group,
     /// The row.
     pub row: PublishedRow,
     /// The prediction.
@@ -137,7 +110,7 @@ impl HeldOutRow {
     fn ratio(&self) -> HeldOut {
         HeldOut {
             machine: self.machine,
-            kind: self.kind,
+            group: self.group,
             ratio: self.row.ns / self.predicted,
         }
     }
@@ -153,12 +126,12 @@ pub fn held_out(learners: &[PublishedMachine], folds: &[Fold]) -> Vec<HeldOutRow
     for fold in folds {
         let named = |machine: &PublishedMachine| machine.name == fold.without;
         let machine = learners.iter().position(named).expect("a fold of these machines");
-        for (kind, row) in learners[machine].contended() {
+        for (group, row) in learners[machine].contended() {
             // A row without progress counts as never done.
             let predicted = predict(&learners[machine], &fold.laws, &row).unwrap_or(NEVER_NS);
             all.push(HeldOutRow {
                 machine,
-                kind,
+                group,
                 row,
                 predicted,
             });
@@ -176,22 +149,24 @@ pub fn bands_of(rows: &[HeldOutRow]) -> Vec<Band> {
 /// The time of an operation that is never done.
 const NEVER_NS: f64 = 1e9;
 
-/// How badly laws predict a machine: the mean over kinds of the median error, as a logarithm.
+/// How badly laws predict a machine: the mean over groups of the mean error, as a logarithm.
 fn score(machine: &PublishedMachine, laws: &Laws) -> f64 {
-    /// What a row without progress counts: a factor of 20.
-    const STUCK: f64 = 3.0;
-    let mut medians = Vec::new();
-    for kind in Kind::ALL {
-        let rows = machine.contended().filter(|(of, _)| of == kind);
-        let error = |row| predict(machine, laws, &row).map_or(STUCK, |ns| (ns / row.ns).ln().abs());
-        let errors: Vec<f64> = rows.map(|(_, row)| error(row)).collect();
-        if !errors.is_empty() {
-            medians.push(median(&errors));
-        }
+    /// The most that a row counts, also one without progress: a factor of 4.5.
+    const MOST: f64 = 1.5;
+    let mut groups: BTreeMap<Group, Vec<f64>> = BTreeMap::new();
+    for (group, row) in machine.contended() {
+        let error = predict(machine, laws, &row).map_or(MOST, |ns| (ns / row.ns).ln().abs());
+        groups.entry(group).or_default().push(error.min(MOST));
     }
-    #[expect(clippy::cast_precision_loss, reason = "at most three kinds")]
-    let count = medians.len().max(1) as f64;
-    medians.iter().sum::<f64>() / count
+    let means: Vec<f64> = groups.values().map(|errors| mean(errors)).collect();
+    mean(&means)
+}
+
+/// The mean; 0 of none.
+fn mean(of: &[f64]) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "a few rows")]
+    let count = of.len().max(1) as f64;
+    of.iter().sum::<f64>() / count
 }
 
 /// What was learned when `data/laws.toml` was written.

@@ -1,14 +1,12 @@
 //! Writes the examination as EXAMINATION.md.
 
-use super::Kind;
 use super::band::{Band, SHARE};
-use super::data;
-use super::history;
+use super::{Group, Pattern, Reach, data, history};
 use super::laws::Laws;
 use super::learn::{HeldOutRow, Learned};
 use super::report::{ExamRow, Examination, KindResult, label};
 use super::split::{Half, half};
-use crate::machine::{Arbiter, Cap, FirstAccess};
+use crate::machine::{Arbiter, Cap, FirstAccess, Queue};
 use std::fmt::{self, Write};
 
 impl Examination {
@@ -112,15 +110,15 @@ impl Examination {
         let mut refused: Vec<_> = self
             .rows
             .iter()
-            .filter_map(|row| Some((&row.machine, row.kind, row.verdict.err()?)))
+            .filter_map(|row| Some((&row.machine, row.group, row.verdict.err()?)))
             .collect();
         refused.sort();
         refused.dedup();
         if refused.is_empty() {
             writeln!(out, "Nothing.")?;
         }
-        for (machine, kind, refusal) in refused {
-            let of = |row: &&ExamRow| row.machine == *machine && row.kind == kind && row.verdict == Err(refusal);
+        for (machine, group, refusal) in refused {
+            let of = |row: &&ExamRow| row.machine == *machine && row.group == group && row.verdict == Err(refusal);
             let rows = self.rows.iter().filter(of);
             let ratio = |row: &ExamRow| Some(row.simulated? / row.published.ns);
             let ratios: Vec<f64> = rows.filter_map(ratio).collect();
@@ -139,7 +137,7 @@ impl Examination {
             writeln!(
                 out,
                 "- {machine}, {}, {count} rows: {}{would}",
-                kind.name(),
+                group.name(),
                 refusal.why()
             )?;
         }
@@ -186,17 +184,18 @@ impl Examination {
         writeln!(out, "## Machines of the learning half, each predicted without itself\n")?;
         writeln!(
             out,
-            "A band is published by predicted. A kind whose band is wider than a factor of two either way is not predicted.\n\n\
-             | class | kind | machines | rows | median error | band | |\n|---|---|--:|--:|--:|--:|---|"
+            "A band is published by predicted. Rows like those whose band is wider than a factor of two either way, or whose median error\n\
+             is larger than the one that is asked, are not predicted.\n\n\
+             | class | rows like these | machines | rows | median error | band | |\n|---|---|--:|--:|--:|--:|---|"
         )?;
         for (learned, _) in &self.learned {
             for band in &learned.bands {
-                let use_of = if band.is_narrow() { "predicted" } else { "refused" };
+                let use_of = if band.is_good() { "predicted" } else { "refused" };
                 writeln!(
                     out,
                     "| {} | {} | {} | {} | {} | {:.2} to {:.2} | {use_of} |",
                     learned.class,
-                    band.kind.name(),
+                    band.group.name(),
                     band.machines,
                     band.rows,
                     percent(band.median_error),
@@ -300,7 +299,10 @@ fn write_history(out: &mut String) -> fmt::Result {
 
 /// Stands for the band of a row that has none.
 const NO_BAND: Band = Band {
-    kind: Kind::Lock,
+    group: Group {
+        pattern: Pattern::Addition,
+        reach: Reach::Socket,
+    },
     low: f64::NAN,
     high: f64::NAN,
     machines: 0,
@@ -321,17 +323,28 @@ fn words(laws: &Laws) -> String {
         Arbiter::Nearest { cap: Cap::Count(n) } => format!("the nearest request next, overtaking {n} times"),
         Arbiter::Nearest { cap: Cap::Cycles(n) } => format!("the nearest request next, for {n} cycles"),
     };
-    let hold = match laws.hold_operations {
-        0 => "no hold".to_owned(),
-        n => format!("a hold of {n} operations"),
-    };
     let first = match laws.first_access {
         FirstAccess::Shared => "loads ask for a copy",
         FirstAccess::Exclusive => "loads ask for the line",
     };
-    let stores = match laws.store_buffer {
-        0 => "no store buffer".to_owned(),
-        n => format!("a store buffer of {n}"),
-    };
-    format!("{next}; {hold}; {first}; probe share {}; {stores}", laws.probe_share)
+    let mut all = vec![next, first.to_owned()];
+    let whole = [("a hold of", laws.hold_cycles, " cycles"), ("a store buffer of", laws.store_buffer, "")];
+    for (what, value, unit) in whole.into_iter().filter(|(_, value, _)| *value > 0) {
+        all.push(format!("{what} {value}{unit}"));
+    }
+    let shares = [
+        ("a probe share of", laws.probe.share),
+        ("a copy's time at the home of", laws.read_share),
+        ("an invalidation of", laws.invalidate_share),
+        ("a downgrade of", laws.downgrade_share),
+        ("an addition at the home of", laws.far_share),
+        ("a sibling's share of", laws.sibling_share),
+    ];
+    if laws.probe.queue == Queue::AtHome {
+        all.push("requests wait at the home".to_owned());
+    }
+    for (what, value) in shares.into_iter().filter(|(_, value)| *value > 0.0) {
+        all.push(format!("{what} {value}"));
+    }
+    all.join("; ")
 }

@@ -12,6 +12,7 @@
 mod band;
 mod build;
 pub mod data;
+mod group;
 mod history;
 mod kind;
 pub mod laws;
@@ -19,11 +20,13 @@ pub mod learn;
 mod markdown;
 pub mod matrix;
 mod report;
+mod search;
 pub mod split;
 #[cfg(test)]
 mod tests;
 
 pub use band::{Band, MOST_SPREAD, SHARE, band};
+pub use group::{Group, Pattern, Reach};
 pub use history::{PastResult, results};
 pub use kind::Kind;
 pub use report::{ExamRow, Examination, KindResult, Refusal, run};

@@ -5,7 +5,7 @@ use super::build::predict;
 use super::data::{MatrixIs, PublishedMachine, PublishedRow};
 use super::learn::{self, HeldOutRow, Learned};
 use super::split::{Half, half};
-use super::{Kind, data};
+use super::{Group, Kind, data};
 use crate::Relax;
 use crate::stats::median;
 
@@ -14,8 +14,8 @@ use crate::stats::median;
 pub struct ExamRow {
     /// The machine.
     pub machine: String,
-    /// The workload's kind.
-    pub kind: Kind,
+    /// Its group.
+    pub group: Group,
     /// The published row.
     pub published: PublishedRow,
     /// The simulated time, also where it is refused as a prediction; `None` if the program made no progress.
@@ -35,6 +35,8 @@ pub enum Refusal {
     NoHeldOut,
     /// Held-out rows are too far from the predictions for them.
     WideBand,
+    /// Held-out rows had a larger error than is asked of a prediction.
+    Inexact,
     /// The program makes no progress in the simulation.
     NoProgress,
 }
@@ -47,17 +49,24 @@ impl Refusal {
             Self::NoMatrix => "No transfer times are published of it, or of a machine with its interconnect.",
             Self::NoClass => "Fewer than two machines of its family or instruction set are learned from.",
             Self::NoHeldOut => {
-                "Fewer than two machines of its family or instruction set were held out with rows of this kind."
+                "Fewer than two machines of its family or instruction set were held out with rows like these."
             }
             Self::WideBand => {
-                "The held-out rows of this kind are so far from their predictions that a band around one says nothing."
+                "Held-out rows like these are so far from their predictions that a band around one says nothing."
             }
+            Self::Inexact => "Held-out rows like these had a larger median error than is asked of a prediction.",
             Self::NoProgress => "The program makes no progress under the learned laws.",
         }
     }
 }
 
 impl ExamRow {
+    /// Its kind.
+    #[must_use]
+    pub const fn kind(&self) -> Kind {
+        self.group.pattern.kind()
+    }
+
     /// The prediction and its band, unless it is refused.
     #[must_use]
     pub fn prediction(&self) -> Option<(f64, Band)> {
@@ -147,7 +156,7 @@ impl Examination {
 }
 
 fn result(kind: Kind, rows: &[ExamRow]) -> KindResult {
-    let of: Vec<&ExamRow> = rows.iter().filter(|row| row.kind == kind).collect();
+    let of: Vec<&ExamRow> = rows.iter().filter(|row| row.kind() == kind).collect();
     let errors: Vec<f64> = of.iter().filter_map(|row| Some(row.error()?.abs())).collect();
     KindResult {
         kind,
@@ -180,17 +189,17 @@ pub fn run() -> Examination {
 /// The rows of a machine.
 pub(super) fn examine(machine: &PublishedMachine, learned: &[Learned]) -> Vec<ExamRow> {
     let class = band::first_learned(band::classes_of(machine), learned);
-    let row = |(kind, published): (Kind, PublishedRow)| {
+    let row = |(group, published): (Group, PublishedRow)| {
         let (simulated, verdict) = match &class {
             None => (None, Err(Refusal::NoClass)),
             Some((_, learned)) => {
                 let simulated = predict(machine, &learned.laws, &published);
-                (simulated, verdict(machine, learned, kind, simulated))
+                (simulated, verdict(machine, learned, group, simulated))
             }
         };
         ExamRow {
             machine: machine.name.clone(),
-            kind,
+            group,
             published,
             simulated,
             verdict,
@@ -199,13 +208,16 @@ pub(super) fn examine(machine: &PublishedMachine, learned: &[Learned]) -> Vec<Ex
     machine.contended().map(row).collect()
 }
 
-fn verdict(machine: &PublishedMachine, learned: &Learned, kind: Kind, simulated: Option<f64>) -> Result<Band, Refusal> {
+fn verdict(machine: &PublishedMachine, learned: &Learned, group: Group, simulated: Option<f64>) -> Result<Band, Refusal> {
     if machine.matrix_is == MatrixIs::SameCore {
         return Err(Refusal::NoMatrix);
     }
-    let band = learned.band(kind).ok_or(Refusal::NoHeldOut)?;
+    let band = learned.band(group).ok_or(Refusal::NoHeldOut)?;
     if !band.is_narrow() {
         return Err(Refusal::WideBand);
+    }
+    if !band.is_exact() {
+        return Err(Refusal::Inexact);
     }
     simulated.map(|_| band).ok_or(Refusal::NoProgress)
 }

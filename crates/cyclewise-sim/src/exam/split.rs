@@ -9,6 +9,9 @@
 //!    finalizer of SplitMix64, because FNV's high bits depend little on the last bytes. If the highest bit is 0, the machine is to
 //!    learn from; if it is 1, it is to be examined on.
 //!
+//!
+//! Machines with the same CPU go together: the name that is hashed ends at the first bracket, before which is the CPU's model.
+//!
 //! All rows of a machine go with it, so none is in both halves. A new machine does not move another one.
 
 /// The machines of the first part of the rule.
@@ -27,7 +30,8 @@ pub enum Half {
 /// The half of a machine, by its name.
 #[must_use]
 pub fn half(name: &str) -> Half {
-    if SEEN.contains(&name) || mix(fnv(name.as_bytes())) >> 63 == 0 {
+    let cpu = name.split(" (").next().unwrap_or(name);
+    if SEEN.contains(&cpu) || mix(fnv(cpu.as_bytes())) >> 63 == 0 {
         Half::Learn
     } else {
         Half::Examine
@@ -66,6 +70,14 @@ mod tests {
             .filter(|i| half(&format!("machine {i}")) == Half::Learn)
             .count();
         assert!((450..=550).contains(&learned), "{learned}");
+    }
+
+    #[test]
+    fn machines_with_the_same_cpu_go_together() {
+        for cpu in ["a", "b", "c", "d"] {
+            assert_eq!(half(&format!("{cpu} (2 sockets)")), half(cpu));
+            assert_eq!(half(&format!("{cpu} (8 sockets) kernel")), half(cpu));
+        }
     }
 
     #[test]

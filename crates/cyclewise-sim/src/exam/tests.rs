@@ -1,11 +1,11 @@
 //! EXAMINATION.md is up to date, and what is learned and examined can be wrong and is then seen.
 
 use super::data::{Curve, PublishedMachine};
-use super::laws::Laws;
+use super::laws::{Laws, Probe, Space};
 use super::learn::{self, classes, learn};
 use super::report::examine;
 use super::*;
-use crate::machine::{Arbiter, FirstAccess};
+use crate::machine::{Arbiter, FirstAccess, Queue};
 use crate::{Relax, Topology, Workload};
 
 /// The document in the tree. It is read when the test runs, so that a new one needs no new build.
@@ -39,6 +39,13 @@ fn with_bands_of_now(examination: &Examination) -> Vec<learn::Learned> {
     examination.learned.iter().map(with_bands).collect()
 }
 
+fn group(pattern: Pattern) -> Group {
+    Group {
+        pattern,
+        reach: Reach::Socket,
+    }
+}
+
 /// A machine like the published ones, whose contended rows are what some laws give.
 fn made_up(name: &str, family: &str, socket_ns: f64, laws: &Laws) -> PublishedMachine {
     let curve = |workload, threads: &[u32]| Curve {
@@ -46,6 +53,7 @@ fn made_up(name: &str, family: &str, socket_ns: f64, laws: &Laws) -> PublishedMa
         relax: Relax::None,
         source: "made up".to_owned(),
         note: String::new(),
+        counter: true,
         threads: threads.to_vec(),
         ns: vec![1.0; threads.len()],
         critical_ns: Vec::new(),
@@ -67,6 +75,7 @@ fn made_up(name: &str, family: &str, socket_ns: f64, laws: &Laws) -> PublishedMa
         pause_cycles: 40,
         matrix: "i7-6700K".to_owned(),
         matrix_is: data::MatrixIs::Own,
+        matrix_ghz: None,
         placement: crate::Placement::Compact,
         curves: vec![
             curve(Workload::FetchAdd, &[1, 2, 4]),
@@ -85,18 +94,30 @@ fn made_up(name: &str, family: &str, socket_ns: f64, laws: &Laws) -> PublishedMa
 }
 
 fn some_laws() -> [Laws; 3] {
-    let laws = |arbiter, first_access, probe_share| Laws {
+    let laws = |arbiter, first_access, share| Laws {
         arbiter,
-        hold_operations: 0,
         first_access,
-        probe_share,
-        store_buffer: 0,
+        probe: Probe {
+            share,
+            queue: Queue::AtOwner,
+        },
+        ..Laws::SIMPLEST
     };
     [
-        laws(Arbiter::Fifo, FirstAccess::Shared, 0.0),
+        Laws::SIMPLEST,
         laws(Arbiter::Random, FirstAccess::Exclusive, 0.5),
         laws(Arbiter::Fifo, FirstAccess::Exclusive, 0.3),
     ]
+}
+
+/// A small space that has some laws.
+fn space() -> Space {
+    Space {
+        arbiter: vec![Arbiter::Fifo, Arbiter::Random],
+        first_access: vec![FirstAccess::Shared, FirstAccess::Exclusive],
+        probe: vec![Probe::NONE, some_laws()[2].probe, some_laws()[1].probe],
+        ..Space::simplest()
+    }
 }
 
 #[test]
@@ -107,14 +128,14 @@ fn the_laws_that_made_the_rows_are_learned_and_predict_a_new_machine() {
         made_up("b", "f", 30.0, &truth),
         made_up("c", "g", 35.0, &truth),
     ];
-    let learned = learn(&learners, &some_laws());
+    let learned = learn(&learners, &space());
     // Family g has one machine, which is not enough.
     let names: Vec<_> = learned.iter().map(|l| l.class.as_str()).collect();
     assert_eq!(names, ["f", "x86-64"]);
     for l in &learned {
         assert_eq!(l.laws, truth, "{}", l.class);
         assert!(l.folds.iter().all(|fold| fold.laws == truth), "{}", l.class);
-        let band = l.band(Kind::Exchange).unwrap();
+        let band = l.band(group(Pattern::Exchange)).unwrap();
         assert!(
             (band.low - 1.0).abs() < 1e-9 && (band.high - 1.0).abs() < 1e-9,
             "{band:?}"
@@ -130,7 +151,7 @@ fn the_laws_that_made_the_rows_are_learned_and_predict_a_new_machine() {
 fn a_machine_with_other_laws_is_seen_to_be_off() {
     let [truth, _, other] = some_laws();
     let learners = [made_up("a", "f", 25.0, &truth), made_up("b", "f", 30.0, &truth)];
-    let learned = learn(&learners, &some_laws());
+    let learned = learn(&learners, &space());
     let rows = examine(&made_up("new", "f", 28.0, &other), &learned);
     assert!(rows.iter().any(|row| row.is_inside() == Some(false)), "{rows:?}");
     // And a machine unlike the others makes the bands of its class wide.
@@ -140,7 +161,7 @@ fn a_machine_with_other_laws_is_seen_to_be_off() {
         *ns *= 6.0;
     }
     mixed.push(odd);
-    let learned = learn(&mixed, &some_laws());
+    let learned = learn(&mixed, &space());
     let rows = examine(&made_up("new", "f", 28.0, &truth), &learned);
     assert!(rows.iter().all(|row| row.verdict == Err(Refusal::WideBand)), "{rows:?}");
 }
@@ -149,7 +170,7 @@ fn a_machine_with_other_laws_is_seen_to_be_off() {
 fn what_cannot_be_predicted_is_refused_with_the_reason() {
     let truth = some_laws()[0];
     let learners = [made_up("a", "f", 25.0, &truth), made_up("b", "f", 30.0, &truth)];
-    let learned = learn(&learners, &some_laws());
+    let learned = learn(&learners, &space());
     let refusal = |machine: &PublishedMachine| examine(machine, &learned)[0].verdict.unwrap_err();
     let new = made_up("new", "f", 28.0, &truth);
     let foreign = PublishedMachine {
@@ -171,6 +192,7 @@ fn what_cannot_be_predicted_is_refused_with_the_reason() {
         Refusal::NoClass,
         Refusal::NoHeldOut,
         Refusal::WideBand,
+        Refusal::Inexact,
         Refusal::NoProgress,
     ] {
         assert!(refusal.why().ends_with('.') && !refusal.why().contains('\n'));
@@ -205,14 +227,16 @@ fn a_machine_unlike_all_held_out_ones_has_no_band() {
     };
     let machine = crate::Machine::plain(big);
     for workload in Workload::ALL {
-        assert_eq!(band(&machine, *workload), None, "{workload}");
+        for reach in [Reach::Socket, Reach::Sockets] {
+            assert_eq!(band(&machine, *workload, reach), None, "{workload}");
+        }
     }
     let client = crate::Machine::preset("i7-6700k").unwrap().machine().unwrap();
-    assert_eq!(band(&client, Workload::OpenReadClose), None);
+    assert_eq!(band(&client, Workload::OpenReadClose, Reach::Socket), None);
     for kind in [Workload::FetchAdd, Workload::CasLoop, Workload::LockTicket] {
         let of_isa = learn::learned().into_iter().find(|l| l.class == "x86-64").unwrap();
-        let expected = of_isa.band(Kind::of(kind).unwrap()).filter(Band::is_narrow);
-        assert_eq!(band(&client, kind), expected, "{kind}");
+        let expected = of_isa.band(group(Pattern::of(kind).unwrap())).filter(Band::is_good);
+        assert_eq!(band(&client, kind, Reach::Socket), expected, "{kind}");
     }
 }
 
@@ -220,11 +244,12 @@ fn a_machine_unlike_all_held_out_ones_has_no_band() {
 fn exam_row(published: f64, simulated: f64, verdict: Result<Band, Refusal>) -> ExamRow {
     ExamRow {
         machine: "m".to_owned(),
-        kind: Kind::Exchange,
+        group: group(Pattern::Exchange),
         published: data::PublishedRow {
             workload: Workload::CasLoop,
             relax: Relax::None,
             threads: 4,
+            counter: true,
             critical_ns: 0.0,
             parallel_ns: 0.0,
             ns: published,
@@ -237,7 +262,7 @@ fn exam_row(published: f64, simulated: f64, verdict: Result<Band, Refusal>) -> E
 #[test]
 fn a_miss_and_a_refusal_are_reported() {
     let band = Band {
-        kind: Kind::Exchange,
+        group: group(Pattern::Exchange),
         low: 0.8,
         high: 1.5,
         machines: 2,
@@ -270,7 +295,7 @@ fn a_miss_and_a_refusal_are_reported() {
         "| m | cas-loop | 4 | 100.0 | 90.0 | 72.0 to 135.0 | -10 % | yes |",
         "| m | cas-loop | 4 | 100.0 | 210.0 | 168.0 to 315.0 | +110 % | **no** |",
         "| m | cas-loop | 4 | 100.0 | refused |  |  |  |",
-        "- m, exchange loops, 1 rows: No transfer times are published of it, or of a machine with its interconnect. For comparison only, the simulation gives 4.00 to 4.00 times the published figures.",
+        "- m, exchange loops, in a socket, 1 rows: No transfer times are published of it, or of a machine with its interconnect. For comparison only, the simulation gives 4.00 to 4.00 times the published figures.",
         "| fetch-add | 10 % | none | 0 | 0 | 0 | 0 | refused |",
     ] {
         assert!(text.contains(line), "{line}\n{text}");

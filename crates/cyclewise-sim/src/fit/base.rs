@@ -1,7 +1,7 @@
 //! The machine before its laws are searched: costs from one-thread rows, and the simplest laws.
 
 use super::{FitError, Isa, Measurements};
-use crate::machine::{Arbiter, Cost, FailedCas, FirstAccess, Hold, Home, Latency, LineRules, Rmw};
+use crate::machine::{Arbiter, Cost, FailedCas, FirstAccess, Hold, Home, Latency, LineRules, Queue, Rmw};
 use crate::{Machine, Workload};
 
 /// The time of the one-thread row.
@@ -50,6 +50,7 @@ pub(super) fn base(measured: &Measurements) -> Result<Machine, FitError> {
             ll_first_access: is_arm.then_some(FirstAccess::Exclusive),
             ll_hold: is_arm.then_some(Hold::Fixed { cycles: LL_HOLD }),
             probe_share: 0.0,
+            queue: Queue::AtOwner,
         },
         cost: Cost {
             alu_cycles: ALU_CYCLES,

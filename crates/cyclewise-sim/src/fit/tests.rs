@@ -189,8 +189,8 @@ fn rows_held_out_are_predicted_by_a_fit_without_them() {
     let odd = fit(&measured(&odd)).unwrap();
     assert!(off(&odd, Workload::LockMcs) > 0.8, "{}", off(&odd, Workload::LockMcs));
     let (narrow, wide) = (
-        crate::band::band(&honest.machine, Workload::LockMcs).unwrap(),
-        crate::band::band(&odd.machine, Workload::LockMcs).unwrap(),
+        crate::band::band(&honest.machine, Workload::LockMcs, crate::exam::Reach::Socket).unwrap(),
+        crate::band::band(&odd.machine, Workload::LockMcs, crate::exam::Reach::Socket).unwrap(),
     );
     assert!(wide.factor > narrow.factor * 1.5, "{narrow:?} {wide:?}");
 }

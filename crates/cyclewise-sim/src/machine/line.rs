@@ -29,6 +29,28 @@ pub struct LineRules {
     /// request that has waited longer, this share is already over. 0: the line is in transit for the whole time.
     #[serde(default)]
     pub probe_share: f64,
+    /// Where a request waits while others are served, which matters only with a probe share.
+    #[serde(default, skip_serializing_if = "Queue::is_at_owner")]
+    pub queue: Queue,
+}
+
+/// Where a request waits while others are served.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Queue {
+    /// At the owner, like a snoop in its queue: its way is behind it when its turn comes.
+    #[default]
+    AtOwner,
+    /// At the home, which asks the owner only when the line has arrived there: the owner works while the request travels, the longer
+    /// the farther it is.
+    AtHome,
+}
+
+impl Queue {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+    fn is_at_owner(&self) -> bool {
+        *self == Self::AtOwner
+    }
 }
 
 /// Which request is served next.

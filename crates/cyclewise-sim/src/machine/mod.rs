@@ -13,7 +13,7 @@ mod validate;
 pub use cost::Cost;
 pub use held_out::HeldOut;
 pub use latency::Latency;
-pub use line::{Arbiter, Cap, FailedCas, FirstAccess, Hold, Home, LineRules, Rmw};
+pub use line::{Arbiter, Cap, FailedCas, FirstAccess, Hold, Home, LineRules, Queue, Rmw};
 pub use mechanism::{Mechanisms, Monitor, Prefetch};
 pub use parse::ParseError;
 pub use presets::Preset;
@@ -40,6 +40,7 @@ pub const KEYS: &[&str] = &[
     "line.ll_first_access",
     "line.ll_hold",
     "line.probe_share",
+    "line.queue",
     "cost.alu_cycles",
     "cost.store_cycles",
     "cost.rmw_cycles",
@@ -180,6 +181,7 @@ impl Machine {
                 ll_first_access: None,
                 ll_hold: None,
                 probe_share: 0.0,
+                queue: Queue::AtOwner,
             },
             cost: Cost {
                 alu_cycles: 1,

@@ -123,6 +123,9 @@ pub struct Job {
     pub relax: Relax,
     /// Work inside a critical section, or while holding a reference, in cycles.
     pub critical_cycles: u32,
+    /// Whether a lock's critical section increments a counter on a line of its own; without it nothing shows whether the lock excludes.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub counter: bool,
     /// Work between two operations, in cycles.
     pub parallel_cycles: u32,
     /// Which CPUs have threads; which thread has which of them is random.
@@ -138,6 +141,15 @@ pub struct Job {
     pub seed: u64,
 }
 
+const fn yes() -> bool {
+    true
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+const fn is_yes(yes: &bool) -> bool {
+    *yes
+}
+
 impl Job {
     /// A workload on `threads` threads, with only its own parallel work and no retry limit, until its throughput is known.
     #[must_use]
@@ -148,6 +160,7 @@ impl Job {
             retry_limit: None,
             relax: Relax::None,
             critical_cycles: 0,
+            counter: true,
             parallel_cycles: workload.parallel_cycles(),
             placement: Placement::default(),
             start: Start::default(),

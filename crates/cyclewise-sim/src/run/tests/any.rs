@@ -1,7 +1,7 @@
 //! Random small machines and jobs, with every law.
 
 use crate::machine::{
-    Arbiter, Cap, FailedCas, FirstAccess, Hold, Home, LineRules, Machine, Mechanisms, Monitor, Prefetch, Rmw, Topology,
+    Arbiter, Cap, FailedCas, FirstAccess, Hold, Home, LineRules, Queue, Machine, Mechanisms, Monitor, Prefetch, Rmw, Topology,
 };
 use crate::workload::{Job, Length, Placement, Relax, Start, Workload};
 use proptest::prelude::*;
@@ -90,6 +90,7 @@ fn any_rules() -> impl Strategy<Value = LineRules> {
     let failed_cas = select(&[FailedCas::TakesOwnership, FailedCas::StaysShared][..]);
     let ll = (proptest::option::of(any_access()), proptest::option::of(any_hold()));
     let probe_share = prop_oneof![Just(0.0), 0.0..=1.0_f64];
+    let probe = (probe_share, select(&[Queue::AtOwner, Queue::AtHome][..]));
     (
         any_arbiter(),
         any_hold(),
@@ -98,10 +99,10 @@ fn any_rules() -> impl Strategy<Value = LineRules> {
         rmw,
         home,
         ll,
-        probe_share,
+        probe,
     )
         .prop_map(
-            |(arbiter, hold, first_access, failed_cas, rmw, home, (ll_first_access, ll_hold), probe_share)| LineRules {
+            |(arbiter, hold, first_access, failed_cas, rmw, home, (ll_first_access, ll_hold), (probe_share, queue))| LineRules {
                 arbiter,
                 hold,
                 first_access,
@@ -111,6 +112,7 @@ fn any_rules() -> impl Strategy<Value = LineRules> {
                 ll_first_access,
                 ll_hold,
                 probe_share,
+                queue,
             },
         )
 }
@@ -162,6 +164,7 @@ pub(super) fn any_job() -> impl Strategy<Value = Job> {
                 retry_limit,
                 relax,
                 critical_cycles,
+                counter: seed % 4 > 0,
                 parallel_cycles,
                 placement,
                 start,

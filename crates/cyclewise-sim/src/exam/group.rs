@@ -1,0 +1,160 @@
+//! Rows whose errors are alike: what their loops do to the line, and how far it travels.
+
+use super::Kind;
+use crate::machine::Distance;
+use crate::placement;
+use crate::{Job, Machine, Workload};
+use serde::{Deserialize, Serialize};
+
+/// What the loops of a workload do to their line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pattern {
+    /// One read-modify-write that cannot fail.
+    Addition,
+    /// A loop of compare-and-exchange, or of load-exclusive and store-exclusive.
+    Exchange,
+    /// A lock whose waiters write its line.
+    WritingLock,
+    /// A lock whose waiters read its line until it changes.
+    ReadingLock,
+    /// A lock whose waiters each read a line of their own.
+    QueueLock,
+}
+
+impl Pattern {
+    /// The pattern of a workload; `None` for counters of one thread each and for whole system calls.
+    #[must_use]
+    pub const fn of(workload: Workload) -> Option<Self> {
+        match workload {
+            Workload::FetchAdd | Workload::Refcount | Workload::Rcuref => Some(Self::Addition),
+            Workload::CasLoop
+            | Workload::LlSc
+            | Workload::RefcountCasFull
+            | Workload::IncNotZero
+            | Workload::LockrefUnbounded => Some(Self::Exchange),
+            Workload::LockTas => Some(Self::WritingLock),
+            Workload::LockTicket | Workload::LockTtas => Some(Self::ReadingLock),
+            Workload::LockMcs | Workload::LockQueued | Workload::LockQspinlock | Workload::LockrefLocked => {
+                Some(Self::QueueLock)
+            }
+            _ => None,
+        }
+    }
+
+    /// The kind that it is judged with.
+    #[must_use]
+    pub const fn kind(self) -> Kind {
+        match self {
+            Self::Addition => Kind::FetchAdd,
+            Self::Exchange => Kind::Exchange,
+            Self::WritingLock | Self::ReadingLock | Self::QueueLock => Kind::Lock,
+        }
+    }
+
+    /// Its name in tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Addition => "additions",
+            Self::Exchange => "exchange loops",
+            Self::WritingLock => "locks whose waiters write",
+            Self::ReadingLock => "locks whose waiters read",
+            Self::QueueLock => "locks with a queue",
+        }
+    }
+}
+
+/// How far a line travels between the threads of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reach {
+    /// Within one socket.
+    Socket,
+    /// Between sockets.
+    Sockets,
+}
+
+impl Reach {
+    /// The reach of a job; of one that does not fit the machine, that of the whole machine.
+    #[must_use]
+    pub fn of(machine: &Machine, job: &Job) -> Self {
+        let Ok(cpus) = placement::cpus(machine, job) else {
+            return Self::farthest(machine);
+        };
+        let first = cpus.first().copied().unwrap_or(0);
+        let leaves = |cpu: &u32| machine.topology.distance(first, *cpu) == Distance::Remote;
+        if cpus.iter().any(leaves) {
+            Self::Sockets
+        } else {
+            Self::Socket
+        }
+    }
+
+    /// The reach of a job on all of the machine's CPUs.
+    #[must_use]
+    pub const fn farthest(machine: &Machine) -> Self {
+        if machine.topology.sockets > 1 {
+            Self::Sockets
+        } else {
+            Self::Socket
+        }
+    }
+
+    /// Its name in tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Socket => "in a socket",
+            Self::Sockets => "between sockets",
+        }
+    }
+}
+
+/// Rows whose errors are judged together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Group {
+    /// What their loops do to the line.
+    pub pattern: Pattern,
+    /// How far it travels.
+    pub reach: Reach,
+}
+
+impl Group {
+    /// Its name in tables.
+    #[must_use]
+    pub fn name(self) -> String {
+        format!("{}, {}", self.pattern.name(), self.reach.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Placement, Topology};
+
+    #[test]
+    fn the_reach_is_that_of_the_cpus_with_threads() {
+        let machine = Machine::plain(Topology {
+            sockets: 2,
+            clusters_per_socket: 1,
+            cores_per_cluster: 4,
+            threads_per_core: 2,
+        });
+        let reach = |placement, threads| {
+            let job = Job {
+                placement,
+                ..Job::new(Workload::FetchAdd, threads)
+            };
+            Reach::of(&machine, &job)
+        };
+        assert_eq!(reach(Placement::Compact, 4), Reach::Socket);
+        assert_eq!(reach(Placement::Compact, 5), Reach::Sockets);
+        assert_eq!(reach(Placement::CompactSmt, 8), Reach::Socket);
+        assert_eq!(reach(Placement::CompactSmt, 9), Reach::Sockets);
+        assert_eq!(reach(Placement::Spread, 2), Reach::Sockets);
+        assert_eq!(reach(Placement::Spread, 1), Reach::Socket);
+        // More threads than CPUs.
+        assert_eq!(reach(Placement::Compact, 17), Reach::Sockets);
+    }
+}

@@ -1,0 +1,121 @@
+//! Searches the laws of a class of machines, law by law.
+//!
+//! # Method
+//! Coordinate descent: all values of one law are tried with the others as they are, and the best is taken; then the next law, until a
+//! round over all laws changes nothing. It begins from several choices, because it ends in a local minimum.
+//!
+//! A law that is not the simplest must earn its place: each costs [`LAW`] of the score. So of laws that predict about as well, the
+//! simplest are taken.
+//!
+//! Scores are of one machine each, and are kept: the search without a machine needs few new ones.
+
+use super::data::PublishedMachine;
+use super::laws::{Choice, LAWS, Laws, Space};
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// By how much each law beyond the simplest must reduce the score, a mean of logarithms: about one hundredth of the time.
+const LAW: f64 = 0.01;
+
+/// The scores that were computed.
+pub(super) struct Scores<'a> {
+    learners: &'a [PublishedMachine],
+    space: &'a Space,
+    score: fn(&PublishedMachine, &Laws) -> f64,
+    known: HashMap<(usize, Choice), f64>,
+}
+
+impl<'a> Scores<'a> {
+    pub(super) fn new(
+        learners: &'a [PublishedMachine],
+        space: &'a Space,
+        score: fn(&PublishedMachine, &Laws) -> f64,
+    ) -> Self {
+        Self {
+            learners,
+            space,
+            score,
+            known: HashMap::new(),
+        }
+    }
+
+    /// The best laws for some of the machines, by number.
+    pub(super) fn best(&mut self, members: &[usize]) -> Laws {
+        let ends = starts(self.space).map(|start| self.descend(start, members));
+        let best = ends.into_iter().min_by(|a, b| a.1.total_cmp(&b.1));
+        self.space.at(best.expect("there are starts").0)
+    }
+
+    /// The end of the descent from a choice, and its score.
+    fn descend(&mut self, start: Choice, members: &[usize]) -> (Choice, f64) {
+        let mut here = start;
+        let mut score = self.of(&[here], members)[0];
+        loop {
+            let before = score;
+            for law in 0..LAWS {
+                let values = self.space.sizes()[law];
+                let tried: Vec<Choice> = (0..values).map(|value| with(here, law, value)).collect();
+                let scores = self.of(&tried, members);
+                for (choice, of) in tried.into_iter().zip(scores) {
+                    if of < score {
+                        (here, score) = (choice, of);
+                    }
+                }
+            }
+            if score >= before {
+                return (here, score);
+            }
+        }
+    }
+
+    /// The mean score of each choice for these machines, and the cost of its laws.
+    fn of(&mut self, choices: &[Choice], members: &[usize]) -> Vec<f64> {
+        self.compute(choices, members);
+        let mean = |choice: &Choice| {
+            let sum: f64 = members.iter().map(|machine| self.known[&(*machine, *choice)]).sum();
+            let laws = choice.iter().filter(|value| **value > 0).count();
+            sum / count(members.len()) + LAW * count(laws)
+        };
+        choices.iter().map(mean).collect()
+    }
+
+    /// Computes the scores that are not known, on all CPUs: a machine with many threads takes seconds.
+    fn compute(&mut self, choices: &[Choice], members: &[usize]) {
+        let all = choices.iter().flat_map(|choice| members.iter().map(|m| (*m, *choice)));
+        let due: Vec<(usize, Choice)> = all.filter(|key| !self.known.contains_key(key)).collect();
+        let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+        let (learners, space, score) = (self.learners, self.space, self.score);
+        std::thread::scope(|scope| {
+            for _ in 0..cpus.min(due.len()) {
+                scope.spawn(|| {
+                    // Relaxed: it only hands out numbers.
+                    while let Some(key) = due.get(next.fetch_add(1, Relaxed)) {
+                        let of = score(&learners[key.0], &space.at(key.1));
+                        found.lock().expect("a score has no panic").push((*key, of));
+                    }
+                });
+            }
+        });
+        self.known.extend(found.into_inner().expect("a score has no panic"));
+    }
+}
+
+/// A choice with another value of one law.
+fn with(mut choice: Choice, law: usize, value: usize) -> Choice {
+    choice[law] = value;
+    choice
+}
+
+/// The simplest laws; the most distant ones; and the middle.
+fn starts(space: &Space) -> [Choice; 3] {
+    let sizes = space.sizes();
+    [[0; LAWS], sizes.map(|size| size - 1), sizes.map(|size| size / 2)]
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a few machines and laws")]
+fn count(of: usize) -> f64 {
+    of as f64
+}
