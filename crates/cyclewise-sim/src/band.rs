@@ -212,7 +212,7 @@ mod tests {
                 },
                 low,
                 high,
-                machines: 4,
+                units: 4,
                 rows: 12,
                 median_error: 0.1,
             })

@@ -1,6 +1,7 @@
 //! The model's error band in words.
 
 use cyclewise_sim::Machine;
+use cyclewise_sim::exam::Reach;
 use cyclewise_sim::band::{Band, Class, Evidence, band};
 use std::fmt::Write;
 
@@ -22,8 +23,8 @@ pub(crate) fn sentence(machine: &Machine, workloads: impl Iterator<Item = cyclew
         }
         said.push(class);
         let separator = if out.is_empty() { "" } else { "; " };
-        let words = band(machine, workload).as_ref().map_or_else(
-            || "unknown, since too few rows like them were predicted unseen".to_owned(),
+        let words = band(machine, workload, Reach::farthest(machine)).as_ref().map_or_else(
+            || "unknown, since too few rows like them were predicted unseen, or not well".to_owned(),
             in_words,
         );
         let _ = write!(out, "{separator}{}: {words}", class.name());
@@ -61,9 +62,10 @@ mod tests {
         assert_eq!(
             said,
             "locks: a factor of 1.40, within which 80 % of 4 rows of this machine were that the fit had not seen; system calls: unknown, \
-             since too few rows like them were predicted unseen"
+             since too few rows like them were predicted unseen, or not well"
         );
-        assert_eq!(factor(band(&machine, Workload::LockTas).as_ref()), "×1.40");
+        let tas = band(&machine, Workload::LockTas, Reach::Socket);
+        assert_eq!(factor(tas.as_ref()), "×1.40");
         assert_eq!(factor(None), "unknown");
     }
 }

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::record::Tool;
 use cyclewise_sim::band::{Band, band};
+use cyclewise_sim::exam::Reach;
 use cyclewise_sim::machine::{Distance, Hold};
 use cyclewise_sim::phase::{self, Cell};
 use cyclewise_sim::{Job, Machine};
@@ -39,7 +40,7 @@ impl Phase {
         Ok(Phase {
             schema: SCHEMA,
             tool,
-            band: band(&machine, job.workload),
+            band: band(&machine, job.workload, Reach::of(&machine, &job)),
             machine,
             job,
             cells,

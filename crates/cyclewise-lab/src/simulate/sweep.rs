@@ -3,7 +3,8 @@
 use crate::record::Tool;
 use crate::record::simulation::{Point, SCHEMA, Shard, Simulation, Sweep, by_descending_cost, due};
 use cyclewise_sim::band::{Band, band};
-use cyclewise_sim::{Workload, simulate};
+use cyclewise_sim::exam::Reach;
+use cyclewise_sim::{Job, simulate};
 use rayon::prelude::*;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
@@ -13,21 +14,20 @@ pub(crate) fn run(sweep: Sweep, shard: Option<Shard>, tool: Tool, tell: &(dyn Fn
     // Long points first, so that no thread begins one when the others are about to end.
     let due = by_descending_cost(&sweep, due(&sweep, shard));
     let (begun, done, all) = (AtomicUsize::new(0), AtomicUsize::new(0), due.len());
-    // Of each machine and workload once: a sweep has many points of each.
-    let bands: Vec<Vec<Option<Band>>> = sweep
-        .machines
-        .iter()
-        .map(|machine| {
-            sweep
-                .workloads
-                .iter()
-                .map(|workload| band(machine, *workload))
-                .collect()
-        })
-        .collect();
-    let of = |machine: usize, workload: Workload| {
-        let at = sweep.workloads.iter().position(|w| *w == workload)?;
-        bands[machine][at]
+    // Of each machine, workload and reach once: a sweep has many points of each.
+    let of_workload = |machine, workload| [Reach::Socket, Reach::Sockets].map(|reach| band(machine, workload, reach));
+    let of_machine = |machine| {
+        let workloads = sweep.workloads.iter();
+        workloads.map(|workload| of_workload(machine, *workload)).collect()
+    };
+    let bands: Vec<Vec<[Option<Band>; 2]>> = sweep.machines.iter().map(of_machine).collect();
+    let of = |machine: usize, job: &Job| {
+        let at = sweep.workloads.iter().position(|w| *w == job.workload)?;
+        let [within, between] = bands[machine][at];
+        match Reach::of(&sweep.machines[machine], job) {
+            Reach::Socket => within,
+            Reach::Sockets => between,
+        }
     };
     let point = |index| {
         let (machine, job) = sweep.job_at(index);
@@ -41,7 +41,7 @@ pub(crate) fn run(sweep: Sweep, shard: Option<Shard>, tool: Tool, tell: &(dyn Fn
         Point {
             index,
             machine,
-            band: of(machine, job.workload),
+            band: of(machine, &job),
             job,
             outcome,
             refused,

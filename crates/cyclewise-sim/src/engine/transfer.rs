@@ -18,7 +18,7 @@ use super::line::Stage;
 use super::model::{Model, WaitsFor};
 use super::prefetch::NOBODY;
 use super::timing::Picos;
-use crate::machine::{Distance, Monitor};
+use crate::machine::{Distance, Fill, Monitor};
 
 impl Model {
     /// Serves the requests that can be served now.
@@ -156,20 +156,21 @@ impl Model {
     /// The rest of that duration, without the time that the request has already traveled.
     fn remaining(&self, number: u32, request: Request) -> Picos {
         let duration = self.duration(number, request);
-        // Only an owner is asked before the line leaves.
-        let waits_at_home = self.timing.queues_at_home && self.lines[number as usize].owner.is_none();
-        let traveled = if waits_at_home {
-            0
-        } else {
-            self.now.saturating_sub(request.since)
-        };
+        let traveled = self.now.saturating_sub(request.since);
         // The home's own work is not a way.
         let work = match self.timing.far {
             Some(_) if self.fails_at_home(number, request) => self.timing.compare,
             Some(far) if request.kind.is_far() => far,
             _ => 0,
         };
-        duration - self.timing.probe(duration - work).min(traveled)
+        // From the home, only an owner is asked before the line leaves.
+        let is_asked = !self.timing.queues_at_home || self.lines[number as usize].owner.is_some();
+        let behind = if is_asked {
+            self.timing.probe(duration - work).min(traveled)
+        } else {
+            0
+        };
+        duration - behind
     }
 
     /// The line leaves for the request.
@@ -337,6 +338,7 @@ impl Model {
             .requested
             .retain(|&requested| requested != number);
         let waiting = self.in_turn(core, number);
+        let mut served = false;
         for thread in waiting {
             let owns = self.lines[number as usize].owner == Some(core);
             let access = self.threads[thread as usize].access;
@@ -344,7 +346,9 @@ impl Model {
                 self.lines[number as usize]
                     .reserved
                     .retain(|&reserved| reserved != thread);
-                self.queue_at_port(thread, true);
+                let is_promised = !served || self.mechanism.fill == Fill::Core;
+                served = true;
+                self.queue_at_port(thread, is_promised);
             } else {
                 self.issue(thread);
             }

@@ -3,12 +3,12 @@
 use super::{Group, Pattern, Reach};
 use super::data::PublishedMachine;
 use super::laws::Class;
-use super::learn::{self, LEAST_MACHINES, Learned};
+use super::learn::{self, Learned};
 use crate::{Machine, Workload};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// The share of held-out rows inside a band, machines weighing the same.
+/// The share of held-out rows inside a band; what is left out at a time weighs the same.
 pub const SHARE: f64 = 0.9;
 
 /// A band wider than this ratio of its ends says nothing: a factor of two either way from its middle.
@@ -24,11 +24,11 @@ pub struct Band {
     pub low: f64,
     /// And at most this many times.
     pub high: f64,
-    /// Held-out machines with rows of the group.
-    pub machines: u32,
+    /// Held-out machines with rows of the group; of an instruction set, families.
+    pub units: u32,
     /// Held-out rows.
     pub rows: u32,
-    /// The median error of held-out rows, machines weighing the same.
+    /// The median error of held-out rows, with the same weights.
     pub median_error: f64,
 }
 
@@ -61,28 +61,26 @@ impl Band {
 /// A held-out row: published over predicted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct HeldOut {
-    /// The machine, by number.
-    pub machine: usize,
+    /// What was left out: a machine or a family, by number.
+    pub unit: usize,
     /// The row's group.
     pub group: Group,
     /// Published by predicted.
     pub ratio: f64,
 }
 
-/// The band of each group that enough machines have rows of.
+/// The band of each group that enough machines or families have rows of.
 #[must_use]
-pub(super) fn bands(held_out: &[HeldOut]) -> Vec<Band> {
+pub(super) fn bands(class: &Class, held_out: &[HeldOut]) -> Vec<Band> {
     let band = |group: &Group| {
         let rows: Vec<&HeldOut> = held_out.iter().filter(|row| row.group == *group).collect();
-        let of = |machine: usize| rows.iter().filter(|row| row.machine == machine).count();
-        let mut machines: Vec<usize> = rows.iter().map(|row| row.machine).collect();
-        machines.sort_unstable();
-        machines.dedup();
-        if machines.len() < LEAST_MACHINES {
+        let of = |unit: usize| rows.iter().filter(|row| row.unit == unit).count();
+        let units: BTreeSet<usize> = rows.iter().map(|row| row.unit).collect();
+        if units.len() < class.least_units() {
             return None;
         }
         #[expect(clippy::cast_precision_loss, reason = "a few rows")]
-        let weight = |row: &HeldOut| 1.0 / (of(row.machine) * machines.len()) as f64;
+        let weight = |row: &HeldOut| 1.0 / (of(row.unit) * units.len()) as f64;
         let ratios: Vec<(f64, f64)> = rows.iter().map(|row| (row.ratio, weight(row))).collect();
         let errors: Vec<(f64, f64)> = rows
             .iter()
@@ -93,7 +91,7 @@ pub(super) fn bands(held_out: &[HeldOut]) -> Vec<Band> {
             group: *group,
             low: quantile(&ratios, tail),
             high: quantile(&ratios, 1.0 - tail),
-            machines: u32::try_from(machines.len()).unwrap_or(u32::MAX),
+            units: u32::try_from(units.len()).unwrap_or(u32::MAX),
             rows: u32::try_from(rows.len()).unwrap_or(u32::MAX),
             median_error: quantile(&errors, 0.5),
         })
@@ -121,29 +119,25 @@ fn quantile(values: &[(f64, f64)], share: f64) -> f64 {
 /// The band of the model's prediction of a workload on a machine, from published machines like it that were held out. `None`
 /// means that predictions are refused: nothing like it was held out, or what was held out is too far off to say anything.
 ///
-/// Like it are machines of its family, if the machine has the name of a published one, or else of its instruction set: a machine
-/// whose load-exclusive holds its line is an Arm machine, any other an x86 machine. A machine with more than twice the cores of the
-/// largest held-out one, or with more sockets than any, is like none of them. The band is for elapsed time for an operation, with laws
-/// that were learned from other machines; laws that were fitted to the machine's own rows may do better, but nothing held out says so.
+/// Like it are machines of its family, which it has by itself or by the name of a published machine, whose transfer times were fitted to
+/// contended rows as those of held-out machines were. A machine with more than twice the cores of the largest held-out one, or with more
+/// sockets than any, is like none of them. The band is for elapsed time for an operation, with laws that were learned from other
+/// machines; laws that were fitted to the machine's own rows may do better, but nothing held out says so.
 #[must_use]
 pub fn band(machine: &Machine, workload: Workload, reach: Reach) -> Option<Band> {
     let pattern = Pattern::of(workload)?;
-    let learners = learn::learners();
-    let isa = if machine.line.ll_hold.is_some() {
-        "aarch64"
-    } else {
-        "x86-64"
+    let by_name = || {
+        let published = super::data::machines().into_iter().find(|m| m.name == machine.name);
+        published.map(|m| m.family)
     };
-    let published = super::data::machines().into_iter().find(|m| m.name == machine.name);
-    let classes = [
-        published.map(|m| Class::Family(m.family)),
-        Some(Class::Isa(isa.to_owned())),
-    ];
-    let classes = classes.into_iter().flatten();
-    let (class, learned) = first_learned(classes, &learn::learned())?;
-    let members = learners.iter().filter(|m| class.has(m));
+    let class = Class::Family(machine.family.clone().or_else(by_name)?);
+    let (class, learned) = first_learned([class], &learn::learned())?;
+    let is_fitted = machine.fitted.iter().any(|key| key.starts_with("latency."));
+    if !is_fitted && machine.held_out.is_empty() {
+        return None;
+    }
     let (mut cores, mut sockets) = (0, 0);
-    for member in members {
+    for member in learn::learners().iter().filter(|m| class.has(m)) {
         cores = cores.max(member.topology.cores());
         sockets = sockets.max(member.topology.sockets);
     }
@@ -175,9 +169,13 @@ mod tests {
         reach: Reach::Socket,
     };
 
+    fn class() -> Class {
+        Class::Family("made up".to_owned())
+    }
+
     fn rows(of: &[(usize, f64)]) -> Vec<HeldOut> {
-        let row = |(machine, ratio): &(usize, f64)| HeldOut {
-            machine: *machine,
+        let row = |(unit, ratio): &(usize, f64)| HeldOut {
+            unit: *unit,
             group: GROUP,
             ratio: *ratio,
         };
@@ -189,19 +187,19 @@ mod tests {
         // Nineteen good rows of one machine, and one bad row of another: half of the weight is bad.
         let mut held_out = rows(&[(0, 1.0); 19]);
         held_out.extend(rows(&[(1, 3.0)]));
-        let band = bands(&held_out)[0];
+        let band = bands(&class(), &held_out)[0];
         assert!(
             (band.low - 1.0).abs() < 1e-12 && (band.high - 3.0).abs() < 1e-12,
             "{band:?}"
         );
-        assert_eq!((band.machines, band.rows), (2, 20));
+        assert_eq!((band.units, band.rows), (2, 20));
         assert!(band.is_narrow());
     }
 
     #[test]
     fn nine_of_ten_equal_machines_are_inside() {
         let ratios: Vec<(usize, f64)> = (0..20_u32).map(|i| (i as usize, 1.0 + f64::from(i) / 10.0)).collect();
-        let band = bands(&rows(&ratios))[0];
+        let band = bands(&class(), &rows(&ratios))[0];
         let inside = ratios
             .iter()
             .filter(|(_, r)| (band.low..=band.high).contains(r))
@@ -211,15 +209,15 @@ mod tests {
 
     #[test]
     fn one_machine_gives_no_band_and_a_wide_one_predicts_nothing() {
-        assert_eq!(bands(&rows(&[(0, 1.0), (0, 1.1)])), []);
-        let wide = bands(&rows(&[(0, 0.4), (1, 2.0)]))[0];
+        assert_eq!(bands(&class(), &rows(&[(0, 1.0), (0, 1.1)])), []);
+        let wide = bands(&class(), &rows(&[(0, 0.4), (1, 2.0)]))[0];
         assert!(!wide.is_narrow());
     }
 
     #[test]
     fn the_errors_median_is_relative_to_what_is_published() {
         // Predictions twice and half of what is published: errors of 100 % and 50 %.
-        let band = bands(&rows(&[(0, 0.5), (1, 2.0), (2, 2.0)]))[0];
+        let band = bands(&class(), &rows(&[(0, 0.5), (1, 2.0), (2, 2.0)]))[0];
         assert!((band.median_error - 0.5).abs() < 1e-12, "{band:?}");
     }
 }

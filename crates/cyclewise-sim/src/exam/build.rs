@@ -4,9 +4,8 @@
 //! those of the nearest instruction that has one. Nothing here depends on a contended row.
 
 use super::data::{PublishedMachine, PublishedRow};
-use super::laws::Laws;
 use crate::machine::{FirstAccess, Hold};
-use crate::{Job, Length, Machine, Workload, simulate};
+use crate::{Job, Length, Machine, Workload};
 
 /// A plain step between two accesses: an increment or compare, and a branch.
 const ALU_CYCLES: u32 = 2;
@@ -99,32 +98,21 @@ pub(super) fn job(published: &PublishedMachine, row: &PublishedRow) -> Job {
     job
 }
 
-/// The simulated time of a row in nanoseconds; `None` if the program makes no progress under these laws.
-#[must_use]
-pub(super) fn predict(published: &PublishedMachine, laws: &Laws, row: &PublishedRow) -> Option<f64> {
-    let machine = laws.apply(&machine(published));
-    simulate(&machine, &job(published, row))
-        .ok()
-        .map(|outcome| outcome.ns_per_op)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::data::machines;
     use super::*;
+    use crate::simulate;
     use crate::exam::Kind;
-    use crate::exam::laws::{LAWS, Space};
-
-    fn laws() -> Laws {
-        Laws::SIMPLEST
-    }
+    use crate::exam::laws::{LAWS, Laws, Space};
 
     #[test]
     fn rows_of_one_thread_come_out_as_they_are_given() {
         for published in machines() {
             let simple = |row: &PublishedRow| Kind::of(row.workload) != Some(Kind::Lock) && row.threads == 1;
             for row in published.rows().filter(simple) {
-                let seen = predict(&published, &laws(), &row).unwrap();
+                let machine = Laws::SIMPLEST.apply(&machine(&published));
+                let seen = simulate(&machine, &job(&published, &row)).unwrap().ns_per_op;
                 // Whole cycles, the jitter, and a step that the program has and the formula does not.
                 let error = (seen / row.ns - 1.0).abs();
                 assert!(error < 0.12, "{}: {row:?}: {seen}", published.name);

@@ -1,5 +1,6 @@
 //! The published figures: `data/contended.toml` and `data/matrices.toml`.
 
+use super::anchor::Transfers;
 use super::{Group, Pattern, Reach, build};
 use crate::machine::Latency;
 use crate::{Placement, Relax, Topology, Workload};
@@ -33,8 +34,9 @@ pub struct PublishedMachine {
     pub matrix: String,
     /// How near that matrix's machine is.
     pub matrix_is: MatrixIs,
-    /// The clock of the matrix's machine, where its transfer times go with the clock and are to be converted.
-    pub matrix_ghz: Option<f64>,
+    /// Whether it executes additions without a result at the home.
+    #[serde(default)]
+    pub far_additions: bool,
     /// How its threads were placed.
     pub placement: Placement,
     /// Its curves.
@@ -123,10 +125,12 @@ impl PublishedMachine {
         })
     }
 
-    /// Its rows of two and more threads, with their groups.
+    /// Its rows of two and more threads, with their groups; without the row that its transfer times come from.
     pub fn contended(&self) -> impl Iterator<Item = (Group, PublishedRow)> {
         let machine = build::machine(self);
-        self.rows().filter(|row| row.threads > 1).filter_map(move |row| {
+        let known = self.transfers().map(Transfers::row);
+        let is_asked = move |row: &PublishedRow| row.threads > 1 && known.flatten() != Some(*row);
+        self.rows().filter(is_asked).filter_map(move |row| {
             let reach = Reach::of(&machine, &build::job(self, &row));
             let pattern = Pattern::of(row.workload)?;
             Some((Group { pattern, reach }, row))
@@ -142,14 +146,12 @@ impl PublishedMachine {
         let matrices: Matrices = toml::from_str(MATRICES).expect("a test reads the file");
         let found = matrices.matrix.iter().find(|matrix| matrix.name == self.matrix);
         let matrix = found.expect("a test looks up all matrices");
-        let clocks = self.matrix_ghz.map_or(1.0, |of_matrix| of_matrix / self.ghz);
-        let converted = |ns: Option<f64>| ns.map(|ns| ns * clocks);
         Latency {
             hit_ns: self.hit_ns,
-            sibling_ns: converted(matrix.sibling_ns),
-            cluster_ns: converted(matrix.cluster_ns),
-            socket_ns: converted(matrix.socket_ns),
-            remote_ns: converted(matrix.remote_ns),
+            sibling_ns: matrix.sibling_ns,
+            cluster_ns: matrix.cluster_ns,
+            socket_ns: matrix.socket_ns,
+            remote_ns: matrix.remote_ns,
         }
     }
 }
@@ -223,9 +225,7 @@ mod tests {
         "Apple M2",
         "Apple M4",
         "Xeon Platinum 8176 (4 sockets)",
-        "Xeon Platinum 8176 (8 sockets)",
         "Xeon Platinum 8176 (8 sockets) kernel",
-        "Xeon X5550 (2 sockets)",
         "i7-7700HQ",
         "i7-8565U",
         "i9-12900K",

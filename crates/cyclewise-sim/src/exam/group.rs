@@ -5,6 +5,7 @@ use crate::machine::Distance;
 use crate::placement;
 use crate::{Job, Machine, Workload};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// What the loops of a workload do to their line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -89,6 +90,13 @@ impl Reach {
         } else {
             Self::Socket
         }
+    }
+
+    /// How many cores have threads of a job; 0 if it does not fit the machine.
+    pub(super) fn cores(machine: &Machine, job: &Job) -> usize {
+        let cpus = placement::cpus(machine, job).unwrap_or_default();
+        let cores: BTreeSet<u32> = cpus.iter().map(|cpu| machine.topology.locate(*cpu).core).collect();
+        cores.len()
     }
 
     /// The reach of a job on all of the machine's CPUs.

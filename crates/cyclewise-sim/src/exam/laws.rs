@@ -1,8 +1,9 @@
 //! The laws that are learned for a class of machines: who is next, how long an owner stays, and how requests travel.
 
 use super::data::PublishedMachine;
+use super::learn::{LEAST_FAMILIES, LEAST_MACHINES};
 use crate::Machine;
-use crate::machine::{Arbiter, Cap, Distance, FirstAccess, Hold, Queue, Rmw};
+use crate::machine::{Arbiter, Cap, Distance, Fill, FirstAccess, Hold, Queue, Rmw};
 use serde::{Deserialize, Serialize};
 
 /// The learned laws. Times at the home are shares of a transfer within a socket, so that they carry over to other machines.
@@ -27,8 +28,8 @@ pub struct Laws {
     pub downgrade_share: f64,
     /// The home's time for an addition without a result, where there are instructions for one; 0: the line moves.
     pub far_share: f64,
-    /// By which share of its time a thread's own work takes longer for each sibling that works too.
-    pub sibling_share: f64,
+    /// Whom a line serves when it arrives at a core.
+    pub fill: Fill,
 }
 
 /// How requests reach the owner.
@@ -68,7 +69,7 @@ impl Laws {
         invalidate_share: 0.0,
         downgrade_share: 0.0,
         far_share: 0.0,
-        sibling_share: 0.0,
+        fill: Fill::Core,
     };
 
     /// The machine with these laws.
@@ -85,7 +86,7 @@ impl Laws {
         machine.cost.invalidate_cycles = share(self.invalidate_share);
         machine.mechanism.downgrade_cycles = share(self.downgrade_share);
         machine.mechanism.store_buffer = self.store_buffer;
-        machine.mechanism.sibling_share = self.sibling_share;
+        machine.mechanism.fill = self.fill;
         machine.line.hold = match self.hold_cycles {
             0 => Hold::None,
             cycles => Hold::Fixed { cycles },
@@ -118,6 +119,10 @@ fn whole(cycles: f64) -> u32 {
 /// How many laws there are to choose.
 pub const LAWS: usize = 10;
 
+/// The numbers of two of them.
+pub(super) const ARBITER: usize = 0;
+pub(super) const PROBE: usize = 3;
+
 /// Which value of each law is taken, in the order of the fields of [`Space`].
 pub type Choice = [usize; LAWS];
 
@@ -142,8 +147,8 @@ pub struct Space {
     pub downgrade_share: Vec<f64>,
     /// Values of [`Laws::far_share`].
     pub far_share: Vec<f64>,
-    /// Values of [`Laws::sibling_share`].
-    pub sibling_share: Vec<f64>,
+    /// Values of [`Laws::fill`].
+    pub fill: Vec<Fill>,
 }
 
 impl Space {
@@ -165,7 +170,7 @@ impl Space {
             invalidate_share: vec![0.0, 0.02, 0.05, 0.1],
             downgrade_share: vec![0.0, 0.1, 0.2],
             far_share: vec![0.0, 0.1, 0.2, 0.3, 0.4],
-            sibling_share: vec![0.0, 0.5],
+            fill: vec![Fill::Core, Fill::Thread],
         }
     }
 
@@ -183,7 +188,7 @@ impl Space {
             invalidate_share: vec![only.invalidate_share],
             downgrade_share: vec![only.downgrade_share],
             far_share: vec![only.far_share],
-            sibling_share: vec![only.sibling_share],
+            fill: vec![only.fill],
         }
     }
 
@@ -200,14 +205,14 @@ impl Space {
             self.invalidate_share.len(),
             self.downgrade_share.len(),
             self.far_share.len(),
-            self.sibling_share.len(),
+            self.fill.len(),
         ]
     }
 
     /// The laws of a choice.
     #[must_use]
     pub fn at(&self, choice: Choice) -> Laws {
-        let [arbiter, hold, first, probe, store, read, invalidate, downgrade, far, sibling] = choice;
+        let [arbiter, hold, first, probe, store, read, invalidate, downgrade, far, fill] = choice;
         Laws {
             arbiter: self.arbiter[arbiter],
             hold_cycles: self.hold_cycles[hold],
@@ -218,7 +223,7 @@ impl Space {
             invalidate_share: self.invalidate_share[invalidate],
             downgrade_share: self.downgrade_share[downgrade],
             far_share: self.far_share[far],
-            sibling_share: self.sibling_share[sibling],
+            fill: self.fill[fill],
         }
     }
 }
@@ -238,6 +243,34 @@ impl Class {
     pub fn name(&self) -> &str {
         match self {
             Self::Family(name) | Self::Isa(name) => name,
+        }
+    }
+
+    /// The class of that name.
+    #[must_use]
+    pub fn named(name: &str, learners: &[PublishedMachine]) -> Self {
+        if learners.iter().any(|machine| machine.isa == name) {
+            Self::Isa(name.to_owned())
+        } else {
+            Self::Family(name.to_owned())
+        }
+    }
+
+    /// What is left out with a machine: the machine of a family, the family of an instruction set.
+    #[must_use]
+    pub fn unit<'a>(&self, machine: &'a PublishedMachine) -> &'a str {
+        match self {
+            Self::Family(_) => &machine.name,
+            Self::Isa(_) => &machine.family,
+        }
+    }
+
+    /// How many units it needs to learn from.
+    #[must_use]
+    pub const fn least_units(&self) -> usize {
+        match self {
+            Self::Family(_) => LEAST_MACHINES,
+            Self::Isa(_) => LEAST_FAMILIES,
         }
     }
 

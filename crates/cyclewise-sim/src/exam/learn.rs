@@ -1,12 +1,15 @@
 //! Learns the laws of a class of machines from the learning half.
 //!
-//! The score of laws for a machine is the mean over its groups of rows of the mean error of the group's contended rows, as a logarithm;
-//! for a class it is the mean over its machines, so that a machine with many rows does not outweigh one with few. `search.rs` says how
-//! the laws with the least score are found. For every machine of the class the same is done without it (leave one machine out): what such
-//! laws predict for the machine is held out, and gives the class its error bands.
+//! The score of laws for a class is the mean over groups of rows, of the mean over machines, of the mean error of the machine's contended rows
+//! of the group, as a logarithm. So neither a machine with many rows nor a group that many machines have outweighs the others. `search.rs`
+//! says how the laws with the least score are found.
+//!
+//! For every machine of a family the same is done without it: what such laws predict for the machine is held out, and gives the family its
+//! error bands. The laws of an instruction set are for machines of families that too little is known of, so there the machine's whole
+//! family is left out.
 
+use super::anchor::anchored;
 use super::band::{self, Band, HeldOut};
-use super::build::predict;
 use super::data::{PublishedMachine, PublishedRow};
 use super::laws::{Class, Laws, Space};
 use super::search::Scores;
@@ -15,8 +18,11 @@ use super::{Group, data};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A class needs this many machines to learn from, so that one can be held out.
+/// A family needs this many machines to learn from, so that one can be held out.
 pub const LEAST_MACHINES: usize = 2;
+
+/// An instruction set needs this many families: of two, each would be predicted by the other alone.
+pub const LEAST_FAMILIES: usize = 3;
 
 /// What a class learned.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -50,11 +56,13 @@ pub struct Fold {
     pub laws: Laws,
 }
 
-/// The machines to learn from.
+/// The machines to learn from: those of the half whose transfer times are known.
 #[must_use]
 pub fn learners() -> Vec<PublishedMachine> {
     let machines = data::machines().into_iter();
-    machines.filter(|machine| half(&machine.name) == Half::Learn).collect()
+    machines
+        .filter(|machine| half(&machine.name) == Half::Learn && machine.transfers().is_some())
+        .collect()
 }
 
 /// The classes with enough machines, families first.
@@ -63,21 +71,26 @@ pub fn classes(learners: &[PublishedMachine]) -> Vec<Class> {
     let families: BTreeSet<_> = learners.iter().map(|m| Class::Family(m.family.clone())).collect();
     let isas: BTreeSet<_> = learners.iter().map(|m| Class::Isa(m.isa.clone())).collect();
     let all = families.into_iter().chain(isas);
-    all.filter(|class| learners.iter().filter(|m| class.has(m)).count() >= LEAST_MACHINES)
-        .collect()
+    let units = |class: &Class| {
+        let members = learners.iter().filter(|m| class.has(m));
+        members.map(|m| class.unit(m).to_owned()).collect::<BTreeSet<_>>().len()
+    };
+    all.filter(|class| units(class) >= class.least_units()).collect()
 }
 
 /// Learns the laws of every class.
 #[must_use]
 pub fn learn(learners: &[PublishedMachine], space: &Space) -> Vec<Learned> {
-    let mut scores = Scores::new(learners, space, score);
+    let mut scores = Scores::new(learners, space, errors);
     let mut all = Vec::new();
     for class in classes(learners) {
         let members: Vec<usize> = (0..learners.len()).filter(|m| class.has(&learners[*m])).collect();
         let laws = scores.best(&members);
         let mut folds = Vec::new();
         for left_out in &members {
-            let others: Vec<usize> = members.iter().copied().filter(|m| m != left_out).collect();
+            let unit = class.unit(&learners[*left_out]);
+            let is_other = |m: &usize| class.unit(&learners[*m]) != unit;
+            let others: Vec<usize> = members.iter().copied().filter(is_other).collect();
             folds.push(Fold {
                 without: learners[*left_out].name.clone(),
                 laws: scores.best(&others),
@@ -86,7 +99,7 @@ pub fn learn(learners: &[PublishedMachine], space: &Space) -> Vec<Learned> {
         all.push(Learned {
             class: class.name().to_owned(),
             laws,
-            bands: bands_of(&held_out(learners, &folds)),
+            bands: bands_of(&class, &held_out(learners, &class, &folds)),
             folds,
         });
     }
@@ -98,6 +111,8 @@ pub fn learn(learners: &[PublishedMachine], space: &Space) -> Vec<Learned> {
 pub struct HeldOutRow {
     /// The machine's number.
     pub machine: usize,
+    /// The number of the first machine that is left out with it.
+    pub unit: usize,
     /// Its group.
     pub group: Group,
     /// The row.
@@ -109,7 +124,7 @@ pub struct HeldOutRow {
 impl HeldOutRow {
     fn ratio(&self) -> HeldOut {
         HeldOut {
-            machine: self.machine,
+            unit: self.unit,
             group: self.group,
             ratio: self.row.ns / self.predicted,
         }
@@ -121,16 +136,22 @@ impl HeldOutRow {
 /// # Panics
 /// If a fold is not of these machines.
 #[must_use]
-pub fn held_out(learners: &[PublishedMachine], folds: &[Fold]) -> Vec<HeldOutRow> {
+pub fn held_out(learners: &[PublishedMachine], class: &Class, folds: &[Fold]) -> Vec<HeldOutRow> {
     let mut all = Vec::new();
     for fold in folds {
         let named = |machine: &PublishedMachine| machine.name == fold.without;
         let machine = learners.iter().position(named).expect("a fold of these machines");
+        let unit = class.unit(&learners[machine]);
+        let same = |other: &PublishedMachine| class.has(other) && class.unit(other) == unit;
+        let unit = learners.iter().position(same).expect("the machine itself");
+        let built = anchored(&learners[machine], &fold.laws);
         for (group, row) in learners[machine].contended() {
+            let predicted = built.as_ref().and_then(|built| built.predict(&row));
             // A row without progress counts as never done.
-            let predicted = predict(&learners[machine], &fold.laws, &row).unwrap_or(NEVER_NS);
+            let predicted = predicted.unwrap_or(NEVER_NS);
             all.push(HeldOutRow {
                 machine,
+                unit,
                 group,
                 row,
                 predicted,
@@ -142,28 +163,29 @@ pub fn held_out(learners: &[PublishedMachine], folds: &[Fold]) -> Vec<HeldOutRow
 
 /// The bands of held-out rows.
 #[must_use]
-pub fn bands_of(rows: &[HeldOutRow]) -> Vec<Band> {
-    band::bands(&rows.iter().map(HeldOutRow::ratio).collect::<Vec<_>>())
+pub fn bands_of(class: &Class, rows: &[HeldOutRow]) -> Vec<Band> {
+    band::bands(class, &rows.iter().map(HeldOutRow::ratio).collect::<Vec<_>>())
 }
 
 /// The time of an operation that is never done.
 const NEVER_NS: f64 = 1e9;
 
-/// How badly laws predict a machine: the mean over groups of the mean error, as a logarithm.
-fn score(machine: &PublishedMachine, laws: &Laws) -> f64 {
+/// How badly laws predict a machine: the mean error of each group, as a logarithm.
+fn errors(machine: &PublishedMachine, laws: &Laws) -> BTreeMap<Group, f64> {
     /// The most that a row counts, also one without progress: a factor of 4.5.
     const MOST: f64 = 1.5;
+    let built = anchored(machine, laws);
     let mut groups: BTreeMap<Group, Vec<f64>> = BTreeMap::new();
     for (group, row) in machine.contended() {
-        let error = predict(machine, laws, &row).map_or(MOST, |ns| (ns / row.ns).ln().abs());
+        let predicted = built.as_ref().and_then(|built| built.predict(&row));
+        let error = predicted.map_or(MOST, |ns| (ns / row.ns).ln().abs());
         groups.entry(group).or_default().push(error.min(MOST));
     }
-    let means: Vec<f64> = groups.values().map(|errors| mean(errors)).collect();
-    mean(&means)
+    groups.into_iter().map(|(group, errors)| (group, mean(&errors))).collect()
 }
 
 /// The mean; 0 of none.
-fn mean(of: &[f64]) -> f64 {
+pub(super) fn mean(of: &[f64]) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "a few rows")]
     let count = of.len().max(1) as f64;
     of.iter().sum::<f64>() / count

@@ -6,7 +6,7 @@ use super::laws::Laws;
 use super::learn::{HeldOutRow, Learned};
 use super::report::{ExamRow, Examination, KindResult, label};
 use super::split::{Half, half};
-use crate::machine::{Arbiter, Cap, FirstAccess, Queue};
+use crate::machine::{Arbiter, Cap, Fill, FirstAccess, Queue};
 use std::fmt::{self, Write};
 
 impl Examination {
@@ -186,7 +186,7 @@ impl Examination {
             out,
             "A band is published by predicted. Rows like those whose band is wider than a factor of two either way, or whose median error\n\
              is larger than the one that is asked, are not predicted.\n\n\
-             | class | rows like these | machines | rows | median error | band | |\n|---|---|--:|--:|--:|--:|---|"
+             | class | rows like these | held out | rows | median error | band | |\n|---|---|--:|--:|--:|--:|---|"
         )?;
         for (learned, _) in &self.learned {
             for band in &learned.bands {
@@ -196,7 +196,7 @@ impl Examination {
                     "| {} | {} | {} | {} | {} | {:.2} to {:.2} | {use_of} |",
                     learned.class,
                     band.group.name(),
-                    band.machines,
+                    band.units,
                     band.rows,
                     percent(band.median_error),
                     band.low,
@@ -305,7 +305,7 @@ const NO_BAND: Band = Band {
     },
     low: f64::NAN,
     high: f64::NAN,
-    machines: 0,
+    units: 0,
     rows: 0,
     median_error: f64::NAN,
 };
@@ -338,8 +338,10 @@ fn words(laws: &Laws) -> String {
         ("an invalidation of", laws.invalidate_share),
         ("a downgrade of", laws.downgrade_share),
         ("an addition at the home of", laws.far_share),
-        ("a sibling's share of", laws.sibling_share),
     ];
+    if laws.fill == Fill::Thread {
+        all.push("a fill serves one thread".to_owned());
+    }
     if laws.probe.queue == Queue::AtHome {
         all.push("requests wait at the home".to_owned());
     }

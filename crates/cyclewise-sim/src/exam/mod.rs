@@ -9,6 +9,7 @@
 //! A band is from few machines, and only as good as they are like the one that is asked about. It is of elapsed time for an operation, and
 //! says nothing of tails, fairness or retries.
 
+mod anchor;
 mod band;
 mod build;
 pub mod data;
@@ -25,6 +26,7 @@ pub mod split;
 #[cfg(test)]
 mod tests;
 
+pub use anchor::Transfers;
 pub use band::{Band, MOST_SPREAD, SHARE, band};
 pub use group::{Group, Pattern, Reach};
 pub use history::{PastResult, results};

@@ -1,8 +1,9 @@
 //! The examination: predicts every contended row of the examined half, or refuses it with the reason.
 
+use super::anchor::anchored;
 use super::band::{self, Band};
-use super::build::predict;
-use super::data::{MatrixIs, PublishedMachine, PublishedRow};
+use super::data::{PublishedMachine, PublishedRow};
+use super::laws::Class;
 use super::learn::{self, HeldOutRow, Learned};
 use super::split::{Half, half};
 use super::{Group, Kind, data};
@@ -27,8 +28,8 @@ pub struct ExamRow {
 /// Why a row is not predicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Refusal {
-    /// Its transfer times would be those of another interconnect.
-    NoMatrix,
+    /// Nothing gives its transfer times.
+    NoTransfers,
     /// No class of the machine has enough machines to learn from.
     NoClass,
     /// Too few machines of the class have rows of the kind.
@@ -46,10 +47,12 @@ impl Refusal {
     #[must_use]
     pub const fn why(self) -> &'static str {
         match self {
-            Self::NoMatrix => "No transfer times are published of it, or of a machine with its interconnect.",
-            Self::NoClass => "Fewer than two machines of its family or instruction set are learned from.",
+            Self::NoTransfers => {
+                "Neither its own transfer times nor a contended row of additions that moves the line are published."
+            }
+            Self::NoClass => "Fewer than two machines of its family, and fewer than two families of its instruction set, are learned from.",
             Self::NoHeldOut => {
-                "Fewer than two machines of its family or instruction set were held out with rows like these."
+                "Fewer than two machines of its family, or families of its instruction set, were held out with rows like these."
             }
             Self::WideBand => {
                 "Held-out rows like these are so far from their predictions that a band around one says nothing."
@@ -176,7 +179,8 @@ pub fn run() -> Examination {
     let examined = data::machines().into_iter().filter(|m| half(&m.name) == Half::Examine);
     let rows = examined.flat_map(|machine| examine(&machine, &learned)).collect();
     let held_out = |learned: Learned| {
-        let rows = learn::held_out(&learners, &learned.folds);
+        let class = Class::named(&learned.class, &learners);
+        let rows = learn::held_out(&learners, &class, &learned.folds);
         (learned, rows)
     };
     Examination {
@@ -189,11 +193,12 @@ pub fn run() -> Examination {
 /// The rows of a machine.
 pub(super) fn examine(machine: &PublishedMachine, learned: &[Learned]) -> Vec<ExamRow> {
     let class = band::first_learned(band::classes_of(machine), learned);
+    let built = class.as_ref().and_then(|(_, learned)| anchored(machine, &learned.laws));
     let row = |(group, published): (Group, PublishedRow)| {
         let (simulated, verdict) = match &class {
             None => (None, Err(Refusal::NoClass)),
             Some((_, learned)) => {
-                let simulated = predict(machine, &learned.laws, &published);
+                let simulated = built.as_ref().and_then(|built| built.predict(&published));
                 (simulated, verdict(machine, learned, group, simulated))
             }
         };
@@ -209,8 +214,8 @@ pub(super) fn examine(machine: &PublishedMachine, learned: &[Learned]) -> Vec<Ex
 }
 
 fn verdict(machine: &PublishedMachine, learned: &Learned, group: Group, simulated: Option<f64>) -> Result<Band, Refusal> {
-    if machine.matrix_is == MatrixIs::SameCore {
-        return Err(Refusal::NoMatrix);
+    if machine.transfers().is_none() {
+        return Err(Refusal::NoTransfers);
     }
     let band = learned.band(group).ok_or(Refusal::NoHeldOut)?;
     if !band.is_narrow() {

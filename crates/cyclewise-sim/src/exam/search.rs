@@ -7,44 +7,50 @@
 //! A law that is not the simplest must earn its place: each costs [`LAW`] of the score. So of laws that predict about as well, the
 //! simplest are taken.
 //!
-//! Scores are of one machine each, and are kept: the search without a machine needs few new ones.
+//! Errors are of one machine each, and are kept: the search without a machine needs few new ones.
 
+use super::Group;
 use super::data::PublishedMachine;
-use super::laws::{Choice, LAWS, Laws, Space};
-use std::collections::HashMap;
+use super::laws::{ARBITER, Choice, LAWS, Laws, PROBE, Space};
+use super::learn::mean;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// By how much each law beyond the simplest must reduce the score, a mean of logarithms: about one hundredth of the time.
-const LAW: f64 = 0.01;
+/// By how much each law beyond the simplest must reduce the score, a mean of logarithms: about half a hundredth of the time.
+const LAW: f64 = 0.005;
 
-/// The scores that were computed.
+/// The errors of laws on a machine.
+type Errors = BTreeMap<Group, f64>;
+
+/// The errors that were computed.
 pub(super) struct Scores<'a> {
     learners: &'a [PublishedMachine],
     space: &'a Space,
-    score: fn(&PublishedMachine, &Laws) -> f64,
-    known: HashMap<(usize, Choice), f64>,
+    errors: fn(&PublishedMachine, &Laws) -> Errors,
+    known: HashMap<(usize, Choice), Errors>,
 }
 
 impl<'a> Scores<'a> {
     pub(super) fn new(
         learners: &'a [PublishedMachine],
         space: &'a Space,
-        score: fn(&PublishedMachine, &Laws) -> f64,
+        errors: fn(&PublishedMachine, &Laws) -> Errors,
     ) -> Self {
         Self {
             learners,
             space,
-            score,
+            errors,
             known: HashMap::new(),
         }
     }
 
     /// The best laws for some of the machines, by number.
     pub(super) fn best(&mut self, members: &[usize]) -> Laws {
-        let ends = starts(self.space).map(|start| self.descend(start, members));
-        let best = ends.into_iter().min_by(|a, b| a.1.total_cmp(&b.1));
+        let starts = starts(self.space).into_iter();
+        let ends = starts.map(|start| self.descend(start, members));
+        let best = ends.min_by(|a, b| a.1.total_cmp(&b.1));
         self.space.at(best.expect("there are starts").0)
     }
 
@@ -70,36 +76,41 @@ impl<'a> Scores<'a> {
         }
     }
 
-    /// The mean score of each choice for these machines, and the cost of its laws.
+    /// The score of each choice for these machines, and the cost of its laws.
     fn of(&mut self, choices: &[Choice], members: &[usize]) -> Vec<f64> {
         self.compute(choices, members);
-        let mean = |choice: &Choice| {
-            let sum: f64 = members.iter().map(|machine| self.known[&(*machine, *choice)]).sum();
-            let laws = choice.iter().filter(|value| **value > 0).count();
-            sum / count(members.len()) + LAW * count(laws)
+        let score = |choice: &Choice| {
+            let mut groups: BTreeMap<Group, Vec<f64>> = BTreeMap::new();
+            for (group, error) in members.iter().flat_map(|machine| &self.known[&(*machine, *choice)]) {
+                groups.entry(*group).or_default().push(*error);
+            }
+            let means: Vec<f64> = groups.values().map(|errors| mean(errors)).collect();
+            #[expect(clippy::cast_precision_loss, reason = "a few laws")]
+            let laws = choice.iter().filter(|value| **value > 0).count() as f64;
+            mean(&means) + LAW * laws
         };
-        choices.iter().map(mean).collect()
+        choices.iter().map(score).collect()
     }
 
-    /// Computes the scores that are not known, on all CPUs: a machine with many threads takes seconds.
+    /// Computes the errors that are not known, on all CPUs: a machine with many threads takes seconds.
     fn compute(&mut self, choices: &[Choice], members: &[usize]) {
         let all = choices.iter().flat_map(|choice| members.iter().map(|m| (*m, *choice)));
         let due: Vec<(usize, Choice)> = all.filter(|key| !self.known.contains_key(key)).collect();
         let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-        let (learners, space, score) = (self.learners, self.space, self.score);
+        let (learners, space, errors) = (self.learners, self.space, self.errors);
         std::thread::scope(|scope| {
             for _ in 0..cpus.min(due.len()) {
                 scope.spawn(|| {
                     // Relaxed: it only hands out numbers.
                     while let Some(key) = due.get(next.fetch_add(1, Relaxed)) {
-                        let of = score(&learners[key.0], &space.at(key.1));
-                        found.lock().expect("a score has no panic").push((*key, of));
+                        let of = errors(&learners[key.0], &space.at(key.1));
+                        found.lock().expect("no simulation panics").push((*key, of));
                     }
                 });
             }
         });
-        self.known.extend(found.into_inner().expect("a score has no panic"));
+        self.known.extend(found.into_inner().expect("no simulation panics"));
     }
 }
 
@@ -109,13 +120,14 @@ fn with(mut choice: Choice, law: usize, value: usize) -> Choice {
     choice
 }
 
-/// The simplest laws; the most distant ones; and the middle.
-fn starts(space: &Space) -> [Choice; 3] {
+/// Where descents begin: the simplest laws, with each third way of requests to reach the owner, and each of the first two arbiters.
+fn starts(space: &Space) -> Vec<Choice> {
     let sizes = space.sizes();
-    [[0; LAWS], sizes.map(|size| size - 1), sizes.map(|size| size / 2)]
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a few machines and laws")]
-fn count(of: usize) -> f64 {
-    of as f64
+    let mut all = Vec::new();
+    for arbiter in 0..sizes[ARBITER].min(2) {
+        for probe in (0..sizes[PROBE]).step_by(3) {
+            all.push(with(with([0; LAWS], ARBITER, arbiter), PROBE, probe));
+        }
+    }
+    all
 }

@@ -1,7 +1,7 @@
 //! EXAMINATION.md is up to date, and what is learned and examined can be wrong and is then seen.
 
 use super::data::{Curve, PublishedMachine};
-use super::laws::{Laws, Probe, Space};
+use super::laws::{Class, Laws, Probe, Space};
 use super::learn::{self, classes, learn};
 use super::report::examine;
 use super::*;
@@ -22,7 +22,8 @@ fn the_document_is_up_to_date() {
     }
     for (learned, rows) in &examination.learned {
         let what = "the bands of data/laws.toml are out of date: run this test with CYCLEWISE_BLESS=1, and again";
-        assert_eq!(learn::bands_of(rows), learned.bands, "{}: {what}", learned.class);
+        let class = Class::named(&learned.class, &examination.learners);
+        assert_eq!(learn::bands_of(&class, rows), learned.bands, "{}: {what}", learned.class);
     }
     assert!(
         text == std::fs::read_to_string(DOCUMENT).unwrap(),
@@ -33,10 +34,16 @@ fn the_document_is_up_to_date() {
 /// The same laws, with the bands that their held-out rows have in this engine.
 fn with_bands_of_now(examination: &Examination) -> Vec<learn::Learned> {
     let with_bands = |(learned, rows): &(learn::Learned, Vec<learn::HeldOutRow>)| learn::Learned {
-        bands: learn::bands_of(rows),
+        bands: learn::bands_of(&Class::named(&learned.class, &examination.learners), rows),
         ..learned.clone()
     };
     examination.learned.iter().map(with_bands).collect()
+}
+
+/// The time of a row on a machine with the matrix's transfer times.
+fn simulated(machine: &PublishedMachine, laws: &Laws, row: &data::PublishedRow) -> f64 {
+    let simulated = crate::simulate(&laws.apply(&build::machine(machine)), &build::job(machine, row));
+    simulated.unwrap().ns_per_op
 }
 
 fn group(pattern: Pattern) -> Group {
@@ -75,7 +82,7 @@ fn made_up(name: &str, family: &str, socket_ns: f64, laws: &Laws) -> PublishedMa
         pause_cycles: 40,
         matrix: "i7-6700K".to_owned(),
         matrix_is: data::MatrixIs::Own,
-        matrix_ghz: None,
+        far_additions: false,
         placement: crate::Placement::Compact,
         curves: vec![
             curve(Workload::FetchAdd, &[1, 2, 4]),
@@ -87,26 +94,24 @@ fn made_up(name: &str, family: &str, socket_ns: f64, laws: &Laws) -> PublishedMa
     for c in 0..machine.curves.len() {
         for i in 1..machine.curves[c].threads.len() {
             let row = machine.rows().nth(c * 3 + i).unwrap();
-            machine.curves[c].ns[i] = build::predict(&machine, laws, &row).unwrap();
+            machine.curves[c].ns[i] = simulated(&machine, laws, &row);
         }
     }
     machine
 }
 
-fn some_laws() -> [Laws; 3] {
-    let laws = |arbiter, first_access, share| Laws {
-        arbiter,
-        first_access,
-        probe: Probe {
-            share,
-            queue: Queue::AtOwner,
-        },
-        ..Laws::SIMPLEST
+/// The simplest ones, and others that a contended row of additions does not hide: at the owner, a probe share only scales transfers.
+fn some_laws() -> [Laws; 2] {
+    let probe = Probe {
+        share: 0.3,
+        queue: Queue::AtHome,
     };
     [
         Laws::SIMPLEST,
-        laws(Arbiter::Random, FirstAccess::Exclusive, 0.5),
-        laws(Arbiter::Fifo, FirstAccess::Exclusive, 0.3),
+        Laws {
+            probe,
+            ..Laws::SIMPLEST
+        },
     ]
 }
 
@@ -115,7 +120,7 @@ fn space() -> Space {
     Space {
         arbiter: vec![Arbiter::Fifo, Arbiter::Random],
         first_access: vec![FirstAccess::Shared, FirstAccess::Exclusive],
-        probe: vec![Probe::NONE, some_laws()[2].probe, some_laws()[1].probe],
+        probe: vec![Probe::NONE, some_laws()[1].probe],
         ..Space::simplest()
     }
 }
@@ -127,29 +132,30 @@ fn the_laws_that_made_the_rows_are_learned_and_predict_a_new_machine() {
         made_up("a", "f", 25.0, &truth),
         made_up("b", "f", 30.0, &truth),
         made_up("c", "g", 35.0, &truth),
+        made_up("d", "h", 32.0, &truth),
     ];
     let learned = learn(&learners, &space());
-    // Family g has one machine, which is not enough.
+    // Families g and h have one machine each, which is not enough; three families are.
     let names: Vec<_> = learned.iter().map(|l| l.class.as_str()).collect();
     assert_eq!(names, ["f", "x86-64"]);
+    let two_families = learn(&learners[..3], &space());
+    assert_eq!(two_families.len(), 1);
     for l in &learned {
         assert_eq!(l.laws, truth, "{}", l.class);
         assert!(l.folds.iter().all(|fold| fold.laws == truth), "{}", l.class);
         let band = l.band(group(Pattern::Exchange)).unwrap();
-        assert!(
-            (band.low - 1.0).abs() < 1e-9 && (band.high - 1.0).abs() < 1e-9,
-            "{band:?}"
-        );
+        // Transfer times are found to about a hundredth.
+        assert!((band.low - 1.0).abs() < 0.02 && (band.high - 1.0).abs() < 0.02, "{band:?}");
     }
     let new = made_up("new", "g", 40.0, &truth);
     for row in examine(&new, &learned) {
-        assert!(row.error().unwrap().abs() < 1e-9 && !row.is_far_off(), "{row:?}");
+        assert!(row.error().unwrap().abs() < 0.02 && !row.is_far_off(), "{row:?}");
     }
 }
 
 #[test]
 fn a_machine_with_other_laws_is_seen_to_be_off() {
-    let [truth, _, other] = some_laws();
+    let [truth, other] = some_laws();
     let learners = [made_up("a", "f", 25.0, &truth), made_up("b", "f", 30.0, &truth)];
     let learned = learn(&learners, &space());
     let rows = examine(&made_up("new", "f", 28.0, &other), &learned);
@@ -157,7 +163,11 @@ fn a_machine_with_other_laws_is_seen_to_be_off() {
     // And a machine unlike the others makes the bands of its class wide.
     let mut mixed = learners.to_vec();
     let mut odd = made_up("odd", "f", 27.0, &truth);
-    for ns in odd.curves.iter_mut().flat_map(|curve| &mut curve.ns[1..]) {
+    // All but the row that its transfer times come from.
+    let [additions, exchanges] = &mut odd.curves[..] else {
+        panic!("two curves");
+    };
+    for ns in additions.ns[2..].iter_mut().chain(&mut exchanges.ns[1..]) {
         *ns *= 6.0;
     }
     mixed.push(odd);
@@ -177,7 +187,7 @@ fn what_cannot_be_predicted_is_refused_with_the_reason() {
         matrix_is: data::MatrixIs::SameCore,
         ..new.clone()
     };
-    assert_eq!(refusal(&foreign), Refusal::NoMatrix);
+    assert_eq!(refusal(&foreign), Refusal::NoTransfers);
     let other_isa = PublishedMachine {
         family: "z".to_owned(),
         isa: "riscv64".to_owned(),
@@ -188,7 +198,7 @@ fn what_cannot_be_predicted_is_refused_with_the_reason() {
     lock.curves[0].workload = Workload::LockTicket;
     assert_eq!(refusal(&lock), Refusal::NoHeldOut);
     for refusal in [
-        Refusal::NoMatrix,
+        Refusal::NoTransfers,
         Refusal::NoClass,
         Refusal::NoHeldOut,
         Refusal::WideBand,
@@ -231,13 +241,22 @@ fn a_machine_unlike_all_held_out_ones_has_no_band() {
             assert_eq!(band(&machine, *workload, reach), None, "{workload}");
         }
     }
-    let client = crate::Machine::preset("i7-6700k").unwrap().machine().unwrap();
+    // Nor has one whose transfer times are those of a ping-pong, as they were measured.
+    let measured = crate::Machine::preset("i7-6700k").unwrap().machine().unwrap();
+    assert_eq!(band(&measured, Workload::FetchAdd, Reach::Socket), None);
+    let client = crate::Machine::preset("i7-6700hq").unwrap().machine().unwrap();
     assert_eq!(band(&client, Workload::OpenReadClose, Reach::Socket), None);
     for kind in [Workload::FetchAdd, Workload::CasLoop, Workload::LockTicket] {
-        let of_isa = learn::learned().into_iter().find(|l| l.class == "x86-64").unwrap();
-        let expected = of_isa.band(group(Pattern::of(kind).unwrap())).filter(Band::is_good);
+        let of_family = learn::learned()
+            .into_iter()
+            .find(|l| l.class == "intel-monolithic")
+            .unwrap();
+        let expected = of_family
+            .band(group(Pattern::of(kind).unwrap()))
+            .filter(Band::is_good);
         assert_eq!(band(&client, kind, Reach::Socket), expected, "{kind}");
     }
+    assert!(band(&client, Workload::FetchAdd, Reach::Socket).is_some());
 }
 
 /// A row of exchanges on four threads.
@@ -265,13 +284,13 @@ fn a_miss_and_a_refusal_are_reported() {
         group: group(Pattern::Exchange),
         low: 0.8,
         high: 1.5,
-        machines: 2,
+        units: 2,
         rows: 9,
         median_error: 0.1,
     };
     let near = exam_row(100.0, 90.0, Ok(band));
     let far = exam_row(100.0, 210.0, Ok(band));
-    let refused = exam_row(100.0, 400.0, Err(Refusal::NoMatrix));
+    let refused = exam_row(100.0, 400.0, Err(Refusal::NoTransfers));
     let examination = |rows: &[&ExamRow]| Examination {
         rows: rows.iter().copied().cloned().collect(),
         learned: Vec::new(),
@@ -295,7 +314,7 @@ fn a_miss_and_a_refusal_are_reported() {
         "| m | cas-loop | 4 | 100.0 | 90.0 | 72.0 to 135.0 | -10 % | yes |",
         "| m | cas-loop | 4 | 100.0 | 210.0 | 168.0 to 315.0 | +110 % | **no** |",
         "| m | cas-loop | 4 | 100.0 | refused |  |  |  |",
-        "- m, exchange loops, in a socket, 1 rows: No transfer times are published of it, or of a machine with its interconnect. For comparison only, the simulation gives 4.00 to 4.00 times the published figures.",
+        "- m, exchange loops, in a socket, 1 rows: Neither its own transfer times nor a contended row of additions that moves the line are published. For comparison only, the simulation gives 4.00 to 4.00 times the published figures.",
         "| fetch-add | 10 % | none | 0 | 0 | 0 | 0 | refused |",
     ] {
         assert!(text.contains(line), "{line}\n{text}");

@@ -36,6 +36,7 @@ pub(super) fn base(measured: &Measurements) -> Result<Machine, FitError> {
     Ok(Machine {
         name: measured.name.clone(),
         about: measured.about.clone(),
+        family: measured.family.clone(),
         ghz: measured.ghz,
         topology: measured.topology,
         cores: measured.cores.clone(),

@@ -2,11 +2,20 @@
 //! the family of its kinds.
 
 use super::MeasuredRow;
-use crate::machine::{Arbiter, Cap, Distance, Hold, Rmw};
+use crate::machine::{Arbiter, Cap, Distance, Hold, Queue, Rmw};
 use crate::{Machine, Topology, Workload};
 
-/// The probe shares to try.
-const SHARES: [f64; 5] = [0.0, 0.15, 0.3, 0.5, 0.7];
+/// The probe shares to try, with where requests wait. A wait at the home has an effect like a hold, so a third of a transfer is much.
+const PROBES: [(f64, Queue); 8] = [
+    (0.0, Queue::AtOwner),
+    (0.15, Queue::AtOwner),
+    (0.3, Queue::AtOwner),
+    (0.5, Queue::AtOwner),
+    (0.7, Queue::AtOwner),
+    (0.1, Queue::AtHome),
+    (0.2, Queue::AtHome),
+    (0.3, Queue::AtHome),
+];
 
 /// The holds to try, in operations: each lasts this many read-modify-writes plus a half, because it matters how many fit.
 const HOLDS: [u32; 6] = [1, 2, 3, 4, 6, 8];
@@ -20,6 +29,7 @@ pub(super) struct Candidate {
     pub(super) arbiter: Arbiter,
     pub(super) hold: Hold,
     pub(super) probe_share: f64,
+    pub(super) queue: Queue,
     pub(super) rmw: Rmw,
     pub(super) store_buffer: u32,
 }
@@ -30,6 +40,7 @@ pub(super) struct Family {
     pub(super) arbiter: &'static str,
     pub(super) hold: &'static str,
     pub(super) probe_share: &'static str,
+    pub(super) queue: &'static str,
     pub(super) rmw: &'static str,
     pub(super) store_buffer: &'static str,
 }
@@ -49,6 +60,10 @@ impl Candidate {
                 Hold::Adaptive { .. } => "adaptive",
             },
             probe_share: if self.probe_share > 0.0 { "above 0" } else { "0" },
+            queue: match self.queue {
+                Queue::AtOwner => "at-owner",
+                Queue::AtHome => "at-home",
+            },
             rmw: match self.rmw {
                 Rmw::Near => "near",
                 Rmw::Far { .. } => "far",
@@ -63,6 +78,7 @@ impl Candidate {
         machine.line.arbiter = self.arbiter;
         machine.line.hold = self.hold;
         machine.line.probe_share = self.probe_share;
+        machine.line.queue = self.queue;
         machine.line.rmw = self.rmw;
         machine.mechanism.store_buffer = self.store_buffer;
         machine
@@ -84,11 +100,12 @@ impl Family {
     }
 
     /// Its kinds, with their keys.
-    pub(super) fn kinds(&self) -> [(&'static str, &'static str); 5] {
+    pub(super) fn kinds(&self) -> [(&'static str, &'static str); 6] {
         [
             ("line.arbiter", self.arbiter),
             ("line.hold", self.hold),
             ("line.probe_share", self.probe_share),
+            ("line.queue", self.queue),
             ("line.rmw", self.rmw),
             ("mechanism.store_buffer", self.store_buffer),
         ]
@@ -102,10 +119,11 @@ pub(super) fn all(base: &Machine, rows: &[MeasuredRow]) -> Vec<Candidate> {
         for store_buffer in buffers(rows) {
             for arbiter in arbiters(base, rows) {
                 for hold in holds(base) {
-                    all.extend(SHARES.map(|probe_share| Candidate {
+                    all.extend(PROBES.map(|(probe_share, queue)| Candidate {
                         arbiter,
                         hold,
                         probe_share,
+                        queue,
                         rmw,
                         store_buffer,
                     }));

@@ -61,6 +61,7 @@ fn machine(table: &Table<'_>, tried: Tried, rows: &[FittedRow]) -> Machine {
         "line.arbiter",
         "line.hold",
         "line.probe_share",
+        "line.queue",
         "mechanism.store_buffer",
         "cost.alu_cycles",
     ];

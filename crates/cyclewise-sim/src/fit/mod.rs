@@ -31,6 +31,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use scale::scaled;
 use crate::machine::{Cores, Latency, ParseError};
 #[cfg(test)]
 use crate::simulate;
@@ -46,6 +47,8 @@ pub struct Measurements {
     pub name: String,
     /// What the machine is, and the sources of the figures.
     pub about: String,
+    /// Machines with the same kind of interconnect and atomics; see [`Machine::family`].
+    pub family: Option<String>,
     /// Core clock during the measurement of the rows.
     pub ghz: f64,
     /// The instruction set.

@@ -3,7 +3,7 @@
 use crate::machine::Latency;
 
 /// Scales the given latency classes by `by`.
-pub(super) fn scaled(latency: Latency, exchange_ns: f64, by: f64) -> Latency {
+pub(crate) fn scaled(latency: Latency, exchange_ns: f64, by: f64) -> Latency {
     // The exchange is not part of the transfer, so it is not scaled.
     // A tenth of a nanosecond is more than the measurements' precision.
     let tenths = |ns: f64| (ns * 10.0).round() / 10.0;

@@ -184,6 +184,7 @@ mod tests {
                 arbiter,
                 hold: "none",
                 probe_share: "0",
+                queue: "at-owner",
                 rmw: "near",
                 store_buffer: "some",
             },

@@ -8,6 +8,7 @@ fn measured(rows: &[(Workload, u32, f64)]) -> Measurements {
     Measurements {
         name: "test".to_owned(),
         about: "for tests".to_owned(),
+        family: None,
         ghz: 2.5,
         isa: Isa::X86 { pause_cycles: 140 },
         topology: Topology {

@@ -14,6 +14,8 @@ pub struct Mechanisms {
     pub posted_rmws: u32,
     /// By which share of its time a thread's own work takes longer for each sibling that works too.
     pub sibling_share: f64,
+    /// Whom a line serves when it arrives at a core, several of whose threads wait to write it.
+    pub fill: Fill,
     /// What a core requests beside the line that it needs.
     pub prefetch: Prefetch,
     /// What ends a reservation of a load-exclusive.
@@ -25,6 +27,17 @@ pub struct Mechanisms {
     pub downgrade_cycles: u32,
     /// What a thread that spins without a pause pays when the line changes: it has loads in flight whose order is now wrong.
     pub clear_cycles: u32,
+}
+
+/// Whom a line serves when it arrives at a core, several of whose threads wait to write it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fill {
+    /// Each of them, before the line leaves.
+    #[default]
+    Core,
+    /// One of them; the others as long as the line stays.
+    Thread,
 }
 
 /// What a core requests beside the line that it needs.

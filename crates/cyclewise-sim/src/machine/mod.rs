@@ -14,7 +14,7 @@ pub use cost::Cost;
 pub use held_out::HeldOut;
 pub use latency::Latency;
 pub use line::{Arbiter, Cap, FailedCas, FirstAccess, Hold, Home, LineRules, Queue, Rmw};
-pub use mechanism::{Mechanisms, Monitor, Prefetch};
+pub use mechanism::{Fill, Mechanisms, Monitor, Prefetch};
 pub use parse::ParseError;
 pub use presets::Preset;
 pub use topology::{Cores, CpuTopology, Distance, Topology};
@@ -53,6 +53,7 @@ pub const KEYS: &[&str] = &[
     "mechanism.store_buffer",
     "mechanism.posted_rmws",
     "mechanism.sibling_share",
+    "mechanism.fill",
     "mechanism.prefetch",
     "mechanism.monitor",
     "mechanism.monitor_loss",
@@ -71,6 +72,9 @@ pub struct Machine {
     pub name: String,
     /// What the machine is, and the sources of its figures.
     pub about: String,
+    /// Machines with the same kind of interconnect and atomics: predictions are judged by the published ones that were held out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub family: Option<String>,
     /// Core clock; converts the cycles below to time.
     pub ghz: f64,
     /// Sockets, clusters, cores and threads; of an uneven machine, the smallest even one that contains it.
@@ -160,6 +164,7 @@ impl Machine {
         Self {
             name: "plain".to_string(),
             about: "Round numbers; not a real machine".to_string(),
+            family: None,
             ghz: 3.0,
             topology,
             cores: None,

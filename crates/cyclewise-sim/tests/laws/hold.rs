@@ -84,3 +84,25 @@ fn a_request_that_has_waited_has_its_way_behind_it() {
     let whole = on(&machine, Workload::LockTicket, 2).ns_per_op;
     assert!(queued > 0.6 * whole, "{queued} of {whole}");
 }
+
+#[test]
+fn while_a_request_is_on_its_way_from_the_home_the_owner_works_the_longer_the_farther_it_is() {
+    let mut machine = Machine::plain(topology(1, 8, 1));
+    machine.line.probe_share = 0.5;
+    machine.line.queue = Queue::AtHome;
+    let near_ones = on(&machine, Workload::FetchAdd, 8);
+    // In half of the way, 20 ns, there is time for three additions and their steps, and a fourth that has begun is finished.
+    assert!((3.0..=4.5).contains(&near_ones.ops_per_ownership), "{}", near_ones.ops_per_ownership);
+    // Between sockets it is three times as far.
+    let mut far = Machine::plain(topology(8, 1, 1));
+    far.line = machine.line;
+    let far_ones = on(&far, Workload::FetchAdd, 8);
+    assert!(
+        far_ones.ops_per_ownership > 2.0 * near_ones.ops_per_ownership,
+        "{}",
+        far_ones.ops_per_ownership
+    );
+    // The twin: at the owner, a request that has waited is there at once.
+    machine.line.queue = Queue::AtOwner;
+    near(on(&machine, Workload::FetchAdd, 8).ops_per_ownership, 1.0, 5.0);
+}

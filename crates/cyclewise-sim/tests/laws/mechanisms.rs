@@ -241,3 +241,14 @@ fn a_spinning_thread_without_a_pause_sees_a_change_later() {
     assert!((30.0..=100.0).contains(&added), "{added}");
     near(ticket(&with, Relax::Pause), ticket(&without, Relax::Pause), 1.0);
 }
+
+#[test]
+fn a_fill_serves_all_threads_of_a_core_or_one() {
+    let siblings = Machine::plain(topology(1, 4, 2));
+    let [core, thread] = both(&siblings, |machine| machine.mechanism.fill = Fill::Thread);
+    near(on(&core, Workload::FetchAdd, 8).ops_per_ownership, 2.0, 5.0);
+    near(on(&thread, Workload::FetchAdd, 8).ops_per_ownership, 1.0, 5.0);
+    // Without siblings there is nothing to share.
+    let four = |machine| on(machine, Workload::FetchAdd, 4).ns_per_op;
+    near(four(&thread), four(&core), 0.1);
+}

@@ -100,3 +100,33 @@ fn a_crowd_past_the_limit_takes_the_lock_and_any_limit_is_alike() {
     // With more tries than needed no thread takes it.
     assert_eq!(with(Some(1000)).fallback_share, 0.0);
 }
+
+#[test]
+fn a_lock_that_protects_nothing_moves_one_line_less() {
+    let machine = Machine::plain(topology(1, 8, 1));
+    for workload in [
+        Workload::LockMcs,
+        Workload::LockQspinlock,
+        Workload::LockTicket,
+        Workload::LockTas,
+        Workload::LockTtas,
+    ] {
+        let with = Job::new(workload, 8);
+        let without = Job {
+            counter: false,
+            ..with.clone()
+        };
+        let (with, without) = (run(&machine, &with).ns_per_op, run(&machine, &without).ns_per_op);
+        assert!(without < with - TRANSFER / 2.0, "{workload}: {without} {with}");
+    }
+}
+
+#[test]
+fn a_job_says_only_that_it_has_no_counter() {
+    let job = Job::new(Workload::LockMcs, 2);
+    let text = |job: &Job| serde_json::to_string(job).unwrap();
+    assert!(!text(&job).contains("counter"));
+    let without = Job { counter: false, ..job };
+    assert!(text(&without).contains("\"counter\":false"));
+    assert_eq!(serde_json::from_str::<Job>(&text(&without)).unwrap(), without);
+}

@@ -73,6 +73,7 @@ pub(super) fn measurements(name: &str, record: &Record) -> Result<Measured> {
                 "{}, {} CPUs, Linux {}, measured {} by cyclewise {}",
                 machine.cpu_model, machine.cpus, machine.kernel, record.created, record.tool.version
             ),
+            family: family(&machine.cpu_model, topology),
             ghz,
             isa: isa(name, machine, experiment, ghz)?,
             topology,
@@ -83,6 +84,20 @@ pub(super) fn measurements(name: &str, record: &Record) -> Result<Measured> {
         assumed,
         notes,
     })
+}
+
+/// The family by which published machines like it are found: by whose CPU it is, and whether its sockets are of one die.
+fn family(model: &str, topology: Topology) -> Option<String> {
+    let family = if model.contains("Intel") && topology.clusters_per_socket == 1 {
+        "intel-monolithic"
+    } else if model.contains("AMD") {
+        "amd-chiplet"
+    } else if model.contains("Apple") {
+        "apple"
+    } else {
+        return None;
+    };
+    Some(family.to_owned())
 }
 
 /// The core's clock while all threads ran: from the experiment's own rows, or from a chain of additions beside another experiment. Not

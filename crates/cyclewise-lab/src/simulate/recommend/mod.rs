@@ -20,9 +20,11 @@ use crate::error::{Error, Result};
 use crate::record::Tool;
 use candidate::kinds;
 use cyclewise_sim::band::{Band, band};
-use cyclewise_sim::{Machine, Workload, simulate};
+use cyclewise_sim::exam::Reach;
+use cyclewise_sim::{Job, Machine, Workload, simulate};
 use race::{CandidateRuns, Race, RunResult};
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -105,15 +107,19 @@ pub(crate) fn recommend(
                 .extend(due.into_par_iter().with_max_len(1).map(long).collect::<Vec<_>>());
         }
     }
-    // Of each workload once.
-    let mut bands: Vec<(Workload, Option<Band>)> = Vec::new();
+    // Of each workload and reach once.
+    let mut bands: BTreeMap<(&str, Reach), Option<Band>> = BTreeMap::new();
     for candidate in kinds.iter().flat_map(|(_, all)| all) {
-        if bands.iter().all(|(known, _)| *known != candidate.workload) {
-            bands.push((candidate.workload, band(&question.machine, candidate.workload)));
+        for reach in [Reach::Socket, Reach::Sockets] {
+            let of = || band(&question.machine, candidate.workload, reach);
+            bands.entry((candidate.workload.name(), reach)).or_insert_with(of);
         }
     }
-    let of = |workload| bands.iter().find(|(known, _)| *known == workload)?.1;
     let choices = races.iter().map(|race| {
+        let of = |workload: Workload| {
+            let reach = Reach::of(&question.machine, &Job::new(workload, race.threads));
+            *bands.get(&(workload.name(), reach))?
+        };
         race.choose(&of).ok_or_else(|| {
             Error::check(format!(
                 "no {} makes progress on {} with {} threads: under its laws threads only disturb each other; add a hold time to its \

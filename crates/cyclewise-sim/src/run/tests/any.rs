@@ -1,7 +1,7 @@
 //! Random small machines and jobs, with every law.
 
 use crate::machine::{
-    Arbiter, Cap, FailedCas, FirstAccess, Hold, Home, LineRules, Queue, Machine, Mechanisms, Monitor, Prefetch, Rmw, Topology,
+    Arbiter, Cap, FailedCas, FirstAccess, Hold, Fill, Home, LineRules, Machine, Mechanisms, Monitor, Prefetch, Queue, Rmw, Topology,
 };
 use crate::workload::{Job, Length, Placement, Relax, Start, Workload};
 use proptest::prelude::*;
@@ -64,12 +64,14 @@ fn any_mechanisms() -> impl Strategy<Value = Mechanisms> {
     let buffers = (prop_oneof![Just(0), 1..9_u32], prop_oneof![Just(0), 1..9_u32]);
     let prefetch = select(&[Prefetch::None, Prefetch::Pair][..]);
     let monitor = select(&[Monitor::Writes, Monitor::Reads][..]);
-    (buffers, shares, times, prefetch, monitor).prop_map(
-        |((store_buffer, posted_rmws), (sibling_share, monitor_loss), (downgrade, clear), prefetch, monitor)| {
+    let fill = select(&[Fill::Core, Fill::Thread][..]);
+    (buffers, shares, times, (prefetch, fill), monitor).prop_map(
+        |((store_buffer, posted_rmws), (sibling_share, monitor_loss), (downgrade, clear), (prefetch, fill), monitor)| {
             Mechanisms {
                 store_buffer,
                 posted_rmws,
                 sibling_share,
+                fill,
                 prefetch,
                 monitor,
                 monitor_loss,

@@ -1,0 +1,133 @@
+//! Where a published machine's transfer times come from.
+//!
+//! A matrix is a ping-pong of two threads, mostly of a sister machine, and at another clock: of Skylake's client processors with the same
+//! ring, additions take 14 to 24 ns under contention. So where additions move the line, one contended row of additions gives the time
+//! of a transfer, and the matrix only how distances compare. The row is then known, and is neither learned from nor examined.
+//!
+//! Where additions are executed at the home, they say nothing about transfers, and the machine's own matrix does.
+
+use super::build::{job, machine};
+use super::data::{MatrixIs, PublishedMachine, PublishedRow};
+use super::laws::Laws;
+use super::{Kind, Pattern, Reach};
+use crate::fit::scaled;
+use crate::{Machine, Relax, Workload, simulate};
+
+/// Where the transfer times come from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Transfers {
+    /// From the matrix as it is.
+    Matrix,
+    /// From the matrix, times what makes this row come out as published.
+    Row(PublishedRow),
+}
+
+impl Transfers {
+    /// The row that they come from.
+    #[must_use]
+    pub const fn row(self) -> Option<PublishedRow> {
+        match self {
+            Self::Matrix => None,
+            Self::Row(row) => Some(row),
+        }
+    }
+}
+
+impl PublishedMachine {
+    /// Where its transfer times come from; `None` if neither a contended row of additions nor a matrix of its own gives them.
+    #[must_use]
+    pub fn transfers(&self) -> Option<Transfers> {
+        if self.matrix_is == MatrixIs::SameCore {
+            return None;
+        }
+        let anchor = if self.far_additions { None } else { self.anchor() };
+        let own = (self.matrix_is == MatrixIs::Own).then_some(Transfers::Matrix);
+        anchor.map(Transfers::Row).or(own)
+    }
+
+    /// The row of additions with the fewest threads that are on several cores; of those with as many, the first without other work.
+    fn anchor(&self) -> Option<PublishedRow> {
+        let plain = machine(self);
+        let is_additions = |row: &PublishedRow| Pattern::of(row.workload) == Some(Pattern::Addition);
+        let moves = |row: &PublishedRow| Reach::cores(&plain, &job(self, row)) > 1;
+        self.rows()
+            .filter(|row| row.critical_ns == 0.0 && is_additions(row) && moves(row))
+            .min_by_key(|row| row.threads)
+    }
+}
+
+/// A published machine under some laws, ready to predict its rows.
+#[derive(Clone, Debug)]
+pub(super) struct Anchored<'a> {
+    published: &'a PublishedMachine,
+    machine: Machine,
+    /// For each lock, the time of an operation of one thread that the program has and the model's does not.
+    overheads: Vec<(Workload, Relax, f64)>,
+}
+
+/// The machine with these laws, and its transfer times; `None` if nothing gives them.
+#[must_use]
+pub(super) fn anchored<'a>(published: &'a PublishedMachine, laws: &Laws) -> Option<Anchored<'a>> {
+    let plain = machine(published);
+    let machine = match published.transfers()? {
+        Transfers::Matrix => laws.apply(&plain),
+        Transfers::Row(row) => scaled_to(&plain, laws, published, &row),
+    };
+    let overheads = overheads(published, &machine);
+    Some(Anchored {
+        published,
+        machine,
+        overheads,
+    })
+}
+
+impl Anchored<'_> {
+    /// The simulated time of a row in nanoseconds; `None` if the program makes no progress under these laws.
+    #[must_use]
+    pub(super) fn predict(&self, row: &PublishedRow) -> Option<f64> {
+        let mut row = *row;
+        let same = |(workload, relax, _): &&(Workload, Relax, f64)| (*workload, *relax) == (row.workload, row.relax);
+        row.parallel_ns += self.overheads.iter().find(same).map_or(0.0, |(_, _, ns)| *ns);
+        let outcome = simulate(&self.machine, &job(self.published, &row)).ok();
+        outcome.map(|outcome| outcome.ns_per_op)
+    }
+}
+
+/// What rows of one thread have more than the simulation of them, by lock. Costs of instructions come from other workloads.
+fn overheads(published: &PublishedMachine, machine: &Machine) -> Vec<(Workload, Relax, f64)> {
+    let is_lock = |row: &PublishedRow| row.threads == 1 && Kind::of(row.workload) == Some(Kind::Lock);
+    let overhead = |row: PublishedRow| {
+        let seen = simulate(machine, &job(published, &row)).ok()?;
+        Some((row.workload, row.relax, (row.ns - seen.ns_per_op).max(0.0)))
+    };
+    published.rows().filter(is_lock).filter_map(overhead).collect()
+}
+
+/// The factors among which the transfer times' is searched.
+const LEAST: f64 = 1.0 / 16.0;
+const MOST: f64 = 4.0;
+
+/// How near the factor is found: the row is met within about a hundredth.
+const STEPS: u32 = 9;
+
+/// Bisects the factor of the transfer times until the row's time comes out; the nearest one if none does.
+fn scaled_to(plain: &Machine, laws: &Laws, published: &PublishedMachine, row: &PublishedRow) -> Machine {
+    let job = job(published, row);
+    let exchange = f64::from(plain.cost.cas_cycles) / plain.ghz;
+    let with = |factor: f64| {
+        let mut machine = plain.clone();
+        machine.latency = scaled(plain.latency, exchange, factor);
+        laws.apply(&machine)
+    };
+    let (mut low, mut high) = (LEAST, MOST);
+    for _ in 0..STEPS {
+        let middle = (low * high).sqrt();
+        let is_slow = simulate(&with(middle), &job).map_or(true, |outcome| outcome.ns_per_op > row.ns);
+        if is_slow {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    with((low * high).sqrt())
+}
