@@ -9,8 +9,8 @@
 //! Rows are of the same machine, and of the same class of workloads ([`Class`]): the model's errors differ between classes by far more
 //! than within one. Exchangeability is an assumption: a machine or a workload that is unlike all of the rows can be further off.
 //!
-//! A machine that has too few such rows has the band of published machines like it that were held out ([`exam::band`]): the farther of
-//! that band's two ends, either way.
+//! A machine that has too few such rows has the band of published machines of its family that were held out ([`exam::band`]), for jobs within a
+//! socket or between sockets: the farther of that band's two ends, either way.
 //!
 //! A ratio of two predictions has the root of the sum of their squared bands, as if their errors were independent. Errors of one machine
 //! usually go the same way, and then a ratio is better than that.

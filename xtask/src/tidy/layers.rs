@@ -217,7 +217,7 @@ pub(super) const PACKAGES: &[Package] = &[
             ("stats", &[]),
             ("validation", &["machine", "workload", "outcome", "stats"]),
             // Published machines are simulated with laws that others taught.
-            ("exam", &["machine", "workload", "stats"]),
+            ("exam", &["machine", "workload", "placement", "stats"]),
             (
                 "run",
                 &[

@@ -10,7 +10,6 @@ use super::build::{job, machine};
 use super::data::{MatrixIs, PublishedMachine, PublishedRow};
 use super::laws::Laws;
 use super::{Kind, Pattern, Reach};
-use crate::fit::scaled;
 use crate::{Machine, Relax, Workload, simulate};
 
 /// Where the transfer times come from.
@@ -116,7 +115,7 @@ fn scaled_to(plain: &Machine, laws: &Laws, published: &PublishedMachine, row: &P
     let exchange = f64::from(plain.cost.cas_cycles) / plain.ghz;
     let with = |factor: f64| {
         let mut machine = plain.clone();
-        machine.latency = scaled(plain.latency, exchange, factor);
+        machine.latency = plain.latency.scaled(exchange, factor);
         laws.apply(&machine)
     };
     let (mut low, mut high) = (LEAST, MOST);

@@ -31,12 +31,13 @@ impl Examination {
         )?;
         writeln!(
             out,
-            "Published rows of contended operations are split by machine, by a rule that was committed before any fit, into a half to\n\
+            "Published rows of contended operations are split by CPU model, by a rule that was committed before any fit, into a half to\n\
              learn from and a half to be examined on; [data/README.md](data/README.md) has the rule, the sources and what is left out.\n\
-             An examined machine is its topology, its published transfer times and its rows of one thread. Its laws were learned on the\n\
-             other half, for its family or else its instruction set, and are the same for all of its workloads. Its contended rows are\n\
-             then predicted, or refused with the reason. The band around a prediction holds {:.0} % of what is published for held-out\n\
-             machines: each machine of the class was left out once, and predicted by laws that were learned from the others.\n",
+             An examined machine is its topology, how its distances compare, its rows of one thread, and one contended row of additions, from\n\
+             which its transfer times come. Its laws were learned on the other half, for its family or else its instruction set, and are the\n\
+             same for all of its workloads. Its other contended rows are then predicted, or refused with the reason. The band around a\n\
+             prediction holds {:.0} % of what is published for held-out machines: each machine of a family was left out once, and predicted\n\
+             by laws that were learned from the others; of an instruction set, each family.\n",
             100.0 * SHARE
         )?;
         self.write_result(out)?;

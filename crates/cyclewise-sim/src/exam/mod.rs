@@ -1,8 +1,8 @@
 //! Examines the simulator on published machines that it did not learn from, and says how far a prediction may be off.
 //!
-//! Published rows of contended operations are in `data/`, with their sources. `split.rs` has the rule that divides them, by machine, into
-//! a half to learn from and a half to be examined on. [`learn`] chooses the laws of each class of machines on the first half, and
-//! holds each of its machines out once. [`run`] predicts the rows of the second half; its report is
+//! Published rows of contended operations are in `data/`, with their sources. `split.rs` has the rule that divides them, by CPU model, into
+//! a half to learn from and a half to be examined on. `anchor.rs` says where a machine's transfer times come from. [`learn`] chooses the laws
+//! of each class of machines on the first half, and holds each of its machines out once. [`run`] predicts the rows of the second half; its report is
 //! `crates/cyclewise-sim/EXAMINATION.md`. [`band()`] gives the band of held-out errors to whoever predicts something else.
 //!
 //! # Limits

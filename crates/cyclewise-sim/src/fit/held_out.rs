@@ -5,12 +5,11 @@
 
 use super::candidates::{self, Family, shows_the_arbiter, shows_the_store_buffer};
 use super::folds::{folds, others};
-use super::scale::scaled_names;
 use super::search::{Score, choose, kinds_as_good};
 use super::table::{SCALES, Table, Tried};
 use super::{Fit, FittedRow, Law, MeasuredRow};
 use crate::Machine;
-use crate::machine::HeldOut;
+use crate::machine::{HeldOut, Latency};
 
 /// Fits `base` to the rows.
 pub(super) fn fit(base: &Machine, rows: &[MeasuredRow]) -> Fit {
@@ -104,4 +103,18 @@ fn laws(taken: Family, scores: &[Score], rows: &[MeasuredRow], has_far: bool) ->
     };
     let is_asked = |(key, _): &(&str, &str)| *key != "line.rmw" || has_far;
     taken.kinds().into_iter().filter(is_asked).map(law).collect()
+}
+
+/// The names of the given latencies that are scaled.
+fn scaled_names(latency: &Latency) -> Vec<String> {
+    let classes = [
+        ("latency.cluster_ns", latency.cluster_ns),
+        ("latency.socket_ns", latency.socket_ns),
+        ("latency.remote_ns", latency.remote_ns),
+    ];
+    classes
+        .iter()
+        .filter(|(_, ns)| ns.is_some())
+        .map(|(name, _)| (*name).to_owned())
+        .collect()
 }

@@ -25,13 +25,11 @@ mod candidates;
 mod folds;
 mod held_out;
 pub mod levels;
-mod scale;
 mod search;
 mod table;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use scale::scaled;
 use crate::machine::{Cores, Latency, ParseError};
 #[cfg(test)]
 use crate::simulate;

@@ -5,7 +5,6 @@
 
 use super::MeasuredRow;
 use super::candidates::Candidate;
-use super::scale::scaled;
 use crate::{Job, Length, Machine, simulate};
 use std::collections::BTreeMap;
 
@@ -59,7 +58,7 @@ impl<'a> Table<'a> {
     pub(super) fn machine(&self, (candidate, scale): Tried) -> Machine {
         let mut machine = self.candidates[candidate].on(self.base);
         let exchange_ns = f64::from(self.base.cost.cas_cycles) / self.base.ghz;
-        machine.latency = scaled(self.base.latency, exchange_ns, SCALES[scale]);
+        machine.latency = self.base.latency.scaled(exchange_ns, SCALES[scale]);
         machine
     }
 

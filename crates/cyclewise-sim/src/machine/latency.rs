@@ -25,6 +25,24 @@ pub struct Latency {
 }
 
 impl Latency {
+    /// All classes but siblings, `by` times as long: they are measured together. Siblings do not move lines.
+    pub(crate) fn scaled(self, exchange_ns: f64, by: f64) -> Self {
+        // A tenth of a nanosecond is more than the measurements' precision.
+        let tenths = |ns: f64| (ns * 10.0).round() / 10.0;
+        // Farther classes are not faster.
+        let least = self.sibling_ns.unwrap_or(0.0).max(self.hit_ns);
+        // The exchange is not part of the transfer, so it is not scaled.
+        let class =
+            |ns: Option<f64>| ns.map(|ns| tenths((ns - exchange_ns).max(0.0) * by + exchange_ns.min(ns)).max(least));
+        Self {
+            hit_ns: self.hit_ns,
+            sibling_ns: self.sibling_ns,
+            cluster_ns: class(self.cluster_ns),
+            socket_ns: class(self.socket_ns),
+            remote_ns: class(self.remote_ns),
+        }
+    }
+
     /// The time for a distance, in nanoseconds.
     #[must_use]
     pub fn of(&self, distance: Distance) -> f64 {

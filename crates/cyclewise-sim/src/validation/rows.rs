@@ -44,7 +44,7 @@ pub(super) fn graviton2() -> Report {
     Report {
         machines: vec![validated(
             &machine,
-            "the rows of fetch-add, and those of cas-loop with 2 and 16 threads",
+            "the rows of fetch-add, those of cas-loop with 2 and 16 threads, and those of locks with 2 and more threads",
         )],
         targets: vec![median_error(&machine, &rows)],
         rows: rows.into_iter().map(|row| row.row).collect(),
@@ -108,7 +108,6 @@ fn role(name: &str, workload: Workload, threads: u32) -> Role {
     let is_fitted = match (name, workload) {
         (_, Workload::FetchAdd) => true,
         ("graviton2", Workload::CasLoop) => matches!(threads, 2 | 16),
-        ("graviton2", _) => false,
         _ => threads > 1,
     };
     if is_fitted { Role::Fitted } else { Role::Predicted }

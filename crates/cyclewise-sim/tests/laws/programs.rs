@@ -104,13 +104,8 @@ fn a_crowd_past_the_limit_takes_the_lock_and_any_limit_is_alike() {
 #[test]
 fn a_lock_that_protects_nothing_moves_one_line_less() {
     let machine = Machine::plain(topology(1, 8, 1));
-    for workload in [
-        Workload::LockMcs,
-        Workload::LockQspinlock,
-        Workload::LockTicket,
-        Workload::LockTas,
-        Workload::LockTtas,
-    ] {
+    // Of locks with a storm of exchanges, the storm hides it.
+    for workload in [Workload::LockMcs, Workload::LockQspinlock, Workload::LockTicket] {
         let with = Job::new(workload, 8);
         let without = Job {
             counter: false,
