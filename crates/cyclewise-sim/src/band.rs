@@ -224,7 +224,9 @@ mod tests {
         let like = band(&machine, Workload::FetchAdd, Reach::Socket);
         assert_eq!(
             like,
-            exam::band(&machine, Workload::FetchAdd, Reach::Socket).as_ref().map(of_other_machines)
+            exam::band(&machine, Workload::FetchAdd, Reach::Socket)
+                .as_ref()
+                .map(of_other_machines)
         );
         machine.held_out = (1..=4)
             .map(|threads| HeldOut::of(&Job::new(Workload::FetchAdd, threads), 100.0, 125.0))

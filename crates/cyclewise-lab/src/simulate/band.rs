@@ -1,8 +1,8 @@
 //! The model's error band in words.
 
 use cyclewise_sim::Machine;
-use cyclewise_sim::exam::Reach;
 use cyclewise_sim::band::{Band, Class, Evidence, band};
+use cyclewise_sim::exam::Reach;
 use std::fmt::Write;
 
 /// What stands where no row like a prediction was ever predicted unseen.

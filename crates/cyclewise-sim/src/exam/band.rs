@@ -1,9 +1,9 @@
 //! How far the published figure may be from a prediction: a band, from held-out rows of machines of the same class.
 
-use super::{Group, Pattern, Reach};
 use super::data::PublishedMachine;
 use super::laws::Class;
 use super::learn::{self, Learned};
+use super::{Group, Pattern, Reach};
 use crate::{Machine, Workload};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;

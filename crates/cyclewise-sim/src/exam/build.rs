@@ -102,9 +102,9 @@ pub(super) fn job(published: &PublishedMachine, row: &PublishedRow) -> Job {
 mod tests {
     use super::super::data::machines;
     use super::*;
-    use crate::simulate;
     use crate::exam::Kind;
     use crate::exam::laws::{LAWS, Laws, Space};
+    use crate::simulate;
 
     #[test]
     fn rows_of_one_thread_come_out_as_they_are_given() {

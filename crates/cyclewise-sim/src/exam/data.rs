@@ -215,8 +215,8 @@ pub fn matrices() -> Vec<ReducedMatrix> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Kind, matrix};
     use super::super::split::{Half, SEEN, half};
+    use super::super::{Kind, matrix};
     use super::*;
 
     /// The halves as the rule gave them when the file was made.

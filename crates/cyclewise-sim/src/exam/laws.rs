@@ -212,7 +212,18 @@ impl Space {
     /// The laws of a choice.
     #[must_use]
     pub fn at(&self, choice: Choice) -> Laws {
-        let [arbiter, hold, first, probe, store, read, invalidate, downgrade, far, fill] = choice;
+        let [
+            arbiter,
+            hold,
+            first,
+            probe,
+            store,
+            read,
+            invalidate,
+            downgrade,
+            far,
+            fill,
+        ] = choice;
         Laws {
             arbiter: self.arbiter[arbiter],
             hold_cycles: self.hold_cycles[hold],

@@ -181,7 +181,10 @@ fn errors(machine: &PublishedMachine, laws: &Laws) -> BTreeMap<Group, f64> {
         let error = predicted.map_or(MOST, |ns| (ns / row.ns).ln().abs());
         groups.entry(group).or_default().push(error.min(MOST));
     }
-    groups.into_iter().map(|(group, errors)| (group, mean(&errors))).collect()
+    groups
+        .into_iter()
+        .map(|(group, errors)| (group, mean(&errors)))
+        .collect()
 }
 
 /// The mean; 0 of none.

@@ -1,11 +1,11 @@
 //! Writes the examination as EXAMINATION.md.
 
 use super::band::{Band, SHARE};
-use super::{Group, Pattern, Reach, data, history};
 use super::laws::Laws;
 use super::learn::{HeldOutRow, Learned};
 use super::report::{ExamRow, Examination, KindResult, label};
 use super::split::{Half, half};
+use super::{Group, Pattern, Reach, data, history};
 use crate::machine::{Arbiter, Cap, Fill, FirstAccess, Queue};
 use std::fmt::{self, Write};
 
@@ -329,7 +329,10 @@ fn words(laws: &Laws) -> String {
         FirstAccess::Exclusive => "loads ask for the line",
     };
     let mut all = vec![next, first.to_owned()];
-    let whole = [("a hold of", laws.hold_cycles, " cycles"), ("a store buffer of", laws.store_buffer, "")];
+    let whole = [
+        ("a hold of", laws.hold_cycles, " cycles"),
+        ("a store buffer of", laws.store_buffer, ""),
+    ];
     for (what, value, unit) in whole.into_iter().filter(|(_, value, _)| *value > 0) {
         all.push(format!("{what} {value}{unit}"));
     }

@@ -50,7 +50,9 @@ impl Refusal {
             Self::NoTransfers => {
                 "Neither its own transfer times nor a contended row of additions that moves the line are published."
             }
-            Self::NoClass => "Fewer than two machines of its family, and fewer than two families of its instruction set, are learned from.",
+            Self::NoClass => {
+                "Fewer than two machines of its family, and fewer than two families of its instruction set, are learned from."
+            }
             Self::NoHeldOut => {
                 "Fewer than two machines of its family, or families of its instruction set, were held out with rows like these."
             }
@@ -213,7 +215,12 @@ pub(super) fn examine(machine: &PublishedMachine, learned: &[Learned]) -> Vec<Ex
     machine.contended().map(row).collect()
 }
 
-fn verdict(machine: &PublishedMachine, learned: &Learned, group: Group, simulated: Option<f64>) -> Result<Band, Refusal> {
+fn verdict(
+    machine: &PublishedMachine,
+    learned: &Learned,
+    group: Group,
+    simulated: Option<f64>,
+) -> Result<Band, Refusal> {
     if machine.transfers().is_none() {
         return Err(Refusal::NoTransfers);
     }

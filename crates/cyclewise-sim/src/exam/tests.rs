@@ -23,7 +23,12 @@ fn the_document_is_up_to_date() {
     for (learned, rows) in &examination.learned {
         let what = "the bands of data/laws.toml are out of date: run this test with CYCLEWISE_BLESS=1, and again";
         let class = Class::named(&learned.class, &examination.learners);
-        assert_eq!(learn::bands_of(&class, rows), learned.bands, "{}: {what}", learned.class);
+        assert_eq!(
+            learn::bands_of(&class, rows),
+            learned.bands,
+            "{}: {what}",
+            learned.class
+        );
     }
     assert!(
         text == std::fs::read_to_string(DOCUMENT).unwrap(),
@@ -145,7 +150,10 @@ fn the_laws_that_made_the_rows_are_learned_and_predict_a_new_machine() {
         assert!(l.folds.iter().all(|fold| fold.laws == truth), "{}", l.class);
         let band = l.band(group(Pattern::Exchange)).unwrap();
         // Transfer times are found to about a hundredth.
-        assert!((band.low - 1.0).abs() < 0.02 && (band.high - 1.0).abs() < 0.02, "{band:?}");
+        assert!(
+            (band.low - 1.0).abs() < 0.02 && (band.high - 1.0).abs() < 0.02,
+            "{band:?}"
+        );
     }
     let new = made_up("new", "g", 40.0, &truth);
     for row in examine(&new, &learned) {
@@ -251,9 +259,7 @@ fn a_machine_unlike_all_held_out_ones_has_no_band() {
             .into_iter()
             .find(|l| l.class == "intel-monolithic")
             .unwrap();
-        let expected = of_family
-            .band(group(Pattern::of(kind).unwrap()))
-            .filter(Band::is_good);
+        let expected = of_family.band(group(Pattern::of(kind).unwrap())).filter(Band::is_good);
         assert_eq!(band(&client, kind, Reach::Socket), expected, "{kind}");
     }
     assert!(band(&client, Workload::FetchAdd, Reach::Socket).is_some());

@@ -92,7 +92,11 @@ fn while_a_request_is_on_its_way_from_the_home_the_owner_works_the_longer_the_fa
     machine.line.queue = Queue::AtHome;
     let near_ones = on(&machine, Workload::FetchAdd, 8);
     // In half of the way, 20 ns, there is time for three additions and their steps, and a fourth that has begun is finished.
-    assert!((3.0..=4.5).contains(&near_ones.ops_per_ownership), "{}", near_ones.ops_per_ownership);
+    assert!(
+        (3.0..=4.5).contains(&near_ones.ops_per_ownership),
+        "{}",
+        near_ones.ops_per_ownership
+    );
     // Between sockets it is three times as far.
     let mut far = Machine::plain(topology(8, 1, 1));
     far.line = machine.line;

@@ -1,7 +1,8 @@
 //! Random small machines and jobs, with every law.
 
 use crate::machine::{
-    Arbiter, Cap, FailedCas, FirstAccess, Hold, Fill, Home, LineRules, Machine, Mechanisms, Monitor, Prefetch, Queue, Rmw, Topology,
+    Arbiter, Cap, FailedCas, Fill, FirstAccess, Hold, Home, LineRules, Machine, Mechanisms, Monitor, Prefetch, Queue,
+    Rmw, Topology,
 };
 use crate::workload::{Job, Length, Placement, Relax, Start, Workload};
 use proptest::prelude::*;
@@ -66,7 +67,13 @@ fn any_mechanisms() -> impl Strategy<Value = Mechanisms> {
     let monitor = select(&[Monitor::Writes, Monitor::Reads][..]);
     let fill = select(&[Fill::Core, Fill::Thread][..]);
     (buffers, shares, times, (prefetch, fill), monitor).prop_map(
-        |((store_buffer, posted_rmws), (sibling_share, monitor_loss), (downgrade, clear), (prefetch, fill), monitor)| {
+        |(
+            (store_buffer, posted_rmws),
+            (sibling_share, monitor_loss),
+            (downgrade, clear),
+            (prefetch, fill),
+            monitor,
+        )| {
             Mechanisms {
                 store_buffer,
                 posted_rmws,
@@ -104,17 +111,19 @@ fn any_rules() -> impl Strategy<Value = LineRules> {
         probe,
     )
         .prop_map(
-            |(arbiter, hold, first_access, failed_cas, rmw, home, (ll_first_access, ll_hold), (probe_share, queue))| LineRules {
-                arbiter,
-                hold,
-                first_access,
-                failed_cas,
-                rmw,
-                home,
-                ll_first_access,
-                ll_hold,
-                probe_share,
-                queue,
+            |(arbiter, hold, first_access, failed_cas, rmw, home, (ll_first_access, ll_hold), (probe_share, queue))| {
+                LineRules {
+                    arbiter,
+                    hold,
+                    first_access,
+                    failed_cas,
+                    rmw,
+                    home,
+                    ll_first_access,
+                    ll_hold,
+                    probe_share,
+                    queue,
+                }
             },
         )
 }
