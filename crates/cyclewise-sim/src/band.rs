@@ -112,10 +112,24 @@ pub enum Evidence {
 /// or not well enough.
 #[must_use]
 pub fn band(machine: &Machine, workload: Workload, reach: Reach) -> Option<Band> {
+    own_band(machine, workload).or_else(|| exam::band(machine, workload, reach).as_ref().map(of_other_machines))
+}
+
+/// The same, of a prediction that is only compared with others for the same machine.
+#[must_use]
+pub fn relative_band(machine: &Machine, workload: Workload, reach: Reach) -> Option<Band> {
+    own_band(machine, workload).or_else(|| {
+        exam::relative_band(machine, workload, reach)
+            .as_ref()
+            .map(of_other_machines)
+    })
+}
+
+/// The band of the machine's own rows.
+fn own_band(machine: &Machine, workload: Workload) -> Option<Band> {
     let class = Class::of(workload);
     let own = machine.held_out.iter().filter(|row| Class::of(row.workload) == class);
     of_errors(own.map(super::machine::HeldOut::error), Evidence::ThisMachine)
-        .or_else(|| exam::band(machine, workload, reach).as_ref().map(of_other_machines))
 }
 
 /// The same either way, as far as the farther end of the band of other machines.

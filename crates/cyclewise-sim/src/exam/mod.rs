@@ -27,7 +27,7 @@ pub mod split;
 mod tests;
 
 pub use anchor::Transfers;
-pub use band::{Band, MOST_SPREAD, SHARE, band};
+pub use band::{Band, MOST_SPREAD, SHARE, band, relative_band};
 pub use group::{Group, Pattern, Reach};
 pub use history::{PastResult, results};
 pub use kind::Kind;

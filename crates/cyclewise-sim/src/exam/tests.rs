@@ -252,6 +252,8 @@ fn a_machine_unlike_all_held_out_ones_has_no_band() {
     // Nor has one whose transfer times are those of a ping-pong, as they were measured.
     let measured = crate::Machine::preset("i7-6700k").unwrap().machine().unwrap();
     assert_eq!(band(&measured, Workload::FetchAdd, Reach::Socket), None);
+    // But predictions for it can be compared.
+    assert!(relative_band(&measured, Workload::FetchAdd, Reach::Socket).is_some());
     let client = crate::Machine::preset("i7-6700hq").unwrap().machine().unwrap();
     assert_eq!(band(&client, Workload::OpenReadClose, Reach::Socket), None);
     for kind in [Workload::FetchAdd, Workload::CasLoop, Workload::LockTicket] {
@@ -325,4 +327,23 @@ fn a_miss_and_a_refusal_are_reported() {
     ] {
         assert!(text.contains(line), "{line}\n{text}");
     }
+}
+
+#[test]
+fn machines_without_contended_rows_have_the_laws_of_their_family() {
+    let mut seen = 0;
+    for preset in crate::Machine::presets() {
+        let machine = preset.machine().unwrap();
+        let Some(family) = machine.family.clone().filter(|_| machine.published.is_empty()) else {
+            continue;
+        };
+        let learned = learn::learned().into_iter().find(|l| l.class == family).unwrap();
+        let expected = learned.laws.apply(&machine);
+        let what = "write the laws of data/laws.toml into its file";
+        assert_eq!(machine.line, expected.line, "{}: {what}", machine.name);
+        assert_eq!(machine.cost, expected.cost, "{}: {what}", machine.name);
+        assert_eq!(machine.mechanism, expected.mechanism, "{}: {what}", machine.name);
+        seen += 1;
+    }
+    assert!(seen >= 4, "{seen}");
 }

@@ -19,7 +19,7 @@ pub(crate) use candidate::Candidate;
 use crate::error::{Error, Result};
 use crate::record::Tool;
 use candidate::kinds;
-use cyclewise_sim::band::{Band, band};
+use cyclewise_sim::band::{Band, relative_band};
 use cyclewise_sim::exam::Reach;
 use cyclewise_sim::{Job, Machine, Workload, simulate};
 use race::{CandidateRuns, Race, RunResult};
@@ -111,7 +111,7 @@ pub(crate) fn recommend(
     let mut bands: BTreeMap<(&str, Reach), Option<Band>> = BTreeMap::new();
     for candidate in kinds.iter().flat_map(|(_, all)| all) {
         for reach in [Reach::Socket, Reach::Sockets] {
-            let of = || band(&question.machine, candidate.workload, reach);
+            let of = || relative_band(&question.machine, candidate.workload, reach);
             bands.entry((candidate.workload.name(), reach)).or_insert_with(of);
         }
     }
