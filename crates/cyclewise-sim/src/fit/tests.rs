@@ -1,7 +1,7 @@
 //! Fitted machines, and rejected measurements.
 
 use super::*;
-use crate::machine::{Arbiter, Hold, MAX_CPUS, Rmw};
+use crate::machine::{Arbiter, Hold, MAX_CPUS, Queue, Rmw};
 use std::sync::OnceLock;
 
 fn measured(rows: &[(Workload, u32, f64)]) -> Measurements {
@@ -217,6 +217,18 @@ fn far_atomics_are_told_from_near_ones() {
         only_posted: false,
     };
     assert_eq!(kind(&arm), "far");
+}
+
+#[test]
+fn requests_that_wait_at_the_home_are_told_from_those_that_wait_at_the_owner() {
+    let queue = |queue| {
+        let mut machine = known();
+        machine.line.probe_share = 0.3;
+        machine.line.queue = queue;
+        fit(&measured(&rows_of(&machine, &ALL))).unwrap().machine.line.queue
+    };
+    assert_eq!(queue(Queue::AtHome), Queue::AtHome);
+    assert_eq!(queue(Queue::AtOwner), Queue::AtOwner);
 }
 
 #[test]
