@@ -1,4 +1,4 @@
-//! The validation's two formulas.
+//! The formulas of the validation and the examination.
 
 /// The median; for an even number of values the mean of the middle two; NaN for none.
 pub(crate) fn median(values: &[f64]) -> f64 {
@@ -10,6 +10,12 @@ pub(crate) fn median(values: &[f64]) -> f64 {
         (Some(only), _) => *only,
         (None, _) => f64::NAN,
     }
+}
+
+/// The mean; NaN of none.
+#[expect(clippy::cast_precision_loss, reason = "a few values")]
+pub(crate) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// The exponent of the best power law: the slope of the least-squares line through the points' logarithms.
@@ -33,6 +39,12 @@ mod tests {
         assert!((median(&[3.0, 1.0, 2.0]) - 2.0).abs() < 1e-12);
         assert!((median(&[4.0, 1.0, 2.0, 3.0]) - 2.5).abs() < 1e-12);
         assert!(median(&[]).is_nan());
+    }
+
+    #[test]
+    fn a_mean_is_of_all_values() {
+        assert!((mean(&[1.0, 2.0, 6.0]) - 3.0).abs() < 1e-12);
+        assert!(mean(&[]).is_nan());
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::record::{Interval, Kind, Matrix, Record};
 
 use crate::simulate::phase::Phase;
 
-const HEADER: [&str; 23] = [
+const HEADER: [&str; 24] = [
     "experiment",
     "variant",
     "unit",
@@ -37,6 +37,7 @@ const HEADER: [&str; 23] = [
     "kind",
     "linear",
     "node",
+    "provenance",
 ];
 
 /// The record's variants.
@@ -87,6 +88,7 @@ pub(crate) fn record(record: &Record) -> Result<String> {
                     .map(|linear| linear.to_string())
                     .unwrap_or_default(),
                 record.machine.identity.node.clone().unwrap_or_default(),
+                v.provenance.clone().unwrap_or_default(),
             ];
             writer.write_record(row).map_err(failed)?;
         }
@@ -307,6 +309,18 @@ mod tests {
         let popf = all.iter().find(|l| l[1] == "push-popf").unwrap();
         assert_eq!((popf[15].as_str(), popf[19].as_str()), ("13", "quiet"));
         assert!(all.iter().all(|l| l.len() == HEADER.len()));
+    }
+
+    #[test]
+    fn a_row_of_a_guest_says_who_ran_it_and_others_say_nothing() {
+        let mut r = crate::answer::tests::record();
+        let experiment = r.experiments.iter_mut().find(|e| e.variants.len() > 1).unwrap();
+        experiment.variants[0].provenance = Some("svm".to_owned());
+        let all = lines(&record(&r).unwrap());
+        let at = all[0].iter().position(|name| name == "provenance").unwrap();
+        let said: Vec<&str> = all[1..].iter().map(|line| line[at].as_str()).collect();
+        assert_eq!(said.iter().filter(|said| **said == "svm").count(), 1);
+        assert_eq!(said.iter().filter(|said| said.is_empty()).count(), said.len() - 1);
     }
 
     #[test]

@@ -1,9 +1,8 @@
 //! The model's error band in words.
 
-use cyclewise_sim::Machine;
 use cyclewise_sim::band::{Band, Class, Evidence, band};
-use cyclewise_sim::exam::Reach;
-use std::fmt::Write;
+use cyclewise_sim::exam::{Group, Pattern, Reach};
+use cyclewise_sim::{Machine, Workload};
 
 /// What stands where no row like a prediction was ever predicted unseen.
 pub(crate) const UNKNOWN: &str = "unknown";
@@ -13,23 +12,38 @@ pub(crate) fn factor(band: Option<&Band>) -> String {
     band.map_or_else(|| UNKNOWN.to_owned(), |band| format!("×{:.2}", band.factor))
 }
 
-/// By how much predictions for `machine` may be off, for these classes, each once.
-pub(crate) fn sentence(machine: &Machine, workloads: impl Iterator<Item = cyclewise_sim::Workload>) -> String {
-    let (mut out, mut said) = (String::new(), Vec::new());
+/// By how much predictions for `machine` may be off, for these workloads within a socket and, where there are several, between sockets. What is the
+/// same for several of them is said once.
+pub(crate) fn sentence(machine: &Machine, workloads: impl Iterator<Item = Workload>) -> String {
+    let mut said: Vec<String> = Vec::new();
     for workload in workloads {
-        let class = Class::of(workload);
-        if said.contains(&class) {
-            continue;
+        for reach in [Reach::Socket, Reach::Sockets] {
+            if reach > Reach::farthest(machine) {
+                continue;
+            }
+            let part = part(machine, workload, reach);
+            if !said.contains(&part) {
+                said.push(part);
+            }
         }
-        said.push(class);
-        let separator = if out.is_empty() { "" } else { "; " };
-        let words = band(machine, workload, Reach::farthest(machine)).as_ref().map_or_else(
-            || "unknown, since too few rows like them were predicted unseen, or not well".to_owned(),
-            in_words,
-        );
-        let _ = write!(out, "{separator}{}: {words}", class.name());
     }
-    out
+    said.join("; ")
+}
+
+/// The same for one workload. Rows of the machine itself are judged by class, those of other machines by what loops do and how far a line
+/// travels.
+fn part(machine: &Machine, workload: Workload, reach: Reach) -> String {
+    let found = band(machine, workload, reach);
+    let is_own = found.is_some_and(|band| band.from == Evidence::ThisMachine);
+    let name = match Pattern::of(workload).filter(|_| !is_own) {
+        Some(pattern) => Group { pattern, reach }.name(),
+        None => Class::of(workload).name().to_owned(),
+    };
+    let words = found.as_ref().map_or_else(
+        || "unknown, since too few rows like them were predicted unseen, or their errors were too large".to_owned(),
+        in_words,
+    );
+    format!("{name}: {words}")
 }
 
 fn in_words(band: &Band) -> String {
@@ -48,8 +62,8 @@ fn in_words(band: &Band) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cyclewise_sim::Job;
     use cyclewise_sim::machine::HeldOut;
-    use cyclewise_sim::{Job, Workload};
 
     #[test]
     fn each_class_is_said_once_and_what_is_unknown_is_said_too() {
@@ -61,11 +75,29 @@ mod tests {
         let said = sentence(&machine, workloads.into_iter());
         assert_eq!(
             said,
-            "locks: a factor of 1.40, within which 80 % of 4 rows of this machine were that the fit had not seen; system calls: unknown, \
-             since too few rows like them were predicted unseen, or not well"
+            "locks: a factor of 1.40, within which 80 % of 4 rows of this machine were that the fit had not seen; system calls: unknown, since \
+             too few rows like them were predicted unseen, or their errors were too large"
         );
         let tas = band(&machine, Workload::LockTas, Reach::Socket);
         assert_eq!(factor(tas.as_ref()), "×1.40");
         assert_eq!(factor(None), "unknown");
+    }
+
+    #[test]
+    fn locks_that_other_machines_tell_apart_are_not_one_class() {
+        let mut server = Machine::preset("xeon-8275cl").unwrap().machine().unwrap();
+        server.fitted.push("latency.socket_ns".to_owned());
+        let said = sentence(
+            &server,
+            [Workload::FetchAdd, Workload::LockTas, Workload::LockTicket].into_iter(),
+        );
+        for part in [
+            "additions, in a socket: a factor of",
+            "additions, between sockets: unknown",
+            "locks whose waiters write, in a socket: a factor of",
+            "locks whose waiters read, in a socket: unknown",
+        ] {
+            assert!(said.contains(part), "{part}: {said}");
+        }
     }
 }

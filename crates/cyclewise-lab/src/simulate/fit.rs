@@ -9,8 +9,7 @@ mod rows;
 use crate::error::{Error, Result};
 use crate::experiment::core_to_core::NAME;
 use crate::record::Record;
-use cyclewise_sim::band::{Class, band};
-use cyclewise_sim::exam::Reach;
+use cyclewise_sim::band::{Class, own_band};
 use cyclewise_sim::fit::{self, Fit, FittedRow, Law};
 use cyclewise_sim::{Machine, Workload};
 use std::fmt::Write;
@@ -95,8 +94,8 @@ fn bands(machine: &Machine) -> Vec<String> {
     let examples = [Workload::FetchAdd, Workload::CasLoop, Workload::LockMcs];
     let line = |workload: Workload| {
         let class = Class::of(workload).name();
-        band(machine, workload, Reach::farthest(machine)).map_or_else(
-            || format!("{class}: fewer than 4 rows held out, so no prediction has a band"),
+        own_band(machine, workload).map_or_else(
+            || format!("{class}: fewer than 4 rows held out, so no prediction has a band of its own"),
             |band| {
                 format!(
                     "{class}: of {} rows held out, {:.0} % were within a factor of {:.2}",

@@ -17,17 +17,22 @@ use crate::{Machine, Relax, Workload, simulate};
 pub enum Transfers {
     /// From the matrix as it is.
     Matrix,
-    /// From the matrix, times what makes this row come out as published.
-    Row(PublishedRow),
+    /// From the matrix, times what makes a row come out as published.
+    Row {
+        /// The row's number among the machine's rows.
+        number: usize,
+        /// The row.
+        row: PublishedRow,
+    },
 }
 
 impl Transfers {
-    /// The row that they come from.
+    /// The number of the row that they come from.
     #[must_use]
-    pub const fn row(self) -> Option<PublishedRow> {
+    pub const fn number(self) -> Option<usize> {
         match self {
             Self::Matrix => None,
-            Self::Row(row) => Some(row),
+            Self::Row { number, .. } => Some(number),
         }
     }
 }
@@ -41,17 +46,20 @@ impl PublishedMachine {
         }
         let anchor = if self.far_additions { None } else { self.anchor() };
         let own = (self.matrix_is == MatrixIs::Own).then_some(Transfers::Matrix);
-        anchor.map(Transfers::Row).or(own)
+        anchor.map(|(number, row)| Transfers::Row { number, row }).or(own)
     }
 
-    /// The row of additions with the fewest threads that are on several cores; of those with as many, the first without other work.
-    fn anchor(&self) -> Option<PublishedRow> {
+    /// The row of additions with the fewest threads that are on several cores; of those with as many, the one with the least other work.
+    /// Both a counter and a reference count are additions. Between sockets it gives the scale of transfers within one too.
+    fn anchor(&self) -> Option<(usize, PublishedRow)> {
         let plain = machine(self);
         let is_additions = |row: &PublishedRow| Pattern::of(row.workload) == Some(Pattern::Addition);
         let moves = |row: &PublishedRow| Reach::cores(&plain, &job(self, row)) > 1;
+        let work = |row: &PublishedRow| row.critical_ns + row.parallel_ns;
         self.rows()
-            .filter(|row| row.critical_ns == 0.0 && is_additions(row) && moves(row))
-            .min_by_key(|row| row.threads)
+            .enumerate()
+            .filter(|(_, row)| is_additions(row) && moves(row))
+            .min_by(|(_, a), (_, b)| a.threads.cmp(&b.threads).then(work(a).total_cmp(&work(b))))
     }
 }
 
@@ -64,13 +72,13 @@ pub(super) struct Anchored<'a> {
     overheads: Vec<(Workload, Relax, f64)>,
 }
 
-/// The machine with these laws, and its transfer times; `None` if nothing gives them.
+/// The machine with these laws, and its transfer times; `None` if nothing gives them, or none gives the row.
 #[must_use]
 pub(super) fn anchored<'a>(published: &'a PublishedMachine, laws: &Laws) -> Option<Anchored<'a>> {
     let plain = machine(published);
     let machine = match published.transfers()? {
         Transfers::Matrix => laws.apply(&plain),
-        Transfers::Row(row) => scaled_to(&plain, laws, published, &row),
+        Transfers::Row { row, .. } => scaled_to(&plain, laws, published, &row)?,
     };
     let overheads = overheads(published, &machine);
     Some(Anchored {
@@ -102,15 +110,19 @@ fn overheads(published: &PublishedMachine, machine: &Machine) -> Vec<(Workload, 
     published.rows().filter(is_lock).filter_map(overhead).collect()
 }
 
-/// The factors among which the transfer times' is searched.
+/// The range in which the factor of the transfer times is searched.
 const LEAST: f64 = 1.0 / 16.0;
 const MOST: f64 = 4.0;
 
-/// How near the factor is found: the row is met within about a hundredth.
+/// The factor is found to a hundredth.
 const STEPS: u32 = 9;
 
-/// Bisects the factor of the transfer times until the row's time comes out; the nearest one if none does.
-fn scaled_to(plain: &Machine, laws: &Laws, published: &PublishedMachine, row: &PublishedRow) -> Machine {
+/// How near the row must come out. Where an owner works while requests travel, its time hardly depends on the transfer's any more, and a row
+/// above what it can reach is not met.
+const MET: f64 = 0.05;
+
+/// Bisects the factor of the transfer times until the row's time comes out; `None` if it does not.
+fn scaled_to(plain: &Machine, laws: &Laws, published: &PublishedMachine, row: &PublishedRow) -> Option<Machine> {
     let job = job(published, row);
     let exchange = f64::from(plain.cost.cas_cycles) / plain.ghz;
     let with = |factor: f64| {
@@ -128,5 +140,7 @@ fn scaled_to(plain: &Machine, laws: &Laws, published: &PublishedMachine, row: &P
             low = middle;
         }
     }
-    with((low * high).sqrt())
+    let found = with((low * high).sqrt());
+    let seen = simulate(&found, &job).ok()?.ns_per_op;
+    ((seen / row.ns - 1.0).abs() <= MET).then_some(found)
 }

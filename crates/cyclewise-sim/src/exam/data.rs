@@ -30,7 +30,7 @@ pub struct PublishedMachine {
     pub hit_ns: f64,
     /// Cycles of PAUSE or YIELD.
     pub pause_cycles: u32,
-    /// The matrix that its transfer times are taken from.
+    /// The matrix that says how distances compare.
     pub matrix: String,
     /// How near that matrix's machine is.
     pub matrix_is: MatrixIs,
@@ -128,9 +128,9 @@ impl PublishedMachine {
     /// Its rows of two and more threads, with their groups; without the row that its transfer times come from.
     pub fn contended(&self) -> impl Iterator<Item = (Group, PublishedRow)> {
         let machine = build::machine(self);
-        let known = self.transfers().map(Transfers::row);
-        let is_asked = move |row: &PublishedRow| row.threads > 1 && known.flatten() != Some(*row);
-        self.rows().filter(is_asked).filter_map(move |row| {
+        let known = self.transfers().and_then(Transfers::number);
+        let is_asked = move |(number, row): &(usize, PublishedRow)| row.threads > 1 && known != Some(*number);
+        self.rows().enumerate().filter(is_asked).filter_map(move |(_, row)| {
             let reach = Reach::of(&machine, &build::job(self, &row));
             let pattern = Pattern::of(row.workload)?;
             Some((Group { pattern, reach }, row))

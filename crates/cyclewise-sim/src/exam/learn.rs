@@ -5,7 +5,7 @@
 //! says how the laws with the least score are found.
 //!
 //! For every machine of a family the same is done without it: what such laws predict for the machine is held out, and gives the family its
-//! error bands. The laws of an instruction set are for machines of families that too little is known of, so there the machine's whole
+//! error bands. The laws of an instruction set are for machines of families with too few machines, so there the machine's whole
 //! family is left out.
 
 use super::anchor::anchored;
@@ -15,13 +15,15 @@ use super::laws::{Class, Laws, Space};
 use super::search::Scores;
 use super::split::{Half, half};
 use super::{Group, data};
+use crate::stats::mean;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A family needs this many machines to learn from, so that one can be held out.
+/// A family needs this many machines to learn from, so that one can be held out. Of two, each is predicted by the other alone: machines of a
+/// family are taken to be alike.
 pub const LEAST_MACHINES: usize = 2;
 
-/// An instruction set needs this many families: of two, each would be predicted by the other alone.
+/// An instruction set needs this many families, which need not be alike.
 pub const LEAST_FAMILIES: usize = 3;
 
 /// What a class learned.
@@ -32,7 +34,7 @@ pub struct Learned {
     pub class: String,
     /// Laws from all of its machines.
     pub laws: Laws,
-    /// Laws without one machine each.
+    /// Laws without one machine each; of an instruction set, without its family.
     pub folds: Vec<Fold>,
     /// What those predict for that machine, as bands.
     pub bands: Vec<Band>,
@@ -46,7 +48,7 @@ impl Learned {
     }
 }
 
-/// Laws from a class without one machine.
+/// Laws from a class without one machine, or without the family of the machine if the class is an instruction set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fold {
@@ -187,13 +189,6 @@ fn errors(machine: &PublishedMachine, laws: &Laws) -> BTreeMap<Group, f64> {
         .collect()
 }
 
-/// The mean; 0 of none.
-pub(super) fn mean(of: &[f64]) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "a few rows")]
-    let count = of.len().max(1) as f64;
-    of.iter().sum::<f64>() / count
-}
-
 /// What was learned when `data/laws.toml` was written.
 ///
 /// # Panics
@@ -221,6 +216,6 @@ pub fn to_toml(learned: &[Learned]) -> String {
     let text = toml::to_string(&File { learned }).expect("laws can be written");
     format!(
         "# What the learning half gave, by `cargo run -p cyclewise-sim --example learn_laws`; do not edit. README.md beside this file\n\
-         # has the rule. `folds` are the laws without one machine each.\n\n{text}"
+         # has the rule. `folds` are the laws without one machine each, or without its family if the class is an instruction set.\n\n{text}"
     )
 }

@@ -1,11 +1,12 @@
 //! Writes the examination as EXAMINATION.md.
 
 use super::band::{Band, SHARE};
+use super::data::PublishedMachine;
 use super::laws::Laws;
 use super::learn::{HeldOutRow, Learned};
 use super::report::{ExamRow, Examination, KindResult, label};
 use super::split::{Half, half};
-use super::{Group, Pattern, Reach, data, history};
+use super::{Group, Pattern, Reach, Transfers, data, history};
 use crate::machine::{Arbiter, Cap, Fill, FirstAccess, Queue};
 use std::fmt::{self, Write};
 
@@ -33,11 +34,11 @@ impl Examination {
             out,
             "Published rows of contended operations are split by CPU model, by a rule that was committed before any fit, into a half to\n\
              learn from and a half to be examined on; [data/README.md](data/README.md) has the rule, the sources and what is left out.\n\
-             An examined machine is its topology, how its distances compare, its rows of one thread, and one contended row of additions, from\n\
-             which its transfer times come. Its laws were learned on the other half, for its family or else its instruction set, and are the\n\
-             same for all of its workloads. Its other contended rows are then predicted, or refused with the reason. The band around a\n\
-             prediction holds {:.0} % of what is published for held-out machines: each machine of a family was left out once, and predicted\n\
-             by laws that were learned from the others; of an instruction set, each family.\n",
+             An examined machine is described by its topology, its clock, how its distances compare, its rows of one thread, and one contended\n\
+             row of additions, from which its transfer times come, if it has one. Its laws were learned on the other half, for its family or\n\
+             else its instruction set, and are the same for all of its workloads. Its other contended rows are then predicted, or refused with\n\
+             the reason. The band around a prediction holds {:.0} % of what is published for held-out machines: each machine of a family was\n\
+             left out once, and predicted by laws that were learned from the others; of an instruction set, each family.\n",
             100.0 * SHARE
         )?;
         self.write_result(out)?;
@@ -83,7 +84,15 @@ impl Examination {
                 percent(kind.asked())
             )?;
         }
-        writeln!(out)
+        let sum = |count: fn(&KindResult) -> usize| self.kinds().iter().map(count).sum::<usize>();
+        writeln!(
+            out,
+            "\nThe bands held {} of {} predicted rows. They hold {:.0} % of held-out rows because they are made from them; for a new machine\n\
+             they are too narrow.\n",
+            sum(|kind| kind.inside),
+            sum(|kind| kind.rows),
+            100.0 * SHARE
+        )
     }
 
     fn write_misses(&self, out: &mut String) -> fmt::Result {
@@ -137,8 +146,9 @@ impl Examination {
             let count = self.rows.iter().filter(of).count();
             writeln!(
                 out,
-                "- {machine}, {}, {count} rows: {}{would}",
+                "- {machine}, {}, {count} {}: {}{would}",
                 group.name(),
+                if count == 1 { "row" } else { "rows" },
                 refusal.why()
             )?;
         }
@@ -185,9 +195,9 @@ impl Examination {
         writeln!(out, "## Machines of the learning half, each predicted without itself\n")?;
         writeln!(
             out,
-            "A band is published by predicted. Rows like those whose band is wider than a factor of two either way, or whose median error\n\
-             is larger than the one that is asked, are not predicted.\n\n\
-             | class | rows like these | held out | rows | median error | band | |\n|---|---|--:|--:|--:|--:|---|"
+            "A band is published by predicted. Groups whose band is wider than a factor of two either way, or whose median error is larger\n\
+             than the one that is asked, are not predicted.\n\n\
+             | class | group | held out | rows | median error | band | |\n|---|---|--:|--:|--:|--:|---|"
         )?;
         for (learned, _) in &self.learned {
             for band in &learned.bands {
@@ -249,24 +259,34 @@ impl Examination {
         writeln!(out, "## Machines\n")?;
         writeln!(
             out,
-            "| machine | half | family | rows | transfer times of | what it is |\n|---|---|---|--:|---|---|"
+            "| machine | half | family | rows | distances of | transfer times | what it is |\n|---|---|---|--:|---|---|---|"
         )?;
         for machine in data::machines() {
             let half = match half(&machine.name) {
-                Half::Learn => "learned from",
+                Half::Learn => "learning",
                 Half::Examine => "examined",
             };
             writeln!(
                 out,
-                "| {} | {half} | {} | {} | {} | {} |",
+                "| {} | {half} | {} | {} | {} | {} | {} |",
                 machine.name,
                 machine.family,
                 machine.contended().count(),
                 machine.matrix,
+                transfers(&machine),
                 machine.about
             )?;
         }
         Ok(())
+    }
+}
+
+/// Where a machine's transfer times come from.
+fn transfers(machine: &PublishedMachine) -> String {
+    match machine.transfers() {
+        None => "none".to_owned(),
+        Some(Transfers::Matrix) => "matrix".to_owned(),
+        Some(Transfers::Row { row, .. }) => format!("{} on {} threads", label(&row), row.threads),
     }
 }
 

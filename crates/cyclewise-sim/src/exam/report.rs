@@ -30,9 +30,11 @@ pub struct ExamRow {
 pub enum Refusal {
     /// Nothing gives its transfer times.
     NoTransfers,
+    /// No transfer time gives its row of additions under the learned laws.
+    NoAnchor,
     /// No class of the machine has enough machines to learn from.
     NoClass,
-    /// Too few machines of the class have rows of the kind.
+    /// Too few machines of the class have rows of the group.
     NoHeldOut,
     /// Held-out rows are too far from the predictions for them.
     WideBand,
@@ -50,11 +52,12 @@ impl Refusal {
             Self::NoTransfers => {
                 "Neither its own transfer times nor a contended row of additions that moves the line are published."
             }
+            Self::NoAnchor => "No transfer time gives its contended row of additions under the learned laws.",
             Self::NoClass => {
-                "Fewer than two machines of its family, and fewer than two families of its instruction set, are learned from."
+                "Fewer than two machines of its family, and fewer than three families of its instruction set, are learned from."
             }
             Self::NoHeldOut => {
-                "Fewer than two machines of its family, or families of its instruction set, were held out with rows like these."
+                "Fewer than two machines of its family, or three families of its instruction set, were held out with rows like these."
             }
             Self::WideBand => {
                 "Held-out rows like these are so far from their predictions that a band around one says nothing."
@@ -201,7 +204,7 @@ pub(super) fn examine(machine: &PublishedMachine, learned: &[Learned]) -> Vec<Ex
             None => (None, Err(Refusal::NoClass)),
             Some((_, learned)) => {
                 let simulated = built.as_ref().and_then(|built| built.predict(&published));
-                (simulated, verdict(machine, learned, group, simulated))
+                (simulated, verdict(machine, learned, group, built.is_some(), simulated))
             }
         };
         ExamRow {
@@ -219,10 +222,14 @@ fn verdict(
     machine: &PublishedMachine,
     learned: &Learned,
     group: Group,
+    is_anchored: bool,
     simulated: Option<f64>,
 ) -> Result<Band, Refusal> {
     if machine.transfers().is_none() {
         return Err(Refusal::NoTransfers);
+    }
+    if !is_anchored {
+        return Err(Refusal::NoAnchor);
     }
     let band = learned.band(group).ok_or(Refusal::NoHeldOut)?;
     if !band.is_narrow() {

@@ -12,13 +12,13 @@
 use super::Group;
 use super::data::PublishedMachine;
 use super::laws::{ARBITER, Choice, LAWS, Laws, PROBE, Space};
-use super::learn::mean;
+use crate::stats::mean;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// By how much each law beyond the simplest must reduce the score, a mean of logarithms: about half a hundredth of the time.
+/// By how much each law beyond the simplest must reduce the score, a mean of logarithms: about half a percent of the time.
 const LAW: f64 = 0.005;
 
 /// The errors of laws on a machine.
@@ -120,7 +120,7 @@ fn with(mut choice: Choice, law: usize, value: usize) -> Choice {
     choice
 }
 
-/// Where descents begin: the simplest laws, with each third way of requests to reach the owner, and each of the first two arbiters.
+/// Where descents begin: the simplest laws, with every third value of the probe, and each of the first two arbiters.
 fn starts(space: &Space) -> Vec<Choice> {
     let sizes = space.sizes();
     let mut all = Vec::new();

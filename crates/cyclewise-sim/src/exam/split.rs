@@ -1,16 +1,15 @@
 //! Which machines the laws are learned from, and which they are examined on.
 //!
 //! # Rule
-//! It was written down, and committed, before anything was fitted or simulated for the examination.
+//! The first two parts were written down before anything was fitted or simulated for the examination; the third was added with the second
+//! set of machines, before they were simulated. data/README.md has what was changed later.
 //!
 //! 1. A machine that a file of `machines/` was fitted to before the examination, or whose contended rows VALIDATION.md had, is to
 //!    learn from: its rows were known when the model's laws were designed. [`SEEN`] lists them.
 //! 2. Any other machine goes by its name in `data/contended.toml`: the 64-bit FNV-1a hash of the name's bytes, mixed by the
 //!    finalizer of SplitMix64, because FNV's high bits depend little on the last bytes. If the highest bit is 0, the machine is to
 //!    learn from; if it is 1, it is to be examined on.
-//!
-//!
-//! Machines with the same CPU go together: the name that is hashed ends at the first bracket, before which is the CPU's model.
+//! 3. Machines with the same CPU go together: what is hashed is the CPU's model, the name up to the first ` (`.
 //!
 //! All rows of a machine go with it, so none is in both halves. A new machine does not move another one.
 

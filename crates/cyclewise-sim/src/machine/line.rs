@@ -26,7 +26,7 @@ pub struct LineRules {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ll_hold: Option<Hold>,
     /// The share of a transfer's time, 0 to 1, that the request takes to reach the owner, which continues to work meanwhile. For a
-    /// request that has waited longer, this share is already over. 0: the line is in transit for the whole time.
+    /// request that has waited longer at the owner, this share is already over. 0: the line is in transit for the whole time.
     #[serde(default)]
     pub probe_share: f64,
     /// Where a request waits while others are served, which matters only with a probe share.
@@ -41,8 +41,8 @@ pub enum Queue {
     /// At the owner, like a snoop in its queue: its way is behind it when its turn comes.
     #[default]
     AtOwner,
-    /// At the home, which asks the owner only when the line has arrived there: the owner works while the request travels, the longer
-    /// the farther it is.
+    /// At the home, which asks the owner only when the line has arrived there: the owner works for the probe share of the transfer, the
+    /// longer the farther the requester is. Where the home is does not matter.
     AtHome,
 }
 

@@ -87,7 +87,7 @@ pub(super) fn measurements(name: &str, record: &Record) -> Result<Measured> {
 }
 
 /// The family by which published machines like it are found: by whose CPU it is, and whether its sockets are of one die.
-fn family(model: &str, topology: Topology) -> Option<String> {
+pub(super) fn family(model: &str, topology: Topology) -> Option<String> {
     let family = if model.contains("Intel") && topology.clusters_per_socket == 1 {
         "intel-monolithic"
     } else if model.contains("AMD") {

@@ -200,3 +200,28 @@ fn names_have_only_permitted_characters() {
     assert_eq!(machine_name("  AMD EPYC™ 9R14,  96-Core "), "AMD EPYC 9R14 96-Core");
     assert_eq!(machine_name("®"), "this machine");
 }
+
+#[test]
+fn a_family_is_one_of_the_published_machines() {
+    let topology = |clusters_per_socket| cyclewise_sim::Topology {
+        sockets: 1,
+        clusters_per_socket,
+        cores_per_cluster: 4,
+        threads_per_core: 2,
+    };
+    let published: Vec<String> = cyclewise_sim::exam::data::machines()
+        .into_iter()
+        .map(|m| m.family)
+        .collect();
+    for (model, clusters, expected) in [
+        ("Intel(R) Xeon(R) Platinum 8375C CPU @ 2.90GHz", 1, "intel-monolithic"),
+        ("AMD EPYC 7R13 Processor", 6, "amd-chiplet"),
+        ("Apple M2", 1, "apple"),
+    ] {
+        let family = super::machine::family(model, topology(clusters)).unwrap();
+        assert!(family == expected && published.contains(&family), "{model}: {family}");
+    }
+    // Tiles, and a CPU of which nothing is published.
+    assert_eq!(super::machine::family("Intel(R) Xeon(R) 6980P", topology(3)), None);
+    assert_eq!(super::machine::family("Neoverse-N1", topology(1)), None);
+}

@@ -19,7 +19,7 @@ pub(crate) use candidate::Candidate;
 use crate::error::{Error, Result};
 use crate::record::Tool;
 use candidate::kinds;
-use cyclewise_sim::band::{Band, relative_band};
+use cyclewise_sim::band::{Band, band, relative_band};
 use cyclewise_sim::exam::Reach;
 use cyclewise_sim::{Job, Machine, Workload, simulate};
 use race::{CandidateRuns, Race, RunResult};
@@ -120,7 +120,11 @@ pub(crate) fn recommend(
             let reach = Reach::of(&question.machine, &Job::new(workload, race.threads));
             *bands.get(&(workload.name(), reach))?
         };
-        race.choose(&of).ok_or_else(|| {
+        let absolute = |workload: Workload| {
+            let job = Job::new(workload, race.threads);
+            band(&question.machine, workload, Reach::of(&question.machine, &job))
+        };
+        race.choose(&of, &absolute).ok_or_else(|| {
             Error::check(format!(
                 "no {} makes progress on {} with {} threads: under its laws threads only disturb each other; add a hold time to its \
                  machine file",

@@ -99,8 +99,13 @@ impl Race {
         starving.map(|t| t.candidate).collect()
     }
 
-    /// The best candidate that makes progress. `bands` has the model's error by workload.
-    pub(super) fn choose(&self, bands: &dyn Fn(Workload) -> Option<Band>) -> Option<Choice> {
+    /// The best candidate that makes progress. `relative` has the model's error by workload where predictions are compared, `absolute` where
+    /// they are not.
+    pub(super) fn choose(
+        &self,
+        relative: &dyn Fn(Workload) -> Option<Band>,
+        absolute: &dyn Fn(Workload) -> Option<Band>,
+    ) -> Option<Choice> {
         let finalists = self.finalists();
         let runs: Vec<(Candidate, &[RunResult])> = self
             .long_runs
@@ -112,7 +117,9 @@ impl Race {
         let log_mean = |runs: &[RunResult]| runs.iter().map(|r| r.rate.ln()).sum::<f64>() / runs.len() as f64;
         let best = runs.iter().max_by(|a, b| log_mean(a.1).total_cmp(&log_mean(b.1)))?;
         let difference = |a: &(Candidate, &[RunResult]), b: &(Candidate, &[RunResult])| {
-            let of_model = bands(a.0.workload).zip(bands(b.0.workload)).map(|(a, b)| a.of_ratio(b));
+            let of_model = relative(a.0.workload)
+                .zip(relative(b.0.workload))
+                .map(|(a, b)| a.of_ratio(b));
             Difference::of(ratio(a.1, b.1), of_model)
         };
         let alike: Vec<_> = runs
@@ -148,7 +155,7 @@ impl Race {
             threads: self.threads,
             take: take.0,
             ops_per_s: log_mean(take.1).exp(),
-            band: bands(take.0.workload),
+            band: absolute(take.0.workload),
             jain: take.1.iter().map(|r| r.jain).sum::<f64>() / take.1.len() as f64,
             next,
             worst: self.worst(take.0),

@@ -57,14 +57,14 @@ fn off_by(factor: f64) -> impl Fn(Workload) -> Option<Band> {
 }
 
 fn chosen(rates: &[Option<&[f64]>]) -> Option<Choice> {
-    raced(rates, &[]).choose(&off_by(1.01))
+    raced(rates, &[]).choose(&off_by(1.01), &off_by(1.01))
 }
 
 #[test]
 fn a_difference_within_the_models_error_cannot_be_told() {
     let rates: [&[f64]; 2] = [&[1.0, 1.001, 0.999], &[1.5, 1.501, 1.499]];
     let rates = rates.map(Some);
-    let choice = |bands: &dyn Fn(Workload) -> Option<Band>| raced(&rates, &[]).choose(bands).unwrap();
+    let choice = |bands: &dyn Fn(Workload) -> Option<Band>| raced(&rates, &[]).choose(bands, bands).unwrap();
     // Both off by 1.2: the ratio by 1.29.
     let told = choice(&off_by(1.2));
     let next = told.next.unwrap();
@@ -98,7 +98,7 @@ fn what_a_measurement_would_not_decide_asks_for_none() {
     let same: [&[f64]; 2] = [&[1.0, 1.0, 1.0], &[1.04, 1.04, 1.04]];
     let noisy: [&[f64]; 2] = [&[1.0, 1.2, 0.8], &[1.2, 1.4, 1.0]];
     for (rates, doubt) in [(same, Doubt::Small), (noisy, Doubt::Seeds)] {
-        let choice = raced(&rates.map(Some), &[]).choose(&|_| None).unwrap();
+        let choice = raced(&rates.map(Some), &[]).choose(&|_| None, &|_| None).unwrap();
         assert_eq!((choice.next.unwrap().doubt, choice.measure), (Some(doubt), None));
     }
 }
@@ -154,7 +154,7 @@ fn a_starving_candidate_is_chosen_only_if_all_starve() {
     let rates: [&[f64]; 4] = [&[1.0, 1.0], &[9.0, 9.1], &[1.1, 1.2], &[0.1, 0.1]];
     let rates = rates.map(Some);
     // Without the fastest, slower ones become finalists.
-    let choice = raced(&rates, &[2]).choose(&off_by(1.01)).unwrap();
+    let choice = raced(&rates, &[2]).choose(&off_by(1.01), &off_by(1.01)).unwrap();
     let next = choice.next.unwrap().candidate.retry_limit;
     assert_eq!((choice.take.retry_limit, next), (Some(3), Some(1)));
     assert_eq!(choice.starving, [candidate(2)]);
@@ -162,7 +162,9 @@ fn a_starving_candidate_is_chosen_only_if_all_starve() {
     // The twin without starving.
     assert_eq!(chosen(&rates).unwrap().take.retry_limit, Some(2));
     // If all starve, the best of them is chosen.
-    let choice = raced(&rates, &[1, 2, 3, 4]).choose(&off_by(1.01)).unwrap();
+    let choice = raced(&rates, &[1, 2, 3, 4])
+        .choose(&off_by(1.01), &off_by(1.01))
+        .unwrap();
     assert_eq!((choice.take.retry_limit, choice.starving.len()), (Some(2), 4));
 }
 
@@ -177,4 +179,12 @@ fn a_thread_that_waits_for_nearly_a_whole_run_is_starved() {
     let (unfair, fair) = (ran(Workload::LockQueued), ran(Workload::LockMcs));
     assert!(unfair.starved && unfair.jain < 0.01, "{unfair:?}");
     assert!(!fair.starved && fair.jain > 0.9, "{fair:?}");
+}
+
+#[test]
+fn a_comparison_has_its_band_where_the_rate_itself_has_none() {
+    let rates: [&[f64]; 2] = [&[1.0, 1.001, 0.999], &[3.0, 3.001, 2.999]];
+    let choice = raced(&rates.map(Some), &[]).choose(&off_by(1.1), &|_| None).unwrap();
+    assert_eq!(choice.band, None);
+    assert!(choice.next.unwrap().doubt.is_none());
 }
