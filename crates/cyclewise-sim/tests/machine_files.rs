@@ -78,6 +78,7 @@ fn every_mistake_is_one_line_with_its_place_and_its_mend() {
         ("arbiter = \"fifo\"", "arbiter = { nearest = { cap = { count = -1 } } }"),
         // Ranges.
         ("name = \"plain\"", "name = \"\""),
+        ("name = \"plain\"", "name = \"plain\"\nfamily = \"martian\""),
         ("name = \"plain\"", "name = \"a\\u001bb\""),
         ("about = \"for tests\"", "about = \" \""),
         ("ghz = 3.0", "ghz = 0"),

@@ -1,6 +1,6 @@
 //! A machine from what is published of it, and the job of a row.
 //!
-//! Transfer times are those of its matrix. Costs of instructions are those of its rows of one thread; without such a row they are
+//! Transfer times are those of its matrix, which `anchor.rs` scales. Costs of instructions are those of its rows of one thread; without such a row they are
 //! those of the nearest instruction that has one. Nothing here depends on a contended row.
 
 use super::data::{PublishedMachine, PublishedRow};

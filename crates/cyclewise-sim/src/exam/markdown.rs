@@ -32,7 +32,7 @@ impl Examination {
         )?;
         writeln!(
             out,
-            "Published rows of contended operations are split by CPU model, by a rule that was committed before any fit, into a half to\n\
+            "Published rows of contended operations are split by CPU model, by a rule that does not look at them, into a half to\n\
              learn from and a half to be examined on; [data/README.md](data/README.md) has the rule, the sources and what is left out.\n\
              An examined machine is described by its topology, its clock, how its distances compare, its rows of one thread, and one contended\n\
              row of additions, from which its transfer times come, if it has one. Its laws were learned on the other half, for its family or\n\
@@ -88,7 +88,8 @@ impl Examination {
         writeln!(
             out,
             "\nThe bands held {} of {} predicted rows. They hold {:.0} % of held-out rows because they are made from them; for a new machine\n\
-             they are too narrow.\n",
+             they are too narrow. The examined half was predicted several times while the model changed, with the results below; for machines\n\
+             that nobody has looked at, expect worse.\n",
             sum(|kind| kind.inside),
             sum(|kind| kind.rows),
             100.0 * SHARE

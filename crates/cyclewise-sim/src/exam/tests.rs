@@ -432,3 +432,9 @@ fn each_published_row_that_gives_transfer_times_comes_out_under_the_learned_laws
         }
     }
 }
+
+#[test]
+fn machine_files_may_name_the_families_of_the_published_machines() {
+    let families: std::collections::BTreeSet<_> = data::machines().into_iter().map(|machine| machine.family).collect();
+    assert_eq!(families.into_iter().collect::<Vec<_>>(), crate::machine::FAMILIES);
+}

@@ -61,6 +61,9 @@ pub const KEYS: &[&str] = &[
     "mechanism.clear_cycles",
 ];
 
+/// The families of published machines.
+pub const FAMILIES: &[&str] = &["amd-chiplet", "apple", "arm-ll-sc", "arm-lse", "intel-monolithic"];
+
 /// The units of published figures.
 pub const UNITS: &[&str] = &["ns/op", "retries/op", "ratio"];
 

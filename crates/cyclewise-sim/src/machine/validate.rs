@@ -3,7 +3,7 @@
 //! A nearer distance class may not be slower than a farther one: nearest-first arbitration assumes that nearer is faster, and
 //! the usual cause is that two classes are swapped.
 
-use super::{Arbiter, Cap, Hold, Home, KEYS, Machine, Rmw, UNITS};
+use super::{Arbiter, Cap, FAMILIES, Hold, Home, KEYS, Machine, Rmw, UNITS};
 use crate::Workload;
 
 /// The most CPUs of a machine. Memory and time grow with them; 4096 run in seconds.
@@ -55,6 +55,10 @@ fn identity(machine: &Machine) -> Check {
     if machine.name.is_empty() || machine.name.chars().count() > 64 || !machine.name.chars().all(is_name) {
         let fix = "write 1 to 64 letters, digits, spaces or any of -_.+×()";
         return violation("name", format!("{:?} is not a valid name", machine.name), fix);
+    }
+    if let Some(family) = machine.family.as_deref().filter(|family| !FAMILIES.contains(family)) {
+        let fix = format!("write one of {}, or remove the key", FAMILIES.join(", "));
+        return violation("family", format!("{family:?} is not that of a published machine"), fix);
     }
     if machine.about.trim().is_empty() {
         return violation(
