@@ -36,6 +36,7 @@ struct cw_clock_segments_ {
 };
 
 /* Weak, so that all files of a link unit share one. Null until the first reading. */
+extern const struct cw_clock_segments_ *cw_clock_segments_;
 __attribute__((__weak__, __visibility__("hidden"))) const struct cw_clock_segments_ *cw_clock_segments_;
 
 /* The time by a call; finds the segments. */
@@ -49,6 +50,7 @@ __attribute__((__cold__, __unused__)) static inline uint64_t cw_clock_now_slow_(
 #if defined(__x86_64__)
 
 /* 1: LFENCE; RDTSC. 2: RDTSCP. 3: called. 0: not known yet. */
+extern unsigned char cw_ticks_sequence_;
 __attribute__((__weak__, __visibility__("hidden"))) unsigned char cw_ticks_sequence_;
 
 __attribute__((__cold__, __unused__)) static inline uint64_t cw_ticks_ordered_slow_(void)

@@ -17,7 +17,7 @@
  * cw_key_enable and cw_key_disable set it; cw_key_inc and cw_key_dec count users, and it is on while it is enabled or has users. They
  * need libcyclewise, and return 0 or an enum cw_refused.
  *
- * Every test falls through while the key is at its default, and jumps while it is not. Where there are no sites (site.h) a test is a
+ * Every test falls through while the key is at its default, and jumps while it is not. Where keys have no sites (site.h) a test is a
  * relaxed load of the key. Files with and without sites may test one key: a change flips the sites and stores the value.
  *
  * Memory ordering. A test orders nothing. When a change returns, every thread has executed a full barrier since it began, and its
@@ -77,14 +77,14 @@ struct cw_key_true {
 #define CW_KEY_DECLARE_TRUE(name) CW_EXTERN_C_ CW_HIDDEN_ struct cw_key_true name
 #define CW_KEY_DEFINE_FALSE(name)  \
     CW_KEY_DECLARE_FALSE(name);    \
-    struct cw_key_false name = {{{0, 0, 0, 0, CW_CAST_(void *, 0)}}}
+    struct cw_key_false name = {{{0, 0, 0, 0, CW_NULL_(void)}}}
 #define CW_KEY_DEFINE_TRUE(name)   \
     CW_KEY_DECLARE_TRUE(name);     \
-    struct cw_key_true name = {{{1, 1, 1, 0, CW_CAST_(void *, 0)}}}
+    struct cw_key_true name = {{{1, 1, 1, 0, CW_NULL_(void)}}}
 
 /* A key of one file, as the kernel's static keys are that are declared static. */
-#define CW_KEY_DEFINE_STATIC_FALSE(name) static struct cw_key_false name = {{{0, 0, 0, 0, CW_CAST_(void *, 0)}}}
-#define CW_KEY_DEFINE_STATIC_TRUE(name) static struct cw_key_true name = {{{1, 1, 1, 0, CW_CAST_(void *, 0)}}}
+#define CW_KEY_DEFINE_STATIC_FALSE(name) static struct cw_key_false name = {{{0, 0, 0, 0, CW_NULL_(void)}}}
+#define CW_KEY_DEFINE_STATIC_TRUE(name) static struct cw_key_true name = {{{1, 1, 1, 0, CW_NULL_(void)}}}
 
 /* What cw_key_set changes. */
 enum { CW_KEY_DISABLE = 0, CW_KEY_ENABLE = 1, CW_KEY_INC = 2, CW_KEY_DEC = 3 };
@@ -99,7 +99,7 @@ int cw_key_set(struct cw_unit *unit, struct cw_key *key, int change);
 
 #define CW_KEY_DEFAULT_(key_) (sizeof((key_)->of.default_is) - 1)
 
-#if CW_HAS_SITES
+#if CW_HAS_KEY_SITES
 /* A macro, because without optimization the argument of a function is no constant. The variable has no initializer, which clang
  * would take another test's jump to pass. */
 #define CW_KEY_TEST_(key_)                                                              \
@@ -137,8 +137,8 @@ int cw_key_set(struct cw_unit *unit, struct cw_key *key, int change);
 #endif
 
 #if CW_GNU_
-#define cw_key_unlikely(key_) __builtin_expect(CW_KEY_TEST_(key_), 0)
-#define cw_key_likely(key_) __builtin_expect(CW_KEY_TEST_(key_), 1)
+#define cw_key_unlikely(key_) (__builtin_expect(CW_KEY_TEST_(key_), 0) != 0)
+#define cw_key_likely(key_) (__builtin_expect(CW_KEY_TEST_(key_), 1) != 0)
 #else
 #define cw_key_unlikely(key_) CW_KEY_TEST_(key_)
 #define cw_key_likely(key_) CW_KEY_TEST_(key_)

@@ -25,6 +25,7 @@ extern "C" {
 #if defined(__GNUC__) && !defined(CW_NO_INLINE) && (defined(__x86_64__) && !defined(__ILP32__) || defined(__aarch64__))
 
 /* Weak, so that all files of a link unit share one. 0 until it is known, and where there is none. */
+extern ptrdiff_t cw_mask_offset_;
 __attribute__((__weak__, __visibility__("hidden"))) ptrdiff_t cw_mask_offset_;
 
 /* The words are of one thread: its handlers see memory in program order, so only the compiler has to keep the order. */

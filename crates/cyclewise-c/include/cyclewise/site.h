@@ -9,6 +9,9 @@
  *   - under ThreadSanitizer and clang's static analyzer, which do not see into assembly;
  *   - where CW_NO_SITES is defined before the first header.
  *
+ * Where static keys have sites. CW_HAS_KEY_SITES is as CW_HAS_SITES, and 0 where an address is no constant of the assembler's: in GCC's
+ * large code model, and under HWAddressSanitizer, which puts a tag into it.
+ *
  * Invariants
  *   1. Each copy that the compiler makes of the assembly has its own record: labels are local and numeric.
  *   2. A record is the distance from itself to the prefix, so it needs no relocation at run time and is read-only.
@@ -20,6 +23,7 @@
  *   5. The flag R (SHF_GNU_RETAIN) keeps records that nothing refers to, against -z start-stop-gc. Assemblers before binutils
  *      2.36 and clang 13 lack it. There, -z start-stop-gc drops the records outside of groups: those sites keep LOCK, which is
  *      slower and sound.
+ *   6. A record reaches 2 GiB. Where the large code model puts text farther from its records, the linker refuses: define CW_NO_SITES.
  *
  * Cost. A function with a site is kept by --gc-sections, because its record is.
  *
@@ -64,6 +68,13 @@
 #define CW_HAS_SITES 0
 #endif
 
+#if CW_HAS_SITES && !(defined(__code_model_large__) && !defined(__clang__)) && !defined(__SANITIZE_HWADDRESS__) && \
+    !CW_HAS_FEATURE_(hwaddress_sanitizer)
+#define CW_HAS_KEY_SITES 1
+#else
+#define CW_HAS_KEY_SITES 0
+#endif
+
 #if defined(__GNUC__) || defined(__clang__)
 #define CW_GNU_ 1
 #elif !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L && !defined(__STDC_NO_ATOMICS__)
@@ -78,14 +89,25 @@
 #define CW_INLINE_ static inline
 #define CW_OUT_OF_LINE_ static inline
 #define CW_CAST_(type, value) ((type)(value))
+#define CW_NULL_(type) ((type *)0)
 #elif defined(__cplusplus)
 #define CW_INLINE_ inline __attribute__((__always_inline__))
 #define CW_OUT_OF_LINE_ inline __attribute__((__noinline__, __cold__))
-#define CW_CAST_(type, value) static_cast<type>(value)
+/* A template, because a cast of a macro's argument may be to the type that it has, which -Wuseless-cast tells in what is no template. */
+extern "C++" {
+template <typename type, typename from>
+CW_INLINE_ constexpr type cw_cast_(from value)
+{
+    return static_cast<type>(value);
+}
+}
+#define CW_CAST_(type, value) (cw_cast_<type>(value))
+#define CW_NULL_(type) nullptr
 #else
 #define CW_INLINE_ static __inline__ __attribute__((__always_inline__, __unused__))
 #define CW_OUT_OF_LINE_ static __attribute__((__noinline__, __cold__, __unused__))
 #define CW_CAST_(type, value) ((type)(value))
+#define CW_NULL_(type) ((type *)0)
 #endif
 #if CW_GNU_
 #define CW_ALIGNED_(bytes) __attribute__((__aligned__(bytes)))

@@ -155,7 +155,7 @@ __asm__(".ifndef cw_c_unit\n\t"
 extern struct cw_unit cw_unit __attribute__((__weak__, __visibility__("hidden")));
 #define CW_THIS_UNIT (&cw_unit)
 #else
-#define CW_THIS_UNIT CW_CAST_(struct cw_unit *, 0)
+#define CW_THIS_UNIT CW_NULL_(struct cw_unit)
 #endif
 
 #endif /* CW_HAS_SITES */

@@ -1,27 +1,54 @@
 //! Each header alone in every standard, and all of them under every option that changes what the compiler sees.
 
-use crate::tool::{Compiler, compilers, folder, include, run};
+use crate::tool::{Compiler, compilers, copy_headers, folder, include, run};
 use std::path::PathBuf;
 
 /// What every header stands.
 const WARNINGS: &[&str] = &["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
 
-/// What the inline ones stand, too: projects that use these turn them on for what they include.
+/// What they stand, too: projects that use these turn them on for what they include.
 const MORE_WARNINGS: &[&str] = &[
     "-Wconversion",
     "-Wsign-conversion",
     "-Wshadow",
     "-Wundef",
     "-Wcast-qual",
+    "-Wcast-align",
+    "-Wredundant-decls",
+    "-Wfloat-equal",
+    "-Wswitch-enum",
+    "-Wunused-macros",
+    "-Wformat=2",
 ];
-const C_WARNINGS: &[&str] = &["-Wmissing-prototypes", "-Wstrict-prototypes"];
-const CXX_WARNINGS: &[&str] = &["-Wold-style-cast", "-Wmissing-declarations"];
+const C_WARNINGS: &[&str] = &["-Wmissing-prototypes", "-Wstrict-prototypes", "-Wbad-function-cast"];
+const CXX_WARNINGS: &[&str] = &[
+    "-Wold-style-cast",
+    "-Wmissing-declarations",
+    "-Wzero-as-null-pointer-constant",
+    "-Wextra-semi",
+    "-Woverloaded-virtual",
+];
 
-/// The headers that need the library, and declare what is called.
-const CALLED: &[&str] = &["called.h", "clock.h", "cyclewise.h", "lock.h", "mask.h"];
+/// Those that one of the compilers does not have.
+const GCC_WARNINGS: &[&str] = &[
+    "-Wduplicated-cond",
+    "-Wduplicated-branches",
+    "-Wlogical-op",
+    "-Wnull-dereference",
+];
+const GXX_WARNINGS: &[&str] = &["-Wuseless-cast", "-Wsuggest-override", "-Wsign-promo", "-Wnoexcept"];
+const CLANG_WARNINGS: &[&str] = &[
+    "-Wmissing-variable-declarations",
+    "-Wshorten-64-to-32",
+    "-Wcomma",
+    "-Wdocumentation",
+    "-Wconditional-uninitialized",
+    "-Wunreachable-code-aggressive",
+    "-Wthread-safety",
+];
 
-const C: &[&str] = &["c11", "c17", "gnu11", "gnu17"];
-const CXX: &[&str] = &["c++11", "c++14", "c++17", "c++20", "gnu++11", "gnu++20"];
+const C: &[&str] = &["c99", "c11", "c2x", "gnu11", "gnu17"];
+const CXX: &[&str] = &["c++11", "c++14", "c++17", "c++20", "c++2b", "gnu++20"];
 
 const MODES: &[&[&str]] = &[
     &["-O0"],
@@ -43,6 +70,33 @@ const MODES: &[&[&str]] = &[
     &["-O0", "-fsanitize=address,undefined"],
     &["-O1", "-fsanitize=thread"],
     &["-O2", "-DCW_NO_SITES"],
+    &["-O2", "-mcmodel=medium", "-fPIC"],
+    &["-O2", "-mcmodel=medium", "-fno-pie"],
+    &["-O0", "-mcmodel=large"],
+    &["-O2", "-mcmodel=large", "-fPIC"],
+    &["-O2", "-mcmodel=large", "-fno-pie"],
+    &["-O2", "-mcmodel=large", "-masm=intel"],
+    &["-O2", "-mcmodel=kernel", "-fno-pie", "-mno-red-zone"],
+    &["-O2", "-ffixed-rbx", "-ffixed-r11", "-ffixed-r12"],
+    &["-O2", "-fsanitize=hwaddress"],
+    &["-O2", "-fsanitize=memory"],
+    &["-O2", "-fsanitize=kernel-address"],
+    &["-O2", "-fsanitize=leak", "-fsanitize-coverage=trace-pc"],
+    &["-O2", "-fsanitize=safe-stack"],
+    &["-O2", "-pg", "-finstrument-functions", "-fprofile-generate"],
+    &["-O2", "-fpatchable-function-entry=16", "-fstack-protector-all"],
+    &["-O2", "-mindirect-branch=thunk", "-mfunction-return=thunk"],
+    &["-O2", "-mretpoline"],
+    &["-O2", "-fno-exceptions", "-fno-asynchronous-unwind-tables"],
+    &["-O2", "-fexceptions", "-fnon-call-exceptions"],
+    &["-O2", "-ftrapv"],
+    &["-O2", "-fno-inline", "-fno-common"],
+    &["-O2", "-fshort-enums"],
+    &["-O2", "-fsplit-stack"],
+    &["-O2", "-mgeneral-regs-only", "-ffreestanding"],
+    &["-O2", "-mno-direct-extern-access"],
+    &["-O2", "-fharden-compares", "-fharden-conditional-branches"],
+    &["-O2", "-ftrivial-auto-var-init=pattern", "-D_FORTIFY_SOURCE=3"],
     // Without a C library: most 64-bit systems have none for these.
     &["-O2", "-m32", "-ffreestanding"],
     &["-O2", "-mx32", "-ffreestanding"],
@@ -70,8 +124,13 @@ fn extension(compiler: Compiler) -> &'static str {
 
 /// The options of every warning.
 fn every_warning(compiler: Compiler) -> Vec<&'static str> {
-    let more = if compiler.is_cxx { CXX_WARNINGS } else { C_WARNINGS };
-    [WARNINGS, MORE_WARNINGS, more].concat()
+    let of_language = if compiler.is_cxx { CXX_WARNINGS } else { C_WARNINGS };
+    let of_compiler = match (compiler.is_clang, compiler.is_cxx) {
+        (true, _) => CLANG_WARNINGS.to_vec(),
+        (false, true) => [GCC_WARNINGS, GXX_WARNINGS].concat(),
+        (false, false) => GCC_WARNINGS.to_vec(),
+    };
+    [WARNINGS, MORE_WARNINGS, of_language, &of_compiler].concat()
 }
 
 /// Compiles translation units.
@@ -97,20 +156,24 @@ fn each_header_compiles_alone_in_every_standard() {
             std::fs::write(&unit, text).unwrap();
             unit
         };
-        let all = headers(compiler);
-        let (called, inline): (Vec<_>, Vec<_>) = all.iter().partition(|name| CALLED.contains(&name.as_str()));
-        let called: Vec<_> = called.into_iter().map(unit).collect();
-        let inline: Vec<_> = inline.into_iter().map(unit).collect();
+        let units: Vec<_> = headers(compiler).iter().map(unit).collect();
         for standard in standards(compiler) {
-            compile(compiler, standard, WARNINGS, &called).unwrap();
-            compile(
-                compiler,
-                standard,
-                &[&every_warning(compiler)[..], &["-O2"]].concat(),
-                &inline,
-            )
-            .unwrap();
+            let options = [&every_warning(compiler)[..], &["-O2"]].concat();
+            compile(compiler, standard, &options, &units).unwrap();
         }
+    }
+}
+
+/// As C++ programs include headers of C that do not do it themselves.
+#[test]
+fn the_headers_of_c_may_be_included_with_cs_linkage() {
+    for compiler in compilers().into_iter().filter(|c| c.is_cxx) {
+        let unit = folder(&format!("linkage-{}", compiler.name)).join("linkage.cc");
+        let names = headers(compiler);
+        let of_c = names.iter().filter(|name| name.ends_with(".h"));
+        let lines: String = of_c.map(|name| format!("#include <cyclewise/{name}>\n")).collect();
+        std::fs::write(&unit, format!("extern \"C\" {{\n{lines}}}\n{USES}")).unwrap();
+        compile(compiler, "c++11", &every_warning(compiler), &[unit]).unwrap();
     }
 }
 
@@ -137,7 +200,15 @@ fn the_headers_compile_in_every_mode() {
             }
             let unit = folder.join(format!("all.{}", extension(compiler)));
             std::fs::write(&unit, text).unwrap();
-            compile(compiler, standards(compiler)[0], &[WARNINGS, mode].concat(), &[unit]).unwrap();
+            let standard = standards(compiler)[0];
+            let none = folder.join(format!("none.{}", extension(compiler)));
+            std::fs::write(&none, "extern int not_empty;\n").unwrap();
+            if compile(compiler, standard, &[&["-Werror"], *mode].concat(), &[none]).is_err() {
+                println!("skipped: {} has no {mode:?} here", compiler.name);
+                continue;
+            }
+            let options = [&every_warning(compiler)[..], mode].concat();
+            compile(compiler, standard, &options, &[unit]).unwrap_or_else(|e| panic!("{mode:?}: {e}"));
         }
     }
 }
@@ -207,5 +278,30 @@ fn a_header_with_a_warning_is_refused() {
     for compiler in compilers().into_iter().filter(|c| !c.is_cxx) {
         let refused = compile(compiler, "c11", WARNINGS, std::slice::from_ref(&unit)).unwrap_err();
         assert!(refused.contains("discards"), "{refused}");
+    }
+}
+
+/// The twins of the modes and of the warnings: each way out that the headers have, taken away.
+#[test]
+fn what_the_headers_step_aside_for_is_there() {
+    let of_gcc = "!(defined(__code_model_large__) && !defined(__clang__)) && ";
+    let of_clang = " && \\\n    !CW_HAS_FEATURE_(hwaddress_sanitizer)";
+    let cast = ("(cw_cast_<type>(value))", "static_cast<type>(value)");
+    let twins: [(&str, (&str, &str), &[&str], &str); 3] = [
+        ("cc", (of_gcc, ""), &["-mcmodel=large"], "impossible constraint"),
+        ("clang", (of_clang, ""), &["-fsanitize=hwaddress"], "constraint 'i'"),
+        ("g++", cast, &["-Wuseless-cast", "-Werror"], "useless cast"),
+    ];
+    for (name, (old, new), options, found) in twins {
+        let only = |c: &Compiler| c.name == name && (name != "cc" || cfg!(target_arch = "x86_64"));
+        for compiler in compilers().into_iter().filter(only) {
+            let folder = folder(&format!("aside-{name}"));
+            copy_headers(&folder, &[("site.h", old, new)]);
+            let unit = folder.join(format!("aside.{}", extension(compiler)));
+            std::fs::write(&unit, format!("#include \"cyclewise/atomic.h\"\n{USES}")).unwrap();
+            let options = [&["-O2"], options].concat();
+            let refused = compile(compiler, standards(compiler)[0], &options, &[unit]).unwrap_err();
+            assert!(refused.contains(found), "{name}: {refused}");
+        }
     }
 }
