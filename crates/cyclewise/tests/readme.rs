@@ -25,6 +25,6 @@ fn both_have_the_same_program() {
 /// The twin: a program that differs in one word is another one.
 #[test]
 fn a_change_in_one_is_noticed() {
-    let changed = PROJECT.replace("Arc::new(42)", "Arc::new(43)");
+    let changed = PROJECT.replace("Counter::new(0)", "Counter::new(1)");
     assert_ne!(programs(&changed), programs(PACKAGE));
 }
