@@ -1,10 +1,8 @@
-//! `ARCHITECTURE.md` names every folder of every `src/`, and names nothing that is not there.
+//! `ARCHITECTURE.md` names every package, and names nothing that is not there.
 //!
-//! Within a section whose heading names a package, a path may start at the package or at its `src/`: `arch/x86_64`
-//! under `## cyclewise` is `crates/cyclewise/src/arch/x86_64`. Elsewhere it starts at the root, or in any package. What
-//! counts as naming is a code span, a link, or the first word of a line in a code block.
+//! A path may start at the root, at a package or at its `src/`. What counts as naming is a code span, a link, or the
+//! first word of a line in a code block.
 
-use super::manifest::Manifest;
 use super::tree::Tree;
 use super::{Finding, Rule};
 use std::collections::BTreeSet;
@@ -30,12 +28,12 @@ fn check(tree: &Tree) -> Vec<Finding> {
             FILE,
             1,
             "missing",
-            "write it: every folder and what it is for",
+            "write it: every package and what it is for",
         )];
     };
     let mut findings = Vec::new();
     let mut named = BTreeSet::new();
-    for mention in mentions(&file.text, tree) {
+    for mention in mentions(&file.text) {
         let places = mention.places(tree);
         if places.is_empty() && mention.must_exist() {
             findings.push(Finding::new(
@@ -47,60 +45,37 @@ fn check(tree: &Tree) -> Vec<Finding> {
         }
         named.extend(places);
     }
-    for folder in source_folders(tree).difference(&named) {
-        findings.push(Finding::new(
-            FILE,
-            1,
-            format!("`{folder}` is not named"),
-            "say in its package's section what the folder is for",
-        ));
+    for manifest in tree.manifests().iter().filter(|m| m.package.is_some()) {
+        let folder = manifest.folder();
+        if !folder.is_empty() && !named.contains(folder) {
+            findings.push(Finding::new(
+                FILE,
+                1,
+                format!("`{folder}` is not named"),
+                "say what the package is for",
+            ));
+        }
     }
     findings
 }
 
-/// Every folder below the `src/` of a package.
-fn source_folders(tree: &Tree) -> BTreeSet<String> {
-    let mut folders = BTreeSet::new();
-    for source in tree.package_sources() {
-        let Some((package, inside)) = source.place() else {
-            continue;
-        };
-        for (end, _) in inside.match_indices('/') {
-            folders.insert(below(package, &format!("src/{}", &inside[..end])));
-        }
-    }
-    folders
-}
-
 /// A path the file names.
-struct Mention<'a> {
+struct Mention {
     path: String,
     line: usize,
-    /// The package whose section it is in.
-    package: Option<&'a Manifest>,
 }
 
-impl Mention<'_> {
+impl Mention {
     /// Where in the tree it leads: for each place it may start at, the path from the root if something is there.
     fn places(&self, tree: &Tree) -> Vec<String> {
         let path = self.path.trim_start_matches("./").trim_end_matches('/');
-        let mut starts = vec![String::new()];
-        for manifest in tree.manifests().iter().filter(|m| m.package.is_some()) {
-            if self.package.is_none_or(|p| p.path == manifest.path) {
-                starts.push(manifest.folder().to_owned());
-                starts.push(below(manifest.folder(), "src"));
-            }
-        }
-        let mut places: Vec<_> = starts
-            .iter()
-            .map(|s| below(s, path))
-            .filter(|p| tree.exists(p))
-            .collect();
-        // Outside a package's section, `arch` could be any package's, so it names none of them.
-        if self.package.is_none() && places.first().is_none_or(|p| p != path) && !places.is_empty() {
-            places = vec![path.to_owned()];
-        }
-        places
+        let packages = tree.manifests().iter().filter(|m| m.package.is_some());
+        let inside = packages.flat_map(|m| [m.folder().to_owned(), below(m.folder(), "src")]);
+        std::iter::once(String::new())
+            .chain(inside)
+            .map(|start| below(&start, path))
+            .filter(|place| tree.exists(place))
+            .collect()
     }
 
     /// Whether it is a path for certain, and not another word in a code span.
@@ -124,48 +99,23 @@ fn below(folder: &str, inside: &str) -> String {
     }
 }
 
-fn mentions<'a>(text: &str, tree: &'a Tree) -> Vec<Mention<'a>> {
+fn mentions(text: &str) -> Vec<Mention> {
     let mut found = Vec::new();
-    // The depth of the heading that named a package, and the package.
-    let mut section: Option<(usize, &Manifest)> = None;
     let mut fenced = false;
-    for (number, line) in (1..).zip(text.lines()) {
+    for (line, content) in (1..).zip(text.lines()) {
         let mut words = Vec::new();
-        if line.trim_start().starts_with("```") {
+        if content.trim_start().starts_with("```") {
             fenced = !fenced;
-        } else if fenced || line.starts_with("    ") {
-            words.extend(line.split_whitespace().next());
+        } else if fenced || content.starts_with("    ") {
+            words.extend(content.split_whitespace().next().map(|word| word.trim_end_matches(',')));
         } else {
-            if line.starts_with('#') {
-                let depth = line.chars().take_while(|c| *c == '#').count();
-                if let Some(manifest) = package_in(line, tree) {
-                    section = Some((depth, manifest));
-                } else if section.is_some_and(|(outer, _)| depth <= outer) {
-                    section = None;
-                }
-            }
-            words.extend(line.split('`').skip(1).step_by(2));
-            words.extend(line.split("](").skip(1).filter_map(|s| s.split([')', '#']).next()));
+            words.extend(content.split('`').skip(1).step_by(2));
+            words.extend(content.split("](").skip(1).filter_map(|s| s.split([')', '#']).next()));
         }
         let paths = words.iter().filter(|w| !w.is_empty()).flat_map(|w| expand(w));
-        found.extend(paths.map(|path| Mention {
-            path,
-            line: number,
-            package: section.map(|(_, manifest)| manifest),
-        }));
+        found.extend(paths.map(|path| Mention { path, line }));
     }
     found
-}
-
-/// The package a heading names: the longest name, because one package's name may begin another's.
-fn package_in<'a>(heading: &str, tree: &'a Tree) -> Option<&'a Manifest> {
-    let words: Vec<_> = heading
-        .split(|c: char| !c.is_alphanumeric() && !matches!(c, '-' | '_'))
-        .collect();
-    tree.manifests()
-        .iter()
-        .filter(|m| m.package.as_deref().is_some_and(|name| words.contains(&name)))
-        .max_by_key(|m| m.package.as_ref().map(String::len))
 }
 
 /// `a/{b,c}/d` as `a/b/d` and `a/c/d`.
@@ -201,33 +151,23 @@ mod tests {
     }
 
     #[test]
-    fn spans_blocks_and_links_name_folders() {
+    fn spans_blocks_and_links_name_places() {
         let good = with(
             "# How it is built\n\nUnits are `tick/op`, see `/proc/cpuinfo`, `lib/lockref.c` and [all](crates/).\n\n\
-             ## `cyclewise`\n\n```\narch/   asm\n  src/arch/{x86_64,portable}/   twins\n```\n\n\
-             ## The lab: `cyclewise-lab`\n\n### Figures\n\n`stats` and `src/stats/mod.rs`.\n",
+             ```\ncrates/cyclewise/   the library\n  src/arch/{x86_64,portable}/   twins\n```\n\n\
+             `crates/cyclewise-lab`, `stats` and `src/stats/mod.rs`.\n",
         );
         assert_eq!(good, [""; 0]);
     }
 
     #[test]
-    fn a_folder_left_out_and_a_path_gone_are_caught() {
-        let bad = with(
-            "# How it is built\n\n`crates/cyclewise/src/arch`, `stats`\n\n## cyclewise\n\n`arch/x86_64/tsc.rs`\n\
-             and `arch/arm/`.\n\n## cyclewise-lab\n\n`arch/portable/`\n",
-        );
-        let gone = "name what it has become, or remove it";
-        let unnamed = "say in its package's section what the folder is for";
+    fn a_package_left_out_and_a_path_gone_are_caught() {
+        let bad = with("# How it is built\n\n`crates/cyclewise/src/arch`, `crates/cyclewise`\nand `arch/arm/`.\n");
         assert_eq!(
             bad,
             [
-                format!("ARCHITECTURE.md:8: architecture: `arch/arm/` is not there; {gone}"),
-                format!("ARCHITECTURE.md:12: architecture: `arch/portable/` is not there; {gone}"),
-                format!("ARCHITECTURE.md:1: architecture: `crates/cyclewise-lab/src/stats` is not named; {unnamed}"),
-                format!(
-                    "ARCHITECTURE.md:1: architecture: `crates/cyclewise/src/arch/portable` is not named; {unnamed}"
-                ),
-                format!("ARCHITECTURE.md:1: architecture: `crates/cyclewise/src/arch/x86_64` is not named; {unnamed}"),
+                "ARCHITECTURE.md:4: architecture: `arch/arm/` is not there; name what it has become, or remove it",
+                "ARCHITECTURE.md:1: architecture: `crates/cyclewise-lab` is not named; say what the package is for",
             ]
         );
     }
@@ -237,7 +177,7 @@ mod tests {
         let bad = check(&RULE, &[("README.md", "# A\n")]);
         assert_eq!(
             bad,
-            ["ARCHITECTURE.md:1: architecture: missing; write it: every folder and what it is for"]
+            ["ARCHITECTURE.md:1: architecture: missing; write it: every package and what it is for"]
         );
     }
 }

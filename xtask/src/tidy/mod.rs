@@ -14,7 +14,6 @@ mod formats;
 mod layers;
 mod length;
 mod manifest;
-mod may_use;
 mod module_doc;
 mod names;
 mod one_wrapper;
@@ -50,7 +49,6 @@ const RULES: &[Rule] = &[
     doubles::RULE,
     formats::RULE,
     length::RULE,
-    may_use::RULE,
     module_doc::RULE,
     one_wrapper::RULE,
     private_words::RULE,
