@@ -8,8 +8,8 @@ mod common;
 use common::example;
 use std::process::{Command, Output};
 
-/// Not run as they are: a library, and a program that takes arguments, which runs below.
-const NOT_ALONE: [&str; 2] = ["plugin", "interpreter"];
+/// Not run as they are: libraries, and a program that takes arguments, which runs below.
+const NOT_ALONE: [&str; 3] = ["plugin", "allocator", "interpreter"];
 
 #[test]
 fn each_example_runs() {

@@ -34,6 +34,8 @@ fn main() {
         the_copys_handlers_outlive_dlclose,
         a_thread_that_asks_has_its_words_before_a_handler_does,
         the_copy_is_refused_without_our_hooks_in_use,
+        an_allocator_that_is_preloaded_counts_from_its_first_call_on,
+        twin_an_allocator_that_asks_the_dynamic_linker_inside_its_question_does_not_end,
     ]);
 }
 
@@ -320,4 +322,23 @@ fn a_thread_that_asks_has_its_words_before_a_handler_does() {
             assert!(!block().is_null());
         });
     });
+}
+
+/// Runs this program's list of checks with the example `allocator` preloaded; the exit status.
+fn with_allocator(variable: &str) -> Option<i32> {
+    let allocator = example::build("allocator").join("liballocator.so");
+    let mut program = std::process::Command::new(std::env::current_exe().unwrap());
+    program.arg("--list").env("LD_PRELOAD", allocator).env(variable, "1");
+    let output = program.output().unwrap();
+    println!("{output:?}");
+    output.status.code()
+}
+
+/// The first use of per-CPU data opens its own object by dlopen(3), which allocates: in a malloc(3) that counts per CPU it is reached again.
+fn an_allocator_that_is_preloaded_counts_from_its_first_call_on() {
+    assert_eq!(with_allocator("NO_TWIN"), Some(0));
+}
+
+fn twin_an_allocator_that_asks_the_dynamic_linker_inside_its_question_does_not_end() {
+    assert_eq!(with_allocator("TWIN_OF_THE_FIRST_USE"), Some(50));
 }

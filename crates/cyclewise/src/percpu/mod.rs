@@ -45,6 +45,8 @@
 //!   A process's first use calls the dynamic linker, which a handler must not: call [`backend()`] before handlers are installed.
 //!   In an object that was loaded by dlopen(3), call it in each thread whose handlers use this module: the C library allocates the
 //!   object's thread-local words at a thread's first use.
+//! - An allocator may use variables, whose memory is not from the heap, from its first call on, also in an object that is
+//!   preloaded. While a thread is inside that first use its allocations use portable slots.
 //! - The child of a `fork` has its own copy of every slot, and may go on. A child of `vfork` shares its parent's memory
 //!   and is not registered: it must not use this module.
 //! - Threads must be created by the C library. A thread of a bare clone(2) has no area where others have one.

@@ -14,6 +14,8 @@
 //!    the process for it.
 //! 5. The bound of the ids is read once for the process, whatever a filter answers later: memory is mapped and unmapped by that
 //!    number.
+//! 6. The first use calls the dynamic linker and the C library, which may allocate. Where the process's allocator uses this module, and
+//!    in a signal handler, the thread is inside its first use: it uses portable slots, and calls neither a second time.
 //!
 //! # What it cannot promise
 //! A filter that is installed after the process's first use, and answers rseq(2) with 0 in the kernel's place, leaves later threads
@@ -45,7 +47,14 @@ pub(super) use crate::sys::membarrier::rseq as restart_sequences;
 pub(super) use crate::sys::mmap::{release, reserve};
 use crate::sys::signal_mask::{self, BlockedSignals};
 use crate::sys::{affinity, atfork, dl, errno, rseq};
+use core::cell::Cell;
 use core::sync::atomic::{AtomicBool, AtomicIsize, AtomicU32, AtomicUsize, Ordering};
+use std::thread_local;
+
+thread_local! {
+    /// Whether the thread is inside a first use (Invariant 6).
+    static IN_FIRST_USE: Cell<bool> = const { Cell::new(false) };
+}
 
 /// Under `LIBC` the distance to the area, once it was published; otherwise 0.
 static CPU_AREA: AtomicIsize = AtomicIsize::new(0);
@@ -185,12 +194,27 @@ fn state() -> u32 {
 /// handler may be the first to use per-CPU data.
 #[cold]
 fn decide() -> u32 {
-    errno::preserve(choose)
+    // Inside the first use nothing has promised yet that this object stays loaded. That is no choice, and is not stored.
+    errno::preserve(|| first_use(choose)).unwrap_or(none(MAY_BE_UNLOADED))
+}
+
+/// Runs `run`, unless the thread is inside such a call.
+fn first_use<T>(run: impl FnOnce() -> T) -> Option<T> {
+    let outermost = !IN_FIRST_USE.replace(true);
+    outermost.then(|| {
+        let result = run();
+        IN_FIRST_USE.set(false);
+        result
+    })
+}
+
+/// No areas, with this reason.
+fn none(why: i32) -> u32 {
+    NONE | (why as u32) << 8
 }
 
 fn choose() -> u32 {
-    register_atfork();
-    let none = |why: i32| NONE | (why as u32) << 8;
+    register_atfork_once();
     let new = if !dl::stay_loaded() {
         none(MAY_BE_UNLOADED)
     } else if let Some((distance, registered)) = rseq::of_libc(rseq_words()) {
@@ -227,8 +251,12 @@ fn cid_is_live() -> bool {
     }
 }
 
-/// Registers the atfork handler, once. Called before any portable slot is locked.
+/// Registers the atfork handler, once. Called before any portable slot is locked, except inside a first use, which goes on to register it.
 pub(super) fn register_atfork() {
+    first_use(register_atfork_once);
+}
+
+fn register_atfork_once() {
     static REGISTERED: AtomicBool = AtomicBool::new(false);
     // Acquire: pairs with the Release below, for a thread that goes on to take a lock. Two threads at once may both register
     // the handler, which does no harm.
