@@ -5,9 +5,16 @@
 
 #![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 
-use cyclewise::percpu::{Cid, CurrentSlot, NEVER, Outcome, PerCpu};
-use object::{Object, ObjectSymbol};
+mod parts;
+#[cfg(all(target_arch = "x86_64", target_env = "gnu"))]
+#[allow(dead_code, reason = "a part is for other tests")]
+mod refused;
+
+use cyclewise::percpu::{Backend, Cid, CurrentSlot, NEVER, Outcome, PerCpu, Reason, backend};
+use object::{Object, ObjectSection, ObjectSymbol};
+use parts::{again_as, nothing_is_lost, part};
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 macro_rules! probes {
     ($($name:ident($v:ident: $type:ty) $body:block)*) => {
@@ -335,4 +342,125 @@ fn a_wrong_descriptor_is_caught() {
     for (section, what) in wrong {
         assert_eq!(section.check(), Err(what));
     }
+}
+
+/// Tools that move text look for the descriptors in this section.
+#[test]
+fn descriptors_are_in_the_section_that_tools_know() {
+    let bytes = std::fs::read(std::env::current_exe().unwrap()).unwrap();
+    let file = object::File::parse(&*bytes).unwrap();
+    let section = file.section_by_name("__rseq_cs").expect("__rseq_cs");
+    let symbol = file.symbols().find(|s| s.name() == Ok("probe_section_add")).unwrap();
+    let base = (probe_section_add as *const ()).addr() - symbol.address() as usize;
+    let known = section.address() as usize..(section.address() + section.size()) as usize;
+    for (name, found) in sections() {
+        for descriptor in found.iter().map(|section| section.at - base) {
+            assert!(
+                known.contains(&descriptor),
+                "{name}: {descriptor:#x} is not in {known:x?}"
+            );
+        }
+    }
+}
+
+/// A copy of this program in which `change` has changed the addresses that the dynamic linker will write.
+fn copy(name: &str, change: impl Fn(u64, &mut [u8])) -> PathBuf {
+    const ENTRY: usize = 24; // Elf64_Rela: where, what, value
+    let mut bytes = std::fs::read(std::env::current_exe().unwrap()).unwrap();
+    let relocations = {
+        let file = object::File::parse(&*bytes).unwrap();
+        let section = file.section_by_name(".rela.dyn").expect(".rela.dyn");
+        let (start, length) = section.file_range().unwrap();
+        start as usize..(start + length) as usize
+    };
+    for entry in bytes[relocations].chunks_exact_mut(ENTRY) {
+        let (at, value) = entry.split_at_mut(16);
+        change(u64::from_le_bytes(at[..8].try_into().unwrap()), value);
+    }
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.{}", std::process::id()));
+    std::fs::write(&file, bytes).unwrap();
+    let permissions = std::fs::metadata(std::env::current_exe().unwrap())
+        .unwrap()
+        .permissions();
+    std::fs::set_permissions(&file, permissions).unwrap();
+    file
+}
+
+/// What a tool leaves that moves sequences without their descriptors: all begin 4 bytes before the code that runs.
+#[test]
+fn sequences_that_were_moved_are_not_used() {
+    const THIS: &str = "sequences_that_were_moved_are_not_used";
+    if let Some(part) = part() {
+        println!("{part}: {}", backend());
+        let moved = (backend().backend, backend().reason) == (Backend::Portable, Reason::Moved);
+        assert_eq!(moved, part == "moved" && parts::kernel_has_rseq());
+        return nothing_is_lost();
+    }
+    let bytes = std::fs::read(std::env::current_exe().unwrap()).unwrap();
+    let file = object::File::parse(&*bytes).unwrap();
+    let section = file.section_by_name("__rseq_cs").expect("__rseq_cs");
+    let starts = move |at: u64| {
+        at.checked_sub(section.address())
+            .filter(|&n| n < section.size() && n % 32 == 8)
+    };
+    let moved = copy("moved", |at, value| {
+        if starts(at).is_some() {
+            let value: &mut [u8; 8] = value.try_into().unwrap();
+            *value = (u64::from_le_bytes(*value) - 4).to_le_bytes();
+        }
+    });
+    // The twin is a copy without a change.
+    for (program, part) in [(moved, "moved"), (copy("same", |_, _| ()), "same")] {
+        again_as(&program, THIS, part, "");
+        std::fs::remove_file(program).unwrap();
+    }
+}
+
+/// A counter and a ring whose sequences BOLT 16 has moved: it lost more than half of the additions.
+#[test]
+#[cfg(all(target_arch = "x86_64", target_env = "gnu"))]
+fn bolt_loses_nothing() {
+    const PROGRAM: &str = "
+        use cyclewise::percpu::{Counter, Ring, backend};
+        static SUM: Counter = Counter::with_batch(0, 1 << 20);
+        fn main() {
+            println!(\"{}\", backend());
+            let ring = Ring::<u64, 64>::new();
+            std::thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| for n in 0..200_000 { SUM.add(1); let _ = ring.push(n); ring.pop(); });
+                }
+            });
+            assert_eq!(SUM.sum(), 800_000);
+        }";
+    let tools = ["llvm-bolt", "llvm-bolt-16"];
+    let is_there = |tool: &&str| std::process::Command::new(tool).arg("--version").output().is_ok();
+    let Some(bolt) = tools.into_iter().find(is_there) else {
+        return println!("skipped: no llvm-bolt here; apt-get install bolt-16");
+    };
+    let program = refused::Library::get().link("bolt", &["-O", "-Clink-arg=-Wl,-q"], PROGRAM);
+    let moved = program.with_extension("moved");
+    let run = |command: &mut std::process::Command| {
+        let output = command.output().unwrap();
+        let text = format!(
+            "{}{}",
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        );
+        assert!(output.status.success(), "{command:?}: {text}");
+        text
+    };
+    run(std::process::Command::new(bolt)
+        .arg(&program)
+        .arg("-o")
+        .arg(&moved)
+        .arg("-lite=0"));
+    let (before, after) = (
+        run(&mut std::process::Command::new(&program)),
+        run(&mut std::process::Command::new(&moved)),
+    );
+    println!("{before}{after}");
+    // Every sequence is where it was, or none is used.
+    assert!(!before.contains("has moved"), "{before}");
+    assert!(after == before || after.contains("has moved"), "{after}");
 }

@@ -31,6 +31,8 @@ pub enum Reason {
     LeftOut,
     /// This link unit may be unloaded, and the dynamic linker would not promise to keep it.
     MayBeUnloaded,
+    /// This link unit's sequences were moved after it was linked, without their descriptors, or its segments could not be listed.
+    Moved,
     /// This build has no sequences: another system or architecture, or no `std`.
     Build,
 }
@@ -66,6 +68,10 @@ impl fmt::Display for Report {
             }
             (Backend::Portable, Reason::MayBeUnloaded) => f.write_str(
                 "portable: this shared object may be unloaded; open it by its name, or link it with -z nodelete",
+            ),
+            (Backend::Portable, Reason::Moved) => f.write_str(
+                "portable: a tool has moved this program's restartable sequences without their descriptors, or its segments cannot be \
+                 listed; use a BOLT that knows __rseq_cs, or skip the functions with sequences (-skip-funcs)",
             ),
             (Backend::Portable, _) => f.write_str(
                 "portable: this build has no restartable sequences; they need Linux on x86-64 or AArch64, and `std`",

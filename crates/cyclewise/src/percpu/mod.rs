@@ -54,6 +54,10 @@
 //! - Atfork handlers of other libraries may run before ours in a child, start threads, and use this module if the parent has used it.
 //!   The first use registers an atfork handler, which not every C library allows during a fork.
 //! - Waiting threads leave the CPU to the thread that they wait for; see `backoff` for real-time policies.
+//! - A tool that moves code after it was linked, and not the sequences' descriptors (llvm-bolt 16 for one), would leave
+//!   sequences that nothing restarts. The first use compares them, and then portable slots are used; [`backend()`] says so. Descriptors
+//!   are in section `__rseq_cs`, which newer versions of BOLT respect. Text of a Rust dylib's users, and text that is copied while the
+//!   program runs, are not compared.
 //! - A shared object that uses this module stays mapped after `dlclose`, because the kernel may still read its descriptors.
 //!
 //! # Memory ordering

@@ -32,6 +32,7 @@
 #![expect(unsafe_code, reason = "areas that the kernel writes to")]
 
 mod area_claim;
+mod placement;
 mod self_registered;
 #[cfg(test)]
 mod tests;
@@ -73,6 +74,8 @@ const SELF: u32 = 2; // this crate registers each thread
 const NONE: u32 = 3; // portable slots only
 const KIND: u32 = 0xff; // the bits of the state that hold one of these
 
+/// Not an errno: sequences are not where their descriptors say, or it cannot be found out where they are.
+const MOVED: i32 = 4093;
 /// Not an errno: this link unit may be unmapped, so the kernel must not be given its descriptors.
 const MAY_BE_UNLOADED: i32 = 4094;
 /// Not an errno: the C library says that it registers threads, and has not registered this one.
@@ -226,10 +229,17 @@ fn choose() -> u32 {
             ..0 => none(LEFT_OUT),
             // A filter answered the C library in the kernel's place, or will answer for later threads.
             _ if !rseq::is_made() => none(libc::ENOSYS),
+            // SAFETY: this thread's area, which is registered.
+            _ if !unsafe { placement::are_in_place(Area(distance)) } => none(MOVED),
             _ => LIBC,
         }
     } else {
-        self_registered::thread_area().map_or_else(none, |_| SELF)
+        match self_registered::thread_area() {
+            // SAFETY: the area that this thread has registered.
+            Ok(area) if !unsafe { placement::are_in_place(area) } => none(MOVED),
+            Ok(_) => SELF,
+            Err(why) => none(why),
+        }
     };
     // Release: pairs with the Acquire of `state`; Acquire on failure, for the same.
     match STATE.compare_exchange(UNDECIDED, new, Ordering::Release, Ordering::Acquire) {
@@ -311,6 +321,7 @@ pub(super) fn report() -> Report {
     let refusal = |why: i32| match why {
         MAY_BE_UNLOADED => Reason::MayBeUnloaded,
         LEFT_OUT => Reason::LeftOut,
+        MOVED => Reason::Moved,
         libc::EINVAL => Reason::Foreign,
         errno => Reason::Refused { errno },
     };

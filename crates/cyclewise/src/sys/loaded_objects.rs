@@ -23,7 +23,8 @@ use super::{fork_generation, mmap};
 use crate::error::Refusal;
 use core::ffi::{c_int, c_void};
 use core::ops::Range;
-use core::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use core::sync::atomic::Ordering::{Relaxed, SeqCst};
+use core::sync::atomic::{AtomicU8, AtomicU64};
 #[cfg(target_pointer_width = "32")]
 use libc::Elf32_Phdr as Header;
 #[cfg(target_pointer_width = "64")]
@@ -163,6 +164,27 @@ impl Object<'_> {
     /// Whether it is text.
     pub(crate) fn is_text(&self, range: &Range<usize>) -> bool {
         self.is_in(range, PF_R | PF_X, PF_W)
+    }
+
+    /// Its segments of text: the address and the bytes of each; `None` for one that cannot be read.
+    pub(crate) fn text(&self) -> impl Iterator<Item = Option<(usize, &[AtomicU8])>> {
+        self.of_kind(PT_LOAD)
+            .filter(|header| header.p_flags & PF_X != 0)
+            .map(|header| {
+                let range = self.range(header);
+                let start = core::ptr::with_exposed_provenance(range.start);
+                // SAFETY: a segment that can be read (Invariants 1 and 2). Atomic, since other threads may patch it.
+                self.is_readable(&range)
+                    .then(|| (range.start, unsafe { core::slice::from_raw_parts(start, range.len()) }))
+            })
+    }
+
+    /// The aligned word at an address that can be read.
+    pub(crate) fn word(&self, at: usize) -> Option<u64> {
+        let range = at..at.checked_add(8)?;
+        let word = core::ptr::with_exposed_provenance::<AtomicU64>(at);
+        // SAFETY: in a segment that can be read (Invariants 1 and 2).
+        (at.is_multiple_of(8) && self.is_readable(&range)).then(|| unsafe { (*word).load(Relaxed) })
     }
 
     /// From its first segment to its last.

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test program uses a part")]
 
 use cyclewise::percpu::{Counter, FreeList, Ring, Stack};
+use std::path::Path;
 use std::process::Command;
 use std::sync::Mutex;
 
@@ -16,7 +17,12 @@ pub(crate) const PART: &str = "CYCLEWISE_PERCPU_PART";
 /// Runs a test of this program again, alone, as a part, and forwards its output. Skipped under an emulator, which cannot
 /// start a second program.
 pub(crate) fn again(test: &str, part: &str, tunables: &str) {
-    let output = Command::new(std::env::current_exe().unwrap())
+    again_as(&std::env::current_exe().unwrap(), test, part, tunables);
+}
+
+/// The same by another file, a changed copy of this program.
+pub(crate) fn again_as(program: &Path, test: &str, part: &str, tunables: &str) {
+    let output = Command::new(program)
         .args(["--exact", test, "--nocapture", "--test-threads=1"])
         .env(PART, part)
         .env("GLIBC_TUNABLES", tunables)

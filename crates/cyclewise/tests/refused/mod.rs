@@ -68,6 +68,29 @@ impl Library {
         }
     }
 
+    /// Compiles a program to the file `name` with these options, and returns its path.
+    #[allow(dead_code, reason = "for one of the tests")]
+    pub(crate) fn link(&self, name: &str, options: &[&str], program: &str) -> PathBuf {
+        let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let mut rustc = Command::new(Path::new(env!("CARGO")).with_file_name("rustc"));
+        rustc
+            .args(["--edition", "2024", "--crate-name", "program", "-o"])
+            .arg(&file)
+            .args(options)
+            .args(std::env::var("RUSTFLAGS").unwrap_or_default().split_whitespace())
+            .arg("--extern")
+            .arg(format!("cyclewise={}", self.file.with_extension("rlib").display()))
+            .arg("-L")
+            .arg(format!("dependency={}", self.folder.display()))
+            .args(self.target.iter().flat_map(|target| ["--target", target]))
+            .arg("-")
+            .stdin(Stdio::piped());
+        let mut child = rustc.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(program.as_bytes()).unwrap();
+        assert!(child.wait().unwrap().success(), "{rustc:?}");
+        file
+    }
+
     /// The compiler's errors for a program, if it rejects it.
     pub(crate) fn compile(&self, program: &str) -> Result<(), String> {
         let mut rustc = Command::new(Path::new(env!("CARGO")).with_file_name("rustc"));

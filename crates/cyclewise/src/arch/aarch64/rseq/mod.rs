@@ -33,6 +33,7 @@
 pub(crate) mod array;
 pub(crate) mod by_cpu;
 pub(crate) mod free_list;
+pub(crate) mod placement;
 
 use crate::arch::{Id, SHIFT};
 use core::arch::asm;
@@ -88,8 +89,9 @@ fn thread_pointer() -> usize {
 macro_rules! section {
     ([$($step:expr),* $(,)?], [$($after:expr),*], $area:expr, $($operands:tt)*) => {
         asm!(
-            // struct rseq_cs: version, flags, start_ip, post_commit_offset, abort_ip. Relocated, then read-only.
-            ".pushsection .data.rel.ro.cyclewise_rseq, \"aw\", @progbits",
+            // struct rseq_cs: version, flags, start_ip, post_commit_offset, abort_ip. The section has the name that tools look for:
+            // newer versions of BOLT leave the functions alone that it names.
+            ".pushsection __rseq_cs, \"aw\", @progbits",
             ".balign 32",
             "771:",
             ".word 0, 0",

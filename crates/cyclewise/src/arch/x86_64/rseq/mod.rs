@@ -42,6 +42,7 @@
 pub(crate) mod array;
 pub(crate) mod by_cpu;
 pub(crate) mod free_list;
+pub(crate) mod placement;
 
 use crate::arch::{Id, SHIFT};
 use core::arch::asm;
@@ -108,8 +109,9 @@ pub(super) use inject;
 macro_rules! section {
     ([$($step:expr),* $(,)?], [$($after:expr),*], $area:expr, $($operands:tt)*) => {
         asm!(
-            // struct rseq_cs: version, flags, start_ip, post_commit_offset, abort_ip. Relocated, then read-only.
-            ".pushsection .data.rel.ro.cyclewise_rseq, \"aw\", @progbits",
+            // struct rseq_cs: version, flags, start_ip, post_commit_offset, abort_ip. The section has the name that tools look for:
+            // newer versions of BOLT leave the functions alone that it names.
+            ".pushsection __rseq_cs, \"aw\", @progbits",
             ".balign 32",
             "771:",
             ".long 0, 0",
