@@ -3,12 +3,16 @@
 use super::now::Clock;
 use super::recent::Recent;
 use super::source::Source;
+use alloc::vec::Vec;
 use core::time::Duration;
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
 /// The period of the thread: a quarter of the longest segment, so that it updates before a reader has to.
 const PERIOD: Duration = Duration::from_millis(1);
+
+/// Memory that has to be there before std is asked for a thread: several times what it allocates.
+const ROOM: usize = 16 << 10;
 
 /// A thread that updates a clock; it ends when this is dropped.
 ///
@@ -44,9 +48,15 @@ impl Upkeep {
     /// Starts a thread that updates `clock` every millisecond.
     ///
     /// # Errors
-    /// std's error if the thread cannot be created; out of memory.
+    /// std's error if the thread cannot be created; out of memory. (What std allocates to create a thread, less than 16 KiB, is asked
+    /// for first, since std aborts without it. It does so still where another thread takes that memory in between.)
     pub fn start<S: Source + Sync + 'static>(clock: &'static Clock<S>) -> std::io::Result<Self> {
         crate::sys::atfork::zero_in_child(&clock.recent.0).map_err(|_| std::io::ErrorKind::OutOfMemory)?;
+        let mut room = Vec::<u8>::new();
+        room.try_reserve_exact(ROOM)
+            .map_err(|_| std::io::ErrorKind::OutOfMemory)?;
+        // Or the compiler removes an allocation that nobody uses.
+        drop(core::hint::black_box(room));
         let (stop, stopped) = sync_channel(0);
         let thread = std::thread::Builder::new().name("clock".into()).spawn(move || {
             let _last = Abandon(&clock.recent);

@@ -1,9 +1,13 @@
 //! What to do when a system call fails. The call's name says what it was for: each serves one purpose.
 
-/// The advice for a call, named as in [`Refusal::System`](super::Refusal::System).
-pub(super) fn for_call(call: &str) -> &'static str {
+/// The advice for a call, named as in [`Refusal::System`](super::Refusal::System), that failed with this errno.
+pub(super) fn for_call(call: &str, errno: i32) -> &'static str {
     let name = call.split([' ', ',']).next().unwrap_or(call);
     match name {
+        "mmap" if errno == EAGAIN => {
+            "raise the limit on locked memory (ulimit -l), or lock no mappings to come (mlockall with MCL_FUTURE)"
+        }
+        "sched_setaffinity" if errno == EBUSY => "confine no thread of SCHED_DEADLINE, or give it another policy",
         "open" | "getdents64" | "stat" if call.ends_with("/proc/self/task") => {
             "mount /proc and allow reading it, or continue with LOCK in force"
         }
@@ -21,6 +25,10 @@ pub(super) fn for_call(call: &str) -> &'static str {
     }
 }
 
+// By number: without a feature that calls the kernel there is no libc.
+const EAGAIN: i32 = 11; // include/uapi/asm-generic/errno-base.h
+const EBUSY: i32 = 16; // same place
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -35,13 +43,33 @@ mod tests {
         gather(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut calls);
         assert!(calls.len() >= 12, "{calls:?}");
         for call in &calls {
-            let advice = for_call(call);
+            let advice = for_call(call, 0);
             assert!(!advice.contains("do without"), "{call} has no advice of its own");
             let is_of_text = call.contains("/proc/self/m") || call.starts_with("mprotect");
             assert_eq!(advice.contains("the text as it is"), is_of_text, "{call}: {advice}");
         }
         // The twin: an unknown name is noticed.
-        assert!(for_call("frobnicate").contains("do without"));
+        assert!(for_call("frobnicate", 0).contains("do without"));
+    }
+
+    #[test]
+    fn a_limit_on_locked_memory_and_a_deadline_have_advice_of_their_own() {
+        assert_eq!((EAGAIN, EBUSY), (libc::EAGAIN, libc::EBUSY));
+        for (call, errno, has) in [
+            ("mmap", libc::EAGAIN, "locked"),
+            ("mmap", libc::ENOMEM, "address space"),
+            ("sched_setaffinity", libc::EBUSY, "SCHED_DEADLINE"),
+            ("sched_setaffinity", libc::EINVAL, "name a CPU"),
+        ] {
+            let advice = for_call(call, errno);
+            assert!(advice.contains(has), "{call} {errno}: {advice}");
+            // The twin: without its errno it is another.
+            assert_eq!(
+                advice == for_call(call, 0),
+                errno == libc::ENOMEM || errno == libc::EINVAL,
+                "{call} {errno}"
+            );
+        }
     }
 
     /// Collects what follows `failed("` and `call: "` in a folder's files, up to the closing quote.

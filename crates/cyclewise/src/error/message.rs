@@ -108,7 +108,7 @@ impl fmt::Display for Refusal {
             Self::SlotHeld => f.write_str(
                 "the holder of a per-CPU slot makes no progress; try again, but not in a signal handler or in a child without atfork handlers",
             ),
-            Self::System { call, errno } => write!(f, "{call} failed with errno {errno}; {}", for_call(call)),
+            Self::System { call, errno } => write!(f, "{call} failed with errno {errno}; {}", for_call(call, errno)),
         }
     }
 }

@@ -21,6 +21,7 @@ use super::siginfo::bit;
 use super::thread_mask::Env;
 use super::{Info, fork};
 use crate::error::Refusal;
+use crate::sys::heap::try_box;
 use crate::sys::sigaction::{self, Action};
 use crate::sys::{errno, signal_mask, sigqueue};
 use alloc::boxed::Box;
@@ -152,13 +153,13 @@ fn register(
     }
     fork::watch()?;
     stay_loaded();
-    let mut new = Box::new(Entry {
+    let mut new = try_box(Entry {
         handler,
         on: AtomicBool::new(true),
         settled: AtomicBool::new(false),
         before: Action::default(),
         call_before: AtomicBool::new(false),
-    });
+    })?;
     let _guard = RegistryGuard::lock()?;
     let found = sigaction::current(signal)?;
     let old = entry(signal);

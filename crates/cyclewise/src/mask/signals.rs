@@ -7,6 +7,7 @@
 use super::handler::{Closure, Handler};
 use super::{Hold, Info, registry};
 use crate::error::Refusal;
+use crate::sys::heap::try_box;
 use alloc::boxed::Box;
 
 /// The process's handlers.
@@ -36,7 +37,7 @@ impl Signals {
     ///
     /// # Errors
     /// [`Fault`](Refusal::Fault), [`SignalTaken`](Refusal::SignalTaken), [`Signal`](Refusal::Signal) for signals that
-    /// cannot be handled.
+    /// cannot be handled, [`NoMemory`](Refusal::NoMemory).
     pub fn on(signal: i32, handler: &'static (impl Handler + Send)) -> Result<(), Refusal> {
         registry::on(signal, handler, true)
     }
@@ -68,7 +69,7 @@ impl Signals {
     where
         F: Fn(&Info, &Hold) + Send + Sync + 'static,
     {
-        registry::on_boxed(signal, Box::new(Closure(handler)), true)
+        registry::on_boxed(signal, try_box(Closure(handler))?, true)
     }
 
     /// Removes a handler and restores the action before it. Signals already recorded are dropped at the release.

@@ -53,7 +53,7 @@ mod window;
 use super::current_slot::CurrentSlot;
 use super::guard::NEVER;
 use super::lazy::Lazy;
-use super::registration::LibcArea;
+use super::registration::{self, LibcArea};
 use super::slots::{Slot, copy_in, slot_count};
 use super::thread;
 use super::word::Bits;
@@ -75,7 +75,8 @@ use window::{LARGEST_BATCH, Window};
 /// assert_eq!(USED.sum(), 4);
 /// ```
 ///
-/// If there is no address space left at the first addition, it calls the handler of allocation errors, as `Box::new` does.
+/// If there is no memory at the first addition, standard error says why, and the handler of allocation errors is called, as by
+/// `Box::new`. [`try_allocate`](Counter::try_allocate) returns an error.
 #[derive(Debug)]
 #[doc(alias = "percpu_counter")]
 pub struct Counter {
@@ -103,7 +104,8 @@ const UNDECIDED: i64 = -1; // `batch_less_one` of an unused counter with the ker
 const UNUSED: u32 = 0; // `generation` of a counter without words
 
 impl Counter {
-    /// A counter that starts at `value`, with the kernel's batch: 32, or twice the number of CPUs if that is more.
+    /// A counter that starts at `value`, with the kernel's batch: 32, or twice the number of CPUs if that is more. The CPUs are
+    /// those that the thread that first needs the number may run on.
     #[doc(alias = "percpu_counter_init")]
     pub const fn new(value: i64) -> Self {
         Self::with_batch_less_one(value, UNDECIDED)
@@ -345,16 +347,14 @@ impl Default for Counter {
     }
 }
 
-/// The number of CPUs, or 1 if it is not known.
+/// The number of CPUs, or 1 if it is not known. A signal handler may be the first to ask: std's `available_parallelism` would open
+/// files and allocate.
 fn cpus() -> usize {
     static CPUS: AtomicUsize = AtomicUsize::new(0);
     // Relaxed, here and below: a number, the same for every thread.
     match CPUS.load(Ordering::Relaxed) {
         0 => {
-            #[cfg(feature = "std")]
-            let found = std::thread::available_parallelism().map_or(1, usize::from);
-            #[cfg(not(feature = "std"))]
-            let found = 1;
+            let found = registration::allowed_cpus().max(1);
             CPUS.store(found, Ordering::Relaxed);
             found
         }

@@ -72,6 +72,11 @@
 //! never as part of a huge page, which would cover other CPUs' slots. Reading a slot that was never written, as a sum does,
 //! allocates nothing.
 //!
+//! **Locked memory.** After mlockall(2) with MCL_FUTURE the kernel locks and allocates a mapping whole. The first variable maps 64 KiB
+//! for each slot and 64 KiB more: 6.1 MiB with 64 ids, for one word. All variables share that until 64 KiB a slot are used up. With a
+//! limit on locked memory (RLIMIT_MEMLOCK) mmap fails with EAGAIN: make the variables before mlockall, or raise the limit. MCL_ONFAULT allocates
+//! pages when they are used, and counts all of them too.
+//!
 //! # References
 //! Linux include/linux/percpu-defs.h, kernel/rseq.c; librseq, whose sequences and names [`CurrentSlot`] has; J. Fitzhardinge,
 //! "Implement per-processor data areas for i386", 2006.

@@ -59,13 +59,12 @@ use super::current_slot::CurrentSlot;
 use super::guard::Guard;
 use super::registration;
 use super::slots::{LockedSlot, Slot};
-use super::variable::PerCpu;
+use super::variable::{PerCpu, or_end};
 use super::word::{Bits, Integer, Sealed, Zeroed};
 use crate::arch::rseq::array;
 use crate::arch::{EMPTY, Outcome};
 use crate::error::Refusal;
 use crate::primitive::cold_path;
-use alloc::alloc::handle_alloc_error;
 use alloc::vec::Vec;
 use core::alloc::Layout;
 use core::marker::PhantomData;
@@ -159,7 +158,7 @@ impl<const N: usize> RingSlot<N> {
 impl<W: Integer + Sealed<Bits = u64>, const N: usize> Ring<W, N> {
     /// Empty rings. Without address space, it calls the handler of allocation errors, as `Box::new` does.
     pub fn new() -> Self {
-        Self::try_new().unwrap_or_else(|_| handle_alloc_error(Layout::new::<Cells<N>>()))
+        or_end(Self::try_new(), Layout::new::<Cells<N>>())
     }
 
     /// Empty rings.

@@ -69,7 +69,7 @@ impl<T: Zeroed, I: Index> StaticPerCpu<T, I> {
 
     /// The copy of slot 0: what [`this_cpu`]'s functions take.
     ///
-    /// If there is no address space left at the first use, it calls the handler of allocation errors, as `Box::new` does.
+    /// If there is no memory at the first use, standard error says why, and the handler of allocation errors is called, as by `Box::new`.
     #[inline(always)]
     pub fn as_ptr(&'static self) -> *mut T {
         self.variable.as_ptr()

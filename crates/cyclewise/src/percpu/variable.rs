@@ -9,6 +9,7 @@ use super::slots::{Slot, copy_in};
 use super::word::{Bits, Integer, Sealed, Word, Zeroed};
 use super::{Cpu, allocator, this_cpu};
 use crate::error::Refusal;
+use crate::sys::process;
 use core::alloc::Layout;
 use core::fmt;
 use core::marker::PhantomData;
@@ -47,7 +48,7 @@ impl<T: Zeroed, I: Index> PerCpu<T, I> {
     /// If there is no address space left, it calls the handler of allocation errors, as `Box::new` does; see
     /// [`try_new`](Self::try_new).
     pub fn new() -> Self {
-        Self::try_new().unwrap_or_else(|_| alloc::alloc::handle_alloc_error(Layout::new::<T>()))
+        or_end(Self::try_new(), Layout::new::<T>())
     }
 
     /// A new variable.
@@ -86,6 +87,17 @@ impl<T: Zeroed, I: Index> PerCpu<T, I> {
     pub fn of(&self, slot: Slot) -> *mut T {
         copy_in(self.at.as_ptr(), slot)
     }
+}
+
+/// The value; without one, says why on standard error and calls the handler of allocation errors, which knows a size only.
+pub(super) fn or_end<V>(made: Result<V, Refusal>, layout: Layout) -> V {
+    made.unwrap_or_else(|refusal| {
+        process::say(format_args!(
+            "cyclewise: no memory for per-CPU data of {} bytes: {refusal}\n",
+            layout.size()
+        ));
+        alloc::alloc::handle_alloc_error(layout)
+    })
 }
 
 impl<W: Word, I: Index> PerCpu<W, I> {

@@ -33,6 +33,11 @@ impl CpuSet {
         Ok(Self(words))
     }
 
+    /// How many CPUs are in the set.
+    pub(crate) fn count(&self) -> usize {
+        self.0.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
     /// Whether a CPU is in the set.
     #[cfg(test)]
     pub(crate) fn has(&self, cpu: u32) -> bool {

@@ -8,6 +8,7 @@
 //! 2. A node of the list of words is never freed, and nobody changes it once it can be found.
 #![expect(unsafe_code, reason = "pthread_atfork, a list that a handler walks")]
 
+use super::heap::try_box;
 use crate::error::Refusal;
 use alloc::boxed::Box;
 use core::ptr::{from_ref, null_mut};
@@ -78,7 +79,7 @@ pub(crate) fn zero_in_child(word: &'static AtomicU64) -> Result<(), Refusal> {
         return Ok(());
     }
     let mut first = FIRST.load(Relaxed);
-    let node = Box::into_raw(Box::new(Node { word, next: first }));
+    let node = Box::into_raw(try_box(Node { word, next: first })?);
     // AcqRel: pairs with the Acquire in `words`; the node is written.
     while let Err(now) = FIRST.compare_exchange(first, node, AcqRel, Relaxed) {
         first = now;

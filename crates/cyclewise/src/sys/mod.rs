@@ -24,7 +24,8 @@ mod file;
 pub(crate) mod fork;
 pub(crate) mod fork_generation;
 pub(crate) mod futex;
-#[cfg(all(feature = "std", target_env = "gnu"))]
+pub(crate) mod heap;
+#[cfg(feature = "std")]
 pub(crate) mod loaded_objects;
 pub(crate) mod membarrier;
 pub(crate) mod mmap;

@@ -57,7 +57,7 @@ pub use node::Node;
 use super::guard::Guard;
 use super::registration::{self, RseqArea};
 use super::slots::{LockedSlot, Slot};
-use super::variable::PerCpu;
+use super::variable::{PerCpu, or_end};
 use super::word::Bits;
 use crate::arch::rseq::free_list;
 use crate::arch::{Cpu, Outcome, STOPPED};
@@ -98,7 +98,7 @@ unsafe impl<T: Send> Sync for FreeList<T> {}
 impl<T> FreeList<T> {
     /// An empty list. Without address space, it calls the handler of allocation errors, as `Box::new` does.
     pub fn new() -> Self {
-        Self::try_new().unwrap_or_else(|_| handle_alloc_error(Layout::new::<[u64; 2]>()))
+        or_end(Self::try_new(), Layout::new::<[u64; 2]>())
     }
 
     /// An empty list.

@@ -41,12 +41,11 @@ use super::guard::Guard;
 use super::registration::{self, LibcArea};
 use super::remote;
 use super::slots::Slot;
-use super::variable::PerCpu;
+use super::variable::{PerCpu, or_end};
 use super::word::Bits;
 use crate::arch::rseq::free_list;
 use crate::arch::{Cpu, Outcome};
 use crate::error::Refusal;
-use alloc::alloc::handle_alloc_error;
 use core::alloc::Layout;
 use core::fmt;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -160,7 +159,7 @@ impl<R: Fn()> Ref<R> {
     /// allocation errors, as `Box::new` does.
     #[doc(alias = "percpu_ref_init")]
     pub fn new(release: R) -> Self {
-        Self::try_new(release).unwrap_or_else(|_| handle_alloc_error(Layout::new::<u64>()))
+        or_end(Self::try_new(release), Layout::new::<u64>())
     }
 
     /// A live count with one initial reference, which [`kill`](Self::kill) puts.

@@ -1,0 +1,355 @@
+//! The first use of each thing that a signal handler may use, in a handler that interrupts the allocator: there no memory can be had,
+//! from Rust's allocator or C's. And what has to say that there is no memory, without any.
+//!
+//! The program has the C library's allocator under its own names. Each check is alone in its process, so that its use is the first.
+
+#![cfg_attr(
+    not(target_env = "gnu"),
+    allow(dead_code, unused_imports, reason = "the allocator's other names are glibc's")
+)]
+
+mod common;
+
+use common::child::{End, in_child};
+use common::harness::{self, checks};
+use common::signal::raise;
+use cyclewise::clock::{Clock, Instant, PerTask, UnixAnchor, Upkeep, WallClock};
+use cyclewise::error::Refusal;
+use cyclewise::lock::SpinLock;
+use cyclewise::mask::{self, Masked, Signals};
+use cyclewise::percpu::{self, Counter, FreeList, PerCpu, Ref, Ring, Slot, Stack};
+use cyclewise::refs::rcuref::Rcuref;
+use cyclewise::refs::{Arc, LockRef, Refcount};
+use std::hint::black_box;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering::SeqCst};
+
+/// The next allocation is interrupted by SIGUSR1.
+static INTERRUPT: AtomicBool = AtomicBool::new(false);
+/// An allocation was interrupted, and so has the allocator's locks.
+static INSIDE: AtomicBool = AtomicBool::new(false);
+/// There is no memory.
+static EMPTY: AtomicBool = AtomicBool::new(false);
+
+#[cfg(target_env = "gnu")]
+mod allocator {
+    use super::{EMPTY, INSIDE, INTERRUPT, SeqCst, raise};
+    use std::ffi::c_void;
+    use std::ptr::null_mut;
+
+    /// False where there is no memory.
+    fn enter() -> bool {
+        if INSIDE.load(SeqCst) {
+            const SAYS: &[u8] = b"the allocator is used in a handler that interrupted it\n";
+            // SAFETY: reads as many bytes as there are.
+            unsafe { libc::write(2, SAYS.as_ptr().cast(), SAYS.len()) };
+            // SAFETY: ends the process.
+            unsafe { libc::abort() };
+        }
+        if INTERRUPT.swap(false, SeqCst) {
+            INSIDE.store(true, SeqCst);
+            raise(libc::SIGUSR1);
+            INSIDE.store(false, SeqCst);
+        }
+        !EMPTY.load(SeqCst)
+    }
+
+    macro_rules! forward {
+        ($($name:ident($($arg:ident: $type:ty),*) -> $real:ident;)*) => {
+            unsafe extern "C" { $(fn $real($($arg: $type),*) -> *mut c_void;)* }
+            $(
+                #[unsafe(no_mangle)]
+                unsafe extern "C" fn $name($($arg: $type),*) -> *mut c_void {
+                    // SAFETY: the caller's arguments.
+                    if enter() { unsafe { $real($($arg),*) } } else { null_mut() }
+                }
+            )*
+        };
+    }
+
+    forward! {
+        malloc(size: usize) -> __libc_malloc;
+        calloc(count: usize, size: usize) -> __libc_calloc;
+        realloc(at: *mut c_void, size: usize) -> __libc_realloc;
+        memalign(align: usize, size: usize) -> __libc_memalign;
+    }
+
+    #[unsafe(no_mangle)]
+    unsafe extern "C" fn aligned_alloc(align: usize, size: usize) -> *mut c_void {
+        // SAFETY: the caller's arguments.
+        unsafe { memalign(align, size) }
+    }
+
+    #[unsafe(no_mangle)]
+    unsafe extern "C" fn posix_memalign(to: *mut *mut c_void, align: usize, size: usize) -> i32 {
+        // SAFETY: the caller's arguments.
+        let at = unsafe { memalign(align, size) };
+        if at.is_null() {
+            return libc::ENOMEM;
+        }
+        // SAFETY: the caller's place.
+        unsafe { to.write(at) };
+        0
+    }
+
+    unsafe extern "C" {
+        fn __libc_free(at: *mut c_void);
+    }
+
+    #[unsafe(no_mangle)]
+    unsafe extern "C" fn free(at: *mut c_void) {
+        if !at.is_null() {
+            enter();
+        }
+        // SAFETY: the caller's memory.
+        unsafe { __libc_free(at) };
+    }
+}
+
+static OPERATION: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
+static RAN: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn handler(_: i32) {
+    // SAFETY: `in_handler` stored a function of this type.
+    let operation = unsafe { std::mem::transmute::<*mut (), fn()>(OPERATION.load(SeqCst)) };
+    operation();
+    RAN.store(INSIDE.load(SeqCst), SeqCst);
+}
+
+/// Runs `operation` in a handler that has interrupted an allocation.
+fn in_handler(operation: fn()) {
+    OPERATION.store(operation as *mut (), SeqCst);
+    // SAFETY: a function for one signal, whose operation uses what is promised to handlers.
+    unsafe { libc::signal(libc::SIGUSR1, handler as *const () as usize) };
+    INTERRUPT.store(true, SeqCst);
+    black_box(Box::new(1u64));
+    assert!(RAN.load(SeqCst));
+}
+
+/// The same where the backend was chosen before, as the documents of `percpu` ask.
+fn in_handler_of_percpu(operation: fn()) {
+    println!("{}", percpu::backend());
+    in_handler(operation);
+}
+
+cyclewise::percpu! {
+    static HITS: u64;
+    static BY_CID: u64 => Cid;
+}
+cyclewise::static_key! { static KEY: StaticKey = false; }
+static COUNTER: Counter = Counter::new(0);
+static WITH_BATCH: Counter = Counter::with_batch(0, 64);
+static LOCK: SpinLock<u32> = SpinLock::new(0);
+static MASKED: Masked<u32> = Masked::new(0);
+static ARC: OnceLock<Arc<u32>> = OnceLock::new();
+static NOTED: AtomicU32 = AtomicU32::new(0);
+
+fn counter_add() {
+    in_handler_of_percpu(|| COUNTER.add(1));
+    assert_eq!(COUNTER.sum(), 1);
+}
+
+fn counter_of_a_batch() {
+    in_handler_of_percpu(|| WITH_BATCH.add(1 << 40));
+    assert_eq!(WITH_BATCH.sum(), 1 << 40);
+}
+
+fn counter_try_allocate() {
+    in_handler_of_percpu(|| COUNTER.try_allocate().unwrap());
+}
+
+fn counter_batch_and_compare() {
+    in_handler_of_percpu(|| assert!(COUNTER.batch() >= 32 && COUNTER.compare(1 << 40).is_lt() && COUNTER.sum() == 0));
+}
+
+fn percpu_statics() {
+    in_handler_of_percpu(|| {
+        HITS.add(1);
+        BY_CID.add_return(1);
+    });
+    assert_eq!((HITS.sum(), BY_CID.sum()), (1, 1));
+}
+
+fn percpu_variables_come_and_go() {
+    in_handler_of_percpu(|| PerCpu::<u64>::try_new().unwrap().add(1));
+}
+
+fn percpu_structures() {
+    in_handler_of_percpu(|| {
+        let (stack, ring, list) = (Stack::<u64, 4>::new(), Ring::<u64, 4>::new(), FreeList::<u64>::new());
+        stack.push(1).unwrap();
+        ring.push(1).unwrap();
+        assert!(list.pop().is_none());
+        // Moved: they may be in another slot.
+        assert!(stack.pop().is_none_or(|n| n == 1) && ring.pop().is_none_or(|n| n == 1));
+    });
+}
+
+fn percpu_reference() {
+    in_handler_of_percpu(|| {
+        let reference = Ref::try_new(|| ()).unwrap();
+        assert!(reference.try_get());
+        reference.put();
+    });
+}
+
+fn percpu_slots() {
+    in_handler_of_percpu(|| assert!(Slot::all().count() > 0));
+}
+
+fn clock_now() {
+    in_handler(|| assert!(Instant::now() <= Instant::now()));
+}
+
+fn clock_of_others() {
+    in_handler(|| {
+        let clock = Clock::process();
+        black_box((clock.recent(), clock.status(), clock.now_as::<PerTask>()));
+        black_box((UnixAnchor::new(), WallClock::new().now(), Instant::<PerTask>::read()));
+        clock.refresh();
+    });
+}
+
+fn locks() {
+    in_handler(|| {
+        *LOCK.lock() += 1;
+        let other = LockRef::new(1);
+        other.get();
+        *other.lock() += 1;
+    });
+}
+
+fn counts() {
+    ARC.set(Arc::new(1)).unwrap();
+    in_handler(|| {
+        let arc = ARC.get().unwrap();
+        let weak = Arc::downgrade(&arc.clone());
+        assert!(weak.upgrade().is_some_and(|arc| *arc == 1));
+        let (count, rcuref) = (Refcount::new(1), Rcuref::new());
+        count.inc();
+        black_box((count.read(), rcuref.get()));
+        // Misuse, which saturates.
+        Refcount::new(0).inc();
+    });
+}
+
+fn masked() {
+    in_handler(|| {
+        let hold = mask::hold();
+        *MASKED.lock(&hold) += 1;
+        assert!(mask::is_held() && mask::lost() == 0);
+    });
+}
+
+fn a_deferred_signal() {
+    Signals::on(libc::SIGUSR2, &NOTED).unwrap();
+    in_handler(|| {
+        let hold = mask::hold();
+        raise(libc::SIGUSR2);
+        assert_eq!(NOTED.load(SeqCst), 0);
+        drop(hold);
+        assert_eq!(NOTED.load(SeqCst), 1);
+    });
+}
+
+fn keys() {
+    in_handler(|| assert!(!KEY.is_enabled()));
+}
+
+/// The twin: what asked for the number of CPUs before.
+fn twin_an_allocation_in_the_handler_is_caught() {
+    let asks = || in_handler(|| drop(black_box(Box::new(2u64))));
+    assert_eq!(in_child(asks), Err(End::Signal(libc::SIGABRT)));
+    let opens = || in_handler(|| drop(std::thread::available_parallelism()));
+    assert_eq!(in_child(opens), Err(End::Signal(libc::SIGABRT)));
+}
+
+/// Runs `ask` without memory: the allocator has none, and no mapping is made.
+fn without_memory<T>(ask: impl FnOnce() -> T) -> T {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: writes one limit.
+    assert_eq!(unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) }, 0);
+    let none = libc::rlimit { rlim_cur: 0, ..limit };
+    // SAFETY: reads one limit.
+    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const none) }, 0);
+    EMPTY.store(true, SeqCst);
+    let answer = ask();
+    EMPTY.store(false, SeqCst);
+    // SAFETY: reads one limit.
+    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) }, 0);
+    answer
+}
+
+fn without_memory_errors_are_returned() {
+    let backend = percpu::backend();
+    let counter = without_memory(|| COUNTER.try_allocate());
+    let (call, errno) = ("mmap", libc::ENOMEM);
+    assert!(
+        [Refusal::System { call, errno }, Refusal::NoMemory].contains(&counter.unwrap_err()),
+        "{backend}"
+    );
+    assert!(without_memory(PerCpu::<u64>::try_new).is_err());
+    assert!(without_memory(|| Signals::on(libc::SIGUSR2, &NOTED)).is_err());
+    let kept = String::from("kept");
+    // SAFETY: the closure is async-signal-safe.
+    let called =
+        without_memory(|| unsafe { Signals::call(libc::SIGUSR2, move |_, _| assert_eq!(black_box(&kept), "kept")) });
+    assert!(called.is_err());
+    let started = without_memory(|| Upkeep::start(Clock::process()));
+    assert_eq!(started.map(drop).unwrap_err().kind(), std::io::ErrorKind::OutOfMemory);
+    // With memory all go on.
+    COUNTER.add(1);
+    Signals::on(libc::SIGUSR2, &NOTED).unwrap();
+    drop(Upkeep::start(Clock::process()).unwrap());
+    assert_eq!(COUNTER.sum(), 1);
+}
+
+/// A static has no error to return: it says why, and then what `Box::new` says.
+fn a_static_without_memory_says_why() {
+    let mut ends = [0; 2];
+    // SAFETY: writes two descriptors.
+    assert_eq!(unsafe { libc::pipe(ends.as_mut_ptr()) }, 0);
+    let child = || {
+        percpu::backend();
+        // SAFETY: standard error becomes the pipe.
+        unsafe { libc::dup2(ends[1], 2) };
+        without_memory(|| HITS.add(1));
+    };
+    assert_eq!(in_child(child), Err(End::Signal(libc::SIGABRT)));
+    let mut said = [0u8; 1024];
+    // SAFETY: writes at most the buffer's length.
+    let n = unsafe { libc::read(ends[0], said.as_mut_ptr().cast(), said.len()) };
+    let said = String::from_utf8_lossy(&said[..n as usize]).into_owned();
+    let why = "cyclewise: no memory for per-CPU data of 8 bytes: mmap failed with errno 12; raise the limits on address space";
+    assert!(said.contains(why), "{said}");
+}
+
+fn main() {
+    if !cfg!(target_env = "gnu") {
+        harness::skip("no glibc, whose allocator has second names");
+    }
+    harness::run(checks![
+        counter_add,
+        counter_of_a_batch,
+        counter_try_allocate,
+        counter_batch_and_compare,
+        percpu_statics,
+        percpu_variables_come_and_go,
+        percpu_structures,
+        percpu_reference,
+        percpu_slots,
+        clock_now,
+        clock_of_others,
+        locks,
+        counts,
+        masked,
+        a_deferred_signal,
+        keys,
+        twin_an_allocation_in_the_handler_is_caught,
+        without_memory_errors_are_returned,
+        a_static_without_memory_says_why,
+    ]);
+}
