@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::child::in_child;
+use common::child::{in_child, own_pids};
 use common::harness::{self, checks};
 use cyclewise::clock::{Clock, Instant, Upkeep};
 use std::time::Duration;
@@ -14,6 +14,7 @@ fn main() {
     harness::run(checks![
         recent_goes_on_without_the_thread,
         the_parents_upkeep_is_dropped_at_once,
+        the_upkeep_of_a_parent_with_the_same_pid_is_dropped_at_once,
         a_child_has_an_upkeep_of_its_own,
     ]);
 }
@@ -48,6 +49,26 @@ fn recent_goes_on_without_the_thread() {
 
 fn the_parents_upkeep_is_dropped_at_once() {
     beside(drop);
+}
+
+/// Parent and child are process 1 of a pid namespace each.
+fn the_upkeep_of_a_parent_with_the_same_pid_is_dropped_at_once() {
+    if !own_pids() {
+        println!("skipped: no pid namespaces here, {}", std::io::Error::last_os_error());
+        return;
+    }
+    in_child(|| {
+        assert_eq!(std::process::id(), 1);
+        let upkeep = Upkeep::start(Clock::process()).unwrap();
+        assert!(own_pids(), "as before");
+        in_child(|| {
+            // The twin: who compares pids takes the thread for one of this process, and joins it.
+            assert_eq!(std::process::id(), 1, "as in the parent");
+            drop(upkeep);
+        })
+        .unwrap();
+    })
+    .unwrap();
 }
 
 fn a_child_has_an_upkeep_of_its_own() {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::child::in_child;
+use common::child::{in_child, own_pids};
 use common::futex::{Counting, NAPS, WAITS};
 use common::harness::{self, checks};
 use cyclewise::lock::RawSpinLock;
@@ -88,17 +88,9 @@ fn take_turns() {
     }
 }
 
-/// Children from here on are in a namespace of numbers of their own, where the first is 1. False where that is
-/// not allowed.
-fn own_numbers() -> bool {
-    // SAFETY: takes a number.
-    let unshare = |flags| unsafe { libc::unshare(flags) } == 0;
-    unshare(libc::CLONE_NEWPID) || unshare(libc::CLONE_NEWUSER | libc::CLONE_NEWPID)
-}
-
 /// A child whose number is that of its parent, where the parent's waiters left their places.
 fn a_child_of_the_same_number_is_another_process() {
-    if !own_numbers() {
+    if !own_pids() {
         println!(
             "skipped: no namespace of process numbers, {}",
             std::io::Error::last_os_error()
@@ -108,7 +100,7 @@ fn a_child_of_the_same_number_is_another_process() {
     let outcome = in_child(|| {
         assert_eq!(std::process::id(), 1);
         beside_waiters_after(
-            || assert!(own_numbers(), "as before"),
+            || assert!(own_pids(), "as before"),
             || {
                 assert_eq!(std::process::id(), 1, "as in the parent");
                 take_turns();

@@ -3,6 +3,7 @@
 use super::now::Clock;
 use super::recent::Recent;
 use super::source::Source;
+use crate::sys::fork_generation;
 use alloc::vec::Vec;
 use core::time::Duration;
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
@@ -40,7 +41,7 @@ const ROOM: usize = 16 << 10;
 pub struct Upkeep {
     stop: Option<SyncSender<()>>,
     thread: Option<JoinHandle<()>>,
-    /// The process in which the thread runs.
+    /// The generation of the process in which the thread runs.
     process: u32,
 }
 
@@ -71,7 +72,7 @@ impl Upkeep {
         Ok(Self {
             stop: Some(stop),
             thread: Some(thread),
-            process: crate::sys::process::id(),
+            process: fork_generation::current(),
         })
     }
 }
@@ -88,7 +89,8 @@ impl Drop for Abandon {
 
 impl Drop for Upkeep {
     fn drop(&mut self) {
-        if self.process != crate::sys::process::id() {
+        // Not by the pid: in a pid namespace of its own, a child may have its parent's.
+        if self.process != fork_generation::current() {
             // In a child of fork: the thread does not exist here, and may have held the channel's lock.
             core::mem::forget((self.stop.take(), self.thread.take()));
             return;
@@ -101,6 +103,31 @@ impl Drop for Upkeep {
         {
             // Ignores a panic of the thread, which would become ours.
             let _ = thread.join();
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::clock::Mock;
+    use std::boxed::Box;
+
+    /// What a drop decides by. It does not stop or join the thread of another generation, whatever that one's pid was.
+    #[test]
+    fn an_upkeep_of_another_generation_is_not_joined() {
+        for is_ours in [false, true] {
+            let clock: &'static Clock<Mock> = Box::leak(Box::new(Clock::new(Mock::new(1_000_000_000))));
+            let mut upkeep = Upkeep::start(clock).unwrap();
+            while !clock.recent.is_kept() {
+                std::thread::yield_now();
+            }
+            if !is_ours {
+                upkeep.process = !upkeep.process;
+            }
+            drop(upkeep);
+            // A thread that was joined has abandoned the word: the twin, in the same process.
+            assert_eq!(clock.recent.is_kept(), !is_ours);
         }
     }
 }

@@ -47,6 +47,13 @@ pub fn fork(body: impl FnOnce()) -> i32 {
     pid
 }
 
+/// Children from here on are in a pid namespace of their own, where the first has pid 1. False where that is not allowed.
+pub fn own_pids() -> bool {
+    // SAFETY: takes a number.
+    let unshare = |flags| unsafe { libc::unshare(flags) } == 0;
+    unshare(libc::CLONE_NEWPID) || unshare(libc::CLONE_NEWUSER | libc::CLONE_NEWPID)
+}
+
 /// Waits until the child has ended.
 pub fn wait_for(pid: i32) -> Result<(), End> {
     let mut status = 0;
