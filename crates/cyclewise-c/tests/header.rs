@@ -29,7 +29,7 @@ const HEAD: &str = "\
  * mode.
  *
  * Clock: Any thread and any signal handler may read it. A child that was forked while another thread followed the kernel's clock reads
- * the kernel's: correct, but slower.
+ * the kernel's: correct, but slower. In another time namespace the clock jumps by its offset, and may go back, 4 ms late at most.
  *
  * Queued spinlock: A signal handler may take a lock that its thread neither holds nor waits for. A lock that another thread held at a
  * fork stays held in the child; trylock and timedlock return there. One process, and one copy of the library.

@@ -4,7 +4,8 @@ mod common;
 
 use common::child::{in_child, own_pids};
 use common::harness::{self, checks};
-use cyclewise::clock::{Clock, Instant, Upkeep};
+use common::time_namespace;
+use cyclewise::clock::{Clock, Instant, PerTask, Upkeep, WallClock};
 use std::time::Duration;
 
 fn main() {
@@ -16,6 +17,8 @@ fn main() {
         the_parents_upkeep_is_dropped_at_once,
         the_upkeep_of_a_parent_with_the_same_pid_is_dropped_at_once,
         a_child_has_an_upkeep_of_its_own,
+        a_child_in_another_time_namespace_has_its_clock,
+        a_process_that_enters_another_time_namespace_follows_its_clock,
     ]);
 }
 
@@ -84,5 +87,84 @@ fn a_child_has_an_upkeep_of_its_own() {
         }
         drop(own);
         assert!(recent() > first && !stands_still());
+    });
+}
+
+static WALL: WallClock = WallClock::new();
+
+/// Every clock with its times of the kernel's; how far it is off.
+fn off_by() -> [(&'static str, Duration); 4] {
+    let of = |name, clock: fn() -> u64, id| {
+        let (before, ns, after) = (kernel_ns(id), clock(), kernel_ns(id));
+        let off = before.saturating_sub(ns).max(ns.saturating_sub(after));
+        (name, Duration::from_nanos(off))
+    };
+    [
+        of("now", || Instant::now().as_nanos(), libc::CLOCK_MONOTONIC),
+        of(
+            "per task",
+            || Instant::<PerTask>::read().as_nanos(),
+            libc::CLOCK_MONOTONIC,
+        ),
+        of("recent", || recent().as_nanos(), libc::CLOCK_MONOTONIC),
+        of("wall", || WALL.now(), libc::CLOCK_REALTIME),
+    ]
+}
+
+fn kernel_ns(clock: libc::clockid_t) -> u64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: writes one timespec.
+    assert_eq!(unsafe { libc::clock_gettime(clock, &raw mut now) }, 0);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// Reads for so long by the kernel's clock.
+fn read_for(time: Duration) {
+    let end = kernel_ns(libc::CLOCK_MONOTONIC) + time.as_nanos() as u64;
+    while kernel_ns(libc::CLOCK_MONOTONIC) < end {
+        off_by();
+    }
+}
+
+/// Where the clock was moved by seconds, half of one is off.
+fn is_off(clock: &(&'static str, Duration)) -> bool {
+    clock.1 > Duration::from_millis(500)
+}
+
+/// Has `enter` make the clocks of another time namespace those of a process that has read them before.
+fn in_namespaces(enter: fn(check: fn()) -> bool) {
+    for seconds in [10_000, -5] {
+        in_child(|| {
+            read_for(Duration::from_millis(20));
+            if !time_namespace::of_children(seconds) || !enter(follows) {
+                println!("skipped: no time namespace here, {}", std::io::Error::last_os_error());
+            }
+        })
+        .unwrap();
+    }
+}
+
+fn follows() {
+    // The twin: the last segment is still the parent's, and the wall clock's distance too. Where the process was stopped for longer
+    // than both, nothing is.
+    let first = off_by();
+    read_for(Duration::from_millis(300));
+    assert_eq!(off_by().iter().find(|clock| is_off(clock)), None, "at first {first:?}");
+}
+
+fn a_child_in_another_time_namespace_has_its_clock() {
+    in_namespaces(|check| {
+        in_child(check).unwrap();
+        true
+    });
+}
+
+fn a_process_that_enters_another_time_namespace_follows_its_clock() {
+    in_namespaces(|check| {
+        let entered = time_namespace::enter();
+        if entered {
+            check();
+        }
+        entered
     });
 }

@@ -5,6 +5,9 @@
  * that thread read before it stored. It is never below an earlier reading on any thread that happened before. The functions
  * cw_clock_now_* have the other orders, cw_clock_read an error bound, and cw_get_clock_status the reason where the kernel's clock is read.
  *
+ * Where the process enters another time namespace, also as a child that is forked, or is restored from a checkpoint, CLOCK_MONOTONIC jumps,
+ * and may go back. The clock follows it after 4 ms at most.
+ *
  * cw_ticks and cw_ticks_ordered are the counter itself, bare and load-ordered: the cheapest stamps, for cw_clock_convert. They are not
  * checked, and go back where the counter does.
  *

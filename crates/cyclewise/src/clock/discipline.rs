@@ -15,7 +15,7 @@
 
 use super::anchor::{Anchor, SleepTime};
 use super::reason::{Reason, SLEW_SHIFT};
-use super::segment::{Calibration, Segment};
+use super::segment::{Calibration, Segment, floor};
 use super::source::Source;
 
 /// The longest segment. Its error bound grows by 4 µs over it, by what the kernel may slew, and an anchor, half a
@@ -248,7 +248,7 @@ impl Discipline {
         // a tick at this speed, rounded up.
         let tick = ((rate * (1.0 + ahead)) as u64).saturating_add(1);
         let base = anchor.ns.saturating_add(1).saturating_add(tick);
-        if base < previous.end_ns() {
+        if base < floor(previous.end_ns(), base) {
             return None;
         }
         let (length, width) = (

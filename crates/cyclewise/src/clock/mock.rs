@@ -1,6 +1,7 @@
 //! A source that a test drives by hand: a counter with a rate, the kernel's clocks, and their faults.
 
 use super::reason::Reason;
+use super::segment::floor;
 use super::source::Source;
 use core::time::Duration;
 use std::collections::HashMap;
@@ -115,6 +116,14 @@ impl Mock {
         state.counter += u128::from(ns) * state.ticks_per_ns;
     }
 
+    /// Moves the kernel's clocks by `ns`: the process enters another time namespace, or was restored from a checkpoint.
+    pub fn move_clocks(&self, ns: i64) {
+        let mut state = self.state();
+        let moved = ((state.monotonic >> 32) as u64).saturating_add_signed(ns);
+        state.monotonic = u128::from(moved) << 32;
+        state.raw_ns = state.raw_ns.saturating_add_signed(ns);
+    }
+
     /// Sets the result of the next examinations.
     pub fn set_trust(&self, trust: Result<(), Reason>) {
         self.state().trust = trust;
@@ -176,8 +185,9 @@ impl Source for Mock {
 
     fn raise_floor(&self, ns: u64) -> u64 {
         let mut state = self.state();
-        let floor = state.floors.entry(std::thread::current().id()).or_insert(0);
-        *floor = ns.max(*floor);
-        *floor
+        let now_ns = (state.monotonic >> 32) as u64;
+        let kept = state.floors.entry(std::thread::current().id()).or_insert(0);
+        *kept = ns.max(floor(*kept, now_ns));
+        *kept
     }
 }

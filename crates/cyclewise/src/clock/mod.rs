@@ -29,14 +29,21 @@
 //! counter.
 //!
 //! # Invariants
-//! `clock/timeline.rs` proves that no reader on any thread steps back, with two exceptions. First, a counter that goes
+//! `clock/timeline.rs` proves that no reader on any thread steps back, with three exceptions. First, a counter that goes
 //! back by less than the age of the current segment: one reading cannot show that, and readers on any thread may see it
 //! until the counter has caught up, for 4 ms at most; [`order::PerTask`] protects each thread from it. The same holds
 //! for up to a microsecond more, by which the counters of two CPUs may differ. (A segment is longer than 4 ms by the
 //! share by which the rate was overestimated, which takes jumps ahead by the same share, to a thousandth, in both
 //! halves of the time over which it was learnt.) The kernel's own clock has the same limit at its last tick. Second, if
 //! the kernel changes the rate of its clock by more than 977 ppm between two anchors, a reader in a gap may get more
-//! than the next segment begins with, by that excess times 0.1 ms.
+//! than the next segment begins with, by that excess times 0.1 ms. And where the kernel's clock itself goes back by more than 0.1 s,
+//! readings follow it.
+//!
+//! # Time namespaces
+//! CLOCK_MONOTONIC jumps where the process enters another time namespace (setns), in a child of a process that has done
+//! `unshare(CLONE_NEWTIME)`, and where a process is restored from a checkpoint. Readings are of the old time until the end of the
+//! current segment, 4 ms at most, and of the new one from then on, also if that is lower. Back by less than 0.1 s, the clock stands still
+//! until the kernel's has caught up. The fault that is recorded is [`Reason::CounterJumped`]: the clock cannot tell the two apart.
 //!
 //! # Memory ordering
 //! As the types in [`order`] say. No reading publishes or acquires the program's own data.

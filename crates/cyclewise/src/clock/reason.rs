@@ -21,7 +21,8 @@ pub enum Reason {
     Clocksource(ClocksourceName),
     /// The counter went back.
     CounterWentBack,
-    /// The counter advanced by more or less than CLOCK_MONOTONIC_RAW since the last anchor.
+    /// The counter advanced by more or less than CLOCK_MONOTONIC_RAW since the last anchor, or the process is in another time namespace by
+    /// now.
     CounterJumped,
     /// The rate of CLOCK_MONOTONIC changed by more than 977 ppm between two anchors.
     RateStep,
@@ -93,7 +94,7 @@ impl fmt::Display for Reason {
                 );
             }
             Self::CounterWentBack => "the counter went back; report the machine, and see dmesg",
-            Self::CounterJumped => "the counter jumped against CLOCK_MONOTONIC_RAW; see whether the machine was moved",
+            Self::CounterJumped => "the counter jumped against CLOCK_MONOTONIC_RAW; see whether the machine was moved, or the process entered a time namespace",
             Self::RateStep => "CLOCK_MONOTONIC changed its rate by more than 977 ppm; see what sets adjtimex",
             Self::Suspended => "the machine was suspended; nothing to do, the rate was learnt again",
             Self::Disrupted => "the hypervisor moved or restored the machine; nothing to do, the rate was learnt again",

@@ -5,7 +5,8 @@
 //! raise the word to what they read.
 //!
 //! # Invariants
-//! 1. The time in the word never decreases. (A child of fork starts with 0: its one thread reads the clock next.)
+//! 1. The time in the word never decreases, unless the kernel's clock was set back. (A child of fork starts with 0: its one thread reads
+//!    the clock next.) The clock is read after the word that it is compared with.
 //! 2. A reader that read the clock has raised the word to that time before it returns it.
 //! 3. So a thread that read a time finds one that is not below it, whether from the word, whose values a thread sees in
 //!    their order, or from the clock, which is never below a time that was read before.
@@ -19,6 +20,7 @@
 //! While a thread keeps it, one load. Otherwise a reading of the clock and a read-modify-write of a word that all readers
 //! share.
 
+use super::segment::floor;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -50,23 +52,27 @@ pub(super) struct Recent<W = AtomicU64>(pub(super) W);
 impl<W: Word> Recent<W> {
     /// The time in the word, or `now` if no thread keeps it.
     #[inline(always)]
-    pub(super) fn read(&self, now: impl FnOnce() -> u64) -> u64 {
+    pub(super) fn read(&self, now: impl Fn() -> u64) -> u64 {
         match self.0.load() {
             word if word & KEPT != 0 => word >> 1,
-            _ => self.read_slow(now()),
+            _ => self.read_slow(now),
         }
     }
 
     #[cold]
-    fn read_slow(&self, now: u64) -> u64 {
-        let before = self.0.change(|word| raised(word, now) | word & KEPT);
-        (before >> 1).max(now)
+    fn read_slow(&self, now: impl Fn() -> u64) -> u64 {
+        let mut read = 0;
+        self.0.change(|word| {
+            read = raised(word, now());
+            read << 1 | word & KEPT
+        });
+        read
     }
 
     /// Raises the word to a reading of the clock. From now on a thread keeps it.
     #[cfg(feature = "std")]
-    pub(super) fn publish(&self, now: u64) {
-        self.0.change(|word| raised(word, now) | KEPT);
+    pub(super) fn publish(&self, now: impl Fn() -> u64) {
+        self.0.change(|word| raised(word, now()) << 1 | KEPT);
     }
 
     /// The thread that called `publish` does not any more. Where another does, readers read the clock until it has.
@@ -81,9 +87,11 @@ impl<W: Word> Recent<W> {
     }
 }
 
-/// The word with the time `now` if that is later, and without the bit. A time of more than 292 years is cut.
+/// The word's time, or `now` if that is later, or the word's is from before the kernel's clock was set back. A time of more than 292
+/// years is cut.
 fn raised(word: u64, now: u64) -> u64 {
-    (word >> 1).max(now.min(u64::MAX >> 1)) << 1
+    let now = now.min(u64::MAX >> 1);
+    now.max(floor(word >> 1, now))
 }
 
 #[cfg(all(test, feature = "std"))]

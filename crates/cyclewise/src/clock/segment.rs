@@ -10,6 +10,21 @@
 
 use super::reason::SLEW_SHIFT;
 
+/// A time that is further ahead of the kernel's clock than this is from before that was set back. The clock itself is ahead by two
+/// segments at most, 16 ms, whatever the counter does.
+const SET_BACK_NS: u64 = 100_000_000;
+
+/// What readings do not go below, given a time that was read before and the kernel's clock or a time read since. CLOCK_MONOTONIC goes
+/// back where the process enters another time namespace or is restored from a checkpoint. Then it is followed: otherwise the clock
+/// would stand still for as long as it went back.
+pub(super) fn floor(read_ns: u64, now_ns: u64) -> u64 {
+    if read_ns.saturating_sub(now_ns) > SET_BACK_NS {
+        0
+    } else {
+        read_ns
+    }
+}
+
 /// One segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Segment {
@@ -133,6 +148,13 @@ mod tests {
         };
         assert_eq!(segment.position(2), TickPosition::Within(72));
         assert_eq!(segment.position(u64::MAX - 3), TickPosition::Before(2));
+    }
+
+    #[test]
+    fn a_floor_is_kept_unless_the_kernels_clock_was_set_back() {
+        assert_eq!(floor(SET_BACK_NS + 7, 7), SET_BACK_NS + 7);
+        assert_eq!(floor(SET_BACK_NS + 8, 7), 0);
+        assert_eq!(floor(7, u64::MAX), 7);
     }
 
     #[test]

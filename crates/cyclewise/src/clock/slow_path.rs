@@ -1,6 +1,6 @@
 //! The slow path of a reader: to the next segment, into a gap, out of a gap.
 
-use super::segment::{Segment, TickPosition};
+use super::segment::{Segment, TickPosition, floor};
 use super::timeline::{SegmentState, Timeline};
 
 /// The kernel calls the counters of two CPUs synchronous if they differ by no more than this. A tick so little before
@@ -73,7 +73,7 @@ impl Timeline {
         if !is_demoted {
             env.gap_read(segment, kernel_ns);
         }
-        let ns = kernel_ns.max(segment.end_ns());
+        let ns = kernel_ns.max(floor(segment.end_ns(), kernel_ns));
         Some((ns, (ns - kernel_ns).saturating_add(1)))
     }
 }

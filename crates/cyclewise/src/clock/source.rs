@@ -36,7 +36,8 @@ pub trait Source {
     fn disruptions(&self) -> Option<u64> {
         None
     }
-    /// The larger of `ns` and what this last returned on the same thread.
+    /// The larger of `ns` and what this last returned on the same thread; `ns` if CLOCK_MONOTONIC was set back since, as where the process
+    /// entered another time namespace.
     #[cfg(feature = "std")]
     fn raise_floor(&self, ns: u64) -> u64;
 }

@@ -4,6 +4,7 @@
 //! The first examination finds what orders the counter, 0.1 ms; each reads a small file, some microseconds.
 
 use super::reason::{ClocksourceName, Reason};
+use super::segment::floor;
 use super::source::Source;
 use crate::arch::counter;
 use crate::sys::vmclock::Vmclock;
@@ -96,11 +97,18 @@ impl Source for System {
             static FLOOR: core::cell::Cell<u64> = const { core::cell::Cell::new(0) };
         }
         FLOOR.with(|floor| {
-            let ns = ns.max(floor.get());
+            let ns = if ns < floor.get() { kept(floor.get(), ns) } else { ns };
             floor.set(ns);
             ns
         })
     }
+}
+
+/// The floor above `ns`, or `ns` where the kernel's clock was set back.
+#[cfg(feature = "std")]
+#[cold]
+fn kept(floor_ns: u64, ns: u64) -> u64 {
+    clock_gettime::known_monotonic_ns().map_or(floor_ns, |now_ns| ns.max(floor(floor_ns, now_ns)))
 }
 
 /// Whether the clock source of that name reads the same counter as this crate, and the kernel trusts it.

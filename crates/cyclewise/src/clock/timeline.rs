@@ -5,7 +5,7 @@
 //! - *closed*: the next segment begins where it ends, at the same nanosecond, and is already written;
 //! - *gap*: a reader was past its end before that. From then on readers take the kernel's clock, but at least
 //!   [`Segment::end_ns`], until another segment is published, which begins at its publication and runs ahead of the
-//!   kernel's clock.
+//!   kernel's clock. If the kernel's clock was set back, that end is no [`floor`](super::segment::floor), here and below.
 //!
 //! # Invariants
 //! 1. A segment's start, base, multiplier and length never change, and a successor is written before its predecessor is

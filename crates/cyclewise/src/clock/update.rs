@@ -25,6 +25,12 @@ const EXAMINE_AGAIN_NS: u64 = 1_000_000_000;
 /// Faults of the counter after which it is never trusted again.
 const MAX_FAULTS: u32 = 16;
 
+/// Whether it is time for what was put off until `due`, for less than `longest`. If there is more to wait, the kernel's clock was set back
+/// since.
+fn is_due(due: u64, now: u64, longest: u64) -> bool {
+    !(1..=longest).contains(&due.saturating_sub(now))
+}
+
 /// The state of the updates, under the clock's lock.
 pub(super) struct Updater {
     discipline: Discipline,
@@ -44,7 +50,9 @@ impl<S: Source> Clock<S> {
         let before = self.gap_ns.load(Relaxed);
         self.gap_ns.store(now, Relaxed);
         let is_known = self.status_cells.rate.load(Relaxed) > 0;
-        if now < self.retry_ns.load(Relaxed) || is_known && now.saturating_sub(before) > MAX_IDLE_NS {
+        if !is_due(self.retry_ns.load(Relaxed), now, 2 * LEARN_NS)
+            || is_known && now.saturating_sub(before) > MAX_IDLE_NS
+        {
             return;
         }
         let Some(mut updater) = self.updater.try_lock() else {
@@ -101,7 +109,7 @@ impl<S: Source> Clock<S> {
     /// The fault, after it was recorded.
     fn anchor(&self, updater: &mut Guard<'_, Updater>, in_gap: bool) -> Result<Anchor, Reason> {
         let now = self.source.monotonic_ns();
-        if updater.examine_ns.is_none_or(|due| now >= due) {
+        if updater.examine_ns.is_none_or(|due| is_due(due, now, 2 * EXAMINE_NS)) {
             // Recorded below, so that an examination that panics does not count.
             let examined = self.source.examine();
             let wait_ns = match examined {

@@ -63,7 +63,7 @@ impl Upkeep {
             let _last = Abandon(&clock.recent);
             loop {
                 clock.refresh();
-                clock.recent.publish(clock.now().as_nanos());
+                clock.recent.publish(|| clock.now().as_nanos());
                 if stopped.recv_timeout(PERIOD) != Err(RecvTimeoutError::Timeout) {
                     break;
                 }

@@ -15,3 +15,4 @@ pub mod futex;
 pub mod harness;
 pub mod signal;
 pub mod text;
+pub mod time_namespace;

@@ -91,6 +91,16 @@ impl CheckedReader {
         self.last = self.last.min(least);
     }
 
+    /// Moves the kernel's clocks. The readings of 5 ms, in which the last segments end, are not checked.
+    pub(super) fn move_clocks(&mut self, ns: i64) {
+        self.mock.move_clocks(ns);
+        for _ in 0..500 {
+            self.mock.advance(Duration::from_micros(10));
+            self.clock.now();
+        }
+        self.last = 0;
+    }
+
     /// Reads every `step` for `time`.
     pub(super) fn read_for(&mut self, time: Duration, step: Duration) {
         let end = self.mock.peek_ns() + time.as_nanos() as u64;

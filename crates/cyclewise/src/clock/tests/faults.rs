@@ -171,6 +171,40 @@ fn a_step_of_the_counters_rate_is_noticed() {
     }
 }
 
+const SECOND_NS: i64 = 1_000_000_000;
+
+/// In another time namespace, or restored from a checkpoint: every reading is of the kernel's clock as it is now.
+#[test]
+fn kernels_clocks_that_were_moved_are_followed() {
+    for ns in [10_000 * SECOND_NS, -5 * SECOND_NS, -3000 * SECOND_NS] {
+        let mut reader = CheckedReader::warm();
+        reader.clock.now_as::<PerTask>();
+        reader.clock.recent();
+        reader.move_clocks(ns);
+        let floored = reader.clock.now_as::<PerTask>().as_nanos();
+        assert!(reader.mock.peek_ns().abs_diff(floored) < 1_000);
+        assert!(reader.mock.peek_ns().abs_diff(reader.clock.recent().as_nanos()) < 1_000);
+        reader.read_for(100 * MS, 50 * US);
+        assert!(reader.max_error_ns < 1_000, "{} ns off", reader.max_error_ns);
+        // The counter is read again, and examined at the latest after twice the usual time.
+        assert_eq!(reader.clock.status().mode, Mode::Counter);
+        reader.mock.set_trust(Err(Reason::NotInvariant));
+        reader.read_for(Duration::from_secs(33), 500 * US);
+        assert_eq!(reader.clock.status().mode, Mode::Kernel);
+    }
+}
+
+/// The twin: so little may be the clock's own lead, and is waited for.
+#[test]
+#[should_panic(expected = "ns off")]
+fn a_clock_that_waits_for_the_kernels_is_caught() {
+    let mut reader = CheckedReader::warm();
+    reader.checks_bound = false;
+    reader.move_clocks(-50_000_000);
+    reader.read_for(20 * MS, 50 * US);
+    assert!(reader.max_error_ns < 1_000, "{} ns off", reader.max_error_ns);
+}
+
 #[test]
 fn a_machine_that_was_moved_is_noticed() {
     assert_eq!(after(|reader| reader.mock.disrupt()), Some(Reason::Disrupted));

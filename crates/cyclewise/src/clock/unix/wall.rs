@@ -78,7 +78,7 @@ impl WallClock {
     #[inline]
     fn ahead_ns(&self, now_ns: u64, read: impl FnOnce() -> UnixAnchor) -> u64 {
         let ahead_ns = self.ahead_ns.load(Relaxed);
-        if now_ns < self.due_ns.load(Relaxed) && ahead_ns != NONE {
+        if !is_due(self.due_ns.load(Relaxed), now_ns) && ahead_ns != NONE {
             return ahead_ns;
         }
         self.ahead_ns_slow(now_ns, read)
@@ -88,7 +88,7 @@ impl WallClock {
     fn ahead_ns_slow(&self, now_ns: u64, read: impl FnOnce() -> UnixAnchor) -> u64 {
         let due_ns = self.due_ns.load(Relaxed);
         let next_ns = now_ns.saturating_add(INTERVAL_NS);
-        if now_ns >= due_ns && self.due_ns.exchange_if(due_ns, next_ns, Relaxed, Relaxed) {
+        if is_due(due_ns, now_ns) && self.due_ns.exchange_if(due_ns, next_ns, Relaxed, Relaxed) {
             return self.look(next_ns, read);
         }
         match self.ahead_ns.load(Relaxed) {
@@ -114,6 +114,13 @@ impl WallClock {
             measured => measured,
         }
     }
+}
+
+/// Whether to look. Also where the look is further away than the last reader can have set it: the kernel's clock was set
+/// back since.
+#[inline]
+fn is_due(due_ns: u64, now_ns: u64) -> bool {
+    due_ns.wrapping_sub(now_ns).wrapping_sub(1) >= 2 * INTERVAL_NS
 }
 
 impl Default for WallClock {

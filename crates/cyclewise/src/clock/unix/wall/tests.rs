@@ -144,3 +144,18 @@ fn looks_that_all_store_undo_each_other() {
     look(&|| wall.ahead_ns.store(5_000_000, Relaxed));
     assert_eq!(wall.ahead_ns.load(Relaxed), 3_000_000, "the older one");
 }
+
+/// In another time namespace, or restored from a checkpoint: the distance is another, and the look of before is far away.
+#[cfg(not(loom))]
+#[test]
+fn a_clock_that_was_set_back_is_looked_at() {
+    let wall = WallClock::new();
+    assert_eq!(wall.ahead_ns(50 * INTERVAL_NS, || anchor(AHEAD_NS)), AHEAD_NS);
+    // The twin: as little as another reader's look may be later than this one's time.
+    assert_eq!(wall.ahead_ns(49 * INTERVAL_NS, nobody_looks), AHEAD_NS);
+    assert_eq!(
+        wall.ahead_ns(10 * INTERVAL_NS, || anchor(41 * INTERVAL_NS)),
+        41 * INTERVAL_NS
+    );
+    assert_eq!(wall.ahead_ns(10 * INTERVAL_NS, nobody_looks), 41 * INTERVAL_NS);
+}
