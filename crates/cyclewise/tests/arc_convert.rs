@@ -1,6 +1,7 @@
 //! Arcs converted from other owners, of slices, strings and trait objects; forwarded traits.
 #![cfg(not(loom))]
 
+use cyclewise::refs::rcuref::Pool;
 use cyclewise::refs::{Arc, Unsizing, Weak};
 use std::any::Any;
 use std::borrow::{Borrow, Cow};
@@ -188,6 +189,67 @@ fn weak_references_coerce_before_during_and_after_the_value() {
     assert_eq!((nothing.strong_count(), nothing.weak_count()), (0, 0));
     let empty: Weak<[u8]> = Weak::unsize(Arc::downgrade(&Arc::new([])), |value| value);
     assert!(empty.upgrade().is_none());
+}
+
+/// Four times the stack below. In optimized code this tests little: there no place in a frame is left that nobody uses.
+type Large = [u8; 4 << 20];
+
+fn on_a_small_stack(body: fn()) {
+    let thread = std::thread::Builder::new().stack_size(1 << 20).spawn(body);
+    thread.unwrap().join().unwrap();
+}
+
+/// Where std needs no stack for the value, we need none either. An overflow ends the process by SIGSEGV or SIGABRT.
+#[test]
+fn values_larger_than_the_stack_are_never_on_it() {
+    on_a_small_stack(|| {
+        let to_slice = |weak: Weak<Large>| -> Weak<[u8]> { Weak::unsize(weak, |value| value) };
+        assert!(to_slice(Weak::new()).upgrade().is_none());
+        // SAFETY: zeroes are a value.
+        let mut array: Arc<Large> = unsafe { Arc::<Large>::new_zeroed().assume_init() };
+        let slice = to_slice(Arc::downgrade(&array));
+        assert_eq!(slice.upgrade().map(|slice| slice.len()), Some(size_of::<Large>()));
+        // Moves the bytes, since there is a weak reference.
+        Arc::make_mut(&mut array)[5] = 7;
+        assert!(slice.upgrade().is_none());
+        let array: Arc<[u8]> = Arc::unsize(array, |value| value);
+        let array = Arc::<Large>::try_from(array).unwrap();
+        assert_eq!(array[5], 7);
+        let any: Arc<dyn std::any::Any + Send + Sync> = Arc::unsize(array, |value| value);
+        assert_eq!(any.downcast::<Large>().unwrap()[5], 7);
+        // SAFETY: zeroes are a value.
+        let boxed: Box<Large> = unsafe { Box::new_zeroed().assume_init() };
+        let moved: Arc<Large> = Arc::from(boxed);
+        let uninit = (Arc::<Large>::new_uninit(), Arc::<[Large]>::new_uninit_slice(1));
+        assert_eq!(
+            (size_of_val(&*uninit.0), size_of_val(&*uninit.1)),
+            (moved.len(), moved.len())
+        );
+        assert_eq!(Pool::<Large>::new(2).capacity(), 2);
+    });
+}
+
+/// The twin: a place for a value in a frame.
+#[cfg(debug_assertions)]
+#[test]
+fn a_value_on_the_stack_is_caught() {
+    use std::os::unix::process::ExitStatusExt as _;
+    const CHILD: &str = "CYCLEWISE_ON_THE_STACK";
+    if std::env::var_os(CHILD).is_some() {
+        return on_a_small_stack(|| {
+            let place = std::hint::black_box(std::mem::MaybeUninit::<Large>::uninit());
+            assert_eq!(size_of_val(&place), size_of::<Large>());
+        });
+    }
+    let test = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "a_value_on_the_stack_is_caught"])
+        .env(CHILD, "1")
+        .output()
+        .unwrap();
+    assert!(
+        matches!(test.status.signal(), Some(libc::SIGABRT | libc::SIGSEGV)),
+        "{test:?}"
+    );
 }
 
 #[test]

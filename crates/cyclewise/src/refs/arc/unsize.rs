@@ -19,6 +19,7 @@
 use super::Arc;
 use super::allocation::with_metadata_of;
 use super::weak::Weak;
+use alloc::boxed::Box;
 use core::any::Any;
 use core::mem::{ManuallyDrop, MaybeUninit, size_of_val};
 use core::ptr::{self, NonNull};
@@ -86,23 +87,43 @@ impl<T> Weak<T> {
     /// let part: Weak<u8> = Weak::unsize(Weak::<(u8, u8)>::new(), |value| &value.0);
     /// ```
     ///
+    /// For a type of more than 1 KiB it may allocate as much for the moment.
+    ///
     /// # Panics
     /// If `coerce` panics; then the reference is dropped.
     #[must_use]
     pub fn unsize<U: ?Sized>(this: Self, coerce: for<'a> fn(&'a Unsizing<T>) -> &'a Unsizing<U>) -> Weak<U> {
-        // The value may be destroyed, incomplete or another thread's, so the closure coerces a reference to this
-        // function's own memory, of which only the metadata is used. That memory holds no value (Invariant 3).
-        let place = MaybeUninit::<Unsizing<T>>::uninit();
-        // SAFETY: aligned, as large as a T, and never read (Invariant 3). The language does not promise yet that a
-        // reference to memory without a value may exist; compilers consider the memory alone.
-        let before = unsafe { &*place.as_ptr() };
-        let after = coerced(before, coerce);
+        // The value may be destroyed, incomplete or another thread's, so the closure coerces a reference to other
+        // memory, of which only the metadata is used.
+        let after = if size_of::<T>() <= LARGEST_IN_FRAME {
+            coerced_in_frame(coerce)
+        } else {
+            coerced_on_heap(coerce)
+        };
         let this = ManuallyDrop::new(this);
         let value = with_metadata_of(this.value.cast(), after);
         // SAFETY: the same memory as a type that its value coerces to (Invariant 2), or the address of a Weak without
         // memory; with the unit that `this` had.
         unsafe { Weak::from_value(value) }
     }
+}
+
+/// Memory in a frame is free, and a frame of the size of any value overflows the stack where it is not optimized away.
+const LARGEST_IN_FRAME: usize = 1024;
+
+/// The metadata of a coerced reference to memory that holds no value (Invariant 3).
+fn coerced_in_frame<T, U: ?Sized>(coerce: for<'a> fn(&'a Unsizing<T>) -> &'a Unsizing<U>) -> *const U {
+    let place = MaybeUninit::<Unsizing<T>>::uninit();
+    // SAFETY: aligned, as large as a T, and never read (Invariant 3). The language does not promise yet that a
+    // reference to memory without a value may exist; compilers consider the memory alone.
+    coerced(unsafe { &*place.as_ptr() }, coerce)
+}
+
+/// The same for values of any size.
+fn coerced_on_heap<T, U: ?Sized>(coerce: for<'a> fn(&'a Unsizing<T>) -> &'a Unsizing<U>) -> *const U {
+    let place = Box::<Unsizing<T>>::new_uninit();
+    // SAFETY: as in `coerced_in_frame`.
+    coerced(unsafe { &*place.as_ptr() }, coerce)
 }
 
 /// The coerced reference, of which the caller uses the metadata.

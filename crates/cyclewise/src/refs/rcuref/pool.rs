@@ -8,7 +8,7 @@
 //! 3. While a reference to a slot is held, the slot has a value.
 //!
 //! # Safety
-//! The unsafe operations are those on a slot's value; each cites Invariant 2 or 3.
+//! The unsafe operations are those on a slot's value, each of which cites Invariant 2 or 3, and the writing of new slots.
 #![expect(unsafe_code, reason = "values in slots whose owner is known by a count")]
 
 use super::entry::Entry;
@@ -68,11 +68,19 @@ impl<T> Pool<T> {
     /// A pool with `capacity` slots.
     #[must_use]
     pub fn new(capacity: usize) -> Self {
-        let slot = |_| Slot {
-            count: Rcuref::dead(),
-            generation: AtomicU64::new(0),
-            value: UnsafeCell::new(MaybeUninit::uninit()),
-        };
+        // Written in place: a slot on the stack overflows that if the values are large and the build is not optimized.
+        let mut slots = Box::<[Slot<T>]>::new_uninit_slice(capacity);
+        for slot in &mut slots {
+            let slot = slot.as_mut_ptr();
+            // SAFETY: a field of memory for a slot.
+            let count = unsafe { &raw mut (*slot).count };
+            // SAFETY: a field of memory for a slot.
+            let generation = unsafe { &raw mut (*slot).generation };
+            // SAFETY: nobody else has the slot yet.
+            unsafe { count.write(Rcuref::dead()) };
+            // SAFETY: nobody else has the slot yet.
+            unsafe { generation.write(AtomicU64::new(0)) };
+        }
         let words = capacity.div_ceil(64);
         // Bits after the last slot stay set.
         let word = |i| {
@@ -83,7 +91,8 @@ impl<T> Pool<T> {
             })
         };
         Self {
-            slots: (0..capacity).map(slot).collect(),
+            // SAFETY: both fields of each are written, and the third needs no value.
+            slots: unsafe { slots.assume_init() },
             used: (0..words).map(word).collect(),
             hint: AtomicUsize::new(0),
         }
