@@ -22,7 +22,7 @@ use cyclewise::refs::rcuref::Rcuref;
 use cyclewise::refs::{Arc, LockRef, Refcount};
 use std::hint::black_box;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering::SeqCst};
 
 /// The next allocation is interrupted by SIGUSR1.
 static INTERRUPT: AtomicBool = AtomicBool::new(false);
@@ -327,6 +327,35 @@ fn a_static_without_memory_says_why() {
     assert!(said.contains(why), "{said}");
 }
 
+/// What LeakSanitizer would know as regions of roots, if its runtime were this.
+static ROOTS: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+
+#[unsafe(no_mangle)]
+extern "C" fn __lsan_register_root_region(at: *const u8, length: usize) {
+    ROOTS[0].store(at.addr(), SeqCst);
+    ROOTS[1].store(length, SeqCst);
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __lsan_unregister_root_region(at: *const u8, length: usize) {
+    assert_eq!(ROOTS.each_ref().map(|word| word.swap(0, SeqCst)), [at.addr(), length]);
+}
+
+fn leak_sanitizer_looks_into_variables() {
+    let mapped = {
+        let first = PerCpu::<u64>::new();
+        let slots = Slot::all().map(|slot| first.of(slot).addr());
+        let [from, length] = ROOTS.each_ref().map(|word| word.load(SeqCst));
+        assert!(
+            slots.clone().all(|at| (from..from + length).contains(&at)),
+            "{from:#x} {length:#x}"
+        );
+        from
+    };
+    // Its chunk was unmapped with it.
+    assert!(mapped != 0 && ROOTS[0].load(SeqCst) == 0);
+}
+
 fn main() {
     if !cfg!(target_env = "gnu") {
         harness::skip("no glibc, whose allocator has second names");
@@ -351,5 +380,6 @@ fn main() {
         twin_an_allocation_in_the_handler_is_caught,
         without_memory_errors_are_returned,
         a_static_without_memory_says_why,
+        leak_sanitizer_looks_into_variables,
     ]);
 }

@@ -1,5 +1,8 @@
 //! std's atomic types, with LOCK prefixes that [`patch`](crate::patch) can elide and restore.
 //!
+//! **An elided read-modify-write orders nothing for other processes, the kernel or devices**, `SeqCst` or not. Where a protocol with one of
+//! them needs a full fence (the flags of an `io_uring`'s ring, queues in shared memory), use [`fence`] or std's types.
+//!
 //! These have the names, orderings and layout of `core::sync::atomic`'s types: each is a transparent wrapper of std's.
 //! Loads, stores, swaps and fences are std's own: plain MOVs, XCHG, which locks without a prefix, and whatever the
 //! compiler makes of a fence. Every other read-modify-write is one instruction whose prefix is a site, or a loop around
@@ -21,8 +24,8 @@
 //! # What not to use these for
 //! - Memory that another process, the kernel or a device also accesses: shared mappings, `io_uring` rings. Eliding
 //!   considers only this process's threads. Use std's types there.
-//! - Ordering accesses to such memory by a read-modify-write of these types, even of private memory and even with
-//!   `SeqCst`: an instruction without LOCK is not a barrier. Use [`fence`], or std's read-modify-writes.
+//! - Ordering accesses to such memory by a read-modify-write of these types, even of private memory: an instruction without LOCK is not
+//!   a barrier.
 //!
 //! # References
 //! Intel SDM vol. 3, 8.2.3.4 (loads may be reordered with earlier stores) and 8.2.3.9 (locked instructions order);

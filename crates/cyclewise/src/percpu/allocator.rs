@@ -21,6 +21,7 @@ use super::allocator_lock::AllocatorLock;
 use super::registration::{self, block_signals};
 use super::slots::{Slot, copy_in, slot_count};
 use crate::arch::SHIFT;
+use crate::arch::leak_sanitizer::root_region;
 use crate::error::Refusal;
 use core::alloc::Layout;
 use core::cell::UnsafeCell;
@@ -107,6 +108,11 @@ pub(super) fn allocate(layout: Layout) -> Result<NonNull<u8>, Refusal> {
         at = chunk.next;
     }
     let new = registration::reserve(length())?.cast::<Chunk>();
+    // Or it takes for leaked what only words of variables refer to.
+    if let Some([register, _]) = root_region() {
+        // SAFETY: a mapping, until it is unregistered.
+        unsafe { register(new.as_ptr().cast(), length()) };
+    }
     // SAFETY: a new mapping, aligned to a page and zero, which is an empty header.
     let chunk = unsafe { &mut *new.as_ptr() };
     chunk.next = *locked.first();
@@ -154,6 +160,10 @@ pub(super) unsafe fn free(at: NonNull<u8>, layout: Layout) {
                 let next = chunk.next;
                 // SAFETY: the link that led here, under the lock (Invariant 1).
                 unsafe { *link = next };
+                if let Some([_, unregister]) = root_region() {
+                    // SAFETY: registered by `allocate` with this length.
+                    unsafe { unregister(this.cast(), length()) };
+                }
                 // SAFETY: `reserve` returned it, no variable is in it, and it is unlinked.
                 unsafe { registration::release(NonNull::from(chunk).cast(), length()) };
             }

@@ -36,7 +36,8 @@ use crate::arch::gs::{Base, Gs};
 use crate::error::Refusal;
 use core::marker::PhantomData;
 
-/// The calling thread, confined to a CPU. The drop restores its affinity and the base of GS.
+/// The calling thread, confined to a CPU. The drop restores its affinity and the base of GS, and nothing else does: a thread whose
+/// `Pinned` was forgotten (mem::forget, a cycle of `Rc`) stays on that CPU until it ends, and so do the threads that it creates.
 ///
 /// Its operations are those of [`this_cpu`](super::this_cpu), on variables by [`Cpu`].
 ///

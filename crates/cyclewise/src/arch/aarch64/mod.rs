@@ -4,6 +4,8 @@
 pub use super::portable::*;
 
 pub(crate) mod cntvct;
+#[cfg(target_env = "gnu")]
+pub(crate) mod leak_sanitizer;
 #[cfg(feature = "std")]
 pub(crate) mod rseq;
 #[cfg(all(target_env = "gnu", target_feature = "crt-static"))]

@@ -9,6 +9,7 @@ pub(crate) mod interceptor;
 // Its macros are exported under the same names as the x86-64 ones.
 #[cfg(not(target_arch = "x86_64"))]
 pub mod key;
+pub(crate) mod leak_sanitizer;
 // x86-64 implements the same traits for the same types.
 #[cfg(not(target_arch = "x86_64"))]
 mod rmw;

@@ -12,6 +12,8 @@ pub(crate) mod gs;
 #[cfg(all(feature = "std", target_env = "gnu"))]
 pub(crate) mod interceptor;
 pub(crate) mod key;
+#[cfg(target_env = "gnu")]
+pub(crate) mod leak_sanitizer;
 mod lock_prefix;
 mod rdtsc;
 mod rmw;
