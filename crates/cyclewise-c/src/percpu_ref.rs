@@ -10,16 +10,16 @@
 
 use crate::memory::{boxed, free, give};
 use crate::refusal::{answer, cw_refusal};
-use crate::sys::errno;
+use crate::sys::{callback, errno};
 use core::ffi::{c_int, c_void};
 use core::ptr;
 use cyclewise::error::Refusal;
 use cyclewise::percpu::Ref;
 
-/// A function of C and its argument.
+/// A function of C and its argument; as "C-unwind", so that an exception is seen.
 #[derive(Clone, Copy)]
 struct Call {
-    function: Option<unsafe extern "C" fn(*mut c_void)>,
+    function: Option<unsafe extern "C-unwind" fn(*mut c_void)>,
     argument: *mut c_void,
 }
 
@@ -29,7 +29,7 @@ impl Call {
     unsafe fn make(self) {
         if let Some(function) = self.function {
             // SAFETY: by the caller's word.
-            unsafe { function(self.argument) };
+            callback::call(|| unsafe { function(self.argument) });
         }
     }
 }
@@ -73,7 +73,7 @@ unsafe fn release(count: *const cw_percpu_ref) {
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn cw_percpu_ref_create(
-    release: Option<unsafe extern "C" fn(*mut c_void)>,
+    release: Option<unsafe extern "C-unwind" fn(*mut c_void)>,
     argument: *mut c_void,
 ) -> *mut cw_percpu_ref {
     let _errno = errno::keep();
@@ -177,7 +177,7 @@ pub unsafe extern "C" fn cw_percpu_ref_kill(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_percpu_ref_kill_and_confirm(
     count: *mut cw_percpu_ref,
-    confirm: Option<unsafe extern "C" fn(*mut c_void)>,
+    confirm: Option<unsafe extern "C-unwind" fn(*mut c_void)>,
     argument: *mut c_void,
     killed: *mut bool,
     why: *mut cw_refusal,

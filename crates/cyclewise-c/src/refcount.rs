@@ -8,6 +8,7 @@
     reason = "functions under names of their own, and one kept in an atomic pointer"
 )]
 
+use crate::sys::callback;
 use core::ffi::{c_int, c_void};
 use core::mem::transmute;
 use core::ptr;
@@ -26,7 +27,8 @@ pub struct cw_refcount_misuse {
     pub caller: *const c_void,
 }
 
-type Hook = unsafe extern "C" fn(*const cw_refcount_misuse);
+/// As "C-unwind", so that an exception is seen.
+type Hook = unsafe extern "C-unwind" fn(*const cw_refcount_misuse);
 
 static HOOK: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
@@ -39,7 +41,7 @@ static HOOK: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 /// The hook takes what it is given, on any thread.
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cw_refcount_set_hook(hook: Option<unsafe extern "C" fn(*const cw_refcount_misuse)>) {
+pub unsafe extern "C" fn cw_refcount_set_hook(hook: Option<unsafe extern "C-unwind" fn(*const cw_refcount_misuse)>) {
     let address = hook.map_or(ptr::null_mut(), |hook| hook as *mut c_void);
     // Release: pairs with the Acquire in `call`.
     HOOK.store(address, Release);
@@ -88,6 +90,6 @@ fn call(misuse: &cw_refcount_misuse) {
         // SAFETY: a function of this type (Safety 2).
         let hook = unsafe { transmute::<*mut c_void, Hook>(hook) };
         // SAFETY: by the contract of `cw_refcount_set_hook`.
-        unsafe { hook(misuse) };
+        callback::call(|| unsafe { hook(misuse) });
     }
 }

@@ -11,7 +11,7 @@
 
 use crate::memory::boxed;
 use crate::refusal::{Refused, answer, cw_refusal};
-use crate::sys::errno;
+use crate::sys::{callback, errno};
 use core::ffi::{c_int, c_void};
 use cyclewise::error::Refusal;
 use cyclewise::mask::{Handler, Hold, Info, Signals};
@@ -37,7 +37,7 @@ pub struct cw_signal_info {
 /// are restarted where that is possible.
 pub const CW_SIGNAL_INTERRUPTS: c_int = 1;
 
-type Function = unsafe extern "C" fn(*const cw_signal_info, *mut c_void);
+type Function = unsafe extern "C-unwind" fn(*const cw_signal_info, *mut c_void);
 
 /// A function of C.
 struct Registered {
@@ -61,7 +61,7 @@ unsafe impl Handler for Registered {
             value: info.value(),
         };
         // SAFETY: Safety 2.
-        unsafe { (self.function)(&raw const info, self.argument) };
+        callback::call(|| unsafe { (self.function)(&raw const info, self.argument) });
     }
 }
 
@@ -83,7 +83,7 @@ unsafe impl Handler for Registered {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_signal_on(
     signal: c_int,
-    handler: Option<unsafe extern "C" fn(*const cw_signal_info, *mut c_void)>,
+    handler: Option<unsafe extern "C-unwind" fn(*const cw_signal_info, *mut c_void)>,
     argument: *mut c_void,
     flags: c_int,
     why: *mut cw_refusal,

@@ -31,6 +31,15 @@ fn a_change_of_errno_is_seen() {
     assert!(output.status.code() == Some(3) && said.contains("sets errno"), "{said}");
 }
 
+/// The other twin: a function that is a cancellation point is seen.
+#[test]
+fn a_cancellation_point_is_seen() {
+    let output = unhooked("errno.c", Link::Shared).output(&["point"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    let is_seen = said.contains("usleep(1) is a cancellation point");
+    assert!(output.status.code() == Some(4) && is_seen, "{said}");
+}
+
 #[test]
 fn programs_with_the_archive() {
     for file in PROGRAMS {
@@ -166,4 +175,70 @@ fn a_use_after_destroy_is_caught_by_the_sanitizer() {
         !output.status.success() && said.contains("heap-use-after-free"),
         "{said}"
     );
+}
+
+/// `unwinding.cc`, which is C++; `None` without a compiler of it.
+fn unwinding(link: Link) -> Option<std::path::PathBuf> {
+    let has_compiler = std::process::Command::new("g++").arg("--version").output().is_ok();
+    if !has_compiler {
+        assert!(
+            std::env::var_os("CI").is_none_or(|v| v != "true"),
+            "g++ is not installed"
+        );
+        println!("skipped: there is no g++");
+        return None;
+    }
+    let called = common::root().join("tests/called");
+    let program = common::fresh("unwinding");
+    let mut command = std::process::Command::new("g++");
+    command.args(["-std=gnu++11", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread", "-I"]);
+    command.arg(&called).arg("-I").arg(common::root().join("include"));
+    command.arg(called.join("unwinding.cc")).arg("-o").arg(&program);
+    let output = command.args(common::library(link)).output().expect("g++ runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(program)
+}
+
+/// Runs it; its status, and what it wrote to stderr.
+fn ended(program: &std::path::Path, arguments: &[&str]) -> (std::process::ExitStatus, String) {
+    let mut command = std::process::Command::new(program);
+    let output = command.env_remove("LD_LIBRARY_PATH").args(arguments).output();
+    let output = output.expect("the program runs");
+    (output.status, String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+const CALLBACKS: [&str; 6] = ["kill", "confirm", "put", "handler", "replay", "misuse"];
+
+/// An exception and pthread_exit end the process, with a line; and nobody is cancelled in a callback, which may well call read(2).
+/// The twin is "none", which is called by no function of the library: the thread ends, or catches.
+#[test]
+fn a_callback_returns_or_the_process_ends() {
+    use std::os::unix::process::ExitStatusExt;
+    for link in [Link::Shared, Link::Archive] {
+        let Some(program) = unwinding(link) else { return };
+        for callback in CALLBACKS {
+            for way in ["exit", "throw"] {
+                let (status, said) = ended(&program, &[callback, way]);
+                let is_told = said.contains("a callback left by pthread_exit or an exception");
+                assert!(
+                    status.signal() == Some(6) && is_told,
+                    "{callback} {way}: {status} {said}"
+                );
+            }
+            let (status, said) = ended(&program, &[callback, "cancel"]);
+            assert!(status.success(), "{callback}: {status} {said}");
+        }
+        for way in ["exit", "throw", "cancel"] {
+            let (status, said) = ended(&program, &["none", way]);
+            assert!(status.success() && said.is_empty(), "{way}: {status} {said}");
+        }
+    }
+}
+
+/// Guards of C++ and cleanup handlers give locks back. What nobody gives back stays taken: the twins in the program see it.
+#[test]
+fn locks_of_threads_that_end() {
+    let Some(program) = unwinding(Link::Shared) else { return };
+    let (status, said) = ended(&program, &["locks"]);
+    assert!(status.success(), "{status} {said}");
 }

@@ -47,7 +47,7 @@ pub(super) const PACKAGES: &[Package] = &[
             ("unit", &["sys", "refusal"]),
             ("spinlock", &[]),
             ("lockref", &[]),
-            ("refcount", &[]),
+            ("refcount", &["sys"]),
             ("percpu_counter", &["sys", "memory"]),
             ("percpu_free_list", &["sys", "memory", "refusal"]),
             ("percpu_ref", &["sys", "memory", "refusal"]),

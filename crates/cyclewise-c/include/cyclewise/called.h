@@ -8,6 +8,15 @@
  *
  * Errno: no function changes it, except that a hooked function of the C library does what the C library's does.
  *
+ * Cancellation: no function is a cancellation point of pthread_cancel(3), cw_mask_poll neither: a cancelled thread ends in the next point
+ * that the program calls. A hooked function is one where the C library's is. A thread with PTHREAD_CANCEL_ASYNCHRONOUS calls none; it may use
+ * the inline read-modify-writes of <cyclewise/atomic.h> and test keys. What a thread that ends has locked, held or taken stays so, unless a
+ * cleanup handler or a destructor of C++ gives it back.
+ *
+ * Callbacks: a function of the program that the library calls returns. Its thread is not cancelled meanwhile. One that leaves by
+ * pthread_exit(3) or by a C++ exception ends the process with a line on stderr. One that leaves by longjmp(3) is not noticed, and what the
+ * library had begun stays half done: undefined behaviour.
+ *
  * Inner functions: cw_clock_segments, cw_ticks_sequence, cw_mask_offset, cw_mask_replay and those whose names end in _called are for the
  * inline functions. Programs do not call them, and they may change with the layout that they ask for.
  *

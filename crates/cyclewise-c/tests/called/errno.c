@@ -1,7 +1,10 @@
-/* No function changes errno: the first call of each in the process, where it finds things out, and later ones; refused ones too.
+/* No function changes errno, and none is a cancellation point: the first call of each in the process, where it finds things out, and
+ * later ones; refused ones too.
  *
- * With an argument it is the twin: this program's own function changes errno, and the check has to see that. */
+ * With an argument it is a twin: this program's own function changes errno, or is a cancellation point, and the check has to see it. */
+#define _GNU_SOURCE
 #include <cyclewise/cyclewise.h>
+#include <cyclewise/key.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -10,12 +13,34 @@
 
 enum { VALUE = 12345 };
 
+/* Its value in a thread is the call that the thread makes; its destructor runs where the thread ends inside that. */
+static pthread_key_t inside;
+
+static void ended(void *call)
+{
+    fprintf(stderr, "%s: %s is a cancellation point\n", __FILE__, (const char *)call);
+    _exit(4);
+}
+
+/* The calling thread is cancelled from now on, and ends in the first cancellation point that it comes to in a call below. */
+static void cancel(void)
+{
+    CHECK(pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL) == 0);
+    CHECK(pthread_cancel(pthread_self()) == 0);
+}
+
 #define KEEPS(call)                                                                     \
     do {                                                                                \
+        int before, left;                                                               \
+        pthread_setspecific(inside, #call);                                             \
+        pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &before);                         \
         errno = VALUE;                                                                  \
         call;                                                                           \
-        if (errno != VALUE) {                                                           \
-            fprintf(stderr, "%s:%d: %s sets errno to %d\n", __FILE__, __LINE__, #call, errno); \
+        left = errno;                                                                   \
+        pthread_setcancelstate(before, NULL);                                           \
+        pthread_setspecific(inside, NULL);                                              \
+        if (left != VALUE) {                                                            \
+            fprintf(stderr, "%s:%d: %s sets errno to %d\n", __FILE__, __LINE__, #call, left); \
             exit(3);                                                                    \
         }                                                                               \
     } while (0)
@@ -80,6 +105,7 @@ static void percpu(void)
 /* The first use is an operation's, on a thread of its own. */
 static void *first_use(void *counter)
 {
+    cancel();
     KEEPS(cw_percpu_counter_inc(counter));
     KEEPS(cw_mask_hold());
     KEEPS(cw_mask_release());
@@ -110,6 +136,7 @@ static cw_spinlock_t lock = CW_SPINLOCK_INIT;
 static struct cw_lockref object = CW_LOCKREF_INIT(1);
 static void *contend(void *unused)
 {
+    cancel();
     for (int n = 0; n < 2000; n++) {
         KEEPS(cw_spin_lock(&lock));
         if (n % 200 == 0)
@@ -164,10 +191,23 @@ static void signals(void)
     cw_percpu_counter_destroy(counter);
 }
 
+CW_KEY_DEFINE_STATIC_FALSE(key);
+static void *nothing(void *unused) { return unused; }
+
 static void modes(void)
 {
+    struct cw_state state;
+    pthread_t thread;
+    KEEPS((void)!cw_key_enable(&key));
+    KEEPS((void)!cw_key_disable(&key));
     KEEPS(cw_apply_alternatives(NULL));
     KEEPS(cw_enable_single(NULL));
+    KEEPS(cw_get_state(&state));
+    KEEPS((void)!pthread_create(&thread, NULL, nothing, NULL));
+    CHECK(pthread_join(thread, NULL) == 0);
+    KEEPS(cw_reelide_lock(NULL));
+    KEEPS(cw_restore_lock(NULL));
+    KEEPS(cw_reelide_lock(NULL));
     KEEPS(cw_confined_enter(-1, NULL));
     KEEPS(cw_confined_check(NULL));
     KEEPS(cw_confined_audit(NULL));
@@ -191,12 +231,19 @@ static void without_memory(void)
 int main(int argc, char **argv)
 {
     begin();
+    CHECK(pthread_key_create(&inside, ended) == 0);
+    cancel();
     if (argc > 1 && strcmp(argv[1], "twin") == 0) {
         KEEPS(release(NULL));
         return 0;
     }
-    struct cw_percpu_counter *counter = cw_percpu_counter_create(0, 0);
+    if (argc > 1 && strcmp(argv[1], "point") == 0) {
+        KEEPS(usleep(1));
+        return 0;
+    }
+    struct cw_percpu_counter *counter;
     pthread_t thread;
+    KEEPS(counter = cw_percpu_counter_create(0, 0));
     CHECK(pthread_create(&thread, NULL, first_use, counter) == 0);
     CHECK(pthread_join(thread, NULL) == 0);
     cw_percpu_counter_destroy(counter);

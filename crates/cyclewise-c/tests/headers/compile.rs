@@ -286,8 +286,9 @@ fn a_header_with_a_warning_is_refused() {
 fn what_the_headers_step_aside_for_is_there() {
     let of_gcc = "!(defined(__code_model_large__) && !defined(__clang__)) && ";
     let of_clang = " && \\\n    !CW_HAS_FEATURE_(hwaddress_sanitizer)";
+    type Twin<'a> = (&'a str, (&'a str, &'a str), &'a [&'a str], &'a str);
     let cast = ("(cw_cast_<type>(value))", "static_cast<type>(value)");
-    let twins: [(&str, (&str, &str), &[&str], &str); 3] = [
+    let twins: [Twin; 3] = [
         ("cc", (of_gcc, ""), &["-mcmodel=large"], "impossible constraint"),
         ("clang", (of_clang, ""), &["-fsanitize=hwaddress"], "constraint 'i'"),
         ("g++", cast, &["-Wuseless-cast", "-Werror"], "useless cast"),

@@ -12,6 +12,7 @@
 //! 2. A descriptor is closed once, by the [`File`] that opened it or was given it.
 #![expect(unsafe_code, reason = "open, read, close")]
 
+use super::cancellation::held_off;
 use super::errno;
 use crate::error::Refusal;
 use core::ffi::{CStr, c_int};
@@ -55,19 +56,19 @@ impl File {
     /// The kernel's errno.
     pub(super) fn read(&self, buffer: &mut [u8]) -> Result<usize, i32> {
         // SAFETY: the kernel writes at most the buffer's length (Invariant 1).
-        let n = unsafe { libc::read(self.0, buffer.as_mut_ptr().cast(), buffer.len()) };
+        let n = held_off(|| unsafe { libc::read(self.0, buffer.as_mut_ptr().cast(), buffer.len()) });
         usize::try_from(n).map_err(|_| errno::get())
     }
 }
 
 fn open(path: &CStr, flags: c_int) -> c_int {
     // SAFETY: Invariant 1; no mode is read, because no flag here creates a file.
-    unsafe { libc::open(path.as_ptr(), flags | libc::O_CLOEXEC) }
+    held_off(|| unsafe { libc::open(path.as_ptr(), flags | libc::O_CLOEXEC) })
 }
 
 impl Drop for File {
     fn drop(&mut self) {
         // SAFETY: Invariant 2.
-        unsafe { libc::close(self.0) };
+        held_off(|| unsafe { libc::close(self.0) });
     }
 }

@@ -15,6 +15,7 @@ pub(crate) mod affinity;
 pub(crate) mod arch_prctl;
 pub(crate) mod atfork;
 pub(crate) mod auxv;
+pub(crate) mod cancellation;
 pub(crate) mod clock_gettime;
 pub(crate) mod clocksource;
 pub(crate) mod dl;

@@ -4,6 +4,7 @@
 //! 1. The kernel reads and writes as many `pollfd` as are passed, and reads one `timespec` and one set of signals.
 #![expect(unsafe_code, reason = "ppoll")]
 
+use super::cancellation::held_off;
 use super::failed;
 use super::signal_mask::set_of;
 use crate::error::Refusal;
@@ -39,7 +40,7 @@ pub(crate) fn ppoll(fds: &mut [PollFd], timeout: Option<Duration>, mask: u64) ->
         .map_or(core::ptr::null(), |timeout| &raw const *timeout);
     let mask = set_of(mask);
     // SAFETY: Invariant 1.
-    let rc = unsafe { libc::ppoll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, timeout, &raw const mask) };
+    let rc = held_off(|| unsafe { libc::ppoll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, timeout, &raw const mask) });
     match usize::try_from(rc).map_err(|_| failed("ppoll")) {
         Ok(ready) => Ok(Slept::Ready(ready)),
         Err(Refusal::System { errno: libc::EINTR, .. }) => Ok(Slept::Interrupted),

@@ -14,6 +14,7 @@
 //! 2. The kernel reads or writes exactly the bytes of the slice or the structure it is given.
 #![expect(unsafe_code, reason = "pread, pwrite, fcntl, fstat")]
 
+use super::cancellation::held_off;
 use super::file::File;
 use super::{failed, thread};
 use crate::error::Refusal;
@@ -72,7 +73,8 @@ impl ProcMem {
         let mut bytes = [0; 8];
         let number = self.0.number();
         // SAFETY: the kernel writes at most the buffer's length (Invariant 2).
-        let n = unsafe { libc::pread64(number, bytes.as_mut_ptr().cast(), bytes.len(), at as libc::off64_t) };
+        let n =
+            held_off(|| unsafe { libc::pread64(number, bytes.as_mut_ptr().cast(), bytes.len(), at as libc::off64_t) });
         (n == bytes.len() as isize).then_some(u64::from_ne_bytes(bytes))
     }
 
@@ -87,7 +89,7 @@ impl ProcMem {
     pub(crate) unsafe fn write(&self, at: usize, bytes: &[u8]) -> Result<(), Refusal> {
         let number = self.0.number();
         // SAFETY: the caller guarantees the range (Invariant 1); the length is the slice's (Invariant 2).
-        let n = unsafe { libc::pwrite64(number, bytes.as_ptr().cast(), bytes.len(), at as libc::off64_t) };
+        let n = held_off(|| unsafe { libc::pwrite64(number, bytes.as_ptr().cast(), bytes.len(), at as libc::off64_t) });
         match n {
             n if n == bytes.len() as isize => Ok(()),
             n if n < 0 => Err(failed("pwrite /proc/self/mem")),
@@ -101,7 +103,7 @@ impl ProcMem {
     /// The same file under a number that is not soon given to another, where there is one.
     pub(crate) fn moved_up(self) -> Self {
         // SAFETY: takes numbers.
-        let high = unsafe { libc::fcntl(self.0.number(), libc::F_DUPFD_CLOEXEC, HIGH) };
+        let high = held_off(|| unsafe { libc::fcntl(self.0.number(), libc::F_DUPFD_CLOEXEC, HIGH) });
         if high >= HIGH {
             return Self(File::of_number(high));
         }
@@ -113,7 +115,7 @@ impl ProcMem {
         // Zeroes: a filter may answer 0, and then the kernel has not written it.
         let mut status = MaybeUninit::<libc::stat>::zeroed();
         // SAFETY: room for one structure (Invariant 2).
-        let rc = unsafe { libc::fstat(self.0.number(), status.as_mut_ptr()) };
+        let rc = held_off(|| unsafe { libc::fstat(self.0.number(), status.as_mut_ptr()) });
         // SAFETY: all zeroes is a valid structure, whether or not the kernel has filled it.
         let status = unsafe { status.assume_init() };
         (rc == 0 && status.st_ino != 0).then_some(Identity(status.st_dev, status.st_ino))

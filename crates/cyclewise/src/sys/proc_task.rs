@@ -4,6 +4,7 @@
 //! 1. The kernel writes at most the length of a buffer, and one `struct stat`.
 #![expect(unsafe_code, reason = "getdents64, stat")]
 
+use super::cancellation::held_off;
 use super::file::File;
 use super::{failed, proc_stat, thread};
 use crate::error::Refusal;
@@ -79,7 +80,7 @@ pub(crate) fn count() -> Result<u32, Refusal> {
     // Zeroes: a filter may answer 0, and then the kernel has not written it.
     let mut status = MaybeUninit::<libc::stat>::zeroed();
     // SAFETY: a C string, and room for one `struct stat` (Invariant 1).
-    let rc = unsafe { libc::stat(c"/proc/self/task".as_ptr(), status.as_mut_ptr()) };
+    let rc = held_off(|| unsafe { libc::stat(c"/proc/self/task".as_ptr(), status.as_mut_ptr()) });
     if rc != 0 {
         return Err(failed("stat /proc/self/task"));
     }

@@ -4,12 +4,13 @@
 //! 1. abort(3), getpid(2) and write(2) are async-signal-safe; the first two take nothing.
 #![expect(unsafe_code, reason = "abort, getpid, write")]
 
+use super::cancellation::held_off;
 use core::fmt::{self, Write};
 
 /// Ends the process with SIGABRT, and writes `why` to its standard error, as far as that can be written.
 pub(crate) fn abort_saying(why: &[u8]) -> ! {
     // SAFETY: reads as many bytes as there are.
-    unsafe { libc::write(libc::STDERR_FILENO, why.as_ptr().cast(), why.len()) };
+    held_off(|| unsafe { libc::write(libc::STDERR_FILENO, why.as_ptr().cast(), why.len()) });
     abort()
 }
 
@@ -22,7 +23,7 @@ pub(crate) fn say(what: fmt::Arguments<'_>) {
     // An error is a line that does not fit.
     let _ = line.write_fmt(what);
     // SAFETY: reads as many bytes as were written.
-    unsafe { libc::write(libc::STDERR_FILENO, line.bytes.as_ptr().cast(), line.used) };
+    held_off(|| unsafe { libc::write(libc::STDERR_FILENO, line.bytes.as_ptr().cast(), line.used) });
 }
 
 struct Line {

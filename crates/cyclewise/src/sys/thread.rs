@@ -4,6 +4,7 @@
 //! 1. gettid, tgkill and pthread_self take numbers or nothing.
 #![expect(unsafe_code, reason = "gettid, tgkill, pthread_self, nanosleep")]
 
+use super::cancellation::held_off;
 use super::{errno, process};
 
 /// The kernel's id of the calling thread, never 0. By number, as glibc has `gettid` only since 2.30.
@@ -57,5 +58,5 @@ pub(super) fn sleep_ns(ns: u32) {
         tv_nsec: ns as _,
     };
     // SAFETY: reads the time, and writes the remaining time nowhere.
-    errno::preserve(|| unsafe { libc::nanosleep(&raw const time, core::ptr::null_mut()) });
+    errno::preserve(|| held_off(|| unsafe { libc::nanosleep(&raw const time, core::ptr::null_mut()) }));
 }

@@ -19,6 +19,7 @@
 use crate::error::Refusal;
 use crate::patch::mode_lock::{ModeData, RETRY_INTERVAL, ThreadCreation};
 use crate::sys::affinity::{self, CpuSet};
+use crate::sys::cancellation::held_off;
 use crate::sys::signal_mask::block_signals;
 use crate::sys::{proc_stat, proc_task};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -63,7 +64,7 @@ fn confine_until_stable(data: &mut ModeData, only: &CpuSet) -> Result<(), Refusa
         none_being_created = !ThreadCreation::any();
         if !none_being_created {
             // Sleep, do not yield: creators need this thread's CPU, whatever its priority.
-            std::thread::sleep(RETRY_INTERVAL);
+            held_off(|| std::thread::sleep(RETRY_INTERVAL));
         }
     }
     Err(Refusal::Unstable)
@@ -127,7 +128,7 @@ pub(super) fn widen(data: &mut ModeData, only: &CpuSet) -> Result<(), Refusal> {
         }
         none_being_created = !ThreadCreation::any();
         if !none_being_created && !changed {
-            std::thread::sleep(RETRY_INTERVAL);
+            held_off(|| std::thread::sleep(RETRY_INTERVAL));
         }
     }
     Err(Refusal::Unstable)
