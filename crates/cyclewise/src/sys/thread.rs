@@ -36,14 +36,20 @@ pub(super) fn send(tid: i32, signal: i32) -> Result<(), i32> {
     })
 }
 
-/// The C library's id of the calling thread, shortened: no two running threads have the same, and in a child of fork
-/// the thread that forked keeps its own.
-///
-/// The bits that are left out are zero, as thread blocks are aligned, or the same, as stacks are within 64 GiB.
+/// The C library's id of the calling thread, mixed into 32 bits: the same for every copy of this crate, and in a child of fork for
+/// the thread that forked. Two running threads have the same by chance only, once in 2^32 pairs.
 pub(crate) fn token() -> u32 {
     // SAFETY: Invariant 1; the number may be an address, which nobody dereferences.
-    let thread = unsafe { libc::pthread_self() };
-    (thread as usize >> 4) as u32
+    mixed(unsafe { libc::pthread_self() } as u64)
+}
+
+/// All 64 bits mixed into 32, by the finalizer of MurmurHash3 (fmix64). Stacks may be any distance apart, so no bits can be left out.
+const fn mixed(mut thread: u64) -> u32 {
+    thread ^= thread >> 33;
+    thread = thread.wrapping_mul(0xff51_afd7_ed55_8ccd);
+    thread ^= thread >> 33;
+    thread = thread.wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    (thread >> 32) as u32
 }
 
 /// Sleeps for about as long as a change of the text takes. Preserves errno.
@@ -59,4 +65,25 @@ pub(super) fn sleep_ns(ns: u32) {
     };
     // SAFETY: reads the time, and writes the remaining time nowhere.
     errno::preserve(|| held_off(|| unsafe { libc::nanosleep(&raw const time, core::ptr::null_mut()) }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    /// Threads at every power of two from each other, as pools and arenas lay out stacks; 32 bits cut from the address repeat.
+    #[test]
+    fn threads_that_are_gibibytes_apart_have_tokens_of_their_own() {
+        const FIRST: u64 = 0x7000_0000_06c0;
+        for apart in 12..44 {
+            let threads = || (0..1_u64 << (46 - apart).min(12)).map(|n| FIRST + (n << apart));
+            let tokens: HashSet<_> = threads().map(mixed).collect();
+            assert_eq!(tokens.len(), threads().count(), "2^{apart} bytes apart");
+        }
+        // The twin.
+        let cut = |thread: u64| (thread >> 4) as u32;
+        assert_eq!(cut(FIRST), cut(FIRST + (64 << 30)));
+        assert_ne!(mixed(FIRST), mixed(FIRST + (64 << 30)));
+    }
 }
