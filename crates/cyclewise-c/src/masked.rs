@@ -67,10 +67,11 @@ pub extern "C" fn cw_masked_lock_create() -> *mut cw_masked_lock {
     })
 }
 
-/// Frees a lock that nobody has, or does nothing if it is null.
+/// Frees a lock that nobody has, or does nothing if it is null. A thread that has taken the lock may unlock and destroy it while the
+/// unlock of the owner before is still to return: an unlock uses nothing of the lock once another thread can take it.
 ///
 /// # Safety
-/// Null or Safety 2, and no thread and no handler uses it any more.
+/// Null or Safety 2, and no thread and no handler has it, waits for it or is to take it.
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_masked_lock_destroy(lock: *mut cw_masked_lock) {
@@ -81,8 +82,8 @@ pub unsafe extern "C" fn cw_masked_lock_destroy(lock: *mut cw_masked_lock) {
 
 /// Holds the thread and takes the lock; waits while another thread has it. Acquire. Handlers may call it.
 ///
-/// Returns 0, or CW_REFUSED_DEADLOCK, without the hold: this thread has the lock, or a thread that exists only in the parent of
-/// a fork.
+/// Returns 0, or CW_REFUSED_DEADLOCK, without the hold: this thread has the lock; or a thread that exists only in the parent of a
+/// fork; or, after a second, a thread that has ended.
 ///
 /// # Safety
 /// Safety 2; `why` is null or may be written to.
@@ -99,8 +100,8 @@ pub unsafe extern "C" fn cw_masked_lock_lock(lock: *mut cw_masked_lock, why: *mu
             forget(hold);
             return 0;
         }
-        // Only an owner that cannot release ends a try before its limit.
-        if began.elapsed() < LIMIT {
+        // Only an owner that cannot release ends a try before its limit, except one that has ended.
+        if began.elapsed() < LIMIT || lock.masked.__is_lost() {
             drop(hold);
             // SAFETY: by the caller's word.
             return unsafe { answer(Err::<(), _>(Refused::Deadlock), why) };

@@ -72,8 +72,13 @@ unsafe impl Handler for Registered {
 /// that succeeds allocates, about 224 bytes, is never freed: a signal on another thread may be in the handler. cw_signal_off frees none
 /// of it.
 ///
-/// The handler is async-signal-safe, signal-safety(7), and does not leave by longjmp. An object with a handler is not closed by dlclose:
-/// cw_signal_off does not wait for calls of the handler on other threads.
+/// The handler is async-signal-safe, signal-safety(7). It does not leave by siglongjmp, nor by an exception: the thread would stay held
+/// and run no handler any more. The object that contains the handler stays mapped after a dlclose, also after cw_signal_off, which does
+/// not wait for calls on other threads; the object that contains `argument` does so only if it is the same.
+///
+/// The handler runs on the thread's alternate stack (SA_ONSTACK, sigaltstack(2)) if it has one, and at a release on the stack of the
+/// code that releases. The stack needs getauxval(AT_MINSIGSTKSZ) bytes for the kernel, 1 KiB for this library and what the handler takes.
+/// A thread whose stack is small or not its own, such as a goroutine's or a coroutine's, needs an alternate one.
 ///
 /// Returns 0, or CW_REFUSED_FAULT, CW_REFUSED_SIGNAL_TAKEN, CW_REFUSED_SIGNAL, CW_REFUSED_SIGNALS_BUSY, CW_REFUSED_ARGUMENT.
 ///
@@ -109,7 +114,7 @@ fn register(signal: c_int, function: Option<Function>, argument: *mut c_void, fl
     }
     // SAFETY: made with the allocator and the layout of a box, and not null.
     let handler = unsafe { Box::from_raw(handler) };
-    Signals::__on_boxed(signal, handler, flags == 0).map_err(Refused::from)
+    Signals::__on_boxed(signal, handler, function as *const c_void, flags == 0).map_err(Refused::from)
 }
 
 /// Removes a handler and restores the action before it. Signals that are recorded already are dropped at the release.

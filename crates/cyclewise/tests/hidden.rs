@@ -42,7 +42,14 @@ const HIDDEN: &[(&str, &str)] = &[
         "pub fn __kill_silently(",
         "as kill, which is safe; the caller calls the release",
     ),
-    ("pub fn __on_boxed(", "as Signals::on; the trait is unsafe"),
+    (
+        "pub fn __on_boxed(",
+        "as Signals::on; the trait is unsafe, and an address is only looked up",
+    ),
+    (
+        "pub fn __is_lost(&self) -> bool {",
+        "reads the owner's name and asks the kernel for it",
+    ),
     ("pub fn __segments(&'static self) -> *const () {", "an address"),
     ("pub fn __offset() -> Option<isize> {", "a number"),
     ("pub use hold::__offset;", "the same"),

@@ -21,6 +21,9 @@ fn main() {
         a_handler_gives_up_what_no_thread_of_the_child_has,
         a_handler_that_waits_for_it_never_ends,
         a_childs_handler_of_others_does_not_wait_for_it_either,
+        a_child_with_its_parents_pid_does_not_wait_either,
+        a_child_64_forks_below_the_owner_does_not_wait_either,
+        a_child_without_fork_handlers_does_not_wait_either,
         mainline_is_told_of_a_value_that_no_thread_has,
         what_the_forking_thread_has_stays_its_own,
         fork_handlers_may_register_handlers,
@@ -34,6 +37,15 @@ const CAUGHT: i32 = 99;
 
 /// Runs `check` in a child, forked while another thread owns the value that `take` takes.
 fn forked_inside<G>(take: impl FnOnce(&'static Hold) -> G + Send, check: impl FnOnce()) -> Result<(), End> {
+    forked_inside_after(take, || (), check)
+}
+
+/// The same; this thread calls `before` when the value is taken.
+fn forked_inside_after<G>(
+    take: impl FnOnce(&'static Hold) -> G + Send,
+    before: impl FnOnce(),
+    check: impl FnOnce(),
+) -> Result<(), End> {
     let (held, done) = (AtomicBool::new(false), AtomicBool::new(false));
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -47,6 +59,7 @@ fn forked_inside<G>(take: impl FnOnce(&'static Hold) -> G + Send, check: impl Fn
         while !held.load(SeqCst) {
             std::thread::yield_now();
         }
+        before();
         let outcome = in_child(check);
         done.store(true, SeqCst);
         outcome
@@ -121,6 +134,65 @@ fn a_childs_handler_of_others_does_not_wait_for_it_either() {
     atfork(None, None, Some(asks));
     forked_inside(take_seen, || assert_eq!(GAVE_UP.load(SeqCst), 2)).unwrap();
     in_child(|| assert_eq!(GAVE_UP.load(SeqCst), 0, "no thread of the child owns it")).unwrap();
+}
+
+/// Both are process 1 of a namespace. The early handler is in a child of which ours do not know yet.
+fn a_child_with_its_parents_pid_does_not_wait_either() {
+    // SAFETY: takes a number; the children of this process get a namespace.
+    let unshare = || unsafe { libc::unshare(libc::CLONE_NEWPID) } == 0;
+    // SAFETY: takes a number; this process has one thread.
+    if unsafe { libc::unshare(libc::CLONE_NEWUSER) } != 0 && !unshare() || !unshare() {
+        return println!("skipped: no namespaces here: {}", std::io::Error::last_os_error());
+    }
+    // SAFETY: takes nothing.
+    let pid = || unsafe { libc::getpid() };
+    in_child(|| {
+        atfork(None, None, Some(asks));
+        Signals::on(libc::SIGUSR1, &SEEN).unwrap();
+        assert_eq!(pid(), 1);
+        let outcome = forked_inside_after(
+            take_seen,
+            || assert!(unshare()),
+            || {
+                // The twin: a comparison of these would not tell the processes apart.
+                assert_eq!((pid(), GAVE_UP.load(SeqCst)), (1, 1));
+                raise(libc::SIGUSR1);
+                assert_eq!(SEEN.refused(), 2);
+            },
+        );
+        outcome.unwrap();
+    })
+    .unwrap();
+}
+
+/// A generation that is counted modulo 64 is the owner's again there.
+fn a_child_64_forks_below_the_owner_does_not_wait_either() {
+    fn below(forks: u32) {
+        if forks > 0 {
+            return in_child(|| below(forks - 1)).unwrap();
+        }
+        let hold = mask::hold();
+        assert!(SEEN.try_lock_for(&hold, Duration::MAX).is_none());
+        // A value of this process's own thread is not lost.
+        let free = VALUE.lock(&hold);
+        assert!(!VALUE.__is_lost());
+        drop(free);
+    }
+    Signals::on(libc::SIGUSR1, &SEEN).unwrap();
+    for forks in [63, 64, 65] {
+        forked_inside(take_seen, || below(forks - 1)).unwrap();
+    }
+}
+
+/// Nobody registers a handler of a signal.
+fn a_child_without_fork_handlers_does_not_wait_either() {
+    let outcome = forked_inside(take_seen, || {
+        let hold = mask::hold();
+        assert!(SEEN.try_lock_for(&hold, Duration::MAX).is_none());
+        assert!(SEEN.__is_lost() && !VALUE.__is_lost());
+    });
+    outcome.unwrap();
+    assert!(!SEEN.__is_lost());
 }
 
 fn mainline_is_told_of_a_value_that_no_thread_has() {

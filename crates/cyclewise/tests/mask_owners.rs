@@ -21,6 +21,7 @@ fn main() {
         a_hold_in_a_thread_local_ends_with_its_thread,
         a_destructor_holds_where_nobody_has_before,
         a_queue_whose_guard_was_forgotten_refuses,
+        a_value_whose_owner_has_ended_is_told,
         a_value_whose_owner_unwinds_is_free,
         a_handler_takes_itself_off,
         forks_in_a_storm_lose_nothing,
@@ -117,6 +118,31 @@ fn a_queue_whose_guard_was_forgotten_refuses() {
         raise(libc::SIGUSR1);
         assert_eq!(SEEN.refused(), round);
     }
+}
+
+/// Its guard was forgotten. The thread that asks may have the memory of the one that has ended.
+fn a_value_whose_owner_has_ended_is_told() {
+    static VALUE: Masked<u32> = Masked::new(0);
+    std::thread::spawn(|| {
+        let hold = mask::hold();
+        std::mem::forget(VALUE.lock(&hold));
+        assert!(!VALUE.__is_lost(), "its owner lives");
+        std::thread::scope(|scope| scope.spawn(|| assert!(!VALUE.__is_lost())).join().unwrap());
+    })
+    .join()
+    .unwrap();
+    let told = std::thread::spawn(|| {
+        let hold = mask::hold();
+        assert!(VALUE.try_lock(&hold).is_none());
+        drop(VALUE.lock(&hold));
+    });
+    let message = told.join().unwrap_err();
+    let message = message.downcast_ref::<&str>().unwrap();
+    assert!(message.contains("a thread that has ended"), "{message}");
+    let hold = mask::hold();
+    // SAFETY: its guard was forgotten, in a thread that has ended.
+    unsafe { VALUE.force_unlock() };
+    assert!(VALUE.try_lock(&hold).is_some() && !VALUE.__is_lost());
 }
 
 fn a_value_whose_owner_unwinds_is_free() {

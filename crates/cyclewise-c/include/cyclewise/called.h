@@ -930,15 +930,16 @@ cw_bool cw_mask_is_pending_called(void);
 struct cw_masked_lock *cw_masked_lock_create(void);
 
 /**
- * Frees a lock that nobody has, or does nothing if it is null.
+ * Frees a lock that nobody has, or does nothing if it is null. A thread that has taken the lock may unlock and destroy it while the
+ * unlock of the owner before is still to return: an unlock uses nothing of the lock once another thread can take it.
  */
 void cw_masked_lock_destroy(struct cw_masked_lock *lock);
 
 /**
  * Holds the thread and takes the lock; waits while another thread has it. Acquire. Handlers may call it.
  *
- * Returns 0, or CW_REFUSED_DEADLOCK, without the hold: this thread has the lock, or a thread that exists only in the parent of
- * a fork.
+ * Returns 0, or CW_REFUSED_DEADLOCK, without the hold: this thread has the lock; or a thread that exists only in the parent of a
+ * fork; or, after a second, a thread that has ended.
  */
 int cw_masked_lock_lock(struct cw_masked_lock *lock,
                         struct cw_refusal *why);
@@ -1187,8 +1188,13 @@ size_t cw_refcount_misuses(int event);
  * that succeeds allocates, about 224 bytes, is never freed: a signal on another thread may be in the handler. cw_signal_off frees none
  * of it.
  *
- * The handler is async-signal-safe, signal-safety(7), and does not leave by longjmp. An object with a handler is not closed by dlclose:
- * cw_signal_off does not wait for calls of the handler on other threads.
+ * The handler is async-signal-safe, signal-safety(7). It does not leave by siglongjmp, nor by an exception: the thread would stay held
+ * and run no handler any more. The object that contains the handler stays mapped after a dlclose, also after cw_signal_off, which does
+ * not wait for calls on other threads; the object that contains `argument` does so only if it is the same.
+ *
+ * The handler runs on the thread's alternate stack (SA_ONSTACK, sigaltstack(2)) if it has one, and at a release on the stack of the
+ * code that releases. The stack needs getauxval(AT_MINSIGSTKSZ) bytes for the kernel, 1 KiB for this library and what the handler takes.
+ * A thread whose stack is small or not its own, such as a goroutine's or a coroutine's, needs an alternate one.
  *
  * Returns 0, or CW_REFUSED_FAULT, CW_REFUSED_SIGNAL_TAKEN, CW_REFUSED_SIGNAL, CW_REFUSED_SIGNALS_BUSY, CW_REFUSED_ARGUMENT.
  */

@@ -2,8 +2,11 @@
 /* The soft mask: defers signal handlers for the price of two stores, without a system call.
  *
  * From cw_mask_hold to cw_mask_release no handler that cw_signal_on registered runs on this thread; those of signals that arrive
- * meanwhile run in the release. Holds nest. Each release matches a hold; one too many does nothing. Accesses under a hold stay
- * inside it, as seen by handlers on this thread; nothing is ordered towards other threads.
+ * meanwhile run in the release, on its stack. Holds nest. Each release matches a hold; one too many does nothing, in a handler too.
+ * Accesses under a hold stay inside it, as seen by handlers on this thread; nothing is ordered towards other threads.
+ *
+ * A hold is the thread's, not a coroutine's or a goroutine's: it is released on the same thread, and in cgo between two calls only
+ * under runtime.LockOSThread. A handler does not leave by siglongjmp: the thread would stay held.
  *
  * cw_mask_save and cw_mask_restore are the kernel's local_irq_save and local_irq_restore.
  *

@@ -78,6 +78,45 @@ static void holds_nest(void)
     CHECK(ran == 2);
 }
 
+static volatile int inside, nested;
+
+static void releases_too_often(const struct cw_signal_info *info, void *argument)
+{
+    (void)argument;
+    nested += inside++;
+    cw_mask_release();
+    cw_mask_hold();
+    cw_mask_release();
+    cw_mask_release();
+    cw_mask_restore(1);
+    CHECK(cw_mask_is_held());
+    /* Let through here, it waits for the end of this handler. */
+    if (info->value == 1) {
+        sigset_t none;
+        sigemptyset(&none);
+        CHECK(pthread_sigmask(SIG_SETMASK, &none, NULL) == 0);
+        send(SIGRTMIN + 3, 2);
+    }
+    inside--;
+    ran++;
+}
+
+static void one_too_many_does_nothing_in_a_handler(void)
+{
+    CHECK(cw_signal_on(SIGRTMIN + 3, releases_too_often, NULL, 0, NULL) == 0);
+    for (int held = 0; held < 2; held++) {
+        ran = 0;
+        if (held)
+            cw_mask_hold();
+        send(SIGRTMIN + 3, 1);
+        send(SIGRTMIN + 3, 3);
+        if (held)
+            cw_mask_release();
+        CHECK(ran == 3 && nested == 0 && !cw_mask_is_held() && !cw_mask_is_pending());
+    }
+    CHECK(cw_signal_off(SIGRTMIN + 3, NULL) == 0);
+}
+
 static void saving_and_restoring(void)
 {
     ran = 0;
@@ -167,6 +206,22 @@ static void data_is_shared_with_handlers(void)
     cw_masked_lock_destroy(NULL);
 }
 
+static void *ends_with_it(void *lock)
+{
+    CHECK(cw_masked_lock_lock(lock, NULL) == 0);
+    return NULL;
+}
+
+static void a_lock_whose_owner_has_ended_is_refused(void)
+{
+    pthread_t thread;
+    struct cw_masked_lock *lock = cw_masked_lock_create();
+    CHECK(lock && pthread_create(&thread, NULL, ends_with_it, lock) == 0 && pthread_join(thread, NULL) == 0);
+    CHECK_REFUSED(cw_masked_lock_lock(lock, &why), CW_REFUSED_DEADLOCK);
+    CHECK(!cw_mask_is_held());
+    cw_masked_lock_destroy(lock);
+}
+
 static void polling_misses_no_signal(void)
 {
     int woken = -1, ends[2];
@@ -214,10 +269,12 @@ int main(void)
     handlers_wait_for_the_release();
     without_a_hold_nothing_waits();
     holds_nest();
+    one_too_many_does_nothing_in_a_handler();
     saving_and_restoring();
     many_are_all_delivered();
     registering_is_refused();
     data_is_shared_with_handlers();
+    a_lock_whose_owner_has_ended_is_refused();
     polling_misses_no_signal();
     pthread_t thread;
     cw_mask_hold();

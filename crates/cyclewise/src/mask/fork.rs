@@ -1,67 +1,91 @@
-//! The mask across fork: a child's thread is held as its parent's is, without its records. Owners that exist only in
-//! the parent can be told from threads of the child.
+//! The mask across fork, and who a thread is: a child's thread is held as its parent's is, without its records. Owners that exist
+//! only in the parent, or that have ended, can be told from threads of the child.
 //!
-//! # States
-//! `GENERATION`: the forks between the first process and this one, modulo 64. `FORKER`: the thread that forked this
-//! process.
+//! # Names
+//! A thread's name is, from the high bits: the generation of the process ([`fork_generation`]) in which it was named, 10 bits of a
+//! count, and its kernel id. A thread is named when it first takes a value, and keeps the name in children that it forks.
 //!
 //! # Invariants
 //! 1. Signals are blocked from before a fork until the child has dropped the records of the parent's thread.
-//! 2. A thread's name is the address of its mask, whose low bits are 0, with the current generation in those bits. No
-//!    two threads of a process have the same address.
-//! 3. An owner's name with an older generation was stored before the fork, by the forking thread or by one that the
-//!    child does not have; or in the child before [`in_child`] ran.
+//! 2. No two threads of a process have the same name: of those named in this process the kernel ids differ, and of those named in
+//!    an ancestor there is one, the thread that forked. A thread that got the kernel id of one that has ended has another
+//!    count, unless 1024 threads were named between the two.
+//! 3. An owner's name of another generation was stored before the fork: by the thread that forked, or by one that the child
+//!    does not have.
 //!
-//! # Foreign fork handlers
-//! Child handlers run in order of registration, so those registered before ours run in a child that this module does
-//! not know of yet. There the thread that forked compares process ids, and treats other owners as threads of the
-//! parent. A thread that such a handler starts takes values under the parent's generation and later counts as a thread
-//! of the parent. So nothing is ever taken from an owner, and a bounded wait for such an owner ends early. Foreign
-//! prepare handlers run with signals blocked. If one unblocks a signal under a hold, the signal is recorded and then
-//! dropped in the child with the rest.
+//! # Foreign fork handlers, and children without any
+//! A process's generation needs no fork handler, so Invariant 3 holds in handlers that run before ours and in children of `_Fork`
+//! too. There the thread that forked knows that it did. Threads that it starts do not know its name; they wait for an owner of
+//! another generation as for any.
 //!
-//! `_Fork`, vfork and bare clone(2) call no handlers.
+//! Foreign prepare handlers run with signals blocked. If one unblocks a signal under a hold, the signal is recorded and then
+//! dropped in the child with the rest. `_Fork`, vfork and bare clone(2) call no handlers: records stay.
 
 use super::hold::thread_mask;
 use crate::error::Refusal;
-use crate::sys::{atfork, signal_mask};
+use crate::sys::{atfork, fork_generation, signal_mask, thread};
 use core::sync::atomic::Ordering::Relaxed;
-use core::sync::atomic::{AtomicBool, AtomicUsize};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 
-/// The bits of a name that hold the generation: a thread's mask is aligned to 64.
-const GENERATIONS: usize = 63;
+/// The bits of a name that hold the kernel's id: PID_MAX_LIMIT is 2^22, include/linux/threads.h.
+const ID_BITS: u32 = 22;
+/// Those that hold the id and the count; the generation is above.
+const GENERATION_AT: u32 = 32;
 /// Stored instead of a mask: there is none to restore. No mask contains SIGKILL.
 const NOT_BLOCKED: u64 = u64::MAX;
 
-// Relaxed, all of them: stored in a child with one thread, or idempotent.
-static GENERATION: AtomicUsize = AtomicUsize::new(0);
-static FORKER: AtomicUsize = AtomicUsize::new(0);
+// Relaxed, all of them: stored in a child with one thread, or idempotent, or a count.
+/// The name of the thread that forked this process, 0 without one, and the process in which that was stored.
+static FORKER: AtomicU64 = AtomicU64::new(0);
+static FORKED: AtomicU32 = AtomicU32::new(0);
 static REGISTERED: AtomicBool = AtomicBool::new(false);
 
 /// The calling thread's name (Invariant 2), never 0.
 #[inline(always)]
-pub(super) fn me() -> usize {
-    (&raw const *thread_mask()).addr() | GENERATION.load(Relaxed)
+pub(super) fn me() -> u64 {
+    match thread_mask().name.load(Relaxed) {
+        0 => name_slow(),
+        name => name,
+    }
 }
 
-/// Whether both names are of the same thread.
-pub(super) fn is_same(a: usize, b: usize) -> bool {
-    (a ^ b) & !GENERATIONS == 0
+#[cold]
+#[inline(never)]
+fn name_slow() -> u64 {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Relaxed) << ID_BITS;
+    let name = u64::from(fork_generation::current()) << GENERATION_AT | u64::from(count | thread::id().cast_unsigned());
+    // A handler may have come first. Relaxed: this thread's own.
+    match thread_mask().name.compare_exchange(0, name, Relaxed, Relaxed) {
+        Ok(_) => name,
+        Err(first) => first,
+    }
 }
 
-/// Whether the name appears to belong to a thread that exists only in a parent (Invariant 3).
-pub(super) fn is_of_a_parent(name: usize) -> bool {
-    let is_older = name & GENERATIONS != GENERATION.load(Relaxed) && !is_same(name, FORKER.load(Relaxed));
-    is_older || !is_same(name, me()) && is_in_a_child_to_be()
+const fn generation(name: u64) -> u32 {
+    (name >> GENERATION_AT) as u32
 }
 
-/// Whether the calling thread is in a foreign handler that runs in a child before ours.
-fn is_in_a_child_to_be() -> bool {
-    let state = thread_mask();
-    state.forking.load(Relaxed) != 0 && state.forking_process.load(Relaxed) != process()
+/// Whether the name belongs to a thread that exists only in a parent (Invariant 3).
+pub(super) fn is_of_a_parent(name: u64) -> bool {
+    let here = fork_generation::current();
+    if name == 0 || generation(name) == here || name == me() {
+        return false;
+    }
+    if FORKED.load(Relaxed) == here {
+        return name != FORKER.load(Relaxed);
+    }
+    // None of our fork handlers has run in this process. A thread that was named before it is the one that forked.
+    generation(me()) != here || thread::is_first()
 }
 
-use crate::sys::process::id as process;
+/// Whether the name belongs to a thread of this process that has ended.
+pub(super) fn has_ended(name: u64) -> bool {
+    let id = |name: u64| (name & ((1 << ID_BITS) - 1)) as i32;
+    let of_here = name != 0 && generation(name) == fork_generation::current();
+    // A filter that says so of every thread says it of the caller.
+    of_here && thread::is_gone(id(name)) && !thread::is_gone(thread::id())
+}
 
 /// Registers the atfork handlers. Two threads may both register them, which counts calls and works once.
 ///
@@ -81,7 +105,6 @@ extern "C" fn before() {
     if forking == 0 {
         let mask = signal_mask::block().unwrap_or(NOT_BLOCKED);
         state.before_fork.store(mask, Relaxed);
-        state.forking_process.store(process(), Relaxed);
     }
     state.forking.store(forking + 1, Relaxed);
 }
@@ -93,8 +116,9 @@ extern "C" fn in_parent() {
 extern "C" fn in_child() {
     end(|| {
         thread_mask().forget();
-        GENERATION.store((GENERATION.load(Relaxed) + 1) & GENERATIONS, Relaxed);
-        FORKER.store(me() & !GENERATIONS, Relaxed);
+        // 0 where it never took a value.
+        FORKER.store(thread_mask().name.load(Relaxed), Relaxed);
+        FORKED.store(fork_generation::current(), Relaxed);
     });
 }
 

@@ -20,9 +20,10 @@ use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering
 /// A handler that safe code can register for a signal.
 ///
 /// # Safety
-/// `handle` is async-signal-safe (signal-safety(7)): it does not allocate, take a lock that other code takes without a
-/// hold, use a lazily initialized thread-local, or make another call that is not async-signal-safe. It does not leave
-/// by longjmp. A panic out of it aborts the process.
+/// `handle` does not leave by siglongjmp: its thread would stay held and run no handler any more. It is async-signal-safe
+/// (signal-safety(7)): it does not allocate, take a lock that other code takes without a hold, use a lazily initialized
+/// thread-local, or make another call that is not async-signal-safe. A panic out of it ends the process: by SIGABRT, or by SIGSEGV
+/// where the alternate stack has no room for panicking.
 pub unsafe trait Handler: Sync {
     /// Runs once for each signal, on the thread that received it. No other handler of this crate runs on that thread
     /// meanwhile.

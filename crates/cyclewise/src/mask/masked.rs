@@ -10,15 +10,19 @@
 //! # Invariants
 //! 1. A thread owns the value from its exchange of `owner` from 0 to its name until it stores 0. No thread takes it
 //!    from an owner, not even from one that can never release it: the value may be half changed.
+//! 2. Nothing of the lock is used after the store of 0: the next owner may free its memory.
 //!
 //! # Memory ordering
 //! Taking is an Acquire and releasing a Release: the last owner's accesses happened before.
 //!
-//! # Fork
-//! A value that another thread owned at a fork is owned forever in the child, which has no such thread. If handlers
-//! were registered before the fork, the child can tell: a bounded wait ends at once, and [`lock`](Masked::lock) panics
-//! after a second. Otherwise, and after `_Fork`, a bounded wait ends at its limit and `lock` waits forever, as for any
-//! lock.
+//! # Owners that never release
+//! A value that another thread owned at a fork is owned forever in the child, which has no such thread. A bounded wait for it ends
+//! at once, and [`lock`](Masked::lock) panics after a second. In a child for which no fork handler of ours ran (`_Fork`, or no
+//! handler of a signal registered before), that holds in the thread that forked. In others a bounded wait ends at its limit and
+//! `lock` waits forever, as for any lock.
+//!
+//! A value whose guard was forgotten is owned by its thread until [`force_unlock`](Masked::force_unlock). Once that thread has ended,
+//! `lock` panics after a second.
 //!
 //! # Priorities
 //! Waiters sleep ([`waiters`](super::waiters)), so an owner of lower priority can run, also under SCHED_FIFO. Priority
@@ -35,7 +39,7 @@
 use super::fork;
 use super::hold::Hold;
 use super::waiters::Waiters;
-use crate::atomic::AtomicUsize;
+use crate::atomic::AtomicU64;
 use core::cell::UnsafeCell;
 use core::fmt;
 use core::marker::PhantomData;
@@ -58,11 +62,15 @@ const LOOK_NS: u64 = 1_000_000_000;
 /// Waiters sleep, so that an owner of lower priority can run. Priority is not inherited: do not share a value between
 /// SCHED_FIFO and other threads if a second is too long to wait.
 ///
+/// # Guards that are forgotten
+/// A guard that is forgotten (`mem::forget`) keeps the value: others wait, also once the thread has ended, and this thread cannot take
+/// it again. [`force_unlock`](Self::force_unlock) releases it.
+///
 /// # Panics while a guard lives
 /// A panic releases the value as it is. There is no poisoning.
 #[derive(Default)]
 pub struct Masked<T: ?Sized> {
-    owner: AtomicUsize,
+    owner: AtomicU64,
     waiters: Waiters,
     refused: AtomicU32,
     value: UnsafeCell<T>,
@@ -78,6 +86,14 @@ enum Owner {
     Other,
 }
 
+/// How an owner was lost.
+enum Lost {
+    /// It is a thread that exists only in a parent process.
+    InParent,
+    /// It is a thread of this process that has ended.
+    Ended,
+}
+
 // SAFETY: one thread at a time owns the value (Invariant 1).
 unsafe impl<T: ?Sized + Send> Sync for Masked<T> {}
 
@@ -85,7 +101,7 @@ impl<T> Masked<T> {
     /// A free value.
     pub const fn new(value: T) -> Self {
         Self {
-            owner: AtomicUsize::new(0),
+            owner: AtomicU64::new(0),
             waiters: Waiters::new(),
             refused: AtomicU32::new(0),
             value: UnsafeCell::new(value),
@@ -104,8 +120,8 @@ impl<T: ?Sized> Masked<T> {
     /// Ordering: Acquire; pairs with the last owner's Release.
     ///
     /// # Panics
-    /// If this thread already owns it: in the same function, or in a foreign handler, which a hold does not defer. In a
-    /// child of fork, after a second, if a thread that the child does not have owned it at the fork.
+    /// If this thread already owns it: in the same function, or in a foreign handler, which a hold does not defer. After a
+    /// second, if its owner has ended without releasing it; in a child of fork, if it is a thread that the child does not have.
     #[inline]
     #[track_caller]
     pub fn lock<'a>(&'a self, hold: &'a Hold) -> MaskedGuard<'a, T> {
@@ -120,7 +136,7 @@ impl<T: ?Sized> Masked<T> {
 
     #[cold]
     #[track_caller]
-    fn lock_slow(&self, me: usize) {
+    fn lock_slow(&self, me: u64) {
         loop {
             let waited = self.waiters.wait(LOOK_NS, || match self.take(me) {
                 Ok(()) => Some(true),
@@ -130,11 +146,15 @@ impl<T: ?Sized> Masked<T> {
             match waited {
                 Some(true) => return,
                 Some(false) => panic!("a Masked value is taken twice by one thread"),
-                // Only after a wait: while a child's fork handlers still run, this may be wrong (`fork`, Invariant 3).
-                None if fork::is_of_a_parent(self.owner.load(Relaxed)) => {
-                    panic!("a Masked value was held by another thread when this process was forked")
-                }
-                None => {}
+                None => match self.lost() {
+                    Some(Lost::InParent) => {
+                        panic!("a Masked value was held by another thread when this process was forked")
+                    }
+                    Some(Lost::Ended) => {
+                        panic!("a Masked value is held by a thread that has ended: its guard was forgotten")
+                    }
+                    None => {}
+                },
             }
         }
     }
@@ -183,15 +203,55 @@ impl<T: ?Sized> Masked<T> {
     }
 
     /// Tries once; returns the owner on failure.
-    fn take(&self, me: usize) -> Result<(), Owner> {
+    fn take(&self, me: u64) -> Result<(), Owner> {
         // Acquire: pairs with the Release in `drop`.
         match self.owner.compare_exchange(0, me, Acquire, Relaxed) {
             Ok(_) => Ok(()),
-            // Test this first: a new thread of a child may reuse the memory of a thread that exists only in the parent.
+            Err(owner) if owner == me => Err(Owner::Caller),
             Err(owner) if fork::is_of_a_parent(owner) => Err(Owner::Gone),
-            Err(owner) if fork::is_same(owner, me) => Err(Owner::Caller),
             Err(_) => Err(Owner::Other),
         }
+    }
+
+    /// Why the owner never releases the value, where that is known. Makes system calls.
+    fn lost(&self) -> Option<Lost> {
+        let owner = self.owner.load(Relaxed);
+        if fork::is_of_a_parent(owner) {
+            return Some(Lost::InParent);
+        }
+        // It may have released the value before it ended.
+        (fork::has_ended(owner) && self.owner.load(Relaxed) == owner).then_some(Lost::Ended)
+    }
+
+    /// Whether the value has an owner that never releases it.
+    #[doc(hidden)]
+    pub fn __is_lost(&self) -> bool {
+        self.lost().is_some()
+    }
+
+    /// Releases the value in place of a guard that was forgotten.
+    ///
+    /// Ordering: Release; pairs with the Acquire in `lock`.
+    ///
+    /// # Safety
+    /// The value's guard was forgotten, by this thread or by one whose end happens before this call, and no reference from
+    /// it is used any more.
+    ///
+    /// # Examples
+    /// ```
+    /// use cyclewise::mask::{self, Masked};
+    ///
+    /// static VALUE: Masked<u32> = Masked::new(0);
+    ///
+    /// let hold = mask::hold();
+    /// std::mem::forget(VALUE.lock(&hold));
+    /// assert!(VALUE.try_lock(&hold).is_none());
+    /// // SAFETY: the guard was forgotten above.
+    /// unsafe { VALUE.force_unlock() };
+    /// assert!(VALUE.try_lock(&hold).is_some());
+    /// ```
+    pub unsafe fn force_unlock(&self) {
+        self.waiters.wake_after(|| self.owner.store(0, Release));
     }
 
     fn guard(&self) -> MaskedGuard<'_, T> {
@@ -240,8 +300,8 @@ impl<T: ?Sized> DerefMut for MaskedGuard<'_, T> {
 impl<T: ?Sized> Drop for MaskedGuard<'_, T> {
     /// Ordering: Release; pairs with the Acquire in `lock`.
     fn drop(&mut self) {
-        self.masked.owner.store(0, Release);
-        self.masked.waiters.wake();
+        let masked = self.masked;
+        masked.waiters.wake_after(|| masked.owner.store(0, Release));
     }
 }
 

@@ -44,8 +44,8 @@
 //!   program, as any mask does: release first.
 //! - **Thread exit** drops the thread's guards, which runs the handlers. If a guard was forgotten, its records are
 //!   dropped, as signals pending for a thread are.
-//! - **dlclose** of an object that registered handlers leaves it mapped: they are still called.
-//! - **A panic** under a hold drops the guard while unwinding, so handlers run then. A panic out of a handler aborts.
+//! - **dlclose** of an object that registered handlers, or contains one, leaves it mapped: they are still called.
+//! - **A panic** under a hold drops the guard while unwinding, so handlers run then. A panic out of a handler ends the process.
 //!
 //! # Sandboxes
 //! A filter (seccomp) installed later must allow rt_sigprocmask, rt_tgsigqueueinfo, futex and rt_sigreturn. Without

@@ -26,6 +26,7 @@ use crate::sys::sigaction::{self, Action};
 use crate::sys::{errno, signal_mask, sigqueue};
 use alloc::boxed::Box;
 use core::ffi::{c_int, c_void};
+use core::ptr::from_ref;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64};
 
@@ -118,12 +119,22 @@ extern "C" fn on_signal(signal: c_int, info: *mut c_void, context: *mut c_void) 
 }
 
 /// Registers a handler and installs our function.
-pub(super) fn on(signal: c_int, handler: &'static (dyn Handler + Send), restart: bool) -> Result<(), Refusal> {
+pub(super) fn on<H: Handler + Send>(signal: c_int, handler: &'static H, restart: bool) -> Result<(), Refusal> {
+    let code: fn(&H, &Info, &Hold) = H::handle;
+    keep_loaded(code as *const c_void);
+    keep_loaded(from_ref(handler).cast());
     register(signal, handler, restart, &mut false)
 }
 
-/// As [`on`]; the handler is leaked once our function could find it, and dropped where the call is refused before.
-pub(super) fn on_boxed(signal: c_int, handler: Box<dyn Handler + Send>, restart: bool) -> Result<(), Refusal> {
+/// As [`on`]; the handler is leaked once our function could find it, and dropped where the call is refused before. `code` is
+/// what the handler calls.
+pub(super) fn on_boxed(
+    signal: c_int,
+    handler: Box<dyn Handler + Send>,
+    code: *const c_void,
+    restart: bool,
+) -> Result<(), Refusal> {
+    keep_loaded(code);
     let handler = Box::into_raw(handler);
     let mut published = false;
     // SAFETY: a box that was just taken apart; it stays, unless it is freed below.
@@ -194,13 +205,18 @@ fn register(
 
 /// Keeps this link unit mapped, because the kernel and the C library call its functions from now on. If the dynamic
 /// linker refuses, code that closes the unit must remove the handlers first and not fork afterwards.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn stay_loaded() {
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     let _ = crate::sys::dl::stay_loaded();
 }
 
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn stay_loaded() {}
+/// The same for the link unit with this code or data of a handler, if one has it: it may be another than ours.
+fn keep_loaded(address: *const c_void) {
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    let _ = crate::sys::dl::keep_loaded(address);
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let _ = address;
+}
 
 /// Installs our function and reads it back: a filter may report success without the call.
 fn install(signal: c_int, action: &Action) -> Result<(), Refusal> {

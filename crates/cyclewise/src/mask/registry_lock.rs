@@ -87,8 +87,7 @@ fn exchange(word: u64, me: u64) -> bool {
 impl Drop for RegistryGuard {
     fn drop(&mut self) {
         // Release: pairs with the Acquire in `exchange`. Only the owner changes the word (Invariant 1).
-        WORD.store(WORD.load(Relaxed) & !THREAD, Release);
-        WAITERS.wake();
+        WAITERS.wake_after(|| WORD.store(WORD.load(Relaxed) & !THREAD, Release));
     }
 }
 

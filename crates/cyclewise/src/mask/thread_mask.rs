@@ -1,13 +1,14 @@
 //! A thread's mask: the protocol between its mainline and its signal handlers.
 //!
 //! # States
-//! - `depth` 0: open. `depth` n: held n times; at [`STUCK`] forever.
+//! - `depth` 0: open. `depth` n below [`HANDLER`]: held n times. `HANDLER` + n: a handler of ours runs, which holds n times. At
+//!   [`STUCK`] held forever.
 //! - `pending` 1: a signal is recorded in the ring, or blocked in the kernel.
 //! - `blocked`: signals that the kernel keeps because the ring had no room.
 //!
 //! # Invariants
-//! 1. A handler of ours runs in one of two places: in a signal frame, or in `replay`. In both `depth` is at least 1 and
-//!    was 0 before.
+//! 1. A handler of ours runs in one of two places: in a signal frame, or in `replay`. In both `depth` is at least [`HANDLER`] and
+//!    was 0 before. A release without a hold changes neither: it finds 0 or `HANDLER`.
 //! 2. A frame leaves `depth` as it found it, so mainline may load it, be interrupted, and store what it computed. The
 //!    same holds among frames: the kernel calls us with every maskable signal blocked, but a handler installed over
 //!    ours calls us with the mask that it asked for.
@@ -19,8 +20,9 @@
 //! 5. The kernel blocks further signals before the ring is full ([`BLOCK_AT`]), so an arriving signal finds room, and
 //!    order is kept: the ring first, then the kernel's queue. The remaining room is for signals that a foreign frame
 //!    lets through, when its end restores its own mask.
-//! 6. `depth` counts the live holds, plus one for a frame or a `replay` that runs handlers. A handler that ends with a
-//!    larger `depth` than it began with kept a hold: no other handler runs until that hold is released.
+//! 6. A handler that ends with a larger `depth` than it began with kept a hold: no other handler runs until that hold is
+//!    released.
+//! 7. Nothing here depends on the stack. A frame may be on an alternate one, and a replay on that of whoever releases.
 //!
 //! # Memory ordering
 //! Mainline and handler are one thread. A handler sees memory in its thread's program order: the processor makes an
@@ -40,6 +42,8 @@ use core::sync::atomic::{AtomicU32, AtomicU64, compiler_fence};
 
 /// The depth saturates here, which only forgetting guards can reach. The thread stays held.
 const STUCK: u32 = u32::MAX;
+/// The depth while a handler of ours runs. Outside one only 2^30 guards at a time count so far; then the thread stays held.
+const HANDLER: u32 = 1 << 30;
 /// The number of records at which the kernel keeps further signals (Invariant 5).
 pub(super) const BLOCK_AT: u32 = CAPACITY - 2;
 
@@ -69,10 +73,10 @@ pub(super) struct ThreadMask {
     lost: AtomicU64,
     /// The thread's kernel mask before it began to fork.
     pub(super) before_fork: AtomicU64,
+    /// The thread's name as an owner, 0 until it has one: see [`fork`](super::fork).
+    pub(super) name: AtomicU64,
     /// Fork handlers in progress.
     pub(super) forking: AtomicU32,
-    /// The process in which they began.
-    pub(super) forking_process: AtomicU32,
     ring: PendingRing,
 }
 
@@ -89,8 +93,8 @@ impl ThreadMask {
             overflows: AtomicU64::new(0),
             lost: AtomicU64::new(0),
             before_fork: AtomicU64::new(0),
+            name: AtomicU64::new(0),
             forking: AtomicU32::new(0),
-            forking_process: AtomicU32::new(0),
             ring: PendingRing::new(),
         }
     }
@@ -185,9 +189,9 @@ impl ThreadMask {
     #[cold]
     #[inline(never)]
     fn release_nested_slow(&self, depth: u32) {
-        // The depth is not 0: each release matches one hold.
-        if depth != STUCK {
-            self.depth.store(depth.saturating_sub(1), Relaxed);
+        // Without a hold there is nothing to release (Invariant 1).
+        if !matches!(depth, 0 | HANDLER | STUCK) {
+            self.depth.store(depth - 1, Relaxed);
         }
     }
 
@@ -197,7 +201,7 @@ impl ThreadMask {
     fn replay_slow(&self, env: &impl Env) {
         loop {
             // Hold again: signals that arrive while handlers run are recorded behind the rest (Invariants 1 and 3).
-            self.depth.store(1, Relaxed);
+            self.depth.store(HANDLER, Relaxed);
             compiler_fence(SeqCst);
             env.step();
             self.pending.store(0, Relaxed);
@@ -206,7 +210,7 @@ impl ThreadMask {
             while let Some(info) = self.ring.pop(|| env.step()) {
                 env.step();
                 env.deliver(&info);
-                if self.depth.load(Relaxed) != 1 {
+                if self.depth.load(Relaxed) != HANDLER {
                     return self.leave_kept_slow(env);
                 }
             }
@@ -229,7 +233,7 @@ impl ThreadMask {
         }
     }
 
-    /// Ends a replay whose handler kept a hold (Invariant 6): the remaining records wait for its release.
+    /// Ends a replay or a frame whose handler kept a hold (Invariant 6): the remaining records wait for its release.
     #[cold]
     fn leave_kept_slow(&self, env: &impl Env) {
         // The thread is held, so frames record, and each stores 1 itself.
@@ -238,7 +242,10 @@ impl ThreadMask {
         }
         compiler_fence(SeqCst);
         env.step();
-        self.release_nested_slow(self.depth.load(Relaxed));
+        let depth = self.depth.load(Relaxed);
+        if depth != STUCK {
+            self.depth.store(depth.saturating_sub(HANDLER), Relaxed);
+        }
         env.step();
     }
 
@@ -248,10 +255,14 @@ impl ThreadMask {
     pub(super) fn arrive(&self, info: &Info, ours: u64, mask: &mut u64, env: &impl Env) {
         if self.depth.load(Relaxed) == 0 && self.pending.load(Relaxed) == 0 {
             env.step_in_frame();
-            self.depth.store(1, Relaxed);
+            self.depth.store(HANDLER, Relaxed);
             compiler_fence(SeqCst);
             env.deliver(info);
+            if self.depth.load(Relaxed) != HANDLER {
+                return self.leave_kept_slow(env);
+            }
             // Not just a store of 0: the handler may have unblocked signals.
+            self.depth.store(1, Relaxed);
             return self.release(env);
         }
         self.record(info, ours, mask, env);

@@ -4,10 +4,11 @@
 //! The word is 0: no thread sleeps. 1: one may.
 //!
 //! # Invariants
-//! 1. A waiter stores 1, tries again, and sleeps while the word is 1. A releasing thread frees the resource, reads the
-//!    word, and if it is 1 stores 0 and wakes all.
-//! 2. Nothing orders that read after the store that frees the resource: a fence would double the cost of releasing. So
-//!    the read may miss a 1 stored at the same moment, and no sleep is longer than [`NAP_NS`].
+//! 1. A waiter stores 1, tries again, and sleeps while the word is 1. A releasing thread reads the word, and if it is 1 stores 0;
+//!    then it frees the resource, and wakes all if it read 1.
+//! 2. The read is before the store that frees the resource, as whoever takes the resource next may free the word's memory. So
+//!    the read may miss a 1 stored at the same moment, and no sleep is longer than [`NAP_NS`]. A fence would double the cost of
+//!    releasing and close that gap for nobody.
 //! 3. A wait with a limit ends: at the limit, or after [`ROUNDS`] if a filter refuses futex(2) or the clock.
 //!
 //! # Priorities
@@ -63,21 +64,27 @@ impl Waiters {
         None
     }
 
-    /// Wakes the sleepers, after the resource was freed. Cost without sleepers: a load and a branch.
+    /// Frees the resource by `free`, and wakes the sleepers. Nothing of `self` is used after `free`. Cost without sleepers: a load
+    /// and a branch.
     #[inline(always)]
-    pub(super) fn wake(&self) {
+    pub(super) fn wake_after(&self, free: impl FnOnce()) {
         // Relaxed: pairs with the store in `wait`, within the limits of Invariant 2.
-        if self.0.load(Relaxed) != 0 {
-            self.wake_slow();
+        if self.0.load(Relaxed) == 0 {
+            free();
+        } else {
+            self.wake_slow(free);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn wake_slow(&self) {
+    fn wake_slow(&self, free: impl FnOnce()) {
         // Before waking: later waiters store 1 again.
         self.0.store(0, Relaxed);
-        crate::sys::futex::wake(self.0.as_ptr());
+        let word = self.0.as_ptr();
+        free();
+        // The kernel compares the address and does not read there.
+        crate::sys::futex::wake(word);
     }
 
     fn nap(&self) {

@@ -106,18 +106,23 @@ pub(crate) fn is_static() -> bool {
 /// Keeps this link unit mapped until the process ends: the kernel may read an rseq descriptor long after its sequence has ended.
 /// False where that is impossible.
 pub(crate) fn stay_loaded() -> bool {
-    let program = program_address();
-    let Some(own) = information(own_address()) else {
-        // A static program has no units to ask about, and unloads nothing.
-        return base(program).is_none();
+    // A static program has no units to ask about, and unloads nothing.
+    keep_loaded(own_address()) || is_static()
+}
+
+/// Keeps the link unit that contains `address` mapped until the process ends. False where that is impossible, and where no unit
+/// contains it.
+pub(crate) fn keep_loaded(address: *const c_void) -> bool {
+    let Some(unit) = information(address) else {
+        return false;
     };
     // The program itself is never unloaded.
-    if base(program) == Some(own.dli_fbase as usize) {
+    if base(program_address()) == Some(unit.dli_fbase as usize) {
         return true;
     }
     let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE;
     // SAFETY: the linker's own name of the unit. It is loaded, so nothing is loaded and no code runs (Invariant 3).
-    !unsafe { libc::dlopen(own.dli_fname, flags) }.is_null()
+    !unsafe { libc::dlopen(unit.dli_fname, flags) }.is_null()
 }
 
 /// An address in the program itself: its headers.

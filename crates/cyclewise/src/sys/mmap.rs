@@ -17,7 +17,7 @@ const ANONYMOUS: libc::c_int = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
 ///
 /// # Errors
 /// ENOMEM at a limit of address space or of mappings.
-pub(super) fn zeroes(length: usize) -> Result<NonNull<u8>, Refusal> {
+pub(crate) fn zeroes(length: usize) -> Result<NonNull<u8>, Refusal> {
     map(length, READ_WRITE, ANONYMOUS, -1)
 }
 

@@ -3,3 +3,5 @@
 mod kernel;
 mod models;
 mod twins;
+#[cfg(not(loom))]
+mod waiters;

@@ -200,6 +200,56 @@ fn a_hold_that_a_handler_keeps_holds() {
     assert_eq!(kept_hold::<ThreadMask>(), (1, 2));
 }
 
+/// The environment of a handler that releases without a hold, and of what comes then.
+struct Releasing<'a, P> {
+    thread: &'a P,
+    delivered: RefCell<Vec<(u64, bool)>>,
+}
+
+impl<P: Protocol> Env for Releasing<'_, P> {
+    fn deliver(&self, info: &Info) {
+        let value = info.0[3];
+        self.thread.release(self);
+        self.thread.hold(self);
+        self.thread.release(self);
+        self.thread.release(self);
+        self.delivered.borrow_mut().push((value, self.thread.is_held()));
+        if value == 0 {
+            // A signal that the handler lets through waits for its end.
+            self.thread.arrive(&information(34, 9), OURS, &mut 0, self);
+            assert_eq!(self.delivered.borrow().len(), 1, "a handler inside a handler");
+        }
+    }
+    fn unblock(&self, _: u64) {}
+    fn requeue(&self, _: &Info) -> bool {
+        true
+    }
+}
+
+/// In a frame and in a replay. The C interface lets a handler do this.
+#[test]
+fn a_release_without_a_hold_does_nothing_in_a_handler() {
+    for held in [false, true] {
+        let thread = ThreadMask::new();
+        let env = Releasing {
+            thread: &thread,
+            delivered: RefCell::default(),
+        };
+        if held {
+            thread.hold(&env);
+        }
+        thread.arrive(&information(34, 0), OURS, &mut 0, &env);
+        thread.arrive(&information(34, 1), OURS, &mut 0, &env);
+        if held {
+            thread.release(&env);
+        }
+        let order = if held { [0, 1, 9] } else { [0, 9, 1] };
+        assert_eq!(*env.delivered.borrow(), order.map(|value| (value, true)));
+        thread.release(&env);
+        assert!(!thread.is_held() && !thread.is_pending());
+    }
+}
+
 #[test]
 fn holds_past_counting_stay() {
     let thread = ThreadMask::new();
