@@ -242,3 +242,87 @@ fn locks_of_threads_that_end() {
     let (status, said) = ended(&program, &["locks"]);
     assert!(status.success(), "{status} {said}");
 }
+
+const SIGSEGV: i32 = 11; // include/uapi/asm-generic/signal.h
+
+/// The status that a program has ended with, and the signal.
+fn status(output: &std::process::Output) -> (Option<i32>, Option<i32>) {
+    use std::os::unix::process::ExitStatusExt;
+    (output.status.code(), output.status.signal())
+}
+
+/// A coroutine whose stack has no room for a signal's frame.
+#[test]
+fn handlers_on_foreign_stacks() {
+    let flags = &["-Wl,-z,now"];
+    let program = unhooked("stacks.c", Link::Shared);
+    let program = Program { flags, ..program };
+    program.passes(&[]);
+    // The twin: without SA_ONSTACK the first handler is on its thread's own stack.
+    assert_eq!(status(&program.output(&["twin"])), (Some(7), None));
+}
+
+/// A program with an archive of Go's, whose threads run goroutines on stacks of 2 KiB.
+#[test]
+fn handlers_beside_goroutines() {
+    if !std::process::Command::new("go")
+        .arg("version")
+        .output()
+        .is_ok_and(|go| go.status.success())
+    {
+        return println!("skipped: there is no go; install golang");
+    }
+    let archive = common::fresh("goroutines.a");
+    let source = common::root().join("tests/called/goroutines.go");
+    let mut command = std::process::Command::new("go");
+    command
+        .args(["build", "-buildmode=c-archive", "-o"])
+        .arg(&archive)
+        .arg(source);
+    if std::env::var_os("HOME").is_none() {
+        command.env("GOCACHE", common::scratch().join("go"));
+    }
+    let built = command
+        .env("CGO_ENABLED", "1")
+        .env("GO111MODULE", "off")
+        .output()
+        .expect("go runs");
+    if !built.status.success() {
+        return println!(
+            "skipped: go builds no archive: {}",
+            String::from_utf8_lossy(&built.stderr)
+        );
+    }
+    let archive = archive.display().to_string();
+    let flags = ["-DCW_GO", archive.as_str(), "-pthread"];
+    let program = unhooked("stacks.c", Link::Shared);
+    let program = Program {
+        flags: &flags,
+        ..program
+    };
+    program.passes(&[]);
+    // The twin: a goroutine's stack is no alternate one.
+    assert_eq!(status(&program.output(&["twin"])), (Some(7), None));
+}
+
+/// An object of C that has registered a handler stays mapped.
+#[test]
+fn a_handler_outlives_dlclose() {
+    let object = common::fresh("unload.so").display().to_string();
+    let source = common::root()
+        .join("tests/called/unload_object.c")
+        .display()
+        .to_string();
+    let mut arguments: Vec<String> = common::STRICT.iter().map(|flag| (*flag).to_owned()).collect();
+    arguments.push(format!("-I{}", common::root().join("include").display()));
+    arguments.extend(["-shared", "-fPIC", "-o", &object, &source].map(str::to_owned));
+    arguments.extend(common::library(Link::Shared));
+    let output = common::cc(&arguments);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let program = unhooked("unload.c", Link::Shared);
+    let flags = &["-ldl"];
+    let program = Program { flags, ..program };
+    program.passes(&[&object, "ours"]);
+    // The twin: a handler of its own is called where nothing is mapped.
+    assert_eq!(status(&program.output(&[&object, "own"])), (None, Some(SIGSEGV)));
+}

@@ -141,6 +141,8 @@ fn a_panic_releases() {
 fn a_panic_in_a_handler_aborts() {
     for held in [false, true] {
         let status = in_child(|| {
+            // What std says of a panic takes more than its own alternate stack has.
+            masking::use_alternate_stack(1 << 20);
             // SAFETY: it does not return.
             unsafe {
                 Signals::call(libc::SIGUSR1, |_: &Info, _: &Hold| {

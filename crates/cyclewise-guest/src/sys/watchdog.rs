@@ -94,7 +94,7 @@ fn install() -> io::Result<()> {
     }
     // No SA_RESTART: the call is to be interrupted.
     old.sa_sigaction = ours;
-    old.sa_flags = 0;
+    old.sa_flags = libc::SA_ONSTACK;
     // SAFETY: the handler does nothing, so it may interrupt anything.
     if unsafe { libc::sigaction(signal(), &raw const old, ptr::null_mut()) } != 0 {
         return Err(io::Error::last_os_error());

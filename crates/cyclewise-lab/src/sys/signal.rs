@@ -9,7 +9,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::ptr;
 
-/// Runs `handler` on `signal`, with SA_RESTART and `flags`.
+/// Runs `handler` on `signal`, with SA_RESTART, SA_ONSTACK and `flags`.
 ///
 /// # Safety
 /// The handler may only make async-signal-safe calls.
@@ -21,7 +21,7 @@ pub(super) unsafe fn handle(signal: c_int, handler: extern "C" fn(c_int), flags:
     // SAFETY: Safety 1.
     let action = unsafe { action.assume_init_mut() };
     action.sa_sigaction = handler as *const () as usize;
-    action.sa_flags = libc::SA_RESTART | flags;
+    action.sa_flags = libc::SA_RESTART | libc::SA_ONSTACK | flags;
     // SAFETY: what the handler does is the caller's promise.
     match unsafe { libc::sigaction(signal, action, ptr::null_mut()) } {
         0 => Ok(()),

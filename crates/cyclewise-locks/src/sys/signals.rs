@@ -160,7 +160,7 @@ fn install(signal: i32) -> Option<(i32, libc::sigaction)> {
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     let handler: extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void) = handle;
     action.sa_sigaction = handler as usize;
-    action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
+    action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_ONSTACK;
     // SAFETY: the handler has the signature that SA_SIGINFO asks for, and does what a handler may (Invariant 1).
     let set = unsafe { libc::sigaction(signal, &raw const action, std::ptr::null_mut()) };
     (set == 0).then_some((signal, before))

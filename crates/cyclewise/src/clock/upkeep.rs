@@ -22,6 +22,8 @@ const ROOM: usize = 16 << 10;
 ///
 /// A clock may have several. When one of them ends, `recent` is `now` until another has written, a millisecond later.
 ///
+/// The thread blocks every signal but those of faults (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS).
+///
 /// If the source panics, the thread ends and `recent` is `now` from then on.
 ///
 /// A child of fork(3) does not have the thread: there `recent` is `now` until the child starts its own, and dropping
@@ -59,6 +61,9 @@ impl Upkeep {
         // Or the compiler removes an allocation that nobody uses.
         drop(core::hint::black_box(room));
         let (stop, stopped) = sync_channel(0);
+        // The thread inherits the mask. What is sent to the process is for the program's own threads; faults stay open. Where a filter
+        // refuses, the thread has its creator's mask.
+        let _blocked = crate::sys::signal_mask::block_signals();
         let thread = std::thread::Builder::new().name("clock".into()).spawn(move || {
             let _last = Abandon(&clock.recent);
             loop {

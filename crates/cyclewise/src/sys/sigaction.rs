@@ -18,15 +18,16 @@ pub(crate) type Function = extern "C" fn(c_int, *mut c_void, *mut c_void);
 pub(crate) struct Action(libc::sigaction);
 
 impl Action {
-    /// This crate's: blocks all that can be blocked, and has SA_RESTART where `restart`. The alternate stack and what is
-    /// reported of children are as in `before`.
+    /// This crate's: blocks all that can be blocked, runs on the thread's alternate stack where it has one, and has SA_RESTART where
+    /// `restart`. What is reported of children is as in `before`.
     pub(crate) fn ours(function: Function, restart: bool, before: &Self) -> Self {
-        const KEPT: c_int = libc::SA_ONSTACK | libc::SA_NOCLDSTOP | libc::SA_NOCLDWAIT;
+        const KEPT: c_int = libc::SA_NOCLDSTOP | libc::SA_NOCLDWAIT;
         let restart = if restart { libc::SA_RESTART } else { 0 };
         Self(libc::sigaction {
             sa_sigaction: function as usize,
             sa_mask: set_of(MASKABLE),
-            sa_flags: libc::SA_SIGINFO | (before.0.sa_flags & KEPT) | restart,
+            // The interrupted stack may be a goroutine's or a coroutine's, without room for a frame.
+            sa_flags: libc::SA_SIGINFO | libc::SA_ONSTACK | (before.0.sa_flags & KEPT) | restart,
             sa_restorer: None,
         })
     }

@@ -83,3 +83,39 @@ pub(crate) fn signal_when_asleep(thread: i32, number: i32) {
     }
     signal::send(thread, number);
 }
+
+/// The kernel's frame on an alternate stack; kernels before 5.14 do not say.
+pub(crate) fn frame_size() -> usize {
+    // SAFETY: takes a number.
+    (unsafe { libc::getauxval(libc::AT_MINSIGSTKSZ) } as usize).max(4096)
+}
+
+/// The calling thread's alternate stack, above a page that nobody may touch. It stays mapped: it may be in use at any time.
+pub(crate) fn use_alternate_stack(size: usize) {
+    const PAGE: usize = 65536; // the largest
+    let whole = size.next_multiple_of(PAGE) + PAGE;
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+    // SAFETY: a new mapping.
+    let guard = unsafe { libc::mmap(std::ptr::null_mut(), whole, libc::PROT_NONE, flags, -1, 0) };
+    assert_ne!(guard, libc::MAP_FAILED);
+    let stack = guard.wrapping_byte_add(PAGE);
+    let open = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: mapped above, behind the guard.
+    assert_eq!(unsafe { libc::mprotect(stack, whole - PAGE, open) }, 0);
+    let stack = libc::stack_t {
+        ss_sp: stack,
+        ss_flags: 0,
+        ss_size: size,
+    };
+    // SAFETY: memory that nobody else uses and that is never unmapped.
+    assert_eq!(unsafe { libc::sigaltstack(&raw const stack, std::ptr::null_mut()) }, 0);
+}
+
+/// Whether the caller runs on the alternate stack.
+pub(crate) fn is_on_alternate_stack() -> bool {
+    let mut stack = std::mem::MaybeUninit::<libc::stack_t>::zeroed();
+    // SAFETY: null only queries; writes one structure.
+    unsafe { libc::sigaltstack(std::ptr::null(), stack.as_mut_ptr()) };
+    // SAFETY: zeroes are valid, and it was written.
+    unsafe { stack.assume_init() }.ss_flags & libc::SS_ONSTACK != 0
+}
