@@ -231,3 +231,78 @@ fn a_hundred_sites_flip_within_a_millisecond() {
         }
     });
 }
+
+static BEGUN: AtomicU64 = AtomicU64::new(0);
+/// How many changes of a thread's own key were refused.
+static REFUSED: AtomicU64 = AtomicU64::new(0);
+
+static_key! {
+    static FIRST: StaticKey = false;
+    static SECOND: StaticKey = false;
+}
+
+extern "C" fn flip_own(is_second: *mut libc::c_void) -> *mut libc::c_void {
+    // Both have begun, so that each finds the other in its change.
+    BEGUN.fetch_add(1, SeqCst);
+    while BEGUN.load(SeqCst) < 2 {
+        std::hint::spin_loop();
+    }
+    for _ in 0..500 {
+        let (changed, is_off) = match is_second.is_null() {
+            true => ([FIRST.enable(), FIRST.disable()], !FIRST.is_enabled()),
+            false => ([SECOND.enable(), SECOND.disable()], !SECOND.is_enabled()),
+        };
+        let refused = changed.iter().filter(|changed| changed.is_err()).count() + usize::from(!is_off);
+        REFUSED.fetch_add(refused as u64, Relaxed); // Read after the threads are joined.
+    }
+    std::ptr::null_mut()
+}
+
+/// Their addresses differ in one bit alone, the 36th: a token of 32 bits cut from them would be the same.
+#[test]
+fn threads_with_stacks_64_gib_apart_are_two() {
+    const SIZE: usize = 1 << 20;
+    const APART: usize = 64 << 30;
+    let reserve = |at: *mut libc::c_void, size, access, fixed| {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | fixed;
+        // SAFETY: a new mapping, or the stacks' part of the one that was reserved.
+        unsafe { libc::mmap(at, size, access, flags, -1, 0) }
+    };
+    let whole = reserve(std::ptr::null_mut(), APART + SIZE, libc::PROT_NONE, 0);
+    if whole == libc::MAP_FAILED {
+        return println!("skipped: no 64 GiB of address space");
+    }
+    let threads = [0, APART].map(|at| {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let stack = reserve(whole.wrapping_byte_add(at), SIZE, access, libc::MAP_FIXED);
+        assert_ne!(stack, libc::MAP_FAILED);
+        let mut attributes = std::mem::MaybeUninit::uninit();
+        // SAFETY: writes the attributes.
+        assert_eq!(unsafe { libc::pthread_attr_init(attributes.as_mut_ptr()) }, 0);
+        // SAFETY: initialized, and a stack of its own.
+        assert_eq!(
+            unsafe { libc::pthread_attr_setstack(attributes.as_mut_ptr(), stack, SIZE) },
+            0
+        );
+        let mut thread = std::mem::MaybeUninit::uninit();
+        // SAFETY: attributes, a function and what it takes.
+        let rc = unsafe {
+            libc::pthread_create(
+                thread.as_mut_ptr(),
+                attributes.as_ptr(),
+                flip_own,
+                std::ptr::without_provenance_mut(at),
+            )
+        };
+        assert_eq!(rc, 0);
+        // SAFETY: written by the call that succeeded.
+        unsafe { thread.assume_init() }
+    });
+    // The premise.
+    assert_eq!(threads[1] - threads[0], APART as libc::pthread_t);
+    for thread in threads {
+        // SAFETY: joined once.
+        assert_eq!(unsafe { libc::pthread_join(thread, std::ptr::null_mut()) }, 0);
+    }
+    assert_eq!(REFUSED.load(Relaxed), 0);
+}
