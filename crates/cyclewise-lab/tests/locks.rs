@@ -53,16 +53,6 @@ fn of_script(options: &[&str], script: &str) -> Command {
     counted
 }
 
-/// The same command with these signals as they are at a terminal: one that its parent ignores, as under `nohup`, would be ignored.
-fn with_default_signals(command: &Command) -> Command {
-    let mut env = Command::new("env");
-    env.arg("--default-signal=HUP,INT,TERM")
-        .arg(command.get_program())
-        .args(command.get_args())
-        .stdin(Stdio::null());
-    env
-}
-
 fn document(name: &str, text: &str) -> Locks {
     locks::from_str(name, text).unwrap()
 }
@@ -230,7 +220,7 @@ fn signals_that_end_the_program_leave_its_counts_and_run_nothing_more() {
         (&in_good_order, "-INT", 0),
         (&in_good_order, "-TERM", 0),
     ] {
-        let mut child = with_default_signals(&of_script(&[], script))
+        let mut child = of_script(&[], script)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -275,7 +265,7 @@ fn sigterm_after_the_counted_run_leaves_out_what_was_to_come_and_keeps_the_repor
     for signal in ["-TERM", "-HUP", "-INT"] {
         let _ = std::fs::remove_file(&mark);
         let json = folder.name("l.json");
-        let mut child = with_default_signals(&of_script(&["--native-runs", "1", "--json", &json], &script))
+        let mut child = of_script(&["--native-runs", "1", "--json", &json], &script)
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()

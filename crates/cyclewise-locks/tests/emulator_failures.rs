@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::signals::with_default_signals;
 use common::{compile, count_with, emulator, symbols, total};
 use cyclewise_locks::counts::{Arch, Counts};
 use cyclewise_locks::emulator::{Emulator, Launch, Ran, Settings, check_program, find, run};
@@ -42,14 +43,13 @@ fn run_for_another_test() {
     }
 }
 
-/// A process that runs a program by [`run`].
+/// A process that runs a program by [`run`], with signals as at a terminal.
 fn command(words: &[&str]) -> Command {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command
-        .args(["--exact", "run_for_another_test", "--nocapture"])
-        .env(LAUNCH, words.join("\n"))
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped());
+    let mut this = Command::new(std::env::current_exe().unwrap());
+    this.args(["--exact", "run_for_another_test", "--nocapture"])
+        .env(LAUNCH, words.join("\n"));
+    let mut command = with_default_signals(&this);
+    command.stdin(Stdio::null()).stdout(Stdio::piped());
     command
 }
 

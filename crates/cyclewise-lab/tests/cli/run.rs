@@ -290,10 +290,11 @@ fn an_interrupt_keeps_the_runs_before_it() {
     let args = ["run", "null-syscall", "--quick", "--runs", "50", "--json", &json];
     let output = interrupted(&args, "run 2 of 50");
     let said = stderr(&output);
-    assert_eq!(output.status.signal(), Some(2), "{said}");
+    // A run without a sample ends before the signal comes.
     if said.contains("samples were usable") {
         return println!("skipped: other work leaves this machine no sample undisturbed");
     }
+    assert_eq!(output.status.signal(), Some(2), "{said}");
     let record = record::load(&folder.path("r.json")).unwrap();
     assert!((1..=2).contains(&record.runs.len()), "{said}");
     let why = |run: &str| {

@@ -2,14 +2,15 @@
 #![allow(dead_code, reason = "each test program uses a part")]
 #![allow(unreachable_pub, reason = "each test program is a crate of its own")]
 
+#[path = "../../../cyclewise-locks/tests/common/signals.rs"]
+mod signals;
+
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-/// The command with these arguments.
+/// The command with these arguments, with signals as at a terminal.
 pub fn command(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cyclewise"));
-    command.args(args);
-    command
+    signals::with_default_signals(Command::new(env!("CARGO_BIN_EXE_cyclewise")).args(args))
 }
 
 /// The command's result.

@@ -1,6 +1,8 @@
 //! What the tests of the emulator share: programs that are compiled for them, and runs of those.
 #![allow(dead_code, unreachable_pub, reason = "each test program uses a part of it")]
 
+pub mod signals;
+
 use cyclewise_locks::counts::{Arch, Counts, Process, Site};
 use cyclewise_locks::emulator::{self, Emulator, Settings};
 use object::{Object, ObjectSection, ObjectSymbol};

@@ -62,7 +62,8 @@ fn args(line: &[&str]) -> LocksArgs {
 }
 
 fn program(script: &str) -> Program {
-    Program::find(&["sh", "-c", script].map(Into::into)).unwrap()
+    // A shell that is started with a signal ignored cannot end by it.
+    Program::find(&["env", "--default-signal", "sh", "-c", script].map(Into::into)).unwrap()
 }
 
 #[test]
