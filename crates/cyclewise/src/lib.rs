@@ -70,19 +70,28 @@
 //! For example, `cyclewise = { version = "0.1", default-features = false, features = ["clock"] }`. Packages are those of the default Linux
 //! targets; with no feature there are none. Without `std` the crate is `no_std` and needs `core` and `alloc`. A program that elides needs
 //! `patch` in one of its dependencies on this crate: features add up.
+//!
+//! # ThreadSanitizer
+//! It does not see what assembly does, and reports races at each [`SpinLock`](lock::SpinLock) and [`Arc`](refs::Arc). Build with
+//! `RUSTFLAGS='-Zsanitizer=thread --cfg cyclewise_tsan'`: then atomics are std's, nothing is elided, and per-CPU data is under locks, all of which it
+//! sees. Static keys and alternatives are patched as ever. It reports std's own threads and locks too, unless std is built with it
+//! (`-Zbuild-std`).
 
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code, clippy::incompatible_msrv)]
 #![cfg_attr(
-    not(all(
-        feature = "clock",
-        feature = "lock",
-        feature = "mask",
-        feature = "patch",
-        feature = "percpu",
-        feature = "refs"
-    )),
+    any(
+        cyclewise_tsan,
+        not(all(
+            feature = "clock",
+            feature = "lock",
+            feature = "mask",
+            feature = "patch",
+            feature = "percpu",
+            feature = "refs"
+        ))
+    ),
     allow(
         dead_code,
         unused_imports,

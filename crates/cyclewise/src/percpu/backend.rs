@@ -33,7 +33,7 @@ pub enum Reason {
     MayBeUnloaded,
     /// This link unit's sequences were moved after it was linked, without their descriptors, or its segments could not be listed.
     Moved,
-    /// This build has no sequences: another system or architecture, or no `std`.
+    /// This build has no sequences: another system or architecture, no `std`, or `--cfg cyclewise_tsan`.
     Build,
 }
 

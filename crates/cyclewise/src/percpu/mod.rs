@@ -97,7 +97,10 @@ mod pinned;
 mod portable;
 mod reference;
 #[cfg_attr(
-    not(all(feature = "std", any(target_arch = "x86_64", target_arch = "aarch64"))),
+    any(
+        cyclewise_tsan,
+        not(all(feature = "std", any(target_arch = "x86_64", target_arch = "aarch64")))
+    ),
     path = "unregistered.rs"
 )]
 mod registration;

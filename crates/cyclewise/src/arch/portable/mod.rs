@@ -11,7 +11,7 @@ pub(crate) mod interceptor;
 pub mod key;
 pub(crate) mod leak_sanitizer;
 // x86-64 implements the same traits for the same types.
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(any(not(target_arch = "x86_64"), cyclewise_tsan))]
 mod rmw;
 pub(crate) mod rmw_offset;
 pub(crate) mod rseq;

@@ -1,11 +1,15 @@
 //! Reads bytes of code, and replaces an instruction by one store while other threads may execute it.
 //!
+//! The store is assembly: ThreadSanitizer calls its runtime in place of others, which faults because text has no shadow that may be
+//! written.
+//!
 //! # Safety
 //! 1. Text stays mapped and readable: it is the link unit this function is in, or the caller's.
 //! 2. Text is not a Rust object, so no reference to it exists. It is accessed atomically only, because another thread
 //!    may execute it.
 #![expect(unsafe_code, reason = "reads and writes text by address")]
 
+use core::arch::asm;
 use core::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
 /// The bytes that one store may change while other threads execute them: an aligned quadword (AMD APM vol. 2, 7.6.1).
@@ -44,10 +48,11 @@ pub(crate) unsafe fn store(at: *mut u8, len: usize, new: [u8; 8]) {
         for (i, byte) in new.into_iter().enumerate().take(len) {
             // SAFETY: within the caller's range, so the sum does not leave it.
             let at = unsafe { at.add(i) };
+            // Pairs with the instruction fetch of other cores, which no fence orders; membarrier follows.
             // SAFETY: the caller guarantees that it is mapped and writable (Invariant 2).
-            let cell = unsafe { AtomicU8::from_ptr(at) };
-            // Relaxed: pairs with the instruction fetch of other cores, which no fence orders; membarrier follows.
-            cell.store(byte, Relaxed);
+            unsafe {
+                asm!("mov byte ptr [{}], {}", in(reg) at, in(reg_byte) byte, options(nostack, preserves_flags));
+            };
         }
         return;
     }
@@ -56,11 +61,13 @@ pub(crate) unsafe fn store(at: *mut u8, len: usize, new: [u8; 8]) {
     let slot = unsafe { at.sub(inside) };
     // SAFETY: aligned by construction, mapped and writable with the bytes in it (Invariant 2).
     let cell = unsafe { AtomicU64::from_ptr(slot.cast()) };
-    // Relaxed, both: pairs with the instruction fetch of other cores, which no fence orders; membarrier follows. The
-    // bytes around the edit do not change between the two, because the caller holds the text lock.
+    // Relaxed: the bytes around the edit do not change until the store, because the caller holds the text lock.
     let mut bytes = cell.load(Relaxed).to_ne_bytes();
     bytes[inside..inside + len].copy_from_slice(&new[..len]);
-    cell.store(u64::from_ne_bytes(bytes), Relaxed);
+    let bytes = u64::from_ne_bytes(bytes);
+    // Pairs with the instruction fetch of other cores, which no fence orders; membarrier follows.
+    // SAFETY: as the load, and one store.
+    unsafe { asm!("mov qword ptr [{}], {}", in(reg) slot, in(reg) bytes, options(nostack, preserves_flags)) };
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! x86-64: implements everything in `arch`.
+//! x86-64: implements everything in `arch`. Under `--cfg cyclewise_tsan` read-modify-writes are std's, which ThreadSanitizer
+//! sees; it takes those in assembly for nothing.
 
 pub(crate) use super::portable::*;
 
@@ -14,9 +15,12 @@ pub(crate) mod interceptor;
 pub(crate) mod key;
 #[cfg(target_env = "gnu")]
 pub(crate) mod leak_sanitizer;
+#[cfg(not(cyclewise_tsan))]
 mod lock_prefix;
 mod rdtsc;
+#[cfg(not(cyclewise_tsan))]
 mod rmw;
+#[cfg(not(cyclewise_tsan))]
 pub(crate) mod rmw_offset;
 #[cfg(feature = "std")]
 pub(crate) mod rseq;
