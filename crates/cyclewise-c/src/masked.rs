@@ -89,6 +89,7 @@ pub unsafe extern "C" fn cw_masked_lock_destroy(lock: *mut cw_masked_lock) {
 /// Safety 2; `why` is null or may be written to.
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn cw_masked_lock_lock(lock: *mut cw_masked_lock, why: *mut cw_refusal) -> c_int {
     // SAFETY: Safety 2.
     let lock = unsafe { of(lock) };

@@ -2,7 +2,7 @@
 //!
 //! After a change of those: `CYCLEWISE_BLESS=1 cargo test -p cyclewise-c --test header`.
 
-use cbindgen::{Builder, Config, DocumentationStyle, EnumConfig, ExportConfig, Language, Style};
+use cbindgen::{Builder, Config, DocumentationStyle, EnumConfig, ExportConfig, FunctionConfig, Language, Style};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -112,6 +112,10 @@ fn header(sources: &[PathBuf]) -> String {
         usize_is_size_t: true,
         documentation_style: DocumentationStyle::Doxy,
         line_length: 120,
+        function: FunctionConfig {
+            must_use: Some("CW_MUST_CHECK".to_owned()),
+            ..FunctionConfig::default()
+        },
         enumeration: EnumConfig::default(),
         export: ExportConfig {
             include: ENUMS.map(str::to_owned).to_vec(),

@@ -110,6 +110,7 @@ fn functions(header: &str) -> Vec<Function> {
             continue;
         };
         let declared = declared.trim().trim_start_matches("static inline ");
+        let declared = declared.trim_start_matches("CW_MUST_CHECK").trim_start();
         let is_function = declared.ends_with(')') && !declared.starts_with(['#', '/', '_']) && !declared.contains("/*");
         let Some((before, _)) = declared.split_once('(').filter(|_| is_function) else {
             continue;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Atomic operations on words, whose LOCK prefixes the library patches away while the process has one thread.
  *
+ * A word is a plain integer, so `n++` beside cw_inc_u32(&n) compiles, and loses updates without a word. A struct of one member keeps it from
+ * being taken for a number, as cw_refcount_t does; ThreadSanitizer reports it; in C++ cyclewise::atomic (atomic.hpp) has no plain access.
+ *
  * Header only: without the library LOCK stays. The prefixes are the same sites, in the same table, as those of the Rust crate;
  * site.h says where there are any, and what there is elsewhere.
  *

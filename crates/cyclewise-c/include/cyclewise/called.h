@@ -667,32 +667,35 @@ extern "C" {
  * The time: nanoseconds of CLOCK_MONOTONIC, load-ordered. Never below an earlier reading on any thread, if that happened before
  * this one.
  */
+CW_MUST_CHECK
 uint64_t cw_clock_now_load_ordered(void);
 
 /**
  * The time by a bare read of the counter: times of one thread never go back.
  */
-uint64_t cw_clock_now_per_task(void);
+CW_MUST_CHECK uint64_t cw_clock_now_per_task(void);
 
 /**
  * The time, load-ordered and before every later load.
  */
-uint64_t cw_clock_now_dependent_load(void);
+CW_MUST_CHECK uint64_t cw_clock_now_dependent_load(void);
 
 /**
  * The time, after every earlier instruction and before every later one.
  */
-uint64_t cw_clock_now_bracketed(void);
+CW_MUST_CHECK uint64_t cw_clock_now_bracketed(void);
 
 /**
  * The time, as cw_clock_now_bracketed, and after every CPU sees what this thread stored before. No fence before another order
  * ensures that.
  */
+CW_MUST_CHECK
 uint64_t cw_clock_now_after_stores(void);
 
 /**
  * A time that may be old if a thread keeps it up to date, at the cost of one load; else the time. On each thread it never goes back.
  */
+CW_MUST_CHECK
 uint64_t cw_clock_recent(void);
 
 /**
@@ -701,6 +704,7 @@ uint64_t cw_clock_recent(void);
  *
  * Another number counts as CW_CLOCK_AFTER_STORES, which is ordered with all that the others are.
  */
+CW_MUST_CHECK
 struct cw_clock_reading cw_clock_read(int order);
 
 /**
@@ -711,23 +715,25 @@ void cw_get_clock_status(struct cw_clock_status *status);
 /**
  * The counter, by a bare read. <cyclewise/clock.h> reads it inline where it can.
  */
-uint64_t cw_ticks_called(void);
+CW_MUST_CHECK uint64_t cw_ticks_called(void);
 
 /**
  * The clock's segments, for the inline reading in <cyclewise/clock.h>; null if they are laid out otherwise than as `layout` says.
  */
+CW_MUST_CHECK
 const void *cw_clock_segments(int layout);
 
 /**
  * The instructions that read the counter after every earlier load, on this CPU: 1 for LFENCE and RDTSC, 2 for RDTSCP, 0 for others.
  * The first call finds out, in about 0.1 ms.
  */
+CW_MUST_CHECK
 int cw_ticks_sequence(void);
 
 /**
  * The counter, in this order: an enum cw_clock_order. Another number counts as CW_CLOCK_AFTER_STORES.
  */
-uint64_t cw_ticks_as(int order);
+CW_MUST_CHECK uint64_t cw_ticks_as(int order);
 
 /**
  * Makes a conversion of stamps that were taken since the clock was first read; take it after the stamps. False while the rate is
@@ -735,6 +741,7 @@ uint64_t cw_ticks_as(int order);
  *
  * Its calls, a millisecond or more apart, also let a clock learn the rate that nobody reads otherwise: the third succeeds.
  */
+CW_MUST_CHECK
 cw_bool cw_clock_conversion_make(struct cw_clock_conversion *conversion);
 
 /**
@@ -750,12 +757,13 @@ size_t cw_clock_convert(const struct cw_clock_conversion *conversion,
 /**
  * A bound of the distance of a stamp's time from CLOCK_MONOTONIC at the stamp, in nanoseconds.
  */
-uint64_t cw_clock_conversion_error(const struct cw_clock_conversion *conversion, uint64_t ticks);
+CW_MUST_CHECK uint64_t cw_clock_conversion_error(const struct cw_clock_conversion *conversion, uint64_t ticks);
 
 /**
  * The nanoseconds between two stamps, at the counter's present rate; 0 if `to` is not later. CW_CLOCK_UNKNOWN while the rate is
  * unknown. Accurate to a few ppm.
  */
+CW_MUST_CHECK
 uint64_t cw_clock_between(uint64_t from,
                           uint64_t to);
 
@@ -808,23 +816,24 @@ void cw_lockref_get(struct cw_lockref *lockref);
 /**
  * Adds a reference unless there is none, or the object is dead; false then. Acquire if added.
  */
-cw_bool cw_lockref_get_not_zero(struct cw_lockref *lockref);
+CW_MUST_CHECK cw_bool cw_lockref_get_not_zero(struct cw_lockref *lockref);
 
 /**
  * Adds a reference unless the object is dead; false then. Acquire if added.
  */
-cw_bool cw_lockref_get_not_dead(struct cw_lockref *lockref);
+CW_MUST_CHECK cw_bool cw_lockref_get_not_dead(struct cw_lockref *lockref);
 
 /**
  * Removes a reference if that is possible without the lock. The new count, or -1: the caller still has its reference.
  * Release; Acquire if the count is 0.
  */
-int cw_lockref_put_return(struct cw_lockref *lockref);
+CW_MUST_CHECK int cw_lockref_put_return(struct cw_lockref *lockref);
 
 /**
  * Removes a reference unless it is the last. False: it is the last and still there, and the caller holds the lock; it then
  * puts the reference, or marks the object dead, and unlocks. Release; Acquire with the lock.
  */
+CW_MUST_CHECK
 cw_bool cw_lockref_put_or_lock(struct cw_lockref *lockref);
 
 /**
@@ -836,7 +845,7 @@ void cw_lockref_lock(struct cw_lockref *lockref);
 /**
  * Locks if the lock is free. Acquire on success.
  */
-cw_bool cw_lockref_trylock(struct cw_lockref *lockref);
+CW_MUST_CHECK cw_bool cw_lockref_trylock(struct cw_lockref *lockref);
 
 /**
  * Unlocks what the caller holds. Without the lock the behaviour is undefined; the process may be aborted. Release.
@@ -861,17 +870,18 @@ void cw_lockref_mark_dead(struct cw_lockref *lockref);
 /**
  * The count at some moment: negative if the object is dead, INT32_MAX if it is saturated. Exact under the lock.
  */
-int cw_lockref_count(const struct cw_lockref *lockref);
+CW_MUST_CHECK int cw_lockref_count(const struct cw_lockref *lockref);
 
 /**
  * Whether the object is dead. Once true, always true.
  */
-cw_bool cw_lockref_is_dead(const struct cw_lockref *lockref);
+CW_MUST_CHECK cw_bool cw_lockref_is_dead(const struct cw_lockref *lockref);
 
 /**
  * The distance of a thread's mask from its thread pointer, for the inline functions in <cyclewise/mask.h>; 0 where it is not the
  * same for all threads, and where the mask is laid out otherwise than as `layout` says.
  */
+CW_MUST_CHECK
 ptrdiff_t cw_mask_offset(int layout);
 
 /**
@@ -907,27 +917,27 @@ int cw_mask_poll(struct pollfd *polled,
 /**
  * How often the calling thread ran out of room for records, so that the kernel kept further signals until the release.
  */
-uint64_t cw_mask_overflows(void);
+CW_MUST_CHECK uint64_t cw_mask_overflows(void);
 
 /**
  * How many signals of the calling thread were lost: its room for records and the kernel's queue were full.
  */
-uint64_t cw_mask_lost(void);
+CW_MUST_CHECK uint64_t cw_mask_lost(void);
 
 /**
  * Whether the calling thread is held.
  */
-cw_bool cw_mask_is_held_called(void);
+CW_MUST_CHECK cw_bool cw_mask_is_held_called(void);
 
 /**
  * Whether a recorded signal waits for the calling thread's release.
  */
-cw_bool cw_mask_is_pending_called(void);
+CW_MUST_CHECK cw_bool cw_mask_is_pending_called(void);
 
 /**
  * A free lock. Null without memory.
  */
-struct cw_masked_lock *cw_masked_lock_create(void);
+CW_MUST_CHECK struct cw_masked_lock *cw_masked_lock_create(void);
 
 /**
  * Frees a lock that nobody has, or does nothing if it is null. A thread that has taken the lock may unlock and destroy it while the
@@ -941,18 +951,20 @@ void cw_masked_lock_destroy(struct cw_masked_lock *lock);
  * Returns 0, or CW_REFUSED_DEADLOCK, without the hold: this thread has the lock; or a thread that exists only in the parent of a
  * fork; or, after a second, a thread that has ended.
  */
+CW_MUST_CHECK
 int cw_masked_lock_lock(struct cw_masked_lock *lock,
                         struct cw_refusal *why);
 
 /**
  * As cw_masked_lock_lock, if the lock is free; false, without the hold, if it is not.
  */
-cw_bool cw_masked_lock_trylock(struct cw_masked_lock *lock);
+CW_MUST_CHECK cw_bool cw_masked_lock_trylock(struct cw_masked_lock *lock);
 
 /**
  * As cw_masked_lock_lock, unless that takes longer than `timeout_ns` nanoseconds; false then, without the hold, and at once where
  * cw_masked_lock_lock is refused.
  */
+CW_MUST_CHECK
 cw_bool cw_masked_lock_timedlock(struct cw_masked_lock *lock,
                               uint64_t timeout_ns);
 
@@ -965,6 +977,7 @@ void cw_masked_lock_unlock(struct cw_masked_lock *lock);
  * A counter that starts at `value`. With `batch` 0 its batch is the kernel's: 32, or twice the number of CPUs if that is more. A larger
  * one makes additions faster and cw_percpu_counter_read less exact. Null without memory.
  */
+CW_MUST_CHECK
 struct cw_percpu_counter *cw_percpu_counter_create(int64_t value,
                                                    uint64_t batch);
 
@@ -991,37 +1004,38 @@ void cw_percpu_counter_dec(struct cw_percpu_counter *counter);
 /**
  * The approximate sum, by one load: it differs from the sum by at most cw_percpu_counter_error while no thread adds.
  */
-int64_t cw_percpu_counter_read(const struct cw_percpu_counter *counter);
+CW_MUST_CHECK int64_t cw_percpu_counter_read(const struct cw_percpu_counter *counter);
 
 /**
  * The approximate sum, or 0 if that is negative.
  */
-int64_t cw_percpu_counter_read_positive(const struct cw_percpu_counter *counter);
+CW_MUST_CHECK int64_t cw_percpu_counter_read_positive(const struct cw_percpu_counter *counter);
 
 /**
  * The sum: exact for all additions that happened before. A walk over all CPUs.
  */
-int64_t cw_percpu_counter_sum(const struct cw_percpu_counter *counter);
+CW_MUST_CHECK int64_t cw_percpu_counter_sum(const struct cw_percpu_counter *counter);
 
 /**
  * The sum, or 0 if that is negative.
  */
-int64_t cw_percpu_counter_sum_positive(const struct cw_percpu_counter *counter);
+CW_MUST_CHECK int64_t cw_percpu_counter_sum_positive(const struct cw_percpu_counter *counter);
 
 /**
  * The sum compared with `value`: -1, 0 or 1. Reads all CPUs only if the approximate sum is close.
  */
-int cw_percpu_counter_compare(const struct cw_percpu_counter *counter, int64_t value);
+CW_MUST_CHECK int cw_percpu_counter_compare(const struct cw_percpu_counter *counter, int64_t value);
 
 /**
  * The largest difference between cw_percpu_counter_read and the sum while no thread adds.
  */
-uint64_t cw_percpu_counter_error(const struct cw_percpu_counter *counter);
+CW_MUST_CHECK uint64_t cw_percpu_counter_error(const struct cw_percpu_counter *counter);
 
 /**
  * An empty list of objects of `size` bytes, aligned to `alignment`: a power of two, or 0 for malloc's. Null for a size of 0, for
  * sizes that no memory has, and without memory.
  */
+CW_MUST_CHECK
 struct cw_percpu_free_list *cw_percpu_free_list_create(size_t size,
                                                        size_t alignment);
 
@@ -1033,18 +1047,20 @@ void cw_percpu_free_list_destroy(struct cw_percpu_free_list *list);
 /**
  * A new object of zeroes, held by the caller. Null without memory. Not for signal handlers.
  */
-void *cw_percpu_free_list_grow(struct cw_percpu_free_list *list);
+CW_MUST_CHECK void *cw_percpu_free_list_grow(struct cw_percpu_free_list *list);
 
 /**
  * Pops the last object that was pushed on this CPU, with the contents it had; null if there is none. It sees what happened before
  * the push. A signal handler may call it.
  */
+CW_MUST_CHECK
 void *cw_percpu_free_list_pop(struct cw_percpu_free_list *list);
 
 /**
  * As cw_percpu_free_list_pop; if this CPU's list is empty, takes the first list that is not: one object for the caller, the others for
  * this CPU's list. Not for signal handlers.
  */
+CW_MUST_CHECK
 void *cw_percpu_free_list_pop_or_steal(struct cw_percpu_free_list *list);
 
 /**
@@ -1058,6 +1074,7 @@ int cw_percpu_free_list_push(struct cw_percpu_free_list *list, void *object, str
  * A live count with one initial reference, which cw_percpu_ref_kill puts. `release` is called with `argument` when the last
  * reference was put after a kill, on the thread that put it, once for each life; it may destroy the count. Null without memory.
  */
+CW_MUST_CHECK
 struct cw_percpu_ref *cw_percpu_ref_create(void (*release)(void*),
                                            void *argument);
 
@@ -1069,12 +1086,12 @@ void cw_percpu_ref_destroy(struct cw_percpu_ref *count);
 /**
  * Takes a reference; false if the count is killed and no reference is left.
  */
-cw_bool cw_percpu_ref_tryget(struct cw_percpu_ref *count);
+CW_MUST_CHECK cw_bool cw_percpu_ref_tryget(struct cw_percpu_ref *count);
 
 /**
  * Takes a reference; may be false once a kill has begun, and always is once it has returned.
  */
-cw_bool cw_percpu_ref_tryget_live(struct cw_percpu_ref *count);
+CW_MUST_CHECK cw_bool cw_percpu_ref_tryget_live(struct cw_percpu_ref *count);
 
 /**
  * Takes a reference; the caller knows that there is one, so that this does not fail.
@@ -1111,22 +1128,24 @@ int cw_percpu_ref_kill_and_confirm(struct cw_percpu_ref *count,
  * Makes the count live again, with one initial reference. False if it is live, or references are left. The release may still be
  * running: wait for its effect.
  */
+CW_MUST_CHECK
 cw_bool cw_percpu_ref_reinit(struct cw_percpu_ref *count);
 
 /**
  * Whether it is killed.
  */
-cw_bool cw_percpu_ref_is_dying(const struct cw_percpu_ref *count);
+CW_MUST_CHECK cw_bool cw_percpu_ref_is_dying(const struct cw_percpu_ref *count);
 
 /**
  * Whether it is killed and no reference is left.
  */
-cw_bool cw_percpu_ref_is_zero(const struct cw_percpu_ref *count);
+CW_MUST_CHECK cw_bool cw_percpu_ref_is_zero(const struct cw_percpu_ref *count);
 
 /**
  * Empty rings of at least `capacity` words for each CPU: the next power of two, at most 4096. Null for more or for 0, and without
  * memory.
  */
+CW_MUST_CHECK
 struct cw_percpu_ring *cw_percpu_ring_create(size_t capacity);
 
 /**
@@ -1137,24 +1156,25 @@ void cw_percpu_ring_destroy(struct cw_percpu_ring *ring);
 /**
  * Pushes a word to this CPU's ring; false if that is full. A signal handler may call it.
  */
-cw_bool cw_percpu_ring_push(struct cw_percpu_ring *ring, uint64_t word);
+CW_MUST_CHECK cw_bool cw_percpu_ring_push(struct cw_percpu_ring *ring, uint64_t word);
 
 /**
  * Pushes as many of the `count` words as there is room for, in order; returns how many.
  */
-size_t cw_percpu_ring_push_many(struct cw_percpu_ring *ring, const uint64_t *from, size_t count);
+CW_MUST_CHECK size_t cw_percpu_ring_push_many(struct cw_percpu_ring *ring, const uint64_t *from, size_t count);
 
 /**
  * Pops the oldest word of this CPU's ring into `word`; false if the ring is empty. It sees what happened before the push. A
  * signal handler may call it.
  */
+CW_MUST_CHECK
 cw_bool cw_percpu_ring_pop(struct cw_percpu_ring *ring,
                         uint64_t *word);
 
 /**
  * Pops at most `count` words of this CPU's ring, the oldest first; returns how many.
  */
-size_t cw_percpu_ring_pop_many(struct cw_percpu_ring *ring, uint64_t *to, size_t count);
+CW_MUST_CHECK size_t cw_percpu_ring_pop_many(struct cw_percpu_ring *ring, uint64_t *to, size_t count);
 
 /**
  * Pops the oldest word of this CPU's ring, or of the first CPU's that has any. `*found` says whether there was one. Not for signal
@@ -1178,6 +1198,7 @@ void cw_refcount_set_hook(void (*hook)(const struct cw_refcount_misuse*));
 /**
  * How often a misuse of this kind has occurred in this process: an enum cw_refcount_saturation_type. 0 for another number.
  */
+CW_MUST_CHECK
 size_t cw_refcount_misuses(int event);
 
 /**
@@ -1264,12 +1285,12 @@ void cw_spin_lock(struct cw_spinlock *lock);
 /**
  * Locks if the lock is free. Acquire on success.
  */
-cw_bool cw_spin_trylock(struct cw_spinlock *lock);
+CW_MUST_CHECK cw_bool cw_spin_trylock(struct cw_spinlock *lock);
 
 /**
  * Locks, unless that takes longer than `timeout_ns` nanoseconds; false then. Acquire on success.
  */
-cw_bool cw_spin_timedlock(struct cw_spinlock *lock, uint64_t timeout_ns);
+CW_MUST_CHECK cw_bool cw_spin_timedlock(struct cw_spinlock *lock, uint64_t timeout_ns);
 
 /**
  * Unlocks what the caller holds. The lock may be freed as soon as another thread can have it. Without the lock the behaviour is
@@ -1285,7 +1306,7 @@ void cw_spin_unlock_fair(struct cw_spinlock *lock);
 /**
  * Whether the lock was held at some moment of the call. Orders nothing.
  */
-cw_bool cw_spin_is_locked(struct cw_spinlock *lock);
+CW_MUST_CHECK cw_bool cw_spin_is_locked(struct cw_spinlock *lock);
 
 /**
  * The version of the library that was loaded: `"0.1.0"`. The string is static.

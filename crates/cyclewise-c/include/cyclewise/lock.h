@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Static initializers of the queued spinlock and of the lockref.
  *
+ * A lock has an address: a copy of one, by assignment, memcpy or realloc, is another lock, held for ever if the first was held. The compiler
+ * does not refuse it, in C++ neither, where a type without copies could not have C's initializers: pass pointers. In C++ put it into a class
+ * that deletes its copies.
+ *
  *     static cw_spinlock_t lock = CW_SPINLOCK_INIT;
  *     static cw_lockref_t entry = CW_LOCKREF_INIT(1);
  *

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Reference counts that saturate: the kernel's refcount_t, in 32 and 64 bits.
  *
+ * A copy of an object copies its count, and then counts for itself: set the copy's count. The compiler does not refuse it.
+ *
  * Included by <cyclewise/atomic.h>. The object, and how it is freed, are the caller's. Where a plain counter would wrap and an
  * object in use be freed, these leak, permanently, and report the misuse. Layout, states, saturation and limits are those of the
  * Rust crate's Refcount and Refcount64: a count may be shared with Rust.
@@ -150,7 +152,7 @@ void cw_refcount_warn_saturated(const volatile void *count, int event, const voi
             name##_saturate_add_ovf_(r);                                                                       \
     }                                                                                                          \
     /* After a decrement to zero: a load and not a fence, because ThreadSanitizer does not model fences. */    \
-    CW_INLINE_ cw_bool name##_dec_and_test(struct name *r) {                                                   \
+    CW_INLINE_ CW_MUST_CHECK cw_bool name##_dec_and_test(struct name *r) {                                     \
         const int now = cw_dec_cmp_##w##_explicit(&r->stored, CW_RELEASE);                                     \
         if (CW_LIKELY_(now > 0))                                                                               \
             return 0;                                                                                          \

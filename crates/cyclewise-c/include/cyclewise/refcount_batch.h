@@ -83,7 +83,7 @@
     CW_INLINE_ type name##_dec_and_test_old(struct name *r, cw_bool *last) {                                   \
         return name##_sub_and_test_old(r, 1, last);                                                            \
     }                                                                                                          \
-    CW_INLINE_ cw_bool name##_sub_and_test(struct name *r, type n) {                                           \
+    CW_INLINE_ CW_MUST_CHECK cw_bool name##_sub_and_test(struct name *r, type n) {                             \
         cw_bool last;                                                                                          \
         (void)name##_sub_and_test_old(r, n, &last);                                                            \
         return last;                                                                                           \
@@ -110,50 +110,50 @@
             name##_report_add_not_zero_(r);                                                                    \
         return 1;                                                                                              \
     }                                                                                                          \
-    CW_INLINE_ cw_bool name##_add_not_zero_old(struct name *r, type n, type *old) {                            \
+    CW_INLINE_ CW_MUST_CHECK cw_bool name##_add_not_zero_old(struct name *r, type n, type *old) {              \
         return name##_add_unless_(r, n, MAX, CW_RELAXED, old);                                                 \
     }                                                                                                          \
-    CW_INLINE_ cw_bool name##_inc_not_zero_old(struct name *r, type *old) {                                    \
+    CW_INLINE_ CW_MUST_CHECK cw_bool name##_inc_not_zero_old(struct name *r, type *old) {                      \
         return name##_add_unless_(r, 1, MAX, CW_RELAXED, old);                                                 \
     }                                                                                                          \
-    CW_INLINE_ cw_bool name##_add_not_zero_acquire_old(struct name *r, type n, type *old) {                    \
+    CW_INLINE_ CW_MUST_CHECK cw_bool name##_add_not_zero_acquire_old(struct name *r, type n, type *old) {      \
         return name##_add_unless_(r, n, MAX, CW_ACQUIRE, old);                                                 \
     }                                                                                                          \
-    CW_INLINE_ cw_bool name##_inc_not_zero_acquire_old(struct name *r, type *old) {                            \
+    CW_INLINE_ CW_MUST_CHECK cw_bool name##_inc_not_zero_acquire_old(struct name *r, type *old) {              \
         return name##_add_unless_(r, 1, MAX, CW_ACQUIRE, old);                                                 \
     }                                                                                                          \
-    CW_INLINE_ cw_bool name##_add_not_zero_limited_acquire_old(struct name *r, type n, type limit, type *old) { \
+    CW_INLINE_ CW_MUST_CHECK cw_bool name##_add_not_zero_limited_acquire_old(struct name *r, type n, type limit, type *old) { \
         return name##_add_unless_(r, n, limit, CW_ACQUIRE, old);                                               \
     }                                                                                                          \
-    CW_INLINE_ cw_bool name##_inc_not_zero_limited_acquire_old(struct name *r, type limit, type *old) {        \
+    CW_INLINE_ CW_MUST_CHECK cw_bool name##_inc_not_zero_limited_acquire_old(struct name *r, type limit, type *old) { \
         return name##_add_unless_(r, 1, limit, CW_ACQUIRE, old);                                               \
     }                                                                                                          \
-    CW_INLINE_ cw_bool name##_add_not_zero(struct name *r, type n) {                                           \
+    CW_INLINE_ CW_MUST_CHECK cw_bool name##_add_not_zero(struct name *r, type n) {                             \
         type old;                                                                                              \
         return name##_add_unless_(r, n, MAX, CW_RELAXED, &old);                                                \
     }                                                                                                          \
-    CW_INLINE_ cw_bool name##_inc_not_zero(struct name *r) { return name##_add_not_zero(r, 1); }               \
-    CW_INLINE_ cw_bool name##_add_not_zero_acquire(struct name *r, type n) {                                   \
+    CW_INLINE_ CW_MUST_CHECK cw_bool name##_inc_not_zero(struct name *r) { return name##_add_not_zero(r, 1); } \
+    CW_INLINE_ CW_MUST_CHECK cw_bool name##_add_not_zero_acquire(struct name *r, type n) {                     \
         type old;                                                                                              \
         return name##_add_unless_(r, n, MAX, CW_ACQUIRE, &old);                                                \
     }                                                                                                          \
-    CW_INLINE_ cw_bool name##_inc_not_zero_acquire(struct name *r) {                                           \
+    CW_INLINE_ CW_MUST_CHECK cw_bool name##_inc_not_zero_acquire(struct name *r) {                             \
         return name##_add_not_zero_acquire(r, 1);                                                              \
     }                                                                                                          \
-    CW_INLINE_ cw_bool name##_add_not_zero_limited_acquire(struct name *r, type n, type limit) {               \
+    CW_INLINE_ CW_MUST_CHECK cw_bool name##_add_not_zero_limited_acquire(struct name *r, type n, type limit) { \
         type old;                                                                                              \
         return name##_add_unless_(r, n, limit, CW_ACQUIRE, &old);                                              \
     }                                                                                                          \
-    CW_INLINE_ cw_bool name##_inc_not_zero_limited_acquire(struct name *r, type limit) {                       \
+    CW_INLINE_ CW_MUST_CHECK cw_bool name##_inc_not_zero_limited_acquire(struct name *r, type limit) {         \
         return name##_add_not_zero_limited_acquire(r, 1, limit);                                               \
     }                                                                                                          \
                                                                                                                \
-    CW_INLINE_ cw_bool name##_dec_if_one(struct name *r) {                                                     \
+    CW_INLINE_ CW_MUST_CHECK cw_bool name##_dec_if_one(struct name *r) {                                       \
         type one = 0;                                                                                          \
         return cw_try_cmpxchg_##w##_explicit(&r->stored, &one, CW_CAST_(type, 0U - CW_CAST_(type, 1)),         \
                                              CW_ACQ_REL, CW_RELAXED);                                          \
     }                                                                                                          \
-    CW_INLINE_ cw_bool name##_dec_not_one(struct name *r) {                                                    \
+    CW_INLINE_ CW_MUST_CHECK cw_bool name##_dec_not_one(struct name *r) {                                      \
         type stored = cw_read_##w(&r->stored), next;                                                           \
         cw_bool is_bad;                                                                                        \
         do {                                                                                                   \
@@ -166,7 +166,7 @@
             name##_saturate_sub_uaf_(r);                                                                       \
         return 1;                                                                                              \
     }                                                                                                          \
-    CW_INLINE_ cw_bool name##_dec_and_lock(struct name *r, void (*lock)(void *), void (*unlock)(void *),       \
+    CW_INLINE_ CW_MUST_CHECK cw_bool name##_dec_and_lock(struct name *r, void (*lock)(void *), void (*unlock)(void *), \
                                         void *arg) {                                                           \
         if (name##_dec_not_one(r))                                                                             \
             return 0;                                                                                          \

@@ -163,8 +163,8 @@ static void locks(void)
     KEEPS((void)!cw_spin_trylock(&lock));
     KEEPS(cw_spin_unlock(&lock));
     KEEPS(masked = cw_masked_lock_create());
-    KEEPS(cw_masked_lock_lock(masked, NULL));
-    KEEPS(cw_masked_lock_lock(masked, NULL));
+    KEEPS((void)!cw_masked_lock_lock(masked, NULL));
+    KEEPS((void)!cw_masked_lock_lock(masked, NULL));
     KEEPS((void)!cw_masked_lock_trylock(masked));
     KEEPS(cw_masked_lock_unlock(masked));
     KEEPS(cw_masked_lock_destroy(masked));

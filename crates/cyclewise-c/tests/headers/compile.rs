@@ -306,3 +306,40 @@ fn what_the_headers_step_aside_for_is_there() {
         }
     }
 }
+
+/// Calls whose result says whether there is a lock, a reference, a word or memory.
+const MUST_CHECK: &[&str] = &[
+    "cw_refcount_dec_and_test(r)",
+    "cw_refcount_inc_not_zero(r)",
+    "cw_refcount_dec_and_lock(r, 0, 0, 0)",
+    "cw_lockref_get_not_zero(lockref)",
+    "cw_spin_trylock(lock)",
+    "cw_spin_timedlock(lock, 1)",
+    "cw_masked_lock_lock(masked, 0)",
+    "cw_masked_lock_trylock(masked)",
+    "cw_percpu_ring_push(ring, 1)",
+    "cw_percpu_ref_create(0, 0)",
+];
+
+/// A result that must not be dropped is a warning where it is; the twin is the same call, whose result is used.
+#[test]
+fn a_result_that_decides_is_not_dropped() {
+    let takes = "cw_refcount_t *r, struct cw_lockref *lockref, cw_spinlock_t *lock, struct cw_masked_lock *masked, \
+                 struct cw_percpu_ring *ring";
+    let uses = "(void)r; (void)lockref; (void)lock; (void)masked; (void)ring;";
+    for compiler in compilers() {
+        let unit = folder(&format!("dropped-{}", compiler.name)).join(format!("dropped.{}", extension(compiler)));
+        let text = |statement: &dyn Fn(&str) -> String| {
+            let statements: String = MUST_CHECK.iter().map(|call| statement(call)).collect();
+            let head = "#include <cyclewise/atomic.h>\n#include <cyclewise/cyclewise.h>\n";
+            format!("{head}int f({takes});\nint f({takes}) {{\n{uses}\nint n = 0;\n{statements}return n;\n}}\n")
+        };
+        std::fs::write(&unit, text(&|call| format!("n += {call} != 0;\n"))).unwrap();
+        let standard = standards(compiler)[0];
+        compile(compiler, standard, WARNINGS, std::slice::from_ref(&unit)).unwrap();
+        std::fs::write(&unit, text(&|call| format!("{call};\n"))).unwrap();
+        let warned = compile(compiler, standard, WARNINGS, &[unit]).unwrap_err();
+        let found = warned.matches("unused-result]").count();
+        assert_eq!(found, MUST_CHECK.len(), "{}: {warned}", compiler.name);
+    }
+}

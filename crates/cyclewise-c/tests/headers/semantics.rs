@@ -215,3 +215,18 @@ fn a_wrong_report_is_noticed() {
     let failed = run(&mut std::process::Command::new(&program)).unwrap_err();
     assert!(failed.contains("refcount.c:"), "{failed}");
 }
+
+/// A plain access beside the operations compiles. Under ThreadSanitizer it is reported; the twin has none, and is not.
+#[test]
+fn a_plain_increment_beside_the_operations_is_a_race() {
+    for compiler in compilers() {
+        let sanitized = ["-O1", "-g", "-fsanitize=thread"];
+        match build_and_run(compiler, &sanitized, "plain.c") {
+            Ok(said) if said.contains("ran") => {}
+            Ok(_) => continue,
+            Err(said) => panic!("{}: {said}", compiler.name),
+        }
+        let reported = build_and_run(compiler, &[&sanitized[..], &["-DPLAIN"]].concat(), "plain.c").unwrap_err();
+        assert!(reported.contains("data race"), "{}: {reported}", compiler.name);
+    }
+}
