@@ -14,6 +14,8 @@ use common::text::poke;
 use cyclewise::atomic::{AtomicUsize, Ordering};
 use cyclewise::patch::{Mode, sites, state};
 use cyclewise::percpu::Reason;
+use object::read::elf::{FileHeader as _, ProgramHeader as _};
+use object::{Endianness, elf};
 use std::ffi::{CString, c_void};
 use std::os::unix::ffi::OsStrExt;
 
@@ -33,6 +35,7 @@ fn main() {
         the_copys_sequences_outlive_dlclose,
         the_copys_handlers_outlive_dlclose,
         a_thread_that_asks_has_its_words_before_a_handler_does,
+        three_copies_have_room_in_static_tls,
         the_copy_is_refused_without_our_hooks_in_use,
         an_allocator_that_is_preloaded_counts_from_its_first_call_on,
         twin_an_allocator_that_asks_the_dynamic_linker_inside_its_question_does_not_end,
@@ -72,6 +75,42 @@ impl Plugin {
         // SAFETY: the object's functions take nothing and return the caller's type.
         let function = unsafe { std::mem::transmute::<*mut c_void, extern "C" fn() -> T>(function) };
         function()
+    }
+}
+
+/// Bytes of an object's thread-local words.
+fn thread_local_bytes(object: &[u8]) -> u64 {
+    let header = elf::FileHeader64::<Endianness>::parse(object).unwrap();
+    let endian = header.endian().unwrap();
+    let segments = header.program_headers(endian, object).unwrap();
+    let words = segments.iter().filter(|segment| segment.p_type(endian) == elf::PT_TLS);
+    words.map(|segment| segment.p_memsz(endian)).sum()
+}
+
+/// Whether three objects with this many have room in what glibc keeps for objects that are loaded late (elf/dl-tls.c, 2.32 and later).
+fn three_have_room(bytes: u64) -> bool {
+    const SURPLUS: u64 = 1664;
+    3 * bytes.next_multiple_of(64) <= SURPLUS
+}
+
+fn three_copies_have_room_in_static_tls() {
+    let plugin = std::fs::read(example::build("plugin").join("libplugin.so")).unwrap();
+    let bytes = thread_local_bytes(&plugin);
+    assert!(bytes >= 256 && three_have_room(bytes), "{bytes} bytes");
+    // The twin: what it took with a ring of eight records.
+    assert!(!three_have_room(664));
+    for copy in 0..3 {
+        let path =
+            std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("plugin.{copy}.{}", std::process::id()));
+        std::fs::write(&path, &plugin).unwrap();
+        let name = CString::new(path.as_os_str().as_bytes()).unwrap();
+        // SAFETY: a path; the object's initializers are std's.
+        let plugin = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+        std::fs::remove_file(&path).unwrap();
+        // SAFETY: the linker's own C string, after a failure.
+        assert!(!plugin.is_null(), "{copy}: {:?}", unsafe {
+            std::ffi::CStr::from_ptr(libc::dlerror())
+        });
     }
 }
 

@@ -16,8 +16,9 @@ use super::siginfo::{Info, WORDS};
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use core::sync::atomic::{AtomicU32, AtomicU64, compiler_fence};
 
-/// Records in a ring. A power of two, so that indices may wrap.
-pub(super) const CAPACITY: u32 = 8;
+/// Records in a ring. A power of two, so that indices may wrap; and few, because they are in static TLS (`arch::THREAD_BLOCK`). The kernel
+/// keeps the others.
+pub(super) const CAPACITY: u32 = 4;
 
 /// The ring. All zeroes is an empty one.
 pub(super) struct PendingRing {
