@@ -4,13 +4,14 @@
  *
  * glibc creates threads in the functions below. A definition in the program comes before the C library's for every
  * library of the process, so each of them restores LOCK before a second thread exists. They forward to the library,
- * which calls the C library's function of the same name. The order is that of the table in crates/cyclewise-c/src/hooks.rs.
+ * which calls the next definition of the same name: the C library's, or a wrapper's that is preloaded. The order is that of the table in crates/cyclewise-c/src/hooks.rs.
  *
  * Two more are the dynamic linker's, called for each thread: they see threads whose creator has gone past the others.
  * They are weak, so that a static program links; it is refused below, since nothing tells it what its functions are
  * bound to.
  */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <link.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,47 +40,70 @@ typedef int (*thrd_start)(void *);
     X(lio_listio64, (int mode, void *const *list, int length, void *event), (mode, list, length, event))              \
     X(getaddrinfo_a, (int mode, void **list, int length, void *event), (mode, list, length, event))
 
-#define DECLARE(name, parameters, arguments) int cw_hook_##name parameters;
+/* What comes after this link unit: dlsym knows it by where it is called from, so this is no tail call. Weak, so that a static
+ * program links. */
+extern __typeof__(dlsym) dlsym __attribute__((weak));
+static void *next(const char *name)
+{
+    void *volatile found = dlsym ? dlsym(RTLD_NEXT, name) : NULL;
+    return found;
+}
+
+/* What a hook forwards to, which the library finds at the first call: one for each hook. */
+struct cw_behind {
+    void *(*next)(const char *name);
+    void *function;
+};
+
+#define UNPACK(...) __VA_ARGS__
+#define DECLARE(name, parameters, arguments) int cw_hook_##name(struct cw_behind *behind, UNPACK parameters);
 CREATORS(DECLARE)
-void *cw_hook_dl_allocate_tls(void *memory);
-void *cw_hook_dl_allocate_tls_init(void *block, size_t is_main);
+void *cw_hook_dl_allocate_tls(struct cw_behind *behind, void *memory);
+void *cw_hook_dl_allocate_tls_init(struct cw_behind *behind, void *block, size_t is_main);
 
 #define DEFINE(name, parameters, arguments)                                                                           \
     EXPORTED int name parameters;                                                                                     \
-    EXPORTED int name parameters { return cw_hook_##name arguments; }
+    EXPORTED int name parameters                                                                                      \
+    {                                                                                                                 \
+        static struct cw_behind behind = {next, NULL};                                                                \
+        return cw_hook_##name(&behind, UNPACK arguments);                                                             \
+    }
 CREATORS(DEFINE)
 
 EXPORTED __attribute__((weak)) void *_dl_allocate_tls(void *memory);
-EXPORTED __attribute__((weak)) void *_dl_allocate_tls(void *memory) { return cw_hook_dl_allocate_tls(memory); }
+EXPORTED __attribute__((weak)) void *_dl_allocate_tls(void *memory)
+{
+    static struct cw_behind behind = {next, NULL};
+    return cw_hook_dl_allocate_tls(&behind, memory);
+}
 
 EXPORTED __attribute__((weak)) void *_dl_allocate_tls_init(void *block, size_t is_main);
 EXPORTED __attribute__((weak)) void *_dl_allocate_tls_init(void *block, size_t is_main)
 {
-    return cw_hook_dl_allocate_tls_init(block, is_main);
+    static struct cw_behind behind = {next, NULL};
+    return cw_hook_dl_allocate_tls_init(&behind, block, is_main);
 }
 
 /* The layout of the table below. A test compiles the object with another. */
 #ifndef HOOKS_ABI
-#define HOOKS_ABI 1
+#define HOOKS_ABI 2
 #endif
 
 #define MEMBER(name, parameters, arguments) int(*name) parameters;
 struct cw_hooks {
     uint32_t size;
     uint32_t abi;
-    void (*home)(void);
+    void *(*next)(const char *);
     void *(*allocate)(void *);
     void *(*init)(void *, size_t);
     CREATORS(MEMBER)
 };
 
-/* Tells which link unit this is: unlike the hooks, it is bound to nothing else. */
-static void home(void)
-{
-}
-
 #define VALUE(name, parameters, arguments) name,
-static const struct cw_hooks table = {sizeof table, HOOKS_ABI, home, _dl_allocate_tls, _dl_allocate_tls_init, CREATORS(VALUE)};
+static const struct cw_hooks table = {sizeof table, HOOKS_ABI, next, _dl_allocate_tls, _dl_allocate_tls_init, CREATORS(VALUE)};
+
+/* The library refers to it, and so finds the program's hooks before any constructor runs. */
+extern const struct cw_hooks cw_hooks_table __attribute__((alias("table"), visibility("default")));
 
 void cw_hooks_register(const struct cw_hooks *);
 

@@ -1,14 +1,16 @@
 //! What the hooks of thread creation in the program call: `hooks/cyclewise-hooks.c`, which the program links.
 //!
 //! A definition in the program is the only one that every library is bound to, so the program has to have them; this
-//! library cannot. They forward to functions here, and a constructor beside them tells this library where they are.
+//! library cannot. They forward to functions here. This library finds them by a weak reference to their table, which is bound before
+//! any initializer runs; those of an object that is loaded later register themselves.
 //!
 //! # Invariants
 //! 1. The order of the table is that of `__thread_creators!`, and so is that of `struct cw_hooks` in the C file.
 //!
 //! # Safety
 //! 1. The names that are exported begin with `cw_`, which no other library defines.
-//! 2. The C file calls each function with the arguments that the C library's function of that name was called with.
+//! 2. The C file calls each function with the arguments that the C library's function of that name was called with, behind a
+//!    `struct cw_behind` of that hook alone, which has its layout and stays.
 //! 3. A table whose size and version are right holds the program's hooks, and stays.
 #![expect(unsafe_code, reason = "functions under names of their own, and a table by address")]
 
@@ -17,12 +19,12 @@ use core::ffi::{c_int, c_void};
 use core::ptr;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicPtr};
-use cyclewise::patch::hooks::Hooks;
+use cyclewise::patch::hooks::{self, Behind, Hooks, Next};
 use cyclewise::patch::tls_hooks::{self, TlsHooks};
 use std::sync::OnceLock;
 
 /// The layout of the table.
-const ABI: u32 = 1;
+const ABI: u32 = 2;
 
 macro_rules! define {
     ($($name:ident($($argument:ident: $type:ty),*) if $creates:expr, else $failure:expr;)*) => {
@@ -33,8 +35,8 @@ macro_rules! define {
             pub size: u32,
             /// Its version.
             pub abi: u32,
-            /// Any function of the object's own, by which its link unit is known.
-            pub home: unsafe extern "C" fn(),
+            /// Calls dlsym in the object's own link unit, which is known by it.
+            pub next: Next,
             /// `_dl_allocate_tls`.
             pub allocate: unsafe extern "C" fn(*mut c_void) -> *mut c_void,
             /// `_dl_allocate_tls_init`.
@@ -49,22 +51,22 @@ macro_rules! define {
             fn hooks(&self) -> Hooks {
                 Hooks {
                     tls: TlsHooks { allocate: self.allocate, init: self.init },
-                    home: Some(self.home),
+                    next: self.next,
                     $($name: self.$name),*
                 }
             }
         }
 
         $(
-            #[doc = concat!("Restores LOCK, then calls the C library's `", stringify!($name), "`.")]
+            #[doc = concat!("Restores LOCK, then calls the `", stringify!($name), "` behind the hook.")]
             ///
             /// # Safety
-            /// The C library's contract.
+            /// The C library's contract, and Safety 2.
             // SAFETY: Safety 1.
             #[unsafe(export_name = concat!("cw_hook_", stringify!($name)))]
-            pub unsafe extern "C" fn $name($($argument: $type),*) -> c_int {
+            pub unsafe extern "C" fn $name(behind: &Behind, $($argument: $type),*) -> c_int {
                 // SAFETY: the caller's contract is the C library's.
-                unsafe { cyclewise::patch::hooks::$name($($argument),*) }
+                unsafe { cyclewise::patch::hooks::$name(behind, $($argument),*) }
             }
         )*
     };
@@ -77,9 +79,9 @@ cyclewise::__thread_creators!(define);
 /// The dynamic linker's contract.
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cw_hook_dl_allocate_tls(memory: *mut c_void) -> *mut c_void {
+pub unsafe extern "C" fn cw_hook_dl_allocate_tls(behind: &Behind, memory: *mut c_void) -> *mut c_void {
     // SAFETY: the caller's contract is the dynamic linker's.
-    unsafe { tls_hooks::allocate(memory) }
+    unsafe { tls_hooks::allocate(behind, memory) }
 }
 
 /// Restores LOCK, then calls the dynamic linker's `_dl_allocate_tls_init`.
@@ -88,9 +90,13 @@ pub unsafe extern "C" fn cw_hook_dl_allocate_tls(memory: *mut c_void) -> *mut c_
 /// The dynamic linker's contract.
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cw_hook_dl_allocate_tls_init(block: *mut c_void, is_main: usize) -> *mut c_void {
+pub unsafe extern "C" fn cw_hook_dl_allocate_tls_init(
+    behind: &Behind,
+    block: *mut c_void,
+    is_main: usize,
+) -> *mut c_void {
     // SAFETY: the caller's contract is the dynamic linker's.
-    unsafe { tls_hooks::init(block, is_main) }
+    unsafe { tls_hooks::init(behind, block, is_main) }
 }
 
 /// The table that the program has registered; null without one.
@@ -106,17 +112,28 @@ static OTHER_VERSION: AtomicBool = AtomicBool::new(false);
 // SAFETY: Safety 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cw_hooks_register(table: *const cw_hooks) {
-    // SAFETY: null, or begins with a size and a version, whatever its version is.
-    let Some(head) = (unsafe { table.cast::<[u32; 2]>().as_ref() }) else {
-        return;
-    };
-    if *head == [size_of::<cw_hooks>() as u32, ABI] {
+    // SAFETY: the caller's table.
+    let table = unsafe { of_this_version(table) }.map_or(ptr::null(), ptr::from_ref);
+    if !table.is_null() {
         // Release: pairs with the Acquire in `registered`.
         TABLE.store(table.cast_mut(), Release);
-    } else {
+    }
+}
+
+/// The table, unless it is null or, which is noted, of another version.
+///
+/// # Safety
+/// Null, or a table as the C file of some version has it, which stays.
+unsafe fn of_this_version(table: *const cw_hooks) -> Option<&'static cw_hooks> {
+    // SAFETY: null, or begins with a size and a version, whatever its version is.
+    let head = unsafe { table.cast::<[u32; 2]>().as_ref() }?;
+    if *head != [size_of::<cw_hooks>() as u32, ABI] {
         // Relaxed: a flag that refuses, and nothing else.
         OTHER_VERSION.store(true, Relaxed);
+        return None;
     }
+    // SAFETY: not null, and of this version (Safety 3).
+    unsafe { table.as_ref() }
 }
 
 /// The program's hooks.
@@ -126,11 +143,15 @@ pub unsafe extern "C" fn cw_hooks_register(table: *const cw_hooks) {
 /// which are in force.
 pub(crate) fn registered() -> Result<&'static Hooks, Refused> {
     static HOOKS: OnceLock<Hooks> = OnceLock::new();
-    // Acquire: pairs with the Release in `cw_hooks_register`.
-    let table = TABLE.load(Acquire);
-    // SAFETY: null, or a table of this version that stays (Safety 3).
-    let Some(table) = (unsafe { table.as_ref() }) else {
-        // Relaxed: as in `cw_hooks_register`.
+    // SAFETY: null, or the object's table: no other has this name (Safety 1).
+    let bound = unsafe { of_this_version(hooks::table_of_c_program().cast()) };
+    let registered = || {
+        // SAFETY: null, or a table of this version that stays (Safety 3).
+        // Acquire: pairs with the Release in `cw_hooks_register`.
+        unsafe { TABLE.load(Acquire).as_ref() }
+    };
+    let Some(table) = bound.or_else(registered) else {
+        // Relaxed: as in `of_this_version`.
         return Err(if OTHER_VERSION.load(Relaxed) {
             Refused::HooksVersion
         } else {

@@ -89,6 +89,8 @@ pub enum cw_refused {
     CW_REFUSED_SYSTEM = 36,
     /// The descriptor of a link unit at `address` is of another version, or describes no table.
     CW_REFUSED_BAD_UNIT = 37,
+    /// The program's hook has no function behind it to forward to.
+    CW_REFUSED_NOTHING_BEHIND = 38,
     /// The program was linked without the hooks of thread creation.
     CW_REFUSED_NOT_HOOKED = 64,
     /// An argument has no meaning here; the message names it.
@@ -200,6 +202,7 @@ fn told(refused: &Refused) -> (cw_refused, c_int, usize, i64) {
         Refusal::Unwatched => (CW_REFUSED_UNWATCHED, 0, 0, 0),
         Refusal::NotEnabled => (CW_REFUSED_NOT_ENABLED, 0, 0, 0),
         Refusal::NotInForce { .. } => (CW_REFUSED_NOT_IN_FORCE, 0, 0, 0),
+        Refusal::NothingBehind { .. } => (CW_REFUSED_NOTHING_BEHIND, 0, 0, 0),
         Refusal::Creating => (CW_REFUSED_CREATING, 0, 0, 0),
         Refusal::HelperThreads => (CW_REFUSED_HELPER_THREADS, 0, 0, 0),
         Refusal::Unhooked => (CW_REFUSED_UNHOOKED, 0, 0, 0),
@@ -318,6 +321,9 @@ mod tests {
                 errno: 38,
             }),
             Refused::Library(Refusal::NotInForce {
+                hook: "_dl_allocate_tls_init",
+            }),
+            Refused::Library(Refusal::NothingBehind {
                 hook: "_dl_allocate_tls_init",
             }),
             Refused::Library(Refusal::LetOut { thread: i32::MAX }),

@@ -114,10 +114,7 @@ fn a_program_without_hooks_is_told_what_to_link() {
 /// An object of another version is no reason to say that there is none.
 #[test]
 fn hooks_of_another_version_are_refused_as_such() {
-    let source = common::root().join("hooks/cyclewise-hooks.c").display().to_string();
-    let object = common::fresh("other-version.o").display().to_string();
-    let arguments = ["-c", "-O2", "-fPIC", "-DHOOKS_ABI=2", &source, "-o", &object].map(str::to_owned);
-    assert!(common::cc(&arguments).status.success());
+    let object = hooks_with("-DHOOKS_ABI=1");
     for link in [Link::Shared, Link::Archive] {
         let program = Program::called("refused.c", link);
         let said = Program {
@@ -163,14 +160,136 @@ fn hooks_in_a_static_program_say_so() {
     }
 }
 
+/// A shared object of these sources and flags.
+fn shared_object(name: &str, arguments: &[&str]) -> String {
+    let object = common::fresh(name).display().to_string();
+    let include = format!("-I{}", common::root().join("include").display());
+    let before = ["-shared", "-fPIC", "-O2", &include, "-o", &object].into_iter();
+    let arguments = before.chain(arguments.iter().copied()).map(str::to_owned);
+    let output = common::cc(&arguments.chain(common::library(Link::Shared)).collect::<Vec<_>>());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    object
+}
+
 /// A shared object with the hooks.
 fn hooked_library() -> String {
-    let library = common::fresh("libhooked.so");
-    let arguments = ["-shared", "-o"].map(str::to_owned).into_iter();
-    let arguments = arguments.chain([library.display().to_string(), common::hooks(&[])]);
-    let arguments: Vec<_> = arguments.chain(common::library(Link::Shared)).collect();
+    shared_object("libhooked.so", &[&common::hooks(&[])])
+}
+
+/// `tests/called/wrapper.c`.
+fn wrapper(flags: &[&str]) -> String {
+    let source = common::root().join("tests/called/wrapper.c").display().to_string();
+    shared_object("libwrapper.so", &[&[source.as_str()], flags].concat())
+}
+
+/// What `refused.c` says, with the shared library and these objects preloaded.
+fn refused(hooked: bool, flags: &[&str], preloaded: &[&str]) -> String {
+    let program = Program::called("refused.c", Link::Shared);
+    let program = Program {
+        hooked,
+        flags,
+        ..program
+    }
+    .compile()
+    .expect("it compiles");
+    let mut command = std::process::Command::new(program);
+    command
+        .env_remove("LD_LIBRARY_PATH")
+        .env("LD_PRELOAD", preloaded.join(" "));
+    let output = command.output().expect("the program runs");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{flags:?} {preloaded:?}: {said}{error}");
+    said
+}
+
+/// The dynamic linker as the first library of a program: it defines two of the hooked functions.
+const LINKER_FIRST: &[&str] = &["-Wl,--no-as-needed", "-l:ld-linux-x86-64.so.2"];
+
+/// The hooks' object with another name in it.
+fn hooks_with(change: &str) -> String {
+    let source = common::root().join("hooks/cyclewise-hooks.c").display().to_string();
+    let object = common::fresh("changed-hooks.o").display().to_string();
+    let arguments = ["-c", "-O2", "-fPIC", change, &source, "-o", &object].map(str::to_owned);
     assert!(common::cc(&arguments).status.success());
-    library.display().to_string()
+    object
+}
+
+/// The shared library may come after everything that the hooks forward to: they search from where they are themselves.
+#[test]
+fn hooks_before_the_dynamic_linker_forward() {
+    let hooked = hooked_library();
+    for said in [
+        refused(true, LINKER_FIRST, &[]),
+        refused(false, LINKER_FIRST, &[&hooked]),
+        refused(false, &[], &[&hooked]),
+    ] {
+        assert!(said.starts_with("0 "), "{said}");
+    }
+    // Behind the C library and the dynamic linker they are not in force, and threads are made.
+    let behind = ["-l:libc.so.6", LINKER_FIRST[1], &hooked];
+    let said = refused(false, &[LINKER_FIRST, &behind].concat(), &[]);
+    assert!(said.starts_with("18 pthread_create"), "{said}");
+}
+
+/// A wrapper that is preloaded or linked sees each thread, behind the hooks or before them.
+#[test]
+fn a_wrapper_sees_the_threads_behind_the_hooks() {
+    let (hooked, wrapper) = (hooked_library(), wrapper(&[]));
+    for said in [
+        refused(true, &[], &[&wrapper]),
+        refused(true, &["-Wl,--no-as-needed", &wrapper], &[]),
+        refused(false, &[], &[&hooked, &wrapper]),
+        // Two link units with hooks: one forwards to the other.
+        refused(true, &[], &[&hooked, &wrapper]),
+    ] {
+        assert!(said.starts_with("0 ") && said.ends_with("traced\n"), "{said}");
+    }
+    // Before the hooks it is what the process is bound to.
+    let said = refused(false, &[], &[&wrapper, &hooked]);
+    assert!(
+        said.starts_with("18 pthread_create") && said.ends_with("traced\n"),
+        "{said}"
+    );
+}
+
+/// The twin: hooks that do not search from where they are forward to the C library, and the wrapper sees nothing.
+#[test]
+fn twin_hooks_that_search_elsewhere_pass_the_wrapper() {
+    let (elsewhere, wrapper) = (hooks_with("-Ddlsym=no_such_function"), wrapper(&[]));
+    let said = refused(false, &[&elsewhere], &[&wrapper]);
+    assert!(said.starts_with("0 ") && !said.contains("traced"), "{said}");
+}
+
+/// A wrapper of dlsym before the hooks finds the hooks themselves behind it, and they would call themselves for ever.
+#[test]
+fn a_wrapper_of_dlsym_before_the_hooks_is_endured() {
+    let (hooked, wrapper) = (hooked_library(), wrapper(&["-DDLSYM"]));
+    for (hooked, preloaded) in [(true, vec![&*wrapper]), (false, vec![&*wrapper, &*hooked])] {
+        let said = refused(hooked, &[], &preloaded);
+        assert!(said.starts_with("0 "), "{said}");
+    }
+}
+
+/// Before the hooks' own constructor: in a constructor of the program, and in one of a library that it needs.
+#[test]
+fn the_hooks_are_found_before_any_constructor_runs() {
+    let source = common::root().join("tests/called/refused.c").display().to_string();
+    let called = format!("-I{}", common::root().join("tests/called").display());
+    let arguments = ["-DEARLY", "-Dmain=not_main", &called, &source];
+    let early = shared_object("libearly.so", &arguments);
+    let said = refused(true, &["-DEARLY"], &[]);
+    assert!(said.starts_with("0 "), "{said}");
+    let said = refused(true, &["-Wl,--no-as-needed", &early], &[]);
+    assert!(said.starts_with("0 \n0 "), "{said}");
+}
+
+/// The twin: without the table's name only the constructor tells where the hooks are, and the early call comes before it.
+#[test]
+fn twin_hooks_that_only_register_are_found_too_late() {
+    let nameless = hooks_with("-Dcw_hooks_table=no_name");
+    assert!(refused(false, &[&nameless, "-DEARLY"], &[]).starts_with("64 "));
+    assert!(refused(false, &[&nameless], &[]).starts_with("0 "));
 }
 
 /// Hooks in a shared library that the program is linked with come before the C library's functions, too, and stay.

@@ -84,6 +84,11 @@ pub enum Refusal {
         /// The function.
         hook: &'static str,
     },
+    /// This program's hook has no function to forward to: the dynamic linker finds none behind it.
+    NothingBehind {
+        /// The function.
+        hook: &'static str,
+    },
     /// A thread is being created.
     Creating,
     /// The C library may have helper threads that create others, which no hook sees.

@@ -227,7 +227,9 @@ table! { fn here() {
     cyclewise::arch::alternative::Site => "--PUR";
     cyclewise::arch::tsc_order::Litmus => "SYPUR";
     cyclewise::arch::tsc_order::Sequence => "SYPUR";
+    patch::hooks::Behind => "SYPUR";
     patch::hooks::Hooks => "SYPUR";
+    patch::hooks::Next => "SYPUR";
     patch::tls_hooks::TlsHooks => "SYPUR";
 } }
 
@@ -289,7 +291,7 @@ fn every_public_type_has_a_row() {
     let elsewhere: &[&str] = if cfg!(all(target_arch = "x86_64", target_env = "gnu")) {
         &[]
     } else {
-        &["Site", "Litmus", "Sequence", "Hooks", "TlsHooks"]
+        &["Site", "Litmus", "Sequence", "Behind", "Hooks", "Next", "TlsHooks"]
     };
     let other_crates: &[&str] = if for_other_crates().is_empty() {
         &["ArcK", "WallTime", "Uptime", "Recorder"]

@@ -171,10 +171,11 @@ cases! {
         right "fn f() { static B: AtomicBool = AtomicBool::new(false); let _ = Signals::on(10, &B); }"
     }
     a_hook_is_unsafe: "E0133" {
-        "#[cfg(target_env = \"gnu\")] use cyclewise::patch::hooks::aio_read; use std::ptr::null_mut;
-         #[cfg(not(target_env = \"gnu\"))] unsafe fn aio_read(_: *mut u8) {}"
-        wrong "fn f() { aio_read(null_mut()); }"
-        right "fn f() { unsafe { aio_read(null_mut()) }; }"
+        "#[cfg(target_env = \"gnu\")] use cyclewise::patch::hooks::{Behind, aio_read}; use std::ptr::null_mut;
+         #[cfg(not(target_env = \"gnu\"))] struct Behind;
+         #[cfg(not(target_env = \"gnu\"))] unsafe fn aio_read(_: &Behind, _: *mut u8) {}"
+        wrong "fn f(behind: &Behind) { aio_read(behind, null_mut()); }"
+        right "fn f(behind: &Behind) { unsafe { aio_read(behind, null_mut()) }; }"
     }
     gs_is_entered_by_unsafe_code: "E0133" {
         "use cyclewise::percpu::Pinned;"

@@ -1,4 +1,5 @@
-/* What cw_enable_single answers is on standard output: its code, and its line. Then a thread runs. */
+/* What cw_enable_single answers is on standard output: its code, and its line. Then a thread runs. With EARLY it is asked before
+ * the program's other constructors run, those of the hooks among them. */
 #include <cyclewise/cyclewise.h>
 #include <dlfcn.h>
 #include <pthread.h>
@@ -10,14 +11,26 @@ static void *look(void *state)
     return state;
 }
 
+static void ask(void)
+{
+    struct cw_refusal why = {0};
+    int code = cw_enable_single(&why);
+    printf("%d %s\n", code, why.message);
+    fflush(stdout);
+}
+
+#ifdef EARLY
+__attribute__((constructor(101))) static void early(void) { ask(); }
+#endif
+
 int main(int argc, char **argv)
 {
     begin();
     /* A library that has the hooks. */
     CHECK(argc < 2 || dlopen(argv[1], RTLD_NOW | RTLD_GLOBAL));
-    struct cw_refusal why = {0};
-    int code = cw_enable_single(&why);
-    printf("%d %s\n", code, why.message);
+#ifndef EARLY
+    ask();
+#endif
     struct cw_state state;
     pthread_t thread;
     CHECK(pthread_create(&thread, NULL, look, &state) == 0);

@@ -60,7 +60,11 @@ impl fmt::Display for Refusal {
             Self::NotEnabled => f.write_str("no hooks are installed; call enable_single!() at the start of main"),
             Self::NotInForce { hook } => write!(
                 f,
-                "{hook} is not bound to this program's hook; call enable_single!() in the executable and export that name without a version"
+                "{hook} is bound to another definition than this program's hook; have the hooks in the executable, or preloaded before that one, and export the name without a version"
+            ),
+            Self::NothingBehind { hook } => write!(
+                f,
+                "the dynamic linker finds no {hook} behind this program's hook; find what replaces dlsym, or leave the hooks out"
             ),
             Self::Creating => f.write_str("a thread is being created; try again when it has ended"),
             Self::HelperThreads => f.write_str(

@@ -9,6 +9,9 @@
 //! vfork, posix_spawn, system and popen (the caller waits until the child has called exec or has ended). Nor are
 //! threads of the kernel.
 //!
+//! A hook forwards to the definition that comes next in the search order: the C library's, or the wrapper of a tracing tool, which
+//! is preloaded or linked between them and sees every thread as it does without hooks.
+//!
 //! # Invariants
 //! 1. A hook is counted as creating until the real function has returned, and reads the mode after it is counted.
 //! 2. Where LOCK cannot be restored, the real function is not called, and the caller gets an error that means "try
@@ -36,12 +39,12 @@
 #![expect(unsafe_code, reason = "forwards calls to functions that dlsym found")]
 
 use super::mode_lock::{HELPER_THREADS, ThreadCreation, before_thread};
-use super::tls_hooks::{InHook, TlsHooks};
-use crate::arch::interceptor::interceptor;
+use super::tls_hooks::{self, InHook, TlsHooks};
+use crate::arch::weak_symbol::{self, interceptor};
 use crate::error::Refusal;
-use crate::sys::{dl, errno, sigevent, symbol_versions};
+use crate::sys::{dl, errno, process, sigevent, symbol_versions};
 use core::ffi::{CStr, c_int, c_void};
-use core::sync::atomic::{AtomicPtr, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 /// The table: a function's parameters, when it creates a thread, and what it returns on failure.
 #[doc(hidden)]
@@ -116,22 +119,55 @@ pub fn has_dynamic_linker() -> bool {
     !dl::is_static()
 }
 
-/// The function behind a hook, found at the first call: a sanitizer's interceptor if there is one, else the C library's
-/// function.
-struct Real(AtomicPtr<c_void>);
+/// The table of the hooks that a C program has, whether its constructors have run or not; null without one.
+pub fn table_of_c_program() -> *const c_void {
+    weak_symbol::hooks_of_c_program()
+}
 
-impl Real {
-    fn find(&self, name: &CStr) -> *mut c_void {
-        // Relaxed: every thread finds the same address, and nothing else is published with it.
-        let mut real = self.0.load(Ordering::Relaxed);
-        if real.is_null() {
-            real = interceptor(name);
-            if real.is_null() {
-                real = dl::next(name);
-            }
-            self.0.store(real, Ordering::Relaxed);
+pub use crate::sys::dl::{Next, next_from_here};
+
+/// What a hook forwards to, found at its first call. Each hook has one of its own, since another link unit may have hooks too:
+/// then one hook is behind the other.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Behind {
+    /// Of the hook's link unit.
+    next: Next,
+    /// A sanitizer's interceptor if there is one, else the next definition; null before the first call.
+    function: AtomicPtr<c_void>,
+}
+
+impl Behind {
+    /// Of a hook in the link unit of `next`.
+    pub const fn new(next: Next) -> Self {
+        Self {
+            next,
+            function: AtomicPtr::new(core::ptr::null_mut()),
         }
-        real
+    }
+
+    /// The function; null, which is said once, where there is none.
+    pub(super) fn find(&self, name: &CStr) -> *mut c_void {
+        // Relaxed: every thread finds the same address, and nothing else is published with it.
+        let mut found = self.function.load(Ordering::Relaxed);
+        if found.is_null() {
+            found = interceptor(name);
+            if found.is_null() {
+                found = dl::behind(self.next, name);
+            }
+            if found.is_null() {
+                static SAID: AtomicBool = AtomicBool::new(false);
+                // Relaxed: a flag of its own.
+                if !SAID.swap(true, Ordering::Relaxed) {
+                    let name = name.to_str().unwrap_or_default();
+                    process::say(format_args!(
+                        "cyclewise: no thread can be created: the dynamic linker finds no function behind the hook {name}\n"
+                    ));
+                }
+            }
+            self.function.store(found, Ordering::Relaxed);
+        }
+        found
     }
 }
 
@@ -149,9 +185,9 @@ macro_rules! forward {
         pub struct Hooks {
             /// Catches threads that bypass the other hooks.
             pub tls: TlsHooks,
-            /// A function of the link unit that defines these and forwards to this one: a program in C, or an object that is
-            /// preloaded, beside the shared library that it is linked with. `None`: the link unit that contains this crate.
-            pub home: Option<unsafe extern "C" fn()>,
+            /// Of the link unit that defines these, which is known by its address: the program, or an object that is preloaded,
+            /// beside the shared library that it is linked with.
+            pub next: Next,
             $(
                 #[doc = concat!("The program's `", stringify!($name), "`.")]
                 pub $name: unsafe extern "C" fn($($type),*) -> c_int,
@@ -167,8 +203,17 @@ macro_rules! forward {
             pub(super) fn in_force(&self) -> Result<(), Refusal> {
                 // Libraries request the C library's symbol version, so a version of the program's own would not match.
                 let versioned = symbol_versions::defined_with(self.pthread_create as *const c_void);
-                if versioned || dl::next(c"pthread_create").is_null() {
+                if versioned {
                     return Err(Refusal::NotInForce { hook: "pthread_create" });
+                }
+                for (hook, name) in [
+                    ("pthread_create", c"pthread_create"),
+                    ("_dl_allocate_tls", tls_hooks::ALLOCATE),
+                    ("_dl_allocate_tls_init", tls_hooks::INIT),
+                ] {
+                    if dl::behind(self.next, name).is_null() {
+                        return Err(Refusal::NothingBehind { hook });
+                    }
                 }
                 $(
                     let bound = dl::bound_by_program(c_name(concat!(stringify!($name), "\0"))).cast_const();
@@ -182,22 +227,18 @@ macro_rules! forward {
 
             /// Whether a definition is in the link unit that has these hooks.
             fn owns(&self, definition: *const c_void) -> bool {
-                match self.home {
-                    Some(home) => dl::are_in_one_unit(home as *const c_void, definition),
-                    None => dl::is_ours(definition),
-                }
+                dl::are_in_one_unit(self.next as *const c_void, definition)
             }
         }
 
         $(
-            #[doc = concat!("Restores LOCK, then calls the C library's `", stringify!($name), "`.")]
+            #[doc = concat!("Restores LOCK, then calls the `", stringify!($name), "` behind the hook.")]
             ///
             /// # Safety
-            /// The C library's contract.
-            pub unsafe fn $name($($argument: $type),*) -> c_int {
-                static REAL: Real = Real(AtomicPtr::new(core::ptr::null_mut()));
+            /// The C library's contract, and `behind` is of the hook of this name alone.
+            pub unsafe fn $name(behind: &Behind, $($argument: $type),*) -> c_int {
                 // Before it is counted: this waits for the dynamic linker, and confined mode waits for who is counted.
-                let real = REAL.find(c_name(concat!(stringify!($name), "\0")));
+                let real = behind.find(c_name(concat!(stringify!($name), "\0")));
                 let (creating, in_hook) = (ThreadCreation::begin(), InHook::new());
                 if $creates && !matches!(stringify!($name), "pthread_create" | "thrd_create") {
                     // SeqCst: visible to a thread that reads it after the count of creators has reached zero.
@@ -228,32 +269,41 @@ __thread_creators!(forward);
 #[macro_export]
 macro_rules! __export_hooks {
     ($($name:ident($($argument:ident: $type:ty),*) if $creates:expr, else $failure:expr;)*) => {
+        // In this link unit, so not inlined elsewhere.
+        #[inline(never)]
+        unsafe extern "C" fn next(name: *const $crate::__core::ffi::c_char) -> *mut $crate::__core::ffi::c_void {
+            // SAFETY: the caller's C string.
+            unsafe { $crate::patch::hooks::next_from_here(name) }
+        }
         $(
             // Not inlined: in a shared object a call by this name goes to the process's hook, which may be another one.
             #[inline(never)]
             #[unsafe(no_mangle)]
             unsafe extern "C" fn $name($($argument: $type),*) -> ::core::ffi::c_int {
+                static BEHIND: $crate::patch::hooks::Behind = $crate::patch::hooks::Behind::new(next);
                 // SAFETY: the caller's contract is the C library's.
-                unsafe { $crate::patch::hooks::$name($($argument),*) }
+                unsafe { $crate::patch::hooks::$name(&BEHIND, $($argument),*) }
             }
         )*
         #[inline(never)]
         #[unsafe(no_mangle)]
         unsafe extern "C" fn _dl_allocate_tls(memory: *mut ::core::ffi::c_void) -> *mut ::core::ffi::c_void {
+            static BEHIND: $crate::patch::hooks::Behind = $crate::patch::hooks::Behind::new(next);
             // SAFETY: the caller's contract is the dynamic linker's.
-            unsafe { $crate::patch::tls_hooks::allocate(memory) }
+            unsafe { $crate::patch::tls_hooks::allocate(&BEHIND, memory) }
         }
         #[inline(never)]
         #[unsafe(no_mangle)]
         unsafe extern "C" fn _dl_allocate_tls_init(
             block: *mut ::core::ffi::c_void, is_main: usize
         ) -> *mut ::core::ffi::c_void {
+            static BEHIND: $crate::patch::hooks::Behind = $crate::patch::hooks::Behind::new(next);
             // SAFETY: the caller's contract is the dynamic linker's.
-            unsafe { $crate::patch::tls_hooks::init(block, is_main) }
+            unsafe { $crate::patch::tls_hooks::init(&BEHIND, block, is_main) }
         }
         static HOOKS: $crate::patch::hooks::Hooks = $crate::patch::hooks::Hooks {
             tls: $crate::patch::tls_hooks::TlsHooks { allocate: _dl_allocate_tls, init: _dl_allocate_tls_init },
-            home: $crate::__core::option::Option::None,
+            next,
             $($name),*
         };
     };

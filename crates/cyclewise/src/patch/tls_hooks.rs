@@ -30,13 +30,14 @@
 //! 2. Arguments are forwarded unchanged, under the dynamic linker's contract.
 #![expect(unsafe_code, reason = "hands calls on to functions that dlsym found")]
 
+use super::hooks::Behind;
 use super::mode_lock::before_thread;
 use crate::error::Refusal;
 use crate::sys::{dl, errno, process};
 use core::cell::Cell;
 use core::ffi::{CStr, c_void};
+use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
-use core::sync::atomic::{AtomicBool, AtomicPtr};
 
 /// `_dl_allocate_tls`: thread-local storage for a new stack.
 type Allocate = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
@@ -52,12 +53,8 @@ pub struct TlsHooks {
     pub init: Init,
 }
 
-const ALLOCATE: &CStr = c"_dl_allocate_tls";
-const INIT: &CStr = c"_dl_allocate_tls_init";
-
-/// The dynamic linker's functions, found when they are first needed.
-static REAL_ALLOCATE: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
-static REAL_INIT: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
+pub(super) const ALLOCATE: &CStr = c"_dl_allocate_tls";
+pub(super) const INIT: &CStr = c"_dl_allocate_tls_init";
 
 /// Whether any thread was ever created without a hook.
 static UNHOOKED: AtomicBool = AtomicBool::new(false);
@@ -79,17 +76,12 @@ impl TlsHooks {
     /// [`Refusal::NotInForce`], also where the C library created threads without calling either.
     pub(super) fn in_force(&self, owns: impl Fn(*const c_void) -> bool) -> Result<(), Refusal> {
         let names = [
-            (
-                "_dl_allocate_tls",
-                ALLOCATE,
-                self.allocate as *const c_void,
-                &REAL_ALLOCATE,
-            ),
-            ("_dl_allocate_tls_init", INIT, self.init as *const c_void, &REAL_INIT),
+            ("_dl_allocate_tls", ALLOCATE, self.allocate as *const c_void),
+            ("_dl_allocate_tls_init", INIT, self.init as *const c_void),
         ];
-        for (hook, name, ours, real) in names {
+        for (hook, name, ours) in names {
             let bound = dl::bound_by_program(name).cast_const();
-            if bound != ours || !owns(bound) || find(real, name).is_null() {
+            if bound != ours || !owns(bound) {
                 return Err(Refusal::NotInForce { hook });
             }
         }
@@ -148,22 +140,12 @@ fn before_any_thread() -> Result<(), Refusal> {
     before_thread()
 }
 
-fn find(real: &AtomicPtr<c_void>, name: &CStr) -> *mut c_void {
-    // Relaxed: every thread finds the same address, and nothing else is published with it.
-    let mut found = real.load(Relaxed);
-    if found.is_null() {
-        found = dl::behind(name);
-        real.store(found, Relaxed);
-    }
-    found
-}
-
 /// Restores LOCK, then calls the dynamic linker's `_dl_allocate_tls`.
 ///
 /// # Safety
-/// The dynamic linker's contract.
-pub unsafe fn allocate(memory: *mut c_void) -> *mut c_void {
-    let real = find(&REAL_ALLOCATE, ALLOCATE);
+/// The dynamic linker's contract, and `behind` is of the hook of this name alone.
+pub unsafe fn allocate(behind: &Behind, memory: *mut c_void) -> *mut c_void {
+    let real = behind.find(ALLOCATE);
     if before_any_thread().is_err() || real.is_null() {
         // The one failure that glibc expects; its caller gets EAGAIN.
         errno::set(libc::ENOMEM);
@@ -179,10 +161,13 @@ pub unsafe fn allocate(memory: *mut c_void) -> *mut c_void {
 /// does not check this function for failure, and the thread would run.
 ///
 /// # Safety
-/// The dynamic linker's contract.
-pub unsafe fn init(block: *mut c_void, is_main: usize) -> *mut c_void {
-    let real = find(&REAL_INIT, INIT);
-    if before_any_thread().is_err() || real.is_null() {
+/// The dynamic linker's contract, and `behind` is of the hook of this name alone.
+pub unsafe fn init(behind: &Behind, block: *mut c_void, is_main: usize) -> *mut c_void {
+    let real = behind.find(INIT);
+    if real.is_null() {
+        process::abort_saying(b"cyclewise: without that function a thread's storage cannot be made\n");
+    }
+    if before_any_thread().is_err() {
         process::abort_saying(
             b"cyclewise: a thread is being created without a hook, and LOCK cannot be restored; call patch::lock() before text is \
               made unwritable\n",

@@ -9,7 +9,7 @@
 #![expect(unsafe_code, reason = "dlsym, dladdr, dlopen")]
 
 use super::auxv;
-use core::ffi::{CStr, c_void};
+use core::ffi::{CStr, c_char, c_void};
 use core::mem::MaybeUninit;
 use core::ptr::null_mut;
 
@@ -31,41 +31,54 @@ pub(crate) fn bound_by_program(name: &CStr) -> *mut c_void {
     unsafe { libc::dlsym(program, name.as_ptr()) }
 }
 
-/// The C library's definition: the one after this link unit's own in the search order. This unit may come after the C library,
-/// as a library that only a preloaded object needs: then that is searched. In glibc before 2.34 it may be in a library
-/// that is not loaded yet, since this unit's own definition satisfies the linker. Null without one.
+/// dlsym with RTLD_NEXT, called in some link unit: the linker goes by where the call comes from.
+pub type Next = unsafe extern "C" fn(*const c_char) -> *mut c_void;
+
+/// [`Next`] in the link unit of the caller, as this is compiled there.
+///
+/// # Safety
+/// A C string.
+#[inline(always)]
+pub unsafe fn next_from_here(name: *const c_char) -> *mut c_void {
+    // SAFETY: the caller's C string (Invariant 1).
+    let found = unsafe { libc::dlsym(libc::RTLD_NEXT, name) };
+    // A tail call would come from the caller's caller.
+    core::hint::black_box(found)
+}
+
+/// What comes after the link unit of `next` in the search order: a wrapper of that name, or the C library's definition. Null
+/// without one. A definition in that unit itself is none: a wrapper of dlsym that comes before it in the order finds it.
+///
+/// The unit may come after the C library, as a library that only a preloaded object needs: then that is searched. In glibc before
+/// 2.34 the definition may be in a library that is not loaded yet, since the unit's own one satisfies the linker.
 ///
 /// Of several versions it is the newest, which programs are linked to. For RTLD_NEXT glibc before 2.36 gives the oldest
 /// (bug 14932), and its `timer_create` makes timers that no other function knows; so the library itself is searched.
-pub(crate) fn next(name: &CStr) -> *mut c_void {
+pub(crate) fn behind(next: Next, name: &CStr) -> *mut c_void {
+    let is_behind = |found: *mut c_void| !found.is_null() && !are_in_one_unit(found, next as *const c_void);
     // SAFETY: Invariant 1.
-    let found = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
-    if found.is_null() {
-        let loaded = libc::RTLD_LAZY | libc::RTLD_NOLOAD;
-        let libraries = [
-            (c"libpthread.so.0", loaded),
-            (c"libc.so.6", loaded),
-            (c"librt.so.1", libc::RTLD_LAZY),
-            (c"libanl.so.1", libc::RTLD_LAZY),
-        ];
-        let found = libraries.map(|(library, flags)| in_library(library, flags, name));
-        return found.into_iter().find(|found| !found.is_null()).unwrap_or(null_mut());
+    let found = unsafe { next(name.as_ptr()) };
+    if is_behind(found) {
+        let of_unit = information(found).map_or(null_mut(), |unit| {
+            // SAFETY: the linker's own C string.
+            let unit = unsafe { CStr::from_ptr(unit.dli_fname) };
+            in_library(unit, libc::RTLD_LAZY | libc::RTLD_NOLOAD, name)
+        });
+        // An object of an auditor is in another namespace, where its name is not found.
+        return if is_behind(of_unit) { of_unit } else { found };
     }
-    match information(found) {
-        // SAFETY: the linker's own C string.
-        Some(unit) => in_library(
-            unsafe { CStr::from_ptr(unit.dli_fname) },
-            libc::RTLD_LAZY | libc::RTLD_NOLOAD,
-            name,
-        ),
-        None => null_mut(),
-    }
-}
-
-/// The definition after this link unit's own in the search order, whatever its version. Null without one.
-pub(crate) fn behind(name: &CStr) -> *mut c_void {
-    // SAFETY: Invariant 1.
-    unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) }
+    let loaded = libc::RTLD_LAZY | libc::RTLD_NOLOAD;
+    let libraries = [
+        (c"libpthread.so.0", loaded),
+        // Its own needs are searched with it: the dynamic linker.
+        (c"libc.so.6", loaded),
+        (c"librt.so.1", libc::RTLD_LAZY),
+        (c"libanl.so.1", libc::RTLD_LAZY),
+    ];
+    let mut found = libraries
+        .map(|(library, flags)| in_library(library, flags, name))
+        .into_iter();
+    found.find(|&found| is_behind(found)).unwrap_or(null_mut())
 }
 
 /// Whether the C library knows that the process has had a second thread; false before glibc 2.32.
@@ -84,12 +97,6 @@ fn in_library(library: &CStr, flags: i32, name: &CStr) -> *mut c_void {
     }
     // SAFETY: Invariant 1, in a library that was opened and is not closed.
     unsafe { libc::dlsym(library, name.as_ptr()) }
-}
-
-/// Whether `function` is in the link unit that contains this copy of the crate.
-pub(crate) fn is_ours(function: *const c_void) -> bool {
-    let own = base(own_address());
-    own.is_some() && base(function) == own
 }
 
 /// Whether both functions are in one link unit.
@@ -164,13 +171,41 @@ mod tests {
             // SAFETY: Invariant 1, of a library that is open.
             unsafe { libc::dlvsym(library, name.as_ptr(), version.as_ptr()) }
         });
-        let next = next(name);
-        assert_eq!(next, linked);
-        assert!(!next.is_null() && next != oldest);
+        let behind = behind(next, name);
+        assert_eq!(behind, linked);
+        assert!(!behind.is_null() && behind != oldest);
+    }
+
+    /// Of this link unit.
+    unsafe extern "C" fn next(name: *const c_char) -> *mut c_void {
+        // SAFETY: the caller's C string.
+        unsafe { next_from_here(name) }
     }
 
     #[test]
     fn a_name_that_no_library_has_is_null() {
-        assert!(next(c"no_function_of_this_name").is_null());
+        assert!(behind(next, c"no_function_of_this_name").is_null());
+    }
+
+    /// What a wrapper of dlsym before the unit finds, or a linker that does not know the caller: the C library is asked itself, the
+    /// dynamic linker with it.
+    #[test]
+    fn without_an_answer_the_c_library_is_searched() {
+        unsafe extern "C" fn nothing(_: *const c_char) -> *mut c_void {
+            null_mut()
+        }
+        unsafe extern "C" fn itself(_: *const c_char) -> *mut c_void {
+            itself as Next as *mut c_void
+        }
+        for name in [
+            c"pthread_create",
+            c"timer_create",
+            c"_dl_allocate_tls",
+            c"_dl_allocate_tls_init",
+        ] {
+            let expected = behind(next, name);
+            assert!(!expected.is_null());
+            assert_eq!([behind(nothing, name), behind(itself, name)], [expected; 2], "{name:?}");
+        }
     }
 }

@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn the_c_library_gives_versions_and_this_program_none() {
-        assert!(defined_with(dl::behind(c"pthread_create")));
+        assert!(defined_with(dl::bound(c"pthread_create")));
         assert!(!defined_with(
             (the_c_library_gives_versions_and_this_program_none as *const ()).cast()
         ));

@@ -5,7 +5,7 @@
 
 pub(crate) mod counter;
 pub(crate) mod gs;
-pub(crate) mod interceptor;
+pub(crate) mod weak_symbol;
 // Its macros are exported under the same names as the x86-64 ones.
 #[cfg(not(target_arch = "x86_64"))]
 pub mod key;

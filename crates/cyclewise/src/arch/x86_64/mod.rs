@@ -10,8 +10,6 @@ mod cpuid;
 pub mod feature;
 #[cfg(feature = "std")]
 pub(crate) mod gs;
-#[cfg(all(feature = "std", target_env = "gnu"))]
-pub(crate) mod interceptor;
 pub(crate) mod key;
 #[cfg(target_env = "gnu")]
 pub(crate) mod leak_sanitizer;
@@ -35,3 +33,5 @@ pub mod tsc_order;
 #[cfg(all(feature = "std", feature = "patch", target_env = "gnu"))]
 pub(crate) mod unit;
 mod valgrind;
+#[cfg(all(feature = "std", target_env = "gnu"))]
+pub(crate) mod weak_symbol;

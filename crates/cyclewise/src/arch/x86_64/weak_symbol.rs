@@ -1,9 +1,11 @@
-//! A sanitizer's interceptors of C library functions, if the program is linked to a sanitizer.
+//! What a program may have or not: a sanitizer's interceptors of C library functions, and the hooks of a program in C.
 //!
 //! AddressSanitizer and ThreadSanitizer must see each thread's start. Their `pthread_create` is weak, so a definition
 //! in the program, such as a hook, replaces it; the name used here still reaches it. Clang and rustc link the runtime
 //! into the program and export none of these names, so the dynamic linker cannot find them. Where the runtime is a
 //! shared library, the same reference is bound to it.
+//!
+//! The reference to the hooks' table makes linkers export it from the program, and is bound before any initializer runs.
 //!
 //! # References
 //! LLVM compiler-rt/lib/interception/interception.h; gABI, STB_WEAK; System V ABI, AMD64, 4.4 (GOTPCREL).
@@ -39,6 +41,11 @@ pub(crate) fn interceptor(name: &CStr) -> *mut c_void {
         b"timer_create" => weak!("__interceptor_timer_create"),
         _ => core::ptr::null_mut(),
     }
+}
+
+/// The table in `cyclewise-hooks.o`, or null.
+pub(crate) fn hooks_of_c_program() -> *const c_void {
+    weak!("cw_hooks_table")
 }
 
 #[cfg(test)]

@@ -6,3 +6,8 @@ use core::ffi::{CStr, c_void};
 pub(crate) fn interceptor(_: &CStr) -> *mut c_void {
     core::ptr::null_mut()
 }
+
+/// Null: the modes need no hooks here.
+pub(crate) fn hooks_of_c_program() -> *const c_void {
+    core::ptr::null()
+}
