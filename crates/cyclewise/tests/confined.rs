@@ -12,6 +12,7 @@ use common::child::{End, in_child, with_two_threads};
 use common::cpu::{allowed_cpus, pin, run_before_others};
 use common::filter;
 use common::harness::{self, checks};
+use common::ring;
 use common::text::poke;
 use cyclewise::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use cyclewise::error::Refusal;
@@ -42,6 +43,7 @@ fn main() {
         a_pinned_thread_stays_pinned,
         a_refusal_names_the_call,
         a_thread_that_seems_confined_is_confined,
+        a_thread_of_io_uring_may_be_elsewhere,
         a_membarrier_that_is_not_made_is_refused,
         threads_created_while_the_mode_is_left_are_widened,
         another_namespaces_proc_is_refused,
@@ -129,6 +131,39 @@ fn threads_created_inside_are_confined_and_widened() {
     assert_eq!(answers.recv().unwrap(), before);
     drop(ask);
     thread.join().unwrap();
+}
+
+/// It never runs code of this program. `leaving_says_that_a_thread_was_let_out` is the twin, with a thread of the program.
+fn a_thread_of_io_uring_may_be_elsewhere() {
+    let [here, elsewhere, ..] = allowed_cpus()[..] else {
+        return println!("skipped: this needs two CPUs");
+    };
+    let Some(before) = ring::polled(Some(elsewhere)) else {
+        return;
+    };
+    let guard = enter(Some(here)).unwrap();
+    let inside = ring::polled(Some(elsewhere));
+    assert!(inside.is_some());
+    let set = |tid: i32| {
+        // SAFETY: all zeroes is a set.
+        let mut cpus = unsafe { std::mem::zeroed::<libc::cpu_set_t>() };
+        // SAFETY: the kernel writes one set.
+        unsafe { libc::sched_getaffinity(tid, size_of_val(&cpus), &raw mut cpus) };
+        // SAFETY: a CPU that the process may use, and a set.
+        unsafe { libc::CPU_ISSET(elsewhere, &cpus) }
+    };
+    let listed = || {
+        let names = std::fs::read_dir("/proc/self/task").unwrap();
+        names.map(|name| name.unwrap().file_name().to_str().unwrap().parse::<i32>().unwrap())
+    };
+    // They move there by themselves when they first run.
+    while listed().filter(|&tid| set(tid)).count() < 2 {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(confined::audit(), Ok(()));
+    guard.leave().unwrap();
+    assert_eq!(state().mode, Mode::Locked);
+    drop((before, inside));
 }
 
 /// A thread that was pinned to the mode's CPU stays pinned to it afterwards.

@@ -12,6 +12,7 @@ mod common;
 use common::child::{self, wait_for};
 use common::filter;
 use common::harness::{self, checks};
+use common::ring;
 use cyclewise::atomic::{AtomicUsize, Ordering};
 use cyclewise::error::Refusal;
 use cyclewise::patch::{self, Mode, Prefix, sites, state};
@@ -31,6 +32,8 @@ fn main() {
         many_joined_threads_are_no_refusal,
         twin_later_signs_come_after_the_join,
         a_name_is_no_flag,
+        a_thread_of_io_uring_is_no_refusal,
+        twin_a_thread_that_blocks_signals_is_a_refusal,
         a_thread_that_still_runs_destructors_is_a_refusal,
         a_scope_does_not_wait_for_the_end,
         no_update_is_lost_beside_threads_that_end,
@@ -122,6 +125,45 @@ fn many_joined_threads_are_no_refusal() {
         patch::reelide().unwrap();
         assert!(elided());
     }
+}
+
+/// The kernel lists it while the ring is open, and for some time after that.
+fn a_thread_of_io_uring_is_no_refusal() {
+    let Some(ring) = ring::polled(None) else { return };
+    let threads = || std::fs::read_dir("/proc/self/task").unwrap().count();
+    assert!(threads() > 1);
+    enable();
+    assert!(elided() && threads() > 1);
+    let beside = thread::spawn(|| state().elided).join().unwrap();
+    assert_eq!(beside, 0);
+    patch::reelide().unwrap();
+    assert!(elided());
+    patch::lock().unwrap();
+    drop(ring);
+    patch::reelide().unwrap();
+    assert!(elided());
+}
+
+/// The twin: a thread of the program that blocks what those of the kernel block.
+fn twin_a_thread_that_blocks_signals_is_a_refusal() {
+    enable();
+    let (blocks, blocked) = mpsc::channel();
+    let (end, ended) = mpsc::channel::<()>();
+    let other = thread::spawn(move || {
+        let mut all = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
+        // SAFETY: fills the set.
+        unsafe { libc::sigfillset(all.as_mut_ptr()) };
+        // SAFETY: a set that was filled.
+        let rc = unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), std::ptr::null_mut()) };
+        assert_eq!(rc, 0);
+        blocks.send(()).unwrap();
+        ended.recv().unwrap_err();
+    });
+    blocked.recv().unwrap();
+    assert!(refused(patch::reelide()));
+    drop(end);
+    other.join().unwrap();
+    patch::reelide().unwrap();
 }
 
 /// A thread whose end takes the kernel milliseconds after its joiner was woken: a file of its own goes with it.

@@ -47,6 +47,7 @@ pub(crate) mod sigqueue;
 #[cfg(target_env = "gnu")]
 pub(crate) mod symbol_versions;
 pub(crate) mod thread;
+pub(crate) mod uname;
 pub(crate) mod vmclock;
 
 use crate::error::Refusal;

@@ -13,6 +13,7 @@ pub mod filter;
 #[cfg(not(loom))]
 pub mod futex;
 pub mod harness;
+pub mod ring;
 pub mod signal;
 pub mod text;
 pub mod time_namespace;

@@ -1,4 +1,4 @@
-//! Checks whether a thread left confined mode's CPU. The promise of [`enter`](super::enter) excludes it, but nothing
+//! Checks whether a thread left confined mode's CPU; threads that the kernel made for itself may. The promise of [`enter`](super::enter) excludes it, but nothing
 //! can prevent it: `taskset -ap`, a container's cpuset, a CPU that goes offline, a thread created with its own
 //! affinity.
 //!
@@ -16,7 +16,7 @@
 use crate::error::Refusal;
 use crate::patch::mode_lock::{self, CONFINED};
 use crate::sys::affinity::{self, CpuSet};
-use crate::sys::{membarrier, proc_task, thread};
+use crate::sys::{membarrier, proc_stat, proc_task, thread};
 use core::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering::SeqCst};
 
 /// The number of this entry into the mode, and the CPU's number plus one; 0 outside the mode.
@@ -97,7 +97,7 @@ pub fn audit() -> Result<(), Refusal> {
     };
     let only = CpuSet::one(cpu)?;
     for tid in proc_task::list()? {
-        if affinity::get(tid)?.is_some_and(|has| has != only) {
+        if affinity::get(tid)?.is_some_and(|has| has != only) && !proc_stat::is_kernels(tid) {
             return found(tid, stamp);
         }
     }

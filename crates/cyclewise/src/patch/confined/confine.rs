@@ -12,7 +12,9 @@
 //! 4. The kernel reuses the id of a thread that has ended. An affinity saved under an id is restored only to a thread
 //!    that started before the mode was entered; where the start time cannot be read, to any thread with that id. The
 //!    start time is read only for threads whose saved affinity differs from that of new threads.
-//! 5. Signals are blocked while affinities are set. Otherwise a signal handler could fork, and the child would continue
+//! 5. Threads that the kernel made for itself keep their affinity: they never run code of this program
+//!    ([`proc_stat`] says why), some cannot be moved, and io_uring may make one with another affinity at any time.
+//! 6. Signals are blocked while affinities are set. Otherwise a signal handler could fork, and the child would continue
 //!    with its parent's list: thread ids are valid in other processes too, so it would widen its parent's threads long
 //!    after the parent has confined them again. Where signals cannot be blocked, nothing is set.
 
@@ -45,7 +47,7 @@ static CONFINED_AT: AtomicU64 = AtomicU64::new(0);
 pub(super) fn confine(data: &mut ModeData, only: &CpuSet) -> Result<(), Refusal> {
     // Where an affinity already reads as the one CPU, reading back would not show that nothing was set.
     affinity::is_set_by_the_kernel()?;
-    // See Invariant 5.
+    // See Invariant 6.
     let _quiet = block_signals()?;
     let confined = confine_until_stable(data, only);
     // After the last save, also on failure: the widening that follows a failure uses it too.
@@ -82,7 +84,7 @@ fn confine_listed(data: &mut ModeData, only: &CpuSet, first: bool) -> Result<boo
             continue;
         };
         let known = data.saved.iter().any(|(saved, _)| *saved == tid);
-        if known && had == *only {
+        if known && had == *only || !known && proc_stat::is_kernels(tid) {
             continue;
         }
         changed = true;
@@ -106,7 +108,7 @@ fn confine_listed(data: &mut ModeData, only: &CpuSet, first: bool) -> Result<boo
 /// Restores every thread's affinity; threads created in the mode get that of the thread that entered. Repeats until
 /// none is left and none is being created (Invariant 2).
 pub(super) fn widen(data: &mut ModeData, only: &CpuSet) -> Result<(), Refusal> {
-    // See Invariant 5.
+    // See Invariant 6.
     let _quiet = block_signals()?;
     let mut none_being_created = false;
     for _ in readings() {
@@ -138,6 +140,9 @@ pub(super) fn widen(data: &mut ModeData, only: &CpuSet) -> Result<(), Refusal> {
 fn wanted(data: &ModeData, tid: i32) -> Option<CpuSet> {
     let saved = data.saved.iter().find(|(saved, _)| *saved == tid).map(|(_, had)| *had);
     let is_newer = || proc_stat::started(tid).is_some_and(|start| start > CONFINED_AT.load(Relaxed));
+    if saved.is_none() && proc_stat::is_kernels(tid) {
+        return None;
+    }
     match (saved, data.default) {
         (Some(had), Some(default)) if had != default && is_newer() => Some(default),
         (saved, default) => saved.or(default),

@@ -13,19 +13,24 @@
 //! and stops by a tracer resumed only on the way back from the kernel, which there is not; a uprobe needs an instruction
 //! of the program; the tracer's stop at exit is before step 1. Nor does it create threads.
 //!
+//! A thread that the kernel made for itself, for io_uring say, never runs code of this program at all ([`proc_stat`] says why).
+//! It may be listed for seconds after what it was made for is gone.
+//!
 //! # Invariants
-//! 1. While [`check`] runs with `hooked`, no thread is created: the mode is `SINGLE`, and afterwards none was being
-//!    created (Invariant 1 of `elide`). So from the first reading on threads only leave.
+//! 1. While [`check`] runs with `hooked`, no thread is created but by the kernel for itself: the mode is `SINGLE`, and afterwards none
+//!    was being created (Invariant 1 of `elide`). So from the first reading on threads of the program only leave.
 //! 2. A thread is in the kernel's list while it is in its count, as `Tasks::exactly` reads it: both change under one lock.
-//! 3. Threads that were listed before that count was read, and are still there when their flags are read, were there at
-//!    the count. If they are as many, they were all, and by Invariant 1 there is no other since.
-//! 4. If each of these but the caller has PF_EXITING, none can run code of this program, and none ever will.
+//! 3. Threads whose files were opened before that count was read, and are still there when their flags are read, were there at
+//!    the count: a file is of one thread, and another that gets the id of one that has left is not found there. If they are as
+//!    many, they were all, and by Invariant 1 there is no other of the program since.
+//! 4. If each of these but the caller has PF_EXITING or is the kernel's, none can run code of this program, and none ever will.
 //!
 //! A list alone may lack a thread that runs: the kernel goes from each thread to the next and stops at one that has just
 //! left. That is why it is counted.
 //!
 //! Without `hooked`, a thread may be created by one that the hooks do not see and that ends meanwhile. Then the caller
-//! has to be the only one listed and counted, and a joined thread is a reason to refuse until the kernel has let it go.
+//! has to be the only one listed and counted but for the kernel's, which create none of the program, and a joined thread is a reason
+//! to refuse until the kernel has let it go.
 //!
 //! # Memory ordering
 //! The flag is read in the kernel, and not in an order of its own. x86-64, the only architecture that elides, keeps a
@@ -44,26 +49,32 @@
 //! kernel/fork.c (`mm_release`, `copy_process`), fs/proc/base.c (`proc_task_readdir`, `proc_task_getattr`).
 
 use crate::error::Refusal;
-use crate::sys::proc_stat::{self, Life};
+use crate::sys::proc_stat::{self, Life, Thread};
 use crate::sys::proc_task;
 use alloc::vec::Vec;
 
 /// What the kernel says about this process's threads.
 pub(super) trait Tasks {
+    /// One of them, whichever gets its id later.
+    type Thread;
     /// The ids of those that it lists, the caller's among them.
     fn list(&self) -> Result<Vec<i32>, Refusal>;
     /// How many there are: at least those that run.
     fn count(&self) -> Result<u32, Refusal>;
     /// How many are in the list at one moment. `None` where that cannot be read.
     fn exactly(&self) -> Option<u32>;
+    /// The one that has this id now.
+    fn open(&self, tid: i32) -> Self::Thread;
     /// What one of them can still do.
-    fn life(&self, tid: i32) -> Life;
+    fn life(&self, thread: &Self::Thread) -> Life;
 }
 
 /// This process, as /proc describes it.
 pub(super) struct ThisProcess;
 
 impl Tasks for ThisProcess {
+    type Thread = Thread;
+
     fn list(&self) -> Result<Vec<i32>, Refusal> {
         proc_task::list()
     }
@@ -76,8 +87,12 @@ impl Tasks for ThisProcess {
         proc_stat::threads()
     }
 
-    fn life(&self, tid: i32) -> Life {
-        proc_stat::life(tid)
+    fn open(&self, tid: i32) -> Thread {
+        Thread::open(tid)
+    }
+
+    fn life(&self, thread: &Thread) -> Life {
+        thread.life()
     }
 }
 
@@ -98,9 +113,6 @@ pub(super) fn check(tasks: &impl Tasks, own: i32, hooked: bool) -> Result<(), Re
         // The count may be one less than the list.
         let threads = threads.max(u32::try_from(listed.len()).unwrap_or(u32::MAX));
         let refusal = Err(Refusal::OtherThreads { threads });
-        if !hooked {
-            return refusal;
-        }
         // A reading is out of date only if a thread has left meanwhile, and no more can leave than there were. One more
         // for those that left before the count. Where even these do not suffice, a filter falsifies the answers.
         let readings = readings.get_or_insert(threads.saturating_add(1));
@@ -109,8 +121,9 @@ pub(super) fn check(tasks: &impl Tasks, own: i32, hooked: bool) -> Result<(), Re
         }
         *readings -= 1;
         match read_again(tasks, own, &listed) {
-            Others::Ending => return Ok(()),
-            Others::Run => return refusal,
+            Others::Kernels => return Ok(()),
+            Others::Ending if hooked => return Ok(()),
+            Others::Ending | Others::Run => return refusal,
             Others::Left => {}
         }
     }
@@ -118,7 +131,9 @@ pub(super) fn check(tasks: &impl Tasks, own: i32, hooked: bool) -> Result<(), Re
 
 /// What a list of threads turned out to be.
 enum Others {
-    /// All threads, and all but the caller are ending.
+    /// All threads, and all but the caller are the kernel's.
+    Kernels,
+    /// All threads, and all but the caller are the kernel's or ending.
     Ending,
     /// One of them runs.
     Run,
@@ -127,22 +142,29 @@ enum Others {
 }
 
 fn read_again(tasks: &impl Tasks, own: i32, listed: &[i32]) -> Others {
-    // Before their flags (Invariant 3).
+    let opened: Vec<_> = listed
+        .iter()
+        .filter(|&&tid| tid != own)
+        .map(|&tid| tasks.open(tid))
+        .collect();
+    // After they were opened and before their flags (Invariant 3).
     let Some(threads) = tasks.exactly() else {
         return Others::Run;
     };
-    let mut others = Others::Ending;
-    for &tid in listed.iter().filter(|&&tid| tid != own) {
-        match tasks.life(tid) {
-            Life::Exiting => {}
-            Life::Gone => others = Others::Left,
+    let mut ending = false;
+    let mut left = threads as usize != listed.len();
+    for thread in &opened {
+        match tasks.life(thread) {
+            Life::Kernels => {}
+            Life::Exiting => ending = true,
+            Life::Gone => left = true,
             Life::Runs => return Others::Run,
         }
     }
-    if threads as usize == listed.len() {
-        others
-    } else {
-        Others::Left
+    match (left, ending) {
+        (true, _) => Others::Left,
+        (_, true) => Others::Ending,
+        _ => Others::Kernels,
     }
 }
 
